@@ -1,0 +1,30 @@
+// Growing bytes: always a valid pointer, always a NUL behind the end; the only place that formats.
+#ifndef GEN_BASE_BUF_H
+#define GEN_BASE_BUF_H
+
+#include "gen/base/str.h"
+
+typedef struct {
+    char *ptr;   // never NULL once initialised; ptr[len] is 0
+    size_t len;
+    size_t cap;  // 0 while ptr is the shared empty byte
+} buf;
+
+extern char buf_empty[1];
+#define BUF_INIT ((buf){buf_empty, 0, 0})
+
+// Running out of memory ends the program (exit 3): no caller has an error path for it.
+void buf_reserve(buf *b, size_t more);
+void buf_put(buf *b, const void *bytes, size_t n);
+void buf_str(buf *b, str s);
+void buf_char(buf *b, char c);
+void buf_u64(buf *b, uint64_t v);
+void buf_utf8(buf *b, uint32_t code_point);
+void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define buf_lit(b, literal) buf_put((b), "" literal, sizeof(literal) - 1)
+void buf_clear(buf *b);               // keeps the memory
+void buf_free(buf *b);                // back to BUF_INIT
+str buf_view(const buf *b);           // valid until b changes
+char *buf_detach(buf *b);             // the caller frees it with free(); b is BUF_INIT again
+
+#endif

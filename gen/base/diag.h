@@ -1,0 +1,54 @@
+// The one door for diagnostics: file:line:col, a level, what and what to do, the line with a caret; counts and the worst level.
+#ifndef GEN_BASE_DIAG_H
+#define GEN_BASE_DIAG_H
+
+#include "gen/base/arena.h"
+#include "gen/base/buf.h"
+
+enum diag_level { DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
+
+// Rows of diag.def: X(ID, LEVEL, "id-in-brackets", "what it means; what to do", STRICT) where STRICT is the
+// group of --strict that turns a warning into an error: NEVER, CONTENT (--strict) or MEASURED (--strict=measured).
+enum diag_id {
+#define X(id, level, slug, text, strict) D_##id,
+#include "gen/base/diag.def"
+#undef X
+    DIAG_COUNT
+};
+
+// Where: text is the whole source when known (for the line and caret), offset a byte in it.
+// With text empty, line and col are used as they are; 0 leaves them out.
+struct diag_pos {
+    str file;
+    str text;
+    size_t offset;
+    uint32_t line, col;
+};
+
+#define DIAG_AT(f, t, o) ((struct diag_pos){.file = (f), .text = (t), .offset = (o)})
+#define DIAG_FILE(f) ((struct diag_pos){.file = (f)})
+
+struct diag;
+
+struct diag_options {
+    bool strict, strict_measured, color, json, quiet;
+};
+
+struct diag *diag_new(struct diag_options options);
+void diag_free(struct diag *d);
+// Records one message. Same position, id and text twice is kept once. Output is sorted by file, line and column at
+// diag_flush, so that the number of workers does not show.
+void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+// Line and column (both from 1, columns in code points) of a byte offset.
+void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col);
+// Messages as bytes, to carry them from a worker to its parent and back.
+void diag_pack(const struct diag *d, buf *out);
+bool diag_unpack(struct diag *d, str packed);
+size_t diag_count(const struct diag *d, enum diag_level at_least);
+// Prints what has not been printed yet to stderr (text or JSON lines).
+void diag_flush(struct diag *d);
+// All messages kept so far as HTML-free text, for the page that serve shows.
+void diag_text(const struct diag *d, buf *out);
+
+#endif

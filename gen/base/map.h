@@ -1,0 +1,25 @@
+// A map from bytes to a pointer that keeps the order of insertion.
+#ifndef GEN_BASE_MAP_H
+#define GEN_BASE_MAP_H
+
+#include "gen/base/arena.h"
+
+struct map_entry {
+    str key;         // copied into the arena
+    void *value;
+    uint64_t hash;
+};
+
+// Lives in an arena; zero-initialise and give the arena with every insertion.
+struct map {
+    struct map_entry *entries;  // [count], in order of insertion
+    uint32_t *slots;            // open addressing: index + 1, or 0
+    size_t count, cap, slot_count;
+};
+
+void *map_get(const struct map *m, str key);                   // NULL when absent
+bool map_has(const struct map *m, str key);
+// The place of key's value, made (NULL) when new. Valid until the next insertion.
+void **map_put(struct map *m, arena *a, str key, bool *is_new);
+
+#endif

@@ -1,0 +1,45 @@
+// A view of bytes that never owns them: cut, compare, search, and UTF-8.
+#ifndef GEN_BASE_STR_H
+#define GEN_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// len bytes at ptr; not NUL-terminated. ptr may be NULL only when len is 0.
+typedef struct {
+    const char *ptr;
+    size_t len;
+} str;
+
+// A string literal as a view, at no cost. Printf: "%.*s" with STR_ARG(s).
+#define STR(literal) ((str){"" literal, sizeof(literal) - 1})
+#define STR_ARG(s) (int)(s).len, (s).ptr
+#define STR_NONE ((str){0})
+
+str str_c(const char *nul_terminated);
+str str_slice(str s, size_t from, size_t to);  // clamped to s
+str str_trim(str s);                           // ASCII white space, both ends
+bool str_eq(str a, str b);
+bool str_eq_nocase(str a, str b);              // ASCII
+int str_cmp(str a, str b);                     // bytes, shorter first
+bool str_starts(str s, str prefix);
+bool str_ends(str s, str suffix);
+// Index of the first or last c, or of needle; s.len when absent.
+size_t str_find(str s, char c);
+size_t str_rfind(str s, char c);
+size_t str_search(str s, str needle);
+// Takes the part of *rest before the first sep, and moves *rest behind it. False when *rest is spent.
+bool str_cut(str *rest, char sep, str *part);
+// Takes a line without its \n or \r\n.
+bool str_line(str *rest, str *line);
+// Decimal digits only, no sign, no overflow. False leaves *out alone.
+bool str_u64(str s, uint64_t *out);
+uint64_t str_hash(str s);                      // XXH3, 64 bits
+
+// Decodes one code point at s.ptr; *n is its length in bytes. A malformed byte gives U+FFFD and 1.
+uint32_t utf8_next(str s, size_t *n);
+// Offset of the first byte that is not valid UTF-8 or is NUL; s.len when all is well.
+size_t utf8_invalid(str s);
+
+#endif

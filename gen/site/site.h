@@ -1,0 +1,67 @@
+// The site as a whole: the only structures that the files of gen/site share.
+#ifndef GEN_SITE_SITE_H
+#define GEN_SITE_SITE_H
+
+#include "gen/base/diag.h"
+#include "gen/base/fs.h"
+#include "gen/base/map.h"
+#include "gen/text/catalog.h"
+#include "gen/text/front.h"
+#include "gen/text/locale.h"
+
+struct language {
+    str tag;                  // "es"
+    struct locale *locale;
+    struct catalog *catalog;
+    uint32_t index;           // in site.languages, settings' order, then by tag
+};
+
+// One file of one language. Kept small: a site has 100,000 of them.
+struct page {
+    struct document *document;
+    struct language *language;
+    str source;               // path below the content folder
+    str url;                  // path below the output folder, "es/rtx-4070.html"
+    str title, description;
+    struct front *front;      // NULL for pages without any
+    struct fs_stat stat;
+    uint64_t content_hash;    // of the file's bytes
+    int64_t updated;          // Unix seconds; INT64_MIN unknown
+    size_t body;              // offset of the Markdown
+};
+
+// A group of translations of one text.
+struct document {
+    str key;                  // "rtx-4070"
+    str section;              // folder of the key, "" at the top
+    int64_t order;
+    uint32_t index;           // in site.documents
+    struct page **pages;      // [site.language_count]: NULL where there is no translation
+    struct page *source;      // in the site's source language, or the first that exists
+    str page_lua;             // path of its page.lua; "" without
+    str *aliases; size_t alias_count;
+};
+
+struct settings {
+    str title, base_url, source_language, repository, report_url, author;
+    str content_dir, output_dir, templates_dir, i18n_dir, cache_dir;   // as paths from the current folder
+    bool pretty;              // NAME/index.html instead of NAME.html
+    bool fallback;            // write untranslated pages in the source language, with a notice
+    size_t max_page_bytes;
+    uint64_t page_timeout_ms, page_memory_bytes;
+    struct map document_of;   // path -> key of the document, from the settings' mapping
+    uint64_t hash;
+};
+
+struct site {
+    arena arena;              // everything below lives here until the next load
+    struct settings settings;
+    struct language **languages; size_t language_count;
+    struct document **documents; size_t document_count;   // in reading order
+    struct page **pages;         size_t page_count;
+    struct map page_by_source;   // content path -> struct page
+    struct fs_list assets;       // content files that are no pages: copied
+    struct diag *diag;
+};
+
+#endif

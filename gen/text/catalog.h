@@ -1,0 +1,26 @@
+// The words of the interface in one language: JSON, a string or an object of CLDR plural categories, {name} placeholders.
+#ifndef GEN_TEXT_CATALOG_H
+#define GEN_TEXT_CATALOG_H
+
+#include "gen/base/diag.h"
+#include "gen/text/locale.h"
+
+struct catalog;
+
+struct catalog_argument {
+    str name;
+    str text;      // what is put in, already formatted
+    double number; // chooses the plural category when is_number
+    bool is_number;
+};
+
+// Reads one catalog. fallback (may be NULL) gives what is missing, with a catalog-missing message per key.
+struct catalog *catalog_parse(str json, str file, const struct locale *l, const struct catalog *fallback,
+                              struct diag *d);
+void catalog_free(struct catalog *c);
+// False when no language has the key; *lang_differs (may be NULL) says that the text is the fallback's.
+bool catalog_format(const struct catalog *c, str key, const struct catalog_argument *args, size_t count, buf *out,
+                    bool *lang_differs);
+uint64_t catalog_hash(const struct catalog *c);
+
+#endif

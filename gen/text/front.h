@@ -1,0 +1,35 @@
+// Front matter: the YAML between --- lines at the head of a page, as typed fields and, unknown keys included, as pairs.
+#ifndef GEN_TEXT_FRONT_H
+#define GEN_TEXT_FRONT_H
+
+#include "gen/base/diag.h"
+
+struct front_pair {
+    str key, value;    // value: the scalar as written, or the list joined by ", "
+    size_t offset;     // of the key in the file
+};
+
+// Fields of front.def: X(name, TYPE, "help"); TYPE is STR, BOOL, INT, DATE or LIST.
+struct front {
+#define STR(name, help) str name;
+#define BOOL(name, help) int8_t name;      /* -1 not given */
+#define INT(name, help) int64_t name;      /* INT64_MIN not given */
+#define DATE(name, help) int64_t name;     /* Unix seconds, UTC; INT64_MIN not given */
+#define LIST(name, help) struct { str *items; size_t count; } name;
+#define X(name, type, help) type(name, help)
+#include "gen/text/front.def"
+#undef X
+#undef LIST
+#undef DATE
+#undef INT
+#undef BOOL
+#undef STR
+    struct front_pair *pairs;   // every key of the file, in its order, known or not
+    size_t pair_count;
+    size_t body;                // offset of the Markdown in the file
+};
+
+// Reads the head of text. Everything lives in a. False after an error was recorded in d.
+bool front_parse(str text, str file, arena *a, struct diag *d, struct front *out);
+
+#endif

@@ -1,0 +1,37 @@
+// Numbers, percents, byte units, dates, plurals, collation and names of languages, by ICU.
+#ifndef GEN_TEXT_LOCALE_H
+#define GEN_TEXT_LOCALE_H
+
+#include "gen/base/buf.h"
+
+// What ICU knows of one language, opened once (before workers fork) and then only read.
+struct locale;
+
+struct locale *locale_open(str tag);     // BCP 47, "es", "pt-BR"; NULL when ICU has no such language
+void locale_free(struct locale *l);
+str locale_tag(const struct locale *l);
+bool locale_rtl(const struct locale *l);
+str locale_native_name(const struct locale *l);   // "Español": capitalised as for a menu
+str locale_script(const struct locale *l);        // "Latn", "Deva"
+
+// decimals: digits behind the point; -1 for as many as needed, at most 6.
+void locale_number(const struct locale *l, double v, int decimals, buf *out);
+void locale_integer(const struct locale *l, int64_t v, buf *out);  // grouped: 3,01,30,176 in hi
+void locale_percent(const struct locale *l, double fraction, int decimals, bool sign, buf *out);
+
+enum byte_unit { UNIT_B, UNIT_kB, UNIT_MB, UNIT_GB, UNIT_TB, UNIT_KiB, UNIT_MiB, UNIT_GiB, UNIT_TiB };
+bool byte_unit_parse(str name, enum byte_unit *out);
+double byte_unit_size(enum byte_unit u);
+// "6,5 GB", "6,5 Go", "4.464 MiB", "4 464 Mio": bytes divided by the unit, the number, its space, the unit's symbol.
+void locale_bytes(const struct locale *l, double bytes, enum byte_unit u, int decimals, buf *out);
+
+enum date_style { DATE_LONG, DATE_SHORT };
+void locale_date(const struct locale *l, int64_t unix_seconds, enum date_style style, buf *out);  // in UTC
+// CLDR plural category ("one", "few", "other", ...) of n.
+str locale_plural(const struct locale *l, double n);
+// Whether category is one that this language uses.
+bool locale_has_plural(const struct locale *l, str category);
+int locale_compare(const struct locale *l, str a, str b);
+size_t locale_word_count(const struct locale *l, str text);
+
+#endif

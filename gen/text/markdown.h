@@ -1,0 +1,76 @@
+// Markdown to HTML: the only file that knows cmark-gfm. Renders from the AST, by hooks for what only the site knows.
+#ifndef GEN_TEXT_MARKDOWN_H
+#define GEN_TEXT_MARKDOWN_H
+
+#include "gen/base/diag.h"
+
+enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD_AUTOLINK = 16, MD_TAGFILTER = 32,
+       MD_GFM = 31 };
+
+struct md_heading {
+    int level;          // 1..6 as rendered
+    str id;
+    str html;           // inline HTML without links
+    str text;           // plain text
+};
+
+struct md_link {
+    str destination;    // as written
+    size_t offset;      // in the source
+    bool is_image;
+};
+
+// One block that a translation follows: a paragraph, heading, table row, list item's paragraph, code block.
+struct md_block {
+    uint64_t hash;      // of its normalised source
+    size_t offset;      // in the source
+    uint8_t kind;       // first letter: 'p' 'h' 'r' 'c' 'q' 'm'
+};
+
+struct md_result {
+    struct md_heading *headings; size_t heading_count;
+    struct md_link *links;       size_t link_count;
+    struct md_block *blocks;     size_t block_count;
+    str *anchors;                size_t anchor_count;  // every id= in the output
+    size_t words;                // of running text, by white space
+    str first_paragraph;         // plain text, for descriptions
+    bool has_math, has_code, has_figures;
+};
+
+// Hooks may be NULL. All strings handed back must live until md_render returns.
+struct md_hooks {
+    void *ctx;
+    // A link's or image's destination as it shall stand in the output; what it got when it has nothing to change.
+    str (*link)(void *ctx, str destination, bool is_image, struct diag_pos at);
+    // An inline `{lua} code` cell: HTML into out. False after recording an error.
+    bool (*cell)(void *ctx, str code, struct diag_pos at, buf *out);
+    // A fenced {lua} cell: code, and the wanted output that stands in the file (see cells.h).
+    bool (*example)(void *ctx, str code, str wanted, struct diag_pos at, buf *out);
+    // A word of the interface: "alert.note", "footnotes.title", "footnotes.back" ... in the page's language.
+    str (*word)(void *ctx, str key);
+    // Whether the i-th block (md_result.blocks) of this translation is older than its source.
+    bool (*stale)(void *ctx, size_t block);
+};
+
+struct md_options {
+    unsigned extensions;        // MD_*
+    bool unsafe;                // raw HTML and unsafe URLs pass as they are
+    bool plain;                 // a fragment as cmark-gfm itself would print it: no ids, alerts, highlighting, math
+    int top_heading;            // shift headings so that the highest becomes this level; 0: as written
+    const str *ids;             // ids of the source language's headings, in order, for a translation
+    size_t id_count;
+    size_t max_table_cells;     // 0: default (50,000)
+    struct md_hooks hooks;
+};
+
+// Once per process, before any fork.
+void md_init(void);
+// Renders body (text[from..]) and appends HTML to out. *result lives in a. False after errors were recorded in d; what
+// could be rendered is in out.
+bool md_render(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d, buf *out,
+               struct md_result *result);
+// The same without output: blocks, headings and links only.
+bool md_scan(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d,
+             struct md_result *result);
+
+#endif

@@ -1,0 +1,24 @@
+// What a vram handle holds, for the files of the core and of its edges (emit, advise, parsers).
+
+#ifndef CALC_HANDLE_H
+#define CALC_HANDLE_H
+
+#include "calc/err.h"
+#include "calc/mem.h"
+#include "calc/model.h"
+#include "calc/vram.h"
+#include "calc/writer.h"
+
+struct engine;  // tapes, player and replay; engine.h
+
+struct vram {
+    struct vram_mem mem;
+    struct vram_config config;
+    struct err err;
+    struct writer text;       // what vram_text gives
+    struct vram_result result;
+    bool has_result;
+    struct engine *engine;    // made at the first run
+};
+
+#endif

@@ -22,7 +22,7 @@ struct err_pos {
 void err_clear(struct err *e);
 
 // Records an error and returns its code. The format knows %s (NUL-terminated), %.*s (int, pointer),
-// %u (uint64_t!), %d (int64_t!), %%. Longer texts are cut at a character's boundary.
+// %u (uint64_t!), %d (int64_t!), %%. A text that is too long ends before the argument that does not fit.
 int err_set(struct err *e, enum vram_code code, struct err_pos pos, const char *format, ...);
 
 // Position of the byte `at` in text.

@@ -9,6 +9,7 @@
 
 #include "calc/err.h"
 #include "calc/vram.h"
+#include "calc/writer.h"
 
 // Every field of fields.def under its own name, as a stored number (enum: index, fraction: millionths).
 struct vram_config {
@@ -45,6 +46,7 @@ int config_set(struct vram_config *c, struct err *e, struct err_pos pos, const c
                const char *value, size_t value_len);  // not "preset" and "gpu"
 uint64_t config_get(const struct vram_config *c, size_t field);
 void config_put(struct vram_config *c, size_t field, uint64_t value);
+void config_write(struct writer *w, const struct vram_config *c, size_t field);  // as config_set reads it
 
 // A parameter tensor of the model.
 struct model_param {

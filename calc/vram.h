@@ -259,6 +259,9 @@ enum vram_kind {
 // Unknown keys that belong to training but not to memory (learning_rate, ...) are accepted.
 int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file);
 
+// Remarks of the parsing so far, one a line: what a text says twice and differently. "" if there are none.
+const char *vram_notes(const vram *v);
+
 // Checks the configuration as a whole. Errors: VRAM_EMODEL, VRAM_EOVERFLOW, VRAM_EUNSUPPORTED.
 int vram_check(vram *v);
 

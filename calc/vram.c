@@ -1,0 +1,205 @@
+// Owns the handle: life, fields, errors. The estimate itself is in engine.c, the texts in emit*.c.
+
+#include "calc/vram.h"
+
+#include "calc/engine.h"
+#include "calc/gpus.h"
+#include "calc/handle.h"
+#include "calc/presets.h"
+#include "calc/text.h"
+
+const char *vram_version(void)
+{
+    return "1.0.0";
+}
+
+const char *vram_code_name(int code)
+{
+    switch (code) {
+#define X(id, number, name, text) \
+    case number: \
+        return name;
+        VRAM_CODES(X)
+#undef X
+    default:
+        return "unknown";
+    }
+}
+
+const char *vram_category_name(uint32_t category)
+{
+    static const char *const names[] = {
+#define X(id, name, text) name,
+        VRAM_CATEGORIES(X)
+#undef X
+    };
+    return category < VRAM_CAT_COUNT ? names[category] : "unknown";
+}
+
+const char *vram_basis_name(uint32_t basis)
+{
+    static const char *const names[] = {
+#define X(id, name, text) name,
+        VRAM_BASES(X)
+#undef X
+    };
+    return basis < VRAM_BASIS_COUNT ? names[basis] : "unknown";
+}
+
+vram *vram_new(const vram_mem *mem)
+{
+    vram *v = mem->alloc(mem->ctx, sizeof *v);
+    if (!v)
+        return NULL;
+    mem_zero(v, sizeof *v);
+    v->mem = *mem;
+    writer_init(&v->text, &v->mem);
+    writer_init(&v->notes, &v->mem);
+    vram_clear(v);
+    return v;
+}
+
+void vram_free(vram *v)
+{
+    if (!v)
+        return;
+    engine_free(v);
+    writer_free(&v->text);
+    writer_free(&v->notes);
+    struct vram_mem mem = v->mem;
+    mem.free(mem.ctx, v, sizeof *v);
+}
+
+void vram_clear(vram *v)
+{
+    config_defaults(&v->config);
+    err_clear(&v->err);
+    writer_reset(&v->notes);
+    v->has_result = false;
+}
+
+void vram_copy(vram *to, const vram *from)
+{
+    to->config = from->config;
+    to->has_result = false;
+}
+
+const struct vram_message *vram_error(const vram *v)
+{
+    return &v->err.message;
+}
+
+const char *vram_text(const vram *v, size_t *len)
+{
+    if (len)
+        *len = v->text.len;
+    return writer_text(&v->text);
+}
+
+const char *vram_notes(const vram *v)
+{
+    return writer_text(&v->notes);
+}
+
+static int vram_set_gpu(vram *v, struct err_pos pos, const char *value, size_t len)
+{
+    int index = gpu_index(value, len);
+    if (index < 0 && !text_has_word("none", value, len))
+        return err_set(&v->err, VRAM_EGPU, pos, "no GPU is called '%.*s': `vramcalc gpus` lists them",
+                       len > 60 ? 60 : (int)len, value);
+    v->config.gpu = index;
+    return VRAM_OK;
+}
+
+static void vram_trim(const char **s, size_t *len)
+{
+    while (*len > 0 && ((*s)[0] == ' ' || (*s)[0] == '\t')) {
+        (*s)++;
+        (*len)--;
+    }
+    while (*len > 0 && ((*s)[*len - 1] == ' ' || (*s)[*len - 1] == '\t'))
+        (*len)--;
+}
+
+int vram_set_at(vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value, size_t value_len)
+{
+    v->has_result = false;
+    vram_trim(&key, &key_len);
+    vram_trim(&value, &value_len);
+    if (text_equal_nocase(key, key_len, "gpu"))
+        return vram_set_gpu(v, pos, value, value_len);
+    if (text_equal_nocase(key, key_len, "preset"))
+        return preset_apply(v, value, value_len);
+    return config_set(&v->config, &v->err, pos, key, key_len, value, value_len);
+}
+
+int vram_set_n(vram *v, const char *key, size_t key_len, const char *value, size_t value_len)
+{
+    err_clear(&v->err);
+    return vram_set_at(v, (struct err_pos){0}, key, key_len, value, value_len);
+}
+
+int vram_set(vram *v, const char *key, const char *value)
+{
+    return vram_set_n(v, key, text_len(key), value, text_len(value));
+}
+
+// The field of a key, or -1 with the error of an unknown key recorded.
+static int vram_field_of(vram *v, const char *key)
+{
+    err_clear(&v->err);
+    int field = config_field(key, text_len(key));
+    if (field < 0)
+        config_set(&v->config, &v->err, (struct err_pos){0}, key, text_len(key), "", 0);
+    return field;
+}
+
+int vram_set_u64(vram *v, const char *key, uint64_t value)
+{
+    int field = vram_field_of(v, key);
+    if (field < 0)
+        return VRAM_EKEY;
+    const struct vram_field *f = vram_field_at((size_t)field);
+    if (value < f->min || value > f->max)
+        return err_set(&v->err, VRAM_ERANGE, (struct err_pos){0}, "%s cannot be %u: from %u to %u are allowed", f->key,
+                       value, f->min, f->max);
+    v->has_result = false;
+    config_put(&v->config, (size_t)field, value);
+    return VRAM_OK;
+}
+
+int vram_get_u64(vram *v, const char *key, uint64_t *value)
+{
+    int field = vram_field_of(v, key);
+    if (field < 0)
+        return VRAM_EKEY;
+    *value = config_get(&v->config, (size_t)field);
+    return VRAM_OK;
+}
+
+// Copies text of len bytes into out as vram_get promises.
+static int vram_hand_out(const char *text, size_t len, char *out, size_t cap)
+{
+    size_t n = cap == 0 ? 0 : len < cap ? len : cap - 1;
+    mem_copy(out, text, n);
+    if (cap > 0)
+        out[n] = 0;
+    return (int)len;
+}
+
+int vram_get(vram *v, const char *key, char *out, size_t cap)
+{
+    if (text_equal(key, text_len(key), "gpu")) {
+        const struct vram_gpu *gpu = v->config.gpu < 0 ? NULL : vram_gpu_at((size_t)v->config.gpu);
+        return vram_hand_out(gpu ? gpu->name : "none", text_len(gpu ? gpu->name : "none"), out, cap);
+    }
+    int field = vram_field_of(v, key);
+    if (field < 0)
+        return VRAM_EKEY;
+    struct writer w;
+    writer_init(&w, &v->mem);
+    config_write(&w, &v->config, (size_t)field);
+    int len = writer_status(&w) ? VRAM_ENOMEM : vram_hand_out(writer_text(&w), w.len, out, cap);
+    writer_free(&w);
+    return len;
+}

@@ -2,6 +2,8 @@
 #ifndef GEN_BASE_BUF_H
 #define GEN_BASE_BUF_H
 
+#include <stdarg.h>
+
 #include "gen/base/str.h"
 
 typedef struct {
@@ -13,6 +15,9 @@ typedef struct {
 extern char buf_empty[1];
 #define BUF_INIT ((buf){buf_empty, 0, 0})
 
+// Says so on stderr and ends the program with exit code 3.
+_Noreturn void buf_no_memory(void);
+
 // Running out of memory ends the program (exit 3): no caller has an error path for it.
 void buf_reserve(buf *b, size_t more);
 void buf_put(buf *b, const void *bytes, size_t n);
@@ -21,6 +26,7 @@ void buf_char(buf *b, char c);
 void buf_u64(buf *b, uint64_t v);
 void buf_utf8(buf *b, uint32_t code_point);
 void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(buf *b, const char *format, va_list list) __attribute__((format(printf, 2, 0)));
 #define buf_lit(b, literal) buf_put((b), "" literal, sizeof(literal) - 1)
 void buf_clear(buf *b);               // keeps the memory
 void buf_free(buf *b);                // back to BUF_INIT

@@ -1,0 +1,148 @@
+// Memory by lifetime: a chain of chunks, the newest in front, that is given back as a whole.
+#include "gen/base/arena.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/base/buf.h"
+
+// The hostile build starts tiny, so that almost every allocation crosses into a new chunk.
+#ifdef BASE_HOSTILE
+enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 64 };
+#else
+enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20 };
+#endif
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t cap;
+    alignas(max_align_t) char bytes[];
+};
+
+static size_t align_up(size_t n)
+{
+    size_t a = alignof(max_align_t);
+    return (n + a - 1) & ~(a - 1);
+}
+
+static void push_chunk(arena *a, size_t need)
+{
+    size_t cap = a->head ? a->head->cap * 2 : FIRST_CHUNK;
+    if (cap > LARGEST_CHUNK) cap = LARGEST_CHUNK;
+    if (cap < need) cap = need;
+    struct arena_chunk *c = malloc(sizeof *c + cap);
+    if (!c) buf_no_memory();
+    c->older = a->head;
+    c->cap = cap;
+    a->head = c;
+    a->used = 0;
+}
+
+void *arena_alloc(arena *a, size_t n, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 4) buf_no_memory();
+    bytes = align_up(bytes ? bytes : 1);
+    if (!a->head || a->head->cap - a->used < bytes) push_chunk(a, bytes);
+    char *p = a->head->bytes + a->used;
+    a->used += bytes;
+    a->total += bytes;
+    return memset(p, 0, bytes);
+}
+
+char *arena_c(arena *a, str s)
+{
+    char *p = arena_alloc(a, s.len + 1, 1);
+    if (s.len) memcpy(p, s.ptr, s.len);
+    return p;
+}
+
+str arena_str(arena *a, str s)
+{
+    return (str){arena_c(a, s), s.len};
+}
+
+str arena_printf(arena *a, const char *format, ...)
+{
+    buf b = BUF_INIT;
+    va_list list;
+    va_start(list, format);
+    buf_vprintf(&b, format, list);
+    va_end(list);
+    str copy = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return copy;
+}
+
+// Grows the newest allocation where it stands. False when something lies behind it or the chunk is full.
+static bool extend(arena *a, void *items, size_t old_bytes, size_t new_bytes)
+{
+    if (!a->head || !items) return false;
+    size_t from = align_up(old_bytes), to = align_up(new_bytes);
+    if ((char *)items + from != a->head->bytes + a->used || a->head->cap - a->used < to - from) return false;
+    memset((char *)items + from, 0, to - from);
+    a->used += to - from;
+    a->total += to - from;
+    return true;
+}
+
+void *arena_grow(arena *a, void *items, size_t count, size_t *cap, size_t need, size_t size)
+{
+    if (need <= *cap) return items;
+    size_t larger = *cap + *cap / 2 + 8, bytes;
+#ifdef BASE_HOSTILE
+    larger = need;
+#endif
+    if (larger < need) larger = need;
+    if (__builtin_mul_overflow(larger, size, &bytes) || bytes > SIZE_MAX / 4) buf_no_memory();
+    if (*cap && extend(a, items, *cap * size, bytes)) {
+        *cap = larger;
+        return items;
+    }
+    void *moved = arena_alloc(a, larger, size);
+    if (count) memcpy(moved, items, count * size);
+    *cap = larger;
+    return moved;
+}
+
+arena_mark arena_save(const arena *a)
+{
+    return (arena_mark){a->head, a->used, a->total};
+}
+
+void arena_rewind(arena *a, arena_mark m)
+{
+    if (!m.head) {
+        arena_reset(a);
+        return;
+    }
+    while (a->head != m.head) {
+        struct arena_chunk *older = a->head->older;
+        free(a->head);
+        a->head = older;
+    }
+    a->used = m.used;
+    a->total = m.total;
+}
+
+void arena_reset(arena *a)
+{
+    if (!a->head) return;
+    struct arena_chunk *c = a->head->older;
+    while (c) {
+        struct arena_chunk *older = c->older;
+        free(c);
+        c = older;
+    }
+    a->head->older = NULL;
+    a->used = 0;
+    a->total = 0;
+}
+
+void arena_free(arena *a)
+{
+    arena_reset(a);
+    free(a->head);
+    *a = ARENA_INIT;
+}

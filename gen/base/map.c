@@ -1,0 +1,72 @@
+// A hash map with open addressing beside an array of entries in order of insertion.
+#include "gen/base/map.h"
+
+#include <string.h>
+
+// In the hostile build the order of slots changes from run to run: nobody may depend on it.
+static uint64_t key_hash(str key)
+{
+    uint64_t h = str_hash(key);
+#ifdef BASE_HOSTILE
+    static const char here;
+    h ^= ((uint64_t)(uintptr_t)&here >> 12) * 0x9e3779b97f4a7c15u;
+#endif
+    return h;
+}
+
+// The slot that holds key, or the empty one where it would go.
+static uint32_t *find_slot(const struct map *m, str key, uint64_t hash)
+{
+    size_t mask = m->slot_count - 1;
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        uint32_t index = m->slots[i];
+        if (index == 0) return &m->slots[i];
+        const struct map_entry *e = &m->entries[index - 1];
+        if (e->hash == hash && str_eq(e->key, key)) return &m->slots[i];
+    }
+}
+
+static void grow_slots(struct map *m, arena *a)
+{
+    m->slot_count = m->slot_count ? m->slot_count * 2 : 8;
+    m->slots = arena_new(a, uint32_t, m->slot_count);
+    size_t mask = m->slot_count - 1;
+    for (size_t e = 0; e < m->count; e++) {
+        size_t i = m->entries[e].hash & mask;
+        while (m->slots[i]) i = (i + 1) & mask;
+        m->slots[i] = (uint32_t)(e + 1);
+    }
+}
+
+static const struct map_entry *find(const struct map *m, str key)
+{
+    if (m->count == 0) return NULL;
+    uint32_t index = *find_slot(m, key, key_hash(key));
+    return index ? &m->entries[index - 1] : NULL;
+}
+
+void *map_get(const struct map *m, str key)
+{
+    const struct map_entry *e = find(m, key);
+    return e ? e->value : NULL;
+}
+
+bool map_has(const struct map *m, str key)
+{
+    return find(m, key) != NULL;
+}
+
+void **map_put(struct map *m, arena *a, str key, bool *is_new)
+{
+    // At most three quarters full, so that a search always meets an empty slot.
+    if ((m->count + 1) * 4 > m->slot_count * 3) grow_slots(m, a);
+    uint64_t hash = key_hash(key);
+    uint32_t *slot = find_slot(m, key, hash);
+    if (is_new) *is_new = *slot == 0;
+    if (*slot == 0) {
+        m->entries = arena_grow(a, m->entries, m->count, &m->cap, m->count + 1, sizeof *m->entries);
+        m->entries[m->count] = (struct map_entry){arena_str(a, key), NULL, hash};
+        *slot = (uint32_t)++m->count;
+    }
+    return &m->entries[*slot - 1].value;
+}

@@ -5,6 +5,9 @@
 #include "gen/base/arena.h"
 #include "gen/base/buf.h"
 
+// How the temporary files of fs_write begin.
+#define FS_TEMP_PREFIX ".vramdoc-tmp-"
+
 struct fs_stat {
     uint64_t size, inode;
     int64_t mtime_ns;
@@ -23,18 +26,24 @@ struct fs_list {
 
 // 0, or -1 with errno set. Existing content of out is kept, the file is appended. EFBIG above limit bytes (0 = no limit).
 int fs_read(const char *path, size_t limit, buf *out);
+int fs_read_fd(int fd, size_t limit, buf *out);       // the same for what is open already, such as standard input
 int fs_stat(const char *path, struct fs_stat *out);
-// Every regular file below root; follows symbolic links, ELOOP on a loop with its path in *bad. Names starting with '.'
-// are left out, and so is what skip (may be NULL) answers true for. skip is asked for folders too.
+// Every regular file below root; follows symbolic links. 0, or -1 with errno (ELOOP: a link leads back up; ENOENT: it
+// leads nowhere) and the path in *bad (may be NULL). Names starting with '.' are left out, and so is what skip (may be
+// NULL) answers true for; skip is asked for folders too. Paths are NUL-terminated and live in a.
 int fs_walk(const char *root, bool (*skip)(void *ctx, str path, bool is_dir), void *ctx, arena *a,
             struct fs_list *out, str *bad);
 // Writes by temporary file and rename unless the file holds these bytes already. 1 written, 0 unchanged, -1 errno.
+// The folder must exist.
 int fs_write(const char *path, str bytes);
-// Writes into a folder known to be fresh: no comparison, no rename.
+// Removes the temporary files that an interrupted fs_write left below root.
+void fs_remove_temps(const char *root);
+// Writes into a folder known to be fresh: no comparison, no rename. 1, or -1 with errno.
 int fs_write_new(const char *path, str bytes);
-int fs_mkdirs(const char *path);
-int fs_remove_tree(const char *path);
-// path joined and normalised ("a/../b" -> "b"); false when it climbs above its root.
+int fs_mkdirs(const char *path);          // 0, or -1 with errno; a folder that is there already is fine
+int fs_remove_tree(const char *path);     // a file, a link or a folder with all below; 0 when nothing was there
+// Appends path without ".", "..", empty parts and slashes at its ends ("/a/../b/" -> "b"); false when it climbs above
+// its root.
 bool fs_normalize(str path, buf *out);
 
 #endif

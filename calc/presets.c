@@ -1,0 +1,82 @@
+// Named configurations, applied to a handle field by field.
+
+#include "calc/presets.h"
+
+#include "calc/text.h"
+
+#ifdef __wasm__
+#define PROSE(text) ""
+#else
+#define PROSE(text) text
+#endif
+
+static const struct preset PRESETS[] = {
+#define PRESET(name, what, fields, source) {name, what, fields, PROSE(source)},
+#include "calc/presets.def"
+#undef PRESET
+};
+
+enum { PRESET_COUNT = sizeof PRESETS / sizeof *PRESETS };
+
+const struct preset *preset_at(size_t index)
+{
+    return index < PRESET_COUNT ? &PRESETS[index] : NULL;
+}
+
+static bool leave_out(const struct vram *v, const char *key, size_t len)
+{
+    return v->config.mode == MODE_REFERENCE && text_equal(key, len, "compile");
+}
+
+int preset_fields(struct vram *v, const char *fields)
+{
+    while (*fields) {
+        size_t key = 0, end = 0;
+        while (fields[key] != '=')
+            key++;
+        for (end = key; fields[end] && fields[end] != ' ';)
+            end++;
+        if (!leave_out(v, fields, key)) {
+            int rc = vram_set_at(v, (struct err_pos){0}, fields, key, fields + key + 1, end - key - 1);
+            if (rc)
+                return rc;
+        }
+        fields += end;
+        while (*fields == ' ')
+            fields++;
+    }
+    return VRAM_OK;
+}
+
+static void forget_model(struct vram *v)
+{
+    const struct vram_field *f;
+    for (size_t i = 0; (f = vram_field_at(i)) != NULL; i++)
+        if (text_equal(f->group, text_len(f->group), "model"))
+            config_put(&v->config, i, f->initial);
+}
+
+static int unknown_preset(struct vram *v, const char *name, size_t len)
+{
+    const char *names[PRESET_COUNT];
+    for (size_t i = 0; i < PRESET_COUNT; i++)
+        names[i] = PRESETS[i].name;
+    const char *near = err_nearest(name, len, names, PRESET_COUNT);
+    int shown = len > 60 ? 60 : (int)len;
+    if (near)
+        return err_set(&v->err, VRAM_EPRESET, (struct err_pos){0}, "no preset is called '%.*s': did you mean '%s'?",
+                       shown, name, near);
+    return err_set(&v->err, VRAM_EPRESET, (struct err_pos){0},
+                   "no preset is called '%.*s': `vramcalc presets` lists them", shown, name);
+}
+
+int preset_apply(struct vram *v, const char *name, size_t len)
+{
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
+        if (text_equal_nocase(name, len, PRESETS[i].name)) {
+            forget_model(v);
+            return preset_fields(v, PRESETS[i].fields);
+        }
+    }
+    return unknown_preset(v, name, len);
+}

@@ -1,0 +1,26 @@
+// Named configurations.
+
+#ifndef CALC_PRESETS_H
+#define CALC_PRESETS_H
+
+#include <stddef.h>
+
+#include "calc/handle.h"
+
+struct preset {
+    const char *name, *what, *fields;
+    const char *source;  // address of the configuration; "" where sources are left out
+};
+
+// NULL past the end.
+const struct preset *preset_at(size_t index);
+
+// Puts the fields of group "model" back to their defaults and sets those that the preset names. With
+// mode=reference a preset's compile is left out, as the reference values are eager.
+// Errors: VRAM_EPRESET with a suggestion.
+int preset_apply(struct vram *v, const char *name, size_t len);
+
+// Sets fields from "a=1 b=2"; used for presets and for the defaults of formats.
+int preset_fields(struct vram *v, const char *fields);
+
+#endif

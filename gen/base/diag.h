@@ -36,10 +36,14 @@ struct diag_options {
 
 struct diag *diag_new(struct diag_options options);
 void diag_free(struct diag *d);
-// Records one message. Same position, id and text twice is kept once. Output is sorted by file, line and column at
+// Forgets all messages, for the next build of one process.
+void diag_clear(struct diag *d);
+// Records one message: the row's text up to its ';', ": " and the detail that format gives (leave it out with
+// DIAG_PLAIN), then the rest of the row's text. Same position, id and text twice is kept once. Output is sorted by file, line and column at
 // diag_flush, so that the number of workers does not show.
 void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+#define DIAG_PLAIN "%s", ""
 // Line and column (both from 1, columns in code points) of a byte offset.
 void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col);
 // Messages as bytes, to carry them from a worker to its parent and back.
@@ -48,6 +52,8 @@ bool diag_unpack(struct diag *d, str packed);
 size_t diag_count(const struct diag *d, enum diag_level at_least);
 // Prints what has not been printed yet to stderr (text or JSON lines).
 void diag_flush(struct diag *d);
+// Bytes to stderr as they are: usage errors and the progress line, which are no diagnostics of a file.
+void diag_say(str text);
 // All messages kept so far as HTML-free text, for the page that serve shows.
 void diag_text(const struct diag *d, buf *out);
 

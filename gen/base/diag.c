@@ -1,0 +1,175 @@
+// Records messages, sorts them, counts them by level, and carries them between processes.
+#include "gen/base/diag_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct diag_row {
+    enum diag_level level;
+    enum { NEVER, CONTENT, MEASURED } strict;
+};
+
+static const struct diag_row rows[] = {
+#define X(id, level, slug, text, strict) {DIAG_##level, strict},
+#include "gen/base/diag.def"
+#undef X
+};
+
+struct diag *diag_new(struct diag_options options)
+{
+    struct diag *d = calloc(1, sizeof *d);
+    if (!d) buf_no_memory();
+    d->options = options;
+    return d;
+}
+
+void diag_free(struct diag *d)
+{
+    if (!d) return;
+    arena_free(&d->arena);
+    free(d);
+}
+
+void diag_clear(struct diag *d)
+{
+    struct diag_options options = d->options;
+    arena_reset(&d->arena);
+    arena kept = d->arena;
+    *d = (struct diag){.options = options, .arena = kept};
+}
+
+static enum diag_level level_of(const struct diag *d, enum diag_id id)
+{
+    const struct diag_row *row = &rows[id];
+    bool raised = (row->strict == CONTENT && d->options.strict) ||
+                  (row->strict == MEASURED && d->options.strict_measured);
+    return row->level == DIAG_WARNING && raised ? DIAG_ERROR : row->level;
+}
+
+void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col)
+{
+    if (offset > text.len) offset = text.len;
+    size_t start = 0;
+    *line = 1;
+    for (size_t i = 0; i < offset; i++)
+        if (text.ptr[i] == '\n') ++*line, start = i + 1;
+    *col = 1;
+    // Every byte that does not go on with a code point begins one.
+    for (size_t i = start; i < offset; i++) *col += ((unsigned char)text.ptr[i] & 0xc0) != 0x80;
+}
+
+// The part of the line around offset that is worth printing; *caret is where offset falls in it.
+static str line_around(str text, size_t offset, size_t *caret)
+{
+    if (offset > text.len) offset = text.len;
+    size_t from = offset, to = offset;
+    while (from > 0 && text.ptr[from - 1] != '\n' && offset - from < DIAG_BEFORE) from--;
+    while (to < text.len && text.ptr[to] != '\n' && text.ptr[to] != '\r' && to - offset < DIAG_BEHIND) to++;
+    while (from < offset && ((unsigned char)text.ptr[from] & 0xc0) == 0x80) from++;
+    while (to > offset && to < text.len && ((unsigned char)text.ptr[to] & 0xc0) == 0x80) to--;
+    *caret = offset - from;
+    return str_slice(text, from, to);
+}
+
+static void keep(struct diag *d, struct diag_record r)
+{
+    buf key = BUF_INIT;
+    buf_printf(&key, "%d:%u:%u:", (int)r.id, r.line, r.col);
+    buf_str(&key, r.file);
+    buf_char(&key, 0);
+    buf_str(&key, r.detail);
+    bool is_new;
+    map_put(&d->known, &d->arena, buf_view(&key), &is_new);
+    buf_free(&key);
+    if (!is_new) return;
+    r.level = level_of(d, r.id);
+    d->counts[r.level]++;
+    r.file = arena_str(&d->arena, r.file);
+    r.detail = arena_str(&d->arena, r.detail);
+    r.source = arena_str(&d->arena, r.source);
+    d->records = arena_grow(&d->arena, d->records, d->count, &d->cap, d->count + 1, sizeof *d->records);
+    d->records[d->count++] = r;
+}
+
+void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)
+{
+    struct diag_record r = {.id = id, .file = pos.file, .line = pos.line, .col = pos.col};
+    if (pos.text.ptr) {
+        diag_line_col(pos.text, pos.offset, &r.line, &r.col);
+        r.source = line_around(pos.text, pos.offset, &r.caret);
+    }
+    buf detail = BUF_INIT;
+    va_list list;
+    va_start(list, format);
+    buf_vprintf(&detail, format, list);
+    va_end(list);
+    r.detail = buf_view(&detail);
+    keep(d, r);
+    buf_free(&detail);
+}
+
+size_t diag_count(const struct diag *d, enum diag_level at_least)
+{
+    size_t n = 0;
+    for (int level = at_least; level <= DIAG_ERROR; level++) n += d->counts[level];
+    return n;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct diag_record *x = a, *y = b;
+    int order = str_cmp(x->file, y->file);
+    if (order) return order;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    if (x->col != y->col) return x->col < y->col ? -1 : 1;
+    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    return str_cmp(x->detail, y->detail);
+}
+
+void diag_sort(struct diag_record *records, size_t count)
+{
+    if (count) qsort(records, count, sizeof *records, by_place);
+}
+
+// What a record is on its way between processes: these numbers, then the bytes of file, detail and source.
+struct packed {
+    uint32_t id, line, col, caret;
+    uint32_t file, detail, source;
+};
+
+void diag_pack(const struct diag *d, buf *out)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        const struct diag_record *r = &d->records[i];
+        struct packed p = {r->id, r->line, r->col, (uint32_t)r->caret,
+                           (uint32_t)r->file.len, (uint32_t)r->detail.len, (uint32_t)r->source.len};
+        buf_put(out, &p, sizeof p);
+        buf_str(out, r->file);
+        buf_str(out, r->detail);
+        buf_str(out, r->source);
+    }
+}
+
+static bool take(str *rest, size_t n, str *out)
+{
+    if (rest->len < n) return false;
+    *out = str_slice(*rest, 0, n);
+    *rest = str_slice(*rest, n, rest->len);
+    return true;
+}
+
+bool diag_unpack(struct diag *d, str rest)
+{
+    while (rest.len) {
+        struct packed p;
+        str head;
+        if (!take(&rest, sizeof p, &head)) return false;
+        memcpy(&p, head.ptr, sizeof p);
+        struct diag_record r = {.id = (enum diag_id)p.id, .line = p.line, .col = p.col, .caret = p.caret};
+        if (p.id >= DIAG_COUNT || !take(&rest, p.file, &r.file) || !take(&rest, p.detail, &r.detail) ||
+            !take(&rest, p.source, &r.source) || p.caret > p.source)
+            return false;
+        keep(d, r);
+    }
+    return true;
+}

@@ -1,0 +1,126 @@
+// Shows messages: as text with the source line and a caret, or as JSON lines. The only writer to stderr.
+#include <stdio.h>
+
+#include "gen/base/diag_record.h"
+
+struct words {
+    const char *slug, *text;
+};
+
+static const struct words words[] = {
+#define X(id, level, slug, text, strict) {slug, text},
+#include "gen/base/diag.def"
+#undef X
+};
+
+static const char *const level_names[] = {"note", "warning", "error"};
+static const char *const level_colors[] = {"\033[36m", "\033[33m", "\033[31m"};
+
+// Bytes from a file must not steer the terminal: control characters become U+FFFD, a tab becomes a space.
+static void put_safe(buf *out, str s)
+{
+    while (s.len) {
+        size_t n;
+        uint32_t c = utf8_next(s, &n);
+        if (c == '\t') buf_char(out, ' ');
+        else if (c < 0x20 || (c >= 0x7f && c < 0xa0)) buf_utf8(out, 0xfffd);
+        else buf_utf8(out, c);
+        s = str_slice(s, n, s.len);
+    }
+}
+
+static void put_caret(buf *out, const struct diag_record *r, bool color)
+{
+    buf_lit(out, "    ");
+    put_safe(out, r->source);
+    buf_lit(out, "\n    ");
+    for (size_t i = 0; i < r->caret; i++)
+        if (((unsigned char)r->source.ptr[i] & 0xc0) != 0x80) buf_char(out, ' ');
+    buf_printf(out, "%s^%s\n", color ? "\033[32m" : "", color ? "\033[0m" : "");
+}
+
+// A row's text is "what; what to do": the detail stands between the two.
+static void put_message(buf *out, const struct diag_record *r)
+{
+    str text = str_c(words[r->id].text);
+    size_t semicolon = str_find(text, ';');
+    buf_str(out, str_slice(text, 0, semicolon));
+    if (r->detail.len) {
+        buf_lit(out, ": ");
+        put_safe(out, r->detail);
+    }
+    buf_str(out, str_slice(text, semicolon, text.len));
+}
+
+static void put_text(buf *out, const struct diag_record *r, bool color)
+{
+    if (color) buf_lit(out, "\033[1m");
+    put_safe(out, r->file.len ? r->file : STR("vramdoc"));
+    if (r->line) buf_printf(out, ":%u", r->line);
+    if (r->line && r->col) buf_printf(out, ":%u", r->col);
+    buf_printf(out, ": %s%s:%s ", color ? level_colors[r->level] : "", level_names[r->level], color ? "\033[0m" : "");
+    put_message(out, r);
+    buf_printf(out, " [%s]\n", words[r->id].slug);
+    if (r->source.len) put_caret(out, r, color);
+}
+
+static void put_json_string(buf *out, str s)
+{
+    buf_char(out, '"');
+    while (s.len) {
+        size_t n;
+        uint32_t c = utf8_next(s, &n);
+        if (c == '"' || c == '\\') buf_printf(out, "\\%c", (int)c);
+        else if (c < 0x20 || c == 0x7f) buf_printf(out, "\\u%04x", c);
+        else buf_utf8(out, c);
+        s = str_slice(s, n, s.len);
+    }
+    buf_char(out, '"');
+}
+
+static void put_json(buf *out, const struct diag_record *r)
+{
+    buf_printf(out, "{\"level\":\"%s\",\"id\":\"%s\",\"file\":", level_names[r->level], words[r->id].slug);
+    put_json_string(out, r->file);
+    if (r->line) buf_printf(out, ",\"line\":%u", r->line);
+    if (r->line && r->col) buf_printf(out, ",\"col\":%u", r->col);
+    buf message = BUF_INIT;
+    put_message(&message, r);
+    buf_lit(out, ",\"message\":");
+    put_json_string(out, buf_view(&message));
+    buf_free(&message);
+    buf_lit(out, "}\n");
+}
+
+void diag_flush(struct diag *d)
+{
+    buf out = BUF_INIT;
+    diag_sort(d->records + d->printed, d->count - d->printed);
+    for (; d->printed < d->count; d->printed++) {
+        const struct diag_record *r = &d->records[d->printed];
+        if (d->options.quiet && r->level < DIAG_ERROR) continue;
+        if (d->options.json) put_json(&out, r);
+        else put_text(&out, r, d->options.color);
+    }
+    diag_say(buf_view(&out));
+    buf_free(&out);
+}
+
+void diag_text(const struct diag *d, buf *out)
+{
+    buf copy = BUF_INIT;
+    buf_put(&copy, d->records, d->count * sizeof *d->records);
+    struct diag_record *records = (struct diag_record *)(void *)copy.ptr;
+    diag_sort(records, d->count);
+    for (size_t i = 0; i < d->count; i++) put_text(out, &records[i], false);
+    buf_free(&copy);
+}
+
+void diag_say(str text)
+{
+    if (text.len == 0) return;
+    // A message that cannot be shown cannot be reported either.
+    size_t shown = fwrite(text.ptr, 1, text.len, stderr);
+    (void)shown;
+    fflush(stderr);
+}

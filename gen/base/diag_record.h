@@ -1,0 +1,31 @@
+// What diag.c keeps and diag_print.c shows; nobody else includes this.
+#ifndef GEN_BASE_DIAG_RECORD_H
+#define GEN_BASE_DIAG_RECORD_H
+
+#include "gen/base/diag.h"
+#include "gen/base/map.h"
+
+// How many bytes of a source line are shown in front of the caret and from it on.
+enum { DIAG_BEFORE = 120, DIAG_BEHIND = 120 };
+
+struct diag_record {
+    enum diag_id id;
+    enum diag_level level;
+    str file, detail, source;   // source: the part of the line that is shown
+    size_t caret;               // byte in source
+    uint32_t line, col;         // 0: not known
+};
+
+struct diag {
+    struct diag_options options;
+    arena arena;
+    struct diag_record *records;
+    size_t count, cap, printed;
+    struct map known;           // what was recorded once is not recorded again
+    size_t counts[DIAG_ERROR + 1];
+};
+
+// By file, line, column, message and detail.
+void diag_sort(struct diag_record *records, size_t count);
+
+#endif

@@ -10,8 +10,16 @@
 #define PROSE(text) text
 #endif
 
+// A short fine-tuning script: weights, gradients and optimizer state in bfloat16, one sequence of 2048 tokens,
+// logits raised to float32 before the loss and dropped before backward.
+#define PRESET_HF_RUN \
+    "batch_size=1 seq_len=2048 gradient_accumulation_steps=1 dtype=bfloat16_pure cross_entropy=upcast " \
+    "keep_logits=0 evaluation=0"
+
+enum run { OWN, HF };
+
 static const struct preset PRESETS[] = {
-#define PRESET(name, what, fields, source) {name, what, fields, PROSE(source)},
+#define PRESET(name, what, run, fields, source) {name, what, run == HF ? PRESET_HF_RUN : "", fields, PROSE(source)},
 #include "calc/presets.def"
 #undef PRESET
 };
@@ -75,7 +83,8 @@ int preset_apply(struct vram *v, const char *name, size_t len)
     for (size_t i = 0; i < PRESET_COUNT; i++) {
         if (text_equal_nocase(name, len, PRESETS[i].name)) {
             forget_model(v);
-            return preset_fields(v, PRESETS[i].fields);
+            int rc = preset_fields(v, PRESETS[i].fields);
+            return rc ? rc : preset_fields(v, PRESETS[i].run);
         }
     }
     return unknown_preset(v, name, len);

@@ -8,7 +8,9 @@
 #include "calc/handle.h"
 
 struct preset {
-    const char *name, *what, *fields;
+    const char *name, *what;
+    const char *run;     // fields of the way it is run, "" if it has none of its own
+    const char *fields;  // "n_layer=12 n_head=12 ..."
     const char *source;  // address of the configuration; "" where sources are left out
 };
 

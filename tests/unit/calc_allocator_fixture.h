@@ -1,0 +1,77 @@
+// The caching allocator over memory that counts and fails on demand, for its tests.
+
+#ifndef TESTS_UNIT_CALC_ALLOCATOR_FIXTURE_H
+#define TESTS_UNIT_CALC_ALLOCATOR_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "calc/allocator.h"
+
+#define MIB UINT64_C(1048576)
+#define DEFAULTS ((struct allocator_config){0})
+
+struct heap {
+    size_t live, calls, fail_at;  // the fail_at-th call gets NULL; 0 = none does
+};
+
+static inline void *heap_alloc(void *ctx, size_t bytes)
+{
+    struct heap *h = ctx;
+    if (++h->calls == h->fail_at)
+        return NULL;
+    h->live += bytes;
+    return malloc(bytes);
+}
+
+static inline void heap_free(void *ctx, void *ptr, size_t bytes)
+{
+    struct heap *h = ctx;
+    h->live -= bytes;
+    free(ptr);
+}
+
+struct fixture {
+    struct heap heap;
+    struct vram_mem mem;
+    struct allocator a;
+};
+
+static inline void start(struct fixture *f, struct allocator_config config)
+{
+    memset(f, 0, sizeof *f);
+    f->mem = (struct vram_mem){heap_alloc, heap_free, &f->heap};
+    assert_int_equal(allocator_init(&f->a, &f->mem, &config), VRAM_OK);
+}
+
+static inline void stop(struct fixture *f)
+{
+    allocator_done(&f->a);
+    assert_int_equal(f->heap.live, 0);
+}
+
+static inline uint32_t get(struct fixture *f, uint64_t bytes)
+{
+    uint32_t block;
+    assert_int_equal(allocator_malloc(&f->a, bytes, &block), VRAM_OK);
+    return block;
+}
+
+static inline void put(struct fixture *f, uint32_t block)
+{
+    assert_int_equal(allocator_free(&f->a, block), VRAM_OK);
+}
+
+static inline uint64_t address(struct fixture *f, uint32_t block)
+{
+    return allocator_block_address(&f->a, block);
+}
+
+#endif

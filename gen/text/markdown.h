@@ -1,4 +1,5 @@
-// Markdown to HTML: the only file that knows cmark-gfm. Renders from the AST, by hooks for what only the site knows.
+// Markdown to HTML by cmark-gfm, rendered from its AST, with hooks for what only the site knows.
+// gen/text/markdown*.c are the only files that know cmark-gfm. What the output looks like: tests/spec/markdown-*.md.
 #ifndef GEN_TEXT_MARKDOWN_H
 #define GEN_TEXT_MARKDOWN_H
 
@@ -20,11 +21,12 @@ struct md_link {
     bool is_image;
 };
 
-// One block that a translation follows: a paragraph, heading, table row, list item's paragraph, code block.
+// One block that a translation follows.
 struct md_block {
-    uint64_t hash;      // of its normalised source
+    uint64_t hash;      // of its source, white space normalised, so that wrapping lines anew changes nothing
     size_t offset;      // in the source
-    uint8_t kind;       // first letter: 'p' 'h' 'r' 'c' 'q' 'm'
+    uint8_t kind;       // 'p' paragraph, 'i' list item's paragraph, 'q' quoted one, 'h' heading, 'r' table row,
+                        // 'c' code, 'x' worked example, 'm' formula block
 };
 
 struct md_result {
@@ -34,7 +36,7 @@ struct md_result {
     str *anchors;                size_t anchor_count;  // every id= in the output
     size_t words;                // of running text, by white space
     str first_paragraph;         // plain text, for descriptions
-    bool has_math, has_code, has_figures;
+    bool has_math, has_code, has_figures, has_tables;
 };
 
 // Hooks may be NULL. All strings handed back must live until md_render returns.
@@ -46,8 +48,12 @@ struct md_hooks {
     bool (*cell)(void *ctx, str code, struct diag_pos at, buf *out);
     // A fenced {lua} cell: code, and the wanted output that stands in the file (see cells.h).
     bool (*example)(void *ctx, str code, str wanted, struct diag_pos at, buf *out);
-    // A word of the interface: "alert.note", "footnotes.title", "footnotes.back" ... in the page's language.
+    // A word of the interface in the page's language; empty: English. Keys: alert.note alert.tip alert.important
+    // alert.warning alert.caution footnotes.title footnotes.back (+ " 1") table.label (+ " 1") task.done task.open
+    // stale.mark
     str (*word)(void *ctx, str key);
+    // Width and height of a local image in pixels, so that nothing moves when it has loaded. False: not known.
+    bool (*image_size)(void *ctx, str destination, uint32_t *width, uint32_t *height);
     // Whether the i-th block (md_result.blocks) of this translation is older than its source.
     bool (*stale)(void *ctx, size_t block);
 };

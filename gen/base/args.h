@@ -11,23 +11,40 @@ struct arg_option {
     const char *long_name;
     enum arg_kind kind;
     size_t offset;          // of the target in the command's options struct: bool, const char *, or uint64_t
-    const char *value_name; // in the help: "DIR"; NULL for a flag; "[WHAT]" when the value may be left out
+    const char *value_name; // in the help: "DIR"; NULL for a flag; "[WHAT]" when =WHAT may be left out (the target is "" then)
     const char *help;
 };
 
 struct arg_command {
     const char *name;
-    const char *operands;   // in the help: "[FILE|-]"
+    const char *operands;   // in the help: "[FILE|-]"; "" when there are none
     const char *summary;
-    const struct arg_option *options;  // ends with long_name NULL
-    int (*run)(void *options, int operand_count, char **operands);
+    const struct arg_option *options;  // ends with long_name NULL; each command also has -h, --help
+    size_t options_size;    // of the options struct, which starts zeroed
+    int (*run)(void *options, int operand_count, char **operands);  // the exit code
 };
 
-// Parses argv behind the command's name into options. 0, or 2 after saying what is wrong (with "did you mean") in *error.
+enum { ARGS_HELP = -1 };
+
+// Parses argv behind the command's name into options; operands are moved to the front of argv. 0, ARGS_HELP when help
+// is asked for, or 2 after saying what is wrong (with "did you mean") in *error.
 int args_parse(const struct arg_command *c, int argc, char **argv, void *options, char ***operands,
                int *operand_count, buf *error);
-void args_help(const char *program, const struct arg_command *commands, const struct arg_command *only, buf *out);
-void args_man(const char *program, const char *about, const struct arg_command *commands, buf *out);
-void args_completion(const char *program, const struct arg_command *commands, buf *out);
+// The nearest of count names to word, or NULL when none is near.
+const char *args_nearest(const char *word, const char *const *names, size_t count);
+
+// What a program tells about itself; commands ends with NULL.
+struct args_program {
+    const char *name, *version, *summary;
+    const char *about;                 // paragraphs of the man page, separated by empty lines
+    const char *exit_codes;            // "0  what it means" lines
+    const char *environment;           // "NAME  what it does" lines
+    const struct arg_command *const *commands;
+};
+
+// only: one command's help; NULL for the whole program's.
+void args_help(const struct args_program *p, const struct arg_command *only, buf *out);
+void args_man(const struct args_program *p, buf *out);         // roff, section 1
+void args_completion(const struct args_program *p, buf *out);  // for bash
 
 #endif

@@ -21,6 +21,7 @@ struct workers_plan {
     void *ctx;
 };
 
+unsigned workers_processors(void);  // that this process may use; at least 1
 // Runs all jobs. The parent's memory is what workers start with (copy on write). A job that crashes or runs past its
 // limit is reported and not run again; the others of its chunk are. 0, or -1 with errno when no worker could be started.
 int workers_run(const struct workers_plan *plan);

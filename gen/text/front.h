@@ -11,19 +11,19 @@ struct front_pair {
 
 // Fields of front.def: X(name, TYPE, "help"); TYPE is STR, BOOL, INT, DATE or LIST.
 struct front {
-#define STR(name, help) str name;
-#define BOOL(name, help) int8_t name;      /* -1 not given */
-#define INT(name, help) int64_t name;      /* INT64_MIN not given */
-#define DATE(name, help) int64_t name;     /* Unix seconds, UTC; INT64_MIN not given */
-#define LIST(name, help) struct { str *items; size_t count; } name;
-#define X(name, type, help) type(name, help)
+#define FRONT_STR(name) str name;
+#define FRONT_BOOL(name) int8_t name;      /* -1 not given */
+#define FRONT_INT(name) int64_t name;      /* INT64_MIN not given */
+#define FRONT_DATE(name) int64_t name;     /* Unix seconds, UTC; INT64_MIN not given */
+#define FRONT_LIST(name) struct { str *items; size_t count; } name;
+#define X(name, type, help) FRONT_##type(name)
 #include "gen/text/front.def"
 #undef X
-#undef LIST
-#undef DATE
-#undef INT
-#undef BOOL
-#undef STR
+#undef FRONT_LIST
+#undef FRONT_DATE
+#undef FRONT_INT
+#undef FRONT_BOOL
+#undef FRONT_STR
     struct front_pair *pairs;   // every key of the file, in its order, known or not
     size_t pair_count;
     size_t body;                // offset of the Markdown in the file

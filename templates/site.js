@@ -67,7 +67,7 @@
     list.textContent = "";
     if (!query.length || !window.vramdocIndex) return;
     var index = window.vramdocIndex, found = find(index, query);
-    status.textContent = found.length ? form.dataset.found + ": " + found.length : form.dataset.none;
+    status.textContent = found.length ? form.dataset.found + " " + found.length : form.dataset.none;
     found.slice(0, 8).forEach(function (hit) {
       var doc = index.docs[hit[0]], item = document.createElement("li"), link = document.createElement("a");
       link.href = form.dataset.root + doc[0];

@@ -1,0 +1,116 @@
+# Compiles what stands in gen/, calc/ and kernels/; ./build.sh is the entry that installs tools and calls this.
+# make [BUILD=build] [MODE=release|check|fuzz] [all|tests|install|uninstall|clean|FILE]
+# A new source file needs no entry here: its place and name say what it belongs to.
+VERSION := 0.1.0
+BUILD ?= build
+MODE ?= release
+CC := gcc
+prefix ?= /usr/local
+DESTDIR ?=
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+release_FLAGS := -O2 -g
+check_FLAGS := -Og -g3 -fsanitize=address,undefined -fno-sanitize-recover=undefined -DBASE_HOSTILE -Werror
+fuzz_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+ifeq ($(MODE),fuzz)
+CC := clang
+endif
+CFLAGS ?=
+PACKAGES := libcmark-gfm lua5.4 yaml-0.1 jansson icu-i18n icu-uc libmicrohttpd
+PC_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
+ALL_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $($(MODE)_FLAGS) $(PC_CFLAGS) $(CFLAGS) -MMD -MP
+GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lz -lm
+
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c))
+CLI := $(wildcard calc/cli*.c)
+LUA := $(wildcard calc/lua*.c)
+WASM := $(wildcard calc/wasm*.c)
+CORE := $(filter-out $(CLI) $(LUA) $(WASM),$(wildcard calc/*.c))
+KERNELS := $(wildcard kernels/*.cu kernels/*.c)
+TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
+FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+# What cannot be made here is left out, with one line each.
+NVCC := $(firstword $(shell command -v nvcc) $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc))
+WASM_LD := $(firstword $(shell command -v wasm-ld || command -v wasm-ld-14))
+WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)/lib/*/libclang_rt.builtins-wasm32.a \
+	/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a))
+PARTS := $(if $(wildcard gen/main.c),vramdoc) $(if $(CLI),vramcalc) $(if $(CORE),libvram.a) \
+	$(if $(and $(WASM),$(WASM_LD)),vram.wasm) $(if $(and $(filter %.cu,$(KERNELS)),$(NVCC)),vramprobe)
+
+all: skipped $(addprefix $(BUILD)/,$(PARTS))
+
+skipped:
+	@$(if $(CORE),:,echo "calc/ is not there: the estimator is skipped")
+	@$(if $(or $(CLI),$(if $(CORE),,1)),:,echo "calc/cli*.c is not there: vramcalc is skipped")
+	@$(if $(and $(WASM),$(if $(WASM_LD),,1)),echo "wasm-ld is not there: vram.wasm is skipped",:)
+	@$(if $(filter %.cu,$(KERNELS)),$(if $(NVCC),:,echo "nvcc is not there: the probe is skipped"),echo "kernels/*.cu is not there: the probe is skipped")
+
+$(call objects,$(CORE)): ALL_FLAGS += -ffreestanding
+$(BUILD)/gen/main.o: ALL_FLAGS += -DVERSION='"$(VERSION)"'
+$(call objects,$(CLI)): ALL_FLAGS += -DVERSION='"$(VERSION)"'
+
+$(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_FLAGS) -c $< -o $@
+
+# An archive is made anew, so that nothing of a file that is gone stays in it.
+$(BUILD)/libvram.a: $(call objects,$(CORE))
+$(BUILD)/libgen.a: $(call objects,$(GEN) $(LUA))
+$(BUILD)/libvram.a $(BUILD)/libgen.a:
+	@rm -f $@
+	ar rcs $@ $^
+
+LIBVRAM := $(if $(CORE),$(BUILD)/libvram.a)
+$(BUILD)/vramdoc: $(call objects,gen/main.c $(GEN) $(LUA)) $(LIBVRAM)
+	$(CC) $(ALL_FLAGS) $^ -o $@ $(GEN_LIBS)
+
+$(BUILD)/vramcalc: $(call objects,$(CLI)) $(LIBVRAM)
+	$(CC) $(ALL_FLAGS) $^ -o $@ -ljansson -lm
+
+# Compiled, then linked by wasm-ld itself: with clang as the linker an installed binaryen changes the bytes silently.
+WASM_FLAGS := --target=wasm32 -mbulk-memory -Os -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN)) -MMD -MP
+$(BUILD)/wasm/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	clang $(WASM_FLAGS) -c $< -o $@
+$(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))
+	$(WASM_LD) --no-entry --strip-all --gc-sections -z stack-size=65536 $^ $(WASM_RT) -o $@
+
+$(BUILD)/vramprobe: $(KERNELS) $(wildcard kernels/*.h kernels/*.cuh kernels/*.def) $(LIBVRAM)
+	$(NVCC) -O3 -std=c++17 -I. $(NVCC_FLAGS) $(KERNELS) $(LIBVRAM) -o $@ -lcublas -lcublasLt -ldl
+
+tests: $(TESTS)
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libgen.a $(LIBVRAM)
+	$(CC) $(ALL_FLAGS) $< $(BUILD)/libgen.a $(LIBVRAM) -o $@ -lcmocka $(GEN_LIBS)
+
+fuzzers: $(FUZZERS)
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libgen.a $(LIBVRAM)
+	$(CC) $(ALL_FLAGS) -fsanitize=fuzzer $< $(BUILD)/libgen.a $(LIBVRAM) -o $@ $(GEN_LIBS)
+
+# Any other program of one file: make build/tests/bench/floor
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libgen.a $(LIBVRAM)
+	$(CC) $(ALL_FLAGS) $< $(BUILD)/libgen.a $(LIBVRAM) -o $@ $(GEN_LIBS)
+
+BIN := $(DESTDIR)$(prefix)/bin
+MAN := $(DESTDIR)$(prefix)/share/man/man1
+COMPLETION := $(DESTDIR)$(prefix)/share/bash-completion/completions
+PROGRAMS := $(filter vramdoc vramcalc,$(PARTS))
+install: all
+	install -d $(BIN) $(MAN) $(COMPLETION)
+	for p in $(PROGRAMS); do \
+	    install $(BUILD)/$$p $(BIN)/$$p; \
+	    $(BUILD)/$$p --man >$(MAN)/$$p.1; \
+	    $(BUILD)/$$p --completion bash >$(COMPLETION)/$$p; \
+	done
+
+uninstall:
+	for p in vramdoc vramcalc; do rm -f $(BIN)/$$p $(MAN)/$$p.1 $(COMPLETION)/$$p; done
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all skipped tests fuzzers install uninstall clean
+.SECONDARY:
+.DELETE_ON_ERROR:
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,103 @@
+#!/bin/sh
+# The one entry: ./build.sh [site|test|check|bench|probe|serve|fuzz|install|clean]
+#   site     install what is missing, compile, write site/ (this is what no verb means)
+#   test     run every test; FILTER=name runs some, UPDATE=1 rewrites wanted outputs
+#   check    sanitizers, tiny buffers, shuffled order: the tests again, and the same site byte by byte
+#   bench    measure vramdoc beside hugo and a floor program; BENCH=quick for small corpora
+#   probe    compile the GPU probe and run it
+#   serve    build, then serve the site with live reload
+#   fuzz     libFuzzer on every target for FUZZ_SECONDS (600) each
+#   install  into prefix (/usr/local), below DESTDIR; ./build.sh clean removes what was compiled and built
+set -eu
+cd "$(dirname "$0")"
+BUILD=${BUILD:-build}
+JOBS=${JOBS:-2}
+export BUILD
+
+# Debian packages and why each is wanted. Ubuntu has them under the same names.
+to_build='gcc:compiler make:incremental_compiling pkg-config:compiler_flags_of_libraries
+libcmark-gfm-dev:Markdown libcmark-gfm-extensions-dev:tables_footnotes_task_lists
+liblua5.4-dev:templates_and_figures libyaml-dev:settings_and_front_matter libjansson-dev:catalogs_and_records
+libicu-dev:numbers_dates_plurals libmicrohttpd-dev:vramdoc_serve libxxhash-dev:hashes_of_content
+zlib1g-dev:size_budgets blahtexml:formulas_to_MathML git:date_of_the_last_change
+clang:page_calculator lld:page_calculator libclang-rt-dev-wasm32:page_calculator'
+to_test='libcmocka-dev:unit_tests cmark-gfm:text_of_the_GFM_specification nodejs:browser_and_wasm_tests
+npm:browser_tests chromium:browser_tests universal-ctags:length_of_functions
+g++:the_public_header_as_C++ curl:tests_of_vramdoc_serve procps:fault_tests'
+to_fuzz='libclang-rt-dev:libFuzzer'
+to_bench='hugo:what_we_are_compared_with'
+
+# install_missing LIST: installs what is not there; prints the one command and ends with 3 where it may not.
+install_missing() {
+    command -v dpkg-query >/dev/null || { echo "no dpkg here: see README for what must be installed"; return 0; }
+    missing='' names=''
+    for entry in $1; do
+        dpkg-query -W -f='${db:Status-Status}\n' "${entry%%:*}" 2>/dev/null | grep -qx installed && continue
+        missing="$missing $entry" names="$names ${entry%%:*}"
+    done
+    [ -n "$missing" ] || return 0
+    echo "missing:"
+    for entry in $missing; do echo "    ${entry%%:*} (for $(echo "${entry#*:}" | tr _ ' '))"; done
+    root=''
+    if [ "$(id -u)" -ne 0 ]; then
+        root=sudo
+        if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+            echo "no root here; please run: apt-get install --no-install-recommends -y$names"
+            exit 3
+        fi
+    fi
+    $root apt-get update -q
+    # shellcheck disable=SC2086
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends -y -q $names
+}
+
+compile() {
+    install_missing "$to_build"
+    make -s -j"$JOBS" BUILD="$BUILD" all
+}
+
+site() {
+    compile
+    if [ -f content/site.yaml ]; then "$BUILD/vramdoc" build -c content/site.yaml -s content -o site "$@"
+    else echo "content/site.yaml is not there: no site is written"; fi
+}
+
+fuzz() {
+    install_missing "$to_build $to_fuzz"
+    make -s -j"$JOBS" BUILD="$BUILD/fuzz" MODE=fuzz fuzzers
+    sh tests/fuzz/run.sh "$BUILD/fuzz" "${FUZZ_SECONDS:-600}"
+}
+
+verb=${1:-site}
+[ $# -eq 0 ] || shift
+case $verb in
+site) site "$@" ;;
+test)
+    install_missing "$to_build $to_test"
+    make -s -j"$JOBS" BUILD="$BUILD" all
+    exec sh tests/run.sh "$@" ;;
+check)
+    install_missing "$to_build $to_test"
+    exec sh tests/check.sh "$@" ;;
+bench)
+    install_missing "$to_build $to_bench"
+    make -s -j"$JOBS" BUILD="$BUILD" all
+    exec sh tests/bench/run.sh "$@" ;;
+probe)
+    compile
+    [ -x "$BUILD/vramprobe" ] || { echo "the probe needs nvcc (CUDA Toolkit) and kernels/*.cu"; exit 3; }
+    exec "$BUILD/vramprobe" "$@" ;;
+serve)
+    compile
+    exec "$BUILD/vramdoc" serve -c content/site.yaml -s content -o site "$@" ;;
+fuzz) fuzz ;;
+install)
+    compile
+    make -s BUILD="$BUILD" prefix="${prefix:-/usr/local}" DESTDIR="${DESTDIR:-}" install ;;
+clean)
+    make -s BUILD="$BUILD" clean
+    find site -mindepth 1 ! -name .gitignore -delete ;;
+*)
+    sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p;}' "$0"
+    exit 2 ;;
+esac

@@ -1,0 +1,42 @@
+// The Lua 5.4 binding of libvram.
+//
+//     local r = vram.estimate{preset = "gpt2", batch_size = 8, gpu = "RTX 4070"}
+//     r.peak_reserved_bytes, r.breakdown[1].name    -- the fields of `vramcalc estimate --format json`
+//
+// A configuration is a table of fields (numbers, strings, booleans), or a string of key = value lines.
+//
+//     vram.estimate(config)           the report, schema vramcalc/1, as a table; sizes are integers, in bytes
+//     vram.live_peak(config)          peak of live bytes alone, fast
+//     vram.params(config)             list of parameter tensors: name, block, rows, cols, bytes, decayed, trained
+//     vram.trace(config [, f])        list of events, or f(event) for each until it returns true
+//     vram.compare(config)            the same configuration by other people's formulas
+//     vram.advise(config)             ranked changes; needs a gpu
+//     vram.fit(config)                whether it fits in the gpu, and by how much
+//     vram.max_batch(config)          the largest batch_size that fits
+//     vram.explain_oom(text [, config])  which tensor an out-of-memory message is about
+//     vram.config(text [, kind])      fields that a text sets (kind: flat, nanogpt, hf, log), as a table
+//     vram.gpu(name), vram.gpus()     a card, all cards: name, memory_bytes, bandwidth_mb_s, ...
+//     vram.emit(config, format)       the report as text: text, json, csv, md
+//     vram.timeline(config)           SVG
+//     vram.version
+//
+// Errors are raised as strings that name the key which is wrong: "vram.estimate: n_embd: ...".
+
+#ifndef VRAM_LUA_H
+#define VRAM_LUA_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct lua_State;
+
+// For luaL_requiref and package.preload: leaves the module's table on the stack. Memory of the library comes
+// from the state's own allocator, so that a limit on the state holds for it too.
+int luaopen_vram(struct lua_State *L);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

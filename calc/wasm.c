@@ -1,0 +1,278 @@
+// The estimator in a web page: libvram with the memory of a WebAssembly module, texts in and out by address and length.
+//
+// The module imports nothing. All state lies at the start of its heap, so nothing here is a global variable.
+//
+//     const at = e.input(bytes.length);            // room for the text; 0 = no memory
+//     new Uint8Array(e.memory.buffer).set(bytes, at);
+//     const code = e.estimate(bytes.length);       // flat `key = value` lines -> JSON of schema vramcalc/1
+//     const json = decode(e.memory.buffer, e.text_at(), e.text_bytes());
+//
+// Every call answers a code of enum vram_code. When it is not 0 the text is the error as JSON. The memory may have
+// grown: take e.memory.buffer anew after every call. Numbers of WASM_ASK, VRAM_KINDS and VRAM_FORMATS are positions
+// in those lists, from 0; names() lists them, so that a page need not repeat them.
+
+#include "calc/vram.h"
+
+// What answer() can be asked. ask, needs a run first, name.
+#define WASM_ASKS(X) \
+    X(REPORT, true, "report") \
+    X(CONFIG, false, "config") \
+    X(TRACE, false, "trace") \
+    X(TIMELINE, false, "timeline") \
+    X(ADVISE, false, "advise") \
+    X(COMPARE, false, "compare") \
+    X(FIT, false, "fit") \
+    X(MAX_BATCH, false, "max-batch") \
+    X(GPUS, false, "gpus") \
+    X(PRESETS, false, "presets") \
+    X(FIELDS, false, "fields")
+
+enum wasm_ask {
+#define X(id, run, name) WASM_ASK_##id,
+    WASM_ASKS(X)
+#undef X
+    WASM_ASK_COUNT
+};
+
+enum { SMALLEST = 5, LARGEST = 30, WASM_PAGE = 65536 };
+
+// What the module remembers. Zero at first, as all of its memory.
+struct instance {
+    unsigned char *top;                  // end of what was ever handed out
+    void *spare[LARGEST + 1];            // blocks given back, by power of two; the first word is the next one
+    struct vram_mem mem;
+    vram *v;
+    char *input;
+    size_t input_cap;
+};
+
+extern unsigned char __heap_base;  // from the linker: the first address after data and stack
+
+static struct instance *instance(void)
+{
+    return (struct instance *)&__heap_base;
+}
+
+// ---- memory: powers of two ---------------------------------------------------------------------
+
+static unsigned power_for(size_t bytes)
+{
+    unsigned p = SMALLEST;
+    while (p <= LARGEST && (size_t)1 << p < bytes)
+        p++;
+    return p;
+}
+
+static bool reach(size_t end)
+{
+    size_t have = __builtin_wasm_memory_size(0);
+    size_t need = end / WASM_PAGE + 1;
+    return need <= have || __builtin_wasm_memory_grow(0, need - have) != (size_t)-1;
+}
+
+static void *heap_alloc(void *ctx, size_t bytes)
+{
+    struct instance *in = ctx;
+    unsigned p = power_for(bytes);
+    if (p > LARGEST)
+        return NULL;
+    void *block = in->spare[p];
+    if (block) {
+        in->spare[p] = *(void **)block;
+        return block;
+    }
+    size_t end = (size_t)in->top + ((size_t)1 << p);
+    if (end < (size_t)in->top || !reach(end))
+        return NULL;
+    block = in->top;
+    in->top = (unsigned char *)end;
+    return block;
+}
+
+static void heap_free(void *ctx, void *ptr, size_t bytes)
+{
+    struct instance *in = ctx;
+    unsigned p = power_for(bytes);
+    *(void **)ptr = in->spare[p];
+    in->spare[p] = ptr;
+}
+
+// The handle, made at the first call. NULL without memory.
+static vram *handle(void)
+{
+    struct instance *in = instance();
+    if (!in->top) {
+        size_t start = ((size_t)(in + 1) + 15) / 16 * 16;
+        if (!reach(start))
+            return NULL;
+        in->top = (unsigned char *)start;
+        in->mem = (struct vram_mem){heap_alloc, heap_free, in};
+    }
+    if (!in->v)
+        in->v = vram_new(&in->mem);
+    return in->v;
+}
+
+// ---- what the page calls -----------------------------------------------------------------------
+
+#define EXPORT(name) __attribute__((export_name(#name))) extern
+
+static int finish(vram *v, int code)
+{
+    if (code)
+        vram_emit_error(v, VRAM_FORMAT_JSON);
+    return code;
+}
+
+// Room for len bytes of text, to be filled before the next call. 0: no memory.
+EXPORT(input) char *wasm_input(size_t len)
+{
+    struct instance *in = instance();
+    if (!handle())
+        return NULL;
+    if (len >= in->input_cap) {
+        char *room = heap_alloc(in, len + 1);
+        if (!room)
+            return NULL;
+        if (in->input)
+            heap_free(in, in->input, in->input_cap);
+        in->input = room;
+        in->input_cap = len + 1;
+    }
+    return in->input;
+}
+
+EXPORT(text_at) const char *wasm_text_at(void)
+{
+    vram *v = handle();
+    return v ? vram_text(v, NULL) : "";
+}
+
+EXPORT(text_bytes) size_t wasm_text_bytes(void)
+{
+    size_t len = 0;
+    vram *v = handle();
+    if (v)
+        vram_text(v, &len);
+    return len;
+}
+
+// Every field back to its default.
+EXPORT(clear) int wasm_clear(void)
+{
+    vram *v = handle();
+    if (!v)
+        return VRAM_ENOMEM;
+    vram_clear(v);
+    return VRAM_OK;
+}
+
+// Reads the first len bytes of the input into the configuration, on top of what is there.
+EXPORT(parse) int wasm_parse(uint32_t kind, size_t len)
+{
+    vram *v = handle();
+    struct instance *in = instance();
+    if (!v)
+        return VRAM_ENOMEM;
+    if (kind >= VRAM_KIND_COUNT || len >= in->input_cap)
+        return VRAM_EARG;
+    return finish(v, vram_parse(v, (enum vram_kind)kind, in->input, len, NULL));
+}
+
+static int answer(vram *v, enum wasm_ask ask, enum vram_format format)
+{
+    bool fits;
+    uint64_t batch;
+    switch (ask) {
+    case WASM_ASK_REPORT: return vram_emit(v, format);
+    case WASM_ASK_CONFIG: return vram_emit_config(v, format);
+    case WASM_ASK_TRACE: return vram_emit_trace(v, format);
+    case WASM_ASK_TIMELINE: return vram_emit_timeline(v, format);
+    case WASM_ASK_ADVISE: return vram_advise(v, format);
+    case WASM_ASK_COMPARE: return vram_compare(v, format);
+    case WASM_ASK_FIT: return vram_fit(v, &fits, format);
+    case WASM_ASK_MAX_BATCH: return vram_max_batch(v, &batch, format);
+    case WASM_ASK_GPUS: return vram_emit_gpus(v, format);
+    case WASM_ASK_PRESETS: return vram_emit_presets(v, format);
+    case WASM_ASK_FIELDS: return vram_emit_fields(v, format);
+    case WASM_ASK_COUNT: break;
+    }
+    return VRAM_EARG;
+}
+
+// Makes the text that is asked for, of the configuration as it is now.
+EXPORT(answer) int wasm_answer(uint32_t ask, uint32_t format)
+{
+    static const bool runs[] = {
+#define X(id, run, name) run,
+        WASM_ASKS(X)
+#undef X
+    };
+    vram *v = handle();
+    if (!v)
+        return VRAM_ENOMEM;
+    if (ask >= WASM_ASK_COUNT || format >= VRAM_FORMAT_COUNT)
+        return VRAM_EARG;
+    int code = runs[ask] ? vram_run(v) : VRAM_OK;
+    return finish(v, code ? code : answer(v, (enum wasm_ask)ask, (enum vram_format)format));
+}
+
+// The whole way at once: defaults, the input's flat lines, the run, the report as JSON.
+EXPORT(estimate) int wasm_estimate(size_t len)
+{
+    int code = wasm_clear();
+    if (!code)
+        code = wasm_parse(VRAM_KIND_FLAT, len);
+    return code ? code : wasm_answer(WASM_ASK_REPORT, VRAM_FORMAT_JSON);
+}
+
+// Only the peak of live bytes, for sliders; -1 where there is none. A double holds every size exactly.
+EXPORT(live_peak) double wasm_live_peak(void)
+{
+    uint64_t bytes;
+    vram *v = handle();
+    return v && vram_live_peak(v, &bytes) == VRAM_OK ? (double)bytes : -1.0;
+}
+
+// The input is ranges, "batch_size=1:64 block_size=256,512".
+EXPORT(sweep) int wasm_sweep(size_t len, uint32_t format)
+{
+    vram *v = handle();
+    struct instance *in = instance();
+    if (!v)
+        return VRAM_ENOMEM;
+    if (format >= VRAM_FORMAT_COUNT || len >= in->input_cap)
+        return VRAM_EARG;
+    in->input[len] = 0;
+    return finish(v, vram_sweep(v, in->input, (enum vram_format)format));
+}
+
+// The input is PyTorch's out-of-memory message.
+EXPORT(explain) int wasm_explain(size_t len, bool with_config, uint32_t format)
+{
+    vram *v = handle();
+    struct instance *in = instance();
+    if (!v)
+        return VRAM_ENOMEM;
+    if (format >= VRAM_FORMAT_COUNT || len >= in->input_cap)
+        return VRAM_EARG;
+    return finish(v, vram_explain_oom(v, in->input, len, with_config, (enum vram_format)format));
+}
+
+// The words for the numbers above: asks, kinds, formats, one group a line.
+EXPORT(names) const char *wasm_names(void)
+{
+    return ""
+#define X(id, run, name) name " "
+        WASM_ASKS(X)
+#undef X
+        "\n"
+#define X(id, name, text) name " "
+        VRAM_KINDS(X)
+#undef X
+        "\n"
+#define X(id, name) name " "
+        VRAM_FORMATS(X)
+#undef X
+        "\n";
+}

@@ -10,18 +10,35 @@ struct sandbox;
 struct sandbox_limits {
     uint64_t instructions;    // 0: default, 200 million
     uint64_t memory_bytes;    // 0: default, 64 MiB
+    uint64_t time_ms;         // wall clock of one run; 0: default, 5 seconds
 };
 
-// A state with base, string, table, math and utf8 less what gives a way out or differs from run to run (DESIGN: io, os,
-// package, debug, dofile, loadfile, string.dump, bytecode; table.move and patterns bounded; pairs ordered).
+// A state with base, coroutine, string, table, math and utf8 less what gives a way out or differs from run to run (io, os,
+// package, debug, dofile, loadfile, string.dump and bytecode are absent; table functions and patterns count their
+// work; pairs is ordered; library tables cannot be changed).
 struct sandbox *sandbox_new(struct sandbox_limits limits);
 void sandbox_free(struct sandbox *s);
 lua_State *sandbox_state(struct sandbox *s);
-// Runs source as a chunk called file. Leaves its results (nresults, or LUA_MULTRET) on the stack. An error is recorded at the
-// line it names, shifted so that line 1 of source is first_line of the file; false then. A passed limit cannot be caught in Lua.
+// The sandbox that a state, or a coroutine of it, belongs to; and a pointer of the owner's that travels with it.
+struct sandbox *sandbox_of(lua_State *L);
+void sandbox_set_user(struct sandbox *s, void *user);
+void *sandbox_user(lua_State *L);
+
+// Compiles source as a chunk called file and leaves the function on the stack. text is what the reader knows as the
+// file (the template, for a compiled template): messages show its lines; it must live as long as s. Line 1 of source
+// is first_line of the file. False after lua-error.
+bool sandbox_load(struct sandbox *s, str source, str file, str text, uint32_t first_line, struct diag *d);
+// sandbox_load, with source as the text, and sandbox_call. Leaves nresults (or LUA_MULTRET) values on the stack.
 bool sandbox_run(struct sandbox *s, str source, str file, uint32_t first_line, int nresults, struct diag *d);
-// Calls the function below its nargs arguments on the stack, under the same limits.
+// Calls the function below its nargs arguments on the stack, under the limits, which start anew. An error is recorded at
+// the line it names, of file when it names none; false then, and function and arguments are off the stack. A passed
+// limit cannot be caught in Lua.
 bool sandbox_call(struct sandbox *s, int nargs, int nresults, str file, struct diag *d);
+// Makes the table on top of the stack (popped) the environment of chunks loaded from now on: reads go to it, then to
+// the libraries; writes are errors.
+void sandbox_environment(struct sandbox *s);
+// Counts work done in C as instructions; raises the limit's error when it is passed.
+void sandbox_charge(lua_State *L, uint64_t work);
 // What the code printed since the last call; print() goes here.
 str sandbox_output(struct sandbox *s);
 

@@ -5,12 +5,14 @@
 #include "gen/site/site.h"
 #include "gen/text/markdown.h"
 
-struct view_link { str title, url; };                      // every url here is relative to the page, unless said otherwise
+// Every url is a path below the output folder ("es/rtx-4070.html", the view makes it relative to the page), and "" for none.
+// An address goes out as it is.
+struct view_link { str title, url; };
 struct view_child { str title, description, url; int64_t updated; str lang; };  // lang differs on an untranslated child
-struct view_translation { str tag, name, url; bool current, exists; };
-struct view_alternate { str hreflang, url; };              // absolute
+struct view_translation { str tag, name, url; bool exists; };
+struct view_alternate { str hreflang, address; };
 struct view_pair { str key, value; };
-struct view_figure { str name, text, kind, source_html, anchor; };
+struct view_figure { str name, text, kind, source_html, anchor; };  // text: plain; source_html: HTML
 
 // Lists that cost something: filled by need() when a template asks for them the first time.
 enum view_list { VIEW_TRANSLATIONS, VIEW_ALTERNATES, VIEW_CRUMBS, VIEW_CHILDREN, VIEW_PROVENANCE, VIEW_FIGURES,
@@ -18,37 +20,53 @@ enum view_list { VIEW_TRANSLATIONS, VIEW_ALTERNATES, VIEW_CRUMBS, VIEW_CHILDREN,
 
 struct view_page {
     const struct language *language;       // of the interface; page->language is the text's, and differs on a fallback page
-    const struct document *document;
-    const struct page *page;               // the text that is shown; NULL on pages that no file stands for (404, redirects)
-    str url;                               // of this page below the site, "es/rtx-4070.html"
-    str title, description, kind, layout, body;
+    const struct document *document;       // NULL on pages of no document (404)
+    const struct page *page;               // the text that is shown; NULL on pages that no file stands for
+    str url;                               // of this page, below the output folder
+    str title, lede, description, kind, layout;
+    str body;                              // HTML
     bool is_fallback, has_math;
-    str canonical, edit_url, report_url, markdown_url, feed_url, search_index, image;   // "" for none
+    str canonical, edit_url, report_url;   // addresses
+    str markdown_url, feed_url, image, target;   // urls; target: where a redirect leads
     struct view_link previous, next;       // url "" for none
     uint32_t reading_minutes, stale_count;
     int64_t updated, published;            // Unix seconds; INT64_MIN for unknown
     const struct md_heading *toc; size_t toc_count;
 
     void (*need)(struct view_page *p, enum view_list list);   // once a list and page; NULL when all are filled
+    void *ctx;                             // of need()
+    // The same list, in the same order, for every language of a document; translations[i].url and the rest may not
+    // depend on the page.
     const struct view_translation *translations; size_t translation_count;
-    const struct view_alternate *alternates;     size_t alternate_count;
+    size_t current;                        // the page's own place in translations; known before need()
+    const struct view_alternate *alternates;     size_t alternate_count;  // the same for every language, too
     const struct view_link *crumbs;              size_t crumb_count;
     const struct view_child *children;           size_t child_count;
     const struct view_pair *provenance;          size_t provenance_count;
     const struct view_figure *figures;           size_t figure_count;
-    str json_ld;
-    void *ctx;                             // of need()
+    str json_ld;                           // JSON that may stand in a script element
+};
+
+// What is the same for all pages. Must outlive the view.
+struct view_site {
+    str generator, csp;
+    const str *homes;                      // [site.language_count]: url of the start page
+    const str *search_index;               // [site.language_count]: url of the index, "" for none; NULL for none at all
+    str (*asset)(void *ctx, str name);     // url of a file of the templates' folder; "" when there is none
+    void *ctx;
 };
 
 struct view;
 
-// Reads and compiles every *.html of settings.templates_dir. In the parent, before workers fork. NULL after errors were recorded.
-struct view *view_open(const struct site *site, struct diag *d);
+// Reads and compiles every *.html of settings.templates_dir. In the parent, before workers fork. NULL after errors were
+// recorded.
+struct view *view_open(const struct site *site, const struct view_site *vs, struct diag *d);
 void view_free(struct view *v);
-// Forgets what {% once "document" %} kept; the worker calls it before a document's first page.
-void view_begin_document(struct view *v);
-// Renders layout ("page" when there is no such template) and appends HTML. False after errors were recorded.
-bool view_render(struct view *v, const struct site *site, struct view_page *p, struct diag *d, buf *out);
+// Whether there is a template of this name.
+bool view_has(const struct view *v, str layout);
+// Renders layout ("page" when there is no such template) and appends HTML. Pages of one document should follow each other.
+// False after errors were recorded.
+bool view_render(struct view *v, struct view_page *p, struct diag *d, buf *out);
 // Of all templates' bytes: part of every page's input digest.
 uint64_t view_hash(const struct view *v);
 

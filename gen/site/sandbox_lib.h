@@ -1,0 +1,41 @@
+// What the files of the sandbox share: its state, and the functions that replace Lua's own.
+#ifndef GEN_SITE_SANDBOX_LIB_H
+#define GEN_SITE_SANDBOX_LIB_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "gen/site/sandbox.h"
+
+struct sandbox_chunk {
+    char name[LUA_IDSIZE];  // as it stands in Lua's messages
+    str file, text;
+    struct sandbox_chunk *next;
+};
+
+struct sandbox {
+    lua_State *L;
+    struct sandbox_limits limits;
+    uint64_t work;            // instructions of this run, and what C functions charged
+    uint64_t deadline_ns;     // CLOCK_MONOTONIC
+    uint64_t used;            // bytes alive
+    uint64_t churned;         // bytes allocated in this run, freed or not
+    const char *tripped;      // which limit was passed in this run; NULL for none
+    uint64_t random;          // state of math.random
+    buf output;
+    arena chunks_arena;
+    struct sandbox_chunk *chunks;
+    void *user;
+};
+
+// Library tables, in place of Lua's own functions of the same names.
+extern const luaL_Reg sandbox_base[], sandbox_coroutine[], sandbox_table[], sandbox_string[], sandbox_math[];
+
+// Raises the sticky error again when a limit was passed: called after everything that catches errors.
+void sandbox_check(lua_State *L);
+// tostring() without addresses: leaves a string on the stack.
+// Under this key the registry holds the environment of new chunks.
+const void *sandbox_environment_key(void);
+const char *sandbox_tolstring(lua_State *L, int index, size_t *len);
+
+#endif

@@ -27,7 +27,13 @@ struct page {
     struct fs_stat stat;
     uint64_t content_hash;    // of the file's bytes
     int64_t updated;          // Unix seconds; INT64_MIN unknown
+    int64_t published;        // the same
+    int64_t order;            // INT64_MIN not given
     size_t body;              // offset of the Markdown
+    str layout;               // "" for the usual one
+    str meta;                 // packed front matter, see read.h
+    uint32_t index;           // in site.pages; pages that no file stands for come last
+    bool made;                // no file stands for it: a home or section page that lists what is there
 };
 
 // A group of translations of one text.
@@ -38,19 +44,31 @@ struct document {
     uint32_t index;           // in site.documents
     struct page **pages;      // [site.language_count]: NULL where there is no translation
     struct page *source;      // in the site's source language, or the first that exists
+    bool is_section;          // the page of a folder: what has this key as its section are its children
     str page_lua;             // path of its page.lua; "" without
     str *aliases; size_t alias_count;
 };
 
+// The words of settings.c's search choices.
+enum search_kind { SEARCH_AUTO, SEARCH_FULL, SEARCH_TITLES, SEARCH_NONE };
+
+// What site.yaml can say: settings.def lists the keys.
 struct settings {
     str title, base_url, source_language, repository, report_url, author;
+    str description, edit_url, branch, image;
+    struct map titles, descriptions;   // language -> str *, where they differ by language
+    str *languages; size_t language_count;   // as listed; empty: what the pages say
+    str *order; size_t order_count;    // keys of documents in reading order, before all others
+    str *ignore; size_t ignore_count;  // patterns of content paths that are left out
     str content_dir, output_dir, templates_dir, i18n_dir, cache_dir;   // as paths from the current folder
     bool pretty;              // NAME/index.html instead of NAME.html
     bool fallback;            // write untranslated pages in the source language, with a notice
+    bool git;                 // ask git when a page was last changed
+    enum search_kind search;
     size_t max_page_bytes;
     uint64_t page_timeout_ms, page_memory_bytes;
-    struct map document_of;   // path -> key of the document, from the settings' mapping
-    uint64_t hash;
+    struct map document_of;   // path or pattern -> str *, key of the document, from the settings' mapping
+    uint64_t hash;            // of everything above that shows in the output
 };
 
 struct site {
@@ -60,6 +78,11 @@ struct site {
     struct document **documents; size_t document_count;   // in reading order
     struct page **pages;         size_t page_count;
     struct map page_by_source;   // content path -> struct page
+    struct map page_by_url;      // address -> struct page; for fallback pages the page whose text they show
+    struct map document_by_key;  // key -> struct document
+    struct language *source_language;
+    bool by_folder;              // addresses start with the language: "es/..."
+    struct assets *asset_index;  // see assets.h
     struct fs_list assets;       // content files that are no pages: copied
     struct diag *diag;
 };

@@ -1,0 +1,8 @@
+// The parser of training logs: no crash, and what it accepts can be written and read again.
+
+#include "tests/fuzz/calc_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return calc_fuzz_parse(VRAM_KIND_LOG, data, size);
+}

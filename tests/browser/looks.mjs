@@ -1,0 +1,133 @@
+// How pages look: no accessibility fault, nothing blocked, nothing cut off, in every width, theme, language and scheme.
+import { axe, check, close, equal, open, that } from "./harness.mjs";
+
+const widths = [360, 1280];
+const themes = ["light", "dark"];
+const watchCsp = () => {
+  window.blocked = [];
+  document.addEventListener("securitypolicyviolation", (e) => window.blocked.push(`${e.effectiveDirective} ${e.blockedURI}`));
+};
+
+// Horizontal extent of the page, and the widest element that makes it so.
+function overflow(page) {
+  return page.evaluate(() => {
+    const wide = document.scrollingElement.scrollWidth - document.documentElement.clientWidth;
+    if (wide <= 0) return "";
+    const guilty = [...document.querySelectorAll("body *")].find((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !e.closest(".scroll, pre, .math, .skip, .vh"));
+    return `${wide} px too wide: ${guilty ? guilty.outerHTML.slice(0, 120) : "?"}`;
+  });
+}
+
+async function axeEverywhere(browser, base, scheme, page, width, theme) {
+  await check(`axe ${scheme} ${width} ${theme} ${page.path}`, async () => {
+    const tab = await open(browser, `${base}/${page.path}`, { width, viewport: { width, height: 900 }, colorScheme: theme, before: watchCsp });
+    try {
+      equal(tab.complaints.join("; "), "", "console");
+      equal((await tab.evaluate(() => window.blocked)).join("; "), "", "blocked by the policy");
+      equal(await overflow(tab), "", "width");
+      await axe(tab);
+    } finally { await close(tab); }
+  });
+}
+
+async function narrow(browser, base, page) {
+  await check(`320 px ${page.path}`, async () => {
+    const tab = await open(browser, `${base}/${page.path}`, { viewport: { width: 320, height: 800 } });
+    try { equal(await overflow(tab), "", "width"); } finally { await close(tab); }
+  });
+}
+
+async function quiet(browser, base, page) {
+  await check(`requests and shifts ${page.path}`, async () => {
+    const tab = await open(browser, `${base}/${page.path}`);
+    try {
+      that(tab.requested.length <= 4, `${tab.requested.length} requests: ${tab.requested.join(" ")}`);
+      that(tab.requested.every((url) => url.startsWith(base)), `another host: ${tab.requested.join(" ")}`);
+      const shift = await tab.evaluate(() => new Promise((done) => {
+        let sum = 0;
+        new PerformanceObserver((list) => { for (const e of list.getEntries()) sum += e.value; }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => done(sum), 150);
+      }));
+      equal(shift, 0, "layout shift");
+    } finally { await close(tab); }
+  });
+}
+
+async function withoutScript(browser, base, page) {
+  await check(`without a script ${page.path}`, async () => {
+    const tab = await open(browser, `${base}/${page.path}`, { javaScriptEnabled: false });
+    try {
+      equal(await tab.locator("h1").count(), 1, "h1");
+      that((await tab.locator("main").innerText()).length > 40, "no text");
+      equal(await tab.locator(".js-only:visible").count(), 0, "controls that need a script");
+      if (await tab.locator(".langs").count()) {
+        await tab.locator(".langs summary").click();
+        that(await tab.locator(".langs a").first().isVisible(), "languages");
+      }
+      for (const href of await tab.locator(".body a.fig").evaluateAll((links) => links.map((a) => a.getAttribute("href"))))
+        equal(await tab.locator(`.sources tr${href}`).count(), 1, `source of ${href}`);
+    } finally { await close(tab); }
+  });
+}
+
+async function printed(browser, base, page) {
+  await check(`print ${page.path}`, async () => {
+    const tab = await open(browser, `${base}/${page.path}`, { colorScheme: "dark", before: () => localStorage.setItem("theme", "dark") });
+    try {
+      await tab.emulateMedia({ media: "print" });
+      equal(await tab.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)", "paper");
+      equal(await tab.locator(".tools:visible, .toc:visible, .act:visible").count(), 0, "controls on paper");
+    } finally { await close(tab); }
+  });
+}
+
+async function forcedColours(browser, base, page) {
+  await check(`forced colours ${page.path}`, async () => {
+    const tab = await open(browser, `${base}/${page.path}`, { forcedColors: "active", reducedMotion: "reduce" });
+    try {
+      equal(await tab.evaluate(() => getComputedStyle(document.documentElement).scrollBehavior), "auto", "motion");
+      const drawn = await tab.locator(".fig.computed").evaluateAll((list) => list.every((e) => getComputedStyle(e).textDecorationLine.includes("underline")));
+      that(drawn, "the sign of a figure's kind is not drawn");
+    } finally { await close(tab); }
+  });
+}
+
+async function scripts(browser, fixture) {
+  await check("right to left", async () => {
+    const page = fixture.pages.find((p) => p.lang === "ar" && p.kind === "article");
+    const tab = await open(browser, `${fixture.http}/${page.path}`);
+    try {
+      equal(await tab.evaluate(() => getComputedStyle(document.body).direction), "rtl", "direction");
+      const [brand, tools] = await Promise.all([".brand", ".tools"].map((s) => tab.locator(s).boundingBox()));
+      that(brand.x > tools.x, "the name of the site stands on the right");
+      equal(await tab.locator("pre").first().evaluate((e) => getComputedStyle(e).direction), "ltr", "code");
+    } finally { await close(tab); }
+  });
+  await check("Devanagari has room", async () => {
+    const page = fixture.pages.find((p) => p.lang === "hi" && p.kind === "article");
+    const tab = await open(browser, `${fixture.http}/${page.path}`);
+    try {
+      const lead = await tab.locator(".body p").first().evaluate((e) => parseFloat(getComputedStyle(e).lineHeight) / parseFloat(getComputedStyle(e).fontSize));
+      that(lead >= 1.75, `line height ${lead}`);
+    } finally { await close(tab); }
+  });
+}
+
+export async function run(browser, site, fixture) {
+  const both = (list) => list.filter((p) => ["en", "hi"].includes(p.lang));
+  for (const page of both(site.pages)) for (const width of widths) for (const theme of themes) for (const scheme of ["http", "file"])
+    await axeEverywhere(browser, site[scheme], scheme, page, width, theme);
+  for (const page of site.pages.filter((p) => !["en", "hi"].includes(p.lang))) await axeEverywhere(browser, site.http, "http", page, 360, "light");
+  for (const page of fixture.pages) for (const theme of themes) await axeEverywhere(browser, fixture.http, "http", page, 360, theme);
+  for (const page of [...site.pages]) await narrow(browser, site.http, page);
+  for (const page of fixture.pages) await narrow(browser, fixture.http, page);
+  for (const page of both(site.pages)) {
+    await quiet(browser, site.http, page);
+    await withoutScript(browser, site.http, page);
+  }
+  for (const page of site.pages.filter((p) => p.lang === "en")) {
+    await printed(browser, site.http, page);
+    await forcedColours(browser, site.http, page);
+  }
+  await scripts(browser, fixture);
+}

@@ -1,0 +1,164 @@
+// What a reader can do: search, switch the theme and the language, go through a page by keyboard.
+import { check, close, equal, open, that } from "./harness.mjs";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+
+async function search(browser, site, scheme, lang, word, wanted) {
+  await check(`search ${scheme} ${lang}`, async () => {
+    const page = site.pages.find((p) => p.lang === lang && p.kind === "article");
+    const tab = await open(browser, `${site[scheme]}/${page.path}`);
+    try {
+      equal(tab.requested.filter((url) => /search/.test(url)).length, 0, "index loaded before it is asked for");
+      await tab.locator("#q").focus();
+      await tab.keyboard.type(word);
+      await tab.locator(".results a").first().waitFor();
+      const first = await tab.locator(".results a").first().evaluate((a) => a.href);
+      that(first.includes(wanted), `first result ${first}, wanted ${wanted}`);
+      that(/\d/.test(await tab.locator(".results [role=status]").innerText()), "number of results");
+      if (scheme === "file") that(existsSync(fileURLToPath(first)), `${first} does not exist`);
+      await tab.keyboard.press("ArrowDown");
+      equal(await tab.evaluate(() => document.activeElement.closest(".results") !== null), true, "arrow key goes to the results");
+      await tab.keyboard.press("Escape");
+      that(await tab.locator(".results").isHidden(), "Escape closes the results");
+      await tab.keyboard.press("Control+A");
+      await tab.keyboard.type("zzzzqqq");
+      equal(await tab.locator(".results li").count(), 0, "results of nonsense");
+      that((await tab.locator(".results [role=status]").innerText()).length > 5, "says that nothing was found");
+      await tab.locator("#q").fill(word);
+      await tab.keyboard.press("Enter");
+      await tab.waitForURL((url) => url.href.includes(wanted));
+      equal(tab.complaints.join("; "), "", "console");
+    } finally { await close(tab); }
+  });
+}
+
+const darkness = () => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number).reduce((a, b) => a + b, 0);
+
+async function theme(browser, site, scheme) {
+  await check(`theme ${scheme}`, async () => {
+    const [first, second] = site.pages.filter((p) => p.lang === "en" && p.kind === "article");
+    const tab = await open(browser, `${site[scheme]}/${first.path}`, { colorScheme: "light" });
+    try {
+      const light = await tab.evaluate(darkness);
+      await tab.locator("#theme").selectOption("dark");
+      const dark = await tab.evaluate(darkness);
+      that(dark < 150 && light > 650, `light ${light}, dark ${dark}`);
+      // On the next page the choice holds from the first frame on.
+      await tab.addInitScript(() => requestAnimationFrame(() => { window.firstFrame = document.documentElement.getAttribute("data-theme"); }));
+      await tab.goto(`${site[scheme]}/${second.path}`);
+      equal(await tab.evaluate(() => window.firstFrame), "dark", "first frame");
+      equal(await tab.evaluate(darkness), dark, "background after going on");
+      equal(await tab.locator("#theme").inputValue(), "dark", "the switch");
+      await tab.locator("#theme").selectOption("auto");
+      equal(await tab.evaluate(darkness), light, "background by the system");
+      await tab.reload();
+      equal(await tab.locator("#theme").inputValue(), "auto", "the switch after reloading");
+    } finally { await close(tab); }
+  });
+}
+
+async function languages(browser, site, scheme) {
+  const tags = [...new Set(site.pages.map((p) => p.lang))];
+  for (const page of site.pages.filter((p) => p.lang === "en" && p.kind !== "404")) {
+    await check(`languages ${scheme} ${page.path}`, async () => {
+      const tab = await open(browser, `${site[scheme]}/${page.path}`);
+      try {
+        for (const tag of tags) {
+          await tab.locator(".langs summary").click();
+          await tab.locator(`.langs a[hreflang=${tag}]`).click();
+          await tab.waitForLoadState();
+          equal(await tab.evaluate(() => document.documentElement.lang), tag, "language");
+          equal(tab.url().split("/").at(-1), page.name, "document");
+        }
+        equal(tab.complaints.join("; "), "", "console");
+      } finally { await close(tab); }
+    });
+  }
+}
+
+// What has the focus, in a word; and whether one can see that it has.
+const focused = () => {
+  const e = document.activeElement, style = getComputedStyle(e);
+  const name = e.matches(".skip") ? "skip" : e.matches(".brand") ? "brand" : e.id || e.closest(".langs, .toc, .crumbs")?.className || e.tagName.toLowerCase();
+  return { name, seen: e.matches(".skip") ? e.getBoundingClientRect().top >= 0 : style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 };
+};
+
+async function keyboard(browser, site) {
+  await check("keyboard", async () => {
+    const page = site.pages.find((p) => p.lang === "en" && p.kind === "article");
+    const tab = await open(browser, `${site.http}/${page.path}`, { reducedMotion: "reduce" });
+    try {
+      const order = [];
+      for (let i = 0; i < 5; i++) {
+        await tab.keyboard.press("Tab");
+        const { name, seen } = await tab.evaluate(focused);
+        that(seen, `focus on ${name} cannot be seen`);
+        order.push(name);
+      }
+      equal(order.join(" "), "skip brand q langs theme", "order");
+      await tab.locator(".langs summary").focus();
+      await tab.keyboard.press("Enter");
+      that(await tab.locator(".langs").evaluate((e) => e.open), "Enter opens the languages");
+      await tab.keyboard.press("Escape");
+      that(!await tab.locator(".langs").evaluate((e) => e.open), "Escape closes them");
+      await tab.locator(".skip").focus();
+      await tab.keyboard.press("Enter");
+      equal(await tab.evaluate(() => document.activeElement.id), "main", "skip link");
+    } finally { await close(tab); }
+  });
+  await check("wide tables scroll by keyboard", async () => {
+    const page = site.pages.find((p) => p.lang === "en" && p.path.includes("gpu-out-of-memory"));
+    const tab = await open(browser, `${site.http}/${page.path}`, { viewport: { width: 360, height: 800 }, reducedMotion: "reduce" });
+    try {
+      const wide = tab.locator(".body .scroll").filter({ has: tab.locator("table") });
+      let moved = 0;
+      for (let i = 0; i < await wide.count(); i++) {
+        if (await wide.nth(i).evaluate((e) => e.scrollWidth <= e.clientWidth)) continue;
+        await wide.nth(i).focus();
+        await tab.keyboard.press("ArrowRight");
+        await tab.waitForFunction((e) => e.scrollLeft > 0, await wide.nth(i).elementHandle());
+        moved++;
+      }
+      that(moved > 0, "no table is wider than a phone");
+    } finally { await close(tab); }
+  });
+}
+
+async function figures(browser, site) {
+  await check("a number leads to its source", async () => {
+    const page = site.pages.find((p) => p.lang === "en" && p.path.includes("rtx-4070"));
+    const tab = await open(browser, `${site.http}/${page.path}`, { reducedMotion: "reduce" });
+    try {
+      const link = tab.locator(".body a.fig").first();
+      const text = await link.innerText();
+      await link.click();
+      const row = tab.locator(".sources tr:target");
+      equal(await row.count(), 1, "row of the source");
+      equal(await row.locator(".fig").innerText(), text, "the number there");
+      that(await row.isVisible(), "the row can be seen");
+    } finally { await close(tab); }
+  });
+}
+
+async function headers(site) {
+  await check("the policy is sent", async () => {
+    const policy = site.rules.flatMap((rule) => rule.headers).find(([name]) => name.toLowerCase() === "content-security-policy")?.[1] ?? "";
+    that(policy.includes("default-src 'none'") && policy.includes("script-src 'self'") && !policy.includes("unsafe-inline"), policy);
+  });
+  await check("every language has its 404", async () => {
+    for (const tag of new Set(site.pages.map((p) => p.lang))) that(existsSync(join(site.root, tag, "404.html")), `${tag}/404.html`);
+  });
+}
+
+export async function run(browser, site) {
+  for (const scheme of ["http", "file"]) {
+    await search(browser, site, scheme, "en", "memory", "gpu-out-of-memory");
+    await search(browser, site, scheme, "hi", "VRAM", "rtx-4070");
+    await theme(browser, site, scheme);
+    await languages(browser, site, scheme);
+  }
+  await keyboard(browser, site);
+  await figures(browser, site);
+  await headers(site);
+}

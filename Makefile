@@ -58,7 +58,8 @@ $(BUILD)/%.o: %.c Makefile
 # An archive is made anew, so that nothing of a file that is gone stays in it.
 $(BUILD)/libvram.a: $(call objects,$(CORE))
 $(BUILD)/libgen.a: $(call objects,$(GEN) $(LUA))
-$(BUILD)/libvram.a $(BUILD)/libgen.a:
+$(BUILD)/libbase.a: $(call objects,$(wildcard gen/base/*.c))
+$(BUILD)/libvram.a $(BUILD)/libgen.a $(BUILD)/libbase.a:
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -83,6 +84,12 @@ $(BUILD)/vramprobe: $(KERNELS) $(wildcard kernels/*.h kernels/*.cuh kernels/*.de
 tests: $(TESTS)
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libgen.a $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) $< $(BUILD)/libgen.a $(LIBVRAM) -o $@ -lcmocka $(GEN_LIBS)
+
+# The ground floor and the estimator stand alone, and so do their tests.
+$(BUILD)/tests/unit/test_base_%: $(BUILD)/tests/unit/test_base_%.o $(BUILD)/libbase.a
+	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka
+$(BUILD)/tests/unit/test_calc_%: $(BUILD)/tests/unit/test_calc_%.o $(BUILD)/libvram.a
+	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lm
 
 fuzzers: $(FUZZERS)
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libgen.a $(LIBVRAM)

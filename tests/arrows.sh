@@ -1,0 +1,71 @@
+#!/bin/sh
+# Who may include whom: the floors of gen/ point down only, calc/ is reached by its public headers, and the
+# estimator's core stands on nothing but five headers of the language.
+set -eu
+status=0
+# A file's floor, and the headers of the project that it may include, as patterns of case.
+allowed() {
+    case $1 in
+    gen/base/*) echo 'gen/base/*' ;;
+    gen/text/*) echo 'gen/base/*|gen/text/*' ;;
+    gen/site/figures*|gen/site/sandbox_vram*) echo 'gen/base/*|gen/text/*|gen/site/*|calc/vram.h|calc/vram_lua.h' ;;
+    gen/site/*) echo 'gen/base/*|gen/text/*|gen/site/*' ;;
+    gen/*) echo 'gen/*' ;;
+    calc/cli*) echo 'calc/cli*|calc/vram.h|calc/fields.def' ;;
+    calc/lua*|calc/vram_lua.h) echo 'calc/lua*|calc/vram.h|calc/vram_lua.h|calc/fields.def' ;;
+    calc/wasm*) echo 'calc/wasm*|calc/vram.h|calc/fields.def' ;;
+    calc/*) echo 'calc/*' ;;
+    kernels/*) echo 'kernels/*|calc/vram.h' ;;
+    esac
+}
+
+matches() {
+    rest=$2
+    while [ -n "$rest" ]; do
+        pattern=${rest%%|*}
+        # shellcheck disable=SC2254
+        case $1 in $pattern) return 0 ;; esac
+        [ "$pattern" = "$rest" ] && return 1
+        rest=${rest#*|}
+    done
+    return 1
+}
+
+say() {
+    status=1
+    echo "not ok $1: $2"
+}
+
+for file in gen/*.[ch] gen/*/*.[ch] calc/*.[ch] kernels/*.[ch] kernels/*.cu; do
+    [ -f "$file" ] || continue
+    good=1
+    for header in $(sed -n 's/^# *include *"\([^"]*\)".*/\1/p' "$file"); do
+        case $header in
+        */*) where=$header ;;
+        *) where=$(dirname "$file")/$header ;;
+        esac
+        # A library's header in quotes (lua.h) is not of the project.
+        [ -f "$where" ] || continue
+        matches "$where" "$(allowed "$file")" || { good=0; say "$file" "may not include $header"; }
+    done
+    case $file in
+    calc/cli*|calc/lua*|calc/wasm*|calc/vram_lua.h|gen/*|kernels/*) ;;
+    *)
+        for header in $(sed -n 's/^# *include *<\([^>]*\)>.*/\1/p' "$file"); do
+            case $header in
+            stdint.h|stddef.h|stdbool.h|stdarg.h|limits.h) ;;
+            *) good=0; say "$file" "the core may not include <$header>" ;;
+            esac
+        done ;;
+    esac
+    [ $good -eq 0 ] || echo "ok $file"
+done
+
+# Only the Markdown renderer's files know cmark-gfm.
+for file in $(grep -lE '#include <cmark' gen/*.c gen/*/*.[ch] 2>/dev/null); do
+    case $file in
+    gen/text/markdown*) echo "ok $file knows cmark-gfm" ;;
+    *) say "$file" "only gen/text/markdown* may know cmark-gfm" ;;
+    esac
+done
+exit $status

@@ -1,0 +1,196 @@
+#!/bin/sh
+# Runs every test from the repository's root and counts. ./build.sh test calls it; so may you, after compiling.
+#   FILTER=text   only suites and cases whose name contains text ("unit", "cli/render", "bad-yaml")
+#   UPDATE=1      rewrites wanted outputs of tests/sites and tests/cli; read the diff before you commit
+#   BUILD=folder  where the compiled things are (build)
+#   V=1           shows the whole output of what passed too
+# A suite is one of these, found by its place; a new one needs no entry anywhere:
+#   tests/unit/test_*.c   a cmocka program, linked with libgen.a (gen/ but main.c, calc/lua*.c), libvram.a, libraries
+#   tests/spec/spec_*.c   a program, linked alike, that prints the lines below
+#   tests/*.sh, tests/{cli,spec,calc,kernels}/*.sh   a script: likewise
+#   tests/cli/*.txt       "$ command" lines, each followed by what it wants to print (both streams) and, when its
+#                         exit code is not 0, "[exit N]"; all run in one fresh folder that holds a copy of
+#                         tests/cli/NAME/ if that is there; vramdoc and vramcalc are found; $ROOT is the repository
+#   tests/sites/NAME/     copied to a fresh folder and built there by `vramdoc build` with the words of its file
+#                         `args` (else: -c site.yaml if there is one, -s content) and -o out; setup.sh runs before, what
+#                         cannot be kept in git is made by it. Every file of wanted/ must be in out/ with the same bytes,
+#                         and out/ must hold exactly the files of wanted.list, if that is there.
+#   tests/sites/bad-*/    the same, with stderr equal to wanted.diag and exit code 1 (or that of wanted.exit)
+#   tests/wasm/*.mjs      node; prints the lines below
+#   tests/browser/        npm ci, then Playwright with Debian's chromium on site/
+# A script or program is run with BUILD and ROOT set, prints one line a case, "ok NAME", "not ok NAME: why" or
+# "skip NAME: why", and exits not 0 when something failed. More lines may explain. The last line here is
+# "N passed, N failed, N skipped"; the exit code is 1 when something failed.
+set -eu
+cd "$(dirname "$0")/.."
+BUILD=${BUILD:-build}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+ROOT=$PWD FILTER=${FILTER:-} UPDATE=${UPDATE:-} V=${V:-} LC_ALL=C.UTF-8
+export BUILD ROOT UPDATE LC_ALL
+unset SOURCE_DATE_EPOCH NO_COLOR MAKEFLAGS MAKELEVEL
+PATH=$BUILD:$PATH
+work=$(mktemp -d "${TMPDIR:-/tmp}/vramdoc-tests.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+passed=0 failed=0 skipped=0
+
+wanted() { case $1 in *"$FILTER"*) true ;; *) false ;; esac; }
+
+# report NAME PASSED FAILED SKIPPED LOG: one line a suite; the log when something failed.
+report() {
+    passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+    if [ "$3" -gt 0 ] || [ -n "$V" ]; then sed 's/^/    /' "$5"
+    else grep '^skip ' "$5" | sed 's/^/    /' || true; fi
+    printf '%-44s %s passed, %s failed, %s skipped\n' "$1" "$2" "$3" "$4"
+}
+
+# run_lines NAME LIMIT_S COMMAND...: a suite that prints ok / not ok / skip lines.
+run_lines() {
+    name=$1 limit=$2
+    shift 2
+    rc=0
+    timeout -k 5 "$limit" "$@" >"$work/log" 2>&1 </dev/null || rc=$?
+    p=$(grep -c '^ok ' "$work/log" || true) f=$(grep -c '^not ok ' "$work/log" || true)
+    s=$(grep -c '^skip ' "$work/log" || true)
+    if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; echo "not ok $name: exit code $rc" >>"$work/log"; fi
+    if [ $((p + f + s)) -eq 0 ]; then f=1; echo "not ok $name: it checked nothing" >>"$work/log"; fi
+    report "$name" "$p" "$f" "$s" "$work/log"
+}
+
+run_unit() {
+    name=unit/$(basename "$1" .c) rc=0
+    timeout -k 5 300 "$BUILD/${1%.c}" >"$work/log" 2>&1 </dev/null || rc=$?
+    p=$(grep -c '^\[       OK \]' "$work/log" || true) s=$(grep -c '^\[  SKIPPED \]' "$work/log" || true)
+    f=$(grep -c '^\[  FAILED  \] [a-zA-Z]' "$work/log" || true)
+    if [ $rc -ne 0 ] && [ "$f" -eq 0 ] || [ $((p + f + s)) -eq 0 ]; then f=$((f + 1)); echo "exit code $rc" >>"$work/log"; fi
+    report "$name" "$p" "$f" "$s" "$work/log"
+}
+
+# Runs the "$ " lines of a transcript and writes the transcript as it came out.
+replay() {
+    while IFS= read -r line; do
+        case $line in
+        '$ '*)
+            printf '%s\n' "$line"
+            rc=0
+            timeout -k 5 120 sh -c "${line#??}" </dev/null >"$work/out" 2>&1 || rc=$?
+            cat "$work/out"
+            [ ! -s "$work/out" ] || [ -z "$(tail -c 1 "$work/out")" ] || echo '[no newline]'
+            [ $rc -eq 0 ] || echo "[exit $rc]" ;;
+        '#'*) printf '%s\n' "$line" ;;
+        esac
+    done
+}
+
+run_transcript() {
+    name=cli/$(basename "$1" .txt) folder=$work/cli
+    rm -rf "$folder"
+    if [ -d "${1%.txt}" ]; then cp -R "${1%.txt}" "$folder"; else mkdir "$folder"; fi
+    (cd "$folder" && replay <"$ROOT/$1") >"$work/now"
+    if [ -n "$UPDATE" ]; then cp "$work/now" "$1"; fi
+    if diff -u "$1" "$work/now" >"$work/log"; then report "$name" "$(grep -c '^\$ ' "$1")" 0 0 "$work/log"
+    else report "$name" 0 1 0 "$work/log"; fi
+}
+
+# Builds a site in a copy; its parts are compared into $work/log.
+run_site() {
+    site=${1%/} name=${1%/} folder=$work/site
+    name=${name#tests/}
+    rm -rf "$folder"
+    cp -R "$site" "$folder"
+    : >"$work/log"
+    case $name in sites/bad-*) want=1 ;; *) want=0 ;; esac
+    if [ -f "$site/wanted.exit" ]; then want=$(cat "$site/wanted.exit"); fi
+    rc=0
+    (
+        cd "$folder"
+        rm -rf wanted wanted.*
+        if [ -f setup.sh ]; then sh ./setup.sh; fi
+        if [ -f args ]; then args=$(cat args)
+        elif [ -f site.yaml ]; then args='-c site.yaml -s content'
+        else args='-s content'; fi
+        # shellcheck disable=SC2086
+        SOURCE_DATE_EPOCH=1700000000 timeout -k 5 120 vramdoc build $args -o out >stdout 2>stderr
+    ) || rc=$?
+    bad=''
+    if [ $rc -ne "$want" ]; then bad="exit code $rc, not $want"; cat "$folder/stderr" >>"$work/log"; fi
+    if [ -f "$site/wanted.diag" ]; then
+        if [ -n "$UPDATE" ]; then cp "$folder/stderr" "$site/wanted.diag"; fi
+        diff -u "$site/wanted.diag" "$folder/stderr" >>"$work/log" || bad="$bad wanted.diag"
+    elif [ -s "$folder/stderr" ] && [ $rc -eq "$want" ]; then
+        bad="$bad messages that nobody wants"; cat "$folder/stderr" >>"$work/log"
+    fi
+    if [ -d "$site/wanted" ]; then
+        (cd "$site/wanted" && find . -type f | sort) >"$work/files"
+        while IFS= read -r file; do
+            if [ -n "$UPDATE" ] && [ -f "$folder/out/$file" ]; then cp "$folder/out/$file" "$site/wanted/$file"; fi
+            diff -u "$site/wanted/$file" "$folder/out/$file" >>"$work/log" 2>&1 || bad="$bad $file"
+        done <"$work/files"
+    fi
+    if [ -f "$site/wanted.list" ]; then
+        (cd "$folder/out" && find . -type f ! -name '.*' | sort) >"$work/files"
+        if [ -n "$UPDATE" ]; then cp "$work/files" "$site/wanted.list"; fi
+        diff -u "$site/wanted.list" "$work/files" >>"$work/log" || bad="$bad wanted.list"
+    fi
+    if [ -z "$bad" ]; then report "$name" 1 0 0 "$work/log"
+    else echo "not ok $name: $bad" >>"$work/log"; report "$name" 0 1 0 "$work/log"; fi
+}
+
+run_browser() {
+    if ! command -v npm >/dev/null || ! command -v chromium >/dev/null; then
+        echo "skip browser: npm or chromium is not there" >"$work/log"
+        report browser 0 0 1 "$work/log"
+        return
+    fi
+    rc=0
+    (
+        cd tests/browser
+        [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --ignore-scripts
+        timeout -k 10 600 npx playwright test --reporter=list
+    ) >"$work/log" 2>&1 </dev/null || rc=$?
+    count() { sed -n "s/^ *\([0-9][0-9]*\) $1.*/\1/p" "$work/log" | tail -n 1; }
+    p=$(count passed) f=$(count failed) s=$(count skipped)
+    if [ $rc -ne 0 ] && [ "${f:-0}" -eq 0 ]; then f=1; fi
+    report browser "${p:-0}" "${f:-0}" "${s:-0}" "$work/log"
+}
+
+# Compiles what this run needs; one program that does not compile does not hide the others.
+programs=''
+for source in tests/unit/test_*.c tests/spec/spec_*.c; do
+    if [ -f "$source" ] && wanted "${source#tests/}"; then programs="$programs $BUILD/${source%.c}"; fi
+done
+# shellcheck disable=SC2086
+[ -z "$programs" ] || make -s -k -j"${JOBS:-2}" BUILD="$BUILD" $programs || true
+
+for source in tests/unit/test_*.c; do
+    [ -f "$source" ] && wanted "${source#tests/}" || continue
+    run_unit "$source"
+done
+for source in tests/spec/spec_*.c; do
+    [ -f "$source" ] && wanted "${source#tests/}" || continue
+    name=${source%.c}
+    run_lines "${name#tests/}" 300 "$BUILD/$name"
+done
+for script in tests/*.sh tests/cli/*.sh tests/spec/*.sh tests/calc/*.sh tests/kernels/*.sh; do
+    name=${script#tests/} name=${name%.sh}
+    case $name in run | check) continue ;; esac
+    [ -f "$script" ] && wanted "$name" || continue
+    run_lines "$name" 600 sh "$script"
+done
+for transcript in tests/cli/*.txt; do
+    [ -f "$transcript" ] && wanted "cli/$(basename "$transcript" .txt)" || continue
+    run_transcript "$transcript"
+done
+for site in tests/sites/*/; do
+    [ -d "$site" ] && wanted "${site#tests/}" || continue
+    run_site "$site"
+done
+for script in tests/wasm/*.mjs; do
+    [ -f "$script" ] && wanted "${script#tests/}" || continue
+    if command -v node >/dev/null; then run_lines "${script#tests/}" 300 node "$script"
+    else echo "skip ${script#tests/}: node is not there" >"$work/log"; report "${script#tests/}" 0 0 1 "$work/log"; fi
+done
+if [ -f tests/browser/package-lock.json ] && wanted browser; then run_browser; fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,142 @@
+// buf, arena and map: pointers that stay valid, zeroed memory, marks, growth, and order of insertion.
+#include "tests/unit/base_fixture.h"
+
+#include "gen/base/map.h"
+
+static void buffers_are_always_strings(void **state)
+{
+    (void)state;
+    buf b = BUF_INIT;
+    assert_string_equal(b.ptr, "");
+    buf_put(&b, NULL, 0);
+    buf_clear(&b);
+    assert_string_equal(b.ptr, "");
+    buf_lit(&b, "ab");
+    buf_char(&b, 'c');
+    buf_u64(&b, 0);
+    buf_u64(&b, UINT64_MAX);
+    buf_printf(&b, "-%s-%d", "long enough to grow the buffer once more", 42);
+    assert_string_equal(b.ptr, "abc018446744073709551615-long enough to grow the buffer once more-42");
+    assert_int_equal(strlen(b.ptr), b.len);
+    buf_free(&b);
+    char *p = buf_detach(&b);
+    assert_string_equal(p, "");
+    free(p);
+}
+
+static void code_points_are_written_as_utf8(void **state)
+{
+    (void)state;
+    buf b = BUF_INIT;
+    buf_utf8(&b, 'a');
+    buf_utf8(&b, 0xe9);
+    buf_utf8(&b, 0x939);
+    buf_utf8(&b, 0x1f600);
+    buf_utf8(&b, 0xd800);
+    buf_utf8(&b, 0x110000);
+    assert_string_equal(b.ptr, "a\xc3\xa9\xe0\xa4\xb9\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd");
+    buf_free(&b);
+}
+
+static bool all_zero(const char *p, size_t n)
+{
+    while (n--)
+        if (*p++) return false;
+    return true;
+}
+
+static void arena_memory_is_zeroed_and_aligned(void **state)
+{
+    (void)state;
+    arena a = ARENA_INIT;
+    for (int round = 0; round < 3; round++) {
+        for (size_t n = 0; n < 5000; n += 37) {
+            char *p = arena_alloc(&a, n, 3);
+            assert_true(all_zero(p, n * 3));
+            assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+            memset(p, 0xff, n * 3);
+        }
+        arena_reset(&a);
+        assert_int_equal(a.total, 0);
+    }
+    arena_free(&a);
+}
+
+static void a_rewind_takes_back_what_came_later(void **state)
+{
+    (void)state;
+    arena a = ARENA_INIT;
+    arena_mark empty = arena_save(&a);
+    char *kept = arena_c(&a, STR("kept"));
+    arena_mark m = arena_save(&a);
+    char *first = arena_alloc(&a, 10, 1);
+    for (int i = 0; i < 100; i++) arena_alloc(&a, 1000, 7);
+    arena_rewind(&a, m);
+    assert_string_equal(kept, "kept");
+    assert_true(a.total == m.total);
+#ifndef BASE_HOSTILE
+    assert_ptr_equal(arena_alloc(&a, 10, 1), first);
+#endif
+    (void)first;
+    assert_str(arena_printf(&a, "%d-%s", 7, "x"), "7-x");
+    arena_rewind(&a, empty);
+    assert_int_equal(a.total, 0);
+    arena_free(&a);
+}
+
+static void arrays_grow_and_keep_their_items(void **state)
+{
+    (void)state;
+    arena a = ARENA_INIT;
+    int *items = NULL;
+    size_t cap = 0;
+    for (int i = 0; i < 10000; i++) {
+        items = arena_grow(&a, items, (size_t)i, &cap, (size_t)i + 1, sizeof *items);
+        items[i] = i;
+        if (i % 1000 == 0) arena_alloc(&a, 1, 1);  // stands behind it: the next growth has to move
+    }
+    for (int i = 0; i < 10000; i++) assert_int_equal(items[i], i);
+    arena_free(&a);
+}
+
+static void maps_keep_the_order_of_insertion(void **state)
+{
+    (void)state;
+    arena a = ARENA_INIT;
+    struct map m = {0};
+    assert_null(map_get(&m, STR("x")));
+    buf key = BUF_INIT;
+    for (size_t i = 0; i < 3000; i++) {
+        bool is_new;
+        buf_clear(&key);
+        buf_printf(&key, "key%zu", i * 7919 % 3001);
+        *map_put(&m, &a, buf_view(&key), &is_new) = (void *)(uintptr_t)(i + 1);
+        assert_true(is_new);
+    }
+    bool is_new;
+    *map_put(&m, &a, STR("key0"), &is_new) = (void *)(uintptr_t)99;
+    assert_false(is_new);
+    assert_int_equal(m.count, 3000);
+    assert_int_equal((uintptr_t)map_get(&m, STR("key0")), 99);
+    assert_true(map_has(&m, STR("key7919")) == false);
+    for (size_t i = 1; i < m.count; i++) {
+        buf_clear(&key);
+        buf_printf(&key, "key%zu", i * 7919 % 3001);
+        assert_str(m.entries[i].key, key.ptr);
+        assert_int_equal((uintptr_t)m.entries[i].value, i + 1);
+    }
+    *map_put(&m, &a, STR(""), NULL) = &m;
+    assert_ptr_equal(map_get(&m, STR_NONE), &m);
+    buf_free(&key);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffers_are_always_strings), cmocka_unit_test(code_points_are_written_as_utf8),
+        cmocka_unit_test(arena_memory_is_zeroed_and_aligned), cmocka_unit_test(a_rewind_takes_back_what_came_later),
+        cmocka_unit_test(arrays_grow_and_keep_their_items), cmocka_unit_test(maps_keep_the_order_of_insertion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,34 @@
+#!/bin/sh
+# The installed face of libvram: headers that compile alone as C and as C++, a C++ program that links, the pkg-config file.
+set -eu
+cd "$ROOT"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+# check NAME COMMAND...
+check() {
+    name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then echo "ok $name"
+    else failed=1; echo "not ok $name: $(tail -n 1 "$work/log")"; cat "$work/log"; fi
+}
+mkdir "$work/include"
+cp calc/vram.h calc/vram_lua.h "$work/include"
+for header in vram vram_lua; do
+    printf '#include "%s.h"\n' $header >"$work/$header.c"
+    check "$header.h as C11" gcc -std=c11 -Wall -Wextra -Werror -pedantic -I"$work/include" -c "$work/$header.c" -o "$work/$header.o"
+done
+if command -v g++ >/dev/null; then
+    for std in c++11 c++20; do
+        check "a program in $std" g++ -std=$std -Wall -Wextra -Werror -pedantic -I"$work/include" \
+            tests/calc/use_vram.cc "$BUILD/libvram.a" -o "$work/use_vram"
+        check "it runs ($std)" "$work/use_vram"
+    done
+else
+    echo "skip C++: g++ is not there"
+fi
+sed -e "s,@prefix@,$work," -e 's,@version@,1.2.3,' calc/libvram.pc.in >"$work/libvram.pc"
+check "pkg-config file is valid" pkg-config --validate "$work/libvram.pc"
+flags=$(PKG_CONFIG_PATH=$work pkg-config --cflags --libs libvram)
+check "pkg-config gives the flags" test "$(echo $flags)" = "-I$work/include -L$work/lib -lvram"
+exit $failed

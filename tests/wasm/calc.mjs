@@ -1,0 +1,34 @@
+// What the tests of vram.wasm share: the module opened through the page's own script, and result lines.
+
+import { readFileSync, existsSync } from 'node:fs';
+import { runInThisContext } from 'node:vm';
+import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+export const build = process.env.BUILD ?? join(root, 'build');
+export const wasmFile = join(build, 'vram.wasm');
+
+// A calculator with memory of its own. Ends the test where the module was not built.
+export async function open() {
+    if (!existsSync(wasmFile)) {
+        console.log('skip vram.wasm: it was not built');
+        process.exit(0);
+    }
+    if (!globalThis.vramOpen) runInThisContext(readFileSync(join(root, 'calc/vram.js'), 'utf8'), 'calc/vram.js');
+    return globalThis.vramOpen(readFileSync(wasmFile));
+}
+
+let failed = 0;
+
+export function check(name, good, why = '') {
+    if (!good) failed++;
+    console.log(good ? `ok ${name}` : `not ok ${name}: ${why}`);
+}
+
+export function finish() {
+    process.exitCode = failed ? 1 : 0;
+}
+
+// The words of a configuration as the command takes them, and as flat lines.
+export const flat = (words) => words.map((w) => w.replace('=', ' = ') + '\n').join('');

@@ -21,8 +21,8 @@ end
 
 return {
   card = given(12282 * 2^20, "B"),
-  context_low = given(200 * 2^20, "B"),
-  context_high = given(430 * 2^20, "B"),
+  context_low = reported(287047680, "B", "https://github.com/pytorch/pytorch/pull/86509"),
+  context_high = reported(426 * 2^20, "B", "https://github.com/unslothai/unsloth-zoo/pull/1053"),
   params = computed(params, "", "V*C + T*C + 12*L*C*C + (2*L + 1)*C from the config"),
   weights = computed(4 * params, "B", replay .. config .. "batch_size=16"),
   gradients = computed(4 * params, "B", replay .. config .. "batch_size=16"),
@@ -50,7 +50,7 @@ return {
   measured_16 = framework("torch-compile", 16),
   measured_8 = framework("torch-compile", 8),
   measured_8_eager = framework("torch-eager", 8),
-  slowdown_8 = measured("framework_step", {engine = "torch-compile", batch_size = 8, block_size = 1024, n_layer = 12,
+  throughput_8 = measured("framework_step", {engine = "torch-compile", batch_size = 8, block_size = 1024, n_layer = 12,
     n_embd = 768, dtype = "float16", checkpointing = "none", loop = "train", value = "tokens_per_s"}),
 
   half_logits = computed(2 * logits, "B", "batch_size * block_size * vocab_size * 2 bytes"),

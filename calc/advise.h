@@ -1,0 +1,46 @@
+// Changes to a configuration that take less memory: what each saves, costs, and does to the result.
+
+#ifndef CALC_ADVISE_H
+#define CALC_ADVISE_H
+
+#include "calc/handle.h"
+
+enum advice_effect {
+    ADVICE_SAME,     // the same training, up to rounding
+    ADVICE_CLOSE,    // the same model and data, another arithmetic
+    ADVICE_DIFFERENT // another model, or other data in a step
+};
+
+enum { ADVICE_MAX = 24, ADVICE_WHAT = 96, ADVICE_WHY = 160 };
+
+struct advice {
+    char what[ADVICE_WHAT];      // "batch_size=8 gradient_accumulation_steps=4"
+    const char *effect_text;     // one clause
+    char cost_why[ADVICE_WHY];   // what the cost rests on
+    enum advice_effect effect;
+    int64_t cost_permille;       // of a step's time; negative: faster
+    struct vram_config config;   // with the change
+    uint64_t process, saved;     // bytes
+    bool fits;
+    const char *refused;         // why it cannot be done, or NULL; then the numbers are 0
+    char refusal[ADVICE_WHY];
+};
+
+struct advice_list {
+    struct advice row[ADVICE_MAX];
+    size_t count;
+    uint64_t process;            // of the configuration as it is
+    uint64_t gpu_bytes;          // 0: no card chosen
+    bool fits;
+    // Smallest set of the rows' changes, taken in order, that fits: the configuration, and the rows in it.
+    bool found;
+    struct vram_config best;
+    uint64_t best_process;
+    int64_t best_cost_permille;
+    bool used[ADVICE_MAX];
+};
+
+// Fills *list, which the caller allocates (it is some 12 kB). Needs a configuration that vram_check passes.
+int advise_make(struct vram *v, struct advice_list *list);
+
+#endif

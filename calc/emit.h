@@ -1,0 +1,54 @@
+// What the writers of reports share. Every emit_* appends to a writer; errors are sticky in it.
+
+#ifndef CALC_EMIT_H
+#define CALC_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calc/handle.h"
+
+enum { EMIT_MIB = 1048576 };
+
+// ---- numbers for people
+void emit_count(struct writer *w, uint64_t n);                        // 124,373,760
+void emit_count_right(struct writer *w, uint64_t n, unsigned width);
+void emit_mib(struct writer *w, uint64_t bytes);                      // 16,834.2 (MiB, one place)
+void emit_mib_right(struct writer *w, uint64_t bytes, unsigned width);
+void emit_mib_round(struct writer *w, uint64_t bytes);                // 16,834
+void emit_size(struct writer *w, uint64_t bytes);                     // 786.00 MiB, as PyTorch writes sizes
+void emit_bar(struct writer *w, uint64_t part, uint64_t whole, unsigned width);  // blocks, padded to width
+void emit_percent_right(struct writer *w, uint64_t part, uint64_t whole, unsigned width);
+
+// ---- JSON: objects and arrays with their commas
+struct json {
+    struct writer *w;
+    unsigned depth;
+    bool empty;  // nothing in the innermost object or array yet
+};
+struct json json_of(struct writer *w);
+void json_open(struct json *j, const char *key, char bracket);  // '{' or '['; key NULL inside of arrays
+void json_close(struct json *j, char bracket);
+void json_u64(struct json *j, const char *key, uint64_t n);
+void json_i64(struct json *j, const char *key, int64_t n);
+void json_fixed(struct json *j, const char *key, uint64_t n, unsigned decimals);  // without zeros at the end
+void json_str(struct json *j, const char *key, const char *text);                 // NULL becomes null
+void json_bool(struct json *j, const char *key, bool b);
+void json_null(struct json *j, const char *key);
+void json_end(struct json *j);  // the line end after the outermost bracket
+
+// ---- parts of more than one report
+void emit_config_json(struct json *j, const struct vram *v);  // every field, as an object's content
+// "-> it fits" and so on. The process's figure against the card; high: with the upper end of the context.
+enum emit_fit { EMIT_NO_GPU, EMIT_FITS, EMIT_TIGHT, EMIT_TOO_BIG };
+enum emit_fit emit_fit_of(const struct vram_result *r);
+const char *emit_phase_words(const char *phase, char out[48]);  // "bwd:it1.m1" -> "backward of micro-step 2, steady state"
+
+// ---- reports
+void emit_report_json(struct writer *w, const struct vram *v);
+void emit_report_text(struct writer *w, struct vram *v);
+void emit_report_csv(struct writer *w, const struct vram *v);
+void emit_report_md(struct writer *w, const struct vram *v);
+
+#endif

@@ -103,6 +103,10 @@ BIN := $(DESTDIR)$(prefix)/bin
 MAN := $(DESTDIR)$(prefix)/share/man/man1
 COMPLETION := $(DESTDIR)$(prefix)/share/bash-completion/completions
 PROGRAMS := $(filter vramdoc vramcalc,$(PARTS))
+LIB := $(DESTDIR)$(prefix)/lib
+INCLUDE := $(DESTDIR)$(prefix)/include
+SHARE := $(DESTDIR)$(prefix)/share
+# What a site needs when it brings no templates or words of its own.
 install: all
 	install -d $(BIN) $(MAN) $(COMPLETION)
 	for p in $(PROGRAMS); do \
@@ -110,9 +114,21 @@ install: all
 	    $(BUILD)/$$p --man >$(MAN)/$$p.1; \
 	    $(BUILD)/$$p --completion bash >$(COMPLETION)/$$p; \
 	done
+	install -d $(SHARE)/vramdoc/templates $(SHARE)/vramdoc/i18n
+	cp -R templates/. $(SHARE)/vramdoc/templates/
+	install -m 644 i18n/*.json $(SHARE)/vramdoc/i18n/
+ifneq ($(filter libvram.a,$(PARTS)),)
+	install -d $(LIB)/pkgconfig $(INCLUDE) $(SHARE)/vramcalc
+	install -m 644 $(BUILD)/libvram.a $(LIB)/
+	install -m 644 calc/vram.h $(wildcard calc/vram_lua.h) $(INCLUDE)/
+	sed 's,@prefix@,$(prefix),;s,@version@,$(VERSION),' calc/libvram.pc.in >$(LIB)/pkgconfig/libvram.pc
+	$(if $(filter vram.wasm,$(PARTS)),install -m 644 $(BUILD)/vram.wasm $(SHARE)/vramcalc/)
+endif
 
 uninstall:
 	for p in vramdoc vramcalc; do rm -f $(BIN)/$$p $(MAN)/$$p.1 $(COMPLETION)/$$p; done
+	rm -f $(LIB)/libvram.a $(LIB)/pkgconfig/libvram.pc $(INCLUDE)/vram.h $(INCLUDE)/vram_lua.h
+	rm -rf $(SHARE)/vramdoc $(SHARE)/vramcalc
 
 clean:
 	rm -rf $(BUILD)

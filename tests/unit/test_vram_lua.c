@@ -1,0 +1,231 @@
+// The Lua binding, from Lua: fields of the report, configurations as tables and texts, errors, limits of memory.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include "calc/lua_json.h"
+#include "calc/vram_lua.h"
+
+struct heap {
+    size_t live, limit, calls, fail_at;
+};
+
+static void *heap_realloc(void *ctx, void *ptr, size_t old, size_t size)
+{
+    struct heap *h = ctx;
+    old = ptr ? old : 0;
+    if (size == 0) {
+        h->live -= old;
+        free(ptr);
+        return NULL;
+    }
+    if (size > old && (h->live - old + size > h->limit || ++h->calls == h->fail_at))
+        return NULL;
+    void *fresh = realloc(ptr, size);
+    h->live += fresh ? size - old : 0;
+    return fresh;
+}
+
+static lua_State *open_state(struct heap *h)
+{
+    lua_State *L = lua_newstate(heap_realloc, h);
+    assert_non_null(L);
+    luaL_openlibs(L);
+    luaL_requiref(L, "vram", luaopen_vram, 1);
+    lua_settop(L, 0);
+    return L;
+}
+
+static void run(const char *script)
+{
+    struct heap h = {.limit = 256 << 20};
+    lua_State *L = open_state(&h);
+    if (luaL_dostring(L, script) != LUA_OK)
+        fail_msg("%s", lua_tostring(L, -1));
+    lua_close(L);
+    assert_int_equal(h.live, 0);
+}
+
+static void test_estimate(void **state)
+{
+    (void)state;
+    run("local r = vram.estimate{preset = 'gpt2', batch_size = 4, mode = 'reference'}\n"
+        "assert(r.params == 124373760, r.params)\n"
+        "for _, k in ipairs{'params', 'decayed_params', 'saved_bytes', 'peak_live_bytes', 'peak_allocated_bytes',\n"
+        "                   'peak_reserved_bytes', 'process_bytes', 'first_step_peak_bytes'} do\n"
+        "    assert(math.type(r[k]) == 'integer', k)\n"
+        "end\n"
+        "assert(r.peak_live_bytes <= r.peak_allocated_bytes)\n"
+        "assert(r.peak_allocated_bytes <= r.peak_reserved_bytes)\n"
+        "assert(type(r.peak_at) == 'table' and r.schema == 'vramcalc/1')\n"
+        "local largest = r.breakdown[1]\n"
+        "assert(type(largest.name) == 'string' and math.type(largest.bytes) == 'integer')\n"
+        "for i = 2, #r.breakdown do assert(r.breakdown[i].bytes <= r.breakdown[i - 1].bytes) end\n");
+}
+
+static void test_configuration_as_text_and_table(void **state)
+{
+    (void)state;
+    run("local a = vram.live_peak{preset = 'gpt2', batch_size = 2, bias = true, dropout = 0.1}\n"
+        "local b = vram.live_peak('preset = gpt2\\nbatch_size = 2\\nbias = true\\ndropout = 0.1\\n')\n"
+        "assert(math.type(a) == 'integer' and a == b)\n"
+        "assert(a == vram.live_peak{preset = 'gpt2', batch_size = 2.0, bias = 'true', dropout = '0.1'})\n"
+        "assert(a == vram.estimate{preset = 'gpt2', batch_size = 2, bias = true, dropout = 0.1}.peak_live_bytes)\n"
+        "assert(vram.live_peak() == vram.live_peak{})\n");
+}
+
+static void test_errors_name_the_key(void **state)
+{
+    (void)state;
+    run("local function err(...) local ok, e = pcall(...) assert(not ok) return e end\n"
+        "local function has(text, what) assert(text:find(what, 1, true), text) end\n"
+        "has(err(vram.estimate, {n_layers_ = 3}), 'n_layers_')\n"
+        "has(err(vram.estimate, {n_layers_ = 3}), 'vram.estimate')\n"
+        "has(err(vram.estimate, {batch_size = -1}), 'batch_size')\n"
+        "has(err(vram.estimate, {batch_size = 0/0}), 'batch_size')\n"
+        "has(err(vram.estimate, {batch_size = 1e300}), 'batch_size')\n"
+        "has(err(vram.estimate, {batch_size = {}}), 'batch_size')\n"
+        "has(err(vram.estimate, {preset = 'gpt-zwei'}), 'gpt-zwei')\n"
+        "has(err(vram.estimate, {gpu = 'RTX 9999'}), 'RTX 9999')\n"
+        "has(err(vram.estimate, {7}), 'names')\n"
+        "has(err(vram.live_peak, {n_embd = 512, n_head = 12}), 'n_head')\n"
+        "has(err(vram.estimate, 'batch_size = x'), 'batch_size')\n"
+        "err(vram.estimate, 7)\n"
+        "has(err(vram.gpu, 'RTX 9999'), 'RTX 9999')\n"
+        // the same table, the same error, whatever the order of pairs
+        "local first = err(vram.estimate, {zz = 1, aa = 1, mm = 1})\n"
+        "for _ = 1, 20 do assert(err(vram.estimate, {mm = 1, zz = 1, aa = 1}) == first) end\n"
+        "has(first, 'aa')\n");
+}
+
+static void test_trace(void **state)
+{
+    (void)state;
+    run("local c = {n_layer = 2, n_embd = 64, n_head = 2, block_size = 32, vocab_size = 64, batch_size = 2}\n"
+        "local events = vram.trace(c)\n"
+        "local live, peak, n = 0, 0, 0\n"
+        "for i, e in ipairs(events) do\n"
+        "    if e.category ~= 'workspaces' then live = live + (e.is_free and -e.bytes or e.bytes) end\n"
+        "    peak = math.max(peak, live)\n"
+        "    assert(type(e.name) == 'string' and type(e.phase) == 'string' and type(e.op) == 'string')\n"
+        "end\n"
+        "assert(peak == vram.estimate(c).peak_live_bytes, peak)\n"
+        "vram.trace(c, function(e) n = n + 1 assert(e.bytes == events[n].bytes) return n == 10 end)\n"
+        "assert(n == 10)\n"
+        "local ok, e = pcall(vram.trace, c, function() error('stop here') end)\n"
+        "assert(not ok and e:find('stop here'))\n"
+        "vram.trace(c, function() vram.live_peak(c) return true end)\n");
+}
+
+static void test_parameters(void **state)
+{
+    (void)state;
+    run("local c = {preset = 'gpt2'}\n"
+        "local sum, decayed = 0, 0\n"
+        "for _, p in ipairs(vram.params(c)) do\n"
+        "    local n = p.rows * math.max(p.cols, 1)\n"
+        "    if p.trained then sum = sum + n; decayed = decayed + (p.decayed and n or 0) end\n"
+        "end\n"
+        "local r = vram.estimate(c)\n"
+        "assert(sum == r.params and decayed == r.decayed_params, sum)\n");
+}
+
+static void test_cards_and_questions(void **state)
+{
+    (void)state;
+    run("local g = vram.gpu('RTX 4070')\n"
+        "assert(g.memory_bytes == 12282 * 1048576 and g.source:find('^http'))\n"
+        "assert(#vram.gpus() >= 60)\n"
+        "local c = {preset = 'oom-gpt2'}\n"
+        "assert(type(vram.fit(c)) == 'table')\n"
+        "assert(type(vram.advise(c)) == 'table')\n"
+        "assert(type(vram.compare(c)) == 'table')\n"
+        "local n = vram.max_batch(c)\n"
+        "assert(math.type(n) == 'integer' and n >= 1 and n < 16, n)\n"
+        "local oom = 'CUDA out of memory. Tried to allocate 6.14 GiB'\n"
+        "assert(type(vram.explain_oom(oom)) == 'table')\n"
+        "assert(type(vram.explain_oom(oom, {preset = 'gpt2', batch_size = 32})) == 'table')\n"
+        "assert(type(vram.config('batch_size = 3\\n', 'nanogpt')) == 'table')\n"
+        "assert(vram.timeline{n_layer = 1}:find('^<svg'))\n"
+        "assert(#vram.emit({n_layer = 1}, 'md') > 100)\n"
+        "assert(vram.version:find('^%d'))\n");
+}
+
+// The state's allocator refuses at every point once: an error each time, and nothing lost.
+static void test_every_allocation_failure(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "local c = {n_layer = 2, n_embd = 64, n_head = 2, block_size = 32, vocab_size = 64}\n"
+        "vram.estimate(c) vram.trace(c)";
+    size_t failures = 0;
+    for (size_t n = 1;; n += 1 + n / 40) {
+        struct heap h = {.limit = 256 << 20};
+        lua_State *L = open_state(&h);
+        h.fail_at = h.calls + n;
+        int rc = luaL_dostring(L, script);
+        bool reached = h.calls >= h.fail_at;
+        h.fail_at = 0;
+        lua_close(L);
+        assert_int_equal(h.live, 0);
+        if (!reached) {
+            assert_int_equal(rc, LUA_OK);
+            break;
+        }
+        failures += rc != LUA_OK;
+    }
+    assert_true(failures > 10);
+}
+
+static void json_is(lua_State *L, const char *text, const char *lua)
+{
+    lua_settop(L, 0);
+    assert_true(lua_json_push(L, text, strlen(text)));
+    lua_setglobal(L, "v");
+    if (luaL_dostring(L, lua) != LUA_OK)
+        fail_msg("%s: %s", text, lua_tostring(L, -1));
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "{", "[1,", "[1 2]", "{\"a\"}", "{\"a\":1,}", "\"\\x\"", "\"\\u12\"", "\"abc",
+                                      "tru", "1 2", "-", "nul", "\"\\ud800\\u0041\"", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["};
+    struct heap h = {.limit = 256 << 20};
+    lua_State *L = open_state(&h);
+    json_is(L, " {\"a\": [1, -2.5, true, \"x\\n\\u00e9\\ud83d\\ude00\", {}], \"b\": null} ",
+            "assert(v.a[1] == 1 and math.type(v.a[1]) == 'integer' and v.a[2] == -2.5 and v.a[3] == true)\n"
+            "assert(v.a[4] == 'x\\n\\u{e9}\\u{1f600}' and next(v.a[5]) == nil and v.b == nil)");
+    json_is(L, "9007199254740992", "assert(v == 1 << 53)");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int top = lua_gettop(L);
+        if (lua_json_push(L, bad[i], strlen(bad[i])))
+            fail_msg("read: %s", bad[i]);
+        assert_int_equal(lua_gettop(L), top);
+    }
+    lua_close(L);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_configuration_as_text_and_table),
+        cmocka_unit_test(test_errors_name_the_key),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_cards_and_questions),
+        cmocka_unit_test(test_every_allocation_failure),
+        cmocka_unit_test(test_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -45,6 +45,22 @@ enum emit_fit { EMIT_NO_GPU, EMIT_FITS, EMIT_TIGHT, EMIT_TOO_BIG };
 enum emit_fit emit_fit_of(const struct vram_result *r);
 const char *emit_phase_words(const char *phase, char out[48]);  // "bwd:it1.m1" -> "backward of micro-step 2, steady state"
 
+void emit_config_text(struct writer *w, const struct vram_config *c);  // lines that can be pasted
+int emit_done(struct vram *v);          // the handle's text is finished: VRAM_OK, or VRAM_ENOMEM recorded
+
+// The first lines of a CSV or Markdown table, and cells with what must stand between them.
+struct table {
+    struct writer *w;
+    bool md;
+    unsigned cell;  // in this row
+};
+struct table table_of(struct writer *w, bool md);
+void table_head(struct table *t, const char *const *names, size_t count, unsigned text_columns);  // others are right-aligned
+void table_str(struct table *t, const char *text);
+void table_u64(struct table *t, uint64_t n);      // with commas in Markdown
+void table_mib(struct table *t, uint64_t bytes);  // MiB in Markdown, bytes in CSV
+void table_end(struct table *t);                  // of a row
+
 // ---- reports
 void emit_report_json(struct writer *w, const struct vram *v);
 void emit_report_text(struct writer *w, struct vram *v);

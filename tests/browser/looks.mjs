@@ -13,7 +13,7 @@ function overflow(page) {
   return page.evaluate(() => {
     const wide = document.scrollingElement.scrollWidth - document.documentElement.clientWidth;
     if (wide <= 0) return "";
-    const guilty = [...document.querySelectorAll("body *")].find((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !e.closest(".scroll, pre, .math, .skip, .vh"));
+    const guilty = [...document.querySelectorAll("body *")].find((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !e.closest(".table, pre, .math, .skip, .vh"));
     return `${wide} px too wide: ${guilty ? guilty.outerHTML.slice(0, 120) : "?"}`;
   });
 }

@@ -111,7 +111,7 @@ async function keyboard(browser, site) {
     const page = site.pages.find((p) => p.lang === "en" && p.path.includes("gpu-out-of-memory"));
     const tab = await open(browser, `${site.http}/${page.path}`, { viewport: { width: 360, height: 800 }, reducedMotion: "reduce" });
     try {
-      const wide = tab.locator(".body .scroll").filter({ has: tab.locator("table") });
+      const wide = tab.locator(".body .table").filter({ has: tab.locator("table") });
       let moved = 0;
       for (let i = 0; i < await wide.count(); i++) {
         if (await wide.nth(i).evaluate((e) => e.scrollWidth <= e.clientWidth)) continue;

@@ -30,7 +30,9 @@ struct page {
     int64_t published;        // the same
     int64_t order;            // INT64_MIN not given
     size_t body;              // offset of the Markdown
-    str layout;               // "" for the usual one
+    str layout, slug;         // "" for the usual ones
+    str *aliases;             // older addresses that lead here
+    uint32_t alias_count;
     str meta;                 // packed front matter, see read.h
     uint32_t index;           // in site.pages; pages that no file stands for come last
     bool made;                // no file stands for it: a home or section page that lists what is there
@@ -46,7 +48,9 @@ struct document {
     struct page *source;      // in the site's source language, or the first that exists
     bool is_section;          // the page of a folder: what has this key as its section are its children
     str page_lua;             // path of its page.lua; "" without
-    str *aliases; size_t alias_count;
+    str path;                 // of its address behind the language, "rtx-4070.html"; translations may have another name
+    uint32_t first_child, child_count;   // its children in site.documents, when it is a section
+    uint32_t page_count;      // translations that exist
 };
 
 // The words of settings.c's search choices.
@@ -76,7 +80,9 @@ struct site {
     struct settings settings;
     struct language **languages; size_t language_count;
     struct document **documents; size_t document_count;   // in reading order
-    struct page **pages;         size_t page_count;
+    struct page **pages;         size_t page_count;       // by path; then those that no file stands for
+    struct page **read_pages;    size_t read_count;       // all that were read, drafts too, by path
+    struct fs_list files;        // everything below the content folder
     struct map page_by_source;   // content path -> struct page
     struct map page_by_url;      // address -> struct page; for fallback pages the page whose text they show
     struct map document_by_key;  // key -> struct document

@@ -28,6 +28,7 @@ struct advice {
 
 struct advice_list {
     struct advice row[ADVICE_MAX];
+    size_t row_number[ADVICE_MAX];  // of advise.def
     size_t count;
     uint64_t process;            // of the configuration as it is
     uint64_t gpu_bytes;          // 0: no card chosen
@@ -40,7 +41,7 @@ struct advice_list {
     bool used[ADVICE_MAX];
 };
 
-// Fills *list, which the caller allocates (it is some 12 kB). Needs a configuration that vram_check passes.
+// Fills *list, which the caller allocates (some 20 kB). Needs a configuration that vram_check passes.
 int advise_make(struct vram *v, struct advice_list *list);
 
 #endif

@@ -95,9 +95,13 @@ fuzzers: $(FUZZERS)
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libgen.a $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) -fsanitize=fuzzer $< $(BUILD)/libgen.a $(LIBVRAM) -o $@ $(GEN_LIBS)
 
-# Any other program of one file: make build/tests/bench/floor
+# Programs of one file beside the tests: make build/tests/bench/floor
+$(BUILD)/tests/bench/bench_calc: $(BUILD)/tests/bench/bench_calc.o $(LIBVRAM)
+	$(CC) $(ALL_FLAGS) $^ -o $@ -lm
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libbase.a
+	$(CC) $(ALL_FLAGS) $^ -o $@ $(GEN_LIBS)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libgen.a $(LIBVRAM)
-	$(CC) $(ALL_FLAGS) $< $(BUILD)/libgen.a $(LIBVRAM) -o $@ $(GEN_LIBS)
+	$(CC) $(ALL_FLAGS) $^ -o $@ $(GEN_LIBS)
 
 BIN := $(DESTDIR)$(prefix)/bin
 MAN := $(DESTDIR)$(prefix)/share/man/man1

@@ -145,7 +145,7 @@ for source in tests/unit/test_*.c tests/spec/spec_*.c; do
     if [ -f "$source" ] && wanted "${source#tests/}"; then programs="$programs $BUILD/${source%.c}"; fi
 done
 # shellcheck disable=SC2086
-[ -z "$programs" ] || make -s -k -j"${JOBS:-2}" BUILD="$BUILD" $programs || true
+[ -z "$programs" ] || make -s -k -j"${JOBS:-2}" BUILD="$BUILD" MODE="${MODE:-release}" $programs || true
 
 for source in tests/unit/test_*.c; do
     [ -f "$source" ] && wanted "${source#tests/}" || continue

@@ -1,0 +1,45 @@
+#!/bin/sh
+# The hostile build: sanitizers, 4-byte first buffers, 64-byte arena chunks, other hash order. Runs the tests on it, and
+# compares what it writes, byte by byte, with what the release build writes, for any number of workers and any order of
+# jobs. ./build.sh check calls it.
+set -eu
+cd "$(dirname "$0")/.."
+BUILD=${BUILD:-build}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+hostile=$BUILD/check status=0
+ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+SOURCE_DATE_EPOCH=1700000000
+export ASAN_OPTIONS UBSAN_OPTIONS SOURCE_DATE_EPOCH
+make -s -j"${JOBS:-2}" BUILD="$BUILD" all
+make -s -k -j"${JOBS:-2}" BUILD="$hostile" MODE=check NVCC= all
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# same NAME BUILD-WORDS... compares the release build's site with the hostile one's, workers 1, 2 and 5.
+same() {
+    name=$1
+    shift
+    "$BUILD/vramdoc" build "$@" -o "$work/release" --no-cache >"$work/log" 2>&1 || true
+    for jobs in 1 2 5; do
+        rm -rf "$work/hostile"
+        if ! "$hostile/vramdoc" build "$@" -o "$work/hostile" --no-cache -j $jobs >"$work/log" 2>&1; then
+            echo "not ok $name -j $jobs: the hostile build fails"
+            head -n 30 "$work/log" | sed 's/^/    /'
+            status=1
+        elif ! diff -r "$work/release" "$work/hostile" >"$work/log"; then
+            echo "not ok $name -j $jobs: not the same bytes"
+            head -n 20 "$work/log" | sed 's/^/    /'
+            status=1
+        else
+            echo "ok $name -j $jobs: the same bytes"
+        fi
+    done
+    rm -rf "$work/release" "$work/hostile"
+}
+
+if [ -f content/site.yaml ]; then same site -c content/site.yaml -s content; fi
+make -s BUILD="$BUILD" "$BUILD/tests/bench/corpus"
+"$BUILD/tests/bench/corpus" 12 40 500 "$work/corpus"
+same corpus -c "$work/corpus/site.yaml" -s "$work/corpus/content"
+BUILD=$hostile MODE=check sh tests/run.sh "$@" || status=1
+exit $status

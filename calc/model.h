@@ -31,6 +31,7 @@ MODEL_ENUM(optimizer)
 MODEL_ENUM(checkpointing)
 MODEL_ENUM(compile)
 MODEL_ENUM(cross_entropy)
+MODEL_ENUM(keep_logits)
 MODEL_ENUM(quantization)
 MODEL_ENUM(lora_targets)
 MODEL_ENUM(parallel)
@@ -48,6 +49,24 @@ uint64_t config_get(const struct vram_config *c, size_t field);
 void config_put(struct vram_config *c, size_t field, uint64_t value);
 void config_write(struct writer *w, const struct vram_config *c, size_t field);  // as config_set reads it
 
+// What a family has; families.def says which.
+enum model_feature {
+    HAS_POSITIONS = 1 << 0,         // learned position embedding
+    HAS_ROTARY = 1 << 1,
+    HAS_FUSED_QKV = 1 << 2,
+    HAS_RMS_NORM = 1 << 3,
+    HAS_GATE = 1 << 4,              // feed-forward part with a gate
+    HAS_GELU_GATE = 1 << 5,         // its activation is GELU, not SiLU
+    HAS_QKV_BIAS = 1 << 6,
+    HAS_ALL_BIASES = 1 << 7,
+    HAS_HEAD_NORM = 1 << 8,         // norms over each head of q and k
+    HAS_POST_NORM = 1 << 9,         // norms after attention and after the feed-forward part
+    HAS_EMBEDDING_SCALE = 1 << 10,
+    HAS_SOFT_CAP = 1 << 11,
+    HAS_EXPERTS = 1 << 12,
+    HAS_PARALLEL_RESIDUAL = 1 << 13
+};
+
 // A parameter tensor of the model.
 struct model_param {
     uint16_t name;  // trace_tensor_name()
@@ -59,6 +78,7 @@ struct model_param {
 // Derived sizes; every product fits (size_ok).
 struct model {
     struct vram_config c;  // with every "0 = derived" filled in
+    unsigned features;     // HAS_*
     uint64_t tokens;       // batch_size * seq_len
     uint64_t params, reported_params, trained_params;
     uint64_t decayed_params, decayed_tensors, nodecay_params, nodecay_tensors;

@@ -1,0 +1,21 @@
+// Owns the way from the last hidden state to the loss: whole logits, or one of the kernels that avoid them.
+
+#include "calc/layers.h"
+#include "calc/layers_llama.h"
+#include "calc/pass.h"
+
+static struct value loss_whole(struct graph *g, struct value x, uint32_t targets, struct value *logits)
+{
+    *logits = layer_head(g, x);
+    if (g->m->features & HAS_SOFT_CAP) {
+        struct value capped = layer_soft_cap(g, *logits);
+        graph_drop(g, *logits);
+        *logits = capped;
+    }
+    return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
+}
+
+struct value loss_forward(struct graph *g, struct value x, uint32_t targets, struct value *logits)
+{
+    return loss_whole(g, x, targets, logits);
+}

@@ -1,0 +1,215 @@
+// Owns the passes: one micro-step of a training loop, one evaluation batch, with the variables of the loop.
+// SRC: nanoGPT train.py (training loop, estimate_loss) and model.py GPT.forward.
+
+#include "calc/pass.h"
+
+#include "calc/layers.h"
+#include "calc/layers_llama.h"
+
+uint32_t pass_period(const struct model *m)
+{
+    return m->c.checkpointing == CHECKPOINTING_EVERY ? (uint32_t)m->c.checkpoint_every : 1;
+}
+
+struct value block_forward(struct graph *g, struct value x)
+{
+    return (g->m->features & HAS_GATE) || (g->m->features & HAS_ROTARY) ? block_llama(g, x) : block_gpt(g, x);
+}
+
+static struct value pass_layer(struct graph *g, struct value x)
+{
+    uint64_t layer = (uint64_t)g->t->unit * g->period + g->t->sub;
+    bool every = g->m->c.checkpointing == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
+    if (g->grad && (every || g->m->c.checkpointing == CHECKPOINTING_BLOCK))
+        return checkpoint_block(g, x);
+    return block_forward(g, x);
+}
+
+// for block in self.transformer.h: x = block(x). Uses x up.
+static struct value pass_layers(struct graph *g, struct value x)
+{
+    for (uint32_t layer = 0; layer < g->units * g->period && graph_ok(g); layer++) {
+        g->t->unit = (int32_t)(layer / g->period);
+        g->t->sub = (uint8_t)(layer % g->period);
+        struct value next = pass_layer(g, x);
+        graph_drop(g, x);
+        x = next;
+    }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+    return x;
+}
+
+// x = drop(wte(idx) + wpe(pos)); the two embeddings are variables of forward() and live until it returns.
+static struct value pass_embed_gpt(struct graph *g, uint32_t ids, struct value local[3])
+{
+    struct value pos = graph_make(g, OP_ARANGE, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_T);
+    local[0] = layer_embedding(g, ids, P_WTE, SHAPE_U);
+    local[1] = layer_embedding(g, pos.storage, P_WPE, SHAPE_TC);
+    local[2] = pos;
+    struct value sum = layer_add(g, local[0], local[1], ROLE_EMBED);
+    struct value x = layer_dropout(g, sum, ROLE_EMBED);
+    graph_drop(g, sum);
+    return x;
+}
+
+// Rotary families: the token embedding alone; cosines and sines of the positions are made once.
+static struct value pass_embed_rotary(struct graph *g, uint32_t ids)
+{
+    struct value x = layer_embedding(g, ids, P_WTE, SHAPE_U);
+    if (g->m->features & HAS_EMBEDDING_SCALE) {
+        struct value scaled = layer_scale(g, x, ROLE_EMBED);
+        graph_drop(g, x);
+        x = scaled;
+    }
+    layer_rope_open(g);
+    return x;
+}
+
+// The last norm, the head and the loss. x is used up; normed stays a variable of forward().
+static struct value pass_head(struct graph *g, struct value x, uint32_t targets, struct value *normed, struct value *logits)
+{
+    if (g->m->features & HAS_RMS_NORM)
+        *normed = layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS);
+    else
+        *normed = layer_norm(g, x, true, P_LN_F);
+    graph_drop(g, x);
+    return loss_forward(g, *normed, targets, logits);
+}
+
+static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets, struct value *logits)
+{
+    struct value local[3] = {graph_none(), graph_none(), graph_none()}, normed;
+    bool rotary = g->m->features & HAS_ROTARY;
+    struct value x = rotary ? pass_embed_rotary(g, ids) : pass_embed_gpt(g, ids, local);
+    x = pass_layers(g, x);
+    struct value loss = pass_head(g, x, targets, &normed, logits);
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(g, local[k]);
+    graph_drop(g, normed);
+    if (rotary)
+        layer_rope_close(g);
+    return loss;
+}
+
+static uint32_t pass_slot(struct graph *g, enum graph_slot slot, uint8_t role, uint8_t dtype, uint8_t shape)
+{
+    return tape_existing(g->t, name_of(role, PART_SELF), dtype, shape, HOME_PERSIST, (uint16_t)slot);
+}
+
+static uint32_t pass_fetch(struct graph *g, enum op op, uint8_t role)
+{
+    return graph_scratch(g, op, role, PART_SELF, DT_I64, SHAPE_TOKENS);
+}
+
+// logits, loss = model(X, Y): the old tensors go when the names get new ones.
+static void pass_rebind(struct graph *g, const struct pass *p)
+{
+    if (!p->has_logits)
+        return;
+    if (g->m->c.keep_logits == KEEP_LOGITS_YES)
+        tape_unref(g->t, pass_slot(g, SLOT_LOGITS, ROLE_LOGITS, g->compute, SHAPE_NV));
+    tape_unref(g->t, pass_slot(g, SLOT_LOSS, ROLE_LOSS, DT_F32, SHAPE_ONE));
+}
+
+// loss = loss / gradient_accumulation_steps; the divisor is an int64 on the CPU.
+static struct value pass_divide(struct graph *g, struct value loss)
+{
+    struct value out = graph_make(g, OP_DIV, ROLE_LOSS, PART_SCALED, loss.dtype, SHAPE_ONE);
+    if (graph_needs(g, loss)) {
+        int32_t n = graph_node(g, NODE_DIV, &out, 0);
+        graph_save_cpu(g, n, DT_I64);
+        graph_edge(g, n, loss);
+    }
+    graph_drop(g, loss);
+    return out;
+}
+
+static bool pass_divides(const struct model *m)
+{
+    return m->c.family == FAMILY_GPT2 || (m->c.mode == MODE_PROCESS && m->c.gradient_accumulation_steps > 1);
+}
+
+// The variables logits and loss keep what the pass made.
+static void pass_keep(struct graph *g, struct value *logits, struct value *loss)
+{
+    if (logits->storage != TAPE_NONE && g->m->c.keep_logits == KEEP_LOGITS_YES)
+        logits->storage = tape_move(g->t, logits->storage, SLOT_LOGITS);
+    else
+        graph_drop(g, *logits);
+    loss->storage = tape_move(g->t, loss->storage, SLOT_LOSS);
+}
+
+// scaler.scale(loss): the scale itself lives from the first step on.
+static struct value pass_scale(struct graph *g, struct value loss)
+{
+    if (g->m->c.mode != MODE_PROCESS || g->m->c.dtype != DTYPE_FLOAT16)
+        return graph_copy(g, loss);
+    struct value out = graph_make(g, OP_MUL, ROLE_SCALER, PART_SCALED, loss.dtype, SHAPE_ONE);
+    graph_edge(g, graph_node(g, NODE_SCALE, &out, 0), loss);
+    return out;
+}
+
+static void pass_backward(struct graph *g, struct value loss)
+{
+    struct value root = pass_scale(g, loss);
+    g->t->backward = true;
+    uint32_t one = graph_scratch(g, OP_ONES_LIKE, ROLE_LOSS, PART_GRAD, root.dtype, SHAPE_ONE);
+    if (graph_ok(g)) {
+        tape_ref(g->t, one);  // backward()'s own variable
+        graph_backward(g, root.node, one, 0);
+    }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+    tape_unref(g->t, one);
+    graph_drop(g, root);
+}
+
+// One micro-step of the training loop. The next batch is fetched between forward and backward.
+static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx)
+{
+    uint32_t ids = pass_slot(g, SLOT_X, ROLE_BATCH, DT_I64, SHAPE_TOKENS);
+    uint32_t targets = pass_slot(g, SLOT_Y, ROLE_TARGETS, DT_I64, SHAPE_TOKENS);
+    struct value logits = graph_none();
+    struct value loss = pass_forward(g, ids, targets, &logits);
+    pass_rebind(g, p);
+    if (pass_divides(g->m))
+        loss = pass_divide(g, loss);
+    pass_keep(g, &logits, &loss);
+    graph_autocast_exit(g);
+    if (saved && graph_ok(g))
+        graph_saved(g, saved, ctx);
+    uint32_t next_ids = pass_fetch(g, OP_X, ROLE_BATCH), next_targets = pass_fetch(g, OP_Y, ROLE_TARGETS);
+    tape_unref(g->t, ids);
+    tape_unref(g->t, targets);
+    pass_backward(g, loss);
+    tape_move(g->t, next_ids, SLOT_X);
+    tape_move(g->t, next_targets, SLOT_Y);
+}
+
+// One batch of estimate_loss: no gradients, model.eval().
+static void pass_evaluate(struct graph *g, const struct pass *p)
+{
+    g->grad = g->training = false;
+    uint32_t ids = pass_fetch(g, OP_X, ROLE_BATCH), targets = pass_fetch(g, OP_Y, ROLE_TARGETS);
+    struct value logits = graph_none();
+    struct value loss = pass_forward(g, ids, targets, &logits);
+    pass_rebind(g, p);
+    pass_keep(g, &logits, &loss);
+    graph_autocast_exit(g);
+    tape_unref(g->t, ids);
+    tape_unref(g->t, targets);
+}
+
+void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx)
+{
+    if (!graph_ok(g))
+        return;
+    g->has_gradients = p->has_gradients;
+    if (p->train)
+        pass_train(g, p, saved, ctx);
+    else
+        pass_evaluate(g, p);
+    if (graph_ok(g))
+        tape_finish(g->t);
+}

@@ -1,0 +1,142 @@
+// Owns reels: recording a tape with as few layers as will do, sizes of its storages, and its rise of live bytes by
+// segment, without playing every layer.
+
+#include "calc/reel.h"
+
+#include "calc/size.h"
+
+void reel_init(struct reel *r, const struct vram_mem *mem)
+{
+    mem_zero(r, sizeof *r);
+    tape_init(&r->tape, mem);
+}
+
+void reel_free(struct reel *r)
+{
+    const struct vram_mem *mem = r->tape.mem;
+    if (!mem)
+        return;
+    mem_free(mem, r->bytes, r->bytes_cap * sizeof *r->bytes);
+    mem_free(mem, r->saved, r->saved_cap * sizeof *r->saved);
+    tape_free(&r->tape);
+    reel_init(r, mem);
+}
+
+static unsigned reel_class(const struct tape *t, int32_t unit)
+{
+    if (unit < 0)
+        return 0;
+    return unit == 1 && t->units == 3 ? 2 : unit == 2 && t->units == 3 ? 3 : 1;
+}
+
+static void reel_note_saved(void *ctx, const struct node *n, unsigned which, const struct storage *s)
+{
+    struct reel *r = ctx;
+    void *p = r->saved;
+    unsigned group = reel_class(&r->tape, s->unit);
+    for (size_t i = 0; i < r->saved_count; i++) {
+        struct reel_saved *e = &r->saved[i];
+        if (e->kind == n->kind && e->which == which && e->dtype == s->dtype && e->shape == s->shape && e->name == s->name) {
+            e->count[group]++;
+            return;
+        }
+    }
+    if (mem_grow(r->tape.mem, &p, &r->saved_cap, r->saved_count + 1, sizeof *r->saved) != VRAM_OK) {
+        r->failed = true;
+        return;
+    }
+    r->saved = p;
+    r->saved[r->saved_count] = (struct reel_saved){n->kind, (uint8_t)which, s->dtype, s->shape, s->name, {0}};
+    r->saved[r->saved_count++].count[group]++;
+}
+
+static int reel_try(struct reel *r, struct graph *g, const struct model *m, uint32_t units, uint32_t period)
+{
+    r->saved_count = 0;
+    r->failed = false;
+    graph_reset(g, m, &r->tape, units, period);
+    pass_write(g, &r->pass, reel_note_saved, r);
+    return graph_ok(g) && !r->failed ? VRAM_OK : VRAM_ENOMEM;
+}
+
+int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p)
+{
+    uint64_t layers = m->c.n_layer, period = pass_period(m);
+    r->pass = *p;
+    if (layers % period == 0 && layers / period > 3) {
+        int rc = reel_try(r, g, m, 3, (uint32_t)period);
+        if (rc != VRAM_OK || r->tape.repeats)
+            return rc;
+    }
+    int rc = reel_try(r, g, m, (uint32_t)layers, 1);
+    r->tape.repeats = false;
+    return rc;
+}
+
+int reel_fit(struct reel *r, const struct model *m, const uint64_t elements[SHAPE_COUNT])
+{
+    void *p = r->bytes;
+    uint64_t total = 0;
+    if (mem_grow(r->tape.mem, &p, &r->bytes_cap, r->tape.count, sizeof *r->bytes) != VRAM_OK)
+        return VRAM_ENOMEM;
+    r->bytes = p;
+    r->units = r->tape.repeats ? (uint32_t)(m->c.n_layer / pass_period(m)) : r->tape.units;
+    r->bytes[0] = 0;
+    for (size_t i = 1; i < r->tape.count; i++) {
+        const struct storage *s = &r->tape.storages[i];
+        r->bytes[i] = elements[s->shape] << dtype_shift(s->dtype);
+        if (s->home < HOME_NONE)
+            total = size_add(total, size_mul(reel_times(r, s->unit), r->bytes[i]));
+    }
+    return size_ok(total) ? VRAM_OK : VRAM_EOVERFLOW;
+}
+
+static struct reel_rise reel_segment_rise(const struct reel *r, const struct tape_segment *s)
+{
+    struct reel_rise rise = {0, 0};
+    for (uint32_t i = s->begin; i < s->end; i++) {
+        uint32_t operand = r->tape.code[i] >> 2;
+        switch ((enum tape_kind)(r->tape.code[i] & 3)) {
+        case TAPE_ALLOC:
+            rise.net += (int64_t)r->bytes[operand];
+            if (rise.net > rise.peak)
+                rise.peak = rise.net;
+            break;
+        case TAPE_FREE:
+            rise.net -= (int64_t)r->bytes[operand];
+            break;
+        case TAPE_MOVE:
+            i++;
+            break;
+        case TAPE_WORKSPACE:
+            break;
+        }
+    }
+    return rise;
+}
+
+struct reel_rise reel_rise(const struct reel *r)
+{
+    struct reel_rise all = {0, 0};
+    for (size_t i = 0; i < r->tape.segment_count; i++) {
+        const struct tape_segment *s = &r->tape.segments[i];
+        struct reel_rise one = reel_segment_rise(r, s);
+        int64_t more = (int64_t)reel_times(r, s->unit) - 1;
+        int64_t last = one.net > 0 ? more * one.net : 0;  // the repetition that stands highest
+        if (all.net + last + one.peak > all.peak)
+            all.peak = all.net + last + one.peak;
+        all.net += (more + 1) * one.net;
+    }
+    return all;
+}
+
+uint64_t reel_saved_bytes(const struct reel *r, const uint64_t elements[SHAPE_COUNT])
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r->saved_count; i++) {
+        const struct reel_saved *e = &r->saved[i];
+        uint64_t count = e->count[0] + e->count[1] + e->count[2] * reel_times(r, 1) + e->count[3];
+        sum = size_add(sum, size_mul(count, elements[e->shape] << dtype_shift(e->dtype)));
+    }
+    return sum;
+}

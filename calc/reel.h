@@ -1,0 +1,59 @@
+// A tape ready to be played for given dimensions: the bytes of its storages, and what it does to the sum of live bytes.
+
+#ifndef CALC_REEL_H
+#define CALC_REEL_H
+
+#include "calc/pass.h"
+#include "calc/tape.h"
+
+// Storages saved for backward, alike in everything but the layer.
+struct reel_saved {
+    uint8_t kind, which, dtype, shape;  // node and number of the saved variable
+    uint16_t name;
+    uint32_t count[4];  // outside of layers, in the first unit, in the middle one, in the last
+};
+
+struct reel {
+    struct tape tape;
+    struct pass pass;
+    uint64_t *bytes;  // by storage
+    size_t bytes_cap;
+    struct reel_saved *saved;
+    size_t saved_count, saved_cap;
+    uint32_t units;   // real ones
+    bool failed;
+};
+
+void reel_init(struct reel *r, const struct vram_mem *mem);
+void reel_free(struct reel *r);
+
+// Writes the tape of a pass. Depends on the kind of model only. Errors: VRAM_ENOMEM.
+int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p);
+
+// Fits the tape to dimensions. Errors: VRAM_ENOMEM, VRAM_EOVERFLOW.
+int reel_fit(struct reel *r, const struct model *m, const uint64_t elements[SHAPE_COUNT]);
+
+// The unit of the model that unit `sim` of the tape stands for, in a segment played for unit `real`.
+static inline int64_t reel_unit(const struct reel *r, const struct tape_segment *s, int32_t sim, int64_t real)
+{
+    if (!r->tape.repeats)
+        return sim;
+    if (s->unit < 0)
+        return sim == 2 ? (int64_t)r->units - 1 : sim;
+    return real + sim - s->unit;
+}
+
+// How often a unit of the tape stands in the model.
+static inline uint64_t reel_times(const struct reel *r, int32_t sim)
+{
+    return r->tape.repeats && sim == 1 ? r->units - 2 : 1;
+}
+
+// The largest rise above the live bytes at the start, and the change from start to end.
+struct reel_rise {
+    int64_t peak, net;
+};
+struct reel_rise reel_rise(const struct reel *r);
+uint64_t reel_saved_bytes(const struct reel *r, const uint64_t elements[SHAPE_COUNT]);
+
+#endif

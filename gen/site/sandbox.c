@@ -126,6 +126,8 @@ static void open_library(lua_State *L, const char *name, lua_CFunction open, con
     luaL_requiref(L, name, open, 0);
     if (ours)
         luaL_setfuncs(L, ours, 0);
+    if (ours == sandbox_string)
+        sandbox_wrap_format(L);
     for (; removed && *removed; removed++) {
         lua_pushnil(L);
         lua_setfield(L, -2, *removed);
@@ -254,6 +256,23 @@ static size_t line_offset(str text, uint32_t line)
     return at < text.len ? at : text.len;
 }
 
+static struct diag_pos chunk_position(const struct sandbox_chunk *c, uint32_t line)
+{
+    if (c->text.len && line)
+        return DIAG_AT(c->file, c->text, line_offset(c->text, line));
+    struct diag_pos pos = DIAG_FILE(c->file);
+    pos.line = line;
+    return pos;
+}
+
+struct diag_pos sandbox_position(const struct sandbox *s, str chunk_name, uint32_t line)
+{
+    for (const struct sandbox_chunk *c = s->chunks; c; c = c->next)
+        if (str_eq(chunk_name, str_c(c->name)))
+            return chunk_position(c, line);
+    return DIAG_FILE(chunk_name);
+}
+
 // "NAME:LINE: message", as Lua writes it: takes the place off *message. NULL when it has none.
 static const struct sandbox_chunk *place_cut(const struct sandbox *s, str *message, uint32_t *line)
 {
@@ -288,10 +307,7 @@ static void record_error(struct sandbox *s, int status, str file, struct diag *d
     str message = error_text(s->L);
     uint32_t line = 0;
     const struct sandbox_chunk *c = place_cut(s, &message, &line);
-    struct diag_pos pos = DIAG_FILE(c ? c->file : file);
-    if (c && c->text.len && line)
-        pos = DIAG_AT(c->file, c->text, line_offset(c->text, line));
-    pos.line = line;
+    struct diag_pos pos = c ? chunk_position(c, line) : DIAG_FILE(file);
     if (status == LUA_ERRMEM)
         s->tripped = "too much memory";
     if (s->tripped)

@@ -37,6 +37,8 @@ bool sandbox_call(struct sandbox *s, int nargs, int nresults, str file, struct d
 // Makes the table on top of the stack (popped) the environment of chunks loaded from now on: reads go to it, then to
 // the libraries; writes are errors.
 void sandbox_environment(struct sandbox *s);
+// The place of a line of a chunk, whose name is as Lua's messages have it.
+struct diag_pos sandbox_position(const struct sandbox *s, str chunk_name, uint32_t line);
 // Counts work done in C as instructions; raises the limit's error when it is passed.
 void sandbox_charge(lua_State *L, uint64_t work);
 // What the code printed since the last call; print() goes here.

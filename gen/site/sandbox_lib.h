@@ -33,9 +33,11 @@ extern const luaL_Reg sandbox_base[], sandbox_coroutine[], sandbox_table[], sand
 
 // Raises the sticky error again when a limit was passed: called after everything that catches errors.
 void sandbox_check(lua_State *L);
-// tostring() without addresses: leaves a string on the stack.
+// Replaces string.format in the table on top of the stack by one that shows no addresses.
+void sandbox_wrap_format(lua_State *L);
 // Under this key the registry holds the environment of new chunks.
 const void *sandbox_environment_key(void);
+// tostring() without addresses: leaves a string on the stack.
 const char *sandbox_tolstring(lua_State *L, int index, size_t *len);
 
 #endif

@@ -21,6 +21,8 @@ void catalog_free(struct catalog *c);
 // False when no language has the key; *lang_differs (may be NULL) says that the text is the fallback's.
 bool catalog_format(const struct catalog *c, str key, const struct catalog_argument *args, size_t count, buf *out,
                     bool *lang_differs);
+// Language of the texts that the catalog takes from its fallback; "" without one.
+str catalog_fallback_tag(const struct catalog *c);
 uint64_t catalog_hash(const struct catalog *c);
 
 #endif

@@ -59,7 +59,7 @@ static enum applied change_MICRO_BATCH_1(struct change *k)
 
 static bool whole_logits(const struct vram_config *c)
 {
-    return c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST;
+    return c->cross_entropy != CROSS_ENTROPY_CHUNKED && c->cross_entropy != CROSS_ENTROPY_CCE;
 }
 
 static enum applied change_CHUNKED(struct change *k)
@@ -96,9 +96,10 @@ static enum applied change_LOSS_ONLY(struct change *k)
 
 static enum applied change_DROP_LOGITS(struct change *k)
 {
-    if (!k->c->keep_logits || !whole_logits(k->c))
+    bool kept = k->c->keep_logits == KEEP_LOGITS_YES || (k->c->keep_logits == KEEP_LOGITS_AUTO && k->c->family == FAMILY_GPT2);
+    if (!kept || !whole_logits(k->c))
         return NOT_HERE;
-    say(k, "keep_logits", 0);
+    say(k, "keep_logits", KEEP_LOGITS_NO);
     return APPLIED;
 }
 

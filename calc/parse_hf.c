@@ -70,7 +70,7 @@ static int apply_family(struct parse *p, struct span type)
             if (text_equal(f->group, text_len(f->group), "model"))
                 config_put(&p->v->config, k, f->initial);
         int rc = preset_fields(p->v, FAMILIES[i].defaults);
-        return rc ? rc : preset_fields(p->v, "cross_entropy=upcast keep_logits=0 evaluation=0");
+        return rc ? rc : preset_fields(p->v, "cross_entropy=upcast keep_logits=no evaluation=0");
     }
     return unknown_type(p, type);
 }

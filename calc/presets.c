@@ -10,11 +10,8 @@
 #define PROSE(text) text
 #endif
 
-// A short fine-tuning script: weights, gradients and optimizer state in bfloat16, one sequence of 2048 tokens,
-// logits raised to float32 before the loss and dropped before backward.
-#define PRESET_HF_RUN \
-    "batch_size=1 seq_len=2048 gradient_accumulation_steps=1 dtype=bfloat16_pure cross_entropy=upcast " \
-    "keep_logits=0 evaluation=0"
+// A short fine-tuning script: weights, gradients and optimizer state in bfloat16, one sequence of 2048 tokens.
+#define PRESET_HF_RUN "batch_size=1 seq_len=2048 gradient_accumulation_steps=1 dtype=bfloat16_pure evaluation=0"
 
 enum run { OWN, HF };
 

@@ -58,6 +58,8 @@ struct md_hooks {
     bool (*stale)(void *ctx, size_t block);
 };
 
+struct math;
+
 struct md_options {
     unsigned extensions;        // MD_*
     bool unsafe;                // raw HTML and unsafe URLs pass as they are
@@ -66,6 +68,7 @@ struct md_options {
     const str *ids;             // ids of the source language's headings, in order, for a translation
     size_t id_count;
     size_t max_table_cells;     // 0: default (50,000)
+    struct math *math;          // formulas that are known (gen/text/math.h); NULL: each is converted anew
     struct md_hooks hooks;
 };
 

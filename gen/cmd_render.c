@@ -1,0 +1,108 @@
+// vramdoc render: one Markdown file to an HTML fragment on standard output.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen/base/fs.h"
+#include "gen/cmd.h"
+#include "gen/text/markdown.h"
+
+struct render_options {
+    bool unsafe, site;
+    const char *extensions;
+};
+
+static const struct arg_option options[] = {
+    {0, "unsafe", ARG_FLAG, offsetof(struct render_options, unsafe), NULL,
+     "let raw HTML and any address through"},
+    {0, "extensions", ARG_STRING, offsetof(struct render_options, extensions), "LIST",
+     "table, footnotes, tasklist, strikethrough, autolink, tagfilter by commas; none; without it, all but tagfilter"},
+    {0, "site", ARG_FLAG, offsetof(struct render_options, site), NULL,
+     "render as on a site's page: ids, alerts, coloured code, formulas, raw HTML by the allow-list"},
+    {0},
+};
+
+static const struct { str name; unsigned bit; } extensions[] = {
+    {STR("table"), MD_TABLE},       {STR("footnotes"), MD_FOOTNOTES},
+    {STR("tasklist"), MD_TASKLIST}, {STR("strikethrough"), MD_STRIKETHROUGH},
+    {STR("autolink"), MD_AUTOLINK}, {STR("tagfilter"), MD_TAGFILTER},
+};
+
+static unsigned extension_bit(str name)
+{
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (str_eq(name, extensions[i].name))
+            return extensions[i].bit;
+    return 0;
+}
+
+static bool read_extensions(const char *list, unsigned *bits, str *unknown)
+{
+    str rest = str_c(list), name;
+    *bits = list ? 0 : MD_GFM;
+    if (str_eq(rest, STR("none")))
+        return true;
+    while (str_cut(&rest, ',', &name)) {
+        unsigned bit = extension_bit(str_trim(name));
+        *unknown = name;
+        if (!bit)
+            return false;
+        *bits |= bit;
+    }
+    return true;
+}
+
+static int read_input(const char *path, struct diag *d, buf *text)
+{
+    bool from_stdin = !path || !strcmp(path, "-");
+    int rc = from_stdin ? fs_read_fd(STDIN_FILENO, 0, text) : fs_read(path, 0, text);
+    if (rc)
+        diag_add(d, D_IO_READ, DIAG_FILE(str_c(from_stdin ? "-" : path)), "%s", strerror(errno));
+    return rc;
+}
+
+static int print_fragment(const struct md_options *o, str file, struct diag *d, str text)
+{
+    arena a = ARENA_INIT;
+    buf out = BUF_INIT;
+    bool ok = md_render(text, 0, file, o, &a, d, &out, NULL);
+    bool written = fwrite(out.ptr, 1, out.len, stdout) == out.len && !fflush(stdout);
+    if (!written)
+        diag_add(d, D_IO_WRITE, DIAG_FILE(STR("-")), DIAG_PLAIN);
+    buf_free(&out);
+    arena_free(&a);
+    return !written ? EXIT_IO : ok ? EXIT_OK : EXIT_CHECK;
+}
+
+static int run(void *given, int count, char **operands)
+{
+    const struct render_options *r = given;
+    struct diag *d = diag_new((struct diag_options){.color = isatty(STDERR_FILENO)});
+    struct md_options o = {.unsafe = r->unsafe, .plain = !r->site};
+    const char *path = count ? operands[0] : "-";
+    buf text = BUF_INIT;
+    str unknown;
+    int rc = EXIT_IO;
+    if (!read_extensions(r->extensions, &o.extensions, &unknown)) {
+        buf_printf(&text, "vramdoc render: unknown extension %.*s\n", STR_ARG(unknown));
+        diag_say(buf_view(&text));
+        rc = EXIT_USAGE;
+    } else if (!read_input(path, d, &text)) {
+        md_init();
+        rc = print_fragment(&o, str_c(path), d, buf_view(&text));
+    }
+    diag_flush(d);
+    diag_free(d);
+    buf_free(&text);
+    return rc;
+}
+
+const struct arg_command command_render = {
+    .name = "render",
+    .operands = "[FILE|-]",
+    .summary = "print a Markdown file as an HTML fragment",
+    .options = options,
+    .options_size = sizeof(struct render_options),
+    .run = run,
+};

@@ -1,0 +1,170 @@
+// Parses Markdown with cmark-gfm and walks the tree once, by a table of functions: the renderer's entry.
+#include "gen/text/markdown.h"
+
+#include <cmark-gfm-core-extensions.h>
+#include <cmark-gfm/parser.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/text/markdown_render.h"
+
+enum { DEFAULT_TABLE_CELLS = 50000 };
+
+void md_init(void)
+{
+    cmark_gfm_core_extensions_ensure_registered();
+}
+
+void md_walk(struct md *r, cmark_node *root, const struct md_handler *handlers)
+{
+    cmark_node *n = root;
+    for (;;) {
+        const struct md_handler *h = &handlers[md_kind_of(n)];
+        r->skip_children = false;
+        if (h->enter)
+            h->enter(r, n);
+        if (n->first_child && !r->skip_children) {
+            n = n->first_child;
+            continue;
+        }
+        for (;;) {
+            h = &handlers[md_kind_of(n)];
+            if (r->tag_count)
+                md_tags_close(r, n);
+            if (h->leave)
+                h->leave(r, n);
+            if (n == root)
+                return;
+            if (n->next)
+                break;
+            n = n->parent;
+        }
+        n = n->next;
+    }
+}
+
+void md_cr(struct md *r)
+{
+    if (r->out->len > r->base && r->out->ptr[r->out->len - 1] != '\n')
+        buf_char(r->out, '\n');
+}
+
+str md_word(struct md *r, const char *key, const char *english)
+{
+    str word = STR_NONE;
+    if (r->o->hooks.word)
+        word = r->o->hooks.word(r->o->hooks.ctx, str_c(key));
+    return word.len ? word : str_c(english);
+}
+
+// The same as cmark-gfm's default allocator, but by malloc: glibc's calloc goes past its thread cache, and a page is
+// hundreds of small nodes.
+static void *alloc_zeroed(size_t n, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        abort();
+    void *p = malloc(bytes ? bytes : 1);
+    if (!p)
+        abort();
+    return memset(p, 0, bytes);
+}
+
+static void *alloc_again(void *p, size_t size)
+{
+    void *q = realloc(p, size ? size : 1);
+    if (!q)
+        abort();
+    return q;
+}
+
+static const struct { unsigned bit; const char *name; } extension_names[] = {
+    {MD_TABLE, "table"}, {MD_STRIKETHROUGH, "strikethrough"}, {MD_AUTOLINK, "autolink"}, {MD_TAGFILTER, "tagfilter"},
+    {MD_TASKLIST, "tasklist"},
+};
+
+static cmark_parser *new_parser(unsigned extensions, cmark_mem *mem)
+{
+    int options = CMARK_OPT_DEFAULT | (extensions & MD_FOOTNOTES ? CMARK_OPT_FOOTNOTES : 0);
+    cmark_parser *p = cmark_parser_new_with_mem(options, mem);
+    for (size_t i = 0; i < sizeof extension_names / sizeof *extension_names; i++)
+        if (extensions & extension_names[i].bit)
+            cmark_parser_attach_syntax_extension(p, cmark_find_syntax_extension(extension_names[i].name));
+    return p;
+}
+
+// The extensions that this text may be parsed with: without tables where one would take too much memory.
+static unsigned safe_extensions(struct md *r, str body)
+{
+    size_t limit = r->o->max_table_cells ? r->o->max_table_cells : DEFAULT_TABLE_CELLS;
+    size_t offset;
+    if (!(r->o->extensions & MD_TABLE) || md_tables_fit(body, limit, &offset))
+        return r->o->extensions;
+    diag_add(r->d, D_TABLE_TOO_LARGE, md_at(r, r->from + offset), "more than %zu cells", limit);
+    r->ok = false;
+    return r->o->extensions & ~(unsigned)MD_TABLE;
+}
+
+static void render_tree(struct md *r, cmark_node *root)
+{
+    if (r->o->plain) {
+        md_walk(r, root, md_plain_handlers);
+        return;
+    }
+    md_lines(r);
+    md_headings_prepare(r, root);
+    md_walk(r, root, md_site_handlers);
+}
+
+static void render_body(struct md *r)
+{
+    cmark_mem mem = {alloc_zeroed, alloc_again, free};
+    str body = str_slice(r->text, r->from, r->text.len);
+    if (body.len > INT_MAX / 4) {
+        diag_add(r->d, D_FILE_TOO_LARGE, DIAG_FILE(r->file), "%zu bytes of Markdown", body.len);
+        r->ok = false;
+        return;
+    }
+    cmark_parser *parser = new_parser(safe_extensions(r, body), &mem);
+    cmark_parser_feed(parser, body.ptr ? body.ptr : "", body.len);
+    cmark_node *root = cmark_parser_finish(parser);
+    render_tree(r, root);
+    cmark_node_free(root);
+    cmark_parser_free(parser);
+}
+
+static bool run(struct md *r)
+{
+    *r->result = (struct md_result){0};
+    r->ok = true;
+    r->base = r->out->len;
+    r->scratch = BUF_INIT;
+    r->row = BUF_INIT;
+    render_body(r);
+    buf_free(&r->scratch);
+    buf_free(&r->row);
+    return r->ok;
+}
+
+bool md_render(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d, buf *out,
+               struct md_result *result)
+{
+    struct md_result unused;
+    struct md r = {.o = o, .text = text, .from = from, .file = file, .a = a, .d = d, .out = out,
+                   .result = result ? result : &unused};
+    return run(&r);
+}
+
+bool md_scan(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d,
+             struct md_result *result)
+{
+    struct md_options quiet = *o;
+    quiet.hooks = (struct md_hooks){0};
+    buf out = BUF_INIT;
+    struct md r = {.o = &quiet, .text = text, .from = from, .file = file, .a = a, .d = d, .out = &out,
+                   .result = result, .scan = true};
+    bool ok = run(&r);
+    buf_free(&out);
+    return ok;
+}

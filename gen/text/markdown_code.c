@@ -1,0 +1,117 @@
+// Code blocks of a site's page: coloured code, formula blocks, worked examples with the output that they must print.
+#include "gen/text/cells.h"
+#include "gen/text/escape.h"
+#include "gen/text/highlight.h"
+#include "gen/text/markdown_render.h"
+#include "gen/text/math.h"
+
+enum { NARROW_COLUMNS = 34 };  // what a phone shows without scrolling
+
+static str info_word(str info)
+{
+    size_t n = 0;
+    while (n < info.len && !cmark_isspace(info.ptr[n]))
+        n++;
+    return str_slice(info, 0, n);
+}
+
+// Code that may be wider than the page must be reachable by the keyboard, to be scrolled.
+static bool may_scroll(str code)
+{
+    str rest = code, line;
+    while (str_line(&rest, &line))
+        if (line.len > NARROW_COLUMNS)
+            return true;
+    return false;
+}
+
+static void put_pre(struct md *r, str language, str code)
+{
+    md_cr(r);
+    buf_lit(r->out, "<pre");
+    if (r->stale)
+        buf_lit(r->out, " class=\"stale\"");
+    if (may_scroll(code))
+        buf_lit(r->out, " tabindex=\"0\"");
+    buf_lit(r->out, "><code");
+    if (language.len) {
+        buf_lit(r->out, " class=\"language-");
+        escape_attribute(r->out, language);
+        buf_char(r->out, '"');
+    }
+    buf_char(r->out, '>');
+    if (r->scan || !language.len)
+        escape_text(r->out, code);
+    else
+        highlight(language, code, r->out);
+    buf_lit(r->out, "</code></pre>\n");
+    r->stale = false;
+}
+
+// Offset in the source of a fence's first line of code.
+static size_t code_offset(struct md *r, const cmark_node *n)
+{
+    size_t at = md_block_offset(r, n);
+    str rest = str_slice(r->text, at, r->text.len);
+    size_t line = str_find(rest, '\n');
+    return n->as.code.fenced && line < rest.len ? at + line + 1 : at;
+}
+
+static void formula(struct md *r, cmark_node *n, str tex)
+{
+    r->result->has_math = true;
+    md_block_add(r, n, 'm', tex, false);
+    md_cr(r);
+    if (r->stale)
+        buf_lit(r->out, "<div class=\"math stale\" tabindex=\"0\">");
+    else
+        buf_lit(r->out, "<div class=\"math\" tabindex=\"0\">");
+    if (r->scan)
+        escape_text(r->out, tex);
+    else if (!math_render(r->o->math, str_trim(tex), true, md_at(r, code_offset(r, n)), r->d, r->out))
+        r->ok = false;
+    buf_lit(r->out, "</div>\n");
+    r->stale = false;
+}
+
+static cmark_node *wanted_of(cmark_node *example)
+{
+    cmark_node *n = example->next;
+    return n && n->type == CMARK_NODE_CODE_BLOCK && cell_output(md_chunk(&n->as.code.info)) ? n : NULL;
+}
+
+// A worked example and its output are one: the output's own node is passed over when the walk comes to it.
+static void example(struct md *r, cmark_node *n, str code)
+{
+    cmark_node *output = wanted_of(n);
+    str wanted = output ? md_chunk(&output->as.code.literal) : STR_NONE;
+    md_block_add(r, n, 'x', code, false);
+    r->result->has_figures = true;
+    if (!r->o->hooks.example) {
+        put_pre(r, STR("lua"), code);
+        return;
+    }
+    md_cr(r);
+    if (!r->o->hooks.example(r->o->hooks.ctx, code, wanted, md_at(r, code_offset(r, n)), r->out))
+        r->ok = false;
+    md_cr(r);
+    r->stale = false;
+    r->passed_over = output;
+}
+
+void md_code_block(struct md *r, cmark_node *n)
+{
+    str info = md_chunk(&n->as.code.info), code = md_chunk(&n->as.code.literal);
+    str language = info_word(info);
+    if (r->passed_over == n)
+        return;
+    if (cell_fence(info)) {
+        example(r, n, code);
+    } else if (str_eq(language, STR("math"))) {
+        formula(r, n, code);
+    } else {
+        r->result->has_code = true;
+        md_block_add(r, n, 'c', code, false);
+        put_pre(r, language, code);
+    }
+}

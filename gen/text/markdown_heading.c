@@ -1,0 +1,244 @@
+// Headings: levels shifted to fit the page, ids as GitHub makes them and unique, what a table of contents needs.
+#include <string.h>
+#include <unicode/uchar.h>
+
+#include "gen/text/cells.h"
+#include "gen/text/escape.h"
+#include "gen/text/html_scan.h"
+#include "gen/text/markdown_render.h"
+
+static cmark_node *next_block(cmark_node *n, const cmark_node *root)
+{
+    if (n->first_child && CMARK_NODE_BLOCK_P(n->first_child))
+        return n->first_child;
+    while (n != root && !n->next)
+        n = n->parent;
+    return n == root ? NULL : n->next;
+}
+
+// Finds how far headings are moved, so that the highest stands at options.top_heading.
+void md_headings_prepare(struct md *r, cmark_node *root)
+{
+    int highest = 7;
+    if (!r->o->top_heading)
+        return;
+    for (cmark_node *n = root; n; n = next_block(n, root))
+        if (n->type == CMARK_NODE_HEADING && n->as.heading.level < highest)
+            highest = n->as.heading.level;
+    if (highest < 7)
+        r->heading_shift = r->o->top_heading - highest;
+}
+
+static int shifted_level(const struct md *r, int level)
+{
+    int shifted = level + r->heading_shift;
+    return shifted < 1 ? 1 : shifted > 6 ? 6 : shifted;
+}
+
+void md_anchor_add(struct md *r, str id)
+{
+    struct md_result *res = r->result;
+    res->anchors = arena_grow(r->a, res->anchors, res->anchor_count, &r->anchor_cap, res->anchor_count + 1,
+                              sizeof *res->anchors);
+    res->anchors[res->anchor_count++] = arena_str(r->a, id);
+}
+
+// Letters, marks, decimal digits and connectors stay: what GitHub's slugs keep beside space and hyphen.
+static bool is_word(UChar32 c)
+{
+    return (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0;
+}
+
+static void slug_ascii(buf *out, char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        buf_char(out, (char)(c + 'a' - 'A'));
+    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-')
+        buf_char(out, c);
+    else if (c == ' ' || c == '\n')
+        buf_char(out, '-');
+}
+
+static void slug_add(buf *out, str s)
+{
+    for (size_t i = 0, n; i < s.len; i += n) {
+        n = 1;
+        if ((uint8_t)s.ptr[i] < 0x80) {
+            slug_ascii(out, s.ptr[i]);
+            continue;
+        }
+        UChar32 c = (UChar32)utf8_next(str_slice(s, i, s.len), &n);
+        if (c != 0xfffd && is_word(c))
+            buf_utf8(out, (uint32_t)u_tolower(c));
+    }
+}
+
+// The slug of a heading's text. Values of cells are left out: an id must not change with a number.
+static void slug_of(buf *out, const cmark_node *heading)
+{
+    str code;
+    for (const cmark_node *n = heading->first_child; n && n != heading;) {
+        enum md_kind kind = md_kind_of(n);
+        if (kind == K_TEXT || (kind == K_CODE && !cell_inline(md_chunk(&n->as.literal), &code)))
+            slug_add(out, md_chunk(&n->as.literal));
+        else if (kind == K_SOFTBREAK || kind == K_LINEBREAK)
+            buf_char(out, '-');
+        if (n->first_child) {
+            n = n->first_child;
+            continue;
+        }
+        while (n != heading && !n->next)
+            n = n->parent;
+        if (n != heading)
+            n = n->next;
+    }
+}
+
+static bool is_id_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_'
+        || c == '.' || (uint8_t)c >= 0x80;
+}
+
+// Takes "{#id}" off the end of a heading's last text. Empty when there is none.
+static str take_explicit_id(cmark_node *heading)
+{
+    cmark_node *last = heading->last_child;
+    if (!last || last->type != CMARK_NODE_TEXT)
+        return STR_NONE;
+    str s = md_chunk(&last->as.literal);
+    size_t open = str_rfind(s, '{');
+    if (!str_ends(s, STR("}")) || open + 3 >= s.len || s.ptr[open + 1] != '#')
+        return STR_NONE;
+    str id = str_slice(s, open + 2, s.len - 1);
+    for (size_t i = 0; i < id.len; i++)
+        if (!is_id_byte(id.ptr[i]))
+            return STR_NONE;
+    last->as.literal.len = (bufsize_t)open;
+    while (last->as.literal.len && last->as.literal.data[last->as.literal.len - 1] == ' ')
+        last->as.literal.len--;
+    return id;
+}
+
+// The id itself, or the first of id-1, id-2, ... that is free. The map remembers how far the numbers have come.
+static str unique_id(struct md *r, str id)
+{
+    bool is_new;
+    void **place = map_put(&r->ids, r->a, id, &is_new);
+    while (!is_new) {
+        size_t number = (size_t)(uintptr_t)*place + 1;
+        *place = (void *)(uintptr_t)number;
+        str numbered = arena_printf(r->a, "%.*s-%zu", STR_ARG(id), number);
+        void **other = map_put(&r->ids, r->a, numbered, &is_new);
+        if (is_new) {
+            *other = NULL;
+            return numbered;
+        }
+        place = map_put(&r->ids, r->a, id, &is_new);
+        is_new = false;
+    }
+    *place = NULL;
+    return arena_str(r->a, id);
+}
+
+static str given_id(struct md *r, cmark_node *n)
+{
+    str id = take_explicit_id(n);
+    if (!id.len)
+        return r->heading_index < r->o->id_count ? r->o->ids[r->heading_index] : STR_NONE;
+    if (map_has(&r->ids, id))
+        diag_add(r->d, D_ANCHOR_DUPLICATE, md_at(r, md_block_offset(r, n)), "%.*s", STR_ARG(id));
+    return id;
+}
+
+static str heading_id(struct md *r, cmark_node *n)
+{
+    str id = given_id(r, n);
+    if (id.len)
+        return unique_id(r, id);
+    buf_clear(&r->scratch);
+    slug_of(&r->scratch, n);
+    return unique_id(r, r->scratch.len ? buf_view(&r->scratch) : STR("section"));
+}
+
+void md_heading_enter(struct md *r, cmark_node *n)
+{
+    md_block_add(r, n, 'h', md_content(n), true);
+    str id = heading_id(r, n);
+    md_anchor_add(r, id);
+    r->heading_index++;
+    r->heading_id = id;
+    char tag[9] = {'<', 'h', (char)('0' + shifted_level(r, n->as.heading.level)), ' ', 'i', 'd', '=', '"', 0};
+    md_cr(r);
+    buf_put(r->out, tag, 8);
+    escape_attribute(r->out, id);
+    if (r->stale)
+        buf_lit(r->out, "\" class=\"stale");
+    buf_lit(r->out, "\">");
+    r->heading_html = r->out->len;
+}
+
+static void note_heading(struct md *r, int level)
+{
+    struct md_result *res = r->result;
+    str html = str_trim(str_slice(buf_view(r->out), r->heading_html, r->out->len));
+    str unlinked = md_html_unlinked(r, html);
+    res->headings = arena_grow(r->a, res->headings, res->heading_count, &r->heading_cap, res->heading_count + 1,
+                               sizeof *res->headings);
+    res->headings[res->heading_count++] = (struct md_heading){.level = level, .id = r->heading_id, .html = unlinked,
+                                                              .text = md_html_plain(r, unlinked)};
+}
+
+void md_heading_leave(struct md *r, cmark_node *n)
+{
+    int level = shifted_level(r, n->as.heading.level);
+    note_heading(r, level);
+    md_stale_mark(r);
+    buf_lit(r->out, "<a class=\"anchor\" href=\"#");
+    escape_attribute(r->out, r->heading_id);
+    buf_lit(r->out, "\" aria-hidden=\"true\" tabindex=\"-1\">#</a>");
+    char tag[6] = {'<', '/', 'h', (char)('0' + level), '>', '\n'};
+    buf_put(r->out, tag, sizeof tag);
+}
+
+// Footnote marks go with what they hold, links only lose their tags.
+str md_html_unlinked(struct md *r, str html)
+{
+    static const str mark = STR("<sup class=\"fnref\">"), mark_end = STR("</sup>");
+    if (str_search(html, STR("<a ")) == html.len)
+        return arena_str(r->a, html);
+    buf_clear(&r->scratch);
+    while (html.len) {
+        size_t n = str_find(html, '<');
+        buf_str(&r->scratch, str_slice(html, 0, n));
+        html = str_slice(html, n, html.len);
+        size_t tag = str_find(html, '>') + 1;
+        if (str_starts(html, mark))
+            tag = str_search(html, mark_end) + mark_end.len;
+        else if (!str_starts(html, STR("<a ")) && !str_starts(html, STR("</a>")))
+            buf_str(&r->scratch, str_slice(html, 0, tag));
+        html = str_slice(html, tag, html.len);
+    }
+    return arena_str(r->a, buf_view(&r->scratch));
+}
+
+str md_html_plain(struct md *r, str html)
+{
+    if (str_find(html, '<') == html.len && str_find(html, '&') == html.len && str_find(html, '\n') == html.len)
+        return html;
+    buf text = BUF_INIT;
+    buf_clear(&r->scratch);
+    while (html.len) {
+        size_t n = str_find(html, '<');
+        buf_str(&r->scratch, str_slice(html, 0, n));
+        html = str_slice(html, n, html.len);
+        html = str_slice(html, str_find(html, '>') + 1, html.len);
+    }
+    html_unescape(buf_view(&r->scratch), &text);
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] == '\n')
+            text.ptr[i] = ' ';
+    str plain = arena_str(r->a, str_trim(buf_view(&text)));
+    buf_free(&text);
+    return plain;
+}

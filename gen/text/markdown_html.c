@@ -1,0 +1,315 @@
+// Raw HTML in Markdown: an allow-list of harmless tags, closed where they must be; everything else is shown as text.
+#include <cmark-gfm/houdini.h>
+
+#include "gen/text/escape.h"
+#include "gen/text/markdown_render.h"
+
+enum { MAX_OPEN_TAGS = 64 };
+
+enum tag_kind { NOT_ALLOWED, VOID, INLINE, BLOCK };
+
+static const struct { str name; enum tag_kind kind; } allowed_tags[] = {
+#define X(name, kind) {STR(#name), kind},
+#include "gen/text/markdown_tags.def"
+#undef X
+};
+
+// Attributes that neither run, load nor look like the site's own: what they hold is for reading only.
+static const str allowed_attributes[] = {STR("title"), STR("lang"), STR("dir"), STR("datetime"), STR("open")};
+
+// A tag as it stands in raw HTML.
+struct raw_tag {
+    str name, attributes;
+    bool closing;
+    size_t length;   // of the whole, from < to >
+};
+
+static bool is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == ':';
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+// Offset of the > that ends a tag, quotes heeded; s.len when there is none.
+static size_t tag_end(str s, size_t i)
+{
+    char quote = 0;
+    for (; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+        else if (c == '>' || c == '<')
+            return c == '>' ? i : s.len;
+    }
+    return s.len;
+}
+
+static bool read_tag(str s, struct raw_tag *tag)
+{
+    size_t i = 1;
+    tag->closing = i < s.len && s.ptr[i] == '/';
+    i += tag->closing;
+    size_t name = i;
+    while (i < s.len && is_name_byte(s.ptr[i]))
+        i++;
+    size_t end = tag_end(s, i);
+    if (i == name || end == s.len)
+        return false;
+    tag->name = str_slice(s, name, i);
+    tag->attributes = str_slice(s, i, end);
+    tag->length = end + 1;
+    return true;
+}
+
+static enum tag_kind kind_of(str name, str *canonical)
+{
+    for (size_t i = 0; i < sizeof allowed_tags / sizeof *allowed_tags; i++)
+        if (str_eq_nocase(name, allowed_tags[i].name)) {
+            *canonical = allowed_tags[i].name;
+            return allowed_tags[i].kind;
+        }
+    return NOT_ALLOWED;
+}
+
+// Takes a value, quoted or not, off the head of *rest, which stands behind the =.
+static str take_value(str *rest)
+{
+    *rest = str_trim(*rest);
+    char quote = rest->len ? rest->ptr[0] : 0;
+    if (quote == '"' || quote == '\'') {
+        str body = str_slice(*rest, 1, rest->len);
+        size_t n = str_find(body, quote);
+        *rest = str_slice(body, n + 1, body.len);
+        return str_slice(body, 0, n);
+    }
+    size_t n = 0;
+    while (n < rest->len && !is_space(rest->ptr[n]))
+        n++;
+    str value = str_slice(*rest, 0, n);
+    *rest = str_slice(*rest, n, rest->len);
+    return value;
+}
+
+// Entities are decoded before the text is made safe again.
+static void put_decoded(struct md *r, str s, void (*escape)(buf *out, str s))
+{
+    if (str_find(s, '&') == s.len) {
+        escape(r->out, s);
+        return;
+    }
+    cmark_strbuf decoded;
+    cmark_strbuf_init(cmark_get_default_mem_allocator(), &decoded, 0);
+    houdini_unescape_html_f(&decoded, (const uint8_t *)s.ptr, (bufsize_t)s.len);
+    escape(r->out, (str){(const char *)decoded.ptr, (size_t)decoded.size});
+    cmark_strbuf_free(&decoded);
+}
+
+static void put_attribute(struct md *r, str name, str value)
+{
+    buf_char(r->out, ' ');
+    buf_str(r->out, name);
+    buf_lit(r->out, "=\"");
+    put_decoded(r, value, escape_attribute);
+    buf_char(r->out, '"');
+}
+
+static void put_attributes(struct md *r, str rest)
+{
+    uint8_t seen = 0;
+    for (rest = str_trim(rest); rest.len; rest = str_trim(rest)) {
+        size_t n = 0;
+        while (n < rest.len && rest.ptr[n] != '=' && !is_space(rest.ptr[n]))
+            n++;
+        str name = str_slice(rest, 0, n), value = STR_NONE;
+        rest = str_trim(str_slice(rest, n, rest.len));
+        if (rest.len && rest.ptr[0] == '=') {
+            rest = str_slice(rest, 1, rest.len);
+            value = take_value(&rest);
+        }
+        for (size_t i = 0; i < sizeof allowed_attributes / sizeof *allowed_attributes; i++)
+            if (str_eq_nocase(name, allowed_attributes[i]) && !(seen & 1 << i)) {
+                seen |= (uint8_t)(1 << i);
+                put_attribute(r, allowed_attributes[i], value);
+            }
+    }
+}
+
+static void put_end(struct md *r)
+{
+    str name = r->tags[--r->tag_count].name;
+    buf_lit(r->out, "</");
+    buf_str(r->out, name);
+    buf_char(r->out, '>');
+}
+
+void md_tags_close(struct md *r, const cmark_node *parent)
+{
+    while (r->tag_count && r->tags[r->tag_count - 1].parent == parent)
+        put_end(r);
+}
+
+// An end tag ends the innermost open element of its name in the same node, and what is open within it.
+static bool close_tag(struct md *r, const cmark_node *parent, str name)
+{
+    size_t i = r->tag_count;
+    while (i && r->tags[i - 1].parent == parent && !str_eq(r->tags[i - 1].name, name))
+        i--;
+    if (!i || r->tags[i - 1].parent != parent)
+        return false;
+    while (r->tag_count >= i)
+        put_end(r);
+    return true;
+}
+
+static void open_tag(struct md *r, cmark_node *parent, str name, str attributes, bool is_void)
+{
+    buf_char(r->out, '<');
+    buf_str(r->out, name);
+    put_attributes(r, attributes);
+    buf_char(r->out, '>');
+    if (is_void)
+        return;
+    if (r->tag_count == r->tag_cap)
+        r->tags = arena_grow(r->a, r->tags, r->tag_count, &r->tag_cap, r->tag_count + 1, sizeof *r->tags);
+    r->tags[r->tag_count++] = (struct md_open_tag){parent, name};
+}
+
+static bool put_tag(struct md *r, cmark_node *parent, const struct raw_tag *tag, bool in_line)
+{
+    str name;
+    enum tag_kind kind = kind_of(tag->name, &name);
+    if (kind == NOT_ALLOWED || (in_line && kind == BLOCK))
+        return false;
+    if (tag->closing)
+        return kind != VOID && close_tag(r, parent, name);
+    if (r->tag_count >= MAX_OPEN_TAGS)
+        return false;
+    str attributes = str_trim(tag->attributes);
+    if (str_ends(attributes, STR("/")))
+        attributes.len--;
+    open_tag(r, parent, name, attributes, kind == VOID);
+    return true;
+}
+
+static bool is_comment(str s)
+{
+    return str_starts(s, STR("<!--"));
+}
+
+// The tags of the tagfilter extension, which --unsafe with it still shows as text.
+static bool is_filtered(str s)
+{
+    static const str names[] = {STR("title"), STR("textarea"), STR("style"), STR("xmp"), STR("iframe"),
+                                STR("noembed"), STR("noframes"), STR("script"), STR("plaintext")};
+    size_t start = s.len > 1 && s.ptr[1] == '/' ? 2 : 1, end = start;
+    while (end < s.len && is_name_byte(s.ptr[end]))
+        end++;
+    str name = str_slice(s, start, end);
+    bool ended = end < s.len && (is_space(s.ptr[end]) || s.ptr[end] == '>'
+                                 || (s.ptr[end] == '/' && end + 1 < s.len && s.ptr[end + 1] == '>'));
+    for (size_t i = 0; ended && i < sizeof names / sizeof *names; i++)
+        if (str_eq_nocase(name, names[i]))
+            return true;
+    return false;
+}
+
+static void put_unsafe(struct md *r, str s)
+{
+    if (!(r->o->extensions & MD_TAGFILTER)) {
+        buf_str(r->out, s);
+        return;
+    }
+    while (s.len) {
+        size_t n = str_find(s, '<');
+        buf_str(r->out, str_slice(s, 0, n));
+        s = str_slice(s, n, s.len);
+        if (!s.len)
+            return;
+        if (is_filtered(s))
+            buf_lit(r->out, "&lt;");
+        else
+            buf_char(r->out, '<');
+        s = str_slice(s, 1, s.len);
+    }
+}
+
+void md_html_inline(struct md *r, cmark_node *n)
+{
+    str s = md_chunk(&n->as.literal);
+    struct raw_tag tag;
+    if (r->o->unsafe)
+        put_unsafe(r, s);
+    else if (r->o->plain)
+        buf_lit(r->out, "<!-- raw HTML omitted -->");
+    else if (!is_comment(s) && (!read_tag(s, &tag) || !put_tag(r, n->parent, &tag, true)))
+        escape_text(r->out, s);
+}
+
+// One < of an HTML block and what belongs to it. Returns how many bytes that was.
+static size_t put_markup(struct md *r, cmark_node *parent, str s, bool in_line)
+{
+    struct raw_tag tag;
+    if (is_comment(s)) {
+        size_t end = str_search(s, STR("-->"));
+        return end == s.len ? s.len : end + 3;
+    }
+    if (read_tag(s, &tag) && put_tag(r, parent, &tag, in_line))
+        return tag.length;
+    buf_lit(r->out, "&lt;");
+    return 1;
+}
+
+static bool begins_with_block(str s)
+{
+    struct raw_tag tag;
+    str name;
+    return s.len && s.ptr[0] == '<' && read_tag(s, &tag) && kind_of(tag.name, &name) == BLOCK;
+}
+
+static void put_block(struct md *r, cmark_node *parent, str s, bool in_line)
+{
+    while (s.len) {
+        size_t n = str_find(s, '<');
+        put_decoded(r, str_slice(s, 0, n), escape_text);
+        s = str_slice(s, n, s.len);
+        if (s.len)
+            s = str_slice(s, put_markup(r, parent, s, in_line), s.len);
+    }
+}
+
+// What is not an allowed block stands in a paragraph of its own, and its elements end there.
+static void put_site_block(struct md *r, cmark_node *n, str s)
+{
+    s = str_trim(s);
+    size_t start = r->out->len;
+    if (begins_with_block(s)) {
+        put_block(r, n->parent, s, false);
+        return;
+    }
+    buf_lit(r->out, "<p>");
+    put_block(r, n, s, true);
+    md_tags_close(r, n);
+    if (r->out->len == start + 3)
+        r->out->ptr[r->out->len = start] = 0;
+    else
+        buf_lit(r->out, "</p>");
+}
+
+void md_html_block(struct md *r, cmark_node *n)
+{
+    str s = md_chunk(&n->as.literal);
+    md_cr(r);
+    if (r->o->unsafe)
+        put_unsafe(r, s);
+    else if (r->o->plain)
+        buf_lit(r->out, "<!-- raw HTML omitted -->");
+    else
+        put_site_block(r, n, s);
+    md_cr(r);
+}

@@ -1,0 +1,213 @@
+// Inline nodes of a site's page: text, code and Lua cells, formulas, links, images; and what a plain fragment shares.
+#include "gen/text/cells.h"
+#include "gen/text/escape.h"
+#include "gen/text/markdown_render.h"
+#include "gen/text/math.h"
+
+#include <string.h>
+
+void md_emph_enter(struct md *r, cmark_node *n)
+{
+    (void)n;
+    buf_lit(r->out, "<em>");
+}
+
+void md_emph_leave(struct md *r, cmark_node *n)
+{
+    (void)n;
+    buf_lit(r->out, "</em>");
+}
+
+void md_strong_enter(struct md *r, cmark_node *n)
+{
+    (void)n;
+    buf_lit(r->out, "<strong>");
+}
+
+void md_strong_leave(struct md *r, cmark_node *n)
+{
+    (void)n;
+    buf_lit(r->out, "</strong>");
+}
+
+void md_strike_enter(struct md *r, cmark_node *n)
+{
+    (void)n;
+    buf_lit(r->out, "<del>");
+}
+
+void md_strike_leave(struct md *r, cmark_node *n)
+{
+    (void)n;
+    buf_lit(r->out, "</del>");
+}
+
+void md_softbreak(struct md *r, cmark_node *n)
+{
+    (void)n;
+    buf_char(r->out, '\n');
+}
+
+void md_link_leave(struct md *r, cmark_node *n)
+{
+    (void)n;
+    buf_lit(r->out, "</a>");
+}
+
+static void alt_node(struct md *r, const cmark_node *n)
+{
+    switch (md_kind_of(n)) {
+    case K_TEXT:
+    case K_CODE:
+    case K_HTML_INLINE:
+        escape_quoted(r->out, md_chunk(&n->as.literal));
+        break;
+    case K_LINEBREAK:
+    case K_SOFTBREAK:
+        buf_char(r->out, ' ');
+        break;
+    default:
+        break;
+    }
+}
+
+// The text below an image, as an attribute's value.
+void md_alt_text(struct md *r, cmark_node *image)
+{
+    for (cmark_node *n = image->first_child; n && n != image;) {
+        alt_node(r, n);
+        if (n->first_child) {
+            n = n->first_child;
+            continue;
+        }
+        while (n != image && !n->next)
+            n = n->parent;
+        if (n != image)
+            n = n->next;
+    }
+}
+
+// GitHub's inline formula is a code span between two dollar signs: $`x^2`$.
+static bool is_formula(const cmark_node *code)
+{
+    const cmark_node *after = code ? code->next : NULL;
+    return after && md_kind_of(code) == K_CODE && md_kind_of(after) == K_TEXT && after->as.literal.len
+        && after->as.literal.data[0] == '$';
+}
+
+void md_text(struct md *r, cmark_node *n)
+{
+    str s = md_chunk(&n->as.literal);
+    if (r->trim_node == n) {
+        s = str_slice(s, r->trim_bytes, s.len);
+        r->trim_node = NULL;
+    }
+    if (s.len && s.ptr[s.len - 1] == '$' && is_formula(n->next)) {
+        s.len--;
+        r->math_node = n->next;
+        r->trim_node = n->next->next;
+        r->trim_bytes = 1;
+    }
+    escape_text(r->out, s);
+}
+
+void md_linebreak(struct md *r, cmark_node *n)
+{
+    (void)n;
+    buf_lit(r->out, "<br>\n");
+}
+
+static void formula(struct md *r, str tex)
+{
+    struct diag_pos at = md_at(r, md_literal_offset(r, tex));
+    r->result->has_math = true;
+    if (r->scan) {
+        escape_text(r->out, tex);
+    } else if (!math_render(r->o->math, tex, false, at, r->d, r->out)) {
+        r->ok = false;
+    }
+}
+
+static bool cell(struct md *r, str literal)
+{
+    str code;
+    if (!cell_inline(literal, &code))
+        return false;
+    r->result->has_figures = true;
+    if (!r->o->hooks.cell)
+        return false;
+    if (!r->o->hooks.cell(r->o->hooks.ctx, code, md_at(r, md_cell_offset(r, code)), r->out))
+        r->ok = false;
+    return true;
+}
+
+void md_code(struct md *r, cmark_node *n)
+{
+    str literal = md_chunk(&n->as.literal);
+    if (r->math_node == n) {
+        formula(r, literal);
+        return;
+    }
+    if (literal.len && literal.ptr[0] == '{' && cell(r, literal))
+        return;
+    buf_lit(r->out, "<code>");
+    escape_text(r->out, literal);
+    buf_lit(r->out, "</code>");
+}
+
+// Notes a link or image; the destination as it shall stand in the page.
+static str destination(struct md *r, cmark_node *n, bool is_image)
+{
+    str url = md_chunk(&n->as.link.url);
+    size_t offset = md_link_offset(r, n);
+    struct md_result *res = r->result;
+    res->links = arena_grow(r->a, res->links, res->link_count, &r->link_cap, res->link_count + 1, sizeof *res->links);
+    res->links[res->link_count++] = (struct md_link){arena_str(r->a, url), offset, is_image};
+    if (!r->o->hooks.link)
+        return url;
+    return r->o->hooks.link(r->o->hooks.ctx, url, is_image, md_at(r, offset));
+}
+
+static void put_url(struct md *r, str url)
+{
+    if (r->o->unsafe)
+        escape_href(r->out, url);
+    else
+        escape_url(r->out, url);
+}
+
+static void put_title(struct md *r, cmark_node *n)
+{
+    if (!n->as.link.title.len)
+        return;
+    buf_lit(r->out, " title=\"");
+    escape_quoted(r->out, md_chunk(&n->as.link.title));
+    buf_char(r->out, '"');
+}
+
+void md_link_enter(struct md *r, cmark_node *n)
+{
+    str url = destination(r, n, false);
+    buf_lit(r->out, "<a href=\"");
+    put_url(r, url);
+    buf_char(r->out, '"');
+    put_title(r, n);
+    buf_char(r->out, '>');
+}
+
+void md_image(struct md *r, cmark_node *n)
+{
+    uint32_t width, height;
+    str written = md_chunk(&n->as.link.url);
+    str url = destination(r, n, true);
+    buf_lit(r->out, "<img src=\"");
+    put_url(r, url);
+    buf_lit(r->out, "\" alt=\"");
+    md_alt_text(r, n);
+    buf_char(r->out, '"');
+    put_title(r, n);
+    if (r->o->hooks.image_size && r->o->hooks.image_size(r->o->hooks.ctx, written, &width, &height))
+        buf_printf(r->out, " width=\"%u\" height=\"%u\"", width, height);
+    buf_lit(r->out, " loading=\"lazy\" decoding=\"async\">");
+    r->skip_children = true;
+}

@@ -1,0 +1,184 @@
+// What the files of the Markdown renderer share: the state of one render, and the tables of small functions that walk the tree.
+#ifndef GEN_TEXT_MARKDOWN_RENDER_H
+#define GEN_TEXT_MARKDOWN_RENDER_H
+
+#include <cmark-gfm/node.h>
+#include <cmark-gfm-core-extensions.h>
+
+#include "gen/base/map.h"
+#include "gen/text/markdown.h"
+
+// A raw HTML element that is open: it is closed no later than the node that it was opened in.
+struct md_open_tag {
+    cmark_node *parent;
+    str name;
+};
+
+// A line of a leaf's content, and the source line that it stands on.
+struct md_map {
+    cmark_node *leaf;
+    size_t number;              // of the source line, from 1
+    size_t start, end;          // of the content's line; end is not known while it is not behind start
+    bool placed;                // the rest is known
+    str line;
+    size_t place, into;         // where the content begins in line, and how much of the content's head was trimmed
+};
+
+struct md_table_state {
+    const uint8_t *alignments;  // 'l' 'c' 'r' or 0, a column
+    unsigned columns, column;
+    bool header, body, row_headers;
+};
+
+// One render. Only md_render makes one; everything in it lives in the caller's arena.
+struct md {
+    const struct md_options *o;
+    str text, file;             // text[from..] is what cmark-gfm got
+    size_t from;
+    arena *a;
+    struct diag *d;
+    buf *out;
+    size_t base;                // length of out at the start
+    struct md_result *result;
+    bool ok;
+    bool scan;                  // only result is wanted: formulas and colours are left out
+
+    bool skip_children;         // set by an enter function
+    cmark_node *leaf;           // block whose inlines are being walked
+    size_t cursor;              // in leaf's content: where the next link or cell is looked for
+    cmark_node *trim_node;      // text node whose first trim_bytes are not shown
+    size_t trim_bytes;
+    cmark_node *math_node;      // code span that is a formula
+    cmark_node *passed_over;    // fence of output that a worked example has shown
+
+    size_t *lines;              // offsets of line starts below from
+    size_t line_count;
+    struct md_map map;
+
+    size_t block_cap, heading_cap, link_cap, anchor_cap;
+    struct map ids;
+    size_t heading_index;
+    int heading_shift;
+    size_t heading_html;        // offset in out of the heading's inner HTML
+    str heading_id;
+    bool first_paragraph_open;
+    size_t first_paragraph_html;
+    bool stale;                 // the block that is open
+
+    struct md_open_tag *tags;
+    size_t tag_count, tag_cap;
+    struct md_table_state table;
+    size_t table_count;
+    bool caption_open;          // a caption has been written, its table follows
+    unsigned footnote, backlinks_written;
+    buf scratch, row;
+};
+
+typedef void (*md_visit)(struct md *r, cmark_node *n);
+
+struct md_handler {
+    md_visit enter, leave;
+};
+
+// Node types as small numbers, so that handlers are found by index.
+enum md_kind {
+    K_DOCUMENT = 1, K_QUOTE, K_LIST, K_ITEM, K_CODE_BLOCK, K_HTML_BLOCK, K_CUSTOM_BLOCK, K_PARAGRAPH, K_HEADING, K_RULE,
+    K_FOOTNOTE, K_TABLE, K_ROW, K_CELL,
+    K_INLINE = 32, K_TEXT, K_SOFTBREAK, K_LINEBREAK, K_CODE, K_HTML_INLINE, K_CUSTOM_INLINE, K_EMPH, K_STRONG, K_LINK,
+    K_IMAGE, K_FOOTNOTE_REF, K_STRIKE,
+    K_COUNT = 64
+};
+
+static inline enum md_kind md_kind_of(const cmark_node *n)
+{
+    return (enum md_kind)((n->type & 0x1fu) | ((n->type & 0x4000u) >> 9));
+}
+
+static inline str md_chunk(const cmark_chunk *c)
+{
+    return (str){(const char *)c->data, (size_t)c->len};
+}
+
+static inline str md_content(const cmark_node *n)
+{
+    return (str){(const char *)n->content.ptr, (size_t)n->content.size};
+}
+
+extern const struct md_handler md_plain_handlers[K_COUNT];
+extern const struct md_handler md_site_handlers[K_COUNT];
+void md_walk(struct md *r, cmark_node *root, const struct md_handler *handlers);
+
+// Ends the line in out unless it is ended.
+void md_cr(struct md *r);
+str md_word(struct md *r, const char *key, const char *english);
+bool md_in_tight_list(const cmark_node *paragraph);
+
+// markdown_inline.c; the first group serves both tables
+void md_emph_enter(struct md *r, cmark_node *n);
+void md_emph_leave(struct md *r, cmark_node *n);
+void md_strong_enter(struct md *r, cmark_node *n);
+void md_strong_leave(struct md *r, cmark_node *n);
+void md_strike_enter(struct md *r, cmark_node *n);
+void md_strike_leave(struct md *r, cmark_node *n);
+void md_softbreak(struct md *r, cmark_node *n);
+void md_link_leave(struct md *r, cmark_node *n);
+void md_alt_text(struct md *r, cmark_node *image);
+void md_text(struct md *r, cmark_node *n);
+void md_linebreak(struct md *r, cmark_node *n);
+void md_code(struct md *r, cmark_node *n);
+void md_link_enter(struct md *r, cmark_node *n);
+void md_image(struct md *r, cmark_node *n);
+
+// markdown_source.c: where things stand in the source, and what a block's hash is.
+void md_lines(struct md *r);
+size_t md_block_offset(struct md *r, const cmark_node *n);
+size_t md_content_offset(struct md *r, cmark_node *leaf, size_t at);
+size_t md_link_offset(struct md *r, cmark_node *link);
+size_t md_cell_offset(struct md *r, str code);
+size_t md_literal_offset(struct md *r, str literal);
+struct diag_pos md_at(const struct md *r, size_t offset);
+// Notes a block, counts its words when it is running text, and sets r->stale.
+void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, bool prose);
+
+// markdown_heading.c
+void md_headings_prepare(struct md *r, cmark_node *root);
+void md_heading_enter(struct md *r, cmark_node *n);
+void md_heading_leave(struct md *r, cmark_node *n);
+void md_anchor_add(struct md *r, str id);
+// Rendered HTML without links and footnote marks.
+str md_html_unlinked(struct md *r, str html);
+// Rendered HTML as plain text.
+str md_html_plain(struct md *r, str html);
+
+// markdown_table.c
+bool md_tables_fit(str body, size_t max_cells, size_t *offset);
+void md_table_enter(struct md *r, cmark_node *n);
+void md_table_leave(struct md *r, cmark_node *n);
+void md_row_enter(struct md *r, cmark_node *n);
+void md_row_leave(struct md *r, cmark_node *n);
+void md_cell_enter(struct md *r, cmark_node *n);
+void md_cell_leave(struct md *r, cmark_node *n);
+// A paragraph "Table: ..." directly before a table is its caption.
+bool md_caption_enter(struct md *r, cmark_node *paragraph);
+bool md_caption_leave(struct md *r, cmark_node *paragraph);
+
+// markdown_footnote.c
+void md_footnote_enter(struct md *r, cmark_node *n);
+void md_footnote_leave(struct md *r, cmark_node *n);
+void md_footnote_ref(struct md *r, cmark_node *n);
+void md_footnote_backlinks(struct md *r, cmark_node *definition);
+void md_footnotes_end(struct md *r, cmark_node *document);
+
+// markdown_html.c
+void md_html_inline(struct md *r, cmark_node *n);
+void md_html_block(struct md *r, cmark_node *n);
+// Closes the raw HTML elements that were opened in parent and are still open.
+void md_tags_close(struct md *r, const cmark_node *parent);
+
+// markdown_site.c
+void md_stale_mark(struct md *r);
+
+// markdown_code.c
+void md_code_block(struct md *r, cmark_node *n);
+
+#endif

@@ -1,0 +1,343 @@
+// Where the tree's nodes stand in the source, and what a translation follows: blocks with hashes of their text.
+//
+// cmark-gfm's own columns are wrong on lazy continuation lines and in footnotes, so only its line numbers of blocks are
+// trusted; lines of a block's content are found as the tails of source lines, and inlines by their text in the content.
+#include "gen/text/cells.h"
+#include "gen/text/markdown_render.h"
+
+#include <string.h>
+
+enum {
+    LINES_SEARCHED = 400,  // how far below a block's first line its content may begin: link definitions come before it
+    SEARCHED = 16384,      // how far behind the last link the next is looked for: a bound for hostile pages
+    LARGE_CELL = 65536,    // cells above this have no places within them
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static void line_add(struct md *r, size_t *cap, size_t start)
+{
+    if (r->line_count == *cap)
+        r->lines = arena_grow(r->a, r->lines, r->line_count, cap, r->line_count + 1, sizeof *r->lines);
+    r->lines[r->line_count++] = start;
+}
+
+static const char *line_end(const char *p, const char *end)
+{
+    while (p < end && *p != '\n' && *p != '\r')
+        p++;
+    return p;
+}
+
+// CommonMark ends a line with LF, CR, or both.
+void md_lines(struct md *r)
+{
+    const char *base = r->text.ptr + r->from, *end = r->text.ptr + r->text.len;
+    size_t n = r->text.len - r->from, cap = n / 48 + 16;
+    bool has_cr = n && memchr(base, '\r', n);
+    r->lines = arena_new(r->a, size_t, cap);
+    r->line_count = 0;
+    line_add(r, &cap, 0);
+    for (const char *p = base; p < end;) {
+        size_t left = (size_t)(end - p);
+        const char *stop = has_cr ? line_end(p, end) : memchr(p, '\n', left);
+        if (!stop || stop == end)
+            break;
+        p = stop + 1;
+        if (*stop == '\r' && p < end && *p == '\n')
+            p++;
+        line_add(r, &cap, (size_t)(p - base));
+    }
+}
+
+// A line by its number from 1; empty outside.
+static str line_at(const struct md *r, size_t number)
+{
+    if (!number || number > r->line_count)
+        return STR_NONE;
+    size_t start = r->lines[number - 1];
+    size_t end = number < r->line_count ? r->lines[number] : r->text.len - r->from;
+    return str_slice(r->text, r->from + start, r->from + end);
+}
+
+size_t md_block_offset(struct md *r, const cmark_node *n)
+{
+    while (n && n->start_line <= 0)
+        n = n->next ? n->next : n->parent;
+    size_t line = n ? (size_t)n->start_line : 1;
+    str s = line_at(r, line);
+    size_t column = n && n->start_column > 0 ? (size_t)n->start_column - 1 : 0;
+    if (!s.ptr)
+        return r->from;
+    return (size_t)(s.ptr - r->text.ptr) + (column < s.len ? column : 0);
+}
+
+struct diag_pos md_at(const struct md *r, size_t offset)
+{
+    return DIAG_AT(r->file, r->text, offset);
+}
+
+static str trim_tail(str s)
+{
+    while (s.len && is_space(s.ptr[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+// Where part begins in a source line that ends with it, a heading's closing #s aside; line.len when it does not.
+static size_t tail_place(str line, str part, bool heading)
+{
+    str s = trim_tail(line);
+    if (str_ends(s, part))
+        return s.len - part.len;
+    while (heading && s.len && s.ptr[s.len - 1] == '#')
+        s.len--;
+    s = trim_tail(s);
+    return heading && str_ends(s, part) ? s.len - part.len : line.len;
+}
+
+static str content_line(str content, size_t start)
+{
+    str rest = str_slice(content, start, content.len);
+    return str_trim(str_slice(rest, 0, str_find(rest, '\n')));
+}
+
+// The source line that the content's first line stands on: link definitions above it have left the content.
+static size_t first_line(struct md *r, cmark_node *leaf)
+{
+    str first = content_line(md_content(leaf), 0);
+    bool heading = md_kind_of(leaf) == K_HEADING;
+    size_t start = leaf->start_line > 0 ? (size_t)leaf->start_line : 1;
+    for (size_t i = 0; i < LINES_SEARCHED && start + i <= r->line_count; i++) {
+        str s = line_at(r, start + i);
+        if (tail_place(s, first, heading) < s.len)
+            return start + i;
+    }
+    return start;
+}
+
+// Moves the map to the content line that holds at. Lines are counted from where the map stood, so that a paragraph of
+// a megabyte with many links costs one pass.
+static void map_move(struct md_map *m, str content, size_t at)
+{
+    while (at < m->start) {
+        const char *p = memrchr(content.ptr, '\n', m->start - 1);
+        m->start = p ? (size_t)(p + 1 - content.ptr) : 0;
+        m->end = m->start;
+        m->number--;
+        m->placed = false;
+    }
+    for (;;) {
+        if (m->end <= m->start) {
+            const char *p = memchr(content.ptr + m->start, '\n', content.len - m->start);
+            m->end = p ? (size_t)(p + 1 - content.ptr) : content.len + 1;
+        }
+        if (at < m->end || m->end > content.len)
+            return;
+        m->start = m->end;
+        m->number++;
+        m->placed = false;
+    }
+}
+
+static void map_place(struct md *r, cmark_node *leaf, str content)
+{
+    struct md_map *m = &r->map;
+    str line = line_at(r, m->number), part = content_line(content, m->start);
+    size_t place = tail_place(line, part, md_kind_of(leaf) == K_HEADING);
+    m->placed = true;
+    m->into = part.len ? (size_t)(part.ptr - content.ptr) - m->start : 0;
+    m->line = line;
+    m->place = place < line.len ? place : 0;
+}
+
+// In a table's cell a | of the source is written \|, and the content has it without the backslash.
+static size_t cell_offset(struct md *r, cmark_node *leaf, size_t at)
+{
+    str content = md_content(leaf);
+    str plain = str_slice(content, 0, str_find(content, '|'));
+    size_t hint = leaf->start_column > 0 ? (size_t)leaf->start_column - 1 : 0;
+    size_t line = leaf->start_line > 0 ? (size_t)leaf->start_line : 1;
+    for (size_t i = 0; i < LINES_SEARCHED && line + i <= r->line_count && content.len < LARGE_CELL; i++) {
+        str s = line_at(r, line + i);
+        str rest = str_slice(s, hint, s.len);
+        size_t found = str_search(rest, plain);
+        if (found == rest.len)
+            continue;
+        const char *p = rest.ptr + found, *end = s.ptr + s.len - 1;
+        for (size_t k = 0; k < at && p < end; k++, p++)
+            if (p[0] == '\\' && p[1] == '|' && content.ptr[k] == '|')
+                p++;
+        return (size_t)(p - r->text.ptr);
+    }
+    return md_block_offset(r, leaf);
+}
+
+// Offset in the source of a place in a leaf's content.
+size_t md_content_offset(struct md *r, cmark_node *leaf, size_t at)
+{
+    if (!leaf)
+        return r->from;
+    if (md_kind_of(leaf) == K_CELL)
+        return cell_offset(r, leaf, at);
+    struct md_map *m = &r->map;
+    str content = md_content(leaf);
+    if (m->leaf != leaf)
+        *m = (struct md_map){.leaf = leaf, .number = first_line(r, leaf)};
+    map_move(m, content, at);
+    if (!m->placed)
+        map_place(r, leaf, content);
+    if (!m->line.ptr)
+        return md_block_offset(r, leaf);
+    size_t column = m->place + (at > m->start + m->into ? at - m->start - m->into : 0);
+    return (size_t)(m->line.ptr - r->text.ptr) + (column < m->line.len ? column : 0);
+}
+
+// Place of needle in the next part of s; s.len when it is not there.
+static size_t search_from(str s, size_t from, str needle)
+{
+    str rest = str_slice(s, from, from + SEARCHED);
+    size_t found = str_search(rest, needle);
+    return found == rest.len ? s.len : from + found;
+}
+
+// Whether the address at this place is a link's: behind "](" or "<".
+static bool is_destination(str s, size_t at)
+{
+    size_t i = at;
+    if (i && s.ptr[i - 1] == '<')
+        return true;
+    while (i && is_space(s.ptr[i - 1]))
+        i--;
+    return i > 1 && s.ptr[i - 1] == '(' && s.ptr[i - 2] == ']';
+}
+
+// An autolink's text is its address, but for a scheme that was put before it.
+static bool is_bare(const cmark_node *link, str url, str *written)
+{
+    const cmark_node *child = link->first_child;
+    if (!child || child->next || md_kind_of(child) != K_TEXT)
+        return false;
+    *written = md_chunk(&child->as.literal);
+    return str_ends(url, *written);
+}
+
+// A reference begins with a bracket and its text.
+static size_t reference_place(str content, size_t from, const cmark_node *link)
+{
+    const cmark_node *child = link->first_child;
+    str text = child && md_kind_of(child) == K_TEXT ? md_chunk(&child->as.literal) : STR_NONE;
+    str window = str_slice(content, 0, from + SEARCHED);
+    text = str_slice(text, 0, 4);
+    for (size_t i = from; i < window.len; i++) {
+        i += str_find(str_slice(window, i, window.len), '[');
+        if (str_starts(str_slice(window, i + 1, window.len), text))
+            return i;
+    }
+    return from;
+}
+
+static bool holds_image(const cmark_node *link)
+{
+    for (const cmark_node *n = link->first_child; n; n = n->next)
+        if (md_kind_of(n) == K_IMAGE)
+            return md_kind_of(link) == K_LINK;
+    return false;
+}
+
+// The link's destination where it is written; for a reference, the bracket that it begins with.
+size_t md_link_offset(struct md *r, cmark_node *link)
+{
+    str content = r->leaf ? md_content(r->leaf) : STR_NONE;
+    str url = md_chunk(&link->as.link.url), text = url;
+    bool bare = is_bare(link, url, &text);
+    size_t at = url.len ? search_from(content, r->cursor, url) : content.len;
+    while (at < content.len && !is_destination(content, at))
+        at = search_from(content, at + 1, url);
+    if (at == content.len && bare)
+        at = search_from(content, r->cursor, text);
+    if (at == content.len)
+        at = reference_place(content, r->cursor, link);
+    if (!holds_image(link))
+        r->cursor = at + 1;
+    return md_content_offset(r, r->leaf, at);
+}
+
+// The code of an inline cell.
+size_t md_cell_offset(struct md *r, str code)
+{
+    str content = r->leaf ? md_content(r->leaf) : STR_NONE, found;
+    size_t end, from = r->cursor;
+    for (;;) {
+        size_t at = cell_next(content, from, &found, &end);
+        if (at == content.len)
+            return md_content_offset(r, r->leaf, r->cursor);
+        from = end;
+        if (str_starts(code, str_slice(found, 0, str_find(found, '\n'))))
+            break;
+    }
+    r->cursor = end;
+    return md_content_offset(r, r->leaf, (size_t)(found.ptr - content.ptr));
+}
+
+// The text of a code span.
+size_t md_literal_offset(struct md *r, str literal)
+{
+    str content = r->leaf ? md_content(r->leaf) : STR_NONE;
+    size_t at = search_from(content, r->cursor, literal);
+    if (at == content.len)
+        return md_content_offset(r, r->leaf, r->cursor);
+    r->cursor = at + literal.len;
+    return md_content_offset(r, r->leaf, at);
+}
+
+// Words by white space; *even is false when white space has to be normalised before hashing.
+static size_t word_count(str s, bool *even)
+{
+    size_t words = 0;
+    unsigned before = 1, odd = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned space = s.ptr[i] == ' ', other = (unsigned char)(s.ptr[i] - '\t') < 5;
+        words += before & ~(space | other) & 1;
+        odd |= other | (before & space);
+        before = space | other;
+    }
+    *even = !(odd | (before && s.len));
+    return words;
+}
+
+static str normalized(struct md *r, str s)
+{
+    str rest = str_trim(s);
+    buf_clear(&r->scratch);
+    while (rest.len) {
+        size_t n = 0;
+        while (n < rest.len && !is_space(rest.ptr[n]))
+            n++;
+        if (r->scratch.len)
+            buf_char(&r->scratch, ' ');
+        buf_str(&r->scratch, str_slice(rest, 0, n));
+        while (n < rest.len && is_space(rest.ptr[n]))
+            n++;
+        rest = str_slice(rest, n, rest.len);
+    }
+    return buf_view(&r->scratch);
+}
+
+void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, bool prose)
+{
+    struct md_result *res = r->result;
+    bool even = true;
+    size_t words = prose ? word_count(content, &even) : 0;
+    uint64_t hash = str_hash(even ? content : normalized(r, content));
+    res->words += words;
+    if (res->block_count == r->block_cap)
+        res->blocks = arena_grow(r->a, res->blocks, res->block_count, &r->block_cap, res->block_count + 1,
+                                 sizeof *res->blocks);
+    res->blocks[res->block_count] = (struct md_block){hash, md_block_offset(r, n), kind};
+    r->stale = r->o->hooks.stale && r->o->hooks.stale(r->o->hooks.ctx, res->block_count);
+    res->block_count++;
+}

@@ -116,6 +116,7 @@ struct locale *locale_open(str tag)
     l->name = native_name(l, &c->arena);
     l->script = script_of(l, &c->arena);
     l->rtl = uloc_isRightToLeft(l->id);
+    c->result = unumf_openResult(&e);
     return l;
 }
 
@@ -169,8 +170,6 @@ static UNumberFormatter *open_skeleton(const struct locale *l, str skeleton)
     UChar text[TEXT_MAX];
     UErrorCode e = U_ZERO_ERROR;
     int32_t len = to_utf16(skeleton, text, TEXT_MAX);
-    if (!l->cache->result)
-        l->cache->result = unumf_openResult(&e);
     return unumf_openForSkeletonAndLocale(text, len, l->id, &e);
 }
 

@@ -1,0 +1,312 @@
+// Pages rendered through templates: fields, scopes of once blocks, the switcher's splice, errors, limits.
+#include "tests/unit/base_fixture.h"
+
+#include <unistd.h>
+
+#include "gen/site/view.h"
+
+#define LANGUAGES 3
+
+static const char *const tags[LANGUAGES] = {"en", "de", "fr"};
+
+struct fixture {
+    char dir[64];
+    struct site site;
+    struct language languages[LANGUAGES];
+    struct language *list[LANGUAGES];
+    str homes[LANGUAGES];
+    struct view_site vs;
+    struct document document;
+    struct page pages[LANGUAGES];
+    struct view_translation translations[LANGUAGES];
+    struct view_alternate alternates[2];
+    struct diag *d;
+    buf out, messages;
+    unsigned needs;
+};
+
+static str asset(void *ctx, str name)
+{
+    (void)ctx;
+    return str_eq(name, STR("style.css")) ? STR("assets/style.1.css") : STR("");
+}
+
+static void write_template(const struct fixture *f, const char *name, const char *text)
+{
+    buf path = BUF_INIT;
+    buf_printf(&path, "%s/%s", f->dir, name);
+    assert_true(fs_write(path.ptr, str_c(text)) >= 0);
+    buf_free(&path);
+}
+
+static struct fixture *setup(void)
+{
+    static const char *const catalogs[LANGUAGES] = {
+        "{\"hello\":\"Hello {name}\",\"only\":\"Only <English>\",\"n\":{\"one\":\"{n} page\",\"other\":\"{n} pages\"}}",
+        "{\"hello\":\"Hallo {name}\",\"n\":{\"one\":\"{n} Seite\",\"other\":\"{n} Seiten\"}}",
+        "{\"hello\":\"Bonjour {name}\",\"n\":{\"one\":\"{n} page\",\"many\":\"{n} de pages\",\"other\":\"{n} pages\"}}",
+    };
+    struct fixture *f = calloc(1, sizeof *f);
+    memcpy(f->dir, "/tmp/vramdoc-view.XXXXXX", 25);
+    assert_non_null(mkdtemp(f->dir));
+    f->d = diag_new((struct diag_options){.quiet = true});
+    f->out = f->messages = BUF_INIT;
+    for (uint32_t i = 0; i < LANGUAGES; i++) {
+        struct locale *l = locale_open(str_c(tags[i]));
+        struct catalog *c = catalog_parse(str_c(catalogs[i]), STR("c.json"), l, i ? f->languages[0].catalog : NULL, f->d);
+        assert_non_null(c);
+        f->languages[i] = (struct language){str_c(tags[i]), l, c, i};
+        f->list[i] = &f->languages[i];
+        f->pages[i] = (struct page){.document = &f->document, .language = &f->languages[i]};
+    }
+    f->homes[0] = STR("index.html"), f->homes[1] = STR("de/index.html"), f->homes[2] = STR("fr/index.html");
+    f->translations[0] = (struct view_translation){STR("en"), STR("English"), STR("a.html"), true};
+    f->translations[1] = (struct view_translation){STR("de"), STR("Deutsch"), STR("de/a.html"), true};
+    f->translations[2] = (struct view_translation){STR("fr"), STR("Français"), STR("fr/a.html"), false};
+    f->alternates[0] = (struct view_alternate){STR("de"), STR("https://x.org/de/a.html")};
+    f->document.key = STR("a");
+    f->site.languages = f->list;
+    f->site.language_count = LANGUAGES;
+    f->site.settings.templates_dir = str_c(f->dir);
+    f->site.settings.title = STR("A & B");
+    f->vs = (struct view_site){.generator = STR("vramdoc"), .homes = f->homes, .asset = asset};
+    return f;
+}
+
+static void teardown(struct fixture *f)
+{
+    for (int i = LANGUAGES - 1; i >= 0; i--) {
+        catalog_free(f->languages[i].catalog);
+        locale_free(f->languages[i].locale);
+    }
+    fs_remove_tree(f->dir);
+    diag_free(f->d);
+    buf_free(&f->out);
+    buf_free(&f->messages);
+    free(f);
+}
+
+static void need(struct view_page *p, enum view_list list)
+{
+    struct fixture *f = p->ctx;
+    f->needs++;
+    if (list == VIEW_TRANSLATIONS) {
+        p->translations = f->translations;
+        p->translation_count = LANGUAGES;
+    } else if (list == VIEW_ALTERNATES) {
+        p->alternates = f->alternates;
+        p->alternate_count = 1;
+    }
+}
+
+static struct view_page page_of(struct fixture *f, unsigned language, const char *url)
+{
+    return (struct view_page){
+        .language = &f->languages[language], .document = &f->document, .page = &f->pages[language], .url = str_c(url),
+        .title = STR("T <1>"), .body = STR("<p>B</p>"), .layout = STR("page"), .kind = STR("article"),
+        .updated = INT64_MIN, .published = 0, .current = language, .need = need, .ctx = f,
+    };
+}
+
+// Renders page.html for one page of a fresh view and compares.
+static void renders(const char *source, const char *want)
+{
+    struct fixture *f = setup();
+    write_template(f, "page.html", source);
+    struct view *v = view_open(&f->site, &f->vs, f->d);
+    struct view_page p = page_of(f, 1, "de/sub/a.html");
+    bool ok = v && view_render(v, &p, f->d, &f->out);
+    diag_text(f->d, &f->messages);
+    if (!ok || !str_eq(buf_view(&f->out), str_c(want)))
+        fail_msg("%s\n  gives %s\n  wanted %s\n  %s", source, f->out.ptr, want, f->messages.ptr);
+    view_free(v);
+    teardown(f);
+}
+
+static void complains(const char *source, const char *want)
+{
+    struct fixture *f = setup();
+    write_template(f, "page.html", source);
+    struct view *v = view_open(&f->site, &f->vs, f->d);
+    struct view_page p = page_of(f, 1, "de/sub/a.html");
+    bool ok = v && view_render(v, &p, f->d, &f->out);
+    diag_text(f->d, &f->messages);
+    if (ok || str_search(buf_view(&f->messages), str_c(want)) == f->messages.len)
+        fail_msg("%s\n  gives %d: %s\n  wanted %s", source, ok, f->messages.ptr, want);
+    view_free(v);
+    teardown(f);
+}
+
+static void shows_fields(void **state)
+{
+    (void)state;
+    renders("{{ page.title }}|{{ page.lang }}|{{ page.dir }}|{{ page.body }}", "T &lt;1&gt;|de|ltr|<p>B</p>");
+    renders("<p title=\"{{ page.body }}\">{{ site.title }}", "<p title=\"B\">A &amp; B");
+    renders("{{ page.is_fallback }}{{ page.reading_minutes }}{{ page.updated == nil }}", "false0true");
+    renders("{{ page.published.iso }} {{ page.published.text }}", "1970-01-01 1. Januar 1970");
+    renders("{% for _, t in ipairs(page.translations) do %}{{ t.tag }}={{ t.url }}{{ t.current }};{% end %}",
+            "en=../../a.htmlfalse;de=../../de/a.htmltrue;fr=../../fr/a.htmlfalse;");
+    renders("{{ site.home }} {{ site.root }} {{ asset(\"style.css\") }} {{ href(\"de/sub/b.html\") }}",
+            "../index.html ../../ ../../assets/style.1.css b.html");
+    renders("{% for _, l in ipairs(site.languages) do %}{{ l.tag }} {{ l.name }} {{ l.home }};{% end %}",
+            "en English ../../index.html;de Deutsch ../index.html;fr Français ../../fr/index.html;");
+    renders("{{ page.source_language_name }} {{ page.language_name }}", "Deutsch Deutsch");
+}
+
+static void speaks_the_language(void **state)
+{
+    (void)state;
+    renders("{{ t(\"hello\", {name = \"<x>\"}) }}", "Hallo &lt;x&gt;");
+    renders("{{ t(\"hello\", {name = raw(\"<b>x</b>\")}) }}", "Hallo <b>x</b>");
+    renders("{{ t(\"n\", {n = 1}) }}, {{ t(\"n\", {n = 4464}) }}", "1 Seite, 4.464 Seiten");
+    renders("{{ t(\"only\") }}", "<span lang=\"en\">Only &lt;English&gt;</span>");
+    renders("<p title=\"{{ t(\"only\") }}\">", "<p title=\"Only &lt;English&gt;\">");
+    renders("{{ number(4464.5) }} {{ number(1, 2) }} {{ percent(0.805) }}", "4.464,5 1,00 81\xc2\xa0%");
+    renders("{{ bytes(4464 * 2^20) }} {{ bytes(6.5e9, \"GB\") }}", "4.464\xc2\xa0MiB 6,5\xc2\xa0GB");
+    renders("{{ date(1763683200) }}", "21. November 2025");
+}
+
+static void escapes(void **state)
+{
+    (void)state;
+    renders("{{ \"<&>\" }}<a title=\"{{ \"\\\"'\" }}\">", "&lt;&amp;&gt;<a title=\"&quot;&#39;\">");
+    renders("<a href=\"{{ \"javascript:x\" }}\">", "<a href=\"#\">");
+    renders("<a href=\"{{ \"java\" }}{{ \"script:x\" }}\">", "<a href=\"javascript%3Ax\">");
+    renders("<a href=\"?q={{ \"a&b=c d\" }}\">", "<a href=\"?q=a%26b%3Dc%20d\">");
+    renders("<a href=\"/x/{{ \"a?b&c\" }}\">", "<a href=\"/x/a?b&amp;c\">");
+    renders("<script>a = {{ 1 }}; b = {{ \"</script>\" }}</script>", "<script>a = 1; b = \"\\u003c/script\\u003e\"</script>");
+    renders("{{ raw(\"<b>\") .. \"<i>\" }}", "<b>&lt;i&gt;");
+    renders("<title>{{ raw(\"<b>x</b>\") }}</title>", "<title>x</title>");
+    complains("<script>{{ raw(\"</script>\") }}</script>", "page.html:1:1");
+}
+
+static void splices_the_current_translation(void **state)
+{
+    static const char *const want[LANGUAGES] = {
+        "<i>en*</i><i>de</i><i>fr</i>|a", "<i>../en</i><i>../de*</i><i>../fr</i>|a", "<i>../en</i><i>../de</i><i>../fr*</i>|a",
+    };
+    static const char *const urls[LANGUAGES] = {"a.html", "de/a.html", "fr/a.html"};
+    (void)state;
+    struct fixture *f = setup();
+    write_template(f, "page.html",
+                   "{% once \"document\" %}{% for _, t in ipairs(page.translations) do %}"
+                   "<i>{{ site.root }}{{ t.tag }}{% if t.current then %}*{% end %}</i>{% end %}|{{ page.key }}{% end %}");
+    struct view *v = view_open(&f->site, &f->vs, f->d);
+    assert_non_null(v);
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < LANGUAGES; i++) {
+            struct view_page p = page_of(f, i, urls[i]);
+            buf_clear(&f->out);
+            assert_true(view_render(v, &p, f->d, &f->out));
+            assert_str(buf_view(&f->out), want[i]);
+        }
+    }
+    assert_int_equal(f->needs, 2);  // once for each depth
+    view_free(v);
+    teardown(f);
+}
+
+static void keeps_what_is_shared(void **state)
+{
+    (void)state;
+    struct fixture *f = setup();
+    write_template(f, "page.html",
+                   "{% once \"language\" %}{{ page.lang }}{{ t(\"hello\", {name = \"x\"}) }}{{ site.home }}{% end %}"
+                   "{% once \"site\" %}{{ site.generator }}{% end %}{{ page.title }}");
+    struct view *v = view_open(&f->site, &f->vs, f->d);
+    assert_non_null(v);
+    static const struct { unsigned language; const char *url, *want; } rows[] = {
+        {1, "de/a.html", "deHallo xindex.htmlvramdocT &lt;1&gt;"},
+        {2, "fr/a.html", "frBonjour xindex.htmlvramdocT &lt;1&gt;"},
+        {1, "de/b/a.html", "deHallo x../index.htmlvramdocT &lt;1&gt;"},
+        {1, "de/a.html", "deHallo xindex.htmlvramdocT &lt;1&gt;"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct view_page p = page_of(f, rows[i].language, rows[i].url);
+        buf_clear(&f->out);
+        assert_true(view_render(v, &p, f->d, &f->out));
+        assert_str(buf_view(&f->out), rows[i].want);
+    }
+    view_free(v);
+    teardown(f);
+}
+
+static void guards_scopes(void **state)
+{
+    (void)state;
+    complains("{% once \"language\" %}{{ page.title }}{% end %}", "page.title belongs to the page");
+    complains("{% once \"document\" %}{{ page.lang }}{% end %}", "page.lang belongs to the language");
+    complains("{% once \"document\" %}{{ t(\"hello\") }}{% end %}", "t() depends on the language");
+    complains("{% local x = page.title %}{% once \"site\" %}{{ x }}{% end %}", "the local 'x'");
+    complains("{% once \"site\" %}{% once \"language\" %}{% end %}{% end %}", "inside {% once \"site\" %}");
+    complains("{% once \"document\" %}{% local n = \"\" %}{% for _, t in ipairs(page.translations) do %}"
+              "{% if t.current then n = t.tag end %}{% end %}{% for _, t in ipairs(page.translations) do %}"
+              "{% local c = t.current %}{{ n }}{% end %}{% end %}", "`current` may decide only");
+}
+
+static void reports_errors_in_templates(void **state)
+{
+    (void)state;
+    complains("a\n  {{ page.nothing }}", "page.html:2:3: error: error in Lua: page has no field \"nothing\"");
+    complains("\n{{ nil }}", "page.html:2:1: error: error in Lua: the value is nil");
+    complains("{{ page }}", "a userdata cannot be shown");
+    complains("{% x = 1 %}", "cannot be changed");
+    complains("{% page.title = 1 %}", "page.html:1:1");
+    complains("{% if %}x{% end %}", "page.html:1:1: error");
+    complains("{% include \"none\" %}", "page.html:1:1: error: template that does not exist: none");
+    complains("{% include \"page\" %}", "page.html:1:1: error: template that includes itself: page");
+    complains("{% while true do %}{% end %}", "ran past its limit");
+    complains("{% local s = \"x\" while true do s = s .. s end %}", "ran past its limit");
+    complains("{% while true do pcall(error) end %}", "ran past its limit");
+    complains("{{ asset(\"none.css\") }}", "no file \"none.css\"");
+}
+
+static void includes_other_templates(void **state)
+{
+    (void)state;
+    struct fixture *f = setup();
+    write_template(f, "page.html", "{% include \"head\" %}<p>x</p>");
+    write_template(f, "head.html", "<title>{{ page.title }}</title>\n{% include \"foot\" %}");
+    write_template(f, "foot.html", "f");
+    struct view *v = view_open(&f->site, &f->vs, f->d);
+    assert_non_null(v);
+    assert_true(view_has(v, STR("foot")));
+    assert_false(view_has(v, STR("nothing")));
+    struct view_page p = page_of(f, 0, "a.html");
+    p.layout = STR("nothing");
+    assert_true(view_render(v, &p, f->d, &f->out));
+    assert_str(buf_view(&f->out), "<title>T &lt;1&gt;</title>\nf<p>x</p>");
+    write_template(f, "foot.html", "{% include \"head\" %}");
+    view_free(v);
+    assert_null(view_open(&f->site, &f->vs, f->d));
+    diag_text(f->d, &f->messages);
+    assert_true(str_search(buf_view(&f->messages), STR("template that includes itself")) < f->messages.len);
+    teardown(f);
+}
+
+static void recovers_after_an_error(void **state)
+{
+    (void)state;
+    struct fixture *f = setup();
+    write_template(f, "page.html", "{{ page.kind == \"bad\" and nil or \"good\" }}{% if page.kind == \"bad\" then error(\"x\") end %}");
+    struct view *v = view_open(&f->site, &f->vs, f->d);
+    struct view_page bad = page_of(f, 0, "a.html"), good = page_of(f, 0, "b.html");
+    bad.kind = STR("bad");
+    assert_false(view_render(v, &bad, f->d, &f->out));
+    buf_clear(&f->out);
+    assert_true(view_render(v, &good, f->d, &f->out));
+    assert_str(buf_view(&f->out), "good");
+    view_free(v);
+    teardown(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shows_fields), cmocka_unit_test(speaks_the_language), cmocka_unit_test(escapes),
+        cmocka_unit_test(splices_the_current_translation), cmocka_unit_test(keeps_what_is_shared),
+        cmocka_unit_test(guards_scopes), cmocka_unit_test(reports_errors_in_templates),
+        cmocka_unit_test(includes_other_templates), cmocka_unit_test(recovers_after_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

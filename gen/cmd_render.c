@@ -1,6 +1,7 @@
 // vramdoc render: one Markdown file to an HTML fragment on standard output.
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,7 +79,7 @@ static int print_fragment(const struct md_options *o, str file, struct diag *d, 
 static int run(void *given, int count, char **operands)
 {
     const struct render_options *r = given;
-    struct diag *d = diag_new((struct diag_options){.color = isatty(STDERR_FILENO)});
+    struct diag *d = diag_new((struct diag_options){.color = isatty(2) && !getenv("NO_COLOR")});
     struct md_options o = {.unsafe = r->unsafe, .plain = !r->site};
     const char *path = count ? operands[0] : "-";
     buf text = BUF_INIT;

@@ -81,20 +81,14 @@ static void paragraph_enter(struct md *r, cmark_node *n)
 
 static void backlink(struct md *r, cmark_node *definition, int nth)
 {
-    str label = md_chunk(&definition->as.literal);
     buf_lit(r->out, "<a href=\"#fnref-");
-    escape_href(r->out, label);
+    escape_href(r->out, md_chunk(&definition->as.literal));
     if (nth > 1)
         buf_printf(r->out, "-%d", nth);
-    buf_printf(r->out, "\" class=\"footnote-backref\" data-footnote-backref data-footnote-backref-idx=\"%u",
-               r->footnote);
+    buf_lit(r->out, "\" class=\"footnote-backref\" data-footnote-backref aria-label=\"Back to content\">↩");
     if (nth > 1)
-        buf_printf(r->out, "-%d", nth);
-    buf_printf(r->out, "\" aria-label=\"Back to reference %u", r->footnote);
-    if (nth > 1)
-        buf_printf(r->out, "-%d\">↩<sup class=\"footnote-ref\">%d</sup></a>", nth, nth);
-    else
-        buf_lit(r->out, "\">↩</a>");
+        buf_printf(r->out, "<sup class=\"footnote-ref\">%d</sup>", nth);
+    buf_lit(r->out, "</a>");
 }
 
 static bool backlinks(struct md *r, cmark_node *definition)

@@ -35,11 +35,14 @@
   var list = panel.querySelector("ol"), status = panel.querySelector("p");
   var asked = false;
 
+  // Words as the index has them: lower case, no accents, and where a script has no spaces, as its language divides them.
+  var divide = window.Intl && Intl.Segmenter && /^(zh|ja|th|lo|km|my)/.test(root.lang) && new Intl.Segmenter(root.lang, { granularity: "word" });
   function fold(text) {
     return text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
   }
   function words(text) {
-    return fold(text).match(/[\p{L}\p{N}\p{M}_]+/gu) || [];
+    if (divide) text = Array.from(divide.segment(text), function (part) { return part.segment; }).join(" ");
+    return fold(text).match(/[\p{L}\p{N}\p{M}]{2,}|[^\x00-\x7f\P{L}]/gu) || [];
   }
   // Points for each document that has every word of the query, the last one as a beginning too.
   function find(index, query) {

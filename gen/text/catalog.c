@@ -59,7 +59,7 @@ static struct diag_pos key_position(const struct reader *r, str key)
             if (rest.len && rest.ptr[0] == ':')
                 return DIAG_AT(r->file, r->json, at);
         }
-        from = end;
+        from = at + 1;  // an empty key must not stand still
     }
     return DIAG_FILE(r->file);
 }

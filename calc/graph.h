@@ -61,7 +61,8 @@ enum graph_slot {
     SLOT_LOGITS,
     SLOT_LOSS,
     SLOT_WORKSPACE,                          // of the forward thread, then of the autograd thread
-    SLOT_GRADIENT = SLOT_WORKSPACE + 2,      // of the global parameters; in a unit: layer * LAYOUT_BLOCK_NUMBERS + number
+    SLOT_SCALER = SLOT_WORKSPACE + 2,        // found_inf and the inverse scale of a step
+    SLOT_GRADIENT = SLOT_SCALER + 2,        // of the global parameters; in a unit: layer * LAYOUT_BLOCK_NUMBERS + number
     SLOT_COUNT = SLOT_GRADIENT + LAYOUT_GLOBAL_NUMBERS
 };
 
@@ -84,6 +85,7 @@ struct graph {
     bool has_logits;     // the caller's variables hold the last micro-step's logits and loss
     bool workspaces;     // cuBLAS workspaces are part of the tape
     bool workspace_done[2];
+    int32_t compiled_first, compiled_stride, compiled_end;  // nodes of a compiled pass, pass_compile.c
     struct value cos, sin;  // of rotary positions, while a forward pass runs
     uint8_t compute;     // DT_ of matrix products
     uint8_t residual;    // DT_ of the residual stream, of weights and of their gradients

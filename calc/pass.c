@@ -81,6 +81,8 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
 {
     struct value local[3] = {graph_none(), graph_none(), graph_none()}, normed;
     bool rotary = g->m->features & HAS_ROTARY;
+    if (g->m->c.compile)
+        return compile_forward(g, ids, targets, logits);
     struct value x = rotary ? pass_embed_rotary(g, ids) : pass_embed_gpt(g, ids, local);
     x = pass_layers(g, x);
     struct value loss = pass_head(g, x, targets, &normed, logits);
@@ -155,7 +157,9 @@ static void pass_backward(struct graph *g, struct value loss)
     struct value root = pass_scale(g, loss);
     g->t->backward = true;
     uint32_t one = graph_scratch(g, OP_ONES_LIKE, ROLE_LOSS, PART_GRAD, root.dtype, SHAPE_ONE);
-    if (graph_ok(g)) {
+    if (g->m->c.compile) {
+        compile_backward(g);
+    } else if (graph_ok(g)) {
         tape_ref(g->t, one);  // backward()'s own variable
         graph_backward(g, root.node, one, 0);
     }

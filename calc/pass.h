@@ -31,4 +31,8 @@ uint32_t pass_period(const struct model *m);
 // The loss from the last hidden state; *logits gets a variable, graph_none() where they are not handed out.
 struct value loss_forward(struct graph *g, struct value x, uint32_t targets, struct value *logits);
 
+// A compiled model: the whole forward pass, and the whole backward pass up to the parameters' .grad.
+struct value compile_forward(struct graph *g, uint32_t ids, uint32_t targets, struct value *logits);
+void compile_backward(struct graph *g);
+
 #endif

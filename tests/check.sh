@@ -15,14 +15,15 @@ make -s -k -j"${JOBS:-2}" BUILD="$hostile" MODE=check NVCC= all
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# same NAME BUILD-WORDS... compares the release build's site with the hostile one's, workers 1, 2 and 5.
+# same NAME BUILD-WORDS... compares the release build's site with the hostile one's, workers 1, 2 and 5,
+# documents in another order each.
 same() {
     name=$1
     shift
-    "$BUILD/vramdoc" build "$@" -o "$work/release" --no-cache >"$work/log" 2>&1 || true
+    "$BUILD/vramdoc" build "$@" -o "$work/release" --cache "$work/cache" --fresh >"$work/log" 2>&1 || true
     for jobs in 1 2 5; do
         rm -rf "$work/hostile"
-        if ! "$hostile/vramdoc" build "$@" -o "$work/hostile" --no-cache -j $jobs >"$work/log" 2>&1; then
+        if ! "$hostile/vramdoc" build "$@" -o "$work/hostile" --cache "$work/cache" --fresh --shuffle -j $jobs >"$work/log" 2>&1; then
             echo "not ok $name -j $jobs: the hostile build fails"
             head -n 30 "$work/log" | sed 's/^/    /'
             status=1

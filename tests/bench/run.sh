@@ -53,12 +53,12 @@ corpus() {
         out=$place/out
         echo
         echo "$name: $pages pages in $3 languages, $output"
-        build="$vramdoc build -q -c $in/site.yaml -s $in/content -o $out"
+        build="$vramdoc build -q -c $in/site.yaml -s $in/content -o $out --cache $place/cache"
         # shellcheck disable=SC2086
         {
-            best 'rm -rf "$out" "$in/.vramdoc"' $build
+            best 'rm -rf "$out" "$place/cache"' $build
             full=$seconds
-            peak_of 'rm -rf "$out"' $build
+            peak_of 'rm -rf "$out" "$place/cache"' $build
             full_peak=$peak
             best : $build
             same=$seconds
@@ -73,7 +73,7 @@ corpus() {
         row "vramdoc" "$full" "$full_peak" "$(ratio "$full" "$floor") x floor, $(awk -v s="$full" -v n="$pages" 'BEGIN { printf "%.0f", s / n * 1e6 }') us a page"
         row "vramdoc, nothing changed" "$same" - "$(ratio "$same" "$full") of a full build"
         row "vramdoc, one page changed" "$one" - "$(ratio "$one" "$full") of a full build"
-        rm -rf "$out"
+        rm -rf "$out" "$place/cache"
         if [ $hugo = yes ]; then
             runs=$RUNS
             [ "$pages" -lt 20000 ] || RUNS=1

@@ -115,6 +115,13 @@ size_t diag_count(const struct diag *d, enum diag_level at_least)
     return n;
 }
 
+bool diag_has_io(const struct diag *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->records[i].id == D_IO_READ || d->records[i].id == D_IO_WRITE) return true;
+    return false;
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct diag_record *x = a, *y = b;

@@ -54,6 +54,7 @@ static int reel_try(struct reel *r, struct graph *g, const struct model *m, uint
 {
     r->saved_count = 0;
     r->failed = false;
+    r->period = period;
     graph_reset(g, m, &r->tape, units, period);
     pass_write(g, &r->pass, reel_note_saved, r);
     return graph_ok(g) && !r->failed ? VRAM_OK : VRAM_ENOMEM;

@@ -21,6 +21,7 @@ struct reel {
     struct reel_saved *saved;
     size_t saved_count, saved_cap;
     uint32_t units;   // real ones
+    uint32_t period;  // layers in a unit
     bool failed;
 };
 

@@ -3,18 +3,19 @@
 #ifndef CALC_REPORT_H
 #define CALC_REPORT_H
 
-#include "calc/vram.h"
+#include "calc/engine.h"
 
-// The tolerances, stated once (per mille of the figure). The context is added to the process's own.
+// The tolerances, stated once (per mille of the figure). The context's range is added to the process's own.
 enum {
+    REPORT_TOLERANCE_LIVE = 0,       // eager gpt2
+    REPORT_TOLERANCE_FAMILY = 5,     // live bytes of the other families: written from their published operations
     REPORT_TOLERANCE_ALLOCATED = 10,
     REPORT_TOLERANCE_RESERVED = 30,
     REPORT_TOLERANCE_COMPILED = 50,
-    REPORT_TOLERANCE_PROCESS = 50,
-    REPORT_TOLERANCE_LLAMA = 5,
-    REPORT_CONTEXT_MIB = 300,
-    REPORT_CONTEXT_LOW_MIB = 200,
-    REPORT_CONTEXT_HIGH_MIB = 430
+    REPORT_TOLERANCE_PROCESS = 50
 };
+
+// Fills v->result from the engine's last run. Errors: VRAM_ENOMEM, recorded.
+int report_make(struct vram *v, struct engine *e);
 
 #endif

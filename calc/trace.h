@@ -30,13 +30,12 @@ enum { TRACE_PHASE_TEXT = 32 };
 // Writes "bwd:it0.m1" (NUL-terminated) and returns out.
 const char *trace_phase_name(uint32_t phase, char out[TRACE_PHASE_TEXT]);
 
-// One allocation or free. `slot` names the storage while it is live and is reused afterwards; slots are dense,
-// from 0 to trace_slots(), so that a replay keeps its handles in an array.
+// One allocation or free. Ids are given in order of allocation, from 0.
 struct trace_event {
     uint64_t bytes;     // requested; on a free the bytes that were allocated
-    uint32_t slot;
+    uint32_t id;
     uint32_t phase;     // trace_phase()
-    uint16_t name;      // into the table of tensor names (names.def)
+    uint16_t name;      // into the table of tensor names (roles.def, parts.def)
     uint16_t op;        // into the table of operations (ops.def)
     uint16_t category;  // enum vram_category
     uint16_t is_free;
@@ -49,8 +48,11 @@ struct trace_sink {
     void *ctx;
 };
 
-// Texts of the ids. Never NULL.
-const char *trace_tensor_name(uint16_t name);
+// Texts of the ids. A tensor's name is a place and a suffix: "block.c_attn" ".weight cast".
+const char *trace_place_name(uint16_t name);
+const char *trace_part_name(uint16_t name);
 const char *trace_op_name(uint16_t op);
+const char *trace_node_name(uint8_t kind);
+const char *trace_saved_name(uint8_t kind, uint8_t which);
 
 #endif

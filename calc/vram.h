@@ -109,6 +109,7 @@ struct vram_figure {
 struct vram_line {
     const char *name;   // "block.c_attn.weight cast", "logits"
     const char *op;     // operation that allocates it: "mm", "_to_copy"; for saved lines the autograd node's field
+    const char *dtype;  // "float32", "float16", "bfloat16", "int64", "bool"; "" where formats are mixed
     uint32_t category;  // enum vram_category
     uint32_t count;     // number of storages
     uint64_t bytes;     // of all of them together

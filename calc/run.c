@@ -1,0 +1,159 @@
+// Owns the public calls of the estimate: check, run, live peak, trace, parameters.
+
+#include "calc/engine.h"
+#include "calc/report.h"
+#include "calc/size.h"
+
+static int run_no_memory(struct vram *v)
+{
+    return err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "out of memory");
+}
+
+int vram_check(struct vram *v)
+{
+    struct model m;
+    err_clear(&v->err);
+    return model_make(&m, &v->config, &v->err);
+}
+
+const struct vram_result *vram_result(const struct vram *v)
+{
+    return v->has_result ? &v->result : NULL;
+}
+
+static struct allocator_config run_allocator(const struct vram_config *c)
+{
+    return (struct allocator_config){
+        .max_split_bytes = c->max_split_size_mb << 20,
+        .roundup_divisions = (uint32_t)c->roundup_power2_divisions,
+        .expandable = c->expandable_segments,
+    };
+}
+
+// cuBLAS's default workspace. SRC: pytorch aten/src/ATen/cuda/CublasHandlePool.cpp parseChosenWorkspaceSize.
+static uint64_t run_workspace(const struct vram_config *c)
+{
+    const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
+    if (c->workspace_bytes)
+        return c->workspace_bytes;
+    return gpu && gpu->compute_capability >= 90 ? UINT64_C(33554432) : UINT64_C(8519680);
+}
+
+static int run_slots(struct vram *v, struct engine *e)
+{
+    void *p = e->slots;
+    size_t need = player_slots(&e->model, e->reels, ENGINE_REELS);
+    if (mem_grow(e->mem, &p, &e->slots_cap, need, sizeof *e->slots) != VRAM_OK)
+        return run_no_memory(v);
+    e->slots = p;
+    return VRAM_OK;
+}
+
+static int run_replay(struct vram *v, struct engine *e)
+{
+    struct allocator_config config = run_allocator(&e->model.c);
+    int rc = allocator_reset(&e->allocator, &config);
+    if (rc != VRAM_OK)
+        return err_set(&v->err, rc, (struct err_pos){0}, "the allocator refuses these settings");
+    rc = run_slots(v, e);
+    if (rc != VRAM_OK)
+        return rc;
+    player_init(&e->player, &e->model);
+    e->player.allocator = &e->allocator;
+    e->player.slots = e->slots;
+    e->player.workspace_bytes = run_workspace(&e->model.c);
+    rc = engine_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
+    if (rc == VRAM_EOVERFLOW)
+        return err_set(&v->err, rc, (struct err_pos){0}, "the sum of the tensors is larger than 2^53 bytes");
+    return rc == VRAM_OK ? rc : run_no_memory(v);
+}
+
+int vram_run(struct vram *v)
+{
+    err_clear(&v->err);
+    v->has_result = false;
+    struct engine *e = engine_of(v);
+    if (!e)
+        return VRAM_ENOMEM;
+    int rc = engine_prepare(v, e);
+    if (rc == VRAM_OK)
+        rc = run_replay(v, e);
+    if (rc != VRAM_OK)
+        return rc;
+    if (report_make(v, e) != VRAM_OK)
+        return run_no_memory(v);
+    v->has_result = true;
+    return VRAM_OK;
+}
+
+int vram_live_peak(struct vram *v, uint64_t *bytes)
+{
+    err_clear(&v->err);
+    struct engine *e = engine_of(v);
+    int rc = e ? engine_prepare(v, e) : VRAM_ENOMEM;
+    if (rc == VRAM_OK)
+        *bytes = engine_live_peak(e);
+    if (rc == VRAM_OK && *bytes > SIZE_LIMIT)
+        return err_set(&v->err, VRAM_EOVERFLOW, (struct err_pos){0}, "the sum of the tensors is larger than 2^53 bytes");
+    return rc;
+}
+
+// From the core's events to the public ones.
+struct run_tell {
+    struct engine *e;
+    vram_event_fn *fn;
+    void *ctx;
+    uint64_t live;
+    uint32_t phase;
+    char text[TRACE_PHASE_TEXT];
+};
+
+static int run_event(void *ctx, const struct trace_event *in)
+{
+    struct run_tell *t = ctx;
+    const char *name = engine_name(t->e, in->name);
+    if (!name)
+        return VRAM_ENOMEM;
+    if (t->phase != in->phase || !t->text[0])
+        trace_phase_name(t->phase = in->phase, t->text);
+    t->live += in->is_free ? 0 - in->bytes : in->bytes;
+    struct vram_event out = {in->bytes, t->live, in->id, in->category, in->is_free != 0, in->block, name,
+                             trace_op_name(in->op), t->text};
+    return t->fn(t->ctx, &out);
+}
+
+int vram_trace(struct vram *v, vram_event_fn *fn, void *ctx)
+{
+    int rc = vram_run(v);  // how many iterations a run takes is known only after it
+    if (rc != VRAM_OK)
+        return rc;
+    struct engine *e = v->engine;
+    struct run_tell tell = {.e = e, .fn = fn, .ctx = ctx};
+    struct trace_sink sink = {run_event, &tell};
+    struct player p;
+    player_init(&p, &e->model);
+    p.sink = &sink;
+    p.slots = e->slots;
+    p.workspace_bytes = e->player.workspace_bytes;
+    return engine_play(e, &p, e->player.iterations);
+}
+
+int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)
+{
+    struct model_param p;
+    err_clear(&v->err);
+    struct engine *e = engine_of(v);
+    if (!e)
+        return VRAM_ENOMEM;
+    int rc = model_make(&e->model, &v->config, &v->err);
+    if (rc != VRAM_OK)
+        return rc;
+    if (!model_param_at(&e->model, index, &p))
+        return VRAM_EARG;
+    const char *name = engine_name(e, p.name);
+    if (!name)
+        return run_no_memory(v);
+    uint64_t width = e->model.c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
+    *out = (struct vram_param){name, p.block, p.rows, p.cols, width * p.rows * (p.cols ? p.cols : 1), p.cols > 0, p.trained};
+    return VRAM_OK;
+}

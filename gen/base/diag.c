@@ -108,6 +108,13 @@ void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *
     buf_free(&detail);
 }
 
+bool diag_has(const struct diag *d, enum diag_id id)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->records[i].id == id) return true;
+    return false;
+}
+
 size_t diag_count(const struct diag *d, enum diag_level at_least)
 {
     size_t n = 0;

@@ -50,6 +50,7 @@ void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col);
 void diag_pack(const struct diag *d, buf *out);
 bool diag_unpack(struct diag *d, str packed);
 size_t diag_count(const struct diag *d, enum diag_level at_least);
+bool diag_has(const struct diag *d, enum diag_id id);
 // Whether a file could not be read or written (io-read, io-write): such a run ends with exit code 3.
 bool diag_has_io(const struct diag *d);
 // Prints what has not been printed yet to stderr (text or JSON lines).

@@ -91,6 +91,13 @@ $(BUILD)/tests/unit/test_base_%: $(BUILD)/tests/unit/test_base_%.o $(BUILD)/libb
 $(BUILD)/tests/unit/test_calc_%: $(BUILD)/tests/unit/test_calc_%.o $(BUILD)/libvram.a
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lm
 
+# The probe's C is plain: its step and its allocator are tested with no GPU.
+$(BUILD)/libprobe.a: $(call objects,$(filter-out kernels/probe.c,$(wildcard kernels/*.c)))
+	@rm -f $@
+	ar rcs $@ $^
+$(BUILD)/tests/unit/test_kernels_%: $(BUILD)/tests/unit/test_kernels_%.o $(BUILD)/libprobe.a
+	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lm
+
 fuzzers: $(FUZZERS)
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libgen.a $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) -fsanitize=fuzzer $< $(BUILD)/libgen.a $(LIBVRAM) -o $@ $(GEN_LIBS)

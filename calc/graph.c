@@ -43,7 +43,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->grad = g->training = true;
     g->autocast = m->c.dtype == DTYPE_FLOAT16 || m->c.dtype == DTYPE_BFLOAT16;
     g->compute = m->c.dtype == DTYPE_FLOAT32 ? DT_F32 : DT_LOW;
-    g->residual = pure ? DT_LOW : DT_F32;
+    g->residual = pure || (m->c.lora_rank && g->compute == DT_LOW) ? DT_LOW : DT_F32;
     g->workspaces = m->c.mode == MODE_PROCESS;
     g->workspace_done[0] = g->workspace_done[1] = false;
     g->recompute = false;
@@ -180,9 +180,15 @@ static struct param *graph_param_at(struct graph *g, bool global, uint16_t numbe
     return &g->params[base + number];
 }
 
+// Weights are in float32 under autocast, but those that adapters freeze are loaded in two bytes.
+static uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row)
+{
+    return g->autocast && row->trained ? DT_F32 : g->residual;
+}
+
 static void graph_param_first(struct graph *g, struct param *p, const struct layout_param *row)
 {
-    p->storage = tape_existing(g->t, name_of(row->role, row->part), g->residual, row->shape, HOME_NONE, row->number);
+    p->storage = tape_existing(g->t, name_of(row->role, row->part), graph_param_dtype(g, row), row->shape, HOME_NONE, row->number);
     p->accumulate = GRAPH_NO_NODE;
     p->cast_node = GRAPH_NO_NODE;
 }
@@ -204,7 +210,7 @@ struct value graph_param(struct graph *g, bool global, uint16_t number)
         if (global)
             g->nodes[p->accumulate].unit = TAPE_GLOBAL;
     }
-    struct value v = {p->storage, g->grad ? p->accumulate : GRAPH_NO_NODE, 0, g->residual, row->shape, row->role};
+    struct value v = {p->storage, g->grad ? p->accumulate : GRAPH_NO_NODE, 0, graph_param_dtype(g, row), row->shape, row->role};
     return graph_copy(g, v);
 }
 

@@ -3,6 +3,8 @@
 
 #include "calc/layers.h"
 
+#include "calc/layers_lora.h"
+
 struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uint8_t out_shape)
 {
     struct value w = graph_param(g, true, weight);
@@ -92,7 +94,9 @@ static struct value layer_affine(struct graph *g, struct value x, bool global, u
 
 struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
 {
-    return layer_affine(g, x, false, weight, out_shape);
+    bool quantized = lora_is_quantized(g, weight);
+    struct value out = quantized ? lora_quantized(g, x, weight, out_shape) : layer_affine(g, x, false, weight, out_shape);
+    return lora_is_adapted(g, weight) ? lora_add(g, x, out, weight) : out;
 }
 
 struct value layer_head(struct graph *g, struct value x)

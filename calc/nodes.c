@@ -219,6 +219,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_TOPK] = node_scatter,
     [NODE_INDEX] = node_scatter,
     [NODE_INDEX_ADD] = node_index_add,
+    [NODE_QUANTIZED] = node_quantized,
     [NODE_CHECKPOINT] = node_checkpoint,
 };
 

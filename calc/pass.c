@@ -77,6 +77,13 @@ static struct value pass_head(struct graph *g, struct value x, uint32_t targets,
     return loss_forward(g, *normed, targets, logits);
 }
 
+// model.enable_input_require_grads(): with frozen embeddings a checkpointed block has no other way to a gradient.
+static void pass_needs_gradient(struct graph *g, struct value *x)
+{
+    if (g->grad && g->m->c.checkpointing && !graph_needs(g, *x))
+        graph_node(g, NODE_PASS, x, 0);
+}
+
 static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets, struct value *logits)
 {
     struct value local[3] = {graph_none(), graph_none(), graph_none()}, normed;
@@ -84,6 +91,7 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     if (g->m->c.compile)
         return compile_forward(g, ids, targets, logits);
     struct value x = rotary ? pass_embed_rotary(g, ids) : pass_embed_gpt(g, ids, local);
+    pass_needs_gradient(g, &x);
     x = pass_layers(g, x);
     struct value loss = pass_head(g, x, targets, &normed, logits);
     for (unsigned k = 0; k < 3; k++)

@@ -294,19 +294,66 @@ size_t md_literal_offset(struct md *r, str literal)
     return md_content_offset(r, r->leaf, at);
 }
 
-// Words by white space; *even is false when white space has to be normalised before hashing.
-static size_t word_count(str s, bool *even)
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+static bytes16 load16(const char *p)
 {
-    size_t words = 0;
-    unsigned before = 1, odd = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned space = s.ptr[i] == ' ', other = (unsigned char)(s.ptr[i] - '\t') < 5;
-        words += before & ~(space | other) & 1;
-        odd |= other | (before & space);
-        before = space | other;
+    bytes16 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+// Adds the bytes of a mask that are set, each 0xff, by one multiplication.
+static unsigned count_set(bytes16 mask)
+{
+    uint64_t half[2], ones = 0x0101010101010101u;
+    memcpy(half, &mask, sizeof half);
+    return (unsigned)(((half[0] & ones) + (half[1] & ones)) * ones >> 56);
+}
+
+static bool any_set(bytes16 mask)
+{
+    uint64_t half[2];
+    memcpy(half, &mask, sizeof half);
+    return (half[0] | half[1]) != 0;
+}
+
+// What white space a text has: single spaces only, single spaces and line ends, or more.
+enum spacing { EVEN, WRAPPED, UNEVEN };
+
+// Words by white space. Sixteen bytes at a time, each looked at beside the byte before it.
+static size_t word_count(str s, enum spacing *spacing)
+{
+    size_t words = s.len && !is_space(s.ptr[0]), i = 1;
+    bool wrapped = false, odd = s.len && (is_space(s.ptr[0]) || is_space(s.ptr[s.len - 1]));
+    bytes16 lines = {0}, uneven = {0};
+    for (; i + 16 <= s.len; i += 16) {
+        bytes16 v = load16(s.ptr + i), b = load16(s.ptr + i - 1);
+        bytes16 line = (bytes16)(v == '\n'), other = (bytes16)((v - '\t') < 5);
+        bytes16 before = (bytes16)(b == ' ') | (bytes16)((b - '\t') < 5), space = (bytes16)(v == ' ') | other;
+        words += count_set(before & ~space);
+        lines |= line;
+        uneven |= (other & ~line) | (before & space);
     }
-    *even = !(odd | (before && s.len));
+    for (; i < s.len; i++) {
+        bool before = is_space(s.ptr[i - 1]), space = is_space(s.ptr[i]);
+        words += before && !space;
+        wrapped |= s.ptr[i] == '\n';
+        odd |= (space && s.ptr[i] != ' ' && s.ptr[i] != '\n') || (before && space);
+    }
+    *spacing = odd || any_set(uneven) ? UNEVEN : wrapped || any_set(lines) ? WRAPPED : EVEN;
     return words;
+}
+
+// Line ends as spaces.
+static str unwrapped(struct md *r, str s)
+{
+    buf_clear(&r->scratch);
+    buf_str(&r->scratch, s);
+    char *p = r->scratch.ptr, *end = p + s.len;
+    while ((p = memchr(p, '\n', (size_t)(end - p))))
+        *p++ = ' ';
+    return buf_view(&r->scratch);
 }
 
 static str normalized(struct md *r, str s)
@@ -330,9 +377,12 @@ static str normalized(struct md *r, str s)
 void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, bool prose)
 {
     struct md_result *res = r->result;
-    bool even = true;
-    size_t words = prose ? word_count(content, &even) : 0;
-    uint64_t hash = str_hash(even ? content : normalized(r, content));
+    enum spacing spacing = EVEN;
+    content = str_trim(content);
+    size_t words = prose ? word_count(content, &spacing) : 0;
+    if (spacing != EVEN)
+        content = spacing == WRAPPED ? unwrapped(r, content) : normalized(r, content);
+    uint64_t hash = str_hash(content);
     res->words += words;
     if (res->block_count == r->block_cap)
         res->blocks = arena_grow(r->a, res->blocks, res->block_count, &r->block_cap, res->block_count + 1,

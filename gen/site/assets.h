@@ -4,6 +4,23 @@
 
 #include "gen/site/site.h"
 
+struct asset {
+    str name;            // path below the templates' or the content folder
+    str path;            // from the current folder
+    str url;             // "assets/style.0123abcd.css"
+    struct fs_stat stat;
+    uint64_t hash;
+    bool of_content;
+};
+
+struct assets {
+    struct asset *items; size_t count;    // by name, the templates' first
+    struct map by_template, by_content;   // name -> struct asset
+    uint64_t hash;                        // of all addresses
+};
+
+// Finds and hashes them: site->asset_index. known (may be NULL) answers the hash of an unchanged file, or false.
+bool assets_load(struct site *site, bool (*known)(void *ctx, str path, const struct fs_stat *st, uint64_t *hash), void *ctx);
 // Address below the site of a file of the templates' folder ("style.css" -> "assets/style.0123abcd.css"); "" when there is none.
 str assets_template(const struct site *site, str name);
 // Address below the site of a content file that is no page, by its path below the content folder; "" when there is none.

@@ -1,0 +1,90 @@
+// vramdoc build: a folder of Markdown becomes a site.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen/cmd.h"
+#include "gen/site/build.h"
+#include "gen/text/escape.h"
+
+struct options {
+    const char *source, *output, *settings, *templates, *i18n, *cache, *strict;
+    uint64_t jobs;
+    bool fresh, json, quiet, shuffle;
+};
+
+static const struct arg_option rows[] = {
+    {'s', "source", ARG_STRING, offsetof(struct options, source), "DIR", "folder of Markdown files (content)"},
+    {'o', "output", ARG_STRING, offsetof(struct options, output), "DIR", "folder to write the site to (site)"},
+    {'c', "config", ARG_STRING, offsetof(struct options, settings), "FILE", "settings (DIR/site.yaml of the source, if it is there)"},
+    {'t', "templates", ARG_STRING, offsetof(struct options, templates), "DIR", "folder of templates (the program's own)"},
+    {0, "i18n", ARG_STRING, offsetof(struct options, i18n), "DIR", "folder of message catalogs (the program's own)"},
+    {0, "cache", ARG_STRING, offsetof(struct options, cache), "DIR", "folder that remembers what was built (beside the output)"},
+    {'j', "jobs", ARG_UINT, offsetof(struct options, jobs), "N", "processes (as many as there are processors)"},
+    {'f', "fresh", ARG_FLAG, offsetof(struct options, fresh), NULL, "forget the last build and write everything anew"},
+    {0, "strict", ARG_STRING, offsetof(struct options, strict), "[WHAT]", "warnings about content are errors; measured: stale measurements, too"},
+    {0, "json", ARG_FLAG, offsetof(struct options, json), NULL, "print messages and the result as lines of JSON"},
+    {'q', "quiet", ARG_FLAG, offsetof(struct options, quiet), NULL, "print errors only"},
+    {0, "shuffle", ARG_FLAG, offsetof(struct options, shuffle), NULL, "render in another order; the site is the same"},
+    {0},
+};
+
+static str path_arg(const char *s) { return s ? str_c(s) : STR_NONE; }
+
+static void print_json(const struct build_summary *s, bool ok, const struct diag *d, buf *out)
+{
+    buf_printf(out, "{\"result\":\"%s\",\"output\":\"", ok ? s->unchanged ? "unchanged" : "built" : "failed");
+    escape_json(out, str_c(s->output));
+    buf_printf(out, "\",\"pages\":%zu,\"documents\":%zu,\"languages\":%zu,\"rendered\":%zu,\"written\":%zu,\"removed\":%zu,",
+               s->pages, s->documents, s->languages, s->rendered, s->written, s->removed);
+    buf_printf(out, "\"errors\":%zu,\"warnings\":%zu,\"ms\":%llu}\n", diag_count(d, DIAG_ERROR),
+               diag_count(d, DIAG_WARNING) - diag_count(d, DIAG_ERROR), (unsigned long long)s->ms);
+}
+
+static void print_text(const struct build_summary *s, buf *out)
+{
+    if (s->unchanged) buf_printf(out, "%s: nothing has changed (%llu ms)\n", s->output, (unsigned long long)s->ms);
+    else buf_printf(out, "%s: %zu pages in %zu language%s, %zu rendered, %zu files written, %zu removed (%llu ms)\n", s->output,
+                    s->pages, s->languages, s->languages == 1 ? "" : "s", s->rendered, s->written, s->removed,
+                    (unsigned long long)s->ms);
+}
+
+static int run(void *given, int operand_count, char **operands)
+{
+    const struct options *o = given;
+    arena a = ARENA_INIT;
+    const char *no_color = getenv("NO_COLOR");
+    bool measured = o->strict && !strcmp(o->strict, "measured");
+    (void)operands;
+    if (operand_count || (o->strict && *o->strict && !measured)) {
+        diag_say(operand_count ? STR("vramdoc build: it takes no operands; name the folder by --source\n")
+                               : STR("vramdoc build: --strict takes nothing, or measured\n"));
+        return EXIT_USAGE;
+    }
+    struct diag *d = diag_new((struct diag_options){
+        .strict = o->strict != NULL, .strict_measured = measured, .json = o->json, .quiet = o->quiet,
+        .color = isatty(2) && !(no_color && *no_color)});
+    struct build_options b = {
+        .paths = {.file = path_arg(o->settings), .content = path_arg(o->source), .output = path_arg(o->output),
+                  .templates = path_arg(o->templates), .i18n = path_arg(o->i18n), .cache = path_arg(o->cache)},
+        .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh,
+        .progress = isatty(2) && !o->json && !o->quiet, .strict = o->strict != NULL, .shuffle = o->shuffle};
+    struct build_summary s;
+    bool ok = build_site(&b, d, &s);
+    buf out = BUF_INIT;
+    diag_flush(d);
+    if (o->json) print_json(&s, ok, d, &out);
+    else if (ok && !o->quiet) print_text(&s, &out);
+    bool printed = fwrite(out.ptr, 1, out.len, stdout) == out.len && fflush(stdout) == 0;
+    bool io = diag_has(d, D_IO_READ) || diag_has(d, D_IO_WRITE);
+    buf_free(&out);
+    diag_free(d);
+    arena_free(&a);
+    return !printed ? EXIT_IO : ok ? EXIT_OK : io ? EXIT_IO : EXIT_CHECK;
+}
+
+const struct arg_command command_build = {
+    .name = "build", .operands = "", .summary = "build the site", .options = rows, .run = run,
+    .options_size = sizeof(struct options),
+};

@@ -1,0 +1,323 @@
+// A build from beginning to end: what changed is found, rendered, checked, and only then put in place.
+#include "gen/site/build.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gen/site/assets.h"
+#include "gen/site/build_state.h"
+#include "gen/site/load.h"
+#include "gen/site/nav.h"
+#include "gen/site/record.h"
+#include "gen/site/search.h"
+#include "gen/site/twin.h"
+#include "gen/site/updated.h"
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+str build_program_dir(arena *a)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0) return STR(".");
+    str full = {path, (size_t)n};
+    return arena_str(a, str_slice(full, 0, str_rfind(full, '/')));
+}
+
+// Another program may write other bytes for the same input.
+static uint64_t program_digest(void)
+{
+    struct stat st;
+    uint64_t parts[4] = {0};
+    if (stat("/proc/self/exe", &st) == 0) {
+        parts[0] = (uint64_t)st.st_size;
+        parts[1] = (uint64_t)st.st_mtim.tv_sec;
+        parts[2] = (uint64_t)st.st_mtim.tv_nsec;
+        parts[3] = st.st_ino;
+    }
+    return str_hash((str){(const char *)parts, sizeof parts});
+}
+
+// Whether the output's folders are as the last build left them: no file came or went.
+static bool output_is_whole(const struct cache *c, str output)
+{
+    struct fs_stat st;
+    buf path = BUF_INIT;
+    bool whole = fs_stat(output.ptr, &st) == 0 && st.inode == c->output_inode;
+    for (size_t i = 0; i < c->folder_count && whole; i++) {
+        buf_clear(&path);
+        buf_printf(&path, "%.*s/%.*s", STR_ARG(output), STR_ARG(c->folders[i].path));
+        whole = fs_stat(path.ptr, &st) == 0 && st.mtime_ns == c->folders[i].mtime_ns;
+    }
+    buf_free(&path);
+    return whole;
+}
+
+static bool same_stat(const struct fs_stat *a, const struct fs_stat *b)
+{
+    return a->size == b->size && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
+}
+
+static bool nothing_changed(const struct build *b)
+{
+    const struct cache *c = b->old;
+    const struct fs_list *files = &b->site.files;
+    if (!c || c->outside != b->outside || c->file_count != files->count) return false;
+    for (size_t i = 0; i < files->count; i++)
+        if (!same_stat(&c->files[i].stat, &files->items[i].stat) || !str_eq(c->files[i].path, files->items[i].path))
+            return false;
+    return true;
+}
+
+static str known_meta(void *ctx, const struct page *p)
+{
+    const struct build *b = ctx;
+    const struct cache_file *f = b->old ? cache_file_find(b->old, p->source) : NULL;
+    return f && same_stat(&f->stat, &p->stat) ? f->meta : STR_NONE;
+}
+
+static bool known_asset(void *ctx, str path, const struct fs_stat *st, uint64_t *hash)
+{
+    (void)ctx, (void)path, (void)st, (void)hash;
+    return false;
+}
+
+static str csp(void)
+{
+    return STR("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; style-src 'self'; "
+               "img-src 'self' data:; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'");
+}
+
+static str asset_url(void *ctx, str name) { return assets_template(ctx, name); }
+
+static void find_feeds(struct build *b)
+{
+    struct site *site = &b->site;
+    b->feeds = arena_new(&site->arena, bool, site->language_count);
+    for (size_t i = 0; i < site->page_count; i++) {
+        const struct page *p = site->pages[i];
+        if (!p->made && (p->updated != INT64_MIN || p->published != INT64_MIN)) b->feeds[p->language->index] = true;
+    }
+}
+
+static bool open_view(struct build *b)
+{
+    struct site *site = &b->site;
+    str *homes = arena_new(&site->arena, str, site->language_count);
+    str *search = arena_new(&site->arena, str, site->language_count);
+    const struct document *home = map_get(&site->document_by_key, STR_NONE);
+    for (size_t i = 0; i < site->language_count; i++) {
+        homes[i] = nav_url(site, home, site->languages[i], &site->arena);
+        search[i] = search_url(site, site->languages[i], &site->arena);
+    }
+    b->view_site = (struct view_site){.generator = STR("vramdoc"), .csp = csp(), .homes = homes,
+                                      .search_index = search, .asset = asset_url, .ctx = site};
+    b->view = view_open(site, &b->view_site, b->diag);
+    return b->view != NULL;
+}
+
+static void find_dirty(struct build *b)
+{
+    struct site *site = &b->site;
+    b->documents = arena_new(&site->arena, struct built_document, site->document_count);
+    b->dirty = arena_new(&site->arena, uint32_t, site->document_count);
+    for (size_t i = 0; i < site->document_count; i++) {
+        struct built_document *d = &b->documents[i];
+        d->document = site->documents[i];
+        d->digest = digest_document(b, d->document);
+        const struct cache_document *old = b->old && !b->emit.fresh ? cache_document_find(b->old, d->document->key) : NULL;
+        d->dirty = !old || old->digest != d->digest;
+        if (d->dirty) {
+            b->dirty[b->dirty_count++] = (uint32_t)i;
+            continue;
+        }
+        d->record = old->record;
+        struct record_reader r = record_open(d->record);
+        struct record_page p;
+        while (record_next(&r, &p)) {}
+        if (r.said.len) diag_unpack(b->diag, r.said);
+    }
+}
+
+static void shuffle(struct build *b)
+{
+    uint64_t x = 88172645463325252u;
+    for (size_t i = b->dirty_count; b->options->shuffle && i > 1; i--) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        uint32_t *other = &b->dirty[x % i], own = b->dirty[i - 1];
+        b->dirty[i - 1] = *other;
+        *other = own;
+    }
+}
+
+static void make_folders(struct build *b)
+{
+    const struct site *site = &b->site;
+    for (size_t i = 0; b->emit.fresh && i < site->page_by_url.count; i++)
+        emit_folder_of(&b->emit, site->page_by_url.entries[i].key);
+}
+
+
+// Everything between the last build's state and a site that is ready to be put in place.
+static bool make_site(struct build *b)
+{
+    struct load_options load = {.jobs = b->options->jobs, .need_words = true, .known = known_meta, .ctx = b};
+    if (!site_load(&b->site, &load)) return false;
+    updated_from_git(&b->site);
+    find_feeds(b);
+    if (!assets_load(&b->site, known_asset, b) || !open_view(b)) return false;
+    b->math = math_open(b->site.settings.cache_dir);
+    digest_site(b);
+    find_dirty(b);
+    shuffle(b);
+    if (!emit_begin(&b->emit, b->site.settings.output_dir, b->emit.fresh, b->diag)) return false;
+    make_folders(b);
+    render_documents(b);
+    outputs_copy_assets(b);
+    around_write(b);
+    anchors_check(b);
+    outputs_find_removed(b);
+    return diag_count(b->diag, DIAG_ERROR) == 0;
+}
+
+static int by_key(const void *x, const void *y)
+{
+    return str_cmp(((const struct cache_document *)x)->key, ((const struct cache_document *)y)->key);
+}
+
+static void list_folders(struct build *b, struct cache *c)
+{
+    struct map seen = {0};
+    arena *a = &b->site.arena;
+    size_t cap = 0, n = b->site.page_by_url.count + b->output_count;
+    struct fs_stat st;
+    if (fs_stat(b->site.settings.output_dir.ptr, &st) == 0) c->output_inode = st.inode;
+    for (size_t i = 0; i < n; i++) {
+        size_t pages = b->site.page_by_url.count;
+        str url = i < pages ? b->site.page_by_url.entries[i].key : b->outputs[i - pages].url;
+        bool is_new;
+        size_t slash = str_rfind(url, '/');
+        str folder = slash == url.len ? STR(".") : str_slice(url, 0, slash);
+        map_put(&seen, a, folder, &is_new);
+        if (!is_new) continue;
+        str path = arena_printf(a, "%.*s/%.*s", STR_ARG(b->site.settings.output_dir), STR_ARG(folder));
+        if (fs_stat(path.ptr, &st) < 0) st.mtime_ns = 0;
+        c->folders = arena_grow(a, c->folders, c->folder_count, &cap, c->folder_count + 1, sizeof *c->folders);
+        c->folders[c->folder_count++] = (struct cache_folder){folder, st.mtime_ns};
+    }
+}
+
+static void remember(struct build *b)
+{
+    struct site *site = &b->site;
+    struct cache c = {.outside = b->outside, .addresses = b->addresses, .shown = b->shown};
+    buf said = BUF_INIT;
+    c.files = arena_new(&site->arena, struct cache_file, site->files.count);
+    for (size_t i = 0, k = 0; i < site->files.count; i++) {
+        const struct fs_entry *f = &site->files.items[i];
+        bool page = k < site->read_count && site->read_pages[k]->source.ptr == f->path.ptr;
+        c.files[c.file_count++] = (struct cache_file){f->path, f->stat, page ? site->read_pages[k]->meta : STR_NONE};
+        k += page;
+    }
+    c.documents = arena_new(&site->arena, struct cache_document, site->document_count);
+    for (size_t i = 0; i < site->document_count; i++)
+        c.documents[c.document_count++] = (struct cache_document){b->documents[i].document->key, b->documents[i].digest,
+                                                                  b->documents[i].record};
+    qsort(c.documents, c.document_count, sizeof *c.documents, by_key);
+    c.outputs = b->outputs;
+    c.output_count = b->output_count;
+    list_folders(b, &c);
+    diag_pack(b->diag, &said);
+    c.said = buf_view(&said);
+    if (cache_save(site->settings.cache_dir, b->program, &c) < 0)
+        diag_add(b->diag, D_IO_WRITE, DIAG_FILE(site->settings.cache_dir), "%s", strerror(errno));
+    buf_free(&said);
+}
+
+static bool put_in_place(struct build *b)
+{
+    if (cache_invalidate(b->site.settings.cache_dir) < 0) return false;
+    if (!emit_commit(&b->emit, b->written, b->written_count, b->removed, b->removed_count)) return false;
+    remember(b);
+    return true;
+}
+
+static void summarize(struct build *b, uint64_t started)
+{
+    struct build_summary *s = b->summary;
+    s->documents = b->site.document_count;
+    s->languages = b->site.language_count;
+    s->pages = b->site.page_count;
+    s->written = b->written_count;
+    s->removed = b->removed_count;
+    s->ms = now_ms() - started;
+    buf path = BUF_INIT;
+    buf_str(&path, b->site.settings.output_dir);
+    if (path.len < sizeof s->output) memcpy(s->output, path.ptr, path.len + 1);
+    buf_free(&path);
+}
+
+static bool may_start(struct build *b)
+{
+    const struct settings *s = &b->site.settings;
+    if (!emit_may_replace(s->output_dir)) {
+        diag_add(b->diag, D_IO_WRITE, DIAG_FILE(s->output_dir),
+                 "holds files and no manifest.json of an earlier build; choose an empty folder");
+        return false;
+    }
+    return true;
+}
+
+static bool run(struct build *b)
+{
+    struct settings *s = &b->site.settings;
+    if (!settings_load(s, &b->options->paths, b->options->program_dir, &b->site.arena, b->diag) || !may_start(b)) return false;
+    int lock = cache_lock(s->cache_dir);
+    if (lock < 0) {
+        diag_add(b->diag, D_IO_WRITE, DIAG_FILE(s->cache_dir), "%s", strerror(errno));
+        return false;
+    }
+    b->program = program_digest();
+    b->outside = digest_outside(s);
+    bool ok = site_scan(&b->site);
+    if (ok && !b->options->fresh) b->old = cache_open(s->cache_dir, b->program);
+    bool whole = b->old && output_is_whole(b->old, s->output_dir);
+    b->emit.fresh = !whole;
+    if (ok && whole && nothing_changed(b)) {
+        b->summary->unchanged = true;
+        b->summary->pages = b->old->file_count;
+        diag_unpack(b->diag, b->old->said);
+    } else if (ok) {
+        ok = make_site(b);
+        if (ok) ok = put_in_place(b);
+        else emit_abandon(&b->emit);
+    }
+    close(lock);
+    return ok;
+}
+
+bool build_site(const struct build_options *o, struct diag *d, struct build_summary *out)
+{
+    struct build b = {.options = o, .summary = out, .diag = d, .emit.root = -1};
+    uint64_t started = now_ms();
+    *out = (struct build_summary){0};
+    b.site.diag = d;
+    md_init();
+    bool ok = run(&b);
+    summarize(&b, started);
+    if (b.view) view_free(b.view);
+    if (b.math) math_free(b.math);
+    cache_close(b.old);
+    site_close(&b.site);
+    return ok;
+}

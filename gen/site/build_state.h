@@ -1,0 +1,55 @@
+// What the parts of a build share: the site, the last build's cache, and each document with what its render left.
+#ifndef GEN_SITE_BUILD_STATE_H
+#define GEN_SITE_BUILD_STATE_H
+
+#include "gen/site/build.h"
+#include "gen/site/cache.h"
+#include "gen/site/emit.h"
+#include "gen/site/page.h"
+#include "gen/text/math.h"
+
+struct built_document {
+    struct document *document;
+    uint64_t digest;          // of everything that its pages show
+    str record;               // see record.h; in the site's arena or in the old cache
+    bool dirty;
+};
+
+struct build {
+    const struct build_options *options;
+    struct build_summary *summary;
+    struct site site;
+    struct diag *diag;
+    struct cache *old;        // NULL: everything is new
+    struct cache next;
+    struct emit emit;
+    struct view *view;
+    struct view_site view_site;
+    struct math *math;
+    bool *feeds;              // [language_count]
+    uint64_t program, outside, addresses, shown;
+    struct built_document *documents;     // [site.document_count], in the site's order
+    uint32_t *dirty; size_t dirty_count;  // places in documents
+    struct cache_output *outputs; size_t output_count, output_cap;   // of this build, beside pages and twins
+    str *written; size_t written_count, written_cap;                 // urls that were written to emit.work
+    str *removed; size_t removed_count;
+};
+
+// digest.c: what documents show, as numbers; which of them are dirty.
+uint64_t digest_outside(const struct settings *s);
+void digest_site(struct build *b);
+uint64_t digest_document(const struct build *b, const struct document *doc);
+// render.c: renders the dirty documents in workers, and takes their records.
+void render_documents(struct build *b);
+// around.c: everything that is neither page nor twin.
+void around_write(struct build *b);
+// Keeps or writes one output of the site: digest is of its inputs; bytes are asked for only when that changed.
+void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct build *b, void *ctx, buf *out), void *ctx);
+void build_written(struct build *b, str url);
+// outputs.c: assets, and what the last build wrote that is no longer there.
+void outputs_copy_assets(struct build *b);
+void outputs_find_removed(struct build *b);
+// links_check.c: anchors of other pages.
+void anchors_check(struct build *b);
+
+#endif

@@ -1,0 +1,39 @@
+// What the last build read and wrote, kept outside the output: one file, mapped into memory, believed only when whole.
+#ifndef GEN_SITE_CACHE_H
+#define GEN_SITE_CACHE_H
+
+#include "gen/base/fs.h"
+
+struct cache_file { str path; struct fs_stat stat; str meta; };         // meta: packed front matter, "" for no page
+struct cache_document { str key; uint64_t digest; str record; };        // record: see record.h
+struct cache_output { str url; uint64_t hash, digest, size; };          // what is neither a document's page nor its twin
+struct cache_folder { str path; int64_t mtime_ns; };                    // of the output
+
+struct cache {
+    void *bytes; size_t len;              // the mapping; everything below points into it
+    uint64_t outside;                     // digest of inputs that are no content files: settings, templates, catalogs
+    uint64_t addresses;                   // digest of all addresses
+    uint64_t shown;                       // digest of what all pages show
+    uint64_t output_inode;
+    str said;                             // packed messages that belong to no document
+    struct cache_file *files; size_t file_count;                // by path
+    struct cache_document *documents; size_t document_count;    // by key
+    struct cache_output *outputs; size_t output_count;
+    struct cache_folder *folders; size_t folder_count;
+    arena arena;
+};
+
+// NULL when there is none, when it is damaged, or when another program (by its digest) wrote it.
+struct cache *cache_open(str dir, uint64_t program);
+void cache_close(struct cache *c);
+const struct cache_file *cache_file_find(const struct cache *c, str path);
+const struct cache_document *cache_document_find(const struct cache *c, str key);
+const struct cache_output *cache_output_find(const struct cache *c, str url);
+// Writes c's content (bytes and arena are not looked at), replacing the old file whole. -1 with errno.
+int cache_save(str dir, uint64_t program, const struct cache *c);
+// A build that is about to change the output says so first: whoever is killed then leaves no cache to be believed.
+int cache_invalidate(str dir);
+// Takes the lock of this cache, waiting for another build to end. A descriptor to close, or -1 with errno.
+int cache_lock(str dir);
+
+#endif

@@ -1,0 +1,246 @@
+// One page: hooks for Markdown, then the values that its template may ask for.
+#include "gen/site/page.h"
+
+#include <string.h>
+
+#include "gen/site/assets.h"
+#include "gen/site/load.h"
+#include "gen/site/nav.h"
+#include "gen/site/read.h"
+#include "gen/site/twin.h"
+
+enum { WORDS_A_MINUTE = 200, SIGNS_A_MINUTE = 500 };
+
+struct hooks {
+    struct page_renderer *r;
+    const struct page *page;
+    const struct language *language;
+    struct page_output *out;
+    str url;
+    struct anchor_link *here; size_t here_count, here_cap;   // links to anchors of the same page
+};
+
+static void keep_anchor(struct hooks *h, struct anchor_link **items, size_t *count, size_t *cap, struct anchor_link l)
+{
+    *items = arena_grow(h->r->arena, *items, *count, cap, *count + 1, sizeof **items);
+    (*items)[(*count)++] = l;
+}
+
+static str relative(struct hooks *h, str target, str tail)
+{
+    buf b = BUF_INIT;
+    link_relative(h->url, target, &b);
+    buf_str(&b, tail);
+    str out = arena_str(h->r->arena, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at)
+{
+    struct hooks *h = ctx;
+    struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena);
+    switch (l.kind) {
+    case LINK_OUTSIDE: return destination;
+    case LINK_HERE:
+        if (l.anchor.len)
+            keep_anchor(h, &h->here, &h->here_count, &h->here_cap, (struct anchor_link){STR_NONE, l.anchor, at.offset});
+        return destination;
+    case LINK_PAGE:
+        if (l.anchor.len)
+            keep_anchor(h, &h->out->links, &h->out->link_count, &h->out->link_cap,
+                        (struct anchor_link){l.target, l.anchor, at.offset});
+        return relative(h, l.target, l.tail);
+    case LINK_ASSET: return relative(h, l.target, l.tail);
+    case LINK_OUT_OF_SITE: diag_add(h->r->diag, D_LINK_ESCAPES, at, "%.*s", STR_ARG(destination)); break;
+    case LINK_MISSING:
+        diag_add(h->r->diag, D_LINK_BROKEN, at, "%s%.*s", is_image ? "image " : "", STR_ARG(destination));
+        break;
+    }
+    return destination;
+}
+
+static bool on_cell(void *ctx, str code, struct diag_pos at, buf *out)
+{
+    struct hooks *h = ctx;
+    return h->r->figures && figures_cell(h->r->figures, h->page, code, at, out);
+}
+
+static bool on_example(void *ctx, str code, str wanted, struct diag_pos at, buf *out)
+{
+    struct hooks *h = ctx;
+    return h->r->figures && figures_example(h->r->figures, h->page, code, wanted, at, out);
+}
+
+static str on_word(void *ctx, str key)
+{
+    struct hooks *h = ctx;
+    buf b = BUF_INIT;
+    catalog_format(h->page->language->catalog, key, NULL, 0, &b, NULL);
+    str out = arena_str(h->r->arena, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+static bool has_anchor(const struct md_result *md, str anchor)
+{
+    for (size_t i = 0; i < md->anchor_count; i++)
+        if (str_eq(md->anchors[i], anchor)) return true;
+    return false;
+}
+
+static void check_here(struct hooks *h, str text, str file)
+{
+    for (size_t i = 0; i < h->here_count; i++) {
+        const struct anchor_link *l = &h->here[i];
+        bool known = has_anchor(&h->out->md, l->anchor) || str_starts(l->anchor, STR("source-"))
+            || str_eq(l->anchor, STR("top")) || str_eq(l->anchor, STR("main")) || str_eq(l->anchor, STR("sources"));
+        if (!known) diag_add(h->r->diag, D_LINK_ANCHOR, DIAG_AT(file, text, l->offset), "#%.*s", STR_ARG(l->anchor));
+    }
+}
+
+static bool render_body(struct hooks *h, const struct document *doc, str text, buf *out)
+{
+    struct page_renderer *r = h->r;
+    bool translation = h->page != doc->source;
+    struct md_options o = {
+        .extensions = MD_GFM, .top_heading = 2,
+        .math = r->math,
+        .ids = translation ? r->ids : NULL, .id_count = translation ? r->id_count : 0,
+        .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word},
+    };
+    str file = site_path(r->site, h->page->source, r->arena);
+    if (r->figures) figures_begin_page(r->figures);
+    bool ok = md_render(text, h->page->body, file, &o, r->arena, r->diag, out, &h->out->md);
+    check_here(h, text, file);
+    return ok;
+}
+
+// Languages written without spaces are read by signs.
+static uint32_t reading_minutes(const struct hooks *h, str text)
+{
+    static const char *const unspaced[] = {"Hans", "Hant", "Jpan", "Thai", "Khmr", "Laoo", "Mymr", "Tibt"};
+    str script = locale_script(h->page->language->locale);
+    size_t signs = 0, minutes = (h->out->md.words + WORDS_A_MINUTE - 1) / WORDS_A_MINUTE;
+    for (size_t i = 0; i < sizeof unspaced / sizeof unspaced[0]; i++) {
+        if (!str_eq(script, str_c(unspaced[i]))) continue;
+        for (size_t k = h->page->body; k < text.len; k++) signs += ((unsigned char)text.ptr[k] & 0xC0) != 0x80;
+        minutes = (signs + SIGNS_A_MINUTE - 1) / SIGNS_A_MINUTE;
+    }
+    return minutes ? (uint32_t)minutes : 1;
+}
+
+static str put_in(str pattern, const char *mark, str value, arena *a)
+{
+    size_t at = str_search(pattern, str_c(mark));
+    if (at == pattern.len) return pattern;
+    return arena_printf(a, "%.*s%.*s%.*s", (int)at, pattern.ptr, STR_ARG(value),
+                        STR_ARG(str_slice(pattern, at + strlen(mark), pattern.len)));
+}
+
+static str percent_encoded(str s, arena *a)
+{
+    buf b = BUF_INIT;
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("-._~/", c));
+        if (plain) buf_char(&b, (char)c);
+        else buf_printf(&b, "%%%02X", c);
+    }
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+static void fill_addresses(struct view_page *v, const struct page_renderer *r, const struct document *doc)
+{
+    const struct settings *s = &r->site->settings;
+    const struct page *p = v->page;
+    v->canonical = page_address(r->site, p->url, r->arena);
+    if (r->feeds[v->language->index]) {
+        v->feed_url = r->site->by_folder ? arena_printf(r->arena, "%.*s/feed.xml", STR_ARG(v->language->tag))
+                                         : STR("feed.xml");
+    }
+    (void)doc;
+    if (p->made) return;
+    str path = percent_encoded(site_path(r->site, p->source, r->arena), r->arena);
+    if (s->edit_url.len) v->edit_url = put_in(s->edit_url, "{path}", percent_encoded(p->source, r->arena), r->arena);
+    else if (s->repository.len)
+        v->edit_url = arena_printf(r->arena, "%.*s/edit/%.*s/%.*s", STR_ARG(s->repository), STR_ARG(s->branch), STR_ARG(path));
+    str report = s->report_url;
+    if (!report.len && s->repository.len)
+        report = arena_printf(r->arena, "%.*s/issues/new?title={title}&body={path}", STR_ARG(s->repository));
+    report = put_in(report, "{title}", percent_encoded(p->title, r->arena), r->arena);
+    report = put_in(report, "{path}", path, r->arena);
+    v->report_url = put_in(report, "{url}", percent_encoded(v->canonical.len ? v->canonical : p->url, r->arena), r->arena);
+}
+
+static void fill_near(struct view_page *v, const struct page_renderer *r, const struct document *doc)
+{
+    const struct document *before = nav_near(r->site, doc, v->language, -1), *after = nav_near(r->site, doc, v->language, 1);
+    if (before) v->previous = (struct view_link){nav_title(r->site, before, v->language),
+                                                 nav_url(r->site, before, v->language, r->arena)};
+    if (after) v->next = (struct view_link){nav_title(r->site, after, v->language),
+                                            nav_url(r->site, after, v->language, r->arena)};
+}
+
+static str image_address(const struct page_renderer *r, const struct page *p, const struct language *l, str image)
+{
+    if (!image.len) image = r->site->settings.image;
+    if (!image.len) return STR_NONE;
+    struct link link = link_resolve(r->site, p, l, image, r->arena);
+    return link.kind == LINK_OUTSIDE ? image : link.kind == LINK_ASSET ? link.target : STR_NONE;
+}
+
+static void fill_view(struct view_page *v, struct hooks *h, const struct document *doc, const struct front *f)
+{
+    struct page_renderer *r = h->r;
+    const struct page *p = h->page;
+    static const struct view_page nothing = {.updated = INT64_MIN};
+    *v = nothing;
+    v->language = h->language;
+    v->document = doc;
+    v->page = p;
+    v->url = h->url;
+    v->title = p->title;
+    v->lede = p->description;
+    v->description = h->out->description = p->description.len ? p->description : h->out->md.first_paragraph;
+    v->kind = !doc->key.len ? STR("home") : doc->is_section ? STR("section") : STR("article");
+    v->layout = p->layout.len && view_has(r->view, p->layout) ? p->layout
+        : str_eq(v->kind, STR("article")) ? STR("page") : v->kind;
+    v->is_fallback = p->language != h->language;
+    v->has_math = h->out->md.has_math;
+    v->updated = p->updated;
+    v->published = p->published;
+    v->markdown_url = twin_url(h->url, r->arena);
+    v->image = image_address(r, p, h->language, f->image);
+    if (f->toc != 0) v->toc = h->out->md.headings, v->toc_count = h->out->md.heading_count;
+    v->current = h->language->index;
+    v->need = page_need;
+    fill_addresses(v, r, doc);
+    fill_near(v, r, doc);
+}
+
+bool page_render(struct page_renderer *r, const struct document *doc, const struct language *l, str text,
+                 struct page_output *out)
+{
+    struct hooks h = {.r = r, .page = nav_page(r->site, doc, l), .language = l, .out = out};
+    struct page_meta meta = {.front.toc = -1};
+    struct view_page v;
+    buf body = BUF_INIT;
+    bool ok = true;
+    h.url = nav_url(r->site, doc, l, r->arena);
+    if (!h.page->made) {
+        page_meta_unpack(h.page->meta, r->arena, &meta);
+        ok = render_body(&h, doc, text, &body);
+    }
+    fill_view(&v, &h, doc, &meta.front);
+    v.body = buf_view(&body);
+    if (!h.page->made) v.reading_minutes = reading_minutes(&h, text);
+    struct page_context c = {r, out, &meta.front};
+    v.ctx = &c;
+    ok = view_render(r->view, &v, r->diag, &out->html) && ok;
+    twin_write(r, &h.out->md, h.page, l, h.url, text, &out->twin);
+    buf_free(&body);
+    return ok;
+}

@@ -1,0 +1,60 @@
+// What a document's render leaves: one part a page, then its messages.
+#include "gen/site/record.h"
+
+void record_begin(buf *out, size_t pages) { pack_uint(out, pages); }
+
+void record_page(buf *out, const struct record_page *p, const struct page_output *o)
+{
+    pack_str(out, p->language);
+    pack_str(out, p->url);
+    pack_str(out, p->description);
+    pack_str(out, p->search);
+    pack_u64(out, p->hash);
+    pack_uint(out, p->size);
+    pack_u64(out, p->twin_hash);
+    pack_uint(out, p->twin_size);
+    pack_uint(out, (uint64_t)p->written | (uint64_t)p->twin_written << 1);
+    buf part = BUF_INIT;
+    pack_uint(&part, o->md.anchor_count);
+    for (size_t i = 0; i < o->md.anchor_count; i++) pack_str(&part, o->md.anchors[i]);
+    pack_str(out, buf_view(&part));
+    buf_clear(&part);
+    pack_uint(&part, o->link_count);
+    for (size_t i = 0; i < o->link_count; i++) {
+        pack_str(&part, o->links[i].target);
+        pack_str(&part, o->links[i].anchor);
+        pack_uint(&part, o->links[i].offset);
+    }
+    pack_str(out, buf_view(&part));
+    buf_free(&part);
+}
+
+void record_end(buf *out, str said) { pack_str(out, said); }
+
+struct record_reader record_open(str record)
+{
+    struct record_reader r = {.u = unpack_from(record)};
+    r.left = unpack_count(&r.u);
+    return r;
+}
+
+bool record_next(struct record_reader *r, struct record_page *p)
+{
+    if (!r->left) r->said = unpack_str(&r->u);
+    if (!r->left || r->u.bad) return false;
+    r->left--;
+    p->language = unpack_str(&r->u);
+    p->url = unpack_str(&r->u);
+    p->description = unpack_str(&r->u);
+    p->search = unpack_str(&r->u);
+    p->hash = unpack_u64(&r->u);
+    p->size = unpack_uint(&r->u);
+    p->twin_hash = unpack_u64(&r->u);
+    p->twin_size = unpack_uint(&r->u);
+    uint64_t flags = unpack_uint(&r->u);
+    p->written = flags & 1;
+    p->twin_written = flags >> 1 & 1;
+    p->anchors = unpack_from(unpack_str(&r->u));
+    p->links = unpack_from(unpack_str(&r->u));
+    return !r->u.bad;
+}

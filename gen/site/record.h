@@ -1,0 +1,25 @@
+// What a document's render leaves for the build and for the next one, as packed bytes.
+#ifndef GEN_SITE_RECORD_H
+#define GEN_SITE_RECORD_H
+
+#include "gen/site/pack.h"
+#include "gen/site/page.h"
+
+struct record_page {
+    str language, url, description, search;
+    uint64_t hash, size, twin_hash, twin_size;
+    bool written, twin_written;       // by the render that made the record
+    struct unpack anchors;            // count, then strings
+    struct unpack links;              // count, then target, anchor, offset
+};
+
+void record_begin(buf *out, size_t pages);
+void record_page(buf *out, const struct record_page *p, const struct page_output *o);
+void record_end(buf *out, str said);
+
+// Reads pages one by one: false at the end. said is known then.
+struct record_reader { struct unpack u; size_t left; str said; };
+struct record_reader record_open(str record);
+bool record_next(struct record_reader *r, struct record_page *out);
+
+#endif

@@ -1,0 +1,117 @@
+// The twin of a page in Markdown: the title, then the body as it was written, its links and figures put in.
+#include "gen/site/twin.h"
+
+#include <string.h>
+
+#include "gen/site/nav.h"
+
+str twin_url(str url, arena *a)
+{
+    if (str_ends(url, STR(".html"))) url.len -= 5;
+    return arena_printf(a, "%.*s.md", STR_ARG(url));
+}
+
+struct twin {
+    struct page_renderer *r;
+    const struct md_result *md;
+    const struct page *page;
+    const struct language *language;
+    str url, text;
+    size_t next_link;      // the first of md->links that was not passed
+    buf *out;
+};
+
+// Where a link leads, as it stands in the twin: pages become twins, the rest is relative to the twin.
+static void put_destination(struct twin *t, str destination)
+{
+    struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena);
+    if (l.kind == LINK_PAGE) link_relative(t->url, twin_url(l.target, t->r->arena), t->out);
+    else if (l.kind == LINK_ASSET) link_relative(t->url, l.target, t->out);
+    else { buf_str(t->out, destination); return; }
+    buf_str(t->out, l.tail);
+}
+
+// HTML of a figure as plain text.
+static void put_text(buf *out, str html)
+{
+    for (size_t i = 0; i < html.len; i++) {
+        if (html.ptr[i] == '<') i += str_find(str_slice(html, i, html.len), '>');
+        else buf_char(out, html.ptr[i]);
+    }
+}
+
+// `{lua} code` at *at: its value instead. False when there is no such cell.
+static bool put_cell(struct twin *t, size_t *at)
+{
+    str rest = str_slice(t->text, *at, t->text.len);
+    if (!t->r->figures || !str_starts(rest, STR("`{lua} "))) return false;
+    size_t end = str_find(str_slice(rest, 1, rest.len), '`') + 1;
+    if (end >= rest.len) return false;
+    buf html = BUF_INIT;
+    struct diag *quiet = diag_new((struct diag_options){.quiet = true});
+    bool ok = figures_cell(t->r->figures, t->page, str_slice(rest, 7, end), (struct diag_pos){0}, &html);
+    if (ok) put_text(t->out, buf_view(&html));
+    if (ok) *at += end + 1;
+    diag_free(quiet);
+    buf_free(&html);
+    return ok;
+}
+
+// A link's destination stands behind "](" or "]: ", somewhere behind the link's own offset.
+static bool put_link(struct twin *t, size_t *at)
+{
+    const struct md_link *l = t->next_link < t->md->link_count ? &t->md->links[t->next_link] : NULL;
+    if (!l || *at < l->offset || !l->destination.len) return false;
+    str rest = str_slice(t->text, *at, t->text.len);
+    if (!str_starts(rest, STR("](")) || !str_starts(str_slice(rest, 2, rest.len), l->destination)) return false;
+    buf_lit(t->out, "](");
+    put_destination(t, l->destination);
+    *at += 2 + l->destination.len;
+    t->next_link++;
+    return true;
+}
+
+static void put_body(struct twin *t, size_t from)
+{
+    if (!t->md->link_count && !t->r->figures) {
+        buf_str(t->out, str_slice(t->text, from, t->text.len));
+        return;
+    }
+    for (size_t at = from; at < t->text.len;) {
+        char c = t->text.ptr[at];
+        if (c == '`' && put_cell(t, &at)) continue;
+        if (c == ']' && put_link(t, &at)) continue;
+        buf_char(t->out, c);
+        at++;
+    }
+}
+
+static void put_children(struct twin *t)
+{
+    const struct document *doc = t->page->document;
+    for (uint32_t i = 0; i < doc->child_count; i++) {
+        const struct document *child = t->r->site->documents[doc->first_child + i];
+        str url = nav_url(t->r->site, child, t->language, t->r->arena);
+        if (!url.len) continue;
+        buf_printf(t->out, "- [%.*s](", STR_ARG(nav_title(t->r->site, child, t->language)));
+        link_relative(t->url, twin_url(url, t->r->arena), t->out);
+        buf_lit(t->out, ")\n");
+    }
+}
+
+void twin_write(struct page_renderer *r, const struct md_result *md, const struct page *p, const struct language *l,
+                str url, str text, buf *out)
+{
+    struct twin t = {r, md, p, l, url, text, 0, out};
+    buf_lit(out, "# ");
+    buf_str(out, p->title);
+    buf_lit(out, "\n\n");
+    size_t from = p->body;
+    while (from < text.len && (text.ptr[from] == '\n' || text.ptr[from] == '\r')) from++;
+    if (!p->made) put_body(&t, from);
+    if (out->ptr[out->len - 1] != '\n') buf_char(out, '\n');
+    if (p->made || (p->document->child_count && p->document->key.len == 0)) {
+        if (!p->made) buf_char(out, '\n');
+        put_children(&t);
+    }
+}

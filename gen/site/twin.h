@@ -1,0 +1,13 @@
+// The twin of a page: its Markdown for readers that are programs, with figures as plain text and links that lead to twins.
+#ifndef GEN_SITE_TWIN_H
+#define GEN_SITE_TWIN_H
+
+#include "gen/site/page.h"
+
+// "es/x.html" -> "es/x.md"
+str twin_url(str url, arena *a);
+// Appends the twin of page p as it is shown in language l at url. md: of its render, for the places of links.
+void twin_write(struct page_renderer *r, const struct md_result *md, const struct page *p, const struct language *l,
+                str url, str text, buf *out);
+
+#endif

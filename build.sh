@@ -32,7 +32,9 @@ install_missing() {
     command -v dpkg-query >/dev/null || { echo "no dpkg here: see README for what must be installed"; return 0; }
     missing='' names=''
     for entry in $1; do
+        # A program that came in another way (npm, hugo) is as good as its package.
         dpkg-query -W -f='${db:Status-Status}\n' "${entry%%:*}" 2>/dev/null | grep -qx installed && continue
+        ! command -v "${entry%%:*}" >/dev/null || continue
         missing="$missing $entry" names="$names ${entry%%:*}"
     done
     [ -n "$missing" ] || return 0

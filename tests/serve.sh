@@ -1,0 +1,100 @@
+#!/bin/sh
+# vramdoc serve over real HTTP: pages, types, policy, reload on save, errors in the page, and who may not come in.
+set -eu
+status=0
+work=$(mktemp -d)
+trap '[ -z "${pid:-}" ] || kill $pid 2>/dev/null || true; rm -rf "$work"' EXIT
+command -v curl >/dev/null || { echo "skip serve: curl is not there"; exit 0; }
+cd "$work"
+good() { echo "ok serve: $1"; }
+bad() { status=1; echo "not ok serve: $1"; sed 's/^/    /' said | tail -n 8; }
+# try WHAT COMMAND...
+try() {
+    what=$1
+    shift
+    if "$@"; then good "$what"; else bad "$what"; fi
+}
+mkdir -p content/en content/es
+printf 'title: Served\nsource_language: en\n' >site.yaml
+printf -- '---\ntitle: First\n---\n\nThe first words.\n' >content/en/first.md
+printf -- '---\ntitle: Primera\n---\n\nLas primeras palabras.\n' >content/es/first.md
+vramdoc serve -c site.yaml -s content -o out --port 0 2>said &
+pid=$!
+url=''
+for _ in $(seq 100); do
+    url=$(sed -n 's,.*\(http://127.0.0.1:[0-9]*\)/ shows.*,\1,p' said)
+    [ -z "$url" ] || break
+    sleep 0.05
+done
+if [ -z "$url" ]; then bad 'it starts'; exit 1; fi
+good 'it starts'
+get() { curl -s -m 5 "$@"; }
+header() { get -o /dev/null -D - "$@" | tr -d '\r'; }
+shows() { get "$url/$1" | grep -q "$2"; }
+lacks() { ! shows "$@"; }
+# waits WHAT PATH TEXT: the page shows it soon.
+waits() {
+    for _ in $(seq 100); do
+        if shows "$2" "$3"; then good "$1"; return; fi
+        sleep 0.02
+    done
+    bad "$1"
+}
+code() { [ "$(get -o /dev/null -w '%{http_code}' "$@")" = "$want" ]; }
+
+try 'a page' shows en/first.html 'The first words'
+try 'another language' shows es/first.html 'primeras palabras'
+try 'the reload script in a page' shows en/first.html 'src="/.vramdoc/reload.js"'
+try 'the script itself' shows .vramdoc/reload.js EventSource
+header "$url/en/first.html" >head
+try 'its type' grep -qi '^content-type: text/html; charset=utf-8$' head
+try 'its policy is that of the site' grep -qi "^content-security-policy: .*connect-src 'self'" head
+style=$(get "$url/en/first.html" | grep -o 'href="[^"]*\.css"' | head -n 1 | cut -d '"' -f 2)
+want=200
+try 'its style sheet' code "$url/en/$style"
+want=404
+try 'a page that is not there' code "$url/en/absent.html"
+try 'a path that climbs' code --path-as-is "$url/../site.yaml"
+try 'a path that climbs, encoded' code --path-as-is "$url/%2e%2e/site.yaml"
+want=403
+try 'a foreign host name' code -H 'Host: evil.example' "$url/en/first.html"
+want=405
+try 'no POST' code -X POST -d x "$url/en/first.html"
+want=200
+try 'HEAD' code -I "$url/en/first.html"
+want=302
+try 'a folder without its slash' code "$url/en"
+listening=$(cat /proc/net/tcp | awk -v port="$(printf '%04X' "${url##*:}")" '$2 ~ ":" port "$" && $4 == "0A" { print $2 }')
+try 'it listens on loopback only' [ "${listening%%:*}" = 0100007F ]
+
+get -N "$url/.vramdoc/events" >events &
+events=$!
+sleep 0.1
+sed -i 's/first words/second words/' content/en/first.md
+waits 'a saved page' en/first.html 'second words'
+sleep 0.1
+try 'open pages are told' grep -q '^event: reload' events
+kill $events 2>/dev/null || true
+printf -- '---\ntitle: New\n---\n\nIn a new folder.\n' >new.md
+mkdir content/en/sub
+cp new.md content/en/sub/new.md
+waits 'a page in a new folder' en/sub/new.html 'In a new folder'
+rm content/en/sub/new.md
+for _ in $(seq 100); do if lacks en/sub/new.html 'In a new folder'; then break; fi; sleep 0.02; done
+try 'a page that was removed' lacks en/sub/new.html 'In a new folder'
+printf -- '---\ntitle: [unclosed\n---\n\nThird words.\n' >content/en/first.md
+waits 'an error is shown in the page' en/first.html 'content/en/first.md:.*error'
+try 'with the last good text' shows en/first.html 'second words'
+printf -- '---\ntitle: First\n---\n\nThird words.\n' >content/en/first.md
+waits 'a repaired page' en/first.html 'Third words'
+try 'without the error' lacks en/first.html 'id="vramdoc-problems"'
+# As editors save: a new file over the old one.
+sed 's/Third/Fourth/' content/en/first.md >content/en/.first.md.tmp
+mv content/en/.first.md.tmp content/en/first.md
+waits 'a page saved by rename' en/first.html 'Fourth words'
+kill -TERM $pid
+rc=0
+wait $pid || rc=$?
+pid=''
+try 'it ends when told to' [ $rc -eq 0 ]
+exit $status

@@ -95,7 +95,7 @@ static bool known_asset(void *ctx, str path, const struct fs_stat *st, uint64_t 
 static str csp(void)
 {
     return STR("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; style-src 'self'; "
-               "img-src 'self' data:; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'");
+               "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'");
 }
 
 static str asset_url(void *ctx, str name) { return assets_template(ctx, name); }

@@ -39,6 +39,7 @@ static str relative(struct hooks *h, str target, str tail)
 static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at)
 {
     struct hooks *h = ctx;
+    if (str_find(destination, '#') < destination.len) destination = arena_str(h->r->arena, destination);
     struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena);
     switch (l.kind) {
     case LINK_OUTSIDE: return destination;

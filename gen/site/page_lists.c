@@ -33,7 +33,7 @@ static void need_alternates(struct view_page *p, struct page_renderer *r)
 {
     const struct site *site = r->site;
     const struct document *doc = p->document;
-    if (p->is_fallback || !site->settings.base_url.len || doc->page_count < 2) return;
+    if (!p->page || p->is_fallback || !site->settings.base_url.len || doc->page_count < 2) return;
     struct view_alternate *list = arena_new(r->arena, struct view_alternate, site->language_count + 1);
     size_t n = 0;
     for (size_t i = 0; i < site->language_count; i++)
@@ -165,6 +165,7 @@ void page_need(struct view_page *p, enum view_list list)
     case VIEW_PROVENANCE: need_provenance(p, c->renderer, c->front); break;
     case VIEW_FIGURES: need_figures(p, c->renderer); break;
     case VIEW_JSON_LD:
+        if (!p->page) break;
         page_json_ld(p, c, &json);
         p->json_ld = arena_str(c->renderer->arena, buf_view(&json));
         buf_free(&json);

@@ -85,7 +85,6 @@ struct gpt {
     tensor *logits, *loss;        // as the training loop's variables hold them
     tensor *root_gradient, *head_gradient;  // the latter waits for the embedding's, whose weight is the same
     tensor *last_gradient;        // of the last norm's output, made together with the loss in lean mode
-    bool recomputing;             // a checkpointed block's forward pass is run again
 
     int64_t step_number, micro_number;
     double scale;                 // of the loss

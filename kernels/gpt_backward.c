@@ -239,17 +239,16 @@ static void attention_half_backward(struct gpt *g, int layer, struct block_saved
     gpt_norm_backward(g, SLOT_LAYER(layer, LN1), &dy, &s->x1, &s->mean1, &s->rstd1, residual);
 }
 
-// What a checkpointed block kept is its input: everything else is made again. The cast cache of this pass ends with it.
-static void recompute(struct gpt *g, int layer)
+// What a checkpointed block kept is its input: everything else is made again, its output too, which lives until the
+// block's backward pass is done (torch.utils.checkpoint, use_reentrant=True). The cast cache of this pass ends with it.
+static tensor *recompute(struct gpt *g, int layer)
 {
     struct block_saved *s = &g->saved[layer];
     tensor *x = s->x1;
     s->x1 = NULL;
-    g->recomputing = true;
     gpt_block_forward(g, layer, &x, s);
-    g->recomputing = false;
-    tensor_drop(POOL, &x);
     gpt_drop_casts(g);
+    return x;
 }
 
 static void loss_backward(struct gpt *g, tensor **residual)
@@ -303,6 +302,19 @@ static void embedding_backward(struct gpt *g, tensor **residual)
     gpt_add_gradient(g, SLOT_WTE, dtable);
 }
 
+static void block_backward(struct gpt *g, int layer, tensor **residual)
+{
+    tensor *output = g->config.checkpointing ? recompute(g, layer) : NULL;
+    if (g->config.mode == GPT_LEAN) {
+        tensor_drop(POOL, &output);
+        gpt_lean_block_backward(g, layer, residual);
+        return;
+    }
+    mlp_backward(g, layer, &g->saved[layer], residual);
+    attention_half_backward(g, layer, &g->saved[layer], residual);
+    tensor_drop(POOL, &output);
+}
+
 void gpt_backward(struct gpt *g)
 {
     tensor *residual = NULL;
@@ -312,16 +324,8 @@ void gpt_backward(struct gpt *g)
         gpt_norm_backward(g, g->slots - 2, &g->last_gradient, &g->x_last, &g->mean_last, &g->rstd_last, &residual);
     else
         loss_backward(g, &residual);
-    for (int layer = (int)g->config.n_layer - 1; layer >= 0; layer--) {
-        if (g->config.checkpointing)
-            recompute(g, layer);
-        if (lean) {
-            gpt_lean_block_backward(g, layer, &residual);
-            continue;
-        }
-        mlp_backward(g, layer, &g->saved[layer], &residual);
-        attention_half_backward(g, layer, &g->saved[layer], &residual);
-    }
+    for (int layer = (int)g->config.n_layer - 1; layer >= 0; layer--)
+        block_backward(g, layer, &residual);
     embedding_backward(g, &residual);
     tensor_drop(POOL, &g->root_gradient);
 }

@@ -46,15 +46,7 @@ static tensor *low_input(struct gpt *g, tensor *in)
     return in->type == g->config.dtype ? tensor_hold(in) : gpt_cast(g, in, g->config.dtype, CATEGORY_ACTIVATION);
 }
 
-// Whether a checkpointed block that is run again has made all that its backward pass needs: PyTorch stops there
-// (torch.utils.checkpoint, early_stop), before the block's last matmul.
-static bool enough(const struct gpt *g, int slot)
-{
-    return g->recomputing && g->config.dropout <= 0 && slot >= SLOT_LAYERS &&
-           (slot - SLOT_LAYERS) % LAYER_WEIGHTS == WEIGHT_OUT;
-}
-
-// out[rows, features] = in * weight^T + bias. Keeps input and weight in *saved when recording. NULL when enough.
+// out[rows, features] = in * weight^T + bias. Keeps input and weight in *saved when recording.
 static tensor *linear(struct gpt *g, int slot, tensor *in, int64_t rows, struct linear_saved *saved,
                       enum category category)
 {
@@ -63,10 +55,9 @@ static tensor *linear(struct gpt *g, int slot, tensor *in, int64_t rows, struct 
     tensor *weight = gpt_low_weight(g, slot);
     tensor *input = low_input(g, in);
     int64_t k = input->count / rows, n = weight->count / k;
-    tensor *out = enough(g, slot) ? NULL : tensor_new(POOL, g->config.dtype, rows * n, category);
-    if (out)
-        OPS(matmul, out, input, weight, bias,
-            (struct matmul_shape){.m = rows, .n = n, .k = k, .batch = 1, .b_transposed = true});
+    tensor *out = tensor_new(POOL, g->config.dtype, rows * n, category);
+    OPS(matmul, out, input, weight, bias,
+        (struct matmul_shape){.m = rows, .n = n, .k = k, .batch = 1, .b_transposed = true});
     saved->input = lean(g) ? NULL : gpt_recorded(g, input);
     saved->weight = lean(g) ? NULL : gpt_recorded(g, weight);
     tensor_drop(POOL, &bias);
@@ -205,8 +196,6 @@ static tensor *mlp_half(struct gpt *g, int layer, tensor *y, struct block_saved 
 // *x = *x + branch, as a new tensor.
 static void add_branch(struct gpt *g, tensor **x, tensor *branch)
 {
-    if (!branch)
-        return;
     tensor *sum = tensor_new(POOL, (*x)->type, (*x)->count, CATEGORY_ACTIVATION);
     OPS(add, sum, *x, branch);
     tensor_drop(POOL, &branch);

@@ -12,7 +12,7 @@ static void engine_delete(struct engine *e)
         reel_free(&e->reels[i]);
     graph_free(&e->graph);
     allocator_done(&e->allocator);
-    arena_free(&e->names);
+    mem_arena_free(&e->names);
     mem_free(mem, e->slots, e->slots_cap * sizeof *e->slots);
     mem_free(mem, e->name_cache, ENGINE_NAMES * sizeof *e->name_cache);
     mem_free(mem, e->name_bytes, ENGINE_NAMES * sizeof *e->name_bytes);
@@ -80,7 +80,7 @@ struct engine *engine_of(struct vram *v)
 static const char *engine_join(struct engine *e, const char *a, const char *between, const char *b)
 {
     size_t n[3] = {text_len(a), text_len(between), text_len(b)};
-    char *text = arena_new(&e->names, n[0] + n[1] + n[2] + 1, 1);
+    char *text = mem_arena_new(&e->names, n[0] + n[1] + n[2] + 1, 1);
     if (!text)
         return NULL;
     mem_copy(text, a, n[0]);
@@ -172,17 +172,24 @@ static int engine_record(struct engine *e, const struct model *m, bool all)
     return VRAM_OK;
 }
 
-static int engine_fit(struct engine *e)
+static int engine_fit(struct engine *e, bool play)
 {
     dims_make(&e->dims, &e->model);
     int rc = shape_fill(&e->dims, e->elements);
-    for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++)
-        if (engine_uses(&e->model, i))
-            rc = reel_fit(&e->reels[i], &e->model, e->elements);
+    if (rc == VRAM_OK)
+        reel_sizes_make(&e->sizes, e->elements);
+    for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++) {
+        struct reel *r = &e->reels[i];
+        if (!engine_uses(&e->model, i))
+            continue;
+        reel_aim(r, &e->model);
+        if (play || !reel_surely_fits(r, &e->sizes))
+            rc = reel_fit(r, e->elements);
+    }
     return rc == VRAM_OK ? state_make(&e->state, &e->model, e->elements) : rc;
 }
 
-int engine_prepare(struct vram *v, struct engine *e)
+int engine_prepare(struct vram *v, struct engine *e, bool play)
 {
     int rc = model_make(&e->model, &v->config, &v->err);
     if (rc != VRAM_OK)
@@ -192,7 +199,7 @@ int engine_prepare(struct vram *v, struct engine *e)
     e->recorded = false;
     rc = engine_record(e, &e->model, !same);
     if (rc == VRAM_OK)
-        rc = engine_fit(e);
+        rc = engine_fit(e, play);
     if (rc == VRAM_EOVERFLOW)
         return err_set(&v->err, rc, (struct err_pos){0}, "a tensor or their sum is larger than 2^53 bytes");
     if (rc != VRAM_OK)
@@ -298,9 +305,9 @@ int engine_play(struct engine *e, struct player *p, uint32_t iterations)
 }
 
 // One reel after the sum `live`; raises *peak.
-static uint64_t engine_after(const struct reel *r, uint64_t live, uint64_t *peak)
+static uint64_t engine_after(const struct engine *e, enum engine_reel reel, uint64_t live, uint64_t *peak)
 {
-    struct reel_rise rise = reel_rise(r);
+    struct reel_rise rise = reel_rise(&e->reels[reel], &e->sizes);
     *peak = size_max(*peak, live + (uint64_t)rise.peak);
     return live + (uint64_t)rise.net;
 }
@@ -308,9 +315,9 @@ static uint64_t engine_after(const struct reel *r, uint64_t live, uint64_t *peak
 static uint64_t engine_live_iteration(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
 {
     int64_t net;
-    live = engine_after(&e->reels[first ? ENGINE_FIRST : ENGINE_NEXT], live, peak);
+    live = engine_after(e, first ? ENGINE_FIRST : ENGINE_NEXT, live, peak);
     if (engine_micro_steps(&e->model) > 1)
-        live = engine_after(&e->reels[ENGINE_AGAIN], live, peak);
+        live = engine_after(e, ENGINE_AGAIN, live, peak);
     *peak = size_max(*peak, live + state_step_rise(&e->state, first, &net));
     return live + (uint64_t)net;
 }
@@ -319,8 +326,8 @@ uint64_t engine_live_peak(const struct engine *e)
 {
     uint64_t live = e->state.param_bytes + e->state.buffer_bytes + 16 * e->model.tokens, peak = live;
     if (engine_evaluates(&e->model)) {
-        uint64_t inside = engine_after(&e->reels[ENGINE_EVAL_FIRST], live, &peak);
-        engine_after(&e->reels[ENGINE_EVAL], inside, &peak);
+        uint64_t inside = engine_after(e, ENGINE_EVAL_FIRST, live, &peak);
+        engine_after(e, ENGINE_EVAL, inside, &peak);
     }
     live = engine_live_iteration(e, live, true, &peak);
     engine_live_iteration(e, live, false, &peak);

@@ -26,6 +26,7 @@ struct engine {
     struct model model;
     struct dims dims;
     uint64_t elements[SHAPE_COUNT];
+    struct reel_sizes sizes;
     struct state state;
     struct graph graph;
     struct reel reels[ENGINE_REELS];
@@ -39,7 +40,7 @@ struct engine {
     struct vram_line lines[ENGINE_LINES], saved_lines[ENGINE_LINES];
     struct vram_phase phases[PLAYER_PHASES];
     char phase_names[PLAYER_PHASES][TRACE_PHASE_TEXT];
-    struct arena names;
+    struct mem_arena names;
     const char *saved_cache[NODE_COUNT][GRAPH_SAVED];
     const char **name_cache;     // by name id
     uint64_t *name_bytes;        // live at the peak, by name id
@@ -52,8 +53,9 @@ struct engine {
 struct engine *engine_of(struct vram *v);
 void engine_free(struct vram *v);
 
-// Model, sizes, reels and state for the handle's configuration. Errors are recorded in v->err.
-int engine_prepare(struct vram *v, struct engine *e);
+// Model, sizes, reels and state for the handle's configuration; play: also what playing needs and engine_live_peak
+// does not. Errors are recorded in v->err.
+int engine_prepare(struct vram *v, struct engine *e, bool play);
 
 // Plays a whole run. iterations 0: until reserved is stable (needs an allocator); else so many.
 int engine_play(struct engine *e, struct player *p, uint32_t iterations);

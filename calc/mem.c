@@ -4,14 +4,14 @@
 
 #include <limits.h>
 
-struct arena_chunk {
-    struct arena_chunk *next;
+struct mem_arena_chunk {
+    struct mem_arena_chunk *next;
     size_t size;  // of the whole chunk, this head included
 };
 
-enum { ARENA_ALIGN = 16, ARENA_CHUNK = 16 * 1024, ARENA_HEAD = 16 };
+enum { MEM_ARENA_ALIGN = 16, MEM_ARENA_CHUNK = 16 * 1024, MEM_ARENA_HEAD = 16 };
 
-_Static_assert(sizeof(struct arena_chunk) <= ARENA_HEAD, "the head of a chunk is its first 16 bytes");
+_Static_assert(sizeof(struct mem_arena_chunk) <= MEM_ARENA_HEAD, "the head of a chunk is its first 16 bytes");
 
 void *mem_alloc(const struct vram_mem *mem, size_t bytes)
 {
@@ -24,18 +24,34 @@ void mem_free(const struct vram_mem *mem, void *ptr, size_t bytes)
         mem->free(mem->ctx, ptr, bytes);
 }
 
+// Eight bytes at a time: storage from the caller is aligned, other addresses fall back to single bytes.
+typedef uint64_t __attribute__((may_alias)) mem_word;
+
+static bool mem_aligned(const void *p)
+{
+    return (uintptr_t)p % sizeof(mem_word) == 0;
+}
+
 void mem_copy(void *restrict to, const void *restrict from, size_t bytes)
 {
     unsigned char *t = to;
     const unsigned char *f = from;
-    for (size_t i = 0; i < bytes; i++)
+    size_t i = 0;
+    if (mem_aligned(to) && mem_aligned(from))
+        for (; i + sizeof(mem_word) <= bytes; i += sizeof(mem_word))
+            *(mem_word *)(void *)(t + i) = *(const mem_word *)(const void *)(f + i);
+    for (; i < bytes; i++)
         t[i] = f[i];
 }
 
 void mem_zero(void *to, size_t bytes)
 {
     unsigned char *t = to;
-    for (size_t i = 0; i < bytes; i++)
+    size_t i = 0;
+    if (mem_aligned(to))
+        for (; i + sizeof(mem_word) <= bytes; i += sizeof(mem_word))
+            *(mem_word *)(void *)(t + i) = 0;
+    for (; i < bytes; i++)
         t[i] = 0;
 }
 
@@ -60,25 +76,25 @@ int mem_grow(const struct vram_mem *mem, void **ptr, size_t *cap, size_t need, s
     return VRAM_OK;
 }
 
-static bool arena_more(struct arena *a, size_t bytes)
+static bool mem_arena_more(struct mem_arena *a, size_t bytes)
 {
-    size_t size = bytes + ARENA_HEAD > ARENA_CHUNK ? bytes + ARENA_HEAD : ARENA_CHUNK;
-    struct arena_chunk *chunk = mem_alloc(a->mem, size);
+    size_t size = bytes + MEM_ARENA_HEAD > MEM_ARENA_CHUNK ? bytes + MEM_ARENA_HEAD : MEM_ARENA_CHUNK;
+    struct mem_arena_chunk *chunk = mem_alloc(a->mem, size);
     if (!chunk)
         return false;
     chunk->next = a->chunk;
     chunk->size = size;
     a->chunk = chunk;
-    a->used = ARENA_HEAD;
+    a->used = MEM_ARENA_HEAD;
     return true;
 }
 
-void *arena_new(struct arena *a, size_t count, size_t size)
+void *mem_arena_new(struct mem_arena *a, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / 4 / size)
         return NULL;
-    size_t bytes = (count * size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
-    if ((!a->chunk || bytes > a->chunk->size - a->used) && !arena_more(a, bytes))
+    size_t bytes = (count * size + MEM_ARENA_ALIGN - 1) / MEM_ARENA_ALIGN * MEM_ARENA_ALIGN;
+    if ((!a->chunk || bytes > a->chunk->size - a->used) && !mem_arena_more(a, bytes))
         return NULL;
     void *p = (unsigned char *)a->chunk + a->used;
     a->used += bytes;
@@ -86,27 +102,27 @@ void *arena_new(struct arena *a, size_t count, size_t size)
     return p;
 }
 
-static void arena_drop(struct arena *a, struct arena_chunk *chunk)
+static void mem_arena_drop(struct mem_arena *a, struct mem_arena_chunk *chunk)
 {
     while (chunk) {
-        struct arena_chunk *next = chunk->next;
+        struct mem_arena_chunk *next = chunk->next;
         mem_free(a->mem, chunk, chunk->size);
         chunk = next;
     }
 }
 
-void arena_reset(struct arena *a)
+void mem_arena_reset(struct mem_arena *a)
 {
     if (!a->chunk)
         return;
-    arena_drop(a, a->chunk->next);
+    mem_arena_drop(a, a->chunk->next);
     a->chunk->next = NULL;
-    a->used = ARENA_HEAD;
+    a->used = MEM_ARENA_HEAD;
 }
 
-void arena_free(struct arena *a)
+void mem_arena_free(struct mem_arena *a)
 {
-    arena_drop(a, a->chunk);
+    mem_arena_drop(a, a->chunk);
     a->chunk = NULL;
     a->used = 0;
 }

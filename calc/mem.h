@@ -1,5 +1,5 @@
 // Memory inside the core: the caller's allocator, counted, and a bump arena over it.
-// Owns: nothing global; every chunk is given back by arena_free with the size it was asked for.
+// Owns: nothing global; every chunk is given back by mem_arena_free with the size it was asked for.
 
 #ifndef CALC_MEM_H
 #define CALC_MEM_H
@@ -21,18 +21,18 @@ void mem_copy(void *restrict to, const void *restrict from, size_t bytes);
 void mem_zero(void *to, size_t bytes);
 
 // A bump arena: memory that dies together. Zero-initialised apart from mem.
-struct arena_chunk;
-struct arena {
+struct mem_arena_chunk;
+struct mem_arena {
     const struct vram_mem *mem;
-    struct arena_chunk *chunk;  // newest first
+    struct mem_arena_chunk *chunk;  // newest first
     size_t used;                // bytes used in the newest chunk
 };
 
 // Zeroed, aligned to 16. NULL when the caller's allocator has none or count * size overflows.
-void *arena_new(struct arena *a, size_t count, size_t size);
+void *mem_arena_new(struct mem_arena *a, size_t count, size_t size);
 
 // Forgets everything but keeps the newest chunk.
-void arena_reset(struct arena *a);
-void arena_free(struct arena *a);
+void mem_arena_reset(struct mem_arena *a);
+void mem_arena_free(struct mem_arena *a);
 
 #endif

@@ -18,6 +18,8 @@ void reel_free(struct reel *r)
         return;
     mem_free(mem, r->bytes, r->bytes_cap * sizeof *r->bytes);
     mem_free(mem, r->saved, r->saved_cap * sizeof *r->saved);
+    mem_free(mem, r->changes, r->changes_cap * sizeof *r->changes);
+    mem_free(mem, r->ends, r->ends_cap * sizeof *r->ends);
     tape_free(&r->tape);
     reel_init(r, mem);
 }
@@ -60,10 +62,37 @@ static int reel_try(struct reel *r, struct graph *g, const struct model *m, uint
     return graph_ok(g) && !r->failed ? VRAM_OK : VRAM_ENOMEM;
 }
 
-int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p)
+static bool reel_grow(struct reel *r, void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
+{
+    void **ptr = ptr_to_ptr;
+    return mem_grow(r->tape.mem, ptr, cap, need, size) == VRAM_OK;
+}
+
+// The tape's allocations and frees without anything else.
+static int reel_condense(struct reel *r)
+{
+    const struct tape *t = &r->tape;
+    uint32_t count = 0;
+    if (!reel_grow(r, &r->changes, &r->changes_cap, t->code_count, sizeof *r->changes) ||
+        !reel_grow(r, &r->ends, &r->ends_cap, t->segment_count, sizeof *r->ends))
+        return VRAM_ENOMEM;
+    for (size_t i = 0; i < t->segment_count; i++) {
+        for (uint32_t k = t->segments[i].begin; k < t->segments[i].end; k++) {
+            uint32_t kind = t->code[k] & 3;
+            const struct storage *s = &t->storages[t->code[k] >> 2];
+            if (kind == TAPE_MOVE)
+                k++;
+            else if (kind != TAPE_WORKSPACE)
+                r->changes[count++] = (uint16_t)((s->shape * REEL_WIDTHS + dtype_shift(s->dtype)) * 2 + (kind == TAPE_FREE));
+        }
+        r->ends[i] = count;
+    }
+    return VRAM_OK;
+}
+
+static int reel_choose(struct reel *r, struct graph *g, const struct model *m)
 {
     uint64_t layers = m->c.n_layer, period = pass_period(m);
-    r->pass = *p;
     if (layers % period == 0 && layers / period > 3) {
         int rc = reel_try(r, g, m, 3, (uint32_t)period);
         if (rc != VRAM_OK || r->tape.repeats)
@@ -74,14 +103,42 @@ int reel_record(struct reel *r, struct graph *g, const struct model *m, const st
     return rc;
 }
 
-int reel_fit(struct reel *r, const struct model *m, const uint64_t elements[SHAPE_COUNT])
+int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p)
 {
-    void *p = r->bytes;
+    r->pass = *p;
+    int rc = reel_choose(r, g, m);
+    return rc == VRAM_OK ? reel_condense(r) : rc;
+}
+
+void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT])
+{
+    s->most = 0;
+    for (unsigned i = 0; i < SHAPE_COUNT; i++) {
+        s->most = size_max(s->most, elements[i]);
+        for (unsigned w = 0; w < REEL_WIDTHS; w++) {
+            int64_t bytes = (int64_t)(elements[i] << w);
+            s->change[(i * REEL_WIDTHS + w) * 2] = bytes;
+            s->change[(i * REEL_WIDTHS + w) * 2 + 1] = -bytes;
+        }
+    }
+    s->most <<= REEL_WIDTHS - 1;
+}
+
+void reel_aim(struct reel *r, const struct model *m)
+{
+    r->units = r->tape.repeats ? (uint32_t)(m->c.n_layer / r->period) : r->tape.units;
+}
+
+bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
+{
+    return size_ok(size_mul(s->most, size_mul(r->tape.count, r->units)));
+}
+
+int reel_fit(struct reel *r, const uint64_t elements[SHAPE_COUNT])
+{
     uint64_t total = 0;
-    if (mem_grow(r->tape.mem, &p, &r->bytes_cap, r->tape.count, sizeof *r->bytes) != VRAM_OK)
+    if (!reel_grow(r, &r->bytes, &r->bytes_cap, r->tape.count, sizeof *r->bytes))
         return VRAM_ENOMEM;
-    r->bytes = p;
-    r->units = r->tape.repeats ? (uint32_t)(m->c.n_layer / pass_period(m)) : r->tape.units;
     r->bytes[0] = 0;
     for (size_t i = 1; i < r->tape.count; i++) {
         const struct storage *s = &r->tape.storages[i];
@@ -92,41 +149,28 @@ int reel_fit(struct reel *r, const struct model *m, const uint64_t elements[SHAP
     return size_ok(total) ? VRAM_OK : VRAM_EOVERFLOW;
 }
 
-static struct reel_rise reel_segment_rise(const struct reel *r, const struct tape_segment *s)
+static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *end, const int64_t *change)
 {
     struct reel_rise rise = {0, 0};
-    for (uint32_t i = s->begin; i < s->end; i++) {
-        uint32_t operand = r->tape.code[i] >> 2;
-        switch ((enum tape_kind)(r->tape.code[i] & 3)) {
-        case TAPE_ALLOC:
-            rise.net += (int64_t)r->bytes[operand];
-            if (rise.net > rise.peak)
-                rise.peak = rise.net;
-            break;
-        case TAPE_FREE:
-            rise.net -= (int64_t)r->bytes[operand];
-            break;
-        case TAPE_MOVE:
-            i++;
-            break;
-        case TAPE_WORKSPACE:
-            break;
-        }
+    for (; at < end; at++) {
+        rise.net += change[*at];
+        rise.peak = rise.net > rise.peak ? rise.net : rise.peak;
     }
     return rise;
 }
 
-struct reel_rise reel_rise(const struct reel *r)
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes)
 {
     struct reel_rise all = {0, 0};
+    uint32_t begin = 0;
     for (size_t i = 0; i < r->tape.segment_count; i++) {
-        const struct tape_segment *s = &r->tape.segments[i];
-        struct reel_rise one = reel_segment_rise(r, s);
-        int64_t more = (int64_t)reel_times(r, s->unit) - 1;
+        struct reel_rise one = reel_segment_rise(r->changes + begin, r->changes + r->ends[i], sizes->change);
+        int64_t more = (int64_t)reel_times(r, r->tape.segments[i].unit) - 1;
         int64_t last = one.net > 0 ? more * one.net : 0;  // the repetition that stands highest
         if (all.net + last + one.peak > all.peak)
             all.peak = all.net + last + one.peak;
         all.net += (more + 1) * one.net;
+        begin = r->ends[i];
     }
     return all;
 }

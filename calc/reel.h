@@ -18,6 +18,10 @@ struct reel {
     struct pass pass;
     uint64_t *bytes;  // by storage
     size_t bytes_cap;
+    uint16_t *changes;  // allocations and frees alone, as indices into reel_sizes
+    size_t changes_cap;
+    uint32_t *ends;     // end in changes, by segment
+    size_t ends_cap;
     struct reel_saved *saved;
     size_t saved_count, saved_cap;
     uint32_t units;   // real ones
@@ -31,8 +35,22 @@ void reel_free(struct reel *r);
 // Writes the tape of a pass. Depends on the kind of model only. Errors: VRAM_ENOMEM.
 int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p);
 
-// Fits the tape to dimensions. Errors: VRAM_ENOMEM, VRAM_EOVERFLOW.
-int reel_fit(struct reel *r, const struct model *m, const uint64_t elements[SHAPE_COUNT]);
+// Bytes of every kind of tensor and their negatives, by shape and element size: what reel_rise adds up.
+enum { REEL_WIDTHS = 4 };
+struct reel_sizes {
+    int64_t change[SHAPE_COUNT * REEL_WIDTHS * 2];
+    uint64_t most;  // bytes of the largest
+};
+void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT]);
+
+// How many units of the model the tape stands for. Cheap; before everything below.
+void reel_aim(struct reel *r, const struct model *m);
+
+// Fits the tape to dimensions, for playing. Errors: VRAM_ENOMEM, VRAM_EOVERFLOW.
+int reel_fit(struct reel *r, const uint64_t elements[SHAPE_COUNT]);
+
+// False: the sum of the tape's tensors may be beyond 2^53 bytes, only reel_fit knows.
+bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s);
 
 // The unit of the model that unit `sim` of the tape stands for, in a segment played for unit `real`.
 static inline int64_t reel_unit(const struct reel *r, const struct tape_segment *s, int32_t sim, int64_t real)
@@ -54,7 +72,7 @@ static inline uint64_t reel_times(const struct reel *r, int32_t sim)
 struct reel_rise {
     int64_t peak, net;
 };
-struct reel_rise reel_rise(const struct reel *r);
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes);
 uint64_t reel_saved_bytes(const struct reel *r, const uint64_t elements[SHAPE_COUNT]);
 
 #endif

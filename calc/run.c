@@ -75,7 +75,7 @@ int vram_run(struct vram *v)
     struct engine *e = engine_of(v);
     if (!e)
         return VRAM_ENOMEM;
-    int rc = engine_prepare(v, e);
+    int rc = engine_prepare(v, e, true);
     if (rc == VRAM_OK)
         rc = run_replay(v, e);
     if (rc != VRAM_OK)
@@ -90,7 +90,7 @@ int vram_live_peak(struct vram *v, uint64_t *bytes)
 {
     err_clear(&v->err);
     struct engine *e = engine_of(v);
-    int rc = e ? engine_prepare(v, e) : VRAM_ENOMEM;
+    int rc = e ? engine_prepare(v, e, false) : VRAM_ENOMEM;
     if (rc == VRAM_OK)
         *bytes = engine_live_peak(e);
     if (rc == VRAM_OK && *bytes > SIZE_LIMIT)

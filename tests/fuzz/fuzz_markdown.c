@@ -1,0 +1,125 @@
+// Any bytes as Markdown: no crash; what a site shows is well-formed HTML; what a plain fragment shows is what
+// cmark-gfm itself would print. The first byte chooses extensions and hooks.
+#include <cmark-gfm-core-extensions.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/text/escape.h"
+#include "gen/text/html_scan.h"
+#include "gen/text/markdown.h"
+#include "tests/fuzz/gen_fuzz.h"
+
+static str link_hook(void *ctx, str destination, bool is_image, struct diag_pos at)
+{
+    (void)ctx;
+    (void)is_image;
+    if (at.offset > at.text.len)
+        abort();
+    return destination;
+}
+
+static bool cell_hook(void *ctx, str code, struct diag_pos at, buf *out)
+{
+    (void)ctx;
+    if (at.offset > at.text.len || !code.len)
+        abort();
+    buf_lit(out, "<data value=\"1\">");
+    escape_text(out, code);
+    buf_lit(out, "</data>");
+    return true;
+}
+
+static bool example_hook(void *ctx, str code, str wanted, struct diag_pos at, buf *out)
+{
+    (void)ctx;
+    (void)at;
+    buf_lit(out, "<div class=\"example\">");
+    escape_text(out, code);
+    escape_text(out, wanted);
+    buf_lit(out, "</div>");
+    return true;
+}
+
+static bool stale_hook(void *ctx, size_t block)
+{
+    (void)ctx;
+    return block % 3 == 0;
+}
+
+static void check_site(str text, unsigned extensions, bool hooks, arena *a, struct diag *d)
+{
+    struct md_options o = {.extensions = extensions, .top_heading = 2, .max_table_cells = 2000};
+    if (hooks)
+        o.hooks = (struct md_hooks){.link = link_hook, .cell = cell_hook, .example = example_hook, .stale = stale_hook};
+    buf out = BUF_INIT;
+    struct md_result result, scanned;
+    md_render(text, 0, STR("fuzz.md"), &o, a, d, &out, &result);
+    diag_clear(d);
+    if (utf8_invalid(text) == text.len && !html_check(buf_view(&out), STR("fuzz.html"), d)) {
+        diag_flush(d);
+        fwrite(out.ptr, 1, out.len, stdout);
+        abort();
+    }
+    md_scan(text, 0, STR("fuzz.md"), &o, a, d, &scanned);
+    if (scanned.block_count != result.block_count || scanned.heading_count != result.heading_count)
+        abort();
+    for (size_t i = 0; i < result.block_count; i++)
+        if (result.blocks[i].offset > text.len)
+            abort();
+    buf_free(&out);
+}
+
+static cmark_node *parse(str text, unsigned extensions, cmark_parser **parser)
+{
+    static const struct { unsigned bit; const char *name; } names[] = {
+        {MD_TABLE, "table"}, {MD_STRIKETHROUGH, "strikethrough"}, {MD_AUTOLINK, "autolink"},
+        {MD_TAGFILTER, "tagfilter"}, {MD_TASKLIST, "tasklist"},
+    };
+    *parser = cmark_parser_new(extensions & MD_FOOTNOTES ? CMARK_OPT_FOOTNOTES : 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (extensions & names[i].bit)
+            cmark_parser_attach_syntax_extension(*parser, cmark_find_syntax_extension(names[i].name));
+    cmark_parser_feed(*parser, text.ptr, text.len);
+    return cmark_parser_finish(*parser);
+}
+
+static void check_plain(str text, unsigned extensions, bool unsafe, arena *a, struct diag *d)
+{
+    struct md_options o = {.extensions = extensions, .plain = true, .unsafe = unsafe, .max_table_cells = 2000};
+    buf out = BUF_INIT;
+    bool ok = md_render(text, 0, STR("fuzz.md"), &o, a, d, &out, NULL);
+    cmark_parser *parser;
+    cmark_node *root = ok ? parse(text, extensions, &parser) : NULL;
+    if (root) {
+        char *wanted = cmark_render_html(root, unsafe ? CMARK_OPT_UNSAFE : 0, cmark_parser_get_syntax_extensions(parser));
+        if (!str_eq(buf_view(&out), str_c(wanted))) {
+            printf("wanted:\n%s\ngot:\n%s\n", wanted, out.ptr);
+            abort();
+        }
+        free(wanted);
+        cmark_node_free(root);
+        cmark_parser_free(parser);
+    }
+    buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!size)
+        return 0;
+    md_init();
+    arena a = ARENA_INIT;
+    struct diag *d = diag_new((struct diag_options){0});
+    char *copy = malloc(size);  // of its own size, so that a read behind it is seen
+    if (!copy)
+        return 0;
+    memcpy(copy, data + 1, size - 1);
+    str text = {copy, size - 1};
+    check_site(text, MD_GFM, data[0] & 64, &a, d);
+    check_plain(text, data[0] & 63, data[0] & 128, &a, d);
+    diag_free(d);
+    arena_free(&a);
+    free(copy);
+    return 0;
+}

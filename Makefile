@@ -56,10 +56,15 @@ $(BUILD)/%.o: %.c Makefile
 	$(CC) $(ALL_FLAGS) -c $< -o $@
 
 # An archive is made anew, so that nothing of a file that is gone stays in it.
-$(BUILD)/libvram.a: $(call objects,$(CORE))
+# The estimator is one object whose names are its own but for the public vram_*; its tests see the inside (libcore.a).
+$(BUILD)/libcore.a: $(call objects,$(CORE))
+$(BUILD)/vram.o: $(call objects,$(CORE))
+	ld -r $^ -o $@
+	objcopy --wildcard --keep-global-symbol='vram_*' $@
+$(BUILD)/libvram.a: $(BUILD)/vram.o
 $(BUILD)/libgen.a: $(call objects,$(GEN) $(LUA))
 $(BUILD)/libbase.a: $(call objects,$(wildcard gen/base/*.c))
-$(BUILD)/libvram.a $(BUILD)/libgen.a $(BUILD)/libbase.a:
+$(BUILD)/libvram.a $(BUILD)/libcore.a $(BUILD)/libgen.a $(BUILD)/libbase.a:
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -88,7 +93,7 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libgen.a $(LIBVRAM)
 # The ground floor and the estimator stand alone, and so do their tests.
 $(BUILD)/tests/unit/test_base_%: $(BUILD)/tests/unit/test_base_%.o $(BUILD)/libbase.a
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka
-$(BUILD)/tests/unit/test_calc_%: $(BUILD)/tests/unit/test_calc_%.o $(BUILD)/libvram.a
+$(BUILD)/tests/unit/test_calc_%: $(BUILD)/tests/unit/test_calc_%.o $(BUILD)/libcore.a
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lm
 
 # The probe's C is plain: its step and its allocator are tested with no GPU.
@@ -99,11 +104,13 @@ $(BUILD)/tests/unit/test_kernels_%: $(BUILD)/tests/unit/test_kernels_%.o $(BUILD
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lm
 
 fuzzers: $(FUZZERS)
+$(BUILD)/tests/fuzz/fuzz_calc_%: $(BUILD)/tests/fuzz/fuzz_calc_%.o $(BUILD)/libcore.a
+	$(CC) $(ALL_FLAGS) -fsanitize=fuzzer $^ -o $@
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libgen.a $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) -fsanitize=fuzzer $< $(BUILD)/libgen.a $(LIBVRAM) -o $@ $(GEN_LIBS)
 
 # Programs of one file beside the tests: make build/tests/bench/floor
-$(BUILD)/tests/bench/bench_calc: $(BUILD)/tests/bench/bench_calc.o $(LIBVRAM)
+$(BUILD)/tests/bench/bench_calc: $(BUILD)/tests/bench/bench_calc.o $(BUILD)/libcore.a
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lm
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libbase.a
 	$(CC) $(ALL_FLAGS) $^ -o $@ $(GEN_LIBS)

@@ -257,7 +257,7 @@ static void summarize(struct build *b, uint64_t started)
     struct build_summary *s = b->summary;
     s->documents = b->site.document_count;
     s->languages = b->site.language_count;
-    s->pages = b->site.page_count;
+    for (size_t i = 0; i < b->site.page_count; i++) s->pages += !b->site.pages[i]->made;
     s->written = b->written_count;
     s->removed = b->removed_count;
     s->ms = now_ms() - started;

@@ -323,13 +323,24 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
     return VRAM_OK;
 }
 
-// Group by effect, then the most bytes first; what is refused comes last in its group.
+// Free or nearly so, up to a tenth of the time, more.
+static unsigned dearness(const struct advice *a)
+{
+    return a->cost_permille <= 20 ? 0 : a->cost_permille <= 100 ? 1 : 2;
+}
+
+// Group by effect; in a group what is enough by itself comes first, then what costs little, then the most bytes.
+// What is refused comes last.
 static bool before(const struct advice *a, const struct advice *b)
 {
     if (a->effect != b->effect)
         return a->effect < b->effect;
     if (!a->refused != !b->refused)
         return !a->refused;
+    if (a->fits != b->fits)
+        return a->fits;
+    if (dearness(a) != dearness(b))
+        return dearness(a) < dearness(b);
     return a->saved > b->saved;
 }
 
@@ -346,12 +357,6 @@ static void sort(struct advice_list *list)
         }
 }
 
-// Is the change free, or nearly so?
-static bool is_cheap(const struct advice *a)
-{
-    return a->cost_permille <= 20;
-}
-
 // Adds changes to the plan until it fits: cheap ones that keep the training as it is, then the dear ones among
 // them, then the rest. Two that set the same field (micro-batches) replace one another.
 static int make_plan(struct vram *v, struct vram *probe, struct advice_list *list)
@@ -362,7 +367,7 @@ static int make_plan(struct vram *v, struct vram *probe, struct advice_list *lis
         for (size_t i = 0; i < list->count && !list->found; i++) {
             const struct advice *a = &list->row[i];
             bool same = a->effect == ADVICE_SAME;
-            bool turn = round == 0 ? same && is_cheap(a) : round == 1 ? same && !is_cheap(a) : !same;
+            bool turn = round == 0 ? same && !dearness(a) : round == 1 ? same && dearness(a) : !same;
             struct vram_config next = list->best;
             if (!turn || a->refused || a->saved == 0 || apply(list->row_number[i], &next, NULL) != APPLIED)
                 continue;

@@ -4,6 +4,8 @@
 #include "calc/emit.h"
 #include "calc/text.h"
 
+enum { WORTH = 200 };  // less than this part of the whole is not worth a line of text
+
 static const char *const effect_names[] = {"same", "close", "different"};
 static const char *const effect_heads[] = {
     "The training stays the same",
@@ -64,7 +66,7 @@ static void put_text(struct writer *w, struct vram *v, const struct advice_list 
     for (unsigned e = 0; e < 3; e++) {
         bool any = false;
         for (size_t i = 0; i < list->count; i++) {
-            if (list->row[i].effect != e || (list->row[i].saved == 0 && !list->row[i].refused))
+            if (list->row[i].effect != e || (list->row[i].saved < list->process / WORTH && !list->row[i].refused))
                 continue;
             if (!any)
                 writer_f(w, "%s. Saves, MiB:\n", effect_heads[e]);

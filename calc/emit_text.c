@@ -92,7 +92,7 @@ static void stack(struct writer *w, const struct vram_result *r)
     for (;;) {
         uint32_t best = VRAM_CAT_COUNT;
         for (uint32_t c = 0; c < VRAM_CAT_COUNT; c++)
-            if (!done[c] && r->by_category[c] && (best == VRAM_CAT_COUNT || r->by_category[c] > r->by_category[best]))
+            if (!done[c] && r->by_category[c] > sum / 1000 && (best == VRAM_CAT_COUNT || r->by_category[c] > r->by_category[best]))
                 best = c;
         if (best == VRAM_CAT_COUNT)
             break;
@@ -140,13 +140,14 @@ static void figure(struct writer *w, const char *name, const struct vram_figure 
     emit_mib_right(w, f->bytes, 12);
     writer_str(w, "   ");
     if (f->low == f->bytes && f->high == f->bytes) {
-        writer_str(w, "exact");
+        writer_str(w, f->basis == VRAM_BASIS_EXACT ? "exact\n" : "");
     } else {
         emit_mib_round(w, f->low);
         writer_str(w, " to ");
         emit_mib_round(w, f->high);
     }
-    writer_f(w, " (%s)\n", vram_basis_name(f->basis));
+    if (f->low != f->bytes || f->high != f->bytes || f->basis != VRAM_BASIS_EXACT)
+        writer_f(w, " (%s)\n", vram_basis_name(f->basis));
     if (f->why && f->why[0])
         writer_f(w, "                                                 %s\n", f->why);
 }

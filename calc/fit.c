@@ -27,7 +27,8 @@ int fit_try(struct vram *probe, uint64_t *process, bool *fits)
     if (rc != VRAM_OK)
         return rc;
     *process = probe->result.process.bytes;
-    *fits = emit_fit_of(&probe->result) != EMIT_TOO_BIG;
+    enum emit_fit fit = emit_fit_of(&probe->result);
+    *fits = fit == EMIT_FITS || fit == EMIT_TIGHT;
     return VRAM_OK;
 }
 

@@ -11,7 +11,8 @@ struct vram *fit_probe(struct vram *v);
 // Takes over the probe's error into v and returns its code.
 int fit_error(struct vram *v, const struct vram *probe);
 
-// Bytes of the process, and whether they are within the card. Uses probe's configuration as it is.
+// Bytes of the process, and whether they are within the card; without a card they never are. Uses probe's
+// configuration as it is.
 int fit_try(struct vram *probe, uint64_t *process, bool *fits);
 
 // The largest batch_size, up to limit, with which `probe` fits its card; 0 if none.

@@ -110,7 +110,8 @@ static uint64_t others(const struct oom_message *m)
 {
     if (!m->total.present || !m->free.present)
         return 0;
-    uint64_t mine = m->in_use.present ? m->in_use.bytes : reserved(m) + (uint64_t)430 * EMIT_MIB;
+    // a context with eager loading, as old versions have it, takes up to 1343 MiB (contexts.def)
+    uint64_t mine = m->in_use.present ? m->in_use.bytes : reserved(m) + (uint64_t)1343 * EMIT_MIB;
     uint64_t used = m->total.bytes > m->free.bytes ? m->total.bytes - m->free.bytes : 0;
     return used > mine ? used - mine : 0;
 }
@@ -192,11 +193,12 @@ static void put_changes(struct writer *w, struct vram *v, const struct oom_messa
     if (advise_make(v, list) == VRAM_OK)
         for (size_t i = 0; i < list->count && shown < 5; i++) {
             const struct advice *a = &list->row[i];
+            bool fits = m->total.present && a->process <= m->total.bytes;
             if (a->refused || a->saved < m->tried.bytes / 4 || a->effect != ADVICE_SAME)
                 continue;
             writer_f(w, "- %s: ", a->what);
             emit_mib_round(w, a->saved);
-            writer_f(w, " MiB less (%s)%s\n", a->effect_text, a->fits ? ", and it fits" : "");
+            writer_f(w, " MiB less (%s)%s\n", a->effect_text, fits ? ", and it fits" : "");
             shown++;
         }
     writer_str(w, "All of it, with costs: vramcalc advise\n");

@@ -111,7 +111,7 @@ static bool batch_for(uint64_t rest, uint64_t low, uint64_t high, uint64_t *batc
     uint64_t b = rest ? high / rest : 0;
     for (unsigned back = 0; b > 0 && back < 2; back++, b--) {
         uint64_t segment = oom_segment(b * rest);
-        if (b <= 4096 && segment >= low && segment <= high) {
+        if (b <= 1024 && segment >= low && segment <= high) {
             *batch = b;
             return true;
         }
@@ -121,7 +121,7 @@ static bool batch_for(uint64_t rest, uint64_t low, uint64_t high, uint64_t *batc
 
 static bool is_round(uint64_t batch)
 {
-    return (batch & (batch - 1)) == 0 || batch % 4 == 0 || batch < 8;
+    return (batch & (batch - 1)) == 0 || (batch % 4 == 0 && batch <= 128) || batch < 8;
 }
 
 struct guesses {
@@ -151,8 +151,11 @@ static bool guess_logits(struct guesses *g, bool round, unsigned element)
     for (unsigned v = 0; v < VOCAB_COUNT; v++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
             struct oom_shape s = {{0, LENGTHS[t], VOCABS[v]}, {"batch", "sequence", "vocabulary"}, 3, element};
+            unsigned left = g->left;
             if (take(g, s, 0, round))
                 return true;
+            if (g->left != left)
+                break;  // one length a vocabulary: the others are the same number of tokens
         }
     return false;
 }

@@ -155,6 +155,9 @@ int oom_parse(struct oom_message *m, struct err *e, const char *text, size_t len
     }
     for (size_t i = 0; i < sizeof PHRASES / sizeof *PHRASES; i++)
         read_phrase(m, &PHRASES[i], message);
+    if (!m->tried.present)  // quoted the other way round
+        for (size_t i = 0; i < sizeof PHRASES / sizeof *PHRASES; i++)
+            read_phrase(m, &PHRASES[i], all);
     m->modern = find_words(message, "Of the allocated memory") < message.len;
     if (!m->tried.present)
         return err_set(e, VRAM_EPARSE, err_pos_of(NULL, text, (size_t)(message.at - text)),

@@ -39,7 +39,12 @@ WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)
 PARTS := $(if $(wildcard gen/main.c),vramdoc) $(if $(CLI),vramcalc) $(if $(CORE),libvram.a) \
 	$(if $(and $(WASM),$(WASM_LD)),vram.wasm) $(if $(and $(filter %.cu,$(KERNELS)),$(NVCC)),vramprobe)
 
-all: skipped $(addprefix $(BUILD)/,$(PARTS))
+all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n)
+
+# A program finds templates and words beside itself, wherever BUILD is.
+$(BUILD)/templates $(BUILD)/i18n:
+	@mkdir -p $(BUILD)
+	@ln -sfn $(CURDIR)/$(@F) $@
 
 skipped:
 	@$(if $(CORE),:,echo "calc/ is not there: the estimator is skipped")

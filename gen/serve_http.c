@@ -32,6 +32,7 @@ struct http {
     uint16_t port;
     buf problems;
     struct listener *listeners;
+    bool closing;
 };
 
 static const char reload_script[] =
@@ -206,6 +207,7 @@ static ssize_t next_event(void *ctx, uint64_t at, char *out, size_t room)
 {
     struct listener *l = ctx;
     (void)at;
+    if (l->http->closing) return MHD_CONTENT_READER_END_OF_STREAM;
     str event = l->pending & RELOAD ? STR("event: reload\ndata: 1\n\n") : STR(": here\n\n");
     if (!l->pending || event.len > room) {
         l->suspended = true;
@@ -296,6 +298,8 @@ void http_close(struct http *h)
 {
     if (!h) return;
     if (h->daemon) {
+        // The library refuses to stop while a connection is suspended.
+        h->closing = true;
         wake(h, HEARTBEAT);
         MHD_run(h->daemon);
         MHD_stop_daemon(h->daemon);

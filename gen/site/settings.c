@@ -107,8 +107,10 @@ static bool is_dir(str path)
 // templates/ or i18n/ as they stand beside the program: in its checkout, or where it was installed.
 static str find_data(str program_dir, const char *name, arena *a)
 {
-    str beside = arena_printf(a, "%.*s/../%s", STR_ARG(program_dir), name);
+    str beside = arena_printf(a, "%.*s/%s", STR_ARG(program_dir), name);
     if (is_dir(beside)) return beside;
+    str above = arena_printf(a, "%.*s/../%s", STR_ARG(program_dir), name);
+    if (is_dir(above)) return above;
     str installed = arena_printf(a, "%.*s/../share/vramdoc/%s", STR_ARG(program_dir), name);
     return is_dir(installed) ? installed : arena_printf(a, "%s", name);
 }

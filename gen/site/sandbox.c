@@ -64,6 +64,11 @@ void *sandbox_user(lua_State *L)
     return sandbox_of(L)->user;
 }
 
+void sandbox_errors_at(struct sandbox *s, const struct diag_pos *at)
+{
+    s->errors_at = at;
+}
+
 lua_State *sandbox_state(struct sandbox *s)
 {
     return s->L;
@@ -308,6 +313,8 @@ static void record_error(struct sandbox *s, int status, str file, struct diag *d
     uint32_t line = 0;
     const struct sandbox_chunk *c = place_cut(s, &message, &line);
     struct diag_pos pos = c ? chunk_position(c, line) : DIAG_FILE(file);
+    if (s->errors_at)
+        pos = *s->errors_at;
     if (status == LUA_ERRMEM)
         s->tripped = "too much memory";
     if (s->tripped)

@@ -34,9 +34,13 @@ bool sandbox_run(struct sandbox *s, str source, str file, uint32_t first_line, i
 // the line it names, of file when it names none; false then, and function and arguments are off the stack. A passed
 // limit cannot be caught in Lua.
 bool sandbox_call(struct sandbox *s, int nargs, int nresults, str file, struct diag *d);
+// From now on errors are recorded at this place, whatever line they name; NULL: at their line again.
+void sandbox_errors_at(struct sandbox *s, const struct diag_pos *at);
 // Makes the table on top of the stack (popped) the environment of chunks loaded from now on: reads go to it, then to
 // the libraries; writes are errors.
 void sandbox_environment(struct sandbox *s);
+// Under this key the registry holds the environment of new chunks.
+const void *sandbox_environment_key(void);
 // The place of a line of a chunk, whose name is as Lua's messages have it.
 struct diag_pos sandbox_position(const struct sandbox *s, str chunk_name, uint32_t line);
 // Counts work done in C as instructions; raises the limit's error when it is passed.

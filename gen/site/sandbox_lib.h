@@ -26,6 +26,7 @@ struct sandbox {
     arena chunks_arena;
     struct sandbox_chunk *chunks;
     void *user;
+    const struct diag_pos *errors_at;
 };
 
 // Library tables, in place of Lua's own functions of the same names.
@@ -35,8 +36,6 @@ extern const luaL_Reg sandbox_base[], sandbox_coroutine[], sandbox_table[], sand
 void sandbox_check(lua_State *L);
 // Replaces string.format in the table on top of the stack by one that shows no addresses.
 void sandbox_wrap_format(lua_State *L);
-// Under this key the registry holds the environment of new chunks.
-const void *sandbox_environment_key(void);
 // tostring() without addresses: leaves a string on the stack.
 const char *sandbox_tolstring(lua_State *L, int index, size_t *len);
 

@@ -183,6 +183,7 @@ static bool make_site(struct build *b)
     if (!emit_begin(&b->emit, b->site.settings.output_dir, b->emit.fresh, b->diag)) return false;
     make_folders(b);
     render_documents(b);
+    records_index(b);
     outputs_copy_assets(b);
     around_write(b);
     anchors_check(b);

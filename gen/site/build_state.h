@@ -15,6 +15,8 @@ struct built_document {
     bool dirty;
 };
 
+struct record_page;
+
 struct build {
     const struct build_options *options;
     struct build_summary *summary;
@@ -30,6 +32,7 @@ struct build {
     uint64_t program, outside, addresses, shown;
     struct built_document *documents;     // [site.document_count], in the site's order
     uint32_t *dirty; size_t dirty_count;  // places in documents
+    struct record_page *records;          // [document_count * language_count], url "" where there is no page; record.h
     struct cache_output *outputs; size_t output_count, output_cap;   // of this build, beside pages and twins
     str *written; size_t written_count, written_cap;                 // urls that were written to emit.work
     str *removed; size_t removed_count;

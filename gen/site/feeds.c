@@ -128,11 +128,8 @@ static int newest_first(const void *x, const void *y)
 // The description that a page's render found.
 static str description_of(const struct build *b, const struct page *p)
 {
-    struct record_reader r = record_open(b->documents[p->document->index].record);
-    struct record_page page;
-    while (record_next(&r, &page))
-        if (str_eq(page.url, p->url)) return page.description;
-    return STR_NONE;
+    const struct record_page *r = record_of(b, p->document->index, p->language->index);
+    return r ? r->description : STR_NONE;
 }
 
 static void put_element(buf *out, const char *name, str text)

@@ -60,13 +60,11 @@ static void list_inputs(const struct build *b, struct entries *e)
 
 static void list_outputs(const struct build *b, struct entries *e)
 {
-    for (size_t i = 0; i < b->site.document_count; i++) {
-        struct record_reader r = record_open(b->documents[i].record);
-        struct record_page p;
-        while (record_next(&r, &p)) {
-            add(e, p.url, p.size, p.hash);
-            add(e, twin_url(p.url, e->arena), p.twin_size, p.twin_hash);
-        }
+    for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) {
+        const struct record_page *p = &b->records[i];
+        if (!p->url.len) continue;
+        add(e, p->url, p->size, p->hash);
+        add(e, twin_url(p->url, e->arena), p->twin_size, p->twin_hash);
     }
     for (size_t i = 0; i < b->output_count; i++) add(e, b->outputs[i].url, b->outputs[i].size, b->outputs[i].hash);
 }

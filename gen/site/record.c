@@ -58,3 +58,28 @@ bool record_next(struct record_reader *r, struct record_page *p)
     p->links = unpack_from(unpack_str(&r->u));
     return !r->u.bad;
 }
+
+// Languages come in the site's order, but for the source's, which is first.
+static size_t find_language(const struct site *site, str tag, size_t near)
+{
+    for (size_t i = 0; i < site->language_count; i++) {
+        size_t l = (near + i) % site->language_count;
+        if (str_eq(site->languages[l]->tag, tag)) return l;
+    }
+    return site->language_count;
+}
+
+void records_index(struct build *b)
+{
+    const struct site *site = &b->site;
+    b->records = arena_new(&b->site.arena, struct record_page, site->document_count * site->language_count);
+    for (size_t i = 0; i < site->document_count; i++) {
+        struct record_reader r = record_open(b->documents[i].record);
+        struct record_page p;
+        for (size_t l = 0; record_next(&r, &p); l++) {
+            l = find_language(site, p.language, l);
+            if (l == site->language_count) continue;
+            b->records[i * site->language_count + l] = p;
+        }
+    }
+}

@@ -3,6 +3,7 @@
 #define GEN_SITE_RECORD_H
 
 #include "gen/site/pack.h"
+#include "gen/site/build_state.h"
 #include "gen/site/page.h"
 
 struct record_page {
@@ -21,5 +22,13 @@ void record_end(buf *out, str said);
 struct record_reader { struct unpack u; size_t left; str said; };
 struct record_reader record_open(str record);
 bool record_next(struct record_reader *r, struct record_page *out);
+// Opens the records of all documents at once: b->records.
+void records_index(struct build *b);
+// What the render of a document left in a language; NULL when it has no such page.
+static inline const struct record_page *record_of(const struct build *b, size_t document, size_t language)
+{
+    const struct record_page *p = &b->records[document * b->site.language_count + language];
+    return p->url.len ? p : NULL;
+}
 
 #endif

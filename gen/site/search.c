@@ -249,10 +249,8 @@ static void make_index(struct build *b, void *ctx, buf *out)
     struct indexing x = {.arena = ARENA_INIT, .docs = BUF_INIT};
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = nav_page(site, site->documents[i], l);
-        struct record_reader r = record_open(b->documents[i].record);
-        struct record_page page;
-        while (p && record_next(&r, &page))
-            if (str_eq(page.language, l->tag)) index_page(&x, p, &page);
+        const struct record_page *r = record_of(b, i, l->index);
+        if (p && r) index_page(&x, p, r);
     }
     buf_lit(out, "window.vramdocIndex={\"docs\":[");
     buf_str(out, buf_view(&x.docs));

@@ -10,7 +10,7 @@
 enum {
     LINES_SEARCHED = 400,  // how far below a block's first line its content may begin: link definitions come before it
     SEARCHED = 16384,      // how far behind the last link the next is looked for: a bound for hostile pages
-    LARGE_CELL = 65536,    // cells above this have no places within them
+    TRIES = 64,            // how many places there are tried
 };
 
 static bool is_space(char c)
@@ -154,26 +154,36 @@ static void map_place(struct md *r, cmark_node *leaf, str content)
     m->place = place < line.len ? place : 0;
 }
 
-// In a table's cell a | of the source is written \|, and the content has it without the backslash.
-static size_t cell_offset(struct md *r, cmark_node *leaf, size_t at)
+// Where a cell's content begins in the source; 0 when it is not found.
+static size_t cell_start(struct md *r, const cmark_node *cell)
 {
-    str content = md_content(leaf);
-    str plain = str_slice(content, 0, str_find(content, '|'));
-    size_t hint = leaf->start_column > 0 ? (size_t)leaf->start_column - 1 : 0;
-    size_t line = leaf->start_line > 0 ? (size_t)leaf->start_line : 1;
-    for (size_t i = 0; i < LINES_SEARCHED && line + i <= r->line_count && content.len < LARGE_CELL; i++) {
-        str s = line_at(r, line + i);
-        str rest = str_slice(s, hint, s.len);
+    str content = md_content(cell), plain = str_slice(content, 0, str_find(content, '|'));
+    size_t hint = cell->start_column > 0 ? (size_t)cell->start_column - 1 : 0;
+    size_t line = cell->start_line > 0 ? (size_t)cell->start_line : 1;
+    for (size_t i = 0; i < LINES_SEARCHED && line + i <= r->line_count; i++) {
+        str rest = str_slice(line_at(r, line + i), hint, SIZE_MAX);
         size_t found = str_search(rest, plain);
-        if (found == rest.len)
-            continue;
-        const char *p = rest.ptr + found, *end = s.ptr + s.len - 1;
-        for (size_t k = 0; k < at && p < end; k++, p++)
-            if (p[0] == '\\' && p[1] == '|' && content.ptr[k] == '|')
-                p++;
-        return (size_t)(p - r->text.ptr);
+        if (found < rest.len)
+            return (size_t)(rest.ptr + found - r->text.ptr);
     }
-    return md_block_offset(r, leaf);
+    return 0;
+}
+
+// In a table's cell a | of the source is written \|, and the content has it without the backslash.
+static size_t cell_offset(struct md *r, cmark_node *cell, size_t at)
+{
+    struct md_map *m = &r->map;
+    str content = md_content(cell);
+    if (m->leaf != cell)
+        *m = (struct md_map){.leaf = cell, .place = cell_start(r, cell)};
+    if (!m->place)
+        return md_block_offset(r, cell);
+    if (at < m->start)
+        *m = (struct md_map){.leaf = cell, .place = cell_start(r, cell)};
+    for (; m->start < at && m->place + 1 < r->text.len; m->start++, m->place++)
+        if (r->text.ptr[m->place] == '\\' && r->text.ptr[m->place + 1] == '|' && content.ptr[m->start] == '|')
+            m->place++;
+    return m->place;
 }
 
 // Offset in the source of a place in a leaf's content.
@@ -215,14 +225,23 @@ static bool is_destination(str s, size_t at)
     return i > 1 && s.ptr[i - 1] == '(' && s.ptr[i - 2] == ']';
 }
 
-// An autolink's text is its address, but for a scheme that was put before it.
-static bool is_bare(const cmark_node *link, str url, str *written)
+// An autolink's text is its address, but for a scheme that was put before it; no bracket stands before it.
+static size_t bare_place(const struct md *r, str content, const cmark_node *link)
 {
     const cmark_node *child = link->first_child;
-    if (!child || child->next || md_kind_of(child) != K_TEXT)
-        return false;
-    *written = md_chunk(&child->as.literal);
-    return str_ends(url, *written);
+    str text = child && !child->next && md_kind_of(child) == K_TEXT ? md_chunk(&child->as.literal) : STR_NONE;
+    if (!text.len || !str_ends(md_chunk(&link->as.link.url), text))
+        return content.len;
+    size_t at = search_from(content, r->cursor, text);
+    return at && at < content.len && content.ptr[at - 1] == '[' ? content.len : at;
+}
+
+static size_t destination_place(const struct md *r, str content, str url)
+{
+    size_t at = url.len ? search_from(content, r->cursor, url) : content.len;
+    for (unsigned tries = 0; at < content.len && !is_destination(content, at); tries++)
+        at = tries < TRIES ? search_from(content, at + 1, url) : content.len;
+    return at;
 }
 
 // A reference begins with a bracket and its text.
@@ -252,13 +271,9 @@ static bool holds_image(const cmark_node *link)
 size_t md_link_offset(struct md *r, cmark_node *link)
 {
     str content = r->leaf ? md_content(r->leaf) : STR_NONE;
-    str url = md_chunk(&link->as.link.url), text = url;
-    bool bare = is_bare(link, url, &text);
-    size_t at = url.len ? search_from(content, r->cursor, url) : content.len;
-    while (at < content.len && !is_destination(content, at))
-        at = search_from(content, at + 1, url);
-    if (at == content.len && bare)
-        at = search_from(content, r->cursor, text);
+    size_t at = bare_place(r, content, link);
+    if (at == content.len)
+        at = destination_place(r, content, md_chunk(&link->as.link.url));
     if (at == content.len)
         at = reference_place(content, r->cursor, link);
     if (!holds_image(link))

@@ -11,20 +11,39 @@ enum { MAX_COLUMNS = 1000, MAX_STEPS = 64 << 20 };
 
 static bool is_delimiter_byte(char c)
 {
-    return c == '|' || c == '-' || c == ':' || c == ' ' || c == '\t' || c == '>' || c == '\r';
+    return c == '|' || c == '-' || c == ':' || c == ' ' || (c >= '\t' && c <= '\r') || c == '>';
 }
 
-// Columns of a line that may be a table's delimiter row (|---|:-:|, in quotes too); 0 when it is none.
+// Lines of a text, ended as CommonMark does it: by LF, CR, or both.
+struct lines {
+    str rest;
+    bool has_cr;
+};
+
+static bool next_line(struct lines *l, str *line)
+{
+    if (!l->has_cr)
+        return str_line(&l->rest, line);
+    size_t n = 0;
+    while (n < l->rest.len && l->rest.ptr[n] != '\n' && l->rest.ptr[n] != '\r')
+        n++;
+    bool any = l->rest.len > 0;
+    *line = str_slice(l->rest, 0, n);
+    n += l->rest.len > n + 1 && l->rest.ptr[n] == '\r' && l->rest.ptr[n + 1] == '\n';
+    l->rest = str_slice(l->rest, n + 1, l->rest.len);
+    return any;
+}
+
+// Columns of a line that may be a table's delimiter row (|---|:-:|, in quotes too): its runs of dashes; 0 when it is none.
 static size_t delimiter_columns(str line)
 {
-    size_t pipes = 0, dashes = 0;
+    size_t columns = 0;
     for (size_t i = 0; i < line.len; i++) {
         if (!is_delimiter_byte(line.ptr[i]))
             return 0;
-        pipes += line.ptr[i] == '|';
-        dashes += line.ptr[i] == '-';
+        columns += line.ptr[i] == '-' && (!i || line.ptr[i - 1] != '-');
     }
-    return dashes ? pipes + 1 : 0;
+    return columns;
 }
 
 static bool is_blank(str line)
@@ -52,18 +71,18 @@ struct run {
 };
 
 // Rows that a table could have: lines up to a blank one. Wide rows are no rows of a table.
-static bool rows_fit(str rest, size_t columns, size_t max_cells)
+static bool rows_fit(struct lines rest, size_t columns, size_t max_cells)
 {
     size_t rows = 0;
     str line;
-    while (str_line(&rest, &line) && !is_blank(line)) {
+    while (next_line(&rest, &line) && !is_blank(line)) {
         if (++rows * columns > max_cells || pipe_count(line) > MAX_COLUMNS)
             return false;
     }
     return true;
 }
 
-static bool delimiter_fits(struct run *run, str rest, size_t at, size_t columns, size_t max_cells)
+static bool delimiter_fits(struct run *run, struct lines rest, size_t at, size_t columns, size_t max_cells)
 {
     run->steps += at - run->start + run->pipes * run->pipes;
     if (run->steps > MAX_STEPS || columns > MAX_COLUMNS)
@@ -78,11 +97,12 @@ static bool delimiter_fits(struct run *run, str rest, size_t at, size_t columns,
 // lines behind it. *offset is the first table that does not.
 bool md_tables_fit(str body, size_t max_cells, size_t *offset)
 {
-    str rest = body, line;
+    struct lines rest = {body, body.len && memchr(body.ptr, '\r', body.len)};
+    str line;
     struct run run = {0};
     if (!body.len || !memchr(body.ptr, '|', body.len))
         return true;
-    while (str_line(&rest, &line)) {
+    while (next_line(&rest, &line)) {
         size_t at = (size_t)(line.ptr - body.ptr);
         if (is_blank(line)) {
             run = (struct run){.start = at};

@@ -9,7 +9,7 @@
 #include "gen/text/escape.h"
 #include "gen/text/highlight.h"
 
-#define DIFF_LINES 12
+#define DIFF_LINES 4
 
 static str without_end(str s)
 {
@@ -18,19 +18,25 @@ static str without_end(str s)
     return s;
 }
 
-// Lines that differ, "-" wanted and "+" printed, at most DIFF_LINES of them.
+static void put_side(const char *who, bool there, str line, buf *out)
+{
+    if (there)
+        buf_printf(out, "%s \"%.*s\"", who, STR_ARG(line));
+    else
+        buf_printf(out, "%s nothing", who);
+}
+
+// The first lines that differ, at most DIFF_LINES of them, in one line of text.
 static void put_diff(str wanted, str got, buf *out)
 {
-    str w, g;
-    size_t shown = 0;
+    str w = STR(""), g = STR("");
     bool more_wanted = str_line(&wanted, &w), more_got = str_line(&got, &g);
-    while ((more_wanted || more_got) && shown < DIFF_LINES) {
+    size_t shown = 0;
+    for (size_t line = 1; (more_wanted || more_got) && shown < DIFF_LINES; line++) {
         if (!(more_wanted && more_got && str_eq(w, g))) {
-            if (more_wanted)
-                buf_printf(out, "\n    - %.*s", STR_ARG(w));
-            if (more_got)
-                buf_printf(out, "\n    + %.*s", STR_ARG(g));
-            shown++;
+            buf_printf(out, "%sline %zu: ", shown++ ? "; " : "", line);
+            put_side("wanted", more_wanted, w, out);
+            put_side(", printed", more_got, g, out);
         }
         more_wanted = more_wanted && str_line(&wanted, &w);
         more_got = more_got && str_line(&got, &g);

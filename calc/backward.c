@@ -40,15 +40,23 @@ static int32_t backward_next(struct graph *g, int32_t *ready)
     return best;
 }
 
-// AccumulateGrad: the first gradient becomes .grad, later ones are added to it.
-static void backward_accumulate(struct graph *g, struct node *n)
+static uint8_t gradient_part(uint8_t part)
 {
-    if (n->param == GRAPH_NO_PARAM)
+    return part == PART_BIAS ? PART_BIAS_GRAD : part == PART_A ? PART_A_GRAD : part == PART_B ? PART_B_GRAD : PART_WEIGHT_GRAD;
+}
+
+void graph_accumulate(struct graph *g, struct node *n)
+{
+    uint32_t gradient = n->gradient[0];
+    if (n->param == GRAPH_NO_PARAM || gradient == TAPE_NONE)
         return;  // the input of a checkpointed block: its owner collects the gradient
+    struct storage *s = &g->t->storages[gradient];
+    s->name = name_of(n->role, gradient_part(n->extra));
+    s->category = VRAM_CAT_GRAD;
     if (g->has_gradients)
-        tape_unref(g->t, n->gradient[0]);
+        tape_unref(g->t, gradient);
     else
-        tape_keep(g->t, n->gradient[0], n->unit,
+        tape_keep(g->t, gradient, n->unit,
                   (uint16_t)(n->unit < 0 ? SLOT_GRADIENT + n->param : n->sub * LAYOUT_BLOCK_NUMBERS + n->param));
     n->gradient[0] = TAPE_NONE;
 }
@@ -106,7 +114,7 @@ static void backward_step(struct graph *g, int32_t i, int32_t *ready)
     g->t->unit = g->nodes[i].unit;
     g->t->sub = g->nodes[i].sub;
     if (g->nodes[i].kind == NODE_ACCUMULATE) {
-        backward_accumulate(g, &g->nodes[i]);
+        graph_accumulate(g, &g->nodes[i]);
         return;
     }
     node_run(g, i, results);

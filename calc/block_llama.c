@@ -56,14 +56,20 @@ static void llama_rotate(struct graph *g, struct heads *h)
     h->k = k;
 }
 
-// The kernels take one key and value for each query head: grouped ones are copied.
+// The kernels take one key and value for each query head: grouped ones are copied. Under autocast they take the
+// compute format, while the rotation has gone to that of the angles.
 static struct value llama_attend(struct graph *g, const struct heads *h)
 {
-    if (g->m->c.n_kv_head == g->m->c.n_head)
-        return layer_attention(g, h->q, h->k, h->v);
-    struct value k = layer_repeat(g, h->k, SHAPE_Q);
-    struct value v = layer_repeat(g, h->v, SHAPE_Q);
-    struct value y = layer_attention(g, h->q, k, v);
+    bool grouped = g->m->c.n_kv_head != g->m->c.n_head;
+    struct value k = grouped ? layer_repeat(g, h->k, SHAPE_Q) : graph_copy(g, h->k);
+    struct value v = grouped ? layer_repeat(g, h->v, SHAPE_Q) : graph_copy(g, h->v);
+    struct value q_cast = graph_input_cast(g, h->q, ROLE_Q, PART_INPUT_CAST);
+    struct value k_cast = graph_input_cast(g, k, ROLE_K, PART_INPUT_CAST);
+    struct value v_cast = graph_input_cast(g, v, ROLE_V, PART_INPUT_CAST);
+    struct value y = layer_attention(g, q_cast, k_cast, v_cast);
+    graph_drop(g, q_cast);
+    graph_drop(g, k_cast);
+    graph_drop(g, v_cast);
     graph_drop(g, k);
     graph_drop(g, v);
     return y;

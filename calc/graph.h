@@ -132,6 +132,9 @@ void graph_autocast_exit_layer(struct graph *g);  // of the current layer alone:
 // Runs the nodes from the root on. The gradient's reference is used up; nodes from `base` on take part.
 void graph_backward(struct graph *g, int32_t root, uint32_t gradient, int32_t base);
 
+// AccumulateGrad: the first gradient becomes the parameter's .grad, later ones are added to it.
+void graph_accumulate(struct graph *g, struct node *n);
+
 // Runs node i: results[k] is a storage (with a reference) for edge k, TAPE_NONE where nothing flows.
 void node_run(struct graph *g, int32_t i, uint32_t results[GRAPH_EDGES]);
 

@@ -46,6 +46,21 @@ static struct value gemma_scale(struct graph *g, struct value hat, struct value 
     return out;
 }
 
+// weight * x
+static struct value rms_weighted(struct graph *g, struct value w, struct value x)
+{
+    uint8_t dtype = w.dtype == DT_F32 ? DT_F32 : x.dtype;
+    struct value out = graph_make(g, OP_MUL, w.role, PART_OUTPUT, dtype, x.shape);
+    if (graph_needs(g, w) || graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_MUL, &out, 0);
+        graph_save(g, n, graph_needs(g, x) ? w.storage : TAPE_NONE);
+        graph_save(g, n, graph_needs(g, w) ? x.storage : TAPE_NONE);
+        graph_edge(g, n, w);
+        graph_edge(g, n, x);
+    }
+    return out;
+}
+
 // Llama goes back to the input's format before the weight, Gemma after it.
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats)
 {
@@ -57,7 +72,7 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
     graph_drop(g, wide);
     struct value scaled = gemma ? gemma_scale(g, hat, w) : graph_none();
     struct value low = graph_to(g, gemma ? scaled : hat, x.dtype, PART_OUTPUT_CAST);
-    struct value out = gemma ? graph_copy(g, low) : layer_mul(g, low, w, w.role, PART_OUTPUT);
+    struct value out = gemma ? graph_copy(g, low) : rms_weighted(g, w, low);
     graph_drop(g, low);
     graph_drop(g, scaled);
     graph_drop(g, hat);

@@ -97,14 +97,15 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
     graph_drop(g, normed);
-    if (rotary)
+    if (rotary && !(g->grad && g->m->c.checkpointing))
         layer_rope_close(g);
     return loss;
 }
 
-static uint32_t pass_slot(struct graph *g, enum graph_slot slot, uint8_t role, uint8_t dtype, uint8_t shape)
+static uint32_t pass_slot(struct graph *g, enum graph_slot slot, uint16_t name, uint8_t dtype, uint8_t shape)
 {
-    return tape_existing(g->t, name_of(role, PART_SELF), dtype, shape, HOME_PERSIST, (uint16_t)slot);
+    uint8_t category = shape == SHAPE_NV ? VRAM_CAT_LOGITS : shape == SHAPE_TOKENS ? VRAM_CAT_INPUT : VRAM_CAT_ACT;
+    return tape_existing(g->t, name, category, dtype, shape, HOME_PERSIST, (uint16_t)slot);
 }
 
 static uint32_t pass_fetch(struct graph *g, enum op op, uint8_t role)
@@ -112,14 +113,22 @@ static uint32_t pass_fetch(struct graph *g, enum op op, uint8_t role)
     return graph_scratch(g, op, role, PART_SELF, DT_I64, SHAPE_TOKENS);
 }
 
+static bool pass_divides(const struct model *m)
+{
+    return m->c.family == FAMILY_GPT2 || (m->c.mode == MODE_PROCESS && m->c.gradient_accumulation_steps > 1);
+}
+
 // logits, loss = model(X, Y): the old tensors go when the names get new ones.
 static void pass_rebind(struct graph *g, const struct pass *p)
 {
+    bool low = g->m->c.dtype == DTYPE_BFLOAT16_PURE && g->m->c.cross_entropy == CROSS_ENTROPY_EAGER;
+    uint16_t logits = g->m->features & HAS_SOFT_CAP ? NAME(LOGITS, SCALED) : NAME(LOGITS, SELF);
+    uint16_t loss = p->train && pass_divides(g->m) ? NAME(LOSS, SCALED) : NAME(LOSS, SELF);
     if (!p->has_logits)
         return;
     if (g->m->c.keep_logits == KEEP_LOGITS_YES)
-        tape_unref(g->t, pass_slot(g, SLOT_LOGITS, ROLE_LOGITS, g->compute, SHAPE_NV));
-    tape_unref(g->t, pass_slot(g, SLOT_LOSS, ROLE_LOSS, DT_F32, SHAPE_ONE));
+        tape_unref(g->t, pass_slot(g, SLOT_LOGITS, logits, g->compute, SHAPE_NV));
+    tape_unref(g->t, pass_slot(g, SLOT_LOSS, loss, low ? DT_LOW : DT_F32, SHAPE_ONE));
 }
 
 // loss = loss / gradient_accumulation_steps; the divisor is an int64 on the CPU.
@@ -133,11 +142,6 @@ static struct value pass_divide(struct graph *g, struct value loss)
     }
     graph_drop(g, loss);
     return out;
-}
-
-static bool pass_divides(const struct model *m)
-{
-    return m->c.family == FAMILY_GPT2 || (m->c.mode == MODE_PROCESS && m->c.gradient_accumulation_steps > 1);
 }
 
 // The variables logits and loss keep what the pass made.
@@ -175,13 +179,14 @@ static void pass_backward(struct graph *g, struct value loss)
     g->t->sub = 0;
     tape_unref(g->t, one);
     graph_drop(g, root);
+    layer_rope_close(g);  // checkpointed blocks have kept them
 }
 
 // One micro-step of the training loop. The next batch is fetched between forward and backward.
 static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx)
 {
-    uint32_t ids = pass_slot(g, SLOT_X, ROLE_BATCH, DT_I64, SHAPE_TOKENS);
-    uint32_t targets = pass_slot(g, SLOT_Y, ROLE_TARGETS, DT_I64, SHAPE_TOKENS);
+    uint32_t ids = pass_slot(g, SLOT_X, NAME(BATCH, SELF), DT_I64, SHAPE_TOKENS);
+    uint32_t targets = pass_slot(g, SLOT_Y, NAME(TARGETS, SELF), DT_I64, SHAPE_TOKENS);
     struct value logits = graph_none();
     struct value loss = pass_forward(g, ids, targets, &logits);
     pass_rebind(g, p);

@@ -371,15 +371,8 @@ static void accumulate(struct graph *g, bool global, uint16_t number)
 {
     struct value w = graph_param(g, global, number);
     graph_drop(g, w);
-    if (w.node == GRAPH_NO_NODE || !graph_ok(g))
-        return;
-    uint32_t *gradient = &g->nodes[w.node].gradient[0];
-    if (g->has_gradients)
-        tape_unref(g->t, *gradient);
-    else
-        tape_keep(g->t, *gradient, g->t->unit,
-                  (uint16_t)(global ? SLOT_GRADIENT + number : g->t->sub * LAYOUT_BLOCK_NUMBERS + number));
-    *gradient = TAPE_NONE;
+    if (w.node != GRAPH_NO_NODE && graph_ok(g))
+        graph_accumulate(g, &g->nodes[w.node]);
 }
 
 static void accumulate_all(struct graph *g)

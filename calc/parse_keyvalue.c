@@ -22,6 +22,16 @@ static struct span value_of(struct span s, const char **unclosed)
     return s;
 }
 
+// "5 * 8", as Python files write it
+static bool is_arithmetic(struct span value)
+{
+    bool digits = value.len > 0 && ((value.at[0] >= '0' && value.at[0] <= '9') || value.at[0] == '(');
+    for (size_t i = 1; digits && i < value.len; i++)
+        if (value.at[i] == '*' || value.at[i] == '/' || value.at[i] == '+' || value.at[i] == '(')
+            return value.at[i] != '+' || (value.at[i - 1] != 'e' && value.at[i - 1] != 'E');
+    return false;
+}
+
 static int read_pair(struct parse *p, struct span line)
 {
     size_t n = 0;
@@ -39,7 +49,7 @@ static int read_pair(struct parse *p, struct span line)
         return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, unclosed), "this quote is never closed");
     if (value.len == 0)
         return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, line.at + n), "%.*s has no value", (int)key.len, key.at);
-    return parse_set(p, key, value);
+    return is_arithmetic(value) ? parse_assignment(p, key, value) : parse_set(p, key, value);
 }
 
 int parse_flat(struct parse *p)

@@ -256,7 +256,7 @@ static void check_tokens(struct log *l, const struct vram_config *c)
 {
     uint64_t seq = c->seq_len ? c->seq_len : c->block_size;
     uint64_t step = seq * c->batch_size;
-    if (l->tokens && step && l->tokens % step)
+    if (l->tokens && step && l->has_batch && l->tokens % step)
         parse_note(l->p, "log and configuration do not agree: %u tokens per iteration is no multiple of batch_size x seq_len = %u",
                    l->tokens, step);
     else if (l->tokens && step && !l->has_batch)

@@ -103,6 +103,7 @@ int parse_assignment(struct parse *p, struct span key, struct span expression)
     struct py_value v;
     struct py_error error;
     const char *text_end = p->text + p->len;
+    expression = span_trim(expression);
     const char *at = py_eval(&p->v->config, expression.at, text_end, &v, &error);
     bool field = config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
     if (error.text)

@@ -224,13 +224,14 @@ static int engine_first_batch(struct engine *e, struct player *p)
 // estimate_loss returns: its variables go.
 static int engine_end_evaluation(struct engine *e, struct player *p)
 {
-    static const struct storage logits = {.name = NAME(LOGITS, SELF), .op = OP_MM, .category = VRAM_CAT_LOGITS};
-    static const struct storage loss = {.name = NAME(LOSS, SELF), .op = OP_NLL, .category = VRAM_CAT_ACT};
-    uint32_t shift = e->model.c.dtype == DTYPE_FLOAT32 ? 2 : 1;
+    const struct reel *r = &e->reels[ENGINE_EVAL];
     int rc = VRAM_OK;
-    if (e->model.c.keep_logits == KEEP_LOGITS_YES)
-        rc = player_free(p, SLOT_LOGITS, &logits, e->elements[SHAPE_NV] << shift, -1);
-    return rc == VRAM_OK ? player_free(p, SLOT_LOSS, &loss, e->model.c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4, -1) : rc;
+    for (uint16_t slot = SLOT_LOGITS; slot <= SLOT_LOSS && rc == VRAM_OK; slot++) {
+        uint32_t kept = reel_kept(r, slot);
+        if (kept != TAPE_NONE)
+            rc = player_free(p, slot, &r->tape.storages[kept], r->bytes[kept], -1);
+    }
+    return rc;
 }
 
 static int engine_evaluate(struct engine *e, struct player *p)

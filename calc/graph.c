@@ -165,7 +165,7 @@ void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype)
     if (node == GRAPH_NO_NODE)
         return;
     struct node *n = &g->nodes[node];
-    n->saved[n->saved_count++] = tape_existing(g->t, name_of(n->role, PART_SELF), dtype, SHAPE_ONE, HOME_CPU, 0);
+    n->saved[n->saved_count++] = tape_existing(g->t, name_of(n->role, PART_SELF), VRAM_CAT_ACT, dtype, SHAPE_ONE, HOME_CPU, 0);
 }
 
 // Layers of the simulation are numbered through.
@@ -188,7 +188,7 @@ static uint8_t graph_param_dtype(const struct graph *g, const struct layout_para
 
 static void graph_param_first(struct graph *g, struct param *p, const struct layout_param *row)
 {
-    p->storage = tape_existing(g->t, name_of(row->role, row->part), graph_param_dtype(g, row), row->shape, HOME_NONE, row->number);
+    p->storage = tape_existing(g->t, name_of(row->role, row->part), VRAM_CAT_PARAM, graph_param_dtype(g, row), row->shape, HOME_NONE, row->number);
     p->accumulate = GRAPH_NO_NODE;
     p->cast_node = GRAPH_NO_NODE;
 }

@@ -53,6 +53,9 @@ static void model_resolve(struct vram_config *c)
         c->cross_entropy = gpt ? CROSS_ENTROPY_EAGER : CROSS_ENTROPY_UPCAST;
     if (c->keep_logits == KEEP_LOGITS_AUTO)
         c->keep_logits = gpt ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
+    bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST;
+    if (!whole || (c->compile && !c->compile_logits))
+        c->keep_logits = KEEP_LOGITS_NO;  // there are none
 }
 
 static int model_check_run(struct vram_config *c, struct err *e)

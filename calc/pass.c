@@ -118,17 +118,24 @@ static bool pass_divides(const struct model *m)
     return m->c.family == FAMILY_GPT2 || (m->c.mode == MODE_PROCESS && m->c.gradient_accumulation_steps > 1);
 }
 
-// logits, loss = model(X, Y): the old tensors go when the names get new ones.
-static void pass_rebind(struct graph *g, const struct pass *p)
+// A variable gets a new tensor: the old one, of an earlier pass of this kind, goes.
+static void pass_rebind_one(struct graph *g, enum graph_slot slot, struct value fresh, uint8_t part)
 {
-    bool low = g->m->c.dtype == DTYPE_BFLOAT16_PURE && g->m->c.cross_entropy == CROSS_ENTROPY_EAGER;
-    uint16_t logits = g->m->features & HAS_SOFT_CAP ? NAME(LOGITS, SCALED) : NAME(LOGITS, SELF);
-    uint16_t loss = p->train && pass_divides(g->m) ? NAME(LOSS, SCALED) : NAME(LOSS, SELF);
+    if (!graph_ok(g) || fresh.storage == TAPE_NONE)
+        return;
+    const struct storage *s = &g->t->storages[fresh.storage];
+    uint16_t name = part == PART_SELF ? s->name : name_of((uint8_t)(s->name >> 6), part);
+    tape_unref(g->t, pass_slot(g, slot, name, fresh.dtype, fresh.shape));
+}
+
+// logits, loss = model(X, Y)
+static void pass_rebind(struct graph *g, const struct pass *p, struct value logits, struct value loss)
+{
     if (!p->has_logits)
         return;
     if (g->m->c.keep_logits == KEEP_LOGITS_YES)
-        tape_unref(g->t, pass_slot(g, SLOT_LOGITS, logits, g->compute, SHAPE_NV));
-    tape_unref(g->t, pass_slot(g, SLOT_LOSS, loss, low ? DT_LOW : DT_F32, SHAPE_ONE));
+        pass_rebind_one(g, SLOT_LOGITS, logits, PART_SELF);
+    pass_rebind_one(g, SLOT_LOSS, loss, p->train && pass_divides(g->m) ? PART_SCALED : PART_SELF);
 }
 
 // loss = loss / gradient_accumulation_steps; the divisor is an int64 on the CPU.
@@ -189,7 +196,7 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     uint32_t targets = pass_slot(g, SLOT_Y, NAME(TARGETS, SELF), DT_I64, SHAPE_TOKENS);
     struct value logits = graph_none();
     struct value loss = pass_forward(g, ids, targets, &logits);
-    pass_rebind(g, p);
+    pass_rebind(g, p, logits, loss);
     if (pass_divides(g->m))
         loss = pass_divide(g, loss);
     pass_keep(g, &logits, &loss);
@@ -211,7 +218,7 @@ static void pass_evaluate(struct graph *g, const struct pass *p)
     uint32_t ids = pass_fetch(g, OP_X, ROLE_BATCH), targets = pass_fetch(g, OP_Y, ROLE_TARGETS);
     struct value logits = graph_none();
     struct value loss = pass_forward(g, ids, targets, &logits);
-    pass_rebind(g, p);
+    pass_rebind(g, p, logits, loss);
     pass_keep(g, &logits, &loss);
     graph_autocast_exit(g);
     tape_unref(g->t, ids);

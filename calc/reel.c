@@ -93,7 +93,7 @@ static int reel_condense(struct reel *r)
 static int reel_choose(struct reel *r, struct graph *g, const struct model *m)
 {
     uint64_t layers = m->c.n_layer, period = pass_period(m);
-    if (layers % period == 0 && layers / period > 3) {
+    if (!r->whole && layers % period == 0 && layers / period > 3) {
         int rc = reel_try(r, g, m, 3, (uint32_t)period);
         if (rc != VRAM_OK || r->tape.repeats)
             return rc;
@@ -184,4 +184,14 @@ uint64_t reel_saved_bytes(const struct reel *r, const uint64_t elements[SHAPE_CO
         sum = size_add(sum, size_mul(count, elements[e->shape] << dtype_shift(e->dtype)));
     }
     return sum;
+}
+
+uint32_t reel_kept(const struct reel *r, uint16_t slot)
+{
+    for (size_t i = r->tape.count; i-- > 1;) {
+        const struct storage *s = &r->tape.storages[i];
+        if (s->home == HOME_PERSIST && s->unit < 0 && s->slot == slot && s->refs > 0)
+            return (uint32_t)i;
+    }
+    return TAPE_NONE;
 }

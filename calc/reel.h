@@ -26,6 +26,7 @@ struct reel {
     size_t saved_count, saved_cap;
     uint32_t units;   // real ones
     uint32_t period;  // layers in a unit
+    bool whole;       // record every layer, for tests: what is repeated must equal what is written out
     bool failed;
 };
 
@@ -67,6 +68,9 @@ static inline uint64_t reel_times(const struct reel *r, int32_t sim)
 {
     return r->tape.repeats && sim == 1 ? r->units - 2 : 1;
 }
+
+// The storage that the tape leaves in a slot of HOME_PERSIST, TAPE_NONE if it leaves none.
+uint32_t reel_kept(const struct reel *r, uint16_t slot);
 
 // The largest rise above the live bytes at the start, and the change from start to end.
 struct reel_rise {

@@ -20,6 +20,8 @@ static int report_event(void *ctx, const struct trace_event *event)
     if (event->category != VRAM_CAT_WORKSPACE) {
         e->name_bytes[event->name] += sign * event->bytes;
         e->name_count[event->name] += (uint32_t)sign;
+    }
+    if (!event->is_free) {
         e->name_op[event->name] = (uint8_t)event->op;
         e->name_category[event->name] = (uint8_t)event->category;
     }

@@ -19,7 +19,7 @@ int state_each(struct player *p, const struct state *s, state_fn *fn)
 // nanoGPT registers a causal mask behind the projections of each attention that is not a kernel.
 static int step_mask(struct player *p, const struct state *s, int32_t layer)
 {
-    static const struct storage mask = {.name = NAME(SCORES, MASK), .op = OP_BUFFER, .category = VRAM_CAT_PARAM};
+    static const struct storage mask = {.name = NAME(SCORES, BUFFER), .op = OP_BUFFER, .category = VRAM_CAT_PARAM};
     return player_forever(p, &mask, s->buffer_bytes / s->m->c.n_layer, layer);
 }
 

@@ -85,9 +85,10 @@ uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category,
     return id;
 }
 
-uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t dtype, uint8_t shape, enum tape_home home, uint16_t slot)
+uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype, uint8_t shape, enum tape_home home,
+                       uint16_t slot)
 {
-    return tape_storage(t, (struct storage){.name = name, .dtype = dtype, .shape = shape, .home = (uint8_t)home,
+    return tape_storage(t, (struct storage){.name = name, .category = category, .dtype = dtype, .shape = shape, .home = (uint8_t)home,
                                             .sub = t->sub, .refs = 1, .slot = slot, .unit = t->unit});
 }
 

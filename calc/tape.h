@@ -91,7 +91,8 @@ void tape_free(struct tape *t);
 // A storage with one reference and its allocation.
 uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category, uint8_t dtype, uint8_t shape);
 // A storage that exists already: a weight, the batch, a number on the CPU.
-uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t dtype, uint8_t shape, enum tape_home home, uint16_t slot);
+uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype, uint8_t shape, enum tape_home home,
+                       uint16_t slot);
 void tape_ref(struct tape *t, uint32_t storage);
 void tape_unref(struct tape *t, uint32_t storage);  // the last one frees; TAPE_NONE is nothing
 // The storage, from its allocation on, lives in a slot of HOME_PERSIST of the given unit. The reference is used up.

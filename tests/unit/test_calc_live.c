@@ -1,0 +1,212 @@
+// Three ways to the same numbers, on thousands of random configurations: the peak by the reels' rises, the peak by
+// playing them, and playing tapes on which every layer is written out.
+
+#include "calc/engine.h"
+#include "tests/unit/calc_fixture.h"
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+static uint64_t between(uint64_t *seed, uint64_t low, uint64_t high)
+{
+    return low + next_random(seed) % (high - low + 1);
+}
+
+static void set_number(vram *v, const char *key, uint64_t n)
+{
+    if (vram_set_u64(v, key, n) != VRAM_OK)
+        fail_msg("%s=%llu: %s", key, (unsigned long long)n, vram_error(v)->text);
+}
+
+// A field's value by chance, within its range.
+static void set_any(vram *v, uint64_t *seed, const char *key)
+{
+    const struct vram_field *f = vram_field_find(key);
+    set_number(v, key, between(seed, f->min, f->max));
+}
+
+static void set_random(vram *v, uint64_t *seed)
+{
+    static const char *const any[] = {"mode", "dtype", "attention", "optimizer", "checkpointing", "bias", "family",
+                                      "tie_embeddings", "keep_logits", "cross_entropy", "evaluation"};
+    uint64_t heads = between(seed, 1, 8);
+    vram_clear(v);
+    for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+        set_any(v, seed, any[i]);
+    set_number(v, "n_layer", between(seed, 1, 9));
+    set_number(v, "n_head", heads);
+    set_number(v, "n_embd", heads * 2 * between(seed, 1, 64));
+    set_number(v, "vocab_size", between(seed, 1, 60000));
+    set_number(v, "batch_size", between(seed, 1, 16));
+    set_number(v, "block_size", between(seed, 1, 600));
+    set_number(v, "gradient_accumulation_steps", between(seed, 1, 3));
+    set_number(v, "checkpoint_every", between(seed, 1, 4));
+    set_number(v, "dropout", next_random(seed) % 3 ? 0 : 100000);
+    set_number(v, "grad_clip", next_random(seed) % 2 ? 0 : 1000000);
+    if (next_random(seed) % 4 == 0 && vram_set(v, "family", "qwen3_moe") == VRAM_OK)
+        set_number(v, "n_expert", between(seed, 2, 8));
+    if (next_random(seed) % 4 == 0)
+        set_number(v, "lora_rank", between(seed, 1, 16));
+}
+
+static void test_rises(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t seed = 1, peak, refused = 0, runs = 4000;
+    (void)state;
+    for (uint64_t i = 0; i < runs; i++) {
+        set_random(v, &seed);
+        int rc = vram_run(v);
+        if (rc == VRAM_EUNSUPPORTED || rc == VRAM_EMODEL) {
+            refused++;
+            continue;
+        }
+        if (rc != VRAM_OK)
+            fail_msg("run %llu: %s", (unsigned long long)i, vram_error(v)->text);
+        assert_int_equal(vram_live_peak(v, &peak), VRAM_OK);
+        if (peak != vram_result(v)->peak_live.bytes)
+            fail_msg("run %llu: %llu by rises, %llu by playing", (unsigned long long)i, (unsigned long long)peak,
+                     (unsigned long long)vram_result(v)->peak_live.bytes);
+    }
+    assert_true(refused < runs / 4);
+    close_vram(v, &h);
+}
+
+// The result's lines and categories add up to the peak, in every mode.
+static void test_sums(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t seed = 7;
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        set_random(v, &seed);
+        if (vram_run(v) != VRAM_OK)
+            continue;
+        const struct vram_result *r = vram_result(v);
+        uint64_t lines = 0, categories = 0;
+        for (size_t k = 0; k < r->at_peak_count; k++) {
+            assert_true(r->at_peak[k].bytes > 0 && r->at_peak[k].count > 0 && r->at_peak[k].count < 10000);
+            lines += r->at_peak[k].bytes;
+        }
+        for (size_t k = 0; k < VRAM_CAT_COUNT; k++)
+            categories += r->by_category[k];
+        assert_int_equal(lines, r->peak_live.bytes);
+        assert_int_equal(categories, r->peak_live.bytes);
+    }
+    close_vram(v, &h);
+}
+
+struct digest {
+    uint64_t sum, count;
+};
+
+// Order, bytes, layer and name of every event.
+static int digest_event(void *ctx, const struct vram_event *e)
+{
+    struct digest *d = ctx;
+    uint64_t word = e->bytes * 31 + (uint64_t)e->block * 7 + e->id * 2 + e->is_free + (uint64_t)(uintptr_t)e->name;
+    d->sum = (d->sum ^ word) * 1099511628211u;
+    d->count++;
+    return 0;
+}
+
+static struct digest digest_of(vram *v, bool whole)
+{
+    struct digest d = {0};
+    if (vram_run(v) != VRAM_OK)
+        return d;
+    for (unsigned i = 0; i < ENGINE_REELS; i++)
+        v->engine->reels[i].whole = whole;
+    v->engine->recorded = false;
+    assert_int_equal(vram_trace(v, digest_event, &d), VRAM_OK);
+    for (unsigned i = 0; i < ENGINE_REELS; i++)
+        v->engine->reels[i].whole = false;
+    v->engine->recorded = false;
+    return d;
+}
+
+static void test_layers_written_out(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t seed = 3, repeated = 0, runs = 0;
+    (void)state;
+    for (int i = 0; i < 800; i++) {
+        set_random(v, &seed);
+        set_number(v, "n_layer", between(&seed, 4, 12));
+        struct digest folded = digest_of(v, false);
+        if (folded.count == 0)
+            continue;
+        runs++;
+        repeated += v->engine->reels[ENGINE_FIRST].tape.repeats;
+        struct digest whole = digest_of(v, true);
+        assert_int_equal(folded.count, whole.count);
+        assert_int_equal(folded.sum, whole.sum);
+    }
+    assert_true(runs > 500);
+    printf("%llu of %llu tapes stand on three units\n", (unsigned long long)repeated, (unsigned long long)runs);
+    close_vram(v, &h);
+}
+
+// A free names the storage as its allocation did.
+struct ledger {
+    struct vram_event *by_id;
+    size_t cap;
+    uint64_t live;
+};
+
+static int ledger_event(void *ctx, const struct vram_event *e)
+{
+    struct ledger *l = ctx;
+    if (e->id >= l->cap) {
+        l->cap = e->id * 2 + 1024;
+        l->by_id = realloc(l->by_id, l->cap * sizeof *l->by_id);
+        assert_non_null(l->by_id);
+    }
+    l->live += e->is_free ? 0 - e->bytes : e->bytes;
+    assert_int_equal(l->live, e->live);
+    if (!e->is_free) {
+        l->by_id[e->id] = *e;
+        return 0;
+    }
+    const struct vram_event *made = &l->by_id[e->id];
+    assert_int_equal(made->bytes, e->bytes);
+    assert_int_equal(made->category, e->category);
+    assert_int_equal(made->block, e->block);
+    if (strcmp(made->name, e->name))
+        fail_msg("allocated as %s, freed as %s", made->name, e->name);
+    return 0;
+}
+
+static void test_ledger(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    struct ledger l = {0};
+    uint64_t seed = 5;
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        set_random(v, &seed);
+        l.live = 0;
+        int rc = vram_trace(v, ledger_event, &l);
+        assert_true(rc == VRAM_OK || rc == VRAM_EMODEL || rc == VRAM_EUNSUPPORTED);
+    }
+    free(l.by_id);
+    close_vram(v, &h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rises),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_layers_written_out),
+        cmocka_unit_test(test_ledger),
+    };
+    return cmocka_run_group_tests_name("calc_live", tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+// Out-of-memory messages of several PyTorch versions, and the tensors that they are about.
+
+#include "tests/unit/calc_fixture.h"
+
+#include "calc/oom.h"
+
+// The wordings, as PyTorch printed them (numbers of two reported cases and of our own).
+#define MESSAGE_1_0 "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total capacity; " \
+                    "6.36 GiB already allocated; 5.38 MiB free; 6.90 GiB cached)"
+// SRC: https://github.com/karpathy/nanoGPT/issues/61
+#define MESSAGE_1_13 "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 786.00 MiB (GPU 0; 15.78 GiB total " \
+                     "capacity; 14.28 GiB already allocated; 37.75 MiB free; 14.32 GiB reserved in total by PyTorch) If reserved " \
+                     "memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation."
+#define MESSAGE_2_1 "OutOfMemoryError: CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacty of 23.69 GiB of " \
+                    "which 1.27 GiB is free. Process 42 has 22.41 GiB memory in use. Of the allocated memory 20.03 GiB is " \
+                    "allocated by PyTorch, and 1.20 GiB is reserved by PyTorch but unallocated."
+#define MESSAGE_2_5 "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.99 GiB " \
+                    "of which\n1.02 GiB is free. Including non-PyTorch memory, this process has 10.80 GiB memory in use. Of the " \
+                    "allocated memory 10.21 GiB is allocated by PyTorch, and 205.61 MiB is reserved by PyTorch but unallocated."
+
+static struct oom_message parsed(const char *text)
+{
+    static struct err e;
+    struct oom_message m;
+    memset(&e, 0, sizeof e);
+    err_clear(&e);
+    if (oom_parse(&m, &e, text, strlen(text)) != VRAM_OK)
+        fail_msg("%s", e.message.text);
+    return m;
+}
+
+static void assert_hundredths(struct oom_size s, uint64_t hundredths, uint64_t unit)
+{
+    assert_true(s.present);
+    assert_int_equal(s.bytes, hundredths * unit / 100);
+    assert_int_equal(s.high - s.bytes, unit / 100 / 2);
+}
+
+static void test_wordings(void **state)
+{
+    (void)state;
+    const uint64_t mib = 1048576, gib = 1073741824;
+    struct oom_message m = parsed(MESSAGE_1_0);
+    assert_hundredths(m.tried, 2000, mib);
+    assert_hundredths(m.total, 793, gib);
+    assert_hundredths(m.allocated, 636, gib);
+    assert_hundredths(m.free, 538, mib);
+    assert_hundredths(m.reserved, 690, gib);
+    m = parsed(MESSAGE_1_13);
+    assert_hundredths(m.tried, 78600, mib);
+    assert_hundredths(m.reserved, 1432, gib);
+    assert_false(m.modern);
+    m = parsed(MESSAGE_2_1);
+    assert_hundredths(m.tried, 614, gib);
+    assert_hundredths(m.total, 2369, gib);
+    assert_hundredths(m.free, 127, gib);
+    assert_hundredths(m.in_use, 2241, gib);
+    assert_hundredths(m.allocated, 2003, gib);
+    assert_hundredths(m.unallocated, 120, gib);
+    assert_true(m.modern);
+    m = parsed("Traceback (most recent call last):\n  File \"train.py\"\n" MESSAGE_2_5 "\n");
+    assert_hundredths(m.free, 102, gib);  // over a line's end
+    assert_hundredths(m.unallocated, 20561, mib);
+}
+
+static void test_not_a_message(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "hello", "CUDA out of memory.", "CUDA error: out of memory",
+                                        "out of memory. Tried to allocate lots", "out of memory. Tried to allocate 99999999999999.00 GiB",
+                                        "out of memory. Tried to allocate 1.2.3 GiB", "out of memory. Tried to allocate"};
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        int rc = vram_explain_oom(v, texts[i], strlen(texts[i]), false, VRAM_FORMAT_TEXT);
+        if (rc != VRAM_EPARSE || vram_error(v)->line == 0)
+            fail_msg("%s: %d", texts[i], rc);
+    }
+    close_vram(v, &h);
+}
+
+static json_t *explained(vram *v, const char *message, bool with_config)
+{
+    assert_int_equal(vram_explain_oom(v, message, strlen(message), with_config, VRAM_FORMAT_JSON), VRAM_OK);
+    json_t *j = json_loads(vram_text(v, NULL), 0, NULL);
+    assert_non_null(j);
+    return j;
+}
+
+static void assert_shape(const json_t *t, const char *wanted)
+{
+    char got[128] = "";
+    size_t i;
+    json_t *n;
+    json_array_foreach(json_object_get(t, "shape"), i, n)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%lld x ", (long long)json_integer_value(n));
+    snprintf(got + strlen(got), sizeof got - strlen(got), "%lld", (long long)json_integer_value(json_object_get(t, "element_bytes")));
+    assert_string_equal(got, wanted);
+}
+
+// The logits of the reported run: the request of 786 MiB is one of theirs.
+static void test_names_the_tensor(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=gpt2 batch_size=4 dtype=float16");
+    json_t *j = explained(v, MESSAGE_1_13, true);
+    const json_t *first = json_array_get(json_object_get(j, "tensors"), 0);
+    assert_int_equal(json_u64(first, "bytes"), 4 * 1024 * 50304 * 4);
+    assert_string_equal(json_text(first, "category"), "logits");
+    assert_shape(first, "4 x 1024 x 50304 x 4");
+    json_decref(j);
+    set_all(v, "batch_size=32");
+    j = explained(v, MESSAGE_2_1, true);
+    assert_shape(json_array_get(json_object_get(j, "tensors"), 0), "32 x 1024 x 50304 x 4");
+    json_decref(j);
+    assert_int_equal(vram_explain_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_non_null(strstr(vram_text(v, NULL), "6.14 GiB = 32 x 1024 x 50304 x 4"));
+    assert_non_null(strstr(vram_text(v, NULL), "batch_size"));
+    // rounded to 2 MiB: 785.3 MiB asks for 786. SRC: https://github.com/huggingface/transformers/issues/3360
+    set_all(v, "preset=hf-gpt2 batch_size=4 dtype=float32 attention=math");
+    j = explained(v, MESSAGE_1_13, true);
+    assert_int_equal(json_u64(json_array_get(json_object_get(j, "tensors"), 0), "bytes"), 4 * 1024 * 50257 * 4);
+    json_decref(j);
+    close_vram(v, &h);
+}
+
+static void test_proposes_shapes(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    json_t *j = explained(v, MESSAGE_1_13, false);
+    const json_t *shapes = json_object_get(j, "shapes");
+    assert_true(json_array_size(shapes) >= 3);
+    assert_shape(json_array_get(shapes, 0), "4 x 1024 x 50304 x 4");
+    for (size_t i = 0; i < json_array_size(shapes); i++) {
+        uint64_t segment = oom_segment(json_u64(json_array_get(shapes, i), "bytes"));
+        assert_int_equal(segment, 786 * 1048576);
+    }
+    json_decref(j);
+    j = explained(v, MESSAGE_2_1, false);
+    assert_shape(json_array_get(json_object_get(j, "shapes"), 0), "32 x 1024 x 50304 x 4");
+    json_decref(j);
+    close_vram(v, &h);
+}
+
+static void test_says_when_nothing_matches(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=shakespeare-char");
+    assert_int_equal(vram_explain_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_non_null(strstr(vram_text(v, NULL), "No tensor of this configuration has that size"));
+    // half of the memory idle: fragmentation is named
+    const char *idle = "CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 12.00 GiB total capacity; 5.00 GiB already allocated; "
+                       "0.50 GiB free; 11.00 GiB reserved in total by PyTorch)";
+    assert_int_equal(vram_explain_oom(v, idle, strlen(idle), false, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_non_null(strstr(vram_text(v, NULL), "expandable_segments:True"));
+    close_vram(v, &h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wordings),          cmocka_unit_test(test_not_a_message),
+        cmocka_unit_test(test_names_the_tensor),  cmocka_unit_test(test_proposes_shapes),
+        cmocka_unit_test(test_says_when_nothing_matches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

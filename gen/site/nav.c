@@ -235,6 +235,25 @@ static bool give_addresses(struct site *site)
     return ok;
 }
 
+// page.lua stands beside the source page of the document that it serves.
+static void find_scripts(struct site *site)
+{
+    struct map folders = {0};
+    arena scratch = ARENA_INIT;
+    for (size_t i = 0; i < site->files.count; i++) {
+        str path = site->files.items[i].path;
+        if (str_eq(last_part(path), STR("page.lua"))) map_put(&folders, &scratch, parent_key(path), NULL);
+    }
+    for (size_t i = 0; i < site->document_count && folders.count; i++) {
+        struct document *doc = site->documents[i];
+        str folder = parent_key(doc->source->source);
+        if (doc->source->made || !map_has(&folders, folder)) continue;
+        str path = folder.len ? arena_printf(&site->arena, "%.*s/page.lua", STR_ARG(folder)) : STR("page.lua");
+        doc->page_lua = site_path(site, path, &site->arena);
+    }
+    arena_free(&scratch);
+}
+
 bool site_plan(struct site *site)
 {
     struct made made = {0};
@@ -244,6 +263,7 @@ bool site_plan(struct site *site)
     choose_sources(site);
     list_pages(site, &made);
     put_in_order(site);
+    find_scripts(site);
     return give_addresses(site) && ok;
 }
 

@@ -64,13 +64,19 @@ static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at
 static bool on_cell(void *ctx, str code, struct diag_pos at, buf *out)
 {
     struct hooks *h = ctx;
-    return h->r->figures && figures_cell(h->r->figures, h->page, code, at, out);
+    struct page_output *o = h->out;
+    size_t start = out->len;
+    bool ok = figures_cell(h->r->figures, h->page, code, at, out);
+    o->cells = arena_grow(h->r->arena, o->cells, o->cell_count, &o->cell_cap, o->cell_count + 1, sizeof *o->cells);
+    o->cells[o->cell_count++] = (struct cell_value){arena_str(h->r->arena, str_trim(code)),
+                                                    arena_str(h->r->arena, str_slice(buf_view(out), start, out->len))};
+    return ok;
 }
 
 static bool on_example(void *ctx, str code, str wanted, struct diag_pos at, buf *out)
 {
     struct hooks *h = ctx;
-    return h->r->figures && figures_example(h->r->figures, h->page, code, wanted, at, out);
+    return figures_example(h->r->figures, h->page, code, wanted, at, out);
 }
 
 static str on_word(void *ctx, str key)
@@ -111,7 +117,7 @@ static bool render_body(struct hooks *h, const struct document *doc, str text, b
         .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word},
     };
     str file = site_path(r->site, h->page->source, r->arena);
-    if (r->figures) figures_begin_page(r->figures);
+    figures_begin_page(r->figures);
     bool ok = md_render(text, h->page->body, file, &o, r->arena, r->diag, out, &h->out->md);
     check_here(h, text, file);
     return ok;
@@ -241,7 +247,7 @@ bool page_render(struct page_renderer *r, const struct document *doc, const stru
     struct page_context c = {r, out, &meta.front};
     v.ctx = &c;
     ok = view_render(r->view, &v, r->diag, &out->html) && ok;
-    twin_write(r, &h.out->md, h.page, l, h.url, text, &out->twin);
+    twin_write(r, h.out, h.page, l, h.url, text, &out->twin);
     buf_free(&body);
     return ok;
 }

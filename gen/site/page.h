@@ -9,11 +9,15 @@
 // A link into another page by its anchor, to be checked when all pages are known.
 struct anchor_link { str target, anchor; size_t offset; };
 
+// What an inline cell became, for the twin.
+struct cell_value { str code, html; };
+
 // What one render leaves behind, besides the bytes.
 struct page_output {
     buf html, twin;
     struct md_result md;
     struct anchor_link *links; size_t link_count, link_cap;
+    struct cell_value *cells; size_t cell_count, cell_cap;
     str description;          // the page's, or its first paragraph
 };
 
@@ -25,7 +29,7 @@ struct page_renderer {
     struct math *math;        // may be NULL
     struct diag *diag;
     arena *arena;             // of the page; the caller resets it
-    struct figures *figures;  // of the document; may be NULL
+    struct figures *figures;  // of the document
     const str *ids;           // of the source's headings
     size_t id_count;
     const struct md_result *source;   // of the document's source page, for staleness; NULL while it is rendered

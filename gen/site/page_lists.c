@@ -149,7 +149,7 @@ void page_json_ld(const struct view_page *p, const struct page_context *c, buf *
 
 static void need_figures(struct view_page *p, struct page_renderer *r)
 {
-    if (!r->figures) return;
+    if (!p->page) return;
     p->figures = figures_view(r->figures, &p->figure_count);
 }
 

@@ -97,12 +97,6 @@ static size_t count_pages(const struct site *site, const struct document *doc)
     return n;
 }
 
-static bool wants_figures(const struct document *doc, str text)
-{
-    return doc->page_lua.len || str_search(text, STR("{lua}")) < text.len;
-}
-
-// Cells may stand in translations only; a look at each file is cheap beside rendering it.
 static void render_document(struct rendering *w, const struct document *doc, struct diag *d, buf *record)
 {
     struct build *b = w->build;
@@ -112,13 +106,14 @@ static void render_document(struct rendering *w, const struct document *doc, str
     record_begin(record, count_pages(site, doc));
     if (!read_text(w, doc->source, d, &w->source_text)) return;
     r.source_text = buf_view(&w->source_text);
-    if (wants_figures(doc, r.source_text)) r.figures = figures_load(site, doc, d);
+    r.figures = figures_load(site, doc, d);
     const struct language *first = doc->source->language;
     render_language(w, &r, doc, first, record);
     for (size_t i = 0; i < site->language_count; i++)
         if (site->languages[i] != first && nav_page(site, doc, site->languages[i]))
             render_language(w, &r, doc, site->languages[i], record);
-    if (r.figures) figures_free(r.figures);
+    if (doc->page_lua.len) figures_check(r.figures, d);
+    figures_free(r.figures);
 }
 
 static void job(void *ctx, size_t index, buf *out)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/site/nav.h"
+#include "gen/text/html_scan.h"
 
 str twin_url(str url, arena *a)
 {
@@ -13,11 +14,11 @@ str twin_url(str url, arena *a)
 
 struct twin {
     struct page_renderer *r;
-    const struct md_result *md;
+    const struct page_output *render;
     const struct page *page;
     const struct language *language;
     str url, text;
-    size_t next_link;      // the first of md->links that was not passed
+    size_t next_link, next_cell;   // the first that was not passed
     buf *out;
 };
 
@@ -34,33 +35,36 @@ static void put_destination(struct twin *t, str destination)
 // HTML of a figure as plain text.
 static void put_text(buf *out, str html)
 {
+    buf text = BUF_INIT;
     for (size_t i = 0; i < html.len; i++) {
         if (html.ptr[i] == '<') i += str_find(str_slice(html, i, html.len), '>');
-        else buf_char(out, html.ptr[i]);
+        else buf_char(&text, html.ptr[i]);
     }
+    html_unescape(buf_view(&text), out);
+    buf_free(&text);
 }
 
-// `{lua} code` at *at: its value instead. False when there is no such cell.
+// `{lua} code` at *at: the value that its render found. False when there is no such cell.
 static bool put_cell(struct twin *t, size_t *at)
 {
     str rest = str_slice(t->text, *at, t->text.len);
-    if (!t->r->figures || !str_starts(rest, STR("`{lua} "))) return false;
+    if (!str_starts(rest, STR("`{lua} "))) return false;
     size_t end = str_find(str_slice(rest, 1, rest.len), '`') + 1;
-    if (end >= rest.len) return false;
-    buf html = BUF_INIT;
-    struct diag *quiet = diag_new((struct diag_options){.quiet = true});
-    bool ok = figures_cell(t->r->figures, t->page, str_slice(rest, 7, end), (struct diag_pos){0}, &html);
-    if (ok) put_text(t->out, buf_view(&html));
-    if (ok) *at += end + 1;
-    diag_free(quiet);
-    buf_free(&html);
-    return ok;
+    str code = str_trim(str_slice(rest, 7, end));
+    for (size_t i = t->next_cell; i < t->render->cell_count && end < rest.len; i++) {
+        if (!str_eq(t->render->cells[i].code, code)) continue;
+        put_text(t->out, t->render->cells[i].html);
+        t->next_cell = i + 1;
+        *at += end + 1;
+        return true;
+    }
+    return false;
 }
 
 // A link's destination stands behind "](" or "]: ", somewhere behind the link's own offset.
 static bool put_link(struct twin *t, size_t *at)
 {
-    const struct md_link *l = t->next_link < t->md->link_count ? &t->md->links[t->next_link] : NULL;
+    const struct md_link *l = t->next_link < t->render->md.link_count ? &t->render->md.links[t->next_link] : NULL;
     if (!l || *at < l->offset || !l->destination.len) return false;
     str rest = str_slice(t->text, *at, t->text.len);
     if (!str_starts(rest, STR("](")) || !str_starts(str_slice(rest, 2, rest.len), l->destination)) return false;
@@ -73,7 +77,7 @@ static bool put_link(struct twin *t, size_t *at)
 
 static void put_body(struct twin *t, size_t from)
 {
-    if (!t->md->link_count && !t->r->figures) {
+    if (!t->render->md.link_count && !t->render->cell_count) {
         buf_str(t->out, str_slice(t->text, from, t->text.len));
         return;
     }
@@ -99,10 +103,10 @@ static void put_children(struct twin *t)
     }
 }
 
-void twin_write(struct page_renderer *r, const struct md_result *md, const struct page *p, const struct language *l,
+void twin_write(struct page_renderer *r, const struct page_output *o, const struct page *p, const struct language *l,
                 str url, str text, buf *out)
 {
-    struct twin t = {r, md, p, l, url, text, 0, out};
+    struct twin t = {r, o, p, l, url, text, 0, 0, out};
     buf_lit(out, "# ");
     buf_str(out, p->title);
     buf_lit(out, "\n\n");

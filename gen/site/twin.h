@@ -6,8 +6,8 @@
 
 // "es/x.html" -> "es/x.md"
 str twin_url(str url, arena *a);
-// Appends the twin of page p as it is shown in language l at url. md: of its render, for the places of links.
-void twin_write(struct page_renderer *r, const struct md_result *md, const struct page *p, const struct language *l,
+// Appends the twin of page p as it is shown in language l at url. o: of its render, for links and figures.
+void twin_write(struct page_renderer *r, const struct page_output *o, const struct page *p, const struct language *l,
                 str url, str text, buf *out);
 
 #endif

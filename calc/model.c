@@ -100,6 +100,12 @@ static int model_check_support(const struct vram_config *c, struct err *e)
         return err_set(e, VRAM_EUNSUPPORTED, none, "compile with checkpointing is not modelled: set one of them to none");
     if (c->compile && c->dtype == DTYPE_BFLOAT16_PURE)
         return err_set(e, VRAM_EUNSUPPORTED, none, "compile with dtype=bfloat16_pure is not modelled");
+    if (c->compile && c->family != FAMILY_GPT2)
+        return err_set(e, VRAM_EUNSUPPORTED, none, "compile is modelled for family=gpt2 only");
+    if (c->compile && c->lora_rank)
+        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with lora_rank is not modelled");
+    if (c->compile && c->cross_entropy != CROSS_ENTROPY_EAGER)
+        return err_set(e, VRAM_EUNSUPPORTED, none, "compile is modelled with cross_entropy=eager only");
     if (c->compile && c->attention == ATTENTION_MATH)
         return err_set(e, VRAM_EUNSUPPORTED, none, "compile with attention=math is not modelled");
     return VRAM_OK;

@@ -63,6 +63,13 @@ static size_t span_end(str s, size_t from, size_t length)
     return 0;
 }
 
+// A code span loses one space at each end when it has both.
+static str span_text(str s, size_t from, size_t to)
+{
+    bool padded = to > from + 1 && is_space(s.ptr[from]) && is_space(s.ptr[to - 1]);
+    return str_slice(s, from + padded, to - padded);
+}
+
 size_t cell_next(str s, size_t from, str *code, size_t *end)
 {
     size_t i = from;
@@ -77,7 +84,7 @@ size_t cell_next(str s, size_t from, str *code, size_t *end)
             i = inside;
             continue;
         }
-        if (cell_inline(str_slice(s, inside, close - length), code)) {
+        if (cell_inline(span_text(s, inside, close - length), code)) {
             *end = close;
             return i;
         }

@@ -72,6 +72,8 @@ void hl_flush(struct hl *h)
 void hl_span(struct hl *h, char class, size_t to)
 {
     char open[] = "<span class=\"?\">";
+    if (to <= h->at)
+        return;
     hl_flush(h);
     open[13] = class;
     buf_put(h->out, open, sizeof open - 1);

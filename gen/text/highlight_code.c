@@ -94,7 +94,8 @@ static bool is_digit(char c)
 
 static bool read_number(struct hl *h)
 {
-    if (!is_digit(hl_peek(h, 0)) && !(hl_peek(h, 0) == '.' && is_digit(hl_peek(h, 1))))
+    bool fraction = hl_peek(h, 0) == '.' && is_digit(hl_peek(h, 1)) && !(h->at && h->code.ptr[h->at - 1] == '.');
+    if (!is_digit(hl_peek(h, 0)) && !fraction)
         return false;
     hl_span(h, 'n', hl_number_end(h->code, h->at));
     return true;

@@ -57,7 +57,7 @@ static void yaml_scalar(struct hl *h, str line, size_t start)
     if (!class && i + colon < end)
         class = 'f', s = str_slice(line, i, i + colon);
     else if (!class && s.len && (s.ptr[0] == '&' || s.ptr[0] == '*' || s.ptr[0] == '!'))
-        class = 'f';
+        class = 'f', s = str_slice(s, 0, str_find(s, ' ')), end = (size_t)(s.ptr - line.ptr) + s.len;
     else if (!class && is_number(s))
         class = 'n';
     if (class && s.len) {
@@ -66,6 +66,13 @@ static void yaml_scalar(struct hl *h, str line, size_t start)
     } else {
         h->at = start + (end > i ? end : i + 1);
     }
+}
+
+// A quoted scalar; before a : it is a key.
+static void yaml_quoted(struct hl *h)
+{
+    size_t end = hl_quoted_end(h->code, h->at, false);
+    hl_span(h, end < h->code.len && h->code.ptr[end] == ':' ? 'f' : 's', end);
 }
 
 // What stands behind a key, or a line without one.
@@ -77,9 +84,7 @@ static void yaml_value(struct hl *h, str line, size_t start)
         if (c == '#' && (h->at == start || h->code.ptr[h->at - 1] == ' '))
             hl_span(h, 'c', end);
         else if (c == '"' || c == '\'')
-            hl_span(h, key_end(str_slice(line, h->at - start, line.len)) + h->at
-                           == hl_quoted_end(h->code, h->at, false) ? 'f' : 's',
-                    hl_quoted_end(h->code, h->at, false));
+            yaml_quoted(h);
         else if (strchr(" ,[]{}\t:\r", c))
             h->at++;
         else

@@ -112,8 +112,8 @@ static bool read_word(struct hl *h)
     while (end < h->code.len && is_word_byte(h->code.ptr[end]))
         end++;
     str word = str_slice(h->code, h->at, end);
-    bool starts = word_starts(h);
-    char class = starts ? hl_word(h->l, word) : 0;
+    bool assigned = end < h->code.len && h->code.ptr[end] == '=';
+    char class = word_starts(h) && !assigned ? hl_word(h->l, word) : 0;
     uint64_t number;
     if (!class && str_u64(word, &number))
         class = 'n';

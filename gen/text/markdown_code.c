@@ -87,6 +87,7 @@ static void example(struct md *r, cmark_node *n, str code)
     str wanted = output ? md_chunk(&output->as.code.literal) : STR_NONE;
     md_block_add(r, n, 'x', code, false);
     r->result->has_figures = true;
+    r->passed_over = output;
     if (!r->o->hooks.example) {
         put_pre(r, STR("lua"), code);
         return;
@@ -96,15 +97,17 @@ static void example(struct md *r, cmark_node *n, str code)
         r->ok = false;
     md_cr(r);
     r->stale = false;
-    r->passed_over = output;
 }
 
 void md_code_block(struct md *r, cmark_node *n)
 {
     str info = md_chunk(&n->as.code.info), code = md_chunk(&n->as.code.literal);
     str language = info_word(info);
-    if (r->passed_over == n)
+    if (r->passed_over == n) {
+        if (!r->o->hooks.example)
+            put_pre(r, language, code);
         return;
+    }
     if (cell_fence(info)) {
         example(r, n, code);
     } else if (str_eq(language, STR("math"))) {

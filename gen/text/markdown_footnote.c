@@ -40,6 +40,7 @@ void md_footnote_enter(struct md *r, cmark_node *n)
     size_t i = sizeof digits;
     if (!r->footnote++) {
         md_tags_close(r, n->parent);
+        md_cr(r);
         section_open(r);
     }
     for (unsigned v = r->footnote; v; v /= 10)

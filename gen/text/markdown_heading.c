@@ -77,9 +77,11 @@ static void slug_add(buf *out, str s)
 static void slug_of(buf *out, const cmark_node *heading)
 {
     str code;
+    bool cell = false;
     for (const cmark_node *n = heading->first_child; n && n != heading;) {
         enum md_kind kind = md_kind_of(n);
-        if (kind == K_TEXT || (kind == K_CODE && !cell_inline(md_chunk(&n->as.literal), &code)))
+        cell = kind == K_CODE && cell_inline(md_chunk(&n->as.literal), &code);
+        if (kind == K_TEXT || (kind == K_CODE && !cell))
             slug_add(out, md_chunk(&n->as.literal));
         else if (kind == K_SOFTBREAK || kind == K_LINEBREAK)
             buf_char(out, '-');
@@ -92,6 +94,8 @@ static void slug_of(buf *out, const cmark_node *heading)
         if (n != heading)
             n = n->next;
     }
+    while (cell && out->len && out->ptr[out->len - 1] == '-')
+        out->ptr[--out->len] = 0;
 }
 
 static bool is_id_byte(char c)

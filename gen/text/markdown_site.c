@@ -35,17 +35,33 @@ static uint8_t paragraph_kind(const cmark_node *n)
     return n->parent->type == CMARK_NODE_BLOCK_QUOTE ? 'q' : 'p';
 }
 
+// A task's box is a picture with a name: a disabled checkbox would be skipped by the keyboard and has no label.
+static void put_box(struct md *r, bool done)
+{
+    str word = done ? md_word(r, "task.done", "Done") : md_word(r, "task.open", "To do");
+    buf_lit(r->out, "<span class=\"box\" role=\"img\" aria-label=\"");
+    escape_attribute(r->out, word);
+    if (done)
+        buf_lit(r->out, "\">☑</span> ");
+    else
+        buf_lit(r->out, "\">☐</span> ");
+}
+
 static void paragraph_enter(struct md *r, cmark_node *n)
 {
     leaf_enter(r, n);
     md_block_add(r, n, paragraph_kind(n), md_content(n), true);
-    if (md_caption_enter(r, n) || md_in_tight_list(n))
+    if (md_caption_enter(r, n))
         return;
-    md_cr(r);
-    if (r->stale)
+    bool tight = md_in_tight_list(n);
+    if (!tight)
+        md_cr(r);
+    if (!tight && r->stale)
         buf_lit(r->out, "<p class=\"stale\">");
-    else
+    else if (!tight)
         buf_lit(r->out, "<p>");
+    if (n->parent->extension && n->parent->type == CMARK_NODE_ITEM && !n->prev)
+        put_box(r, n->parent->as.list.checked);
     r->first_paragraph_open = n->parent->type == CMARK_NODE_DOCUMENT && !r->result->first_paragraph.len;
     r->first_paragraph_html = r->out->len;
 }
@@ -98,28 +114,17 @@ static void list_leave(struct md *r, cmark_node *n)
         buf_lit(r->out, "</ol>\n");
 }
 
-// A task's box is a picture with a name: a disabled checkbox would be skipped by the keyboard and has no label.
-static void put_task(struct md *r, bool done)
-{
-    str word = done ? md_word(r, "task.done", "Done") : md_word(r, "task.open", "To do");
-    if (done)
-        buf_lit(r->out, "<li class=\"task done\"><span class=\"box\" role=\"img\" aria-label=\"");
-    else
-        buf_lit(r->out, "<li class=\"task\"><span class=\"box\" role=\"img\" aria-label=\"");
-    escape_attribute(r->out, word);
-    if (done)
-        buf_lit(r->out, "\">☑</span> ");
-    else
-        buf_lit(r->out, "\">☐</span> ");
-}
-
 static void item_enter(struct md *r, cmark_node *n)
 {
     md_cr(r);
-    if (n->extension)
-        put_task(r, n->as.list.checked);
-    else
+    if (!n->extension)
         buf_lit(r->out, "<li>");
+    else if (n->as.list.checked)
+        buf_lit(r->out, "<li class=\"task done\">");
+    else
+        buf_lit(r->out, "<li class=\"task\">");
+    if (n->extension && (!n->first_child || n->first_child->type != CMARK_NODE_PARAGRAPH))
+        put_box(r, n->as.list.checked);
 }
 
 static void item_leave(struct md *r, cmark_node *n)

@@ -161,7 +161,8 @@ static size_t cell_start(struct md *r, const cmark_node *cell)
     size_t hint = cell->start_column > 0 ? (size_t)cell->start_column - 1 : 0;
     size_t line = cell->start_line > 0 ? (size_t)cell->start_line : 1;
     for (size_t i = 0; i < LINES_SEARCHED && line + i <= r->line_count; i++) {
-        str rest = str_slice(line_at(r, line + i), hint, SIZE_MAX);
+        // The column is that of a row alone: a heading row below lines of a paragraph has another.
+        str rest = str_slice(line_at(r, line + i), i ? 0 : hint, SIZE_MAX);
         size_t found = str_search(rest, plain);
         if (found < rest.len)
             return (size_t)(rest.ptr + found - r->text.ptr);

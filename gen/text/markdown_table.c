@@ -34,16 +34,20 @@ static bool next_line(struct lines *l, str *line)
     return any;
 }
 
-// Columns of a line that may be a table's delimiter row (|---|:-:|, in quotes too): its runs of dashes; 0 when it is none.
+// Columns of a line that may be a table's delimiter row (|---|:-:|, in quotes too): its runs of dashes; 0 when it is
+// none. Dashes alone underline a heading or are a rule.
 static size_t delimiter_columns(str line)
 {
     size_t columns = 0;
+    bool marked = false;
     for (size_t i = 0; i < line.len; i++) {
-        if (!is_delimiter_byte(line.ptr[i]))
+        char c = line.ptr[i];
+        if (!is_delimiter_byte(c))
             return 0;
-        columns += line.ptr[i] == '-' && (!i || line.ptr[i - 1] != '-');
+        marked |= c == '|' || c == ':' || c == '\v' || c == '\f';
+        columns += c == '-' && (!i || line.ptr[i - 1] != '-');
     }
-    return columns;
+    return marked ? columns : 0;
 }
 
 static bool is_blank(str line)
@@ -196,13 +200,13 @@ void md_table_leave(struct md *r, cmark_node *n)
     buf_lit(r->out, "</table>\n</div>\n");
 }
 
-// A row is one block: its cells, joined as they would stand between pipes.
+// A row is one block: its cells, with a separator that no text has and a space that ends the last word.
 static void row_block(struct md *r, cmark_node *row)
 {
     buf_clear(&r->row);
     for (cmark_node *cell = row->first_child; cell; cell = cell->next) {
         buf_str(&r->row, md_content(cell));
-        buf_char(&r->row, '|');
+        buf_lit(&r->row, "\x1f ");
     }
     md_block_add(r, row, 'r', buf_view(&r->row), true);
 }

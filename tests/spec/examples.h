@@ -16,6 +16,7 @@ struct example {
     str words;     // behind "example"
     str section;   // the heading above it
     str input, wanted, options;
+    str raw;       // the wanted part as it stands in the chapter
     unsigned number;
 };
 
@@ -60,8 +61,13 @@ static inline bool example_next(struct examples *e, struct example *x)
         size_t n = EXAMPLE_FENCE.len + sizeof " example" - 1;
         *x = (struct example){.words = str_trim(str_slice(line, n, line.len)), .section = e->section};
         x->number = ++e->number;
-        if (!example_part(e, STR("."), &x->input, &ended) || !example_part(e, STR("."), &x->wanted, &ended))
+        if (!example_part(e, STR("."), &x->input, &ended))
             return false;
+        const char *start = e->rest.ptr;
+        if (!example_part(e, STR("."), &x->wanted, &ended))
+            return false;
+        size_t last = ended ? EXAMPLE_FENCE.len + 1 : 2;
+        x->raw = (str){start, (size_t)(e->rest.ptr - start) - last};
         return ended || example_part(e, EXAMPLE_FENCE, &x->options, &ended);
     }
     return false;

@@ -1,0 +1,231 @@
+// The chapters tests/spec/markdown-*.md: what a site's page looks like, and where things are said to stand. Options:
+//   plain unsafe       as of md_options          top=N ids=A,B      headings
+//   words              the interface in Spanish  cells examples size=WxH  hooks that answer
+//   stale=0,2          blocks that have moved on  cells=N           the limit of a table
+//   result             what md_result holds is printed behind the HTML
+// Messages are printed last. UPDATE=1 rewrites what is wanted; read the diff.
+#include <glob.h>
+
+#include "gen/base/fs.h"
+#include "gen/text/escape.h"
+#include "gen/text/html_scan.h"
+#include "gen/text/markdown.h"
+#include "tests/spec/examples.h"
+
+struct setting {
+    struct md_options o;
+    bool result;
+    bool stale[16];
+    unsigned width, height;
+    str ids[16];
+};
+
+static str link_hook(void *ctx, str destination, bool is_image, struct diag_pos at)
+{
+    (void)ctx, (void)is_image, (void)at;
+    return destination;
+}
+
+static bool cell_hook(void *ctx, str code, struct diag_pos at, buf *out)
+{
+    uint32_t line, column;
+    (void)ctx;
+    diag_line_col(at.text, at.offset, &line, &column);
+    buf_printf(out, "<data class=\"at-%u-%u\">", line, column);
+    escape_text(out, code);
+    buf_lit(out, "</data>");
+    return true;
+}
+
+static bool example_hook(void *ctx, str code, str wanted, struct diag_pos at, buf *out)
+{
+    uint32_t line, column;
+    (void)ctx;
+    diag_line_col(at.text, at.offset, &line, &column);
+    buf_printf(out, "<div class=\"example at-%u\"><pre>", line);
+    escape_text(out, code);
+    buf_lit(out, "</pre><pre>");
+    escape_text(out, wanted);
+    buf_lit(out, "</pre></div>");
+    return true;
+}
+
+static str word_hook(void *ctx, str key)
+{
+    static const struct { str key, word; } words[] = {
+        {STR("alert.note"), STR("Nota")}, {STR("alert.warning"), STR("Cuidado")},
+        {STR("footnotes.title"), STR("Notas")}, {STR("footnotes.back"), STR("Volver al texto")},
+        {STR("table.label"), STR("Tabla")}, {STR("task.done"), STR("hecho")}, {STR("task.open"), STR("por hacer")},
+        {STR("stale.mark"), STR("El original ha cambiado")},
+    };
+    (void)ctx;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_eq(words[i].key, key))
+            return words[i].word;
+    return STR_NONE;
+}
+
+static bool size_hook(void *ctx, str destination, uint32_t *width, uint32_t *height)
+{
+    const struct setting *s = ctx;
+    (void)destination;
+    *width = s->width;
+    *height = s->height;
+    return true;
+}
+
+static bool stale_hook(void *ctx, size_t block)
+{
+    const struct setting *s = ctx;
+    return block < 16 && s->stale[block];
+}
+
+static uint64_t number_of(str s)
+{
+    uint64_t n = 0;
+    str_u64(s, &n);
+    return n;
+}
+
+static void set_list(struct setting *s, str name, str value)
+{
+    str item;
+    while (str_cut(&value, ',', &item))
+        if (str_eq(name, STR("stale")))
+            s->stale[number_of(item) % 16] = true;
+        else if (s->o.id_count < 16)
+            s->ids[s->o.id_count++] = item;
+}
+
+static void set_word(struct setting *s, str word)
+{
+    str value = word, name;
+    str_cut(&value, '=', &name);
+    struct md_hooks *h = &s->o.hooks;
+    if (str_eq(name, STR("plain"))) s->o.plain = true;
+    else if (str_eq(name, STR("unsafe"))) s->o.unsafe = true;
+    else if (str_eq(name, STR("top"))) s->o.top_heading = (int)number_of(value);
+    else if (str_eq(name, STR("words"))) h->word = word_hook;
+    else if (str_eq(name, STR("cells")) && value.len) s->o.max_table_cells = number_of(value);
+    else if (str_eq(name, STR("cells"))) h->cell = cell_hook;
+    else if (str_eq(name, STR("examples"))) h->example = example_hook;
+    else if (str_eq(name, STR("result"))) s->result = true;
+    else if (str_eq(name, STR("size"))) h->image_size = size_hook, s->width = 640, s->height = 480;
+    else if (str_eq(name, STR("stale"))) set_list(s, name, value), h->stale = stale_hook;
+    else if (str_eq(name, STR("ids"))) set_list(s, name, value);
+    else printf("not ok unknown option %.*s\n", STR_ARG(word));
+}
+
+static void set_all(struct setting *s, str options)
+{
+    str rest = options, word;
+    *s = (struct setting){.o = {.extensions = MD_GFM}};
+    s->o.hooks.link = link_hook;
+    s->o.hooks.ctx = s;
+    while (rest.len) {
+        rest = str_trim(rest);
+        size_t n = 0;
+        while (n < rest.len && rest.ptr[n] != ' ' && rest.ptr[n] != '\n')
+            n++;
+        word = str_slice(rest, 0, n);
+        if (word.len)
+            set_word(s, word);
+        rest = str_slice(rest, n, rest.len);
+    }
+    s->o.ids = s->ids;
+}
+
+static void put_place(buf *out, str text, size_t offset)
+{
+    uint32_t line, column;
+    diag_line_col(text, offset, &line, &column);
+    buf_printf(out, " %u:%u", line, column);
+}
+
+static void put_result(buf *out, str text, const struct md_result *r)
+{
+    for (size_t i = 0; i < r->heading_count; i++) {
+        const struct md_heading *h = &r->headings[i];
+        buf_printf(out, "heading %d #%.*s \"%.*s\" %.*s\n", h->level, STR_ARG(h->id), STR_ARG(h->text), STR_ARG(h->html));
+    }
+    for (size_t i = 0; i < r->link_count; i++) {
+        buf_printf(out, "%s %.*s", r->links[i].is_image ? "image" : "link", STR_ARG(r->links[i].destination));
+        put_place(out, text, r->links[i].offset);
+        buf_char(out, '\n');
+    }
+    buf_lit(out, "blocks");
+    for (size_t i = 0; i < r->block_count; i++) {
+        buf_printf(out, " %c", r->blocks[i].kind);
+        put_place(out, text, r->blocks[i].offset);
+    }
+    buf_lit(out, "\nanchors");
+    for (size_t i = 0; i < r->anchor_count; i++)
+        buf_printf(out, " %.*s", STR_ARG(r->anchors[i]));
+    buf_printf(out, "\nwords %zu, first \"%.*s\"%s%s%s%s\n", r->words, STR_ARG(r->first_paragraph), r->has_math ? ", math" : "",
+               r->has_code ? ", code" : "", r->has_figures ? ", figures" : "", r->has_tables ? ", tables" : "");
+}
+
+static void render(const struct example *x, arena *a, buf *out)
+{
+    struct setting s;
+    struct md_result result, scanned;
+    struct diag *d = diag_new((struct diag_options){0});
+    set_all(&s, x->options);
+    md_render(x->input, 0, STR("example.md"), &s.o, a, d, out, &result);
+    if (!s.o.plain && !html_check(buf_view(out), STR("example.html"), d))
+        buf_lit(out, "(not well-formed)\n");
+    if (s.result)
+        put_result(out, x->input, &result);
+    diag_text(d, out);
+    md_scan(x->input, 0, STR("example.md"), &s.o, a, d, &scanned);
+    if (!s.o.plain && (scanned.block_count != result.block_count || scanned.link_count != result.link_count))
+        buf_lit(out, "(the scan finds other blocks)\n");
+    diag_free(d);
+}
+
+static void put_arrows(buf *out, str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] == '\t')
+            buf_lit(out, "→");
+        else
+            buf_char(out, s.ptr[i]);
+}
+
+static bool run_chapter(const char *path)
+{
+    buf text = BUF_INIT, now = BUF_INIT;
+    arena a = ARENA_INIT;
+    bool ok = true, update = getenv("UPDATE") && *getenv("UPDATE");
+    if (fs_read(path, 0, &text))
+        return false;
+    const char *done = text.ptr, *name = strrchr(path, '/') + 1;
+    struct examples e = {.rest = buf_view(&text), .a = &a};
+    for (struct example x; example_next(&e, &x);) {
+        buf out = BUF_INIT;
+        render(&x, &a, &out);
+        ok &= example_report(name, &x, x.wanted, buf_view(&out));
+        buf_put(&now, done, (size_t)(x.raw.ptr - done));
+        put_arrows(&now, buf_view(&out));
+        done = x.raw.ptr + x.raw.len;
+        buf_free(&out);
+    }
+    buf_put(&now, done, (size_t)(text.ptr + text.len - done));
+    if (update)
+        ok &= fs_write(path, buf_view(&now)) >= 0;
+    buf_free(&text);
+    buf_free(&now);
+    arena_free(&a);
+    return ok;
+}
+
+int main(void)
+{
+    glob_t chapters;
+    bool ok = !glob("tests/spec/markdown-*.md", 0, NULL, &chapters);
+    md_init();
+    for (size_t i = 0; ok && i < chapters.gl_pathc; i++)
+        ok &= run_chapter(chapters.gl_pathv[i]) || getenv("UPDATE");
+    globfree(&chapters);
+    return !ok;
+}

@@ -189,7 +189,17 @@ static void pass_backward(struct graph *g, struct value loss)
     layer_rope_close(g);  // checkpointed blocks have kept them
 }
 
-// One micro-step of the training loop. The next batch is fetched between forward and backward.
+// The next batch takes the names X and Y.
+static void pass_next_batch(struct graph *g, uint32_t ids, uint32_t targets, uint32_t next[2])
+{
+    next[0] = pass_fetch(g, OP_X, ROLE_BATCH);
+    next[1] = pass_fetch(g, OP_Y, ROLE_TARGETS);
+    tape_unref(g->t, ids);
+    tape_unref(g->t, targets);
+}
+
+// One micro-step of the training loop. train.py fetches the next batch between forward and backward, a loop over a
+// data loader after both.
 static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx)
 {
     uint32_t ids = pass_slot(g, SLOT_X, NAME(BATCH, SELF), DT_I64, SHAPE_TOKENS);
@@ -203,12 +213,15 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     graph_autocast_exit(g);
     if (saved && graph_ok(g))
         graph_saved(g, saved, ctx);
-    uint32_t next_ids = pass_fetch(g, OP_X, ROLE_BATCH), next_targets = pass_fetch(g, OP_Y, ROLE_TARGETS);
-    tape_unref(g->t, ids);
-    tape_unref(g->t, targets);
+    bool early = g->m->c.family == FAMILY_GPT2;
+    uint32_t next[2];
+    if (early)
+        pass_next_batch(g, ids, targets, next);
     pass_backward(g, loss);
-    tape_move(g->t, next_ids, SLOT_X);
-    tape_move(g->t, next_targets, SLOT_Y);
+    if (!early)
+        pass_next_batch(g, ids, targets, next);
+    tape_move(g->t, next[0], SLOT_X);
+    tape_move(g->t, next[1], SLOT_Y);
 }
 
 // One batch of estimate_loss: no gradients, model.eval().

@@ -65,7 +65,7 @@ async function withoutScript(browser, base, page) {
         that(await tab.locator(".langs a").first().isVisible(), "languages");
       }
       for (const href of await tab.locator(".body a.fig").evaluateAll((links) => links.map((a) => a.getAttribute("href"))))
-        equal(await tab.locator(`.sources tr${href}`).count(), 1, `source of ${href}`);
+        equal(await tab.locator(`.sources ${href}`).count(), 1, `source of ${href}`);
     } finally { await close(tab); }
   });
 }

@@ -133,9 +133,9 @@ async function figures(browser, site) {
       const link = tab.locator(".body a.fig").first();
       const text = await link.innerText();
       await link.click();
-      const row = tab.locator(".sources tr:target");
+      const row = tab.locator(".sources tr").filter({ has: tab.locator(":target") });
       equal(await row.count(), 1, "row of the source");
-      equal(await row.locator(".fig").innerText(), text, "the number there");
+      equal(await tab.locator(".sources :target").innerText(), text, "the number there");
       that(await row.isVisible(), "the row can be seen");
     } finally { await close(tab); }
   });

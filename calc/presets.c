@@ -53,12 +53,14 @@ int preset_fields(struct vram *v, const char *fields)
     return VRAM_OK;
 }
 
-static void forget_model(struct vram *v)
+// A preset is a whole configuration: what an earlier one left must not show through.
+static void forget(struct vram *v)
 {
-    const struct vram_field *f;
-    for (size_t i = 0; (f = vram_field_at(i)) != NULL; i++)
-        if (text_equal(f->group, text_len(f->group), "model"))
-            config_put(&v->config, i, f->initial);
+    struct vram_config fresh;
+    config_defaults(&fresh);
+    fresh.mode = v->config.mode;
+    fresh.gpu = v->config.gpu;
+    v->config = fresh;
 }
 
 static int unknown_preset(struct vram *v, const char *name, size_t len)
@@ -79,7 +81,7 @@ int preset_apply(struct vram *v, const char *name, size_t len)
 {
     for (size_t i = 0; i < PRESET_COUNT; i++) {
         if (text_equal_nocase(name, len, PRESETS[i].name)) {
-            forget_model(v);
+            forget(v);
             int rc = preset_fields(v, PRESETS[i].fields);
             return rc ? rc : preset_fields(v, PRESETS[i].run);
         }

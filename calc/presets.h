@@ -17,8 +17,8 @@ struct preset {
 // NULL past the end.
 const struct preset *preset_at(size_t index);
 
-// Puts the fields of group "model" back to their defaults and sets those that the preset names. With
-// mode=reference a preset's compile is left out, as the reference values are eager.
+// Puts every field but mode and gpu back to its default and sets those that the preset names: so it comes first, and
+// what is set afterwards stays. With mode=reference a preset's compile is left out: the reference values are eager.
 // Errors: VRAM_EPRESET with a suggestion.
 int preset_apply(struct vram *v, const char *name, size_t len);
 

@@ -1,0 +1,192 @@
+// Advice, fit, the largest batch, sweeps: right, consistent with a plain run, and fast enough to be asked for.
+
+#include <time.h>
+
+#include "tests/unit/calc_fixture.h"
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static json_t *asked(vram *v, int (*ask)(vram *, enum vram_format))
+{
+    if (ask(v, VRAM_FORMAT_JSON) != VRAM_OK)
+        fail_msg("%s", vram_error(v)->text);
+    json_t *j = json_loads(vram_text(v, NULL), 0, NULL);
+    assert_non_null(j);
+    return j;
+}
+
+static const json_t *row_named(const json_t *advice, const char *change)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(advice, "changes"), i, row)
+        if (strcmp(json_text(row, "change"), change) == 0)
+            return row;
+    fail_msg("no row %s", change);
+    return NULL;
+}
+
+static uint64_t process_of(const char *pairs)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, pairs);
+    run_vram(v);
+    uint64_t bytes = vram_result(v)->process.bytes;
+    close_vram(v, &h);
+    return bytes;
+}
+
+static void test_the_out_of_memory_case(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=oom-gpt2 compile=none");
+    json_t *j = asked(v, vram_advise);
+    assert_true(json_is_false(json_object_get(j, "fits")));
+    const json_t *half = row_named(j, "batch_size=8 gradient_accumulation_steps=64");
+    assert_string_equal(json_text(half, "effect"), "same");
+    // every number is that of a whole estimate
+    assert_int_equal(json_u64(half, "process_bytes"),
+                     process_of("preset=oom-gpt2 compile=none batch_size=8 gradient_accumulation_steps=64"));
+    assert_int_equal(json_u64(half, "saved_bytes"), json_u64(j, "process_bytes") - json_u64(half, "process_bytes"));
+    const json_t *refused = row_named(j, "n_embd=512");
+    assert_non_null(strstr(json_text(refused, "refused"), "not divisible by n_head = 12; with n_head=8"));
+    json_decref(j);
+    close_vram(v, &h);
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"same", "close", "different"};
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=gpt2 batch_size=16 gpu=T4 optimizer=adamw_foreach attention=math");
+    json_t *j = asked(v, vram_advise), *row;
+    size_t i, stage = 0;
+    json_array_foreach(json_object_get(j, "changes"), i, row) {
+        while (stage < 3 && strcmp(json_text(row, "effect"), order[stage]))
+            stage++;
+        assert_true(stage < 3);  // never back to an earlier group
+        assert_true(strlen(json_text(row, "slowdown_basis")) > 0);
+        assert_true(strlen(json_text(row, "result")) > 0);
+    }
+    row_named(j, "attention=flash");
+    row_named(j, "optimizer=adamw_fused");
+    json_decref(j);
+    close_vram(v, &h);
+}
+
+// The configuration that advice prints, pasted, fits.
+static void test_plans(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    static const char *const cases[] = {"preset=oom-gpt2", "preset=oom-gpt2 compile=none", "preset=gpt2-xl batch_size=4 gpu=A100",
+                                        "preset=gpt2 batch_size=64 gpu=3060", "preset=llama-3.2-1b batch_size=4 gpu=4090",
+                                        "preset=gpt2 batch_size=1 block_size=32768 gpu=RTX_4070"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vram *v = open_vram(&h), *pasted = open_vram(&h);
+        set_all(v, cases[i]);
+        assert_int_equal(vram_advise(v, VRAM_FORMAT_TEXT), VRAM_OK);
+        const char *at = strstr(vram_text(v, NULL), "Do this: ");
+        if (!at)
+            fail_msg("no plan for %s", cases[i]);
+        at = strstr(at, "\n\n");
+        assert_int_equal(vram_parse(pasted, VRAM_KIND_FLAT, at, strlen(at), "pasted"), VRAM_OK);
+        bool fits = false;
+        assert_int_equal(vram_fit(pasted, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+        if (!fits)
+            fail_msg("%s: the plan does not fit", cases[i]);
+        vram_free(pasted);
+        close_vram(v, &h);
+    }
+}
+
+static void test_fit(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    bool fits = false;
+    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_EGPU);  // which card?
+    set_all(v, "preset=nanogpt-30m");
+    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_true(fits);
+    set_all(v, "preset=oom-gpt2");
+    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_JSON), VRAM_OK);
+    assert_false(fits);
+    close_vram(v, &h);
+}
+
+static void test_max_batch(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    static const char *const cases[] = {"preset=gpt2 gpu=RTX_4070", "preset=gpt2-medium gpu=A100_80GB", "preset=shakespeare-char gpu=T4",
+                                        "preset=llama-3.2-1b gpu=H100"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vram *v = open_vram(&h);
+        uint64_t batch = 0;
+        bool fits = true;
+        set_all(v, cases[i]);
+        double start = now_ms();
+        assert_int_equal(vram_max_batch(v, &batch, VRAM_FORMAT_TEXT), VRAM_OK);
+        printf("%s: %llu in %.1f ms\n", cases[i], (unsigned long long)batch, now_ms() - start);
+        vram_set_u64(v, "batch_size", batch);
+        assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_true(fits);
+        vram_set_u64(v, "batch_size", batch + 1);
+        assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_false(fits);
+        close_vram(v, &h);
+    }
+    vram *v = open_vram(&h);
+    uint64_t batch = 0;
+    set_all(v, "preset=llama-2-70b gpu=T4");
+    assert_int_equal(vram_max_batch(v, &batch, VRAM_FORMAT_TEXT), VRAM_ENOFIT);
+    close_vram(v, &h);
+}
+
+static void test_sweep(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=nanogpt-30m compile=none mode=reference");
+    assert_int_equal(vram_sweep(v, "batch_size=4:16:4 block_size=256,512", VRAM_FORMAT_JSON), VRAM_OK);
+    json_t *j = json_loads(vram_text(v, NULL), 0, NULL);
+    assert_int_equal(json_array_size(j), 8);
+    const json_t *last = json_array_get(j, 7);
+    assert_int_equal(json_u64(last, "batch_size"), 16);
+    assert_int_equal(json_u64(last, "block_size"), 512);
+    assert_int_equal(json_u64(last, "peak_live_bytes"), 6187763980);  // the reference value
+    json_decref(j);
+    // an impossible row says so, and the others are there
+    assert_int_equal(vram_sweep(v, "n_embd=384,400", VRAM_FORMAT_CSV), VRAM_OK);
+    assert_non_null(strstr(vram_text(v, NULL), "\n384,"));
+    assert_non_null(strstr(vram_text(v, NULL), "\n400,"));
+    assert_int_equal(vram_sweep(v, "batch_sise=1:4", VRAM_FORMAT_CSV), VRAM_EKEY);
+    static const char *const bad[] = {"", "batch_size", "batch_size=", "batch_size=4:1", "batch_size=1:x", "batch_size=1:9:0",
+                                      "batch_size=1:99999999", "batch_size=1:2:3:4", "batch_size=1:4096 block_size=1:4096"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (vram_sweep(v, bad[i], VRAM_FORMAT_TEXT) != VRAM_EPARSE)
+            fail_msg("'%s' is taken", bad[i]);
+    close_vram(v, &h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_out_of_memory_case), cmocka_unit_test(test_order), cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_fit),                    cmocka_unit_test(test_max_batch), cmocka_unit_test(test_sweep),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+// The JSON report: valid against calc/vramcalc.schema.json, consistent in itself, and the fields' own schema.
+
+#include "tests/unit/calc_fixture.h"
+
+// ---- a validator for the keywords that our schemas use -----------------------------------------
+
+static const json_t *root_schema;
+
+static bool valid(const json_t *value, const json_t *schema, const char *path);
+
+static bool type_is(const json_t *value, const char *type)
+{
+    switch (type[0]) {
+    case 'o':
+        return json_is_object(value);
+    case 'a':
+        return json_is_array(value);
+    case 's':
+        return json_is_string(value);
+    case 'b':
+        return json_is_boolean(value);
+    case 'i':
+        return json_is_integer(value);
+    default:
+        return type[2] == 'l' ? json_is_null(value) : json_is_number(value);
+    }
+}
+
+static bool has_type(const json_t *value, const json_t *type)
+{
+    size_t i;
+    json_t *one;
+    if (json_is_string(type))
+        return type_is(value, json_string_value(type));
+    json_array_foreach(type, i, one)
+        if (type_is(value, json_string_value(one)))
+            return true;
+    return !type;
+}
+
+static bool in_list(const json_t *value, const json_t *list)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(list, i, one)
+        if (json_equal(value, one))
+            return true;
+    return !list;
+}
+
+static bool complain(const char *path, const char *what)
+{
+    printf("%s: %s\n", path, what);
+    return false;
+}
+
+static bool valid_object(const json_t *value, const json_t *schema, const char *path)
+{
+    const json_t *properties = json_object_get(schema, "properties"), *more = json_object_get(schema, "additionalProperties");
+    const char *key;
+    json_t *item;
+    size_t i;
+    char below[512];
+    json_array_foreach(json_object_get(schema, "required"), i, item)
+        if (!json_object_get(value, json_string_value(item)))
+            return complain(path, json_string_value(item));
+    json_object_foreach((json_t *)(void *)value, key, item) {
+        const json_t *sub = json_object_get(properties, key);
+        snprintf(below, sizeof below, "%s.%s", path, key);
+        if (!sub && json_is_false(more))
+            return complain(below, "is not in the schema");
+        if (!sub)
+            sub = more;
+        if (json_is_object(sub) && !valid(item, sub, below))
+            return false;
+    }
+    return true;
+}
+
+static bool valid(const json_t *value, const json_t *schema, const char *path)
+{
+    const char *ref = json_text(schema, "$ref");
+    char below[512];
+    size_t i;
+    json_t *item;
+    if (ref)
+        return valid(value, json_object_get(json_object_get(root_schema, "$defs"), ref + strlen("#/$defs/")), path);
+    if (!has_type(value, json_object_get(schema, "type")))
+        return complain(path, "has another type");
+    if (!in_list(value, json_object_get(schema, "enum")))
+        return complain(path, "is none of the values");
+    const json_t *constant = json_object_get(schema, "const");
+    if (constant && !json_equal(value, constant))
+        return complain(path, "is another constant");
+    const json_t *least = json_object_get(schema, "minimum"), *most = json_object_get(schema, "maximum");
+    if (json_is_number(value) && least && json_number_value(value) < json_number_value(least))
+        return complain(path, "is too small");
+    if (json_is_number(value) && most && json_number_value(value) > json_number_value(most))
+        return complain(path, "is too large");
+    const json_t *items = json_object_get(schema, "items");
+    json_array_foreach(value, i, item) {
+        snprintf(below, sizeof below, "%s[%zu]", path, i);
+        if (items && !valid(item, items, below))
+            return false;
+    }
+    return !json_is_object(value) || valid_object(value, schema, path);
+}
+
+static json_t *schema_file(void)
+{
+    json_error_t error;
+    json_t *j = json_load_file("calc/vramcalc.schema.json", 0, &error);
+    if (!j)
+        fail_msg("calc/vramcalc.schema.json:%d: %s", error.line, error.text);
+    return j;
+}
+
+static json_t *report(vram *v)
+{
+    json_error_t error;
+    run_vram(v);
+    assert_int_equal(vram_emit(v, VRAM_FORMAT_JSON), VRAM_OK);
+    json_t *j = json_loads(vram_text(v, NULL), JSON_REJECT_DUPLICATES, &error);
+    if (!j)
+        fail_msg("%d: %s", error.line, error.text);
+    return j;
+}
+
+static const char *const CASES[] = {
+    "preset=gpt2",
+    "preset=gpt2 mode=reference",
+    "preset=nanogpt-30m",
+    "preset=oom-gpt2 gpu=RTX_4070",
+    "preset=llama-3.2-1b gpu=H100",
+    "preset=qwen3-0.6b checkpointing=block",
+    "preset=gpt2 dtype=float32 attention=math dropout=0.1 bias=true",
+    "preset=gpt2 parallel=ddp n_gpu=8",
+    "preset=gpt2 task=inference batch_size=1",
+};
+
+static void test_valid(void **state)
+{
+    (void)state;
+    json_t *schema = schema_file();
+    root_schema = schema;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        set_all(v, CASES[i]);
+        json_t *j = report(v);
+        if (!valid(j, schema, "report"))
+            fail_msg("%s: the report is not what the schema says", CASES[i]);
+        json_decref(j);
+        close_vram(v, &h);
+    }
+    json_decref(schema);
+}
+
+// A schema that takes everything would pass the test above.
+static void test_schema_refuses(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    json_t *schema = schema_file();
+    root_schema = schema;
+    vram *v = open_vram(&h);
+    set_all(v, "preset=nanogpt-30m");
+    json_t *j = report(v), *copy = json_deep_copy(j);
+    json_object_del(copy, "params");
+    assert_false(valid(copy, schema, "without params"));
+    json_decref(copy);
+    copy = json_deep_copy(j);
+    json_object_set_new(copy, "peak_live_bytes", json_real(1.5));
+    assert_false(valid(copy, schema, "half a byte"));
+    json_object_set_new(copy, "peak_live_bytes", json_integer(-1));
+    assert_false(valid(copy, schema, "negative"));
+    json_decref(copy);
+    copy = json_deep_copy(j);
+    json_object_set_new(json_object_get(copy, "breakdown"), "magic", json_integer(1));
+    assert_false(valid(copy, schema, "another category"));
+    json_decref(copy);
+    json_decref(j);
+    json_decref(schema);
+    close_vram(v, &h);
+}
+
+static void test_sums(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        set_all(v, CASES[i]);
+        json_t *j = report(v), *x;
+        const char *key;
+        size_t k;
+        uint64_t categories = 0, tensors = 0;
+        json_object_foreach(json_object_get(j, "breakdown"), key, x)
+            categories += (uint64_t)json_integer_value(x);
+        json_array_foreach(json_object_get(j, "at_peak"), k, x)
+            tensors += json_u64(x, "bytes");
+        assert_int_equal(categories, json_u64(j, "peak_live_bytes"));
+        assert_int_equal(tensors, json_u64(j, "peak_live_bytes"));
+        assert_true(json_u64(j, "peak_allocated_bytes") >= json_u64(j, "peak_live_bytes"));
+        assert_true(json_u64(j, "peak_reserved_bytes") >= json_u64(j, "peak_allocated_bytes"));
+        assert_int_equal(json_u64(j, "process_bytes"), json_u64(j, "peak_reserved_bytes") + json_u64(j, "context_bytes"));
+        json_object_foreach(json_object_get(j, "bounds"), key, x) {
+            assert_true(json_u64(x, "low") <= json_u64(j, key) && json_u64(j, key) <= json_u64(x, "high"));
+            assert_true(strlen(json_text(x, "why")) > 0);
+        }
+        json_decref(j);
+        close_vram(v, &h);
+    }
+}
+
+// The configuration inside of a report, set again field by field, gives the same report.
+static void test_config_round_trip(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h), *w = open_vram(&h);
+    set_all(v, "preset=nanogpt-30m dropout=0.1 grad_clip=0.5 expandable_segments=true");
+    json_t *first = report(v);
+    const char *key;
+    json_t *x;
+    char value[64];
+    json_object_foreach(json_object_get(first, "config"), key, x) {
+        if (json_is_string(x))
+            snprintf(value, sizeof value, "%s", json_string_value(x));
+        else if (json_is_integer(x))
+            snprintf(value, sizeof value, "%lld", (long long)json_integer_value(x));
+        else if (json_is_real(x))
+            snprintf(value, sizeof value, "%g", json_real_value(x));
+        else
+            snprintf(value, sizeof value, "%s", json_is_true(x) ? "true" : "false");
+        if (!json_is_null(x))
+            assert_int_equal(vram_set(w, key, value), VRAM_OK);
+    }
+    json_t *second = report(w);
+    assert_true(json_equal(first, second));
+    json_decref(first);
+    json_decref(second);
+    vram_free(w);
+    close_vram(v, &h);
+}
+
+static void test_fields_schema(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    assert_int_equal(vram_emit_fields(v, VRAM_FORMAT_JSON), VRAM_OK);
+    json_t *schema = json_loads(vram_text(v, NULL), 0, NULL);
+    assert_non_null(schema);
+    root_schema = schema;
+    set_all(v, "preset=nanogpt-30m");
+    assert_int_equal(vram_emit_config(v, VRAM_FORMAT_JSON), VRAM_OK);
+    json_t *config = json_loads(vram_text(v, NULL), 0, NULL);
+    assert_true(valid(config, schema, "config"));
+    json_object_set_new(config, "n_layer", json_integer(0));
+    assert_false(valid(config, schema, "no layers"));
+    json_decref(config);
+    json_decref(schema);
+    close_vram(v, &h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_valid), cmocka_unit_test(test_schema_refuses), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_config_round_trip), cmocka_unit_test(test_fields_schema),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

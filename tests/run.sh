@@ -156,6 +156,8 @@ for source in tests/spec/spec_*.c; do
     name=${source%.c}
     run_lines "${name#tests/}" 300 "$BUILD/$name"
 done
+# Before the scripts: serve.sh uses the browser that this suite has made ready.
+if [ -f tests/browser/run.sh ] && wanted browser; then run_lines browser 900 sh tests/browser/run.sh; fi
 for script in tests/*.sh tests/cli/*.sh tests/spec/*.sh tests/calc/*.sh tests/kernels/*.sh; do
     name=${script#tests/} name=${name%.sh}
     case $name in run | check) continue ;; esac
@@ -175,7 +177,6 @@ for script in tests/wasm/*.mjs; do
     if command -v node >/dev/null; then run_lines "${script#tests/}" 300 node "$script"
     else echo "skip ${script#tests/}: node is not there" >"$work/log"; report "${script#tests/}" 0 0 1 "$work/log"; fi
 done
-if [ -f tests/browser/run.sh ] && wanted browser; then run_lines browser 900 sh tests/browser/run.sh; fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

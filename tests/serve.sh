@@ -97,4 +97,13 @@ rc=0
 wait $pid || rc=$?
 pid=''
 try 'it ends when told to' [ $rc -eq 0 ]
+
+# In a browser: what is saved is painted, in place or by loading again. How fast is the bench's business.
+modules=$BUILD/browser
+if [ -d "$modules/node_modules" ] && command -v node >/dev/null && [ -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
+    painted() { BROWSER_MODULES=$modules node "$ROOT/tests/bench/screen.mjs" "$BUILD/vramdoc" site.yaml content en/first.md en/first.html 3 >said 2>&1; }
+    try 'a saved page is painted by a browser' painted
+else
+    echo "skip serve: in a browser: chromium or the modules of tests/browser are not there"
+fi
 exit $status

@@ -67,6 +67,9 @@ corpus() {
             best 'echo "One more line, $(date +%N)." >>"$in/content/en/s00/d3.md"' $build
             one=$seconds
         }
+        if [ "$output" = tmpfs ] && [ "$pages" -lt 20000 ] && [ -d "$BUILD/browser/node_modules" ]; then
+            screen=$(BROWSER_MODULES=$BUILD/browser node tests/bench/screen.mjs "$vramdoc" "$in/site.yaml" "$in/content" en/s00/d3.md en/s00/d3.html 2>/dev/null) || screen=''
+        fi
         best 'rm -rf "$place/floor"' "$BUILD/tests/bench/floor" "$in/content" "$out" "$place/floor"
         floor=$seconds
         rm -rf "$place/floor"
@@ -75,6 +78,8 @@ corpus() {
         row "vramdoc" "$full" "$full_peak" "$(ratio "$full" "$floor") x floor, $(awk -v s="$full" -v n="$pages" 'BEGIN { printf "%.0f", s / n * 1e6 }') us a page"
         row "vramdoc, nothing changed" "$same" - "$(ratio "$same" "$full") of a full build"
         row "vramdoc, one page changed" "$one" - "$(ratio "$one" "$full") of a full build"
+        [ -z "${screen:-}" ] || echo "saved page on screen by vramdoc serve: ${screen% *} ms, at worst ${screen#* } ms"
+        screen=''
         rm -rf "$out" "$place/cache"
         if [ $hugo = yes ]; then
             runs=$RUNS
@@ -95,6 +100,14 @@ if [ "$BENCH" = quick ]; then
 else
     corpus '1,600 of 7 kB' 123 13 7000
     corpus '38,000 of 0.5 kB' 950 40 500
+fi
+if [ -d "$BUILD/browser/node_modules" ]; then
+    echo
+    cp -R content "$memory/own"
+    own=$(BROWSER_MODULES=$BUILD/browser node tests/bench/screen.mjs "$vramdoc" "$memory/own/site.yaml" "$memory/own" about/en.md en/about.html 2>/dev/null) || own='- -'
+    echo "the project's own site: saved page on screen after ${own% *} ms, at worst ${own#* } ms"
+else
+    echo "(no browser in $BUILD/browser: ./build.sh test puts it there; saved-to-screen times are left out)"
 fi
 if [ "$BENCH" = full ]; then
     corpus '1k of 7 kB' 100 10 7000

@@ -1,119 +1,113 @@
-// Out of memory is a code: the n-th allocation fails, for every n until all succeed; nothing leaks, the handle works on.
+// No memory: for every function the n-th allocation fails, for every n, and nothing is lost or broken by it.
 
 #include "tests/unit/calc_fixture.h"
 
-static int no_event(void *ctx, const struct vram_event *e)
+#define OOM "CUDA out of memory. Tried to allocate 786.00 MiB (GPU 0; 15.78 GiB total capacity; 14.28 GiB already allocated; " \
+            "37.75 MiB free; 14.32 GiB reserved in total by PyTorch)"
+#define NANOGPT "n_layer = 2\nn_head = 2\nn_embd = 64\nblock_size = 64\ndataset = 'shakespeare_char'\n"
+
+static bool fits;
+static uint64_t batch;
+
+static int parse_text(vram *v)
 {
-    (void)ctx;
-    (void)e;
-    return 0;
+    return vram_parse(v, VRAM_KIND_NANOGPT, NANOGPT, strlen(NANOGPT), "file");
 }
 
-static int do_run(vram *v)
+static int parse_log(vram *v)
+{
+    const char *log = "number of parameters: 29.94M\nnum decayed parameter tensors: 26, with 30,130,176 parameters\n"
+                      "num non-decayed parameter tensors: 13, with 4,992 parameters\n";
+    return vram_parse(v, VRAM_KIND_LOG, log, strlen(log), "file");
+}
+
+static int run(vram *v)
 {
     return vram_run(v);
 }
 
-static int do_live_peak(vram *v)
-{
-    uint64_t bytes;
-    return vram_live_peak(v, &bytes);
-}
-
-static int do_trace(vram *v)
-{
-    return vram_trace(v, no_event, NULL);
-}
-
-static int do_param(vram *v)
-{
-    struct vram_param p;
-    return vram_param_at(v, 3, &p);
-}
-
-// Fails every allocation once. The configuration is set while memory is there.
-static void fail_each(const char *config, int (*call)(vram *v))
-{
-    struct heap h = {0};
-    int rc = VRAM_ENOMEM;
-    for (size_t n = 1; rc != VRAM_OK; n++) {
-        h = (struct heap){0};
-        vram *v = open_vram(&h);
-        assert_non_null(v);
-        set_all(v, config);
-        h.fail_at = h.calls + n;
-        rc = call(v);
-        if (rc != VRAM_OK) {
-            assert_int_equal(rc, VRAM_ENOMEM);
-            assert_int_equal(vram_error(v)->code, VRAM_ENOMEM);
-            assert_true(strlen(vram_error(v)->text) > 0);
-            h.fail_at = 0;
-            if (call(v) != VRAM_OK)
-                fail_msg("%s after allocation %zu failed: %s", config, n, vram_error(v)->text);
-        }
-        vram_free(v);
-        assert_int_equal(h.live, 0);
-        assert_true(n < 2000);
+#define EMIT(name, call) \
+    static int name(vram *v) \
+    { \
+        int rc = vram_run(v); \
+        return rc ? rc : call; \
     }
-}
+EMIT(emit_json, vram_emit(v, VRAM_FORMAT_JSON))
+EMIT(emit_text, vram_emit(v, VRAM_FORMAT_TEXT))
+EMIT(emit_csv, vram_emit(v, VRAM_FORMAT_CSV))
+EMIT(emit_md, vram_emit(v, VRAM_FORMAT_MD))
+EMIT(emit_trace, vram_emit_trace(v, VRAM_FORMAT_CSV))
+EMIT(emit_viz, vram_emit_trace(v, VRAM_FORMAT_VIZ))
+EMIT(emit_perfetto, vram_emit_trace(v, VRAM_FORMAT_PERFETTO))
+EMIT(emit_timeline, vram_emit_timeline(v, VRAM_FORMAT_SVG))
+EMIT(emit_config, vram_emit_config(v, VRAM_FORMAT_JSON))
+EMIT(emit_gpus, vram_emit_gpus(v, VRAM_FORMAT_JSON))
+EMIT(emit_presets, vram_emit_presets(v, VRAM_FORMAT_MD))
+EMIT(emit_fields, vram_emit_fields(v, VRAM_FORMAT_JSON))
+EMIT(fit, vram_fit(v, &fits, VRAM_FORMAT_TEXT))
+EMIT(max_batch, vram_max_batch(v, &batch, VRAM_FORMAT_TEXT))
+EMIT(advise, vram_advise(v, VRAM_FORMAT_TEXT))
+EMIT(sweep, vram_sweep(v, "batch_size=1:3 n_embd=64,128", VRAM_FORMAT_CSV))
+EMIT(explain, vram_explain_oom(v, OOM, strlen(OOM), true, VRAM_FORMAT_TEXT))
+EMIT(guess, vram_explain_oom(v, OOM, strlen(OOM), false, VRAM_FORMAT_JSON))
+EMIT(compare, vram_compare(v, VRAM_FORMAT_MD))
+EMIT(live, vram_live_peak(v, &batch))
 
-static const char *const configs[] = {
-    "family=gpt2 n_layer=5 n_head=2 n_embd=64 vocab_size=300 block_size=32 batch_size=2",
-    "family=gpt2 n_layer=4 n_head=2 n_embd=64 vocab_size=300 block_size=32 batch_size=2 checkpointing=block dtype=float32 "
-    "attention=math dropout=0.1 optimizer=adamw_foreach",
-    "family=gpt2 n_layer=4 n_head=2 n_embd=64 vocab_size=300 block_size=32 batch_size=2 compile=2.5",
-    "family=qwen3_moe n_layer=4 n_head=4 n_kv_head=2 n_embd=64 n_inner=96 vocab_size=300 block_size=32 n_expert=4 "
-    "checkpointing=every dtype=bfloat16_pure",
+static const struct action {
+    const char *name;
+    int (*call)(vram *v);
+} ACTIONS[] = {
+    {"run", run},           {"parse nanogpt", parse_text}, {"parse log", parse_log}, {"json", emit_json},   {"text", emit_text},
+    {"csv", emit_csv},      {"md", emit_md},               {"trace", emit_trace},    {"viz", emit_viz},     {"perfetto", emit_perfetto},
+    {"timeline", emit_timeline}, {"config", emit_config},  {"gpus", emit_gpus},      {"presets", emit_presets}, {"fields", emit_fields},
+    {"fit", fit},           {"max-batch", max_batch},      {"advise", advise},       {"sweep", sweep},      {"explain", explain},
+    {"guess", guess},       {"compare", compare},          {"live peak", live},
 };
 
-static void test_run(void **state)
+static const char SMALL[] = "n_layer=2 n_head=2 n_embd=64 block_size=64 vocab_size=512 batch_size=4 gpu=T4";
+
+// Fails allocation n of the action; true while it still mattered.
+static bool fails_at(const struct action *a, size_t n)
 {
-    (void)state;
-    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
-        fail_each(configs[i], do_run);
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, SMALL);
+    h.fail_at = h.calls + n;
+    int rc = a->call(v);
+    bool reached = h.calls >= h.fail_at;
+    if (reached && rc != VRAM_ENOMEM)
+        fail_msg("%s, allocation %zu: code %d, wanted no-memory", a->name, n, rc);
+    if (!reached && rc != VRAM_OK)
+        fail_msg("%s: %s", a->name, vram_error(v)->text);
+    h.fail_at = 0;
+    if (a->call(v) != VRAM_OK)  // the handle is as good as before
+        fail_msg("%s after a failure at %zu: %s", a->name, n, vram_error(v)->text);
+    close_vram(v, &h);
+    return reached;
 }
 
-static void test_other_calls(void **state)
+static void test_every_allocation(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-        fail_each(configs[i], do_live_peak);
-        fail_each(configs[i], do_trace);
-        fail_each(configs[i], do_param);
+    for (size_t i = 0; i < sizeof ACTIONS / sizeof *ACTIONS; i++) {
+        size_t n = 1;
+        while (fails_at(&ACTIONS[i], n))
+            n++;
+        printf("%-14s %zu allocations\n", ACTIONS[i].name, n - 1);
+        assert_true(n < 20000);
     }
 }
 
 static void test_no_handle(void **state)
 {
-    struct heap h = {.fail_at = 1};
     (void)state;
+    struct heap h = {.fail_at = 1};
     assert_null(open_vram(&h));
     vram_free(NULL);
 }
 
-// The memory of a handle depends on the depth of the model, not on its size.
-static void test_bounded(void **state)
-{
-    struct heap small = {0}, large = {0};
-    vram *a = open_vram(&small), *b = open_vram(&large);
-    (void)state;
-    set_all(a, "family=gpt2 n_layer=12 n_head=1 n_embd=2 vocab_size=2 block_size=2 batch_size=1 mode=reference");
-    set_all(b, "family=gpt2 n_layer=12 n_head=64 n_embd=8192 vocab_size=200000 block_size=4096 batch_size=512 mode=reference");
-    run_vram(a);
-    run_vram(b);
-    assert_true(large.live < small.live + small.live / 2);
-    assert_true(large.live < 2 << 20);
-    close_vram(a, &small);
-    close_vram(b, &large);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_run),
-        cmocka_unit_test(test_other_calls),
-        cmocka_unit_test(test_no_handle),
-        cmocka_unit_test(test_bounded),
-    };
-    return cmocka_run_group_tests_name("calc_memory", tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation), cmocka_unit_test(test_no_handle)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

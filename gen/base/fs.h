@@ -30,7 +30,8 @@ int fs_read_fd(int fd, size_t limit, buf *out);       // the same for what is op
 int fs_stat(const char *path, struct fs_stat *out);
 // Every regular file below root; follows symbolic links. 0, or -1 with errno (ELOOP: a link leads back up; ENOENT: it
 // leads nowhere) and the path in *bad (may be NULL). Names starting with '.' are left out, and so is what skip (may be
-// NULL) answers true for; skip is asked for folders too. Paths are NUL-terminated and live in a.
+// NULL) answers true for; skip is asked for folders too, below folders that stand side by side perhaps by two threads at a
+// time. Paths are NUL-terminated and live in a.
 int fs_walk(const char *root, bool (*skip)(void *ctx, str path, bool is_dir), void *ctx, arena *a,
             struct fs_list *out, str *bad);
 // Writes by temporary file and rename unless the file holds these bytes already. 1 written, 0 unchanged, -1 errno.

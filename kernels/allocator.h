@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Where segments come from: cudaMalloc on a GPU, malloc for the reference, numbers alone for a dry run.
 struct device_memory {
     // 0, or -1 when the device has no bytes left. *address is then not touched.
@@ -37,5 +41,9 @@ const struct caching_stats *caching_stats(const struct caching_allocator *a);
 void caching_reset_peaks(struct caching_allocator *a);
 // Gives every wholly free segment back to the device (torch.cuda.empty_cache).
 void caching_empty(struct caching_allocator *a);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include "kernels/tensor.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // out[m, n] = a[m, k] * b[k, n] (+ out when accumulate). a_transposed: a is stored [k, m]; b_transposed: b is [n, k].
 // batch such products lie behind one another.
 struct matmul_shape {
@@ -113,5 +117,9 @@ struct dry_device {
 struct device_memory dry_device_memory(struct dry_device *d);
 // The host's memory as a device, for the reference.
 struct device_memory host_device_memory(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 
 #include "kernels/allocator.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64, DTYPE_I64, DTYPE_U8, DTYPES };
 
 // What a tensor is for, as a report groups it. X(ID, "name in records")
@@ -67,5 +71,9 @@ void tensor_drop(struct pool *pool, struct tensor **t);
 // Frees every tensor whoever holds it, after an out-of-memory jump.
 void pool_clear(struct pool *pool);
 void pool_reset_peak(struct pool *pool);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

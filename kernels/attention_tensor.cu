@@ -1,0 +1,406 @@
+// Causal attention on tensor cores, compute capability 8.0 and newer: 64 rows a block, 16 a warp, scores kept in
+// registers. Forward by the running maximum of FlashAttention-2 (Dao, arXiv 2307.08691); backward in two kernels, one by
+// keys and one by queries, so that nothing is added atomically and the result is the same each time.
+//
+// Fragments of mma.m16n8k16 (PTX ISA, "Matrix fragments"): lane = 4 * g + t holds rows g and g + 8 and columns 2t, 2t + 1
+// of each 16 x 8 accumulator. Two neighbouring accumulators are, rounded, the first operand of the next product.
+#include "kernels/cuda_ops.cuh"
+
+static const int rows = 64;  // of a block
+static const int warps = 4;
+static const int threads = 32 * warps;
+static const int pad = 8;    // halves behind each row in shared memory: keeps the rows of ldmatrix in different banks
+
+#define LOG2_E 1.44269504f
+
+struct heads {
+    int64_t T, H;
+    float scale, scale_log2;
+};
+
+typedef unsigned int u32;
+
+__device__ static inline u32 pack(float low, float high, const __half *)
+{
+    __half2 v = __floats2half2_rn(low, high);
+    return *reinterpret_cast<u32 *>(&v);
+}
+
+__device__ static inline u32 pack(float low, float high, const __nv_bfloat16 *)
+{
+    __nv_bfloat162 v = __floats2bfloat162_rn(low, high);
+    return *reinterpret_cast<u32 *>(&v);
+}
+
+__device__ static inline void multiply(float c[4], const u32 a[4], const u32 b[2], const __half *)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+__device__ static inline void multiply(float c[4], const u32 a[4], const u32 b[2], const __nv_bfloat16 *)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+// A matrix in shared memory: so many halves from row to row.
+template <class T> struct shared_matrix {
+    T *data;
+    int stride;
+
+    __device__ u32 address(int row, int column) const
+    {
+        return (u32)__cvta_generic_to_shared(data + row * stride + column);
+    }
+
+    // Rows row..row+15, columns column..column+15 as the first operand.
+    __device__ void first(u32 a[4], int row, int column) const
+    {
+        int lane = threadIdx.x & 31;
+        u32 at = address(row + (lane & 15), column + (lane >> 4) * 8);
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]) : "r"(at));
+    }
+
+    // The second operand from a matrix stored [n, k]: rows n..n+7, columns k..k+15.
+    __device__ void second(u32 b[2], int n, int k) const
+    {
+        int lane = threadIdx.x & 15;
+        u32 at = address(n + (lane & 7), k + (lane >> 3) * 8);
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=r"(b[0]), "=r"(b[1]) : "r"(at));
+    }
+
+    // The second operand from a matrix stored [k, n]: rows k..k+15, columns n..n+7.
+    __device__ void second_turned(u32 b[2], int k, int n) const
+    {
+        int lane = threadIdx.x & 15;
+        u32 at = address(k + lane, n);
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(b[0]), "=r"(b[1]) : "r"(at));
+    }
+};
+
+// Copies count rows of D halves, 16 bytes at a time, zero beyond row T.
+template <class T, int D>
+__device__ static void load_rows(shared_matrix<T> to, const T *head, int64_t first, int count, int64_t row_stride,
+                                 int64_t T_rows)
+{
+    const int chunks = D / 8;
+    for (int i = threadIdx.x; i < count * chunks; i += threads) {
+        int row = i / chunks, chunk = i % chunks;
+        uint4 v = make_uint4(0, 0, 0, 0);
+        if (first + row < T_rows)
+            v = *reinterpret_cast<const uint4 *>(head + (first + row) * row_stride + chunk * 8);
+        *reinterpret_cast<uint4 *>(to.data + row * to.stride + chunk * 8) = v;
+    }
+}
+
+// c[n] += a(rows of `left` from row on) * right^T, right stored [columns, D].
+template <class T, int D, int COLUMNS>
+__device__ static void scores(float c[COLUMNS / 8][4], shared_matrix<T> left, int row, shared_matrix<T> right)
+{
+#pragma unroll
+    for (int k = 0; k < D / 16; k++) {
+        u32 a[4];
+        left.first(a, row, k * 16);
+#pragma unroll
+        for (int n = 0; n < COLUMNS / 8; n++) {
+            u32 b[2];
+            right.second(b, n * 8, k * 16);
+            multiply(c[n], a, b, (const T *)nullptr);
+        }
+    }
+}
+
+// sum[n] += p * values, p an accumulator of 16 x COLUMNS and values stored [COLUMNS, D].
+template <class T, int D, int COLUMNS>
+__device__ static void weigh(float sum[D / 8][4], float p[COLUMNS / 8][4], shared_matrix<T> values)
+{
+    const T *tag = nullptr;
+#pragma unroll
+    for (int k = 0; k < COLUMNS / 16; k++) {
+        u32 a[4] = {pack(p[2 * k][0], p[2 * k][1], tag), pack(p[2 * k][2], p[2 * k][3], tag),
+                    pack(p[2 * k + 1][0], p[2 * k + 1][1], tag), pack(p[2 * k + 1][2], p[2 * k + 1][3], tag)};
+#pragma unroll
+        for (int n = 0; n < D / 8; n++) {
+            u32 b[2];
+            values.second_turned(b, k * 16, n * 8);
+            multiply(sum[n], a, b, tag);
+        }
+    }
+}
+
+// Writes 16 x D sums, times factor, to rows of a head; rows from T on are left out.
+template <class T, int D>
+__device__ static void store_rows(T *head, const float sum[D / 8][4], const float factor[2], int64_t row,
+                                  int64_t row_stride, int64_t T_rows)
+{
+    int t = threadIdx.x & 3;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        int64_t at = row + 8 * half;
+        if (at >= T_rows)
+            continue;
+#pragma unroll
+        for (int n = 0; n < D / 8; n++)
+            *reinterpret_cast<u32 *>(head + at * row_stride + n * 8 + 2 * t) =
+                pack(sum[n][2 * half] * factor[half], sum[n][2 * half + 1] * factor[half], (const T *)nullptr);
+    }
+}
+
+// Over the four lanes that share a row.
+__device__ static inline float quad_max(float v)
+{
+    v = fmaxf(v, __shfl_xor_sync(0xffffffffu, v, 1));
+    return fmaxf(v, __shfl_xor_sync(0xffffffffu, v, 2));
+}
+
+__device__ static inline float quad_sum(float v)
+{
+    v += __shfl_xor_sync(0xffffffffu, v, 1);
+    return v + __shfl_xor_sync(0xffffffffu, v, 2);
+}
+
+// Scores of a tile turned into weights under the new maximum; sums and output shrink with it.
+template <int D, int COLUMNS>
+__device__ static void soften(float s[COLUMNS / 8][4], float o[D / 8][4], float largest[2], float sum[2], int64_t row,
+                              int64_t first, heads h)
+{
+    int t = threadIdx.x & 3;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        float now = largest[half], added = 0;
+#pragma unroll
+        for (int n = 0; n < COLUMNS / 8; n++)
+#pragma unroll
+            for (int e = 0; e < 2; e++) {
+                int64_t key = first + n * 8 + 2 * t + e;
+                float v = key <= row + 8 * half && key < h.T ? s[n][2 * half + e] * h.scale_log2 : -INFINITY;
+                s[n][2 * half + e] = v;
+                now = fmaxf(now, v);
+            }
+        now = quad_max(now);
+        float shrink = exp2f(largest[half] - now);
+        largest[half] = now;
+#pragma unroll
+        for (int n = 0; n < COLUMNS / 8; n++)
+#pragma unroll
+            for (int e = 0; e < 2; e++) {
+                s[n][2 * half + e] = exp2f(s[n][2 * half + e] - now);
+                added += s[n][2 * half + e];
+            }
+        sum[half] = sum[half] * shrink + added;
+#pragma unroll
+        for (int n = 0; n < D / 8; n++) {
+            o[n][2 * half] *= shrink;
+            o[n][2 * half + 1] *= shrink;
+        }
+    }
+}
+
+template <class T, int D, int COLUMNS> __global__ void forward(T *out, float *lse, const T *qkv, heads s)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    const int stride = D + pad;
+    shared_matrix<T> q = {(T *)memory, stride}, k = {q.data + rows * stride, stride}, v = {k.data + COLUMNS * stride, stride};
+    int64_t C = s.H * D, h = blockIdx.y, b = blockIdx.z, tile = (int64_t)blockIdx.x * rows;
+    const T *head = qkv + b * s.T * 3 * C + h * D;
+    int own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2;
+    int64_t row = tile + own + g, end = min(s.T, tile + rows);
+    float o[D / 8][4] = {}, largest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
+    load_rows<T, D>(q, head, tile, rows, 3 * C, s.T);
+    for (int64_t first = 0; first < end; first += COLUMNS) {
+        __syncthreads();
+        load_rows<T, D>(k, head + C, first, COLUMNS, 3 * C, s.T);
+        load_rows<T, D>(v, head + 2 * C, first, COLUMNS, 3 * C, s.T);
+        __syncthreads();
+        float score[COLUMNS / 8][4] = {};
+        scores<T, D, COLUMNS>(score, q, own, k);
+        soften<D, COLUMNS>(score, o, largest, sum, row, first, s);
+        weigh<T, D, COLUMNS>(o, score, v);
+    }
+    float inverse[2];
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        float total = quad_sum(sum[half]);
+        inverse[half] = 1.0f / total;
+        if ((threadIdx.x & 3) == 0 && row + 8 * half < s.T)
+            lse[(b * s.H + h) * s.T + row + 8 * half] = (largest[half] + log2f(total)) / LOG2_E;
+    }
+    store_rows<T, D>(out + b * s.T * C + h * D, o, inverse, row, C, s.T);
+}
+
+// One block of keys: the queries that see them pass by. Scores stand turned, a key a row.
+template <class T, int D, int COLUMNS>
+__global__ void backward_keys(T *dk, T *dv, const T *dout, const T *qkv, const float *lse, const float *delta, heads s)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    const int stride = D + pad;
+    shared_matrix<T> k = {(T *)memory, stride}, v = {k.data + rows * stride, stride};
+    shared_matrix<T> q = {v.data + rows * stride, stride}, grad = {q.data + COLUMNS * stride, stride};
+    float *query_lse = (float *)(grad.data + COLUMNS * stride), *query_delta = query_lse + COLUMNS;
+    int64_t C = s.H * D, h = blockIdx.y, b = blockIdx.z, tile = (int64_t)blockIdx.x * rows;
+    const T *head = qkv + b * s.T * 3 * C + h * D, *dout_head = dout + b * s.T * C + h * D;
+    const float *head_lse = lse + (b * s.H + h) * s.T, *head_delta = delta + (b * s.H + h) * s.T;
+    int own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
+    int64_t row = tile + own + g;
+    float dk_sum[D / 8][4] = {}, dv_sum[D / 8][4] = {};
+    load_rows<T, D>(k, head + C, tile, rows, 3 * C, s.T);
+    load_rows<T, D>(v, head + 2 * C, tile, rows, 3 * C, s.T);
+    for (int64_t first = tile / COLUMNS * COLUMNS; first < s.T; first += COLUMNS) {
+        __syncthreads();
+        load_rows<T, D>(q, head, first, COLUMNS, 3 * C, s.T);
+        load_rows<T, D>(grad, dout_head, first, COLUMNS, C, s.T);
+        for (int i = threadIdx.x; i < COLUMNS; i += threads) {
+            query_lse[i] = first + i < s.T ? head_lse[first + i] * LOG2_E : 0.0f;
+            query_delta[i] = first + i < s.T ? head_delta[first + i] : 0.0f;
+        }
+        __syncthreads();
+        float p[COLUMNS / 8][4] = {}, ds[COLUMNS / 8][4] = {};
+        scores<T, D, COLUMNS>(p, k, own, q);
+        scores<T, D, COLUMNS>(ds, v, own, grad);
+#pragma unroll
+        for (int n = 0; n < COLUMNS / 8; n++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                int column = n * 8 + 2 * t + (e & 1);
+                int64_t query = first + column, key = row + (e >> 1) * 8;
+                bool seen = query < s.T && key <= query;
+                p[n][e] = seen ? exp2f(p[n][e] * s.scale_log2 - query_lse[column]) : 0.0f;
+                ds[n][e] = p[n][e] * (ds[n][e] - query_delta[column]);
+            }
+        weigh<T, D, COLUMNS>(dv_sum, p, grad);
+        weigh<T, D, COLUMNS>(dk_sum, ds, q);
+    }
+    const float scaled[2] = {s.scale, s.scale}, plain[2] = {1, 1};
+    store_rows<T, D>(dk + b * s.T * C + h * D, dk_sum, scaled, row, C, s.T);
+    store_rows<T, D>(dv + b * s.T * C + h * D, dv_sum, plain, row, C, s.T);
+}
+
+// One block of queries: the keys that they see pass by.
+template <class T, int D, int COLUMNS>
+__global__ void backward_queries(T *dq, const T *dout, const T *qkv, const float *lse, const float *delta, heads s)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    const int stride = D + pad;
+    shared_matrix<T> q = {(T *)memory, stride}, grad = {q.data + rows * stride, stride};
+    shared_matrix<T> k = {grad.data + rows * stride, stride}, v = {k.data + COLUMNS * stride, stride};
+    int64_t C = s.H * D, h = blockIdx.y, b = blockIdx.z, tile = (int64_t)blockIdx.x * rows;
+    const T *head = qkv + b * s.T * 3 * C + h * D;
+    int own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
+    int64_t row = tile + own + g, end = min(s.T, tile + rows), at = (b * s.H + h) * s.T + row;
+    float sum[D / 8][4] = {}, row_lse[2], row_delta[2];
+    for (int half = 0; half < 2; half++) {
+        row_lse[half] = row + 8 * half < s.T ? lse[at + 8 * half] * LOG2_E : 0.0f;
+        row_delta[half] = row + 8 * half < s.T ? delta[at + 8 * half] : 0.0f;
+    }
+    load_rows<T, D>(q, head, tile, rows, 3 * C, s.T);
+    load_rows<T, D>(grad, dout + b * s.T * C + h * D, tile, rows, C, s.T);
+    for (int64_t first = 0; first < end; first += COLUMNS) {
+        __syncthreads();
+        load_rows<T, D>(k, head + C, first, COLUMNS, 3 * C, s.T);
+        load_rows<T, D>(v, head + 2 * C, first, COLUMNS, 3 * C, s.T);
+        __syncthreads();
+        float p[COLUMNS / 8][4] = {}, ds[COLUMNS / 8][4] = {};
+        scores<T, D, COLUMNS>(p, q, own, k);
+        scores<T, D, COLUMNS>(ds, grad, own, v);
+#pragma unroll
+        for (int n = 0; n < COLUMNS / 8; n++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                int64_t key = first + n * 8 + 2 * t + (e & 1), query = row + (e >> 1) * 8;
+                bool seen = key <= query && key < s.T;
+                float weight = seen ? exp2f(p[n][e] * s.scale_log2 - row_lse[e >> 1]) : 0.0f;
+                ds[n][e] = weight * (ds[n][e] - row_delta[e >> 1]);
+            }
+        weigh<T, D, COLUMNS>(sum, ds, k);
+    }
+    const float scaled[2] = {s.scale, s.scale};
+    store_rows<T, D>(dq + b * s.T * C + h * D, sum, scaled, row, C, s.T);
+}
+
+static heads heads_of(struct attention_shape a)
+{
+    heads s = {a.T, a.H, rsqrtf((float)a.D), rsqrtf((float)a.D) * LOG2_E};
+    return s;
+}
+
+static bool can_run(const struct cuda_ops *o, const tensor *qkv, struct attention_shape a)
+{
+    bool width = a.D == 32 || a.D == 64 || a.D == 128;
+    return o->compute_capability >= 80 && (qkv->type == DTYPE_F16 || qkv->type == DTYPE_BF16) && width;
+}
+
+static dim3 grid_of(struct attention_shape a)
+{
+    return dim3(blocks_for(a.T, rows), (unsigned)a.H, (unsigned)a.B);
+}
+
+template <class K> static void allow_shared(K kernel, size_t bytes)
+{
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+}
+
+template <class T, int D, int COLUMNS>
+static void run_forward(tensor *out, tensor *lse, const tensor *qkv, struct attention_shape a)
+{
+    size_t bytes = (size_t)(rows + 2 * COLUMNS) * (D + pad) * sizeof(T);
+    allow_shared(forward<T, D, COLUMNS>, bytes);
+    forward<T, D, COLUMNS><<<grid_of(a), threads, bytes>>>(data_of<T>(out), data_of<float>(lse), data_of<const T>(qkv),
+                                                           heads_of(a));
+    LAUNCH_CHECK();
+}
+
+template <class T, int D, int COLUMNS>
+static void run_backward(tensor *dq, tensor *dk, tensor *dv, const tensor *delta, const tensor *dout,
+                         const tensor *qkv, const tensor *lse, struct attention_shape a)
+{
+    size_t bytes = (size_t)(2 * rows + 2 * COLUMNS) * (D + pad) * sizeof(T) + 2 * COLUMNS * sizeof(float);
+    const T *g = data_of<const T>(dout), *x = data_of<const T>(qkv);
+    const float *l = data_of<const float>(lse), *d = data_of<const float>(delta);
+    allow_shared(backward_keys<T, D, COLUMNS>, bytes);
+    allow_shared(backward_queries<T, D, COLUMNS>, bytes);
+    backward_keys<T, D, COLUMNS><<<grid_of(a), threads, bytes>>>(data_of<T>(dk), data_of<T>(dv), g, x, l, d, heads_of(a));
+    backward_queries<T, D, COLUMNS><<<grid_of(a), threads, bytes>>>(data_of<T>(dq), g, x, l, d, heads_of(a));
+    LAUNCH_CHECK();
+}
+
+// Wider heads pass by in narrower tiles, so that the sums stay in registers.
+#define BY_WIDTH(run, T, D, ...)                                                                                    \
+    if ((D) == 32)                                                                                                  \
+        run<T, 32, 64>(__VA_ARGS__);                                                                                \
+    else if ((D) == 64)                                                                                             \
+        run<T, 64, 64>(__VA_ARGS__);                                                                                \
+    else                                                                                                            \
+        run<T, 128, 32>(__VA_ARGS__)
+
+bool attention_tensor(const struct cuda_ops *o, tensor *out, tensor *lse, const tensor *qkv, struct attention_shape a)
+{
+    if (!can_run(o, qkv, a))
+        return false;
+    if (qkv->type == DTYPE_F16) {
+        BY_WIDTH(run_forward, __half, a.D, out, lse, qkv, a);
+    } else {
+        BY_WIDTH(run_forward, __nv_bfloat16, a.D, out, lse, qkv, a);
+    }
+    return true;
+}
+
+bool attention_tensor_backward(const struct cuda_ops *o, tensor *dq, tensor *dk, tensor *dv, const tensor *delta,
+                               const tensor *dout, const tensor *qkv, const tensor *lse, struct attention_shape a)
+{
+    if (!can_run(o, qkv, a))
+        return false;
+    if (qkv->type == DTYPE_F16) {
+        BY_WIDTH(run_backward, __half, a.D, dq, dk, dv, delta, dout, qkv, lse, a);
+    } else {
+        BY_WIDTH(run_backward, __nv_bfloat16, a.D, dq, dk, dv, delta, dout, qkv, lse, a);
+    }
+    return true;
+}

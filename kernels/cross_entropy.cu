@@ -1,0 +1,187 @@
+// Softmax, log-softmax, the likelihood, and the whole loss in place: one block a row, a row read twice at most.
+#include "kernels/cuda_ops.cuh"
+
+static const int threads = 512;
+
+struct row_stats {
+    float largest, sum;  // sum of exp(value - largest)
+};
+
+// Largest value and sum of exponentials of a row in one pass: each thread keeps a running pair.
+template <class T> __device__ static row_stats stats_of(const T *row, int64_t n)
+{
+    float largest = -INFINITY, sum = 0;
+    for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
+        float v = wide(row[i]);
+        if (v > largest) {
+            sum *= __expf(largest - v);
+            largest = v;
+        }
+        sum += v == -INFINITY ? 0.0f : __expf(v - largest);
+    }
+    row_stats s;
+    s.largest = block_max(largest);
+    s.sum = block_sum(sum == 0.0f ? 0.0f : sum * __expf(largest - s.largest));
+    return s;
+}
+
+template <class T> __global__ void log_softmax(T *out, const T *in, int64_t V)
+{
+    const T *row = in + blockIdx.x * V;
+    row_stats s = stats_of(row, V);
+    float lse = s.largest + logf(s.sum);
+    for (int64_t v = threadIdx.x; v < V; v += threads)
+        put(out + blockIdx.x * V + v, wide(row[v]) - lse);
+}
+
+template <class T> __global__ void log_softmax_backward(T *dx, const T *dy, const T *y, int64_t V)
+{
+    int64_t first = blockIdx.x * V;
+    float sum = 0;
+    for (int64_t v = threadIdx.x; v < V; v += threads)
+        sum += wide(dy[first + v]);
+    sum = block_sum(sum);
+    for (int64_t v = threadIdx.x; v < V; v += threads)
+        put(dx + first + v, wide(dy[first + v]) - __expf(wide(y[first + v])) * sum);
+}
+
+template <class T> __global__ void softmax(T *out, const T *in, int64_t columns)
+{
+    const T *row = in + blockIdx.x * columns;
+    row_stats s = stats_of(row, columns);
+    for (int64_t c = threadIdx.x; c < columns; c += blockDim.x)
+        put(out + blockIdx.x * columns + c, __expf(wide(row[c]) - s.largest) / s.sum);
+}
+
+template <class T> __global__ void softmax_backward(T *dx, const T *dy, const T *y, int64_t columns)
+{
+    int64_t first = blockIdx.x * columns;
+    float sum = 0;
+    for (int64_t c = threadIdx.x; c < columns; c += blockDim.x)
+        sum += wide(dy[first + c]) * wide(y[first + c]);
+    sum = block_sum(sum);
+    for (int64_t c = threadIdx.x; c < columns; c += blockDim.x)
+        put(dx + first + c, wide(y[first + c]) * (wide(dy[first + c]) - sum));
+}
+
+// One block: the mean of -logp at the targets.
+__global__ void likelihood(float *loss, float *weight, const float *logp, const int64_t *target, int64_t N, int64_t V)
+{
+    float sum = 0;
+    for (int64_t n = threadIdx.x; n < N; n += threads)
+        sum -= logp[n * V + target[n]];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) {
+        *loss = sum / (float)N;
+        *weight = (float)N;
+    }
+}
+
+__global__ void likelihood_backward(float *dlogp, const float *dloss, const float *weight, const int64_t *target,
+                                    int64_t N, int64_t V)
+{
+    int64_t n = (int64_t)blockIdx.x * threads + threadIdx.x;
+    if (n < N)
+        dlogp[n * V + target[n]] = -*dloss / *weight;
+}
+
+template <class T>
+__global__ void in_place(T *logits, float *losses, const int64_t *target, int64_t V, float gradient_factor)
+{
+    T *row = logits + blockIdx.x * V;
+    int64_t word = target[blockIdx.x];
+    row_stats s = stats_of(row, V);
+    float at_target = wide(row[word]);
+    __syncthreads();  // the target is read before any thread writes
+    for (int64_t v = threadIdx.x; v < V; v += threads) {
+        float p = __expf(wide(row[v]) - s.largest) / s.sum;
+        put(row + v, gradient_factor * (p - (v == word ? 1.0f : 0.0f)));
+    }
+    if (threadIdx.x == 0)
+        losses[blockIdx.x] = s.largest + logf(s.sum) - at_target;
+}
+
+__global__ void add_losses(float *loss, const float *losses, int64_t rows, float factor)
+{
+    float sum = 0;
+    for (int64_t n = threadIdx.x; n < rows; n += threads)
+        sum += losses[n];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        *loss += factor * sum;
+}
+
+static void gpu_log_softmax(void *, tensor *out, const tensor *in, int64_t V)
+{
+    WITH_TYPE(out->type, T, log_softmax<<<(unsigned)(in->count / V), threads>>>(data_of<T>(out), data_of<const T>(in), V))
+    LAUNCH_CHECK();
+}
+
+static void gpu_log_softmax_backward(void *, tensor *dx, const tensor *dy, const tensor *y, int64_t V)
+{
+    WITH_TYPE(dx->type, T, log_softmax_backward<<<(unsigned)(y->count / V), threads>>>(
+        data_of<T>(dx), data_of<const T>(dy), data_of<const T>(y), V))
+    LAUNCH_CHECK();
+}
+
+// Rows of attention are short: no more threads than columns.
+static int threads_for(int64_t columns)
+{
+    int64_t n = (columns + 31) / 32 * 32;
+    return (int)(n < threads ? n : threads);
+}
+
+static void gpu_softmax(void *, tensor *out, const tensor *in, int64_t columns)
+{
+    WITH_TYPE(out->type, T, softmax<<<(unsigned)(in->count / columns), threads_for(columns)>>>(
+        data_of<T>(out), data_of<const T>(in), columns))
+    LAUNCH_CHECK();
+}
+
+static void gpu_softmax_backward(void *, tensor *dx, const tensor *dy, const tensor *y, int64_t columns)
+{
+    WITH_TYPE(dx->type, T, softmax_backward<<<(unsigned)(y->count / columns), threads_for(columns)>>>(
+        data_of<T>(dx), data_of<const T>(dy), data_of<const T>(y), columns))
+    LAUNCH_CHECK();
+}
+
+static void gpu_nll(void *, tensor *loss, tensor *weight, const tensor *logp, const tensor *target, int64_t V)
+{
+    likelihood<<<1, threads>>>(data_of<float>(loss), data_of<float>(weight), data_of<const float>(logp),
+                               data_of<const int64_t>(target), target->count, V);
+    LAUNCH_CHECK();
+}
+
+static void gpu_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, const tensor *weight,
+                             const tensor *target, int64_t V)
+{
+    ops_of(ctx)->table.zero(ctx, dlogp);
+    likelihood_backward<<<blocks_for(target->count, threads), threads>>>(
+        data_of<float>(dlogp), data_of<const float>(dloss), data_of<const float>(weight),
+        data_of<const int64_t>(target), target->count, V);
+    LAUNCH_CHECK();
+}
+
+static void gpu_cross_entropy_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target,
+                                       int64_t first_row, int64_t rows, int64_t V, double loss_factor,
+                                       double gradient_factor)
+{
+    struct cuda_ops *o = ops_of(ctx);
+    float *losses = (float *)o->workspace;
+    const int64_t *words = data_of<const int64_t>(target) + first_row;
+    WITH_TYPE(logits->type, T, in_place<<<(unsigned)rows, threads>>>(data_of<T>(logits), losses, words, V,
+                                                                     (float)gradient_factor))
+    add_losses<<<1, threads>>>(data_of<float>(loss), losses, rows, (float)loss_factor);
+    LAUNCH_CHECK();
+}
+
+void cross_entropy_install(struct gpt_ops *t)
+{
+    t->log_softmax = gpu_log_softmax;
+    t->log_softmax_backward = gpu_log_softmax_backward;
+    t->softmax = gpu_softmax;
+    t->softmax_backward = gpu_softmax_backward;
+    t->nll = gpu_nll;
+    t->nll_backward = gpu_nll_backward;
+    t->cross_entropy_in_place = gpu_cross_entropy_in_place;
+}

@@ -1,0 +1,125 @@
+// What the kernel files share: element access by type, dispatch over types, reductions within a warp and a block.
+#ifndef KERNELS_CUDA_OPS_CUH
+#define KERNELS_CUDA_OPS_CUH
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "kernels/cuda_check.h"
+#include "kernels/cuda_ops.h"
+
+struct cuda_ops {
+    struct gpt_ops table;
+    cublasLtHandle_t lt;
+    void *workspace;
+    uint64_t workspace_bytes;
+    int compute_capability;   // 90 for 9.0
+    int processors;
+    struct matmul_cache *cache;
+};
+
+static inline struct cuda_ops *ops_of(void *ctx)
+{
+    return (struct cuda_ops *)ctx;
+}
+
+__device__ static inline float wide(float v) { return v; }
+__device__ static inline float wide(__half v) { return __half2float(v); }
+__device__ static inline float wide(__nv_bfloat16 v) { return __bfloat162float(v); }
+__device__ static inline float wide(int64_t v) { return (float)v; }
+__device__ static inline float wide(uint8_t v) { return (float)v; }
+__device__ static inline void put(float *p, float v) { *p = v; }
+__device__ static inline void put(__half *p, float v) { *p = __float2half(v); }
+__device__ static inline void put(__nv_bfloat16 *p, float v) { *p = __float2bfloat16(v); }
+
+// Runs the statements with T as the element type that `type` names.
+#define WITH_TYPE(type, T, ...)                                                                                     \
+    switch (type) {                                                                                                 \
+    case DTYPE_F32: {                                                                                               \
+        typedef float T;                                                                                            \
+        __VA_ARGS__;                                                                                                \
+        break;                                                                                                      \
+    }                                                                                                               \
+    case DTYPE_F16: {                                                                                               \
+        typedef __half T;                                                                                           \
+        __VA_ARGS__;                                                                                                \
+        break;                                                                                                      \
+    }                                                                                                               \
+    case DTYPE_BF16: {                                                                                              \
+        typedef __nv_bfloat16 T;                                                                                    \
+        __VA_ARGS__;                                                                                                \
+        break;                                                                                                      \
+    }                                                                                                               \
+    default:                                                                                                        \
+        fprintf(stderr, "%s: no kernel for type %s\n", __FILE__, dtype_name(type));                                 \
+        exit(1);                                                                                                    \
+    }
+
+template <class T> static inline T *data_of(const tensor *t)
+{
+    return (T *)t->data;
+}
+
+static inline unsigned blocks_for(int64_t items, int64_t per_block)
+{
+    int64_t n = (items + per_block - 1) / per_block;
+    return (unsigned)(n < 1 ? 1 : n);
+}
+
+__device__ static inline float warp_sum(float v)
+{
+    for (int offset = 16; offset; offset >>= 1)
+        v += __shfl_xor_sync(0xffffffffu, v, offset);
+    return v;
+}
+
+__device__ static inline float warp_max(float v)
+{
+    for (int offset = 16; offset; offset >>= 1)
+        v = fmaxf(v, __shfl_xor_sync(0xffffffffu, v, offset));
+    return v;
+}
+
+// Sum over a block of whole warps, the same in every thread. One call at a time; syncs.
+__device__ static inline float block_sum(float v)
+{
+    __shared__ float part[32];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    v = warp_sum(v);
+    __syncthreads();
+    if (lane == 0)
+        part[warp] = v;
+    __syncthreads();
+    return warp_sum(lane < warps ? part[lane] : 0.0f);
+}
+
+__device__ static inline float block_max(float v)
+{
+    __shared__ float part[32];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    v = warp_max(v);
+    __syncthreads();
+    if (lane == 0)
+        part[warp] = v;
+    __syncthreads();
+    return warp_max(lane < warps ? part[lane] : -INFINITY);
+}
+
+// The rows of struct gpt_ops that each file fills in.
+void elementwise_install(struct gpt_ops *t);
+void layout_install(struct gpt_ops *t);
+void reduction_install(struct gpt_ops *t);
+void layernorm_install(struct gpt_ops *t);
+void cross_entropy_install(struct gpt_ops *t);
+void attention_install(struct gpt_ops *t);
+void adamw_install(struct gpt_ops *t);
+void matmul_install(struct gpt_ops *t);
+void matmul_close(struct cuda_ops *o);
+
+// attention_tensor.cu: true when it ran, for half types on compute capability 8.0 and newer and D of 32, 64 or 128.
+bool attention_tensor(const struct cuda_ops *o, tensor *out, tensor *lse, const tensor *qkv,
+                      struct attention_shape shape);
+bool attention_tensor_backward(const struct cuda_ops *o, tensor *dq, tensor *dk, tensor *dv, const tensor *delta,
+                               const tensor *dout, const tensor *qkv, const tensor *lse, struct attention_shape shape);
+
+#endif

@@ -18,6 +18,9 @@ str locale_script(const struct locale *l);        // "Latn", "Deva"
 void locale_number(const struct locale *l, double v, int decimals, buf *out);
 void locale_integer(const struct locale *l, int64_t v, buf *out);  // grouped: 3,01,30,176 in hi
 void locale_percent(const struct locale *l, double fraction, int decimals, bool sign, buf *out);
+// Reads a number at the beginning of s as this language writes it (or plainly, or a version): appends it normalised, "4464.5",
+// and returns its length; 0 when there is none.
+size_t locale_read_number(const struct locale *l, str s, buf *out);
 
 enum byte_unit { UNIT_B, UNIT_kB, UNIT_MB, UNIT_GB, UNIT_TB, UNIT_KiB, UNIT_MiB, UNIT_GiB, UNIT_TiB };
 bool byte_unit_parse(str name, enum byte_unit *out);

@@ -1,0 +1,75 @@
+// Opening a site for commands that only look at it.
+#include "gen/cmd_site.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen/cmd.h"
+#include "gen/site/build.h"
+#include "gen/site/load.h"
+
+static str path_of(const char *s)
+{
+    return s ? str_c(s) : STR_NONE;
+}
+
+struct diag *site_options_diag(const struct site_options *o)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return diag_new((struct diag_options){
+        .strict = o->strict != NULL, .strict_measured = o->strict && !strcmp(o->strict, "measured"), .json = o->json,
+        .color = isatty(2) && !(no_color && *no_color)});
+}
+
+bool site_options_open(const struct site_options *o, struct site *site, struct diag *d)
+{
+    *site = (struct site){.arena = ARENA_INIT, .diag = d};
+    struct settings_paths paths = {.file = path_of(o->settings), .content = path_of(o->source), .i18n = path_of(o->i18n)};
+    struct load_options load = {.need_words = true};
+    md_init();
+    return settings_load(&site->settings, &paths, build_program_dir(&site->arena), &site->arena, d) && site_open(site, &load);
+}
+
+struct document *site_document(const struct site *site, str name)
+{
+    str root = site->settings.content_dir;
+    while (name.len && name.ptr[name.len - 1] == '/')
+        name.len--;
+    if (str_starts(name, root) && name.len > root.len && name.ptr[root.len] == '/')
+        name = str_slice(name, root.len + 1, name.len);
+    for (size_t i = 0; i < site->document_count; i++)
+        if (str_eq(site->documents[i]->key, name))
+            return site->documents[i];
+    return NULL;
+}
+
+bool site_scan_page(struct site *site, const struct page *p, struct scanned *out)
+{
+    buf bytes = BUF_INIT;
+    struct diag *quiet = diag_new((struct diag_options){.quiet = true});
+    struct md_options o = {.extensions = MD_GFM, .top_heading = 2};
+    *out = (struct scanned){.file = site_path(site, p->source, &site->arena)};
+    bool ok = fs_read(out->file.ptr, site->settings.max_page_bytes, &bytes) == 0;
+    if (ok) {
+        out->text = arena_str(&site->arena, buf_view(&bytes));
+        md_scan(out->text, p->body < out->text.len ? p->body : out->text.len, out->file, &o, &site->arena, quiet, &out->md);
+    } else {
+        diag_add(site->diag, D_IO_READ, DIAG_FILE(out->file), "%s", strerror(errno));
+    }
+    diag_free(quiet);
+    buf_free(&bytes);
+    return ok;
+}
+
+int site_options_end(struct diag *d, buf *out, bool ok)
+{
+    bool failed = !ok || diag_count(d, DIAG_ERROR) > 0, io = diag_has_io(d);
+    diag_flush(d);
+    bool printed = fwrite(out->ptr, 1, out->len, stdout) == out->len && fflush(stdout) == 0;
+    buf_free(out);
+    diag_free(d);
+    return !printed || io ? EXIT_IO : failed ? EXIT_CHECK : EXIT_OK;
+}

@@ -1,0 +1,41 @@
+// What commands share that look at a site without building it: its options, opening it, finding a document, reading a page.
+#ifndef GEN_CMD_SITE_H
+#define GEN_CMD_SITE_H
+
+#include "gen/base/args.h"
+#include "gen/site/site.h"
+#include "gen/text/markdown.h"
+
+// The first member of such a command's options.
+struct site_options {
+    const char *source, *settings, *i18n;
+    const char *strict;
+    bool json;
+};
+
+// Rows of a command's table. T is its options' type, whose member `site` is a struct site_options.
+#define SITE_OPTION_ROWS(T)                                                                                                  \
+    {'s', "source", ARG_STRING, offsetof(T, site.source), "DIR", "folder of Markdown files (content)"},                     \
+    {'c', "config", ARG_STRING, offsetof(T, site.settings), "FILE", "settings (DIR/site.yaml of the source, if it is there)"}, \
+    {0, "i18n", ARG_STRING, offsetof(T, site.i18n), "DIR", "folder of message catalogs (the program's own)"},               \
+    {0, "strict", ARG_STRING, offsetof(T, site.strict), "[WHAT]", "warnings about content are errors; measured: stale measurements, too"}, \
+    {0, "json", ARG_FLAG, offsetof(T, site.json), NULL, "print the result as JSON"}
+
+// A page's text and what Markdown makes of it.
+struct scanned {
+    str file, text;
+    struct md_result md;
+};
+
+// Diagnostics as the options want them.
+struct diag *site_options_diag(const struct site_options *o);
+// Settings, pages, documents, locales and catalogs. site->diag is d. False after errors were recorded.
+bool site_options_open(const struct site_options *o, struct site *site, struct diag *d);
+// By key, or by the path of its folder; NULL when there is none.
+struct document *site_document(const struct site *site, str name);
+// Reads and scans p's file into the site's arena. False after io-read.
+bool site_scan_page(struct site *site, const struct page *p, struct scanned *out);
+// Prints what has been collected, flushes messages, frees both: the exit code.
+int site_options_end(struct diag *d, buf *out, bool ok);
+
+#endif

@@ -88,14 +88,14 @@ static void write_404(struct build *b)
 {
     struct site *site = &b->site;
     const struct document *home = map_get(&site->document_by_key, STR_NONE);
-    uint64_t digest = digest_document(b, home);   // it lists what the start page lists
     for (size_t i = 0; i < site->language_count; i++) {
         struct language *l = site->languages[i];
+        uint64_t digest = digest_page(b, home, l);   // it lists what the start page lists
         str url = site->by_folder ? arena_printf(&site->arena, "%.*s/404.html", STR_ARG(l->tag)) : STR("404.html");
         if (!map_has(&site->page_by_url, url)) build_output(b, url, digest, make_404, l);
     }
     if (site->by_folder && !map_has(&site->page_by_url, STR("404.html")))
-        build_output(b, STR("404.html"), digest, make_404, site->source_language);
+        build_output(b, STR("404.html"), digest_page(b, home, site->source_language), make_404, site->source_language);
 }
 
 static void make_headers(struct build *b, void *ctx, buf *out)

@@ -81,8 +81,13 @@ static bool nothing_changed(const struct build *b)
 
 static str known_meta(void *ctx, const struct page *p)
 {
-    const struct build *b = ctx;
-    const struct cache_file *f = b->old ? cache_file_find(b->old, p->source) : NULL;
+    struct build *b = ctx;
+    const struct cache *c = b->old;
+    int order = -1;
+    if (!c) return STR_NONE;
+    // Both lists are sorted: the place is at the cursor or a little behind it.
+    while (b->cursor < c->file_count && (order = str_cmp(c->files[b->cursor].path, p->source)) < 0) b->cursor++;
+    const struct cache_file *f = b->cursor < c->file_count && order == 0 ? &c->files[b->cursor] : NULL;
     return f && same_stat(&f->stat, &p->stat) ? f->meta : STR_NONE;
 }
 
@@ -143,8 +148,6 @@ static void find_dirty(struct build *b)
         }
         d->record = old->record;
         struct record_reader r = record_open(d->record);
-        struct record_page p;
-        while (record_next(&r, &p)) {}
         if (r.said.len) diag_unpack(b->diag, r.said);
     }
 }

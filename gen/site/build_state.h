@@ -23,7 +23,7 @@ struct build {
     struct site site;
     struct diag *diag;
     struct cache *old;        // NULL: everything is new
-    struct cache next;
+    size_t cursor;            // in old->files, while pages are read in order
     struct emit emit;
     struct view *view;
     struct view_site view_site;
@@ -42,6 +42,7 @@ struct build {
 uint64_t digest_outside(const struct settings *s);
 void digest_site(struct build *b);
 uint64_t digest_document(const struct build *b, const struct document *doc);
+uint64_t digest_page(const struct build *b, const struct document *doc, const struct language *l);   // of one language
 // render.c: renders the dirty documents in workers, and takes their records.
 void render_documents(struct build *b);
 // around.c: everything that is neither page nor twin.

@@ -116,19 +116,6 @@ void cache_close(struct cache *c)
     free(c);
 }
 
-const struct cache_file *cache_file_find(const struct cache *c, str path)
-{
-    size_t low = 0, high = c->file_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = str_cmp(path, c->files[middle].path);
-        if (order == 0) return &c->files[middle];
-        if (order < 0) high = middle;
-        else low = middle + 1;
-    }
-    return NULL;
-}
-
 const struct cache_document *cache_document_find(const struct cache *c, str key)
 {
     size_t low = 0, high = c->document_count;

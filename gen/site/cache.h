@@ -26,7 +26,6 @@ struct cache {
 // NULL when there is none, when it is damaged, or when another program (by its digest) wrote it.
 struct cache *cache_open(str dir, uint64_t program);
 void cache_close(struct cache *c);
-const struct cache_file *cache_file_find(const struct cache *c, str path);
 const struct cache_document *cache_document_find(const struct cache *c, str key);
 const struct cache_output *cache_output_find(const struct cache *c, str url);
 // Writes c's content (bytes and arena are not looked at), replacing the old file whole. -1 with errno.

@@ -174,3 +174,13 @@ uint64_t digest_document(const struct build *b, const struct document *doc)
     arena_free(&a);
     return finish(&d);
 }
+
+uint64_t digest_page(const struct build *b, const struct document *doc, const struct language *l)
+{
+    struct digest d = {.bytes = BUF_INIT};
+    arena a = ARENA_INIT;
+    add_u64(&d, b->shown);
+    add_page(&d, b, doc, l, &a);
+    arena_free(&a);
+    return finish(&d);
+}

@@ -216,26 +216,54 @@ static void write_feeds(struct build *b)
     }
 }
 
+static void put_llms_page(struct build *b, const struct page *p, str from, buf *out)
+{
+    arena a = ARENA_INIT;
+    str description = description_of(b, p), url = twin_url(p->url, &a);
+    buf_lit(out, "- [");
+    buf_str(out, p->title);
+    buf_lit(out, "](");
+    if (b->site.settings.base_url.len) buf_str(out, b->site.settings.base_url), buf_char(out, '/'), buf_str(out, url);
+    else link_relative(from, url, out);
+    buf_str(out, description.len ? STR("): ") : STR(")"));
+    buf_str(out, description);
+    buf_char(out, '\n');
+    arena_free(&a);
+}
+
+struct llms { const struct language *language; str url; };
+
+// The pages of one language; in the source language's list, the lists of the others, too.
 static void make_llms(struct build *b, void *ctx, buf *out)
 {
+    const struct llms *m = ctx;
     const struct site *site = &b->site;
-    str title = site->settings.title;
-    (void)ctx;
+    str title = settings_title(&site->settings, m->language->tag), about = settings_description(&site->settings, m->language->tag);
     buf_printf(out, "# %.*s\n\n", STR_ARG(title.len ? title : STR("Documents")));
-    if (site->settings.description.len) buf_printf(out, "> %.*s\n\n", STR_ARG(site->settings.description));
+    if (about.len) buf_printf(out, "> %.*s\n\n", STR_ARG(about));
+    buf_printf(out, "## %.*s\n\n", STR_ARG(locale_native_name(m->language->locale)));
+    for (size_t i = 0; i < site->document_count; i++) {
+        const struct page *p = site->documents[i]->pages[m->language->index];
+        if (p && !p->made) put_llms_page(b, p, m->url, out);
+    }
+    if (m->language != site->source_language || site->language_count < 2) return;
+    buf_lit(out, "\n## Optional\n\n");
     for (size_t l = 0; l < site->language_count; l++) {
-        buf_printf(out, "## %.*s\n\n", STR_ARG(locale_native_name(site->languages[l]->locale)));
-        for (size_t i = 0; i < site->document_count; i++) {
-            const struct page *p = site->documents[i]->pages[l];
-            if (!p || p->made) continue;
-            arena a = ARENA_INIT;
-            str description = description_of(b, p), url = twin_url(p->url, &a);
-            buf_printf(out, "- [%.*s](", STR_ARG(p->title));
-            if (site->settings.base_url.len) buf_printf(out, "%.*s/", STR_ARG(site->settings.base_url));
-            buf_printf(out, "%.*s)%s%.*s\n", STR_ARG(url), description.len ? ": " : "", STR_ARG(description));
-            arena_free(&a);
-        }
-        buf_char(out, '\n');
+        const struct language *other = site->languages[l];
+        if (other == m->language) continue;
+        buf_printf(out, "- [%.*s](", STR_ARG(locale_native_name(other->locale)));
+        if (site->settings.base_url.len) buf_printf(out, "%.*s/", STR_ARG(site->settings.base_url));
+        buf_printf(out, "%.*s/llms.txt)\n", STR_ARG(other->tag));
+    }
+}
+
+static void write_llms(struct build *b)
+{
+    struct site *site = &b->site;
+    for (size_t l = 0; l < site->language_count; l++) {
+        struct llms m = {site->languages[l], STR("llms.txt")};
+        if (m.language != site->source_language) m.url = arena_printf(&site->arena, "%.*s/llms.txt", STR_ARG(m.language->tag));
+        build_output(b, m.url, pages_digest(b, m.language), make_llms, &m);
     }
 }
 
@@ -243,7 +271,5 @@ void feeds_write(struct build *b)
 {
     write_sitemaps(b);
     write_feeds(b);
-    uint64_t digest = b->shown;
-    for (size_t i = 0; i < b->site.language_count; i++) digest = digest * 31 + pages_digest(b, b->site.languages[i]);
-    build_output(b, STR("llms.txt"), digest, make_llms, NULL);
+    write_llms(b);
 }

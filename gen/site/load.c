@@ -46,12 +46,8 @@ static bool skip(void *ctx, str path, bool is_dir)
 {
     struct site *site = ctx;
     const struct settings *s = &site->settings;
-    char name[1024];
-    if (path.len >= sizeof name) return false;
-    memcpy(name, path.ptr, path.len);
-    name[path.len] = 0;
-    for (size_t i = 0; i < s->ignore_count; i++)
-        if (fnmatch(s->ignore[i].ptr, name, FNM_PATHNAME | FNM_LEADING_DIR) == 0) return true;
+    for (size_t i = 0; i < s->ignore_count; i++)   // the walk's paths end with a NUL
+        if (fnmatch(s->ignore[i].ptr, path.ptr, FNM_PATHNAME | FNM_LEADING_DIR) == 0) return true;
     if (!is_dir || str_find(path, '/') != path.len) return false;
     str full = site_path(site, path, &site->arena);
     return str_eq(path, STR("node_modules")) || same_folder(full, s->output_dir) || same_folder(full, s->cache_dir)

@@ -1,27 +1,13 @@
-// manifest.json: inputs and outputs with sizes and hashes (XXH3, 64 bits), in byte order of their paths.
+// manifest.json: inputs and outputs with sizes and hashes (XXH3, 64 bits).
 #include "gen/site/manifest.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "gen/site/assets.h"
 #include "gen/site/record.h"
 #include "gen/site/twin.h"
 #include "gen/text/escape.h"
 
-struct entry { str path; uint64_t size, hash; };
-struct entries { struct entry *items; size_t count, cap; arena *arena; };
-
-static void add(struct entries *e, str path, uint64_t size, uint64_t hash)
-{
-    e->items = arena_grow(e->arena, e->items, e->count, &e->cap, e->count + 1, sizeof *e->items);
-    e->items[e->count++] = (struct entry){path, size, hash};
-}
-
-static int by_path(const void *a, const void *b)
-{
-    return str_cmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
-}
+// Entries go out as they come: inputs by path, outputs in reading order, then what stands around them.
+struct list { buf *out; size_t count; };
 
 static void put_hex(buf *out, uint64_t v)
 {
@@ -31,64 +17,77 @@ static void put_hex(buf *out, uint64_t v)
     buf_put(out, text, sizeof text);
 }
 
-static void put_list(buf *out, const char *name, struct entries *e)
+static void put_path(buf *out, str path)
 {
-    qsort(e->items, e->count, sizeof *e->items, by_path);
-    buf_printf(out, "  \"%s\": {\n", name);
-    for (size_t i = 0; i < e->count; i++) {
-        buf_lit(out, "    \"");
-        escape_json(out, e->items[i].path);
-        buf_lit(out, "\": {\"bytes\": ");
-        buf_u64(out, e->items[i].size);
-        buf_lit(out, ", \"xxh3\": \"");
-        put_hex(out, e->items[i].hash);
-        buf_str(out, i + 1 < e->count ? STR("\"},\n") : STR("\"}\n"));
+    for (size_t i = 0; i < path.len; i++) {
+        unsigned char c = (unsigned char)path.ptr[i];
+        if (c < 0x20 || c == '"' || c == '\\' || c == '<' || c == '&' || c >= 0x7F) {
+            escape_json(out, path);
+            return;
+        }
     }
-    buf_lit(out, "  }");
+    buf_str(out, path);
 }
 
-static void list_inputs(const struct build *b, struct entries *e)
+static void add(struct list *l, str path, uint64_t size, uint64_t hash)
+{
+    buf_str(l->out, l->count++ ? STR(",\n    \"") : STR("\n    \""));
+    put_path(l->out, path);
+    buf_lit(l->out, "\": {\"bytes\": ");
+    buf_u64(l->out, size);
+    buf_lit(l->out, ", \"xxh3\": \"");
+    put_hex(l->out, hash);
+    buf_lit(l->out, "\"}");
+}
+
+static void list_inputs(const struct build *b, struct list *l)
 {
     const struct site *site = &b->site;
     for (size_t i = 0; i < site->page_count; i++)
-        if (!site->pages[i]->made) add(e, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash);
+        if (!site->pages[i]->made) add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash);
     for (size_t i = 0; i < site->asset_index->count; i++) {
         const struct asset *x = &site->asset_index->items[i];
-        if (x->of_content) add(e, x->name, x->stat.size, x->hash);
+        if (x->of_content) add(l, x->name, x->stat.size, x->hash);
     }
 }
 
-static void list_outputs(const struct build *b, struct entries *e)
+static void list_outputs(const struct build *b, struct list *l)
 {
+    arena scratch = ARENA_INIT;
     for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) {
         const struct record_page *p = &b->records[i];
         if (!p->url.len) continue;
-        add(e, p->url, p->size, p->hash);
-        add(e, twin_url(p->url, e->arena), p->twin_size, p->twin_hash);
+        add(l, p->url, p->size, p->hash);
+        add(l, twin_url(p->url, &scratch), p->twin_size, p->twin_hash);
+        arena_reset(&scratch);
     }
-    for (size_t i = 0; i < b->output_count; i++) add(e, b->outputs[i].url, b->outputs[i].size, b->outputs[i].hash);
+    for (size_t i = 0; i < b->output_count; i++) add(l, b->outputs[i].url, b->outputs[i].size, b->outputs[i].hash);
+    arena_free(&scratch);
 }
 
 static void make_manifest(struct build *b, void *ctx, buf *out)
 {
-    arena scratch = ARENA_INIT;
-    struct entries inputs = {.arena = &scratch}, outputs = {.arena = &scratch};
+    struct list inputs = {out, 0}, outputs = {out, 0};
     (void)ctx;
+    buf_reserve(out, 3 * b->site.page_count * 96 + 4096);
+    buf_lit(out, "{\n  \"generator\": \"vramdoc\",\n  \"inputs\": {");
     list_inputs(b, &inputs);
+    buf_lit(out, "\n  },\n  \"outputs\": {");
     list_outputs(b, &outputs);
-    buf_reserve(out, (inputs.count + outputs.count) * 96);
-    buf_lit(out, "{\n  \"generator\": \"vramdoc\",\n");
-    put_list(out, "inputs", &inputs);
-    buf_lit(out, ",\n");
-    put_list(out, "outputs", &outputs);
-    buf_lit(out, "\n}\n");
-    arena_free(&scratch);
+    buf_lit(out, "\n  }\n}\n");
 }
 
 void manifest_write(struct build *b)
 {
-    // Written whenever anything else was: then something in it has changed.
-    bool same = b->old && !b->emit.fresh && !b->dirty_count && !b->written_count && b->old->addresses == b->addresses;
-    const struct cache_output *old = same ? cache_output_find(b->old, STR("manifest.json")) : NULL;
-    build_output(b, STR("manifest.json"), old ? old->digest : b->outside ^ b->shown ^ (uint64_t)b->written_count ^ 1, make_manifest, NULL);
+    // It is made anew whenever anything was read or written anew: its digest is of all that it lists.
+    uint64_t h = b->addresses;
+    for (size_t i = 0; i < b->site.document_count; i++) {
+        uint64_t parts[2] = {h, b->documents[i].digest};
+        h = str_hash((str){(const char *)parts, sizeof parts});
+    }
+    for (size_t i = 0; i < b->output_count; i++) {
+        uint64_t parts[2] = {h, b->outputs[i].hash};
+        h = str_hash((str){(const char *)parts, sizeof parts});
+    }
+    build_output(b, STR("manifest.json"), h, make_manifest, NULL);
 }

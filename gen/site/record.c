@@ -1,7 +1,9 @@
-// What a document's render leaves: one part a page, then its messages.
+// What a document's render leaves: its messages, then one part a page.
 #include "gen/site/record.h"
 
-void record_begin(buf *out, size_t pages) { pack_uint(out, pages); }
+void record_begin(buf *out, str said) { pack_str(out, said); }
+
+void record_count(buf *out, size_t pages) { pack_uint(out, pages); }
 
 void record_page(buf *out, const struct record_page *p, const struct page_output *o)
 {
@@ -29,18 +31,16 @@ void record_page(buf *out, const struct record_page *p, const struct page_output
     buf_free(&part);
 }
 
-void record_end(buf *out, str said) { pack_str(out, said); }
-
 struct record_reader record_open(str record)
 {
     struct record_reader r = {.u = unpack_from(record)};
+    r.said = unpack_str(&r.u);
     r.left = unpack_count(&r.u);
     return r;
 }
 
 bool record_next(struct record_reader *r, struct record_page *p)
 {
-    if (!r->left) r->said = unpack_str(&r->u);
     if (!r->left || r->u.bad) return false;
     r->left--;
     p->language = unpack_str(&r->u);

@@ -14,11 +14,12 @@ struct record_page {
     struct unpack links;              // count, then target, anchor, offset
 };
 
-void record_begin(buf *out, size_t pages);
+// said: packed messages; then the number of pages, then each page.
+void record_begin(buf *out, str said);
+void record_count(buf *out, size_t pages);
 void record_page(buf *out, const struct record_page *p, const struct page_output *o);
-void record_end(buf *out, str said);
 
-// Reads pages one by one: false at the end. said is known then.
+// Reads the messages, then pages one by one: false at the end.
 struct record_reader { struct unpack u; size_t left; str said; };
 struct record_reader record_open(str record);
 bool record_next(struct record_reader *r, struct record_page *out);

@@ -17,7 +17,7 @@
 struct rendering {
     struct build *build;
     arena arena;                        // of a document
-    buf text, source_text, html, twin, search, path;
+    buf text, source_text, html, twin, search, path, pages;
     struct page_output source_output;   // for translations
     size_t done;
 };
@@ -103,7 +103,7 @@ static void render_document(struct rendering *w, const struct document *doc, str
     const struct site *site = &b->site;
     struct page_renderer r = {.site = site, .view = b->view, .feeds = b->feeds, .math = b->math, .diag = d,
                               .arena = &w->arena};
-    record_begin(record, count_pages(site, doc));
+    record_count(record, count_pages(site, doc));
     if (!read_text(w, doc->source, d, &w->source_text)) return;
     r.source_text = buf_view(&w->source_text);
     r.figures = figures_load(site, doc, d);
@@ -123,9 +123,11 @@ static void job(void *ctx, size_t index, buf *out)
     struct diag *d = diag_new((struct diag_options){0});
     buf said = BUF_INIT;
     b->emit.diag = d;
-    render_document(w, b->documents[b->dirty[index]].document, d, out);
+    buf_clear(&w->pages);
+    render_document(w, b->documents[b->dirty[index]].document, d, &w->pages);
     if (diag_count(d, DIAG_NOTE)) diag_pack(d, &said);
-    record_end(out, buf_view(&said));
+    record_begin(out, buf_view(&said));
+    buf_str(out, buf_view(&w->pages));
     buf_free(&said);
     diag_free(d);
     arena_reset(&w->arena);
@@ -171,7 +173,7 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
 void render_documents(struct build *b)
 {
     struct rendering w = {.build = b, .arena = ARENA_INIT, .text = BUF_INIT, .source_text = BUF_INIT, .html = BUF_INIT,
-                          .twin = BUF_INIT, .search = BUF_INIT, .path = BUF_INIT};
+                          .twin = BUF_INIT, .search = BUF_INIT, .path = BUF_INIT, .pages = BUF_INIT};
     struct workers_plan plan = {
         .job_count = b->dirty_count, .workers = b->options->jobs,
         .job_timeout_ms = b->site.settings.page_timeout_ms, .memory_bytes = b->site.settings.page_memory_bytes,
@@ -183,5 +185,5 @@ void render_documents(struct build *b)
     b->emit.diag = outer;
     arena_free(&w.arena);
     buf_free(&w.text), buf_free(&w.source_text), buf_free(&w.html), buf_free(&w.twin), buf_free(&w.search);
-    buf_free(&w.path);
+    buf_free(&w.path), buf_free(&w.pages);
 }

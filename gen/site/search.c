@@ -261,14 +261,15 @@ static void make_index(struct build *b, void *ctx, buf *out)
     arena_free(&x.arena);
 }
 
-// Of all that the index shows: each page's title, description and words.
+// Of all that the index shows: each page's address, title, description and words.
 static uint64_t index_digest(const struct build *b, const struct language *l)
 {
-    uint64_t h = b->shown;
+    uint64_t h = 0;
     for (size_t i = 0; i < b->site.document_count; i++) {
         const struct page *p = nav_page(&b->site, b->site.documents[i], l);
-        if (!p) continue;
-        uint64_t parts[3] = {h, b->documents[i].digest, i};
+        const struct record_page *r = record_of(b, i, l->index);
+        if (!p || !r) continue;
+        uint64_t parts[5] = {h, str_hash(r->url), str_hash(p->title), str_hash(r->description), str_hash(r->search)};
         h = str_hash((str){(const char *)parts, sizeof parts});
     }
     return h;

@@ -8,8 +8,11 @@
 
 str twin_url(str url, arena *a)
 {
-    if (str_ends(url, STR(".html"))) url.len -= 5;
-    return arena_printf(a, "%.*s.md", STR_ARG(url));
+    size_t stem = str_ends(url, STR(".html")) ? url.len - 5 : url.len;
+    char *out = arena_new(a, char, stem + 4);
+    memcpy(out, url.ptr, stem);
+    memcpy(out + stem, ".md", 3);
+    return (str){out, stem + 3};
 }
 
 struct twin {

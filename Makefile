@@ -39,7 +39,8 @@ WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)
 PARTS := $(if $(wildcard gen/main.c),vramdoc) $(if $(CLI),vramcalc) $(if $(CORE),libvram.a) \
 	$(if $(and $(WASM),$(WASM_LD)),vram.wasm) $(if $(and $(filter %.cu,$(KERNELS)),$(NVCC)),vramprobe)
 
-all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n)
+all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n) \
+	$(if $(filter vram.wasm,$(PARTS)),templates/vram.wasm.js templates/vram.js)
 
 # A program finds templates and words beside itself, wherever BUILD is.
 $(BUILD)/templates $(BUILD)/i18n:
@@ -79,6 +80,13 @@ $(BUILD)/vramdoc: $(call objects,gen/main.c $(GEN) $(LUA)) $(LIBVRAM)
 
 $(BUILD)/vramcalc: $(call objects,$(CLI)) $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) $^ -o $@ -ljansson -lm
+
+# For the page: a classic script with the module in base64 works from file:// too, where nothing may be fetched.
+templates/vram.wasm.js: $(BUILD)/vram.wasm
+	{ printf 'window.vramWasm = "'; base64 -w 0 $<; printf '";\n'; } >$(BUILD)/vram.wasm.js
+	@cmp -s $(BUILD)/vram.wasm.js $@ && touch $@ || cp $(BUILD)/vram.wasm.js $@
+templates/vram.js: calc/vram.js
+	cp $< $@
 
 # Compiled, then linked by wasm-ld itself: with clang as the linker an installed binaryen changes the bytes silently.
 WASM_FLAGS := --target=wasm32 -mbulk-memory -Os -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN)) -MMD -MP

@@ -1,0 +1,152 @@
+// Texts that are made to take long: cmark's own list of pathological cases and ours. Each must be rendered, as a page and
+// as a plain fragment, within seconds of processor time that are far above what it takes; the alarm ends the program.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "gen/text/html_scan.h"
+#include "gen/text/markdown.h"
+#include "tests/unit/base_fixture.h"
+
+enum { LIMIT_S = 20 };
+
+// Parts repeated one after the other.
+static const struct row {
+    const char *name;
+    bool too_large;                              // a table that must be refused
+    struct { const char *text; unsigned times; } parts[5];
+} rows[] = {
+    {"nested strong emph", false, {{"*a **a ", 65000}, {"b", 1}, {" a** a*", 65000}}},
+    {"emph closers", false, {{"a_ ", 65000}}},
+    {"emph openers", false, {{"_a ", 65000}}},
+    {"link closers", false, {{"a]", 65000}}},
+    {"link openers", false, {{"[a", 65000}}},
+    {"mismatched openers and closers", false, {{"*a_ ", 50000}}},
+    {"multiples of three", false, {{"a**b", 1}, {"c* ", 50000}}},
+    {"link openers and emph closers", false, {{"[ a_", 50000}}},
+    {"[ (](", false, {{"[ (](", 80000}}},
+    {"hard link and emph case", false, {{"**x [a*b**c*](d)", 1}}},
+    {"nested brackets", false, {{"[", 50000}, {"a", 1}, {"]", 50000}}},
+    {"nested quotes", false, {{"> ", 50000}, {"a", 1}}},
+    {"deep lists", false, {{"1. ", 5000}, {"a", 1}}},
+    {"unclosed links A", false, {{"[a](<b", 30000}}},
+    {"unclosed links B", false, {{"[a](b", 30000}}},
+    {"tables with CR", false, {{"aaa\rbbb\n-\v\n", 30000}}},
+    {"many references", false, {{"[a]: b\n\n", 1}, {"[a] ", 100000}}},
+    {"many links", false, {{"[a](b.md) ", 100000}}},
+    {"images in links", false, {{"[![a](b)](c) ", 60000}}},
+    {"autolinks", false, {{"http://a.b ", 80000}}},
+    {"mail addresses", false, {{"a@b.c ", 50000}}},
+    {"links in a cell", false, {{"|a|\n|-|\n|", 1}, {"[a](b) ", 20000}, {"|\n", 1}}},
+    {"cells", false, {{"`{lua} x` ", 80000}}},
+    {"formula openers", false, {{"$`x$", 50000}}},
+    {"open tags", false, {{"<b>", 60000}}},
+    {"end tags", false, {{"</b>", 60000}}},
+    {"crossed tags", false, {{"<b><i></b></i>", 30000}}},
+    {"unclosed attributes", false, {{"<b a='", 50000}}},
+    {"ampersands", false, {{"&", 100000}}},
+    {"comments", false, {{"<!--", 50000}}},
+    {"details", false, {{"<details>\n\n", 20000}}},
+    {"the same heading", false, {{"# a\n\n", 50000}}},
+    {"footnote references", false, {{"[^a]", 50000}, {"\n\n[^a]: x\n", 1}}},
+    {"alerts", false, {{"> [!NOTE]\n> a\n\n", 30000}}},
+    {"tasks", false, {{"- [ ] a\n", 50000}}},
+    {"a long line", false, {{"a", 5000000}}},
+    {"carriage returns", false, {{"a\r", 200000}}},
+    {"a long table", false, {{"|a|b|\n|-|-|\n", 1}, {"|x|y|\n", 20000}}},
+    {"missing cells", true, {{"|x", 300}, {"|\n", 1}, {"|-", 300}, {"|\n", 1}, {"|a\n", 40000}}},
+    {"missing cells, CR", true, {{"|x", 300}, {"|\r", 1}, {"|-", 300}, {"|\r", 1}, {"|a\r", 40000}}},
+    {"missing cells in a quote", true, {{"> |x|y|z|\n> |-|-|-|\n", 1}, {"> |a\n", 40000}}},
+    {"a wide row", true, {{"|a|b|\n|-|-|\n", 1}, {"|x", 60000}, {"|\n", 1}}},
+    {"a wide head", true, {{"|x", 60000}, {"|\n|-|-|\n", 1}}},
+    {"delimiter rows that fit nothing", true, {{"a|b|c\n|-|-|\n", 50000}}},
+};
+
+static void put_row(const struct row *row, buf *text)
+{
+    for (size_t i = 0; i < 5 && row->parts[i].text; i++)
+        for (unsigned k = 0; k < row->parts[i].times; k++)
+            buf_str(text, str_c(row->parts[i].text));
+}
+
+static void render(const char *name, str text, bool plain, bool too_large)
+{
+    struct md_options o = {.extensions = MD_GFM, .plain = plain};
+    arena a = ARENA_INIT;
+    struct diag *d = diag_new((struct diag_options){0});
+    buf out = BUF_INIT;
+    struct md_result r;
+    bool ok = md_render(text, 0, STR("a.md"), &o, &a, d, &out, &r);
+    if (ok == too_large)
+        fail_msg("%s: %s", name, ok ? "was not refused" : "was refused");
+    if (too_large)
+        assert_int_equal(diag_count(d, DIAG_ERROR), 1);
+    else if (!plain && !strstr(name, "nested") && !strstr(name, "lists"))
+        assert_true(html_check(buf_view(&out), STR(""), d));  // which counts more than 512 levels as a fault
+    buf_free(&out);
+    diag_free(d);
+    arena_free(&a);
+}
+
+static void every_row_ends_in_time(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buf text = BUF_INIT;
+        put_row(&rows[i], &text);
+        print_message("# %s\n", rows[i].name);
+        alarm(LIMIT_S);
+        render(rows[i].name, buf_view(&text), false, rows[i].too_large);
+        render(rows[i].name, buf_view(&text), true, rows[i].too_large);
+        alarm(0);
+        buf_free(&text);
+    }
+}
+
+// Lists within lists, runs of backticks, and references whose names collide: these grow with their number.
+static void rows_that_grow(void **state)
+{
+    (void)state;
+    buf lists = BUF_INIT, ticks = BUF_INIT, notes = BUF_INIT;
+    for (int i = 0; i < 500; i++) {
+        buf_printf(&lists, "%*s* a\n", 2 * i, "");
+        buf_printf(&notes, "[^%d]\n\n[^%d]: x\n\n", i, i);
+    }
+    for (int i = 1; i < 5000; i++) {
+        buf_char(&ticks, 'e');
+        for (int k = 0; k < i; k++)
+            buf_char(&ticks, '`');
+    }
+    alarm(LIMIT_S);
+    render("lists", buf_view(&lists), false, false);
+    render("backticks", buf_view(&ticks), false, false);
+    render("footnotes", buf_view(&notes), false, false);
+    alarm(0);
+    buf_free(&lists);
+    buf_free(&ticks);
+    buf_free(&notes);
+}
+
+static void the_memory_of_a_refused_table_is_never_taken(void **state)
+{
+    (void)state;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    assert_true(usage.ru_maxrss < 1024 * 1024);  // kB
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    md_init();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_ends_in_time),
+        cmocka_unit_test(rows_that_grow),
+        cmocka_unit_test(the_memory_of_a_refused_table_is_never_taken),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}

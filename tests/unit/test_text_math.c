@@ -1,0 +1,160 @@
+// Formulas: what is kept from run to run is used, what is damaged is made again, errors name their place.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gen/base/fs.h"
+#include "gen/text/math.h"
+#include "tests/unit/base_fixture.h"
+
+struct folder { char path[64]; };
+
+static int make_folder(void **state)
+{
+    static const char pattern[] = "/tmp/test_text_math.XXXXXX";
+    struct folder *f = calloc(1, sizeof *f);
+    memcpy(f->path, pattern, sizeof pattern);
+    *state = f;
+    return mkdtemp(f->path) ? 0 : -1;
+}
+
+static int drop_folder(void **state)
+{
+    struct folder *f = *state;
+    int rc = fs_remove_tree(f->path);
+    free(f);
+    return rc;
+}
+
+static bool blahtexml_is_there(void)
+{
+    return system("command -v blahtexml >/dev/null") == 0;
+}
+
+static bool convert(struct math *m, const char *tex, bool display, buf *out, buf *messages)
+{
+    struct diag *d = diag_new((struct diag_options){0});
+    str text = str_c(tex);
+    bool ok = math_render(m, text, display, DIAG_AT(STR("f.md"), text, 0), d, out);
+    diag_text(d, messages);
+    diag_free(d);
+    return ok;
+}
+
+static void wants(struct math *m, const char *tex, bool display, const char *want)
+{
+    buf out = BUF_INIT, messages = BUF_INIT;
+    assert_true(convert(m, tex, display, &out, &messages));
+    assert_str(buf_view(&out), want);
+    assert_int_equal(messages.len, 0);
+    buf_free(&out);
+    buf_free(&messages);
+}
+
+static void formulas_become_mathml(void **state)
+{
+    (void)state;
+    if (!blahtexml_is_there()) skip();
+    wants(NULL, "x^2", false, "<math><msup><mi>x</mi><mn>2</mn></msup></math>");
+    wants(NULL, "x", true, "<math display=\"block\"><mstyle displaystyle=\"true\"><mi>x</mi></mstyle></math>");
+    wants(NULL, "a < b \\& c", false, "<math><mrow><mi>a</mi><mo>&lt;</mo><mi>b</mi><mo>&amp;</mo><mi>c</mi></mrow></math>");
+}
+
+// Puts another answer into every kept file, behind the key.
+static void change_kept(const char *folder, const char *answer, bool keep_key)
+{
+    arena a = ARENA_INIT;
+    struct fs_list files;
+    str bad;
+    buf root = BUF_INIT;
+    buf_printf(&root, "%s/math", folder);
+    assert_int_equal(fs_walk(root.ptr, NULL, NULL, &a, &files, &bad), 0);
+    assert_int_equal(files.count, 1);
+    buf path = BUF_INIT, bytes = BUF_INIT;
+    buf_printf(&path, "%s/%.*s", root.ptr, STR_ARG(files.items[0].path));
+    assert_int_equal(fs_read(path.ptr, 0, &bytes), 0);
+    size_t key = str_find(buf_view(&bytes), 0) + 1;
+    bytes.len = key;
+    if (!keep_key) bytes.ptr[0] = '!';
+    buf_lit(&bytes, "");
+    buf_str(&bytes, str_c(answer));
+    assert_int_equal(fs_write(path.ptr, buf_view(&bytes)), 1);
+    buf_free(&path);
+    buf_free(&bytes);
+    buf_free(&root);
+    arena_free(&a);
+}
+
+static void what_is_kept_is_used(void **state)
+{
+    struct folder *f = *state;
+    if (!blahtexml_is_there()) skip();
+    struct math *m = math_open(str_c(f->path));
+    wants(m, "y", false, "<math><mi>y</mi></math>");
+    math_free(m);
+    change_kept(f->path, "<math>kept</math>", true);
+    m = math_open(str_c(f->path));
+    wants(m, "y", false, "<math>kept</math>");
+    math_free(m);
+    change_kept(f->path, "<math>of another formula</math>", false);
+    m = math_open(str_c(f->path));
+    wants(m, "y", false, "<math><mi>y</mi></math>");
+    wants(m, "y", false, "<math><mi>y</mi></math>");
+    math_free(m);
+}
+
+static void errors_name_the_place(void **state)
+{
+    (void)state;
+    if (!blahtexml_is_there()) skip();
+    static const char *const bad[] = {"\\nosuch", "{", "}", "\\frac{1}", "\\begin{matrix}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        buf out = BUF_INIT, messages = BUF_INIT;
+        assert_false(convert(NULL, bad[i], false, &out, &messages));
+        assert_true(str_starts(buf_view(&out), STR("<code>")));
+        assert_true(str_starts(buf_view(&messages), STR("f.md:1:1: error: a formula that cannot be read: ")));
+        assert_non_null(strstr(messages.ptr, "[math-syntax]"));
+        buf_free(&out);
+        buf_free(&messages);
+    }
+}
+
+static void long_formulas_are_refused(void **state)
+{
+    (void)state;
+    char *tex = malloc(20001);
+    memset(tex, 'x', 20000);
+    tex[20000] = 0;
+    buf out = BUF_INIT, messages = BUF_INIT;
+    assert_false(convert(NULL, tex, false, &out, &messages));
+    assert_non_null(strstr(messages.ptr, "too long"));
+    buf_free(&out);
+    buf_free(&messages);
+    free(tex);
+}
+
+static void a_missing_program_is_named(void **state)
+{
+    (void)state;
+    const char *path = getenv("PATH");
+    char *kept = strdup(path ? path : "");
+    setenv("PATH", "/nowhere", 1);
+    buf out = BUF_INIT, messages = BUF_INIT;
+    assert_false(convert(NULL, "x", false, &out, &messages));
+    assert_non_null(strstr(messages.ptr, "blahtexml is not installed"));
+    setenv("PATH", kept, 1);
+    free(kept);
+    buf_free(&out);
+    buf_free(&messages);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formulas_become_mathml),
+        cmocka_unit_test_setup_teardown(what_is_kept_is_used, make_folder, drop_folder),
+        cmocka_unit_test(errors_name_the_place),
+        cmocka_unit_test(long_formulas_are_refused),
+        cmocka_unit_test(a_missing_program_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

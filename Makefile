@@ -37,7 +37,7 @@ WASM_LD := $(firstword $(shell command -v wasm-ld || command -v wasm-ld-14))
 WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)/lib/*/libclang_rt.builtins-wasm32.a \
 	/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a))
 PARTS := $(if $(wildcard gen/main.c),vramdoc) $(if $(CLI),vramcalc) $(if $(CORE),libvram.a) \
-	$(if $(and $(WASM),$(WASM_LD)),vram.wasm) $(if $(and $(filter %.cu,$(KERNELS)),$(NVCC)),vramprobe)
+	$(if $(and $(WASM),$(WASM_LD)),vram.wasm) $(if $(and $(wildcard kernels/probe.c),$(NVCC)),vramprobe)
 
 all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n) \
 	$(if $(filter vram.wasm,$(PARTS)),templates/vram.wasm.js templates/vram.js)
@@ -96,8 +96,15 @@ $(BUILD)/wasm/%.o: %.c Makefile
 $(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))
 	$(WASM_LD) --no-entry --strip-all --gc-sections -z stack-size=65536 $^ $(WASM_RT) -o $@
 
-$(BUILD)/vramprobe: $(KERNELS) $(wildcard kernels/*.h kernels/*.cuh kernels/*.def) $(LIBVRAM)
-	$(NVCC) -O3 -std=c++17 -I. $(NVCC_FLAGS) $(KERNELS) $(LIBVRAM) -o $@ -lcublas -lcublasLt -ldl
+# The probe: its C by the C compiler, its kernels by nvcc, for the GPU that is here or for every one the toolkit knows.
+CUDA_HOME_OF = $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
+PROBE_ARCHS ?= $(if $(wildcard /dev/nvidia0),native,all-major)
+NVCC_FLAGS ?= -O3 -std=c++17 --extended-lambda -arch=$(PROBE_ARCHS) -Xcompiler -Wall,-Wextra -Werror all-warnings
+$(BUILD)/%.cu.o: %.cu Makefile
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -I. -MMD -MP -c $< -o $@
+$(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*.cu)) $(call objects,kernels/probe.c) $(BUILD)/libprobe.a $(LIBVRAM)
+	$(NVCC) -arch=$(PROBE_ARCHS) $^ -o $@ -lcublas -lcublasLt -ldl -lm
 
 tests: $(TESTS)
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libgen.a $(LIBVRAM)

@@ -235,13 +235,13 @@ int fs_walk(const char *root, bool (*skip)(void *ctx, str path, bool is_dir), vo
     struct stat st;
     w.root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (w.root < 0 || fstat(w.root, &st) < 0) {
-        fail(&w, str_c(root));
+        fail(&w, STR(""));
         if (w.root >= 0) close(w.root);
         return -1;
     }
     struct above top = {NULL, st.st_dev, st.st_ino};
     int fd = openat(w.root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd < 0 ? fail(&w, str_c(root)) : walk_folder(&w, fd, STR(""), &top), error = errno;
+    int rc = fd < 0 ? fail(&w, STR("")) : walk_folder(&w, fd, STR(""), &top), error = errno;
     close(w.root);
     buf_free(&w.path);
     errno = error;

@@ -63,7 +63,7 @@ int cli_write(const vram *v, FILE *out, bool color)
 
 static int cannot_write(const char *path)
 {
-    fprintf(stderr, "%s: error: cannot be written: %s\n", path, strerror(errno));
+    fprintf(stderr, "%s:1:1: error: cannot be written: %s\n", path, strerror(errno));
     return CLI_INPUT;
 }
 
@@ -122,8 +122,10 @@ static int configure(const struct cli_line *line, vram *v, size_t first_file, bo
         for (size_t i = first_file; round == 1 && i < line->file_count && rc == CLI_OK; i++)
             rc = cli_configure(v, line->files[i].text, line->option[OPTION_KIND]);
     }
-    if (rc == CLI_OK && line->option[OPTION_GPU] && vram_set(v, "gpu", line->option[OPTION_GPU]) != VRAM_OK)
-        rc = cli_report(v, NULL);
+    if (rc == CLI_OK && line->option[OPTION_GPU] && vram_set(v, "gpu", line->option[OPTION_GPU]) != VRAM_OK) {
+        cli_complain(line, line->option_at[OPTION_GPU], 0, vram_error(v)->text);
+        rc = CLI_USAGE;
+    }
     return rc;
 }
 
@@ -152,7 +154,9 @@ static int format_of(const struct cli_line *line, enum vram_format *format)
                 return CLI_OK;
             }
     }
-    fprintf(stderr, "vramcalc: error: %s has no format '%s': it is one of %s\n", cli_commands[line->command].name, wanted, list);
+    char text[160];
+    snprintf(text, sizeof text, "%s has no format '%.40s': it is one of %s", cli_commands[line->command].name, wanted, list);
+    cli_complain(line, line->option_at[OPTION_FORMAT], 0, text);
     return CLI_USAGE;
 }
 
@@ -329,7 +333,7 @@ static int help(const struct cli_line *line)
 static int complete(const struct cli_line *line)
 {
     if (strcmp(line->option[OPTION_COMPLETION], "bash") != 0) {
-        fputs("vramcalc: error: completion is there for bash\n", stderr);
+        cli_complain(line, line->option_at[OPTION_COMPLETION], 0, "completion is there for bash");
         return CLI_USAGE;
     }
     cli_completion(stdout);

@@ -47,6 +47,7 @@ struct cli_line {
     char **argv;
     enum cli_command_id command;
     const char *option[OPTION_COUNT];  // argument, "" for a flag that is set, NULL
+    int option_at[OPTION_COUNT];       // its place in argv
     struct cli_word *files, *pairs;    // pairs: key=value
     size_t file_count, pair_count;
 };

@@ -36,21 +36,18 @@ static const char KINDS[] = "A FILE is nanoGPT's config/*.py or train.py, a Hugg
 // Text from column `indent` on, broken at blanks.
 static void wrap(FILE *out, const char *text, size_t indent, size_t at)
 {
-    while (*text) {
+    for (bool first = true; *text; first = false) {
         size_t n = strcspn(text, " ");
-        if (at + n > RIGHT && at > indent) {
+        if (!first && at + 1 + n > RIGHT) {
             fprintf(out, "\n%*s", (int)indent, "");
             at = indent;
+        } else if (!first) {
+            fputc(' ', out);
+            at++;
         }
         fprintf(out, "%.*s", (int)n, text);
         at += n;
-        text += n;
-        if (*text == ' ') {
-            text++;
-            if (at < RIGHT)
-                fputc(' ', out);
-            at++;
-        }
+        text += n + (text[n] == ' ');
     }
     fputc('\n', out);
 }

@@ -11,7 +11,7 @@ enum { READ_STEP = 65536, READ_MAX = 64 * 1024 * 1024, LOOK = 65536 };
 
 static int cannot(const char *path, const char *why)
 {
-    fprintf(stderr, "%s: error: cannot be read: %s\n", path, why);
+    fprintf(stderr, "%s:1:1: error: cannot be read: %s\n", path, why);
     return CLI_INPUT;
 }
 
@@ -104,7 +104,7 @@ static int kind_by_name(const char *name, enum vram_kind *kind)
             *kind = (enum vram_kind)i;
             return CLI_OK;
         }
-    fprintf(stderr, "vramcalc: error: unknown kind '%s': it is flat, nanogpt, hf or log\n", name);
+    fprintf(stderr, "<command line>:1:1: error: unknown kind '%s': it is flat, nanogpt, hf or log\n", name);
     return CLI_USAGE;
 }
 
@@ -157,7 +157,7 @@ int cli_report(vram *v, const struct cli_text *source)
     else if (source)
         fprintf(stderr, "%s:%u:%u: error: %s\n", source->name, m.line ? (unsigned)m.line : 1, m.col ? (unsigned)m.col : 1, m.text);
     else
-        fprintf(stderr, "vramcalc: error: %s\n", m.text);
+        fprintf(stderr, "<command line>:1:1: error: %s\n", m.text);
     if (source && m.line)
         show_line(source, m.line, m.col);
     return source ? CLI_INPUT : exit_of(m.code);

@@ -118,8 +118,8 @@ static bool is_field(const char *name, size_t len)
 
 static int unknown_option(const struct cli_line *line, int index, const char *name, size_t len)
 {
-    const char *names[OPTION_COUNT + 128];
-    char word[WORD_MAX];
+    const char *names[OPTION_COUNT + 128], *near;
+    char word[WORD_MAX], hint[WORD_MAX + 4];
     size_t count = 0;
     const struct vram_field *f;
     for (; count < OPTION_COUNT; count++)
@@ -127,13 +127,15 @@ static int unknown_option(const struct cli_line *line, int index, const char *na
     for (size_t i = 0; i < 128 && (f = vram_field_at(i)) != NULL; i++)
         names[count++] = f->key;
     snprintf(word, sizeof word, "%.*s", (int)len, name);
-    return unknown(line, index, "unknown option", line->argv[index], cli_nearest(word, names, count),
-                   "`vramcalc help` lists them");
+    near = cli_nearest(word, names, count);
+    snprintf(hint, sizeof hint, "--%s", near ? near : "");
+    return unknown(line, index, "unknown option", line->argv[index], near ? hint : NULL, "`vramcalc help` lists them");
 }
 
 // The value of option `id`: after '=', or the next word. Returns how many words were used, 0 after a complaint.
 static int take_value(struct cli_line *line, int index, int id, const char *inline_value)
 {
+    line->option_at[id] = index;
     if (!cli_options[id].argument[0]) {
         if (inline_value) {
             cli_complain(line, index, 0, "this option takes no value");

@@ -98,21 +98,18 @@ static int64_t difference(uint64_t theirs, uint64_t ours)
 {
     bool more = theirs >= ours;
     uint64_t gap = more ? theirs - ours : ours - theirs;
-    uint64_t scale = 1;
-    while (gap / scale >= (uint64_t)1 << 53)
-        scale *= 2;
-    uint64_t n = ours / scale ? (gap / scale * 1000 + ours / scale / 2) / (ours / scale) : 0;
+    uint64_t n = ours ? (gap * 1000 + ours / 2) / ours : 0;  // gap is below 2^53
     return more ? (int64_t)n : -(int64_t)n;
 }
 
-static void put_percent(struct writer *w, int64_t tenths)
+static void put_percent(struct writer *w, uint64_t theirs, uint64_t ours)
 {
-    uint64_t n = (uint64_t)(tenths < 0 ? -tenths : tenths);
-    uint64_t whole = (n + 5) / 10;
+    uint64_t gap = theirs >= ours ? theirs - ours : ours - theirs;
+    uint64_t whole = ours ? (gap * 100 + ours / 2) / ours : 0;  // gap is below 2^53
     size_t digits = whole > 999 ? 4 : whole > 99 ? 3 : whole > 9 ? 2 : 1;
     for (size_t i = digits; i < 5; i++)
         writer_char(w, ' ');
-    writer_f(w, "%c%u %%", tenths < 0 ? '-' : '+', whole);
+    writer_f(w, "%c%u %%", theirs < ours ? '-' : '+', whole);
 }
 
 static void put_text(struct writer *w, const struct sizes *s, uint64_t ours)
@@ -129,7 +126,7 @@ static void put_text(struct writer *w, const struct sizes *s, uint64_t ours)
             writer_char(w, ' ');
         if (size_ok(bytes)) {
             emit_mib_right(w, bytes, 11);
-            put_percent(w, difference(bytes, ours));
+            put_percent(w, bytes, ours);
         } else {
             writer_str(w, "  too large         ");
         }

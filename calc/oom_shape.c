@@ -137,7 +137,7 @@ static bool take(struct guesses *g, struct oom_shape s, unsigned at, bool round)
     for (unsigned i = 0; i < s.dims; i++)
         if (i != at)
             rest = size_mul(rest, s.dim[i]);
-    if (!size_ok(rest) || !batch_for(rest, g->low, g->high, &batch) || is_round(batch) != round)
+    if (!size_ok(rest) || !batch_for(rest, g->low, g->high, &batch) || is_round(batch) != round || (!round && batch > 64))
         return false;
     s.dim[at] = batch;
     if (g->left-- > 0)

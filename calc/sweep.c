@@ -96,7 +96,9 @@ static int read_ranges(struct sweep *s, const char *ranges)
         if (s->rows > SWEEP_ROWS)
             return bad(s, span_of(ranges), "more than 20000 combinations");
     }
-    return s->keys ? VRAM_OK : bad(s, span_of(ranges), "nothing to sweep: give field=1:64 or field=256,512,1024");
+    if (s->keys)
+        return VRAM_OK;
+    return err_set(&s->v->err, VRAM_EPARSE, (struct err_pos){0}, "nothing to sweep: give field=1:64 or field=256,512,1024");
 }
 
 // The text of a range's value; buf holds the digits of a counted one.

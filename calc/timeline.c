@@ -185,11 +185,14 @@ static void phases(struct writer *w, const struct timeline *t)
         uint64_t x0 = x_of(p->begin, t->events), x1 = x_of(p->end, t->events);
         writer_f(w, "<path class=\"vt-grid\" stroke=\"#ddd\" fill=\"none\" d=\"M%u %uv10\"><title>%s</title></path>", x0,
                  (uint64_t)(TOP + PLOT_H), emit_phase_words(p->name, words));
-        if (x1 < x0 + 7 * text_len(p->name))
+        // the whole name, or its kind, or nothing, as there is room
+        size_t len = text_len(p->name), kind = 0;
+        while (p->name[kind] && p->name[kind] != ':')
+            kind++;
+        if (x1 < x0 + 7 * kind)
             continue;
         text_at(w, (x0 + x1) / 2, TOP + PLOT_H + 18, "vt-small", "middle");
-        writer_xml(w, p->name);
-        writer_str(w, "</text>\n");
+        writer_f(w, "%.*s</text>\n", (int)(x1 < x0 + 7 * len ? kind : len), p->name);
     }
     text_at(w, LEFT, TOP + PLOT_H + 40, "vt-small", "start");
     writer_str(w, "allocations and frees in their order (not seconds); fwd forward, bwd backward, it iteration, m micro-step</text>\n");

@@ -1,0 +1,2 @@
+batch_size = 12
+block_size = len(data)

@@ -8,9 +8,12 @@
 #include "gen/site/search.h"
 #include "gen/site/settings.h"
 
+struct error_page { const struct language *language; str url; };
+
 static void make_404(struct build *b, void *ctx, buf *out)
 {
-    const struct language *l = ctx;
+    const struct error_page *e = ctx;
+    const struct language *l = e->language;
     struct site *site = &b->site;
     const struct document *home = map_get(&site->document_by_key, STR_NONE);
     arena scratch = ARENA_INIT;
@@ -20,7 +23,7 @@ static void make_404(struct build *b, void *ctx, buf *out)
     struct page_context c = {&r, &nothing, &none};
     struct view_page v = {.language = l, .document = home, .page = NULL, .kind = STR("404"), .layout = STR("404"),
                           .updated = INT64_MIN, .published = INT64_MIN, .current = l->index, .need = page_need, .ctx = &c};
-    v.url = site->by_folder ? arena_printf(&scratch, "%.*s/404.html", STR_ARG(l->tag)) : STR("404.html");
+    v.url = e->url;
     buf title = BUF_INIT;
     catalog_format(l->catalog, STR("404.title"), NULL, 0, &title, NULL);
     v.title = buf_view(&title);
@@ -84,18 +87,20 @@ static void write_redirects(struct build *b)
     if (site->by_folder) write_redirect(b, STR("index.html"), start ? start : home->source);
 }
 
+static void write_one_404(struct build *b, const struct language *l, str url)
+{
+    const struct document *home = map_get(&b->site.document_by_key, STR_NONE);
+    struct error_page e = {l, url};
+    if (map_has(&b->site.page_by_url, url)) return;
+    build_output(b, url, digest_page(b, home, l), make_404, &e);   // it lists what the start page lists
+}
+
 static void write_404(struct build *b)
 {
     struct site *site = &b->site;
-    const struct document *home = map_get(&site->document_by_key, STR_NONE);
-    for (size_t i = 0; i < site->language_count; i++) {
-        struct language *l = site->languages[i];
-        uint64_t digest = digest_page(b, home, l);   // it lists what the start page lists
-        str url = site->by_folder ? arena_printf(&site->arena, "%.*s/404.html", STR_ARG(l->tag)) : STR("404.html");
-        if (!map_has(&site->page_by_url, url)) build_output(b, url, digest, make_404, l);
-    }
-    if (site->by_folder && !map_has(&site->page_by_url, STR("404.html")))
-        build_output(b, STR("404.html"), digest_page(b, home, site->source_language), make_404, site->source_language);
+    for (size_t i = 0; i < site->language_count && site->by_folder; i++)
+        write_one_404(b, site->languages[i], arena_printf(&site->arena, "%.*s/404.html", STR_ARG(site->languages[i]->tag)));
+    write_one_404(b, site->source_language, STR("404.html"));
 }
 
 static void make_headers(struct build *b, void *ctx, buf *out)

@@ -29,7 +29,8 @@ static void put_path(buf *out, str path)
     buf_str(out, path);
 }
 
-static void add(struct list *l, str path, uint64_t size, uint64_t hash)
+// shows: the language of the text where it is not the one that the address says; "" else.
+static void add(struct list *l, str path, uint64_t size, uint64_t hash, str shows)
 {
     buf_str(l->out, l->count++ ? STR(",\n    \"") : STR("\n    \""));
     put_path(l->out, path);
@@ -37,17 +38,19 @@ static void add(struct list *l, str path, uint64_t size, uint64_t hash)
     buf_u64(l->out, size);
     buf_lit(l->out, ", \"xxh3\": \"");
     put_hex(l->out, hash);
-    buf_lit(l->out, "\"}");
+    buf_lit(l->out, "\"");
+    if (shows.len) buf_printf(l->out, ", \"shows\": \"%.*s\"", STR_ARG(shows));
+    buf_char(l->out, '}');
 }
 
 static void list_inputs(const struct build *b, struct list *l)
 {
     const struct site *site = &b->site;
     for (size_t i = 0; i < site->page_count; i++)
-        if (!site->pages[i]->made) add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash);
+        if (!site->pages[i]->made) add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash, STR_NONE);
     for (size_t i = 0; i < site->asset_index->count; i++) {
         const struct asset *x = &site->asset_index->items[i];
-        if (x->of_content) add(l, x->name, x->stat.size, x->hash);
+        if (x->of_content) add(l, x->name, x->stat.size, x->hash, STR_NONE);
     }
 }
 
@@ -57,11 +60,13 @@ static void list_outputs(const struct build *b, struct list *l)
     for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) {
         const struct record_page *p = &b->records[i];
         if (!p->url.len) continue;
-        add(l, p->url, p->size, p->hash);
-        add(l, twin_url(p->url, &scratch), p->twin_size, p->twin_hash);
+        const struct document *doc = b->site.documents[i / b->site.language_count];
+        str shows = doc->pages[i % b->site.language_count] ? STR_NONE : doc->source->language->tag;
+        add(l, p->url, p->size, p->hash, shows);
+        add(l, twin_url(p->url, &scratch), p->twin_size, p->twin_hash, shows);
         arena_reset(&scratch);
     }
-    for (size_t i = 0; i < b->output_count; i++) add(l, b->outputs[i].url, b->outputs[i].size, b->outputs[i].hash);
+    for (size_t i = 0; i < b->output_count; i++) add(l, b->outputs[i].url, b->outputs[i].size, b->outputs[i].hash, STR_NONE);
     arena_free(&scratch);
 }
 

@@ -100,6 +100,7 @@ static void digest_shown(struct build *b)
     struct digest d = {.bytes = BUF_INIT};
     const struct site *site = &b->site;
     add_u64(&d, b->program);
+    add_u64(&d, b->options->strict);
     add_u64(&d, site->settings.hash);
     add_u64(&d, view_hash(b->view));
     add_u64(&d, site->asset_index->hash);
@@ -136,6 +137,7 @@ static void add_page(struct digest *d, const struct build *b, const struct docum
     const struct page *p = nav_page(site, doc, l);
     if (!p) { add_u64(d, 0); return; }
     add_u64(d, p->content_hash);
+    add_u64(d, p->sidecar);
     add_u64(d, (uint64_t)p->updated);
     add_u64(d, (uint64_t)p->published);
     add_str(d, p->title);

@@ -254,6 +254,21 @@ static void find_scripts(struct site *site)
     arena_free(&scratch);
 }
 
+// "es.source.json" beside "es.md".
+static void find_sidecars(struct site *site)
+{
+    arena scratch = ARENA_INIT;
+    for (size_t i = 0; i < site->files.count; i++) {
+        const struct fs_entry *f = &site->files.items[i];
+        if (!str_ends(f->path, STR(".source.json"))) continue;
+        str stem = str_slice(f->path, 0, f->path.len - 12);
+        struct page *p = map_get(&site->page_by_source, arena_printf(&scratch, "%.*s.md", STR_ARG(stem)));
+        uint64_t stamp[3] = {f->stat.size, f->stat.inode, (uint64_t)f->stat.mtime_ns};
+        if (p) p->sidecar = str_hash((str){(const char *)stamp, sizeof stamp}) | 1;
+    }
+    arena_free(&scratch);
+}
+
 bool site_plan(struct site *site)
 {
     struct made made = {0};
@@ -264,6 +279,7 @@ bool site_plan(struct site *site)
     list_pages(site, &made);
     put_in_order(site);
     find_scripts(site);
+    find_sidecars(site);
     return give_addresses(site) && ok;
 }
 

@@ -6,7 +6,9 @@
 #include "gen/site/assets.h"
 #include "gen/site/load.h"
 #include "gen/site/nav.h"
+#include "gen/site/parity.h"
 #include "gen/site/read.h"
+#include "gen/site/staleness.h"
 #include "gen/site/twin.h"
 
 enum { WORDS_A_MINUTE = 200, SIGNS_A_MINUTE = 500 };
@@ -17,6 +19,7 @@ struct hooks {
     const struct language *language;
     struct page_output *out;
     str url;
+    const struct staleness *staleness;
     struct anchor_link *here; size_t here_count, here_cap;   // links to anchors of the same page
 };
 
@@ -89,6 +92,20 @@ static str on_word(void *ctx, str key)
     return out;
 }
 
+static bool on_stale(void *ctx, size_t block) { return staleness_at(((struct hooks *)ctx)->staleness, block); }
+
+// What is known of the translation against its source, before it is rendered with marks where it has fallen behind.
+static void compare_with_source(struct hooks *h, str text, str file, const struct md_options *o)
+{
+    struct page_renderer *r = h->r;
+    struct md_result *own = arena_new(r->arena, struct md_result, 1);
+    if (!h->page->sidecar || !md_scan(text, h->page->body, file, o, r->arena, r->diag, own)) return;
+    h->staleness = staleness_read(r->site, h->page, r->source, own, r->diag, r->arena);
+    if (!h->staleness) return;
+    staleness_report(h->staleness, file, text, own, r->diag);
+    h->out->stale_count = h->staleness->stale_count;
+}
+
 static bool has_anchor(const struct md_result *md, str anchor)
 {
     for (size_t i = 0; i < md->anchor_count; i++)
@@ -114,12 +131,18 @@ static bool render_body(struct hooks *h, const struct document *doc, str text, b
         .extensions = MD_GFM, .top_heading = 2,
         .math = r->math,
         .ids = translation ? r->ids : NULL, .id_count = translation ? r->id_count : 0,
-        .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word},
+        .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word, .stale = on_stale},
     };
     str file = site_path(r->site, h->page->source, r->arena);
     figures_begin_page(r->figures);
+    if (translation && r->source) compare_with_source(h, text, file, &o);
     bool ok = md_render(text, h->page->body, file, &o, r->arena, r->diag, out, &h->out->md);
     check_here(h, text, file);
+    if (translation && r->source && r->parity) {
+        struct parity_text source = {doc->source, site_path(r->site, doc->source->source, r->arena), r->source_text, r->source};
+        struct parity_text own = {h->page, file, text, &h->out->md};
+        parity_check(&source, &own, r->diag, r->arena);
+    }
     return ok;
 }
 
@@ -216,6 +239,7 @@ static void fill_view(struct view_page *v, struct hooks *h, const struct documen
     v->layout = p->layout.len && view_has(r->view, p->layout) ? p->layout
         : str_eq(v->kind, STR("article")) ? STR("page") : v->kind;
     v->is_fallback = p->language != h->language;
+    v->stale_count = (uint32_t)h->out->stale_count;
     v->has_math = h->out->md.has_math;
     v->updated = p->updated;
     v->published = p->published;

@@ -17,6 +17,7 @@ struct page_output {
     buf html, twin;
     struct md_result md;
     struct anchor_link *links; size_t link_count, link_cap;
+    size_t stale_count;       // blocks older than their source
     struct cell_value *cells; size_t cell_count, cell_cap;
     str description;          // the page's, or its first paragraph
 };
@@ -34,6 +35,7 @@ struct page_renderer {
     size_t id_count;
     const struct md_result *source;   // of the document's source page, for staleness; NULL while it is rendered
     str source_text;
+    bool parity;              // compare each translation's numbers and structure with the source's
 };
 
 // Renders the page that doc shows in language l; text: the bytes of its file ("" for a made page). out's buffers are

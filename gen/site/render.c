@@ -102,6 +102,7 @@ static void render_document(struct rendering *w, const struct document *doc, str
     struct build *b = w->build;
     const struct site *site = &b->site;
     struct page_renderer r = {.site = site, .view = b->view, .feeds = b->feeds, .math = b->math, .diag = d,
+                              .parity = b->options->strict || doc->page_lua.len,
                               .arena = &w->arena};
     record_count(record, count_pages(site, doc));
     if (!read_text(w, doc->source, d, &w->source_text)) return;

@@ -12,7 +12,7 @@ export const counts = { passed: 0, failed: 0 };
 // Runs one check and prints its line. body throws when the check fails.
 export async function check(name, body) {
   const filter = process.env.FILTER;
-  if (filter && filter !== "browser" && !name.includes(filter)) return;
+  if (filter && filter !== "browser" && !`browser/${name}`.includes(filter)) return;
   try {
     await body();
     counts.passed++;
@@ -38,7 +38,8 @@ export function launch() {
 
 // Opens url in a context of its own; what the browser complains about is collected in page.complaints.
 export async function open(browser, url, options = {}) {
-  const context = await browser.newContext({ viewport: { width: options.width ?? 1280, height: 900 }, ...options });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(10000);
   const page = await context.newPage();
   page.complaints = [];
   page.requested = [];

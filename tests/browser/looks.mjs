@@ -1,8 +1,7 @@
 // How pages look: no accessibility fault, nothing blocked, nothing cut off, in every width, theme, language and scheme.
 import { axe, check, close, equal, open, that } from "./harness.mjs";
 
-const widths = [360, 1280];
-const themes = ["light", "dark"];
+const looks = [[360, "light"], [360, "dark"], [1280, "dark"], [1280, "light"]];
 const watchCsp = () => {
   window.blocked = [];
   document.addEventListener("securitypolicyviolation", (e) => window.blocked.push(`${e.effectiveDirective} ${e.blockedURI}`));
@@ -18,16 +17,24 @@ function overflow(page) {
   });
 }
 
-async function axeEverywhere(browser, base, scheme, page, width, theme) {
-  await check(`axe ${scheme} ${width} ${theme} ${page.path}`, async () => {
-    const tab = await open(browser, `${base}/${page.path}`, { width, viewport: { width, height: 900 }, colorScheme: theme, before: watchCsp });
-    try {
+// One page in the looks of list, [[width, theme], ...]: loaded once, then turned over.
+async function everyLook(browser, base, scheme, page, list) {
+  const [width, theme] = list[0];
+  const tab = await open(browser, `${base}/${page.path}`, { viewport: { width, height: 900 }, colorScheme: theme, before: watchCsp });
+  try {
+    await check(`${scheme} ${page.path}`, async () => {
       equal(tab.complaints.join("; "), "", "console");
       equal((await tab.evaluate(() => window.blocked)).join("; "), "", "blocked by the policy");
-      equal(await overflow(tab), "", "width");
-      await axe(tab);
-    } finally { await close(tab); }
-  });
+    });
+    for (const [width, theme] of list) {
+      await check(`${scheme} ${width} ${theme} ${page.path}`, async () => {
+        await tab.setViewportSize({ width, height: 900 });
+        await tab.emulateMedia({ colorScheme: theme });
+        equal(await overflow(tab), "", "width");
+        await axe(tab);
+      });
+    }
+  } finally { await close(tab); }
 }
 
 async function narrow(browser, base, page) {
@@ -94,7 +101,7 @@ async function forcedColours(browser, base, page) {
 
 async function scripts(browser, fixture) {
   await check("right to left", async () => {
-    const page = fixture.pages.find((p) => p.lang === "ar" && p.kind === "article");
+    const page = fixture.pages.find((p) => p.lang === "ar" && p.name === "kitchen.html");
     const tab = await open(browser, `${fixture.http}/${page.path}`);
     try {
       equal(await tab.evaluate(() => getComputedStyle(document.body).direction), "rtl", "direction");
@@ -104,7 +111,7 @@ async function scripts(browser, fixture) {
     } finally { await close(tab); }
   });
   await check("Devanagari has room", async () => {
-    const page = fixture.pages.find((p) => p.lang === "hi" && p.kind === "article");
+    const page = fixture.pages.find((p) => p.lang === "hi" && p.name === "kitchen.html");
     const tab = await open(browser, `${fixture.http}/${page.path}`);
     try {
       const lead = await tab.locator(".body p").first().evaluate((e) => parseFloat(getComputedStyle(e).lineHeight) / parseFloat(getComputedStyle(e).fontSize));
@@ -115,11 +122,10 @@ async function scripts(browser, fixture) {
 
 export async function run(browser, site, fixture) {
   const both = (list) => list.filter((p) => ["en", "hi"].includes(p.lang));
-  for (const page of both(site.pages)) for (const width of widths) for (const theme of themes) for (const scheme of ["http", "file"])
-    await axeEverywhere(browser, site[scheme], scheme, page, width, theme);
-  for (const page of site.pages.filter((p) => !["en", "hi"].includes(p.lang))) await axeEverywhere(browser, site.http, "http", page, 360, "light");
-  for (const page of fixture.pages) for (const theme of themes) await axeEverywhere(browser, fixture.http, "http", page, 360, theme);
-  for (const page of [...site.pages]) await narrow(browser, site.http, page);
+  for (const page of both(site.pages)) for (const scheme of ["http", "file"]) await everyLook(browser, site[scheme], scheme, page, looks);
+  for (const page of site.pages.filter((p) => !["en", "hi"].includes(p.lang))) await everyLook(browser, site.http, "http", page, [[360, "light"]]);
+  for (const page of fixture.pages) await everyLook(browser, fixture.http, "http", page, [[360, "light"], [360, "dark"]]);
+  for (const page of site.pages) await narrow(browser, site.http, page);
   for (const page of fixture.pages) await narrow(browser, fixture.http, page);
   for (const page of both(site.pages)) {
     await quiet(browser, site.http, page);

@@ -154,7 +154,7 @@ async function headers(site) {
 export async function run(browser, site) {
   for (const scheme of ["http", "file"]) {
     await search(browser, site, scheme, "en", "memory", "gpu-out-of-memory");
-    await search(browser, site, scheme, "hi", "VRAM", "rtx-4070");
+    await search(browser, site, scheme, "hi", "4070", "rtx-4070");
     await theme(browser, site, scheme);
     await languages(browser, site, scheme);
   }

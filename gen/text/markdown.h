@@ -49,7 +49,7 @@ struct md_hooks {
     // A fenced {lua} cell: code, and the wanted output that stands in the file (see cells.h).
     bool (*example)(void *ctx, str code, str wanted, struct diag_pos at, buf *out);
     // A word of the interface in the page's language; empty: English. Keys: alert.note alert.tip alert.important
-    // alert.warning alert.caution footnotes.title footnotes.back (+ " 1") table.label (+ " 1") task.done task.open
+    // alert.warning alert.caution footnotes.title footnotes.ref ("Note {n}") footnotes.back (+ " 1") table.label (+ " 1") task.done task.open
     // stale.mark
     str (*word)(void *ctx, str key);
     // Width and height of a local image in pixels, so that nothing moves when it has loaded. False: not known.

@@ -15,6 +15,17 @@ static void put_id(struct md *r, const char *prefix, str number, int nth)
     md_anchor_add(r, str_slice(buf_view(r->out), start, r->out->len));
 }
 
+// "Note {n}" with the number put in.
+static void put_name(struct md *r, str word, str number)
+{
+    static const str place = STR("{n}");
+    size_t at = str_search(word, place);
+    escape_attribute(r->out, str_slice(word, 0, at));
+    if (at < word.len)
+        buf_str(r->out, number);
+    escape_attribute(r->out, str_slice(word, at + place.len, word.len));
+}
+
 void md_footnote_ref(struct md *r, cmark_node *n)
 {
     str number = md_chunk(&n->as.literal);
@@ -22,7 +33,9 @@ void md_footnote_ref(struct md *r, cmark_node *n)
     buf_str(r->out, number);
     buf_lit(r->out, "\" id=\"");
     put_id(r, "fnref:", number, n->footnote.ref_ix);
-    buf_lit(r->out, "\" role=\"doc-noteref\">");
+    buf_lit(r->out, "\" role=\"doc-noteref\" aria-label=\"");
+    put_name(r, md_word(r, "footnotes.ref", "Note {n}"), number);
+    buf_lit(r->out, "\">");
     buf_str(r->out, number);
     buf_lit(r->out, "</a></sup>");
 }

@@ -13,11 +13,12 @@
 #include "gen/base/fs.h"
 #include "gen/base/map.h"
 #include "gen/text/escape.h"
+#include "gen/text/math_letters.h"
 
 enum {
     MAX_FORMULA = 16384,   // bytes: less than a socket holds, so that writing all before reading cannot block
     MAX_ANSWER = 4 << 20,
-    FORMAT = 1,            // raised when what is kept would be made differently
+    FORMAT = 2,            // raised when what is kept would be made differently
 };
 
 extern char **environ;
@@ -174,7 +175,7 @@ static void put_math(buf *mathml, str markup, bool display)
     else
         buf_lit(mathml, "<math>");
     for (str line; str_line(&markup, &line);)
-        buf_str(mathml, line);
+        math_letters(line, mathml);
     buf_lit(mathml, "</math>");
 }
 

@@ -4,6 +4,7 @@
 
 #include "gen/base/fs.h"
 #include "gen/text/math.h"
+#include "gen/text/math_letters.h"
 #include "tests/unit/base_fixture.h"
 
 struct folder { char path[64]; };
@@ -57,6 +58,27 @@ static void formulas_become_mathml(void **state)
     wants(NULL, "x^2", false, "<math><msup><mi>x</mi><mn>2</mn></msup></math>");
     wants(NULL, "x", true, "<math display=\"block\"><mstyle displaystyle=\"true\"><mi>x</mi></mstyle></math>");
     wants(NULL, "a < b \\& c", false, "<math><mrow><mi>a</mi><mo>&lt;</mo><mi>b</mi><mo>&amp;</mo><mi>c</mi></mrow></math>");
+}
+
+static void letters_of_other_alphabets(void **state)
+{
+    (void)state;
+    static const struct { const char *markup, *want; } rows[] = {
+        {"<mi mathvariant=\"bold\">W</mi>", "<mi>𝐖</mi>"},
+        {"<mi mathvariant=\"bold-italic\">θ</mi><mi>x</mi>", "<mi>𝜽</mi><mi>x</mi>"},
+        {"<mi mathvariant=\"double-struck\">R</mi><mn mathvariant=\"bold\">12</mn>", "<mi>ℝ</mi><mn>𝟏𝟐</mn>"},
+        {"<mi mathvariant=\"script\" mathcolor=\"#ff0000\">LA</mi>", "<mi mathcolor=\"#ff0000\">ℒ𝒜</mi>"},
+        {"<mi mathvariant=\"normal\">x</mi>", "<mi mathvariant=\"normal\">x</mi>"},
+        {"<mi mathvariant=\"bold\">é</mi>", "<mi mathvariant=\"bold\">é</mi>"},
+        {"<mi mathvariant=\"bold\"", "<mi mathvariant=\"bold\""},
+        {"<mi mathvariant=\"", "<mi mathvariant=\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buf out = BUF_INIT;
+        math_letters(str_c(rows[i].markup), &out);
+        assert_str(buf_view(&out), rows[i].want);
+        buf_free(&out);
+    }
 }
 
 // Puts another answer into every kept file, behind the key.
@@ -151,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_become_mathml),
+        cmocka_unit_test(letters_of_other_alphabets),
         cmocka_unit_test_setup_teardown(what_is_kept_is_used, make_folder, drop_folder),
         cmocka_unit_test(errors_name_the_place),
         cmocka_unit_test(long_formulas_are_refused),

@@ -45,6 +45,11 @@ static uint8_t gradient_part(uint8_t part)
     return part == PART_BIAS ? PART_BIAS_GRAD : part == PART_A ? PART_A_GRAD : part == PART_B ? PART_B_GRAD : PART_WEIGHT_GRAD;
 }
 
+uint16_t graph_gradient_slot(const struct node *n)
+{
+    return (uint16_t)(n->unit < 0 ? SLOT_GRADIENT + n->param : n->sub * LAYOUT_BLOCK_NUMBERS + n->param);
+}
+
 void graph_accumulate(struct graph *g, struct node *n)
 {
     uint32_t gradient = n->gradient[0];
@@ -53,11 +58,12 @@ void graph_accumulate(struct graph *g, struct node *n)
     struct storage *s = &g->t->storages[gradient];
     s->name = name_of(n->role, gradient_part(n->extra));
     s->category = VRAM_CAT_GRAD;
-    if (g->has_gradients)
+    if (g->divided)
+        graph_divide(g, n, gradient);
+    else if (g->has_gradients || g->in_buckets)
         tape_unref(g->t, gradient);
     else
-        tape_keep(g->t, gradient, n->unit,
-                  (uint16_t)(n->unit < 0 ? SLOT_GRADIENT + n->param : n->sub * LAYOUT_BLOCK_NUMBERS + n->param));
+        tape_keep(g->t, gradient, n->unit, graph_gradient_slot(n));
     n->gradient[0] = TAPE_NONE;
 }
 

@@ -2,6 +2,7 @@
 
 #include "calc/engine.h"
 
+#include "calc/parallel.h"
 #include "calc/size.h"
 #include "calc/text.h"
 
@@ -130,7 +131,8 @@ static struct vram_config engine_key(const struct model *m)
     k.n_expert = k.n_expert > 0;
     k.n_head = k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.batch_size = k.seq_len = 0;
     k.n_expert_active = k.expert_inner = k.gradient_accumulation_steps = k.grad_clip = 0;
-    k.evaluation = k.n_gpu = k.optimizer = 0;
+    k.evaluation = k.optimizer = 0;
+    k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold = k.roundup_power2_divisions = 0;
     k.context_mib = k.workspace_bytes = 0;
     return k;
@@ -161,9 +163,9 @@ static int engine_record(struct engine *e, const struct model *m, bool all)
     };
     for (unsigned i = 0; i < ENGINE_REELS; i++) {
         struct reel *r = &e->reels[i];
-        if (all)
+        if (!engine_uses(m, i) && all)
             r->tape.count = 0;
-        if (!engine_uses(m, i) || r->tape.count > 0)
+        if (!engine_uses(m, i) || (!all && r->tape.count > 0 && reel_serves(r, m)))
             continue;
         int rc = reel_record(r, &e->graph, m, &passes[i]);
         if (rc != VRAM_OK)
@@ -175,16 +177,19 @@ static int engine_record(struct engine *e, const struct model *m, bool all)
 static int engine_fit(struct engine *e, bool play)
 {
     dims_make(&e->dims, &e->model);
+    layout_make(&e->state.layout, &e->model);
     int rc = shape_fill(&e->dims, e->elements);
     if (rc == VRAM_OK)
-        reel_sizes_make(&e->sizes, e->elements);
+        rc = layout_sums(&e->state.layout, e->elements);
+    if (rc == VRAM_OK)
+        reel_sizes_make(&e->sizes, e->elements, e->dims.parts);
     for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++) {
         struct reel *r = &e->reels[i];
         if (!engine_uses(&e->model, i))
             continue;
         reel_aim(r, &e->model);
         if (play || !reel_surely_fits(r, &e->sizes))
-            rc = reel_fit(r, e->elements);
+            rc = reel_fit(r, &e->sizes);
     }
     return rc == VRAM_OK ? state_make(&e->state, &e->model, e->elements) : rc;
 }
@@ -325,7 +330,9 @@ static uint64_t engine_live_iteration(const struct engine *e, uint64_t live, boo
 
 uint64_t engine_live_peak(const struct engine *e)
 {
-    uint64_t live = e->state.param_bytes + e->state.buffer_bytes + 16 * e->model.tokens, peak = live;
+    uint64_t live = e->state.param_bytes + e->state.buffer_bytes + parallel_bucket_bytes(&e->state), peak;
+    live += 16 * e->model.tokens;
+    peak = live;
     if (engine_evaluates(&e->model)) {
         uint64_t inside = engine_after(e, ENGINE_EVAL_FIRST, live, &peak);
         engine_after(e, ENGINE_EVAL, inside, &peak);

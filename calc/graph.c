@@ -2,6 +2,8 @@
 
 #include "calc/graph.h"
 
+#include "calc/parallel.h"
+
 void graph_init(struct graph *g, const struct vram_mem *mem)
 {
     mem_zero(g, sizeof *g);
@@ -49,6 +51,10 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->recompute = false;
     g->cos = g->sin = graph_none();
     layout_make(&g->layout, m);
+    g->in_buckets = parallel_in_buckets(&m->c);
+    g->divided = parallel_divides_gradients(&m->c);
+    g->gathered = parallel_divides_weights(&m->c);
+    g->ahead = g->open = g->behind = g->root = TAPE_NONE;
     tape_reset(t, units);
     if (graph_grow(g, &g->params, &g->param_cap, params, sizeof *g->params))
         mem_zero(g->params, params * sizeof *g->params);
@@ -183,6 +189,8 @@ static struct param *graph_param_at(struct graph *g, bool global, uint16_t numbe
 // Weights are in float32 under autocast, but those that adapters freeze are loaded in two bytes.
 static uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row)
 {
+    if (g->gathered)
+        return g->compute;
     return g->autocast && row->trained ? DT_F32 : g->residual;
 }
 

@@ -52,6 +52,7 @@ struct param {
     int32_t accumulate;  // its node
     uint32_t cast;       // autocast's cached copy, TAPE_NONE if there is none
     int32_t cast_node;
+    uint32_t held;       // whole gradient that waits to be divided, parallel.c
 };
 
 // Slots of HOME_PERSIST outside of the units.
@@ -82,6 +83,10 @@ struct graph {
     bool grad;           // gradients are recorded
     bool training;       // model.train(): dropout is on
     bool has_gradients;  // parameters have .grad from an earlier micro-step
+    bool in_buckets;     // gradients are views of buckets that are there for ever
+    bool divided;        // each GPU keeps its part of a gradient
+    bool gathered;       // weights are divided too, and gathered for a layer at a time
+    uint32_t ahead, open, behind, root;  // gathered weights: parallel.c
     bool has_logits;     // the caller's variables hold the last micro-step's logits and loss
     bool workspaces;     // cuBLAS workspaces are part of the tape
     bool workspace_done[2];
@@ -134,6 +139,12 @@ void graph_backward(struct graph *g, int32_t root, uint32_t gradient, int32_t ba
 
 // AccumulateGrad: the first gradient becomes the parameter's .grad, later ones are added to it.
 void graph_accumulate(struct graph *g, struct node *n);
+
+// A whole gradient becomes this GPU's part of it. Owned by parallel.c.
+void graph_divide(struct graph *g, struct node *n, uint32_t gradient);
+
+// Where a parameter's gradient lives: its slot of HOME_PERSIST in the node's unit.
+uint16_t graph_gradient_slot(const struct node *n);
 
 // Runs node i: results[k] is a storage (with a reference) for edge k, TAPE_NONE where nothing flows.
 void node_run(struct graph *g, int32_t i, uint32_t results[GRAPH_EDGES]);

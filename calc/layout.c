@@ -3,6 +3,7 @@
 #include "calc/layout.h"
 
 #include "calc/mem.h"
+#include "calc/size.h"
 #include "calc/tape.h"
 
 struct layout_row {
@@ -195,4 +196,21 @@ const struct layout_param *layout_find(const struct layout *l, bool block, uint1
     if (block)
         return &l->block[i];
     return i < LAYOUT_ENDS ? &l->before[i] : &l->after[i - LAYOUT_ENDS];
+}
+
+static uint64_t layout_sum(const struct layout_param *list, unsigned count, const uint64_t elements[SHAPE_COUNT])
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum = size_add(sum, elements[list[i].shape]);
+    return sum;
+}
+
+int layout_sums(const struct layout *l, uint64_t elements[SHAPE_COUNT])
+{
+    elements[SHAPE_LAYER] = layout_sum(l->block, l->block_count, elements);
+    elements[SHAPE_ROOT] = size_add(layout_sum(l->before, l->before_count, elements),
+                                    layout_sum(l->after, l->after_count, elements));
+    bool fits = elements[SHAPE_LAYER] <= SIZE_LIMIT / 8 && elements[SHAPE_ROOT] <= SIZE_LIMIT / 8;
+    return fits ? VRAM_OK : VRAM_EOVERFLOW;
 }

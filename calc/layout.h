@@ -54,6 +54,10 @@ struct layout {
 
 void layout_make(struct layout *l, const struct model *m);
 
+// Fills SHAPE_LAYER and SHAPE_ROOT, the elements of all parameters of a layer and of those outside, from the other
+// shapes. VRAM_EOVERFLOW if they do not fit.
+int layout_sums(const struct layout *l, uint64_t elements[SHAPE_COUNT]);
+
 // The parameter of a number; NULL if the model has none. block: inside of a layer.
 const struct layout_param *layout_find(const struct layout *l, bool block, uint16_t number);
 

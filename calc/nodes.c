@@ -3,6 +3,7 @@
 // SRC: pytorch tools/autograd/derivatives.yaml and the Functions.cpp generated from it.
 
 #include "calc/nodes.h"
+#include "calc/parallel.h"
 
 static bool node_wants(const struct node *n, unsigned edge)
 {
@@ -228,7 +229,11 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_INDEX] = node_scatter,
     [NODE_INDEX_ADD] = node_index_add,
     [NODE_QUANTIZED] = node_quantized,
+    [NODE_FUSED_LOSS] = node_fused_loss,
+    [NODE_CCE] = node_cut_loss,
     [NODE_CHECKPOINT] = node_checkpoint,
+    [NODE_GATHER] = node_gather,
+    [NODE_RESHARD] = node_reshard,
 };
 
 void node_run(struct graph *g, int32_t i, uint32_t results[GRAPH_EDGES])

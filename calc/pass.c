@@ -5,6 +5,7 @@
 
 #include "calc/layers.h"
 #include "calc/layers_llama.h"
+#include "calc/parallel.h"
 
 uint32_t pass_period(const struct model *m)
 {
@@ -25,13 +26,27 @@ static struct value pass_layer(struct graph *g, struct value x)
     return block_forward(g, x);
 }
 
+// The layer with the weights that it needs.
+static struct value pass_layer_of(struct graph *g, struct value x)
+{
+    if (!g->gathered)
+        return pass_layer(g, x);
+    struct value in = parallel_enter(g, x);
+    struct value inside = pass_layer(g, in);
+    struct value out = parallel_leave(g, inside);
+    graph_drop(g, in);
+    graph_drop(g, inside);
+    return out;
+}
+
 // for block in self.transformer.h: x = block(x). Uses x up.
 static struct value pass_layers(struct graph *g, struct value x)
 {
     for (uint32_t layer = 0; layer < g->units * g->period && graph_ok(g); layer++) {
         g->t->unit = (int32_t)(layer / g->period);
         g->t->sub = (uint8_t)(layer % g->period);
-        struct value next = pass_layer(g, x);
+        x.role = ROLE_RESID2;  // its gradient is called alike in every layer
+        struct value next = pass_layer_of(g, x);
         graph_drop(g, x);
         x = next;
     }
@@ -87,6 +102,7 @@ static void pass_needs_gradient(struct graph *g, struct value *x)
 static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets, struct value *logits)
 {
     struct value local[3] = {graph_none(), graph_none(), graph_none()}, normed;
+    parallel_open(g);
     bool rotary = g->m->features & HAS_ROTARY;
     if (g->m->c.compile)
         return compile_forward(g, ids, targets, logits);
@@ -187,6 +203,7 @@ static void pass_backward(struct graph *g, struct value loss)
     tape_unref(g->t, one);
     graph_drop(g, root);
     layer_rope_close(g);  // checkpointed blocks have kept them
+    parallel_close(g);
 }
 
 // The next batch takes the names X and Y.
@@ -234,6 +251,7 @@ static void pass_evaluate(struct graph *g, const struct pass *p)
     pass_rebind(g, p, logits, loss);
     pass_keep(g, &logits, &loss);
     graph_autocast_exit(g);
+    parallel_close(g);
     tape_unref(g->t, ids);
     tape_unref(g->t, targets);
 }

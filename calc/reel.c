@@ -83,7 +83,7 @@ static int reel_condense(struct reel *r)
             if (kind == TAPE_MOVE)
                 k++;
             else if (kind != TAPE_WORKSPACE)
-                r->changes[count++] = (uint16_t)((s->shape * REEL_WIDTHS + dtype_shift(s->dtype)) * 2 + (kind == TAPE_FREE));
+                r->changes[count++] = (uint16_t)((s->shape * DT_COUNT + s->dtype) * 2 + (kind == TAPE_FREE));
         }
         r->ends[i] = count;
     }
@@ -110,18 +110,24 @@ int reel_record(struct reel *r, struct graph *g, const struct model *m, const st
     return rc == VRAM_OK ? reel_condense(r) : rc;
 }
 
-void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT])
+void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT], uint64_t parts)
 {
     s->most = 0;
     for (unsigned i = 0; i < SHAPE_COUNT; i++) {
+        uint64_t share = parts > 1 ? (elements[i] + parts - 1) / parts : elements[i];
         s->most = size_max(s->most, elements[i]);
-        for (unsigned w = 0; w < REEL_WIDTHS; w++) {
-            int64_t bytes = (int64_t)(elements[i] << w);
-            s->change[(i * REEL_WIDTHS + w) * 2] = bytes;
-            s->change[(i * REEL_WIDTHS + w) * 2 + 1] = -bytes;
+        for (uint8_t dtype = 0; dtype < DT_COUNT; dtype++) {
+            int64_t bytes = (int64_t)((dtype < DT_F32_SHARE ? elements[i] : share) << dtype_shift(dtype));
+            s->change[(i * DT_COUNT + dtype) * 2] = bytes;
+            s->change[(i * DT_COUNT + dtype) * 2 + 1] = -bytes;
         }
     }
-    s->most <<= REEL_WIDTHS - 1;
+    s->most *= 8;  // bytes of the widest format
+}
+
+bool reel_serves(const struct reel *r, const struct model *m)
+{
+    return r->tape.repeats || (uint64_t)r->tape.units * r->period == m->c.n_layer;
 }
 
 void reel_aim(struct reel *r, const struct model *m)
@@ -134,7 +140,7 @@ bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
     return size_ok(size_mul(s->most, size_mul(r->tape.count, r->units)));
 }
 
-int reel_fit(struct reel *r, const uint64_t elements[SHAPE_COUNT])
+int reel_fit(struct reel *r, const struct reel_sizes *sizes)
 {
     uint64_t total = 0;
     if (!reel_grow(r, &r->bytes, &r->bytes_cap, r->tape.count, sizeof *r->bytes))
@@ -142,7 +148,7 @@ int reel_fit(struct reel *r, const uint64_t elements[SHAPE_COUNT])
     r->bytes[0] = 0;
     for (size_t i = 1; i < r->tape.count; i++) {
         const struct storage *s = &r->tape.storages[i];
-        r->bytes[i] = elements[s->shape] << dtype_shift(s->dtype);
+        r->bytes[i] = reel_bytes(sizes, s->shape, s->dtype);
         if (s->home < HOME_NONE)
             total = size_add(total, size_mul(reel_times(r, s->unit), r->bytes[i]));
     }
@@ -175,13 +181,13 @@ struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes)
     return all;
 }
 
-uint64_t reel_saved_bytes(const struct reel *r, const uint64_t elements[SHAPE_COUNT])
+uint64_t reel_saved_bytes(const struct reel *r, const struct reel_sizes *sizes)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < r->saved_count; i++) {
         const struct reel_saved *e = &r->saved[i];
         uint64_t count = e->count[0] + e->count[1] + e->count[2] * reel_times(r, 1) + e->count[3];
-        sum = size_add(sum, size_mul(count, elements[e->shape] << dtype_shift(e->dtype)));
+        sum = size_add(sum, size_mul(count, reel_bytes(sizes, e->shape, e->dtype)));
     }
     return sum;
 }

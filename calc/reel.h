@@ -36,19 +36,26 @@ void reel_free(struct reel *r);
 // Writes the tape of a pass. Depends on the kind of model only. Errors: VRAM_ENOMEM.
 int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p);
 
-// Bytes of every kind of tensor and their negatives, by shape and element size: what reel_rise adds up.
-enum { REEL_WIDTHS = 4 };
+// Bytes of every kind of tensor and their negatives, by shape and number format: what reel_rise adds up.
 struct reel_sizes {
-    int64_t change[SHAPE_COUNT * REEL_WIDTHS * 2];
+    int64_t change[SHAPE_COUNT * DT_COUNT * 2];
     uint64_t most;  // bytes of the largest
 };
-void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT]);
+void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT], uint64_t parts);
+
+static inline uint64_t reel_bytes(const struct reel_sizes *s, uint8_t shape, uint8_t dtype)
+{
+    return (uint64_t)s->change[(shape * DT_COUNT + dtype) * 2];
+}
+
+// Whether a tape of the same kind of model serves this one: it repeats, or has as many layers.
+bool reel_serves(const struct reel *r, const struct model *m);
 
 // How many units of the model the tape stands for. Cheap; before everything below.
 void reel_aim(struct reel *r, const struct model *m);
 
 // Fits the tape to dimensions, for playing. Errors: VRAM_ENOMEM, VRAM_EOVERFLOW.
-int reel_fit(struct reel *r, const uint64_t elements[SHAPE_COUNT]);
+int reel_fit(struct reel *r, const struct reel_sizes *s);
 
 // False: the sum of the tape's tensors may be beyond 2^53 bytes, only reel_fit knows.
 bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s);
@@ -77,6 +84,6 @@ struct reel_rise {
     int64_t peak, net;
 };
 struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes);
-uint64_t reel_saved_bytes(const struct reel *r, const uint64_t elements[SHAPE_COUNT]);
+uint64_t reel_saved_bytes(const struct reel *r, const struct reel_sizes *s);
 
 #endif

@@ -3,6 +3,7 @@
 #include "calc/report.h"
 
 #include "calc/contexts.h"
+#include "calc/parallel.h"
 #include "calc/size.h"
 
 // The walk that finds out who is alive at the peak.
@@ -75,8 +76,8 @@ static int report_at_peak(struct engine *e, struct vram_result *out)
 
 static const char *report_dtype(const struct model *m, uint8_t dtype)
 {
-    static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64", "bool", "float64"};
-    return dtype == DT_LOW && m->c.dtype == DTYPE_FLOAT16 ? "float16" : names[dtype];
+    static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64", "bool", "float64", "float32", "bfloat16"};
+    return (dtype == DT_LOW || dtype == DT_LOW_SHARE) && m->c.dtype == DTYPE_FLOAT16 ? "float16" : names[dtype];
 }
 
 static int report_saved(struct engine *e, struct vram_result *out)
@@ -92,11 +93,11 @@ static int report_saved(struct engine *e, struct vram_result *out)
         uint32_t category = s->shape == SHAPE_NV ? VRAM_CAT_LOGITS : VRAM_CAT_ACT;
         report_insert(e->saved_lines, &count,
                       (struct vram_line){text, op, report_dtype(&e->model, s->dtype), category, (uint32_t)n,
-                                         n * (e->elements[s->shape] << dtype_shift(s->dtype))});
+                                         n * reel_bytes(&e->sizes, s->shape, s->dtype)});
     }
     out->saved = e->saved_lines;
     out->saved_count = count;
-    out->saved_bytes = reel_saved_bytes(r, e->elements);
+    out->saved_bytes = reel_saved_bytes(r, &e->sizes);
     return VRAM_OK;
 }
 
@@ -154,7 +155,7 @@ static void report_counts(const struct engine *e, struct vram_result *out)
     out->nodecay_tensors = m->nodecay_tensors;
     out->tensors = m->tensors;
     out->param_bytes = e->state.param_bytes;
-    out->grad_bytes = e->state.grad_bytes;
+    out->grad_bytes = e->state.grad_bytes + (e->state.grad_bytes ? 0 : parallel_bucket_bytes(&e->state));
     out->optim_bytes = e->state.optim_bytes;
     out->buffer_bytes = e->state.buffer_bytes;
 }

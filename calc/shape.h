@@ -14,12 +14,12 @@ enum shape {
     SHAPE_COUNT
 };
 
-// Number formats of tensors. LOW is the two-byte one of autocast.
-enum dtype_id { DT_F32, DT_LOW, DT_I64, DT_BYTE, DT_F64, DT_COUNT };
+// Number formats of tensors. LOW is the two-byte one of autocast. A SHARE is one GPU's part of a divided tensor.
+enum dtype_id { DT_F32, DT_LOW, DT_I64, DT_BYTE, DT_F64, DT_F32_SHARE, DT_LOW_SHARE, DT_COUNT };
 
 static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an element
 {
-    static const uint8_t shift[DT_COUNT] = {2, 1, 3, 0, 3};
+    static const uint8_t shift[DT_COUNT] = {2, 1, 3, 0, 3, 2, 1};
     return shift[dtype];
 }
 
@@ -34,6 +34,7 @@ struct dims {
     uint64_t r;                 // rank of adapters
     uint64_t chunk;             // rows in a chunk of the loss
     uint64_t cache;             // positions in the key-value cache
+    uint64_t parts;             // GPUs that a SHARE is divided among
 };
 
 void dims_make(struct dims *d, const struct model *m);

@@ -5,6 +5,7 @@
 
 #include "calc/state.h"
 
+#include "calc/parallel.h"
 #include "calc/size.h"
 
 enum { STATE_8BIT_LEAST = 4096, STATE_8BIT_BLOCK = 256 };
@@ -100,6 +101,28 @@ static uint64_t state_quantized(uint64_t quantization, uint64_t n)
     return (n + 1) / 2 + blocks + 4 * ((blocks + 255) / 256);
 }
 
+static uint64_t state_part(uint64_t bytes, uint64_t width, uint64_t parts)
+{
+    return (bytes / width + parts - 1) / parts * width;
+}
+
+// What a GPU keeps of a parameter under the data parallel scheme. Scalars stay whole.
+static void state_divide(const struct model *m, struct state_row *r, uint64_t width)
+{
+    uint64_t parts = m->c.n_gpu;
+    if (parallel_divides_weights(&m->c))
+        r->weight = state_part(r->weight, width, parts);
+    if (parallel_divides_gradients(&m->c))
+        r->gradient = state_part(r->gradient, width, parts);
+    if (parallel_in_buckets(&m->c))
+        r->gradient = 0;
+    for (unsigned i = 0; i < r->kept_count && parallel_divides_state(&m->c); i++)
+        if (r->kept[i].part != PART_STEP)
+            r->kept[i].bytes = state_part(r->kept[i].bytes, 1, parts);
+    for (unsigned i = 0; i < r->temp_count && parallel_divides_state(&m->c); i++)
+        r->temps[i] = state_part(r->temps[i], 1, parts);
+}
+
 static void state_row_make(struct state_row *r, const struct model *m, const struct layout_param *p, uint64_t n, bool block)
 {
     uint64_t width = m->c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
@@ -112,8 +135,9 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
         r->weight = (frozen ? frozen_width : width) * n;
     if (frozen)
         return;
-    r->gradient = width * n;
+    r->gradient = r->whole_gradient = width * n;
     state_optimizer(m, r, n, block);
+    state_divide(m, r, width);
 }
 
 static void state_sum(struct state *s, const struct state_row *r, uint64_t times)
@@ -126,7 +150,8 @@ static void state_sum(struct state *s, const struct state_row *r, uint64_t times
     s->param_bytes = size_add(s->param_bytes, size_mul(times, r->weight));
     s->grad_bytes = size_add(s->grad_bytes, size_mul(times, r->gradient));
     s->optim_bytes = size_add(s->optim_bytes, size_mul(times, kept));
-    s->trained_tensors += r->gradient ? times : 0;
+    s->trained_tensors += r->whole_gradient ? times : 0;
+    s->trained_bytes = size_add(s->trained_bytes, size_mul(times, r->whole_gradient));
     s->temp_peak = s->temps_together ? size_add(s->temp_peak, size_mul(times, temps)) : size_max(s->temp_peak, temps);
 }
 

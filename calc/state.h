@@ -16,7 +16,8 @@ struct state_tensor {
 // What belongs to one parameter tensor.
 struct state_row {
     const struct layout_param *param;
-    uint64_t weight, gradient;  // bytes; gradient 0: frozen
+    uint64_t weight, gradient;  // bytes; gradient 0: frozen, or a view of a bucket
+    uint64_t whole_gradient;    // before it is divided among GPUs
     struct state_tensor kept[STATE_TENSORS];  // made in the first step, there for ever
     uint8_t kept_count, temp_count;
     uint64_t temps[STATE_TEMPS];  // made in every step
@@ -29,7 +30,7 @@ struct state {
     bool temps_together;  // all temporaries live at once (foreach), not one parameter's at a time
     uint64_t param_bytes, grad_bytes, optim_bytes, buffer_bytes;  // of one GPU
     uint64_t temp_peak;   // largest sum of temporaries in a step
-    uint64_t trained_tensors;
+    uint64_t trained_tensors, trained_bytes;  // trained_bytes: of whole gradients
 };
 
 // Fills *s for a model. Errors: VRAM_EOVERFLOW.

@@ -1,5 +1,6 @@
 // Owns the order in which a run makes weights and takes optimizer steps.
 
+#include "calc/parallel.h"
 #include "calc/size.h"
 #include "calc/state.h"
 
@@ -40,7 +41,8 @@ static int step_weight(struct player *p, const struct state *s, const struct sta
 
 int state_build(struct player *p, const struct state *s)
 {
-    return state_each(p, s, step_weight);
+    int rc = state_each(p, s, step_weight);
+    return rc == VRAM_OK ? parallel_build(p, s) : rc;
 }
 
 static int step_keep(struct player *p, const struct state *s, const struct state_row *r, int32_t layer)

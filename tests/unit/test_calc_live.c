@@ -50,6 +50,11 @@ static void set_random(vram *v, uint64_t *seed)
         set_number(v, "n_expert", between(seed, 2, 8));
     if (next_random(seed) % 4 == 0)
         set_number(v, "lora_rank", between(seed, 1, 16));
+    if (next_random(seed) % 3 == 0) {
+        set_any(v, seed, "parallel");
+        set_any(v, seed, "bucket_view");
+        set_number(v, "n_gpu", between(seed, 1, 9));
+    }
 }
 
 static void test_rises(void **state)
@@ -66,7 +71,7 @@ static void test_rises(void **state)
             continue;
         }
         if (rc != VRAM_OK)
-            fail_msg("run %llu: %s", (unsigned long long)i, vram_error(v)->text);
+            { vram_emit_config(v, VRAM_FORMAT_TEXT); fail_msg("run %llu: %s\n%s", (unsigned long long)i, vram_error(v)->text, vram_text(v, NULL)); }
         assert_int_equal(vram_live_peak(v, &peak), VRAM_OK);
         if (peak != vram_result(v)->peak_live.bytes)
             fail_msg("run %llu: %llu by rises, %llu by playing", (unsigned long long)i, (unsigned long long)peak,

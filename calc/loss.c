@@ -2,6 +2,7 @@
 
 #include "calc/layers.h"
 #include "calc/layers_llama.h"
+#include "calc/loss.h"
 #include "calc/pass.h"
 
 static struct value loss_whole(struct graph *g, struct value x, uint32_t targets, struct value *logits)
@@ -17,5 +18,9 @@ static struct value loss_whole(struct graph *g, struct value x, uint32_t targets
 
 struct value loss_forward(struct graph *g, struct value x, uint32_t targets, struct value *logits)
 {
+    if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED)
+        return loss_chunked(g, x);
+    if (g->m->c.cross_entropy == CROSS_ENTROPY_CCE)
+        return loss_cut(g, x, targets);
     return loss_whole(g, x, targets, logits);
 }

@@ -175,6 +175,10 @@ int vram_advise(vram *v, enum vram_format format)
 {
     err_clear(&v->err);
     writer_reset(&v->text);
+    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+        return VRAM_EUNSUPPORTED;
+    if (EMIT_JSON_ONLY)
+        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
     struct advice_list *list = mem_alloc(&v->mem, sizeof *list);
     if (!list)
         return err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "no memory for the list of changes");

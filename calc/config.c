@@ -14,7 +14,12 @@ enum config_type { CONFIG_COUNT, CONFIG_BOOL, CONFIG_FRACTION, CONFIG_ENUM };
 
 #define CONFIG_NAME(prefix, id, name, aliases, help) name,
 #define CONFIG_ALIASES(prefix, id, name, aliases, help) aliases,
-#define CONFIG_HELP(prefix, id, name, aliases, help) help,
+#ifdef __wasm__
+#define CONFIG_PROSE(text) ""  // the page has its own words
+#else
+#define CONFIG_PROSE(text) text
+#endif
+#define CONFIG_HELP(prefix, id, name, aliases, help) CONFIG_PROSE(help),
 #define CONFIG_TABLE(ident) \
     static const char *const config_names_##ident[] = {VALUES_##ident(CONFIG_NAME) NULL}; \
     static const char *const config_aliases_##ident[] = {VALUES_##ident(CONFIG_ALIASES) NULL}; \
@@ -45,7 +50,7 @@ CONFIG_TABLE(kv_dtype)
 
 static const struct vram_field config_fields[] = {
 #define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
-    {#ident, aliases, CONFIG_WORD_##type, unit, group, help, initial, CONFIG_ROW_##type(ident, min, max)},
+    {#ident, aliases, CONFIG_WORD_##type, unit, group, CONFIG_PROSE(help), initial, CONFIG_ROW_##type(ident, min, max)},
 #include "calc/fields.def"
 };
 

@@ -17,6 +17,14 @@ static int bad_format(vram *v, const char *what, enum vram_format format)
                    (unsigned)format < VRAM_FORMAT_COUNT ? names[format] : "that");
 }
 
+bool emit_refuses(vram *v, enum vram_format format)
+{
+    if (!EMIT_JSON_ONLY || format == VRAM_FORMAT_JSON)
+        return false;
+    err_set(&v->err, VRAM_EUNSUPPORTED, (struct err_pos){0}, "this build writes JSON only");
+    return true;
+}
+
 static int not_run(vram *v)
 {
     return err_set(&v->err, VRAM_ENOTRUN, (struct err_pos){0}, "there is no result yet: call vram_run first");
@@ -32,9 +40,11 @@ int vram_emit(vram *v, enum vram_format format)
 {
     err_clear(&v->err);
     writer_reset(&v->text);
+    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+        return VRAM_EUNSUPPORTED;
     if (!v->has_result)
         return not_run(v);
-    switch (format) {
+    switch (EMIT_JSON_ONLY ? VRAM_FORMAT_JSON : format) {
     case VRAM_FORMAT_JSON:
         emit_report_json(&v->text, v);
         break;

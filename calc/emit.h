@@ -11,6 +11,16 @@
 
 enum { EMIT_MIB = 1048576 };
 
+// The page's build writes JSON and SVG only: the other writers would be a third of its bytes.
+#ifdef __wasm__
+#define EMIT_JSON_ONLY true
+#else
+#define EMIT_JSON_ONLY false
+#endif
+
+// True, with the error recorded, if this build does not write the format.
+bool emit_refuses(struct vram *v, enum vram_format format);
+
 // ---- numbers for people
 void emit_count(struct writer *w, uint64_t n);                        // 124,373,760
 void emit_count_right(struct writer *w, uint64_t n, unsigned width);

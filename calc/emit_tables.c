@@ -110,6 +110,10 @@ int vram_emit_gpus(vram *v, enum vram_format format)
 {
     err_clear(&v->err);
     writer_reset(&v->text);
+    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+        return VRAM_EUNSUPPORTED;
+    if (EMIT_JSON_ONLY)
+        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
     if (format == VRAM_FORMAT_JSON)
         gpus_json(&v->text);
     else if (format == VRAM_FORMAT_TEXT)
@@ -147,6 +151,10 @@ int vram_emit_presets(vram *v, enum vram_format format)
     struct writer *w = &v->text;
     err_clear(&v->err);
     writer_reset(w);
+    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+        return VRAM_EUNSUPPORTED;
+    if (EMIT_JSON_ONLY)
+        format = VRAM_FORMAT_JSON;
     struct table t = table_of(w, format == VRAM_FORMAT_MD);
     if (format == VRAM_FORMAT_JSON)
         presets_json(w);
@@ -279,6 +287,10 @@ int vram_emit_fields(vram *v, enum vram_format format)
 {
     err_clear(&v->err);
     writer_reset(&v->text);
+    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+        return VRAM_EUNSUPPORTED;
+    if (EMIT_JSON_ONLY)
+        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
     if (format == VRAM_FORMAT_JSON)
         fields_schema(&v->text);
     else if (format == VRAM_FORMAT_MD)

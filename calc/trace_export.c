@@ -151,6 +151,8 @@ int vram_emit_trace(vram *v, enum vram_format format)
     int rc;
     err_clear(&v->err);
     writer_reset(&v->text);
+    if (EMIT_JSON_ONLY)
+        return err_set(&v->err, VRAM_EUNSUPPORTED, (struct err_pos){0}, "this build writes no traces");
     switch (format) {
     case VRAM_FORMAT_CSV:
         rc = trace_csv(v);

@@ -58,6 +58,11 @@ static void make_sitemap(struct build *b, void *ctx, buf *out)
             put_address(b, out, doc->pages[l]->url);
             buf_lit(out, "\"/>");
         }
+        if (doc->page_count > 1) {
+            buf_lit(out, "\n<xhtml:link rel=\"alternate\" hreflang=\"x-default\" href=\"");
+            put_address(b, out, doc->source->url);
+            buf_lit(out, "\"/>");
+        }
         buf_lit(out, "</url>\n");
     }
     buf_lit(out, "</urlset>\n");

@@ -64,17 +64,16 @@ static bool put_cell(struct twin *t, size_t *at)
     return false;
 }
 
-// A link's destination stands behind "](" or "]: ", somewhere behind the link's own offset.
+// At the place of a link's destination: where it leads from the twin.
 static bool put_link(struct twin *t, size_t *at)
 {
-    const struct md_link *l = t->next_link < t->render->md.link_count ? &t->render->md.links[t->next_link] : NULL;
-    if (!l || *at < l->offset || !l->destination.len) return false;
-    str rest = str_slice(t->text, *at, t->text.len);
-    if (!str_starts(rest, STR("](")) || !str_starts(str_slice(rest, 2, rest.len), l->destination)) return false;
-    buf_lit(t->out, "](");
-    put_destination(t, l->destination);
-    *at += 2 + l->destination.len;
-    t->next_link++;
+    const struct md_result *md = &t->render->md;
+    while (t->next_link < md->link_count && md->links[t->next_link].offset < *at) t->next_link++;
+    if (t->next_link == md->link_count || md->links[t->next_link].offset != *at) return false;
+    str destination = md->links[t->next_link].destination;
+    if (!destination.len || !str_starts(str_slice(t->text, *at, t->text.len), destination)) return false;
+    put_destination(t, destination);
+    *at += destination.len;
     return true;
 }
 
@@ -85,11 +84,12 @@ static void put_body(struct twin *t, size_t from)
         return;
     }
     for (size_t at = from; at < t->text.len;) {
-        char c = t->text.ptr[at];
-        if (c == '`' && put_cell(t, &at)) continue;
-        if (c == ']' && put_link(t, &at)) continue;
-        buf_char(t->out, c);
-        at++;
+        if (put_link(t, &at) || (t->text.ptr[at] == '`' && put_cell(t, &at))) continue;
+        size_t next = at + 1, link = t->text.len;
+        if (t->next_link < t->render->md.link_count) link = t->render->md.links[t->next_link].offset;
+        while (next < t->text.len && next != link && t->text.ptr[next] != '`') next++;
+        buf_str(t->out, str_slice(t->text, at, next));
+        at = next;
     }
 }
 

@@ -1,0 +1,117 @@
+// A compiled model: the figures worked out by hand from a published graph, one measured process, what is saved.
+// None of it is an exact rule; the tolerance is five per cent.
+
+#include "tests/unit/calc_fixture.h"
+
+enum { TOLERANCE_PERMILLE = 50 };
+
+static void check_near(const char *what, uint64_t got, uint64_t want_mib)
+{
+    print_message("%-44s %lu MiB, wanted %lu\n", what, got / MIB, want_mib);
+    assert_true(fixture_permille(got, want_mib * MIB) <= TOLERANCE_PERMILLE);
+}
+
+// Allocated and reserved of an independent trace written from the same dump.
+static void test_worked_out_figures(void **state)
+{
+    static const struct {
+        const char *words;
+        uint64_t allocated, reserved;
+    } rows[] = {
+        {"preset=nanogpt-30m", 3566, 4264},
+        {"preset=oom-gpt2", 12148, 12396},
+        {"preset=oom-gpt2 batch_size=8", 7174, 7368},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        vram *v = fixture_open(rows[i].words);
+        const struct vram_result *r = fixture_run(v);
+        check_near(rows[i].words, r->peak_allocated.bytes, rows[i].allocated);
+        check_near(rows[i].words, r->peak_reserved.bytes, rows[i].reserved);
+        assert_int_equal(r->peak_allocated.basis, VRAM_BASIS_MODEL);
+        vram_free(v);
+    }
+}
+
+// nvidia-smi showed 4464 MiB for this process: https://lzwjava.github.io/rtx-4070-vram-usage-en
+static void test_the_measured_process(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=nanogpt-30m");
+    const struct vram_result *r = fixture_run(v);
+    print_message("process %lu MiB, measured 4464, bounds %lu to %lu\n", r->process.bytes / MIB, r->process.low / MIB,
+                  r->process.high / MIB);
+    assert_true(fixture_permille(r->process.bytes, 4464 * MIB) <= TOLERANCE_PERMILLE);
+    assert_true(r->process.low <= 4464 * MIB && 4464 * MIB <= r->process.high);
+    vram_free(v);
+}
+
+// Reported to run out of memory on 12 GB: https://lzwjava.github.io/gpu-memory-fix-en
+static void test_the_case_that_did_not_fit(void **state)
+{
+    (void)state;
+    bool fits = true;
+    vram *v = fixture_open("preset=oom-gpt2");
+    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_false(fits);
+    fixture_set(v, "batch_size=8");
+    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_true(fits);
+    vram_free(v);
+}
+
+// The logits' bytes at the peak: 6 an element from 2.5 on, 10 before, 2 less each when only the loss is returned.
+static void test_bytes_of_a_logit(void **state)
+{
+    static const struct {
+        const char *words;
+        uint64_t each;
+    } rows[] = {{"compile=2.5", 6}, {"compile=2.4", 10}, {"compile=2.5 compile_logits=false", 4},
+                {"compile=2.4 compile_logits=false", 8}};
+    uint64_t elements = UINT64_C(16) * 512 * 50304;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        vram *v = fixture_open("preset=nanogpt-30m mode=reference");
+        fixture_set(v, rows[i].words);
+        const struct vram_result *r = fixture_run(v);
+        assert_int_equal(r->by_category[VRAM_CAT_LOGITS], rows[i].each * elements);
+        vram_free(v);
+    }
+}
+
+// 36 bytes an element of the residual stream in every layer, as in eager mode, though other tensors.
+static void test_saved_bytes(void **state)
+{
+    uint64_t n = 16 * 512, c = 384, layers = 6, heads = 6, vocab = 50304;
+    uint64_t u = n * c, layer = 36 * u + 2 * 4 * n + 4 * heads * n + 16, casts = 2 * (12 * layers * c * c + vocab * c);
+    uint64_t end = 6 * u + 4 * n + 2 * n * vocab + 2 * 4 * n + 2 * 8 * n;
+    (void)state;
+    vram *v = fixture_open("preset=nanogpt-30m mode=reference");
+    assert_int_equal(fixture_run(v)->saved_bytes, layers * layer + end + casts);
+    vram_free(v);
+}
+
+static void test_what_is_not_modelled_is_refused(void **state)
+{
+    static const char *const words[] = {"preset=llama-3.2-1b compile=2.5", "compile=2.5 checkpointing=block",
+                                        "compile=2.5 attention=math", "compile=2.5 lora_rank=8"};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        vram *v = fixture_open(words[i]);
+        assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+        vram_free(v);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_worked_out_figures),
+        cmocka_unit_test(test_the_measured_process),
+        cmocka_unit_test(test_the_case_that_did_not_fit),
+        cmocka_unit_test(test_bytes_of_a_logit),
+        cmocka_unit_test(test_saved_bytes),
+        cmocka_unit_test(test_what_is_not_modelled_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+// Adapters, quantized weights and losses in chunks: counts and bytes that can be worked out by hand.
+
+#include "tests/unit/calc_fixture.h"
+
+#define SMALL "family=llama dtype=bfloat16_pure mode=reference gradient_accumulation_steps=1 n_layer=4 n_embd=256 " \
+    "n_head=4 n_inner=512 vocab_size=1024 block_size=128 batch_size=2 tie_embeddings=0 keep_logits=no "
+
+static uint64_t line_bytes(const struct vram_result *r, const char *name)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < r->saved_count; i++)
+        if (strcmp(r->saved[i].name, name) == 0)
+            bytes += r->saved[i].bytes;
+    return bytes;
+}
+
+// r (in + out) for every adapted matrix.
+static void test_trained_parameters(void **state)
+{
+    (void)state;
+    vram *v = fixture_open(SMALL "lora_rank=8 lora_targets=all");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t attention = 4 * (256 + 256), mlp = 3 * (256 + 512);
+    assert_int_equal(r->trained_params, 4 * 8 * (attention + mlp));
+    assert_int_equal(r->grad_bytes, 2 * r->trained_params);
+    fixture_set(v, "lora_targets=qv");
+    assert_int_equal(fixture_run(v)->trained_params, 4 * 8 * 2 * (256 + 256));
+    vram_free(v);
+}
+
+// Under autocast the frozen weights are loaded in two bytes, the adapters stay in four: 4 + 4 + 8 for each number.
+static void test_state_under_autocast(void **state)
+{
+    (void)state;
+    vram *v = fixture_open(SMALL "lora_rank=8 dtype=bfloat16 optimizer=adamw_foreach");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t frozen = r->params - r->trained_params;
+    assert_int_equal(r->param_bytes, 2 * frozen + 4 * r->trained_params);
+    assert_int_equal(r->grad_bytes, 4 * r->trained_params);
+    assert_int_equal(r->optim_bytes, 8 * r->trained_params);
+    vram_free(v);
+}
+
+// NF4: half a byte and a float32 for 64; only the matrices of the layers.
+static void test_quantized_weights(void **state)
+{
+    (void)state;
+    vram *v = fixture_open(SMALL "lora_rank=8");
+    uint64_t plain = fixture_run(v)->param_bytes;
+    uint64_t linear = 4 * (4 * 256 * 256 + 3 * 256 * 512);
+    fixture_set(v, "quantization=nf4");
+    assert_int_equal(fixture_run(v)->param_bytes, plain - 2 * linear + linear / 2 + linear / 64 * 4);
+    fixture_set(v, "quantization=int8");
+    assert_int_equal(fixture_run(v)->param_bytes, plain - linear);
+    vram_free(v);
+}
+
+// A frozen layer does not save its input: it needs the weight alone.
+static void test_frozen_layers_save_less(void **state)
+{
+    (void)state;
+    uint64_t stream = UINT64_C(2) * 128 * 256 * 2;
+    vram *full = fixture_open(SMALL), *adapted = fixture_open(SMALL "lora_rank=8 lora_targets=qv");
+    const struct vram_result *r = fixture_run(full);
+    assert_int_equal(line_bytes(r, "block.ln_2 output"), 4 * stream);
+    r = fixture_run(adapted);
+    assert_int_equal(line_bytes(r, "block.ln_2 output"), 0);
+    assert_int_equal(line_bytes(r, "block.ln_1 output"), 4 * stream);  // for the adapters of q and v
+    assert_true(r->saved_bytes < vram_result(full)->saved_bytes);
+    vram_free(full);
+    vram_free(adapted);
+}
+
+static void test_checkpointing_with_adapters_has_gradients(void **state)
+{
+    (void)state;
+    vram *v = fixture_open(SMALL "lora_rank=8 checkpointing=block");
+    const struct vram_result *r = fixture_run(v);
+    bool steps = false;
+    for (size_t i = 0; i < r->phase_count; i++)
+        steps = steps || strcmp(r->phases[i].name, "bwd:it1.m0") == 0;
+    assert_true(steps);
+    assert_true(r->peak_live.bytes > r->param_bytes + r->grad_bytes + r->optim_bytes);
+    vram_free(v);
+}
+
+// ---- losses ------------------------------------------------------------------------------------
+
+static uint64_t logits_at_peak(const char *words)
+{
+    vram *v = fixture_open("preset=gpt2 mode=reference batch_size=8");
+    fixture_set(v, words);
+    uint64_t bytes = fixture_run(v)->by_category[VRAM_CAT_LOGITS];
+    vram_free(v);
+    return bytes;
+}
+
+static void test_losses_without_logits(void **state)
+{
+    (void)state;
+    uint64_t elements = UINT64_C(8) * 1024 * 50304;
+    assert_int_equal(logits_at_peak("cross_entropy=eager"), 12 * elements);
+    assert_int_equal(logits_at_peak("cross_entropy=cce"), 0);
+    assert_true(logits_at_peak("cross_entropy=chunked") <= 2 * UINT64_C(2) * 128 * 50304);
+}
+
+// Liger keeps the gradients from forward on: 2 U and the head's weight in its own format.
+static void test_chunked_loss_saves_gradients(void **state)
+{
+    (void)state;
+    uint64_t u = UINT64_C(8) * 1024 * 768, head = UINT64_C(50304) * 768;
+    vram *v = fixture_open("preset=gpt2 mode=reference batch_size=8 cross_entropy=chunked");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < r->saved_count; i++)
+        if (strncmp(r->saved[i].op, "FusedLinearCrossEntropy", 23) == 0)
+            bytes += r->saved[i].bytes;
+    assert_int_equal(bytes, 2 * u + 4 * head);
+    vram_free(v);
+}
+
+static void test_one_chunk_is_all_tokens(void **state)
+{
+    (void)state;
+    uint64_t elements = UINT64_C(2) * 64 * 512;
+    vram *v = fixture_open("n_layer=1 n_embd=512 n_head=8 vocab_size=512 block_size=64 batch_size=2 mode=reference "
+                           "cross_entropy=chunked");
+    fixture_run(v);
+    uint64_t with = 0;
+    const struct vram_result *r = vram_result(v);
+    for (size_t i = 0; i < r->at_peak_count; i++)
+        with += r->at_peak[i].category == VRAM_CAT_LOGITS ? r->at_peak[i].bytes : 0;
+    assert_true(with <= 2 * elements);
+    fixture_set(v, "cross_entropy_chunk=32");
+    fixture_run(v);
+    vram_free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trained_parameters),
+        cmocka_unit_test(test_state_under_autocast),
+        cmocka_unit_test(test_quantized_weights),
+        cmocka_unit_test(test_frozen_layers_save_less),
+        cmocka_unit_test(test_checkpointing_with_adapters_has_gradients),
+        cmocka_unit_test(test_losses_without_logits),
+        cmocka_unit_test(test_chunked_loss_saves_gradients),
+        cmocka_unit_test(test_one_chunk_is_all_tokens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

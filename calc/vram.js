@@ -7,7 +7,7 @@
 //
 // Every answer is { code, text, value }: code 0 or a number of enum vram_code, text as the library wrote it, value
 // the text parsed where the format is JSON. An error's value is { error: ... }.
-(function (root) {
+(function vram(root) {
     'use strict';
 
     // A config.json as flat lines: nested names joined by points, lists by commas, null left out.
@@ -125,4 +125,6 @@
         return new Calculator(instance.exports);
     };
     root.vramOpen.flatten = flatten;
+    // This file as text, for a worker made from a blob: a page opened from a folder cannot load one by address.
+    root.vramOpen.source = `(${vram})(globalThis)`;
 })(globalThis);

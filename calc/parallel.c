@@ -86,15 +86,6 @@ void parallel_open(struct graph *g)
         g->root = parallel_gather(g, SHAPE_ROOT);
 }
 
-void parallel_close(struct graph *g)
-{
-    if (!g->gathered || !graph_ok(g))
-        return;
-    parallel_reduce_held(g, LAYOUT_GLOBAL_NUMBERS);
-    tape_unref(g->t, g->root);
-    g->root = TAPE_NONE;
-}
-
 static struct value parallel_view(struct graph *g, struct value x, enum node_kind kind)
 {
     struct value view = graph_copy(g, x);
@@ -141,15 +132,40 @@ static void parallel_pass(struct graph *g, const struct node *n, uint32_t result
 void node_gather(struct graph *g, const struct node *n, uint32_t results[])
 {
     g->open = parallel_take(g, &g->behind, true);
+    g->open_unit = n->unit;
+    g->open_sub = n->sub;
     parallel_pass(g, n, results);
 }
 
-void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
+// After a layer's backward: its gradients are divided, its weights given back.
+static void parallel_reshard(struct graph *g)
 {
     parallel_reduce_held(g, LAYOUT_BLOCK_NUMBERS);
     tape_unref(g->t, g->open);
     g->open = TAPE_NONE;
+}
+
+void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
+{
+    parallel_reshard(g);
     parallel_pass(g, n, results);
+}
+
+// A layer whose input needs no gradient has no node at its beginning: the end of the pass closes it.
+void parallel_close(struct graph *g)
+{
+    if (!g->gathered || !graph_ok(g))
+        return;
+    if (g->open != TAPE_NONE) {
+        g->t->unit = g->open_unit;
+        g->t->sub = g->open_sub;
+        parallel_reshard(g);
+        g->t->unit = TAPE_GLOBAL;
+        g->t->sub = 0;
+    }
+    parallel_reduce_held(g, LAYOUT_GLOBAL_NUMBERS);
+    tape_unref(g->t, g->root);
+    g->root = TAPE_NONE;
 }
 
 enum { PARALLEL_FIRST_BUCKET = 1 << 20, PARALLEL_BUCKET = 25 << 20 };

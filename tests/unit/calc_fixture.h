@@ -1,4 +1,4 @@
-// A handle with fields set from words, for tests of whole estimates.
+// A vram handle over memory that counts and fails on demand, and configurations from the reference files.
 
 #ifndef TESTS_UNIT_CALC_FIXTURE_H
 #define TESTS_UNIT_CALC_FIXTURE_H
@@ -12,59 +12,106 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "calc/vram.h"
 
-#define MIB UINT64_C(1048576)
+struct heap {
+    size_t live, calls, fail_at;  // the fail_at-th call gets NULL; 0 = none does
+};
 
-static inline void *fixture_alloc(void *ctx, size_t bytes)
+static inline void *heap_alloc(void *ctx, size_t bytes)
 {
-    (void)ctx;
+    struct heap *h = ctx;
+    if (++h->calls == h->fail_at)
+        return NULL;
+    h->live += bytes;
     return malloc(bytes);
 }
 
-static inline void fixture_free(void *ctx, void *ptr, size_t bytes)
+static inline void heap_free(void *ctx, void *ptr, size_t bytes)
 {
-    (void)ctx;
-    (void)bytes;
+    struct heap *h = ctx;
+    h->live -= bytes;
     free(ptr);
 }
 
-// words: "preset=gpt2 batch_size=4". Fails the test where one is refused.
-static inline void fixture_set(vram *v, const char *words)
+static inline vram *open_vram(struct heap *h)
 {
-    char copy[1024], *save = NULL;
-    assert_true(strlen(words) < sizeof copy);
-    memcpy(copy, words, strlen(words) + 1);
-    for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+    struct vram_mem mem = {heap_alloc, heap_free, h};
+    return vram_new(&mem);
+}
+
+static inline void close_vram(vram *v, struct heap *h)
+{
+    vram_free(v);
+    assert_int_equal(h->live, 0);
+}
+
+// "key=value key=value": sets them all.
+static inline void set_all(vram *v, const char *pairs)
+{
+    char copy[1024], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", pairs);
+    for (char *word; (word = strsep(&rest, " "));) {
         char *value = strchr(word, '=');
-        assert_non_null(value);
+        if (!value)
+            continue;
         *value++ = 0;
-        if (vram_set(v, word, value))
-            fail_msg("%s = %s: %s", word, value, vram_error(v)->text);
+        if (vram_set(v, word, value) != VRAM_OK)
+            fail_msg("%s=%s: %s", word, value, vram_error(v)->text);
     }
 }
 
-static inline vram *fixture_open(const char *words)
+static inline uint64_t json_u64(const json_t *object, const char *key)
 {
-    static const struct vram_mem heap = {fixture_alloc, fixture_free, NULL};
-    vram *v = vram_new(&heap);
-    assert_non_null(v);
-    fixture_set(v, words);
-    return v;
+    return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-static inline const struct vram_result *fixture_run(vram *v)
+static inline const char *json_text(const json_t *object, const char *key)
 {
-    if (vram_run(v))
+    return json_string_value(json_object_get(object, key));
+}
+
+// A row of nanogpt.json as a configuration in reference mode.
+static inline void set_reference(vram *v, const json_t *row)
+{
+    static const char *const keys[] = {"batch_size", "block_size", "seq_len", "n_embd", "n_layer", "n_head",
+                                       "vocab_size", "dtype", "attention", "gradient_accumulation_steps", "optimizer",
+                                       "checkpointing", "dropout", "bias"};
+    set_all(v, "family=gpt2 mode=reference");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *x = json_object_get(row, keys[i]);
+        char value[64];
+        assert_non_null(x);
+        if (json_is_string(x))
+            snprintf(value, sizeof value, "%s", json_string_value(x));
+        else if (json_is_integer(x))
+            snprintf(value, sizeof value, "%lld", (long long)json_integer_value(x));
+        else if (json_is_real(x))
+            snprintf(value, sizeof value, "%g", json_real_value(x));
+        else
+            snprintf(value, sizeof value, "%s", json_is_true(x) ? "true" : "false");
+        if (vram_set(v, keys[i], value) != VRAM_OK)
+            fail_msg("%s=%s: %s", keys[i], value, vram_error(v)->text);
+    }
+}
+
+static inline void run_vram(vram *v)
+{
+    if (vram_run(v) != VRAM_OK)
         fail_msg("%s", vram_error(v)->text);
-    return vram_result(v);
 }
 
-// |got - want| in thousandths of want.
-static inline uint64_t fixture_permille(uint64_t got, uint64_t want)
+static inline json_t *load_truth(const char *name)
 {
-    return (got > want ? got - want : want - got) * 1000 / want;
+    char path[256];
+    json_error_t error;
+    snprintf(path, sizeof path, "tests/calc/truth/%s", name);
+    json_t *json = json_load_file(path, 0, &error);
+    if (!json)
+        printf("%s: %s\n", path, error.text);
+    return json;
 }
 
 #endif

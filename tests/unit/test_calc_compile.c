@@ -1,7 +1,7 @@
 // A compiled model: the figures worked out by hand from a published graph, one measured process, what is saved.
 // None of it is an exact rule; the tolerance is five per cent.
 
-#include "tests/unit/calc_fixture.h"
+#include "tests/unit/calc_words_fixture.h"
 
 enum { TOLERANCE_PERMILLE = 50 };
 

@@ -1,6 +1,6 @@
 // Adapters, quantized weights and losses in chunks: counts and bytes that can be worked out by hand.
 
-#include "tests/unit/calc_fixture.h"
+#include "tests/unit/calc_words_fixture.h"
 
 #define SMALL "family=llama dtype=bfloat16_pure mode=reference gradient_accumulation_steps=1 n_layer=4 n_embd=256 " \
     "n_head=4 n_inner=512 vocab_size=1024 block_size=128 batch_size=2 tie_embeddings=0 keep_logits=no "

@@ -1,0 +1,2 @@
+cp -R "$ROOT/tests/sites-shared/." .
+printf 'x\377' >content/e.md

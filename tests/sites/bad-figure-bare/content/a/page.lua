@@ -1,0 +1,1 @@
+return { n = given(1) }

@@ -1,0 +1,1 @@
+return { n = measured("nothing", {value = "x"}) }

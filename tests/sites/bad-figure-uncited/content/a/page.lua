@@ -1,0 +1,1 @@
+return { n = given(1), m = given(2) }

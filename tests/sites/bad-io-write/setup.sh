@@ -1,0 +1,3 @@
+cp -R "$ROOT/tests/sites-shared/." .
+mkdir out
+echo mine >out/letter.txt

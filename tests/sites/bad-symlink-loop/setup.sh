@@ -1,0 +1,3 @@
+cp -R "$ROOT/tests/sites-shared/." .
+mkdir content/a
+ln -s .. content/a/up

@@ -1,0 +1,2 @@
+cp -R "$ROOT/tests/sites-shared/." .
+echo '{% include "section" %}' >>templates/page.html

@@ -1,0 +1,2 @@
+cp -R "$ROOT/tests/sites-shared/." .
+rm templates/page.html

@@ -3,6 +3,7 @@
 
 #include "gen/site/build_state.h"
 #include "gen/site/feeds.h"
+#include "gen/site/load.h"
 #include "gen/site/manifest.h"
 #include "gen/site/nav.h"
 #include "gen/site/search.h"
@@ -62,7 +63,10 @@ static void write_alias(struct build *b, const struct page *p, str alias)
     buf path = BUF_INIT;
     arena *a = &b->site.arena;
     if (!fs_normalize(alias, &path) || !path.len) {
-        diag_add(b->diag, D_LINK_ESCAPES, DIAG_FILE(p->source), "alias %.*s", STR_ARG(alias));
+        buf what = BUF_INIT;
+        buf_printf(&what, "alias %.*s", STR_ARG(alias));
+        site_diag(&b->site, D_LINK_ESCAPES, p, 0, what.ptr);
+        buf_free(&what);
         buf_free(&path);
         return;
     }

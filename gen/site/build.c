@@ -131,6 +131,13 @@ static bool open_view(struct build *b)
     return b->view != NULL;
 }
 
+static bool is_broken(const struct site *site, const struct document *doc)
+{
+    for (size_t i = 0; i < site->language_count; i++)
+        if (doc->pages[i] && doc->pages[i]->broken) return true;
+    return false;
+}
+
 static void find_dirty(struct build *b)
 {
     struct site *site = &b->site;
@@ -139,6 +146,7 @@ static void find_dirty(struct build *b)
     for (size_t i = 0; i < site->document_count; i++) {
         struct built_document *d = &b->documents[i];
         d->document = site->documents[i];
+        if (is_broken(site, d->document)) continue;
         d->digest = digest_document(b, d->document);
         const struct cache_document *old = b->old && !b->emit.fresh ? cache_document_find(b->old, d->document->key) : NULL;
         d->dirty = !old || old->digest != d->digest;

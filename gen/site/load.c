@@ -113,7 +113,6 @@ struct placing {
     struct map languages, spellings;   // spellings: a tag as written -> struct language *
     size_t unnamed;                    // pages that say no language
     arena scratch;
-    bool failed;
 };
 
 static struct language *spelled(struct placing *w, str tag)
@@ -157,7 +156,7 @@ static void place(struct placing *w, struct page *p)
     struct site *site = w->site;
     struct page_meta m;
     arena_reset(&w->scratch);
-    if (!page_meta_unpack(p->meta, &w->scratch, &m)) return;
+    if (!page_meta_unpack(p->meta, &w->scratch, &m)) m = (struct page_meta){.body = PAGE_BROKEN};
     struct front *f = &m.front;
     struct name name = names_split(w->names, p->source, f->lang, &site->arena);
     str tag = f->lang.len ? f->lang : name.tag, mapped = mapped_key(&site->settings, p->source);
@@ -167,12 +166,12 @@ static void place(struct placing *w, struct page *p)
         buf_str(&what, tag);
         site_diag(site, D_LANG_UNKNOWN, p, key_offset(f, "lang"), what.ptr);
         buf_free(&what);
-        w->failed = true;
     }
     if (!tag.len) w->unnamed++;
     p->url = mapped.len ? mapped : f->key.len ? f->key : name.key;
     p->content_hash = m.content_hash;
     p->body = m.body;
+    p->broken = m.body == PAGE_BROKEN;
     p->title = f->title.len ? f->title : title_from(p->url, &site->arena);
     p->description = f->description;
     p->layout = f->layout;
@@ -261,7 +260,7 @@ bool site_load(struct site *site, const struct load_options *o)
 {
     struct placing w = {.site = site, .scratch = ARENA_INIT};
     arena learning = ARENA_INIT;
-    if (!pages_read(site, o->jobs, o->known, o->ctx)) return false;
+    pages_read(site, o->jobs, o->known, o->ctx);
     str *paths = arena_new(&learning, str, site->page_count);
     for (size_t i = 0; i < site->page_count; i++) paths[i] = site->pages[i]->source;
     w.names = names_learn(paths, site->page_count, site->settings.languages, site->settings.language_count, &learning);
@@ -272,8 +271,8 @@ bool site_load(struct site *site, const struct load_options *o)
     drop_drafts(site);
     arena_free(&w.scratch);
     arena_free(&learning);
-    bool ok = !w.failed && site_plan(site);
-    return (!o->need_words || site_open_words(site)) && ok;
+    site_plan(site);
+    return !o->need_words || site_open_words(site);
 }
 
 bool site_open(struct site *site, const struct load_options *o) { return site_scan(site) && site_load(site, o); }

@@ -14,7 +14,8 @@ struct load_options {
 
 // Walks the content folder: site->files, and pages that have only source and stat. settings and diag are set already.
 bool site_scan(struct site *site);
-// Reads and plans what site_scan found. False after errors were recorded; what could be planned is there.
+// Reads and plans what site_scan found. Errors of pages are recorded, and the rest is planned all the same, so that one run
+// finds them all; false when nothing can be done with the site.
 bool site_load(struct site *site, const struct load_options *o);
 // site_scan and site_load.
 bool site_open(struct site *site, const struct load_options *o);

@@ -141,14 +141,16 @@ static str path_of(const struct site *site, const struct page *p, buf *b)
 static void read_one(struct reading *r, const struct page *p, buf *text, buf *path, arena *a, struct diag *d, buf *out)
 {
     struct page_meta m = {0};
+    bool ok = false;
     str file = path_of(r->site, p, path);
     buf_clear(text);
     if (fs_read(path->ptr, r->site->settings.max_page_bytes, text) < 0) {
         if (errno == EFBIG) diag_add(d, D_FILE_TOO_LARGE, DIAG_FILE(file), "more than %zu bytes", r->site->settings.max_page_bytes);
         else diag_add(d, D_IO_READ, DIAG_FILE(file), "%s", strerror(errno));
     } else {
-        page_read(buf_view(text), file, a, d, &m);
+        ok = page_read(buf_view(text), file, a, d, &m);
     }
+    if (!ok) m.body = PAGE_BROKEN;
     page_meta_pack(&m, out);
 }
 

@@ -10,6 +10,9 @@ struct page_meta {
     struct front front;        // title: also from that heading, "" when there is none
 };
 
+// body of a page that could not be read.
+#define PAGE_BROKEN SIZE_MAX
+
 // Reads text as a page. False after errors were recorded; out is filled as far as possible.
 bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *out);
 void page_meta_pack(const struct page_meta *m, buf *out);

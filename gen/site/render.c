@@ -165,7 +165,9 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
     str file = site_path(&b->site, doc->document->source->source, &b->site.arena);
     if (fate == WORKERS_TIMED_OUT)
         diag_add(b->diag, D_PAGE_TIMEOUT, DIAG_FILE(file), "%u ms", (unsigned)b->site.settings.page_timeout_ms);
-    if (fate == WORKERS_CRASHED) diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(file), "signal %d", signal);
+    if (fate == WORKERS_CRASHED && signal) diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(file), "signal %d", signal);
+    if (fate == WORKERS_CRASHED && !signal)
+        diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(file), "memory ran out; limits.page_memory allows more");
     doc->record = arena_str(&b->site.arena, bytes);
     take_written(b, doc->record);
     show_progress(w);

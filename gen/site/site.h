@@ -36,6 +36,7 @@ struct page {
     str meta;                 // packed front matter, see read.h
     uint32_t index;           // in site.pages; pages that no file stands for come last
     uint64_t sidecar;         // changes with the record of its source, see staleness.h; 0 without one
+    bool broken;              // it could not be read, its errors are recorded
     bool made;                // no file stands for it: a home or section page that lists what is there
 };
 

@@ -111,10 +111,11 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Sets the table's fields: preset first, because it sets others, then gpu, then the rest by name, so that the
-// same table always gives the same error.
+// Sets the table's fields: mode, because a preset looks at it, preset, because it sets others, gpu, then the rest by
+// name, so that the same table always gives the same error.
 static void set_table(lua_State *L, vram *v, int table)
 {
+    static const char *const first[] = {"mode", "preset", "gpu"};
     size_t count = 0;
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING)
@@ -127,23 +128,24 @@ static void set_table(lua_State *L, vram *v, int table)
     for (lua_pushnil(L); n < count && lua_next(L, table); lua_pop(L, 1))
         keys[n++] = lua_tostring(L, -2);
     qsort(keys, n, sizeof *keys, compare_keys);
-    set_key(L, v, table, "preset");
-    set_key(L, v, table, "gpu");
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        set_key(L, v, table, first[i]);
     for (size_t i = 0; i < n; i++)
-        if (strcmp(keys[i], "preset") != 0 && strcmp(keys[i], "gpu") != 0)
+        if (strcmp(keys[i], "mode") != 0 && strcmp(keys[i], "preset") != 0 && strcmp(keys[i], "gpu") != 0)
             set_key(L, v, table, keys[i]);
 }
 
 // Argument arg as a configuration in a handle, which stays on the stack. No argument: the defaults.
 static vram *handle_for(lua_State *L, int arg)
 {
+    int type = lua_type(L, arg);  // before the handle takes the place of an argument that is not there
     vram *v = handle_push(L);
-    if (lua_type(L, arg) == LUA_TSTRING) {
+    if (type == LUA_TSTRING) {
         size_t len;
         const char *text = lua_tolstring(L, arg, &len);
         if (vram_parse(v, VRAM_KIND_FLAT, text, len, NULL))
             raise(L, v, NULL);
-    } else if (!lua_isnoneornil(L, arg)) {
+    } else if (type != LUA_TNONE && type != LUA_TNIL) {
         luaL_checktype(L, arg, LUA_TTABLE);
         set_table(L, v, arg);
     }

@@ -32,7 +32,15 @@ static bool is_arithmetic(struct span value)
     return false;
 }
 
-static int read_pair(struct parse *p, struct span line)
+// A preset looks at the mode, and puts back what other lines set: so the mode comes first, presets next.
+enum { TURN_MODE, TURN_PRESET, TURN_REST, TURN_COUNT };
+
+static int turn_of(struct span key)
+{
+    return span_is(key, "mode") ? TURN_MODE : span_is(key, "preset") ? TURN_PRESET : TURN_REST;
+}
+
+static int read_pair(struct parse *p, struct span line, int turn)
 {
     size_t n = 0;
     const char *unclosed;
@@ -49,17 +57,31 @@ static int read_pair(struct parse *p, struct span line)
         return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, unclosed), "this quote is never closed");
     if (value.len == 0)
         return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, line.at + n), "%.*s has no value", (int)key.len, key.at);
+    if (turn_of(key) != turn)
+        return VRAM_OK;
     return is_arithmetic(value) ? parse_assignment(p, key, value) : parse_set(p, key, value);
 }
 
-int parse_flat(struct parse *p)
+static int read_turn(struct parse *p, int turn)
 {
     struct span line;
     int rc = VRAM_OK;
     while (rc == VRAM_OK && parse_line(p, &line)) {
         line = span_trim(line);
         if (line.len > 0 && line.at[0] != '#')
-            rc = read_pair(p, line);
+            rc = read_pair(p, line, turn);
+    }
+    return rc;
+}
+
+// The order of the lines does not matter, but for the last of two that set the same field.
+int parse_flat(struct parse *p)
+{
+    const struct parse start = *p;
+    int rc = VRAM_OK;
+    for (int turn = 0; turn < TURN_COUNT && rc == VRAM_OK; turn++) {
+        *p = start;
+        rc = read_turn(p, turn);
     }
     return rc;
 }

@@ -1,7 +1,7 @@
 // The Lua 5.4 binding of libvram.
 //
 //     local r = vram.estimate{preset = "gpt2", batch_size = 8, gpu = "RTX 4070"}
-//     r.peak_reserved_bytes, r.breakdown[1].name    -- the fields of `vramcalc estimate --format json`
+//     r.peak_reserved_bytes, r.at_peak[1].name    -- the fields of `vramcalc estimate --format json`
 //
 // A configuration is a table of fields (numbers, strings, booleans), or a string of key = value lines.
 //

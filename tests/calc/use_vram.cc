@@ -30,7 +30,7 @@ int main()
         std::printf("%s\n", vram_error(v.get())->text);
         return 1;
     }
-    const vram_result *r = vram_result(v.get());
+    const struct vram_result *r = vram_result(v.get());
     std::size_t fields = 0;
     while (vram_field_at(fields) != nullptr)
         fields++;

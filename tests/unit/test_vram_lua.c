@@ -67,9 +67,11 @@ static void test_estimate(void **state)
         "assert(r.peak_live_bytes <= r.peak_allocated_bytes)\n"
         "assert(r.peak_allocated_bytes <= r.peak_reserved_bytes)\n"
         "assert(type(r.peak_at) == 'table' and r.schema == 'vramcalc/1')\n"
-        "local largest = r.breakdown[1]\n"
+        "local largest, sum = r.at_peak[1], 0\n"
         "assert(type(largest.name) == 'string' and math.type(largest.bytes) == 'integer')\n"
-        "for i = 2, #r.breakdown do assert(r.breakdown[i].bytes <= r.breakdown[i - 1].bytes) end\n");
+        "for i = 2, #r.at_peak do assert(r.at_peak[i].bytes <= r.at_peak[i - 1].bytes) end\n"
+        "for _, bytes in pairs(r.breakdown) do sum = sum + bytes end\n"
+        "assert(sum == r.peak_live_bytes)\n");
 }
 
 static void test_configuration_as_text_and_table(void **state)

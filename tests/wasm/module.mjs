@@ -6,7 +6,7 @@ import { check, finish, open, wasmFile } from './calc.mjs';
 const calc = await open();
 const module = new WebAssembly.Module(readFileSync(wasmFile));
 const size = statSync(wasmFile).size;
-check('at most 60 kB', size <= 60000, `${size} bytes`);
+check('at most 200 kB', size <= 200000, `${size} bytes`);
 check('imports nothing', WebAssembly.Module.imports(module).length === 0);
 
 // Memory: a thousand runs after the first hundred do not make it grow.

@@ -21,7 +21,7 @@ for (const config of configs) {
     const command = spawnSync(join(build, 'vramcalc'), ['estimate', '--format', 'json', ...words], { encoding: 'utf8' });
     const answer = calc.estimate(flat(words));
     if (command.status !== 0) {
-        const message = answer.value?.error?.message ?? '';
+        const message = answer.value?.error?.text ?? '';
         check(config, answer.code !== 0 && message && command.stderr.includes(message),
               `command: ${command.stderr.trim()} wasm: ${answer.code} ${message}`);
         continue;

@@ -89,12 +89,12 @@ templates/vram.js: calc/vram.js
 	cp $< $@
 
 # Compiled, then linked by wasm-ld itself: with clang as the linker an installed binaryen changes the bytes silently.
-WASM_FLAGS := --target=wasm32 -mbulk-memory -Os -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN)) -MMD -MP
+WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN)) -MMD -MP
 $(BUILD)/wasm/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	clang $(WASM_FLAGS) -c $< -o $@
 $(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))
-	$(WASM_LD) --no-entry --strip-all --gc-sections -z stack-size=65536 $^ $(WASM_RT) -o $@
+	$(WASM_LD) --no-entry --strip-all --gc-sections --compress-relocations --stack-first -z stack-size=65536 $^ $(WASM_RT) -o $@
 
 # The probe: its C by the C compiler, its kernels by nvcc, for the GPU that is here or for every one the toolkit knows.
 CUDA_HOME_OF = $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))

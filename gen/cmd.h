@@ -10,7 +10,7 @@ enum { EXIT_OK = 0, EXIT_CHECK = 1, EXIT_USAGE = 2, EXIT_IO = 3 };
 // In the order of the help. X(name)
 #define COMMANDS(X) X(build) X(check) X(serve) X(render) X(i18n) X(figures)
 
-#define X(name) extern const struct arg_command command_##name __attribute__((weak));
+#define X(name) extern const struct arg_command command_##name;
 COMMANDS(X)
 #undef X
 

@@ -53,14 +53,14 @@ static int usage(const char *what, const char *near)
 static const struct arg_command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (commands[i] && !strcmp(commands[i]->name, name)) return commands[i];
+        if (!strcmp(commands[i]->name, name)) return commands[i];
     return NULL;
 }
 
 static int unknown_command(const char *name)
 {
     const char *names[COMMAND_COUNT];
-    for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i] ? commands[i]->name : "";
+    for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i]->name;
     buf b = BUF_INIT;
     buf_printf(&b, "unknown command %s", name);
     int rc = usage(b.ptr, args_nearest(name, names, COMMAND_COUNT));

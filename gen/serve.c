@@ -277,6 +277,6 @@ static const struct arg_option options_of_serve[] = {
 };
 
 const struct arg_command command_serve = {
-    "serve", "", "Builds a site, serves it on 127.0.0.1 and builds again when a file changes",
+    "serve", "", "serve the site on 127.0.0.1 and build it again when a file changes",
     options_of_serve, sizeof(struct serve_options), run,
 };

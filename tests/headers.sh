@@ -17,6 +17,8 @@ check() {
 
 for header in gen/*.h gen/*/*.h calc/*.h kernels/*.h; do
     [ -f "$header" ] || continue
+    # The compiler of CUDA knows where its own headers are; the probe's build compiles those files.
+    case $header in kernels/*) ! grep -q '#include <cu' "$header" || continue ;; esac
     # shellcheck disable=SC2086
     check "$header" gcc -x c $flags
 done

@@ -7,242 +7,6 @@
 #include "calc/fit.h"
 #include "calc/text.h"
 
-// What a change did to the configuration.
-enum applied { NOT_HERE, APPLIED, REFUSED };
-
-struct change {
-    struct vram_config *c;
-    struct writer *what;     // "key=value key=value"
-    struct writer *refusal;
-};
-
-static void say(struct change *k, const char *key, uint64_t n)
-{
-    if (k->what->len)
-        writer_char(k->what, ' ');
-    int field = config_field(key, text_len(key));
-    config_put(k->c, (size_t)field, n);
-    writer_f(k->what, "%s=", key);
-    config_write(k->what, k->c, (size_t)field);
-}
-
-// Divides the micro-batch and multiplies accumulation, so that a step sees the same sequences.
-static enum applied micro_batch(struct change *k, uint64_t divide)
-{
-    if (k->c->batch_size < divide || divide < 2)
-        return NOT_HERE;
-    uint64_t sequences = k->c->batch_size * k->c->gradient_accumulation_steps;
-    uint64_t batch = k->c->batch_size / divide;
-    while (sequences % batch)
-        batch--;
-    say(k, "batch_size", batch);
-    if (sequences / batch > 1000000)
-        return NOT_HERE;
-    say(k, "gradient_accumulation_steps", sequences / batch);
-    return APPLIED;
-}
-
-static enum applied change_MICRO_BATCH(struct change *k)
-{
-    return micro_batch(k, 2);
-}
-
-static enum applied change_MICRO_BATCH_4(struct change *k)
-{
-    return k->c->batch_size >= 8 ? micro_batch(k, 4) : NOT_HERE;
-}
-
-static enum applied change_MICRO_BATCH_1(struct change *k)
-{
-    return k->c->batch_size > 3 ? micro_batch(k, k->c->batch_size) : NOT_HERE;
-}
-
-static bool whole_logits(const struct vram_config *c)
-{
-    return c->cross_entropy != CROSS_ENTROPY_CHUNKED && c->cross_entropy != CROSS_ENTROPY_CCE;
-}
-
-static enum applied change_CHUNKED(struct change *k)
-{
-    if (!whole_logits(k->c))
-        return NOT_HERE;
-    say(k, "cross_entropy", CROSS_ENTROPY_CHUNKED);
-    return APPLIED;
-}
-
-static enum applied change_CCE(struct change *k)
-{
-    if (!whole_logits(k->c))
-        return NOT_HERE;
-    say(k, "cross_entropy", CROSS_ENTROPY_CCE);
-    return APPLIED;
-}
-
-static enum applied change_COMPILE(struct change *k)
-{
-    if (k->c->compile == COMPILE_TORCH25 || k->c->family != FAMILY_GPT2 || k->c->lora_rank)
-        return NOT_HERE;
-    say(k, "compile", COMPILE_TORCH25);
-    return APPLIED;
-}
-
-static enum applied change_LOSS_ONLY(struct change *k)
-{
-    if (k->c->compile == COMPILE_NONE || !k->c->compile_logits || !whole_logits(k->c))
-        return NOT_HERE;
-    say(k, "compile_logits", 0);
-    return APPLIED;
-}
-
-static enum applied change_DROP_LOGITS(struct change *k)
-{
-    bool kept = k->c->keep_logits == KEEP_LOGITS_YES || (k->c->keep_logits == KEEP_LOGITS_AUTO && k->c->family == FAMILY_GPT2);
-    if (!kept || !whole_logits(k->c))
-        return NOT_HERE;
-    say(k, "keep_logits", KEEP_LOGITS_NO);
-    return APPLIED;
-}
-
-static enum applied change_FLASH(struct change *k)
-{
-    if (k->c->attention != ATTENTION_MATH)
-        return NOT_HERE;
-    say(k, "attention", ATTENTION_FLASH);
-    return APPLIED;
-}
-
-static enum applied change_FUSED(struct change *k)
-{
-    if (k->c->optimizer != OPTIMIZER_ADAMW_FOREACH)
-        return NOT_HERE;
-    say(k, "optimizer", OPTIMIZER_ADAMW_FUSED);
-    return APPLIED;
-}
-
-static enum applied change_CHECKPOINT(struct change *k)
-{
-    if (k->c->checkpointing == CHECKPOINTING_BLOCK || k->c->compile != COMPILE_NONE)
-        return NOT_HERE;
-    say(k, "checkpointing", CHECKPOINTING_BLOCK);
-    return APPLIED;
-}
-
-static enum applied change_CHECKPOINT_HALF(struct change *k)
-{
-    if (k->c->checkpointing != CHECKPOINTING_NONE || k->c->compile != COMPILE_NONE || k->c->n_layer < 2)
-        return NOT_HERE;
-    say(k, "checkpointing", CHECKPOINTING_EVERY);
-    say(k, "checkpoint_every", 2);
-    return APPLIED;
-}
-
-static enum applied change_EXPANDABLE(struct change *k)
-{
-    if (k->c->expandable_segments)
-        return NOT_HERE;
-    say(k, "expandable_segments", 1);
-    return APPLIED;
-}
-
-static enum applied change_BFLOAT16(struct change *k)
-{
-    if (k->c->dtype != DTYPE_FLOAT32)
-        return NOT_HERE;
-    say(k, "dtype", DTYPE_BFLOAT16);
-    return APPLIED;
-}
-
-static enum applied change_ADAM_8BIT(struct change *k)
-{
-    if (k->c->optimizer != OPTIMIZER_ADAMW_FUSED && k->c->optimizer != OPTIMIZER_ADAMW_FOREACH)
-        return NOT_HERE;
-    say(k, "optimizer", OPTIMIZER_ADAMW_8BIT);
-    return APPLIED;
-}
-
-static enum applied change_BFLOAT16_PURE(struct change *k)
-{
-    if (k->c->dtype == DTYPE_BFLOAT16_PURE || k->c->lora_rank || k->c->compile != COMPILE_NONE)
-        return NOT_HERE;
-    say(k, "dtype", DTYPE_BFLOAT16_PURE);
-    return APPLIED;
-}
-
-static enum applied change_BLOCK_SIZE(struct change *k)
-{
-    uint64_t seq = k->c->seq_len ? k->c->seq_len : k->c->block_size;
-    if (seq < 128 || k->c->gradient_accumulation_steps > 500000)
-        return NOT_HERE;
-    if (k->c->seq_len)
-        say(k, "seq_len", seq / 2);
-    else
-        say(k, "block_size", seq / 2);
-    say(k, "gradient_accumulation_steps", k->c->gradient_accumulation_steps * 2);
-    return APPLIED;
-}
-
-static enum applied change_VOCABULARY(struct change *k)
-{
-    static const uint64_t sizes[] = {128256, 65536, 50304, 32768, 16384, 8192};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i] * 10 < k->c->vocab_size * 8) {
-            say(k, "vocab_size", sizes[i]);
-            return APPLIED;
-        }
-    return NOT_HERE;
-}
-
-static enum applied change_LAYERS(struct change *k)
-{
-    if (k->c->n_layer < 4)
-        return NOT_HERE;
-    say(k, "n_layer", k->c->n_layer * 3 / 4);
-    return APPLIED;
-}
-
-// Two thirds of the width, a multiple of 64; only if the heads divide it.
-static enum applied change_WIDTH(struct change *k)
-{
-    uint64_t width = k->c->n_embd * 2 / 3 / 64 * 64;
-    if (k->c->family != FAMILY_GPT2 || width < 64)
-        return NOT_HERE;
-    uint64_t heads = k->c->n_head;
-    if (width % heads == 0) {
-        say(k, "n_embd", width);
-        return APPLIED;
-    }
-    writer_f(k->what, "n_embd=%u", width);
-    writer_f(k->refusal, "%u is not divisible by n_head = %u; with n_head=%u it would be", width, heads, width / 64);
-    return REFUSED;
-}
-
-static const struct row {
-    enum advice_effect effect;
-    const char *result, *basis;
-    enum applied (*apply)(struct change *k);
-} ROWS[] = {
-#define CHANGE(id, effect, result, basis) {ADVICE_##effect, result, basis, change_##id},
-#include "calc/advise.def"
-#undef CHANGE
-};
-
-enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
-
-static void *no_memory(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    (void)bytes;
-    return NULL;
-}
-
-// A writer into a fixed array; what does not fit is cut.
-static struct writer fixed(struct vram_mem *mem, char *text, size_t cap)
-{
-    *mem = (struct vram_mem){no_memory, NULL, NULL};
-    text[0] = 0;
-    return (struct writer){.mem = mem, .text = text, .cap = cap};
-}
-
 static double seconds(const struct vram_config *c)
 {
     struct model m;
@@ -262,7 +26,8 @@ static int64_t permille(double before, double after)
 }
 
 // Time per token, where a change alters how many tokens an iteration has.
-static int64_t cost_permille(const struct vram_config *before, const struct vram_config *after, enum advice_effect effect)
+static int64_t cost_permille(const struct vram_config *before, const struct vram_config *after,
+                             enum advice_effect effect)
 {
     double a = seconds(before), b = seconds(after);
     if (effect == ADVICE_DIFFERENT) {
@@ -274,36 +39,25 @@ static int64_t cost_permille(const struct vram_config *before, const struct vram
         b *= 1e6;
     }
     if (after->compile == COMPILE_TORCH25 && before->compile == COMPILE_NONE)
-        return -460;  // SRC: nanoGPT README, 250 -> 135 ms
+        return -460; // SRC: nanoGPT README, 250 -> 135 ms
     return permille(a, b);
-}
-
-// Applies row `number` to *config; true if it applies. The text goes into *a where a is not NULL.
-static enum applied apply(size_t number, struct vram_config *config, struct advice *a)
-{
-    char what[ADVICE_WHAT], refusal[ADVICE_WHY];
-    struct vram_mem mem, mem2;
-    struct writer w = fixed(&mem, a ? a->what : what, ADVICE_WHAT);
-    struct writer r = fixed(&mem2, a ? a->refusal : refusal, ADVICE_WHY);
-    struct change k = {config, &w, &r};
-    return ROWS[number].apply(&k);
 }
 
 static int try_row(struct vram *v, struct vram *probe, struct advice_list *list, size_t number)
 {
     struct advice *a = &list->row[list->count];
     a->config = v->config;
-    enum applied applied = apply(number, &a->config, a);
-    if (applied == NOT_HERE)
+    enum advice_applied applied = advice_apply(number, &a->config, a);
+    if (applied == ADVICE_NOT_HERE)
         return VRAM_OK;
-    a->effect = ROWS[number].effect;
-    a->effect_text = ROWS[number].result;
+    a->effect = advice_change_at(number)->effect;
+    a->effect_text = advice_change_at(number)->result;
     struct vram_mem mem;
-    struct writer why = fixed(&mem, a->cost_why, ADVICE_WHY);
-    writer_str(&why, ROWS[number].basis);
-    a->refused = applied == REFUSED ? a->refusal : NULL;
+    struct writer why = advice_writer(&mem, a->cost_why, ADVICE_WHY);
+    writer_str(&why, advice_change_at(number)->basis);
+    a->refused = applied == ADVICE_REFUSED ? a->refusal : NULL;
     list->row_number[list->count++] = number;
-    if (applied == REFUSED)
+    if (applied == ADVICE_REFUSED)
         return VRAM_OK;
     probe->config = a->config;
     probe->has_result = false;
@@ -312,7 +66,7 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
         return rc;
     if (rc != VRAM_OK) {
         struct vram_mem mem2;
-        struct writer r = fixed(&mem2, a->refusal, ADVICE_WHY);
+        struct writer r = advice_writer(&mem2, a->refusal, ADVICE_WHY);
         writer_str(&r, vram_error(probe)->text);
         a->refused = a->refusal;
         err_clear(&probe->err);
@@ -357,59 +111,96 @@ static void sort(struct advice_list *list)
         }
 }
 
-// Adds changes to the plan until it fits: cheap ones that keep the training as it is, then the dear ones among
-// them, then the rest. Two that set the same field (micro-batches) replace one another.
-static int make_plan(struct vram *v, struct vram *probe, struct advice_list *list)
+// Does a come before b in a plan? What keeps the training goes by its cost, the rest in the table's order: the least
+// change to the result first.
+static bool earlier(const struct advice_list *list, size_t a, size_t b)
 {
-    list->best = v->config;
-    list->best_process = list->process;
-    for (int round = 0; round < 3 && !list->found; round++)
-        for (size_t i = 0; i < list->count && !list->found; i++) {
-            const struct advice *a = &list->row[i];
-            bool same = a->effect == ADVICE_SAME;
-            bool turn = round == 0 ? same && !dearness(a) : round == 1 ? same && dearness(a) : !same;
-            struct vram_config next = list->best;
-            if (!turn || a->refused || a->saved == 0 || apply(list->row_number[i], &next, NULL) != APPLIED)
-                continue;
-            bool fits = false;
-            uint64_t process = 0;
-            probe->config = next;
-            probe->has_result = false;
-            int rc = fit_try(probe, &process, &fits);
-            if (rc == VRAM_ENOMEM)
-                return rc;
-            err_clear(&probe->err);
-            if (rc != VRAM_OK || process >= list->best_process)
-                continue;
-            list->best = next;
-            list->best_process = process;
-            list->used[i] = true;
-            list->found = fits;
-        }
-    list->best_cost_permille = cost_permille(&v->config, &list->best, ADVICE_DIFFERENT);
+    if (list->row[a].effect == ADVICE_SAME)
+        return list->row[a].cost_permille < list->row[b].cost_permille;
+    return list->row_number[a] < list->row_number[b];
+}
+
+// The row that is tried next, of those of the group that were not; list->count if none.
+static size_t next_row(const struct advice_list *list, const bool *tried, bool same)
+{
+    size_t best = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct advice *a = &list->row[i];
+        if (tried[i] || a->refused || a->saved == 0 || (a->effect == ADVICE_SAME) != same)
+            continue;
+        if (best == list->count || earlier(list, i, best))
+            best = i;
+    }
+    return best;
+}
+
+// Adds one row to the plan if that takes less memory still.
+static int extend_plan(struct vram *probe, struct advice_list *list, size_t row)
+{
+    struct vram_config next = list->best;
+    bool fits = false;
+    uint64_t process = 0;
+    if (advice_apply(list->row_number[row], &next, NULL) != ADVICE_APPLIED)
+        return VRAM_OK;
+    probe->config = next;
+    probe->has_result = false;
+    int rc = fit_try(probe, &process, &fits);
+    err_clear(&probe->err);
+    if (rc != VRAM_OK)
+        return rc == VRAM_ENOMEM ? rc : VRAM_OK;
+    if (process < list->best_process) {
+        list->best = next;
+        list->best_process = process;
+        list->used[row] = true;
+        list->found = fits;
+    }
     return VRAM_OK;
 }
 
-// One change that fits alone beats a pile of them.
-static bool plan_of_one(struct vram *v, struct advice_list *list)
+// Leaves out what the plan does not need, but for what makes it faster.
+static int prune_plan(struct vram *v, struct vram *probe, struct advice_list *list)
 {
-    const struct advice *best = NULL;
-    size_t at = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct advice *a = &list->row[i];
-        if (a->effect == ADVICE_SAME && a->fits && !a->refused && (!best || a->cost_permille < best->cost_permille)) {
-            best = a;
-            at = i;
+    int rc = VRAM_OK;
+    for (size_t out = 0; out < list->count && rc == VRAM_OK; out++) {
+        struct vram_config next = v->config;
+        uint64_t process = 0;
+        bool fits = false;
+        if (!list->used[out] || list->row[out].cost_permille < 0)
+            continue;
+        for (size_t i = 0; i < list->count; i++)
+            if (i != out && list->used[i])
+                advice_apply(list->row_number[i], &next, NULL);
+        probe->config = next;
+        probe->has_result = false;
+        rc = fit_try(probe, &process, &fits);
+        err_clear(&probe->err);
+        if (rc == VRAM_OK && fits) {
+            list->best = next;
+            list->best_process = process;
+            list->used[out] = false;
         }
     }
-    if (!best)
-        return false;
-    list->found = true;
-    list->best = best->config;
-    list->best_process = best->process;
+    return rc == VRAM_ENOMEM ? rc : VRAM_OK;
+}
+
+// Adds changes until it fits: those that leave the training as it is, the cheapest first, then the rest. A second
+// change of the same field (micro-batches) replaces the first.
+static int make_plan(struct vram *v, struct vram *probe, struct advice_list *list)
+{
+    bool tried[ADVICE_MAX] = {false};
+    int rc = VRAM_OK;
+    list->best = v->config;
+    list->best_process = list->process;
+    for (int same = 1; same >= 0; same--)
+        for (size_t row;
+             rc == VRAM_OK && !list->found && (row = next_row(list, tried, same)) < list->count;) {
+            tried[row] = true;
+            rc = extend_plan(probe, list, row);
+        }
+    if (rc == VRAM_OK && list->found)
+        rc = prune_plan(v, probe, list);
     list->best_cost_permille = cost_permille(&v->config, &list->best, ADVICE_DIFFERENT);
-    list->used[at] = true;
-    return true;
+    return rc;
 }
 
 int advise_make(struct vram *v, struct advice_list *list)
@@ -421,11 +212,11 @@ int advise_make(struct vram *v, struct advice_list *list)
     int rc = fit_try(probe, &list->process, &list->fits);
     list->gpu_bytes = rc == VRAM_OK ? probe->result.gpu_bytes : 0;
     list->fits = list->fits && list->gpu_bytes;
-    for (size_t i = 0; i < ROW_COUNT && rc == VRAM_OK && v->config.task == TASK_TRAIN; i++)
+    for (size_t i = 0; advice_change_at(i) && rc == VRAM_OK && v->config.task == TASK_TRAIN; i++)
         rc = try_row(v, probe, list, i);
     if (rc == VRAM_OK) {
         sort(list);
-        if (list->gpu_bytes && !list->fits && !plan_of_one(v, list))
+        if (list->gpu_bytes && !list->fits)
             rc = make_plan(v, probe, list);
     }
     if (rc != VRAM_OK)

@@ -14,24 +14,24 @@ enum advice_effect {
 enum { ADVICE_MAX = 24, ADVICE_WHAT = 96, ADVICE_WHY = 160 };
 
 struct advice {
-    char what[ADVICE_WHAT];      // "batch_size=8 gradient_accumulation_steps=4"
-    const char *effect_text;     // one clause
-    char cost_why[ADVICE_WHY];   // what the cost rests on
+    char what[ADVICE_WHAT];    // "batch_size=8 gradient_accumulation_steps=4"
+    const char *effect_text;   // one clause
+    char cost_why[ADVICE_WHY]; // what the cost rests on
     enum advice_effect effect;
-    int64_t cost_permille;       // of a step's time; negative: faster
-    struct vram_config config;   // with the change
-    uint64_t process, saved;     // bytes
+    int64_t cost_permille;     // of a step's time; negative: faster
+    struct vram_config config; // with the change
+    uint64_t process, saved;   // bytes
     bool fits;
-    const char *refused;         // why it cannot be done, or NULL; then the numbers are 0
+    const char *refused; // why it cannot be done, or NULL; then the numbers are 0
     char refusal[ADVICE_WHY];
 };
 
 struct advice_list {
     struct advice row[ADVICE_MAX];
-    size_t row_number[ADVICE_MAX];  // of advise.def
+    size_t row_number[ADVICE_MAX]; // of advise.def
     size_t count;
-    uint64_t process;            // of the configuration as it is
-    uint64_t gpu_bytes;          // 0: no card chosen
+    uint64_t process;   // of the configuration as it is
+    uint64_t gpu_bytes; // 0: no card chosen
     bool fits;
     // Smallest set of the rows' changes, taken in order, that fits: the configuration, and the rows in it.
     bool found;
@@ -40,6 +40,20 @@ struct advice_list {
     int64_t best_cost_permille;
     bool used[ADVICE_MAX];
 };
+
+// A row of advise.def. NULL past the end.
+struct advice_change {
+    enum advice_effect effect;
+    const char *result, *basis;
+};
+const struct advice_change *advice_change_at(size_t number);
+
+// Edits *config by a row. The words go into *a where a is not NULL.
+enum advice_applied { ADVICE_NOT_HERE, ADVICE_APPLIED, ADVICE_REFUSED };
+enum advice_applied advice_apply(size_t number, struct vram_config *config, struct advice *a);
+
+// A writer into a fixed array; what does not fit is cut. *mem must live as long as the writer.
+struct writer advice_writer(struct vram_mem *mem, char *text, size_t cap);
 
 // Fills *list, which the caller allocates (some 20 kB). Needs a configuration that vram_check passes.
 int advise_make(struct vram *v, struct advice_list *list);

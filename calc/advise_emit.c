@@ -4,7 +4,7 @@
 #include "calc/emit.h"
 #include "calc/text.h"
 
-enum { WORTH = 200 };  // less than this part of the whole is not worth a line of text
+enum { WORTH = 200 }; // less than this part of the whole is not worth a line of text
 
 static const char *const effect_names[] = {"same", "close", "different"};
 static const char *const effect_heads[] = {
@@ -58,7 +58,8 @@ static void put_text(struct writer *w, struct vram *v, const struct advice_list 
     emit_mib_round(w, list->process);
     writer_str(w, " MiB");
     if (list->gpu_bytes) {
-        writer_f(w, ", which %s in the %s (", list->fits ? "fits" : "does not fit", vram_gpu_at((size_t)v->config.gpu)->name);
+        writer_f(w, ", which %s in the %s (", list->fits ? "fits" : "does not fit",
+                 vram_gpu_at((size_t)v->config.gpu)->name);
         emit_mib_round(w, list->gpu_bytes);
         writer_str(w, " MiB)");
     }
@@ -66,7 +67,8 @@ static void put_text(struct writer *w, struct vram *v, const struct advice_list 
     for (unsigned e = 0; e < 3; e++) {
         bool any = false;
         for (size_t i = 0; i < list->count; i++) {
-            if (list->row[i].effect != e || (list->row[i].saved < list->process / WORTH && !list->row[i].refused))
+            if (list->row[i].effect != e ||
+                (list->row[i].saved < list->process / WORTH && !list->row[i].refused))
                 continue;
             if (!any)
                 writer_f(w, "%s. Saves, MiB:\n", effect_heads[e]);
@@ -82,7 +84,8 @@ static void put_text(struct writer *w, struct vram *v, const struct advice_list 
         writer_str(w, "Name a card with --gpu to get a configuration that fits it.\n");
 }
 
-static void json_config(struct json *j, const char *key, struct vram *v, const struct vram_config *c)
+static void json_config(struct json *j, const char *key, struct vram *v,
+                        const struct vram_config *c)
 {
     struct vram_config own = v->config;
     json_open(j, key, '{');
@@ -145,8 +148,10 @@ static void put_json(struct writer *w, struct vram *v, const struct advice_list 
 
 static void put_table(struct writer *w, const struct advice_list *list, bool md)
 {
-    static const char *const csv[] = {"change", "effect", "result", "slowdown_permille", "saved_bytes", "process_bytes"};
-    static const char *const mib[] = {"change", "effect", "result", "slower, per mille", "saves, MiB", "then, MiB"};
+    static const char *const csv[] = {"change",      "effect",       "result", "slowdown_permille",
+                                      "saved_bytes", "process_bytes"};
+    static const char *const mib[] = {"change",     "effect",   "result", "slower, per mille",
+                                      "saves, MiB", "then, MiB"};
     char cost[24];
     struct table t = table_of(w, md);
     table_head(&t, md ? mib : csv, 6, 3);
@@ -178,10 +183,11 @@ int vram_advise(vram *v, enum vram_format format)
     if (EMIT_JSON_ONLY && emit_refuses(v, format))
         return VRAM_EUNSUPPORTED;
     if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
+        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
     struct advice_list *list = mem_alloc(&v->mem, sizeof *list);
     if (!list)
-        return err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "no memory for the list of changes");
+        return err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0},
+                       "no memory for the list of changes");
     int rc = advise_make(v, list);
     if (rc == VRAM_OK && format == VRAM_FORMAT_JSON)
         put_json(&v->text, v, list);

@@ -42,7 +42,8 @@ static const char *color_of(const char *line, size_t len)
         return "\033[1;33m";
     if (starts(line, "FITS") || starts(line, "fits:"))
         return "\033[1;32m";
-    return len > 0 && line[0] != ' ' && line[0] != '-' && !memchr(line, '=', len) ? "\033[1m" : NULL;
+    return len > 0 && line[0] != ' ' && line[0] != '-' && !memchr(line, '=', len) ? "\033[1m"
+                                                                                  : NULL;
 }
 
 int cli_write(const vram *v, FILE *out, bool color)
@@ -97,7 +98,7 @@ static int set_pair(const struct cli_line *line, vram *v, const struct cli_word 
     if (vram_set_n(v, pair->text, key, eq + 1, strlen(eq + 1)) == VRAM_OK)
         return CLI_OK;
     const struct vram_message *m = vram_error(v);
-    size_t word = strlen(line->argv[pair->index]) - strlen(pair->text);  // "--" before it
+    size_t word = strlen(line->argv[pair->index]) - strlen(pair->text); // "--" before it
     cli_complain(line, pair->index, word + (m->code == VRAM_EKEY ? 0 : key + 1), m->text);
     return CLI_USAGE;
 }
@@ -109,7 +110,8 @@ static bool is_key(const struct cli_word *pair, const char *key)
 
 // mode first, because a preset and nanoGPT's defaults look at it; then presets, files, and the other words, so that
 // what is said last and most directly wins.
-static int configure(const struct cli_line *line, vram *v, size_t first_file, bool (*skip)(const struct cli_word *))
+static int configure(const struct cli_line *line, vram *v, size_t first_file,
+                     bool (*skip)(const struct cli_word *))
 {
     int rc = CLI_OK;
     for (int round = 0; round < 3 && rc == CLI_OK; round++) {
@@ -122,7 +124,8 @@ static int configure(const struct cli_line *line, vram *v, size_t first_file, bo
         for (size_t i = first_file; round == 1 && i < line->file_count && rc == CLI_OK; i++)
             rc = cli_configure(v, line->files[i].text, line->option[OPTION_KIND]);
     }
-    if (rc == CLI_OK && line->option[OPTION_GPU] && vram_set(v, "gpu", line->option[OPTION_GPU]) != VRAM_OK) {
+    if (rc == CLI_OK && line->option[OPTION_GPU] &&
+        vram_set(v, "gpu", line->option[OPTION_GPU]) != VRAM_OK) {
         cli_complain(line, line->option_at[OPTION_GPU], 0, vram_error(v)->text);
         rc = CLI_USAGE;
     }
@@ -146,7 +149,8 @@ static int format_of(const struct cli_line *line, enum vram_format *format)
     size_t first = strcspn(list, " ");
     for (int i = 0; i < VRAM_FORMAT_COUNT; i++) {
         size_t n = strlen(names[i]);
-        if (!(wanted ? strcmp(wanted, names[i]) == 0 : n == first && strncmp(list, names[i], n) == 0))
+        if (!(wanted ? strcmp(wanted, names[i]) == 0
+                     : n == first && strncmp(list, names[i], n) == 0))
             continue;
         for (const char *at = list; *at; at += strcspn(at, " "), at += strspn(at, " "))
             if (strcspn(at, " ") == n && strncmp(at, names[i], n) == 0) {
@@ -155,7 +159,8 @@ static int format_of(const struct cli_line *line, enum vram_format *format)
             }
     }
     char text[160];
-    snprintf(text, sizeof text, "%s has no format '%.40s': it is one of %s", cli_commands[line->command].name, wanted, list);
+    snprintf(text, sizeof text, "%s has no format '%.40s': it is one of %s",
+             cli_commands[line->command].name, wanted, list);
     cli_complain(line, line->option_at[OPTION_FORMAT], 0, text);
     return CLI_USAGE;
 }
@@ -226,7 +231,8 @@ static int run_sweep(const struct cli_line *line, vram *v, enum vram_format form
     size_t at = 0;
     for (size_t i = 0; i < line->pair_count; i++)
         if (is_range(&line->pairs[i]))
-            at += (size_t)snprintf(ranges + at, len - at, "%s%s", at ? " " : "", line->pairs[i].text);
+            at +=
+                (size_t)snprintf(ranges + at, len - at, "%s%s", at ? " " : "", line->pairs[i].text);
     ranges[at] = 0;
     int rc = vram_sweep(v, ranges, format);
     free(ranges);
@@ -286,10 +292,18 @@ static int run_nothing(const struct cli_line *line, vram *v, enum vram_format fo
 }
 
 static int (*const RUN[COMMAND_COUNT])(const struct cli_line *, vram *, enum vram_format) = {
-    [COMMAND_ESTIMATE] = run_estimate, [COMMAND_TRACE] = run_trace,     [COMMAND_FIT] = run_fit,
-    [COMMAND_MAX_BATCH] = run_max_batch, [COMMAND_SWEEP] = run_sweep,   [COMMAND_ADVISE] = run_advise,
-    [COMMAND_EXPLAIN_OOM] = run_explain, [COMMAND_COMPARE] = run_compare, [COMMAND_GPUS] = run_gpus,
-    [COMMAND_PRESETS] = run_presets,   [COMMAND_FIELDS] = run_fields,   [COMMAND_HELP] = run_nothing,
+    [COMMAND_ESTIMATE] = run_estimate,
+    [COMMAND_TRACE] = run_trace,
+    [COMMAND_FIT] = run_fit,
+    [COMMAND_MAX_BATCH] = run_max_batch,
+    [COMMAND_SWEEP] = run_sweep,
+    [COMMAND_ADVISE] = run_advise,
+    [COMMAND_EXPLAIN_OOM] = run_explain,
+    [COMMAND_COMPARE] = run_compare,
+    [COMMAND_GPUS] = run_gpus,
+    [COMMAND_PRESETS] = run_presets,
+    [COMMAND_FIELDS] = run_fields,
+    [COMMAND_HELP] = run_nothing,
     [COMMAND_VERSION] = run_nothing,
 };
 
@@ -316,13 +330,15 @@ int cli_run(const struct cli_line *line)
 
 static int help(const struct cli_line *line)
 {
-    const struct cli_command *command = line->command == COMMAND_HELP ? NULL : &cli_commands[line->command];
+    const struct cli_command *command =
+        line->command == COMMAND_HELP ? NULL : &cli_commands[line->command];
     if (line->command == COMMAND_HELP && line->file_count) {
         for (int i = 0; i < COMMAND_COUNT; i++)
             if (strcmp(line->files[0].text, cli_commands[i].name) == 0)
                 command = &cli_commands[i];
         if (!command) {
-            cli_complain(line, line->files[0].index, 0, "unknown command: `vramcalc help` lists them");
+            cli_complain(line, line->files[0].index, 0,
+                         "unknown command: `vramcalc help` lists them");
             return CLI_USAGE;
         }
     }

@@ -38,7 +38,7 @@ extern const struct cli_option cli_options[OPTION_COUNT];
 // A word of the command line that is neither a command nor an option.
 struct cli_word {
     const char *text;
-    int index;  // in argv, for messages
+    int index; // in argv, for messages
 };
 
 // The command line, taken apart. Owns words; the texts are argv's own.
@@ -46,9 +46,9 @@ struct cli_line {
     int argc;
     char **argv;
     enum cli_command_id command;
-    const char *option[OPTION_COUNT];  // argument, "" for a flag that is set, NULL
-    int option_at[OPTION_COUNT];       // its place in argv
-    struct cli_word *files, *pairs;    // pairs: key=value
+    const char *option[OPTION_COUNT]; // argument, "" for a flag that is set, NULL
+    int option_at[OPTION_COUNT];      // its place in argv
+    struct cli_word *files, *pairs;   // pairs: key=value
     size_t file_count, pair_count;
 };
 
@@ -63,7 +63,7 @@ void cli_complain(const struct cli_line *line, int index, size_t at, const char 
 const char *cli_nearest(const char *word, const char *const *names, size_t count);
 
 // Help, manual page, completion.
-void cli_help(FILE *out, const struct cli_command *command);  // NULL: all
+void cli_help(FILE *out, const struct cli_command *command); // NULL: all
 void cli_man(FILE *out);
 void cli_completion(FILE *out);
 
@@ -71,9 +71,9 @@ void cli_completion(FILE *out);
 struct cli_text {
     char *text;
     size_t len;
-    const char *name;  // for messages
+    const char *name; // for messages
 };
-int cli_read(struct cli_text *out, const char *path);  // CLI_OK or CLI_INPUT, said on stderr
+int cli_read(struct cli_text *out, const char *path); // CLI_OK or CLI_INPUT, said on stderr
 
 // Flattens JSON into `key = value` lines. Owns: the caller frees *flat.
 int cli_flatten(const struct cli_text *json, struct cli_text *flat, bool *is_model);
@@ -84,7 +84,7 @@ int cli_configure(vram *v, const char *path, const char *kind);
 // Prints the library's last error with the source line (text may be NULL) and gives the exit code for it.
 int cli_report(vram *v, const struct cli_text *source);
 
-bool cli_is_terminal(FILE *f);  // and colours are wanted
+bool cli_is_terminal(FILE *f); // and colours are wanted
 
 // Writes the library's text; in colour where that helps a reader.
 int cli_write(const vram *v, FILE *out, bool color);

@@ -30,8 +30,10 @@ static const char *const EXITS[][2] = {
     {"3", "a file or a configuration is wrong, or it cannot be read or written"},
 };
 
-static const char KINDS[] = "A FILE is nanoGPT's config/*.py or train.py, a Hugging Face config.json, a training log, or lines of key = value; "
-                            "- is standard input. Files are read in order, then key=value words, each over what came before.";
+static const char KINDS[] = "A FILE is nanoGPT's config/*.py or train.py, a Hugging Face "
+                            "config.json, a training log, or lines of key = value; "
+                            "- is standard input. Files are read in order, then key=value words, "
+                            "each over what came before.";
 
 // Text from column `indent` on, broken at blanks.
 static void wrap(FILE *out, const char *text, size_t indent, size_t at)
@@ -70,7 +72,8 @@ static void option_row(FILE *out, const struct cli_option *o)
     char letter[8] = "    ";
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument[0] ? " " : "", o->argument);
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument[0] ? " " : "",
+             o->argument);
     row(out, left, o->help);
 }
 
@@ -103,7 +106,8 @@ void cli_help(FILE *out, const struct cli_command *command)
         return;
     }
     fputs("vramcalc: how much GPU memory will this training run take?\n\n"
-          "  vramcalc COMMAND [FILE...] [key=value...] [options]\n\nCommands\n", out);
+          "  vramcalc COMMAND [FILE...] [key=value...] [options]\n\nCommands\n",
+          out);
     for (int i = 0; i < COMMAND_COUNT; i++)
         row(out, cli_commands[i].name, cli_commands[i].summary);
     fputc('\n', out);
@@ -186,16 +190,21 @@ static void man_commands(FILE *out)
 void cli_man(FILE *out)
 {
     char head[64];
-    fprintf(out, ".TH VRAMCALC 1 \"\" \"vramcalc %s\" \"User Commands\"\n.SH NAME\nvramcalc \\- the GPU memory of a training run, predicted\n",
+    fprintf(out,
+            ".TH VRAMCALC 1 \"\" \"vramcalc %s\" \"User Commands\"\n.SH NAME\nvramcalc \\- the GPU "
+            "memory of a training run, predicted\n",
             vram_version());
-    fputs(".SH SYNOPSIS\n.B vramcalc\n.I command\n[\\fIfile\\fR...] [\\fIkey\\fR=\\fIvalue\\fR...] [\\fIoptions\\fR]\n.SH DESCRIPTION\n", out);
+    fputs(".SH SYNOPSIS\n.B vramcalc\n.I command\n[\\fIfile\\fR...] [\\fIkey\\fR=\\fIvalue\\fR...] "
+          "[\\fIoptions\\fR]\n.SH DESCRIPTION\n",
+          out);
     roff(out, KINDS);
     fputc('\n', out);
     man_commands(out);
     fputs(".SH OPTIONS\n", out);
     for (int i = 0; i < OPTION_COUNT; i++) {
         const struct cli_option *o = &cli_options[i];
-        snprintf(head, sizeof head, "%c%c%s--%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ", " : "", o->name,
+        snprintf(head, sizeof head, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
+                 o->letter ? o->letter : ' ', o->letter ? ", " : "", o->name,
                  o->argument[0] ? " " : "", o->argument);
         roff_item(out, o->letter ? head : head + 2, o->help);
     }
@@ -226,23 +235,35 @@ void cli_completion(FILE *out)
 {
     const struct vram_field *f;
     fputs("# bash completion for vramcalc; made by `vramcalc --completion bash`\n"
-          "_vramcalc() {\n  local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]} key value\n"
-          "  COMPREPLY=()\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '", out);
+          "_vramcalc() {\n  local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]} "
+          "key value\n"
+          "  COMPREPLY=()\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '",
+          out);
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "%s ", cli_commands[i].name);
     fputs("' -- \"$word\"))\n    return\n  fi\n  if [ \"$last\" = = ] || [ \"$word\" = = ]; then\n"
-          "    key=${COMP_WORDS[COMP_CWORD-2]} value=$word\n    [ \"$word\" = = ] && key=$last value=\n    case $key in\n", out);
+          "    key=${COMP_WORDS[COMP_CWORD-2]} value=$word\n    [ \"$word\" = = ] && key=$last "
+          "value=\n    case $key in\n",
+          out);
     completion_values(out);
-    fputs("    preset) COMPREPLY=($(compgen -W \"$(vramcalc presets 2>/dev/null | cut -d' ' -f1)\" -- \"$value\"));;\n"
+    fputs("    preset) COMPREPLY=($(compgen -W \"$(vramcalc presets 2>/dev/null | cut -d' ' -f1)\" "
+          "-- \"$value\"));;\n"
           "    esac\n    return\n  fi\n  case $last in\n"
-          "  --format|-f) COMPREPLY=($(compgen -W 'text json csv md viz perfetto' -- \"$word\")); return;;\n"
+          "  --format|-f) COMPREPLY=($(compgen -W 'text json csv md viz perfetto' -- \"$word\")); "
+          "return;;\n"
           "  --kind|-k) COMPREPLY=($(compgen -W 'flat nanogpt hf log' -- \"$word\")); return;;\n"
-          "  --completion) COMPREPLY=(bash); return;;\n  esac\n  case $word in\n  -*) COMPREPLY=($(compgen -W '", out);
+          "  --completion) COMPREPLY=(bash); return;;\n  esac\n  case $word in\n  -*) "
+          "COMPREPLY=($(compgen -W '",
+          out);
     for (int i = 0; i < OPTION_COUNT; i++)
         fprintf(out, "--%s ", cli_options[i].name);
-    fputs("' -- \"$word\"));;\n  *) COMPREPLY=($(compgen -f -- \"$word\") $(compgen -S = -W 'preset ", out);
+    fputs(
+        "' -- \"$word\"));;\n  *) COMPREPLY=($(compgen -f -- \"$word\") $(compgen -S = -W 'preset ",
+        out);
     for (size_t i = 0; (f = vram_field_at(i)) != NULL; i++)
         fprintf(out, "%s ", f->key);
-    fputs("' -- \"$word\"))\n     [ \"${#COMPREPLY[@]}\" -eq 1 ] && case ${COMPREPLY[0]} in *=) compopt -o nospace;; esac;;\n"
-          "  esac\n}\ncomplete -F _vramcalc vramcalc\n", out);
+    fputs("' -- \"$word\"))\n     [ \"${#COMPREPLY[@]}\" -eq 1 ] && case ${COMPREPLY[0]} in *=) "
+          "compopt -o nospace;; esac;;\n"
+          "  esac\n}\ncomplete -F _vramcalc vramcalc\n",
+          out);
 }

@@ -78,7 +78,8 @@ static bool is_json(const struct cli_text *t)
 
 static bool is_log(const struct cli_text *t)
 {
-    return says(t, "number of parameters:") || says(t, "num decayed parameter tensors:") || says(t, "tokens per iteration will be");
+    return says(t, "number of parameters:") || says(t, "num decayed parameter tensors:") ||
+           says(t, "tokens per iteration will be");
 }
 
 static enum vram_kind kind_of(const struct cli_text *t)
@@ -104,7 +105,8 @@ static int kind_by_name(const char *name, enum vram_kind *kind)
             *kind = (enum vram_kind)i;
             return CLI_OK;
         }
-    fprintf(stderr, "<command line>:1:1: error: unknown kind '%s': it is flat, nanogpt, hf or log\n", name);
+    fprintf(stderr,
+            "<command line>:1:1: error: unknown kind '%s': it is flat, nanogpt, hf or log\n", name);
     return CLI_USAGE;
 }
 
@@ -155,7 +157,8 @@ int cli_report(vram *v, const struct cli_text *source)
     if (m.file)
         fprintf(stderr, "%s:%u:%u: error: %s\n", m.file, (unsigned)m.line, (unsigned)m.col, m.text);
     else if (source)
-        fprintf(stderr, "%s:%u:%u: error: %s\n", source->name, m.line ? (unsigned)m.line : 1, m.col ? (unsigned)m.col : 1, m.text);
+        fprintf(stderr, "%s:%u:%u: error: %s\n", source->name, m.line ? (unsigned)m.line : 1,
+                m.col ? (unsigned)m.col : 1, m.text);
     else
         fprintf(stderr, "<command line>:1:1: error: %s\n", m.text);
     if (source && m.line)

@@ -49,7 +49,7 @@ static int put_value(struct flat *f, json_t *value, size_t at, int depth)
 {
     if (json_is_object(value))
         return put_object(f, value, at, depth + 1);
-    if (json_is_array(value))  // lists (architectures, layer_types) hold nothing that is asked for
+    if (json_is_array(value)) // lists (architectures, layer_types) hold nothing that is asked for
         return CLI_OK;
     fprintf(f->out, "%s = ", f->key);
     if (json_is_string(value))
@@ -59,7 +59,10 @@ static int put_value(struct flat *f, json_t *value, size_t at, int depth)
     else if (json_is_real(value))
         put_real(f->out, json_real_value(value));
     else
-        fprintf(f->out, "%s\n", json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
+        fprintf(f->out, "%s\n",
+                json_is_true(value)    ? "true"
+                : json_is_false(value) ? "false"
+                                       : "null");
     return CLI_OK;
 }
 
@@ -70,7 +73,8 @@ static int put_object(struct flat *f, json_t *object, size_t at, int depth)
     int rc = CLI_OK;
     if (depth > DEPTH_MAX)
         return complain(f, "the objects are nested too deeply");
-    json_object_foreach(object, key, value) {
+    json_object_foreach(object, key, value)
+    {
         size_t len = strlen(key);
         if (rc != CLI_OK)
             break;
@@ -93,8 +97,8 @@ int cli_flatten(const struct cli_text *json, struct cli_text *flat, bool *is_mod
     json_error_t error;
     json_t *root = json_loadb(json->text, json->len, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
-        fprintf(stderr, "%s:%d:%d: error: this is not JSON: %s\n", json->name, error.line > 0 ? error.line : 1,
-                error.column > 0 ? error.column : 1, error.text);
+        fprintf(stderr, "%s:%d:%d: error: this is not JSON: %s\n", json->name,
+                error.line > 0 ? error.line : 1, error.column > 0 ? error.column : 1, error.text);
         return CLI_INPUT;
     }
     struct flat f = {.name = json->name};

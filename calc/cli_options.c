@@ -6,7 +6,8 @@
 #include "calc/cli.h"
 
 const struct cli_command cli_commands[COMMAND_COUNT] = {
-#define COMMAND(id, name, operands, formats, summary, about) {name, operands, formats, summary, about},
+#define COMMAND(id, name, operands, formats, summary, about) \
+    {name, operands, formats, summary, about},
 #include "calc/cli.def"
 #undef COMMAND
 };
@@ -70,8 +71,8 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
 }
 
 // "what 'word': did you mean 'name'?" or "what 'word': hint"
-static int unknown(const struct cli_line *line, int index, const char *what, const char *word, const char *near,
-                   const char *hint)
+static int unknown(const struct cli_line *line, int index, const char *what, const char *word,
+                   const char *near, const char *hint)
 {
     char text[256];
     if (near)
@@ -95,7 +96,8 @@ static int find_command(struct cli_line *line, int index)
         }
     }
     return unknown(line, index, "unknown command", line->argv[index],
-                   cli_nearest(line->argv[index], names, COMMAND_COUNT), "`vramcalc help` lists them");
+                   cli_nearest(line->argv[index], names, COMMAND_COUNT),
+                   "`vramcalc help` lists them");
 }
 
 static int find_option(const char *name, size_t len)
@@ -129,7 +131,8 @@ static int unknown_option(const struct cli_line *line, int index, const char *na
     snprintf(word, sizeof word, "%.*s", (int)len, name);
     near = cli_nearest(word, names, count);
     snprintf(hint, sizeof hint, "--%s", near ? near : "");
-    return unknown(line, index, "unknown option", line->argv[index], near ? hint : NULL, "`vramcalc help` lists them");
+    return unknown(line, index, "unknown option", line->argv[index], near ? hint : NULL,
+                   "`vramcalc help` lists them");
 }
 
 // The value of option `id`: after '=', or the next word. Returns how many words were used, 0 after a complaint.
@@ -150,7 +153,8 @@ static int take_value(struct cli_line *line, int index, int id, const char *inli
     }
     if (index + 1 >= line->argc) {
         char text[128];
-        snprintf(text, sizeof text, "--%s needs a value: %s", cli_options[id].name, cli_options[id].argument);
+        snprintf(text, sizeof text, "--%s needs a value: %s", cli_options[id].name,
+                 cli_options[id].argument);
         cli_complain(line, index, 0, text);
         return 0;
     }
@@ -165,7 +169,7 @@ static int take_long(struct cli_line *line, int index)
     int id = find_option(name, len);
     if (id >= 0)
         return take_value(line, index, id, eq ? eq + 1 : NULL);
-    if (eq && is_field(name, len)) {  // --key=value, as train.py takes it
+    if (eq && is_field(name, len)) { // --key=value, as train.py takes it
         line->pairs[line->pair_count++] = (struct cli_word){name, index};
         return 1;
     }
@@ -224,8 +228,8 @@ int cli_parse(struct cli_line *line, int argc, char **argv)
             return CLI_USAGE;
         i += used;
     }
-    bool asks = line->option[OPTION_HELP] || line->option[OPTION_VERSION] || line->option[OPTION_MAN] ||
-                line->option[OPTION_COMPLETION];
+    bool asks = line->option[OPTION_HELP] || line->option[OPTION_VERSION] ||
+                line->option[OPTION_MAN] || line->option[OPTION_COMPLETION];
     if (!has_command && !asks) {
         cli_help(stderr, NULL);
         return CLI_USAGE;

@@ -9,9 +9,9 @@ enum { GIB_HUNDREDTH = 100 };
 // What the formulas are made of.
 struct sizes {
     uint64_t P, decayed, B, T, C, L, H, K, D, F, V;
-    bool low;    // mixed precision
-    bool gated;  // three matrices in the feed-forward part
-    bool rms;    // norms without bias
+    bool low;   // mixed precision
+    bool gated; // three matrices in the feed-forward part
+    bool rms;   // norms without bias
     bool tied;
 };
 
@@ -19,11 +19,21 @@ static struct sizes sizes_of(const struct model *m)
 {
     const struct vram_config *c = &m->c;
     bool plain = c->family == FAMILY_GPT2 || c->family == FAMILY_GPT_NEOX;
-    struct sizes s = {m->params, m->decayed_params, c->batch_size, c->seq_len ? c->seq_len : c->block_size,
-                      c->n_embd, c->n_layer, c->n_head, c->n_kv_head ? c->n_kv_head : c->n_head,
+    struct sizes s = {m->params,
+                      m->decayed_params,
+                      c->batch_size,
+                      c->seq_len ? c->seq_len : c->block_size,
+                      c->n_embd,
+                      c->n_layer,
+                      c->n_head,
+                      c->n_kv_head ? c->n_kv_head : c->n_head,
                       c->head_dim ? c->head_dim : c->n_embd / c->n_head,
-                      c->n_inner ? c->n_inner : 4 * c->n_embd, c->vocab_size, c->dtype != DTYPE_FLOAT32,
-                      !plain, !plain, c->tie_embeddings != 0};
+                      c->n_inner ? c->n_inner : 4 * c->n_embd,
+                      c->vocab_size,
+                      c->dtype != DTYPE_FLOAT32,
+                      !plain,
+                      !plain,
+                      c->tie_embeddings != 0};
     return s;
 }
 
@@ -44,7 +54,8 @@ static uint64_t rule_eleuther(const struct sizes *s)
     uint64_t params = size_mul3(2, s->V, s->C);
     params = size_add(params, size_mul(s->C, s->T));
     params = size_add(params, size_add(size_mul3(8, s->C, s->L), 2 * s->C));
-    params = size_add(params, size_ok(attention) ? size_mul(attention, s->H + s->K) / s->H : SIZE_BAD);
+    params =
+        size_add(params, size_ok(attention) ? size_mul(attention, s->H + s->K) / s->H : SIZE_BAD);
     params = size_add(params, size_mul(s->gated ? 3 : 2, size_mul3(s->L, s->C, s->F)));
     uint64_t bytes = size_mul(params, s->low ? 18 : 20);
     uint64_t channel = size_add(size_mul(34, s->C), size_mul3(5, s->H, s->T));
@@ -82,12 +93,16 @@ static const struct rule {
     const char *id, *name, *why;
     uint64_t (*bytes)(const struct sizes *s);
 } RULES[] = {
-    {"x160", "rule of thumb, x160", "fitted to one card's total; scales with layers x width, while the logits scale with the vocabulary",
+    {"x160", "rule of thumb, x160",
+     "fitted to one card's total; scales with layers x width, while the logits scale with the "
+     "vocabulary",
      rule_x160},
-    {"eleutherai", "EleutherAI cookbook", "counts the attention scores that flash never stores, and no logits", rule_eleuther},
-    {"accelerate", "accelerate estimate-memory", "parameters, gradients and optimizer of a batch of one, no activations",
-     rule_accelerate},
-    {"megatron", "Megatron-LM report", "the right terms, with the logits once in four bytes; eager PyTorch holds them as twelve",
+    {"eleutherai", "EleutherAI cookbook",
+     "counts the attention scores that flash never stores, and no logits", rule_eleuther},
+    {"accelerate", "accelerate estimate-memory",
+     "parameters, gradients and optimizer of a batch of one, no activations", rule_accelerate},
+    {"megatron", "Megatron-LM report",
+     "the right terms, with the logits once in four bytes; eager PyTorch holds them as twelve",
      rule_megatron},
 };
 
@@ -98,14 +113,14 @@ static int64_t difference(uint64_t theirs, uint64_t ours)
 {
     bool more = theirs >= ours;
     uint64_t gap = more ? theirs - ours : ours - theirs;
-    uint64_t n = ours ? (gap * 1000 + ours / 2) / ours : 0;  // gap is below 2^53
+    uint64_t n = ours ? (gap * 1000 + ours / 2) / ours : 0; // gap is below 2^53
     return more ? (int64_t)n : -(int64_t)n;
 }
 
 static void put_percent(struct writer *w, uint64_t theirs, uint64_t ours)
 {
     uint64_t gap = theirs >= ours ? theirs - ours : ours - theirs;
-    uint64_t whole = ours ? (gap * 100 + ours / 2) / ours : 0;  // gap is below 2^53
+    uint64_t whole = ours ? (gap * 100 + ours / 2) / ours : 0; // gap is below 2^53
     size_t digits = whole > 999 ? 4 : whole > 99 ? 3 : whole > 9 ? 2 : 1;
     for (size_t i = digits; i < 5; i++)
         writer_char(w, ' ');
@@ -202,7 +217,7 @@ int vram_compare(vram *v, enum vram_format format)
     if (EMIT_JSON_ONLY && emit_refuses(v, format))
         return VRAM_EUNSUPPORTED;
     if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
+        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
     int rc = model_make(&m, &v->config, &v->err);
     if (rc == VRAM_OK && !v->has_result)
         rc = vram_run(v);

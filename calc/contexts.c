@@ -14,7 +14,8 @@ enum loading { LAZY, EAGER };
 #endif
 
 static const struct context_row ROWS[] = {
-#define CONTEXT(card, loading, low, high, source, what) {card, loading == EAGER, low, high, PROSE(source), PROSE(what)},
+#define CONTEXT(card, loading, low, high, source, what) \
+    {card, loading == EAGER, low, high, PROSE(source), PROSE(what)},
 #include "calc/contexts.def"
 #undef CONTEXT
 };
@@ -27,7 +28,8 @@ bool context_at(size_t index, struct context_row *out)
     return true;
 }
 
-static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t high, const char *why)
+static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t high,
+                 const char *why)
 {
     *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, why};
 }
@@ -37,7 +39,8 @@ static const struct context_row *row_of_card(int32_t gpu)
 {
     const struct vram_gpu *card = gpu < 0 ? NULL : vram_gpu_at((size_t)gpu);
     for (size_t i = 0; card && i < sizeof ROWS / sizeof *ROWS; i++)
-        if (!ROWS[i].eager && ROWS[i].card[0] && text_equal(card->name, text_len(card->name), ROWS[i].card))
+        if (!ROWS[i].eager && ROWS[i].card[0] &&
+            text_equal(card->name, text_len(card->name), ROWS[i].card))
             return &ROWS[i];
     return NULL;
 }
@@ -48,7 +51,8 @@ void context_figure(const struct vram_config *c, struct vram_figure *out)
     if (c->context_mib) {
         fill(out, c->context_mib, c->context_mib, c->context_mib, "given as context_mib");
     } else if (row && row->low_mib > CONTEXT_MIB) {
-        fill(out, row->low_mib, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB, "published for this card; drivers differ");
+        fill(out, row->low_mib, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB,
+             "published for this card; drivers differ");
     } else {
         fill(out, CONTEXT_MIB, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB,
              "lazy module loading; grows with the card's multiprocessors and the CUDA version");

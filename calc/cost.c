@@ -37,9 +37,11 @@ void cost_of(struct cost *out, const struct model *m)
 
 double cost_seconds(const struct cost *c, const struct vram_config *config)
 {
-    const struct vram_gpu *gpu = config->gpu < 0 ? vram_gpu_find("RTX 4070") : vram_gpu_at((size_t)config->gpu);
+    const struct vram_gpu *gpu =
+        config->gpu < 0 ? vram_gpu_find("RTX 4070") : vram_gpu_at((size_t)config->gpu);
     double rate = (double)(config->dtype == DTYPE_FLOAT32 ? gpu->fp32_gflops : gpu->fp16_gflops);
     if (rate < (double)gpu->fp32_gflops)
         rate = (double)gpu->fp32_gflops;
-    return c->flops / (rate * 1e9 * REACHED) + c->weight_bytes / ((double)gpu->bandwidth_mb_s * 1e6);
+    return c->flops / (rate * 1e9 * REACHED) +
+           c->weight_bytes / ((double)gpu->bandwidth_mb_s * 1e6);
 }

@@ -27,13 +27,15 @@ bool emit_refuses(vram *v, enum vram_format format)
 
 static int not_run(vram *v)
 {
-    return err_set(&v->err, VRAM_ENOTRUN, (struct err_pos){0}, "there is no result yet: call vram_run first");
+    return err_set(&v->err, VRAM_ENOTRUN, (struct err_pos){0},
+                   "there is no result yet: call vram_run first");
 }
 
 int emit_done(vram *v)
 {
     int rc = writer_status(&v->text);
-    return rc ? err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "no memory for the text") : VRAM_OK;
+    return rc ? err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "no memory for the text")
+              : VRAM_OK;
 }
 
 int vram_emit(vram *v, enum vram_format format)
@@ -105,9 +107,14 @@ int vram_emit_error(vram *v, enum vram_format format)
 // Only what differs from the defaults, and always the fields that people look for.
 static bool worth_saying(size_t field, uint64_t n)
 {
-    static const char *const always[] = {"n_layer",    "n_head",    "n_embd",
-                                         "vocab_size", "block_size", "batch_size",
-                                         "gradient_accumulation_steps", "dtype"};
+    static const char *const always[] = {"n_layer",
+                                         "n_head",
+                                         "n_embd",
+                                         "vocab_size",
+                                         "block_size",
+                                         "batch_size",
+                                         "gradient_accumulation_steps",
+                                         "dtype"};
     const struct vram_field *f = vram_field_at(field);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (text_equal(f->key, text_len(f->key), always[i]))

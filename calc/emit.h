@@ -22,54 +22,59 @@ enum { EMIT_MIB = 1048576 };
 bool emit_refuses(struct vram *v, enum vram_format format);
 
 // ---- numbers for people
-void emit_count(struct writer *w, uint64_t n);                        // 124,373,760
+void emit_count(struct writer *w, uint64_t n); // 124,373,760
 void emit_count_right(struct writer *w, uint64_t n, unsigned width);
-void emit_mib(struct writer *w, uint64_t bytes);                      // 16,834.2 (MiB, one place)
+void emit_mib(struct writer *w, uint64_t bytes); // 16,834.2 (MiB, one place)
 void emit_mib_right(struct writer *w, uint64_t bytes, unsigned width);
-void emit_mib_round(struct writer *w, uint64_t bytes);                // 16,834
-void emit_size(struct writer *w, uint64_t bytes);                     // 786.00 MiB, as PyTorch writes sizes
-void emit_bar(struct writer *w, uint64_t part, uint64_t whole, unsigned width);  // blocks, padded to width
+void emit_mib_round(struct writer *w, uint64_t bytes); // 16,834
+void emit_size(struct writer *w, uint64_t bytes);      // 786.00 MiB, as PyTorch writes sizes
+void emit_bar(struct writer *w, uint64_t part, uint64_t whole,
+              unsigned width); // blocks, padded to width
 void emit_percent_right(struct writer *w, uint64_t part, uint64_t whole, unsigned width);
 
 // ---- JSON: objects and arrays with their commas
 struct json {
     struct writer *w;
     unsigned depth;
-    bool empty;  // nothing in the innermost object or array yet
+    bool empty; // nothing in the innermost object or array yet
 };
 struct json json_of(struct writer *w);
-void json_open(struct json *j, const char *key, char bracket);  // '{' or '['; key NULL inside of arrays
+void json_open(struct json *j, const char *key,
+               char bracket); // '{' or '['; key NULL inside of arrays
 void json_close(struct json *j, char bracket);
 void json_u64(struct json *j, const char *key, uint64_t n);
 void json_i64(struct json *j, const char *key, int64_t n);
-void json_fixed(struct json *j, const char *key, uint64_t n, unsigned decimals);  // without zeros at the end
-void json_str(struct json *j, const char *key, const char *text);                 // NULL becomes null
+void json_fixed(struct json *j, const char *key, uint64_t n,
+                unsigned decimals);                               // without zeros at the end
+void json_str(struct json *j, const char *key, const char *text); // NULL becomes null
 void json_bool(struct json *j, const char *key, bool b);
 void json_null(struct json *j, const char *key);
-void json_end(struct json *j);  // the line end after the outermost bracket
+void json_end(struct json *j); // the line end after the outermost bracket
 
 // ---- parts of more than one report
-void emit_config_json(struct json *j, const struct vram *v);  // every field, as an object's content
+void emit_config_json(struct json *j, const struct vram *v); // every field, as an object's content
 // "-> it fits" and so on. The process's figure against the card; high: with the upper end of the context.
 enum emit_fit { EMIT_NO_GPU, EMIT_FITS, EMIT_TIGHT, EMIT_TOO_BIG };
 enum emit_fit emit_fit_of(const struct vram_result *r);
-const char *emit_phase_words(const char *phase, char out[48]);  // "bwd:it1.m1" -> "backward of micro-step 2, steady state"
+const char *emit_phase_words(
+    const char *phase, char out[48]); // "bwd:it1.m1" -> "backward of micro-step 2, steady state"
 
-void emit_config_text(struct writer *w, const struct vram_config *c);  // lines that can be pasted
-int emit_done(struct vram *v);          // the handle's text is finished: VRAM_OK, or VRAM_ENOMEM recorded
+void emit_config_text(struct writer *w, const struct vram_config *c); // lines that can be pasted
+int emit_done(struct vram *v); // the handle's text is finished: VRAM_OK, or VRAM_ENOMEM recorded
 
 // The first lines of a CSV or Markdown table, and cells with what must stand between them.
 struct table {
     struct writer *w;
     bool md;
-    unsigned cell;  // in this row
+    unsigned cell; // in this row
 };
 struct table table_of(struct writer *w, bool md);
-void table_head(struct table *t, const char *const *names, size_t count, unsigned text_columns);  // others are right-aligned
+void table_head(struct table *t, const char *const *names, size_t count,
+                unsigned text_columns); // others are right-aligned
 void table_str(struct table *t, const char *text);
-void table_u64(struct table *t, uint64_t n);      // with commas in Markdown
-void table_mib(struct table *t, uint64_t bytes);  // MiB in Markdown, bytes in CSV
-void table_end(struct table *t);                  // of a row
+void table_u64(struct table *t, uint64_t n);     // with commas in Markdown
+void table_mib(struct table *t, uint64_t bytes); // MiB in Markdown, bytes in CSV
+void table_end(struct table *t);                 // of a row
 
 // ---- reports
 void emit_report_json(struct writer *w, const struct vram *v);

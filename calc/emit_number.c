@@ -74,16 +74,20 @@ void emit_size(struct writer *w, uint64_t bytes)
     else if (bytes <= EMIT_MIB)
         writer_ratio(w, bytes, 1024, 2);
     else
-        writer_ratio(w, bytes, bytes <= (uint64_t)EMIT_MIB * 1024 ? EMIT_MIB : (uint64_t)EMIT_MIB * 1024, 2);
+        writer_ratio(w, bytes,
+                     bytes <= (uint64_t)EMIT_MIB * 1024 ? EMIT_MIB : (uint64_t)EMIT_MIB * 1024, 2);
     if (bytes > 1024)
-        writer_str(w, bytes <= EMIT_MIB ? " KiB" : bytes <= (uint64_t)EMIT_MIB * 1024 ? " MiB" : " GiB");
+        writer_str(w, bytes <= EMIT_MIB                    ? " KiB"
+                      : bytes <= (uint64_t)EMIT_MIB * 1024 ? " MiB"
+                                                           : " GiB");
 }
 
 // Eighths of a block, so that small parts are seen too.
 void emit_bar(struct writer *w, uint64_t part, uint64_t whole, unsigned width)
 {
-    static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
-    uint64_t steps = whole ? part * width * 8 / whole : 0;  // part is below 2^53, width below 64
+    static const char *const eighths[] = {"",       "\u258f", "\u258e", "\u258d",
+                                          "\u258c", "\u258b", "\u258a", "\u2589"};
+    uint64_t steps = whole ? part * width * 8 / whole : 0; // part is below 2^53, width below 64
     unsigned done = 0;
     if (steps > width * 8)
         steps = width * 8;
@@ -122,16 +126,23 @@ static struct phase phase_of(const char *s)
 {
     static const struct {
         const char *prefix, *words;
-    } kinds[] = {{"fwd", "forward"}, {"bwd", "backward"}, {"step", "optimizer step"}, {"eval", "evaluation"},
-                 {"param", "building the model"}, {"data", "loading the batch"}, {"prefill", "prefill"},
+    } kinds[] = {{"fwd", "forward"},
+                 {"bwd", "backward"},
+                 {"step", "optimizer step"},
+                 {"eval", "evaluation"},
+                 {"param", "building the model"},
+                 {"data", "loading the batch"},
+                 {"prefill", "prefill"},
                  {"decode", "decoding"}};
     struct phase p = {s, 0, 0, false, false};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (text_equal(s, text_len(kinds[i].prefix) <= text_len(s) ? text_len(kinds[i].prefix) : 0, kinds[i].prefix))
+        if (text_equal(s, text_len(kinds[i].prefix) <= text_len(s) ? text_len(kinds[i].prefix) : 0,
+                       kinds[i].prefix))
             p.words = kinds[i].words;
     for (; *s; s++) {
-        uint64_t *n = s[0] == 't' && s[1] >= '0' && s[1] <= '9' ? &p.iteration
-                      : s[0] == 'm' && s[1] >= '0' && s[1] <= '9' ? &p.micro : NULL;
+        uint64_t *n = s[0] == 't' && s[1] >= '0' && s[1] <= '9'   ? &p.iteration
+                      : s[0] == 'm' && s[1] >= '0' && s[1] <= '9' ? &p.micro
+                                                                  : NULL;
         p.has_iteration |= n == &p.iteration;
         p.has_micro |= n == &p.micro;
         for (; n && s[1] >= '0' && s[1] <= '9'; s++)

@@ -110,11 +110,13 @@ void emit_report_csv(struct writer *w, const struct vram *v)
     const struct vram_result *r = &v->result;
     figures(w, r, false);
     writer_f(w, "params,%u,%u,%u,exact rule\n", r->params, r->params, r->params);
-    writer_f(w, "decayed_params,%u,%u,%u,exact rule\n", r->decayed_params, r->decayed_params, r->decayed_params);
-    writer_f(w, "saved_bytes,%u,%u,%u,exact rule\n", r->saved_bytes, r->saved_bytes, r->saved_bytes);
+    writer_f(w, "decayed_params,%u,%u,%u,exact rule\n", r->decayed_params, r->decayed_params,
+             r->decayed_params);
+    writer_f(w, "saved_bytes,%u,%u,%u,exact rule\n", r->saved_bytes, r->saved_bytes,
+             r->saved_bytes);
     for (uint32_t c = 0; c < VRAM_CAT_COUNT; c++)
-        writer_f(w, "at_peak.%s,%u,%u,%u,%s\n", vram_category_name(c), r->by_category[c], r->by_category[c],
-                 r->by_category[c], vram_basis_name(r->peak_live.basis));
+        writer_f(w, "at_peak.%s,%u,%u,%u,%s\n", vram_category_name(c), r->by_category[c],
+                 r->by_category[c], r->by_category[c], vram_basis_name(r->peak_live.basis));
 }
 
 void emit_report_md(struct writer *w, const struct vram *v)

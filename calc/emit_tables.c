@@ -34,7 +34,8 @@ static void rate(struct writer *w, uint64_t gflops, unsigned width)
 static void gpus_text(struct writer *w)
 {
     const struct vram_gpu *g;
-    writer_str(w, "card                    memory MiB       GB/s  fp16 Tflop/s  bf16  fp32   SM  cc\n");
+    writer_str(
+        w, "card                    memory MiB       GB/s  fp16 Tflop/s  bf16  fp32   SM  cc\n");
     for (size_t i = 0; (g = vram_gpu_at(i)) != NULL; i++) {
         struct gpu_more more = gpu_more_at(i);
         cell(w, g->name, 22);
@@ -46,11 +47,13 @@ static void gpus_text(struct writer *w)
         rate(w, g->fp32_gflops, 8);
         writer_u64_right(w, g->sm_count, 5);
         if (g->compute_capability)
-            writer_f(w, "  %u.%u\n", (uint64_t)g->compute_capability / 10, (uint64_t)g->compute_capability % 10);
+            writer_f(w, "  %u.%u\n", (uint64_t)g->compute_capability / 10,
+                     (uint64_t)g->compute_capability % 10);
         else
             writer_str(w, "  -\n");
     }
-    writer_str(w, "memory: as the driver reports it, or (*) the advertised size. Rates: dense, sums in float32.\n"
+    writer_str(w, "memory: as the driver reports it, or (*) the advertised size. Rates: dense, "
+                  "sums in float32.\n"
                   "Sources: vramcalc gpus --format json\n");
 }
 
@@ -86,8 +89,16 @@ static void gpus_json(struct writer *w)
 
 static void gpus_table(struct writer *w, bool md)
 {
-    static const char *const names[] = {"card", "memory basis", "source", "memory", "bandwidth MB/s", "fp16 Gflop/s",
-                                        "bf16 Gflop/s", "fp32 Gflop/s", "multiprocessors", "compute capability x10"};
+    static const char *const names[] = {"card",
+                                        "memory basis",
+                                        "source",
+                                        "memory",
+                                        "bandwidth MB/s",
+                                        "fp16 Gflop/s",
+                                        "bf16 Gflop/s",
+                                        "fp32 Gflop/s",
+                                        "multiprocessors",
+                                        "compute capability x10"};
     const struct vram_gpu *g;
     struct table t = table_of(w, md);
     table_head(&t, names, 10, 3);
@@ -113,7 +124,7 @@ int vram_emit_gpus(vram *v, enum vram_format format)
     if (EMIT_JSON_ONLY && emit_refuses(v, format))
         return VRAM_EUNSUPPORTED;
     if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
+        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
     if (format == VRAM_FORMAT_JSON)
         gpus_json(&v->text);
     else if (format == VRAM_FORMAT_TEXT)
@@ -290,7 +301,7 @@ int vram_emit_fields(vram *v, enum vram_format format)
     if (EMIT_JSON_ONLY && emit_refuses(v, format))
         return VRAM_EUNSUPPORTED;
     if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
+        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
     if (format == VRAM_FORMAT_JSON)
         fields_schema(&v->text);
     else if (format == VRAM_FORMAT_MD)
@@ -298,6 +309,7 @@ int vram_emit_fields(vram *v, enum vram_format format)
     else if (format == VRAM_FORMAT_TEXT)
         fields_text(&v->text);
     else
-        return err_set(&v->err, VRAM_EARG, (struct err_pos){0}, "fields are written as text, json or md");
+        return err_set(&v->err, VRAM_EARG, (struct err_pos){0},
+                       "fields are written as text, json or md");
     return emit_done(v);
 }

@@ -17,20 +17,22 @@ static void heading(struct writer *w, const struct vram *v)
     const struct vram_config *c = &v->config;
     const struct vram_result *r = &v->result;
     uint64_t seq = c->seq_len ? c->seq_len : c->block_size;
-    writer_f(w, "%s: %u layers, width %u, %u heads, vocabulary ", name_of(v, "family", c->family), c->n_layer, c->n_embd,
-             c->n_head);
+    writer_f(w, "%s: %u layers, width %u, %u heads, vocabulary ", name_of(v, "family", c->family),
+             c->n_layer, c->n_embd, c->n_head);
     emit_count(w, c->vocab_size);
     writer_str(w, "; ");
     emit_count(w, r->params);
     writer_str(w, " parameters\n");
     writer_f(w, "%u x %u tokens", c->batch_size, seq);
     if (c->task == TASK_TRAIN)
-        writer_f(w, " a micro-step, %u micro-step%s a step, %s, %s attention, %s, %s", c->gradient_accumulation_steps,
-                 c->gradient_accumulation_steps == 1 ? "" : "s", name_of(v, "dtype", c->dtype),
-                 name_of(v, "attention", c->attention), name_of(v, "optimizer", c->optimizer),
+        writer_f(w, " a micro-step, %u micro-step%s a step, %s, %s attention, %s, %s",
+                 c->gradient_accumulation_steps, c->gradient_accumulation_steps == 1 ? "" : "s",
+                 name_of(v, "dtype", c->dtype), name_of(v, "attention", c->attention),
+                 name_of(v, "optimizer", c->optimizer),
                  c->compile == COMPILE_NONE ? "eager" : "torch.compile ");
     else
-        writer_f(w, " of prompt, %u new tokens, %s, inference", c->max_new_tokens, name_of(v, "dtype", c->dtype));
+        writer_f(w, " of prompt, %u new tokens, %s, inference", c->max_new_tokens,
+                 name_of(v, "dtype", c->dtype));
     if (c->compile != COMPILE_NONE)
         writer_str(w, c->compile == COMPILE_TORCH24 ? "(2.4 or older)" : "(2.5 or newer)");
     if (c->checkpointing != CHECKPOINTING_NONE)
@@ -63,8 +65,9 @@ static void verdict(struct writer *w, const struct vram_result *r)
     bool over = r->process.bytes > r->gpu_bytes;
     writer_str(w, over ? " MiB: " : " MiB, ");
     emit_mib_round(w, over ? r->process.bytes - r->gpu_bytes : r->gpu_bytes - r->process.bytes);
-    writer_str(w, over ? " MiB too much\n\n" : fit == EMIT_TIGHT ? " MiB to spare, less than the error bound\n\n"
-                                                                 : " MiB to spare\n\n");
+    writer_str(w, over                ? " MiB too much\n\n"
+                  : fit == EMIT_TIGHT ? " MiB to spare, less than the error bound\n\n"
+                                      : " MiB to spare\n\n");
 }
 
 // What each category is made of, in a reader's words.
@@ -88,11 +91,13 @@ static void stack(struct writer *w, const struct vram_result *r)
     uint64_t sum = 0;
     for (uint32_t c = 0; c < VRAM_CAT_COUNT; c++)
         sum += r->by_category[c];
-    writer_f(w, "What is alive at the peak (%s, in %s), MiB\n", emit_phase_words(r->peak_phase, words), r->peak_op);
+    writer_f(w, "What is alive at the peak (%s, in %s), MiB\n",
+             emit_phase_words(r->peak_phase, words), r->peak_op);
     for (;;) {
         uint32_t best = VRAM_CAT_COUNT;
         for (uint32_t c = 0; c < VRAM_CAT_COUNT; c++)
-            if (!done[c] && r->by_category[c] > sum / 1000 && (best == VRAM_CAT_COUNT || r->by_category[c] > r->by_category[best]))
+            if (!done[c] && r->by_category[c] > sum / 1000 &&
+                (best == VRAM_CAT_COUNT || r->by_category[c] > r->by_category[best]))
                 best = c;
         if (best == VRAM_CAT_COUNT)
             break;
@@ -154,7 +159,8 @@ static void figure(struct writer *w, const char *name, const struct vram_figure 
 
 static void figures(struct writer *w, const struct vram_result *r)
 {
-    writer_str(w, "Figure                                   MiB   error bound and what it rests on\n");
+    writer_str(w,
+               "Figure                                   MiB   error bound and what it rests on\n");
     figure(w, "tensors alive at the peak", &r->peak_live);
     figure(w, "max_memory_allocated", &r->peak_allocated);
     figure(w, "max_memory_reserved", &r->peak_reserved);
@@ -178,7 +184,8 @@ static void state(struct writer *w, const struct vram *v)
         line_mib(w, r->optim_bytes, "optimizer state, from the first step on");
         line_mib(w, r->grad_bytes, "gradients, from the first backward of a step to its end");
         line_mib(w, r->saved_bytes, "saved by forward for backward");
-        line_mib(w, r->first_step_peak_bytes, "peak of the first iteration (no optimizer state yet)");
+        line_mib(w, r->first_step_peak_bytes,
+                 "peak of the first iteration (no optimizer state yet)");
         line_mib(w, r->steady_end_bytes, "left between two steps");
     }
     writer_char(w, '\n');

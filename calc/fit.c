@@ -76,7 +76,8 @@ static int need_gpu(struct vram *v)
 {
     if (v->config.gpu >= 0)
         return VRAM_OK;
-    return err_set(&v->err, VRAM_EGPU, (struct err_pos){0}, "no card is chosen: give --gpu NAME (`vramcalc gpus` lists them)");
+    return err_set(&v->err, VRAM_EGPU, (struct err_pos){0},
+                   "no card is chosen: give --gpu NAME (`vramcalc gpus` lists them)");
 }
 
 static void fit_json(struct writer *w, const struct vram_result *r, bool fits)
@@ -130,7 +131,7 @@ int vram_fit(vram *v, bool *fits, enum vram_format format)
     if (EMIT_JSON_ONLY && emit_refuses(v, format))
         return VRAM_EUNSUPPORTED;
     if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
+        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
     int rc = need_gpu(v);
     if (rc == VRAM_OK && !v->has_result)
         rc = vram_run(v);
@@ -147,7 +148,8 @@ int vram_fit(vram *v, bool *fits, enum vram_format format)
     return emit_done(v);
 }
 
-static void batch_json(struct writer *w, const struct vram *v, uint64_t batch, uint64_t accumulation, uint64_t process)
+static void batch_json(struct writer *w, const struct vram *v, uint64_t batch,
+                       uint64_t accumulation, uint64_t process)
 {
     const struct vram_gpu *gpu = vram_gpu_at((size_t)v->config.gpu);
     struct json j = json_of(w);
@@ -162,12 +164,15 @@ static void batch_json(struct writer *w, const struct vram *v, uint64_t batch, u
     json_end(&j);
 }
 
-static void batch_text(struct writer *w, const struct vram *v, uint64_t batch, uint64_t accumulation, uint64_t process)
+static void batch_text(struct writer *w, const struct vram *v, uint64_t batch,
+                       uint64_t accumulation, uint64_t process)
 {
     const struct vram_gpu *gpu = vram_gpu_at((size_t)v->config.gpu);
     writer_f(w, "batch_size = %u\n", batch);
     if (v->config.task == TASK_TRAIN)
-        writer_f(w, "gradient_accumulation_steps = %u   # keeps %u sequences a step, or the next number above\n",
+        writer_f(w,
+                 "gradient_accumulation_steps = %u   # keeps %u sequences a step, or the next "
+                 "number above\n",
                  accumulation, v->config.batch_size * v->config.gradient_accumulation_steps);
     writer_str(w, "# ");
     emit_mib_round(w, process);
@@ -185,7 +190,7 @@ int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
     if (EMIT_JSON_ONLY && emit_refuses(v, format))
         return VRAM_EUNSUPPORTED;
     if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
+        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
     int rc = need_gpu(v);
     struct vram *probe = rc == VRAM_OK ? fit_probe(v) : NULL;
     if (!probe)
@@ -201,10 +206,12 @@ int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
     if (rc != VRAM_OK)
         return rc;
     if (*batch == 0)
-        return err_set(&v->err, VRAM_ENOFIT, (struct err_pos){0},
-                       "not even batch_size = 1 fits in the %s: `vramcalc advise` says what to change",
-                       vram_gpu_at((size_t)v->config.gpu)->name);
-    uint64_t accumulation = (v->config.batch_size * v->config.gradient_accumulation_steps + *batch - 1) / *batch;
+        return err_set(
+            &v->err, VRAM_ENOFIT, (struct err_pos){0},
+            "not even batch_size = 1 fits in the %s: `vramcalc advise` says what to change",
+            vram_gpu_at((size_t)v->config.gpu)->name);
+    uint64_t accumulation =
+        (v->config.batch_size * v->config.gradient_accumulation_steps + *batch - 1) / *batch;
     if (format == VRAM_FORMAT_JSON)
         batch_json(&v->text, v, *batch, accumulation, process);
     else

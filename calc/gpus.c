@@ -62,8 +62,8 @@ struct key {
     size_t len;
 };
 
-static const char *const NOISE[] = {"nvidia", "geforce", "rtx", "gtx", "tesla", "quadro", "amd", "instinct",
-                                    "radeon", "gpu", "generation"};
+static const char *const NOISE[] = {"nvidia", "geforce",  "rtx",    "gtx", "tesla",     "quadro",
+                                    "amd",    "instinct", "radeon", "gpu", "generation"};
 
 static bool is_noise(const char *word, size_t len)
 {

@@ -15,8 +15,8 @@ struct suspect {
     char phase[PHASE_MAX];
     uint32_t category;
     int64_t block;
-    uint64_t bytes, live;  // live: before this allocation
-    uint64_t distance;     // of live from what the message calls allocated
+    uint64_t bytes, live; // live: before this allocation
+    uint64_t distance;    // of live from what the message calls allocated
 };
 
 struct search {
@@ -30,7 +30,8 @@ static uint64_t gap(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-static void remember(struct suspect *s, const struct vram_event *e, uint64_t live, uint64_t distance)
+static void remember(struct suspect *s, const struct vram_event *e, uint64_t live,
+                     uint64_t distance)
 {
     *s = (struct suspect){e->name, e->op, {0}, e->category, e->block, e->bytes, live, distance};
     for (size_t i = 0; i + 1 < PHASE_MAX && e->phase[i]; i++)
@@ -46,7 +47,8 @@ static int on_event(void *ctx, const struct vram_event *e)
         return 0;
     uint64_t live = e->live - e->bytes;
     // without a figure to compare with, the fullest moment is the likeliest
-    uint64_t distance = s->m->allocated.present ? gap(live, s->m->allocated.bytes) : ((uint64_t)1 << 60) - live;
+    uint64_t distance =
+        s->m->allocated.present ? gap(live, s->m->allocated.bytes) : ((uint64_t)1 << 60) - live;
     size_t at = 0;
     while (at < s->count && !(s->found[at].name == e->name && s->found[at].op == e->op))
         at++;
@@ -150,7 +152,8 @@ static void put_guess(struct writer *w, const struct oom_shape *s)
     writer_str(w, ": ");
     oom_shape_words(w, s);
     if (s->dims == 3 && s->name[2][0] == 'v')
-        writer_str(w, s->element == 4 ? ": logits of cross_entropy in float32" : ": logits in half precision");
+        writer_str(w, s->element == 4 ? ": logits of cross_entropy in float32"
+                                      : ": logits in half precision");
     writer_char(w, '\n');
 }
 
@@ -158,21 +161,24 @@ static size_t put_guesses(struct writer *w, const struct oom_message *m)
 {
     struct oom_shape shape;
     size_t n = 0;
-    for (unsigned i = 0; n < GUESSES && oom_shape_guess(m->tried.low, m->tried.high, i, &shape); i++, n++) {
+    for (unsigned i = 0; n < GUESSES && oom_shape_guess(m->tried.low, m->tried.high, i, &shape);
+         i++, n++) {
         if (n == 0)
             writer_str(w, "Shapes that ask for this size\n");
         put_guess(w, &shape);
     }
     if (n)
-        writer_str(w, "Give the configuration and the tensor is named: vramcalc explain-oom error.txt config.py\n\n");
+        writer_str(w, "Give the configuration and the tensor is named: vramcalc explain-oom "
+                      "error.txt config.py\n\n");
     return n;
 }
 
 static void put_general(struct writer *w, const struct oom_message *m)
 {
     if (idle(m) >= m->tried.bytes && idle(m) > 0)
-        writer_str(w, "- the allocator holds more unused memory than was asked for: it is in pieces. Set\n"
-                      "  PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (nothing else changes)\n");
+        writer_str(
+            w, "- the allocator holds more unused memory than was asked for: it is in pieces. Set\n"
+               "  PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (nothing else changes)\n");
     if (others(m) > (uint64_t)512 * EMIT_MIB) {
         writer_str(w, "- about ");
         emit_mib_round(w, others(m));
@@ -224,8 +230,10 @@ static void put_text(struct writer *w, struct vram *v, const struct search *s, b
         writer_str(w, "No common shape has that size.\n\n");
     writer_str(w, "What to change first\n");
     put_general(w, s->m);
-    writer_str(w, "- half the batch_size and twice the gradient_accumulation_steps: the same training, half the activations and logits\n"
-                  "- a chunked cross-entropy (Liger) or torch.compile, where the logits are the largest tensors\n"
+    writer_str(w, "- half the batch_size and twice the gradient_accumulation_steps: the same "
+                  "training, half the activations and logits\n"
+                  "- a chunked cross-entropy (Liger) or torch.compile, where the logits are the "
+                  "largest tensors\n"
                   "- activation checkpointing, where the activations are\n");
 }
 
@@ -276,7 +284,9 @@ static void put_json(struct writer *w, const struct vram *v, const struct search
     }
     json_close(&j, ']');
     json_open(&j, "shapes", '[');
-    for (unsigned i = 0; s->count == 0 && i < GUESSES && oom_shape_guess(s->m->tried.low, s->m->tried.high, i, &shape); i++) {
+    for (unsigned i = 0; s->count == 0 && i < GUESSES &&
+                         oom_shape_guess(s->m->tried.low, s->m->tried.high, i, &shape);
+         i++) {
         json_open(&j, NULL, '{');
         json_u64(&j, "bytes", oom_shape_bytes(&shape));
         json_shape(&j, &shape);
@@ -287,7 +297,8 @@ static void put_json(struct writer *w, const struct vram *v, const struct search
     json_end(&j);
 }
 
-int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config, enum vram_format format)
+int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
+                     enum vram_format format)
 {
     struct oom_message m;
     struct search s = {.m = &m};
@@ -296,7 +307,7 @@ int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config, en
     if (EMIT_JSON_ONLY && emit_refuses(v, format))
         return VRAM_EUNSUPPORTED;
     if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
+        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
     int rc = oom_parse(&m, &v->err, text, len);
     if (rc == VRAM_OK && with_config)
         rc = vram_trace(v, on_event, &s);

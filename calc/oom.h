@@ -13,7 +13,7 @@ struct oom_size {
 
 struct oom_message {
     struct oom_size tried, total, free, allocated, reserved, unallocated, in_use;
-    bool modern;  // 2.x: "Of the allocated memory ..."
+    bool modern; // 2.x: "Of the allocated memory ..."
 };
 
 // Errors: VRAM_EPARSE with the position where the text stops being such a message.

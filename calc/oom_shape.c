@@ -6,19 +6,46 @@
 #include "calc/size.h"
 
 // The dimensions that shapes are made of.
-enum dim { NO_DIM, DIM_B, DIM_T, DIM_V, DIM_C, DIM_3C, DIM_F, DIM_2F, DIM_H, DIM_HD, DIM_KD, DIM_ROWS, DIM_COUNT };
+enum dim {
+    NO_DIM,
+    DIM_B,
+    DIM_T,
+    DIM_V,
+    DIM_C,
+    DIM_3C,
+    DIM_F,
+    DIM_2F,
+    DIM_H,
+    DIM_HD,
+    DIM_KD,
+    DIM_ROWS,
+    DIM_COUNT
+};
 
-static const char *const DIM_NAMES[DIM_COUNT] = {"",        "batch",       "sequence",     "vocabulary",
-                                                 "width",   "3 x width",   "feed-forward", "2 x feed-forward",
-                                                 "heads",   "heads x head width", "kv heads x head width", "positions"};
+static const char *const DIM_NAMES[DIM_COUNT] = {"",
+                                                 "batch",
+                                                 "sequence",
+                                                 "vocabulary",
+                                                 "width",
+                                                 "3 x width",
+                                                 "feed-forward",
+                                                 "2 x feed-forward",
+                                                 "heads",
+                                                 "heads x head width",
+                                                 "kv heads x head width",
+                                                 "positions"};
 
 // In the order in which they explain a size: the large ones first.
 static const unsigned char SHAPES[][SHAPE_DIMS] = {
-    {DIM_B, DIM_T, DIM_V}, {DIM_B, DIM_H, DIM_T, DIM_T}, {DIM_B, DIM_T, DIM_F}, {DIM_B, DIM_T, DIM_3C},
-    {DIM_B, DIM_T, DIM_C}, {DIM_B, DIM_T, DIM_2F},       {DIM_B, DIM_T, DIM_HD}, {DIM_B, DIM_T, DIM_KD},
-    {DIM_V, DIM_C},        {DIM_F, DIM_C},               {DIM_2F, DIM_C},       {DIM_3C, DIM_C},
-    {DIM_HD, DIM_C},       {DIM_KD, DIM_C},              {DIM_C, DIM_C},        {DIM_ROWS, DIM_C},
-    {DIM_B, DIM_H, DIM_T}, {DIM_B, DIM_T},
+    {DIM_B, DIM_T, DIM_V},  {DIM_B, DIM_H, DIM_T, DIM_T},
+    {DIM_B, DIM_T, DIM_F},  {DIM_B, DIM_T, DIM_3C},
+    {DIM_B, DIM_T, DIM_C},  {DIM_B, DIM_T, DIM_2F},
+    {DIM_B, DIM_T, DIM_HD}, {DIM_B, DIM_T, DIM_KD},
+    {DIM_V, DIM_C},         {DIM_F, DIM_C},
+    {DIM_2F, DIM_C},        {DIM_3C, DIM_C},
+    {DIM_HD, DIM_C},        {DIM_KD, DIM_C},
+    {DIM_C, DIM_C},         {DIM_ROWS, DIM_C},
+    {DIM_B, DIM_H, DIM_T},  {DIM_B, DIM_T},
 };
 
 enum { SHAPE_ROWS = sizeof SHAPES / sizeof *SHAPES };
@@ -51,7 +78,8 @@ uint64_t oom_shape_bytes(const struct oom_shape *s)
     return bytes;
 }
 
-static void make(struct oom_shape *out, const unsigned char row[SHAPE_DIMS], const uint64_t dims[DIM_COUNT], unsigned element)
+static void make(struct oom_shape *out, const unsigned char row[SHAPE_DIMS],
+                 const uint64_t dims[DIM_COUNT], unsigned element)
 {
     *out = (struct oom_shape){.element = element};
     for (unsigned i = 0; i < SHAPE_DIMS && row[i]; i++) {
@@ -93,7 +121,8 @@ void oom_shape_words(struct writer *w, const struct oom_shape *s)
 
 // Vocabularies in common use, padded ones included: GPT-2 (nanoGPT, Hugging Face), Llama 3, Llama 2, Qwen, Mistral,
 // Gemma, o200k, cl100k, BERT, Pythia, SmolLM.
-static const uint64_t VOCABS[] = {50304, 50257, 128256, 32000, 151936, 152064, 32768, 256000, 262144, 49152, 100277, 200019, 30522, 50432};
+static const uint64_t VOCABS[] = {50304,  50257,  128256, 32000,  151936, 152064, 32768,
+                                  256000, 262144, 49152,  100277, 200019, 30522,  50432};
 static const uint64_t LENGTHS[] = {1024, 2048, 512, 4096, 256, 8192, 128, 16384, 32768};
 static const uint64_t WIDTHS[] = {768, 1024, 2048, 4096, 1280, 1600, 512, 384, 3072, 5120, 8192};
 static const uint64_t HEADS[] = {12, 16, 32, 20, 25, 8, 40, 64};
@@ -126,7 +155,7 @@ static bool is_round(uint64_t batch)
 
 struct guesses {
     uint64_t low, high;
-    unsigned left;  // to skip
+    unsigned left; // to skip
     struct oom_shape *out;
 };
 
@@ -137,7 +166,8 @@ static bool take(struct guesses *g, struct oom_shape s, unsigned at, bool round)
     for (unsigned i = 0; i < s.dims; i++)
         if (i != at)
             rest = size_mul(rest, s.dim[i]);
-    if (!size_ok(rest) || !batch_for(rest, g->low, g->high, &batch) || is_round(batch) != round || (!round && batch > 64))
+    if (!size_ok(rest) || !batch_for(rest, g->low, g->high, &batch) || is_round(batch) != round ||
+        (!round && batch > 64))
         return false;
     s.dim[at] = batch;
     if (g->left-- > 0)
@@ -150,12 +180,15 @@ static bool guess_logits(struct guesses *g, bool round, unsigned element)
 {
     for (unsigned v = 0; v < VOCAB_COUNT; v++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
-            struct oom_shape s = {{0, LENGTHS[t], VOCABS[v]}, {"batch", "sequence", "vocabulary"}, 3, element};
+            struct oom_shape s = {{0, LENGTHS[t], VOCABS[v]},
+                                  {"batch", "sequence", "vocabulary"},
+                                  3,
+                                  element};
             unsigned left = g->left;
             if (take(g, s, 0, round))
                 return true;
             if (g->left != left)
-                break;  // one length a vocabulary: the others are the same number of tokens
+                break; // one length a vocabulary: the others are the same number of tokens
         }
     return false;
 }
@@ -164,7 +197,10 @@ static bool guess_hidden(struct guesses *g, unsigned element)
 {
     for (unsigned c = 0; c < WIDTH_COUNT; c++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
-            struct oom_shape s = {{0, LENGTHS[t], 4 * WIDTHS[c]}, {"batch", "sequence", "feed-forward"}, 3, element};
+            struct oom_shape s = {{0, LENGTHS[t], 4 * WIDTHS[c]},
+                                  {"batch", "sequence", "feed-forward"},
+                                  3,
+                                  element};
             if (take(g, s, 0, true))
                 return true;
         }
@@ -175,7 +211,10 @@ static bool guess_scores(struct guesses *g, unsigned element)
 {
     for (unsigned h = 0; h < HEAD_COUNT; h++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
-            struct oom_shape s = {{0, HEADS[h], LENGTHS[t], LENGTHS[t]}, {"batch", "heads", "sequence", "sequence"}, 4, element};
+            struct oom_shape s = {{0, HEADS[h], LENGTHS[t], LENGTHS[t]},
+                                  {"batch", "heads", "sequence", "sequence"},
+                                  4,
+                                  element};
             if (take(g, s, 0, true))
                 return true;
         }
@@ -185,6 +224,6 @@ static bool guess_scores(struct guesses *g, unsigned element)
 bool oom_shape_guess(uint64_t low, uint64_t high, unsigned index, struct oom_shape *out)
 {
     struct guesses g = {low, high, index, out};
-    return guess_logits(&g, true, 4) || guess_logits(&g, true, 2) || guess_hidden(&g, 2) || guess_scores(&g, 4) ||
-           guess_logits(&g, false, 4);
+    return guess_logits(&g, true, 4) || guess_logits(&g, true, 2) || guess_hidden(&g, 2) ||
+           guess_scores(&g, 4) || guess_logits(&g, false, 4);
 }

@@ -74,14 +74,17 @@ struct err_pos parse_at(const struct parse *p, const char *byte)
 }
 
 // nanoGPT's train.py, sample.py and Hugging Face's TrainingArguments, as far as memory does not care.
-static const char TRAINING_KEYS[] =
-    "out_dir init_from dataset device backend seed data_dir learning_rate max_iters weight_decay beta1 beta2 "
-    "decay_lr min_lr always_save_checkpoint num_samples temperature start max_steps num_train_epochs "
-    "lr_scheduler_type adam_beta1 adam_beta2 adam_epsilon report_to run_name output_dir save_steps save_total_limit "
-    "push_to_hub remove_unused_columns dataloader_num_workers";
+static const char TRAINING_KEYS[] = "out_dir init_from dataset device backend seed data_dir "
+                                    "learning_rate max_iters weight_decay beta1 beta2 "
+                                    "decay_lr min_lr always_save_checkpoint num_samples "
+                                    "temperature start max_steps num_train_epochs "
+                                    "lr_scheduler_type adam_beta1 adam_beta2 adam_epsilon "
+                                    "report_to run_name output_dir save_steps save_total_limit "
+                                    "push_to_hub remove_unused_columns dataloader_num_workers";
 
-static const char *const TRAINING_PREFIXES[] = {"wandb_", "eval_", "log_",  "logging_", "lr_",   "warmup_",
-                                                "save_",  "hub_",  "data_", "adam_",    "muon_", "dataloader_"};
+static const char *const TRAINING_PREFIXES[] = {"wandb_", "eval_",   "log_",  "logging_",
+                                                "lr_",    "warmup_", "save_", "hub_",
+                                                "data_",  "adam_",   "muon_", "dataloader_"};
 
 bool parse_is_training_key(struct span key)
 {
@@ -106,10 +109,12 @@ bool parse_is_name(struct span s)
 
 int parse_set_value(struct parse *p, struct span key, struct span value, const char *place)
 {
-    bool known = config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
+    bool known =
+        config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
     if (!known && parse_is_training_key(key))
         return VRAM_OK;
-    return vram_set_at(p->v, parse_at(p, known ? place : key.at), key.at, key.len, value.at, value.len);
+    return vram_set_at(p->v, parse_at(p, known ? place : key.at), key.at, key.len, value.at,
+                       value.len);
 }
 
 int parse_set(struct parse *p, struct span key, struct span value)
@@ -155,7 +160,8 @@ int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const
     err_clear(&v->err);
     writer_reset(&v->notes);
     if ((unsigned)kind >= VRAM_KIND_COUNT)
-        return err_set(&v->err, VRAM_EARG, (struct err_pos){0}, "vram_parse knows no kind %u", (uint64_t)kind);
+        return err_set(&v->err, VRAM_EARG, (struct err_pos){0}, "vram_parse knows no kind %u",
+                       (uint64_t)kind);
     v->has_result = false;
     int rc = check_bytes(&p);
     if (rc == VRAM_OK)

@@ -30,7 +30,7 @@ struct span span_of(const char *s);
 struct span span_trim(struct span s);
 bool span_is(struct span s, const char *word);
 bool span_starts(struct span s, const char *prefix);
-struct span span_skip(struct span s, size_t n);  // without its first n bytes; empty if shorter
+struct span span_skip(struct span s, size_t n); // without its first n bytes; empty if shorter
 // Index of needle in s, or s.len.
 size_t span_find(struct span s, const char *needle);
 
@@ -49,7 +49,7 @@ int parse_set_value(struct parse *p, struct span key, struct span value, const c
 // Is it a key of training (learning_rate, wandb_log, ...) that memory does not depend on?
 bool parse_is_training_key(struct span key);
 
-bool parse_is_name(struct span s);  // a Python identifier
+bool parse_is_name(struct span s); // a Python identifier
 
 // Adds a line to the handle's notes.
 void parse_note(struct parse *p, const char *format, ...);

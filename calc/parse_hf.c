@@ -55,9 +55,11 @@ static int unknown_type(struct parse *p, struct span type)
         names[i] = FAMILIES[i].type;
     const char *near = err_nearest(type.at, type.len, names, FAMILY_ROWS);
     return err_set(&p->v->err, VRAM_EUNSUPPORTED, parse_at(p, type.at),
-                   "model_type '%.*s' is not modelled%s%s; known are gpt2, gpt_neox, llama, mistral, qwen2, qwen3, gemma, "
+                   "model_type '%.*s' is not modelled%s%s; known are gpt2, gpt_neox, llama, "
+                   "mistral, qwen2, qwen3, gemma, "
                    "gemma2, gemma3_text, mixtral, qwen3_moe",
-                   type.len > 60 ? 60 : (int)type.len, type.at, near ? ": the nearest is " : "", near ? near : "");
+                   type.len > 60 ? 60 : (int)type.len, type.at, near ? ": the nearest is " : "",
+                   near ? near : "");
 }
 
 static int apply_family(struct parse *p, struct span type)
@@ -127,7 +129,8 @@ static bool is_slip(struct span a, struct span b)
     size_t longer = a.len > b.len ? a.len : b.len, head = 0, tail = 0;
     while (head < a.len && head < b.len && a.at[head] == b.at[head])
         head++;
-    while (tail < a.len - head && tail < b.len - head && a.at[a.len - 1 - tail] == b.at[b.len - 1 - tail])
+    while (tail < a.len - head && tail < b.len - head &&
+           a.at[a.len - 1 - tail] == b.at[b.len - 1 - tail])
         tail++;
     return head + tail + 2 >= longer;
 }
@@ -140,8 +143,8 @@ static int unknown_key(struct parse *p, struct span key)
     const char *near = key.len > 5 ? err_nearest(key.at, key.len, names, KEY_ROWS) : NULL;
     if (!near || !is_slip(key, span_of(near)))
         return VRAM_OK;
-    return err_set(&p->v->err, VRAM_EKEY, parse_at(p, key.at), "unknown key '%.*s': did you mean '%s'?", (int)key.len,
-                   key.at, near);
+    return err_set(&p->v->err, VRAM_EKEY, parse_at(p, key.at),
+                   "unknown key '%.*s': did you mean '%s'?", (int)key.len, key.at, near);
 }
 
 static int read_pair(struct parse *p, struct span key, struct span value)
@@ -168,15 +171,16 @@ static void choose_length(struct parse *p, bool length_given)
     if (c->family == FAMILY_GPT2 || length_given || c->block_size <= HF_SEQ)
         return;
     c->seq_len = HF_SEQ;
-    parse_note(p, "seq_len = %u of the %u positions that the model knows: set seq_len to yours", (uint64_t)HF_SEQ,
-               c->block_size);
+    parse_note(p, "seq_len = %u of the %u positions that the model knows: set seq_len to yours",
+               (uint64_t)HF_SEQ, c->block_size);
 }
 
 int parse_hf(struct parse *p)
 {
     struct span line, key, value;
     struct vram_config *c = &p->v->config;
-    bool length_given = c->seq_len != 0, batch_given = c->batch_size != vram_field_find("batch_size")->initial;
+    bool length_given = c->seq_len != 0,
+         batch_given = c->batch_size != vram_field_find("batch_size")->initial;
     int rc = find_family(p);
     while (rc == VRAM_OK && parse_line(p, &line))
         if (split(span_trim(line), &key, &value))

@@ -25,7 +25,8 @@ static struct span value_of(struct span s, const char **unclosed)
 // "5 * 8", as Python files write it
 static bool is_arithmetic(struct span value)
 {
-    bool digits = value.len > 0 && ((value.at[0] >= '0' && value.at[0] <= '9') || value.at[0] == '(');
+    bool digits =
+        value.len > 0 && ((value.at[0] >= '0' && value.at[0] <= '9') || value.at[0] == '(');
     for (size_t i = 1; digits && i < value.len; i++)
         if (value.at[i] == '*' || value.at[i] == '/' || value.at[i] == '+' || value.at[i] == '(')
             return value.at[i] != '+' || (value.at[i - 1] != 'e' && value.at[i - 1] != 'E');
@@ -50,13 +51,16 @@ static int read_pair(struct parse *p, struct span line, int turn)
         n++;
     struct span key = span_trim((struct span){line.at, n});
     if (n == line.len || key.len == 0)
-        return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, line.at), "expected `key = value`, found '%.*s'",
-                       line.len > 60 ? 60 : (int)line.len, line.at);
+        return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, line.at),
+                       "expected `key = value`, found '%.*s'", line.len > 60 ? 60 : (int)line.len,
+                       line.at);
     struct span value = value_of(span_skip(line, n + 1), &unclosed);
     if (unclosed)
-        return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, unclosed), "this quote is never closed");
+        return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, unclosed),
+                       "this quote is never closed");
     if (value.len == 0)
-        return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, line.at + n), "%.*s has no value", (int)key.len, key.at);
+        return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, line.at + n), "%.*s has no value",
+                       (int)key.len, key.at);
     if (turn_of(key) != turn)
         return VRAM_OK;
     return is_arithmetic(value) ? parse_assignment(p, key, value) : parse_set(p, key, value);

@@ -7,10 +7,10 @@
 
 struct log {
     struct parse *p;
-    uint64_t decayed_tensors, decayed, nodecay_tensors, nodecay;  // 0: not seen
-    uint64_t shown;        // "29.94M" in units of 10^4; 0: not seen
-    uint64_t tokens;       // per iteration; 0: not seen
-    bool echoed_model;     // the log itself names n_layer or n_embd
+    uint64_t decayed_tensors, decayed, nodecay_tensors, nodecay; // 0: not seen
+    uint64_t shown;    // "29.94M" in units of 10^4; 0: not seen
+    uint64_t tokens;   // per iteration; 0: not seen
+    bool echoed_model; // the log itself names n_layer or n_embd
     bool has_vocab, has_block, has_head, has_bias, has_batch;
 };
 
@@ -39,10 +39,12 @@ static int take_tensors(struct log *l, struct span s, uint64_t *tensors, uint64_
     s = span_trim(s);
     const char *at = s.at;
     if (!take_count(&s, tensors) || !span_starts(s, ", with "))
-        return err_set(&l->p->v->err, VRAM_EPARSE, parse_at(l->p, at), "expected '26, with 30,130,176 parameters'");
+        return err_set(&l->p->v->err, VRAM_EPARSE, parse_at(l->p, at),
+                       "expected '26, with 30,130,176 parameters'");
     s = span_skip(s, 7);
     if (!take_count(&s, params) || !span_starts(s, " param"))
-        return err_set(&l->p->v->err, VRAM_EPARSE, parse_at(l->p, s.at), "expected a number of parameters");
+        return err_set(&l->p->v->err, VRAM_EPARSE, parse_at(l->p, s.at),
+                       "expected a number of parameters");
     return VRAM_OK;
 }
 
@@ -64,7 +66,8 @@ static int on_params(struct log *l, struct span s)
     s = span_trim(s);
     size_t end = span_find(s, "M");
     if (end == s.len || !text_to_millionths(s.at, end, &n, &overflow) || n > (uint64_t)1 << 53)
-        return err_set(&l->p->v->err, VRAM_EPARSE, parse_at(l->p, s.at), "expected a number like '29.94M'");
+        return err_set(&l->p->v->err, VRAM_EPARSE, parse_at(l->p, s.at),
+                       "expected a number like '29.94M'");
     l->shown = (n + 5000) / 10000;
     return VRAM_OK;
 }
@@ -104,7 +107,9 @@ static int on_vocab(struct log *l, struct span s)
     s = span_trim(s);
     const char *at = s.at;
     l->has_vocab = take_count(&s, &n);
-    return l->has_vocab ? parse_set(l->p, span_of("vocab_size"), (struct span){at, (size_t)(s.at - at)}) : VRAM_OK;
+    return l->has_vocab
+               ? parse_set(l->p, span_of("vocab_size"), (struct span){at, (size_t)(s.at - at)})
+               : VRAM_OK;
 }
 
 // What a log line says, by the words in it.
@@ -188,7 +193,7 @@ static bool infer_rows(struct log *l, uint64_t layers, uint64_t width)
 {
     static const uint64_t vocabs[] = {50304, 50257, 65, 256, 32000, 32768, 100277, 128256, 151936};
     struct vram_config *c = &l->p->v->config;
-    uint64_t blocks = 12 * layers * width;  // times width
+    uint64_t blocks = 12 * layers * width; // times width
     if (blocks > l->decayed / width || (l->decayed - blocks * width) % width)
         return false;
     uint64_t rows = l->decayed / width - blocks, total = l->decayed + l->nodecay;
@@ -229,26 +234,34 @@ static bool infer(struct log *l)
         c->n_head = width % 64 ? 1 : width / 64;
     if (!l->has_head && before.n_embd != width && width % 64 == 0)
         c->n_head = width / 64;
-    parse_note(l->p, "from the log's counts: n_layer = %u, n_embd = %u, n_head = %u%s, block_size = %u, vocab_size = %u, bias = %s",
-               c->n_layer, c->n_embd, c->n_head, l->has_head ? "" : " (a guess: 64 numbers a head)", c->block_size,
-               c->vocab_size, c->bias ? "true" : "false");
+    parse_note(l->p,
+               "from the log's counts: n_layer = %u, n_embd = %u, n_head = %u%s, block_size = %u, "
+               "vocab_size = %u, bias = %s",
+               c->n_layer, c->n_embd, c->n_head, l->has_head ? "" : " (a guess: 64 numbers a head)",
+               c->block_size, c->vocab_size, c->bias ? "true" : "false");
     return true;
 }
 
 static bool agrees(const struct log *l, const struct model *m)
 {
-    return (l->decayed == 0 || (l->decayed == m->decayed_params && l->decayed_tensors == m->decayed_tensors)) &&
-           (l->nodecay == 0 || (l->nodecay == m->nodecay_params && l->nodecay_tensors == m->nodecay_tensors)) &&
+    return (l->decayed == 0 ||
+            (l->decayed == m->decayed_params && l->decayed_tensors == m->decayed_tensors)) &&
+           (l->nodecay == 0 ||
+            (l->nodecay == m->nodecay_params && l->nodecay_tensors == m->nodecay_tensors)) &&
            (l->shown == 0 || l->shown == (m->reported_params + 5000) / 10000);
 }
 
 static void note_difference(struct log *l, const struct model *m)
 {
     if (l->decayed)
-        parse_note(l->p, "log and configuration do not agree: the log counts %u decayed parameters in %u tensors, this configuration has %u in %u",
+        parse_note(l->p,
+                   "log and configuration do not agree: the log counts %u decayed parameters in %u "
+                   "tensors, this configuration has %u in %u",
                    l->decayed, l->decayed_tensors, m->decayed_params, m->decayed_tensors);
     else
-        parse_note(l->p, "log and configuration do not agree: the log counts about %u parameters, this configuration has %u",
+        parse_note(l->p,
+                   "log and configuration do not agree: the log counts about %u parameters, this "
+                   "configuration has %u",
                    l->shown * 10000, m->reported_params);
 }
 
@@ -257,11 +270,13 @@ static void check_tokens(struct log *l, const struct vram_config *c)
     uint64_t seq = c->seq_len ? c->seq_len : c->block_size;
     uint64_t step = seq * c->batch_size;
     if (l->tokens && step && l->has_batch && l->tokens % step)
-        parse_note(l->p, "log and configuration do not agree: %u tokens per iteration is no multiple of batch_size x seq_len = %u",
+        parse_note(l->p,
+                   "log and configuration do not agree: %u tokens per iteration is no multiple of "
+                   "batch_size x seq_len = %u",
                    l->tokens, step);
     else if (l->tokens && step && !l->has_batch)
-        parse_note(l->p, "the log does not say batch_size: %u is assumed; tokens per iteration: %u", c->batch_size,
-                   l->tokens);
+        parse_note(l->p, "the log does not say batch_size: %u is assumed; tokens per iteration: %u",
+                   c->batch_size, l->tokens);
 }
 
 // Compares the counts with the configuration; where the log did not spell the model out, takes it from the counts.

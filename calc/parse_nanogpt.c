@@ -86,12 +86,13 @@ static int unreadable(struct parse *p, const char *at, const char *what)
 static int start_from(struct parse *p, struct span value)
 {
     static const char *const names[] = {"gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"};
-    static const char *const presets[] = {"hf-gpt2", "hf-gpt2-medium", "hf-gpt2-large", "hf-gpt2-xl"};
+    static const char *const presets[] = {"hf-gpt2", "hf-gpt2-medium", "hf-gpt2-large",
+                                          "hf-gpt2-xl"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (span_is(value, names[i])) {
             uint64_t dropout = p->v->config.dropout;
             int rc = preset_apply(p->v, presets[i], text_len(presets[i]));
-            p->v->config.dropout = dropout;  // nanoGPT takes its own
+            p->v->config.dropout = dropout; // nanoGPT takes its own
             return rc;
         }
     return VRAM_OK;
@@ -105,17 +106,22 @@ int parse_assignment(struct parse *p, struct span key, struct span expression)
     const char *text_end = p->text + p->len;
     expression = span_trim(expression);
     const char *at = py_eval(&p->v->config, expression.at, text_end, &v, &error);
-    bool field = config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
+    bool field =
+        config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
     if (error.text)
         return unreadable(p, error.at, error.text);
     if (at < text_end && *at != '\n' && *at != '#' && *at != ';')
-        return unreadable(p, at, "this is not the end of the value, and not an operator that is read here");
-    struct span value = value_text(buf, &v, (struct span){expression.at, (size_t)(at - expression.at)});
+        return unreadable(
+            p, at, "this is not the end of the value, and not an operator that is read here");
+    struct span value =
+        value_text(buf, &v, (struct span){expression.at, (size_t)(at - expression.at)});
     if (value.len == 0 && field)
         return unreadable(p, expression.at,
-                          "this value cannot be worked out: numbers, strings, True, False and arithmetic are read");
-    int rc = span_is(key, "init_from") && v.kind == PY_STR ? start_from(p, value)
-                                                           : parse_set_value(p, key, value, expression.at);
+                          "this value cannot be worked out: numbers, strings, True, False and "
+                          "arithmetic are read");
+    int rc = span_is(key, "init_from") && v.kind == PY_STR
+                 ? start_from(p, value)
+                 : parse_set_value(p, key, value, expression.at);
     if (rc == VRAM_OK && span_is(key, "dataset") && span_is(value, "shakespeare_char")) {
         parse_note(p, "dataset shakespeare_char has 65 characters: vocab_size = 65");
         p->v->config.vocab_size = 65;
@@ -127,12 +133,14 @@ int parse_assignment(struct parse *p, struct span key, struct span expression)
 // Words that begin a statement which sets nothing.
 static bool is_statement(struct span line)
 {
-    static const char words[] = "import from def class if elif else for while with try except finally return assert "
-                                "print exec global raise del pass break continue";
+    static const char words[] =
+        "import from def class if elif else for while with try except finally return assert "
+        "print exec global raise del pass break continue";
     size_t n = 0;
     while (n < line.len && parse_is_name((struct span){line.at, n + 1}))
         n++;
-    return text_has_word(words, line.at, n) || (n < line.len && (line.at[n] == '(' || line.at[n] == '.'));
+    return text_has_word(words, line.at, n) ||
+           (n < line.len && (line.at[n] == '(' || line.at[n] == '.'));
 }
 
 // Splits "name = expression" and "name: type = expression"; false if the line is something else.
@@ -186,7 +194,8 @@ int parse_nanogpt(struct parse *p)
     // train.py's defaults that differ from ours. SRC: nanoGPT train.py, "default config values"
     int rc = preset_fields(p->v, "gradient_accumulation_steps=40 compile=2.5");
     while (rc == VRAM_OK && !stop && parse_line(p, &line)) {
-        bool indented = line.len > 0 && (line.at[0] == ' ' || line.at[0] == '\t' || line.at[0] == ')' || line.at[0] == '@');
+        bool indented = line.len > 0 && (line.at[0] == ' ' || line.at[0] == '\t' ||
+                                         line.at[0] == ')' || line.at[0] == '@');
         line = span_trim(line);
         if (line.len > 0 && line.at[0] != '#' && !indented)
             rc = read_line(p, line, &stop);

@@ -17,7 +17,7 @@ static const struct phrase {
 } PHRASES[] = {
     {"ried to allocate", AFTER, offsetof(struct oom_message, tried)},
     {"total capacity of", AFTER, offsetof(struct oom_message, total)},
-    {"total capacty of", AFTER, offsetof(struct oom_message, total)},  // so in 2.1
+    {"total capacty of", AFTER, offsetof(struct oom_message, total)}, // so in 2.1
     {"total capacity", BEFORE, offsetof(struct oom_message, total)},
     {"already allocated", BEFORE, offsetof(struct oom_message, allocated)},
     {"Of the allocated memory", AFTER, offsetof(struct oom_message, allocated)},
@@ -46,8 +46,14 @@ static uint64_t unit_of(struct span s)
     static const struct {
         const char *name;
         uint64_t bytes;
-    } units[] = {{"bytes", 1}, {"KiB", KIB}, {"MiB", EMIT_MIB}, {"GiB", (uint64_t)EMIT_MIB * KIB},
-                 {"KB", KIB},  {"MB", EMIT_MIB}, {"GB", (uint64_t)EMIT_MIB * KIB}, {"TiB", (uint64_t)EMIT_MIB * KIB * KIB}};
+    } units[] = {{"bytes", 1},
+                 {"KiB", KIB},
+                 {"MiB", EMIT_MIB},
+                 {"GiB", (uint64_t)EMIT_MIB * KIB},
+                 {"KB", KIB},
+                 {"MB", EMIT_MIB},
+                 {"GB", (uint64_t)EMIT_MIB * KIB},
+                 {"TiB", (uint64_t)EMIT_MIB * KIB * KIB}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (span_starts(s, units[i].name))
             return units[i].bytes;
@@ -87,7 +93,8 @@ static struct oom_size read_before(struct span text, size_t end)
     while (at > 0 && words < 2) {
         while (at > 0 && is_space(text.at[at - 1]))
             at--;
-        while (at > 0 && !is_space(text.at[at - 1]) && text.at[at - 1] != ';' && text.at[at - 1] != '(')
+        while (at > 0 && !is_space(text.at[at - 1]) && text.at[at - 1] != ';' &&
+               text.at[at - 1] != '(')
             at--;
         words++;
     }
@@ -155,13 +162,14 @@ int oom_parse(struct oom_message *m, struct err *e, const char *text, size_t len
     }
     for (size_t i = 0; i < sizeof PHRASES / sizeof *PHRASES; i++)
         read_phrase(m, &PHRASES[i], message);
-    if (!m->tried.present)  // quoted the other way round
+    if (!m->tried.present) // quoted the other way round
         for (size_t i = 0; i < sizeof PHRASES / sizeof *PHRASES; i++)
             read_phrase(m, &PHRASES[i], all);
     m->modern = find_words(message, "Of the allocated memory") < message.len;
     if (!m->tried.present)
-        return err_set(e, VRAM_EPARSE, err_pos_of(NULL, text, (size_t)(message.at - text)),
-                       "the message does not say what it `Tried to allocate`: no size, nothing to explain");
+        return err_set(
+            e, VRAM_EPARSE, err_pos_of(NULL, text, (size_t)(message.at - text)),
+            "the message does not say what it `Tried to allocate`: no size, nothing to explain");
     return VRAM_OK;
 }
 

@@ -11,12 +11,14 @@
 #endif
 
 // A short fine-tuning script: weights, gradients and optimizer state in bfloat16, one sequence of 2048 tokens.
-#define PRESET_HF_RUN "batch_size=1 seq_len=2048 gradient_accumulation_steps=1 dtype=bfloat16_pure evaluation=0"
+#define PRESET_HF_RUN \
+    "batch_size=1 seq_len=2048 gradient_accumulation_steps=1 dtype=bfloat16_pure evaluation=0"
 
 enum run { OWN, HF };
 
 static const struct preset PRESETS[] = {
-#define PRESET(name, what, run, fields, source) {name, what, run == HF ? PRESET_HF_RUN : "", fields, PROSE(source)},
+#define PRESET(name, what, run, fields, source) \
+    {name, what, run == HF ? PRESET_HF_RUN : "", fields, PROSE(source)},
 #include "calc/presets.def"
 #undef PRESET
 };
@@ -42,7 +44,8 @@ int preset_fields(struct vram *v, const char *fields)
         for (end = key; fields[end] && fields[end] != ' ';)
             end++;
         if (!leave_out(v, fields, key)) {
-            int rc = vram_set_at(v, (struct err_pos){0}, fields, key, fields + key + 1, end - key - 1);
+            int rc =
+                vram_set_at(v, (struct err_pos){0}, fields, key, fields + key + 1, end - key - 1);
             if (rc)
                 return rc;
         }
@@ -71,8 +74,8 @@ static int unknown_preset(struct vram *v, const char *name, size_t len)
     const char *near = err_nearest(name, len, names, PRESET_COUNT);
     int shown = len > 60 ? 60 : (int)len;
     if (near)
-        return err_set(&v->err, VRAM_EPRESET, (struct err_pos){0}, "no preset is called '%.*s': did you mean '%s'?",
-                       shown, name, near);
+        return err_set(&v->err, VRAM_EPRESET, (struct err_pos){0},
+                       "no preset is called '%.*s': did you mean '%s'?", shown, name, near);
     return err_set(&v->err, VRAM_EPRESET, (struct err_pos){0},
                    "no preset is called '%.*s': `vramcalc presets` lists them", shown, name);
 }

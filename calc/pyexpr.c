@@ -9,8 +9,8 @@ enum { PY_DEPTH = 64 };
 struct py {
     const struct vram_config *c;
     const char *at, *end;
-    int brackets;  // inside of ( [ {: a line's end is a blank
-    int depth;     // of the recursion
+    int brackets; // inside of ( [ {: a line's end is a blank
+    int depth;    // of the recursion
     struct py_error error;
 };
 
@@ -84,8 +84,11 @@ static struct py_value py_string(struct py *p, bool plain)
         if (*p->at == '\\' && p->at + 1 < p->end) {
             plain = false;
             p->at++;
-        } else if (*p->at == quote && (n == 1 || (p->end - p->at >= 3 && p->at[1] == quote && p->at[2] == quote))) {
-            struct py_value v = {.kind = plain ? PY_STR : PY_UNKNOWN, .s = {text, (size_t)(p->at - text)}, .literal = true};
+        } else if (*p->at == quote &&
+                   (n == 1 || (p->end - p->at >= 3 && p->at[1] == quote && p->at[2] == quote))) {
+            struct py_value v = {.kind = plain ? PY_STR : PY_UNKNOWN,
+                                 .s = {text, (size_t)(p->at - text)},
+                                 .literal = true};
             p->at += n;
             return v;
         }
@@ -110,7 +113,9 @@ static struct py_value py_number(struct py *p)
         return (struct py_value){.kind = PY_INT, .i = (int64_t)n, .literal = true};
     if (is_float && text_to_millionths(s.at, s.len, &n, &overflow))
         return (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6, .literal = true};
-    return py_fail(p, s.at, is_float || n == 0 ? "this is not a number that can be read" : "this number is too large");
+    return py_fail(p, s.at,
+                   is_float || n == 0 ? "this is not a number that can be read"
+                                      : "this number is too large");
 }
 
 // Everything up to the bracket that closes the one at p->at.
@@ -187,7 +192,9 @@ static struct py_value py_atom(struct py *p)
         return tuple ? py_of(PY_UNKNOWN) : v;
     }
     if (!parse_is_name((struct span){p->at, c != 0}))
-        return py_fail(p, p->at, c && c != '\n' ? "this is not a value that can be read" : "a value is missing");
+        return py_fail(p, p->at,
+                       c && c != '\n' ? "this is not a value that can be read"
+                                      : "a value is missing");
     return py_name(p);
 }
 
@@ -231,7 +238,7 @@ static struct py_value py_int_op(struct py *p, char op, int64_t a, int64_t b, co
         return py_fail(p, at, "division by zero");
     if (op == '*')
         n = a * b;
-    else if (op == '/')  // floor division, as Python's //
+    else if (op == '/') // floor division, as Python's //
         n = a / b - (a % b != 0 && (a < 0) != (b < 0));
     else if (op == '%')
         n = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
@@ -242,7 +249,8 @@ static struct py_value py_int_op(struct py *p, char op, int64_t a, int64_t b, co
     return (struct py_value){.kind = PY_INT, .i = n};
 }
 
-static struct py_value py_op(struct py *p, char op, bool floor, struct py_value a, struct py_value b, const char *at)
+static struct py_value py_op(struct py *p, char op, bool floor, struct py_value a,
+                             struct py_value b, const char *at)
 {
     if (!py_is_number(a) || !py_is_number(b))
         return py_of(PY_UNKNOWN);
@@ -259,7 +267,8 @@ static struct py_value py_op(struct py *p, char op, bool floor, struct py_value 
     return (struct py_value){.kind = PY_FLOAT, .d = d};
 }
 
-static struct py_value py_power(struct py *p, struct py_value base, struct py_value exponent, const char *at)
+static struct py_value py_power(struct py *p, struct py_value base, struct py_value exponent,
+                                const char *at)
 {
     if (base.kind != PY_INT || exponent.kind != PY_INT || exponent.i < 0)
         return py_of(PY_UNKNOWN);
@@ -368,8 +377,8 @@ static struct py_value py_expression(struct py *p)
     return v;
 }
 
-const char *py_eval(const struct vram_config *c, const char *at, const char *end, struct py_value *out,
-                    struct py_error *error)
+const char *py_eval(const struct vram_config *c, const char *at, const char *end,
+                    struct py_value *out, struct py_error *error)
 {
     struct py p = {.c = c, .at = at, .end = end};
     *out = py_expression(&p);

@@ -23,8 +23,8 @@ struct sweep {
 
 static int bad(struct sweep *s, struct span at, const char *text)
 {
-    return err_set(&s->v->err, VRAM_EPARSE, (struct err_pos){0}, "in '%.*s': %s", at.len > 60 ? 60 : (int)at.len, at.at,
-                   text);
+    return err_set(&s->v->err, VRAM_EPARSE, (struct err_pos){0}, "in '%.*s': %s",
+                   at.len > 60 ? 60 : (int)at.len, at.at, text);
 }
 
 static struct span item(struct span list, size_t index)
@@ -54,7 +54,8 @@ static int read_counted(struct sweep *s, struct range *r)
         return bad(s, r->list, "expected first:last or first:last:step, with first <= last");
     if ((part[1] - part[0]) / part[2] >= SWEEP_VALUES)
         return bad(s, r->list, "more than 4096 values");
-    *r = (struct range){r->key, r->list, true, part[0], part[2], (size_t)((part[1] - part[0]) / part[2] + 1)};
+    *r = (struct range){r->key,  r->list, true,
+                        part[0], part[2], (size_t)((part[1] - part[0]) / part[2] + 1)};
     return VRAM_OK;
 }
 
@@ -98,7 +99,8 @@ static int read_ranges(struct sweep *s, const char *ranges)
     }
     if (s->keys)
         return VRAM_OK;
-    return err_set(&s->v->err, VRAM_EPARSE, (struct err_pos){0}, "nothing to sweep: give field=1:64 or field=256,512,1024");
+    return err_set(&s->v->err, VRAM_EPARSE, (struct err_pos){0},
+                   "nothing to sweep: give field=1:64 or field=256,512,1024");
 }
 
 // The text of a range's value; buf holds the digits of a counted one.
@@ -157,7 +159,8 @@ static void json_row(struct json *j, const struct sweep *s, int rc)
         int field = config_field(name.at, name.len);
         const struct vram_field *f = field < 0 ? NULL : vram_field_at((size_t)field);
         uint64_t value = f ? config_get(&s->probe->config, (size_t)field) : 0;
-        const struct vram_gpu *gpu = s->probe->config.gpu < 0 ? NULL : vram_gpu_at((size_t)s->probe->config.gpu);
+        const struct vram_gpu *gpu =
+            s->probe->config.gpu < 0 ? NULL : vram_gpu_at((size_t)s->probe->config.gpu);
         if (!f)
             json_str(j, key, gpu ? gpu->name : NULL);
         else if (f->values)
@@ -241,9 +244,10 @@ static void text_head(struct writer *w, const struct sweep *s)
 
 static void table_heading(struct table *t, const struct sweep *s)
 {
-    static const char *const csv[] = {"peak_live_bytes", "peak_allocated_bytes", "peak_reserved_bytes",
-                                      "process_bytes", "fits"};
-    static const char *const md[] = {"live MiB", "allocated MiB", "reserved MiB", "process MiB", "fits"};
+    static const char *const csv[] = {"peak_live_bytes", "peak_allocated_bytes",
+                                      "peak_reserved_bytes", "process_bytes", "fits"};
+    static const char *const md[] = {"live MiB", "allocated MiB", "reserved MiB", "process MiB",
+                                     "fits"};
     char keys[SWEEP_KEYS][48];
     const char *names[SWEEP_KEYS + 5];
     for (size_t k = 0; k < s->keys; k++) {
@@ -299,7 +303,7 @@ int vram_sweep(vram *v, const char *ranges, enum vram_format format)
     if (EMIT_JSON_ONLY && emit_refuses(v, format))
         return VRAM_EUNSUPPORTED;
     if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON;  // known to the compiler, which drops the other writers
+        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
     int rc = read_ranges(&s, ranges);
     if (rc != VRAM_OK)
         return rc;

@@ -15,8 +15,8 @@ struct csv {
 static int csv_event(void *ctx, const struct vram_event *e)
 {
     struct csv *c = ctx;
-    writer_f(c->w, "%u,%s,%u,%u,%u,%s,", c->index++, e->is_free ? "free" : "alloc", e->id, e->bytes, e->live,
-             vram_category_name(e->category));
+    writer_f(c->w, "%u,%s,%u,%u,%u,%s,", c->index++, e->is_free ? "free" : "alloc", e->id, e->bytes,
+             e->live, vram_category_name(e->category));
     writer_csv(c->w, e->name);
     writer_char(c->w, ',');
     writer_csv(c->w, e->op);
@@ -49,7 +49,7 @@ enum { PHASE_TEXT = 32, SHOWN_PART = 400 };
 
 struct perfetto {
     struct writer *w;
-    uint64_t time, least;       // least: bytes of a tensor that is drawn on its own
+    uint64_t time, least; // least: bytes of a tensor that is drawn on its own
     uint64_t sum[VRAM_CAT_COUNT];
     char phase[PHASE_TEXT];
     uint64_t phase_start;
@@ -96,7 +96,8 @@ static void counters(struct perfetto *p)
 static void slice(struct perfetto *p, const struct vram_event *e)
 {
     begin(p, e->is_free ? "e" : "b", p->time);
-    writer_f(p->w, ",\"tid\":2,\"cat\":\"%s\",\"id\":%u,\"name\":", vram_category_name(e->category), e->id);
+    writer_f(p->w, ",\"tid\":2,\"cat\":\"%s\",\"id\":%u,\"name\":", vram_category_name(e->category),
+             e->id);
     writer_json(p->w, e->name, text_len(e->name));
     if (!e->is_free) {
         writer_f(p->w, ",\"args\":{\"bytes\":%u,\"block\":%d,\"op\":", e->bytes, e->block);
@@ -124,7 +125,8 @@ static int perfetto_event(void *ctx, const struct vram_event *e)
 static void name_track(struct perfetto *p, const char *what, unsigned tid, const char *name)
 {
     begin(p, "M", 0);
-    writer_f(p->w, ",\"tid\":%u,\"name\":\"%s\",\"args\":{\"name\":\"%s\"}}", (uint64_t)tid, what, name);
+    writer_f(p->w, ",\"tid\":%u,\"name\":\"%s\",\"args\":{\"name\":\"%s\"}}", (uint64_t)tid, what,
+             name);
 }
 
 int trace_perfetto(struct vram *v)
@@ -152,7 +154,8 @@ int vram_emit_trace(vram *v, enum vram_format format)
     err_clear(&v->err);
     writer_reset(&v->text);
     if (EMIT_JSON_ONLY)
-        return err_set(&v->err, VRAM_EUNSUPPORTED, (struct err_pos){0}, "this build writes no traces");
+        return err_set(&v->err, VRAM_EUNSUPPORTED, (struct err_pos){0},
+                       "this build writes no traces");
     switch (format) {
     case VRAM_FORMAT_CSV:
         rc = trace_csv(v);
@@ -167,7 +170,8 @@ int vram_emit_trace(vram *v, enum vram_format format)
         rc = trace_perfetto(v);
         break;
     default:
-        return err_set(&v->err, VRAM_EARG, (struct err_pos){0}, "a trace is written as csv, json, viz or perfetto");
+        return err_set(&v->err, VRAM_EARG, (struct err_pos){0},
+                       "a trace is written as csv, json, viz or perfetto");
     }
     return rc == VRAM_OK ? emit_done(v) : rc;
 }

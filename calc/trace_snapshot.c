@@ -8,14 +8,14 @@
 #include "calc/text.h"
 #include "calc/trace_export.h"
 
-enum { BATCH = 500 };  // list items between two APPENDS
+enum { BATCH = 500 }; // list items between two APPENDS
 
 // Dictionaries and lists, in either notation.
 struct out {
     struct writer *w;
     bool pickle;
-    bool empty;      // JSON: no comma needed
-    unsigned items;  // pickle: in the outer list since the last APPENDS
+    bool empty;     // JSON: no comma needed
+    unsigned items; // pickle: in the outer list since the last APPENDS
 };
 
 static void byte(struct out *o, unsigned char c)
@@ -49,7 +49,7 @@ static void put_int(struct out *o, uint64_t n)
         byte(o, 'J');
         little(o, n, 4);
     } else {
-        byte(o, 0x8a);  // LONG1
+        byte(o, 0x8a); // LONG1
         byte(o, 8);
         little(o, n, 8);
     }
@@ -129,9 +129,9 @@ struct snapshot {
     struct out o;
     struct vram *v;
     struct allocator a;
-    uint32_t *block;  // by id of the event
+    uint32_t *block; // by id of the event
     size_t block_cap;
-    struct live *live;  // by block number
+    struct live *live; // by block number
     size_t live_cap;
     struct segment *segments;
     size_t segment_count, segment_cap;
@@ -157,7 +157,8 @@ static void put_frames(struct out *o, const struct vram_event *e)
     close(o, '[');
 }
 
-static void put_action(struct snapshot *s, const char *action, uint64_t address, uint64_t size, const struct vram_event *e)
+static void put_action(struct snapshot *s, const char *action, uint64_t address, uint64_t size,
+                       const struct vram_event *e)
 {
     struct out *o = &s->o;
     next_item(o);
@@ -168,7 +169,8 @@ static void put_action(struct snapshot *s, const char *action, uint64_t address,
     pair_int(o, "stream", 0);
     if (e) {
         // the viewer colours by category, and its own name for the rest must occur
-        pair_str(o, "category", e->category == VRAM_CAT_WORKSPACE ? "unknown" : vram_category_name(e->category));
+        pair_str(o, "category",
+                 e->category == VRAM_CAT_WORKSPACE ? "unknown" : vram_category_name(e->category));
         put_frames(o, e);
     }
     close(o, '{');
@@ -176,24 +178,27 @@ static void put_action(struct snapshot *s, const char *action, uint64_t address,
 
 static int store(struct snapshot *s, const struct vram_event *e, uint32_t block)
 {
-    int rc = mem_grow(&s->v->mem, (void **)&s->block, &s->block_cap, (size_t)e->id + 1, sizeof *s->block);
+    int rc = mem_grow(&s->v->mem, (void **)&s->block, &s->block_cap, (size_t)e->id + 1,
+                      sizeof *s->block);
     size_t before = s->live_cap;
     if (rc == VRAM_OK)
-        rc = mem_grow(&s->v->mem, (void **)&s->live, &s->live_cap, (size_t)block + 1, sizeof *s->live);
+        rc = mem_grow(&s->v->mem, (void **)&s->live, &s->live_cap, (size_t)block + 1,
+                      sizeof *s->live);
     if (rc != VRAM_OK)
         return rc;
     for (size_t i = before; i < s->live_cap; i++)
         s->live[i].used = false;
     s->block[e->id] = block;
-    s->live[block] = (struct live){allocator_block_address(&s->a, block), allocator_block_bytes(&s->a, block), e->bytes,
-                                   e->name, true};
+    s->live[block] = (struct live){allocator_block_address(&s->a, block),
+                                   allocator_block_bytes(&s->a, block), e->bytes, e->name, true};
     return VRAM_OK;
 }
 
 // A segment that this request made: it begins where the block does.
 static int note_segment(struct snapshot *s, uint64_t address, uint64_t size)
 {
-    int rc = mem_grow(&s->v->mem, (void **)&s->segments, &s->segment_cap, s->segment_count + 1, sizeof *s->segments);
+    int rc = mem_grow(&s->v->mem, (void **)&s->segments, &s->segment_cap, s->segment_count + 1,
+                      sizeof *s->segments);
     if (rc == VRAM_OK)
         s->segments[s->segment_count++] = (struct segment){address, size};
     return rc;
@@ -313,7 +318,8 @@ static void join_segments(struct snapshot *s)
     size_t n = 0;
     for (size_t i = 0; i < s->segment_count; i++) {
         struct segment *last = n ? &s->segments[n - 1] : NULL;
-        if (last && s->v->config.expandable_segments && last->address + last->size == s->segments[i].address)
+        if (last && s->v->config.expandable_segments &&
+            last->address + last->size == s->segments[i].address)
             last->size += s->segments[i].size;
         else
             s->segments[n++] = s->segments[i];
@@ -380,9 +386,10 @@ int trace_snapshot(struct vram *v, bool pickle)
     struct allocator_config settings = allocator_settings(&v->config);
     int rc = allocator_init(&s.a, &v->mem, &settings);
     if (rc != VRAM_OK)
-        return err_set(&v->err, (enum vram_code)rc, (struct err_pos){0}, "the allocator refuses its settings");
+        return err_set(&v->err, (enum vram_code)rc, (struct err_pos){0},
+                       "the allocator refuses its settings");
     if (pickle) {
-        byte(&s.o, 0x80);  // protocol 2: the oldest that the viewer takes
+        byte(&s.o, 0x80); // protocol 2: the oldest that the viewer takes
         byte(&s.o, 2);
     }
     open(&s.o, '{');

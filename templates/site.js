@@ -7,6 +7,14 @@
   var toc = $(".toc details");
   if (toc && matchMedia("(min-width: 68rem)").matches) toc.open = true;
 
+  // A page with a tool of its own names its script.
+  var tool = $("[data-script]");
+  if (tool) {
+    var script = document.createElement("script");
+    script.src = tool.getAttribute("data-script");
+    document.head.append(script);
+  }
+
   // Only one menu at a time; Escape closes it and gives the focus back.
   var langs = $(".langs");
   document.addEventListener("keydown", function (e) {
@@ -83,10 +91,10 @@
   function load() {
     if (asked) return;
     asked = true;
-    var script = document.createElement("script");
-    script.src = form.dataset.index;
-    script.onload = show;
-    document.head.append(script);
+    var index = document.createElement("script");
+    index.src = form.dataset.index;
+    index.onload = show;
+    document.head.append(index);
   }
   box.addEventListener("focus", load);
   box.addEventListener("input", function () { load(); show(); });

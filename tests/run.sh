@@ -156,6 +156,12 @@ for source in tests/spec/spec_*.c; do
     name=${source%.c}
     run_lines "${name#tests/}" 300 "$BUILD/$name"
 done
+# Without the program nothing of what follows can pass, and no wanted output may be rewritten.
+if [ ! -x "$BUILD/vramdoc" ]; then
+    echo "not ok: $BUILD/vramdoc is not there" >"$work/log"
+    report build 0 1 0 "$work/log"
+    UPDATE=''
+fi
 # Before the scripts: serve.sh uses the browser that this suite has made ready.
 if [ -f tests/browser/run.sh ] && wanted browser; then run_lines browser 900 sh tests/browser/run.sh; fi
 for script in tests/*.sh tests/cli/*.sh tests/spec/*.sh tests/calc/*.sh tests/kernels/*.sh; do

@@ -27,10 +27,18 @@ static void pad(buf *out, size_t from)
     while (used++ < HELP_COLUMN) buf_char(out, ' ');
 }
 
+// A summary as a sentence of its own: with a capital and a full stop.
+static void put_sentence(buf *out, const char *summary)
+{
+    char first = *summary >= 'a' && *summary <= 'z' ? (char)(*summary - 32) : *summary;
+    buf_printf(out, "%c%s.\n", first, *summary ? summary + 1 : "");
+}
+
 static void help_command(const struct args_program *p, const struct arg_command *c, buf *out)
 {
-    buf_printf(out, "Usage: %s %s [OPTION]...%s%s\n\n%s.\n\nOptions:\n", p->name, c->name, *c->operands ? " " : "",
-               c->operands, c->summary);
+    buf_printf(out, "Usage: %s %s [OPTION]...%s%s\n\n", p->name, c->name, *c->operands ? " " : "", c->operands);
+    put_sentence(out, c->summary);
+    buf_lit(out, "\nOptions:\n");
     for (const struct arg_option *o = c->options; o && o->long_name; o++) {
         size_t from = out->len;
         buf_lit(out, "  ");
@@ -89,8 +97,10 @@ static void man_command(const struct args_program *p, const struct arg_command *
     buf_printf(out, ".SS %s %s [\\fIOPTION\\fR]... ", p->name, c->name);
     put_roff(out, str_c(c->operands));
     buf_char(out, '\n');
-    put_roff(out, str_c(c->summary));
-    buf_lit(out, ".\n");
+    buf sentence = BUF_INIT;
+    put_sentence(&sentence, c->summary);
+    put_roff(out, buf_view(&sentence));
+    buf_free(&sentence);
     for (const struct arg_option *o = c->options; o && o->long_name; o++) {
         buf head = BUF_INIT;
         put_option(&head, o);

@@ -191,6 +191,40 @@ static void state(struct writer *w, const struct vram *v)
     writer_char(w, '\n');
 }
 
+// The plan in one line: which of the changes, and what the run takes then.
+static void plan(struct writer *w, const struct advice_list *list)
+{
+    const char *between = "";
+    if (!list->found)
+        return;
+    writer_str(w, "To fit: ");
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->used[i])
+            continue;
+        writer_f(w, "%s%s", between, list->row[i].what);
+        between = ", ";
+    }
+    writer_str(w, "; it then takes ");
+    emit_mib_round(w, list->best_process);
+    writer_str(w, " MiB\n");
+}
+
+static void put_advice(struct writer *w, const struct advice_list *list)
+{
+    size_t shown = 0;
+    writer_str(w, "What to change first (the training stays the same), MiB less\n");
+    for (size_t i = 0; i < list->count && shown < ADVICE_SHOWN; i++) {
+        const struct advice *a = &list->row[i];
+        if (a->effect != ADVICE_SAME || a->refused || a->saved == 0)
+            continue;
+        emit_mib_right(w, a->saved, 12);
+        writer_f(w, "  %s%s\n", a->what, a->fits ? "   <- fits" : "");
+        shown++;
+    }
+    plan(w, list);
+    writer_str(w, "All of it, with what each costs: vramcalc advise\n\n");
+}
+
 static void advice(struct writer *w, struct vram *v)
 {
     struct advice_list *list = mem_alloc(&v->mem, sizeof *list);
@@ -198,21 +232,12 @@ static void advice(struct writer *w, struct vram *v)
         w->failed = true;
         return;
     }
-    mem_zero(list, sizeof *list);
-    size_t shown = 0;
-    if (advise_make(v, list) == VRAM_OK) {
-        writer_str(w, "What to change first (the training stays the same)\n");
-        for (size_t i = 0; i < list->count && shown < ADVICE_SHOWN; i++) {
-            const struct advice *a = &list->row[i];
-            if (a->effect != ADVICE_SAME || a->refused || a->saved == 0)
-                continue;
-            writer_char(w, '-');
-            emit_mib_right(w, a->saved, 11);
-            writer_f(w, "  %s%s\n", a->what, a->fits ? "   <- fits" : "");
-            shown++;
-        }
-        writer_str(w, "  all of it, with what each costs: vramcalc advise\n");
-    }
+    int rc = advise_make(v, list);
+    if (rc == VRAM_OK)
+        put_advice(w, list);
+    else if (rc == VRAM_ENOMEM)
+        w->failed = true;
+    err_clear(&v->err);
     mem_free(&v->mem, list, sizeof *list);
 }
 
@@ -236,9 +261,9 @@ void emit_report_text(struct writer *w, struct vram *v)
     notes(w, vram_notes(v));
     verdict(w, r);
     stack(w, r);
+    if (emit_fit_of(r) >= EMIT_TIGHT && v->config.task == TASK_TRAIN)
+        advice(w, v);
     largest(w, r);
     figures(w, r);
     state(w, v);
-    if (emit_fit_of(r) >= EMIT_TIGHT && v->config.task == TASK_TRAIN)
-        advice(w, v);
 }

@@ -1,0 +1,103 @@
+#!/bin/sh
+# Whatever the history of edits, the number of processes and the order of work: the site is the one that a clean build makes.
+set -eu
+ROOT=${ROOT:-$(cd "$(dirname "$0")/.." && pwd)}
+BUILD=${BUILD:-$ROOT/build}
+work=$(mktemp -d "${TMPDIR:-/tmp}/vramdoc-incremental.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cp -R "$ROOT/tests/sites-shared/." "$work"
+cd "$work"
+failed=0 seed=${SEED:-1}
+
+# pick N: a number from 0 to N-1 in $n, the same in every run of the same seed.
+pick() { seed=$(((seed * 1103515245 + 12345) % 2147483648)); n=$((seed / 65536 % $1)); }
+
+page() { # page LANG NAME: a page with a random body and a link to another
+    pick 900; body=$n; pick 12
+    mkdir -p "content/$1/$(dirname "$2")"
+    printf -- '---\ntitle: %s %s %s\n---\n\nIntro %s.\n\n## Part\n\n[to](/d%s)\n\n## End {#end}\n\n- a\n- b %s\n' \
+        "$2" "$1" "$body" "$body" "$n" "$body" >"content/$1/$2.md"
+}
+
+vram() { "$BUILD/vramdoc" build -q -c site.yaml -s content -t templates --i18n i18n "$@"; }
+
+for l in en de es; do for i in 0 1 2 3 4 5 6 7 8 9 10 11; do page $l d$i; done; done
+printf 'git: false\ntitle: One\nbase_url: https://example.org\n' >site.yaml
+echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >content/en/pic.svg
+: >log
+
+# One edit of a kind chosen at random. Documents d0 to d11 stay in English, so that links to them are never broken.
+edit() {
+    pick 14; kind=$n; pick 12; d=d$n; pick 2
+    if [ "$n" = 0 ]; then l=de; else l=es; fi
+    case $kind in
+    0 | 1 | 2) page en $d ;;
+    3 | 4) page $l $d ;;
+    5) rm -f "content/$l/$d.md" ;;
+    6) pick 5; page en "extra$n" ;;
+    7) rm -f content/en/extra*.md ;;
+    8) pick 3; page $l "deep/er/p$n" ;;
+    9) rm -rf "content/$l/deep" ;;
+    10) pick 9; sed "s/^title:.*/title: Site $n/" site.yaml >x && mv x site.yaml ;;
+    11) pick 2; if [ "$n" = 0 ]; then echo 'fallback: true' >>site.yaml; else sed '/^fallback/d' site.yaml >x && mv x site.yaml; fi
+        sort -u site.yaml >x && mv x site.yaml ;;
+    12) pick 9; echo "body { margin: $n px }" >templates/style.css ;;
+    13) pick 9; echo "<!-- $n -->" >>content/en/pic.svg; echo '![p](pic.svg)' >>"content/en/$d.md" ;;
+    esac
+}
+
+step=0
+while [ $step -lt "${STEPS:-40}" ]; do
+    edit
+    pick 3; jobs=$((n + 1))
+    if ! vram -o out -j $jobs >>log 2>&1; then echo "not ok incremental: step $step (kind $kind) does not build"; failed=1; break; fi
+    rm -rf clean .clean.*
+    if ! vram -o clean -f -j 1 --shuffle >>log 2>&1; then echo "not ok incremental: step $step (kind $kind) no clean build"; failed=1; break; fi
+    if ! diff -r out clean >differs; then
+        echo "not ok incremental: step $step (kind $kind, seed ${SEED:-1}) differs: $(head -c 300 differs | tr '\n' ' ')"
+        failed=1
+        break
+    fi
+    step=$((step + 1))
+done
+[ $failed -ne 0 ] || echo "ok incremental: $step edits, each the same as a clean build"
+
+# A file that somebody takes away or adds is noticed by its folder.
+rm out/en/d1.html; echo foreign >out/en/foreign.html
+vram -o out >>log 2>&1
+if diff -r out clean >differs; then echo "ok incremental: a damaged site is repaired"
+else echo "not ok incremental: damage stays: $(head -c 300 differs)"; failed=1; fi
+
+# A damaged cache is not believed.
+for cut in 0 7 40 2000; do
+    head -c $cut .out.vramdoc-cache/cache >x; cp x .out.vramdoc-cache/cache
+    page en d2 && vram -o out >>log 2>&1
+done
+rm -rf clean; vram -o clean -f >>log 2>&1
+if diff -r out clean >differs; then echo "ok incremental: a damaged cache is rebuilt"
+else echo "not ok incremental: a damaged cache is believed: $(head -c 300 differs)"; failed=1; fi
+
+# Errors leave the site as it was; the repair is built on it.
+cp -R out before; echo '[x](gone.md)' >>content/en/d3.md
+if vram -o out >>log 2>&1; then echo "not ok incremental: a broken link builds"; failed=1; fi
+if diff -r out before >differs; then echo "ok incremental: the last good site stays"
+else echo "not ok incremental: an error changed the site: $(head -c 300 differs)"; failed=1; fi
+page en d3; vram -o out >>log 2>&1; rm -rf clean; vram -o clean -f >>log 2>&1
+if diff -r out clean >differs; then echo "ok incremental: the next build repairs"
+else echo "not ok incremental: not repaired: $(head -c 300 differs)"; failed=1; fi
+
+# Killed at any moment, the next build makes it good.
+i=0
+while [ $i -lt 12 ]; do
+    page en d4; page de d5
+    echo "body { padding: $i px }" >templates/style.css
+    vram -o out >>log 2>&1 & pid=$!
+    sleep "0.00$((i % 10))"; kill -9 $pid 2>/dev/null || true; wait $pid 2>/dev/null || true
+    i=$((i + 1))
+done
+sleep 0.2
+vram -o out >>log 2>&1 || true; rm -rf clean; vram -o clean -f >>log 2>&1
+if diff -r out clean >differs; then echo "ok incremental: killed builds are repaired"
+else echo "not ok incremental: a killed build stays: $(head -c 300 differs)"; failed=1; fi
+[ $failed -eq 0 ] || tail -5 log
+exit $failed

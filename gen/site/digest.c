@@ -84,6 +84,8 @@ static void digest_addresses(struct build *b)
 {
     struct digest d = {.bytes = BUF_INIT};
     const struct site *site = &b->site;
+    add_u64(&d, site->settings.hash);   // whether untranslated pages have addresses, and of which shape
+    add_u64(&d, site->page_by_url.count);
     for (size_t i = 0; i < site->page_count; i++) {
         const struct page *p = site->pages[i];
         add_str(&d, p->source);

@@ -74,6 +74,7 @@ bool settings_parse(struct settings *s, str text, str file, str base_dir, arena 
 {
     struct setting_reader r = {.settings = s, .text = text, .file = file, .base_dir = base_dir, .arena = a, .diag = d};
     struct yaml_node *root;
+    s->hash = str_hash(text);
     size_t bad = utf8_invalid(text), from = str_starts(text, STR("\xEF\xBB\xBF")) ? 3 : 0;
     if (bad < text.len) {
         diag_add(d, text.ptr[bad] ? D_UTF8_INVALID : D_UTF8_NUL, DIAG_AT(file, text, bad), "the settings");
@@ -143,6 +144,8 @@ bool settings_load(struct settings *s, const struct settings_paths *p, str progr
     struct fs_stat st;
     bool wanted = p->file.len > 0 || fs_stat(file.ptr, &st) == 0;
     bool ok = read_file(s, file, wanted, a, d);
+    uint64_t shown[2] = {s->hash, str_hash(content)};   // edit links name the folder
+    s->hash = str_hash((str){(const char *)shown, sizeof shown});
     s->content_dir = content;
     s->output_dir = strip_slash(p->output.len ? p->output : STR("site"), a);
     if (p->templates.len) s->templates_dir = arena_str(a, p->templates);

@@ -66,7 +66,7 @@ static void put_json(const struct document *doc, const struct citing *c, size_t 
     const struct figure *g = c->figures[i];
     bool first = true;
     buf_str(out, out->len > 1 ? STR(",\n{") : STR("{"));
-    put_key("document", doc->key, out);
+    put_key("document", site_document_name(doc), out);
     put_key("name", g->name, out);
     put_key("kind", str_c(figure_kind_name(g->kind)), out);
     buf_lit(out, "\"value\":");
@@ -117,7 +117,7 @@ static void list_document(struct site *site, const struct document *doc, bool js
     c.cited = arena_new(&site->arena, bool, c.count * c.languages + 1);
     find_citations(site, doc, &c);
     if (!json)
-        buf_printf(out, "%.*s\n", STR_ARG(doc->key));
+        buf_printf(out, "%.*s\n", STR_ARG(site_document_name(doc)));
     for (size_t i = 0; i < c.count; i++) {
         if (json)
             put_json(doc, &c, i, out);

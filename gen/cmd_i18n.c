@@ -107,19 +107,19 @@ static void put_counts(struct status *s, const struct document *doc, const struc
         counts[x->blocks[i].state]++;
     if (s->json) {
         buf_printf(&s->out, "%s{\"document\":\"", s->out.len > 1 ? "," : "");
-        escape_json(&s->out, doc->key);
+        escape_json(&s->out, site_document_name(doc));
         buf_printf(&s->out, "\",\"language\":\"%.*s\",\"accepted\":%s,\"fresh\":%zu,\"stale\":%zu,\"missing\":%zu,"
                             "\"orphaned\":%zu,\"unknown\":%zu,\"blocks\":[",
                    STR_ARG(p->language->tag), x ? "true" : "false", counts[BLOCK_FRESH], counts[BLOCK_STALE],
                    x ? x->missing_count : 0, counts[BLOCK_ORPHANED], counts[BLOCK_UNKNOWN]);
     } else if (x) {
-        buf_printf(&s->out, "%.*s %.*s: %zu fresh, %zu stale, %zu missing, %zu orphaned", STR_ARG(doc->key),
+        buf_printf(&s->out, "%.*s %.*s: %zu fresh, %zu stale, %zu missing, %zu orphaned", STR_ARG(site_document_name(doc)),
                    STR_ARG(p->language->tag), counts[BLOCK_FRESH], counts[BLOCK_STALE], x->missing_count, counts[BLOCK_ORPHANED]);
         if (counts[BLOCK_UNKNOWN])
             buf_printf(&s->out, ", %zu never accepted", counts[BLOCK_UNKNOWN]);
         buf_char(&s->out, '\n');
     } else {
-        buf_printf(&s->out, "%.*s %.*s: never accepted\n", STR_ARG(doc->key), STR_ARG(p->language->tag));
+        buf_printf(&s->out, "%.*s %.*s: never accepted\n", STR_ARG(site_document_name(doc)), STR_ARG(p->language->tag));
     }
 }
 

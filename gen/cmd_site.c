@@ -40,10 +40,17 @@ struct document *site_document(const struct site *site, str name)
         name.len--;
     if (str_starts(name, root) && name.len > root.len && name.ptr[root.len] == '/')
         name = str_slice(name, root.len + 1, name.len);
+    if (str_eq(name, STR("index")))
+        name = STR("");  // the start page's key
     for (size_t i = 0; i < site->document_count; i++)
         if (str_eq(site->documents[i]->key, name))
             return site->documents[i];
     return NULL;
+}
+
+str site_document_name(const struct document *doc)
+{
+    return doc->key.len ? doc->key : STR("index");
 }
 
 bool site_scan_page(struct site *site, const struct page *p, struct scanned *out)

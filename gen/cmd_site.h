@@ -31,8 +31,10 @@ struct scanned {
 struct diag *site_options_diag(const struct site_options *o);
 // Settings, pages, documents, locales and catalogs. site->diag is d. False after errors were recorded.
 bool site_options_open(const struct site_options *o, struct site *site, struct diag *d);
-// By key, or by the path of its folder; NULL when there is none.
+// By key ("index" for the start page), or by the path of its folder; NULL when there is none.
 struct document *site_document(const struct site *site, str name);
+// Its key as people write it: "index" for the start page.
+str site_document_name(const struct document *doc);
 // Reads and scans p's file into the site's arena. False after io-read.
 bool site_scan_page(struct site *site, const struct page *p, struct scanned *out);
 // Prints what has been collected, flushes messages, frees both: the exit code.

@@ -117,14 +117,18 @@ static bool update_file(const struct figures *f, str code, str got, struct diag_
 
 // ---- the whole ---------------------------------------------------------------------------------
 
-static void put_block(str language, str code, buf *out)
+static void put_code(str code, buf *out)
 {
-    buf_printf(out, "<pre tabindex=\"0\"><code class=\"language-%.*s\">", STR_ARG(language));
-    if (!str_eq(language, STR("output")))
-        highlight(language, code, out);
-    else
-        escape_text(out, code);
+    buf_lit(out, "<pre tabindex=\"0\"><code class=\"language-lua\">");
+    highlight(STR("lua"), code, out);
     buf_lit(out, "</code></pre>\n");
+}
+
+static void put_output(str output, buf *out)
+{
+    buf_lit(out, "<pre class=\"output\" tabindex=\"0\"><samp>");
+    escape_text(out, output);
+    buf_lit(out, "</samp></pre>\n");
 }
 
 static bool compare(struct figures *f, str code, str wanted, str got, struct diag_pos at)
@@ -150,9 +154,9 @@ bool figures_example(struct figures *f, const struct page *page, str code, str w
     if (ok)
         ok = compare(f, code, without_end(wanted), got, at);
     buf_lit(out, "<div class=\"example\">\n");
-    put_block(STR("lua"), code, out);
+    put_code(code, out);
     if (got.len)
-        put_block(STR("output"), got, out);
+        put_output(got, out);
     buf_lit(out, "</div>\n");
     buf_free(&printed);
     return ok;

@@ -200,6 +200,7 @@ static int view_date(lua_State *L)
 
 // ---- addresses, HTML ---------------------------------------------------------------------------
 
+// The fingerprinted address of a file of the templates' folder; nil when there is none.
 static int view_asset(lua_State *L)
 {
     struct view *v = view_of(L);
@@ -207,7 +208,7 @@ static int view_asset(lua_State *L)
     name.ptr = luaL_checklstring(L, 1, &name.len);
     str url = v->vs->asset ? v->vs->asset(v->vs->ctx, name) : STR_NONE;
     if (!url.len)
-        return luaL_error(L, "there is no file \"%s\" in the templates' folder", name.ptr);
+        return 0;  // for templates that ask whether it is there
     v->L = L;
     view_push_url(v, url);
     return 1;

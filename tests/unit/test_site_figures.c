@@ -318,7 +318,7 @@ static void worked_examples(void **state)
     struct fixture *f = setup("en");
     load(f, lua);
     assert_true(example(f, "local x = 2\ny = 3\nprint(x + y)\nprint(\"<\")\n", "5\n<\n"));
-    assert_true(str_search(buf_view(&f->out), STR("<pre tabindex=\"0\"><code class=\"language-output\">5\n&lt;</code></pre>")) < f->out.len);
+    assert_true(str_search(buf_view(&f->out), STR("<pre class=\"output\" tabindex=\"0\"><samp>5\n&lt;</samp></pre>")) < f->out.len);
     assert_true(example(f, "print(y)\n", "nil\n"));
     assert_true(example(f, "print(peak)\n", "6187763980\n"));
     assert_true(example(f, "local x = 1\n", ""));

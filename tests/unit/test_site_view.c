@@ -258,7 +258,7 @@ static void reports_errors_in_templates(void **state)
     complains("{% while true do %}{% end %}", "ran past its limit");
     complains("{% local s = \"x\" while true do s = s .. s end %}", "ran past its limit");
     complains("{% while true do pcall(error) end %}", "ran past its limit");
-    complains("{{ asset(\"none.css\") }}", "no file \"none.css\"");
+    complains("{{ asset(\"none.css\") }}", "the value is nil");
 }
 
 static void includes_other_templates(void **state)

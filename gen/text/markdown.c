@@ -94,16 +94,48 @@ static cmark_parser *new_parser(unsigned extensions, cmark_mem *mem)
     return p;
 }
 
-// The extensions that this text may be parsed with: without tables where one would take too much memory.
+static bool holds(str s, str part)
+{
+    return str_search(s, part) < s.len;
+}
+
+static bool holds_byte(str s, char c)
+{
+    return str_find(s, c) < s.len;
+}
+
+// Whether a table can begin: its delimiter row has one of these. Dashes alone make a heading.
+static bool may_have_table(str s)
+{
+    return holds_byte(s, '|') || holds(s, STR(":-")) || holds(s, STR("-:")) || holds_byte(s, '\v') || holds_byte(s, '\f');
+}
+
+// Extensions without what they look for in the text: they cost time all the same (a quarter of a page's parse).
+static unsigned useful_extensions(unsigned wanted, str body)
+{
+    unsigned useless = 0;
+    if (!may_have_table(body))
+        useless |= MD_TABLE;
+    if (!holds_byte(body, '~'))
+        useless |= MD_STRIKETHROUGH;
+    if (!holds(body, STR("://")) && !holds(body, STR("www.")) && !holds_byte(body, '@'))
+        useless |= MD_AUTOLINK;
+    if (!holds(body, STR("[^")))
+        useless |= MD_FOOTNOTES;
+    return wanted & ~useless;
+}
+
+// The extensions that this text is parsed with: without tables where one would take too much memory.
 static unsigned safe_extensions(struct md *r, str body)
 {
     size_t limit = r->o->max_table_cells ? r->o->max_table_cells : DEFAULT_TABLE_CELLS;
     size_t offset;
-    if (!(r->o->extensions & MD_TABLE) || md_tables_fit(body, limit, &offset))
-        return r->o->extensions;
+    unsigned useful = useful_extensions(r->o->extensions, body);
+    if (!(useful & MD_TABLE) || md_tables_fit(body, limit, &offset))
+        return useful;
     diag_add(r->d, D_TABLE_TOO_LARGE, md_at(r, r->from + offset), "more than %zu cells", limit);
     r->ok = false;
-    return r->o->extensions & ~(unsigned)MD_TABLE;
+    return useful & ~(unsigned)MD_TABLE;
 }
 
 static void render_tree(struct md *r, cmark_node *root)

@@ -1,0 +1,104 @@
+// Languages in paths: every layout, and words that only look like languages.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gen/site/links.h"
+#include "gen/site/names.h"
+#include "gen/site/settings.h"
+
+static const str paths[] = {
+    {"de/guide/a.md", 13}, {"docs/en/b.md", 12}, {"docs/fr/b.md", 12}, {"docs/fr/only.md", 15}, {"en/guide/a.md", 13},
+    {"guide-de.md", 11}, {"guide-pt-BR.md", 14}, {"how-to.md", 9}, {"log.md", 6}, {"note.de.md", 10}, {"note.md", 7},
+    {"pages.de/x.md", 13}, {"pages/x.md", 10}, {"release.1.2.md", 14}, {"topic/de.md", 11}, {"topic/en.md", 11}, {"what-is.md", 10},
+    {"_posts/2026-01-02-post-es.md", 28}, {"lua/hello.md", 12}, {"ada/hello.md", 12}, {"no/x.md", 7},
+};
+
+static const struct { const char *path, *tag, *key; } wanted[] = {
+    {"de/guide/a.md", "de", "guide/a"}, {"docs/en/b.md", "en", "docs/b"}, {"docs/fr/only.md", "fr", "docs/only"},
+    {"guide-de.md", "de", "guide"}, {"guide-pt-BR.md", "pt-BR", "guide"}, {"how-to.md", "", "how-to"}, {"log.md", "", "log"},
+    {"note.de.md", "de", "note"}, {"note.md", "", "note"}, {"pages.de/x.md", "de", "pages/x"}, {"pages/x.md", "", "pages/x"},
+    {"release.1.2.md", "", "release.1.2"}, {"topic/en.md", "en", "topic"}, {"what-is.md", "", "what-is"},
+    {"lua/hello.md", "", "lua/hello"}, {"no/x.md", "", "no/x"},
+};
+
+static void layouts(void **state)
+{
+    arena a = ARENA_INIT;
+    const struct names *n = names_learn(paths, sizeof paths / sizeof paths[0], NULL, 0, &a);
+    (void)state;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        struct name got = names_split(n, str_c(wanted[i].path), STR_NONE, &a);
+        if (!str_eq(got.tag, str_c(wanted[i].tag)) || !str_eq(got.key, str_c(wanted[i].key)))
+            fail_msg("%s: got \"%.*s\" \"%.*s\", wanted \"%s\" \"%s\"", wanted[i].path, STR_ARG(got.tag), STR_ARG(got.key),
+                     wanted[i].tag, wanted[i].key);
+    }
+    arena_free(&a);
+}
+
+static void front_matter_is_believed(void **state)
+{
+    arena a = ARENA_INIT;
+    const struct names *n = names_learn(paths, sizeof paths / sizeof paths[0], NULL, 0, &a);
+    struct name got = names_split(n, STR("_posts/2026-01-02-post-es.md"), STR("es"), &a);
+    (void)state;
+    assert_true(str_eq(got.tag, STR("es")) && str_eq(got.key, STR("post")) && str_eq(got.date, STR("2026-01-02")));
+    got = names_split(n, STR("how-to.md"), STR("en"), &a);
+    assert_true(got.tag.len == 0 && str_eq(got.key, STR("how-to")));
+    arena_free(&a);
+}
+
+static void listed_languages_are_meant(void **state)
+{
+    arena a = ARENA_INIT;
+    const str listed[] = {STR("no"), STR("is")};
+    const struct names *n = names_learn(paths, sizeof paths / sizeof paths[0], listed, 2, &a);
+    struct name got = names_split(n, STR("no/x.md"), STR_NONE, &a);
+    (void)state;
+    assert_true(str_eq(got.tag, STR("no")) && str_eq(got.key, STR("x")));
+    got = names_split(n, STR("what-is.md"), STR_NONE, &a);   // not even then: no other file is called "what"
+    assert_true(str_eq(got.key, STR("what-is")));
+    arena_free(&a);
+}
+
+static void tags(void **state)
+{
+    static const struct { const char *in, *out; } cases[] = {
+        {"es", "es"}, {"ES", "es"}, {"pt_br", "pt-BR"}, {"zh-hant-tw", "zh-Hant-TW"}, {"es-419", "es-419"}, {"xx", ""},
+        {"klingonish", ""}, {"", ""}, {"e", ""}, {"en-ZZZ", ""}, {"../en", ""},
+    };
+    arena a = ARENA_INIT;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        str got = language_tag(str_c(cases[i].in), &a);
+        if (!str_eq(got, str_c(cases[i].out))) fail_msg("%s: got \"%.*s\"", cases[i].in, STR_ARG(got));
+    }
+    arena_free(&a);
+}
+
+static void relative_addresses(void **state)
+{
+    static const struct { const char *from, *to, *wanted; } cases[] = {
+        {"a.html", "b.html", "b.html"}, {"es/a.html", "de/a.html", "../de/a.html"}, {"es/x/a.html", "es/b.html", "../b.html"},
+        {"index.html", "es/index.html", "es/index.html"}, {"es/a/index.html", "es/a/b.html", "b.html"}, {"ab/x.html", "ac/x.html", "../ac/x.html"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        buf b = BUF_INIT;
+        link_relative(str_c(cases[i].from), str_c(cases[i].to), &b);
+        assert_string_equal(b.ptr, cases[i].wanted);
+        buf_free(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layouts), cmocka_unit_test(front_matter_is_believed), cmocka_unit_test(listed_languages_are_meant),
+        cmocka_unit_test(tags), cmocka_unit_test(relative_addresses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

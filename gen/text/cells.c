@@ -44,8 +44,8 @@ static size_t run_length(str s, size_t at)
     return n - at;
 }
 
-// Offset behind the run of exactly length backticks that closes a span opened before from; 0 when there is none
-// in the same paragraph.
+// Offset behind the run of exactly length backticks that closes a span opened before from; 0 when
+// there is none in the same paragraph.
 static size_t span_end(str s, size_t from, size_t length)
 {
     for (size_t i = from; i < s.len;) {

@@ -1,4 +1,5 @@
-// Bytes made safe for where they stand: finds the few that need it sixteen at a time, copies the rest whole.
+// Bytes made safe for where they stand: finds the few that need it sixteen at a time, copies the
+// rest whole.
 #include "gen/text/escape.h"
 
 #include <string.h>

@@ -88,8 +88,8 @@ size_t hl_line_end(str code, size_t i)
     return p ? (size_t)(p - code.ptr) : code.len;
 }
 
-// A string in the quote that stands at i, with backslash escapes. One that is not closed ends with its line, or with
-// the code when it may have many.
+// A string in the quote that stands at i, with backslash escapes. One that is not closed ends with
+// its line, or with the code when it may have many.
 size_t hl_quoted_end(str code, size_t i, bool many_lines)
 {
     char quote = code.ptr[i++];
@@ -117,7 +117,8 @@ size_t hl_name_end(str code, size_t i)
     return i;
 }
 
-// Digits of any base, separators, one suffix: 0x1F, 1_000, 1.5e-3, 10ull. Two dots end it (Lua's 1..2).
+// Digits of any base, separators, one suffix: 0x1F, 1_000, 1.5e-3, 10ull. Two dots end it (Lua's
+// 1..2).
 size_t hl_number_end(str code, size_t i)
 {
     bool hex = i + 1 < code.len && code.ptr[i] == '0' && (code.ptr[i + 1] | 32) == 'x';

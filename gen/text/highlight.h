@@ -4,8 +4,8 @@
 
 #include "gen/base/buf.h"
 
-// Appends code as escaped HTML with <span class="k|s|c|n|f|o|..."> around tokens. False when the language is not known:
-// then the code is only escaped. Never fails on any bytes.
+// Appends code as escaped HTML with <span class="k|s|c|n|f|o|..."> around tokens. False when the
+// language is not known: then the code is only escaped. Never fails on any bytes.
 bool highlight(str language, str code, buf *out);
 
 #endif

@@ -1,4 +1,5 @@
-// The lexer of programming languages and JSON, driven by the flags of a language's row; and the shell's.
+// The lexer of programming languages and JSON, driven by the flags of a language's row; and the
+// shell's.
 #include <string.h>
 
 #include "gen/text/highlight_lexer.h"

@@ -1,4 +1,5 @@
-// What the lexers of the highlighter share: a cursor over code that prints coloured and plain pieces.
+// What the lexers of the highlighter share: a cursor over code that prints coloured and plain
+// pieces.
 #ifndef GEN_TEXT_HIGHLIGHT_LEXER_H
 #define GEN_TEXT_HIGHLIGHT_LEXER_H
 

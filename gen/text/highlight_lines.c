@@ -176,7 +176,8 @@ void hl_diff(const struct hl_language *l, str code, buf *out)
     hl_flush(&h);
 }
 
-// Length of the prompt that a line begins with: "$ ", "# ", "> ", ">>> ", "... ", "user@host:~$ ", "(venv) $ ".
+// Length of the prompt that a line begins with: "$ ", "# ", "> ", ">>> ", "... ", "user@host:~$ ",
+// "(venv) $ ".
 static size_t prompt_length(str line)
 {
     if (str_starts(line, STR(">>> ")) || str_starts(line, STR("... ")))

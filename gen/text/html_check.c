@@ -1,4 +1,5 @@
-// Well-formedness of a page: every element closed in order, no attribute twice, every & a character reference.
+// Well-formedness of a page: every element closed in order, no attribute twice, every & a character
+// reference.
 #include <string.h>
 
 #include "gen/text/html_names.h"

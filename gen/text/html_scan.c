@@ -1,4 +1,5 @@
-// Reads HTML tag by tag in one pass over the bytes, without a tree; script and style are one text up to their end tag.
+// Reads HTML tag by tag in one pass over the bytes, without a tree; script and style are one text
+// up to their end tag.
 #include "gen/text/html_scan.h"
 
 #include <string.h>

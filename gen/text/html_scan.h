@@ -1,4 +1,5 @@
-// Tags, attributes and text of an HTML page, without building a tree: for links, anchors, search and well-formedness.
+// Tags, attributes and text of an HTML page, without building a tree: for links, anchors, search
+// and well-formedness.
 #ifndef GEN_TEXT_HTML_SCAN_H
 #define GEN_TEXT_HTML_SCAN_H
 
@@ -20,9 +21,11 @@ struct html_token {
 
 struct html_scan;
 
-// Calls visit for each token. Stops when visit answers false. Never reads past html; any bytes are accepted.
+// Calls visit for each token. Stops when visit answers false. Never reads past html; any bytes are
+// accepted.
 void html_scan(str html, bool (*visit)(void *ctx, const struct html_token *t), void *ctx);
-// Records html-malformed for unclosed, misnested, duplicate attributes, bad entities, void elements closed.
+// Records html-malformed for unclosed, misnested, duplicate attributes, bad entities, void elements
+// closed.
 bool html_check(str html, str file, struct diag *d);
 // Decodes entities of text or an attribute's value.
 void html_unescape(str s, buf *out);

@@ -1,4 +1,5 @@
-// Parses Markdown with cmark-gfm and walks the tree once, by a table of functions: the renderer's entry.
+// Parses Markdown with cmark-gfm and walks the tree once, by a table of functions: the renderer's
+// entry.
 #include "gen/text/markdown.h"
 
 #include <cmark-gfm-core-extensions.h>
@@ -58,8 +59,8 @@ str md_word(struct md *r, const char *key, const char *english)
     return word.len ? word : str_c(english);
 }
 
-// The same as cmark-gfm's default allocator, but by malloc: glibc's calloc goes past its thread cache, and a page is
-// hundreds of small nodes.
+// The same as cmark-gfm's default allocator, but by malloc: glibc's calloc goes past its thread
+// cache, and a page is hundreds of small nodes.
 static void *alloc_zeroed(size_t n, size_t size)
 {
     size_t bytes;
@@ -110,7 +111,8 @@ static bool may_have_table(str s)
     return holds_byte(s, '|') || holds(s, STR(":-")) || holds(s, STR("-:")) || holds_byte(s, '\v') || holds_byte(s, '\f');
 }
 
-// Extensions without what they look for in the text: they cost time all the same (a quarter of a page's parse).
+// Extensions without what they look for in the text: they cost time all the same (a quarter of a
+// page's parse).
 static unsigned useful_extensions(unsigned wanted, str body)
 {
     unsigned useless = 0;
@@ -125,7 +127,8 @@ static unsigned useful_extensions(unsigned wanted, str body)
     return wanted & ~useless;
 }
 
-// The extensions that this text is parsed with: without tables where one would take too much memory.
+// The extensions that this text is parsed with: without tables where one would take too much
+// memory.
 static unsigned safe_extensions(struct md *r, str body)
 {
     size_t limit = r->o->max_table_cells ? r->o->max_table_cells : DEFAULT_TABLE_CELLS;

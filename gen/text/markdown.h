@@ -1,5 +1,6 @@
 // Markdown to HTML by cmark-gfm, rendered from its AST, with hooks for what only the site knows.
-// gen/text/markdown*.c are the only files that know cmark-gfm. What the output looks like: tests/spec/markdown-*.md.
+// gen/text/markdown*.c are the only files that know cmark-gfm. What the output looks like:
+// tests/spec/markdown-*.md.
 #ifndef GEN_TEXT_MARKDOWN_H
 #define GEN_TEXT_MARKDOWN_H
 
@@ -42,17 +43,19 @@ struct md_result {
 // Hooks may be NULL. All strings handed back must live until md_render returns.
 struct md_hooks {
     void *ctx;
-    // A link's or image's destination as it shall stand in the output; what it got when it has nothing to change.
+    // A link's or image's destination as it shall stand in the output; what it got when it has
+    // nothing to change.
     str (*link)(void *ctx, str destination, bool is_image, struct diag_pos at);
     // An inline `{lua} code` cell: HTML into out. False after recording an error.
     bool (*cell)(void *ctx, str code, struct diag_pos at, buf *out);
     // A fenced {lua} cell: code, and the wanted output that stands in the file (see cells.h).
     bool (*example)(void *ctx, str code, str wanted, struct diag_pos at, buf *out);
-    // A word of the interface in the page's language; empty: English. Keys: alert.note alert.tip alert.important
-    // alert.warning alert.caution footnotes.title footnotes.ref ("Note {n}") footnotes.back (+ " 1") table.label (+ " 1") task.done task.open
-    // stale.mark
+    // A word of the interface in the page's language; empty: English. Keys: alert.note alert.tip
+    // alert.important alert.warning alert.caution footnotes.title footnotes.ref ("Note {n}")
+    // footnotes.back (+ " 1") table.label (+ " 1") task.done task.open stale.mark
     str (*word)(void *ctx, str key);
-    // Width and height of a local image in pixels, so that nothing moves when it has loaded. False: not known.
+    // Width and height of a local image in pixels, so that nothing moves when it has loaded. False:
+    // not known.
     bool (*image_size)(void *ctx, str destination, uint32_t *width, uint32_t *height);
     // Whether the i-th block (md_result.blocks) of this translation is older than its source.
     bool (*stale)(void *ctx, size_t block);
@@ -74,8 +77,8 @@ struct md_options {
 
 // Once per process, before any fork.
 void md_init(void);
-// Renders body (text[from..]) and appends HTML to out. *result lives in a. False after errors were recorded in d; what
-// could be rendered is in out.
+// Renders body (text[from..]) and appends HTML to out. *result lives in a. False after errors were
+// recorded in d; what could be rendered is in out.
 bool md_render(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d, buf *out,
                struct md_result *result);
 // The same without output: blocks, headings and links only.

@@ -1,4 +1,5 @@
-// Code blocks of a site's page: coloured code, formula blocks, worked examples with the output that they must print.
+// Code blocks of a site's page: coloured code, formula blocks, worked examples with the output that
+// they must print.
 #include "gen/text/cells.h"
 #include "gen/text/escape.h"
 #include "gen/text/highlight.h"
@@ -80,7 +81,8 @@ static cmark_node *wanted_of(cmark_node *example)
     return n && n->type == CMARK_NODE_CODE_BLOCK && cell_output(md_chunk(&n->as.code.info)) ? n : NULL;
 }
 
-// A worked example and its output are one: the output's own node is passed over when the walk comes to it.
+// A worked example and its output are one: the output's own node is passed over when the walk comes
+// to it.
 static void example(struct md *r, cmark_node *n, str code)
 {
     cmark_node *output = wanted_of(n);

@@ -1,4 +1,5 @@
-// Headings: levels shifted to fit the page, ids as GitHub makes them and unique, what a table of contents needs.
+// Headings: levels shifted to fit the page, ids as GitHub makes them and unique, what a table of
+// contents needs.
 #include <string.h>
 #include <unicode/uchar.h>
 
@@ -43,7 +44,8 @@ void md_anchor_add(struct md *r, str id)
     res->anchors[res->anchor_count++] = arena_str(r->a, id);
 }
 
-// Letters, marks, decimal digits and connectors stay: what GitHub's slugs keep beside space and hyphen.
+// Letters, marks, decimal digits and connectors stay: what GitHub's slugs keep beside space and
+// hyphen.
 static bool is_word(UChar32 c)
 {
     return (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0;
@@ -124,7 +126,8 @@ static str take_explicit_id(cmark_node *heading)
     return id;
 }
 
-// The id itself, or the first of id-1, id-2, ... that is free. The map remembers how far the numbers have come.
+// The id itself, or the first of id-1, id-2, ... that is free. The map remembers how far the
+// numbers have come.
 static str unique_id(struct md *r, str id)
 {
     bool is_new;

@@ -1,4 +1,5 @@
-// Raw HTML in Markdown: an allow-list of harmless tags, closed where they must be; everything else is shown as text.
+// Raw HTML in Markdown: an allow-list of harmless tags, closed where they must be; everything else
+// is shown as text.
 #include <cmark-gfm/houdini.h>
 
 #include "gen/text/escape.h"
@@ -14,7 +15,8 @@ static const struct { str name; enum tag_kind kind; } allowed_tags[] = {
 #undef X
 };
 
-// Attributes that neither run, load nor look like the site's own: what they hold is for reading only.
+// Attributes that neither run, load nor look like the site's own: what they hold is for reading
+// only.
 static const str allowed_attributes[] = {STR("title"), STR("lang"), STR("dir"), STR("datetime"), STR("open")};
 
 // A tag as it stands in raw HTML.
@@ -154,7 +156,8 @@ void md_tags_close(struct md *r, const cmark_node *parent)
         put_end(r);
 }
 
-// An end tag ends the innermost open element of its name in the same node, and what is open within it.
+// An end tag ends the innermost open element of its name in the same node, and what is open within
+// it.
 static bool close_tag(struct md *r, const cmark_node *parent, str name)
 {
     size_t i = r->tag_count;

@@ -1,4 +1,5 @@
-// A fragment with the very bytes that cmark-gfm's own HTML renderer prints: no ids, alerts, highlighting or formulas.
+// A fragment with the very bytes that cmark-gfm's own HTML renderer prints: no ids, alerts,
+// highlighting or formulas.
 #include "gen/text/escape.h"
 #include "gen/text/markdown_render.h"
 

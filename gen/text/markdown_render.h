@@ -1,4 +1,5 @@
-// What the files of the Markdown renderer share: the state of one render, and the tables of small functions that walk the tree.
+// What the files of the Markdown renderer share: the state of one render, and the tables of small
+// functions that walk the tree.
 #ifndef GEN_TEXT_MARKDOWN_RENDER_H
 #define GEN_TEXT_MARKDOWN_RENDER_H
 

@@ -1,4 +1,5 @@
-// The blocks of a site's page: paragraphs, lists with tasks, quotes and GitHub's alerts; and the table of all functions.
+// The blocks of a site's page: paragraphs, lists with tasks, quotes and GitHub's alerts; and the
+// table of all functions.
 #include "gen/text/escape.h"
 #include "gen/text/markdown_render.h"
 
@@ -14,7 +15,8 @@ static void leaf_enter(struct md *r, cmark_node *n)
     r->cursor = 0;
 }
 
-// Says discreetly that the source of a translated block has changed. The class is for the whole block.
+// Says discreetly that the source of a translated block has changed. The class is for the whole
+// block.
 void md_stale_mark(struct md *r)
 {
     if (!r->stale)
@@ -35,7 +37,8 @@ static uint8_t paragraph_kind(const cmark_node *n)
     return n->parent->type == CMARK_NODE_BLOCK_QUOTE ? 'q' : 'p';
 }
 
-// A task's box is a picture with a name: a disabled checkbox would be skipped by the keyboard and has no label.
+// A task's box is a picture with a name: a disabled checkbox would be skipped by the keyboard and
+// has no label.
 static void put_box(struct md *r, bool done)
 {
     str word = done ? md_word(r, "task.done", "Done") : md_word(r, "task.open", "To do");

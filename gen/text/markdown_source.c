@@ -1,7 +1,9 @@
-// Where the tree's nodes stand in the source, and what a translation follows: blocks with hashes of their text.
+// Where the tree's nodes stand in the source, and what a translation follows: blocks with hashes of
+// their text.
 //
-// cmark-gfm's own columns are wrong on lazy continuation lines and in footnotes, so only its line numbers of blocks are
-// trusted; lines of a block's content are found as the tails of source lines, and inlines by their text in the content.
+// cmark-gfm's own columns are wrong on lazy continuation lines and in footnotes, so only its line
+// numbers of blocks are trusted; lines of a block's content are found as the tails of source lines,
+// and inlines by their text in the content.
 #include "gen/text/cells.h"
 #include "gen/text/markdown_render.h"
 
@@ -87,7 +89,8 @@ static str trim_tail(str s)
     return s;
 }
 
-// Where part begins in a source line that ends with it, a heading's closing #s aside; line.len when it does not.
+// Where part begins in a source line that ends with it, a heading's closing #s aside; line.len when
+// it does not.
 static size_t tail_place(str line, str part, bool heading)
 {
     str s = trim_tail(line);
@@ -105,7 +108,8 @@ static str content_line(str content, size_t start)
     return str_trim(str_slice(rest, 0, str_find(rest, '\n')));
 }
 
-// The source line that the content's first line stands on: link definitions above it have left the content.
+// The source line that the content's first line stands on: link definitions above it have left the
+// content.
 static size_t first_line(struct md *r, cmark_node *leaf)
 {
     str first = content_line(md_content(leaf), 0);
@@ -119,8 +123,8 @@ static size_t first_line(struct md *r, cmark_node *leaf)
     return start;
 }
 
-// Moves the map to the content line that holds at. Lines are counted from where the map stood, so that a paragraph of
-// a megabyte with many links costs one pass.
+// Moves the map to the content line that holds at. Lines are counted from where the map stood, so
+// that a paragraph of a megabyte with many links costs one pass.
 static void map_move(struct md_map *m, str content, size_t at)
 {
     while (at < m->start) {
@@ -226,7 +230,8 @@ static bool is_destination(str s, size_t at)
     return i > 1 && s.ptr[i - 1] == '(' && s.ptr[i - 2] == ']';
 }
 
-// An autolink's text is its address, but for a scheme that was put before it; no bracket stands before it.
+// An autolink's text is its address, but for a scheme that was put before it; no bracket stands
+// before it.
 static size_t bare_place(const struct md *r, str content, const cmark_node *link)
 {
     const cmark_node *child = link->first_child;

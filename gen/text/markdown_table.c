@@ -1,12 +1,14 @@
-// Tables of a site's page: bounded before they are parsed, in a region that scrolls, with scopes, classes and captions.
+// Tables of a site's page: bounded before they are parsed, in a region that scrolls, with scopes,
+// classes and captions.
 #include <string.h>
 
 #include "gen/text/escape.h"
 #include "gen/text/markdown_render.h"
 
-// cmark-gfm fills missing cells up, so n columns and m short rows cost n x m cells; it walks a list for each cell, so n
-// columns cost n x n steps; and it reads the whole paragraph again for each delimiter row that does not fit it.
-// No table for people to read has so many columns; the steps are about a tenth of a second.
+// cmark-gfm fills missing cells up, so n columns and m short rows cost n x m cells; it walks a list
+// for each cell, so n columns cost n x n steps; and it reads the whole paragraph again for each
+// delimiter row that does not fit it. No table for people to read has so many columns; the steps
+// are about a tenth of a second.
 enum { MAX_COLUMNS = 1000, MAX_STEPS = 64 << 20 };
 
 static bool is_delimiter_byte(char c)
@@ -34,8 +36,8 @@ static bool next_line(struct lines *l, str *line)
     return any;
 }
 
-// Columns of a line that may be a table's delimiter row (|---|:-:|, in quotes too): its runs of dashes; 0 when it is
-// none. Dashes alone underline a heading or are a rule.
+// Columns of a line that may be a table's delimiter row (|---|:-:|, in quotes too): its runs of
+// dashes; 0 when it is none. Dashes alone underline a heading or are a rule.
 static size_t delimiter_columns(str line)
 {
     size_t columns = 0;
@@ -97,8 +99,8 @@ static bool delimiter_fits(struct run *run, struct lines rest, size_t at, size_t
     return rows_fit(rest, columns, max_cells);
 }
 
-// Whether every table of body stays within max_cells, judged without parsing: a line of dashes and pipes, times the
-// lines behind it. *offset is the first table that does not.
+// Whether every table of body stays within max_cells, judged without parsing: a line of dashes and
+// pipes, times the lines behind it. *offset is the first table that does not.
 bool md_tables_fit(str body, size_t max_cells, size_t *offset)
 {
     struct lines rest = {body, body.len && memchr(body.ptr, '\r', body.len)};
@@ -122,7 +124,8 @@ bool md_tables_fit(str body, size_t max_cells, size_t *offset)
     return true;
 }
 
-// "Table: What it shows" directly before a table, or ": What it shows" (Pandoc's short form, the same in any language).
+// "Table: What it shows" directly before a table, or ": What it shows" (Pandoc's short form, the
+// same in any language).
 static size_t caption_prefix(str s)
 {
     static const str prefixes[] = {STR("Table: "), STR(": ")};
@@ -200,7 +203,8 @@ void md_table_leave(struct md *r, cmark_node *n)
     buf_lit(r->out, "</table>\n</div>\n");
 }
 
-// A row is one block: its cells, with a separator that no text has and a space that ends the last word.
+// A row is one block: its cells, with a separator that no text has and a space that ends the last
+// word.
 static void row_block(struct md *r, cmark_node *row)
 {
     buf_clear(&r->row);

@@ -141,8 +141,8 @@ static void talk(int fd, str tex, pid_t pid, buf *answer)
         ;
 }
 
-// Gives tex to a child and reads all that it prints. 0 or an errno. A socket, not pipes: a child that has died must not
-// end this process by SIGPIPE.
+// Gives tex to a child and reads all that it prints. 0 or an errno. A socket, not pipes: a child
+// that has died must not end this process by SIGPIPE.
 static int run(str tex, bool display, buf *answer)
 {
     int ends[2];

@@ -58,7 +58,8 @@ static bool put_letters(const struct alphabet *a, str text, buf *out)
     return true;
 }
 
-// Takes an attribute that begins *rest, its element's text after the tag; true when both have been written.
+// Takes an attribute that begins *rest, its element's text after the tag; true when both have been
+// written.
 static bool put_element(str *rest, size_t name_length, buf *out)
 {
     str after = str_slice(*rest, name_length, rest->len);

@@ -169,8 +169,13 @@
   }
 
   function commands(config) {
-    var changed = differences(config), flags = Object.keys(changed).filter(function (key) { return key !== "gpu"; });
-    out("flags").textContent = flags.map(function (key) { return "--" + key + "=" + changed[key]; }).join(" ");
+    var keys = ["batch_size", "block_size", "gradient_accumulation_steps", "n_layer", "n_head", "n_embd", "dropout", "bias", "dtype", "compile"];
+    var python = { "true": "True", "false": "False", none: "False", "2.4": "True", "2.5": "True" };
+    out("flags").textContent = config.family !== "gpt2" ? "" : keys.map(function (key) {
+      var value = String(config[key]);
+      return "--" + key + "=" + (key === "compile" || key === "bias" ? python[value] : value);
+    }).join(" ");
+    out("flags").closest(".flags").hidden = config.family !== "gpt2";
     out("command").textContent = "vramcalc estimate " + flat().trim().split("\n").map(function (l) { return l.replace(" = ", "=").replace(/=(.*\s.*)$/, "='$1'"); }).join(" ");
   }
 

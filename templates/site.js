@@ -20,6 +20,10 @@
   document.addEventListener("keydown", function (e) {
     if (e.key === "Escape" && langs && langs.open) { langs.open = false; langs.firstElementChild.focus(); }
   });
+  // Another language is shown at the same place: ids and states are the same there.
+  if (langs) langs.addEventListener("click", function (e) {
+    if (e.target.href) e.target.href = e.target.href.split("#")[0] + location.hash;
+  });
   document.addEventListener("click", function (e) {
     if (langs && langs.open && !langs.contains(e.target)) langs.open = false;
     if (form && !form.contains(e.target)) panel.hidden = true;

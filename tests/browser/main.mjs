@@ -4,6 +4,7 @@ import { serve } from "./server.mjs";
 import { pagesOf } from "./pages.mjs";
 import * as looks from "./looks.mjs";
 import * as works from "./works.mjs";
+import * as calculator from "./calculator.mjs";
 import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
 
@@ -16,7 +17,8 @@ const fixture = { root: fixtureRoot, http: servedFixture.origin, file: pathToFil
 
 try {
   await looks.run(browser, site, fixture);
-  await works.run(browser, site, fixture);
+  await works.run(browser, site);
+  await calculator.run(browser, site);
 } finally {
   await browser.close();
   served.close();

@@ -11,6 +11,7 @@ static struct value gpt_attention(struct graph *g, struct value x)
     struct value qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
     layer_split3(g, qkv, shapes, part);
     graph_drop(g, qkv);
+    cache_keep(g, part[1], part[2]);
     struct value y = layer_attention(g, part[0], part[1], part[2]);
     struct value projected = layer_linear(g, y, P_O, SHAPE_U);
     struct value out = layer_dropout(g, projected, ROLE_ATTN_DROP);

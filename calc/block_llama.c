@@ -79,6 +79,7 @@ static struct value llama_attention(struct graph *g, struct value x)
 {
     struct heads h = llama_project(g, x);
     llama_rotate(g, &h);
+    cache_keep(g, h.k, h.v);
     struct value y = llama_attend(g, &h);
     struct value out = layer_linear(g, y, P_O, SHAPE_U);
     graph_drop(g, y);

@@ -1,4 +1,4 @@
-// Owns the run as a whole: which passes follow each other, and the preparation of everything they need.
+// Owns an engine's life and the preparation of a run: model, sizes, reels, state.
 
 #include "calc/engine.h"
 
@@ -114,7 +114,7 @@ uint32_t engine_micro_steps(const struct model *m)
 
 bool engine_evaluates(const struct model *m)
 {
-    return m->c.mode == MODE_PROCESS && m->c.evaluation && m->c.family == FAMILY_GPT2;
+    return m->c.mode == MODE_PROCESS && m->c.task == TASK_TRAIN && m->c.evaluation && m->c.pipeline_parallel == 1 && m->c.family == FAMILY_GPT2;
 }
 
 // What reels depend on: the configuration with its plain dimensions made alike.
@@ -131,7 +131,8 @@ static struct vram_config engine_key(const struct model *m)
     k.n_expert = k.n_expert > 0;
     k.n_head = k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.batch_size = k.seq_len = 0;
     k.n_expert_active = k.expert_inner = k.gradient_accumulation_steps = k.grad_clip = 0;
-    k.evaluation = k.optimizer = 0;
+    k.pipeline_parallel = (k.pipeline_parallel > 1) | m->first << 1 | m->last << 2;
+    k.evaluation = k.optimizer = k.max_new_tokens = 0;
     k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold = k.roundup_power2_divisions = 0;
     k.context_mib = k.workspace_bytes = 0;
@@ -147,8 +148,13 @@ static bool engine_same(const struct vram_config *a, const struct vram_config *b
     return true;
 }
 
+// A generation has a pass for the prompt, one for the first step and one for those after it.
 static bool engine_uses(const struct model *m, unsigned reel)
 {
+    if ((m->c.task == TASK_INFERENCE) != (reel >= ENGINE_PROMPT))
+        return false;
+    if (reel >= ENGINE_PROMPT)
+        return m->c.max_new_tokens >= reel - ENGINE_PROMPT;
     if (reel == ENGINE_EVAL_FIRST || reel == ENGINE_EVAL)
         return engine_evaluates(m);
     return reel != ENGINE_AGAIN || engine_micro_steps(m) > 1;
@@ -160,6 +166,9 @@ static int engine_record(struct engine *e, const struct model *m, bool all)
         [ENGINE_EVAL_FIRST] = {false, false, false}, [ENGINE_EVAL] = {false, false, true},
         [ENGINE_FIRST] = {true, false, false},       [ENGINE_NEXT] = {true, false, true},
         [ENGINE_AGAIN] = {true, true, true},
+        [ENGINE_PROMPT] = {.kind = PASS_PROMPT},
+        [ENGINE_FIRST_TOKEN] = {.kind = PASS_FIRST_TOKEN},
+        [ENGINE_TOKEN] = {.kind = PASS_TOKEN},
     };
     for (unsigned i = 0; i < ENGINE_REELS; i++) {
         struct reel *r = &e->reels[i];
@@ -199,6 +208,7 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
     int rc = model_make(&e->model, &v->config, &v->err);
     if (rc != VRAM_OK)
         return rc;
+    model_stage(&e->model, e->stage);
     struct vram_config key = engine_key(&e->model);
     bool same = e->recorded && engine_same(&key, &e->key);
     e->recorded = false;
@@ -212,132 +222,4 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
     e->key = key;
     e->recorded = true;
     return VRAM_OK;
-}
-
-static const struct storage engine_batch[2] = {
-    {.name = NAME(BATCH, SELF), .op = OP_X, .category = VRAM_CAT_INPUT},
-    {.name = NAME(TARGETS, SELF), .op = OP_Y, .category = VRAM_CAT_INPUT},
-};
-
-static int engine_first_batch(struct engine *e, struct player *p)
-{
-    player_phase(p, trace_phase(TRACE_DATA, 0, 0));
-    int rc = player_alloc(p, SLOT_X, &engine_batch[0], 8 * e->model.tokens, -1);
-    return rc == VRAM_OK ? player_alloc(p, SLOT_Y, &engine_batch[1], 8 * e->model.tokens, -1) : rc;
-}
-
-// estimate_loss returns: its variables go.
-static int engine_end_evaluation(struct engine *e, struct player *p)
-{
-    const struct reel *r = &e->reels[ENGINE_EVAL];
-    int rc = VRAM_OK;
-    for (uint16_t slot = SLOT_LOGITS; slot <= SLOT_LOSS && rc == VRAM_OK; slot++) {
-        uint32_t kept = reel_kept(r, slot);
-        if (kept != TAPE_NONE)
-            rc = player_free(p, slot, &r->tape.storages[kept], r->bytes[kept], -1);
-    }
-    return rc;
-}
-
-static int engine_evaluate(struct engine *e, struct player *p)
-{
-    int rc = VRAM_OK;
-    for (uint32_t i = 0; i < ENGINE_EVALS && rc == VRAM_OK; i++) {
-        uint32_t phase = trace_phase(TRACE_EVAL, 0, i);
-        rc = player_reel(p, &e->reels[i ? ENGINE_EVAL : ENGINE_EVAL_FIRST], phase, phase);
-    }
-    return rc == VRAM_OK ? engine_end_evaluation(e, p) : rc;
-}
-
-static int engine_iteration(struct engine *e, struct player *p, uint32_t it)
-{
-    int rc = VRAM_OK;
-    for (uint32_t micro = 0; micro < engine_micro_steps(&e->model) && rc == VRAM_OK; micro++) {
-        unsigned reel = micro ? ENGINE_AGAIN : it ? ENGINE_NEXT : ENGINE_FIRST;
-        rc = player_reel(p, &e->reels[reel], trace_phase(TRACE_FORWARD, it, micro), trace_phase(TRACE_BACKWARD, it, micro));
-    }
-    if (rc != VRAM_OK)
-        return rc;
-    player_phase(p, trace_phase(TRACE_STEP, it, 0));
-    return state_step(p, &e->state, it == 0);
-}
-
-// The largest peak of the phases from number `from` on.
-static uint64_t engine_phase_peak(const struct player *p, uint32_t from)
-{
-    uint64_t most = p->phase_peak;
-    for (uint32_t i = from; i + 1 < p->phase_count; i++)
-        most = size_max(most, p->phases[i].peak);
-    return most;
-}
-
-static int engine_iterations(struct engine *e, struct player *p, uint32_t iterations)
-{
-    uint64_t reserved = 0;
-    for (uint32_t it = 0; it < ENGINE_MOST_ITERATIONS; it++) {
-        uint32_t from = p->phase_count;
-        int rc = engine_iteration(e, p, it);
-        if (rc != VRAM_OK)
-            return rc;
-        if (it == 0)
-            p->first_step_peak = engine_phase_peak(p, from);
-        p->iterations = it + 1;
-        bool stable = p->allocator && it > 0 && p->allocator->stats.reserved.peak == reserved;
-        if (iterations ? it + 1 == iterations : stable)
-            break;
-        reserved = p->allocator ? p->allocator->stats.reserved.peak : 0;
-    }
-    return VRAM_OK;
-}
-
-int engine_play(struct engine *e, struct player *p, uint32_t iterations)
-{
-    player_phase(p, trace_phase(TRACE_PARAMS, 0, 0));
-    int rc = state_build(p, &e->state);
-    if (rc == VRAM_OK)
-        rc = engine_first_batch(e, p);
-    p->eval_peak = 0;
-    if (rc == VRAM_OK && engine_evaluates(&e->model)) {
-        uint32_t from = p->phase_count;
-        rc = engine_evaluate(e, p);
-        p->eval_peak = engine_phase_peak(p, from);
-    }
-    if (rc == VRAM_OK)
-        rc = engine_iterations(e, p, iterations);
-    if (p->phase_count)
-        p->phases[p->phase_count - 1].peak = p->phase_peak;
-    p->steady_end = p->live;
-    return rc;
-}
-
-// One reel after the sum `live`; raises *peak.
-static uint64_t engine_after(const struct engine *e, enum engine_reel reel, uint64_t live, uint64_t *peak)
-{
-    struct reel_rise rise = reel_rise(&e->reels[reel], &e->sizes);
-    *peak = size_max(*peak, live + (uint64_t)rise.peak);
-    return live + (uint64_t)rise.net;
-}
-
-static uint64_t engine_live_iteration(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
-{
-    int64_t net;
-    live = engine_after(e, first ? ENGINE_FIRST : ENGINE_NEXT, live, peak);
-    if (engine_micro_steps(&e->model) > 1)
-        live = engine_after(e, ENGINE_AGAIN, live, peak);
-    *peak = size_max(*peak, live + state_step_rise(&e->state, first, &net));
-    return live + (uint64_t)net;
-}
-
-uint64_t engine_live_peak(const struct engine *e)
-{
-    uint64_t live = e->state.param_bytes + e->state.buffer_bytes + parallel_bucket_bytes(&e->state), peak;
-    live += 16 * e->model.tokens;
-    peak = live;
-    if (engine_evaluates(&e->model)) {
-        uint64_t inside = engine_after(e, ENGINE_EVAL_FIRST, live, &peak);
-        engine_after(e, ENGINE_EVAL, inside, &peak);
-    }
-    live = engine_live_iteration(e, live, true, &peak);
-    engine_live_iteration(e, live, false, &peak);
-    return peak;
 }

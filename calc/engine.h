@@ -9,13 +9,16 @@
 #include "calc/reel.h"
 #include "calc/state.h"
 
-// The passes that a training run is made of.
+// The passes that a run is made of.
 enum engine_reel {
     ENGINE_EVAL_FIRST,  // no variables hold older results
     ENGINE_EVAL,
     ENGINE_FIRST,       // first micro-step of all
     ENGINE_NEXT,        // first micro-step of a later iteration: gradients were set to None
     ENGINE_AGAIN,       // later micro-step: gradients are there
+    ENGINE_PROMPT,      // generation: the prompt
+    ENGINE_FIRST_TOKEN, // the step that finds the prompt's keys and values
+    ENGINE_TOKEN,       // a later step
     ENGINE_REELS
 };
 
@@ -32,6 +35,7 @@ struct engine {
     struct reel reels[ENGINE_REELS];
     struct vram_config key;  // of the reels: dimensions left out
     bool recorded;
+    uint64_t stage;          // of the pipeline, set before engine_prepare
     struct allocator allocator;
     struct player player;    // of the last run
     uint32_t *slots;

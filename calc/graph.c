@@ -35,7 +35,8 @@ static bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t ne
 void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_t units, uint32_t period)
 {
     size_t params = LAYOUT_GLOBAL_NUMBERS + (size_t)units * period * LAYOUT_BLOCK_NUMBERS;
-    bool pure = m->c.dtype == DTYPE_BFLOAT16_PURE;
+    bool generates = m->c.task == TASK_INFERENCE && m->c.dtype != DTYPE_FLOAT32;  // loaded in two bytes
+    bool pure = m->c.dtype == DTYPE_BFLOAT16_PURE || generates;
     g->m = m;
     g->t = t;
     g->units = units;
@@ -43,9 +44,10 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->node_count = 0;
     g->failed = false;
     g->grad = g->training = true;
-    g->autocast = m->c.dtype == DTYPE_FLOAT16 || m->c.dtype == DTYPE_BFLOAT16;
     g->compute = m->c.dtype == DTYPE_FLOAT32 ? DT_F32 : DT_LOW;
+    g->autocast = !pure && g->compute == DT_LOW;
     g->residual = pure || (m->c.lora_rank && g->compute == DT_LOW) ? DT_LOW : DT_F32;
+    g->caches = false;
     g->workspaces = m->c.mode == MODE_PROCESS;
     g->workspace_done[0] = g->workspace_done[1] = false;
     g->recompute = false;

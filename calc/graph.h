@@ -82,6 +82,7 @@ struct graph {
     bool autocast;       // two-byte matrix products over float32 weights
     bool grad;           // gradients are recorded
     bool training;       // model.train(): dropout is on
+    bool caches;         // blocks hand their keys and values over (generation)
     bool has_gradients;  // parameters have .grad from an earlier micro-step
     bool in_buckets;     // gradients are views of buckets that are there for ever
     bool divided;        // each GPU keeps its part of a gradient

@@ -99,9 +99,14 @@ struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint
     return lora_is_adapted(g, weight) ? lora_add(g, x, out, weight) : out;
 }
 
+uint16_t layer_head_weight(const struct graph *g)
+{
+    return g->m->c.tie_embeddings && g->m->first ? P_WTE : P_HEAD;
+}
+
 struct value layer_head(struct graph *g, struct value x)
 {
-    return layer_affine(g, x, true, g->m->c.tie_embeddings ? P_WTE : P_HEAD, SHAPE_NV);
+    return layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
 }
 
 struct value layer_gelu(struct graph *g, struct value x)

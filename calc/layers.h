@@ -11,6 +11,7 @@ struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uin
 struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t weight);
 struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape);
 struct value layer_head(struct graph *g, struct value x);  // lm_head, tied or not
+uint16_t layer_head_weight(const struct graph *g);         // its parameter
 struct value layer_add(struct graph *g, struct value a, struct value b, uint8_t role);
 struct value layer_mul(struct graph *g, struct value a, struct value b, uint8_t role, uint8_t part);
 struct value layer_gelu(struct graph *g, struct value x);

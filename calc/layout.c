@@ -154,13 +154,16 @@ static void layout_outside(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0;
     uint64_t c = m->c.n_embd, v = m->c.vocab_size;
-    layout_before(l, full, (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
-    if (m->features & HAS_POSITIONS)
+    if (m->first)
+        layout_before(l, full, (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
+    if (m->first && (m->features & HAS_POSITIONS))
         layout_before(l, full, (struct layout_row){P_WPE, ROLE_WPE, PART_WEIGHT, SHAPE_W_WPE, m->c.block_size, c});
+    if (!m->last)
+        return;
     layout_after(l, full, (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});
     if (layout_norm_bias(m))
         layout_after(l, full, (struct layout_row){P_LN_F_BIAS, ROLE_LN_F, PART_BIAS, SHAPE_C, c, 0});
-    if (!m->c.tie_embeddings)
+    if (!m->c.tie_embeddings || !m->first)  // the last stage has a copy of a tied weight
         layout_after(l, full, (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
 }
 

@@ -3,6 +3,7 @@
 // SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py (arXiv 2410.10989); apple/ml-cross-entropy
 // cut_cross_entropy/cce.py (arXiv 2411.09009).
 
+#include "calc/layers.h"
 #include "calc/loss.h"
 
 #include "calc/nodes.h"
@@ -15,7 +16,7 @@ struct fused {
 static struct fused fused_open(struct graph *g, struct value x)
 {
     struct fused f;
-    uint16_t number = g->m->c.tie_embeddings ? P_WTE : P_HEAD;
+    uint16_t number = layer_head_weight(g);
     f.w = graph_param(g, true, number);
     f.cast = graph_weight_cast(g, true, number, f.w);
     f.in = graph_input_cast(g, x, ROLE_HEAD, PART_INPUT_CAST);

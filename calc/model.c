@@ -100,12 +100,18 @@ static int model_check_support(const struct vram_config *c, struct err *e)
         return err_set(e, VRAM_EUNSUPPORTED, none, "compile with checkpointing is not modelled: set one of them to none");
     if (c->compile && c->dtype == DTYPE_BFLOAT16_PURE)
         return err_set(e, VRAM_EUNSUPPORTED, none, "compile with dtype=bfloat16_pure is not modelled");
+    if (c->compile && c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3)
+        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with zero3 or fsdp is not modelled");
     if (c->compile && c->family != FAMILY_GPT2)
         return err_set(e, VRAM_EUNSUPPORTED, none, "compile is modelled for family=gpt2 only");
     if (c->compile && c->lora_rank)
         return err_set(e, VRAM_EUNSUPPORTED, none, "compile with lora_rank is not modelled");
     if (c->compile && c->cross_entropy != CROSS_ENTROPY_EAGER)
         return err_set(e, VRAM_EUNSUPPORTED, none, "compile is modelled with cross_entropy=eager only");
+    if (c->pipeline_parallel > 1 && (c->compile || c->parallel >= PARALLEL_ZERO2))
+        return err_set(e, VRAM_EUNSUPPORTED, none, "pipeline_parallel with compile, zero2, zero3 or fsdp is not modelled");
+    if (c->pipeline_parallel > 1 && c->task == TASK_INFERENCE)
+        return err_set(e, VRAM_EUNSUPPORTED, none, "pipeline_parallel in inference is not modelled");
     if (c->compile && c->attention == ATTENTION_MATH)
         return err_set(e, VRAM_EUNSUPPORTED, none, "compile with attention=math is not modelled");
     return VRAM_OK;
@@ -150,6 +156,8 @@ int model_make(struct model *m, const struct vram_config *c, struct err *e)
     mem_zero(m, sizeof *m);
     m->c = *c;
     m->features = model_features[c->family];
+    m->first = m->last = true;
+    m->in_flight = 1;
     model_resolve(&m->c);
     int rc = model_check_heads(&m->c, e);
     if (rc == VRAM_OK)
@@ -165,6 +173,22 @@ int model_make(struct model *m, const struct vram_config *c, struct err *e)
     if (!size_ok(m->params) || !size_ok(m->tokens) || m->params > SIZE_LIMIT / 64 || !size_ok(m->buffer_bytes))
         return err_set(e, VRAM_EOVERFLOW, (struct err_pos){0}, "the model is larger than any memory: more than 2^53 bytes");
     return VRAM_OK;
+}
+
+// One forward, one backward: a stage has begun as many micro-batches as there are stages behind it, itself included,
+// before the first comes back. SRC: PipeDream-Flush (arXiv 2006.09503), Megatron-LM schedules.py.
+void model_stage(struct model *m, uint64_t stage)
+{
+    uint64_t stages = m->c.pipeline_parallel, layers = m->c.n_layer;
+    uint64_t ahead = stages - stage, begun = m->c.gradient_accumulation_steps;
+    if (stages == 1)
+        return;
+    m->buffer_bytes /= layers;
+    m->c.n_layer = layers / stages + (stage < layers % stages);
+    m->buffer_bytes *= m->c.n_layer;
+    m->first = stage == 0;
+    m->last = stage + 1 == stages;
+    m->in_flight = ahead < begun ? ahead : begun;
 }
 
 static bool model_param_from(const struct layout_param *p, int32_t block, struct model_param *out)

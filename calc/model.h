@@ -84,11 +84,16 @@ struct model {
     uint64_t decayed_params, decayed_tensors, nodecay_params, nodecay_tensors;
     uint64_t tensors;      // parameter tensors
     uint64_t block_tensors;  // of one layer
+    bool first, last;        // stage of a pipeline: it has the embedding; it has the head and the loss
+    uint64_t in_flight;      // micro-batches whose activations it holds at once
     uint64_t buffer_bytes;   // registered buffers (causal mask of attention=math)
 };
 
 // Fills *m from *c. Errors: VRAM_EMODEL (which fields and why), VRAM_EOVERFLOW, VRAM_EUNSUPPORTED.
 int model_make(struct model *m, const struct vram_config *c, struct err *e);
+
+// Narrows a model to one stage of its pipeline: the layers and weights of that GPU. stage < pipeline_parallel.
+void model_stage(struct model *m, uint64_t stage);
 
 // The index-th parameter tensor in the order of registration; false past the end.
 bool model_param_at(const struct model *m, uint64_t index, struct model_param *out);

@@ -40,7 +40,7 @@ static struct value pass_layer_of(struct graph *g, struct value x)
 }
 
 // for block in self.transformer.h: x = block(x). Uses x up.
-static struct value pass_layers(struct graph *g, struct value x)
+struct value pass_layers(struct graph *g, struct value x)
 {
     for (uint32_t layer = 0; layer < g->units * g->period && graph_ok(g); layer++) {
         g->t->unit = (int32_t)(layer / g->period);
@@ -81,15 +81,34 @@ static struct value pass_embed_rotary(struct graph *g, uint32_t ids)
     return x;
 }
 
-// The last norm, the head and the loss. x is used up; normed stays a variable of forward().
-static struct value pass_head(struct graph *g, struct value x, uint32_t targets, struct value *normed, struct value *logits)
+// Uses x up.
+static struct value pass_last_norm(struct graph *g, struct value x)
 {
-    if (g->m->features & HAS_RMS_NORM)
-        *normed = layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS);
-    else
-        *normed = layer_norm(g, x, true, P_LN_F);
+    bool rms = g->m->features & HAS_RMS_NORM;
+    struct value normed = rms ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS) : layer_norm(g, x, true, P_LN_F);
     graph_drop(g, x);
+    return normed;
+}
+
+// The last norm, the head and the loss. x is used up; normed stays a variable of forward().
+struct value pass_head(struct graph *g, struct value x, uint32_t targets, struct value *normed, struct value *logits)
+{
+    *normed = pass_last_norm(g, x);
     return loss_forward(g, *normed, targets, logits);
+}
+
+struct value pass_hidden(struct graph *g, uint32_t ids)
+{
+    struct value local[3] = {graph_none(), graph_none(), graph_none()};
+    bool rotary = g->m->features & HAS_ROTARY;
+    parallel_open(g);
+    struct value x = rotary ? pass_embed_rotary(g, ids) : pass_embed_gpt(g, ids, local);
+    struct value normed = pass_last_norm(g, pass_layers(g, x));
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(g, local[k]);
+    if (rotary)
+        layer_rope_close(g);
+    return normed;
 }
 
 // model.enable_input_require_grads(): with frozen embeddings a checkpointed block has no other way to a gradient.
@@ -99,6 +118,14 @@ static void pass_needs_gradient(struct graph *g, struct value *x)
         graph_node(g, NODE_PASS, x, 0);
 }
 
+struct value pass_embed(struct graph *g, uint32_t ids, struct value local[3])
+{
+    bool rotary = g->m->features & HAS_ROTARY;
+    struct value x = rotary ? pass_embed_rotary(g, ids) : pass_embed_gpt(g, ids, local);
+    pass_needs_gradient(g, &x);
+    return x;
+}
+
 static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets, struct value *logits)
 {
     struct value local[3] = {graph_none(), graph_none(), graph_none()}, normed;
@@ -106,9 +133,7 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     bool rotary = g->m->features & HAS_ROTARY;
     if (g->m->c.compile)
         return compile_forward(g, ids, targets, logits);
-    struct value x = rotary ? pass_embed_rotary(g, ids) : pass_embed_gpt(g, ids, local);
-    pass_needs_gradient(g, &x);
-    x = pass_layers(g, x);
+    struct value x = pass_layers(g, pass_embed(g, ids, local));
     struct value loss = pass_head(g, x, targets, &normed, logits);
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
@@ -261,7 +286,11 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
     if (!graph_ok(g))
         return;
     g->has_gradients = p->has_gradients;
-    if (p->train)
+    if (p->kind != PASS_TRAINING)
+        pass_infer(g, p);
+    else if (g->m->c.pipeline_parallel > 1)
+        pass_stage(g, saved, ctx);
+    else if (p->train)
         pass_train(g, p, saved, ctx);
     else
         pass_evaluate(g, p);

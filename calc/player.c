@@ -9,14 +9,14 @@ void player_init(struct player *p, const struct model *m)
     p->tape_base = SLOT_COUNT + (uint32_t)m->c.n_layer * LAYOUT_BLOCK_NUMBERS;
 }
 
-uint32_t player_slots(const struct model *m, const struct reel *reels, size_t count)
+uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size_t count)
 {
     uint32_t most = (uint32_t)m->tensors + 8;  // temporaries of an optimizer step: one for each tensor, some more
     for (size_t i = 0; i < count; i++) {
         uint32_t n = reels[i].tape.slots_global + reels[i].units * reels[i].tape.slots_unit;
         most = n > most ? n : most;
     }
-    return SLOT_COUNT + (uint32_t)m->c.n_layer * LAYOUT_BLOCK_NUMBERS + most;
+    return most;
 }
 
 static int player_tell(struct player *p, uint32_t id, const struct storage *s, uint64_t bytes, int32_t block, bool freed)
@@ -138,26 +138,46 @@ void player_phase(struct player *p, uint32_t phase)
         p->phases[p->phase_count++] = (struct player_phase){phase, p->live};
 }
 
+// One segment, as often as the model has the unit.
+static int player_repeat(struct player *p, const struct reel *r, const struct tape_segment *s)
+{
+    int64_t last = r->tape.repeats ? (int64_t)r->units - 1 : 0;
+    int rc = VRAM_OK;
+    if (!r->tape.repeats || s->unit != 1)
+        return player_segment(p, r, s, s->unit == 2 ? last : s->unit);
+    if (s->backward)
+        for (int64_t u = last - 1; u >= 1 && rc == VRAM_OK; u--)
+            rc = player_segment(p, r, s, u);
+    else
+        for (int64_t u = 1; u < last && rc == VRAM_OK; u++)
+            rc = player_segment(p, r, s, u);
+    return rc;
+}
+
 int player_reel(struct player *p, const struct reel *r, uint32_t forward, uint32_t backward)
 {
     bool back = false;
     int rc = VRAM_OK;
     player_phase(p, forward);
     for (size_t i = 0; i < r->tape.segment_count && rc == VRAM_OK; i++) {
-        const struct tape_segment *s = &r->tape.segments[i];
-        if (s->backward && !back) {
+        if (r->tape.segments[i].backward && !back) {
             back = true;
             player_phase(p, backward);
         }
-        int64_t last = r->tape.repeats ? (int64_t)r->units - 1 : 0;
-        if (!r->tape.repeats || s->unit != 1)
-            rc = player_segment(p, r, s, s->unit == 2 ? last : s->unit);
-        else if (s->backward)
-            for (int64_t u = last - 1; u >= 1 && rc == VRAM_OK; u--)
-                rc = player_segment(p, r, s, u);
-        else
-            for (int64_t u = 1; u < last && rc == VRAM_OK; u++)
-                rc = player_segment(p, r, s, u);
+        rc = player_repeat(p, r, &r->tape.segments[i]);
     }
+    return rc;
+}
+
+int player_part(struct player *p, const struct reel *r, uint32_t phase, bool backward, uint32_t lane)
+{
+    uint32_t base = p->tape_base;
+    int rc = VRAM_OK;
+    player_phase(p, phase);
+    p->tape_base += lane * p->lane_slots;
+    for (size_t i = 0; i < r->tape.segment_count && rc == VRAM_OK; i++)
+        if (r->tape.segments[i].backward == backward)
+            rc = player_repeat(p, r, &r->tape.segments[i]);
+    p->tape_base = base;
     return rc;
 }

@@ -21,6 +21,7 @@ struct player {
     const struct trace_sink *sink;    // hand out, or NULL
     uint32_t *slots;                  // by slot: the allocator's block, or the sink's id
     uint32_t tape_base;               // slots of tapes follow those that survive them
+    uint32_t lane_slots;              // of one lane
     uint32_t ids;                     // next id for the sink
     uint32_t workspaces;              // bits: which cuBLAS workspaces exist
     uint32_t temps;                   // temporaries of an optimizer step made so far
@@ -40,8 +41,12 @@ struct player {
 
 void player_init(struct player *p, const struct model *m);
 
-// How many slots playing these reels takes.
-uint32_t player_slots(const struct model *m, const struct reel *reels, size_t count);
+// How many slots a pass or an optimizer step takes; player_slots: all of a run.
+uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size_t count);
+static inline size_t player_slots(const struct player *p)
+{
+    return p->tape_base + (size_t)p->m->in_flight * p->lane_slots;
+}
 
 // Begins a phase; the one before it is complete.
 void player_phase(struct player *p, uint32_t phase);
@@ -61,5 +66,8 @@ static inline uint32_t player_gradient(int32_t layer, uint16_t number)
 
 // Plays a reel: forward under one phase, backward under the next kind of it.
 int player_reel(struct player *p, const struct reel *r, uint32_t forward, uint32_t backward);
+
+// Plays one direction of a reel whose storages lie in a lane of their own: several passes are under way at once.
+int player_part(struct player *p, const struct reel *r, uint32_t phase, bool backward, uint32_t lane);
 
 #endif

@@ -165,18 +165,19 @@ static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *en
     return rise;
 }
 
-struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes)
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes, enum reel_part part)
 {
     struct reel_rise all = {0, 0};
     uint32_t begin = 0;
-    for (size_t i = 0; i < r->tape.segment_count; i++) {
+    for (size_t i = 0; i < r->tape.segment_count; begin = r->ends[i++]) {
+        if (part != REEL_ALL && r->tape.segments[i].backward != (part == REEL_BACKWARD))
+            continue;
         struct reel_rise one = reel_segment_rise(r->changes + begin, r->changes + r->ends[i], sizes->change);
         int64_t more = (int64_t)reel_times(r, r->tape.segments[i].unit) - 1;
         int64_t last = one.net > 0 ? more * one.net : 0;  // the repetition that stands highest
         if (all.net + last + one.peak > all.peak)
             all.peak = all.net + last + one.peak;
         all.net += (more + 1) * one.net;
-        begin = r->ends[i];
     }
     return all;
 }

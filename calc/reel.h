@@ -83,7 +83,8 @@ uint32_t reel_kept(const struct reel *r, uint16_t slot);
 struct reel_rise {
     int64_t peak, net;
 };
-struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes);
+enum reel_part { REEL_FORWARD, REEL_BACKWARD, REEL_ALL };
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes, enum reel_part part);
 uint64_t reel_saved_bytes(const struct reel *r, const struct reel_sizes *s);
 
 #endif

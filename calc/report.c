@@ -39,6 +39,7 @@ static int report_walk_to_peak(struct engine *e, struct vram_result *out)
     player_init(&p, &e->model);
     p.sink = &sink;
     p.slots = e->slots;
+    p.lane_slots = e->player.lane_slots;
     p.workspace_bytes = e->player.workspace_bytes;
     int rc = engine_play(e, &p, e->player.iterations);
     return rc < 0 ? rc : VRAM_OK;
@@ -169,6 +170,7 @@ int report_make(struct vram *v, struct engine *e)
     out->peak_requested_bytes = e->allocator.stats.requested.peak;
     out->segments = e->allocator.stats.segments.now;
     out->events = e->player.events;
+    out->pipeline_stage = (uint32_t)e->stage;
     out->iterations = e->player.iterations;
     out->first_step_peak_bytes = e->player.first_step_peak;
     out->steady_end_bytes = e->player.steady_end;

@@ -39,13 +39,16 @@ static uint64_t run_workspace(const struct vram_config *c)
     return gpu && gpu->compute_capability >= 90 ? UINT64_C(33554432) : UINT64_C(8519680);
 }
 
-static int run_slots(struct vram *v, struct engine *e)
+// A player for the engine's model with its slots.
+static int run_player(struct vram *v, struct engine *e, struct player *player)
 {
     void *p = e->slots;
-    size_t need = player_slots(&e->model, e->reels, ENGINE_REELS);
-    if (mem_grow(e->mem, &p, &e->slots_cap, need, sizeof *e->slots) != VRAM_OK)
+    player_init(player, &e->model);
+    player->lane_slots = player_lane_slots(&e->model, e->reels, ENGINE_REELS);
+    player->workspace_bytes = run_workspace(&e->model.c);
+    if (mem_grow(e->mem, &p, &e->slots_cap, player_slots(player), sizeof *e->slots) != VRAM_OK)
         return run_no_memory(v);
-    e->slots = p;
+    player->slots = e->slots = p;
     return VRAM_OK;
 }
 
@@ -55,17 +58,51 @@ static int run_replay(struct vram *v, struct engine *e)
     int rc = allocator_reset(&e->allocator, &config);
     if (rc != VRAM_OK)
         return err_set(&v->err, rc, (struct err_pos){0}, "the allocator refuses these settings");
-    rc = run_slots(v, e);
+    rc = run_player(v, e, &e->player);
     if (rc != VRAM_OK)
         return rc;
-    player_init(&e->player, &e->model);
     e->player.allocator = &e->allocator;
-    e->player.slots = e->slots;
-    e->player.workspace_bytes = run_workspace(&e->model.c);
     rc = engine_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
     if (rc == VRAM_EOVERFLOW)
         return err_set(&v->err, rc, (struct err_pos){0}, "the sum of the tensors is larger than 2^53 bytes");
     return rc == VRAM_OK ? rc : run_no_memory(v);
+}
+
+// The whole run of one stage of a pipeline, or of the model.
+static int run_stage(struct vram *v, struct engine *e, uint64_t stage)
+{
+    e->stage = stage;
+    int rc = engine_prepare(v, e, true);
+    return rc == VRAM_OK ? run_replay(v, e) : rc;
+}
+
+static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint64_t *bytes)
+{
+    e->stage = stage;
+    int rc = engine_prepare(v, e, false);
+    if (rc != VRAM_OK)
+        return rc;
+    *bytes = engine_live_peak(e);
+    if (*bytes > SIZE_LIMIT)
+        return err_set(&v->err, VRAM_EOVERFLOW, (struct err_pos){0}, "the sum of the tensors is larger than 2^53 bytes");
+    return VRAM_OK;
+}
+
+// Of a pipeline the stage that takes most: the first holds most activations, the last the logits.
+static int run_largest(struct vram *v, struct engine *e, uint64_t *stage, uint64_t *peak)
+{
+    uint64_t last = 0;
+    int rc = run_stage_peak(v, e, 0, peak);
+    uint64_t stages = e->model.c.pipeline_parallel;
+    *stage = 0;
+    if (rc != VRAM_OK || stages == 1)
+        return rc;
+    rc = run_stage_peak(v, e, stages - 1, &last);
+    if (last > *peak) {
+        *peak = last;
+        *stage = stages - 1;
+    }
+    return rc;
 }
 
 int vram_run(struct vram *v)
@@ -75,9 +112,10 @@ int vram_run(struct vram *v)
     struct engine *e = engine_of(v);
     if (!e)
         return VRAM_ENOMEM;
-    int rc = engine_prepare(v, e, true);
+    uint64_t stage = 0, peak;
+    int rc = v->config.pipeline_parallel > 1 ? run_largest(v, e, &stage, &peak) : VRAM_OK;
     if (rc == VRAM_OK)
-        rc = run_replay(v, e);
+        rc = run_stage(v, e, stage);
     if (rc != VRAM_OK)
         return rc;
     if (report_make(v, e) != VRAM_OK)
@@ -88,14 +126,10 @@ int vram_run(struct vram *v)
 
 int vram_live_peak(struct vram *v, uint64_t *bytes)
 {
+    uint64_t stage;
     err_clear(&v->err);
     struct engine *e = engine_of(v);
-    int rc = e ? engine_prepare(v, e, false) : VRAM_ENOMEM;
-    if (rc == VRAM_OK)
-        *bytes = engine_live_peak(e);
-    if (rc == VRAM_OK && *bytes > SIZE_LIMIT)
-        return err_set(&v->err, VRAM_EOVERFLOW, (struct err_pos){0}, "the sum of the tensors is larger than 2^53 bytes");
-    return rc;
+    return e ? run_largest(v, e, &stage, bytes) : VRAM_ENOMEM;
 }
 
 // From the core's events to the public ones.
@@ -131,11 +165,9 @@ int vram_trace(struct vram *v, vram_event_fn *fn, void *ctx)
     struct run_tell tell = {.e = e, .fn = fn, .ctx = ctx};
     struct trace_sink sink = {run_event, &tell};
     struct player p;
-    player_init(&p, &e->model);
+    rc = run_player(v, e, &p);
     p.sink = &sink;
-    p.slots = e->slots;
-    p.workspace_bytes = e->player.workspace_bytes;
-    return engine_play(e, &p, e->player.iterations);
+    return rc == VRAM_OK ? engine_play(e, &p, e->player.iterations) : rc;
 }
 
 int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)

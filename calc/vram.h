@@ -158,6 +158,7 @@ struct vram_result {
     uint64_t segments;                  // cudaMalloc'ed segments at the end
     uint64_t events;                    // allocations and frees replayed
     uint32_t iterations;                // iterations run until reserved was stable
+    uint32_t pipeline_stage;            // the figures are of this stage, which takes most; 0 without a pipeline
     uint64_t gpu_bytes;                 // memory of the chosen card as the driver reports it; 0 without one
     const char *gpu_name;               // NULL without one
 

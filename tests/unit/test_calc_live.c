@@ -55,6 +55,8 @@ static void set_random(vram *v, uint64_t *seed)
         set_any(v, seed, "bucket_view");
         set_number(v, "n_gpu", between(seed, 1, 9));
     }
+    if (next_random(seed) % 4 == 0)
+        set_number(v, "pipeline_parallel", between(seed, 1, 4));
 }
 
 static void test_rises(void **state)
@@ -71,7 +73,7 @@ static void test_rises(void **state)
             continue;
         }
         if (rc != VRAM_OK)
-            { vram_emit_config(v, VRAM_FORMAT_TEXT); fail_msg("run %llu: %s\n%s", (unsigned long long)i, vram_error(v)->text, vram_text(v, NULL)); }
+            fail_msg("run %llu: %s", (unsigned long long)i, vram_error(v)->text);
         assert_int_equal(vram_live_peak(v, &peak), VRAM_OK);
         if (peak != vram_result(v)->peak_live.bytes)
             fail_msg("run %llu: %llu by rises, %llu by playing", (unsigned long long)i, (unsigned long long)peak,

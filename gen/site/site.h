@@ -92,6 +92,8 @@ struct site {
     bool by_folder;              // addresses start with the language: "es/..."
     struct assets *asset_index;  // see assets.h
     struct fs_list assets;       // content files that are no pages: copied
+    struct locale *english_locale;   // of the words behind all others, when English is no language of the site
+    struct catalog *english;
     struct diag *diag;
 };
 

@@ -39,10 +39,11 @@ static struct catalog *open_catalog(struct site *site, const struct language *l,
 // English stands behind every other catalog.
 static struct catalog *open_english(struct site *site)
 {
-    struct language english = {.tag = STR("en"), .locale = locale_open(STR("en"))};
+    struct language english = {.tag = STR("en")};
     for (size_t i = 0; i < site->language_count; i++)
         if (str_eq(site->languages[i]->tag, english.tag)) return NULL;
-    return open_catalog(site, &english, NULL);
+    english.locale = site->english_locale = locale_open(english.tag);
+    return site->english = open_catalog(site, &english, NULL);
 }
 
 bool site_open_words(struct site *site)
@@ -76,5 +77,7 @@ void site_close(struct site *site)
         if (l->catalog && l->catalog != kept) catalog_free(l->catalog);
         if (l->locale) locale_free(l->locale);
     }
+    if (site->english) catalog_free(site->english);
+    if (site->english_locale) locale_free(site->english_locale);
     arena_free(&site->arena);
 }

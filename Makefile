@@ -96,15 +96,24 @@ $(BUILD)/wasm/%.o: %.c Makefile
 $(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))
 	$(WASM_LD) --no-entry --strip-all --gc-sections --compress-relocations --stack-first -z stack-size=65536 $^ $(WASM_RT) -o $@
 
-# The probe: its C by the C compiler, its kernels by nvcc, for the GPU that is here or for every one the toolkit knows.
-CUDA_HOME_OF = $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
-PROBE_ARCHS ?= $(if $(wildcard /dev/nvidia0),native,all-major)
-NVCC_FLAGS ?= -O3 -std=c++17 --extended-lambda -arch=$(PROBE_ARCHS) -Xcompiler -Wall,-Wextra -Werror all-warnings
+# The probe: its C by the C compiler, its kernels by nvcc. Where a GPU is, for that one; else as PTX, which a driver compiles
+# when it starts. PROBE_ARCHS=all: machine code for every GPU from sm_75 that the toolkit knows, and PTX for newer ones.
+KNOWN_ARCHS = $(filter $(shell $(NVCC) --list-gpu-arch 2>/dev/null),$(addprefix compute_,75 80 86 89 90 100 120))
+PROBE_ARCHS ?= $(if $(wildcard /dev/nvidia0),native,compute_80)
+machine_code = -gencode arch=$(1),code=$(2)
+NEWEST_ARCH = $(lastword $(KNOWN_ARCHS))
+ALL_ARCHS = $(foreach a,$(KNOWN_ARCHS),$(call machine_code,$(a),$(a:compute_%=sm_%))) $(call machine_code,$(NEWEST_ARCH),$(NEWEST_ARCH))
+NVCC_ARCHS = $(if $(filter all,$(PROBE_ARCHS)),$(ALL_ARCHS),-arch=$(PROBE_ARCHS))
+NVCC_FLAGS ?= -O3 -std=c++17 --extended-lambda -Xcompiler -Wall,-Wextra -Werror all-warnings
+PROBE_SOURCES := $(sort $(wildcard kernels/*.[ch] kernels/*.cu kernels/*.cuh))
 $(BUILD)/%.cu.o: %.cu Makefile
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -I. -MMD -MP -c $< -o $@
-$(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*.cu)) $(call objects,kernels/probe.c) $(BUILD)/libprobe.a $(LIBVRAM)
-	$(NVCC) -arch=$(PROBE_ARCHS) $^ -o $@ -lcublas -lcublasLt -ldl -lm
+	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCHS) -I. -MMD -MP -c $< -o $@
+$(BUILD)/kernels/probe.o: ALL_FLAGS += -DVERSION='"$(VERSION)"' -DCOMPILE_FLAGS='"$(strip $(NVCC_FLAGS) $(NVCC_ARCHS))"' \
+	-DSOURCES_SHA256='"$(shell cat $(PROBE_SOURCES) | sha256sum | cut -d" " -f1)"'
+$(BUILD)/kernels/probe.o: $(PROBE_SOURCES)
+$(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*.cu)) $(call objects,kernels/probe.c) $(BUILD)/libprobe.a
+	$(NVCC) $(NVCC_ARCHS) $^ -o $@ -lcublas -lcublasLt -ldl -lm
 
 tests: $(TESTS)
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libgen.a $(LIBVRAM)

@@ -7,6 +7,10 @@
 
 #include "kernels/ops.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum gpt_mode { GPT_FRAMEWORK, GPT_LEAN };
 enum gpt_attention { GPT_TILED, GPT_MATRIX };  // O(T) memory, or the T x T matrices written out
 
@@ -134,10 +138,16 @@ void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor 
                        tensor **residual);
 // The gradient of a branch's end: *residual in the type of the matmuls, through dropout.
 tensor *gpt_branch_gradient(struct gpt *g, tensor *residual, tensor **mask);
+// Heads' outputs [N, C] from qkv [N, 3C]; keeps in *s what the backward pass needs beside qkv and the output.
+tensor *gpt_attention_forward(struct gpt *g, tensor *qkv, struct block_saved *s);
 void gpt_attention_backward(struct gpt *g, struct block_saved *s, tensor **dout, tensor **dqkv);
 // Rows of the loss that the lean mode computes at once.
 int64_t gpt_chunk_rows(const struct gpt_config *c);
 void gpt_lean_loss(struct gpt *g, tensor **y);
 void gpt_lean_block_backward(struct gpt *g, int layer, tensor **residual);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -163,13 +163,18 @@ static tensor *matrix_attention(struct gpt *g, tensor *qkv, struct block_saved *
     return out;
 }
 
+tensor *gpt_attention_forward(struct gpt *g, tensor *qkv, struct block_saved *s)
+{
+    return g->config.attention == GPT_TILED ? tiled_attention(g, qkv, s) : matrix_attention(g, qkv, s);
+}
+
 // attention(layer_norm(x)), up to and with its dropout. y is the norm's output; the caller lets go of it.
 static tensor *attention_half(struct gpt *g, int layer, tensor *y, struct block_saved *s)
 {
     int64_t rows = gpt_tokens(&g->config);
     bool tiled = g->config.attention == GPT_TILED;
     tensor *qkv = linear(g, SLOT_LAYER(layer, QKV), y, rows, &s->qkv, CATEGORY_ACTIVATION);
-    tensor *out = tiled ? tiled_attention(g, qkv, s) : matrix_attention(g, qkv, s);
+    tensor *out = gpt_attention_forward(g, qkv, s);
     s->qkv_out = tiled ? gpt_recorded(g, qkv) : NULL;
     tensor_drop(POOL, &qkv);
     tensor *projected = linear(g, SLOT_LAYER(layer, PROJ), out, rows, &s->proj, CATEGORY_ACTIVATION);

@@ -6,6 +6,10 @@
 
 #include "kernels/ops.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 float half_to_float(uint16_t h);
 uint16_t float_to_half(float f);      // nearest, ties to even; too large becomes infinity
 float bfloat16_to_float(uint16_t b);
@@ -62,5 +66,9 @@ void ref_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, const tenso
                       int64_t V);
 void ref_cross_entropy_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target, int64_t first_row,
                                 int64_t rows, int64_t V, double loss_factor, double gradient_factor);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

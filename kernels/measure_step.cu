@@ -1,0 +1,217 @@
+// Whole training steps on the GPU: their memory at the peak by category, what the allocator and NVML show, their time,
+// and the largest micro-batch that trains under a cap.
+#include <string.h>
+
+#include "kernels/cuda_ops.h"
+#include "kernels/measure.cuh"
+
+// What cuBLAS takes beside the tensors, as PyTorch sizes it (aten/src/ATen/cuda/CublasHandlePool.cpp): one workspace for
+// the forward thread and one for autograd's.
+static uint64_t workspace_bytes(void)
+{
+    int64_t major = device_attribute(cudaDevAttrComputeCapabilityMajor);
+    return major >= 9 ? (uint64_t)32 << 20 : (uint64_t)4096 * 1024 * 2 + 16 * 1024 * 8;
+}
+
+struct run {
+    struct caching_allocator *allocator;
+    struct caching_block *workspaces[2];
+    struct cuda_ops *ops;
+    struct gpt g;
+    bool opened;
+};
+
+// Tokens from a counter: the same in every run, none of them zero for long, and something that can be learned.
+static void counted_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
+{
+    const struct gpt_config *c = (const struct gpt_config *)ctx;
+    uint64_t state = (uint64_t)n * 0x9e3779b97f4a7c15ull + 1;
+    for (int64_t i = 0; i < gpt_tokens(c); i++) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        tokens[i] = (int64_t)((state >> 33) % (uint64_t)c->vocab_size);
+        targets[i] = (tokens[i] * 31 + 7) % c->vocab_size;
+    }
+}
+
+static enum gpt_status run_open(struct run *r, const struct gpt_config *c)
+{
+    memset(r, 0, sizeof *r);
+    r->allocator = caching_new(cuda_device_memory());
+    if (!r->allocator)
+        return GPT_HOST_MEMORY;
+    for (int i = 0; i < 2; i++)
+        if (!(r->workspaces[i] = caching_malloc(r->allocator, workspace_bytes())))
+            return GPT_OUT_OF_MEMORY;
+    r->ops = cuda_ops_new(caching_address(r->workspaces[0]), workspace_bytes());
+    if (!r->ops)
+        return GPT_HOST_MEMORY;
+    struct pool_watcher nobody = {NULL, NULL};
+    r->opened = true;
+    return gpt_open(&r->g, c, cuda_ops_table(r->ops), r->allocator, nobody);
+}
+
+static void run_close(struct run *r)
+{
+    CUDA_CHECK(cudaDeviceSynchronize());
+    if (r->opened)
+        gpt_close(&r->g);
+    cuda_ops_delete(r->ops);
+    for (int i = 0; i < 2; i++)
+        caching_free(r->allocator, r->workspaces[i]);
+    caching_delete(r->allocator);
+}
+
+static void put_bytes(struct json *values, const char *key, int64_t bytes)
+{
+    if (bytes >= 0)
+        json_set(values, key, record_reading("B", (double)bytes));
+}
+
+static const char *no_room(const struct run *r, char message[256])
+{
+    const struct caching_stats *s = caching_stats(r->allocator);
+    snprintf(message, 256, "tried to allocate %llu bytes in %s; %llu bytes allocated, %llu reserved",
+             (unsigned long long)r->g.pool.wanted, r->g.phase, (unsigned long long)s->allocated,
+             (unsigned long long)s->reserved);
+    return "oom";
+}
+
+static void put_memory(struct run *r, struct json *values, uint64_t first_step_peak)
+{
+    const struct caching_stats *s = caching_stats(r->allocator);
+    char key[64];
+    put_bytes(values, "peak_live_bytes", (int64_t)r->g.pool.live_peak);
+    put_bytes(values, "first_step_peak_bytes", (int64_t)first_step_peak);
+    put_bytes(values, "max_memory_allocated_bytes", (int64_t)s->allocated_peak);
+    put_bytes(values, "max_memory_reserved_bytes", (int64_t)s->reserved_peak);
+    for (int i = 0; i < CATEGORIES; i++) {
+        snprintf(key, sizeof key, "at_peak_%s_bytes", category_name((enum category)i));
+        put_bytes(values, key, (int64_t)r->g.pool.at_peak[i]);
+    }
+    double logits = (double)gpt_tokens(&r->g.config) * (double)r->g.config.vocab_size;
+    json_set(values, "at_peak_bytes_per_logit",
+             record_reading("ratio", (double)r->g.pool.at_peak[CATEGORY_LOGITS] / logits));
+}
+
+// Whole steps by the host's clock, each ended by a synchronisation: a step is long beside that. At most budget_s.
+static enum gpt_status time_steps(struct run *r, struct json *values, double budget_s)
+{
+    double seconds[REPEATS], per_second[REPEATS], spent = 0, loss = 0;
+    double tokens = (double)gpt_tokens(&r->g.config) * (double)r->g.config.accumulation;
+    int count = 0;
+    while (count < REPEATS && (count < 3 || spent < budget_s)) {
+        struct timespec a, b;
+        CUDA_CHECK(cudaDeviceSynchronize());
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        enum gpt_status status = gpt_train_step(&r->g, counted_batch, &r->g.config, &loss);
+        CUDA_CHECK(cudaDeviceSynchronize());
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        if (status != GPT_OK)
+            return status;
+        seconds[count] = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
+        per_second[count] = tokens / seconds[count];
+        spent += seconds[count++];
+    }
+    json_set(values, "step_s", record_samples("s", seconds, count));
+    json_set(values, "tokens_per_s", record_samples("tokens/s", per_second, count));
+    json_set(values, "loss_last", record_reading("ratio", loss));
+    return GPT_OK;
+}
+
+static enum gpt_status steps(struct run *r, struct nvml *nvml, struct json *values)
+{
+    double loss;
+    enum gpt_status status = gpt_train_step(&r->g, counted_batch, &r->g.config, &loss);
+    if (status != GPT_OK)
+        return status;
+    json_set(values, "loss_first", record_reading("ratio", loss));
+    uint64_t first_step_peak = r->g.pool.live_peak;
+    for (int i = 0; i < 2; i++)
+        if ((status = gpt_train_step(&r->g, counted_batch, &r->g.config, NULL)) != GPT_OK)
+            return status;
+    put_memory(r, values, first_step_peak);
+    status = time_steps(r, values, 20);
+    const char *method = "";
+    put_bytes(values, "process_bytes", nvml_process_bytes(nvml, &method));
+    json_set(values, "process_method", record_text(method));
+    return status;
+}
+
+const char *measure_step(const struct settings *s, struct nvml *nvml, struct json *values, char message[256])
+{
+    struct gpt_config c;
+    const char *wrong = settings_gpt(s, &c), *method = "";
+    if (wrong) {
+        snprintf(message, 256, "%s", wrong);
+        return "failed";
+    }
+    CUDA_CHECK(cudaFree(0));
+    put_bytes(values, "context_bytes", nvml_process_bytes(nvml, &method));
+    struct run r;
+    enum gpt_status status = run_open(&r, &c);
+    if (status == GPT_OK)
+        status = steps(&r, nvml, values);
+    const char *out = status == GPT_OK ? "ok" : status == GPT_OUT_OF_MEMORY ? no_room(&r, message) : "failed";
+    run_close(&r);
+    return out;
+}
+
+static bool trains(struct gpt_config c, int64_t batch_size)
+{
+    struct run r;
+    c.batch_size = batch_size;
+    bool good = run_open(&r, &c) == GPT_OK;
+    for (int i = 0; good && i < 2; i++)
+        good = gpt_train_step(&r.g, counted_batch, &r.g.config, NULL) == GPT_OK;
+    run_close(&r);
+    return good;
+}
+
+// Doubled until it fails, then halved between.
+static int64_t search(const struct gpt_config *c, int64_t *tries)
+{
+    int64_t good = 0, bad = 0;
+    for (int64_t size = 1; !bad && size <= 4096; size *= 2, ++*tries) {
+        if (trains(*c, size))
+            good = size;
+        else
+            bad = size;
+    }
+    while (bad && bad - good > 1) {
+        int64_t middle = (good + bad) / 2;
+        ++*tries;
+        if (trains(*c, middle))
+            good = middle;
+        else
+            bad = middle;
+    }
+    return good;
+}
+
+// A ballast takes what a card of cap_mib would not have, this process's context counted in.
+const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struct json *values, char message[256])
+{
+    struct gpt_config c;
+    const char *wrong = settings_gpt(s, &c), *method = "";
+    size_t free_bytes, total;
+    CUDA_CHECK(cudaFree(0));
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
+    int64_t context = nvml_process_bytes(nvml, &method), cap = settings_int(s, "cap_mib", 12282) << 20;
+    int64_t room = cap - (context > 0 ? context : 0), ballast = (int64_t)free_bytes - room;
+    if (wrong || room <= 0 || ballast < 0) {
+        snprintf(message, 256, "%s", wrong ? wrong : "the card has no more memory than the cap leaves");
+        return wrong ? "failed" : "skipped";
+    }
+    void *weight = NULL;
+    if (ballast > 0)
+        CUDA_CHECK(cudaMalloc(&weight, (size_t)ballast));
+    int64_t tries = 0, best = search(&c, &tries);
+    if (weight)
+        CUDA_CHECK(cudaFree(weight));
+    json_set(values, "max_batch_size", record_reading("count", (double)best));
+    json_set(values, "tries", record_reading("count", (double)tries));
+    put_bytes(values, "cap_bytes", cap);
+    put_bytes(values, "ballast_bytes", ballast);
+    put_bytes(values, "context_bytes", context);
+    return "ok";
+}

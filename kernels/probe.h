@@ -1,0 +1,62 @@
+// What the probe's files share: a config as key=value pairs, the table of experiments, and what an experiment is.
+#ifndef KERNELS_PROBE_H
+#define KERNELS_PROBE_H
+
+#include "kernels/gpt.h"
+#include "kernels/nvml.h"
+#include "kernels/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MOST_SETTINGS = 24 };
+
+// "batch_size=16 dtype=float16 ...": what one run of an experiment is given, and what its record shows.
+struct settings {
+    struct {
+        char key[40], value[40];
+    } pairs[MOST_SETTINGS];
+    int count;
+};
+
+// False with what is wrong in error.
+bool settings_parse(struct settings *s, const char *text, char *error, size_t size);
+const char *settings_text(const struct settings *s, const char *key, const char *otherwise);
+int64_t settings_int(const struct settings *s, const char *key, int64_t otherwise);
+// Adds or replaces.
+void settings_put(struct settings *s, const char *key, const char *value);
+void settings_to_json(const struct settings *s, struct json *config);
+// NULL, or what is wrong. Keys that a training run does not know are left to the experiment.
+const char *settings_gpt(const struct settings *s, struct gpt_config *out);
+
+// In the child process of one run: the values go into `values`. Answers "ok" or "oom"; message may be filled.
+typedef const char *measure_fn(const struct settings *s, struct nvml *nvml, struct json *values, char message[256]);
+
+struct experiment {
+    const char *name;
+    int protocol;             // raised by hand when what is measured changes
+    int limit_s;              // a run that takes longer is ended
+    const char *about;
+    const char *const *runs;  // its configs, NULL at the end
+    measure_fn *measure;
+};
+
+extern const struct experiment experiments[];  // name NULL at the end
+const struct experiment *experiment_find(const char *name);
+
+measure_fn measure_context, measure_reserve, measure_malloc, measure_bandwidth, measure_matmul, measure_attention,
+    measure_step, measure_max_batch;
+
+// The GPU: false and one line in why when there is none.
+bool gpu_find(char pci_bus_id[32], char why[160]);
+// Fills "device" and "software" of a record.
+void gpu_describe(struct json *device, struct json *software, struct nvml *nvml);
+// Compares every kernel with its reference on random inputs. Number of kernels that are off; each printed.
+int kernels_check(uint64_t seed);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -40,7 +40,7 @@ void cache_keep(struct graph *g, struct value k, struct value v)
     if (!g->caches)
         return;
     cache_fill(g, k, P_K, PART_KEYS);
-    if (v.storage != k.storage)  // views of one projection keep it whole
+    if (v.storage != k.storage || cache_dtype(g, v.dtype) != v.dtype)  // views of one projection keep it whole
         cache_fill(g, v, P_V, PART_VALUES);
 }
 

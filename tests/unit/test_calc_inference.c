@@ -1,0 +1,104 @@
+// Generation: weights, the key-value cache and the copy that growing it takes, worked out by hand.
+
+#include "tests/unit/calc_words_fixture.h"
+
+static uint64_t peak_of(const struct vram_result *r, const char *phase)
+{
+    for (size_t i = 0; i < r->phase_count; i++)
+        if (strcmp(r->phases[i].name, phase) == 0)
+            return r->phases[i].peak_live_bytes;
+    fail_msg("there is no phase %s", phase);
+    return 0;
+}
+
+// 2 bytes, keys and values: layers * sequences * positions * key heads * width of a head.
+static void test_cache_bytes(void **state)
+{
+    static const struct {
+        const char *words;
+        uint64_t layers, sequences, positions, width;
+    } rows[] = {
+        {"preset=llama-3.2-1b batch_size=4 seq_len=1024 max_new_tokens=512", 16, 4, 1536, 8 * 64},
+        {"preset=llama-3.1-8b batch_size=1 seq_len=100 max_new_tokens=28", 32, 1, 128, 8 * 128},
+        {"preset=gpt2 batch_size=2 seq_len=512 max_new_tokens=512", 12, 2, 1024, 768},
+        {"preset=mixtral-8x7b batch_size=1 seq_len=64 max_new_tokens=64", 32, 1, 128, 8 * 128},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        vram *v = fixture_open(rows[i].words);
+        fixture_set(v, "task=inference mode=reference");
+        const struct vram_result *r = fixture_run(v);
+        uint64_t cache = 2 * 2 * rows[i].layers * rows[i].sequences * rows[i].positions * rows[i].width;
+        assert_int_equal(r->param_bytes, 2 * r->params);
+        assert_int_equal(r->grad_bytes, 0);
+        assert_int_equal(r->optim_bytes, 0);
+        assert_int_equal(r->saved_bytes, 0);
+        assert_int_equal(r->steady_end_bytes, r->param_bytes + r->buffer_bytes + cache);
+        vram_free(v);
+    }
+}
+
+// The last step holds the whole cache, one layer's keys twice, and little else.
+static void test_growing_takes_one_tensor_twice(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=gpt2 task=inference mode=reference batch_size=8 seq_len=1000 max_new_tokens=24");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t one = UINT64_C(8) * 1024 * 768 * 2, still = r->param_bytes + 24 * one;
+    uint64_t peak = peak_of(r, "decode:1");
+    assert_true(peak >= still + one);
+    assert_true(peak <= still + one + MIB);
+    vram_free(v);
+}
+
+static void test_one_byte_cache(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=gpt2 task=inference mode=reference batch_size=8 seq_len=512 max_new_tokens=512");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t two = r->steady_end_bytes, weights = r->param_bytes;
+    fixture_set(v, "kv_dtype=int8");
+    uint64_t one = fixture_run(v)->steady_end_bytes;
+    assert_int_equal((one - weights) * 2, two - weights);
+    vram_free(v);
+}
+
+// Without a token to make there is the prompt alone; quantized weights are smaller.
+static void test_prompt_alone_and_quantized(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=llama-3.1-8b task=inference seq_len=128 max_new_tokens=0");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t plain = r->param_bytes;
+    assert_string_equal(r->phases[r->phase_count - 1].name, "prefill");
+    fixture_set(v, "quantization=nf4");
+    assert_true(fixture_run(v)->param_bytes * 2 < plain);
+    vram_free(v);
+}
+
+static void test_live_peak_is_the_same(void **state)
+{
+    static const char *const words[] = {"max_new_tokens=0", "max_new_tokens=1", "max_new_tokens=2", "max_new_tokens=300",
+                                        "kv_dtype=int8", "family=llama n_kv_head=4", "family=gpt_neox", "dtype=float32"};
+    (void)state;
+    vram *v = fixture_open("task=inference n_layer=7 n_head=12 n_embd=384 block_size=512 seq_len=128");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        uint64_t live;
+        fixture_set(v, words[i]);
+        assert_int_equal(vram_live_peak(v, &live), VRAM_OK);
+        assert_int_equal(live, fixture_run(v)->peak_live.bytes);
+    }
+    vram_free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cache_bytes),
+        cmocka_unit_test(test_growing_takes_one_tensor_twice),
+        cmocka_unit_test(test_one_byte_cache),
+        cmocka_unit_test(test_prompt_alone_and_quantized),
+        cmocka_unit_test(test_live_peak_is_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -74,6 +74,15 @@ static struct value layer_product(struct graph *g, struct value x, struct value 
     return out;
 }
 
+// With sequence_parallel a product works on the whole sequence: its input is gathered before, or its result divided
+// after it. SRC: Megatron-LM megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication.
+static uint32_t layer_whole(struct graph *g, const struct value *x, uint8_t out_shape)
+{
+    if (!g->m->c.sequence_parallel || (x->shape == SHAPE_U) == (out_shape == SHAPE_U))
+        return TAPE_NONE;
+    return graph_scratch(g, out_shape == SHAPE_U ? OP_MM : OP_ALL_GATHER, x->role, PART_SCRATCH, x->dtype, SHAPE_U_WHOLE);
+}
+
 // Arguments are cast from right to left: bias, weight, input.
 static struct value layer_affine(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t out_shape)
 {
@@ -83,7 +92,9 @@ static struct value layer_affine(struct graph *g, struct value x, bool global, u
     struct value b_cast = graph_weight_cast(g, global, bias, b);
     struct value w_cast = graph_weight_cast(g, global, weight, w);
     struct value x_cast = graph_input_cast(g, x, w.role, PART_INPUT_CAST);
+    uint32_t whole = layer_whole(g, &x_cast, out_shape);
     struct value out = layer_product(g, x_cast, w_cast, b_cast, out_shape);
+    tape_unref(g->t, whole);
     graph_drop(g, x_cast);
     graph_drop(g, w_cast);
     graph_drop(g, b_cast);

@@ -85,6 +85,13 @@ static int model_check_run(struct vram_config *c, struct err *e)
 static int model_check_parallel(const struct vram_config *c, struct err *e)
 {
     uint64_t tp = c->tensor_parallel;
+    bool plain = !c->compile && !c->n_expert && c->task == TASK_TRAIN &&
+                 (c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST);
+    if (c->sequence_parallel && tp == 1)
+        return MODEL_BAD(e, "sequence_parallel: it divides among the GPUs of tensor_parallel, which is 1");
+    if (c->sequence_parallel && !plain)
+        return err_set(e, VRAM_EUNSUPPORTED, (struct err_pos){0},
+                       "sequence_parallel is modelled for dense models with whole logits in eager training only");
     if (c->n_head % tp != 0 || c->n_inner % tp != 0)
         return MODEL_BAD(e, "tensor_parallel = %u does not divide n_head = %u and n_inner = %u", tp, c->n_head, c->n_inner);
     if (c->pipeline_parallel > c->n_layer)

@@ -46,19 +46,41 @@ static void node_weight(struct graph *g, const struct node *n, unsigned edge, en
         results[edge] = node_make(g, op, e, node_weight_part(g, e, bias), e->dtype);
 }
 
+// With sequence_parallel: the whole sequence of the input (for the weight's gradient) or of the incoming gradient, and
+// the input's gradient before it is divided.
+static void node_whole(struct graph *g, const struct node *n, uint32_t whole[2])
+{
+    bool column = n->edges[0].shape == SHAPE_U && n->shape != SHAPE_U;
+    bool row = n->edges[0].shape != SHAPE_U && n->shape == SHAPE_U;
+    whole[0] = whole[1] = TAPE_NONE;
+    if (!g->m->c.sequence_parallel || !(column || row))
+        return;
+    whole[0] = graph_scratch(g, OP_ALL_GATHER, n->role, PART_SCRATCH, n->dtype, SHAPE_U_WHOLE);
+    if (column)
+        whole[1] = graph_scratch(g, OP_MM, n->role, PART_SCRATCH, n->dtype, SHAPE_U_WHOLE);
+}
+
 // Edges: self, mat2.
 static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
 {
+    uint32_t whole[2];
+    node_whole(g, n, whole);
     node_weight(g, n, 1, OP_MM, false, results);
     node_one(g, n, 0, OP_MM, results);
+    tape_unref(g->t, whole[0]);
+    tape_unref(g->t, whole[1]);
 }
 
 // Edges: mat1, mat2, self (the bias).
 static void node_addmm(struct graph *g, const struct node *n, uint32_t results[])
 {
+    uint32_t whole[2];
+    node_whole(g, n, whole);
     node_one(g, n, 0, OP_MM, results);
     node_weight(g, n, 1, OP_MM, false, results);
     node_weight(g, n, 2, OP_SUM, true, results);
+    tape_unref(g->t, whole[0]);
+    tape_unref(g->t, whole[1]);
 }
 
 // Two products of activations. Edges: self, mat2.

@@ -26,6 +26,7 @@ static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an el
 // The dimensions of one GPU's part, in elements.
 struct dims {
     uint64_t B, T, C, L, V, N;  // batch, sequence, width, layers, vocabulary, tokens
+    uint64_t S;                 // tokens of the residual stream: a part of them with sequence_parallel
     uint64_t H, KH, D;          // heads, key and value heads, width of a head
     uint64_t Q, K;              // H * D, KH * D
     uint64_t F;                 // feed-forward width

@@ -57,6 +57,10 @@ static void set_random(vram *v, uint64_t *seed)
     }
     if (next_random(seed) % 4 == 0)
         set_number(v, "pipeline_parallel", between(seed, 1, 4));
+    if (heads % 2 == 0 && next_random(seed) % 4 == 0) {
+        set_number(v, "tensor_parallel", 2);
+        set_any(v, seed, "sequence_parallel");
+    }
 }
 
 static void test_rises(void **state)

@@ -1,0 +1,137 @@
+// Schemes over several GPUs against the closed forms of their papers: what one GPU keeps, and how far the peak moves.
+
+#include "tests/unit/calc_fixture.h"
+
+// GPT-2 124M, reference mode, some more fields; the result stays valid until the next call.
+static const struct vram_result *run_gpt2(vram *v, const char *more)
+{
+    vram_clear(v);
+    set_all(v, "preset=gpt2 mode=reference batch_size=2 dtype=bfloat16");
+    set_all(v, more);
+    run_vram(v);
+    return vram_result(v);
+}
+
+static uint64_t up(uint64_t n, uint64_t parts)
+{
+    return (n + parts - 1) / parts;
+}
+
+static void test_ddp(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    uint64_t one = run_gpt2(v, "")->peak_live.bytes, p = vram_result(v)->params;
+    assert_int_equal(run_gpt2(v, "parallel=ddp n_gpu=1")->peak_live.bytes, one);
+    assert_int_equal(run_gpt2(v, "parallel=ddp n_gpu=8")->peak_live.bytes, one + 4 * p);
+    // Gradients that are views of the buckets cost nothing more at a peak at which all gradients are there anyway.
+    assert_int_equal(run_gpt2(v, "parallel=ddp n_gpu=8 bucket_view=true")->peak_live.bytes, one);
+    assert_int_equal(vram_result(v)->grad_bytes, 4 * p);
+    close_vram(v, &h);
+}
+
+static void test_zero(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    const struct vram_result *r = run_gpt2(v, "");
+    uint64_t p = r->params, n = r->tensors, live = r->peak_live.bytes, gpus = 8;
+    r = run_gpt2(v, "parallel=zero1 n_gpu=8");
+    assert_int_equal(r->param_bytes, 4 * p);
+    assert_int_equal(r->grad_bytes, 4 * p);
+    assert_in_range(r->optim_bytes, 8 * p / gpus + 4 * n, 8 * p / gpus + 12 * n);
+    assert_in_range(live - r->peak_live.bytes, 7 * p - 8 * n, 7 * p + 8 * n);
+    r = run_gpt2(v, "parallel=zero2 n_gpu=8");
+    assert_int_equal(r->param_bytes, 4 * p);
+    assert_in_range(r->grad_bytes, up(4 * p, gpus), up(4 * p, gpus) + 4 * n);
+    r = run_gpt2(v, "parallel=zero3 n_gpu=8");
+    assert_in_range(r->param_bytes, up(4 * p, gpus), up(4 * p, gpus) + 4 * n);
+    assert_in_range(r->param_bytes + r->grad_bytes + r->optim_bytes, 16 * p / gpus, 16 * p / gpus + 24 * n);
+    assert_int_equal(r->params, p);
+    close_vram(v, &h);
+}
+
+// Gathered weights: the root for the whole pass, one layer with zero3, two with fsdp.
+struct gathered {
+    uint64_t now, most;
+};
+
+static int gathered_event(void *ctx, const struct vram_event *e)
+{
+    struct gathered *g = ctx;
+    if (strcmp(e->op, "all_gather"))
+        return 0;
+    g->now += e->is_free ? 0 - e->bytes : e->bytes;
+    g->most = g->now > g->most ? g->now : g->most;
+    return 0;
+}
+
+static uint64_t gathered_most(vram *v, const char *config)
+{
+    struct gathered g = {0};
+    run_gpt2(v, config);
+    assert_int_equal(vram_trace(v, gathered_event, &g), VRAM_OK);
+    assert_int_equal(g.now, 0);
+    return g.most;
+}
+
+static void test_gathered(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t c = 768, layer = 12 * c * c + 2 * c, root = (50304 + 1024 + 1) * c;
+    (void)state;
+    assert_int_equal(gathered_most(v, "parallel=zero3 n_gpu=4"), 2 * (root + layer));
+    assert_int_equal(gathered_most(v, "parallel=fsdp n_gpu=4"), 2 * (root + 2 * layer));
+    assert_int_equal(gathered_most(v, "parallel=fsdp n_gpu=4 dtype=float32"), 4 * (root + 2 * layer));
+    assert_int_equal(gathered_most(v, "parallel=zero2 n_gpu=4"), 0);
+    close_vram(v, &h);
+}
+
+static void test_tensor_parallel(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    const struct vram_result *r = run_gpt2(v, "tensor_parallel=4");
+    uint64_t c = 768, t = 4;
+    uint64_t mine = up(50304, t) * c + 1024 * c + 12 * (12 * c * c / t + 2 * c) + c;
+    assert_int_equal(r->param_bytes, 4 * mine);
+    assert_int_equal(r->params, 124373760);
+    uint64_t whole = r->saved_bytes;
+    r = run_gpt2(v, "tensor_parallel=4 sequence_parallel=true");
+    // Without it, each GPU keeps in every layer both residuals (4 U each) and the copies of the norms' results (2 U each).
+    uint64_t u = 2 * 1024 * c;
+    assert_int_equal(whole - r->saved_bytes, (12 * 12 + 6) * (u - u / t));
+    close_vram(v, &h);
+}
+
+static void test_pipeline(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    const struct vram_result *r = run_gpt2(v, "pipeline_parallel=4 gradient_accumulation_steps=8");
+    assert_true(r->pipeline_stage == 0 || r->pipeline_stage == 3);
+    // A small vocabulary: the first stage, with three layers of four micro-batches, takes most.
+    r = run_gpt2(v, "vocab_size=256 pipeline_parallel=4 gradient_accumulation_steps=8 batch_size=8");
+    assert_int_equal(r->pipeline_stage, 0);
+    uint64_t eight = r->peak_live.bytes, saved = r->saved_bytes;
+    r = run_gpt2(v, "vocab_size=256 pipeline_parallel=4 gradient_accumulation_steps=2 batch_size=8");
+    assert_in_range(eight - r->peak_live.bytes, saved * 2 - saved / 20, saved * 2 + saved / 4);
+    // A large one: the last, which holds one micro-batch and the logits.
+    r = run_gpt2(v, "pipeline_parallel=2 gradient_accumulation_steps=1 batch_size=8");
+    assert_int_equal(r->pipeline_stage, 1);
+    close_vram(v, &h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ddp),      cmocka_unit_test(test_zero),     cmocka_unit_test(test_gathered),
+        cmocka_unit_test(test_tensor_parallel), cmocka_unit_test(test_pipeline),
+    };
+    return cmocka_run_group_tests_name("calc_parallel", tests, NULL, NULL);
+}

@@ -54,11 +54,16 @@ static int base_print(lua_State *L)
 
 // ---- catching errors ---------------------------------------------------------------------------
 
-static int after_pcall(lua_State *L, int status, lua_KContext extra)
+static void check_status(lua_State *L, int status)
 {
     if (status == LUA_ERRMEM)
         sandbox_of(L)->tripped = "too much memory";
     sandbox_check(L);
+}
+
+static int after_pcall(lua_State *L, int status, lua_KContext extra)
+{
+    check_status(L, status);
     if (status != LUA_OK && status != LUA_YIELD) {
         lua_pushboolean(L, 0);
         lua_pushvalue(L, -2);
@@ -76,6 +81,20 @@ static int base_pcall(lua_State *L)
     return after_pcall(L, status, 0);
 }
 
+// The handler (argument 2) runs when the error has unwound, not inside it: within a hook's error Lua would run it unhooked.
+static int after_xpcall(lua_State *L, int status, lua_KContext extra)
+{
+    check_status(L, status);
+    if (status == LUA_OK || status == LUA_YIELD)
+        return lua_gettop(L) - (int)extra;
+    lua_pushvalue(L, 2);
+    lua_insert(L, -2);
+    check_status(L, lua_pcall(L, 1, 1, 0));
+    lua_pushboolean(L, 0);
+    lua_insert(L, -2);
+    return 2;
+}
+
 static int base_xpcall(lua_State *L)
 {
     int n = lua_gettop(L);
@@ -83,8 +102,8 @@ static int base_xpcall(lua_State *L)
     lua_pushboolean(L, 1);
     lua_pushvalue(L, 1);
     lua_rotate(L, 3, 2);
-    int status = lua_pcallk(L, n - 2, LUA_MULTRET, 2, 2, after_pcall);
-    return after_pcall(L, status, 2);
+    int status = lua_pcallk(L, n - 2, LUA_MULTRET, 0, 2, after_xpcall);
+    return after_xpcall(L, status, 2);
 }
 
 // ---- ordered traversal -------------------------------------------------------------------------
@@ -227,8 +246,10 @@ static int base_next(lua_State *L)
         lua_pushnil(L);
     }
     sandbox_charge(L, count);
-    if (!found)
-        return 0;
+    if (!found) {
+        lua_pushnil(L);
+        return 1;
+    }
     key_push(L, &best);
     lua_pushvalue(L, -1);
     lua_rawget(L, 1);
@@ -327,9 +348,7 @@ static int resume(lua_State *L, lua_State *co, int nargs)
     }
     lua_xmove(L, co, nargs);
     int status = lua_resume(co, L, nargs, &nresults);
-    if (status == LUA_ERRMEM)
-        sandbox_of(L)->tripped = "too much memory";
-    sandbox_check(L);
+    check_status(L, status);
     if (status != LUA_OK && status != LUA_YIELD) {
         lua_xmove(co, L, 1);
         return -1;

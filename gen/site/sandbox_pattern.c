@@ -66,6 +66,7 @@ static bool letter_class(uint8_t c, uint8_t letter)
     case 'u': yes = isupper(c); break;
     case 'w': yes = isalnum(c); break;
     case 'x': yes = isxdigit(c); break;
+    case 'z': yes = c == 0; break;
     default: return letter == c;
     }
     return isupper(letter) ? !yes : yes;
@@ -169,9 +170,11 @@ static bool frontier(struct pattern_match *m, size_t s, size_t *p)
 static size_t repeated(struct pattern_match *m, size_t s, uint8_t digit)
 {
     size_t i = (size_t)digit - '1';
-    if (digit == '0' || i >= m->level || m->captures[i].len >= PATTERN_OPEN)
+    if (digit == '0' || i >= m->level || m->captures[i].len == PATTERN_OPEN)
         luaL_error(m->L, "invalid capture index %%%c in pattern", digit);
     size_t len = m->captures[i].len;
+    if (len == PATTERN_POSITION)
+        return PATTERN_NONE;
     sandbox_charge(m->L, len / 8);
     if (m->subject.len - s < len || memcmp(m->subject.ptr + m->captures[i].start, m->subject.ptr + s, len) != 0)
         return PATTERN_NONE;

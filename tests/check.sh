@@ -20,10 +20,10 @@ trap 'rm -rf "$work"' EXIT
 same() {
     name=$1
     shift
-    "$BUILD/vramdoc" build "$@" -o "$work/release" --cache "$work/cache" --fresh >"$work/log" 2>&1 || true
+    "$BUILD/vramdoc" build -q "$@" -o "$work/release" --cache "$work/cache" --fresh >"$work/log" 2>&1 || true
     for jobs in 1 2 5; do
         rm -rf "$work/hostile"
-        if ! "$hostile/vramdoc" build "$@" -o "$work/hostile" --cache "$work/cache" --fresh --shuffle -j $jobs >"$work/log" 2>&1; then
+        if ! "$hostile/vramdoc" build -q "$@" -o "$work/hostile" --cache "$work/cache" --fresh --shuffle -j $jobs >"$work/log" 2>&1; then
             echo "not ok $name -j $jobs: the hostile build fails"
             head -n 30 "$work/log" | sed 's/^/    /'
             status=1

@@ -29,6 +29,8 @@ static int64_t permille(double before, double after)
 static int64_t cost_permille(const struct vram_config *before, const struct vram_config *after,
                              enum advice_effect effect)
 {
+    if (before->task != TASK_TRAIN)
+        return 0;
     double a = seconds(before), b = seconds(after);
     if (effect == ADVICE_DIFFERENT) {
         double seq_a = (double)(before->seq_len ? before->seq_len : before->block_size);
@@ -41,6 +43,15 @@ static int64_t cost_permille(const struct vram_config *before, const struct vram
     if (after->compile == COMPILE_TORCH25 && before->compile == COMPILE_NONE)
         return -460; // SRC: nanoGPT README, 250 -> 135 ms
     return permille(a, b);
+}
+
+static bool text_starts(const char *s, const char *prefix)
+{
+    while (*prefix && *s == *prefix) {
+        s++;
+        prefix++;
+    }
+    return !*prefix;
 }
 
 static int try_row(struct vram *v, struct vram *probe, struct advice_list *list, size_t number)
@@ -73,7 +84,10 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
         return VRAM_OK;
     }
     a->saved = list->process > a->process ? list->process - a->process : 0;
-    a->cost_permille = cost_permille(&v->config, &a->config, a->effect);
+    if (v->config.task != TASK_TRAIN && !text_starts(a->cost_why, "not predicted"))
+        a->cost_why[0] = 0; // the table's words are about training
+    a->predicted = v->config.task == TASK_TRAIN && !text_starts(a->cost_why, "not predicted");
+    a->cost_permille = a->predicted ? cost_permille(&v->config, &a->config, a->effect) : 0;
     return VRAM_OK;
 }
 
@@ -203,6 +217,11 @@ static int make_plan(struct vram *v, struct vram *probe, struct advice_list *lis
     return rc;
 }
 
+static bool is_for(uint64_t task, enum advice_task row)
+{
+    return row == ADVICE_BOTH || (row == ADVICE_TRAIN) == (task == TASK_TRAIN);
+}
+
 int advise_make(struct vram *v, struct advice_list *list)
 {
     struct vram *probe = fit_probe(v);
@@ -212,8 +231,9 @@ int advise_make(struct vram *v, struct advice_list *list)
     int rc = fit_try(probe, &list->process, &list->fits);
     list->gpu_bytes = rc == VRAM_OK ? probe->result.gpu_bytes : 0;
     list->fits = list->fits && list->gpu_bytes;
-    for (size_t i = 0; advice_change_at(i) && rc == VRAM_OK && v->config.task == TASK_TRAIN; i++)
-        rc = try_row(v, probe, list, i);
+    for (size_t i = 0; advice_change_at(i) && rc == VRAM_OK; i++)
+        if (is_for(v->config.task, advice_change_at(i)->task))
+            rc = try_row(v, probe, list, i);
     if (rc == VRAM_OK) {
         sort(list);
         if (list->gpu_bytes && !list->fits)

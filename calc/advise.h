@@ -11,13 +11,14 @@ enum advice_effect {
     ADVICE_DIFFERENT // another model, or other data in a step
 };
 
-enum { ADVICE_MAX = 24, ADVICE_WHAT = 96, ADVICE_WHY = 160 };
+enum { ADVICE_MAX = 32, ADVICE_WHAT = 96, ADVICE_WHY = 160 };
 
 struct advice {
     char what[ADVICE_WHAT];    // "batch_size=8 gradient_accumulation_steps=4"
     const char *effect_text;   // one clause
     char cost_why[ADVICE_WHY]; // what the cost rests on
     enum advice_effect effect;
+    bool predicted;              // the cost is; else cost_why says why not
     int64_t cost_permille;     // of a step's time; negative: faster
     struct vram_config config; // with the change
     uint64_t process, saved;   // bytes
@@ -41,9 +42,12 @@ struct advice_list {
     bool used[ADVICE_MAX];
 };
 
+enum advice_task { ADVICE_TRAIN, ADVICE_INFERENCE, ADVICE_BOTH };
+
 // A row of advise.def. NULL past the end.
 struct advice_change {
     enum advice_effect effect;
+    enum advice_task task;
     const char *result, *basis;
 };
 const struct advice_change *advice_change_at(size_t number);

@@ -165,6 +165,49 @@ static enum advice_applied change_BFLOAT16_PURE(struct change *k)
     return ADVICE_APPLIED;
 }
 
+static enum advice_applied change_KV_INT8(struct change *k)
+{
+    if (k->c->kv_dtype == KV_DTYPE_INT8)
+        return ADVICE_NOT_HERE;
+    say(k, "kv_dtype", KV_DTYPE_INT8);
+    return ADVICE_APPLIED;
+}
+
+static enum advice_applied weights(struct change *k, uint64_t format)
+{
+    if (k->c->quantization != QUANTIZATION_NONE)
+        return ADVICE_NOT_HERE;
+    say(k, "quantization", format);
+    return ADVICE_APPLIED;
+}
+
+static enum advice_applied change_WEIGHTS_INT8(struct change *k)
+{
+    return weights(k, QUANTIZATION_INT8);
+}
+
+static enum advice_applied change_WEIGHTS_NF4(struct change *k)
+{
+    return weights(k, QUANTIZATION_NF4);
+}
+
+static enum advice_applied change_HALF_BATCH(struct change *k)
+{
+    if (k->c->batch_size < 2)
+        return ADVICE_NOT_HERE;
+    say(k, "batch_size", k->c->batch_size / 2);
+    return ADVICE_APPLIED;
+}
+
+static enum advice_applied change_HALF_PROMPT(struct change *k)
+{
+    uint64_t seq = k->c->seq_len ? k->c->seq_len : k->c->block_size;
+    if (seq < 128)
+        return ADVICE_NOT_HERE;
+    say(k, "seq_len", seq / 2);
+    return ADVICE_APPLIED;
+}
+
 static enum advice_applied change_LORA(struct change *k)
 {
     if (k->c->lora_rank || k->c->compile != COMPILE_NONE || k->c->family == FAMILY_GPT2)
@@ -237,7 +280,8 @@ static const struct row {
     struct advice_change change;
     enum advice_applied (*apply)(struct change *k);
 } ROWS[] = {
-#define CHANGE(id, effect, result, basis) {{ADVICE_##effect, result, basis}, change_##id},
+#define CHANGE(id, task, effect, result, basis) \
+    {{ADVICE_##effect, ADVICE_##task, result, basis}, change_##id},
 #include "calc/advise.def"
 #undef CHANGE
 };

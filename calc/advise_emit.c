@@ -8,7 +8,7 @@ enum { WORTH = 200 }; // less than this part of the whole is not worth a line of
 
 static const char *const effect_names[] = {"same", "close", "different"};
 static const char *const effect_heads[] = {
-    "The training stays the same",
+    "The result stays the same",
     "The same model and data, another arithmetic",
     "Another model, or other data in a step",
 };
@@ -35,8 +35,13 @@ static void put_row(struct writer *w, const struct advice *a)
         writer_str(w, "     nothing");
     }
     writer_f(w, "  %s%s\n               ", a->what, a->fits ? "   <- fits" : "");
-    put_cost(w, a->cost_permille);
-    writer_f(w, " (%s)\n               %s\n", a->cost_why, a->effect_text);
+    if (a->predicted) {
+        put_cost(w, a->cost_permille);
+        writer_f(w, " (%s)", a->cost_why);
+    } else {
+        writer_f(w, "time %s", a->cost_why[0] ? a->cost_why : "not predicted");
+    }
+    writer_f(w, "\n               %s\n", a->effect_text);
 }
 
 static void put_plan(struct writer *w, struct vram *v, const struct advice_list *list)
@@ -46,9 +51,13 @@ static void put_plan(struct writer *w, struct vram *v, const struct advice_list 
     emit_mib_round(w, list->best_process);
     writer_str(w, " of ");
     emit_mib_round(w, gpu->memory_bytes);
-    writer_str(w, " MiB (");
-    put_cost(w, list->best_cost_permille);
-    writer_str(w, ")\n\n");
+    writer_str(w, " MiB");
+    if (v->config.task == TASK_TRAIN) {
+        writer_str(w, " (");
+        put_cost(w, list->best_cost_permille);
+        writer_char(w, ')');
+    }
+    writer_str(w, "\n\n");
     emit_config_text(w, &list->best);
 }
 
@@ -104,7 +113,10 @@ static void json_row(struct json *j, const struct advice *a)
     json_str(j, "refused", a->refused);
     json_u64(j, "process_bytes", a->process);
     json_u64(j, "saved_bytes", a->saved);
-    json_i64(j, "slowdown_permille", a->cost_permille);
+    if (a->predicted)
+        json_i64(j, "slowdown_permille", a->cost_permille);
+    else
+        json_null(j, "slowdown_permille");
     json_str(j, "slowdown_basis", a->cost_why);
     json_bool(j, "fits", a->fits);
     json_close(j, '}');

@@ -212,7 +212,7 @@ static void plan(struct writer *w, const struct advice_list *list)
 static void put_advice(struct writer *w, const struct advice_list *list)
 {
     size_t shown = 0;
-    writer_str(w, "What to change first (the training stays the same), MiB less\n");
+    writer_str(w, "What to change first (the result stays the same), MiB less\n");
     for (size_t i = 0; i < list->count && shown < ADVICE_SHOWN; i++) {
         const struct advice *a = &list->row[i];
         if (a->effect != ADVICE_SAME || a->refused || a->saved == 0)
@@ -261,7 +261,7 @@ void emit_report_text(struct writer *w, struct vram *v)
     notes(w, vram_notes(v));
     verdict(w, r);
     stack(w, r);
-    if (emit_fit_of(r) >= EMIT_TIGHT && v->config.task == TASK_TRAIN)
+    if (emit_fit_of(r) >= EMIT_TIGHT)
         advice(w, v);
     largest(w, r);
     figures(w, r);

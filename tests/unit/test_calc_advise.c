@@ -110,6 +110,29 @@ static void test_plans(void **state)
     }
 }
 
+// Generation has no optimizer and no backward: what is offered is of another kind.
+static void test_inference(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=llama-3.1-8b task=inference batch_size=8 seq_len=8192 gpu=4090");
+    json_t *j = asked(v, vram_advise), *row;
+    size_t i;
+    json_array_foreach(json_object_get(j, "changes"), i, row) {
+        const char *change = json_text(row, "change");
+        assert_null(strstr(change, "optimizer"));
+        assert_null(strstr(change, "checkpoint"));
+        assert_null(strstr(change, "accumulation"));
+        assert_true(json_is_null(json_object_get(row, "slowdown_permille")));
+    }
+    row_named(j, "kv_dtype=int8");
+    row_named(j, "quantization=nf4");
+    assert_true(json_is_object(json_object_get(j, "plan")));
+    json_decref(j);
+    close_vram(v, &h);
+}
+
 static void test_fit(void **state)
 {
     (void)state;
@@ -185,7 +208,7 @@ static void test_sweep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_out_of_memory_case), cmocka_unit_test(test_order), cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_the_out_of_memory_case), cmocka_unit_test(test_order), cmocka_unit_test(test_plans), cmocka_unit_test(test_inference),
         cmocka_unit_test(test_fit),                    cmocka_unit_test(test_max_batch), cmocka_unit_test(test_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

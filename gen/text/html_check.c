@@ -19,6 +19,7 @@ struct check {
     size_t depth;
     unsigned foreign;      // open svg and math elements: there every element may close itself
     unsigned paragraphs;   // open p elements
+    unsigned links;        // open a elements
     bool raw;              // within script or style
     struct open_element open[MAX_DEPTH];
 };
@@ -70,14 +71,15 @@ static bool is_foreign(str name)
     return str_eq_nocase(name, STR("svg")) || str_eq_nocase(name, STR("math"));
 }
 
-static bool is_paragraph(str name)
+static bool is_letter_tag(str name, char letter)
 {
-    return name.len == 1 && (name.ptr[0] == 'p' || name.ptr[0] == 'P');
+    return name.len == 1 && (name.ptr[0] | 32) == letter;
 }
 
 static void count(struct check *c, str name, unsigned step)
 {
-    c->paragraphs += is_paragraph(name) ? step : 0;
+    c->paragraphs += is_letter_tag(name, 'p') ? step : 0;
+    c->links += is_letter_tag(name, 'a') ? step : 0;
     c->foreign += is_foreign(name) ? step : 0;
 }
 
@@ -99,6 +101,8 @@ static void open_element(struct check *c, const struct html_token *t)
         report(c, t->offset, "element that cannot close itself: <", t->name);
     if (c->paragraphs && (flags & HTML_BLOCK) && !c->foreign)
         report(c, t->offset, "within a paragraph: <", t->name);
+    if (c->links && is_letter_tag(t->name, 'a') && !c->foreign)
+        report(c, t->offset, "within another: <", t->name);
     c->raw = (flags & HTML_RAW) != 0;
     if (!t->self_closing && !(flags & HTML_VOID))
         push(c, t);

@@ -29,6 +29,14 @@ static void put_name(struct md *r, str word, str number)
 void md_footnote_ref(struct md *r, cmark_node *n)
 {
     str number = md_chunk(&n->as.literal);
+    if (r->links_open) {  // a link must not hold another: the mark is only a mark
+        buf_lit(r->out, "<sup class=\"fnref\" id=\"");
+        put_id(r, "fnref:", number, n->footnote.ref_ix);
+        buf_lit(r->out, "\">");
+        buf_str(r->out, number);
+        buf_lit(r->out, "</sup>");
+        return;
+    }
     buf_lit(r->out, "<sup class=\"fnref\"><a href=\"#fn:");
     buf_str(r->out, number);
     buf_lit(r->out, "\" id=\"");

@@ -211,8 +211,8 @@ void md_heading_leave(struct md *r, cmark_node *n)
 // Footnote marks go with what they hold, links only lose their tags.
 str md_html_unlinked(struct md *r, str html)
 {
-    static const str mark = STR("<sup class=\"fnref\">"), mark_end = STR("</sup>");
-    if (str_search(html, STR("<a ")) == html.len)
+    static const str mark = STR("<sup class=\"fnref\""), mark_end = STR("</sup>");
+    if (str_search(html, STR("<a ")) == html.len && str_search(html, mark) == html.len)
         return arena_str(r->a, html);
     buf_clear(&r->scratch);
     while (html.len) {

@@ -129,6 +129,15 @@ static void formula(struct md *r, str tex)
     }
 }
 
+// Takes the links out of what has been printed since start: a link must not hold another.
+static void unlink_from(struct md *r, size_t start)
+{
+    str html = md_html_unlinked(r, str_slice(buf_view(r->out), start, r->out->len));
+    r->out->len = start;
+    buf_str(r->out, html);
+    r->out->ptr[r->out->len] = 0;
+}
+
 static bool cell(struct md *r, str literal)
 {
     str code;
@@ -137,8 +146,11 @@ static bool cell(struct md *r, str literal)
     r->result->has_figures = true;
     if (!r->o->hooks.cell)
         return false;
+    size_t start = r->out->len;
     if (!r->o->hooks.cell(r->o->hooks.ctx, code, md_at(r, md_cell_offset(r, code)), r->out))
         r->ok = false;
+    if (r->links_open)
+        unlink_from(r, start);
     return true;
 }
 
@@ -189,11 +201,18 @@ static void put_title(struct md *r, cmark_node *n)
 void md_link_enter(struct md *r, cmark_node *n)
 {
     str url = destination(r, n, false);
+    r->links_open++;
     buf_lit(r->out, "<a href=\"");
     put_url(r, url);
     buf_char(r->out, '"');
     put_title(r, n);
     buf_char(r->out, '>');
+}
+
+void md_site_link_leave(struct md *r, cmark_node *n)
+{
+    r->links_open--;
+    md_link_leave(r, n);
 }
 
 void md_image(struct md *r, cmark_node *n)

@@ -46,12 +46,14 @@ struct md {
 
     bool skip_children;         // set by an enter function
     cmark_node *leaf;           // block whose inlines are being walked
-    size_t cursor;              // in leaf's content: where the next link or cell is looked for
+    size_t cursor;              // in leaf's content: where the next link is looked for
+    size_t code_cursor;         // the same for the next cell or formula
     cmark_node *trim_node;      // text node whose first trim_bytes are not shown
     size_t trim_bytes;
     cmark_node *math_node;      // code span that is a formula
     cmark_node *passed_over;    // fence of output that a worked example has shown
 
+    unsigned links_open;
     size_t *lines;              // offsets of line starts below from
     size_t line_count;
     struct md_map map;
@@ -128,6 +130,7 @@ void md_text(struct md *r, cmark_node *n);
 void md_linebreak(struct md *r, cmark_node *n);
 void md_code(struct md *r, cmark_node *n);
 void md_link_enter(struct md *r, cmark_node *n);
+void md_site_link_leave(struct md *r, cmark_node *n);
 void md_image(struct md *r, cmark_node *n);
 
 // markdown_source.c: where things stand in the source, and what a block's hash is.

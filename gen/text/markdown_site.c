@@ -12,7 +12,7 @@ bool md_in_tight_list(const cmark_node *paragraph)
 static void leaf_enter(struct md *r, cmark_node *n)
 {
     r->leaf = n;
-    r->cursor = 0;
+    r->cursor = r->code_cursor = 0;
 }
 
 // Says discreetly that the source of a translated block has changed. The class is for the whole
@@ -236,7 +236,7 @@ const struct md_handler md_site_handlers[K_COUNT] = {
     [K_HTML_INLINE] = {md_html_inline, NULL},
     [K_EMPH] = {md_emph_enter, md_emph_leave},
     [K_STRONG] = {md_strong_enter, md_strong_leave},
-    [K_LINK] = {md_link_enter, md_link_leave},
+    [K_LINK] = {md_link_enter, md_site_link_leave},
     [K_IMAGE] = {md_image, NULL},
     [K_FOOTNOTE_REF] = {md_footnote_ref, NULL},
     [K_STRIKE] = {md_strike_enter, md_strike_leave},

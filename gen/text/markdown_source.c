@@ -291,16 +291,16 @@ size_t md_link_offset(struct md *r, cmark_node *link)
 size_t md_cell_offset(struct md *r, str code)
 {
     str content = r->leaf ? md_content(r->leaf) : STR_NONE, found;
-    size_t end, from = r->cursor;
+    size_t end, from = r->code_cursor;
     for (;;) {
         size_t at = cell_next(content, from, &found, &end);
         if (at == content.len)
-            return md_content_offset(r, r->leaf, r->cursor);
+            return md_content_offset(r, r->leaf, r->code_cursor);
         from = end;
         if (str_starts(code, str_slice(found, 0, str_find(found, '\n'))))
             break;
     }
-    r->cursor = end;
+    r->code_cursor = end;
     return md_content_offset(r, r->leaf, (size_t)(found.ptr - content.ptr));
 }
 
@@ -308,10 +308,10 @@ size_t md_cell_offset(struct md *r, str code)
 size_t md_literal_offset(struct md *r, str literal)
 {
     str content = r->leaf ? md_content(r->leaf) : STR_NONE;
-    size_t at = search_from(content, r->cursor, literal);
+    size_t at = search_from(content, r->code_cursor, literal);
     if (at == content.len)
-        return md_content_offset(r, r->leaf, r->cursor);
-    r->cursor = at + literal.len;
+        return md_content_offset(r, r->leaf, r->code_cursor);
+    r->code_cursor = at + literal.len;
     return md_content_offset(r, r->leaf, at);
 }
 

@@ -24,9 +24,9 @@ static bool cell_hook(void *ctx, str code, struct diag_pos at, buf *out)
     (void)ctx;
     if (at.offset > at.text.len || !code.len)
         abort();
-    buf_lit(out, "<data value=\"1\">");
+    buf_lit(out, "<a class=\"fig\" href=\"#x\"><data value=\"1\">");
     escape_text(out, code);
-    buf_lit(out, "</data>");
+    buf_lit(out, "</data></a>");
     return true;
 }
 

@@ -31,9 +31,10 @@ static bool cell_hook(void *ctx, str code, struct diag_pos at, buf *out)
     uint32_t line, column;
     (void)ctx;
     diag_line_col(at.text, at.offset, &line, &column);
-    buf_printf(out, "<data class=\"at-%u-%u\">", line, column);
+    bool linked = str_starts(code, STR("linked"));
+    buf_printf(out, "%s<data class=\"at-%u-%u\">", linked ? "<a href=\"#source\">" : "", line, column);
     escape_text(out, code);
-    buf_lit(out, "</data>");
+    buf_printf(out, "</data>%s", linked ? "</a>" : "");
     return true;
 }
 

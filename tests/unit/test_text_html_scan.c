@@ -118,6 +118,7 @@ static void faults(void **state)
     says("a & b", FAULT("1:3", "& that begins no character reference"));
     says("<a href=\"?a=1&b=2\">x</a>", FAULT("1:14", "& that begins no character reference"));
     says("1 < 2", FAULT("1:3", "< that begins no tag"));
+    says("<a href=x>y <b><a>z</a></b></a>", FAULT("1:16", "within another: <a>"));
     says("<p><div>x</div></p>", FAULT("1:4", "within a paragraph: <div>"));
 }
 

@@ -18,6 +18,7 @@ struct rendering {
     struct build *build;
     arena arena;                        // of a document
     buf text, source_text, html, twin, search, path, pages;
+    struct search_words *words;
     struct page_output source_output;   // for translations
     size_t done;
 };
@@ -77,7 +78,7 @@ static void render_language(struct rendering *w, struct page_renderer *r, const 
     if (p != doc->source && !read_text(w, p, r->diag, text)) return;
     page_render(r, doc, l, buf_view(text), &o);
     buf_clear(&w->search);
-    search_page(r->site, l, p, &o, &w->search);
+    search_page(w->words, r->site, l, p, &o, &w->search);
     write_page(w, doc, l, nav_url(r->site, doc, l, &w->arena), &o, record);
     w->html = o.html;
     w->twin = o.twin;
@@ -177,6 +178,7 @@ void render_documents(struct build *b)
 {
     struct rendering w = {.build = b, .arena = ARENA_INIT, .text = BUF_INIT, .source_text = BUF_INIT, .html = BUF_INIT,
                           .twin = BUF_INIT, .search = BUF_INIT, .path = BUF_INIT, .pages = BUF_INIT};
+    w.words = search_words_new();
     struct workers_plan plan = {
         .job_count = b->dirty_count, .workers = b->options->jobs,
         .job_timeout_ms = b->site.settings.page_timeout_ms, .memory_bytes = b->site.settings.page_memory_bytes,
@@ -186,6 +188,7 @@ void render_documents(struct build *b)
     if (b->dirty_count && workers_run(&plan) < 0)
         diag_add(b->diag, D_IO_READ, DIAG_FILE(b->site.settings.content_dir), "no worker: %s", strerror(errno));
     b->emit.diag = outer;
+    search_words_free(w.words);
     arena_free(&w.arena);
     buf_free(&w.text), buf_free(&w.source_text), buf_free(&w.html), buf_free(&w.twin), buf_free(&w.search);
     buf_free(&w.path), buf_free(&w.pages);

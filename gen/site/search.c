@@ -12,7 +12,9 @@
 #include "gen/site/record.h"
 #include "gen/text/escape.h"
 
-enum { FULL_PAGES = 300, MAX_WORD = 40, MIN_ASCII_WORD = 2 };
+enum { FULL_PAGES = 300, MAX_WORD = 40, MIN_WORD = 2 };
+
+#define NO_SIGN UINT32_MAX   // a mark that is left out
 
 bool search_is_full(const struct site *site, const struct language *l)
 {
@@ -27,40 +29,61 @@ str search_url(const struct site *site, const struct language *l, arena *a)
     return site->by_folder ? arena_printf(a, "%.*s/search.js", STR_ARG(l->tag)) : STR("search.js");
 }
 
-// A set of words in order of first use, as offsets into out; its table grows with it.
-struct words {
-    buf *out;
-    uint32_t *slots;
+// A set of words in order of first use, as places in out. The table is kept from page to page: what is in it counts only
+// when it is of this round.
+struct search_words {
+    struct slot { uint32_t round, place, hash; } *slots;
     size_t slot_count, count;
+    uint32_t round;
+    buf *out;
 };
 
-static void words_add(struct words *w, str word);
-
-static void words_grow(struct words *w)
+struct search_words *search_words_new(void)
 {
-    str all = buf_view(w->out), word;
-    buf copy = BUF_INIT;
-    buf_str(&copy, all);
-    free(w->slots);
-    w->slot_count = w->slot_count ? w->slot_count * 4 : 256;
-    w->slots = calloc(w->slot_count, sizeof *w->slots);
-    if (!w->slots) buf_no_memory();
-    w->count = 0;
-    buf_clear(w->out);
-    for (str rest = buf_view(&copy); str_line(&rest, &word);) words_add(w, word);
-    buf_free(&copy);
+    struct search_words *w = calloc(1, sizeof *w);
+    if (!w) buf_no_memory();
+    return w;
 }
 
-static void words_add(struct words *w, str word)
+void search_words_free(struct search_words *w)
+{
+    free(w->slots);
+    free(w);
+}
+
+static void words_grow(struct search_words *w)
+{
+    struct slot *old = w->slots;
+    size_t count = w->slot_count;
+    w->slot_count = count ? count * 2 : 2048;
+    w->slots = calloc(w->slot_count, sizeof *w->slots);
+    if (!w->slots) buf_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        if (old[i].round != w->round) continue;
+        size_t k = old[i].hash & (w->slot_count - 1);
+        while (w->slots[k].round == w->round) k = (k + 1) & (w->slot_count - 1);
+        w->slots[k] = old[i];
+    }
+    free(old);
+}
+
+static void words_begin(struct search_words *w, buf *out)
+{
+    w->out = out;
+    w->count = 0;
+    w->round++;
+}
+
+static void words_add(struct search_words *w, const char *word, size_t len, uint32_t hash)
 {
     if (w->count * 2 >= w->slot_count) words_grow(w);
-    size_t i = str_hash(word) & (w->slot_count - 1);
-    for (; w->slots[i]; i = (i + 1) & (w->slot_count - 1)) {
-        const char *there = w->out->ptr + w->slots[i] - 1;
-        if (!memcmp(there, word.ptr, word.len) && there[word.len] == '\n') return;
+    size_t i = hash & (w->slot_count - 1);
+    for (; w->slots[i].round == w->round; i = (i + 1) & (w->slot_count - 1)) {
+        const char *there = w->out->ptr + w->slots[i].place;
+        if (w->slots[i].hash == hash && !memcmp(there, word, len) && there[len] == '\n') return;
     }
-    w->slots[i] = (uint32_t)w->out->len + 1;
-    buf_str(w->out, word);
+    w->slots[i] = (struct slot){w->round, (uint32_t)w->out->len, hash};
+    buf_put(w->out, word, len);
     buf_char(w->out, '\n');
     w->count++;
 }
@@ -74,13 +97,10 @@ static bool has_spaces(const struct language *l)
     return true;
 }
 
-// One code point as it is looked for: lower case, without accents of Latin, Greek and Cyrillic letters. 0 ends a word.
+// One code point beyond ASCII as it is looked for: lower case, without accents of Latin, Greek and Cyrillic letters.
+// 0 ends a word.
 static uint32_t folded(uint32_t c, const UNormalizer2 *nfd)
 {
-    if (c < 0x80) {
-        if (c >= 'A' && c <= 'Z') return c + 32;
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : 0;
-    }
     int8_t type = u_charType((UChar32)c);
     bool mark = type == U_NON_SPACING_MARK || type == U_COMBINING_SPACING_MARK;
     if (!mark && !u_isalnum((UChar32)c)) return 0;
@@ -89,40 +109,74 @@ static uint32_t folded(uint32_t c, const UNormalizer2 *nfd)
         UErrorCode e = U_ZERO_ERROR;
         int32_t n = unorm2_getDecomposition(nfd, (UChar32)c, parts, 8, &e);
         if (n > 0 && U_SUCCESS(e)) c = parts[0];
-        if (c >= 0x300 && c < 0x370) return UINT32_MAX;
+        if (c >= 0x300 && c < 0x370) return NO_SIGN;
+        if (c < 0x80) return (uint32_t)(unsigned char)u_tolower((UChar32)c);
     }
     return (uint32_t)u_foldCase((UChar32)c, U_FOLD_CASE_DEFAULT);
 }
 
-static void put_words(struct words *w, str text, const UNormalizer2 *nfd)
+// What an ASCII byte is in a word; 0 ends it.
+static const char ascii_folded[128] = {
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8',
+    ['9'] = '9', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h',
+    ['i'] = 'i', ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q',
+    ['r'] = 'r', ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
+    ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i',
+    ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r',
+    ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
+};
+
+struct word { char bytes[MAX_WORD + 4]; size_t len; };
+
+static void word_add(struct word *word, uint32_t c)
 {
-    char word[MAX_WORD + 4];
-    size_t len = 0, n;
-    for (size_t i = 0; i <= text.len; i += n) {
-        uint32_t c = 0;
-        n = 1;
-        if (i < text.len) {
-            unsigned char byte = (unsigned char)text.ptr[i];
-            if (byte >= 0x80) c = folded(utf8_next(str_slice(text, i, text.len), &n), nfd);
-            else c = folded(byte, nfd);
-        }
-        if (c == UINT32_MAX) continue;
-        if (c && c < 0x80) {
-            if (len < MAX_WORD) word[len++] = (char)c;
-        } else if (c) {
-            buf one = BUF_INIT;
-            buf_utf8(&one, c);
-            if (len + one.len <= MAX_WORD) memcpy(word + len, one.ptr, one.len), len += one.len;
-            buf_free(&one);
-        } else {
-            if (len >= MIN_ASCII_WORD) words_add(w, (str){word, len});
-            len = 0;
-        }
+    char bytes[4];
+    size_t n = 0;
+    if (c < 0x800) {
+        bytes[n++] = (char)(0xC0 | c >> 6);
+    } else {
+        if (c < 0x10000) bytes[n++] = (char)(0xE0 | c >> 12);
+        else bytes[n++] = (char)(0xF0 | c >> 18), bytes[n++] = (char)(0x80 | (c >> 12 & 0x3F));
+        bytes[n++] = (char)(0x80 | (c >> 6 & 0x3F));
     }
+    bytes[n++] = (char)(0x80 | (c & 0x3F));
+    if (word->len + n > MAX_WORD) return;
+    memcpy(word->bytes + word->len, bytes, n);
+    word->len += n;
 }
 
-// Words as ICU's dictionaries find them.
-static void put_broken(struct words *w, str text, const struct language *l, const UNormalizer2 *nfd)
+static void word_end(struct search_words *w, struct word *word)
+{
+    uint32_t hash = 2166136261u;   // FNV-1a
+    if (word->len >= MIN_WORD) {
+        for (size_t i = 0; i < word->len; i++) hash = (hash ^ (unsigned char)word->bytes[i]) * 16777619u;
+        words_add(w, word->bytes, word->len, hash ^ hash >> 15);
+    }
+    word->len = 0;
+}
+
+static void put_words(struct search_words *w, str text, const UNormalizer2 *nfd)
+{
+    struct word word = {.len = 0};
+    for (size_t i = 0, n; i < text.len; i += n) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        n = 1;
+        if (byte < 0x80) {
+            char c = ascii_folded[byte];
+            if (!c) word_end(w, &word);
+            else if (word.len < MAX_WORD) word.bytes[word.len++] = c;
+            continue;
+        }
+        uint32_t c = folded(utf8_next(str_slice(text, i, text.len), &n), nfd);
+        if (!c) word_end(w, &word);
+        else if (c < 0x80 && word.len < MAX_WORD) word.bytes[word.len++] = (char)c;
+        else if (c >= 0x80 && c != NO_SIGN) word_add(&word, c);
+    }
+    word_end(w, &word);
+}
+
+// Words as ICU's dictionaries find them, in a run without ASCII.
+static void put_broken(struct search_words *w, str text, const struct language *l, const UNormalizer2 *nfd)
 {
     UErrorCode e = U_ZERO_ERROR;
     char tag[32] = "";
@@ -141,23 +195,39 @@ static void put_broken(struct words *w, str text, const struct language *l, cons
     utext_close(u);
 }
 
-static void put_text(struct words *w, str text, const struct language *l, const UNormalizer2 *nfd)
+// Text without spaces goes to ICU; what is ASCII in it does not need to.
+static void put_unspaced(struct search_words *w, str text, const struct language *l, const UNormalizer2 *nfd)
 {
-    if (has_spaces(l)) put_words(w, text, nfd);
-    else put_broken(w, text, l, nfd);
+    for (size_t i = 0; i < text.len;) {
+        size_t end = i;
+        while (end < text.len && (unsigned char)text.ptr[end] < 0x80) end++;
+        if (end > i) put_words(w, str_slice(text, i, end), nfd);
+        for (i = end; end < text.len && ((unsigned char)text.ptr[end] >= 0x80 || text.ptr[end] == '\n'); end++) {}
+        if (end > i) put_broken(w, str_slice(text, i, end), l, nfd);
+        i = end;
+    }
 }
 
-void search_page(const struct site *site, const struct language *l, const struct page *p, const struct page_output *o, buf *out)
+static void put_text(struct search_words *w, str text, const struct language *l, const UNormalizer2 *nfd)
 {
-    struct words w = {.out = out};
+    if (has_spaces(l)) put_words(w, text, nfd);
+    else put_unspaced(w, text, l, nfd);
+}
+
+void search_page(struct search_words *w, const struct site *site, const struct language *l, const struct page *p,
+                 const struct page_output *o, buf *out)
+{
     UErrorCode e = U_ZERO_ERROR;
     const UNormalizer2 *nfd = unorm2_getNFDInstance(&e);
     if (site->settings.search == SEARCH_NONE) return;
-    put_text(&w, p->title, l, nfd);
-    put_text(&w, o->description, l, nfd);
-    for (size_t i = 0; i < o->md.heading_count; i++) put_text(&w, o->md.headings[i].text, l, nfd);
-    if (search_is_full(site, l)) put_text(&w, str_slice(buf_view(&o->twin), 0, o->twin.len), l, nfd);
-    free(w.slots);
+    words_begin(w, out);
+    put_text(w, p->title, l, nfd);
+    if (search_is_full(site, l)) {
+        put_text(w, buf_view(&o->twin), l, nfd);
+        return;
+    }
+    put_text(w, o->description, l, nfd);
+    for (size_t i = 0; i < o->md.heading_count; i++) put_text(w, o->md.headings[i].text, l, nfd);
 }
 
 // A language's index while it is made: its pages, and for each word the pages that have it.

@@ -6,8 +6,13 @@
 
 // Whether a page of this site is searched by all its words; else by its title, headings and description.
 bool search_is_full(const struct site *site, const struct language *l);
-// Appends what the index needs of a page: its words, lower-cased, each once, separated by line feeds.
-void search_page(const struct site *site, const struct language *l, const struct page *p, const struct page_output *o, buf *out);
+// What a worker keeps between pages.
+struct search_words;
+struct search_words *search_words_new(void);
+void search_words_free(struct search_words *w);
+// Fills out, which is empty, with what the index needs of a page: its words, lower-cased, each once, a line feed behind each.
+void search_page(struct search_words *w, const struct site *site, const struct language *l, const struct page *p,
+                 const struct page_output *o, buf *out);
 // Writes the index of every language; view_site.search_index has the urls.
 void search_write(struct build *b);
 // Address of a language's index; "" when the settings want none.

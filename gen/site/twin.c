@@ -85,9 +85,11 @@ static void put_body(struct twin *t, size_t from)
     }
     for (size_t at = from; at < t->text.len;) {
         if (put_link(t, &at) || (t->text.ptr[at] == '`' && put_cell(t, &at))) continue;
-        size_t next = at + 1, link = t->text.len;
-        if (t->next_link < t->render->md.link_count) link = t->render->md.links[t->next_link].offset;
-        while (next < t->text.len && next != link && t->text.ptr[next] != '`') next++;
+        size_t next = t->text.len;
+        if (t->next_link < t->render->md.link_count) next = t->render->md.links[t->next_link].offset;
+        if (t->next_cell < t->render->cell_count)
+            next = at + 1 + str_find(str_slice(t->text, at + 1, next > at ? next : at + 1), '`');
+        if (next <= at) next = at + 1;
         buf_str(t->out, str_slice(t->text, at, next));
         at = next;
     }

@@ -1,0 +1,1 @@
+return { n = measured("step", {value = "x", protocol = 2}) }

@@ -1,0 +1,32 @@
+#!/bin/sh
+# vramprobe where there is no GPU: it says so, its records are valid, it loses nothing. Skipped where it was not built.
+set -eu
+probe=$BUILD/vramprobe
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ ! -x "$probe" ]; then echo "skip probe: vramprobe was not built, nvcc is not here"; exit 0; fi
+failed=0
+case_of() { if [ "$2" = "$3" ]; then echo "ok $1"; else echo "not ok $1: wanted $3, got $2"; failed=1; fi; }
+code() { rc=0; "$@" >"$work/out" 2>"$work/err" </dev/null || rc=$?; echo "$rc"; }
+
+case_of "lists its experiments" "$(code "$probe" --list)" 0
+grep -q '^max_batch ' "$work/out" || { echo "not ok list names max_batch"; failed=1; }
+case_of "help" "$(code "$probe" --help)" 0
+case_of "no arguments to run" "$(code "$probe" run)" 2
+case_of "an unknown experiment" "$(code "$probe" run nothing -o "$work/x.json")" 2
+if [ -e /dev/nvidia0 ]; then echo "skip no-device mode: a GPU is here"; else
+    case_of "no GPU" "$(code "$probe" run -o "$work/none.json")" 77
+    case_of "one clear line" "$(wc -l <"$work/err" | tr -d ' ')" 1
+    case_of "its record says so" "$(grep -c '"status": "no-device"' "$work/none.json")" 1
+    case_of "its record is valid" "$(code "$probe" validate "$work/none.json")" 0
+    case_of "nothing is overwritten" "$(code "$probe" run -o "$work/none.json")" 3
+    case_of "kernels cannot be checked" "$(code "$probe" --check)" 77
+    case_of "merging" "$(code "$probe" merge "$work/none.json" "$work/none.json" -o "$work/both.json")" 0
+    case_of "the merged record is valid" "$(code "$probe" validate "$work/both.json")" 0
+fi
+printf '{"schema": "vramprobe/1"' >"$work/cut.json"
+case_of "a truncated record" "$(code "$probe" validate "$work/cut.json")" 3
+printf '{"schema": "vramprobe/2"}' >"$work/other.json"
+case_of "another schema" "$(code "$probe" validate "$work/other.json")" 3
+case_of "a record that is not there" "$(code "$probe" validate "$work/absent.json")" 3
+exit $failed

@@ -1,0 +1,21 @@
+#!/bin/sh
+# kernels/torch_record.py where PyTorch or a GPU is missing: it says so, and refuses what cannot be run.
+set -eu
+command -v python3 >/dev/null || { echo "skip torch_record: python3 is not here"; exit 0; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+case_of() { if [ "$2" = "$3" ]; then echo "ok $1"; else echo "not ok $1: wanted $3, got $2"; failed=1; fi; }
+record() { rc=0; PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/kernels/torch_record.py" "$@" >"$work/out" 2>"$work/err" || rc=$?; echo "$rc"; }
+
+case_of "nothing asked for" "$(record)" 2
+case_of "a config that cannot be" "$(record --config '{"n_embd": 512}' -o "$work/r.json")" 2
+case_of "it names the reason" "$(grep -c 'n_embd=512 cannot be divided among n_head=12' "$work/err")" 1
+case_of "JSON that is cut off" "$(record --config '{"n_embd"' -o "$work/r.json")" 2
+: >"$work/there.json"
+case_of "a record that is there" "$(record --cited -o "$work/there.json")" 3
+if [ -e /dev/nvidia0 ]; then echo "skip no GPU: one is here"; else
+    case_of "no GPU" "$(record --cited --accuracy "$ROOT/tests/calc/truth/nanogpt.json" -o "$work/r.json")" 77
+    case_of "one clear line" "$(wc -l <"$work/err" | tr -d ' ')" 1
+fi
+exit $failed

@@ -244,6 +244,44 @@ static void test_config_round_trip(void **state)
     close_vram(v, &h);
 }
 
+// The tolerances that `vramcalc help estimate` states, per mille: live, allocated, reserved, process.
+static const struct tolerance {
+    const char *config;
+    double live, allocated, reserved, process;
+} TOLERANCES[] = {
+    {"preset=gpt2", 0, 1, 3, 5},
+    {"preset=llama-3.2-1b", 0.5, 1, 3, 5},
+    {"preset=gpt2 compile=2.5", 5, 5, 5, 5},
+};
+
+static double stated(const json_t *report, const char *key)
+{
+    return json_number_value(json_object_get(json_object_get(json_object_get(report, "bounds"), key), "tolerance_percent"));
+}
+
+static void test_tolerances(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof TOLERANCES / sizeof *TOLERANCES; i++) {
+        const struct tolerance *t = &TOLERANCES[i];
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        set_all(v, t->config);
+        json_t *j = report(v);
+        if (stated(j, "peak_live_bytes") != t->live || stated(j, "peak_allocated_bytes") != t->allocated ||
+            stated(j, "peak_reserved_bytes") != t->reserved || stated(j, "process_bytes") != t->process)
+            fail_msg("%s: %g %g %g %g", t->config, stated(j, "peak_live_bytes"), stated(j, "peak_allocated_bytes"),
+                     stated(j, "peak_reserved_bytes"), stated(j, "process_bytes"));
+        const struct vram_result *r = vram_result(v);
+        // the process: its own tolerance, and the context's range on top
+        uint64_t own = r->process.bytes / 1000 * 50, below = r->context.bytes - r->context.low;
+        assert_true(r->process.bytes - r->process.low <= own + below + 1000);
+        assert_true(r->process.bytes - r->process.low >= below);
+        json_decref(j);
+        close_vram(v, &h);
+    }
+}
+
 static void test_fields_schema(void **state)
 {
     (void)state;
@@ -268,7 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_valid), cmocka_unit_test(test_schema_refuses), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_config_round_trip), cmocka_unit_test(test_fields_schema),
+        cmocka_unit_test(test_config_round_trip), cmocka_unit_test(test_tolerances), cmocka_unit_test(test_fields_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,8 +133,11 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
         r->weight = state_quantized(m->c.quantization, n);
     else
         r->weight = (frozen ? frozen_width : width) * n;
-    if (frozen)
+    if (frozen) {
+        if (parallel_divides_weights(&m->c))
+            r->weight = state_part(r->weight, 1, m->c.n_gpu);
         return;
+    }
     r->gradient = r->whole_gradient = width * n;
     state_optimizer(m, r, n, block);
     state_divide(m, r, width);

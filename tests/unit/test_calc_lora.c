@@ -84,6 +84,17 @@ static void test_checkpointing_with_adapters_has_gradients(void **state)
     vram_free(v);
 }
 
+// Frozen weights are divided like trained ones.
+static void test_frozen_weights_are_sharded(void **state)
+{
+    (void)state;
+    vram *v = fixture_open(SMALL "lora_rank=8 vocab_size=2048");
+    uint64_t whole = fixture_run(v)->param_bytes;
+    fixture_set(v, "parallel=fsdp n_gpu=8");
+    assert_int_equal(fixture_run(v)->param_bytes, whole / 8);
+    vram_free(v);
+}
+
 // ---- losses ------------------------------------------------------------------------------------
 
 static uint64_t logits_at_peak(const char *words)
@@ -144,6 +155,7 @@ int main(void)
         cmocka_unit_test(test_quantized_weights),
         cmocka_unit_test(test_frozen_layers_save_less),
         cmocka_unit_test(test_checkpointing_with_adapters_has_gradients),
+        cmocka_unit_test(test_frozen_weights_are_sharded),
         cmocka_unit_test(test_losses_without_logits),
         cmocka_unit_test(test_chunked_loss_saves_gradients),
         cmocka_unit_test(test_one_chunk_is_all_tokens),

@@ -89,6 +89,9 @@ static int run(void *given, int count, char **operands)
         buf_printf(&text, "vramdoc render: unknown extension %.*s\n", STR_ARG(unknown));
         diag_say(buf_view(&text));
         rc = EXIT_USAGE;
+    } else if (count > 1) {
+        diag_say(STR("vramdoc render: more than one file\n"));
+        rc = EXIT_USAGE;
     } else if (!read_input(path, d, &text)) {
         md_init();
         rc = print_fragment(&o, str_c(path), d, buf_view(&text));

@@ -23,16 +23,24 @@ struct rendering {
     size_t done;
 };
 
-static bool read_text(struct rendering *w, const struct page *p, struct diag *d, buf *out)
+static bool read_text(struct rendering *w, const struct page *p, struct diag *d, buf *memory, str *out)
 {
     const struct site *site = &w->build->site;
-    buf_clear(out);
+    *out = STR_NONE;
     if (p->made) return true;
+    if (p->kept && p->kept[p->stat.size] == 1) {
+        *out = (str){p->kept, p->stat.size};
+        return true;
+    }
+    buf_clear(memory);
     buf_clear(&w->path);
     buf_str(&w->path, site->settings.content_dir);
     buf_char(&w->path, '/');
     buf_str(&w->path, p->source);
-    if (fs_read(w->path.ptr, site->settings.max_page_bytes, out) == 0) return true;
+    if (fs_read(w->path.ptr, site->settings.max_page_bytes, memory) == 0) {
+        *out = buf_view(memory);
+        return true;
+    }
     diag_add(d, errno == EFBIG ? D_FILE_TOO_LARGE : D_IO_READ, DIAG_FILE(site_path(site, p->source, &w->arena)),
              "%s", strerror(errno));
     return false;
@@ -71,12 +79,12 @@ static void render_language(struct rendering *w, struct page_renderer *r, const 
 {
     const struct page *p = nav_page(r->site, doc, l);
     bool is_source = p == doc->source && l == p->language;
-    buf *text = p == doc->source ? &w->source_text : &w->text;
+    str text = r->source_text;
     struct page_output o = {.html = w->html, .twin = w->twin};
     buf_clear(&o.html);
     buf_clear(&o.twin);
-    if (p != doc->source && !read_text(w, p, r->diag, text)) return;
-    page_render(r, doc, l, buf_view(text), &o);
+    if (p != doc->source && !read_text(w, p, r->diag, &w->text, &text)) return;
+    page_render(r, doc, l, text, &o);
     buf_clear(&w->search);
     search_page(w->words, r->site, l, p, &o, &w->search);
     write_page(w, doc, l, nav_url(r->site, doc, l, &w->arena), &o, record);
@@ -106,8 +114,7 @@ static void render_document(struct rendering *w, const struct document *doc, str
                               .parity = b->options->strict || doc->page_lua.len,
                               .arena = &w->arena};
     record_count(record, count_pages(site, doc));
-    if (!read_text(w, doc->source, d, &w->source_text)) return;
-    r.source_text = buf_view(&w->source_text);
+    if (!read_text(w, doc->source, d, &w->source_text, &r.source_text)) return;
     r.figures = figures_load(site, doc, d);
     const struct language *first = doc->source->language;
     render_language(w, &r, doc, first, record);

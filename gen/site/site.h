@@ -25,6 +25,7 @@ struct page {
     str title, description;
     struct front *front;      // NULL for pages without any
     struct fs_stat stat;
+    const char *kept;         // its bytes, stat.size of them and then a 1, from when its front matter was read; or NULL
     uint64_t content_hash;    // of the file's bytes
     int64_t updated;          // Unix seconds; INT64_MIN unknown
     int64_t published;        // the same
@@ -91,6 +92,7 @@ struct site {
     struct language *source_language;
     bool by_folder;              // addresses start with the language: "es/..."
     struct assets *asset_index;  // see assets.h
+    void *kept; size_t kept_size;   // memory shared with workers, for page.kept
     struct fs_list assets;       // content files that are no pages: copied
     struct locale *english_locale;   // of the words behind all others, when English is no language of the site
     struct catalog *english;

@@ -1,6 +1,7 @@
 // Locales and message catalogs of a site's languages, opened once for all processes.
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "gen/site/load.h"
 
@@ -79,5 +80,6 @@ void site_close(struct site *site)
     }
     if (site->english) catalog_free(site->english);
     if (site->english_locale) locale_free(site->english_locale);
+    if (site->kept) munmap(site->kept, site->kept_size);
     arena_free(&site->arena);
 }

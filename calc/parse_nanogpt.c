@@ -82,18 +82,22 @@ static int unreadable(struct parse *p, const char *at, const char *what)
     return err_set(&p->v->err, VRAM_EPARSE, pos, "%s", what);
 }
 
-// init_from='gpt2-xl' loads the published weights: 50257 tokens, biases.
+// init_from='gpt2-xl' loads the published weights: 50257 tokens, biases, 1024 positions, nanoGPT's own dropout.
+// SRC: nanoGPT model.py, from_pretrained
 static int start_from(struct parse *p, struct span value)
 {
-    static const char *const names[] = {"gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"};
-    static const char *const presets[] = {"hf-gpt2", "hf-gpt2-medium", "hf-gpt2-large",
-                                          "hf-gpt2-xl"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (span_is(value, names[i])) {
-            uint64_t dropout = p->v->config.dropout;
-            int rc = preset_apply(p->v, presets[i], text_len(presets[i]));
-            p->v->config.dropout = dropout; // nanoGPT takes its own
-            return rc;
+    static const struct {
+        const char *name, *fields;
+    } published[] = {
+        {"gpt2", "n_layer=12 n_head=12 n_embd=768"},
+        {"gpt2-medium", "n_layer=24 n_head=16 n_embd=1024"},
+        {"gpt2-large", "n_layer=36 n_head=20 n_embd=1280"},
+        {"gpt2-xl", "n_layer=48 n_head=25 n_embd=1600"},
+    };
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++)
+        if (span_is(value, published[i].name)) {
+            int rc = preset_fields(p->v, published[i].fields);
+            return rc ? rc : preset_fields(p->v, "vocab_size=50257 block_size=1024 bias=1");
         }
     return VRAM_OK;
 }

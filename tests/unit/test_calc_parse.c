@@ -127,7 +127,10 @@ static void test_nanogpt_specials(void **state)
 {
     (void)state;
     struct heap h = {0};
-    vram *v = read_ok(&h, VRAM_KIND_NANOGPT, "init_from = 'gpt2-xl'\nbatch_size = 1\n");
+    vram *v = read_ok(&h, VRAM_KIND_NANOGPT, "batch_size = 1\ngradient_accumulation_steps = 32\ninit_from = 'gpt2-xl'\n");
+    assert_int_equal(number(v, "batch_size"), 1);  // what stands before it stays
+    assert_int_equal(number(v, "gradient_accumulation_steps"), 32);
+    assert_field(v, "compile", "2.5");
     assert_int_equal(number(v, "n_layer"), 48);
     assert_int_equal(number(v, "vocab_size"), 50257);
     assert_int_equal(number(v, "bias"), 1);

@@ -79,7 +79,8 @@ static int print_fragment(const struct md_options *o, str file, struct diag *d, 
 static int run(void *given, int count, char **operands)
 {
     const struct render_options *r = given;
-    struct diag *d = diag_new((struct diag_options){.color = isatty(2) && !getenv("NO_COLOR")});
+    const char *no_color = getenv("NO_COLOR");
+    struct diag *d = diag_new((struct diag_options){.color = isatty(2) && !(no_color && *no_color)});
     struct md_options o = {.unsafe = r->unsafe, .plain = !r->site};
     const char *path = count ? operands[0] : "-";
     buf text = BUF_INIT;

@@ -13,6 +13,7 @@
 #include "gen/site/build_state.h"
 #include "gen/site/load.h"
 #include "gen/site/nav.h"
+#include "gen/site/read.h"
 #include "gen/site/record.h"
 #include "gen/site/search.h"
 #include "gen/site/twin.h"
@@ -68,18 +69,21 @@ static bool same_stat(const struct fs_stat *a, const struct fs_stat *b)
     return a->size == b->size && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
 }
 
-static bool nothing_changed(const struct build *b)
+static bool nothing_changed(struct build *b)
 {
     const struct cache *c = b->old;
     const struct fs_list *files = &b->site.files;
     if (!c || c->outside != b->outside || c->file_count != files->count) return false;
-    for (size_t i = 0; i < files->count; i++)
-        if (!same_stat(&c->files[i].stat, &files->items[i].stat) || !str_eq(c->files[i].path, files->items[i].path))
-            return false;
-    return true;
+    bool same = true;
+    for (size_t i = 0; i < files->count; i++) {
+        if (!str_eq(c->files[i].path, files->items[i].path)) return false;
+        same = same && same_stat(&c->files[i].stat, &files->items[i].stat);
+    }
+    b->same_paths = true;
+    return same;
 }
 
-static str known_meta(void *ctx, const struct page *p)
+static str known_meta(void *ctx, struct page *p)
 {
     struct build *b = ctx;
     const struct cache *c = b->old;
@@ -88,7 +92,33 @@ static str known_meta(void *ctx, const struct page *p)
     // Both lists are sorted: the place is at the cursor or a little behind it.
     while (b->cursor < c->file_count && (order = str_cmp(c->files[b->cursor].path, p->source)) < 0) b->cursor++;
     const struct cache_file *f = b->cursor < c->file_count && order == 0 ? &c->files[b->cursor] : NULL;
-    return f && same_stat(&f->stat, &p->stat) ? f->meta : STR_NONE;
+    if (!f) return STR_NONE;
+    p->tag = f->tag, p->key = f->key, p->date = f->date;
+    return same_stat(&f->stat, &p->stat) ? f->meta : STR_NONE;
+}
+
+static str language_in(str meta, arena *a)
+{
+    struct page_meta m;
+    arena_reset(a);
+    return page_meta_unpack(meta, a, &m) ? m.front.lang : STR_NONE;
+}
+
+// What paths say depends on all paths, on the settings, and on the languages that changed pages name.
+static bool known_places(void *ctx)
+{
+    const struct build *b = ctx;
+    arena x = ARENA_INIT, y = ARENA_INIT;
+    bool same = b->same_paths;
+    for (size_t i = 0, k = 0; i < b->site.read_count && same; i++, k++) {
+        const struct page *p = b->site.read_pages[i];
+        while (!str_eq(b->old->files[k].path, p->source)) k++;
+        str old = b->old->files[k].meta;
+        if (old.ptr != p->meta.ptr) same = str_eq(language_in(old, &x), language_in(p->meta, &y));
+    }
+    arena_free(&x);
+    arena_free(&y);
+    return same;
 }
 
 static bool known_asset(void *ctx, str path, const struct fs_stat *st, uint64_t *hash)
@@ -182,7 +212,8 @@ static void make_folders(struct build *b)
 // Everything between the last build's state and a site that is ready to be put in place.
 static bool make_site(struct build *b)
 {
-    struct load_options load = {.jobs = b->options->jobs, .need_words = true, .known = known_meta, .ctx = b};
+    struct load_options load = {.jobs = b->options->jobs, .need_words = true, .known = known_meta, .placed = known_places,
+                                .ctx = b};
     if (!site_load(&b->site, &load)) return false;
     updated_from_git(&b->site);
     find_feeds(b);
@@ -238,8 +269,11 @@ static void remember(struct build *b)
     for (size_t i = 0, k = 0; i < site->files.count; i++) {
         const struct fs_entry *f = &site->files.items[i];
         bool page = k < site->read_count && site->read_pages[k]->source.ptr == f->path.ptr;
-        c.files[c.file_count++] = (struct cache_file){f->path, f->stat, page ? site->read_pages[k]->meta : STR_NONE};
-        k += page;
+        struct cache_file *to = &c.files[c.file_count++];
+        *to = (struct cache_file){.path = f->path, .stat = f->stat};
+        if (!page) continue;
+        const struct page *p = site->read_pages[k++];
+        to->meta = p->meta, to->tag = p->tag, to->key = p->key, to->date = p->date;
     }
     c.documents = arena_new(&site->arena, struct cache_document, site->document_count);
     for (size_t i = 0; i < site->document_count; i++)
@@ -251,7 +285,7 @@ static void remember(struct build *b)
     list_folders(b, &c);
     diag_pack(b->diag, &said);
     c.said = buf_view(&said);
-    if (cache_save(site->settings.cache_dir, b->program, &c) < 0)
+    if (cache_save(site->settings.cache_dir, b->program, &c, b->old ? b->old->len : 0) < 0)
         diag_add(b->diag, D_IO_WRITE, DIAG_FILE(site->settings.cache_dir), "%s", strerror(errno));
     buf_free(&said);
 }

@@ -24,6 +24,7 @@ struct build {
     struct diag *diag;
     struct cache *old;        // NULL: everything is new
     size_t cursor;            // in old->files, while pages are read in order
+    bool same_paths;          // old has the very files that are there now, changed or not
     struct emit emit;
     struct view *view;
     struct view_site view_site;

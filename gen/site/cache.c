@@ -13,7 +13,7 @@
 
 #include "gen/site/pack.h"
 
-static const char magic[8] = "vramdoc2";
+static const char magic[8] = "vramdoc3";
 
 enum { HEADER = 32 };   // magic, program, length and checksum of what follows
 
@@ -37,6 +37,10 @@ static void read_files(struct cache *c, struct unpack *u)
         f->stat.inode = unpack_uint(u);
         f->stat.mtime_ns = (int64_t)unpack_u64(u);
         f->meta = unpack_str(u);
+        if (!f->meta.len) continue;
+        f->tag = unpack_str(u);
+        f->key = unpack_str(u);
+        f->date = unpack_str(u);
     }
 }
 
@@ -151,6 +155,10 @@ static void pack_all(const struct cache *c, buf *out)
         pack_uint(out, f->stat.inode);
         pack_u64(out, (uint64_t)f->stat.mtime_ns);
         pack_str(out, f->meta);
+        if (!f->meta.len) continue;
+        pack_str(out, f->tag);
+        pack_str(out, f->key);
+        pack_str(out, f->date);
     }
     pack_uint(out, c->document_count);
     for (size_t i = 0; i < c->document_count; i++) {
@@ -184,9 +192,10 @@ static int write_file(const char *path, str bytes)
     return close(fd);
 }
 
-int cache_save(str dir, uint64_t program, const struct cache *c)
+int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected)
 {
     buf all = BUF_INIT, path = BUF_INIT, temporary = BUF_INIT;
+    buf_reserve(&all, expected + expected / 8);
     buf_put(&all, magic, sizeof magic);
     pack_u64(&all, program);
     pack_u64(&all, 0);

@@ -4,7 +4,8 @@
 
 #include "gen/base/fs.h"
 
-struct cache_file { str path; struct fs_stat stat; str meta; };         // meta: packed front matter, "" for no page
+// meta: packed front matter, "" for no page; tag, key, date: what the path says, see struct page.
+struct cache_file { str path; struct fs_stat stat; str meta, tag, key, date; };
 struct cache_document { str key; uint64_t digest; str record; };        // record: see record.h
 struct cache_output { str url; uint64_t hash, digest, size; };          // what is neither a document's page nor its twin
 struct cache_folder { str path; int64_t mtime_ns; };                    // of the output
@@ -28,8 +29,9 @@ struct cache *cache_open(str dir, uint64_t program);
 void cache_close(struct cache *c);
 const struct cache_document *cache_document_find(const struct cache *c, str key);
 const struct cache_output *cache_output_find(const struct cache *c, str url);
-// Writes c's content (bytes and arena are not looked at), replacing the old file whole. -1 with errno.
-int cache_save(str dir, uint64_t program, const struct cache *c);
+// Writes c's content (bytes and arena are not looked at), replacing the old file whole. expected: about how many bytes, 0 when
+// nothing is known. -1 with errno.
+int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected);
 // A build that is about to change the output says so first: whoever is killed then leaves no cache to be believed.
 int cache_invalidate(str dir);
 // Takes the lock of this cache, waiting for another build to end. A descriptor to close, or -1 with errno.

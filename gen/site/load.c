@@ -158,8 +158,11 @@ static void place(struct placing *w, struct page *p)
     arena_reset(&w->scratch);
     if (!page_meta_unpack(p->meta, &w->scratch, &m)) m = (struct page_meta){.body = PAGE_BROKEN};
     struct front *f = &m.front;
-    struct name name = names_split(w->names, p->source, f->lang, &site->arena);
-    str tag = f->lang.len ? f->lang : name.tag, mapped = mapped_key(&site->settings, p->source);
+    if (w->names) {
+        struct name name = names_split(w->names, p->source, f->lang, &site->arena);
+        p->tag = name.tag, p->key = name.key, p->date = name.date;
+    }
+    str tag = f->lang.len ? f->lang : p->tag, mapped = mapped_key(&site->settings, p->source);
     p->language = tag.len ? spelled(w, tag) : NULL;
     if (tag.len && !p->language) {
         buf what = BUF_INIT;
@@ -168,7 +171,7 @@ static void place(struct placing *w, struct page *p)
         buf_free(&what);
     }
     if (!tag.len) w->unnamed++;
-    p->url = mapped.len ? mapped : f->key.len ? f->key : name.key;
+    p->url = mapped.len ? mapped : f->key.len ? f->key : p->key;
     p->content_hash = m.content_hash;
     p->body = m.body;
     p->broken = m.body == PAGE_BROKEN;
@@ -178,7 +181,7 @@ static void place(struct placing *w, struct page *p)
     p->order = f->order;
     p->updated = f->updated;
     p->published = f->date;
-    if (p->published == INT64_MIN && name.date.len) front_date(name.date, &p->published);
+    if (p->published == INT64_MIN && p->date.len) front_date(p->date, &p->published);
     p->alias_count = (uint32_t)f->aliases.count;
     if (p->alias_count) {
         p->aliases = arena_new(&site->arena, str, p->alias_count);
@@ -261,9 +264,11 @@ bool site_load(struct site *site, const struct load_options *o)
     struct placing w = {.site = site, .scratch = ARENA_INIT};
     arena learning = ARENA_INIT;
     pages_read(site, o->jobs, o->known, o->ctx);
-    str *paths = arena_new(&learning, str, site->page_count);
-    for (size_t i = 0; i < site->page_count; i++) paths[i] = site->pages[i]->source;
-    w.names = names_learn(paths, site->page_count, site->settings.languages, site->settings.language_count, &learning);
+    if (!o->placed || !o->placed(o->ctx)) {
+        str *paths = arena_new(&learning, str, site->page_count);
+        for (size_t i = 0; i < site->page_count; i++) paths[i] = site->pages[i]->source;
+        w.names = names_learn(paths, site->page_count, site->settings.languages, site->settings.language_count, &learning);
+    }
     for (size_t i = 0; i < site->page_count; i++) place(&w, site->pages[i]);
     list_languages(&w);
     for (size_t i = 0; i < site->page_count; i++)

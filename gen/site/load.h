@@ -8,7 +8,9 @@ struct load_options {
     unsigned jobs;
     bool need_words;      // open locales and message catalogs, too
     // The packed meta of a page whose file has not changed, or STR_NONE; NULL to read all.
-    str (*known)(void *ctx, const struct page *p);
+    str (*known)(void *ctx, struct page *p);
+    // Whether tag, key and date of all pages are as they were; known has filled them then. Asked when all pages are read.
+    bool (*placed)(void *ctx);
     void *ctx;
 };
 

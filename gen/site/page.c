@@ -182,6 +182,17 @@ static str percent_encoded(str s, arena *a)
     return out;
 }
 
+// One sentence or so of a paragraph: cut between words.
+static str shortened(str s, arena *a)
+{
+    enum { SHORT = 240 };
+    if (s.len <= SHORT) return s;
+    size_t end = str_rfind(str_slice(s, 0, SHORT), ' ');
+    if (end == SHORT)
+        while (end && ((unsigned char)s.ptr[end] & 0xC0) == 0x80) end--;
+    return arena_printf(a, "%.*s…", (int)end, s.ptr);
+}
+
 static void fill_addresses(struct view_page *v, const struct page_renderer *r, const struct document *doc)
 {
     const struct settings *s = &r->site->settings;
@@ -234,7 +245,7 @@ static void fill_view(struct view_page *v, struct hooks *h, const struct documen
     v->url = h->url;
     v->title = p->title;
     v->lede = p->description;
-    v->description = h->out->description = p->description.len ? p->description : h->out->md.first_paragraph;
+    v->description = h->out->description = p->description.len ? p->description : shortened(h->out->md.first_paragraph, r->arena);
     v->kind = !doc->key.len ? STR("home") : doc->is_section ? STR("section") : STR("article");
     v->layout = p->layout.len && view_has(r->view, p->layout) ? p->layout
         : str_eq(v->kind, STR("article")) ? STR("page") : v->kind;

@@ -219,7 +219,7 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
     buf_free(&path);
 }
 
-bool pages_read(struct site *site, unsigned jobs, str (*known)(void *ctx, const struct page *p), void *ctx)
+bool pages_read(struct site *site, unsigned jobs, str (*known)(void *ctx, struct page *p), void *ctx)
 {
     struct reading r = {.site = site, .per_job = 64};
     size_t before = diag_count(site->diag, DIAG_ERROR);

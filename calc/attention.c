@@ -1,16 +1,20 @@
 // Owns attention: the fused kernels, and the T x T scores of attention=math.
-// SRC: flash-attention csrc/flash_attn/flash_api.cpp; pytorch attention.cu for mem_efficient; nanoGPT model.py.
+// SRC: flash-attention csrc/flash_attn/flash_api.cpp; pytorch attention.cu for mem_efficient;
+// nanoGPT model.py.
 
 #include "calc/layers.h"
 
 static struct value attention_fused(struct graph *g, struct value q, struct value k, struct value v)
 {
-    bool flash = g->m->c.attention == ATTENTION_FLASH && q.dtype == DT_LOW && g->m->c.head_dim <= 256;
+    bool flash =
+        g->m->c.attention == ATTENTION_FLASH && q.dtype == DT_LOW && g->m->c.head_dim <= 256;
     struct value out = graph_make(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, q.dtype, q.shape);
-    uint32_t lse = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32, flash ? SHAPE_LSE : SHAPE_LSE32);
+    uint32_t lse = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32,
+                                 flash ? SHAPE_LSE : SHAPE_LSE32);
     uint32_t rng = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_RNG, DT_I64, SHAPE_RNG);
     if (graph_needs(g, q)) {
-        int32_t n = graph_node(g, NODE_SDPA, &out, flash ? ATTENTION_FLASH : ATTENTION_MEM_EFFICIENT);
+        int32_t n =
+            graph_node(g, NODE_SDPA, &out, flash ? ATTENTION_FLASH : ATTENTION_MEM_EFFICIENT);
         graph_save(g, n, q.storage);
         graph_save(g, n, k.storage);
         graph_save(g, n, v.storage);
@@ -27,7 +31,8 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
 }
 
 // One operation with one input whose node saves nothing of it.
-static struct value attention_unary(struct graph *g, struct value x, enum op op, enum node_kind kind, uint8_t part)
+static struct value attention_unary(struct graph *g, struct value x, enum op op,
+                                    enum node_kind kind, uint8_t part)
 {
     struct value out = graph_make(g, op, x.role, part, x.dtype, x.shape);
     if (graph_needs(g, x))
@@ -35,8 +40,10 @@ static struct value attention_unary(struct graph *g, struct value x, enum op op,
     return out;
 }
 
-// a @ b on contiguous copies: matmul flattens batch and heads, which views of one projection do not allow.
-static struct value attention_product(struct graph *g, struct value a, struct value b, uint8_t role, uint8_t shape)
+// a @ b on contiguous copies: matmul flattens batch and heads, which views of one projection do not
+// allow.
+static struct value attention_product(struct graph *g, struct value a, struct value b, uint8_t role,
+                                      uint8_t shape)
 {
     struct value out = graph_make(g, OP_BMM, role, PART_OUTPUT, a.dtype, shape);
     if (graph_needs(g, a) || graph_needs(g, b)) {
@@ -84,13 +91,15 @@ static struct value attention_masked(struct graph *g, struct value att)
     return out;
 }
 
-// softmax runs in float32 under autocast. From float16 the kernel converts on its way, from bfloat16 a copy is made.
-// SRC: pytorch aten/src/ATen/native/SoftMax.cpp, softmax(dtype): half_to_float for CUDA half only.
+// softmax runs in float32 under autocast. From float16 the kernel converts on its way, from
+// bfloat16 a copy is made. SRC: pytorch aten/src/ATen/native/SoftMax.cpp, softmax(dtype):
+// half_to_float for CUDA half only.
 static struct value attention_softmax(struct graph *g, struct value att)
 {
     bool convert = g->autocast && g->m->c.dtype != DTYPE_FLOAT16;
     struct value in = convert ? graph_to(g, att, DT_F32, PART_UPCAST) : graph_copy(g, att);
-    struct value out = graph_make(g, OP_SOFTMAX, ROLE_SCORES, PART_SOFTMAX, g->autocast ? DT_F32 : att.dtype, att.shape);
+    struct value out = graph_make(g, OP_SOFTMAX, ROLE_SCORES, PART_SOFTMAX,
+                                  g->autocast ? DT_F32 : att.dtype, att.shape);
     if (graph_needs(g, in)) {
         int32_t n = graph_node(g, NODE_SOFTMAX, &out, 0);
         graph_save(g, n, out.storage);
@@ -122,5 +131,6 @@ static struct value attention_math(struct graph *g, struct value q, struct value
 
 struct value layer_attention(struct graph *g, struct value q, struct value k, struct value v)
 {
-    return g->m->c.attention == ATTENTION_MATH ? attention_math(g, q, k, v) : attention_fused(g, q, k, v);
+    return g->m->c.attention == ATTENTION_MATH ? attention_math(g, q, k, v)
+                                               : attention_fused(g, q, k, v);
 }

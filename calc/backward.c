@@ -1,6 +1,6 @@
-// Owns the engine: the order in which nodes run backward, how gradients are summed, when memory is given back.
-// SRC: pytorch torch/csrc/autograd/engine.cpp (evaluate_function, call_function, validate_outputs), input_buffer.cpp,
-// functions/accumulate_grad.h.
+// Owns the engine: the order in which nodes run backward, how gradients are summed, when memory is
+// given back. SRC: pytorch torch/csrc/autograd/engine.cpp (evaluate_function, call_function,
+// validate_outputs), input_buffer.cpp, functions/accumulate_grad.h.
 
 #include "calc/graph.h"
 
@@ -27,7 +27,8 @@ static int32_t backward_next(struct graph *g, int32_t *ready)
 {
     int32_t best = *ready, before_best = GRAPH_NO_NODE, before = GRAPH_NO_NODE;
     for (int32_t i = *ready; i != GRAPH_NO_NODE; before = i, i = g->nodes[i].link) {
-        bool first = g->nodes[i].kind == NODE_ACCUMULATE, best_first = g->nodes[best].kind == NODE_ACCUMULATE;
+        bool first = g->nodes[i].kind == NODE_ACCUMULATE,
+             best_first = g->nodes[best].kind == NODE_ACCUMULATE;
         if (first > best_first || (first == best_first && i > best)) {
             best = i;
             before_best = before;
@@ -42,12 +43,16 @@ static int32_t backward_next(struct graph *g, int32_t *ready)
 
 static uint8_t gradient_part(uint8_t part)
 {
-    return part == PART_BIAS ? PART_BIAS_GRAD : part == PART_A ? PART_A_GRAD : part == PART_B ? PART_B_GRAD : PART_WEIGHT_GRAD;
+    return part == PART_BIAS ? PART_BIAS_GRAD
+           : part == PART_A  ? PART_A_GRAD
+           : part == PART_B  ? PART_B_GRAD
+                             : PART_WEIGHT_GRAD;
 }
 
 uint16_t graph_gradient_slot(const struct node *n)
 {
-    return (uint16_t)(n->unit < 0 ? SLOT_GRADIENT + n->param : n->sub * LAYOUT_BLOCK_NUMBERS + n->param);
+    return (uint16_t)(n->unit < 0 ? SLOT_GRADIENT + n->param
+                                  : n->sub * LAYOUT_BLOCK_NUMBERS + n->param);
 }
 
 void graph_accumulate(struct graph *g, struct node *n)
@@ -67,7 +72,8 @@ void graph_accumulate(struct graph *g, struct node *n)
     n->gradient[0] = TAPE_NONE;
 }
 
-// Brings a result into the form that its receiver takes: broadcast sums first, then the number format.
+// Brings a result into the form that its receiver takes: broadcast sums first, then the number
+// format.
 static uint32_t backward_fit(struct graph *g, const struct edge *e, uint32_t result)
 {
     struct storage s = g->t->storages[result];
@@ -86,7 +92,8 @@ static uint32_t backward_fit(struct graph *g, const struct edge *e, uint32_t res
     return result;
 }
 
-// A gradient arrives at a node's input: alone, or added to what is there, in place if nobody else holds that.
+// A gradient arrives at a node's input: alone, or added to what is there, in place if nobody else
+// holds that.
 static void backward_deliver(struct graph *g, const struct edge *e, uint32_t gradient)
 {
     struct node *n = &g->nodes[e->to];

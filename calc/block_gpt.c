@@ -1,5 +1,5 @@
-// Owns the block of GPT-2 as nanoGPT writes it: which variable of which function holds what, and until when.
-// SRC: nanoGPT model.py, CausalSelfAttention.forward, MLP.forward, Block.forward.
+// Owns the block of GPT-2 as nanoGPT writes it: which variable of which function holds what, and
+// until when. SRC: nanoGPT model.py, CausalSelfAttention.forward, MLP.forward, Block.forward.
 
 #include "calc/layers.h"
 #include "calc/pass.h"
@@ -35,7 +35,8 @@ static struct value gpt_mlp(struct graph *g, struct value x)
 }
 
 // x + branch(norm(x)): the norm's result is an argument until the branch returns.
-static struct value gpt_residual(struct graph *g, struct value x, uint16_t norm, block_fn *branch, uint8_t role)
+static struct value gpt_residual(struct graph *g, struct value x, uint16_t norm, block_fn *branch,
+                                 uint8_t role)
 {
     struct value normed = layer_norm(g, x, false, norm);
     struct value y = branch(g, normed);

@@ -1,5 +1,5 @@
-// Owns activation checkpointing: the forward pass of a block without gradients, and its second run in backward.
-// SRC: pytorch torch/utils/checkpoint.py, CheckpointFunction.
+// Owns activation checkpointing: the forward pass of a block without gradients, and its second run
+// in backward. SRC: pytorch torch/utils/checkpoint.py, CheckpointFunction.
 
 #include "calc/pass.h"
 
@@ -29,8 +29,10 @@ static void checkpoint_forget(struct graph *g)
 void node_checkpoint(struct graph *g, const struct node *n, uint32_t results[GRAPH_EDGES])
 {
     int32_t base = (int32_t)g->node_count;
-    struct value x = {n->saved[0], GRAPH_NO_NODE, 0, n->edges[0].dtype, n->edges[0].shape, n->edges[0].role};
-    graph_node(g, NODE_ACCUMULATE, &x, PART_SELF);  // the detached input: a leaf that collects the gradient
+    struct value x = {n->saved[0],       GRAPH_NO_NODE,     0,
+                      n->edges[0].dtype, n->edges[0].shape, n->edges[0].role};
+    graph_node(g, NODE_ACCUMULATE, &x,
+               PART_SELF);  // the detached input: a leaf that collects the gradient
     g->recompute = true;
     struct value out = block_forward(g, x);
     graph_autocast_exit_layer(g);

@@ -1,4 +1,5 @@
-// Owns the fields of a configuration: their table made from fields.def, defaults, reading and writing one value.
+// Owns the fields of a configuration: their table made from fields.def, defaults, reading and
+// writing one value.
 
 #include "calc/model.h"
 
@@ -42,7 +43,8 @@ CONFIG_TABLE(kv_dtype)
 #define CONFIG_ROW_COUNT(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_BOOL(ident, low, high) 0, 1, NULL, NULL
 #define CONFIG_ROW_FRACTION(ident, low, high) low, high, NULL, NULL
-#define CONFIG_ROW_ENUM(ident, low, high) 0, ident##_COUNT - 1, config_names_##ident, config_help_##ident
+#define CONFIG_ROW_ENUM(ident, low, high) \
+    0, ident##_COUNT - 1, config_names_##ident, config_help_##ident
 #define CONFIG_ALIAS_COUNT(ident) NULL
 #define CONFIG_ALIAS_BOOL(ident) NULL
 #define CONFIG_ALIAS_FRACTION(ident) NULL
@@ -50,11 +52,19 @@ CONFIG_TABLE(kv_dtype)
 
 static const struct vram_field config_fields[] = {
 #define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
-    {#ident, aliases, CONFIG_WORD_##type, unit, group, CONFIG_PROSE(help), initial, CONFIG_ROW_##type(ident, min, max)},
+    {#ident, \
+     aliases, \
+     CONFIG_WORD_##type, \
+     unit, \
+     group, \
+     CONFIG_PROSE(help), \
+     initial, \
+     CONFIG_ROW_##type(ident, min, max)},
 #include "calc/fields.def"
 };
 
-// What the public row does not say: type as a number, place in struct vram_config, aliases of enum values.
+// What the public row does not say: type as a number, place in struct vram_config, aliases of enum
+// values.
 static const struct config_place {
     enum config_type type;
     size_t offset;
@@ -116,7 +126,8 @@ static int config_unknown(struct err *e, struct err_pos pos, const char *key, si
     const char *near = err_nearest(key, len, names, CONFIG_FIELDS + 2);
     int shown = len > 60 ? 60 : (int)len;
     if (near)
-        return err_set(e, VRAM_EKEY, pos, "unknown key '%.*s': did you mean '%s'?", shown, key, near);
+        return err_set(e, VRAM_EKEY, pos, "unknown key '%.*s': did you mean '%s'?", shown, key,
+                       near);
     return err_set(e, VRAM_EKEY, pos, "unknown key '%.*s'", shown, key);
 }
 
@@ -130,7 +141,8 @@ static bool config_read_enum(size_t field, const char *s, size_t len, uint64_t *
 {
     const char *const *names = config_fields[field].values;
     for (uint64_t i = 0; names[i]; i++) {
-        if (text_equal_nocase(s, len, names[i]) || text_has_word(config_places[field].aliases[i], s, len)) {
+        if (text_equal_nocase(s, len, names[i]) ||
+            text_has_word(config_places[field].aliases[i], s, len)) {
             *out = i;
             return true;
         }
@@ -153,7 +165,8 @@ static bool config_read(size_t field, const char *s, size_t len, uint64_t *out, 
     }
 }
 
-static int config_bad_enum(struct err *e, struct err_pos pos, const struct vram_field *f, int shown, const char *value)
+static int config_bad_enum(struct err *e, struct err_pos pos, const struct vram_field *f, int shown,
+                           const char *value)
 {
     char list[256];
     size_t n = 0;
@@ -164,23 +177,27 @@ static int config_bad_enum(struct err *e, struct err_pos pos, const struct vram_
             list[n++] = *p++;
     }
     list[n] = 0;
-    return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is one of %s", f->key, shown, value, list);
+    return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is one of %s", f->key, shown,
+                   value, list);
 }
 
-static int config_bad_range(struct err *e, struct err_pos pos, size_t field, int shown, const char *value)
+static int config_bad_range(struct err *e, struct err_pos pos, size_t field, int shown,
+                            const char *value)
 {
     const struct vram_field *f = &config_fields[field];
     if (config_places[field].type == CONFIG_FRACTION)
-        return err_set(e, VRAM_ERANGE, pos, "%s cannot be %.*s: from 0 to %s%u are allowed", f->key, shown, value,
-                       f->max < 1000000 ? "0." : "", f->max < 1000000 ? f->max : f->max / 1000000);
-    return err_set(e, VRAM_ERANGE, pos, "%s cannot be %.*s: from %u to %u are allowed", f->key, shown, value, f->min,
-                   f->max);
+        return err_set(e, VRAM_ERANGE, pos, "%s cannot be %.*s: from 0 to %s%u are allowed", f->key,
+                       shown, value, f->max < 1000000 ? "0." : "",
+                       f->max < 1000000 ? f->max : f->max / 1000000);
+    return err_set(e, VRAM_ERANGE, pos, "%s cannot be %.*s: from %u to %u are allowed", f->key,
+                   shown, value, f->min, f->max);
 }
 
-int config_set(struct vram_config *c, struct err *e, struct err_pos pos, const char *key, size_t key_len,
-               const char *value, size_t value_len)
+int config_set(struct vram_config *c, struct err *e, struct err_pos pos, const char *key,
+               size_t key_len, const char *value, size_t value_len)
 {
-    static const char *const wanted[] = {"a whole number", "true or false", "a number of 0 or more", ""};
+    static const char *const wanted[] = {"a whole number", "true or false", "a number of 0 or more",
+                                         ""};
     int field = config_field(key, key_len);
     int shown = value_len > 60 ? 60 : (int)value_len;
     uint64_t n = 0;

@@ -114,7 +114,8 @@ uint32_t engine_micro_steps(const struct model *m)
 
 bool engine_evaluates(const struct model *m)
 {
-    return m->c.mode == MODE_PROCESS && m->c.task == TASK_TRAIN && m->c.evaluation && m->c.pipeline_parallel == 1 && m->c.family == FAMILY_GPT2;
+    return m->c.mode == MODE_PROCESS && m->c.task == TASK_TRAIN && m->c.evaluation &&
+           m->c.pipeline_parallel == 1 && m->c.family == FAMILY_GPT2;
 }
 
 // What reels depend on: the configuration with its plain dimensions made alike.
@@ -134,7 +135,8 @@ static struct vram_config engine_key(const struct model *m)
     k.pipeline_parallel = (k.pipeline_parallel > 1) | m->first << 1 | m->last << 2;
     k.evaluation = k.optimizer = k.max_new_tokens = 0;
     k.n_gpu = k.n_gpu > 1;
-    k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold = k.roundup_power2_divisions = 0;
+    k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =
+        k.roundup_power2_divisions = 0;
     k.context_mib = k.workspace_bytes = 0;
     return k;
 }
@@ -163,9 +165,11 @@ static bool engine_uses(const struct model *m, unsigned reel)
 static int engine_record(struct engine *e, const struct model *m, bool all)
 {
     static const struct pass passes[ENGINE_REELS] = {
-        [ENGINE_EVAL_FIRST] = {false, false, false}, [ENGINE_EVAL] = {false, false, true},
-        [ENGINE_FIRST] = {true, false, false},       [ENGINE_NEXT] = {true, false, true},
-        [ENGINE_AGAIN] = {true, true, true},
+        [ENGINE_EVAL_FIRST] = {.train = false},
+        [ENGINE_EVAL] = {.has_logits = true},
+        [ENGINE_FIRST] = {.train = true},
+        [ENGINE_NEXT] = {.train = true, .has_logits = true},
+        [ENGINE_AGAIN] = {.train = true, .has_logits = true, .has_gradients = true},
         [ENGINE_PROMPT] = {.kind = PASS_PROMPT},
         [ENGINE_FIRST_TOKEN] = {.kind = PASS_FIRST_TOKEN},
         [ENGINE_TOKEN] = {.kind = PASS_TOKEN},
@@ -216,7 +220,8 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
     if (rc == VRAM_OK)
         rc = engine_fit(e, play);
     if (rc == VRAM_EOVERFLOW)
-        return err_set(&v->err, rc, (struct err_pos){0}, "a tensor or their sum is larger than 2^53 bytes");
+        return err_set(&v->err, rc, (struct err_pos){0},
+                       "a tensor or their sum is larger than 2^53 bytes");
     if (rc != VRAM_OK)
         return engine_no_memory(v);
     e->key = key;

@@ -1,4 +1,5 @@
-// The estimate: reels made from the model's graph, played into the allocator in the order of a run, measured.
+// The estimate: reels made from the model's graph, played into the allocator in the order of a run,
+// measured.
 
 #ifndef CALC_ENGINE_H
 #define CALC_ENGINE_H
@@ -13,16 +14,21 @@
 enum engine_reel {
     ENGINE_EVAL_FIRST,  // no variables hold older results
     ENGINE_EVAL,
-    ENGINE_FIRST,       // first micro-step of all
-    ENGINE_NEXT,        // first micro-step of a later iteration: gradients were set to None
-    ENGINE_AGAIN,       // later micro-step: gradients are there
-    ENGINE_PROMPT,      // generation: the prompt
-    ENGINE_FIRST_TOKEN, // the step that finds the prompt's keys and values
-    ENGINE_TOKEN,       // a later step
+    ENGINE_FIRST,        // first micro-step of all
+    ENGINE_NEXT,         // first micro-step of a later iteration: gradients were set to None
+    ENGINE_AGAIN,        // later micro-step: gradients are there
+    ENGINE_PROMPT,       // generation: the prompt
+    ENGINE_FIRST_TOKEN,  // the step that finds the prompt's keys and values
+    ENGINE_TOKEN,        // a later step
     ENGINE_REELS
 };
 
-enum { ENGINE_EVALS = 3, ENGINE_MOST_ITERATIONS = 10, ENGINE_LINES = 160, ENGINE_NAMES = ROLE_COUNT << 6 };
+enum {
+    ENGINE_EVALS = 3,
+    ENGINE_MOST_ITERATIONS = 10,
+    ENGINE_LINES = 160,
+    ENGINE_NAMES = ROLE_COUNT << 6
+};
 
 struct engine {
     const struct vram_mem *mem;
@@ -35,9 +41,9 @@ struct engine {
     struct reel reels[ENGINE_REELS];
     struct vram_config key;  // of the reels: dimensions left out
     bool recorded;
-    uint64_t stage;          // of the pipeline, set before engine_prepare
+    uint64_t stage;  // of the pipeline, set before engine_prepare
     struct allocator allocator;
-    struct player player;    // of the last run
+    struct player player;  // of the last run
     uint32_t *slots;
     size_t slots_cap;
     // what the result points to
@@ -46,8 +52,8 @@ struct engine {
     char phase_names[PLAYER_PHASES][TRACE_PHASE_TEXT];
     struct mem_arena names;
     const char *saved_cache[NODE_COUNT][GRAPH_SAVED];
-    const char **name_cache;     // by name id
-    uint64_t *name_bytes;        // live at the peak, by name id
+    const char **name_cache;  // by name id
+    uint64_t *name_bytes;     // live at the peak, by name id
     uint32_t *name_count;
     uint8_t *name_op, *name_category;
     char peak_phase[TRACE_PHASE_TEXT];
@@ -57,8 +63,8 @@ struct engine {
 struct engine *engine_of(struct vram *v);
 void engine_free(struct vram *v);
 
-// Model, sizes, reels and state for the handle's configuration; play: also what playing needs and engine_live_peak
-// does not. Errors are recorded in v->err.
+// Model, sizes, reels and state for the handle's configuration; play: also what playing needs and
+// engine_live_peak does not. Errors are recorded in v->err.
 int engine_prepare(struct vram *v, struct engine *e, bool play);
 
 // Plays a whole run. iterations 0: until reserved is stable (needs an allocator); else so many.

@@ -1,4 +1,5 @@
-// Owns error texts of the core: the handle's one message, positions in parsed text, and "did you mean".
+// Owns error texts of the core: the handle's one message, positions in parsed text, and "did you
+// mean".
 
 #include "calc/err.h"
 

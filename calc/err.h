@@ -1,4 +1,5 @@
-// Errors of the core: one slot in the handle, written by one function. The first error of a call stays.
+// Errors of the core: one slot in the handle, written by one function. The first error of a call
+// stays.
 
 #ifndef CALC_ERR_H
 #define CALC_ERR_H
@@ -22,7 +23,8 @@ struct err_pos {
 void err_clear(struct err *e);
 
 // Records an error and returns its code. The format knows %s (NUL-terminated), %.*s (int, pointer),
-// %u (uint64_t!), %d (int64_t!), %%. A text that is too long ends before the argument that does not fit.
+// %u (uint64_t!), %d (int64_t!), %%. A text that is too long ends before the argument that does not
+// fit.
 int err_set(struct err *e, enum vram_code code, struct err_pos pos, const char *format, ...);
 
 // Position of the byte `at` in text.

@@ -32,10 +32,12 @@ static bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t ne
     return !g->failed;
 }
 
-void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_t units, uint32_t period)
+void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_t units,
+                 uint32_t period)
 {
     size_t params = LAYOUT_GLOBAL_NUMBERS + (size_t)units * period * LAYOUT_BLOCK_NUMBERS;
-    bool generates = m->c.task == TASK_INFERENCE && m->c.dtype != DTYPE_FLOAT32;  // loaded in two bytes
+    bool generates =
+        m->c.task == TASK_INFERENCE && m->c.dtype != DTYPE_FLOAT32;  // loaded in two bytes
     bool pure = m->c.dtype == DTYPE_BFLOAT16_PURE || generates;
     g->m = m;
     g->t = t;
@@ -88,8 +90,8 @@ static uint8_t graph_category(const struct graph *g, uint8_t role, uint8_t part)
 {
     if (role == ROLE_LOGITS)
         return VRAM_CAT_LOGITS;
-    if (part == PART_WEIGHT_CAST || part == PART_BIAS_CAST || part == PART_A_CAST || part == PART_B_CAST ||
-        part == PART_DEQUANTIZED)
+    if (part == PART_WEIGHT_CAST || part == PART_BIAS_CAST || part == PART_A_CAST ||
+        part == PART_B_CAST || part == PART_DEQUANTIZED)
         return VRAM_CAT_CAST;
     if (part >= PART_WEIGHT_GRAD && part <= PART_BIAS_GRAD_LOW)
         return VRAM_CAT_GRAD;
@@ -110,13 +112,15 @@ static void graph_workspace(struct graph *g, enum op op)
     tape_workspace(g->t, (uint16_t)(SLOT_WORKSPACE + g->t->backward));
 }
 
-uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype, uint8_t shape)
+uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
+                       uint8_t shape)
 {
     graph_workspace(g, op);
     return tape_alloc(g->t, op, name_of(role, part), graph_category(g, role, part), dtype, shape);
 }
 
-struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype, uint8_t shape)
+struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
+                        uint8_t shape)
 {
     uint32_t storage = graph_scratch(g, op, role, part, dtype, shape);
     return (struct value){storage, GRAPH_NO_NODE, 0, dtype, shape, role};
@@ -124,7 +128,8 @@ struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part,
 
 static int32_t graph_new_node(struct graph *g, enum node_kind kind, uint8_t role)
 {
-    if (!graph_ok(g) || !graph_grow(g, &g->nodes, &g->node_cap, g->node_count + 1, sizeof *g->nodes))
+    if (!graph_ok(g) ||
+        !graph_grow(g, &g->nodes, &g->node_cap, g->node_count + 1, sizeof *g->nodes))
         return GRAPH_NO_NODE;
     struct node *n = &g->nodes[g->node_count];
     mem_zero(n, sizeof *n);
@@ -173,7 +178,8 @@ void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype)
     if (node == GRAPH_NO_NODE)
         return;
     struct node *n = &g->nodes[node];
-    n->saved[n->saved_count++] = tape_existing(g->t, name_of(n->role, PART_SELF), VRAM_CAT_ACT, dtype, SHAPE_ONE, HOME_CPU, 0);
+    n->saved[n->saved_count++] = tape_existing(g->t, name_of(n->role, PART_SELF), VRAM_CAT_ACT,
+                                               dtype, SHAPE_ONE, HOME_CPU, 0);
 }
 
 // Layers of the simulation are numbered through.
@@ -198,7 +204,8 @@ static uint8_t graph_param_dtype(const struct graph *g, const struct layout_para
 
 static void graph_param_first(struct graph *g, struct param *p, const struct layout_param *row)
 {
-    p->storage = tape_existing(g->t, name_of(row->role, row->part), VRAM_CAT_PARAM, graph_param_dtype(g, row), row->shape, HOME_NONE, row->number);
+    p->storage = tape_existing(g->t, name_of(row->role, row->part), VRAM_CAT_PARAM,
+                               graph_param_dtype(g, row), row->shape, HOME_NONE, row->number);
     p->accumulate = GRAPH_NO_NODE;
     p->cast_node = GRAPH_NO_NODE;
 }
@@ -220,7 +227,9 @@ struct value graph_param(struct graph *g, bool global, uint16_t number)
         if (global)
             g->nodes[p->accumulate].unit = TAPE_GLOBAL;
     }
-    struct value v = {p->storage, g->grad ? p->accumulate : GRAPH_NO_NODE, 0, graph_param_dtype(g, row), row->shape, row->role};
+    struct value v = {p->storage, g->grad ? p->accumulate : GRAPH_NO_NODE,
+                      0,          graph_param_dtype(g, row),
+                      row->shape, row->role};
     return graph_copy(g, v);
 }
 
@@ -234,8 +243,8 @@ struct value graph_to(struct graph *g, struct value v, uint8_t dtype, uint8_t pa
     return out;
 }
 
-// SRC: pytorch aten/src/ATen/autocast_mode.cpp cached_cast: leaves that require a gradient are cached, also under
-// no_grad.
+// SRC: pytorch aten/src/ATen/autocast_mode.cpp cached_cast: leaves that require a gradient are
+// cached, also under no_grad.
 struct value graph_weight_cast(struct graph *g, bool global, uint16_t number, struct value weight)
 {
     const struct layout_param *row = layout_find(&g->layout, !global, number);
@@ -250,7 +259,8 @@ struct value graph_weight_cast(struct graph *g, bool global, uint16_t number, st
         p->cast = fresh.storage;
         p->cast_node = fresh.node;
     }
-    struct value v = {p->cast, g->grad ? p->cast_node : GRAPH_NO_NODE, 0, g->compute, weight.shape, weight.role};
+    struct value v = {
+        p->cast, g->grad ? p->cast_node : GRAPH_NO_NODE, 0, g->compute, weight.shape, weight.role};
     return graph_copy(g, v);
 }
 
@@ -274,7 +284,8 @@ static void graph_exit_range(struct graph *g, size_t from, size_t count)
 void graph_autocast_exit_layer(struct graph *g)
 {
     if (graph_ok(g))
-        graph_exit_range(g, LAYOUT_GLOBAL_NUMBERS + graph_layer(g) * LAYOUT_BLOCK_NUMBERS, LAYOUT_BLOCK_NUMBERS);
+        graph_exit_range(g, LAYOUT_GLOBAL_NUMBERS + graph_layer(g) * LAYOUT_BLOCK_NUMBERS,
+                         LAYOUT_BLOCK_NUMBERS);
 }
 
 void graph_autocast_exit(struct graph *g)

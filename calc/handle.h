@@ -15,15 +15,16 @@ struct vram {
     struct vram_mem mem;
     struct vram_config config;
     struct err err;
-    struct writer text;       // what vram_text gives
-    struct writer notes;      // remarks of the last parse, one a line
+    struct writer text;   // what vram_text gives
+    struct writer notes;  // remarks of the last parse, one a line
     struct vram_result result;
     bool has_result;
-    struct engine *engine;    // made at the first run
+    struct engine *engine;  // made at the first run
 };
 
-// vram_set for parsers: with a position, and without forgetting the last error. "preset" and "gpu" too.
-int vram_set_at(struct vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value,
-                size_t value_len);
+// vram_set for parsers: with a position, and without forgetting the last error. "preset" and "gpu"
+// too.
+int vram_set_at(struct vram *v, struct err_pos pos, const char *key, size_t key_len,
+                const char *value, size_t value_len);
 
 #endif

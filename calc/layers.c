@@ -1,5 +1,6 @@
 // Owns the forward side of layers: what each allocates and saves, under autocast's rules.
-// SRC: pytorch aten/src/ATen/autocast_mode.cpp (lists of operations), tools/autograd/derivatives.yaml (what is saved).
+// SRC: pytorch aten/src/ATen/autocast_mode.cpp (lists of operations),
+// tools/autograd/derivatives.yaml (what is saved).
 
 #include "calc/layers.h"
 
@@ -56,12 +57,14 @@ struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t w
 }
 
 // mm(x, w') or addmm(b, x, w'), on the copies that autocast made.
-static struct value layer_product(struct graph *g, struct value x, struct value w, struct value b, uint8_t out_shape)
+static struct value layer_product(struct graph *g, struct value x, struct value w, struct value b,
+                                  uint8_t out_shape)
 {
     bool biased = b.storage != TAPE_NONE;
     uint8_t role = out_shape == SHAPE_NV ? ROLE_LOGITS : w.role;
-    struct value out = graph_make(g, biased ? OP_ADDMM : OP_MM, role, role == ROLE_LOGITS ? PART_SELF : PART_OUTPUT,
-                                  x.dtype, out_shape);
+    struct value out =
+        graph_make(g, biased ? OP_ADDMM : OP_MM, role,
+                   role == ROLE_LOGITS ? PART_SELF : PART_OUTPUT, x.dtype, out_shape);
     if (!graph_needs(g, x) && !graph_needs(g, w) && !graph_needs(g, b))
         return out;
     int32_t n = graph_node(g, biased ? NODE_ADDMM : NODE_MM, &out, 0);
@@ -74,17 +77,20 @@ static struct value layer_product(struct graph *g, struct value x, struct value 
     return out;
 }
 
-// With sequence_parallel a product works on the whole sequence: its input is gathered before, or its result divided
-// after it. SRC: Megatron-LM megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication.
+// With sequence_parallel a product works on the whole sequence: its input is gathered before, or
+// its result divided after it. SRC: Megatron-LM megatron/core/tensor_parallel/layers.py,
+// LinearWithGradAccumulationAndAsyncCommunication.
 static uint32_t layer_whole(struct graph *g, const struct value *x, uint8_t out_shape)
 {
     if (!g->m->c.sequence_parallel || (x->shape == SHAPE_U) == (out_shape == SHAPE_U))
         return TAPE_NONE;
-    return graph_scratch(g, out_shape == SHAPE_U ? OP_MM : OP_ALL_GATHER, x->role, PART_SCRATCH, x->dtype, SHAPE_U_WHOLE);
+    return graph_scratch(g, out_shape == SHAPE_U ? OP_MM : OP_ALL_GATHER, x->role, PART_SCRATCH,
+                         x->dtype, SHAPE_U_WHOLE);
 }
 
 // Arguments are cast from right to left: bias, weight, input.
-static struct value layer_affine(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t out_shape)
+static struct value layer_affine(struct graph *g, struct value x, bool global, uint16_t weight,
+                                 uint8_t out_shape)
 {
     uint16_t bias = (uint16_t)(weight + LAYOUT_BIAS);
     struct value w = graph_param(g, global, weight);
@@ -106,7 +112,8 @@ static struct value layer_affine(struct graph *g, struct value x, bool global, u
 struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
 {
     bool quantized = lora_is_quantized(g, weight);
-    struct value out = quantized ? lora_quantized(g, x, weight, out_shape) : layer_affine(g, x, false, weight, out_shape);
+    struct value out = quantized ? lora_quantized(g, x, weight, out_shape)
+                                 : layer_affine(g, x, false, weight, out_shape);
     return lora_is_adapted(g, weight) ? lora_add(g, x, out, weight) : out;
 }
 
@@ -175,10 +182,12 @@ void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], stru
     graph_drop(g, view);
 }
 
-struct value layer_cross_entropy(struct graph *g, struct value logits, uint32_t targets, bool upcast)
+struct value layer_cross_entropy(struct graph *g, struct value logits, uint32_t targets,
+                                 bool upcast)
 {
     struct value in = upcast ? graph_to(g, logits, DT_F32, PART_UPCAST) : graph_copy(g, logits);
-    struct value log = graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, in.dtype, in.shape);
+    struct value log =
+        graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, in.dtype, in.shape);
     if (graph_needs(g, in)) {
         int32_t n = graph_node(g, NODE_LOG_SOFTMAX, &log, 0);
         graph_save(g, n, log.storage);

@@ -1,5 +1,5 @@
-// Layers as their forward functions issue operations. Each takes its arguments as Python does: the caller's variables
-// stay the caller's, the result is a new variable.
+// Layers as their forward functions issue operations. Each takes its arguments as Python does: the
+// caller's variables stay the caller's, the result is a new variable.
 
 #ifndef CALC_LAYERS_H
 #define CALC_LAYERS_H
@@ -15,7 +15,8 @@ uint16_t layer_head_weight(const struct graph *g);         // its parameter
 struct value layer_add(struct graph *g, struct value a, struct value b, uint8_t role);
 struct value layer_mul(struct graph *g, struct value a, struct value b, uint8_t role, uint8_t part);
 struct value layer_gelu(struct graph *g, struct value x);
-struct value layer_dropout(struct graph *g, struct value x, uint8_t role);  // x again where dropout is 0
+struct value layer_dropout(struct graph *g, struct value x,
+                           uint8_t role);  // x again where dropout is 0
 
 // Cuts the fused projection into three views; x stays the caller's.
 void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], struct value out[3]);
@@ -24,6 +25,7 @@ void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], stru
 struct value layer_attention(struct graph *g, struct value q, struct value k, struct value v);
 
 // The mean loss over targets; `targets` is a storage of the caller. upcast: logits.float() first.
-struct value layer_cross_entropy(struct graph *g, struct value logits, uint32_t targets, bool upcast);
+struct value layer_cross_entropy(struct graph *g, struct value logits, uint32_t targets,
+                                 bool upcast);
 
 #endif

@@ -1,4 +1,5 @@
-// Owns the list of parameter tensors: which ones a family has, in the order in which its code registers them.
+// Owns the list of parameter tensors: which ones a family has, in the order in which its code
+// registers them.
 
 #include "calc/layout.h"
 
@@ -14,7 +15,8 @@ struct layout_row {
 
 static void layout_put(struct layout_param *list, uint8_t *count, struct layout_row r, bool trained)
 {
-    list[(*count)++] = (struct layout_param){r.number, r.role, r.part, r.shape, r.cols > 0, trained, r.rows, r.cols};
+    list[(*count)++] = (struct layout_param){r.number,   r.role,  r.part, r.shape,
+                                             r.cols > 0, trained, r.rows, r.cols};
 }
 
 static void layout_before(struct layout *l, bool trained, struct layout_row r)
@@ -54,24 +56,32 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
     bool inner = output_side != wide_in;
     if (!inner)
         return SHAPE_A_C;
-    return weight_shape == SHAPE_W_FF ? SHAPE_A_FF : weight_shape == SHAPE_W_KV ? SHAPE_A_KV
-           : weight_shape == SHAPE_W_QKV ? SHAPE_A_QKV : SHAPE_A_Q;
+    return weight_shape == SHAPE_W_FF    ? SHAPE_A_FF
+           : weight_shape == SHAPE_W_KV  ? SHAPE_A_KV
+           : weight_shape == SHAPE_W_QKV ? SHAPE_A_QKV
+                                         : SHAPE_A_Q;
 }
 
 // A linear layer of a block: weight, bias, and adapters where they are asked for.
-static void layout_linear(struct layout *l, const struct model *m, struct layout_row r, uint8_t bias_shape)
+static void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
+                          uint8_t bias_shape)
 {
     bool full = m->c.lora_rank == 0;
     layout_block(l, full, r);
     if (bias_shape)
-        layout_block(l, full, (struct layout_row){(uint16_t)(r.number + LAYOUT_BIAS), r.role, PART_BIAS, bias_shape,
-                                                  r.rows, 0});
+        layout_block(l, full,
+                     (struct layout_row){(uint16_t)(r.number + LAYOUT_BIAS), r.role, PART_BIAS,
+                                         bias_shape, r.rows, 0});
     if (!layout_adapted(m, r.number))
         return;
-    layout_block(l, true, (struct layout_row){(uint16_t)(r.number + LAYOUT_A), r.role, PART_A,
-                                              layout_adapter_shape(r.shape, false, r.number), m->c.lora_rank, r.cols});
-    layout_block(l, true, (struct layout_row){(uint16_t)(r.number + LAYOUT_B), r.role, PART_B,
-                                              layout_adapter_shape(r.shape, true, r.number), r.rows, m->c.lora_rank});
+    layout_block(l, true,
+                 (struct layout_row){(uint16_t)(r.number + LAYOUT_A), r.role, PART_A,
+                                     layout_adapter_shape(r.shape, false, r.number), m->c.lora_rank,
+                                     r.cols});
+    layout_block(l, true,
+                 (struct layout_row){(uint16_t)(r.number + LAYOUT_B), r.role, PART_B,
+                                     layout_adapter_shape(r.shape, true, r.number), r.rows,
+                                     m->c.lora_rank});
 }
 
 static bool layout_norm_bias(const struct model *m)
@@ -84,12 +94,15 @@ static void layout_norm(struct layout *l, const struct model *m, uint16_t number
     bool full = m->c.lora_rank == 0;
     layout_block(l, full, (struct layout_row){number, role, PART_WEIGHT, SHAPE_C, m->c.n_embd, 0});
     if (layout_norm_bias(m))
-        layout_block(l, full, (struct layout_row){(uint16_t)(number + LAYOUT_BIAS), role, PART_BIAS, SHAPE_C, m->c.n_embd, 0});
+        layout_block(l, full,
+                     (struct layout_row){(uint16_t)(number + LAYOUT_BIAS), role, PART_BIAS, SHAPE_C,
+                                         m->c.n_embd, 0});
 }
 
 static void layout_head_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
 {
-    layout_block(l, m->c.lora_rank == 0, (struct layout_row){number, role, PART_WEIGHT, SHAPE_HEAD, m->c.head_dim, 0});
+    layout_block(l, m->c.lora_rank == 0,
+                 (struct layout_row){number, role, PART_WEIGHT, SHAPE_HEAD, m->c.head_dim, 0});
 }
 
 static void layout_attention(struct layout *l, const struct model *m)
@@ -98,18 +111,23 @@ static void layout_attention(struct layout *l, const struct model *m)
     bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
     bool some = all || m->c.attention_bias || (m->features & HAS_QKV_BIAS);
     if (m->features & HAS_FUSED_QKV) {
-        layout_linear(l, m, (struct layout_row){P_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_QKV, q + 2 * k, c},
-                      some ? SHAPE_B_QKV : 0);
+        layout_linear(
+            l, m, (struct layout_row){P_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_QKV, q + 2 * k, c},
+            some ? SHAPE_B_QKV : 0);
     } else {
-        layout_linear(l, m, (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT, SHAPE_W_Q, q, c}, some ? SHAPE_B_Q : 0);
-        layout_linear(l, m, (struct layout_row){P_K, ROLE_K, PART_WEIGHT, SHAPE_W_KV, k, c}, some ? SHAPE_B_KV : 0);
-        layout_linear(l, m, (struct layout_row){P_V, ROLE_V, PART_WEIGHT, SHAPE_W_KV, k, c}, some ? SHAPE_B_KV : 0);
+        layout_linear(l, m, (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT, SHAPE_W_Q, q, c},
+                      some ? SHAPE_B_Q : 0);
+        layout_linear(l, m, (struct layout_row){P_K, ROLE_K, PART_WEIGHT, SHAPE_W_KV, k, c},
+                      some ? SHAPE_B_KV : 0);
+        layout_linear(l, m, (struct layout_row){P_V, ROLE_V, PART_WEIGHT, SHAPE_W_KV, k, c},
+                      some ? SHAPE_B_KV : 0);
     }
     if (m->features & HAS_HEAD_NORM) {
         layout_head_norm(l, m, P_Q_NORM, ROLE_Q_NORM);
         layout_head_norm(l, m, P_K_NORM, ROLE_K_NORM);
     }
-    layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_Q, c, q}, all ? SHAPE_C : 0);
+    layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_Q, c, q},
+                  all ? SHAPE_C : 0);
 }
 
 // The experts' matrices stand as one tensor of each kind.
@@ -117,10 +135,15 @@ static void layout_experts(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0;
     uint64_t rows = m->c.n_expert * m->c.expert_inner, c = m->c.n_embd;
-    layout_block(l, full, (struct layout_row){P_ROUTER, ROLE_ROUTER, PART_WEIGHT, SHAPE_W_ROUTER, m->c.n_expert, c});
-    layout_block(l, full, (struct layout_row){P_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
-    layout_block(l, full, (struct layout_row){P_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
-    layout_block(l, full, (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
+    layout_block(
+        l, full,
+        (struct layout_row){P_ROUTER, ROLE_ROUTER, PART_WEIGHT, SHAPE_W_ROUTER, m->c.n_expert, c});
+    layout_block(l, full,
+                 (struct layout_row){P_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
+    layout_block(l, full,
+                 (struct layout_row){P_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
+    layout_block(l, full,
+                 (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
 }
 
 static void layout_mlp(struct layout *l, const struct model *m)
@@ -129,10 +152,13 @@ static void layout_mlp(struct layout *l, const struct model *m)
     bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
     bool gate = m->features & HAS_GATE;
     if (gate)
-        layout_linear(l, m, (struct layout_row){P_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_FF, f, c}, all ? SHAPE_B_FF : 0);
-    layout_linear(l, m, (struct layout_row){P_UP, gate ? ROLE_UP : ROLE_FC, PART_WEIGHT, SHAPE_W_FF, f, c},
-                  all ? SHAPE_B_FF : 0);
-    layout_linear(l, m, (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_FF, c, f}, all ? SHAPE_C : 0);
+        layout_linear(l, m, (struct layout_row){P_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_FF, f, c},
+                      all ? SHAPE_B_FF : 0);
+    layout_linear(
+        l, m, (struct layout_row){P_UP, gate ? ROLE_UP : ROLE_FC, PART_WEIGHT, SHAPE_W_FF, f, c},
+        all ? SHAPE_B_FF : 0);
+    layout_linear(l, m, (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_FF, c, f},
+                  all ? SHAPE_C : 0);
 }
 
 static void layout_layer(struct layout *l, const struct model *m)
@@ -155,16 +181,21 @@ static void layout_outside(struct layout *l, const struct model *m)
     bool full = m->c.lora_rank == 0;
     uint64_t c = m->c.n_embd, v = m->c.vocab_size;
     if (m->first)
-        layout_before(l, full, (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
+        layout_before(l, full,
+                      (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
     if (m->first && (m->features & HAS_POSITIONS))
-        layout_before(l, full, (struct layout_row){P_WPE, ROLE_WPE, PART_WEIGHT, SHAPE_W_WPE, m->c.block_size, c});
+        layout_before(
+            l, full,
+            (struct layout_row){P_WPE, ROLE_WPE, PART_WEIGHT, SHAPE_W_WPE, m->c.block_size, c});
     if (!m->last)
         return;
     layout_after(l, full, (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});
     if (layout_norm_bias(m))
-        layout_after(l, full, (struct layout_row){P_LN_F_BIAS, ROLE_LN_F, PART_BIAS, SHAPE_C, c, 0});
+        layout_after(l, full,
+                     (struct layout_row){P_LN_F_BIAS, ROLE_LN_F, PART_BIAS, SHAPE_C, c, 0});
     if (!m->c.tie_embeddings || !m->first)  // the last stage has a copy of a tied weight
-        layout_after(l, full, (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
+        layout_after(l, full,
+                     (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
 }
 
 enum { LAYOUT_ABSENT = 255 };
@@ -201,7 +232,8 @@ const struct layout_param *layout_find(const struct layout *l, bool block, uint1
     return i < LAYOUT_ENDS ? &l->before[i] : &l->after[i - LAYOUT_ENDS];
 }
 
-static uint64_t layout_sum(const struct layout_param *list, unsigned count, const uint64_t elements[SHAPE_COUNT])
+static uint64_t layout_sum(const struct layout_param *list, unsigned count,
+                           const uint64_t elements[SHAPE_COUNT])
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < count; i++)

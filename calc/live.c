@@ -5,7 +5,8 @@
 #include "calc/size.h"
 
 // One reel after the sum `live`; raises *peak.
-static uint64_t live_after(const struct engine *e, enum engine_reel reel, enum reel_part part, uint64_t live, uint64_t *peak)
+static uint64_t live_after(const struct engine *e, enum engine_reel reel, enum reel_part part,
+                           uint64_t live, uint64_t *peak)
 {
     struct reel_rise rise = reel_rise(&e->reels[reel], &e->sizes, part);
     *peak = size_max(*peak, live + (uint64_t)rise.peak);
@@ -29,7 +30,8 @@ static uint64_t live_pipeline(const struct engine *e, uint64_t live, bool first,
 static uint64_t live_micro_steps(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
 {
     live = live_after(e, first ? ENGINE_FIRST : ENGINE_NEXT, REEL_ALL, live, peak);
-    return engine_micro_steps(&e->model) > 1 ? live_after(e, ENGINE_AGAIN, REEL_ALL, live, peak) : live;
+    return engine_micro_steps(&e->model) > 1 ? live_after(e, ENGINE_AGAIN, REEL_ALL, live, peak)
+                                             : live;
 }
 
 static uint64_t live_iteration(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
@@ -54,7 +56,8 @@ static uint64_t live_generation(const struct engine *e, uint64_t live)
 
 uint64_t engine_live_peak(const struct engine *e)
 {
-    uint64_t live = e->state.param_bytes + e->state.buffer_bytes + parallel_bucket_bytes(&e->state), peak;
+    uint64_t live = e->state.param_bytes + e->state.buffer_bytes + parallel_bucket_bytes(&e->state),
+             peak;
     if (e->model.c.task == TASK_INFERENCE)
         return live_generation(e, live);
     if (e->model.c.pipeline_parallel == 1)

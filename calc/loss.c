@@ -1,11 +1,13 @@
-// Owns the way from the last hidden state to the loss: whole logits, or one of the kernels that avoid them.
+// Owns the way from the last hidden state to the loss: whole logits, or one of the kernels that
+// avoid them.
 
 #include "calc/layers.h"
 #include "calc/layers_llama.h"
 #include "calc/loss.h"
 #include "calc/pass.h"
 
-static struct value loss_whole(struct graph *g, struct value x, uint32_t targets, struct value *logits)
+static struct value loss_whole(struct graph *g, struct value x, uint32_t targets,
+                               struct value *logits)
 {
     *logits = layer_head(g, x);
     if (g->m->features & HAS_SOFT_CAP) {

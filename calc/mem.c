@@ -1,4 +1,5 @@
-// Owns the core's memory primitives: growth of arrays and the bump arena, all from the caller's allocator.
+// Owns the core's memory primitives: growth of arrays and the bump arena, all from the caller's
+// allocator.
 
 #include "calc/mem.h"
 
@@ -11,7 +12,8 @@ struct mem_arena_chunk {
 
 enum { MEM_ARENA_ALIGN = 16, MEM_ARENA_CHUNK = 16 * 1024, MEM_ARENA_HEAD = 16 };
 
-_Static_assert(sizeof(struct mem_arena_chunk) <= MEM_ARENA_HEAD, "the head of a chunk is its first 16 bytes");
+_Static_assert(sizeof(struct mem_arena_chunk) <= MEM_ARENA_HEAD,
+               "the head of a chunk is its first 16 bytes");
 
 void *mem_alloc(const struct vram_mem *mem, size_t bytes)
 {
@@ -24,7 +26,8 @@ void mem_free(const struct vram_mem *mem, void *ptr, size_t bytes)
         mem->free(mem->ctx, ptr, bytes);
 }
 
-// Eight bytes at a time: storage from the caller is aligned, other addresses fall back to single bytes.
+// Eight bytes at a time: storage from the caller is aligned, other addresses fall back to single
+// bytes.
 typedef uint64_t __attribute__((may_alias)) mem_word;
 
 static bool mem_aligned(const void *p)
@@ -78,7 +81,8 @@ int mem_grow(const struct vram_mem *mem, void **ptr, size_t *cap, size_t need, s
 
 static bool mem_arena_more(struct mem_arena *a, size_t bytes)
 {
-    size_t size = bytes + MEM_ARENA_HEAD > MEM_ARENA_CHUNK ? bytes + MEM_ARENA_HEAD : MEM_ARENA_CHUNK;
+    size_t size =
+        bytes + MEM_ARENA_HEAD > MEM_ARENA_CHUNK ? bytes + MEM_ARENA_HEAD : MEM_ARENA_CHUNK;
     struct mem_arena_chunk *chunk = mem_alloc(a->mem, size);
     if (!chunk)
         return false;

@@ -13,8 +13,8 @@
 void *mem_alloc(const struct vram_mem *mem, size_t bytes);
 void mem_free(const struct vram_mem *mem, void *ptr, size_t bytes);  // NULL is allowed
 
-// Grows *ptr (cap elements of size bytes) to at least need elements, by half or more. The old content is
-// kept. Returns 0, or VRAM_ENOMEM and changes nothing.
+// Grows *ptr (cap elements of size bytes) to at least need elements, by half or more. The old
+// content is kept. Returns 0, or VRAM_ENOMEM and changes nothing.
 int mem_grow(const struct vram_mem *mem, void **ptr, size_t *cap, size_t need, size_t size);
 
 void mem_copy(void *restrict to, const void *restrict from, size_t bytes);
@@ -25,7 +25,7 @@ struct mem_arena_chunk;
 struct mem_arena {
     const struct vram_mem *mem;
     struct mem_arena_chunk *chunk;  // newest first
-    size_t used;                // bytes used in the newest chunk
+    size_t used;                    // bytes used in the newest chunk
 };
 
 // Zeroed, aligned to 16. NULL when the caller's allocator has none or count * size overflows.

@@ -74,7 +74,8 @@ static void phase_number(struct phase_text *t, uint32_t n)
 
 const char *trace_phase_name(uint32_t phase, char out[TRACE_PHASE_TEXT])
 {
-    static const char *const kinds[] = {"params", "data", "eval", "fwd", "bwd", "step", "prefill", "decode"};
+    static const char *const kinds[] = {"params", "data", "eval",    "fwd",
+                                        "bwd",    "step", "prefill", "decode"};
     struct phase_text t = {out, 0};
     uint32_t kind = phase >> 28;
     phase_put(&t, kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0]);

@@ -1,6 +1,6 @@
-// Owns what each autograd node allocates when it runs backward. Outputs are made in the order of PyTorch's generated
-// code: a node's inputs by the alphabet of their names (mat1 mat2 self, other self).
-// SRC: pytorch tools/autograd/derivatives.yaml and the Functions.cpp generated from it.
+// Owns what each autograd node allocates when it runs backward. Outputs are made in the order of
+// PyTorch's generated code: a node's inputs by the alphabet of their names (mat1 mat2 self, other
+// self). SRC: pytorch tools/autograd/derivatives.yaml and the Functions.cpp generated from it.
 
 #include "calc/nodes.h"
 #include "calc/parallel.h"
@@ -10,7 +10,8 @@ static bool node_wants(const struct node *n, unsigned edge)
     return edge < n->edge_count && n->edges[edge].to != GRAPH_NO_NODE;
 }
 
-static uint32_t node_make(struct graph *g, enum op op, const struct edge *e, uint8_t part, uint8_t dtype)
+static uint32_t node_make(struct graph *g, enum op op, const struct edge *e, uint8_t part,
+                          uint8_t dtype)
 {
     return graph_scratch(g, op, e->role, part, dtype, e->shape);
 }
@@ -25,7 +26,8 @@ static void node_pass(struct graph *g, const struct node *n, unsigned edge, uint
 }
 
 // A gradient of the size and format of the edge, by one operation.
-static void node_one(struct graph *g, const struct node *n, unsigned edge, enum op op, uint32_t results[])
+static void node_one(struct graph *g, const struct node *n, unsigned edge, enum op op,
+                     uint32_t results[])
 {
     if (node_wants(n, edge))
         results[edge] = node_make(g, op, &n->edges[edge], PART_GRAD, n->edges[edge].dtype);
@@ -39,15 +41,16 @@ static uint8_t node_weight_part(const struct graph *g, const struct edge *e, boo
     return bias ? PART_BIAS_GRAD : PART_WEIGHT_GRAD;
 }
 
-static void node_weight(struct graph *g, const struct node *n, unsigned edge, enum op op, bool bias, uint32_t results[])
+static void node_weight(struct graph *g, const struct node *n, unsigned edge, enum op op, bool bias,
+                        uint32_t results[])
 {
     const struct edge *e = &n->edges[edge];
     if (node_wants(n, edge))
         results[edge] = node_make(g, op, e, node_weight_part(g, e, bias), e->dtype);
 }
 
-// With sequence_parallel: the whole sequence of the input (for the weight's gradient) or of the incoming gradient, and
-// the input's gradient before it is divided.
+// With sequence_parallel: the whole sequence of the input (for the weight's gradient) or of the
+// incoming gradient, and the input's gradient before it is divided.
 static void node_whole(struct graph *g, const struct node *n, uint32_t whole[2])
 {
     bool column = n->edges[0].shape == SHAPE_U && n->shape != SHAPE_U;
@@ -126,8 +129,9 @@ static void node_gelu(struct graph *g, const struct node *n, uint32_t results[])
     node_one(g, n, 0, OP_GELU_BACKWARD, results);
 }
 
-// The reference values come from a run that took SiLU's twice differentiable formula inside of checkpointed blocks:
-// grad * s * (1 + x * (1 - s)) with every temporary alive to the end. Seen in the peak, which is larger by those.
+// The reference values come from a run that took SiLU's twice differentiable formula inside of
+// checkpointed blocks: grad * s * (1 + x * (1 - s)) with every temporary alive to the end. Seen in
+// the peak, which is larger by those.
 static void node_silu(struct graph *g, const struct node *n, uint32_t results[])
 {
     uint32_t temporary[5] = {TAPE_NONE};
@@ -144,9 +148,9 @@ static void node_dropout(struct graph *g, const struct node *n, uint32_t results
     node_one(g, n, 0, OP_DROPOUT_BACKWARD, results);
 }
 
-// Flash: dq, dk, dv in the compute format, row sums, and dq once more in float32. mem_efficient: row sums alone.
-// Grouped keys and values: the kernel writes them for every head, a sum over the group follows.
-// SRC: flash-attention csrc/flash_attn/flash_api.cpp mha_bwd.
+// Flash: dq, dk, dv in the compute format, row sums, and dq once more in float32. mem_efficient:
+// row sums alone. Grouped keys and values: the kernel writes them for every head, a sum over the
+// group follows. SRC: flash-attention csrc/flash_attn/flash_api.cpp mha_bwd.
 static void node_sdpa(struct graph *g, const struct node *n, uint32_t results[])
 {
     bool flash = n->extra == ATTENTION_FLASH;
@@ -154,8 +158,11 @@ static void node_sdpa(struct graph *g, const struct node *n, uint32_t results[])
     uint32_t wide[2] = {TAPE_NONE, TAPE_NONE};
     for (unsigned k = 0; k < 3; k++)
         node_one(g, n, k, OP_NEW_EMPTY, results);
-    uint32_t rows = graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32, flash ? SHAPE_LSE128 : SHAPE_LSE);
-    uint32_t sum = flash ? graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32, SHAPE_DQ_ACC) : TAPE_NONE;
+    uint32_t rows = graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32,
+                                  flash ? SHAPE_LSE128 : SHAPE_LSE);
+    uint32_t sum = flash
+                       ? graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32, SHAPE_DQ_ACC)
+                       : TAPE_NONE;
     for (unsigned k = 0; grouped && k < 2; k++)
         wide[k] = graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, n->dtype, SHAPE_Q);
     tape_unref(g->t, rows);

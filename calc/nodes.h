@@ -9,7 +9,8 @@
 typedef void node_fn(struct graph *g, const struct node *n, uint32_t results[]);
 
 // nodes_llama.c
-node_fn node_pow, node_mean, node_rsqrt, node_repeat, node_cat, node_tanh, node_scatter, node_index_add;
+node_fn node_pow, node_mean, node_rsqrt, node_repeat, node_cat, node_tanh, node_scatter,
+    node_index_add;
 node_fn node_quantized;
 
 // loss_chunked.c

@@ -1,7 +1,8 @@
-// Owns the data parallel schemes: division of gradients and weights among GPUs, gathering by layer, gradient buckets.
-// SRC: pytorch torch/csrc/distributed/c10d/reducer.cpp (buckets of 1 MiB, then 25 MiB); torch/distributed/fsdp
-// (all-gather before a unit's forward and backward, one unit ahead; reduce-scatter after its backward; the root stays
-// gathered); ZeRO (arXiv 1910.02054); DeepSpeed runtime/zero (reduce_bucket_size 5e8 elements).
+// Owns the data parallel schemes: division of gradients and weights among GPUs, gathering by layer,
+// gradient buckets. SRC: pytorch torch/csrc/distributed/c10d/reducer.cpp (buckets of 1 MiB, then 25
+// MiB); torch/distributed/fsdp (all-gather before a unit's forward and backward, one unit ahead;
+// reduce-scatter after its backward; the root stays gathered); ZeRO (arXiv 1910.02054); DeepSpeed
+// runtime/zero (reduce_bucket_size 5e8 elements).
 
 #include "calc/parallel.h"
 
@@ -77,7 +78,8 @@ static void parallel_reduce_held(struct graph *g, unsigned count)
 
 static uint32_t parallel_gather(struct graph *g, uint8_t shape)
 {
-    return tape_alloc(g->t, OP_ALL_GATHER, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, g->compute, shape);
+    return tape_alloc(g->t, OP_ALL_GATHER, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, g->compute,
+                      shape);
 }
 
 void parallel_open(struct graph *g)
@@ -151,7 +153,8 @@ void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
     parallel_pass(g, n, results);
 }
 
-// A layer whose input needs no gradient has no node at its beginning: the end of the pass closes it.
+// A layer whose input needs no gradient has no node at its beginning: the end of the pass closes
+// it.
 void parallel_close(struct graph *g)
 {
     if (!g->gathered || !graph_ok(g))
@@ -184,14 +187,17 @@ uint64_t parallel_bucket_bytes(const struct state *s)
     if (c->parallel == PARALLEL_DDP)
         return s->trained_bytes;
     if (c->parallel == PARALLEL_ZERO2)
-        return s->trained_bytes < PARALLEL_ZERO_BUCKET * parallel_width(s->m) ? s->trained_bytes
-                                                                             : PARALLEL_ZERO_BUCKET * parallel_width(s->m);
+        return s->trained_bytes < PARALLEL_ZERO_BUCKET * parallel_width(s->m)
+                   ? s->trained_bytes
+                   : PARALLEL_ZERO_BUCKET * parallel_width(s->m);
     return 0;
 }
 
-static const struct storage parallel_bucket = {.name = NAME(PARALLEL, BUCKET), .op = OP_BUCKET, .category = VRAM_CAT_GRAD};
+static const struct storage parallel_bucket = {
+    .name = NAME(PARALLEL, BUCKET), .op = OP_BUCKET, .category = VRAM_CAT_GRAD};
 
-// DDP fills buckets with whole parameters, the last registered first, and closes one when it has reached its size.
+// DDP fills buckets with whole parameters, the last registered first, and closes one when it has
+// reached its size.
 struct parallel_fill {
     uint64_t bytes, limit;
 };
@@ -225,5 +231,6 @@ int parallel_build(struct player *p, const struct state *s)
     uint64_t bytes = parallel_bucket_bytes(s);
     if (bytes == 0)
         return VRAM_OK;
-    return s->m->c.parallel == PARALLEL_DDP ? parallel_buckets(p, s) : player_forever(p, &parallel_bucket, bytes, -1);
+    return s->m->c.parallel == PARALLEL_DDP ? parallel_buckets(p, s)
+                                            : player_forever(p, &parallel_bucket, bytes, -1);
 }

@@ -7,10 +7,10 @@
 #include "calc/nodes.h"
 #include "calc/state.h"
 
-bool parallel_in_buckets(const struct vram_config *c);          // gradients are views of DDP's buckets
-bool parallel_divides_state(const struct vram_config *c);       // ZeRO-1 and above
-bool parallel_divides_gradients(const struct vram_config *c);   // ZeRO-2 and above
-bool parallel_divides_weights(const struct vram_config *c);     // ZeRO-3, FSDP
+bool parallel_in_buckets(const struct vram_config *c);     // gradients are views of DDP's buckets
+bool parallel_divides_state(const struct vram_config *c);  // ZeRO-1 and above
+bool parallel_divides_gradients(const struct vram_config *c);  // ZeRO-2 and above
+bool parallel_divides_weights(const struct vram_config *c);    // ZeRO-3, FSDP
 
 // Around a pass: the weights outside of layers are gathered as long as it lasts.
 void parallel_open(struct graph *g);

@@ -1,5 +1,5 @@
-// Owns the passes: one micro-step of a training loop, one evaluation batch, with the variables of the loop.
-// SRC: nanoGPT train.py (training loop, estimate_loss) and model.py GPT.forward.
+// Owns the passes: one micro-step of a training loop, one evaluation batch, with the variables of
+// the loop. SRC: nanoGPT train.py (training loop, estimate_loss) and model.py GPT.forward.
 
 #include "calc/pass.h"
 
@@ -14,13 +14,15 @@ uint32_t pass_period(const struct model *m)
 
 struct value block_forward(struct graph *g, struct value x)
 {
-    return (g->m->features & HAS_GATE) || (g->m->features & HAS_ROTARY) ? block_llama(g, x) : block_gpt(g, x);
+    return (g->m->features & HAS_GATE) || (g->m->features & HAS_ROTARY) ? block_llama(g, x)
+                                                                        : block_gpt(g, x);
 }
 
 static struct value pass_layer(struct graph *g, struct value x)
 {
     uint64_t layer = (uint64_t)g->t->unit * g->period + g->t->sub;
-    bool every = g->m->c.checkpointing == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
+    bool every =
+        g->m->c.checkpointing == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
     if (g->grad && (every || g->m->c.checkpointing == CHECKPOINTING_BLOCK))
         return checkpoint_block(g, x);
     return block_forward(g, x);
@@ -55,7 +57,8 @@ struct value pass_layers(struct graph *g, struct value x)
     return x;
 }
 
-// x = drop(wte(idx) + wpe(pos)); the two embeddings are variables of forward() and live until it returns.
+// x = drop(wte(idx) + wpe(pos)); the two embeddings are variables of forward() and live until it
+// returns.
 static struct value pass_embed_gpt(struct graph *g, uint32_t ids, struct value local[3])
 {
     struct value pos = graph_make(g, OP_ARANGE, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_T);
@@ -85,13 +88,15 @@ static struct value pass_embed_rotary(struct graph *g, uint32_t ids)
 static struct value pass_last_norm(struct graph *g, struct value x)
 {
     bool rms = g->m->features & HAS_RMS_NORM;
-    struct value normed = rms ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS) : layer_norm(g, x, true, P_LN_F);
+    struct value normed =
+        rms ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS) : layer_norm(g, x, true, P_LN_F);
     graph_drop(g, x);
     return normed;
 }
 
 // The last norm, the head and the loss. x is used up; normed stays a variable of forward().
-struct value pass_head(struct graph *g, struct value x, uint32_t targets, struct value *normed, struct value *logits)
+struct value pass_head(struct graph *g, struct value x, uint32_t targets, struct value *normed,
+                       struct value *logits)
 {
     *normed = pass_last_norm(g, x);
     return loss_forward(g, *normed, targets, logits);
@@ -111,7 +116,8 @@ struct value pass_hidden(struct graph *g, uint32_t ids)
     return normed;
 }
 
-// model.enable_input_require_grads(): with frozen embeddings a checkpointed block has no other way to a gradient.
+// model.enable_input_require_grads(): with frozen embeddings a checkpointed block has no other way
+// to a gradient.
 static void pass_needs_gradient(struct graph *g, struct value *x)
 {
     if (g->grad && g->m->c.checkpointing && !graph_needs(g, *x))
@@ -126,7 +132,8 @@ struct value pass_embed(struct graph *g, uint32_t ids, struct value local[3])
     return x;
 }
 
-static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets, struct value *logits)
+static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets,
+                                 struct value *logits)
 {
     struct value local[3] = {graph_none(), graph_none(), graph_none()}, normed;
     parallel_open(g);
@@ -143,9 +150,12 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     return loss;
 }
 
-static uint32_t pass_slot(struct graph *g, enum graph_slot slot, uint16_t name, uint8_t dtype, uint8_t shape)
+static uint32_t pass_slot(struct graph *g, enum graph_slot slot, uint16_t name, uint8_t dtype,
+                          uint8_t shape)
 {
-    uint8_t category = shape == SHAPE_NV ? VRAM_CAT_LOGITS : shape == SHAPE_TOKENS ? VRAM_CAT_INPUT : VRAM_CAT_ACT;
+    uint8_t category = shape == SHAPE_NV       ? VRAM_CAT_LOGITS
+                       : shape == SHAPE_TOKENS ? VRAM_CAT_INPUT
+                                               : VRAM_CAT_ACT;
     return tape_existing(g->t, name, category, dtype, shape, HOME_PERSIST, (uint16_t)slot);
 }
 
@@ -156,7 +166,8 @@ static uint32_t pass_fetch(struct graph *g, enum op op, uint8_t role)
 
 static bool pass_divides(const struct model *m)
 {
-    return m->c.family == FAMILY_GPT2 || (m->c.mode == MODE_PROCESS && m->c.gradient_accumulation_steps > 1);
+    return m->c.family == FAMILY_GPT2 ||
+           (m->c.mode == MODE_PROCESS && m->c.gradient_accumulation_steps > 1);
 }
 
 // A variable gets a new tensor: the old one, of an earlier pass of this kind, goes.
@@ -170,7 +181,8 @@ static void pass_rebind_one(struct graph *g, enum graph_slot slot, struct value 
 }
 
 // logits, loss = model(X, Y)
-static void pass_rebind(struct graph *g, const struct pass *p, struct value logits, struct value loss)
+static void pass_rebind(struct graph *g, const struct pass *p, struct value logits,
+                        struct value loss)
 {
     if (!p->has_logits)
         return;
@@ -240,8 +252,8 @@ static void pass_next_batch(struct graph *g, uint32_t ids, uint32_t targets, uin
     tape_unref(g->t, targets);
 }
 
-// One micro-step of the training loop. train.py fetches the next batch between forward and backward, a loop over a
-// data loader after both.
+// One micro-step of the training loop. train.py fetches the next batch between forward and
+// backward, a loop over a data loader after both.
 static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx)
 {
     uint32_t ids = pass_slot(g, SLOT_X, NAME(BATCH, SELF), DT_I64, SHAPE_TOKENS);

@@ -1,6 +1,6 @@
-// Owns the pass of one stage of a pipeline: what comes in is received, what goes out is sent, and both are kept until
-// the micro-batch has come back.
-// SRC: Megatron-LM megatron/core/pipeline_parallel/schedules.py (forward_step, backward_step).
+// Owns the pass of one stage of a pipeline: what comes in is received, what goes out is sent, and
+// both are kept until the micro-batch has come back. SRC: Megatron-LM
+// megatron/core/pipeline_parallel/schedules.py (forward_step, backward_step).
 
 #include "calc/layers.h"
 #include "calc/layers_llama.h"
@@ -61,8 +61,9 @@ static void stage_backward(struct graph *g, struct stage *s)
 {
     bool last = g->m->last;
     g->t->backward = true;
-    uint32_t gradient = last ? graph_scratch(g, OP_ONES_LIKE, ROLE_LOSS, PART_GRAD, s->out.dtype, SHAPE_ONE)
-                             : graph_scratch(g, OP_RECEIVE, ROLE_RESID2, PART_GRAD, s->out.dtype, SHAPE_U);
+    uint32_t gradient =
+        last ? graph_scratch(g, OP_ONES_LIKE, ROLE_LOSS, PART_GRAD, s->out.dtype, SHAPE_ONE)
+             : graph_scratch(g, OP_RECEIVE, ROLE_RESID2, PART_GRAD, s->out.dtype, SHAPE_U);
     if (!graph_ok(g) || s->out.node == GRAPH_NO_NODE)
         return;
     tape_ref(g->t, gradient);

@@ -11,7 +11,8 @@ void player_init(struct player *p, const struct model *m)
 
 uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size_t count)
 {
-    uint32_t most = (uint32_t)m->tensors + 8;  // temporaries of an optimizer step: one for each tensor, some more
+    uint32_t most = (uint32_t)m->tensors +
+                    8;  // temporaries of an optimizer step: one for each tensor, some more
     for (size_t i = 0; i < count; i++) {
         uint32_t n = reels[i].tape.slots_global + reels[i].units * reels[i].tape.slots_unit;
         most = n > most ? n : most;
@@ -19,7 +20,8 @@ uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size
     return most;
 }
 
-static int player_tell(struct player *p, uint32_t id, const struct storage *s, uint64_t bytes, int32_t block, bool freed)
+static int player_tell(struct player *p, uint32_t id, const struct storage *s, uint64_t bytes,
+                       int32_t block, bool freed)
 {
     struct trace_event e = {bytes, id, p->phase, s->name, s->op, s->category, freed, block};
     return p->sink->event(p->sink->ctx, &e);
@@ -39,7 +41,8 @@ static void player_rise(struct player *p, const struct storage *s, uint64_t byte
     }
 }
 
-int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes, int32_t block)
+int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
+                 int32_t block)
 {
     p->events++;
     if (s->category != VRAM_CAT_WORKSPACE)
@@ -52,7 +55,8 @@ int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint6
     return player_tell(p, p->slots[slot], s, bytes, block, false);
 }
 
-int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes, int32_t block)
+int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
+                int32_t block)
 {
     p->events++;
     if (s->category != VRAM_CAT_WORKSPACE)
@@ -79,24 +83,28 @@ struct player_place {
     int32_t block;
 };
 
-static struct player_place player_place_of(const struct player *p, const struct reel *r, const struct tape_segment *seg,
-                                           int64_t real, const struct storage *s)
+static struct player_place player_place_of(const struct player *p, const struct reel *r,
+                                           const struct tape_segment *seg, int64_t real,
+                                           const struct storage *s)
 {
     const struct tape *t = &r->tape;
     if (s->unit < 0)
-        return (struct player_place){s->home == HOME_PERSIST ? s->slot : p->tape_base + s->slot, -1};
+        return (struct player_place){s->home == HOME_PERSIST ? s->slot : p->tape_base + s->slot,
+                                     -1};
     uint32_t unit = (uint32_t)reel_unit(r, seg, s->unit, real);
     int32_t layer = (int32_t)(unit * r->period);
     if (s->home == HOME_PERSIST)
-        return (struct player_place){SLOT_COUNT + (uint32_t)layer * LAYOUT_BLOCK_NUMBERS + s->slot, layer + s->sub};
-    return (struct player_place){p->tape_base + t->slots_global + unit * t->slots_unit + s->slot, layer + s->sub};
+        return (struct player_place){SLOT_COUNT + (uint32_t)layer * LAYOUT_BLOCK_NUMBERS + s->slot,
+                                     layer + s->sub};
+    return (struct player_place){p->tape_base + t->slots_global + unit * t->slots_unit + s->slot,
+                                 layer + s->sub};
 }
 
 // cuBLAS keeps its workspace for ever: only the first product of a thread allocates it.
 static int player_workspace(struct player *p, uint32_t slot)
 {
-    static const struct storage workspace = {.name = NAME(CUBLAS, WORKSPACE), .op = OP_CUBLAS,
-                                             .category = VRAM_CAT_WORKSPACE};
+    static const struct storage workspace = {
+        .name = NAME(CUBLAS, WORKSPACE), .op = OP_CUBLAS, .category = VRAM_CAT_WORKSPACE};
     uint32_t bit = 1u << (slot - SLOT_WORKSPACE);
     if (p->workspaces & bit)
         return VRAM_OK;
@@ -104,7 +112,8 @@ static int player_workspace(struct player *p, uint32_t slot)
     return player_forever(p, &workspace, p->workspace_bytes, -1);
 }
 
-static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg, int64_t real)
+static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg,
+                          int64_t real)
 {
     const uint32_t *code = r->tape.code;
     int rc = VRAM_OK;
@@ -169,7 +178,8 @@ int player_reel(struct player *p, const struct reel *r, uint32_t forward, uint32
     return rc;
 }
 
-int player_part(struct player *p, const struct reel *r, uint32_t phase, bool backward, uint32_t lane)
+int player_part(struct player *p, const struct reel *r, uint32_t phase, bool backward,
+                uint32_t lane)
 {
     uint32_t base = p->tape_base;
     int rc = VRAM_OK;

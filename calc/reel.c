@@ -1,5 +1,5 @@
-// Owns reels: recording a tape with as few layers as will do, sizes of its storages, and its rise of live bytes by
-// segment, without playing every layer.
+// Owns reels: recording a tape with as few layers as will do, sizes of its storages, and its rise
+// of live bytes by segment, without playing every layer.
 
 #include "calc/reel.h"
 
@@ -31,14 +31,16 @@ static unsigned reel_class(const struct tape *t, int32_t unit)
     return unit == 1 && t->units == 3 ? 2 : unit == 2 && t->units == 3 ? 3 : 1;
 }
 
-static void reel_note_saved(void *ctx, const struct node *n, unsigned which, const struct storage *s)
+static void reel_note_saved(void *ctx, const struct node *n, unsigned which,
+                            const struct storage *s)
 {
     struct reel *r = ctx;
     void *p = r->saved;
     unsigned group = reel_class(&r->tape, s->unit);
     for (size_t i = 0; i < r->saved_count; i++) {
         struct reel_saved *e = &r->saved[i];
-        if (e->kind == n->kind && e->which == which && e->dtype == s->dtype && e->shape == s->shape && e->name == s->name) {
+        if (e->kind == n->kind && e->which == which && e->dtype == s->dtype &&
+            e->shape == s->shape && e->name == s->name) {
             e->count[group]++;
             return;
         }
@@ -48,11 +50,13 @@ static void reel_note_saved(void *ctx, const struct node *n, unsigned which, con
         return;
     }
     r->saved = p;
-    r->saved[r->saved_count] = (struct reel_saved){n->kind, (uint8_t)which, s->dtype, s->shape, s->name, {0}};
+    r->saved[r->saved_count] =
+        (struct reel_saved){n->kind, (uint8_t)which, s->dtype, s->shape, s->name, {0}};
     r->saved[r->saved_count++].count[group]++;
 }
 
-static int reel_try(struct reel *r, struct graph *g, const struct model *m, uint32_t units, uint32_t period)
+static int reel_try(struct reel *r, struct graph *g, const struct model *m, uint32_t units,
+                    uint32_t period)
 {
     r->saved_count = 0;
     r->failed = false;
@@ -83,7 +87,8 @@ static int reel_condense(struct reel *r)
             if (kind == TAPE_MOVE)
                 k++;
             else if (kind != TAPE_WORKSPACE)
-                r->changes[count++] = (uint16_t)((s->shape * DT_COUNT + s->dtype) * 2 + (kind == TAPE_FREE));
+                r->changes[count++] =
+                    (uint16_t)((s->shape * DT_COUNT + s->dtype) * 2 + (kind == TAPE_FREE));
         }
         r->ends[i] = count;
     }
@@ -117,7 +122,8 @@ void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
         uint64_t share = parts > 1 ? (elements[i] + parts - 1) / parts : elements[i];
         s->most = size_max(s->most, elements[i]);
         for (uint8_t dtype = 0; dtype < DT_COUNT; dtype++) {
-            int64_t bytes = (int64_t)((dtype < DT_F32_SHARE ? elements[i] : share) << dtype_shift(dtype));
+            int64_t bytes =
+                (int64_t)((dtype < DT_F32_SHARE ? elements[i] : share) << dtype_shift(dtype));
             s->change[(i * DT_COUNT + dtype) * 2] = bytes;
             s->change[(i * DT_COUNT + dtype) * 2 + 1] = -bytes;
         }
@@ -155,7 +161,8 @@ int reel_fit(struct reel *r, const struct reel_sizes *sizes)
     return size_ok(total) ? VRAM_OK : VRAM_EOVERFLOW;
 }
 
-static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *end, const int64_t *change)
+static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *end,
+                                          const int64_t *change)
 {
     struct reel_rise rise = {0, 0};
     for (; at < end; at++) {
@@ -165,14 +172,16 @@ static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *en
     return rise;
 }
 
-struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes, enum reel_part part)
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes,
+                           enum reel_part part)
 {
     struct reel_rise all = {0, 0};
     uint32_t begin = 0;
     for (size_t i = 0; i < r->tape.segment_count; begin = r->ends[i++]) {
         if (part != REEL_ALL && r->tape.segments[i].backward != (part == REEL_BACKWARD))
             continue;
-        struct reel_rise one = reel_segment_rise(r->changes + begin, r->changes + r->ends[i], sizes->change);
+        struct reel_rise one =
+            reel_segment_rise(r->changes + begin, r->changes + r->ends[i], sizes->change);
         int64_t more = (int64_t)reel_times(r, r->tape.segments[i].unit) - 1;
         int64_t last = one.net > 0 ? more * one.net : 0;  // the repetition that stands highest
         if (all.net + last + one.peak > all.peak)

@@ -1,4 +1,5 @@
-// A tape ready to be played for given dimensions: the bytes of its storages, and what it does to the sum of live bytes.
+// A tape ready to be played for given dimensions: the bytes of its storages, and what it does to
+// the sum of live bytes.
 
 #ifndef CALC_REEL_H
 #define CALC_REEL_H
@@ -20,13 +21,13 @@ struct reel {
     size_t bytes_cap;
     uint16_t *changes;  // allocations and frees alone, as indices into reel_sizes
     size_t changes_cap;
-    uint32_t *ends;     // end in changes, by segment
+    uint32_t *ends;  // end in changes, by segment
     size_t ends_cap;
     struct reel_saved *saved;
     size_t saved_count, saved_cap;
     uint32_t units;   // real ones
     uint32_t period;  // layers in a unit
-    bool whole;       // record every layer, for tests: what is repeated must equal what is written out
+    bool whole;  // record every layer, for tests: what is repeated must equal what is written out
     bool failed;
 };
 
@@ -36,7 +37,8 @@ void reel_free(struct reel *r);
 // Writes the tape of a pass. Depends on the kind of model only. Errors: VRAM_ENOMEM.
 int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p);
 
-// Bytes of every kind of tensor and their negatives, by shape and number format: what reel_rise adds up.
+// Bytes of every kind of tensor and their negatives, by shape and number format: what reel_rise
+// adds up.
 struct reel_sizes {
     int64_t change[SHAPE_COUNT * DT_COUNT * 2];
     uint64_t most;  // bytes of the largest
@@ -60,8 +62,10 @@ int reel_fit(struct reel *r, const struct reel_sizes *s);
 // False: the sum of the tape's tensors may be beyond 2^53 bytes, only reel_fit knows.
 bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s);
 
-// The unit of the model that unit `sim` of the tape stands for, in a segment played for unit `real`.
-static inline int64_t reel_unit(const struct reel *r, const struct tape_segment *s, int32_t sim, int64_t real)
+// The unit of the model that unit `sim` of the tape stands for, in a segment played for unit
+// `real`.
+static inline int64_t reel_unit(const struct reel *r, const struct tape_segment *s, int32_t sim,
+                                int64_t real)
 {
     if (!r->tape.repeats)
         return sim;
@@ -84,7 +88,8 @@ struct reel_rise {
     int64_t peak, net;
 };
 enum reel_part { REEL_FORWARD, REEL_BACKWARD, REEL_ALL };
-struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes, enum reel_part part);
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes,
+                           enum reel_part part);
 uint64_t reel_saved_bytes(const struct reel *r, const struct reel_sizes *s);
 
 #endif

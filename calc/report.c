@@ -1,4 +1,5 @@
-// Owns the result: figures with their bounds, and what is alive at the peak, by a second walk that stops there.
+// Owns the result: figures with their bounds, and what is alive at the peak, by a second walk that
+// stops there.
 
 #include "calc/report.h"
 
@@ -67,8 +68,9 @@ static int report_at_peak(struct engine *e, struct vram_result *out)
             return VRAM_ENOMEM;
         uint8_t category = e->name_category[name];
         out->by_category[category] += e->name_bytes[name];
-        report_insert(e->lines, &count, (struct vram_line){text, trace_op_name(e->name_op[name]), "", category,
-                                                           e->name_count[name], e->name_bytes[name]});
+        report_insert(e->lines, &count,
+                      (struct vram_line){text, trace_op_name(e->name_op[name]), "", category,
+                                         e->name_count[name], e->name_bytes[name]});
     }
     out->at_peak = e->lines;
     out->at_peak_count = count;
@@ -77,8 +79,10 @@ static int report_at_peak(struct engine *e, struct vram_result *out)
 
 static const char *report_dtype(const struct model *m, uint8_t dtype)
 {
-    static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64", "bool", "float64", "float32", "bfloat16"};
-    return (dtype == DT_LOW || dtype == DT_LOW_SHARE) && m->c.dtype == DTYPE_FLOAT16 ? "float16" : names[dtype];
+    static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64",   "bool",
+                                                "float64", "float32",  "bfloat16"};
+    return (dtype == DT_LOW || dtype == DT_LOW_SHARE) && m->c.dtype == DTYPE_FLOAT16 ? "float16"
+                                                                                     : names[dtype];
 }
 
 static int report_saved(struct engine *e, struct vram_result *out)
@@ -93,7 +97,8 @@ static int report_saved(struct engine *e, struct vram_result *out)
             return VRAM_ENOMEM;
         uint32_t category = s->shape == SHAPE_NV ? VRAM_CAT_LOGITS : VRAM_CAT_ACT;
         report_insert(e->saved_lines, &count,
-                      (struct vram_line){text, op, report_dtype(&e->model, s->dtype), category, (uint32_t)n,
+                      (struct vram_line){text, op, report_dtype(&e->model, s->dtype), category,
+                                         (uint32_t)n,
                                          n * reel_bytes(&e->sizes, s->shape, s->dtype)});
     }
     out->saved = e->saved_lines;
@@ -115,7 +120,8 @@ static void report_phases(struct engine *e, struct vram_result *out)
     out->peak_block = e->player.peak_block;
 }
 
-static struct vram_figure report_figure(uint64_t bytes, uint32_t basis, uint32_t permille, const char *why)
+static struct vram_figure report_figure(uint64_t bytes, uint32_t basis, uint32_t permille,
+                                        const char *why)
 {
     uint64_t slack = bytes / 1000 * permille;
     return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, why};
@@ -125,17 +131,22 @@ static void report_figures(const struct vram *v, struct engine *e, struct vram_r
 {
     const struct allocator_stats *s = &e->allocator.stats;
     bool compiled = e->model.c.compile != COMPILE_NONE, gpt = e->model.c.family == FAMILY_GPT2;
-    uint32_t live = compiled ? REPORT_TOLERANCE_COMPILED : gpt ? REPORT_TOLERANCE_LIVE : REPORT_TOLERANCE_FAMILY;
-    out->peak_live = report_figure(e->player.peak, live ? VRAM_BASIS_MODEL : VRAM_BASIS_EXACT, live,
-                                   compiled ? "model of the compiled graph: no GPU run has confirmed it yet"
-                                   : gpt    ? "exact rule: every tensor that autograd, autocast and the loop hold"
-                                            : "model: the family's published operations, one by one");
-    out->peak_allocated = report_figure(s->allocated.peak, VRAM_BASIS_MODEL,
-                                        compiled ? REPORT_TOLERANCE_COMPILED : REPORT_TOLERANCE_ALLOCATED,
-                                        "the tensors in the allocator's blocks, with the workspaces of cuBLAS");
-    out->peak_reserved = report_figure(s->reserved.peak, VRAM_BASIS_MODEL,
-                                       compiled ? REPORT_TOLERANCE_COMPILED : REPORT_TOLERANCE_RESERVED,
-                                       "replay through the caching allocator's rules, iterations until it is stable");
+    uint32_t live = compiled ? REPORT_TOLERANCE_COMPILED
+                    : gpt    ? REPORT_TOLERANCE_LIVE
+                             : REPORT_TOLERANCE_FAMILY;
+    out->peak_live =
+        report_figure(e->player.peak, live ? VRAM_BASIS_MODEL : VRAM_BASIS_EXACT, live,
+                      compiled ? "model of the compiled graph: no GPU run has confirmed it yet"
+                      : gpt ? "exact rule: every tensor that autograd, autocast and the loop hold"
+                            : "model: the family's published operations, one by one");
+    out->peak_allocated =
+        report_figure(s->allocated.peak, VRAM_BASIS_MODEL,
+                      compiled ? REPORT_TOLERANCE_COMPILED : REPORT_TOLERANCE_ALLOCATED,
+                      "the tensors in the allocator's blocks, with the workspaces of cuBLAS");
+    out->peak_reserved = report_figure(
+        s->reserved.peak, VRAM_BASIS_MODEL,
+        compiled ? REPORT_TOLERANCE_COMPILED : REPORT_TOLERANCE_RESERVED,
+        "replay through the caching allocator's rules, iterations until it is stable");
     context_figure(&v->config, &out->context);
     out->process = report_figure(s->reserved.peak, VRAM_BASIS_RANGE, REPORT_TOLERANCE_PROCESS,
                                  "reserved memory and the CUDA context, which is known as a range");
@@ -156,7 +167,8 @@ static void report_counts(const struct engine *e, struct vram_result *out)
     out->nodecay_tensors = m->nodecay_tensors;
     out->tensors = m->tensors;
     out->param_bytes = e->state.param_bytes;
-    out->grad_bytes = e->state.grad_bytes + (e->state.grad_bytes ? 0 : parallel_bucket_bytes(&e->state));
+    out->grad_bytes =
+        e->state.grad_bytes + (e->state.grad_bytes ? 0 : parallel_bucket_bytes(&e->state));
     out->optim_bytes = e->state.optim_bytes;
     out->buffer_bytes = e->state.buffer_bytes;
 }

@@ -1,14 +1,17 @@
-// From a finished run to struct vram_result: sums by category, by tensor, by phase, and error bounds.
+// From a finished run to struct vram_result: sums by category, by tensor, by phase, and error
+// bounds.
 
 #ifndef CALC_REPORT_H
 #define CALC_REPORT_H
 
 #include "calc/engine.h"
 
-// The tolerances, stated once (per mille of the figure). The context's range is added to the process's own.
+// The tolerances, stated once (per mille of the figure). The context's range is added to the
+// process's own.
 enum {
-    REPORT_TOLERANCE_LIVE = 0,       // eager gpt2
-    REPORT_TOLERANCE_FAMILY = 5,     // live bytes of the other families: written from their published operations
+    REPORT_TOLERANCE_LIVE = 0,  // eager gpt2
+    REPORT_TOLERANCE_FAMILY =
+        5,  // live bytes of the other families: written from their published operations
     REPORT_TOLERANCE_ALLOCATED = 10,
     REPORT_TOLERANCE_RESERVED = 30,
     REPORT_TOLERANCE_COMPILED = 50,

@@ -30,7 +30,8 @@ static struct allocator_config run_allocator(const struct vram_config *c)
     };
 }
 
-// cuBLAS's default workspace. SRC: pytorch aten/src/ATen/cuda/CublasHandlePool.cpp parseChosenWorkspaceSize.
+// cuBLAS's default workspace. SRC: pytorch aten/src/ATen/cuda/CublasHandlePool.cpp
+// parseChosenWorkspaceSize.
 static uint64_t run_workspace(const struct vram_config *c)
 {
     const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
@@ -64,7 +65,8 @@ static int run_replay(struct vram *v, struct engine *e)
     e->player.allocator = &e->allocator;
     rc = engine_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
     if (rc == VRAM_EOVERFLOW)
-        return err_set(&v->err, rc, (struct err_pos){0}, "the sum of the tensors is larger than 2^53 bytes");
+        return err_set(&v->err, rc, (struct err_pos){0},
+                       "the sum of the tensors is larger than 2^53 bytes");
     return rc == VRAM_OK ? rc : run_no_memory(v);
 }
 
@@ -84,7 +86,8 @@ static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint
         return rc;
     *bytes = engine_live_peak(e);
     if (*bytes > SIZE_LIMIT)
-        return err_set(&v->err, VRAM_EOVERFLOW, (struct err_pos){0}, "the sum of the tensors is larger than 2^53 bytes");
+        return err_set(&v->err, VRAM_EOVERFLOW, (struct err_pos){0},
+                       "the sum of the tensors is larger than 2^53 bytes");
     return VRAM_OK;
 }
 
@@ -151,8 +154,9 @@ static int run_event(void *ctx, const struct trace_event *in)
     if (t->phase != in->phase || !t->text[0])
         trace_phase_name(t->phase = in->phase, t->text);
     t->live += in->is_free ? 0 - in->bytes : in->bytes;
-    struct vram_event out = {in->bytes, t->live, in->id, in->category, in->is_free != 0, in->block, name,
-                             trace_op_name(in->op), t->text};
+    struct vram_event out = {in->bytes,        t->live,   in->id, in->category,
+                             in->is_free != 0, in->block, name,   trace_op_name(in->op),
+                             t->text};
     return t->fn(t->ctx, &out);
 }
 
@@ -186,6 +190,8 @@ int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)
     if (!name)
         return run_no_memory(v);
     uint64_t width = e->model.c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
-    *out = (struct vram_param){name, p.block, p.rows, p.cols, width * p.rows * (p.cols ? p.cols : 1), p.cols > 0, p.trained};
+    *out = (struct vram_param){
+        name,       p.block,  p.rows, p.cols, width * p.rows * (p.cols ? p.cols : 1),
+        p.cols > 0, p.trained};
     return VRAM_OK;
 }

@@ -1,4 +1,5 @@
-// Owns the order of a run: weights, first batch, evaluation, iterations of micro-steps and optimizer steps.
+// Owns the order of a run: weights, first batch, evaluation, iterations of micro-steps and
+// optimizer steps.
 
 #include "calc/engine.h"
 #include "calc/size.h"
@@ -12,7 +13,8 @@ static int schedule_first_batch(struct engine *e, struct player *p)
 {
     player_phase(p, trace_phase(TRACE_DATA, 0, 0));
     int rc = player_alloc(p, SLOT_X, &schedule_batch[0], 8 * e->model.tokens, -1);
-    return rc == VRAM_OK ? player_alloc(p, SLOT_Y, &schedule_batch[1], 8 * e->model.tokens, -1) : rc;
+    return rc == VRAM_OK ? player_alloc(p, SLOT_Y, &schedule_batch[1], 8 * e->model.tokens, -1)
+                         : rc;
 }
 
 // estimate_loss returns: its variables go.
@@ -38,7 +40,8 @@ static int schedule_evaluate(struct engine *e, struct player *p)
     return rc == VRAM_OK ? schedule_end_evaluation(e, p) : rc;
 }
 
-// A pipeline's stage: as many micro-batches as it holds go forward, then each backward makes room for the next.
+// A pipeline's stage: as many micro-batches as it holds go forward, then each backward makes room
+// for the next.
 static int schedule_pipeline(struct engine *e, struct player *p, uint32_t it)
 {
     uint32_t held = (uint32_t)e->model.in_flight, all = engine_micro_steps(&e->model);
@@ -47,7 +50,9 @@ static int schedule_pipeline(struct engine *e, struct player *p, uint32_t it)
     for (uint32_t step = 0; step < all + held && rc == VRAM_OK; step++) {
         if (step >= held) {
             uint32_t micro = step - held;
-            const struct reel *r = &e->reels[micro ? ENGINE_AGAIN : it ? ENGINE_NEXT : ENGINE_FIRST];
+            const struct reel *r = &e->reels[micro ? ENGINE_AGAIN
+                                             : it  ? ENGINE_NEXT
+                                                   : ENGINE_FIRST];
             rc = player_part(p, r, trace_phase(TRACE_BACKWARD, it, micro), true, micro % held);
         }
         if (step < all && rc == VRAM_OK) {
@@ -63,7 +68,8 @@ static int schedule_micro_steps(struct engine *e, struct player *p, uint32_t it)
     int rc = VRAM_OK;
     for (uint32_t micro = 0; micro < engine_micro_steps(&e->model) && rc == VRAM_OK; micro++) {
         unsigned reel = micro ? ENGINE_AGAIN : it ? ENGINE_NEXT : ENGINE_FIRST;
-        rc = player_reel(p, &e->reels[reel], trace_phase(TRACE_FORWARD, it, micro), trace_phase(TRACE_BACKWARD, it, micro));
+        rc = player_reel(p, &e->reels[reel], trace_phase(TRACE_FORWARD, it, micro),
+                         trace_phase(TRACE_BACKWARD, it, micro));
     }
     return rc;
 }

@@ -23,7 +23,8 @@ void dims_make(struct dims *d, const struct model *m)
 {
     const struct vram_config *c = &m->c;
     uint64_t tp = c->tensor_parallel;
-    *d = (struct dims){.B = c->batch_size, .T = c->seq_len, .C = c->n_embd, .L = c->n_layer, .N = m->tokens};
+    *d = (struct dims){
+        .B = c->batch_size, .T = c->seq_len, .C = c->n_embd, .L = c->n_layer, .N = m->tokens};
     d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;
     d->V = (c->vocab_size + tp - 1) / tp;
     d->H = dims_share(c->n_head, tp);

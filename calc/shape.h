@@ -1,5 +1,5 @@
-// Sizes of all tensors that a model has, as one table: a trace refers to its rows, so that the same trace serves
-// every batch size.
+// Sizes of all tensors that a model has, as one table: a trace refers to its rows, so that the same
+// trace serves every batch size.
 
 #ifndef CALC_SHAPE_H
 #define CALC_SHAPE_H
@@ -14,7 +14,8 @@ enum shape {
     SHAPE_COUNT
 };
 
-// Number formats of tensors. LOW is the two-byte one of autocast. A SHARE is one GPU's part of a divided tensor.
+// Number formats of tensors. LOW is the two-byte one of autocast. A SHARE is one GPU's part of a
+// divided tensor.
 enum dtype_id { DT_F32, DT_LOW, DT_I64, DT_BYTE, DT_F64, DT_F32_SHARE, DT_LOW_SHARE, DT_COUNT };
 
 static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an element
@@ -26,16 +27,16 @@ static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an el
 // The dimensions of one GPU's part, in elements.
 struct dims {
     uint64_t B, T, C, L, V, N;  // batch, sequence, width, layers, vocabulary, tokens
-    uint64_t S;                 // tokens of the residual stream: a part of them with sequence_parallel
-    uint64_t H, KH, D;          // heads, key and value heads, width of a head
-    uint64_t Q, K;              // H * D, KH * D
-    uint64_t F;                 // feed-forward width
-    uint64_t block;             // positions
-    uint64_t E, A;              // experts, active ones
-    uint64_t r;                 // rank of adapters
-    uint64_t chunk;             // rows in a chunk of the loss
-    uint64_t cache;             // positions in the key-value cache
-    uint64_t parts;             // GPUs that a SHARE is divided among
+    uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
+    uint64_t H, KH, D;  // heads, key and value heads, width of a head
+    uint64_t Q, K;      // H * D, KH * D
+    uint64_t F;         // feed-forward width
+    uint64_t block;     // positions
+    uint64_t E, A;      // experts, active ones
+    uint64_t r;         // rank of adapters
+    uint64_t chunk;     // rows in a chunk of the loss
+    uint64_t cache;     // positions in the key-value cache
+    uint64_t parts;     // GPUs that a SHARE is divided among
 };
 
 void dims_make(struct dims *d, const struct model *m);

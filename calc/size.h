@@ -1,5 +1,5 @@
-// Overflow-checked arithmetic on sizes. A size above SIZE_LIMIT is SIZE_BAD, and SIZE_BAD is contagious, so that
-// a whole expression needs one check at its end.
+// Overflow-checked arithmetic on sizes. A size above SIZE_LIMIT is SIZE_BAD, and SIZE_BAD is
+// contagious, so that a whole expression needs one check at its end.
 
 #ifndef CALC_SIZE_H
 #define CALC_SIZE_H

@@ -1,7 +1,7 @@
-// Owns weights, gradients and optimizer state: how many bytes each parameter needs, and the order of their making.
-// SRC: pytorch torch/optim/{adamw,sgd}.py, torch/nn/utils/clip_grad.py, torch/amp/grad_scaler.py; bitsandbytes
-// optim/optimizer.py (states of one byte, one float32 for 256, float32 below 4096 elements); transformers Adafactor;
-// KellerJordan/Muon muon.py.
+// Owns weights, gradients and optimizer state: how many bytes each parameter needs, and the order
+// of their making. SRC: pytorch torch/optim/{adamw,sgd}.py, torch/nn/utils/clip_grad.py,
+// torch/amp/grad_scaler.py; bitsandbytes optim/optimizer.py (states of one byte, one float32 for
+// 256, float32 below 4096 elements); transformers Adafactor; KellerJordan/Muon muon.py.
 
 #include "calc/state.h"
 
@@ -89,8 +89,9 @@ static void state_optimizer(const struct model *m, struct state_row *r, uint64_t
     }
 }
 
-// Bytes of a frozen linear weight in its stored form. SRC: QLoRA (arXiv 2305.14314): NF4 half a byte, one float32 for
-// 64 weights; double quantization: one byte for 64, one float32 for 256 of those.
+// Bytes of a frozen linear weight in its stored form. SRC: QLoRA (arXiv 2305.14314): NF4 half a
+// byte, one float32 for 64 weights; double quantization: one byte for 64, one float32 for 256 of
+// those.
 static uint64_t state_quantized(uint64_t quantization, uint64_t n)
 {
     if (quantization == QUANTIZATION_INT8)
@@ -123,7 +124,8 @@ static void state_divide(const struct model *m, struct state_row *r, uint64_t wi
         r->temps[i] = state_part(r->temps[i], 1, parts);
 }
 
-static void state_row_make(struct state_row *r, const struct model *m, const struct layout_param *p, uint64_t n, bool block)
+static void state_row_make(struct state_row *r, const struct model *m, const struct layout_param *p,
+                           uint64_t n, bool block)
 {
     uint64_t width = m->c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
     *r = (struct state_row){.param = p};
@@ -155,7 +157,8 @@ static void state_sum(struct state *s, const struct state_row *r, uint64_t times
     s->optim_bytes = size_add(s->optim_bytes, size_mul(times, kept));
     s->trained_tensors += r->whole_gradient ? times : 0;
     s->trained_bytes = size_add(s->trained_bytes, size_mul(times, r->whole_gradient));
-    s->temp_peak = s->temps_together ? size_add(s->temp_peak, size_mul(times, temps)) : size_max(s->temp_peak, temps);
+    s->temp_peak = s->temps_together ? size_add(s->temp_peak, size_mul(times, temps))
+                                     : size_max(s->temp_peak, temps);
 }
 
 int state_make(struct state *s, const struct model *m, const uint64_t elements[SHAPE_COUNT])
@@ -180,6 +183,7 @@ int state_make(struct state *s, const struct model *m, const uint64_t elements[S
         state_row_make(&s->after[i], m, p, elements[p->shape], false);
         state_sum(s, &s->after[i], 1);
     }
-    bool fits = size_ok(s->param_bytes) && size_ok(s->grad_bytes) && size_ok(s->optim_bytes) && size_ok(s->temp_peak);
+    bool fits = size_ok(s->param_bytes) && size_ok(s->grad_bytes) && size_ok(s->optim_bytes) &&
+                size_ok(s->temp_peak);
     return fits ? VRAM_OK : VRAM_EOVERFLOW;
 }

@@ -20,7 +20,8 @@ int state_each(struct player *p, const struct state *s, state_fn *fn)
 // nanoGPT registers a causal mask behind the projections of each attention that is not a kernel.
 static int step_mask(struct player *p, const struct state *s, int32_t layer)
 {
-    static const struct storage mask = {.name = NAME(SCORES, BUFFER), .op = OP_BUFFER, .category = VRAM_CAT_PARAM};
+    static const struct storage mask = {
+        .name = NAME(SCORES, BUFFER), .op = OP_BUFFER, .category = VRAM_CAT_PARAM};
     return player_forever(p, &mask, s->buffer_bytes / s->m->c.n_layer, layer);
 }
 
@@ -30,9 +31,12 @@ static bool step_last_of_attention(const struct state *s, const struct state_row
     return r->param->number == (bias ? P_O + LAYOUT_BIAS : P_O);
 }
 
-static int step_weight(struct player *p, const struct state *s, const struct state_row *r, int32_t layer)
+static int step_weight(struct player *p, const struct state *s, const struct state_row *r,
+                       int32_t layer)
 {
-    struct storage weight = {.name = name_of(r->param->role, r->param->part), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
+    struct storage weight = {.name = name_of(r->param->role, r->param->part),
+                             .op = OP_PARAM,
+                             .category = VRAM_CAT_PARAM};
     int rc = player_forever(p, &weight, r->weight, layer);
     if (rc == VRAM_OK && s->buffer_bytes && layer >= 0 && step_last_of_attention(s, r))
         rc = step_mask(p, s, layer);
@@ -45,32 +49,37 @@ int state_build(struct player *p, const struct state *s)
     return rc == VRAM_OK ? parallel_build(p, s) : rc;
 }
 
-static int step_keep(struct player *p, const struct state *s, const struct state_row *r, int32_t layer)
+static int step_keep(struct player *p, const struct state *s, const struct state_row *r,
+                     int32_t layer)
 {
     int rc = VRAM_OK;
     (void)s;
     for (unsigned i = 0; i < r->kept_count && rc == VRAM_OK; i++) {
-        struct storage kept = {.name = name_of(ROLE_OPTIMIZER, r->kept[i].part), .op = r->kept[i].op,
+        struct storage kept = {.name = name_of(ROLE_OPTIMIZER, r->kept[i].part),
+                               .op = r->kept[i].op,
                                .category = VRAM_CAT_OPTIM};
         rc = player_forever(p, &kept, r->kept[i].bytes, layer);
     }
     return rc;
 }
 
-static const struct storage step_temp_storage = {.name = NAME(OPTIMIZER, TEMP), .op = OP_SQRT, .category = VRAM_CAT_OPTIM};
+static const struct storage step_temp_storage = {
+    .name = NAME(OPTIMIZER, TEMP), .op = OP_SQRT, .category = VRAM_CAT_OPTIM};
 
-static int step_temp(struct player *p, const struct state *s, const struct state_row *r, int32_t layer)
+static int step_temp(struct player *p, const struct state *s, const struct state_row *r,
+                     int32_t layer)
 {
     int rc = VRAM_OK;
     for (unsigned i = 0; i < r->temp_count && rc == VRAM_OK; i++)
-        rc = player_alloc(p, s->temps_together ? p->tape_base + p->temps++ : p->tape_base + i, &step_temp_storage,
-                          r->temps[i], layer);
+        rc = player_alloc(p, s->temps_together ? p->tape_base + p->temps++ : p->tape_base + i,
+                          &step_temp_storage, r->temps[i], layer);
     for (unsigned i = 0; i < r->temp_count && rc == VRAM_OK && !s->temps_together; i++)
         rc = player_free(p, p->tape_base + i, &step_temp_storage, r->temps[i], layer);
     return rc;
 }
 
-static int step_temp_end(struct player *p, const struct state *s, const struct state_row *r, int32_t layer)
+static int step_temp_end(struct player *p, const struct state *s, const struct state_row *r,
+                         int32_t layer)
 {
     int rc = VRAM_OK;
     (void)s;
@@ -79,17 +88,24 @@ static int step_temp_end(struct player *p, const struct state *s, const struct s
     return rc;
 }
 
-static int step_zero_grad(struct player *p, const struct state *s, const struct state_row *r, int32_t layer)
+static int step_zero_grad(struct player *p, const struct state *s, const struct state_row *r,
+                          int32_t layer)
 {
-    static const uint8_t parts[PART_COUNT] = {[PART_WEIGHT] = PART_WEIGHT_GRAD, [PART_BIAS] = PART_BIAS_GRAD,
-                                              [PART_A] = PART_A_GRAD, [PART_B] = PART_B_GRAD};
-    struct storage grad = {.name = name_of(r->param->role, parts[r->param->part]), .op = OP_TO_COPY,
+    static const uint8_t parts[PART_COUNT] = {[PART_WEIGHT] = PART_WEIGHT_GRAD,
+                                              [PART_BIAS] = PART_BIAS_GRAD,
+                                              [PART_A] = PART_A_GRAD,
+                                              [PART_B] = PART_B_GRAD};
+    struct storage grad = {.name = name_of(r->param->role, parts[r->param->part]),
+                           .op = OP_TO_COPY,
                            .category = VRAM_CAT_GRAD};
     (void)s;
-    return r->gradient ? player_free(p, player_gradient(layer, r->param->number), &grad, r->gradient, layer) : VRAM_OK;
+    return r->gradient
+               ? player_free(p, player_gradient(layer, r->param->number), &grad, r->gradient, layer)
+               : VRAM_OK;
 }
 
-// clip_grad_norm_: one norm for each gradient, all of them stacked, their norm, the factor, the factor limited to 1.
+// clip_grad_norm_: one norm for each gradient, all of them stacked, their norm, the factor, the
+// factor limited to 1.
 enum { STEP_CLIP_SCALARS = 3 };
 
 static bool step_clips(const struct state *s)
@@ -104,8 +120,10 @@ static bool step_scales(const struct state *s)
 
 static int step_clip(struct player *p, const struct state *s)
 {
-    static const struct storage norm = {.name = NAME(CLIP, NORMS), .op = OP_NORM, .category = VRAM_CAT_OPTIM};
-    static const struct storage stack = {.name = NAME(CLIP, NORMS), .op = OP_STACK, .category = VRAM_CAT_OPTIM};
+    static const struct storage norm = {
+        .name = NAME(CLIP, NORMS), .op = OP_NORM, .category = VRAM_CAT_OPTIM};
+    static const struct storage stack = {
+        .name = NAME(CLIP, NORMS), .op = OP_STACK, .category = VRAM_CAT_OPTIM};
     uint32_t n = (uint32_t)s->trained_tensors, base = p->tape_base;
     int rc = VRAM_OK;
     for (uint32_t i = 0; i < n && rc == VRAM_OK; i++)
@@ -124,7 +142,8 @@ static int step_clip(struct player *p, const struct state *s)
 }
 
 // The scaler's scale and growth count stay; found_inf and the inverse scale live during a step.
-static const struct storage step_scaler = {.name = NAME(SCALER, SELF), .op = OP_SCALER, .category = VRAM_CAT_OPTIM};
+static const struct storage step_scaler = {
+    .name = NAME(SCALER, SELF), .op = OP_SCALER, .category = VRAM_CAT_OPTIM};
 enum { STEP_SCALERS = 2 };
 
 static int step_scaler_open(struct player *p, bool first)

@@ -55,7 +55,8 @@ static bool tape_segment(struct tape *t)
         last->end = (uint32_t)t->code_count;
     if (!tape_grow(t, &t->segments, &t->segment_cap, t->segment_count + 1, sizeof *t->segments))
         return false;
-    t->segments[t->segment_count++] = (struct tape_segment){(uint32_t)t->code_count, 0, t->unit, t->backward};
+    t->segments[t->segment_count++] =
+        (struct tape_segment){(uint32_t)t->code_count, 0, t->unit, t->backward};
     return true;
 }
 
@@ -73,23 +74,38 @@ static uint32_t tape_storage(struct tape *t, struct storage s)
     return (uint32_t)t->count++;
 }
 
-uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category, uint8_t dtype, uint8_t shape)
+uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category, uint8_t dtype,
+                    uint8_t shape)
 {
     if (t->failed)
         return TAPE_NONE;
     uint16_t *next = t->unit < 0 ? &t->unit_slots[t->units] : &t->unit_slots[t->unit];
-    uint32_t id = tape_storage(t, (struct storage){.name = name, .op = (uint8_t)op, .category = category, .dtype = dtype,
-                                                   .shape = shape, .home = HOME_TAPE, .sub = t->sub, .refs = 1,
-                                                   .slot = (*next)++, .unit = t->unit});
+    uint32_t id = tape_storage(t, (struct storage){.name = name,
+                                                   .op = (uint8_t)op,
+                                                   .category = category,
+                                                   .dtype = dtype,
+                                                   .shape = shape,
+                                                   .home = HOME_TAPE,
+                                                   .sub = t->sub,
+                                                   .refs = 1,
+                                                   .slot = (*next)++,
+                                                   .unit = t->unit});
     tape_emit(t, TAPE_ALLOC, id);
     return id;
 }
 
-uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype, uint8_t shape, enum tape_home home,
-                       uint16_t slot)
+uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
+                       uint8_t shape, enum tape_home home, uint16_t slot)
 {
-    return tape_storage(t, (struct storage){.name = name, .category = category, .dtype = dtype, .shape = shape, .home = (uint8_t)home,
-                                            .sub = t->sub, .refs = 1, .slot = slot, .unit = t->unit});
+    return tape_storage(t, (struct storage){.name = name,
+                                            .category = category,
+                                            .dtype = dtype,
+                                            .shape = shape,
+                                            .home = (uint8_t)home,
+                                            .sub = t->sub,
+                                            .refs = 1,
+                                            .slot = slot,
+                                            .unit = t->unit});
 }
 
 void tape_ref(struct tape *t, uint32_t storage)
@@ -138,8 +154,9 @@ void tape_workspace(struct tape *t, uint16_t which)
 
 static bool tape_same(const struct storage *a, const struct storage *b)
 {
-    return a->name == b->name && a->op == b->op && a->category == b->category && a->dtype == b->dtype &&
-           a->shape == b->shape && a->home == b->home && a->sub == b->sub && a->slot == b->slot;
+    return a->name == b->name && a->op == b->op && a->category == b->category &&
+           a->dtype == b->dtype && a->shape == b->shape && a->home == b->home && a->sub == b->sub &&
+           a->slot == b->slot;
 }
 
 // The next storage of a unit from *at on, or the end.
@@ -154,7 +171,8 @@ static bool tape_units_alike(const struct tape *t)
 {
     size_t a = tape_next(t, 1, 0), b = tape_next(t, 1, 1), c = tape_next(t, 1, 2);
     while (a < t->count && b < t->count && c < t->count) {
-        if (!tape_same(&t->storages[a], &t->storages[b]) || !tape_same(&t->storages[b], &t->storages[c]))
+        if (!tape_same(&t->storages[a], &t->storages[b]) ||
+            !tape_same(&t->storages[b], &t->storages[c]))
             return false;
         a = tape_next(t, a + 1, 0);
         b = tape_next(t, b + 1, 1);

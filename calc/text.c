@@ -134,7 +134,8 @@ bool text_to_millionths(const char *s, size_t len, uint64_t *out, bool *overflow
     *overflow = false;
     if (!d.any)
         return false;
-    if (used < len && !((s[used] == 'e' || s[used] == 'E') && text_exponent(s + used, len - used, &d)))
+    if (used < len &&
+        !((s[used] == 'e' || s[used] == 'E') && text_exponent(s + used, len - used, &d)))
         return false;
     int shift = d.exponent + 6;
     uint64_t n = d.digits, rest = 0;

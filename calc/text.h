@@ -8,11 +8,14 @@
 #include <stdint.h>
 
 size_t text_len(const char *s);
-bool text_equal(const char *a, size_t a_len, const char *b);       // b is NUL-terminated
-bool text_equal_nocase(const char *a, size_t a_len, const char *b);  // ASCII; '-', ' ' and '_' are alike
-bool text_has_word(const char *words, const char *s, size_t len);  // one of words separated by spaces, no case
+bool text_equal(const char *a, size_t a_len, const char *b);  // b is NUL-terminated
+bool text_equal_nocase(const char *a, size_t a_len,
+                       const char *b);  // ASCII; '-', ' ' and '_' are alike
+bool text_has_word(const char *words, const char *s,
+                   size_t len);  // one of words separated by spaces, no case
 
-// Decimal digits with optional '_' between them. false: not a number or above UINT64_MAX (*overflow tells).
+// Decimal digits with optional '_' between them. false: not a number or above UINT64_MAX (*overflow
+// tells).
 bool text_to_u64(const char *s, size_t len, uint64_t *out, bool *overflow);
 
 // "0.1", "1e-3", "2", ".5" -> millionths, rounded half up. false: not a finite non-negative number.

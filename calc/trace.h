@@ -1,4 +1,5 @@
-// The trace: ordered allocations and frees, by ids only. Names are looked up when somebody prints them.
+// The trace: ordered allocations and frees, by ids only. Names are looked up when somebody prints
+// them.
 
 #ifndef CALC_TRACE_H
 #define CALC_TRACE_H
@@ -32,14 +33,14 @@ const char *trace_phase_name(uint32_t phase, char out[TRACE_PHASE_TEXT]);
 
 // One allocation or free. Ids are given in order of allocation, from 0.
 struct trace_event {
-    uint64_t bytes;     // requested; on a free the bytes that were allocated
+    uint64_t bytes;  // requested; on a free the bytes that were allocated
     uint32_t id;
     uint32_t phase;     // trace_phase()
     uint16_t name;      // into the table of tensor names (roles.def, parts.def)
     uint16_t op;        // into the table of operations (ops.def)
     uint16_t category;  // enum vram_category
     uint16_t is_free;
-    int32_t block;      // layer number, or -1
+    int32_t block;  // layer number, or -1
 };
 
 // Gets every event in order. A non-zero answer stops the walk and is handed back.

@@ -105,7 +105,8 @@ static int vram_set_gpu(vram *v, struct err_pos pos, const char *value, size_t l
 {
     int index = gpu_index(value, len);
     if (index < 0 && !text_has_word("none", value, len))
-        return err_set(&v->err, VRAM_EGPU, pos, "no GPU is called '%.*s': `vramcalc gpus` lists them",
+        return err_set(&v->err, VRAM_EGPU, pos,
+                       "no GPU is called '%.*s': `vramcalc gpus` lists them",
                        len > 60 ? 60 : (int)len, value);
     v->config.gpu = index;
     return VRAM_OK;
@@ -121,7 +122,8 @@ static void vram_trim(const char **s, size_t *len)
         (*len)--;
 }
 
-int vram_set_at(vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value, size_t value_len)
+int vram_set_at(vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value,
+                size_t value_len)
 {
     v->has_result = false;
     vram_trim(&key, &key_len);
@@ -161,8 +163,8 @@ int vram_set_u64(vram *v, const char *key, uint64_t value)
         return VRAM_EKEY;
     const struct vram_field *f = vram_field_at((size_t)field);
     if (value < f->min || value > f->max)
-        return err_set(&v->err, VRAM_ERANGE, (struct err_pos){0}, "%s cannot be %u: from %u to %u are allowed", f->key,
-                       value, f->min, f->max);
+        return err_set(&v->err, VRAM_ERANGE, (struct err_pos){0},
+                       "%s cannot be %u: from %u to %u are allowed", f->key, value, f->min, f->max);
     v->has_result = false;
     config_put(&v->config, (size_t)field, value);
     return VRAM_OK;
@@ -191,7 +193,8 @@ int vram_get(vram *v, const char *key, char *out, size_t cap)
 {
     if (text_equal(key, text_len(key), "gpu")) {
         const struct vram_gpu *gpu = v->config.gpu < 0 ? NULL : vram_gpu_at((size_t)v->config.gpu);
-        return vram_hand_out(gpu ? gpu->name : "none", text_len(gpu ? gpu->name : "none"), out, cap);
+        return vram_hand_out(gpu ? gpu->name : "none", text_len(gpu ? gpu->name : "none"), out,
+                             cap);
     }
     int field = vram_field_of(v, key);
     if (field < 0)

@@ -11,10 +11,13 @@
 //     vram_free(v);
 //
 // Units: every size is a number of bytes in a uint64_t, unless the name says otherwise.
-// Errors: functions that can fail return VRAM_OK (0) or a negative enum vram_code; vram_error(v) then
-// gives the text and, for parsed text, file, line and column. A failed call leaves the handle usable.
-// Owns: every pointer that a function returns belongs to the handle. It stays valid until the next call
-// of the same family (said at each function) or vram_free.
+//
+// Errors: functions that can fail return VRAM_OK (0) or a negative enum vram_code; vram_error(v)
+// then gives the text and, for parsed text, file, line and column. A failed call leaves the handle
+// usable.
+//
+// Owns: every pointer that a function returns belongs to the handle. It stays valid until the next
+// call of the same family (said at each function) or vram_free.
 
 #ifndef VRAM_H
 #define VRAM_H
@@ -32,8 +35,8 @@ extern "C" {
 
 typedef struct vram vram;
 
-// Where the memory of a handle comes from. alloc returns storage aligned for any object, or NULL, at
-// any call: the library then returns VRAM_ENOMEM. free gets the size that was asked for.
+// Where the memory of a handle comes from. alloc returns storage aligned for any object, or NULL,
+// at any call: the library then returns VRAM_ENOMEM. free gets the size that was asked for.
 typedef struct vram_mem {
     void *(*alloc)(void *ctx, size_t bytes);
     void (*free)(void *ctx, void *ptr, size_t bytes);
@@ -69,8 +72,10 @@ enum vram_code {
     X(GRAD, "gradients", "gradients of the weights, and the buckets that carry them") \
     X(OPTIM, "optimizer", "optimizer state and its temporaries") \
     X(CAST, "weight_casts", "low-precision copies of weights") \
-    X(ACT, "activations", "tensors saved by the forward pass for the backward pass, and forward temporaries") \
-    X(LOGITS, "logits", "logits, log-probabilities and their gradients: everything with the vocabulary's size") \
+    X(ACT, "activations", \
+      "tensors saved by the forward pass for the backward pass, and forward temporaries") \
+    X(LOGITS, "logits", \
+      "logits, log-probabilities and their gradients: everything with the vocabulary's size") \
     X(BACKWARD, "backward", "gradients of activations and other temporaries of the backward pass") \
     X(CACHE, "kv_cache", "keys and values kept for generation") \
     X(INPUT, "inputs", "token ids, targets, positions") \
@@ -80,7 +85,7 @@ enum vram_category {
 #define X(id, name, text) VRAM_CAT_##id,
     VRAM_CATEGORIES(X)
 #undef X
-    VRAM_CAT_COUNT
+        VRAM_CAT_COUNT
 };
 
 // What a figure rests on, from strongest to weakest.
@@ -93,7 +98,7 @@ enum vram_basis {
 #define X(id, name, text) VRAM_BASIS_##id,
     VRAM_BASES(X)
 #undef X
-    VRAM_BASIS_COUNT
+        VRAM_BASIS_COUNT
 };
 
 // A figure with its error bound. low and high are bytes; they include tolerance_permille of bytes.
@@ -107,9 +112,11 @@ struct vram_figure {
 
 // A line of a breakdown: tensors of the same name, summed over the layers.
 struct vram_line {
-    const char *name;   // "block.c_attn.weight cast", "logits"
-    const char *op;     // operation that allocates it: "mm", "_to_copy"; for saved lines the autograd node's field
-    const char *dtype;  // "float32", "float16", "bfloat16", "int64", "bool"; "" where formats are mixed
+    const char *name;  // "block.c_attn.weight cast", "logits"
+    const char *op;  // operation that allocates it: "mm", "_to_copy"; for saved lines the autograd
+                     // node's field
+    const char
+        *dtype;  // "float32", "float16", "bfloat16", "int64", "bool"; "" where formats are mixed
     uint32_t category;  // enum vram_category
     uint32_t count;     // number of storages
     uint64_t bytes;     // of all of them together
@@ -123,8 +130,8 @@ struct vram_phase {
 
 // A parameter tensor, in the order in which the model registers it.
 struct vram_param {
-    const char *name;  // "block.c_attn.weight"; block says which
-    int64_t block;     // layer number, or -1
+    const char *name;     // "block.c_attn.weight"; block says which
+    int64_t block;        // layer number, or -1
     uint64_t rows, cols;  // cols = 0 for a vector
     uint64_t bytes;
     bool decayed;  // has two or more dimensions
@@ -158,42 +165,43 @@ struct vram_result {
     uint64_t segments;                  // cudaMalloc'ed segments at the end
     uint64_t events;                    // allocations and frees replayed
     uint32_t iterations;                // iterations run until reserved was stable
-    uint32_t pipeline_stage;            // the figures are of this stage, which takes most; 0 without a pipeline
-    uint64_t gpu_bytes;                 // memory of the chosen card as the driver reports it; 0 without one
-    const char *gpu_name;               // NULL without one
+    uint32_t
+        pipeline_stage;    // the figures are of this stage, which takes most; 0 without a pipeline
+    uint64_t gpu_bytes;    // memory of the chosen card as the driver reports it; 0 without one
+    const char *gpu_name;  // NULL without one
 
     const char *peak_phase;  // where the peak of live bytes is: "bwd:it1.m1"
     const char *peak_op;     // "nll_loss_backward"
     int64_t peak_block;      // layer number, or -1
 
-    uint64_t by_category[VRAM_CAT_COUNT];    // live bytes at the peak; they add up to it
-    const struct vram_line *at_peak;         // live at the peak, largest first
+    uint64_t by_category[VRAM_CAT_COUNT];  // live bytes at the peak; they add up to it
+    const struct vram_line *at_peak;       // live at the peak, largest first
     size_t at_peak_count;
-    const struct vram_line *saved;           // saved for backward, largest first
+    const struct vram_line *saved;  // saved for backward, largest first
     size_t saved_count;
-    const struct vram_phase *phases;         // in order of time
+    const struct vram_phase *phases;  // in order of time
     size_t phase_count;
 };
 
 // One allocation or free. Strings are static; ids of one run are dense from 0.
 struct vram_event {
-    uint64_t bytes;        // requested size of the storage, also on its free
-    uint64_t live;         // sum of live bytes after the event, workspaces included
-    uint64_t id;           // number of the storage, unique in the trace
-    uint32_t category;     // enum vram_category
+    uint64_t bytes;     // requested size of the storage, also on its free
+    uint64_t live;      // sum of live bytes after the event, workspaces included
+    uint64_t id;        // number of the storage, unique in the trace
+    uint32_t category;  // enum vram_category
     bool is_free;
-    int64_t block;         // layer number, or -1
-    const char *name;      // of the tensor
-    const char *op;        // that allocated it
-    const char *phase;     // of the event, "bwd:it0.m1"; valid during the callback
+    int64_t block;      // layer number, or -1
+    const char *name;   // of the tensor
+    const char *op;     // that allocated it
+    const char *phase;  // of the event, "bwd:it0.m1"; valid during the callback
 };
 
 // A position in parsed text, and what is wrong there.
 struct vram_message {
     enum vram_code code;
-    const char *text;   // English, one line, without the position; never NULL
-    const char *file;   // as given to vram_parse, or NULL
-    uint32_t line, col; // from 1; 0 where there is no text
+    const char *text;    // English, one line, without the position; never NULL
+    const char *file;    // as given to vram_parse, or NULL
+    uint32_t line, col;  // from 1; 0 where there is no text
 };
 
 // ---- life -------------------------------------------------------------------------------------
@@ -224,8 +232,8 @@ int vram_set(vram *v, const char *key, const char *value);
 int vram_set_n(vram *v, const char *key, size_t key_len, const char *value, size_t value_len);
 int vram_set_u64(vram *v, const char *key, uint64_t value);
 
-// Writes a field's value as text that vram_set reads back. Returns the length without the NUL that is
-// always written when cap > 0, or a negative code.
+// Writes a field's value as text that vram_set reads back. Returns the length without the NUL that
+// is always written when cap > 0, or a negative code.
 int vram_get(vram *v, const char *key, char *out, size_t cap);
 
 // The stored number: counts as they are, enum and bool as their index, fractions in millionths.
@@ -247,21 +255,24 @@ const struct vram_field *vram_field_find(const char *key);  // by key or alias; 
 #define VRAM_KINDS(X) \
     X(FLAT, "flat", "key = value lines, # comments") \
     X(NANOGPT, "nanogpt", "nanoGPT's config/*.py or train.py") \
-    X(HF, "hf", "a Hugging Face config.json, flattened by the caller to key = value lines (a.b for nesting)") \
+    X(HF, "hf", \
+      "a Hugging Face config.json, flattened by the caller to key = value lines (a.b for " \
+      "nesting)") \
     X(LOG, "log", "a training log: parameter counts and the echoed configuration")
 
 enum vram_kind {
 #define X(id, name, text) VRAM_KIND_##id,
     VRAM_KINDS(X)
 #undef X
-    VRAM_KIND_COUNT
+        VRAM_KIND_COUNT
 };
 
 // Reads text into the configuration. file is a name for messages only; nothing is opened.
 // Unknown keys that belong to training but not to memory (learning_rate, ...) are accepted.
 int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file);
 
-// Remarks of the parsing so far, one a line: what a text says twice and differently. "" if there are none.
+// Remarks of the parsing so far, one a line: what a text says twice and differently. "" if there
+// are none.
 const char *vram_notes(const vram *v);
 
 // Checks the configuration as a whole. Errors: VRAM_EMODEL, VRAM_EOVERFLOW, VRAM_EUNSUPPORTED.
@@ -289,25 +300,28 @@ int vram_param_at(vram *v, uint64_t index, struct vram_param *out);
 // These fill the handle's text; vram_text gives it. It stays until the next call of this section.
 
 #define VRAM_FORMATS(X) \
-    X(TEXT, "text") X(JSON, "json") X(CSV, "csv") X(MD, "md") X(SVG, "svg") X(VIZ, "viz") X(PERFETTO, "perfetto")
+    X(TEXT, "text") \
+    X(JSON, "json") X(CSV, "csv") X(MD, "md") X(SVG, "svg") X(VIZ, "viz") X(PERFETTO, "perfetto")
 
 enum vram_format {
 #define X(id, name) VRAM_FORMAT_##id,
     VRAM_FORMATS(X)
 #undef X
-    VRAM_FORMAT_COUNT
+        VRAM_FORMAT_COUNT
 };
 
 const char *vram_text(const vram *v, size_t *len);  // NUL-terminated; "" before the first
 
-int vram_emit(vram *v, enum vram_format format);           // report of the last run: text json csv md
-int vram_emit_error(vram *v, enum vram_format format);     // the last error: text json
-int vram_emit_config(vram *v, enum vram_format format);    // configuration that can be pasted: text json
-int vram_emit_trace(vram *v, enum vram_format format);     // csv, viz (PyTorch memory_viz), perfetto
+int vram_emit(vram *v, enum vram_format format);        // report of the last run: text json csv md
+int vram_emit_error(vram *v, enum vram_format format);  // the last error: text json
+int vram_emit_config(vram *v,
+                     enum vram_format format);  // configuration that can be pasted: text json
+int vram_emit_trace(vram *v, enum vram_format format);  // csv, viz (PyTorch memory_viz), perfetto
 int vram_emit_timeline(vram *v, enum vram_format format);  // svg
 int vram_emit_gpus(vram *v, enum vram_format format);      // text json csv md
 int vram_emit_presets(vram *v, enum vram_format format);
-int vram_emit_fields(vram *v, enum vram_format format);    // text: help; json: JSON Schema of the config; md: table
+int vram_emit_fields(
+    vram *v, enum vram_format format);  // text: help; json: JSON Schema of the config; md: table
 
 // Does it fit in the card set by "gpu"? *fits gets the answer; the text says why.
 int vram_fit(vram *v, bool *fits, enum vram_format format);
@@ -322,8 +336,10 @@ int vram_advise(vram *v, enum vram_format format);
 int vram_sweep(vram *v, const char *ranges, enum vram_format format);
 
 // Reads PyTorch's out-of-memory message and names the tensor that did not fit.
-// with_config: explain against this handle's configuration; false: propose shapes that give the size.
-int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config, enum vram_format format);
+// with_config: explain against this handle's configuration; false: propose shapes that give the
+// size.
+int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
+                     enum vram_format format);
 
 // The same configuration by other people's formulas.
 int vram_compare(vram *v, enum vram_format format);
@@ -331,16 +347,17 @@ int vram_compare(vram *v, enum vram_format format);
 // ---- cards ------------------------------------------------------------------------------------
 
 struct vram_gpu {
-    const char *name;              // "RTX 4070"
-    uint64_t memory_bytes;         // as the driver reports it
-    uint64_t bandwidth_mb_s;       // 10^6 bytes a second
+    const char *name;                                // "RTX 4070"
+    uint64_t memory_bytes;                           // as the driver reports it
+    uint64_t bandwidth_mb_s;                         // 10^6 bytes a second
     uint64_t fp16_gflops, bf16_gflops, fp32_gflops;  // dense; 0 = not supported
-    uint32_t compute_capability;   // 89 for 8.9; AMD: 0
-    uint32_t sm_count;             // multiprocessors or compute units
-    const char *source;            // address of the datasheet; NULL where left out to save space
+    uint32_t compute_capability;                     // 89 for 8.9; AMD: 0
+    uint32_t sm_count;                               // multiprocessors or compute units
+    const char *source;  // address of the datasheet; NULL where left out to save space
 };
-const struct vram_gpu *vram_gpu_at(size_t index);         // NULL past the end
-const struct vram_gpu *vram_gpu_find(const char *name);   // case and spaces do not matter; NULL if unknown
+const struct vram_gpu *vram_gpu_at(size_t index);  // NULL past the end
+const struct vram_gpu *
+vram_gpu_find(const char *name);  // case and spaces do not matter; NULL if unknown
 
 #ifdef __cplusplus
 }

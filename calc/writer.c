@@ -149,14 +149,19 @@ void writer_pad(struct writer *w, size_t col)
 static size_t writer_utf8(const char *s, size_t len)
 {
     unsigned char a = (unsigned char)s[0];
-    size_t n = a < 0x80 ? 1 : a >= 0xc2 && a < 0xe0 ? 2 : a >= 0xe0 && a < 0xf0 ? 3 : a >= 0xf0 && a < 0xf5 ? 4 : 0;
+    size_t n = a < 0x80                ? 1
+               : a >= 0xc2 && a < 0xe0 ? 2
+               : a >= 0xe0 && a < 0xf0 ? 3
+               : a >= 0xf0 && a < 0xf5 ? 4
+                                       : 0;
     if (n == 0 || n > len)
         return 0;
     for (size_t i = 1; i < n; i++)
         if (((unsigned char)s[i] & 0xc0) != 0x80)
             return 0;
     unsigned char b = n > 1 ? (unsigned char)s[1] : 0;
-    bool bad = (a == 0xe0 && b < 0xa0) || (a == 0xed && b > 0x9f) || (a == 0xf0 && b < 0x90) || (a == 0xf4 && b > 0x8f);
+    bool bad = (a == 0xe0 && b < 0xa0) || (a == 0xed && b > 0x9f) || (a == 0xf0 && b < 0x90) ||
+               (a == 0xf4 && b > 0x8f);
     return bad ? 0 : n;
 }
 

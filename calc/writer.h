@@ -19,7 +19,7 @@ struct writer {
 
 void writer_init(struct writer *w, const struct vram_mem *mem);
 void writer_free(struct writer *w);
-void writer_reset(struct writer *w);          // empty, storage kept, error forgotten
+void writer_reset(struct writer *w);              // empty, storage kept, error forgotten
 const char *writer_text(const struct writer *w);  // never NULL
 
 void writer_char(struct writer *w, char c);
@@ -47,7 +47,8 @@ void writer_json(struct writer *w, const char *text, size_t len);
 void writer_csv(struct writer *w, const char *text);
 void writer_xml(struct writer *w, const char *text);
 
-// %s, %.*s (int, pointer), %c, %u (uint64_t), %d (int64_t), %%: the integers are always 64 bits wide.
+// %s, %.*s (int, pointer), %c, %u (uint64_t), %d (int64_t), %%: the integers are always 64 bits
+// wide.
 void writer_f(struct writer *w, const char *format, ...);
 void writer_fv(struct writer *w, const char *format, va_list args);
 

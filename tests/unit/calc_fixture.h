@@ -1,4 +1,5 @@
-// A vram handle over memory that counts and fails on demand, and configurations from the reference files.
+// A vram handle over memory that counts and fails on demand, and configurations from the reference
+// files.
 
 #ifndef TESTS_UNIT_CALC_FIXTURE_H
 #define TESTS_UNIT_CALC_FIXTURE_H
@@ -76,9 +77,10 @@ static inline const char *json_text(const json_t *object, const char *key)
 // A row of nanogpt.json as a configuration in reference mode.
 static inline void set_reference(vram *v, const json_t *row)
 {
-    static const char *const keys[] = {"batch_size", "block_size", "seq_len", "n_embd", "n_layer", "n_head",
-                                       "vocab_size", "dtype", "attention", "gradient_accumulation_steps", "optimizer",
-                                       "checkpointing", "dropout", "bias"};
+    static const char *const keys[] = {
+        "batch_size", "block_size",    "seq_len", "n_embd",    "n_layer",
+        "n_head",     "vocab_size",    "dtype",   "attention", "gradient_accumulation_steps",
+        "optimizer",  "checkpointing", "dropout", "bias"};
     set_all(v, "family=gpt2 mode=reference");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const json_t *x = json_object_get(row, keys[i]);

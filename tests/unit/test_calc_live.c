@@ -1,5 +1,5 @@
-// Three ways to the same numbers, on thousands of random configurations: the peak by the reels' rises, the peak by
-// playing them, and playing tapes on which every layer is written out.
+// Three ways to the same numbers, on thousands of random configurations: the peak by the reels'
+// rises, the peak by playing them, and playing tapes on which every layer is written out.
 
 #include "calc/engine.h"
 #include "tests/unit/calc_fixture.h"
@@ -30,8 +30,9 @@ static void set_any(vram *v, uint64_t *seed, const char *key)
 
 static void set_random(vram *v, uint64_t *seed)
 {
-    static const char *const any[] = {"mode", "dtype", "attention", "optimizer", "checkpointing", "bias", "family",
-                                      "tie_embeddings", "keep_logits", "cross_entropy", "evaluation"};
+    static const char *const any[] = {
+        "mode",   "dtype",          "attention",   "optimizer",     "checkpointing", "bias",
+        "family", "tie_embeddings", "keep_logits", "cross_entropy", "evaluation"};
     uint64_t heads = between(seed, 1, 8);
     vram_clear(v);
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)
@@ -80,8 +81,8 @@ static void test_rises(void **state)
             fail_msg("run %llu: %s", (unsigned long long)i, vram_error(v)->text);
         assert_int_equal(vram_live_peak(v, &peak), VRAM_OK);
         if (peak != vram_result(v)->peak_live.bytes)
-            fail_msg("run %llu: %llu by rises, %llu by playing", (unsigned long long)i, (unsigned long long)peak,
-                     (unsigned long long)vram_result(v)->peak_live.bytes);
+            fail_msg("run %llu: %llu by rises, %llu by playing", (unsigned long long)i,
+                     (unsigned long long)peak, (unsigned long long)vram_result(v)->peak_live.bytes);
     }
     assert_true(refused < runs / 4);
     close_vram(v, &h);
@@ -101,7 +102,8 @@ static void test_sums(void **state)
         const struct vram_result *r = vram_result(v);
         uint64_t lines = 0, categories = 0;
         for (size_t k = 0; k < r->at_peak_count; k++) {
-            assert_true(r->at_peak[k].bytes > 0 && r->at_peak[k].count > 0 && r->at_peak[k].count < 10000);
+            assert_true(r->at_peak[k].bytes > 0 && r->at_peak[k].count > 0 &&
+                        r->at_peak[k].count < 10000);
             lines += r->at_peak[k].bytes;
         }
         for (size_t k = 0; k < VRAM_CAT_COUNT; k++)
@@ -120,7 +122,8 @@ struct digest {
 static int digest_event(void *ctx, const struct vram_event *e)
 {
     struct digest *d = ctx;
-    uint64_t word = e->bytes * 31 + (uint64_t)e->block * 7 + e->id * 2 + e->is_free + (uint64_t)(uintptr_t)e->name;
+    uint64_t word = e->bytes * 31 + (uint64_t)e->block * 7 + e->id * 2 + e->is_free +
+                    (uint64_t)(uintptr_t)e->name;
     d->sum = (d->sum ^ word) * 1099511628211u;
     d->count++;
     return 0;
@@ -160,7 +163,8 @@ static void test_layers_written_out(void **state)
         assert_int_equal(folded.sum, whole.sum);
     }
     assert_true(runs > 500);
-    printf("%llu of %llu tapes stand on three units\n", (unsigned long long)repeated, (unsigned long long)runs);
+    printf("%llu of %llu tapes stand on three units\n", (unsigned long long)repeated,
+           (unsigned long long)runs);
     close_vram(v, &h);
 }
 

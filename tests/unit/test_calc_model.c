@@ -1,4 +1,5 @@
-// Configurations as a whole: counts by hand, contradictions, absurd sizes, keys and values that are wrong.
+// Configurations as a whole: counts by hand, contradictions, absurd sizes, keys and values that are
+// wrong.
 
 #include "tests/unit/calc_fixture.h"
 
@@ -19,7 +20,8 @@ static void refuse(const char *config, int code, const char *part)
 static void test_contradictions(void **state)
 {
     (void)state;
-    refuse("n_embd=512 n_head=12", VRAM_EMODEL, "n_embd = 512 cannot be divided among n_head = 12 heads: take n_head");
+    refuse("n_embd=512 n_head=12", VRAM_EMODEL,
+           "n_embd = 512 cannot be divided among n_head = 12 heads: take n_head");
     refuse("seq_len=2048 block_size=1024", VRAM_EMODEL, "longer than block_size");
     refuse("family=llama n_head=32 n_kv_head=5 n_embd=4096", VRAM_EMODEL, "not a multiple");
     refuse("n_kv_head=4", VRAM_EMODEL, "gpt2 has as many key heads");
@@ -39,7 +41,8 @@ static void test_overflow(void **state)
     (void)state;
     refuse("batch_size=1048576 block_size=16777216", VRAM_EOVERFLOW, "2^53");
     refuse("n_layer=10000 n_embd=1048576 n_head=1", VRAM_EOVERFLOW, "2^53");
-    refuse("n_layer=10000 batch_size=1048576 block_size=8192 n_embd=4096 n_head=32", VRAM_EOVERFLOW, "2^53");
+    refuse("n_layer=10000 batch_size=1048576 block_size=8192 n_embd=4096 n_head=32", VRAM_EOVERFLOW,
+           "2^53");
 }
 
 static void test_fields(void **state)
@@ -52,7 +55,8 @@ static void test_fields(void **state)
         int code;
         const char *text;
     } rows[] = {
-        {"n_layer", "1000000000000000000", VRAM_ERANGE, "n_layer cannot be 1000000000000000000: from 1 to 10000"},
+        {"n_layer", "1000000000000000000", VRAM_ERANGE,
+         "n_layer cannot be 1000000000000000000: from 1 to 10000"},
         {"n_layer", "99999999999999999999999", VRAM_ERANGE, "from 1 to 10000"},
         {"n_layer", "0", VRAM_ERANGE, "from 1"},
         {"n_layer", "-3", VRAM_EVALUE, "it is a whole number"},
@@ -79,7 +83,8 @@ static void test_fields(void **state)
     close_vram(v, &h);
 }
 
-// What is written can be read back, for every field and every value of an enum; names are found in any spelling.
+// What is written can be read back, for every field and every value of an enum; names are found in
+// any spelling.
 static void test_read_back(void **state)
 {
     struct heap h = {0};
@@ -109,7 +114,8 @@ static void test_read_back(void **state)
     close_vram(v, &h);
 }
 
-// nanoGPT's own count, by hand: V C + block C + 12 L C^2 + (2L + 1) C, and with biases 9 C + 2 C a layer and C more.
+// nanoGPT's own count, by hand: V C + block C + 12 L C^2 + (2L + 1) C, and with biases 9 C + 2 C a
+// layer and C more.
 static void test_counts(void **state)
 {
     struct heap h = {0};
@@ -159,8 +165,9 @@ static void test_params_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_overflow), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_read_back),      cmocka_unit_test(test_counts),   cmocka_unit_test(test_params_in_order),
+        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_fields),         cmocka_unit_test(test_read_back),
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_params_in_order),
     };
     return cmocka_run_group_tests_name("calc_model", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-// Schemes over several GPUs against the closed forms of their papers: what one GPU keeps, and how far the peak moves.
+// Schemes over several GPUs against the closed forms of their papers: what one GPU keeps, and how
+// far the peak moves.
 
 #include "tests/unit/calc_fixture.h"
 
@@ -25,7 +26,8 @@ static void test_ddp(void **state)
     uint64_t one = run_gpt2(v, "")->peak_live.bytes, p = vram_result(v)->params;
     assert_int_equal(run_gpt2(v, "parallel=ddp n_gpu=1")->peak_live.bytes, one);
     assert_int_equal(run_gpt2(v, "parallel=ddp n_gpu=8")->peak_live.bytes, one + 4 * p);
-    // Gradients that are views of the buckets cost nothing more at a peak at which all gradients are there anyway.
+    // Gradients that are views of the buckets cost nothing more at a peak at which all gradients
+    // are there anyway.
     assert_int_equal(run_gpt2(v, "parallel=ddp n_gpu=8 bucket_view=true")->peak_live.bytes, one);
     assert_int_equal(vram_result(v)->grad_bytes, 4 * p);
     close_vram(v, &h);
@@ -48,7 +50,8 @@ static void test_zero(void **state)
     assert_in_range(r->grad_bytes, up(4 * p, gpus), up(4 * p, gpus) + 4 * n);
     r = run_gpt2(v, "parallel=zero3 n_gpu=8");
     assert_in_range(r->param_bytes, up(4 * p, gpus), up(4 * p, gpus) + 4 * n);
-    assert_in_range(r->param_bytes + r->grad_bytes + r->optim_bytes, 16 * p / gpus, 16 * p / gpus + 24 * n);
+    assert_in_range(r->param_bytes + r->grad_bytes + r->optim_bytes, 16 * p / gpus,
+                    16 * p / gpus + 24 * n);
     assert_int_equal(r->params, p);
     close_vram(v, &h);
 }
@@ -85,7 +88,8 @@ static void test_gathered(void **state)
     (void)state;
     assert_int_equal(gathered_most(v, "parallel=zero3 n_gpu=4"), 2 * (root + layer));
     assert_int_equal(gathered_most(v, "parallel=fsdp n_gpu=4"), 2 * (root + 2 * layer));
-    assert_int_equal(gathered_most(v, "parallel=fsdp n_gpu=4 dtype=float32"), 4 * (root + 2 * layer));
+    assert_int_equal(gathered_most(v, "parallel=fsdp n_gpu=4 dtype=float32"),
+                     4 * (root + 2 * layer));
     assert_int_equal(gathered_most(v, "parallel=zero2 n_gpu=4"), 0);
     close_vram(v, &h);
 }
@@ -102,7 +106,8 @@ static void test_tensor_parallel(void **state)
     assert_int_equal(r->params, 124373760);
     uint64_t whole = r->saved_bytes;
     r = run_gpt2(v, "tensor_parallel=4 sequence_parallel=true");
-    // Without it, each GPU keeps in every layer both residuals (4 U each) and the copies of the norms' results (2 U each).
+    // Without it, each GPU keeps in every layer both residuals (4 U each) and the copies of the
+    // norms' results (2 U each).
     uint64_t u = 2 * 1024 * c;
     assert_int_equal(whole - r->saved_bytes, (12 * 12 + 6) * (u - u / t));
     close_vram(v, &h);
@@ -116,10 +121,12 @@ static void test_pipeline(void **state)
     const struct vram_result *r = run_gpt2(v, "pipeline_parallel=4 gradient_accumulation_steps=8");
     assert_true(r->pipeline_stage == 0 || r->pipeline_stage == 3);
     // A small vocabulary: the first stage, with three layers of four micro-batches, takes most.
-    r = run_gpt2(v, "vocab_size=256 pipeline_parallel=4 gradient_accumulation_steps=8 batch_size=8");
+    r = run_gpt2(v,
+                 "vocab_size=256 pipeline_parallel=4 gradient_accumulation_steps=8 batch_size=8");
     assert_int_equal(r->pipeline_stage, 0);
     uint64_t eight = r->peak_live.bytes, saved = r->saved_bytes;
-    r = run_gpt2(v, "vocab_size=256 pipeline_parallel=4 gradient_accumulation_steps=2 batch_size=8");
+    r = run_gpt2(v,
+                 "vocab_size=256 pipeline_parallel=4 gradient_accumulation_steps=2 batch_size=8");
     assert_in_range(eight - r->peak_live.bytes, saved * 2 - saved / 20, saved * 2 + saved / 4);
     // A large one: the last, which holds one micro-batch and the logits.
     r = run_gpt2(v, "pipeline_parallel=2 gradient_accumulation_steps=1 batch_size=8");
@@ -130,8 +137,9 @@ static void test_pipeline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ddp),      cmocka_unit_test(test_zero),     cmocka_unit_test(test_gathered),
-        cmocka_unit_test(test_tensor_parallel), cmocka_unit_test(test_pipeline),
+        cmocka_unit_test(test_ddp),      cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_gathered), cmocka_unit_test(test_tensor_parallel),
+        cmocka_unit_test(test_pipeline),
     };
     return cmocka_run_group_tests_name("calc_parallel", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-// Every row of nanogpt.json, to the byte: parameters, what is saved and by which node, the peak of every phase, where
-// the highest is, what is alive at it, the first step, the end.
+// Every row of nanogpt.json, to the byte: parameters, what is saved and by which node, the peak of
+// every phase, where the highest is, what is alive at it, the first step, the end.
 
 #include "tests/unit/calc_fixture.h"
 
@@ -19,7 +19,8 @@ static void check_saved(const struct vram_result *r, json_t *row)
     const char *key;
     json_t *entry;
     uint64_t sum = 0;
-    json_object_foreach(json_object_get(row, "saved_by_op"), key, entry) {
+    json_object_foreach(json_object_get(row, "saved_by_op"), key, entry)
+    {
         if (saved_by(r, key) != json_u64(entry, "bytes"))
             fail_msg("saved %s: %llu, want %llu", key, (unsigned long long)saved_by(r, key),
                      (unsigned long long)json_u64(entry, "bytes"));
@@ -34,7 +35,8 @@ static void check_phases(const struct vram_result *r, json_t *row)
 {
     const char *key;
     json_t *bytes;
-    json_object_foreach(json_object_get(row, "phase_peaks"), key, bytes) {
+    json_object_foreach(json_object_get(row, "phase_peaks"), key, bytes)
+    {
         bool found = false;
         for (size_t i = 0; i < r->phase_count; i++) {
             if (strcmp(r->phases[i].name, key) == 0) {
@@ -57,13 +59,15 @@ static void check_place(const struct vram_result *r, const json_t *row)
     assert_memory_equal(op + 5, r->peak_op, strlen(r->peak_op));
 }
 
-// The sum of the reference's groups whose names begin so. It marks with "BTV" what has the vocabulary's size.
+// The sum of the reference's groups whose names begin so. It marks with "BTV" what has the
+// vocabulary's size.
 static uint64_t group_bytes(json_t *row, const char *wanted)
 {
     const char *key;
     json_t *bytes;
     uint64_t sum = 0;
-    json_object_foreach(json_object_get(row, "peak_breakdown"), key, bytes) {
+    json_object_foreach(json_object_get(row, "peak_breakdown"), key, bytes)
+    {
         const char *name = strncmp(key, "BTV ", 4) ? key : key + 4;
         sum += strncmp(name, wanted, strlen(wanted)) ? 0 : (uint64_t)json_integer_value(bytes);
     }
@@ -79,10 +83,13 @@ static void check_alive(const struct vram_result *r, json_t *row)
         categories += r->by_category[i];
     assert_int_equal(lines, r->peak_live.bytes);
     assert_int_equal(categories, r->peak_live.bytes);
-    assert_int_equal(r->by_category[VRAM_CAT_PARAM], group_bytes(row, "param") + group_bytes(row, "buffer"));
-    assert_int_equal(r->by_category[VRAM_CAT_OPTIM], group_bytes(row, "exp_avg") + group_bytes(row, "fwd step"));
-    assert_int_equal(r->by_category[VRAM_CAT_INPUT],
-                     group_bytes(row, "fwd X") + group_bytes(row, "fwd Y") + group_bytes(row, "fwd arange"));
+    assert_int_equal(r->by_category[VRAM_CAT_PARAM],
+                     group_bytes(row, "param") + group_bytes(row, "buffer"));
+    assert_int_equal(r->by_category[VRAM_CAT_OPTIM],
+                     group_bytes(row, "exp_avg") + group_bytes(row, "fwd step"));
+    assert_int_equal(r->by_category[VRAM_CAT_INPUT], group_bytes(row, "fwd X") +
+                                                         group_bytes(row, "fwd Y") +
+                                                         group_bytes(row, "fwd arange"));
 }
 
 static void test_row(void **state)

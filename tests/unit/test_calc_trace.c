@@ -1,5 +1,5 @@
-// The reference traces, event by event: allocations in order by bytes, phase and operation, and between two of them the
-// same set of storages freed.
+// The reference traces, event by event: allocations in order by bytes, phase and operation, and
+// between two of them the same set of storages freed.
 
 #include <zlib.h>
 
@@ -41,7 +41,8 @@ static void events_read(struct events *e, const char *name)
         if (one.is_free)
             assert_int_equal(sscanf(line, "f %u", &one.id), 1);
         else
-            assert_int_equal(sscanf(line, "a %u %llu %39s %23s", &one.id, &bytes, one.op, one.phase), 4);
+            assert_int_equal(
+                sscanf(line, "a %u %llu %39s %23s", &one.id, &bytes, one.op, one.phase), 4);
         one.bytes = bytes;
         one.id--;
         events_add(e, &one);
@@ -51,7 +52,8 @@ static void events_read(struct events *e, const char *name)
 
 static int events_note(void *ctx, const struct vram_event *event)
 {
-    struct event one = {.is_free = event->is_free, .bytes = event->bytes, .id = (uint32_t)event->id};
+    struct event one = {
+        .is_free = event->is_free, .bytes = event->bytes, .id = (uint32_t)event->id};
     snprintf(one.op, sizeof one.op, "%s", event->op);
     snprintf(one.phase, sizeof one.phase, "%s", event->phase);
     events_add(ctx, &one);
@@ -80,7 +82,8 @@ static void compare(struct events *ours, struct events *wanted)
     while (i < ours->count && i < wanted->count) {
         struct event *a = &ours->at[i], *b = &wanted->at[i];
         if (a->is_free != b->is_free)
-            fail_msg("event %zu: ours is %s of %u, wanted %s of %u", i, a->is_free ? "a free" : "an allocation", a->id,
+            fail_msg("event %zu: ours is %s of %u, wanted %s of %u", i,
+                     a->is_free ? "a free" : "an allocation", a->id,
                      b->is_free ? "a free" : "an allocation", b->id);
         if (a->is_free) {
             size_t end = sort_frees(ours, i);
@@ -90,8 +93,8 @@ static void compare(struct events *ours, struct events *wanted)
             continue;
         }
         if (a->bytes != b->bytes || strcmp(a->phase, b->phase) || strcmp(a->op, b->op))
-            fail_msg("event %zu: %llu %s %s, wanted %llu %s %s", i, (unsigned long long)a->bytes, a->op, a->phase,
-                     (unsigned long long)b->bytes, b->op, b->phase);
+            fail_msg("event %zu: %llu %s %s, wanted %llu %s %s", i, (unsigned long long)a->bytes,
+                     a->op, a->phase, (unsigned long long)b->bytes, b->op, b->phase);
         i++;
     }
     assert_int_equal(ours->count, wanted->count);
@@ -106,7 +109,8 @@ static void test_trace(void **state)
     json_t *rows = load_truth("nanogpt.json"), *row;
     vram *v = open_vram(&h);
     size_t i, found = 0;
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         if (strcmp(json_text(row, "name"), config) == 0) {
             set_reference(v, row);
             found++;
@@ -126,9 +130,11 @@ static void test_trace(void **state)
 
 int main(void)
 {
-    static const char *const names[] = {"rtx4070_fp16", "rtx4070_V256", "gpt2_B1", "gpt2_B4", "oom_gpt2_B16"};
+    static const char *const names[] = {"rtx4070_fp16", "rtx4070_V256", "gpt2_B1", "gpt2_B4",
+                                        "oom_gpt2_B16"};
     struct CMUnitTest tests[5];
     for (size_t i = 0; i < 5; i++)
-        tests[i] = (struct CMUnitTest){names[i], test_trace, NULL, NULL, (void *)(uintptr_t)names[i]};
+        tests[i] =
+            (struct CMUnitTest){names[i], test_trace, NULL, NULL, (void *)(uintptr_t)names[i]};
     return cmocka_run_group_tests_name("calc_trace", tests, NULL, NULL);
 }

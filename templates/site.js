@@ -22,7 +22,9 @@
   });
   // Another language is shown at the same place: ids and states are the same there.
   if (langs) langs.addEventListener("click", function (e) {
-    if (e.target.href) e.target.href = e.target.href.split("#")[0] + location.hash;
+    if (!e.target.href) return;
+    e.target.href = e.target.href.split("#")[0] + location.hash;
+    langs.open = false;
   });
   document.addEventListener("click", function (e) {
     if (langs && langs.open && !langs.contains(e.target)) langs.open = false;

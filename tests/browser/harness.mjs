@@ -47,7 +47,7 @@ export async function open(browser, url, options = {}) {
     if (message.type() === "error" || /Content Security Policy/.test(message.text())) page.complaints.push(message.text());
   });
   page.on("pageerror", (error) => page.complaints.push(error.message));
-  page.on("request", (request) => { if (!request.url().startsWith("data:")) page.requested.push(request.url()); });
+  page.on("request", (request) => { if (!/^(data|blob):/.test(request.url())) page.requested.push(request.url()); });
   page.on("requestfailed", (request) => page.complaints.push(`failed: ${request.url()}`));
   page.on("response", (response) => { if (response.status() >= 400) page.complaints.push(`${response.status()}: ${response.url()}`); });
   if (options.before) await page.addInitScript(options.before);

@@ -66,7 +66,7 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
     struct vram_mem mem;
     struct writer why = advice_writer(&mem, a->cost_why, ADVICE_WHY);
     writer_str(&why, advice_change_at(number)->basis);
-    a->refused = applied == ADVICE_REFUSED ? a->refusal : NULL;
+    a->refused = applied == ADVICE_REFUSED;
     list->row_number[list->count++] = number;
     if (applied == ADVICE_REFUSED)
         return VRAM_OK;
@@ -75,11 +75,16 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
     int rc = fit_try(probe, &a->process, &a->fits);
     if (rc == VRAM_ENOMEM)
         return rc;
+    if (rc == VRAM_EUNSUPPORTED) { // possible, but not modelled: no advice
+        list->count--;
+        err_clear(&probe->err);
+        return VRAM_OK;
+    }
     if (rc != VRAM_OK) {
         struct vram_mem mem2;
         struct writer r = advice_writer(&mem2, a->refusal, ADVICE_WHY);
         writer_str(&r, vram_error(probe)->text);
-        a->refused = a->refusal;
+        a->refused = true;
         err_clear(&probe->err);
         return VRAM_OK;
     }
@@ -103,7 +108,7 @@ static bool before(const struct advice *a, const struct advice *b)
 {
     if (a->effect != b->effect)
         return a->effect < b->effect;
-    if (!a->refused != !b->refused)
+    if (a->refused != b->refused)
         return !a->refused;
     if (a->fits != b->fits)
         return a->fits;
@@ -166,7 +171,8 @@ static int extend_plan(struct vram *probe, struct advice_list *list, size_t row)
         list->best = next;
         list->best_process = process;
         list->used[row] = true;
-        list->found = fits;
+        list->tight = fits;
+        list->found = emit_fit_of(&probe->result) == EMIT_FITS; // with the whole error bound
     }
     return VRAM_OK;
 }
@@ -188,7 +194,8 @@ static int prune_plan(struct vram *v, struct vram *probe, struct advice_list *li
         probe->has_result = false;
         rc = fit_try(probe, &process, &fits);
         err_clear(&probe->err);
-        if (rc == VRAM_OK && fits) {
+        if (rc == VRAM_OK && fits &&
+            (list->tight_only || emit_fit_of(&probe->result) == EMIT_FITS)) {
             list->best = next;
             list->best_process = process;
             list->used[out] = false;
@@ -205,12 +212,16 @@ static int make_plan(struct vram *v, struct vram *probe, struct advice_list *lis
     int rc = VRAM_OK;
     list->best = v->config;
     list->best_process = list->process;
-    for (int same = 1; same >= 0; same--)
+    for (int same = 1; same >= 0; same--) {
         for (size_t row;
              rc == VRAM_OK && !list->found && (row = next_row(list, tried, same)) < list->count;) {
             tried[row] = true;
             rc = extend_plan(probe, list, row);
         }
+        // a narrow fit is better than another model
+        list->tight_only = !list->found && list->tight;
+        list->found = list->found || list->tight;
+    }
     if (rc == VRAM_OK && list->found)
         rc = prune_plan(v, probe, list);
     list->best_cost_permille = cost_permille(&v->config, &list->best, ADVICE_DIFFERENT);

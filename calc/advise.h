@@ -23,8 +23,8 @@ struct advice {
     struct vram_config config; // with the change
     uint64_t process, saved;   // bytes
     bool fits;
-    const char *refused; // why it cannot be done, or NULL; then the numbers are 0
-    char refusal[ADVICE_WHY];
+    bool refused;                // it cannot be done: the numbers are 0, and
+    char refusal[ADVICE_WHY];    // this is why
 };
 
 struct advice_list {
@@ -36,6 +36,7 @@ struct advice_list {
     bool fits;
     // Smallest set of the rows' changes, taken in order, that fits: the configuration, and the rows in it.
     bool found;
+    bool tight, tight_only;  // it fits, but not with the whole error bound
     struct vram_config best;
     uint64_t best_process;
     int64_t best_cost_permille;

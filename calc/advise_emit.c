@@ -25,7 +25,7 @@ static void put_cost(struct writer *w, int64_t permille)
 static void put_row(struct writer *w, const struct advice *a)
 {
     if (a->refused) {
-        writer_f(w, "     refused  %s\n               %s\n", a->what, a->refused);
+        writer_f(w, "     refused  %s\n               %s\n", a->what, a->refusal);
         return;
     }
     if (a->saved) {
@@ -57,7 +57,9 @@ static void put_plan(struct writer *w, struct vram *v, const struct advice_list 
         put_cost(w, list->best_cost_permille);
         writer_char(w, ')');
     }
-    writer_str(w, "\n\n");
+    writer_str(w, list->found && list->tight_only
+                      ? "; the margin is smaller than the error bound\n\n"
+                      : "\n\n");
     emit_config_text(w, &list->best);
 }
 
@@ -110,7 +112,7 @@ static void json_row(struct json *j, const struct advice *a)
     json_str(j, "change", a->what);
     json_str(j, "effect", effect_names[a->effect]);
     json_str(j, "result", a->effect_text);
-    json_str(j, "refused", a->refused);
+    json_str(j, "refused", a->refused ? a->refusal : NULL);
     json_u64(j, "process_bytes", a->process);
     json_u64(j, "saved_bytes", a->saved);
     if (a->predicted)
@@ -180,7 +182,7 @@ static void put_table(struct writer *w, const struct advice_list *list, bool md)
             *--at = '-';
         table_str(&t, a->what);
         table_str(&t, a->refused ? "refused" : effect_names[a->effect]);
-        table_str(&t, a->refused ? a->refused : a->effect_text);
+        table_str(&t, a->refused ? a->refusal : a->effect_text);
         table_str(&t, at);
         table_mib(&t, a->saved);
         table_mib(&t, a->process);

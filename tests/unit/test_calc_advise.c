@@ -76,6 +76,8 @@ static void test_order(void **state)
             stage++;
         assert_true(stage < 3);  // never back to an earlier group
         assert_true(strlen(json_text(row, "slowdown_basis")) > 0);
+        if (json_text(row, "refused"))
+            assert_true(strlen(json_text(row, "refused")) > 20);
         assert_true(strlen(json_text(row, "result")) > 0);
     }
     row_named(j, "attention=flash");

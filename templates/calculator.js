@@ -84,6 +84,7 @@
   function bar(r) {
     var card = r.gpu ? r.gpu.memory_bytes : 0, scale = 1000 / Math.max(card, r.process_bytes), x = 0;
     var picture = el("svg", { viewBox: "0 0 1000 56", "aria-hidden": "true", preserveAspectRatio: "none", class: "bar" });
+    if (card) picture.append(el("rect", { x: 0, y: 8, width: card * scale, height: 40, class: "rail" }));
     parts(r).forEach(function (part) {
       var width = part[1] * scale;
       picture.append(el("rect", { x: x, y: 8, width: Math.max(width - 1, 0.5), height: 40, class: "cat " + part[0] }));

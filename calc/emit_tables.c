@@ -1,5 +1,6 @@
 // vram_emit_gpus, vram_emit_presets, vram_emit_fields: the library's tables for people and programs.
 
+#include "calc/contexts.h"
 #include "calc/emit.h"
 #include "calc/gpus.h"
 #include "calc/presets.h"
@@ -31,6 +32,24 @@ static void rate(struct writer *w, uint64_t gflops, unsigned width)
     writer_fixed(w, gflops, 3, 1);
 }
 
+// What the estimate's context and its range rest on.
+static void contexts_text(struct writer *w)
+{
+    struct context_row row;
+    writer_str(w, "\nCUDA context, outside of the allocator, as published (MiB); the default is 300, "
+                  "200 to 430\n");
+    for (size_t i = 0; context_at(i, &row); i++) {
+        size_t start = w->len;
+        writer_f(w, "  %u", (uint64_t)row.low_mib);
+        if (row.high_mib != row.low_mib)
+            writer_f(w, " to %u", (uint64_t)row.high_mib);
+        pad_to(w, start, 14);
+        cell(w, row.card[0] ? row.card : "any card", 14);
+        writer_f(w, "%s loading: %s\n                            %s\n",
+                 row.eager ? "eager" : "lazy", row.what, row.source);
+    }
+}
+
 static void gpus_text(struct writer *w)
 {
     const struct vram_gpu *g;
@@ -55,6 +74,7 @@ static void gpus_text(struct writer *w)
     writer_str(w, "memory: as the driver reports it, or (*) the advertised size. Rates: dense, "
                   "sums in float32.\n"
                   "Sources: vramcalc gpus --format json\n");
+    contexts_text(w);
 }
 
 static void gpus_json(struct writer *w)

@@ -70,7 +70,8 @@ static int run(void *given, int operand_count, char **operands)
         .paths = {.file = path_arg(o->settings), .content = path_arg(o->source), .output = path_arg(o->output),
                   .templates = path_arg(o->templates), .i18n = path_arg(o->i18n), .cache = path_arg(o->cache)},
         .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh,
-        .progress = isatty(2) && !o->json && !o->quiet, .strict = o->strict != NULL, .shuffle = o->shuffle};
+        .progress = isatty(2) && !o->json && !o->quiet, .strict = o->strict != NULL,
+        .strict_measured = measured, .shuffle = o->shuffle};
     struct build_summary s;
     bool ok = build_site(&b, d, &s);
     buf out = BUF_INIT;

@@ -50,7 +50,15 @@ static void make_redirect(struct build *b, void *ctx, buf *out)
 static void write_redirect(struct build *b, str url, const struct page *p)
 {
     struct redirect to = {url, p->url, p};
-    if (map_has(&b->site.page_by_url, url)) return;
+    bool is_new;
+    map_put(&b->redirects, &b->site.arena, url, &is_new);
+    if (!is_new || map_has(&b->site.page_by_url, url)) {
+        buf what = BUF_INIT;
+        buf_printf(&what, "%.*s, an alias", STR_ARG(url));
+        site_diag(&b->site, D_URL_DUPLICATE, p, 0, what.ptr);
+        buf_free(&what);
+        return;
+    }
     buf parts = BUF_INIT;
     buf_printf(&parts, "%llu %.*s %.*s", (unsigned long long)b->shown, STR_ARG(p->url), STR_ARG(p->title));
     build_output(b, url, str_hash(buf_view(&parts)), make_redirect, &to);
@@ -88,7 +96,8 @@ static void write_redirects(struct build *b)
             write_alias(b, site->pages[i], site->pages[i]->aliases[k]);
     const struct document *home = map_get(&site->document_by_key, STR_NONE);
     struct page *start = home->pages[site->source_language->index];
-    if (site->by_folder) write_redirect(b, STR("index.html"), start ? start : home->source);
+    if (site->by_folder && !map_has(&b->redirects, STR("index.html")))
+        write_redirect(b, STR("index.html"), start ? start : home->source);
 }
 
 static void write_one_404(struct build *b, const struct language *l, str url)

@@ -334,7 +334,7 @@ static bool run(struct build *b)
         return false;
     }
     b->program = program_digest();
-    b->outside = digest_outside(s);
+    b->outside = digest_outside(s, b->options);
     bool ok = site_scan(&b->site);
     if (ok && !b->options->fresh) b->old = cache_open(s->cache_dir, b->program);
     bool whole = b->old && output_is_whole(b->old, s->output_dir);

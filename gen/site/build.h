@@ -11,7 +11,7 @@ struct build_options {
     unsigned jobs;            // 0: the number of processors
     bool fresh;               // forget what the last build left
     bool progress;            // a line on the terminal that says how far it is
-    bool strict;              // warnings of content are errors: decides whether a site is replaced
+    bool strict, strict_measured;   // which warnings d takes for errors: what was built otherwise is looked at again
     bool shuffle;             // documents in another order, for tests: the site must not show it
 };
 

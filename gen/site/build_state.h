@@ -37,10 +37,11 @@ struct build {
     struct cache_output *outputs; size_t output_count, output_cap;   // of this build, beside pages and twins
     str *written; size_t written_count, written_cap;                 // urls that were written to emit.work
     str *removed; size_t removed_count;
+    struct map redirects;     // their urls
 };
 
 // digest.c: what documents show, as numbers; which of them are dirty.
-uint64_t digest_outside(const struct settings *s);
+uint64_t digest_outside(const struct settings *s, const struct build_options *o);
 void digest_site(struct build *b);
 uint64_t digest_document(const struct build *b, const struct document *doc);
 uint64_t digest_page(const struct build *b, const struct document *doc, const struct language *l);   // of one language

@@ -64,11 +64,12 @@ static void add_folder(struct digest *d, str path, arena *a)
     }
 }
 
-uint64_t digest_outside(const struct settings *s)
+uint64_t digest_outside(const struct settings *s, const struct build_options *o)
 {
     struct digest d = {.bytes = BUF_INIT};
     arena a = ARENA_INIT;
     add_u64(&d, s->hash);
+    add_u64(&d, (uint64_t)o->strict << 1 | o->strict_measured);
     add_folder(&d, s->templates_dir, &a);
     add_folder(&d, s->i18n_dir, &a);
     add_str(&d, s->content_dir);

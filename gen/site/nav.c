@@ -186,6 +186,15 @@ static void put_in_order(struct site *site)
     }
 }
 
+// What may not stand in an address, or means something there, or on some disk, becomes a dash.
+static str harmless(str path, arena *a)
+{
+    char *text = arena_c(a, path);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c <= ' ' || *c == 0x7F || strchr("#?%\"<>\\:|*", *c)) *c = '-';
+    return str_c(text);
+}
+
 // "guide/intro" -> "guide/intro.html"; a folder's page is its index.
 static str address_path(const struct site *site, const struct document *doc, str slug, arena *a)
 {
@@ -196,7 +205,7 @@ static str address_path(const struct site *site, const struct document *doc, str
     }
     if (!key.len) return STR("index.html");
     bool folder = doc->is_section || site->settings.pretty;
-    return arena_printf(a, "%.*s%s", STR_ARG(key), folder ? "/index.html" : ".html");
+    return arena_printf(a, "%.*s%s", STR_ARG(harmless(key, a)), folder ? "/index.html" : ".html");
 }
 
 static str with_language(const struct site *site, str path, const struct language *l, arena *a)

@@ -123,7 +123,7 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libgen.a $(LIBVRAM)
 $(BUILD)/tests/unit/test_base_%: $(BUILD)/tests/unit/test_base_%.o $(BUILD)/libbase.a
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka
 $(BUILD)/tests/unit/test_calc_%: $(BUILD)/tests/unit/test_calc_%.o $(BUILD)/libcore.a
-	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lm
+	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lz -lm
 
 # The probe's C is plain: its step and its allocator are tested with no GPU.
 $(BUILD)/libprobe.a: $(call objects,$(filter-out kernels/probe.c,$(wildcard kernels/*.c)))

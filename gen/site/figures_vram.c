@@ -14,20 +14,27 @@
 
 #define RESULT_META "result of vram"
 
-// A result is the table that vram gave, and the source of its numbers as a user value.
-static void push_result(lua_State *L, int table, int source)
+// A result is the table that vram gave, with the source of its numbers, and whether all of them are bytes.
+static void push_result(lua_State *L, int table, int source, bool all_bytes)
 {
     table = lua_absindex(L, table);
     source = lua_absindex(L, source);
-    lua_newuserdatauv(L, 0, 2);
+    lua_newuserdatauv(L, 0, 3);
     lua_pushvalue(L, table);
     lua_setiuservalue(L, -2, 1);
     lua_pushvalue(L, source);
     lua_setiuservalue(L, -2, 2);
+    lua_pushboolean(L, all_bytes);
+    lua_setiuservalue(L, -2, 3);
     luaL_setmetatable(L, RESULT_META);
 }
 
-// Sizes end in "bytes"; everything else is a plain number.
+// The report's breakdown holds bytes by category; elsewhere sizes end in "bytes", and the rest are plain numbers.
+static bool key_is(lua_State *L, int key, str name)
+{
+    return lua_type(L, key) == LUA_TSTRING && str_eq(str_c(lua_tostring(L, key)), name);
+}
+
 static str unit_of_key(lua_State *L, int key)
 {
     if (lua_type(L, key) != LUA_TSTRING)
@@ -44,11 +51,14 @@ static int result_index(lua_State *L)
     lua_pushvalue(L, 2);
     int type = lua_gettable(L, 3);
     if (type == LUA_TTABLE) {
-        push_result(L, -1, 4);
+        push_result(L, -1, 4, key_is(L, 2, STR("breakdown")));
     } else if (type == LUA_TNUMBER) {
         str source;
         source.ptr = lua_tolstring(L, 4, &source.len);
-        figure_push(L, figure_new(L, lua_tonumber(L, -1), unit_of_key(L, 2), FIGURE_COMPUTED, source));
+        lua_getiuservalue(L, 1, 3);
+        str unit = lua_toboolean(L, -1) ? STR("B") : unit_of_key(L, 2);
+        lua_pop(L, 1);
+        figure_push(L, figure_new(L, lua_tonumber(L, -1), unit, FIGURE_COMPUTED, source));
     }
     return 1;
 }
@@ -108,7 +118,7 @@ static int call_wrapped(lua_State *L)
     str source;
     source.ptr = lua_tolstring(L, 1, &source.len);
     if (lua_istable(L, -1))
-        push_result(L, -1, 1);
+        push_result(L, -1, 1, false);
     else if (lua_isnumber(L, -1))
         figure_push(L, figure_new(L, lua_tonumber(L, -1), STR(""), FIGURE_COMPUTED, source));
     return 1;

@@ -172,6 +172,10 @@ static int prepare(lua_State *L)
     lua_newtable(L);
     v->document_lists = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_newtable(L);
+    v->messages = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_newtable(L);
+    v->site_lists = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_newtable(L);
     luaL_setfuncs(L, view_functions, 0);
     push_object(L, VIEW_PAGE_META);
     lua_setfield(L, -2, "page");

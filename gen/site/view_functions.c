@@ -99,38 +99,71 @@ static void missing_key(lua_State *L, str key)
     diag_add(v->d, D_CATALOG_MISSING, at, "%.*s, in every language", STR_ARG(key));
 }
 
-// t("key", {name = value}): text, or HTML when it comes from another language or holds HTML.
+// Pushes what text stands for: itself, or HTML when it comes from another language or holds HTML.
+static void push_message(lua_State *L, const struct language *language, str text, const struct catalog_argument *args,
+                         bool has_html, bool other_language)
+{
+    buf html = BUF_INIT;
+    if (!has_html && !other_language) {
+        view_push_str(L, text);
+        return;
+    }
+    if (other_language)
+        buf_printf(&html, "<span lang=\"%.*s\">", STR_ARG(catalog_fallback_tag(language->catalog)));
+    put_html(L, text, args, &html);
+    if (other_language)
+        buf_lit(&html, "</span>");
+    view_push_html_copy(L, buf_view(&html));
+    buf_free(&html);
+}
+
+// The table of a language's messages without arguments, which are made once.
+static void push_message_cache(lua_State *L, const struct language *language)
+{
+    struct view *v = view_of(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, v->messages);
+    if (lua_rawgeti(L, -1, (lua_Integer)language->index + 1) != LUA_TNIL)
+        return;
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, (lua_Integer)language->index + 1);
+}
+
+// t("key", {name = value})
 static int view_t(lua_State *L)
 {
     struct view *v = view_of(L);
     const struct language *language = page_language(L, "t");
     struct catalog_argument args[ARGUMENTS_MAX];
-    bool has_html, other_language = false;
+    bool has_html, other_language = false, plain = lua_isnoneornil(L, 2);
     str key;
     key.ptr = luaL_checklstring(L, 1, &key.len);
+    lua_settop(L, 2);
+    if (plain) {
+        push_message_cache(L, language);
+        lua_pushvalue(L, 1);
+        if (lua_rawget(L, -2) != LUA_TNIL)
+            return 1;
+        lua_pop(L, 1);
+    }
     size_t n = read_arguments(L, args, &has_html);
-    buf numbers = BUF_INIT, html = BUF_INIT;
+    buf numbers = BUF_INIT;
     if (n)
         format_numbers(language->locale, args, n, &numbers);
     buf_clear(&v->scratch);
-    if (!catalog_format(language->catalog, key, args, n, &v->scratch, &other_language)) {
+    bool found = catalog_format(language->catalog, key, args, n, &v->scratch, &other_language);
+    buf_free(&numbers);
+    if (!found) {
         missing_key(L, key);
         buf_str(&v->scratch, key);
     }
-    str text = buf_view(&v->scratch);
-    if (!has_html && !other_language) {
-        view_push_str(L, text);
-    } else {
-        str tag = catalog_fallback_tag(language->catalog);
-        if (other_language)
-            buf_printf(&html, "<span lang=\"%.*s\">", STR_ARG(tag));
-        put_html(L, text, args, &html);
-        if (other_language)
-            buf_lit(&html, "</span>");
-        view_push_html_copy(L, buf_view(&html));
+    push_message(L, language, buf_view(&v->scratch), args, has_html, other_language);
+    if (found && plain) {
+        lua_pushvalue(L, 1);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, -4);
     }
-    buf_free(&numbers);
-    buf_free(&html);
     return 1;
 }
 

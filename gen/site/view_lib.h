@@ -48,6 +48,8 @@ struct view {
     int functions;              // registry reference: name -> function
     int lists;                  // registry reference: lists of the page, by field
     int document_lists;         // and those that its document's pages share
+    int site_lists;             // and for each depth of page, site.languages
+    int messages;               // and for each language what t() gives without arguments
 
     // the page that is rendered
     struct view_page *page;

@@ -423,7 +423,7 @@ int view_translation_index(lua_State *L)
 
 // ---- site --------------------------------------------------------------------------------------
 
-static void push_site_languages(struct view *v)
+static void make_site_languages(struct view *v)
 {
     lua_State *L = v->L;
     lua_createtable(L, (int)v->site->language_count, 0);
@@ -436,6 +436,22 @@ static void push_site_languages(struct view *v)
         set_url(v, "home", v->vs->homes[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+}
+
+// One list for each depth of page: its addresses go up to the root.
+static void push_site_languages(struct view *v)
+{
+    lua_State *L = v->L;
+    enum view_scope scope = v->scope;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, v->site_lists);
+    if (lua_rawgeti(L, -1, (lua_Integer)v->variant.depth + 1) != LUA_TNIL)
+        return;
+    lua_pop(L, 1);
+    v->scope = SCOPE_SITE;
+    make_site_languages(v);
+    v->scope = scope;
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, (lua_Integer)v->variant.depth + 1);
 }
 
 static void push_root(struct view *v)

@@ -64,6 +64,7 @@ static void tag_named(struct html_context *c)
     c->element = HTML_IN_TEXT;
     if (name_is(c, "pre"))
         c->pre = (uint8_t)(c->closing ? c->pre - (c->pre > 0) : c->pre + (c->pre < 255));
+    c->in_option = !c->closing && name_is(c, "option");
     if (c->closing)
         return;
     if (name_is(c, "script"))
@@ -344,7 +345,7 @@ const char *context_value(struct html_context *c, enum html_emitter *out)
     case HTML_SCRIPT: return script_value(c, out);
     case HTML_IN_COMMENT:
     case HTML_PLAIN: c->name_len = 0; *out = EMIT_PLAIN; return NULL;
-    case HTML_IN_TEXT: *out = EMIT_TEXT; return NULL;
+    case HTML_IN_TEXT: *out = c->in_option ? EMIT_PLAIN : EMIT_TEXT; return NULL;
     }
     return NULL;
 }

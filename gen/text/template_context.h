@@ -34,6 +34,7 @@ struct html_context {
     bool escaped;        // behind a backslash in JavaScript
     uint8_t element;     // state that begins behind the tag's ">"
     uint8_t pre;         // depth of <pre>
+    bool in_option;      // of HTML_IN_TEXT: inside <option>, where no element may stand
     bool is_title;       // of HTML_PLAIN: title, not textarea
     bool cut;            // a template tag stands in a name: only its end may follow
     bool broken;         // and something else did

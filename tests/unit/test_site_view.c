@@ -149,7 +149,7 @@ static void shows_fields(void **state)
     renders("{{ site.home }} {{ site.root }} {{ asset(\"style.css\") }} {{ href(\"de/sub/b.html\") }}",
             "../index.html ../../ ../../assets/style.1.css b.html");
     renders("{% for _, l in ipairs(site.languages) do %}{{ l.tag }} {{ l.name }} {{ l.home }};{% end %}",
-            "en English ../../index.html;de Deutsch ../index.html;fr Français ../../fr/index.html;");
+            "en English ../../index.html;de Deutsch ../../de/index.html;fr Français ../../fr/index.html;");
     renders("{{ page.source_language_name }} {{ page.language_name }}", "Deutsch Deutsch");
 }
 

@@ -63,6 +63,8 @@ static void escapes_by_place(void **state)
         {"<title class=\"a\">a</title>{{ x }}", "__t("},
         {"<textarea>{{ x }}</textarea>", "__p("},
         {"<!-- {{ x }} -->", "__p("},
+        {"<option value=\"a\">{{ x }}</option>", "__p("},
+        {"<option>a</option>{{ x }}", "__t("},
         {"<!-- a --><b>{{ x }}</b>", "__t("},
         {"<!doctype html>{{ x }}", "__t("},
         {"<script>var a = \"{{ x }}\";</script>", "__j("},

@@ -66,7 +66,7 @@ static void forget(struct vram *v)
     v->config = fresh;
 }
 
-static int unknown_preset(struct vram *v, const char *name, size_t len)
+static int unknown_preset(struct vram *v, struct err_pos pos, const char *name, size_t len)
 {
     const char *names[PRESET_COUNT];
     for (size_t i = 0; i < PRESET_COUNT; i++)
@@ -74,13 +74,13 @@ static int unknown_preset(struct vram *v, const char *name, size_t len)
     const char *near = err_nearest(name, len, names, PRESET_COUNT);
     int shown = len > 60 ? 60 : (int)len;
     if (near)
-        return err_set(&v->err, VRAM_EPRESET, (struct err_pos){0},
+        return err_set(&v->err, VRAM_EPRESET, pos,
                        "no preset is called '%.*s': did you mean '%s'?", shown, name, near);
-    return err_set(&v->err, VRAM_EPRESET, (struct err_pos){0},
+    return err_set(&v->err, VRAM_EPRESET, pos,
                    "no preset is called '%.*s': `vramcalc presets` lists them", shown, name);
 }
 
-int preset_apply(struct vram *v, const char *name, size_t len)
+int preset_apply(struct vram *v, struct err_pos pos, const char *name, size_t len)
 {
     for (size_t i = 0; i < PRESET_COUNT; i++) {
         if (text_equal_nocase(name, len, PRESETS[i].name)) {
@@ -89,5 +89,5 @@ int preset_apply(struct vram *v, const char *name, size_t len)
             return rc ? rc : preset_fields(v, PRESETS[i].run);
         }
     }
-    return unknown_preset(v, name, len);
+    return unknown_preset(v, pos, name, len);
 }

@@ -103,11 +103,14 @@ const char *vram_notes(const vram *v)
 
 static int vram_set_gpu(vram *v, struct err_pos pos, const char *value, size_t len)
 {
-    int index = gpu_index(value, len);
-    if (index < 0 && !text_has_word("none", value, len))
-        return err_set(&v->err, VRAM_EGPU, pos,
-                       "no GPU is called '%.*s': `vramcalc gpus` lists them",
-                       len > 60 ? 60 : (int)len, value);
+    int index = gpu_index(value, len), shown = len > 60 ? 60 : (int)len;
+    if (index < 0 && !text_has_word("none", value, len)) {
+        const char *near = gpu_nearest(value, len);
+        return near ? err_set(&v->err, VRAM_EGPU, pos, "no GPU is called '%.*s': did you mean '%s'?",
+                              shown, value, near)
+                    : err_set(&v->err, VRAM_EGPU, pos,
+                              "no GPU is called '%.*s': `vramcalc gpus` lists them", shown, value);
+    }
     v->config.gpu = index;
     return VRAM_OK;
 }
@@ -131,7 +134,7 @@ int vram_set_at(vram *v, struct err_pos pos, const char *key, size_t key_len, co
     if (text_equal_nocase(key, key_len, "gpu"))
         return vram_set_gpu(v, pos, value, value_len);
     if (text_equal_nocase(key, key_len, "preset"))
-        return preset_apply(v, value, value_len);
+        return preset_apply(v, pos, value, value_len);
     return config_set(&v->config, &v->err, pos, key, key_len, value, value_len);
 }
 

@@ -18,9 +18,11 @@ static const struct arg_option options[] = {
     {0, "unsafe", ARG_FLAG, offsetof(struct render_options, unsafe), NULL,
      "let raw HTML and any address through"},
     {0, "extensions", ARG_STRING, offsetof(struct render_options, extensions), "LIST",
-     "table, footnotes, tasklist, strikethrough, autolink, tagfilter by commas; none; without it, all but tagfilter"},
+     "table, footnotes, tasklist, strikethrough, autolink, tagfilter by commas; none; without it, "
+     "all but tagfilter"},
     {0, "site", ARG_FLAG, offsetof(struct render_options, site), NULL,
-     "render as on a site's page: ids, alerts, coloured code, formulas, raw HTML by the allow-list"},
+     "render as on a site's page: ids, alerts, coloured code, formulas, raw HTML by the "
+     "allow-list"},
     {0},
 };
 
@@ -80,7 +82,8 @@ static int run(void *given, int count, char **operands)
 {
     const struct render_options *r = given;
     const char *no_color = getenv("NO_COLOR");
-    struct diag *d = diag_new((struct diag_options){.color = isatty(2) && !(no_color && *no_color)});
+    struct diag *d =
+        diag_new((struct diag_options){.color = isatty(2) && !(no_color && *no_color)});
     struct md_options o = {.unsafe = r->unsafe, .plain = !r->site};
     const char *path = count ? operands[0] : "-";
     buf text = BUF_INIT;

@@ -1,4 +1,5 @@
-// Lua in Markdown, by Quarto's convention: what is a cell, and where a worked example keeps the output that it wants.
+// Lua in Markdown, by Quarto's convention: what is a cell, and where a worked example keeps the
+// output that it wants.
 //
 //   inline    `{lua} peak`            the cell's code is "peak"; the figure's value replaces it
 //             In a table a | in the code is written \|, as GitHub's tables ask for everywhere.
@@ -19,8 +20,9 @@ bool cell_inline(str literal, str *code);
 bool cell_fence(str info);
 // Whether the info string of a fence says that it holds wanted output.
 bool cell_output(str info);
-// The next `{lua}` cell at or behind from in Markdown source, without parsing it: offset of its first backtick, s.len
-// when there is none. For tools that rewrite cells in place. *end is the offset behind its last backtick.
+// The next `{lua}` cell at or behind from in Markdown source, without parsing it: offset of its
+// first backtick, s.len when there is none. For tools that rewrite cells in place. *end is the
+// offset behind its last backtick.
 size_t cell_next(str s, size_t from, str *code, size_t *end);
 
 #endif

@@ -17,7 +17,8 @@ static const uint8_t needs[256] = {
     ['\''] = APOSTROPHE | SCRIPT | XML | HREF,
     ['<'] = TEXT | SCRIPT | JSON | XML | HREF,
     ['>'] = TEXT | SCRIPT | JSON | XML | HREF,
-    ['['] = HREF, [']'] = HREF, ['^'] = HREF, ['`'] = HREF, ['{'] = HREF, ['|'] = HREF, ['}'] = HREF,
+    ['['] = HREF, [']'] = HREF, ['^'] = HREF, ['`'] = HREF,
+    ['{'] = HREF, ['|'] = HREF, ['}'] = HREF,
     ['\\'] = SCRIPT | JSON | HREF,
     [0x7f] = HREF,
     [0x80 ... 0xe1] = HREF,
@@ -31,7 +32,8 @@ static bool holds_markup(const char *p)
 {
     bytes16 v;
     memcpy(&v, p, sizeof v);
-    bytes16 hit = (bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') | (bytes16)(v == '"');
+    bytes16 hit =
+        (bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') | (bytes16)(v == '"');
     uint64_t half[2];
     memcpy(half, &hit, sizeof half);
     return (half[0] | half[1]) != 0;
@@ -120,8 +122,8 @@ static bool starts_nocase(str s, str prefix)
 
 bool url_is_safe(str s)
 {
-    static const str images[] = {STR("data:image/png"), STR("data:image/gif"), STR("data:image/jpeg"),
-                                 STR("data:image/webp")};
+    static const str images[] = {STR("data:image/png"), STR("data:image/gif"),
+                                 STR("data:image/jpeg"), STR("data:image/webp")};
     static const str schemes[] = {STR("javascript:"), STR("vbscript:"), STR("file:"), STR("data:")};
     for (size_t i = 0; i < sizeof images / sizeof *images; i++)
         if (starts_nocase(s, images[i]))
@@ -149,7 +151,8 @@ static bool line_separator(str s, size_t i)
 static void put_u(buf *out, unsigned code)
 {
     static const char hex[] = "0123456789abcdef";
-    char text[6] = {'\\', 'u', hex[code >> 12 & 15], hex[code >> 8 & 15], hex[code >> 4 & 15], hex[code & 15]};
+    char text[6] = {
+        '\\', 'u', hex[code >> 12 & 15], hex[code >> 8 & 15], hex[code >> 4 & 15], hex[code & 15]};
     buf_put(out, text, sizeof text);
 }
 
@@ -205,7 +208,8 @@ static size_t put_xml(buf *out, str s, size_t i)
 {
     uint8_t c = (uint8_t)s.ptr[i];
     if (c == 0xef) {
-        bool forbidden = i + 2 < s.len && (uint8_t)s.ptr[i + 1] == 0xbf && (uint8_t)s.ptr[i + 2] >= 0xbe;
+        bool forbidden =
+            i + 2 < s.len && (uint8_t)s.ptr[i + 1] == 0xbf && (uint8_t)s.ptr[i + 2] >= 0xbe;
         if (forbidden)
             return 3;
         buf_char(out, (char)c);

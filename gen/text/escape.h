@@ -7,7 +7,8 @@
 void escape_text(buf *out, str s);       // & < >
 void escape_quoted(buf *out, str s);     // & < > ": text, or an attribute in double quotes
 void escape_attribute(buf *out, str s);  // & < > " '
-void escape_href(buf *out, str s);       // percent-encodes what may not stand in an address; any scheme passes
+// Percent-encodes what may not stand in an address; any scheme passes.
+void escape_href(buf *out, str s);
 // A URL for an attribute: percent-encodes what may not stand there, then escapes. An unsafe scheme
 // (javascript:, vbscript:, data: other than images, file:) gives "#".
 void escape_url(buf *out, str s);

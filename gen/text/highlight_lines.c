@@ -37,7 +37,8 @@ static size_t key_end(str line)
 // A plain scalar: up to a comment, a flow's end, or the line's.
 static size_t scalar_end(str line, size_t i)
 {
-    while (i < line.len && !strchr(",[]{}", line.ptr[i]) && !(line.ptr[i] == '#' && line.ptr[i - 1] == ' '))
+    while (i < line.len && !strchr(",[]{}", line.ptr[i])
+           && !(line.ptr[i] == '#' && line.ptr[i - 1] == ' '))
         i++;
     return i;
 }
@@ -54,12 +55,16 @@ static void yaml_scalar(struct hl *h, str line, size_t start)
     str s = str_trim(str_slice(line, i, end));
     char class = hl_word(h->l, s);
     size_t colon = key_end(str_slice(line, i, end));
-    if (!class && i + colon < end)
-        class = 'f', s = str_slice(line, i, i + colon);
-    else if (!class && s.len && (s.ptr[0] == '&' || s.ptr[0] == '*' || s.ptr[0] == '!'))
-        class = 'f', s = str_slice(s, 0, str_find(s, ' ')), end = (size_t)(s.ptr - line.ptr) + s.len;
-    else if (!class && is_number(s))
+    if (!class && i + colon < end) {
+        class = 'f';
+        s = str_slice(line, i, i + colon);
+    } else if (!class && s.len && strchr("&*!", s.ptr[0])) {
+        class = 'f';
+        s = str_slice(s, 0, str_find(s, ' '));
+        end = (size_t)(s.ptr - line.ptr) + s.len;
+    } else if (!class && is_number(s)) {
         class = 'n';
+    }
     if (class && s.len) {
         h->at = start + (size_t)(s.ptr - line.ptr);
         hl_span(h, class, h->at + s.len);
@@ -152,7 +157,7 @@ static uint64_t hunk_lines(str *rest, char side)
 void hl_diff(const struct hl_language *l, str code, buf *out)
 {
     struct hl h = {.l = l, .code = code, .out = out};
-    uint64_t old_lines = 0, new_lines = 0;  // that the hunk still has: within it, --- is a removed line
+    uint64_t old_lines = 0, new_lines = 0;  // that the hunk still has: in it, --- is a removed line
     while (h.at < code.len) {
         size_t end = hl_line_end(code, h.at);
         str line = str_slice(code, h.at, end);
@@ -163,8 +168,9 @@ void hl_diff(const struct hl_language *l, str code, buf *out)
             old_lines = hunk_lines(&rest, '-');
             new_lines = hunk_lines(&rest, '+');
             hl_span(&h, 'k', end);
-        } else if (!hunk && (str_starts(line, STR("---")) || str_starts(line, STR("+++"))
-                             || str_starts(line, STR("diff ")) || str_starts(line, STR("index ")))) {
+        } else if (!hunk
+                   && (str_starts(line, STR("---")) || str_starts(line, STR("+++"))
+                       || str_starts(line, STR("diff ")) || str_starts(line, STR("index ")))) {
             hl_span(&h, 'k', end);
         } else if (c == '+' || c == '-') {
             hl_span(&h, c == '+' ? 'a' : 'd', end);
@@ -185,7 +191,8 @@ static size_t prompt_length(str line)
     for (size_t i = 0; i + 1 < line.len && i < 80; i++) {
         if (strchr("$#>%", line.ptr[i]) && line.ptr[i + 1] == ' ') {
             str head = str_slice(line, 0, i);
-            bool alone = !i || (line.ptr[0] == '(' && line.ptr[i - 1] == ' ') || line.ptr[i - 1] == ']';
+            bool alone =
+                !i || (line.ptr[0] == '(' && line.ptr[i - 1] == ' ') || line.ptr[i - 1] == ']';
             bool shell = line.ptr[i] != '>' && str_find(head, '@') < i && str_find(head, ' ') == i;
             if (alone || shell)
                 return i + 2;

@@ -61,14 +61,16 @@ static bool read_quotes(struct hl *h)
 // "<<EOF", "<<-'EOF'": notes the word that will end the document.
 static bool read_here(struct hl *h, struct here *here)
 {
-    if (hl_peek(h, 0) != '<' || hl_peek(h, 1) != '<' || hl_peek(h, 2) == '<' || here->count == MAX_HERE)
+    if (hl_peek(h, 0) != '<' || hl_peek(h, 1) != '<' || hl_peek(h, 2) == '<'
+        || here->count == MAX_HERE)
         return false;
     size_t i = h->at + 2;
     bool indented = i < h->code.len && h->code.ptr[i] == '-';
     i += indented;
     while (i < h->code.len && h->code.ptr[i] == ' ')
         i++;
-    char quote = i < h->code.len && (h->code.ptr[i] == '\'' || h->code.ptr[i] == '"') ? h->code.ptr[i] : 0;
+    char quote =
+        i < h->code.len && (h->code.ptr[i] == '\'' || h->code.ptr[i] == '"') ? h->code.ptr[i] : 0;
     i += quote != 0;
     size_t end = hl_name_end(h->code, i);
     if (end == i || (h->code.ptr[i] >= '0' && h->code.ptr[i] <= '9'))
@@ -142,8 +144,8 @@ void hl_shell(const struct hl_language *l, str code, buf *out)
             read_bodies(&h, &here);
         else if (c == '\\')
             h.at += h.at + 1 < code.len ? 2 : 1;
-        else if (!read_comment(&h) && !read_variable(&h) && !read_quotes(&h) && !read_here(&h, &here)
-                 && !read_word(&h))
+        else if (!read_comment(&h) && !read_variable(&h) && !read_quotes(&h)
+                 && !read_here(&h, &here) && !read_word(&h))
             h.at++;
     }
     hl_flush(&h);

@@ -27,8 +27,8 @@ struct check {
 static void report(struct check *c, size_t offset, const char *what, str name)
 {
     if (c->reports++ < MAX_REPORTS)
-        diag_add(c->d, D_HTML_MALFORMED, DIAG_AT(c->file, c->html, offset), "%s%.*s%s", what, STR_ARG(name),
-                 name.len ? ">" : "");
+        diag_add(c->d, D_HTML_MALFORMED, DIAG_AT(c->file, c->html, offset), "%s%.*s%s", what,
+                 STR_ARG(name), name.len ? ">" : "");
 }
 
 static void check_references(struct check *c, str s, size_t offset)
@@ -57,7 +57,8 @@ static void check_attributes(struct check *c, const struct html_token *t)
     for (size_t i = 0; i < t->attribute_count; i++) {
         const struct html_attribute *a = &t->attributes[i];
         for (size_t k = 0; k < i; k++)
-            if (a->name.len == t->attributes[k].name.len && str_eq_nocase(a->name, t->attributes[k].name))
+            if (a->name.len == t->attributes[k].name.len
+                && str_eq_nocase(a->name, t->attributes[k].name))
                 report(c, a->offset, "attribute given twice in <", t->name);
         if (is_odd_name(a->name))
             report(c, a->offset, "attribute with a quote or < in its name in <", t->name);

@@ -52,7 +52,9 @@ unsigned html_flags(str name)
 
 static int digit(char c, unsigned base)
 {
-    int v = c >= '0' && c <= '9' ? c - '0' : lower(c) >= 'a' && lower(c) <= 'f' ? lower(c) - 'a' + 10 : 99;
+    int v = c >= '0' && c <= '9'                 ? c - '0'
+            : lower(c) >= 'a' && lower(c) <= 'f' ? lower(c) - 'a' + 10
+                                                 : 99;
     return v < (int)base ? v : -1;
 }
 

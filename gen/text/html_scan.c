@@ -35,7 +35,8 @@ static size_t skip_space(str s, size_t i)
 
 static size_t name_end(str s, size_t i)
 {
-    while (i < s.len && !is_space(s.ptr[i]) && s.ptr[i] != '>' && s.ptr[i] != '/' && s.ptr[i] != '=')
+    while (i < s.len && !is_space(s.ptr[i]) && s.ptr[i] != '>' && s.ptr[i] != '/'
+           && s.ptr[i] != '=')
         i++;
     return i;
 }
@@ -83,13 +84,15 @@ static size_t read_attributes(struct html_scan *scan, size_t i, struct html_toke
 
 static bool give_text(struct html_scan *scan, size_t from, size_t to)
 {
-    struct html_token t = {.event = HTML_TEXT, .text = str_slice(scan->html, from, to), .offset = from};
+    struct html_token t = {
+        .event = HTML_TEXT, .text = str_slice(scan->html, from, to), .offset = from};
     return from == to || scan->visit(scan->ctx, &t);
 }
 
 static bool give_inside(struct html_scan *scan, enum html_event event, size_t from, size_t to)
 {
-    struct html_token t = {.event = event, .text = str_slice(scan->html, from, to), .offset = scan->at};
+    struct html_token t = {
+        .event = event, .text = str_slice(scan->html, from, to), .offset = scan->at};
     return scan->visit(scan->ctx, &t);
 }
 

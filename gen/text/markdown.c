@@ -81,8 +81,8 @@ static void *alloc_again(void *p, size_t size)
 }
 
 static const struct { unsigned bit; const char *name; } extension_names[] = {
-    {MD_TABLE, "table"}, {MD_STRIKETHROUGH, "strikethrough"}, {MD_AUTOLINK, "autolink"}, {MD_TAGFILTER, "tagfilter"},
-    {MD_TASKLIST, "tasklist"},
+    {MD_TABLE, "table"},         {MD_STRIKETHROUGH, "strikethrough"}, {MD_AUTOLINK, "autolink"},
+    {MD_TAGFILTER, "tagfilter"}, {MD_TASKLIST, "tasklist"},
 };
 
 static cmark_parser *new_parser(unsigned extensions, cmark_mem *mem)
@@ -91,7 +91,8 @@ static cmark_parser *new_parser(unsigned extensions, cmark_mem *mem)
     cmark_parser *p = cmark_parser_new_with_mem(options, mem);
     for (size_t i = 0; i < sizeof extension_names / sizeof *extension_names; i++)
         if (extensions & extension_names[i].bit)
-            cmark_parser_attach_syntax_extension(p, cmark_find_syntax_extension(extension_names[i].name));
+            cmark_parser_attach_syntax_extension(
+                p, cmark_find_syntax_extension(extension_names[i].name));
     return p;
 }
 
@@ -108,7 +109,8 @@ static bool holds_byte(str s, char c)
 // Whether a table can begin: its delimiter row has one of these. Dashes alone make a heading.
 static bool may_have_table(str s)
 {
-    return holds_byte(s, '|') || holds(s, STR(":-")) || holds(s, STR("-:")) || holds_byte(s, '\v') || holds_byte(s, '\f');
+    return holds_byte(s, '|') || holds(s, STR(":-")) || holds(s, STR("-:")) || holds_byte(s, '\v')
+           || holds_byte(s, '\f');
 }
 
 // Extensions without what they look for in the text: they cost time all the same (a quarter of a
@@ -182,8 +184,8 @@ static bool run(struct md *r)
     return r->ok;
 }
 
-bool md_render(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d, buf *out,
-               struct md_result *result)
+bool md_render(str text, size_t from, str file, const struct md_options *o, arena *a,
+               struct diag *d, buf *out, struct md_result *result)
 {
     struct md_result unused;
     struct md r = {.o = o, .text = text, .from = from, .file = file, .a = a, .d = d, .out = out,
@@ -197,8 +199,15 @@ bool md_scan(str text, size_t from, str file, const struct md_options *o, arena 
     struct md_options quiet = *o;
     quiet.hooks = (struct md_hooks){0};
     buf out = BUF_INIT;
-    struct md r = {.o = &quiet, .text = text, .from = from, .file = file, .a = a, .d = d, .out = &out,
-                   .result = result, .scan = true};
+    struct md r = {.o = &quiet,
+                   .text = text,
+                   .from = from,
+                   .file = file,
+                   .a = a,
+                   .d = d,
+                   .out = &out,
+                   .result = result,
+                   .scan = true};
     bool ok = run(&r);
     buf_free(&out);
     return ok;

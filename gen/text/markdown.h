@@ -6,8 +6,8 @@
 
 #include "gen/base/diag.h"
 
-enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD_AUTOLINK = 16, MD_TAGFILTER = 32,
-       MD_GFM = 31 };
+enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD_AUTOLINK = 16,
+       MD_TAGFILTER = 32, MD_GFM = 31 };
 
 struct md_heading {
     int level;          // 1..6 as rendered
@@ -24,10 +24,10 @@ struct md_link {
 
 // One block that a translation follows.
 struct md_block {
-    uint64_t hash;      // of its source, white space normalised, so that wrapping lines anew changes nothing
+    uint64_t hash;      // of its source; wrapping lines anew changes nothing
     size_t offset;      // in the source
-    uint8_t kind;       // 'p' paragraph, 'i' list item's paragraph, 'q' quoted one, 'h' heading, 'r' table row,
-                        // 'c' code, 'x' worked example, 'm' formula block
+    uint8_t kind;       // 'p' paragraph, 'i' list item's paragraph, 'q' quoted one, 'h' heading,
+                        // 'r' table row, 'c' code, 'x' worked example, 'm' formula block
 };
 
 struct md_result {
@@ -66,12 +66,12 @@ struct math;
 struct md_options {
     unsigned extensions;        // MD_*
     bool unsafe;                // raw HTML and unsafe URLs pass as they are
-    bool plain;                 // a fragment as cmark-gfm itself would print it: no ids, alerts, highlighting, math
-    int top_heading;            // shift headings so that the highest becomes this level; 0: as written
-    const str *ids;             // ids of the source language's headings, in order, for a translation
+    bool plain;                 // as cmark-gfm itself prints it: no ids, alerts, colours, formulas
+    int top_heading;            // the level that the highest heading is moved to; 0: as written
+    const str *ids;             // of the source's headings, in order, for a translation
     size_t id_count;
     size_t max_table_cells;     // 0: default (50,000)
-    struct math *math;          // formulas that are known (gen/text/math.h); NULL: each is converted anew
+    struct math *math;          // formulas that are known; NULL: each is converted anew
     struct md_hooks hooks;
 };
 
@@ -79,8 +79,8 @@ struct md_options {
 void md_init(void);
 // Renders body (text[from..]) and appends HTML to out. *result lives in a. False after errors were
 // recorded in d; what could be rendered is in out.
-bool md_render(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d, buf *out,
-               struct md_result *result);
+bool md_render(str text, size_t from, str file, const struct md_options *o, arena *a,
+               struct diag *d, buf *out, struct md_result *result);
 // The same without output: blocks, headings and links only.
 bool md_scan(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d,
              struct md_result *result);

@@ -69,7 +69,8 @@ static void formula(struct md *r, cmark_node *n, str tex)
         buf_lit(r->out, "<div class=\"math\" tabindex=\"0\">");
     if (r->scan)
         escape_text(r->out, tex);
-    else if (!math_render(r->o->math, str_trim(tex), true, md_at(r, code_offset(r, n)), r->d, r->out))
+    else if (!math_render(r->o->math, str_trim(tex), true, md_at(r, code_offset(r, n)), r->d,
+                          r->out))
         r->ok = false;
     buf_lit(r->out, "</div>\n");
     r->stale = false;
@@ -78,7 +79,8 @@ static void formula(struct md *r, cmark_node *n, str tex)
 static cmark_node *wanted_of(cmark_node *example)
 {
     cmark_node *n = example->next;
-    return n && n->type == CMARK_NODE_CODE_BLOCK && cell_output(md_chunk(&n->as.code.info)) ? n : NULL;
+    return n && n->type == CMARK_NODE_CODE_BLOCK && cell_output(md_chunk(&n->as.code.info)) ? n
+                                                                                            : NULL;
 }
 
 // A worked example and its output are one: the output's own node is passed over when the walk comes

@@ -39,8 +39,8 @@ static int shifted_level(const struct md *r, int level)
 void md_anchor_add(struct md *r, str id)
 {
     struct md_result *res = r->result;
-    res->anchors = arena_grow(r->a, res->anchors, res->anchor_count, &r->anchor_cap, res->anchor_count + 1,
-                              sizeof *res->anchors);
+    res->anchors = arena_grow(r->a, res->anchors, res->anchor_count, &r->anchor_cap,
+                              res->anchor_count + 1, sizeof *res->anchors);
     res->anchors[res->anchor_count++] = arena_str(r->a, id);
 }
 
@@ -102,8 +102,8 @@ static void slug_of(buf *out, const cmark_node *heading)
 
 static bool is_id_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_'
-        || c == '.' || (uint8_t)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'
+           || c == '_' || c == '.' || (uint8_t)c >= 0x80;
 }
 
 // Takes "{#id}" off the end of a heading's last text. Empty when there is none.
@@ -175,7 +175,8 @@ void md_heading_enter(struct md *r, cmark_node *n)
     md_anchor_add(r, id);
     r->heading_index++;
     r->heading_id = id;
-    char tag[9] = {'<', 'h', (char)('0' + shifted_level(r, n->as.heading.level)), ' ', 'i', 'd', '=', '"', 0};
+    char tag[9] = {
+        '<', 'h', (char)('0' + shifted_level(r, n->as.heading.level)), ' ', 'i', 'd', '=', '"', 0};
     md_cr(r);
     buf_put(r->out, tag, 8);
     escape_attribute(r->out, id);
@@ -190,10 +191,10 @@ static void note_heading(struct md *r, int level)
     struct md_result *res = r->result;
     str html = str_trim(str_slice(buf_view(r->out), r->heading_html, r->out->len));
     str unlinked = md_html_unlinked(r, html);
-    res->headings = arena_grow(r->a, res->headings, res->heading_count, &r->heading_cap, res->heading_count + 1,
-                               sizeof *res->headings);
-    res->headings[res->heading_count++] = (struct md_heading){.level = level, .id = r->heading_id, .html = unlinked,
-                                                              .text = md_html_plain(r, unlinked)};
+    res->headings = arena_grow(r->a, res->headings, res->heading_count, &r->heading_cap,
+                               res->heading_count + 1, sizeof *res->headings);
+    res->headings[res->heading_count++] = (struct md_heading){
+        .level = level, .id = r->heading_id, .html = unlinked, .text = md_html_plain(r, unlinked)};
 }
 
 void md_heading_leave(struct md *r, cmark_node *n)
@@ -231,7 +232,8 @@ str md_html_unlinked(struct md *r, str html)
 
 str md_html_plain(struct md *r, str html)
 {
-    if (str_find(html, '<') == html.len && str_find(html, '&') == html.len && str_find(html, '\n') == html.len)
+    if (str_find(html, '<') == html.len && str_find(html, '&') == html.len
+        && str_find(html, '\n') == html.len)
         return html;
     buf text = BUF_INIT;
     buf_clear(&r->scratch);

@@ -17,7 +17,8 @@ static const struct { str name; enum tag_kind kind; } allowed_tags[] = {
 
 // Attributes that neither run, load nor look like the site's own: what they hold is for reading
 // only.
-static const str allowed_attributes[] = {STR("title"), STR("lang"), STR("dir"), STR("datetime"), STR("open")};
+static const str allowed_attributes[] = {STR("title"), STR("lang"), STR("dir"), STR("datetime"),
+                                         STR("open")};
 
 // A tag as it stands in raw HTML.
 struct raw_tag {
@@ -28,7 +29,8 @@ struct raw_tag {
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == ':';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'
+           || c == ':';
 }
 
 static bool is_space(char c)
@@ -179,7 +181,8 @@ static void open_tag(struct md *r, cmark_node *parent, str name, str attributes,
     if (is_void)
         return;
     if (r->tag_count == r->tag_cap)
-        r->tags = arena_grow(r->a, r->tags, r->tag_count, &r->tag_cap, r->tag_count + 1, sizeof *r->tags);
+        r->tags =
+            arena_grow(r->a, r->tags, r->tag_count, &r->tag_cap, r->tag_count + 1, sizeof *r->tags);
     r->tags[r->tag_count++] = (struct md_open_tag){parent, name};
 }
 
@@ -208,14 +211,16 @@ static bool is_comment(str s)
 // The tags of the tagfilter extension, which --unsafe with it still shows as text.
 static bool is_filtered(str s)
 {
-    static const str names[] = {STR("title"), STR("textarea"), STR("style"), STR("xmp"), STR("iframe"),
-                                STR("noembed"), STR("noframes"), STR("script"), STR("plaintext")};
+    static const str names[] = {STR("title"),    STR("textarea"), STR("style"),
+                                STR("xmp"),      STR("iframe"),   STR("noembed"),
+                                STR("noframes"), STR("script"),   STR("plaintext")};
     size_t start = s.len > 1 && s.ptr[1] == '/' ? 2 : 1, end = start;
     while (end < s.len && is_name_byte(s.ptr[end]))
         end++;
     str name = str_slice(s, start, end);
-    bool ended = end < s.len && (is_space(s.ptr[end]) || s.ptr[end] == '>'
-                                 || (s.ptr[end] == '/' && end + 1 < s.len && s.ptr[end + 1] == '>'));
+    bool ended = end < s.len
+                 && (is_space(s.ptr[end]) || s.ptr[end] == '>'
+                     || (s.ptr[end] == '/' && end + 1 < s.len && s.ptr[end + 1] == '>'));
     for (size_t i = 0; ended && i < sizeof names / sizeof *names; i++)
         if (str_eq_nocase(name, names[i]))
             return true;

@@ -92,8 +92,8 @@ void md_alt_text(struct md *r, cmark_node *image)
 static bool is_formula(const cmark_node *code)
 {
     const cmark_node *after = code ? code->next : NULL;
-    return after && md_kind_of(code) == K_CODE && md_kind_of(after) == K_TEXT && after->as.literal.len
-        && after->as.literal.data[0] == '$';
+    return after && md_kind_of(code) == K_CODE && md_kind_of(after) == K_TEXT
+           && after->as.literal.len && after->as.literal.data[0] == '$';
 }
 
 void md_text(struct md *r, cmark_node *n)
@@ -174,7 +174,8 @@ static str destination(struct md *r, cmark_node *n, bool is_image)
     str url = md_chunk(&n->as.link.url);
     size_t offset = md_link_offset(r, n);
     struct md_result *res = r->result;
-    res->links = arena_grow(r->a, res->links, res->link_count, &r->link_cap, res->link_count + 1, sizeof *res->links);
+    res->links = arena_grow(r->a, res->links, res->link_count, &r->link_cap, res->link_count + 1,
+                            sizeof *res->links);
     res->links[res->link_count++] = (struct md_link){arena_str(r->a, url), offset, is_image};
     if (!r->o->hooks.link)
         return url;

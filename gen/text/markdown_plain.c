@@ -86,7 +86,8 @@ static void backlink(struct md *r, cmark_node *definition, int nth)
     escape_href(r->out, md_chunk(&definition->as.literal));
     if (nth > 1)
         buf_printf(r->out, "-%d", nth);
-    buf_lit(r->out, "\" class=\"footnote-backref\" data-footnote-backref aria-label=\"Back to content\">↩");
+    buf_lit(r->out,
+            "\" class=\"footnote-backref\" data-footnote-backref aria-label=\"Back to content\">↩");
     if (nth > 1)
         buf_printf(r->out, "<sup class=\"footnote-ref\">%d</sup>", nth);
     buf_lit(r->out, "</a>");

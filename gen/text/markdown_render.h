@@ -19,10 +19,11 @@ struct md_open_tag {
 struct md_map {
     cmark_node *leaf;
     size_t number;              // of the source line, from 1
-    size_t start, end;          // of the content's line; end is not known while it is not behind start
+    size_t start, end;          // of the content's line; end is known when it is behind start
     bool placed;                // the rest is known
     str line;
-    size_t place, into;         // where the content begins in line, and how much of the content's head was trimmed
+    size_t place;               // where the content begins in line
+    size_t into;                // how much of the content's head was trimmed
 };
 
 struct md_table_state {
@@ -85,10 +86,10 @@ struct md_handler {
 
 // Node types as small numbers, so that handlers are found by index.
 enum md_kind {
-    K_DOCUMENT = 1, K_QUOTE, K_LIST, K_ITEM, K_CODE_BLOCK, K_HTML_BLOCK, K_CUSTOM_BLOCK, K_PARAGRAPH, K_HEADING, K_RULE,
-    K_FOOTNOTE, K_TABLE, K_ROW, K_CELL,
-    K_INLINE = 32, K_TEXT, K_SOFTBREAK, K_LINEBREAK, K_CODE, K_HTML_INLINE, K_CUSTOM_INLINE, K_EMPH, K_STRONG, K_LINK,
-    K_IMAGE, K_FOOTNOTE_REF, K_STRIKE,
+    K_DOCUMENT = 1, K_QUOTE, K_LIST, K_ITEM, K_CODE_BLOCK, K_HTML_BLOCK, K_CUSTOM_BLOCK,
+    K_PARAGRAPH, K_HEADING, K_RULE, K_FOOTNOTE, K_TABLE, K_ROW, K_CELL,
+    K_INLINE = 32, K_TEXT, K_SOFTBREAK, K_LINEBREAK, K_CODE, K_HTML_INLINE, K_CUSTOM_INLINE,
+    K_EMPH, K_STRONG, K_LINK, K_IMAGE, K_FOOTNOTE_REF, K_STRIKE,
     K_COUNT = 64
 };
 

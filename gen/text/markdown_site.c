@@ -21,7 +21,8 @@ void md_stale_mark(struct md *r)
 {
     if (!r->stale)
         return;
-    str word = md_word(r, "stale.mark", "The original of this paragraph has changed since it was translated");
+    str word = md_word(r, "stale.mark",
+                       "The original of this paragraph has changed since it was translated");
     buf_lit(r->out, " <span class=\"stale-mark\" role=\"img\" aria-label=\"");
     escape_attribute(r->out, word);
     buf_lit(r->out, "\" title=\"");
@@ -65,7 +66,8 @@ static void paragraph_enter(struct md *r, cmark_node *n)
         buf_lit(r->out, "<p>");
     if (n->parent->extension && n->parent->type == CMARK_NODE_ITEM && !n->prev)
         put_box(r, n->parent->as.list.checked);
-    r->first_paragraph_open = n->parent->type == CMARK_NODE_DOCUMENT && !r->result->first_paragraph.len;
+    r->first_paragraph_open =
+        n->parent->type == CMARK_NODE_DOCUMENT && !r->result->first_paragraph.len;
     r->first_paragraph_html = r->out->len;
 }
 

@@ -10,9 +10,12 @@
 #include <string.h>
 
 enum {
-    LINES_SEARCHED = 400,  // how far below a block's first line its content may begin: link definitions come before it
-    SEARCHED = 16384,      // how far behind the last link the next is looked for: a bound for hostile pages
-    TRIES = 64,            // how many places there are tried
+    // How far below a block's first line its content may begin: link definitions come before it.
+    LINES_SEARCHED = 400,
+    // How far behind the last link the next is looked for, and how many places there are tried: a
+    // bound for hostile pages.
+    SEARCHED = 16384,
+    TRIES = 64,
 };
 
 static bool is_space(char c)
@@ -23,7 +26,8 @@ static bool is_space(char c)
 static void line_add(struct md *r, size_t *cap, size_t start)
 {
     if (r->line_count == *cap)
-        r->lines = arena_grow(r->a, r->lines, r->line_count, cap, r->line_count + 1, sizeof *r->lines);
+        r->lines =
+            arena_grow(r->a, r->lines, r->line_count, cap, r->line_count + 1, sizeof *r->lines);
     r->lines[r->line_count++] = start;
 }
 
@@ -186,7 +190,8 @@ static size_t cell_offset(struct md *r, cmark_node *cell, size_t at)
     if (at < m->start)
         *m = (struct md_map){.leaf = cell, .place = cell_start(r, cell)};
     for (; m->start < at && m->place + 1 < r->text.len; m->start++, m->place++)
-        if (r->text.ptr[m->place] == '\\' && r->text.ptr[m->place + 1] == '|' && content.ptr[m->start] == '|')
+        if (r->text.ptr[m->place] == '\\' && r->text.ptr[m->place + 1] == '|'
+            && content.ptr[m->start] == '|')
             m->place++;
     return m->place;
 }
@@ -235,7 +240,8 @@ static bool is_destination(str s, size_t at)
 static size_t bare_place(const struct md *r, str content, const cmark_node *link)
 {
     const cmark_node *child = link->first_child;
-    str text = child && !child->next && md_kind_of(child) == K_TEXT ? md_chunk(&child->as.literal) : STR_NONE;
+    str text = child && !child->next && md_kind_of(child) == K_TEXT ? md_chunk(&child->as.literal)
+                                                                    : STR_NONE;
     if (!text.len || !str_ends(md_chunk(&link->as.link.url), text))
         return content.len;
     size_t at = search_from(content, r->cursor, text);
@@ -351,7 +357,8 @@ static size_t word_count(str s, enum spacing *spacing)
     for (; i + 16 <= s.len; i += 16) {
         bytes16 v = load16(s.ptr + i), b = load16(s.ptr + i - 1);
         bytes16 line = (bytes16)(v == '\n'), other = (bytes16)((v - '\t') < 5);
-        bytes16 before = (bytes16)(b == ' ') | (bytes16)((b - '\t') < 5), space = (bytes16)(v == ' ') | other;
+        bytes16 before = (bytes16)(b == ' ') | (bytes16)((b - '\t') < 5),
+                space = (bytes16)(v == ' ') | other;
         words += count_set(before & ~space);
         lines |= line;
         uneven |= (other & ~line) | (before & space);
@@ -406,8 +413,8 @@ void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, 
     uint64_t hash = str_hash(content);
     res->words += words;
     if (res->block_count == r->block_cap)
-        res->blocks = arena_grow(r->a, res->blocks, res->block_count, &r->block_cap, res->block_count + 1,
-                                 sizeof *res->blocks);
+        res->blocks = arena_grow(r->a, res->blocks, res->block_count, &r->block_cap,
+                                 res->block_count + 1, sizeof *res->blocks);
     res->blocks[res->block_count] = (struct md_block){hash, md_block_offset(r, n), kind};
     r->stale = r->o->hooks.stale && r->o->hooks.stale(r->o->hooks.ctx, res->block_count);
     res->block_count++;

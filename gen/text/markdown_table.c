@@ -63,7 +63,8 @@ static bool is_blank(str line)
 static size_t pipe_count(str line)
 {
     size_t n = 0;
-    for (const char *p = line.ptr, *end = p + line.len; p && (p = memchr(p, '|', (size_t)(end - p))); p++)
+    for (const char *p = line.ptr, *end = p + line.len;
+         p && (p = memchr(p, '|', (size_t)(end - p))); p++)
         n++;
     return n;
 }
@@ -73,7 +74,7 @@ struct run {
     size_t start;          // offset in the body
     size_t pipes;          // in the lines so far
     size_t widest;         // columns that its rows have been counted with
-    size_t steps;          // what cmark-gfm does to try each delimiter row on the paragraph above it
+    size_t steps; // what cmark-gfm does to try each delimiter row on the paragraph above it
 };
 
 // Rows that a table could have: lines up to a blank one. Wide rows are no rows of a table.
@@ -88,7 +89,8 @@ static bool rows_fit(struct lines rest, size_t columns, size_t max_cells)
     return true;
 }
 
-static bool delimiter_fits(struct run *run, struct lines rest, size_t at, size_t columns, size_t max_cells)
+static bool delimiter_fits(struct run *run, struct lines rest, size_t at, size_t columns,
+                           size_t max_cells)
 {
     run->steps += at - run->start + run->pipes * run->pipes;
     if (run->steps > MAX_STEPS || columns > MAX_COLUMNS)

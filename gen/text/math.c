@@ -16,7 +16,7 @@
 #include "gen/text/math_letters.h"
 
 enum {
-    MAX_FORMULA = 16384,   // bytes: less than a socket holds, so that writing all before reading cannot block
+    MAX_FORMULA = 16384,   // bytes: less than a socket holds, so that writing it cannot block
     MAX_ANSWER = 4 << 20,
     FORMAT = 2,            // raised when what is kept would be made differently
 };
@@ -188,7 +188,8 @@ static bool fail(str tex, struct diag_pos at, struct diag *d, buf *out, const ch
     return false;
 }
 
-static bool convert(str tex, bool display, struct diag_pos at, struct diag *d, buf *out, buf *mathml)
+static bool convert(str tex, bool display, struct diag_pos at, struct diag *d, buf *out,
+                    buf *mathml)
 {
     buf answer = BUF_INIT;
     bool ok = false;
@@ -198,7 +199,8 @@ static bool convert(str tex, bool display, struct diag_pos at, struct diag *d, b
     if (error == EFBIG) {
         fail(tex, at, d, out, "too long", sizeof "too long" - 1);
     } else if (error) {
-        const char *why = error == ENOENT ? "blahtexml is not installed" : "blahtexml cannot be run";
+        const char *why =
+            error == ENOENT ? "blahtexml is not installed" : "blahtexml cannot be run";
         fail(tex, at, d, out, why, strlen(why));
     } else if (message.len) {
         fail(tex, at, d, out, message.ptr, message.len);
@@ -212,7 +214,8 @@ static bool convert(str tex, bool display, struct diag_pos at, struct diag *d, b
     return ok;
 }
 
-bool math_render(struct math *m, str tex, bool display, struct diag_pos at, struct diag *d, buf *out)
+bool math_render(struct math *m, str tex, bool display, struct diag_pos at, struct diag *d,
+                 buf *out)
 {
     buf key = BUF_INIT, mathml = BUF_INIT;
     put_key(&key, tex, display);

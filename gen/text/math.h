@@ -15,6 +15,7 @@ struct math *math_open(str cache_dir);
 void math_free(struct math *m);
 // Appends <math>, without style attributes. m may be NULL: then nothing is kept. False after
 // recording math-syntax; the formula's source is then appended as <code>.
-bool math_render(struct math *m, str tex, bool display, struct diag_pos at, struct diag *d, buf *out);
+bool math_render(struct math *m, str tex, bool display, struct diag_pos at, struct diag *d,
+                 buf *out);
 
 #endif

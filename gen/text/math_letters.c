@@ -5,7 +5,7 @@ static const struct alphabet {
     str variant;
     uint32_t upper, lower, digit, greek_upper, greek_lower;
 } alphabets[] = {
-#define ALPHABET(variant, upper, lower, digit, greek_upper, greek_lower)                                              \
+#define ALPHABET(variant, upper, lower, digit, greek_upper, greek_lower)                           \
     {STR(variant), upper, lower, digit, greek_upper, greek_lower},
 #include "gen/text/math_letters.def"
 };

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The one entry: ./build.sh [site|test|check|bench|probe|serve|fuzz|install|clean]
-#   site     install what is missing, compile, write site/ (this is what no verb means)
+#   site     install what is missing, compile, write site/ and check it (this is what no verb means)
 #   test     run every test; FILTER=name runs some, UPDATE=1 rewrites wanted outputs
 #   check    sanitizers, tiny buffers, shuffled order: the tests again, and the same site byte by byte
 #   bench    measure vramdoc beside hugo and a floor program; BENCH=quick for small corpora
@@ -60,8 +60,9 @@ compile() {
 
 site() {
     compile
-    if [ -f content/site.yaml ]; then "$BUILD/vramdoc" build -c content/site.yaml -s content -o site "$@"
-    else echo "content/site.yaml is not there: no site is written"; fi
+    if [ ! -f content/site.yaml ]; then echo "content/site.yaml is not there: no site is written"; return 0; fi
+    "$BUILD/vramdoc" build -c content/site.yaml -s content -o site "$@"
+    "$BUILD/vramdoc" check site
 }
 
 fuzz() {

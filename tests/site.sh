@@ -1,0 +1,34 @@
+#!/bin/sh
+# The project's own site: it builds under --strict without a warning about its content, passes its check, and comes out
+# the same from another folder, another user's umask and time zone.
+set -eu
+status=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+SOURCE_DATE_EPOCH=1700000000
+export SOURCE_DATE_EPOCH
+try() {
+    what=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then echo "ok site: $what"
+    else status=1; echo "not ok site: $what"; sed 's/^/    /' "$work/log" | head -n 20; fi
+}
+try 'it builds under --strict' vramdoc build -q --strict -c content/site.yaml -s content -o "$work/site"
+try 'it passes its check' vramdoc check --strict -q "$work/site"
+# Two copies outside of the repository, where no git gives the date of the last change.
+place() {
+    mkdir -p "$1"
+    cp -R content "$1/content"
+    for name in templates i18n; do ln -s "$ROOT/$name" "$1/$name"; done
+}
+place "$work/a"
+place "$work/else where/deep"
+in_a() { (cd "$work/a" && umask 022 && vramdoc build -q -c content/site.yaml -s content -o out); }
+elsewhere() { (cd "$work/else where/deep" && umask 077 && TZ=Asia/Kolkata LC_ALL=C vramdoc build -q -j 1 -c content/site.yaml -s content -o ../out); }
+try 'it builds in another folder' in_a
+try 'and in one with another depth, time zone and locale' elsewhere
+try 'the same bytes' diff -r "$work/a/out" "$work/else where/out"
+for lang in en es de fr hi; do
+    try "a start page in $lang" test -s "$work/site/$lang/index.html"
+done
+exit $status

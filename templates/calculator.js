@@ -205,7 +205,7 @@
     if (!name) return;
     if (name === "preset") state = { preset: e.target.value, gpu: state.gpu || "" };
     else state[name] = e.target.value;
-    requestAnimationFrame(update);
+    update();
   });
   form.addEventListener("submit", function (e) { e.preventDefault(); });
   function paste(text) {

@@ -12,6 +12,7 @@ enum {
     REPORT_TOLERANCE_LIVE = 0,  // eager gpt2
     REPORT_TOLERANCE_FAMILY =
         5,  // live bytes of the other families: written from their published operations
+    REPORT_TOLERANCE_MODEL = 50,     // adapters, experts, several GPUs, optimizers of other libraries
     REPORT_TOLERANCE_ALLOCATED = 10,
     REPORT_TOLERANCE_RESERVED = 30,
     REPORT_TOLERANCE_COMPILED = 50,

@@ -40,8 +40,8 @@ static void test_overflow(void **state)
 {
     (void)state;
     refuse("batch_size=1048576 block_size=16777216", VRAM_EOVERFLOW, "2^53");
-    refuse("n_layer=10000 n_embd=1048576 n_head=1", VRAM_EOVERFLOW, "2^53");
-    refuse("n_layer=10000 batch_size=1048576 block_size=8192 n_embd=4096 n_head=32", VRAM_EOVERFLOW,
+    refuse("n_layer=2000 n_embd=1048576 n_head=1", VRAM_EOVERFLOW, "2^53");
+    refuse("n_layer=2000 batch_size=1048576 block_size=8192 n_embd=4096 n_head=32", VRAM_EOVERFLOW,
            "2^53");
 }
 
@@ -56,8 +56,8 @@ static void test_fields(void **state)
         const char *text;
     } rows[] = {
         {"n_layer", "1000000000000000000", VRAM_ERANGE,
-         "n_layer cannot be 1000000000000000000: from 1 to 10000"},
-        {"n_layer", "99999999999999999999999", VRAM_ERANGE, "from 1 to 10000"},
+         "n_layer cannot be 1000000000000000000: from 1 to 2000"},
+        {"n_layer", "99999999999999999999999", VRAM_ERANGE, "from 1 to 2000"},
         {"n_layer", "0", VRAM_ERANGE, "from 1"},
         {"n_layer", "-3", VRAM_EVALUE, "it is a whole number"},
         {"n_layer", "1e3", VRAM_EVALUE, "it is a whole number"},

@@ -1,4 +1,4 @@
-// Owns a sandboxed Lua state: its allocator, the hook that counts, running chunks, and errors as diagnostics.
+// Owns a sandboxed Lua state: the hook that counts, running chunks, and errors as diagnostics.
 #include "gen/site/sandbox.h"
 
 #include <lauxlib.h>
@@ -26,27 +26,6 @@ static uint64_t now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-// Lua's allocator: counts what is alive and what has been asked for. NULL makes Lua collect, then fail.
-static void *limited_alloc(void *ud, void *ptr, size_t old_size, size_t new_size)
-{
-    struct sandbox *s = ud;
-    size_t old = ptr ? old_size : 0;
-    if (new_size == 0) {
-        free(ptr);
-        s->used -= old;
-        return NULL;
-    }
-    if (new_size > old) {
-        if (s->used + (new_size - old) > s->limits.memory_bytes)
-            return NULL;
-        s->churned += new_size;
-    }
-    void *moved = realloc(ptr, new_size);
-    if (moved)
-        s->used = s->used - old + new_size;
-    return moved;
 }
 
 struct sandbox *sandbox_of(lua_State *L)
@@ -183,8 +162,9 @@ struct sandbox *sandbox_new(struct sandbox_limits limits)
     s->limits.memory_bytes = limits.memory_bytes ? limits.memory_bytes : (uint64_t)64 << 20;
     s->limits.time_ms = limits.time_ms ? limits.time_ms : 5000;
     s->output = BUF_INIT;
-    s->L = lua_newstate(limited_alloc, s);
+    s->L = lua_newstate(sandbox_alloc, s);
     if (!s->L) {
+        sandbox_alloc_free(s);
         free(s);
         return NULL;
     }
@@ -206,6 +186,7 @@ void sandbox_free(struct sandbox *s)
     s->deadline_ns = UINT64_MAX;
     s->work = 0;
     lua_close(s->L);
+    sandbox_alloc_free(s);
     buf_free(&s->output);
     arena_free(&s->chunks_arena);
     free(s);

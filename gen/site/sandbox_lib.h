@@ -13,6 +13,8 @@ struct sandbox_chunk {
     struct sandbox_chunk *next;
 };
 
+enum { SANDBOX_CLASSES = 16 };   // of small blocks
+
 struct sandbox {
     lua_State *L;
     struct sandbox_limits limits;
@@ -21,6 +23,9 @@ struct sandbox {
     uint64_t used;            // bytes alive
     uint64_t churned;         // bytes allocated in this run, freed or not
     const char *tripped;      // which limit was passed in this run; NULL for none
+    struct sandbox_slab *slabs;
+    size_t slab_used;         // of the newest slab
+    struct sandbox_free *free[SANDBOX_CLASSES];
     uint64_t random;          // state of math.random
     buf output;
     arena chunks_arena;
@@ -32,6 +37,10 @@ struct sandbox {
 // Library tables, in place of Lua's own functions of the same names.
 extern const luaL_Reg sandbox_base[], sandbox_coroutine[], sandbox_table[], sandbox_string[], sandbox_math[];
 
+// Lua's allocator: counts what is alive and what has been asked for. NULL makes Lua collect, then fail.
+void *sandbox_alloc(void *ud, void *ptr, size_t old_size, size_t new_size);
+// Gives back what the allocator still holds, after lua_close.
+void sandbox_alloc_free(struct sandbox *s);
 // Raises the sticky error again when a limit was passed: called after everything that catches errors.
 void sandbox_check(lua_State *L);
 // Replaces string.format in the table on top of the stack by one that shows no addresses.

@@ -4,7 +4,7 @@
 #   test     run every test; FILTER=name runs some, UPDATE=1 rewrites wanted outputs
 #   check    sanitizers, tiny buffers, shuffled order: the tests again, and the same site byte by byte
 #   bench    measure vramdoc beside hugo and a floor program; BENCH=quick for small corpora
-#   probe    compile the GPU probe and run it
+#   probe    measure on the GPU that is here, and show which figures changed; call it again until it is done
 #   serve    build, then serve the site with live reload
 #   fuzz     libFuzzer on every target for FUZZ_SECONDS (600) each
 #   install  into prefix (/usr/local), below DESTDIR; ./build.sh clean removes what was compiled and built
@@ -23,7 +23,7 @@ zlib1g-dev:size_budgets blahtexml:formulas_to_MathML git:date_of_the_last_change
 clang:page_calculator lld:page_calculator libclang-rt-dev-wasm32:page_calculator'
 to_test='libcmocka-dev:unit_tests cmark-gfm:text_of_the_GFM_specification nodejs:browser_and_wasm_tests
 npm:browser_tests chromium:browser_tests universal-ctags:length_of_functions
-g++:the_public_header_as_C++ curl:tests_of_vramdoc_serve procps:fault_tests'
+g++:the_public_header_as_C++ curl:tests_of_vramdoc_serve procps:fault_tests slurm-wlm:many_probes_at_once'
 to_fuzz='libclang-rt-dev:libFuzzer'
 to_bench='hugo:what_we_are_compared_with'
 
@@ -88,8 +88,8 @@ bench)
     exec sh tests/bench/run.sh "$@" ;;
 probe)
     compile
-    [ -x "$BUILD/vramprobe" ] || { echo "the probe needs nvcc (CUDA Toolkit) and kernels/*.cu"; exit 3; }
-    exec "$BUILD/vramprobe" "$@" ;;
+    [ -x "$BUILD/vramprobe" ] || { echo "the probe needs nvcc (CUDA Toolkit)"; exit 3; }
+    exec sh kernels/measure.sh "$@" ;;
 serve)
     compile
     exec "$BUILD/vramdoc" serve -c content/site.yaml -s content -o site "$@" ;;

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Measures everything on the GPU that is here: checks the kernels, runs the probe, and PyTorch where it is installed; then
 # shows which figures of the pages changed. ./build.sh probe calls it. Call it again until it says that it is done: what
-# was measured is kept in $BUILD/vramprobe and $BUILD/torch_record.
+# was measured is kept in $BUILD/vramprobe.d and $BUILD/torch_record.d.
 # usage: kernels/measure.sh [SECONDS]   start no new run after so many seconds (420)
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
 seconds=${1:-420}
+begun=$(date +%s)
+left() { left=$((seconds - $(date +%s) + begun)); [ $left -gt 0 ] && echo $left || echo 0; }
 probe=$BUILD/vramprobe
 records=content/measurements
 mkdir -p "$records"
@@ -38,13 +40,13 @@ site=
 [ -z "$site" ] || [ -s "$BUILD/figures-before.txt" ] || "$BUILD/vramdoc" figures -s content >"$BUILD/figures-before.txt" 2>/dev/null || true
 
 # shellcheck disable=SC2086  # options are words
-"$probe" run $origin ${dirty:-} --force --seconds "$seconds" --state "$BUILD/vramprobe.d" -o "$record.json" || exit $?
+"$probe" run $origin ${dirty:-} --force --seconds "$(left)" --state "$BUILD/vramprobe.d" -o "$record.json" || exit $?
 
 if python3 -c 'import torch, sys; sys.exit(0 if torch.cuda.is_available() else 1)' 2>/dev/null; then
     [ "${dirty:-}" = --dirty ] && torch_dirty=--dirty || torch_dirty=
     # shellcheck disable=SC2086
     python3 kernels/torch_record.py --cited --accuracy tests/calc/truth/nanogpt.json --max-batch $origin $torch_dirty --force \
-        --seconds "$seconds" --state "$BUILD/torch_record" -o "$record-torch.json" || exit $?
+        --seconds "$(left)" --state "$BUILD/torch_record.d" -o "$record-torch.json" || exit $?
 else
     echo "PyTorch with CUDA is not here: the framework itself is not measured"
 fi

@@ -17,7 +17,7 @@ const fixture = { root: fixtureRoot, http: servedFixture.origin, file: pathToFil
 
 try {
   await looks.run(browser, site, fixture);
-  await works.run(browser, site);
+  await works.run(browser, site, fixture);
   await calculator.run(browser, site);
 } finally {
   await browser.close();

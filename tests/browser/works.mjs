@@ -151,7 +151,29 @@ async function headers(site) {
   });
 }
 
-export async function run(browser, site) {
+async function translations(browser, fixture) {
+  await check("a passage that has fallen behind is marked", async () => {
+    const tab = await open(browser, `${fixture.http}/hi/kitchen.html`);
+    try {
+      equal(await tab.locator(".stale").count(), 2, "marked passages");
+      that(/2/.test(await tab.locator(".stale-count").innerText()), "their number");
+      const name = await tab.locator(".stale-mark").first().getAttribute("aria-label");
+      that(/[\u0900-\u097f]/.test(name), `the mark's name: ${name}`);
+    } finally { await close(tab); }
+  });
+  await check("a page without a translation says so", async () => {
+    const tab = await open(browser, `${fixture.http}/hi/alone.html`);
+    try {
+      equal(await tab.evaluate(() => document.documentElement.lang), "hi", "language of the page");
+      equal(await tab.locator(".body").getAttribute("lang"), "en", "language of the text");
+      that(/English/.test(await tab.locator(".notice").innerText()), "notice");
+      that((await tab.locator("link[rel=canonical]").getAttribute("href")).endsWith("/en/alone.html"), "canonical");
+      equal(await tab.locator("link[hreflang=hi]").count(), 0, "no alternate for a translation that is not there");
+    } finally { await close(tab); }
+  });
+}
+
+export async function run(browser, site, fixture) {
   for (const scheme of ["http", "file"]) {
     await search(browser, site, scheme, "en", "memory", "gpu-out-of-memory");
     await search(browser, site, scheme, "hi", "4070", "rtx-4070");
@@ -160,5 +182,6 @@ export async function run(browser, site) {
   }
   await keyboard(browser, site);
   await figures(browser, site);
+  await translations(browser, fixture);
   await headers(site);
 }

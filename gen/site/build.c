@@ -107,14 +107,18 @@ static str language_in(str meta, arena *a)
 // What paths say depends on all paths, on the settings, and on the languages that changed pages name.
 static bool known_places(void *ctx)
 {
-    const struct build *b = ctx;
+    struct build *b = ctx;
     arena x = ARENA_INIT, y = ARENA_INIT;
     bool same = b->same_paths;
-    for (size_t i = 0, k = 0; i < b->site.read_count && same; i++, k++) {
-        const struct page *p = b->site.read_pages[i];
-        while (!str_eq(b->old->files[k].path, p->source)) k++;
-        str old = b->old->files[k].meta;
-        if (old.ptr != p->meta.ptr) same = str_eq(language_in(old, &x), language_in(p->meta, &y));
+    b->only_bodies = same && !b->emit.fresh;
+    for (size_t i = 0, k = 0; i < b->site.files.count && same; i++) {
+        const struct cache_file *f = &b->old->files[i];
+        bool is_page = k < b->site.read_count && str_eq(b->site.read_pages[k]->source, f->path);
+        str meta = is_page ? b->site.read_pages[k++]->meta : STR_NONE;
+        if (!is_page && !same_stat(&f->stat, &b->site.files.items[i].stat)) b->only_bodies = false;
+        if (!is_page || meta.ptr == f->meta.ptr) continue;
+        same = str_eq(language_in(f->meta, &x), language_in(meta, &y));
+        b->only_bodies = b->only_bodies && page_meta_same(f->meta, meta);
     }
     arena_free(&x);
     arena_free(&y);
@@ -168,6 +172,18 @@ static bool is_broken(const struct site *site, const struct document *doc)
     return false;
 }
 
+// Of a document whose pages are as they were, where nothing else has changed, the digest is known.
+static bool digest_known(const struct build *b, const struct document *doc, const struct cache_document *old)
+{
+    if (!b->only_bodies || !old || b->old->shown != b->shown || b->old->addresses != b->addresses) return false;
+    for (size_t i = 0; i < b->site.language_count; i++) {
+        const struct page *p = doc->pages[i];
+        if (p && !p->made && !(p->meta.ptr >= (char *)b->old->bytes && p->meta.ptr < (char *)b->old->bytes + b->old->len))
+            return false;
+    }
+    return true;
+}
+
 static void find_dirty(struct build *b)
 {
     struct site *site = &b->site;
@@ -177,8 +193,8 @@ static void find_dirty(struct build *b)
         struct built_document *d = &b->documents[i];
         d->document = site->documents[i];
         if (is_broken(site, d->document)) continue;
-        d->digest = digest_document(b, d->document);
         const struct cache_document *old = b->old && !b->emit.fresh ? cache_document_find(b->old, d->document->key) : NULL;
+        d->digest = digest_known(b, d->document, old) ? old->digest : digest_document(b, d->document);
         d->dirty = !old || old->digest != d->digest;
         if (d->dirty) {
             b->dirty[b->dirty_count++] = (uint32_t)i;
@@ -244,14 +260,16 @@ static void list_folders(struct build *b, struct cache *c)
     arena *a = &b->site.arena;
     size_t cap = 0, n = b->site.page_by_url.count + b->output_count;
     struct fs_stat st;
+    bool same = b->old && b->old->addresses == b->addresses && b->old->output_count == b->output_count;
+    if (same) n = b->old->folder_count;   // the very folders of the last build
     if (fs_stat(b->site.settings.output_dir.ptr, &st) == 0) c->output_inode = st.inode;
     for (size_t i = 0; i < n; i++) {
-        size_t pages = b->site.page_by_url.count;
-        str url = i < pages ? b->site.page_by_url.entries[i].key : b->outputs[i - pages].url;
-        bool is_new;
+        size_t pages = same ? 0 : b->site.page_by_url.count;
+        str url = same ? STR_NONE : i < pages ? b->site.page_by_url.entries[i].key : b->outputs[i - pages].url;
+        bool is_new = true;
         size_t slash = str_rfind(url, '/');
-        str folder = slash == url.len ? STR(".") : str_slice(url, 0, slash);
-        map_put(&seen, a, folder, &is_new);
+        str folder = same ? b->old->folders[i].path : slash == url.len ? STR(".") : str_slice(url, 0, slash);
+        if (!same) map_put(&seen, a, folder, &is_new);
         if (!is_new) continue;
         str path = arena_printf(a, "%.*s/%.*s", STR_ARG(b->site.settings.output_dir), STR_ARG(folder));
         if (fs_stat(path.ptr, &st) < 0) st.mtime_ns = 0;

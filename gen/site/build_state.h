@@ -24,6 +24,7 @@ struct build {
     struct diag *diag;
     struct cache *old;        // NULL: everything is new
     size_t cursor;            // in old->files, while pages are read in order
+    bool only_bodies;         // nothing but the text of pages has changed: what pages show of each other is as it was
     bool same_paths;          // old has the very files that are there now, changed or not
     struct emit emit;
     struct view *view;
@@ -38,6 +39,7 @@ struct build {
     str *written; size_t written_count, written_cap;                 // urls that were written to emit.work
     str *removed; size_t removed_count;
     struct map redirects;     // their urls
+    uint64_t *lists;          // [language_count] digests of what lists of a language's pages show; 0: not known yet
 };
 
 // digest.c: what documents show, as numbers; which of them are dirty.

@@ -83,9 +83,11 @@ static void make_sitemap_index(struct build *b, void *ctx, buf *out)
 }
 
 // What a language's lists show of its pages: addresses, titles, times, and descriptions where asked.
-static uint64_t pages_digest(const struct build *b, const struct language *l)
+static uint64_t pages_digest(struct build *b, const struct language *l)
 {
     buf parts = BUF_INIT;
+    if (!b->lists) b->lists = arena_new(&b->site.arena, uint64_t, b->site.language_count);
+    if (b->lists[l->index]) return b->lists[l->index];
     uint64_t h = b->shown ^ b->addresses;
     for (size_t i = 0; i < b->site.document_count; i++) {
         const struct page *p = b->site.documents[i]->pages[l->index];
@@ -97,7 +99,7 @@ static uint64_t pages_digest(const struct build *b, const struct language *l)
         h = str_hash(buf_view(&parts));
     }
     buf_free(&parts);
-    return h;
+    return b->lists[l->index] = h | 1;
 }
 
 static void write_sitemaps(struct build *b)

@@ -210,7 +210,12 @@ static str address_path(const struct site *site, const struct document *doc, str
 
 static str with_language(const struct site *site, str path, const struct language *l, arena *a)
 {
-    return site->by_folder ? arena_printf(a, "%.*s/%.*s", STR_ARG(l->tag), STR_ARG(path)) : path;
+    if (!site->by_folder) return path;
+    char *to = arena_new(a, char, l->tag.len + path.len + 2);
+    memcpy(to, l->tag.ptr, l->tag.len);
+    to[l->tag.len] = '/';
+    memcpy(to + l->tag.len + 1, path.ptr, path.len);
+    return (str){to, l->tag.len + 1 + path.len};
 }
 
 static bool claim(struct site *site, str url, struct page *p)

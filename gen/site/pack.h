@@ -11,15 +11,32 @@ struct unpack {
     bool bad;             // something was asked for that is not there
 };
 
-static inline void pack_u64(buf *out, uint64_t v) { buf_put(out, &v, sizeof v); }
+// Where n more bytes go; the caller writes them and calls pack_end with their end.
+static inline char *pack_room(buf *out, size_t n)
+{
+    if (out->cap < out->len + n + 1) buf_reserve(out, n);
+    return out->ptr + out->len;
+}
+
+static inline void pack_end(buf *out, char *end)
+{
+    *end = 0;
+    out->len = (size_t)(end - out->ptr);
+}
+
+static inline void pack_u64(buf *out, uint64_t v)
+{
+    char *to = pack_room(out, sizeof v);
+    memcpy(to, &v, sizeof v);
+    pack_end(out, to + sizeof v);
+}
 
 static inline void pack_uint(buf *out, uint64_t v)   // 7 bits a byte, small numbers short
 {
-    char bytes[10];
-    size_t n = 0;
-    for (; v >= 0x80; v >>= 7) bytes[n++] = (char)(v | 0x80);
-    bytes[n++] = (char)v;
-    buf_put(out, bytes, n);
+    char *to = pack_room(out, 10);
+    for (; v >= 0x80; v >>= 7) *to++ = (char)(v | 0x80);
+    *to++ = (char)v;
+    pack_end(out, to);
 }
 
 static inline void pack_int(buf *out, int64_t v)     // zigzag
@@ -30,7 +47,10 @@ static inline void pack_int(buf *out, int64_t v)     // zigzag
 static inline void pack_str(buf *out, str s)
 {
     pack_uint(out, s.len);
-    buf_put(out, s.ptr, s.len);
+    if (!s.len) return;
+    char *to = pack_room(out, s.len);
+    memcpy(to, s.ptr, s.len);
+    pack_end(out, to + s.len);
 }
 
 static inline struct unpack unpack_from(str s) { return (struct unpack){s.ptr, s.ptr + s.len, false}; }

@@ -121,6 +121,14 @@ bool page_meta_unpack(str packed, arena *a, struct page_meta *m)
     return !u.bad && u.at == u.end;
 }
 
+bool page_meta_same(str a, str b)
+{
+    struct unpack x = unpack_from(a), y = unpack_from(b);
+    unpack_u64(&x), unpack_u64(&y);             // content_hash
+    if (unpack_uint(&x) == PAGE_BROKEN || unpack_uint(&y) == PAGE_BROKEN || x.bad || y.bad) return false;
+    return str_eq((str){x.at, (size_t)(x.end - x.at)}, (str){y.at, (size_t)(y.end - y.at)});
+}
+
 struct reading {
     struct site *site;
     struct page **pages;       // those to read

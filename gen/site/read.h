@@ -18,6 +18,8 @@ bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *o
 void page_meta_pack(const struct page_meta *m, buf *out);
 // Views into packed; lists and pairs live in a. False when the bytes are damaged.
 bool page_meta_unpack(str packed, arena *a, struct page_meta *out);
+// Whether two packed pages differ in their text at most: their front matter and titles are the same.
+bool page_meta_same(str a, str b);
 
 // Fills meta of every page of the site: from known() where it answers, else by reading files, in workers when there are many.
 // known: the packed meta of an unchanged file, or STR_NONE. jobs: as the command line says, 0 for the processors.

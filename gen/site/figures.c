@@ -158,8 +158,9 @@ static void page_lua_run(struct figures *f)
     if (ok) {
         lua_pushcfunction(f->L, take_values);
         lua_insert(f->L, -2);
-        sandbox_call(f->sandbox, 1, 0, f->doc->page_lua, f->d);
+        ok = sandbox_call(f->sandbox, 1, 0, f->doc->page_lua, f->d);
     }
+    f->page_lua_failed = !ok;
     if (f->defined_count)
         qsort(f->defined, f->defined_count, sizeof *f->defined, by_line);
 }
@@ -236,12 +237,13 @@ static bool compile_cell(struct figures *f, str code)
     return ok;
 }
 
-// An unknown name explains an error better than what came of it.
+// An unknown name explains an error better than what came of it; and where page.lua failed, that is explanation enough.
 static bool report_unknown(struct figures *f, struct diag_pos at)
 {
     if (!f->unknown.len)
         return false;
-    diag_add(f->d, D_FIGURE_UNKNOWN, at, "%.*s", STR_ARG(f->unknown));
+    if (!f->page_lua_failed)
+        diag_add(f->d, D_FIGURE_UNKNOWN, at, "%.*s", STR_ARG(f->unknown));
     return true;
 }
 

@@ -27,7 +27,7 @@ struct figures {
     int cells;                     // registry reference: code -> compiled function
     const struct record_list *records;   // NULL until measured() asks
     str unknown;                   // name that the running cell asked for in vain
-    bool in_page_lua;
+    bool in_page_lua, page_lua_failed;
 
     // the page that is rendered
     const struct page *page;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "gen/site/images.h"
 #include "gen/site/load.h"
 
 static bool is_template_asset(str path)
@@ -46,6 +47,7 @@ static bool hash_file(struct loading *l, struct asset *x)
         return false;
     }
     x->hash = str_hash(buf_view(&l->bytes));
+    if (x->of_content) image_size(buf_view(&l->bytes), &x->width, &x->height);
     return true;
 }
 
@@ -82,6 +84,14 @@ bool assets_load(struct site *site, bool (*known)(void *ctx, str path, const str
         ok = add(&l, &site->assets.items[i], site->settings.content_dir, true) && ok;
     buf_free(&l.bytes);
     return ok;
+}
+
+const struct asset *assets_at(const struct site *site, str url)
+{
+    const struct assets *all = site->asset_index;
+    for (size_t i = 0; all && i < all->count; i++)
+        if (all->items[i].of_content && str_eq(all->items[i].url, url)) return &all->items[i];
+    return NULL;
 }
 
 static str url_of(const struct map *m, str name)

@@ -11,6 +11,7 @@ struct asset {
     struct fs_stat stat;
     uint64_t hash;
     bool of_content;
+    uint32_t width, height;   // of a picture in the content folder; 0: not known
 };
 
 struct assets {
@@ -25,5 +26,7 @@ bool assets_load(struct site *site, bool (*known)(void *ctx, str path, const str
 str assets_template(const struct site *site, str name);
 // Address below the site of a content file that is no page, by its path below the content folder; "" when there is none.
 str assets_content(const struct site *site, str path);
+// The content file at an address; NULL when there is none.
+const struct asset *assets_at(const struct site *site, str url);
 
 #endif

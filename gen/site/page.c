@@ -106,6 +106,16 @@ static void compare_with_source(struct hooks *h, str text, str file, const struc
     h->out->stale_count = h->staleness->stale_count;
 }
 
+static bool on_image_size(void *ctx, str destination, uint32_t *width, uint32_t *height)
+{
+    const struct hooks *h = ctx;
+    struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena);
+    const struct asset *x = l.kind == LINK_ASSET ? assets_at(h->r->site, l.target) : NULL;
+    if (!x || !x->width) return false;
+    *width = x->width, *height = x->height;
+    return true;
+}
+
 static bool has_anchor(const struct md_result *md, str anchor)
 {
     for (size_t i = 0; i < md->anchor_count; i++)
@@ -131,7 +141,8 @@ static bool render_body(struct hooks *h, const struct document *doc, str text, b
         .extensions = MD_GFM, .top_heading = 2,
         .math = r->math,
         .ids = translation ? r->ids : NULL, .id_count = translation ? r->id_count : 0,
-        .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word, .stale = on_stale},
+        .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word, .stale = on_stale,
+                  .image_size = on_image_size},
     };
     str file = site_path(r->site, h->page->source, r->arena);
     figures_begin_page(r->figures);
@@ -185,7 +196,7 @@ static str percent_encoded(str s, arena *a)
 // One sentence or so of a paragraph: cut between words.
 static str shortened(str s, arena *a)
 {
-    enum { SHORT = 240 };
+    enum { SHORT = 160 };
     if (s.len <= SHORT) return s;
     size_t end = str_rfind(str_slice(s, 0, SHORT), ' ');
     if (end == SHORT)

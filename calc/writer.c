@@ -173,10 +173,24 @@ static void writer_json_control(struct writer *w, unsigned char c)
     writer_char(w, hex[c & 15]);
 }
 
+// How many of the next bytes are ASCII that JSON takes as it is.
+static size_t writer_json_plain(const char *text, size_t len)
+{
+    size_t n = 0;
+    while (n < len && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' && text[n] != '\\')
+        n++;
+    return n;
+}
+
 void writer_json(struct writer *w, const char *text, size_t len)
 {
     writer_char(w, '"');
     for (size_t i = 0; i < len;) {
+        size_t plain = writer_json_plain(text + i, len - i);
+        writer_bytes(w, text + i, plain);
+        i += plain;
+        if (i == len)
+            break;
         unsigned char c = (unsigned char)text[i];
         size_t n = writer_utf8(text + i, len - i);
         if (n == 0) {

@@ -118,4 +118,5 @@ if [ -f tests/bench/bench_calc.c ]; then
     echo
     make -s BUILD="$BUILD" "$BUILD/tests/bench/bench_calc"
     "$BUILD/tests/bench/bench_calc"
+    if [ -f "$BUILD/vram.wasm" ] && command -v node >/dev/null; then BUILD=$BUILD node tests/bench/bench_wasm.mjs; fi
 fi

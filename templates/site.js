@@ -90,7 +90,7 @@
       link.href = form.dataset.root + doc[0];
       link.textContent = doc[1];
       item.append(link);
-      if (doc[2]) { var p = document.createElement("p"); p.textContent = doc[2]; item.append(p); }
+      if (doc[2]) { var p = document.createElement("p"); p.textContent = /[.!?।。؟]$/.test(doc[2]) ? doc[2] : doc[2].replace(/\s\S*$/, " …"); item.append(p); }
       list.append(item);
     });
   }

@@ -1,0 +1,117 @@
+-- Figures of the accuracy page: computed values beside recorded, publicly reported and measured ones, none left out.
+
+-- What PyTorch 1.13.1's own dispatcher, autocast and autograd recorded, on tensors without storage: peaks of live bytes.
+local recorded = {
+  {"rtx4070_fp16", 6187763980, {preset = "nanogpt-30m"}},
+  {"rtx4070_fp32", 8310966532, {preset = "nanogpt-30m", dtype = "float32", attention = "mem_efficient"}},
+  {"rtx4070_fp16_math", 7100418220, {preset = "nanogpt-30m", attention = "math"}},
+  {"rtx4070_fp16_bias", 6188175776, {preset = "nanogpt-30m", bias = true}},
+  {"rtx4070_V256", 943540488, {preset = "nanogpt-30m", vocab_size = 256}},
+  {"rtx4070_fp16_ckpt", 5560584364, {preset = "nanogpt-30m", checkpointing = "block"}},
+  {"shakespeare_char", 1694418952, {preset = "shakespeare-char"}},
+  {"gpt2_B4", 6090805756, {preset = "gpt2", batch_size = 4, dtype = "float16"}},
+  {"oom_gpt2_B16", 17651847676, {preset = "oom-gpt2"}},
+  {"gpt2_B32_V256_ckpt", 3880571204, {preset = "gpt2", batch_size = 32, vocab_size = 256, checkpointing = "block"}},
+}
+
+local figures = {}
+for i, row in ipairs(recorded) do
+  row[3].compile, row[3].mode = "none", "reference"
+  figures["recorded_" .. i] = computed(row[2], "B", "PyTorch 1.13.1's dispatcher, recorded: " .. row[1])
+  figures["exact_" .. i] = vram.estimate(row[3]).peak_live_bytes
+end
+
+-- What others measured: name, MiB, address, configuration, field of the estimate that stands beside it.
+local torchtune = "https://github.com/pytorch/torchtune"
+local gpt2_2019 = "https://github.com/huggingface/transformers/pull/2356"
+local function llama(changes)
+  local config = {preset = "llama-3.1-8b", batch_size = 2, cross_entropy = "chunked"}
+  for key, value in pairs(changes) do config[key] = value end
+  return config
+end
+local function hf_gpt2(changes)
+  local config = {preset = "hf-gpt2", dtype = "float32", attention = "math", batch_size = 4}
+  for key, value in pairs(changes) do config[key] = value end
+  return config
+end
+local function titan(cross_entropy)
+  return {preset = "llama-3.1-8b", seq_len = 8192, parallel = "fsdp", n_gpu = 8, checkpointing = "block",
+    cross_entropy = cross_entropy}
+end
+local others = {
+  {"nanogpt", 4464, "https://lzwjava.github.io/rtx-4070-vram-usage-en", {preset = "nanogpt-30m"}, "process_bytes"},
+  {"mingpt", 5747.7, "https://github.com/karpathy/minGPT/pull/106", {preset = "hf-gpt2-xl", dtype = "float32"}, "grad_bytes"},
+  {"gemma", 28000, "https://arxiv.org/abs/2411.09009", {preset = "gemma-2-2b", seq_len = 8192}, "logits"},
+  {"titan", 50769.9, "https://github.com/pytorch/torchtitan/pull/996", titan(nil), "peak_reserved_bytes"},
+  {"titan_chunked", 43274.2, "https://github.com/pytorch/torchtitan/pull/996", titan("chunked"), "peak_reserved_bytes"},
+  {"full_4090", 19353.6, torchtune, llama{optimizer = "adamw_8bit", checkpointing = "block"}, "peak_reserved_bytes"},
+  {"full_a6000", 38297.6, torchtune, llama{optimizer = "adamw_8bit", checkpointing = "block"}, "peak_reserved_bytes"},
+  {"lora_4090", 16588.8, torchtune, llama{lora_rank = 8, checkpointing = "block"}, "peak_reserved_bytes"},
+  {"lora_a6000", 31027.2, torchtune, llama{lora_rank = 8}, "peak_reserved_bytes"},
+  {"qlora_4090", 7577.6, torchtune, llama{lora_rank = 8, quantization = "nf4_double", checkpointing = "block"},
+    "peak_reserved_bytes"},
+  {"lora_70b", 28262.4, torchtune, {preset = "llama-3.1-70b", batch_size = 2, lora_rank = 16, checkpointing = "block",
+    cross_entropy = "chunked", parallel = "fsdp", n_gpu = 8}, "peak_reserved_bytes"},
+  {"gpt2_512", 10137.6, gpt2_2019, hf_gpt2{seq_len = 512}, "process_bytes"},
+  {"gpt2_1024", 20889.6, gpt2_2019, hf_gpt2{}, "process_bytes"},
+  {"medium_512", 23920.6, gpt2_2019, hf_gpt2{preset = "hf-gpt2-medium", seq_len = 512}, "process_bytes"},
+  {"zero2", 26316.8, "https://arxiv.org/abs/2309.12307", {preset = "llama-2-7b", seq_len = 8192, lora_rank = 8,
+    lora_targets = "attention", checkpointing = "block", parallel = "zero2", n_gpu = 8}, "peak_reserved_bytes"},
+  {"context_lazy", 271.7, "https://github.com/pytorch/pytorch/pull/86509", {preset = "gpt2"}, "context_bytes"},
+  {"context_ada", 426, "https://github.com/unslothai/unsloth-zoo/pull/1053", {preset = "gpt2", gpu = "RTX 6000 Ada"},
+    "context_bytes"},
+}
+for _, row in ipairs(others) do
+  local name, MiB_seen, address, config, field = row[1], row[2], row[3], row[4], row[5]
+  local run = vram.estimate(config)
+  figures[name .. "_reported"] = reported(MiB_seen * 2^20, "B", address)
+  figures[name .. "_predicted"] = field == "logits" and run.breakdown.logits or run[field]
+end
+
+-- Requests that failed: the size in the message, and the tensor that the estimator finds for it.
+local message = "CUDA out of memory. Tried to allocate 786.00 MiB"
+figures.v100_reported = reported(786 * 2^20, "B", "https://github.com/karpathy/nanoGPT/issues/61")
+local v100 = vram.explain_oom(message, {preset = "gpt2", batch_size = 4, dtype = "float16"})
+figures.v100_predicted = computed(v100.tensors[1].bytes, "B", "vramcalc explain-oom: batch_size=4 dtype=float16 preset=gpt2")
+figures.t4_reported = reported(786 * 2^20, "B", "https://github.com/huggingface/transformers/issues/3360")
+local t4 = vram.explain_oom(message, hf_gpt2{})
+figures.t4_predicted = computed(t4.tensors[1].bytes, "B",
+  "vramcalc explain-oom: attention=math batch_size=4 dtype=float32 preset=hf-gpt2")
+
+-- The run that did not fit: what it needs, and what the card offers.
+figures.oom_predicted = vram.estimate{preset = "oom-gpt2"}.process_bytes
+figures.oom_card = given(12282 * 2^20, "B")
+figures.oom_reported = reported(12282 * 2^20, "B", "https://lzwjava.github.io/gpu-memory-fix-en")
+
+-- Reported, and not compared.
+figures.nanochat = reported(9448 * 2^20, "B", "https://lzwjava.github.io/nanochat-rtx-4070-training-summary-en")
+figures.small_3090 = reported(9178 * 2^20, "B", "https://github.com/karpathy/autoresearch/pull/24")
+figures.one_head = reported(45347.2 * 2^20, "B", "https://github.com/huggingface/trl/pull/6858")
+figures.offloaded = reported(14233.6 * 2^20, "B", torchtune)
+figures.bert = reported(14949 * 2^20, "B", "https://huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy")
+
+-- The compiled run's reserved memory, and the range of the context.
+local compiled = vram.estimate{preset = "nanogpt-30m"}
+local eager = vram.estimate{preset = "nanogpt-30m", compile = "none"}
+figures.context_from = given(200 * 2^20, "B")
+figures.context_usual = given(300 * 2^20, "B")
+figures.context_to = given(430 * 2^20, "B")
+
+-- Our own measurements, or "not measured yet".
+local function framework(engine, value)
+  return measured("framework_step", {engine = engine, batch_size = 16, block_size = 512, seq_len = 512, n_embd = 384,
+    n_layer = 6, vocab_size = 50304, dtype = "float16", attention = "flash", gradient_accumulation_steps = 4,
+    checkpointing = "none", loop = "train", value = value})
+end
+figures.eager_allocated = eager.peak_allocated_bytes
+figures.eager_reserved = eager.peak_reserved_bytes
+figures.compiled_allocated = compiled.peak_allocated_bytes
+figures.compiled_reserved = compiled.peak_reserved_bytes
+figures.default_context = compiled.context_bytes
+figures.eager_allocated_measured = framework("torch-eager", "max_memory_allocated_bytes")
+figures.eager_reserved_measured = framework("torch-eager", "max_memory_reserved_bytes")
+figures.compiled_allocated_measured = framework("torch-compile", "max_memory_allocated_bytes")
+figures.compiled_reserved_measured = framework("torch-compile", "max_memory_reserved_bytes")
+figures.context_measured = measured("context", {value = "context_bytes"})
+
+return figures

@@ -54,6 +54,7 @@ static int prepare(lua_State *L)
     lua_newtable(L);
     figures_open_values(L);
     figures_open_vram(L);
+    figures_open_charts(L);
     lua_pushvalue(L, -1);
     f->values = luaL_ref(L, LUA_REGISTRYINDEX);   // the functions, until page.lua has returned
     lua_newtable(L);

@@ -146,7 +146,7 @@ static void put_value(const struct figure *g, buf *out)
 }
 
 // Given values are what the text itself states: they have no source to go to.
-static void put_figure(struct figures *f, const struct shown *s, buf *out)
+void figure_html(struct figures *f, const struct shown *s, buf *out)
 {
     const struct figure *g = s->figure;
     const char *kind = figure_kind_name(g->kind);
@@ -177,9 +177,13 @@ bool figures_cell(struct figures *f, const struct page *page, str code, struct d
         buf_lit(out, "</code>");
         return false;
     }
+    if (!s.figure) {
+        buf_str(out, s.html);
+        return true;
+    }
     if (!s.figure->name.len)
         s.figure->name = arena_str(&f->arena, code);
-    put_figure(f, &s, out);
+    figure_html(f, &s, out);
     return true;
 }
 

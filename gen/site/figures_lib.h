@@ -46,6 +46,7 @@ struct shown {
     enum shown_style style;
     enum byte_unit unit;           // of SHOWN_BYTES
     int decimals;
+    str html;                      // of a chart, which has no figure
 };
 
 struct figures *figures_of(lua_State *L);
@@ -53,6 +54,10 @@ struct figures *figures_of(lua_State *L);
 void figures_open_values(lua_State *L);
 void figures_open_records(lua_State *L);
 void figures_open_vram(lua_State *L);
+void figures_open_charts(lua_State *L);
+// Leaves HTML blocks as the value of a cell; html lives in the figures' arena.
+int chart_push(lua_State *L, str html);
+bool chart_at(lua_State *L, int index, str *html);
 // Leaves f as a Lua value.
 void figure_push(lua_State *L, struct figure *f);
 struct figure *figure_new(lua_State *L, double value, str unit, enum figure_kind kind, str source);
@@ -65,6 +70,8 @@ const char *figure_kind_name(enum figure_kind kind);
 bool figure_is_bytes(str unit, double *scale);
 // Appends the value in words of the language: "5.901 MiB", "not measured yet".
 void shown_text(const struct shown *s, const struct language *l, buf *out);
+// Appends a figure with its kind and a link to its source, and notes the citation.
+void figure_html(struct figures *f, const struct shown *s, buf *out);
 // Appends a source with its addresses as links.
 void source_html(const struct figure *f, buf *out);
 // Records the newest valid result for a query table at index; see figures_record.c.

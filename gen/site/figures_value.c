@@ -341,7 +341,7 @@ static int figure_index(lua_State *L)
 static int push_shown(lua_State *L, enum shown_style style, struct figure *g, enum byte_unit unit, int decimals)
 {
     struct shown *s = lua_newuserdatauv(L, sizeof *s, 0);
-    *s = (struct shown){g, style, unit, decimals};
+    *s = (struct shown){g, style, unit, decimals, STR("")};
     luaL_setmetatable(L, SHOWN_META);
     return 1;
 }
@@ -412,11 +412,8 @@ bool shown_at(lua_State *L, int index, struct shown *out)
 {
     struct shown *s = luaL_testudata(L, index, SHOWN_META);
     struct figure *g = figure_at(L, index);
-    if (s)
-        *out = *s;
-    else if (g)
-        *out = (struct shown){g, SHOWN_DEFAULT, UNIT_MiB, -1};
-    return s || g;
+    *out = s ? *s : (struct shown){g, SHOWN_DEFAULT, UNIT_MiB, -1, STR("")};
+    return s || g || chart_at(L, index, &out->html);
 }
 
 static const luaL_Reg methods[] = {

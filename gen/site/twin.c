@@ -56,7 +56,9 @@ static bool put_cell(struct twin *t, size_t *at)
     str code = str_trim(str_slice(rest, 7, end));
     for (size_t i = t->next_cell; i < t->render->cell_count && end < rest.len; i++) {
         if (!str_eq(t->render->cells[i].code, code)) continue;
-        put_text(t->out, t->render->cells[i].html);
+        str html = t->render->cells[i].html;
+        if (twin_is_block(html)) twin_block(html, t->out);
+        else put_text(t->out, html);
         t->next_cell = i + 1;
         *at += end + 1;
         return true;

@@ -9,5 +9,8 @@ str twin_url(str url, arena *a);
 // Appends the twin of page p as it is shown in language l at url. o: of its render, for links and figures.
 void twin_write(struct page_renderer *r, const struct page_output *o, const struct page *p, const struct language *l,
                 str url, str text, buf *out);
+// Whether a cell's HTML is a block (a chart, a section); appends one as Markdown.
+bool twin_is_block(str html);
+void twin_block(str html, buf *out);
 
 #endif

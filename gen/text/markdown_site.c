@@ -1,5 +1,7 @@
 // The blocks of a site's page: paragraphs, lists with tasks, quotes and GitHub's alerts; and the
 // table of all functions.
+#include <string.h>
+
 #include "gen/text/escape.h"
 #include "gen/text/markdown_render.h"
 
@@ -78,9 +80,25 @@ static void first_paragraph_done(struct md *r)
     r->result->first_paragraph = md_html_plain(r, md_html_unlinked(r, html));
 }
 
+// A paragraph that is nothing but a cell whose HTML is a block (a chart, a section) becomes that
+// block: its own tag goes.
+static bool leave_block_cell(struct md *r, const cmark_node *n)
+{
+    str html = str_slice(buf_view(r->out), r->first_paragraph_html, r->out->len);
+    bool block = str_starts(html, STR("<figure")) || str_starts(html, STR("<section"));
+    const cmark_node *only = n->first_child;
+    if (!block || !only || only->next || only->type != CMARK_NODE_CODE || md_in_tight_list(n))
+        return false;
+    size_t tag = str_rfind(str_slice(buf_view(r->out), 0, r->first_paragraph_html), '<');
+    memmove(r->out->ptr + tag, html.ptr, html.len + 1);
+    r->out->len = tag + html.len;
+    r->first_paragraph_open = r->stale = false;
+    return true;
+}
+
 static void paragraph_leave(struct md *r, cmark_node *n)
 {
-    if (md_caption_leave(r, n))
+    if (md_caption_leave(r, n) || leave_block_cell(r, n))
         return;
     if (r->first_paragraph_open)
         first_paragraph_done(r);

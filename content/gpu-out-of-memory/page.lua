@@ -22,6 +22,15 @@ local function framework(engine, batch, accumulation, value)
     checkpointing = "none", loop = "train", value = value})
 end
 
+-- What the process takes at other batch sizes, with the same effective batch.
+local batches = {}
+for _, batch in ipairs{1, 2, 4, 8, 12, 16, 20, 24} do
+  local changes = {preset = "oom-gpt2", batch_size = batch, gradient_accumulation_steps = 2}
+  local with = vram.estimate(changes).process_bytes
+  changes.compile = "none"
+  batches[#batches + 1] = {batch, vram.estimate(changes).process_bytes, with}
+end
+
 return {
   card = given(12282 * 2^20, "B"),
   context_low = reported(287047680, "B", "https://github.com/pytorch/pytorch/pull/86509"),
@@ -60,4 +69,7 @@ return {
   full_logits = computed(4 * logits, "B", "batch_size * block_size * vocab_size * 4 bytes"),
   message_size = reported(786 * 2^20, "B", "https://github.com/karpathy/nanoGPT/issues/61"),
   message_tensor = computed(8 * 1024 * 50304 * 2, "B", "8 * 1024 * 50304 * 2 bytes: the fp16 logits of batch 8, length 1024"),
+
+  batch_fit = {title = "chart.batch", rows_title = "chart.batch.size", x = "chart.batch.size", rows = batches,
+    columns = {"chart.eager", "chart.compiled"}, limit = given(12282 * 2^20, "B"), limit_label = "chart.card"},
 }

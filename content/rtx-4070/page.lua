@@ -107,4 +107,45 @@ for i, config in ipairs(setups) do
   figures["megatron_" .. i] = claimed(rules[4].bytes, "B", megatron)
 end
 
+-- The peak by category, eager and compiled: what is more than a mebibyte.
+local parts = {}
+for _, name in ipairs{"logits", "activations", "backward", "parameters", "gradients", "optimizer", "weight_casts", "workspaces"} do
+  local a, b = run.breakdown[name], compiled.breakdown[name]
+  if a > 2^20 or b > 2^20 then parts[#parts + 1] = {"calc.part." .. name, a, b} end
+end
+figures.peak_parts = {title = "chart.parts", rows_title = "chart.part", columns = {"chart.eager", "chart.compiled"}, rows = parts}
+
+-- The second iteration, event by event: the highest of each of 240 slices.
+local live, marks, micro = {}, {}, nil
+vram.trace({preset = "nanogpt-30m", compile = "none", mode = "reference"}, function(event)
+  local phase = event.phase
+  if not phase:find("it1", 1, true) then return end
+  local kind = phase:match("m%d+$") or phase
+  if micro and kind ~= micro then marks[#marks + 1] = #live end
+  micro = kind
+  live[#live + 1] = event.live
+end)
+local slices, points = 240, {}
+for i, bytes in ipairs(live) do
+  local slice = (i - 1) * slices // #live + 1
+  points[slice] = math.max(points[slice] or 0, bytes)
+end
+for i, at in ipairs(marks) do marks[i] = at * slices // #live end
+local highest = {}
+for i = 1, #run.phases do
+  local phase = run.phases[i]
+  local kind = phase.name:match("^(%a+):it1") or phase.name:match("^(step)")
+  local bytes = phase.peak_live_bytes
+  if kind and (not highest[kind] or bytes > highest[kind]) then highest[kind] = bytes end
+end
+figures.step_memory = {title = "chart.step", rows_title = "chart.phase", x = "chart.step.x", columns = {"chart.peak"},
+  points = points, marks = marks,
+  rows = {{"chart.forward", highest.fwd}, {"chart.backward", highest.bwd}, {"chart.optimizer", highest.step}}}
+
+local names = {"nanogpt-30m", "gpt2, batch 16", "gpt2, batch 4", "gpt2, batch 4, float32", "shakespeare-char", "gpt2-medium, batch 4",
+  "nanogpt-30m, vocab 256"}
+local pairs_of_rule = {}
+for i, name in ipairs(names) do pairs_of_rule[i] = {name, figures["thumb_" .. i], figures["truth_" .. i]} end
+figures.rule_and_truth = {title = "chart.rules", rows_title = "chart.setup", columns = {"chart.rule", "chart.computed"}, rows = pairs_of_rule}
+
 return figures

@@ -45,7 +45,7 @@ all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n) \
 # A program finds templates and words beside itself, wherever BUILD is.
 $(BUILD)/templates $(BUILD)/i18n:
 	@mkdir -p $(BUILD)
-	@ln -sfn $(CURDIR)/$(@F) $@
+	@ln -sfn "$(CURDIR)/$(@F)" $@
 
 skipped:
 	@$(if $(CORE),:,echo "calc/ is not there: the estimator is skipped")

@@ -1,0 +1,38 @@
+#!/bin/sh
+# build.sh in a folder of its own, whose name has a space: what it asks for where it may not install, and what clean leaves.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+clone="$work/a clone"
+mkdir -p "$clone/templates" "$clone/i18n" "$clone/site" "$clone/.site.vramdoc-cache" "$work/bin"
+cp "$ROOT/build.sh" "$ROOT/Makefile" "$clone/"
+cd "$clone"
+unset BUILD
+failed=0
+case_of() { if [ "$2" = "$3" ]; then echo "ok build.sh: $1"; else echo "not ok build.sh: $1: wanted '$3', got '$2'"; failed=1; fi; }
+
+# Programs and words beside each other, where the folder's name has a space.
+touch templates/page.html
+make -s build/templates >"$work/log" 2>&1 || cat "$work/log"
+case_of "templates are found beside the programs" "$(ls build/templates 2>&1)" page.html
+
+# A machine with no package, no root and no sudo: one line to run, and nothing is tried.
+for program in sh dirname tr grep; do ln -s "$(command -v $program)" "$work/bin/$program"; done
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"
+printf '#!/bin/sh\necho 1000\n' >"$work/bin/id"
+printf '#!/bin/sh\ntouch "%s"\n' "$work/apt-ran" >"$work/bin/apt-get"
+chmod +x "$work"/bin/dpkg-query "$work"/bin/id "$work"/bin/apt-get
+rc=0
+PATH="$work/bin" ./build.sh </dev/null >"$work/log" 2>&1 || rc=$?
+case_of "exit code without root" "$rc" 3
+case_of "the last line is what to run" "$(tail -n 1 "$work/log" | cut -d' ' -f1-9)" \
+    "no root here; please run: apt-get install --no-install-recommends -y"
+for package in gcc make libyaml-dev libicu-dev lld; do
+    case_of "$package is asked for" "$(tail -n 1 "$work/log" | grep -cw -e "$package")" 1
+done
+case_of "nothing is installed" "$(ls "$work/apt-ran" 2>/dev/null || true)" ''
+
+touch site/.gitignore site/index.html build/vramdoc templates/vram.js templates/vram.wasm.js .site.vramdoc-cache/state
+./build.sh clean >"$work/log" 2>&1 || cat "$work/log"
+case_of "what clean leaves" "$(find . -type f | sort | tr '\n' ' ')" './Makefile ./build.sh ./site/.gitignore ./templates/page.html '
+exit $failed

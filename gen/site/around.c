@@ -25,6 +25,7 @@ static void make_404(struct build *b, void *ctx, buf *out)
     struct view_page v = {.language = l, .document = home, .page = NULL, .kind = STR("404"), .layout = STR("404"),
                           .updated = INT64_MIN, .published = INT64_MIN, .current = l->index, .need = page_need, .ctx = &c};
     v.url = e->url;
+    v.is_lost = true;
     buf title = BUF_INIT;
     catalog_format(l->catalog, STR("404.title"), NULL, 0, &title, NULL);
     v.title = buf_view(&title);

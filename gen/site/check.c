@@ -24,6 +24,7 @@ struct checking {
     size_t *pages, page_count;  // places of HTML files in all
     struct map by_url;          // url -> struct checked *
     struct map fallbacks;       // urls of pages that are shown in another language
+    str base_path;              // of the site on its server, "docs/"; "" for none
     arena arena;
     struct diag *d;
     struct check_summary *out;
@@ -88,14 +89,16 @@ static void list_files(struct checking *c)
     }
 }
 
-// The manifest names pages that show another language than their address says.
-static void read_fallbacks(struct checking *c)
+// The manifest names pages that show another language than their address says, and the path that the site will have.
+static void read_manifest(struct checking *c)
 {
     str path = path_of(c, STR("manifest.json"), &c->arena);
     buf text = BUF_INIT;
     json_t *root = fs_read(path.ptr, 0, &text) == 0 ? json_loadb(text.ptr, text.len, 0, NULL) : NULL;
     const char *key;
     json_t *value;
+    const char *base = json_string_value(json_object_get(root, "base_path"));
+    c->base_path = arena_str(&c->arena, base && *base ? str_c(base + 1) : STR_NONE);
     json_object_foreach(json_object_get(root, "outputs"), key, value)
         if (json_object_get(value, "shows")) map_put(&c->fallbacks, &c->arena, str_c(key), NULL);
     json_decref(root);
@@ -113,6 +116,8 @@ static void check_link(struct checking *c, const struct checked *from, const str
 {
     struct diag_pos at = {.file = path_of(c, from->url, &c->arena), .line = l->line, .col = l->col};
     struct checked *to = map_get(&c->by_url, l->target);
+    if (!to && c->base_path.len && str_starts(l->target, c->base_path))   // written from the server's root
+        to = map_get(&c->by_url, str_slice(l->target, c->base_path.len, l->target.len));
     c->out->links++;
     if (!to) {
         str index = arena_printf(&c->arena, "%.*s/index.html", STR_ARG(l->target));
@@ -201,7 +206,7 @@ static bool run(struct checking *c, unsigned jobs)
         return false;
     }
     list_files(c);
-    read_fallbacks(c);
+    read_manifest(c);
     struct workers_plan plan = {.job_count = (c->page_count + FILES_A_JOB - 1) / FILES_A_JOB, .workers = jobs,
                                 .job_timeout_ms = 60000, .job = job, .result = result, .ctx = c};
     if (plan.job_count && workers_run(&plan) < 0) return false;

@@ -157,3 +157,11 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
     buf_free(&joined), buf_free(&found), buf_free(&b);
     return out;
 }
+
+str link_base_path(str base_url)
+{
+    size_t host = str_search(base_url, STR("://"));
+    if (host == base_url.len) return STR_NONE;
+    str rest = str_slice(base_url, host + 3, base_url.len);
+    return str_slice(rest, str_find(rest, '/'), rest.len);
+}

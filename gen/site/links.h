@@ -7,6 +7,9 @@
 // Appends the address of to (below the site) as it is written in the page from: "../de/x.html". Not escaped.
 void link_relative(str from, str to, buf *out);
 
+// The path of base_url, "/docs" of "https://example.org/docs"; "" for none.
+str link_base_path(str base_url);
+
 enum link_kind {
     LINK_OUTSIDE,      // another site, a mail address: left as it is
     LINK_HERE,         // an anchor of the same page

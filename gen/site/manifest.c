@@ -2,6 +2,7 @@
 #include "gen/site/manifest.h"
 
 #include "gen/site/assets.h"
+#include "gen/site/links.h"
 #include "gen/site/record.h"
 #include "gen/site/twin.h"
 #include "gen/text/escape.h"
@@ -75,7 +76,14 @@ static void make_manifest(struct build *b, void *ctx, buf *out)
     struct list inputs = {out, 0}, outputs = {out, 0};
     (void)ctx;
     buf_reserve(out, 3 * b->site.page_count * 96 + 4096);
-    buf_lit(out, "{\n  \"generator\": \"vramdoc\",\n  \"inputs\": {");
+    buf_lit(out, "{\n  \"generator\": \"vramdoc\",\n");
+    str base_path = link_base_path(b->site.settings.base_url);
+    if (base_path.len) {
+        buf_lit(out, "  \"base_path\": \"");
+        escape_json(out, base_path);
+        buf_lit(out, "/\",\n");
+    }
+    buf_lit(out, "  \"inputs\": {");
     list_inputs(b, &inputs);
     buf_lit(out, "\n  },\n  \"outputs\": {");
     list_outputs(b, &outputs);

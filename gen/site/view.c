@@ -269,7 +269,9 @@ static void page_begin(struct view *v, struct view_page *p, struct diag *d, buf 
     v->page = p;
     v->d = d;
     v->out = out;
-    v->variant = (struct view_variant){depth_of(p->url), p->is_fallback};
+    bool lost = p->is_lost && v->site->settings.base_url.len;
+    v->variant = (struct view_variant){lost ? DEPTH_LOST : depth_of(p->url), p->is_fallback};
+    v->base_path = link_base_path(v->site->settings.base_url);
     v->scope = SCOPE_PAGE;
     v->marking = -1;
     v->recording = NULL;

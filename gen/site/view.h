@@ -26,6 +26,7 @@ struct view_page {
     str title, lede, description, kind, layout;
     str body;                              // HTML
     bool is_fallback, has_math;
+    bool is_lost;                          // shown for any address that is not there: urls start at base_url's path, if known
     str canonical, edit_url, report_url;   // addresses
     str markdown_url, feed_url, image, target;   // urls; target: where a redirect leads
     struct view_link previous, next;       // url "" for none

@@ -13,6 +13,7 @@ enum view_scope { SCOPE_SITE, SCOPE_LANGUAGE, SCOPE_DOCUMENT, SCOPE_PAGE };
 
 // Addresses go up to the site's root as often as the page lies deep; a fallback page has other alternates.
 struct view_variant { uint32_t depth; bool is_fallback; };
+enum { DEPTH_LOST = 1 << 20 };  // the depth of pages that may be shown anywhere: addresses start at the server's root
 
 // A stretch of a once block's output that depends on whether its item is the current translation.
 struct view_segment { size_t item, from; };     // item: index in translations; SIZE_MAX for none
@@ -56,6 +57,7 @@ struct view {
     struct diag *d;
     buf *out;
     struct view_variant variant;
+    str base_path;              // of base_url, for DEPTH_LOST: "/docs"
     bool asked[VIEW_LISTS];
     enum view_scope scope;      // of the once block that is rendered; SCOPE_PAGE outside
     int marking;                // what "current" answers: -1 the truth, 0 never, 1 always
@@ -83,11 +85,27 @@ void view_push_html(lua_State *L, str bytes);
 void view_push_html_copy(lua_State *L, str bytes);
 // The HTML value at index, or NULL.
 const struct view_html *view_to_html(lua_State *L, int index);
-// A url as it is written in the page: relative, going up to the root and down again.
+// A url as it is written in the page: relative, going up to the root and down again; on a lost page from the server's root.
 void view_push_url(struct view *v, str url);
+// {iso, text} in the page's language, or nil for an unknown time.
+void view_push_date(struct view *v, int64_t seconds);
+// Into the table on top of the stack.
+void view_set_str(lua_State *L, const char *key, str s);
+void view_set_url(struct view *v, const char *key, str url);
 struct view *view_of(lua_State *L);
 
 extern const luaL_Reg view_emitters[], view_functions[], view_html_methods[];
+
+// The lists of a page: each pushes one table. field is the row of the look-up that asks, and none of them needs it.
+struct view_field;
+void view_push_translations(struct view *v, const struct view_field *field);
+void view_push_alternates(struct view *v, const struct view_field *field);
+void view_push_crumbs(struct view *v, const struct view_field *field);
+void view_push_children(struct view *v, const struct view_field *field);
+void view_push_toc(struct view *v, const struct view_field *field);
+void view_push_provenance(struct view *v, const struct view_field *field);
+void view_push_figures(struct view *v, const struct view_field *field);
+
 int view_page_index(lua_State *L);
 int view_site_index(lua_State *L);
 int view_translation_index(lua_State *L);

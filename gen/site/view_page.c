@@ -7,9 +7,9 @@
 
 #define NO_LIST VIEW_LISTS
 
-struct field {
+struct view_field {
     const char *name;
-    void (*push)(struct view *v, const struct field *f);
+    void (*push)(struct view *v, const struct view_field *f);
     size_t offset;              // in struct view_page
     enum view_scope scope;      // whose pages agree on it
     enum view_list list;        // what need() must fill before
@@ -17,47 +17,56 @@ struct field {
 
 // ---- values ------------------------------------------------------------------------------------
 
-static const void *member(const struct view *v, const struct field *f)
+static const void *member(const struct view *v, const struct view_field *f)
 {
     return (const char *)v->page + f->offset;
 }
 
-static void push_text(struct view *v, const struct field *f)
+static void push_text(struct view *v, const struct view_field *f)
 {
     view_push_str(v->L, *(const str *)member(v, f));
 }
 
-static void push_html(struct view *v, const struct field *f)
+static void push_html(struct view *v, const struct view_field *f)
 {
     view_push_html(v->L, *(const str *)member(v, f));
 }
 
-static void push_bool(struct view *v, const struct field *f)
+static void push_bool(struct view *v, const struct view_field *f)
 {
     lua_pushboolean(v->L, *(const bool *)member(v, f));
 }
 
-static void push_count(struct view *v, const struct field *f)
+static void push_count(struct view *v, const struct view_field *f)
 {
     lua_pushinteger(v->L, *(const uint32_t *)member(v, f));
 }
 
-// The way from the page up to the site's root and down to url. Within what pages of several folders share, only the depth of
-// the page may show.
+// The way from the page up to the site's root. Within what pages of several folders share, only the depth of the page may show.
+static void put_root(struct view *v)
+{
+    if (v->variant.depth == DEPTH_LOST) {
+        buf_str(&v->scratch, v->base_path);
+        buf_char(&v->scratch, '/');
+        return;
+    }
+    for (uint32_t i = 0; i < v->variant.depth; i++)
+        buf_lit(&v->scratch, "../");
+}
+
 void view_push_url(struct view *v, str url)
 {
     buf_clear(&v->scratch);
-    if (v->scope != SCOPE_DOCUMENT && v->scope != SCOPE_SITE) {
+    if (v->scope != SCOPE_DOCUMENT && v->scope != SCOPE_SITE && v->variant.depth != DEPTH_LOST) {
         link_relative(v->page->url, url, &v->scratch);
     } else {
-        for (uint32_t i = 0; i < v->variant.depth; i++)
-            buf_lit(&v->scratch, "../");
+        put_root(v);
         buf_str(&v->scratch, url);
     }
     view_push_str(v->L, buf_view(&v->scratch));
 }
 
-static void push_url(struct view *v, const struct field *f)
+static void push_url(struct view *v, const struct view_field *f)
 {
     str url = *(const str *)member(v, f);
     if (url.len)
@@ -66,20 +75,19 @@ static void push_url(struct view *v, const struct field *f)
         lua_pushliteral(v->L, "");
 }
 
-static void set_str(lua_State *L, const char *key, str s)
+void view_set_str(lua_State *L, const char *key, str s)
 {
     view_push_str(L, s);
     lua_setfield(L, -2, key);
 }
 
-static void set_url(struct view *v, const char *key, str url)
+void view_set_url(struct view *v, const char *key, str url)
 {
     view_push_url(v, url);
     lua_setfield(v->L, -2, key);
 }
 
-// {iso, text}, or nil for an unknown time.
-static void push_date(struct view *v, int64_t seconds)
+void view_push_date(struct view *v, int64_t seconds)
 {
     if (seconds == INT64_MIN) {
         lua_pushnil(v->L);
@@ -91,18 +99,18 @@ static void push_date(struct view *v, int64_t seconds)
     lua_createtable(v->L, 0, 2);
     buf_clear(&v->scratch);
     buf_printf(&v->scratch, "%04d-%02d-%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
-    set_str(v->L, "iso", buf_view(&v->scratch));
+    view_set_str(v->L, "iso", buf_view(&v->scratch));
     buf_clear(&v->scratch);
     locale_date(v->page->language->locale, seconds, DATE_LONG, &v->scratch);
-    set_str(v->L, "text", buf_view(&v->scratch));
+    view_set_str(v->L, "text", buf_view(&v->scratch));
 }
 
-static void push_time(struct view *v, const struct field *f)
+static void push_time(struct view *v, const struct view_field *f)
 {
-    push_date(v, *(const int64_t *)member(v, f));
+    view_push_date(v, *(const int64_t *)member(v, f));
 }
 
-static void push_link(struct view *v, const struct field *f)
+static void push_link(struct view *v, const struct view_field *f)
 {
     const struct view_link *link = member(v, f);
     if (!link->url.len) {
@@ -110,17 +118,17 @@ static void push_link(struct view *v, const struct field *f)
         return;
     }
     lua_createtable(v->L, 0, 2);
-    set_str(v->L, "title", link->title);
-    set_url(v, "url", link->url);
+    view_set_str(v->L, "title", link->title);
+    view_set_url(v, "url", link->url);
 }
 
-static void push_lang(struct view *v, const struct field *f)
+static void push_lang(struct view *v, const struct view_field *f)
 {
     (void)f;
     view_push_str(v->L, v->page->language->tag);
 }
 
-static void push_dir(struct view *v, const struct field *f)
+static void push_dir(struct view *v, const struct view_field *f)
 {
     (void)f;
     view_push_str(v->L, locale_rtl(v->page->language->locale) ? STR("rtl") : STR("ltr"));
@@ -131,165 +139,41 @@ static const struct language *body_language(const struct view *v)
     return v->page->page ? v->page->page->language : v->page->language;
 }
 
-static void push_body_lang(struct view *v, const struct field *f)
+static void push_body_lang(struct view *v, const struct view_field *f)
 {
     (void)f;
     view_push_str(v->L, body_language(v)->tag);
 }
 
-static void push_source_language_name(struct view *v, const struct field *f)
+static void push_source_language_name(struct view *v, const struct view_field *f)
 {
     (void)f;
     view_push_str(v->L, locale_native_name(body_language(v)->locale));
 }
 
-static void push_language_name(struct view *v, const struct field *f)
+static void push_language_name(struct view *v, const struct view_field *f)
 {
     (void)f;
     view_push_str(v->L, locale_native_name(v->page->language->locale));
 }
 
-static void push_key(struct view *v, const struct field *f)
+static void push_key(struct view *v, const struct view_field *f)
 {
     (void)f;
     view_push_str(v->L, v->page->document ? v->page->document->key : STR_NONE);
 }
 
-static void push_section(struct view *v, const struct field *f)
+static void push_section(struct view *v, const struct view_field *f)
 {
     (void)f;
     view_push_str(v->L, v->page->document ? v->page->document->section : STR_NONE);
-}
-
-// ---- lists -------------------------------------------------------------------------------------
-
-static void push_translations(struct view *v, const struct field *f)
-{
-    lua_State *L = v->L;
-    (void)f;
-    lua_createtable(L, (int)v->page->translation_count, 0);
-    for (size_t i = 0; i < v->page->translation_count; i++) {
-        const struct view_translation *t = &v->page->translations[i];
-        lua_createtable(L, 1, 4);
-        lua_pushinteger(L, (lua_Integer)i);
-        lua_rawseti(L, -2, 1);  // for view_translation_index
-        set_str(L, "tag", t->tag);
-        set_str(L, "name", t->name);
-        set_url(v, "url", t->url);
-        lua_pushboolean(L, t->exists);
-        lua_setfield(L, -2, "exists");
-        luaL_setmetatable(L, VIEW_TRANSLATION_META);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-static void push_alternates(struct view *v, const struct field *f)
-{
-    lua_State *L = v->L;
-    (void)f;
-    lua_createtable(L, (int)v->page->alternate_count, 0);
-    for (size_t i = 0; i < v->page->alternate_count; i++) {
-        lua_createtable(L, 0, 2);
-        set_str(L, "hreflang", v->page->alternates[i].hreflang);
-        set_str(L, "url", v->page->alternates[i].address);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-static void push_crumbs(struct view *v, const struct field *f)
-{
-    lua_State *L = v->L;
-    (void)f;
-    lua_createtable(L, (int)v->page->crumb_count, 0);
-    for (size_t i = 0; i < v->page->crumb_count; i++) {
-        lua_createtable(L, 0, 2);
-        set_str(L, "title", v->page->crumbs[i].title);
-        set_url(v, "url", v->page->crumbs[i].url);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-static void push_children(struct view *v, const struct field *f)
-{
-    lua_State *L = v->L;
-    (void)f;
-    lua_createtable(L, (int)v->page->child_count, 0);
-    for (size_t i = 0; i < v->page->child_count; i++) {
-        const struct view_child *c = &v->page->children[i];
-        lua_createtable(L, 0, 5);
-        set_str(L, "title", c->title);
-        set_str(L, "description", c->description);
-        set_str(L, "lang", c->lang);
-        set_url(v, "url", c->url);
-        push_date(v, c->updated);
-        lua_setfield(L, -2, "updated");
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-static void push_toc(struct view *v, const struct field *f)
-{
-    lua_State *L = v->L;
-    (void)f;
-    lua_createtable(L, (int)v->page->toc_count, 0);
-    for (size_t i = 0; i < v->page->toc_count; i++) {
-        const struct md_heading *h = &v->page->toc[i];
-        lua_createtable(L, 0, 4);
-        lua_pushinteger(L, h->level);
-        lua_setfield(L, -2, "level");
-        set_str(L, "id", h->id);
-        set_str(L, "text", h->text);
-        view_push_html(L, h->html);
-        lua_setfield(L, -2, "html");
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-// The words for a key of the front matter are "provenance.KEY" of the catalog, else the key itself.
-static void push_provenance(struct view *v, const struct field *f)
-{
-    lua_State *L = v->L;
-    (void)f;
-    lua_createtable(L, (int)v->page->provenance_count, 0);
-    for (size_t i = 0; i < v->page->provenance_count; i++) {
-        const struct view_pair *p = &v->page->provenance[i];
-        lua_createtable(L, 0, 3);
-        set_str(L, "key", p->key);
-        set_str(L, "value", p->value);
-        buf key = BUF_INIT;
-        buf_lit(&key, "provenance.");
-        buf_str(&key, p->key);
-        buf_clear(&v->scratch);
-        bool known = catalog_format(v->page->language->catalog, buf_view(&key), NULL, 0, &v->scratch, NULL);
-        buf_free(&key);
-        set_str(L, "label", known ? buf_view(&v->scratch) : p->key);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-static void push_figures(struct view *v, const struct field *f)
-{
-    lua_State *L = v->L;
-    (void)f;
-    lua_createtable(L, (int)v->page->figure_count, 0);
-    for (size_t i = 0; i < v->page->figure_count; i++) {
-        const struct view_figure *g = &v->page->figures[i];
-        lua_createtable(L, 0, 5);
-        set_str(L, "name", g->name);
-        set_str(L, "text", g->text);
-        set_str(L, "kind", g->kind);
-        set_str(L, "anchor", g->anchor);
-        view_push_html(L, g->source_html);
-        lua_setfield(L, -2, "source_html");
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
 }
 
 // ---- page --------------------------------------------------------------------------------------
 
 #define AT(m) offsetof(struct view_page, m)
 // In any order: the first look-up of a name remembers its row.
-static const struct field fields[] = {
+static const struct view_field fields[] = {
     {"title", push_text, AT(title), SCOPE_PAGE, NO_LIST},
     {"lede", push_text, AT(lede), SCOPE_PAGE, NO_LIST},
     {"description", push_text, AT(description), SCOPE_PAGE, NO_LIST},
@@ -305,21 +189,21 @@ static const struct field fields[] = {
     {"kind", push_text, AT(kind), SCOPE_PAGE, NO_LIST},
     {"layout", push_text, AT(layout), SCOPE_PAGE, NO_LIST},
     {"canonical", push_text, AT(canonical), SCOPE_PAGE, NO_LIST},
-    {"alternates", push_alternates, 0, SCOPE_DOCUMENT, VIEW_ALTERNATES},
-    {"translations", push_translations, 0, SCOPE_DOCUMENT, VIEW_TRANSLATIONS},
-    {"crumbs", push_crumbs, 0, SCOPE_PAGE, VIEW_CRUMBS},
+    {"alternates", view_push_alternates, 0, SCOPE_DOCUMENT, VIEW_ALTERNATES},
+    {"translations", view_push_translations, 0, SCOPE_DOCUMENT, VIEW_TRANSLATIONS},
+    {"crumbs", view_push_crumbs, 0, SCOPE_PAGE, VIEW_CRUMBS},
     {"previous", push_link, AT(previous), SCOPE_PAGE, NO_LIST},
     {"next", push_link, AT(next), SCOPE_PAGE, NO_LIST},
-    {"children", push_children, 0, SCOPE_PAGE, VIEW_CHILDREN},
-    {"toc", push_toc, 0, SCOPE_PAGE, NO_LIST},
+    {"children", view_push_children, 0, SCOPE_PAGE, VIEW_CHILDREN},
+    {"toc", view_push_toc, 0, SCOPE_PAGE, NO_LIST},
     {"edit_url", push_text, AT(edit_url), SCOPE_PAGE, NO_LIST},
     {"report_url", push_text, AT(report_url), SCOPE_PAGE, NO_LIST},
     {"reading_minutes", push_count, AT(reading_minutes), SCOPE_PAGE, NO_LIST},
     {"updated", push_time, AT(updated), SCOPE_PAGE, NO_LIST},
     {"published", push_time, AT(published), SCOPE_PAGE, NO_LIST},
-    {"provenance", push_provenance, 0, SCOPE_PAGE, VIEW_PROVENANCE},
+    {"provenance", view_push_provenance, 0, SCOPE_PAGE, VIEW_PROVENANCE},
     {"stale_count", push_count, AT(stale_count), SCOPE_PAGE, NO_LIST},
-    {"figures", push_figures, 0, SCOPE_PAGE, VIEW_FIGURES},
+    {"figures", view_push_figures, 0, SCOPE_PAGE, VIEW_FIGURES},
     {"markdown_url", push_url, AT(markdown_url), SCOPE_PAGE, NO_LIST},
     {"feed_url", push_url, AT(feed_url), SCOPE_PAGE, NO_LIST},
     {"target", push_url, AT(target), SCOPE_PAGE, NO_LIST},
@@ -366,7 +250,7 @@ static size_t field_find(lua_State *L)
 }
 
 // A list is made once a page; those of the document once a document and variant.
-static void push_list(struct view *v, const struct field *f, size_t index)
+static void push_list(struct view *v, const struct view_field *f, size_t index)
 {
     lua_State *L = v->L;
     bool shared = f->scope == SCOPE_DOCUMENT && v->page->document;
@@ -400,10 +284,10 @@ int view_page_index(lua_State *L)
     size_t i = field_find(L);
     if (i == FIELD_COUNT)
         return luaL_error(L, "page has no field \"%s\"", lua_tostring(L, 2));
-    const struct field *f = &fields[i];
+    const struct view_field *f = &fields[i];
     v->L = L;  // a coroutine may ask
     check_scope(v, f->scope, "page", f->name);
-    if (f->list != NO_LIST || f->push == push_toc)
+    if (f->list != NO_LIST || f->push == view_push_toc)
         push_list(v, f, i);
     else
         f->push(v, f);
@@ -430,10 +314,10 @@ static void make_site_languages(struct view *v)
     for (size_t i = 0; i < v->site->language_count; i++) {
         const struct language *l = v->site->languages[i];
         lua_createtable(L, 0, 4);
-        set_str(L, "tag", l->tag);
-        set_str(L, "name", locale_native_name(l->locale));
-        set_str(L, "dir", locale_rtl(l->locale) ? STR("rtl") : STR("ltr"));
-        set_url(v, "home", v->vs->homes[i]);
+        view_set_str(L, "tag", l->tag);
+        view_set_str(L, "name", locale_native_name(l->locale));
+        view_set_str(L, "dir", locale_rtl(l->locale) ? STR("rtl") : STR("ltr"));
+        view_set_url(v, "home", v->vs->homes[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
 }
@@ -457,8 +341,7 @@ static void push_site_languages(struct view *v)
 static void push_root(struct view *v)
 {
     buf_clear(&v->scratch);
-    for (uint32_t i = 0; i < v->variant.depth; i++)
-        buf_lit(&v->scratch, "../");
+    put_root(v);
     view_push_str(v->L, buf_view(&v->scratch));
 }
 

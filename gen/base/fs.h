@@ -19,9 +19,13 @@ struct fs_entry {
     struct fs_stat stat;
 };
 
+struct fs_bad { str path; int error; };
+
 struct fs_list {
     struct fs_entry *items;  // files only, sorted by path in byte order
     size_t count;
+    struct fs_bad *bad;      // what the walk could not go into, sorted by path
+    size_t bad_count;
 };
 
 // 0, or -1 with errno set. Existing content of out is kept, the file is appended. EFBIG above limit bytes (0 = no limit).
@@ -29,7 +33,8 @@ int fs_read(const char *path, size_t limit, buf *out);
 int fs_read_fd(int fd, size_t limit, buf *out);       // the same for what is open already, such as standard input
 int fs_stat(const char *path, struct fs_stat *out);
 // Every regular file below root; follows symbolic links. 0, or -1 with errno (ELOOP: a link leads back up; ENOENT: it
-// leads nowhere) and the path in *bad (may be NULL; "" for root itself). Names starting with '.' are left out, and so is what skip (may be
+// leads nowhere) and the path in *bad (may be NULL; "" for root itself) of the first thing that could not be walked; out
+// holds everything else all the same, and in out->bad all such things. Names starting with '.' are left out, and so is what skip (may be
 // NULL) answers true for; skip is asked for folders too, below folders that stand side by side perhaps by two threads at a
 // time. Paths are NUL-terminated and live in a.
 int fs_walk(const char *root, bool (*skip)(void *ctx, str path, bool is_dir), void *ctx, arena *a,

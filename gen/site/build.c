@@ -357,7 +357,7 @@ static bool run(struct build *b)
     if (ok && !b->options->fresh) b->old = cache_open(s->cache_dir, b->program);
     bool whole = b->old && output_is_whole(b->old, s->output_dir);
     b->emit.fresh = !whole;
-    if (ok && whole && nothing_changed(b)) {
+    if (ok && whole && diag_count(b->diag, DIAG_ERROR) == 0 && nothing_changed(b)) {
         b->summary->unchanged = true;
         b->summary->pages = b->old->file_count;
         diag_unpack(b->diag, b->old->said);

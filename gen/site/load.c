@@ -62,18 +62,23 @@ static bool is_asset(str path)
     return !str_starts(path, STR("measurements/"));
 }
 
-static bool walk_failed(struct site *site, str bad)
+// Records what could not be walked; whether the folder itself could.
+static bool walk_reported(struct site *site)
 {
-    str file = bad.len ? site_path(site, bad, &site->arena) : site->settings.content_dir;
-    diag_add(site->diag, errno == ELOOP ? D_IO_SYMLINK_LOOP : D_IO_READ, DIAG_FILE(file), "%s", strerror(errno));
-    return false;
+    bool ok = true;
+    for (size_t i = 0; i < site->files.bad_count; i++) {
+        const struct fs_bad *b = &site->files.bad[i];
+        str file = b->path.len ? site_path(site, b->path, &site->arena) : site->settings.content_dir;
+        diag_add(site->diag, b->error == ELOOP ? D_IO_SYMLINK_LOOP : D_IO_READ, DIAG_FILE(file), "%s", strerror(b->error));
+        ok = ok && b->path.len;
+    }
+    return ok;
 }
 
 bool site_scan(struct site *site)
 {
-    str bad = STR_NONE;
-    if (fs_walk(site->settings.content_dir.ptr, skip, site, &site->arena, &site->files, &bad) < 0)
-        return walk_failed(site, bad);
+    if (fs_walk(site->settings.content_dir.ptr, skip, site, &site->arena, &site->files, NULL) < 0 && !walk_reported(site))
+        return false;
     size_t n = 0;
     for (size_t i = 0; i < site->files.count; i++) n += names_is_page(site->files.items[i].path);
     struct page *pages = arena_new(&site->arena, struct page, n);

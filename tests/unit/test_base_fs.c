@@ -114,6 +114,16 @@ static void loops_and_dangling_links_are_named(void **state)
     assert_int_equal(fs_walk("dangling", NULL, NULL, &a, &list, &bad), -1);
     assert_int_equal(errno, ENOENT);
     assert_str(bad, "link");
+    assert_int_equal(fs_mkdirs("loop/z"), 0);
+    assert_int_equal(fs_write_new("loop/z/file", STR("x")), 1);
+    assert_int_equal(symlink("nowhere", "loop/z/link"), 0);
+    assert_int_equal(fs_walk("loop", NULL, NULL, &a, &list, &bad), -1);   // all of it is named, the rest is walked
+    assert_int_equal(errno, ELOOP);
+    assert_int_equal(list.bad_count, 2);
+    assert_str(list.bad[1].path, "z/link");
+    assert_int_equal(list.bad[1].error, ENOENT);
+    assert_int_equal(list.count, 1);
+    assert_str(list.items[0].path, "z/file");
     assert_int_equal(fs_walk("absent", NULL, NULL, &a, &list, &bad), -1);
     arena_free(&a);
 }

@@ -10,7 +10,7 @@ struct sandbox;
 struct sandbox_limits {
     uint64_t instructions;    // 0: default, 200 million
     uint64_t memory_bytes;    // 0: default, 64 MiB
-    uint64_t time_ms;         // wall clock of one run; 0: default, 5 seconds
+    uint64_t time_ms;         // the processor's, of one run; 0: default, 60 seconds, which no run reaches before its instructions
 };
 
 // A state with base, coroutine, string, table, math and utf8 less what gives a way out or differs from run to run (io, os,

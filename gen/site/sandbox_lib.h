@@ -19,7 +19,8 @@ struct sandbox {
     lua_State *L;
     struct sandbox_limits limits;
     uint64_t work;            // instructions of this run, and what C functions charged
-    uint64_t deadline_ns;     // CLOCK_MONOTONIC
+    uint64_t look_at;         // the work at which to look at the clock again
+    uint64_t deadline_ns;     // CLOCK_PROCESS_CPUTIME_ID; 0 until the first look
     uint64_t used;            // bytes alive
     uint64_t churned;         // bytes allocated in this run, freed or not
     const char *tripped;      // which limit was passed in this run; NULL for none

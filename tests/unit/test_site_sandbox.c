@@ -322,6 +322,30 @@ static void goes_on_after_a_limit(void **state)
     diag_free(d);
 }
 
+// Sleeps: what happens to a script on a machine that has other work.
+static int waits(lua_State *L)
+{
+    (void)L;
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    return 0;
+}
+
+static void time_is_the_processors(void **state)
+{
+    (void)state;
+    struct diag *d = diag_new((struct diag_options){.quiet = true});
+    struct sandbox *s = sandbox_new((struct sandbox_limits){.instructions = UINT64_MAX / 2, .time_ms = 150});
+    buf said = BUF_INIT;
+    lua_register(sandbox_state(s), "wait", waits);
+    assert_true(sandbox_run(s, STR("for i = 1, 2 do for k = 1, 30000 do end wait() end"), STR("a"), 1, 0, d));
+    assert_false(sandbox_run(s, STR("while true do end"), STR("a"), 1, 0, d));
+    diag_text(d, &said);
+    assert_int_not_equal(str_search(buf_view(&said), STR("too much time")), said.len);
+    buf_free(&said);
+    sandbox_free(s);
+    diag_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +354,7 @@ int main(void)
         cmocka_unit_test(the_same_in_every_run), cmocka_unit_test(sort_is_stable), cmocka_unit_test(table_functions),
         cmocka_unit_test(patterns), cmocka_unit_test(coroutines), cmocka_unit_test(errors_name_their_line),
         cmocka_unit_test(shifts_lines), cmocka_unit_test(goes_on_after_a_limit),
+        cmocka_unit_test(time_is_the_processors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

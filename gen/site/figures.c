@@ -55,6 +55,7 @@ static int prepare(lua_State *L)
     figures_open_values(L);
     figures_open_vram(L);
     figures_open_charts(L);
+    figures_open_list(L);
     lua_pushvalue(L, -1);
     f->values = luaL_ref(L, LUA_REGISTRYINDEX);   // the functions, until page.lua has returned
     lua_newtable(L);

@@ -3,26 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "gen/site/figures_lib.h"
+#include "gen/site/figures_record.h"
 
 #define RECORD_MAX ((size_t)16 << 20)   // bytes of a record
 #define SCHEMA "vramprobe/1"            // SRC: kernels/vramprobe.schema.json
 #define RECORDS_META "records"
 
-struct record {
-    str id, file, created;
-    json_t *root;
-};
-
-// Newest first.
-struct record_list {
-    struct record *items;
-    size_t count, cap;
-};
-
 // ---- reading -----------------------------------------------------------------------------------
 
-static const char *text_of(json_t *object, const char *key)
+const char *record_text(const json_t *object, const char *key)
 {
     const char *s = json_string_value(json_object_get(object, key));
     return s ? s : "";
@@ -31,13 +20,13 @@ static const char *text_of(json_t *object, const char *key)
 // What is wrong with a record; NULL for a good one.
 static const char *record_fault(json_t *root, str name)
 {
-    if (strcmp(text_of(root, "schema"), SCHEMA) != 0)
+    if (strcmp(record_text(root, "schema"), SCHEMA) != 0)
         return "another schema than " SCHEMA;
-    if (!str_eq(str_c(text_of(root, "id")), name))
+    if (!str_eq(str_c(record_text(root, "id")), name))
         return "its id is not the file's name";
-    if (strcmp(text_of(root, "status"), "ok") != 0)
+    if (strcmp(record_text(root, "status"), "ok") != 0)
         return "its status is not ok";
-    if (strlen(text_of(root, "created_utc")) != 20 || !json_is_object(json_object_get(root, "tool"))
+    if (strlen(record_text(root, "created_utc")) != 20 || !json_is_object(json_object_get(root, "tool"))
         || !json_is_object(json_object_get(root, "device")) || !json_is_array(json_object_get(root, "results")))
         return "created_utc, tool, device or results are missing";
     return NULL;
@@ -71,7 +60,7 @@ static void record_read(struct figures *f, struct record_list *list, str dir, st
     }
     list->items = arena_grow(&f->arena, list->items, list->count, &list->cap, list->count + 1, sizeof *list->items);
     list->items[list->count++] = (struct record){
-        arena_str(&f->arena, name), file, arena_str(&f->arena, str_c(text_of(root, "created_utc"))), root};
+        arena_str(&f->arena, name), file, arena_str(&f->arena, str_c(record_text(root, "created_utc"))), root};
 }
 
 static bool not_json(void *ctx, str path, bool is_dir)
@@ -90,8 +79,9 @@ static int records_gc(lua_State *L)
 }
 
 // Reads all records once; the Lua state owns their JSON.
-static const struct record_list *records_of(lua_State *L, struct figures *f)
+const struct record_list *records_of(lua_State *L)
 {
+    struct figures *f = figures_of(L);
     if (f->records)
         return f->records;
     struct record_list *list = arena_new(&f->arena, struct record_list, 1), **held;
@@ -138,7 +128,7 @@ static bool query_holds(lua_State *L, const struct record *r, json_t *result)
     if (strcmp(key, "engine") == 0)
         return same_value(L, -1, json_object_get(result, "engine"));
     if (strcmp(key, "device") == 0) {
-        str name = str_c(text_of(json_object_get(r->root, "device"), "name"));
+        str name = str_c(record_text(json_object_get(r->root, "device"), "name"));
         str wanted = lua_type(L, -1) == LUA_TSTRING ? str_c(lua_tostring(L, -1)) : STR("");
         return wanted.len && str_search(name, wanted) < name.len;
     }
@@ -147,7 +137,7 @@ static bool query_holds(lua_State *L, const struct record *r, json_t *result)
 
 static bool result_fits(lua_State *L, int query, const struct record *r, json_t *result, const char *experiment)
 {
-    if (strcmp(text_of(result, "experiment"), experiment) != 0 || strcmp(text_of(result, "status"), "ok") != 0)
+    if (strcmp(record_text(result, "experiment"), experiment) != 0 || strcmp(record_text(result, "status"), "ok") != 0)
         return false;
     bool fits = true;
     for (lua_pushnil(L); lua_next(L, query); lua_pop(L, 1))
@@ -181,13 +171,13 @@ static str provenance(struct figures *f, const struct record *r, json_t *result)
 {
     json_t *tool = json_object_get(r->root, "tool"), *software = json_object_get(r->root, "software");
     buf b = BUF_INIT;
-    buf_printf(&b, "%s", text_of(json_object_get(r->root, "device"), "name"));
-    if (*text_of(software, "driver"))
-        buf_printf(&b, ", driver %s", text_of(software, "driver"));
-    if (*text_of(software, "torch"))
-        buf_printf(&b, ", PyTorch %s", text_of(software, "torch"));
-    buf_printf(&b, ", %.10s, %s %s, %s: %.*s", text_of(r->root, "created_utc"), text_of(tool, "name"),
-               text_of(tool, "version"), text_of(result, "engine"), STR_ARG(r->id));
+    buf_printf(&b, "%s", record_text(json_object_get(r->root, "device"), "name"));
+    if (*record_text(software, "driver"))
+        buf_printf(&b, ", driver %s", record_text(software, "driver"));
+    if (*record_text(software, "torch"))
+        buf_printf(&b, ", PyTorch %s", record_text(software, "torch"));
+    buf_printf(&b, ", %.10s, %s %s, %s: %.*s", record_text(r->root, "created_utc"), record_text(tool, "name"),
+               record_text(tool, "version"), record_text(result, "engine"), STR_ARG(r->id));
     str s = arena_str(&f->arena, buf_view(&b));
     buf_free(&b);
     return s;
@@ -196,7 +186,7 @@ static str provenance(struct figures *f, const struct record *r, json_t *result)
 static void fill(lua_State *L, struct figures *f, const struct record *r, json_t *result, json_t *value, struct figure *out)
 {
     out->value = json_number_value(json_object_get(value, "value"));
-    out->unit = arena_str(&f->arena, str_c(unit_name(text_of(value, "unit"))));
+    out->unit = arena_str(&f->arena, str_c(unit_name(record_text(value, "unit"))));
     out->source = provenance(f, r, result);
     out->missing = false;
     (void)L;
@@ -213,7 +203,7 @@ static struct diag_pos call_position(lua_State *L, struct figures *f, uint32_t l
 void record_find(lua_State *L, int query, const char *experiment, struct figure *out)
 {
     struct figures *f = figures_of(L);
-    const struct record_list *list = records_of(L, f);
+    const struct record_list *list = records_of(L);
     lua_getfield(L, query, "value");
     str name = str_c(lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "");
     luaL_argcheck(L, name.len, query, "value = \"name of the value\" is missing");

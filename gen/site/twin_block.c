@@ -52,6 +52,7 @@ void twin_block(str html, buf *out)
             put_tag(rest, &cells, &head, &text);
             i += str_find(rest, '>');
         } else if (html.ptr[i] != '\n') {
+            if (html.ptr[i] == '|') buf_char(&text, '\\');   // of a table's cell
             buf_char(&text, html.ptr[i]);
         }
     }

@@ -17,7 +17,7 @@ struct fixture {
 };
 
 static const char words[] =
-    "{\"chart.numbers\":\"Die Zahlen\",\"part.logits\":\"Logits & Loss\",\"t\":\"Spitze <eager>\",\"figure.missing\":\"noch nicht gemessen\"}";
+    "{\"chart.numbers\":\"Die Zahlen\",\"part.logits\":\"Logits & Loss\",\"records.none\":\"noch keine <1>\",\"t\":\"Spitze <eager>\",\"figure.missing\":\"noch nicht gemessen\"}";
 
 static void setup(struct fixture *f)
 {
@@ -204,13 +204,23 @@ static void test_nothing_is_drawn_of_zeros(void **state)
     teardown(&f);
 }
 
+static void test_records_say_that_there_are_none(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(cell(&f, "records()"));
+    assert_string_equal(f.out.ptr, "<section>\n<p><strong>noch keine &lt;1&gt;</strong></p>\n</section>\n");
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stack_draws_parts_in_proportion), cmocka_unit_test(test_values_are_cited),
         cmocka_unit_test(test_lines_mark_each_value_and_the_limit), cmocka_unit_test(test_time_marks_the_peak),
         cmocka_unit_test(test_scatter_leaves_out_what_is_not_measured), cmocka_unit_test(test_bad_tables_are_refused),
-        cmocka_unit_test(test_nothing_is_drawn_of_zeros),
+        cmocka_unit_test(test_nothing_is_drawn_of_zeros), cmocka_unit_test(test_records_say_that_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

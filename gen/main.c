@@ -14,6 +14,13 @@ enum { COMMAND_COUNT = 0 COMMANDS(X) };
 static const struct arg_command *const commands[COMMAND_COUNT + 1] = {COMMANDS(X) NULL};
 #undef X
 
+// Every row of site.yaml's table, for `vramdoc help settings` and the manual page.
+#define X(key, type, member, help) key "  " help "\n"
+static const char settings[] =
+#include "gen/site/settings.def"
+    ;
+#undef X
+
 static const struct args_program program = {
     .name = "vramdoc",
     .version = VERSION,
@@ -30,6 +37,7 @@ static const struct args_program program = {
                    "SOURCE_DATE_EPOCH  seconds since 1970 that stand for now in what is written\n"
                    "UPDATE  when 1, outputs of worked examples are rewritten where they differ\n",
     .commands = commands,
+    .settings = settings,
 };
 
 static int print(buf *out)
@@ -71,8 +79,12 @@ static int unknown_command(const char *name)
 static int help(const char *name)
 {
     const struct arg_command *c = name ? find_command(name) : NULL;
-    if (name && !c) return unknown_command(name);
     buf out = BUF_INIT;
+    if (name && !strcmp(name, "settings")) {
+        args_settings(&program, &out);
+        return print(&out);
+    }
+    if (name && !c) return unknown_command(name);
     args_help(&program, c, &out);
     return print(&out);
 }

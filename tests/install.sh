@@ -11,7 +11,7 @@ try() {
     if "$@" >"$work/log" 2>&1; then echo "ok install: $what"
     else status=1; echo "not ok install: $what"; sed 's/^/    /' "$work/log" | head -n 8; fi
 }
-make -s BUILD="$BUILD" MODE="${MODE:-release}" NVCC= prefix=/usr DESTDIR="$work/root" install >"$work/log" 2>&1 || { echo "not ok install: it fails"; cat "$work/log"; exit 1; }
+make -s BUILD="${MAKE_BUILD:-$BUILD}" MODE="${MODE:-release}" NVCC= prefix=/usr DESTDIR="$work/root" install >"$work/log" 2>&1 || { echo "not ok install: it fails"; cat "$work/log"; exit 1; }
 usr=$work/root/usr
 try 'the program runs' "$usr/bin/vramdoc" --version
 try 'its manual page' grep -q '^\.TH vramdoc 1' "$usr/share/man/man1/vramdoc.1"
@@ -33,7 +33,7 @@ if [ -f "$usr/lib/libvram.a" ]; then
     try 'a program links libvram by pkg-config' sh -c 'PKG_CONFIG_PATH="$1/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$2" gcc -fsanitize="${3}" use.c -o use $(PKG_CONFIG_PATH="$1/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$2" pkg-config --cflags --libs libvram) && ./use' sh "$usr" "$work/root" "$(case ${MODE:-} in check) echo address,undefined ;; *) echo undefined ;; esac)"
 fi
 cd "$ROOT"
-make -s BUILD="$BUILD" NVCC= prefix=/usr DESTDIR="$work/root" uninstall
+make -s BUILD="${MAKE_BUILD:-$BUILD}" NVCC= prefix=/usr DESTDIR="$work/root" uninstall
 left=$(find "$work/root" -type f)
 try 'uninstall leaves nothing' [ -z "$left" ]
 exit $status

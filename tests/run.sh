@@ -25,9 +25,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
+# make knows no names with a space: it gets the folder as it was named, not where it is.
+MAKE_BUILD=$BUILD
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 ROOT=$PWD FILTER=${FILTER:-} UPDATE=${UPDATE:-} V=${V:-} LC_ALL=C.UTF-8
-export BUILD ROOT UPDATE LC_ALL
+export BUILD MAKE_BUILD ROOT UPDATE LC_ALL
 unset SOURCE_DATE_EPOCH NO_COLOR MAKEFLAGS MAKELEVEL
 PATH=$BUILD:$PATH
 work=$(mktemp -d "${TMPDIR:-/tmp}/vramdoc-tests.XXXXXX")
@@ -148,10 +150,10 @@ run_site() {
 # Compiles what this run needs; one program that does not compile does not hide the others.
 programs=''
 for source in tests/unit/test_*.c tests/spec/spec_*.c; do
-    if [ -f "$source" ] && wanted "${source#tests/}"; then programs="$programs $BUILD/${source%.c}"; fi
+    if [ -f "$source" ] && wanted "${source#tests/}"; then programs="$programs $MAKE_BUILD/${source%.c}"; fi
 done
 # shellcheck disable=SC2086
-[ -z "$programs" ] || make -s -k -j"${JOBS:-2}" BUILD="$BUILD" MODE="${MODE:-release}" $programs || true
+[ -z "$programs" ] || make -s -k -j"${JOBS:-2}" BUILD="$MAKE_BUILD" MODE="${MODE:-release}" $programs || true
 
 for source in tests/unit/test_*.c; do
     [ -f "$source" ] && wanted "${source#tests/}" || continue

@@ -40,10 +40,13 @@ struct args_program {
     const char *exit_codes;            // "0  what it means" lines
     const char *environment;           // "NAME  what it does" lines
     const struct arg_command *const *commands;
+    const char *settings;              // "key  what it is" lines of the settings file; NULL when there is none
 };
 
 // only: one command's help; NULL for the whole program's.
 void args_help(const struct args_program *p, const struct arg_command *only, buf *out);
+// What the settings file can say.
+void args_settings(const struct args_program *p, buf *out);
 void args_man(const struct args_program *p, buf *out);         // roff, section 1
 void args_completion(const struct args_program *p, buf *out);  // for bash
 

@@ -69,6 +69,7 @@ void args_help(const struct args_program *p, const struct arg_command *only, buf
         pad(out, from);
         buf_printf(out, "%s\n", (*c)->summary);
     }
+    if (p->settings) buf_lit(out, "  help settings           list what the settings file can say\n");
     buf_printf(out, "\nOptions:\n  -h, --help              show this help, or a command's: %s COMMAND --help\n"
                "      --version           show the version\n"
                "      --man               print the manual page (roff)\n"
@@ -76,6 +77,17 @@ void args_help(const struct args_program *p, const struct arg_command *only, buf
     put_indented(out, p->exit_codes);
     buf_lit(out, "\nEnvironment:\n");
     put_indented(out, p->environment);
+}
+
+void args_settings(const struct args_program *p, buf *out)
+{
+    str rest = str_c(p->settings), line;
+    while (str_line(&rest, &line)) {
+        size_t from = out->len, gap = str_search(line, STR("  "));
+        buf_printf(out, "  %.*s", STR_ARG(str_slice(line, 0, gap)));
+        pad(out, from);
+        buf_printf(out, "%.*s\n", STR_ARG(str_trim(str_slice(line, gap, line.len))));
+    }
 }
 
 // Text for roff: a backslash and a hyphen are written so that they stay what they are, a line's first dot too.
@@ -140,6 +152,7 @@ void args_man(const struct args_program *p, buf *out)
     }
     buf_lit(out, ".SH COMMANDS\n");
     for (const struct arg_command *const *c = p->commands; *c; c++) man_command(p, *c, out);
+    if (p->settings) man_list("SETTINGS", p->settings, out);
     man_list("EXIT STATUS", p->exit_codes, out);
     man_list("ENVIRONMENT", p->environment, out);
 }

@@ -20,7 +20,7 @@ static const struct arg_option rows[] = {
 static const struct arg_command command = {"build", "[FILE]", "Builds", rows, sizeof(struct options), NULL};
 static const struct arg_command *const commands[] = {&command, NULL};
 static const struct args_program program = {"prog", "1.2", "does things", "About -x.\n\n.dot", "0  fine\n",
-                                            "NO_COLOR  no colours\n", commands};
+                                            "NO_COLOR  no colours\n", commands, "title  name of it\n"};
 
 // Parses words separated by single spaces.
 static int parse(const char *line, struct options *o, char ***operands, int *count, buf *error)
@@ -100,6 +100,10 @@ static void printers_read_the_rows(void **state)
     args_help(&program, NULL, &help);
     assert_non_null(strstr(help.ptr, "  build [FILE]            Builds\n"));
     assert_non_null(strstr(help.ptr, "  0  fine\n"));
+    assert_non_null(strstr(man.ptr, ".SH SETTINGS\n.TP\n\\fBtitle\\fR\nname of it\n"));
+    buf_clear(&help);
+    args_settings(&program, &help);
+    assert_string_equal(help.ptr, "  title                   name of it\n");
     buf_free(&help);
     buf_free(&man);
     buf_free(&completion);

@@ -39,7 +39,7 @@ static void put_limit(const struct chart *c, const struct chart_axis *a, buf *ou
     buf text = BUF_INIT;
     buf_printf(&text, "%.*s: ", STR_ARG(c->limit_label));
     chart_bytes(c, limit, UNIT_MiB, 0, &text);
-    chart_text(out, LEFT + 4, y_of(a, limit) - 4, "start", buf_view(&text));
+    chart_text(out, LEFT + WIDTH, y_of(a, limit) + 13, "end", buf_view(&text));
     buf_free(&text);
 }
 

@@ -82,19 +82,31 @@ static const char *limit_passed(struct sandbox *s)
     return time_passed(s) ? "too much time" : NULL;
 }
 
-void sandbox_charge(lua_State *L, uint64_t work)
+static void charge(struct sandbox *s, uint64_t work)
 {
-    struct sandbox *s = sandbox_of(L);
     s->work = work > UINT64_MAX - s->work ? UINT64_MAX : s->work + work;
     if (!s->tripped)
         s->tripped = limit_passed(s);
+}
+
+void sandbox_charge(lua_State *L, uint64_t work)
+{
+    charge(sandbox_of(L), work);
     sandbox_check(L);
 }
 
+// In a hook level 0 is the function that runs: its line is the error's.
 static void count_hook(lua_State *L, lua_Debug *ar)
 {
+    struct sandbox *s = sandbox_of(L);
     (void)ar;
-    sandbox_charge(L, HOOK_COUNT);
+    charge(s, HOOK_COUNT);
+    if (!s->tripped)
+        return;
+    luaL_where(L, 0);
+    lua_pushstring(L, s->tripped);
+    lua_concat(L, 2);
+    lua_error(L);
 }
 
 // Replaces the library called name (on top of the stack) by a proxy that can be read and not changed.

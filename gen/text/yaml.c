@@ -48,7 +48,9 @@ static bool fail_parser(struct reader *r)
     const char *problem = p->problem ? p->problem : "cannot be read";
     if (p->error == YAML_READER_ERROR) return fail(r, r->from + p->problem_offset, problem);
     size_t at = byte_offset(r, p->problem_mark.index);
-    return fail(r, at > r->text.len ? r->text.len : at, problem);
+    if (at < r->text.len) return fail(r, at, problem);
+    for (at = r->text.len; at && strchr(" \t\r\n", r->text.ptr[at - 1]);) at--;   // behind the last thing that is there
+    return fail(r, at, problem);
 }
 
 static bool next_event(struct reader *r)

@@ -24,7 +24,7 @@ static bool has_anchor(const struct build *b, str url, str anchor)
     struct unpack u = r->anchors;
     for (size_t n = unpack_count(&u); n && !u.bad; n--)
         if (str_eq(unpack_str(&u), anchor)) return true;
-    return str_starts(anchor, STR("source-")) || str_eq(anchor, STR("main")) || str_eq(anchor, STR("sources"));
+    return str_starts(anchor, STR("source-")) || str_eq(anchor, STR("main")) || str_eq(anchor, STR("page-sources"));
 }
 
 static void check_page(struct build *b, const struct document *doc, const struct record_page *p)

@@ -128,7 +128,7 @@ static void check_here(struct hooks *h, str text, str file)
     for (size_t i = 0; i < h->here_count; i++) {
         const struct anchor_link *l = &h->here[i];
         bool known = has_anchor(&h->out->md, l->anchor) || str_starts(l->anchor, STR("source-"))
-            || str_eq(l->anchor, STR("top")) || str_eq(l->anchor, STR("main")) || str_eq(l->anchor, STR("sources"));
+            || str_eq(l->anchor, STR("top")) || str_eq(l->anchor, STR("main")) || str_eq(l->anchor, STR("page-sources"));
         if (!known) diag_add(h->r->diag, D_LINK_ANCHOR, DIAG_AT(file, text, l->offset), "#%.*s", STR_ARG(l->anchor));
     }
 }

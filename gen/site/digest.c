@@ -75,8 +75,6 @@ uint64_t digest_outside(const struct settings *s, const struct build_options *o)
     add_str(&d, s->content_dir);
     add_file(&d, arena_printf(&a, "%.*s/../.git/logs/HEAD", STR_ARG(s->content_dir)));
     add_file(&d, arena_printf(&a, "%.*s/.git/logs/HEAD", STR_ARG(s->content_dir)));
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    add_str(&d, epoch ? str_c(epoch) : STR_NONE);
     arena_free(&a);
     return finish(&d);
 }

@@ -68,6 +68,22 @@ for _, row in ipairs(others) do
   figures[name .. "_predicted"] = field == "logits" and run.breakdown.logits or run[field]
 end
 
+-- The same as a picture. Names are those of programs and cards, alike in every language.
+local pictured = {
+  {"nanoGPT 30M, RTX 4070", "nanogpt"}, {"GPT-2 1.5B, minGPT", "mingpt"}, {"Gemma 2 2B", "gemma"},
+  {"Llama 3.1 8B LoRA, RTX 4090", "lora_4090"}, {"Llama 3.1 8B LoRA, A6000", "lora_a6000"},
+  {"Llama 3.1 8B QLoRA, RTX 4090", "qlora_4090"}, {"Llama 3.1 70B LoRA, A100", "lora_70b"},
+  {"Llama 3.1 8B, RTX 4090", "full_4090"}, {"Llama 3.1 8B, A6000", "full_a6000"}, {"torchtitan", "titan"},
+  {"torchtitan, chunked", "titan_chunked"}, {"Llama 2 7B LoRA, ZeRO-2", "zero2"}, {"GPT-2 124M, 512 (2019)", "gpt2_512"},
+  {"GPT-2 124M, 1024 (2019)", "gpt2_1024"}, {"GPT-2 medium, 512 (2019)", "medium_512"},
+}
+local points = {}
+for i, row in ipairs(pictured) do
+  points[i] = {row[1], figures[row[2] .. "_predicted"], figures[row[2] .. "_reported"]}
+end
+figures.accuracy = {title = "chart.accuracy", rows_title = "chart.setup", band = 0.05, rows = points,
+  columns = {"chart.predicted", "figure.kind.reported"}}
+
 -- Requests that failed: the size in the message, and the tensor that the estimator finds for it.
 local message = "CUDA out of memory. Tried to allocate 786.00 MiB"
 figures.v100_reported = reported(786 * 2^20, "B", "https://github.com/karpathy/nanoGPT/issues/61")

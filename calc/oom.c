@@ -110,7 +110,8 @@ static uint64_t reserved(const struct oom_message *m)
 // Memory of the card that neither this process' tensors nor its context explain.
 static uint64_t others(const struct oom_message *m)
 {
-    if (!m->total.present || !m->free.present)
+    bool own = m->in_use.present || m->reserved.present || m->allocated.present;
+    if (!m->total.present || !m->free.present || !own)
         return 0;
     // a context with eager loading, as old versions have it, takes up to 1343 MiB (contexts.def)
     uint64_t mine = m->in_use.present ? m->in_use.bytes : reserved(m) + (uint64_t)1343 * EMIT_MIB;

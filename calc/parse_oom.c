@@ -26,6 +26,7 @@ static const struct phrase {
     {"reserved in total by PyTorch", BEFORE, offsetof(struct oom_message, reserved)},
     {"cached", BEFORE, offsetof(struct oom_message, reserved)},
     {"is reserved by PyTorch but unallocated", BEFORE, offsetof(struct oom_message, unallocated)},
+    {"this process has", AFTER, offsetof(struct oom_message, in_use)},
     {"memory in use", BEFORE, offsetof(struct oom_message, in_use)},
 };
 
@@ -143,6 +144,15 @@ static void read_phrase(struct oom_message *m, const struct phrase *p, struct sp
     *out = read_size(rest);
 }
 
+// In a container a process does not know itself by its number ("Process 42 has"); one that uses less than this one's
+// tensors take is another.
+static void check_in_use(struct oom_message *m)
+{
+    uint64_t tensors = m->allocated.present ? m->allocated.low : 0;
+    if (m->in_use.high < tensors + (m->unallocated.present ? m->unallocated.low : 0))
+        m->in_use.present = false;
+}
+
 int oom_parse(struct oom_message *m, struct err *e, const char *text, size_t len)
 {
     struct span all = {text, len};
@@ -165,6 +175,7 @@ int oom_parse(struct oom_message *m, struct err *e, const char *text, size_t len
     if (!m->tried.present) // quoted the other way round
         for (size_t i = 0; i < sizeof PHRASES / sizeof *PHRASES; i++)
             read_phrase(m, &PHRASES[i], all);
+    check_in_use(m);
     m->modern = find_words(message, "Of the allocated memory") < message.len;
     if (!m->tried.present)
         return err_set(

@@ -63,6 +63,28 @@ static void test_wordings(void **state)
     assert_hundredths(m.unallocated, 20561, mib);
 }
 
+// NVML names every process of the card, this one by words or, in a container, by a number too.
+#define OTHERS "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB " \
+               "of which 2.44 GiB is free. Process 42 has 512.00 MiB memory in use. "
+#define TENSORS "Of the allocated memory 8.21 GiB is allocated by PyTorch, and 66.86 MiB is reserved by PyTorch but unallocated."
+
+static void test_other_processes(void **state)
+{
+    (void)state;
+    struct oom_message m =
+        parsed(OTHERS "Including non-PyTorch memory, this process has 8.60 GiB memory in use. " TENSORS);
+    assert_hundredths(m.in_use, 860, 1073741824);
+    assert_false(parsed(OTHERS TENSORS).in_use.present);  // less than the tensors: not this process
+    // nothing is said of this process: nothing follows for others
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    const char *bare = "CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacity of 11.60 GiB of "
+                       "which 3.10 GiB is free.";
+    assert_int_equal(vram_explain_oom(v, bare, strlen(bare), false, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_null(strstr(vram_text(v, NULL), "other processes"));
+    close_vram(v, &h);
+}
+
 static void test_not_a_message(void **state)
 {
     (void)state;
@@ -166,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wordings),          cmocka_unit_test(test_not_a_message),
+        cmocka_unit_test(test_other_processes),
         cmocka_unit_test(test_names_the_tensor),  cmocka_unit_test(test_proposes_shapes),
         cmocka_unit_test(test_says_when_nothing_matches),
     };

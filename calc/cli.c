@@ -138,6 +138,20 @@ static bool is_range(const struct cli_word *pair)
     return strpbrk(strchr(pair->text, '='), ":,") != NULL;
 }
 
+static bool sweeps_presets(const struct cli_line *line)
+{
+    for (size_t i = 0; i < line->pair_count; i++)
+        if (is_range(&line->pairs[i]) && is_key(&line->pairs[i], "preset"))
+            return true;
+    return false;
+}
+
+// A preset starts afresh in its row: there the other words are set after it, as columns of one value.
+static bool in_rows(const struct cli_line *line, const struct cli_word *pair)
+{
+    return is_range(pair) || (sweeps_presets(line) && !is_key(pair, "mode"));
+}
+
 static int format_of(const struct cli_line *line, enum vram_format *format)
 {
     static const char *const names[] = {
@@ -218,9 +232,34 @@ static int run_max_batch(const struct cli_line *line, vram *v, enum vram_format 
     return finish(line, v, vram_max_batch(v, &batch, format), format);
 }
 
+// The library counts columns in the ranges as run_sweep joins them; the caret stands under the word.
+static int complain_of_range(const struct cli_line *line, vram *v)
+{
+    const struct vram_message *m = vram_error(v);
+    size_t at = m->col ? m->col - 1 : 0;
+    for (size_t i = 0; m->col && i < line->pair_count; i++) {
+        size_t len = strlen(line->pairs[i].text);
+        if (!in_rows(line, &line->pairs[i]))
+            continue;
+        if (at <= len) {
+            int word = line->pairs[i].index;
+            cli_complain(line, word, at + strlen(line->argv[word]) - len, m->text);
+            return CLI_USAGE;
+        }
+        at -= len + 1;
+    }
+    cli_report(v, NULL);
+    return CLI_USAGE;
+}
+
 static int run_sweep(const struct cli_line *line, vram *v, enum vram_format format)
 {
     size_t len = 1;
+    if (line->file_count && sweeps_presets(line)) {
+        cli_complain(line, line->files[0].index, 0,
+                     "a preset is a whole configuration: sweep presets, or this file");
+        return CLI_USAGE;
+    }
     for (size_t i = 0; i < line->pair_count; i++)
         len += strlen(line->pairs[i].text) + 1;
     char *ranges = malloc(len);
@@ -230,14 +269,14 @@ static int run_sweep(const struct cli_line *line, vram *v, enum vram_format form
     }
     size_t at = 0;
     for (size_t i = 0; i < line->pair_count; i++)
-        if (is_range(&line->pairs[i]))
+        if (in_rows(line, &line->pairs[i]))
             at +=
                 (size_t)snprintf(ranges + at, len - at, "%s%s", at ? " " : "", line->pairs[i].text);
     ranges[at] = 0;
     int rc = vram_sweep(v, ranges, format);
     free(ranges);
-    if (rc == VRAM_EPARSE)
-        return cli_report(v, NULL), CLI_USAGE;
+    if (rc == VRAM_EPARSE || (rc != VRAM_OK && vram_error(v)->col))
+        return complain_of_range(line, v);
     return finish(line, v, rc, format);
 }
 

@@ -17,13 +17,19 @@ struct range {
 
 struct sweep {
     struct vram *v, *probe;
+    const char *text; // the ranges, for positions
     struct range range[SWEEP_KEYS];
     size_t keys, rows;
 };
 
+static struct err_pos place(const struct sweep *s, const char *at)
+{
+    return (struct err_pos){NULL, 1, (uint32_t)(at - s->text) + 1};
+}
+
 static int bad(struct sweep *s, struct span at, const char *text)
 {
-    return err_set(&s->v->err, VRAM_EPARSE, (struct err_pos){0}, "in '%.*s': %s",
+    return err_set(&s->v->err, VRAM_EPARSE, place(s, at.at), "in '%.*s': %s",
                    at.len > 60 ? 60 : (int)at.len, at.at, text);
 }
 
@@ -117,27 +123,43 @@ static struct span value_at(const struct range *r, size_t index, char buf[SWEEP_
     return (struct span){at, (size_t)(buf + SWEEP_TEXT - at)};
 }
 
-// Sets the fields of one row; the last key changes fastest.
-static int set_row(struct sweep *s, size_t row)
-{
-    char buf[SWEEP_TEXT];
-    vram_copy(s->probe, s->v);
-    for (size_t k = s->keys; k-- > 0;) {
-        const struct range *r = &s->range[k];
-        struct span value = value_at(r, row % r->count, buf);
-        row /= r->count;
-        int rc = vram_set_n(s->probe, r->key.at, r->key.len, value.at, value.len);
-        if (rc != VRAM_OK)
-            return rc;
-    }
-    return VRAM_OK;
-}
-
 static struct span row_value(const struct sweep *s, size_t row, size_t key, char buf[SWEEP_TEXT])
 {
     for (size_t k = s->keys - 1; k > key; k--)
         row /= s->range[k].count;
     return value_at(&s->range[key], row % s->range[key].count, buf);
+}
+
+static int set_key(struct sweep *s, size_t row, size_t key)
+{
+    char buf[SWEEP_TEXT];
+    const struct range *r = &s->range[key];
+    struct span value = row_value(s, row, key, buf);
+    struct err_pos pos = place(s, r->counted ? r->list.at : value.at);
+    err_clear(&s->probe->err);
+    int rc = vram_set_at(s->probe, pos, r->key.at, r->key.len, value.at, value.len);
+    if (rc == VRAM_EKEY)
+        s->probe->err.message.col = place(s, r->key.at).col;
+    return rc;
+}
+
+static bool is_preset(const struct range *r)
+{
+    return text_equal_nocase(r->key.at, r->key.len, "preset");
+}
+
+// Sets the fields of one row; the last key changes fastest. A preset is a whole configuration: the others are set on it.
+static int set_row(struct sweep *s, size_t row)
+{
+    int rc = VRAM_OK;
+    vram_copy(s->probe, s->v);
+    for (size_t k = 0; k < s->keys && rc == VRAM_OK; k++)
+        if (is_preset(&s->range[k]))
+            rc = set_key(s, row, k);
+    for (size_t k = 0; k < s->keys && rc == VRAM_OK; k++)
+        if (!is_preset(&s->range[k]))
+            rc = set_key(s, row, k);
+    return rc;
 }
 
 static const char *fits_word(const struct vram_result *r)
@@ -146,10 +168,20 @@ static const char *fits_word(const struct vram_result *r)
     return words[emit_fit_of(r)];
 }
 
-static void json_row(struct json *j, const struct sweep *s, int rc)
+static void json_preset(struct json *j, struct span value)
+{
+    char name[48];
+    size_t n = value.len < sizeof name - 1 ? value.len : sizeof name - 1;
+    mem_copy(name, value.at, n);
+    name[n] = 0;
+    json_str(j, "preset", name);
+}
+
+static void json_row(struct json *j, const struct sweep *s, size_t row, int rc)
 {
     const struct vram_result *r = &s->probe->result;
     json_open(j, NULL, '{');
+    char buf[SWEEP_TEXT];
     for (size_t k = 0; k < s->keys; k++) {
         char key[48];
         struct span name = s->range[k].key;
@@ -161,7 +193,9 @@ static void json_row(struct json *j, const struct sweep *s, int rc)
         uint64_t value = f ? config_get(&s->probe->config, (size_t)field) : 0;
         const struct vram_gpu *gpu =
             s->probe->config.gpu < 0 ? NULL : vram_gpu_at((size_t)s->probe->config.gpu);
-        if (!f)
+        if (is_preset(&s->range[k]))
+            json_preset(j, row_value(s, row, k, buf));
+        else if (!f)
             json_str(j, key, gpu ? gpu->name : NULL);
         else if (f->values)
             json_str(j, f->key, f->values[value]);
@@ -275,14 +309,14 @@ static int all_rows(struct sweep *s, enum vram_format format)
         table_heading(&t, s);
     for (size_t row = 0; row < s->rows; row++) {
         int rc = set_row(s, row);
-        if (rc == VRAM_EKEY || rc == VRAM_EVALUE || rc == VRAM_EGPU)
+        if (rc == VRAM_EKEY || rc == VRAM_EVALUE || rc == VRAM_EGPU || rc == VRAM_EPRESET)
             return fit_error(s->v, s->probe);
         if (rc == VRAM_OK)
             rc = vram_run(s->probe);
         if (rc == VRAM_ENOMEM)
             return fit_error(s->v, s->probe);
         if (format == VRAM_FORMAT_JSON)
-            json_row(&j, s, rc);
+            json_row(&j, s, row, rc);
         else if (format == VRAM_FORMAT_TEXT)
             text_row(w, s, row, rc);
         else
@@ -297,7 +331,7 @@ static int all_rows(struct sweep *s, enum vram_format format)
 
 int vram_sweep(vram *v, const char *ranges, enum vram_format format)
 {
-    struct sweep s = {.v = v};
+    struct sweep s = {.v = v, .text = ranges};
     err_clear(&v->err);
     writer_reset(&v->text);
     if (EMIT_JSON_ONLY && emit_refuses(v, format))

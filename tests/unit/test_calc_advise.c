@@ -194,6 +194,18 @@ static void test_sweep(void **state)
     assert_int_equal(json_u64(last, "block_size"), 512);
     assert_int_equal(json_u64(last, "peak_live_bytes"), 6187763980);  // the reference value
     json_decref(j);
+    // a preset starts its row, wherever it stands
+    assert_int_equal(vram_sweep(v, "batch_size=4,16 preset=shakespeare-char,nanogpt-30m mode=reference compile=none dtype=bfloat16",
+                                VRAM_FORMAT_JSON), VRAM_OK);
+    j = json_loads(vram_text(v, NULL), 0, NULL);
+    assert_int_equal(json_array_size(j), 4);
+    assert_string_equal(json_text(json_array_get(j, 0), "preset"), "shakespeare-char");
+    assert_int_equal(json_u64(json_array_get(j, 3), "batch_size"), 16);
+    assert_int_equal(json_u64(json_array_get(j, 3), "peak_live_bytes"), 6187763980);
+    assert_true(json_u64(json_array_get(j, 1), "peak_live_bytes") < 6187763980);
+    json_decref(j);
+    assert_int_equal(vram_sweep(v, "batch_size=1:2 preset=nope", VRAM_FORMAT_CSV), VRAM_EPRESET);
+    assert_int_equal(vram_error(v)->col, 23);
     // an impossible row says so, and the others are there
     assert_int_equal(vram_sweep(v, "n_embd=384,400", VRAM_FORMAT_CSV), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "\n384,"));

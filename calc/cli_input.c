@@ -36,6 +36,15 @@ static int read_all(struct cli_text *out, FILE *f, const char *path)
     }
 }
 
+// Editors of Windows begin a file with a byte order mark.
+static void drop_mark(struct cli_text *t)
+{
+    if (t->len < 3 || memcmp(t->text, "\xef\xbb\xbf", 3) != 0)
+        return;
+    t->len -= 3;
+    memmove(t->text, t->text + 3, t->len + 1);
+}
+
 int cli_read(struct cli_text *out, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
@@ -49,8 +58,10 @@ int cli_read(struct cli_text *out, const char *path)
     if (rc != CLI_OK) {
         free(out->text);
         out->text = NULL;
+        return rc;
     }
-    return rc;
+    drop_mark(out);
+    return CLI_OK;
 }
 
 // ---- what kind of text -------------------------------------------------------------------------
@@ -70,10 +81,11 @@ static bool says(const struct cli_text *t, const char *words)
     return false;
 }
 
+// By its first byte; a file that is called JSON and holds nothing is truncated, not a list of no settings.
 static bool is_json(const struct cli_text *t)
 {
     size_t i = strspn(t->text, " \t\r\n");
-    return t->text[i] == '{' || t->text[i] == '[';
+    return t->text[i] == '{' || t->text[i] == '[' || (t->text[i] == 0 && ends(t->name, ".json"));
 }
 
 static bool is_log(const struct cli_text *t)

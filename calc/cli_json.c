@@ -95,6 +95,12 @@ static int put_object(struct flat *f, json_t *object, size_t at, int depth)
 int cli_flatten(const struct cli_text *json, struct cli_text *flat, bool *is_model)
 {
     json_error_t error;
+    const char *nul = memchr(json->text, 0, json->len); // jansson reads over one behind a number
+    if (nul) {
+        fprintf(stderr, "%s:1:1: error: byte 0 after %zu others is not text: is this the right file?\n",
+                json->name, (size_t)(nul - json->text));
+        return CLI_INPUT;
+    }
     json_t *root = json_loadb(json->text, json->len, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         fprintf(stderr, "%s:%d:%d: error: this is not JSON: %s\n", json->name,

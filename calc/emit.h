@@ -53,6 +53,8 @@ void json_end(struct json *j); // the line end after the outermost bracket
 
 // ---- parts of more than one report
 void emit_config_json(struct json *j, const struct vram *v); // every field, as an object's content
+void emit_params_json(struct json *j, struct vram *v);       // "parameters": a row a tensor's name
+void emit_params_text(struct writer *w, struct vram *v);
 // "-> it fits" and so on. The process's figure against the card; high: with the upper end of the context.
 enum emit_fit { EMIT_NO_GPU, EMIT_FITS, EMIT_TIGHT, EMIT_TOO_BIG };
 enum emit_fit emit_fit_of(const struct vram_result *r);
@@ -77,7 +79,7 @@ void table_mib(struct table *t, uint64_t bytes); // MiB in Markdown, bytes in CS
 void table_end(struct table *t);                 // of a row
 
 // ---- reports
-void emit_report_json(struct writer *w, const struct vram *v);
+void emit_report_json(struct writer *w, struct vram *v);
 void emit_report_text(struct writer *w, struct vram *v);
 void emit_report_csv(struct writer *w, const struct vram *v);
 void emit_report_md(struct writer *w, const struct vram *v);

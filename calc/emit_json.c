@@ -230,7 +230,7 @@ static void notes(struct json *j, const char *text)
     json_close(j, ']');
 }
 
-void emit_report_json(struct writer *w, const struct vram *v)
+void emit_report_json(struct writer *w, struct vram *v)
 {
     const struct vram_result *r = &v->result;
     struct json j = json_of(w);
@@ -241,6 +241,7 @@ void emit_report_json(struct writer *w, const struct vram *v)
     card(&j, r);
     bounds(&j, r);
     peak(&j, r);
+    emit_params_json(&j, v);
     json_open(&j, "config", '{');
     emit_config_json(&j, v);
     json_close(&j, '}');

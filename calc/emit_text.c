@@ -266,4 +266,5 @@ void emit_report_text(struct writer *w, struct vram *v)
     largest(w, r);
     figures(w, r);
     state(w, v);
+    emit_params_text(w, v);
 }

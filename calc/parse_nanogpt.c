@@ -191,6 +191,15 @@ static int read_line(struct parse *p, struct span line, bool *stop)
     return *stop ? VRAM_OK : parse_assignment(p, key, expression);
 }
 
+// `if torch.cuda.is_available():` and a field below it: whether it holds is not known here.
+static void note_indented(struct parse *p, struct span line)
+{
+    struct span key, expression;
+    if (split(line, &key, &expression) && config_field(key.at, key.len) >= 0)
+        parse_note(p, "line %u sets %.*s inside a block, which is not run: set it yourself",
+                   (uint64_t)p->line, (int)key.len, key.at);
+}
+
 int parse_nanogpt(struct parse *p)
 {
     struct span line;
@@ -203,6 +212,8 @@ int parse_nanogpt(struct parse *p)
         line = span_trim(line);
         if (line.len > 0 && line.at[0] != '#' && !indented)
             rc = read_line(p, line, &stop);
+        else if (indented)
+            note_indented(p, line);
     }
     return rc;
 }

@@ -125,6 +125,24 @@ static void vram_trim(const char **s, size_t *len)
         (*len)--;
 }
 
+// A note "seq_len = 2048 ..." tells what was guessed; once the field is set, it is no longer true.
+static void vram_drop_note(vram *v, const char *key)
+{
+    const char *text = writer_text(&v->notes);
+    size_t n = text_len(key), line = 0, end;
+    for (; line < v->notes.len; line = end) {
+        for (end = line; end < v->notes.len && text[end] != '\n';)
+            end++;
+        end += end < v->notes.len;
+        if (end - line <= n || !text_equal(text + line, n, key) || text[line + n] != ' ')
+            continue;
+        for (size_t i = end; i <= v->notes.len; i++)
+            v->notes.text[line + i - end] = text[i];
+        v->notes.len -= end - line;
+        end = line;
+    }
+}
+
 int vram_set_at(vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value,
                 size_t value_len)
 {
@@ -135,6 +153,9 @@ int vram_set_at(vram *v, struct err_pos pos, const char *key, size_t key_len, co
         return vram_set_gpu(v, pos, value, value_len);
     if (text_equal_nocase(key, key_len, "preset"))
         return preset_apply(v, pos, value, value_len);
+    int field = config_field(key, key_len);
+    if (field >= 0)
+        vram_drop_note(v, vram_field_at((size_t)field)->key);
     return config_set(&v->config, &v->err, pos, key, key_len, value, value_len);
 }
 
@@ -169,6 +190,7 @@ int vram_set_u64(vram *v, const char *key, uint64_t value)
         return err_set(&v->err, VRAM_ERANGE, (struct err_pos){0},
                        "%s cannot be %u: from %u to %u are allowed", f->key, value, f->min, f->max);
     v->has_result = false;
+    vram_drop_note(v, f->key);
     config_put(&v->config, (size_t)field, value);
     return VRAM_OK;
 }

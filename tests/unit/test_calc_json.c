@@ -204,6 +204,17 @@ static void test_sums(void **state)
         assert_true(json_u64(j, "peak_allocated_bytes") >= json_u64(j, "peak_live_bytes"));
         assert_true(json_u64(j, "peak_reserved_bytes") >= json_u64(j, "peak_allocated_bytes"));
         assert_int_equal(json_u64(j, "process_bytes"), json_u64(j, "peak_reserved_bytes") + json_u64(j, "context_bytes"));
+        uint64_t elements = 0, trained = 0, parts = 0, decayed = 0;
+        json_array_foreach(json_object_get(j, "parameters"), k, x) {
+            elements += json_u64(x, "elements");
+            parts += json_u64(x, "count");
+            decayed += json_is_true(json_object_get(x, "decayed")) ? json_u64(x, "count") : 0;
+            trained += json_is_true(json_object_get(x, "trained")) ? json_u64(x, "elements") : 0;
+        }
+        assert_int_equal(elements, json_u64(j, "params"));
+        assert_int_equal(parts, json_u64(j, "tensors"));
+        assert_int_equal(decayed, json_u64(j, "decayed_tensors"));
+        assert_int_equal(trained, json_u64(j, "trained_params"));
         json_object_foreach(json_object_get(j, "bounds"), key, x) {
             assert_true(json_u64(x, "low") <= json_u64(j, key) && json_u64(j, key) <= json_u64(x, "high"));
             assert_true(strlen(json_text(x, "why")) > 0);

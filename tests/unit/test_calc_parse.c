@@ -100,6 +100,18 @@ static void test_train_gpt2(void **state)
     close_vram(v, &h);
 }
 
+// What stands in a block may not happen: it is not taken, and that is said.
+static void test_blocks_are_not_run(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = read_ok(&h, VRAM_KIND_NANOGPT,
+                      "batch_size = 4\nif big:\n    batch_size = 64\n    learning_rate = 1e-3\n");
+    assert_int_equal(number(v, "batch_size"), 4);
+    assert_string_equal(vram_notes(v), "line 3 sets batch_size inside a block, which is not run: set it yourself\n");
+    close_vram(v, &h);
+}
+
 static void test_head_of_train_py(void **state)
 {
     (void)state;
@@ -260,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_flat_refusals),
         cmocka_unit_test(test_train_gpt2),
         cmocka_unit_test(test_head_of_train_py),
+        cmocka_unit_test(test_blocks_are_not_run),
         cmocka_unit_test(test_nanogpt_specials),
         cmocka_unit_test(test_nanogpt_refusals),
         cmocka_unit_test(test_deep_nesting_is_refused),

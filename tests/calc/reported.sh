@@ -12,13 +12,14 @@ status=0
 figure() {
     # shellcheck disable=SC2086
     case $2 in
-    fits) if $V fit $1 >/dev/null; then echo true; else echo false; fi ;;
+    fits) rc=0; "$V" fit $1 >/dev/null || rc=$?
+        case $rc in 0) echo true ;; 1) echo false ;; *) echo "exit code $rc" ;; esac ;;
     explain)
         echo "CUDA out of memory. Tried to allocate 786.00 MiB" >"$work/oom"
-        $V explain-oom "$work/oom" $1 --format json | awk -F'[ ,]+' '/"bytes":/ && !found { found = 1
+        "$V" explain-oom "$work/oom" $1 --format json | awk -F'[ ,]+' '/"bytes":/ && !found { found = 1
             printf "%.1f\n", int(($3 + 2097151) / 2097152) * 2 }' ;;
-    logits) $V estimate $1 --format json | awk -F'[ ,]+' '/^    "logits":/ { printf "%.1f\n", $3 / 1048576 }' ;;
-    *) $V estimate $1 --format json | awk -F'[ ,]+' -v key="\"$2\":" '/^  "/ && $2 == key { printf "%.1f\n", $3 / 1048576 }' ;;
+    logits) "$V" estimate $1 --format json | awk -F'[ ,]+' '/^    "logits":/ { printf "%.1f\n", $3 / 1048576 }' ;;
+    *) "$V" estimate $1 --format json | awk -F'[ ,]+' -v key="\"$2\":" '/^  "/ && $2 == key { printf "%.1f\n", $3 / 1048576 }' ;;
     esac
 }
 

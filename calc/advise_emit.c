@@ -192,12 +192,9 @@ static void put_table(struct writer *w, const struct advice_list *list, bool md)
 
 int vram_advise(vram *v, enum vram_format format)
 {
-    err_clear(&v->err);
-    writer_reset(&v->text);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
-    if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
+    format = emit_format(format);
     struct advice_list *list = mem_alloc(&v->mem, sizeof *list);
     if (!list)
         return err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0},

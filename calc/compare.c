@@ -212,12 +212,9 @@ static void put_json(struct writer *w, const struct sizes *s, uint64_t ours)
 int vram_compare(vram *v, enum vram_format format)
 {
     struct model m;
-    err_clear(&v->err);
-    writer_reset(&v->text);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
-    if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
+    format = emit_format(format);
     int rc = model_make(&m, &v->config, &v->err);
     if (rc == VRAM_OK && !v->has_result)
         rc = vram_run(v);

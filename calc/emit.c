@@ -40,13 +40,11 @@ int emit_done(vram *v)
 
 int vram_emit(vram *v, enum vram_format format)
 {
-    err_clear(&v->err);
-    writer_reset(&v->text);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
     if (!v->has_result)
         return not_run(v);
-    switch (EMIT_JSON_ONLY ? VRAM_FORMAT_JSON : format) {
+    switch (emit_format(format)) {
     case VRAM_FORMAT_JSON:
         emit_report_json(&v->text, v);
         break;

@@ -21,6 +21,20 @@ enum { EMIT_MIB = 1048576 };
 // True, with the error recorded, if this build does not write the format.
 bool emit_refuses(struct vram *v, enum vram_format format);
 
+// Empties the handle's text and error; false as emit_refuses.
+static inline bool emit_begin(struct vram *v, enum vram_format format)
+{
+    err_clear(&v->err);
+    writer_reset(&v->text);
+    return !(EMIT_JSON_ONLY && emit_refuses(v, format));
+}
+
+// What is left to choose after emit_begin: in the page's build known to the compiler, which drops the other writers.
+static inline enum vram_format emit_format(enum vram_format format)
+{
+    return EMIT_JSON_ONLY ? VRAM_FORMAT_JSON : format;
+}
+
 // ---- numbers for people
 void emit_count(struct writer *w, uint64_t n); // 124,373,760
 void emit_count_right(struct writer *w, uint64_t n, unsigned width);

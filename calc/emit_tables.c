@@ -139,12 +139,9 @@ static void gpus_table(struct writer *w, bool md)
 
 int vram_emit_gpus(vram *v, enum vram_format format)
 {
-    err_clear(&v->err);
-    writer_reset(&v->text);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
-    if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
+    format = emit_format(format);
     if (format == VRAM_FORMAT_JSON)
         gpus_json(&v->text);
     else if (format == VRAM_FORMAT_TEXT)
@@ -180,12 +177,9 @@ int vram_emit_presets(vram *v, enum vram_format format)
     static const char *const names[] = {"preset", "what", "fields", "source"};
     const struct preset *p;
     struct writer *w = &v->text;
-    err_clear(&v->err);
-    writer_reset(w);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
-    if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON;
+    format = emit_format(format);
     struct table t = table_of(w, format == VRAM_FORMAT_MD);
     if (format == VRAM_FORMAT_JSON)
         presets_json(w);
@@ -316,12 +310,9 @@ static void fields_md(struct writer *w)
 
 int vram_emit_fields(vram *v, enum vram_format format)
 {
-    err_clear(&v->err);
-    writer_reset(&v->text);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
-    if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
+    format = emit_format(format);
     if (format == VRAM_FORMAT_JSON)
         fields_schema(&v->text);
     else if (format == VRAM_FORMAT_MD)

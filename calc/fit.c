@@ -126,12 +126,9 @@ static void fit_table(struct writer *w, const struct vram_result *r, bool fits, 
 
 int vram_fit(vram *v, bool *fits, enum vram_format format)
 {
-    err_clear(&v->err);
-    writer_reset(&v->text);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
-    if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
+    format = emit_format(format);
     int rc = need_gpu(v);
     if (rc == VRAM_OK && !v->has_result)
         rc = vram_run(v);
@@ -185,12 +182,9 @@ int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
 {
     uint64_t process = 0;
     bool fits = false;
-    err_clear(&v->err);
-    writer_reset(&v->text);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
-    if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
+    format = emit_format(format);
     int rc = need_gpu(v);
     struct vram *probe = rc == VRAM_OK ? fit_probe(v) : NULL;
     if (!probe)

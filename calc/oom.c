@@ -303,12 +303,9 @@ int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
 {
     struct oom_message m;
     struct search s = {.m = &m};
-    err_clear(&v->err);
-    writer_reset(&v->text);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
-    if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
+    format = emit_format(format);
     int rc = oom_parse(&m, &v->err, text, len);
     if (rc == VRAM_OK && with_config)
         rc = vram_trace(v, on_event, &s);

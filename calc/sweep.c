@@ -332,12 +332,9 @@ static int all_rows(struct sweep *s, enum vram_format format)
 int vram_sweep(vram *v, const char *ranges, enum vram_format format)
 {
     struct sweep s = {.v = v, .text = ranges};
-    err_clear(&v->err);
-    writer_reset(&v->text);
-    if (EMIT_JSON_ONLY && emit_refuses(v, format))
+    if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
-    if (EMIT_JSON_ONLY)
-        format = VRAM_FORMAT_JSON; // known to the compiler, which drops the other writers
+    format = emit_format(format);
     int rc = read_ranges(&s, ranges);
     if (rc != VRAM_OK)
         return rc;

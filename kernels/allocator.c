@@ -24,6 +24,7 @@ struct caching_block {
     char *address;
     uint64_t size, requested;
     struct caching_block *before, *after;  // neighbours in the segment
+    struct caching_block *next_segment, **link;  // of a segment's first block: the list of all segments
     bool in_use;
     int pool;
 };
@@ -38,6 +39,7 @@ struct caching_allocator {
     struct device_memory device;
     struct free_list free[POOLS];  // each with room for all the blocks of its pool, so that freeing cannot fail
     size_t blocks[POOLS];
+    struct caching_block *segments;
     struct caching_stats stats;
 };
 
@@ -135,6 +137,9 @@ static void release_segment(struct caching_allocator *a, struct caching_block *b
     a->device.give(a->device.ctx, b->address, b->size);
     a->stats.reserved -= b->size;
     a->stats.segments--;
+    *b->link = b->next_segment;
+    if (b->next_segment)
+        b->next_segment->link = b->link;
     delete_block(a, b);
 }
 
@@ -175,6 +180,11 @@ static struct caching_block *new_segment(struct caching_allocator *a, uint64_t r
         a->device.give(a->device.ctx, address, size);
         return NULL;
     }
+    b->next_segment = a->segments;
+    b->link = &a->segments;
+    if (a->segments)
+        a->segments->link = &b->next_segment;
+    a->segments = b;
     a->stats.reserved += size;
     a->stats.segments++;
     raise_peak(&a->stats.reserved_peak, a->stats.reserved);
@@ -284,11 +294,21 @@ struct caching_allocator *caching_new(struct device_memory device)
     return a;
 }
 
+// Joins what is left of a segment into its first block, whether it is held or not.
+static void join_segment(struct caching_allocator *a, struct caching_block *first)
+{
+    while (first->after)
+        absorb(a, first, first->after);
+}
+
 void caching_delete(struct caching_allocator *a)
 {
     if (!a)
         return;
-    caching_empty(a);
+    while (a->segments) {
+        join_segment(a, a->segments);
+        release_segment(a, a->segments);
+    }
     for (int pool = 0; pool < POOLS; pool++)
         free(a->free[pool].items);
     free(a);

@@ -86,6 +86,7 @@ static void replay(json_t *wanted)
     free(blocks);
     free(t.lines);
     caching_delete(a);
+    assert_int_equal(device.used, 0);  // what was still held has been given back too
 }
 
 static void allocator_matches_reference(void **state)

@@ -181,8 +181,24 @@ static int format_of(const struct cli_line *line, enum vram_format *format)
 
 // ---- commands ----------------------------------------------------------------------------------
 
+// What is wrong with a configuration as a whole begins with a field's name; the last word that sets it is shown.
+static int complain_of_field(const struct cli_line *line, vram *v)
+{
+    const char *text = vram_error(v)->text;
+    char key[48];
+    snprintf(key, sizeof key, "%.*s", (int)strspn(text, "abcdefghijklmnopqrstuvwxyz_"), text);
+    for (size_t i = line->pair_count; vram_error(v)->line == 0 && i-- > 0;)
+        if (is_key(&line->pairs[i], key)) {
+            cli_complain(line, line->pairs[i].index, 0, text);
+            return CLI_INPUT;
+        }
+    return cli_report(v, NULL);
+}
+
 static int finish(const struct cli_line *line, vram *v, int rc, enum vram_format format)
 {
+    if (rc == VRAM_EMODEL || rc == VRAM_EUNSUPPORTED)
+        return complain_of_field(line, v);
     if (rc != VRAM_OK)
         return cli_report(v, NULL);
     return deliver(line, v, format == VRAM_FORMAT_TEXT);
@@ -201,9 +217,7 @@ static int draw_timeline(const struct cli_line *line, vram *v)
 static int run_estimate(const struct cli_line *line, vram *v, enum vram_format format)
 {
     int rc = vram_run(v);
-    if (rc != VRAM_OK)
-        return cli_report(v, NULL);
-    rc = finish(line, v, vram_emit(v, format), format);
+    rc = finish(line, v, rc == VRAM_OK ? vram_emit(v, format) : rc, format);
     return rc == CLI_OK ? draw_timeline(line, v) : rc;
 }
 

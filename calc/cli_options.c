@@ -194,12 +194,17 @@ static bool is_pair(const char *word)
     return n > 0 && word[n] == '=';
 }
 
-static int take_word(struct cli_line *line, int index, bool *has_command)
+// plain: behind "--", where nothing is an option.
+static int take_word(struct cli_line *line, int index, bool *has_command, bool *plain)
 {
     const char *word = line->argv[index];
-    if (word[0] == '-' && word[1] == '-' && word[2])
+    if (!*plain && strcmp(word, "--") == 0) {
+        *plain = true;
+        return 1;
+    }
+    if (!*plain && word[0] == '-' && word[1] == '-')
         return take_long(line, index);
-    if (word[0] == '-' && word[1] && word[1] != '-')
+    if (!*plain && word[0] == '-' && word[1])
         return take_short(line, index);
     if (!*has_command) {
         *has_command = true;
@@ -214,7 +219,7 @@ static int take_word(struct cli_line *line, int index, bool *has_command)
 
 int cli_parse(struct cli_line *line, int argc, char **argv)
 {
-    bool has_command = false;
+    bool has_command = false, plain = false;
     *line = (struct cli_line){.argc = argc, .argv = argv, .command = COMMAND_HELP};
     line->files = calloc((size_t)argc + 1, sizeof *line->files);
     line->pairs = calloc((size_t)argc + 1, sizeof *line->pairs);
@@ -223,7 +228,7 @@ int cli_parse(struct cli_line *line, int argc, char **argv)
         return CLI_INPUT;
     }
     for (int i = 1; i < argc;) {
-        int used = take_word(line, i, &has_command);
+        int used = take_word(line, i, &has_command, &plain);
         if (used == 0)
             return CLI_USAGE;
         i += used;

@@ -34,7 +34,7 @@ static const struct args_program program = {
                   "2  the command line cannot be understood\n"
                   "3  a file cannot be read or written, or memory ran out\n",
     .environment = "NO_COLOR  when set and not empty, messages are not coloured\n"
-                   "SOURCE_DATE_EPOCH  seconds since 1970 that stand for now in what is written\n"
+                   "SOURCE_DATE_EPOCH  changes nothing: no file that is written holds the present time\n"
                    "UPDATE  when 1, outputs of worked examples are rewritten where they differ\n",
     .commands = commands,
     .settings = settings,

@@ -86,6 +86,12 @@ page en d3; vram -o out >>log 2>&1; rm -rf clean; vram -o clean -f >>log 2>&1
 if diff -r out clean >differs; then echo "ok incremental: the next build repairs"
 else echo "not ok incremental: not repaired: $(head -c 300 differs)"; failed=1; fi
 
+# A link that leads nowhere changes no file, and is an error all the same.
+ln -s nowhere content/en/dangling
+if vram -o out >>log 2>&1; then echo "not ok incremental: a dangling link is taken for no change"; failed=1
+else echo "ok incremental: a dangling link is an error in an unchanged site"; fi
+rm content/en/dangling
+
 # Killed at any moment, the next build makes it good.
 i=0
 while [ $i -lt 12 ]; do

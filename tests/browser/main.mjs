@@ -11,7 +11,7 @@ import { resolve } from "node:path";
 const [siteRoot, fixtureRoot] = process.argv.slice(2).map((path) => resolve(path));
 const browser = await launch();
 const served = await serve(siteRoot);
-const servedFixture = await serve(fixtureRoot);
+const servedFixture = await serve(fixtureRoot, "/fixture");
 const site = { root: siteRoot, http: served.origin, file: pathToFileURL(siteRoot).href, rules: served.rules, pages: await pagesOf(siteRoot) };
 const fixture = { root: fixtureRoot, http: servedFixture.origin, file: pathToFileURL(fixtureRoot).href, rules: servedFixture.rules, pages: await pagesOf(fixtureRoot) };
 

@@ -27,11 +27,13 @@ function matches(rule, path) {
   return rule.endsWith("*") ? path.startsWith(rule.slice(0, -1)) : rule === path;
 }
 
-// Serves root on a free port of the loopback device; answers {origin, rules, close}.
-export async function serve(root) {
+// Serves root on a free port of the loopback device, also below base: a 404 page's addresses begin with base_url's path.
+// Answers {origin, rules, close}.
+export async function serve(root, base = "") {
   const rules = parseHeaders(await readFile(join(root, "_headers"), "utf8"));
   const server = createServer(async (request, response) => {
     let path = decodeURIComponent(new URL(request.url, "http://x").pathname);
+    if (base && path.startsWith(`${base}/`)) path = path.slice(base.length);
     for (const rule of rules)
       if (matches(rule.path, path)) for (const [name, value] of rule.headers) response.setHeader(name, value);
     let file = join(root, normalize(path));

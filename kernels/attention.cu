@@ -180,11 +180,6 @@ static size_t shared_bytes(heads s, int rows_per_warp)
     return sizeof(float) * (2 * tile * (s.D + 1) + warps * rows_per_warp * s.D);
 }
 
-template <class K> static void allow_shared(K kernel, size_t bytes)
-{
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-}
-
 static void gpu_attention(void *ctx, tensor *out, tensor *lse, const tensor *qkv, struct attention_shape shape)
 {
     if (attention_tensor(ops_of(ctx), out, lse, qkv, shape))

@@ -342,11 +342,6 @@ static dim3 grid_of(struct attention_shape a)
     return dim3(blocks_for(a.T, rows), (unsigned)a.H, (unsigned)a.B);
 }
 
-template <class K> static void allow_shared(K kernel, size_t bytes)
-{
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-}
-
 template <class T, int D, int COLUMNS>
 static void run_forward(tensor *out, tensor *lse, const tensor *qkv, struct attention_shape a)
 {

@@ -66,6 +66,12 @@ static inline unsigned blocks_for(int64_t items, int64_t per_block)
     return (unsigned)(n < 1 ? 1 : n);
 }
 
+// Lets a kernel have more dynamic shared memory than the 48 KiB that need no asking.
+template <class K> static void allow_shared(K kernel, size_t bytes)
+{
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+}
+
 __device__ static inline float warp_sum(float v)
 {
     for (int offset = 16; offset; offset >>= 1)

@@ -47,6 +47,11 @@ static int64_t slot_size(const struct gpt_config *c, int slot)
     return layer_weights[kind].columns ? rows * layer_weights[kind].columns * c->n_embd : rows;
 }
 
+bool gpt_slot_is_matrix(int slot)
+{
+    return slot < SLOT_LAYERS || layer_weights[(slot - SLOT_LAYERS) % LAYER_WEIGHTS].columns > 0;
+}
+
 static int slot_count(const struct gpt_config *c)
 {
     return SLOT_LAYERS + (int)c->n_layer * LAYER_WEIGHTS + 2;
@@ -214,7 +219,7 @@ static void fetch_batch(struct gpt *g, gpt_batch *batch, void *ctx)
     free(host);
 }
 
-static double read_scalar(struct gpt *g, const tensor *t)
+double gpt_read_scalar(struct gpt *g, const tensor *t)
 {
     double wide = 0;
     float narrow = 0;
@@ -242,7 +247,7 @@ static double micro_step(struct gpt *g, gpt_batch *batch, void *ctx, int64_t mic
     fetch_batch(g, batch, ctx);
     name_phase(g, "bwd", micro);
     gpt_backward(g);
-    return read_scalar(g, g->loss) * (double)g->config.accumulation;
+    return gpt_read_scalar(g, g->loss) * (double)g->config.accumulation;
 }
 
 enum gpt_status gpt_train_step(struct gpt *g, gpt_batch *batch, void *ctx, double *loss)
@@ -275,6 +280,6 @@ enum gpt_status gpt_evaluate(struct gpt *g, gpt_batch *batch, void *ctx, double 
     g->recording = false;
     gpt_forward(g);
     if (loss)
-        *loss = read_scalar(g, g->loss) * (double)g->config.accumulation;
+        *loss = gpt_read_scalar(g, g->loss) * (double)g->config.accumulation;
     return GPT_OK;
 }

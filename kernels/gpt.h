@@ -126,12 +126,14 @@ void gpt_update(struct gpt *g);
 // Shared by those files.
 tensor *gpt_cast(struct gpt *g, const tensor *in, enum dtype type, enum category category);
 void gpt_block_forward(struct gpt *g, int layer, tensor **x, struct block_saved *saved);
-void gpt_release_saved(struct gpt *g, struct block_saved *saved);
 void gpt_add_gradient(struct gpt *g, int slot, tensor *gradient);
 struct attention_shape gpt_attention_shape(const struct gpt_config *c);
 tensor *gpt_recorded(struct gpt *g, tensor *t);
 tensor *gpt_low_weight(struct gpt *g, int slot);
 tensor *gpt_make_scalar(struct gpt *g, double value);
+double gpt_read_scalar(struct gpt *g, const tensor *t);
+// Whether a slot's weight has two dimensions: those, and only those, are decayed.
+bool gpt_slot_is_matrix(int slot);
 void gpt_drop_casts(struct gpt *g);
 // dx of a norm added to *residual (or put there when it is NULL); lets go of *dy and of what was saved.
 void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor **mean, tensor **rstd,
@@ -141,8 +143,6 @@ tensor *gpt_branch_gradient(struct gpt *g, tensor *residual, tensor **mask);
 // Heads' outputs [N, C] from qkv [N, 3C]; keeps in *s what the backward pass needs beside qkv and the output.
 tensor *gpt_attention_forward(struct gpt *g, tensor *qkv, struct block_saved *s);
 void gpt_attention_backward(struct gpt *g, struct block_saved *s, tensor **dout, tensor **dqkv);
-// Rows of the loss that the lean mode computes at once.
-int64_t gpt_chunk_rows(const struct gpt_config *c);
 void gpt_lean_loss(struct gpt *g, tensor **y);
 void gpt_lean_block_backward(struct gpt *g, int layer, tensor **residual);
 

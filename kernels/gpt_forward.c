@@ -220,7 +220,7 @@ void gpt_block_forward(struct gpt *g, int layer, tensor **x, struct block_saved 
     add_branch(g, x, branch);
 }
 
-void gpt_release_saved(struct gpt *g, struct block_saved *s)
+static void release_saved(struct gpt *g, struct block_saved *s)
 {
     tensor **all[] = {&s->x1, &s->mean1, &s->rstd1, &s->x2, &s->mean2, &s->rstd2, &s->qkv.input, &s->qkv.weight,
                       &s->proj.input, &s->proj.weight, &s->fc.input, &s->fc.weight, &s->out.input, &s->out.weight,
@@ -244,7 +244,7 @@ static void block(struct gpt *g, int layer, tensor **x)
     uint64_t seed1 = s->seed1, seed2 = s->seed2;
     g->recording = g->config.dropout > 0;  // dropout has to happen in this pass too
     gpt_block_forward(g, layer, x, s);
-    gpt_release_saved(g, s);
+    release_saved(g, s);
     g->recording = true;
     *s = (struct block_saved){.x1 = input, .seed1 = seed1, .seed2 = seed2};
 }

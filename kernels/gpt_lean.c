@@ -5,7 +5,8 @@
 #define POOL (&g->pool)
 #define OPS(operation, ...) g->ops->operation(g->ops->ctx, __VA_ARGS__)
 
-int64_t gpt_chunk_rows(const struct gpt_config *c)
+// Rows of the loss that are computed at once.
+static int64_t chunk_rows(const struct gpt_config *c)
 {
     int64_t rows = (INT64_C(1) << 25) / c->vocab_size;  // 64 MiB of half-precision logits
     rows = rows < 64 ? 64 : rows;
@@ -55,7 +56,7 @@ static void chunk_loss(struct gpt *g, const struct chunk *c)
 
 void gpt_lean_loss(struct gpt *g, tensor **y)
 {
-    int64_t n = gpt_tokens(&g->config), step = gpt_chunk_rows(&g->config);
+    int64_t n = gpt_tokens(&g->config), step = chunk_rows(&g->config);
     enum dtype low = g->config.dtype;
     struct chunk c = {.weight = gpt_low_weight(g, SLOT_WTE)};
     c.y = (*y)->type == low ? tensor_hold(*y) : gpt_cast(g, *y, low, CATEGORY_ACTIVATION);

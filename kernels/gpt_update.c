@@ -6,14 +6,6 @@
 #define POOL (&g->pool)
 #define OPS(operation, ...) g->ops->operation(g->ops->ctx, __VA_ARGS__)
 
-static double scalar_value(struct gpt *g, const tensor *t)
-{
-    double wide = 0;
-    float narrow = 0;
-    OPS(download, t->type == DTYPE_F64 ? (void *)&wide : (void *)&narrow, t);
-    return t->type == DTYPE_F64 ? wide : (double)narrow;
-}
-
 // Divides the gradients by the loss scale. False when one of them is not finite: then the step is left out.
 static bool unscale(struct gpt *g)
 {
@@ -24,7 +16,7 @@ static bool unscale(struct gpt *g)
     for (int slot = 0; slot < g->slots; slot++)
         if (g->gradients[slot])
             OPS(unscale, g->gradients[slot], found, 1 / g->scale);
-    bool finite = scalar_value(g, found) == 0;
+    bool finite = gpt_read_scalar(g, found) == 0;
     tensor_drop(POOL, &found);
     return finite;
 }
@@ -36,7 +28,7 @@ static void clip(struct gpt *g)
     for (int slot = 0; slot < g->slots; slot++)
         if (g->gradients[slot])
             OPS(sum_squares, sum, g->gradients[slot]);
-    double norm = sqrt(scalar_value(g, sum));
+    double norm = sqrt(gpt_read_scalar(g, sum));
     tensor_drop(POOL, &sum);
     double factor = 1 / (norm + 1e-6);
     if (!(factor < 1))
@@ -44,11 +36,6 @@ static void clip(struct gpt *g)
     for (int slot = 0; slot < g->slots; slot++)
         if (g->gradients[slot])
             OPS(scale, g->gradients[slot], g->gradients[slot], factor);
-}
-
-static bool has_two_dimensions(const struct gpt *g, int slot)
-{
-    return g->weights[slot]->count > g->config.n_embd * 4 || slot < SLOT_LAYERS;
 }
 
 // The optimizer makes its state in its first step, weight by weight.
@@ -73,7 +60,7 @@ static void adamw(struct gpt *g)
             continue;
         struct adamw_settings settings = {
             .lr = g->config.lr, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .step = g->step_number + 1,
-            .weight_decay = has_two_dimensions(g, slot) ? g->config.weight_decay : 0};
+            .weight_decay = gpt_slot_is_matrix(slot) ? g->config.weight_decay : 0};
         OPS(adamw, g->weights[slot], g->first_moments[slot], g->second_moments[slot], g->gradients[slot], &settings);
     }
 }

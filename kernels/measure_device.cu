@@ -70,12 +70,6 @@ static int64_t free_memory(void)
     return (int64_t)free_bytes;
 }
 
-static void put_bytes(struct json *values, const char *key, int64_t bytes)
-{
-    if (bytes >= 0)
-        json_set(values, key, record_reading("B", (double)bytes));
-}
-
 // The first call that makes a context; NVML was opened before it. Then a cuBLASLt handle.
 const char *measure_context(const struct settings *, struct nvml *nvml, struct json *values, char *)
 {

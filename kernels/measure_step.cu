@@ -61,12 +61,6 @@ static void run_close(struct run *r)
     caching_delete(r->allocator);
 }
 
-static void put_bytes(struct json *values, const char *key, int64_t bytes)
-{
-    if (bytes >= 0)
-        json_set(values, key, record_reading("B", (double)bytes));
-}
-
 static const char *no_room(const struct run *r, char message[256])
 {
     const struct caching_stats *s = caching_stats(r->allocator);

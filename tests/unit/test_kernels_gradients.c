@@ -219,6 +219,24 @@ static void half_types_round_trip(void **state)
     assert_int_equal(float_to_bfloat16(1.0f + 0x1p-8f), 0x3f80);
 }
 
+// Decay is for matrices, however small the model is.
+static void only_matrices_are_decayed(void **state)
+{
+    (void)state;
+    struct gpt_config c = tiny();
+    c.n_embd = 2;
+    c.n_head = 1;
+    struct run r;
+    run_open(&r, c);
+    int matrices = 0;
+    for (int slot = 0; slot < r.g.slots; slot++)
+        matrices += r.g.weights[slot] && gpt_slot_is_matrix(slot);
+    assert_int_equal(matrices, 2 + 4 * c.n_layer);
+    assert_false(gpt_slot_is_matrix(r.g.slots - 1));
+    assert_false(gpt_slot_is_matrix(r.g.slots - 2));
+    run_close(&r);
+}
+
 static void impossible_configs_are_named(void **state)
 {
     (void)state;
@@ -241,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_types_round_trip),
+        cmocka_unit_test(only_matrices_are_decayed),
         cmocka_unit_test(impossible_configs_are_named),
         cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(modes_train_alike),

@@ -211,6 +211,16 @@ static int f_live_peak(lua_State *L)
     return 1;
 }
 
+static int f_step_seconds(lua_State *L)
+{
+    double seconds;
+    vram *v = handle_for(L, 1);
+    if (vram_step_seconds(v, &seconds))
+        raise(L, v, NULL);
+    lua_pushnumber(L, seconds);
+    return 1;
+}
+
 static int f_explain_oom(lua_State *L)
 {
     size_t len;
@@ -417,7 +427,8 @@ static int f_gpus(lua_State *L)
 int luaopen_vram(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"estimate", f_estimate}, {"live_peak", f_live_peak}, {"params", f_params},
+        {"estimate", f_estimate}, {"live_peak", f_live_peak},
+        {"step_seconds", f_step_seconds}, {"params", f_params},
         {"trace", f_trace}, {"compare", f_compare}, {"advise", f_advise}, {"fit", f_fit},
         {"max_batch", f_max_batch}, {"explain_oom", f_explain_oom}, {"config", f_config},
         {"gpu", f_gpu}, {"gpus", f_gpus}, {"emit", f_emit}, {"timeline", f_timeline},

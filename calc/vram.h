@@ -288,6 +288,11 @@ const struct vram_result *vram_result(const vram *v);  // NULL before a successf
 // many times faster. Keeps its tables from call to call, so a sweep through one handle is fastest.
 int vram_live_peak(vram *v, uint64_t *bytes);
 
+// Seconds of one optimizer step by a roofline: its operations at 40 % of the card's dense rate, and its weights read at
+// the card's bandwidth; an RTX 4070 where no gpu is set. Good for ratios between configurations, not for a clock.
+// Errors: those of vram_check; VRAM_EUNSUPPORTED for inference.
+int vram_step_seconds(vram *v, double *seconds);
+
 // Calls fn for every event of the run that vram_run would make. Stops when fn returns non-zero and
 // returns that.
 typedef int vram_event_fn(void *ctx, const struct vram_event *event);

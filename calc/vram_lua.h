@@ -7,6 +7,7 @@
 //
 //     vram.estimate(config)           the report, schema vramcalc/1, as a table; sizes are integers, in bytes
 //     vram.live_peak(config)          peak of live bytes alone, fast
+//     vram.step_seconds(config)       of an optimizer step, by a roofline: for ratios
 //     vram.params(config)             list of parameter tensors: name, block, rows, cols, bytes, decayed, trained
 //     vram.trace(config [, f])        list of events, or f(event) for each until it returns true
 //     vram.compare(config)            the same configuration by other people's formulas

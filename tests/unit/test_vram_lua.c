@@ -85,6 +85,38 @@ static void test_configuration_as_text_and_table(void **state)
         "assert(vram.live_peak() == vram.live_peak{})\n");
 }
 
+// The roofline says what advice says, and moves as its rules do.
+static void test_step_seconds(void **state)
+{
+    (void)state;
+    run("local run = {preset = 'oom-gpt2', compile = 'none', gpu = 'RTX 4070'}\n"
+        "local function time(changes)\n"
+        "  local c = {} for k, v in pairs(run) do c[k] = v end\n"
+        "  for k, v in pairs(changes) do c[k] = v end\n"
+        "  return vram.step_seconds(c)\n"
+        "end\n"
+        "local whole = time{}\n"
+        "assert(whole > 0)\n"
+        "local slower = time{batch_size = 4, gradient_accumulation_steps = 128} / whole - 1\n"
+        "for i = 1, #vram.advise(run).changes do\n"
+        "  local row = vram.advise(run).changes[i]\n"
+        "  if row.change == 'batch_size=4 gradient_accumulation_steps=128' then\n"
+        "    assert(math.abs(row.slowdown_permille - 1000 * slower) <= 0.5, slower)\n"
+        "    slower = nil\n"
+        "  end\n"
+        "end\n"
+        "assert(slower == nil)\n"
+        // half the tokens take about half the time; a block's forward once more is at most a third
+        "local half = time{batch_size = 8} / whole\n"
+        "assert(half > 0.5 and half < 0.52, half)\n"
+        "local again = time{checkpointing = 'block'} / whole\n"
+        "assert(again > 1.2 and again < 1.34, again)\n"
+        "local ok, text = pcall(vram.step_seconds, {preset = 'gpt2', task = 'inference'})\n"
+        "assert(not ok and text:find('task=train', 1, true), text)\n"
+        "ok, text = pcall(vram.step_seconds, {n_embd = 512, n_head = 12})\n"
+        "assert(not ok and text:find('n_head', 1, true), text)\n");
+}
+
 static void test_errors_name_the_key(void **state)
 {
     (void)state;
@@ -222,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_estimate),
         cmocka_unit_test(test_configuration_as_text_and_table),
+        cmocka_unit_test(test_step_seconds),
         cmocka_unit_test(test_errors_name_the_key),
         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_parameters),

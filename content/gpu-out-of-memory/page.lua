@@ -22,6 +22,31 @@ local function framework(engine, batch, accumulation, value)
     checkpointing = "none", loop = "train", value = value})
 end
 
+-- Time of a token on an RTX 4070 by the estimator's roofline: what a change costs is the ratio of two of these.
+local function token_time(changes)
+  local config = {preset = "oom-gpt2", compile = "none", gpu = "RTX 4070"}
+  for key, value in pairs(changes or {}) do config[key] = value end
+  local time = vram.step_seconds(config)
+  local tokens = (config.batch_size or B) * (config.gradient_accumulation_steps or 32) * T
+  return computed(time / tokens, "s", "roofline, not compared with a clock: " .. time.source)
+end
+
+-- Tokens a second in PyTorch, eager, with what a row of the table changes.
+local function rate(changes)
+  local query = {engine = "torch-eager", batch_size = B, gradient_accumulation_steps = 32, block_size = T, seq_len = T,
+    n_layer = 12, n_embd = 768, dtype = "float16", attention = "flash", checkpointing = "none", loop = "train",
+    value = "tokens_per_s"}
+  for key, value in pairs(changes or {}) do query[key] = value end
+  return measured("framework_step", query)
+end
+
+local rows = {
+  ["16"] = {}, ["8"] = {batch_size = 8, gradient_accumulation_steps = 64},
+  ["4"] = {batch_size = 4, gradient_accumulation_steps = 128}, ["2"] = {batch_size = 2, gradient_accumulation_steps = 256},
+  checkpointing = {checkpointing = "block"}, alone = {batch_size = 8}, l9 = {n_layer = 9},
+  c512 = {n_embd = 512, n_head = 8},
+}
+
 -- What the process takes at other batch sizes. Two micro-steps are enough: more of them take no more memory.
 local batches = {}
 for _, batch in ipairs{1, 2, 4, 8, 12, 16, 20, 24} do
@@ -31,7 +56,7 @@ for _, batch in ipairs{1, 2, 4, 8, 12, 16, 20, 24} do
   batches[#batches + 1] = {batch, vram.estimate(changes).process_bytes, with}
 end
 
-return {
+local figures = {
   card = given(12282 * 2^20, "B"),
   context_low = reported(287047680, "B", "https://github.com/pytorch/pytorch/pull/86509"),
   context_high = reported(426 * 2^20, "B", "https://github.com/unslothai/unsloth-zoo/pull/1053"),
@@ -46,6 +71,20 @@ return {
   loss = run.breakdown.logits,
   activations = run.breakdown.activations + run.breakdown.logits,
   tokens = computed(B * T, "", "batch_size * block_size"),
+  weights_half = computed(2 * run.params, "B", "two bytes for each parameter"),
+  compiling = compiled_16.peak_allocated_bytes - run.peak_allocated_bytes,
+  halved = 1 - eager{batch_size = 8}.breakdown.activations / run.breakdown.activations,
+  claimed_weights_low = claimed(500e6, "B", "weights in half precision: " .. user),
+  claimed_weights_high = claimed(550e6, "B", "weights in half precision: " .. user),
+  claimed_gradients = claimed(500e6, "B", "gradients: " .. user),
+  claimed_moments_low = claimed(1e9, "B", "states of AdamW: " .. user),
+  claimed_moments_high = claimed(1.2e9, "B", "states of AdamW: " .. user),
+  claimed_halving_low = claimed(0.4, "", "activations saved by batch_size=8: " .. user),
+  claimed_halving_high = claimed(0.5, "", "activations saved by batch_size=8: " .. user),
+  claimed_slower_low = claimed(0.1, "", "time added by batch_size=8: " .. user),
+  claimed_slower_high = claimed(0.15, "", "time added by batch_size=8: " .. user),
+  claimed_compile_low = claimed(1e9, "B", "memory that compiling adds: " .. user),
+  claimed_compile_high = claimed(2e9, "B", "memory that compiling adds: " .. user),
   claimed_activations_low = claimed(9e9, "B", "rule of thumb, activations of one micro-batch: " .. user),
   claimed_activations_high = claimed(11e9, "B", "rule of thumb, activations of one micro-batch: " .. user),
 
@@ -57,13 +96,16 @@ return {
   eager_c512 = eager{n_embd = 512, n_head = 8}.peak_live_bytes,
   eager_checkpointing = eager{checkpointing = "block"}.peak_live_bytes,
   reserved_16 = run.peak_reserved_bytes,
+  reserved_16_expandable = eager{expandable_segments = true}.peak_reserved_bytes,
+  eager_chunked = eager{cross_entropy = "chunked"}.peak_live_bytes,
+  eager_adam8 = eager{optimizer = "adamw_8bit"}.peak_live_bytes,
   compiled_16 = compiled_16.peak_allocated_bytes,
   compiled_8 = compiled_8.peak_allocated_bytes,
   compiled_8_reserved = compiled_8.peak_reserved_bytes,
   measured_16 = framework("torch-compile", 16, 32, "max_memory_allocated_bytes"),
   measured_8 = framework("torch-compile", 8, 64, "max_memory_allocated_bytes"),
   measured_8_eager = framework("torch-eager", 8, 64, "max_memory_allocated_bytes"),
-  throughput_8 = framework("torch-compile", 8, 64, "tokens_per_s"),
+  measured_16_eager = framework("torch-eager", 16, 32, "max_memory_allocated_bytes"),
 
   half_logits = computed(2 * logits, "B", "batch_size * block_size * vocab_size * 2 bytes"),
   full_logits = computed(4 * logits, "B", "batch_size * block_size * vocab_size * 4 bytes"),
@@ -73,3 +115,10 @@ return {
   batch_fit = {title = "chart.batch", rows_title = "chart.batch.size", x = "chart.batch.size", rows = batches,
     columns = {"chart.eager", "chart.compiled"}, limit = given(12282 * 2^20, "B"), limit_label = "chart.card"},
 }
+
+for name, changes in pairs(rows) do
+  figures["time_" .. name] = token_time(changes)
+  figures["rate_" .. name] = rate(changes)
+end
+
+return figures

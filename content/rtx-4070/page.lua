@@ -22,9 +22,9 @@ local tokens = B * T
 local logits = tokens * V
 local per_logit = "batch_size * block_size * vocab_size * bytes of the type"
 
-local function framework(engine)
-  return measured("framework_step", {engine = engine, batch_size = B, block_size = T, seq_len = T, n_embd = C, n_layer = L,
-    vocab_size = V, dtype = "float16", attention = "flash", gradient_accumulation_steps = 4, checkpointing = "none",
+local function framework(engine, batch, steps)
+  return measured("framework_step", {engine = engine, batch_size = batch or B, block_size = T, seq_len = T, n_embd = C, n_layer = L,
+    vocab_size = V, dtype = "float16", attention = "flash", gradient_accumulation_steps = steps or 4, checkpointing = "none",
     loop = "train", value = "max_memory_allocated_bytes"})
 end
 
@@ -47,6 +47,18 @@ local figures = {
   state = computed(16 * run.params, "B", "weight, gradient and two moments of each parameter, in fp32"),
   casts = run.breakdown.weight_casts,
   claimed_state = claimed(300e6, "B", "rule of thumb, 10 bytes a parameter: " .. user),
+  claimed_gradients = claimed(0.06e9, "B", "rule of thumb, 2 bytes a parameter: " .. user),
+  claimed_moments = claimed(241e6, "B", "rule of thumb, 8 bytes for each decayed parameter: " .. user),
+  claimed_batch = claimed(16e3, "B", "tokens of a batch, two bytes each: " .. user),
+  batch = computed(2 * 8 * tokens, "B", "input and target, int64: 2 * 8 * batch_size * block_size bytes"),
+  claimed_compile_low = claimed(0.5e9, "B", "memory that compiling adds: " .. user),
+  claimed_compile_high = claimed(1e9, "B", "memory that compiling adds: " .. user),
+  compiling = compiled.peak_live_bytes - run.peak_live_bytes,
+  claimed_overhead = claimed(1e9, "B", "context, kernels and fragmentation: " .. user),
+  claimed_halving_low = claimed(2e9, "B", "saved by batch_size=8: " .. user),
+  claimed_halving_high = claimed(3e9, "B", "saved by batch_size=8: " .. user),
+  claimed_total = claimed(6.4e9, "B", "rule of thumb, all parts together: " .. user),
+  compiled_process = compiled.process_bytes,
   claimed_weights = claimed(59.88e6, "B", "rule of thumb, 2 bytes a parameter: " .. user),
 
   -- activations
@@ -73,6 +85,8 @@ local figures = {
     "the reported process less the computed reserved memory; inferred, not measured"),
   eager_measured = framework("torch-eager"),
   compiled_measured = framework("torch-compile"),
+  eager_measured_b8 = framework("torch-eager", 8, 8),
+  context_measured = measured("context", {value = "context_bytes"}),
   context_lazy = reported(287047680, "B", "https://github.com/pytorch/pytorch/pull/86509"),
   context_high = reported(426 * 2^20, "B", "https://github.com/unslothai/unsloth-zoo/pull/1053"),
 

@@ -103,7 +103,7 @@ static void push_source(lua_State *L)
     luaL_pushresult(&b);
 }
 
-// Upvalue: a function of vram. What it returns as a table becomes a result, a number a figure.
+// Upvalues: a function of vram and a unit. What it returns as a table becomes a result, a number a figure in that unit.
 static int call_wrapped(lua_State *L)
 {
     int n = lua_gettop(L);
@@ -120,12 +120,16 @@ static int call_wrapped(lua_State *L)
     if (lua_istable(L, -1))
         push_result(L, -1, 1, false);
     else if (lua_isnumber(L, -1))
-        figure_push(L, figure_new(L, lua_tonumber(L, -1), STR(""), FIGURE_COMPUTED, source));
+        figure_push(L, figure_new(L, lua_tonumber(L, -1), str_c(lua_tostring(L, lua_upvalueindex(2))),
+                                  FIGURE_COMPUTED, source));
     return 1;
 }
 
 // Functions of a configuration. live_peak gives bytes; it is left out because estimate says more.
-static const char *const wrapped[] = {"estimate", "compare", "advise", "fit", "max_batch", "explain_oom", "gpu", "gpus"};
+static const struct { const char *name, *unit; } wrapped[] = {
+    {"estimate", ""}, {"compare", ""}, {"advise", ""}, {"fit", ""}, {"max_batch", ""}, {"explain_oom", ""},
+    {"gpu", ""}, {"gpus", ""}, {"step_seconds", "s"},
+};
 
 void figures_open_vram(lua_State *L)
 {
@@ -140,9 +144,10 @@ void figures_open_vram(lua_State *L)
     lua_pushcfunction(L, luaopen_vram);
     lua_call(L, 0, 1);
     for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++) {
-        if (lua_getfield(L, -1, wrapped[i]) == LUA_TFUNCTION) {
-            lua_pushcclosure(L, call_wrapped, 1);
-            lua_setfield(L, -2, wrapped[i]);
+        if (lua_getfield(L, -1, wrapped[i].name) == LUA_TFUNCTION) {
+            lua_pushstring(L, wrapped[i].unit);
+            lua_pushcclosure(L, call_wrapped, 2);
+            lua_setfield(L, -2, wrapped[i].name);
         } else {
             lua_pop(L, 1);
         }

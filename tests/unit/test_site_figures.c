@@ -297,6 +297,23 @@ static void measured_figures(void **state)
     teardown(f);
 }
 
+// What the estimator gives is a figure with its unit and its configuration as source.
+static void figures_of_the_estimator(void **state)
+{
+    (void)state;
+    struct fixture *f = setup("en");
+    load(f, "local t = vram.step_seconds{preset = 'gpt2', gpu = 'RTX 4070'}\n"
+            "local u = vram.step_seconds{preset = 'gpt2', gpu = 'RTX 4070', checkpointing = 'block'}\n"
+            "return {time = t, slower = u, params = vram.estimate{preset = 'gpt2'}.params}\n");
+    shows(f, "params", "<data value=\"124373760\">");
+    shows(f, "difference(slower, time)", ">+2");
+    shows(f, "time", "\xc2\xa0s</data>");
+    size_t n;
+    const struct view_figure *rows = figures_view(f->figures, &n);
+    assert_str(rows[2].source_html, "vramcalc: gpu=RTX 4070 preset=gpt2");
+    teardown(f);
+}
+
 static bool example(struct fixture *f, const char *code, const char *wanted)
 {
     buf_clear(&f->out);
@@ -387,6 +404,7 @@ int main(void)
         cmocka_unit_test(cells_in_german), cmocka_unit_test(cells_in_other_locales),
         cmocka_unit_test(arithmetic_carries_kind_and_source), cmocka_unit_test(rows_of_sources), cmocka_unit_test(wrong_cells),
         cmocka_unit_test(without_page_lua), cmocka_unit_test(wrong_page_lua), cmocka_unit_test(measured_figures),
+        cmocka_unit_test(figures_of_the_estimator),
         cmocka_unit_test(worked_examples), cmocka_unit_test(updates_wanted_output), cmocka_unit_test(checks_the_document),
         cmocka_unit_test(hash_follows_values),
     };

@@ -131,7 +131,8 @@ static struct vram_config engine_key(const struct model *m)
     k.lora_rank = k.lora_rank > 0;
     k.n_expert = k.n_expert > 0;
     k.n_head = k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.batch_size = k.seq_len = 0;
-    k.n_expert_active = k.expert_inner = k.gradient_accumulation_steps = k.grad_clip = 0;
+    k.n_expert_active = k.expert_inner = k.grad_clip = 0;
+    k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided
     k.pipeline_parallel = (k.pipeline_parallel > 1) | m->first << 1 | m->last << 2;
     k.evaluation = k.optimizer = k.max_new_tokens = 0;
     k.n_gpu = k.n_gpu > 1;

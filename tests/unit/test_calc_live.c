@@ -215,6 +215,42 @@ static void test_ledger(void **state)
     close_vram(v, &h);
 }
 
+// What a handle has run before does not show: after every change of a field or two it says what a new handle says.
+static void test_no_history(void **state)
+{
+    static const char *const near[] = {"gradient_accumulation_steps", "mode", "attention", "checkpointing", "dropout",
+                                       "evaluation", "keep_logits", "grad_clip", "seq_len", "dtype", "bias"};
+    struct heap h = {0}, h2 = {0};
+    vram *v = open_vram(&h);
+    uint64_t seed = 11, runs = 0;
+    (void)state;
+    for (int i = 0; i < 1500; i++) {
+        const char *key = near[next_random(&seed) % (sizeof near / sizeof *near)];
+        if (i % 25 == 0)
+            set_random(v, &seed);
+        const struct vram_field *f = vram_field_find(key);
+        set_number(v, key, between(&seed, f->min, f->max < f->min + 5 ? f->max : f->min + 5));
+        vram *fresh = open_vram(&h2);
+        vram_copy(fresh, v);
+        struct digest old = {0}, new = {0};
+        int rc = vram_trace(v, digest_event, &old);
+        assert_int_equal(vram_trace(fresh, digest_event, &new), rc);
+        if (rc == VRAM_OK) {
+            const struct vram_result *a = vram_result(v), *b = vram_result(fresh);
+            runs++;
+            if (old.count != new.count || a->events != b->events)
+                fail_msg("run %d, after %s: %llu events, %llu in a new handle", i, key,
+                         (unsigned long long)a->events, (unsigned long long)b->events);
+            assert_int_equal(a->peak_live.bytes, b->peak_live.bytes);
+            assert_int_equal(a->peak_reserved.bytes, b->peak_reserved.bytes);
+            assert_int_equal(a->saved_bytes, b->saved_bytes);
+        }
+        close_vram(fresh, &h2);
+    }
+    assert_true(runs > 500);
+    close_vram(v, &h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_layers_written_out),
         cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_no_history),
     };
     return cmocka_run_group_tests_name("calc_live", tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ $(BUILD)/%.cu.o: %.cu Makefile
 $(BUILD)/kernels/probe.o: ALL_FLAGS += -DVERSION='"$(VERSION)"' -DCOMPILE_FLAGS='"$(strip $(NVCC_FLAGS) $(NVCC_ARCHS))"' \
 	-DSOURCES_SHA256='"$(shell cat $(PROBE_SOURCES) | sha256sum | cut -d" " -f1)"'
 $(BUILD)/kernels/probe.o: $(PROBE_SOURCES)
-$(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*.cu)) $(call objects,kernels/probe.c) $(BUILD)/libprobe.a
+$(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*.cu)) $(call objects,kernels/probe.c) $(BUILD)/libprobe.a $(LIBVRAM)
 	$(NVCC) $(NVCC_ARCHS) $^ -o $@ -lcublas -lcublasLt -ldl -lm
 
 tests: $(TESTS)
@@ -131,7 +131,7 @@ $(BUILD)/tests/unit/test_calc_%: $(BUILD)/tests/unit/test_calc_%.o $(BUILD)/libc
 $(BUILD)/libprobe.a: $(call objects,$(filter-out kernels/probe.c,$(wildcard kernels/*.c)))
 	@rm -f $@
 	ar rcs $@ $^
-$(BUILD)/tests/unit/test_kernels_%: $(BUILD)/tests/unit/test_kernels_%.o $(BUILD)/libprobe.a
+$(BUILD)/tests/unit/test_kernels_%: $(BUILD)/tests/unit/test_kernels_%.o $(BUILD)/libprobe.a $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lm
 
 fuzzers: $(FUZZERS)

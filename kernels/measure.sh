@@ -1,7 +1,8 @@
 #!/bin/sh
 # Measures everything on the GPU that is here: checks the kernels, runs the probe, and PyTorch where it is installed; then
-# shows which figures of the pages changed. ./build.sh probe calls it. Call it again until it says that it is done: what
-# was measured is kept in $BUILD/vramprobe.d and $BUILD/torch_record.d.
+# shows which figures of the pages changed, and the estimator's figures beside the measured ones. ./build.sh probe calls it.
+# Call it again until it says that it is done: what was measured is kept in $BUILD/vramprobe.d and $BUILD/torch_record.d.
+# Exit status: 0, 1 when a kernel or a figure is off, 75 call again, 77 no GPU.
 # usage: kernels/measure.sh [SECONDS]   start no new run after so many seconds (420)
 set -eu
 cd "$(dirname "$0")/.."
@@ -58,5 +59,9 @@ if [ -n "$site" ]; then
     echo "figures that changed (- was, + is), with the pages that cite them:"
     diff -U0 "$BUILD/figures-before.txt" "$BUILD/figures-after.txt" | grep '^[-+] ' || echo "  none"
 fi
+echo "the estimator beside what was measured:"
+rc=0
+"$probe" compare "$record"*.json || rc=$?
 rm -f "$BUILD/figures-before.txt" "$name"
 echo "done. To contribute this card, add $record*.json in a pull request."
+exit $rc

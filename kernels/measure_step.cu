@@ -4,6 +4,7 @@
 
 #include "kernels/cuda_ops.h"
 #include "kernels/measure.cuh"
+#include "kernels/sha256.h"
 
 // What cuBLAS takes beside the tensors, as PyTorch sizes it (aten/src/ATen/cuda/CublasHandlePool.cpp): one workspace for
 // the forward thread and one for autograd's.
@@ -14,6 +15,9 @@ static uint64_t workspace_bytes(void)
 }
 
 struct run {
+    const struct gpt_config *config;
+    struct tokens tokens;
+    struct token_batches drawn;
     struct caching_allocator *allocator;
     struct caching_block *workspaces[2];
     struct cuda_ops *ops;
@@ -22,9 +26,8 @@ struct run {
 };
 
 // Tokens from a counter: the same in every run, none of them zero for long, and something that can be learned.
-static void counted_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
+static void counted_batch(const struct gpt_config *c, int64_t n, int64_t *tokens, int64_t *targets)
 {
-    const struct gpt_config *c = (const struct gpt_config *)ctx;
     uint64_t state = (uint64_t)n * 0x9e3779b97f4a7c15ull + 1;
     for (int64_t i = 0; i < gpt_tokens(c); i++) {
         state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -33,9 +36,21 @@ static void counted_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *target
     }
 }
 
+// From the file of tokens when there is one.
+static void run_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
+{
+    struct run *r = (struct run *)ctx;
+    if (r->tokens.bytes)
+        tokens_batch(&r->drawn, n, tokens, targets);
+    else
+        counted_batch(r->config, n, tokens, targets);
+}
+
 static enum gpt_status run_open(struct run *r, const struct gpt_config *c)
 {
-    memset(r, 0, sizeof *r);
+    r->config = c;
+    r->drawn.tokens = &r->tokens;
+    r->drawn.config = c;
     r->allocator = caching_new(cuda_device_memory());
     if (!r->allocator)
         return GPT_HOST_MEMORY;
@@ -97,7 +112,7 @@ static enum gpt_status time_steps(struct run *r, struct json *values, double bud
         struct timespec a, b;
         CUDA_CHECK(cudaDeviceSynchronize());
         clock_gettime(CLOCK_MONOTONIC, &a);
-        enum gpt_status status = gpt_train_step(&r->g, counted_batch, &r->g.config, &loss);
+        enum gpt_status status = gpt_train_step(&r->g, run_batch, r, &loss);
         CUDA_CHECK(cudaDeviceSynchronize());
         clock_gettime(CLOCK_MONOTONIC, &b);
         if (status != GPT_OK)
@@ -115,13 +130,13 @@ static enum gpt_status time_steps(struct run *r, struct json *values, double bud
 static enum gpt_status steps(struct run *r, struct nvml *nvml, struct json *values)
 {
     double loss;
-    enum gpt_status status = gpt_train_step(&r->g, counted_batch, &r->g.config, &loss);
+    enum gpt_status status = gpt_train_step(&r->g, run_batch, r, &loss);
     if (status != GPT_OK)
         return status;
     json_set(values, "loss_first", record_reading("ratio", loss));
     uint64_t first_step_peak = r->g.pool.live_peak;
     for (int i = 0; i < 2; i++)
-        if ((status = gpt_train_step(&r->g, counted_batch, &r->g.config, NULL)) != GPT_OK)
+        if ((status = gpt_train_step(&r->g, run_batch, r, NULL)) != GPT_OK)
             return status;
     put_memory(r, values, first_step_peak);
     status = time_steps(r, values, 20);
@@ -129,6 +144,24 @@ static enum gpt_status steps(struct run *r, struct nvml *nvml, struct json *valu
     put_bytes(values, "process_bytes", nvml_process_bytes(nvml, &method));
     json_set(values, "process_method", record_text(method));
     return status;
+}
+
+// Nothing to do without a file. False with the reason in message.
+static bool open_tokens(struct tokens *t, const struct settings *s, const struct gpt_config *c, struct json *values,
+                        char message[256])
+{
+    char digest[65];
+    if (!*s->tokens)
+        return true;
+    if (!tokens_open(t, s->tokens, message, 256))
+        return false;
+    sha256_hex(t->bytes, (size_t)t->count * 2, digest);
+    json_set(values, "tokens_sha256", record_text(digest));
+    json_set(values, "tokens_in_file", record_reading("count", (double)t->count));
+    const char *wrong = tokens_misfit(t, c);
+    if (wrong)
+        snprintf(message, 256, "%s", wrong);
+    return !wrong;
 }
 
 const char *measure_step(const struct settings *s, struct nvml *nvml, struct json *values, char message[256])
@@ -139,24 +172,29 @@ const char *measure_step(const struct settings *s, struct nvml *nvml, struct jso
         snprintf(message, 256, "%s", wrong);
         return "failed";
     }
+    struct run r;
+    memset(&r, 0, sizeof r);
+    if (!open_tokens(&r.tokens, s, &c, values, message))
+        return "failed";
     CUDA_CHECK(cudaFree(0));
     put_bytes(values, "context_bytes", nvml_process_bytes(nvml, &method));
-    struct run r;
     enum gpt_status status = run_open(&r, &c);
     if (status == GPT_OK)
         status = steps(&r, nvml, values);
     const char *out = status == GPT_OK ? "ok" : status == GPT_OUT_OF_MEMORY ? no_room(&r, message) : "failed";
     run_close(&r);
+    tokens_close(&r.tokens);
     return out;
 }
 
 static bool trains(struct gpt_config c, int64_t batch_size)
 {
     struct run r;
+    memset(&r, 0, sizeof r);
     c.batch_size = batch_size;
     bool good = run_open(&r, &c) == GPT_OK;
     for (int i = 0; good && i < 2; i++)
-        good = gpt_train_step(&r.g, counted_batch, &r.g.config, NULL) == GPT_OK;
+        good = gpt_train_step(&r.g, run_batch, &r, NULL) == GPT_OK;
     run_close(&r);
     return good;
 }

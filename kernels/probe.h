@@ -2,9 +2,12 @@
 #ifndef KERNELS_PROBE_H
 #define KERNELS_PROBE_H
 
+#include <sys/types.h>
+
 #include "kernels/gpt.h"
 #include "kernels/nvml.h"
 #include "kernels/record.h"
+#include "kernels/tokens.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,12 +21,15 @@ struct settings {
         char key[40], value[40];
     } pairs[MOST_SETTINGS];
     int count;
+    char tokens[1024];  // file of tokens to train on; empty for generated ones. The config shows only that there was one.
 };
 
 // False with what is wrong in error.
 bool settings_parse(struct settings *s, const char *text, char *error, size_t size);
 const char *settings_text(const struct settings *s, const char *key, const char *otherwise);
 int64_t settings_int(const struct settings *s, const char *key, int64_t otherwise);
+// The pairs as settings_parse reads them.
+void settings_write(const struct settings *s, char *out, size_t size);
 // Adds or replaces.
 void settings_put(struct settings *s, const char *key, const char *value);
 void settings_to_json(const struct settings *s, struct json *config);
@@ -47,6 +53,38 @@ const struct experiment *experiment_find(const char *name);
 
 measure_fn measure_context, measure_reserve, measure_malloc, measure_bandwidth, measure_matmul, measure_attention,
     measure_step, measure_max_batch;
+
+// What the command line asks for.
+struct options {
+    const char *output, *state, *commit, *config, *tokens;
+    char words[1024];   // key=value words: the one run of each experiment, instead of its own
+    int64_t cap_mib, seconds;
+    int dirty;          // -1 unknown
+    bool replace;
+    char **names;       // of experiments or files; all experiments when there is none
+    int name_count;
+    int argc;
+    char **argv;
+};
+
+enum { EXIT_OFF = 1, EXIT_USAGE, EXIT_INPUT, EXIT_MORE = 75, EXIT_NO_DEVICE = 77 };
+
+// `vramprobe: error: what: why` (why may be empty); returns status.
+int probe_fail(int status, const char *what, const char *why);
+// Writes to o->output, as o->replace allows, and frees the record. Exit status.
+int probe_write(const struct options *o, struct json *record);
+
+// runs.c: one run in this process, its result as JSON in a file; all runs that are asked for, a process each.
+int runs_one(const char *name, const char *text, const char *tokens, const char *path);
+// Number of runs that are left; results go to `results` as far as they are there. o->words must be complete.
+int runs_all(const struct options *o, struct json *results);
+// Exit status of waitpid; -1 when the child took longer than limit_s and was ended.
+int runs_wait(pid_t child, int limit_s);
+
+// record_verbs.c: what is done with records that are there. Exit status.
+int record_verb_validate(const struct options *o);
+int record_verb_merge(const struct options *o);
+int record_verb_compare(const struct options *o);
 
 // The GPU: false and one line in why when there is none.
 bool gpu_find(char pci_bus_id[32], char why[160]);

@@ -45,6 +45,14 @@ bool settings_parse(struct settings *s, const char *text, char *error, size_t si
     return true;
 }
 
+void settings_write(const struct settings *s, char *out, size_t size)
+{
+    size_t at = 0;
+    *out = 0;
+    for (int i = 0; i < s->count && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s=%s", i ? " " : "", s->pairs[i].key, s->pairs[i].value);
+}
+
 const char *settings_text(const struct settings *s, const char *key, const char *otherwise)
 {
     int i = find(s, key);

@@ -29,4 +29,16 @@ case_of "a truncated record" "$(code "$probe" validate "$work/cut.json")" 3
 printf '{"schema": "vramprobe/2"}' >"$work/other.json"
 case_of "another schema" "$(code "$probe" validate "$work/other.json")" 3
 case_of "a record that is not there" "$(code "$probe" validate "$work/absent.json")" 3
+fixture=$ROOT/tests/kernels/fixtures/not-measured.json
+case_of "comparing with the estimator" "$(code "$probe" compare "$fixture")" 0
+case_of "what was compared" "$(tail -n 1 "$work/out" | cut -d: -f1)" "4 results, 12 figures"
+sed '/max_memory_allocated_bytes/,/value/s/"value": 6/"value": 7/' "$fixture" >"$work/off.json"
+case_of "a figure that is off" "$(code "$probe" compare "$work/off.json")" 1
+if [ ! -e /dev/nvidia0 ]; then case_of "nothing to compare" "$(code "$probe" compare "$work/none.json")" 3; fi
+printf 'n_layer = 2\nbatch_size = "many"\n' >"$work/bad.py"
+case_of "a config file that is wrong" "$(code "$probe" run step --config "$work/bad.py" -o "$work/x.json")" 3
+case_of "where it is wrong" "$(grep -c 'bad.py:2:' "$work/err")" 1
+case_of "a config without an experiment" "$(code "$probe" run batch_size=2 -o "$work/x.json")" 2
+printf 'abc' >"$work/odd.bin"
+case_of "tokens of half a number" "$(code "$probe" run step --tokens "$work/odd.bin" -o "$work/x.json")" 3
 exit $failed

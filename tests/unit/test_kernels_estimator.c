@@ -1,0 +1,219 @@
+// The probe's comparison with the estimator, on a record that is made of reference values and was measured nowhere; configs
+// read from nanoGPT's files; tokens from a file.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernels/estimator.h"
+
+#define FIXTURE "tests/kernels/fixtures/not-measured.json"
+
+static struct json *fixture(void)
+{
+    char error[200];
+    struct json *r = json_read_file(FIXTURE, error, sizeof error);
+    assert_non_null(r);
+    return r;
+}
+
+// The text that is printed; the caller frees it.
+static char *compared(const struct json *record, struct estimator_tally *t)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    *t = (struct estimator_tally){0};
+    estimator_compare(record, out, t);
+    fclose(out);
+    return text;
+}
+
+static void reference_values_agree(void **state)
+{
+    (void)state;
+    struct estimator_tally t;
+    struct json *r = fixture();
+    char *text = compared(r, &t);
+    assert_int_equal(t.results, 4);
+    assert_int_equal(t.figures, 12);
+    assert_int_equal(t.off, 0);
+    assert_int_equal(t.passed_over, 1);  // the lean mode
+    assert_non_null(strstr(text, "torch-eager: B16 T512 C384 L6 V50304 x2 float16 reference"));
+    assert_null(strstr(text, "OFF"));
+    free(text);
+    json_free(r);
+}
+
+static struct json *value_of(struct json *record, int result, const char *key)
+{
+    struct json *r = json_get(record, "results")->first;
+    while (result--)
+        r = r->next;
+    return json_get(json_get(json_get(r, "values"), key), "value");
+}
+
+// Each figure has its own bound, and stepping over it is counted.
+static void differences_are_counted(void **state)
+{
+    (void)state;
+    static const struct { const char *key; double within, beyond; } bounds[] = {
+        {"max_memory_allocated_bytes", 1.005, 1.02}, {"max_memory_reserved_bytes", 1.02, 1.04},
+        {"process_bytes", 1.04, 1.06}};
+    for (int i = 0; i < 3; i++)
+        for (int far = 0; far < 2; far++) {
+            struct json *r = fixture(), *v = value_of(r, 2, bounds[i].key);
+            struct estimator_tally t;
+            v->integer = (int64_t)((double)v->integer * (far ? bounds[i].beyond : bounds[i].within));
+            char *text = compared(r, &t);
+            assert_int_equal(t.off, far);
+            assert_int_equal(strstr(text, "<- OFF") != NULL, far);
+            free(text);
+            json_free(r);
+        }
+}
+
+static void compiled_runs_have_their_own_bound(void **state)
+{
+    (void)state;
+    struct json *r = fixture(), *first = json_get(r, "results")->first, *engine = json_get(first, "engine");
+    struct estimator_tally t;
+    free(engine->text);
+    engine->text = strdup("torch-compile");
+    char *text = compared(r, &t);
+    assert_non_null(strstr(text, "of at most 5 %"));
+    assert_int_equal(t.off, 3);  // eager values are no measurement of a compiled run
+    free(text);
+    json_free(r);
+}
+
+static char path[] = "/tmp/vramprobe-test-XXXXXX";
+
+static const char *file_of(const void *bytes, size_t length)
+{
+    memcpy(path + sizeof path - 7, "XXXXXX", 7);
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, bytes, length), length);
+    close(file);
+    return path;
+}
+
+static bool read_config(const char *preset, const char *text, struct settings *s, char error[256])
+{
+    const char *name = text ? file_of(text, strlen(text)) : NULL;
+    *s = (struct settings){0};
+    bool good = estimator_read_config(s, preset, name, error, 256);
+    if (name)
+        unlink(name);
+    return good;
+}
+
+static void configs_are_read(void **state)
+{
+    (void)state;
+    struct settings s;
+    struct gpt_config c;
+    char error[256] = "";
+    assert_true(read_config(NULL, "batch_size = 4\nblock_size = 256 # context\ngradient_accumulation_steps = 5 * 8\n"
+                                  "dropout = 0.2\ncompile = True\nlearning_rate = 1e-3\ndtype = 'float16'\nbias = True\n",
+                            &s, error));
+    assert_null(settings_gpt(&s, &c));
+    assert_int_equal(c.batch_size, 4);
+    assert_int_equal(c.block_size, 256);
+    assert_int_equal(c.seq_len, 256);
+    assert_int_equal(c.accumulation, 40);
+    assert_int_equal(c.n_embd, 768);
+    assert_true(c.dropout == 0.2 && c.bias && c.dtype == DTYPE_F16);
+    assert_true(read_config("nanogpt-30m", "batch_size = 8\n", &s, error));
+    assert_null(settings_gpt(&s, &c));
+    assert_int_equal(c.batch_size, 8);
+    assert_int_equal(c.n_layer, 6);
+    assert_int_equal(c.vocab_size, 50304);
+}
+
+static void bad_configs_are_named(void **state)
+{
+    (void)state;
+    struct settings s;
+    char error[256];
+    assert_false(read_config(NULL, "batch_size = 4\nn_layer = 'many'\n", &s, error));
+    assert_non_null(strstr(error, ":2:"));
+    assert_false(read_config("llama-2-7b", NULL, &s, error));
+    assert_non_null(strstr(error, "family=llama"));
+    assert_false(read_config("no such", NULL, &s, error));
+    assert_false(estimator_read_config(&s, NULL, "/nowhere/at/all.py", error, sizeof error));
+    assert_non_null(strstr(error, "/nowhere/at/all.py: "));
+}
+
+static void tokens_are_checked(void **state)
+{
+    (void)state;
+    static const struct { const char *bytes; size_t length; const char *reason; } bad[] = {
+        {"", 0, "least"}, {"\1\0", 2, "least"}, {"\1\0\2\0\3", 5, "odd number"}};
+    struct tokens t;
+    char error[256];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(tokens_open(&t, file_of(bad[i].bytes, bad[i].length), error, sizeof error));
+        assert_non_null(strstr(error, bad[i].reason));
+        unlink(path);
+    }
+    assert_false(tokens_open(&t, "/nowhere", error, sizeof error));
+    assert_false(tokens_open(&t, "/tmp", error, sizeof error));
+    assert_non_null(strstr(error, "not a file"));
+}
+
+// Sequences are runs of the file, their targets are one token further, and no id goes beyond the vocabulary.
+static void tokens_are_drawn(void **state)
+{
+    (void)state;
+    unsigned char bytes[2 * 1000];
+    for (int i = 0; i < 1000; i++) {
+        bytes[2 * i] = (unsigned char)(i % 256);
+        bytes[2 * i + 1] = (unsigned char)(i / 256);
+    }
+    struct tokens t;
+    struct gpt_config c = {.batch_size = 3, .seq_len = 40, .vocab_size = 1000};
+    char error[256];
+    assert_true(tokens_open(&t, file_of(bytes, sizeof bytes), error, sizeof error));
+    assert_int_equal(t.count, 1000);
+    assert_int_equal(t.largest, 999);
+    assert_null(tokens_misfit(&t, &c));
+    c.vocab_size = 999;
+    assert_non_null(tokens_misfit(&t, &c));
+    c.seq_len = 1000;
+    assert_non_null(tokens_misfit(&t, &c));
+    c = (struct gpt_config){.batch_size = 3, .seq_len = 999, .vocab_size = 1000};
+    assert_null(tokens_misfit(&t, &c));
+    for (int64_t n = 0; n < 50; n++) {
+        struct token_batches b = {&t, &c};
+        int64_t tokens[3 * 999], targets[3 * 999];
+        c.seq_len = n ? 40 : 999;  // the longest that the file allows, then many
+        tokens_batch(&b, n, tokens, targets);
+        for (int i = 0; i < 3 * c.seq_len; i++) {
+            assert_true(tokens[i] >= 0 && tokens[i] < 999);
+            assert_int_equal(targets[i], tokens[i] + 1);
+            if (i % c.seq_len)
+                assert_int_equal(tokens[i], tokens[i - 1] + 1);
+        }
+    }
+    tokens_close(&t);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reference_values_agree), cmocka_unit_test(differences_are_counted),
+        cmocka_unit_test(compiled_runs_have_their_own_bound), cmocka_unit_test(configs_are_read),
+        cmocka_unit_test(bad_configs_are_named), cmocka_unit_test(tokens_are_checked),
+        cmocka_unit_test(tokens_are_drawn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

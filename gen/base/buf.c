@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gen/base/huge.h"
+
 // The hostile build (./build.sh check) starts tiny, so that every growth path is walked.
 #ifdef BASE_HOSTILE
 enum { FIRST_CAP = 4 };
@@ -32,7 +34,7 @@ void buf_reserve(buf *b, size_t more)
     if (need <= b->cap) return;
     size_t cap = b->cap ? b->cap + b->cap / 2 : FIRST_CAP;
     if (cap < need) cap = need;
-    char *p = realloc(b->cap ? b->ptr : NULL, cap);
+    char *p = b->cap ? realloc(b->ptr, cap) : huge_new(&cap);
     if (!p) buf_no_memory();
     b->ptr = p;
     b->cap = cap;

@@ -26,9 +26,11 @@ static uint32_t *find_slot(const struct map *m, str key, uint64_t hash)
     }
 }
 
-static void grow_slots(struct map *m, arena *a)
+static void grow_slots(struct map *m, arena *a, size_t need)
 {
+    // At most three quarters full, so that a search always meets an empty slot.
     m->slot_count = m->slot_count ? m->slot_count * 2 : 8;
+    while (need * 4 > m->slot_count * 3) m->slot_count *= 2;
     m->slots = arena_new(a, uint32_t, m->slot_count);
     size_t mask = m->slot_count - 1;
     for (size_t e = 0; e < m->count; e++) {
@@ -56,17 +58,27 @@ bool map_has(const struct map *m, str key)
     return find(m, key) != NULL;
 }
 
-void **map_put(struct map *m, arena *a, str key, bool *is_new)
+static void **put(struct map *m, arena *a, str key, bool copy, bool *is_new)
 {
-    // At most three quarters full, so that a search always meets an empty slot.
-    if ((m->count + 1) * 4 > m->slot_count * 3) grow_slots(m, a);
+    if ((m->count + 1) * 4 > m->slot_count * 3) grow_slots(m, a, m->count + 1);
     uint64_t hash = key_hash(key);
     uint32_t *slot = find_slot(m, key, hash);
     if (is_new) *is_new = *slot == 0;
     if (*slot == 0) {
         m->entries = arena_grow(a, m->entries, m->count, &m->cap, m->count + 1, sizeof *m->entries);
-        m->entries[m->count] = (struct map_entry){arena_str(a, key), NULL, hash};
+        m->entries[m->count] = (struct map_entry){copy ? arena_str(a, key) : key, NULL, hash};
         *slot = (uint32_t)++m->count;
     }
     return &m->entries[*slot - 1].value;
+}
+
+void **map_put(struct map *m, arena *a, str key, bool *is_new) { return put(m, a, key, true, is_new); }
+
+void **map_put_kept(struct map *m, arena *a, str key, bool *is_new) { return put(m, a, key, false, is_new); }
+
+void map_reserve(struct map *m, arena *a, size_t more)
+{
+    size_t need = m->count + more;
+    if (need * 4 > m->slot_count * 3) grow_slots(m, a, need);
+    m->entries = arena_grow(a, m->entries, m->count, &m->cap, need, sizeof *m->entries);
 }

@@ -169,9 +169,12 @@ static void share_take(struct share *s, size_t i)
 {
     struct walk *w = s->walk;
     const struct fs_list *l = &s->lists[i];
-    for (size_t k = 0; k < l->count; k++)
-        keep_file(w, &(struct name){.text = arena_str(w->arena, l->items[k].path), .st = l->items[k].stat});
+    struct fs_list *to = w->out;
+    to->items = arena_grow(w->arena, to->items, to->count, &w->cap, to->count + l->count, sizeof *to->items);
+    if (l->count) memcpy(to->items + to->count, l->items, l->count * sizeof *l->items);
+    to->count += l->count;
     for (size_t k = 0; k < l->bad_count; k++) note(w, l->bad[k].path, l->bad[k].error);
+    arena_take(w->arena, &s->arenas[i]);
 }
 
 static void walk_shared(struct walk *w, const struct names *names, size_t folders, const struct above *above)
@@ -190,7 +193,6 @@ static void walk_shared(struct walk *w, const struct names *names, size_t folder
         if (names->items[i].st.is_dir) share_take(&s, k++);
         else keep_file(w, &names->items[i]);
     }
-    for (size_t i = 0; i < s.count; i++) arena_free(&s.arenas[i]);
     arena_free(&a);
 }
 

@@ -2,8 +2,6 @@
 #include "gen/site/build.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -13,6 +11,7 @@
 #include "gen/site/build_state.h"
 #include "gen/site/load.h"
 #include "gen/site/nav.h"
+#include "gen/site/program.h"
 #include "gen/site/read.h"
 #include "gen/site/record.h"
 #include "gen/site/search.h"
@@ -33,20 +32,6 @@ str build_program_dir(arena *a)
     if (n <= 0) return STR(".");
     str full = {path, (size_t)n};
     return arena_str(a, str_slice(full, 0, str_rfind(full, '/')));
-}
-
-// Another program may write other bytes for the same input.
-static uint64_t program_digest(void)
-{
-    struct stat st;
-    uint64_t parts[4] = {0};
-    if (stat("/proc/self/exe", &st) == 0) {
-        parts[0] = (uint64_t)st.st_size;
-        parts[1] = (uint64_t)st.st_mtim.tv_sec;
-        parts[2] = (uint64_t)st.st_mtim.tv_nsec;
-        parts[3] = st.st_ino;
-    }
-    return str_hash((str){(const char *)parts, sizeof parts});
 }
 
 // Whether the output's folders are as the last build left them: no file came or went.
@@ -249,70 +234,14 @@ static bool make_site(struct build *b)
     return diag_count(b->diag, DIAG_ERROR) == 0;
 }
 
-static int by_key(const void *x, const void *y)
-{
-    return str_cmp(((const struct cache_document *)x)->key, ((const struct cache_document *)y)->key);
-}
-
-static void list_folders(struct build *b, struct cache *c)
-{
-    struct map seen = {0};
-    arena *a = &b->site.arena;
-    size_t cap = 0, n = b->site.page_by_url.count + b->output_count;
-    struct fs_stat st;
-    bool same = b->old && b->old->addresses == b->addresses && b->old->output_count == b->output_count;
-    if (same) n = b->old->folder_count;   // the very folders of the last build
-    if (fs_stat(b->site.settings.output_dir.ptr, &st) == 0) c->output_inode = st.inode;
-    for (size_t i = 0; i < n; i++) {
-        size_t pages = same ? 0 : b->site.page_by_url.count;
-        str url = same ? STR_NONE : i < pages ? b->site.page_by_url.entries[i].key : b->outputs[i - pages].url;
-        bool is_new = true;
-        size_t slash = str_rfind(url, '/');
-        str folder = same ? b->old->folders[i].path : slash == url.len ? STR(".") : str_slice(url, 0, slash);
-        if (!same) map_put(&seen, a, folder, &is_new);
-        if (!is_new) continue;
-        str path = arena_printf(a, "%.*s/%.*s", STR_ARG(b->site.settings.output_dir), STR_ARG(folder));
-        if (fs_stat(path.ptr, &st) < 0) st.mtime_ns = 0;
-        c->folders = arena_grow(a, c->folders, c->folder_count, &cap, c->folder_count + 1, sizeof *c->folders);
-        c->folders[c->folder_count++] = (struct cache_folder){folder, st.mtime_ns};
-    }
-}
-
-static void remember(struct build *b)
-{
-    struct site *site = &b->site;
-    struct cache c = {.outside = b->outside, .addresses = b->addresses, .shown = b->shown};
-    buf said = BUF_INIT;
-    c.files = arena_new(&site->arena, struct cache_file, site->files.count);
-    for (size_t i = 0, k = 0; i < site->files.count; i++) {
-        const struct fs_entry *f = &site->files.items[i];
-        bool page = k < site->read_count && site->read_pages[k]->source.ptr == f->path.ptr;
-        struct cache_file *to = &c.files[c.file_count++];
-        *to = (struct cache_file){.path = f->path, .stat = f->stat};
-        if (!page) continue;
-        const struct page *p = site->read_pages[k++];
-        to->meta = p->meta, to->tag = p->tag, to->key = p->key, to->date = p->date;
-    }
-    c.documents = arena_new(&site->arena, struct cache_document, site->document_count);
-    for (size_t i = 0; i < site->document_count; i++)
-        c.documents[c.document_count++] = (struct cache_document){b->documents[i].document->key, b->documents[i].digest,
-                                                                  b->documents[i].record};
-    qsort(c.documents, c.document_count, sizeof *c.documents, by_key);
-    c.outputs = b->outputs;
-    c.output_count = b->output_count;
-    list_folders(b, &c);
-    diag_pack(b->diag, &said);
-    c.said = buf_view(&said);
-    if (cache_save(site->settings.cache_dir, b->program, &c, b->old ? b->old->len : 0) < 0)
-        diag_add(b->diag, D_IO_WRITE, DIAG_FILE(site->settings.cache_dir), "%s", strerror(errno));
-    buf_free(&said);
-}
-
 static bool put_in_place(struct build *b)
 {
-    if (cache_invalidate(b->site.settings.cache_dir) < 0) return false;
+    if (cache_invalidate(b->site.settings.cache_dir) < 0) {
+        diag_add(b->diag, D_IO_WRITE, DIAG_FILE(b->site.settings.cache_dir), "%s", strerror(errno));
+        return false;
+    }
     if (!emit_commit(&b->emit, b->written, b->written_count, b->removed, b->removed_count)) return false;
-    remember(b);
+    remember_build(b);
     return true;
 }
 

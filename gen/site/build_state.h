@@ -57,7 +57,9 @@ void build_written(struct build *b, str url);
 // outputs.c: assets, and what the last build wrote that is no longer there.
 void outputs_copy_assets(struct build *b);
 void outputs_find_removed(struct build *b);
-// links_check.c: anchors of other pages.
+// remember.c: tells the cache what this build read and wrote, once that is in place.
+void remember_build(struct build *b);
+// anchors.c: anchors of other pages.
 void anchors_check(struct build *b);
 
 #endif

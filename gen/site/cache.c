@@ -1,4 +1,4 @@
-// The cache file: a header with a checksum, then sections of packed records in order.
+// The cache file as it is read: a header, then parts with checksums; the first holds everything, the others what changed.
 #include "gen/site/cache.h"
 
 #include <errno.h>
@@ -13,11 +13,7 @@
 
 #include "gen/site/pack.h"
 
-static const char magic[8] = "vramdoc3";
-
-enum { HEADER = 32 };   // magic, program, length and checksum of what follows
-
-static char *path_in(str dir, const char *name, buf *b)
+char *cache_path(str dir, const char *name, buf *b)
 {
     buf_clear(b);
     buf_str(b, dir);
@@ -26,46 +22,66 @@ static char *path_in(str dir, const char *name, buf *b)
     return b->ptr;
 }
 
-static void read_files(struct cache *c, struct unpack *u)
+uint64_t cache_sum(uint64_t before, str part)
+{
+    uint64_t pair[2] = {before, str_hash(part)};
+    return str_hash((str){(const char *)pair, sizeof pair});
+}
+
+static void read_file(struct unpack *u, struct cache_file *f)
+{
+    f->stat.size = unpack_uint(u);
+    f->stat.inode = unpack_uint(u);
+    f->stat.mtime_ns = (int64_t)unpack_u64(u);
+    f->meta = unpack_str(u);
+    if (!f->meta.len) return;
+    f->tag = unpack_str(u);
+    f->key = unpack_str(u);
+    f->date = unpack_str(u);
+}
+
+static void read_document(struct unpack *u, struct cache_document *d)
+{
+    d->digest = unpack_u64(u);
+    d->record = unpack_str(u);
+}
+
+static void read_output(struct unpack *u, struct cache_output *o)
+{
+    o->hash = unpack_u64(u);
+    o->digest = unpack_u64(u);
+    o->size = unpack_uint(u);
+}
+
+static void read_numbers(struct cache *c, struct unpack *u)
+{
+    c->outside = unpack_u64(u);
+    c->addresses = unpack_u64(u);
+    c->shown = unpack_u64(u);
+    c->output_inode = unpack_u64(u);
+    c->said = unpack_str(u);
+}
+
+// All lists, each entry behind the name that it keeps.
+static void read_lists(struct cache *c, struct unpack *u)
 {
     c->file_count = unpack_count(u);
     c->files = arena_new(&c->arena, struct cache_file, c->file_count);
     for (size_t i = 0; i < c->file_count && !u->bad; i++) {
-        struct cache_file *f = &c->files[i];
-        f->path = unpack_str(u);
-        f->stat.size = unpack_uint(u);
-        f->stat.inode = unpack_uint(u);
-        f->stat.mtime_ns = (int64_t)unpack_u64(u);
-        f->meta = unpack_str(u);
-        if (!f->meta.len) continue;
-        f->tag = unpack_str(u);
-        f->key = unpack_str(u);
-        f->date = unpack_str(u);
+        c->files[i].path = unpack_str(u);
+        read_file(u, &c->files[i]);
     }
-}
-
-static void read_documents(struct cache *c, struct unpack *u)
-{
     c->document_count = unpack_count(u);
     c->documents = arena_new(&c->arena, struct cache_document, c->document_count);
     for (size_t i = 0; i < c->document_count && !u->bad; i++) {
-        struct cache_document *d = &c->documents[i];
-        d->key = unpack_str(u);
-        d->digest = unpack_u64(u);
-        d->record = unpack_str(u);
+        c->documents[i].key = unpack_str(u);
+        read_document(u, &c->documents[i]);
     }
-}
-
-static void read_outputs(struct cache *c, struct unpack *u)
-{
     c->output_count = unpack_count(u);
     c->outputs = arena_new(&c->arena, struct cache_output, c->output_count);
     for (size_t i = 0; i < c->output_count && !u->bad; i++) {
-        struct cache_output *o = &c->outputs[i];
-        o->url = unpack_str(u);
-        o->hash = unpack_u64(u);
-        o->digest = unpack_u64(u);
-        o->size = unpack_uint(u);
+        c->outputs[i].url = unpack_str(u);
+        read_output(u, &c->outputs[i]);
     }
     c->folder_count = unpack_count(u);
     c->folders = arena_new(&c->arena, struct cache_folder, c->folder_count);
@@ -75,30 +91,55 @@ static void read_outputs(struct cache *c, struct unpack *u)
     }
 }
 
+static void read_change(struct cache *c, enum cache_list list, struct unpack *u)
+{
+    const size_t counts[CACHE_LISTS] = {c->file_count, c->document_count, c->output_count, c->folder_count};
+    size_t place = unpack_uint(u);
+    u->bad = u->bad || place >= counts[list];
+    if (u->bad) return;
+    switch (list) {
+    case CACHE_FILES: read_file(u, &c->files[place]); break;
+    case CACHE_DOCUMENTS: read_document(u, &c->documents[place]); break;
+    case CACHE_OUTPUTS: read_output(u, &c->outputs[place]); break;
+    case CACHE_FOLDERS: c->folders[place].mtime_ns = (int64_t)unpack_u64(u); break;
+    case CACHE_LISTS: break;
+    }
+}
+
+static bool read_part(struct cache *c, str part, bool first)
+{
+    struct unpack u = unpack_from(part);
+    read_numbers(c, &u);
+    if (first) read_lists(c, &u);
+    for (enum cache_list l = 0; !first && l < CACHE_LISTS; l++)
+        for (size_t n = unpack_count(&u); n && !u.bad; n--) read_change(c, l, &u);
+    return !u.bad && u.at == u.end;
+}
+
 static bool read_all(struct cache *c, uint64_t program)
 {
     struct unpack u = unpack_from((str){c->bytes, c->len});
-    if (c->len < HEADER || memcmp(u.at, magic, sizeof magic) != 0) return false;
-    u.at += sizeof magic;
-    if (unpack_u64(&u) != program || unpack_u64(&u) != c->len - HEADER) return false;
-    uint64_t sum = unpack_u64(&u);
-    if (str_hash((str){u.at, (size_t)(u.end - u.at)}) != sum) return false;
-    c->outside = unpack_u64(&u);
-    c->addresses = unpack_u64(&u);
-    c->shown = unpack_u64(&u);
-    c->output_inode = unpack_u64(&u);
-    c->said = unpack_str(&u);
-    read_files(c, &u);
-    if (!u.bad) read_documents(c, &u);
-    if (!u.bad) read_outputs(c, &u);
-    return !u.bad && u.at == u.end;
+    if (c->len < CACHE_HEADER || memcmp(u.at, CACHE_MAGIC, 8) != 0) return false;
+    u.at += 8;
+    if (unpack_u64(&u) != program) return false;
+    c->sum = program;
+    for (bool first = true; first || u.at < u.end; first = false) {
+        uint64_t len = unpack_u64(&u), sum = unpack_u64(&u);
+        if (u.bad || len > (uint64_t)(u.end - u.at)) return false;
+        str part = {u.at, (size_t)len};
+        u.at += len;
+        c->sum = cache_sum(c->sum, part);
+        if (c->sum != sum || !read_part(c, part, first)) return false;
+        if (first) c->whole = (size_t)(u.at - (const char *)c->bytes);
+    }
+    return true;
 }
 
 struct cache *cache_open(str dir, uint64_t program)
 {
     buf path = BUF_INIT;
     struct stat st;
-    int fd = open(path_in(dir, "cache", &path), O_RDONLY | O_CLOEXEC);
+    int fd = open(cache_path(dir, "cache", &path), O_RDONLY | O_CLOEXEC);
     buf_free(&path);
     if (fd < 0) return NULL;
     struct cache *c = calloc(1, sizeof *c);
@@ -140,82 +181,12 @@ const struct cache_output *cache_output_find(const struct cache *c, str url)
     return NULL;
 }
 
-static void pack_all(const struct cache *c, buf *out)
-{
-    pack_u64(out, c->outside);
-    pack_u64(out, c->addresses);
-    pack_u64(out, c->shown);
-    pack_u64(out, c->output_inode);
-    pack_str(out, c->said);
-    pack_uint(out, c->file_count);
-    for (size_t i = 0; i < c->file_count; i++) {
-        const struct cache_file *f = &c->files[i];
-        pack_str(out, f->path);
-        pack_uint(out, f->stat.size);
-        pack_uint(out, f->stat.inode);
-        pack_u64(out, (uint64_t)f->stat.mtime_ns);
-        pack_str(out, f->meta);
-        if (!f->meta.len) continue;
-        pack_str(out, f->tag);
-        pack_str(out, f->key);
-        pack_str(out, f->date);
-    }
-    pack_uint(out, c->document_count);
-    for (size_t i = 0; i < c->document_count; i++) {
-        pack_str(out, c->documents[i].key);
-        pack_u64(out, c->documents[i].digest);
-        pack_str(out, c->documents[i].record);
-    }
-    pack_uint(out, c->output_count);
-    for (size_t i = 0; i < c->output_count; i++) {
-        pack_str(out, c->outputs[i].url);
-        pack_u64(out, c->outputs[i].hash);
-        pack_u64(out, c->outputs[i].digest);
-        pack_uint(out, c->outputs[i].size);
-    }
-    pack_uint(out, c->folder_count);
-    for (size_t i = 0; i < c->folder_count; i++) {
-        pack_str(out, c->folders[i].path);
-        pack_u64(out, (uint64_t)c->folders[i].mtime_ns);
-    }
-}
-
-static int write_file(const char *path, str bytes)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) return -1;
-    while (bytes.len) {
-        ssize_t n = write(fd, bytes.ptr, bytes.len);
-        if (n < 0 && errno != EINTR) { close(fd); return -1; }
-        if (n > 0) bytes = str_slice(bytes, (size_t)n, bytes.len);
-    }
-    return close(fd);
-}
-
-int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected)
-{
-    buf all = BUF_INIT, path = BUF_INIT, temporary = BUF_INIT;
-    buf_reserve(&all, expected + expected / 8);
-    buf_put(&all, magic, sizeof magic);
-    pack_u64(&all, program);
-    pack_u64(&all, 0);
-    pack_u64(&all, 0);
-    pack_all(c, &all);
-    uint64_t ends[2] = {all.len - HEADER, str_hash((str){all.ptr + HEADER, all.len - HEADER})};
-    memcpy(all.ptr + 16, ends, sizeof ends);
-    path_in(dir, "cache", &path);
-    path_in(dir, "cache.new", &temporary);
-    int rc = write_file(temporary.ptr, buf_view(&all));
-    if (rc == 0) rc = rename(temporary.ptr, path.ptr);
-    buf_free(&all), buf_free(&path), buf_free(&temporary);
-    return rc;
-}
-
+// Under another name nobody believes it, and cache_append can still make use of it.
 int cache_invalidate(str dir)
 {
-    buf path = BUF_INIT;
-    int rc = unlink(path_in(dir, "cache", &path));
-    buf_free(&path);
+    buf path = BUF_INIT, stale = BUF_INIT;
+    int rc = rename(cache_path(dir, "cache", &path), cache_path(dir, "cache.stale", &stale));
+    buf_free(&path), buf_free(&stale);
     return rc < 0 && errno == ENOENT ? 0 : rc;
 }
 
@@ -223,7 +194,7 @@ int cache_lock(str dir)
 {
     buf path = BUF_INIT;
     int fd = -1;
-    if (fs_mkdirs(dir.ptr) == 0) fd = open(path_in(dir, "lock", &path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fs_mkdirs(dir.ptr) == 0) fd = open(cache_path(dir, "lock", &path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     buf_free(&path);
     while (fd >= 0 && flock(fd, LOCK_EX) < 0)
         if (errno != EINTR) { close(fd); return -1; }

@@ -10,24 +10,26 @@
 // Entries go out as they come: inputs by path, outputs in reading order, then what stands around them.
 struct list { buf *out; size_t count; };
 
-static void put_hex(buf *out, uint64_t v)
+static void put_hex(char *to, uint64_t v)
 {
     static const char digits[] = "0123456789abcdef";
-    char text[16];
-    for (int i = 15; i >= 0; i--, v >>= 4) text[i] = digits[v & 15];
-    buf_put(out, text, sizeof text);
+    for (int i = 15; i >= 0; i--, v >>= 4) to[i] = digits[v & 15];
+}
+
+static bool is_plain(str path)
+{
+    bool plain = true;
+    for (size_t i = 0; i < path.len; i++) {
+        unsigned char c = (unsigned char)path.ptr[i];
+        plain = plain & (c >= 0x20) & (c < 0x7F) & (c != '"') & (c != '\\') & (c != '<') & (c != '&');
+    }
+    return plain;
 }
 
 static void put_path(buf *out, str path)
 {
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char c = (unsigned char)path.ptr[i];
-        if (c < 0x20 || c == '"' || c == '\\' || c == '<' || c == '&' || c >= 0x7F) {
-            escape_json(out, path);
-            return;
-        }
-    }
-    buf_str(out, path);
+    if (is_plain(path)) buf_str(out, path);
+    else escape_json(out, path);
 }
 
 // shows: the language of the text where it is not the one that the address says; "" else.
@@ -37,18 +39,24 @@ static void add(struct list *l, str path, uint64_t size, uint64_t hash, str show
     put_path(l->out, path);
     buf_lit(l->out, "\": {\"bytes\": ");
     buf_u64(l->out, size);
-    buf_lit(l->out, ", \"xxh3\": \"");
-    put_hex(l->out, hash);
-    buf_lit(l->out, "\"");
+    char rest[] = ", \"xxh3\": \"0123456789abcdef\"";
+    put_hex(rest + 11, hash);
+    buf_put(l->out, rest, sizeof rest - 1);
     if (shows.len) buf_printf(l->out, ", \"shows\": \"%.*s\"", STR_ARG(shows));
     buf_char(l->out, '}');
+}
+
+// A file that stands for several pages is one input.
+static bool is_input(const struct site *site, const struct page *p)
+{
+    return !p->made && (!p->subject.len || map_get(&site->page_by_source, p->source) == p);
 }
 
 static void list_inputs(const struct build *b, struct list *l)
 {
     const struct site *site = &b->site;
     for (size_t i = 0; i < site->page_count; i++)
-        if (!site->pages[i]->made) add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash, STR_NONE);
+        if (is_input(site, site->pages[i])) add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash, STR_NONE);
     for (size_t i = 0; i < site->asset_index->count; i++) {
         const struct asset *x = &site->asset_index->items[i];
         if (x->of_content) add(l, x->name, x->stat.size, x->hash, STR_NONE);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gen/site/load.h"
+#include "gen/site/repeat.h"
 #include "gen/site/settings.h"
 
 static str last_part(str key)
@@ -146,7 +147,8 @@ static void list_pages(struct site *site, const struct made *made)
     }
     site->pages = all;
     site->page_count = total;
-    for (size_t i = 0; i < n; i++) *map_put(&site->page_by_source, &site->arena, all[i]->source, NULL) = all[i];
+    map_reserve(&site->page_by_source, &site->arena, n);
+    for (size_t i = 0; i < n; i++) *map_put_kept(&site->page_by_source, &site->arena, all[i]->source, NULL) = all[i];
 }
 
 // Reading order: by section; in it what the settings list, then by order, then newest first, then by key.
@@ -221,7 +223,7 @@ static str with_language(const struct site *site, str path, const struct languag
 static bool claim(struct site *site, str url, struct page *p)
 {
     bool is_new;
-    void **slot = map_put(&site->page_by_url, &site->arena, url, &is_new);
+    void **slot = map_put_kept(&site->page_by_url, &site->arena, url, &is_new);
     if (is_new) { *slot = p; return true; }
     const struct page *other = *slot;
     buf what = BUF_INIT;
@@ -234,6 +236,7 @@ static bool claim(struct site *site, str url, struct page *p)
 static bool give_addresses(struct site *site)
 {
     bool ok = true;
+    map_reserve(&site->page_by_url, &site->arena, site->settings.fallback ? site->document_count * site->language_count : site->page_count);
     for (size_t i = 0; i < site->document_count; i++) {
         struct document *doc = site->documents[i];
         doc->path = address_path(site, doc, doc->source->slug, &site->arena);
@@ -280,6 +283,7 @@ static void find_sidecars(struct site *site)
         uint64_t stamp[3] = {f->stat.size, f->stat.inode, (uint64_t)f->stat.mtime_ns};
         if (p) p->sidecar = str_hash((str){(const char *)stamp, sizeof stamp}) | 1;
     }
+    pages_share(site);
     arena_free(&scratch);
 }
 

@@ -66,6 +66,7 @@ static void write_page(struct rendering *w, const struct document *doc, const st
     struct record_page old;
     bool known = find_old(b, doc, url, &old);
     p.hash = str_hash(buf_view(&o->html));
+    p.search_hash = search_hash(&p);
     p.twin_hash = str_hash(buf_view(&o->twin));
     p.written = !known || old.hash != p.hash;
     p.twin_written = !known || old.twin_hash != p.twin_hash;

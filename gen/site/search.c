@@ -331,6 +331,12 @@ static void make_index(struct build *b, void *ctx, buf *out)
     arena_free(&x.arena);
 }
 
+uint64_t search_hash(const struct record_page *p)
+{
+    uint64_t parts[3] = {str_hash(p->url), str_hash(p->description), str_hash(p->search)};
+    return str_hash((str){(const char *)parts, sizeof parts});
+}
+
 // Of all that the index shows: each page's address, title, description and words.
 static uint64_t index_digest(const struct build *b, const struct language *l)
 {
@@ -339,7 +345,7 @@ static uint64_t index_digest(const struct build *b, const struct language *l)
         const struct page *p = nav_page(&b->site, b->site.documents[i], l);
         const struct record_page *r = record_of(b, i, l->index);
         if (!p || !r) continue;
-        uint64_t parts[5] = {h, str_hash(r->url), str_hash(p->title), str_hash(r->description), str_hash(r->search)};
+        uint64_t parts[3] = {h, str_hash(p->title), r->search_hash};
         h = str_hash((str){(const char *)parts, sizeof parts});
     }
     return h;

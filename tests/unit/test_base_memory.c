@@ -131,12 +131,68 @@ static void maps_keep_the_order_of_insertion(void **state)
     arena_free(&a);
 }
 
+static void maps_make_room_and_keep_keys_where_they_are(void **state)
+{
+    (void)state;
+    arena a = ARENA_INIT;
+    struct map m = {0};
+    static const char keys[] = "abcdefghijklmnopqrstuvwxyz";
+    map_reserve(&m, &a, 20);
+    size_t slots = m.slot_count;
+    for (size_t i = 0; i < 20; i++) *map_put_kept(&m, &a, (str){keys + i, 3}, NULL) = (void *)(uintptr_t)(i + 1);
+    assert_int_equal(m.slot_count, slots);
+    for (size_t i = 0; i < 20; i++) {
+        assert_ptr_equal(m.entries[i].key.ptr, keys + i);
+        assert_int_equal((uintptr_t)map_get(&m, (str){keys + i, 3}), i + 1);
+    }
+    bool is_new = true;
+    map_put(&m, &a, STR("abc"), &is_new);
+    assert_false(is_new);
+    arena_free(&a);
+}
+
+static void an_arena_takes_what_another_holds(void **state)
+{
+    (void)state;
+    arena a = ARENA_INIT, b = ARENA_INIT, empty = ARENA_INIT;
+    str own = arena_str(&a, STR("own")), big = {arena_new(&b, char, 5 << 20), 5 << 20};
+    memset((char *)big.ptr, 'x', big.len);
+    str other = arena_str(&b, STR("other"));
+    size_t total = a.total + b.total;
+    arena_take(&a, &b);
+    arena_take(&a, &empty);
+    assert_null(b.head);
+    assert_int_equal(a.total, total);
+    for (int i = 0; i < 100; i++) arena_new(&a, char, 1000);
+    assert_true(str_eq(own, STR("own")) && str_eq(other, STR("other")));
+    assert_int_equal(big.ptr[big.len - 1], 'x');
+    arena_take(&b, &a);   // the other way, into an empty one
+    assert_true(str_eq(own, STR("own")) && str_eq(other, STR("other")));
+    arena_free(&b);
+}
+
+static void large_memory_grows_and_is_given_back(void **state)
+{
+    (void)state;
+    buf b = BUF_INIT;
+    buf_reserve(&b, 3 << 20);
+    assert_true(b.cap >= 3 << 20);
+    for (int i = 0; i < 5 << 20; i++) buf_char(&b, (char)('a' + i % 26));
+    assert_int_equal(b.len, 5 << 20);
+    assert_int_equal(b.ptr[(5 << 20) - 1], 'a' + ((5 << 20) - 1) % 26);
+    assert_int_equal(b.ptr[b.len], 0);
+    char *p = buf_detach(&b);
+    free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffers_are_always_strings), cmocka_unit_test(code_points_are_written_as_utf8),
         cmocka_unit_test(arena_memory_is_zeroed_and_aligned), cmocka_unit_test(a_rewind_takes_back_what_came_later),
         cmocka_unit_test(arrays_grow_and_keep_their_items), cmocka_unit_test(maps_keep_the_order_of_insertion),
+        cmocka_unit_test(maps_make_room_and_keep_keys_where_they_are), cmocka_unit_test(an_arena_takes_what_another_holds),
+        cmocka_unit_test(large_memory_grows_and_is_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ static int run(void *given, int operand_count, char **operands)
     struct diag *d = site_options_diag(&o->site);
     struct site site;
     buf out = BUF_INIT;
-    bool ok = site_options_open(&o->site, &site, d);
+    bool ok = site_options_open(&o->site, false, &site, d);
     struct document *only = ok && operand_count ? site_document(&site, str_c(operands[0])) : NULL;
     bool unknown = operand_count > 1 || (ok && operand_count && !only);
     if (o->site.json)

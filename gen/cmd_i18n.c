@@ -64,7 +64,7 @@ static int run_accept(const struct options *o, char **operands)
     struct diag *d = site_options_diag(&o->site);
     struct site site;
     buf out = BUF_INIT;
-    bool ok = site_options_open(&o->site, &site, d), all = !strcmp(operands[1], "all"), found = false;
+    bool ok = site_options_open(&o->site, true, &site, d), all = !strcmp(operands[1], "all"), found = false;
     struct document *doc = ok ? site_document(&site, str_c(operands[0])) : NULL;
     for (size_t i = 0; doc && i < site.language_count; i++) {
         const struct page *p = translation(doc, i);
@@ -167,7 +167,7 @@ static int run_status(const struct options *o, const char *name)
 {
     struct diag *d = site_options_diag(&o->site);
     struct status s = {.out = BUF_INIT, .json = o->site.json};
-    bool ok = site_options_open(&o->site, &s.site, d);
+    bool ok = site_options_open(&o->site, true, &s.site, d);
     struct document *only = ok && name ? site_document(&s.site, str_c(name)) : NULL;
     if (s.json)
         buf_char(&s.out, '[');

@@ -24,11 +24,11 @@ struct diag *site_options_diag(const struct site_options *o)
         .color = isatty(2) && !(no_color && *no_color)});
 }
 
-bool site_options_open(const struct site_options *o, struct site *site, struct diag *d)
+bool site_options_open(const struct site_options *o, bool as_written, struct site *site, struct diag *d)
 {
     *site = (struct site){.arena = ARENA_INIT, .diag = d};
     struct settings_paths paths = {.file = path_of(o->settings), .content = path_of(o->source), .i18n = path_of(o->i18n)};
-    struct load_options load = {.need_words = true};
+    struct load_options load = {.need_words = true, .as_written = as_written};
     md_init();
     return settings_load(&site->settings, &paths, build_program_dir(&site->arena), &site->arena, d) && site_open(site, &load);
 }

@@ -29,8 +29,8 @@ struct scanned {
 
 // Diagnostics as the options want them.
 struct diag *site_options_diag(const struct site_options *o);
-// Settings, pages, documents, locales and catalogs. site->diag is d. False after errors were recorded.
-bool site_options_open(const struct site_options *o, struct site *site, struct diag *d);
+// Settings, pages, documents, locales and catalogs. site->diag is d. as_written: see load.h. False after errors were recorded.
+bool site_options_open(const struct site_options *o, bool as_written, struct site *site, struct diag *d);
 // By key ("index" for the start page), or by the path of its folder; NULL when there is none.
 struct document *site_document(const struct site *site, str name);
 // Its key as people write it: "index" for the start page.

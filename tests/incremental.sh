@@ -19,16 +19,26 @@ page() { # page LANG NAME: a page with a random body and a link to another
         "$2" "$1" "$body" "$body" "$n" "$body" >"content/$1/$2.md"
 }
 
+record() { # record N: a measurement of one of two GPUs
+    id=$1; pick 2; device=$n; pick 100
+    mkdir -p content/measurements
+    sed -e "s/\"card-b\"/\"r$id\"/; s/\"Card B\"/\"Card $device\"/; s/: 512$/: $n/" \
+        "$ROOT/tests/sites/charts/content/measurements/card-b.json" >"content/measurements/r$id.json"
+}
+
 vram() { "$BUILD/vramdoc" build -q -c site.yaml -s content -t templates --i18n i18n "$@"; }
 
 for l in en de es; do for i in 0 1 2 3 4 5 6 7 8 9 10 11; do page $l d$i; done; done
 printf 'git: false\ntitle: One\nbase_url: https://example.org\n' >site.yaml
+mkdir -p content/en/cards
+printf -- '---\ntitle: About {gpu}\neach: gpu\n---\n\n`{lua} records(gpu)`\n' >content/en/cards/gpu.md
+printf -- '---\ntitle: Cards\n---\n\n`{lua} gpus()`\n' >content/en/cards/index.md
 echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >content/en/pic.svg
 : >log
 
 # One edit of a kind chosen at random. Documents d0 to d11 stay in English, so that links to them are never broken.
 edit() {
-    pick 14; kind=$n; pick 12; d=d$n; pick 2
+    pick 17; kind=$n; pick 12; d=d$n; pick 2
     if [ "$n" = 0 ]; then l=de; else l=es; fi
     case $kind in
     0 | 1 | 2) page en $d ;;
@@ -43,6 +53,8 @@ edit() {
         sort -u site.yaml >x && mv x site.yaml ;;
     12) pick 9; echo "body { margin: $n px }" >templates/style.css ;;
     13) pick 9; echo "<!-- $n -->" >>content/en/pic.svg; echo '![p](pic.svg)' >>"content/en/$d.md" ;;
+    14 | 15) pick 3; record "$n" ;;
+    16) pick 3; rm -f "content/measurements/r$n.json" ;;
     esac
 }
 

@@ -143,6 +143,7 @@ static void add_page(struct digest *d, const struct build *b, const struct docum
     add_u64(d, (uint64_t)p->published);
     add_str(d, p->title);
     add_str(d, p->source);
+    add_str(d, p->subject);
     add_str(d, p->layout);
     add_str(d, p->description);
     add_str(d, p->language->tag);

@@ -56,6 +56,10 @@ static int prepare(lua_State *L)
     figures_open_vram(L);
     figures_open_charts(L);
     figures_open_list(L);
+    if (f->doc->source && f->doc->source->subject.len) {
+        lua_pushlstring(L, f->doc->source->subject.ptr, f->doc->source->subject.len);
+        lua_setfield(L, -2, "gpu");
+    }
     lua_pushvalue(L, -1);
     f->values = luaL_ref(L, LUA_REGISTRYINDEX);   // the functions, until page.lua has returned
     lua_newtable(L);

@@ -1,8 +1,10 @@
-// records() in a cell: every record of a measurement, by GPU, with its origin and a table of its results.
+// records() and gpus() in a cell: the records of measurements with their results, and the GPUs that they are of.
 #include <math.h>
 #include <string.h>
 
 #include "gen/site/figures_record.h"
+#include "gen/site/links.h"
+#include "gen/site/nav.h"
 #include "gen/text/escape.h"
 
 static void put_word(const struct language *l, const char *key, buf *out)
@@ -14,9 +16,9 @@ static void put_word(const struct language *l, const char *key, buf *out)
     buf_free(&words);
 }
 
-static void put_head_cell(const struct language *l, const char *key, buf *out)
+static void put_head_cell(const struct language *l, const char *key, const char *attributes, buf *out)
 {
-    buf_lit(out, "<th scope=\"col\">");
+    buf_printf(out, "<th scope=\"col\"%s>", attributes);
     put_word(l, key, out);
     buf_lit(out, "</th>");
 }
@@ -140,62 +142,149 @@ static void put_record(const struct language *l, const struct record *r, buf *ou
     buf_lit(out, "</code></p>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
     escape_attribute(out, r->id);
     buf_lit(out, "\"><table>\n<thead><tr>");
-    put_head_cell(l, "records.experiment", out);
-    put_head_cell(l, "records.engine", out);
-    put_head_cell(l, "records.config", out);
-    put_head_cell(l, "records.result", out);
+    put_head_cell(l, "records.experiment", "", out);
+    put_head_cell(l, "records.engine", "", out);
+    put_head_cell(l, "records.config", "", out);
+    put_head_cell(l, "records.result", "", out);
     buf_lit(out, "</tr></thead>\n<tbody>\n");
     json_array_foreach(json_object_get(r->root, "results"), i, result)
         put_result(l, result, out);
     buf_lit(out, "</tbody></table></div>\n");
 }
 
-static str device_of(const struct record *r)
-{
-    return str_c(record_text(json_object_get(r->root, "device"), "name"));
-}
-
-// One section for each GPU, in order of its newest record.
-static void put_devices(const struct language *l, const struct record_list *list, buf *out)
+// One section for each kind of GPU, in order of its newest record; only that of slug, if there is one.
+static void put_devices(const struct language *l, const struct record_list *list, str slug, buf *out)
 {
     for (size_t i = 0; i < list->count; i++) {
-        bool is_first = true;
-        for (size_t k = 0; k < i && is_first; k++)
-            is_first = !str_eq(device_of(&list->items[k]), device_of(&list->items[i]));
-        if (!is_first)
+        const struct record *first = &list->items[i];
+        if (measurements_seen(list, i) || (slug.len && !str_eq(first->slug, slug)))
             continue;
-        buf_lit(out, "<section>\n<h2>");
-        escape_text(out, device_of(&list->items[i]));
-        buf_lit(out, "</h2>\n");
+        buf_lit(out, "<section>\n");
+        if (!slug.len) {
+            buf_lit(out, "<h2>");
+            escape_text(out, first->device);
+            buf_lit(out, "</h2>\n");
+        }
         for (size_t k = i; k < list->count; k++)
-            if (str_eq(device_of(&list->items[k]), device_of(&list->items[i])))
+            if (str_eq(first->slug, list->items[k].slug))
                 put_record(l, &list->items[k], out);
         buf_lit(out, "</section>\n");
     }
 }
 
-static int list_records(lua_State *L)
+// ---- the list of GPUs --------------------------------------------------------------------------
+
+// The document that stands for a kind of GPU, or NULL.
+static const struct document *document_for(const struct site *site, str device)
+{
+    for (size_t i = 0; i < site->document_count; i++)
+        if (str_eq(site->documents[i]->source->subject, device))
+            return site->documents[i];
+    return NULL;
+}
+
+static void put_device_name(struct figures *f, str device, buf *out)
+{
+    const struct document *doc = document_for(f->site, device);
+    str url = doc ? nav_url(f->site, doc, f->page->language, &f->arena) : STR_NONE;
+    buf link = BUF_INIT;
+    if (url.len) {
+        buf_lit(out, "<a href=\"");
+        link_relative(f->page->url, url, &link);
+        escape_attribute(out, buf_view(&link));
+        buf_lit(out, "\">");
+    }
+    escape_text(out, device);
+    if (url.len)
+        buf_lit(out, "</a>");
+    buf_free(&link);
+}
+
+// A kind of GPU, whose newest record is items[i]: its page, its memory, how many results its records have, the day of the newest.
+static void put_device(struct figures *f, const struct record_list *list, size_t i, buf *out)
+{
+    size_t results = 0;
+    const struct locale *l = f->page->language->locale;
+    const struct record *newest = &list->items[i];
+    for (size_t k = i; k < list->count; k++)
+        if (str_eq(newest->slug, list->items[k].slug))
+            results += json_array_size(json_object_get(list->items[k].root, "results"));
+    buf_lit(out, "<tr><th scope=\"row\">");
+    put_device_name(f, newest->device, out);
+    buf_lit(out, "</th><td class=\"right\">");
+    locale_bytes(l, json_number_value(json_object_get(json_object_get(newest->root, "device"), "memory_total_bytes")), UNIT_MiB,
+                 0, out);
+    buf_lit(out, "</td><td class=\"right\">");
+    locale_number(l, (double)results, 0, out);
+    buf_printf(out, "</td><td><time datetime=\"%.*s\">%.10s</time></td></tr>\n", STR_ARG(newest->created), newest->created.ptr);
+}
+
+static void put_device_table(struct figures *f, const struct record_list *list, buf *out)
+{
+    const struct language *l = f->page->language;
+    buf_lit(out, "<section>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
+    put_word(l, "records.gpus", out);
+    buf_lit(out, "\"><table>\n<thead><tr>");
+    put_head_cell(l, "records.gpu", "", out);
+    put_head_cell(l, "records.memory", " class=\"right\"", out);
+    put_head_cell(l, "records.results", " class=\"right\"", out);
+    put_head_cell(l, "records.newest", "", out);
+    buf_lit(out, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < list->count; i++)
+        if (!measurements_seen(list, i))
+            put_device(f, list, i, out);
+    buf_lit(out, "</tbody></table></div>\n</section>\n");
+}
+
+// ---- cells -------------------------------------------------------------------------------------
+
+static struct figures *cell_figures(lua_State *L, const char *name)
 {
     struct figures *f = figures_of(L);
-    buf html = BUF_INIT;
     if (f->in_page_lua || !f->page)
-        return luaL_error(L, "records() belongs into a cell");
-    const struct record_list *list = records_of(L);
+        luaL_error(L, "%s() belongs into a cell", name);
     sandbox_charge(L, 2000);
-    if (list->count) {
-        put_devices(f->page->language, list, &html);
-    } else {
-        buf_lit(&html, "<section>\n<p><strong>");
-        put_word(f->page->language, "records.none", &html);
-        buf_lit(&html, "</strong></p>\n</section>\n");
+    return f;
+}
+
+// Leaves what put wrote; says that there is nothing if it wrote nothing.
+static int leave(lua_State *L, struct figures *f, buf *html)
+{
+    if (!html->len) {
+        buf_lit(html, "<section>\n<p><strong>");
+        put_word(f->page->language, "records.none", html);
+        buf_lit(html, "</strong></p>\n</section>\n");
     }
-    str kept = arena_str(&f->arena, buf_view(&html));
-    buf_free(&html);
+    str kept = arena_str(&f->arena, buf_view(html));
+    buf_free(html);
     return chart_push(L, kept);
+}
+
+// records(): all of them, by GPU; records(gpu): those of one kind of GPU, by its name.
+static int list_records(lua_State *L)
+{
+    struct figures *f = cell_figures(L, "records");
+    buf html = BUF_INIT;
+    const struct record_list *list = records_of(L);
+    str gpu = str_c(luaL_optstring(L, 1, ""));
+    put_devices(f->page->language, list, gpu.len ? measurements_slug(gpu, &f->arena) : STR_NONE, &html);
+    return leave(L, f, &html);
+}
+
+static int list_gpus(lua_State *L)
+{
+    struct figures *f = cell_figures(L, "gpus");
+    buf html = BUF_INIT;
+    const struct record_list *list = records_of(L);
+    if (list->count)
+        put_device_table(f, list, &html);
+    return leave(L, f, &html);
 }
 
 void figures_open_list(lua_State *L)
 {
     lua_pushcfunction(L, list_records);
     lua_setfield(L, -2, "records");
+    lua_pushcfunction(L, list_gpus);
+    lua_setfield(L, -2, "gpus");
 }

@@ -1,79 +1,18 @@
-// Records of measurements: read from content/measurements, checked against their schema, searched for the newest that fits.
-#include <jansson.h>
+// Measured figures: the records of measurements searched for the newest result that fits.
 #include <math.h>
 #include <string.h>
 
 #include "gen/site/figures_record.h"
 
-#define RECORD_MAX ((size_t)16 << 20)   // bytes of a record
-#define SCHEMA "vramprobe/1"            // SRC: kernels/vramprobe.schema.json
 #define RECORDS_META "records"
 
 // ---- reading -----------------------------------------------------------------------------------
 
-const char *record_text(const json_t *object, const char *key)
-{
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
-
-// What is wrong with a record; NULL for a good one.
-static const char *record_fault(json_t *root, str name)
-{
-    if (strcmp(record_text(root, "schema"), SCHEMA) != 0)
-        return "another schema than " SCHEMA;
-    if (!str_eq(str_c(record_text(root, "id")), name))
-        return "its id is not the file's name";
-    if (strcmp(record_text(root, "status"), "ok") != 0)
-        return "its status is not ok";
-    if (strlen(record_text(root, "created_utc")) != 20 || !json_is_object(json_object_get(root, "tool"))
-        || !json_is_object(json_object_get(root, "device")) || !json_is_array(json_object_get(root, "results")))
-        return "created_utc, tool, device or results are missing";
-    return NULL;
-}
-
-static int newer_first(const void *pa, const void *pb)
-{
-    const struct record *a = pa, *b = pb;
-    int order = str_cmp(b->created, a->created);
-    return order ? order : str_cmp(b->id, a->id);
-}
-
-static void record_read(struct figures *f, struct record_list *list, str dir, str path)
-{
-    str file = arena_printf(&f->arena, "%.*s/%.*s", STR_ARG(dir), STR_ARG(path));
-    str name = str_slice(path, 0, path.len - 5);
-    buf bytes = BUF_INIT;
-    json_error_t e;
-    if (fs_read(file.ptr, RECORD_MAX, &bytes) != 0) {
-        diag_add(f->d, D_IO_READ, DIAG_FILE(file), DIAG_PLAIN);
-        buf_free(&bytes);
-        return;
-    }
-    json_t *root = json_loadb(bytes.ptr, bytes.len, JSON_REJECT_DUPLICATES, &e);
-    buf_free(&bytes);
-    const char *fault = root ? record_fault(root, name) : e.text;
-    if (fault) {
-        diag_add(f->d, D_FIGURE_STALE, DIAG_FILE(file), "the record is left out: %s", fault);
-        json_decref(root);
-        return;
-    }
-    list->items = arena_grow(&f->arena, list->items, list->count, &list->cap, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = (struct record){
-        arena_str(&f->arena, name), file, arena_str(&f->arena, str_c(record_text(root, "created_utc"))), root};
-}
-
-static bool not_json(void *ctx, str path, bool is_dir)
-{
-    (void)ctx;
-    return is_dir || !str_ends(path, STR(".json"));
-}
-
 static int records_gc(lua_State *L)
 {
     struct record_list **held = lua_touserdata(L, 1);
-    for (size_t i = 0; *held && i < (*held)->count; i++)
-        json_decref((*held)->items[i].root);
+    if (*held)
+        measurements_free(*held);
     *held = NULL;
     return 0;
 }
@@ -92,14 +31,7 @@ const struct record_list *records_of(lua_State *L)
     lua_setfield(L, -2, "__gc");
     lua_setmetatable(L, -2);
     luaL_ref(L, LUA_REGISTRYINDEX);
-    str dir = arena_printf(&f->arena, "%.*s/measurements", STR_ARG(f->site->settings.content_dir)), bad;
-    struct fs_list files;
-    struct fs_stat st;
-    if (fs_stat(dir.ptr, &st) == 0 && fs_walk(dir.ptr, not_json, NULL, &f->arena, &files, &bad) == 0)
-        for (size_t i = 0; i < files.count; i++)
-            record_read(f, list, dir, files.items[i].path);
-    if (list->count)
-        qsort(list->items, list->count, sizeof *list->items, newer_first);
+    measurements_read(f->site, &f->arena, f->d, list);
     f->records = list;
     return list;
 }
@@ -121,16 +53,15 @@ static bool same_value(lua_State *L, int index, json_t *v)
 static bool query_holds(lua_State *L, const struct record *r, json_t *result)
 {
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-    if (strcmp(key, "value") == 0 || strcmp(key, "protocol") == 0)
-        return true;  // what is wanted, and how new it must be
+    if (strcmp(key, "value") == 0 || strcmp(key, "protocol") == 0 || strcmp(key, "optional") == 0)
+        return true;  // what is wanted, how new it must be, and whether it must be there
     if (strcmp(key, "record") == 0)
         return lua_type(L, -1) == LUA_TSTRING && str_eq(r->id, str_c(lua_tostring(L, -1)));
     if (strcmp(key, "engine") == 0)
         return same_value(L, -1, json_object_get(result, "engine"));
     if (strcmp(key, "device") == 0) {
-        str name = str_c(record_text(json_object_get(r->root, "device"), "name"));
         str wanted = lua_type(L, -1) == LUA_TSTRING ? str_c(lua_tostring(L, -1)) : STR("");
-        return wanted.len && str_search(name, wanted) < name.len;
+        return wanted.len && str_search(r->device, wanted) < r->device.len;
     }
     return same_value(L, -1, json_object_get(json_object_get(result, "config"), key));
 }
@@ -171,7 +102,7 @@ static str provenance(struct figures *f, const struct record *r, json_t *result)
 {
     json_t *tool = json_object_get(r->root, "tool"), *software = json_object_get(r->root, "software");
     buf b = BUF_INIT;
-    buf_printf(&b, "%s", record_text(json_object_get(r->root, "device"), "name"));
+    buf_str(&b, r->device);
     if (*record_text(software, "driver"))
         buf_printf(&b, ", driver %s", record_text(software, "driver"));
     if (*record_text(software, "torch"))
@@ -224,6 +155,11 @@ void record_find(lua_State *L, int query, const char *experiment, struct figure 
         }
     }
     lua_pop(L, 1);
+    lua_getfield(L, query, "optional");
+    bool optional = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    if (out->missing && optional)
+        return;
     if (out->missing)
         diag_add(f->d, D_FIGURE_MISSING, call_position(L, f, out->line), "%.*s", STR_ARG(out->source));
     else if (out->stale)

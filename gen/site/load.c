@@ -8,6 +8,7 @@
 
 #include "gen/site/names.h"
 #include "gen/site/read.h"
+#include "gen/site/repeat.h"
 #include "gen/site/settings.h"
 #include "gen/text/front_lines.h"
 
@@ -183,6 +184,8 @@ static void place(struct placing *w, struct page *p)
     p->title = f->title.len ? f->title : title_from(p->url, &site->arena);
     p->description = f->description;
     p->layout = f->layout;
+    if (pages_repeat_for(f->each)) p->subject = f->each;   // until pages_repeat
+    else if (f->each.len) site_diag(site, D_FRONT_TYPE, p, key_offset(f, "each"), "each: wanted gpu");
     p->order = f->order;
     p->updated = f->updated;
     p->published = f->date;
@@ -279,6 +282,7 @@ bool site_load(struct site *site, const struct load_options *o)
     for (size_t i = 0; i < site->page_count; i++)
         if (!site->pages[i]->language) site->pages[i]->language = site->source_language;
     drop_drafts(site);
+    if (!o->as_written) pages_repeat(site);
     arena_free(&w.scratch);
     arena_free(&learning);
     site_plan(site);

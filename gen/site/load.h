@@ -7,6 +7,7 @@
 struct load_options {
     unsigned jobs;
     bool need_words;      // open locales and message catalogs, too
+    bool as_written;      // a file that stands for several pages stays one, see repeat.h
     // The packed meta of a page whose file has not changed, or STR_NONE; NULL to read all.
     str (*known)(void *ctx, struct page *p);
     // Whether tag, key and date of all pages are as they were; known has filled them then. Asked when all pages are read.

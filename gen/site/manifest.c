@@ -56,7 +56,8 @@ static void list_inputs(const struct build *b, struct list *l)
 {
     const struct site *site = &b->site;
     for (size_t i = 0; i < site->page_count; i++)
-        if (is_input(site, site->pages[i])) add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash, STR_NONE);
+        if (is_input(site, site->pages[i]))
+            add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash, STR_NONE);
     for (size_t i = 0; i < site->asset_index->count; i++) {
         const struct asset *x = &site->asset_index->items[i];
         if (x->of_content) add(l, x->name, x->stat.size, x->hash, STR_NONE);

@@ -82,10 +82,16 @@ static void need_children(struct view_page *p, struct page_renderer *r)
 static bool is_used(str key)
 {
     static const char *const used[] = {"title", "description", "lang", "key", "slug", "aliases", "order", "draft",
-                                       "date", "updated", "toc"};
+                                       "date", "updated", "toc", "each"};
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
         if (str_eq(key, str_c(used[i]))) return true;
     return false;
+}
+
+// A layout that is there has done its work; another program's is kept.
+static bool is_layout(const struct page_renderer *r, const struct front_pair *pair)
+{
+    return str_eq(pair->key, STR("layout")) && view_has(r->view, pair->value);
 }
 
 static void need_provenance(struct view_page *p, struct page_renderer *r, const struct front *f)
@@ -93,7 +99,7 @@ static void need_provenance(struct view_page *p, struct page_renderer *r, const 
     struct view_pair *list = arena_new(r->arena, struct view_pair, f->pair_count);
     size_t n = 0;
     for (size_t i = 0; i < f->pair_count; i++)
-        if (!is_used(f->pairs[i].key) && f->pairs[i].value.len)
+        if (!is_used(f->pairs[i].key) && !is_layout(r, &f->pairs[i]) && f->pairs[i].value.len)
             list[n++] = (struct view_pair){f->pairs[i].key, f->pairs[i].value};
     p->provenance = list;
     p->provenance_count = n;

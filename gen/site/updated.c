@@ -1,6 +1,8 @@
 // When pages were last changed: one run of git log over the content folder, read until every page was seen.
 #include "gen/site/updated.h"
 
+#include "gen/site/repeat.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -95,4 +97,5 @@ void updated_from_git(struct site *site)
     close(fd);
     kill(pid, SIGTERM);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    pages_share(site);
 }

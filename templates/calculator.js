@@ -106,9 +106,9 @@
     var left = r.gpu.memory_bytes - r.process_bytes;
     var sure = left < 0 ? r.bounds.process_bytes.low > r.gpu.memory_bytes : r.bounds.process_bytes.high <= r.gpu.memory_bytes;
     var text = left < 0 ? (sure ? words.not : words.hardly) : (sure ? words.fits : words.tight);
-    return fill(text, { process: mib(r.process_bytes), card: mib(r.gpu.memory_bytes), margin: gib(Math.abs(left)), gpu: r.gpu.name });
+    return fill(text, { process: mib(r.process_bytes), card: mib(r.gpu.memory_bytes), margin: mib(Math.abs(left)), gpu: r.gpu.name });
   }
-  // Live bytes at the end of each phase of the step, as a line.
+  // The highest of the live bytes in each phase, from the first evaluation to the second optimizer step.
   function timeline(r) {
     var top = Math.max.apply(null, r.phases.map(function (p) { return p.peak_live_bytes; }));
     var width = 1000 / r.phases.length;

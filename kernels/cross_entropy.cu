@@ -86,12 +86,14 @@ __global__ void likelihood_backward(float *dlogp, const float *dloss, const floa
 }
 
 template <class T>
-__global__ void in_place(T *logits, float *losses, const int64_t *target, int64_t V, float gradient_factor)
+__global__ void in_place(T *logits, float *losses, const int64_t *target, int64_t V, float gradient_factor,
+                         const float *scale)
 {
     T *row = logits + blockIdx.x * V;
     int64_t word = target[blockIdx.x];
     row_stats s = stats_of(row, V);
     float at_target = wide(row[word]);
+    gradient_factor *= scale ? *scale : 1.0f;
     __syncthreads();  // the target is read before any thread writes
     for (int64_t v = threadIdx.x; v < V; v += threads) {
         float p = __expf(wide(row[v]) - s.largest) / s.sum;
@@ -164,13 +166,15 @@ static void gpu_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, cons
 
 static void gpu_cross_entropy_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target,
                                        int64_t first_row, int64_t rows, int64_t V, double loss_factor,
-                                       double gradient_factor)
+                                       double gradient_factor, const tensor *scale)
 {
     struct cuda_ops *o = ops_of(ctx);
     float *losses = (float *)o->workspace;
     const int64_t *words = data_of<const int64_t>(target) + first_row;
+    const float *by = scale ? data_of<const float>(scale) : nullptr;
+    need_workspace(o, (uint64_t)rows * sizeof(float));
     WITH_TYPE(logits->type, T, in_place<<<(unsigned)rows, threads>>>(data_of<T>(logits), losses, words, V,
-                                                                     (float)gradient_factor))
+                                                                     (float)gradient_factor, by))
     add_losses<<<1, threads>>>(data_of<float>(loss), losses, rows, (float)loss_factor);
     LAUNCH_CHECK();
 }

@@ -3,10 +3,34 @@
 
 #include "kernels/cuda_ops.cuh"
 
+// The next buffer, when its last upload is done.
+static int upload_buffer(struct cuda_ops *o, size_t bytes)
+{
+    int i = o->next_upload;
+    o->next_upload = (i + 1) % UPLOADS;
+    if (!o->uploaded[i])
+        CUDA_CHECK(cudaEventCreateWithFlags(&o->uploaded[i], cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventSynchronize(o->uploaded[i]));
+    if (o->pinned_bytes[i] < bytes) {
+        CUDA_CHECK(cudaFreeHost(o->pinned[i]));
+        CUDA_CHECK(cudaMallocHost(&o->pinned[i], bytes));
+        o->pinned_bytes[i] = bytes;
+    }
+    return i;
+}
+
 static void gpu_upload(void *ctx, tensor *out, const void *host)
 {
-    (void)ctx;
-    CUDA_CHECK(cudaMemcpy(out->data, host, (size_t)out->count * dtype_size(out->type), cudaMemcpyHostToDevice));
+    struct cuda_ops *o = ops_of(ctx);
+    size_t bytes = (size_t)out->count * dtype_size(out->type);
+    if (bytes > most_upload) {
+        CUDA_CHECK(cudaMemcpy(out->data, host, bytes, cudaMemcpyHostToDevice));
+        return;
+    }
+    int i = upload_buffer(o, bytes);
+    memcpy(o->pinned[i], host, bytes);
+    CUDA_CHECK(cudaMemcpyAsync(out->data, o->pinned[i], bytes, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaEventRecord(o->uploaded[i]));
 }
 
 static void gpu_download(void *ctx, void *host, const tensor *in)
@@ -62,7 +86,7 @@ struct cuda_ops *cuda_ops_new(void *workspace, uint64_t workspace_bytes)
     layernorm_install(t);
     cross_entropy_install(t);
     attention_install(t);
-    adamw_install(t);
+    update_install(t);
     matmul_install(t);
     return o;
 }
@@ -77,6 +101,11 @@ void cuda_ops_delete(struct cuda_ops *o)
     if (!o)
         return;
     matmul_close(o);
+    for (int i = 0; i < UPLOADS; i++) {
+        CUDA_CHECK(cudaFreeHost(o->pinned[i]));
+        if (o->uploaded[i])
+            CUDA_CHECK(cudaEventDestroy(o->uploaded[i]));
+    }
     CUBLAS_CHECK(cublasLtDestroy(o->lt));
     free(o);
 }

@@ -8,8 +8,16 @@
 #include "kernels/cuda_check.h"
 #include "kernels/cuda_ops.h"
 
+// Small uploads go through pinned memory, so that the host does not wait for the device.
+enum { UPLOADS = 8 };
+static const size_t most_upload = (size_t)16 << 20;
+
 struct cuda_ops {
     struct gpt_ops table;
+    void *pinned[UPLOADS];
+    size_t pinned_bytes[UPLOADS];
+    cudaEvent_t uploaded[UPLOADS];
+    int next_upload;
     cublasLtHandle_t lt;
     void *workspace;
     uint64_t workspace_bytes;
@@ -58,6 +66,16 @@ __device__ static inline void put(__nv_bfloat16 *p, float v) { *p = __float2bflo
 template <class T> static inline T *data_of(const tensor *t)
 {
     return (T *)t->data;
+}
+
+// Ends the program when a kernel's partial results do not fit in the workspace.
+static inline void need_workspace(const struct cuda_ops *o, uint64_t bytes)
+{
+    if (bytes > o->workspace_bytes) {
+        fprintf(stderr, "vramprobe: error: a workspace of %llu bytes is too small: %llu are needed\n",
+                (unsigned long long)o->workspace_bytes, (unsigned long long)bytes);
+        exit(1);
+    }
 }
 
 static inline unsigned blocks_for(int64_t items, int64_t per_block)
@@ -118,7 +136,7 @@ void reduction_install(struct gpt_ops *t);
 void layernorm_install(struct gpt_ops *t);
 void cross_entropy_install(struct gpt_ops *t);
 void attention_install(struct gpt_ops *t);
-void adamw_install(struct gpt_ops *t);
+void update_install(struct gpt_ops *t);
 void matmul_install(struct gpt_ops *t);
 void matmul_close(struct cuda_ops *o);
 

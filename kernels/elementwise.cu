@@ -28,6 +28,15 @@ static void gpu_range(void *, tensor *out)
     for_each(out->count, [=] __device__(int64_t i) { o[i] = i; });
 }
 
+static void gpu_fill(void *, tensor *out, double value)
+{
+    float v = (float)value;
+    WITH_TYPE(out->type, T, {
+        T *o = data_of<T>(out);
+        for_each(out->count, [=] __device__(int64_t i) { put(o + i, v); });
+    })
+}
+
 static void gpu_cast(void *, tensor *out, const tensor *in)
 {
     WITH_TYPE(out->type, To, WITH_TYPE(in->type, From, {
@@ -160,17 +169,6 @@ static void gpu_embedding_backward(void *ctx, tensor *out, const tensor *grad, c
     for_each(grad->count, [=] __device__(int64_t i) { atomicAdd(o + at[i / C] * C + i % C, g[i]); });
 }
 
-// torch.amp.GradScaler's unscale_: found is set when a gradient is not finite.
-static void gpu_unscale(void *, tensor *gradient, tensor *found, double factor)
-{
-    float *g = data_of<float>(gradient), *flag = data_of<float>(found), by = (float)factor;
-    for_each(gradient->count, [=] __device__(int64_t i) {
-        if (!isfinite(g[i]))
-            *flag = 1.0f;
-        g[i] *= by;
-    });
-}
-
 void elementwise_install(struct gpt_ops *t)
 {
     t->range = gpu_range;
@@ -186,5 +184,5 @@ void elementwise_install(struct gpt_ops *t)
     t->masked_fill = gpu_masked_fill;
     t->embedding = gpu_embedding;
     t->embedding_backward = gpu_embedding_backward;
-    t->unscale = gpu_unscale;
+    t->fill = gpu_fill;
 }

@@ -35,6 +35,10 @@ static const char *const step_runs[] = {
     GPT2 "batch_size=4 gradient_accumulation_steps=128 dtype=float16 mode=framework",
     GPT2 "batch_size=2 gradient_accumulation_steps=256 dtype=float16 mode=framework",
     GPT2 "batch_size=16 gradient_accumulation_steps=32 dtype=float16 mode=framework checkpointing=block",
+    SMALL "batch_size=16 gradient_accumulation_steps=4 dtype=float16 mode=framework train_loop=true evaluation=true",
+    SMALL "batch_size=16 gradient_accumulation_steps=4 dtype=float16 mode=lean train_loop=true evaluation=true",
+    GPT2 "batch_size=8 gradient_accumulation_steps=32 dtype=bfloat16 mode=framework train_loop=true evaluation=true",
+    GPT2 "batch_size=16 gradient_accumulation_steps=32 dtype=bfloat16 mode=framework",
     "block_size=1024 n_layer=9 n_head=12 n_embd=768 vocab_size=50304 batch_size=16 gradient_accumulation_steps=32 "
     "dtype=float16 mode=framework",
     "block_size=1024 n_layer=12 n_head=8 n_embd=512 vocab_size=50304 batch_size=16 gradient_accumulation_steps=32 "

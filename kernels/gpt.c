@@ -145,9 +145,13 @@ static bool make_host_arrays(struct gpt *g)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (!(*arrays[i] = calloc(n, sizeof(tensor *))))
             return false;
+    for (size_t i = 0; i < sizeof g->listed / sizeof *g->listed; i++)
+        if (!(g->listed[i] = calloc(n, sizeof(tensor *))))
+            return false;
+    g->decays = calloc(n, sizeof *g->decays);
     g->mask_buffers = calloc(layers, sizeof *g->mask_buffers);
     g->saved = calloc(layers, sizeof *g->saved);
-    return g->mask_buffers && g->saved;
+    return g->decays && g->mask_buffers && g->saved;
 }
 
 // The causal mask that attention without SDPA registers in each layer; what is used of it is made anew each time.
@@ -163,9 +167,8 @@ static void make_mask_buffers(struct gpt *g)
 enum gpt_status gpt_open(struct gpt *g, const struct gpt_config *c, const struct gpt_ops *ops,
                          struct caching_allocator *allocator, struct pool_watcher watcher)
 {
-    *g = (struct gpt){.config = *c, .ops = ops, .slots = slot_count(c), .scale = 1, .random = c->seed | 1,
+    *g = (struct gpt){.config = *c, .ops = ops, .slots = slot_count(c), .random = c->seed | 1,
                       .pool = {.allocator = allocator, .watcher = watcher}, .phase = "param"};
-    g->scale = c->train_loop && c->dtype == DTYPE_F16 ? 65536 : 1;  // GradScaler's first value
     if (!make_host_arrays(g))
         return GPT_HOST_MEMORY;
     g->pool.out_of_memory = &g->out_of_memory;
@@ -190,6 +193,9 @@ void gpt_close(struct gpt *g)
                          g->mask_buffers};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
+    for (size_t i = 0; i < sizeof g->listed / sizeof *g->listed; i++)
+        free(g->listed[i]);
+    free(g->decays);
     free(g->saved);
     *g = (struct gpt){0};
 }
@@ -238,8 +244,8 @@ static void name_phase(struct gpt *g, const char *what, int64_t micro)
         snprintf(g->phase, sizeof g->phase, "%s:it%lld.m%lld", what, (long long)g->step_number, (long long)micro);
 }
 
-// One micro-step: forward, the next batch, backward. Returns the undivided loss.
-static double micro_step(struct gpt *g, gpt_batch *batch, void *ctx, int64_t micro)
+// One micro-step: forward, the next batch, backward.
+static void micro_step(struct gpt *g, gpt_batch *batch, void *ctx, int64_t micro)
 {
     name_phase(g, "fwd", micro);
     g->recording = true;
@@ -247,39 +253,79 @@ static double micro_step(struct gpt *g, gpt_batch *batch, void *ctx, int64_t mic
     fetch_batch(g, batch, ctx);
     name_phase(g, "bwd", micro);
     gpt_backward(g);
-    return gpt_read_scalar(g, g->loss) * (double)g->config.accumulation;
+}
+
+bool gpt_is_scaled(const struct gpt_config *c)
+{
+    return c->train_loop && c->dtype == DTYPE_F16;
+}
+
+// torch.amp.GradScaler makes its state when it is first used.
+static void make_scaler(struct gpt *g)
+{
+    if (!gpt_is_scaled(&g->config) || g->scale)
+        return;
+    g->scale = tensor_new(&g->pool, DTYPE_F32, 1, CATEGORY_OPTIMIZER);
+    g->ops->fill(g->ops->ctx, g->scale, 65536);
+    g->growth = tensor_new(&g->pool, DTYPE_F32, 1, CATEGORY_OPTIMIZER);
+    g->ops->fill(g->ops->ctx, g->growth, 0);
+}
+
+static void first_batch(struct gpt *g, gpt_batch *batch, void *ctx)
+{
+    if (g->tokens)
+        return;
+    snprintf(g->phase, sizeof g->phase, "data");
+    fetch_batch(g, batch, ctx);
 }
 
 enum gpt_status gpt_train_step(struct gpt *g, gpt_batch *batch, void *ctx, double *loss)
 {
-    volatile double sum = 0;
     int jump = setjmp(g->out_of_memory);
     if (jump)
         return jumped(jump);
-    if (!g->tokens) {
-        snprintf(g->phase, sizeof g->phase, "data");
-        fetch_batch(g, batch, ctx);
-    }
+    first_batch(g, batch, ctx);
+    make_scaler(g);
     for (int64_t micro = 0; micro < g->config.accumulation; micro++)
-        sum = sum + micro_step(g, batch, ctx, micro);
+        micro_step(g, batch, ctx, micro);
     name_phase(g, "step", -1);
     gpt_update(g);
     g->step_number++;
     if (loss)
-        *loss = sum / (double)g->config.accumulation;
+        *loss = gpt_read_scalar(g, g->loss) * (double)g->config.accumulation;
     return GPT_OK;
 }
 
-enum gpt_status gpt_evaluate(struct gpt *g, gpt_batch *batch, void *ctx, double *loss)
+// The training loop's variables and evaluation's own change places; after a second call all is as before.
+static void exchange(struct gpt *g, tensor *held[4])
 {
+    tensor **variables[4] = {&g->tokens, &g->targets, &g->logits, &g->loss};
+    for (int i = 0; i < 4; i++) {
+        tensor *t = *variables[i];
+        *variables[i] = held[i];
+        held[i] = t;
+    }
+}
+
+enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, void *ctx, double *loss)
+{
+    volatile double sum = 0;
+    tensor *held[4] = {NULL};
     int jump = setjmp(g->out_of_memory);
     if (jump)
         return jumped(jump);
+    first_batch(g, batch, ctx);
     snprintf(g->phase, sizeof g->phase, "eval");
-    fetch_batch(g, batch, ctx);
+    exchange(g, held);
     g->recording = false;
-    gpt_forward(g);
-    if (loss)
-        *loss = gpt_read_scalar(g, g->loss) * (double)g->config.accumulation;
+    for (int64_t i = 0; i < batches; i++) {
+        fetch_batch(g, batch, ctx);
+        gpt_forward(g);
+        sum = sum + gpt_read_scalar(g, g->loss) * (double)g->config.accumulation;
+    }
+    exchange(g, held);
+    for (int i = 0; i < 4; i++)
+        tensor_drop(&g->pool, &held[i]);
+    *loss = sum / (double)batches;
     return GPT_OK;
 }

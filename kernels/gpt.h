@@ -91,8 +91,10 @@ struct gpt {
     tensor *last_gradient;        // of the last norm's output, made together with the loss in lean mode
 
     int64_t step_number, micro_number;
-    double scale;                 // of the loss
-    tensor *scaler_state[2];
+    int64_t updates;              // optimizer steps that were not left out, where the host counts them
+    tensor *scale, *growth;       // of the loss, and steps since it changed; NULL without loss scaling
+    tensor **listed[5];           // room for the lists of an optimizer step: weights, moments, gradients, step counts
+    bool *decays;
     char phase[32];               // "fwd:it0.m0", as the reference traces name it
     uint64_t random;
 };
@@ -112,11 +114,13 @@ enum gpt_status gpt_open(struct gpt *g, const struct gpt_config *c, const struct
                          struct caching_allocator *allocator, struct pool_watcher watcher);
 void gpt_close(struct gpt *g);
 // One optimizer step of config.accumulation micro-steps on batches drawn by `batch`: it writes tokens and targets, each
-// [B*T], for micro-step number n. *loss (may be NULL) is the mean over the micro-steps.
+// [B*T], for micro-step number n. *loss is that of the last micro-step, as train.py logs it; reading it is the one time
+// that the host waits for the device, and with NULL it does not.
 typedef void gpt_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets);
 enum gpt_status gpt_train_step(struct gpt *g, gpt_batch *batch, void *ctx, double *loss);
-// The loss of one batch without gradients, as nanoGPT's estimate_loss runs it.
-enum gpt_status gpt_evaluate(struct gpt *g, gpt_batch *batch, void *ctx, double *loss);
+// The mean loss of so many batches without gradients, as nanoGPT's estimate_loss runs it beside the training loop's
+// variables: before the first step train.py has drawn its first batch.
+enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, void *ctx, double *loss);
 
 // Parts of the step, in files of their own. They jump to pool.out_of_memory when there is no room.
 void gpt_forward(struct gpt *g);
@@ -132,6 +136,8 @@ tensor *gpt_recorded(struct gpt *g, tensor *t);
 tensor *gpt_low_weight(struct gpt *g, int slot);
 tensor *gpt_make_scalar(struct gpt *g, double value);
 double gpt_read_scalar(struct gpt *g, const tensor *t);
+// Whether the loss is scaled, as a training loop does for F16.
+bool gpt_is_scaled(const struct gpt_config *c);
 // Whether a slot's weight has two dimensions: those, and only those, are decayed.
 bool gpt_slot_is_matrix(int slot);
 void gpt_drop_casts(struct gpt *g);

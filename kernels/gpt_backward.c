@@ -18,8 +18,7 @@ static int64_t round_up(int64_t n, int64_t unit)
 tensor *gpt_make_scalar(struct gpt *g, double value)
 {
     tensor *t = tensor_new(POOL, gpt_master_type(&g->config), 1, CATEGORY_BACKWARD);
-    float narrow = (float)value;
-    OPS(upload, t, t->type == DTYPE_F64 ? (const void *)&value : (const void *)&narrow);
+    OPS(fill, t, value);
     return t;
 }
 
@@ -319,7 +318,9 @@ void gpt_backward(struct gpt *g)
 {
     tensor *residual = NULL;
     bool lean = g->config.mode == GPT_LEAN;
-    g->root_gradient = gpt_make_scalar(g, g->scale);
+    g->root_gradient = gpt_make_scalar(g, 1);
+    if (g->scale)
+        OPS(copy, g->root_gradient, g->scale);
     if (lean)
         gpt_norm_backward(g, g->slots - 2, &g->last_gradient, &g->x_last, &g->mean_last, &g->rstd_last, &residual);
     else

@@ -20,6 +20,11 @@ static void dry_add(void *ctx, tensor *out, const tensor *a, const tensor *b)
     (void)ctx; (void)out; (void)a; (void)b;
 }
 
+static void dry_adjust_scale(void *ctx, tensor *scale, tensor *growth, const tensor *found)
+{
+    (void)ctx; (void)scale; (void)growth; (void)found;
+}
+
 static void dry_scale(void *ctx, tensor *out, const tensor *in, double factor)
 {
     (void)ctx; (void)out; (void)in; (void)factor;
@@ -111,20 +116,40 @@ static void dry_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, cons
 }
 
 static void dry_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target, int64_t first_row,
-                         int64_t rows, int64_t V, double loss_factor, double gradient_factor)
+                         int64_t rows, int64_t V, double loss_factor, double gradient_factor, const tensor *scale)
 {
     (void)ctx; (void)logits; (void)loss; (void)target; (void)first_row; (void)rows; (void)V; (void)loss_factor;
-    (void)gradient_factor;
+    (void)gradient_factor; (void)scale;
 }
 
-static void dry_unscale(void *ctx, tensor *g, tensor *found, double factor)
+static void dry_fill_value(void *ctx, tensor *out, double value)
 {
-    (void)ctx; (void)g; (void)found; (void)factor;
+    (void)ctx; (void)out; (void)value;
 }
 
-static void dry_adamw(void *ctx, tensor *p, tensor *m, tensor *v, const tensor *g, const struct adamw_settings *s)
+static void dry_squares(void *ctx, tensor *out, tensor *const *list, int count)
 {
-    (void)ctx; (void)p; (void)m; (void)v; (void)g; (void)s;
+    (void)ctx; (void)out; (void)list; (void)count;
+}
+
+static void dry_clip(void *ctx, tensor *const *list, int count, const tensor *squares, double most)
+{
+    (void)ctx; (void)list; (void)count; (void)squares; (void)most;
+}
+
+static void dry_unscale(void *ctx, tensor *const *list, int count, tensor *found, const tensor *scale)
+{
+    (void)ctx; (void)list; (void)count; (void)found; (void)scale;
+}
+
+static void dry_count_steps(void *ctx, tensor *const *steps, int count, const tensor *found)
+{
+    (void)ctx; (void)steps; (void)count; (void)found;
+}
+
+static void dry_adamw(void *ctx, const struct adamw_lists *l, const struct adamw_settings *s, const tensor *found)
+{
+    (void)ctx; (void)l; (void)s; (void)found;
 }
 
 static const struct gpt_ops dry = {
@@ -132,6 +157,7 @@ static const struct gpt_ops dry = {
     .upload = dry_upload,
     .download = dry_download,
     .zero = dry_one,
+    .fill = dry_fill_value,
     .synchronize = dry_synchronize,
     .range = dry_one,
     .cast = dry_two,
@@ -164,9 +190,12 @@ static const struct gpt_ops dry = {
     .nll = dry_nll,
     .nll_backward = dry_nll_backward,
     .cross_entropy_in_place = dry_in_place,
-    .sum_squares = dry_two,
+    .sum_squares = dry_squares,
+    .clip = dry_clip,
     .unscale = dry_unscale,
+    .count_steps = dry_count_steps,
     .adamw = dry_adamw,
+    .adjust_scale = dry_adjust_scale,
 };
 
 const struct gpt_ops *gpt_dry_ops(void)

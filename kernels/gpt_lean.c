@@ -41,11 +41,11 @@ struct chunk {
 static void chunk_loss(struct gpt *g, const struct chunk *c)
 {
     int64_t C = g->config.n_embd, V = g->config.vocab_size;
-    double n = (double)gpt_tokens(&g->config), share = g->scale / (n * (double)g->config.accumulation);
+    double n = (double)gpt_tokens(&g->config), share = 1 / (n * (double)g->config.accumulation);
     tensor y = rows_of(c->y, c->first, c->rows, C), logits = rows_of(c->logits, 0, c->rows, V);
     OPS(matmul, &logits, &y, c->weight, NULL,
         (struct matmul_shape){.m = c->rows, .n = V, .k = C, .batch = 1, .b_transposed = true});
-    OPS(cross_entropy_in_place, &logits, g->loss, g->targets, c->first, c->rows, V, 1 / n, share);
+    OPS(cross_entropy_in_place, &logits, g->loss, g->targets, c->first, c->rows, V, 1 / n, share, g->scale);
     if (!g->recording)
         return;
     tensor dy = rows_of(g->last_gradient, c->first, c->rows, C);

@@ -1,4 +1,4 @@
-// The CPU reference of every kernel but attention and loss: element-wise operations, norms, matmul, optimizer.
+// The CPU reference of every kernel but attention, loss and the end of a step: element-wise operations, norms, matmul.
 #include "kernels/gpt_ref.h"
 
 #include <math.h>
@@ -59,6 +59,13 @@ static void ref_zero(void *ctx, tensor *out)
 {
     (void)ctx;
     memset(out->data, 0, (size_t)out->count * dtype_size(out->type));
+}
+
+static void ref_fill(void *ctx, tensor *out, double value)
+{
+    (void)ctx;
+    for (int64_t i = 0; i < out->count; i++)
+        ref_set(out, i, value);
 }
 
 static void ref_synchronize(void *ctx)
@@ -255,47 +262,12 @@ static void ref_dropout_backward(void *ctx, tensor *dx, const tensor *dy, const 
         ref_set(dx, i, ((const uint8_t *)mask->data)[i] ? ref_get(dy, i) / (1 - p) : 0);
 }
 
-static void ref_sum_squares(void *ctx, tensor *out, const tensor *in)
-{
-    (void)ctx;
-    double sum = ref_get(out, 0);
-    for (int64_t i = 0; i < in->count; i++)
-        sum += pow(ref_get(in, i), 2);
-    ref_set(out, 0, sum);
-}
-
-static void ref_unscale(void *ctx, tensor *g, tensor *found, double factor)
-{
-    (void)ctx;
-    for (int64_t i = 0; i < g->count; i++) {
-        double v = ref_get(g, i);
-        if (!isfinite(v))
-            ref_set(found, 0, 1);
-        ref_set(g, i, v * factor);
-    }
-}
-
-// Loshchilov and Hutter, Decoupled weight decay regularization (arXiv 1711.05101), as torch.optim.AdamW applies it.
-static void ref_adamw(void *ctx, tensor *p, tensor *m, tensor *v, const tensor *g, const struct adamw_settings *s)
-{
-    (void)ctx;
-    double correct1 = 1 - pow(s->beta1, (double)s->step), correct2 = 1 - pow(s->beta2, (double)s->step);
-    for (int64_t i = 0; i < p->count; i++) {
-        double grad = ref_get(g, i);
-        double first = s->beta1 * ref_get(m, i) + (1 - s->beta1) * grad;
-        double second = s->beta2 * ref_get(v, i) + (1 - s->beta2) * grad * grad;
-        double weight = ref_get(p, i) * (1 - s->lr * s->weight_decay);
-        ref_set(m, i, first);
-        ref_set(v, i, second);
-        ref_set(p, i, weight - s->lr * (first / correct1) / (sqrt(second / correct2) + s->epsilon));
-    }
-}
-
 static const struct gpt_ops reference = {
     .name = "reference",
     .upload = ref_upload,
     .download = ref_download,
     .zero = ref_zero,
+    .fill = ref_fill,
     .synchronize = ref_synchronize,
     .range = ref_range,
     .cast = ref_cast,
@@ -329,8 +301,11 @@ static const struct gpt_ops reference = {
     .nll_backward = ref_nll_backward,
     .cross_entropy_in_place = ref_cross_entropy_in_place,
     .sum_squares = ref_sum_squares,
+    .clip = ref_clip,
     .unscale = ref_unscale,
+    .count_steps = ref_count_steps,
     .adamw = ref_adamw,
+    .adjust_scale = ref_adjust_scale,
 };
 
 const struct gpt_ops *gpt_ref_ops(void)

@@ -65,7 +65,16 @@ void ref_nll(void *ctx, tensor *loss, tensor *weight, const tensor *logp, const 
 void ref_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, const tensor *weight, const tensor *target,
                       int64_t V);
 void ref_cross_entropy_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target, int64_t first_row,
-                                int64_t rows, int64_t V, double loss_factor, double gradient_factor);
+                                int64_t rows, int64_t V, double loss_factor, double gradient_factor,
+                                const tensor *scale);
+
+// gpt_ref_update.c
+void ref_sum_squares(void *ctx, tensor *out, tensor *const *list, int count);
+void ref_clip(void *ctx, tensor *const *list, int count, const tensor *squares, double most);
+void ref_unscale(void *ctx, tensor *const *list, int count, tensor *found, const tensor *scale);
+void ref_count_steps(void *ctx, tensor *const *steps, int count, const tensor *found);
+void ref_adamw(void *ctx, const struct adamw_lists *lists, const struct adamw_settings *settings, const tensor *found);
+void ref_adjust_scale(void *ctx, tensor *scale, tensor *growth, const tensor *found);
 
 #ifdef __cplusplus
 }

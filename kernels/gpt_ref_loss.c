@@ -56,10 +56,12 @@ void ref_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, const tenso
 }
 
 void ref_cross_entropy_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target, int64_t first_row,
-                                int64_t rows, int64_t V, double loss_factor, double gradient_factor)
+                                int64_t rows, int64_t V, double loss_factor, double gradient_factor,
+                                const tensor *scale)
 {
     (void)ctx;
     double sum = 0;
+    gradient_factor *= scale ? ref_get(scale, 0) : 1;
     for (int64_t n = 0; n < rows; n++) {
         double lse = row_lse(logits, n, V);
         int64_t word = ref_index(target, first_row + n);

@@ -1,42 +1,11 @@
-// The end of an optimizer step: unscaling, clipping, AdamW, gradients let go.
+// The end of an optimizer step: unscaling, clipping, AdamW, gradients let go. Its scalars stay on the device.
 #include "kernels/gpt.h"
-
-#include <math.h>
 
 #define POOL (&g->pool)
 #define OPS(operation, ...) g->ops->operation(g->ops->ctx, __VA_ARGS__)
 
-// Divides the gradients by the loss scale. False when one of them is not finite: then the step is left out.
-static bool unscale(struct gpt *g)
-{
-    for (int i = 0; i < 2; i++)  // the scale and its growth tracker live for the whole run
-        if (!g->scaler_state[i])
-            g->scaler_state[i] = tensor_new(POOL, DTYPE_F32, 1, CATEGORY_OPTIMIZER);
-    tensor *found = gpt_make_scalar(g, 0);
-    for (int slot = 0; slot < g->slots; slot++)
-        if (g->gradients[slot])
-            OPS(unscale, g->gradients[slot], found, 1 / g->scale);
-    bool finite = gpt_read_scalar(g, found) == 0;
-    tensor_drop(POOL, &found);
-    return finite;
-}
-
-// torch.nn.utils.clip_grad_norm_ with a norm of 1.
-static void clip(struct gpt *g)
-{
-    tensor *sum = gpt_make_scalar(g, 0);
-    for (int slot = 0; slot < g->slots; slot++)
-        if (g->gradients[slot])
-            OPS(sum_squares, sum, g->gradients[slot]);
-    double norm = sqrt(gpt_read_scalar(g, sum));
-    tensor_drop(POOL, &sum);
-    double factor = 1 / (norm + 1e-6);
-    if (!(factor < 1))
-        return;
-    for (int slot = 0; slot < g->slots; slot++)
-        if (g->gradients[slot])
-            OPS(scale, g->gradients[slot], g->gradients[slot], factor);
-}
+// Places in g->listed.
+enum { LIST_WEIGHTS, LIST_FIRST, LIST_SECOND, LIST_GRADIENTS, LIST_STEPS };
 
 // The optimizer makes its state in its first step, weight by weight.
 static void make_state(struct gpt *g, int slot)
@@ -46,23 +15,48 @@ static void make_state(struct gpt *g, int slot)
     OPS(zero, g->first_moments[slot]);
     g->second_moments[slot] = tensor_new(POOL, w->type, w->count, CATEGORY_OPTIMIZER);
     OPS(zero, g->second_moments[slot]);
-    if (!g->config.split_adamw)
-        g->steps[slot] = tensor_new(POOL, DTYPE_F32, 1, CATEGORY_OPTIMIZER);
+    if (g->config.split_adamw)
+        return;  // foreach AdamW counts its steps on the host
+    g->steps[slot] = tensor_new(POOL, DTYPE_F32, 1, CATEGORY_OPTIMIZER);
+    OPS(zero, g->steps[slot]);
 }
 
-static void adamw(struct gpt *g)
+// The weights that have a gradient, without holes; their number.
+static int list(struct gpt *g)
 {
-    for (int slot = 0; slot < g->slots; slot++)
-        if (g->weights[slot] && !g->first_moments[slot])
-            make_state(g, slot);
+    tensor **all[] = {[LIST_WEIGHTS] = g->weights, [LIST_FIRST] = g->first_moments, [LIST_SECOND] = g->second_moments,
+                      [LIST_GRADIENTS] = g->gradients, [LIST_STEPS] = g->steps};
+    int count = 0;
     for (int slot = 0; slot < g->slots; slot++) {
         if (!g->gradients[slot])
             continue;
-        struct adamw_settings settings = {
-            .lr = g->config.lr, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .step = g->step_number + 1,
-            .weight_decay = gpt_slot_is_matrix(slot) ? g->config.weight_decay : 0};
-        OPS(adamw, g->weights[slot], g->first_moments[slot], g->second_moments[slot], g->gradients[slot], &settings);
+        for (int i = 0; i < 5; i++)
+            g->listed[i][count] = all[i][slot];
+        g->decays[count++] = gpt_slot_is_matrix(slot);
     }
+    return count;
+}
+
+// torch.nn.utils.clip_grad_norm_ with a norm of 1.
+static void clip(struct gpt *g, int count)
+{
+    tensor *squares = gpt_make_scalar(g, 0);
+    OPS(sum_squares, squares, g->listed[LIST_GRADIENTS], count);
+    OPS(clip, g->listed[LIST_GRADIENTS], count, squares, 1.0);
+    tensor_drop(POOL, &squares);
+}
+
+static void adamw(struct gpt *g, int count, const tensor *found)
+{
+    const struct adamw_settings settings = {.lr = g->config.lr, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8,
+                                            .weight_decay = g->config.weight_decay, .step = ++g->updates};
+    const struct adamw_lists lists = {
+        .p = g->listed[LIST_WEIGHTS], .m = g->listed[LIST_FIRST], .v = g->listed[LIST_SECOND],
+        .g = g->listed[LIST_GRADIENTS], .steps = g->config.split_adamw ? NULL : g->listed[LIST_STEPS],
+        .decays = g->decays, .count = count};
+    if (lists.steps)
+        OPS(count_steps, lists.steps, count, found);
+    OPS(adamw, &lists, &settings, found);
 }
 
 // The square roots that foreach AdamW makes of all weights before it divides by them.
@@ -76,20 +70,34 @@ static void split_temporaries(struct gpt *g, tensor **temporaries, bool make)
     }
 }
 
+// Whether the step is left out as far as the host decides it. Fused AdamW looks at `found` on the device; for foreach
+// AdamW GradScaler reads it, and waits (torch/amp/grad_scaler.py, _maybe_opt_step).
+static bool left_out(struct gpt *g, const tensor *found)
+{
+    return found && g->config.split_adamw && gpt_read_scalar(g, found) != 0;
+}
+
 void gpt_update(struct gpt *g)
 {
-    bool scaled = g->config.train_loop && g->config.dtype == DTYPE_F16;
-    bool finite = !scaled || unscale(g);
-    if (g->config.train_loop && finite)
-        clip(g);
-    if (finite)
-        adamw(g);
-    if (finite && g->config.split_adamw) {
-        split_temporaries(g, g->casts, true);  // the cast cache is empty between passes
-        split_temporaries(g, g->casts, false);
+    tensor *found = g->scale ? gpt_make_scalar(g, 0) : NULL;
+    int count = list(g);
+    if (found)
+        OPS(unscale, g->listed[LIST_GRADIENTS], count, found, g->scale);
+    if (g->config.train_loop)
+        clip(g, count);
+    if (!left_out(g, found)) {
+        for (int slot = 0; slot < g->slots; slot++)
+            if (g->weights[slot] && !g->first_moments[slot])
+                make_state(g, slot);
+        adamw(g, list(g), found);
+        if (g->config.split_adamw) {
+            split_temporaries(g, g->casts, true);  // the cast cache is empty between passes
+            split_temporaries(g, g->casts, false);
+        }
     }
-    if (scaled)
-        g->scale = finite ? g->scale : g->scale / 2;
+    if (found)
+        OPS(adjust_scale, g->scale, g->growth, found);
+    tensor_drop(POOL, &found);
     for (int slot = 0; slot < g->slots; slot++)
         tensor_drop(POOL, &g->gradients[slot]);
 }

@@ -1,5 +1,6 @@
 // Whole training steps on the GPU: their memory at the peak by category, what the allocator and NVML show, their time,
 // and the largest micro-batch that trains under a cap.
+#include <math.h>
 #include <string.h>
 
 #include "kernels/cuda_ops.h"
@@ -102,6 +103,13 @@ static void put_memory(struct run *r, struct json *values, uint64_t first_step_p
              record_reading("ratio", (double)r->g.pool.at_peak[CATEGORY_LOGITS] / logits));
 }
 
+// Left out when it is no number: a record has none of those.
+static void put_loss(struct json *values, const char *key, double loss)
+{
+    if (isfinite(loss))
+        json_set(values, key, record_reading("ratio", loss));
+}
+
 // Whole steps by the host's clock, each ended by a synchronisation: a step is long beside that. At most budget_s.
 static enum gpt_status time_steps(struct run *r, struct json *values, double budget_s)
 {
@@ -123,17 +131,32 @@ static enum gpt_status time_steps(struct run *r, struct json *values, double bud
     }
     json_set(values, "step_s", record_samples("s", seconds, count));
     json_set(values, "tokens_per_s", record_samples("tokens/s", per_second, count));
-    json_set(values, "loss_last", record_reading("ratio", loss));
+    put_loss(values, "loss_last", loss);
     return GPT_OK;
 }
 
-static enum gpt_status steps(struct run *r, struct nvml *nvml, struct json *values)
+// As train.py does before its first step: two splits, here of two batches each. The peak is of tensors alone.
+static enum gpt_status evaluate(struct run *r, struct json *values)
 {
     double loss;
-    enum gpt_status status = gpt_train_step(&r->g, run_batch, r, &loss);
+    enum gpt_status status = gpt_evaluate(&r->g, 4, run_batch, r, &loss);
     if (status != GPT_OK)
         return status;
-    json_set(values, "loss_first", record_reading("ratio", loss));
+    put_bytes(values, "eval_peak_bytes", (int64_t)r->g.pool.live_peak);
+    put_loss(values, "loss_before", loss);
+    pool_reset_peak(&r->g.pool);
+    return GPT_OK;
+}
+
+static enum gpt_status steps(struct run *r, struct nvml *nvml, struct json *values, bool evaluates)
+{
+    double loss;
+    enum gpt_status status = evaluates ? evaluate(r, values) : GPT_OK;
+    if (status == GPT_OK)
+        status = gpt_train_step(&r->g, run_batch, r, &loss);
+    if (status != GPT_OK)
+        return status;
+    put_loss(values, "loss_first", loss);
     uint64_t first_step_peak = r->g.pool.live_peak;
     for (int i = 0; i < 2; i++)
         if ((status = gpt_train_step(&r->g, run_batch, r, NULL)) != GPT_OK)
@@ -180,7 +203,7 @@ const char *measure_step(const struct settings *s, struct nvml *nvml, struct jso
     put_bytes(values, "context_bytes", nvml_process_bytes(nvml, &method));
     enum gpt_status status = run_open(&r, &c);
     if (status == GPT_OK)
-        status = steps(&r, nvml, values);
+        status = steps(&r, nvml, values, strcmp(settings_text(s, "evaluation", "false"), "true") == 0);
     const char *out = status == GPT_OK ? "ok" : status == GPT_OUT_OF_MEMORY ? no_room(&r, message) : "failed";
     run_close(&r);
     tokens_close(&r.tokens);

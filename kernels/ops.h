@@ -23,12 +23,20 @@ struct attention_shape {
     int64_t B, T, H, D;
 };
 
+typedef struct tensor tensor;
+
 struct adamw_settings {
     double lr, beta1, beta2, epsilon, weight_decay;
-    int64_t step;  // from 1
+    int64_t step;  // from 1; for weights that have no count of their own
 };
 
-typedef struct tensor tensor;
+// The i-th of each list belong together. steps[i]: how often the weight has been updated, this time included; NULL when
+// adamw_settings says it. decays[i]: whether weight_decay is for it.
+struct adamw_lists {
+    tensor *const *p, *const *m, *const *v, *const *g, *const *steps;
+    const bool *decays;
+    int count;
+};
 
 struct gpt_ops {
     void *ctx;
@@ -37,6 +45,7 @@ struct gpt_ops {
     void (*upload)(void *ctx, tensor *out, const void *host);        // as many bytes as out has
     void (*download)(void *ctx, void *host, const tensor *in);
     void (*zero)(void *ctx, tensor *out);
+    void (*fill)(void *ctx, tensor *out, double value);
     void (*synchronize)(void *ctx);
 
     void (*range)(void *ctx, tensor *out);                            // i64: 0, 1, 2, ...
@@ -94,15 +103,23 @@ struct gpt_ops {
     void (*nll)(void *ctx, tensor *loss, tensor *weight, const tensor *logp, const tensor *target, int64_t V);
     void (*nll_backward)(void *ctx, tensor *dlogp, const tensor *dloss, const tensor *weight, const tensor *target,
                          int64_t V);
-    // The whole loss in place: logits[rows, V] become factor * (softmax - one-hot); loss[0] += factor_of_loss * sum.
+    // The whole loss in place: logits[rows, V] become gradient_factor * scale[0] * (softmax - one-hot); scale may be NULL
+    // and is then 1. loss[0] += loss_factor * sum.
     void (*cross_entropy_in_place)(void *ctx, tensor *logits, tensor *loss, const tensor *target, int64_t first_row,
-                                   int64_t rows, int64_t V, double loss_factor, double gradient_factor);
+                                   int64_t rows, int64_t V, double loss_factor, double gradient_factor,
+                                   const tensor *scale);
 
-    // out[0] += sum of squares of in.
-    void (*sum_squares)(void *ctx, tensor *out, const tensor *in);
-    // g *= factor; found[0] = 1 when a value is not finite.
-    void (*unscale)(void *ctx, tensor *g, tensor *found, double factor);
-    void (*adamw)(void *ctx, tensor *p, tensor *m, tensor *v, const tensor *g, const struct adamw_settings *settings);
+    // The end of a step works on all weights together, and hands its scalars on without a look at them: the host waits
+    // for nothing. found[0] is 1 when a gradient was not finite, and a step is then left out; found may be NULL.
+    void (*sum_squares)(void *ctx, tensor *out, tensor *const *list, int count);  // out[0]: of all elements
+    // All elements times min(1, most / (sqrt(squares[0]) + 1e-6)).
+    void (*clip)(void *ctx, tensor *const *list, int count, const tensor *squares, double most);
+    // All elements divided by scale[0]; found[0] = 1 when one is not finite.
+    void (*unscale)(void *ctx, tensor *const *list, int count, tensor *found, const tensor *scale);
+    void (*count_steps)(void *ctx, tensor *const *steps, int count, const tensor *found);  // fp32 scalars, one more each
+    void (*adamw)(void *ctx, const struct adamw_lists *lists, const struct adamw_settings *settings, const tensor *found);
+    // Halved when found; doubled when growth[0], the steps since then, comes to 2000.
+    void (*adjust_scale)(void *ctx, tensor *scale, tensor *growth, const tensor *found);
 };
 
 // The CPU reference, in double precision inside. Slow and plain: what everything else is compared with.

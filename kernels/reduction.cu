@@ -51,38 +51,7 @@ static void gpu_sum_rows(void *ctx, tensor *out, const tensor *in)
     LAUNCH_CHECK();
 }
 
-__global__ void squares(float *partial, const float *in, int64_t n)
-{
-    float sum = 0;
-    for (int64_t i = (int64_t)blockIdx.x * threads + threadIdx.x; i < n; i += (int64_t)gridDim.x * threads)
-        sum += in[i] * in[i];
-    sum = block_sum(sum);
-    if (threadIdx.x == 0)
-        partial[blockIdx.x] = sum;
-}
-
-__global__ void add_parts(float *out, const float *partial, int parts)
-{
-    float sum = 0;
-    for (int i = threadIdx.x; i < parts; i += threads)
-        sum += partial[i];
-    sum = block_sum(sum);
-    if (threadIdx.x == 0)
-        *out += sum;
-}
-
-static void gpu_sum_squares(void *ctx, tensor *out, const tensor *in)
-{
-    struct cuda_ops *o = ops_of(ctx);
-    float *partial = (float *)o->workspace;
-    int parts = 4 * o->processors;
-    squares<<<parts, threads>>>(partial, data_of<const float>(in), in->count);
-    add_parts<<<1, threads>>>(data_of<float>(out), partial, parts);
-    LAUNCH_CHECK();
-}
-
 void reduction_install(struct gpt_ops *t)
 {
     t->sum_rows = gpu_sum_rows;
-    t->sum_squares = gpu_sum_squares;
 }

@@ -108,8 +108,9 @@ const char *settings_gpt(const struct settings *s, struct gpt_config *out)
     int type = choice(s, "dtype", types), mode = choice(s, "mode", modes), bias = choice(s, "bias", truths);
     int attention = choice(s, "attention", attentions), checkpoint = choice(s, "checkpointing", checkpoints);
     int optimizer = choice(s, "optimizer", optimizers), loop = choice(s, "train_loop", truths);
-    if (type < 0 || mode < 0 || bias < 0 || attention < 0 || checkpoint < 0 || optimizer < 0 || loop < 0)
-        return "dtype, mode, bias, attention, checkpointing, optimizer or train_loop with a value that is not known";
+    bool known = choice(s, "evaluation", truths) >= 0 && type >= 0 && mode >= 0 && bias >= 0 && attention >= 0;
+    if (!known || checkpoint < 0 || optimizer < 0 || loop < 0)
+        return "dtype, mode, bias, attention, checkpointing, optimizer, train_loop or evaluation with a value that is not known";
     int64_t block = settings_int(s, "block_size", 1024);
     *out = (struct gpt_config){
         .batch_size = settings_int(s, "batch_size", 1), .block_size = block,

@@ -23,6 +23,12 @@ static void batch_of(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
     }
 }
 
+static void one_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
+{
+    (void)n;
+    batch_of(ctx, 0, tokens, targets);
+}
+
 static struct gpt_config tiny(void)
 {
     return (struct gpt_config){.batch_size = 2, .block_size = 6, .seq_len = 5, .n_layer = 2, .n_head = 2, .n_embd = 8,
@@ -184,6 +190,36 @@ static void low_precision_stays_close(void **state)
         }
 }
 
+// A gradient that is not finite leaves the step out and halves the scale; the next step is made.
+static void overflow_leaves_a_step_out(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        struct gpt_config c = tiny();
+        c.dtype = DTYPE_F16;
+        c.train_loop = true;
+        c.mode = variant & 1 ? GPT_LEAN : GPT_FRAMEWORK;
+        c.split_adamw = variant & 2;
+        struct run r;
+        run_open(&r, c);
+        assert_int_equal(gpt_train_step(&r.g, batch_of, &r.c, NULL), GPT_OK);
+        assert_true(ref_get(r.g.scale, 0) == 65536);
+        ref_set(r.g.scale, 0, 0x1p40);  // beyond fp16
+        double before = ref_get(r.g.weights[SLOT_WTE], 3);
+        assert_int_equal(gpt_train_step(&r.g, batch_of, &r.c, NULL), GPT_OK);
+        assert_true(ref_get(r.g.scale, 0) == 0x1p39);
+        assert_true(ref_get(r.g.growth, 0) == 0);
+        assert_true(ref_get(r.g.weights[SLOT_WTE], 3) == before);
+        ref_set(r.g.scale, 0, 1024);
+        assert_int_equal(gpt_train_step(&r.g, batch_of, &r.c, NULL), GPT_OK);
+        assert_true(ref_get(r.g.weights[SLOT_WTE], 3) != before);
+        assert_true(ref_get(r.g.growth, 0) == 1);
+        if (!c.split_adamw)
+            assert_true(ref_get(r.g.steps[SLOT_WTE], 0) == 2);  // the one that was left out does not count
+        run_close(&r);
+    }
+}
+
 static void evaluation_matches_training_loss(void **state)
 {
     (void)state;
@@ -193,10 +229,13 @@ static void evaluation_matches_training_loss(void **state)
         struct run r;
         run_open(&r, c);
         double evaluated, trained;
-        assert_int_equal(gpt_evaluate(&r.g, batch_of, &r.c, &evaluated), GPT_OK);
+        assert_int_equal(gpt_evaluate(&r.g, 2, one_batch, &r.c, &evaluated), GPT_OK);
+        assert_null(r.g.logits);  // the training loop's own variables are as before
+        assert_null(r.g.loss);
+        assert_non_null(r.g.tokens);
         run_close(&r);
         run_open(&r, c);
-        assert_int_equal(gpt_train_step(&r.g, batch_of, &r.c, &trained), GPT_OK);
+        assert_int_equal(gpt_train_step(&r.g, one_batch, &r.c, &trained), GPT_OK);
         run_close(&r);
         assert_true(fabs(evaluated - trained) < 1e-12);
     }
@@ -264,6 +303,7 @@ int main(void)
         cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(modes_train_alike),
         cmocka_unit_test(low_precision_stays_close),
+        cmocka_unit_test(overflow_leaves_a_step_out),
         cmocka_unit_test(evaluation_matches_training_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

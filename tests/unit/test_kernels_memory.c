@@ -293,6 +293,81 @@ static void lean_takes_less(void **state)
     assert_true(peaks[1] * 4 < peaks[0]);
 }
 
+// What the host has to wait for, counted around operations that do nothing.
+struct waits {
+    int downloads, synchronizations;
+    struct gpt_ops ops;
+};
+
+static void counted_download(void *ctx, void *host, const tensor *in)
+{
+    ((struct waits *)ctx)->downloads++;
+    memset(host, 0, (size_t)in->count * dtype_size(in->type));
+}
+
+static void counted_synchronize(void *ctx)
+{
+    ((struct waits *)ctx)->synchronizations++;
+}
+
+// A step reads nothing back but the loss, once, however many micro-steps it has; foreach AdamW in fp16 reads whether a
+// gradient was not finite, as GradScaler does.
+static void step_does_not_wait(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 8; variant++) {
+        struct gpt_config c = small();
+        c.vocab_size = 512;
+        c.n_layer = 2;
+        c.accumulation = 5;
+        c.train_loop = true;
+        c.dtype = variant & 1 ? DTYPE_BF16 : DTYPE_F16;
+        c.mode = variant & 2 ? GPT_LEAN : GPT_FRAMEWORK;
+        c.split_adamw = variant & 4;
+        struct waits w = {.ops = *gpt_dry_ops()};
+        w.ops.ctx = &w;
+        w.ops.download = counted_download;
+        w.ops.synchronize = counted_synchronize;
+        struct dry_device device = {0};
+        struct caching_allocator *a = caching_new(dry_device_memory(&device));
+        struct gpt g;
+        double loss;
+        int looks = c.split_adamw && c.dtype == DTYPE_F16;
+        assert_int_equal(gpt_open(&g, &c, &w.ops, a, (struct pool_watcher){0}), GPT_OK);
+        assert_int_equal(gpt_train_step(&g, no_batch, NULL, NULL), GPT_OK);
+        assert_int_equal(w.downloads, looks);
+        assert_int_equal(gpt_train_step(&g, no_batch, NULL, &loss), GPT_OK);
+        assert_int_equal(w.downloads, 2 * looks + 1);
+        assert_int_equal(w.synchronizations, 0);
+        gpt_close(&g);
+        caching_delete(a);
+    }
+}
+
+// Evaluation's peak is at the loss: old and new logits, log-probabilities and their fp32 copy, 10 bytes a logit; besides
+// the weights and their casts, the residual stream's end and the token and position parts that forward still names.
+static void evaluation_peak_matches(void **state)
+{
+    (void)state;
+    const int64_t batches[] = {16, 8};
+    for (int i = 0; i < 2; i++) {
+        struct gpt_config c = small();
+        c.batch_size = batches[i];
+        uint64_t N = (uint64_t)gpt_tokens(&c), U = N * 384, V = 50304, T = 512, C = 384, P = gpt_parameter_count(&c);
+        struct dry_device device = {0};
+        struct caching_allocator *a = caching_new(dry_device_memory(&device));
+        struct gpt g;
+        double loss;
+        assert_int_equal(gpt_open(&g, &c, gpt_dry_ops(), a, (struct pool_watcher){0}), GPT_OK);
+        assert_int_equal(gpt_evaluate(&g, 3, no_batch, NULL, &loss), GPT_OK);
+        uint64_t casts = 2 * (12 * 6 * C * C + V * C), batch = 2 * 16 * N, scalars = 3 * 4;
+        assert_int_equal(g.pool.live_peak, 4 * P + casts + 10 * N * V + 4 * U + 4 * U + 4 * T * C + 8 * T + batch + scalars);
+        assert_int_equal(g.pool.live, 4 * P + 16 * N);  // nothing stays but the first batch
+        gpt_close(&g);
+        caching_delete(a);
+    }
+}
+
 // Wherever memory ends, the step says so, and closing it leaves nothing behind.
 static void memory_may_end_anywhere(void **state)
 {
@@ -328,6 +403,8 @@ int main(void)
         cmocka_unit_test(step_follows_traces),
         cmocka_unit_test(step_peaks_match),
         cmocka_unit_test(lean_takes_less),
+        cmocka_unit_test(step_does_not_wait),
+        cmocka_unit_test(evaluation_peak_matches),
         cmocka_unit_test(memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

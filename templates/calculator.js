@@ -219,11 +219,13 @@
   }
   var area = root.querySelector("textarea");
   area.addEventListener("input", function () { if (area.value.trim()) paste(area.value); });
-  area.addEventListener("dragover", function (e) { e.preventDefault(); });
-  area.addEventListener("drop", function (e) {
+  // A file may be dropped anywhere on the calculator.
+  root.addEventListener("dragover", function (e) { if (e.dataTransfer.types.indexOf("Files") >= 0) e.preventDefault(); });
+  root.addEventListener("drop", function (e) {
     var file = e.dataTransfer.files[0];
     if (!file) return;
     e.preventDefault();
+    area.closest("details").open = true;
     file.text().then(function (text) { area.value = text; paste(text); });
   });
   root.addEventListener("click", function (e) {

@@ -99,6 +99,31 @@ async function use(browser, site, scheme) {
   });
 }
 
+// Drops a file on the calculator, as a hand would.
+async function drop(tab, name, text) {
+  const dataTransfer = await tab.evaluateHandle(([name, text]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], name));
+    return data;
+  }, [name, text]);
+  await tab.dispatchEvent("#calc .answer", "drop", { dataTransfer });
+}
+
+async function dropped(browser, site) {
+  await check("calculator: drop a file", async () => {
+    const tab = await ready(browser, site.http, "en", "#preset=gpt2&gpu=RTX+4070");
+    try {
+      await drop(tab, "train.log", "tokens per iteration will be: 65,536\nnumber of parameters: 29.94M\nstep 0: train loss 10.8, val loss 10.8\n");
+      await tab.locator("[data-out=pasted]:not(:empty)").waitFor();
+      that(await tab.locator("textarea").isVisible(), "the field with the text is open");
+      await drop(tab, "small.py", "batch_size = 5\nn_layer = 3\nn_head = 4\nn_embd = 128\n");
+      await tab.waitForFunction(() => document.querySelector("[name=batch_size]").value === "5");
+      equal(await tab.locator("[name=gpu]").inputValue(), "RTX 4070", "the card stays");
+      equal(tab.complaints.join("; "), "", "console");
+    } finally { await close(tab); }
+  });
+}
+
 async function words(browser, site) {
   await check("calculator: the reader's language", async () => {
     const state = "#preset=gpt2&batch_size=8&compile=2.5&gpu=RTX+4070", texts = new Map();
@@ -130,5 +155,6 @@ export async function run(browser, site) {
   if (!there) { console.log("skip calculator: vram.wasm was not built, see README"); return; }
   await parity(browser, site);
   for (const scheme of ["http", "file"]) await use(browser, site, scheme);
+  await dropped(browser, site);
   await words(browser, site);
 }

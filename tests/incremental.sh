@@ -35,10 +35,15 @@ printf -- '---\ntitle: About {gpu}\neach: gpu\n---\n\n`{lua} records(gpu)`\n' >c
 printf -- '---\ntitle: Cards\n---\n\n`{lua} gpus()`\n' >content/en/cards/index.md
 echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >content/en/pic.svg
 : >log
+# A layout whose script is written only while some page has that layout; a stylesheet that all pages ask for.
+sed 's,</head>,{% once "language" %}<link rel="stylesheet" href="{{ asset("style.css") }}">{% end %}&,' templates/page.html >x
+mv x templates/page.html
+sed 's,</head>,<script src="{{ asset("wide.js") }}"></script>&,' templates/page.html >templates/wide.html
+echo '// 0' >templates/wide.js; echo '// nobody asks for it' >templates/other.js
 
 # One edit of a kind chosen at random. Documents d0 to d11 stay in English, so that links to them are never broken.
 edit() {
-    pick 17; kind=$n; pick 12; d=d$n; pick 2
+    pick 19; kind=$n; pick 12; d=d$n; pick 2
     if [ "$n" = 0 ]; then l=de; else l=es; fi
     case $kind in
     0 | 1 | 2) page en $d ;;
@@ -55,6 +60,8 @@ edit() {
     13) pick 9; echo "<!-- $n -->" >>content/en/pic.svg; echo '![p](pic.svg)' >>"content/en/$d.md" ;;
     14 | 15) pick 3; record "$n" ;;
     16) pick 3; rm -f "content/measurements/r$n.json" ;;
+    17) pick 2; [ "$n" = 0 ] || page $l $d; sed 's/^title:/layout: wide\ntitle:/' "content/en/$d.md" >x && mv x "content/en/$d.md" ;;
+    18) pick 9; echo "// $n" >templates/wide.js ;;
     esac
 }
 

@@ -133,10 +133,14 @@ static void make_robots(struct build *b, void *ctx, buf *out)
         buf_printf(out, "Sitemap: %.*s/sitemap.xml\n", STR_ARG(b->site.settings.base_url));
 }
 
-void around_write(struct build *b)
+void around_pages(struct build *b)
 {
     write_404(b);
     write_redirects(b);
+}
+
+void around_write(struct build *b)
+{
     build_output(b, STR("_headers"), b->shown, make_headers, NULL);
     build_output(b, STR("robots.txt"), b->shown, make_robots, NULL);
     search_write(b);

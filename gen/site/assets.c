@@ -80,6 +80,7 @@ bool assets_load(struct site *site, bool (*known)(void *ctx, str path, const str
     l.out = site->asset_index = arena_new(&site->arena, struct assets, 1);
     l.out->items = arena_new(&site->arena, struct asset, files.count + site->assets.count);
     for (size_t i = 0; i < files.count; i++) ok = add(&l, &files.items[i], site->settings.templates_dir, false) && ok;
+    l.out->template_count = l.out->count;
     for (size_t i = 0; i < site->assets.count; i++)
         ok = add(&l, &site->assets.items[i], site->settings.content_dir, true) && ok;
     buf_free(&l.bytes);
@@ -94,18 +95,16 @@ const struct asset *assets_at(const struct site *site, str url)
     return NULL;
 }
 
-static str url_of(const struct map *m, str name)
+str assets_template(const struct site *site, str name, size_t *place)
 {
-    const struct asset *x = map_get(m, name);
+    const struct assets *all = site->asset_index;
+    const struct asset *x = all ? map_get(&all->by_template, name) : NULL;
+    if (x && place) *place = (size_t)(x - all->items);
     return x ? x->url : STR_NONE;
-}
-
-str assets_template(const struct site *site, str name)
-{
-    return site->asset_index ? url_of(&site->asset_index->by_template, name) : STR_NONE;
 }
 
 str assets_content(const struct site *site, str path)
 {
-    return site->asset_index ? url_of(&site->asset_index->by_content, path) : STR_NONE;
+    const struct asset *x = site->asset_index ? map_get(&site->asset_index->by_content, path) : NULL;
+    return x ? x->url : STR_NONE;
 }

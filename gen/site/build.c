@@ -122,7 +122,7 @@ static str csp(void)
                "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'");
 }
 
-static str asset_url(void *ctx, str name) { return assets_template(ctx, name); }
+static str asset_url(void *ctx, str name, size_t *place) { return assets_template(ctx, name, place); }
 
 static void find_feeds(struct build *b)
 {
@@ -145,7 +145,8 @@ static bool open_view(struct build *b)
         search[i] = search_url(site, site->languages[i], &site->arena);
     }
     b->view_site = (struct view_site){.generator = STR("vramdoc"), .csp = csp(), .homes = homes,
-                                      .search_index = search, .asset = asset_url, .ctx = site};
+                                      .search_index = search, .asset = asset_url,
+                                      .asset_count = site->asset_index->template_count, .ctx = site};
     b->view = view_open(site, &b->view_site, b->diag);
     return b->view != NULL;
 }
@@ -227,6 +228,7 @@ static bool make_site(struct build *b)
     make_folders(b);
     render_documents(b);
     records_index(b);
+    around_pages(b);
     outputs_copy_assets(b);
     around_write(b);
     anchors_check(b);

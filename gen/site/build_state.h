@@ -49,12 +49,13 @@ uint64_t digest_document(const struct build *b, const struct document *doc);
 uint64_t digest_page(const struct build *b, const struct document *doc, const struct language *l);   // of one language
 // render.c: renders the dirty documents in workers, and takes their records.
 void render_documents(struct build *b);
-// around.c: everything that is neither page nor twin.
+// around.c: pages that no document has, and then everything that is no page.
+void around_pages(struct build *b);
 void around_write(struct build *b);
 // Keeps or writes one output of the site: digest is of its inputs; bytes are asked for only when that changed.
 void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct build *b, void *ctx, buf *out), void *ctx);
 void build_written(struct build *b, str url);
-// outputs.c: assets, and what the last build wrote that is no longer there.
+// outputs.c: assets (of the templates' those that a page asks for), and what the last build wrote that is no longer there.
 void outputs_copy_assets(struct build *b);
 void outputs_find_removed(struct build *b);
 // remember.c: tells the cache what this build read and wrote, once that is in place.

@@ -51,6 +51,7 @@ static void read_output(struct unpack *u, struct cache_output *o)
     o->hash = unpack_u64(u);
     o->digest = unpack_u64(u);
     o->size = unpack_uint(u);
+    o->assets = unpack_str(u);
 }
 
 static void read_numbers(struct cache *c, struct unpack *u)

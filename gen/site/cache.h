@@ -8,7 +8,8 @@
 // meta: packed front matter, "" for no page; tag, key, date: what the path says, see struct page.
 struct cache_file { str path; struct fs_stat stat; str meta, tag, key, date; };
 struct cache_document { str key; uint64_t digest; str record; };        // record: see record.h
-struct cache_output { str url; uint64_t hash, digest, size; };          // what is neither a document's page nor its twin
+// What is neither a document's page nor its twin; assets: see view_assets().
+struct cache_output { str url; uint64_t hash, digest, size; str assets; };
 struct cache_folder { str path; int64_t mtime_ns; };                    // of the output
 
 struct cache {
@@ -56,7 +57,7 @@ int cache_invalidate(str dir);
 int cache_lock(str dir);
 
 // What reading and writing share (cache.c, cache_write.c).
-#define CACHE_MAGIC "vramdoc4"
+#define CACHE_MAGIC "vramdoc5"
 enum { CACHE_HEADER = 16, CACHE_PART = 16 };   // magic and program; of each part: its length, and a sum of it and those before
 uint64_t cache_sum(uint64_t before, str part);
 char *cache_path(str dir, const char *name, buf *b);

@@ -32,6 +32,7 @@ static void pack_output(buf *out, const struct cache_output *o)
     pack_u64(out, o->hash);
     pack_u64(out, o->digest);
     pack_uint(out, o->size);
+    pack_str(out, o->assets);
 }
 
 static void pack_numbers(buf *out, const struct cache *c)

@@ -28,7 +28,9 @@ void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct
         o = *old;
     } else {
         buf bytes = BUF_INIT;
+        view_assets_clear(b->view);
         make(b, ctx, &bytes);
+        o.assets = arena_str(&b->site.arena, view_assets(b->view));
         o.hash = str_hash(buf_view(&bytes));
         o.size = bytes.len;
         if (!old || old->hash != o.hash) {
@@ -41,14 +43,31 @@ void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct
     keep_output(b, o);
 }
 
+static void add_asked(uint8_t *asked, size_t size, str assets)
+{
+    for (size_t i = 0; i < size && i < assets.len; i++) asked[i] |= (uint8_t)assets.ptr[i];
+}
+
+// Of the templates' files, those that some page of the site asks for, rendered now or by an earlier build.
+static const uint8_t *find_asked(const struct build *b, arena *a)
+{
+    size_t size = (b->site.asset_index->template_count + 7) / 8;
+    uint8_t *asked = arena_new(a, uint8_t, size);
+    for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) add_asked(asked, size, b->records[i].assets);
+    for (size_t i = 0; i < b->output_count; i++) add_asked(asked, size, b->outputs[i].assets);
+    return asked;
+}
+
 void outputs_copy_assets(struct build *b)
 {
     const struct assets *all = b->site.asset_index;
     struct map done = {0};
     arena scratch = ARENA_INIT;
+    const uint8_t *asked = find_asked(b, &scratch);
     for (size_t i = 0; i < all->count; i++) {
         const struct asset *x = &all->items[i];
         bool is_new;
+        if (!x->of_content && !(asked[i / 8] >> i % 8 & 1)) continue;
         map_put(&done, &scratch, x->url, &is_new);
         if (!is_new) continue;
         if (!b->old || b->emit.fresh || !cache_output_find(b->old, x->url)) {
@@ -56,7 +75,7 @@ void outputs_copy_assets(struct build *b)
             emit_copy(&b->emit, x->url, x->path);
             build_written(b, x->url);
         }
-        keep_output(b, (struct cache_output){x->url, x->hash, x->hash, x->stat.size});
+        keep_output(b, (struct cache_output){.url = x->url, .hash = x->hash, .digest = x->hash, .size = x->stat.size});
     }
     arena_free(&scratch);
 }

@@ -11,6 +11,7 @@ void record_page(buf *out, const struct record_page *p, const struct page_output
     pack_str(out, p->url);
     pack_str(out, p->description);
     pack_str(out, p->search);
+    pack_str(out, p->assets);
     pack_u64(out, p->search_hash);
     pack_u64(out, p->hash);
     pack_uint(out, p->size);
@@ -48,6 +49,7 @@ bool record_next(struct record_reader *r, struct record_page *p)
     p->url = unpack_str(&r->u);
     p->description = unpack_str(&r->u);
     p->search = unpack_str(&r->u);
+    p->assets = unpack_str(&r->u);
     p->search_hash = unpack_u64(&r->u);
     p->hash = unpack_u64(&r->u);
     p->size = unpack_uint(&r->u);

@@ -9,6 +9,7 @@
 struct record_page {
     str language, url, description, search;
     uint64_t hash, size, twin_hash, twin_size;
+    str assets;                       // see view_assets()
     uint64_t search_hash;             // of url, description and search: what the search index shows, beside the title
     bool written, twin_written;       // by the render that made the record
     struct unpack anchors;            // count, then strings

@@ -77,7 +77,8 @@ static void find_changes(const struct build *b, const struct cache *now, struct 
     }
     for (size_t i = 0; i < b->output_count; i++) {
         const struct cache_output *o = &b->outputs[i], *was = &old->outputs[i];
-        if (o->hash != was->hash || o->digest != was->digest || o->size != was->size) cache_change_output(x, i, o);
+        if (o->hash != was->hash || o->digest != was->digest || o->size != was->size || !str_eq(o->assets, was->assets))
+            cache_change_output(x, i, o);
     }
     for (size_t i = 0; i < now->folder_count; i++)
         if (now->folders[i].mtime_ns != old->folders[i].mtime_ns) cache_change_folder(x, i, &now->folders[i]);

@@ -62,7 +62,8 @@ static void write_page(struct rendering *w, const struct document *doc, const st
 {
     struct build *b = w->build;
     struct record_page p = {.language = l->tag, .url = url, .description = o->description, .size = o->html.len,
-                            .twin_size = o->twin.len, .search = buf_view(&w->search)};
+                            .twin_size = o->twin.len, .search = buf_view(&w->search),
+                            .assets = view_assets(b->view)};
     struct record_page old;
     bool known = find_old(b, doc, url, &old);
     p.hash = str_hash(buf_view(&o->html));

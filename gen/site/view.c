@@ -209,7 +209,8 @@ struct view *view_open(const struct site *site, const struct view_site *vs, stru
         return NULL;
     }
     *v = (struct view){.site = site, .vs = vs, .sandbox = s, .L = sandbox_state(s), .scratch = BUF_INIT,
-                       .scope = SCOPE_PAGE, .marking = -1};
+                       .scope = SCOPE_PAGE, .marking = -1, .asset_bytes = (vs->asset_count + 7) / 8};
+    v->assets = v->page_assets = arena_new(&v->arena, uint8_t, v->asset_bytes);
     sandbox_set_user(s, v);
     lua_pushcfunction(v->L, prepare);
     bool ok = sandbox_call(s, 0, 0, site->settings.templates_dir, d) && templates_read(v, d) && templates_build(v, d);
@@ -237,6 +238,17 @@ void view_free(struct view *v)
 bool view_has(const struct view *v, str layout)
 {
     return template_find(v, layout) != NULL;
+}
+
+str view_assets(const struct view *v)
+{
+    return (str){(const char *)v->page_assets, v->asset_bytes};
+}
+
+void view_assets_clear(struct view *v)
+{
+    v->assets = v->page_assets;
+    memset(v->page_assets, 0, v->asset_bytes);
 }
 
 uint64_t view_hash(const struct view *v)
@@ -275,6 +287,7 @@ static void page_begin(struct view *v, struct view_page *p, struct diag *d, buf 
     v->scope = SCOPE_PAGE;
     v->marking = -1;
     v->recording = NULL;
+    view_assets_clear(v);
     memset(v->asked, 0, sizeof v->asked);
     if (!p->document || v->document != p->document)
         view_once_forget(v, SCOPE_DOCUMENT);

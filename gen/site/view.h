@@ -53,7 +53,9 @@ struct view_site {
     str generator, csp;
     const str *homes;                      // [site.language_count]: url of the start page
     const str *search_index;               // [site.language_count]: url of the index, "" for none; NULL for none at all
-    str (*asset)(void *ctx, str name);     // url of a file of the templates' folder; "" when there is none
+    // url of a file of the templates' folder, and its place among asset_count of them; "" when there is none.
+    str (*asset)(void *ctx, str name, size_t *place);
+    size_t asset_count;
     void *ctx;
 };
 
@@ -68,6 +70,10 @@ bool view_has(const struct view *v, str layout);
 // Renders layout ("page" when there is no such template) and appends HTML. Pages of one document should follow each other.
 // False after errors were recorded.
 bool view_render(struct view *v, struct view_page *p, struct diag *d, buf *out);
+// Which files of the templates' folder the last rendered page asked for: bit n & 7 of byte n / 8 is that of place n. Valid
+// until the next page is rendered.
+str view_assets(const struct view *v);
+void view_assets_clear(struct view *v);
 // Of all templates' bytes: part of every page's input digest.
 uint64_t view_hash(const struct view *v);
 

@@ -233,15 +233,17 @@ static int view_date(lua_State *L)
 
 // ---- addresses, HTML ---------------------------------------------------------------------------
 
-// The fingerprinted address of a file of the templates' folder; nil when there is none.
+// The fingerprinted address of a file of the templates' folder, which is written for it; nil when there is none.
 static int view_asset(lua_State *L)
 {
     struct view *v = view_of(L);
     str name;
     name.ptr = luaL_checklstring(L, 1, &name.len);
-    str url = v->vs->asset ? v->vs->asset(v->vs->ctx, name) : STR_NONE;
+    size_t place = 0;
+    str url = v->vs->asset ? v->vs->asset(v->vs->ctx, name, &place) : STR_NONE;
     if (!url.len)
         return 0;  // for templates that ask whether it is there
+    v->assets[place / 8] |= (uint8_t)(1 << place % 8);
     v->L = L;
     view_push_url(v, url);
     return 1;

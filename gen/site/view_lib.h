@@ -28,6 +28,7 @@ struct view_once {
     str bytes[2];               // [0] no item is current, [1] every item is
     struct view_segment *segments[2];
     size_t segment_count;       // 0: nothing depends on it
+    const uint8_t *assets;      // that it asks for: a page that shows it asks for them, too
 };
 
 struct view_template {
@@ -63,6 +64,9 @@ struct view {
     int marking;                // what "current" answers: -1 the truth, 0 never, 1 always
     struct view_recording *recording;
     buf scratch;
+    uint8_t *page_assets;       // view_assets()
+    uint8_t *assets;            // where asked for ones are noted: those, or those of the once block that is rendered
+    size_t asset_bytes;
 
     // once blocks
     arena once_arena[SCOPE_PAGE];

@@ -90,6 +90,8 @@ static str segment(const struct view_once *o, int variant, size_t i)
 static void emit(const struct view *v, const struct view_once *o)
 {
     size_t done = 0;
+    for (size_t i = 0; i < v->asset_bytes && o->assets; i++)
+        v->assets[i] |= o->assets[i];
     for (size_t i = 0; i < o->segment_count; i++) {
         if (o->segments[0][i].item != v->page->current)
             continue;
@@ -121,8 +123,10 @@ static struct view_once *make(lua_State *L, struct view *v, enum view_scope scop
 {
     struct view_once o = {0};
     enum view_scope outer = v->scope;
+    uint8_t *own_assets = arena_new(&v->once_arena[scope], uint8_t, v->asset_bytes);
     check_upvalues(L, 3);
     v->scope = scope;
+    v->assets = own_assets;
     render(L, v, scope, scope == SCOPE_DOCUMENT ? 0 : v->marking, &o);
     if (scope == SCOPE_DOCUMENT && o.segment_count) {
         size_t count = o.segment_count;
@@ -132,6 +136,8 @@ static struct view_once *make(lua_State *L, struct view *v, enum view_scope scop
         verify(L, v, &o);
     }
     v->scope = outer;
+    v->assets = v->page_assets;
+    o.assets = own_assets;
     struct view_once *kept = arena_new(&v->once_arena[scope], struct view_once, 1);
     *kept = o;
     return kept;

@@ -25,9 +25,14 @@ struct fixture {
     unsigned needs;
 };
 
-static str asset(void *ctx, str name)
+static str asset(void *ctx, str name, size_t *place)
 {
     (void)ctx;
+    if (str_eq(name, STR("late.js"))) {
+        *place = 9;
+        return STR("assets/late.2.js");
+    }
+    *place = 1;
     return str_eq(name, STR("style.css")) ? STR("assets/style.1.css") : STR("");
 }
 
@@ -69,7 +74,7 @@ static struct fixture *setup(void)
     f->site.language_count = LANGUAGES;
     f->site.settings.templates_dir = str_c(f->dir);
     f->site.settings.title = STR("A & B");
-    f->vs = (struct view_site){.generator = STR("vramdoc"), .homes = f->homes, .asset = asset};
+    f->vs = (struct view_site){.generator = STR("vramdoc"), .homes = f->homes, .asset = asset, .asset_count = 10};
     return f;
 }
 
@@ -231,6 +236,40 @@ static void keeps_what_is_shared(void **state)
     teardown(f);
 }
 
+// What was asked for by the last page of v, as the first two bytes of view_assets().
+static unsigned assets_of(struct view *v)
+{
+    str bits = view_assets(v);
+    assert_int_equal(bits.len, 2);
+    return (unsigned)(unsigned char)bits.ptr[0] | (unsigned)(unsigned char)bits.ptr[1] << 8;
+}
+
+static void notes_the_assets_of_a_page(void **state)
+{
+    (void)state;
+    struct fixture *f = setup();
+    write_template(f, "page.html", "{% once \"language\" %}{{ asset(\"style.css\") }}{% end %}"
+                   "{% if page.kind == \"late\" then %}{% once \"document\" %}{{ asset(\"late.js\") }}{% end %}{% end %}");
+    write_template(f, "bad.html", "{% once \"language\" %}{{ asset(\"late.js\") }}{{ nil }}{% end %}");
+    struct view *v = view_open(&f->site, &f->vs, f->d);
+    assert_non_null(v);
+    static const struct { unsigned language; const char *layout, *kind; unsigned want; } rows[] = {
+        {1, "page", "", 1 << 1}, {1, "page", "", 1 << 1}, {1, "page", "late", 1 << 1 | 1 << 9}, {2, "page", "", 1 << 1},
+        {1, "page", "late", 1 << 1 | 1 << 9}, {1, "bad", "", 0}, {1, "page", "", 1 << 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct view_page p = page_of(f, rows[i].language, "de/a.html");
+        p.layout = str_c(rows[i].layout);
+        p.kind = str_c(rows[i].kind);
+        if (view_render(v, &p, f->d, &f->out)) assert_int_equal(assets_of(v), rows[i].want);
+        else assert_string_equal(rows[i].layout, "bad");
+    }
+    view_assets_clear(v);
+    assert_int_equal(assets_of(v), 0);
+    view_free(v);
+    teardown(f);
+}
+
 static void guards_scopes(void **state)
 {
     (void)state;
@@ -305,7 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_fields), cmocka_unit_test(speaks_the_language), cmocka_unit_test(escapes),
         cmocka_unit_test(splices_the_current_translation), cmocka_unit_test(keeps_what_is_shared),
-        cmocka_unit_test(guards_scopes), cmocka_unit_test(reports_errors_in_templates),
+        cmocka_unit_test(notes_the_assets_of_a_page), cmocka_unit_test(guards_scopes), cmocka_unit_test(reports_errors_in_templates),
         cmocka_unit_test(includes_other_templates), cmocka_unit_test(recovers_after_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

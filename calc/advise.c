@@ -3,8 +3,8 @@
 #include "calc/advise.h"
 
 #include "calc/cost.h"
-#include "calc/emit.h"
 #include "calc/fit.h"
+#include "calc/run.h"
 #include "calc/text.h"
 
 static double seconds(const struct vram_config *c)
@@ -54,6 +54,14 @@ static bool text_starts(const char *s, const char *prefix)
     return !*prefix;
 }
 
+static int try_config(struct vram *probe, const struct vram_config *config, uint64_t enough,
+                      struct fit_answer *answer)
+{
+    probe->config = *config;
+    probe->has_result = false;
+    return fit_try(probe, enough, answer);
+}
+
 static int try_row(struct vram *v, struct vram *probe, struct advice_list *list, size_t number)
 {
     struct advice *a = &list->row[list->count];
@@ -70,9 +78,8 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
     list->row_number[list->count++] = number;
     if (applied == ADVICE_REFUSED)
         return VRAM_OK;
-    probe->config = a->config;
-    probe->has_result = false;
-    int rc = fit_try(probe, &a->process, &a->fits);
+    struct fit_answer answer;
+    int rc = try_config(probe, &a->config, 0, &answer);
     if (rc == VRAM_ENOMEM)
         return rc;
     if (rc == VRAM_EUNSUPPORTED) { // possible, but not modelled: no advice
@@ -88,6 +95,9 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
         err_clear(&probe->err);
         return VRAM_OK;
     }
+    a->process = answer.process;
+    a->fits = answer.fits;
+    a->surely = answer.surely;
     a->saved = list->process > a->process ? list->process - a->process : 0;
     if (v->config.task != TASK_TRAIN && !text_starts(a->cost_why, "not predicted"))
         a->cost_why[0] = 0; // the table's words are about training
@@ -153,27 +163,51 @@ static size_t next_row(const struct advice_list *list, const bool *tried, bool s
     return best;
 }
 
+// Is what the tensors alone take already too much? Then there is nothing to replay.
+static bool takes_at_least(struct vram *probe, const struct vram_config *config, uint64_t bytes)
+{
+    uint64_t least;
+    probe->config = *config;
+    probe->has_result = false;
+    bool does = run_process_least(probe, &least) == VRAM_OK && least >= bytes;
+    err_clear(&probe->err);
+    return does;
+}
+
+// The answer for a configuration if it takes less than `enough`, else VRAM_ENOFIT. The first change of a plan has been
+// tried already, as a row.
+static int try_below(struct vram *probe, const struct advice_list *list,
+                     const struct vram_config *config, uint64_t enough, struct fit_answer *answer)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct advice *a = &list->row[i];
+        if (a->refused || !config_same(&a->config, config))
+            continue;
+        *answer = (struct fit_answer){a->process, a->fits, a->surely};
+        return a->process < enough ? VRAM_OK : VRAM_ENOFIT;
+    }
+    if (takes_at_least(probe, config, enough))
+        return VRAM_ENOFIT;
+    int rc = try_config(probe, config, enough, answer);
+    err_clear(&probe->err);
+    return rc;
+}
+
 // Adds one row to the plan if that takes less memory still.
 static int extend_plan(struct vram *probe, struct advice_list *list, size_t row)
 {
     struct vram_config next = list->best;
-    bool fits = false;
-    uint64_t process = 0;
+    struct fit_answer answer;
     if (advice_apply(list->row_number[row], &next, NULL) != ADVICE_APPLIED)
         return VRAM_OK;
-    probe->config = next;
-    probe->has_result = false;
-    int rc = fit_try(probe, &process, &fits);
-    err_clear(&probe->err);
+    int rc = try_below(probe, list, &next, list->best_process, &answer);
     if (rc != VRAM_OK)
         return rc == VRAM_ENOMEM ? rc : VRAM_OK;
-    if (process < list->best_process) {
-        list->best = next;
-        list->best_process = process;
-        list->used[row] = true;
-        list->tight = fits;
-        list->found = emit_fit_of(&probe->result) == EMIT_FITS; // with the whole error bound
-    }
+    list->best = next;
+    list->best_process = answer.process;
+    list->used[row] = true;
+    list->tight = answer.fits;
+    list->found = answer.surely;
     return VRAM_OK;
 }
 
@@ -181,23 +215,18 @@ static int extend_plan(struct vram *probe, struct advice_list *list, size_t row)
 static int prune_plan(struct vram *v, struct vram *probe, struct advice_list *list)
 {
     int rc = VRAM_OK;
-    for (size_t out = 0; out < list->count && rc == VRAM_OK; out++) {
+    for (size_t out = 0; out < list->count && rc != VRAM_ENOMEM; out++) {
         struct vram_config next = v->config;
-        uint64_t process = 0;
-        bool fits = false;
+        struct fit_answer answer;
         if (!list->used[out] || list->row[out].cost_permille < 0)
             continue;
         for (size_t i = 0; i < list->count; i++)
             if (i != out && list->used[i])
                 advice_apply(list->row_number[i], &next, NULL);
-        probe->config = next;
-        probe->has_result = false;
-        rc = fit_try(probe, &process, &fits);
-        err_clear(&probe->err);
-        if (rc == VRAM_OK && fits &&
-            (list->tight_only || emit_fit_of(&probe->result) == EMIT_FITS)) {
+        rc = try_below(probe, list, &next, list->gpu_bytes + 1, &answer);
+        if (rc == VRAM_OK && (list->tight_only ? answer.fits : answer.surely)) {
             list->best = next;
-            list->best_process = process;
+            list->best_process = answer.process;
             list->used[out] = false;
         }
     }
@@ -239,9 +268,12 @@ int advise_make(struct vram *v, struct advice_list *list)
     if (!probe)
         return VRAM_ENOMEM;
     mem_zero(list, sizeof *list);
-    int rc = fit_try(probe, &list->process, &list->fits);
-    list->gpu_bytes = rc == VRAM_OK ? probe->result.gpu_bytes : 0;
-    list->fits = list->fits && list->gpu_bytes;
+    struct fit_answer now = {0};
+    int rc = fit_try(probe, 0, &now);
+    const struct vram_gpu *gpu = v->config.gpu < 0 ? NULL : vram_gpu_at((size_t)v->config.gpu);
+    list->gpu_bytes = gpu ? gpu->memory_bytes : 0;
+    list->process = now.process;
+    list->fits = now.fits;
     for (size_t i = 0; advice_change_at(i) && rc == VRAM_OK; i++)
         if (is_for(v->config.task, advice_change_at(i)->task))
             rc = try_row(v, probe, list, i);

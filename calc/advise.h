@@ -22,7 +22,7 @@ struct advice {
     int64_t cost_permille;     // of a step's time; negative: faster
     struct vram_config config; // with the change
     uint64_t process, saved;   // bytes
-    bool fits;
+    bool fits, surely;         // surely: with the whole error bound
     bool refused;                // it cannot be done: the numbers are 0, and
     char refusal[ADVICE_WHY];    // this is why
 };

@@ -14,8 +14,10 @@ struct allocator_block {
     uint64_t born;          // the pool's searches when it became free
     uint32_t prev, next;    // neighbours in the segment, 0 at its ends
     uint32_t before, after; // in the list of its size class, or of unmapped ranges
+    uint16_t class;         // of size, while free: pool_class
     uint8_t state;          // enum allocator_state; block 0 counts as used
     bool small, expandable;
+    uint32_t unused[2];     // 64 bytes: a block's place is a shift away
 };
 
 // The size class: row = power of two, column = 1/32 of it; the first row counts single steps of 512.
@@ -65,7 +67,7 @@ static inline uint32_t pool_lower_bound(const struct allocator_pool *p,
 static inline uint32_t pool_after(const struct allocator_pool *p, const struct allocator_block *blocks,
                                   uint32_t i)
 {
-    return blocks[i].after ? blocks[i].after : pool_first_after(p, pool_class(blocks[i].size));
+    return blocks[i].after ? blocks[i].after : pool_first_after(p, blocks[i].class);
 }
 
 static inline uint32_t pool_first(const struct allocator_pool *p)
@@ -82,6 +84,7 @@ static inline void pool_insert(struct allocator_pool *p, struct allocator_block 
 {
     struct allocator_block *b = &blocks[i];
     uint32_t c = pool_class(b->size), row = c >> 5, bit = (uint32_t)1 << (c & 31);
+    b->class = (uint16_t)c;
     b->state = BLOCK_FREE;
     b->born = p->searches;
     if (!(p->columns[row] & bit)) {
@@ -115,7 +118,7 @@ static inline void pool_remove(struct allocator_pool *p, struct allocator_block 
         blocks[after].before = before;
         return;
     }
-    uint32_t c = pool_class(b->size), row = c >> 5;
+    uint32_t c = b->class, row = c >> 5;
     if (before) {
         blocks[before].after = 0;
         p->tail[c] = before;

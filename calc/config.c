@@ -109,6 +109,15 @@ void config_put(struct vram_config *c, size_t field, uint64_t value)
     *(uint64_t *)(void *)((char *)c + config_places[field].offset) = value;
 }
 
+bool config_same(const struct vram_config *a, const struct vram_config *b)
+{
+#define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
+    if (a->ident != b->ident) \
+        return false;
+#include "calc/fields.def"
+    return true;
+}
+
 void config_defaults(struct vram_config *c)
 {
     for (size_t i = 0; i < CONFIG_FIELDS; i++)

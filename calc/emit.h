@@ -71,6 +71,7 @@ void emit_params_json(struct json *j, struct vram *v);       // "parameters": a 
 void emit_params_text(struct writer *w, struct vram *v);
 // "-> it fits" and so on. The process's figure against the card; high: with the upper end of the context.
 enum emit_fit { EMIT_NO_GPU, EMIT_FITS, EMIT_TIGHT, EMIT_TOO_BIG };
+enum emit_fit emit_fit_in(const struct vram_figure *process, uint64_t gpu_bytes);
 enum emit_fit emit_fit_of(const struct vram_result *r);
 const char *emit_phase_words(
     const char *phase, char out[48]); // "bwd:it1.m1" -> "backward of micro-step 2, steady state"

@@ -106,13 +106,18 @@ void emit_percent_right(struct writer *w, uint64_t part, uint64_t whole, unsigne
     put(w, whole ? (part * 100 + whole / 2) / whole : 0, 0, width);
 }
 
+enum emit_fit emit_fit_in(const struct vram_figure *process, uint64_t gpu_bytes)
+{
+    if (gpu_bytes == 0)
+        return EMIT_NO_GPU;
+    if (process->bytes > gpu_bytes)
+        return EMIT_TOO_BIG;
+    return process->high > gpu_bytes ? EMIT_TIGHT : EMIT_FITS;
+}
+
 enum emit_fit emit_fit_of(const struct vram_result *r)
 {
-    if (r->gpu_bytes == 0)
-        return EMIT_NO_GPU;
-    if (r->process.bytes > r->gpu_bytes)
-        return EMIT_TOO_BIG;
-    return r->process.high > r->gpu_bytes ? EMIT_TIGHT : EMIT_FITS;
+    return emit_fit_in(&r->process, r->gpu_bytes);
 }
 
 // "bwd:it1.m0": kind, iteration, micro-step

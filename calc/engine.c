@@ -142,15 +142,6 @@ static struct vram_config engine_key(const struct model *m)
     return k;
 }
 
-static bool engine_same(const struct vram_config *a, const struct vram_config *b)
-{
-#define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
-    if (a->ident != b->ident) \
-        return false;
-#include "calc/fields.def"
-    return true;
-}
-
 // A generation has a pass for the prompt, one for the first step and one for those after it.
 static bool engine_uses(const struct model *m, unsigned reel)
 {
@@ -215,7 +206,7 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
         return rc;
     model_stage(&e->model, e->stage);
     struct vram_config key = engine_key(&e->model);
-    bool same = e->recorded && engine_same(&key, &e->key);
+    bool same = e->recorded && config_same(&key, &e->key);
     e->recorded = false;
     rc = engine_record(e, &e->model, !same);
     if (rc == VRAM_OK)

@@ -3,6 +3,7 @@
 #include "calc/fit.h"
 
 #include "calc/emit.h"
+#include "calc/run.h"
 
 struct vram *fit_probe(struct vram *v)
 {
@@ -21,26 +22,29 @@ int fit_error(struct vram *v, const struct vram *probe)
     return err_set(&v->err, m->code, (struct err_pos){NULL, m->line, m->col}, "%s", m->text);
 }
 
-int fit_try(struct vram *probe, uint64_t *process, bool *fits)
+int fit_try(struct vram *probe, uint64_t enough, struct fit_answer *answer)
 {
-    int rc = vram_run(probe);
+    struct vram_figure process;
+    int rc = run_process(probe, enough, &process);
     if (rc != VRAM_OK)
         return rc;
-    *process = probe->result.process.bytes;
-    enum emit_fit fit = emit_fit_of(&probe->result);
-    *fits = fit == EMIT_FITS || fit == EMIT_TIGHT;
+    const struct vram_gpu *gpu =
+        probe->config.gpu < 0 ? NULL : vram_gpu_at((size_t)probe->config.gpu);
+    enum emit_fit fit = emit_fit_in(&process, gpu ? gpu->memory_bytes : 0);
+    *answer = (struct fit_answer){process.bytes, fit == EMIT_FITS || fit == EMIT_TIGHT,
+                                  fit == EMIT_FITS};
     return VRAM_OK;
 }
 
 // A batch so large that its sizes overflow does not fit either; any other error is one.
 static int try_batch(struct vram *probe, uint64_t batch, bool *fits)
 {
-    uint64_t process;
+    struct fit_answer answer = {0};
     probe->config.batch_size = batch;
     probe->has_result = false;
-    int rc = fit_try(probe, &process, fits);
+    int rc = fit_try(probe, 0, &answer);
+    *fits = answer.fits;
     if (rc == VRAM_EOVERFLOW) {
-        *fits = false;
         err_clear(&probe->err);
         return VRAM_OK;
     }
@@ -180,8 +184,7 @@ static void batch_text(struct writer *w, const struct vram *v, uint64_t batch,
 
 int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
 {
-    uint64_t process = 0;
-    bool fits = false;
+    struct fit_answer answer = {0};
     if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
     format = emit_format(format);
@@ -192,7 +195,7 @@ int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
     rc = fit_largest(probe, vram_field_find("batch_size")->max, batch);
     if (rc == VRAM_OK && *batch > 0) {
         probe->config.batch_size = *batch;
-        rc = fit_try(probe, &process, &fits);
+        rc = fit_try(probe, 0, &answer);
     }
     if (rc != VRAM_OK)
         fit_error(v, probe);
@@ -207,8 +210,8 @@ int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
     uint64_t accumulation =
         (v->config.batch_size * v->config.gradient_accumulation_steps + *batch - 1) / *batch;
     if (format == VRAM_FORMAT_JSON)
-        batch_json(&v->text, v, *batch, accumulation, process);
+        batch_json(&v->text, v, *batch, accumulation, answer.process);
     else
-        batch_text(&v->text, v, *batch, accumulation, process);
+        batch_text(&v->text, v, *batch, accumulation, answer.process);
     return emit_done(v);
 }

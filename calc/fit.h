@@ -11,9 +11,16 @@ struct vram *fit_probe(struct vram *v);
 // Takes over the probe's error into v and returns its code.
 int fit_error(struct vram *v, const struct vram *probe);
 
-// Bytes of the process, and whether they are within the card; without a card they never are. Uses probe's
-// configuration as it is.
-int fit_try(struct vram *probe, uint64_t *process, bool *fits);
+// Bytes of the process, and whether they are within the card, and with the whole error bound; without a card they
+// never are.
+struct fit_answer {
+    uint64_t process;
+    bool fits, surely;
+};
+
+// For the probe's configuration as it is. enough: bytes from which on the exact number does not matter (the answer is
+// VRAM_ENOFIT), or 0.
+int fit_try(struct vram *probe, uint64_t enough, struct fit_answer *answer);
 
 // The largest batch_size, up to limit, with which `probe` fits its card; 0 if none.
 int fit_largest(struct vram *probe, uint64_t limit, uint64_t *batch);

@@ -77,29 +77,6 @@ int player_forever(struct player *p, const struct storage *s, uint64_t bytes, in
     return p->sink ? player_tell(p, p->ids++, s, bytes, block, false) : VRAM_OK;
 }
 
-// Where a storage of a reel is while a segment is played for one unit.
-struct player_place {
-    uint32_t slot;
-    int32_t block;
-};
-
-static struct player_place player_place_of(const struct player *p, const struct reel *r,
-                                           const struct tape_segment *seg, int64_t real,
-                                           const struct storage *s)
-{
-    const struct tape *t = &r->tape;
-    if (s->unit < 0)
-        return (struct player_place){s->home == HOME_PERSIST ? s->slot : p->tape_base + s->slot,
-                                     -1};
-    uint32_t unit = (uint32_t)reel_unit(r, seg, s->unit, real);
-    int32_t layer = (int32_t)(unit * r->period);
-    if (s->home == HOME_PERSIST)
-        return (struct player_place){SLOT_COUNT + (uint32_t)layer * LAYOUT_BLOCK_NUMBERS + s->slot,
-                                     layer + s->sub};
-    return (struct player_place){p->tape_base + t->slots_global + unit * t->slots_unit + s->slot,
-                                 layer + s->sub};
-}
-
 // cuBLAS keeps its workspace for ever: only the first product of a thread allocates it.
 static int player_workspace(struct player *p, uint32_t slot)
 {
@@ -112,10 +89,33 @@ static int player_workspace(struct player *p, uint32_t slot)
     return player_forever(p, &workspace, p->workspace_bytes, -1);
 }
 
+// The layer of a storage while a segment is played for one unit, or -1.
+static int32_t player_layer(const struct reel *r, const struct tape_segment *seg, int64_t real,
+                            const struct storage *s)
+{
+    return s->unit < 0 ? -1 : (int32_t)reel_unit(r, seg, s->unit, real) * (int32_t)r->period + s->sub;
+}
+
+static int player_do(struct player *p, const struct reel *r, const struct tape_segment *seg,
+                     int64_t real, uint32_t code, uint32_t slot)
+{
+    uint32_t operand = code >> 2;
+    bool is_free = (code & 3) == TAPE_FREE;
+    if (p->lean)
+        return is_free ? allocator_free(p->allocator, p->slots[slot])
+                       : allocator_malloc(p->allocator, r->bytes[operand], &p->slots[slot]);
+    const struct storage *s = &r->tape.storages[operand];
+    int32_t layer = player_layer(r, seg, real, s);
+    return is_free ? player_free(p, slot, s, r->bytes[operand], layer)
+                   : player_alloc(p, slot, s, r->bytes[operand], layer);
+}
+
 static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg,
                           int64_t real)
 {
     const uint32_t *code = r->tape.code;
+    int64_t shift = r->tape.repeats && seg->unit >= 0 ? real - seg->unit : 0;
+    int64_t last = r->tape.repeats && seg->unit < 0 ? (int64_t)r->units - 1 : 2;  // what unit 2 stands for
     int rc = VRAM_OK;
     for (uint32_t i = seg->begin; i < seg->end && rc == VRAM_OK; i++) {
         uint32_t operand = code[i] >> 2, kind = code[i] & 3;
@@ -123,18 +123,15 @@ static int player_segment(struct player *p, const struct reel *r, const struct t
             rc = player_workspace(p, operand);
             continue;
         }
-        const struct storage *s = &r->tape.storages[operand];
-        struct player_place at = player_place_of(p, r, seg, real, s);
-        if (kind == TAPE_ALLOC) {
-            rc = player_alloc(p, at.slot, s, r->bytes[operand], at.block);
-        } else if (kind == TAPE_FREE) {
-            rc = player_free(p, at.slot, s, r->bytes[operand], at.block);
-        } else {
-            uint32_t to = r->tape.storages[code[++i] >> 2].slot;
-            p->slots[to] = p->slots[at.slot];
-        }
+        const struct reel_place *at = &r->places[operand];
+        int64_t unit = at->unit == 2 ? last : at->unit;
+        uint32_t slot = at->base + (at->in_lane ? p->tape_base : 0) + (uint32_t)(unit + shift) * at->step;
+        if (kind == TAPE_MOVE)
+            p->slots[r->tape.storages[code[++i] >> 2].slot] = p->slots[slot];
+        else
+            rc = player_do(p, r, seg, real, code[i], slot);
     }
-    return rc;
+    return rc == VRAM_OK && p->enough && p->allocator->stats.reserved.now >= p->enough ? VRAM_ENOFIT : rc;
 }
 
 void player_phase(struct player *p, uint32_t phase)

@@ -35,6 +35,8 @@ struct player {
     uint16_t peak_op;
     int32_t peak_block;
     uint64_t workspace_bytes;
+    bool lean;        // tapes go to the allocator only: no sums, no peak of live bytes
+    uint64_t enough;  // lean: with so many bytes reserved the rest is not played (VRAM_ENOFIT)
     uint32_t iterations;  // played
     uint64_t steady_end, first_step_peak,
         eval_peak;  // live bytes: at the end; peaks of iteration 0, of evaluation

@@ -17,6 +17,7 @@ void reel_free(struct reel *r)
     if (!mem)
         return;
     mem_free(mem, r->bytes, r->bytes_cap * sizeof *r->bytes);
+    mem_free(mem, r->places, r->places_cap * sizeof *r->places);
     mem_free(mem, r->saved, r->saved_cap * sizeof *r->saved);
     mem_free(mem, r->changes, r->changes_cap * sizeof *r->changes);
     mem_free(mem, r->ends, r->ends_cap * sizeof *r->ends);
@@ -146,15 +147,32 @@ bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
     return size_ok(size_mul(s->most, size_mul(r->tape.count, r->units)));
 }
 
+static struct reel_place reel_place(const struct reel *r, const struct storage *s)
+{
+    struct reel_place at = {s->slot, 0, s->unit, s->home != HOME_PERSIST};
+    if (s->unit < 0) {
+        at.unit = 0;
+    } else if (at.in_lane) {
+        at.base += r->tape.slots_global;
+        at.step = r->tape.slots_unit;
+    } else {
+        at.base += SLOT_COUNT;
+        at.step = r->period * LAYOUT_BLOCK_NUMBERS;
+    }
+    return at;
+}
+
 int reel_fit(struct reel *r, const struct reel_sizes *sizes)
 {
     uint64_t total = 0;
-    if (!reel_grow(r, &r->bytes, &r->bytes_cap, r->tape.count, sizeof *r->bytes))
+    if (!reel_grow(r, &r->bytes, &r->bytes_cap, r->tape.count, sizeof *r->bytes) ||
+        !reel_grow(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places))
         return VRAM_ENOMEM;
     r->bytes[0] = 0;
     for (size_t i = 1; i < r->tape.count; i++) {
         const struct storage *s = &r->tape.storages[i];
         r->bytes[i] = reel_bytes(sizes, s->shape, s->dtype);
+        r->places[i] = reel_place(r, s);
         if (s->home < HOME_NONE)
             total = size_add(total, size_mul(reel_times(r, s->unit), r->bytes[i]));
     }

@@ -14,11 +14,20 @@ struct reel_saved {
     uint32_t count[4];  // outside of layers, in the first unit, in the middle one, in the last
 };
 
+// Where the block of a storage is noted: slot base + unit x step, in a lane's own part of the slots
+// or in the part that outlives tapes.
+struct reel_place {
+    uint32_t base, step;
+    int32_t unit;  // of the simulation; 0 where step is 0
+    bool in_lane;
+};
+
 struct reel {
     struct tape tape;
     struct pass pass;
     uint64_t *bytes;  // by storage
-    size_t bytes_cap;
+    struct reel_place *places;
+    size_t bytes_cap, places_cap;
     uint16_t *changes;  // allocations and frees alone, as indices into reel_sizes
     size_t changes_cap;
     uint32_t *ends;  // end in changes, by segment

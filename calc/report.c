@@ -154,6 +154,15 @@ static uint32_t report_at_least(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+void report_process(uint64_t reserved, const struct vram_figure *context, struct vram_figure *out)
+{
+    *out = report_figure(reserved, VRAM_BASIS_RANGE, REPORT_TOLERANCE_PROCESS,
+                         "reserved memory and the CUDA context, which is known as a range");
+    out->bytes += context->bytes;
+    out->low += context->low;
+    out->high += context->high;
+}
+
 static void report_figures(const struct vram *v, struct engine *e, struct vram_result *out)
 {
     const struct allocator_stats *s = &e->allocator.stats;
@@ -167,11 +176,7 @@ static void report_figures(const struct vram *v, struct engine *e, struct vram_r
         s->reserved.peak, VRAM_BASIS_MODEL, report_at_least(live, REPORT_TOLERANCE_RESERVED),
         "replay through the caching allocator's rules, iterations until it is stable");
     context_figure(&v->config, &out->context);
-    out->process = report_figure(s->reserved.peak, VRAM_BASIS_RANGE, REPORT_TOLERANCE_PROCESS,
-                                 "reserved memory and the CUDA context, which is known as a range");
-    out->process.bytes += out->context.bytes;
-    out->process.low += out->context.low;
-    out->process.high += out->context.high;
+    report_process(s->reserved.peak, &out->context, &out->process);
 }
 
 static void report_counts(const struct engine *e, struct vram_result *out)

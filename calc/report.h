@@ -19,6 +19,9 @@ enum {
     REPORT_TOLERANCE_PROCESS = 50
 };
 
+// The process's figure, from what the allocator reserved.
+void report_process(uint64_t reserved, const struct vram_figure *context, struct vram_figure *out);
+
 // Fills v->result from the engine's last run. Errors: VRAM_ENOMEM, recorded.
 int report_make(struct vram *v, struct engine *e);
 

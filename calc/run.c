@@ -1,5 +1,8 @@
 // Owns the public calls of the estimate: check, run, live peak, trace, parameters.
 
+#include "calc/run.h"
+
+#include "calc/contexts.h"
 #include "calc/engine.h"
 #include "calc/report.h"
 #include "calc/size.h"
@@ -53,7 +56,8 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
     return VRAM_OK;
 }
 
-static int run_replay(struct vram *v, struct engine *e)
+// lean: only what the allocator does, up to `enough` bytes reserved.
+static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enough)
 {
     struct allocator_config config = run_allocator(&e->model.c);
     int rc = allocator_reset(&e->allocator, &config);
@@ -63,19 +67,23 @@ static int run_replay(struct vram *v, struct engine *e)
     if (rc != VRAM_OK)
         return rc;
     e->player.allocator = &e->allocator;
+    e->player.lean = lean;
+    e->player.enough = enough;
     rc = engine_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
+    if (rc == VRAM_OK && enough && e->allocator.stats.reserved.peak >= enough)
+        rc = VRAM_ENOFIT;
     if (rc == VRAM_EOVERFLOW)
         return err_set(&v->err, rc, (struct err_pos){0},
                        "the sum of the tensors is larger than 2^53 bytes");
-    return rc == VRAM_OK ? rc : run_no_memory(v);
+    return rc == VRAM_OK || (rc == VRAM_ENOFIT && enough) ? rc : run_no_memory(v);
 }
 
 // The whole run of one stage of a pipeline, or of the model.
-static int run_stage(struct vram *v, struct engine *e, uint64_t stage)
+static int run_stage(struct vram *v, struct engine *e, uint64_t stage, bool lean, uint64_t enough)
 {
     e->stage = stage;
     int rc = engine_prepare(v, e, true);
-    return rc == VRAM_OK ? run_replay(v, e) : rc;
+    return rc == VRAM_OK ? run_replay(v, e, lean, enough) : rc;
 }
 
 static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint64_t *bytes)
@@ -108,6 +116,13 @@ static int run_largest(struct vram *v, struct engine *e, uint64_t *stage, uint64
     return rc;
 }
 
+static int run_whole(struct vram *v, struct engine *e, bool lean, uint64_t enough)
+{
+    uint64_t stage = 0, peak;
+    int rc = v->config.pipeline_parallel > 1 ? run_largest(v, e, &stage, &peak) : VRAM_OK;
+    return rc == VRAM_OK ? run_stage(v, e, stage, lean, enough) : rc;
+}
+
 int vram_run(struct vram *v)
 {
     err_clear(&v->err);
@@ -115,16 +130,39 @@ int vram_run(struct vram *v)
     struct engine *e = engine_of(v);
     if (!e)
         return VRAM_ENOMEM;
-    uint64_t stage = 0, peak;
-    int rc = v->config.pipeline_parallel > 1 ? run_largest(v, e, &stage, &peak) : VRAM_OK;
-    if (rc == VRAM_OK)
-        rc = run_stage(v, e, stage);
+    int rc = run_whole(v, e, false, 0);
     if (rc != VRAM_OK)
         return rc;
     if (report_make(v, e) != VRAM_OK)
         return run_no_memory(v);
     v->has_result = true;
     return VRAM_OK;
+}
+
+int run_process(struct vram *v, uint64_t enough, struct vram_figure *process)
+{
+    struct vram_figure context;
+    err_clear(&v->err);
+    v->has_result = false;
+    struct engine *e = engine_of(v);
+    if (!e)
+        return VRAM_ENOMEM;
+    context_figure(&v->config, &context);
+    if (enough)
+        enough = enough > context.bytes ? enough - context.bytes : 1;
+    int rc = run_whole(v, e, true, enough);
+    if (rc == VRAM_OK)
+        report_process(e->allocator.stats.reserved.peak, &context, process);
+    return rc;
+}
+
+int run_process_least(struct vram *v, uint64_t *process)
+{
+    struct vram_figure context;
+    context_figure(&v->config, &context);
+    int rc = vram_live_peak(v, process);
+    *process += rc == VRAM_OK ? context.bytes : 0;
+    return rc;
 }
 
 int vram_live_peak(struct vram *v, uint64_t *bytes)

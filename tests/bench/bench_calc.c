@@ -183,6 +183,55 @@ static void measure_allocator(const char *config)
     vram_free(v);
 }
 
+// Every preset on a small, a middle and a large card: the slowest, and how many are above the limit. The worst cases are
+// large models for which nothing is enough, because then every change is tried on top of the others.
+enum { ADVICE_ROUNDS = 3 };
+
+static double advice_ms(const char *preset, const char *gpu)
+{
+    char config[128];
+    double best = 1e9;
+    snprintf(config, sizeof config, "preset = %s\ngpu = %s\n", preset, gpu);
+    for (int round = 0; round < ADVICE_ROUNDS; round++) {
+        vram *v = open_with(config);
+        double start = seconds();
+        need(v, vram_advise(v, VRAM_FORMAT_JSON), preset);
+        double took = (seconds() - start) * 1e3;
+        best = took < best ? took : best;
+        vram_free(v);
+    }
+    return best;
+}
+
+static void measure_all_advice(double limit)
+{
+    static const char *const cards[] = {"RTX 4070", "RTX 4090", "H100 SXM"};
+    char *names, *preset, worst[64] = "";
+    double slowest = 0;
+    unsigned count = 0, above = 0;
+    vram *v = open_with("");
+    need(v, vram_emit_presets(v, VRAM_FORMAT_CSV), "presets");
+    names = strdup(vram_text(v, NULL));
+    vram_free(v);
+    char *rest = strchr(names, '\n');
+    while (rest && *(preset = rest + 1)) {
+        rest = strchr(preset, '\n');
+        preset[strcspn(preset, ",\n")] = 0;
+        for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
+            double ms = advice_ms(preset, cards[i]);
+            count++;
+            above += ms > limit;
+            if (ms > slowest) {
+                slowest = ms;
+                snprintf(worst, sizeof worst, "%s on %s", preset, cards[i]);
+            }
+        }
+    }
+    printf("%-34s %12.1f %-12s %s; %u of %u above %.0f ms\n", "advise, slowest of all presets", slowest, "ms", worst,
+           above, count, limit);
+    free(names);
+}
+
 #define GPT2 "preset = gpt2\nmode = reference\n"
 #define CARD "preset = gpt2\nbatch_size = 12\ngpu = RTX 4070\n"
 
@@ -202,5 +251,6 @@ int main(void)
     measure_allocator(GPT2);
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
         good = measure(&measures[i]) && good;
+    measure_all_advice(20);
     return good ? 0 : 1;
 }

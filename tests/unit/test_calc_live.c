@@ -2,6 +2,7 @@
 // rises, the peak by playing them, and playing tapes on which every layer is written out.
 
 #include "calc/engine.h"
+#include "calc/run.h"
 #include "tests/unit/calc_fixture.h"
 
 static uint64_t next_random(uint64_t *seed)
@@ -251,6 +252,38 @@ static void test_no_history(void **state)
     close_vram(v, &h);
 }
 
+// What advice and max-batch ask for is the report's own figure, replayed without sums; it is never less than its lower
+// bound, and a limit stops the replay exactly where the figure reaches it.
+static void test_process_alone(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t seed = 13, runs = 0;
+    (void)state;
+    for (int i = 0; i < 1500; i++) {
+        struct vram_figure lean, limited;
+        uint64_t least;
+        set_random(v, &seed);
+        set_number(v, "expandable_segments", next_random(&seed) % 2);
+        int rc = vram_run(v);
+        if (rc != VRAM_OK) {
+            assert_int_equal(run_process(v, 0, &lean), rc);
+            continue;
+        }
+        struct vram_figure full = vram_result(v)->process;
+        runs++;
+        assert_int_equal(run_process(v, 0, &lean), VRAM_OK);
+        assert_memory_equal(&lean, &full, sizeof full);
+        assert_int_equal(run_process_least(v, &least), VRAM_OK);
+        assert_true(least <= full.bytes);
+        assert_int_equal(run_process(v, full.bytes, &limited), VRAM_ENOFIT);
+        assert_int_equal(run_process(v, full.bytes + 1, &limited), VRAM_OK);
+        assert_int_equal(limited.bytes, full.bytes);
+    }
+    assert_true(runs > 1000);
+    close_vram(v, &h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_layers_written_out),
         cmocka_unit_test(test_ledger),
         cmocka_unit_test(test_no_history),
+        cmocka_unit_test(test_process_alone),
     };
     return cmocka_run_group_tests_name("calc_live", tests, NULL, NULL);
 }

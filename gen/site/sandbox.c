@@ -101,6 +101,11 @@ static void count_hook(lua_State *L, lua_Debug *ar)
     struct sandbox *s = sandbox_of(L);
     (void)ar;
     charge(s, HOOK_COUNT);
+    if (!s->tripped && s->used > s->limits.memory_bytes) {
+        lua_gc(L, LUA_GCCOLLECT);
+        if (s->used > s->limits.memory_bytes)
+            s->tripped = "too much memory";
+    }
     if (!s->tripped)
         return;
     luaL_where(L, 0);
@@ -319,10 +324,13 @@ static void record_error(struct sandbox *s, int status, str file, struct diag *d
     uint32_t line = 0;
     const struct sandbox_chunk *c = place_cut(s, &message, &line);
     struct diag_pos pos = c ? chunk_position(c, line) : DIAG_FILE(file);
+    if (status == LUA_ERRMEM) {
+        s->tripped = "too much memory";
+        if (s->refused.currentline > 0)
+            pos = sandbox_position(s, str_c(s->refused.short_src), (uint32_t)s->refused.currentline);
+    }
     if (s->errors_at)
         pos = *s->errors_at;
-    if (status == LUA_ERRMEM)
-        s->tripped = "too much memory";
     if (s->tripped)
         diag_add(d, D_LUA_LIMIT, pos, "%s", s->tripped);
     else
@@ -356,6 +364,7 @@ static void run_begin(struct sandbox *s)
     s->work = s->churned = s->deadline_ns = 0;
     s->look_at = LOOK_COUNT;
     s->tripped = NULL;
+    s->refused.currentline = 0;
     s->random = SEED;
     buf_clear(&s->output);
 }

@@ -7,6 +7,7 @@
 #define STEP 16                        // bytes between size classes
 #define SMALL_MAX (STEP * SANDBOX_CLASSES)
 #define SLAB ((size_t)32 << 10)        // bytes taken from malloc at once
+#define HARD_LIMIT(s) (2 * (s)->limits.memory_bytes)   // a table that doubles passes the limit, and the hook, before this
 
 struct sandbox_slab { struct sandbox_slab *next; };
 struct sandbox_free { struct sandbox_free *next; };
@@ -76,6 +77,23 @@ static void *block_resize(struct sandbox *s, void *p, size_t old, size_t new_siz
     return moved;
 }
 
+// More than the stack of Lua ever takes (LUAI_MAXSTACK slots): while that moves nobody may look at it.
+#define LARGER_THAN_STACK ((size_t)LUAI_MAXSTACK * 32)
+
+// Notes the line that runs. It allocates nothing; what is asked for must not be the stack itself.
+static void note_refused(struct sandbox *s)
+{
+    lua_Debug ar;
+    s->refused.currentline = 0;
+    for (int level = 0; s->L && lua_getstack(s->L, level, &ar); level++) {
+        lua_getinfo(s->L, "Sl", &ar);
+        if (ar.currentline <= 0)
+            continue;
+        s->refused = ar;
+        return;
+    }
+}
+
 void *sandbox_alloc(void *ud, void *ptr, size_t old_size, size_t new_size)
 {
     struct sandbox *s = ud;
@@ -87,8 +105,11 @@ void *sandbox_alloc(void *ud, void *ptr, size_t old_size, size_t new_size)
         return NULL;
     }
     if (new_size > old) {
-        if (s->used + (new_size - old) > s->limits.memory_bytes)
+        if (s->used + (new_size - old) > HARD_LIMIT(s)) {
+            if (!ptr || new_size > LARGER_THAN_STACK)
+                note_refused(s);
             return NULL;
+        }
         s->churned += new_size;
     }
     void *moved = block_resize(s, ptr, old, new_size);

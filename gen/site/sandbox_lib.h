@@ -24,6 +24,7 @@ struct sandbox {
     uint64_t used;            // bytes alive
     uint64_t churned;         // bytes allocated in this run, freed or not
     const char *tripped;      // which limit was passed in this run; NULL for none
+    lua_Debug refused;        // where memory was refused last; currentline 0 when that is not known
     struct sandbox_slab *slabs;
     size_t slab_used;         // of the newest slab
     struct sandbox_free *free[SANDBOX_CLASSES];
@@ -38,7 +39,8 @@ struct sandbox {
 // Library tables, in place of Lua's own functions of the same names.
 extern const luaL_Reg sandbox_base[], sandbox_coroutine[], sandbox_table[], sandbox_string[], sandbox_math[];
 
-// Lua's allocator: counts what is alive and what has been asked for. NULL makes Lua collect, then fail.
+// Lua's allocator: counts what is alive and what has been asked for. At the limit the hook collects what is garbage and then
+// raises the error, at its line; one request that goes far beyond is refused here, which makes Lua collect, then fail.
 void *sandbox_alloc(void *ud, void *ptr, size_t old_size, size_t new_size);
 // Gives back what the allocator still holds, after lua_close.
 void sandbox_alloc_free(struct sandbox *s);

@@ -179,6 +179,41 @@ static void memory(void **state)
     fails("for i = 1, 100 do print(('x'):rep(100000)) end", "too much printed");
 }
 
+// Each passes the limit in its third line: by many small things, by one table, by one string, in a coroutine, when caught.
+static void memory_names_the_line(void **state)
+{
+    static const char *const rows[] = {
+        "local t = {}\n\nwhile true do t[#t + 1] = {} end",
+        "local t = {}\n\nfor i = 1, 1e9 do t[i] = i end",
+        "local t = {}\n\nfor i = 1, 1e9 do t['k' .. i] = i end",
+        "local s = 'x'\nwhile true do\n  s = s .. s\nend",
+        "local s = ('x'):rep(1 << 23)\n\nprint(#(s .. s .. s .. s .. s))",
+        "local t, s = {}, ('x'):rep(1 << 20)\nfor i = 1, 40 do t[i] = s end\nprint(#table.concat(t))",
+        "local t = {}\nlocal f = coroutine.wrap(function()\n  while true do t[#t + 1] = {} end end)\nf()",
+        "local t = {}\nwhile true do\n  pcall(function() while true do t[#t + 1] = {} end end)\nend",
+        "local t = {}\nlocal function f(n)\n  while true do t[#t + 1] = n .. #t end\nend\nf('x')",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct result r = run_with(rows[i], (struct sandbox_limits){.memory_bytes = 16 << 20});
+        str said = buf_view(&r.messages);
+        if (r.ok || str_search(said, STR("dir/code.lua:3:")) == said.len || str_search(said, STR("lua-limit")) == said.len)
+            fail_msg("row %zu: %.*s", i, STR_ARG(said));
+        result_free(&r);
+    }
+}
+
+// What is garbage does not count: memory that comes and goes stays below the limit.
+static void garbage_is_no_memory(void **state)
+{
+    (void)state;
+    struct result r = run_with("local s = ('x'):rep(1 << 16) local n = 0\n"
+                               "for i = 1, 3000 do local t = {s .. i} n = n + #t[1] end print(n > 0)",
+                               (struct sandbox_limits){.memory_bytes = 4 << 20});
+    assert_true(r.ok);
+    result_free(&r);
+}
+
 static void deep_nesting_is_an_error(void **state)
 {
     (void)state;
@@ -350,7 +385,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_way_out), cmocka_unit_test(libraries_cannot_be_changed), cmocka_unit_test(endless_loops),
-        cmocka_unit_test(work_inside_one_call), cmocka_unit_test(memory), cmocka_unit_test(deep_nesting_is_an_error),
+        cmocka_unit_test(work_inside_one_call), cmocka_unit_test(memory), cmocka_unit_test(memory_names_the_line),
+        cmocka_unit_test(garbage_is_no_memory), cmocka_unit_test(deep_nesting_is_an_error),
         cmocka_unit_test(the_same_in_every_run), cmocka_unit_test(sort_is_stable), cmocka_unit_test(table_functions),
         cmocka_unit_test(patterns), cmocka_unit_test(coroutines), cmocka_unit_test(errors_name_their_line),
         cmocka_unit_test(shifts_lines), cmocka_unit_test(goes_on_after_a_limit),

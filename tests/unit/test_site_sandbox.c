@@ -189,7 +189,7 @@ static void memory_names_the_line(void **state)
         "local s = 'x'\nwhile true do\n  s = s .. s\nend",
         "local s = ('x'):rep(1 << 23)\n\nprint(#(s .. s .. s .. s .. s))",
         "local t, s = {}, ('x'):rep(1 << 20)\nfor i = 1, 40 do t[i] = s end\nprint(#table.concat(t))",
-        "local t = {}\nlocal f = coroutine.wrap(function()\n  while true do t[#t + 1] = {} end end)\nf()",
+        "local t = {}\n\ncoroutine.wrap(function() while true do t[#t + 1] = {} end end)()",
         "local t = {}\nwhile true do\n  pcall(function() while true do t[#t + 1] = {} end end)\nend",
         "local t = {}\nlocal function f(n)\n  while true do t[#t + 1] = n .. #t end\nend\nf('x')",
     };

@@ -157,6 +157,12 @@ static void push_language_name(struct view *v, const struct view_field *f)
     view_push_str(v->L, locale_native_name(v->page->language->locale));
 }
 
+static void push_locale(struct view *v, const struct view_field *f)
+{
+    (void)f;
+    view_push_str(v->L, locale_region(v->page->language->locale));
+}
+
 static void push_key(struct view *v, const struct view_field *f)
 {
     (void)f;
@@ -179,6 +185,7 @@ static const struct view_field fields[] = {
     {"description", push_text, AT(description), SCOPE_PAGE, NO_LIST},
     {"lang", push_lang, 0, SCOPE_LANGUAGE, NO_LIST},
     {"language_name", push_language_name, 0, SCOPE_LANGUAGE, NO_LIST},
+    {"locale", push_locale, 0, SCOPE_LANGUAGE, NO_LIST},
     {"dir", push_dir, 0, SCOPE_LANGUAGE, NO_LIST},
     {"body", push_html, AT(body), SCOPE_PAGE, NO_LIST},
     {"body_lang", push_body_lang, 0, SCOPE_PAGE, NO_LIST},

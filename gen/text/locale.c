@@ -39,7 +39,7 @@ struct cache {
 };
 
 struct locale {
-    str tag, name, script;
+    str tag, name, script, region;
     char id[ULOC_FULLNAME_CAPACITY];   // as ICU writes it: "pt_BR"
     bool rtl;
     struct cache *cache;
@@ -84,13 +84,19 @@ static str native_name(const struct locale *l, arena *a)
     return result;
 }
 
-static str script_of(const struct locale *l, arena *a)
+// Source: CLDR's likely subtags (supplemental/likelySubtags.xml), as ICU has them: "de" is most likely de-Latn-DE.
+static void find_likely(struct locale *l, arena *a)
 {
-    char full[ULOC_FULLNAME_CAPACITY], script[ULOC_SCRIPT_CAPACITY];
+    char full[ULOC_FULLNAME_CAPACITY], language[ULOC_LANG_CAPACITY], script[ULOC_SCRIPT_CAPACITY], region[ULOC_COUNTRY_CAPACITY];
     UErrorCode e = U_ZERO_ERROR;
     uloc_addLikelySubtags(l->id, full, sizeof full, &e);
-    int32_t len = uloc_getScript(full, script, sizeof script, &e);
-    return U_SUCCESS(e) && len == 4 ? arena_str(a, (str){script, 4}) : STR("Zyyy");
+    int32_t script_len = uloc_getScript(full, script, sizeof script, &e);
+    int32_t region_len = uloc_getCountry(full, region, sizeof region, &e);
+    uloc_getLanguage(full, language, sizeof language, &e);
+    bool ok = U_SUCCESS(e);
+    l->script = ok && script_len == 4 ? arena_str(a, (str){script, 4}) : STR("Zyyy");
+    // 001 is the world: no region of anybody's.
+    l->region = ok && region_len == 2 ? arena_printf(a, "%s_%s", language, region) : l->tag;
 }
 
 struct locale *locale_open(str tag)
@@ -114,7 +120,7 @@ struct locale *locale_open(str tag)
     }
     l->tag = arena_str(&c->arena, tag);
     l->name = native_name(l, &c->arena);
-    l->script = script_of(l, &c->arena);
+    find_likely(l, &c->arena);
     l->rtl = uloc_isRightToLeft(l->id);
     c->result = unumf_openResult(&e);
     return l;
@@ -161,6 +167,11 @@ str locale_native_name(const struct locale *l)
 str locale_script(const struct locale *l)
 {
     return l->script;
+}
+
+str locale_region(const struct locale *l)
+{
+    return l->region;
 }
 
 // ---- numbers -----------------------------------------------------------------------------------

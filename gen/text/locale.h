@@ -13,6 +13,7 @@ str locale_tag(const struct locale *l);
 bool locale_rtl(const struct locale *l);
 str locale_native_name(const struct locale *l);   // "Español": capitalised as for a menu
 str locale_script(const struct locale *l);        // "Latn", "Deva"
+str locale_region(const struct locale *l);        // "de_DE", "pt_BR", where the language most likely is; the tag where it is nowhere
 
 // decimals: digits behind the point; -1 for as many as needed, at most 6.
 void locale_number(const struct locale *l, double v, int decimals, buf *out);

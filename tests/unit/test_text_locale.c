@@ -145,6 +145,20 @@ static void names_and_scripts(void **state)
     }
 }
 
+static void likely_regions(void **state)
+{
+    static const struct { const char *tag, *want; } rows[] = {
+        {"de", "de_DE"}, {"en", "en_US"}, {"es", "es_ES"}, {"fr", "fr_FR"}, {"hi", "hi_IN"}, {"pt", "pt_BR"}, {"pt-PT", "pt_PT"},
+        {"zh", "zh_CN"}, {"zh-Hant", "zh_TW"}, {"ja", "ja_JP"}, {"sr-Latn", "sr_RS"}, {"eo", "eo"}, {"es-419", "es-419"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct locale *l = open_locale(rows[i].tag);
+        assert_str(locale_region(l), rows[i].want);
+        locale_free(l);
+    }
+}
+
 static void unknown_languages(void **state)
 {
     static const char *const tags[] = {"", "xx", "not a tag", "e", "english", "e\xff", "en_US.UTF-8",
@@ -197,7 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers), cmocka_unit_test(percents), cmocka_unit_test(byte_units), cmocka_unit_test(unit_names),
-        cmocka_unit_test(dates), cmocka_unit_test(plurals), cmocka_unit_test(names_and_scripts), cmocka_unit_test(unknown_languages),
+        cmocka_unit_test(dates), cmocka_unit_test(plurals), cmocka_unit_test(names_and_scripts), cmocka_unit_test(likely_regions), cmocka_unit_test(unknown_languages),
         cmocka_unit_test(order_and_words), cmocka_unit_test(reads_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "gen/cmd.h"
 #include "gen/serve_http.h"
 #include "gen/site/build.h"
+#include "gen/site/links.h"
 #include "gen/site/settings.h"
 #include "gen/watch.h"
 
@@ -31,6 +32,7 @@ struct serve {
     const struct serve_options *options;
     struct build_options build;
     char output[4096];        // as the settings say
+    buf base;                 // the path of their base_url
     struct watch *watch;
     struct http *http;
     pid_t builder;            // 0: none
@@ -113,6 +115,9 @@ static bool watch_all(struct serve *s)
     bool ok = true;
     settings_defaults(&settings);
     settings_load(&settings, &s->build.paths, s->build.program_dir, &a, d);
+    buf_clear(&s->base);
+    buf_str(&s->base, link_base_path(settings.base_url));
+    if (s->http) http_set_base(s->http, buf_view(&s->base));
     const str folders[] = {s->build.paths.file, settings.content_dir, settings.templates_dir, settings.i18n_dir};
     if (settings.output_dir.len && settings.output_dir.len < sizeof s->output) {
         memcpy(s->output, settings.output_dir.ptr, settings.output_dir.len);
@@ -227,13 +232,14 @@ static int serve(struct serve *s, uint16_t port)
     // The port is taken first: a build that nobody can see would be in vain.
     s->http = http_open(s->output, port);
     if (!s->http) return fail("cannot listen");
+    http_set_base(s->http, buf_view(&s->base));
     start_builder(s);
     while (s->builder) read_builder(s);
-    say(s, "http://127.0.0.1:%u/ shows %s; Ctrl-C ends\n", http_port(s->http), s->output);
+    say(s, "http://127.0.0.1:%u%s/ shows %s; Ctrl-C ends\n", http_port(s->http), s->base.ptr, s->output);
     serve_loop(s, signals);
     http_close(s->http);
     watch_free(s->watch);
-    buf_free(&s->report);
+    buf_free(&s->report), buf_free(&s->base);
     close(signals);
     return EXIT_OK;
 }
@@ -250,7 +256,7 @@ static int run(void *options, int operand_count, char **operands)
     arena a = ARENA_INIT;
     struct serve *s = arena_new(&a, struct serve, 1);
     s->options = o;
-    s->report = BUF_INIT;
+    s->report = s->base = BUF_INIT;
     s->build = (struct build_options){.jobs = (unsigned)o->jobs, .strict = o->strict,
                                       .program_dir = build_program_dir(&a)};
     s->build.paths = (struct settings_paths){.file = str_c(o->config), .content = str_c(o->source),

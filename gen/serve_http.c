@@ -30,6 +30,7 @@ struct http {
     struct MHD_Daemon *daemon;
     char *folder;
     uint16_t port;
+    buf base;
     buf problems;
     struct listener *listeners;
     bool closing;
@@ -186,11 +187,24 @@ static enum MHD_Result send_missing(const struct http *h, struct MHD_Connection 
     return rc;
 }
 
-static enum MHD_Result redirect(struct MHD_Connection *c, const char *url)
+// The library has decoded the path: what is no plain sign of an address is written as its bytes again.
+static void put_path(buf *out, str path)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    for (size_t i = 0; i < path.len; i++) {
+        if (path.ptr[i] && strchr(plain, path.ptr[i])) buf_char(out, path.ptr[i]);
+        else buf_printf(out, "%%%02X", (unsigned)(unsigned char)path.ptr[i]);
+    }
+}
+
+static enum MHD_Result redirect(struct MHD_Connection *c, str base, const char *url, const char *behind)
 {
     struct MHD_Response *r = MHD_create_response_from_buffer(0, (void *)(uintptr_t)"", MHD_RESPMEM_PERSISTENT);
     buf to = BUF_INIT;
-    buf_printf(&to, "%s/", url);
+    while (url[0] == '/' && url[1] == '/') url++;   // or the address would begin with another host
+    buf_str(&to, base);
+    put_path(&to, str_c(url));
+    buf_str(&to, str_c(behind));
     if (r) MHD_add_response_header(r, MHD_HTTP_HEADER_LOCATION, to.ptr);
     buf_free(&to);
     return send_response(c, MHD_HTTP_FOUND, r, "text/plain");
@@ -208,6 +222,7 @@ static enum MHD_Result send_open_file(const struct http *h, struct MHD_Connectio
     return result;
 }
 
+// url: as it was asked for, below the site's base path.
 static enum MHD_Result send_file(const struct http *h, struct MHD_Connection *c, const char *url)
 {
     buf path = BUF_INIT;
@@ -224,7 +239,7 @@ static enum MHD_Result send_file(const struct http *h, struct MHD_Connection *c,
     } else {
         bool is_folder = fd >= 0 && S_ISDIR(st.st_mode);
         if (fd >= 0) close(fd);
-        rc = is_folder ? redirect(c, url) : send_missing(h, c, below);
+        rc = is_folder ? redirect(c, buf_view(&h->base), url, "/") : send_missing(h, c, below);
     }
     buf_free(&path);
     return rc;
@@ -286,14 +301,16 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
     if (!strcmp(url, OWN "events")) return send_events(h, c);
     if (!strcmp(url, OWN "reload.js")) return send_text(c, MHD_HTTP_OK, type_of(".js"), str_c(reload_script));
     if (!strcmp(url, OWN "problems.css")) return send_text(c, MHD_HTTP_OK, type_of(".css"), str_c(problem_style));
-    return send_file(h, c, url);
+    str base = buf_view(&h->base);
+    bool below = str_starts(str_c(url), base) && (!base.len || url[base.len] == '/');
+    return below ? send_file(h, c, url + base.len) : redirect(c, base, url, "");
 }
 
 struct http *http_open(const char *folder, uint16_t port)
 {
     struct http *h = calloc(1, sizeof *h);
     if (!h || !(h->folder = strdup(folder))) buf_no_memory();
-    h->problems = BUF_INIT;
+    h->problems = h->base = BUF_INIT;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     h->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, handle, h,
@@ -331,7 +348,7 @@ void http_close(struct http *h)
         MHD_run(h->daemon);
         MHD_stop_daemon(h->daemon);
     }
-    buf_free(&h->problems);
+    buf_free(&h->problems), buf_free(&h->base);
     free(h->folder);
     free(h);
 }
@@ -356,6 +373,12 @@ int http_timeout_ms(const struct http *h)
 void http_run(struct http *h)
 {
     MHD_run(h->daemon);
+}
+
+void http_set_base(struct http *h, str base)
+{
+    buf_clear(&h->base);
+    buf_str(&h->base, base);
 }
 
 void http_set_problems(struct http *h, str text)

@@ -100,6 +100,33 @@ wait $pid || rc=$?
 pid=''
 try 'it ends when told to' [ $rc -eq 0 ]
 
+# A site that is published below a path is served there, too: its error page, which is shown anywhere, starts at that path.
+printf 'title: Served\nsource_language: en\nbase_url: https://example.org/docs/own\n' >site.yaml
+vramdoc serve -c site.yaml -s content -o out --port 0 2>said &
+pid=$!
+for _ in $(seq 100); do
+    url=$(sed -n 's,.*\(http://127.0.0.1:[0-9]*\)/docs/own/ shows.*,\1,p' said)
+    [ -z "$url" ] || break
+    sleep 0.05
+done
+try 'it names the path' [ -n "$url" ]
+try 'a page below the path' shows docs/own/en/first.html 'Fourth words'
+style=$(get "$url/docs/own/absent/far/away.html" | grep -o 'href="[^"]*\.css"' | head -n 1 | cut -d '"' -f 2)
+want=200
+try 'the style sheet of its error page' code "$url$style"
+want=302
+try 'what is beside the path' code "$url/en/first.html"
+try 'is sent below it' [ "$(get -o /dev/null -w '%{redirect_url}' "$url/en/first.html")" = "$url/docs/own/en/first.html" ]
+try 'with its odd signs' [ "$(get -o /dev/null -w '%{redirect_url}' "$url/a%20b&c%C3%A4")" = "$url/docs/own/a%20b%26c%C3%A4" ]
+try 'and never to another host' [ "$(get -o /dev/null -w '%{redirect_url}' --path-as-is "$url//evil.example")" = "$url/docs/own/evil.example" ]
+try 'a path that only begins like it' code "$url/docs/owner"
+try 'a folder below it' [ "$(get -o /dev/null -w '%{redirect_url}' "$url/docs/own/en")" = "$url/docs/own/en/" ]
+want=404
+try 'a path that climbs out of it' code --path-as-is "$url/docs/own/../../../site.yaml"
+kill -TERM $pid
+wait $pid || bad 'it ends again'
+pid=''
+
 # In a browser: what is saved is painted, in place or by loading again. How fast is the bench's business.
 modules=$BUILD/browser
 if [ -d "$modules/node_modules" ] && command -v node >/dev/null && [ -x "${CHROMIUM:-/usr/bin/chromium}" ]; then

@@ -23,10 +23,10 @@ GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lz -l
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c))
-CLI := $(wildcard calc/cli*.c)
-LUA := $(wildcard calc/lua*.c)
-WASM := $(wildcard calc/wasm*.c)
-CORE := $(filter-out $(CLI) $(LUA) $(WASM),$(wildcard calc/*.c))
+CLI := $(wildcard calc/cli/*.c)
+LUA := $(wildcard calc/lua/*.c)
+WASM := $(wildcard calc/wasm/*.c)
+CORE := $(filter-out $(CLI) $(LUA) $(WASM),$(wildcard calc/*.c calc/*/*.c))
 KERNELS := $(wildcard kernels/*.cu kernels/*.c)
 TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -49,7 +49,7 @@ $(BUILD)/templates $(BUILD)/i18n:
 
 skipped:
 	@$(if $(CORE),:,echo "calc/ is not there: the estimator is skipped")
-	@$(if $(or $(CLI),$(if $(CORE),,1)),:,echo "calc/cli*.c is not there: vramcalc is skipped")
+	@$(if $(or $(CLI),$(if $(CORE),,1)),:,echo "calc/cli/ is not there: vramcalc is skipped")
 	@$(if $(and $(WASM),$(if $(WASM_LD),,1)),echo "wasm-ld is not there: vram.wasm is skipped",:)
 	@$(if $(filter %.cu,$(KERNELS)),$(if $(NVCC),:,echo "nvcc is not there: the probe is skipped"),echo "kernels/*.cu is not there: the probe is skipped")
 
@@ -85,13 +85,13 @@ $(BUILD)/vramcalc: $(call objects,$(CLI)) $(LIBVRAM)
 templates/vram.wasm.js: $(BUILD)/vram.wasm
 	{ printf 'window.vramWasm = "'; base64 -w 0 $<; printf '";\n'; } >$(BUILD)/vram.wasm.js
 	@cmp -s $(BUILD)/vram.wasm.js $@ && touch $@ || cp $(BUILD)/vram.wasm.js $@
-templates/vram.js: calc/vram.js
+templates/vram.js: calc/wasm/vram.js
 	cp $< $@
 
 # Compiled, then linked by wasm-ld itself: with clang as the linker an installed binaryen changes the bytes silently.
 WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN)) -MMD -MP
 # Small, but for the files in which an estimate spends its time.
-$(addprefix $(BUILD)/wasm/calc/,allocator.o player.o mem.o writer.o report.o): WASM_FLAGS += -O2
+$(addprefix $(BUILD)/wasm/calc/,replay/allocator.o replay/player.o base/mem.o base/writer.o replay/report.o): WASM_FLAGS += -O2
 $(BUILD)/wasm/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	clang $(WASM_FLAGS) -c $< -o $@

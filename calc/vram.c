@@ -2,11 +2,11 @@
 
 #include "calc/vram.h"
 
-#include "calc/engine.h"
-#include "calc/gpus.h"
-#include "calc/handle.h"
-#include "calc/presets.h"
-#include "calc/text.h"
+#include "calc/replay/engine.h"
+#include "calc/model/gpus.h"
+#include "calc/model/handle.h"
+#include "calc/model/presets.h"
+#include "calc/base/text.h"
 
 const char *vram_version(void)
 {

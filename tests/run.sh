@@ -5,7 +5,7 @@
 #   BUILD=folder  where the compiled things are (build)
 #   V=1           shows the whole output of what passed too
 # A suite is one of these, found by its place; a new one needs no entry anywhere:
-#   tests/unit/test_*.c   a cmocka program, linked with libgen.a (gen/ but main.c, calc/lua*.c), libvram.a, libraries
+#   tests/unit/test_*.c   a cmocka program, linked with libgen.a (gen/ but main.c, calc/lua/*.c), libvram.a, libraries
 #   tests/spec/spec_*.c   a program, linked alike, that prints the lines below
 #   tests/*.sh, tests/{cli,spec,calc,kernels}/*.sh   a script: likewise
 #   tests/cli/*.txt       "$ command" lines, each followed by what it wants to print (both streams) and, when its

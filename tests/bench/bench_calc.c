@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "calc/allocator.h"
+#include "calc/replay/allocator.h"
 #include "calc/vram.h"
 
 static void *heap_alloc(void *ctx, size_t bytes)

@@ -1,6 +1,6 @@
 // The caching allocator under any order of requests: its sums must stay true.
 
-#include "calc/allocator.h"
+#include "calc/replay/allocator.h"
 #include "tests/fuzz/calc_fuzz.h"
 
 enum { LIVE_MAX = 64 };

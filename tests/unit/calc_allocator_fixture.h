@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "calc/allocator.h"
+#include "calc/replay/allocator.h"
 
 #define MIB UINT64_C(1048576)
 #define DEFAULTS ((struct allocator_config){0})

@@ -1,8 +1,8 @@
 // Three ways to the same numbers, on thousands of random configurations: the peak by the reels'
 // rises, the peak by playing them, and playing tapes on which every layer is written out.
 
-#include "calc/engine.h"
-#include "calc/run.h"
+#include "calc/replay/engine.h"
+#include "calc/replay/run.h"
 #include "tests/unit/calc_fixture.h"
 
 static uint64_t next_random(uint64_t *seed)

@@ -2,7 +2,7 @@
 
 #include "tests/unit/calc_fixture.h"
 
-#include "calc/oom.h"
+#include "calc/answer/oom.h"
 
 // The wordings, as PyTorch printed them (numbers of two reported cases and of our own).
 #define MESSAGE_1_0 "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total capacity; " \

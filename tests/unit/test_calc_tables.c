@@ -2,9 +2,9 @@
 
 #include "tests/unit/calc_fixture.h"
 
-#include "calc/contexts.h"
-#include "calc/gpus.h"
-#include "calc/presets.h"
+#include "calc/model/contexts.h"
+#include "calc/model/gpus.h"
+#include "calc/model/presets.h"
 
 static void test_cards(void **state)
 {

@@ -12,7 +12,7 @@
 #include <lua.h>
 #include <lualib.h>
 
-#include "calc/lua_json.h"
+#include "calc/lua/lua_json.h"
 #include "calc/vram_lua.h"
 
 struct heap {

@@ -15,7 +15,7 @@ export async function open() {
         console.log('skip vram.wasm: it was not built');
         process.exit(0);
     }
-    if (!globalThis.vramOpen) runInThisContext(readFileSync(join(root, 'calc/vram.js'), 'utf8'), 'calc/vram.js');
+    if (!globalThis.vramOpen) runInThisContext(readFileSync(join(root, 'calc/wasm/vram.js'), 'utf8'), 'calc/wasm/vram.js');
     return globalThis.vramOpen(readFileSync(wasmFile));
 }
 

@@ -19,7 +19,7 @@ const configs = readFileSync(join(root, 'tests/calc/parity-configs.txt'), 'utf8'
 const texts = configs.map((config) => flat(config.split(' ')));
 
 const page = `<!doctype html><meta charset="utf-8"><title>parity</title><pre id="out"></pre>
-<script>${readFileSync(join(root, 'calc/vram.js'), 'utf8')}</script>
+<script>${readFileSync(join(root, 'calc/wasm/vram.js'), 'utf8')}</script>
 <script>
 const bytes = Uint8Array.from(atob('${readFileSync(wasmFile).toString('base64')}'), (c) => c.charCodeAt(0));
 vramOpen(bytes).then((calc) => {

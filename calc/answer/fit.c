@@ -1,0 +1,217 @@
+// Does it fit, and with how many sequences: vram_fit and vram_max_batch.
+
+#include "calc/answer/fit.h"
+
+#include "calc/answer/emit.h"
+#include "calc/replay/run.h"
+
+struct vram *fit_probe(struct vram *v)
+{
+    struct vram *probe = vram_new(&v->mem);
+    if (!probe) {
+        err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "no memory for a second configuration");
+        return NULL;
+    }
+    vram_copy(probe, v);
+    return probe;
+}
+
+int fit_error(struct vram *v, const struct vram *probe)
+{
+    const struct vram_message *m = vram_error(probe);
+    return err_set(&v->err, m->code, (struct err_pos){NULL, m->line, m->col}, "%s", m->text);
+}
+
+int fit_try(struct vram *probe, uint64_t enough, struct fit_answer *answer)
+{
+    struct vram_figure process;
+    int rc = run_process(probe, enough, &process);
+    if (rc != VRAM_OK)
+        return rc;
+    const struct vram_gpu *gpu =
+        probe->config.gpu < 0 ? NULL : vram_gpu_at((size_t)probe->config.gpu);
+    enum emit_fit fit = emit_fit_in(&process, gpu ? gpu->memory_bytes : 0);
+    *answer = (struct fit_answer){process.bytes, fit == EMIT_FITS || fit == EMIT_TIGHT,
+                                  fit == EMIT_FITS};
+    return VRAM_OK;
+}
+
+// A batch so large that its sizes overflow does not fit either; any other error is one.
+static int try_batch(struct vram *probe, uint64_t batch, bool *fits)
+{
+    struct fit_answer answer = {0};
+    probe->config.batch_size = batch;
+    probe->has_result = false;
+    int rc = fit_try(probe, 0, &answer);
+    *fits = answer.fits;
+    if (rc == VRAM_EOVERFLOW) {
+        err_clear(&probe->err);
+        return VRAM_OK;
+    }
+    return rc;
+}
+
+// Doubles until it does not fit, then halves the gap. More sequences never take less memory by more than the
+// allocator's slack, so the answer may be a little off the true edge, and what it says has been tried.
+int fit_largest(struct vram *probe, uint64_t limit, uint64_t *batch)
+{
+    uint64_t good = 0, bad = limit + 1, next = 1;
+    bool fits = false;
+    while (good + 1 < bad) {
+        int rc = try_batch(probe, next, &fits);
+        if (rc != VRAM_OK)
+            return rc;
+        if (fits)
+            good = next;
+        else
+            bad = next;
+        if (bad > limit)
+            next = good * 2 <= limit ? good * 2 : limit;
+        else
+            next = good + (bad - good) / 2;
+        if (next == good)
+            break;
+    }
+    *batch = good;
+    return VRAM_OK;
+}
+
+static int need_gpu(struct vram *v)
+{
+    if (v->config.gpu >= 0)
+        return VRAM_OK;
+    return err_set(&v->err, VRAM_EGPU, (struct err_pos){0},
+                   "no card is chosen: give --gpu NAME (`vramcalc gpus` lists them)");
+}
+
+static void fit_json(struct writer *w, const struct vram_result *r, bool fits)
+{
+    struct json j = json_of(w);
+    json_open(&j, NULL, '{');
+    json_str(&j, "schema", VRAM_SCHEMA);
+    json_bool(&j, "fits", fits);
+    json_bool(&j, "within_error_bound", emit_fit_of(r) == EMIT_TIGHT);
+    json_u64(&j, "process_bytes", r->process.bytes);
+    json_u64(&j, "process_low_bytes", r->process.low);
+    json_u64(&j, "process_high_bytes", r->process.high);
+    json_str(&j, "gpu", r->gpu_name);
+    json_u64(&j, "gpu_bytes", r->gpu_bytes);
+    json_close(&j, '}');
+    json_end(&j);
+}
+
+static void fit_text(struct writer *w, const struct vram_result *r, bool fits)
+{
+    writer_str(w, fits ? "fits: " : "does not fit: ");
+    emit_mib_round(w, r->process.bytes);
+    writer_str(w, " MiB needed (");
+    emit_mib_round(w, r->process.low);
+    writer_str(w, " to ");
+    emit_mib_round(w, r->process.high);
+    writer_str(w, "), ");
+    emit_mib_round(w, r->gpu_bytes);
+    writer_f(w, " MiB on the %s%s\n", r->gpu_name,
+             emit_fit_of(r) == EMIT_TIGHT ? "; the margin is smaller than the error bound" : "");
+}
+
+static void fit_table(struct writer *w, const struct vram_result *r, bool fits, bool md)
+{
+    static const char *const names[] = {"gpu", "fits", "process", "low", "high", "card"};
+    struct table t = table_of(w, md);
+    table_head(&t, names, 6, 2);
+    table_str(&t, r->gpu_name);
+    table_str(&t, fits ? "yes" : "no");
+    table_mib(&t, r->process.bytes);
+    table_mib(&t, r->process.low);
+    table_mib(&t, r->process.high);
+    table_mib(&t, r->gpu_bytes);
+    table_end(&t);
+}
+
+int vram_fit(vram *v, bool *fits, enum vram_format format)
+{
+    if (!emit_begin(v, format))
+        return VRAM_EUNSUPPORTED;
+    format = emit_format(format);
+    int rc = need_gpu(v);
+    if (rc == VRAM_OK && !v->has_result)
+        rc = vram_run(v);
+    if (rc != VRAM_OK)
+        return rc;
+    const struct vram_result *r = &v->result;
+    *fits = emit_fit_of(r) != EMIT_TOO_BIG;
+    if (format == VRAM_FORMAT_JSON)
+        fit_json(&v->text, r, *fits);
+    else if (format == VRAM_FORMAT_TEXT)
+        fit_text(&v->text, r, *fits);
+    else
+        fit_table(&v->text, r, *fits, format == VRAM_FORMAT_MD);
+    return emit_done(v);
+}
+
+static void batch_json(struct writer *w, const struct vram *v, uint64_t batch,
+                       uint64_t accumulation, uint64_t process)
+{
+    const struct vram_gpu *gpu = vram_gpu_at((size_t)v->config.gpu);
+    struct json j = json_of(w);
+    json_open(&j, NULL, '{');
+    json_str(&j, "schema", VRAM_SCHEMA);
+    json_u64(&j, "max_batch_size", batch);
+    json_u64(&j, "gradient_accumulation_steps", accumulation);
+    json_u64(&j, "process_bytes", process);
+    json_str(&j, "gpu", gpu->name);
+    json_u64(&j, "gpu_bytes", gpu->memory_bytes);
+    json_close(&j, '}');
+    json_end(&j);
+}
+
+static void batch_text(struct writer *w, const struct vram *v, uint64_t batch,
+                       uint64_t accumulation, uint64_t process)
+{
+    const struct vram_gpu *gpu = vram_gpu_at((size_t)v->config.gpu);
+    writer_f(w, "batch_size = %u\n", batch);
+    if (v->config.task == TASK_TRAIN)
+        writer_f(w,
+                 "gradient_accumulation_steps = %u   # keeps %u sequences a step, or the next "
+                 "number above\n",
+                 accumulation, v->config.batch_size * v->config.gradient_accumulation_steps);
+    writer_str(w, "# ");
+    emit_mib_round(w, process);
+    writer_str(w, " of ");
+    emit_mib_round(w, gpu->memory_bytes);
+    writer_f(w, " MiB on the %s\n", gpu->name);
+}
+
+int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
+{
+    struct fit_answer answer = {0};
+    if (!emit_begin(v, format))
+        return VRAM_EUNSUPPORTED;
+    format = emit_format(format);
+    int rc = need_gpu(v);
+    struct vram *probe = rc == VRAM_OK ? fit_probe(v) : NULL;
+    if (!probe)
+        return rc ? rc : VRAM_ENOMEM;
+    rc = fit_largest(probe, vram_field_find("batch_size")->max, batch);
+    if (rc == VRAM_OK && *batch > 0) {
+        probe->config.batch_size = *batch;
+        rc = fit_try(probe, 0, &answer);
+    }
+    if (rc != VRAM_OK)
+        fit_error(v, probe);
+    vram_free(probe);
+    if (rc != VRAM_OK)
+        return rc;
+    if (*batch == 0)
+        return err_set(
+            &v->err, VRAM_ENOFIT, (struct err_pos){0},
+            "not even batch_size = 1 fits in the %s: `vramcalc advise` says what to change",
+            vram_gpu_at((size_t)v->config.gpu)->name);
+    uint64_t accumulation =
+        (v->config.batch_size * v->config.gradient_accumulation_steps + *batch - 1) / *batch;
+    if (format == VRAM_FORMAT_JSON)
+        batch_json(&v->text, v, *batch, accumulation, answer.process);
+    else
+        batch_text(&v->text, v, *batch, accumulation, answer.process);
+    return emit_done(v);
+}

@@ -1,0 +1,229 @@
+// Products of dimensions: from a configuration to a tensor's shape, and from a size to likely shapes.
+
+#include "calc/answer/oom_shape.h"
+
+#include "calc/answer/oom.h"
+#include "calc/base/size.h"
+
+// The dimensions that shapes are made of.
+enum dim {
+    NO_DIM,
+    DIM_B,
+    DIM_T,
+    DIM_V,
+    DIM_C,
+    DIM_3C,
+    DIM_F,
+    DIM_2F,
+    DIM_H,
+    DIM_HD,
+    DIM_KD,
+    DIM_ROWS,
+    DIM_COUNT
+};
+
+static const char *const DIM_NAMES[DIM_COUNT] = {"",
+                                                 "batch",
+                                                 "sequence",
+                                                 "vocabulary",
+                                                 "width",
+                                                 "3 x width",
+                                                 "feed-forward",
+                                                 "2 x feed-forward",
+                                                 "heads",
+                                                 "heads x head width",
+                                                 "kv heads x head width",
+                                                 "positions"};
+
+// In the order in which they explain a size: the large ones first.
+static const unsigned char SHAPES[][SHAPE_DIMS] = {
+    {DIM_B, DIM_T, DIM_V},  {DIM_B, DIM_H, DIM_T, DIM_T},
+    {DIM_B, DIM_T, DIM_F},  {DIM_B, DIM_T, DIM_3C},
+    {DIM_B, DIM_T, DIM_C},  {DIM_B, DIM_T, DIM_2F},
+    {DIM_B, DIM_T, DIM_HD}, {DIM_B, DIM_T, DIM_KD},
+    {DIM_V, DIM_C},         {DIM_F, DIM_C},
+    {DIM_2F, DIM_C},        {DIM_3C, DIM_C},
+    {DIM_HD, DIM_C},        {DIM_KD, DIM_C},
+    {DIM_C, DIM_C},         {DIM_ROWS, DIM_C},
+    {DIM_B, DIM_H, DIM_T},  {DIM_B, DIM_T},
+};
+
+enum { SHAPE_ROWS = sizeof SHAPES / sizeof *SHAPES };
+
+static const unsigned ELEMENTS[] = {4, 2, 1, 8};
+
+static void fill_dims(const struct vram_config *c, uint64_t dims[DIM_COUNT])
+{
+    uint64_t head = c->head_dim ? c->head_dim : c->n_head ? c->n_embd / c->n_head : 0;
+    uint64_t inner = c->n_inner ? c->n_inner : 4 * c->n_embd;
+    dims[NO_DIM] = 1;
+    dims[DIM_B] = c->batch_size;
+    dims[DIM_T] = c->seq_len ? c->seq_len : c->block_size;
+    dims[DIM_V] = c->vocab_size;
+    dims[DIM_C] = c->n_embd;
+    dims[DIM_3C] = 3 * c->n_embd;
+    dims[DIM_F] = inner;
+    dims[DIM_2F] = 2 * inner;
+    dims[DIM_H] = c->n_head;
+    dims[DIM_HD] = c->n_head * head;
+    dims[DIM_KD] = (c->n_kv_head ? c->n_kv_head : c->n_head) * head;
+    dims[DIM_ROWS] = c->block_size;
+}
+
+uint64_t oom_shape_bytes(const struct oom_shape *s)
+{
+    uint64_t bytes = s->element;
+    for (unsigned i = 0; i < s->dims; i++)
+        bytes = size_mul(bytes, s->dim[i]);
+    return bytes;
+}
+
+static void make(struct oom_shape *out, const unsigned char row[SHAPE_DIMS],
+                 const uint64_t dims[DIM_COUNT], unsigned element)
+{
+    *out = (struct oom_shape){.element = element};
+    for (unsigned i = 0; i < SHAPE_DIMS && row[i]; i++) {
+        out->dim[i] = dims[row[i]];
+        out->name[i] = DIM_NAMES[row[i]];
+        out->dims++;
+    }
+}
+
+bool oom_shape_find(const struct vram_config *c, uint64_t bytes, struct oom_shape *out)
+{
+    uint64_t dims[DIM_COUNT];
+    fill_dims(c, dims);
+    for (unsigned i = 0; i < SHAPE_ROWS; i++)
+        for (unsigned e = 0; e < sizeof ELEMENTS / sizeof *ELEMENTS; e++) {
+            make(out, SHAPES[i], dims, ELEMENTS[e]);
+            if (oom_shape_bytes(out) == bytes)
+                return true;
+        }
+    return false;
+}
+
+void oom_shape_write(struct writer *w, const struct oom_shape *s)
+{
+    for (unsigned i = 0; i < s->dims; i++)
+        writer_f(w, "%u x ", s->dim[i]);
+    writer_u64(w, s->element);
+}
+
+void oom_shape_words(struct writer *w, const struct oom_shape *s)
+{
+    for (unsigned i = 0; i < s->dims; i++)
+        writer_f(w, "%s%s", i ? " x " : "", s->name[i]);
+    writer_str(w, s->element == 4   ? ", four bytes each (float32)"
+                  : s->element == 2 ? ", two bytes each (float16 or bfloat16)"
+                  : s->element == 8 ? ", eight bytes each (int64)"
+                                    : ", one byte each");
+}
+
+// Vocabularies in common use, padded ones included: GPT-2 (nanoGPT, Hugging Face), Llama 3, Llama 2, Qwen, Mistral,
+// Gemma, o200k, cl100k, BERT, Pythia, SmolLM.
+static const uint64_t VOCABS[] = {50304,  50257,  128256, 32000,  151936, 152064, 32768,
+                                  256000, 262144, 49152,  100277, 200019, 30522,  50432};
+static const uint64_t LENGTHS[] = {1024, 2048, 512, 4096, 256, 8192, 128, 16384, 32768};
+static const uint64_t WIDTHS[] = {768, 1024, 2048, 4096, 1280, 1600, 512, 384, 3072, 5120, 8192};
+static const uint64_t HEADS[] = {12, 16, 32, 20, 25, 8, 40, 64};
+
+enum {
+    VOCAB_COUNT = sizeof VOCABS / sizeof *VOCABS,
+    LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS,
+    WIDTH_COUNT = sizeof WIDTHS / sizeof *WIDTHS,
+    HEAD_COUNT = sizeof HEADS / sizeof *HEADS
+};
+
+// A batch such that `rest` bytes for each sequence ask for a segment in the range.
+static bool batch_for(uint64_t rest, uint64_t low, uint64_t high, uint64_t *batch)
+{
+    uint64_t b = rest ? high / rest : 0;
+    for (unsigned back = 0; b > 0 && back < 2; back++, b--) {
+        uint64_t segment = oom_segment(b * rest);
+        if (b <= 1024 && segment >= low && segment <= high) {
+            *batch = b;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_round(uint64_t batch)
+{
+    return (batch & (batch - 1)) == 0 || (batch % 4 == 0 && batch <= 128) || batch < 8;
+}
+
+struct guesses {
+    uint64_t low, high;
+    unsigned left; // to skip
+    struct oom_shape *out;
+};
+
+// Is this shape, with the batch that fits, the wanted guess?
+static bool take(struct guesses *g, struct oom_shape s, unsigned at, bool round)
+{
+    uint64_t rest = s.element, batch;
+    for (unsigned i = 0; i < s.dims; i++)
+        if (i != at)
+            rest = size_mul(rest, s.dim[i]);
+    if (!size_ok(rest) || !batch_for(rest, g->low, g->high, &batch) || is_round(batch) != round ||
+        (!round && batch > 64))
+        return false;
+    s.dim[at] = batch;
+    if (g->left-- > 0)
+        return false;
+    *g->out = s;
+    return true;
+}
+
+static bool guess_logits(struct guesses *g, bool round, unsigned element)
+{
+    for (unsigned v = 0; v < VOCAB_COUNT; v++)
+        for (unsigned t = 0; t < LENGTH_COUNT; t++) {
+            struct oom_shape s = {{0, LENGTHS[t], VOCABS[v]},
+                                  {"batch", "sequence", "vocabulary"},
+                                  3,
+                                  element};
+            unsigned left = g->left;
+            if (take(g, s, 0, round))
+                return true;
+            if (g->left != left)
+                break; // one length a vocabulary: the others are the same number of tokens
+        }
+    return false;
+}
+
+static bool guess_hidden(struct guesses *g, unsigned element)
+{
+    for (unsigned c = 0; c < WIDTH_COUNT; c++)
+        for (unsigned t = 0; t < LENGTH_COUNT; t++) {
+            struct oom_shape s = {{0, LENGTHS[t], 4 * WIDTHS[c]},
+                                  {"batch", "sequence", "feed-forward"},
+                                  3,
+                                  element};
+            if (take(g, s, 0, true))
+                return true;
+        }
+    return false;
+}
+
+static bool guess_scores(struct guesses *g, unsigned element)
+{
+    for (unsigned h = 0; h < HEAD_COUNT; h++)
+        for (unsigned t = 0; t < LENGTH_COUNT; t++) {
+            struct oom_shape s = {{0, HEADS[h], LENGTHS[t], LENGTHS[t]},
+                                  {"batch", "heads", "sequence", "sequence"},
+                                  4,
+                                  element};
+            if (take(g, s, 0, true))
+                return true;
+        }
+    return false;
+}
+
+bool oom_shape_guess(uint64_t low, uint64_t high, unsigned index, struct oom_shape *out)
+{
+    struct guesses g = {low, high, index, out};
+    return guess_logits(&g, true, 4) || guess_logits(&g, true, 2) || guess_hidden(&g, 2) ||
+           guess_scores(&g, 4) || guess_logits(&g, false, 4);
+}

@@ -1,0 +1,196 @@
+// Reads PyTorch's out-of-memory message, in the wordings of 1.x and 2.x.
+
+#include "calc/answer/emit.h"
+#include "calc/answer/oom.h"
+#include "calc/parse/parse.h"
+#include "calc/base/text.h"
+
+enum { KIB = 1024 };
+
+// SRC: c10/cuda/CUDACachingAllocator.cpp. BEFORE: the size stands before the words, AFTER: after them.
+enum side { BEFORE, AFTER };
+
+static const struct phrase {
+    const char *words;
+    enum side side;
+    size_t member;
+} PHRASES[] = {
+    {"ried to allocate", AFTER, offsetof(struct oom_message, tried)},
+    {"total capacity of", AFTER, offsetof(struct oom_message, total)},
+    {"total capacty of", AFTER, offsetof(struct oom_message, total)}, // so in 2.1
+    {"total capacity", BEFORE, offsetof(struct oom_message, total)},
+    {"already allocated", BEFORE, offsetof(struct oom_message, allocated)},
+    {"Of the allocated memory", AFTER, offsetof(struct oom_message, allocated)},
+    {"is free", BEFORE, offsetof(struct oom_message, free)},
+    {"free", BEFORE, offsetof(struct oom_message, free)},
+    {"reserved in total by PyTorch", BEFORE, offsetof(struct oom_message, reserved)},
+    {"cached", BEFORE, offsetof(struct oom_message, reserved)},
+    {"is reserved by PyTorch but unallocated", BEFORE, offsetof(struct oom_message, unallocated)},
+    {"this process has", AFTER, offsetof(struct oom_message, in_use)},
+    {"memory in use", BEFORE, offsetof(struct oom_message, in_use)},
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static struct span skip_space(struct span s)
+{
+    while (s.len > 0 && is_space(s.at[0]))
+        s = span_skip(s, 1);
+    return s;
+}
+
+static uint64_t unit_of(struct span s)
+{
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+    } units[] = {{"bytes", 1},
+                 {"KiB", KIB},
+                 {"MiB", EMIT_MIB},
+                 {"GiB", (uint64_t)EMIT_MIB * KIB},
+                 {"KB", KIB},
+                 {"MB", EMIT_MIB},
+                 {"GB", (uint64_t)EMIT_MIB * KIB},
+                 {"TiB", (uint64_t)EMIT_MIB * KIB * KIB}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (span_starts(s, units[i].name))
+            return units[i].bytes;
+    return 0;
+}
+
+// "6.14 GiB" at the start of s. Two decimal places are what PyTorch prints; fewer widen the range.
+static struct oom_size read_size(struct span s)
+{
+    struct oom_size none = {0, 0, 0, false};
+    uint64_t n = 0, scale = 1;
+    size_t i = 0;
+    bool point = false;
+    s = skip_space(s);
+    for (; i < s.len && ((s.at[i] >= '0' && s.at[i] <= '9') || (s.at[i] == '.' && !point)); i++) {
+        if (s.at[i] == '.') {
+            point = true;
+            continue;
+        }
+        n = n * 10 + (uint64_t)(s.at[i] - '0');
+        scale *= point ? 10 : 1;
+        if (n > 100000000 || scale > 10000)
+            return none;
+    }
+    uint64_t unit = i ? unit_of(skip_space(span_skip(s, i))) : 0;
+    if (unit == 0)
+        return none;
+    uint64_t half = unit / scale / 2;
+    uint64_t bytes = n * unit / scale;
+    return (struct oom_size){bytes, bytes > half ? bytes - half : 0, bytes + half, true};
+}
+
+// The size whose unit ends just before byte `end` of text.
+static struct oom_size read_before(struct span text, size_t end)
+{
+    size_t at = end, words = 0;
+    while (at > 0 && words < 2) {
+        while (at > 0 && is_space(text.at[at - 1]))
+            at--;
+        while (at > 0 && !is_space(text.at[at - 1]) && text.at[at - 1] != ';' &&
+               text.at[at - 1] != '(')
+            at--;
+        words++;
+    }
+    return read_size((struct span){text.at + at, text.len - at});
+}
+
+// Words of the message may be broken over lines by a terminal.
+static size_t find_words(struct span text, const char *words)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        size_t k = i;
+        const char *w = words;
+        for (; *w && k < text.len; w++) {
+            if (*w == ' ') {
+                if (!is_space(text.at[k]))
+                    break;
+                while (k < text.len && is_space(text.at[k]))
+                    k++;
+            } else if (text.at[k++] != *w) {
+                break;
+            }
+        }
+        if (!*w)
+            return i;
+    }
+    return text.len;
+}
+
+static void read_phrase(struct oom_message *m, const struct phrase *p, struct span text)
+{
+    struct oom_size *out = (struct oom_size *)(void *)((char *)m + p->member);
+    size_t at = find_words(text, p->words);
+    if (out->present || at == text.len)
+        return;
+    if (p->side == BEFORE) {
+        *out = read_before(text, at);
+        return;
+    }
+    struct span rest = span_skip(text, at);
+    for (const char *w = p->words; *w; w++) {
+        if (*w != ' ')
+            rest = span_skip(rest, 1);
+        else
+            rest = skip_space(rest);
+    }
+    *out = read_size(rest);
+}
+
+// In a container a process does not know itself by its number ("Process 42 has"); one that uses less than this one's
+// tensors take is another.
+static void check_in_use(struct oom_message *m)
+{
+    uint64_t tensors = m->allocated.present ? m->allocated.low : 0;
+    if (m->in_use.high < tensors + (m->unallocated.present ? m->unallocated.low : 0))
+        m->in_use.present = false;
+}
+
+int oom_parse(struct oom_message *m, struct err *e, const char *text, size_t len)
+{
+    struct span all = {text, len};
+    size_t start = find_words(all, "out of memory");
+    *m = (struct oom_message){.modern = false};
+    if (start == len)
+        return err_set(e, VRAM_EPARSE, (struct err_pos){NULL, 1, 1},
+                       "no `out of memory` here: give the whole last line of the error");
+    // the last such line is the one that ended the run
+    struct span message = span_skip(all, start);
+    for (size_t more = find_words(span_skip(message, 1), "out of memory"); more + 1 < message.len;
+         more = find_words(span_skip(message, 1), "out of memory")) {
+        struct span next = span_skip(message, more + 1);
+        if (find_words(next, "ried to allocate") == next.len)
+            break;
+        message = next;
+    }
+    for (size_t i = 0; i < sizeof PHRASES / sizeof *PHRASES; i++)
+        read_phrase(m, &PHRASES[i], message);
+    if (!m->tried.present) // quoted the other way round
+        for (size_t i = 0; i < sizeof PHRASES / sizeof *PHRASES; i++)
+            read_phrase(m, &PHRASES[i], all);
+    check_in_use(m);
+    m->modern = find_words(message, "Of the allocated memory") < message.len;
+    if (!m->tried.present)
+        return err_set(
+            e, VRAM_EPARSE, err_pos_of(NULL, text, (size_t)(message.at - text)),
+            "the message does not say what it `Tried to allocate`: no size, nothing to explain");
+    return VRAM_OK;
+}
+
+// SRC: c10/cuda/CUDACachingAllocator.cpp, get_allocation_size: 2 MiB up to 1 MiB, 20 MiB below 10 MiB, else steps of 2 MiB
+uint64_t oom_segment(uint64_t bytes)
+{
+    uint64_t r = (bytes + 511) / 512 * 512;
+    if (r <= EMIT_MIB)
+        return 2 * EMIT_MIB;
+    if (r < 10 * EMIT_MIB)
+        return 20 * EMIT_MIB;
+    return (r + 2 * EMIT_MIB - 1) / (2 * EMIT_MIB) * (2 * EMIT_MIB);
+}

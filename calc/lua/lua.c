@@ -1,0 +1,451 @@
+// The Lua binding: tables in, tables out. Results pass through the library's JSON, so that every face says the same.
+
+#include "calc/vram_lua.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calc/lua/lua_json.h"
+#include "calc/vram.h"
+
+#define HANDLE "vram.handle"
+
+// ---- memory and the handle ---------------------------------------------------------------------
+
+static void *state_alloc(void *ctx, size_t bytes)
+{
+    void *ud;
+    lua_Alloc alloc = lua_getallocf(ctx, &ud);
+    return alloc(ud, NULL, LUA_TUSERDATA, bytes);
+}
+
+static void state_free(void *ctx, void *ptr, size_t bytes)
+{
+    void *ud;
+    lua_Alloc alloc = lua_getallocf(ctx, &ud);
+    alloc(ud, ptr, bytes, 0);
+}
+
+static lua_State *main_thread(lua_State *L)
+{
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    lua_State *main = lua_tothread(L, -1);
+    lua_pop(L, 1);
+    return main;
+}
+
+static int handle_close(lua_State *L)
+{
+    vram **box = luaL_checkudata(L, 1, HANDLE);
+    vram_free(*box);
+    *box = NULL;
+    return 0;
+}
+
+// A new handle in a box that frees it; the box is left on the stack.
+static vram *handle_push(lua_State *L)
+{
+    vram **box = lua_newuserdatauv(L, sizeof *box, 0);
+    *box = NULL;
+    luaL_setmetatable(L, HANDLE);
+    struct vram_mem mem = {state_alloc, state_free, main_thread(L)};
+    *box = vram_new(&mem);
+    if (!*box)
+        luaL_error(L, "vram: not enough memory");
+    return *box;
+}
+
+static const char *function_name(lua_State *L)
+{
+    return lua_tostring(L, lua_upvalueindex(1));
+}
+
+// Raises the handle's error, with the key that caused it where there is one.
+static void raise(lua_State *L, const vram *v, const char *key)
+{
+    const struct vram_message *m = vram_error(v);
+    const char *where = "";
+    if (m->line)
+        where = lua_pushfstring(L, " (%s:%d:%d)", m->file ? m->file : "text", (int)m->line, (int)m->col);
+    if (key)
+        luaL_error(L, "vram.%s: %s: %s%s", function_name(L), key, m->text, where);
+    luaL_error(L, "vram.%s: %s%s", function_name(L), m->text, where);
+}
+
+// ---- configurations ----------------------------------------------------------------------------
+
+// The value at the top of the stack as text for vram_set. A whole float is written without a point.
+static const char *value_text(lua_State *L, const char *key)
+{
+    switch (lua_type(L, -1)) {
+    case LUA_TBOOLEAN:
+        return lua_toboolean(L, -1) ? "true" : "false";
+    case LUA_TNUMBER: {
+        int whole;
+        lua_Integer n = lua_tointegerx(L, -1, &whole);
+        if (whole)
+            return lua_pushfstring(L, "%I", (LUAI_UACINT)n);
+        return luaL_tolstring(L, -1, NULL);
+    }
+    case LUA_TSTRING:
+        return lua_tostring(L, -1);
+    default:
+        luaL_error(L, "vram.%s: %s: a number, a string or a boolean is needed, not a %s", function_name(L), key,
+                   luaL_typename(L, -1));
+        return NULL;
+    }
+}
+
+static void set_key(lua_State *L, vram *v, int table, const char *key)
+{
+    int top = lua_gettop(L);
+    if (lua_getfield(L, table, key) != LUA_TNIL && vram_set(v, key, value_text(L, key)))
+        raise(L, v, key);
+    lua_settop(L, top);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Sets the table's fields: mode, because a preset looks at it, preset, because it sets others, gpu, then the rest by
+// name, so that the same table always gives the same error.
+static void set_table(lua_State *L, vram *v, int table)
+{
+    static const char *const first[] = {"mode", "preset", "gpu"};
+    size_t count = 0;
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING)
+            luaL_error(L, "vram.%s: the fields of a configuration have names, [%s] has none", function_name(L),
+                       luaL_tolstring(L, -2, NULL));
+        count++;
+    }
+    const char **keys = lua_newuserdatauv(L, (count + 1) * sizeof *keys, 0);
+    size_t n = 0;
+    for (lua_pushnil(L); n < count && lua_next(L, table); lua_pop(L, 1))
+        keys[n++] = lua_tostring(L, -2);
+    qsort(keys, n, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        set_key(L, v, table, first[i]);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(keys[i], "mode") != 0 && strcmp(keys[i], "preset") != 0 && strcmp(keys[i], "gpu") != 0)
+            set_key(L, v, table, keys[i]);
+}
+
+// Argument arg as a configuration in a handle, which stays on the stack. No argument: the defaults.
+static vram *handle_for(lua_State *L, int arg)
+{
+    int type = lua_type(L, arg);  // before the handle takes the place of an argument that is not there
+    vram *v = handle_push(L);
+    if (type == LUA_TSTRING) {
+        size_t len;
+        const char *text = lua_tolstring(L, arg, &len);
+        if (vram_parse(v, VRAM_KIND_FLAT, text, len, NULL))
+            raise(L, v, NULL);
+    } else if (type != LUA_TNONE && type != LUA_TNIL) {
+        luaL_checktype(L, arg, LUA_TTABLE);
+        set_table(L, v, arg);
+    }
+    return v;
+}
+
+static int push_json(lua_State *L, vram *v, int code)
+{
+    size_t len;
+    if (code)
+        raise(L, v, NULL);
+    const char *text = vram_text(v, &len);
+    if (!lua_json_push(L, text, len))
+        return luaL_error(L, "vram.%s: the library's JSON cannot be read", function_name(L));
+    return 1;
+}
+
+// ---- functions ---------------------------------------------------------------------------------
+
+static int f_estimate(lua_State *L)
+{
+    vram *v = handle_for(L, 1);
+    int code = vram_run(v);
+    return push_json(L, v, code ? code : vram_emit(v, VRAM_FORMAT_JSON));
+}
+
+static int f_compare(lua_State *L)
+{
+    vram *v = handle_for(L, 1);
+    return push_json(L, v, vram_compare(v, VRAM_FORMAT_JSON));
+}
+
+static int f_advise(lua_State *L)
+{
+    vram *v = handle_for(L, 1);
+    return push_json(L, v, vram_advise(v, VRAM_FORMAT_JSON));
+}
+
+static int f_fit(lua_State *L)
+{
+    bool fits;
+    vram *v = handle_for(L, 1);
+    return push_json(L, v, vram_fit(v, &fits, VRAM_FORMAT_JSON));
+}
+
+static int f_max_batch(lua_State *L)
+{
+    uint64_t batch;
+    vram *v = handle_for(L, 1);
+    if (vram_max_batch(v, &batch, VRAM_FORMAT_JSON))
+        raise(L, v, NULL);
+    lua_pushinteger(L, (lua_Integer)batch);
+    return 1;
+}
+
+static int f_live_peak(lua_State *L)
+{
+    uint64_t bytes;
+    vram *v = handle_for(L, 1);
+    if (vram_live_peak(v, &bytes))
+        raise(L, v, NULL);
+    lua_pushinteger(L, (lua_Integer)bytes);
+    return 1;
+}
+
+static int f_step_seconds(lua_State *L)
+{
+    double seconds;
+    vram *v = handle_for(L, 1);
+    if (vram_step_seconds(v, &seconds))
+        raise(L, v, NULL);
+    lua_pushnumber(L, seconds);
+    return 1;
+}
+
+static int f_explain_oom(lua_State *L)
+{
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    bool with_config = !lua_isnoneornil(L, 2);
+    vram *v = handle_for(L, 2);
+    return push_json(L, v, vram_explain_oom(v, text, len, with_config, VRAM_FORMAT_JSON));
+}
+
+static int push_text(lua_State *L, vram *v, int code)
+{
+    size_t len;
+    if (code)
+        raise(L, v, NULL);
+    const char *text = vram_text(v, &len);
+    lua_pushlstring(L, text, len);
+    return 1;
+}
+
+static int f_emit(lua_State *L)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        VRAM_FORMATS(X)
+#undef X
+        NULL};
+    int format = luaL_checkoption(L, 2, "text", names);
+    vram *v = handle_for(L, 1);
+    int code = vram_run(v);
+    return push_text(L, v, code ? code : vram_emit(v, (enum vram_format)format));
+}
+
+static int f_timeline(lua_State *L)
+{
+    vram *v = handle_for(L, 1);
+    return push_text(L, v, vram_emit_timeline(v, VRAM_FORMAT_SVG));
+}
+
+static int f_config(lua_State *L)
+{
+    static const char *const names[] = {
+#define X(id, name, text) name,
+        VRAM_KINDS(X)
+#undef X
+        NULL};
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    int kind = luaL_checkoption(L, 2, "flat", names);
+    vram *v = handle_push(L);
+    int code = vram_parse(v, (enum vram_kind)kind, text, len, NULL);
+    return push_json(L, v, code ? code : vram_emit_config(v, VRAM_FORMAT_JSON));
+}
+
+static void set_integer(lua_State *L, const char *key, uint64_t n)
+{
+    lua_pushinteger(L, (lua_Integer)n);
+    lua_setfield(L, -2, key);
+}
+
+static void set_string(lua_State *L, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    lua_pushstring(L, text);
+    lua_setfield(L, -2, key);
+}
+
+static void set_boolean(lua_State *L, const char *key, bool yes)
+{
+    lua_pushboolean(L, yes);
+    lua_setfield(L, -2, key);
+}
+
+static int f_params(lua_State *L)
+{
+    struct vram_param p;
+    vram *v = handle_for(L, 1);
+    if (vram_check(v))
+        raise(L, v, NULL);
+    lua_newtable(L);
+    for (uint64_t i = 0; vram_param_at(v, i, &p) == VRAM_OK; i++) {
+        lua_createtable(L, 0, 7);
+        set_string(L, "name", p.name);
+        if (p.block >= 0)
+            set_integer(L, "block", (uint64_t)p.block);
+        set_integer(L, "rows", p.rows);
+        set_integer(L, "cols", p.cols);
+        set_integer(L, "bytes", p.bytes);
+        set_boolean(L, "decayed", p.decayed);
+        set_boolean(L, "trained", p.trained);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static void push_event(lua_State *L, const struct vram_event *e)
+{
+    lua_createtable(L, 0, 9);
+    set_integer(L, "bytes", e->bytes);
+    set_integer(L, "live", e->live);
+    set_integer(L, "id", e->id);
+    set_boolean(L, "is_free", e->is_free);
+    if (e->block >= 0)
+        set_integer(L, "block", (uint64_t)e->block);
+    set_string(L, "name", e->name);
+    set_string(L, "op", e->op);
+    set_string(L, "phase", e->phase);
+    set_string(L, "category", vram_category_name(e->category));
+}
+
+// The walk must not be left by an error in the middle of the library: errors are caught here and
+// raised again when it has returned.
+struct walk {
+    lua_State *L;
+    lua_Integer count;
+    int function;  // stack index, 0 to collect
+};
+
+enum { WALK_STOPPED = 1, WALK_FAILED = 2 };
+
+static int walk_step(lua_State *L)
+{
+    struct walk *w = lua_touserdata(L, 1);
+    push_event(L, lua_touserdata(L, 2));
+    if (!w->function) {
+        lua_rawseti(L, 3, ++w->count);
+        return 0;
+    }
+    lua_pushvalue(L, 3);
+    lua_insert(L, -2);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+static int walk_event(void *ctx, const struct vram_event *e)
+{
+    struct walk *w = ctx;
+    lua_State *L = w->L;
+    lua_pushcfunction(L, walk_step);
+    lua_pushlightuserdata(L, w);
+    lua_pushlightuserdata(L, (void *)e);
+    lua_pushvalue(L, w->function ? w->function : -4);
+    if (lua_pcall(L, 3, w->function ? 1 : 0, 0) != LUA_OK)
+        return WALK_FAILED;
+    if (!w->function)
+        return 0;
+    bool stop = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return stop ? WALK_STOPPED : 0;
+}
+
+static int f_trace(lua_State *L)
+{
+    struct walk w = {.L = L, .function = lua_isnoneornil(L, 2) ? 0 : 2};
+    if (w.function)
+        luaL_checktype(L, 2, LUA_TFUNCTION);
+    vram *v = handle_for(L, 1);
+    luaL_checkstack(L, 8, NULL);
+    if (!w.function)
+        lua_newtable(L);
+    int code = vram_trace(v, walk_event, &w);
+    if (code == WALK_FAILED)
+        return lua_error(L);
+    if (code && code != WALK_STOPPED)
+        raise(L, v, NULL);
+    return w.function ? 0 : 1;
+}
+
+static void push_gpu(lua_State *L, const struct vram_gpu *g)
+{
+    lua_createtable(L, 0, 10);
+    set_string(L, "name", g->name);
+    set_integer(L, "memory_bytes", g->memory_bytes);
+    set_integer(L, "bandwidth_mb_s", g->bandwidth_mb_s);
+    set_integer(L, "fp16_gflops", g->fp16_gflops);
+    set_integer(L, "bf16_gflops", g->bf16_gflops);
+    set_integer(L, "fp32_gflops", g->fp32_gflops);
+    set_integer(L, "compute_capability", g->compute_capability);
+    set_integer(L, "sm_count", g->sm_count);
+    set_string(L, "source", g->source);
+}
+
+static int f_gpu(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1);
+    const struct vram_gpu *g = vram_gpu_find(name);
+    if (!g)
+        return luaL_error(L, "vram.gpu: no GPU is called '%s'", name);
+    push_gpu(L, g);
+    return 1;
+}
+
+static int f_gpus(lua_State *L)
+{
+    const struct vram_gpu *g;
+    lua_newtable(L);
+    for (size_t i = 0; (g = vram_gpu_at(i)); i++) {
+        push_gpu(L, g);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+int luaopen_vram(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"estimate", f_estimate}, {"live_peak", f_live_peak},
+        {"step_seconds", f_step_seconds}, {"params", f_params},
+        {"trace", f_trace}, {"compare", f_compare}, {"advise", f_advise}, {"fit", f_fit},
+        {"max_batch", f_max_batch}, {"explain_oom", f_explain_oom}, {"config", f_config},
+        {"gpu", f_gpu}, {"gpus", f_gpus}, {"emit", f_emit}, {"timeline", f_timeline},
+        {NULL, NULL}};
+    luaL_newmetatable(L, HANDLE);
+    lua_pushcfunction(L, handle_close);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__gc");
+    lua_setfield(L, -2, "__close");
+    lua_pop(L, 1);
+    lua_newtable(L);
+    for (const luaL_Reg *f = functions; f->name; f++) {
+        lua_pushstring(L, f->name);
+        lua_pushcclosure(L, f->func, 1);
+        lua_setfield(L, -2, f->name);
+    }
+    lua_pushstring(L, vram_version());
+    lua_setfield(L, -2, "version");
+    return 1;
+}

@@ -1,0 +1,60 @@
+// The CUDA context by card, from the published figures in contexts.def.
+
+#include "calc/model/contexts.h"
+
+#include "calc/base/text.h"
+
+enum { MIB = 1048576 };
+enum loading { LAZY, EAGER };
+
+#ifdef __wasm__
+#define PROSE(text) ""
+#else
+#define PROSE(text) text
+#endif
+
+static const struct context_row ROWS[] = {
+#define CONTEXT(card, loading, low, high, source, what) \
+    {card, loading == EAGER, low, high, PROSE(source), PROSE(what)},
+#include "calc/model/contexts.def"
+#undef CONTEXT
+};
+
+bool context_at(size_t index, struct context_row *out)
+{
+    if (index >= sizeof ROWS / sizeof *ROWS)
+        return false;
+    *out = ROWS[index];
+    return true;
+}
+
+static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t high,
+                 const char *why)
+{
+    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, why};
+}
+
+// A card's own published figure is taken as it is, with the common range around it: drivers differ.
+static const struct context_row *row_of_card(int32_t gpu)
+{
+    const struct vram_gpu *card = gpu < 0 ? NULL : vram_gpu_at((size_t)gpu);
+    for (size_t i = 0; card && i < sizeof ROWS / sizeof *ROWS; i++)
+        if (!ROWS[i].eager && ROWS[i].card[0] &&
+            text_equal(card->name, text_len(card->name), ROWS[i].card))
+            return &ROWS[i];
+    return NULL;
+}
+
+void context_figure(const struct vram_config *c, struct vram_figure *out)
+{
+    const struct context_row *row = row_of_card(c->gpu);
+    if (c->context_mib) {
+        fill(out, c->context_mib, c->context_mib, c->context_mib, "given as context_mib");
+    } else if (row && row->low_mib > CONTEXT_MIB) {
+        fill(out, row->low_mib, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB,
+             "published for this card; drivers differ");
+    } else {
+        fill(out, CONTEXT_MIB, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB,
+             "lazy module loading; grows with the card's multiprocessors and the CUDA version");
+    }
+}

@@ -1,0 +1,24 @@
+// The CUDA context: memory of the process that the allocator never sees.
+
+#ifndef CALC_CONTEXTS_H
+#define CALC_CONTEXTS_H
+
+#include "calc/model/model.h"
+#include "calc/vram.h"
+
+enum { CONTEXT_MIB = 300, CONTEXT_LOW_MIB = 200, CONTEXT_HIGH_MIB = 430 };
+
+// The context's figure with its range. context_mib of the configuration wins; else the card's own
+// measurement, where there is one for lazy loading; else the default.
+void context_figure(const struct vram_config *c, struct vram_figure *out);
+
+// A row of contexts.def; false past the end. Texts are "" where sources are left out.
+struct context_row {
+    const char *card;
+    bool eager;
+    uint32_t low_mib, high_mib;
+    const char *source, *what;
+};
+bool context_at(size_t index, struct context_row *out);
+
+#endif

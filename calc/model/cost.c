@@ -1,0 +1,65 @@
+// Operations of a training step, for the predicted slowdown of a change.
+
+#include "calc/model/cost.h"
+
+#include "calc/model/handle.h"
+#include "calc/vram.h"
+
+// An assumption for ratios: what well-fed training reaches. SRC: nanoGPT's own mfu lines stand at 0.3 to 0.5
+static const double REACHED = 0.4;
+
+void cost_of(struct cost *out, const struct model *m)
+{
+    const struct vram_config *c = &m->c;
+    double tokens = (double)m->tokens, width = (double)c->n_embd, layers = (double)c->n_layer;
+    double seq = (double)(c->seq_len ? c->seq_len : c->block_size);
+    double head = width * (double)c->vocab_size, rows = head;
+    if (c->family == FAMILY_GPT2)
+        rows += width * (double)c->block_size;
+    if (!c->tie_embeddings)
+        rows += head;
+    double blocks = (double)m->params - rows;
+    if (c->n_expert > c->n_expert_active)
+        blocks *= (double)c->n_expert_active / (double)c->n_expert;
+    out->micro_steps = (double)c->gradient_accumulation_steps;
+    // two operations a weight and token; attention: q k and scores v, two operations each, half of it causal
+    out->block_forward = tokens * out->micro_steps * (2 * blocks + 2 * layers * width * seq);
+    out->head_forward = tokens * out->micro_steps * 2 * head;
+    out->flops = 3 * (out->block_forward + out->head_forward);
+    if (c->checkpointing == CHECKPOINTING_BLOCK)
+        out->flops += out->block_forward;
+    if (c->checkpointing == CHECKPOINTING_EVERY)
+        out->flops += out->block_forward / (double)c->checkpoint_every;
+    if (c->cross_entropy == CROSS_ENTROPY_CCE)
+        out->flops += out->head_forward;
+    double bytes = c->dtype == DTYPE_FLOAT32 ? 4 : 2;
+    out->weight_bytes = out->micro_steps * (double)m->params * (3 * bytes + 2 * 4);
+}
+
+double cost_seconds(const struct cost *c, const struct vram_config *config)
+{
+    const struct vram_gpu *gpu =
+        config->gpu < 0 ? vram_gpu_find("RTX 4070") : vram_gpu_at((size_t)config->gpu);
+    double rate = (double)(config->dtype == DTYPE_FLOAT32 ? gpu->fp32_gflops : gpu->fp16_gflops);
+    if (rate < (double)gpu->fp32_gflops)
+        rate = (double)gpu->fp32_gflops;
+    return c->flops / (rate * 1e9 * REACHED) +
+           c->weight_bytes / ((double)gpu->bandwidth_mb_s * 1e6);
+}
+
+int vram_step_seconds(struct vram *v, double *seconds)
+{
+    struct model m;
+    struct cost cost;
+    err_clear(&v->err);
+    int code = vram_check(v);
+    if (code == VRAM_OK && v->config.task != TASK_TRAIN)
+        code = err_set(&v->err, VRAM_EUNSUPPORTED, (struct err_pos){0}, "inference has no training step; set task=train");
+    if (code == VRAM_OK)
+        code = model_make(&m, &v->config, &v->err);
+    if (code != VRAM_OK)
+        return code;
+    cost_of(&cost, &m);
+    *seconds = cost_seconds(&cost, &v->config);
+    return VRAM_OK;
+}

@@ -1,0 +1,164 @@
+// The table of cards: lookup by number and by any of the names that people and drivers use.
+
+#include "calc/model/gpus.h"
+
+#include "calc/base/err.h"
+#include "calc/base/text.h"
+
+enum { MIB = 1048576, GPU_KEY_MAX = 40 };
+
+// Addresses and remarks stay out of the page's build: they are half of the table's bytes.
+#ifdef __wasm__
+#define ADDRESS(id) NULL
+#define REMARK(id) ""
+#else
+#define GPU_SOURCE(id, address, what) \
+    static const char ADDRESS_##id[] = address; \
+    static const char REMARK_##id[] = what;
+#include "calc/model/gpus.def"
+#undef GPU_SOURCE
+#define ADDRESS(id) ADDRESS_##id
+#define REMARK(id) REMARK_##id
+#endif
+
+static const struct vram_gpu GPUS[] = {
+#define GPU(name, arch, cc, sms, mib, basis, mem_src, bandwidth, fp16, bf16, fp32, src) \
+    {name, (uint64_t)mib * MIB, bandwidth, fp16, bf16, fp32, cc, sms, ADDRESS(src)},
+#include "calc/model/gpus.def"
+#undef GPU
+};
+
+enum { GPU_COUNT = sizeof GPUS / sizeof *GPUS };
+
+enum basis { NOMINAL, REPORTED };
+
+#ifndef __wasm__
+static const struct gpu_more MORE[] = {
+#define GPU(name, arch, cc, sms, mib, basis, mem_src, bandwidth, fp16, bf16, fp32, src) \
+    {arch, basis == REPORTED, ADDRESS(mem_src), REMARK(mem_src), REMARK(src)},
+#include "calc/model/gpus.def"
+#undef GPU
+};
+#else
+static const struct gpu_more MORE[] = {
+#define GPU(name, arch, cc, sms, mib, basis, mem_src, bandwidth, fp16, bf16, fp32, src) \
+    {"", basis == REPORTED, "", "", ""},
+#include "calc/model/gpus.def"
+#undef GPU
+};
+#endif
+
+static const struct alias {
+    const char *other, *name;
+} ALIASES[] = {
+#define GPU_ALIAS(other, name) {other, name},
+#include "calc/model/gpus.def"
+#undef GPU_ALIAS
+};
+
+// A name with the noise taken out: "NVIDIA GeForce RTX 4070" -> "4070".
+struct key {
+    char text[GPU_KEY_MAX];
+    size_t len;
+};
+
+static const char *const NOISE[] = {"nvidia", "geforce",  "rtx",    "gtx", "tesla",     "quadro",
+                                    "amd",    "instinct", "radeon", "gpu", "generation"};
+
+static bool is_noise(const char *word, size_t len)
+{
+    for (size_t i = 0; i < sizeof NOISE / sizeof *NOISE; i++)
+        if (text_equal_nocase(word, len, NOISE[i]))
+            return true;
+    return false;
+}
+
+static bool is_gap(char c)
+{
+    return c == ' ' || c == '-' || c == '_' || c == '\t';
+}
+
+static void key_add(struct key *k, const char *word, size_t len)
+{
+    // "rtx4070": the maker's letters without a gap
+    if (len > 3 && (text_equal_nocase(word, 3, "rtx") || text_equal_nocase(word, 3, "gtx"))) {
+        word += 3;
+        len -= 3;
+    }
+    for (size_t i = 0; i < len && k->len < GPU_KEY_MAX; i++) {
+        char c = word[i];
+        k->text[k->len++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+}
+
+static struct key key_of(const char *name, size_t len)
+{
+    struct key k = {{0}, 0};
+    for (size_t i = 0; i < len;) {
+        size_t start = i;
+        while (i < len && !is_gap(name[i]))
+            i++;
+        if (i > start && !is_noise(name + start, i - start))
+            key_add(&k, name + start, i - start);
+        while (i < len && is_gap(name[i]))
+            i++;
+    }
+    return k;
+}
+
+static bool key_is(const struct key *k, const char *name)
+{
+    struct key other = key_of(name, text_len(name));
+    if (other.len != k->len)
+        return false;
+    for (size_t i = 0; i < k->len; i++)
+        if (other.text[i] != k->text[i])
+            return false;
+    return true;
+}
+
+static int find_key(const struct key *k)
+{
+    for (int i = 0; i < GPU_COUNT; i++)
+        if (key_is(k, GPUS[i].name))
+            return i;
+    return -1;
+}
+
+int gpu_index(const char *name, size_t len)
+{
+    struct key k = key_of(name, len);
+    if (k.len == 0)
+        return -1;
+    int found = find_key(&k);
+    for (size_t i = 0; found < 0 && i < sizeof ALIASES / sizeof *ALIASES; i++)
+        if (key_is(&k, ALIASES[i].other)) {
+            struct key real = key_of(ALIASES[i].name, text_len(ALIASES[i].name));
+            found = find_key(&real);
+        }
+    return found;
+}
+
+const char *gpu_nearest(const char *name, size_t len)
+{
+    const char *names[GPU_COUNT];
+    for (int i = 0; i < GPU_COUNT; i++)
+        names[i] = GPUS[i].name;
+    return err_nearest(name, len, names, GPU_COUNT);
+}
+
+struct gpu_more gpu_more_at(size_t index)
+{
+    return index < GPU_COUNT ? MORE[index] : (struct gpu_more){"", false, "", "", ""};
+}
+
+const struct vram_gpu *vram_gpu_at(size_t index)
+{
+    return index < GPU_COUNT ? &GPUS[index] : NULL;
+}
+
+const struct vram_gpu *vram_gpu_find(const char *name)
+{
+    int i = name ? gpu_index(name, text_len(name)) : -1;
+    return i < 0 ? NULL : &GPUS[i];
+}

@@ -1,0 +1,251 @@
+// Owns the list of parameter tensors: which ones a family has, in the order in which its code
+// registers them.
+
+#include "calc/model/layout.h"
+
+#include "calc/base/mem.h"
+#include "calc/base/size.h"
+#include "calc/model/names.h"
+
+struct layout_row {
+    uint16_t number;
+    uint8_t role, part, shape;
+    uint64_t rows, cols;
+};
+
+static void layout_put(struct layout_param *list, uint8_t *count, struct layout_row r, bool trained)
+{
+    list[(*count)++] = (struct layout_param){r.number,   r.role,  r.part, r.shape,
+                                             r.cols > 0, trained, r.rows, r.cols};
+}
+
+static void layout_before(struct layout *l, bool trained, struct layout_row r)
+{
+    layout_put(l->before, &l->before_count, r, trained);
+}
+
+static void layout_after(struct layout *l, bool trained, struct layout_row r)
+{
+    layout_put(l->after, &l->after_count, r, trained);
+}
+
+static void layout_block(struct layout *l, bool trained, struct layout_row r)
+{
+    layout_put(l->block, &l->block_count, r, trained);
+}
+
+// Which linear layers carry adapters.
+static bool layout_adapted(const struct model *m, uint16_t number)
+{
+    if (m->c.lora_rank == 0)
+        return false;
+    switch (m->c.lora_targets) {
+    case LORA_TARGETS_QV:
+        return number == P_Q || number == P_V || number == P_QKV;
+    case LORA_TARGETS_ATTENTION:
+        return number >= P_QKV && number <= P_O;
+    default:
+        return number >= P_QKV && number <= P_DOWN;
+    }
+}
+
+// The shape of an adapter's matrix by the width that it touches.
+static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint16_t number)
+{
+    bool wide_in = number == P_O || number == P_DOWN;  // the inner width is on the input side
+    bool inner = output_side != wide_in;
+    if (!inner)
+        return SHAPE_A_C;
+    return weight_shape == SHAPE_W_FF    ? SHAPE_A_FF
+           : weight_shape == SHAPE_W_KV  ? SHAPE_A_KV
+           : weight_shape == SHAPE_W_QKV ? SHAPE_A_QKV
+                                         : SHAPE_A_Q;
+}
+
+// A linear layer of a block: weight, bias, and adapters where they are asked for.
+static void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
+                          uint8_t bias_shape)
+{
+    bool full = m->c.lora_rank == 0;
+    layout_block(l, full, r);
+    if (bias_shape)
+        layout_block(l, full,
+                     (struct layout_row){(uint16_t)(r.number + LAYOUT_BIAS), r.role, PART_BIAS,
+                                         bias_shape, r.rows, 0});
+    if (!layout_adapted(m, r.number))
+        return;
+    layout_block(l, true,
+                 (struct layout_row){(uint16_t)(r.number + LAYOUT_A), r.role, PART_A,
+                                     layout_adapter_shape(r.shape, false, r.number), m->c.lora_rank,
+                                     r.cols});
+    layout_block(l, true,
+                 (struct layout_row){(uint16_t)(r.number + LAYOUT_B), r.role, PART_B,
+                                     layout_adapter_shape(r.shape, true, r.number), r.rows,
+                                     m->c.lora_rank});
+}
+
+static bool layout_norm_bias(const struct model *m)
+{
+    return !(m->features & HAS_RMS_NORM) && (m->c.bias || (m->features & HAS_ALL_BIASES));
+}
+
+static void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
+{
+    bool full = m->c.lora_rank == 0;
+    layout_block(l, full, (struct layout_row){number, role, PART_WEIGHT, SHAPE_C, m->c.n_embd, 0});
+    if (layout_norm_bias(m))
+        layout_block(l, full,
+                     (struct layout_row){(uint16_t)(number + LAYOUT_BIAS), role, PART_BIAS, SHAPE_C,
+                                         m->c.n_embd, 0});
+}
+
+static void layout_head_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
+{
+    layout_block(l, m->c.lora_rank == 0,
+                 (struct layout_row){number, role, PART_WEIGHT, SHAPE_HEAD, m->c.head_dim, 0});
+}
+
+static void layout_attention(struct layout *l, const struct model *m)
+{
+    uint64_t q = m->c.n_head * m->c.head_dim, k = m->c.n_kv_head * m->c.head_dim, c = m->c.n_embd;
+    bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
+    bool some = all || m->c.attention_bias || (m->features & HAS_QKV_BIAS);
+    if (m->features & HAS_FUSED_QKV) {
+        layout_linear(
+            l, m, (struct layout_row){P_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_QKV, q + 2 * k, c},
+            some ? SHAPE_B_QKV : 0);
+    } else {
+        layout_linear(l, m, (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT, SHAPE_W_Q, q, c},
+                      some ? SHAPE_B_Q : 0);
+        layout_linear(l, m, (struct layout_row){P_K, ROLE_K, PART_WEIGHT, SHAPE_W_KV, k, c},
+                      some ? SHAPE_B_KV : 0);
+        layout_linear(l, m, (struct layout_row){P_V, ROLE_V, PART_WEIGHT, SHAPE_W_KV, k, c},
+                      some ? SHAPE_B_KV : 0);
+    }
+    if (m->features & HAS_HEAD_NORM) {
+        layout_head_norm(l, m, P_Q_NORM, ROLE_Q_NORM);
+        layout_head_norm(l, m, P_K_NORM, ROLE_K_NORM);
+    }
+    layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_Q, c, q},
+                  all ? SHAPE_C : 0);
+}
+
+// The experts' matrices stand as one tensor of each kind.
+static void layout_experts(struct layout *l, const struct model *m)
+{
+    bool full = m->c.lora_rank == 0;
+    uint64_t rows = m->c.n_expert * m->c.expert_inner, c = m->c.n_embd;
+    layout_block(
+        l, full,
+        (struct layout_row){P_ROUTER, ROLE_ROUTER, PART_WEIGHT, SHAPE_W_ROUTER, m->c.n_expert, c});
+    layout_block(l, full,
+                 (struct layout_row){P_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
+    layout_block(l, full,
+                 (struct layout_row){P_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
+    layout_block(l, full,
+                 (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
+}
+
+static void layout_mlp(struct layout *l, const struct model *m)
+{
+    uint64_t c = m->c.n_embd, f = m->c.n_inner;
+    bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
+    bool gate = m->features & HAS_GATE;
+    if (gate)
+        layout_linear(l, m, (struct layout_row){P_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_FF, f, c},
+                      all ? SHAPE_B_FF : 0);
+    layout_linear(
+        l, m, (struct layout_row){P_UP, gate ? ROLE_UP : ROLE_FC, PART_WEIGHT, SHAPE_W_FF, f, c},
+        all ? SHAPE_B_FF : 0);
+    layout_linear(l, m, (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_FF, c, f},
+                  all ? SHAPE_C : 0);
+}
+
+static void layout_layer(struct layout *l, const struct model *m)
+{
+    layout_norm(l, m, P_LN1, ROLE_LN1);
+    layout_attention(l, m);
+    if (m->features & HAS_POST_NORM)
+        layout_norm(l, m, P_POST_ATTN, ROLE_POST_ATTN_NORM);
+    layout_norm(l, m, P_LN2, ROLE_LN2);
+    if (m->c.n_expert)
+        layout_experts(l, m);
+    else
+        layout_mlp(l, m);
+    if (m->features & HAS_POST_NORM)
+        layout_norm(l, m, P_POST_MLP, ROLE_POST_MLP_NORM);
+}
+
+static void layout_outside(struct layout *l, const struct model *m)
+{
+    bool full = m->c.lora_rank == 0;
+    uint64_t c = m->c.n_embd, v = m->c.vocab_size;
+    if (m->first)
+        layout_before(l, full,
+                      (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
+    if (m->first && (m->features & HAS_POSITIONS))
+        layout_before(
+            l, full,
+            (struct layout_row){P_WPE, ROLE_WPE, PART_WEIGHT, SHAPE_W_WPE, m->c.block_size, c});
+    if (!m->last)
+        return;
+    layout_after(l, full, (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});
+    if (layout_norm_bias(m))
+        layout_after(l, full,
+                     (struct layout_row){P_LN_F_BIAS, ROLE_LN_F, PART_BIAS, SHAPE_C, c, 0});
+    if (!m->c.tie_embeddings || !m->first)  // the last stage has a copy of a tied weight
+        layout_after(l, full,
+                     (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
+}
+
+enum { LAYOUT_ABSENT = 255 };
+
+static void layout_index(struct layout *l)
+{
+    for (unsigned i = 0; i < LAYOUT_BLOCK_NUMBERS; i++)
+        l->block_index[i] = LAYOUT_ABSENT;
+    for (unsigned i = 0; i < LAYOUT_GLOBAL_NUMBERS; i++)
+        l->global_index[i] = LAYOUT_ABSENT;
+    for (uint8_t i = 0; i < l->block_count; i++)
+        l->block_index[l->block[i].number] = i;
+    for (uint8_t i = 0; i < l->before_count; i++)
+        l->global_index[l->before[i].number] = i;
+    for (uint8_t i = 0; i < l->after_count; i++)
+        l->global_index[l->after[i].number] = (uint8_t)(LAYOUT_ENDS + i);
+}
+
+void layout_make(struct layout *l, const struct model *m)
+{
+    mem_zero(l, sizeof *l);
+    layout_outside(l, m);
+    layout_layer(l, m);
+    layout_index(l);
+}
+
+const struct layout_param *layout_find(const struct layout *l, bool block, uint16_t number)
+{
+    uint8_t i = block ? l->block_index[number] : l->global_index[number];
+    if (i == LAYOUT_ABSENT)
+        return NULL;
+    if (block)
+        return &l->block[i];
+    return i < LAYOUT_ENDS ? &l->before[i] : &l->after[i - LAYOUT_ENDS];
+}
+
+static uint64_t layout_sum(const struct layout_param *list, unsigned count,
+                           const uint64_t elements[SHAPE_COUNT])
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum = size_add(sum, elements[list[i].shape]);
+    return sum;
+}
+
+int layout_sums(const struct layout *l, uint64_t elements[SHAPE_COUNT])
+{
+    elements[SHAPE_LAYER] = layout_sum(l->block, l->block_count, elements);
+    elements[SHAPE_ROOT] = size_add(layout_sum(l->before, l->before_count, elements),
+                                    layout_sum(l->after, l->after_count, elements));
+    bool fits = elements[SHAPE_LAYER] <= SIZE_LIMIT / 8 && elements[SHAPE_ROOT] <= SIZE_LIMIT / 8;
+    return fits ? VRAM_OK : VRAM_EOVERFLOW;
+}

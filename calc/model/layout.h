@@ -1,0 +1,65 @@
+// The parameter tensors of a model in the order of registration: their names, shapes and numbers.
+// The graph, the optimizer and the counts all read this one list.
+
+#ifndef CALC_LAYOUT_H
+#define CALC_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calc/model/model.h"
+#include "calc/model/shape.h"
+
+// Numbers of parameters outside of the layers.
+enum layout_global { P_WTE, P_WPE, P_LN_F, P_LN_F_BIAS, P_HEAD, LAYOUT_GLOBAL_NUMBERS = 16 };
+
+// Numbers of parameters inside a layer. A linear layer has four in a row: weight, bias, adapters A
+// and B.
+enum layout_block {
+    P_LN1,
+    P_LN1_BIAS,
+    P_LN2,
+    P_LN2_BIAS,
+    P_Q_NORM,
+    P_K_NORM,
+    P_POST_ATTN,
+    P_POST_MLP,
+    P_QKV,
+    P_Q = P_QKV + 4,
+    P_K = P_Q + 4,
+    P_V = P_K + 4,
+    P_O = P_V + 4,
+    P_GATE = P_O + 4,
+    P_UP = P_GATE + 4,  // also c_fc
+    P_DOWN = P_UP + 4,  // also mlp.c_proj
+    P_ROUTER = P_DOWN + 4,
+    LAYOUT_BLOCK_NUMBERS = P_ROUTER + 4
+};
+enum { LAYOUT_BIAS = 1, LAYOUT_A = 2, LAYOUT_B = 3 };  // behind a linear layer's weight
+
+struct layout_param {
+    uint16_t number;
+    uint8_t role, part, shape;
+    bool matrix;  // two or more dimensions: decayed
+    bool trained;
+    uint64_t rows, cols;  // cols 0: a vector
+};
+
+enum { LAYOUT_ENDS = 4 };
+struct layout {
+    struct layout_param before[LAYOUT_ENDS], block[LAYOUT_BLOCK_NUMBERS], after[LAYOUT_ENDS];
+    uint8_t before_count, block_count, after_count;
+    uint8_t block_index[LAYOUT_BLOCK_NUMBERS];    // by number, 255: not in this model
+    uint8_t global_index[LAYOUT_GLOBAL_NUMBERS];  // into before, or LAYOUT_ENDS + into after; 255
+};
+
+void layout_make(struct layout *l, const struct model *m);
+
+// Fills SHAPE_LAYER and SHAPE_ROOT, the elements of all parameters of a layer and of those outside,
+// from the other shapes. VRAM_EOVERFLOW if they do not fit.
+int layout_sums(const struct layout *l, uint64_t elements[SHAPE_COUNT]);
+
+// The parameter of a number; NULL if the model has none. block: inside of a layer.
+const struct layout_param *layout_find(const struct layout *l, bool block, uint16_t number);
+
+#endif

@@ -1,0 +1,53 @@
+// Owns the table of sizes: every shape of shapes.def for the dimensions of one GPU.
+
+#include "calc/model/shape.h"
+
+#include "calc/base/size.h"
+
+// Liger's rule: so many chunks that one of them is about as large as the hidden states.
+// SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py.
+static uint64_t dims_chunk(const struct dims *d)
+{
+    uint64_t inc = (d->V + d->C - 1) / d->C, rows = (d->N + inc - 1) / inc, chunk = 1;
+    while (chunk < rows)
+        chunk *= 2;
+    return chunk < d->N ? chunk : d->N;
+}
+
+static uint64_t dims_share(uint64_t n, uint64_t parts)
+{
+    return n / parts ? n / parts : 1;
+}
+
+void dims_make(struct dims *d, const struct model *m)
+{
+    const struct vram_config *c = &m->c;
+    uint64_t tp = c->tensor_parallel;
+    *d = (struct dims){
+        .B = c->batch_size, .T = c->seq_len, .C = c->n_embd, .L = c->n_layer, .N = m->tokens};
+    d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;
+    d->V = (c->vocab_size + tp - 1) / tp;
+    d->H = dims_share(c->n_head, tp);
+    d->KH = dims_share(c->n_kv_head, tp);
+    d->D = c->head_dim;
+    d->Q = d->H * d->D;
+    d->K = d->KH * d->D;
+    d->F = dims_share(c->n_expert ? c->expert_inner : c->n_inner, tp);
+    d->block = c->block_size;
+    d->E = c->n_expert;
+    d->A = c->n_expert_active;
+    d->r = c->lora_rank;
+    d->chunk = c->cross_entropy_chunk ? c->cross_entropy_chunk : dims_chunk(d);
+    d->parts = c->n_gpu;
+    d->cache = c->seq_len + c->max_new_tokens;
+}
+
+int shape_fill(const struct dims *d, uint64_t elements[SHAPE_COUNT])
+{
+#define SHAPE(id, value) elements[SHAPE_##id] = value;
+#include "calc/model/shapes.def"
+    for (unsigned i = 0; i < SHAPE_COUNT; i++)
+        if (!size_ok(elements[i]) || elements[i] > SIZE_LIMIT / 8)
+            return VRAM_EOVERFLOW;
+    return VRAM_OK;
+}

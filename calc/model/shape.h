@@ -1,0 +1,47 @@
+// Sizes of all tensors that a model has, as one table: a trace refers to its rows, so that the same
+// trace serves every batch size.
+
+#ifndef CALC_SHAPE_H
+#define CALC_SHAPE_H
+
+#include <stdint.h>
+
+#include "calc/model/model.h"
+
+enum shape {
+#define SHAPE(id, elements) SHAPE_##id,
+#include "calc/model/shapes.def"
+    SHAPE_COUNT
+};
+
+// Number formats of tensors. LOW is the two-byte one of autocast. A SHARE is one GPU's part of a
+// divided tensor.
+enum dtype_id { DT_F32, DT_LOW, DT_I64, DT_BYTE, DT_F64, DT_F32_SHARE, DT_LOW_SHARE, DT_COUNT };
+
+static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an element
+{
+    static const uint8_t shift[DT_COUNT] = {2, 1, 3, 0, 3, 2, 1};
+    return shift[dtype];
+}
+
+// The dimensions of one GPU's part, in elements.
+struct dims {
+    uint64_t B, T, C, L, V, N;  // batch, sequence, width, layers, vocabulary, tokens
+    uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
+    uint64_t H, KH, D;  // heads, key and value heads, width of a head
+    uint64_t Q, K;      // H * D, KH * D
+    uint64_t F;         // feed-forward width
+    uint64_t block;     // positions
+    uint64_t E, A;      // experts, active ones
+    uint64_t r;         // rank of adapters
+    uint64_t chunk;     // rows in a chunk of the loss
+    uint64_t cache;     // positions in the key-value cache
+    uint64_t parts;     // GPUs that a SHARE is divided among
+};
+
+void dims_make(struct dims *d, const struct model *m);
+
+// Elements of every shape. VRAM_EOVERFLOW if one of them does not fit.
+int shape_fill(const struct dims *d, uint64_t elements[SHAPE_COUNT]);
+
+#endif

@@ -1,0 +1,219 @@
+// nanoGPT's configuration: config/*.py and the head of train.py are Python, of which the assignments are read.
+
+#include "calc/parse/parse.h"
+
+#include "calc/model/presets.h"
+#include "calc/parse/pyexpr.h"
+#include "calc/base/text.h"
+
+enum { NUMBER_MAX = 32 };
+
+// Decimal digits of n at the end of buf; returns the first.
+static char *digits(char *end, uint64_t n)
+{
+    do {
+        *--end = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    return end;
+}
+
+static struct span int_text(char buf[NUMBER_MAX], int64_t n)
+{
+    char *at = digits(buf + NUMBER_MAX, n < 0 ? (uint64_t)-n : (uint64_t)n);
+    if (n < 0)
+        *--at = '-';
+    return (struct span){at, (size_t)(buf + NUMBER_MAX - at)};
+}
+
+// Six places; |d| < 1e18, and a fraction's field is far below that.
+static struct span float_text(char buf[NUMBER_MAX], double d)
+{
+    double size = d < 0 ? -d : d;
+    if (size >= 1e12)
+        return int_text(buf, d < 0 ? -1 : INT64_MAX / 2);
+    uint64_t n = (uint64_t)(size * 1e6 + 0.5);
+    char *at = buf + NUMBER_MAX;
+    for (int i = 0; i < 6; i++, n /= 10)
+        *--at = (char)('0' + n % 10);
+    *--at = '.';
+    at = digits(at, n);
+    if (d < 0)
+        *--at = '-';
+    return (struct span){at, (size_t)(buf + NUMBER_MAX - at)};
+}
+
+// What vram_set gets for a value; an empty span where it cannot be said.
+static struct span value_text(char buf[NUMBER_MAX], const struct py_value *v, struct span source)
+{
+    switch (v->kind) {
+    case PY_STR:
+        return v->s;
+    case PY_BOOL:
+        return span_of(v->i ? "true" : "false");
+    case PY_NONE:
+        return span_of("none");
+    case PY_INT:
+        return int_text(buf, v->i);
+    case PY_FLOAT:
+        return v->literal ? span_trim(source) : float_text(buf, v->d);
+    default:
+        return (struct span){source.at, 0};
+    }
+}
+
+// From the first unread byte to the next line, over a comment or `; more`.
+static void finish_line(struct parse *p, const char *at)
+{
+    for (const char *c = p->text + p->line_start; c < at; c++)
+        if (*c == '\n') {
+            p->line++;
+            p->line_start = (size_t)(c + 1 - p->text);
+        }
+    p->pos = (size_t)(at - p->text);
+    while (p->pos < p->len && p->text[p->pos] != '\n')
+        p->pos++;
+    p->pos += p->pos < p->len;
+}
+
+static int unreadable(struct parse *p, const char *at, const char *what)
+{
+    struct err_pos pos = err_pos_of(p->file, p->text, (size_t)(at - p->text));
+    return err_set(&p->v->err, VRAM_EPARSE, pos, "%s", what);
+}
+
+// init_from='gpt2-xl' loads the published weights: 50257 tokens, biases, 1024 positions, nanoGPT's own dropout.
+// SRC: nanoGPT model.py, from_pretrained
+static int start_from(struct parse *p, struct span value)
+{
+    static const struct {
+        const char *name, *fields;
+    } published[] = {
+        {"gpt2", "n_layer=12 n_head=12 n_embd=768"},
+        {"gpt2-medium", "n_layer=24 n_head=16 n_embd=1024"},
+        {"gpt2-large", "n_layer=36 n_head=20 n_embd=1280"},
+        {"gpt2-xl", "n_layer=48 n_head=25 n_embd=1600"},
+    };
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++)
+        if (span_is(value, published[i].name)) {
+            int rc = preset_fields(p->v, published[i].fields);
+            return rc ? rc : preset_fields(p->v, "vocab_size=50257 block_size=1024 bias=1");
+        }
+    return VRAM_OK;
+}
+
+int parse_assignment(struct parse *p, struct span key, struct span expression)
+{
+    char buf[NUMBER_MAX];
+    struct py_value v;
+    struct py_error error;
+    const char *text_end = p->text + p->len;
+    expression = span_trim(expression);
+    const char *at = py_eval(&p->v->config, expression.at, text_end, &v, &error);
+    bool field =
+        config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
+    if (error.text)
+        return unreadable(p, error.at, error.text);
+    if (at < text_end && *at != '\n' && *at != '#' && *at != ';')
+        return unreadable(
+            p, at, "this is not the end of the value, and not an operator that is read here");
+    struct span value =
+        value_text(buf, &v, (struct span){expression.at, (size_t)(at - expression.at)});
+    if (value.len == 0 && field)
+        return unreadable(p, expression.at,
+                          "this value cannot be worked out: numbers, strings, True, False and "
+                          "arithmetic are read");
+    int rc = span_is(key, "init_from") && v.kind == PY_STR
+                 ? start_from(p, value)
+                 : parse_set_value(p, key, value, expression.at);
+    if (rc == VRAM_OK && span_is(key, "dataset") && span_is(value, "shakespeare_char")) {
+        parse_note(p, "dataset shakespeare_char has 65 characters: vocab_size = 65");
+        p->v->config.vocab_size = 65;
+    }
+    finish_line(p, at);
+    return rc;
+}
+
+// Words that begin a statement which sets nothing.
+static bool is_statement(struct span line)
+{
+    static const char words[] =
+        "import from def class if elif else for while with try except finally return assert "
+        "print exec global raise del pass break continue";
+    size_t n = 0;
+    while (n < line.len && parse_is_name((struct span){line.at, n + 1}))
+        n++;
+    return text_has_word(words, line.at, n) ||
+           (n < line.len && (line.at[n] == '(' || line.at[n] == '.'));
+}
+
+// Splits "name = expression" and "name: type = expression"; false if the line is something else.
+static bool split(struct span line, struct span *key, struct span *expression)
+{
+    size_t eq = 0;
+    while (eq < line.len && line.at[eq] != '=' && line.at[eq] != '#' && line.at[eq] != '(')
+        eq++;
+    if (eq >= line.len || line.at[eq] != '=' || (eq + 1 < line.len && line.at[eq + 1] == '='))
+        return false;
+    struct span name = {line.at, eq};
+    name.len = span_find(name, ":");
+    *key = span_trim(name);
+    *expression = span_skip(line, eq + 1);
+    return parse_is_name(*key);
+}
+
+// A docstring: reads over lines up to its end.
+static int skip_string(struct parse *p, const char *at)
+{
+    struct py_value v;
+    struct py_error error;
+    const char *end = py_eval(&p->v->config, at, p->text + p->len, &v, &error);
+    if (error.text)
+        return unreadable(p, error.at, error.text);
+    finish_line(p, end);
+    return VRAM_OK;
+}
+
+static int read_line(struct parse *p, struct span line, bool *stop)
+{
+    struct span key, expression;
+    char first = line.at[0];
+    if (first == '"' || first == '\'')
+        return skip_string(p, line.at);
+    if (span_starts(line, "--"))
+        line = span_skip(line, 2);
+    if (is_statement(line))
+        return VRAM_OK;
+    if (!split(line, &key, &expression))
+        return unreadable(p, line.at, "expected `name = value`");
+    // train.py's own line after its settings; what follows is the program
+    *stop = span_is(key, "config_keys");
+    return *stop ? VRAM_OK : parse_assignment(p, key, expression);
+}
+
+// `if torch.cuda.is_available():` and a field below it: whether it holds is not known here.
+static void note_indented(struct parse *p, struct span line)
+{
+    struct span key, expression;
+    if (split(line, &key, &expression) && config_field(key.at, key.len) >= 0)
+        parse_note(p, "line %u sets %.*s inside a block, which is not run: set it yourself",
+                   (uint64_t)p->line, (int)key.len, key.at);
+}
+
+int parse_nanogpt(struct parse *p)
+{
+    struct span line;
+    bool stop = false;
+    // train.py's defaults that differ from ours. SRC: nanoGPT train.py, "default config values"
+    int rc = preset_fields(p->v, "gradient_accumulation_steps=40 compile=2.5");
+    while (rc == VRAM_OK && !stop && parse_line(p, &line)) {
+        bool indented = line.len > 0 && (line.at[0] == ' ' || line.at[0] == '\t' ||
+                                         line.at[0] == ')' || line.at[0] == '@');
+        line = span_trim(line);
+        if (line.len > 0 && line.at[0] != '#' && !indented)
+            rc = read_line(p, line, &stop);
+        else if (indented)
+            note_indented(p, line);
+    }
+    return rc;
+}

@@ -1,0 +1,388 @@
+// Evaluates the Python expressions of configuration files: a recursive descent over one logical line.
+
+#include "calc/parse/pyexpr.h"
+
+#include "calc/base/text.h"
+
+enum { PY_DEPTH = 64 };
+
+struct py {
+    const struct vram_config *c;
+    const char *at, *end;
+    int brackets; // inside of ( [ {: a line's end is a blank
+    int depth;    // of the recursion
+    struct py_error error;
+};
+
+static struct py_value py_expression(struct py *p);
+
+static struct py_value py_of(enum py_kind kind)
+{
+    return (struct py_value){.kind = kind};
+}
+
+static struct py_value py_fail(struct py *p, const char *at, const char *text)
+{
+    if (!p->error.text)
+        p->error = (struct py_error){text, at};
+    p->at = p->end;
+    return py_of(PY_UNKNOWN);
+}
+
+static void py_blank(struct py *p)
+{
+    for (; p->at < p->end; p->at++) {
+        char c = *p->at;
+        if (c == '#' && p->brackets > 0) {
+            while (p->at < p->end && *p->at != '\n')
+                p->at++;
+            if (p->at == p->end)
+                return;
+        } else if (c == '\\' && p->at + 1 < p->end && p->at[1] == '\n') {
+            p->at++;
+        } else if (c != ' ' && c != '\t' && c != '\r' && !(c == '\n' && p->brackets > 0)) {
+            return;
+        }
+    }
+}
+
+static bool py_take(struct py *p, const char *token)
+{
+    size_t n = text_len(token);
+    py_blank(p);
+    if ((size_t)(p->end - p->at) < n || !text_equal(p->at, n, token))
+        return false;
+    p->at += n;
+    return true;
+}
+
+static struct span py_word(const struct py *p)
+{
+    struct span s = {p->at, 0};
+    while (s.at + s.len < p->end && parse_is_name((struct span){s.at, s.len + 1}))
+        s.len++;
+    return s;
+}
+
+static bool py_take_word(struct py *p, const char *word)
+{
+    py_blank(p);
+    if (!span_is(py_word(p), word))
+        return false;
+    p->at += text_len(word);
+    return true;
+}
+
+// A string from its opening quote on; skips what it cannot represent.
+static struct py_value py_string(struct py *p, bool plain)
+{
+    const char *start = p->at;
+    char quote = *p->at;
+    size_t n = p->end - p->at >= 3 && p->at[1] == quote && p->at[2] == quote ? 3 : 1;
+    const char *text = p->at + n;
+    for (p->at = text; p->at < p->end && (n == 3 || *p->at != '\n'); p->at++) {
+        if (*p->at == '\\' && p->at + 1 < p->end) {
+            plain = false;
+            p->at++;
+        } else if (*p->at == quote &&
+                   (n == 1 || (p->end - p->at >= 3 && p->at[1] == quote && p->at[2] == quote))) {
+            struct py_value v = {.kind = plain ? PY_STR : PY_UNKNOWN,
+                                 .s = {text, (size_t)(p->at - text)},
+                                 .literal = true};
+            p->at += n;
+            return v;
+        }
+    }
+    return py_fail(p, start, "this string is never closed");
+}
+
+static struct py_value py_number(struct py *p)
+{
+    struct span s = {p->at, 0};
+    bool overflow, is_float = false;
+    uint64_t n = 0;
+    for (; s.at + s.len < p->end; s.len++) {
+        char c = s.at[s.len], before = s.len ? s.at[s.len - 1] : 0;
+        bool sign = (c == '-' || c == '+') && (before == 'e' || before == 'E');
+        if (!(c >= '0' && c <= '9') && c != '_' && c != '.' && c != 'e' && c != 'E' && !sign)
+            break;
+        is_float = is_float || c == '.' || c == 'e' || c == 'E';
+    }
+    p->at += s.len;
+    if (!is_float && text_to_u64(s.at, s.len, &n, &overflow) && n < (uint64_t)1 << 62)
+        return (struct py_value){.kind = PY_INT, .i = (int64_t)n, .literal = true};
+    if (is_float && text_to_millionths(s.at, s.len, &n, &overflow))
+        return (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6, .literal = true};
+    return py_fail(p, s.at,
+                   is_float || n == 0 ? "this is not a number that can be read"
+                                      : "this number is too large");
+}
+
+// Everything up to the bracket that closes the one at p->at.
+static void py_skip_bracket(struct py *p)
+{
+    const char *start = p->at;
+    int level = 0;
+    while (p->at < p->end) {
+        char c = *p->at;
+        if (c == '\'' || c == '"') {
+            py_string(p, true);
+            continue;
+        }
+        level += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+        p->at++;
+        if (level == 0)
+            return;
+    }
+    if (!p->error.text)
+        py_fail(p, start, "this bracket is never closed");
+}
+
+static struct py_value py_field(const struct py *p, struct span name)
+{
+    int field = config_field(name.at, name.len);
+    const struct vram_field *f = field < 0 ? NULL : vram_field_at((size_t)field);
+    if (!f || !text_equal(name.at, name.len, f->key))
+        return py_of(PY_UNKNOWN);
+    uint64_t n = config_get(p->c, (size_t)field);
+    if (f->values)
+        return (struct py_value){.kind = PY_STR, .s = span_of(f->values[n])};
+    if (f->type[0] == 'f')
+        return (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6};
+    return (struct py_value){.kind = f->type[0] == 'b' ? PY_BOOL : PY_INT, .i = (int64_t)n};
+}
+
+static struct py_value py_name(struct py *p)
+{
+    struct span name = py_word(p);
+    p->at += name.len;
+    if (p->at < p->end && (*p->at == '\'' || *p->at == '"') && name.len <= 2)
+        return py_string(p, span_is(name, "r") || span_is(name, "u"));
+    if (span_is(name, "True") || span_is(name, "False"))
+        return (struct py_value){.kind = PY_BOOL, .i = name.at[0] == 'T', .literal = true};
+    if (span_is(name, "None"))
+        return (struct py_value){.kind = PY_NONE, .literal = true};
+    if (span_is(name, "lambda"))
+        return py_fail(p, name.at, "a lambda is not read here");
+    return py_field(p, name);
+}
+
+static struct py_value py_atom(struct py *p)
+{
+    py_blank(p);
+    char c = p->at < p->end ? *p->at : 0;
+    if (c == '\'' || c == '"')
+        return py_string(p, true);
+    if ((c >= '0' && c <= '9') || c == '.')
+        return py_number(p);
+    if (c == '[' || c == '{') {
+        py_skip_bracket(p);
+        return py_of(PY_UNKNOWN);
+    }
+    if (c == '(') {
+        p->at++;
+        p->brackets++;
+        struct py_value v = py_expression(p);
+        bool tuple = py_take(p, ",");
+        while (tuple && !p->error.text && p->at < p->end && *p->at != ')')
+            tuple = (py_expression(p), py_take(p, ","));
+        if (!py_take(p, ")"))
+            return py_fail(p, p->at, "a closing bracket is missing");
+        p->brackets--;
+        return tuple ? py_of(PY_UNKNOWN) : v;
+    }
+    if (!parse_is_name((struct span){p->at, c != 0}))
+        return py_fail(p, p->at,
+                       c && c != '\n' ? "this is not a value that can be read"
+                                      : "a value is missing");
+    return py_name(p);
+}
+
+// Calls, attributes and subscripts make anything unknown.
+static struct py_value py_primary(struct py *p)
+{
+    struct py_value v = py_atom(p);
+    while (!p->error.text) {
+        py_blank(p);
+        if (p->at < p->end && (*p->at == '(' || *p->at == '[')) {
+            py_skip_bracket(p);
+        } else if (p->at < p->end && *p->at == '.') {
+            p->at++;
+            p->at += py_word(p).len;
+        } else {
+            return v;
+        }
+        v = py_of(PY_UNKNOWN);
+    }
+    return v;
+}
+
+static bool py_is_number(struct py_value v)
+{
+    return v.kind == PY_INT || v.kind == PY_FLOAT || v.kind == PY_BOOL;
+}
+
+static double py_double(struct py_value v)
+{
+    return v.kind == PY_FLOAT ? v.d : (double)v.i;
+}
+
+// |result| stays below 2^62, so that the next sum cannot wrap.
+static struct py_value py_int_op(struct py *p, char op, int64_t a, int64_t b, const char *at)
+{
+    const int64_t limit = (int64_t)1 << 62;
+    int64_t n = 0;
+    if (op == '*' && a != 0 && b != 0 && (a < 0 ? -a : a) >= limit / (b < 0 ? -b : b))
+        return py_fail(p, at, "this product is too large");
+    if ((op == '/' || op == '%') && b == 0)
+        return py_fail(p, at, "division by zero");
+    if (op == '*')
+        n = a * b;
+    else if (op == '/') // floor division, as Python's //
+        n = a / b - (a % b != 0 && (a < 0) != (b < 0));
+    else if (op == '%')
+        n = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
+    else
+        n = op == '+' ? a + b : a - b;
+    if (n >= limit || n <= -limit)
+        return py_fail(p, at, "this number is too large");
+    return (struct py_value){.kind = PY_INT, .i = n};
+}
+
+static struct py_value py_op(struct py *p, char op, bool floor, struct py_value a,
+                             struct py_value b, const char *at)
+{
+    if (!py_is_number(a) || !py_is_number(b))
+        return py_of(PY_UNKNOWN);
+    if (a.kind != PY_FLOAT && b.kind != PY_FLOAT && !(op == '/' && !floor))
+        return py_int_op(p, op, a.i, b.i, at);
+    double x = py_double(a), y = py_double(b), d = 0;
+    if ((op == '/' || op == '%') && y == 0)
+        return py_fail(p, at, "division by zero");
+    if (op == '%' || (op == '/' && floor))
+        return py_of(PY_UNKNOWN);
+    d = op == '*' ? x * y : op == '/' ? x / y : op == '+' ? x + y : x - y;
+    if (!(d < 1e18 && d > -1e18))
+        return py_fail(p, at, "this number is too large");
+    return (struct py_value){.kind = PY_FLOAT, .d = d};
+}
+
+static struct py_value py_power(struct py *p, struct py_value base, struct py_value exponent,
+                                const char *at)
+{
+    if (base.kind != PY_INT || exponent.kind != PY_INT || exponent.i < 0)
+        return py_of(PY_UNKNOWN);
+    struct py_value v = {.kind = PY_INT, .i = 1};
+    if (base.i >= -1 && base.i <= 1 && exponent.i > 2)
+        exponent.i = 2 - exponent.i % 2;
+    for (int64_t i = 0; i < exponent.i && !p->error.text; i++)
+        v = py_int_op(p, '*', v.i, base.i, at);
+    return v;
+}
+
+static struct py_value py_unary(struct py *p)
+{
+    if (++p->depth > PY_DEPTH)
+        return py_fail(p, p->at, "this expression is nested too deeply");
+    struct py_value v;
+    if (py_take(p, "-")) {
+        v = py_unary(p);
+        v.literal = false;
+        v.i = -v.i;
+        v.d = -v.d;
+        if (!py_is_number(v))
+            v = py_of(PY_UNKNOWN);
+    } else if (py_take(p, "+")) {
+        v = py_unary(p);
+    } else {
+        v = py_primary(p);
+        const char *at = p->at;
+        if (!p->error.text && py_take(p, "**"))
+            v = py_power(p, v, py_unary(p), at);
+    }
+    p->depth--;
+    return v;
+}
+
+static struct py_value py_product(struct py *p)
+{
+    struct py_value v = py_unary(p);
+    while (!p->error.text) {
+        py_blank(p);
+        const char *at = p->at;
+        if (py_take(p, "//"))
+            v = py_op(p, '/', true, v, py_unary(p), at);
+        else if (at < p->end && (*at == '*' || *at == '/' || *at == '%') && p->at++)
+            v = py_op(p, *at, false, v, py_unary(p), at);
+        else
+            break;
+    }
+    return v;
+}
+
+static struct py_value py_sum(struct py *p)
+{
+    struct py_value v = py_product(p);
+    while (!p->error.text) {
+        py_blank(p);
+        const char *at = p->at;
+        if (at == p->end || (*at != '+' && *at != '-'))
+            break;
+        p->at++;
+        v = py_op(p, *at, false, v, py_product(p), at);
+    }
+    return v;
+}
+
+// Comparisons and logic are read over: their value is not needed.
+static struct py_value py_logic(struct py *p)
+{
+    static const char *const words[] = {"and", "or", "in", "is", "not"};
+    static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">", "|", "&"};
+    bool more = py_take_word(p, "not");
+    struct py_value v = py_sum(p);
+    if (more)
+        v = py_of(PY_UNKNOWN);
+    for (more = true; more && !p->error.text;) {
+        more = false;
+        for (size_t i = 0; i < sizeof words / sizeof *words && !more; i++)
+            more = py_take_word(p, words[i]);
+        for (size_t i = 0; i < sizeof signs / sizeof *signs && !more; i++)
+            more = py_take(p, signs[i]);
+        py_blank(p);
+        if (more && !span_is(py_word(p), "not")) {
+            py_sum(p);
+            v = py_of(PY_UNKNOWN);
+        }
+    }
+    return v;
+}
+
+// `a if test else b`: a, unless the test is known to be false.
+static struct py_value py_expression(struct py *p)
+{
+    if (++p->depth > PY_DEPTH)
+        return py_fail(p, p->at, "this expression is nested too deeply");
+    struct py_value v = py_logic(p);
+    if (!p->error.text && py_take_word(p, "if")) {
+        struct py_value test = py_logic(p);
+        if (!p->error.text && !py_take_word(p, "else"))
+            return py_fail(p, p->at, "this `if` has no `else`");
+        struct py_value other = p->error.text ? v : py_expression(p);
+        if ((test.kind == PY_BOOL || test.kind == PY_INT) && test.i == 0)
+            v = other;
+        v.literal = false;
+    }
+    p->depth--;
+    return v;
+}
+
+const char *py_eval(const struct vram_config *c, const char *at, const char *end,
+                    struct py_value *out, struct py_error *error)
+{
+    struct py p = {.c = c, .at = at, .end = end};
+    *out = py_expression(&p);
+    py_blank(&p);
+    *error = p.error;
+    return p.error.text ? p.error.at : p.at;
+}

@@ -1,0 +1,430 @@
+// The caching allocator's rules: rounding, best fit, split, coalesce, segments, and what happens when the device is full.
+
+#include "calc/replay/allocator_pool.h"
+
+enum { FIRST_BLOCKS = 1024, BLOCKS_PER_MALLOC = 8 };
+
+#define FIRST_ADDRESS ALLOCATOR_LARGE_BUFFER
+
+// ---- life -------------------------------------------------------------------------------------
+
+static bool is_power_of_two(uint64_t n)
+{
+    return n && !(n & (n - 1));
+}
+
+// SRC: c10/cuda/CUDAAllocatorConfig.cpp: max_split_size_mb is above 20 MiB, a threshold lies in (0, 1), divisions are powers of two.
+static bool config_is_good(const struct allocator_config *c)
+{
+    if (c->max_split_bytes && c->max_split_bytes <= ALLOCATOR_LARGE_BUFFER)
+        return false;
+    if (c->gc_threshold_ppm >= 1000000)
+        return false;
+    if (c->device_bytes > ALLOCATOR_MAX || c->allowed_bytes > ALLOCATOR_MAX)
+        return false;
+    return c->roundup_divisions <= 1 || is_power_of_two(c->roundup_divisions);
+}
+
+static void pool_clear(struct allocator_pool *p, uint64_t page)
+{
+    p->rows = 0;
+    for (uint32_t r = 0; r < ALLOCATOR_ROWS; r++)
+        p->columns[r] = 0;
+    p->page = page;
+    p->searches = 0;
+    p->unmapped = 0;
+}
+
+int allocator_init(struct allocator *a, const struct vram_mem *mem,
+                   const struct allocator_config *config)
+{
+    a->mem = mem;
+    a->blocks = NULL;
+    a->cap = 0;
+    return allocator_reset(a, config);
+}
+
+int allocator_reset(struct allocator *a, const struct allocator_config *config)
+{
+    if (!config_is_good(config))
+        return VRAM_EARG;
+    a->config = *config;
+    if (!a->config.max_split_bytes)
+        a->config.max_split_bytes = UINT64_MAX;
+    mem_zero(&a->stats, sizeof a->stats);
+    a->next_address = FIRST_ADDRESS;
+    a->count = 1;
+    a->spare = a->spares = 0;
+    pool_clear(&a->small, ALLOCATOR_SMALL_BUFFER);
+    pool_clear(&a->large, ALLOCATOR_LARGE_BUFFER);
+    return VRAM_OK;
+}
+
+void allocator_done(struct allocator *a)
+{
+    if (a->blocks)
+        mem_free(a->mem, a->blocks, a->cap * sizeof *a->blocks);
+    a->blocks = NULL;
+    a->cap = 0;
+}
+
+int allocator_reserve(struct allocator *a, uint32_t n)
+{
+    bool first = !a->blocks;
+    if (!first && a->cap - a->count + a->spares >= n)
+        return VRAM_OK;
+    if (a->count > UINT32_MAX - n)
+        return VRAM_ENOMEM;
+    void *blocks = a->blocks;
+    size_t need = first ? FIRST_BLOCKS : (size_t)a->count + n;
+    int rc = mem_grow(a->mem, &blocks, &a->cap, need, sizeof *a->blocks);
+    if (rc)
+        return rc;
+    a->blocks = blocks;
+    if (first)
+        a->blocks[0] = (struct allocator_block){0};
+    return VRAM_OK;
+}
+
+// ---- sizes ------------------------------------------------------------------------------------
+
+// SRC: roundup_power2_next_division: the step is 1/divisions of the power of two below.
+static uint64_t round_to_division(uint64_t bytes, uint64_t divisions)
+{
+    uint64_t step = (UINT64_C(1) << (63 - __builtin_clzll(bytes))) / divisions;
+    return (bytes + step - 1) / step * step;
+}
+
+uint64_t allocator_round(const struct allocator_config *config, uint64_t bytes)
+{
+    if (bytes > ALLOCATOR_MAX)
+        return 0;
+    if (bytes < ALLOCATOR_MIN_BLOCK)
+        return ALLOCATOR_MIN_BLOCK;
+    uint64_t divisions = config->roundup_divisions;
+    if (divisions > 1 && bytes > ALLOCATOR_MIN_BLOCK * divisions)
+        return round_to_division(bytes, divisions);
+    return (bytes + ALLOCATOR_MIN_BLOCK - 1) / ALLOCATOR_MIN_BLOCK * ALLOCATOR_MIN_BLOCK;
+}
+
+uint64_t allocator_segment_bytes(uint64_t rounded)
+{
+    if (rounded <= ALLOCATOR_SMALL)
+        return ALLOCATOR_SMALL_BUFFER;
+    if (rounded < ALLOCATOR_MIN_LARGE)
+        return ALLOCATOR_LARGE_BUFFER;
+    return (rounded + ALLOCATOR_ROUND_LARGE - 1) / ALLOCATOR_ROUND_LARGE * ALLOCATOR_ROUND_LARGE;
+}
+
+bool allocator_device_has(const struct allocator *a, uint64_t bytes)
+{
+    uint64_t limit = a->config.device_bytes ? a->config.device_bytes : ALLOCATOR_MAX;
+    return bytes <= limit && a->stats.reserved.now <= limit - bytes;
+}
+
+// ---- best fit ---------------------------------------------------------------------------------
+
+// What a free block of a virtual segment could grow to.
+static uint64_t expandable_size(const struct allocator *a, uint32_t i)
+{
+    const struct allocator_block *b = &a->blocks[i], *next = &a->blocks[b->next];
+    return b->size + (next->state == BLOCK_UNMAPPED ? next->size : 0);
+}
+
+// Among larger free blocks the one before an unmapped tail loses to those that cannot grow as far.
+static uint32_t prefer_less_room(const struct allocator *a, const struct allocator_pool *p, uint32_t i)
+{
+    for (uint32_t next = pool_after(p, a->blocks, i); next; next = pool_after(p, a->blocks, i)) {
+        if (expandable_size(a, next) >= expandable_size(a, i))
+            break;
+        i = next;
+    }
+    return i;
+}
+
+static bool gc_is_on(const struct allocator *a)
+{
+    return a->config.gc_threshold_ppm && a->config.allowed_bytes;
+}
+
+// The free block for a request, still in the pool; 0 if there is none or it must not be used.
+static uint32_t find_free(struct allocator *a, struct allocator_pool *p, uint64_t size)
+{
+    if (gc_is_on(a))
+        p->searches++;
+    uint32_t i = pool_lower_bound(p, a->blocks, size);
+    if (!i)
+        return 0;
+    if (a->config.expandable)
+        i = prefer_less_room(a, p, i);
+    uint64_t have = a->blocks[i].size, limit = a->config.max_split_bytes;
+    if (size < limit ? have >= limit : have >= size + ALLOCATOR_LARGE_BUFFER)
+        return 0;
+    return i;
+}
+
+// ---- segments ---------------------------------------------------------------------------------
+
+static void segment_new(struct allocator *a, bool small, uint64_t bytes, uint32_t *block)
+{
+    uint32_t i = block_new(a);
+    a->blocks[i] = (struct allocator_block){
+        .size = bytes, .address = a->next_address, .small = small, .state = BLOCK_FREE};
+    a->next_address += bytes;
+    stat_add(&a->stats.reserved, bytes);
+    stat_add(&a->stats.segments, 1);
+    a->stats.device_mallocs++;
+    *block = i;
+}
+
+static void segment_free(struct allocator *a, uint32_t i)
+{
+    pool_remove(pool_of(a, i), a->blocks, i);
+    a->stats.reserved.now -= a->blocks[i].size;
+    a->stats.segments.now--;
+    a->stats.device_frees++;
+    block_drop(a, i);
+}
+
+static bool is_whole_segment(const struct allocator_block *b)
+{
+    return !b->expandable && !b->prev && !b->next;
+}
+
+// One attempt at the device. *block is 0 if it has no more. Errors: VRAM_ENOMEM.
+static int segment_try(struct allocator *a, struct allocator_pool *p, uint64_t size, uint32_t *block)
+{
+    uint64_t bytes = allocator_segment_bytes(size), allowed = a->config.allowed_bytes;
+    *block = 0;
+    if (allowed && (bytes > allowed || a->stats.reserved.now > allowed - bytes))
+        return VRAM_OK;
+    if (a->config.expandable)
+        return allocator_map(a, p, size, block);
+    if (allocator_device_has(a, bytes))
+        segment_new(a, p == &a->small, bytes, block);
+    return VRAM_OK;
+}
+
+// Frees old whole segments of the large pool until the reserve is under the threshold.
+// SRC: garbage_collect_cached_blocks. The mean age is compared without division.
+static void collect_garbage(struct allocator *a)
+{
+    struct allocator_pool *p = &a->large;
+    uint64_t allowed = a->config.allowed_bytes, ppm = a->config.gc_threshold_ppm;
+    uint64_t threshold = allowed / 1000000 * ppm + allowed % 1000000 * ppm / 1000000;
+    if (a->stats.reserved.now <= threshold)
+        return;
+    uint64_t target = a->stats.reserved.now - threshold, reclaimed = 0, ages = 0, count = 0;
+    for (uint32_t i = pool_first(p); i; i = pool_after(p, a->blocks, i)) {
+        if (is_whole_segment(&a->blocks[i])) {
+            ages += p->searches - a->blocks[i].born;
+            count++;
+        }
+    }
+    for (bool freed = true; reclaimed < target && freed && count;) {
+        uint64_t mean_ages = ages, mean_count = count;
+        freed = false;
+        for (uint32_t i = pool_first(p), next; i; i = next) {
+            next = pool_after(p, a->blocks, i);
+            const struct allocator_block *b = &a->blocks[i];
+            uint64_t age = p->searches - b->born;
+            if (!is_whole_segment(b) || age * mean_count < mean_ages)
+                continue;
+            freed = true;
+            reclaimed += b->size;
+            ages -= age;
+            count--;
+            segment_free(a, i);
+        }
+    }
+}
+
+// Frees cached blocks of max_split_size and more, only as many as the request needs.
+// SRC: release_available_cached_blocks. Returns whether enough was freed.
+static bool release_oversize(struct allocator *a, struct allocator_pool *p, uint64_t size)
+{
+    uint64_t limit = a->config.max_split_bytes;
+    if (limit == UINT64_MAX || a->config.expandable)
+        return false;
+    uint64_t need = size < limit ? limit : size, released = 0;
+    uint32_t i = pool_lower_bound(p, a->blocks, need);
+    if (i) {
+        segment_free(a, i);
+        return true;
+    }
+    while (released < need) {
+        uint32_t last = 0;
+        for (i = pool_lower_bound(p, a->blocks, limit); i; i = pool_after(p, a->blocks, i))
+            last = i;
+        if (!last)
+            return false;
+        released += a->blocks[last].size;
+        segment_free(a, last);
+    }
+    return true;
+}
+
+static int release_pool(struct allocator *a, struct allocator_pool *p)
+{
+    for (uint32_t i = pool_first(p), next; i; i = next) {
+        next = pool_after(p, a->blocks, i);
+        if (is_whole_segment(&a->blocks[i])) {
+            segment_free(a, i);
+        } else if (a->blocks[i].expandable) {
+            int rc = allocator_unmap(a, i);
+            if (rc)
+                return rc;
+        }
+    }
+    return VRAM_OK;
+}
+
+int allocator_empty_cache(struct allocator *a)
+{
+    int rc = release_pool(a, &a->large);
+    return rc ? rc : release_pool(a, &a->small);
+}
+
+// No free block fits: ask the device, then make room and ask again.
+static int block_from_device(struct allocator *a, struct allocator_pool *p, uint64_t size,
+                             uint32_t *block)
+{
+    if (gc_is_on(a))
+        collect_garbage(a);
+    int rc = segment_try(a, p, size, block);
+    if (rc || *block)
+        return rc;
+    if (release_oversize(a, p, size)) {
+        rc = segment_try(a, p, size, block);
+        if (rc || *block)
+            return rc;
+    }
+    rc = allocator_empty_cache(a);
+    if (rc)
+        return rc;
+    a->stats.retries++;
+    rc = segment_try(a, p, size, block);
+    if (rc || *block)
+        return rc;
+    a->stats.ooms++;
+    a->stats.oom_bytes = allocator_segment_bytes(size);
+    return VRAM_ENOFIT;
+}
+
+// ---- malloc and free --------------------------------------------------------------------------
+
+static bool should_split(const struct allocator *a, const struct allocator_block *b, uint64_t size)
+{
+    uint64_t rest = b->size - size;
+    if (b->small || a->config.expandable)
+        return rest >= ALLOCATOR_MIN_BLOCK;
+    return size < a->config.max_split_bytes && rest > ALLOCATOR_SMALL;
+}
+
+// Cuts size bytes off the front of block i; the rest goes into the pool as a block of its own.
+static void block_split(struct allocator *a, struct allocator_pool *p, uint32_t i, uint64_t size)
+{
+    uint32_t rest = block_new(a);
+    struct allocator_block *b = &a->blocks[i], *r = &a->blocks[rest];
+    r->size = b->size - size;
+    r->address = b->address + size;
+    r->prev = i;
+    r->next = b->next;
+    r->small = b->small;
+    r->expandable = b->expandable;
+    if (b->next)
+        a->blocks[b->next].prev = rest;
+    b->next = rest;
+    b->size = size;
+    pool_insert(p, a->blocks, rest);
+}
+
+int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block)
+{
+    *block = 0;
+    if (!bytes)
+        return VRAM_OK;
+    uint64_t size = allocator_round(&a->config, bytes);
+    if (!size)
+        return VRAM_EOVERFLOW;
+    int rc = VRAM_OK;
+    if (a->cap < (size_t)a->count + BLOCKS_PER_MALLOC)
+        rc = allocator_reserve(a, BLOCKS_PER_MALLOC);
+    if (rc)
+        return rc;
+    struct allocator_pool *p = size <= ALLOCATOR_SMALL ? &a->small : &a->large;
+    uint32_t i = find_free(a, p, size);
+    if (i) {
+        pool_remove(p, a->blocks, i);
+    } else {
+        rc = block_from_device(a, p, size, &i);
+        if (rc)
+            return rc;
+    }
+    if (should_split(a, &a->blocks[i], size))
+        block_split(a, p, i, size);
+    struct allocator_block *b = &a->blocks[i];
+    b->state = BLOCK_USED;
+    b->requested = bytes;
+    stat_add(&a->stats.requested, bytes);
+    stat_add(&a->stats.allocated, b->size);
+    a->stats.mallocs++;
+    *block = i;
+    return VRAM_OK;
+}
+
+// Joins block i with a free neighbour before or after it.
+static void merge_before(struct allocator *a, struct allocator_pool *p, uint32_t i)
+{
+    struct allocator_block *b = &a->blocks[i];
+    uint32_t gone = b->prev;
+    pool_remove(p, a->blocks, gone);
+    b->address = a->blocks[gone].address;
+    b->size += a->blocks[gone].size;
+    b->prev = a->blocks[gone].prev;
+    if (b->prev)
+        a->blocks[b->prev].next = i;
+    block_drop(a, gone);
+}
+
+static void merge_after(struct allocator *a, struct allocator_pool *p, uint32_t i)
+{
+    struct allocator_block *b = &a->blocks[i];
+    uint32_t gone = b->next;
+    pool_remove(p, a->blocks, gone);
+    b->size += a->blocks[gone].size;
+    b->next = a->blocks[gone].next;
+    if (b->next)
+        a->blocks[b->next].prev = i;
+    block_drop(a, gone);
+}
+
+int allocator_free(struct allocator *a, uint32_t block)
+{
+    if (!block)
+        return VRAM_OK;
+    if (block >= a->count || a->blocks[block].state != BLOCK_USED || !a->blocks[block].requested)
+        return VRAM_EARG;
+    struct allocator_block *b = &a->blocks[block];
+    struct allocator_pool *p = b->small ? &a->small : &a->large;
+    a->stats.requested.now -= b->requested;
+    a->stats.allocated.now -= b->size;
+    a->stats.frees++;
+    b->requested = 0;
+    if (a->blocks[b->prev].state == BLOCK_FREE)
+        merge_before(a, p, block);
+    if (a->blocks[b->next].state == BLOCK_FREE)
+        merge_after(a, p, block);
+    pool_insert(p, a->blocks, block);
+    return VRAM_OK;
+}
+
+uint64_t allocator_block_address(const struct allocator *a, uint32_t block)
+{
+    return block && block < a->count ? a->blocks[block].address : 0;
+}
+
+uint64_t allocator_block_bytes(const struct allocator *a, uint32_t block)
+{
+    return block && block < a->count ? a->blocks[block].size : 0;
+}

@@ -1,0 +1,181 @@
+// The blocks of the caching allocator and the ordered set of the free ones: inline, for the allocator's own files only.
+
+#ifndef CALC_ALLOCATOR_POOL_H
+#define CALC_ALLOCATOR_POOL_H
+
+#include "calc/replay/allocator.h"
+
+enum allocator_state { BLOCK_USED, BLOCK_FREE, BLOCK_UNMAPPED };
+
+// One range of addresses. Numbers, not pointers: the array may move when it grows.
+struct allocator_block {
+    uint64_t size, address;
+    uint64_t requested;     // bytes asked for, while in use
+    uint64_t born;          // the pool's searches when it became free
+    uint32_t prev, next;    // neighbours in the segment, 0 at its ends
+    uint32_t before, after; // in the list of its size class, or of unmapped ranges
+    uint16_t class;         // of size, while free: pool_class
+    uint8_t state;          // enum allocator_state; block 0 counts as used
+    bool small, expandable;
+    uint32_t unused[2];     // 64 bytes: a block's place is a shift away
+};
+
+// The size class: row = power of two, column = 1/32 of it; the first row counts single steps of 512.
+static inline uint32_t pool_class(uint64_t size)
+{
+    uint64_t units = size / ALLOCATOR_MIN_BLOCK;
+    if (units < ALLOCATOR_COLUMNS)
+        return (uint32_t)units;
+    uint32_t top = 63 - (uint32_t)__builtin_clzll(units);
+    return ((top - 4) << 5) + ((uint32_t)(units >> (top - 5)) & 31);
+}
+
+static inline bool pool_is_less(const struct allocator_block *a, const struct allocator_block *b)
+{
+    return a->size != b->size ? a->size < b->size : a->address < b->address;
+}
+
+// First block of the first class after c that is in use, or 0.
+static inline uint32_t pool_first_after(const struct allocator_pool *p, uint32_t c)
+{
+    uint32_t row = c >> 5, column = c & 31;
+    uint32_t columns = (uint32_t)(p->columns[row] & ~(((uint64_t)2 << column) - 1));
+    if (!columns) {
+        uint64_t rows = p->rows & ~(((uint64_t)2 << row) - 1);
+        if (!rows)
+            return 0;
+        row = (uint32_t)__builtin_ctzll(rows);
+        columns = p->columns[row];
+    }
+    return p->head[(row << 5) + (uint32_t)__builtin_ctz(columns)];
+}
+
+// The smallest block by (size, address) with at least size bytes, or 0.
+static inline uint32_t pool_lower_bound(const struct allocator_pool *p,
+                                        const struct allocator_block *blocks, uint64_t size)
+{
+    uint32_t c = pool_class(size);
+    if (p->columns[c >> 5] >> (c & 31) & 1) {
+        for (uint32_t i = p->head[c]; i; i = blocks[i].after)
+            if (blocks[i].size >= size)
+                return i;
+    }
+    return pool_first_after(p, c);
+}
+
+// The next block by (size, address), or 0.
+static inline uint32_t pool_after(const struct allocator_pool *p, const struct allocator_block *blocks,
+                                  uint32_t i)
+{
+    return blocks[i].after ? blocks[i].after : pool_first_after(p, blocks[i].class);
+}
+
+static inline uint32_t pool_first(const struct allocator_pool *p)
+{
+    if (!p->rows)
+        return 0;
+    uint32_t row = (uint32_t)__builtin_ctzll(p->rows);
+    return p->head[(row << 5) + (uint32_t)__builtin_ctz(p->columns[row])];
+}
+
+// Puts block i between its neighbours of the same class. Frees come in runs of rising or falling
+// addresses, so both ends are looked at before the list is walked.
+static inline void pool_insert(struct allocator_pool *p, struct allocator_block *blocks, uint32_t i)
+{
+    struct allocator_block *b = &blocks[i];
+    uint32_t c = pool_class(b->size), row = c >> 5, bit = (uint32_t)1 << (c & 31);
+    b->class = (uint16_t)c;
+    b->state = BLOCK_FREE;
+    b->born = p->searches;
+    if (!(p->columns[row] & bit)) {
+        p->columns[row] |= bit;
+        p->rows |= (uint64_t)1 << row;
+        p->head[c] = p->tail[c] = i;
+        b->before = b->after = 0;
+        return;
+    }
+    uint32_t before = p->tail[c], after = 0;
+    if (!pool_is_less(&blocks[before], b)) {
+        before = 0;
+        after = p->head[c];
+        while (pool_is_less(&blocks[after], b)) {
+            before = after;
+            after = blocks[after].after;
+        }
+    }
+    b->before = before;
+    b->after = after;
+    *(before ? &blocks[before].after : &p->head[c]) = i;
+    *(after ? &blocks[after].before : &p->tail[c]) = i;
+}
+
+static inline void pool_remove(struct allocator_pool *p, struct allocator_block *blocks, uint32_t i)
+{
+    struct allocator_block *b = &blocks[i];
+    uint32_t before = b->before, after = b->after;
+    if (before && after) {
+        blocks[before].after = after;
+        blocks[after].before = before;
+        return;
+    }
+    uint32_t c = b->class, row = c >> 5;
+    if (before) {
+        blocks[before].after = 0;
+        p->tail[c] = before;
+    } else if (after) {
+        blocks[after].before = 0;
+        p->head[c] = after;
+    } else {
+        p->columns[row] &= ~((uint32_t)1 << (c & 31));
+        if (!p->columns[row])
+            p->rows &= ~((uint64_t)1 << row);
+    }
+}
+
+static inline struct allocator_pool *pool_of(struct allocator *a, uint32_t block)
+{
+    return a->blocks[block].small ? &a->small : &a->large;
+}
+
+// A fresh number; allocator_reserve has made sure that there is one.
+static inline uint32_t block_new(struct allocator *a)
+{
+    uint32_t i = a->spare;
+    if (i) {
+        a->spare = a->blocks[i].next;
+        a->spares--;
+        return i;
+    }
+    return a->count++;
+}
+
+static inline void block_drop(struct allocator *a, uint32_t i)
+{
+    a->blocks[i].next = a->spare;
+    a->spare = i;
+    a->spares++;
+}
+
+static inline void stat_add(struct allocator_stat *s, uint64_t bytes)
+{
+    s->now += bytes;
+    if (s->now > s->peak)
+        s->peak = s->now;
+}
+
+// Makes sure that n more numbers can be had. Errors: VRAM_ENOMEM.
+int allocator_reserve(struct allocator *a, uint32_t n);
+
+// Whether the device has bytes more to give. Virtual and plain segments count the same.
+bool allocator_device_has(const struct allocator *a, uint64_t bytes);
+
+// Extends or starts the pool's virtual segment so that one free block of at least size bytes is there, takes
+// it out of the pool, and puts its number in *block; 0 if the device has no more.
+// Errors: VRAM_ENOMEM.
+int allocator_map(struct allocator *a, struct allocator_pool *p, uint64_t size, uint32_t *block);
+
+// Unmaps the pages of block i (free, of a virtual segment) that it covers wholly; drops the segment when
+// nothing of it is mapped. Errors: VRAM_ENOMEM.
+int allocator_unmap(struct allocator *a, uint32_t i);
+
+#endif

@@ -1,0 +1,70 @@
+// Owns the buckets in which gradients are sent. SRC: pytorch torch/csrc/distributed/c10d/reducer.cpp (of 1 MiB, then of
+// 25 MiB); DeepSpeed runtime/zero (reduce_bucket_size 5e8 elements).
+
+#include "calc/replay/buckets.h"
+
+#include "calc/step/parallel.h"
+
+enum { BUCKETS_FIRST = 1 << 20, BUCKETS_NEXT = 25 << 20 };
+#define BUCKETS_ZERO UINT64_C(500000000)  // elements
+
+static uint64_t buckets_width(const struct model *m)
+{
+    return m->c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
+}
+
+uint64_t buckets_bytes(const struct state *s)
+{
+    const struct vram_config *c = &s->m->c;
+    if (!parallel_many(c))
+        return 0;
+    if (c->parallel == PARALLEL_DDP)
+        return s->trained_bytes;
+    if (c->parallel == PARALLEL_ZERO2)
+        return s->trained_bytes < BUCKETS_ZERO * buckets_width(s->m)
+                   ? s->trained_bytes
+                   : BUCKETS_ZERO * buckets_width(s->m);
+    return 0;
+}
+
+static const struct storage bucket = {
+    .name = NAME(PARALLEL, BUCKET), .op = OP_BUCKET, .category = VRAM_CAT_GRAD};
+
+// DDP fills buckets with whole parameters, the last registered first, and closes one when it has
+// reached its size.
+struct buckets_fill {
+    uint64_t bytes, limit;
+};
+
+static int buckets_add(struct player *p, struct buckets_fill *f, const struct state_row *r)
+{
+    f->bytes += r->whole_gradient;
+    if (f->bytes < f->limit)
+        return VRAM_OK;
+    uint64_t bytes = f->bytes;
+    *f = (struct buckets_fill){0, BUCKETS_NEXT};
+    return player_forever(p, &bucket, bytes, -1);
+}
+
+static int buckets_whole(struct player *p, const struct state *s)
+{
+    struct buckets_fill f = {0, BUCKETS_FIRST};
+    int rc = VRAM_OK;
+    for (unsigned i = s->layout.after_count; i-- > 0 && rc == VRAM_OK;)
+        rc = buckets_add(p, &f, &s->after[i]);
+    for (uint64_t layer = 0; layer < s->m->c.n_layer; layer++)
+        for (unsigned i = s->layout.block_count; i-- > 0 && rc == VRAM_OK;)
+            rc = buckets_add(p, &f, &s->block[i]);
+    for (unsigned i = s->layout.before_count; i-- > 0 && rc == VRAM_OK;)
+        rc = buckets_add(p, &f, &s->before[i]);
+    return rc == VRAM_OK && f.bytes ? player_forever(p, &bucket, f.bytes, -1) : rc;
+}
+
+int buckets_build(struct player *p, const struct state *s)
+{
+    uint64_t bytes = buckets_bytes(s);
+    if (bytes == 0)
+        return VRAM_OK;
+    return s->m->c.parallel == PARALLEL_DDP ? buckets_whole(p, s)
+                                            : player_forever(p, &bucket, bytes, -1);
+}

@@ -1,0 +1,222 @@
+// Owns an engine's life and the preparation of a run: model, sizes, reels, state.
+
+#include "calc/replay/engine.h"
+
+#include "calc/step/parallel.h"
+#include "calc/base/size.h"
+#include "calc/base/text.h"
+
+static void engine_delete(struct engine *e)
+{
+    const struct vram_mem *mem = e->mem;
+    for (unsigned i = 0; i < ENGINE_REELS; i++)
+        reel_free(&e->reels[i]);
+    graph_free(&e->graph);
+    allocator_done(&e->allocator);
+    mem_arena_free(&e->names);
+    mem_free(mem, e->slots, e->slots_cap * sizeof *e->slots);
+    mem_free(mem, e->name_cache, ENGINE_NAMES * sizeof *e->name_cache);
+    mem_free(mem, e->name_bytes, ENGINE_NAMES * sizeof *e->name_bytes);
+    mem_free(mem, e->name_count, ENGINE_NAMES * sizeof *e->name_count);
+    mem_free(mem, e->name_op, ENGINE_NAMES);
+    mem_free(mem, e->name_category, ENGINE_NAMES);
+    mem_free(mem, e, sizeof *e);
+}
+
+void engine_free(struct vram *v)
+{
+    if (v->engine)
+        engine_delete(v->engine);
+    v->engine = NULL;
+}
+
+static void *engine_table(const struct vram_mem *mem, size_t size)
+{
+    void *p = mem_alloc(mem, ENGINE_NAMES * size);
+    if (p)
+        mem_zero(p, ENGINE_NAMES * size);
+    return p;
+}
+
+static bool engine_fill(struct engine *e, const struct vram_mem *mem)
+{
+    e->mem = mem;
+    e->names.mem = mem;
+    for (unsigned i = 0; i < ENGINE_REELS; i++)
+        reel_init(&e->reels[i], mem);
+    graph_init(&e->graph, mem);
+    e->name_cache = engine_table(mem, sizeof *e->name_cache);
+    e->name_bytes = engine_table(mem, sizeof *e->name_bytes);
+    e->name_count = engine_table(mem, sizeof *e->name_count);
+    e->name_op = engine_table(mem, 1);
+    e->name_category = engine_table(mem, 1);
+    struct allocator_config none = {0};
+    return e->name_cache && e->name_bytes && e->name_count && e->name_op && e->name_category &&
+           allocator_init(&e->allocator, mem, &none) == VRAM_OK;
+}
+
+static int engine_no_memory(struct vram *v)
+{
+    return err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "out of memory");
+}
+
+struct engine *engine_of(struct vram *v)
+{
+    if (v->engine)
+        return v->engine;
+    struct engine *e = mem_alloc(&v->mem, sizeof *e);
+    if (e) {
+        mem_zero(e, sizeof *e);
+        if (engine_fill(e, &v->mem)) {
+            v->engine = e;
+            return e;
+        }
+        engine_delete(e);
+    }
+    engine_no_memory(v);
+    return NULL;
+}
+
+// a, between and b as one text that stays.
+static const char *engine_join(struct engine *e, const char *a, const char *between, const char *b)
+{
+    size_t n[3] = {text_len(a), text_len(between), text_len(b)};
+    char *text = mem_arena_new(&e->names, n[0] + n[1] + n[2] + 1, 1);
+    if (!text)
+        return NULL;
+    mem_copy(text, a, n[0]);
+    mem_copy(text + n[0], between, n[1]);
+    mem_copy(text + n[0] + n[1], b, n[2]);
+    return text;
+}
+
+const char *engine_name(struct engine *e, uint16_t name)
+{
+    if (name >= ENGINE_NAMES)
+        return "";
+    if (!e->name_cache[name])
+        e->name_cache[name] = engine_join(e, trace_place_name(name), "", trace_part_name(name));
+    return e->name_cache[name];
+}
+
+const char *engine_saved_name(struct engine *e, uint8_t kind, uint8_t which)
+{
+    const char **cached = &e->saved_cache[kind][which];
+    if (!*cached)
+        *cached = engine_join(e, trace_node_name(kind), ".", trace_saved_name(kind, which));
+    return *cached;
+}
+
+uint32_t engine_micro_steps(const struct model *m)
+{
+    return m->c.gradient_accumulation_steps > 1 ? 2 : 1;
+}
+
+bool engine_evaluates(const struct model *m)
+{
+    return m->c.mode == MODE_PROCESS && m->c.task == TASK_TRAIN && m->c.evaluation &&
+           m->c.pipeline_parallel == 1 && m->c.family == FAMILY_GPT2;
+}
+
+// What reels depend on: the configuration with its plain dimensions made alike.
+static struct vram_config engine_key(const struct model *m)
+{
+    struct vram_config k = m->c;
+    k.gpu = 0;
+    k.n_layer = k.n_layer / pass_period(m) > 3 && k.n_layer % pass_period(m) == 0 ? 4 : k.n_layer;
+    k.n_kv_head = k.n_kv_head == k.n_head;
+    k.head_dim = k.head_dim <= 256;
+    k.dropout = k.dropout > 0;
+    k.lora_dropout = k.lora_dropout > 0;
+    k.lora_rank = k.lora_rank > 0;
+    k.n_expert = k.n_expert > 0;
+    k.n_head = k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.batch_size = k.seq_len = 0;
+    k.n_expert_active = k.expert_inner = k.grad_clip = 0;
+    k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided
+    k.pipeline_parallel = (k.pipeline_parallel > 1) | m->first << 1 | m->last << 2;
+    k.evaluation = k.optimizer = k.max_new_tokens = 0;
+    k.n_gpu = k.n_gpu > 1;
+    k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =
+        k.roundup_power2_divisions = 0;
+    k.context_mib = k.workspace_bytes = 0;
+    return k;
+}
+
+// A generation has a pass for the prompt, one for the first step and one for those after it.
+static bool engine_uses(const struct model *m, unsigned reel)
+{
+    if ((m->c.task == TASK_INFERENCE) != (reel >= ENGINE_PROMPT))
+        return false;
+    if (reel >= ENGINE_PROMPT)
+        return m->c.max_new_tokens >= reel - ENGINE_PROMPT;
+    if (reel == ENGINE_EVAL_FIRST || reel == ENGINE_EVAL)
+        return engine_evaluates(m);
+    return reel != ENGINE_AGAIN || engine_micro_steps(m) > 1;
+}
+
+static int engine_record(struct engine *e, const struct model *m, bool all)
+{
+    static const struct pass passes[ENGINE_REELS] = {
+        [ENGINE_EVAL_FIRST] = {.train = false},
+        [ENGINE_EVAL] = {.has_logits = true},
+        [ENGINE_FIRST] = {.train = true},
+        [ENGINE_NEXT] = {.train = true, .has_logits = true},
+        [ENGINE_AGAIN] = {.train = true, .has_logits = true, .has_gradients = true},
+        [ENGINE_PROMPT] = {.kind = PASS_PROMPT},
+        [ENGINE_FIRST_TOKEN] = {.kind = PASS_FIRST_TOKEN},
+        [ENGINE_TOKEN] = {.kind = PASS_TOKEN},
+    };
+    for (unsigned i = 0; i < ENGINE_REELS; i++) {
+        struct reel *r = &e->reels[i];
+        if (!engine_uses(m, i) && all)
+            r->tape.count = 0;
+        if (!engine_uses(m, i) || (!all && r->tape.count > 0 && reel_serves(r, m)))
+            continue;
+        int rc = reel_record(r, &e->graph, m, &passes[i]);
+        if (rc != VRAM_OK)
+            return rc;
+    }
+    return VRAM_OK;
+}
+
+static int engine_fit(struct engine *e, bool play)
+{
+    dims_make(&e->dims, &e->model);
+    layout_make(&e->state.layout, &e->model);
+    int rc = shape_fill(&e->dims, e->elements);
+    if (rc == VRAM_OK)
+        rc = layout_sums(&e->state.layout, e->elements);
+    if (rc == VRAM_OK)
+        reel_sizes_make(&e->sizes, e->elements, e->dims.parts);
+    for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++) {
+        struct reel *r = &e->reels[i];
+        if (!engine_uses(&e->model, i))
+            continue;
+        reel_aim(r, &e->model);
+        if (play || !reel_surely_fits(r, &e->sizes))
+            rc = reel_fit(r, &e->sizes);
+    }
+    return rc == VRAM_OK ? state_make(&e->state, &e->model, e->elements) : rc;
+}
+
+int engine_prepare(struct vram *v, struct engine *e, bool play)
+{
+    int rc = model_make(&e->model, &v->config, &v->err);
+    if (rc != VRAM_OK)
+        return rc;
+    model_stage(&e->model, e->stage);
+    struct vram_config key = engine_key(&e->model);
+    bool same = e->recorded && config_same(&key, &e->key);
+    e->recorded = false;
+    rc = engine_record(e, &e->model, !same);
+    if (rc == VRAM_OK)
+        rc = engine_fit(e, play);
+    if (rc == VRAM_EOVERFLOW)
+        return err_set(&v->err, rc, (struct err_pos){0},
+                       "a tensor or their sum is larger than 2^53 bytes");
+    if (rc != VRAM_OK)
+        return engine_no_memory(v);
+    e->key = key;
+    e->recorded = true;
+    return VRAM_OK;
+}

@@ -1,0 +1,83 @@
+// The estimate: reels made from the model's graph, played into the allocator in the order of a run,
+// measured.
+
+#ifndef CALC_ENGINE_H
+#define CALC_ENGINE_H
+
+#include "calc/replay/allocator.h"
+#include "calc/model/handle.h"
+#include "calc/replay/player.h"
+#include "calc/replay/reel.h"
+#include "calc/replay/state.h"
+
+// The passes that a run is made of.
+enum engine_reel {
+    ENGINE_EVAL_FIRST,  // no variables hold older results
+    ENGINE_EVAL,
+    ENGINE_FIRST,        // first micro-step of all
+    ENGINE_NEXT,         // first micro-step of a later iteration: gradients were set to None
+    ENGINE_AGAIN,        // later micro-step: gradients are there
+    ENGINE_PROMPT,       // generation: the prompt
+    ENGINE_FIRST_TOKEN,  // the step that finds the prompt's keys and values
+    ENGINE_TOKEN,        // a later step
+    ENGINE_REELS
+};
+
+enum {
+    ENGINE_EVALS = 3,
+    ENGINE_MOST_ITERATIONS = 10,
+    ENGINE_LINES = 160,
+    ENGINE_NAMES = ROLE_COUNT << 6
+};
+
+struct engine {
+    const struct vram_mem *mem;
+    struct model model;
+    struct dims dims;
+    uint64_t elements[SHAPE_COUNT];
+    struct reel_sizes sizes;
+    struct state state;
+    struct graph graph;
+    struct reel reels[ENGINE_REELS];
+    struct vram_config key;  // of the reels: dimensions left out
+    bool recorded;
+    uint64_t stage;  // of the pipeline, set before engine_prepare
+    struct allocator allocator;
+    struct player player;  // of the last run
+    uint32_t *slots;
+    size_t slots_cap;
+    // what the result points to
+    struct vram_line lines[ENGINE_LINES], saved_lines[ENGINE_LINES];
+    struct vram_phase phases[PLAYER_PHASES];
+    char phase_names[PLAYER_PHASES][TRACE_PHASE_TEXT];
+    struct mem_arena names;
+    const char *saved_cache[NODE_COUNT][GRAPH_SAVED];
+    const char **name_cache;  // by name id
+    uint64_t *name_bytes;     // live at the peak, by name id
+    uint32_t *name_count;
+    uint8_t *name_op, *name_category;
+    char peak_phase[TRACE_PHASE_TEXT];
+};
+
+// The engine of a handle, made at the first call; NULL: out of memory (recorded as an error).
+struct engine *engine_of(struct vram *v);
+void engine_free(struct vram *v);
+
+// Model, sizes, reels and state for the handle's configuration; play: also what playing needs and
+// engine_live_peak does not. Errors are recorded in v->err.
+int engine_prepare(struct vram *v, struct engine *e, bool play);
+
+// Plays a whole run. iterations 0: until reserved is stable (needs an allocator); else so many.
+int engine_play(struct engine *e, struct player *p, uint32_t iterations);
+
+// The peak of live bytes by the rises of the reels, without playing them.
+uint64_t engine_live_peak(const struct engine *e);
+
+uint32_t engine_micro_steps(const struct model *m);  // that are run: at most two kinds exist
+bool engine_evaluates(const struct model *m);
+
+// A tensor's name as one text; NULL: out of memory.
+const char *engine_name(struct engine *e, uint16_t name);
+const char *engine_saved_name(struct engine *e, uint8_t kind, uint8_t which);  // "MmBackward0.self"
+
+#endif

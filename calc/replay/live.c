@@ -1,0 +1,73 @@
+// Owns the peak of live bytes without playing: the rises of the reels, one after the other.
+
+#include "calc/replay/engine.h"
+#include "calc/replay/buckets.h"
+#include "calc/base/size.h"
+
+// One reel after the sum `live`; raises *peak.
+static uint64_t live_after(const struct engine *e, enum engine_reel reel, enum reel_part part,
+                           uint64_t live, uint64_t *peak)
+{
+    struct reel_rise rise = reel_rise(&e->reels[reel], &e->sizes, part);
+    *peak = size_max(*peak, live + (uint64_t)rise.peak);
+    return live + (uint64_t)rise.net;
+}
+
+// schedule_pipeline, by rises.
+static uint64_t live_pipeline(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
+{
+    uint64_t held = e->model.in_flight, all = size_max(engine_micro_steps(&e->model), held);
+    for (uint64_t step = 0; step < all + held; step++) {
+        enum engine_reel start = first ? ENGINE_FIRST : ENGINE_NEXT;
+        if (step >= held)
+            live = live_after(e, step > held ? ENGINE_AGAIN : start, REEL_BACKWARD, live, peak);
+        if (step < all)
+            live = live_after(e, step ? ENGINE_AGAIN : start, REEL_FORWARD, live, peak);
+    }
+    return live;
+}
+
+static uint64_t live_micro_steps(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
+{
+    live = live_after(e, first ? ENGINE_FIRST : ENGINE_NEXT, REEL_ALL, live, peak);
+    return engine_micro_steps(&e->model) > 1 ? live_after(e, ENGINE_AGAIN, REEL_ALL, live, peak)
+                                             : live;
+}
+
+static uint64_t live_iteration(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
+{
+    int64_t net;
+    bool pipeline = e->model.c.pipeline_parallel > 1;
+    live = pipeline ? live_pipeline(e, live, first, peak) : live_micro_steps(e, live, first, peak);
+    *peak = size_max(*peak, live + state_step_rise(&e->state, first, &net));
+    return live + (uint64_t)net;
+}
+
+static uint64_t live_generation(const struct engine *e, uint64_t live)
+{
+    uint64_t peak = live;
+    live = live_after(e, ENGINE_PROMPT, REEL_ALL, live, &peak);
+    if (e->model.c.max_new_tokens > 0)
+        live = live_after(e, ENGINE_FIRST_TOKEN, REEL_ALL, live, &peak);
+    if (e->model.c.max_new_tokens > 1)
+        live_after(e, ENGINE_TOKEN, REEL_ALL, live, &peak);
+    return peak;
+}
+
+uint64_t engine_live_peak(const struct engine *e)
+{
+    uint64_t live = e->state.param_bytes + e->state.buffer_bytes + buckets_bytes(&e->state),
+             peak;
+    if (e->model.c.task == TASK_INFERENCE)
+        return live_generation(e, live);
+    if (e->model.c.pipeline_parallel == 1)
+        live += 16 * e->model.tokens;  // the first batch
+    peak = live;
+    if (engine_evaluates(&e->model)) {
+        uint64_t inside = live_after(e, ENGINE_EVAL_FIRST, REEL_ALL, live, &peak);
+        live_after(e, ENGINE_EVAL, REEL_ALL, inside, &peak);
+    }
+    live = live_iteration(e, live, true, &peak);
+    live_iteration(e, live, false, &peak);
+    return peak;
+}

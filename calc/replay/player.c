@@ -1,0 +1,190 @@
+// Owns the walk over a run's events: which slot, which layer, how many bytes live.
+
+#include "calc/replay/player.h"
+
+void player_init(struct player *p, const struct model *m)
+{
+    mem_zero(p, sizeof *p);
+    p->m = m;
+    p->tape_base = SLOT_COUNT + (uint32_t)m->c.n_layer * LAYOUT_BLOCK_NUMBERS;
+}
+
+uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size_t count)
+{
+    uint32_t most = (uint32_t)m->tensors +
+                    8;  // temporaries of an optimizer step: one for each tensor, some more
+    for (size_t i = 0; i < count; i++) {
+        uint32_t n = reels[i].tape.slots_global + reels[i].units * reels[i].tape.slots_unit;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static int player_tell(struct player *p, uint32_t id, const struct storage *s, uint64_t bytes,
+                       int32_t block, bool freed)
+{
+    struct trace_event e = {bytes, id, p->phase, s->name, s->op, s->category, freed, block};
+    return p->sink->event(p->sink->ctx, &e);
+}
+
+static void player_rise(struct player *p, const struct storage *s, uint64_t bytes, int32_t block)
+{
+    p->live += bytes;
+    if (p->live > p->phase_peak)
+        p->phase_peak = p->live;
+    if (p->live > p->peak) {
+        p->peak = p->live;
+        p->peak_event = p->events;
+        p->peak_phase = p->phase;
+        p->peak_op = s->op;
+        p->peak_block = block;
+    }
+}
+
+int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
+                 int32_t block)
+{
+    p->events++;
+    if (s->category != VRAM_CAT_WORKSPACE)
+        player_rise(p, s, bytes, block);
+    if (p->allocator)
+        return allocator_malloc(p->allocator, bytes, &p->slots[slot]);
+    if (!p->sink)
+        return VRAM_OK;
+    p->slots[slot] = p->ids++;
+    return player_tell(p, p->slots[slot], s, bytes, block, false);
+}
+
+int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
+                int32_t block)
+{
+    p->events++;
+    if (s->category != VRAM_CAT_WORKSPACE)
+        p->live -= bytes;
+    if (p->allocator)
+        return allocator_free(p->allocator, p->slots[slot]);
+    return p->sink ? player_tell(p, p->slots[slot], s, bytes, block, true) : VRAM_OK;
+}
+
+int player_forever(struct player *p, const struct storage *s, uint64_t bytes, int32_t block)
+{
+    uint32_t block_number;
+    p->events++;
+    if (s->category != VRAM_CAT_WORKSPACE)
+        player_rise(p, s, bytes, block);
+    if (p->allocator)
+        return allocator_malloc(p->allocator, bytes, &block_number);
+    return p->sink ? player_tell(p, p->ids++, s, bytes, block, false) : VRAM_OK;
+}
+
+// cuBLAS keeps its workspace for ever: only the first product of a thread allocates it.
+static int player_workspace(struct player *p, uint32_t slot)
+{
+    static const struct storage workspace = {
+        .name = NAME(CUBLAS, WORKSPACE), .op = OP_CUBLAS, .category = VRAM_CAT_WORKSPACE};
+    uint32_t bit = 1u << (slot - SLOT_WORKSPACE);
+    if (p->workspaces & bit)
+        return VRAM_OK;
+    p->workspaces |= bit;
+    return player_forever(p, &workspace, p->workspace_bytes, -1);
+}
+
+// The layer of a storage while a segment is played for one unit, or -1.
+static int32_t player_layer(const struct reel *r, const struct tape_segment *seg, int64_t real,
+                            const struct storage *s)
+{
+    return s->unit < 0 ? -1 : (int32_t)reel_unit(r, seg, s->unit, real) * (int32_t)r->period + s->sub;
+}
+
+static int player_do(struct player *p, const struct reel *r, const struct tape_segment *seg,
+                     int64_t real, uint32_t code, uint32_t slot)
+{
+    uint32_t operand = code >> 2;
+    bool is_free = (code & 3) == TAPE_FREE;
+    if (p->lean)
+        return is_free ? allocator_free(p->allocator, p->slots[slot])
+                       : allocator_malloc(p->allocator, r->bytes[operand], &p->slots[slot]);
+    const struct storage *s = &r->tape.storages[operand];
+    int32_t layer = player_layer(r, seg, real, s);
+    return is_free ? player_free(p, slot, s, r->bytes[operand], layer)
+                   : player_alloc(p, slot, s, r->bytes[operand], layer);
+}
+
+static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg,
+                          int64_t real)
+{
+    const uint32_t *code = r->tape.code;
+    int64_t shift = r->tape.repeats && seg->unit >= 0 ? real - seg->unit : 0;
+    int64_t last = r->tape.repeats && seg->unit < 0 ? (int64_t)r->units - 1 : 2;  // what unit 2 stands for
+    int rc = VRAM_OK;
+    for (uint32_t i = seg->begin; i < seg->end && rc == VRAM_OK; i++) {
+        uint32_t operand = code[i] >> 2, kind = code[i] & 3;
+        if (kind == TAPE_WORKSPACE) {
+            rc = player_workspace(p, operand);
+            continue;
+        }
+        const struct reel_place *at = &r->places[operand];
+        int64_t unit = at->unit == 2 ? last : at->unit;
+        uint32_t slot = at->base + (at->in_lane ? p->tape_base : 0) + (uint32_t)(unit + shift) * at->step;
+        if (kind == TAPE_MOVE)
+            p->slots[r->tape.storages[code[++i] >> 2].slot] = p->slots[slot];
+        else
+            rc = player_do(p, r, seg, real, code[i], slot);
+    }
+    return rc == VRAM_OK && p->enough && p->allocator->stats.reserved.now >= p->enough ? VRAM_ENOFIT : rc;
+}
+
+void player_phase(struct player *p, uint32_t phase)
+{
+    if (p->phase_count > 0)
+        p->phases[p->phase_count - 1].peak = p->phase_peak;
+    p->phase = phase;
+    p->phase_peak = p->live;
+    if (p->phase_count < PLAYER_PHASES)
+        p->phases[p->phase_count++] = (struct player_phase){phase, p->live};
+}
+
+// One segment, as often as the model has the unit.
+static int player_repeat(struct player *p, const struct reel *r, const struct tape_segment *s)
+{
+    int64_t last = r->tape.repeats ? (int64_t)r->units - 1 : 0;
+    int rc = VRAM_OK;
+    if (!r->tape.repeats || s->unit != 1)
+        return player_segment(p, r, s, s->unit == 2 ? last : s->unit);
+    if (s->backward)
+        for (int64_t u = last - 1; u >= 1 && rc == VRAM_OK; u--)
+            rc = player_segment(p, r, s, u);
+    else
+        for (int64_t u = 1; u < last && rc == VRAM_OK; u++)
+            rc = player_segment(p, r, s, u);
+    return rc;
+}
+
+int player_reel(struct player *p, const struct reel *r, uint32_t forward, uint32_t backward)
+{
+    bool back = false;
+    int rc = VRAM_OK;
+    player_phase(p, forward);
+    for (size_t i = 0; i < r->tape.segment_count && rc == VRAM_OK; i++) {
+        if (r->tape.segments[i].backward && !back) {
+            back = true;
+            player_phase(p, backward);
+        }
+        rc = player_repeat(p, r, &r->tape.segments[i]);
+    }
+    return rc;
+}
+
+int player_part(struct player *p, const struct reel *r, uint32_t phase, bool backward,
+                uint32_t lane)
+{
+    uint32_t base = p->tape_base;
+    int rc = VRAM_OK;
+    player_phase(p, phase);
+    p->tape_base += lane * p->lane_slots;
+    for (size_t i = 0; i < r->tape.segment_count && rc == VRAM_OK; i++)
+        if (r->tape.segments[i].backward == backward)
+            rc = player_repeat(p, r, &r->tape.segments[i]);
+    p->tape_base = base;
+    return rc;
+}

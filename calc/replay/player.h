@@ -1,0 +1,82 @@
+// The player: walks tapes and single allocations in the order of a run, into the allocator or into
+// a sink, and keeps the sum of live bytes with its peaks.
+
+#ifndef CALC_PLAYER_H
+#define CALC_PLAYER_H
+
+#include "calc/replay/allocator.h"
+#include "calc/replay/reel.h"
+#include "calc/step/trace.h"
+
+enum { PLAYER_PHASES = 128 };
+
+struct player_phase {
+    uint32_t phase;
+    uint64_t peak;  // of live bytes
+};
+
+struct player {
+    const struct model *m;
+    struct allocator *allocator;    // replay, or NULL
+    const struct trace_sink *sink;  // hand out, or NULL
+    uint32_t *slots;                // by slot: the allocator's block, or the sink's id
+    uint32_t tape_base;             // slots of tapes follow those that survive them
+    uint32_t lane_slots;            // of one lane
+    uint32_t ids;                   // next id for the sink
+    uint32_t workspaces;            // bits: which cuBLAS workspaces exist
+    uint32_t temps;                 // temporaries of an optimizer step made so far
+    uint32_t phase;                 // trace_phase()
+    uint32_t phase_count;
+    struct player_phase phases[PLAYER_PHASES];
+    uint64_t live, phase_peak, events;
+    uint64_t peak;        // of live bytes, workspaces left out
+    uint64_t peak_event;  // number of the event that made it, from 1
+    uint32_t peak_phase;
+    uint16_t peak_op;
+    int32_t peak_block;
+    uint64_t workspace_bytes;
+    bool lean;        // tapes go to the allocator only: no sums, no peak of live bytes
+    uint64_t enough;  // lean: with so many bytes reserved the rest is not played (VRAM_ENOFIT)
+    uint32_t iterations;  // played
+    uint64_t steady_end, first_step_peak,
+        eval_peak;  // live bytes: at the end; peaks of iteration 0, of evaluation
+};
+
+void player_init(struct player *p, const struct model *m);
+
+// How many slots a pass or an optimizer step takes; player_slots: all of a run.
+uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size_t count);
+static inline size_t player_slots(const struct player *p)
+{
+    return p->tape_base + (size_t)p->m->in_flight * p->lane_slots;
+}
+
+// Begins a phase; the one before it is complete.
+void player_phase(struct player *p, uint32_t phase);
+
+// One allocation or free. block: layer or -1. Errors: those of the allocator, or what the sink
+// answered.
+int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
+                 int32_t block);
+int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
+                int32_t block);
+
+// An allocation that is never given back.
+int player_forever(struct player *p, const struct storage *s, uint64_t bytes, int32_t block);
+
+// The slot of a parameter's gradient.
+static inline uint32_t player_gradient(int32_t layer, uint16_t number)
+{
+    return layer < 0 ? (uint32_t)SLOT_GRADIENT + number
+                     : SLOT_COUNT + (uint32_t)layer * LAYOUT_BLOCK_NUMBERS + number;
+}
+
+// Plays a reel: forward under one phase, backward under the next kind of it.
+int player_reel(struct player *p, const struct reel *r, uint32_t forward, uint32_t backward);
+
+// Plays one direction of a reel whose storages lie in a lane of their own: several passes are under
+// way at once.
+int player_part(struct player *p, const struct reel *r, uint32_t phase, bool backward,
+                uint32_t lane);
+
+#endif

@@ -1,0 +1,231 @@
+// Owns reels: recording a tape with as few layers as will do, sizes of its storages, and its rise
+// of live bytes by segment, without playing every layer.
+
+#include "calc/replay/reel.h"
+
+#include "calc/base/size.h"
+
+void reel_init(struct reel *r, const struct vram_mem *mem)
+{
+    mem_zero(r, sizeof *r);
+    tape_init(&r->tape, mem);
+}
+
+void reel_free(struct reel *r)
+{
+    const struct vram_mem *mem = r->tape.mem;
+    if (!mem)
+        return;
+    mem_free(mem, r->bytes, r->bytes_cap * sizeof *r->bytes);
+    mem_free(mem, r->places, r->places_cap * sizeof *r->places);
+    mem_free(mem, r->saved, r->saved_cap * sizeof *r->saved);
+    mem_free(mem, r->changes, r->changes_cap * sizeof *r->changes);
+    mem_free(mem, r->ends, r->ends_cap * sizeof *r->ends);
+    tape_free(&r->tape);
+    reel_init(r, mem);
+}
+
+static unsigned reel_class(const struct tape *t, int32_t unit)
+{
+    if (unit < 0)
+        return 0;
+    return unit == 1 && t->units == 3 ? 2 : unit == 2 && t->units == 3 ? 3 : 1;
+}
+
+static void reel_note_saved(void *ctx, const struct node *n, unsigned which,
+                            const struct storage *s)
+{
+    struct reel *r = ctx;
+    void *p = r->saved;
+    unsigned group = reel_class(&r->tape, s->unit);
+    for (size_t i = 0; i < r->saved_count; i++) {
+        struct reel_saved *e = &r->saved[i];
+        if (e->kind == n->kind && e->which == which && e->dtype == s->dtype &&
+            e->shape == s->shape && e->name == s->name) {
+            e->count[group]++;
+            return;
+        }
+    }
+    if (mem_grow(r->tape.mem, &p, &r->saved_cap, r->saved_count + 1, sizeof *r->saved) != VRAM_OK) {
+        r->failed = true;
+        return;
+    }
+    r->saved = p;
+    r->saved[r->saved_count] =
+        (struct reel_saved){n->kind, (uint8_t)which, s->dtype, s->shape, s->name, {0}};
+    r->saved[r->saved_count++].count[group]++;
+}
+
+static int reel_try(struct reel *r, struct graph *g, const struct model *m, uint32_t units,
+                    uint32_t period)
+{
+    r->saved_count = 0;
+    r->failed = false;
+    r->period = period;
+    graph_reset(g, m, &r->tape, units, period);
+    pass_write(g, &r->pass, reel_note_saved, r);
+    return graph_ok(g) && !r->failed ? VRAM_OK : VRAM_ENOMEM;
+}
+
+static bool reel_grow(struct reel *r, void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
+{
+    void **ptr = ptr_to_ptr;
+    return mem_grow(r->tape.mem, ptr, cap, need, size) == VRAM_OK;
+}
+
+// The tape's allocations and frees without anything else.
+static int reel_condense(struct reel *r)
+{
+    const struct tape *t = &r->tape;
+    uint32_t count = 0;
+    if (!reel_grow(r, &r->changes, &r->changes_cap, t->code_count, sizeof *r->changes) ||
+        !reel_grow(r, &r->ends, &r->ends_cap, t->segment_count, sizeof *r->ends))
+        return VRAM_ENOMEM;
+    for (size_t i = 0; i < t->segment_count; i++) {
+        for (uint32_t k = t->segments[i].begin; k < t->segments[i].end; k++) {
+            uint32_t kind = t->code[k] & 3;
+            const struct storage *s = &t->storages[t->code[k] >> 2];
+            if (kind == TAPE_MOVE)
+                k++;
+            else if (kind != TAPE_WORKSPACE)
+                r->changes[count++] =
+                    (uint16_t)((s->shape * DT_COUNT + s->dtype) * 2 + (kind == TAPE_FREE));
+        }
+        r->ends[i] = count;
+    }
+    return VRAM_OK;
+}
+
+static int reel_choose(struct reel *r, struct graph *g, const struct model *m)
+{
+    uint64_t layers = m->c.n_layer, period = pass_period(m);
+    if (!r->whole && layers % period == 0 && layers / period > 3) {
+        int rc = reel_try(r, g, m, 3, (uint32_t)period);
+        if (rc != VRAM_OK || r->tape.repeats)
+            return rc;
+    }
+    int rc = reel_try(r, g, m, (uint32_t)layers, 1);
+    r->tape.repeats = false;
+    return rc;
+}
+
+int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p)
+{
+    r->pass = *p;
+    int rc = reel_choose(r, g, m);
+    return rc == VRAM_OK ? reel_condense(r) : rc;
+}
+
+void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT], uint64_t parts)
+{
+    s->most = 0;
+    for (unsigned i = 0; i < SHAPE_COUNT; i++) {
+        uint64_t share = parts > 1 ? (elements[i] + parts - 1) / parts : elements[i];
+        s->most = size_max(s->most, elements[i]);
+        for (uint8_t dtype = 0; dtype < DT_COUNT; dtype++) {
+            int64_t bytes =
+                (int64_t)((dtype < DT_F32_SHARE ? elements[i] : share) << dtype_shift(dtype));
+            s->change[(i * DT_COUNT + dtype) * 2] = bytes;
+            s->change[(i * DT_COUNT + dtype) * 2 + 1] = -bytes;
+        }
+    }
+    s->most *= 8;  // bytes of the widest format
+}
+
+bool reel_serves(const struct reel *r, const struct model *m)
+{
+    return r->tape.repeats || (uint64_t)r->tape.units * r->period == m->c.n_layer;
+}
+
+void reel_aim(struct reel *r, const struct model *m)
+{
+    r->units = r->tape.repeats ? (uint32_t)(m->c.n_layer / r->period) : r->tape.units;
+}
+
+bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
+{
+    return size_ok(size_mul(s->most, size_mul(r->tape.count, r->units)));
+}
+
+static struct reel_place reel_place(const struct reel *r, const struct storage *s)
+{
+    struct reel_place at = {s->slot, 0, s->unit, s->home != HOME_PERSIST};
+    if (s->unit < 0) {
+        at.unit = 0;
+    } else if (at.in_lane) {
+        at.base += r->tape.slots_global;
+        at.step = r->tape.slots_unit;
+    } else {
+        at.base += SLOT_COUNT;
+        at.step = r->period * LAYOUT_BLOCK_NUMBERS;
+    }
+    return at;
+}
+
+int reel_fit(struct reel *r, const struct reel_sizes *sizes)
+{
+    uint64_t total = 0;
+    if (!reel_grow(r, &r->bytes, &r->bytes_cap, r->tape.count, sizeof *r->bytes) ||
+        !reel_grow(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places))
+        return VRAM_ENOMEM;
+    r->bytes[0] = 0;
+    for (size_t i = 1; i < r->tape.count; i++) {
+        const struct storage *s = &r->tape.storages[i];
+        r->bytes[i] = reel_bytes(sizes, s->shape, s->dtype);
+        r->places[i] = reel_place(r, s);
+        if (s->home < HOME_NONE)
+            total = size_add(total, size_mul(reel_times(r, s->unit), r->bytes[i]));
+    }
+    return size_ok(total) ? VRAM_OK : VRAM_EOVERFLOW;
+}
+
+static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *end,
+                                          const int64_t *change)
+{
+    struct reel_rise rise = {0, 0};
+    for (; at < end; at++) {
+        rise.net += change[*at];
+        rise.peak = rise.net > rise.peak ? rise.net : rise.peak;
+    }
+    return rise;
+}
+
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes,
+                           enum reel_part part)
+{
+    struct reel_rise all = {0, 0};
+    uint32_t begin = 0;
+    for (size_t i = 0; i < r->tape.segment_count; begin = r->ends[i++]) {
+        if (part != REEL_ALL && r->tape.segments[i].backward != (part == REEL_BACKWARD))
+            continue;
+        struct reel_rise one =
+            reel_segment_rise(r->changes + begin, r->changes + r->ends[i], sizes->change);
+        int64_t more = (int64_t)reel_times(r, r->tape.segments[i].unit) - 1;
+        int64_t last = one.net > 0 ? more * one.net : 0;  // the repetition that stands highest
+        if (all.net + last + one.peak > all.peak)
+            all.peak = all.net + last + one.peak;
+        all.net += (more + 1) * one.net;
+    }
+    return all;
+}
+
+uint64_t reel_saved_bytes(const struct reel *r, const struct reel_sizes *sizes)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r->saved_count; i++) {
+        const struct reel_saved *e = &r->saved[i];
+        uint64_t count = e->count[0] + e->count[1] + e->count[2] * reel_times(r, 1) + e->count[3];
+        sum = size_add(sum, size_mul(count, reel_bytes(sizes, e->shape, e->dtype)));
+    }
+    return sum;
+}
+
+uint32_t reel_kept(const struct reel *r, uint16_t slot)
+{
+    for (size_t i = r->tape.count; i-- > 1;) {
+        const struct storage *s = &r->tape.storages[i];
+        if (s->home == HOME_PERSIST && s->unit < 0 && s->slot == slot && s->refs > 0)
+            return (uint32_t)i;
+    }
+    return TAPE_NONE;
+}

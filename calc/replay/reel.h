@@ -1,0 +1,104 @@
+// A tape ready to be played for given dimensions: the bytes of its storages, and what it does to
+// the sum of live bytes.
+
+#ifndef CALC_REEL_H
+#define CALC_REEL_H
+
+#include "calc/step/pass.h"
+#include "calc/step/tape.h"
+
+// Storages saved for backward, alike in everything but the layer.
+struct reel_saved {
+    uint8_t kind, which, dtype, shape;  // node and number of the saved variable
+    uint16_t name;
+    uint32_t count[4];  // outside of layers, in the first unit, in the middle one, in the last
+};
+
+// Where the block of a storage is noted: slot base + unit x step, in a lane's own part of the slots
+// or in the part that outlives tapes.
+struct reel_place {
+    uint32_t base, step;
+    int32_t unit;  // of the simulation; 0 where step is 0
+    bool in_lane;
+};
+
+struct reel {
+    struct tape tape;
+    struct pass pass;
+    uint64_t *bytes;  // by storage
+    struct reel_place *places;
+    size_t bytes_cap, places_cap;
+    uint16_t *changes;  // allocations and frees alone, as indices into reel_sizes
+    size_t changes_cap;
+    uint32_t *ends;  // end in changes, by segment
+    size_t ends_cap;
+    struct reel_saved *saved;
+    size_t saved_count, saved_cap;
+    uint32_t units;   // real ones
+    uint32_t period;  // layers in a unit
+    bool whole;  // record every layer, for tests: what is repeated must equal what is written out
+    bool failed;
+};
+
+void reel_init(struct reel *r, const struct vram_mem *mem);
+void reel_free(struct reel *r);
+
+// Writes the tape of a pass. Depends on the kind of model only. Errors: VRAM_ENOMEM.
+int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p);
+
+// Bytes of every kind of tensor and their negatives, by shape and number format: what reel_rise
+// adds up.
+struct reel_sizes {
+    int64_t change[SHAPE_COUNT * DT_COUNT * 2];
+    uint64_t most;  // bytes of the largest
+};
+void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT], uint64_t parts);
+
+static inline uint64_t reel_bytes(const struct reel_sizes *s, uint8_t shape, uint8_t dtype)
+{
+    return (uint64_t)s->change[(shape * DT_COUNT + dtype) * 2];
+}
+
+// Whether a tape of the same kind of model serves this one: it repeats, or has as many layers.
+bool reel_serves(const struct reel *r, const struct model *m);
+
+// How many units of the model the tape stands for. Cheap; before everything below.
+void reel_aim(struct reel *r, const struct model *m);
+
+// Fits the tape to dimensions, for playing. Errors: VRAM_ENOMEM, VRAM_EOVERFLOW.
+int reel_fit(struct reel *r, const struct reel_sizes *s);
+
+// False: the sum of the tape's tensors may be beyond 2^53 bytes, only reel_fit knows.
+bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s);
+
+// The unit of the model that unit `sim` of the tape stands for, in a segment played for unit
+// `real`.
+static inline int64_t reel_unit(const struct reel *r, const struct tape_segment *s, int32_t sim,
+                                int64_t real)
+{
+    if (!r->tape.repeats)
+        return sim;
+    if (s->unit < 0)
+        return sim == 2 ? (int64_t)r->units - 1 : sim;
+    return real + sim - s->unit;
+}
+
+// How often a unit of the tape stands in the model.
+static inline uint64_t reel_times(const struct reel *r, int32_t sim)
+{
+    return r->tape.repeats && sim == 1 ? r->units - 2 : 1;
+}
+
+// The storage that the tape leaves in a slot of HOME_PERSIST, TAPE_NONE if it leaves none.
+uint32_t reel_kept(const struct reel *r, uint16_t slot);
+
+// The largest rise above the live bytes at the start, and the change from start to end.
+struct reel_rise {
+    int64_t peak, net;
+};
+enum reel_part { REEL_FORWARD, REEL_BACKWARD, REEL_ALL };
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes,
+                           enum reel_part part);
+uint64_t reel_saved_bytes(const struct reel *r, const struct reel_sizes *s);
+
+#endif

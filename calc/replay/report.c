@@ -1,0 +1,224 @@
+// Owns the result: figures with their bounds, and what is alive at the peak, by a second walk that
+// stops there.
+
+#include "calc/replay/report.h"
+
+#include "calc/model/contexts.h"
+#include "calc/replay/buckets.h"
+#include "calc/base/size.h"
+
+// The walk that finds out who is alive at the peak.
+struct report_walk {
+    struct engine *e;
+    struct vram_result *out;
+    uint64_t left;  // events to go
+};
+
+static int report_event(void *ctx, const struct trace_event *event)
+{
+    struct report_walk *w = ctx;
+    struct engine *e = w->e;
+    uint64_t sign = event->is_free ? (uint64_t)-1 : 1;
+    if (event->category != VRAM_CAT_WORKSPACE) {
+        e->name_bytes[event->name] += sign * event->bytes;
+        e->name_count[event->name] += (uint32_t)sign;
+    }
+    if (!event->is_free) {
+        e->name_op[event->name] = (uint8_t)event->op;
+        e->name_category[event->name] = (uint8_t)event->category;
+    }
+    return --w->left == 0;
+}
+
+static int report_walk_to_peak(struct engine *e, struct vram_result *out)
+{
+    struct report_walk w = {e, out, e->player.peak_event};
+    struct trace_sink sink = {report_event, &w};
+    struct player p;
+    mem_zero(e->name_bytes, ENGINE_NAMES * sizeof *e->name_bytes);
+    mem_zero(e->name_count, ENGINE_NAMES * sizeof *e->name_count);
+    player_init(&p, &e->model);
+    p.sink = &sink;
+    p.slots = e->slots;
+    p.lane_slots = e->player.lane_slots;
+    p.workspace_bytes = e->player.workspace_bytes;
+    int rc = engine_play(e, &p, e->player.iterations);
+    return rc < 0 ? rc : VRAM_OK;
+}
+
+// Inserts a line so that the largest stays first.
+static void report_insert(struct vram_line *lines, size_t *count, struct vram_line line)
+{
+    size_t at = *count < ENGINE_LINES ? (*count)++ : ENGINE_LINES - 1;
+    while (at > 0 && lines[at - 1].bytes < line.bytes) {
+        lines[at] = lines[at - 1];
+        at--;
+    }
+    lines[at] = line;
+}
+
+static int report_at_peak(struct engine *e, struct vram_result *out)
+{
+    size_t count = 0;
+    for (uint32_t name = 0; name < ENGINE_NAMES; name++) {
+        if (e->name_bytes[name] == 0)
+            continue;
+        const char *text = engine_name(e, (uint16_t)name);
+        if (!text)
+            return VRAM_ENOMEM;
+        uint8_t category = e->name_category[name];
+        out->by_category[category] += e->name_bytes[name];
+        report_insert(e->lines, &count,
+                      (struct vram_line){text, trace_op_name(e->name_op[name]), "", category,
+                                         e->name_count[name], e->name_bytes[name]});
+    }
+    out->at_peak = e->lines;
+    out->at_peak_count = count;
+    return VRAM_OK;
+}
+
+static const char *report_dtype(const struct model *m, uint8_t dtype)
+{
+    static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64",   "bool",
+                                                "float64", "float32",  "bfloat16"};
+    return (dtype == DT_LOW || dtype == DT_LOW_SHARE) && m->c.dtype == DTYPE_FLOAT16 ? "float16"
+                                                                                     : names[dtype];
+}
+
+static int report_saved(struct engine *e, struct vram_result *out)
+{
+    const struct reel *r = &e->reels[ENGINE_NEXT];
+    size_t count = 0;
+    for (size_t i = 0; i < r->saved_count; i++) {
+        const struct reel_saved *s = &r->saved[i];
+        uint64_t n = s->count[0] + s->count[1] + s->count[2] * reel_times(r, 1) + s->count[3];
+        const char *text = engine_name(e, s->name), *op = engine_saved_name(e, s->kind, s->which);
+        if (!text || !op)
+            return VRAM_ENOMEM;
+        uint32_t category = s->shape == SHAPE_NV ? VRAM_CAT_LOGITS : VRAM_CAT_ACT;
+        report_insert(e->saved_lines, &count,
+                      (struct vram_line){text, op, report_dtype(&e->model, s->dtype), category,
+                                         (uint32_t)n,
+                                         n * reel_bytes(&e->sizes, s->shape, s->dtype)});
+    }
+    out->saved = e->saved_lines;
+    out->saved_count = count;
+    out->saved_bytes = reel_saved_bytes(r, &e->sizes);
+    return VRAM_OK;
+}
+
+static void report_phases(struct engine *e, struct vram_result *out)
+{
+    for (uint32_t i = 0; i < e->player.phase_count; i++) {
+        trace_phase_name(e->player.phases[i].phase, e->phase_names[i]);
+        e->phases[i] = (struct vram_phase){e->phase_names[i], e->player.phases[i].peak};
+    }
+    out->phases = e->phases;
+    out->phase_count = e->player.phase_count;
+    out->peak_phase = trace_phase_name(e->player.peak_phase, e->peak_phase);
+    out->peak_op = trace_op_name(e->player.peak_op);
+    out->peak_block = e->player.peak_block;
+}
+
+static struct vram_figure report_figure(uint64_t bytes, uint32_t basis, uint32_t permille,
+                                        const char *why)
+{
+    uint64_t slack = bytes / 1000 * permille;
+    return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, why};
+}
+
+// What the sum of live tensors rests on. Exact: what the reference values cover, GPT-2 in eager
+// training on one GPU with the optimizers of PyTorch.
+static struct vram_figure report_live(const struct model *m, uint64_t bytes)
+{
+    const struct vram_config *c = &m->c;
+    bool one = c->n_gpu == 1 && c->tensor_parallel == 1 && c->pipeline_parallel == 1;
+    bool torch = c->optimizer <= OPTIMIZER_ADAMW_FOREACH || c->optimizer == OPTIMIZER_SGD ||
+                 c->optimizer == OPTIMIZER_SGD_MOMENTUM;
+    bool eager = c->task == TASK_TRAIN && c->cross_entropy == CROSS_ENTROPY_EAGER;
+    if (c->compile != COMPILE_NONE)
+        return report_figure(bytes, VRAM_BASIS_MODEL, REPORT_TOLERANCE_COMPILED,
+                             "model of the compiled graph: no GPU run has confirmed it yet");
+    if (!one || !torch || c->lora_rank > 0 || c->n_expert > 0)
+        return report_figure(bytes, VRAM_BASIS_MODEL, REPORT_TOLERANCE_MODEL,
+                             "model of what libraries beside PyTorch allocate, from their source");
+    if (!eager || c->family != FAMILY_GPT2)
+        return report_figure(bytes, VRAM_BASIS_MODEL, REPORT_TOLERANCE_FAMILY,
+                             "model: the family's published operations, one by one");
+    return report_figure(bytes, VRAM_BASIS_EXACT, REPORT_TOLERANCE_LIVE,
+                         "exact rule: every tensor that autograd, autocast and the loop hold");
+}
+
+static uint32_t report_at_least(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+void report_process(uint64_t reserved, const struct vram_figure *context, struct vram_figure *out)
+{
+    *out = report_figure(reserved, VRAM_BASIS_RANGE, REPORT_TOLERANCE_PROCESS,
+                         "reserved memory and the CUDA context, which is known as a range");
+    out->bytes += context->bytes;
+    out->low += context->low;
+    out->high += context->high;
+}
+
+static void report_figures(const struct vram *v, struct engine *e, struct vram_result *out)
+{
+    const struct allocator_stats *s = &e->allocator.stats;
+    out->peak_live = report_live(&e->model, e->player.peak);
+    uint32_t live = out->peak_live.tolerance_permille;
+    out->peak_allocated =
+        report_figure(s->allocated.peak, VRAM_BASIS_MODEL,
+                      report_at_least(live, REPORT_TOLERANCE_ALLOCATED),
+                      "the tensors in the allocator's blocks, with the workspaces of cuBLAS");
+    out->peak_reserved = report_figure(
+        s->reserved.peak, VRAM_BASIS_MODEL, report_at_least(live, REPORT_TOLERANCE_RESERVED),
+        "replay through the caching allocator's rules, iterations until it is stable");
+    context_figure(&v->config, &out->context);
+    report_process(s->reserved.peak, &out->context, &out->process);
+}
+
+static void report_counts(const struct engine *e, struct vram_result *out)
+{
+    const struct model *m = &e->model;
+    out->params = m->params;
+    out->reported_params = m->reported_params;
+    out->trained_params = m->trained_params;
+    out->decayed_params = m->decayed_params;
+    out->decayed_tensors = m->decayed_tensors;
+    out->nodecay_params = m->nodecay_params;
+    out->nodecay_tensors = m->nodecay_tensors;
+    out->tensors = m->tensors;
+    out->param_bytes = e->state.param_bytes;
+    out->grad_bytes =
+        e->state.grad_bytes + (e->state.grad_bytes ? 0 : buckets_bytes(&e->state));
+    out->optim_bytes = e->state.optim_bytes;
+    out->buffer_bytes = e->state.buffer_bytes;
+}
+
+int report_make(struct vram *v, struct engine *e)
+{
+    struct vram_result *out = &v->result;
+    mem_zero(out, sizeof *out);
+    report_counts(e, out);
+    report_figures(v, e, out);
+    out->peak_requested_bytes = e->allocator.stats.requested.peak;
+    out->segments = e->allocator.stats.segments.now;
+    out->events = e->player.events;
+    out->pipeline_stage = (uint32_t)e->stage;
+    out->iterations = e->player.iterations;
+    out->first_step_peak_bytes = e->player.first_step_peak;
+    out->steady_end_bytes = e->player.steady_end;
+    out->eval_peak_bytes = e->player.eval_peak;
+    const struct vram_gpu *gpu = v->config.gpu < 0 ? NULL : vram_gpu_at((size_t)v->config.gpu);
+    out->gpu_name = gpu ? gpu->name : NULL;
+    out->gpu_bytes = gpu ? gpu->memory_bytes : 0;
+    report_phases(e, out);
+    int rc = report_walk_to_peak(e, out);
+    if (rc == VRAM_OK)
+        rc = report_at_peak(e, out);
+    if (rc == VRAM_OK)
+        rc = report_saved(e, out);
+    return rc;
+}

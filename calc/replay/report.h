@@ -1,0 +1,28 @@
+// From a finished run to struct vram_result: sums by category, by tensor, by phase, and error
+// bounds.
+
+#ifndef CALC_REPORT_H
+#define CALC_REPORT_H
+
+#include "calc/replay/engine.h"
+
+// The tolerances, stated once (per mille of the figure). The context's range is added to the
+// process's own.
+enum {
+    REPORT_TOLERANCE_LIVE = 0,  // eager gpt2
+    REPORT_TOLERANCE_FAMILY =
+        5,  // live bytes of the other families: written from their published operations
+    REPORT_TOLERANCE_MODEL = 50,     // adapters, experts, several GPUs, optimizers of other libraries
+    REPORT_TOLERANCE_ALLOCATED = 10,
+    REPORT_TOLERANCE_RESERVED = 30,
+    REPORT_TOLERANCE_COMPILED = 50,
+    REPORT_TOLERANCE_PROCESS = 50
+};
+
+// The process's figure, from what the allocator reserved.
+void report_process(uint64_t reserved, const struct vram_figure *context, struct vram_figure *out);
+
+// Fills v->result from the engine's last run. Errors: VRAM_ENOMEM, recorded.
+int report_make(struct vram *v, struct engine *e);
+
+#endif

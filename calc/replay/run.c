@@ -1,0 +1,235 @@
+// Owns the public calls of the estimate: check, run, live peak, trace, parameters.
+
+#include "calc/replay/run.h"
+
+#include "calc/model/contexts.h"
+#include "calc/replay/engine.h"
+#include "calc/replay/report.h"
+#include "calc/base/size.h"
+
+static int run_no_memory(struct vram *v)
+{
+    return err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "out of memory");
+}
+
+int vram_check(struct vram *v)
+{
+    struct model m;
+    err_clear(&v->err);
+    return model_make(&m, &v->config, &v->err);
+}
+
+const struct vram_result *vram_result(const struct vram *v)
+{
+    return v->has_result ? &v->result : NULL;
+}
+
+static struct allocator_config run_allocator(const struct vram_config *c)
+{
+    return (struct allocator_config){
+        .max_split_bytes = c->max_split_size_mb << 20,
+        .roundup_divisions = (uint32_t)c->roundup_power2_divisions,
+        .expandable = c->expandable_segments,
+    };
+}
+
+// cuBLAS's default workspace. SRC: pytorch aten/src/ATen/cuda/CublasHandlePool.cpp
+// parseChosenWorkspaceSize.
+static uint64_t run_workspace(const struct vram_config *c)
+{
+    const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
+    if (c->workspace_bytes)
+        return c->workspace_bytes;
+    return gpu && gpu->compute_capability >= 90 ? UINT64_C(33554432) : UINT64_C(8519680);
+}
+
+// A player for the engine's model with its slots.
+static int run_player(struct vram *v, struct engine *e, struct player *player)
+{
+    void *p = e->slots;
+    player_init(player, &e->model);
+    player->lane_slots = player_lane_slots(&e->model, e->reels, ENGINE_REELS);
+    player->workspace_bytes = run_workspace(&e->model.c);
+    if (mem_grow(e->mem, &p, &e->slots_cap, player_slots(player), sizeof *e->slots) != VRAM_OK)
+        return run_no_memory(v);
+    player->slots = e->slots = p;
+    return VRAM_OK;
+}
+
+// lean: only what the allocator does, up to `enough` bytes reserved.
+static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enough)
+{
+    struct allocator_config config = run_allocator(&e->model.c);
+    int rc = allocator_reset(&e->allocator, &config);
+    if (rc != VRAM_OK)
+        return err_set(&v->err, rc, (struct err_pos){0}, "the allocator refuses these settings");
+    rc = run_player(v, e, &e->player);
+    if (rc != VRAM_OK)
+        return rc;
+    e->player.allocator = &e->allocator;
+    e->player.lean = lean;
+    e->player.enough = enough;
+    rc = engine_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
+    if (rc == VRAM_OK && enough && e->allocator.stats.reserved.peak >= enough)
+        rc = VRAM_ENOFIT;
+    if (rc == VRAM_EOVERFLOW)
+        return err_set(&v->err, rc, (struct err_pos){0},
+                       "the sum of the tensors is larger than 2^53 bytes");
+    return rc == VRAM_OK || (rc == VRAM_ENOFIT && enough) ? rc : run_no_memory(v);
+}
+
+// The whole run of one stage of a pipeline, or of the model.
+static int run_stage(struct vram *v, struct engine *e, uint64_t stage, bool lean, uint64_t enough)
+{
+    e->stage = stage;
+    int rc = engine_prepare(v, e, true);
+    return rc == VRAM_OK ? run_replay(v, e, lean, enough) : rc;
+}
+
+static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint64_t *bytes)
+{
+    e->stage = stage;
+    int rc = engine_prepare(v, e, false);
+    if (rc != VRAM_OK)
+        return rc;
+    *bytes = engine_live_peak(e);
+    if (*bytes > SIZE_LIMIT)
+        return err_set(&v->err, VRAM_EOVERFLOW, (struct err_pos){0},
+                       "the sum of the tensors is larger than 2^53 bytes");
+    return VRAM_OK;
+}
+
+// Of a pipeline the stage that takes most: the first holds most activations, the last the logits.
+static int run_largest(struct vram *v, struct engine *e, uint64_t *stage, uint64_t *peak)
+{
+    uint64_t last = 0;
+    int rc = run_stage_peak(v, e, 0, peak);
+    uint64_t stages = e->model.c.pipeline_parallel;
+    *stage = 0;
+    if (rc != VRAM_OK || stages == 1)
+        return rc;
+    rc = run_stage_peak(v, e, stages - 1, &last);
+    if (last > *peak) {
+        *peak = last;
+        *stage = stages - 1;
+    }
+    return rc;
+}
+
+static int run_whole(struct vram *v, struct engine *e, bool lean, uint64_t enough)
+{
+    uint64_t stage = 0, peak;
+    int rc = v->config.pipeline_parallel > 1 ? run_largest(v, e, &stage, &peak) : VRAM_OK;
+    return rc == VRAM_OK ? run_stage(v, e, stage, lean, enough) : rc;
+}
+
+int vram_run(struct vram *v)
+{
+    err_clear(&v->err);
+    v->has_result = false;
+    struct engine *e = engine_of(v);
+    if (!e)
+        return VRAM_ENOMEM;
+    int rc = run_whole(v, e, false, 0);
+    if (rc != VRAM_OK)
+        return rc;
+    if (report_make(v, e) != VRAM_OK)
+        return run_no_memory(v);
+    v->has_result = true;
+    return VRAM_OK;
+}
+
+int run_process(struct vram *v, uint64_t enough, struct vram_figure *process)
+{
+    struct vram_figure context;
+    err_clear(&v->err);
+    v->has_result = false;
+    struct engine *e = engine_of(v);
+    if (!e)
+        return VRAM_ENOMEM;
+    context_figure(&v->config, &context);
+    if (enough)
+        enough = enough > context.bytes ? enough - context.bytes : 1;
+    int rc = run_whole(v, e, true, enough);
+    if (rc == VRAM_OK)
+        report_process(e->allocator.stats.reserved.peak, &context, process);
+    return rc;
+}
+
+int run_process_least(struct vram *v, uint64_t *process)
+{
+    struct vram_figure context;
+    context_figure(&v->config, &context);
+    int rc = vram_live_peak(v, process);
+    *process += rc == VRAM_OK ? context.bytes : 0;
+    return rc;
+}
+
+int vram_live_peak(struct vram *v, uint64_t *bytes)
+{
+    uint64_t stage;
+    err_clear(&v->err);
+    struct engine *e = engine_of(v);
+    return e ? run_largest(v, e, &stage, bytes) : VRAM_ENOMEM;
+}
+
+// From the core's events to the public ones.
+struct run_tell {
+    struct engine *e;
+    vram_event_fn *fn;
+    void *ctx;
+    uint64_t live;
+    uint32_t phase;
+    char text[TRACE_PHASE_TEXT];
+};
+
+static int run_event(void *ctx, const struct trace_event *in)
+{
+    struct run_tell *t = ctx;
+    const char *name = engine_name(t->e, in->name);
+    if (!name)
+        return VRAM_ENOMEM;
+    if (t->phase != in->phase || !t->text[0])
+        trace_phase_name(t->phase = in->phase, t->text);
+    t->live += in->is_free ? 0 - in->bytes : in->bytes;
+    struct vram_event out = {in->bytes,        t->live,   in->id, in->category,
+                             in->is_free != 0, in->block, name,   trace_op_name(in->op),
+                             t->text};
+    return t->fn(t->ctx, &out);
+}
+
+int vram_trace(struct vram *v, vram_event_fn *fn, void *ctx)
+{
+    int rc = vram_run(v);  // how many iterations a run takes is known only after it
+    if (rc != VRAM_OK)
+        return rc;
+    struct engine *e = v->engine;
+    struct run_tell tell = {.e = e, .fn = fn, .ctx = ctx};
+    struct trace_sink sink = {run_event, &tell};
+    struct player p;
+    rc = run_player(v, e, &p);
+    p.sink = &sink;
+    return rc == VRAM_OK ? engine_play(e, &p, e->player.iterations) : rc;
+}
+
+int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)
+{
+    struct model_param p;
+    err_clear(&v->err);
+    struct engine *e = engine_of(v);
+    if (!e)
+        return VRAM_ENOMEM;
+    int rc = model_make(&e->model, &v->config, &v->err);
+    if (rc != VRAM_OK)
+        return rc;
+    if (!model_param_at(&e->model, index, &p))
+        return VRAM_EARG;
+    const char *name = engine_name(e, p.name);
+    if (!name)
+        return run_no_memory(v);
+    uint64_t width = e->model.c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
+    *out = (struct vram_param){
+        name,       p.block,  p.rows, p.cols, width * p.rows * (p.cols ? p.cols : 1),
+        p.cols > 0, p.trained};
+    return VRAM_OK;
+}

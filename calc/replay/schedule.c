@@ -1,0 +1,151 @@
+// Owns the order of a run: weights, first batch, evaluation, iterations of micro-steps and
+// optimizer steps.
+
+#include "calc/replay/engine.h"
+#include "calc/base/size.h"
+
+static const struct storage schedule_batch[2] = {
+    {.name = NAME(BATCH, SELF), .op = OP_X, .category = VRAM_CAT_INPUT},
+    {.name = NAME(TARGETS, SELF), .op = OP_Y, .category = VRAM_CAT_INPUT},
+};
+
+static int schedule_first_batch(struct engine *e, struct player *p)
+{
+    player_phase(p, trace_phase(TRACE_DATA, 0, 0));
+    int rc = player_alloc(p, SLOT_X, &schedule_batch[0], 8 * e->model.tokens, -1);
+    return rc == VRAM_OK ? player_alloc(p, SLOT_Y, &schedule_batch[1], 8 * e->model.tokens, -1)
+                         : rc;
+}
+
+// estimate_loss returns: its variables go.
+static int schedule_end_evaluation(struct engine *e, struct player *p)
+{
+    const struct reel *r = &e->reels[ENGINE_EVAL];
+    int rc = VRAM_OK;
+    for (uint16_t slot = SLOT_LOGITS; slot <= SLOT_LOSS && rc == VRAM_OK; slot++) {
+        uint32_t kept = reel_kept(r, slot);
+        if (kept != TAPE_NONE)
+            rc = player_free(p, slot, &r->tape.storages[kept], r->bytes[kept], -1);
+    }
+    return rc;
+}
+
+static int schedule_evaluate(struct engine *e, struct player *p)
+{
+    int rc = VRAM_OK;
+    for (uint32_t i = 0; i < ENGINE_EVALS && rc == VRAM_OK; i++) {
+        uint32_t phase = trace_phase(TRACE_EVAL, 0, i);
+        rc = player_reel(p, &e->reels[i ? ENGINE_EVAL : ENGINE_EVAL_FIRST], phase, phase);
+    }
+    return rc == VRAM_OK ? schedule_end_evaluation(e, p) : rc;
+}
+
+// A pipeline's stage: as many micro-batches as it holds go forward, then each backward makes room
+// for the next.
+static int schedule_pipeline(struct engine *e, struct player *p, uint32_t it)
+{
+    uint32_t held = (uint32_t)e->model.in_flight, all = engine_micro_steps(&e->model);
+    int rc = VRAM_OK;
+    all = all > held ? all : held;
+    for (uint32_t step = 0; step < all + held && rc == VRAM_OK; step++) {
+        if (step >= held) {
+            uint32_t micro = step - held;
+            const struct reel *r = &e->reels[micro ? ENGINE_AGAIN
+                                             : it  ? ENGINE_NEXT
+                                                   : ENGINE_FIRST];
+            rc = player_part(p, r, trace_phase(TRACE_BACKWARD, it, micro), true, micro % held);
+        }
+        if (step < all && rc == VRAM_OK) {
+            const struct reel *r = &e->reels[step ? ENGINE_AGAIN : it ? ENGINE_NEXT : ENGINE_FIRST];
+            rc = player_part(p, r, trace_phase(TRACE_FORWARD, it, step), false, step % held);
+        }
+    }
+    return rc;
+}
+
+static int schedule_micro_steps(struct engine *e, struct player *p, uint32_t it)
+{
+    int rc = VRAM_OK;
+    for (uint32_t micro = 0; micro < engine_micro_steps(&e->model) && rc == VRAM_OK; micro++) {
+        unsigned reel = micro ? ENGINE_AGAIN : it ? ENGINE_NEXT : ENGINE_FIRST;
+        rc = player_reel(p, &e->reels[reel], trace_phase(TRACE_FORWARD, it, micro),
+                         trace_phase(TRACE_BACKWARD, it, micro));
+    }
+    return rc;
+}
+
+static int schedule_iteration(struct engine *e, struct player *p, uint32_t it)
+{
+    bool pipeline = e->model.c.pipeline_parallel > 1;
+    int rc = pipeline ? schedule_pipeline(e, p, it) : schedule_micro_steps(e, p, it);
+    if (rc != VRAM_OK)
+        return rc;
+    player_phase(p, trace_phase(TRACE_STEP, it, 0));
+    return state_step(p, &e->state, it == 0);
+}
+
+// The largest peak of the phases from number `from` on.
+static uint64_t schedule_phase_peak(const struct player *p, uint32_t from)
+{
+    uint64_t most = p->phase_peak;
+    for (uint32_t i = from; i + 1 < p->phase_count; i++)
+        most = size_max(most, p->phases[i].peak);
+    return most;
+}
+
+static int schedule_iterations(struct engine *e, struct player *p, uint32_t iterations)
+{
+    uint64_t reserved = 0;
+    for (uint32_t it = 0; it < ENGINE_MOST_ITERATIONS; it++) {
+        uint32_t from = p->phase_count;
+        int rc = schedule_iteration(e, p, it);
+        if (rc != VRAM_OK)
+            return rc;
+        if (it == 0)
+            p->first_step_peak = schedule_phase_peak(p, from);
+        p->iterations = it + 1;
+        bool stable = p->allocator && it > 0 && p->allocator->stats.reserved.peak == reserved;
+        if (iterations ? it + 1 == iterations : stable)
+            break;
+        reserved = p->allocator ? p->allocator->stats.reserved.peak : 0;
+    }
+    return VRAM_OK;
+}
+
+// The prompt, then two steps at the full length of the cache.
+static int schedule_generation(struct engine *e, struct player *p)
+{
+    uint32_t phase = trace_phase(TRACE_PREFILL, 0, 0);
+    int rc = player_reel(p, &e->reels[ENGINE_PROMPT], phase, phase);
+    for (uint32_t step = 0; step < 2 && step < e->model.c.max_new_tokens && rc == VRAM_OK; step++) {
+        phase = trace_phase(TRACE_DECODE, 0, step);
+        rc = player_reel(p, &e->reels[ENGINE_FIRST_TOKEN + step], phase, phase);
+    }
+    p->iterations = 1;
+    return rc;
+}
+
+static int schedule_training(struct engine *e, struct player *p, uint32_t iterations)
+{
+    int rc = e->model.c.pipeline_parallel == 1 ? schedule_first_batch(e, p) : VRAM_OK;
+    p->eval_peak = 0;
+    if (rc == VRAM_OK && engine_evaluates(&e->model)) {
+        uint32_t from = p->phase_count;
+        rc = schedule_evaluate(e, p);
+        p->eval_peak = schedule_phase_peak(p, from);
+    }
+    return rc == VRAM_OK ? schedule_iterations(e, p, iterations) : rc;
+}
+
+int engine_play(struct engine *e, struct player *p, uint32_t iterations)
+{
+    bool generates = e->model.c.task == TASK_INFERENCE;
+    player_phase(p, trace_phase(TRACE_PARAMS, 0, 0));
+    int rc = state_build(p, &e->state);
+    if (rc == VRAM_OK)
+        rc = generates ? schedule_generation(e, p) : schedule_training(e, p, iterations);
+    if (p->phase_count)
+        p->phases[p->phase_count - 1].peak = p->phase_peak;
+    p->steady_end = p->live;
+    return rc;
+}

@@ -1,10 +1,9 @@
 // Causal attention on tensor cores, compute capability 8.0 and newer: 64 rows a block, 16 a warp, scores kept in
 // registers. Forward by the running maximum of FlashAttention-2 (Dao, arXiv 2307.08691); backward in two kernels, one by
 // keys and one by queries, so that nothing is added atomically and the result is the same each time.
-//
-// Fragments of mma.m16n8k16 (PTX ISA, "Matrix fragments"): lane = 4 * g + t holds rows g and g + 8 and columns 2t, 2t + 1
-// of each 16 x 8 accumulator. Two neighbouring accumulators are, rounded, the first operand of the next product.
+// The instructions and who holds which element: tensor_core.cuh.
 #include "kernels/cuda_ops.cuh"
+#include "kernels/tensor_core.cuh"
 
 static const int rows = 64;  // of a block
 static const int warps = 4;
@@ -18,71 +17,29 @@ struct heads {
     float scale, scale_log2;
 };
 
-typedef unsigned int u32;
-
-__device__ static inline u32 pack(float low, float high, const __half *)
-{
-    __half2 v = __floats2half2_rn(low, high);
-    return *reinterpret_cast<u32 *>(&v);
-}
-
-__device__ static inline u32 pack(float low, float high, const __nv_bfloat16 *)
-{
-    __nv_bfloat162 v = __floats2bfloat162_rn(low, high);
-    return *reinterpret_cast<u32 *>(&v);
-}
-
-__device__ static inline void multiply(float c[4], const u32 a[4], const u32 b[2], const __half *)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#endif
-}
-
-__device__ static inline void multiply(float c[4], const u32 a[4], const u32 b[2], const __nv_bfloat16 *)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#endif
-}
-
 // A matrix in shared memory: so many halves from row to row.
 template <class T> struct shared_matrix {
     T *data;
     int stride;
 
-    __device__ u32 address(int row, int column) const
-    {
-        return (u32)__cvta_generic_to_shared(data + row * stride + column);
-    }
-
     // Rows row..row+15, columns column..column+15 as the first operand.
     __device__ void first(u32 a[4], int row, int column) const
     {
         int lane = threadIdx.x & 31;
-        u32 at = address(row + (lane & 15), column + (lane >> 4) * 8);
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                     : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]) : "r"(at));
+        load_four(a, data + (row + (lane & 15)) * stride + column + (lane >> 4) * 8);
     }
 
     // The second operand from a matrix stored [n, k]: rows n..n+7, columns k..k+15.
     __device__ void second(u32 b[2], int n, int k) const
     {
         int lane = threadIdx.x & 15;
-        u32 at = address(n + (lane & 7), k + (lane >> 3) * 8);
-        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=r"(b[0]), "=r"(b[1]) : "r"(at));
+        load_two(b, data + (n + (lane & 7)) * stride + k + (lane >> 3) * 8);
     }
 
     // The second operand from a matrix stored [k, n]: rows k..k+15, columns n..n+7.
     __device__ void second_turned(u32 b[2], int k, int n) const
     {
-        int lane = threadIdx.x & 15;
-        u32 at = address(k + lane, n);
-        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(b[0]), "=r"(b[1]) : "r"(at));
+        load_two_turned(b, data + (k + (threadIdx.x & 15)) * stride + n);
     }
 };
 

@@ -20,27 +20,37 @@ uint16_t float_to_bfloat16(float f)
     return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+// Widened as bits: the exponent is rebased by a product, which is exact and takes care of subnormal numbers.
 float half_to_float(uint16_t h)
 {
-    double mantissa = h & 0x3ff;
-    int exponent = (h >> 10) & 0x1f;
-    double v = exponent == 31  ? (mantissa != 0 ? NAN : INFINITY)
-               : exponent == 0 ? ldexp(mantissa, -24)
-                               : ldexp(mantissa + 1024, exponent - 25);
-    return (float)(h & 0x8000 ? -v : v);
+    uint32_t bits = (uint32_t)(h & 0x7fff) << 13, sign = (uint32_t)(h & 0x8000) << 16;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    f *= 0x1p112f;
+    memcpy(&bits, &f, sizeof bits);
+    bits = (h & 0x7c00) == 0x7c00 ? (uint32_t)(h & 0x7fff) << 13 | 0x7f800000 : bits;
+    bits |= sign;
+    memcpy(&f, &bits, sizeof f);
+    return f;
 }
 
 uint16_t float_to_half(float f)
 {
+    uint32_t bits, half_bits = 0x3f000000;  // of 0.5, whose last place is the smallest fp16 number
     uint16_t sign = signbit(f) ? 0x8000 : 0;
-    double v = fabs((double)f);
+    float size = fabsf(f);
     if (isnan(f))
         return 0x7e00;
-    if (v >= 65520)  // half a step beyond the largest finite value
+    if (size >= 65520)  // half a step beyond the largest finite value
         return sign | 0x7c00;
-    int exponent = v < 0x1p-14 ? -14 : ilogb(v);
-    double steps = nearbyint(ldexp(v, 10 - exponent));  // in units of the last place; ties to even
-    return (uint16_t)(sign | ((uint32_t)(exponent + 14) * 1024 + (uint32_t)steps));
+    if (size < 0x1p-14f) {  // subnormal: the sum rounds to that place
+        size += 0.5f;
+        memcpy(&bits, &size, sizeof bits);
+        return (uint16_t)(sign | (bits - half_bits));
+    }
+    memcpy(&bits, &size, sizeof bits);
+    bits += 0xfff + ((bits >> 13) & 1);  // nearest, ties to even
+    return (uint16_t)(sign | (bits - (112u << 23)) >> 13);
 }
 
 static void ref_upload(void *ctx, tensor *out, const void *host)

@@ -1,0 +1,211 @@
+// The kernels on the emulated GPU: what the emulator must notice, each kernel against its reference, training beside the
+// CPU reference, and the experiments from one end to the other. Times that come out mean nothing and are not looked at.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels/cuda_ops.cuh"
+#include "kernels/gpt.h"
+#include "kernels/probe.h"
+
+static int failed;
+
+static void say(bool good, const char *format, const char *name, const char *why)
+{
+    printf(good ? "ok " : "not ok ");
+    printf(format, name);
+    printf(good ? "\n" : ": %s\n", why);
+    fflush(stdout);
+    failed |= !good;
+}
+
+int probe_fail(int status, const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s\n", what, why);
+    return status;
+}
+
+// ---- the emulator itself
+
+static void reads_beyond(int *p) { p[0] = p[4]; }
+static void writes_beyond(int *p)
+{
+    extern unsigned char memory[];
+    memory[16 + *p] = 0;
+}
+static void misses_a_barrier(int *p)
+{
+    if ((int)threadIdx.x < *p)
+        __syncthreads();
+}
+static void meets_alone(int *p)
+{
+    if (threadIdx.x != 3)
+        *p = __shfl_sync(0xffffffffu, 1, 0);
+}
+
+// Whether a launch of so many threads is ended by the emulator, or by the page that may not be touched.
+static void must_end(const char *name, void (*kernel)(int *), unsigned threads)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        int *p, status = 4;
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(0);
+        CUDA_CHECK(cudaMalloc(&p, 4 * sizeof *p));
+        CUDA_CHECK(cudaMemcpy(p, &status, sizeof status, cudaMemcpyHostToDevice));
+        emulator::at(kernel, 1, threads, 16)(p);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    say(WIFSIGNALED(status), "emulator: %s", name, "it was not noticed");
+}
+
+static void check_emulator()
+{
+    must_end("a read beyond device memory", reads_beyond, 1);
+    must_end("a write beyond shared memory", writes_beyond, 1);
+    must_end("a barrier that some threads miss", misses_a_barrier, 32);
+    must_end("a lane that is missing in a shuffle", meets_alone, 32);
+    must_end("more threads than a block may have", meets_alone, 1056);
+}
+
+// ---- training
+
+// Something that can be learned.
+static void learnable(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
+{
+    const struct gpt_config *c = (const struct gpt_config *)ctx;
+    uint64_t state = (uint64_t)n * 7919 + 17;
+    for (int64_t i = 0; i < gpt_tokens(c); i++) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        tokens[i] = (int64_t)((state >> 33) % (uint64_t)c->vocab_size);
+        targets[i] = (tokens[i] * 5 + 3) % c->vocab_size;
+    }
+}
+
+enum { STEPS = 3 };
+
+// Loss before the first step, then of each step.
+static bool train(struct gpt_config c, const struct gpt_ops *ops, struct device_memory device, double losses[STEPS + 1])
+{
+    struct caching_allocator *a = caching_new(device);
+    struct gpt g;
+    struct pool_watcher nobody = {NULL, NULL};
+    bool good = gpt_open(&g, &c, ops, a, nobody) == GPT_OK && gpt_evaluate(&g, 1, learnable, &c, &losses[0]) == GPT_OK;
+    for (int i = 0; good && i < STEPS; i++)
+        good = gpt_train_step(&g, learnable, &c, &losses[i + 1]) == GPT_OK;
+    gpt_close(&g);
+    good = good && caching_stats(a)->allocated == 0;
+    caching_delete(a);
+    return good;
+}
+
+static void compare_training(const struct cuda_ops *o, struct gpt_config c, const char *name)
+{
+    double wanted[STEPS + 1], got[STEPS + 1];
+    char why[160];
+    const double allowed = c.dtype == DTYPE_F32 ? 2e-4 : c.dtype == DTYPE_F16 ? 5e-3 : 4e-2;
+    bool good = train(c, gpt_ref_ops(), host_device_memory(), wanted) &&
+                train(c, cuda_ops_table(o), cuda_device_memory(), got);
+    snprintf(why, sizeof why, "it does not run");
+    for (int i = 0; good && i <= STEPS; i++)
+        if (!(fabs(got[i] - wanted[i]) <= allowed)) {
+            good = false;
+            snprintf(why, sizeof why, "loss %d is %.6f, by the reference %.6f", i, got[i], wanted[i]);
+        }
+    if (good && !(wanted[STEPS] < wanted[1])) {
+        good = false;
+        snprintf(why, sizeof why, "nothing is learned: %.6f, then %.6f", wanted[1], wanted[STEPS]);
+    }
+    say(good, "training %s", name, why);
+}
+
+static void check_training(const struct cuda_ops *o)
+{
+    const enum dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16};
+    for (int i = 0; i < 12; i++) {
+        struct gpt_config c;
+        char name[96];
+        memset(&c, 0, sizeof c);
+        c.batch_size = 2;
+        c.block_size = 24;
+        c.seq_len = 19;
+        c.n_layer = 2;
+        c.n_head = 2;
+        c.n_embd = 64;
+        c.vocab_size = 57;
+        c.accumulation = 2;
+        c.dtype = types[i % 3];
+        c.mode = i / 3 % 2 ? GPT_LEAN : GPT_FRAMEWORK;
+        c.attention = i / 6 % 2 ? GPT_MATRIX : GPT_TILED;
+        c.bias = c.checkpointing = (i / 3 + i / 6) % 2;
+        c.dropout = c.bias ? 0.1 : 0;
+        c.train_loop = i % 2;
+        c.lr = 1e-2;
+        c.weight_decay = 0.1;
+        c.seed = 42;
+        snprintf(name, sizeof name, "%s %s %s%s%s", dtype_name(c.dtype), c.mode == GPT_LEAN ? "lean" : "framework",
+                 c.attention == GPT_MATRIX ? "matrices" : "tiled", c.bias ? " bias dropout checkpointed" : "",
+                 c.train_loop ? " clipped" : "");
+        compare_training(o, c, name);
+    }
+}
+
+// ---- experiments
+
+static void check_experiment(const char *name, const char *text, const char *capability, const char *mib,
+                             const char *wanted)
+{
+    char path[] = "/tmp/vramprobe-emulated-XXXXXX", error[200] = "", what[300];
+    close(mkstemp(path));
+    setenv("EMULATED_CAPABILITY", capability, 1);
+    setenv("EMULATED_MIB", mib, 1);
+    int status = runs_one(name, text, "", path);
+    struct json *r = json_read_file(path, error, sizeof error);
+    const struct json *value = json_get(json_get(json_get(r, "values"), wanted), "value");
+    bool good = status == 0 && strcmp(json_text(json_get(r, "status")), "ok") == 0 && value;
+    snprintf(what, sizeof what, "%s %s", name, text);
+    say(good, "experiment %s", what, r ? json_text(json_get(r, "message")) : error);
+    json_free(r);
+    unlink(path);
+}
+
+#define TINY "block_size=16 n_layer=2 n_head=2 n_embd=64 vocab_size=128 gradient_accumulation_steps=2 "
+static void check_experiments()
+{
+    check_experiment("context", "", "90", "64", "cublaslt_handle_bytes");
+    check_experiment("reserve", "", "90", "64", "cuda_total_bytes");
+    check_experiment("malloc", "bytes=4097", "90", "64", "device_bytes_for_16");
+    check_experiment("bandwidth", "", "90", "8", "copy_rate");
+    check_experiment("matmul", "dtype=float16 m=40 n=24 k=16", "90", "64", "matmul_rate");
+    check_experiment("attention", "B=1 H=2 D=32 T=40 dtype=bfloat16 attention=tiled", "90", "64", "peak_bytes");
+    check_experiment("attention", "B=1 H=2 D=32 T=40 dtype=bfloat16 attention=matrix", "90", "64", "peak_bytes");
+    check_experiment("step", TINY "batch_size=2 dtype=float16 train_loop=true evaluation=true", "80", "64", "loss_last");
+    check_experiment("step", TINY "batch_size=2 dtype=bfloat16 mode=lean checkpointing=block", "90", "128", "loss_last");
+    check_experiment("max_batch", "block_size=16 n_layer=1 n_head=1 n_embd=32 vocab_size=4096 gradient_accumulation_steps=1 "
+                     "dtype=float16 mode=framework cap_mib=36", "80", "64", "max_batch_size");
+}
+
+int main(int argc, char **argv)
+{
+    check_emulator();
+    const char *const cards[] = {"90", "75"};
+    for (int i = 0; i < 2; i++) {
+        setenv("EMULATED_CAPABILITY", cards[i], 1);
+        failed |= kernels_check(argc > 1 ? strtoull(argv[1], NULL, 10) : 1) != 0;
+    }
+    setenv("EMULATED_CAPABILITY", "90", 1);
+    void *workspace;
+    CUDA_CHECK(cudaMalloc(&workspace, 8 << 20));
+    struct cuda_ops *o = cuda_ops_new(workspace, 8 << 20);
+    check_training(o);
+    cuda_ops_delete(o);
+    CUDA_CHECK(cudaFree(workspace));
+    check_experiments();
+    size_t left, total;
+    cudaMemGetInfo(&left, &total);
+    say(left == total, "%s", "all device memory is given back", "some is not");
+    return failed;
+}

@@ -99,9 +99,10 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
     a->fits = answer.fits;
     a->surely = answer.surely;
     a->saved = list->process > a->process ? list->process - a->process : 0;
-    if (v->config.task != TASK_TRAIN && !text_starts(a->cost_why, "not predicted"))
+    bool steps = v->config.task == TASK_TRAIN && !v->config.eval_only;
+    if (!steps && !text_starts(a->cost_why, "not predicted"))
         a->cost_why[0] = 0; // the table's words are about training
-    a->predicted = v->config.task == TASK_TRAIN && !text_starts(a->cost_why, "not predicted");
+    a->predicted = steps && !text_starts(a->cost_why, "not predicted");
     a->cost_permille = a->predicted ? cost_permille(&v->config, &a->config, a->effect) : 0;
     return VRAM_OK;
 }
@@ -253,7 +254,8 @@ static int make_plan(struct vram *v, struct vram *probe, struct advice_list *lis
     }
     if (rc == VRAM_OK && list->found)
         rc = prune_plan(v, probe, list);
-    list->best_cost_permille = cost_permille(&v->config, &list->best, ADVICE_DIFFERENT);
+    list->best_cost_permille =
+        v->config.eval_only ? 0 : cost_permille(&v->config, &list->best, ADVICE_DIFFERENT);
     return rc;
 }
 

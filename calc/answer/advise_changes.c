@@ -143,9 +143,17 @@ static enum advice_applied change_EXPANDABLE(struct change *k)
 
 static enum advice_applied change_BFLOAT16(struct change *k)
 {
-    if (k->c->dtype != DTYPE_FLOAT32)
+    if (k->c->dtype != DTYPE_FLOAT32 || model_lacks_bfloat16(k->c))
         return ADVICE_NOT_HERE;
     say(k, "dtype", DTYPE_BFLOAT16);
+    return ADVICE_APPLIED;
+}
+
+static enum advice_applied change_FLOAT16(struct change *k)
+{
+    if (k->c->dtype != DTYPE_FLOAT32 || !model_lacks_bfloat16(k->c))
+        return ADVICE_NOT_HERE;
+    say(k, "dtype", DTYPE_FLOAT16);
     return ADVICE_APPLIED;
 }
 

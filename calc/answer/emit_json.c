@@ -1,6 +1,7 @@
 // JSON: the report, errors and the configuration (schema vramcalc/1).
 
 #include "calc/answer/emit.h"
+#include "calc/answer/remarks.h"
 
 #include "calc/base/text.h"
 
@@ -245,7 +246,12 @@ void emit_report_json(struct writer *w, struct vram *v)
     json_open(&j, "config", '{');
     emit_config_json(&j, v);
     json_close(&j, '}');
-    notes(&j, vram_notes(v));
+    struct writer remarks;
+    writer_init(&remarks, &v->mem);
+    remarks_write(&remarks, v);
+    w->failed |= writer_status(&remarks) != VRAM_OK;
+    notes(&j, writer_text(&remarks));
+    writer_free(&remarks);
     json_close(&j, '}');
     json_end(&j);
 }

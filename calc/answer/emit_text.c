@@ -2,6 +2,7 @@
 
 #include "calc/answer/advise.h"
 #include "calc/answer/emit.h"
+#include "calc/answer/remarks.h"
 #include "calc/base/text.h"
 
 enum { BAR_WIDTH = 28, LINES_MAX = 8, ADVICE_SHOWN = 4 };
@@ -17,6 +18,8 @@ static void heading(struct writer *w, const struct vram *v)
     const struct vram_config *c = &v->config;
     const struct vram_result *r = &v->result;
     uint64_t seq = c->seq_len ? c->seq_len : c->block_size;
+    bool falls_back = c->attention == ATTENTION_FLASH && model_lacks_flash(c);
+    uint64_t attention = falls_back ? (uint64_t)ATTENTION_MEM_EFFICIENT : c->attention;
     writer_f(w, "%s: %u layers, width %u, %u heads, vocabulary ", name_of(v, "family", c->family),
              c->n_layer, c->n_embd, c->n_head);
     emit_count(w, c->vocab_size);
@@ -24,10 +27,14 @@ static void heading(struct writer *w, const struct vram *v)
     emit_count(w, r->params);
     writer_str(w, " parameters\n");
     writer_f(w, "%u x %u tokens", c->batch_size, seq);
-    if (c->task == TASK_TRAIN)
+    if (c->eval_only)
+        writer_f(w, " a batch, %s, %s attention, evaluation alone, %s", name_of(v, "dtype", c->dtype),
+                 name_of(v, "attention", attention),
+                 c->compile == COMPILE_NONE ? "eager" : "torch.compile ");
+    else if (c->task == TASK_TRAIN)
         writer_f(w, " a micro-step, %u micro-step%s a step, %s, %s attention, %s, %s",
                  c->gradient_accumulation_steps, c->gradient_accumulation_steps == 1 ? "" : "s",
-                 name_of(v, "dtype", c->dtype), name_of(v, "attention", c->attention),
+                 name_of(v, "dtype", c->dtype), name_of(v, "attention", attention),
                  name_of(v, "optimizer", c->optimizer),
                  c->compile == COMPILE_NONE ? "eager" : "torch.compile ");
     else
@@ -180,7 +187,7 @@ static void state(struct writer *w, const struct vram *v)
     const struct vram_result *r = &v->result;
     writer_str(w, "The step, MiB\n");
     line_mib(w, r->param_bytes, "parameters, always there");
-    if (v->config.task == TASK_TRAIN) {
+    if (v->config.task == TASK_TRAIN && !v->config.eval_only) {
         line_mib(w, r->optim_bytes, "optimizer state, from the first step on");
         line_mib(w, r->grad_bytes, "gradients, from the first backward of a step to its end");
         line_mib(w, r->saved_bytes, "saved by forward for backward");
@@ -258,7 +265,12 @@ void emit_report_text(struct writer *w, struct vram *v)
 {
     const struct vram_result *r = &v->result;
     heading(w, v);
-    notes(w, vram_notes(v));
+    struct writer remarks;
+    writer_init(&remarks, &v->mem);
+    remarks_write(&remarks, v);
+    w->failed |= writer_status(&remarks) != VRAM_OK;
+    notes(w, writer_text(&remarks));
+    writer_free(&remarks);
     verdict(w, r);
     stack(w, r);
     if (emit_fit_of(r) >= EMIT_TIGHT)

@@ -40,7 +40,10 @@ double cost_seconds(const struct cost *c, const struct vram_config *config)
 {
     const struct vram_gpu *gpu =
         config->gpu < 0 ? vram_gpu_find("RTX 4070") : vram_gpu_at((size_t)config->gpu);
-    double rate = (double)(config->dtype == DTYPE_FLOAT32 ? gpu->fp32_gflops : gpu->fp16_gflops);
+    bool bfloat16 = config->dtype == DTYPE_BFLOAT16 || config->dtype == DTYPE_BFLOAT16_PURE;
+    double rate = (double)(config->dtype == DTYPE_FLOAT32 ? gpu->fp32_gflops
+                           : bfloat16                     ? gpu->bf16_gflops
+                                                          : gpu->fp16_gflops);
     if (rate < (double)gpu->fp32_gflops)
         rate = (double)gpu->fp32_gflops;
     return c->flops / (rate * 1e9 * REACHED) +

@@ -50,6 +50,25 @@ static int model_check_heads(struct vram_config *c, struct err *e)
     return VRAM_OK;
 }
 
+static uint32_t model_capability(const struct vram_config *c)
+{
+    const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
+    return gpu ? gpu->compute_capability : 0;  // 0: AMD, or no card
+}
+
+// SRC: pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_flash_attention_hardware_support: sm_80 and
+// above; check_mem_efficient_hardware_support: from sm_50. Before 2.2 flash had a kernel for sm_75 (check_gpu_sm75_or_greater).
+bool model_lacks_flash(const struct vram_config *c)
+{
+    return model_capability(c) > 0 && model_capability(c) < 80;
+}
+
+// SRC: pytorch torch/cuda/__init__.py, is_bf16_supported: arithmetic from compute capability 8.0.
+bool model_lacks_bfloat16(const struct vram_config *c)
+{
+    return model_lacks_flash(c);
+}
+
 // What "auto" means for the family's own code.
 static void model_resolve(struct vram_config *c)
 {
@@ -58,6 +77,8 @@ static void model_resolve(struct vram_config *c)
         c->cross_entropy = gpt ? CROSS_ENTROPY_EAGER : CROSS_ENTROPY_UPCAST;
     if (c->keep_logits == KEEP_LOGITS_AUTO)
         c->keep_logits = gpt ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
+    if (model_lacks_flash(c) && c->attention == ATTENTION_FLASH)
+        c->attention = ATTENTION_MEM_EFFICIENT;
     bool whole =
         c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST;
     if (!whole || (c->compile && !c->compile_logits))
@@ -84,6 +105,8 @@ static int model_check_run(struct vram_config *c, struct err *e)
                          c->n_expert);
     if (c->quantization && c->lora_rank == 0 && c->task == TASK_TRAIN)
         return MODEL_BAD(e, "quantization: quantized weights are frozen, training needs lora_rank");
+    if (c->eval_only && (c->family != FAMILY_GPT2 || c->task != TASK_TRAIN || c->pipeline_parallel > 1))
+        return MODEL_BAD(e, "eval_only: it is nanoGPT's, for family=gpt2 and task=train on whole models");
     if (c->max_split_size_mb && c->max_split_size_mb <= 20)
         return MODEL_BAD(e, "max_split_size_mb = %u: PyTorch accepts more than 20",
                          c->max_split_size_mb);

@@ -48,6 +48,10 @@ int config_field(const char *key, size_t len);
 int config_set(struct vram_config *c, struct err *e, struct err_pos pos, const char *key,
                size_t key_len, const char *value, size_t value_len);  // not "preset" and "gpu"
 uint64_t config_get(const struct vram_config *c, size_t field);
+// What a card that is chosen cannot do: run PyTorch's flash attention kernels; compute in bfloat16 natively.
+bool model_lacks_flash(const struct vram_config *c);
+bool model_lacks_bfloat16(const struct vram_config *c);
+
 // Whether every field is the same; the card is not looked at.
 bool config_same(const struct vram_config *a, const struct vram_config *b);
 void config_put(struct vram_config *c, size_t field, uint64_t value);

@@ -114,6 +114,8 @@ uint32_t engine_micro_steps(const struct model *m)
 
 bool engine_evaluates(const struct model *m)
 {
+    if (m->c.eval_only)
+        return true;
     return m->c.mode == MODE_PROCESS && m->c.task == TASK_TRAIN && m->c.evaluation &&
            m->c.pipeline_parallel == 1 && m->c.family == FAMILY_GPT2;
 }
@@ -151,6 +153,8 @@ static bool engine_uses(const struct model *m, unsigned reel)
         return m->c.max_new_tokens >= reel - ENGINE_PROMPT;
     if (reel == ENGINE_EVAL_FIRST || reel == ENGINE_EVAL)
         return engine_evaluates(m);
+    if (m->c.eval_only)
+        return false;
     return reel != ENGINE_AGAIN || engine_micro_steps(m) > 1;
 }
 

@@ -67,6 +67,8 @@ uint64_t engine_live_peak(const struct engine *e)
         uint64_t inside = live_after(e, ENGINE_EVAL_FIRST, REEL_ALL, live, &peak);
         live_after(e, ENGINE_EVAL, REEL_ALL, inside, &peak);
     }
+    if (e->model.c.eval_only)
+        return peak;
     live = live_iteration(e, live, true, &peak);
     live_iteration(e, live, false, &peak);
     return peak;

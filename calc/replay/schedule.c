@@ -134,7 +134,10 @@ static int schedule_training(struct engine *e, struct player *p, uint32_t iterat
         rc = schedule_evaluate(e, p);
         p->eval_peak = schedule_phase_peak(p, from);
     }
-    return rc == VRAM_OK ? schedule_iterations(e, p, iterations) : rc;
+    if (rc == VRAM_OK && !e->model.c.eval_only)
+        return schedule_iterations(e, p, iterations);
+    p->iterations = 0;
+    return rc;
 }
 
 int engine_play(struct engine *e, struct player *p, uint32_t iterations)

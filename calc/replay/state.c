@@ -140,8 +140,11 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
             r->weight = state_part(r->weight, 1, m->c.n_gpu);
         return;
     }
-    r->gradient = r->whole_gradient = width * n;
-    state_optimizer(m, r, n, block);
+    r->whole_gradient = width * n;
+    if (!m->c.eval_only) {  // no backward pass, and the optimizer makes its state in its first step
+        r->gradient = r->whole_gradient;
+        state_optimizer(m, r, n, block);
+    }
     state_divide(m, r, width);
 }
 

@@ -1,0 +1,147 @@
+// What the card decides (attention kernel, bfloat16), evaluation alone, and the remarks that tell of it.
+
+#include "tests/unit/calc_fixture.h"
+
+static vram *estimated(struct heap *h, const char *pairs)
+{
+    vram *v = open_vram(h);
+    set_all(v, pairs);
+    if (vram_run(v) != VRAM_OK)
+        fail_msg("%s: %s", pairs, vram_error(v)->text);
+    return v;
+}
+
+static bool remarks(vram *v, const char *part)
+{
+    assert_int_equal(vram_emit(v, VRAM_FORMAT_JSON), VRAM_OK);
+    json_t *report = json_loads(vram_text(v, NULL), 0, NULL), *note;
+    bool found = false;
+    size_t i;
+    assert_non_null(report);
+    json_array_foreach(json_object_get(report, "notes"), i, note)
+        found = found || strstr(json_string_value(note), part);
+    json_decref(report);
+    return found;
+}
+
+// Before compute capability 8.0 PyTorch takes memory-efficient attention; that is the only difference.
+static void test_attention_by_card(void **state)
+{
+    static const struct {
+        const char *gpu;
+        bool flash;
+    } cards[] = {{"T4", false}, {"V100_32GB", false}, {"RTX_2080_Ti", false}, {"GTX_1080_Ti", false}, {"A100_80GB", true},
+                 {"RTX_3060", true}, {"H100_SXM", true}, {"MI300X", true}};
+    struct heap h = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
+        char pairs[200];
+        snprintf(pairs, sizeof pairs, "preset=gpt2 block_size=1000 workspace_bytes=8519680 gpu=%s", cards[i].gpu);
+        vram *v = estimated(&h, pairs);
+        vram *other = estimated(&h, cards[i].flash ? "preset=gpt2 block_size=1000 workspace_bytes=8519680"
+                                                   : "preset=gpt2 block_size=1000 workspace_bytes=8519680 attention=mem_efficient");
+        assert_int_equal(vram_result(v)->peak_live.bytes, vram_result(other)->peak_live.bytes);
+        assert_int_equal(vram_result(v)->saved_bytes, vram_result(other)->saved_bytes);
+        assert_int_equal(vram_result(v)->peak_reserved.bytes, vram_result(other)->peak_reserved.bytes);
+        if (remarks(v, "flash attention needs compute capability 8.0") == cards[i].flash)
+            fail_msg("%s: remark about flash attention", cards[i].gpu);
+        if (remarks(v, "no bfloat16 arithmetic") == cards[i].flash)
+            fail_msg("%s: remark about bfloat16", cards[i].gpu);
+        vram_free(other);
+        close_vram(v, &h);
+    }
+    // 1000 is no multiple of 32: the padded rows show
+    vram *t4 = estimated(&h, "preset=gpt2 block_size=1000 gpu=T4"), *l4 = estimated(&h, "preset=gpt2 block_size=1000 gpu=L4");
+    assert_int_equal(vram_result(t4)->saved_bytes - vram_result(l4)->saved_bytes, 12 * 12 * 12 * 24 * 4);
+    vram_free(t4);
+    close_vram(l4, &h);
+}
+
+static void test_no_remark(void **state)
+{
+    struct heap h = {0};
+    (void)state;
+    vram *v = estimated(&h, "preset=gpt2 gpu=T4 attention=math dtype=float16");
+    assert_false(remarks(v, "flash"));
+    assert_false(remarks(v, "bfloat16"));
+    close_vram(v, &h);
+    v = estimated(&h, "preset=gpt2 gpu=T4 n_embd=780 n_head=12");
+    assert_true(remarks(v, "heads of 65 are no multiple of 8"));
+    close_vram(v, &h);
+}
+
+static void test_advice_of_a_number_format(void **state)
+{
+    struct heap h = {0};
+    (void)state;
+    for (int native = 0; native < 2; native++) {
+        vram *v = open_vram(&h);
+        set_all(v, native ? "preset=gpt2 dtype=float32 gpu=A10" : "preset=gpt2 dtype=float32 gpu=T4");
+        assert_int_equal(vram_advise(v, VRAM_FORMAT_JSON), VRAM_OK);
+        assert_true(!strstr(vram_text(v, NULL), "\"dtype=bfloat16\"") == !native);
+        assert_true(!strstr(vram_text(v, NULL), "\"dtype=float16\"") == !!native);
+        close_vram(v, &h);
+    }
+}
+
+// ---- evaluation alone --------------------------------------------------------------------------
+
+static void test_evaluation_alone(void **state)
+{
+    static const char *const configs[] = {"preset=gpt2 gradient_accumulation_steps=1", "preset=shakespeare-char attention=math",
+                                          "preset=gpt2 compile=2.5", "preset=gpt2 parallel=ddp n_gpu=4 dtype=float16"};
+    struct heap h = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        char pairs[200];
+        uint64_t peak;
+        snprintf(pairs, sizeof pairs, "%s eval_only=true", configs[i]);
+        vram *whole = estimated(&h, configs[i]), *v = estimated(&h, pairs);
+        const struct vram_result *r = vram_result(v);
+        assert_int_equal(r->peak_live.bytes, vram_result(whole)->eval_peak_bytes);
+        assert_int_equal(r->eval_peak_bytes, r->peak_live.bytes);
+        assert_int_equal(r->saved_bytes + r->optim_bytes, 0);
+        assert_int_equal(r->first_step_peak_bytes + r->iterations, 0);
+        assert_int_equal(r->param_bytes, vram_result(whole)->param_bytes);
+        assert_true(r->peak_reserved.bytes < vram_result(whole)->peak_reserved.bytes);
+        assert_int_equal(vram_live_peak(v, &peak), VRAM_OK);
+        assert_int_equal(peak, r->peak_live.bytes);
+        for (size_t k = 0; k < r->phase_count; k++)
+            assert_true(strncmp(r->phases[k].name, "bwd", 3) && strncmp(r->phases[k].name, "step", 4));
+        assert_true(remarks(v, "evaluation alone"));
+        assert_false(remarks(whole, "evaluation alone"));
+        vram_free(whole);
+        close_vram(v, &h);
+    }
+}
+
+static void test_evaluation_from_a_file(void **state)
+{
+    static const char text[] = "# evaluate the base gpt2\nbatch_size = 8\neval_iters = 500\neval_only = True\n"
+                               "wandb_log = False\ninit_from = 'gpt2'\n";
+    struct heap h = {0};
+    uint64_t only = 0;
+    (void)state;
+    vram *v = open_vram(&h);
+    assert_int_equal(vram_parse(v, VRAM_KIND_NANOGPT, text, strlen(text), "eval_gpt2.py"), VRAM_OK);
+    assert_int_equal(vram_get_u64(v, "eval_only", &only), VRAM_OK);
+    assert_int_equal(only, 1);
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_int_equal(vram_result(v)->optim_bytes, 0);
+    assert_int_equal(vram_advise(v, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_null(strstr(vram_text(v, NULL), "slower"));
+    set_all(v, "family=llama");
+    assert_int_equal(vram_run(v), VRAM_EMODEL);
+    assert_non_null(strstr(vram_error(v)->text, "eval_only"));
+    close_vram(v, &h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_attention_by_card),         cmocka_unit_test(test_no_remark),
+        cmocka_unit_test(test_advice_of_a_number_format), cmocka_unit_test(test_evaluation_alone),
+        cmocka_unit_test(test_evaluation_from_a_file),
+    };
+    return cmocka_run_group_tests_name("calc_choices", tests, NULL, NULL);
+}

@@ -40,6 +40,35 @@ __device__ static inline void put(float *p, float v) { *p = v; }
 __device__ static inline void put(__half *p, float v) { *p = __float2half(v); }
 __device__ static inline void put(__nv_bfloat16 *p, float v) { *p = __float2bfloat16(v); }
 
+// N elements that are loaded and stored together, 16 bytes at a time or as many as they have.
+template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) together {
+    T v[N];
+};
+
+template <class T, int N> __device__ static inline together<T, N> load(const T *p)
+{
+    return *reinterpret_cast<const together<T, N> *>(p);
+}
+
+// f of the elements at p[0], p[1], ... of each input, to out[0], out[1], ...
+template <int N, class To, class F, class... From> __device__ static inline void map_together(To *out, F f, const From *...in)
+{
+    together<To, N> o;
+    auto loaded = [&](const together<From, N> &...e) {
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            put(&o.v[k], f(wide(e.v[k])...));
+    };
+    loaded(load<From, N>(in)...);
+    *reinterpret_cast<together<To, N> *>(out) = o;
+}
+
+// Whether N elements from p on, and from every N-th on, may be loaded together.
+template <int N, class T> __host__ __device__ static inline bool fit_together(const T *p)
+{
+    return (uintptr_t)p % alignof(together<T, N>) == 0;
+}
+
 // Runs the statements with T as the element type that `type` names.
 #define WITH_TYPE(type, T, ...)                                                                                     \
     switch (type) {                                                                                                 \

@@ -2,9 +2,34 @@
 #include "kernels/cuda_ops.cuh"
 
 static const int threads = 256;
-static const int per_thread = 4;  // elements a thread handles, a block's width apart, so that loads are coalesced
+static const int per_thread = 8;  // elements; side by side where they can be loaded together, else a block's width apart
 
-// out[i] = f(i) for every i below n.
+// out[i] = f(in[i] ...) for every i below n.
+template <class To, class F, class... From>
+__global__ void map(To *out, int64_t n, bool fit, F f, const From *...in)
+{
+    int64_t first = (int64_t)blockIdx.x * threads * per_thread, i = first + (int64_t)threadIdx.x * per_thread;
+    if (fit && i + per_thread <= n) {
+        map_together<per_thread>(out + i, f, (in + i)...);
+        return;
+    }
+    if (fit) {
+        for (; i < n; i++)
+            put(out + i, f(wide(in[i])...));
+        return;
+    }
+    for (i = first + threadIdx.x; i < n && i < first + threads * per_thread; i += threads)
+        put(out + i, f(wide(in[i])...));
+}
+
+template <class To, class F, class... From> static void map_all(To *out, int64_t n, F f, const From *...in)
+{
+    bool fit = fit_together<per_thread>(out) && (fit_together<per_thread>(in) && ...);
+    map<<<blocks_for(n, threads * per_thread), threads>>>(out, n, fit, f, in...);
+    LAUNCH_CHECK();
+}
+
+// f(i) for every i below n, where more than the element itself is wanted.
 template <class F> __global__ void each(int64_t n, F f)
 {
     int64_t first = (int64_t)blockIdx.x * threads * per_thread + threadIdx.x;
@@ -20,6 +45,12 @@ template <class F> static void for_each(int64_t n, F f)
 {
     each<<<blocks_for(n, threads * per_thread), threads>>>(n, f);
     LAUNCH_CHECK();
+}
+
+// i modulo n: in 32 bits where they are enough, since 64 take several times as long.
+__device__ static inline int64_t modulo(int64_t i, int64_t n)
+{
+    return i >> 32 || n >> 32 ? i % n : (int64_t)((uint32_t)i % (uint32_t)n);
 }
 
 static void gpu_range(void *, tensor *out)
@@ -39,11 +70,8 @@ static void gpu_fill(void *, tensor *out, double value)
 
 static void gpu_cast(void *, tensor *out, const tensor *in)
 {
-    WITH_TYPE(out->type, To, WITH_TYPE(in->type, From, {
-        To *o = data_of<To>(out);
-        const From *x = data_of<const From>(in);
-        for_each(out->count, [=] __device__(int64_t i) { put(o + i, wide(x[i])); });
-    }))
+    WITH_TYPE(out->type, To, WITH_TYPE(in->type, From, map_all(
+        data_of<To>(out), out->count, [] __device__(float x) { return x; }, data_of<const From>(in))))
 }
 
 // b repeats when it is shorter.
@@ -55,9 +83,9 @@ static void gpu_add(void *, tensor *out, const tensor *a, const tensor *b)
         const First *x = data_of<const First>(a);
         const Second *y = data_of<const Second>(b);
         if (period == out->count)
-            for_each(out->count, [=] __device__(int64_t i) { put(o + i, wide(x[i]) + wide(y[i])); });
+            map_all(o, out->count, [] __device__(float v, float w) { return v + w; }, x, y);
         else
-            for_each(out->count, [=] __device__(int64_t i) { put(o + i, wide(x[i]) + wide(y[i % period])); });
+            for_each(out->count, [=] __device__(int64_t i) { put(o + i, wide(x[i]) + wide(y[modulo(i, period)])); });
     }))
 }
 
@@ -69,34 +97,23 @@ static void gpu_add_into(void *ctx, tensor *out, const tensor *in)
 static void gpu_scale(void *, tensor *out, const tensor *in, double factor)
 {
     float by = (float)factor;
-    WITH_TYPE(out->type, T, {
-        T *o = data_of<T>(out);
-        const T *x = data_of<const T>(in);
-        for_each(out->count, [=] __device__(int64_t i) { put(o + i, wide(x[i]) * by); });
-    })
+    WITH_TYPE(out->type, T, map_all(
+        data_of<T>(out), out->count, [=] __device__(float x) { return x * by; }, data_of<const T>(in)))
 }
 
 static void gpu_gelu(void *, tensor *out, const tensor *in)
 {
-    WITH_TYPE(out->type, T, {
-        T *o = data_of<T>(out);
-        const T *x = data_of<const T>(in);
-        for_each(out->count, [=] __device__(int64_t i) { put(o + i, wide(x[i]) * normcdff(wide(x[i]))); });
-    })
+    WITH_TYPE(out->type, T, map_all(
+        data_of<T>(out), out->count, [] __device__(float x) { return x * normcdff(x); }, data_of<const T>(in)))
 }
 
 // The slope is the normal distribution's sum up to x, plus x times its density at x.
 static void gpu_gelu_backward(void *, tensor *dx, const tensor *dy, const tensor *in)
 {
-    WITH_TYPE(dx->type, T, {
-        T *o = data_of<T>(dx);
-        const T *g = data_of<const T>(dy);
-        const T *x = data_of<const T>(in);
-        for_each(dx->count, [=] __device__(int64_t i) {
-            float v = wide(x[i]);
-            put(o + i, wide(g[i]) * (normcdff(v) + v * 0.3989422804f * __expf(-0.5f * v * v)));
-        });
-    })
+    WITH_TYPE(dx->type, T, map_all(
+        data_of<T>(dx), dx->count,
+        [] __device__(float g, float x) { return g * (normcdff(x) + x * 0.3989422804f * __expf(-0.5f * x * x)); },
+        data_of<const T>(dy), data_of<const T>(in)))
 }
 
 // The reference's generator (gpt_ref.c), so that both drop the same elements.
@@ -125,13 +142,10 @@ static void gpu_dropout(void *, tensor *out, tensor *mask, const tensor *in, dou
 
 static void gpu_dropout_backward(void *, tensor *dx, const tensor *dy, const tensor *mask, double p)
 {
-    const uint8_t *m = data_of<const uint8_t>(mask);
     float by = (float)(1 / (1 - p));
-    WITH_TYPE(dx->type, T, {
-        T *o = data_of<T>(dx);
-        const T *g = data_of<const T>(dy);
-        for_each(dx->count, [=] __device__(int64_t i) { put(o + i, m[i] ? wide(g[i]) * by : 0.0f); });
-    })
+    WITH_TYPE(dx->type, T, map_all(
+        data_of<T>(dx), dx->count, [=] __device__(float g, float kept) { return kept != 0 ? g * by : 0.0f; },
+        data_of<const T>(dy), data_of<const uint8_t>(mask)))
 }
 
 static void gpu_causal_mask(void *, tensor *mask, int64_t T)
@@ -148,25 +162,38 @@ static void gpu_masked_fill(void *, tensor *out, const tensor *in, const tensor 
     WITH_TYPE(out->type, T, {
         T *o = data_of<T>(out);
         const T *x = data_of<const T>(in);
-        for_each(out->count, [=] __device__(int64_t i) { put(o + i, m[i % period] ? fill : wide(x[i])); });
+        for_each(out->count, [=] __device__(int64_t i) { put(o + i, m[modulo(i, period)] ? fill : wide(x[i])); });
     })
+}
+
+// One block a row.
+__global__ void take_rows(float *out, const float *from, const int64_t *at, int64_t C)
+{
+    const float *row = from + at[blockIdx.x] * C;
+    for (int64_t c = threadIdx.x; c < C; c += threads)
+        out[blockIdx.x * C + c] = row[c];
+}
+
+__global__ void add_rows(float *out, const float *from, const int64_t *at, int64_t C)
+{
+    float *row = out + at[blockIdx.x] * C;
+    for (int64_t c = threadIdx.x; c < C; c += threads)
+        atomicAdd(row + c, from[blockIdx.x * C + c]);
 }
 
 static void gpu_embedding(void *, tensor *out, const tensor *table, const tensor *index, int64_t C)
 {
-    const int64_t *at = data_of<const int64_t>(index);
-    float *o = data_of<float>(out);
-    const float *w = data_of<const float>(table);
-    for_each(out->count, [=] __device__(int64_t i) { o[i] = w[at[i / C] * C + i % C]; });
+    take_rows<<<blocks_for(index->count, 1), threads>>>(data_of<float>(out), data_of<const float>(table),
+                                                        data_of<const int64_t>(index), C);
+    LAUNCH_CHECK();
 }
 
 static void gpu_embedding_backward(void *ctx, tensor *out, const tensor *grad, const tensor *index, int64_t C)
 {
-    const int64_t *at = data_of<const int64_t>(index);
-    float *o = data_of<float>(out);
-    const float *g = data_of<const float>(grad);
     ops_of(ctx)->table.zero(ctx, out);
-    for_each(grad->count, [=] __device__(int64_t i) { atomicAdd(o + at[i / C] * C + i % C, g[i]); });
+    add_rows<<<blocks_for(index->count, 1), threads>>>(data_of<float>(out), data_of<const float>(grad),
+                                                       data_of<const int64_t>(index), C);
+    LAUNCH_CHECK();
 }
 
 void elementwise_install(struct gpt_ops *t)

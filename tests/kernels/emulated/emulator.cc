@@ -71,6 +71,26 @@ void resume(int thread)
     setcontext(&f->first);
 }
 
+// Runs a warp as far as it goes without the others. The number of its threads that came to their end.
+int run_warp(int first, int last, bool back)
+{
+    int done = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int k = 0; k < last - first; k++) {
+            int i = back ? last - 1 - k : first + k;
+            if (fibers[i].now != READY)
+                continue;
+            moved = true;
+            resume(i);
+            done += fibers[i].now == DONE;
+        }
+    }
+    return done;
+}
+
+// One warp after the other, each up to its next barrier: whoever reads what another warp has not yet written, reads poison.
+// Every other block runs backwards.
 void run_block(int threads)
 {
     for (int i = 0; i < threads; i++) {
@@ -79,24 +99,18 @@ void run_block(int threads)
     }
     memset(warps, 0, sizeof warps);
     waiting = 0;
-    bool back = (blockIdx.x + blockIdx.y + blockIdx.z) % 2;  // no kernel may rest on one order
-    for (int left = threads; left; back = !back) {
-        bool moved = false;
-        for (int k = 0; k < threads; k++) {
-            int i = back ? threads - 1 - k : k;
-            if (fibers[i].now != READY)
-                continue;
-            moved = true;
-            resume(i);
-            left -= fibers[i].now == DONE;
+    bool back = (blockIdx.x + blockIdx.y + blockIdx.z) % 2;
+    int count = (threads + 31) / 32;
+    for (int left = threads; left;) {
+        for (int k = 0; k < count; k++) {
+            int first = 32 * (back ? count - 1 - k : k);
+            left -= run_warp(first, first + 32 < threads ? first + 32 : threads, back);
         }
-        if (waiting == threads) {
-            waiting = 0;
-            for (int i = 0; i < threads; i++)
-                fibers[i].now = READY;
-        } else if (!moved && left) {
+        if (left && waiting != threads)
             emulator::fail(waiting ? "a barrier that not all threads reach" : "lanes of a warp that do not meet");
-        }
+        waiting = 0;
+        for (int i = 0; left && i < threads; i++)
+            fibers[i].now = READY;
     }
 }
 }  // namespace

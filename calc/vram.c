@@ -76,6 +76,8 @@ void vram_clear(vram *v)
     err_clear(&v->err);
     writer_reset(&v->notes);
     v->has_result = false;
+    mem_zero(v->places, sizeof v->places);
+    v->last = (struct handle_place){0, 0};
 }
 
 void vram_copy(vram *to, const vram *from)
@@ -143,6 +145,38 @@ static void vram_drop_note(vram *v, const char *key)
     }
 }
 
+// A word of an error's text that is a field which was set, and where.
+static struct handle_place vram_place_of(const vram *v, const char *text)
+{
+    for (size_t n; *text; text += n ? n : 1) {
+        for (n = 0; (text[n] >= 'a' && text[n] <= 'z') || text[n] == '_';)
+            n++;
+        int field = n ? config_field(text, n) : -1;
+        if (field >= 0 && v->places[field].line)
+            return v->places[field];
+    }
+    return v->last;
+}
+
+int vram_locate(vram *v)
+{
+    struct handle_place at = vram_place_of(v, v->err.text);
+    if (v->err.message.line == 0 && at.line && at.line != HANDLE_BY_CALL)
+        err_locate(&v->err, (struct err_pos){v->place_file[0] ? v->place_file : NULL, at.line, at.col});
+    return v->err.message.code;
+}
+
+static void vram_note_place(vram *v, int field, struct err_pos pos)
+{
+    struct handle_place at = {pos.line ? pos.line : HANDLE_BY_CALL, pos.col};
+    if (pos.col && !pos.line)
+        at = (struct handle_place){0, 0};
+    else
+        v->last = at;
+    if (field >= 0)
+        v->places[field] = at;
+}
+
 int vram_set_at(vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value,
                 size_t value_len)
 {
@@ -151,11 +185,14 @@ int vram_set_at(vram *v, struct err_pos pos, const char *key, size_t key_len, co
     vram_trim(&value, &value_len);
     if (text_equal_nocase(key, key_len, "gpu"))
         return vram_set_gpu(v, pos, value, value_len);
-    if (text_equal_nocase(key, key_len, "preset"))
+    if (text_equal_nocase(key, key_len, "preset")) {
+        vram_note_place(v, -1, pos);
         return preset_apply(v, pos, value, value_len);
+    }
     int field = config_field(key, key_len);
     if (field >= 0)
         vram_drop_note(v, vram_field_at((size_t)field)->key);
+    vram_note_place(v, field, pos);
     return config_set(&v->config, &v->err, pos, key, key_len, value, value_len);
 }
 
@@ -191,6 +228,7 @@ int vram_set_u64(vram *v, const char *key, uint64_t value)
                        "%s cannot be %u: from %u to %u are allowed", f->key, value, f->min, f->max);
     v->has_result = false;
     vram_drop_note(v, f->key);
+    vram_note_place(v, field, (struct err_pos){0});
     config_put(&v->config, (size_t)field, value);
     return VRAM_OK;
 }

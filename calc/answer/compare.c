@@ -215,7 +215,7 @@ int vram_compare(vram *v, enum vram_format format)
     if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
     format = emit_format(format);
-    int rc = model_make(&m, &v->config, &v->err);
+    int rc = vram_check(v) == VRAM_OK ? model_make(&m, &v->config, &v->err) : v->err.message.code;
     if (rc == VRAM_OK && !v->has_result)
         rc = vram_run(v);
     if (rc != VRAM_OK)

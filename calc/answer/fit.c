@@ -19,7 +19,8 @@ struct vram *fit_probe(struct vram *v)
 int fit_error(struct vram *v, const struct vram *probe)
 {
     const struct vram_message *m = vram_error(probe);
-    return err_set(&v->err, m->code, (struct err_pos){NULL, m->line, m->col}, "%s", m->text);
+    err_set(&v->err, m->code, (struct err_pos){NULL, m->line, m->col}, "%s", m->text);
+    return vram_locate(v);
 }
 
 int fit_try(struct vram *probe, uint64_t enough, struct fit_answer *answer)

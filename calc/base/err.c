@@ -22,6 +22,19 @@ static void *err_no_memory(void *ctx, size_t bytes)
     return NULL;
 }
 
+void err_locate(struct err *e, struct err_pos pos)
+{
+    e->message.line = pos.line;
+    e->message.col = pos.col;
+    if (!pos.file)
+        return;
+    size_t n = 0;
+    for (; n + 1 < ERR_FILE_MAX && pos.file[n]; n++)
+        e->file[n] = pos.file[n];
+    e->file[n] = 0;
+    e->message.file = e->file;
+}
+
 int err_set(struct err *e, enum vram_code code, struct err_pos pos, const char *format, ...)
 {
     static const char more[] = "...";
@@ -36,14 +49,8 @@ int err_set(struct err *e, enum vram_code code, struct err_pos pos, const char *
     va_end(args);
     if (w.failed)
         mem_copy(e->text + w.len, more, sizeof more);
-    e->message = (struct vram_message){code, e->text, NULL, pos.line, pos.col};
-    if (pos.file) {
-        size_t n = 0;
-        for (; n + 1 < ERR_FILE_MAX && pos.file[n]; n++)
-            e->file[n] = pos.file[n];
-        e->file[n] = 0;
-        e->message.file = e->file;
-    }
+    e->message = (struct vram_message){.code = code, .text = e->text};
+    err_locate(e, pos);
     return code;
 }
 
@@ -68,22 +75,23 @@ static size_t err_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Edit distance of two words, both shorter than ERR_WORD_MAX.
+// Edit distance of two words, both shorter than ERR_WORD_MAX. A swap of neighbours is one edit.
 static size_t err_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-    size_t row[ERR_WORD_MAX + 1];
+    size_t rows[3][ERR_WORD_MAX + 1];
     for (size_t j = 0; j <= b_len; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= a_len; i++) {
-        size_t diagonal = row[0];
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= b_len; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = err_min(change, err_min(row[j], row[j - 1]) + 1);
+            size_t change = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = err_min(change, err_min(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = err_min(row[j], two_above[j - 2] + 1);
         }
     }
-    return row[b_len];
+    return rows[a_len % 3][b_len];
 }
 
 const char *err_nearest(const char *word, size_t len, const char *const *names, size_t count)

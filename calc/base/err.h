@@ -27,6 +27,9 @@ void err_clear(struct err *e);
 // fit.
 int err_set(struct err *e, enum vram_code code, struct err_pos pos, const char *format, ...);
 
+// Gives the recorded error a position that it does not have yet.
+void err_locate(struct err *e, struct err_pos pos);
+
 // Position of the byte `at` in text.
 struct err_pos err_pos_of(const char *file, const char *text, size_t at);
 

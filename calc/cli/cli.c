@@ -181,23 +181,28 @@ static int format_of(const struct cli_line *line, enum vram_format *format)
 
 // ---- commands ----------------------------------------------------------------------------------
 
-// What is wrong with a configuration as a whole begins with a field's name; the last word that sets it is shown.
+// What is wrong with a configuration as a whole names its fields: the last word that sets the first of them is shown,
+// or the line of the file.
 static int complain_of_field(const struct cli_line *line, vram *v)
 {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
     const char *text = vram_error(v)->text;
-    char key[48];
-    snprintf(key, sizeof key, "%.*s", (int)strspn(text, "abcdefghijklmnopqrstuvwxyz_"), text);
-    for (size_t i = line->pair_count; vram_error(v)->line == 0 && i-- > 0;)
-        if (is_key(&line->pairs[i], key)) {
-            cli_complain(line, line->pairs[i].index, 0, text);
-            return CLI_INPUT;
-        }
-    return cli_report(v, NULL);
+    for (const char *at = text; vram_error(v)->line == 0 && *at; at += strspn(at, letters)) {
+        char key[48];
+        at += strcspn(at, letters);
+        snprintf(key, sizeof key, "%.*s", (int)strspn(at, letters), at);
+        for (size_t i = line->pair_count; i-- > 0;)
+            if (is_key(&line->pairs[i], key)) {
+                cli_complain(line, line->pairs[i].index, 0, text);
+                return CLI_INPUT;
+            }
+    }
+    return cli_report_place(v);
 }
 
 static int finish(const struct cli_line *line, vram *v, int rc, enum vram_format format)
 {
-    if (rc == VRAM_EMODEL || rc == VRAM_EUNSUPPORTED)
+    if (rc == VRAM_EMODEL || rc == VRAM_EUNSUPPORTED || rc == VRAM_EOVERFLOW)
         return complain_of_field(line, v);
     if (rc != VRAM_OK)
         return cli_report(v, NULL);

@@ -84,6 +84,9 @@ int cli_configure(vram *v, const char *path, const char *kind);
 // Prints the library's last error with the source line (text may be NULL) and gives the exit code for it.
 int cli_report(vram *v, const struct cli_text *source);
 
+// The same for an error of a configuration as a whole: the file is read once more to show its line.
+int cli_report_place(vram *v);
+
 bool cli_is_terminal(FILE *f); // and colours are wanted
 
 // Writes the library's text; in colour where that helps a reader.

@@ -207,6 +207,38 @@ static void locate(vram *v, const struct cli_text *json, const struct cli_text *
         show_line(json, line, col);
 }
 
+// A file that may be gone by now, or another; its name is enough for the message then.
+static bool read_again(struct cli_text *t, const char *path)
+{
+    *t = (struct cli_text){NULL, 0, path};
+    FILE *f = strcmp(path, "<stdin>") ? fopen(path, "rb") : NULL;
+    bool good = f && read_all(t, f, path) == CLI_OK;
+    if (f)
+        fclose(f);
+    if (!good) {
+        free(t->text);
+        t->text = NULL;
+    }
+    return good;
+}
+
+int cli_report_place(vram *v)
+{
+    struct cli_text t, flat;
+    bool is_model;
+    if (!vram_error(v)->file || !read_again(&t, vram_error(v)->file))
+        return cli_report(v, NULL);
+    drop_mark(&t);
+    if (!is_json(&t)) {
+        cli_report(v, &t);
+    } else if (cli_flatten(&t, &flat, &is_model) == CLI_OK) {
+        locate(v, &t, &flat);
+        free(flat.text);
+    }
+    free(t.text);
+    return CLI_INPUT;
+}
+
 static int configure_json(vram *v, const struct cli_text *t, const char *kind)
 {
     struct cli_text flat = {NULL, 0, t->name};

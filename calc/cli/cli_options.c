@@ -40,19 +40,20 @@ static size_t smaller(size_t a, size_t b)
 
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
-    size_t row[WORD_MAX + 1];
+    size_t rows[3][WORD_MAX + 1];
     for (size_t j = 0; j <= m; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t changed = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = smaller(changed, smaller(row[j], row[j - 1]) + 1);
+            size_t changed = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = smaller(changed, smaller(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = smaller(row[j], two_above[j - 2] + 1); // neighbours swapped
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
 const char *cli_nearest(const char *word, const char *const *names, size_t count)

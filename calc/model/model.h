@@ -41,6 +41,13 @@ MODEL_ENUM(kv_dtype)
 #undef MODEL_ENUM
 #undef MODEL_V
 
+// How many fields there are.
+enum {
+    CONFIG_FIELD_COUNT = 0
+#define FIELD(type, ident, initial, min, max, unit, group, aliases, help) +1
+#include "calc/model/fields.def"
+};
+
 void config_defaults(struct vram_config *c);
 
 // Index of a field by key or alias, or -1. The order is that of fields.def.

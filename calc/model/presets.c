@@ -45,7 +45,7 @@ int preset_fields(struct vram *v, const char *fields)
             end++;
         if (!leave_out(v, fields, key)) {
             int rc =
-                vram_set_at(v, (struct err_pos){0}, fields, key, fields + key + 1, end - key - 1);
+                vram_set_at(v, HANDLE_IMPLIED, fields, key, fields + key + 1, end - key - 1);
             if (rc)
                 return rc;
         }
@@ -61,6 +61,7 @@ static void forget(struct vram *v)
 {
     struct vram_config fresh;
     config_defaults(&fresh);
+    mem_zero(v->places, sizeof v->places);
     fresh.mode = v->config.mode;
     fresh.gpu = v->config.gpu;
     v->config = fresh;

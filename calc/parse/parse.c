@@ -147,6 +147,18 @@ static int check_bytes(struct parse *p)
     return VRAM_OK;
 }
 
+// Lines are of one text: what an earlier one set counts as said before.
+static void parse_begin_places(vram *v, const char *file)
+{
+    size_t n = 0;
+    for (int i = 0; i < CONFIG_FIELD_COUNT; i++)
+        if (v->places[i].line)
+            v->places[i].line = HANDLE_BY_CALL;
+    for (; file && file[n] && n + 1 < ERR_FILE_MAX; n++)
+        v->place_file[n] = file[n];
+    v->place_file[n] = 0;
+}
+
 int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file)
 {
     static int (*const parsers[])(struct parse *) = {
@@ -163,6 +175,7 @@ int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const
         return err_set(&v->err, VRAM_EARG, (struct err_pos){0}, "vram_parse knows no kind %u",
                        (uint64_t)kind);
     v->has_result = false;
+    parse_begin_places(v, file);
     int rc = check_bytes(&p);
     if (rc == VRAM_OK)
         rc = parsers[kind](&p);

@@ -207,7 +207,7 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
 {
     int rc = model_make(&e->model, &v->config, &v->err);
     if (rc != VRAM_OK)
-        return rc;
+        return vram_locate(v);
     model_stage(&e->model, e->stage);
     struct vram_config key = engine_key(&e->model);
     bool same = e->recorded && config_same(&key, &e->key);
@@ -215,9 +215,10 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
     rc = engine_record(e, &e->model, !same);
     if (rc == VRAM_OK)
         rc = engine_fit(e, play);
-    if (rc == VRAM_EOVERFLOW)
-        return err_set(&v->err, rc, (struct err_pos){0},
-                       "a tensor or their sum is larger than 2^53 bytes");
+    if (rc == VRAM_EOVERFLOW) {
+        err_set(&v->err, rc, (struct err_pos){0}, "a tensor or their sum is larger than 2^53 bytes");
+        return vram_locate(v);
+    }
     if (rc != VRAM_OK)
         return engine_no_memory(v);
     e->key = key;

@@ -16,7 +16,7 @@ int vram_check(struct vram *v)
 {
     struct model m;
     err_clear(&v->err);
-    return model_make(&m, &v->config, &v->err);
+    return model_make(&m, &v->config, &v->err) == VRAM_OK ? VRAM_OK : vram_locate(v);
 }
 
 const struct vram_result *vram_result(const struct vram *v)

@@ -1,0 +1,3 @@
+# model
+n_layer = 6
+n_head = 5

@@ -65,6 +65,15 @@ str arena_str(arena *a, str s)
     return (str){arena_c(a, s), s.len};
 }
 
+str arena_join(arena *a, str x, str y, str z)
+{
+    char *p = arena_alloc(a, x.len + y.len + z.len + 1, 1);
+    if (x.len) memcpy(p, x.ptr, x.len);
+    if (y.len) memcpy(p + x.len, y.ptr, y.len);
+    if (z.len) memcpy(p + x.len + y.len, z.ptr, z.len);
+    return (str){p, x.len + y.len + z.len};
+}
+
 str arena_printf(arena *a, const char *format, ...)
 {
     buf b = BUF_INIT;

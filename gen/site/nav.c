@@ -181,7 +181,8 @@ static void put_in_order(struct site *site)
     qsort(site->documents, n, sizeof *site->documents, by_reading);
     for (size_t i = 0; i < n; i++) site->documents[i]->index = (uint32_t)i;
     for (size_t i = 0; i < n; i++) {
-        struct document *doc = site->documents[i], *up = nav_parent(site, doc);
+        struct document *doc = site->documents[i], *up = NULL;
+        if (doc->key.len) up = doc->parent = map_get(&site->document_by_key, doc->section);
         if (!up) continue;
         if (!up->child_count) up->first_child = (uint32_t)i;
         up->child_count++;
@@ -322,7 +323,8 @@ str nav_title(const struct site *site, const struct document *doc, const struct 
 
 struct document *nav_parent(const struct site *site, const struct document *doc)
 {
-    return doc->key.len ? map_get(&site->document_by_key, doc->section) : NULL;
+    (void)site;
+    return doc->parent;
 }
 
 struct document *nav_near(const struct site *site, const struct document *doc, const struct language *l, int step)

@@ -185,8 +185,9 @@ static str percent_encoded(str s, arena *a)
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.ptr[i];
         bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("-._~/", c));
+        char code[3] = {'%', "0123456789ABCDEF"[c >> 4], "0123456789ABCDEF"[c & 15]};
         if (plain) buf_char(&b, (char)c);
-        else buf_printf(&b, "%%%02X", c);
+        else buf_put(&b, code, sizeof code);
     }
     str out = arena_str(a, buf_view(&b));
     buf_free(&b);
@@ -214,7 +215,7 @@ static void fill_addresses(struct view_page *v, const struct page_renderer *r, c
                                          : STR("feed.xml");
     }
     (void)doc;
-    if (p->made) return;
+    if (p->made || (!s->edit_url.len && !s->report_url.len && !s->repository.len)) return;
     str path = percent_encoded(site_path(r->site, p->source, r->arena), r->arena);
     if (s->edit_url.len) v->edit_url = put_in(s->edit_url, "{path}", percent_encoded(p->source, r->arena), r->arena);
     else if (s->repository.len)

@@ -11,7 +11,7 @@ str page_address(const struct site *site, str url, arena *a)
     if (!site->settings.base_url.len) return STR_NONE;
     if (str_ends(url, STR("/index.html"))) url.len -= 10;
     else if (str_eq(url, STR("index.html"))) url.len = 0;
-    return arena_printf(a, "%.*s/%.*s", STR_ARG(site->settings.base_url), STR_ARG(url));
+    return arena_join(a, site->settings.base_url, STR("/"), url);
 }
 
 static void need_translations(struct view_page *p, struct page_renderer *r)
@@ -108,8 +108,9 @@ static void need_provenance(struct view_page *p, struct page_renderer *r, const 
 static void put_member(buf *out, const char *name, str value)
 {
     if (!value.len) return;
-    if (out->ptr[out->len - 1] != '{') buf_char(out, ',');
-    buf_printf(out, "\"%s\":\"", name);
+    buf_str(out, out->ptr[out->len - 1] == '{' ? STR("\"") : STR(",\""));
+    buf_str(out, str_c(name));
+    buf_lit(out, "\":\"");
     escape_json(out, value);
     buf_char(out, '"');
 }
@@ -130,7 +131,9 @@ void page_json_ld(const struct view_page *p, const struct page_context *c, buf *
     const struct page_renderer *r = c->renderer;
     const struct document *doc = p->document;
     bool article = str_eq(p->kind, STR("article"));
-    buf_printf(out, "{\"@context\":\"https://schema.org\",\"@type\":\"%s\"", article ? "TechArticle" : "WebPage");
+    const char *type = article ? "TechArticle" : "WebPage";
+    buf_lit(out, "{\"@context\":\"https://schema.org\"");
+    put_member(out, "@type", str_c(type));
     put_member(out, article ? "headline" : "name", p->title);
     put_member(out, "description", p->description);
     put_member(out, "inLanguage", p->page->language->tag);
@@ -144,7 +147,8 @@ void page_json_ld(const struct view_page *p, const struct page_context *c, buf *
     }
     if (p->page != doc->source) {
         str source = page_address(r->site, doc->source->url, r->arena);
-        buf_printf(out, ",\"translationOfWork\":{\"@type\":\"%s\"", article ? "TechArticle" : "WebPage");
+        buf_lit(out, ",\"translationOfWork\":{");
+        put_member(out, "@type", str_c(type));
         if (source.len) put_member(out, "@id", source);
         put_member(out, "inLanguage", doc->source->language->tag);
         put_member(out, "name", doc->source->title);

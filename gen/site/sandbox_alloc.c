@@ -40,6 +40,7 @@ static void *small_new(struct sandbox *s, size_t size)
     struct sandbox_free *f = s->free[class];
     if (f) {
         s->free[class] = f->next;
+        __builtin_prefetch(f->next);   // it was freed long ago: the next request need not wait for it
         return f;
     }
     if ((!s->slabs || s->slab_used + bytes > SLAB) && !slab_new(s))

@@ -51,6 +51,7 @@ struct document {
     int64_t order;
     uint32_t index;           // in site.documents
     struct page **pages;      // [site.language_count]: NULL where there is no translation
+    struct document *parent;  // of its section; NULL for the start page
     struct page *source;      // in the site's source language, or the first that exists
     bool is_section;          // the page of a folder: what has this key as its section are its children
     str page_lua;             // path of its page.lua; "" without

@@ -1,6 +1,7 @@
 // What ICU knows of one language, behind plain C: formatting objects are opened on first use and kept.
 #include "gen/text/locale.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/ubrk.h>
@@ -20,6 +21,8 @@
 #define NBSP "\xc2\xa0"
 #define NARROW_NBSP "\xe2\x80\xaf"
 
+#define SMALL 64              // whole numbers below it are formatted once: minutes, counts
+
 enum style { STYLE_NUMBER, STYLE_PERCENT, STYLE_PERCENT_SIGNED, STYLE_COUNT };
 enum { UNIT_COUNT = UNIT_TiB + 1 };
 
@@ -36,6 +39,7 @@ struct cache {
     UCollator *collator;
     UBreakIterator *words;
     struct unit_pattern units[UNIT_COUNT];
+    str small[SMALL], small_plurals[SMALL];
 };
 
 struct locale {
@@ -222,8 +226,24 @@ static void format_double(const struct locale *l, enum style style, double v, in
     put_result(l, out);
 }
 
+static bool is_small(double v)
+{
+    return v >= 0 && v < SMALL && v == (int)v && !signbit(v);
+}
+
 void locale_number(const struct locale *l, double v, int decimals, buf *out)
 {
+    if (decimals <= 0 && is_small(v)) {
+        str *known = &l->cache->small[(int)v];
+        size_t from = out->len;
+        if (!known->len) {
+            format_double(l, STYLE_NUMBER, v, 0, out);
+            *known = arena_str(&l->cache->arena, str_slice(buf_view(out), from, out->len));
+        } else {
+            buf_str(out, *known);
+        }
+        return;
+    }
     format_double(l, STYLE_NUMBER, v, decimals, out);
 }
 
@@ -385,10 +405,16 @@ static str category_named(const UChar *name, int32_t len)
 
 str locale_plural(const struct locale *l, double n)
 {
+    str *known = is_small(n) ? &l->cache->small_plurals[(int)n] : NULL;
+    if (known && known->len)
+        return *known;
     UChar name[16];
     UErrorCode e = U_ZERO_ERROR;
     int32_t len = uplrules_select(plural_rules(l), n, name, 16, &e);
-    return U_SUCCESS(e) ? category_named(name, len) : STR("other");
+    str category = U_SUCCESS(e) ? category_named(name, len) : STR("other");
+    if (known)
+        *known = category;
+    return category;
 }
 
 bool locale_has_plural(const struct locale *l, str category)

@@ -151,6 +151,19 @@ static void maps_make_room_and_keep_keys_where_they_are(void **state)
     arena_free(&a);
 }
 
+static void strings_are_joined(void **state)
+{
+    (void)state;
+    arena a = ARENA_INIT;
+    str s = arena_join(&a, STR("a"), STR_NONE, STR("bc"));
+    assert_true(str_eq(s, STR("abc")));
+    assert_int_equal(s.ptr[s.len], 0);
+    s = arena_join(&a, STR_NONE, STR_NONE, STR_NONE);
+    assert_int_equal(s.len, 0);
+    assert_int_equal(s.ptr[0], 0);
+    arena_free(&a);
+}
+
 static void an_arena_takes_what_another_holds(void **state)
 {
     (void)state;
@@ -192,6 +205,7 @@ int main(void)
         cmocka_unit_test(arena_memory_is_zeroed_and_aligned), cmocka_unit_test(a_rewind_takes_back_what_came_later),
         cmocka_unit_test(arrays_grow_and_keep_their_items), cmocka_unit_test(maps_keep_the_order_of_insertion),
         cmocka_unit_test(maps_make_room_and_keep_keys_where_they_are), cmocka_unit_test(an_arena_takes_what_another_holds),
+        cmocka_unit_test(strings_are_joined),
         cmocka_unit_test(large_memory_grows_and_is_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,6 +145,30 @@ static void names_and_scripts(void **state)
     }
 }
 
+// Small whole numbers are formatted once and kept: the second time they read the same.
+static void small_numbers_are_kept(void **state)
+{
+    static const struct { const char *tag; double v; int decimals; const char *want; } rows[] = {
+        {"de", 7, -1, "7"}, {"de", 7, 0, "7"}, {"de", 7, 1, "7,0"}, {"de", 7.5, -1, "7,5"}, {"ar-EG", 63, -1, "٦٣"},
+        {"fr", 0, -1, "0"}, {"fr", -1, -1, "-1"}, {"fr", 64, -1, "64"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct locale *l = open_locale(rows[i].tag);
+        for (int n = 0; n < 3; n++) {
+            buf out = BUF_INIT;
+            buf_lit(&out, "x");
+            locale_number(l, rows[i].v, rows[i].decimals, &out);
+            assert_str(str_slice(buf_view(&out), 1, out.len), rows[i].want);
+            buf_free(&out);
+        }
+        assert_str(locale_plural(l, 1), "one");
+        assert_str(locale_plural(l, 1), "one");
+        assert_str(locale_plural(l, 63), strcmp(rows[i].tag, "ar-EG") ? "other" : "many");
+        locale_free(l);
+    }
+}
+
 static void likely_regions(void **state)
 {
     static const struct { const char *tag, *want; } rows[] = {
@@ -211,7 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers), cmocka_unit_test(percents), cmocka_unit_test(byte_units), cmocka_unit_test(unit_names),
-        cmocka_unit_test(dates), cmocka_unit_test(plurals), cmocka_unit_test(names_and_scripts), cmocka_unit_test(likely_regions), cmocka_unit_test(unknown_languages),
+        cmocka_unit_test(dates), cmocka_unit_test(plurals), cmocka_unit_test(names_and_scripts), cmocka_unit_test(likely_regions), cmocka_unit_test(small_numbers_are_kept), cmocka_unit_test(unknown_languages),
         cmocka_unit_test(order_and_words), cmocka_unit_test(reads_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // The twin of a page in Markdown: the title, then the body as it was written, its links and figures put in.
 #include "gen/site/twin.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "gen/site/nav.h"
@@ -21,6 +22,7 @@ struct twin {
     const struct page *page;
     const struct language *language;
     str url, text;
+    struct md_link *links;         // in order of their places; a render meets footnotes last
     size_t next_link, next_cell;   // the first that was not passed
     buf *out;
 };
@@ -54,7 +56,8 @@ static bool put_cell(struct twin *t, size_t *at)
     if (!str_starts(rest, STR("`{lua} "))) return false;
     size_t end = str_find(str_slice(rest, 1, rest.len), '`') + 1;
     str code = str_trim(str_slice(rest, 7, end));
-    for (size_t i = t->next_cell; i < t->render->cell_count && end < rest.len; i++) {
+    for (size_t k = 0; k < t->render->cell_count && end < rest.len; k++) {
+        size_t i = (t->next_cell + k) % t->render->cell_count;   // one code gives one text, wherever it was met
         if (!str_eq(t->render->cells[i].code, code)) continue;
         str html = t->render->cells[i].html;
         if (twin_is_block(html)) twin_block(html, t->out);
@@ -69,10 +72,10 @@ static bool put_cell(struct twin *t, size_t *at)
 // At the place of a link's destination: where it leads from the twin.
 static bool put_link(struct twin *t, size_t *at)
 {
-    const struct md_result *md = &t->render->md;
-    while (t->next_link < md->link_count && md->links[t->next_link].offset < *at) t->next_link++;
-    if (t->next_link == md->link_count || md->links[t->next_link].offset != *at) return false;
-    str destination = md->links[t->next_link].destination;
+    size_t count = t->render->md.link_count;
+    while (t->next_link < count && t->links[t->next_link].offset < *at) t->next_link++;
+    if (t->next_link == count || t->links[t->next_link].offset != *at) return false;
+    str destination = t->links[t->next_link].destination;
     if (!destination.len || !str_starts(str_slice(t->text, *at, t->text.len), destination)) return false;
     put_destination(t, destination);
     *at += destination.len;
@@ -88,13 +91,28 @@ static void put_body(struct twin *t, size_t from)
     for (size_t at = from; at < t->text.len;) {
         if (put_link(t, &at) || (t->text.ptr[at] == '`' && put_cell(t, &at))) continue;
         size_t next = t->text.len;
-        if (t->next_link < t->render->md.link_count) next = t->render->md.links[t->next_link].offset;
-        if (t->next_cell < t->render->cell_count)
+        if (t->next_link < t->render->md.link_count) next = t->links[t->next_link].offset;
+        if (t->render->cell_count)
             next = at + 1 + str_find(str_slice(t->text, at + 1, next > at ? next : at + 1), '`');
         if (next <= at) next = at + 1;
         buf_str(t->out, str_slice(t->text, at, next));
         at = next;
     }
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+    const struct md_link *a = pa, *b = pb;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static struct md_link *links_by_place(const struct md_result *md, arena *a)
+{
+    struct md_link *links = arena_new(a, struct md_link, md->link_count);
+    if (!md->link_count) return links;
+    memcpy(links, md->links, md->link_count * sizeof *links);
+    qsort(links, md->link_count, sizeof *links, by_place);
+    return links;
 }
 
 static void put_children(struct twin *t)
@@ -113,7 +131,7 @@ static void put_children(struct twin *t)
 void twin_write(struct page_renderer *r, const struct page_output *o, const struct page *p, const struct language *l,
                 str url, str text, buf *out)
 {
-    struct twin t = {r, o, p, l, url, text, 0, 0, out};
+    struct twin t = {r, o, p, l, url, text, links_by_place(&o->md, r->arena), 0, 0, out};
     buf_lit(out, "# ");
     buf_str(out, p->title);
     buf_lit(out, "\n\n");

@@ -235,6 +235,16 @@ static bool is_destination(str s, size_t at)
     return i > 1 && s.ptr[i - 1] == '(' && s.ptr[i - 2] == ']';
 }
 
+// What an autolink puts before its text to make it an address.
+static bool is_scheme(str s)
+{
+    static const str schemes[] = {STR(""), STR("http://"), STR("mailto:"), STR("xmpp:")};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (str_eq(s, schemes[i]))
+            return true;
+    return false;
+}
+
 // An autolink's text is its address, but for a scheme that was put before it; no bracket stands
 // before it.
 static size_t bare_place(const struct md *r, str content, const cmark_node *link)
@@ -242,7 +252,8 @@ static size_t bare_place(const struct md *r, str content, const cmark_node *link
     const cmark_node *child = link->first_child;
     str text = child && !child->next && md_kind_of(child) == K_TEXT ? md_chunk(&child->as.literal)
                                                                     : STR_NONE;
-    if (!text.len || !str_ends(md_chunk(&link->as.link.url), text))
+    str url = md_chunk(&link->as.link.url);
+    if (!text.len || !str_ends(url, text) || !is_scheme(str_slice(url, 0, url.len - text.len)))
         return content.len;
     size_t at = search_from(content, r->cursor, text);
     return at && at < content.len && content.ptr[at - 1] == '[' ? content.len : at;

@@ -10,6 +10,10 @@ end
 
 local run = eager()
 local compiled_16 = vram.estimate{preset = "oom-gpt2"}
+local process_8 = {preset = "oom-gpt2", compile = "none", batch_size = 8, gradient_accumulation_steps = 64}
+local eager_8 = vram.estimate(process_8)
+process_8.expandable_segments = true
+local eager_8_expandable = vram.estimate(process_8)
 local compiled_8 = vram.estimate{preset = "oom-gpt2", batch_size = 8, gradient_accumulation_steps = 64}
 
 local B, T, V = 16, 1024, 50304
@@ -21,6 +25,10 @@ local function framework(engine, batch, accumulation, value)
     block_size = T, seq_len = T, n_layer = 12, n_embd = 768, dtype = "float16", attention = "flash",
     checkpointing = "none", loop = "train", value = value})
 end
+
+-- A reported message, with what its author said of the run; the estimator names the tensor.
+local explained = vram.explain_oom("CUDA out of memory. Tried to allocate 6.14 GiB",
+  {preset = "gpt2", batch_size = 32, compile = "none"})
 
 -- Time of a token on an RTX 4070 by the estimator's roofline: what a change costs is the ratio of two of these.
 local function token_time(changes)
@@ -95,11 +103,13 @@ local figures = {
   eager_l9 = eager{n_layer = 9}.peak_live_bytes,
   eager_c512 = eager{n_embd = 512, n_head = 8}.peak_live_bytes,
   eager_checkpointing = eager{checkpointing = "block"}.peak_live_bytes,
-  reserved_16 = run.peak_reserved_bytes,
-  reserved_16_expandable = eager{expandable_segments = true}.peak_reserved_bytes,
+  eager_8_process = eager_8.process_bytes,
+  eager_8_reserved = eager_8.peak_reserved_bytes,
+  eager_8_expandable = eager_8_expandable.peak_reserved_bytes,
   eager_chunked = eager{cross_entropy = "chunked"}.peak_live_bytes,
   eager_adam8 = eager{optimizer = "adamw_8bit"}.peak_live_bytes,
-  compiled_16 = compiled_16.peak_allocated_bytes,
+  compiled_16 = compiled_16.peak_live_bytes,
+  compiled_16_process = compiled_16.process_bytes,
   compiled_8 = compiled_8.peak_allocated_bytes,
   compiled_8_reserved = compiled_8.peak_reserved_bytes,
   measured_16 = framework("torch-compile", 16, 32, "max_memory_allocated_bytes"),
@@ -109,8 +119,9 @@ local figures = {
 
   half_logits = computed(2 * logits, "B", "batch_size * block_size * vocab_size * 2 bytes"),
   full_logits = computed(4 * logits, "B", "batch_size * block_size * vocab_size * 4 bytes"),
-  message_size = reported(786 * 2^20, "B", "https://github.com/karpathy/nanoGPT/issues/61"),
-  message_tensor = computed(8 * 1024 * 50304 * 2, "B", "8 * 1024 * 50304 * 2 bytes: the fp16 logits of batch 8, length 1024"),
+  message_tensor = explained.tensors[1].bytes,
+  message_alive = explained.tensors[1].live_bytes,
+  message_allocated = reported(10.16 * 2^30, "B", "https://github.com/karpathy/nanoGPT/issues/88"),
 
   batch_fit = {title = "chart.batch", rows_title = "chart.batch.size", x = "chart.batch.size", rows = batches,
     columns = {"chart.eager", "chart.compiled"}, limit = given(12282 * 2^20, "B"), limit_label = "chart.card"},

@@ -14,6 +14,7 @@ end
 
 local run = eager()
 local compiled = vram.estimate{preset = "nanogpt-30m"}
+local whole = vram.estimate{preset = "nanogpt-30m", compile = "none"}   -- with evaluation and scaler, as train.py runs
 local math_attention = eager{attention = "math"}
 
 -- The shape of the run, for sizes that are products of it.
@@ -50,7 +51,8 @@ local figures = {
   claimed_gradients = claimed(0.06e9, "B", "rule of thumb, 2 bytes a parameter: " .. user),
   claimed_moments = claimed(241e6, "B", "rule of thumb, 8 bytes for each decayed parameter: " .. user),
   claimed_batch = claimed(16e3, "B", "tokens of a batch, two bytes each: " .. user),
-  batch = computed(2 * 8 * tokens, "B", "input and target, int64: 2 * 8 * batch_size * block_size bytes"),
+  batch = computed(8 * tokens, "B", "int64: 8 * batch_size * block_size bytes"),
+  compiled_activations = compiled.breakdown.activations + compiled.breakdown.logits,
   claimed_compile_low = claimed(0.5e9, "B", "memory that compiling adds: " .. user),
   claimed_compile_high = claimed(1e9, "B", "memory that compiling adds: " .. user),
   compiling = compiled.peak_live_bytes - run.peak_live_bytes,
@@ -77,8 +79,9 @@ local figures = {
 
   -- peaks
   peak = run.peak_live_bytes,
-  allocated = run.peak_allocated_bytes,
-  reserved = run.peak_reserved_bytes,
+  allocated = whole.peak_allocated_bytes,
+  reserved = whole.peak_reserved_bytes,
+  reserved_no_eval = vram.estimate{preset = "nanogpt-30m", compile = "none", evaluation = "off"}.peak_reserved_bytes,
   compiled_peak = compiled.peak_live_bytes,
   compiled_reserved = compiled.peak_reserved_bytes,
   compiled_context = computed(4464 * 2^20 - compiled.peak_reserved_bytes, "B",
@@ -88,6 +91,7 @@ local figures = {
   eager_measured_b8 = framework("torch-eager", 8, 8),
   context_measured = measured("context", {value = "context_bytes"}),
   context_lazy = reported(287047680, "B", "https://github.com/pytorch/pytorch/pull/86509"),
+  context_eager = reported(666632192, "B", "https://github.com/pytorch/pytorch/pull/86509"),
   context_high = reported(426 * 2^20, "B", "https://github.com/unslothai/unsloth-zoo/pull/1053"),
 
   -- ways below 4 GB, eager
@@ -98,8 +102,16 @@ local figures = {
   peak_v256 = eager{vocab_size = 256}.peak_live_bytes,
   peak_fp32 = eager{dtype = "float32", attention = "mem_efficient"}.peak_live_bytes,
   peak_bf16 = eager{dtype = "bfloat16"}.peak_live_bytes,
-  limit = given(4 * 10^9, "B"),
+  limit = given(4 * 2^30, "B"),
 }
+
+-- The whole process of the compiled run, with the same changes.
+for name, changes in pairs{b8 = {batch_size = 8, gradient_accumulation_steps = 8}, t256 = {block_size = 256},
+    b8_t256 = {batch_size = 8, block_size = 256}, bf16 = {dtype = "bfloat16"},
+    fp32 = {dtype = "float32", attention = "mem_efficient"}, v256 = {vocab_size = 256}} do
+  changes.preset = "nanogpt-30m"
+  figures["process_" .. name] = vram.estimate(changes).process_bytes
+end
 
 -- The same peak by four rules, on seven configs: truth_N beside thumb_N, eleuther_N, accelerate_N and megatron_N.
 local setups = {

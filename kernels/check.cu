@@ -136,9 +136,10 @@ static void check_elementwise(struct check *c, enum dtype type)
     clear(c);
 }
 
-static void check_norm(struct check *c, enum dtype type)
+// 389 channels go one by one, 392 by fours.
+static void check_norm_of(struct check *c, enum dtype type, int64_t C)
 {
-    const int64_t rows = 67, C = 389;
+    const int64_t rows = 67;
     int x = input(c, DTYPE_F32, rows * C, 2), w = input(c, DTYPE_F32, C, 1), b = input(c, DTYPE_F32, C, 1);
     int y = output(c, type, rows * C), mean = output(c, DTYPE_F32, rows), rstd = output(c, DTYPE_F32, rows);
     BOTH(layer_norm, &t[y], &t[mean], &t[rstd], &t[x], &t[w], &t[b], C);
@@ -150,6 +151,20 @@ static void check_norm(struct check *c, enum dtype type)
     compare(c, "layer_norm_backward dweight", dw, type);
     compare(c, "layer_norm_backward dbias", db, type);
     clear(c);
+}
+
+// Sizes that neither tensor cores nor loads of 16 bytes like.
+static void check_odd_matmul(struct check *c, enum dtype type)
+{
+    for (int i = 0; i < 8; i++) {
+        struct matmul_shape s = {37, 53, 29, i & 1 ? 3 : 1, (i & 2) != 0, (i & 4) != 0, false};
+        bool bias = i == 4;
+        int a = input(c, type, s.batch * s.m * s.k, 1), b = input(c, type, s.batch * s.k * s.n, 1);
+        int v = input(c, type, s.n, 1), out = output(c, type, s.batch * s.m * s.n);
+        BOTH(matmul, &t[out], &t[a], &t[b], bias ? &t[v] : NULL, s);
+        compare(c, bias ? "odd matmul with bias" : "odd matmul", out, type);
+        clear(c);
+    }
 }
 
 static void check_matmul(struct check *c, enum dtype type)
@@ -193,9 +208,9 @@ static void check_attention(struct check *c, enum dtype type)
     }
 }
 
-static void check_matrices(struct check *c, enum dtype type)
+static void check_matrices_of(struct check *c, enum dtype type, int64_t T)
 {
-    const struct attention_shape s = {2, 37, 3, 24};
+    const struct attention_shape s = {2, T, 3, 24};
     int64_t n = s.B * s.T, C = s.H * s.D, scores = s.B * s.H * s.T * s.T;
     int qkv = input(c, type, n * 3 * C, 1), part = output(c, type, n * C), merged = output(c, type, n * C);
     BOTH(split_heads, &t[part], &t[qkv], 1, s);
@@ -216,9 +231,22 @@ static void check_matrices(struct check *c, enum dtype type)
     clear(c);
 }
 
-static void check_loss(struct check *c, enum dtype type)
+static void check_matrices(struct check *c, enum dtype type)
 {
-    const int64_t rows = 19, V = 5003;
+    check_matrices_of(c, type, 37);
+    check_matrices_of(c, type, 40);
+}
+
+static void check_norm(struct check *c, enum dtype type)
+{
+    check_norm_of(c, type, 389);
+    check_norm_of(c, type, 392);
+}
+
+// 5003 words go one by one, 5016 by eights.
+static void check_loss_of(struct check *c, enum dtype type, int64_t V)
+{
+    const int64_t rows = 19;
     int logits = input(c, type, rows * V, 4), logp = output(c, type, rows * V), dy = input(c, type, rows * V, 1e-2);
     int dx = output(c, type, rows * V), words = indices(c, rows, V), loss = input(c, DTYPE_F32, 1, 0);
     BOTH(log_softmax, &t[logp], &t[logits], V);
@@ -238,6 +266,12 @@ static void check_loss(struct check *c, enum dtype type)
     BOTH(nll_backward, &t[dlogp], &t[dloss], &t[weight], &t[target], V);
     compare(c, "nll_backward", dlogp, type);
     clear(c);
+}
+
+static void check_loss(struct check *c, enum dtype type)
+{
+    check_loss_of(c, type, 5003);
+    check_loss_of(c, type, 5016);
 }
 
 static void check_tables(struct check *c, enum dtype type)
@@ -316,7 +350,7 @@ static void check_optimizer(struct check *c, enum dtype type)
 int kernels_check(uint64_t seed)
 {
     const uint64_t workspace_bytes = (uint64_t)32 << 20;
-    static void (*const checks[])(struct check *, enum dtype) = {check_elementwise, check_norm, check_matmul,
+    static void (*const checks[])(struct check *, enum dtype) = {check_elementwise, check_norm, check_odd_matmul, check_matmul,
                                                                  check_attention,   check_matrices, check_loss,
                                                                  check_tables,      check_optimizer};
     const enum dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16};

@@ -2,6 +2,42 @@
 #include "kernels/cuda_ops.cuh"
 
 static const int threads = 512;
+static const int side = 8;  // elements of a row that a thread takes together where every row begins where they can be
+
+// Whether all rows of n elements can be read and written so.
+template <class T> __device__ static inline bool rows_fit(const T *rows, int64_t n)
+{
+    return n % side == 0 && fit_together<side>(rows);
+}
+
+// f(i, row[i]) for the elements of a row that fall to this thread.
+template <class T, class F> __device__ static inline void each_in_row(const T *row, int64_t n, F f)
+{
+    if (!rows_fit(row, n)) {
+        for (int64_t i = threadIdx.x; i < n; i += blockDim.x)
+            f(i, wide(row[i]));
+        return;
+    }
+    for (int64_t i = side * threadIdx.x; i < n; i += side * blockDim.x) {
+        together<T, side> e = load<T, side>(row + i);
+#pragma unroll
+        for (int k = 0; k < side; k++)
+            f(i + k, wide(e.v[k]));
+    }
+}
+
+// out[i] = f(in[i] ...) over a row.
+template <class To, class F, class... From>
+__device__ static inline void map_row(To *out, int64_t n, F f, const From *...in)
+{
+    if (!(rows_fit(out, n) && (rows_fit(in, n) && ...))) {
+        for (int64_t i = threadIdx.x; i < n; i += blockDim.x)
+            put(out + i, f(wide(in[i])...));
+        return;
+    }
+    for (int64_t i = side * threadIdx.x; i < n; i += side * blockDim.x)
+        map_together<side>(out + i, f, (in + i)...);
+}
 
 struct row_stats {
     float largest, sum;  // sum of exp(value - largest)
@@ -11,14 +47,13 @@ struct row_stats {
 template <class T> __device__ static row_stats stats_of(const T *row, int64_t n)
 {
     float largest = -INFINITY, sum = 0;
-    for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
-        float v = wide(row[i]);
+    each_in_row(row, n, [&](int64_t, float v) {
         if (v > largest) {
             sum *= __expf(largest - v);
             largest = v;
         }
         sum += v == -INFINITY ? 0.0f : __expf(v - largest);
-    }
+    });
     row_stats s;
     s.largest = block_max(largest);
     s.sum = block_sum(sum == 0.0f ? 0.0f : sum * __expf(largest - s.largest));
@@ -30,27 +65,24 @@ template <class T> __global__ void log_softmax(T *out, const T *in, int64_t V)
     const T *row = in + blockIdx.x * V;
     row_stats s = stats_of(row, V);
     float lse = s.largest + logf(s.sum);
-    for (int64_t v = threadIdx.x; v < V; v += threads)
-        put(out + blockIdx.x * V + v, wide(row[v]) - lse);
+    map_row(out + blockIdx.x * V, V, [=](float v) { return v - lse; }, row);
 }
 
 template <class T> __global__ void log_softmax_backward(T *dx, const T *dy, const T *y, int64_t V)
 {
     int64_t first = blockIdx.x * V;
     float sum = 0;
-    for (int64_t v = threadIdx.x; v < V; v += threads)
-        sum += wide(dy[first + v]);
+    each_in_row(dy + first, V, [&](int64_t, float g) { sum += g; });
     sum = block_sum(sum);
-    for (int64_t v = threadIdx.x; v < V; v += threads)
-        put(dx + first + v, wide(dy[first + v]) - __expf(wide(y[first + v])) * sum);
+    map_row(dx + first, V, [=](float g, float v) { return g - __expf(v) * sum; }, dy + first, y + first);
 }
 
 template <class T> __global__ void softmax(T *out, const T *in, int64_t columns)
 {
     const T *row = in + blockIdx.x * columns;
     row_stats s = stats_of(row, columns);
-    for (int64_t c = threadIdx.x; c < columns; c += blockDim.x)
-        put(out + blockIdx.x * columns + c, __expf(wide(row[c]) - s.largest) / s.sum);
+    float by = 1 / s.sum;
+    map_row(out + blockIdx.x * columns, columns, [=](float v) { return __expf(v - s.largest) * by; }, row);
 }
 
 template <class T> __global__ void softmax_backward(T *dx, const T *dy, const T *y, int64_t columns)
@@ -60,8 +92,7 @@ template <class T> __global__ void softmax_backward(T *dx, const T *dy, const T 
     for (int64_t c = threadIdx.x; c < columns; c += blockDim.x)
         sum += wide(dy[first + c]) * wide(y[first + c]);
     sum = block_sum(sum);
-    for (int64_t c = threadIdx.x; c < columns; c += blockDim.x)
-        put(dx + first + c, wide(y[first + c]) * (wide(dy[first + c]) - sum));
+    map_row(dx + first, columns, [=](float g, float p) { return p * (g - sum); }, dy + first, y + first);
 }
 
 // One block: the mean of -logp at the targets.
@@ -95,12 +126,13 @@ __global__ void in_place(T *logits, float *losses, const int64_t *target, int64_
     float at_target = wide(row[word]);
     gradient_factor *= scale ? *scale : 1.0f;
     __syncthreads();  // the target is read before any thread writes
-    for (int64_t v = threadIdx.x; v < V; v += threads) {
-        float p = __expf(wide(row[v]) - s.largest) / s.sum;
-        put(row + v, gradient_factor * (p - (v == word ? 1.0f : 0.0f)));
-    }
-    if (threadIdx.x == 0)
+    float by = gradient_factor / s.sum;
+    map_row(row, V, [=](float v) { return __expf(v - s.largest) * by; }, row);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        put(row + word, (__expf(at_target - s.largest) / s.sum - 1.0f) * gradient_factor);
         losses[blockIdx.x] = s.largest + logf(s.sum) - at_target;
+    }
 }
 
 __global__ void add_losses(float *loss, const float *losses, int64_t rows, float factor)

@@ -9,7 +9,7 @@
 static int64_t chunk_rows(const struct gpt_config *c)
 {
     int64_t rows = (INT64_C(1) << 25) / c->vocab_size;  // 64 MiB of half-precision logits
-    rows = rows < 64 ? 64 : rows;
+    rows = rows < 128 ? 128 : rows / 128 * 128;  // a chunk begins at a multiple of 256 bytes, as a tensor does
     return rows < gpt_tokens(c) ? rows : gpt_tokens(c);
 }
 

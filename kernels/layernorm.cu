@@ -4,26 +4,55 @@
 static const int warps = 8;  // rows of a block
 static const int threads = 32 * warps;
 static const int64_t most_parts = 128;
+static const int side = 4;  // channels that a lane takes together where rows begin where they can be
+
+// f(c) for the channels of a row that fall to this lane, by fours when fit.
+template <class F> __device__ static inline void each_channel(int64_t C, bool fit, F f)
+{
+    int lane = threadIdx.x & 31;
+    if (!fit) {
+        for (int64_t c = lane; c < C; c += 32)
+            f(c);
+        return;
+    }
+    for (int64_t first = side * lane; first < C; first += side * 32)
+#pragma unroll
+        for (int k = 0; k < side; k++)
+            f(first + k);
+}
+
+// out[c] = f(in[c] ...) over a row.
+template <class To, class F, class... From>
+__device__ static inline void map_channels(To *out, int64_t C, bool fit, F f, const From *...in)
+{
+    int lane = threadIdx.x & 31;
+    if (!fit) {
+        for (int64_t c = lane; c < C; c += 32)
+            put(out + c, f(wide(in[c])...));
+        return;
+    }
+    for (int64_t c = side * lane; c < C; c += side * 32)
+        map_together<side>(out + c, f, (in + c)...);
+}
 
 template <class Y>
 __global__ void norm(Y *y, float *mean, float *rstd, const float *x, const float *weight, const float *bias,
-                     int64_t rows, int64_t C)
+                     int64_t rows, int64_t C, bool fit)
 {
     int64_t row = (int64_t)blockIdx.x * warps + threadIdx.x / 32;
-    int lane = threadIdx.x & 31;
     if (row >= rows)
         return;
     const float *in = x + row * C;
     float sum = 0, squares = 0;
-    for (int64_t c = lane; c < C; c += 32)
-        sum += in[c];
+    each_channel(C, fit, [&](int64_t c) { sum += in[c]; });
     float m = warp_sum(sum) / (float)C;
-    for (int64_t c = lane; c < C; c += 32)
-        squares += (in[c] - m) * (in[c] - m);
+    each_channel(C, fit, [&](int64_t c) { squares += (in[c] - m) * (in[c] - m); });
     float r = rsqrtf(warp_sum(squares) / (float)C + 1e-5f);
-    for (int64_t c = lane; c < C; c += 32)
-        put(y + row * C + c, (in[c] - m) * r * weight[c] + (bias ? bias[c] : 0.0f));
-    if (lane == 0) {
+    if (bias)
+        map_channels(y + row * C, C, fit, [=](float v, float w, float b) { return (v - m) * r * w + b; }, in, weight, bias);
+    else
+        map_channels(y + row * C, C, fit, [=](float v, float w) { return (v - m) * r * w; }, in, weight);
+    if ((threadIdx.x & 31) == 0) {
         mean[row] = m;
         rstd[row] = r;
     }
@@ -32,24 +61,24 @@ __global__ void norm(Y *y, float *mean, float *rstd, const float *x, const float
 // dx = rstd * (g - mean(g) - x_hat * mean(g * x_hat)) with g = dy * weight.
 template <class Y>
 __global__ void norm_backward(float *dx, const Y *dy, const float *x, const float *mean, const float *rstd,
-                              const float *weight, int64_t rows, int64_t C)
+                              const float *weight, int64_t rows, int64_t C, bool fit)
 {
     int64_t row = (int64_t)blockIdx.x * warps + threadIdx.x / 32;
-    int lane = threadIdx.x & 31;
     if (row >= rows)
         return;
     float m = mean[row], r = rstd[row], g_sum = 0, gx_sum = 0;
-    for (int64_t c = lane; c < C; c += 32) {
-        float g = wide(dy[row * C + c]) * weight[c];
+    const float *in = x + row * C;
+    const Y *slope = dy + row * C;
+    each_channel(C, fit, [&](int64_t c) {
+        float g = wide(slope[c]) * weight[c];
         g_sum += g;
-        gx_sum += g * (x[row * C + c] - m) * r;
-    }
+        gx_sum += g * (in[c] - m) * r;
+    });
     g_sum = warp_sum(g_sum) / (float)C;
     gx_sum = warp_sum(gx_sum) / (float)C;
-    for (int64_t c = lane; c < C; c += 32) {
-        float g = wide(dy[row * C + c]) * weight[c], x_hat = (x[row * C + c] - m) * r;
-        dx[row * C + c] = r * (g - g_sum - x_hat * gx_sum);
-    }
+    map_channels(
+        dx + row * C, C, fit,
+        [=](float g, float v, float w) { return r * (g * w - g_sum - (v - m) * r * gx_sum); }, slope, in, weight);
 }
 
 // One part of the rows: sums of dy * x_hat, and of dy behind them, by column.
@@ -62,6 +91,7 @@ __global__ void weight_sums(float *partial, const Y *dy, const float *x, const f
         return;
     int64_t first = blockIdx.y * rows_per_part, last = min(rows, first + rows_per_part);
     float dweight = 0, dbias = 0;
+#pragma unroll 4
     for (int64_t row = first; row < last; row++) {
         float g = wide(dy[row * C + c]);
         dweight += g * (x[row * C + c] - mean[row]) * rstd[row];
@@ -77,6 +107,7 @@ __global__ void join_weight_sums(float *dweight, float *dbias, const float *part
     if (c >= C)
         return;
     float w = 0, b = 0;
+#pragma unroll 8
     for (int64_t part = 0; part < parts; part++) {
         w += partial[2 * part * C + c];
         b += partial[(2 * part + 1) * C + c];
@@ -86,14 +117,20 @@ __global__ void join_weight_sums(float *dweight, float *dbias, const float *part
         dbias[c] = b;
 }
 
+template <class Y> static bool fits(int64_t C, const Y *y, const float *a, const float *b, const float *c)
+{
+    return C % side == 0 && fit_together<side>(y) && fit_together<side>(a) && fit_together<side>(b) &&
+           fit_together<side>(c);
+}
+
 static void gpu_layer_norm(void *, tensor *y, tensor *mean, tensor *rstd, const tensor *x, const tensor *weight,
                            const tensor *bias, int64_t C)
 {
     int64_t rows = x->count / C;
-    const float *b = bias ? data_of<const float>(bias) : nullptr;
+    const float *b = bias ? data_of<const float>(bias) : nullptr, *in = data_of<const float>(x);
+    const float *w = data_of<const float>(weight);
     WITH_TYPE(y->type, Y, norm<<<blocks_for(rows, warps), threads>>>(
-        data_of<Y>(y), data_of<float>(mean), data_of<float>(rstd), data_of<const float>(x),
-        data_of<const float>(weight), b, rows, C))
+        data_of<Y>(y), data_of<float>(mean), data_of<float>(rstd), in, w, b, rows, C, fits(C, data_of<const Y>(y), in, w, b)))
     LAUNCH_CHECK();
 }
 
@@ -108,10 +145,12 @@ static void gpu_layer_norm_backward(void *ctx, tensor *dx, tensor *dweight, tens
     int64_t rows_per_part = (rows + parts - 1) / parts;
     float *partial = (float *)o->workspace;
     const float *in = data_of<const float>(x), *m = data_of<const float>(mean), *r = data_of<const float>(rstd);
+    const float *w = data_of<const float>(weight);
+    need_workspace(o, (uint64_t)(2 * C) * sizeof(float));
     WITH_TYPE(dy->type, Y, {
         const Y *g = data_of<const Y>(dy);
-        norm_backward<<<blocks_for(rows, warps), threads>>>(data_of<float>(dx), g, in, m, r,
-                                                            data_of<const float>(weight), rows, C);
+        norm_backward<<<blocks_for(rows, warps), threads>>>(data_of<float>(dx), g, in, m, r, w, rows, C,
+                                                            fits(C, g, in, w, data_of<const float>(dx)));
         weight_sums<<<dim3(blocks_for(C, threads), (unsigned)parts), threads>>>(partial, g, in, m, r, rows, C,
                                                                                 rows_per_part);
     })

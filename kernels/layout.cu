@@ -9,6 +9,11 @@ struct head_place {
 
     __device__ int64_t operator()(int64_t i) const
     {
+        if (i >> 31 == 0) {  // 64-bit division takes several times as long
+            unsigned n = (unsigned)i, width = (unsigned)D, length = (unsigned)T, d = n % width, row = n / width;
+            unsigned t = row % length, head = row / length;
+            return ((int64_t)(head / (unsigned)H) * T + t) * columns + first + (int64_t)(head % (unsigned)H) * D + d;
+        }
         int64_t d = i % D, t = i / D % T, h = i / (D * T) % H, b = i / (D * T * H);
         return (b * T + t) * columns + first + h * D + d;
     }
@@ -28,14 +33,13 @@ template <class T> __global__ void scatter(T *out, const T *in, int64_t n, head_
         out[place(i)] = in[i];
 }
 
-template <class T> __global__ void join(T *out, const T *q, const T *k, const T *v, int64_t n, int64_t C)
+// A row of q, of k or of v to its third of a row of the result, in elements of T: one block each.
+template <class T> __global__ void join(T *out, const T *q, const T *k, const T *v, int64_t C)
 {
-    int64_t i = (int64_t)blockIdx.x * threads + threadIdx.x;
-    if (i >= n)
-        return;
-    int64_t c = i % (3 * C), row = i / (3 * C);
-    const T *part = c < C ? q : c < 2 * C ? k : v;
-    out[i] = part[row * C + c % C];
+    const T *part = (blockIdx.y == 0 ? q : blockIdx.y == 1 ? k : v) + blockIdx.x * C;
+    T *to = out + blockIdx.x * 3 * C + blockIdx.y * C;
+    for (int64_t c = threadIdx.x; c < C; c += blockDim.x)
+        to[c] = part[c];
 }
 
 static head_place place_of(struct attention_shape s, int part)
@@ -64,11 +68,23 @@ static void gpu_merge_heads(void *, tensor *out, const tensor *in, int part, str
     LAUNCH_CHECK();
 }
 
+template <class T> static void run_join(tensor *out, const tensor *q, const tensor *k, const tensor *v, int64_t row_bytes)
+{
+    int64_t C = row_bytes / (int64_t)sizeof(T), rows = (int64_t)((uint64_t)q->count * dtype_size(q->type)) / row_bytes;
+    join<<<dim3((unsigned)rows, 3), threads / 2>>>(data_of<T>(out), data_of<const T>(q), data_of<const T>(k),
+                                                   data_of<const T>(v), C);
+    LAUNCH_CHECK();
+}
+
+// Bytes are bytes: as many together as a row can be divided into.
 static void gpu_concat_qkv(void *, tensor *dqkv, const tensor *dq, const tensor *dk, const tensor *dv, int64_t C)
 {
-    WITH_TYPE(dqkv->type, T, join<<<blocks_for(dqkv->count, threads), threads>>>(
-        data_of<T>(dqkv), data_of<const T>(dq), data_of<const T>(dk), data_of<const T>(dv), dqkv->count, C))
-    LAUNCH_CHECK();
+    int64_t bytes = C * (int64_t)dtype_size(dqkv->type);
+    uintptr_t all = (uintptr_t)dqkv->data | (uintptr_t)dq->data | (uintptr_t)dk->data | (uintptr_t)dv->data | (uintptr_t)bytes;
+    if (all % sizeof(uint4) == 0)
+        run_join<uint4>(dqkv, dq, dk, dv, bytes);
+    else
+        run_join<uint16_t>(dqkv, dq, dk, dv, bytes);
 }
 
 void layout_install(struct gpt_ops *t)

@@ -15,6 +15,7 @@ struct matmul_plan {
     cublasLtMatmulDesc_t operation;
     cublasLtMatrixLayout_t a, b, out;
     cublasLtMatmulAlgo_t algorithm;
+    bool adds_bias;  // in the epilogue; else it is added afterwards
 };
 
 struct matmul_cache {
@@ -57,13 +58,17 @@ static void describe(struct matmul_plan *p)
     p->a = s->b_transposed ? layout(p->key.a_type, s->k, s->n, s->batch) : layout(p->key.a_type, s->n, s->k, s->batch);
     p->b = s->a_transposed ? layout(p->key.a_type, s->m, s->k, s->batch) : layout(p->key.a_type, s->k, s->m, s->batch);
     p->out = layout(p->key.out_type, s->n, s->m, s->batch);
-    if (p->key.has_bias) {
-        cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-        set(p->operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
-    }
 }
 
-static void choose(struct cuda_ops *o, struct matmul_plan *p)
+static void set_epilogue(struct matmul_plan *p, bool bias)
+{
+    cublasLtEpilogue_t epilogue = bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    set(p->operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+    p->adds_bias = bias;
+}
+
+// Tensors begin at multiples of 256 bytes, which is what the preference takes them to do when nothing else is said.
+static bool choose(struct cuda_ops *o, struct matmul_plan *p)
 {
     cublasLtMatmulPreference_t preference;
     cublasLtMatmulHeuristicResult_t found;
@@ -71,15 +76,27 @@ static void choose(struct cuda_ops *o, struct matmul_plan *p)
     CUBLAS_CHECK(cublasLtMatmulPreferenceCreate(&preference));
     CUBLAS_CHECK(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                       &o->workspace_bytes, sizeof o->workspace_bytes));
-    CUBLAS_CHECK(cublasLtMatmulAlgoGetHeuristic(o->lt, p->operation, p->a, p->b, p->out, p->out, preference, 1, &found,
-                                                &count));
+    cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(o->lt, p->operation, p->a, p->b, p->out, p->out, preference, 1,
+                                                           &found, &count);
     CUBLAS_CHECK(cublasLtMatmulPreferenceDestroy(preference));
-    if (!count) {
+    if (status != CUBLAS_STATUS_NOT_SUPPORTED)
+        CUBLAS_CHECK(status);
+    p->algorithm = found.algo;
+    return status == CUBLAS_STATUS_SUCCESS && count > 0;
+}
+
+static void choose_with_bias(struct cuda_ops *o, struct matmul_plan *p)
+{
+    set_epilogue(p, p->key.has_bias);
+    if (choose(o, p))
+        return;
+    if (p->key.has_bias)
+        set_epilogue(p, false);
+    if (!p->key.has_bias || !choose(o, p)) {
         fprintf(stderr, "matmul.cu: error: cuBLASLt has no algorithm for m=%lld n=%lld k=%lld\n",
                 (long long)p->key.shape.m, (long long)p->key.shape.n, (long long)p->key.shape.k);
         exit(1);
     }
-    p->algorithm = found.algo;
 }
 
 static void forget(struct matmul_plan *p)
@@ -101,7 +118,7 @@ static struct matmul_plan *plan_for(struct cuda_ops *o, const struct matmul_key 
     struct matmul_plan *p = &c->plans[c->count++];
     p->key = *key;
     describe(p);
-    choose(o, p);
+    choose_with_bias(o, p);
     return p;
 }
 
@@ -123,10 +140,12 @@ static void gpu_matmul(void *ctx, tensor *out, const tensor *a, const tensor *b,
     key.has_bias = bias != NULL;
     struct matmul_plan *p = plan_for(o, &key);
     const float one = 1, beta = shape.accumulate ? 1.0f : 0.0f;
-    if (bias)
+    if (p->adds_bias)
         set(p->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias->data, sizeof bias->data);
     CUBLAS_CHECK(cublasLtMatmul(o->lt, p->operation, &one, b->data, p->a, a->data, p->b, &beta, out->data, p->out,
                                 out->data, p->out, &p->algorithm, o->workspace, o->workspace_bytes, 0));
+    if (bias && !p->adds_bias)
+        o->table.add(ctx, out, out, bias);
 }
 
 void matmul_install(struct gpt_ops *t)

@@ -3,6 +3,7 @@
 
 static const int threads = 256;
 static const int64_t most_parts = 128;
+static const int64_t least_rows = 16;  // of a part
 
 // out[part, n] = sum over the part's rows of in[row, n].
 template <class Out, class T>
@@ -13,6 +14,7 @@ __global__ void column_sums(Out *out, const T *in, int64_t rows, int64_t columns
         return;
     int64_t first = blockIdx.y * rows_per_part, last = min(rows, first + rows_per_part);
     float sum = 0;
+#pragma unroll 4
     for (int64_t row = first; row < last; row++)
         sum += wide(in[row * columns + n]);
     put(out + blockIdx.y * columns + n, sum);
@@ -24,6 +26,7 @@ template <class T> __global__ void join_sums(T *out, const float *partial, int64
     if (n >= columns)
         return;
     float sum = 0;
+#pragma unroll 8
     for (int64_t part = 0; part < parts; part++)
         sum += partial[part * columns + n];
     put(out + n, sum);
@@ -34,7 +37,7 @@ static void gpu_sum_rows(void *ctx, tensor *out, const tensor *in)
     struct cuda_ops *o = ops_of(ctx);
     int64_t columns = out->count, rows = in->count / columns;
     int64_t room = (int64_t)(o->workspace_bytes / sizeof(float)) / columns;
-    int64_t parts = rows < most_parts ? rows : most_parts;
+    int64_t parts = rows / least_rows < most_parts ? rows / least_rows : most_parts;
     parts = parts < room ? parts : room;
     unsigned across = blocks_for(columns, threads);
     if (parts < 2) {  // wide and flat: one pass is enough

@@ -27,7 +27,8 @@ local function framework(engine, batch, accumulation, value)
 end
 
 -- A reported message, with what its author said of the run; the estimator names the tensor.
-local explained = vram.explain_oom("CUDA out of memory. Tried to allocate 6.14 GiB",
+local explained = vram.explain_oom("CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 GiB total capacity; "
+  .. "10.16 GiB already allocated)",
   {preset = "gpt2", batch_size = 32, compile = "none"})
 
 -- Time of a token on an RTX 4070 by the estimator's roofline: what a change costs is the ratio of two of these.

@@ -17,7 +17,7 @@ local recorded = {
 local figures = {}
 for i, row in ipairs(recorded) do
   row[3].compile, row[3].mode = "none", "reference"
-  figures["recorded_" .. i] = computed(row[2], "B", "PyTorch 1.13.1's dispatcher, recorded: " .. row[1])
+  figures["recorded_" .. i] = reported(row[2], "B", "recorded from the dispatcher of PyTorch 1.13.1, tests/calc/truth/nanogpt.json: " .. row[1])
   figures["exact_" .. i] = vram.estimate(row[3]).peak_live_bytes
 end
 
@@ -57,7 +57,7 @@ local others = {
   {"medium_512", 23920.6, gpt2_2019, hf_gpt2{preset = "hf-gpt2-medium", seq_len = 512}, "process_bytes"},
   {"zero2", 26316.8, "https://arxiv.org/abs/2309.12307", {preset = "llama-2-7b", seq_len = 8192, lora_rank = 8,
     lora_targets = "attention", checkpointing = "block", parallel = "zero2", n_gpu = 8}, "peak_reserved_bytes"},
-  {"context_lazy", 271.7, "https://github.com/pytorch/pytorch/pull/86509", {preset = "gpt2"}, "context_bytes"},
+  {"context_lazy", 273.75, "https://github.com/pytorch/pytorch/pull/86509", {preset = "gpt2"}, "context_bytes"},
   {"context_ada", 426, "https://github.com/unslothai/unsloth-zoo/pull/1053", {preset = "gpt2", gpu = "RTX 6000 Ada"},
     "context_bytes"},
 }
@@ -94,10 +94,17 @@ local t4 = vram.explain_oom(message, hf_gpt2{})
 figures.t4_predicted = computed(t4.tensors[1].bytes, "B",
   "vramcalc explain-oom: attention=math batch_size=4 dtype=float32 preset=hf-gpt2")
 
+-- A run that failed in evaluation, with its batch size stated: what was allocated by then.
+local failed = vram.explain_oom("CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 GiB total capacity; "
+  .. "10.16 GiB already allocated)", {preset = "gpt2", batch_size = 32, compile = "none"})
+figures.failed_predicted = failed.tensors[1].live_bytes
+figures.failed_reported = reported(10.16 * 2^30, "B", "https://github.com/karpathy/nanoGPT/issues/88")
+-- The first row with another version of the compiler.
+figures.nanogpt_before = vram.estimate{preset = "nanogpt-30m", compile = "2.4"}.process_bytes
+
 -- The run that did not fit: what it needs, and what the card offers.
 figures.oom_predicted = vram.estimate{preset = "oom-gpt2"}.process_bytes
 figures.oom_card = given(12282 * 2^20, "B")
-figures.oom_reported = reported(12282 * 2^20, "B", "https://lzwjava.github.io/gpu-memory-fix-en")
 
 -- Reported, and not compared.
 figures.nanochat = reported(9448 * 2^20, "B", "https://lzwjava.github.io/nanochat-rtx-4070-training-summary-en")

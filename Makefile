@@ -16,10 +16,10 @@ ifeq ($(MODE),fuzz)
 CC := clang
 endif
 CFLAGS ?=
-PACKAGES := libcmark-gfm lua5.4 yaml-0.1 jansson icu-i18n icu-uc libmicrohttpd
+PACKAGES := libcmark-gfm lua5.4 yaml-0.1 jansson icu-i18n icu-uc
 PC_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
 ALL_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $($(MODE)_FLAGS) $(PC_CFLAGS) $(CFLAGS) -MMD -MP
-GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lz -lm
+GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lz -lm -ldl
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c))

@@ -4,13 +4,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gen/base/fs.h"
+#include "gen/serve_library.h"
 #include "gen/text/escape.h"
 
 #define OWN "/.vramdoc/"  // no page can stand there: hidden names are left out of a site
@@ -27,6 +27,7 @@ struct listener {
 };
 
 struct http {
+    struct serve_library mhd;
     struct MHD_Daemon *daemon;
     char *folder;
     uint16_t port;
@@ -95,22 +96,22 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-static enum MHD_Result send_response(struct MHD_Connection *c, unsigned status, struct MHD_Response *r, const char *type)
+static enum MHD_Result send_response(const struct http *h, struct MHD_Connection *c, unsigned status, struct MHD_Response *r, const char *type)
 {
     if (!r) return MHD_NO;
-    MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
-    enum MHD_Result rc = MHD_queue_response(c, status, r);
-    MHD_destroy_response(r);
+    h->mhd.add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    h->mhd.add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    h->mhd.add_response_header(r, "X-Content-Type-Options", "nosniff");
+    enum MHD_Result rc = h->mhd.queue_response(c, status, r);
+    h->mhd.destroy_response(r);
     return rc;
 }
 
-static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, const char *type, str body)
+static enum MHD_Result send_text(const struct http *h, struct MHD_Connection *c, unsigned status, const char *type, str body)
 {
     // The library's older interface takes a pointer that it only reads.
-    struct MHD_Response *r = MHD_create_response_from_buffer(body.len, (void *)(uintptr_t)body.ptr, MHD_RESPMEM_MUST_COPY);
-    return send_response(c, status, r, type);
+    struct MHD_Response *r = h->mhd.create_response_from_buffer(body.len, (void *)(uintptr_t)body.ptr, MHD_RESPMEM_MUST_COPY);
+    return send_response(h, c, status, r, type);
 }
 
 // The headers that the site's own _headers file wants for every page, the content policy above all.
@@ -130,7 +131,7 @@ static void add_site_headers(const struct http *h, struct MHD_Response *r)
                 char *name = strndup(word.ptr, colon);
                 str value = str_trim(str_slice(word, colon + 1, word.len));
                 char *content = strndup(value.ptr, value.len);
-                if (name && content) MHD_add_response_header(r, name, content);
+                if (name && content) h->mhd.add_response_header(r, name, content);
                 free(name);
                 free(content);
             }
@@ -162,10 +163,10 @@ static enum MHD_Result send_page(const struct http *h, struct MHD_Connection *c,
     put_problems(h, &out);
     buf_lit(&out, "<script src=\"" OWN "reload.js\"></script>");
     buf_str(&out, str_slice(html, at, html.len));
-    struct MHD_Response *r = MHD_create_response_from_buffer(out.len, out.ptr, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *r = h->mhd.create_response_from_buffer(out.len, out.ptr, MHD_RESPMEM_MUST_COPY);
     buf_free(&out);
     if (r) add_site_headers(h, r);
-    return send_response(c, status, r, "text/html; charset=utf-8");
+    return send_response(h, c, status, r, "text/html; charset=utf-8");
 }
 
 static enum MHD_Result send_missing(const struct http *h, struct MHD_Connection *c, str path)
@@ -197,23 +198,23 @@ static void put_path(buf *out, str path)
     }
 }
 
-static enum MHD_Result redirect(struct MHD_Connection *c, str base, const char *url, const char *behind)
+static enum MHD_Result redirect(const struct http *h, struct MHD_Connection *c, const char *url, const char *behind)
 {
-    struct MHD_Response *r = MHD_create_response_from_buffer(0, (void *)(uintptr_t)"", MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *r = h->mhd.create_response_from_buffer(0, (void *)(uintptr_t)"", MHD_RESPMEM_PERSISTENT);
     buf to = BUF_INIT;
     while (url[0] == '/' && url[1] == '/') url++;   // or the address would begin with another host
-    buf_str(&to, base);
+    buf_str(&to, buf_view(&h->base));
     put_path(&to, str_c(url));
     buf_str(&to, str_c(behind));
-    if (r) MHD_add_response_header(r, MHD_HTTP_HEADER_LOCATION, to.ptr);
+    if (r) h->mhd.add_response_header(r, MHD_HTTP_HEADER_LOCATION, to.ptr);
     buf_free(&to);
-    return send_response(c, MHD_HTTP_FOUND, r, "text/plain");
+    return send_response(h, c, MHD_HTTP_FOUND, r, "text/plain");
 }
 
 static enum MHD_Result send_open_file(const struct http *h, struct MHD_Connection *c, const char *path, int fd, size_t size)
 {
     const char *type = type_of(path);
-    if (strncmp(type, "text/html", 9)) return send_response(c, MHD_HTTP_OK, MHD_create_response_from_fd64(size, fd), type);
+    if (strncmp(type, "text/html", 9)) return send_response(h, c, MHD_HTTP_OK, h->mhd.create_response_from_fd64(size, fd), type);
     buf html = BUF_INIT;
     int rc = fs_read_fd(fd, 1 << 28, &html);
     close(fd);
@@ -239,7 +240,7 @@ static enum MHD_Result send_file(const struct http *h, struct MHD_Connection *c,
     } else {
         bool is_folder = fd >= 0 && S_ISDIR(st.st_mode);
         if (fd >= 0) close(fd);
-        rc = is_folder ? redirect(c, buf_view(&h->base), url, "/") : send_missing(h, c, below);
+        rc = is_folder ? redirect(h, c, url, "/") : send_missing(h, c, below);
     }
     buf_free(&path);
     return rc;
@@ -253,7 +254,7 @@ static ssize_t next_event(void *ctx, uint64_t at, char *out, size_t room)
     str event = l->pending & RELOAD ? STR("event: reload\ndata: 1\n\n") : STR(": here\n\n");
     if (!l->pending || event.len > room) {
         l->suspended = true;
-        MHD_suspend_connection(l->connection);
+        l->http->mhd.suspend_connection(l->connection);
         return 0;
     }
     l->pending = 0;
@@ -275,15 +276,15 @@ static enum MHD_Result send_events(struct http *h, struct MHD_Connection *c)
     if (!l) buf_no_memory();
     *l = (struct listener){h, h->listeners, c, HEARTBEAT, false};
     h->listeners = l;
-    struct MHD_Response *r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, next_event, l, forget_listener);
+    struct MHD_Response *r = h->mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, next_event, l, forget_listener);
     if (!r) forget_listener(l);
-    return send_response(c, MHD_HTTP_OK, r, "text/event-stream");
+    return send_response(h, c, MHD_HTTP_OK, r, "text/event-stream");
 }
 
 // A name that resolves to 127.0.0.1 elsewhere must not let a foreign page read this site.
-static bool is_own_host(struct MHD_Connection *c)
+static bool is_own_host(const struct http *h, struct MHD_Connection *c)
 {
-    const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+    const char *host = h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
     if (!host) return true;
     str name = str_slice(str_c(host), 0, str_rfind(str_c(host), ':'));
     return str_eq_nocase(name, STR("localhost")) || str_eq(name, STR("127.0.0.1")) || str_eq(name, STR("[::1]"));
@@ -295,15 +296,15 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
     struct http *h = ctx;
     (void)version, (void)upload, (void)state;
     *upload_size = 0;
-    if (!is_own_host(c)) return send_text(c, MHD_HTTP_FORBIDDEN, "text/plain", STR("this server answers to localhost only\n"));
+    if (!is_own_host(h, c)) return send_text(h, c, MHD_HTTP_FORBIDDEN, "text/plain", STR("this server answers to localhost only\n"));
     if (strcmp(method, "GET") && strcmp(method, "HEAD"))
-        return send_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", STR("GET and HEAD only\n"));
+        return send_text(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", STR("GET and HEAD only\n"));
     if (!strcmp(url, OWN "events")) return send_events(h, c);
-    if (!strcmp(url, OWN "reload.js")) return send_text(c, MHD_HTTP_OK, type_of(".js"), str_c(reload_script));
-    if (!strcmp(url, OWN "problems.css")) return send_text(c, MHD_HTTP_OK, type_of(".css"), str_c(problem_style));
+    if (!strcmp(url, OWN "reload.js")) return send_text(h, c, MHD_HTTP_OK, type_of(".js"), str_c(reload_script));
+    if (!strcmp(url, OWN "problems.css")) return send_text(h, c, MHD_HTTP_OK, type_of(".css"), str_c(problem_style));
     str base = buf_view(&h->base);
     bool below = str_starts(str_c(url), base) && (!base.len || url[base.len] == '/');
-    return below ? send_file(h, c, url + base.len) : redirect(c, base, url, "");
+    return below ? send_file(h, c, url + base.len) : redirect(h, c, url, "");
 }
 
 struct http *http_open(const char *folder, uint16_t port)
@@ -311,9 +312,15 @@ struct http *http_open(const char *folder, uint16_t port)
     struct http *h = calloc(1, sizeof *h);
     if (!h || !(h->folder = strdup(folder))) buf_no_memory();
     h->problems = h->base = BUF_INIT;
+    if (!serve_library_load(&h->mhd)) {
+        int error = errno;
+        http_close(h);
+        errno = error;
+        return NULL;
+    }
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    h->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, handle, h,
+    h->daemon = h->mhd.start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, handle, h,
                                  MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
                                  MHD_OPTION_CONNECTION_TIMEOUT, 120u, MHD_OPTION_END);
     if (!h->daemon) {
@@ -322,7 +329,7 @@ struct http *http_open(const char *folder, uint16_t port)
         errno = error;
         return NULL;
     }
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    const union MHD_DaemonInfo *info = h->mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
     h->port = info ? info->port : port;
     return h;
 }
@@ -333,7 +340,7 @@ static void wake(struct http *h, unsigned what)
         l->pending |= what;
         if (l->suspended) {
             l->suspended = false;
-            MHD_resume_connection(l->connection);
+            h->mhd.resume_connection(l->connection);
         }
     }
 }
@@ -345,8 +352,8 @@ void http_close(struct http *h)
         // The library refuses to stop while a connection is suspended.
         h->closing = true;
         wake(h, HEARTBEAT);
-        MHD_run(h->daemon);
-        MHD_stop_daemon(h->daemon);
+        h->mhd.run(h->daemon);
+        h->mhd.stop_daemon(h->daemon);
     }
     buf_free(&h->problems), buf_free(&h->base);
     free(h->folder);
@@ -360,19 +367,19 @@ uint16_t http_port(const struct http *h)
 
 int http_fd(const struct http *h)
 {
-    return MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    return h->mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 }
 
 int http_timeout_ms(const struct http *h)
 {
     MHD_UNSIGNED_LONG_LONG ms;
-    if (MHD_get_timeout(h->daemon, &ms) != MHD_YES) return -1;
+    if (h->mhd.get_timeout(h->daemon, &ms) != MHD_YES) return -1;
     return ms > 60000 ? 60000 : (int)ms;
 }
 
 void http_run(struct http *h)
 {
-    MHD_run(h->daemon);
+    h->mhd.run(h->daemon);
 }
 
 void http_set_base(struct http *h, str base)

@@ -13,7 +13,7 @@ static const int pad = 8;    // halves behind each row in shared memory: keeps t
 #define LOG2_E 1.44269504f
 
 struct heads {
-    int64_t T, H;
+    int T, H;
     float scale, scale_log2;
 };
 
@@ -29,24 +29,24 @@ template <class T> struct shared_matrix {
         load_four(a, data + (row + (lane & 15)) * stride + column + (lane >> 4) * 8);
     }
 
-    // The second operand from a matrix stored [n, k]: rows n..n+7, columns k..k+15.
-    __device__ void second(u32 b[2], int n, int k) const
+    // Two second operands from a matrix stored [n, k]: rows n..n+7 and n+8..n+15, columns k..k+15.
+    __device__ void second(u32 b[4], int n, int k) const
     {
-        int lane = threadIdx.x & 15;
-        load_two(b, data + (n + (lane & 7)) * stride + k + (lane >> 3) * 8);
+        int lane = threadIdx.x & 31;
+        load_four(b, data + (n + (lane >> 4) * 8 + (lane & 7)) * stride + k + (lane >> 3 & 1) * 8);
     }
 
-    // The second operand from a matrix stored [k, n]: rows k..k+15, columns n..n+7.
-    __device__ void second_turned(u32 b[2], int k, int n) const
+    // Two second operands from a matrix stored [k, n]: rows k..k+15, columns n..n+7 and n+8..n+15.
+    __device__ void second_turned(u32 b[4], int k, int n) const
     {
-        load_two_turned(b, data + (k + (threadIdx.x & 15)) * stride + n);
+        int lane = threadIdx.x & 31;
+        load_four_turned(b, data + (k + (lane & 15)) * stride + n + (lane >> 4) * 8);
     }
 };
 
 // Copies count rows of D halves, 16 bytes at a time, zero beyond row T.
 template <class T, int D>
-__device__ static void load_rows(shared_matrix<T> to, const T *head, int64_t first, int count, int64_t row_stride,
-                                 int64_t T_rows)
+__device__ static void load_rows(shared_matrix<T> to, const T *head, int first, int count, int64_t row_stride, int T_rows)
 {
     const int chunks = D / 8;
     for (int i = threadIdx.x; i < count * chunks; i += threads) {
@@ -67,10 +67,11 @@ __device__ static void scores(float c[COLUMNS / 8][4], shared_matrix<T> left, in
         u32 a[4];
         left.first(a, row, k * 16);
 #pragma unroll
-        for (int n = 0; n < COLUMNS / 8; n++) {
-            u32 b[2];
+        for (int n = 0; n < COLUMNS / 8; n += 2) {
+            u32 b[4];
             right.second(b, n * 8, k * 16);
             multiply(c[n], a, b, (const T *)nullptr);
+            multiply(c[n + 1], a, b + 2, (const T *)nullptr);
         }
     }
 }
@@ -85,18 +86,19 @@ __device__ static void weigh(float sum[D / 8][4], float p[COLUMNS / 8][4], share
         u32 a[4] = {pack(p[2 * k][0], p[2 * k][1], tag), pack(p[2 * k][2], p[2 * k][3], tag),
                     pack(p[2 * k + 1][0], p[2 * k + 1][1], tag), pack(p[2 * k + 1][2], p[2 * k + 1][3], tag)};
 #pragma unroll
-        for (int n = 0; n < D / 8; n++) {
-            u32 b[2];
+        for (int n = 0; n < D / 8; n += 2) {
+            u32 b[4];
             values.second_turned(b, k * 16, n * 8);
             multiply(sum[n], a, b, tag);
+            multiply(sum[n + 1], a, b + 2, tag);
         }
     }
 }
 
 // Writes 16 x D sums, times factor, to rows of a head; rows from T on are left out.
 template <class T, int D>
-__device__ static void store_rows(T *head, const float sum[D / 8][4], const float factor[2], int64_t row,
-                                  int64_t row_stride, int64_t T_rows)
+__device__ static void store_rows(T *head, const float sum[D / 8][4], const float factor[2], int row, int64_t row_stride,
+                                  int T_rows)
 {
     int t = threadIdx.x & 3;
 #pragma unroll
@@ -124,32 +126,40 @@ __device__ static inline float quad_sum(float v)
     return v + __shfl_xor_sync(0xffffffffu, v, 2);
 }
 
-// Scores of a tile turned into weights under the new maximum; sums and output shrink with it.
-template <int D, int COLUMNS>
-__device__ static void soften(float s[COLUMNS / 8][4], float o[D / 8][4], float largest[2], float sum[2], int64_t row,
-                              int64_t first, heads h)
+// Takes out of a tile the keys that a row does not see.
+template <int COLUMNS>
+__device__ static void hide_later(float s[COLUMNS / 8][4], int row, int first, int T_rows)
 {
     int t = threadIdx.x & 3;
+#pragma unroll
+    for (int n = 0; n < COLUMNS / 8; n++)
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            int key = first + n * 8 + 2 * t + (e & 1);
+            if (key > row + (e >> 1) * 8 || key >= T_rows)
+                s[n][e] = -INFINITY;
+        }
+}
+
+// Scores of a tile turned into weights under the new maximum; sums and output shrink with it. Every row sees key 0, which
+// is in the first tile: the maximum is finite from then on.
+template <int D, int COLUMNS>
+__device__ static void soften(float s[COLUMNS / 8][4], float o[D / 8][4], float largest[2], float sum[2], float scale_log2)
+{
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float now = largest[half], added = 0;
 #pragma unroll
         for (int n = 0; n < COLUMNS / 8; n++)
-#pragma unroll
-            for (int e = 0; e < 2; e++) {
-                int64_t key = first + n * 8 + 2 * t + e;
-                float v = key <= row + 8 * half && key < h.T ? s[n][2 * half + e] * h.scale_log2 : -INFINITY;
-                s[n][2 * half + e] = v;
-                now = fmaxf(now, v);
-            }
+            now = fmaxf(now, fmaxf(s[n][2 * half], s[n][2 * half + 1]));
         now = quad_max(now);
-        float shrink = exp2f(largest[half] - now);
+        float shrink = power_of_two((largest[half] - now) * scale_log2), down = now * scale_log2;
         largest[half] = now;
 #pragma unroll
         for (int n = 0; n < COLUMNS / 8; n++)
 #pragma unroll
             for (int e = 0; e < 2; e++) {
-                s[n][2 * half + e] = exp2f(s[n][2 * half + e] - now);
+                s[n][2 * half + e] = power_of_two(s[n][2 * half + e] * scale_log2 - down);
                 added += s[n][2 * half + e];
             }
         sum[half] = sum[half] * shrink + added;
@@ -166,20 +176,23 @@ template <class T, int D, int COLUMNS> __global__ void forward(T *out, float *ls
     extern __shared__ __align__(16) unsigned char memory[];
     const int stride = D + pad;
     shared_matrix<T> q = {(T *)memory, stride}, k = {q.data + rows * stride, stride}, v = {k.data + COLUMNS * stride, stride};
-    int64_t C = s.H * D, h = blockIdx.y, b = blockIdx.z, tile = (int64_t)blockIdx.x * rows;
+    int64_t C = (int64_t)s.H * D, h = blockIdx.y, b = blockIdx.z;
     const T *head = qkv + b * s.T * 3 * C + h * D;
-    int own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2;
-    int64_t row = tile + own + g, end = min(s.T, tile + rows);
+    // The longest rows first, so that none of them is left at the end.
+    int tile = (int)(gridDim.x - 1 - blockIdx.x) * rows, own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2;
+    int row = tile + own + g, end = min(s.T, tile + rows);
     float o[D / 8][4] = {}, largest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
     load_rows<T, D>(q, head, tile, rows, 3 * C, s.T);
-    for (int64_t first = 0; first < end; first += COLUMNS) {
+    for (int first = 0; first < end; first += COLUMNS) {
         __syncthreads();
         load_rows<T, D>(k, head + C, first, COLUMNS, 3 * C, s.T);
         load_rows<T, D>(v, head + 2 * C, first, COLUMNS, 3 * C, s.T);
         __syncthreads();
         float score[COLUMNS / 8][4] = {};
         scores<T, D, COLUMNS>(score, q, own, k);
-        soften<D, COLUMNS>(score, o, largest, sum, row, first, s);
+        if (first + COLUMNS - 1 > tile + own || first + COLUMNS > s.T)
+            hide_later<COLUMNS>(score, row, first, s.T);
+        soften<D, COLUMNS>(score, o, largest, sum, s.scale_log2);
         weigh<T, D, COLUMNS>(o, score, v);
     }
     float inverse[2];
@@ -188,7 +201,7 @@ template <class T, int D, int COLUMNS> __global__ void forward(T *out, float *ls
         float total = quad_sum(sum[half]);
         inverse[half] = 1.0f / total;
         if ((threadIdx.x & 3) == 0 && row + 8 * half < s.T)
-            lse[(b * s.H + h) * s.T + row + 8 * half] = (largest[half] + log2f(total)) / LOG2_E;
+            lse[(b * s.H + h) * s.T + row + 8 * half] = largest[half] * s.scale + logf(total);
     }
     store_rows<T, D>(out + b * s.T * C + h * D, o, inverse, row, C, s.T);
 }
@@ -202,15 +215,15 @@ __global__ void backward_keys(T *dk, T *dv, const T *dout, const T *qkv, const f
     shared_matrix<T> k = {(T *)memory, stride}, v = {k.data + rows * stride, stride};
     shared_matrix<T> q = {v.data + rows * stride, stride}, grad = {q.data + COLUMNS * stride, stride};
     float *query_lse = (float *)(grad.data + COLUMNS * stride), *query_delta = query_lse + COLUMNS;
-    int64_t C = s.H * D, h = blockIdx.y, b = blockIdx.z, tile = (int64_t)blockIdx.x * rows;
+    int64_t C = (int64_t)s.H * D, h = blockIdx.y, b = blockIdx.z;
     const T *head = qkv + b * s.T * 3 * C + h * D, *dout_head = dout + b * s.T * C + h * D;
     const float *head_lse = lse + (b * s.H + h) * s.T, *head_delta = delta + (b * s.H + h) * s.T;
-    int own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
-    int64_t row = tile + own + g;
+    int tile = (int)blockIdx.x * rows, own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
+    int row = tile + own + g;
     float dk_sum[D / 8][4] = {}, dv_sum[D / 8][4] = {};
     load_rows<T, D>(k, head + C, tile, rows, 3 * C, s.T);
     load_rows<T, D>(v, head + 2 * C, tile, rows, 3 * C, s.T);
-    for (int64_t first = tile / COLUMNS * COLUMNS; first < s.T; first += COLUMNS) {
+    for (int first = tile / COLUMNS * COLUMNS; first < s.T; first += COLUMNS) {
         __syncthreads();
         load_rows<T, D>(q, head, first, COLUMNS, 3 * C, s.T);
         load_rows<T, D>(grad, dout_head, first, COLUMNS, C, s.T);
@@ -227,9 +240,9 @@ __global__ void backward_keys(T *dk, T *dv, const T *dout, const T *qkv, const f
 #pragma unroll
             for (int e = 0; e < 4; e++) {
                 int column = n * 8 + 2 * t + (e & 1);
-                int64_t query = first + column, key = row + (e >> 1) * 8;
+                int query = first + column, key = row + (e >> 1) * 8;
                 bool seen = query < s.T && key <= query;
-                p[n][e] = seen ? exp2f(p[n][e] * s.scale_log2 - query_lse[column]) : 0.0f;
+                p[n][e] = seen ? power_of_two(p[n][e] * s.scale_log2 - query_lse[column]) : 0.0f;
                 ds[n][e] = p[n][e] * (ds[n][e] - query_delta[column]);
             }
         weigh<T, D, COLUMNS>(dv_sum, p, grad);
@@ -248,10 +261,11 @@ __global__ void backward_queries(T *dq, const T *dout, const T *qkv, const float
     const int stride = D + pad;
     shared_matrix<T> q = {(T *)memory, stride}, grad = {q.data + rows * stride, stride};
     shared_matrix<T> k = {grad.data + rows * stride, stride}, v = {k.data + COLUMNS * stride, stride};
-    int64_t C = s.H * D, h = blockIdx.y, b = blockIdx.z, tile = (int64_t)blockIdx.x * rows;
+    int64_t C = (int64_t)s.H * D, h = blockIdx.y, b = blockIdx.z;
     const T *head = qkv + b * s.T * 3 * C + h * D;
-    int own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
-    int64_t row = tile + own + g, end = min(s.T, tile + rows), at = (b * s.H + h) * s.T + row;
+    int tile = (int)(gridDim.x - 1 - blockIdx.x) * rows, own = threadIdx.x / 32 * 16;
+    int g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3, row = tile + own + g, end = min(s.T, tile + rows);
+    int64_t at = (b * s.H + h) * s.T + row;
     float sum[D / 8][4] = {}, row_lse[2], row_delta[2];
     for (int half = 0; half < 2; half++) {
         row_lse[half] = row + 8 * half < s.T ? lse[at + 8 * half] * LOG2_E : 0.0f;
@@ -259,7 +273,7 @@ __global__ void backward_queries(T *dq, const T *dout, const T *qkv, const float
     }
     load_rows<T, D>(q, head, tile, rows, 3 * C, s.T);
     load_rows<T, D>(grad, dout + b * s.T * C + h * D, tile, rows, C, s.T);
-    for (int64_t first = 0; first < end; first += COLUMNS) {
+    for (int first = 0; first < end; first += COLUMNS) {
         __syncthreads();
         load_rows<T, D>(k, head + C, first, COLUMNS, 3 * C, s.T);
         load_rows<T, D>(v, head + 2 * C, first, COLUMNS, 3 * C, s.T);
@@ -271,9 +285,9 @@ __global__ void backward_queries(T *dq, const T *dout, const T *qkv, const float
         for (int n = 0; n < COLUMNS / 8; n++)
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                int64_t key = first + n * 8 + 2 * t + (e & 1), query = row + (e >> 1) * 8;
+                int key = first + n * 8 + 2 * t + (e & 1), query = row + (e >> 1) * 8;
                 bool seen = key <= query && key < s.T;
-                float weight = seen ? exp2f(p[n][e] * s.scale_log2 - row_lse[e >> 1]) : 0.0f;
+                float weight = seen ? power_of_two(p[n][e] * s.scale_log2 - row_lse[e >> 1]) : 0.0f;
                 ds[n][e] = weight * (ds[n][e] - row_delta[e >> 1]);
             }
         weigh<T, D, COLUMNS>(sum, ds, k);
@@ -284,7 +298,7 @@ __global__ void backward_queries(T *dq, const T *dout, const T *qkv, const float
 
 static heads heads_of(struct attention_shape a)
 {
-    heads s = {a.T, a.H, rsqrtf((float)a.D), rsqrtf((float)a.D) * LOG2_E};
+    heads s = {(int)a.T, (int)a.H, rsqrtf((float)a.D), rsqrtf((float)a.D) * LOG2_E};
     return s;
 }
 

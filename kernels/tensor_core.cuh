@@ -53,20 +53,20 @@ __device__ static inline void load_four(u32 a[4], const void *row)
                  : "memory");
 }
 
-__device__ static inline void load_two(u32 b[2], const void *row)
+__device__ static inline void load_four_turned(u32 a[4], const void *row)
 {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
-                 : "=r"(b[0]), "=r"(b[1])
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
                  : "r"((u32)__cvta_generic_to_shared(row))
                  : "memory");
 }
 
-__device__ static inline void load_two_turned(u32 b[2], const void *row)
+// 2^x, in one instruction: 2 ulp, and what is too small is 0 (PTX ISA, ex2.approx).
+__device__ static inline float power_of_two(float x)
 {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
-                 : "=r"(b[0]), "=r"(b[1])
-                 : "r"((u32)__cvta_generic_to_shared(row))
-                 : "memory");
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
 }
 
 #endif

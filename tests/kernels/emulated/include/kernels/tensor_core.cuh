@@ -60,6 +60,8 @@ static inline u32 matrix_part(const unsigned char *lanes, int i, bool turned)
     return pair[0] | (u32)pair[1] << 16;
 }
 
+static inline float power_of_two(float x) { return exp2f(x); }
+
 static inline void load_matrices(u32 *out, int count, const void *row, bool turned)
 {
     const unsigned char *lanes = emulator::meet(turned ? 6 : 5, &row, sizeof row);
@@ -68,7 +70,6 @@ static inline void load_matrices(u32 *out, int count, const void *row, bool turn
 }
 
 static inline void load_four(u32 a[4], const void *row) { load_matrices(a, 4, row, false); }
-static inline void load_two(u32 b[2], const void *row) { load_matrices(b, 2, row, false); }
-static inline void load_two_turned(u32 b[2], const void *row) { load_matrices(b, 2, row, true); }
+static inline void load_four_turned(u32 a[4], const void *row) { load_matrices(a, 4, row, true); }
 
 #endif

@@ -96,7 +96,8 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-static enum MHD_Result send_response(const struct http *h, struct MHD_Connection *c, unsigned status, struct MHD_Response *r, const char *type)
+static enum MHD_Result send_response(const struct http *h, struct MHD_Connection *c, unsigned status, struct MHD_Response *r,
+                                     const char *type)
 {
     if (!r) return MHD_NO;
     h->mhd.add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);

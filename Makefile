@@ -57,9 +57,14 @@ $(call objects,$(CORE)): ALL_FLAGS += -ffreestanding
 $(BUILD)/gen/main.o: ALL_FLAGS += -DVERSION='"$(VERSION)"'
 $(call objects,$(CLI)): ALL_FLAGS += -DVERSION='"$(VERSION)"'
 
+# An object is as old as the beginning of its compilation: a header that changes meanwhile is newer than it, and the next
+# make compiles again.
+begun = @mkdir -p $(@D) && touch $@.begun
+dated = @touch -r $@.begun $@ && rm $@.begun
 $(BUILD)/%.o: %.c Makefile
-	@mkdir -p $(@D)
+	$(begun)
 	$(CC) $(ALL_FLAGS) -c $< -o $@
+	$(dated)
 
 # An archive is made anew, so that nothing of a file that is gone stays in it.
 # The estimator is one object whose names are its own but for the public vram_*; its tests see the inside (libcore.a).
@@ -93,8 +98,9 @@ WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -std=c11 -ffreestanding -fvisibi
 # Small, but for the files in which an estimate spends its time.
 $(addprefix $(BUILD)/wasm/calc/,replay/allocator.o replay/player.o base/mem.o base/writer.o replay/report.o): WASM_FLAGS += -O2
 $(BUILD)/wasm/%.o: %.c Makefile
-	@mkdir -p $(@D)
+	$(begun)
 	clang $(WASM_FLAGS) -c $< -o $@
+	$(dated)
 $(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))
 	$(WASM_LD) --no-entry --strip-all --gc-sections --compress-relocations --stack-first -z stack-size=65536 $^ $(WASM_RT) -o $@
 
@@ -109,8 +115,9 @@ NVCC_ARCHS = $(if $(filter all,$(PROBE_ARCHS)),$(ALL_ARCHS),-arch=$(PROBE_ARCHS)
 NVCC_FLAGS ?= -O3 -std=c++17 --extended-lambda -Xcompiler -Wall,-Wextra -Werror all-warnings
 PROBE_SOURCES := $(sort $(wildcard kernels/*.[ch] kernels/*.cu kernels/*.cuh))
 $(BUILD)/%.cu.o: %.cu Makefile
-	@mkdir -p $(@D)
+	$(begun)
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCHS) -I. -MMD -MP -c $< -o $@
+	$(dated)
 $(BUILD)/kernels/probe.o: ALL_FLAGS += -DVERSION='"$(VERSION)"' -DCOMPILE_FLAGS='"$(strip $(NVCC_FLAGS) $(NVCC_ARCHS))"' \
 	-DSOURCES_SHA256='"$(shell cat $(PROBE_SOURCES) | sha256sum | cut -d" " -f1)"'
 $(BUILD)/kernels/probe.o: $(PROBE_SOURCES)

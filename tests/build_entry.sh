@@ -16,6 +16,20 @@ touch templates/page.html
 make -s build/templates >"$work/log" 2>&1 || cat "$work/log"
 case_of "templates are found beside the programs" "$(ls build/templates 2>&1)" page.html
 
+# A header that changes is compiled again, also when it changed while somebody was compiling.
+mkdir -p gen/base
+echo '#define ANSWER 1' >gen/base/answer.h
+printf '#include "gen/base/answer.h"\nint answer(void);\nint answer(void) { return ANSWER; }\n' >gen/base/answer.c
+printf '#!/bin/sh\ngcc "$@"\nsleep 0.05\necho "#define ANSWER 2" >gen/base/answer.h\n' >"$work/bin/slow"
+chmod +x "$work/bin/slow"
+compiled() { make BUILD=build build/gen/base/answer.o "$@" 2>&1 | grep -c -e ' -c gen/base/answer.c' || true; }
+case_of "a file is compiled" "$(compiled CC="$work/bin/slow")" 1
+case_of "again, its header changed meanwhile" "$(compiled)" 1
+case_of "not again" "$(compiled)" 0
+sleep 0.02; echo '#define ANSWER 3' >gen/base/answer.h
+case_of "again, its header changed" "$(compiled)" 1
+rm -r gen build/gen
+
 # A machine with no package, no root and no sudo: one line to run, and nothing is tried.
 for program in sh dirname tr grep; do ln -s "$(command -v $program)" "$work/bin/$program"; done
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"

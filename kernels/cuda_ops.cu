@@ -12,7 +12,8 @@ static int upload_buffer(struct cuda_ops *o, size_t bytes)
         CUDA_CHECK(cudaEventCreateWithFlags(&o->uploaded[i], cudaEventDisableTiming));
     CUDA_CHECK(cudaEventSynchronize(o->uploaded[i]));
     if (o->pinned_bytes[i] < bytes) {
-        CUDA_CHECK(cudaFreeHost(o->pinned[i]));
+        if (o->pinned[i])
+            CUDA_CHECK(cudaFreeHost(o->pinned[i]));
         CUDA_CHECK(cudaMallocHost(&o->pinned[i], bytes));
         o->pinned_bytes[i] = bytes;
     }
@@ -102,7 +103,8 @@ void cuda_ops_delete(struct cuda_ops *o)
         return;
     matmul_close(o);
     for (int i = 0; i < UPLOADS; i++) {
-        CUDA_CHECK(cudaFreeHost(o->pinned[i]));
+        if (o->pinned[i])
+            CUDA_CHECK(cudaFreeHost(o->pinned[i]));
         if (o->uploaded[i])
             CUDA_CHECK(cudaEventDestroy(o->uploaded[i]));
     }

@@ -92,14 +92,13 @@ static uint64_t next_random(struct gpt *g)
     return g->random * UINT64_C(2685821657736338717);
 }
 
-static double next_uniform(struct gpt *g)
-{
-    return ((double)(next_random(g) >> 11) + 0.5) * 0x1p-53;
-}
-
+// The sum of four uniform numbers, which is close to a normal one and much cheaper: 124 million are drawn for GPT-2.
+// Each has 16 bits and a variance of (65536^2 - 1) / 12.
 static double next_normal(struct gpt *g)
 {
-    return sqrt(-2 * log(next_uniform(g))) * cos(2 * M_PI * next_uniform(g));
+    uint64_t r = next_random(g);
+    double sum = (double)(r & 0xffff) + (double)(r >> 16 & 0xffff) + (double)(r >> 32 & 0xffff) + (double)(r >> 48);
+    return (sum - 2 * 65535.0) / (65536 / 1.7320508075688772);
 }
 
 // Standard deviation of a slot's first values; 0 for a bias, -1 for a norm's weight, which begins at one.

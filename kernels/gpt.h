@@ -108,7 +108,7 @@ const char *gpt_config_error(const struct gpt_config *c);
 
 enum gpt_status { GPT_OK, GPT_OUT_OF_MEMORY, GPT_HOST_MEMORY };
 
-// Makes the weights (normal, 0.02; residual projections divided by sqrt(2 L); norms one) and the first batch. On
+// Makes the weights (nearly normal, 0.02; residual projections divided by sqrt(2 L); norms one) and the first batch. On
 // GPT_OUT_OF_MEMORY g->pool.wanted has the size. The allocator and the ops must outlive g. gpt_close after any result.
 enum gpt_status gpt_open(struct gpt *g, const struct gpt_config *c, const struct gpt_ops *ops,
                          struct caching_allocator *allocator, struct pool_watcher watcher);

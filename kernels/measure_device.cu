@@ -166,13 +166,18 @@ __global__ void read_words(const uint4 *from, size_t n, unsigned *sink)
 
 __global__ void copy_words(uint4 *to, const uint4 *from, size_t n)
 {
-    size_t step = (size_t)gridDim.x * threads;
-    for (size_t i = (size_t)blockIdx.x * threads + threadIdx.x; i < n; i += 4 * step) {
+    size_t step = (size_t)gridDim.x * threads, i = (size_t)blockIdx.x * threads + threadIdx.x;
+    for (; i + 3 * step < n; i += 4 * step) {
+        uint4 v[4];  // all loads before the first store: the compiler cannot know that they are of other memory
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            if (i + k * step < n)
-                __stcs(to + i + k * step, __ldcs(from + i + k * step));
+            v[k] = __ldcs(from + i + k * step);
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            __stcs(to + i + k * step, v[k]);
     }
+    for (; i < n; i += step)
+        __stcs(to + i, __ldcs(from + i));
 }
 
 static void put_rate(struct json *values, const char *key, const double seconds[REPEATS], double bytes)

@@ -5,12 +5,12 @@
 #include "kernels/cuda_ops.h"
 #include "kernels/measure.cuh"
 
-// Operations with a workspace, and a pool on cudaMalloc whose out-of-memory jump lands in `full`.
+// Operations with a workspace, and a run of which only the pool is used, whose out-of-memory jump lands in `full`.
 struct bench {
     struct caching_allocator *allocator;
     struct caching_block *workspace;
     struct cuda_ops *ops;
-    struct pool pool;
+    struct gpt g;
     jmp_buf full;
 };
 
@@ -25,14 +25,14 @@ static void bench_open(struct bench *b)
         fputs("vramprobe: error: no memory for a workspace of 32 MiB\n", stderr);
         exit(1);
     }
-    b->pool.allocator = b->allocator;
-    b->pool.out_of_memory = &b->full;
+    b->g.pool.allocator = b->allocator;
+    b->g.pool.out_of_memory = &b->full;
 }
 
 static void bench_close(struct bench *b)
 {
     CUDA_CHECK(cudaDeviceSynchronize());
-    pool_clear(&b->pool);
+    pool_clear(&b->g.pool);
     cuda_ops_delete(b->ops);
     caching_free(b->allocator, b->workspace);
     caching_delete(b->allocator);
@@ -48,7 +48,7 @@ static enum dtype type_of(const struct settings *s)
 static tensor *random_tensor(struct bench *b, enum dtype type, int64_t count, uint64_t seed)
 {
     const struct gpt_ops *ops = cuda_ops_table(b->ops);
-    tensor *full = tensor_new(&b->pool, DTYPE_F32, count, CATEGORY_ACTIVATION);
+    tensor *full = tensor_new(&b->g.pool, DTYPE_F32, count, CATEGORY_ACTIVATION);
     float *host = (float *)malloc((size_t)count * sizeof *host);
     if (!host)
         longjmp(b->full, 2);
@@ -60,9 +60,9 @@ static tensor *random_tensor(struct bench *b, enum dtype type, int64_t count, ui
     free(host);
     if (type == DTYPE_F32)
         return full;
-    tensor *low = tensor_new(&b->pool, type, count, CATEGORY_ACTIVATION);
+    tensor *low = tensor_new(&b->g.pool, type, count, CATEGORY_ACTIVATION);
     ops->cast(ops->ctx, low, full);
-    tensor_drop(&b->pool, &full);
+    tensor_drop(&b->g.pool, &full);
     return low;
 }
 
@@ -86,7 +86,7 @@ const char *measure_matmul(const struct settings *s, struct nvml *, struct json 
     }
     const struct gpt_ops *ops = cuda_ops_table(b.ops);
     tensor *x = random_tensor(&b, type, shape.m * shape.k, 1), *w = random_tensor(&b, type, shape.n * shape.k, 2);
-    tensor *out = tensor_new(&b.pool, type, shape.m * shape.n, CATEGORY_ACTIVATION);
+    tensor *out = tensor_new(&b.g.pool, type, shape.m * shape.n, CATEGORY_ACTIVATION);
     time_runs(seconds, [&] {
         for (int i = 0; i < 10; i++)
             ops->matmul(ops->ctx, out, x, w, NULL, shape);
@@ -101,10 +101,9 @@ const char *measure_matmul(const struct settings *s, struct nvml *, struct json 
 static void run_attention(struct bench *b, const struct attention_shape *a, enum dtype type, bool matrices,
                           struct json *values)
 {
-    struct gpt g;
+    struct gpt &g = b->g;
     struct block_saved saved;
     tensor *out = NULL, *dout = NULL, *dqkv = NULL;
-    memset(&g, 0, sizeof g);
     memset(&saved, 0, sizeof saved);
     g.config.batch_size = a->B;
     g.config.seq_len = g.config.block_size = a->T;
@@ -113,11 +112,9 @@ static void run_attention(struct bench *b, const struct attention_shape *a, enum
     g.config.dtype = type;
     g.config.attention = matrices ? GPT_MATRIX : GPT_TILED;
     g.ops = cuda_ops_table(b->ops);
-    g.pool = b->pool;
     g.recording = true;
     tensor *qkv = random_tensor(b, type, 3 * a->B * a->T * a->H * a->D, 3);
     tensor *upstream = random_tensor(b, type, a->B * a->T * a->H * a->D, 4);
-    g.pool = b->pool;
     pool_reset_peak(&g.pool);
     uint64_t before = g.pool.live;
     double seconds[REPEATS];
@@ -132,7 +129,6 @@ static void run_attention(struct bench *b, const struct attention_shape *a, enum
     });
     put_samples(values, "forward_and_backward_s", "s", seconds);
     json_set(values, "peak_bytes", record_reading("B", (double)(g.pool.live_peak - before)));
-    b->pool = g.pool;
 }
 
 const char *measure_attention(const struct settings *s, struct nvml *, struct json *values, char message[256])

@@ -219,6 +219,8 @@ static void name_run(const struct json *config, char *out, size_t size)
         if (*text && strcmp(text, rest[i].usual) != 0)
             at += (size_t)snprintf(out + at, size - at, " %s", text);
     }
+    if (at < size && is_true(config, "use_reentrant"))
+        snprintf(out + at, size - at, " reentrant");
 }
 
 static void print_figures(const struct vram_result *r, const struct json *result, FILE *out, struct estimator_tally *t)

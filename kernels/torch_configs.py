@@ -27,7 +27,7 @@ CITED = [
     dict(SMALL, batch_size=8, block_size=256), dict(SMALL, dtype="bfloat16"),
     dict(SMALL, dtype="float32", attention="mem_efficient"), dict(SMALL, checkpointing="block"),
     dict(SMALL, attention="math"), dict(SMALL, gradient_accumulation_steps=1),
-    dict(GPT2), dict(GPT2, batch_size=8, gradient_accumulation_steps=64),
+    dict(GPT2), dict(GPT2, batch_size=8), dict(GPT2, batch_size=8, gradient_accumulation_steps=64),
     dict(GPT2, batch_size=4, gradient_accumulation_steps=128),
     dict(GPT2, batch_size=2, gradient_accumulation_steps=256), dict(GPT2, n_layer=9),
     dict(GPT2, n_embd=512, n_head=8), dict(GPT2, checkpointing="block"),
@@ -42,6 +42,8 @@ def complete(given):
         if key in DEFAULTS or key == "seq_len":
             config[key] = value
     config.setdefault("seq_len", config["block_size"])
+    if config["checkpointing"] == "block":
+        config["use_reentrant"] = bool(given.get("use_reentrant", False))
     for key, allowed in CHOICES.items():
         if config[key] not in allowed:
             raise ValueError("%s=%s: use one of %s" % (key, config[key], ", ".join(allowed)))
@@ -49,6 +51,8 @@ def complete(given):
                 "gradient_accumulation_steps"):
         if type(config[key]) is not int or config[key] < 1:
             raise ValueError("%s=%s: a whole number above 0 is wanted" % (key, config[key]))
+    if config["dtype"] == "float32" and config["attention"] == "flash":
+        raise ValueError("attention=flash: float32 has no such kernel; use mem_efficient or math")
     if config["n_embd"] % config["n_head"]:
         raise ValueError("n_embd=%d cannot be divided among n_head=%d" % (config["n_embd"], config["n_head"]))
     if config["seq_len"] > config["block_size"]:
@@ -60,17 +64,26 @@ def engine(config):
     return "torch-eager" if config["compile"] == "none" else "torch-compile"
 
 
+def both_ways(config):
+    """A checkpointed config by both implementations of torch.utils.checkpoint; the older one is not compiled."""
+    yield config
+    if config["checkpointing"] == "block" and config["compile"] == "none":
+        yield dict(config, use_reentrant=True)
+
+
 def cited():
     """Each cited run, eager and compiled."""
-    return [complete(dict(c, compile=mode)) for c in CITED for mode in ("none", "inductor")]
+    wholes = [complete(dict(c, compile=mode)) for c in CITED for mode in ("none", "inductor")]
+    return [config for whole in wholes for config in both_ways(whole)]
 
 
 def accuracy(path):
     """The configs of a reference file (tests/calc/truth/nanogpt.json), in the loop that its values were made in."""
     with open(path) as f:
         rows = json.load(f)
-    eager = [complete(dict(row, loop="reference")) for row in rows]
-    return eager + [complete(dict(c, loop="train", compile=mode)) for c in eager for mode in ("none", "inductor")]
+    reference = [config for row in rows for config in both_ways(complete(dict(row, loop="reference")))]
+    train = [dict(config, loop="train") for config in reference]
+    return reference + train + [dict(c, compile="inductor") for c in train if not c.get("use_reentrant")]
 
 
 def key(experiment, config):

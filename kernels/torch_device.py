@@ -29,7 +29,7 @@ CLOCK_SM, CLOCK_MEMORY = 1, 2  # nvmlClockType_t
 class Nvml:
     """One GPU, seen through NVML. Every reading is None where the driver does not give it."""
 
-    def __init__(self, pci_bus_id=None, index=0):
+    def __init__(self):
         self.lib, self.handle = None, ctypes.c_void_p()
         try:
             self.lib = ctypes.CDLL("libnvidia-ml.so.1")
@@ -38,10 +38,14 @@ class Nvml:
         if self.lib.nvmlInit_v2() != 0:
             self.lib = None
             return
-        found = 1
-        if pci_bus_id:
-            found = self.lib.nvmlDeviceGetHandleByPciBusId_v2(pci_bus_id.encode(), ctypes.byref(self.handle))
-        if found != 0 and self.lib.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(self.handle)) != 0:
+        # What CUDA calls device 0 may be another one of NVML's.
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
+        if visible.startswith("GPU-"):
+            found = self.lib.nvmlDeviceGetHandleByUUID(visible.encode(), ctypes.byref(self.handle))
+        else:
+            number = int(visible) if visible.isdigit() else 0
+            found = self.lib.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(number), ctypes.byref(self.handle))
+        if found != 0:
             self.lib = None
 
     def _text(self, function, *before):

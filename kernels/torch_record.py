@@ -108,15 +108,14 @@ def one(job):
     import torch_step
     status, message, values = "ok", None, {}
     try:
-        values, phases = torch_step.measure(job["config"], job["budget_s"])
+        values, phases = torch_step.measure(job["config"], job["budget_s"], lambda: process.read()[0])
         if job["trace"]:
             write_trace(torch, phases, made, job["trace"])
     except torch.cuda.OutOfMemoryError as error:
         status, message = "oom", str(error).split("\n")[0]
     readings = {name: value(unit, reading) for name, (unit, reading) in values.items()}
-    total, how = process.read()
-    if total is not None:
-        readings["process_bytes"] = value("B", total)
+    how = process.read()[1]
+    if context is not None:
         readings["context_bytes"] = value("B", context - 2 * MIB)  # less the 2 MiB segment of the one tensor
     readings["process_method"] = value("text", how if how == method else method + "; " + how)
     print(json.dumps(result("framework_step", job["config"], status, readings, message)))
@@ -125,12 +124,14 @@ def one(job):
 # ---- in the process that was called
 
 def run_one(config, options, cap_bytes=0):
-    """One config in a process of its own. Returns its result; a crash or a timeout is a result too."""
+    """One config in a process of its own. Returns its result; a crash or a timeout is a result too. Under a cap only the
+    memory is wanted: nothing is timed."""
     trace = ""
     if options.trace:
         name = torch_configs.key("framework_step", config)
         trace = os.path.join(options.trace, "trace_%s_%s.txt.gz" % (torch_configs.engine(config), name))
-    job = {"config": config, "cap_bytes": cap_bytes, "budget_s": options.seconds_per_config, "trace": trace}
+    job = {"config": config, "cap_bytes": cap_bytes, "trace": trace,
+           "budget_s": 0 if cap_bytes else options.seconds_per_config}
     try:
         done = subprocess.run([sys.executable, os.path.abspath(__file__), "--one", json.dumps(job)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=options.timeout)
@@ -144,16 +145,31 @@ def run_one(config, options, cap_bytes=0):
     return json.loads(done.stdout.strip().split("\n")[-1])
 
 
-def max_batch(config, options):
+class OutOfTime(Exception):
+    pass
+
+
+def kept_try(config, options, until):
+    """Whether a config trains under the cap. The answer is kept in the state folder: a search can be gone on with."""
+    path = os.path.join(options.state, torch_configs.key("try under %d MiB" % options.cap_mib, config) + ".json")
+    if not os.path.exists(path):
+        if time.monotonic() > until:
+            raise OutOfTime()
+        write_json(path, run_one(config, options, options.cap_mib * MIB))
+    with open(path) as f:
+        outcome = json.load(f)
+    if outcome["status"] == "failed":
+        raise RuntimeError(outcome["message"])
+    return outcome["status"] == "ok"
+
+
+def max_batch(config, options, until):
     """The largest micro-batch that trains under the cap: doubled until it fails, then halved between."""
-    cap, good, bad, tries = options.cap_mib * MIB, 0, None, {}
+    good, bad, tries = 0, None, set()
 
     def trains(batch_size):
-        outcome = run_one(dict(config, batch_size=batch_size), options, cap)
-        tries[batch_size] = outcome["status"]
-        if outcome["status"] == "failed":
-            raise RuntimeError(outcome["message"])
-        return outcome["status"] == "ok"
+        tries.add(batch_size)
+        return kept_try(dict(config, batch_size=batch_size), options, until)
 
     try:
         size = 1
@@ -189,7 +205,8 @@ def planned(options):
         if name not in seen:
             seen.add(name)
             out.append(job)
-    return out
+    # Compiling takes longest: should the time end, what is left is that.
+    return sorted(out, key=lambda job: (job[0] == "framework_max_batch", job[1]["compile"] != "none"))
 
 
 def run_all(jobs, options, until):
@@ -204,7 +221,12 @@ def run_all(jobs, options, until):
             left += 1
             continue
         begun = time.monotonic()
-        outcome = max_batch(config, options) if experiment == "framework_max_batch" else run_one(config, options)
+        try:
+            searched = experiment == "framework_max_batch"
+            outcome = max_batch(config, options, until) if searched else run_one(config, options)
+        except OutOfTime:
+            left += 1
+            continue
         write_json(path, outcome)
         peak = outcome["values"].get("max_memory_allocated_bytes", {}).get("value", 0) // MIB
         print("%d/%d %s %s B%d T%d C%d L%d %s %s: %s, %d MiB, %.0f s" % (

@@ -8,6 +8,7 @@ caller holds until the next micro step, the next batch that is fetched before th
 import contextlib
 import gc
 import inspect
+import math
 import time
 
 import torch
@@ -97,7 +98,7 @@ class GPT(nn.Module):
         self.ln_f = LayerNorm(c["n_embd"], c["bias"])
         self.lm_head = nn.Linear(c["n_embd"], c["vocab_size"], bias=False)
         self.wte.weight = self.lm_head.weight
-        self.checkpointing = c["checkpointing"] == "block"
+        self.checkpointing, self.use_reentrant = c["checkpointing"] == "block", c.get("use_reentrant", False)
         for parameter in self.parameters():
             if parameter.dim() >= 2:
                 nn.init.normal_(parameter, mean=0.0, std=0.02)
@@ -109,7 +110,7 @@ class GPT(nn.Module):
         x = self.drop(tok_emb + pos_emb)
         for block in self.h:
             if self.checkpointing and self.training:
-                x = checkpoint(block, x, use_reentrant=False)
+                x = checkpoint(block, x, use_reentrant=self.use_reentrant)
             else:
                 x = block(x)
         x = self.ln_f(x)
@@ -142,13 +143,17 @@ def make_scaler(enabled):
 
 
 class Phases:
-    """Peaks of max_memory_allocated by phase. Reading and resetting them is host work: no kernel waits for it."""
+    """Peaks of max_memory_allocated by phase. Reading and resetting them is host work, which no kernel waits for but
+    which takes its time: `watching` is off while steps are timed."""
 
     def __init__(self):
-        self.peaks, self.order, self.allocations = {}, [], []
+        self.peaks, self.order, self.allocations, self.watching = {}, [], [], True
 
     @contextlib.contextmanager
     def __call__(self, name):
+        if not self.watching:
+            yield
+            return
         torch.cuda.reset_peak_memory_stats()
         self.allocations.append((torch.cuda.memory_stats()["allocation.all.allocated"], name))
         yield
@@ -261,21 +266,34 @@ def fresh_batches(run):
     gc.collect()
 
 
-def measure(c, budget_s):
-    """Runs config c to its steady state. Returns {name: (unit, value or list of samples)}, and the Phases."""
+def steady(run, phases):
+    """Runs iterations until the reserved memory stays as it is. The first iteration's peak, and the next one's number."""
+    run.iteration(0)
+    first, number, reserved = phases.peak(), 1, -1
+    while number <= WARM_STEPS or (reserved != torch.cuda.memory_reserved() and number < 12):
+        reserved = torch.cuda.memory_reserved()
+        run.iteration(number)
+        number += 1
+    torch.cuda.synchronize()
+    return first, number
+
+
+def put_times(out, run, samples):
+    c = run.c
+    tokens = c["batch_size"] * c["seq_len"] * c["gradient_accumulation_steps"]
+    out["step_s"] = ("s", samples)
+    out["tokens_per_s"] = ("tokens/s", [tokens / s for s in samples])
+
+
+def measure(c, budget_s, process_bytes):
+    """Runs config c to its steady state; without a budget in seconds no step is timed. process_bytes() is asked as soon
+    as that is reached. Returns {name: (unit, value or list of samples)}, and the Phases."""
     phases, attention = Phases(), pinned_attention(c["attention"])
     with attention:
         run = Run(c, phases)
         if run.train_loop:
             run.evaluate()
-        run.iteration(0)
-        first = phases.peak()
-        number, reserved = 1, -1
-        while number <= WARM_STEPS or (reserved != torch.cuda.memory_reserved() and number < 12):
-            reserved = torch.cuda.memory_reserved()
-            run.iteration(number)
-            number += 1
-        torch.cuda.synchronize()
+        first, number = steady(run, phases)
         stats = torch.cuda.memory_stats()
         out = {
             "first_step_peak_bytes": ("B", first),
@@ -287,12 +305,18 @@ def measure(c, budget_s):
         for prefix in ("model", "eval", "fwd", "bwd", "step"):
             if phases.peak(prefix):
                 out["peak_%s_bytes" % prefix] = ("B", phases.peak(prefix))
-        samples = timed_steps(run, number, budget_s)
-        tokens = c["batch_size"] * c["seq_len"] * c["gradient_accumulation_steps"]
-        out["step_s"] = ("s", samples)
-        out["tokens_per_s"] = ("tokens/s", [tokens / s for s in samples])
-        out["loss_last"] = ("ratio", float(run.loss) * c["gradient_accumulation_steps"])
+        total = process_bytes()
+        if total is not None:
+            out["process_bytes"] = ("B", total)
         out["params"] = ("count", sum(p.numel() for p in run.raw.parameters()))
+        if not budget_s:
+            return out, phases
+        phases.watching = False
+        put_times(out, run, timed_steps(run, number, budget_s))
+        phases.watching = True
+        loss = float(run.loss) * c["gradient_accumulation_steps"]
+        if math.isfinite(loss):
+            out["loss_last"] = ("ratio", loss)
         if c["compile"] == "none":
             fresh_batches(run)
             out["saved_for_backward_bytes"] = ("B", saved_for_backward(run))

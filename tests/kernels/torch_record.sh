@@ -12,6 +12,19 @@ case_of "nothing asked for" "$(record)" 2
 case_of "a config that cannot be" "$(record --config '{"n_embd": 512}' -o "$work/r.json")" 2
 case_of "it names the reason" "$(grep -c 'n_embd=512 cannot be divided among n_head=12' "$work/err")" 1
 case_of "JSON that is cut off" "$(record --config '{"n_embd"' -o "$work/r.json")" 2
+case_of "flash attention in fp32" "$(record --config '{"dtype": "float32"}' -o "$work/r.json")" 2
+# What is planned: each checkpointed run both ways, nothing twice, what has to be compiled after what has not.
+case_of "the plan" "$(cd "$ROOT/kernels" && PYTHONDONTWRITEBYTECODE=1 python3 - <<'END' 2>&1
+import torch_configs, torch_record
+options = torch_record.parse(["--cited", "--accuracy", "../tests/calc/truth/nanogpt.json", "--max-batch"])
+jobs = torch_record.planned(options)
+names = [torch_configs.key(*job) for job in jobs]
+late = [(e == "framework_max_batch", c["compile"] != "none") for e, c in jobs]
+ways = [{c["use_reentrant"] for _, c in jobs if c["checkpointing"] == "block" and c["compile"] == "none"}]
+rows = sum(c["loop"] == "reference" for _, c in jobs)
+print(len(set(names)) == len(names), late == sorted(late), ways == [{True, False}], rows)
+END
+)" "True True True 26"
 : >"$work/there.json"
 case_of "a record that is there" "$(record --cited -o "$work/there.json")" 3
 if [ -e /dev/nvidia0 ]; then echo "skip no GPU: one is here"; else

@@ -71,6 +71,8 @@ void emit_params_json(struct json *j, struct vram *v);       // "parameters": a 
 void emit_params_text(struct writer *w, struct vram *v);
 // "-> it fits" and so on. The process's figure against the card; high: with the upper end of the context.
 enum emit_fit { EMIT_NO_GPU, EMIT_FITS, EMIT_TIGHT, EMIT_TOO_BIG };
+// It does not fit by the figure, but it would with the lower end of the range.
+bool emit_nearly_fits(const struct vram_result *r);
 enum emit_fit emit_fit_in(const struct vram_figure *process, uint64_t gpu_bytes);
 enum emit_fit emit_fit_of(const struct vram_result *r);
 const char *emit_phase_words(

@@ -115,6 +115,11 @@ enum emit_fit emit_fit_in(const struct vram_figure *process, uint64_t gpu_bytes)
     return process->high > gpu_bytes ? EMIT_TIGHT : EMIT_FITS;
 }
 
+bool emit_nearly_fits(const struct vram_result *r)
+{
+    return emit_fit_of(r) == EMIT_TOO_BIG && r->process.low <= r->gpu_bytes;
+}
+
 enum emit_fit emit_fit_of(const struct vram_result *r)
 {
     return emit_fit_in(&r->process, r->gpu_bytes);

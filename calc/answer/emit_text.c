@@ -61,7 +61,8 @@ static void verdict(struct writer *w, const struct vram_result *r)
         writer_str(w, "); name a card with --gpu to see whether it fits\n\n");
         return;
     }
-    writer_f(w, "%s: needs ", words[fit]);
+    bool nearly = emit_nearly_fits(r);
+    writer_f(w, "%s%s: needs ", nearly ? "PROBABLY " : "", words[fit]);
     emit_mib_round(w, r->process.bytes);
     writer_str(w, " MiB (");
     emit_mib_round(w, r->process.low);
@@ -72,7 +73,8 @@ static void verdict(struct writer *w, const struct vram_result *r)
     bool over = r->process.bytes > r->gpu_bytes;
     writer_str(w, over ? " MiB: " : " MiB, ");
     emit_mib_round(w, over ? r->process.bytes - r->gpu_bytes : r->gpu_bytes - r->process.bytes);
-    writer_str(w, over                ? " MiB too much\n\n"
+    writer_str(w, nearly              ? " MiB too much, less than the error bound\n\n"
+                  : over              ? " MiB too much\n\n"
                   : fit == EMIT_TIGHT ? " MiB to spare, less than the error bound\n\n"
                                       : " MiB to spare\n\n");
 }

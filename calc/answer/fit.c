@@ -91,7 +91,7 @@ static void fit_json(struct writer *w, const struct vram_result *r, bool fits)
     json_open(&j, NULL, '{');
     json_str(&j, "schema", VRAM_SCHEMA);
     json_bool(&j, "fits", fits);
-    json_bool(&j, "within_error_bound", emit_fit_of(r) == EMIT_TIGHT);
+    json_bool(&j, "within_error_bound", emit_fit_of(r) == EMIT_TIGHT || emit_nearly_fits(r));
     json_u64(&j, "process_bytes", r->process.bytes);
     json_u64(&j, "process_low_bytes", r->process.low);
     json_u64(&j, "process_high_bytes", r->process.high);
@@ -103,7 +103,7 @@ static void fit_json(struct writer *w, const struct vram_result *r, bool fits)
 
 static void fit_text(struct writer *w, const struct vram_result *r, bool fits)
 {
-    writer_str(w, fits ? "fits: " : "does not fit: ");
+    writer_str(w, fits ? "fits: " : emit_nearly_fits(r) ? "probably does not fit: " : "does not fit: ");
     emit_mib_round(w, r->process.bytes);
     writer_str(w, " MiB needed (");
     emit_mib_round(w, r->process.low);
@@ -112,7 +112,9 @@ static void fit_text(struct writer *w, const struct vram_result *r, bool fits)
     writer_str(w, "), ");
     emit_mib_round(w, r->gpu_bytes);
     writer_f(w, " MiB on the %s%s\n", r->gpu_name,
-             emit_fit_of(r) == EMIT_TIGHT ? "; the margin is smaller than the error bound" : "");
+             emit_fit_of(r) == EMIT_TIGHT || emit_nearly_fits(r)
+                 ? "; the margin is smaller than the error bound"
+                 : "");
 }
 
 static void fit_table(struct writer *w, const struct vram_result *r, bool fits, bool md)

@@ -6,6 +6,7 @@
 #include "calc/answer/emit.h"
 #include "calc/answer/oom_shape.h"
 #include "calc/base/text.h"
+#include "calc/model/contexts.h"
 
 enum { SUSPECTS = 6, GUESSES = 6, PHASE_MAX = 32 };
 
@@ -23,6 +24,10 @@ struct search {
     const struct oom_message *m;
     struct suspect found[SUSPECTS];
     size_t count;
+    uint64_t budget;     // bytes that the card has for tensors, 0 if that is not known
+    uint64_t over;       // how many allocations went beyond it so far
+    uint64_t asked;      // torch.compile as the configuration has it
+    uint64_t compile;    // and as it was tried
 };
 
 static uint64_t gap(uint64_t a, uint64_t b)
@@ -45,10 +50,13 @@ static int on_event(void *ctx, const struct vram_event *e)
     uint64_t segment = oom_segment(e->bytes);
     if (e->is_free || segment < s->m->tried.low || segment > s->m->tried.high)
         return 0;
-    uint64_t live = e->live - e->bytes;
-    // without a figure to compare with, the fullest moment is the likeliest
-    uint64_t distance =
-        s->m->allocated.present ? gap(live, s->m->allocated.bytes) : ((uint64_t)1 << 60) - live;
+    uint64_t live = e->live - e->bytes, distance = ((uint64_t)1 << 60) - live;
+    // Without a figure to compare with, a run dies at the first request that does not fit; where the card is not known
+    // either, the fullest moment is the likeliest.
+    if (s->m->allocated.present)
+        distance = gap(live, s->m->allocated.bytes);
+    else if (s->budget && e->live > s->budget)
+        distance = s->over++;
     size_t at = 0;
     while (at < s->count && !(s->found[at].name == e->name && s->found[at].op == e->op))
         at++;
@@ -158,7 +166,7 @@ static void put_guess(struct writer *w, const struct oom_shape *s)
     writer_char(w, '\n');
 }
 
-static size_t put_guesses(struct writer *w, const struct oom_message *m)
+static size_t put_guesses(struct writer *w, const struct oom_message *m, bool with_config)
 {
     struct oom_shape shape;
     size_t n = 0;
@@ -168,7 +176,9 @@ static size_t put_guesses(struct writer *w, const struct oom_message *m)
             writer_str(w, "Shapes that ask for this size\n");
         put_guess(w, &shape);
     }
-    if (n)
+    if (n && with_config)
+        writer_char(w, '\n');
+    else if (n)
         writer_str(w, "Give the configuration and the tensor is named: vramcalc explain-oom "
                       "error.txt config.py\n\n");
     return n;
@@ -176,15 +186,35 @@ static size_t put_guesses(struct writer *w, const struct oom_message *m)
 
 static void put_general(struct writer *w, const struct oom_message *m)
 {
-    if (idle(m) >= m->tried.bytes && idle(m) > 0)
-        writer_str(
-            w, "- the allocator holds more unused memory than was asked for: it is in pieces. Set\n"
-               "  PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (nothing else changes)\n");
     if (others(m) > (uint64_t)512 * EMIT_MIB) {
         writer_str(w, "- about ");
         emit_mib_round(w, others(m));
         writer_str(w, " MiB of the card belong to other processes: nvidia-smi lists them\n");
     }
+    if (idle(m) >= m->tried.bytes && idle(m) > 0) {
+        writer_str(w, "- the allocator holds ");
+        emit_mib_round(w, idle(m));
+        writer_str(w, " MiB that no tensor uses, more than was asked for, but not in one piece:\n"
+                      "  PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True may help (nothing else changes)\n");
+    }
+}
+
+static const char *compile_name(uint64_t mode)
+{
+    return vram_field_find("compile")->values[mode];
+}
+
+// The message has no size: the driver's or a library's.
+static void put_driver(struct writer *w)
+{
+    writer_str(w, "This message has no size: it is not PyTorch's allocator that found no room but the CUDA driver or a\n"
+                  "library (cuBLAS, cuDNN) that wanted memory of its own, for a context or a workspace.\n\n"
+                  "What to look at first\n"
+                  "- does another process hold the card? nvidia-smi lists them; a run that died may still be there\n"
+                  "- PyTorch may have taken all but the last few hundred MiB: leave room with a smaller batch_size, or set\n"
+                  "  torch.cuda.set_per_process_memory_fraction(0.9)\n"
+                  "- at the very start, with little in use: too many processes share the card, each needs a context of\n"
+                  "  200 to 430 MiB (vramcalc estimate shows yours)\n");
 }
 
 static void put_changes(struct writer *w, struct vram *v, const struct oom_message *m)
@@ -197,7 +227,10 @@ static void put_changes(struct writer *w, struct vram *v, const struct oom_messa
         w->failed = true;
         return;
     }
-    if (advise_make(v, list) == VRAM_OK)
+    int rc = advise_make(v, list);
+    w->failed |= rc == VRAM_ENOMEM;
+    err_clear(&v->err);
+    if (rc == VRAM_OK)
         for (size_t i = 0; i < list->count && shown < 5; i++) {
             const struct advice *a = &list->row[i];
             bool fits = m->total.present && a->process <= m->total.bytes;
@@ -215,6 +248,10 @@ static void put_changes(struct writer *w, struct vram *v, const struct oom_messa
 static void put_text(struct writer *w, struct vram *v, const struct search *s, bool with_config)
 {
     put_message(w, s->m);
+    if (with_config && s->count && s->compile != s->asked)
+        writer_f(w, "With compile=%s, as configured, no tensor has that size; with compile=%s one has. Compiled by "
+                    "another PyTorch?\n\n",
+                 compile_name(s->asked), compile_name(s->compile));
     if (with_config && s->count) {
         writer_str(w, s->count > 1 ? "The tensor, the likeliest first\n" : "The tensor\n");
         for (size_t i = 0; i < s->count; i++) {
@@ -227,8 +264,12 @@ static void put_text(struct writer *w, struct vram *v, const struct search *s, b
     }
     if (with_config)
         writer_str(w, "No tensor of this configuration has that size: is it the one that ran?\n\n");
-    if (!put_guesses(w, s->m))
+    if (!put_guesses(w, s->m, with_config))
         writer_str(w, "No common shape has that size.\n\n");
+    if (with_config) {
+        put_changes(w, v, s->m);
+        return;
+    }
     writer_str(w, "What to change first\n");
     put_general(w, s->m);
     writer_str(w, "- half the batch_size and twice the gradient_accumulation_steps: the same "
@@ -269,6 +310,7 @@ static void put_json(struct writer *w, const struct vram *v, const struct search
     json_size(&j, "allocated_bytes", &s->m->allocated);
     json_size(&j, "reserved_bytes", &s->m->reserved);
     json_size(&j, "unallocated_bytes", &s->m->unallocated);
+    json_str(&j, "compile", s->count ? compile_name(s->compile) : NULL);
     json_open(&j, "tensors", '[');
     for (size_t i = 0; i < s->count; i++) {
         const struct suspect *t = &s->found[i];
@@ -285,7 +327,7 @@ static void put_json(struct writer *w, const struct vram *v, const struct search
     }
     json_close(&j, ']');
     json_open(&j, "shapes", '[');
-    for (unsigned i = 0; s->count == 0 && i < GUESSES &&
+    for (unsigned i = 0; s->count == 0 && !s->m->driver && i < GUESSES &&
                          oom_shape_guess(s->m->tried.low, s->m->tried.high, i, &shape);
          i++) {
         json_open(&j, NULL, '{');
@@ -298,22 +340,75 @@ static void put_json(struct writer *w, const struct vram *v, const struct search
     json_end(&j);
 }
 
+// What the card, of the message or of the configuration, has for tensors; 0 if that is not known.
+static uint64_t budget(const struct vram *v, const struct oom_message *m)
+{
+    const struct vram_gpu *gpu = v->config.gpu < 0 ? NULL : vram_gpu_at((size_t)v->config.gpu);
+    uint64_t total = m->total.present ? m->total.bytes : gpu ? gpu->memory_bytes : 0;
+    uint64_t taken = others(m) + (uint64_t)CONTEXT_MIB * EMIT_MIB;
+    return total > taken ? total - taken : 0;
+}
+
+// The suspects with torch.compile in one mode. A mode that is not modelled here has none.
+static int search_mode(struct vram *v, struct search *s, uint64_t mode)
+{
+    uint64_t as_it_is = v->config.compile;
+    s->count = 0;
+    s->over = 0;
+    s->compile = v->config.compile = mode;
+    int rc = vram_trace(v, on_event, s);
+    if (rc == VRAM_EUNSUPPORTED && mode != s->asked) {
+        err_clear(&v->err);
+        rc = VRAM_OK;
+    }
+    if (rc != VRAM_OK || s->count == 0)
+        v->config.compile = as_it_is;
+    return rc;
+}
+
+// As configured; if nothing has that size, as other versions of torch.compile, or none, would have run it. The mode
+// that agrees best is left in v->config, for the advice.
+static int search_all(struct vram *v, struct search *s)
+{
+    static const uint64_t modes[] = {COMPILE_TORCH24, COMPILE_TORCH25, COMPILE_NONE};
+    struct search best = *s;
+    int rc = search_mode(v, s, s->asked);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes && rc == VRAM_OK && s->count == 0; i++) {
+        struct search other = *s;
+        if (modes[i] == s->asked)
+            continue;
+        rc = search_mode(v, &other, modes[i]);
+        if (other.count && (!best.count || other.found[0].distance < best.found[0].distance))
+            best = other;
+        v->config.compile = s->asked;
+    }
+    if (rc == VRAM_OK && s->count == 0 && best.count) {
+        *s = best;
+        v->config.compile = best.compile;
+    }
+    return rc;
+}
+
 int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
                      enum vram_format format)
 {
     struct oom_message m;
-    struct search s = {.m = &m};
+    struct search s = {.m = &m, .asked = v->config.compile, .compile = v->config.compile};
     if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
     format = emit_format(format);
     int rc = oom_parse(&m, &v->err, text, len);
-    if (rc == VRAM_OK && with_config)
-        rc = vram_trace(v, on_event, &s);
+    s.budget = rc == VRAM_OK ? budget(v, &m) : 0;
+    if (rc == VRAM_OK && with_config && !m.driver)
+        rc = search_all(v, &s);
     if (rc != VRAM_OK)
         return rc;
     if (format == VRAM_FORMAT_JSON)
         put_json(&v->text, v, &s);
+    else if (m.driver)
+        put_driver(&v->text);
     else
         put_text(&v->text, v, &s, with_config);
+    v->config.compile = s.asked;
     return emit_done(v);
 }

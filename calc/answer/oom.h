@@ -14,6 +14,7 @@ struct oom_size {
 struct oom_message {
     struct oom_size tried, total, free, allocated, reserved, unallocated, in_use;
     bool modern; // 2.x: "Of the allocated memory ..."
+    bool driver; // not PyTorch's allocator but the driver or a library had no memory: there is no size
 };
 
 // Errors: VRAM_EPARSE with the position where the text stops being such a message.

@@ -55,9 +55,11 @@ static uint64_t unit_of(struct span s)
                  {"MB", EMIT_MIB},
                  {"GB", (uint64_t)EMIT_MIB * KIB},
                  {"TiB", (uint64_t)EMIT_MIB * KIB * KIB}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (span_starts(s, units[i].name))
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t n = text_len(units[i].name);
+        if (s.len >= n && text_equal_nocase(s.at, n, units[i].name))
             return units[i].bytes;
+    }
     return 0;
 }
 
@@ -102,7 +104,12 @@ static struct oom_size read_before(struct span text, size_t end)
     return read_size((struct span){text.at + at, text.len - at});
 }
 
-// Words of the message may be broken over lines by a terminal.
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+// Words of the message may be broken over lines by a terminal, and typed without capitals.
 static size_t find_words(struct span text, const char *words)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -114,7 +121,7 @@ static size_t find_words(struct span text, const char *words)
                     break;
                 while (k < text.len && is_space(text.at[k]))
                     k++;
-            } else if (text.at[k++] != *w) {
+            } else if (lower(text.at[k++]) != lower(*w)) {
                 break;
             }
         }
@@ -153,11 +160,36 @@ static void check_in_use(struct oom_message *m)
         m->in_use.present = false;
 }
 
+// What the driver and NVIDIA's libraries say when they have no memory: no size, and no figures of PyTorch's.
+static bool is_of_driver(struct span text)
+{
+    static const char *const words[] = {"CUDA error: out of memory", "HIP error: out of memory",
+                                        "CUDA driver error: out of memory", "_STATUS_ALLOC_FAILED",
+                                        "CUDA_ERROR_OUT_OF_MEMORY"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (find_words(text, words[i]) < text.len)
+            return true;
+    return false;
+}
+
+// There is no size that can be read: says where one should stand.
+static int no_size(struct err *e, struct span all, size_t message)
+{
+    size_t tried = find_words(all, "ried to allocate");
+    if (tried < all.len)
+        return err_set(e, VRAM_EPARSE, err_pos_of(NULL, all.at, tried),
+                       "what it `Tried to allocate` is cut off: the number and its unit (MiB, GiB) are needed");
+    return err_set(e, VRAM_EPARSE, err_pos_of(NULL, all.at, message),
+                   "the message does not say what it `Tried to allocate`: no size, nothing to explain");
+}
+
 int oom_parse(struct oom_message *m, struct err *e, const char *text, size_t len)
 {
     struct span all = {text, len};
     size_t start = find_words(all, "out of memory");
-    *m = (struct oom_message){.modern = false};
+    *m = (struct oom_message){.driver = is_of_driver(all) && find_words(all, "ried to allocate") == len};
+    if (m->driver)
+        return VRAM_OK;
     if (start == len)
         return err_set(e, VRAM_EPARSE, (struct err_pos){NULL, 1, 1},
                        "no `out of memory` here: give the whole last line of the error");
@@ -177,11 +209,7 @@ int oom_parse(struct oom_message *m, struct err *e, const char *text, size_t len
             read_phrase(m, &PHRASES[i], all);
     check_in_use(m);
     m->modern = find_words(message, "Of the allocated memory") < message.len;
-    if (!m->tried.present)
-        return err_set(
-            e, VRAM_EPARSE, err_pos_of(NULL, text, (size_t)(message.at - text)),
-            "the message does not say what it `Tried to allocate`: no size, nothing to explain");
-    return VRAM_OK;
+    return m->tried.present ? VRAM_OK : no_size(e, all, (size_t)(message.at - text));
 }
 
 // SRC: c10/cuda/CUDACachingAllocator.cpp, get_allocation_size: 2 MiB up to 1 MiB, 20 MiB below 10 MiB, else steps of 2 MiB

@@ -36,7 +36,8 @@ static bool starts(const char *line, const char *word)
 // A verdict is red, yellow or green; a heading (it stands at the margin, numbers do not) is bold.
 static const char *color_of(const char *line, size_t len)
 {
-    if (starts(line, "DOES NOT FIT") || starts(line, "does not fit"))
+    if (starts(line, "DOES NOT FIT") || starts(line, "does not fit") ||
+        starts(line, "PROBABLY DOES") || starts(line, "probably does"))
         return "\033[1;31m";
     if (starts(line, "TIGHT"))
         return "\033[1;33m";
@@ -108,11 +109,21 @@ static bool is_key(const struct cli_word *pair, const char *key)
     return starts(pair->text, key) && pair->text[strlen(key)] == '=';
 }
 
+// A log that ends in an out-of-memory message tells the configuration too, if nothing else does.
+static bool is_config_too(const struct cli_line *line, const struct cli_text *message)
+{
+    for (size_t i = 0; i < line->pair_count; i++)
+        if (is_key(&line->pairs[i], "preset"))
+            return false;
+    return line->file_count <= 1 && cli_is_log(message);
+}
+
 // mode first, because a preset and nanoGPT's defaults look at it; then presets, files, and the other words, so that
 // what is said last and most directly wins.
-static int configure(const struct cli_line *line, vram *v, size_t first_file,
+static int configure(const struct cli_line *line, vram *v, const struct cli_text *message,
                      bool (*skip)(const struct cli_word *))
 {
+    size_t first_file = message && line->file_count ? 1 : 0;
     int rc = CLI_OK;
     for (int round = 0; round < 3 && rc == CLI_OK; round++) {
         for (size_t i = 0; i < line->pair_count && rc == CLI_OK; i++) {
@@ -121,6 +132,8 @@ static int configure(const struct cli_line *line, vram *v, size_t first_file,
             if (turn == round && !(skip && skip(pair)))
                 rc = set_pair(line, v, pair);
         }
+        if (round == 1 && rc == CLI_OK && message && is_config_too(line, message))
+            vram_parse(v, VRAM_KIND_LOG, message->text, message->len, message->name);
         for (size_t i = first_file; round == 1 && i < line->file_count && rc == CLI_OK; i++)
             rc = cli_configure(v, line->files[i].text, line->option[OPTION_KIND]);
     }
@@ -324,19 +337,17 @@ static int run_fields(const struct cli_line *line, vram *v, enum vram_format for
     return finish(line, v, vram_emit_fields(v, format), format);
 }
 
-// The first file is the message; what follows is the configuration that ran.
-static int run_explain(const struct cli_line *line, vram *v, enum vram_format format)
+static int explain(struct cli_line *line, vram *v, enum vram_format format)
 {
     struct cli_text message;
-    bool with_config = line->file_count > 1 || line->pair_count > 0;
-    int rc = cli_read(&message, line->file_count ? line->files[0].text : "-");
-    if (rc != CLI_OK)
-        return rc;
-    rc = vram_explain_oom(v, message.text, message.len, with_config, format);
-    if (rc == VRAM_EPARSE)
-        rc = cli_report(v, &message);
-    else
-        rc = finish(line, v, rc, format);
+    int rc = cli_find_message(line, &message);
+    if (rc == CLI_OK)
+        rc = configure(line, v, &message, NULL);
+    if (rc == CLI_OK) {
+        bool with_config = line->file_count > 1 || line->pair_count > 0 || is_config_too(line, &message);
+        rc = vram_explain_oom(v, message.text, message.len, with_config, format);
+        rc = rc == VRAM_EPARSE ? cli_report(v, &message) : finish(line, v, rc, format);
+    }
     free(message.text);
     return rc;
 }
@@ -356,7 +367,7 @@ static int (*const RUN[COMMAND_COUNT])(const struct cli_line *, vram *, enum vra
     [COMMAND_MAX_BATCH] = run_max_batch,
     [COMMAND_SWEEP] = run_sweep,
     [COMMAND_ADVISE] = run_advise,
-    [COMMAND_EXPLAIN_OOM] = run_explain,
+    [COMMAND_EXPLAIN_OOM] = run_nothing, // reads its files itself: explain
     [COMMAND_COMPARE] = run_compare,
     [COMMAND_GPUS] = run_gpus,
     [COMMAND_PRESETS] = run_presets,
@@ -365,11 +376,10 @@ static int (*const RUN[COMMAND_COUNT])(const struct cli_line *, vram *, enum vra
     [COMMAND_VERSION] = run_nothing,
 };
 
-int cli_run(const struct cli_line *line)
+int cli_run(struct cli_line *line)
 {
     struct vram_mem mem = {heap_alloc, heap_free, NULL};
     enum vram_format format = VRAM_FORMAT_TEXT;
-    bool explain = line->command == COMMAND_EXPLAIN_OOM;
     if (format_of(line, &format) != CLI_OK)
         return CLI_USAGE;
     vram *v = vram_new(&mem);
@@ -377,9 +387,14 @@ int cli_run(const struct cli_line *line)
         fputs("vramcalc: error: out of memory\n", stderr);
         return CLI_INPUT;
     }
-    int rc = configure(line, v, explain ? 1 : 0, line->command == COMMAND_SWEEP ? is_range : NULL);
-    if (rc == CLI_OK)
-        rc = RUN[line->command](line, v, format);
+    int rc;
+    if (line->command == COMMAND_EXPLAIN_OOM) {
+        rc = explain(line, v, format);
+    } else {
+        rc = configure(line, v, NULL, line->command == COMMAND_SWEEP ? is_range : NULL);
+        if (rc == CLI_OK)
+            rc = RUN[line->command](line, v, format);
+    }
     vram_free(v);
     return rc;
 }
@@ -414,7 +429,7 @@ static int complete(const struct cli_line *line)
     return CLI_OK;
 }
 
-static int answer(const struct cli_line *line)
+static int answer(struct cli_line *line)
 {
     if (line->option[OPTION_MAN])
         cli_man(stdout);

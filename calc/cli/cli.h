@@ -75,6 +75,16 @@ struct cli_text {
 };
 int cli_read(struct cli_text *out, const char *path); // CLI_OK or CLI_INPUT, said on stderr
 
+// Is it PyTorch's out-of-memory message, or does it hold one?
+bool cli_is_message(const char *text, size_t len);
+
+// Reads the message that explain-oom is about and moves its word to the front of line->files. Owns: the caller frees
+// message->text.
+int cli_find_message(struct cli_line *line, struct cli_text *message);
+
+// Is it a training log with the figures of a model in it?
+bool cli_is_log(const struct cli_text *t);
+
 // Flattens JSON into `key = value` lines. Owns: the caller frees *flat.
 int cli_flatten(const struct cli_text *json, struct cli_text *flat, bool *is_model);
 
@@ -92,6 +102,6 @@ bool cli_is_terminal(FILE *f); // and colours are wanted
 // Writes the library's text; in colour where that helps a reader.
 int cli_write(const vram *v, FILE *out, bool color);
 
-int cli_run(const struct cli_line *line);
+int cli_run(struct cli_line *line);
 
 #endif

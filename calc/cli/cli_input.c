@@ -88,7 +88,7 @@ static bool is_json(const struct cli_text *t)
     return t->text[i] == '{' || t->text[i] == '[' || (t->text[i] == 0 && ends(t->name, ".json"));
 }
 
-static bool is_log(const struct cli_text *t)
+bool cli_is_log(const struct cli_text *t)
 {
     return says(t, "number of parameters:") || says(t, "num decayed parameter tensors:") ||
            says(t, "tokens per iteration will be");
@@ -98,7 +98,7 @@ static enum vram_kind kind_of(const struct cli_text *t)
 {
     if (ends(t->name, ".py"))
         return VRAM_KIND_NANOGPT;
-    if (is_log(t))
+    if (cli_is_log(t))
         return VRAM_KIND_LOG;
     if (says(t, "import ") || says(t, "wandb_log") || says(t, "out_dir ="))
         return VRAM_KIND_NANOGPT;
@@ -271,6 +271,11 @@ int cli_configure(vram *v, const char *path, const char *kind)
             rc = kind_by_name(kind, &k);
         else
             k = kind_of(&t);
+        if (rc == CLI_OK && !kind && k != VRAM_KIND_LOG && cli_is_message(t.text, t.len)) {
+            fprintf(stderr, "%s:1:1: error: this is an error message: vramcalc explain-oom %s [CONFIG]\n", t.name,
+                    strcmp(path, "-") ? t.name : "-");
+            rc = CLI_INPUT;
+        }
         if (rc == CLI_OK && vram_parse(v, k, t.text, t.len, t.name) != VRAM_OK)
             rc = cli_report(v, &t);
     }

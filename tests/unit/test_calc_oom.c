@@ -88,7 +88,7 @@ static void test_other_processes(void **state)
 static void test_not_a_message(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "hello", "CUDA out of memory.", "CUDA error: out of memory",
+    static const char *const texts[] = {"", "hello", "CUDA out of memory.", "out of memory",
                                         "out of memory. Tried to allocate lots", "out of memory. Tried to allocate 99999999999999.00 GiB",
                                         "out of memory. Tried to allocate 1.2.3 GiB", "out of memory. Tried to allocate"};
     struct heap h = {0};
@@ -168,6 +168,93 @@ static void test_proposes_shapes(void **state)
     close_vram(v, &h);
 }
 
+// Other compile modes are tried before it is said that nothing has the size.
+static void test_other_compile_modes(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    const char *message = "CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.99 GiB of which 1.21 GiB "
+                          "is free. Including non-PyTorch memory, this process has 10.77 GiB memory in use. Of the allocated memory "
+                          "9.98 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated.";
+    set_all(v, "preset=gpt2 batch_size=16 compile=2.5");
+    json_t *j = explained(v, message, true);
+    assert_shape(json_array_get(json_object_get(j, "tensors"), 0), "16 x 1024 x 50304 x 4");
+    assert_string_equal(json_text(j, "compile"), "2.4");  // agrees better than compile=none with 9.98 GiB
+    json_decref(j);
+    char mode[16];
+    vram_get(v, "compile", mode, sizeof mode);
+    assert_string_equal(mode, "2.5");  // the configuration is as it was
+    assert_int_equal(vram_explain_oom(v, message, strlen(message), true, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_non_null(strstr(vram_text(v, NULL), "with compile=2.4 one has"));
+    close_vram(v, &h);
+}
+
+// Not PyTorch's allocator: the driver or a library.
+static void test_driver(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"RuntimeError: CUDA error: out of memory", "torch.AcceleratorError: CUDA error: out of memory",
+                                        "CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "CUDA_ERROR_OUT_OF_MEMORY"};
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_true(parsed(texts[i]).driver);
+        assert_int_equal(vram_explain_oom(v, texts[i], strlen(texts[i]), i % 2, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_non_null(strstr(vram_text(v, NULL), "nvidia-smi"));
+        json_t *j = explained(v, texts[i], i % 2);
+        assert_true(json_is_null(json_object_get(j, "tried_bytes")));
+        assert_int_equal(json_array_size(json_object_get(j, "shapes")), 0);
+        json_decref(j);
+    }
+    assert_false(parsed("cuda out of memory. tried to allocate 786 mib").driver);
+    assert_int_equal(parsed("cuda out of memory. tried to allocate 786 mib").tried.bytes, 786 * 1048576);
+    const char *cut = "RuntimeError: CUDA out of memory. Tried to allocate 1.53";
+    assert_int_equal(vram_explain_oom(v, cut, strlen(cut), false, VRAM_FORMAT_TEXT), VRAM_EPARSE);
+    assert_non_null(strstr(vram_error(v)->text, "cut off"));
+    assert_int_equal(vram_error(v)->col, 36);
+    close_vram(v, &h);
+}
+
+// With a card and nothing else to go by, the run dies at the first request that does not fit: here in evaluation, as
+// reported. SRC: https://github.com/karpathy/nanoGPT/issues/88, whose message says what was allocated, too
+static void test_first_that_does_not_fit(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    static const char *const messages[] = {
+        "CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 GiB total capacity; 10.16 GiB already allocated; 4.55 GiB free; "
+        "10.20 GiB reserved in total by PyTorch)",
+        "CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacity of 15.78 GiB of which 4.55 GiB is free."};
+    set_all(v, "preset=gpt2 batch_size=32 dtype=float16 gradient_accumulation_steps=40");
+    for (size_t i = 0; i < 2; i++) {
+        json_t *j = explained(v, messages[i], true);
+        assert_string_equal(json_text(json_array_get(json_object_get(j, "tensors"), 0), "phase"), "eval:1");
+        json_decref(j);
+    }
+    set_all(v, "gpu=H200");  // the message's card counts
+    json_t *j = explained(v, messages[1], true);
+    assert_string_equal(json_text(json_array_get(json_object_get(j, "tensors"), 0), "phase"), "eval:1");
+    json_decref(j);
+    close_vram(v, &h);
+}
+
+static void test_other_processes_first(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    const char *message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 11.99 "
+                          "GiB of which 12.00 MiB is free. Process 1234 has 9.00 GiB memory in use. Including non-PyTorch memory, this "
+                          "process has 2.77 GiB memory in use. Of the allocated memory 2.30 GiB is allocated by PyTorch, and 100.00 MiB "
+                          "is reserved by PyTorch but unallocated.";
+    assert_int_equal(vram_explain_oom(v, message, strlen(message), false, VRAM_FORMAT_TEXT), VRAM_OK);
+    const char *others = strstr(vram_text(v, NULL), "belong to other processes"), *pieces = strstr(vram_text(v, NULL), "expandable_segments");
+    assert_true(others && pieces && others < pieces);
+    close_vram(v, &h);
+}
+
 static void test_says_when_nothing_matches(void **state)
 {
     (void)state;
@@ -190,7 +277,9 @@ int main(void)
         cmocka_unit_test(test_wordings),          cmocka_unit_test(test_not_a_message),
         cmocka_unit_test(test_other_processes),
         cmocka_unit_test(test_names_the_tensor),  cmocka_unit_test(test_proposes_shapes),
-        cmocka_unit_test(test_says_when_nothing_matches),
+        cmocka_unit_test(test_says_when_nothing_matches), cmocka_unit_test(test_other_compile_modes),
+        cmocka_unit_test(test_driver),            cmocka_unit_test(test_first_that_does_not_fit),
+        cmocka_unit_test(test_other_processes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

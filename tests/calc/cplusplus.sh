@@ -18,9 +18,13 @@ for header in vram vram_lua; do
     printf '#include "%s.h"\n' $header >"$work/$header.c"
     check "$header.h as C11" gcc -std=c11 -Wall -Wextra -Werror -pedantic -I"$work/include" -c "$work/$header.c" -o "$work/$header.o"
 done
+# A sanitized library wants the sanitizers' own.
+sanitizers=''
+if [ "${MODE:-release}" = check ]; then sanitizers=-fsanitize=address,undefined; fi
 if command -v g++ >/dev/null; then
     for std in c++11 c++20; do
-        check "a program in $std" g++ -std=$std -Wall -Wextra -Werror -pedantic -I"$work/include" \
+        # shellcheck disable=SC2086
+        check "a program in $std" g++ -std=$std $sanitizers -Wall -Wextra -Werror -pedantic -I"$work/include" \
             tests/calc/use_vram.cc "$BUILD/libvram.a" -o "$work/use_vram"
         check "it runs ($std)" "$work/use_vram"
     done

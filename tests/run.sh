@@ -47,17 +47,20 @@ report() {
     printf '%-44s %s passed, %s failed, %s skipped\n' "$1" "$2" "$3" "$4"
 }
 
+# count_lines NAME RC LOG: counts what a suite printed that ended with RC.
+count_lines() {
+    p=$(grep -c '^ok ' "$3" || true) f=$(grep -c '^not ok ' "$3" || true) s=$(grep -c '^skip ' "$3" || true)
+    if [ "$2" -ne 0 ] && [ "$f" -eq 0 ]; then f=1; echo "not ok $1: exit code $2" >>"$3"; fi
+    if [ $((p + f + s)) -eq 0 ]; then f=1; echo "not ok $1: it checked nothing" >>"$3"; fi
+    report "$1" "$p" "$f" "$s" "$3"
+}
+
 # run_lines NAME LIMIT_S COMMAND...: a suite that prints ok / not ok / skip lines.
 run_lines() {
-    name=$1 limit=$2
+    name=$1 limit=$2 rc=0
     shift 2
-    rc=0
     timeout -k 5 "$limit" "$@" >"$work/log" 2>&1 </dev/null || rc=$?
-    p=$(grep -c '^ok ' "$work/log" || true) f=$(grep -c '^not ok ' "$work/log" || true)
-    s=$(grep -c '^skip ' "$work/log" || true)
-    if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; echo "not ok $name: exit code $rc" >>"$work/log"; fi
-    if [ $((p + f + s)) -eq 0 ]; then f=1; echo "not ok $name: it checked nothing" >>"$work/log"; fi
-    report "$name" "$p" "$f" "$s" "$work/log"
+    count_lines "$name" "$rc" "$work/log"
 }
 
 # cmocka's sum of one kind, over all groups of the program in $work/log.
@@ -170,8 +173,18 @@ if [ ! -x "$BUILD/vramdoc" ]; then
     report build 0 1 0 "$work/log"
     UPDATE=''
 fi
-# Before the scripts: serve.sh uses the browser that this suite has made ready.
-if [ -f tests/browser/run.sh ] && wanted browser; then run_lines browser 900 sh tests/browser/run.sh; fi
+# The browser's suite waits more than it works: it runs beside the scripts, and is counted after them. serve.sh uses the
+# modules that it has made ready.
+beside=''
+if [ -f tests/browser/run.sh ] && wanted browser; then
+    sh tests/browser/run.sh modules >"$work/browser" 2>&1 </dev/null || true
+    (
+        rc=0
+        timeout -k 5 900 sh tests/browser/run.sh >"$work/browser" 2>&1 </dev/null || rc=$?
+        echo $rc >"$work/browser.rc"
+    ) &
+    beside=$!
+fi
 for script in tests/*.sh tests/cli/*.sh tests/spec/*.sh tests/calc/*.sh tests/kernels/*.sh; do
     name=${script#tests/} name=${name%.sh}
     case $name in run | check) continue ;; esac
@@ -192,6 +205,11 @@ for script in tests/wasm/*.mjs; do
     if command -v node >/dev/null; then run_lines "${script#tests/}" 300 node "$script"
     else echo "skip ${script#tests/}: node is not there" >"$work/log"; report "${script#tests/}" 0 0 1 "$work/log"; fi
 done
+
+if [ -n "$beside" ]; then
+    wait "$beside" || true
+    count_lines browser "$(cat "$work/browser.rc")" "$work/browser"
+fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -86,7 +86,7 @@ const struct experiment experiments[] = {
     {"reserve", 1, 30, "what the driver keeps of the card", once, measure_reserve},
     {"malloc", 1, 30, "what cudaMalloc rounds a size to, and how long it takes", malloc_runs, measure_malloc},
     {"bandwidth", 1, 60, "copy, read and write rates of device memory", once, measure_bandwidth},
-    {"matmul", 1, 60, "rates of matrix products by type", matmul_runs, measure_matmul},
+    {"matmul", 1, 60, "rates of matrix products by type, ours and cuBLAS's own", matmul_runs, measure_matmul},
     {"attention", 1, 60, "memory and time of attention, with its matrices and by tiles", attention_runs, measure_attention},
     {"step", 1, 120, "a training step: memory by category at the peak, and its time", step_runs, measure_step},
     {"accumulation", 1, 60, "that gradient accumulation changes nothing in memory", accumulation_runs, measure_step},

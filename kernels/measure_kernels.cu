@@ -1,9 +1,12 @@
 // Single operations on the GPU: rates of matrix products, memory and time of attention.
+#include <cublas_v2.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/cuda_ops.h"
 #include "kernels/measure.cuh"
+
+static const uint64_t workspace_bytes = (uint64_t)32 << 20;
 
 // Operations with a workspace, and a run of which only the pool is used, whose out-of-memory jump lands in `full`.
 struct bench {
@@ -16,11 +19,10 @@ struct bench {
 
 static void bench_open(struct bench *b)
 {
-    const uint64_t bytes = (uint64_t)32 << 20;
     memset(b, 0, sizeof *b);
     b->allocator = caching_new(cuda_device_memory());
-    b->workspace = b->allocator ? caching_malloc(b->allocator, bytes) : NULL;
-    b->ops = b->workspace ? cuda_ops_new(caching_address(b->workspace), bytes) : NULL;
+    b->workspace = b->allocator ? caching_malloc(b->allocator, workspace_bytes) : NULL;
+    b->ops = b->workspace ? cuda_ops_new(caching_address(b->workspace), workspace_bytes) : NULL;
     if (!b->ops) {
         fputs("vramprobe: error: no memory for a workspace of 32 MiB\n", stderr);
         exit(1);
@@ -71,6 +73,30 @@ static void put_samples(struct json *values, const char *key, const char *unit, 
     json_set(values, key, record_samples(unit, samples, REPEATS));
 }
 
+static cudaDataType_t blas_type(enum dtype type)
+{
+    return type == DTYPE_F32 ? CUDA_R_32F : type == DTYPE_F16 ? CUDA_R_16F : CUDA_R_16BF;
+}
+
+// The same product by cuBLAS's own call with its own choice of algorithm: what ours is compared with. Workspace as ours.
+static void time_cublas(struct bench *b, const struct matmul_shape *s, enum dtype type, tensor *out, const tensor *x,
+                        const tensor *w, double seconds[REPEATS])
+{
+    const float one = 1, zero = 0;
+    int m = (int)s->m, n = (int)s->n, k = (int)s->k;
+    cublasComputeType_t compute = type == DTYPE_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    cudaDataType_t t = blas_type(type);
+    cublasHandle_t blas;
+    CUBLAS_CHECK(cublasCreate(&blas));
+    CUBLAS_CHECK(cublasSetWorkspace(blas, caching_address(b->workspace), workspace_bytes));
+    time_runs(seconds, [&] {
+        for (int i = 0; i < 10; i++)
+            CUBLAS_CHECK(cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, w->data, t, k, x->data, t, k, &zero,
+                                      out->data, t, n, compute, CUBLAS_GEMM_DEFAULT));
+    });
+    CUBLAS_CHECK(cublasDestroy(blas));
+}
+
 const char *measure_matmul(const struct settings *s, struct nvml *, struct json *values, char message[256])
 {
     struct matmul_shape shape = {settings_int(s, "m", 8192), settings_int(s, "n", 8192), settings_int(s, "k", 8192),
@@ -93,6 +119,9 @@ const char *measure_matmul(const struct settings *s, struct nvml *, struct json 
     });
     rates(flops, seconds, 10.0 * 2.0 * (double)shape.m * (double)shape.n * (double)shape.k);
     put_samples(values, "matmul_rate", "FLOP/s", flops);
+    time_cublas(&b, &shape, type, out, x, w, seconds);
+    rates(flops, seconds, 10.0 * 2.0 * (double)shape.m * (double)shape.n * (double)shape.k);
+    put_samples(values, "cublas_rate", "FLOP/s", flops);
     bench_close(&b);
     return "ok";
 }

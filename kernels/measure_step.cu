@@ -210,41 +210,18 @@ const char *measure_step(const struct settings *s, struct nvml *nvml, struct jso
     return out;
 }
 
-static bool trains(struct gpt_config c, int64_t batch_size)
+static enum gpt_status train_two_steps(struct run *r, const struct gpt_config *c)
 {
-    struct run r;
-    memset(&r, 0, sizeof r);
-    c.batch_size = batch_size;
-    bool good = run_open(&r, &c) == GPT_OK;
-    for (int i = 0; good && i < 2; i++)
-        good = gpt_train_step(&r.g, run_batch, &r, NULL) == GPT_OK;
-    run_close(&r);
-    return good;
+    enum gpt_status status = run_open(r, c);
+    for (int i = 0; status == GPT_OK && i < 2; i++)
+        status = gpt_train_step(&r->g, run_batch, r, NULL);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return status;
 }
 
-// Doubled until it fails, then halved between.
-static int64_t search(const struct gpt_config *c, int64_t *tries)
-{
-    int64_t good = 0, bad = 0;
-    for (int64_t size = 1; !bad && size <= 4096; size *= 2, ++*tries) {
-        if (trains(*c, size))
-            good = size;
-        else
-            bad = size;
-    }
-    while (bad && bad - good > 1) {
-        int64_t middle = (good + bad) / 2;
-        ++*tries;
-        if (trains(*c, middle))
-            good = middle;
-        else
-            bad = middle;
-    }
-    return good;
-}
-
-// A ballast takes what a card of cap_mib would not have, this process's context counted in.
-const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struct json *values, char message[256])
+// One batch size, given as try, beside a ballast that takes what a card of cap_mib would not have; this process's context
+// counts as that card's.
+static const char *try_batch(const struct settings *s, struct nvml *nvml, struct json *values, char message[256])
 {
     struct gpt_config c;
     const char *wrong = settings_gpt(s, &c), *method = "";
@@ -260,13 +237,67 @@ const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struc
     void *weight = NULL;
     if (ballast > 0)
         CUDA_CHECK(cudaMalloc(&weight, (size_t)ballast));
-    int64_t tries = 0, best = search(&c, &tries);
-    if (weight)
-        CUDA_CHECK(cudaFree(weight));
-    json_set(values, "max_batch_size", record_reading("count", (double)best));
-    json_set(values, "tries", record_reading("count", (double)tries));
     put_bytes(values, "cap_bytes", cap);
     put_bytes(values, "ballast_bytes", ballast);
     put_bytes(values, "context_bytes", context);
+    struct run r;
+    memset(&r, 0, sizeof r);
+    c.batch_size = settings_int(s, "try", 1);
+    enum gpt_status status = train_two_steps(&r, &c);
+    const char *out = status == GPT_OK ? "ok" : status == GPT_OUT_OF_MEMORY ? no_room(&r, message) : "failed";
+    run_close(&r);
+    CUDA_CHECK(cudaFree(weight));
+    return out;
+}
+
+// A search for the largest batch size that trains. Each try is a process of its own: where memory is nearly full a library
+// may fail instead of saying that there is no room, and that too is no.
+struct search {
+    const struct settings *settings;
+    struct json *values;  // of the largest that trained
+    int64_t good, bad, tries;
+};
+
+// False when no try can be made here at all; message says why.
+static bool try_size(struct search *search, int64_t size, char message[256])
+{
+    struct settings s = *search->settings;
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)size);
+    settings_put(&s, "try", text);
+    struct json *r = runs_child("max_batch", &s);
+    const char *status = json_text(json_get(r, "status"));
+    bool good = strcmp(status, "ok") == 0, skipped = strcmp(status, "skipped") == 0;
+    search->tries++;
+    *(good ? &search->good : &search->bad) = size;
+    if (skipped)
+        snprintf(message, 256, "%s", json_text(json_get(r, "message")));
+    for (const struct json *v = good ? json_get(r, "values")->first : NULL; v; v = v->next)
+        if (!json_get(search->values, v->key))
+            json_set(search->values, v->key, json_copy(v));
+    json_free(r);
+    return !skipped;
+}
+
+// Doubled until it fails, then halved between.
+const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struct json *values, char message[256])
+{
+    if (settings_int(s, "try", 0) > 0)
+        return try_batch(s, nvml, values, message);
+    struct gpt_config c;
+    const char *wrong = settings_gpt(s, &c);
+    if (wrong) {
+        snprintf(message, 256, "%s", wrong);
+        return "failed";
+    }
+    struct search search = {s, values, 0, 0, 0};
+    for (int64_t size = 1; !search.bad && size <= 4096; size *= 2)
+        if (!try_size(&search, size, message))
+            return "skipped";
+    while (search.bad - search.good > 1)
+        if (!try_size(&search, (search.good + search.bad) / 2, message))
+            return "skipped";
+    json_set(values, "max_batch_size", record_reading("count", (double)search.good));
+    json_set(values, "tries", record_reading("count", (double)search.tries));
     return "ok";
 }

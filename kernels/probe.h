@@ -76,6 +76,9 @@ int probe_write(const struct options *o, struct json *record);
 
 // runs.c: one run in this process, its result as JSON in a file; all runs that are asked for, a process each.
 int runs_one(const char *name, const char *text, const char *tokens, const char *path);
+// One more run of an experiment, in a process of its own, while another one is under way: its result, which the caller
+// frees. Whatever happens to that process, there is a result with a status.
+struct json *runs_child(const char *name, const struct settings *s);
 // Number of runs that are left; results go to `results` as far as they are there. o->words must be complete.
 int runs_all(const struct options *o, struct json *results);
 // Exit status of waitpid; -1 when the child took longer than limit_s and was ended.

@@ -1,7 +1,9 @@
 // The runs of a measurement: each in a process of its own, so that its memory is its own, and its result kept in a file,
 // so that a call that ends early is continued by the next.
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -88,13 +90,15 @@ static void run_text(char *out, size_t size, const struct options *o, const stru
     settings_write(&s, out, size);
 }
 
-static void run_one(const struct options *o, const struct experiment *e, const char *text, const char *path)
+// Runs `--one` in a process of its own and leaves a result at path, of a failure too.
+static void run_one(const struct experiment *e, const char *text, const char *tokens, const char *path)
 {
     char why[128];
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        execl("/proc/self/exe", "vramprobe", "--one", e->name, text, o->tokens ? o->tokens : "", path, (char *)NULL);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing stays on the GPU when who started it is ended
+        execl("/proc/self/exe", "vramprobe", "--one", e->name, text, tokens, path, (char *)NULL);
         _exit(127);
     }
     int status = child < 0 ? -1 : runs_wait(child, e->limit_s);
@@ -107,6 +111,24 @@ static void run_one(const struct options *o, const struct experiment *e, const c
     else
         snprintf(why, sizeof why, "ended with status %d", WEXITSTATUS(status));
     write_failure(e, text, path, why);
+}
+
+struct json *runs_child(const char *name, const struct settings *s)
+{
+    char path[] = "/tmp/vramprobe-XXXXXX", text[1024], error[200];
+    int file = mkstemp(path);
+    if (file >= 0)
+        close(file);
+    unlink(path);  // only the name is wanted, in whose place the result is put
+    settings_write(s, text, sizeof text);
+    run_one(experiment_find(name), text, s->tokens, path);
+    struct json *result = json_read_file(path, error, sizeof error);
+    unlink(path);
+    if (result)
+        return result;
+    result = record_result(name, "vramprobe", experiment_find(name)->protocol);
+    record_finish(result, "failed", error);
+    return result;
 }
 
 static bool wanted(const struct options *o, const char *name)
@@ -148,7 +170,7 @@ static bool run_once(const struct options *o, const struct experiment *e, const 
         return false;
     if (access(path, F_OK) != 0) {
         double at = since(begin);
-        run_one(o, e, text, path);
+        run_one(e, text, o->tokens ? o->tokens : "", path);
         show(e, text, path, since(begin) - at);
     }
     struct json *r = json_read_file(path, error, sizeof error);

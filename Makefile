@@ -22,7 +22,7 @@ ALL_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $($(MODE)_FLAGS) $(PC_CFLAGS) $(C
 GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lz -lm -ldl
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
-GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c))
+GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c gen/*/*/*.c))
 CLI := $(wildcard calc/cli/*.c)
 LUA := $(wildcard calc/lua/*.c)
 WASM := $(wildcard calc/wasm/*.c)

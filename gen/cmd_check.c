@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "gen/cmd.h"
-#include "gen/site/check.h"
+#include "gen/site/check/check.h"
 
 struct options {
     const char *strict;

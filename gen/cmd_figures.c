@@ -4,9 +4,9 @@
 
 #include "gen/cmd.h"
 #include "gen/cmd_site.h"
-#include "gen/site/figures.h"
-#include "gen/site/figures_lib.h"
-#include "gen/site/load.h"
+#include "gen/site/figures/figures.h"
+#include "gen/site/figures/figures_lib.h"
+#include "gen/site/plan/load.h"
 #include "gen/text/escape.h"
 
 struct options {

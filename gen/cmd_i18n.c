@@ -3,9 +3,9 @@
 
 #include "gen/cmd.h"
 #include "gen/cmd_site.h"
-#include "gen/site/load.h"
-#include "gen/site/parity.h"
-#include "gen/site/staleness.h"
+#include "gen/site/plan/load.h"
+#include "gen/site/page/parity.h"
+#include "gen/site/page/staleness.h"
 #include "gen/text/escape.h"
 
 struct options {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "gen/cmd.h"
-#include "gen/site/build.h"
-#include "gen/site/load.h"
+#include "gen/site/build/build.h"
+#include "gen/site/plan/load.h"
 
 static str path_of(const char *s)
 {

@@ -15,9 +15,9 @@
 #include "gen/base/fs.h"
 #include "gen/cmd.h"
 #include "gen/serve_http.h"
-#include "gen/site/build.h"
-#include "gen/site/links.h"
-#include "gen/site/settings.h"
+#include "gen/site/build/build.h"
+#include "gen/site/plan/links.h"
+#include "gen/site/plan/settings.h"
 #include "gen/watch.h"
 
 enum { QUIET_MS = 3, PATIENCE_MS = 40, HEARTBEAT_MS = 15000, DEFAULT_PORT = 8000 };

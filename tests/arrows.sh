@@ -8,8 +8,15 @@ allowed() {
     case $1 in
     gen/base/*) echo 'gen/base/*' ;;
     gen/text/*) echo 'gen/base/*|gen/text/*' ;;
-    gen/site/figures*|gen/site/sandbox_vram*) echo 'gen/base/*|gen/text/*|gen/site/*|calc/vram.h|calc/vram_lua.h' ;;
-    gen/site/*) echo 'gen/base/*|gen/text/*|gen/site/*' ;;
+    gen/site/plan/*) echo 'gen/base/*|gen/text/*|gen/site/plan/*' ;;
+    gen/site/sandbox/*) echo 'gen/base/*|gen/text/*|gen/site/sandbox/*' ;;
+    gen/site/view/*) echo 'gen/base/*|gen/text/*|gen/site/plan/*|gen/site/sandbox/*|gen/site/view/*' ;;
+    gen/site/figures/*)
+        echo 'gen/base/*|gen/text/*|gen/site/plan/*|gen/site/sandbox/*|gen/site/view/*|gen/site/figures/*|calc/vram.h|calc/vram_lua.h' ;;
+    gen/site/page/*)
+        echo 'gen/base/*|gen/text/*|gen/site/plan/*|gen/site/sandbox/*|gen/site/view/*|gen/site/figures/*|gen/site/page/*' ;;
+    gen/site/check/*) echo 'gen/base/*|gen/text/*|gen/site/plan/*|gen/site/check/*' ;;
+    gen/site/build/*) echo 'gen/base/*|gen/text/*|gen/site/*' ;;
     gen/*) echo 'gen/*' ;;
     calc/cli/*) echo 'calc/cli/*|calc/vram.h|calc/model/fields.def' ;;
     calc/lua/*|calc/vram_lua.h) echo 'calc/lua/*|calc/vram.h|calc/vram_lua.h|calc/model/fields.def' ;;
@@ -44,7 +51,7 @@ say() {
     echo "not ok $1: $2"
 }
 
-for file in gen/*.[ch] gen/*/*.[ch] calc/*.[ch] calc/*/*.[ch] kernels/*.[ch] kernels/*.cu kernels/*.cuh; do
+for file in gen/*.[ch] gen/*/*.[ch] gen/*/*/*.[ch] calc/*.[ch] calc/*/*.[ch] kernels/*.[ch] kernels/*.cu kernels/*.cuh; do
     [ -f "$file" ] || continue
     good=1
     for header in $(sed -n 's/^# *include *"\([^"]*\)".*/\1/p' "$file"); do
@@ -70,7 +77,7 @@ for file in gen/*.[ch] gen/*/*.[ch] calc/*.[ch] calc/*/*.[ch] kernels/*.[ch] ker
 done
 
 # Only the Markdown renderer's files know cmark-gfm.
-for file in $(grep -lE '#include <cmark' gen/*.c gen/*/*.[ch] 2>/dev/null); do
+for file in $(grep -lE '#include <cmark' gen/*.c gen/*/*.[ch] gen/*/*/*.[ch] 2>/dev/null); do
     case $file in
     gen/text/markdown*) echo "ok $file knows cmark-gfm" ;;
     *) say "$file" "only gen/text/markdown* may know cmark-gfm" ;;

@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-#include "gen/site/figures.h"
-#include "gen/site/view.h"
+#include "gen/site/figures/figures.h"
+#include "gen/site/view/view.h"
 
 struct fixture {
     char dir[64];

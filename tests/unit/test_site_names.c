@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "gen/site/links.h"
-#include "gen/site/names.h"
-#include "gen/site/settings.h"
+#include "gen/site/plan/links.h"
+#include "gen/site/plan/names.h"
+#include "gen/site/plan/settings.h"
 
 static const str paths[] = {
     {"de/guide/a.md", 13}, {"docs/en/b.md", 12}, {"docs/fr/b.md", 12}, {"docs/fr/only.md", 15}, {"en/guide/a.md", 13},

@@ -4,7 +4,7 @@
 #include <lua.h>
 #include <time.h>
 
-#include "gen/site/sandbox.h"
+#include "gen/site/sandbox/sandbox.h"
 
 static double seconds(void)
 {

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "gen/site/view.h"
+#include "gen/site/view/view.h"
 
 #define LANGUAGES 3
 

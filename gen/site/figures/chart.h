@@ -1,0 +1,52 @@
+// Charts of a page: what a cell's table asks for, and the drawing of it as SVG in the page's language.
+#ifndef GEN_SITE_CHART_H
+#define GEN_SITE_CHART_H
+
+#include "gen/site/figures/figures_lib.h"
+
+enum { CHART_COLUMNS = 4, CHART_ROWS = 32, CHART_POINTS = 400, CHART_MARKS = 16, CHART_WIDTH = 360 };
+
+struct chart_row {
+    str label, class;                      // the class is a category's: "logits"
+    double x;                              // where a row is a place on the axis
+    struct figure *value[CHART_COLUMNS];   // NULL where the table has none
+};
+
+struct chart {
+    const struct language *language;
+    str title, row_title, x_title;
+    str columns[CHART_COLUMNS]; size_t column_count;
+    struct chart_row rows[CHART_ROWS]; size_t row_count;
+    struct figure *limit; str limit_label;
+    double band;                           // tolerance, as a fraction
+    double points[CHART_POINTS]; size_t point_count;   // bytes over time
+    double marks[CHART_MARKS]; size_t mark_count;      // indices of points
+};
+
+// A value axis: `size` units of the drawing for 0..max bytes, with a tick each step.
+struct chart_axis {
+    double max, step, size;
+    enum byte_unit unit;
+};
+
+// Each draws into out, in units of which a chart is CHART_WIDTH wide, and returns the height.
+double chart_stack(const struct chart *c, buf *out);
+double chart_pairs(const struct chart *c, buf *out);
+double chart_lines(const struct chart *c, buf *out);
+double chart_time(const struct chart *c, buf *out);
+double chart_scatter(const struct chart *c, buf *out);
+
+// Bytes of a row's column; 0 where there is none or it is not measured yet.
+double chart_value(const struct chart_row *row, size_t column);
+bool chart_has(const struct chart_row *row, size_t column);
+struct chart_axis chart_axis(double largest, double size);
+void chart_bytes(const struct chart *c, double bytes, enum byte_unit u, int decimals, buf *out);
+// anchor: "start", "middle" or "end".
+void chart_text(buf *out, double x, double y, const char *anchor, str text);
+void chart_line(buf *out, const char *class, double x1, double y1, double x2, double y2);
+// Ticks below a horizontal axis at y, above which lines of height `up` stand.
+void chart_axis_x(const struct chart *c, const struct chart_axis *a, double x, double y, double up, buf *out);
+// Ticks left of x, whose zero is at y, with lines of `width` to the right.
+void chart_axis_y(const struct chart *c, const struct chart_axis *a, double x, double y, double width, buf *out);
+
+#endif

@@ -1,0 +1,81 @@
+// What the drawings share: values of figures, axes with round ticks, texts and lines of SVG.
+#include <math.h>
+
+#include "gen/site/figures/chart.h"
+#include "gen/text/escape.h"
+
+bool chart_has(const struct chart_row *row, size_t column)
+{
+    return row->value[column] && !row->value[column]->missing;
+}
+
+double chart_value(const struct chart_row *row, size_t column)
+{
+    double scale = 1;
+    if (!chart_has(row, column))
+        return 0;
+    figure_is_bytes(row->value[column]->unit, &scale);
+    return fmax(0, row->value[column]->value * scale);
+}
+
+// The smallest of 1, 2 and 5 times a power of ten that is not less than v.
+static double round_step(double v)
+{
+    double power = pow(10, floor(log10(v)));
+    return v <= power ? power : v <= 2 * power ? 2 * power : v <= 5 * power ? 5 * power : 10 * power;
+}
+
+struct chart_axis chart_axis(double largest, double size)
+{
+    enum byte_unit unit = largest >= 2 * byte_unit_size(UNIT_GiB) ? UNIT_GiB : UNIT_MiB;
+    double scale = byte_unit_size(unit), step = round_step(fmax(largest / scale, 1) / 5) * scale;
+    return (struct chart_axis){.max = fmax(ceil(largest * 1.02 / step), 1) * step, .step = step, .size = size, .unit = unit};
+}
+
+void chart_bytes(const struct chart *c, double bytes, enum byte_unit u, int decimals, buf *out)
+{
+    locale_bytes(c->language->locale, bytes, u, decimals, out);
+}
+
+void chart_text(buf *out, double x, double y, const char *anchor, str text)
+{
+    buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    escape_text(out, text);
+    buf_lit(out, "</text>\n");
+}
+
+void chart_line(buf *out, const char *class, double x1, double y1, double x2, double y2)
+{
+    buf_printf(out, "<path class=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", class, x1, y1, x2, y2);
+}
+
+static void tick_text(const struct chart *c, const struct chart_axis *a, double v, buf *text)
+{
+    buf_clear(text);
+    chart_bytes(c, v, a->unit, a->step < byte_unit_size(a->unit) ? 1 : 0, text);
+}
+
+void chart_axis_x(const struct chart *c, const struct chart_axis *a, double x, double y, double up, buf *out)
+{
+    buf text = BUF_INIT;
+    for (int i = 0; i * a->step <= a->max * 1.001; i++) {
+        double at = x + i * a->step / a->max * a->size;
+        bool last = (i + 1) * a->step > a->max * 1.001;
+        tick_text(c, a, i * a->step, &text);
+        chart_line(out, "grid", at, y - up, at, y);
+        chart_text(out, at, y + 13, i == 0 ? "start" : last ? "end" : "middle", buf_view(&text));
+    }
+    buf_free(&text);
+}
+
+void chart_axis_y(const struct chart *c, const struct chart_axis *a, double x, double y, double width, buf *out)
+{
+    buf text = BUF_INIT;
+    for (int i = 0; i * a->step <= a->max * 1.001; i++) {
+        double at = y - i * a->step / a->max * a->size;
+        tick_text(c, a, i * a->step, &text);
+        chart_line(out, "grid", x, at, x + width, at);
+        chart_text(out, x - 4, at + 4, "end", buf_view(&text));
+    }
+    buf_free(&text);
+}

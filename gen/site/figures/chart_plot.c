@@ -1,0 +1,190 @@
+// Charts in a plane: lines over a number, memory over a step, predicted against measured.
+#include <math.h>
+
+#include "gen/site/figures/chart.h"
+
+enum { LEFT = 52, TOP = 16, RIGHT = 8, HEIGHT = 190, WIDTH = CHART_WIDTH - LEFT - RIGHT, BASE = TOP + HEIGHT };
+
+static double limit_of(const struct chart *c)
+{
+    double scale = 1;
+    if (!c->limit || c->limit->missing)
+        return 0;
+    figure_is_bytes(c->limit->unit, &scale);
+    return c->limit->value * scale;
+}
+
+static double y_of(const struct chart_axis *a, double v)
+{
+    return BASE - v / a->max * a->size;
+}
+
+static double largest_value(const struct chart *c)
+{
+    double largest = limit_of(c);
+    for (size_t i = 0; i < c->row_count; i++)
+        for (size_t k = 0; k < c->column_count; k++)
+            largest = fmax(largest, chart_value(&c->rows[i], k));
+    for (size_t i = 0; i < c->point_count; i++)
+        largest = fmax(largest, c->points[i]);
+    return largest;
+}
+
+static void put_limit(const struct chart *c, const struct chart_axis *a, buf *out)
+{
+    double limit = limit_of(c);
+    if (limit <= 0)
+        return;
+    chart_line(out, "limit", LEFT, y_of(a, limit), LEFT + WIDTH, y_of(a, limit));
+    buf text = BUF_INIT;
+    buf_printf(&text, "%.*s: ", STR_ARG(c->limit_label));
+    chart_bytes(c, limit, UNIT_MiB, 0, &text);
+    chart_text(out, LEFT + WIDTH, y_of(a, limit) + 13, "end", buf_view(&text));
+    buf_free(&text);
+}
+
+// Left and right of the whole: the name of the horizontal axis.
+static double put_x_title(const struct chart *c, double y, buf *out)
+{
+    if (!c->x_title.len)
+        return y;
+    chart_text(out, LEFT + WIDTH / 2.0, y + 12, "middle", c->x_title);
+    return y + 16;
+}
+
+// ---- lines -------------------------------------------------------------------------------------
+
+static double x_of(const struct chart *c, double x)
+{
+    double most = c->rows[0].x;
+    for (size_t i = 1; i < c->row_count; i++)
+        most = fmax(most, c->rows[i].x);
+    return LEFT + (most > 0 ? x / most : 0) * (WIDTH - 8);
+}
+
+// A square for the first line, a circle for the others; dashes tell the lines apart too.
+static void put_mark(size_t series, double x, double y, buf *out)
+{
+    if (series == 0)
+        buf_printf(out, "<rect class=\"mark\" x=\"%.1f\" y=\"%.1f\" width=\"6\" height=\"6\"/>\n", x - 3, y - 3);
+    else
+        buf_printf(out, "<circle class=\"mark s%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", series, x, y);
+}
+
+static void put_series(const struct chart *c, size_t k, const struct chart_axis *a, buf *out)
+{
+    char step = 'M';
+    buf_printf(out, "<path class=\"line s%zu\" d=\"", k);
+    for (size_t i = 0; i < c->row_count; i++) {
+        if (!chart_has(&c->rows[i], k))
+            continue;
+        buf_printf(out, "%c%.1f %.1f", step, x_of(c, c->rows[i].x), y_of(a, chart_value(&c->rows[i], k)));
+        step = 'L';
+    }
+    buf_lit(out, "\"/>\n");
+    for (size_t i = 0; i < c->row_count; i++)
+        if (chart_has(&c->rows[i], k))
+            put_mark(k, x_of(c, c->rows[i].x), y_of(a, chart_value(&c->rows[i], k)), out);
+}
+
+// The lines' names, each after a piece of its line.
+static double put_legend(const struct chart *c, double y, buf *out)
+{
+    for (size_t k = 0; k < c->column_count; k++, y += 16) {
+        buf_printf(out, "<path class=\"line s%zu\" d=\"M%d %.1fh24\"/>\n", k, LEFT, y + 8);
+        put_mark(k, LEFT + 12, y + 8, out);
+        chart_text(out, LEFT + 31, y + 12, "start", c->columns[k]);
+    }
+    return y;
+}
+
+double chart_lines(const struct chart *c, buf *out)
+{
+    struct chart_axis a = chart_axis(largest_value(c), HEIGHT);
+    double last = -100;
+    chart_axis_y(c, &a, LEFT, BASE, WIDTH, out);
+    for (size_t i = 0; i < c->row_count; i++) {
+        double x = x_of(c, c->rows[i].x);
+        if (x - last < 16)
+            continue;
+        chart_text(out, x, BASE + 14, "middle", c->rows[i].label);
+        last = x;
+    }
+    for (size_t k = 0; k < c->column_count; k++)
+        put_series(c, k, &a, out);
+    put_limit(c, &a, out);
+    return put_legend(c, put_x_title(c, BASE + 16, out) + 4, out) + 4;
+}
+
+// ---- time --------------------------------------------------------------------------------------
+
+static double time_x(const struct chart *c, double index)
+{
+    return LEFT + index / fmax(1, (double)c->point_count - 1) * WIDTH;
+}
+
+// "6.2 GiB" beside the highest point.
+static void put_peak(const struct chart *c, const struct chart_axis *a, buf *out)
+{
+    buf text = BUF_INIT;
+    size_t at = 0;
+    for (size_t i = 1; i < c->point_count; i++)
+        if (c->points[i] > c->points[at])
+            at = i;
+    double x = time_x(c, (double)at), y = y_of(a, c->points[at]);
+    buf_printf(&text, "%.*s: ", STR_ARG(c->columns[0]));
+    chart_bytes(c, c->points[at], a->unit, a->unit == UNIT_GiB ? 2 : 0, &text);
+    buf_printf(out, "<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", x, y);
+    chart_text(out, x, y - 7, x < LEFT + WIDTH / 3.0 ? "start" : x > LEFT + WIDTH / 1.5 ? "end" : "middle", buf_view(&text));
+    buf_free(&text);
+}
+
+double chart_time(const struct chart *c, buf *out)
+{
+    struct chart_axis a = chart_axis(largest_value(c) * 1.08, HEIGHT);
+    chart_axis_y(c, &a, LEFT, BASE, WIDTH, out);
+    buf_printf(out, "<path class=\"area\" d=\"M%d %d", LEFT, BASE);
+    for (size_t i = 0; i < c->point_count; i++)
+        buf_printf(out, "L%.1f %.1f", time_x(c, (double)i), y_of(&a, c->points[i]));
+    buf_printf(out, "V%dZ\"/>\n", BASE);
+    for (size_t i = 0; i < c->mark_count; i++)
+        chart_line(out, "step", time_x(c, c->marks[i]), BASE - HEIGHT, time_x(c, c->marks[i]), BASE + 4);
+    put_limit(c, &a, out);
+    if (c->point_count)
+        put_peak(c, &a, out);
+    return put_x_title(c, BASE + 2, out) + 4;
+}
+
+// ---- scatter -----------------------------------------------------------------------------------
+
+static void put_band(const struct chart *c, buf *out)
+{
+    double up = HEIGHT / (1 + c->band), right = WIDTH / (1 + c->band);
+    if (c->band > 0)
+        buf_printf(out, "<path class=\"band\" d=\"M%d %dL%.1f %dH%dV%.1fZ\"/>\n", LEFT, BASE, LEFT + right, TOP, LEFT + WIDTH,
+                   BASE - up);
+    chart_line(out, "diagonal", LEFT, BASE, LEFT + WIDTH, TOP);
+}
+
+double chart_scatter(const struct chart *c, buf *out)
+{
+    struct chart_axis a = chart_axis(largest_value(c), HEIGHT), across = a;
+    buf number = BUF_INIT;
+    across.size = WIDTH;
+    put_band(c, out);
+    chart_axis_y(c, &a, LEFT, BASE, 0, out);
+    chart_axis_x(c, &across, LEFT, BASE, 0, out);
+    for (size_t i = 0; i < c->row_count; i++) {
+        if (!chart_has(&c->rows[i], 0) || !chart_has(&c->rows[i], 1))
+            continue;
+        double x = LEFT + chart_value(&c->rows[i], 0) / a.max * WIDTH, y = y_of(&a, chart_value(&c->rows[i], 1));
+        buf_clear(&number);
+        locale_integer(c->language->locale, (int64_t)i + 1, &number);
+        buf_printf(out, "<circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", x, y);
+        chart_text(out, x + 5, y + 10, "start", buf_view(&number));
+    }
+    buf_free(&number);
+    chart_text(out, 0, 10, "start", c->columns[1]);
+    chart_text(out, CHART_WIDTH, BASE + 28, "end", c->columns[0]);
+    return BASE + 34;
+}

@@ -1,0 +1,290 @@
+// records() and gpus() in a cell: the records of measurements with their results, and the GPUs that they are of.
+#include <math.h>
+#include <string.h>
+
+#include "gen/site/figures/figures_record.h"
+#include "gen/site/plan/links.h"
+#include "gen/site/plan/nav.h"
+#include "gen/text/escape.h"
+
+static void put_word(const struct language *l, const char *key, buf *out)
+{
+    buf words = BUF_INIT;
+    if (!catalog_format(l->catalog, str_c(key), NULL, 0, &words, NULL))
+        buf_printf(&words, "%s", key);
+    escape_text(out, buf_view(&words));
+    buf_free(&words);
+}
+
+static void put_head_cell(const struct language *l, const char *key, const char *attributes, buf *out)
+{
+    buf_printf(out, "<th scope=\"col\"%s>", attributes);
+    put_word(l, key, out);
+    buf_lit(out, "</th>");
+}
+
+// ---- values ------------------------------------------------------------------------------------
+
+// Units of the schema as they are read: how many of them one of ours is.
+// SRC: kernels/vramprobe.schema.json, value.unit
+static const struct { const char *unit, *shown; double scale; } units[] = {
+    {"B/s", "GB/s", 1e9}, {"FLOP/s", "TFLOP/s", 1e12}, {"s", "ms", 1e-3}, {"tokens/s", "tokens/s", 1}, {"count", "", 1}, {"ratio", "", 1},
+};
+
+static void put_number(const struct locale *l, double v, const char *unit, buf *out)
+{
+    if (strcmp(unit, "B") == 0) {
+        bool small = fabs(v) < byte_unit_size(UNIT_MiB);
+        locale_bytes(l, v, small ? UNIT_B : UNIT_MiB, small ? 0 : 1, out);
+        return;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(unit, units[i].unit) != 0)
+            continue;
+        double shown = v / units[i].scale;
+        locale_number(l, shown, shown == floor(shown) ? 0 : fabs(shown) < 1 ? 4 : 2, out);
+        if (*units[i].shown)
+            buf_printf(out, "\xc2\xa0%s", units[i].shown);
+        return;
+    }
+}
+
+static void put_value(const struct language *l, const char *name, const json_t *value, buf *out)
+{
+    const json_t *v = json_object_get(value, "value");
+    buf text = BUF_INIT;
+    buf_lit(out, "<code>");
+    escape_text(out, str_c(name));
+    buf_lit(out, "</code> ");
+    if (json_is_number(v)) {
+        put_number(l->locale, json_number_value(v), record_text(value, "unit"), &text);
+        buf_printf(out, "<data class=\"fig measured\" value=\"%.15g\">", json_number_value(v));
+        escape_text(out, buf_view(&text));
+        buf_lit(out, "</data>");
+    } else {
+        escape_text(out, str_c(record_text(value, "value")));
+    }
+    buf_free(&text);
+}
+
+// "n=1024 dtype=float16", as the record has it.
+static void put_config(json_t *config, buf *out)
+{
+    const char *key, *before = "";
+    json_t *v;
+    json_object_foreach(config, key, v) {
+        escape_text(out, str_c(before));
+        escape_text(out, str_c(key));
+        buf_char(out, '=');
+        if (json_is_string(v))
+            escape_text(out, str_c(json_string_value(v)));
+        else if (json_is_boolean(v))
+            buf_str(out, json_is_true(v) ? STR("true") : STR("false"));
+        else
+            buf_printf(out, "%.15g", json_number_value(v));
+        before = " ";
+    }
+}
+
+// ---- a record ----------------------------------------------------------------------------------
+
+static void put_outcome(const struct language *l, json_t *result, buf *out)
+{
+    const char *status = record_text(result, "status"), *name, *before = "";
+    json_t *value;
+    if (strcmp(status, "ok") != 0) {
+        buf key = BUF_INIT;
+        buf_printf(&key, "records.status.%s", status);
+        put_word(l, key.ptr, out);
+        buf_free(&key);
+        return;
+    }
+    json_object_foreach(json_object_get(result, "values"), name, value) {
+        buf_printf(out, "%s", before);
+        put_value(l, name, value, out);
+        before = "; ";
+    }
+}
+
+static void put_result(const struct language *l, json_t *result, buf *out)
+{
+    buf_lit(out, "<tr><th scope=\"row\">");
+    escape_text(out, str_c(record_text(result, "experiment")));
+    buf_lit(out, "</th><td>");
+    escape_text(out, str_c(record_text(result, "engine")));
+    buf_lit(out, "</td><td>");
+    put_config(json_object_get(result, "config"), out);
+    buf_lit(out, "</td><td>");
+    put_outcome(l, result, out);
+    buf_lit(out, "</td></tr>\n");
+}
+
+static void put_origin(const struct language *l, const char *key, const char *text, buf *out)
+{
+    if (!*text)
+        return;
+    put_word(l, key, out);
+    buf_lit(out, " ");
+    escape_text(out, str_c(text));
+    buf_lit(out, "; ");
+}
+
+static void put_record(const struct language *l, const struct record *r, buf *out)
+{
+    json_t *software = json_object_get(r->root, "software"), *tool = json_object_get(r->root, "tool"), *result;
+    size_t i;
+    buf_lit(out, "<p>");
+    put_origin(l, "records.driver", record_text(software, "driver"), out);
+    put_origin(l, "records.torch", record_text(software, "torch"), out);
+    put_origin(l, record_text(tool, "name"), record_text(tool, "version"), out);
+    buf_printf(out, "<time datetime=\"%.*s\">%.10s</time>; <code>", STR_ARG(r->created), r->created.ptr);
+    escape_text(out, r->id);
+    buf_lit(out, "</code></p>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
+    escape_attribute(out, r->id);
+    buf_lit(out, "\"><table>\n<thead><tr>");
+    put_head_cell(l, "records.experiment", "", out);
+    put_head_cell(l, "records.engine", "", out);
+    put_head_cell(l, "records.config", "", out);
+    put_head_cell(l, "records.result", "", out);
+    buf_lit(out, "</tr></thead>\n<tbody>\n");
+    json_array_foreach(json_object_get(r->root, "results"), i, result)
+        put_result(l, result, out);
+    buf_lit(out, "</tbody></table></div>\n");
+}
+
+// One section for each kind of GPU, in order of its newest record; only that of slug, if there is one.
+static void put_devices(const struct language *l, const struct record_list *list, str slug, buf *out)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct record *first = &list->items[i];
+        if (measurements_seen(list, i) || (slug.len && !str_eq(first->slug, slug)))
+            continue;
+        buf_lit(out, "<section>\n");
+        if (!slug.len) {
+            buf_lit(out, "<h2>");
+            escape_text(out, first->device);
+            buf_lit(out, "</h2>\n");
+        }
+        for (size_t k = i; k < list->count; k++)
+            if (str_eq(first->slug, list->items[k].slug))
+                put_record(l, &list->items[k], out);
+        buf_lit(out, "</section>\n");
+    }
+}
+
+// ---- the list of GPUs --------------------------------------------------------------------------
+
+// The document that stands for a kind of GPU, or NULL.
+static const struct document *document_for(const struct site *site, str device)
+{
+    for (size_t i = 0; i < site->document_count; i++)
+        if (str_eq(site->documents[i]->source->subject, device))
+            return site->documents[i];
+    return NULL;
+}
+
+static void put_device_name(struct figures *f, str device, buf *out)
+{
+    const struct document *doc = document_for(f->site, device);
+    str url = doc ? nav_url(f->site, doc, f->page->language, &f->arena) : STR_NONE;
+    buf link = BUF_INIT;
+    if (url.len) {
+        buf_lit(out, "<a href=\"");
+        link_relative(f->page->url, url, &link);
+        escape_attribute(out, buf_view(&link));
+        buf_lit(out, "\">");
+    }
+    escape_text(out, device);
+    if (url.len)
+        buf_lit(out, "</a>");
+    buf_free(&link);
+}
+
+// A kind of GPU, whose newest record is items[i]: its page, its memory, how many results its records have, the day of the newest.
+static void put_device(struct figures *f, const struct record_list *list, size_t i, buf *out)
+{
+    size_t results = 0;
+    const struct locale *l = f->page->language->locale;
+    const struct record *newest = &list->items[i];
+    for (size_t k = i; k < list->count; k++)
+        if (str_eq(newest->slug, list->items[k].slug))
+            results += json_array_size(json_object_get(list->items[k].root, "results"));
+    buf_lit(out, "<tr><th scope=\"row\">");
+    put_device_name(f, newest->device, out);
+    buf_lit(out, "</th><td class=\"right\">");
+    locale_bytes(l, json_number_value(json_object_get(json_object_get(newest->root, "device"), "memory_total_bytes")), UNIT_MiB,
+                 0, out);
+    buf_lit(out, "</td><td class=\"right\">");
+    locale_number(l, (double)results, 0, out);
+    buf_printf(out, "</td><td><time datetime=\"%.*s\">%.10s</time></td></tr>\n", STR_ARG(newest->created), newest->created.ptr);
+}
+
+static void put_device_table(struct figures *f, const struct record_list *list, buf *out)
+{
+    const struct language *l = f->page->language;
+    buf_lit(out, "<section>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
+    put_word(l, "records.gpus", out);
+    buf_lit(out, "\"><table>\n<thead><tr>");
+    put_head_cell(l, "records.gpu", "", out);
+    put_head_cell(l, "records.memory", " class=\"right\"", out);
+    put_head_cell(l, "records.results", " class=\"right\"", out);
+    put_head_cell(l, "records.newest", "", out);
+    buf_lit(out, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < list->count; i++)
+        if (!measurements_seen(list, i))
+            put_device(f, list, i, out);
+    buf_lit(out, "</tbody></table></div>\n</section>\n");
+}
+
+// ---- cells -------------------------------------------------------------------------------------
+
+static struct figures *cell_figures(lua_State *L, const char *name)
+{
+    struct figures *f = figures_of(L);
+    if (f->in_page_lua || !f->page)
+        luaL_error(L, "%s() belongs into a cell", name);
+    sandbox_charge(L, 2000);
+    return f;
+}
+
+// Leaves what put wrote; says that there is nothing if it wrote nothing.
+static int leave(lua_State *L, struct figures *f, buf *html)
+{
+    if (!html->len) {
+        buf_lit(html, "<section>\n<p><strong>");
+        put_word(f->page->language, "records.none", html);
+        buf_lit(html, "</strong></p>\n</section>\n");
+    }
+    str kept = arena_str(&f->arena, buf_view(html));
+    buf_free(html);
+    return chart_push(L, kept);
+}
+
+// records(): all of them, by GPU; records(gpu): those of one kind of GPU, by its name.
+static int list_records(lua_State *L)
+{
+    struct figures *f = cell_figures(L, "records");
+    buf html = BUF_INIT;
+    const struct record_list *list = records_of(L);
+    str gpu = str_c(luaL_optstring(L, 1, ""));
+    put_devices(f->page->language, list, gpu.len ? measurements_slug(gpu, &f->arena) : STR_NONE, &html);
+    return leave(L, f, &html);
+}
+
+static int list_gpus(lua_State *L)
+{
+    struct figures *f = cell_figures(L, "gpus");
+    buf html = BUF_INIT;
+    const struct record_list *list = records_of(L);
+    if (list->count)
+        put_device_table(f, list, &html);
+    return leave(L, f, &html);
+}
+
+void figures_open_list(lua_State *L)
+{
+    lua_pushcfunction(L, list_records);
+    lua_setfield(L, -2, "records");
+    lua_pushcfunction(L, list_gpus);
+    lua_setfield(L, -2, "gpus");
+}

@@ -1,0 +1,165 @@
+// The estimator in page.lua: `vram`, where the build has it, with results whose numbers are computed figures.
+#include <string.h>
+
+#include "gen/site/figures/figures_lib.h"
+
+#if __has_include("calc/vram_lua.h")
+#include "calc/vram_lua.h"
+#define HAVE_VRAM 1
+#else
+#define HAVE_VRAM 0
+#endif
+
+#if HAVE_VRAM
+
+#define RESULT_META "result of vram"
+
+// A result is the table that vram gave, with the source of its numbers, and whether all of them are bytes.
+static void push_result(lua_State *L, int table, int source, bool all_bytes)
+{
+    table = lua_absindex(L, table);
+    source = lua_absindex(L, source);
+    lua_newuserdatauv(L, 0, 3);
+    lua_pushvalue(L, table);
+    lua_setiuservalue(L, -2, 1);
+    lua_pushvalue(L, source);
+    lua_setiuservalue(L, -2, 2);
+    lua_pushboolean(L, all_bytes);
+    lua_setiuservalue(L, -2, 3);
+    luaL_setmetatable(L, RESULT_META);
+}
+
+// The report's breakdown holds bytes by category; elsewhere sizes end in "bytes", and the rest are plain numbers.
+static bool key_is(lua_State *L, int key, str name)
+{
+    return lua_type(L, key) == LUA_TSTRING && str_eq(str_c(lua_tostring(L, key)), name);
+}
+
+static str unit_of_key(lua_State *L, int key)
+{
+    if (lua_type(L, key) != LUA_TSTRING)
+        return STR("");
+    return str_ends(str_c(lua_tostring(L, key)), STR("bytes")) ? STR("B") : STR("");
+}
+
+static int result_index(lua_State *L)
+{
+    luaL_checkudata(L, 1, RESULT_META);
+    lua_settop(L, 2);
+    lua_getiuservalue(L, 1, 1);
+    lua_getiuservalue(L, 1, 2);
+    lua_pushvalue(L, 2);
+    int type = lua_gettable(L, 3);
+    if (type == LUA_TTABLE) {
+        push_result(L, -1, 4, key_is(L, 2, STR("breakdown")));
+    } else if (type == LUA_TNUMBER) {
+        str source;
+        source.ptr = lua_tolstring(L, 4, &source.len);
+        lua_getiuservalue(L, 1, 3);
+        str unit = lua_toboolean(L, -1) ? STR("B") : unit_of_key(L, 2);
+        lua_pop(L, 1);
+        figure_push(L, figure_new(L, lua_tonumber(L, -1), unit, FIGURE_COMPUTED, source));
+    }
+    return 1;
+}
+
+static int result_len(lua_State *L)
+{
+    luaL_checkudata(L, 1, RESULT_META);
+    lua_getiuservalue(L, 1, 1);
+    lua_pushinteger(L, luaL_len(L, -1));
+    return 1;
+}
+
+// "vramcalc: batch_size=16 preset=gpt2": the configuration at 1 in order of key, or as it was written.
+static void push_source(lua_State *L)
+{
+    luaL_Buffer b;
+    if (!lua_istable(L, 1)) {
+        lua_pushfstring(L, "vramcalc: %s", luaL_tolstring(L, 1, NULL));
+        return;
+    }
+    lua_newtable(L);
+    int keys = lua_gettop(L);
+    lua_Integer n = 0;
+    for (lua_pushnil(L); lua_next(L, 1);) {
+        const char *key = luaL_tolstring(L, -2, NULL);
+        const char *value = luaL_tolstring(L, -2, NULL);
+        lua_pushfstring(L, "%s=%s", key, value);
+        lua_rawseti(L, keys, ++n);
+        lua_pop(L, 3);
+    }
+    lua_getglobal(L, "table");
+    lua_getfield(L, -1, "sort");
+    lua_pushvalue(L, keys);
+    lua_call(L, 1, 0);
+    luaL_buffinit(L, &b);
+    luaL_addstring(&b, "vramcalc:");
+    for (lua_Integer i = 1; i <= n; i++) {
+        luaL_addchar(&b, ' ');
+        lua_rawgeti(L, keys, i);
+        luaL_addvalue(&b);
+    }
+    luaL_pushresult(&b);
+}
+
+// Upvalues: a function of vram and a unit. What it returns as a table becomes a result, a number a figure in that unit.
+static int call_wrapped(lua_State *L)
+{
+    int n = lua_gettop(L);
+    luaL_checkany(L, 1);
+    push_source(L);
+    lua_insert(L, 1);
+    lua_settop(L, n + 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 2);
+    sandbox_charge(L, 20000);
+    lua_call(L, n, 1);
+    str source;
+    source.ptr = lua_tolstring(L, 1, &source.len);
+    if (lua_istable(L, -1))
+        push_result(L, -1, 1, false);
+    else if (lua_isnumber(L, -1))
+        figure_push(L, figure_new(L, lua_tonumber(L, -1), str_c(lua_tostring(L, lua_upvalueindex(2))),
+                                  FIGURE_COMPUTED, source));
+    return 1;
+}
+
+// Functions of a configuration. live_peak gives bytes; it is left out because estimate says more.
+static const struct { const char *name, *unit; } wrapped[] = {
+    {"estimate", ""}, {"compare", ""}, {"advise", ""}, {"fit", ""}, {"max_batch", ""}, {"explain_oom", ""},
+    {"gpu", ""}, {"gpus", ""}, {"step_seconds", "s"},
+};
+
+void figures_open_vram(lua_State *L)
+{
+    luaL_newmetatable(L, RESULT_META);
+    lua_pushcfunction(L, result_index);
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, result_len);
+    lua_setfield(L, -2, "__len");
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_pop(L, 1);
+    lua_pushcfunction(L, luaopen_vram);
+    lua_call(L, 0, 1);
+    for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++) {
+        if (lua_getfield(L, -1, wrapped[i].name) == LUA_TFUNCTION) {
+            lua_pushstring(L, wrapped[i].unit);
+            lua_pushcclosure(L, call_wrapped, 2);
+            lua_setfield(L, -2, wrapped[i].name);
+        } else {
+            lua_pop(L, 1);
+        }
+    }
+    lua_setfield(L, -2, "vram");
+}
+
+#else
+
+void figures_open_vram(lua_State *L)
+{
+    (void)L;
+}
+
+#endif

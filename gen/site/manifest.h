@@ -1,9 +1,0 @@
-// manifest.json: what was read and what was written, each with a hash of its bytes.
-#ifndef GEN_SITE_MANIFEST_H
-#define GEN_SITE_MANIFEST_H
-
-#include "gen/site/build_state.h"
-
-void manifest_write(struct build *b);
-
-#endif

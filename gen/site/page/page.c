@@ -1,0 +1,300 @@
+// One page: hooks for Markdown, then the values that its template may ask for.
+#include "gen/site/page/page.h"
+
+#include <string.h>
+
+#include "gen/site/plan/assets.h"
+#include "gen/site/plan/load.h"
+#include "gen/site/plan/nav.h"
+#include "gen/site/page/parity.h"
+#include "gen/site/plan/read.h"
+#include "gen/site/page/staleness.h"
+#include "gen/site/page/twin.h"
+
+enum { WORDS_A_MINUTE = 200, SIGNS_A_MINUTE = 500 };
+
+struct hooks {
+    struct page_renderer *r;
+    const struct page *page;
+    const struct language *language;
+    struct page_output *out;
+    str url;
+    const struct staleness *staleness;
+    struct anchor_link *here; size_t here_count, here_cap;   // links to anchors of the same page
+};
+
+static void keep_anchor(struct hooks *h, struct anchor_link **items, size_t *count, size_t *cap, struct anchor_link l)
+{
+    *items = arena_grow(h->r->arena, *items, *count, cap, *count + 1, sizeof **items);
+    (*items)[(*count)++] = l;
+}
+
+static str relative(struct hooks *h, str target, str tail)
+{
+    buf b = BUF_INIT;
+    link_relative(h->url, target, &b);
+    buf_str(&b, tail);
+    str out = arena_str(h->r->arena, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at)
+{
+    struct hooks *h = ctx;
+    if (str_find(destination, '#') < destination.len) destination = arena_str(h->r->arena, destination);
+    struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena);
+    switch (l.kind) {
+    case LINK_OUTSIDE: return destination;
+    case LINK_HERE:
+        if (l.anchor.len)
+            keep_anchor(h, &h->here, &h->here_count, &h->here_cap, (struct anchor_link){STR_NONE, l.anchor, at.offset});
+        return destination;
+    case LINK_PAGE:
+        if (l.anchor.len)
+            keep_anchor(h, &h->out->links, &h->out->link_count, &h->out->link_cap,
+                        (struct anchor_link){l.target, l.anchor, at.offset});
+        return relative(h, l.target, l.tail);
+    case LINK_ASSET: return relative(h, l.target, l.tail);
+    case LINK_OUT_OF_SITE: diag_add(h->r->diag, D_LINK_ESCAPES, at, "%.*s", STR_ARG(destination)); break;
+    case LINK_MISSING:
+        diag_add(h->r->diag, D_LINK_BROKEN, at, "%s%.*s", is_image ? "image " : "", STR_ARG(destination));
+        break;
+    }
+    return destination;
+}
+
+static bool on_cell(void *ctx, str code, struct diag_pos at, buf *out)
+{
+    struct hooks *h = ctx;
+    struct page_output *o = h->out;
+    size_t start = out->len;
+    bool ok = figures_cell(h->r->figures, h->page, code, at, out);
+    o->cells = arena_grow(h->r->arena, o->cells, o->cell_count, &o->cell_cap, o->cell_count + 1, sizeof *o->cells);
+    o->cells[o->cell_count++] = (struct cell_value){arena_str(h->r->arena, str_trim(code)),
+                                                    arena_str(h->r->arena, str_slice(buf_view(out), start, out->len))};
+    return ok;
+}
+
+static bool on_example(void *ctx, str code, str wanted, struct diag_pos at, buf *out)
+{
+    struct hooks *h = ctx;
+    return figures_example(h->r->figures, h->page, code, wanted, at, out);
+}
+
+static str on_word(void *ctx, str key)
+{
+    struct hooks *h = ctx;
+    buf b = BUF_INIT;
+    catalog_format(h->page->language->catalog, key, NULL, 0, &b, NULL);
+    str out = arena_str(h->r->arena, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+static bool on_stale(void *ctx, size_t block) { return staleness_at(((struct hooks *)ctx)->staleness, block); }
+
+// What is known of the translation against its source, before it is rendered with marks where it has fallen behind.
+static void compare_with_source(struct hooks *h, str text, str file, const struct md_options *o)
+{
+    struct page_renderer *r = h->r;
+    struct md_result *own = arena_new(r->arena, struct md_result, 1);
+    if (!h->page->sidecar || !md_scan(text, h->page->body, file, o, r->arena, r->diag, own)) return;
+    h->staleness = staleness_read(r->site, h->page, r->source, own, r->diag, r->arena);
+    if (!h->staleness) return;
+    staleness_report(h->staleness, file, text, own, r->diag);
+    h->out->stale_count = h->staleness->stale_count;
+}
+
+static bool on_image_size(void *ctx, str destination, uint32_t *width, uint32_t *height)
+{
+    const struct hooks *h = ctx;
+    struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena);
+    const struct asset *x = l.kind == LINK_ASSET ? assets_at(h->r->site, l.target) : NULL;
+    if (!x || !x->width) return false;
+    *width = x->width, *height = x->height;
+    return true;
+}
+
+static bool has_anchor(const struct md_result *md, str anchor)
+{
+    for (size_t i = 0; i < md->anchor_count; i++)
+        if (str_eq(md->anchors[i], anchor)) return true;
+    return false;
+}
+
+static void check_here(struct hooks *h, str text, str file)
+{
+    for (size_t i = 0; i < h->here_count; i++) {
+        const struct anchor_link *l = &h->here[i];
+        bool known = has_anchor(&h->out->md, l->anchor) || str_starts(l->anchor, STR("source-"))
+            || str_eq(l->anchor, STR("top")) || str_eq(l->anchor, STR("main")) || str_eq(l->anchor, STR("page-sources"));
+        if (!known) diag_add(h->r->diag, D_LINK_ANCHOR, DIAG_AT(file, text, l->offset), "#%.*s", STR_ARG(l->anchor));
+    }
+}
+
+static bool render_body(struct hooks *h, const struct document *doc, str text, buf *out)
+{
+    struct page_renderer *r = h->r;
+    bool translation = h->page != doc->source;
+    struct md_options o = {
+        .extensions = MD_GFM, .top_heading = 2,
+        .math = r->math,
+        .ids = translation ? r->ids : NULL, .id_count = translation ? r->id_count : 0,
+        .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word, .stale = on_stale,
+                  .image_size = on_image_size},
+    };
+    str file = site_path(r->site, h->page->source, r->arena);
+    figures_begin_page(r->figures);
+    if (translation && r->source) compare_with_source(h, text, file, &o);
+    bool ok = md_render(text, h->page->body, file, &o, r->arena, r->diag, out, &h->out->md);
+    check_here(h, text, file);
+    if (translation && r->source && r->parity) {
+        struct parity_text source = {doc->source, site_path(r->site, doc->source->source, r->arena), r->source_text, r->source};
+        struct parity_text own = {h->page, file, text, &h->out->md};
+        parity_check(&source, &own, r->diag, r->arena);
+    }
+    return ok;
+}
+
+// Languages written without spaces are read by signs.
+static uint32_t reading_minutes(const struct hooks *h, str text)
+{
+    static const char *const unspaced[] = {"Hans", "Hant", "Jpan", "Thai", "Khmr", "Laoo", "Mymr", "Tibt"};
+    str script = locale_script(h->page->language->locale);
+    size_t signs = 0, minutes = (h->out->md.words + WORDS_A_MINUTE - 1) / WORDS_A_MINUTE;
+    for (size_t i = 0; i < sizeof unspaced / sizeof unspaced[0]; i++) {
+        if (!str_eq(script, str_c(unspaced[i]))) continue;
+        for (size_t k = h->page->body; k < text.len; k++) signs += ((unsigned char)text.ptr[k] & 0xC0) != 0x80;
+        minutes = (signs + SIGNS_A_MINUTE - 1) / SIGNS_A_MINUTE;
+    }
+    return minutes ? (uint32_t)minutes : 1;
+}
+
+static str put_in(str pattern, const char *mark, str value, arena *a)
+{
+    size_t at = str_search(pattern, str_c(mark));
+    if (at == pattern.len) return pattern;
+    return arena_printf(a, "%.*s%.*s%.*s", (int)at, pattern.ptr, STR_ARG(value),
+                        STR_ARG(str_slice(pattern, at + strlen(mark), pattern.len)));
+}
+
+static str percent_encoded(str s, arena *a)
+{
+    buf b = BUF_INIT;
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("-._~/", c));
+        char code[3] = {'%', "0123456789ABCDEF"[c >> 4], "0123456789ABCDEF"[c & 15]};
+        if (plain) buf_char(&b, (char)c);
+        else buf_put(&b, code, sizeof code);
+    }
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+// One sentence or so of a paragraph: cut between words.
+static str shortened(str s, arena *a)
+{
+    enum { SHORT = 160 };
+    if (s.len <= SHORT) return s;
+    size_t end = str_rfind(str_slice(s, 0, SHORT), ' ');
+    if (end == SHORT)
+        while (end && ((unsigned char)s.ptr[end] & 0xC0) == 0x80) end--;
+    return arena_printf(a, "%.*s…", (int)end, s.ptr);
+}
+
+static void fill_addresses(struct view_page *v, const struct page_renderer *r, const struct document *doc)
+{
+    const struct settings *s = &r->site->settings;
+    const struct page *p = v->page;
+    v->canonical = page_address(r->site, p->url, r->arena);
+    if (r->feeds[v->language->index]) {
+        v->feed_url = r->site->by_folder ? arena_printf(r->arena, "%.*s/feed.xml", STR_ARG(v->language->tag))
+                                         : STR("feed.xml");
+    }
+    (void)doc;
+    if (p->made || (!s->edit_url.len && !s->report_url.len && !s->repository.len)) return;
+    str path = percent_encoded(site_path(r->site, p->source, r->arena), r->arena);
+    if (s->edit_url.len) v->edit_url = put_in(s->edit_url, "{path}", percent_encoded(p->source, r->arena), r->arena);
+    else if (s->repository.len)
+        v->edit_url = arena_printf(r->arena, "%.*s/edit/%.*s/%.*s", STR_ARG(s->repository), STR_ARG(s->branch), STR_ARG(path));
+    str report = s->report_url;
+    if (!report.len && s->repository.len)
+        report = arena_printf(r->arena, "%.*s/issues/new?title={title}&body={path}", STR_ARG(s->repository));
+    report = put_in(report, "{title}", percent_encoded(p->title, r->arena), r->arena);
+    report = put_in(report, "{path}", path, r->arena);
+    v->report_url = put_in(report, "{url}", percent_encoded(v->canonical.len ? v->canonical : p->url, r->arena), r->arena);
+}
+
+static void fill_near(struct view_page *v, const struct page_renderer *r, const struct document *doc)
+{
+    const struct document *before = nav_near(r->site, doc, v->language, -1), *after = nav_near(r->site, doc, v->language, 1);
+    if (before) v->previous = (struct view_link){nav_title(r->site, before, v->language),
+                                                 nav_url(r->site, before, v->language, r->arena)};
+    if (after) v->next = (struct view_link){nav_title(r->site, after, v->language),
+                                            nav_url(r->site, after, v->language, r->arena)};
+}
+
+static str image_address(const struct page_renderer *r, const struct page *p, const struct language *l, str image)
+{
+    if (!image.len) image = r->site->settings.image;
+    if (!image.len) return STR_NONE;
+    struct link link = link_resolve(r->site, p, l, image, r->arena);
+    return link.kind == LINK_OUTSIDE ? image : link.kind == LINK_ASSET ? link.target : STR_NONE;
+}
+
+static void fill_view(struct view_page *v, struct hooks *h, const struct document *doc, const struct front *f)
+{
+    struct page_renderer *r = h->r;
+    const struct page *p = h->page;
+    static const struct view_page nothing = {.updated = INT64_MIN};
+    *v = nothing;
+    v->language = h->language;
+    v->document = doc;
+    v->page = p;
+    v->url = h->url;
+    v->title = p->title;
+    v->lede = p->description;
+    v->description = h->out->description = p->description.len ? p->description : shortened(h->out->md.first_paragraph, r->arena);
+    v->kind = !doc->key.len ? STR("home") : doc->is_section ? STR("section") : STR("article");
+    v->layout = p->layout.len && view_has(r->view, p->layout) ? p->layout
+        : str_eq(v->kind, STR("article")) ? STR("page") : v->kind;
+    v->is_fallback = p->language != h->language;
+    v->stale_count = (uint32_t)h->out->stale_count;
+    v->has_math = h->out->md.has_math;
+    v->updated = p->updated;
+    v->published = p->published;
+    v->markdown_url = twin_url(h->url, r->arena);
+    v->image = image_address(r, p, h->language, f->image);
+    if (f->toc != 0) v->toc = h->out->md.headings, v->toc_count = h->out->md.heading_count;
+    v->current = h->language->index;
+    v->need = page_need;
+    fill_addresses(v, r, doc);
+    fill_near(v, r, doc);
+}
+
+bool page_render(struct page_renderer *r, const struct document *doc, const struct language *l, str text,
+                 struct page_output *out)
+{
+    struct hooks h = {.r = r, .page = nav_page(r->site, doc, l), .language = l, .out = out};
+    struct page_meta meta = {.front.toc = -1};
+    struct view_page v;
+    buf body = BUF_INIT;
+    bool ok = true;
+    h.url = nav_url(r->site, doc, l, r->arena);
+    if (!h.page->made) {
+        page_meta_unpack(h.page->meta, r->arena, &meta);
+        ok = render_body(&h, doc, text, &body);
+    }
+    fill_view(&v, &h, doc, &meta.front);
+    v.body = buf_view(&body);
+    if (!h.page->made) v.reading_minutes = reading_minutes(&h, text);
+    struct page_context c = {r, out, &meta.front};
+    v.ctx = &c;
+    ok = view_render(r->view, &v, r->diag, &out->html) && ok;
+    twin_write(r, h.out, h.page, l, h.url, text, &out->twin);
+    buf_free(&body);
+    return ok;
+}

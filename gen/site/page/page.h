@@ -1,0 +1,59 @@
+// One page: its Markdown rendered with the site's hooks, then the template, then its twin in Markdown.
+#ifndef GEN_SITE_PAGE_H
+#define GEN_SITE_PAGE_H
+
+#include "gen/site/figures/figures.h"
+#include "gen/site/plan/links.h"
+#include "gen/site/view/view.h"
+
+// A link into another page by its anchor, to be checked when all pages are known.
+struct anchor_link { str target, anchor; size_t offset; };
+
+// What an inline cell became, for the twin.
+struct cell_value { str code, html; };
+
+// What one render leaves behind, besides the bytes.
+struct page_output {
+    buf html, twin;
+    struct md_result md;
+    struct anchor_link *links; size_t link_count, link_cap;
+    size_t stale_count;       // blocks older than their source
+    struct cell_value *cells; size_t cell_count, cell_cap;
+    str description;          // the page's, or its first paragraph
+};
+
+// What all renders of a worker share.
+struct page_renderer {
+    const struct site *site;
+    struct view *view;
+    const bool *feeds;        // [site.language_count]: whether the language has a feed
+    struct math *math;        // may be NULL
+    struct diag *diag;
+    arena *arena;             // of the page; the caller resets it
+    struct figures *figures;  // of the document
+    const str *ids;           // of the source's headings
+    size_t id_count;
+    const struct md_result *source;   // of the document's source page, for staleness; NULL while it is rendered
+    str source_text;
+    bool parity;              // compare each translation's numbers and structure with the source's
+};
+
+// Renders the page that doc shows in language l; text: the bytes of its file ("" for a made page). out's buffers are
+// appended to. False after errors were recorded.
+bool page_render(struct page_renderer *r, const struct document *doc, const struct language *l, str text,
+                 struct page_output *out);
+
+// Of page_lists.c: fills lists of p when a template asks.
+void page_need(struct view_page *p, enum view_list list);
+
+struct page_context {         // view_page.ctx
+    struct page_renderer *renderer;
+    struct page_output *out;
+    const struct front *front;
+};
+
+// base_url and the address, a folder's index left out; "" without base_url.
+str page_address(const struct site *site, str url, arena *a);
+void page_json_ld(const struct view_page *p, const struct page_context *c, buf *out);
+
+#endif

@@ -1,0 +1,185 @@
+// Lists that a template may ask for: translations, alternates, crumbs, children, provenance, figures, JSON-LD.
+#include <string.h>
+
+#include "gen/site/plan/nav.h"
+#include "gen/site/page/page.h"
+#include "gen/site/plan/settings.h"
+#include "gen/text/escape.h"
+
+str page_address(const struct site *site, str url, arena *a)
+{
+    if (!site->settings.base_url.len) return STR_NONE;
+    if (str_ends(url, STR("/index.html"))) url.len -= 10;
+    else if (str_eq(url, STR("index.html"))) url.len = 0;
+    return arena_join(a, site->settings.base_url, STR("/"), url);
+}
+
+static void need_translations(struct view_page *p, struct page_renderer *r)
+{
+    const struct site *site = r->site;
+    const struct document *doc = p->document, *home = map_get(&site->document_by_key, STR_NONE);
+    struct view_translation *list = arena_new(r->arena, struct view_translation, site->language_count);
+    for (size_t i = 0; i < site->language_count; i++) {
+        const struct language *l = site->languages[i];
+        str url = nav_url(site, doc, l, r->arena);
+        list[i] = (struct view_translation){l->tag, locale_native_name(l->locale),
+                                            url.len ? url : nav_url(site, home, l, r->arena), doc->pages[i] != NULL};
+    }
+    p->translations = list;
+    p->translation_count = site->language_count;
+}
+
+static void need_alternates(struct view_page *p, struct page_renderer *r)
+{
+    const struct site *site = r->site;
+    const struct document *doc = p->document;
+    if (!p->page || p->is_fallback || !site->settings.base_url.len || doc->page_count < 2) return;
+    struct view_alternate *list = arena_new(r->arena, struct view_alternate, site->language_count + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < site->language_count; i++)
+        if (doc->pages[i])
+            list[n++] = (struct view_alternate){site->languages[i]->tag, page_address(site, doc->pages[i]->url, r->arena)};
+    list[n++] = (struct view_alternate){STR("x-default"), page_address(site, doc->source->url, r->arena)};
+    p->alternates = list;
+    p->alternate_count = n;
+}
+
+static void need_crumbs(struct view_page *p, struct page_renderer *r)
+{
+    struct view_link *list = NULL;
+    size_t n = 0, depth = 0;
+    for (const struct document *up = nav_parent(r->site, p->document); up; up = nav_parent(r->site, up)) depth++;
+    list = arena_new(r->arena, struct view_link, depth);
+    for (const struct document *up = nav_parent(r->site, p->document); up; up = nav_parent(r->site, up)) {
+        str url = nav_url(r->site, up, p->language, r->arena);
+        if (!url.len) continue;
+        memmove(list + 1, list, n * sizeof *list);
+        list[0] = (struct view_link){nav_title(r->site, up, p->language), url};
+        n++;
+    }
+    p->crumbs = list;
+    p->crumb_count = n;
+}
+
+static void need_children(struct view_page *p, struct page_renderer *r)
+{
+    const struct site *site = r->site;
+    const struct document *doc = p->document;
+    struct view_child *list = arena_new(r->arena, struct view_child, doc->child_count);
+    size_t n = 0;
+    for (uint32_t i = 0; i < doc->child_count; i++) {
+        const struct document *child = site->documents[doc->first_child + i];
+        const struct page *shown = nav_page(site, child, p->language);
+        if (!shown) continue;
+        list[n++] = (struct view_child){shown->title, shown->description, nav_url(site, child, p->language, r->arena),
+                                        shown->updated, shown->language->tag};
+    }
+    p->children = list;
+    p->child_count = n;
+}
+
+// Front matter that is used up where a reader sees it, or that only the generator needs.
+static bool is_used(str key)
+{
+    static const char *const used[] = {"title", "description", "lang", "key", "slug", "aliases", "order", "draft",
+                                       "date", "updated", "toc", "each"};
+    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
+        if (str_eq(key, str_c(used[i]))) return true;
+    return false;
+}
+
+// A layout that is there has done its work; another program's is kept.
+static bool is_layout(const struct page_renderer *r, const struct front_pair *pair)
+{
+    return str_eq(pair->key, STR("layout")) && view_has(r->view, pair->value);
+}
+
+static void need_provenance(struct view_page *p, struct page_renderer *r, const struct front *f)
+{
+    struct view_pair *list = arena_new(r->arena, struct view_pair, f->pair_count);
+    size_t n = 0;
+    for (size_t i = 0; i < f->pair_count; i++)
+        if (!is_used(f->pairs[i].key) && !is_layout(r, &f->pairs[i]) && f->pairs[i].value.len)
+            list[n++] = (struct view_pair){f->pairs[i].key, f->pairs[i].value};
+    p->provenance = list;
+    p->provenance_count = n;
+}
+
+static void put_member(buf *out, const char *name, str value)
+{
+    if (!value.len) return;
+    buf_str(out, out->ptr[out->len - 1] == '{' ? STR("\"") : STR(",\""));
+    buf_str(out, str_c(name));
+    buf_lit(out, "\":\"");
+    escape_json(out, value);
+    buf_char(out, '"');
+}
+
+static str iso_date(int64_t seconds, arena *a)
+{
+    // Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+    int64_t z = (seconds >= 0 ? seconds : seconds - 86399) / 86400 + 719468;
+    int64_t era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
+    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+    int64_t d = doy - (153 * mp + 2) / 5 + 1, m = mp < 10 ? mp + 3 : mp - 9;
+    return arena_printf(a, "%04d-%02d-%02d", (int)(yoe + era * 400 + (m <= 2)), (int)m, (int)d);
+}
+
+void page_json_ld(const struct view_page *p, const struct page_context *c, buf *out)
+{
+    const struct page_renderer *r = c->renderer;
+    const struct document *doc = p->document;
+    bool article = str_eq(p->kind, STR("article"));
+    const char *type = article ? "TechArticle" : "WebPage";
+    buf_lit(out, "{\"@context\":\"https://schema.org\"");
+    put_member(out, "@type", str_c(type));
+    put_member(out, article ? "headline" : "name", p->title);
+    put_member(out, "description", p->description);
+    put_member(out, "inLanguage", p->page->language->tag);
+    put_member(out, "url", p->canonical);
+    if (p->published != INT64_MIN) put_member(out, "datePublished", iso_date(p->published, r->arena));
+    if (p->updated != INT64_MIN) put_member(out, "dateModified", iso_date(p->updated, r->arena));
+    if (c->front->author.len || r->site->settings.author.len) {
+        buf_lit(out, ",\"author\":{\"@type\":\"Person\"");
+        put_member(out, "name", c->front->author.len ? c->front->author : r->site->settings.author);
+        buf_char(out, '}');
+    }
+    if (p->page != doc->source) {
+        str source = page_address(r->site, doc->source->url, r->arena);
+        buf_lit(out, ",\"translationOfWork\":{");
+        put_member(out, "@type", str_c(type));
+        if (source.len) put_member(out, "@id", source);
+        put_member(out, "inLanguage", doc->source->language->tag);
+        put_member(out, "name", doc->source->title);
+        buf_char(out, '}');
+    }
+    buf_char(out, '}');
+}
+
+static void need_figures(struct view_page *p, struct page_renderer *r)
+{
+    if (!p->page) return;
+    p->figures = figures_view(r->figures, &p->figure_count);
+}
+
+void page_need(struct view_page *p, enum view_list list)
+{
+    const struct page_context *c = p->ctx;
+    buf json = BUF_INIT;
+    switch (list) {
+    case VIEW_TRANSLATIONS: need_translations(p, c->renderer); break;
+    case VIEW_ALTERNATES: need_alternates(p, c->renderer); break;
+    case VIEW_CRUMBS: need_crumbs(p, c->renderer); break;
+    case VIEW_CHILDREN: need_children(p, c->renderer); break;
+    case VIEW_PROVENANCE: need_provenance(p, c->renderer, c->front); break;
+    case VIEW_FIGURES: need_figures(p, c->renderer); break;
+    case VIEW_JSON_LD:
+        if (!p->page) break;
+        page_json_ld(p, c, &json);
+        p->json_ld = arena_str(c->renderer->arena, buf_view(&json));
+        buf_free(&json);
+        break;
+    case VIEW_LISTS: break;
+    }
+}

@@ -363,11 +363,12 @@ int kernels_check(uint64_t seed)
     c->gpu = cuda_ops_table(ops);
     c->ref = gpt_ref_ops();
     c->random = seed;
+    bool has_bf16 = device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         for (int k = 0; k < 3; k++)
-            if (types[k] != DTYPE_BF16 || device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8)
+            if (types[k] != DTYPE_BF16 || has_bf16)
                 checks[i](c, types[k]);
-    int wrong = c->wrong;
+    int wrong = c->wrong + training_check(ops, has_bf16);
     free(c);
     cuda_ops_delete(ops);
     CUDA_CHECK(cudaFree(workspace));

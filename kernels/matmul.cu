@@ -85,9 +85,17 @@ static bool choose(struct cuda_ops *o, struct matmul_plan *p)
     return status == CUBLAS_STATUS_SUCCESS && count > 0;
 }
 
-static void choose_with_bias(struct cuda_ops *o, struct matmul_plan *p)
+static void set_bias(struct matmul_plan *p, const tensor *bias)
+{
+    set(p->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias->data, sizeof bias->data);
+}
+
+// The choice may look at where the bias stands, so that is said before.
+static void choose_with_bias(struct cuda_ops *o, struct matmul_plan *p, const tensor *bias)
 {
     set_epilogue(p, p->key.has_bias);
+    if (p->key.has_bias)
+        set_bias(p, bias);
     if (choose(o, p))
         return;
     if (p->key.has_bias)
@@ -107,7 +115,7 @@ static void forget(struct matmul_plan *p)
     CUBLAS_CHECK(cublasLtMatrixLayoutDestroy(p->out));
 }
 
-static struct matmul_plan *plan_for(struct cuda_ops *o, const struct matmul_key *key)
+static struct matmul_plan *plan_for(struct cuda_ops *o, const struct matmul_key *key, const tensor *bias)
 {
     struct matmul_cache *c = o->cache;
     for (int i = 0; i < c->count; i++)
@@ -118,7 +126,7 @@ static struct matmul_plan *plan_for(struct cuda_ops *o, const struct matmul_key 
     struct matmul_plan *p = &c->plans[c->count++];
     p->key = *key;
     describe(p);
-    choose_with_bias(o, p);
+    choose_with_bias(o, p, bias);
     return p;
 }
 
@@ -138,10 +146,10 @@ static void gpu_matmul(void *ctx, tensor *out, const tensor *a, const tensor *b,
     key.a_type = a->type;
     key.out_type = out->type;
     key.has_bias = bias != NULL;
-    struct matmul_plan *p = plan_for(o, &key);
+    struct matmul_plan *p = plan_for(o, &key, bias);
     const float one = 1, beta = shape.accumulate ? 1.0f : 0.0f;
     if (p->adds_bias)
-        set(p->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias->data, sizeof bias->data);
+        set_bias(p, bias);
     CUBLAS_CHECK(cublasLtMatmul(o->lt, p->operation, &one, b->data, p->a, a->data, p->b, &beta, out->data, p->out,
                                 out->data, p->out, &p->algorithm, o->workspace, o->workspace_bytes, 0));
     if (bias && !p->adds_bias)

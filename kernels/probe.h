@@ -95,6 +95,9 @@ bool gpu_find(char pci_bus_id[32], char why[160]);
 void gpu_describe(struct json *device, struct json *software, struct nvml *nvml);
 // Compares every kernel with its reference on random inputs. Number of kernels that are off; each printed.
 int kernels_check(uint64_t seed);
+struct cuda_ops;
+// A part of it: number of training runs that do not go as the reference's.
+int training_check(const struct cuda_ops *o, bool has_bf16);
 
 #ifdef __cplusplus
 }

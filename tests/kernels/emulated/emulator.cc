@@ -324,9 +324,9 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t l, cublas
     memcpy(count ? (void *)&l->batch : (void *)&l->stride, value, size);
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *d, cublasComputeType_t, cudaDataType_t scale)
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *d, cublasComputeType_t compute, cudaDataType_t scale)
 {
-    *d = new emulated_matmul{CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, NULL};
+    *d = new emulated_matmul{CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, NULL, compute == CUBLAS_COMPUTE_32F_FAST_TF32};
     return scale == CUDA_R_32F ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t d) { delete d; return CUBLAS_STATUS_SUCCESS; }
@@ -385,14 +385,26 @@ static void put_at(void *p, cudaDataType_t type, int64_t i, double v)
         ((uint16_t *)p)[i] = type == CUDA_R_16F ? float_to_half((float)v) : float_to_bfloat16((float)v);
 }
 
+// What tensor cores see of a float: 10 bits of its mantissa, rounded.
+static float to_tf32(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
 // A matrix as op() has it, by columns, in floats.
-static std::vector<float> values_of(const void *p, const emulated_layout *l, int64_t batch, bool turned)
+static std::vector<float> values_of(const void *p, const emulated_layout *l, int64_t batch, bool turned, bool tf32)
 {
     std::vector<float> out(l->rows * l->columns);
     for (uint64_t c = 0; c < l->columns; c++)
         for (uint64_t r = 0; r < l->rows; r++)
             out[turned ? c + r * l->columns : r + c * l->rows] =
                 (float)value_at(p, l->type, batch * l->stride + (int64_t)r + (int64_t)c * l->leading);
+    for (float &v : out)
+        v = tf32 && l->type == CUDA_R_32F ? to_tf32(v) : v;
     return out;
 }
 
@@ -408,7 +420,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const vo
     double by = *(const float *)alpha, keep = *(const float *)beta;
     for (int64_t batch = 0; batch < ol->batch; batch++) {
         // A by rows, so that both run along k.
-        std::vector<float> x = values_of(a, al, batch, d->a == CUBLAS_OP_N), y = values_of(b, bl, batch, d->b == CUBLAS_OP_T);
+        std::vector<float> x = values_of(a, al, batch, d->a == CUBLAS_OP_N, d->tf32);
+        std::vector<float> y = values_of(b, bl, batch, d->b == CUBLAS_OP_T, d->tf32);
         for (int64_t j = 0; j < n; j++)
             for (int64_t i = 0; i < m; i++) {
                 double sum = 0;

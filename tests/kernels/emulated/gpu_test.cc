@@ -1,5 +1,5 @@
-// The kernels on the emulated GPU: what the emulator must notice, each kernel against its reference, training beside the
-// CPU reference, and the experiments from one end to the other. Times that come out mean nothing and are not looked at.
+// The kernels on the emulated GPU: what the emulator must notice, what --check compares, and the experiments from one end
+// to the other. Times that come out mean nothing and are not looked at.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,88 +71,6 @@ static void check_emulator()
     must_end("more threads than a block may have", meets_alone, 1056);
 }
 
-// ---- training
-
-// Something that can be learned.
-static void learnable(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
-{
-    const struct gpt_config *c = (const struct gpt_config *)ctx;
-    uint64_t state = (uint64_t)n * 7919 + 17;
-    for (int64_t i = 0; i < gpt_tokens(c); i++) {
-        state = state * 6364136223846793005ull + 1442695040888963407ull;
-        tokens[i] = (int64_t)((state >> 33) % (uint64_t)c->vocab_size);
-        targets[i] = (tokens[i] * 5 + 3) % c->vocab_size;
-    }
-}
-
-enum { STEPS = 3 };
-
-// Loss before the first step, then of each step.
-static bool train(struct gpt_config c, const struct gpt_ops *ops, struct device_memory device, double losses[STEPS + 1])
-{
-    struct caching_allocator *a = caching_new(device);
-    struct gpt g;
-    struct pool_watcher nobody = {NULL, NULL};
-    bool good = gpt_open(&g, &c, ops, a, nobody) == GPT_OK && gpt_evaluate(&g, 1, learnable, &c, &losses[0]) == GPT_OK;
-    for (int i = 0; good && i < STEPS; i++)
-        good = gpt_train_step(&g, learnable, &c, &losses[i + 1]) == GPT_OK;
-    gpt_close(&g);
-    good = good && caching_stats(a)->allocated == 0;
-    caching_delete(a);
-    return good;
-}
-
-static void compare_training(const struct cuda_ops *o, struct gpt_config c, const char *name)
-{
-    double wanted[STEPS + 1], got[STEPS + 1];
-    char why[160];
-    const double allowed = c.dtype == DTYPE_F32 ? 2e-4 : c.dtype == DTYPE_F16 ? 5e-3 : 4e-2;
-    bool good = train(c, gpt_ref_ops(), host_device_memory(), wanted) &&
-                train(c, cuda_ops_table(o), cuda_device_memory(), got);
-    snprintf(why, sizeof why, "it does not run");
-    for (int i = 0; good && i <= STEPS; i++)
-        if (!(fabs(got[i] - wanted[i]) <= allowed)) {
-            good = false;
-            snprintf(why, sizeof why, "loss %d is %.6f, by the reference %.6f", i, got[i], wanted[i]);
-        }
-    if (good && !(wanted[STEPS] < wanted[1])) {
-        good = false;
-        snprintf(why, sizeof why, "nothing is learned: %.6f, then %.6f", wanted[1], wanted[STEPS]);
-    }
-    say(good, "training %s", name, why);
-}
-
-static void check_training(const struct cuda_ops *o)
-{
-    const enum dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16};
-    for (int i = 0; i < 12; i++) {
-        struct gpt_config c;
-        char name[96];
-        memset(&c, 0, sizeof c);
-        c.batch_size = 2;
-        c.block_size = 24;
-        c.seq_len = 19;
-        c.n_layer = 2;
-        c.n_head = 2;
-        c.n_embd = 64;
-        c.vocab_size = 57;
-        c.accumulation = 2;
-        c.dtype = types[i % 3];
-        c.mode = i / 3 % 2 ? GPT_LEAN : GPT_FRAMEWORK;
-        c.attention = i / 6 % 2 ? GPT_MATRIX : GPT_TILED;
-        c.bias = c.checkpointing = (i / 3 + i / 6) % 2;
-        c.dropout = c.bias ? 0.1 : 0;
-        c.train_loop = i % 2;
-        c.lr = 1e-2;
-        c.weight_decay = 0.1;
-        c.seed = 42;
-        snprintf(name, sizeof name, "%s %s %s%s%s", dtype_name(c.dtype), c.mode == GPT_LEAN ? "lean" : "framework",
-                 c.attention == GPT_MATRIX ? "matrices" : "tiled", c.bias ? " bias dropout checkpointed" : "",
-                 c.train_loop ? " clipped" : "");
-        compare_training(o, c, name);
-    }
-}
-
 // ---- experiments
 
 // wanted: a value that the result must have; NULL when it must be "oom".
@@ -201,13 +119,6 @@ int main(int argc, char **argv)
         setenv("EMULATED_CAPABILITY", cards[i], 1);
         failed |= kernels_check(argc > 1 ? strtoull(argv[1], NULL, 10) : 1) != 0;
     }
-    setenv("EMULATED_CAPABILITY", "90", 1);
-    void *workspace;
-    CUDA_CHECK(cudaMalloc(&workspace, 8 << 20));
-    struct cuda_ops *o = cuda_ops_new(workspace, 8 << 20);
-    check_training(o);
-    cuda_ops_delete(o);
-    CUDA_CHECK(cudaFree(workspace));
     check_experiments();
     size_t left, total;
     cudaMemGetInfo(&left, &total);

@@ -15,7 +15,7 @@ enum cublasLtMatmulDescAttributes_t { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_
 enum cublasLtMatmulPreferenceAttributes_t { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
 
 struct emulated_layout { cudaDataType_t type; uint64_t rows, columns; int64_t leading; int32_t batch; int64_t stride; };
-struct emulated_matmul { cublasOperation_t a, b; cublasLtEpilogue_t epilogue; const void *bias; };
+struct emulated_matmul { cublasOperation_t a, b; cublasLtEpilogue_t epilogue; const void *bias; bool tf32; };
 typedef emulated_layout *cublasLtMatrixLayout_t;
 typedef emulated_matmul *cublasLtMatmulDesc_t;
 typedef struct emulated_preference { uint64_t workspace; } *cublasLtMatmulPreference_t;

@@ -16,9 +16,9 @@ static inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void *p, size_t 
 static inline cublasStatus_t cublasGemmEx(cublasHandle_t h, cublasOperation_t a_op, cublasOperation_t b_op, int m, int n, int k,
                                           const void *alpha, const void *a, cudaDataType_t a_type, int a_leading, const void *b,
                                           cudaDataType_t b_type, int b_leading, const void *beta, void *c,
-                                          cudaDataType_t c_type, int c_leading, cublasComputeType_t, cublasGemmAlgo_t)
+                                          cudaDataType_t c_type, int c_leading, cublasComputeType_t compute, cublasGemmAlgo_t)
 {
-    emulated_matmul d = {a_op, b_op, CUBLASLT_EPILOGUE_DEFAULT, NULL};
+    emulated_matmul d = {a_op, b_op, CUBLASLT_EPILOGUE_DEFAULT, NULL, compute == CUBLAS_COMPUTE_32F_FAST_TF32};
     bool a_plain = a_op == CUBLAS_OP_N, b_plain = b_op == CUBLAS_OP_N;
     emulated_layout al = {a_type, (uint64_t)(a_plain ? m : k), (uint64_t)(a_plain ? k : m), a_leading, 1, 0};
     emulated_layout bl = {b_type, (uint64_t)(b_plain ? k : n), (uint64_t)(b_plain ? n : k), b_leading, 1, 0};

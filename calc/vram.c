@@ -103,30 +103,6 @@ const char *vram_notes(const vram *v)
     return writer_text(&v->notes);
 }
 
-static int vram_set_gpu(vram *v, struct err_pos pos, const char *value, size_t len)
-{
-    int index = gpu_index(value, len), shown = len > 60 ? 60 : (int)len;
-    if (index < 0 && !text_has_word("none", value, len)) {
-        const char *near = gpu_nearest(value, len);
-        return near ? err_set(&v->err, VRAM_EGPU, pos, "no GPU is called '%.*s': did you mean '%s'?",
-                              shown, value, near)
-                    : err_set(&v->err, VRAM_EGPU, pos,
-                              "no GPU is called '%.*s': `vramcalc gpus` lists them", shown, value);
-    }
-    v->config.gpu = index;
-    return VRAM_OK;
-}
-
-static void vram_trim(const char **s, size_t *len)
-{
-    while (*len > 0 && ((*s)[0] == ' ' || (*s)[0] == '\t')) {
-        (*s)++;
-        (*len)--;
-    }
-    while (*len > 0 && ((*s)[*len - 1] == ' ' || (*s)[*len - 1] == '\t'))
-        (*len)--;
-}
-
 // A note "seq_len = 2048 ..." tells what was guessed; once the field is set, it is no longer true.
 static void vram_drop_note(vram *v, const char *key)
 {
@@ -143,6 +119,52 @@ static void vram_drop_note(vram *v, const char *key)
         v->notes.len -= end - line;
         end = line;
     }
+}
+
+// "A100" is more than one card: says which was taken.
+static void vram_note_others(vram *v, const char *name, size_t len, int index)
+{
+    struct writer others;
+    writer_init(&others, &v->mem);
+    gpu_write_others(&others, name, len, index);
+    if (others.len)
+        writer_f(&v->notes, "gpu = %s is what %.*s is taken for; there are also %s\n",
+                 vram_gpu_at((size_t)index)->name, len > 40 ? 40 : (int)len, name, writer_text(&others));
+    writer_free(&others);
+}
+
+static int vram_set_gpu(vram *v, struct err_pos pos, const char *value, size_t len)
+{
+    int index = gpu_index(value, len), shown = len > 60 ? 60 : (int)len;
+    uint64_t mib = index < 0 ? gpu_size(value, len) : 0;
+    vram_drop_note(v, "gpu");
+    if (mib || text_has_word("none", value, len))
+        v->config.gpu_memory = mib;
+    if (mib) {
+        v->config.gpu = -1;
+        return VRAM_OK;
+    }
+    if (index < 0 && !text_has_word("none", value, len)) {
+        const char *near = gpu_nearest(value, len);
+        return near ? err_set(&v->err, VRAM_EGPU, pos, "no GPU is called '%.*s': did you mean '%s'?",
+                              shown, value, near)
+                    : err_set(&v->err, VRAM_EGPU, pos,
+                              "no GPU is called '%.*s': `vramcalc gpus` lists them", shown, value);
+    }
+    v->config.gpu = index;
+    if (index >= 0)
+        vram_note_others(v, value, len, index);
+    return VRAM_OK;
+}
+
+static void vram_trim(const char **s, size_t *len)
+{
+    while (*len > 0 && ((*s)[0] == ' ' || (*s)[0] == '\t')) {
+        (*s)++;
+        (*len)--;
+    }
+    while (*len > 0 && ((*s)[*len - 1] == ' ' || (*s)[*len - 1] == '\t'))
+        (*len)--;
 }
 
 // A word of an error's text that is a field which was set, and where.

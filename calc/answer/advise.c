@@ -3,6 +3,7 @@
 #include "calc/answer/advise.h"
 
 #include "calc/model/cost.h"
+#include "calc/model/gpus.h"
 #include "calc/answer/fit.h"
 #include "calc/replay/run.h"
 #include "calc/base/text.h"
@@ -71,6 +72,8 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
         return VRAM_OK;
     a->effect = advice_change_at(number)->effect;
     a->effect_text = advice_change_at(number)->result;
+    const char *how = advice_change_at(number)->how;
+    a->how = how[0] && v->config.family == FAMILY_GPT2 ? how : NULL;
     struct vram_mem mem;
     struct writer why = advice_writer(&mem, a->cost_why, ADVICE_WHY);
     writer_str(&why, advice_change_at(number)->basis);
@@ -113,7 +116,8 @@ static unsigned dearness(const struct advice *a)
     return a->cost_permille <= 20 ? 0 : a->cost_permille <= 100 ? 1 : 2;
 }
 
-// Group by effect; in a group what is enough by itself comes first, then what costs little, then the most bytes.
+// Group by effect; in a group what is enough by itself comes first, then settings before edits of code, then what costs
+// little, then the most bytes.
 // What is refused comes last.
 static bool before(const struct advice *a, const struct advice *b)
 {
@@ -123,6 +127,8 @@ static bool before(const struct advice *a, const struct advice *b)
         return !a->refused;
     if (a->fits != b->fits)
         return a->fits;
+    if (!a->how != !b->how)
+        return !a->how;
     if (dearness(a) != dearness(b))
         return dearness(a) < dearness(b);
     return a->saved > b->saved;
@@ -141,10 +147,12 @@ static void sort(struct advice_list *list)
         }
 }
 
-// Does a come before b in a plan? What keeps the training goes by its cost, the rest in the table's order: the least
+// Does a come before b in a plan? What keeps the training goes settings first, then by its cost, the rest in the table's order: the least
 // change to the result first.
 static bool earlier(const struct advice_list *list, size_t a, size_t b)
 {
+    if (list->row[a].effect == ADVICE_SAME && !list->row[a].how != !list->row[b].how)
+        return !list->row[a].how;
     if (list->row[a].effect == ADVICE_SAME)
         return list->row[a].cost_permille < list->row[b].cost_permille;
     return list->row_number[a] < list->row_number[b];
@@ -272,8 +280,7 @@ int advise_make(struct vram *v, struct advice_list *list)
     mem_zero(list, sizeof *list);
     struct fit_answer now = {0};
     int rc = fit_try(probe, 0, &now);
-    const struct vram_gpu *gpu = v->config.gpu < 0 ? NULL : vram_gpu_at((size_t)v->config.gpu);
-    list->gpu_bytes = gpu ? gpu->memory_bytes : 0;
+    list->gpu_bytes = gpu_bytes(&v->config);
     list->process = now.process;
     list->fits = now.fits;
     for (size_t i = 0; advice_change_at(i) && rc == VRAM_OK; i++)

@@ -16,6 +16,7 @@ enum { ADVICE_MAX = 32, ADVICE_WHAT = 96, ADVICE_WHY = 160 };
 struct advice {
     char what[ADVICE_WHAT];    // "batch_size=8 gradient_accumulation_steps=4"
     const char *effect_text;   // one clause
+    const char *how;           // the code to edit, or NULL where it is a setting
     char cost_why[ADVICE_WHY]; // what the cost rests on
     enum advice_effect effect;
     bool predicted;              // the cost is; else cost_why says why not
@@ -49,7 +50,7 @@ enum advice_task { ADVICE_TRAIN, ADVICE_INFERENCE, ADVICE_BOTH };
 struct advice_change {
     enum advice_effect effect;
     enum advice_task task;
-    const char *result, *basis;
+    const char *how, *result, *basis;
 };
 const struct advice_change *advice_change_at(size_t number);
 

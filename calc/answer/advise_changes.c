@@ -288,8 +288,8 @@ static const struct row {
     struct advice_change change;
     enum advice_applied (*apply)(struct change *k);
 } ROWS[] = {
-#define CHANGE(id, task, effect, result, basis) \
-    {{ADVICE_##effect, ADVICE_##task, result, basis}, change_##id},
+#define CHANGE(id, task, effect, how, result, basis) \
+    {{ADVICE_##effect, ADVICE_##task, how, result, basis}, change_##id},
 #include "calc/answer/advise.def"
 #undef CHANGE
 };

@@ -2,6 +2,7 @@
 
 #include "calc/answer/advise.h"
 #include "calc/answer/emit.h"
+#include "calc/model/gpus.h"
 #include "calc/base/text.h"
 
 enum { WORTH = 200 }; // less than this part of the whole is not worth a line of text
@@ -42,15 +43,24 @@ static void put_row(struct writer *w, const struct advice *a)
         writer_f(w, "time %s", a->cost_why[0] ? a->cost_why : "not predicted");
     }
     writer_f(w, "\n               %s\n", a->effect_text);
+    if (a->how)
+        writer_f(w, "               in the code: %s\n", a->how);
+}
+
+// The edits that a plan needs beside its settings.
+static void put_edits(struct writer *w, const struct advice_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->used[i] && list->row[i].how)
+            writer_f(w, "# %s, in the code: %s\n", list->row[i].what, list->row[i].how);
 }
 
 static void put_plan(struct writer *w, struct vram *v, const struct advice_list *list)
 {
-    const struct vram_gpu *gpu = vram_gpu_at((size_t)v->config.gpu);
     writer_f(w, list->found ? "Do this: it then takes " : "Even all of it together is too much: ");
     emit_mib_round(w, list->best_process);
     writer_str(w, " of ");
-    emit_mib_round(w, gpu->memory_bytes);
+    emit_mib_round(w, list->gpu_bytes);
     writer_str(w, " MiB");
     if (v->config.task == TASK_TRAIN) {
         writer_str(w, " (");
@@ -60,6 +70,7 @@ static void put_plan(struct writer *w, struct vram *v, const struct advice_list 
     writer_str(w, list->found && list->tight_only
                       ? "; the margin is smaller than the error bound\n\n"
                       : "\n\n");
+    put_edits(w, list);
     emit_config_text(w, &list->best);
 }
 
@@ -70,7 +81,7 @@ static void put_text(struct writer *w, struct vram *v, const struct advice_list 
     writer_str(w, " MiB");
     if (list->gpu_bytes) {
         writer_f(w, ", which %s in the %s (", list->fits ? "fits" : "does not fit",
-                 vram_gpu_at((size_t)v->config.gpu)->name);
+                 gpu_name(&v->config));
         emit_mib_round(w, list->gpu_bytes);
         writer_str(w, " MiB)");
     }
@@ -82,7 +93,7 @@ static void put_text(struct writer *w, struct vram *v, const struct advice_list 
                 (list->row[i].saved < list->process / WORTH && !list->row[i].refused))
                 continue;
             if (!any)
-                writer_f(w, "%s. Saves, MiB:\n", effect_heads[e]);
+                writer_f(w, "%s. Saves, MiB; what is enough alone first, settings before code:\n", effect_heads[e]);
             any = true;
             put_row(w, &list->row[i]);
         }
@@ -112,6 +123,7 @@ static void json_row(struct json *j, const struct advice *a)
     json_str(j, "change", a->what);
     json_str(j, "effect", effect_names[a->effect]);
     json_str(j, "result", a->effect_text);
+    json_str(j, "how", a->how);
     json_str(j, "refused", a->refused ? a->refusal : NULL);
     json_u64(j, "process_bytes", a->process);
     json_u64(j, "saved_bytes", a->saved);

@@ -3,6 +3,7 @@
 #include "calc/answer/fit.h"
 
 #include "calc/answer/emit.h"
+#include "calc/model/gpus.h"
 #include "calc/replay/run.h"
 
 struct vram *fit_probe(struct vram *v)
@@ -29,22 +30,20 @@ int fit_try(struct vram *probe, uint64_t enough, struct fit_answer *answer)
     int rc = run_process(probe, enough, &process);
     if (rc != VRAM_OK)
         return rc;
-    const struct vram_gpu *gpu =
-        probe->config.gpu < 0 ? NULL : vram_gpu_at((size_t)probe->config.gpu);
-    enum emit_fit fit = emit_fit_in(&process, gpu ? gpu->memory_bytes : 0);
+    enum emit_fit fit = emit_fit_in(&process, gpu_bytes(&probe->config));
     *answer = (struct fit_answer){process.bytes, fit == EMIT_FITS || fit == EMIT_TIGHT,
                                   fit == EMIT_FITS};
     return VRAM_OK;
 }
 
 // A batch so large that its sizes overflow does not fit either; any other error is one.
-static int try_batch(struct vram *probe, uint64_t batch, bool *fits)
+static int try_batch(struct vram *probe, uint64_t batch, bool surely, bool *fits)
 {
     struct fit_answer answer = {0};
     probe->config.batch_size = batch;
     probe->has_result = false;
     int rc = fit_try(probe, 0, &answer);
-    *fits = answer.fits;
+    *fits = surely ? answer.surely : answer.fits;
     if (rc == VRAM_EOVERFLOW) {
         err_clear(&probe->err);
         return VRAM_OK;
@@ -54,12 +53,12 @@ static int try_batch(struct vram *probe, uint64_t batch, bool *fits)
 
 // Doubles until it does not fit, then halves the gap. More sequences never take less memory by more than the
 // allocator's slack, so the answer may be a little off the true edge, and what it says has been tried.
-int fit_largest(struct vram *probe, uint64_t limit, uint64_t *batch)
+int fit_largest(struct vram *probe, uint64_t limit, bool surely, uint64_t *batch)
 {
     uint64_t good = 0, bad = limit + 1, next = 1;
     bool fits = false;
     while (good + 1 < bad) {
-        int rc = try_batch(probe, next, &fits);
+        int rc = try_batch(probe, next, surely, &fits);
         if (rc != VRAM_OK)
             return rc;
         if (fits)
@@ -79,7 +78,7 @@ int fit_largest(struct vram *probe, uint64_t limit, uint64_t *batch)
 
 static int need_gpu(struct vram *v)
 {
-    if (v->config.gpu >= 0)
+    if (gpu_bytes(&v->config))
         return VRAM_OK;
     return err_set(&v->err, VRAM_EGPU, (struct err_pos){0},
                    "no card is chosen: give --gpu NAME (`vramcalc gpus` lists them)");
@@ -152,42 +151,51 @@ int vram_fit(vram *v, bool *fits, enum vram_format format)
     return emit_done(v);
 }
 
-static void batch_json(struct writer *w, const struct vram *v, uint64_t batch,
-                       uint64_t accumulation, uint64_t process)
+// What max-batch found: the largest batch that fits, and the one that does so with the whole error bound.
+struct largest {
+    uint64_t batch, safe, accumulation, process;
+};
+
+static void batch_json(struct writer *w, const struct vram *v, const struct largest *l)
 {
-    const struct vram_gpu *gpu = vram_gpu_at((size_t)v->config.gpu);
     struct json j = json_of(w);
     json_open(&j, NULL, '{');
     json_str(&j, "schema", VRAM_SCHEMA);
-    json_u64(&j, "max_batch_size", batch);
-    json_u64(&j, "gradient_accumulation_steps", accumulation);
-    json_u64(&j, "process_bytes", process);
-    json_str(&j, "gpu", gpu->name);
-    json_u64(&j, "gpu_bytes", gpu->memory_bytes);
+    json_u64(&j, "max_batch_size", l->batch);
+    json_u64(&j, "safe_batch_size", l->safe);
+    json_u64(&j, "gradient_accumulation_steps", l->accumulation);
+    json_u64(&j, "process_bytes", l->process);
+    json_str(&j, "gpu", gpu_name(&v->config));
+    json_u64(&j, "gpu_bytes", gpu_bytes(&v->config));
     json_close(&j, '}');
     json_end(&j);
 }
 
-static void batch_text(struct writer *w, const struct vram *v, uint64_t batch,
-                       uint64_t accumulation, uint64_t process)
+static void batch_text(struct writer *w, const struct vram *v, const struct largest *l)
 {
-    const struct vram_gpu *gpu = vram_gpu_at((size_t)v->config.gpu);
-    writer_f(w, "batch_size = %u\n", batch);
+    writer_f(w, "batch_size = %u\n", l->batch);
     if (v->config.task == TASK_TRAIN)
         writer_f(w,
                  "gradient_accumulation_steps = %u   # keeps %u sequences a step, or the next "
                  "number above\n",
-                 accumulation, v->config.batch_size * v->config.gradient_accumulation_steps);
+                 l->accumulation, v->config.batch_size * v->config.gradient_accumulation_steps);
     writer_str(w, "# ");
-    emit_mib_round(w, process);
+    emit_mib_round(w, l->process);
     writer_str(w, " of ");
-    emit_mib_round(w, gpu->memory_bytes);
-    writer_f(w, " MiB on the %s\n", gpu->name);
+    emit_mib_round(w, gpu_bytes(&v->config));
+    writer_f(w, " MiB on the %s", gpu_name(&v->config));
+    if (l->safe == l->batch)
+        writer_str(w, ", with the whole error bound\n");
+    else if (l->safe)
+        writer_f(w, "; with the whole error bound batch_size = %u fits\n", l->safe);
+    else
+        writer_str(w, "; no batch_size fits with the whole error bound\n");
 }
 
 int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
 {
     struct fit_answer answer = {0};
+    struct largest found = {0};
     if (!emit_begin(v, format))
         return VRAM_EUNSUPPORTED;
     format = emit_format(format);
@@ -195,11 +203,14 @@ int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
     struct vram *probe = rc == VRAM_OK ? fit_probe(v) : NULL;
     if (!probe)
         return rc ? rc : VRAM_ENOMEM;
-    rc = fit_largest(probe, vram_field_find("batch_size")->max, batch);
+    rc = fit_largest(probe, vram_field_find("batch_size")->max, false, batch);
     if (rc == VRAM_OK && *batch > 0) {
         probe->config.batch_size = *batch;
         rc = fit_try(probe, 0, &answer);
     }
+    found = (struct largest){.batch = *batch, .process = answer.process};
+    if (rc == VRAM_OK && *batch > 0)
+        rc = fit_largest(probe, *batch, true, &found.safe);
     if (rc != VRAM_OK)
         fit_error(v, probe);
     vram_free(probe);
@@ -209,12 +220,12 @@ int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format)
         return err_set(
             &v->err, VRAM_ENOFIT, (struct err_pos){0},
             "not even batch_size = 1 fits in the %s: `vramcalc advise` says what to change",
-            vram_gpu_at((size_t)v->config.gpu)->name);
-    uint64_t accumulation =
+            gpu_name(&v->config));
+    found.accumulation =
         (v->config.batch_size * v->config.gradient_accumulation_steps + *batch - 1) / *batch;
     if (format == VRAM_FORMAT_JSON)
-        batch_json(&v->text, v, *batch, accumulation, answer.process);
+        batch_json(&v->text, v, &found);
     else
-        batch_text(&v->text, v, *batch, accumulation, answer.process);
+        batch_text(&v->text, v, &found);
     return emit_done(v);
 }

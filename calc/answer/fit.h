@@ -22,7 +22,7 @@ struct fit_answer {
 // VRAM_ENOFIT), or 0.
 int fit_try(struct vram *probe, uint64_t enough, struct fit_answer *answer);
 
-// The largest batch_size, up to limit, with which `probe` fits its card; 0 if none.
-int fit_largest(struct vram *probe, uint64_t limit, uint64_t *batch);
+// The largest batch_size, up to limit, with which `probe` fits its card, surely: with the whole error bound; 0 if none.
+int fit_largest(struct vram *probe, uint64_t limit, bool surely, uint64_t *batch);
 
 #endif

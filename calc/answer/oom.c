@@ -7,6 +7,7 @@
 #include "calc/answer/oom_shape.h"
 #include "calc/base/text.h"
 #include "calc/model/contexts.h"
+#include "calc/model/gpus.h"
 
 enum { SUSPECTS = 6, GUESSES = 6, PHASE_MAX = 32 };
 
@@ -343,8 +344,7 @@ static void put_json(struct writer *w, const struct vram *v, const struct search
 // What the card, of the message or of the configuration, has for tensors; 0 if that is not known.
 static uint64_t budget(const struct vram *v, const struct oom_message *m)
 {
-    const struct vram_gpu *gpu = v->config.gpu < 0 ? NULL : vram_gpu_at((size_t)v->config.gpu);
-    uint64_t total = m->total.present ? m->total.bytes : gpu ? gpu->memory_bytes : 0;
+    uint64_t total = m->total.present ? m->total.bytes : gpu_bytes(&v->config);
     uint64_t taken = others(m) + (uint64_t)CONTEXT_MIB * EMIT_MIB;
     return total > taken ? total - taken : 0;
 }

@@ -38,10 +38,24 @@ static void remark_bfloat16(struct writer *w, const struct vram_config *c)
              vram_gpu_at((size_t)c->gpu)->name);
 }
 
+// Settings that do nothing as they stand.
+static void remark_idle(struct writer *w, const struct vram *v)
+{
+    const struct vram_config *c = &v->config;
+    bool divided = c->parallel != PARALLEL_NONE || c->tensor_parallel > 1 || c->pipeline_parallel > 1;
+    if (v->last.line == 0)
+        writer_str(w, "nothing was set: these are the figures of GPT-2 124M with the defaults of this program\n");
+    if (c->n_gpu > 1 && !divided)
+        writer_f(w, "n_gpu = %u changes nothing without parallel=ddp, zero1, zero2, zero3 or fsdp: the figures are of one GPU "
+                    "that does all; under ddp nanoGPT divides gradient_accumulation_steps by the number of GPUs\n",
+                 c->n_gpu);
+}
+
 void remarks_write(struct writer *w, const struct vram *v)
 {
     const struct vram_config *c = &v->config;
     writer_str(w, vram_notes(v));
+    remark_idle(w, v);
     remark_attention(w, c);
     remark_bfloat16(w, c);
     if (c->eval_only)

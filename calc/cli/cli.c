@@ -261,7 +261,15 @@ static int run_fit(const struct cli_line *line, vram *v, enum vram_format format
 static int run_max_batch(const struct cli_line *line, vram *v, enum vram_format format)
 {
     uint64_t batch = 0;
-    return finish(line, v, vram_max_batch(v, &batch, format), format);
+    int rc = vram_max_batch(v, &batch, format);
+    if (rc != VRAM_ENOFIT)
+        return finish(line, v, rc, format);
+    // that nothing fits is an answer, too
+    if (format == VRAM_FORMAT_TEXT)
+        printf("%s\n", vram_error(v)->text);
+    else if (vram_emit_error(v, format) == VRAM_OK)
+        deliver(line, v, false);
+    return CLI_NO_FIT;
 }
 
 // The library counts columns in the ranges as run_sweep joins them; the caret stands under the word.

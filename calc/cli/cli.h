@@ -91,6 +91,9 @@ int cli_flatten(const struct cli_text *json, struct cli_text *flat, bool *is_mod
 // Reads a file into the configuration. kind NULL: by name and content.
 int cli_configure(vram *v, const char *path, const char *kind);
 
+// Prints one line of a text with a caret.
+void cli_show_line(const struct cli_text *source, uint32_t line, uint32_t col);
+
 // Prints the library's last error with the source line (text may be NULL) and gives the exit code for it.
 int cli_report(vram *v, const struct cli_text *source);
 

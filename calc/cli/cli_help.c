@@ -26,8 +26,8 @@ static const char *const TOLERANCES[][2] = {
 static const char *const EXITS[][2] = {
     {"0", "done; with fit and max-batch: it fits"},
     {"1", "it does not fit"},
-    {"2", "the command line is wrong"},
-    {"3", "a file or a configuration is wrong, or it cannot be read or written"},
+    {"2", "a word of the command line is wrong by itself"},
+    {"3", "a file or the configuration as a whole is wrong, or it cannot be read or written"},
 };
 
 static const char KINDS[] = "A FILE is nanoGPT's config/*.py or train.py, a Hugging Face "

@@ -91,7 +91,8 @@ static bool is_json(const struct cli_text *t)
 bool cli_is_log(const struct cli_text *t)
 {
     return says(t, "number of parameters:") || says(t, "num decayed parameter tensors:") ||
-           says(t, "tokens per iteration will be");
+           says(t, "tokens per iteration will be") ||
+           (strncmp(t->text + strspn(t->text, " \t\r\n"), "iter ", 5) == 0 && says(t, ": loss "));
 }
 
 static enum vram_kind kind_of(const struct cli_text *t)
@@ -124,7 +125,7 @@ static int kind_by_name(const char *name, enum vram_kind *kind)
 
 // ---- errors ------------------------------------------------------------------------------------
 
-static void show_line(const struct cli_text *source, uint32_t line, uint32_t col)
+void cli_show_line(const struct cli_text *source, uint32_t line, uint32_t col)
 {
     const char *at = source->text, *end = at + source->len;
     for (uint32_t i = 1; i < line && at < end; i++) {
@@ -174,7 +175,7 @@ int cli_report(vram *v, const struct cli_text *source)
     else
         fprintf(stderr, "<command line>:1:1: error: %s\n", m.text);
     if (source && m.line)
-        show_line(source, m.line, m.col);
+        cli_show_line(source, m.line, m.col);
     return source ? CLI_INPUT : exit_of(m.code);
 }
 
@@ -204,7 +205,7 @@ static void locate(vram *v, const struct cli_text *json, const struct cli_text *
     }
     fprintf(stderr, "%s:%u:%u: error: %s\n", json->name, line, col, m.text);
     if (quoted)
-        show_line(json, line, col);
+        cli_show_line(json, line, col);
 }
 
 // A file that may be gone by now, or another; its name is enough for the message then.

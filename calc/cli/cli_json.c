@@ -92,6 +92,27 @@ static int put_object(struct flat *f, json_t *object, size_t at, int depth)
     return rc;
 }
 
+// Is the bracket at which reading stopped behind a comma?
+static bool after_comma(const struct cli_text *json, const json_error_t *error)
+{
+    size_t at = error->position > 0 ? (size_t)error->position : 0;
+    while (at > 0 && (at > json->len || !strchr("]}", json->text[at - 1])))
+        at--;
+    while (at > 1 && strchr(" \t\r\n]}", json->text[at - 1]))
+        at--;
+    return at > 0 && json->text[at - 1] == ',';
+}
+
+static int not_json(const struct cli_text *json, const json_error_t *error)
+{
+    int line = error->line > 0 ? error->line : 1, col = error->column > 0 ? error->column : 1;
+    fprintf(stderr, "%s:%d:%d: error: this is not JSON: %s%s\n", json->name, line, col, error->text,
+            after_comma(json, error) ? "; remove the comma before it" : "");
+    if (json->len)
+        cli_show_line(json, (uint32_t)line, (uint32_t)col);
+    return CLI_INPUT;
+}
+
 int cli_flatten(const struct cli_text *json, struct cli_text *flat, bool *is_model)
 {
     json_error_t error;
@@ -102,11 +123,8 @@ int cli_flatten(const struct cli_text *json, struct cli_text *flat, bool *is_mod
         return CLI_INPUT;
     }
     json_t *root = json_loadb(json->text, json->len, JSON_REJECT_DUPLICATES, &error);
-    if (!root) {
-        fprintf(stderr, "%s:%d:%d: error: this is not JSON: %s\n", json->name,
-                error.line > 0 ? error.line : 1, error.column > 0 ? error.column : 1, error.text);
-        return CLI_INPUT;
-    }
+    if (!root)
+        return not_json(json, &error);
     struct flat f = {.name = json->name};
     int rc = CLI_INPUT;
     f.out = open_memstream(&flat->text, &flat->len);

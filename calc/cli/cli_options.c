@@ -199,6 +199,10 @@ static bool is_pair(const char *word)
 static int take_word(struct cli_line *line, int index, bool *has_command, bool *plain)
 {
     const char *word = line->argv[index];
+    if (strcmp(word, "=") == 0) {
+        cli_complain(line, index, 0, "write key=value without spaces");
+        return 0;
+    }
     if (!*plain && strcmp(word, "--") == 0) {
         *plain = true;
         return 1;

@@ -149,6 +149,10 @@ static bool config_read_bool(const char *s, size_t len, uint64_t *out)
 static bool config_read_enum(size_t field, const char *s, size_t len, uint64_t *out)
 {
     const char *const *names = config_fields[field].values;
+    if (len > 6 && text_equal_nocase(s, 6, "torch.")) {
+        s += 6;
+        len -= 6;
+    }
     for (uint64_t i = 0; names[i]; i++) {
         if (text_equal_nocase(s, len, names[i]) ||
             text_has_word(config_places[field].aliases[i], s, len)) {
@@ -186,8 +190,10 @@ static int config_bad_enum(struct err *e, struct err_pos pos, const struct vram_
             list[n++] = *p++;
     }
     list[n] = 0;
-    return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is one of %s", f->key, shown,
-                   value, list);
+    uint64_t off;
+    bool switched = config_read_enum((size_t)config_field(f->key, text_len(f->key)), "false", 5, &off);
+    return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is one of %s%s", f->key, shown,
+                   value, list, switched ? "; True and False are understood, too" : "");
 }
 
 static int config_bad_range(struct err *e, struct err_pos pos, size_t field, int shown,
@@ -219,6 +225,9 @@ int config_set(struct vram_config *c, struct err *e, struct err_pos pos, const c
         return config_bad_range(e, pos, (size_t)field, shown, value);
     if (!read && f->values)
         return config_bad_enum(e, pos, f, shown, value);
+    if (!read && config_places[field].type == CONFIG_COUNT)
+        return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is a whole number from %u to %u", f->key, shown,
+                       value, f->min, f->max);
     if (!read)
         return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is %s", f->key, shown, value,
                        wanted[config_places[field].type]);

@@ -139,6 +139,61 @@ int gpu_index(const char *name, size_t len)
     return found;
 }
 
+uint64_t gpu_size(const char *text, size_t len)
+{
+    static const struct {
+        const char *names;
+        uint64_t mib;
+    } units[] = {{"mib mb m", 1}, {"gib gb g", 1024}};
+    uint64_t n = 0;
+    bool overflow;
+    size_t digits = 0;
+    while (digits < len && text[digits] >= '0' && text[digits] <= '9')
+        digits++;
+    size_t unit = digits;
+    while (unit < len && is_gap(text[unit]))
+        unit++;
+    if (!text_to_u64(text, digits, &n, &overflow) || n > 16777216)
+        return 0;
+    for (size_t i = 0; i < 2; i++)
+        if (text_has_word(units[i].names, text + unit, len - unit))
+            return n * units[i].mib <= 16777216 ? n * units[i].mib : 0;
+    return 0;
+}
+
+void gpu_write_others(struct writer *w, const char *name, size_t len, int index)
+{
+    struct key k = key_of(name, len);
+    const char *between = "";
+    if (key_is(&k, GPUS[index].name))
+        return;
+    for (int i = 0; i < GPU_COUNT; i++) {
+        struct key other = key_of(GPUS[i].name, text_len(GPUS[i].name));
+        if (i == index || other.len <= k.len)
+            continue;
+        size_t same = 0;
+        while (same < k.len && other.text[same] == k.text[same])
+            same++;
+        if (same < k.len)
+            continue;
+        writer_f(w, "%s%s", between, GPUS[i].name);
+        between = ", ";
+    }
+}
+
+uint64_t gpu_bytes(const struct vram_config *c)
+{
+    uint64_t mib = c->gpu_memory;
+    if (mib == 0 && c->gpu >= 0)
+        mib = GPUS[c->gpu].memory_bytes / MIB;
+    return mib > c->other_memory ? (mib - c->other_memory) * MIB : mib ? 1 : 0;
+}
+
+const char *gpu_name(const struct vram_config *c)
+{
+    return c->gpu >= 0 ? GPUS[c->gpu].name : c->gpu_memory ? "card" : NULL;
+}
+
 const char *gpu_nearest(const char *name, size_t len)
 {
     const char *names[GPU_COUNT];

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calc/base/writer.h"
+#include "calc/model/model.h"
 #include "calc/vram.h"
 
 // Index of a card by name, or -1. Case, blanks, '-' and '_' do not matter, nor do the maker's words
@@ -14,6 +16,16 @@ int gpu_index(const char *name, size_t len);
 
 // The name nearest to an unknown one, or NULL.
 const char *gpu_nearest(const char *name, size_t len);
+
+// "12282 MiB", "12 GB" (of 2^30 bytes, as cards are sold): the memory of a card without a row, in MiB; 0 if it is no size.
+uint64_t gpu_size(const char *text, size_t len);
+
+// Other cards whose names begin as an ambiguous one ("A100"), ", " between; writes nothing for a name of its own.
+void gpu_write_others(struct writer *w, const char *name, size_t len, int index);
+
+// What a configuration's card has for this process, and its name; 0 and NULL without one.
+uint64_t gpu_bytes(const struct vram_config *c);
+const char *gpu_name(const struct vram_config *c);
 
 // What vram_gpu does not say. Texts are "" where sources are left out.
 struct gpu_more {

@@ -147,16 +147,16 @@ static int model_check_support(const struct vram_config *c, struct err *e)
                        "compile with checkpointing is not modelled: set one of them to none");
     if (c->compile && c->dtype == DTYPE_BFLOAT16_PURE)
         return err_set(e, VRAM_EUNSUPPORTED, none,
-                       "compile with dtype=bfloat16_pure is not modelled");
+                       "compile with dtype=bfloat16_pure is not modelled: set compile=none");
     if (c->compile && c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3)
-        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with zero3 or fsdp is not modelled");
+        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with zero3 or fsdp is not modelled: set compile=none");
     if (c->compile && c->family != FAMILY_GPT2)
-        return err_set(e, VRAM_EUNSUPPORTED, none, "compile is modelled for family=gpt2 only");
+        return err_set(e, VRAM_EUNSUPPORTED, none, "compile is modelled for family=gpt2 only: set compile=none");
     if (c->compile && c->lora_rank)
-        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with lora_rank is not modelled");
+        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with lora_rank is not modelled: set compile=none");
     if (c->compile && c->cross_entropy != CROSS_ENTROPY_EAGER)
         return err_set(e, VRAM_EUNSUPPORTED, none,
-                       "compile is modelled with cross_entropy=eager only");
+                       "compile is modelled with cross_entropy=eager only: set one of them to none or eager");
     if (c->pipeline_parallel > 1 && (c->compile || c->parallel >= PARALLEL_ZERO2))
         return err_set(e, VRAM_EUNSUPPORTED, none,
                        "pipeline_parallel with compile, zero2, zero3 or fsdp is not modelled");
@@ -164,7 +164,7 @@ static int model_check_support(const struct vram_config *c, struct err *e)
         return err_set(e, VRAM_EUNSUPPORTED, none,
                        "pipeline_parallel in inference is not modelled");
     if (c->compile && c->attention == ATTENTION_MATH)
-        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with attention=math is not modelled");
+        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with attention=math is not modelled: set compile=none");
     return VRAM_OK;
 }
 

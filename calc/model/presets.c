@@ -64,6 +64,8 @@ static void forget(struct vram *v)
     mem_zero(v->places, sizeof v->places);
     fresh.mode = v->config.mode;
     fresh.gpu = v->config.gpu;
+    fresh.gpu_memory = v->config.gpu_memory;
+    fresh.other_memory = v->config.other_memory;
     v->config = fresh;
 }
 

@@ -106,6 +106,9 @@ static int on_dtype(struct parse *p, struct span value)
         c->dtype = DTYPE_FLOAT32;
     else if (span_is(value, "bfloat16") || span_is(value, "float16"))
         c->dtype = DTYPE_BFLOAT16_PURE;
+    if (c->dtype == DTYPE_BFLOAT16_PURE)
+        parse_note(p, "dtype = bfloat16_pure, from torch_dtype: weights, gradients and moments in two bytes; "
+                      "dtype=bfloat16 is autocast over float32 weights");
     return VRAM_OK;
 }
 
@@ -190,6 +193,8 @@ int parse_hf(struct parse *p)
     if (!batch_given)
         c->batch_size = 1;
     choose_length(p, length_given);
+    if (c->family != FAMILY_GPT2 && p->v->places[config_field("n_inner", 7)].line == 0)
+        parse_note(p, "n_inner = %u: intermediate_size is not there, this is the default", c->n_inner ? c->n_inner : 4 * c->n_embd);
     // transformers: a missing num_key_value_heads means as many as heads, a missing head_dim hidden / heads
     if (c->family == FAMILY_GPT_NEOX)
         c->n_kv_head = 0;

@@ -10,6 +10,7 @@ struct log {
     uint64_t decayed_tensors, decayed, nodecay_tensors, nodecay; // 0: not seen
     uint64_t shown;    // "29.94M" in units of 10^4; 0: not seen
     uint64_t tokens;   // per iteration; 0: not seen
+    bool echoed_any;   // some field
     bool echoed_model; // the log itself names n_layer or n_embd
     bool has_vocab, has_block, has_head, has_bias, has_batch;
 };
@@ -137,6 +138,7 @@ static bool is_field_name(struct span key)
 
 static void remember(struct log *l, struct span key)
 {
+    l->echoed_any = true;
     l->echoed_model |= span_is(key, "n_layer") || span_is(key, "n_embd");
     l->has_vocab |= span_is(key, "vocab_size");
     l->has_block |= span_is(key, "block_size");
@@ -223,7 +225,9 @@ static bool infer(struct log *l)
 {
     struct vram_config *c = &l->p->v->config, before = *c;
     uint64_t layers, width;
-    if (!infer_width(l, &layers, &width) || layers > 10000 || !infer_rows(l, layers, width)) {
+    bool found = infer_width(l, &layers, &width) && layers <= 10000 && infer_rows(l, layers, width);
+    // a length that does not divide the tokens of an iteration is none
+    if (!found || (l->tokens && l->tokens % c->block_size)) {
         *c = before;
         return false;
     }
@@ -253,7 +257,13 @@ static bool agrees(const struct log *l, const struct model *m)
 
 static void note_difference(struct log *l, const struct model *m)
 {
-    if (l->decayed)
+    bool same = l->decayed == m->decayed_params && l->decayed_tensors == m->decayed_tensors;
+    if (l->decayed && same && l->nodecay && (l->nodecay != m->nodecay_params || l->nodecay_tensors != m->nodecay_tensors))
+        parse_note(l->p,
+                   "log and configuration do not agree: the log counts %u parameters that do not decay in %u tensors, "
+                   "this configuration has %u in %u",
+                   l->nodecay, l->nodecay_tensors, m->nodecay_params, m->nodecay_tensors);
+    else if (l->decayed && !same)
         parse_note(l->p,
                    "log and configuration do not agree: the log counts %u decayed parameters in %u "
                    "tensors, this configuration has %u in %u",
@@ -294,6 +304,9 @@ static int check(struct log *l)
     if (made && !agrees(l, &m))
         note_difference(l, &m);
     check_tokens(l, &v->config);
+    if (!l->decayed && !l->shown && !l->tokens && !l->echoed_any)
+        return err_set(&v->err, VRAM_EPARSE, (struct err_pos){l->p->file, 1, 1},
+                       "there is no model in this log: the lines before `iter 0` tell it (number of parameters, the configuration)");
     return VRAM_OK;
 }
 

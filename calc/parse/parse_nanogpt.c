@@ -102,6 +102,33 @@ static int start_from(struct parse *p, struct span value)
     return VRAM_OK;
 }
 
+// What stands after a value that does not belong there.
+static const char *after_value(const char *at)
+{
+    bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
+    if (*at == ',')
+        return "a comma makes this a tuple: remove it";
+    return letter ? "a number stands alone here, without a unit"
+                  : "this is not the end of the value, and not an operator that is read here";
+}
+
+// torch.float16 is as good as 'float16'; an empty span for any other name.
+static struct span torch_name(struct span source)
+{
+    source = span_trim(source);
+    if (!span_starts(source, "torch."))
+        return (struct span){source.at, 0};
+    return span_skip(source, 6);
+}
+
+static const char *unknown_value(struct span source)
+{
+    source = span_trim(source);
+    if (span_is(source, "true") || span_is(source, "false") || span_is(source, "none"))
+        return "Python spells it True, False, None: with a capital";
+    return "this value cannot be worked out: numbers, strings, True, False and arithmetic are read";
+}
+
 int parse_assignment(struct parse *p, struct span key, struct span expression)
 {
     char buf[NUMBER_MAX];
@@ -115,14 +142,13 @@ int parse_assignment(struct parse *p, struct span key, struct span expression)
     if (error.text)
         return unreadable(p, error.at, error.text);
     if (at < text_end && *at != '\n' && *at != '#' && *at != ';')
-        return unreadable(
-            p, at, "this is not the end of the value, and not an operator that is read here");
-    struct span value =
-        value_text(buf, &v, (struct span){expression.at, (size_t)(at - expression.at)});
+        return unreadable(p, at, after_value(at));
+    struct span source = {expression.at, (size_t)(at - expression.at)};
+    struct span value = value_text(buf, &v, source);
+    if (value.len == 0)
+        value = torch_name(source);
     if (value.len == 0 && field)
-        return unreadable(p, expression.at,
-                          "this value cannot be worked out: numbers, strings, True, False and "
-                          "arithmetic are read");
+        return unreadable(p, expression.at, unknown_value(source));
     int rc = span_is(key, "init_from") && v.kind == PY_STR
                  ? start_from(p, value)
                  : parse_set_value(p, key, value, expression.at);
@@ -186,6 +212,9 @@ static int read_line(struct parse *p, struct span line, bool *stop)
         return VRAM_OK;
     if (!split(line, &key, &expression))
         return unreadable(p, line.at, "expected `name = value`");
+    if (span_find(expression, "TrainingArguments(") < expression.len)
+        return unreadable(p, line.at, "a script of the Hugging Face Trainer is not read: give the model's config.json and "
+                                      "key=value words (batch_size=8 dtype=bfloat16 ...)");
     // train.py's own line after its settings; what follows is the program
     *stop = span_is(key, "config_keys");
     return *stop ? VRAM_OK : parse_assignment(p, key, expression);
@@ -206,6 +235,8 @@ int parse_nanogpt(struct parse *p)
     bool stop = false;
     // train.py's defaults that differ from ours. SRC: nanoGPT train.py, "default config values"
     int rc = preset_fields(p->v, "gradient_accumulation_steps=40 compile=2.5");
+    if (p->v->config.mode == MODE_REFERENCE)
+        parse_note(p, "mode=reference: torch.compile, which is on by default in train.py, is left out");
     while (rc == VRAM_OK && !stop && parse_line(p, &line)) {
         bool indented = line.len > 0 && (line.at[0] == ' ' || line.at[0] == '\t' ||
                                          line.at[0] == ')' || line.at[0] == '@');

@@ -4,6 +4,7 @@
 #include "calc/replay/report.h"
 
 #include "calc/model/contexts.h"
+#include "calc/model/gpus.h"
 #include "calc/replay/buckets.h"
 #include "calc/base/size.h"
 
@@ -213,9 +214,8 @@ int report_make(struct vram *v, struct engine *e)
     out->first_step_peak_bytes = e->player.first_step_peak;
     out->steady_end_bytes = e->player.steady_end;
     out->eval_peak_bytes = e->player.eval_peak;
-    const struct vram_gpu *gpu = v->config.gpu < 0 ? NULL : vram_gpu_at((size_t)v->config.gpu);
-    out->gpu_name = gpu ? gpu->name : NULL;
-    out->gpu_bytes = gpu ? gpu->memory_bytes : 0;
+    out->gpu_name = gpu_name(&v->config);
+    out->gpu_bytes = gpu_bytes(&v->config);
     report_phases(e, out);
     int rc = report_walk_to_peak(e, out);
     if (rc == VRAM_OK)

@@ -84,6 +84,90 @@ static void test_advice_of_a_number_format(void **state)
     }
 }
 
+// ---- cards without a row, memory that others hold ------------------------------------------------
+
+static void test_card_by_its_memory(void **state)
+{
+    static const struct {
+        const char *gpu;
+        uint64_t mib;
+    } sizes[] = {{"12282 MiB", 12282}, {"12282MiB", 12282}, {"12GB", 12288}, {"12 GiB", 12288}, {"8g", 8192}};
+    struct heap h = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        vram *v = open_vram(&h);
+        assert_int_equal(vram_set(v, "gpu", sizes[i].gpu), VRAM_OK);
+        assert_int_equal(vram_run(v), VRAM_OK);
+        assert_int_equal(vram_result(v)->gpu_bytes, sizes[i].mib << 20);
+        assert_int_equal(vram_set(v, "other_memory", "282"), VRAM_OK);
+        assert_int_equal(vram_run(v), VRAM_OK);
+        assert_int_equal(vram_result(v)->gpu_bytes, (sizes[i].mib - 282) << 20);
+        close_vram(v, &h);
+    }
+    static const char *const bad[] = {"12", "GB", "0 MiB", "12 parsecs", "99999999999999999999GB", "12.5GB", ""};
+    vram *v = open_vram(&h);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(vram_set(v, "gpu", bad[i]), VRAM_EGPU);
+    set_all(v, "gpu_memory=10240 gpu=T4");
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_int_equal(vram_result(v)->gpu_bytes, UINT64_C(10240) << 20);
+    assert_string_equal(vram_result(v)->gpu_name, "T4");
+    set_all(v, "other_memory=20000");  // more than there is: nothing fits, and nothing breaks
+    bool fits = true;
+    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_false(fits);
+    close_vram(v, &h);
+}
+
+static void test_ambiguous_card(void **state)
+{
+    struct heap h = {0};
+    (void)state;
+    vram *v = estimated(&h, "preset=gpt2 gpu=A100");
+    assert_true(remarks(v, "gpu = A100 40GB is what A100 is taken for; there are also A100 80GB SXM, A100 80GB PCIe"));
+    set_all(v, "gpu=A100_80GB_PCIe");
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_false(remarks(v, "taken for"));
+    close_vram(v, &h);
+}
+
+// What is done without being told, or not done although told, is said.
+static void test_silent_assumptions(void **state)
+{
+    static const char hf[] = "model_type = llama\nhidden_size = 2048\nnum_hidden_layers = 2\nnum_attention_heads = 32\n"
+                             "torch_dtype = bfloat16\nvocab_size = 32000\n";
+    struct heap h = {0};
+    (void)state;
+    vram *v = open_vram(&h);
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_true(remarks(v, "nothing was set"));
+    assert_int_equal(vram_parse(v, VRAM_KIND_NANOGPT, "", 0, "empty.py"), VRAM_OK);
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_true(remarks(v, "nothing was set"));
+    set_all(v, "n_gpu=8");
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_false(remarks(v, "nothing was set"));
+    assert_true(remarks(v, "n_gpu = 8 changes nothing"));
+    set_all(v, "parallel=ddp");
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_false(remarks(v, "n_gpu"));
+    vram_clear(v);
+    assert_int_equal(vram_parse(v, VRAM_KIND_HF, hf, strlen(hf), "config.json"), VRAM_OK);
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_true(remarks(v, "dtype = bfloat16_pure, from torch_dtype"));
+    assert_true(remarks(v, "n_inner = 11008: intermediate_size is not there"));
+    set_all(v, "dtype=bfloat16 n_inner=5632");
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_false(remarks(v, "torch_dtype"));
+    assert_false(remarks(v, "intermediate_size"));
+    vram_clear(v);
+    set_all(v, "mode=reference");
+    assert_int_equal(vram_parse(v, VRAM_KIND_NANOGPT, "batch_size = 4\n", 15, "a.py"), VRAM_OK);
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_true(remarks(v, "torch.compile, which is on by default"));
+    close_vram(v, &h);
+}
+
 // ---- evaluation alone --------------------------------------------------------------------------
 
 static void test_evaluation_alone(void **state)
@@ -141,7 +225,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attention_by_card),         cmocka_unit_test(test_no_remark),
         cmocka_unit_test(test_advice_of_a_number_format), cmocka_unit_test(test_evaluation_alone),
-        cmocka_unit_test(test_evaluation_from_a_file),
+        cmocka_unit_test(test_evaluation_from_a_file),    cmocka_unit_test(test_card_by_its_memory),
+        cmocka_unit_test(test_ambiguous_card),            cmocka_unit_test(test_silent_assumptions),
     };
     return cmocka_run_group_tests_name("calc_choices", tests, NULL, NULL);
 }

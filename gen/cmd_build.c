@@ -71,7 +71,7 @@ static int run(void *given, int operand_count, char **operands)
                   .templates = path_arg(o->templates), .i18n = path_arg(o->i18n), .cache = path_arg(o->cache)},
         .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh,
         .progress = isatty(2) && !o->json && !o->quiet, .strict = o->strict != NULL,
-        .strict_measured = measured, .shuffle = o->shuffle};
+        .strict_measured = measured, .shuffle = o->shuffle, .last = true};
     struct build_summary s;
     bool ok = build_site(&b, d, &s);
     buf out = BUF_INIT;

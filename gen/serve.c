@@ -257,7 +257,7 @@ static int run(void *options, int operand_count, char **operands)
     struct serve *s = arena_new(&a, struct serve, 1);
     s->options = o;
     s->report = s->base = BUF_INIT;
-    s->build = (struct build_options){.jobs = (unsigned)o->jobs, .strict = o->strict,
+    s->build = (struct build_options){.jobs = (unsigned)o->jobs, .strict = o->strict, .last = true,
                                       .program_dir = build_program_dir(&a)};
     s->build.paths = (struct settings_paths){.file = str_c(o->config), .content = str_c(o->source),
                                              .output = str_c(o->output), .templates = str_c(o->templates),

@@ -27,7 +27,7 @@ CLI := $(wildcard calc/cli/*.c)
 LUA := $(wildcard calc/lua/*.c)
 WASM := $(wildcard calc/wasm/*.c)
 CORE := $(filter-out $(CLI) $(LUA) $(WASM),$(wildcard calc/*.c calc/*/*.c))
-KERNELS := $(wildcard kernels/*.cu kernels/*.c)
+KERNELS := $(wildcard kernels/*/*.cu kernels/*/*.c)
 TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -37,7 +37,7 @@ WASM_LD := $(firstword $(shell command -v wasm-ld || command -v wasm-ld-14))
 WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)/lib/*/libclang_rt.builtins-wasm32.a \
 	/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a))
 PARTS := $(if $(wildcard gen/main.c),vramdoc) $(if $(CLI),vramcalc) $(if $(CORE),libvram.a) \
-	$(if $(and $(WASM),$(WASM_LD)),vram.wasm) $(if $(and $(wildcard kernels/probe.c),$(NVCC)),vramprobe)
+	$(if $(and $(WASM),$(WASM_LD)),vram.wasm) $(if $(and $(wildcard kernels/probe/probe.c),$(NVCC)),vramprobe)
 
 all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n) \
 	$(if $(filter vram.wasm,$(PARTS)),templates/vram.wasm.js templates/vram.js)
@@ -51,7 +51,7 @@ skipped:
 	@$(if $(CORE),:,echo "calc/ is not there: the estimator is skipped")
 	@$(if $(or $(CLI),$(if $(CORE),,1)),:,echo "calc/cli/ is not there: vramcalc is skipped")
 	@$(if $(and $(WASM),$(if $(WASM_LD),,1)),echo "wasm-ld is not there: vram.wasm is skipped",:)
-	@$(if $(filter %.cu,$(KERNELS)),$(if $(NVCC),:,echo "nvcc is not there: the probe is skipped"),echo "kernels/*.cu is not there: the probe is skipped")
+	@$(if $(filter %.cu,$(KERNELS)),$(if $(NVCC),:,echo "nvcc is not there: the probe is skipped"),echo "kernels/*/*.cu is not there: the probe is skipped")
 
 $(call objects,$(CORE)): ALL_FLAGS += -ffreestanding
 $(BUILD)/gen/main.o: ALL_FLAGS += -DVERSION='"$(VERSION)"'
@@ -113,7 +113,7 @@ NEWEST_ARCH = $(lastword $(KNOWN_ARCHS))
 ALL_ARCHS = $(foreach a,$(KNOWN_ARCHS),$(call machine_code,$(a),$(a:compute_%=sm_%))) $(call machine_code,$(NEWEST_ARCH),$(NEWEST_ARCH))
 NVCC_ARCHS = $(if $(filter all,$(PROBE_ARCHS)),$(ALL_ARCHS),-arch=$(PROBE_ARCHS))
 NVCC_FLAGS ?= -O3 -std=c++17 --extended-lambda -Xcompiler -Wall,-Wextra -Werror all-warnings
-PROBE_SOURCES := $(sort $(wildcard kernels/*.[ch] kernels/*.cu kernels/*.cuh))
+PROBE_SOURCES := $(sort $(wildcard kernels/*/*.[ch] kernels/*/*.cu kernels/*/*.cuh))
 $(BUILD)/%.cu.o: %.cu Makefile
 	$(begun)
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCHS) -I. -MMD -MP -c $< -o $@
@@ -121,7 +121,7 @@ $(BUILD)/%.cu.o: %.cu Makefile
 $(BUILD)/kernels/probe.o: ALL_FLAGS += -DVERSION='"$(VERSION)"' -DCOMPILE_FLAGS='"$(strip $(NVCC_FLAGS) $(NVCC_ARCHS))"' \
 	-DSOURCES_SHA256='"$(shell cat $(PROBE_SOURCES) | sha256sum | cut -d" " -f1)"'
 $(BUILD)/kernels/probe.o: $(PROBE_SOURCES)
-$(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*.cu)) $(call objects,kernels/probe.c) $(BUILD)/libprobe.a $(LIBVRAM)
+$(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*/*.cu)) $(call objects,kernels/probe/probe.c) $(BUILD)/libprobe.a $(LIBVRAM)
 	$(NVCC) $(NVCC_ARCHS) $^ -o $@ -lcublas -lcublasLt -ldl -lm
 
 tests: $(TESTS)
@@ -135,7 +135,7 @@ $(BUILD)/tests/unit/test_calc_%: $(BUILD)/tests/unit/test_calc_%.o $(BUILD)/libc
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lz -lm
 
 # The probe's C is plain: its step and its allocator are tested with no GPU.
-$(BUILD)/libprobe.a: $(call objects,$(filter-out kernels/probe.c,$(wildcard kernels/*.c)))
+$(BUILD)/libprobe.a: $(call objects,$(filter-out kernels/probe/probe.c,$(wildcard kernels/*/*.c)))
 	@rm -f $@
 	ar rcs $@ $^
 $(BUILD)/tests/unit/test_kernels_%: $(BUILD)/tests/unit/test_kernels_%.o $(BUILD)/libprobe.a $(LIBVRAM)

@@ -28,9 +28,12 @@ allowed() {
     calc/parse/*) echo 'calc/base/*|calc/model/*|calc/parse/*|calc/vram.h' ;;
     calc/*) echo 'calc/*' ;;
     # One file of the probe asks the estimator: to read configs and to print the comparison, never to measure.
-    kernels/estimator.[ch]) echo 'kernels/*|calc/vram.h' ;;
-    kernels/probe.c|kernels/record_verbs.c) echo 'kernels/*' ;;
-    kernels/*) echo 'kernels/[!e]*|kernels/e[!s]*' ;;
+    kernels/probe/estimator.[ch]) echo 'kernels/*|calc/vram.h' ;;
+    kernels/probe/probe.c|kernels/probe/record_verbs.c) echo 'kernels/*' ;;
+    kernels/probe/*) echo 'kernels/step/*|kernels/cuda/*|kernels/record/*|kernels/probe/[!e]*' ;;
+    kernels/cuda/*) echo 'kernels/step/*|kernels/cuda/*' ;;
+    kernels/step/*) echo 'kernels/step/*' ;;
+    kernels/record/*) echo 'kernels/record/*' ;;
     esac
 }
 
@@ -51,7 +54,7 @@ say() {
     echo "not ok $1: $2"
 }
 
-for file in gen/*.[ch] gen/*/*.[ch] gen/*/*/*.[ch] calc/*.[ch] calc/*/*.[ch] kernels/*.[ch] kernels/*.cu kernels/*.cuh; do
+for file in gen/*.[ch] gen/*/*.[ch] gen/*/*/*.[ch] calc/*.[ch] calc/*/*.[ch] kernels/*/*.[ch] kernels/*/*.cu kernels/*/*.cuh; do
     [ -f "$file" ] || continue
     good=1
     for header in $(sed -n 's/^# *include *"\([^"]*\)".*/\1/p' "$file"); do

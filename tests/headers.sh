@@ -15,7 +15,7 @@ check() {
     else status=1; echo "not ok $header ($1): does not compile alone"; sed 's/^/    /' "$tmp/log"; fi
 }
 
-for header in gen/*.h gen/*/*.h gen/*/*/*.h calc/*.h calc/*/*.h kernels/*.h; do
+for header in gen/*.h gen/*/*.h gen/*/*/*.h calc/*.h calc/*/*.h kernels/*/*.h; do
     [ -f "$header" ] || continue
     # The compiler of CUDA knows where its own headers are; the probe's build compiles those files.
     case $header in kernels/*) ! grep -q '#include <cu' "$header" || continue ;; esac

@@ -8,7 +8,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 folder=${MAKE_BUILD:-$BUILD}/archs
 objects=
-for source in kernels/*.cu; do objects="$objects $folder/$source.o"; done
+for source in kernels/*/*.cu; do objects="$objects $folder/$source.o"; done
 # shellcheck disable=SC2086  # the names are words
 if ! nice make -s -k -j2 BUILD="$folder" PROBE_ARCHS=all $objects >"$log" 2>&1; then
     grep -E 'error|warning' "$log" | head -n 20 || true
@@ -30,7 +30,7 @@ for arch in 75 80 86 89 90 100 120; do
     elif [ -z "$missing" ]; then echo "ok archs: sm_$arch"
     else echo "not ok archs: no machine code for sm_$arch in$missing"; failed=1; fi
 done
-if make -s -n -W kernels/adamw.cu BUILD="$folder" PROBE_ARCHS=all "$folder/kernels/adamw.cu.o" |
+if make -s -n -W kernels/cuda/update.cu BUILD="$folder" PROBE_ARCHS=all "$folder/kernels/cuda/update.cu.o" |
     grep -q "code=compute_$newest"; then echo "ok archs: PTX of compute_$newest for newer ones"
 else echo "not ok archs: no PTX for newer GPUs"; failed=1; fi
 exit $failed

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/estimator.h"
+#include "kernels/probe/estimator.h"
 
 #define FIXTURE "tests/kernels/fixtures/not-measured.json"
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "kernels/gpt.h"
-#include "kernels/gpt_ref.h"
+#include "kernels/step/gpt.h"
+#include "kernels/step/gpt_ref.h"
 
 static void batch_of(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
 {

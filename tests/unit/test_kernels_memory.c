@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "kernels/gpt.h"
+#include "kernels/step/gpt.h"
 
 #define TRUTH "tests/calc/truth/"
 

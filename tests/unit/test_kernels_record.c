@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "kernels/probe.h"
-#include "kernels/sha256.h"
+#include "kernels/probe/probe.h"
+#include "kernels/record/sha256.h"
 
 static char error[200];
 

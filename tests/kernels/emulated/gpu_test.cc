@@ -3,9 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernels/cuda_ops.cuh"
-#include "kernels/gpt.h"
-#include "kernels/probe.h"
+#include "kernels/cuda/cuda_ops.cuh"
+#include "kernels/step/gpt.h"
+#include "kernels/probe/probe.h"
 
 static int failed;
 

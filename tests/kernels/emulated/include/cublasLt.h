@@ -1,4 +1,4 @@
-// cuBLASLt in plain C++, as far as kernels/matmul.cu uses it: column-major matrices by their layouts, sums in double.
+// cuBLASLt in plain C++, as far as kernels/cuda/matmul.cu uses it: column-major matrices by their layouts, sums in double.
 #ifndef EMULATED_CUBLASLT_H
 #define EMULATED_CUBLASLT_H
 

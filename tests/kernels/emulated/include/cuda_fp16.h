@@ -2,7 +2,7 @@
 #ifndef EMULATED_CUDA_FP16_H
 #define EMULATED_CUDA_FP16_H
 
-#include "kernels/gpt_ref.h"
+#include "kernels/step/gpt_ref.h"
 
 struct __half { uint16_t bits; };
 struct __nv_bfloat16 { uint16_t bits; };

@@ -1,4 +1,4 @@
-// In place of kernels/tensor_core.cuh: the same instructions in plain C++, from the tables of the PTX ISA (ldmatrix, and
+// In place of kernels/cuda/tensor_core.cuh: the same instructions in plain C++, from the tables of the PTX ISA (ldmatrix, and
 // the fragments of mma.m16n8k16).
 #ifndef KERNELS_TENSOR_CORE_CUH
 #define KERNELS_TENSOR_CORE_CUH

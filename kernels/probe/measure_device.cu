@@ -1,0 +1,218 @@
+// The GPU itself: what it is, what a context takes, what the driver keeps, how cudaMalloc rounds, how fast memory is.
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "kernels/probe/measure.cuh"
+#include "kernels/record/sha256.h"
+
+bool gpu_find(char pci_bus_id[32], char why[160])
+{
+    int count = 0;
+    cudaError_t code = cudaGetDeviceCount(&count);
+    if (code == cudaSuccess && count > 0)
+        code = cudaDeviceGetPCIBusId(pci_bus_id, 32, 0);
+    if (code == cudaSuccess && count > 0)
+        return true;
+    snprintf(why, 160, "no GPU: %s", code == cudaSuccess ? "the driver lists none" : cudaGetErrorString(code));
+    return false;
+}
+
+static void put_int(struct json *o, const char *key, int64_t v)
+{
+    json_set(o, key, v < 0 ? json_null() : json_int(v));
+}
+
+void gpu_describe(struct json *device, struct json *software, struct nvml *nvml)
+{
+    struct cudaDeviceProp p;
+    struct nvml_device n;
+    char text[96];
+    size_t free_bytes, total;
+    int version;
+    CUDA_CHECK(cudaGetDeviceProperties(&p, 0));
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
+    nvml_read(nvml, &n);
+    json_set(device, "name", json_string(p.name));
+    snprintf(text, sizeof text, "%d.%d", p.major, p.minor);
+    json_set(device, "compute_capability", json_string(text));
+    json_set(device, "sm_count", json_int(p.multiProcessorCount));
+    json_set(device, "l2_bytes", json_int(p.l2CacheSize));
+    json_set(device, "memory_total_bytes", json_int(n.total_bytes >= 0 ? n.total_bytes : (int64_t)total));
+    put_int(device, "memory_reserved_bytes", n.reserved_bytes);
+    json_set(device, "memory_usable_bytes", json_int((int64_t)total));
+    CUDA_CHECK(cudaDeviceGetPCIBusId(text, sizeof text, 0));
+    json_set(device, "pci_bus_id", json_string(text));
+    json_set(device, "ecc", n.ecc < 0 ? json_null() : json_bool(n.ecc));
+    put_int(device, "sm_clock_max_mhz", n.sm_clock_max_mhz);
+    put_int(device, "memory_clock_max_mhz", n.memory_clock_max_mhz);
+    put_int(device, "power_limit_mw", n.power_limit_mw);
+    char digest[65];
+    sha256_hex(n.uuid, strlen(n.uuid), digest);
+    json_set(device, "uuid_sha256", *n.uuid ? json_string(digest) : json_null());
+    json_set(software, "driver", *n.driver ? json_string(n.driver) : json_null());
+    CUDA_CHECK(cudaDriverGetVersion(&version));
+    snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
+    json_set(software, "cuda_driver", json_string(text));
+    CUDA_CHECK(cudaRuntimeGetVersion(&version));
+    snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
+    json_set(software, "cuda_runtime", json_string(text));
+    snprintf(text, sizeof text, "%d.%d.%d", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__);
+    json_set(software, "toolkit", json_string(text));
+    snprintf(text, sizeof text, "%zu", cublasLtGetVersion());
+    json_set(software, "cublaslt", json_string(text));
+    json_set(software, "compiler", json_string(__VERSION__));
+}
+
+static int64_t free_memory(void)
+{
+    size_t free_bytes, total;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
+    return (int64_t)free_bytes;
+}
+
+// The first call that makes a context; NVML was opened before it. Then a cuBLASLt handle.
+const char *measure_context(const struct settings *, struct nvml *nvml, struct json *values, char *)
+{
+    const char *method = "";
+    struct nvml_device before, after;
+    nvml_read(nvml, &before);
+    CUDA_CHECK(cudaFree(0));
+    put_bytes(values, "context_bytes", nvml_process_bytes(nvml, &method));
+    nvml_read(nvml, &after);
+    if (before.used_bytes >= 0)
+        put_bytes(values, "card_rise_bytes", after.used_bytes - before.used_bytes);
+    int64_t free_before = free_memory();
+    cublasLtHandle_t lt;
+    CUBLAS_CHECK(cublasLtCreate(&lt));
+    put_bytes(values, "cublaslt_handle_bytes", free_before - free_memory());
+    put_bytes(values, "context_and_cublaslt_bytes", nvml_process_bytes(nvml, &method));
+    json_set(values, "method", record_text(method));
+    CUBLAS_CHECK(cublasLtDestroy(lt));
+    return "ok";
+}
+
+const char *measure_reserve(const struct settings *, struct nvml *nvml, struct json *values, char *)
+{
+    struct nvml_device n;
+    size_t free_bytes, total;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
+    nvml_read(nvml, &n);
+    put_bytes(values, "nvml_total_bytes", n.total_bytes);
+    put_bytes(values, "nvml_reserved_bytes", n.reserved_bytes);
+    put_bytes(values, "cuda_total_bytes", (int64_t)total);
+    return "ok";
+}
+
+// What a size costs when its neighbours are taken too: the fall of free memory over 16 such allocations.
+const char *measure_malloc(const struct settings *s, struct nvml *, struct json *values, char message[256])
+{
+    enum { COUNT = 16 };
+    size_t bytes = (size_t)settings_int(s, "bytes", 512);
+    double taken[COUNT], given[COUNT];
+    void *p[COUNT];
+    CUDA_CHECK(cudaFree(0));
+    int64_t before = free_memory();
+    for (int i = 0; i < COUNT; i++) {
+        struct timespec a, b;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        cudaError_t code = cudaMalloc(&p[i], bytes);
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        if (code == cudaErrorMemoryAllocation) {
+            snprintf(message, 256, "%d of %d allocations of %zu bytes found room", i, COUNT, bytes);
+            return "oom";
+        }
+        CUDA_CHECK(code);
+        taken[i] = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
+    }
+    put_bytes(values, "device_bytes_for_16", before - free_memory());
+    for (int i = 0; i < COUNT; i++) {
+        struct timespec a, b;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        CUDA_CHECK(cudaFree(p[i]));
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        given[i] = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
+    }
+    json_set(values, "cuda_malloc_s", record_samples("s", taken, COUNT));
+    json_set(values, "cuda_free_s", record_samples("s", given, COUNT));
+    return "ok";
+}
+
+static const int threads = 512;
+
+__global__ void fill_words(uint4 *to, size_t n, unsigned seed)
+{
+    for (size_t i = (size_t)blockIdx.x * threads + threadIdx.x; i < n; i += (size_t)gridDim.x * threads) {
+        unsigned v = seed + (unsigned)i * 2654435761u;
+        to[i] = make_uint4(v, v ^ 0x9e3779b9u, v * 3u, ~v);
+    }
+}
+
+// Four loads under way at once; the sum is written so that none of them can be left out.
+__global__ void read_words(const uint4 *from, size_t n, unsigned *sink)
+{
+    unsigned sum = 0;
+    size_t step = (size_t)gridDim.x * threads;
+    for (size_t i = (size_t)blockIdx.x * threads + threadIdx.x; i < n; i += 4 * step) {
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            if (i + k * step < n) {
+                uint4 v = __ldcs(from + i + k * step);
+                sum ^= v.x ^ v.y ^ v.z ^ v.w;
+            }
+    }
+    if (sum == 0x12345678u)
+        *sink = sum;
+}
+
+__global__ void copy_words(uint4 *to, const uint4 *from, size_t n)
+{
+    size_t step = (size_t)gridDim.x * threads, i = (size_t)blockIdx.x * threads + threadIdx.x;
+    for (; i + 3 * step < n; i += 4 * step) {
+        uint4 v[4];  // all loads before the first store: the compiler cannot know that they are of other memory
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            v[k] = __ldcs(from + i + k * step);
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            __stcs(to + i + k * step, v[k]);
+    }
+    for (; i < n; i += step)
+        __stcs(to + i, __ldcs(from + i));
+}
+
+static void put_rate(struct json *values, const char *key, const double seconds[REPEATS], double bytes)
+{
+    double out[REPEATS];
+    rates(out, seconds, bytes);
+    json_set(values, key, record_samples("B/s", out, REPEATS));
+}
+
+// Two buffers of a gigabyte, or a quarter of what is free: far more than any L2.
+const char *measure_bandwidth(const struct settings *, struct nvml *, struct json *values, char *)
+{
+    size_t bytes = (size_t)free_memory() / 4;
+    bytes = bytes > ((size_t)1 << 30) ? (size_t)1 << 30 : bytes / 4096 * 4096;
+    size_t words = bytes / sizeof(uint4);
+    uint4 *a, *b;
+    unsigned *sink, blocks = (unsigned)device_attribute(cudaDevAttrMultiProcessorCount) * 4;
+    double seconds[REPEATS];
+    CUDA_CHECK(cudaMalloc(&a, bytes));
+    CUDA_CHECK(cudaMalloc(&b, bytes));
+    CUDA_CHECK(cudaMalloc(&sink, sizeof *sink));
+    fill_words<<<blocks, threads>>>(a, words, 7);
+    time_runs(seconds, [&] { fill_words<<<blocks, threads>>>(b, words, 11); });
+    put_rate(values, "write_rate", seconds, (double)bytes);
+    time_runs(seconds, [&] { read_words<<<blocks, threads>>>(a, words, sink); });
+    put_rate(values, "read_rate", seconds, (double)bytes);
+    time_runs(seconds, [&] { copy_words<<<blocks, threads>>>(b, a, words); });
+    put_rate(values, "copy_rate", seconds, 2.0 * (double)bytes);
+    time_runs(seconds, [&] { CUDA_CHECK(cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice)); });
+    put_rate(values, "memcpy_rate", seconds, 2.0 * (double)bytes);
+    LAUNCH_CHECK();
+    put_bytes(values, "buffer_bytes", (int64_t)bytes);
+    put_bytes(values, "l2_bytes", device_attribute(cudaDevAttrL2CacheSize));
+    CUDA_CHECK(cudaFree(a));
+    CUDA_CHECK(cudaFree(b));
+    CUDA_CHECK(cudaFree(sink));
+    return "ok";
+}

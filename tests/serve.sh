@@ -18,6 +18,7 @@ mkdir -p content/en content/es
 printf 'title: Served\nsource_language: en\n' >site.yaml
 printf -- '---\ntitle: First\n---\n\nThe first words.\n' >content/en/first.md
 printf -- '---\ntitle: Primera\n---\n\nLas primeras palabras.\n' >content/es/first.md
+: >said
 vramdoc serve -c site.yaml -s content -o out --port 0 2>said &
 pid=$!
 url=''
@@ -102,6 +103,7 @@ try 'it ends when told to' [ $rc -eq 0 ]
 
 # A site that is published below a path is served there, too: its error page, which is shown anywhere, starts at that path.
 printf 'title: Served\nsource_language: en\nbase_url: https://example.org/docs/own\n' >site.yaml
+: >said
 vramdoc serve -c site.yaml -s content -o out --port 0 2>said &
 pid=$!
 for _ in $(seq 100); do

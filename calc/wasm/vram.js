@@ -99,7 +99,7 @@
             return { kind, ...this.parse(kind, text) };
         }
 
-        // report, config, trace, timeline, advise, compare, fit, max-batch, gpus, presets, fields
+        // report, config, advise, gpus, presets
         ask(what, format = 'json') {
             return this.#answer(this.#e.answer(this.#number('asks', what), this.#number('formats', format)), format);
         }
@@ -107,11 +107,6 @@
         // Bytes of the live peak alone, fast; -1 where the configuration is not possible.
         livePeak() {
             return this.#e.live_peak();
-        }
-
-        sweep(ranges, format = 'json') {
-            const len = this.#put(ranges);
-            return this.#answer(this.#e.sweep(len, this.#number('formats', format)), format);
         }
 
         explain(message, withConfig = false, format = 'json') {

@@ -13,19 +13,14 @@
 
 #include "calc/vram.h"
 
-// What answer() can be asked. ask, needs a run first, name.
+// What answer() can be asked: what a page shows. The other questions of vram.h would make the module a fifth larger.
+// ask, needs a run first, name.
 #define WASM_ASKS(X) \
     X(REPORT, true, "report") \
     X(CONFIG, false, "config") \
-    X(TRACE, false, "trace") \
-    X(TIMELINE, false, "timeline") \
     X(ADVISE, false, "advise") \
-    X(COMPARE, false, "compare") \
-    X(FIT, false, "fit") \
-    X(MAX_BATCH, false, "max-batch") \
     X(GPUS, false, "gpus") \
-    X(PRESETS, false, "presets") \
-    X(FIELDS, false, "fields")
+    X(PRESETS, false, "presets")
 
 enum wasm_ask {
 #define X(id, run, name) WASM_ASK_##id,
@@ -181,20 +176,12 @@ EXPORT(parse) int wasm_parse(uint32_t kind, size_t len)
 
 static int answer(vram *v, enum wasm_ask ask, enum vram_format format)
 {
-    bool fits;
-    uint64_t batch;
     switch (ask) {
     case WASM_ASK_REPORT: return vram_emit(v, format);
     case WASM_ASK_CONFIG: return vram_emit_config(v, format);
-    case WASM_ASK_TRACE: return vram_emit_trace(v, format);
-    case WASM_ASK_TIMELINE: return vram_emit_timeline(v, format);
     case WASM_ASK_ADVISE: return vram_advise(v, format);
-    case WASM_ASK_COMPARE: return vram_compare(v, format);
-    case WASM_ASK_FIT: return vram_fit(v, &fits, format);
-    case WASM_ASK_MAX_BATCH: return vram_max_batch(v, &batch, format);
     case WASM_ASK_GPUS: return vram_emit_gpus(v, format);
     case WASM_ASK_PRESETS: return vram_emit_presets(v, format);
-    case WASM_ASK_FIELDS: return vram_emit_fields(v, format);
     case WASM_ASK_COUNT: break;
     }
     return VRAM_EARG;
@@ -232,19 +219,6 @@ EXPORT(live_peak) double wasm_live_peak(void)
     uint64_t bytes;
     vram *v = handle();
     return v && vram_live_peak(v, &bytes) == VRAM_OK ? (double)bytes : -1.0;
-}
-
-// The input is ranges, "batch_size=1:64 block_size=256,512".
-EXPORT(sweep) int wasm_sweep(size_t len, uint32_t format)
-{
-    vram *v = handle();
-    struct instance *in = instance();
-    if (!v)
-        return VRAM_ENOMEM;
-    if (format >= VRAM_FORMAT_COUNT || len >= in->input_cap)
-        return VRAM_EARG;
-    in->input[len] = 0;
-    return finish(v, vram_sweep(v, in->input, (enum vram_format)format));
 }
 
 // The input is PyTorch's out-of-memory message.

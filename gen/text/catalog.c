@@ -190,16 +190,27 @@ static json_t *document_read(struct reader *r)
     return root;
 }
 
-struct catalog *catalog_parse(str json, str file, const struct locale *l, const struct catalog *fallback,
-                              struct diag *d)
+static struct catalog *catalog_new(str json, const struct locale *l, const struct catalog *fallback)
 {
     struct catalog *c = calloc(1, sizeof *c);
     if (!c)
         abort();
-    struct reader r = {.c = c, .json = json, .file = file, .d = d};
     c->locale = l;
     c->fallback = fallback;
     c->hash = str_hash(json) ^ (fallback ? fallback->hash * 31 : 0);
+    return c;
+}
+
+struct catalog *catalog_none(const struct locale *l, const struct catalog *fallback)
+{
+    return catalog_new(STR("{}"), l, fallback);
+}
+
+struct catalog *catalog_parse(str json, str file, const struct locale *l, const struct catalog *fallback,
+                              struct diag *d)
+{
+    struct catalog *c = catalog_new(json, l, fallback);
+    struct reader r = {.c = c, .json = json, .file = file, .d = d};
     json_t *root = document_read(&r);
     r.failed = !json_is_object(root);
     const char *key;

@@ -14,6 +14,8 @@ struct catalog_argument {
     bool is_number;
 };
 
+// Of a language that has no catalog: fallback (may be NULL) speaks, and nothing is said about it.
+struct catalog *catalog_none(const struct locale *l, const struct catalog *fallback);
 // Reads one catalog. fallback (may be NULL) gives what is missing, with a catalog-missing message per key.
 struct catalog *catalog_parse(str json, str file, const struct locale *l, const struct catalog *fallback,
                               struct diag *d);

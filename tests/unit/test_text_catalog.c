@@ -85,6 +85,14 @@ static void falls_back(void **state)
     diag_text(f.d, &f.messages);
     assert_str(buf_view(&f.messages), "de.json: warning: message missing in the language's catalog: b [catalog-missing]\n");
     assert_true(catalog_hash(de) != catalog_hash(en));
+    struct catalog *none = catalog_none(f.ru, en);   // says nothing, and speaks English
+    size_t said = diag_count(f.d, DIAG_NOTE);
+    buf_clear(&f.out);
+    assert_true(catalog_format(none, STR("a"), NULL, 0, &f.out, &differs));
+    assert_true(differs);
+    assert_str(buf_view(&f.out), "A");
+    assert_int_equal(diag_count(f.d, DIAG_NOTE), said);
+    catalog_free(none);
     catalog_free(de);
     catalog_free(en);
     teardown(&f);

@@ -22,17 +22,15 @@ static struct catalog *open_catalog(struct site *site, const struct language *l,
 {
     buf json = BUF_INIT;
     str file;
-    struct diag *d = site->diag;
-    bool found = read_catalog(site, l->tag, &json, &file, &site->arena);
-    if (!found) {
+    struct catalog *c;
+    if (read_catalog(site, l->tag, &json, &file, &site->arena)) {
+        c = catalog_parse(buf_view(&json), file, l->locale, fallback, site->diag);
+    } else {
         // One line for the file, not one for each of its words.
         file = arena_printf(&site->arena, "%.*s/%.*s.json", STR_ARG(site->settings.i18n_dir), STR_ARG(l->tag));
-        diag_add(d, D_CATALOG_MISSING, DIAG_FILE(file), "no catalog for %.*s; English is shown", STR_ARG(l->tag));
-        buf_str(&json, STR("{}"));
-        d = diag_new((struct diag_options){.quiet = true});
+        diag_add(site->diag, D_CATALOG_MISSING, DIAG_FILE(file), "no catalog for %.*s; English is shown", STR_ARG(l->tag));
+        c = catalog_none(l->locale, fallback);
     }
-    struct catalog *c = catalog_parse(buf_view(&json), file, l->locale, fallback, d);
-    if (!found) diag_free(d);
     buf_free(&json);
     return c;
 }

@@ -5,6 +5,15 @@
 
 #include "gen/site/build/build_state.h"
 
+// Whether the files beside pages and twins are those of the last build, whatever is in them.
+static bool outputs_same(const struct build *b)
+{
+    if (b->old->output_count != b->output_count) return false;
+    for (size_t i = 0; i < b->output_count; i++)
+        if (!str_eq(b->old->outputs[i].url, b->outputs[i].url)) return false;
+    return true;
+}
+
 // The folders of the output; of a site with the addresses of the last build they are those of that.
 static void list_folders(struct build *b, struct cache *c)
 {
@@ -12,7 +21,7 @@ static void list_folders(struct build *b, struct cache *c)
     arena *a = &b->site.arena;
     size_t cap = 0, n = b->site.page_by_url.count + b->output_count;
     struct fs_stat st;
-    bool same = b->old && b->old->addresses == b->addresses && b->old->output_count == b->output_count;
+    bool same = b->old && b->old->addresses == b->addresses && outputs_same(b);
     if (same) n = b->old->folder_count;
     if (fs_stat(b->site.settings.output_dir.ptr, &st) == 0) c->output_inode = st.inode;
     for (size_t i = 0; i < n; i++) {
@@ -52,10 +61,8 @@ static bool lists_same(const struct build *b, const struct cache *now)
 {
     const struct cache *old = b->old;
     if (!old || b->emit.fresh || !b->same_paths || old->addresses != b->addresses || old->file_count != b->site.files.count
-        || old->document_count != b->site.document_count || old->output_count != b->output_count
-        || old->folder_count != now->folder_count) return false;
-    for (size_t i = 0; i < b->output_count; i++)
-        if (!str_eq(old->outputs[i].url, b->outputs[i].url)) return false;
+        || old->document_count != b->site.document_count || old->folder_count != now->folder_count || !outputs_same(b))
+        return false;
     for (size_t i = 0; i < now->folder_count; i++)
         if (!str_eq(old->folders[i].path, now->folders[i].path)) return false;
     for (size_t i = 0; i < b->dirty_count; i++)

@@ -120,9 +120,9 @@ $(BUILD)/%.cu.o: %.cu Makefile
 	$(begun)
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCHS) -I. -MMD -MP -c $< -o $@
 	$(dated)
-$(BUILD)/kernels/probe.o: ALL_FLAGS += -DVERSION='"$(VERSION)"' -DCOMPILE_FLAGS='"$(strip $(NVCC_FLAGS) $(NVCC_ARCHS))"' \
+$(BUILD)/kernels/probe/probe.o: ALL_FLAGS += -DVERSION='"$(VERSION)"' -DCOMPILE_FLAGS='"$(strip $(NVCC_FLAGS) $(NVCC_ARCHS))"' \
 	-DSOURCES_SHA256='"$(shell cat $(PROBE_SOURCES) | sha256sum | cut -d" " -f1)"'
-$(BUILD)/kernels/probe.o: $(PROBE_SOURCES)
+$(BUILD)/kernels/probe/probe.o: $(PROBE_SOURCES)
 $(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*/*.cu)) $(call objects,kernels/probe/probe.c) $(BUILD)/libprobe.a $(LIBVRAM)
 	$(NVCC) $(NVCC_ARCHS) $^ -o $@ -lcublas -lcublasLt -ldl -lm
 

@@ -4,6 +4,7 @@
 set -eu
 nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/nonexistent}/bin/nvcc" /usr/local/cuda/bin/nvcc 2>/dev/null | head -n 1)
 [ -n "$nvcc" ] || { echo "skip archs: nvcc is not here"; exit 0; }
+[ "${MODE:-release}" = release ] || { echo "skip archs: the release build compiles them"; exit 0; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 folder=${MAKE_BUILD:-$BUILD}/archs

@@ -58,6 +58,9 @@ void remarks_write(struct writer *w, const struct vram *v)
     remark_idle(w, v);
     remark_attention(w, c);
     remark_bfloat16(w, c);
+    if (c->checkpointing && !c->use_reentrant && c->task == TASK_TRAIN)
+        writer_str(w, "use_reentrant=false: recomputation stops early, as in torch/utils/checkpoint.py; not yet compared with a "
+                      "measurement\n");
     if (c->eval_only)
         writer_str(w, "eval_only: the figures are of the evaluation alone, with no gradients; nanoGPT makes its optimizer, but "
                       "AdamW's moments come with the first step\n");

@@ -160,6 +160,10 @@ static int model_check_support(const struct vram_config *c, struct err *e)
     if (c->pipeline_parallel > 1 && (c->compile || c->parallel >= PARALLEL_ZERO2))
         return err_set(e, VRAM_EUNSUPPORTED, none,
                        "pipeline_parallel with compile, zero2, zero3 or fsdp is not modelled");
+    bool gathers = c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3;
+    if (c->checkpointing && !c->use_reentrant && (c->pipeline_parallel > 1 || gathers))
+        return err_set(e, VRAM_EUNSUPPORTED, none,
+                       "use_reentrant=false with pipeline_parallel, zero3 or fsdp is not modelled: set use_reentrant=true");
     if (c->pipeline_parallel > 1 && c->task == TASK_INFERENCE)
         return err_set(e, VRAM_EUNSUPPORTED, none,
                        "pipeline_parallel in inference is not modelled");

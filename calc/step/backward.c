@@ -130,12 +130,15 @@ static void backward_step(struct graph *g, int32_t i, int32_t *ready)
         graph_accumulate(g, &g->nodes[i]);
         return;
     }
+    checkpoint_unpack(g, i);
     node_run(g, i, results);
     struct node n = g->nodes[i];  // running may have moved the array
     for (unsigned k = 0; k < n.edge_count && graph_ok(g); k++)
         if (n.edges[k].to != GRAPH_NO_NODE)
             results[k] = backward_fit(g, &n.edges[k], results[k]);
     backward_release(g, &g->nodes[i]);
+    if (n.frame != GRAPH_NO_FRAME && n.saved_count > 0)
+        checkpoint_release(g, n.frame);
     for (unsigned k = 0; k < n.edge_count && graph_ok(g); k++) {
         int32_t to = n.edges[k].to;
         if (to == GRAPH_NO_NODE)

@@ -16,6 +16,7 @@ void graph_free(struct graph *g)
         return;
     mem_free(g->mem, g->nodes, g->node_cap * sizeof *g->nodes);
     mem_free(g->mem, g->params, g->param_cap * sizeof *g->params);
+    mem_free(g->mem, g->frames, g->frame_cap * sizeof *g->frames);
     graph_init(g, g->mem);
 }
 
@@ -43,7 +44,8 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->t = t;
     g->units = units;
     g->period = period;
-    g->node_count = 0;
+    g->node_count = g->frame_count = 0;
+    g->packing = GRAPH_NO_FRAME;
     g->failed = false;
     g->grad = g->training = true;
     g->compute = m->c.dtype == DTYPE_FLOAT32 ? DT_F32 : DT_LOW;
@@ -106,7 +108,7 @@ static uint8_t graph_category(const struct graph *g, uint8_t role, uint8_t part)
 static void graph_workspace(struct graph *g, enum op op)
 {
     bool product = op == OP_MM || op == OP_ADDMM || op == OP_BMM;
-    if (!g->workspaces || !product || g->workspace_done[g->t->backward])
+    if (!g->workspaces || !product || g->workspace_done[g->t->backward] || g->t->allocations >= g->t->limit)
         return;
     g->workspace_done[g->t->backward] = true;
     tape_workspace(g->t, (uint16_t)(SLOT_WORKSPACE + g->t->backward));
@@ -138,6 +140,7 @@ static int32_t graph_new_node(struct graph *g, enum node_kind kind, uint8_t role
     n->unit = g->t->unit;
     n->sub = g->t->sub;
     n->param = GRAPH_NO_PARAM;
+    n->frame = g->packing;
     return (int32_t)g->node_count++;
 }
 
@@ -151,6 +154,8 @@ int32_t graph_node(struct graph *g, enum node_kind kind, struct value *out, uint
     g->nodes[i].dtype = out->dtype;
     g->nodes[i].shape = out->shape;
     g->nodes[i].extra = extra;
+    g->node_out = out->storage;
+    g->node_inputs = true;
     out->node = i;
     return i;
 }
@@ -163,11 +168,28 @@ void graph_edge(struct graph *g, int32_t node, struct value in)
     n->edges[n->edge_count++] = (struct edge){in.node, in.output, in.dtype, in.shape, in.role};
 }
 
+// saved_tensors_hooks: a holder takes the tensor's place. An operation saves its inputs before it runs, so the
+// recomputation need not run one that saves nothing else.
+static void graph_pack(struct graph *g, struct node *n, uint32_t storage)
+{
+    struct frame *f = &g->frames[g->packing];
+    bool input = storage == TAPE_NONE || g->t->storages[storage].home != HOME_TAPE ||
+                 g->t->storages[storage].made < g->t->storages[g->node_out].made;
+    g->node_inputs = g->node_inputs && input;
+    f->left += n->saved_count == 0;
+    f->stop = (g->node_inputs ? g->t->storages[g->node_out].made : g->t->allocations) - f->start;
+    n->saved[n->saved_count++] = TAPE_NONE;
+}
+
 void graph_save(struct graph *g, int32_t node, uint32_t storage)
 {
     if (node == GRAPH_NO_NODE)
         return;
     struct node *n = &g->nodes[node];
+    if (g->packing != GRAPH_NO_FRAME) {
+        graph_pack(g, n, storage);
+        return;
+    }
     n->saved[n->saved_count++] = storage;
     if (storage != TAPE_NONE)
         tape_ref(g->t, storage);
@@ -178,6 +200,10 @@ void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype)
     if (node == GRAPH_NO_NODE)
         return;
     struct node *n = &g->nodes[node];
+    if (g->packing != GRAPH_NO_FRAME) {
+        graph_pack(g, n, TAPE_NONE);
+        return;
+    }
     n->saved[n->saved_count++] = tape_existing(g->t, name_of(n->role, PART_SELF), VRAM_CAT_ACT,
                                                dtype, SHAPE_ONE, HOME_CPU, 0);
 }

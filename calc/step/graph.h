@@ -18,7 +18,7 @@ enum node_kind {
     NODE_COUNT
 };
 
-enum { GRAPH_SAVED = 6, GRAPH_EDGES = 3, GRAPH_NO_NODE = -1, GRAPH_NO_PARAM = 0xffff };
+enum { GRAPH_SAVED = 6, GRAPH_EDGES = 3, GRAPH_NO_NODE = -1, GRAPH_NO_FRAME = -1, GRAPH_NO_PARAM = 0xffff };
 
 // A Python variable that holds a tensor. It owns one reference of the storage; graph_drop gives it
 // up.
@@ -43,9 +43,22 @@ struct node {
     uint16_t param;    // ACCUMULATE: number within its unit
     uint16_t waiting;  // edges that have not delivered yet
     int32_t link;      // next ready node
+    int32_t frame;     // of the checkpointed block whose holders it has in place of tensors, or GRAPH_NO_FRAME
     uint32_t saved[GRAPH_SAVED];
     struct edge edges[GRAPH_EDGES];
     uint32_t gradient[GRAPH_EDGES];  // what arrived, by input
+};
+
+// A block that is checkpointed with use_reentrant=False: its nodes exist, their saved tensors do not until one of them
+// is asked for. Owned by checkpoint.c.
+struct frame {
+    int32_t first, end;   // its nodes
+    int32_t holder;       // the node that keeps the block's input
+    struct value input;   // without a reference of its own
+    uint32_t start;       // allocations on the tape before the block
+    uint32_t stop;        // allocations of the block until everything is saved
+    uint32_t left;        // nodes with saved tensors that have not run
+    bool again;           // it has been recomputed
 };
 
 // A weight. The storage is there for the whole tape.
@@ -77,6 +90,11 @@ struct graph {
     struct tape *t;
     struct node *nodes;
     size_t node_count, node_cap;
+    struct frame *frames;
+    size_t frame_count, frame_cap;
+    int32_t packing;     // the frame whose block runs forward, or GRAPH_NO_FRAME
+    uint32_t node_out;   // the result of the node made last
+    bool node_inputs;    // it has saved nothing but what was there before the result
     struct layout layout;
     struct param *params;  // global ones by number, then those of each layer
     size_t param_cap;
@@ -167,6 +185,11 @@ void node_run(struct graph *g, int32_t i, uint32_t results[GRAPH_EDGES]);
 
 // The backward pass of a checkpointed block: runs it again with gradients. Owned by checkpoint.c.
 void node_checkpoint(struct graph *g, const struct node *n, uint32_t results[GRAPH_EDGES]);
+
+// use_reentrant=False, in backward: the node's saved tensors are made if they are not there; and it has run.
+void checkpoint_unpack(struct graph *g, int32_t node);
+void checkpoint_release(struct graph *g, int32_t frame);
+void checkpoint_end(struct graph *g); // after the pass: frames that nothing came back to
 
 // Calls fn for every storage that is saved now, each once, latest node first.
 typedef void graph_saved_fn(void *ctx, const struct node *n, unsigned which,

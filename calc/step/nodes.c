@@ -100,7 +100,8 @@ static void node_to_copy(struct graph *g, const struct node *n, uint32_t results
     uint8_t part = PART_GRAD_CAST;
     if (!node_wants(n, 0))
         return;
-    if (g->nodes[e->to].kind == NODE_ACCUMULATE)
+    // a parameter's, and not that of the input of a block that is recomputed
+    if (g->nodes[e->to].kind == NODE_ACCUMULATE && g->nodes[e->to].param != GRAPH_NO_PARAM)
         part = g->nodes[e->to].extra == PART_BIAS ? PART_BIAS_GRAD : PART_WEIGHT_GRAD;
     results[0] = node_make(g, OP_TO_COPY, e, part, e->dtype);
 }

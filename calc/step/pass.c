@@ -237,6 +237,7 @@ static void pass_backward(struct graph *g, struct value loss)
     }
     g->t->unit = TAPE_GLOBAL;
     g->t->sub = 0;
+    checkpoint_end(g);
     tape_unref(g->t, one);
     graph_drop(g, root);
     layer_rope_close(g);  // checkpointed blocks have kept them

@@ -36,6 +36,8 @@ void tape_reset(struct tape *t, uint32_t units)
     t->units = units;
     t->repeats = false;
     t->slots_global = t->slots_unit = 0;
+    t->allocations = 0;
+    t->limit = UINT32_MAX;
     t->unit = TAPE_GLOBAL;
     t->sub = 0;
     t->backward = false;
@@ -77,7 +79,7 @@ static uint32_t tape_storage(struct tape *t, struct storage s)
 uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category, uint8_t dtype,
                     uint8_t shape)
 {
-    if (t->failed)
+    if (t->failed || t->allocations >= t->limit)
         return TAPE_NONE;
     uint16_t *next = t->unit < 0 ? &t->unit_slots[t->units] : &t->unit_slots[t->unit];
     uint32_t id = tape_storage(t, (struct storage){.name = name,
@@ -89,7 +91,8 @@ uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category,
                                                    .sub = t->sub,
                                                    .refs = 1,
                                                    .slot = (*next)++,
-                                                   .unit = t->unit});
+                                                   .unit = t->unit,
+                                                   .made = t->allocations++});
     tape_emit(t, TAPE_ALLOC, id);
     return id;
 }

@@ -35,6 +35,7 @@ struct storage {
     int16_t refs;
     uint16_t slot;  // within its unit and home
     int32_t unit;   // of the simulation, or TAPE_GLOBAL
+    uint32_t made;  // how many allocations were on the tape before it
     bool saved;     // counted as saved for backward
 };
 
@@ -61,6 +62,8 @@ struct tape {
     uint32_t units;                     // in the simulation
     bool repeats;                       // unit 1 stands for all between the first and the last
     uint16_t slots_global, slots_unit;  // storages of HOME_TAPE: outside of layers, in each unit
+    uint32_t allocations;               // so far
+    uint32_t limit;                     // further ones do not happen: a recomputation that has stopped
     int32_t unit;                       // where the next instruction belongs
     uint8_t sub;
     bool backward;

@@ -46,6 +46,7 @@ static void set_random(vram *v, uint64_t *seed)
     set_number(v, "block_size", between(seed, 1, 600));
     set_number(v, "gradient_accumulation_steps", between(seed, 1, 3));
     set_number(v, "checkpoint_every", between(seed, 1, 4));
+    set_number(v, "use_reentrant", next_random(seed) % 2);
     set_number(v, "dropout", next_random(seed) % 3 ? 0 : 100000);
     set_number(v, "grad_clip", next_random(seed) % 2 ? 0 : 1000000);
     if (next_random(seed) % 4 == 0 && vram_set(v, "family", "qwen3_moe") == VRAM_OK)

@@ -1,0 +1,137 @@
+// The two forms of torch.utils.checkpoint. use_reentrant=True is compared with reference values elsewhere; here is what
+// sets the other apart, by the rules of torch/utils/checkpoint.py: recomputation stops once everything is saved, so a
+// block's last product is not run again and its output not held twice.
+
+#include "tests/unit/calc_fixture.h"
+
+struct seen {
+    uint64_t gradients, gradient_bytes;  // of weights
+    uint64_t again;                      // allocations of the watched tensor in backward
+    const char *watch, *op;
+};
+
+static int look(void *ctx, const struct vram_event *e)
+{
+    struct seen *s = ctx;
+    if (e->is_free)
+        return 0;
+    if (e->category == VRAM_CAT_GRAD) {
+        s->gradients++;
+        s->gradient_bytes += e->bytes;
+    }
+    bool backward = strncmp(e->phase, "bwd:it1", 7) == 0;
+    s->again += backward && strcmp(e->name, s->watch) == 0 && strcmp(e->op, s->op) == 0;
+    return 0;
+}
+
+struct both {
+    uint64_t peak[2], saved[2];
+    struct seen seen[2];
+};
+
+static struct both both_forms(const char *pairs, const char *watch, const char *op)
+{
+    struct both b = {0};
+    for (int reentrant = 0; reentrant < 2; reentrant++) {
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        set_all(v, pairs);
+        set_all(v, reentrant ? "use_reentrant=true" : "use_reentrant=false");
+        b.seen[reentrant].watch = watch;
+        b.seen[reentrant].op = op;
+        if (vram_trace(v, look, &b.seen[reentrant]) != VRAM_OK)
+            fail_msg("%s: %s", pairs, vram_error(v)->text);
+        b.peak[reentrant] = vram_result(v)->peak_live.bytes;
+        b.saved[reentrant] = vram_result(v)->saved_bytes;
+        close_vram(v, &h);
+    }
+    return b;
+}
+
+// Small vocabulary: the peak lies in a block that is recomputed.
+static void test_output_is_not_held_twice(void **state)
+{
+    (void)state;
+    struct both b = both_forms("preset=gpt2 batch_size=32 vocab_size=256 mode=reference checkpointing=block",
+                               "block.mlp.c_proj output", "mm");
+    assert_int_equal(b.peak[1] - b.peak[0], 4 * 32 * 1024 * 768);
+    assert_int_equal(b.saved[1], b.saved[0]);  // the block's input either way
+    assert_int_equal(b.seen[1].again, 12 * 2);  // layers x micro-steps
+    assert_int_equal(b.seen[0].again, 0);
+    assert_int_equal(b.seen[1].gradients, b.seen[0].gradients);
+    assert_int_equal(b.seen[1].gradient_bytes, b.seen[0].gradient_bytes);
+}
+
+// Dropout saves its mask, which it makes: it is run again, and the product before it, too.
+static void test_stops_after_what_saves_its_result(void **state)
+{
+    (void)state;
+    struct both b = both_forms("preset=gpt2 batch_size=4 dropout=0.1 mode=reference checkpointing=block",
+                               "block.mlp.c_proj output", "mm");
+    assert_int_equal(b.seen[0].again, b.seen[1].again);
+    b = both_forms("preset=gpt2 batch_size=4 dropout=0.1 mode=reference checkpointing=block", "block.mlp residual", "add.Tensor");
+    assert_int_equal(b.seen[0].again, 0);
+}
+
+// Where the logits are the peak, both forms take the same.
+static void test_same_where_logits_decide(void **state)
+{
+    (void)state;
+    static const char *const configs[] = {"preset=gpt2 batch_size=16", "preset=gpt2 batch_size=8 dtype=float32",
+                                          "preset=gpt2 batch_size=8 checkpointing=every checkpoint_every=3"};
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        char pairs[200];
+        snprintf(pairs, sizeof pairs, "checkpointing=block %s mode=reference", configs[i]);
+        struct both b = both_forms(pairs, "", "");
+        assert_int_equal(b.peak[0], b.peak[1]);
+        assert_int_equal(b.saved[0], b.saved[1]);
+        assert_int_equal(b.seen[0].gradient_bytes, b.seen[1].gradient_bytes);
+    }
+}
+
+// Every family: not more than the reentrant form, and the same gradients. With adapters the recomputation begins later, at
+// the first node that saved something, when one gradient more of the residual stream is there.
+static void test_families(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"gpt2", "gpt_neox", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3",
+                                           "mixtral n_expert=4", "qwen3_moe n_expert=4"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        for (int lora = 0; lora < 2; lora++) {
+            char pairs[200];
+            snprintf(pairs, sizeof pairs, "family=%s n_layer=6 n_embd=256 n_head=4 vocab_size=64 block_size=512 lora_rank=%d checkpointing=block",
+                     families[i], lora * 8);
+            struct both b = both_forms(pairs, "", "");
+            if (b.peak[0] > b.peak[1] + (uint64_t)lora * 4 * 12 * 512 * 256)
+                fail_msg("%s: %llu, reentrant %llu", pairs, (unsigned long long)b.peak[0], (unsigned long long)b.peak[1]);
+            assert_int_equal(b.seen[0].gradient_bytes, b.seen[1].gradient_bytes);
+        }
+}
+
+static void test_said_and_refused(void **state)
+{
+    struct heap h = {0};
+    (void)state;
+    vram *v = open_vram(&h);
+    set_all(v, "preset=gpt2 checkpointing=block use_reentrant=false");
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_int_equal(vram_emit(v, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_non_null(strstr(vram_text(v, NULL), "not yet compared with a measurement"));
+    set_all(v, "parallel=fsdp n_gpu=4");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    set_all(v, "use_reentrant=true");
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_int_equal(vram_emit(v, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_null(strstr(vram_text(v, NULL), "not yet compared"));
+    close_vram(v, &h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_output_is_not_held_twice), cmocka_unit_test(test_stops_after_what_saves_its_result),
+        cmocka_unit_test(test_same_where_logits_decide), cmocka_unit_test(test_families),
+        cmocka_unit_test(test_said_and_refused),
+    };
+    return cmocka_run_group_tests_name("calc_checkpoint", tests, NULL, NULL);
+}

@@ -6,19 +6,22 @@ static const int threads = 32 * warps;
 static const int64_t most_parts = 128;
 static const int side = 4;  // channels that a lane takes together where rows begin where they can be
 
-// f(c) for the channels of a row that fall to this lane, by fours when fit.
-template <class F> __device__ static inline void each_channel(int64_t C, bool fit, F f)
+// f(in[c] ...) for the channels of a row that fall to this lane, by fours when fit.
+template <class F, class... From> __device__ static inline void each_channel(int64_t C, bool fit, F f, const From *...in)
 {
     int lane = threadIdx.x & 31;
     if (!fit) {
         for (int64_t c = lane; c < C; c += 32)
-            f(c);
+            f(wide(in[c])...);
         return;
     }
-    for (int64_t first = side * lane; first < C; first += side * 32)
+    auto loaded = [&](const together<From, side> &...e) {
 #pragma unroll
         for (int k = 0; k < side; k++)
-            f(first + k);
+            f(wide(e.v[k])...);
+    };
+    for (int64_t c = side * lane; c < C; c += side * 32)
+        loaded(load<From, side>(in + c)...);
 }
 
 // out[c] = f(in[c] ...) over a row.
@@ -44,9 +47,9 @@ __global__ void norm(Y *y, float *mean, float *rstd, const float *x, const float
         return;
     const float *in = x + row * C;
     float sum = 0, squares = 0;
-    each_channel(C, fit, [&](int64_t c) { sum += in[c]; });
+    each_channel(C, fit, [&](float v) { sum += v; }, in);
     float m = warp_sum(sum) / (float)C;
-    each_channel(C, fit, [&](int64_t c) { squares += (in[c] - m) * (in[c] - m); });
+    each_channel(C, fit, [&](float v) { squares += (v - m) * (v - m); }, in);
     float r = rsqrtf(warp_sum(squares) / (float)C + 1e-5f);
     if (bias)
         map_channels(y + row * C, C, fit, [=](float v, float w, float b) { return (v - m) * r * w + b; }, in, weight, bias);
@@ -69,11 +72,13 @@ __global__ void norm_backward(float *dx, const Y *dy, const float *x, const floa
     float m = mean[row], r = rstd[row], g_sum = 0, gx_sum = 0;
     const float *in = x + row * C;
     const Y *slope = dy + row * C;
-    each_channel(C, fit, [&](int64_t c) {
-        float g = wide(slope[c]) * weight[c];
-        g_sum += g;
-        gx_sum += g * (in[c] - m) * r;
-    });
+    each_channel(
+        C, fit,
+        [&](float dy_c, float v, float w) {
+            g_sum += dy_c * w;
+            gx_sum += dy_c * w * (v - m) * r;
+        },
+        slope, in, weight);
     g_sum = warp_sum(g_sum) / (float)C;
     gx_sum = warp_sum(gx_sum) / (float)C;
     map_channels(

@@ -237,7 +237,9 @@ static void block(struct gpt *g, int layer, tensor **x)
     *s = (struct block_saved){.seed1 = g->config.seed + (uint64_t)(g->micro_number * 4096 + layer) * 2,
                               .seed2 = g->config.seed + (uint64_t)(g->micro_number * 4096 + layer) * 2 + 1};
     if (!g->config.checkpointing || !g->recording) {
+        tensor *caller = lean(g) ? NULL : tensor_hold(*x);  // the model's variable names it until the block returns
         gpt_block_forward(g, layer, x, s);
+        tensor_drop(POOL, &caller);
         return;
     }
     tensor *input = tensor_hold(*x);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "calc/vram.h"
 #include "kernels/probe/estimator.h"
 
 #define FIXTURE "tests/kernels/fixtures/not-measured.json"
@@ -91,6 +92,56 @@ static void compiled_runs_have_their_own_bound(void **state)
     assert_int_equal(t.off, 3);  // eager values are no measurement of a compiled run
     free(text);
     json_free(r);
+}
+
+static void *take(void *ctx, size_t bytes)
+{
+    (void)ctx;
+    return malloc(bytes);
+}
+
+static void give(void *ctx, void *p, size_t bytes)
+{
+    (void)ctx;
+    (void)bytes;
+    free(p);
+}
+
+static void no_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
+{
+    (void)ctx; (void)n; (void)tokens; (void)targets;
+}
+
+// Evaluation has no reference values: the estimator and the probe, which know nothing of each other, must agree on its
+// peak, but for the scalars of a loss.
+static void both_sides_agree_on_evaluation(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {"nanogpt-30m", "gpt2", "shakespeare-char"};
+    const vram_mem mem = {.alloc = take, .free = give};
+    for (int i = 0; i < 3; i++) {
+        struct settings s = {0};
+        struct gpt_config c;
+        struct gpt g;
+        struct dry_device device = {0};
+        char error[256];
+        double loss;
+        assert_true(estimator_read_config(&s, runs[i], NULL, error, sizeof error));
+        assert_null(settings_gpt(&s, &c));
+        struct caching_allocator *a = caching_new(dry_device_memory(&device));
+        assert_int_equal(gpt_open(&g, &c, gpt_dry_ops(), a, (struct pool_watcher){0}), GPT_OK);
+        assert_int_equal(gpt_evaluate(&g, 3, no_batch, NULL, &loss), GPT_OK);
+        vram *v = vram_new(&mem);
+        assert_int_equal(vram_set(v, "preset", runs[i]), VRAM_OK);
+        assert_int_equal(vram_set(v, "compile", "none"), VRAM_OK);
+        assert_int_equal(vram_run(v), VRAM_OK);
+        int64_t off = (int64_t)g.pool.live_peak - (int64_t)vram_result(v)->eval_peak_bytes;
+        if (off < -64 || off > 64)
+            fail_msg("%s: the probe has %ld bytes more than the estimator", runs[i], (long)off);
+        vram_free(v);
+        gpt_close(&g);
+        caching_delete(a);
+    }
 }
 
 static char path[] = "/tmp/vramprobe-test-XXXXXX";
@@ -213,7 +264,7 @@ int main(void)
         cmocka_unit_test(reference_values_agree), cmocka_unit_test(differences_are_counted),
         cmocka_unit_test(compiled_runs_have_their_own_bound), cmocka_unit_test(configs_are_read),
         cmocka_unit_test(bad_configs_are_named), cmocka_unit_test(tokens_are_checked),
-        cmocka_unit_test(tokens_are_drawn),
+        cmocka_unit_test(tokens_are_drawn), cmocka_unit_test(both_sides_agree_on_evaluation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,9 @@ static void vram_note_others(vram *v, const char *name, size_t len, int index)
 static int vram_set_gpu(vram *v, struct err_pos pos, const char *value, size_t len)
 {
     int index = gpu_index(value, len), shown = len > 60 ? 60 : (int)len;
-    uint64_t mib = index < 0 ? gpu_size(value, len) : 0;
+    uint64_t mib = 0;
+    if (index < 0)
+        text_to_mib(value, len, &mib);
     vram_drop_note(v, "gpu");
     if (mib || text_has_word("none", value, len))
         v->config.gpu_memory = mib;

@@ -150,3 +150,28 @@ bool text_to_millionths(const char *s, size_t len, uint64_t *out, bool *overflow
     *out = n + (rest >= 5);
     return !*overflow;
 }
+
+bool text_to_mib(const char *s, size_t len, uint64_t *out)
+{
+    static const struct {
+        const char *names;
+        uint64_t mib;
+    } units[] = {{"mib mb m", 1}, {"gib gb g", 1024}};
+    enum { MOST = 1 << 24 };
+    uint64_t n = 0;
+    bool overflow;
+    size_t digits = 0;
+    while (digits < len && text_digit(s[digits]))
+        digits++;
+    size_t unit = digits;
+    while (unit < len && (s[unit] == ' ' || s[unit] == '_' || s[unit] == '-'))
+        unit++;
+    if (!text_to_u64(s, digits, &n, &overflow) || n == 0 || n > MOST)
+        return false;
+    for (size_t i = 0; i < 2; i++)
+        if (text_has_word(units[i].names, s + unit, len - unit)) {
+            *out = n * units[i].mib;
+            return *out <= MOST;
+        }
+    return false;
+}

@@ -240,6 +240,41 @@ int cli_report_place(vram *v)
     return CLI_INPUT;
 }
 
+// Takes out the line with the error that was reported, so that the next one shows; false if there is none.
+static bool blank_line(struct cli_text *t, uint32_t line)
+{
+    char *at = t->text, *end = at + t->len;
+    for (uint32_t i = 1; i < line && at; i++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    if (!at || at >= end || line == 0)
+        return false;
+    for (; at < end && *at != '\n'; at++)
+        *at = ' ';
+    return true;
+}
+
+// Every error of a text and not only the first; a misread line may make others of itself, so there is an end to it.
+// json: the text that `t` was made from, or NULL.
+static int report_all(vram *v, enum vram_kind kind, struct cli_text *t, const struct cli_text *json)
+{
+    enum { MOST = 10 };
+    uint32_t line;
+    struct cli_text shown = {strdup(t->text), t->len, t->name};
+    int count = 0;
+    do {
+        line = vram_error(v)->line;
+        if (json)
+            locate(v, json, t);
+        else
+            cli_report(v, shown.text ? &shown : NULL);
+    } while (++count < MOST && blank_line(t, line) && vram_parse(v, kind, t->text, t->len, t->name) != VRAM_OK &&
+             vram_error(v)->line != line);
+    free(shown.text);
+    return CLI_INPUT;
+}
+
 static int configure_json(vram *v, const struct cli_text *t, const char *kind)
 {
     struct cli_text flat = {NULL, 0, t->name};
@@ -250,10 +285,8 @@ static int configure_json(vram *v, const struct cli_text *t, const char *kind)
         rc = kind_by_name(kind, &k);
     else
         k = is_model ? VRAM_KIND_HF : VRAM_KIND_FLAT;
-    if (rc == CLI_OK && vram_parse(v, k, flat.text, flat.len, t->name) != VRAM_OK) {
-        locate(v, t, &flat);
-        rc = CLI_INPUT;
-    }
+    if (rc == CLI_OK && vram_parse(v, k, flat.text, flat.len, t->name) != VRAM_OK)
+        rc = report_all(v, k, &flat, t);
     free(flat.text);
     return rc;
 }
@@ -278,7 +311,7 @@ int cli_configure(vram *v, const char *path, const char *kind)
             rc = CLI_INPUT;
         }
         if (rc == CLI_OK && vram_parse(v, k, t.text, t.len, t.name) != VRAM_OK)
-            rc = cli_report(v, &t);
+            rc = report_all(v, k, &t, NULL);
     }
     free(t.text);
     return rc;

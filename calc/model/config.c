@@ -168,7 +168,8 @@ static bool config_read(size_t field, const char *s, size_t len, uint64_t *out, 
     *overflow = false;
     switch (config_places[field].type) {
     case CONFIG_COUNT:
-        return text_to_u64(s, len, out, overflow);
+        return text_to_u64(s, len, out, overflow) ||
+               (!*overflow && config_fields[field].unit[0] == 'M' && text_to_mib(s, len, out));
     case CONFIG_FRACTION:
         return text_to_millionths(s, len, out, overflow);
     case CONFIG_BOOL:
@@ -226,8 +227,8 @@ int config_set(struct vram_config *c, struct err *e, struct err_pos pos, const c
     if (!read && f->values)
         return config_bad_enum(e, pos, f, shown, value);
     if (!read && config_places[field].type == CONFIG_COUNT)
-        return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is a whole number from %u to %u", f->key, shown,
-                       value, f->min, f->max);
+        return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is a whole number%s from %u to %u", f->key, shown,
+                       value, f->unit[0] == 'M' ? " of MiB, or a size with MiB or GiB," : "", f->min, f->max);
     if (!read)
         return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is %s", f->key, shown, value,
                        wanted[config_places[field].type]);

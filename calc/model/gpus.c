@@ -139,28 +139,6 @@ int gpu_index(const char *name, size_t len)
     return found;
 }
 
-uint64_t gpu_size(const char *text, size_t len)
-{
-    static const struct {
-        const char *names;
-        uint64_t mib;
-    } units[] = {{"mib mb m", 1}, {"gib gb g", 1024}};
-    uint64_t n = 0;
-    bool overflow;
-    size_t digits = 0;
-    while (digits < len && text[digits] >= '0' && text[digits] <= '9')
-        digits++;
-    size_t unit = digits;
-    while (unit < len && is_gap(text[unit]))
-        unit++;
-    if (!text_to_u64(text, digits, &n, &overflow) || n > 16777216)
-        return 0;
-    for (size_t i = 0; i < 2; i++)
-        if (text_has_word(units[i].names, text + unit, len - unit))
-            return n * units[i].mib <= 16777216 ? n * units[i].mib : 0;
-    return 0;
-}
-
 void gpu_write_others(struct writer *w, const char *name, size_t len, int index)
 {
     struct key k = key_of(name, len);

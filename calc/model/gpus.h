@@ -17,9 +17,6 @@ int gpu_index(const char *name, size_t len);
 // The name nearest to an unknown one, or NULL.
 const char *gpu_nearest(const char *name, size_t len);
 
-// "12282 MiB", "12 GB" (of 2^30 bytes, as cards are sold): the memory of a card without a row, in MiB; 0 if it is no size.
-uint64_t gpu_size(const char *text, size_t len);
-
 // Other cards whose names begin as an ambiguous one ("A100"), ", " between; writes nothing for a name of its own.
 void gpu_write_others(struct writer *w, const char *name, size_t len, int index);
 

@@ -104,6 +104,23 @@ static void test_card_by_its_memory(void **state)
         assert_int_equal(vram_result(v)->gpu_bytes, (sizes[i].mib - 282) << 20);
         close_vram(v, &h);
     }
+    static const struct {
+        const char *key, *value;
+        uint64_t mib;
+    } fields[] = {{"gpu_memory", "10GiB", 10240}, {"gpu_memory", "12282MiB", 12282}, {"gpu_memory", "12 GB", 12288},
+                  {"other_memory", "800 MiB", 800}, {"other_memory", "800", 800}, {"context_mib", "1g", 1024}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        uint64_t mib = 0;
+        vram *v = open_vram(&h);
+        assert_int_equal(vram_set(v, fields[i].key, fields[i].value), VRAM_OK);
+        assert_int_equal(vram_get_u64(v, fields[i].key, &mib), VRAM_OK);
+        assert_int_equal(mib, fields[i].mib);
+        assert_int_equal(vram_set(v, fields[i].key, "10 apples"), VRAM_EVALUE);
+        assert_non_null(strstr(vram_error(v)->text, "of MiB, or a size with MiB or GiB"));
+        assert_int_equal(vram_set(v, fields[i].key, "99999999GiB"), VRAM_EVALUE);
+        assert_int_equal(vram_set(v, "batch_size", "8GB"), VRAM_EVALUE);
+        close_vram(v, &h);
+    }
     static const char *const bad[] = {"12", "GB", "0 MiB", "12 parsecs", "99999999999999999999GB", "12.5GB", ""};
     vram *v = open_vram(&h);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

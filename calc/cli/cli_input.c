@@ -255,21 +255,23 @@ static bool blank_line(struct cli_text *t, uint32_t line)
     return true;
 }
 
-// Every error of a text and not only the first; a misread line may make others of itself, so there is an end to it.
+// Every error of a text and not only the first. Text that cannot be read at all may make more errors of one: it ends there.
 // json: the text that `t` was made from, or NULL.
 static int report_all(vram *v, enum vram_kind kind, struct cli_text *t, const struct cli_text *json)
 {
     enum { MOST = 10 };
     uint32_t line;
+    bool readable;
     struct cli_text shown = {strdup(t->text), t->len, t->name};
     int count = 0;
     do {
         line = vram_error(v)->line;
+        readable = vram_error(v)->code != VRAM_EPARSE;
         if (json)
             locate(v, json, t);
         else
             cli_report(v, shown.text ? &shown : NULL);
-    } while (++count < MOST && blank_line(t, line) && vram_parse(v, kind, t->text, t->len, t->name) != VRAM_OK &&
+    } while (++count < MOST && readable && blank_line(t, line) && vram_parse(v, kind, t->text, t->len, t->name) != VRAM_OK &&
              vram_error(v)->line != line);
     free(shown.text);
     return CLI_INPUT;

@@ -262,8 +262,10 @@ static int report_all(vram *v, enum vram_kind kind, struct cli_text *t, const st
     enum { MOST = 10 };
     uint32_t line;
     bool readable;
-    struct cli_text shown = {strdup(t->text), t->len, t->name};
+    struct cli_text shown = {malloc(t->len + 1), t->len, t->name};
     int count = 0;
+    if (shown.text)
+        memcpy(shown.text, t->text, t->len + 1); // a NUL may be among them
     do {
         line = vram_error(v)->line;
         readable = vram_error(v)->code != VRAM_EPARSE;

@@ -192,6 +192,8 @@ static bool set_engine(vram *v, const struct json *record, const struct json *re
         sscanf(json_text(json_get(json_get(record, "software"), "torch")), "%d.%d", &major, &minor);
         good = vram_set(v, "compile", major == 2 && minor < 5 ? "2.4" : "2.5") == VRAM_OK;
     }
+    if (good && json_get(config, "use_reentrant"))  // the probe's own checkpointing is the reentrant one, as is the default
+        good = vram_set(v, "use_reentrant", is_true(config, "use_reentrant") ? "true" : "false") == VRAM_OK;
     int64_t context = measured(result, "context_bytes");
     return good && (context <= 0 || set_number(v, "context_mib", (context + (1 << 19)) >> 20));
 }

@@ -137,22 +137,22 @@ static void tiled_backward(struct gpt *g, struct block_saved *s, tensor *dout, t
     tensor_drop(POOL, &sums);
 }
 
-// The gradient of the scores, from that of the output: [B, H, T, T] in the type of the matmuls.
-static tensor *scores_backward(struct gpt *g, struct block_saved *s, tensor *heads, struct attention_shape a)
+// The gradient of the scores from *dp, that of the probabilities: [B, H, T, T] in the type of the matmuls. Lets go of *dp
+// and of what each step had saved.
+static tensor *scores_backward(struct gpt *g, struct block_saved *s, tensor **dp, struct attention_shape a)
 {
     enum dtype full = gpt_master_type(&g->config), low = g->config.dtype;
-    tensor *dp = tensor_new(POOL, low, s->probabilities->count, CATEGORY_BACKWARD);
-    OPS(matmul, dp, heads, s->v, NULL,
-        (struct matmul_shape){.m = a.T, .n = a.T, .k = a.D, .batch = a.B * a.H, .b_transposed = true});
-    widen(g, &dp);
-    tensor *ds = tensor_new(POOL, full, dp->count, CATEGORY_BACKWARD);
-    OPS(softmax_backward, ds, dp, s->probabilities, a.T);
-    tensor_drop(POOL, &dp);
+    widen(g, dp);
+    tensor *ds = tensor_new(POOL, full, (*dp)->count, CATEGORY_BACKWARD);
+    OPS(softmax_backward, ds, *dp, s->probabilities, a.T);
+    tensor_drop(POOL, dp);
+    tensor_drop(POOL, &s->probabilities);
     tensor *narrow = low == full ? tensor_hold(ds) : gpt_cast(g, ds, low, CATEGORY_BACKWARD);
     tensor_drop(POOL, &ds);
     tensor *masked = tensor_new(POOL, low, narrow->count, CATEGORY_BACKWARD);
     OPS(masked_fill, masked, narrow, s->mask, 0);
     tensor_drop(POOL, &narrow);
+    tensor_drop(POOL, &s->mask);
     tensor *scaled = tensor_new(POOL, low, masked->count, CATEGORY_BACKWARD);
     OPS(scale, scaled, masked, 1 / sqrt((double)a.D));
     tensor_drop(POOL, &masked);
@@ -166,24 +166,43 @@ static tensor *heads_product(struct gpt *g, const tensor *a, const tensor *b, st
     return out;
 }
 
-static void matrix_backward(struct gpt *g, struct block_saved *s, tensor *dout, tensor *dqkv)
+// *part [B, H, T, D] as [N, C], in one piece.
+static void merge(struct gpt *g, tensor **part)
+{
+    tensor *out = tensor_new(POOL, (*part)->type, (*part)->count, CATEGORY_BACKWARD);
+    OPS(merge_heads, out, *part, -1, gpt_attention_shape(&g->config));
+    tensor_drop(POOL, part);
+    *part = out;
+}
+
+// The gradient of qkv. Lets go of *dout.
+static tensor *matrix_backward(struct gpt *g, struct block_saved *s, tensor **dout)
 {
     struct attention_shape a = gpt_attention_shape(&g->config);
+    struct matmul_shape square = {.m = a.T, .n = a.T, .k = a.D, .batch = a.B * a.H, .b_transposed = true};
     struct matmul_shape plain = {.m = a.T, .n = a.D, .k = a.T, .batch = a.B * a.H}, turned = plain;
     turned.a_transposed = true;
-    tensor *heads = tensor_new(POOL, g->config.dtype, dout->count, CATEGORY_BACKWARD);
-    OPS(head_split, heads, dout, a);
-    tensor *parts[3];
-    parts[2] = heads_product(g, s->probabilities_low, heads, turned);
-    tensor *ds = scores_backward(g, s, heads, a);
+    tensor *heads = tensor_new(POOL, g->config.dtype, (*dout)->count, CATEGORY_BACKWARD);
+    OPS(head_split, heads, *dout, a);
+    tensor_drop(POOL, dout);
+    tensor *dp = heads_product(g, heads, s->v, square);
+    tensor *dv = heads_product(g, s->probabilities_low, heads, turned);
+    tensor_drop(POOL, &s->v);
+    tensor_drop(POOL, &s->probabilities_low);
     tensor_drop(POOL, &heads);
-    parts[0] = heads_product(g, ds, s->k, plain);
-    parts[1] = heads_product(g, ds, s->q, turned);
+    tensor *ds = scores_backward(g, s, &dp, a);
+    tensor *dq = heads_product(g, ds, s->k, plain), *dk = heads_product(g, ds, s->q, turned);
+    tensor_drop(POOL, &s->q);
+    tensor_drop(POOL, &s->k);
     tensor_drop(POOL, &ds);
-    for (int part = 0; part < 3; part++) {
-        OPS(merge_heads, dqkv, parts[part], part, a);
-        tensor_drop(POOL, &parts[part]);
-    }
+    tensor **parts[] = {&dv, &dq, &dk};
+    for (int i = 0; i < 3; i++)
+        merge(g, parts[i]);
+    tensor *dqkv = tensor_new(POOL, g->config.dtype, 3 * dq->count, CATEGORY_BACKWARD);
+    OPS(concat_qkv, dqkv, dq, dk, dv, g->config.n_embd);
+    for (int i = 0; i < 3; i++)
+        tensor_drop(POOL, parts[i]);
+    return dqkv;
 }
 
 static void drop_attention(struct gpt *g, struct block_saved *s)
@@ -198,10 +217,8 @@ void gpt_attention_backward(struct gpt *g, struct block_saved *s, tensor **dout,
 {
     int64_t U = (*dout)->count;
     if (g->config.attention == GPT_MATRIX) {
-        *dqkv = tensor_new(POOL, g->config.dtype, 3 * U, CATEGORY_BACKWARD);
-        matrix_backward(g, s, *dout, *dqkv);
+        *dqkv = matrix_backward(g, s, dout);
         drop_attention(g, s);
-        tensor_drop(POOL, dout);
         return;
     }
     tensor *gradients[3];

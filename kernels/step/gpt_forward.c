@@ -121,40 +121,47 @@ static tensor *scores(struct gpt *g, const tensor *q, const tensor *k, struct at
     return scaled;
 }
 
-// softmax(mask(q k^T / sqrt D)) with its steps as autocast types them: softmax in full precision, the rest low.
-static tensor *probabilities(struct gpt *g, tensor *scaled, tensor *mask, int64_t columns)
+// softmax(mask(q k^T / sqrt D)) with its steps as autocast types them: softmax in full precision, the rest low. Lets go of
+// *scaled.
+static tensor *probabilities(struct gpt *g, tensor **scaled, tensor *mask, int64_t columns)
 {
     enum dtype full = gpt_master_type(&g->config);
-    tensor *masked = tensor_new(POOL, scaled->type, scaled->count, CATEGORY_ACTIVATION);
-    OPS(masked_fill, masked, scaled, mask, -INFINITY);
+    int64_t count = (*scaled)->count;
+    tensor *masked = tensor_new(POOL, (*scaled)->type, count, CATEGORY_ACTIVATION);
+    OPS(masked_fill, masked, *scaled, mask, -INFINITY);
+    tensor_drop(POOL, scaled);
     tensor *wide = masked->type == full ? tensor_hold(masked) : gpt_cast(g, masked, full, CATEGORY_ACTIVATION);
-    tensor *p = tensor_new(POOL, full, scaled->count, CATEGORY_ACTIVATION);
+    tensor *p = tensor_new(POOL, full, count, CATEGORY_ACTIVATION);
     OPS(softmax, p, wide, columns);
     tensor_drop(POOL, &wide);
     tensor_drop(POOL, &masked);
     return p;
 }
 
+static tensor *part_of(struct gpt *g, const tensor *qkv, int part)
+{
+    tensor *out = tensor_new(POOL, qkv->type, qkv->count / 3, CATEGORY_ACTIVATION);
+    OPS(split_heads, out, qkv, part, gpt_attention_shape(&g->config));
+    return out;
+}
+
+// A matrix product copies what does not lie in one piece: q and k for the first, v for the second.
 static tensor *matrix_attention(struct gpt *g, tensor *qkv, struct block_saved *s)
 {
     struct attention_shape a = gpt_attention_shape(&g->config);
-    tensor *parts[3];
-    for (int i = 0; i < 3; i++) {
-        parts[i] = tensor_new(POOL, qkv->type, qkv->count / 3, CATEGORY_ACTIVATION);
-        OPS(split_heads, parts[i], qkv, i, a);
-    }
-    tensor *scaled = scores(g, parts[0], parts[1], a);
+    tensor *q = part_of(g, qkv, 0), *k = part_of(g, qkv, 1);
+    tensor *scaled = scores(g, q, k, a);
     tensor *mask = tensor_new(POOL, DTYPE_U8, a.T * a.T, CATEGORY_ACTIVATION);
     OPS(causal_mask, mask, a.T);
-    tensor *p = probabilities(g, scaled, mask, a.T);
-    tensor_drop(POOL, &scaled);
+    tensor *p = probabilities(g, &scaled, mask, a.T);
     tensor *low = p->type == qkv->type ? tensor_hold(p) : gpt_cast(g, p, qkv->type, CATEGORY_ACTIVATION);
-    tensor *heads = tensor_new(POOL, qkv->type, parts[2]->count, CATEGORY_ACTIVATION);
-    OPS(matmul, heads, low, parts[2], NULL, (struct matmul_shape){.m = a.T, .n = a.D, .k = a.T, .batch = a.B * a.H});
+    tensor *v = part_of(g, qkv, 2);
+    tensor *heads = tensor_new(POOL, qkv->type, v->count, CATEGORY_ACTIVATION);
+    OPS(matmul, heads, low, v, NULL, (struct matmul_shape){.m = a.T, .n = a.D, .k = a.T, .batch = a.B * a.H});
     tensor *out = tensor_new(POOL, qkv->type, heads->count, CATEGORY_ACTIVATION);
     OPS(merge_heads, out, heads, -1, a);
     tensor **kept[] = {&s->q, &s->k, &s->v, &s->mask, &s->probabilities, &s->probabilities_low};
-    tensor *made[] = {parts[0], parts[1], parts[2], mask, p, low};
+    tensor *made[] = {q, k, v, mask, p, low};
     for (int i = 0; i < 6; i++) {
         *kept[i] = gpt_recorded(g, made[i]);
         tensor_drop(POOL, &made[i]);
@@ -176,11 +183,13 @@ static tensor *attention_half(struct gpt *g, int layer, tensor *y, struct block_
     tensor *qkv = linear(g, SLOT_LAYER(layer, QKV), y, rows, &s->qkv, CATEGORY_ACTIVATION);
     tensor *out = gpt_attention_forward(g, qkv, s);
     s->qkv_out = tiled ? gpt_recorded(g, qkv) : NULL;
-    tensor_drop(POOL, &qkv);
+    if (lean(g))
+        tensor_drop(POOL, &qkv);  // else the function's variables name parts of it until it returns
     tensor *projected = linear(g, SLOT_LAYER(layer, PROJ), out, rows, &s->proj, CATEGORY_ACTIVATION);
     s->attention_out = tiled || lean(g) ? gpt_recorded(g, out) : NULL;
     tensor_drop(POOL, &out);
     dropout(g, &projected, &s->mask1, &s->seed1);
+    tensor_drop(POOL, &qkv);
     return projected;
 }
 

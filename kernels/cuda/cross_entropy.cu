@@ -77,7 +77,7 @@ template <class T> __global__ void log_softmax_backward(T *dx, const T *dy, cons
     map_row(dx + first, V, [=](float g, float v) { return g - __expf(v) * sum; }, dy + first, y + first);
 }
 
-template <class T> __global__ void softmax(T *out, const T *in, int64_t columns)
+template <class To, class T> __global__ void softmax(To *out, const T *in, int64_t columns)
 {
     const T *row = in + blockIdx.x * columns;
     row_stats s = stats_of(row, columns);
@@ -85,7 +85,7 @@ template <class T> __global__ void softmax(T *out, const T *in, int64_t columns)
     map_row(out + blockIdx.x * columns, columns, [=](float v) { return __expf(v - s.largest) * by; }, row);
 }
 
-template <class T> __global__ void softmax_backward(T *dx, const T *dy, const T *y, int64_t columns)
+template <class To, class T> __global__ void softmax_backward(To *dx, const T *dy, const T *y, int64_t columns)
 {
     int64_t first = blockIdx.x * columns;
     float sum = 0;
@@ -167,15 +167,15 @@ static int threads_for(int64_t columns)
 
 static void gpu_softmax(void *, tensor *out, const tensor *in, int64_t columns)
 {
-    WITH_TYPE(out->type, T, softmax<<<(unsigned)(in->count / columns), threads_for(columns)>>>(
-        data_of<T>(out), data_of<const T>(in), columns))
+    WITH_TYPE(out->type, To, WITH_TYPE(in->type, T, softmax<<<(unsigned)(in->count / columns), threads_for(columns)>>>(
+        data_of<To>(out), data_of<const T>(in), columns)))
     LAUNCH_CHECK();
 }
 
 static void gpu_softmax_backward(void *, tensor *dx, const tensor *dy, const tensor *y, int64_t columns)
 {
-    WITH_TYPE(dx->type, T, softmax_backward<<<(unsigned)(y->count / columns), threads_for(columns)>>>(
-        data_of<T>(dx), data_of<const T>(dy), data_of<const T>(y), columns))
+    WITH_TYPE(dx->type, To, WITH_TYPE(y->type, T, softmax_backward<<<(unsigned)(y->count / columns), threads_for(columns)>>>(
+        data_of<To>(dx), data_of<const T>(dy), data_of<const T>(y), columns)))
     LAUNCH_CHECK();
 }
 

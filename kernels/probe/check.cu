@@ -228,6 +228,11 @@ static void check_matrices_of(struct check *c, enum dtype type, int64_t T)
     compare(c, "softmax", p, type);
     BOTH(softmax_backward, &t[dx], &t[dy], &t[p], s.T);
     compare(c, "softmax_backward", dx, type);
+    int wide = output(c, DTYPE_F32, scores), wide_dy = input(c, DTYPE_F32, scores, 1);
+    BOTH(softmax, &t[wide], &t[masked], s.T);
+    compare(c, "softmax to fp32", wide, type);
+    BOTH(softmax_backward, &t[dx], &t[wide_dy], &t[wide], s.T);
+    compare(c, "softmax_backward from fp32", dx, type);
     clear(c);
 }
 

@@ -317,11 +317,13 @@ enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, v
     snprintf(g->phase, sizeof g->phase, "eval");
     exchange(g, held);
     g->recording = false;
+    g->evaluating = true;
     for (int64_t i = 0; i < batches; i++) {
         fetch_batch(g, batch, ctx);
         gpt_forward(g);
         sum = sum + gpt_read_scalar(g, g->loss) * (double)g->config.accumulation;
     }
+    g->evaluating = false;
     exchange(g, held);
     for (int i = 0; i < 4; i++)
         tensor_drop(&g->pool, &held[i]);

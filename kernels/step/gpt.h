@@ -80,6 +80,7 @@ struct gpt {
     tensor **mask_buffers;        // [n_layer], fp32 [block, block], with matrices only
     struct block_saved *saved;    // [n_layer]
     bool recording;               // whether the forward pass keeps anything
+    bool evaluating;              // nothing is dropped out then
 
     tensor *tokens, *targets;     // of the micro-step that comes next
     tensor *used_tokens, *used_targets;
@@ -141,6 +142,8 @@ bool gpt_is_scaled(const struct gpt_config *c);
 // Whether a slot's weight has two dimensions: those, and only those, are decayed.
 bool gpt_slot_is_matrix(int slot);
 void gpt_drop_casts(struct gpt *g);
+// Whether softmax reads this type and writes fp32 itself, and its backward pass the other way round.
+bool gpt_softmax_widens(enum dtype type);
 // dx of a norm added to *residual (or put there when it is NULL); lets go of *dy and of what was saved.
 void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor **mean, tensor **rstd,
                        tensor **residual);

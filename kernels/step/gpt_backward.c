@@ -82,6 +82,25 @@ static tensor *layer_linear_backward(struct gpt *g, int slot, struct linear_save
     return dx;
 }
 
+// *sum += *part, in place unless somebody else holds *sum too. Lets go of *part.
+static void sum_gradients(struct gpt *g, tensor **sum, tensor **part)
+{
+    if (!*sum) {
+        *sum = *part;
+        *part = NULL;
+        return;
+    }
+    if ((*sum)->holders > 1) {
+        tensor *whole = tensor_new(POOL, (*sum)->type, (*sum)->count, CATEGORY_BACKWARD);
+        OPS(add, whole, *sum, *part);
+        tensor_drop(POOL, sum);
+        *sum = whole;
+    } else {
+        OPS(add_into, *sum, *part);
+    }
+    tensor_drop(POOL, part);
+}
+
 void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor **mean, tensor **rstd,
                        tensor **residual)
 {
@@ -95,12 +114,7 @@ void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor 
     tensor_drop(POOL, mean);
     tensor_drop(POOL, rstd);
     tensor_drop(POOL, dy);
-    if (*residual) {
-        OPS(add_into, *residual, dx);
-        tensor_drop(POOL, &dx);
-    } else {
-        *residual = dx;
-    }
+    sum_gradients(g, residual, &dx);
     gpt_add_gradient(g, slot, dweight);
     if (dbias)
         gpt_add_gradient(g, slot + 1, dbias);
@@ -143,11 +157,12 @@ static tensor *scores_backward(struct gpt *g, struct block_saved *s, tensor **dp
 {
     enum dtype full = gpt_master_type(&g->config), low = g->config.dtype;
     widen(g, dp);
-    tensor *ds = tensor_new(POOL, full, (*dp)->count, CATEGORY_BACKWARD);
+    enum dtype made = gpt_softmax_widens(low) ? low : full;
+    tensor *ds = tensor_new(POOL, made, (*dp)->count, CATEGORY_BACKWARD);
     OPS(softmax_backward, ds, *dp, s->probabilities, a.T);
     tensor_drop(POOL, dp);
     tensor_drop(POOL, &s->probabilities);
-    tensor *narrow = low == full ? tensor_hold(ds) : gpt_cast(g, ds, low, CATEGORY_BACKWARD);
+    tensor *narrow = low == made ? tensor_hold(ds) : gpt_cast(g, ds, low, CATEGORY_BACKWARD);
     tensor_drop(POOL, &ds);
     tensor *masked = tensor_new(POOL, low, narrow->count, CATEGORY_BACKWARD);
     OPS(masked_fill, masked, narrow, s->mask, 0);
@@ -326,8 +341,10 @@ static void block_backward(struct gpt *g, int layer, tensor **residual)
         gpt_lean_block_backward(g, layer, residual);
         return;
     }
+    tensor *root = output ? tensor_hold(*residual) : NULL;  // the checkpoint's backward function is called with it
     mlp_backward(g, layer, &g->saved[layer], residual);
     attention_half_backward(g, layer, &g->saved[layer], residual);
+    tensor_drop(POOL, &root);
     tensor_drop(POOL, &output);
 }
 

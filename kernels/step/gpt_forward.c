@@ -84,11 +84,13 @@ static tensor *layer_norm(struct gpt *g, int slot, tensor *x, tensor **kept_x, t
 // Replaces *t by its dropped-out self. Without dropout, or in evaluation, nothing happens.
 static void dropout(struct gpt *g, tensor **t, tensor **kept_mask, uint64_t *seed)
 {
-    if (g->config.dropout <= 0 || !g->recording)
+    if (g->config.dropout <= 0 || g->evaluating)
         return;  // F.dropout hands its input back
     tensor *out = tensor_new(POOL, (*t)->type, (*t)->count, CATEGORY_ACTIVATION);
-    *kept_mask = tensor_new(POOL, DTYPE_U8, (*t)->count, CATEGORY_ACTIVATION);
-    OPS(dropout, out, *kept_mask, *t, g->config.dropout, *seed);
+    tensor *mask = tensor_new(POOL, DTYPE_U8, (*t)->count, CATEGORY_ACTIVATION);
+    OPS(dropout, out, mask, *t, g->config.dropout, *seed);
+    *kept_mask = gpt_recorded(g, mask);
+    tensor_drop(POOL, &mask);
     tensor_drop(POOL, t);
     *t = out;
 }
@@ -121,6 +123,12 @@ static tensor *scores(struct gpt *g, const tensor *q, const tensor *k, struct at
     return scaled;
 }
 
+// PyTorch's softmax on a GPU reads fp16 and writes fp32; bf16 is cast before (aten/src/ATen/native/SoftMax.cpp, softmax).
+bool gpt_softmax_widens(enum dtype type)
+{
+    return type == DTYPE_F16;
+}
+
 // softmax(mask(q k^T / sqrt D)) with its steps as autocast types them: softmax in full precision, the rest low. Lets go of
 // *scaled.
 static tensor *probabilities(struct gpt *g, tensor **scaled, tensor *mask, int64_t columns)
@@ -130,7 +138,8 @@ static tensor *probabilities(struct gpt *g, tensor **scaled, tensor *mask, int64
     tensor *masked = tensor_new(POOL, (*scaled)->type, count, CATEGORY_ACTIVATION);
     OPS(masked_fill, masked, *scaled, mask, -INFINITY);
     tensor_drop(POOL, scaled);
-    tensor *wide = masked->type == full ? tensor_hold(masked) : gpt_cast(g, masked, full, CATEGORY_ACTIVATION);
+    bool direct = masked->type == full || gpt_softmax_widens(masked->type);
+    tensor *wide = direct ? tensor_hold(masked) : gpt_cast(g, masked, full, CATEGORY_ACTIVATION);
     tensor *p = tensor_new(POOL, full, count, CATEGORY_ACTIVATION);
     OPS(softmax, p, wide, columns);
     tensor_drop(POOL, &wide);
@@ -229,16 +238,6 @@ void gpt_block_forward(struct gpt *g, int layer, tensor **x, struct block_saved 
     add_branch(g, x, branch);
 }
 
-static void release_saved(struct gpt *g, struct block_saved *s)
-{
-    tensor **all[] = {&s->x1, &s->mean1, &s->rstd1, &s->x2, &s->mean2, &s->rstd2, &s->qkv.input, &s->qkv.weight,
-                      &s->proj.input, &s->proj.weight, &s->fc.input, &s->fc.weight, &s->out.input, &s->out.weight,
-                      &s->qkv_out, &s->attention_out, &s->lse, &s->rng, &s->q, &s->k, &s->v, &s->mask,
-                      &s->probabilities, &s->probabilities_low, &s->hidden, &s->mask1, &s->mask2};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        tensor_drop(POOL, all[i]);
-}
-
 // Under checkpointing a block keeps its input alone; the rest is made again in the backward pass.
 static void block(struct gpt *g, int layer, tensor **x)
 {
@@ -253,9 +252,8 @@ static void block(struct gpt *g, int layer, tensor **x)
     }
     tensor *input = tensor_hold(*x);
     uint64_t seed1 = s->seed1, seed2 = s->seed2;
-    g->recording = g->config.dropout > 0;  // dropout has to happen in this pass too
+    g->recording = false;
     gpt_block_forward(g, layer, x, s);
-    release_saved(g, s);
     g->recording = true;
     *s = (struct block_saved){.x1 = input, .seed1 = seed1, .seed2 = seed2};
 }

@@ -94,6 +94,7 @@ struct gpt_ops {
     void (*head_split)(void *ctx, tensor *out, const tensor *in, struct attention_shape shape);  // [N, C] -> [B,H,T,D]
     void (*causal_mask)(void *ctx, tensor *mask, int64_t T);          // u8 [T, T]: 1 where j > i
     void (*masked_fill)(void *ctx, tensor *out, const tensor *in, const tensor *mask, double value);
+    // in may be lower than out; dx may be lower than dy and y.
     void (*softmax)(void *ctx, tensor *out, const tensor *in, int64_t columns);
     void (*softmax_backward)(void *ctx, tensor *dx, const tensor *dy, const tensor *y, int64_t columns);
 

@@ -129,14 +129,22 @@ bool gpt_softmax_widens(enum dtype type)
     return type == DTYPE_F16;
 }
 
+// Lets go of t, but for the backward pass.
+static void keep(struct gpt *g, tensor **kept, tensor *t)
+{
+    *kept = gpt_recorded(g, t);
+    tensor_drop(POOL, &t);
+}
+
 // softmax(mask(q k^T / sqrt D)) with its steps as autocast types them: softmax in full precision, the rest low. Lets go of
-// *scaled.
-static tensor *probabilities(struct gpt *g, tensor **scaled, tensor *mask, int64_t columns)
+// *scaled, and keeps the mask in *kept_mask.
+static tensor *probabilities(struct gpt *g, tensor **scaled, tensor *mask, tensor **kept_mask, int64_t columns)
 {
     enum dtype full = gpt_master_type(&g->config);
     int64_t count = (*scaled)->count;
     tensor *masked = tensor_new(POOL, (*scaled)->type, count, CATEGORY_ACTIVATION);
     OPS(masked_fill, masked, *scaled, mask, -INFINITY);
+    keep(g, kept_mask, mask);
     tensor_drop(POOL, scaled);
     bool direct = masked->type == full || gpt_softmax_widens(masked->type);
     tensor *wide = direct ? tensor_hold(masked) : gpt_cast(g, masked, full, CATEGORY_ACTIVATION);
@@ -160,21 +168,20 @@ static tensor *matrix_attention(struct gpt *g, tensor *qkv, struct block_saved *
     struct attention_shape a = gpt_attention_shape(&g->config);
     tensor *q = part_of(g, qkv, 0), *k = part_of(g, qkv, 1);
     tensor *scaled = scores(g, q, k, a);
+    keep(g, &s->q, q);
+    keep(g, &s->k, k);
     tensor *mask = tensor_new(POOL, DTYPE_U8, a.T * a.T, CATEGORY_ACTIVATION);
     OPS(causal_mask, mask, a.T);
-    tensor *p = probabilities(g, &scaled, mask, a.T);
+    tensor *p = probabilities(g, &scaled, mask, &s->mask, a.T);
     tensor *low = p->type == qkv->type ? tensor_hold(p) : gpt_cast(g, p, qkv->type, CATEGORY_ACTIVATION);
     tensor *v = part_of(g, qkv, 2);
     tensor *heads = tensor_new(POOL, qkv->type, v->count, CATEGORY_ACTIVATION);
     OPS(matmul, heads, low, v, NULL, (struct matmul_shape){.m = a.T, .n = a.D, .k = a.T, .batch = a.B * a.H});
     tensor *out = tensor_new(POOL, qkv->type, heads->count, CATEGORY_ACTIVATION);
     OPS(merge_heads, out, heads, -1, a);
-    tensor **kept[] = {&s->q, &s->k, &s->v, &s->mask, &s->probabilities, &s->probabilities_low};
-    tensor *made[] = {q, k, v, mask, p, low};
-    for (int i = 0; i < 6; i++) {
-        *kept[i] = gpt_recorded(g, made[i]);
-        tensor_drop(POOL, &made[i]);
-    }
+    keep(g, &s->v, v);
+    keep(g, &s->probabilities, p);
+    keep(g, &s->probabilities_low, low);
     tensor_drop(POOL, &heads);
     return out;
 }

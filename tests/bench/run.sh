@@ -106,6 +106,9 @@ if [ -d "$BUILD/browser/node_modules" ]; then
     cp -R content "$memory/own"
     own=$(BROWSER_MODULES=$BUILD/browser node tests/bench/screen.mjs "$vramdoc" "$memory/own/site.yaml" "$memory/own" about/en.md en/about.html 2>/dev/null) || own='- -'
     echo "the project's own site: saved page on screen after ${own% *} ms, at worst ${own#* } ms"
+    if [ -f "$BUILD/vram.wasm" ] && "$vramdoc" build -q -c "$memory/own/site.yaml" -s "$memory/own" -o "$memory/page" >/dev/null 2>&1; then
+        echo "the calculator, $(BROWSER_MODULES=$BUILD/browser CHROMIUM=$(command -v "${CHROMIUM:-chromium}") node tests/browser/bench.mjs "$memory/page")"
+    fi
 else
     echo "(no browser in $BUILD/browser: ./build.sh test puts it there; saved-to-screen times are left out)"
 fi

@@ -168,8 +168,9 @@ figures.step_memory = {title = "chart.step", rows_title = "chart.phase", x = "ch
   points = points, marks = marks,
   rows = {{"chart.forward", highest.fwd}, {"chart.backward", highest.bwd}, {"chart.optimizer", highest.step}}}
 
-local names = {"nanogpt-30m", "gpt2, batch 16", "gpt2, batch 4", "gpt2, batch 4, float32", "shakespeare-char", "gpt2-medium, batch 4",
-  "nanogpt-30m, vocab 256"}
+-- Names of presets and keys, alike in every language.
+local names = {"nanogpt-30m", "gpt2, 16 × 1024", "gpt2, 4 × 1024", "gpt2, 4 × 1024, float32", "shakespeare-char", "gpt2-medium, 4 × 1024",
+  "nanogpt-30m, vocab_size=256"}
 local pairs_of_rule = {}
 for i, name in ipairs(names) do pairs_of_rule[i] = {name, figures["thumb_" .. i], figures["truth_" .. i]} end
 figures.rule_and_truth = {title = "chart.rules", rows_title = "chart.setup", columns = {"chart.rule", "chart.computed"}, rows = pairs_of_rule}

@@ -5,16 +5,16 @@ local gpt2 = {batch_size = 16, block_size = 1024, n_layer = 12, n_head = 12, n_e
   gradient_accumulation_steps = 32}
 local runs = {
   {"30M", "nanogpt-30m", small, {}},
-  {"30M, batch 8", "nanogpt-30m", small, {batch_size = 8, gradient_accumulation_steps = 8}},
-  {"30M, length 256", "nanogpt-30m", small, {block_size = 256}},
+  {"30M, batch_size=8", "nanogpt-30m", small, {batch_size = 8, gradient_accumulation_steps = 8}},
+  {"30M, block_size=256", "nanogpt-30m", small, {block_size = 256}},
   {"30M, bfloat16", "nanogpt-30m", small, {dtype = "bfloat16"}},
   {"30M, float32", "nanogpt-30m", small, {dtype = "float32", attention = "mem_efficient"}},
-  {"124M, batch 16", "oom-gpt2", gpt2, {}},
-  {"124M, batch 8", "oom-gpt2", gpt2, {batch_size = 8, gradient_accumulation_steps = 64}},
-  {"124M, batch 4", "oom-gpt2", gpt2, {batch_size = 4, gradient_accumulation_steps = 128}},
-  {"124M, batch 2", "oom-gpt2", gpt2, {batch_size = 2, gradient_accumulation_steps = 256}},
-  {"124M, 9 layers", "oom-gpt2", gpt2, {n_layer = 9}},
-  {"124M, width 512", "oom-gpt2", gpt2, {n_embd = 512, n_head = 8}},
+  {"124M, batch_size=16", "oom-gpt2", gpt2, {}},
+  {"124M, batch_size=8", "oom-gpt2", gpt2, {batch_size = 8, gradient_accumulation_steps = 64}},
+  {"124M, batch_size=4", "oom-gpt2", gpt2, {batch_size = 4, gradient_accumulation_steps = 128}},
+  {"124M, batch_size=2", "oom-gpt2", gpt2, {batch_size = 2, gradient_accumulation_steps = 256}},
+  {"124M, n_layer=9", "oom-gpt2", gpt2, {n_layer = 9}},
+  {"124M, n_embd=512", "oom-gpt2", gpt2, {n_embd = 512, n_head = 8}},
 }
 
 local function merged(...)

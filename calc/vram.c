@@ -1,4 +1,4 @@
-// Owns the handle: life, fields, errors. The estimate itself is in engine.c, the texts in emit*.c.
+// Owns the handle: life, fields, errors. The estimate itself is in replay/, the texts in answer/.
 
 #include "calc/vram.h"
 

@@ -115,15 +115,6 @@ static void mem_arena_drop(struct mem_arena *a, struct mem_arena_chunk *chunk)
     }
 }
 
-void mem_arena_reset(struct mem_arena *a)
-{
-    if (!a->chunk)
-        return;
-    mem_arena_drop(a, a->chunk->next);
-    a->chunk->next = NULL;
-    a->used = MEM_ARENA_HEAD;
-}
-
 void mem_arena_free(struct mem_arena *a)
 {
     mem_arena_drop(a, a->chunk);

@@ -31,8 +31,6 @@ struct mem_arena {
 // Zeroed, aligned to 16. NULL when the caller's allocator has none or count * size overflows.
 void *mem_arena_new(struct mem_arena *a, size_t count, size_t size);
 
-// Forgets everything but keeps the newest chunk.
-void mem_arena_reset(struct mem_arena *a);
 void mem_arena_free(struct mem_arena *a);
 
 #endif

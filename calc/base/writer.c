@@ -135,16 +135,6 @@ void writer_fixed(struct writer *w, uint64_t n, unsigned decimals, unsigned plac
     writer_ratio(w, n, writer_power10(decimals > 17 ? 17 : decimals), places);
 }
 
-void writer_pad(struct writer *w, size_t col)
-{
-    size_t start = w->len;
-    while (start > 0 && w->text[start - 1] != '\n')
-        start--;
-    do
-        writer_char(w, ' ');
-    while (!w->failed && w->len - start < col);
-}
-
 // Length of the well-formed UTF-8 character at s, or 0.
 static size_t writer_utf8(const char *s, size_t len)
 {
@@ -226,23 +216,6 @@ void writer_csv(struct writer *w, const char *text)
         writer_char(w, *text);
     }
     writer_char(w, '"');
-}
-
-void writer_xml(struct writer *w, const char *text)
-{
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '&')
-            writer_str(w, "&amp;");
-        else if (c == '<')
-            writer_str(w, "&lt;");
-        else if (c == '>')
-            writer_str(w, "&gt;");
-        else if (c == '"')
-            writer_str(w, "&quot;");
-        else if (c >= 0x20 || c == '\n' || c == '\t')
-            writer_char(w, (char)c);
-    }
 }
 
 static const char *writer_string_arg(struct writer *w, const char *f, va_list *args)

@@ -34,18 +34,14 @@ void writer_fixed(struct writer *w, uint64_t n, unsigned decimals, unsigned plac
 // n * mul / div with `places` places, rounded half up; for MiB: writer_ratio(w, bytes, 1048576, 1).
 void writer_ratio(struct writer *w, uint64_t n, uint64_t div, unsigned places);
 
-// As many spaces as it takes to reach column `col` of the current line (bytes), at least one.
-void writer_pad(struct writer *w, size_t col);
-
 // Right-aligned number in a field.
 void writer_u64_right(struct writer *w, uint64_t n, unsigned width);
 
 // A JSON string with its quotes; bytes below 32, quote, backslash and broken UTF-8 escaped.
 void writer_json(struct writer *w, const char *text, size_t len);
 
-// A CSV cell, quoted where needed; text for XML (& < > " escaped, control characters dropped).
+// A CSV cell, quoted where needed.
 void writer_csv(struct writer *w, const char *text);
-void writer_xml(struct writer *w, const char *text);
 
 // %s, %.*s (int, pointer), %c, %u (uint64_t), %d (int64_t), %%: the integers are always 64 bits
 // wide.

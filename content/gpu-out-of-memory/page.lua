@@ -19,11 +19,13 @@ local compiled_8 = vram.estimate{preset = "oom-gpt2", batch_size = 8, gradient_a
 local B, T, V = 16, 1024, 50304
 local logits = B * T * V
 
--- A value measured in PyTorch, or "not measured yet".
-local function framework(engine, batch, accumulation, value)
-  return measured("framework_step", {engine = engine, batch_size = batch, gradient_accumulation_steps = accumulation,
-    block_size = T, seq_len = T, n_layer = 12, n_embd = 768, dtype = "float16", attention = "flash",
-    checkpointing = "none", loop = "train", value = value})
+-- A value measured in PyTorch with what differs from the run, or "not measured yet".
+local function framework(engine, changes, value)
+  local query = {engine = engine, batch_size = B, gradient_accumulation_steps = 32, block_size = T, seq_len = T,
+    n_layer = 12, n_embd = 768, dtype = "float16", attention = "flash", checkpointing = "none", loop = "train",
+    value = value}
+  for key, val in pairs(changes) do query[key] = val end
+  return measured("framework_step", query)
 end
 
 -- A reported message, with what its author said of the run; the estimator names the tensor.
@@ -34,21 +36,13 @@ local explained = vram.explain_oom("CUDA out of memory. Tried to allocate 6.14 G
 -- Time of a token on an RTX 4070 by the estimator's roofline: what a change costs is the ratio of two of these.
 local function token_time(changes)
   local config = {preset = "oom-gpt2", compile = "none", gpu = "RTX 4070"}
-  for key, value in pairs(changes or {}) do config[key] = value end
+  for key, value in pairs(changes) do config[key] = value end
   local time = vram.step_seconds(config)
   local tokens = (config.batch_size or B) * (config.gradient_accumulation_steps or 32) * T
   return computed(time / tokens, "s", "roofline, not compared with a clock: " .. time.source)
 end
 
--- Tokens a second in PyTorch, eager, with what a row of the table changes.
-local function rate(changes)
-  local query = {engine = "torch-eager", batch_size = B, gradient_accumulation_steps = 32, block_size = T, seq_len = T,
-    n_layer = 12, n_embd = 768, dtype = "float16", attention = "flash", checkpointing = "none", loop = "train",
-    value = "tokens_per_s"}
-  for key, value in pairs(changes or {}) do query[key] = value end
-  return measured("framework_step", query)
-end
-
+-- What a row of the table changes.
 local rows = {
   ["16"] = {}, ["8"] = {batch_size = 8, gradient_accumulation_steps = 64},
   ["4"] = {batch_size = 4, gradient_accumulation_steps = 128}, ["2"] = {batch_size = 2, gradient_accumulation_steps = 256},
@@ -113,10 +107,10 @@ local figures = {
   compiled_16_process = compiled_16.process_bytes,
   compiled_8 = compiled_8.peak_allocated_bytes,
   compiled_8_reserved = compiled_8.peak_reserved_bytes,
-  measured_16 = framework("torch-compile", 16, 32, "max_memory_allocated_bytes"),
-  measured_8 = framework("torch-compile", 8, 64, "max_memory_allocated_bytes"),
-  measured_8_eager = framework("torch-eager", 8, 64, "max_memory_allocated_bytes"),
-  measured_16_eager = framework("torch-eager", 16, 32, "max_memory_allocated_bytes"),
+  measured_16 = framework("torch-compile", {}, "max_memory_allocated_bytes"),
+  measured_8 = framework("torch-compile", rows["8"], "max_memory_allocated_bytes"),
+  measured_8_eager = framework("torch-eager", rows["8"], "max_memory_allocated_bytes"),
+  measured_16_eager = framework("torch-eager", {}, "max_memory_allocated_bytes"),
 
   half_logits = computed(2 * logits, "B", "batch_size * block_size * vocab_size * 2 bytes"),
   full_logits = computed(4 * logits, "B", "batch_size * block_size * vocab_size * 4 bytes"),
@@ -130,7 +124,7 @@ local figures = {
 
 for name, changes in pairs(rows) do
   figures["time_" .. name] = token_time(changes)
-  figures["rate_" .. name] = rate(changes)
+  figures["rate_" .. name] = framework("torch-eager", changes, "tokens_per_s")
 end
 
 return figures

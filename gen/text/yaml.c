@@ -202,14 +202,6 @@ bool yaml_parse(str text, size_t from, size_t to, str file, arena *a, struct dia
     return ok;
 }
 
-struct yaml_node *yaml_get(const struct yaml_node *map, str key)
-{
-    if (!map || map->kind != YAML_MAP) return NULL;
-    for (size_t i = 0; i < map->count; i++)
-        if (str_eq(map->pairs[i].key->text, key)) return map->pairs[i].value;
-    return NULL;
-}
-
 bool yaml_is_null(const struct yaml_node *n)
 {
     return n->kind == YAML_SCALAR && n->plain

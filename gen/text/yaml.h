@@ -24,7 +24,6 @@ struct yaml_pair { struct yaml_node *key, *value; };
 // *out is NULL for an empty document. False after yaml-syntax was recorded at its place.
 bool yaml_parse(str text, size_t from, size_t to, str file, arena *a, struct diag *d,
                 struct yaml_node **out);
-struct yaml_node *yaml_get(const struct yaml_node *map, str key);   // NULL when absent or not a map
 // What a plain scalar means: null or nothing; true or false. Anything else, or with quotes: false.
 bool yaml_is_null(const struct yaml_node *n);
 bool yaml_bool(const struct yaml_node *n, bool *out);

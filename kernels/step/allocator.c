@@ -279,13 +279,6 @@ const struct caching_stats *caching_stats(const struct caching_allocator *a)
     return &a->stats;
 }
 
-void caching_reset_peaks(struct caching_allocator *a)
-{
-    a->stats.requested_peak = a->stats.requested;
-    a->stats.allocated_peak = a->stats.allocated;
-    a->stats.reserved_peak = a->stats.reserved;
-}
-
 struct caching_allocator *caching_new(struct device_memory device)
 {
     struct caching_allocator *a = calloc(1, sizeof *a);

@@ -21,7 +21,7 @@ struct device_memory {
 struct caching_allocator;
 struct caching_block;
 
-// Bytes; peaks since the last caching_reset_peaks. requested counts what callers asked for, allocated the blocks they
+// Bytes; peaks since caching_new. requested counts what callers asked for, allocated the blocks they
 // got (max_memory_allocated), reserved the segments taken from the device (max_memory_reserved).
 struct caching_stats {
     uint64_t requested, allocated, reserved;
@@ -38,7 +38,6 @@ struct caching_block *caching_malloc(struct caching_allocator *a, uint64_t bytes
 void caching_free(struct caching_allocator *a, struct caching_block *block);
 void *caching_address(const struct caching_block *block);
 const struct caching_stats *caching_stats(const struct caching_allocator *a);
-void caching_reset_peaks(struct caching_allocator *a);
 // Gives every wholly free segment back to the device (torch.cuda.empty_cache).
 void caching_empty(struct caching_allocator *a);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The one entry: ./build.sh [site|test|check|bench|probe|serve|fuzz|install|clean]
+# The one entry: ./build.sh [site|test|check|bench|probe|serve|fuzz|truth|install|clean]
 #   site     install what is missing, compile, write site/ and check it (this is what no verb means)
 #   test     run every test; FILTER=name runs some, UPDATE=1 rewrites wanted outputs
 #   check    sanitizers, tiny buffers, shuffled order: the tests again, and the same site byte by byte
@@ -7,6 +7,7 @@
 #   probe    measure on the GPU that is here, and show which figures changed; call it again until it is done
 #   serve    build, then serve the site with live reload
 #   fuzz     libFuzzer on every target for FUZZ_SECONDS (600) each
+#   truth    run the frameworks without a GPU and write their allocations anew (Python, PyPI, 6 GB a version of torch)
 #   install  into prefix (/usr/local), below DESTDIR; ./build.sh clean removes what was compiled and built
 set -eu
 cd "$(dirname "$0")"
@@ -97,6 +98,7 @@ serve)
     compile
     exec "$BUILD/vramdoc" serve -c content/site.yaml -s content -o site "$@" ;;
 fuzz) fuzz ;;
+truth) exec sh tests/oracle/make.sh "$@" ;;
 install)
     compile
     make -s BUILD="$BUILD" prefix="${prefix:-/usr/local}" DESTDIR="${DESTDIR:-}" install ;;

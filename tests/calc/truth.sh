@@ -1,0 +1,65 @@
+#!/bin/sh
+# The traces of the frameworks hold together: every line in the format of tests/calc/truth/README.md, every free
+# of a block that lives, the peak of the live bytes and the block that makes it as cases.tsv says.
+set -eu
+folder=$ROOT/tests/calc/truth/frameworks
+work=$(mktemp -d "${TMPDIR:-/tmp}/truth.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+status=0
+
+# check_trace PEAK PEAK_ID EVENTS <trace: prints what is wrong with it, nothing where all is well.
+check_trace() {
+    awk -v peak="$1" -v peak_id="$2" -v events="$3" '
+        function bad(why) { if (!wrong++) print "line " NR ": " why }
+        BEGIN {
+            n = split("param grad optim buffer input logits cast act temp backward recompute step workspace other gathered", k, " ")
+            for (i = 1; i <= n; i++) kind[k[i]] = 1
+        }
+        NF == 7 && $1 == "a" && $2 ~ /^[0-9]+$/ && $3 ~ /^[0-9]+$/ {
+            if ($2 + 0 != ++last) bad("id " $2 " after " last - 1)
+            if (!($6 in kind)) bad("category " $6)
+            if ($5 !~ /^(load|eval|prefill|decode:[0-9]+|(fwd|bwd)(:it[0-9]+\.m[0-9]+)|step:it[0-9]+)$/) bad("phase " $5)
+            size[$2] = $3
+            live += $3
+            if (live > most) { most = live; most_id = $2 }
+            next
+        }
+        NF == 2 && $1 == "f" {
+            if (!($2 in size)) bad("frees " $2 ", which does not live")
+            live -= size[$2]
+            delete size[$2]
+            next
+        }
+        { bad("not a line of a trace: " $0) }
+        END {
+            if (NR != events) bad(NR " lines, not " events)
+            if (most != peak) bad("peak " most ", not " peak)
+            if (most_id != peak_id) bad("peak at block " most_id ", not " peak_id)
+        }'
+}
+
+# The check itself is shown to fail: a double free, a category of no name, a peak that is not the table's.
+for broken in 'a 1 8 mm load param -|f 1|f 1' 'a 1 8 mm load nothing -' 'a 1 9 mm load param -' 'a 2 8 mm load param -' 'hello'; do
+    if [ -z "$(printf '%s\n' "$broken" | tr '|' '\n' | check_trace 8 1 1)" ]; then
+        status=1
+        echo "not ok a broken trace is seen: $broken passed"
+    else
+        echo "ok a broken trace is seen: $broken"
+    fi
+done
+
+grep -v '^#' "$folder/cases.tsv" | sed 1d | cut -f 1,12,13,15,19 >"$work/cases"
+while read -r name peak id reserved events; do
+    why=$(gzip -dc "$folder/$name.txt.gz" | check_trace "$peak" "$id" "$events")
+    [ "$reserved" -ge "$peak" ] || why="${why}reserved $reserved below the peak $peak"
+    if [ -z "$why" ]; then echo "ok $name"; else status=1; echo "not ok $name: $why"; fi
+done <"$work/cases"
+
+# No trace without a row, and each case at two depths at least, so that what a layer adds is known.
+ls "$folder" | sed -n 's/\.txt\.gz$//p' | sort >"$work/files"
+cut -d ' ' -f 1 "$work/cases" | cut -f 1 | sort >"$work/rows"
+if cmp -s "$work/files" "$work/rows"; then echo "ok every trace has its row"
+else status=1; echo "not ok every trace has its row: $(comm -3 "$work/files" "$work/rows" | tr '\n\t' '  ')"; fi
+lone=$(sed 's/_L[0-9]*_/ /' "$work/rows" | sort | uniq -c | awk '$1 < 2 { print $2 }')
+if [ -z "$lone" ]; then echo "ok every case has two depths"; else status=1; echo "not ok every case has two depths: $lone"; fi
+exit $status

@@ -1,0 +1,86 @@
+"""Runs the cases of cases.tsv for one environment, each in a process of its own: cases.py ENV OUT [NAME...]"""
+import csv
+import importlib.metadata
+import os
+import sys
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGES = ("torch", "transformers", "peft", "trl", "accelerate", "bitsandbytes", "liger-kernel", "torchtitan",
+            "torchtune", "deepspeed", "litgpt", "cut-cross-entropy", "triton")
+
+
+def versions():
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return found
+
+
+def options(text):
+    """'a=1 b c=x' as a dictionary; a word without a value is True."""
+    out = {}
+    for word in text.replace("-", " ").split() if text == "-" else text.split():
+        key, _, value = word.partition("=")
+        out[key] = int(value) if value.lstrip("-").isdigit() else value or True
+    return out
+
+
+def read(env, names):
+    with open(os.path.join(HERE, "cases.tsv"), newline="") as f:
+        for row in csv.DictReader((line for line in f if not line.startswith("#")), delimiter="\t"):
+            for layers in row["layers"].split(","):
+                name = f"{row['name']}_L{layers}"
+                if env in row["envs"].split(",") and (not names or row["name"] in names or name in names):
+                    yield name, int(layers), row
+
+
+def run(env, out, name, layers, row):
+    import oracle
+    import trainers
+
+    oracle.answer_questions()
+    words = options(row["options"])
+    about = dict(name=f"{name}_{env}", family=row["family"], trainer=row["trainer"], options=row["options"],
+                 layers=layers, batch=int(row["batch"]), seq=int(row["seq"]), card=os.environ.get("NULLCUDA_CARD", "a100"),
+                 versions=versions())
+    with oracle.Trace() as trace:
+        extra = getattr(trainers, row["trainer"])(row["family"], layers, about["batch"], about["seq"], **words)
+        about.update(extra or {})
+    about = trace.save(os.path.join(out, f"{name}_{env}"), about)
+    print(f"{name}_{env}: peak {about['peak_requested']} allocated {about['peak_allocated']} "
+          f"reserved {about['peak_reserved']} {about.get('peak', '')}", flush=True)
+
+
+def main():
+    env, out, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+    import torch  # noqa: F401  (imported once, before the processes part)
+    import standins
+    if env == "old":
+        standins.flash_attention()
+    import transformers  # noqa: F401
+
+    failed = 0
+    for name, layers, row in read(env, names):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                run(env, out, name, layers, row)
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+        if os.waitpid(child, 0)[1] != 0:
+            failed += 1
+            print(f"{name}_{env}: FAILED", flush=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

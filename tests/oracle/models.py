@@ -1,0 +1,117 @@
+"""The families with their real widths; the depth is the case's."""
+
+# SRC: each model's config.json on the Hub; the comment names it.
+WIDTHS = {
+    # openai-community/gpt2
+    "gpt2": dict(model_type="gpt2", vocab_size=50257, n_positions=1024, n_embd=768, n_head=12),
+    # meta-llama/Llama-3.1-8B
+    "llama": dict(model_type="llama", vocab_size=128256, hidden_size=4096, intermediate_size=14336,
+                  num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=131072,
+                  rms_norm_eps=1e-5, rope_theta=500000.0, tie_word_embeddings=False),
+    # meta-llama/Llama-3.2-1B
+    "llama1b": dict(model_type="llama", vocab_size=128256, hidden_size=2048, intermediate_size=8192,
+                    num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=131072,
+                    rms_norm_eps=1e-5, rope_theta=500000.0, tie_word_embeddings=True),
+    # Qwen/Qwen2.5-0.5B
+    "qwen2": dict(model_type="qwen2", vocab_size=151936, hidden_size=896, intermediate_size=4864,
+                  num_attention_heads=14, num_key_value_heads=2, max_position_embeddings=32768,
+                  tie_word_embeddings=True),
+    # Qwen/Qwen3-0.6B
+    "qwen3": dict(model_type="qwen3", vocab_size=151936, hidden_size=1024, intermediate_size=3072,
+                  num_attention_heads=16, num_key_value_heads=8, head_dim=128, max_position_embeddings=40960,
+                  tie_word_embeddings=True),
+    # mistralai/Mistral-7B-v0.1
+    "mistral": dict(model_type="mistral", vocab_size=32000, hidden_size=4096, intermediate_size=14336,
+                    num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=32768,
+                    sliding_window=4096, tie_word_embeddings=False),
+    # google/gemma-2-2b
+    "gemma2": dict(model_type="gemma2", vocab_size=256000, hidden_size=2304, intermediate_size=9216,
+                   num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=8192,
+                   sliding_window=4096, tie_word_embeddings=True),
+    # google/gemma-3-1b-pt
+    "gemma3": dict(model_type="gemma3_text", vocab_size=262144, hidden_size=1152, intermediate_size=6912,
+                   num_attention_heads=4, num_key_value_heads=1, head_dim=256, max_position_embeddings=32768,
+                   sliding_window=512, tie_word_embeddings=True),
+    # microsoft/Phi-3-mini-4k-instruct
+    "phi3": dict(model_type="phi3", vocab_size=32064, hidden_size=3072, intermediate_size=8192,
+                 num_attention_heads=32, num_key_value_heads=32, max_position_embeddings=4096,
+                 pad_token_id=32000, tie_word_embeddings=False),
+    # allenai/OLMo-2-0425-1B
+    "olmo2": dict(model_type="olmo2", vocab_size=100352, hidden_size=2048, intermediate_size=8192,
+                  num_attention_heads=16, num_key_value_heads=16, max_position_embeddings=4096,
+                  tie_word_embeddings=False),
+    # ibm-granite/granite-3.1-2b-base
+    "granite": dict(model_type="granite", vocab_size=49152, hidden_size=2048, intermediate_size=8192,
+                    num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=131072,
+                    embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22,
+                    attention_multiplier=0.015625, tie_word_embeddings=True),
+    # THUDM/GLM-4-9B-0414
+    "glm4": dict(model_type="glm4", vocab_size=151552, hidden_size=4096, intermediate_size=13696,
+                 num_attention_heads=32, num_key_value_heads=2, head_dim=128, max_position_embeddings=32768,
+                 partial_rotary_factor=0.5, attention_bias=True, pad_token_id=151329, tie_word_embeddings=False),
+    # HuggingFaceTB/SmolLM3-3B
+    "smollm3": dict(model_type="smollm3", vocab_size=128256, hidden_size=2048, intermediate_size=11008,
+                    num_attention_heads=16, num_key_value_heads=4, max_position_embeddings=65536,
+                    tie_word_embeddings=True),
+    # bigcode/gpt_bigcode-santacoder
+    "gpt_bigcode": dict(model_type="gpt_bigcode", vocab_size=49280, n_positions=2048, n_embd=2048, n_head=16,
+                        n_inner=8192, multi_query=True, tie_word_embeddings=True),
+    # tiiuae/falcon-7b
+    "falcon": dict(model_type="falcon", vocab_size=65024, hidden_size=4544, num_attention_heads=71,
+                   multi_query=True, parallel_attn=True, bias=False, new_decoder_architecture=False, alibi=False),
+    # bigcode/starcoder2-3b
+    "starcoder2": dict(model_type="starcoder2", vocab_size=49152, hidden_size=3072, intermediate_size=12288,
+                       num_attention_heads=24, num_key_value_heads=2, max_position_embeddings=16384,
+                       sliding_window=4096, use_bias=True, tie_word_embeddings=True),
+    # mistralai/Mixtral-8x7B-v0.1
+    "mixtral": dict(model_type="mixtral", vocab_size=32000, hidden_size=4096, intermediate_size=14336,
+                    num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=32768,
+                    num_local_experts=8, num_experts_per_tok=2, tie_word_embeddings=False),
+    # openai/gpt-oss-20b
+    "gpt_oss": dict(model_type="gpt_oss", vocab_size=201088, hidden_size=2880, intermediate_size=2880,
+                    num_attention_heads=64, num_key_value_heads=8, head_dim=64, num_local_experts=32,
+                    num_experts_per_tok=4, sliding_window=128, max_position_embeddings=131072,
+                    tie_word_embeddings=False),
+    # deepseek-ai/DeepSeek-V3, with 16 experts for 256 and no dense layers
+    "deepseek_v3": dict(model_type="deepseek_v3", vocab_size=129280, hidden_size=7168, intermediate_size=18432,
+                        moe_intermediate_size=2048, num_attention_heads=128, num_key_value_heads=128,
+                        n_routed_experts=16, num_experts_per_tok=8, n_shared_experts=1, n_group=4, topk_group=2,
+                        q_lora_rank=1536, kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128,
+                        v_head_dim=128, first_k_dense_replace=0, max_position_embeddings=163840,
+                        tie_word_embeddings=False),
+    # google-bert/bert-base-uncased
+    "bert": dict(model_type="bert", vocab_size=30522, hidden_size=768, intermediate_size=3072,
+                 num_attention_heads=12, max_position_embeddings=512),
+    # EleutherAI/pythia-1b
+    "gpt_neox": dict(model_type="gpt_neox", vocab_size=50304, hidden_size=2048, intermediate_size=8192,
+                     num_attention_heads=8, max_position_embeddings=2048, rotary_pct=0.25,
+                     tie_word_embeddings=False),
+}
+
+
+def config(family, layers, **more):
+    from transformers import AutoConfig
+
+    words = dict(WIDTHS[family], **more)
+    kind = words.pop("model_type")
+    words["n_layer" if kind in ("gpt2", "gpt_bigcode") else "num_hidden_layers"] = layers
+    return AutoConfig.for_model(kind, **words)
+
+
+def build(family, layers, dtype, attention="sdpa", device="cuda", **more):
+    """The model with its weights on the device, in train mode, as from_pretrained would leave it."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+
+    cfg = config(family, layers, **more)
+    auto = AutoModelForMaskedLM if family == "bert" else AutoModelForCausalLM
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        with torch.device(device):
+            model = auto.from_config(cfg, attn_implementation=attention)
+    finally:
+        torch.set_default_dtype(before)
+    if cfg.tie_word_embeddings:
+        model.tie_weights()
+    return model.train()

@@ -1,0 +1,160 @@
+"""Records what a run allocates on the null CUDA: phases, modules, categories, the trace and its summary."""
+import ctypes
+import gc
+import gzip
+import json
+import os
+import sys
+
+import torch
+
+_rec = None
+
+
+def recorder():
+    global _rec
+    if _rec is None:
+        _rec = ctypes.CDLL(os.path.join(sys.prefix, "null", "recorder.so"))
+        _rec.recorder_mark.argtypes = [ctypes.c_size_t, ctypes.c_char_p]
+        for f in ("recorder_live", "recorder_peak", "recorder_count"):
+            getattr(_rec, f).restype = ctypes.c_size_t
+        _rec.recorder_write.restype = ctypes.c_uint
+    return _rec
+
+
+def phase(name):
+    recorder().recorder_phase(name.encode())
+
+
+def answer_questions():
+    """A device that computes nothing has no answers; every mask here is of ones, so all() is true and any() false."""
+    def answering(original, answer):
+        def ask(*args, **kwargs):
+            out = original(*args, **kwargs)
+            if isinstance(out, torch.Tensor) and out.is_cuda and out.numel() == 1 and out.dtype == torch.bool:
+                out.data.copy_(torch.tensor(answer).view(out.shape))
+            return out
+        return ask
+
+    for owner in (torch, torch.Tensor):
+        owner.all = answering(owner.all, True)
+        owner.any = answering(owner.any, False)
+    torch.Tensor.__contains__ = lambda self, value: bool((self == value).any())
+
+
+def watch_modules(model):
+    """Names the module that is running, also for its backward (by the sequence numbers of autograd)."""
+    rec = recorder()
+
+    def enter(name):
+        def hook(*_):
+            rec.recorder_enter(name)
+        return hook
+
+    def leave(*_):
+        rec.recorder_leave()
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(enter((name or "model").encode()))
+        module.register_forward_hook(leave, always_call=True)
+
+
+def mark(tensors, category):
+    for t in tensors:
+        if isinstance(t, torch.Tensor) and t.is_cuda:
+            t = t._local_tensor if hasattr(t, "_local_tensor") else t
+            try:
+                recorder().recorder_mark(t.untyped_storage().data_ptr(), category.encode())
+            except RuntimeError:
+                pass  # a wrapper without storage of its own
+
+
+def mark_model(model, optimizer=None, batch=()):
+    mark(model.parameters(), "param")
+    mark(model.buffers(), "buffer")
+    mark((p.grad for p in model.parameters() if p.grad is not None), "grad")
+    mark(batch, "input")
+    if optimizer is not None:
+        for state in optimizer.state.values():
+            mark((v for v in state.values()), "optim")
+
+
+WORKSPACES = {8519680, 33554432, 4194304, 1048576}  # SRC: aten/src/ATen/cuda/CublasHandlePool.cpp
+
+
+def categorized(lines):
+    """The trace with a category for what nothing marked, from when it was born and when it died."""
+    died, phases, now = {}, [], None
+    for at, line in enumerate(lines):
+        word = line.split()
+        if word[0] == "a":
+            now = word[4]
+        else:
+            died[word[1]] = (at, now)
+        phases.append(now)
+    for line in lines:
+        word = line.split()
+        if word[0] == "a" and word[5] == "-":
+            _, number, size, op, born, _, module = word
+            end = died.get(number, (None, "never"))[1]
+            matmul = any(m in op for m in ("mm", "linear", "matmul", "bmm", "einsum"))
+            if matmul and int(size) in WORKSPACES and (end == "never" or op.endswith("addmm") and end == born):
+                kind = "workspace"
+            elif "_to_copy" in op and born.startswith("fwd") and end != born:
+                kind = "cast"
+            elif born.startswith("fwd"):
+                kind = "temp" if end == born else "act"
+            elif born.startswith("bwd"):
+                kind = "recompute" if module != "-" and "Backward" not in op.split(">")[0].replace(
+                    "CheckpointFunctionBackward", "") else "backward"
+            elif born.startswith("step"):
+                kind = "step"
+            else:
+                kind = "temp" if end == born else "other"
+            line = " ".join((word[0], number, size, op, born, kind, module))
+        yield line + "\n"
+
+
+class Trace:
+    """with Trace() as t: ...; t.save(path, description): every allocation between, and the allocator's own figures."""
+
+    def __enter__(self):
+        gc.collect()
+        gc.disable()
+        torch.cuda.init()
+        torch.zeros(1, device="cuda")
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        self.rec = recorder()
+        self.rec.recorder_clear()
+        self.rec.recorder_start()
+        phase("load")
+        return self
+
+    def __exit__(self, *_):
+        self.rec.recorder_stop()
+        gc.enable()
+
+    def figures(self):
+        stats = torch.cuda.memory_stats()
+        return {
+            "peak_requested": int(self.rec.recorder_peak()),
+            "peak_allocated": stats["allocated_bytes.all.peak"],
+            "peak_reserved": stats["reserved_bytes.all.peak"],
+            "peak_active": stats["active_bytes.all.peak"],
+            "end_allocated": stats["allocated_bytes.all.current"],
+            "retries": stats["num_alloc_retries"],
+            "events": int(self.rec.recorder_count()),
+        }
+
+    def save(self, path, about):
+        raw = path + ".raw"
+        about = dict(about, **self.figures())
+        about["peak_id"] = int(self.rec.recorder_write(raw.encode()))
+        with open(raw) as f, gzip.GzipFile(path + ".txt.gz", "wb", 9, mtime=0) as out:
+            out.write("".join(categorized(f.read().splitlines())).encode())
+        os.remove(raw)
+        with open(path + ".json", "w") as f:
+            json.dump(about, f, indent=1)
+            f.write("\n")
+        return about

@@ -1,0 +1,238 @@
+"""Training steps as the frameworks run them; each function is a trainer of cases.tsv."""
+import contextlib
+import tempfile
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+import models
+import oracle
+
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+class Steps:
+    """Gives the phases their names, whoever calls backward and step: fwd:itN, bwd:itN, step:itN."""
+
+    def __init__(self, model, optimizer=None):
+        self.model, self.optimizer, self.count, self.micro = model, optimizer, 0, 0
+        true_backward = torch.Tensor.backward
+
+        def backward(tensor, *args, **kwargs):
+            oracle.phase(f"bwd:it{self.count}.m{self.micro}")
+            self.mark()
+            out = true_backward(tensor, *args, **kwargs)
+            self.mark()
+            self.micro += 1
+            oracle.phase(f"step:it{self.count}")
+            return out
+
+        def before(opt, args, kwargs):
+            self.optimizer = opt
+            oracle.phase(f"step:it{self.count}")
+
+        def after(opt, args, kwargs):
+            self.mark()
+            self.count, self.micro = self.count + 1, 0
+            oracle.phase(f"fwd:it{self.count}.m0")
+
+        torch.Tensor.backward = backward
+        register_optimizer_step_pre_hook(before)
+        register_optimizer_step_post_hook(after)
+        model.register_forward_pre_hook(self.on_forward, with_kwargs=True)
+        self.mark()
+        oracle.phase("fwd:it0.m0")
+
+    def on_forward(self, module, args, kwargs):
+        oracle.phase(f"fwd:it{self.count}.m{self.micro}")
+        oracle.mark(args, "input")
+        oracle.mark(kwargs.values(), "input")
+
+    def mark(self):
+        opt = self.optimizer
+        oracle.mark_model(self.model, getattr(opt, "optimizer", opt))
+
+
+def tokens(family, batch, seq):
+    vocab = models.WIDTHS[family]["vocab_size"]
+    return torch.randint(vocab, (batch, seq))
+
+
+def name_logits(model):
+    """Marks what the head returns."""
+    head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
+    if head is not None:
+        head.register_forward_hook(lambda m, a, out: oracle.mark([out], "logits"))
+
+
+def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora="", kbit="", liger=False, dropout=0,
+            **more):
+    """The model as a user prepares it: patched, quantized, with adapters, with checkpointing."""
+    if attention == "flash_attention_2":
+        import standins
+        standins.flash_attention()
+    if liger:
+        import liger_kernel.transformers as lk
+        getattr(lk, f"apply_liger_kernel_to_{models.WIDTHS[family]['model_type']}")()
+    model = models.build(family, layers, DTYPES[dtype], attention, **more)
+    model.config.use_cache = False
+    if kbit:
+        import peft
+        quantize(model, kbit)
+        if kbit.endswith("_prepared"):
+            model = peft.prepare_model_for_kbit_training(
+                model, use_gradient_checkpointing=bool(checkpoint),
+                gradient_checkpointing_kwargs={"use_reentrant": checkpoint == "reentrant"})
+    if checkpoint and not kbit.endswith("_prepared"):
+        model.gradient_checkpointing_enable({"use_reentrant": checkpoint == "reentrant"})
+    if lora:
+        model = adapters(model, lora, checkpoint)
+    oracle.watch_modules(model)
+    name_logits(model)
+    return model
+
+
+class Quantizer:
+    """What transformers asks of a quantized model's quantizer when it is trained."""
+
+    def __init__(self, config):
+        self.quantization_config = config
+        self.is_trainable = self.is_qat_trainable = True
+
+    def __getattr__(self, name):
+        return False
+
+
+def quantize(model, kind):
+    """Every Linear but the head as bitsandbytes' Linear4bit, packed on the device as its loader leaves it."""
+    import bitsandbytes as bnb
+    from transformers import BitsAndBytesConfig
+    from transformers.utils.quantization_config import QuantizationMethod
+    double = "dq" in kind
+    compute = next(model.parameters()).dtype
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if type(child) is not torch.nn.Linear or child is model.get_output_embeddings():
+                continue
+            new = bnb.nn.Linear4bit(child.in_features, child.out_features, bias=child.bias is not None,
+                                    compute_dtype=compute, compress_statistics=double, quant_type="nf4", device="meta")
+            weight = bnb.nn.Params4bit(torch.empty_like(child.weight, device="cpu"), requires_grad=False,
+                                       compress_statistics=double, quant_type="nf4", module=new)
+            new.weight = weight
+            if child.bias is not None:
+                new.bias = child.bias
+            setattr(parent, name, None)
+            del child
+            new.weight = weight.to("cuda")
+            setattr(parent, name, new)
+    for p in model.parameters():
+        p.requires_grad_(False)
+    model.is_loaded_in_4bit = model.is_quantized = True
+    model.quantization_method = QuantizationMethod.BITS_AND_BYTES
+    model.config.quantization_config = BitsAndBytesConfig(
+        load_in_4bit=True, bnb_4bit_use_double_quant=double, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=compute)
+    model.hf_quantizer = Quantizer(model.config.quantization_config)
+
+
+def adapters(model, kind, checkpoint):
+    import peft
+    rank, _, rest = kind.partition(":")
+    words = dict(w.split("+") for w in rest.split(",") if w)
+    targets = words.get("targets", "q_proj;k_proj;v_proj;o_proj").split(";")
+    if rank == "ia3":
+        cfg = peft.IA3Config(task_type="CAUSAL_LM")
+    else:
+        cfg = peft.LoraConfig(task_type="CAUSAL_LM", r=int(rank), lora_alpha=16,
+                              lora_dropout=float(words.get("dropout", 0)),
+                              target_modules=targets[0] if targets == ["all-linear"] else targets,
+                              use_dora="dora" in words,
+                              modules_to_save=words["save"].split(";") if "save" in words else None)
+    if checkpoint and hasattr(model, "enable_input_require_grads"):
+        model.enable_input_require_grads()
+    return peft.get_peft_model(model, cfg, **({"autocast_adapter_dtype": False} if "raw" in words else {}))
+
+
+def optimizer_of(model, kind):
+    params = [p for p in model.parameters() if p.requires_grad]
+    if kind.startswith("bnb"):
+        import bitsandbytes as bnb
+        return getattr(bnb.optim, kind[4:])(params, lr=1e-4)
+    words = {"foreach": dict(foreach=True), "fused": dict(fused=True), "default": {}}[kind]
+    return torch.optim.AdamW(params, lr=1e-4, **words)
+
+
+def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, micro=1, compile=False, **more):
+    """A loop as in the tutorials: forward with labels, backward, clipping, step, gradients to None."""
+    model = prepare(family, layers, **more)
+    opt = optimizer_of(model, optimizer)
+    Steps(model, opt)
+    for _ in range(steps):
+        for _ in range(micro):
+            ids = tokens(family, batch, seq).cuda()
+            with torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
+                out = model(input_ids=ids, labels=ids)
+            out.loss.backward()
+            del out
+        if clip:
+            torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
+        opt.step()
+        opt.zero_grad(set_to_none=True)
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, family, seq):
+        self.vocab, self.seq = models.WIDTHS[family]["vocab_size"], seq
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, i):
+        ids = torch.randint(self.vocab, (self.seq,))
+        return dict(input_ids=ids, attention_mask=torch.ones_like(ids), labels=ids)
+
+
+def hf(family, layers, batch, seq, steps=2, arguments="", **more):
+    """transformers.Trainer, as it is."""
+    from transformers import Trainer, TrainingArguments
+    words = dict(w.split(":") for w in arguments.split(",") if w)
+    words = {k: {"true": True, "false": False}.get(v, v) for k, v in words.items()}
+    words = {k: int(v) if isinstance(v, str) and v.isdigit() else v for k, v in words.items()}
+    model = prepare(family, layers, **more)
+    args = TrainingArguments(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
+                             save_strategy="no", dataloader_pin_memory=False, **words)
+    Steps(model)
+    Trainer(model, args, train_dataset=Rows(family, seq)).train()
+
+
+def evaluate(family, layers, batch, seq, autocast="", **more):
+    """A step of evaluation: no gradients, the loss taken."""
+    model = prepare(family, layers, **more).eval()
+    oracle.mark_model(model)
+    oracle.phase("eval")
+    for _ in range(2):
+        ids = tokens(family, batch, seq).cuda()
+        with torch.no_grad(), torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
+            out = model(input_ids=ids, labels=ids)
+        del out
+
+
+def decode(family, layers, batch, seq, tokens_out=3, **more):
+    """Prefill of the prompt, then single tokens, with transformers' own DynamicCache."""
+    model = prepare(family, layers, **more).eval()
+    model.config.use_cache = True
+    oracle.mark_model(model)
+    ids = tokens(family, batch, seq).cuda()
+    with torch.no_grad():
+        oracle.phase("prefill")
+        out = model(input_ids=ids, use_cache=True, **keep_last(model))
+        for i in range(tokens_out):
+            oracle.phase(f"decode:{i}")
+            out = model(input_ids=torch.zeros(batch, 1, dtype=torch.long).cuda(), past_key_values=out.past_key_values,
+                        use_cache=True)
+
+
+def keep_last(model):
+    """generate() asks for the last position's logits where the model can do so, under the name of its version."""
+    import inspect
+    names = inspect.signature(model.forward).parameters
+    return {n: 1 for n in ("logits_to_keep", "num_logits_to_keep") if n in names}

@@ -11,7 +11,7 @@
 struct options {
     const char *source, *output, *settings, *templates, *i18n, *cache, *strict;
     uint64_t jobs;
-    bool fresh, json, quiet, shuffle;
+    bool fresh, into, json, quiet, shuffle;
 };
 
 static const struct arg_option rows[] = {
@@ -23,6 +23,7 @@ static const struct arg_option rows[] = {
     {0, "cache", ARG_STRING, offsetof(struct options, cache), "DIR", "folder that remembers what was built (beside the output)"},
     {'j', "jobs", ARG_UINT, offsetof(struct options, jobs), "N", "processes (as many as there are processors)"},
     {'f', "fresh", ARG_FLAG, offsetof(struct options, fresh), NULL, "forget the last build and write everything anew"},
+    {0, "into", ARG_FLAG, offsetof(struct options, into), NULL, "build into a folder that holds other files; they stay there"},
     {0, "strict", ARG_STRING, offsetof(struct options, strict), "[WHAT]",
      "warnings about content are errors; measured: stale measurements, too"},
     {0, "json", ARG_FLAG, offsetof(struct options, json), NULL, "print messages and the result as lines of JSON"},
@@ -39,16 +40,17 @@ static void print_json(const struct build_summary *s, bool ok, const struct diag
     escape_json(out, str_c(s->output));
     buf_printf(out, "\",\"pages\":%zu,\"documents\":%zu,\"languages\":%zu,\"rendered\":%zu,\"written\":%zu,\"removed\":%zu,",
                s->pages, s->documents, s->languages, s->rendered, s->written, s->removed);
-    buf_printf(out, "\"errors\":%zu,\"warnings\":%zu,\"ms\":%llu}\n", diag_count(d, DIAG_ERROR),
+    buf_printf(out, "\"foreign\":%zu,\"errors\":%zu,\"warnings\":%zu,\"ms\":%llu}\n", s->foreign, diag_count(d, DIAG_ERROR),
                diag_count(d, DIAG_WARNING) - diag_count(d, DIAG_ERROR), (unsigned long long)s->ms);
 }
 
 static void print_text(const struct build_summary *s, buf *out)
 {
-    if (s->unchanged) buf_printf(out, "%s: nothing has changed (%llu ms)\n", s->output, (unsigned long long)s->ms);
-    else buf_printf(out, "%s: %zu pages in %zu language%s, %zu rendered, %zu files written, %zu removed (%llu ms)\n", s->output,
-                    s->pages, s->languages, s->languages == 1 ? "" : "s", s->rendered, s->written, s->removed,
-                    (unsigned long long)s->ms);
+    if (s->unchanged) buf_printf(out, "%s: nothing has changed", s->output);
+    else buf_printf(out, "%s: %zu pages in %zu language%s, %zu rendered, %zu files written, %zu removed", s->output, s->pages,
+                    s->languages, s->languages == 1 ? "" : "s", s->rendered, s->written, s->removed);
+    if (s->foreign) buf_printf(out, ", %zu kept that the build did not write", s->foreign);
+    buf_printf(out, " (%llu ms)\n", (unsigned long long)s->ms);
 }
 
 static int run(void *given, int operand_count, char **operands)
@@ -69,7 +71,7 @@ static int run(void *given, int operand_count, char **operands)
     struct build_options b = {
         .paths = {.file = path_arg(o->settings), .content = path_arg(o->source), .output = path_arg(o->output),
                   .templates = path_arg(o->templates), .i18n = path_arg(o->i18n), .cache = path_arg(o->cache)},
-        .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh,
+        .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh, .into = o->into,
         .progress = isatty(2) && !o->json && !o->quiet, .strict = o->strict != NULL,
         .strict_measured = measured, .shuffle = o->shuffle, .last = true};
     struct build_summary s;

@@ -16,7 +16,7 @@
 #include "gen/cmd.h"
 #include "gen/serve_http.h"
 #include "gen/site/build/build.h"
-#include "gen/site/plan/links.h"
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/settings.h"
 #include "gen/watch.h"
 
@@ -77,11 +77,7 @@ static _Noreturn void run_builder(const struct serve *s, int fd)
     buf_char(&out, ok ? '+' : '-');
     if (diag_count(d, DIAG_ERROR)) diag_text(d, &out);
     diag_flush(d);
-    for (size_t at = 0; at < out.len;) {
-        ssize_t n = write(fd, out.ptr + at, out.len - at);
-        if (n <= 0 && errno != EINTR) _exit(EXIT_IO);
-        if (n > 0) at += (size_t)n;
-    }
+    if (fs_write_all(fd, buf_view(&out)) < 0) _exit(EXIT_IO);
     _exit(ok ? EXIT_OK : EXIT_CHECK);
 }
 
@@ -116,7 +112,7 @@ static bool watch_all(struct serve *s)
     settings_defaults(&settings);
     settings_load(&settings, &s->build.paths, s->build.program_dir, &a, d);
     buf_clear(&s->base);
-    buf_str(&s->base, link_base_path(settings.base_url));
+    buf_str(&s->base, address_base_path(settings.base_url));
     if (s->http) http_set_base(s->http, buf_view(&s->base));
     const str folders[] = {s->build.paths.file, settings.content_dir, settings.templates_dir, settings.i18n_dir};
     if (settings.output_dir.len && settings.output_dir.len < sizeof s->output) {

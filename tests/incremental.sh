@@ -84,6 +84,9 @@ done
 # A file that somebody takes away or adds is noticed by its folder.
 rm out/en/d1.html; echo foreign >out/en/foreign.html
 vram -o out >>log 2>&1
+if grep -q foreign out/en/foreign.html; then echo "ok incremental: a file of somebody else stays"
+else echo "not ok incremental: a file of somebody else is gone"; failed=1; fi
+rm out/en/foreign.html; vram -o out >>log 2>&1
 if diff -r out clean >differs; then echo "ok incremental: a damaged site is repaired"
 else echo "not ok incremental: damage stays: $(head -c 300 differs)"; failed=1; fi
 

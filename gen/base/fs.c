@@ -1,7 +1,6 @@
 // Files read and written whole: only what differs is written, and a reader never sees half a file.
 #include "gen/base/fs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "gen/base/beneath.h"
 
 int fs_read_fd(int fd, size_t limit, buf *out)
 {
@@ -50,7 +51,7 @@ int fs_stat(const char *path, struct fs_stat *out)
     return 0;
 }
 
-static int write_all(int fd, str bytes)
+int fs_write_all(int fd, str bytes)
 {
     while (bytes.len) {
         ssize_t n = write(fd, bytes.ptr, bytes.len);
@@ -67,7 +68,7 @@ static int create(const char *path, str bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0) return -1;
-    int rc = write_all(fd, bytes), error = errno;
+    int rc = fs_write_all(fd, bytes), error = errno;
     if (close(fd) < 0 && rc == 0) rc = -1, error = errno;
     if (rc < 0) unlink(path);
     errno = error;
@@ -137,30 +138,14 @@ int fs_mkdirs(const char *path)
     return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : -1;
 }
 
-// Removes what stands below the folder at, which may hold symbolic links: they are removed, not followed.
-static int empty_folder(int at)
-{
-    DIR *dir = fdopendir(at);
-    if (!dir) return close(at), -1;
-    int rc = 0, error = 0;
-    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
-        if (unlinkat(dirfd(dir), e->d_name, 0) == 0) continue;
-        int below = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (below < 0 || empty_folder(below) < 0 || unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR) < 0)
-            rc = -1, error = errno;
-    }
-    closedir(dir);
-    errno = error;
-    return rc;
-}
-
 int fs_remove_tree(const char *path)
 {
     if (unlink(path) == 0 || errno == ENOENT) return 0;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || empty_folder(fd) < 0) return -1;
-    return rmdir(path);
+    int rc = fd < 0 ? -1 : beneath_clear(fd, NULL), error = errno;
+    if (fd >= 0) close(fd);
+    errno = error;
+    return rc < 0 ? -1 : rmdir(path);
 }
 
 bool fs_normalize(str path, buf *out)

@@ -32,13 +32,19 @@ struct fs_list {
 int fs_read(const char *path, size_t limit, buf *out);
 int fs_read_fd(int fd, size_t limit, buf *out);       // the same for what is open already, such as standard input
 int fs_stat(const char *path, struct fs_stat *out);
-// Every regular file below root; follows symbolic links. 0, or -1 with errno (ELOOP: a link leads back up; ENOENT: it
-// leads nowhere) and the path in *bad (may be NULL; "" for root itself) of the first thing that could not be walked; out
-// holds everything else all the same, and in out->bad all such things. Names starting with '.' are left out, and so is what skip (may be
-// NULL) answers true for; skip is asked for folders too, below folders that stand side by side perhaps by two threads at a
-// time. Paths are NUL-terminated and live in a.
-int fs_walk(const char *root, bool (*skip)(void *ctx, str path, bool is_dir), void *ctx, arena *a,
-            struct fs_list *out, str *bad);
+// What a walk passes over. The functions may be called by two threads at a time; path is below root and ends with a NUL.
+struct fs_rules {
+    bool (*skip)(void *ctx, str path, bool is_dir);    // true leaves a file out, or a folder with all below; NULL: nothing
+    bool (*hidden)(void *ctx, str path);               // which names that begin with '.' are walked all the same; NULL: none
+    void *ctx;
+    bool inside;                                       // a link that leads out of root is not followed: EXDEV
+};
+
+// Every regular file below root; follows symbolic links; rules may be NULL. 0, or -1 with errno (ELOOP: a link leads back up;
+// ENOENT: it leads nowhere) and the path in *bad (may be NULL; "" for root itself) of the first thing that could not be walked;
+// out holds everything else all the same, and in out->bad all such things. Paths are NUL-terminated and live in a.
+int fs_walk(const char *root, const struct fs_rules *rules, arena *a, struct fs_list *out, str *bad);
+int fs_write_all(int fd, str bytes);                  // 0, or -1 with errno
 // Writes by temporary file and rename unless the file holds these bytes already. 1 written, 0 unchanged, -1 errno.
 // The folder must exist.
 int fs_write(const char *path, str bytes);

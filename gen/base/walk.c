@@ -21,8 +21,8 @@ struct above {
 struct walk {
     buf path;              // of the entry that is looked at
     int root;
-    bool (*skip)(void *ctx, str path, bool is_dir);
-    void *ctx;
+    const char *root_path, *real_root;   // as given, and without links; the second only where rules want the inside
+    struct fs_rules rules;
     arena *arena;
     struct fs_list *out;
     size_t cap, bad_cap;
@@ -63,21 +63,47 @@ static void not_there(struct walk *w, int folder, const char *own)
     note(w, buf_view(&w->path), error);
 }
 
-// Reads one entry of the folder; whether it is kept.
-static bool read_name(struct walk *w, int folder, str path, const char *own, struct name *out)
+// Whether the entry, a link, leads to something that is not below root.
+static bool leads_out(const struct walk *w)
+{
+    char real[4096];
+    buf path = BUF_INIT;
+    buf_printf(&path, "%s/%s", w->root_path, w->path.ptr);
+    str root = str_c(w->real_root);
+    bool known = realpath(path.ptr, real) != NULL;
+    buf_free(&path);
+    return known && root.len > 1 && !(str_starts(str_c(real), root) && (real[root.len] == '/' || !real[root.len]));
+}
+
+static bool is_link(int folder, const struct dirent *e)
 {
     struct stat st;
-    if (own[0] == '.') return false;
+    if (e->d_type != DT_UNKNOWN) return e->d_type == DT_LNK;
+    return fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+// Reads one entry of the folder; whether it is kept.
+static bool read_name(struct walk *w, int folder, str path, const struct dirent *e, struct name *out)
+{
+    struct stat st;
+    const char *own = e->d_name;
+    const struct fs_rules *rules = &w->rules;
+    if (!strcmp(own, ".") || !strcmp(own, "..")) return false;
     buf_clear(&w->path);
     buf_str(&w->path, path);
     buf_str(&w->path, str_c(own));
+    if (own[0] == '.' && !(rules->hidden && rules->hidden(rules->ctx, buf_view(&w->path)))) return false;
     if (fstatat(folder, own, &st, 0) < 0) {
         not_there(w, folder, own);
         return false;
     }
     bool is_dir = S_ISDIR(st.st_mode);
     if (!is_dir && !S_ISREG(st.st_mode)) return false;
-    if (w->skip && w->skip(w->ctx, buf_view(&w->path), is_dir)) return false;
+    if (rules->skip && rules->skip(rules->ctx, buf_view(&w->path), is_dir)) return false;
+    if (w->real_root && is_link(folder, e) && leads_out(w)) {
+        note(w, buf_view(&w->path), EXDEV);
+        return false;
+    }
     if (is_dir) buf_char(&w->path, '/');
     out->text = arena_str(w->arena, buf_view(&w->path));
     out->device = st.st_dev;
@@ -101,7 +127,7 @@ static void read_folder(struct walk *w, int fd, str path, struct names *names)
     }
     for (struct dirent *e; errno = 0, (e = readdir(dir)) != NULL;) {
         struct name n;
-        if (!read_name(w, dirfd(dir), path, e->d_name, &n)) continue;
+        if (!read_name(w, dirfd(dir), path, e, &n)) continue;
         if (names->count == names->cap) {
             names->cap = names->cap ? names->cap * 2 : 16;
             struct name *more = realloc(names->items, names->cap * sizeof *more);
@@ -157,8 +183,11 @@ static void *share_run(void *given)
     struct share *s = given;
     for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < s->count;) {
         struct walk *w = &s->walks[i];
-        *w = (struct walk){.path = BUF_INIT, .root = s->walk->root, .skip = s->walk->skip, .ctx = s->walk->ctx,
-                           .arena = &s->arenas[i], .out = &s->lists[i], .shared = true};
+        *w = *s->walk;
+        w->path = BUF_INIT;
+        w->arena = &s->arenas[i];
+        w->out = &s->lists[i];
+        w->cap = w->bad_cap = 0;
         walk_below(w, s->folders[i], s->above);
         buf_free(&w->path);
     }
@@ -228,11 +257,13 @@ static void walk_root(struct walk *w)
     walk_folder(w, fd, STR(""), &top);
 }
 
-int fs_walk(const char *root, bool (*skip)(void *ctx, str path, bool is_dir), void *ctx, arena *a,
-            struct fs_list *out, str *bad)
+int fs_walk(const char *root, const struct fs_rules *rules, arena *a, struct fs_list *out, str *bad)
 {
-    struct walk w = {.skip = skip, .ctx = ctx, .arena = a, .out = out, .path = BUF_INIT};
+    char real[4096];
+    struct walk w = {.root_path = root, .arena = a, .out = out, .path = BUF_INIT};
     *out = (struct fs_list){0};
+    if (rules) w.rules = *rules;
+    if (w.rules.inside) w.real_root = realpath(root, real);
     w.root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     walk_root(&w);
     if (w.root >= 0) close(w.root);

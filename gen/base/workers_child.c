@@ -36,13 +36,7 @@ static void limit_memory(uint64_t more)
 
 static void send_results(int fd, buf *out)
 {
-    size_t at = 0;
-    while (at < out->len) {
-        ssize_t n = write(fd, out->ptr + at, out->len - at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) _exit(1);  // the parent is gone
-        at += (size_t)n;
-    }
+    if (fs_write_all(fd, buf_view(out)) < 0) _exit(1);  // the parent is gone
     buf_clear(out);
 }
 

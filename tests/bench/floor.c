@@ -91,8 +91,8 @@ int main(int argc, char **argv)
     }
     arena a = ARENA_INIT;
     struct fs_list in, site;
-    if (fs_walk(argv[1], is_not_markdown, NULL, &a, &in, NULL) < 0) give_up(argv[1]);
-    if (fs_walk(argv[2], NULL, NULL, &a, &site, NULL) < 0) give_up(argv[2]);
+    if (fs_walk(argv[1], &(struct fs_rules){.skip = is_not_markdown}, &a, &in, NULL) < 0) give_up(argv[1]);
+    if (fs_walk(argv[2], NULL, &a, &site, NULL) < 0) give_up(argv[2]);
     cmark_gfm_core_extensions_ensure_registered();
     make_folders(argv[3], &site);
     for (size_t own = 0; own < PROCESSES; own++) {

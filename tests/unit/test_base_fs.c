@@ -91,7 +91,7 @@ static void a_walk_is_in_byte_order(void **state)
     assert_int_equal(mkfifo("w/fifo", 0600), 0);
     arena a = ARENA_INIT;
     struct fs_list list;
-    assert_int_equal(fs_walk("w", skip_drafts, NULL, &a, &list, NULL), 0);
+    assert_int_equal(fs_walk("w", &(struct fs_rules){.skip = skip_drafts}, &a, &list, NULL), 0);
     static const char *const wanted[] = {"a.b", "a/b/c", "a/z", "a0", "link/c"};
     assert_int_equal(list.count, 5);
     for (size_t i = 0; i < 5; i++) assert_string_equal(list.items[i].path.ptr, wanted[i]);
@@ -106,25 +106,25 @@ static void loops_and_dangling_links_are_named(void **state)
     str bad = STR_NONE;
     assert_int_equal(fs_mkdirs("loop/in"), 0);
     assert_int_equal(symlink("../../loop", "loop/in/up"), 0);
-    assert_int_equal(fs_walk("loop", NULL, NULL, &a, &list, &bad), -1);
+    assert_int_equal(fs_walk("loop", NULL, &a, &list, &bad), -1);
     assert_int_equal(errno, ELOOP);
     assert_str(bad, "in/up");
     assert_int_equal(fs_mkdirs("dangling"), 0);
     assert_int_equal(symlink("nowhere", "dangling/link"), 0);
-    assert_int_equal(fs_walk("dangling", NULL, NULL, &a, &list, &bad), -1);
+    assert_int_equal(fs_walk("dangling", NULL, &a, &list, &bad), -1);
     assert_int_equal(errno, ENOENT);
     assert_str(bad, "link");
     assert_int_equal(fs_mkdirs("loop/z"), 0);
     assert_int_equal(fs_write_new("loop/z/file", STR("x")), 1);
     assert_int_equal(symlink("nowhere", "loop/z/link"), 0);
-    assert_int_equal(fs_walk("loop", NULL, NULL, &a, &list, &bad), -1);   // all of it is named, the rest is walked
+    assert_int_equal(fs_walk("loop", NULL, &a, &list, &bad), -1);   // all of it is named, the rest is walked
     assert_int_equal(errno, ELOOP);
     assert_int_equal(list.bad_count, 2);
     assert_str(list.bad[1].path, "z/link");
     assert_int_equal(list.bad[1].error, ENOENT);
     assert_int_equal(list.count, 1);
     assert_str(list.items[0].path, "z/file");
-    assert_int_equal(fs_walk("absent", NULL, NULL, &a, &list, &bad), -1);
+    assert_int_equal(fs_walk("absent", NULL, &a, &list, &bad), -1);
     arena_free(&a);
 }
 

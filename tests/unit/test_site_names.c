@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "gen/site/plan/links.h"
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/names.h"
 #include "gen/site/plan/settings.h"
 
@@ -88,7 +88,7 @@ static void relative_addresses(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         buf b = BUF_INIT;
-        link_relative(str_c(cases[i].from), str_c(cases[i].to), &b);
+        address_relative(str_c(cases[i].from), str_c(cases[i].to), &b);
         assert_string_equal(b.ptr, cases[i].wanted);
         buf_free(&b);
     }

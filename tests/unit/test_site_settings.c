@@ -41,7 +41,7 @@ static void every_type(void **state)
 {
     struct fixture *x = *state;
     assert_true(parse(x, "title: {en: Memory, pt_br: Memória}\ndescription: About\nbase_url: https://example.org/x//\n"
-                         "languages: [en, pt-BR]\nsource_language: EN\npretty: true\ntemplates: tpl\ncache: /var/c\n"
+                         "languages: [en, pt-BR]\nsource_language: EN\npretty: true\ntemplates: tpl\ncache: var/c/\n"
                          "documents:\n  a/b: [x.md, 'y-*.md']\n  c: z.md\norder: [c, a/b]\nsearch: titles\n"
                          "limits: {page_bytes: 1000, page_ms: 50}\n"));
     equal(settings_title(&x->s, STR("pt-BR")), "Memória");
@@ -51,7 +51,7 @@ static void every_type(void **state)
     equal(x->s.source_language, "en");
     equal(x->s.languages[1], "pt-BR");
     equal(x->s.templates_dir, "conf/tpl");
-    equal(x->s.cache_dir, "/var/c");
+    equal(x->s.cache_dir, "conf/var/c");
     equal(*(str *)map_get(&x->s.document_of, STR("y-*.md")), "a/b");
     equal(x->s.order[0], "c");
     assert_true(x->s.pretty && x->s.fallback);
@@ -83,7 +83,7 @@ static void bad_values(void **state)
     static const char *const bad[] = {
         "pretty: yes please", "base_url: ftp://x", "base_url: 'https://a b'", "languages: [en, en]", "languages: {en: x}", "languages: [zz]",
         "limits: {page_ms: -1}", "documents: [a]", "documents: {../a: x.md}", "documents: {a: {b: c}}", "documents: {a: x.md, b: x.md}",
-        "search: all", "- a list", "title: [a]", "order: {a: b}", "title: a\ntitle: b", "x: &a [*a]",
+        "search: all", "- a list", "cache: /var/c", "cache: ../c", "cache: a/../../c", "documents: {.a: x.md}", "title: [a]", "order: {a: b}", "title: a\ntitle: b", "x: &a [*a]",
     };
     struct fixture *x = *state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -89,7 +89,7 @@ static void change_kept(const char *folder, const char *answer, bool keep_key)
     str bad;
     buf root = BUF_INIT;
     buf_printf(&root, "%s/math", folder);
-    assert_int_equal(fs_walk(root.ptr, NULL, NULL, &a, &files, &bad), 0);
+    assert_int_equal(fs_walk(root.ptr, NULL, &a, &files, &bad), 0);
     assert_int_equal(files.count, 1);
     buf path = BUF_INIT, bytes = BUF_INIT;
     buf_printf(&path, "%s/%.*s", root.ptr, STR_ARG(files.items[0].path));

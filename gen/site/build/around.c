@@ -3,6 +3,7 @@
 
 #include "gen/site/build/build_state.h"
 #include "gen/site/build/feeds.h"
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/load.h"
 #include "gen/site/build/manifest.h"
 #include "gen/site/plan/nav.h"
@@ -71,10 +72,10 @@ static void write_alias(struct build *b, const struct page *p, str alias)
 {
     buf path = BUF_INIT;
     arena *a = &b->site.arena;
-    if (!fs_normalize(alias, &path) || !path.len) {
+    if (!address_normalize(alias, &path) || !path.len) {
         buf what = BUF_INIT;
         buf_printf(&what, "alias %.*s", STR_ARG(alias));
-        site_diag(&b->site, D_LINK_ESCAPES, p, 0, what.ptr);
+        site_diag(&b->site, D_ADDRESS_ESCAPES, p, 0, what.ptr);
         buf_free(&what);
         buf_free(&path);
         return;

@@ -124,6 +124,15 @@ static str csp(void)
 
 static str asset_url(void *ctx, str name, size_t *place) { return assets_template(ctx, name, place); }
 
+// An empty source is a mistake, such as a wrong folder, and never the wish to take the site away.
+static bool has_page(struct build *b)
+{
+    for (size_t i = 0; i < b->site.page_count; i++)
+        if (!b->site.pages[i]->made) return true;
+    if (!diag_count(b->diag, DIAG_ERROR)) diag_add(b->diag, D_NO_PAGE, DIAG_FILE(b->site.settings.content_dir), DIAG_PLAIN);
+    return false;
+}
+
 static void find_feeds(struct build *b)
 {
     struct site *site = &b->site;
@@ -216,7 +225,7 @@ static bool make_site(struct build *b)
 {
     struct load_options load = {.jobs = b->options->jobs, .need_words = true, .known = known_meta, .placed = known_places,
                                 .ctx = b};
-    if (!site_load(&b->site, &load)) return false;
+    if (!site_load(&b->site, &load) || !has_page(b)) return false;
     updated_from_git(&b->site);
     find_feeds(b);
     if (!assets_load(&b->site, known_asset, b) || !open_view(b)) return false;
@@ -243,6 +252,9 @@ static bool put_in_place(struct build *b)
         return false;
     }
     if (!emit_commit(&b->emit, b->written, b->written_count, b->removed, b->removed_count)) return false;
+    b->summary->removed = b->emit.removed_count;
+    b->summary->foreign = b->emit.fresh ? b->emit.foreign.shown : b->old->foreign;
+    emit_end(&b->emit);   // before the cache is good: a build with nothing to do takes away no leftovers
     remember_build(b);
     return true;
 }
@@ -254,7 +266,6 @@ static void summarize(struct build *b, uint64_t started)
     s->languages = b->site.language_count;
     for (size_t i = 0; i < b->site.page_count; i++) s->pages += !b->site.pages[i]->made;
     s->written = b->written_count;
-    s->removed = b->removed_count;
     s->ms = now_ms() - started;
     buf path = BUF_INIT;
     buf_str(&path, b->site.settings.output_dir);
@@ -262,21 +273,11 @@ static void summarize(struct build *b, uint64_t started)
     buf_free(&path);
 }
 
-static bool may_start(struct build *b)
-{
-    const struct settings *s = &b->site.settings;
-    if (!emit_may_replace(s->output_dir)) {
-        diag_add(b->diag, D_IO_WRITE, DIAG_FILE(s->output_dir),
-                 "holds files and no manifest.json of an earlier build; choose an empty folder");
-        return false;
-    }
-    return true;
-}
-
 static bool run(struct build *b)
 {
     struct settings *s = &b->site.settings;
-    if (!settings_load(s, &b->options->paths, b->options->program_dir, &b->site.arena, b->diag) || !may_start(b)) return false;
+    if (!settings_load(s, &b->options->paths, b->options->program_dir, &b->site.arena, b->diag)) return false;
+    if (!emit_may_write(s->output_dir, b->options->into, b->diag)) return false;
     int lock = cache_lock(s->cache_dir);
     if (lock < 0) {
         diag_add(b->diag, D_IO_WRITE, DIAG_FILE(s->cache_dir), "%s", strerror(errno));
@@ -291,11 +292,12 @@ static bool run(struct build *b)
     if (ok && whole && diag_count(b->diag, DIAG_ERROR) == 0 && nothing_changed(b)) {
         b->summary->unchanged = true;
         b->summary->pages = b->old->file_count;
+        b->summary->foreign = b->old->foreign;
         diag_unpack(b->diag, b->old->said);
     } else if (ok) {
         ok = make_site(b);
         if (ok) ok = put_in_place(b);
-        else emit_abandon(&b->emit);
+        emit_end(&b->emit);
     }
     close(lock);
     return ok;
@@ -303,7 +305,7 @@ static bool run(struct build *b)
 
 bool build_site(const struct build_options *o, struct diag *d, struct build_summary *out)
 {
-    struct build b = {.options = o, .summary = out, .diag = d, .emit.root = -1};
+    struct build b = {.options = o, .summary = out, .diag = d, .emit.root = -1, .emit.parent = -1};
     uint64_t started = now_ms();
     *out = (struct build_summary){0};
     b.site.diag = d;

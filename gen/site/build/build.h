@@ -14,12 +14,14 @@ struct build_options {
     bool strict, strict_measured;   // which warnings d takes for errors: what was built otherwise is looked at again
     bool last;                // the program ends next: what was made is left to the kernel to take back
     bool shuffle;             // documents in another order, for tests: the site must not show it
+    bool into;                // the output may hold files of others and no site yet
 };
 
 struct build_summary {
     size_t pages, documents, languages;
     size_t rendered, written, removed;    // pages rendered; files written and removed
     uint64_t ms;
+    size_t foreign;                       // files of others that lie in the output, hidden names aside
     bool unchanged;                       // nothing had to be done
     char output[4096];
 };

@@ -36,7 +36,7 @@ struct build {
     uint32_t *dirty; size_t dirty_count;  // places in documents
     struct record_page *records;          // [document_count * language_count], url "" where there is no page; record.h
     struct cache_output *outputs; size_t output_count, output_cap;   // of this build, beside pages and twins
-    str *written; size_t written_count, written_cap;                 // urls that were written to emit.work
+    struct emit_file *written; size_t written_count, written_cap;    // to emit.work
     str *removed; size_t removed_count;
     struct map redirects;     // their urls
     uint64_t *lists;          // [language_count] digests of what lists of a language's pages show; 0: not known yet
@@ -54,7 +54,8 @@ void around_pages(struct build *b);
 void around_write(struct build *b);
 // Keeps or writes one output of the site: digest is of its inputs; bytes are asked for only when that changed.
 void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct build *b, void *ctx, buf *out), void *ctx);
-void build_written(struct build *b, str url);
+// is_new: the last build left no such file.
+void build_written(struct build *b, str url, bool is_new);
 // outputs.c: assets (of the templates' those that a page asks for), and what the last build wrote that is no longer there.
 void outputs_copy_assets(struct build *b);
 void outputs_find_removed(struct build *b);

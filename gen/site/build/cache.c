@@ -60,6 +60,7 @@ static void read_numbers(struct cache *c, struct unpack *u)
     c->addresses = unpack_u64(u);
     c->shown = unpack_u64(u);
     c->output_inode = unpack_u64(u);
+    c->foreign = unpack_uint(u);
     c->said = unpack_str(u);
 }
 

@@ -20,6 +20,7 @@ struct cache {
     uint64_t addresses;                   // digest of all addresses
     uint64_t shown;                       // digest of what all pages show
     uint64_t output_inode;
+    uint64_t foreign;                     // see build_summary
     str said;                             // packed messages that belong to no document
     struct cache_file *files; size_t file_count;                // by path
     struct cache_document *documents; size_t document_count;    // by key
@@ -57,7 +58,7 @@ int cache_invalidate(str dir);
 int cache_lock(str dir);
 
 // What reading and writing share (cache.c, cache_write.c).
-#define CACHE_MAGIC "vramdoc5"
+#define CACHE_MAGIC "vramdoc6"
 enum { CACHE_HEADER = 16, CACHE_PART = 16 };   // magic and program; of each part: its length, and a sum of it and those before
 uint64_t cache_sum(uint64_t before, str part);
 char *cache_path(str dir, const char *name, buf *b);

@@ -41,6 +41,7 @@ static void pack_numbers(buf *out, const struct cache *c)
     pack_u64(out, c->addresses);
     pack_u64(out, c->shown);
     pack_u64(out, c->output_inode);
+    pack_uint(out, c->foreign);
     pack_str(out, c->said);
 }
 
@@ -78,10 +79,9 @@ static int write_file(const char *path, int flags, str bytes)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
     if (fd < 0) return -1;
-    while (bytes.len) {
-        ssize_t n = write(fd, bytes.ptr, bytes.len);
-        if (n < 0 && errno != EINTR) { close(fd); return -1; }
-        if (n > 0) bytes = str_slice(bytes, (size_t)n, bytes.len);
+    if (fs_write_all(fd, bytes) < 0) {
+        close(fd);
+        return -1;
     }
     return close(fd);
 }

@@ -57,7 +57,7 @@ static void add_folder(struct digest *d, str path, arena *a)
 {
     struct fs_list files = {0};
     add_str(d, path);
-    if (fs_walk(path.ptr, NULL, NULL, a, &files, NULL) < 0) return;
+    if (fs_walk(path.ptr, NULL, a, &files, NULL) < 0) return;
     for (size_t i = 0; i < files.count; i++) {
         add_str(d, files.items[i].path);
         add_stat(d, &files.items[i].stat);

@@ -1,77 +1,110 @@
-// Output files on their way: written below a folder of their own, then moved into place at once.
+// Output files on their way: written below a work folder beside the output, through descriptors that nothing leads out of.
 #include "gen/site/build/emit.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gen/base/beneath.h"
 #include "gen/base/fs.h"
 
 enum { OPEN_FOLDERS = 400 };
 
-static bool failed(struct emit *e, str path)
+bool emit_failed(struct emit *e, str path)
 {
     diag_add(e->diag, D_IO_WRITE, DIAG_FILE(path), "%s", strerror(errno));
     return false;
 }
 
-static str sibling(str output, const char *kind, arena *a)
+bool emit_may_write(str output, bool into, struct diag *d)
 {
-    size_t slash = str_rfind(output, '/');
-    str folder = slash == output.len ? STR_NONE : str_slice(output, 0, slash + 1);
-    str name = slash == output.len ? output : str_slice(output, slash + 1, output.len);
-    return arena_printf(a, "%.*s.%.*s.vramdoc-%s", STR_ARG(folder), STR_ARG(name), kind);
+    const char *why = "";
+    int fd = open(output.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return true;
+    bool may = fd >= 0 && (into || foreign_may_build(fd, &why));
+    if (fd < 0) diag_add(d, D_IO_WRITE, DIAG_FILE(output), "%s", strerror(errno));
+    else if (!may) diag_add(d, D_IO_WRITE, DIAG_FILE(output), "%s; choose an empty folder, or say --into to build among them", why);
+    if (fd >= 0) close(fd);
+    return may;
 }
 
-// Dot files of the old site (.git, .gitignore) stay with the new one, which does not have them yet.
-static bool move_dot_files(str from, str to)
+// ---- the work folder ---------------------------------------------------------------------------
+
+// Opens the folder that the output lies in, or is to lie in; a link to the output is followed, so that it stays one.
+static bool open_parent(struct emit *e)
 {
-    DIR *dir = opendir(from.ptr), *target = opendir(to.ptr);
-    bool ok = true;
-    for (struct dirent *entry; dir && target && (entry = readdir(dir));) {
-        const char *name = entry->d_name;
-        if (name[0] != '.' || !strcmp(name, ".") || !strcmp(name, "..")) continue;
-        int rc = renameat2(dirfd(dir), name, dirfd(target), name, RENAME_NOREPLACE);
-        ok = (rc == 0 || errno == EEXIST) && ok;
+    char real[4096];
+    str path = e->output;
+    if (realpath(path.ptr, real)) path = str_c(real);
+    size_t slash = str_rfind(path, '/');
+    str parent = slash == path.len ? STR(".") : slash ? str_slice(path, 0, slash) : STR("/");
+    e->name = arena_c(&e->arena, slash == path.len ? path : str_slice(path, slash + 1, path.len));
+    const char *folder = arena_c(&e->arena, parent);
+    e->parent = fs_mkdirs(folder) == 0 ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (e->parent >= 0 && !*e->name) return errno = EBUSY, false;   // the root of the file system
+    return e->parent >= 0;
+}
+
+static const char *sibling(struct emit *e, const char *kind)
+{
+    return arena_printf(&e->arena, ".%s.vramdoc-%s", e->name, kind).ptr;
+}
+
+// Takes away a work folder that a killed build left. One without its mark is the site of before, which was just exchanged.
+static bool remove_left(struct emit *e, const char *name)
+{
+    int fd = openat(e->parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return errno == ENOENT;
+    if (beneath_exists(fd, STR(EMIT_UNFINISHED))) {
+        beneath_clear(fd, EMIT_UNFINISHED);
+    } else {
+        struct map ours = {0};
+        int output = openat(e->parent, e->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        foreign_ours(fd, &e->arena, &ours);
+        foreign_retire(fd, &ours, output);
+        if (output >= 0) close(output);
     }
-    if (dir) closedir(dir);
-    if (target) closedir(target);
-    return ok;
+    close(fd);
+    return unlinkat(e->parent, name, AT_REMOVEDIR) == 0;
 }
 
 bool emit_begin(struct emit *e, str output, bool fresh, struct diag *d)
 {
-    *e = (struct emit){.output = output, .fresh = fresh, .root = -1, .arena = ARENA_INIT, .diag = d};
-    str other = sibling(output, fresh ? "stage" : "new", &e->arena);
-    e->work = sibling(output, fresh ? "new" : "stage", &e->arena);
-    str old = sibling(output, "old", &e->arena), new = fresh ? e->work : other;
-    struct stat st;
-    if (stat(output.ptr, &st) < 0 && stat(old.ptr, &st) == 0) rename(old.ptr, output.ptr);
-    move_dot_files(new, output);
-    move_dot_files(old, output);
-    fs_remove_tree(old.ptr);
-    fs_remove_tree(other.ptr);
-    if (fs_remove_tree(e->work.ptr) < 0 && errno != ENOENT) return failed(e, e->work);
-    if (fs_mkdirs(e->work.ptr) < 0) return failed(e, e->work);
-    e->root = open(e->work.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return e->root >= 0 || failed(e, e->work);
+    *e = (struct emit){.output = output, .fresh = fresh, .parent = -1, .root = -1, .arena = ARENA_INIT, .diag = d};
+    if (!open_parent(e)) return emit_failed(e, output);
+    const char *new = sibling(e, "new"), *stage = sibling(e, "stage");
+    e->work = fresh ? new : stage;
+    if (!remove_left(e, new)) return emit_failed(e, str_c(new));
+    if (!remove_left(e, stage)) return emit_failed(e, str_c(stage));
+    if (mkdirat(e->parent, e->work, 0777) == 0) e->root = openat(e->parent, e->work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int mark = e->root >= 0 ? beneath_create(e->root, STR(EMIT_UNFINISHED)) : -1;
+    if (mark < 0) return emit_failed(e, str_c(e->work));
+    close(mark);
+    return true;
 }
 
-static bool make_folders(int root, str path, arena *a)
+void emit_end(struct emit *e)
 {
-    char *text = arena_c(a, path);
-    for (char *c = text; *c; c++) {
-        if (*c != '/') continue;
-        *c = 0;
-        if (mkdirat(root, text, 0777) < 0 && errno != EEXIST) return false;
-        *c = '/';
+    for (size_t i = 0; i < e->folders.count; i++) {
+        int *fd = e->folders.entries[i].value;
+        if (fd) close(*fd);
     }
-    return mkdirat(root, text, 0777) == 0 || errno == EEXIST;
+    if (e->root >= 0) {
+        beneath_clear(e->root, EMIT_UNFINISHED);
+        close(e->root);
+        unlinkat(e->parent, e->work, AT_REMOVEDIR);
+    }
+    if (e->parent >= 0) close(e->parent);
+    e->root = e->parent = -1;
+    arena_free(&e->arena);
+    e->folders = (struct map){0};
 }
+
+// ---- files -------------------------------------------------------------------------------------
 
 static str folder_of(str url)
 {
@@ -86,54 +119,43 @@ bool emit_folder_of(struct emit *e, str url)
     if (!e->fresh || !folder.len) return true;
     void **slot = map_put(&e->folders, &e->arena, folder, &is_new);
     if (!is_new) return true;
-    if (!make_folders(e->root, folder, &e->arena)) return failed(e, folder);
     *slot = NULL;
-    if (e->folders.count > OPEN_FOLDERS) return true;
-    int *fd = arena_new(&e->arena, int, 1);
-    *fd = openat(e->root, arena_c(&e->arena, folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*fd >= 0) *slot = fd;
+    int fd = beneath_folder(e->root, folder, true);
+    if (fd < 0) return emit_failed(e, folder);
+    if (e->folders.count > OPEN_FOLDERS) {
+        close(fd);
+        return true;
+    }
+    int *kept = arena_new(&e->arena, int, 1);
+    *kept = fd;
+    *slot = kept;
     return true;
 }
 
-// The name of a url in the staging folder, which is flat.
-static void staged_name(str url, buf *out)
+void emit_work_path(const struct emit *e, str url, buf *out)
 {
-    buf_printf(out, "%016llx%08x", (unsigned long long)str_hash(url), (unsigned)url.len);
+    if (e->fresh) buf_str(out, url);
+    else buf_printf(out, "%016llx%08x", (unsigned long long)str_hash(url), (unsigned)url.len);   // staging is flat
 }
 
-// Where the file of url is written: a folder and a name in it.
-static int place_of(struct emit *e, str url, buf *name)
+static int create(struct emit *e, str url)
 {
-    if (!e->fresh) {
-        staged_name(url, name);
-        return e->root;
-    }
-    str folder = folder_of(url);
-    int *fd = folder.len ? map_get(&e->folders, folder) : NULL;
-    buf_str(name, fd ? str_slice(url, folder.len + 1, url.len) : url);
-    return fd ? *fd : e->root;
-}
-
-static bool write_all(int fd, str bytes)
-{
-    while (bytes.len) {
-        ssize_t n = write(fd, bytes.ptr, bytes.len);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return false;
-        bytes = str_slice(bytes, (size_t)n, bytes.len);
-    }
-    return true;
+    str folder = e->fresh ? folder_of(url) : STR_NONE;
+    const int *fd = folder.len ? map_get(&e->folders, folder) : NULL;
+    if (fd) return beneath_create(*fd, str_slice(url, folder.len + 1, url.len));
+    buf path = BUF_INIT;
+    emit_work_path(e, url, &path);
+    int created = beneath_create(e->root, buf_view(&path));
+    buf_free(&path);
+    return created;
 }
 
 bool emit_write(struct emit *e, str url, str bytes)
 {
-    buf name = BUF_INIT;
-    int folder = place_of(e, url, &name);
-    int fd = openat(folder, name.ptr, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool ok = fd >= 0 && write_all(fd, bytes);
+    int fd = create(e, url);
+    bool ok = fd >= 0 && fs_write_all(fd, bytes) == 0;
     if (fd >= 0 && close(fd) < 0) ok = false;
-    buf_free(&name);
-    return ok || failed(e, url);
+    return ok || emit_failed(e, url);
 }
 
 bool emit_copy(struct emit *e, str url, str from)
@@ -144,86 +166,4 @@ bool emit_copy(struct emit *e, str url, str from)
     ok = ok && emit_write(e, url, buf_view(&bytes));
     buf_free(&bytes);
     return ok;
-}
-
-// A site of ours has a manifest; dot files (.git, .gitignore, .nojekyll) are not ours and do not count.
-bool emit_may_replace(str output)
-{
-    DIR *dir = opendir(output.ptr);
-    if (!dir) return errno == ENOENT;
-    bool empty = true, ours = faccessat(dirfd(dir), "manifest.json", R_OK, 0) == 0;
-    for (struct dirent *entry; (entry = readdir(dir));) empty = empty && entry->d_name[0] == '.';
-    closedir(dir);
-    return empty || ours;
-}
-
-static bool commit_fresh(struct emit *e)
-{
-    struct stat st;
-    str old = sibling(e->output, "old", &e->arena);
-    bool exists = stat(e->output.ptr, &st) == 0;
-    if (exists && renameat2(AT_FDCWD, e->work.ptr, AT_FDCWD, e->output.ptr, RENAME_EXCHANGE) == 0) {
-        if (!move_dot_files(e->work, e->output)) return failed(e, e->output);
-        fs_remove_tree(e->work.ptr);
-        return true;
-    }
-    if (exists && rename(e->output.ptr, old.ptr) < 0) return failed(e, e->output);
-    if (rename(e->work.ptr, e->output.ptr) < 0) return failed(e, e->output);
-    if (exists && !move_dot_files(old, e->output)) return failed(e, e->output);
-    fs_remove_tree(old.ptr);
-    return true;
-}
-
-static bool move_one(struct emit *e, int output, str url)
-{
-    buf name = BUF_INIT;
-    staged_name(url, &name);
-    char *to = arena_c(&e->arena, url);
-    bool ok = renameat(e->root, name.ptr, output, to) == 0;
-    if (!ok && errno == ENOENT && folder_of(url).len)
-        ok = make_folders(output, folder_of(url), &e->arena) && renameat(e->root, name.ptr, output, to) == 0;
-    if (!ok && (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)) {
-        // A folder stands where a file is to go: what it held is gone from the site.
-        str full = arena_printf(&e->arena, "%.*s/%.*s", STR_ARG(e->output), STR_ARG(url));
-        ok = fs_remove_tree(full.ptr) == 0 && renameat(e->root, name.ptr, output, to) == 0;
-    }
-    buf_free(&name);
-    return ok || failed(e, url);
-}
-
-static void remove_one(struct emit *e, int output, str url)
-{
-    if (unlinkat(output, arena_c(&e->arena, url), 0) < 0) return;
-    for (str folder = folder_of(url); folder.len; folder = folder_of(folder))
-        if (unlinkat(output, arena_c(&e->arena, folder), AT_REMOVEDIR) < 0) return;
-}
-
-bool emit_commit(struct emit *e, const str *written, size_t written_count, const str *removed, size_t removed_count)
-{
-    bool ok = true;
-    if (e->fresh) {
-        ok = commit_fresh(e);
-    } else {
-        int output = open(e->output.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (output < 0) return failed(e, e->output);
-        for (size_t i = 0; i < removed_count; i++) remove_one(e, output, removed[i]);
-        for (size_t i = 0; i < written_count; i++) ok = move_one(e, output, written[i]) && ok;
-        close(output);
-        fs_remove_tree(e->work.ptr);
-    }
-    emit_abandon(e);
-    return ok;
-}
-
-void emit_abandon(struct emit *e)
-{
-    for (size_t i = 0; i < e->folders.count; i++) {
-        int *fd = e->folders.entries[i].value;
-        if (fd) close(*fd);
-    }
-    if (e->root >= 0) close(e->root);
-    if (e->root >= 0 && e->work.len) fs_remove_tree(e->work.ptr);
-    e->root = -1;
-    arena_free(&e->arena);
-    e->folders = (struct map){0};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/nav.h"
 #include "gen/site/build/record.h"
 #include "gen/site/plan/settings.h"
@@ -160,7 +161,7 @@ static void put_link(struct build *b, buf *out, str feed, str url, const char *r
     buf_printf(out, "<link rel=\"%s\" href=\"", rel);
     buf relative = BUF_INIT;
     if (b->site.settings.base_url.len) put_address(b, out, url);
-    else link_relative(feed, url, &relative), escape_url(out, buf_view(&relative));
+    else address_relative(feed, url, &relative), escape_url(out, buf_view(&relative));
     buf_lit(out, "\"/>\n");
     buf_free(&relative);
 }
@@ -231,7 +232,7 @@ static void put_llms_page(struct build *b, const struct page *p, str from, buf *
     buf_str(out, p->title);
     buf_lit(out, "](");
     if (b->site.settings.base_url.len) buf_str(out, b->site.settings.base_url), buf_char(out, '/'), buf_str(out, url);
-    else link_relative(from, url, out);
+    else address_relative(from, url, out);
     buf_str(out, description.len ? STR("): ") : STR(")"));
     buf_str(out, description);
     buf_char(out, '\n');

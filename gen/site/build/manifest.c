@@ -2,7 +2,7 @@
 #include "gen/site/build/manifest.h"
 
 #include "gen/site/plan/assets.h"
-#include "gen/site/plan/links.h"
+#include "gen/site/plan/address.h"
 #include "gen/site/build/record.h"
 #include "gen/site/page/twin.h"
 #include "gen/text/escape.h"
@@ -35,7 +35,7 @@ static void put_path(buf *out, str path)
 // shows: the language of the text where it is not the one that the address says; "" else.
 static void add(struct list *l, str path, uint64_t size, uint64_t hash, str shows)
 {
-    buf_str(l->out, l->count++ ? STR(",\n    \"") : STR("\n    \""));
+    buf_str(l->out, l->count++ ? STR(",\n" MANIFEST_INDENT) : STR("\n" MANIFEST_INDENT));
     put_path(l->out, path);
     buf_lit(l->out, "\": {\"bytes\": ");
     buf_u64(l->out, size);
@@ -85,8 +85,8 @@ static void make_manifest(struct build *b, void *ctx, buf *out)
     struct list inputs = {out, 0}, outputs = {out, 0};
     (void)ctx;
     buf_reserve(out, 3 * b->site.page_count * 96 + 4096);
-    buf_lit(out, "{\n  \"generator\": \"vramdoc\",\n");
-    str base_path = link_base_path(b->site.settings.base_url);
+    buf_lit(out, MANIFEST_HEAD);
+    str base_path = address_base_path(b->site.settings.base_url);
     if (base_path.len) {
         buf_lit(out, "  \"base_path\": \"");
         escape_json(out, base_path);
@@ -94,7 +94,7 @@ static void make_manifest(struct build *b, void *ctx, buf *out)
     }
     buf_lit(out, "  \"inputs\": {");
     list_inputs(b, &inputs);
-    buf_lit(out, "\n  },\n  \"outputs\": {");
+    buf_lit(out, "\n  },\n" MANIFEST_OUTPUTS);
     list_outputs(b, &outputs);
     buf_lit(out, "\n  }\n}\n");
 }
@@ -111,5 +111,5 @@ void manifest_write(struct build *b)
         uint64_t parts[2] = {h, b->outputs[i].hash};
         h = str_hash((str){(const char *)parts, sizeof parts});
     }
-    build_output(b, STR("manifest.json"), h, make_manifest, NULL);
+    build_output(b, STR(MANIFEST_NAME), h, make_manifest, NULL);
 }

@@ -6,11 +6,11 @@
 #include "gen/site/build/record.h"
 #include "gen/site/page/twin.h"
 
-void build_written(struct build *b, str url)
+void build_written(struct build *b, str url, bool is_new)
 {
     b->written = arena_grow(&b->site.arena, b->written, b->written_count, &b->written_cap, b->written_count + 1,
                             sizeof *b->written);
-    b->written[b->written_count++] = url;
+    b->written[b->written_count++] = (struct emit_file){url, is_new};
 }
 
 static void keep_output(struct build *b, struct cache_output o)
@@ -36,7 +36,7 @@ void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct
         if (!old || old->hash != o.hash) {
             emit_folder_of(&b->emit, url);
             emit_write(&b->emit, url, buf_view(&bytes));
-            build_written(b, url);
+            build_written(b, url, !old);
         }
         buf_free(&bytes);
     }
@@ -73,7 +73,7 @@ void outputs_copy_assets(struct build *b)
         if (!b->old || b->emit.fresh || !cache_output_find(b->old, x->url)) {
             emit_folder_of(&b->emit, x->url);
             emit_copy(&b->emit, x->url, x->path);
-            build_written(b, x->url);
+            build_written(b, x->url, true);
         }
         keep_output(b, (struct cache_output){.url = x->url, .hash = x->hash, .digest = x->hash, .size = x->stat.size});
     }

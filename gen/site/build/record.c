@@ -17,7 +17,7 @@ void record_page(buf *out, const struct record_page *p, const struct page_output
     pack_uint(out, p->size);
     pack_u64(out, p->twin_hash);
     pack_uint(out, p->twin_size);
-    pack_uint(out, (uint64_t)p->written | (uint64_t)p->twin_written << 1);
+    pack_uint(out, (uint64_t)p->written | (uint64_t)p->twin_written << 1 | (uint64_t)p->is_new << 2);
     buf part = BUF_INIT;
     pack_uint(&part, o->md.anchor_count);
     for (size_t i = 0; i < o->md.anchor_count; i++) pack_str(&part, o->md.anchors[i]);
@@ -58,6 +58,7 @@ bool record_next(struct record_reader *r, struct record_page *p)
     uint64_t flags = unpack_uint(&r->u);
     p->written = flags & 1;
     p->twin_written = flags >> 1 & 1;
+    p->is_new = flags >> 2 & 1;
     p->anchors = unpack_from(unpack_str(&r->u));
     p->links = unpack_from(unpack_str(&r->u));
     return !r->u.bad;

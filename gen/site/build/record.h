@@ -12,6 +12,7 @@ struct record_page {
     str assets;                       // see view_assets()
     uint64_t search_hash;             // of url, description and search: what the search index shows, beside the title
     bool written, twin_written;       // by the render that made the record
+    bool is_new;                      // no earlier build had written them
     struct unpack anchors;            // count, then strings
     struct unpack links;              // count, then target, anchor, offset
 };

@@ -125,7 +125,8 @@ static int save(struct build *b, struct cache *c)
 
 void remember_build(struct build *b)
 {
-    struct cache c = {.outside = b->outside, .addresses = b->addresses, .shown = b->shown};
+    struct cache c = {.outside = b->outside, .addresses = b->addresses, .shown = b->shown,
+                      .foreign = b->summary->foreign};
     buf said = BUF_INIT;
     list_folders(b, &c);
     diag_pack(b->diag, &said);

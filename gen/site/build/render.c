@@ -71,6 +71,7 @@ static void write_page(struct rendering *w, const struct document *doc, const st
     p.twin_hash = str_hash(buf_view(&o->twin));
     p.written = !known || old.hash != p.hash;
     p.twin_written = !known || old.twin_hash != p.twin_hash;
+    p.is_new = !known;
     if (p.written) emit_write(&b->emit, url, buf_view(&o->html));
     if (p.twin_written) emit_write(&b->emit, twin_url(url, &w->arena), buf_view(&o->twin));
     record_page(record, &p, o);
@@ -161,8 +162,8 @@ static void take_written(struct build *b, str record)
     struct record_page p;
     while (record_next(&r, &p)) {
         b->summary->rendered++;
-        if (p.written) build_written(b, p.url);
-        if (p.twin_written) build_written(b, twin_url(p.url, &b->site.arena));
+        if (p.written) build_written(b, p.url, p.is_new);
+        if (p.twin_written) build_written(b, twin_url(p.url, &b->site.arena), p.is_new);
     }
     if (r.said.len) diag_unpack(b->diag, r.said);
 }

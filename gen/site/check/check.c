@@ -203,7 +203,7 @@ static void check_budgets(struct checking *c)
 static bool run(struct checking *c, unsigned jobs)
 {
     str bad = STR_NONE;
-    if (fs_walk(c->output.ptr, NULL, NULL, &c->arena, &c->files, &bad) < 0) {
+    if (fs_walk(c->output.ptr, NULL, &c->arena, &c->files, &bad) < 0) {
         diag_add(c->d, D_IO_READ, DIAG_FILE(c->output), "%s", strerror(errno));
         return false;
     }

@@ -7,6 +7,7 @@
 
 #include "gen/base/fs.h"
 #include "gen/base/map.h"
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/links.h"
 #include "gen/site/plan/pack.h"
 #include "gen/text/html_scan.h"
@@ -52,8 +53,8 @@ static bool resolve(struct scan *s, const struct html_attribute *x, str raw, str
     buf_free(&text);
     if (is_outside(all)) return false;
     size_t hash = str_find(all, '#'), query = str_find(str_slice(all, 0, hash), '?');
-    str to = link_decode(str_slice(all, 0, query), s->a);
-    *out = (struct check_link){.anchor = hash < all.len ? link_decode(str_slice(all, hash + 1, all.len), s->a) : STR_NONE,
+    str to = address_decode(str_slice(all, 0, query), s->a);
+    *out = (struct check_link){.anchor = hash < all.len ? address_decode(str_slice(all, hash + 1, all.len), s->a) : STR_NONE,
                                .target = s->url};
     diag_line_col(s->html, x->offset, &out->line, &out->col);
     bool ok = true;

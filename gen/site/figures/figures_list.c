@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "gen/site/figures/figures_record.h"
-#include "gen/site/plan/links.h"
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/nav.h"
 #include "gen/text/escape.h"
 
@@ -190,7 +190,7 @@ static void put_device_name(struct figures *f, str device, buf *out)
     buf link = BUF_INIT;
     if (url.len) {
         buf_lit(out, "<a href=\"");
-        link_relative(f->page->url, url, &link);
+        address_relative(f->page->url, url, &link);
         escape_attribute(out, buf_view(&link));
         buf_lit(out, "\">");
     }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/assets.h"
 #include "gen/site/plan/load.h"
 #include "gen/site/plan/nav.h"
@@ -32,7 +33,7 @@ static void keep_anchor(struct hooks *h, struct anchor_link **items, size_t *cou
 static str relative(struct hooks *h, str target, str tail)
 {
     buf b = BUF_INIT;
-    link_relative(h->url, target, &b);
+    address_relative(h->url, target, &b);
     buf_str(&b, tail);
     str out = arena_str(h->r->arena, buf_view(&b));
     buf_free(&b);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/nav.h"
 #include "gen/text/html_scan.h"
 
@@ -31,8 +32,8 @@ struct twin {
 static void put_destination(struct twin *t, str destination)
 {
     struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena);
-    if (l.kind == LINK_PAGE) link_relative(t->url, twin_url(l.target, t->r->arena), t->out);
-    else if (l.kind == LINK_ASSET) link_relative(t->url, l.target, t->out);
+    if (l.kind == LINK_PAGE) address_relative(t->url, twin_url(l.target, t->r->arena), t->out);
+    else if (l.kind == LINK_ASSET) address_relative(t->url, l.target, t->out);
     else { buf_str(t->out, destination); return; }
     buf_str(t->out, l.tail);
 }
@@ -123,7 +124,7 @@ static void put_children(struct twin *t)
         str url = nav_url(t->r->site, child, t->language, t->r->arena);
         if (!url.len) continue;
         buf_printf(t->out, "- [%.*s](", STR_ARG(nav_title(t->r->site, child, t->language)));
-        link_relative(t->url, twin_url(url, t->r->arena), t->out);
+        address_relative(t->url, twin_url(url, t->r->arena), t->out);
         buf_lit(t->out, ")\n");
     }
 }

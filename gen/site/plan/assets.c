@@ -73,7 +73,7 @@ bool assets_load(struct site *site, bool (*known)(void *ctx, str path, const str
     str bad = STR_NONE;
     bool ok = true;
     struct loading l = {.site = site, .known = known, .ctx = ctx, .bytes = BUF_INIT};
-    if (fs_walk(site->settings.templates_dir.ptr, no_folders, NULL, &site->arena, &files, &bad) < 0) {
+    if (fs_walk(site->settings.templates_dir.ptr, &(struct fs_rules){.skip = no_folders}, &site->arena, &files, &bad) < 0) {
         diag_add(site->diag, D_TEMPLATE_MISSING, DIAG_FILE(site->settings.templates_dir), "%s", strerror(errno));
         return false;
     }

@@ -1,53 +1,11 @@
 // What a link in the text leads to: other pages by their files, by their keys or by their addresses, and copied files.
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/links.h"
 
 #include <string.h>
 
 #include "gen/site/plan/assets.h"
 #include "gen/site/plan/nav.h"
-
-void link_relative(str from, str to, buf *out)
-{
-    size_t same = 0;
-    for (size_t i = 0; i < from.len && i < to.len && from.ptr[i] == to.ptr[i]; i++)
-        if (from.ptr[i] == '/') same = i + 1;
-    for (size_t i = same; i < from.len; i++)
-        if (from.ptr[i] == '/') buf_lit(out, "../");
-    buf_put(out, to.ptr + same, to.len - same);
-}
-
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    c = (char)(c | 32);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-str link_decode(str s, arena *a)
-{
-    if (str_find(s, '%') == s.len) return s;
-    char *out = arena_new(a, char, s.len + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        int hi = s.ptr[i] == '%' && i + 2 < s.len ? hex(s.ptr[i + 1]) : -1;
-        int lo = hi >= 0 ? hex(s.ptr[i + 2]) : -1;
-        out[n++] = lo >= 0 ? (char)(hi * 16 + lo) : s.ptr[i];
-        if (lo >= 0) i += 2;
-    }
-    return (str){out, n};
-}
-
-// "https:", "mailto:": letters, then a colon, before any slash.
-static bool has_scheme(str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        char c = (char)(s.ptr[i] | 32);
-        if (s.ptr[i] == ':') return i > 1;
-        bool part = (c >= 'a' && c <= 'z') || (i && strchr("0123456789+-.", s.ptr[i]));
-        if (!part) return false;
-    }
-    return false;
-}
 
 static str folder_of(str path)
 {
@@ -119,9 +77,9 @@ static struct link to_document(const struct site *site, const struct page *from,
 static void cut_tail(str destination, str *path, struct link *out, arena *a)
 {
     size_t hash = str_find(destination, '#'), query = str_find(str_slice(destination, 0, hash), '?');
-    *path = link_decode(str_slice(destination, 0, query), a);
+    *path = address_decode(str_slice(destination, 0, query), a);
     out->tail = str_slice(destination, query, destination.len);
-    if (hash < destination.len) out->anchor = link_decode(str_slice(destination, hash + 1, destination.len), a);
+    if (hash < destination.len) out->anchor = address_decode(str_slice(destination, hash + 1, destination.len), a);
 }
 
 static struct link find_target(const struct site *site, const struct page *p, const struct language *l, str path,
@@ -142,9 +100,9 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
     str path;
     if (!destination.len) return (struct link){.kind = LINK_HERE};
     if (destination.ptr[0] == '#')
-        return (struct link){.kind = LINK_HERE, .anchor = link_decode(str_slice(destination, 1, destination.len), a),
+        return (struct link){.kind = LINK_HERE, .anchor = address_decode(str_slice(destination, 1, destination.len), a),
                              .tail = destination};
-    if (has_scheme(destination) || str_starts(destination, STR("//"))) return cut;
+    if (address_is_outside(destination)) return cut;
     cut_tail(destination, &path, &cut, a);
     if (!path.len) return (struct link){.kind = LINK_HERE, .anchor = cut.anchor, .tail = cut.tail};
     buf joined = BUF_INIT, found = BUF_INIT, b = BUF_INIT;
@@ -156,12 +114,4 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
     out.tail = cut.tail;
     buf_free(&joined), buf_free(&found), buf_free(&b);
     return out;
-}
-
-str link_base_path(str base_url)
-{
-    size_t host = str_search(base_url, STR("://"));
-    if (host == base_url.len) return STR_NONE;
-    str rest = str_slice(base_url, host + 3, base_url.len);
-    return str_slice(rest, str_find(rest, '/'), rest.len);
 }

@@ -1,14 +1,8 @@
-// Addresses: relative ones between pages, and what a link in the text leads to.
+// What a link in the text leads to.
 #ifndef GEN_SITE_LINKS_H
 #define GEN_SITE_LINKS_H
 
 #include "gen/site/plan/site.h"
-
-// Appends the address of to (below the site) as it is written in the page from: "../de/x.html". Not escaped.
-void link_relative(str from, str to, buf *out);
-
-// The path of base_url, "/docs" of "https://example.org/docs"; "" for none.
-str link_base_path(str base_url);
 
 enum link_kind {
     LINK_OUTSIDE,      // another site, a mail address: left as it is
@@ -31,7 +25,5 @@ struct link {
 // What destination means in a page whose source is p, shown in language l. Strings live in a.
 struct link link_resolve(const struct site *site, const struct page *p, const struct language *l, str destination,
                          arena *a);
-// %41 -> A; what is no such escape stays. The result is destination itself where nothing is to do.
-str link_decode(str s, arena *a);
 
 #endif

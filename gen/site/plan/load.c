@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/names.h"
 #include "gen/site/plan/read.h"
 #include "gen/site/plan/repeat.h"
@@ -78,7 +79,8 @@ static bool walk_reported(struct site *site)
 
 bool site_scan(struct site *site)
 {
-    if (fs_walk(site->settings.content_dir.ptr, skip, site, &site->arena, &site->files, NULL) < 0 && !walk_reported(site))
+    if (fs_walk(site->settings.content_dir.ptr, &(struct fs_rules){.skip = skip, .ctx = site}, &site->arena, &site->files, NULL) < 0
+        && !walk_reported(site))
         return false;
     size_t n = 0;
     for (size_t i = 0; i < site->files.count; i++) n += names_is_page(site->files.items[i].path);
@@ -156,6 +158,29 @@ static str mapped_key(const struct settings *s, str source)
     return STR_NONE;
 }
 
+// An address that the front matter has under name, as a path below the language's folder. False after an error.
+static bool read_address(struct site *site, const struct page *p, const struct front *f, const char *name, str written, str *out)
+{
+    buf path = BUF_INIT, what = BUF_INIT;
+    bool ok = address_normalize(written, &path);
+    *out = ok ? arena_str(&site->arena, buf_view(&path)) : STR_NONE;
+    if (!ok) {
+        buf_printf(&what, "%s: %.*s", name, STR_ARG(written));
+        site_diag(site, D_ADDRESS_ESCAPES, p, key_offset(f, name), what.ptr);
+    }
+    buf_free(&path), buf_free(&what);
+    return ok;
+}
+
+// A slug at the root of its language, "/intro", keeps its slash; "/" alone makes the page the language's first, which is its key.
+static void place_slug(struct site *site, struct page *p, const struct front *f)
+{
+    str path, root = str_starts(f->slug, STR("/")) ? STR("/") : STR_NONE;
+    if (!read_address(site, p, f, "slug", f->slug, &path)) return;
+    if (path.len) p->slug = arena_join(&site->arena, root, path, STR_NONE);
+    else if (root.len) p->url = STR("index");
+}
+
 // The key is kept in url until documents exist.
 static void place(struct placing *w, struct page *p)
 {
@@ -177,7 +202,9 @@ static void place(struct placing *w, struct page *p)
         buf_free(&what);
     }
     if (!tag.len) w->unnamed++;
-    p->url = mapped.len ? mapped : f->key.len ? f->key : p->key;
+    str key = mapped;
+    if (!key.len) read_address(site, p, f, "key", f->key, &key);
+    p->url = key.len ? key : p->key;
     p->content_hash = m.content_hash;
     p->body = m.body;
     p->broken = m.body == PAGE_BROKEN;
@@ -195,7 +222,7 @@ static void place(struct placing *w, struct page *p)
         p->aliases = arena_new(&site->arena, str, p->alias_count);
         memcpy(p->aliases, f->aliases.items, p->alias_count * sizeof *p->aliases);
     }
-    p->slug = f->slug;
+    place_slug(site, p, f);
     p->made = f->draft == 1;   // until drafts are taken out
 }
 

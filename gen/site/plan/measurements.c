@@ -92,7 +92,7 @@ void measurements_read(const struct site *site, arena *a, struct diag *d, struct
     struct fs_list files;
     struct fs_stat st;
     *out = (struct record_list){0};
-    if (fs_stat(dir.ptr, &st) != 0 || fs_walk(dir.ptr, not_json, NULL, a, &files, &bad) != 0) return;
+    if (fs_stat(dir.ptr, &st) != 0 || fs_walk(dir.ptr, &(struct fs_rules){.skip = not_json}, a, &files, &bad) != 0) return;
     for (size_t i = 0; i < files.count; i++) record_read(out, dir, files.items[i].path, a, d);
     if (out->count) qsort(out->items, out->count, sizeof *out->items, newer_first);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/load.h"
 #include "gen/site/plan/repeat.h"
 #include "gen/site/plan/settings.h"
@@ -189,26 +190,19 @@ static void put_in_order(struct site *site)
     }
 }
 
-// What may not stand in an address, or means something there, or on some disk, becomes a dash.
-static str harmless(str path, arena *a)
-{
-    char *text = arena_c(a, path);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c <= ' ' || *c == 0x7F || strchr("#?%\"<>\\:|*", *c)) *c = '-';
-    return str_c(text);
-}
-
-// "guide/intro" -> "guide/intro.html"; a folder's page is its index.
+// "guide/intro" -> "guide/intro.html"; a folder's page is its index. A slug stands for the key's last part, or, with a '/' at
+// its head, for all of it.
 static str address_path(const struct site *site, const struct document *doc, str slug, arena *a)
 {
     str key = doc->key;
     if (slug.len && key.len) {
-        str folder = str_slice(key, 0, key.len - last_part(key).len);
-        key = arena_printf(a, "%.*s%.*s", STR_ARG(folder), STR_ARG(slug));
+        bool of_root = slug.ptr[0] == '/';
+        str folder = of_root ? STR_NONE : str_slice(key, 0, key.len - last_part(key).len);
+        key = arena_join(a, folder, str_slice(slug, of_root, slug.len), STR_NONE);
     }
     if (!key.len) return STR("index.html");
     bool folder = doc->is_section || site->settings.pretty;
-    return arena_printf(a, "%.*s%s", STR_ARG(harmless(key, a)), folder ? "/index.html" : ".html");
+    return arena_join(a, address_harmless(key, a), folder ? STR("/index.html") : STR(".html"), STR_NONE);
 }
 
 static str with_language(const struct site *site, str path, const struct language *l, arena *a)

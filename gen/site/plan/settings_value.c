@@ -1,8 +1,14 @@
 // One value of site.yaml put into its member: a small function for each type that settings.def names.
 #include "gen/site/plan/settings_value.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unicode/uloc.h>
+#include <unistd.h>
+
+#include "gen/base/beneath.h"
+#include "gen/site/plan/address.h"
 
 static void bad(struct setting_reader *r, const struct setting *s, size_t offset, const char *wanted)
 {
@@ -41,6 +47,27 @@ static void read_path(struct setting_reader *r, const struct setting *s, const s
     bool absolute = v->text.len && v->text.ptr[0] == '/';
     *(str *)member(r, s) = absolute ? v->text
         : arena_printf(r->arena, "%.*s/%.*s", STR_ARG(r->base_dir), STR_ARG(v->text));
+}
+
+// Whether path is a folder below base, or can become one, with no link on the way.
+static bool is_below(str base, str path)
+{
+    int root = open(base.ptr, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0) return beneath_is_path(path);
+    int fd = beneath_folder(root, path, false);
+    bool below = fd >= 0 || errno == ENOENT;
+    if (fd >= 0) close(fd);
+    close(root);
+    return below && path.len;
+}
+
+// A folder that is written to, or published whole: below that of the settings, so that settings of others reach no other.
+static void read_folder(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
+{
+    if (!scalar(r, s, v)) return;
+    str path = v->text.len && v->text.ptr[v->text.len - 1] == '/' ? str_slice(v->text, 0, v->text.len - 1) : v->text;
+    if (is_below(r->base_dir, path)) *(str *)member(r, s) = arena_join(r->arena, r->base_dir, STR("/"), path);
+    else bad(r, s, v->offset, "a folder below that of the settings");
 }
 
 static str read_tag_text(struct setting_reader *r, const struct yaml_node *v)
@@ -123,11 +150,11 @@ static void map_document(struct setting_reader *r, const struct setting *s, str 
     }
 }
 
-// A key becomes an address: no empty parts, no way up.
+// A key becomes an address, as it is.
 static bool key_is_good(str key)
 {
     buf b = BUF_INIT;
-    bool good = key.len && key.ptr[0] != '/' && fs_normalize(key, &b) && str_eq(buf_view(&b), key);
+    bool good = key.len && address_normalize(key, &b) && str_eq(buf_view(&b), key);
     buf_free(&b);
     return good;
 }
@@ -164,7 +191,8 @@ static void read_search(struct setting_reader *r, const struct setting *s, const
 }
 
 static void (*const readers[])(struct setting_reader *, const struct setting *, const struct yaml_node *) = {
-    [SETTING_STR] = read_str, [SETTING_URL] = read_url, [SETTING_PATH] = read_path, [SETTING_TEXTS] = read_texts,
+    [SETTING_STR] = read_str, [SETTING_URL] = read_url, [SETTING_PATH] = read_path, [SETTING_FOLDER] = read_folder,
+    [SETTING_TEXTS] = read_texts,
     [SETTING_TAG] = read_tag, [SETTING_TAGS] = read_tags, [SETTING_LIST] = read_list,
     [SETTING_DOCUMENTS] = read_documents, [SETTING_BOOL] = read_bool, [SETTING_UINT] = read_uint,
     [SETTING_SEARCH] = read_search,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/site/plan/links.h"
+#include "gen/site/plan/address.h"
 #include "gen/site/view/view_lib.h"
 #include "gen/text/template.h"
 
@@ -53,7 +53,7 @@ static bool templates_read(struct view *v, struct diag *d)
 {
     str dir = v->site->settings.templates_dir, bad = STR_NONE;
     struct fs_list list;
-    if (fs_walk(arena_c(&v->arena, dir), template_skip, NULL, &v->arena, &list, &bad) != 0) {
+    if (fs_walk(arena_c(&v->arena, dir), &(struct fs_rules){.skip = template_skip}, &v->arena, &list, &bad) != 0) {
         diag_add(d, D_IO_READ, DIAG_FILE(bad.len ? bad : dir), "%s", strerror(errno));
         return false;
     }
@@ -283,7 +283,7 @@ static void page_begin(struct view *v, struct view_page *p, struct diag *d, buf 
     v->out = out;
     bool lost = p->is_lost && v->site->settings.base_url.len;
     v->variant = (struct view_variant){lost ? DEPTH_LOST : depth_of(p->url), p->is_fallback};
-    v->base_path = link_base_path(v->site->settings.base_url);
+    v->base_path = address_base_path(v->site->settings.base_url);
     v->scope = SCOPE_PAGE;
     v->marking = -1;
     v->recording = NULL;

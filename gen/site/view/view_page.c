@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "gen/site/plan/links.h"
+#include "gen/site/plan/address.h"
 #include "gen/site/view/view_lib.h"
 
 #define NO_LIST VIEW_LISTS
@@ -58,7 +58,7 @@ void view_push_url(struct view *v, str url)
 {
     buf_clear(&v->scratch);
     if (v->scope != SCOPE_DOCUMENT && v->scope != SCOPE_SITE && v->variant.depth != DEPTH_LOST) {
-        link_relative(v->page->url, url, &v->scratch);
+        address_relative(v->page->url, url, &v->scratch);
     } else {
         put_root(v);
         buf_str(&v->scratch, url);

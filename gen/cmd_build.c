@@ -11,7 +11,7 @@
 struct options {
     const char *source, *output, *settings, *templates, *i18n, *cache, *strict;
     uint64_t jobs;
-    bool fresh, into, json, quiet, shuffle;
+    bool fresh, into, json, quiet, verbose, shuffle;
 };
 
 static const struct arg_option rows[] = {
@@ -28,6 +28,7 @@ static const struct arg_option rows[] = {
      "warnings about content are errors; measured: stale measurements, too"},
     {0, "json", ARG_FLAG, offsetof(struct options, json), NULL, "print messages and the result as lines of JSON"},
     {'q', "quiet", ARG_FLAG, offsetof(struct options, quiet), NULL, "print errors only"},
+    {'v', "verbose", ARG_FLAG, offsetof(struct options, verbose), NULL, "list what is left out, and what is not the build's"},
     {0, "shuffle", ARG_FLAG, offsetof(struct options, shuffle), NULL, "render in another order; the site is the same"},
     {0},
 };
@@ -40,7 +41,8 @@ static void print_json(const struct build_summary *s, bool ok, const struct diag
     escape_json(out, str_c(s->output));
     buf_printf(out, "\",\"pages\":%zu,\"documents\":%zu,\"languages\":%zu,\"rendered\":%zu,\"written\":%zu,\"removed\":%zu,",
                s->pages, s->documents, s->languages, s->rendered, s->written, s->removed);
-    buf_printf(out, "\"foreign\":%zu,\"errors\":%zu,\"warnings\":%zu,\"ms\":%llu}\n", s->foreign, diag_count(d, DIAG_ERROR),
+    buf_printf(out, "\"left_out\":%zu,\"foreign\":%zu,\"errors\":%zu,\"warnings\":%zu,\"ms\":%llu}\n",
+               s->left_out.count, s->foreign, diag_count(d, DIAG_ERROR),
                diag_count(d, DIAG_WARNING) - diag_count(d, DIAG_ERROR), (unsigned long long)s->ms);
 }
 
@@ -49,8 +51,24 @@ static void print_text(const struct build_summary *s, buf *out)
     if (s->unchanged) buf_printf(out, "%s: nothing has changed", s->output);
     else buf_printf(out, "%s: %zu pages in %zu language%s, %zu rendered, %zu files written, %zu removed", s->output, s->pages,
                     s->languages, s->languages == 1 ? "" : "s", s->rendered, s->written, s->removed);
+    if (s->left_out.count) buf_printf(out, ", %zu left out", s->left_out.count);
     if (s->foreign) buf_printf(out, ", %zu kept that the build did not write", s->foreign);
     buf_printf(out, " (%llu ms)\n", (unsigned long long)s->ms);
+}
+
+// A line for each file: what it is, why it is that.
+static void print_list(const struct build_list *l, const char *what, bool json, buf *out)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct build_item *x = &l->items[i];
+        if (json) {
+            buf_printf(out, "{\"%s\":\"", what);
+            escape_json(out, x->path);
+            buf_printf(out, "\"%s%s%s}\n", *x->why ? ",\"why\":\"" : "", x->why, *x->why ? "\"" : "");
+        } else {
+            buf_printf(out, "%s: %.*s%s%s\n", what, STR_ARG(x->path), *x->why ? ": " : "", x->why);
+        }
+    }
 }
 
 static int run(void *given, int operand_count, char **operands)
@@ -71,13 +89,17 @@ static int run(void *given, int operand_count, char **operands)
     struct build_options b = {
         .paths = {.file = path_arg(o->settings), .content = path_arg(o->source), .output = path_arg(o->output),
                   .templates = path_arg(o->templates), .i18n = path_arg(o->i18n), .cache = path_arg(o->cache)},
-        .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh, .into = o->into,
+        .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh, .into = o->into, .verbose = o->verbose,
         .progress = isatty(2) && !o->json && !o->quiet, .strict = o->strict != NULL,
         .strict_measured = measured, .shuffle = o->shuffle, .last = true};
     struct build_summary s;
     bool ok = build_site(&b, d, &s);
     buf out = BUF_INIT;
     diag_flush(d);
+    if (o->verbose && ok) {
+        print_list(&s.left_out, o->json ? "left_out" : "left out", o->json, &out);
+        print_list(&s.foreign_list, "kept", o->json, &out);
+    }
     if (o->json) print_json(&s, ok, d, &out);
     else if (ok && !o->quiet) print_text(&s, &out);
     bool printed = fwrite(out.ptr, 1, out.len, stdout) == out.len && fflush(stdout) == 0;
@@ -85,6 +107,7 @@ static int run(void *given, int operand_count, char **operands)
     buf_free(&out);
     diag_free(d);
     arena_free(&a);
+    arena_free(&s.arena);
     return !printed ? EXIT_IO : ok ? EXIT_OK : io ? EXIT_IO : EXIT_CHECK;
 }
 

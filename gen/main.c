@@ -28,13 +28,17 @@ static const struct args_program program = {
     .about = "Reads a folder of Markdown documents, one file a language, and writes a static site: pages in every "
              "language with a switcher between them, feeds, a search index and a list of what was read and written.\n"
              "\n"
+             "Published are pages that are no drafts and whose date is not to come, the files that something refers to, and "
+             "everything in the folder static (or public) under its own name; hidden files, keys and what lies outside of the "
+             "source never are. --verbose lists what is left out. Files of others in the output stay where they are.\n"
+             "\n"
              "Numbers in the text are cells, `{lua} name`, whose values come from the document's page.lua.",
     .exit_codes = "0  all is well\n"
                   "1  the site or a check of it has errors; each is on stderr as FILE:LINE:COLUMN: error: ...\n"
                   "2  the command line cannot be understood\n"
                   "3  a file cannot be read or written, or memory ran out\n",
     .environment = "NO_COLOR  when set and not empty, messages are not coloured\n"
-                   "SOURCE_DATE_EPOCH  changes nothing: no file that is written holds the present time\n"
+                   "SOURCE_DATE_EPOCH  the time that counts as now: pages with a later date are left out; no file holds it\n"
                    "UPDATE  when 1, outputs of worked examples are rewritten where they differ\n",
     .commands = commands,
     .settings = settings,

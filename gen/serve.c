@@ -17,6 +17,7 @@
 #include "gen/serve_http.h"
 #include "gen/site/build/build.h"
 #include "gen/site/plan/address.h"
+#include "gen/site/plan/publish.h"
 #include "gen/site/plan/settings.h"
 #include "gen/watch.h"
 
@@ -25,7 +26,7 @@ enum { QUIET_MS = 3, PATIENCE_MS = 40, HEARTBEAT_MS = 15000, DEFAULT_PORT = 8000
 struct serve_options {
     const char *config, *source, *output, *templates, *i18n, *cache, *port_text;
     uint64_t jobs;
-    bool strict, quiet;
+    bool strict, drafts, quiet;
 };
 
 struct serve {
@@ -41,6 +42,7 @@ struct serve {
     uint64_t started_ms;      // of the running build
     uint64_t first_ms, last_ms;  // of the changes that no build has seen; 0: none
     uint64_t heartbeat_ms;
+    int64_t until;            // Unix seconds, when another page is due
 };
 
 static uint64_t now_ms(void)
@@ -63,7 +65,7 @@ static void say(const struct serve *s, const char *format, ...)
     buf_free(&b);
 }
 
-// In the child: builds, and writes all messages as text to fd; the first byte says whether the site is good.
+// In the child: builds, and writes to fd whether the site is good, until when, and all messages as text.
 static _Noreturn void run_builder(const struct serve *s, int fd)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -75,6 +77,7 @@ static _Noreturn void run_builder(const struct serve *s, int fd)
     bool ok = build_site(&s->build, d, &summary);
     buf out = BUF_INIT;
     buf_char(&out, ok ? '+' : '-');
+    buf_put(&out, &summary.until, sizeof summary.until);
     if (diag_count(d, DIAG_ERROR)) diag_text(d, &out);
     diag_flush(d);
     if (fs_write_all(fd, buf_view(&out)) < 0) _exit(EXIT_IO);
@@ -134,10 +137,11 @@ static void finish_builder(struct serve *s)
     while (waitpid(s->builder, &status, 0) < 0 && errno == EINTR) {}
     s->builder = 0;
     str report = buf_view(&s->report);
-    bool spoke = report.len > 0;
+    bool spoke = report.len > sizeof s->until;
     bool good = spoke && report.ptr[0] == '+';
+    if (spoke) memcpy(&s->until, report.ptr + 1, sizeof s->until);
     if (s->http) {
-        http_set_problems(s->http, spoke ? str_slice(report, 1, report.len) : STR("the build ended without a word\n"));
+        http_set_problems(s->http, spoke ? str_slice(report, 1 + sizeof s->until, report.len) : STR("the build ended without a word\n"));
         http_reload(s->http);
     }
     say(s, "%s in %llu ms\n", good ? "built" : "not built: the last good site is shown",
@@ -193,6 +197,7 @@ static void serve_loop(struct serve *s, int signals)
         if (now_ms() - s->heartbeat_ms > HEARTBEAT_MS) {
             s->heartbeat_ms = now_ms();
             http_heartbeat(s->http);
+            if (publish_now() >= s->until) note_change(s);
         }
         http_run(s->http);
     }
@@ -240,6 +245,16 @@ static int serve(struct serve *s, uint16_t port)
     return EXIT_OK;
 }
 
+// Beside the output, so that no draft gets into the folder that is published: "site" -> ".site.vramdoc-drafts".
+static str drafts_folder(str output, arena *a)
+{
+    if (!output.len) output = STR("site");
+    while (output.len > 1 && output.ptr[output.len - 1] == '/') output.len--;
+    size_t slash = str_rfind(output, '/');
+    str folder = slash == output.len ? STR_NONE : str_slice(output, 0, slash + 1);
+    return arena_printf(a, "%.*s.%.*s.vramdoc-drafts", STR_ARG(folder), STR_ARG(str_slice(output, folder.len, output.len)));
+}
+
 static int run(void *options, int operand_count, char **operands)
 {
     struct serve_options *o = options;
@@ -253,10 +268,12 @@ static int run(void *options, int operand_count, char **operands)
     struct serve *s = arena_new(&a, struct serve, 1);
     s->options = o;
     s->report = s->base = BUF_INIT;
-    s->build = (struct build_options){.jobs = (unsigned)o->jobs, .strict = o->strict, .last = true,
+    s->until = INT64_MAX;
+    s->build = (struct build_options){.jobs = (unsigned)o->jobs, .strict = o->strict, .drafts = o->drafts, .last = true,
                                       .program_dir = build_program_dir(&a)};
-    s->build.paths = (struct settings_paths){.file = str_c(o->config), .content = str_c(o->source),
-                                             .output = str_c(o->output), .templates = str_c(o->templates),
+    str output = str_c(o->output);
+    s->build.paths = (struct settings_paths){.file = str_c(o->config), .content = str_c(o->source), .templates = str_c(o->templates),
+                                             .output = o->drafts ? drafts_folder(output, &a) : output,
                                              .i18n = str_c(o->i18n), .cache = str_c(o->cache)};
     int rc = serve(s, (uint16_t)port);
     arena_free(&a);
@@ -274,6 +291,7 @@ static const struct arg_option options_of_serve[] = {
     {'j', "jobs", ARG_UINT, AT(jobs), "N", "worker processes (as many as processors)"},
     {'p', "port", ARG_STRING, AT(port_text), "PORT", "8000; 0 takes any that is free"},
     {0, "strict", ARG_FLAG, AT(strict), NULL, "warnings about content are errors"},
+    {0, "drafts", ARG_FLAG, AT(drafts), NULL, "show drafts and pages of the future, in a folder of their own beside the output"},
     {'q', "quiet", ARG_FLAG, AT(quiet), NULL, "only errors"},
     {0},
 };

@@ -124,7 +124,7 @@ run_site() {
         elif [ -f site.yaml ]; then args='-c site.yaml -s content'
         else args='-s content'; fi
         # shellcheck disable=SC2086
-        SOURCE_DATE_EPOCH=1700000000 timeout -k 5 120 vramdoc build $args -o out >stdout 2>stderr
+        SOURCE_DATE_EPOCH=1800000000 timeout -k 5 120 vramdoc build $args -o out >stdout 2>stderr
     ) || rc=$?
     bad=''
     if [ $rc -ne "$want" ]; then bad="exit code $rc, not $want"; cat "$folder/stderr" >>"$work/log"; fi
@@ -142,7 +142,7 @@ run_site() {
         done <"$work/files"
     fi
     if [ -f "$site/wanted.list" ]; then
-        (cd "$folder/out" && find . -type f ! -name '.*' | sort) >"$work/files"
+        (cd "$folder/out" 2>/dev/null && find . -type f ! -name '.*' | sort) >"$work/files" || true
         if [ -n "$UPDATE" ]; then cp "$work/files" "$site/wanted.list"; fi
         diff -u "$site/wanted.list" "$work/files" >>"$work/log" || bad="$bad wanted.list"
     fi

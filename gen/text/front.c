@@ -1,4 +1,5 @@
-// Front matter: finds the YAML between --- lines, reads it, and puts known keys into typed fields; every key stays a pair.
+// Front matter: finds the YAML between --- lines or the TOML between +++ lines, reads it, and puts known keys into typed fields;
+// every key stays a pair.
 #include "gen/text/front.h"
 
 #include <limits.h>
@@ -6,9 +7,10 @@
 #include <string.h>
 
 #include "gen/text/front_lines.h"
+#include "gen/text/front_toml.h"
 #include "gen/text/yaml.h"
 
-enum field_type { TYPE_STR, TYPE_BOOL, TYPE_INT, TYPE_DATE, TYPE_LIST };
+enum field_type { TYPE_STR, TYPE_BOOL, TYPE_FLAG, TYPE_INT, TYPE_DATE, TYPE_LIST };
 
 struct list { str *items; size_t count; };
 
@@ -40,6 +42,7 @@ static void set_absent(struct front *f)
 #define ABSENT_STR(name)
 #define ABSENT_LIST(name)
 #define ABSENT_BOOL(name) f->name = -1;
+#define ABSENT_FLAG(name) f->name = -1;
 #define ABSENT_INT(name) f->name = INT64_MIN;
 #define ABSENT_DATE(name) f->name = INT64_MIN;
 #define X(name, type, help) ABSENT_##type(name)
@@ -47,6 +50,7 @@ static void set_absent(struct front *f)
 #undef X
 #undef ABSENT_DATE
 #undef ABSENT_INT
+#undef ABSENT_FLAG
 #undef ABSENT_BOOL
 #undef ABSENT_LIST
 #undef ABSENT_STR
@@ -170,8 +174,8 @@ static void set_str(char *to, const struct yaml_node *v)
 static bool set_field(const struct target *t, const struct field *field, const struct yaml_node *v)
 {
     char *to = (char *)t->f + field->offset;
-    bool b;
-    if (yaml_is_null(v)) return true;
+    bool b, read = yaml_bool(v, &b);
+    if (yaml_is_null(v) || (field->type == TYPE_FLAG && !read)) return true;
     if (field->type == TYPE_LIST) return set_list(t, field, v);
     if (v->kind != YAML_SCALAR) return bad_type(t, field, v->offset, "one value");
     switch (field->type) {
@@ -182,7 +186,7 @@ static bool set_field(const struct target *t, const struct field *field, const s
             || bad_type(t, field, v->offset, "a date such as 2026-05-31");
     default: break;
     }
-    if (!yaml_bool(v, &b)) return bad_type(t, field, v->offset, "true or false");
+    if (!read) return bad_type(t, field, v->offset, "true or false");
     *(int8_t *)to = b;
     return true;
 }
@@ -222,26 +226,27 @@ static bool fill(const struct target *t, const struct yaml_node *map)
     return ok;
 }
 
-static bool is_fence(str line)
+static bool is_fence(str line, str mark)
 {
-    line = str_slice(line, 0, line.len);
     while (line.len && (line.ptr[line.len - 1] == ' ' || line.ptr[line.len - 1] == '\t')) line.len--;
-    return str_eq(line, STR("---"));
+    return str_eq(line, mark);
 }
 
-// The YAML is text[*from, *to); *body is behind its closing line. False when it is not closed.
-static bool find_block(str text, size_t *from, size_t *to, size_t *body)
+// The block is text[*from, *to) between two lines of *mark, --- for YAML or +++ for TOML; *body is behind the second. False when
+// it is not closed.
+static bool find_block(str text, str *mark, size_t *from, size_t *to, size_t *body)
 {
     str rest = text, line;
     if (str_starts(rest, STR("\xEF\xBB\xBF"))) rest = str_slice(rest, 3, rest.len);
     *from = *to = *body = (size_t)(rest.ptr - text.ptr);
-    if (rest.len < 3 || memcmp(rest.ptr, "---", 3) != 0 || !str_line(&rest, &line) || !is_fence(line))
-        return true;
+    *mark = str_starts(rest, STR("+++")) ? STR("+++") : STR("---");
+    if (!str_starts(rest, *mark) || !str_line(&rest, &line) || !is_fence(line, *mark)) return true;
     *from = text.len - rest.len;
     for (;;) {
         *to = text.len - rest.len;
         if (!str_line(&rest, &line)) return false;
-        if (is_fence(line) || str_eq(str_trim(line), STR("..."))) break;
+        bool is_end = str_eq(*mark, STR("---")) && str_eq(str_trim(line), STR("..."));
+        if (is_fence(line, *mark) || is_end) break;
     }
     *body = text.len - rest.len;
     return true;
@@ -252,13 +257,15 @@ bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front
     struct target t = {text, file, a, d, out};
     struct yaml_node *map = NULL;
     size_t from, to;
+    str mark;
     set_absent(out);
-    if (!find_block(text, &from, &to, &out->body)) {
-        diag_add(d, D_FRONT_UNCLOSED, DIAG_AT(file, text, 0), "the first line is ---, and no later line is");
+    if (!find_block(text, &mark, &from, &to, &out->body)) {
+        diag_add(d, D_FRONT_UNCLOSED, DIAG_AT(file, text, 0), "the first line is %.*s, and no later line is", STR_ARG(mark));
         return false;
     }
     if (from == to) return true;
-    if (!(by_lines && front_lines(text, from, to, a, &map)) && !yaml_parse(text, from, to, file, a, d, &map))
+    if (str_eq(mark, STR("+++"))) front_toml(text, from, to, a, &map);
+    else if (!(by_lines && front_lines(text, from, to, a, &map)) && !yaml_parse(text, from, to, file, a, d, &map))
         return false;
     if (!map || yaml_is_null(map)) return true;
     if (map->kind != YAML_MAP) {

@@ -1,4 +1,4 @@
-// Front matter: the YAML between --- lines at the head of a page, as typed fields and, unknown keys included, as pairs.
+// Front matter: the YAML or TOML at the head of a page, as typed fields and, unknown keys included, as pairs.
 #ifndef GEN_TEXT_FRONT_H
 #define GEN_TEXT_FRONT_H
 
@@ -9,10 +9,11 @@ struct front_pair {
     size_t offset;     // of the key in the file
 };
 
-// Fields of front.def: X(name, TYPE, "help"); TYPE is STR, BOOL, INT, DATE or LIST.
+// Fields of front.def: X(name, TYPE, "help"); TYPE is STR, BOOL, FLAG (a BOOL whose other values mean nothing), INT, DATE or LIST.
 struct front {
 #define FRONT_STR(name) str name;
 #define FRONT_BOOL(name) int8_t name;      /* -1 not given */
+#define FRONT_FLAG(name) int8_t name;      /* the same */
 #define FRONT_INT(name) int64_t name;      /* INT64_MIN not given */
 #define FRONT_DATE(name) int64_t name;     /* Unix seconds, UTC; INT64_MIN not given */
 #define FRONT_LIST(name) struct { str *items; size_t count; } name;
@@ -22,6 +23,7 @@ struct front {
 #undef FRONT_LIST
 #undef FRONT_DATE
 #undef FRONT_INT
+#undef FRONT_FLAG
 #undef FRONT_BOOL
 #undef FRONT_STR
     struct front_pair *pairs;   // every key of the file, in its order, known or not

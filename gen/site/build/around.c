@@ -4,6 +4,7 @@
 #include "gen/site/build/build_state.h"
 #include "gen/site/build/feeds.h"
 #include "gen/site/plan/address.h"
+#include "gen/site/plan/assets.h"
 #include "gen/site/plan/load.h"
 #include "gen/site/build/manifest.h"
 #include "gen/site/plan/nav.h"
@@ -54,7 +55,7 @@ static void write_redirect(struct build *b, str url, const struct page *p)
     struct redirect to = {url, p->url, p};
     bool is_new;
     map_put(&b->redirects, &b->site.arena, url, &is_new);
-    if (!is_new || map_has(&b->site.page_by_url, url)) {
+    if (!is_new || map_has(&b->site.page_by_url, url) || assets_static(&b->site, url)) {
         buf what = BUF_INIT;
         buf_printf(&what, "%.*s, an alias", STR_ARG(url));
         site_diag(&b->site, D_URL_DUPLICATE, p, 0, what.ptr);

@@ -12,9 +12,11 @@
 #include "gen/site/plan/load.h"
 #include "gen/site/plan/nav.h"
 #include "gen/site/build/program.h"
+#include "gen/site/plan/publish.h"
 #include "gen/site/plan/read.h"
 #include "gen/site/build/record.h"
 #include "gen/site/build/search.h"
+#include "gen/site/build/unpublished.h"
 #include "gen/site/page/twin.h"
 #include "gen/site/plan/updated.h"
 
@@ -58,8 +60,9 @@ static bool nothing_changed(struct build *b)
 {
     const struct cache *c = b->old;
     const struct fs_list *files = &b->site.files;
+    int64_t now = publish_now();
     if (!c || c->outside != b->outside || c->file_count != files->count) return false;
-    bool same = true;
+    bool same = now >= c->since && now < c->until;
     for (size_t i = 0; i < files->count; i++) {
         if (!str_eq(c->files[i].path, files->items[i].path)) return false;
         same = same && same_stat(&c->files[i].stat, &files->items[i].stat);
@@ -110,12 +113,6 @@ static bool known_places(void *ctx)
     return same;
 }
 
-static bool known_asset(void *ctx, str path, const struct fs_stat *st, uint64_t *hash)
-{
-    (void)ctx, (void)path, (void)st, (void)hash;
-    return false;
-}
-
 static str csp(void)
 {
     return STR("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; style-src 'self'; "
@@ -129,7 +126,10 @@ static bool has_page(struct build *b)
 {
     for (size_t i = 0; i < b->site.page_count; i++)
         if (!b->site.pages[i]->made) return true;
-    if (!diag_count(b->diag, DIAG_ERROR)) diag_add(b->diag, D_NO_PAGE, DIAG_FILE(b->site.settings.content_dir), DIAG_PLAIN);
+    if (diag_count(b->diag, DIAG_ERROR)) return false;
+    struct diag_pos at = DIAG_FILE(b->site.settings.content_dir);
+    if (b->site.read_count) diag_add(b->diag, D_NO_PAGE, at, "%zu left out", b->site.read_count);
+    else diag_add(b->diag, D_NO_PAGE, at, DIAG_PLAIN);
     return false;
 }
 
@@ -179,6 +179,21 @@ static bool digest_known(const struct build *b, const struct document *doc, cons
     return true;
 }
 
+// Whether the files that a document's pages referred to when they were rendered are as they were then.
+static bool uses_same(struct build *b, const struct cache_document *old)
+{
+    struct record_reader r = record_open(old->record);
+    struct record_page p;
+    while (record_next(&r, &p))
+        for (size_t n = unpack_count(&p.uses); n && !p.uses.bad; n--) {
+            struct asset *x = assets_lookup(&b->site, unpack_str(&p.uses));
+            uint64_t stamp = unpack_u64(&p.uses);
+            unpack_u64(&p.uses), unpack_uint(&p.uses);
+            if (!x || assets_stamp(&b->site, x) != stamp) return false;
+        }
+    return true;
+}
+
 static void find_dirty(struct build *b)
 {
     struct site *site = &b->site;
@@ -190,7 +205,7 @@ static void find_dirty(struct build *b)
         if (is_broken(site, d->document)) continue;
         const struct cache_document *old = b->old && !b->emit.fresh ? cache_document_find(b->old, d->document->key) : NULL;
         d->digest = digest_known(b, d->document, old) ? old->digest : digest_document(b, d->document);
-        d->dirty = !old || old->digest != d->digest;
+        d->dirty = !old || old->digest != d->digest || !uses_same(b, old);
         if (d->dirty) {
             b->dirty[b->dirty_count++] = (uint32_t)i;
             continue;
@@ -223,12 +238,12 @@ static void make_folders(struct build *b)
 // Everything between the last build's state and a site that is ready to be put in place.
 static bool make_site(struct build *b)
 {
-    struct load_options load = {.jobs = b->options->jobs, .need_words = true, .known = known_meta, .placed = known_places,
-                                .ctx = b};
+    struct load_options load = {.jobs = b->options->jobs, .need_words = true, .drafts = b->options->drafts,
+                                .known = known_meta, .placed = known_places, .ctx = b};
     if (!site_load(&b->site, &load) || !has_page(b)) return false;
     updated_from_git(&b->site);
     find_feeds(b);
-    if (!assets_load(&b->site, known_asset, b) || !open_view(b)) return false;
+    if (!assets_load(&b->site) || !open_view(b)) return false;
     b->math = math_open(b->site.settings.cache_dir);
     digest_site(b);
     find_dirty(b);
@@ -242,6 +257,7 @@ static bool make_site(struct build *b)
     around_write(b);
     anchors_check(b);
     outputs_find_removed(b);
+    unpublished_find(b);
     return diag_count(b->diag, DIAG_ERROR) == 0;
 }
 
@@ -256,6 +272,7 @@ static bool put_in_place(struct build *b)
     b->summary->foreign = b->emit.fresh ? b->emit.foreign.shown : b->old->foreign;
     emit_end(&b->emit);   // before the cache is good: a build with nothing to do takes away no leftovers
     remember_build(b);
+    if (b->options->verbose) unpublished_list_foreign(b);
     return true;
 }
 
@@ -264,6 +281,7 @@ static void summarize(struct build *b, uint64_t started)
     struct build_summary *s = b->summary;
     s->documents = b->site.document_count;
     s->languages = b->site.language_count;
+    if (b->site.language_count) s->until = b->site.until;
     for (size_t i = 0; i < b->site.page_count; i++) s->pages += !b->site.pages[i]->made;
     s->written = b->written_count;
     s->ms = now_ms() - started;
@@ -284,15 +302,17 @@ static bool run(struct build *b)
         return false;
     }
     b->program = program_digest();
-    b->outside = digest_outside(s, b->options);
     bool ok = site_scan(&b->site);
+    b->outside = digest_outside(b);
     if (ok && !b->options->fresh) b->old = cache_open(s->cache_dir, b->program);
     bool whole = b->old && output_is_whole(b->old, s->output_dir);
     b->emit.fresh = !whole;
-    if (ok && whole && diag_count(b->diag, DIAG_ERROR) == 0 && nothing_changed(b)) {
+    if (ok && whole && diag_count(b->diag, DIAG_ERROR) == 0 && !b->options->verbose && nothing_changed(b)) {
         b->summary->unchanged = true;
         b->summary->pages = b->old->file_count;
         b->summary->foreign = b->old->foreign;
+        b->summary->left_out.count = b->old->left_out;
+        b->summary->until = b->old->until;
         diag_unpack(b->diag, b->old->said);
     } else if (ok) {
         ok = make_site(b);
@@ -307,7 +327,7 @@ bool build_site(const struct build_options *o, struct diag *d, struct build_summ
 {
     struct build b = {.options = o, .summary = out, .diag = d, .emit.root = -1, .emit.parent = -1};
     uint64_t started = now_ms();
-    *out = (struct build_summary){0};
+    *out = (struct build_summary){.until = INT64_MAX};
     b.site.diag = d;
     md_init();
     bool ok = run(&b);

@@ -43,7 +43,7 @@ struct build {
 };
 
 // digest.c: what documents show, as numbers; which of them are dirty.
-uint64_t digest_outside(const struct settings *s, const struct build_options *o);
+uint64_t digest_outside(const struct build *b);
 void digest_site(struct build *b);
 uint64_t digest_document(const struct build *b, const struct document *doc);
 uint64_t digest_page(const struct build *b, const struct document *doc, const struct language *l);   // of one language

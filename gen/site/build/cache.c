@@ -61,6 +61,9 @@ static void read_numbers(struct cache *c, struct unpack *u)
     c->shown = unpack_u64(u);
     c->output_inode = unpack_u64(u);
     c->foreign = unpack_uint(u);
+    c->left_out = unpack_uint(u);
+    c->since = unpack_int(u);
+    c->until = unpack_int(u);
     c->said = unpack_str(u);
 }
 

@@ -20,7 +20,8 @@ struct cache {
     uint64_t addresses;                   // digest of all addresses
     uint64_t shown;                       // digest of what all pages show
     uint64_t output_inode;
-    uint64_t foreign;                     // see build_summary
+    uint64_t foreign, left_out;           // see build_summary
+    int64_t since, until;                 // of time, see struct site
     str said;                             // packed messages that belong to no document
     struct cache_file *files; size_t file_count;                // by path
     struct cache_document *documents; size_t document_count;    // by key

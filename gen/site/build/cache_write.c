@@ -42,6 +42,9 @@ static void pack_numbers(buf *out, const struct cache *c)
     pack_u64(out, c->shown);
     pack_u64(out, c->output_inode);
     pack_uint(out, c->foreign);
+    pack_uint(out, c->left_out);
+    pack_int(out, c->since);
+    pack_int(out, c->until);
     pack_str(out, c->said);
 }
 

@@ -64,12 +64,18 @@ static void add_folder(struct digest *d, str path, arena *a)
     }
 }
 
-uint64_t digest_outside(const struct settings *s, const struct build_options *o)
+uint64_t digest_outside(const struct build *b)
 {
     struct digest d = {.bytes = BUF_INIT};
     arena a = ARENA_INIT;
+    const struct settings *s = &b->site.settings;
+    const struct build_options *o = b->options;
     add_u64(&d, s->hash);
-    add_u64(&d, (uint64_t)o->strict << 1 | o->strict_measured);
+    add_u64(&d, (uint64_t)o->drafts << 2 | (uint64_t)o->strict << 1 | o->strict_measured);
+    for (size_t i = 0; i < b->site.static_count; i++) {
+        add_str(&d, b->site.statics[i].path);
+        add_stat(&d, &b->site.statics[i].stat);
+    }
     add_folder(&d, s->templates_dir, &a);
     add_folder(&d, s->i18n_dir, &a);
     add_str(&d, s->content_dir);

@@ -32,8 +32,8 @@ static void put_path(buf *out, str path)
     else escape_json(out, path);
 }
 
-// shows: the language of the text where it is not the one that the address says; "" else.
-static void add(struct list *l, str path, uint64_t size, uint64_t hash, str shows)
+// shows: the language of the text where it is not the one that the address says; "" else. keeps_name: of the static folder.
+static void add(struct list *l, str path, uint64_t size, uint64_t hash, str shows, bool keeps_name)
 {
     buf_str(l->out, l->count++ ? STR(",\n" MANIFEST_INDENT) : STR("\n" MANIFEST_INDENT));
     put_path(l->out, path);
@@ -42,6 +42,7 @@ static void add(struct list *l, str path, uint64_t size, uint64_t hash, str show
     char rest[] = ", \"xxh3\": \"0123456789abcdef\"";
     put_hex(rest + 11, hash);
     buf_put(l->out, rest, sizeof rest - 1);
+    if (keeps_name) buf_lit(l->out, ", \"static\": true");
     if (shows.len) buf_printf(l->out, ", \"shows\": \"%.*s\"", STR_ARG(shows));
     buf_char(l->out, '}');
 }
@@ -57,10 +58,10 @@ static void list_inputs(const struct build *b, struct list *l)
     const struct site *site = &b->site;
     for (size_t i = 0; i < site->page_count; i++)
         if (is_input(site, site->pages[i]))
-            add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash, STR_NONE);
+            add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash, STR_NONE, false);
     for (size_t i = 0; i < site->asset_index->count; i++) {
         const struct asset *x = &site->asset_index->items[i];
-        if (x->of_content) add(l, x->name, x->stat.size, x->hash, STR_NONE);
+        if (x->used && x->kind != ASSET_TEMPLATE) add(l, x->name, x->size, x->hash, STR_NONE, false);
     }
 }
 
@@ -72,11 +73,14 @@ static void list_outputs(const struct build *b, struct list *l)
         if (!p->url.len) continue;
         const struct document *doc = b->site.documents[i / b->site.language_count];
         str shows = doc->pages[i % b->site.language_count] ? STR_NONE : doc->source->language->tag;
-        add(l, p->url, p->size, p->hash, shows);
-        add(l, twin_url(p->url, &scratch), p->twin_size, p->twin_hash, shows);
+        add(l, p->url, p->size, p->hash, shows, false);
+        add(l, twin_url(p->url, &scratch), p->twin_size, p->twin_hash, shows, false);
         arena_reset(&scratch);
     }
-    for (size_t i = 0; i < b->output_count; i++) add(l, b->outputs[i].url, b->outputs[i].size, b->outputs[i].hash, STR_NONE);
+    for (size_t i = 0; i < b->output_count; i++) {
+        const struct cache_output *o = &b->outputs[i];
+        add(l, o->url, o->size, o->hash, STR_NONE, assets_static(&b->site, o->url) != NULL);
+    }
     arena_free(&scratch);
 }
 

@@ -1,4 +1,5 @@
 // The files of a site beside its pages: kept, written or removed by comparison with what the last build left.
+#include <errno.h>
 #include <string.h>
 
 #include "gen/site/plan/assets.h"
@@ -20,10 +21,17 @@ static void keep_output(struct build *b, struct cache_output o)
     b->outputs[b->output_count++] = o;
 }
 
+static void make_static(struct build *b, void *ctx, buf *out)
+{
+    const struct asset *x = ctx;
+    if (fs_read(x->path.ptr, 0, out) < 0) diag_add(b->diag, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
+}
+
 void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct build *b, void *ctx, buf *out), void *ctx)
 {
     const struct cache_output *old = b->old && !b->emit.fresh ? cache_output_find(b->old, url) : NULL;
     struct cache_output o = {.url = url, .digest = digest};
+    if (make != make_static && assets_static(&b->site, url)) return;   // the source's own takes its place
     if (old && old->digest == digest) {
         o = *old;
     } else {
@@ -58,24 +66,54 @@ static const uint8_t *find_asked(const struct build *b, arena *a)
     return asked;
 }
 
-void outputs_copy_assets(struct build *b)
+// Marks the files that pages refer to, and the templates' that they ask for.
+static void mark_used(struct build *b)
 {
     const struct assets *all = b->site.asset_index;
-    struct map done = {0};
     arena scratch = ARENA_INIT;
     const uint8_t *asked = find_asked(b, &scratch);
-    for (size_t i = 0; i < all->count; i++) {
-        const struct asset *x = &all->items[i];
-        bool is_new;
-        if (!x->of_content && !(asked[i / 8] >> i % 8 & 1)) continue;
-        map_put(&done, &scratch, x->url, &is_new);
-        if (!is_new) continue;
-        if (!b->old || b->emit.fresh || !cache_output_find(b->old, x->url)) {
-            emit_folder_of(&b->emit, x->url);
-            emit_copy(&b->emit, x->url, x->path);
-            build_written(b, x->url, true);
+    for (size_t i = 0; i < all->template_count; i++)
+        if (asked[i / 8] >> i % 8 & 1) assets_use(&b->site, &all->items[i], 0, 0);
+    for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) {
+        struct unpack u = b->records[i].uses;
+        for (size_t n = b->records[i].url.len ? unpack_count(&u) : 0; n && !u.bad; n--) {
+            struct asset *x = assets_lookup(&b->site, unpack_str(&u));
+            unpack_u64(&u);
+            uint64_t hash = unpack_u64(&u), size = unpack_uint(&u);
+            if (x) assets_use(&b->site, x, hash, size);
         }
-        keep_output(b, (struct cache_output){.url = x->url, .hash = x->hash, .digest = x->hash, .size = x->stat.size});
+    }
+    arena_free(&scratch);
+}
+
+static void copy_asset(struct build *b, const struct asset *x)
+{
+    if (!b->old || b->emit.fresh || !cache_output_find(b->old, x->url)) {
+        emit_folder_of(&b->emit, x->url);
+        if (x->bytes.len) emit_write(&b->emit, x->url, x->bytes);
+        else emit_copy(&b->emit, x->url, x->path);
+        build_written(b, x->url, true);
+    }
+    keep_output(b, (struct cache_output){.url = x->url, .hash = x->hash, .digest = x->hash, .size = x->size});
+}
+
+void outputs_copy_assets(struct build *b)
+{
+    struct assets *all = b->site.asset_index;
+    struct map done = {0};
+    arena scratch = ARENA_INIT;
+    mark_used(b);
+    for (size_t i = 0; i < all->count; i++) {
+        struct asset *x = &all->items[i];
+        bool is_new;
+        if (!x->used) continue;
+        map_put(&done, &scratch, x->url, &is_new);   // two files with the same name and bytes have one address
+        if (is_new && x->kind == ASSET_STATIC) {
+            build_output(b, x->url, assets_stamp(&b->site, x), make_static, x);
+            x->hash = b->outputs[b->output_count - 1].hash, x->size = b->outputs[b->output_count - 1].size;
+        } else if (is_new) {
+            copy_asset(b, x);
+        }
     }
     arena_free(&scratch);
 }

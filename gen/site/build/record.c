@@ -30,6 +30,15 @@ void record_page(buf *out, const struct record_page *p, const struct page_output
         pack_uint(&part, o->links[i].offset);
     }
     pack_str(out, buf_view(&part));
+    buf_clear(&part);
+    pack_uint(&part, o->use_count);
+    for (size_t i = 0; i < o->use_count; i++) {
+        pack_str(&part, o->uses[i].asset->name);
+        pack_u64(&part, o->uses[i].stamp);
+        pack_u64(&part, o->uses[i].asset->hash);
+        pack_uint(&part, o->uses[i].asset->size);
+    }
+    pack_str(out, buf_view(&part));
     buf_free(&part);
 }
 
@@ -61,6 +70,7 @@ bool record_next(struct record_reader *r, struct record_page *p)
     p->is_new = flags >> 2 & 1;
     p->anchors = unpack_from(unpack_str(&r->u));
     p->links = unpack_from(unpack_str(&r->u));
+    p->uses = unpack_from(unpack_str(&r->u));
     return !r->u.bad;
 }
 

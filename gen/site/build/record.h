@@ -15,6 +15,7 @@ struct record_page {
     bool is_new;                      // no earlier build had written them
     struct unpack anchors;            // count, then strings
     struct unpack links;              // count, then target, anchor, offset
+    struct unpack uses;               // content files that it refers to: count, then name, stamp, hash, size
 };
 
 // said: packed messages; then the number of pages, then each page.

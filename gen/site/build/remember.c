@@ -126,7 +126,8 @@ static int save(struct build *b, struct cache *c)
 void remember_build(struct build *b)
 {
     struct cache c = {.outside = b->outside, .addresses = b->addresses, .shown = b->shown,
-                      .foreign = b->summary->foreign};
+                      .foreign = b->summary->foreign, .left_out = b->summary->left_out.count,
+                      .since = b->site.since, .until = b->site.until};
     buf said = BUF_INIT;
     list_folders(b, &c);
     diag_pack(b->diag, &said);

@@ -9,7 +9,9 @@
 #include "gen/base/map.h"
 #include "gen/base/workers.h"
 #include "gen/site/check/check_page.h"
+#include "gen/site/plan/address.h"
 #include "gen/site/plan/pack.h"
+#include "gen/site/plan/stylesheet.h"
 
 // Budgets are looked at here and not while a site is built: to compress a page takes 120 us (of 8 kB) to 300 us (of 15 kB),
 // and everything else that a build does for it 40 to 150 us.
@@ -26,6 +28,7 @@ struct checking {
     size_t *pages, page_count;  // places of HTML files in all
     struct map by_url;          // url -> struct checked *
     struct map fallbacks;       // urls of pages that are shown in another language
+    struct map statics;         // urls of files that keep their names
     str base_path;              // of the site on its server, "docs/"; "" for none
     arena arena;
     struct diag *d;
@@ -91,7 +94,8 @@ static void list_files(struct checking *c)
     }
 }
 
-// The manifest names pages that show another language than their address says, and the path that the site will have.
+// The manifest names pages that show another language than their address says, files that keep their names, and the path that
+// the site will have.
 static void read_manifest(struct checking *c)
 {
     str path = path_of(c, STR("manifest.json"), &c->arena);
@@ -101,8 +105,10 @@ static void read_manifest(struct checking *c)
     json_t *value;
     const char *base = json_string_value(json_object_get(root, "base_path"));
     c->base_path = arena_str(&c->arena, base && *base ? str_c(base + 1) : STR_NONE);
-    json_object_foreach(json_object_get(root, "outputs"), key, value)
+    json_object_foreach(json_object_get(root, "outputs"), key, value) {
         if (json_object_get(value, "shows")) map_put(&c->fallbacks, &c->arena, str_c(key), NULL);
+        if (json_object_get(value, "static")) map_put(&c->statics, &c->arena, str_c(key), NULL);
+    }
     json_decref(root);
     buf_free(&text);
 }
@@ -135,6 +141,23 @@ static void check_link(struct checking *c, const struct checked *from, const str
     bool other = to->is_page && to->page.lang.len && !str_eq(to->page.lang, from->page.lang);
     if (!l->language && !from->page.is_redirect && (other || map_has(&c->fallbacks, to->url)) && !map_has(&c->fallbacks, from->url))
         diag_add(c->d, D_LINK_UNTRANSLATED, at, "%.*s", STR_ARG(to->url));
+}
+
+// What a stylesheet refers to counts as linked.
+static void follow_stylesheet(struct checking *c, str url)
+{
+    buf css = BUF_INIT, path = BUF_INIT, found = BUF_INIT;
+    size_t at = 0, from, to, slash = str_rfind(url, '/');
+    fs_read(path_of(c, url, &c->arena).ptr, 0, &css);
+    while (stylesheet_next(buf_view(&css), &at, &from, &to)) {
+        buf_clear(&path), buf_clear(&found);
+        if (slash < url.len) buf_str(&path, str_slice(url, 0, slash + 1));
+        buf_str(&path, address_decode(str_slice(buf_view(&css), from, to), &c->arena));
+        path.len = str_find(buf_view(&path), '?');
+        struct checked *x = fs_normalize(buf_view(&path), &found) ? map_get(&c->by_url, buf_view(&found)) : NULL;
+        if (x) x->links_here++;
+    }
+    buf_free(&css), buf_free(&path), buf_free(&found);
 }
 
 // Files that programs ask for by name, or that stand in for others, need no link.
@@ -217,7 +240,9 @@ static bool run(struct checking *c, unsigned jobs)
         for (size_t k = 0; k < x->page.link_count; k++) check_link(c, x, &x->page.links[k]);
     }
     for (size_t i = 0; i < c->files.count; i++)
-        if (!c->all[i].links_here && needs_link(&c->all[i]))
+        if (str_ends(c->all[i].url, STR(".css"))) follow_stylesheet(c, c->all[i].url);
+    for (size_t i = 0; i < c->files.count; i++)
+        if (!c->all[i].links_here && !map_has(&c->statics, c->all[i].url) && needs_link(&c->all[i]))
             diag_add(c->d, D_FILE_ORPHAN, DIAG_FILE(path_of(c, c->all[i].url, &c->arena)), DIAG_PLAIN);
     check_budgets(c);
     c->out->files = c->files.count;

@@ -40,11 +40,20 @@ static str relative(struct hooks *h, str target, str tail)
     return out;
 }
 
+static void keep_use(struct hooks *h, struct asset *x)
+{
+    struct page_output *o = h->out;
+    for (size_t i = 0; i < o->use_count; i++)
+        if (o->uses[i].asset == x) return;
+    o->uses = arena_grow(h->r->arena, o->uses, o->use_count, &o->use_cap, o->use_count + 1, sizeof *o->uses);
+    o->uses[o->use_count++] = (struct asset_use){x, assets_stamp(h->r->site, x)};
+}
+
 static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at)
 {
     struct hooks *h = ctx;
     if (str_find(destination, '#') < destination.len) destination = arena_str(h->r->arena, destination);
-    struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena);
+    struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena, h->r->diag);
     switch (l.kind) {
     case LINK_OUTSIDE: return destination;
     case LINK_HERE:
@@ -56,7 +65,10 @@ static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at
             keep_anchor(h, &h->out->links, &h->out->link_count, &h->out->link_cap,
                         (struct anchor_link){l.target, l.anchor, at.offset});
         return relative(h, l.target, l.tail);
-    case LINK_ASSET: return relative(h, l.target, l.tail);
+    case LINK_ASSET:
+        keep_use(h, l.asset);
+        return relative(h, l.target, l.tail);
+    case LINK_PRIVATE: diag_add(h->r->diag, D_FILE_PRIVATE, at, "%.*s: %s", STR_ARG(destination), l.why); break;
     case LINK_OUT_OF_SITE: diag_add(h->r->diag, D_LINK_ESCAPES, at, "%.*s", STR_ARG(destination)); break;
     case LINK_MISSING:
         diag_add(h->r->diag, D_LINK_BROKEN, at, "%s%.*s", is_image ? "image " : "", STR_ARG(destination));
@@ -110,10 +122,9 @@ static void compare_with_source(struct hooks *h, str text, str file, const struc
 static bool on_image_size(void *ctx, str destination, uint32_t *width, uint32_t *height)
 {
     const struct hooks *h = ctx;
-    struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena);
-    const struct asset *x = l.kind == LINK_ASSET ? assets_at(h->r->site, l.target) : NULL;
-    if (!x || !x->width) return false;
-    *width = x->width, *height = x->height;
+    struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena, NULL);
+    if (l.kind != LINK_ASSET || !l.asset->width) return false;
+    *width = l.asset->width, *height = l.asset->height;
     return true;
 }
 
@@ -238,12 +249,16 @@ static void fill_near(struct view_page *v, const struct page_renderer *r, const 
                                             nav_url(r->site, after, v->language, r->arena)};
 }
 
-static str image_address(const struct page_renderer *r, const struct page *p, const struct language *l, str image)
+// The address of a file that the front matter or the settings name; "" for "" and for one that is not there.
+static str file_address(struct hooks *h, str file)
 {
-    if (!image.len) image = r->site->settings.image;
-    if (!image.len) return STR_NONE;
-    struct link link = link_resolve(r->site, p, l, image, r->arena);
-    return link.kind == LINK_OUTSIDE ? image : link.kind == LINK_ASSET ? link.target : STR_NONE;
+    if (!file.len) return STR_NONE;
+    struct link link = link_resolve(h->r->site, h->page, h->language, file, h->r->arena, h->r->diag);
+    if (link.kind == LINK_ASSET) keep_use(h, link.asset);
+    if (link.kind == LINK_PRIVATE)
+        diag_add(h->r->diag, D_FILE_PRIVATE, DIAG_FILE(site_path(h->r->site, h->page->source, h->r->arena)), "%.*s: %s",
+                 STR_ARG(file), link.why);
+    return link.kind == LINK_OUTSIDE ? file : link.kind == LINK_ASSET ? link.target : STR_NONE;
 }
 
 static void fill_view(struct view_page *v, struct hooks *h, const struct document *doc, const struct front *f)
@@ -268,7 +283,8 @@ static void fill_view(struct view_page *v, struct hooks *h, const struct documen
     v->updated = p->updated;
     v->published = p->published;
     v->markdown_url = twin_url(h->url, r->arena);
-    v->image = image_address(r, p, h->language, f->image);
+    v->image = file_address(h, f->image.len ? f->image : r->site->settings.image);
+    file_address(h, f->audio);
     if (f->toc != 0) v->toc = h->out->md.headings, v->toc_count = h->out->md.heading_count;
     v->current = h->language->index;
     v->need = page_need;

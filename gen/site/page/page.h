@@ -3,11 +3,15 @@
 #define GEN_SITE_PAGE_H
 
 #include "gen/site/figures/figures.h"
+#include "gen/site/plan/assets.h"
 #include "gen/site/plan/links.h"
 #include "gen/site/view/view.h"
 
 // A link into another page by its anchor, to be checked when all pages are known.
 struct anchor_link { str target, anchor; size_t offset; };
+
+// A content file that the page shows or links to.
+struct asset_use { struct asset *asset; uint64_t stamp; };
 
 // What an inline cell became, for the twin.
 struct cell_value { str code, html; };
@@ -17,6 +21,7 @@ struct page_output {
     buf html, twin;
     struct md_result md;
     struct anchor_link *links; size_t link_count, link_cap;
+    struct asset_use *uses; size_t use_count, use_cap;
     size_t stale_count;       // blocks older than their source
     struct cell_value *cells; size_t cell_count, cell_cap;
     str description;          // the page's, or its first paragraph

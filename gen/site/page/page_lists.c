@@ -82,6 +82,7 @@ static void need_children(struct view_page *p, struct page_renderer *r)
 static bool is_used(str key)
 {
     static const char *const used[] = {"title", "description", "lang", "key", "slug", "aliases", "order", "draft",
+                                       "published", "publishDate",
                                        "date", "updated", "toc", "each"};
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
         if (str_eq(key, str_c(used[i]))) return true;

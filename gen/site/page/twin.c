@@ -31,7 +31,7 @@ struct twin {
 // Where a link leads, as it stands in the twin: pages become twins, the rest is relative to the twin.
 static void put_destination(struct twin *t, str destination)
 {
-    struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena);
+    struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena, NULL);
     if (l.kind == LINK_PAGE) address_relative(t->url, twin_url(l.target, t->r->arena), t->out);
     else if (l.kind == LINK_ASSET) address_relative(t->url, l.target, t->out);
     else { buf_str(t->out, destination); return; }

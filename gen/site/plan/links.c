@@ -6,6 +6,7 @@
 
 #include "gen/site/plan/assets.h"
 #include "gen/site/plan/nav.h"
+#include "gen/site/plan/publish.h"
 
 static str folder_of(str path)
 {
@@ -83,18 +84,20 @@ static void cut_tail(str destination, str *path, struct link *out, arena *a)
 }
 
 static struct link find_target(const struct site *site, const struct page *p, const struct language *l, str path,
-                               arena *a, buf *b)
+                               arena *a, buf *b, struct diag *d)
 {
     const struct page *named = find_file(site, path, b);
     const struct document *doc = named ? named->document : find_key(site, path, &named);
     if (doc) return to_document(site, p, l, doc, named, a);
-    str asset = assets_content(site, path);
-    if (asset.len) return (struct link){.kind = LINK_ASSET, .target = asset};
+    struct asset *asset = assets_find(site, path, d);
+    if (asset) return (struct link){.kind = LINK_ASSET, .target = asset->url, .asset = asset};
+    enum publish why = publish_missing(site, path, a);
+    if (why != PUBLISH) return (struct link){.kind = LINK_PRIVATE, .why = publish_why(why)};
     return (struct link){.kind = LINK_MISSING};
 }
 
-struct link link_resolve(const struct site *site, const struct page *p, const struct language *l, str destination,
-                         arena *a)
+struct link link_resolve(const struct site *site, const struct page *p, const struct language *l, str destination, arena *a,
+                         struct diag *d)
 {
     struct link cut = {.kind = LINK_OUTSIDE}, out;
     str path;
@@ -108,7 +111,7 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
     buf joined = BUF_INIT, found = BUF_INIT, b = BUF_INIT;
     if (path.ptr[0] != '/') buf_str(&joined, folder_of(p->source));
     buf_str(&joined, path.ptr[0] == '/' ? str_slice(path, 1, path.len) : path);
-    if (fs_normalize(buf_view(&joined), &found)) out = find_target(site, p, l, buf_view(&found), a, &b);
+    if (fs_normalize(buf_view(&joined), &found)) out = find_target(site, p, l, buf_view(&found), a, &b, d);
     else out = (struct link){.kind = LINK_OUT_OF_SITE};
     out.anchor = cut.anchor;
     out.tail = cut.tail;

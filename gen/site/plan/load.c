@@ -8,9 +8,11 @@
 
 #include "gen/site/plan/address.h"
 #include "gen/site/plan/names.h"
+#include "gen/site/plan/publish.h"
 #include "gen/site/plan/read.h"
 #include "gen/site/plan/repeat.h"
 #include "gen/site/plan/settings.h"
+#include "gen/site/plan/statics.h"
 #include "gen/text/front_lines.h"
 
 str site_path(const struct site *site, str source, arena *a)
@@ -37,31 +39,28 @@ static size_t key_offset(const struct front *f, const char *key)
     return 0;
 }
 
-static bool same_folder(str a, str b)
+// Output, cache, templates and catalogs may lie below the content folder: they are not content, nor is the static folder.
+static void exclude(struct site *site)
 {
-    struct fs_stat x, y;
-    return a.len && b.len && fs_stat(a.ptr, &x) == 0 && fs_stat(b.ptr, &y) == 0 && x.inode == y.inode;
+    const struct settings *s = &site->settings;
+    const str folders[] = {s->output_dir, s->cache_dir, s->templates_dir, s->i18n_dir, s->static_dir};
+    char content[4096], real[4096];
+    if (!realpath(s->content_dir.ptr, content)) return;
+    size_t n = strlen(content);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (folders[i].len && realpath(folders[i].ptr, real) && !strncmp(real, content, n) && real[n] == '/')
+            site->excluded[i] = arena_str(&site->arena, str_c(real + n + 1));
 }
 
-// Output, cache, templates and catalogs may lie below the content folder: they are not content.
 static bool skip(void *ctx, str path, bool is_dir)
 {
-    struct site *site = ctx;
+    const struct site *site = ctx;
     const struct settings *s = &site->settings;
     for (size_t i = 0; i < s->ignore_count; i++)   // the walk's paths end with a NUL
         if (fnmatch(s->ignore[i].ptr, path.ptr, FNM_PATHNAME | FNM_LEADING_DIR) == 0) return true;
-    if (!is_dir || str_find(path, '/') != path.len) return false;
-    str full = site_path(site, path, &site->arena);
-    return str_eq(path, STR("node_modules")) || same_folder(full, s->output_dir) || same_folder(full, s->cache_dir)
-        || same_folder(full, s->templates_dir) || same_folder(full, s->i18n_dir);
-}
-
-static bool is_asset(str path)
-{
-    static const char *const inputs[] = {".lua", ".yaml", ".yml", ".source.json"};
-    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
-        if (str_ends(path, str_c(inputs[i]))) return false;
-    return !str_starts(path, STR("measurements/"));
+    for (size_t i = 0; i < sizeof site->excluded / sizeof *site->excluded && is_dir; i++)
+        if (str_eq(path, site->excluded[i])) return true;
+    return is_dir && str_eq(path, STR("node_modules"));
 }
 
 // Records what could not be walked; whether the folder itself could.
@@ -71,35 +70,45 @@ static bool walk_reported(struct site *site)
     for (size_t i = 0; i < site->files.bad_count; i++) {
         const struct fs_bad *b = &site->files.bad[i];
         str file = b->path.len ? site_path(site, b->path, &site->arena) : site->settings.content_dir;
-        diag_add(site->diag, b->error == ELOOP ? D_IO_SYMLINK_LOOP : D_IO_READ, DIAG_FILE(file), "%s", strerror(b->error));
+        enum diag_id id = b->error == ELOOP ? D_IO_SYMLINK_LOOP : b->error == EXDEV ? D_FILE_OUTSIDE : D_IO_READ;
+        diag_add(site->diag, id, DIAG_FILE(file), "%s", id == D_FILE_OUTSIDE ? "" : strerror(b->error));
         ok = ok && b->path.len;
     }
     return ok;
 }
 
-bool site_scan(struct site *site)
+// Pages, files that keep their names, and those that are copied when something refers to them.
+static void sort_files(struct site *site)
 {
-    if (fs_walk(site->settings.content_dir.ptr, &(struct fs_rules){.skip = skip, .ctx = site}, &site->arena, &site->files, NULL) < 0
-        && !walk_reported(site))
-        return false;
-    size_t n = 0;
-    for (size_t i = 0; i < site->files.count; i++) n += names_is_page(site->files.items[i].path);
+    size_t n = site->files.count;
     struct page *pages = arena_new(&site->arena, struct page, n);
     site->pages = arena_new(&site->arena, struct page *, n);
-    site->assets.items = arena_new(&site->arena, struct fs_entry, site->files.count - n);
-    for (size_t i = 0; i < site->files.count; i++) {
+    site->assets.items = arena_new(&site->arena, struct fs_entry, n);
+    for (size_t i = 0; i < n; i++) {
         const struct fs_entry *f = &site->files.items[i];
-        if (names_is_page(f->path)) {
+        str url;
+        if (publish_at_root(f->path, &url)) {
+            statics_add(site, f->path, site_path(site, f->path, &site->arena), url, &f->stat);
+        } else if (names_is_page(f->path)) {
             struct page *p = &pages[site->page_count];
             *p = (struct page){.source = f->path, .stat = f->stat, .index = (uint32_t)site->page_count,
                                .updated = INT64_MIN, .published = INT64_MIN, .order = INT64_MIN};
             site->pages[site->page_count++] = p;
-        } else if (is_asset(f->path)) {
+        } else if (publish_file(f->path) == PUBLISH) {
             site->assets.items[site->assets.count++] = *f;
         }
     }
     site->read_pages = site->pages;
     site->read_count = site->page_count;
+}
+
+bool site_scan(struct site *site)
+{
+    struct fs_rules rules = {.skip = skip, .hidden = publish_hidden, .ctx = site, .inside = true};
+    statics_scan(site);
+    exclude(site);
+    if (fs_walk(site->settings.content_dir.ptr, &rules, &site->arena, &site->files, NULL) < 0 && !walk_reported(site)) return false;
+    sort_files(site);
     return true;
 }
 
@@ -223,7 +232,7 @@ static void place(struct placing *w, struct page *p)
         memcpy(p->aliases, f->aliases.items, p->alias_count * sizeof *p->aliases);
     }
     place_slug(site, p, f);
-    p->made = f->draft == 1;   // until drafts are taken out
+    p->left_out = publish_page(site, p, f);
 }
 
 static int by_tag(const void *a, const void *b)
@@ -281,14 +290,13 @@ static void list_languages(struct placing *w)
     site->by_folder = site->language_count > 1 || s->language_count > 0;
 }
 
-static void drop_drafts(struct site *site)
+static void drop_left_out(struct site *site)
 {
     size_t n = 0;
     struct page **kept = arena_new(&site->arena, struct page *, site->page_count);
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
-        if (!p->made) p->index = (uint32_t)n, kept[n++] = p;
-        else p->made = false;
+        if (p->left_out == PUBLISH) p->index = (uint32_t)n, kept[n++] = p;
     }
     site->pages = kept;
     site->page_count = n;
@@ -298,6 +306,9 @@ bool site_load(struct site *site, const struct load_options *o)
 {
     struct placing w = {.site = site, .scratch = ARENA_INIT};
     arena learning = ARENA_INIT;
+    site->drafts = o->drafts;
+    site->now = publish_now();
+    site->since = INT64_MIN, site->until = INT64_MAX;
     pages_read(site, o->jobs, o->known, o->ctx);
     if (!o->placed || !o->placed(o->ctx)) {
         str *paths = arena_new(&learning, str, site->page_count);
@@ -308,7 +319,7 @@ bool site_load(struct site *site, const struct load_options *o)
     list_languages(&w);
     for (size_t i = 0; i < site->page_count; i++)
         if (!site->pages[i]->language) site->pages[i]->language = site->source_language;
-    drop_drafts(site);
+    drop_left_out(site);
     if (!o->as_written) pages_repeat(site);
     arena_free(&w.scratch);
     arena_free(&learning);

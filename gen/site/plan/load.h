@@ -7,6 +7,7 @@
 struct load_options {
     unsigned jobs;
     bool need_words;      // open locales and message catalogs, too
+    bool drafts;          // drafts, and pages whose date is to come, are part of the site
     bool as_written;      // a file that stands for several pages stays one, see repeat.h
     // The packed meta of a page whose file has not changed, or STR_NONE; NULL to read all.
     str (*known)(void *ctx, struct page *p);

@@ -71,6 +71,7 @@ bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *o
 
 #define PACK_STR(name) pack_str(out, m->front.name);
 #define PACK_BOOL(name) pack_int(out, m->front.name);
+#define PACK_FLAG(name) pack_int(out, m->front.name);
 #define PACK_INT(name) pack_int(out, m->front.name);
 #define PACK_DATE(name) pack_int(out, m->front.name);
 #define PACK_LIST(name)                                                                       \
@@ -95,6 +96,7 @@ void page_meta_pack(const struct page_meta *m, buf *out)
 
 #define UNPACK_STR(name) m->front.name = unpack_str(&u);
 #define UNPACK_BOOL(name) m->front.name = (int8_t)unpack_int(&u);
+#define UNPACK_FLAG(name) m->front.name = (int8_t)unpack_int(&u);
 #define UNPACK_INT(name) m->front.name = unpack_int(&u);
 #define UNPACK_DATE(name) m->front.name = unpack_int(&u);
 #define UNPACK_LIST(name)                                                                       \

@@ -42,6 +42,7 @@ struct page {
     uint64_t sidecar;         // changes with the record of its source, see staleness.h; 0 without one
     bool broken;              // it could not be read, its errors are recorded
     bool made;                // no file stands for it: a home or section page that lists what is there
+    uint8_t left_out;         // enum publish: why it is no part of the site
 };
 
 // A group of translations of one text.
@@ -71,15 +72,25 @@ struct settings {
     str *languages; size_t language_count;   // as listed; empty: what the pages say
     str *order; size_t order_count;    // keys of documents in reading order, before all others
     str *ignore; size_t ignore_count;  // patterns of content paths that are left out
+    str file;                          // of the settings, "" for none
     str content_dir, output_dir, templates_dir, i18n_dir, cache_dir;   // as paths from the current folder
+    str static_dir;           // the same: of files that keep their names; "" looks for static/ and public/
     bool pretty;              // NAME/index.html instead of NAME.html
     bool fallback;            // write untranslated pages in the source language, with a notice
     bool git;                 // ask git when a page was last changed
+    bool future;              // pages whose date is to come are published
     enum search_kind search;
     size_t max_page_bytes;
     uint64_t page_timeout_ms, page_memory_bytes;
     struct map document_of;   // path or pattern -> str *, key of the document, from the settings' mapping
     uint64_t hash;            // of everything above that shows in the output
+};
+
+// A file that keeps its name: from the static folder, or one of those that belong to a site's root.
+struct static_file {
+    str name;                 // path below the content folder, or below the static folder's parent
+    str path, url;            // from the current folder; below the output folder
+    struct fs_stat stat;
 };
 
 struct site {
@@ -97,7 +108,11 @@ struct site {
     bool by_folder;              // addresses start with the language: "es/..."
     struct assets *asset_index;  // see assets.h
     void *kept; size_t kept_size;   // memory shared with workers, for page.kept
-    struct fs_list assets;       // content files that are no pages: copied
+    struct fs_list assets;       // content files that are no pages: copied when something refers to them
+    struct static_file *statics; size_t static_count, static_cap;
+    str excluded[5];             // folders below the content folder that are no content; "" for none
+    bool drafts;                 // drafts, and pages whose date is to come, are shown
+    int64_t now, since, until;   // Unix seconds; from since on and before until the same pages are published
     struct locale *english_locale;   // of the words behind all others, when English is no language of the site
     struct catalog *english;
     struct diag *diag;

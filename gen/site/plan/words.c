@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "gen/site/plan/assets.h"
 #include "gen/site/plan/load.h"
 
 // i18n/pt-BR.json, else i18n/pt.json. False when there is neither.
@@ -78,6 +79,7 @@ void site_close(struct site *site)
     }
     if (site->english) catalog_free(site->english);
     if (site->english_locale) locale_free(site->english_locale);
+    if (site->asset_index) arena_free(&site->asset_index->arena);
     if (site->kept) munmap(site->kept, site->kept_size);
     arena_free(&site->arena);
 }

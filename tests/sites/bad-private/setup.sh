@@ -1,0 +1,6 @@
+cp -R "$ROOT/tests/sites-shared/." .
+# What git does not keep as it is meant here: a link that leads elsewhere, and a key.
+mkdir -p elsewhere
+printf -- '---\ntitle: Elsewhere\n---\n' >elsewhere/page.md
+ln -s ../elsewhere content/elsewhere
+echo secret >content/server.key

@@ -23,8 +23,8 @@ allowed() {
     calc/wasm/*) echo 'calc/wasm/*|calc/vram.h|calc/model/fields.def' ;;
     calc/base/*) echo 'calc/base/*|calc/vram.h' ;;
     calc/model/*) echo 'calc/base/*|calc/model/*|calc/vram.h' ;;
-    calc/step/*) echo 'calc/base/*|calc/model/*|calc/step/*|calc/vram.h' ;;
-    calc/replay/*) echo 'calc/base/*|calc/model/*|calc/step/*|calc/replay/*|calc/vram.h' ;;
+    calc/trace/*) echo 'calc/base/*|calc/model/*|calc/trace/*|calc/vram.h' ;;
+    calc/replay/*) echo 'calc/base/*|calc/model/*|calc/trace/*|calc/replay/*|calc/vram.h' ;;
     calc/parse/*) echo 'calc/base/*|calc/model/*|calc/parse/*|calc/vram.h' ;;
     calc/*) echo 'calc/*' ;;
     # One file of the probe asks the estimator: to read configs and to print the comparison, never to measure.

@@ -2,11 +2,12 @@
 
 #include "calc/answer/advise.h"
 
+#include "calc/answer/fit.h"
+#include "calc/base/text.h"
 #include "calc/model/cost.h"
 #include "calc/model/gpus.h"
-#include "calc/answer/fit.h"
+#include "calc/model/model_make.h"
 #include "calc/replay/run.h"
-#include "calc/base/text.h"
 
 static double seconds(const struct vram_config *c)
 {

@@ -2,8 +2,8 @@
 
 #include "calc/answer/advise.h"
 #include "calc/answer/emit.h"
-#include "calc/model/gpus.h"
 #include "calc/base/text.h"
+#include "calc/model/gpus.h"
 
 enum { WORTH = 200 }; // less than this part of the whole is not worth a line of text
 

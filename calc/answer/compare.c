@@ -3,6 +3,7 @@
 #include "calc/answer/emit.h"
 #include "calc/answer/fit.h"
 #include "calc/base/size.h"
+#include "calc/model/model_make.h"
 
 enum { GIB_HUNDREDTH = 100 };
 

@@ -2,9 +2,9 @@
 
 #include "calc/answer/emit.h"
 
-#include "calc/model/presets.h"
-#include "calc/model/gpus.h"
 #include "calc/base/text.h"
+#include "calc/model/gpus.h"
+#include "calc/model/presets.h"
 
 static int bad_format(vram *v, const char *what, enum vram_format format)
 {

@@ -2,8 +2,9 @@
 
 #include "calc/answer/emit.h"
 
-#include "calc/replay/engine.h"
 #include "calc/model/layout.h"
+#include "calc/model/model_make.h"
+#include "calc/replay/engine.h"
 
 typedef void row_fn(void *ctx, const char *name, const struct layout_param *p, uint64_t count);
 

@@ -1,10 +1,10 @@
 // vram_emit_gpus, vram_emit_presets, vram_emit_fields: the library's tables for people and programs.
 
-#include "calc/model/contexts.h"
 #include "calc/answer/emit.h"
+#include "calc/base/text.h"
+#include "calc/model/contexts.h"
 #include "calc/model/gpus.h"
 #include "calc/model/presets.h"
-#include "calc/base/text.h"
 
 static void pad_to(struct writer *w, size_t start, size_t width)
 {

@@ -2,8 +2,8 @@
 
 #include "calc/answer/emit.h"
 #include "calc/answer/oom.h"
-#include "calc/parse/parse.h"
 #include "calc/base/text.h"
+#include "calc/parse/parse.h"
 
 enum { KIB = 1024 };
 

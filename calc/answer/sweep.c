@@ -2,8 +2,8 @@
 
 #include "calc/answer/emit.h"
 #include "calc/answer/fit.h"
-#include "calc/parse/parse.h"
 #include "calc/base/text.h"
+#include "calc/parse/parse.h"
 
 enum { SWEEP_KEYS = 6, SWEEP_VALUES = 4096, SWEEP_ROWS = 20000, SWEEP_TEXT = 24 };
 

@@ -3,10 +3,10 @@
 // SRC: torch/utils/viz/MemoryViz.js, annotate_snapshot and process_alloc_data (what the viewer reads) and unpickle
 // (which opcodes it knows); torch/cuda/memory.py, _snapshot (the fields).
 
-#include "calc/replay/allocator.h"
 #include "calc/answer/emit.h"
-#include "calc/base/text.h"
 #include "calc/answer/trace_export.h"
+#include "calc/base/text.h"
+#include "calc/replay/allocator.h"
 
 enum { BATCH = 500 }; // list items between two APPENDS
 

@@ -1,10 +1,9 @@
 // Owns the fields of a configuration: their table made from fields.def, defaults, reading and
 // writing one value.
 
-#include "calc/model/model.h"
+#include "calc/model/config.h"
 
 #include "calc/base/text.h"
-#include "calc/base/writer.h"
 
 enum config_type { CONFIG_COUNT, CONFIG_BOOL, CONFIG_FRACTION, CONFIG_ENUM };
 

@@ -2,7 +2,6 @@
 
 #include "calc/model/cost.h"
 
-#include "calc/model/handle.h"
 #include "calc/vram.h"
 
 // An assumption for ratios: what well-fed training reaches. SRC: nanoGPT's own mfu lines stand at 0.3 to 0.5
@@ -48,21 +47,4 @@ double cost_seconds(const struct cost *c, const struct vram_config *config)
         rate = (double)gpu->fp32_gflops;
     return c->flops / (rate * 1e9 * REACHED) +
            c->weight_bytes / ((double)gpu->bandwidth_mb_s * 1e6);
-}
-
-int vram_step_seconds(struct vram *v, double *seconds)
-{
-    struct model m;
-    struct cost cost;
-    err_clear(&v->err);
-    int code = vram_check(v);
-    if (code == VRAM_OK && v->config.task != TASK_TRAIN)
-        code = err_set(&v->err, VRAM_EUNSUPPORTED, (struct err_pos){0}, "inference has no training step; set task=train");
-    if (code == VRAM_OK)
-        code = model_make(&m, &v->config, &v->err);
-    if (code != VRAM_OK)
-        return code;
-    cost_of(&cost, &m);
-    *seconds = cost_seconds(&cost, &v->config);
-    return VRAM_OK;
 }

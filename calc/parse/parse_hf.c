@@ -2,8 +2,8 @@
 
 #include "calc/parse/parse.h"
 
-#include "calc/model/presets.h"
 #include "calc/base/text.h"
+#include "calc/model/presets.h"
 
 enum { HF_SEQ = 2048 };
 

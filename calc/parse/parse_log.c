@@ -4,6 +4,7 @@
 #include "calc/parse/parse.h"
 
 #include "calc/base/text.h"
+#include "calc/model/model_make.h"
 
 struct log {
     struct parse *p;

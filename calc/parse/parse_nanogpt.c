@@ -2,9 +2,9 @@
 
 #include "calc/parse/parse.h"
 
+#include "calc/base/text.h"
 #include "calc/model/presets.h"
 #include "calc/parse/pyexpr.h"
-#include "calc/base/text.h"
 
 enum { NUMBER_MAX = 32 };
 

@@ -1,8 +1,11 @@
 // The caching allocator's rules: rounding, best fit, split, coalesce, segments, and what happens when the device is full.
 
+#include "calc/replay/allocator.h"
+
+#include "calc/replay/allocator_expandable.h"
 #include "calc/replay/allocator_pool.h"
 
-enum { FIRST_BLOCKS = 1024, BLOCKS_PER_MALLOC = 8 };
+enum { BLOCKS_PER_MALLOC = 8 };
 
 #define FIRST_ADDRESS ALLOCATOR_LARGE_BUFFER
 
@@ -68,24 +71,6 @@ void allocator_done(struct allocator *a)
     a->cap = 0;
 }
 
-int allocator_reserve(struct allocator *a, uint32_t n)
-{
-    bool first = !a->blocks;
-    if (!first && a->cap - a->count + a->spares >= n)
-        return VRAM_OK;
-    if (a->count > UINT32_MAX - n)
-        return VRAM_ENOMEM;
-    void *blocks = a->blocks;
-    size_t need = first ? FIRST_BLOCKS : (size_t)a->count + n;
-    int rc = mem_grow(a->mem, &blocks, &a->cap, need, sizeof *a->blocks);
-    if (rc)
-        return rc;
-    a->blocks = blocks;
-    if (first)
-        a->blocks[0] = (struct allocator_block){0};
-    return VRAM_OK;
-}
-
 // ---- sizes ------------------------------------------------------------------------------------
 
 // SRC: roundup_power2_next_division: the step is 1/divisions of the power of two below.
@@ -114,12 +99,6 @@ uint64_t allocator_segment_bytes(uint64_t rounded)
     if (rounded < ALLOCATOR_MIN_LARGE)
         return ALLOCATOR_LARGE_BUFFER;
     return (rounded + ALLOCATOR_ROUND_LARGE - 1) / ALLOCATOR_ROUND_LARGE * ALLOCATOR_ROUND_LARGE;
-}
-
-bool allocator_device_has(const struct allocator *a, uint64_t bytes)
-{
-    uint64_t limit = a->config.device_bytes ? a->config.device_bytes : ALLOCATOR_MAX;
-    return bytes <= limit && a->stats.reserved.now <= limit - bytes;
 }
 
 // ---- best fit ---------------------------------------------------------------------------------

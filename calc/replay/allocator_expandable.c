@@ -4,6 +4,8 @@
 // on page boundaries; segments begin at multiples of the larger page, so an address alone tells the page.
 // SRC: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp at 001074d, ExpandableSegment, map_block, unmap_block.
 
+#include "calc/replay/allocator_expandable.h"
+
 #include "calc/replay/allocator_pool.h"
 
 // Address space of a segment on a card without end: more than any run can ask for.

@@ -1,9 +1,9 @@
-// The blocks of the caching allocator and the ordered set of the free ones: inline, for the allocator's own files only.
+// The blocks of the caching allocator and the ordered set of the free ones, for the allocator's own files only.
 
 #ifndef CALC_ALLOCATOR_POOL_H
 #define CALC_ALLOCATOR_POOL_H
 
-#include "calc/replay/allocator.h"
+#include "calc/replay/allocator_state.h"
 
 enum allocator_state { BLOCK_USED, BLOCK_FREE, BLOCK_UNMAPPED };
 
@@ -168,14 +168,5 @@ int allocator_reserve(struct allocator *a, uint32_t n);
 
 // Whether the device has bytes more to give. Virtual and plain segments count the same.
 bool allocator_device_has(const struct allocator *a, uint64_t bytes);
-
-// Extends or starts the pool's virtual segment so that one free block of at least size bytes is there, takes
-// it out of the pool, and puts its number in *block; 0 if the device has no more.
-// Errors: VRAM_ENOMEM.
-int allocator_map(struct allocator *a, struct allocator_pool *p, uint64_t size, uint32_t *block);
-
-// Unmaps the pages of block i (free, of a virtual segment) that it covers wholly; drops the segment when
-// nothing of it is mapped. Errors: VRAM_ENOMEM.
-int allocator_unmap(struct allocator *a, uint32_t i);
 
 #endif

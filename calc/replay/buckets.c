@@ -3,7 +3,7 @@
 
 #include "calc/replay/buckets.h"
 
-#include "calc/step/parallel.h"
+#include "calc/model/scheme.h"
 
 enum { BUCKETS_FIRST = 1 << 20, BUCKETS_NEXT = 25 << 20 };
 #define BUCKETS_ZERO UINT64_C(500000000)  // elements
@@ -16,7 +16,7 @@ static uint64_t buckets_width(const struct model *m)
 uint64_t buckets_bytes(const struct state *s)
 {
     const struct vram_config *c = &s->m->c;
-    if (!parallel_many(c))
+    if (!scheme_many(c))
         return 0;
     if (c->parallel == PARALLEL_DDP)
         return s->trained_bytes;

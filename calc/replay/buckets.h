@@ -3,6 +3,7 @@
 #ifndef CALC_BUCKETS_H
 #define CALC_BUCKETS_H
 
+#include "calc/replay/player.h"
 #include "calc/replay/state.h"
 
 // Bytes of all buckets; 0 where there are none.

@@ -2,9 +2,9 @@
 
 #include "calc/replay/engine.h"
 
-#include "calc/step/parallel.h"
 #include "calc/base/size.h"
 #include "calc/base/text.h"
+#include "calc/model/model_make.h"
 
 static void engine_delete(struct engine *e)
 {

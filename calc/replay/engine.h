@@ -64,14 +64,8 @@ struct engine *engine_of(struct vram *v);
 void engine_free(struct vram *v);
 
 // Model, sizes, reels and state for the handle's configuration; play: also what playing needs and
-// engine_live_peak does not. Errors are recorded in v->err.
+// live_peak does not. Errors are recorded in v->err.
 int engine_prepare(struct vram *v, struct engine *e, bool play);
-
-// Plays a whole run. iterations 0: until reserved is stable (needs an allocator); else so many.
-int engine_play(struct engine *e, struct player *p, uint32_t iterations);
-
-// The peak of live bytes by the rises of the reels, without playing them.
-uint64_t engine_live_peak(const struct engine *e);
 
 uint32_t engine_micro_steps(const struct model *m);  // that are run: at most two kinds exist
 bool engine_evaluates(const struct model *m);

@@ -1,8 +1,10 @@
 // Owns the peak of live bytes without playing: the rises of the reels, one after the other.
 
-#include "calc/replay/engine.h"
-#include "calc/replay/buckets.h"
+#include "calc/replay/live.h"
+
 #include "calc/base/size.h"
+#include "calc/replay/buckets.h"
+#include "calc/replay/state_play.h"
 
 // One reel after the sum `live`; raises *peak.
 static uint64_t live_after(const struct engine *e, enum engine_reel reel, enum reel_part part,
@@ -54,7 +56,7 @@ static uint64_t live_generation(const struct engine *e, uint64_t live)
     return peak;
 }
 
-uint64_t engine_live_peak(const struct engine *e)
+uint64_t live_peak(const struct engine *e)
 {
     uint64_t live = e->state.param_bytes + e->state.buffer_bytes + buckets_bytes(&e->state),
              peak;

@@ -6,7 +6,7 @@
 
 #include "calc/replay/allocator.h"
 #include "calc/replay/reel.h"
-#include "calc/step/trace.h"
+#include "calc/trace/trace.h"
 
 enum { PLAYER_PHASES = 128 };
 

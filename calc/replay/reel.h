@@ -4,8 +4,8 @@
 #ifndef CALC_REEL_H
 #define CALC_REEL_H
 
-#include "calc/step/pass.h"
-#include "calc/step/tape.h"
+#include "calc/trace/pass.h"
+#include "calc/trace/tape.h"
 
 // Storages saved for backward, alike in everything but the layer.
 struct reel_saved {

@@ -3,10 +3,11 @@
 
 #include "calc/replay/report.h"
 
+#include "calc/base/size.h"
 #include "calc/model/contexts.h"
 #include "calc/model/gpus.h"
 #include "calc/replay/buckets.h"
-#include "calc/base/size.h"
+#include "calc/replay/schedule.h"
 
 // The walk that finds out who is alive at the peak.
 struct report_walk {
@@ -43,7 +44,7 @@ static int report_walk_to_peak(struct engine *e, struct vram_result *out)
     p.slots = e->slots;
     p.lane_slots = e->player.lane_slots;
     p.workspace_bytes = e->player.workspace_bytes;
-    int rc = engine_play(e, &p, e->player.iterations);
+    int rc = schedule_play(e, &p, e->player.iterations);
     return rc < 0 ? rc : VRAM_OK;
 }
 

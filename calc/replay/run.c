@@ -2,10 +2,14 @@
 
 #include "calc/replay/run.h"
 
-#include "calc/model/contexts.h"
-#include "calc/replay/engine.h"
-#include "calc/replay/report.h"
 #include "calc/base/size.h"
+#include "calc/model/contexts.h"
+#include "calc/model/cost.h"
+#include "calc/model/model_make.h"
+#include "calc/replay/engine.h"
+#include "calc/replay/live.h"
+#include "calc/replay/report.h"
+#include "calc/replay/schedule.h"
 
 static int run_no_memory(struct vram *v)
 {
@@ -69,7 +73,7 @@ static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enou
     e->player.allocator = &e->allocator;
     e->player.lean = lean;
     e->player.enough = enough;
-    rc = engine_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
+    rc = schedule_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
     if (rc == VRAM_OK && enough && e->allocator.stats.reserved.peak >= enough)
         rc = VRAM_ENOFIT;
     if (rc == VRAM_EOVERFLOW)
@@ -92,7 +96,7 @@ static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint
     int rc = engine_prepare(v, e, false);
     if (rc != VRAM_OK)
         return rc;
-    *bytes = engine_live_peak(e);
+    *bytes = live_peak(e);
     if (*bytes > SIZE_LIMIT)
         return err_set(&v->err, VRAM_EOVERFLOW, (struct err_pos){0},
                        "the sum of the tensors is larger than 2^53 bytes");
@@ -209,7 +213,24 @@ int vram_trace(struct vram *v, vram_event_fn *fn, void *ctx)
     struct player p;
     rc = run_player(v, e, &p);
     p.sink = &sink;
-    return rc == VRAM_OK ? engine_play(e, &p, e->player.iterations) : rc;
+    return rc == VRAM_OK ? schedule_play(e, &p, e->player.iterations) : rc;
+}
+
+int vram_step_seconds(struct vram *v, double *seconds)
+{
+    struct model m;
+    struct cost cost;
+    err_clear(&v->err);
+    int code = vram_check(v);
+    if (code == VRAM_OK && v->config.task != TASK_TRAIN)
+        code = err_set(&v->err, VRAM_EUNSUPPORTED, (struct err_pos){0}, "inference has no training step; set task=train");
+    if (code == VRAM_OK)
+        code = model_make(&m, &v->config, &v->err);
+    if (code != VRAM_OK)
+        return code;
+    cost_of(&cost, &m);
+    *seconds = cost_seconds(&cost, &v->config);
+    return VRAM_OK;
 }
 
 int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)

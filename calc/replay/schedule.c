@@ -1,8 +1,10 @@
 // Owns the order of a run: weights, first batch, evaluation, iterations of micro-steps and
 // optimizer steps.
 
-#include "calc/replay/engine.h"
+#include "calc/replay/schedule.h"
+
 #include "calc/base/size.h"
+#include "calc/replay/state_play.h"
 
 static const struct storage schedule_batch[2] = {
     {.name = NAME(BATCH, SELF), .op = OP_X, .category = VRAM_CAT_INPUT},
@@ -140,7 +142,7 @@ static int schedule_training(struct engine *e, struct player *p, uint32_t iterat
     return rc;
 }
 
-int engine_play(struct engine *e, struct player *p, uint32_t iterations)
+int schedule_play(struct engine *e, struct player *p, uint32_t iterations)
 {
     bool generates = e->model.c.task == TASK_INFERENCE;
     player_phase(p, trace_phase(TRACE_PARAMS, 0, 0));

@@ -5,8 +5,9 @@
 
 #include "calc/replay/state.h"
 
-#include "calc/step/parallel.h"
 #include "calc/base/size.h"
+#include "calc/model/scheme.h"
+#include "calc/trace/tape.h"
 
 enum { STATE_8BIT_LEAST = 4096, STATE_8BIT_BLOCK = 256 };
 
@@ -111,16 +112,16 @@ static uint64_t state_part(uint64_t bytes, uint64_t width, uint64_t parts)
 static void state_divide(const struct model *m, struct state_row *r, uint64_t width)
 {
     uint64_t parts = m->c.n_gpu;
-    if (parallel_divides_weights(&m->c))
+    if (scheme_divides_weights(&m->c))
         r->weight = state_part(r->weight, width, parts);
-    if (parallel_divides_gradients(&m->c))
+    if (scheme_divides_gradients(&m->c))
         r->gradient = state_part(r->gradient, width, parts);
-    if (parallel_in_buckets(&m->c))
+    if (scheme_in_buckets(&m->c))
         r->gradient = 0;
-    for (unsigned i = 0; i < r->kept_count && parallel_divides_state(&m->c); i++)
+    for (unsigned i = 0; i < r->kept_count && scheme_divides_state(&m->c); i++)
         if (r->kept[i].part != PART_STEP)
             r->kept[i].bytes = state_part(r->kept[i].bytes, 1, parts);
-    for (unsigned i = 0; i < r->temp_count && parallel_divides_state(&m->c); i++)
+    for (unsigned i = 0; i < r->temp_count && scheme_divides_state(&m->c); i++)
         r->temps[i] = state_part(r->temps[i], 1, parts);
 }
 
@@ -136,7 +137,7 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
     else
         r->weight = (frozen ? frozen_width : width) * n;
     if (frozen) {
-        if (parallel_divides_weights(&m->c))
+        if (scheme_divides_weights(&m->c))
             r->weight = state_part(r->weight, 1, m->c.n_gpu);
         return;
     }

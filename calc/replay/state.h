@@ -5,7 +5,7 @@
 #define CALC_STATE_H
 
 #include "calc/model/layout.h"
-#include "calc/replay/player.h"
+#include "calc/model/shape.h"
 
 enum { STATE_TENSORS = 4, STATE_TEMPS = 3 };
 
@@ -36,17 +36,5 @@ struct state {
 
 // Fills *s for a model. Errors: VRAM_EOVERFLOW.
 int state_make(struct state *s, const struct model *m, const uint64_t elements[SHAPE_COUNT]);
-
-// Calls fn for every parameter in order of registration until it answers non-zero. layer is -1
-// outside of layers.
-typedef int state_fn(struct player *p, const struct state *s, const struct state_row *r,
-                     int32_t layer);
-int state_each(struct player *p, const struct state *s, state_fn *fn);
-
-int state_build(struct player *p, const struct state *s);             // weights and buffers
-int state_step(struct player *p, const struct state *s, bool first);  // clip, step, zero_grad
-
-// How far a step rises above the live bytes at its start; *net gets the change from start to end.
-uint64_t state_step_rise(const struct state *s, bool first, int64_t *net);
 
 #endif

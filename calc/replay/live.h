@@ -1,0 +1,11 @@
+// The peak of live bytes without a replay.
+
+#ifndef CALC_LIVE_H
+#define CALC_LIVE_H
+
+#include "calc/replay/engine.h"
+
+// The peak of live bytes by the rises of the reels, without playing them.
+uint64_t live_peak(const struct engine *e);
+
+#endif

@@ -1,0 +1,197 @@
+// Owns the order in which a run makes weights and takes optimizer steps.
+
+#include "calc/replay/state_play.h"
+
+#include "calc/base/size.h"
+#include "calc/replay/buckets.h"
+
+int state_each(struct player *p, const struct state *s, state_fn *fn)
+{
+    int rc = VRAM_OK;
+    for (unsigned i = 0; i < s->layout.before_count && rc == VRAM_OK; i++)
+        rc = fn(p, s, &s->before[i], -1);
+    for (int32_t layer = 0; layer < (int32_t)s->m->c.n_layer; layer++)
+        for (unsigned i = 0; i < s->layout.block_count && rc == VRAM_OK; i++)
+            rc = fn(p, s, &s->block[i], layer);
+    for (unsigned i = 0; i < s->layout.after_count && rc == VRAM_OK; i++)
+        rc = fn(p, s, &s->after[i], -1);
+    return rc;
+}
+
+// nanoGPT registers a causal mask behind the projections of each attention that is not a kernel.
+static int step_mask(struct player *p, const struct state *s, int32_t layer)
+{
+    static const struct storage mask = {
+        .name = NAME(SCORES, BUFFER), .op = OP_BUFFER, .category = VRAM_CAT_PARAM};
+    return player_forever(p, &mask, s->buffer_bytes / s->m->c.n_layer, layer);
+}
+
+static bool step_last_of_attention(const struct state *s, const struct state_row *r)
+{
+    bool bias = layout_find(&s->layout, true, P_O + LAYOUT_BIAS) != NULL;
+    return r->param->number == (bias ? P_O + LAYOUT_BIAS : P_O);
+}
+
+static int step_weight(struct player *p, const struct state *s, const struct state_row *r,
+                       int32_t layer)
+{
+    struct storage weight = {.name = name_of(r->param->role, r->param->part),
+                             .op = OP_PARAM,
+                             .category = VRAM_CAT_PARAM};
+    int rc = player_forever(p, &weight, r->weight, layer);
+    if (rc == VRAM_OK && s->buffer_bytes && layer >= 0 && step_last_of_attention(s, r))
+        rc = step_mask(p, s, layer);
+    return rc;
+}
+
+int state_build(struct player *p, const struct state *s)
+{
+    int rc = state_each(p, s, step_weight);
+    return rc == VRAM_OK ? buckets_build(p, s) : rc;
+}
+
+static int step_keep(struct player *p, const struct state *s, const struct state_row *r,
+                     int32_t layer)
+{
+    int rc = VRAM_OK;
+    (void)s;
+    for (unsigned i = 0; i < r->kept_count && rc == VRAM_OK; i++) {
+        struct storage kept = {.name = name_of(ROLE_OPTIMIZER, r->kept[i].part),
+                               .op = r->kept[i].op,
+                               .category = VRAM_CAT_OPTIM};
+        rc = player_forever(p, &kept, r->kept[i].bytes, layer);
+    }
+    return rc;
+}
+
+static const struct storage step_temp_storage = {
+    .name = NAME(OPTIMIZER, TEMP), .op = OP_SQRT, .category = VRAM_CAT_OPTIM};
+
+static int step_temp(struct player *p, const struct state *s, const struct state_row *r,
+                     int32_t layer)
+{
+    int rc = VRAM_OK;
+    for (unsigned i = 0; i < r->temp_count && rc == VRAM_OK; i++)
+        rc = player_alloc(p, s->temps_together ? p->tape_base + p->temps++ : p->tape_base + i,
+                          &step_temp_storage, r->temps[i], layer);
+    for (unsigned i = 0; i < r->temp_count && rc == VRAM_OK && !s->temps_together; i++)
+        rc = player_free(p, p->tape_base + i, &step_temp_storage, r->temps[i], layer);
+    return rc;
+}
+
+static int step_temp_end(struct player *p, const struct state *s, const struct state_row *r,
+                         int32_t layer)
+{
+    int rc = VRAM_OK;
+    (void)s;
+    for (unsigned i = 0; i < r->temp_count && rc == VRAM_OK; i++)
+        rc = player_free(p, p->tape_base + p->temps++, &step_temp_storage, r->temps[i], layer);
+    return rc;
+}
+
+static int step_zero_grad(struct player *p, const struct state *s, const struct state_row *r,
+                          int32_t layer)
+{
+    static const uint8_t parts[PART_COUNT] = {[PART_WEIGHT] = PART_WEIGHT_GRAD,
+                                              [PART_BIAS] = PART_BIAS_GRAD,
+                                              [PART_A] = PART_A_GRAD,
+                                              [PART_B] = PART_B_GRAD};
+    struct storage grad = {.name = name_of(r->param->role, parts[r->param->part]),
+                           .op = OP_TO_COPY,
+                           .category = VRAM_CAT_GRAD};
+    (void)s;
+    return r->gradient
+               ? player_free(p, player_gradient(layer, r->param->number), &grad, r->gradient, layer)
+               : VRAM_OK;
+}
+
+// clip_grad_norm_: one norm for each gradient, all of them stacked, their norm, the factor, the
+// factor limited to 1.
+enum { STEP_CLIP_SCALARS = 3 };
+
+static bool step_clips(const struct state *s)
+{
+    return s->m->c.mode == MODE_PROCESS && s->m->c.grad_clip > 0;
+}
+
+static bool step_scales(const struct state *s)
+{
+    return s->m->c.mode == MODE_PROCESS && s->m->c.dtype == DTYPE_FLOAT16;
+}
+
+static int step_clip(struct player *p, const struct state *s)
+{
+    static const struct storage norm = {
+        .name = NAME(CLIP, NORMS), .op = OP_NORM, .category = VRAM_CAT_OPTIM};
+    static const struct storage stack = {
+        .name = NAME(CLIP, NORMS), .op = OP_STACK, .category = VRAM_CAT_OPTIM};
+    uint32_t n = (uint32_t)s->trained_tensors, base = p->tape_base;
+    int rc = VRAM_OK;
+    for (uint32_t i = 0; i < n && rc == VRAM_OK; i++)
+        rc = player_alloc(p, base + i, &norm, 4, -1);
+    if (rc == VRAM_OK)
+        rc = player_alloc(p, base + n, &stack, (uint64_t)4 * n, -1);
+    for (uint32_t i = 0; i < STEP_CLIP_SCALARS && rc == VRAM_OK; i++)
+        rc = player_alloc(p, base + n + 1 + i, &norm, 4, -1);
+    for (uint32_t i = 0; i < n && rc == VRAM_OK; i++)
+        rc = player_free(p, base + i, &norm, 4, -1);
+    if (rc == VRAM_OK)
+        rc = player_free(p, base + n, &stack, (uint64_t)4 * n, -1);
+    for (uint32_t i = 0; i < STEP_CLIP_SCALARS && rc == VRAM_OK; i++)
+        rc = player_free(p, base + n + 1 + i, &norm, 4, -1);
+    return rc;
+}
+
+// The scaler's scale and growth count stay; found_inf and the inverse scale live during a step.
+static const struct storage step_scaler = {
+    .name = NAME(SCALER, SELF), .op = OP_SCALER, .category = VRAM_CAT_OPTIM};
+enum { STEP_SCALERS = 2 };
+
+static int step_scaler_open(struct player *p, bool first)
+{
+    int rc = VRAM_OK;
+    for (unsigned i = 0; i < STEP_SCALERS && first && rc == VRAM_OK; i++)
+        rc = player_forever(p, &step_scaler, 4, -1);
+    for (unsigned i = 0; i < STEP_SCALERS && rc == VRAM_OK; i++)
+        rc = player_alloc(p, SLOT_SCALER + i, &step_scaler, 4, -1);
+    return rc;
+}
+
+static int step_scaler_close(struct player *p)
+{
+    int rc = VRAM_OK;
+    for (unsigned i = 0; i < STEP_SCALERS && rc == VRAM_OK; i++)
+        rc = player_free(p, SLOT_SCALER + i, &step_scaler, 4, -1);
+    return rc;
+}
+
+static int step_temps(struct player *p, const struct state *s)
+{
+    p->temps = 0;
+    int rc = state_each(p, s, step_temp);
+    p->temps = 0;
+    return rc == VRAM_OK && s->temps_together ? state_each(p, s, step_temp_end) : rc;
+}
+
+int state_step(struct player *p, const struct state *s, bool first)
+{
+    int rc = step_scales(s) ? step_scaler_open(p, first) : VRAM_OK;
+    if (rc == VRAM_OK && step_clips(s))
+        rc = step_clip(p, s);
+    if (rc == VRAM_OK && first)
+        rc = state_each(p, s, step_keep);
+    if (rc == VRAM_OK && s->temp_peak)
+        rc = step_temps(p, s);
+    if (rc == VRAM_OK && step_scales(s))
+        rc = step_scaler_close(p);
+    return rc == VRAM_OK ? state_each(p, s, step_zero_grad) : rc;
+}
+
+uint64_t state_step_rise(const struct state *s, bool first, int64_t *net)
+{
+    uint64_t scaler = step_scales(s) ? 4 * STEP_SCALERS : 0;
+    uint64_t kept = first ? s->optim_bytes : 0, held = scaler + (first ? scaler : 0);
+    uint64_t clip = step_clips(s) ? 8 * s->trained_tensors + 4 * STEP_CLIP_SCALARS : 0;
+    *net = (int64_t)(kept + (first ? scaler : 0)) - (int64_t)s->grad_bytes;
+    return held + size_max(clip, kept + s->temp_peak);
+}

@@ -1,0 +1,138 @@
+// Owns attention: the fused kernels, and the T x T scores of attention=math.
+// SRC: flash-attention csrc/flash_attn/flash_api.cpp; pytorch attention.cu for mem_efficient;
+// nanoGPT model.py.
+
+#include "calc/trace/attention.h"
+
+#include "calc/trace/layers.h"
+
+static struct value attention_fused(struct graph *g, struct value q, struct value k, struct value v)
+{
+    bool flash =
+        g->m->c.attention == ATTENTION_FLASH && q.dtype == DT_LOW && g->m->c.head_dim <= 256;
+    struct value out = graph_make(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, q.dtype, q.shape);
+    uint32_t lse = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32,
+                                 flash ? SHAPE_LSE : SHAPE_LSE32);
+    uint32_t rng = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_RNG, DT_I64, SHAPE_RNG);
+    if (graph_needs(g, q)) {
+        int32_t n =
+            graph_node(g, NODE_SDPA, &out, flash ? ATTENTION_FLASH : ATTENTION_MEM_EFFICIENT);
+        graph_save(g, n, q.storage);
+        graph_save(g, n, k.storage);
+        graph_save(g, n, v.storage);
+        graph_save(g, n, out.storage);
+        graph_save(g, n, lse);
+        graph_save(g, n, rng);
+        graph_edge(g, n, q);
+        graph_edge(g, n, k);
+        graph_edge(g, n, v);
+    }
+    tape_unref(g->t, lse);
+    tape_unref(g->t, rng);
+    return out;
+}
+
+// One operation with one input whose node saves nothing of it.
+static struct value attention_unary(struct graph *g, struct value x, enum op op,
+                                    enum node_kind kind, uint8_t part)
+{
+    struct value out = graph_make(g, op, x.role, part, x.dtype, x.shape);
+    if (graph_needs(g, x))
+        graph_edge(g, graph_node(g, kind, &out, 0), x);
+    return out;
+}
+
+// a @ b on contiguous copies: matmul flattens batch and heads, which views of one projection do not
+// allow.
+static struct value attention_product(struct graph *g, struct value a, struct value b, uint8_t role,
+                                      uint8_t shape)
+{
+    struct value out = graph_make(g, OP_BMM, role, PART_OUTPUT, a.dtype, shape);
+    if (graph_needs(g, a) || graph_needs(g, b)) {
+        int32_t n = graph_node(g, NODE_BMM, &out, 0);
+        graph_save(g, n, a.storage);
+        graph_save(g, n, b.storage);
+        graph_edge(g, n, a);
+        graph_edge(g, n, b);
+    }
+    return out;
+}
+
+static struct value attention_copy(struct graph *g, struct value x)
+{
+    return attention_unary(g, x, OP_CLONE, NODE_CLONE, PART_COPY);
+}
+
+// q k' / sqrt(D): the Python number becomes a float64 that autograd keeps on the CPU.
+static struct value attention_scores(struct graph *g, struct value q, struct value k)
+{
+    struct value qc = attention_copy(g, q), kc = attention_copy(g, k);
+    struct value att = attention_product(g, qc, kc, ROLE_SCORES, SHAPE_SCORES);
+    graph_drop(g, qc);
+    graph_drop(g, kc);
+    struct value scaled = graph_make(g, OP_MUL, ROLE_SCORES, PART_SCALED, att.dtype, att.shape);
+    if (graph_needs(g, att)) {
+        int32_t n = graph_node(g, NODE_SCALE, &scaled, 0);
+        graph_save_cpu(g, n, DT_F64);
+        graph_edge(g, n, att);
+    }
+    graph_drop(g, att);
+    return scaled;
+}
+
+static struct value attention_masked(struct graph *g, struct value att)
+{
+    uint32_t mask = graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE, SHAPE_MASK);
+    struct value out = graph_make(g, OP_MASKED_FILL, ROLE_SCORES, PART_SELF, att.dtype, att.shape);
+    if (graph_needs(g, att)) {
+        int32_t n = graph_node(g, NODE_MASKED_FILL, &out, 0);
+        graph_save(g, n, mask);
+        graph_edge(g, n, att);
+    }
+    tape_unref(g->t, mask);
+    return out;
+}
+
+// softmax runs in float32 under autocast. From float16 the kernel converts on its way, from
+// bfloat16 a copy is made. SRC: pytorch aten/src/ATen/native/SoftMax.cpp, softmax(dtype):
+// half_to_float for CUDA half only.
+static struct value attention_softmax(struct graph *g, struct value att)
+{
+    bool convert = g->autocast && g->m->c.dtype != DTYPE_FLOAT16;
+    struct value in = convert ? graph_to(g, att, DT_F32, PART_UPCAST) : graph_copy(g, att);
+    struct value out = graph_make(g, OP_SOFTMAX, ROLE_SCORES, PART_SOFTMAX,
+                                  g->autocast ? DT_F32 : att.dtype, att.shape);
+    if (graph_needs(g, in)) {
+        int32_t n = graph_node(g, NODE_SOFTMAX, &out, 0);
+        graph_save(g, n, out.storage);
+        graph_edge(g, n, in);
+    }
+    graph_drop(g, in);
+    return out;
+}
+
+static struct value attention_math(struct graph *g, struct value q, struct value k, struct value v)
+{
+    struct value att = attention_scores(g, q, k);
+    struct value masked = attention_masked(g, att);
+    graph_drop(g, att);
+    att = attention_softmax(g, masked);
+    graph_drop(g, masked);
+    struct value dropped = layer_dropout(g, att, ROLE_SCORES);
+    graph_drop(g, att);
+    struct value low = graph_input_cast(g, dropped, ROLE_SCORES, PART_OUTPUT_CAST);
+    struct value vc = attention_copy(g, v);
+    struct value y = attention_product(g, low, vc, ROLE_ATTENTION, q.shape);
+    graph_drop(g, low);
+    graph_drop(g, vc);
+    struct value out = attention_copy(g, y);  // transpose(1, 2).contiguous()
+    graph_drop(g, y);
+    graph_drop(g, dropped);
+    return out;
+}
+
+struct value layer_attention(struct graph *g, struct value q, struct value k, struct value v)
+{
+    return g->m->c.attention == ATTENTION_MATH ? attention_math(g, q, k, v)
+                                               : attention_fused(g, q, k, v);
+}

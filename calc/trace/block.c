@@ -1,0 +1,66 @@
+// Owns the choice of a block, and that of GPT-2 as nanoGPT writes it: which variable of which function holds what, and
+// until when. SRC: nanoGPT model.py, CausalSelfAttention.forward, MLP.forward, Block.forward.
+
+#include "calc/trace/block.h"
+
+#include "calc/trace/attention.h"
+#include "calc/trace/block_llama.h"
+#include "calc/trace/cache.h"
+#include "calc/trace/layers.h"
+#include "calc/trace/linear.h"
+
+static struct value gpt_attention(struct graph *g, struct value x)
+{
+    static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+    struct value part[3];
+    struct value qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
+    layer_split3(g, qkv, shapes, part);
+    graph_drop(g, qkv);
+    cache_keep(g, part[1], part[2]);
+    struct value y = layer_attention(g, part[0], part[1], part[2]);
+    struct value projected = layer_linear(g, y, P_O, SHAPE_U);
+    struct value out = layer_dropout(g, projected, ROLE_ATTN_DROP);
+    graph_drop(g, projected);
+    graph_drop(g, y);
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(g, part[k]);
+    return out;
+}
+
+static struct value gpt_mlp(struct graph *g, struct value x)
+{
+    struct value wide = layer_linear(g, x, P_UP, SHAPE_FF);
+    struct value active = layer_gelu(g, wide);
+    graph_drop(g, wide);
+    struct value narrow = layer_linear(g, active, P_DOWN, SHAPE_U);
+    graph_drop(g, active);
+    struct value out = layer_dropout(g, narrow, ROLE_MLP_DROP);
+    graph_drop(g, narrow);
+    return out;
+}
+
+// x + branch(norm(x)): the norm's result is an argument until the branch returns.
+static struct value gpt_residual(struct graph *g, struct value x, uint16_t norm, struct value (*branch)(struct graph *, struct value),
+                                 uint8_t role)
+{
+    struct value normed = layer_norm(g, x, false, norm);
+    struct value y = branch(g, normed);
+    graph_drop(g, normed);
+    struct value sum = layer_add(g, x, y, role);
+    graph_drop(g, y);
+    return sum;
+}
+
+static struct value block_gpt(struct graph *g, struct value x)
+{
+    struct value middle = gpt_residual(g, x, P_LN1, gpt_attention, ROLE_RESID1);
+    struct value out = gpt_residual(g, middle, P_LN2, gpt_mlp, ROLE_RESID2);
+    graph_drop(g, middle);
+    return out;
+}
+
+struct value block_forward(struct graph *g, struct value x)
+{
+    return (g->m->features & HAS_GATE) || (g->m->features & HAS_ROTARY) ? block_llama(g, x)
+                                                                        : block_gpt(g, x);
+}

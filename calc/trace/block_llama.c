@@ -1,0 +1,163 @@
+// Owns the decoder layers of the rotary families: which variable of which function holds what, and until when.
+// SRC: transformers src/transformers/models/{llama,qwen3,gemma2,gpt_neox}/modeling_*.py, DecoderLayer.forward.
+
+#include "calc/trace/block_llama.h"
+
+#include "calc/trace/attention.h"
+#include "calc/trace/cache.h"
+#include "calc/trace/layers_experts.h"
+#include "calc/trace/layers_llama.h"
+#include "calc/trace/linear.h"
+
+static bool has(const struct graph *g, unsigned feature)
+{
+    return g->m->features & feature;
+}
+
+static struct value llama_norm(struct graph *g, struct value x, uint16_t number)
+{
+    return has(g, HAS_RMS_NORM) ? layer_rms_norm(g, x, false, number, SHAPE_TOKENS) : layer_norm(g, x, false, number);
+}
+
+// The norm over each head where the family has one. Uses x up.
+static struct value llama_head_norm(struct graph *g, struct value x, uint16_t number, uint8_t stats)
+{
+    if (!has(g, HAS_HEAD_NORM))
+        return x;
+    struct value normed = layer_rms_norm(g, x, false, number, stats);
+    graph_drop(g, x);
+    return normed;
+}
+
+struct heads {
+    struct value q, k, v;
+};
+
+// Projections; GPT-NeoX has one for all three.
+static struct heads llama_project(struct graph *g, struct value x)
+{
+    struct heads h;
+    if (has(g, HAS_FUSED_QKV)) {
+        static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+        struct value part[3], qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
+        layer_split3(g, qkv, shapes, part);
+        graph_drop(g, qkv);
+        return (struct heads){part[0], part[1], part[2]};
+    }
+    h.q = llama_head_norm(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS);
+    h.k = llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS);
+    h.v = layer_linear(g, x, P_V, SHAPE_KV);
+    return h;
+}
+
+// q, k = apply_rotary_pos_emb(q, k, cos, sin): the old ones live until both new ones are there.
+static void llama_rotate(struct graph *g, struct heads *h)
+{
+    struct value q = layer_rotary(g, h->q, SHAPE_Q_HALF);
+    struct value k = layer_rotary(g, h->k, SHAPE_KV_HALF);
+    graph_drop(g, h->q);
+    graph_drop(g, h->k);
+    h->q = q;
+    h->k = k;
+}
+
+// The kernels take one key and value for each query head: grouped ones are copied. Under autocast they take the
+// compute format, while the rotation has gone to that of the angles.
+static struct value llama_attend(struct graph *g, const struct heads *h)
+{
+    bool grouped = g->m->c.n_kv_head != g->m->c.n_head;
+    struct value k = grouped ? layer_repeat(g, h->k, SHAPE_Q) : graph_copy(g, h->k);
+    struct value v = grouped ? layer_repeat(g, h->v, SHAPE_Q) : graph_copy(g, h->v);
+    struct value q_cast = graph_input_cast(g, h->q, ROLE_Q, PART_INPUT_CAST);
+    struct value k_cast = graph_input_cast(g, k, ROLE_K, PART_INPUT_CAST);
+    struct value v_cast = graph_input_cast(g, v, ROLE_V, PART_INPUT_CAST);
+    struct value y = layer_attention(g, q_cast, k_cast, v_cast);
+    graph_drop(g, q_cast);
+    graph_drop(g, k_cast);
+    graph_drop(g, v_cast);
+    graph_drop(g, k);
+    graph_drop(g, v);
+    return y;
+}
+
+static struct value llama_attention(struct graph *g, struct value x)
+{
+    struct heads h = llama_project(g, x);
+    llama_rotate(g, &h);
+    cache_keep(g, h.k, h.v);
+    struct value y = llama_attend(g, &h);
+    struct value out = layer_linear(g, y, P_O, SHAPE_U);
+    graph_drop(g, y);
+    graph_drop(g, h.q);
+    graph_drop(g, h.k);
+    graph_drop(g, h.v);
+    return out;
+}
+
+// down(act(gate(x)) * up(x))
+static struct value llama_gated(struct graph *g, struct value x)
+{
+    struct value gate = layer_linear(g, x, P_GATE, SHAPE_FF);
+    struct value active = layer_activation(g, gate, has(g, HAS_GELU_GATE));
+    graph_drop(g, gate);
+    struct value up = layer_linear(g, x, P_UP, SHAPE_FF);
+    struct value product = layer_mul(g, active, up, ROLE_MLP_PROJ, PART_INPUT);
+    graph_drop(g, active);
+    graph_drop(g, up);
+    struct value out = layer_linear(g, product, P_DOWN, SHAPE_U);
+    graph_drop(g, product);
+    return out;
+}
+
+static struct value llama_mlp(struct graph *g, struct value x)
+{
+    if (has(g, HAS_EXPERTS))
+        return layer_experts(g, x);
+    if (has(g, HAS_GATE))
+        return llama_gated(g, x);
+    struct value wide = layer_linear(g, x, P_UP, SHAPE_FF);
+    struct value active = layer_activation(g, wide, true);
+    graph_drop(g, wide);
+    struct value out = layer_linear(g, active, P_DOWN, SHAPE_U);
+    graph_drop(g, active);
+    return out;
+}
+
+// post(branch(norm(x))): the norm's result is a variable until the branch has returned.
+static struct value llama_branch(struct graph *g, struct value x, uint16_t norm, uint16_t post, struct value (*branch)(struct graph *, struct value))
+{
+    struct value normed = llama_norm(g, x, norm);
+    struct value y = branch(g, normed);
+    graph_drop(g, normed);
+    if (!has(g, HAS_POST_NORM))
+        return y;
+    struct value out = llama_norm(g, y, post);
+    graph_drop(g, y);
+    return out;
+}
+
+static struct value llama_parallel(struct graph *g, struct value x)
+{
+    struct value attention = llama_branch(g, x, P_LN1, P_POST_ATTN, llama_attention);
+    struct value mlp = llama_branch(g, x, P_LN2, P_POST_MLP, llama_mlp);
+    struct value both = layer_add(g, mlp, attention, ROLE_RESID1);
+    struct value out = layer_add(g, both, x, ROLE_RESID2);
+    graph_drop(g, both);
+    graph_drop(g, mlp);
+    graph_drop(g, attention);
+    return out;
+}
+
+struct value block_llama(struct graph *g, struct value x)
+{
+    if (has(g, HAS_PARALLEL_RESIDUAL))
+        return llama_parallel(g, x);
+    struct value y = llama_branch(g, x, P_LN1, P_POST_ATTN, llama_attention);
+    struct value middle = layer_add(g, x, y, ROLE_RESID1);
+    graph_drop(g, y);
+    y = llama_branch(g, middle, P_LN2, P_POST_MLP, llama_mlp);
+    struct value out = layer_add(g, middle, y, ROLE_RESID2);
+    graph_drop(g, middle);
+    graph_drop(g, y);
+    return out;
+}

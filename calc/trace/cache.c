@@ -1,0 +1,77 @@
+// Owns the cache of keys and values: filled by the prompt, made longer by each step.
+// SRC: transformers src/transformers/cache_utils.py (DynamicLayer.update).
+
+#include "calc/trace/cache.h"
+
+// Two slots for keys and two for values in each layer, used in turn. There are no gradients that need them.
+static uint16_t cache_slot(const struct graph *g, uint16_t number, unsigned turn)
+{
+    return (uint16_t)(g->t->sub * LAYOUT_BLOCK_NUMBERS + number + turn);
+}
+
+uint8_t cache_dtype(const struct graph *g, uint8_t dtype)
+{
+    return g->m->c.kv_dtype == KV_DTYPE_INT8 ? DT_BYTE : dtype;
+}
+
+// One of the two after the prompt: the tensor itself, or a copy of one byte a number.
+static void cache_fill(struct graph *g, struct value x, uint16_t number, uint8_t part)
+{
+    uint32_t kept = x.storage;
+    if (!graph_ok(g))
+        return;
+    if (cache_dtype(g, x.dtype) != x.dtype)
+        kept = graph_scratch(g, OP_KV_CACHE, x.role, part, DT_BYTE, SHAPE_KV);
+    else
+        tape_ref(g->t, kept);
+    if (!graph_ok(g))
+        return;
+    g->t->storages[kept].category = VRAM_CAT_CACHE;
+    tape_keep(g->t, kept, g->t->unit, cache_slot(g, number, 0));
+}
+
+void cache_keep(struct graph *g, struct value k, struct value v)
+{
+    if (!g->caches)
+        return;
+    cache_fill(g, k, P_K, PART_KEYS);
+    if (v.storage != k.storage || cache_dtype(g, v.dtype) != v.dtype)  // views of one projection keep it whole
+        cache_fill(g, v, P_V, PART_VALUES);
+}
+
+// Which tensors the prompt left behind, so that the first step drops these.
+struct cache_old {
+    uint8_t shape, dtype, part;
+    uint16_t number;
+    bool is_there;
+};
+
+static struct cache_old cache_first(const struct graph *g, bool values)
+{
+    bool fused = g->m->features & HAS_FUSED_QKV, rotary = g->m->features & HAS_ROTARY;
+    bool bytes = cache_dtype(g, g->compute) == DT_BYTE;
+    struct cache_old old = {SHAPE_KV, cache_dtype(g, g->compute), values ? PART_VALUES : PART_KEYS, values ? P_V : P_K, true};
+    if (fused && !bytes && (values || !rotary))
+        old.shape = SHAPE_QKV;
+    old.is_there = bytes || !fused || rotary || !values;
+    return old;
+}
+
+// cat((old, new), dim=-2)
+void cache_grow(struct graph *g, bool values, bool first)
+{
+    struct cache_old old = cache_first(g, values);
+    unsigned turn = first ? 0 : 1;
+    uint8_t role = values ? ROLE_V : ROLE_K;
+    if (!first)
+        old.shape = SHAPE_CACHE;
+    uint32_t before = tape_existing(g->t, name_of(role, old.part), VRAM_CAT_CACHE, old.dtype, old.shape, HOME_PERSIST,
+                                    cache_slot(g, old.number, turn));
+    uint32_t grown = graph_scratch(g, OP_CAT, role, old.part, old.dtype, SHAPE_CACHE);
+    if (!graph_ok(g))
+        return;
+    g->t->storages[grown].category = VRAM_CAT_CACHE;
+    if (old.is_there || !first)
+        tape_unref(g->t, before);
+    tape_keep(g->t, grown, g->t->unit, cache_slot(g, old.number, 1 - turn));
+}

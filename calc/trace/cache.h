@@ -1,0 +1,17 @@
+// The keys and values of past tokens, as transformers' DynamicCache keeps them.
+
+#ifndef CALC_CACHE_H
+#define CALC_CACHE_H
+
+#include "calc/trace/graph.h"
+
+// Number format in the cache of values that are computed in `dtype`.
+uint8_t cache_dtype(const struct graph *g, uint8_t dtype);
+
+// Where a block hands over its keys and values; does nothing outside of a generation.
+void cache_keep(struct graph *g, struct value k, struct value v);
+
+// cat((old, new), dim=-2) in the current layer; first: what it finds is the prompt's.
+void cache_grow(struct graph *g, bool values, bool first);
+
+#endif

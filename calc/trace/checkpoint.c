@@ -1,0 +1,164 @@
+// Owns activation checkpointing: the forward pass of a block that keeps its input only, and its second run in backward.
+// SRC: pytorch torch/utils/checkpoint.py, CheckpointFunction (use_reentrant=True) and
+// _checkpoint_without_reentrant_generator with _CheckpointFrame, _checkpoint_hook, _recomputation_hook (False).
+
+#include "calc/trace/checkpoint.h"
+
+#include "calc/trace/backward.h"
+#include "calc/trace/block.h"
+
+// use_reentrant=False. The block runs with gradients and its graph is recorded, but a hook puts a holder in the place of
+// each tensor that a node saves. _NoopSaveInputs keeps the input.
+static struct value checkpoint_packed(struct graph *g, struct value x)
+{
+    struct value kept = x;
+    if (!graph_ok(g) || g->frame_count >= INT32_MAX)
+        return graph_copy(g, x);
+    void *p = g->frames;
+    if (mem_grow(g->mem, &p, &g->frame_cap, g->frame_count + 1, sizeof *g->frames) != VRAM_OK) {
+        g->failed = true;
+        return graph_copy(g, x);
+    }
+    g->frames = p;
+    int32_t number = (int32_t)g->frame_count++, holder = graph_node(g, NODE_SAVE_INPUTS, &kept, 0);
+    graph_save(g, holder, x.storage);
+    g->frames[number] = (struct frame){
+        .first = (int32_t)g->node_count, .holder = holder, .input = x, .start = g->t->allocations};
+    g->packing = number;
+    struct value out = block_forward(g, x);
+    g->packing = GRAPH_NO_FRAME;
+    g->frames[number].end = (int32_t)g->node_count;
+    return out;
+}
+
+// The tensors that the second run has saved go to the nodes of the first, in the order of their making.
+static void checkpoint_fill(struct graph *g, struct frame f, int32_t base)
+{
+    int32_t from = base;
+    for (int32_t i = f.first; i < f.end; i++) {
+        struct node *n = &g->nodes[i];
+        if (n->saved_count == 0)
+            continue;
+        while (from < (int32_t)g->node_count && g->nodes[from].saved_count == 0)
+            from++;
+        if (from == (int32_t)g->node_count)
+            return;
+        struct node *made = &g->nodes[from++];
+        for (unsigned k = 0; k < n->saved_count; k++)
+            n->saved[k] = made->saved[k];
+        made->saved_count = 0;
+    }
+}
+
+// The block once more, until the last tensor that a node wants is there (early stop: the exception that ends it lets
+// go of the variables of the block's functions).
+static void checkpoint_again(struct graph *g, int32_t number)
+{
+    struct frame f = g->frames[number];
+    const struct node *holder = &g->nodes[f.holder];
+    int32_t unit = g->t->unit, base = (int32_t)g->node_count;
+    uint8_t sub = g->t->sub;
+    g->frames[number].again = true;
+    g->t->unit = holder->unit;
+    g->t->sub = holder->sub;
+    g->recompute = true;
+    struct value x = f.input;
+    x.node = GRAPH_NO_NODE;
+    graph_node(g, NODE_ACCUMULATE, &x, PART_SELF);
+    g->t->limit = g->t->allocations + f.stop;
+    struct value out = block_forward(g, x);
+    g->t->limit = UINT32_MAX;
+    graph_autocast_exit_layer(g);
+    g->recompute = false;
+    if (!graph_ok(g))
+        return;
+    graph_drop(g, out);
+    checkpoint_fill(g, f, base);
+    size_t layer = (size_t)g->t->unit * g->period + g->t->sub;
+    struct param *p = &g->params[LAYOUT_GLOBAL_NUMBERS + layer * LAYOUT_BLOCK_NUMBERS];
+    for (unsigned i = 0; i < LAYOUT_BLOCK_NUMBERS; i++)
+        p[i].cast_node = GRAPH_NO_NODE;
+    g->node_count = (size_t)base;
+    g->t->unit = unit;
+    g->t->sub = sub;
+}
+
+static void checkpoint_unpack(struct graph *g, int32_t node)
+{
+    const struct node *n = &g->nodes[node];
+    if (n->frame != GRAPH_NO_FRAME && n->saved_count > 0 && !g->frames[n->frame].again)
+        checkpoint_again(g, n->frame);
+}
+
+// The frame goes with the last of its holders, and with it the block's input.
+static void checkpoint_release(struct graph *g, int32_t frame)
+{
+    struct frame *f = &g->frames[frame];
+    if (f->left == 0 || --f->left > 0)
+        return;
+    struct node *holder = &g->nodes[f->holder];
+    for (unsigned k = 0; k < holder->saved_count; k++)
+        tape_unref(g->t, holder->saved[k]);
+    holder->saved_count = 0;
+}
+
+void checkpoint_end(struct graph *g)
+{
+    for (size_t i = 0; i < g->frame_count && graph_ok(g); i++)
+        if (g->frames[i].left > 0) {
+            g->frames[i].left = 1;
+            checkpoint_release(g, (int32_t)i);
+        }
+}
+
+struct value checkpoint_block(struct graph *g, struct value x)
+{
+    if (!g->m->c.use_reentrant)
+        return checkpoint_packed(g, x);
+    bool grad = g->grad;
+    g->grad = false;
+    struct value out = block_forward(g, x);
+    g->grad = grad;
+    if (graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_CHECKPOINT, &out, 0);
+        graph_save(g, n, x.storage);
+        graph_edge(g, n, x);
+    }
+    return out;
+}
+
+// Parameters whose nodes belong to the second run get new ones in the next.
+static void checkpoint_forget(struct graph *g)
+{
+    size_t layer = (size_t)g->t->unit * g->period + g->t->sub;
+    struct param *p = &g->params[LAYOUT_GLOBAL_NUMBERS + layer * LAYOUT_BLOCK_NUMBERS];
+    for (unsigned i = 0; i < LAYOUT_BLOCK_NUMBERS; i++)
+        p[i].accumulate = p[i].cast_node = GRAPH_NO_NODE;
+}
+
+static void checkpoint_run(struct graph *g, const struct node *n, uint32_t results[])
+{
+    int32_t base = (int32_t)g->node_count;
+    struct value x = {n->saved[0],       GRAPH_NO_NODE,     0,
+                      n->edges[0].dtype, n->edges[0].shape, n->edges[0].role};
+    graph_node(g, NODE_ACCUMULATE, &x,
+               PART_SELF);  // the detached input: a leaf that collects the gradient
+    g->recompute = true;
+    struct value out = block_forward(g, x);
+    graph_autocast_exit_layer(g);
+    g->recompute = false;
+    if (!graph_ok(g))
+        return;
+    tape_ref(g->t, n->gradient[0]);  // the function's argument stays
+    backward_run(g, out.node, n->gradient[0], base);
+    if (!graph_ok(g))
+        return;
+    results[0] = g->nodes[base].gradient[0];
+    graph_drop(g, out);
+    g->t->unit = n->unit;
+    g->t->sub = n->sub;
+    checkpoint_forget(g);
+    g->node_count = (size_t)base;
+}
+
+const struct graph_calls checkpoint_calls = {checkpoint_run, checkpoint_unpack, checkpoint_release};

@@ -1,0 +1,125 @@
+// Owns the parts of a model's forward function: embedding, layers, last norm and head.
+// SRC: nanoGPT model.py GPT.forward.
+
+#include "calc/trace/forward.h"
+
+#include "calc/trace/block.h"
+#include "calc/trace/checkpoint.h"
+#include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
+#include "calc/trace/loss.h"
+#include "calc/trace/parallel.h"
+
+static struct value forward_layer(struct graph *g, struct value x)
+{
+    uint64_t layer = (uint64_t)g->t->unit * g->period + g->t->sub;
+    bool every =
+        g->m->c.checkpointing == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
+    if (g->grad && (every || g->m->c.checkpointing == CHECKPOINTING_BLOCK))
+        return checkpoint_block(g, x);
+    return block_forward(g, x);
+}
+
+// The layer with the weights that it needs.
+static struct value forward_layer_of(struct graph *g, struct value x)
+{
+    if (!g->gathered)
+        return forward_layer(g, x);
+    struct value in = parallel_enter(g, x);
+    struct value inside = forward_layer(g, in);
+    struct value out = parallel_leave(g, inside);
+    graph_drop(g, in);
+    graph_drop(g, inside);
+    return out;
+}
+
+// for block in self.transformer.h: x = block(x). Uses x up.
+struct value forward_layers(struct graph *g, struct value x)
+{
+    for (uint32_t layer = 0; layer < g->units * g->period && graph_ok(g); layer++) {
+        g->t->unit = (int32_t)(layer / g->period);
+        g->t->sub = (uint8_t)(layer % g->period);
+        x.role = ROLE_RESID2;  // its gradient is called alike in every layer
+        struct value next = forward_layer_of(g, x);
+        graph_drop(g, x);
+        x = next;
+    }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+    return x;
+}
+
+// x = drop(wte(idx) + wpe(pos)); the two embeddings are variables of forward() and live until it
+// returns.
+static struct value forward_embed_gpt(struct graph *g, uint32_t ids, struct value local[3])
+{
+    struct value pos = graph_make(g, OP_ARANGE, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_T);
+    local[0] = layer_embedding(g, ids, P_WTE, SHAPE_U);
+    local[1] = layer_embedding(g, pos.storage, P_WPE, SHAPE_TC);
+    local[2] = pos;
+    struct value sum = layer_add(g, local[0], local[1], ROLE_EMBED);
+    struct value x = layer_dropout(g, sum, ROLE_EMBED);
+    graph_drop(g, sum);
+    return x;
+}
+
+// Rotary families: the token embedding alone; cosines and sines of the positions are made once.
+static struct value forward_embed_rotary(struct graph *g, uint32_t ids)
+{
+    struct value x = layer_embedding(g, ids, P_WTE, SHAPE_U);
+    if (g->m->features & HAS_EMBEDDING_SCALE) {
+        struct value scaled = layer_scale(g, x, ROLE_EMBED);
+        graph_drop(g, x);
+        x = scaled;
+    }
+    layer_rope_open(g);
+    return x;
+}
+
+// Uses x up.
+static struct value forward_last_norm(struct graph *g, struct value x)
+{
+    bool rms = g->m->features & HAS_RMS_NORM;
+    struct value normed =
+        rms ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS) : layer_norm(g, x, true, P_LN_F);
+    graph_drop(g, x);
+    return normed;
+}
+
+// The last norm, the head and the loss. x is used up; normed stays a variable of forward().
+struct value forward_head(struct graph *g, struct value x, uint32_t targets, struct value *normed,
+                       struct value *logits)
+{
+    *normed = forward_last_norm(g, x);
+    return loss_forward(g, *normed, targets, logits);
+}
+
+struct value forward_hidden(struct graph *g, uint32_t ids)
+{
+    struct value local[3] = {graph_none(), graph_none(), graph_none()};
+    bool rotary = g->m->features & HAS_ROTARY;
+    parallel_open(g);
+    struct value x = rotary ? forward_embed_rotary(g, ids) : forward_embed_gpt(g, ids, local);
+    struct value normed = forward_last_norm(g, forward_layers(g, x));
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(g, local[k]);
+    if (rotary)
+        layer_rope_close(g);
+    return normed;
+}
+
+// model.enable_input_require_grads(): with frozen embeddings a checkpointed block has no other way
+// to a gradient.
+static void forward_needs_gradient(struct graph *g, struct value *x)
+{
+    if (g->grad && g->m->c.checkpointing && !graph_needs(g, *x))
+        graph_node(g, NODE_PASS, x, 0);
+}
+
+struct value forward_embed(struct graph *g, uint32_t ids, struct value local[3])
+{
+    bool rotary = g->m->features & HAS_ROTARY;
+    struct value x = rotary ? forward_embed_rotary(g, ids) : forward_embed_gpt(g, ids, local);
+    forward_needs_gradient(g, &x);
+    return x;
+}

@@ -1,0 +1,352 @@
+// Owns values, nodes and parameters of the autograd graph while a pass is written to a tape.
+
+#include "calc/trace/graph.h"
+
+#include "calc/model/scheme.h"
+
+void graph_init(struct graph *g, const struct vram_mem *mem)
+{
+    mem_zero(g, sizeof *g);
+    g->mem = mem;
+}
+
+void graph_free(struct graph *g)
+{
+    if (!g->mem)
+        return;
+    mem_free(g->mem, g->nodes, g->node_cap * sizeof *g->nodes);
+    mem_free(g->mem, g->params, g->param_cap * sizeof *g->params);
+    mem_free(g->mem, g->frames, g->frame_cap * sizeof *g->frames);
+    graph_init(g, g->mem);
+}
+
+bool graph_ok(const struct graph *g)
+{
+    return !g->failed && !g->t->failed;
+}
+
+static bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
+{
+    void **ptr = ptr_to_ptr;
+    if (!g->failed && mem_grow(g->mem, ptr, cap, need, size) != VRAM_OK)
+        g->failed = true;
+    return !g->failed;
+}
+
+void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_t units,
+                 uint32_t period)
+{
+    size_t params = LAYOUT_GLOBAL_NUMBERS + (size_t)units * period * LAYOUT_BLOCK_NUMBERS;
+    bool generates =
+        m->c.task == TASK_INFERENCE && m->c.dtype != DTYPE_FLOAT32;  // loaded in two bytes
+    bool pure = m->c.dtype == DTYPE_BFLOAT16_PURE || generates;
+    g->m = m;
+    g->t = t;
+    g->units = units;
+    g->period = period;
+    g->node_count = g->frame_count = 0;
+    g->packing = GRAPH_NO_FRAME;
+    g->failed = false;
+    g->grad = g->training = true;
+    g->compute = m->c.dtype == DTYPE_FLOAT32 ? DT_F32 : DT_LOW;
+    g->autocast = !pure && g->compute == DT_LOW;
+    g->residual = pure || (m->c.lora_rank && g->compute == DT_LOW) ? DT_LOW : DT_F32;
+    g->caches = false;
+    g->workspaces = m->c.mode == MODE_PROCESS;
+    g->workspace_done[0] = g->workspace_done[1] = false;
+    g->recompute = false;
+    g->cos = g->sin = graph_none();
+    layout_make(&g->layout, m);
+    g->in_buckets = scheme_in_buckets(&m->c);
+    g->divided = scheme_divides_gradients(&m->c);
+    g->gathered = scheme_divides_weights(&m->c);
+    g->ahead = g->open = g->behind = g->root = TAPE_NONE;
+    tape_reset(t, units);
+    if (graph_grow(g, &g->params, &g->param_cap, params, sizeof *g->params))
+        mem_zero(g->params, params * sizeof *g->params);
+}
+
+struct value graph_none(void)
+{
+    return (struct value){.node = GRAPH_NO_NODE};
+}
+
+struct value graph_copy(struct graph *g, struct value v)
+{
+    if (v.storage != TAPE_NONE)
+        tape_ref(g->t, v.storage);
+    return v;
+}
+
+void graph_drop(struct graph *g, struct value v)
+{
+    tape_unref(g->t, v.storage);
+}
+
+bool graph_needs(const struct graph *g, struct value v)
+{
+    return g->grad && v.node != GRAPH_NO_NODE;
+}
+
+static uint8_t graph_category(const struct graph *g, uint8_t role, uint8_t part)
+{
+    if (role == ROLE_LOGITS)
+        return VRAM_CAT_LOGITS;
+    if (part == PART_WEIGHT_CAST || part == PART_BIAS_CAST || part == PART_A_CAST ||
+        part == PART_B_CAST || part == PART_DEQUANTIZED)
+        return VRAM_CAT_CAST;
+    if (part >= PART_WEIGHT_GRAD && part <= PART_BIAS_GRAD_LOW)
+        return VRAM_CAT_GRAD;
+    if (part == PART_A_GRAD || part == PART_B_GRAD)
+        return VRAM_CAT_GRAD;
+    if (role == ROLE_BATCH || role == ROLE_TARGETS || role == ROLE_POSITIONS)
+        return VRAM_CAT_INPUT;
+    return g->t->backward && !g->recompute ? VRAM_CAT_BACKWARD : VRAM_CAT_ACT;
+}
+
+// The first matrix product of a thread asks cuBLAS for its workspace.
+static void graph_workspace(struct graph *g, enum op op)
+{
+    bool product = op == OP_MM || op == OP_ADDMM || op == OP_BMM;
+    if (!g->workspaces || !product || g->workspace_done[g->t->backward] || g->t->allocations >= g->t->limit)
+        return;
+    g->workspace_done[g->t->backward] = true;
+    tape_workspace(g->t, (uint16_t)(SLOT_WORKSPACE + g->t->backward));
+}
+
+uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
+                       uint8_t shape)
+{
+    graph_workspace(g, op);
+    return tape_alloc(g->t, op, name_of(role, part), graph_category(g, role, part), dtype, shape);
+}
+
+struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
+                        uint8_t shape)
+{
+    uint32_t storage = graph_scratch(g, op, role, part, dtype, shape);
+    return (struct value){storage, GRAPH_NO_NODE, 0, dtype, shape, role};
+}
+
+static int32_t graph_new_node(struct graph *g, enum node_kind kind, uint8_t role)
+{
+    if (!graph_ok(g) ||
+        !graph_grow(g, &g->nodes, &g->node_cap, g->node_count + 1, sizeof *g->nodes))
+        return GRAPH_NO_NODE;
+    struct node *n = &g->nodes[g->node_count];
+    mem_zero(n, sizeof *n);
+    n->kind = (uint8_t)kind;
+    n->role = role;
+    n->unit = g->t->unit;
+    n->sub = g->t->sub;
+    n->param = GRAPH_NO_PARAM;
+    n->frame = g->packing;
+    return (int32_t)g->node_count++;
+}
+
+int32_t graph_node(struct graph *g, enum node_kind kind, struct value *out, uint8_t extra)
+{
+    if (!g->grad)
+        return GRAPH_NO_NODE;
+    int32_t i = graph_new_node(g, kind, out->role);
+    if (i == GRAPH_NO_NODE)
+        return i;
+    g->nodes[i].dtype = out->dtype;
+    g->nodes[i].shape = out->shape;
+    g->nodes[i].extra = extra;
+    g->node_out = out->storage;
+    g->node_inputs = true;
+    out->node = i;
+    return i;
+}
+
+void graph_edge(struct graph *g, int32_t node, struct value in)
+{
+    if (node == GRAPH_NO_NODE)
+        return;
+    struct node *n = &g->nodes[node];
+    n->edges[n->edge_count++] = (struct edge){in.node, in.output, in.dtype, in.shape, in.role};
+}
+
+// saved_tensors_hooks: a holder takes the tensor's place. An operation saves its inputs before it runs, so the
+// recomputation need not run one that saves nothing else.
+static void graph_pack(struct graph *g, struct node *n, uint32_t storage)
+{
+    struct frame *f = &g->frames[g->packing];
+    bool input = storage == TAPE_NONE || g->t->storages[storage].home != HOME_TAPE ||
+                 g->t->storages[storage].made < g->t->storages[g->node_out].made;
+    g->node_inputs = g->node_inputs && input;
+    f->left += n->saved_count == 0;
+    f->stop = (g->node_inputs ? g->t->storages[g->node_out].made : g->t->allocations) - f->start;
+    n->saved[n->saved_count++] = TAPE_NONE;
+}
+
+void graph_save(struct graph *g, int32_t node, uint32_t storage)
+{
+    if (node == GRAPH_NO_NODE)
+        return;
+    struct node *n = &g->nodes[node];
+    if (g->packing != GRAPH_NO_FRAME) {
+        graph_pack(g, n, storage);
+        return;
+    }
+    n->saved[n->saved_count++] = storage;
+    if (storage != TAPE_NONE)
+        tape_ref(g->t, storage);
+}
+
+void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype)
+{
+    if (node == GRAPH_NO_NODE)
+        return;
+    struct node *n = &g->nodes[node];
+    if (g->packing != GRAPH_NO_FRAME) {
+        graph_pack(g, n, TAPE_NONE);
+        return;
+    }
+    n->saved[n->saved_count++] = tape_existing(g->t, name_of(n->role, PART_SELF), VRAM_CAT_ACT,
+                                               dtype, SHAPE_ONE, HOME_CPU, 0);
+}
+
+// Layers of the simulation are numbered through.
+static size_t graph_layer(const struct graph *g)
+{
+    return (size_t)g->t->unit * g->period + g->t->sub;
+}
+
+static struct param *graph_param_at(struct graph *g, bool global, uint16_t number)
+{
+    size_t base = global ? 0 : LAYOUT_GLOBAL_NUMBERS + graph_layer(g) * LAYOUT_BLOCK_NUMBERS;
+    return &g->params[base + number];
+}
+
+// Weights are in float32 under autocast, but those that adapters freeze are loaded in two bytes.
+static uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row)
+{
+    if (g->gathered)
+        return g->compute;
+    return g->autocast && row->trained ? DT_F32 : g->residual;
+}
+
+static void graph_param_first(struct graph *g, struct param *p, const struct layout_param *row)
+{
+    p->storage = tape_existing(g->t, name_of(row->role, row->part), VRAM_CAT_PARAM,
+                               graph_param_dtype(g, row), row->shape, HOME_NONE, row->number);
+    p->accumulate = GRAPH_NO_NODE;
+    p->cast_node = GRAPH_NO_NODE;
+}
+
+struct value graph_param(struct graph *g, bool global, uint16_t number)
+{
+    const struct layout_param *row = layout_find(&g->layout, !global, number);
+    if (!row || !graph_ok(g))
+        return graph_none();
+    struct param *p = graph_param_at(g, global, number);
+    if (p->storage == TAPE_NONE)
+        graph_param_first(g, p, row);
+    if (row->trained && g->grad && p->accumulate == GRAPH_NO_NODE) {
+        p->accumulate = graph_new_node(g, NODE_ACCUMULATE, row->role);
+        if (p->accumulate == GRAPH_NO_NODE)
+            return graph_none();
+        g->nodes[p->accumulate].param = number;
+        g->nodes[p->accumulate].extra = row->part;
+        if (global)
+            g->nodes[p->accumulate].unit = TAPE_GLOBAL;
+    }
+    struct value v = {p->storage, g->grad ? p->accumulate : GRAPH_NO_NODE,
+                      0,          graph_param_dtype(g, row),
+                      row->shape, row->role};
+    return graph_copy(g, v);
+}
+
+struct value graph_to(struct graph *g, struct value v, uint8_t dtype, uint8_t part)
+{
+    if (v.dtype == dtype)
+        return graph_copy(g, v);
+    struct value out = graph_make(g, OP_TO_COPY, v.role, part, dtype, v.shape);
+    if (graph_needs(g, v))
+        graph_edge(g, graph_node(g, NODE_TO_COPY, &out, 0), v);
+    return out;
+}
+
+// SRC: pytorch aten/src/ATen/autocast_mode.cpp cached_cast: leaves that require a gradient are
+// cached, also under no_grad.
+struct value graph_weight_cast(struct graph *g, bool global, uint16_t number, struct value weight)
+{
+    const struct layout_param *row = layout_find(&g->layout, !global, number);
+    if (!g->autocast || !graph_ok(g) || weight.storage == TAPE_NONE)
+        return graph_copy(g, weight);
+    uint8_t part = row->part == PART_BIAS ? PART_BIAS_CAST : PART_WEIGHT_CAST;
+    if (!row->trained)
+        return graph_to(g, weight, g->compute, part);
+    struct param *p = graph_param_at(g, global, number);
+    if (p->cast == TAPE_NONE) {
+        struct value fresh = graph_to(g, weight, g->compute, part);
+        p->cast = fresh.storage;
+        p->cast_node = fresh.node;
+    }
+    struct value v = {
+        p->cast, g->grad ? p->cast_node : GRAPH_NO_NODE, 0, g->compute, weight.shape, weight.role};
+    return graph_copy(g, v);
+}
+
+struct value graph_input_cast(struct graph *g, struct value v, uint8_t role, uint8_t part)
+{
+    if (!g->autocast)
+        return graph_copy(g, v);
+    struct value named = v;
+    named.role = role;
+    return graph_to(g, named, g->compute, part);
+}
+
+static void graph_exit_range(struct graph *g, size_t from, size_t count)
+{
+    for (size_t i = from; i < from + count; i++) {
+        tape_unref(g->t, g->params[i].cast);
+        g->params[i].cast = TAPE_NONE;
+    }
+}
+
+void graph_autocast_exit_layer(struct graph *g)
+{
+    if (graph_ok(g))
+        graph_exit_range(g, LAYOUT_GLOBAL_NUMBERS + graph_layer(g) * LAYOUT_BLOCK_NUMBERS,
+                         LAYOUT_BLOCK_NUMBERS);
+}
+
+void graph_autocast_exit(struct graph *g)
+{
+    if (!graph_ok(g))
+        return;
+    g->t->unit = TAPE_GLOBAL;
+    graph_exit_range(g, 0, LAYOUT_GLOBAL_NUMBERS);
+    for (uint32_t layer = 0; layer < g->units * g->period; layer++) {
+        g->t->unit = (int32_t)(layer / g->period);
+        g->t->sub = (uint8_t)(layer % g->period);
+        graph_autocast_exit_layer(g);
+    }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+}
+
+uint16_t graph_gradient_slot(const struct node *n)
+{
+    return (uint16_t)(n->unit < 0 ? SLOT_GRADIENT + n->param
+                                  : n->sub * LAYOUT_BLOCK_NUMBERS + n->param);
+}
+
+void graph_saved(struct graph *g, graph_saved_fn *fn, void *ctx)
+{
+    for (size_t i = 1; i < g->t->count; i++)
+        g->t->storages[i].saved = false;
+    for (size_t i = g->node_count; i-- > 0;) {
+        const struct node *n = &g->nodes[i];
+        for (unsigned k = 0; k < n->saved_count; k++) {
+            struct storage *s = &g->t->storages[n->saved[k]];
+            if (n->saved[k] == TAPE_NONE || s->saved || s->home == HOME_NONE)
+                continue;
+            s->saved = true;
+            fn(ctx, n, k, s);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+// The autograd graph of one pass: values, nodes with what they saved, and the engine that runs them
+// backward. Every operation writes its allocations to a tape; reference counts decide when storages
+// are freed, as in PyTorch.
+
+#ifndef CALC_GRAPH_H
+#define CALC_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calc/model/layout.h"
+#include "calc/model/model.h"
+#include "calc/trace/tape.h"
+
+enum node_kind {
+#define NODE(id, name, s0, s1, s2, s3, s4, s5) NODE_##id,
+#include "calc/trace/nodes.def"
+    NODE_COUNT
+};
+
+enum { GRAPH_SAVED = 6, GRAPH_EDGES = 3, GRAPH_NO_NODE = -1, GRAPH_NO_FRAME = -1, GRAPH_NO_PARAM = 0xffff };
+
+// A Python variable that holds a tensor. It owns one reference of the storage; graph_drop gives it
+// up.
+struct value {
+    uint32_t storage;
+    int32_t node;    // that made it; GRAPH_NO_NODE: no gradient flows into it
+    uint8_t output;  // which result of the node
+    uint8_t dtype, shape, role;
+};
+
+// Where a gradient goes: input number `input` of node `to`, in the form that it takes there.
+struct edge {
+    int32_t to;
+    uint8_t input, dtype, shape, role;
+};
+
+struct node {
+    uint8_t kind, role, edge_count, saved_count;
+    uint8_t sub, dtype, shape;  // layer in its unit; the result's form
+    uint8_t extra;              // shape of a temporary, or PART_ of a parameter
+    int32_t unit;
+    uint16_t param;    // ACCUMULATE: number within its unit
+    uint16_t waiting;  // edges that have not delivered yet
+    int32_t link;      // next ready node
+    int32_t frame;     // of the checkpointed block whose holders it has in place of tensors, or GRAPH_NO_FRAME
+    uint32_t saved[GRAPH_SAVED];
+    struct edge edges[GRAPH_EDGES];
+    uint32_t gradient[GRAPH_EDGES];  // what arrived, by input
+};
+
+// A block that is checkpointed with use_reentrant=False: its nodes exist, their saved tensors do not until one of them
+// is asked for. Owned by checkpoint.c.
+struct frame {
+    int32_t first, end;   // its nodes
+    int32_t holder;       // the node that keeps the block's input
+    struct value input;   // without a reference of its own
+    uint32_t start;       // allocations on the tape before the block
+    uint32_t stop;        // allocations of the block until everything is saved
+    uint32_t left;        // nodes with saved tensors that have not run
+    bool again;           // it has been recomputed
+};
+
+// A weight. The storage is there for the whole tape.
+struct param {
+    uint32_t storage;
+    int32_t accumulate;  // its node
+    uint32_t cast;       // autocast's cached copy, TAPE_NONE if there is none
+    int32_t cast_node;
+    uint32_t held;  // whole gradient that waits to be divided, parallel.c
+};
+
+// Slots of HOME_PERSIST outside of the units.
+enum graph_slot {
+    SLOT_X,
+    SLOT_Y,
+    SLOT_LOGITS,
+    SLOT_LOSS,
+    SLOT_WORKSPACE,                    // of the forward thread, then of the autograd thread
+    SLOT_SCALER = SLOT_WORKSPACE + 2,  // found_inf and the inverse scale of a step
+    SLOT_GRADIENT =
+        SLOT_SCALER +
+        2,  // of the global parameters; in a unit: layer * LAYOUT_BLOCK_NUMBERS + number
+    SLOT_COUNT = SLOT_GRADIENT + LAYOUT_GLOBAL_NUMBERS
+};
+
+struct graph;
+
+// Runs a node backward. results[k]: a storage with a reference for edge k, or TAPE_NONE where nothing flows.
+typedef void node_fn(struct graph *g, const struct node *n, uint32_t results[]);
+
+// What the backward pass asks of activation checkpointing, which itself runs forward and backward passes.
+struct graph_calls {
+    node_fn *run;                                     // NODE_CHECKPOINT
+    void (*unpack)(struct graph *g, int32_t node);    // before a node runs: its saved tensors are made if they are not there
+    void (*release)(struct graph *g, int32_t frame);  // after a node with a frame has run
+};
+
+struct graph {
+    const struct graph_calls *calls;  // set before a pass
+    const struct model *m;
+    const struct vram_mem *mem;
+    struct tape *t;
+    struct node *nodes;
+    size_t node_count, node_cap;
+    struct frame *frames;
+    size_t frame_count, frame_cap;
+    int32_t packing;     // the frame whose block runs forward, or GRAPH_NO_FRAME
+    uint32_t node_out;   // the result of the node made last
+    bool node_inputs;    // it has saved nothing but what was there before the result
+    struct layout layout;
+    struct param *params;  // global ones by number, then those of each layer
+    size_t param_cap;
+    uint32_t units, period;  // in the simulation; layers in a unit
+    bool failed;
+    bool recompute;      // a checkpointed block runs again
+    bool autocast;       // two-byte matrix products over float32 weights
+    bool grad;           // gradients are recorded
+    bool training;       // model.train(): dropout is on
+    bool caches;         // blocks hand their keys and values over (generation)
+    bool has_gradients;  // parameters have .grad from an earlier micro-step
+    bool in_buckets;     // gradients are views of buckets that are there for ever
+    bool divided;        // each GPU keeps its part of a gradient
+    bool gathered;       // weights are divided too, and gathered for a layer at a time
+    uint32_t ahead, open, behind, root;  // gathered weights: parallel.c
+    int32_t open_unit;                   // layer that `open` belongs to, while a backward pass runs
+    uint8_t open_sub;
+    bool has_logits;  // the caller's variables hold the last micro-step's logits and loss
+    bool workspaces;  // cuBLAS workspaces are part of the tape
+    bool workspace_done[2];
+    int32_t compiled_first, compiled_stride,
+        compiled_end;       // nodes of a compiled pass, pass_compile.c
+    struct value cos, sin;  // of rotary positions, while a forward pass runs
+    uint8_t compute;        // DT_ of matrix products
+    uint8_t residual;       // DT_ of the residual stream, of weights and of their gradients
+};
+
+void graph_init(struct graph *g, const struct vram_mem *mem);
+void graph_free(struct graph *g);
+
+// Empties the graph for a pass of m on t.
+void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_t units,
+                 uint32_t period);
+bool graph_ok(const struct graph *g);
+
+// ---- values
+struct value graph_copy(struct graph *g, struct value v);  // one more variable for the same tensor
+void graph_drop(struct graph *g, struct value v);
+struct value graph_none(void);                            // an argument that is not there
+bool graph_needs(const struct graph *g, struct value v);  // a gradient flows into it
+
+// The result of an operation, with its allocation.
+struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
+                        uint8_t shape);
+
+// Scratch memory and saved side results: a storage without a value.
+uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
+                       uint8_t shape);
+
+// ---- nodes
+// The node of a result; saved storages get a reference of their own. Does nothing while no
+// gradients are recorded.
+int32_t graph_node(struct graph *g, enum node_kind kind, struct value *out, uint8_t extra);
+void graph_edge(struct graph *g, int32_t node, struct value in);
+void graph_save(struct graph *g, int32_t node, uint32_t storage);
+void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype);  // a number in the CPU's memory
+
+// ---- parameters
+// A parameter by its number (layout.h): of the current layer, or a global one. graph_none() if the
+// model has none.
+struct value graph_param(struct graph *g, bool global, uint16_t number);
+
+// As a matrix product takes them: autocast's copies, or one more variable for the same tensor.
+struct value graph_weight_cast(struct graph *g, bool global, uint16_t number, struct value weight);
+struct value graph_input_cast(struct graph *g, struct value v, uint8_t role, uint8_t part);
+struct value graph_to(struct graph *g, struct value v, uint8_t dtype, uint8_t part);  // .to(dtype)
+void graph_autocast_exit(struct graph *g);  // empties the cache of casts
+void graph_autocast_exit_layer(
+    struct graph *g);  // of the current layer alone: all there is while a block runs again
+
+// Where a parameter's gradient lives: its slot of HOME_PERSIST in the node's unit.
+uint16_t graph_gradient_slot(const struct node *n);
+
+// Calls fn for every storage that is saved now, each once, latest node first.
+typedef void graph_saved_fn(void *ctx, const struct node *n, unsigned which,
+                            const struct storage *s);
+void graph_saved(struct graph *g, graph_saved_fn *fn, void *ctx);
+
+#endif

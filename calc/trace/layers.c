@@ -1,0 +1,138 @@
+// Owns the forward side of layers: what each allocates and saves, under autocast's rules.
+// SRC: pytorch aten/src/ATen/autocast_mode.cpp (lists of operations),
+// tools/autograd/derivatives.yaml (what is saved).
+
+#include "calc/trace/layers.h"
+
+struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uint8_t out_shape)
+{
+    struct value w = graph_param(g, true, weight);
+    struct value out = graph_make(g, OP_EMBEDDING, w.role, PART_OUTPUT, g->residual, out_shape);
+    if (graph_needs(g, w)) {
+        int32_t n = graph_node(g, NODE_EMBEDDING, &out, 0);
+        graph_save(g, n, ids);
+        graph_edge(g, n, w);
+    }
+    graph_drop(g, w);
+    return out;
+}
+
+struct value layer_add(struct graph *g, struct value a, struct value b, uint8_t role)
+{
+    uint8_t dtype = a.dtype == DT_F32 || b.dtype == DT_F32 ? DT_F32 : a.dtype;
+    struct value out = graph_make(g, OP_ADD, role, PART_SELF, dtype, a.shape);
+    if (graph_needs(g, a) || graph_needs(g, b)) {
+        int32_t n = graph_node(g, NODE_ADD, &out, 0);
+        graph_edge(g, n, a);
+        graph_edge(g, n, b);
+    }
+    return out;
+}
+
+struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t weight)
+{
+    struct value in = graph_to(g, x, g->autocast ? DT_F32 : x.dtype, PART_UPCAST);
+    struct value w = graph_param(g, global, weight);
+    struct value b = graph_param(g, global, (uint16_t)(weight + LAYOUT_BIAS));
+    struct value out = graph_make(g, OP_LAYER_NORM, w.role, PART_OUTPUT, in.dtype, x.shape);
+    uint32_t mean = graph_scratch(g, OP_LAYER_NORM, w.role, PART_MEAN, DT_F32, SHAPE_TOKENS);
+    uint32_t rstd = graph_scratch(g, OP_LAYER_NORM, w.role, PART_RSTD, DT_F32, SHAPE_TOKENS);
+    if (graph_needs(g, in) || graph_needs(g, w)) {
+        int32_t n = graph_node(g, NODE_LAYER_NORM, &out, 0);
+        graph_save(g, n, in.storage);
+        graph_save(g, n, mean);
+        graph_save(g, n, rstd);
+        graph_edge(g, n, in);
+        graph_edge(g, n, w);
+        graph_edge(g, n, b);
+    }
+    tape_unref(g->t, mean);
+    tape_unref(g->t, rstd);
+    graph_drop(g, in);
+    graph_drop(g, w);
+    graph_drop(g, b);
+    return out;
+}
+
+struct value layer_gelu(struct graph *g, struct value x)
+{
+    struct value out = graph_make(g, OP_GELU, ROLE_ACT, PART_OUTPUT, x.dtype, x.shape);
+    if (graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_GELU, &out, 0);
+        graph_save(g, n, x.storage);
+        graph_edge(g, n, x);
+    }
+    return out;
+}
+
+struct value layer_mul(struct graph *g, struct value a, struct value b, uint8_t role, uint8_t part)
+{
+    uint8_t dtype = a.dtype == DT_F32 || b.dtype == DT_F32 ? DT_F32 : a.dtype;
+    struct value out = graph_make(g, OP_MUL, role, part, dtype, a.shape);
+    if (graph_needs(g, a) || graph_needs(g, b)) {
+        int32_t n = graph_node(g, NODE_MUL, &out, 0);
+        graph_save(g, n, graph_needs(g, b) ? a.storage : TAPE_NONE);
+        graph_save(g, n, graph_needs(g, a) ? b.storage : TAPE_NONE);
+        graph_edge(g, n, a);
+        graph_edge(g, n, b);
+    }
+    return out;
+}
+
+struct value layer_dropout(struct graph *g, struct value x, uint8_t role)
+{
+    if (g->m->c.dropout == 0 || !g->training)
+        return graph_copy(g, x);
+    struct value out = graph_make(g, OP_DROPOUT, role, PART_OUTPUT, x.dtype, x.shape);
+    uint32_t mask = graph_scratch(g, OP_DROPOUT, role, PART_MASK, DT_BYTE, x.shape);
+    if (graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_DROPOUT, &out, 0);
+        graph_save(g, n, mask);
+        graph_edge(g, n, x);
+    }
+    tape_unref(g->t, mask);
+    return out;
+}
+
+void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], struct value out[3])
+{
+    struct value view = graph_copy(g, x);
+    if (graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_SPLIT, &view, 0);
+        graph_edge(g, n, x);
+    }
+    for (uint8_t k = 0; k < 3; k++) {
+        out[k] = graph_copy(g, view);
+        out[k].output = k;
+        out[k].shape = shapes[k];
+    }
+    graph_drop(g, view);
+}
+
+struct value layer_cross_entropy(struct graph *g, struct value logits, uint32_t targets,
+                                 bool upcast)
+{
+    struct value in = upcast ? graph_to(g, logits, DT_F32, PART_UPCAST) : graph_copy(g, logits);
+    struct value log =
+        graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, in.dtype, in.shape);
+    if (graph_needs(g, in)) {
+        int32_t n = graph_node(g, NODE_LOG_SOFTMAX, &log, 0);
+        graph_save(g, n, log.storage);
+        graph_edge(g, n, in);
+    }
+    graph_drop(g, in);
+    struct value wide = graph_to(g, log, g->autocast ? DT_F32 : log.dtype, PART_LOG_SOFTMAX_F32);
+    graph_drop(g, log);
+    struct value loss = graph_make(g, OP_NLL, ROLE_LOSS, PART_SELF, wide.dtype, SHAPE_ONE);
+    uint32_t total = graph_scratch(g, OP_NLL, ROLE_LOSS, PART_TOTAL_WEIGHT, wide.dtype, SHAPE_ONE);
+    if (graph_needs(g, wide)) {
+        int32_t n = graph_node(g, NODE_NLL, &loss, 0);
+        graph_save(g, n, wide.storage);
+        graph_save(g, n, targets);
+        graph_save(g, n, total);
+        graph_edge(g, n, wide);
+    }
+    tape_unref(g->t, total);
+    graph_drop(g, wide);
+    return loss;
+}

@@ -1,0 +1,25 @@
+// Layers as their forward functions issue operations. Each takes its arguments as Python does: the
+// caller's variables stay the caller's, the result is a new variable.
+
+#ifndef CALC_LAYERS_H
+#define CALC_LAYERS_H
+
+#include "calc/trace/graph.h"
+
+// Parameters go by their numbers in layout.h.
+struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uint8_t out_shape);
+struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t weight);
+struct value layer_add(struct graph *g, struct value a, struct value b, uint8_t role);
+struct value layer_mul(struct graph *g, struct value a, struct value b, uint8_t role, uint8_t part);
+struct value layer_gelu(struct graph *g, struct value x);
+struct value layer_dropout(struct graph *g, struct value x,
+                           uint8_t role);  // x again where dropout is 0
+
+// Cuts the fused projection into three views; x stays the caller's.
+void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], struct value out[3]);
+
+// The mean loss over targets; `targets` is a storage of the caller. upcast: logits.float() first.
+struct value layer_cross_entropy(struct graph *g, struct value logits, uint32_t targets,
+                                 bool upcast);
+
+#endif

@@ -1,0 +1,153 @@
+// Owns the forward side of the layers that the llama families add: RMSNorm by single operations, rotary positions,
+// gates, repeated keys and values, soft caps.
+// SRC: transformers src/transformers/models/llama/modeling_llama.py (LlamaRMSNorm, apply_rotary_pos_emb, rotate_half,
+// LlamaMLP), integrations/sdpa_attention.py (repeat_kv), models/gemma2/modeling_gemma2.py (soft caps).
+
+#include "calc/trace/layers_llama.h"
+
+// One operation with one input. saves: the input, the result, or nothing.
+enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_RESULT };
+
+static struct value unary(struct graph *g, struct value x, enum op op, enum node_kind kind, uint8_t role, uint8_t part,
+                          uint8_t shape, enum saves saves)
+{
+    struct value out = graph_make(g, op, role, part, x.dtype, shape);
+    if (!graph_needs(g, x))
+        return out;
+    int32_t n = graph_node(g, kind, &out, x.shape);
+    if (saves != SAVES_NOTHING)
+        graph_save(g, n, saves == SAVES_INPUT ? x.storage : out.storage);
+    graph_edge(g, n, x);
+    return out;
+}
+
+// x * rsqrt(x.pow(2).mean(-1) + eps) in float32; *variance stays a variable of the caller until it returns.
+static struct value rms_normalize(struct graph *g, struct value x, uint8_t stats, struct value *variance)
+{
+    struct value square = unary(g, x, OP_POW, NODE_POW, x.role, PART_SQUARE, x.shape, SAVES_INPUT);
+    *variance = unary(g, square, OP_MEAN, NODE_MEAN, x.role, PART_MEAN, stats, SAVES_NOTHING);
+    graph_drop(g, square);
+    struct value moved = unary(g, *variance, OP_ADD, NODE_PASS, x.role, PART_MEAN, stats, SAVES_NOTHING);
+    struct value factor = unary(g, moved, OP_RSQRT, NODE_RSQRT, x.role, PART_RSTD, stats, SAVES_RESULT);
+    graph_drop(g, moved);
+    struct value hat = layer_mul(g, x, factor, x.role, PART_NORMALIZED);
+    graph_drop(g, factor);
+    return hat;
+}
+
+// (weight.float() + 1) times the normalized input, both in float32.
+static struct value gemma_scale(struct graph *g, struct value hat, struct value w)
+{
+    struct value wide = graph_to(g, w, DT_F32, PART_UPCAST);
+    struct value plus = unary(g, wide, OP_ADD, NODE_PASS, w.role, PART_SCALED, w.shape, SAVES_NOTHING);
+    graph_drop(g, wide);
+    struct value out = layer_mul(g, hat, plus, w.role, PART_SCALED);
+    graph_drop(g, plus);
+    return out;
+}
+
+// weight * x
+static struct value rms_weighted(struct graph *g, struct value w, struct value x)
+{
+    uint8_t dtype = w.dtype == DT_F32 ? DT_F32 : x.dtype;
+    struct value out = graph_make(g, OP_MUL, w.role, PART_OUTPUT, dtype, x.shape);
+    if (graph_needs(g, w) || graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_MUL, &out, 0);
+        graph_save(g, n, graph_needs(g, x) ? w.storage : TAPE_NONE);
+        graph_save(g, n, graph_needs(g, w) ? x.storage : TAPE_NONE);
+        graph_edge(g, n, w);
+        graph_edge(g, n, x);
+    }
+    return out;
+}
+
+// Llama goes back to the input's format before the weight, Gemma after it.
+struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats)
+{
+    bool gemma = g->m->features & HAS_EMBEDDING_SCALE;
+    struct value w = graph_param(g, global, weight), named = x, variance;
+    named.role = w.role;
+    struct value wide = graph_to(g, named, DT_F32, PART_UPCAST);
+    struct value hat = rms_normalize(g, wide, stats, &variance);
+    graph_drop(g, wide);
+    struct value scaled = gemma ? gemma_scale(g, hat, w) : graph_none();
+    struct value low = graph_to(g, gemma ? scaled : hat, x.dtype, PART_OUTPUT_CAST);
+    struct value out = gemma ? graph_copy(g, low) : rms_weighted(g, w, low);
+    graph_drop(g, low);
+    graph_drop(g, scaled);
+    graph_drop(g, hat);
+    graph_drop(g, variance);
+    graph_drop(g, w);
+    return out;
+}
+
+// cat(-x[half:], x[:half]): the negated half and the result take memory, the halves are views. One node stands for
+// those of the two slices, the negation and the concatenation.
+static struct value rotate_half(struct graph *g, struct value x, uint8_t half)
+{
+    uint32_t negated = graph_scratch(g, OP_NEG, x.role, PART_ROTATED, x.dtype, half);
+    struct value out = graph_make(g, OP_CAT, x.role, PART_ROTATED, x.dtype, x.shape);
+    if (graph_needs(g, x))
+        graph_edge(g, graph_node(g, NODE_CAT, &out, half), x);
+    tape_unref(g->t, negated);
+    return out;
+}
+
+struct value layer_rotary(struct graph *g, struct value x, uint8_t half)
+{
+    struct value straight = layer_mul(g, x, g->cos, x.role, PART_SCALED);
+    struct value turned = rotate_half(g, x, half);
+    struct value crossed = layer_mul(g, turned, g->sin, x.role, PART_SCALED);
+    graph_drop(g, turned);
+    struct value out = layer_add(g, straight, crossed, x.role);
+    graph_drop(g, straight);
+    graph_drop(g, crossed);
+    return out;
+}
+
+// Angles once a forward pass: in float32, then in the format of the residual stream.
+void layer_rope_open(struct graph *g)
+{
+    uint32_t angles = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
+    uint32_t wide = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
+    g->cos = graph_make(g, OP_TO_COPY, ROLE_ROTARY, PART_SELF, g->residual, SHAPE_ROPE);
+    g->sin = graph_make(g, OP_TO_COPY, ROLE_ROTARY, PART_SELF, g->residual, SHAPE_ROPE);
+    tape_unref(g->t, wide);
+    tape_unref(g->t, angles);
+}
+
+void layer_rope_close(struct graph *g)
+{
+    graph_drop(g, g->cos);
+    graph_drop(g, g->sin);
+    g->cos = g->sin = graph_none();
+}
+
+struct value layer_activation(struct graph *g, struct value x, bool gelu)
+{
+    return unary(g, x, gelu ? OP_GELU : OP_SILU, gelu ? NODE_GELU : NODE_SILU, ROLE_ACT, PART_OUTPUT, x.shape,
+                 SAVES_INPUT);
+}
+
+// expand and reshape: a copy for every head.
+struct value layer_repeat(struct graph *g, struct value x, uint8_t shape)
+{
+    return unary(g, x, OP_CLONE, NODE_REPEAT, x.role, PART_COPY, shape, SAVES_NOTHING);
+}
+
+// tanh(x / cap) * cap
+struct value layer_soft_cap(struct graph *g, struct value x)
+{
+    struct value small = unary(g, x, OP_DIV, NODE_DIV, x.role, PART_SCALED, x.shape, SAVES_NOTHING);
+    struct value bent = unary(g, small, OP_TANH, NODE_TANH, x.role, PART_SCALED, x.shape, SAVES_RESULT);
+    graph_drop(g, small);
+    struct value out = layer_scale(g, bent, x.role);
+    graph_drop(g, bent);
+    return out;
+}
+
+// x times a Python number.
+struct value layer_scale(struct graph *g, struct value x, uint8_t role)
+{
+    return unary(g, x, OP_MUL, NODE_SCALE, role, PART_SCALED, x.shape, SAVES_NOTHING);
+}

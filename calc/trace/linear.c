@@ -1,0 +1,77 @@
+// Owns linear layers: matrix products on autocast's copies, with adapters and quantized weights where there are some.
+// SRC: pytorch aten/src/ATen/autocast_mode.cpp (lists of operations), tools/autograd/derivatives.yaml (what is saved).
+
+#include "calc/trace/linear.h"
+
+#include "calc/trace/layers_lora.h"
+
+// mm(x, w') or addmm(b, x, w'), on the copies that autocast made.
+static struct value layer_product(struct graph *g, struct value x, struct value w, struct value b,
+                                  uint8_t out_shape)
+{
+    bool biased = b.storage != TAPE_NONE;
+    uint8_t role = out_shape == SHAPE_NV ? ROLE_LOGITS : w.role;
+    struct value out =
+        graph_make(g, biased ? OP_ADDMM : OP_MM, role,
+                   role == ROLE_LOGITS ? PART_SELF : PART_OUTPUT, x.dtype, out_shape);
+    if (!graph_needs(g, x) && !graph_needs(g, w) && !graph_needs(g, b))
+        return out;
+    int32_t n = graph_node(g, biased ? NODE_ADDMM : NODE_MM, &out, 0);
+    graph_save(g, n, graph_needs(g, w) ? x.storage : TAPE_NONE);
+    graph_save(g, n, graph_needs(g, x) ? w.storage : TAPE_NONE);
+    graph_edge(g, n, x);
+    graph_edge(g, n, w);
+    if (biased)
+        graph_edge(g, n, b);
+    return out;
+}
+
+// With sequence_parallel a product works on the whole sequence: its input is gathered before, or
+// its result divided after it. SRC: Megatron-LM megatron/core/tensor_parallel/layers.py,
+// LinearWithGradAccumulationAndAsyncCommunication.
+static uint32_t layer_whole(struct graph *g, const struct value *x, uint8_t out_shape)
+{
+    if (!g->m->c.sequence_parallel || (x->shape == SHAPE_U) == (out_shape == SHAPE_U))
+        return TAPE_NONE;
+    return graph_scratch(g, out_shape == SHAPE_U ? OP_MM : OP_ALL_GATHER, x->role, PART_SCRATCH,
+                         x->dtype, SHAPE_U_WHOLE);
+}
+
+// Arguments are cast from right to left: bias, weight, input.
+static struct value layer_affine(struct graph *g, struct value x, bool global, uint16_t weight,
+                                 uint8_t out_shape)
+{
+    uint16_t bias = (uint16_t)(weight + LAYOUT_BIAS);
+    struct value w = graph_param(g, global, weight);
+    struct value b = global ? graph_none() : graph_param(g, false, bias);
+    struct value b_cast = graph_weight_cast(g, global, bias, b);
+    struct value w_cast = graph_weight_cast(g, global, weight, w);
+    struct value x_cast = graph_input_cast(g, x, w.role, PART_INPUT_CAST);
+    uint32_t whole = layer_whole(g, &x_cast, out_shape);
+    struct value out = layer_product(g, x_cast, w_cast, b_cast, out_shape);
+    tape_unref(g->t, whole);
+    graph_drop(g, x_cast);
+    graph_drop(g, w_cast);
+    graph_drop(g, b_cast);
+    graph_drop(g, w);
+    graph_drop(g, b);
+    return out;
+}
+
+struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
+{
+    bool quantized = lora_is_quantized(g, weight);
+    struct value out = quantized ? lora_quantized(g, x, weight, out_shape)
+                                 : layer_affine(g, x, false, weight, out_shape);
+    return lora_is_adapted(g, weight) ? lora_add(g, x, out, weight) : out;
+}
+
+uint16_t layer_head_weight(const struct graph *g)
+{
+    return g->m->c.tie_embeddings && g->m->first ? P_WTE : P_HEAD;
+}
+
+struct value layer_head(struct graph *g, struct value x)
+{
+    return layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
+}

@@ -1,0 +1,30 @@
+// Owns the way from the last hidden state to the loss: whole logits, or one of the kernels that
+// avoid them.
+
+#include "calc/trace/loss.h"
+
+#include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
+#include "calc/trace/linear.h"
+#include "calc/trace/loss_chunked.h"
+
+static struct value loss_whole(struct graph *g, struct value x, uint32_t targets,
+                               struct value *logits)
+{
+    *logits = layer_head(g, x);
+    if (g->m->features & HAS_SOFT_CAP) {
+        struct value capped = layer_soft_cap(g, *logits);
+        graph_drop(g, *logits);
+        *logits = capped;
+    }
+    return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
+}
+
+struct value loss_forward(struct graph *g, struct value x, uint32_t targets, struct value *logits)
+{
+    if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED)
+        return loss_chunked(g, x);
+    if (g->m->c.cross_entropy == CROSS_ENTROPY_CCE)
+        return loss_cut(g, x, targets);
+    return loss_whole(g, x, targets, logits);
+}

@@ -1,0 +1,116 @@
+// Owns the losses that never hold all logits: head and loss in chunks with the gradients made in forward (Liger), and
+// the kernel that keeps one number a token (Cut Cross-Entropy).
+// SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py (arXiv 2410.10989); apple/ml-cross-entropy
+// cut_cross_entropy/cce.py (arXiv 2411.09009).
+
+#include "calc/trace/loss_chunked.h"
+
+#include "calc/trace/layers.h"
+#include "calc/trace/linear.h"
+
+// The head's weight and the last hidden state as the kernels take them.
+struct fused {
+    struct value in, w, cast;
+};
+
+static struct fused fused_open(struct graph *g, struct value x)
+{
+    struct fused f;
+    uint16_t number = layer_head_weight(g);
+    f.w = graph_param(g, true, number);
+    f.cast = graph_weight_cast(g, true, number, f.w);
+    f.in = graph_input_cast(g, x, ROLE_HEAD, PART_INPUT_CAST);
+    return f;
+}
+
+static void fused_close(struct graph *g, const struct fused *f)
+{
+    graph_drop(g, f->in);
+    graph_drop(g, f->cast);
+    graph_drop(g, f->w);
+}
+
+// One chunk: its logits, in which the kernel leaves their gradient, and that gradient times the weight. The chunk
+// before it is a variable until both names have gone to this one.
+static uint32_t chunk_run(struct graph *g, uint32_t before)
+{
+    uint32_t logits = graph_scratch(g, OP_MM, ROLE_LOGITS, PART_SELF, g->compute, SHAPE_CHUNK_V);
+    tape_unref(g->t, before);
+    if (g->grad)
+        tape_unref(g->t, graph_scratch(g, OP_MM, ROLE_LOSS, PART_TEMP, g->compute, SHAPE_CHUNK_U));
+    return logits;
+}
+
+static bool chunk_is_all(const struct graph *g)
+{
+    struct dims d;
+    dims_make(&d, g->m);
+    return d.chunk >= d.N;
+}
+
+// All chunks after the second are like it: what they allocate has just been freed.
+struct value loss_chunked(struct graph *g, struct value x)
+{
+    struct fused f = fused_open(g, x);
+    bool weight = graph_needs(g, f.w), input = graph_needs(g, f.in);
+    uint32_t d_in = input ? graph_scratch(g, OP_ZEROS, ROLE_HEAD, PART_GRAD, f.in.dtype, SHAPE_U) : TAPE_NONE;
+    uint32_t d_w = weight ? graph_scratch(g, OP_ZEROS, f.w.role, PART_WEIGHT_GRAD, f.w.dtype, f.w.shape) : TAPE_NONE;
+    uint32_t losses = graph_scratch(g, OP_ZEROS, ROLE_LOSS, PART_SCRATCH, DT_F32, SHAPE_TOKENS);
+    uint32_t last = chunk_run(g, TAPE_NONE);
+    if (!chunk_is_all(g))
+        last = chunk_run(g, last);
+    struct value loss = graph_make(g, OP_SUM, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
+    if (input || weight) {
+        int32_t n = graph_node(g, NODE_FUSED_LOSS, &loss, 0);
+        graph_save(g, n, d_in);
+        graph_save(g, n, d_w);
+        graph_edge(g, n, f.in);
+        graph_edge(g, n, f.w);
+    }
+    tape_unref(g->t, last);
+    tape_unref(g->t, losses);
+    tape_unref(g->t, d_w);
+    tape_unref(g->t, d_in);
+    fused_close(g, &f);
+    return loss;
+}
+
+struct value loss_cut(struct graph *g, struct value x, uint32_t targets)
+{
+    struct fused f = fused_open(g, x);
+    uint32_t lse = graph_scratch(g, OP_TRITON, ROLE_LOSS, PART_LSE, DT_F32, SHAPE_TOKENS);
+    uint32_t dots = graph_scratch(g, OP_TRITON, ROLE_LOSS, PART_SCRATCH, DT_F32, SHAPE_TOKENS);
+    struct value loss = graph_make(g, OP_MEAN, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
+    if (graph_needs(g, f.in) || graph_needs(g, f.cast)) {
+        int32_t n = graph_node(g, NODE_CCE, &loss, 0);
+        graph_save(g, n, f.in.storage);
+        graph_save(g, n, f.cast.storage);
+        graph_save(g, n, lse);
+        graph_save(g, n, targets);
+        graph_edge(g, n, f.in);
+        graph_edge(g, n, f.cast);
+    }
+    tape_unref(g->t, dots);
+    tape_unref(g->t, lse);
+    fused_close(g, &f);
+    return loss;
+}
+
+// Liger: the gradients are there since forward and are handed on.
+void node_fused_loss(struct graph *g, const struct node *n, uint32_t results[])
+{
+    for (unsigned k = 0; k < 2; k++) {
+        if (n->edges[k].to == GRAPH_NO_NODE || n->saved[k] == TAPE_NONE)
+            continue;
+        tape_ref(g->t, n->saved[k]);
+        results[k] = n->saved[k];
+    }
+}
+
+void node_cut_loss(struct graph *g, const struct node *n, uint32_t results[])
+{
+    static const uint8_t part[2] = {PART_GRAD, PART_WEIGHT_GRAD_LOW};
+    for (unsigned k = 0; k < 2; k++)
+        if (n->edges[k].to != GRAPH_NO_NODE)
+            results[k] = graph_scratch(g, OP_TRITON, n->edges[k].role, part[k], n->edges[k].dtype, n->edges[k].shape);
+}

@@ -1,0 +1,12 @@
+// Losses that do not hold all logits, forward and backward.
+
+#ifndef CALC_LOSS_CHUNKED_H
+#define CALC_LOSS_CHUNKED_H
+
+#include "calc/trace/graph.h"
+
+struct value loss_chunked(struct graph *g, struct value x);
+struct value loss_cut(struct graph *g, struct value x, uint32_t targets);
+node_fn node_fused_loss, node_cut_loss;
+
+#endif

@@ -1,0 +1,277 @@
+// Owns what each autograd node allocates when it runs backward. Outputs are made in the order of
+// PyTorch's generated code: a node's inputs by the alphabet of their names (mat1 mat2 self, other
+// self). SRC: pytorch tools/autograd/derivatives.yaml and the Functions.cpp generated from it.
+
+#include "calc/trace/nodes.h"
+
+#include "calc/trace/loss_chunked.h"
+#include "calc/trace/nodes_llama.h"
+#include "calc/trace/parallel.h"
+
+static bool node_wants(const struct node *n, unsigned edge)
+{
+    return edge < n->edge_count && n->edges[edge].to != GRAPH_NO_NODE;
+}
+
+static uint32_t node_make(struct graph *g, enum op op, const struct edge *e, uint8_t part,
+                          uint8_t dtype)
+{
+    return graph_scratch(g, op, e->role, part, dtype, e->shape);
+}
+
+// Hands the incoming gradient on to an edge without a copy.
+static void node_pass(struct graph *g, const struct node *n, unsigned edge, uint32_t results[])
+{
+    if (!node_wants(n, edge))
+        return;
+    tape_ref(g->t, n->gradient[0]);
+    results[edge] = n->gradient[0];
+}
+
+// A gradient of the size and format of the edge, by one operation.
+static void node_one(struct graph *g, const struct node *n, unsigned edge, enum op op,
+                     uint32_t results[])
+{
+    if (node_wants(n, edge))
+        results[edge] = node_make(g, op, &n->edges[edge], PART_GRAD, n->edges[edge].dtype);
+}
+
+// The part of a parameter's gradient: in low precision while the parameter is not.
+static uint8_t node_weight_part(const struct graph *g, const struct edge *e, bool bias)
+{
+    if (g->autocast && e->dtype == DT_LOW)
+        return bias ? PART_BIAS_GRAD_LOW : PART_WEIGHT_GRAD_LOW;
+    return bias ? PART_BIAS_GRAD : PART_WEIGHT_GRAD;
+}
+
+static void node_weight(struct graph *g, const struct node *n, unsigned edge, enum op op, bool bias,
+                        uint32_t results[])
+{
+    const struct edge *e = &n->edges[edge];
+    if (node_wants(n, edge))
+        results[edge] = node_make(g, op, e, node_weight_part(g, e, bias), e->dtype);
+}
+
+// With sequence_parallel: the whole sequence of the input (for the weight's gradient) or of the
+// incoming gradient, and the input's gradient before it is divided.
+static void node_whole(struct graph *g, const struct node *n, uint32_t whole[2])
+{
+    bool column = n->edges[0].shape == SHAPE_U && n->shape != SHAPE_U;
+    bool row = n->edges[0].shape != SHAPE_U && n->shape == SHAPE_U;
+    whole[0] = whole[1] = TAPE_NONE;
+    if (!g->m->c.sequence_parallel || !(column || row))
+        return;
+    whole[0] = graph_scratch(g, OP_ALL_GATHER, n->role, PART_SCRATCH, n->dtype, SHAPE_U_WHOLE);
+    if (column)
+        whole[1] = graph_scratch(g, OP_MM, n->role, PART_SCRATCH, n->dtype, SHAPE_U_WHOLE);
+}
+
+// Edges: self, mat2.
+static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
+{
+    uint32_t whole[2];
+    node_whole(g, n, whole);
+    node_weight(g, n, 1, OP_MM, false, results);
+    node_one(g, n, 0, OP_MM, results);
+    tape_unref(g->t, whole[0]);
+    tape_unref(g->t, whole[1]);
+}
+
+// Edges: mat1, mat2, self (the bias).
+static void node_addmm(struct graph *g, const struct node *n, uint32_t results[])
+{
+    uint32_t whole[2];
+    node_whole(g, n, whole);
+    node_one(g, n, 0, OP_MM, results);
+    node_weight(g, n, 1, OP_MM, false, results);
+    node_weight(g, n, 2, OP_SUM, true, results);
+    tape_unref(g->t, whole[0]);
+    tape_unref(g->t, whole[1]);
+}
+
+// Two products of activations. Edges: self, mat2.
+static void node_bmm(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 1, OP_BMM, results);
+    node_one(g, n, 0, OP_BMM, results);
+}
+
+// A cast of a weight gives its gradient in the weight's own format.
+static void node_to_copy(struct graph *g, const struct node *n, uint32_t results[])
+{
+    const struct edge *e = &n->edges[0];
+    uint8_t part = PART_GRAD_CAST;
+    if (!node_wants(n, 0))
+        return;
+    // a parameter's, and not that of the input of a block that is recomputed
+    if (g->nodes[e->to].kind == NODE_ACCUMULATE && g->nodes[e->to].param != GRAPH_NO_PARAM)
+        part = g->nodes[e->to].extra == PART_BIAS ? PART_BIAS_GRAD : PART_WEIGHT_GRAD;
+    results[0] = node_make(g, OP_TO_COPY, e, part, e->dtype);
+}
+
+static void node_add(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_pass(g, n, 0, results);
+    node_pass(g, n, 1, results);
+}
+
+static void node_same(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_pass(g, n, 0, results);
+}
+
+// Edges: input, weight, bias.
+static void node_layer_norm(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_LAYER_NORM_BACKWARD, results);
+    node_weight(g, n, 1, OP_LAYER_NORM_BACKWARD, false, results);
+    node_weight(g, n, 2, OP_LAYER_NORM_BACKWARD, true, results);
+}
+
+static void node_gelu(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_GELU_BACKWARD, results);
+}
+
+// The reference values come from a run that took SiLU's twice differentiable formula inside of
+// checkpointed blocks: grad * s * (1 + x * (1 - s)) with every temporary alive to the end. Seen in
+// the peak, which is larger by those.
+static void node_silu(struct graph *g, const struct node *n, uint32_t results[])
+{
+    uint32_t temporary[5] = {TAPE_NONE};
+    bool formula = g->m->c.mode == MODE_REFERENCE && g->m->c.checkpointing && node_wants(n, 0);
+    for (unsigned k = 0; formula && k < 5; k++)
+        temporary[k] = node_make(g, OP_MUL, &n->edges[0], PART_TEMP, n->dtype);
+    node_one(g, n, 0, formula ? OP_MUL : OP_SILU_BACKWARD, results);
+    for (unsigned k = 0; k < 5; k++)
+        tape_unref(g->t, temporary[k]);
+}
+
+static void node_dropout(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_DROPOUT_BACKWARD, results);
+}
+
+// Flash: dq, dk, dv in the compute format, row sums, and dq once more in float32. mem_efficient:
+// row sums alone. Grouped keys and values: the kernel writes them for every head, a sum over the
+// group follows. SRC: flash-attention csrc/flash_attn/flash_api.cpp mha_bwd.
+static void node_sdpa(struct graph *g, const struct node *n, uint32_t results[])
+{
+    bool flash = n->extra == ATTENTION_FLASH;
+    bool grouped = n->edges[1].shape == SHAPE_KV && g->m->c.n_kv_head != g->m->c.n_head;
+    uint32_t wide[2] = {TAPE_NONE, TAPE_NONE};
+    for (unsigned k = 0; k < 3; k++)
+        node_one(g, n, k, OP_NEW_EMPTY, results);
+    uint32_t rows = graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32,
+                                  flash ? SHAPE_LSE128 : SHAPE_LSE);
+    uint32_t sum = flash
+                       ? graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32, SHAPE_DQ_ACC)
+                       : TAPE_NONE;
+    for (unsigned k = 0; grouped && k < 2; k++)
+        wide[k] = graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, n->dtype, SHAPE_Q);
+    tape_unref(g->t, rows);
+    tape_unref(g->t, sum);
+    tape_unref(g->t, wide[0]);
+    tape_unref(g->t, wide[1]);
+}
+
+// The three parts of a fused projection come back as one.
+static void node_split(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_CAT, results);
+}
+
+static void node_embedding(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_weight(g, n, 0, OP_EMBEDDING_BACKWARD, false, results);
+}
+
+static void node_log_softmax(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_LOG_SOFTMAX_BACKWARD, results);
+}
+
+static void node_nll(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_NLL_BACKWARD, results);
+}
+
+static void node_div(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_DIV, results);
+}
+
+static void node_scale(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_MUL, results);
+}
+
+// Edges: self, other; the generated code makes other's gradient first.
+static void node_mul(struct graph *g, const struct node *n, uint32_t results[])
+{
+    for (unsigned k = 2; k-- > 0;)
+        if (node_wants(n, k))
+            results[k] = graph_scratch(g, OP_MUL, n->edges[k].role, PART_GRAD, n->dtype, n->shape);
+}
+
+static void node_masked_fill(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_MASKED_FILL, results);
+}
+
+static void node_softmax(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_SOFTMAX_BACKWARD, results);
+}
+
+static void node_neg(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_NEG, results);
+}
+
+static node_fn *const node_table[NODE_COUNT] = {
+    [NODE_MM] = node_mm,
+    [NODE_ADDMM] = node_addmm,
+    [NODE_BMM] = node_bmm,
+    [NODE_TO_COPY] = node_to_copy,
+    [NODE_ADD] = node_add,
+    [NODE_CLONE] = node_same,
+    [NODE_PASS] = node_same,
+    [NODE_LAYER_NORM] = node_layer_norm,
+    [NODE_GELU] = node_gelu,
+    [NODE_SILU] = node_silu,
+    [NODE_DROPOUT] = node_dropout,
+    [NODE_SDPA] = node_sdpa,
+    [NODE_SPLIT] = node_split,
+    [NODE_EMBEDDING] = node_embedding,
+    [NODE_LOG_SOFTMAX] = node_log_softmax,
+    [NODE_NLL] = node_nll,
+    [NODE_DIV] = node_div,
+    [NODE_SCALE] = node_scale,
+    [NODE_MUL] = node_mul,
+    [NODE_MASKED_FILL] = node_masked_fill,
+    [NODE_SOFTMAX] = node_softmax,
+    [NODE_NEG] = node_neg,
+    [NODE_POW] = node_pow,
+    [NODE_MEAN] = node_mean,
+    [NODE_RSQRT] = node_rsqrt,
+    [NODE_REPEAT] = node_repeat,
+    [NODE_CAT] = node_cat,
+    [NODE_TANH] = node_tanh,
+    [NODE_TOPK] = node_scatter,
+    [NODE_INDEX] = node_scatter,
+    [NODE_INDEX_ADD] = node_index_add,
+    [NODE_QUANTIZED] = node_quantized,
+    [NODE_FUSED_LOSS] = node_fused_loss,
+    [NODE_CCE] = node_cut_loss,
+    [NODE_GATHER] = node_gather,
+    [NODE_RESHARD] = node_reshard,
+};
+
+void node_run(struct graph *g, int32_t i, uint32_t results[GRAPH_EDGES])
+{
+    struct node n = g->nodes[i];  // a checkpointed block adds nodes, which may move the array
+    node_fn *run = n.kind == NODE_CHECKPOINT ? g->calls->run : node_table[n.kind];
+    if (run && graph_ok(g))
+        run(g, &n, results);
+}

@@ -1,0 +1,94 @@
+// Owns what the autograd nodes of the llama families and of quantized weights allocate when they run backward.
+// SRC: pytorch tools/autograd/derivatives.yaml and torch/csrc/autograd/FunctionsManual.cpp.
+
+#include "calc/trace/nodes_llama.h"
+
+static uint32_t scratch(struct graph *g, const struct node *n, enum op op, uint8_t shape)
+{
+    return graph_scratch(g, op, n->role, PART_GRAD, n->dtype, shape);
+}
+
+static bool wanted(const struct node *n)
+{
+    return n->edge_count > 0 && n->edges[0].to != GRAPH_NO_NODE;
+}
+
+// grad * (2 * self.pow(1))
+void node_pow(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (!wanted(n))
+        return;
+    uint32_t power = scratch(g, n, OP_POW, n->shape);
+    uint32_t twice = scratch(g, n, OP_MUL, n->shape);
+    tape_unref(g->t, power);
+    results[0] = scratch(g, n, OP_MUL, n->shape);
+    tape_unref(g->t, twice);
+}
+
+// grad.expand(size) / n
+void node_mean(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (wanted(n))
+        results[0] = scratch(g, n, OP_DIV, n->edges[0].shape);
+}
+
+// -0.5 * grad * result.pow(3)
+void node_rsqrt(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (!wanted(n))
+        return;
+    uint32_t half = scratch(g, n, OP_MUL, n->shape);
+    uint32_t cube = scratch(g, n, OP_POW, n->shape);
+    results[0] = scratch(g, n, OP_MUL, n->shape);
+    tape_unref(g->t, cube);
+    tape_unref(g->t, half);
+}
+
+// Expanded over the heads of a group: the sum over them.
+void node_repeat(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (wanted(n))
+        results[0] = scratch(g, n, OP_SUM, n->edges[0].shape);
+}
+
+// rotate_half: the negated half, then a padded tensor for each of the two slices, added in place.
+void node_cat(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (!wanted(n))
+        return;
+    uint32_t negated = scratch(g, n, OP_NEG, n->extra);
+    results[0] = scratch(g, n, OP_ZEROS, n->shape);
+    tape_unref(g->t, negated);
+    uint32_t other = scratch(g, n, OP_ZEROS, n->shape);
+    tape_unref(g->t, other);
+}
+
+void node_tanh(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (wanted(n))
+        results[0] = scratch(g, n, OP_MUL, n->shape);
+}
+
+// Zeros of the input's size, the gradient put in at the chosen places: indexing, topk.
+void node_scatter(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (wanted(n))
+        results[0] = scratch(g, n, OP_ZEROS, n->edges[0].shape);
+}
+
+// index_add: the added rows get a copy of their rows of the gradient.
+void node_index_add(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (wanted(n))
+        results[0] = scratch(g, n, OP_INDEX, n->edges[0].shape);
+}
+
+// The weight is expanded once more for the gradient of the input.
+void node_quantized(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (!wanted(n))
+        return;
+    uint32_t expanded = graph_scratch(g, OP_DEQUANTIZE, n->role, PART_DEQUANTIZED, n->dtype, n->extra);
+    results[0] = graph_scratch(g, OP_MM, n->edges[0].role, PART_GRAD, n->edges[0].dtype, n->edges[0].shape);
+    tape_unref(g->t, expanded);
+}

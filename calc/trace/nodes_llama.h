@@ -1,0 +1,12 @@
+// Backward functions of the nodes of the llama families and of quantized weights, for the table in nodes.c.
+
+#ifndef CALC_NODES_LLAMA_H
+#define CALC_NODES_LLAMA_H
+
+#include "calc/trace/graph.h"
+
+node_fn node_pow, node_mean, node_rsqrt, node_repeat, node_cat, node_tanh, node_scatter,
+    node_index_add;
+node_fn node_quantized;
+
+#endif

@@ -1,0 +1,143 @@
+// Owns the data parallel schemes: division of gradients and weights among GPUs, gathering by layer.
+// SRC: pytorch torch/distributed/fsdp (all-gather before a unit's forward and backward, one unit ahead;
+// reduce-scatter after its backward; the root stays gathered); ZeRO (arXiv 1910.02054).
+
+#include "calc/trace/parallel.h"
+
+// One GPU's part of a gradient: reduced into fresh memory, then .grad or added to it.
+static void parallel_reduce(struct graph *g, const struct node *n, uint32_t gradient)
+{
+    struct storage s = g->t->storages[gradient];
+    uint8_t dtype = g->m->c.dtype == DTYPE_BFLOAT16_PURE ? DT_LOW_SHARE : DT_F32_SHARE;
+    uint32_t part = tape_alloc(g->t, OP_REDUCE_SCATTER, s.name, VRAM_CAT_GRAD, dtype, s.shape);
+    tape_unref(g->t, gradient);
+    if (g->has_gradients)
+        tape_unref(g->t, part);
+    else if (graph_ok(g))
+        tape_keep(g->t, part, n->unit, graph_gradient_slot(n));
+}
+
+static struct param *parallel_params(struct graph *g)
+{
+    if (g->t->unit < 0)
+        return g->params;
+    size_t layer = (size_t)g->t->unit * g->period + g->t->sub;
+    return &g->params[LAYOUT_GLOBAL_NUMBERS + layer * LAYOUT_BLOCK_NUMBERS];
+}
+
+void parallel_divide(struct graph *g, struct node *n, uint32_t gradient)
+{
+    if (!g->gathered)
+        parallel_reduce(g, n, gradient);
+    else if (n->unit < 0)
+        g->params[n->param].held = gradient;
+    else
+        parallel_params(g)[n->param].held = gradient;
+}
+
+// The whole gradients of the current layer, or of the parameters outside, become parts.
+static void parallel_reduce_held(struct graph *g, unsigned count)
+{
+    for (uint16_t i = 0; i < count && graph_ok(g); i++) {
+        struct param *p = &parallel_params(g)[i];
+        struct node n = {.unit = g->t->unit, .sub = g->t->sub, .param = i};
+        if (p->held != TAPE_NONE)
+            parallel_reduce(g, &n, p->held);
+        p->held = TAPE_NONE;
+    }
+}
+
+static uint32_t parallel_gather(struct graph *g, uint8_t shape)
+{
+    return tape_alloc(g->t, OP_ALL_GATHER, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, g->compute,
+                      shape);
+}
+
+void parallel_open(struct graph *g)
+{
+    if (g->gathered)
+        g->root = parallel_gather(g, SHAPE_ROOT);
+}
+
+static struct value parallel_view(struct graph *g, struct value x, enum node_kind kind)
+{
+    struct value view = graph_copy(g, x);
+    if (graph_needs(g, x))
+        graph_edge(g, graph_node(g, kind, &view, 0), x);
+    return view;
+}
+
+// Whether a layer is the last of the pass, forward or backward.
+static bool parallel_last(const struct graph *g, bool backward)
+{
+    uint32_t layer = (uint32_t)g->t->unit * g->period + g->t->sub;
+    return backward ? layer == 0 : layer + 1 == g->units * g->period;
+}
+
+// The weights of this layer, gathered now or ahead of time, and those of the next.
+static uint32_t parallel_take(struct graph *g, uint32_t *ahead, bool backward)
+{
+    uint32_t mine = *ahead != TAPE_NONE ? *ahead : parallel_gather(g, SHAPE_LAYER);
+    bool more = g->m->c.parallel == PARALLEL_FSDP && !parallel_last(g, backward);
+    *ahead = more ? parallel_gather(g, SHAPE_LAYER) : TAPE_NONE;
+    return mine;
+}
+
+struct value parallel_enter(struct graph *g, struct value x)
+{
+    g->open = parallel_take(g, &g->ahead, false);
+    return parallel_view(g, x, NODE_RESHARD);
+}
+
+struct value parallel_leave(struct graph *g, struct value x)
+{
+    tape_unref(g->t, g->open);
+    g->open = TAPE_NONE;
+    return parallel_view(g, x, NODE_GATHER);
+}
+
+static void parallel_pass(struct graph *g, const struct node *n, uint32_t results[])
+{
+    tape_ref(g->t, n->gradient[0]);
+    results[0] = n->gradient[0];
+}
+
+void node_gather(struct graph *g, const struct node *n, uint32_t results[])
+{
+    g->open = parallel_take(g, &g->behind, true);
+    g->open_unit = n->unit;
+    g->open_sub = n->sub;
+    parallel_pass(g, n, results);
+}
+
+// After a layer's backward: its gradients are divided, its weights given back.
+static void parallel_reshard(struct graph *g)
+{
+    parallel_reduce_held(g, LAYOUT_BLOCK_NUMBERS);
+    tape_unref(g->t, g->open);
+    g->open = TAPE_NONE;
+}
+
+void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
+{
+    parallel_reshard(g);
+    parallel_pass(g, n, results);
+}
+
+// A layer whose input needs no gradient has no node at its beginning: the end of the pass closes
+// it.
+void parallel_close(struct graph *g)
+{
+    if (!g->gathered || !graph_ok(g))
+        return;
+    if (g->open != TAPE_NONE) {
+        g->t->unit = g->open_unit;
+        g->t->sub = g->open_sub;
+        parallel_reshard(g);
+        g->t->unit = TAPE_GLOBAL;
+        g->t->sub = 0;
+    }
+    parallel_reduce_held(g, LAYOUT_GLOBAL_NUMBERS);
+    tape_unref(g->t, g->root);
+    g->root = TAPE_NONE;
+}

@@ -1,0 +1,197 @@
+// Owns the passes: one micro-step of a training loop, one evaluation batch, with the variables of
+// the loop. SRC: nanoGPT train.py (training loop, estimate_loss) and model.py GPT.forward.
+
+#include "calc/trace/pass.h"
+
+#include "calc/trace/backward.h"
+#include "calc/trace/checkpoint.h"
+#include "calc/trace/forward.h"
+#include "calc/trace/layers_llama.h"
+#include "calc/trace/parallel.h"
+#include "calc/trace/pass_compile.h"
+#include "calc/trace/pass_stage.h"
+
+uint32_t pass_period(const struct model *m)
+{
+    return m->c.checkpointing == CHECKPOINTING_EVERY ? (uint32_t)m->c.checkpoint_every : 1;
+}
+
+static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets,
+                                 struct value *logits)
+{
+    struct value local[3] = {graph_none(), graph_none(), graph_none()}, normed;
+    parallel_open(g);
+    bool rotary = g->m->features & HAS_ROTARY;
+    if (g->m->c.compile)
+        return compile_forward(g, ids, targets, logits);
+    struct value x = forward_layers(g, forward_embed(g, ids, local));
+    struct value loss = forward_head(g, x, targets, &normed, logits);
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(g, local[k]);
+    graph_drop(g, normed);
+    if (rotary && !(g->grad && g->m->c.checkpointing))
+        layer_rope_close(g);
+    return loss;
+}
+
+static uint32_t pass_slot(struct graph *g, enum graph_slot slot, uint16_t name, uint8_t dtype,
+                          uint8_t shape)
+{
+    uint8_t category = shape == SHAPE_NV       ? VRAM_CAT_LOGITS
+                       : shape == SHAPE_TOKENS ? VRAM_CAT_INPUT
+                                               : VRAM_CAT_ACT;
+    return tape_existing(g->t, name, category, dtype, shape, HOME_PERSIST, (uint16_t)slot);
+}
+
+static uint32_t pass_fetch(struct graph *g, enum op op, uint8_t role)
+{
+    return graph_scratch(g, op, role, PART_SELF, DT_I64, SHAPE_TOKENS);
+}
+
+static bool pass_divides(const struct model *m)
+{
+    return m->c.family == FAMILY_GPT2 ||
+           (m->c.mode == MODE_PROCESS && m->c.gradient_accumulation_steps > 1);
+}
+
+// A variable gets a new tensor: the old one, of an earlier pass of this kind, goes.
+static void pass_rebind_one(struct graph *g, enum graph_slot slot, struct value fresh, uint8_t part)
+{
+    if (!graph_ok(g) || fresh.storage == TAPE_NONE)
+        return;
+    const struct storage *s = &g->t->storages[fresh.storage];
+    uint16_t name = part == PART_SELF ? s->name : name_of((uint8_t)(s->name >> 6), part);
+    tape_unref(g->t, pass_slot(g, slot, name, fresh.dtype, fresh.shape));
+}
+
+// logits, loss = model(X, Y)
+static void pass_rebind(struct graph *g, const struct pass *p, struct value logits,
+                        struct value loss)
+{
+    if (!p->has_logits)
+        return;
+    if (g->m->c.keep_logits == KEEP_LOGITS_YES)
+        pass_rebind_one(g, SLOT_LOGITS, logits, PART_SELF);
+    pass_rebind_one(g, SLOT_LOSS, loss, p->train && pass_divides(g->m) ? PART_SCALED : PART_SELF);
+}
+
+// loss = loss / gradient_accumulation_steps; the divisor is an int64 on the CPU.
+static struct value pass_divide(struct graph *g, struct value loss)
+{
+    struct value out = graph_make(g, OP_DIV, ROLE_LOSS, PART_SCALED, loss.dtype, SHAPE_ONE);
+    if (graph_needs(g, loss)) {
+        int32_t n = graph_node(g, NODE_DIV, &out, 0);
+        graph_save_cpu(g, n, DT_I64);
+        graph_edge(g, n, loss);
+    }
+    graph_drop(g, loss);
+    return out;
+}
+
+// The variables logits and loss keep what the pass made.
+static void pass_keep(struct graph *g, struct value *logits, struct value *loss)
+{
+    if (logits->storage != TAPE_NONE && g->m->c.keep_logits == KEEP_LOGITS_YES)
+        logits->storage = tape_move(g->t, logits->storage, SLOT_LOGITS);
+    else
+        graph_drop(g, *logits);
+    loss->storage = tape_move(g->t, loss->storage, SLOT_LOSS);
+}
+
+// scaler.scale(loss): the scale itself lives from the first step on.
+static struct value pass_scale(struct graph *g, struct value loss)
+{
+    if (g->m->c.mode != MODE_PROCESS || g->m->c.dtype != DTYPE_FLOAT16)
+        return graph_copy(g, loss);
+    struct value out = graph_make(g, OP_MUL, ROLE_SCALER, PART_SCALED, loss.dtype, SHAPE_ONE);
+    graph_edge(g, graph_node(g, NODE_SCALE, &out, 0), loss);
+    return out;
+}
+
+static void pass_backward(struct graph *g, struct value loss)
+{
+    struct value root = pass_scale(g, loss);
+    g->t->backward = true;
+    uint32_t one = graph_scratch(g, OP_ONES_LIKE, ROLE_LOSS, PART_GRAD, root.dtype, SHAPE_ONE);
+    if (g->m->c.compile) {
+        compile_backward(g);
+    } else if (graph_ok(g)) {
+        tape_ref(g->t, one);  // backward()'s own variable
+        backward_run(g, root.node, one, 0);
+    }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+    checkpoint_end(g);
+    tape_unref(g->t, one);
+    graph_drop(g, root);
+    layer_rope_close(g);  // checkpointed blocks have kept them
+    parallel_close(g);
+}
+
+// The next batch takes the names X and Y.
+static void pass_next_batch(struct graph *g, uint32_t ids, uint32_t targets, uint32_t next[2])
+{
+    next[0] = pass_fetch(g, OP_X, ROLE_BATCH);
+    next[1] = pass_fetch(g, OP_Y, ROLE_TARGETS);
+    tape_unref(g->t, ids);
+    tape_unref(g->t, targets);
+}
+
+// One micro-step of the training loop. train.py fetches the next batch between forward and
+// backward, a loop over a data loader after both.
+static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx)
+{
+    uint32_t ids = pass_slot(g, SLOT_X, NAME(BATCH, SELF), DT_I64, SHAPE_TOKENS);
+    uint32_t targets = pass_slot(g, SLOT_Y, NAME(TARGETS, SELF), DT_I64, SHAPE_TOKENS);
+    struct value logits = graph_none();
+    struct value loss = pass_forward(g, ids, targets, &logits);
+    pass_rebind(g, p, logits, loss);
+    if (pass_divides(g->m))
+        loss = pass_divide(g, loss);
+    pass_keep(g, &logits, &loss);
+    graph_autocast_exit(g);
+    if (saved && graph_ok(g))
+        graph_saved(g, saved, ctx);
+    bool early = g->m->c.family == FAMILY_GPT2;
+    uint32_t next[2];
+    if (early)
+        pass_next_batch(g, ids, targets, next);
+    pass_backward(g, loss);
+    if (!early)
+        pass_next_batch(g, ids, targets, next);
+    tape_move(g->t, next[0], SLOT_X);
+    tape_move(g->t, next[1], SLOT_Y);
+}
+
+// One batch of estimate_loss: no gradients, model.eval().
+static void pass_evaluate(struct graph *g, const struct pass *p)
+{
+    g->grad = g->training = false;
+    uint32_t ids = pass_fetch(g, OP_X, ROLE_BATCH), targets = pass_fetch(g, OP_Y, ROLE_TARGETS);
+    struct value logits = graph_none();
+    struct value loss = pass_forward(g, ids, targets, &logits);
+    pass_rebind(g, p, logits, loss);
+    pass_keep(g, &logits, &loss);
+    graph_autocast_exit(g);
+    parallel_close(g);
+    tape_unref(g->t, ids);
+    tape_unref(g->t, targets);
+}
+
+void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx)
+{
+    if (!graph_ok(g))
+        return;
+    g->calls = &checkpoint_calls;
+    g->has_gradients = p->has_gradients;
+    if (p->kind != PASS_TRAINING)
+        pass_infer(g, (enum pass_kind)p->kind);
+    else if (g->m->c.pipeline_parallel > 1)
+        pass_stage(g, saved, ctx);
+    else if (p->train)
+        pass_train(g, p, saved, ctx);
+    else
+        pass_evaluate(g, p);
+    if (graph_ok(g))
+        tape_finish(g->t);
+}

@@ -1,0 +1,23 @@
+// Passes: what a training loop, an evaluation or a generation does with the model once, written to
+// a tape.
+
+#ifndef CALC_PASS_H
+#define CALC_PASS_H
+
+#include "calc/trace/pass_infer.h"
+
+struct pass {
+    bool train;          // with backward
+    bool has_gradients;  // of an earlier micro-step
+    bool has_logits;     // the loop's variables hold logits and loss of an earlier pass
+    uint8_t kind;        // enum pass_kind; what is not TRAINING is a part of a generation
+};
+
+// Writes the pass to g->t; g must be fresh from graph_reset. saved is called at the end of forward
+// (may be NULL).
+void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx);
+
+// How many layers make a unit of which all others are copies.
+uint32_t pass_period(const struct model *m);
+
+#endif

@@ -1,0 +1,76 @@
+// Owns the passes of a generation: the prompt at once, then one token at a time with the keys and values of all before.
+//
+// The cache grows as in transformers' DynamicCache: each step makes a longer tensor and drops the old one, layer by
+// layer. Only two of these steps are played, both at the full length: what precedes them needs less.
+// SRC: transformers src/transformers/cache_utils.py (DynamicLayer.update), generation/utils.py (_sample: the last
+// position's logits in float32).
+
+#include "calc/trace/pass_infer.h"
+
+#include "calc/trace/cache.h"
+#include "calc/trace/forward.h"
+
+// Heads of a group share keys and values; the kernel wants one for each.
+static void decode_attention(struct graph *g)
+{
+    uint32_t wide[2] = {TAPE_NONE, TAPE_NONE};
+    bool bytes = cache_dtype(g, g->compute) == DT_BYTE;
+    for (unsigned i = 0; i < 2 && (bytes || g->m->c.n_kv_head != g->m->c.n_head); i++)
+        wide[i] = graph_scratch(g, OP_CLONE, i ? ROLE_V : ROLE_K, PART_COPY, g->compute, SHAPE_CACHE_HEADS);
+    tape_unref(g->t, graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, g->compute, SHAPE_LAST_U));
+    tape_unref(g->t, wide[0]);
+    tape_unref(g->t, wide[1]);
+}
+
+static void decode_layers(struct graph *g, bool first)
+{
+    for (uint32_t layer = 0; layer < g->units * g->period && graph_ok(g); layer++) {
+        g->t->unit = (int32_t)(layer / g->period);
+        g->t->sub = (uint8_t)(layer % g->period);
+        uint32_t heads = graph_scratch(g, OP_MM, ROLE_Q, PART_OUTPUT, g->compute, SHAPE_LAST_U);
+        cache_grow(g, false, first);
+        cache_grow(g, true, first);
+        decode_attention(g);
+        tape_unref(g->t, heads);
+        tape_unref(g->t, graph_scratch(g, OP_MM, ROLE_UP, PART_OUTPUT, g->compute, SHAPE_LAST_FF));
+    }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+}
+
+// Logits of the last position, in float32 for the choice of the next token.
+static void infer_choose(struct graph *g)
+{
+    uint32_t logits = graph_scratch(g, OP_MM, ROLE_LOGITS, PART_SELF, g->compute, SHAPE_LAST_V);
+    uint32_t wide = graph_scratch(g, OP_TO_COPY, ROLE_LOGITS, PART_UPCAST, DT_F32, SHAPE_LAST_V);
+    tape_unref(g->t, logits);
+    tape_unref(g->t, wide);
+}
+
+static void infer_prompt(struct graph *g)
+{
+    uint32_t ids = graph_scratch(g, OP_X, ROLE_BATCH, PART_SELF, DT_I64, SHAPE_TOKENS);
+    g->caches = true;
+    struct value normed = forward_hidden(g, ids);
+    g->caches = false;
+    infer_choose(g);
+    graph_drop(g, normed);
+    tape_unref(g->t, ids);
+}
+
+static void infer_token(struct graph *g, bool first)
+{
+    uint32_t x = graph_scratch(g, OP_EMBEDDING, ROLE_EMBED, PART_SELF, g->residual, SHAPE_LAST_U);
+    decode_layers(g, first);
+    infer_choose(g);
+    tape_unref(g->t, x);
+}
+
+void pass_infer(struct graph *g, enum pass_kind kind)
+{
+    g->grad = g->training = false;
+    if (kind == PASS_PROMPT)
+        infer_prompt(g);
+    else
+        infer_token(g, kind == PASS_FIRST_TOKEN);
+}

@@ -1,0 +1,213 @@
+// Owns tapes: storages with reference counts, instructions, and the check that layers are alike.
+
+#include "calc/trace/tape.h"
+
+void tape_init(struct tape *t, const struct vram_mem *mem)
+{
+    mem_zero(t, sizeof *t);
+    t->mem = mem;
+}
+
+void tape_free(struct tape *t)
+{
+    if (!t->mem)
+        return;
+    mem_free(t->mem, t->storages, t->cap * sizeof *t->storages);
+    mem_free(t->mem, t->code, t->code_cap * sizeof *t->code);
+    mem_free(t->mem, t->segments, t->segment_cap * sizeof *t->segments);
+    mem_free(t->mem, t->unit_slots, t->unit_slots_cap * sizeof *t->unit_slots);
+    tape_init(t, t->mem);
+}
+
+static bool tape_grow(struct tape *t, void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
+{
+    void **ptr = ptr_to_ptr;
+    if (!t->failed && mem_grow(t->mem, ptr, cap, need, size) != VRAM_OK)
+        t->failed = true;
+    return !t->failed;
+}
+
+void tape_reset(struct tape *t, uint32_t units)
+{
+    t->failed = false;
+    t->count = 1;  // storage 0 is nobody
+    t->code_count = 0;
+    t->segment_count = 0;
+    t->units = units;
+    t->repeats = false;
+    t->slots_global = t->slots_unit = 0;
+    t->allocations = 0;
+    t->limit = UINT32_MAX;
+    t->unit = TAPE_GLOBAL;
+    t->sub = 0;
+    t->backward = false;
+    if (tape_grow(t, &t->unit_slots, &t->unit_slots_cap, units + 1, sizeof *t->unit_slots))
+        mem_zero(t->unit_slots, (units + 1) * sizeof *t->unit_slots);
+    if (tape_grow(t, &t->storages, &t->cap, 256, sizeof *t->storages))
+        mem_zero(t->storages, sizeof *t->storages);
+}
+
+// Opens a new segment where the unit or the direction changes.
+static bool tape_segment(struct tape *t)
+{
+    struct tape_segment *last = t->segment_count ? &t->segments[t->segment_count - 1] : NULL;
+    if (last && last->unit == t->unit && last->backward == t->backward)
+        return true;
+    if (last)
+        last->end = (uint32_t)t->code_count;
+    if (!tape_grow(t, &t->segments, &t->segment_cap, t->segment_count + 1, sizeof *t->segments))
+        return false;
+    t->segments[t->segment_count++] =
+        (struct tape_segment){(uint32_t)t->code_count, 0, t->unit, t->backward};
+    return true;
+}
+
+static void tape_emit(struct tape *t, enum tape_kind kind, uint32_t operand)
+{
+    if (tape_segment(t) && tape_grow(t, &t->code, &t->code_cap, t->code_count + 1, sizeof *t->code))
+        t->code[t->code_count++] = operand << 2 | kind;
+}
+
+static uint32_t tape_storage(struct tape *t, struct storage s)
+{
+    if (!tape_grow(t, &t->storages, &t->cap, t->count + 1, sizeof s))
+        return TAPE_NONE;
+    t->storages[t->count] = s;
+    return (uint32_t)t->count++;
+}
+
+uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category, uint8_t dtype,
+                    uint8_t shape)
+{
+    if (t->failed || t->allocations >= t->limit)
+        return TAPE_NONE;
+    uint16_t *next = t->unit < 0 ? &t->unit_slots[t->units] : &t->unit_slots[t->unit];
+    uint32_t id = tape_storage(t, (struct storage){.name = name,
+                                                   .op = (uint8_t)op,
+                                                   .category = category,
+                                                   .dtype = dtype,
+                                                   .shape = shape,
+                                                   .home = HOME_TAPE,
+                                                   .sub = t->sub,
+                                                   .refs = 1,
+                                                   .slot = (*next)++,
+                                                   .unit = t->unit,
+                                                   .made = t->allocations++});
+    tape_emit(t, TAPE_ALLOC, id);
+    return id;
+}
+
+uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
+                       uint8_t shape, enum tape_home home, uint16_t slot)
+{
+    return tape_storage(t, (struct storage){.name = name,
+                                            .category = category,
+                                            .dtype = dtype,
+                                            .shape = shape,
+                                            .home = (uint8_t)home,
+                                            .sub = t->sub,
+                                            .refs = 1,
+                                            .slot = slot,
+                                            .unit = t->unit});
+}
+
+void tape_ref(struct tape *t, uint32_t storage)
+{
+    if (!t->failed)
+        t->storages[storage].refs++;
+}
+
+void tape_unref(struct tape *t, uint32_t storage)
+{
+    if (t->failed || storage == TAPE_NONE)
+        return;
+    struct storage *s = &t->storages[storage];
+    if (--s->refs == 0 && s->home < HOME_NONE)
+        tape_emit(t, TAPE_FREE, storage);
+}
+
+void tape_keep(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot)
+{
+    if (t->failed)
+        return;
+    t->storages[storage].home = HOME_PERSIST;
+    t->storages[storage].unit = unit;
+    t->storages[storage].slot = slot;
+}
+
+uint32_t tape_move(struct tape *t, uint32_t storage, uint16_t slot)
+{
+    if (t->failed)
+        return TAPE_NONE;
+    struct storage s = t->storages[storage];
+    s.home = HOME_PERSIST;
+    s.unit = TAPE_GLOBAL;
+    s.slot = slot;
+    uint32_t moved = tape_storage(t, s);
+    tape_emit(t, TAPE_MOVE, storage);
+    tape_emit(t, TAPE_MOVE, moved);
+    return moved;
+}
+
+void tape_workspace(struct tape *t, uint16_t which)
+{
+    if (!t->failed)
+        tape_emit(t, TAPE_WORKSPACE, which);
+}
+
+static bool tape_same(const struct storage *a, const struct storage *b)
+{
+    return a->name == b->name && a->op == b->op && a->category == b->category &&
+           a->dtype == b->dtype && a->shape == b->shape && a->home == b->home && a->sub == b->sub &&
+           a->slot == b->slot;
+}
+
+// The next storage of a unit from *at on, or the end.
+static size_t tape_next(const struct tape *t, size_t at, int32_t unit)
+{
+    while (at < t->count && t->storages[at].unit != unit)
+        at++;
+    return at;
+}
+
+static bool tape_units_alike(const struct tape *t)
+{
+    size_t a = tape_next(t, 1, 0), b = tape_next(t, 1, 1), c = tape_next(t, 1, 2);
+    while (a < t->count && b < t->count && c < t->count) {
+        if (!tape_same(&t->storages[a], &t->storages[b]) ||
+            !tape_same(&t->storages[b], &t->storages[c]))
+            return false;
+        a = tape_next(t, a + 1, 0);
+        b = tape_next(t, b + 1, 1);
+        c = tape_next(t, c + 1, 2);
+    }
+    return a == t->count && b == t->count && c == t->count;
+}
+
+// The middle unit always stands between the other two, in the direction of its pass.
+static bool tape_order_plain(const struct tape *t)
+{
+    for (size_t i = 0; i < t->segment_count; i++) {
+        const struct tape_segment *s = &t->segments[i];
+        if (s->unit != 1)
+            continue;
+        if (i == 0 || i + 1 == t->segment_count)
+            return false;
+        if (s[-1].unit != (s->backward ? 2 : 0) || s[1].unit != (s->backward ? 0 : 2))
+            return false;
+    }
+    return true;
+}
+
+void tape_finish(struct tape *t)
+{
+    if (t->failed)
+        return;
+    if (t->segment_count)
+        t->segments[t->segment_count - 1].end = (uint32_t)t->code_count;
+    t->slots_global = t->unit_slots[t->units];
+    for (uint32_t u = 0; u < t->units; u++)
+        if (t->unit_slots[u] > t->slots_unit)
+            t->slots_unit = t->unit_slots[u];
+    t->repeats = t->units == 3 && tape_units_alike(t) && tape_order_plain(t);
+}

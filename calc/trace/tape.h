@@ -1,0 +1,98 @@
+// A tape: one forward (and backward) pass as instructions "allocate", "free" over numbered
+// storages. Layers that are alike stand on it once; the player repeats them. Sizes are rows of the
+// shape table, so a tape depends on the kind of model and not on its dimensions.
+
+#ifndef CALC_TAPE_H
+#define CALC_TAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calc/base/mem.h"
+#include "calc/model/names.h"
+#include "calc/model/shape.h"
+
+enum op {
+#define OP(id, name) OP_##id,
+#include "calc/trace/ops.def"
+    OP_COUNT
+};
+
+enum { TAPE_GLOBAL = -1 };  // unit of what lies outside of the layers
+
+// Where the handle of a live storage is kept.
+enum tape_home {
+    HOME_TAPE,     // dies within the tape
+    HOME_PERSIST,  // survives it: gradients, batch, logits
+    HOME_NONE,     // no event: weights, allocated before
+    HOME_CPU       // no event: numbers that autograd keeps on the CPU
+};
+
+struct storage {
+    uint16_t name;
+    uint8_t op, category, dtype, shape, home;
+    uint8_t sub;  // layer within the unit
+    int16_t refs;
+    uint16_t slot;  // within its unit and home
+    int32_t unit;   // of the simulation, or TAPE_GLOBAL
+    uint32_t made;  // how many allocations were on the tape before it
+    bool saved;     // counted as saved for backward
+};
+
+// Instructions: kind in the low two bits, storage above. MOVE is followed by the storage that it
+// becomes.
+enum tape_kind { TAPE_ALLOC, TAPE_FREE, TAPE_MOVE, TAPE_WORKSPACE };
+
+struct tape_segment {
+    uint32_t begin, end;  // instructions
+    int32_t unit;         // of the simulation, or TAPE_GLOBAL
+    bool backward;
+};
+
+struct tape {
+    const struct vram_mem *mem;
+    struct storage *storages;
+    size_t count, cap;
+    uint32_t *code;
+    size_t code_count, code_cap;
+    struct tape_segment *segments;
+    size_t segment_count, segment_cap;
+    uint16_t *unit_slots;  // storages numbered so far, by unit
+    size_t unit_slots_cap;
+    uint32_t units;                     // in the simulation
+    bool repeats;                       // unit 1 stands for all between the first and the last
+    uint16_t slots_global, slots_unit;  // storages of HOME_TAPE: outside of layers, in each unit
+    uint32_t allocations;               // so far
+    uint32_t limit;                     // further ones do not happen: a recomputation that has stopped
+    int32_t unit;                       // where the next instruction belongs
+    uint8_t sub;
+    bool backward;
+    bool failed;  // out of memory, sticky
+};
+
+enum { TAPE_NONE = 0 };  // storage 0 is nobody
+
+void tape_init(struct tape *t, const struct vram_mem *mem);
+void tape_reset(struct tape *t, uint32_t units);
+void tape_free(struct tape *t);
+
+// A storage with one reference and its allocation.
+uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category, uint8_t dtype,
+                    uint8_t shape);
+// A storage that exists already: a weight, the batch, a number on the CPU.
+uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
+                       uint8_t shape, enum tape_home home, uint16_t slot);
+void tape_ref(struct tape *t, uint32_t storage);
+void tape_unref(struct tape *t, uint32_t storage);  // the last one frees; TAPE_NONE is nothing
+// The storage, from its allocation on, lives in a slot of HOME_PERSIST of the given unit. The
+// reference is used up.
+void tape_keep(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot);
+// From here on it lives in a slot of HOME_PERSIST that something else held when it was allocated.
+// The caller must hold the only reference; the answer is its new number.
+uint32_t tape_move(struct tape *t, uint32_t storage, uint16_t slot);
+void tape_workspace(struct tape *t, uint16_t which);
+
+// After the last instruction: finds out whether the middle may be repeated.
+void tape_finish(struct tape *t);
+
+#endif

@@ -1,7 +1,8 @@
 # Compiles what stands in gen/, calc/ and kernels/; ./build.sh is the entry that installs tools and calls this.
 # make [BUILD=build] [MODE=release|check|fuzz] [all|tests|install|uninstall|clean|FILE]
 # A new source file needs no entry here: its place and name say what it belongs to.
-VERSION := 0.1.0
+# The one version: that of the library's header.
+VERSION := $(shell sed -n 's/^.define VRAM_VERSION "\(.*\)"/\1/p' calc/vram.h)
 BUILD ?= build
 MODE ?= release
 CC := gcc
@@ -37,7 +38,7 @@ WASM_LD := $(firstword $(shell command -v wasm-ld || command -v wasm-ld-14))
 WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)/lib/*/libclang_rt.builtins-wasm32.a \
 	/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a))
 PARTS := $(if $(wildcard gen/main.c),vramdoc) $(if $(CLI),vramcalc) $(if $(CORE),libvram.a) \
-	$(if $(and $(WASM),$(WASM_LD)),vram.wasm) $(if $(and $(wildcard kernels/probe/probe.c),$(NVCC)),vramprobe)
+	$(if $(and $(WASM),$(WASM_LD)),vram.wasm vram-export.wasm) $(if $(and $(wildcard kernels/probe/probe.c),$(NVCC)),vramprobe)
 
 all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n) \
 	$(if $(filter vram.wasm,$(PARTS)),templates/vram.wasm.js templates/vram.js)
@@ -53,9 +54,8 @@ skipped:
 	@$(if $(and $(WASM),$(if $(WASM_LD),,1)),echo "wasm-ld is not there: vram.wasm is skipped",:)
 	@$(if $(filter %.cu,$(KERNELS)),$(if $(NVCC),:,echo "nvcc is not there: the probe is skipped"),echo "kernels/*/*.cu is not there: the probe is skipped")
 
-$(call objects,$(CORE)): ALL_FLAGS += -ffreestanding
+$(call objects,$(CORE)): ALL_FLAGS += -ffreestanding -fvisibility=hidden
 $(BUILD)/gen/main.o: ALL_FLAGS += -DVERSION='"$(VERSION)"'
-$(call objects,$(CLI)): ALL_FLAGS += -DVERSION='"$(VERSION)"'
 
 # An object is as old as the beginning of its compilation: a header that changes meanwhile is newer than it, and the next
 # make compiles again.
@@ -67,11 +67,11 @@ $(BUILD)/%.o: %.c Makefile
 	$(dated)
 
 # An archive is made anew, so that nothing of a file that is gone stays in it.
-# The estimator is one object whose names are its own but for the public vram_*; its tests see the inside (libcore.a).
+# The estimator is one object: what vram.h does not mark with VRAM_API stays inside; its tests see the inside (libcore.a).
 $(BUILD)/libcore.a: $(call objects,$(CORE))
 $(BUILD)/vram.o: $(call objects,$(CORE))
 	ld -r $^ -o $@
-	objcopy --wildcard --keep-global-symbol='vram_*' $@
+	objcopy --localize-hidden $@
 $(BUILD)/libvram.a: $(BUILD)/vram.o
 $(BUILD)/libgen.a: $(call objects,$(GEN) $(LUA))
 $(BUILD)/libbase.a: $(call objects,$(wildcard gen/base/*.c))
@@ -102,7 +102,10 @@ $(addprefix $(BUILD)/wasm/calc/replay/,allocator.o player.o): WASM_FLAGS += -O2
 $(BUILD)/wasm/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	clang $(WASM_FLAGS) -c $< -o $@
-$(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))
+# The page's own module, and one with every format, which a page loads when it is asked for one.
+$(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) calc/wasm/wasm.c)
+$(BUILD)/vram-export.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))
+$(BUILD)/vram.wasm $(BUILD)/vram-export.wasm:
 	$(WASM_LD) --no-entry --strip-all --gc-sections --compress-relocations --stack-first -z stack-size=65536 $^ $(WASM_RT) -o $@
 	$(if $(WASM_OPT),$(WASM_OPT) -Oz --converge --enable-bulk-memory $@ -o $@)
 

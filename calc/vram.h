@@ -1,23 +1,26 @@
-// The public face of libvram: a training configuration in, the GPU memory of the run out.
+// libvram: a training configuration in, the GPU memory of the run out.
 //
-// A `vram` handle holds one configuration, the memory that the caller lent, the last error and the
-// last result. Nothing is global; two handles may be used by two threads at the same time.
+// A handle holds one configuration, the memory that the caller lends, the last error and the last
+// answers. Nothing is global; two handles may be used by two threads at the same time.
 //
+//     struct vram_mem mem = vram_mem_malloc();
 //     vram *v = vram_new(&mem);
 //     vram_set(v, "preset", "gpt2");
 //     vram_set(v, "batch_size", "8");
 //     if (vram_run(v) == VRAM_OK)
-//         use(vram_result(v)->peak_reserved_bytes);
+//         printf("%llu\n", (unsigned long long)vram_result(v)->peak_reserved.bytes);
 //     vram_free(v);
 //
-// Units: every size is a number of bytes in a uint64_t, unless the name says otherwise.
+// Units: a size is a number of bytes in a uint64_t, unless its name says otherwise.
 //
-// Errors: functions that can fail return VRAM_OK (0) or a negative enum vram_code; vram_error(v)
-// then gives the text and, for parsed text, file, line and column. A failed call leaves the handle
-// usable.
+// Errors: a function that can fail returns VRAM_OK (0) or a negative enum vram_code, and
+// vram_error(v) then has the message. A failed call leaves the handle usable.
 //
-// Owns: every pointer that a function returns belongs to the handle. It stays valid until the next
-// call of the same family (said at each function) or vram_free.
+// Owns: what a pointer in an answer points to belongs to the handle. It is valid until the next
+// call that makes the same answer, or vram_free.
+//
+// ABI: a minor version adds functions, and members at the end of structs that the library fills.
+// vram_abi_version() changes when anything that exists changes.
 
 #ifndef VRAM_H
 #define VRAM_H
@@ -26,14 +29,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#if !defined(VRAM_FREESTANDING) && __STDC_HOSTED__
+#include <stdlib.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define VRAM_SCHEMA "vramcalc/1"
+#define VRAM_VERSION "0.1.0"
+#define VRAM_ABI 1
+#define VRAM_SCHEMA "vramcalc/1"  // of what is written as JSON
+
+// Only what is marked so leaves the library.
+#if defined(__GNUC__)
+#define VRAM_API __attribute__((visibility("default")))
+#else
+#define VRAM_API
+#endif
 
 typedef struct vram vram;
+
+VRAM_API const char *vram_version(void);      // VRAM_VERSION of the library itself
+VRAM_API uint32_t vram_abi_version(void);     // VRAM_ABI of the library itself
+
+// ---- memory --------------------------------------------------------------------------------
 
 // Where the memory of a handle comes from. alloc returns storage aligned for any object, or NULL,
 // at any call: the library then returns VRAM_ENOMEM. free gets the size that was asked for.
@@ -43,7 +63,31 @@ typedef struct vram_mem {
     void *ctx;
 } vram_mem;
 
-// One row a code: identifier, number, name in messages and JSON, meaning.
+#if !defined(VRAM_FREESTANDING) && __STDC_HOSTED__
+static inline void *vram_malloc_alloc(void *ctx, size_t bytes)
+{
+    (void)ctx;
+    return malloc(bytes);
+}
+
+static inline void vram_malloc_free(void *ctx, void *ptr, size_t bytes)
+{
+    (void)ctx;
+    (void)bytes;
+    free(ptr);
+}
+
+// The memory of malloc and free.
+static inline struct vram_mem vram_mem_malloc(void)
+{
+    struct vram_mem mem = {vram_malloc_alloc, vram_malloc_free, NULL};
+    return mem;
+}
+#endif
+
+// ---- words: enumerations with the names that texts and JSON use ------------------------------
+
+// Identifier, number, name, meaning.
 #define VRAM_CODES(X) \
     X(VRAM_OK, 0, "ok", "no error") \
     X(VRAM_ENOMEM, -1, "no-memory", "the caller's allocator returned NULL") \
@@ -54,9 +98,9 @@ typedef struct vram_mem {
     X(VRAM_EOVERFLOW, -6, "overflow", "a size does not fit in 2^53 bytes") \
     X(VRAM_EPARSE, -7, "bad-syntax", "the text cannot be read") \
     X(VRAM_EPRESET, -8, "unknown-preset", "no preset has this name") \
-    X(VRAM_EGPU, -9, "unknown-gpu", "no GPU has this name") \
+    X(VRAM_EGPU, -9, "unknown-gpu", "no GPU has this name, or none is chosen") \
     X(VRAM_EUNSUPPORTED, -10, "unsupported", "this combination is not modelled") \
-    X(VRAM_ENOTRUN, -11, "not-run", "there is no result yet: call vram_run first") \
+    X(VRAM_ENOTRUN, -11, "not-run", "the answer has not been asked for yet") \
     X(VRAM_EARG, -12, "bad-argument", "the function was called wrongly") \
     X(VRAM_ENOFIT, -13, "does-not-fit", "nothing fits in the card")
 
@@ -65,6 +109,7 @@ enum vram_code {
     VRAM_CODES(X)
 #undef X
 };
+VRAM_API const char *vram_code_name(int code);
 
 // What a live tensor is for. The order is the stacking order of the timeline.
 #define VRAM_CATEGORIES(X) \
@@ -85,8 +130,9 @@ enum vram_category {
 #define X(id, name, text) VRAM_CAT_##id,
     VRAM_CATEGORIES(X)
 #undef X
-        VRAM_CAT_COUNT
+    VRAM_CAT_COUNT
 };
+VRAM_API const char *vram_category_name(uint32_t category);
 
 // What a figure rests on, from strongest to weakest.
 #define VRAM_BASES(X) \
@@ -98,25 +144,217 @@ enum vram_basis {
 #define X(id, name, text) VRAM_BASIS_##id,
     VRAM_BASES(X)
 #undef X
-        VRAM_BASIS_COUNT
+    VRAM_BASIS_COUNT
+};
+VRAM_API const char *vram_basis_name(uint32_t basis);
+
+// Does the process fit in the card?
+#define VRAM_VERDICTS(X) \
+    X(NO_GPU, "no card", "no card is chosen") \
+    X(FITS, "fits", "with the whole error bound") \
+    X(TIGHT, "tight", "by the figure, but not with the whole error bound") \
+    X(NEARLY, "nearly", "not by the figure, but with the lower end of the error bound") \
+    X(TOO_BIG, "too big", "not even with the lower end of the error bound")
+
+enum vram_verdict {
+#define X(id, name, text) VRAM_VERDICT_##id,
+    VRAM_VERDICTS(X)
+#undef X
+    VRAM_VERDICT_COUNT
+};
+VRAM_API const char *vram_verdict_name(uint32_t verdict);
+
+static inline bool vram_verdict_fits(uint32_t verdict)
+{
+    return verdict == VRAM_VERDICT_FITS || verdict == VRAM_VERDICT_TIGHT;
+}
+
+// What a number counts.
+#define VRAM_UNITS(X) \
+    X(NONE, "") \
+    X(BYTES, "bytes") \
+    X(MIB, "MiB") \
+    X(TOKENS, "tokens") \
+    X(SEQUENCES, "sequences") \
+    X(MICRO_STEPS, "micro-steps") \
+    X(LAYERS, "layers") \
+    X(BLOCKS, "blocks") \
+    X(HEADS, "heads") \
+    X(ELEMENTS, "elements") \
+    X(EXPERTS, "experts") \
+    X(ROWS, "rows") \
+    X(GPUS, "GPUs")
+
+enum vram_unit {
+#define X(id, name) VRAM_UNIT_##id,
+    VRAM_UNITS(X)
+#undef X
+    VRAM_UNIT_COUNT
+};
+VRAM_API const char *vram_unit_name(uint32_t unit);
+
+// ---- messages: sentences as data -------------------------------------------------------------
+
+// A value of a sentence's placeholder.
+struct vram_arg {
+    const char *name;  // "max"
+    const char *text;  // NULL: it is a number
+    uint64_t number;
 };
 
-// A figure with its error bound. low and high are bytes; they include tolerance_permille of bytes.
+// An error, a note, a reason or a piece of advice. Nothing needs to read its text: what it is
+// about stands beside it, and a face in another language makes the sentence from id and args.
+struct vram_message {
+    const char *id;       // "out_of_range": a row of the library's table of sentences
+    enum vram_code code;  // class of an error; VRAM_OK for other sentences
+    const char *field;    // key of the field that it is about, or NULL
+    const char *text;     // in English, one line, without the position; never NULL
+    const char *file;     // of the text that was read, as its reader was told; NULL without a name
+    uint32_t line, col;   // from 1; 0 where there is no text
+    const struct vram_arg *args;
+    size_t arg_count;
+};
+
+// Gets messages one by one. The message is valid during the call.
+typedef void vram_message_fn(void *ctx, const struct vram_message *message);
+
+// The rows of the table, for translations: id and code are set, text has its {placeholders}.
+// NULL past the end.
+VRAM_API const struct vram_message *vram_message_at(size_t index);
+
+// ---- a handle's life -------------------------------------------------------------------------
+
+// A handle with every field at its default. NULL if mem has none. *mem is copied.
+VRAM_API vram *vram_new(const vram_mem *mem);
+VRAM_API void vram_free(vram *v);  // NULL is allowed
+
+// Puts every field back to its default and forgets answers, notes and error.
+VRAM_API void vram_clear(vram *v);
+
+// Copies the configuration of one handle into another. Both must be live.
+VRAM_API void vram_copy(vram *to, const vram *from);
+
+// The last error; its code is VRAM_OK if there is none. Valid until the next call with v.
+VRAM_API const struct vram_message *vram_error(const vram *v);
+
+// Notes of the texts that were read: what was guessed, what a text says twice and differently.
+// NULL past the end. Valid until the next call that sets or reads something.
+VRAM_API const struct vram_message *vram_note_at(const vram *v, size_t index);
+
+// ---- configuration ---------------------------------------------------------------------------
+
+// Sets one field from text: "16", "true", "bfloat16", "0.1".
+// key: a field of vram_field_at or one of its aliases, "preset", or "gpu".
+// Errors: VRAM_EKEY, VRAM_EVALUE, VRAM_ERANGE, VRAM_EPRESET, VRAM_EGPU.
+VRAM_API int vram_set(vram *v, const char *key, const char *value);
+VRAM_API int vram_set_n(vram *v, const char *key, size_t key_len, const char *value,
+                        size_t value_len);
+VRAM_API int vram_set_u64(vram *v, const char *key, uint64_t value);
+
+// Writes a field's value as text that vram_set reads back. Returns the length without the NUL that
+// is always written when cap > 0, or a negative code.
+VRAM_API int vram_get(vram *v, const char *key, char *out, size_t cap);
+
+// The stored number: counts as they are, enum and bool as their index, fractions in millionths.
+VRAM_API int vram_get_u64(vram *v, const char *key, uint64_t *value);
+
+enum vram_type { VRAM_TYPE_COUNT, VRAM_TYPE_BOOL, VRAM_TYPE_FRACTION, VRAM_TYPE_ENUM };
+
+// A row of the table of fields, for help, forms and schemas.
+struct vram_field {
+    const char *key, *aliases;      // aliases separated by spaces, "" if none
+    const char *group, *help;
+    uint32_t type, unit;            // enum vram_type, enum vram_unit
+    uint64_t initial, min, max;     // stored numbers; fractions in millionths
+    const char *const *values;      // enum: names, NULL at the end; else NULL
+    const char *const *value_help;  // enum: one line each
+};
+VRAM_API const struct vram_field *vram_field_at(size_t index);       // NULL past the end
+VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key or alias, or NULL
+
+// What kind of text vram_parse gets.
+#define VRAM_KINDS(X) \
+    X(FLAT, "flat", "key = value lines, # comments") \
+    X(NANOGPT, "nanogpt", "nanoGPT's config/*.py or train.py") \
+    X(HF, "hf", \
+      "a Hugging Face config.json, flattened to key = value lines (a.b for nesting)") \
+    X(LOG, "log", "a training log: parameter counts and the echoed configuration")
+
+enum vram_kind {
+#define X(id, name, text) VRAM_KIND_##id,
+    VRAM_KINDS(X)
+#undef X
+    VRAM_KIND_COUNT
+};
+
+// Reads text into the configuration. file is a name for messages only; nothing is opened.
+// Keys that belong to training but not to memory (learning_rate, ...) are accepted.
+// each gets every error, in the order in which they are found; NULL: nobody does. If there is any,
+// the configuration stays as it was, vram_error has the first and its code is returned.
+VRAM_API int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len,
+                        const char *file, vram_message_fn *each, void *ctx);
+
+// A key and its value out of a structured file, and where they are in it (line 0: unknown).
+struct vram_pair {
+    const char *key;    // nested names joined by points: "text_config.hidden_size"
+    const char *value;  // as vram_set takes it
+    uint32_t key_line, key_col, value_line, value_col;
+};
+
+// As vram_parse, for a file that the caller has read: kind is FLAT or HF.
+VRAM_API int vram_parse_pairs(vram *v, enum vram_kind kind, const struct vram_pair *pairs,
+                              size_t count, const char *file, vram_message_fn *each, void *ctx);
+
+// Checks the configuration as a whole. Errors: VRAM_EMODEL, VRAM_EOVERFLOW, VRAM_EUNSUPPORTED.
+VRAM_API int vram_check(vram *v);
+
+// ---- the library's tables --------------------------------------------------------------------
+
+struct vram_gpu {
+    const char *name;                                // "RTX 4070"
+    uint64_t memory_bytes;                           // as the driver reports it
+    uint64_t bandwidth_mb_s;                         // 10^6 bytes a second
+    uint64_t fp16_gflops, bf16_gflops, fp32_gflops;  // dense; 0 = not supported
+    uint32_t compute_capability;                     // 89 for 8.9; AMD: 0
+    uint32_t sm_count;                               // multiprocessors or compute units
+    bool memory_reported;      // memory_bytes: seen as a driver's report; else the advertised size
+    const char *architecture;  // this and the rest: NULL where left out to save space
+    const char *source, *source_note;  // address of the datasheet
+    const char *memory_source, *memory_note;
+};
+VRAM_API const struct vram_gpu *vram_gpu_at(size_t index);  // NULL past the end
+// Case, spaces, '-' and the makers' words do not matter. NULL if unknown.
+VRAM_API const struct vram_gpu *vram_gpu_find(const char *name);
+
+struct vram_preset {
+    const char *name, *what;
+    const char *fields;  // "n_layer=12 n_head=12 ..."
+    const char *run;     // fields of the way it is run, "" if it has none of its own
+    const char *source;  // address of the configuration; "" where there is none
+};
+VRAM_API const struct vram_preset *vram_preset_at(size_t index);  // NULL past the end
+
+// "Did you mean": the nearest of count names to a word of len bytes (edit distance, at most a third of
+// its length), or NULL.
+VRAM_API const char *vram_nearest(const char *word, size_t len, const char *const *names,
+                                  size_t count);
+
+// ---- estimate --------------------------------------------------------------------------------
+
+// A figure with its error bound, which includes tolerance_permille of bytes.
 struct vram_figure {
     uint64_t bytes;
     uint64_t low, high;
-    uint32_t basis;               // enum vram_basis
-    uint32_t tolerance_permille;  // 0 for an exact figure
-    const char *why;              // one sentence: which rule, which term is uncertain
+    uint32_t basis;                  // enum vram_basis
+    uint32_t tolerance_permille;     // 0 for an exact figure
+    const struct vram_message *why;  // which rule, which term is uncertain
 };
 
 // A line of a breakdown: tensors of the same name, summed over the layers.
 struct vram_line {
-    const char *name;  // "block.c_attn.weight cast", "logits"
-    const char *op;  // operation that allocates it: "mm", "_to_copy"; for saved lines the autograd
-                     // node's field
-    const char
-        *dtype;  // "float32", "float16", "bfloat16", "int64", "bool"; "" where formats are mixed
+    const char *name;   // "block.c_attn.weight cast", "logits"
+    const char *op;     // that allocates it: "mm", "_to_copy"; of a saved line the node's field
+    const char *dtype;  // "float32", "bfloat16", "int64", "bool"; "" where formats are mixed
     uint32_t category;  // enum vram_category
     uint32_t count;     // number of storages
     uint64_t bytes;     // of all of them together
@@ -128,19 +366,19 @@ struct vram_phase {
     uint64_t peak_live_bytes;
 };
 
-// A parameter tensor, in the order in which the model registers it.
-struct vram_param {
-    const char *name;     // "block.c_attn.weight"; block says which
-    int64_t block;        // layer number, or -1
-    uint64_t rows, cols;  // cols = 0 for a vector
-    uint64_t bytes;
-    bool decayed;  // has two or more dimensions
-    bool trained;  // false for frozen weights (LoRA) and for a tied second name
+// Parameter tensors of the same name, those of all layers together.
+struct vram_tensor {
+    const char *name;     // "block.c_attn.weight"
+    uint64_t count;       // how many there are
+    uint64_t rows, cols;  // of one; cols = 0 for a vector
+    uint64_t elements;    // of all of them together
+    bool decayed;         // has two or more dimensions
+    bool trained;         // false for frozen weights (LoRA)
 };
 
-// Everything that an estimate says. Belongs to the handle, valid until the next vram_run.
+// Everything that an estimate says.
 struct vram_result {
-    // counts of numbers, not bytes
+    // numbers of parameters
     uint64_t params;           // unique elements, tied tensors once
     uint64_t reported_params;  // as nanoGPT's log counts them: without the position table
     uint64_t decayed_params, decayed_tensors;
@@ -164,24 +402,37 @@ struct vram_result {
     uint64_t eval_peak_bytes;           // peak of live bytes in evaluation; 0 without one
     uint64_t segments;                  // cudaMalloc'ed segments at the end
     uint64_t events;                    // allocations and frees replayed
-    uint32_t iterations;                // iterations run until reserved was stable
-    uint32_t
-        pipeline_stage;    // the figures are of this stage, which takes most; 0 without a pipeline
-    uint64_t gpu_bytes;    // memory of the chosen card as the driver reports it; 0 without one
-    const char *gpu_name;  // NULL without one
+    uint32_t iterations;                // run until reserved was stable
+    uint32_t pipeline_stage;            // that takes most; 0 without a pipeline
+    uint64_t gpu_bytes;                 // memory of the chosen card; 0 without one
+    const char *gpu_name;               // NULL without one
+    uint32_t verdict;                   // enum vram_verdict
 
     const char *peak_phase;  // where the peak of live bytes is: "bwd:it1.m1"
     const char *peak_op;     // "nll_loss_backward"
     int64_t peak_block;      // layer number, or -1
 
-    uint64_t by_category[VRAM_CAT_COUNT];  // live bytes at the peak; they add up to it
-    const struct vram_line *at_peak;       // live at the peak, largest first
-    size_t at_peak_count;
-    const struct vram_line *saved;  // saved for backward, largest first
-    size_t saved_count;
+    const uint64_t *by_category;      // live bytes at the peak, by enum vram_category
+    const struct vram_line *at_peak;  // live at the peak, largest first
+    const struct vram_line *saved;    // saved for backward, largest first
     const struct vram_phase *phases;  // in order of time
-    size_t phase_count;
+    const struct vram_tensor *parameters;  // in the order in which the model registers them
+    const struct vram_message *notes;      // of the texts, then on the configuration as it is
+    size_t category_count, at_peak_count, saved_count, phase_count, parameter_count, note_count;
 };
+
+// Runs the step: model, trace, replay through the caching allocator, report. Checks first.
+VRAM_API int vram_run(vram *v);
+VRAM_API const struct vram_result *vram_result(const vram *v);  // NULL before a successful run
+
+// The peak of live bytes alone, without a replay: the same number as peak_live.bytes of vram_run,
+// many times faster. Keeps its tables from call to call.
+VRAM_API int vram_live_peak(vram *v, uint64_t *bytes);
+
+// Seconds of one optimizer step by a roofline: its operations at 40 % of the card's dense rate, and
+// its weights read at the card's bandwidth; an RTX 4070 where no gpu is set. For ratios between
+// configurations, not for a clock. Errors: those of vram_check; VRAM_EUNSUPPORTED for inference.
+VRAM_API int vram_step_seconds(vram *v, double *seconds);
 
 // One allocation or free. Strings are static; ids of one run are dense from 0.
 struct vram_event {
@@ -196,173 +447,240 @@ struct vram_event {
     const char *phase;  // of the event, "bwd:it0.m1"; valid during the callback
 };
 
-// A position in parsed text, and what is wrong there.
-struct vram_message {
-    enum vram_code code;
-    const char *text;    // English, one line, without the position; never NULL
-    const char *file;    // as given to vram_parse, or NULL
-    uint32_t line, col;  // from 1; 0 where there is no text
-};
-
-// ---- life -------------------------------------------------------------------------------------
-
-// A handle with every field at its default. NULL if mem has none. *mem is copied.
-vram *vram_new(const vram_mem *mem);
-void vram_free(vram *v);  // NULL is allowed
-
-// Puts every field back to its default and forgets result and error.
-void vram_clear(vram *v);
-
-// Copies the configuration of one handle into another. Both must be live.
-void vram_copy(vram *to, const vram *from);
-
-// The last error; code is VRAM_OK if there is none. Valid until the next call with v.
-const struct vram_message *vram_error(const vram *v);
-const char *vram_code_name(int code);
-const char *vram_category_name(uint32_t category);
-const char *vram_basis_name(uint32_t basis);
-const char *vram_version(void);
-
-// ---- configuration ----------------------------------------------------------------------------
-
-// Sets one field from text: "16", "1e6" is refused for a count, "true", "bfloat16", "0.1".
-// key may be a field of fields.def or one of its aliases, "preset", or "gpu".
-// Errors: VRAM_EKEY (with a suggestion), VRAM_EVALUE, VRAM_ERANGE, VRAM_EPRESET, VRAM_EGPU.
-int vram_set(vram *v, const char *key, const char *value);
-int vram_set_n(vram *v, const char *key, size_t key_len, const char *value, size_t value_len);
-int vram_set_u64(vram *v, const char *key, uint64_t value);
-
-// Writes a field's value as text that vram_set reads back. Returns the length without the NUL that
-// is always written when cap > 0, or a negative code.
-int vram_get(vram *v, const char *key, char *out, size_t cap);
-
-// The stored number: counts as they are, enum and bool as their index, fractions in millionths.
-int vram_get_u64(vram *v, const char *key, uint64_t *value);
-
-// A row of fields.def as data, for help, forms and schemas. NULL past the end.
-struct vram_field {
-    const char *key, *aliases;  // aliases separated by spaces, "" if none
-    const char *type;           // "count", "bool", "fraction", "enum"
-    const char *unit, *group, *help;
-    uint64_t initial, min, max;     // stored numbers; fractions in millionths
-    const char *const *values;      // enum: names, NULL at the end; else NULL
-    const char *const *value_help;  // enum: one line each
-};
-const struct vram_field *vram_field_at(size_t index);
-const struct vram_field *vram_field_find(const char *key);  // by key or alias; NULL if unknown
-
-// What kind of text vram_parse gets.
-#define VRAM_KINDS(X) \
-    X(FLAT, "flat", "key = value lines, # comments") \
-    X(NANOGPT, "nanogpt", "nanoGPT's config/*.py or train.py") \
-    X(HF, "hf", \
-      "a Hugging Face config.json, flattened by the caller to key = value lines (a.b for " \
-      "nesting)") \
-    X(LOG, "log", "a training log: parameter counts and the echoed configuration")
-
-enum vram_kind {
-#define X(id, name, text) VRAM_KIND_##id,
-    VRAM_KINDS(X)
-#undef X
-        VRAM_KIND_COUNT
-};
-
-// Reads text into the configuration. file is a name for messages only; nothing is opened.
-// Unknown keys that belong to training but not to memory (learning_rate, ...) are accepted.
-int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file);
-
-// Remarks of the parsing so far, one a line: what a text says twice and differently. "" if there
-// are none.
-const char *vram_notes(const vram *v);
-
-// Checks the configuration as a whole. Errors: VRAM_EMODEL, VRAM_EOVERFLOW, VRAM_EUNSUPPORTED.
-int vram_check(vram *v);
-
-// ---- estimate ---------------------------------------------------------------------------------
-
-// Runs the step: model, trace, replay through the caching allocator, report. Checks first.
-int vram_run(vram *v);
-const struct vram_result *vram_result(const vram *v);  // NULL before a successful run
-
-// The peak of live bytes alone, without a replay: the same number as peak_live.bytes of vram_run,
-// many times faster. Keeps its tables from call to call, so a sweep through one handle is fastest.
-int vram_live_peak(vram *v, uint64_t *bytes);
-
-// Seconds of one optimizer step by a roofline: its operations at 40 % of the card's dense rate, and its weights read at
-// the card's bandwidth; an RTX 4070 where no gpu is set. Good for ratios between configurations, not for a clock.
-// Errors: those of vram_check; VRAM_EUNSUPPORTED for inference.
-int vram_step_seconds(vram *v, double *seconds);
-
 // Calls fn for every event of the run that vram_run would make. Stops when fn returns non-zero and
 // returns that.
 typedef int vram_event_fn(void *ctx, const struct vram_event *event);
-int vram_trace(vram *v, vram_event_fn *fn, void *ctx);
+VRAM_API int vram_trace(vram *v, vram_event_fn *fn, void *ctx);
 
-// Parameter tensors in order; index from 0. Returns VRAM_EARG past the end.
-int vram_param_at(vram *v, uint64_t index, struct vram_param *out);
+// A parameter tensor, in the order in which the model registers it.
+struct vram_param {
+    const char *name;     // "block.c_attn.weight"; block says which
+    int64_t block;        // layer number, or -1
+    uint64_t rows, cols;  // cols = 0 for a vector
+    uint64_t bytes;
+    bool decayed;  // has two or more dimensions
+    bool trained;  // false for frozen weights (LoRA) and for a tied second name
+};
+VRAM_API int vram_param_at(vram *v, uint64_t index, struct vram_param *out);  // VRAM_EARG: no more
 
-// ---- text -------------------------------------------------------------------------------------
-// These fill the handle's text; vram_text gives it. It stays until the next call of this section.
+// ---- does it fit, and with how much ----------------------------------------------------------
+
+struct vram_fit {
+    uint32_t verdict;  // enum vram_verdict
+    struct vram_figure process;
+    uint64_t gpu_bytes;
+    const char *gpu_name;
+};
+
+// Against the card set by "gpu" or "gpu_memory". Errors: VRAM_EGPU without one; those of vram_run.
+VRAM_API int vram_fit(vram *v, const struct vram_fit **out);
+
+struct vram_max_batch {
+    uint64_t batch_size;       // the largest that fits; 0: not even 1 does
+    uint64_t safe_batch_size;  // the largest that does so with the whole error bound, or 0
+    uint64_t gradient_accumulation_steps;  // with batch_size: keeps the sequences of a step
+    uint64_t sequences;                    // of a step as it is configured
+    uint64_t process_bytes, gpu_bytes;     // with batch_size
+    const char *gpu_name;
+    const struct vram_message *refusal;  // that nothing fits, or NULL
+};
+VRAM_API int vram_max_batch(vram *v, const struct vram_max_batch **out);
+
+// ---- what to change --------------------------------------------------------------------------
+
+// What a change does to the training.
+#define VRAM_EFFECTS(X) \
+    X(SAME, "same", "the same training up to rounding") \
+    X(CLOSE, "close", "the same model and data, another arithmetic") \
+    X(DIFFERENT, "different", "another model, or other data in a step")
+
+enum vram_effect {
+#define X(id, name, text) VRAM_EFFECT_##id,
+    VRAM_EFFECTS(X)
+#undef X
+    VRAM_EFFECT_COUNT
+};
+VRAM_API const char *vram_effect_name(uint32_t effect);
+
+struct vram_change {
+    const char *id;    // "micro_batch": a row of the library's table of changes
+    const char *what;  // "batch_size=8 gradient_accumulation_steps=4"
+    uint32_t effect;   // enum vram_effect
+    const struct vram_message *result;      // what it does to the result
+    const struct vram_message *how;         // the code to edit, or NULL where it is a setting
+    const struct vram_message *refusal;     // why it cannot be done, or NULL
+    const struct vram_message *cost_basis;  // what the cost rests on, or NULL
+    bool cost_predicted;
+    int64_t cost_permille;  // of a step's time, per token; negative: faster
+    uint64_t process_bytes, saved_bytes;
+    bool fits, fits_surely;  // surely: with the whole error bound
+    bool in_plan;
+};
+
+struct vram_advice {
+    uint64_t process_bytes;  // as it is configured
+    uint64_t gpu_bytes;      // 0: no card is chosen
+    const char *gpu_name;
+    bool fits;
+    const struct vram_change *changes;  // by effect; in each what is enough alone comes first
+    size_t change_count;
+    // The smallest set of the changes, taken in order, that fits; what it comes to.
+    bool plan_found, plan_tight;  // tight: not with the whole error bound
+    uint64_t plan_process_bytes;
+    int64_t plan_cost_permille;
+};
+
+// Every number is that of a whole estimate. With a card that is too small there is a plan.
+VRAM_API int vram_advise(vram *v, const struct vram_advice **out);
+
+#define VRAM_PLAN SIZE_MAX
+
+// Sets in `to` the configuration of v with a change of its last advice, or with all of its plan.
+VRAM_API int vram_take_advice(vram *v, size_t change, vram *to);
+
+// ---- other questions -------------------------------------------------------------------------
+
+// One combination of a sweep.
+struct vram_sweep_row {
+    size_t index;
+    const char *const *values;         // as text, one for each key
+    const vram *config;                // valid during the row's call
+    const struct vram_message *error;  // NULL: none
+    const struct vram_result *result;  // NULL with an error
+};
+
+// The fields that are swept.
+struct vram_sweep {
+    const char *const *keys;
+    size_t key_count, row_count;
+};
+
+// Runs every combination: ranges is "batch_size=1:64 block_size=256,512,1024", the last key changes
+// fastest. fn gets the rows in order; non-zero ends the sweep and is returned. A row that is no
+// possible model has an error and the sweep goes on. Errors: VRAM_EPARSE and those of vram_set.
+typedef int vram_sweep_fn(void *ctx, const struct vram_sweep *sweep,
+                          const struct vram_sweep_row *row);
+VRAM_API int vram_sweep(vram *v, const char *ranges, vram_sweep_fn *fn, void *ctx);
+
+// A size as a message rounds it: what is shown, give or take half a unit of its last place.
+struct vram_size {
+    uint64_t bytes, low, high;
+    bool present;
+};
+
+enum { VRAM_SHAPE_DIMS = 4 };
+
+// A product of dimensions.
+struct vram_shape {
+    uint64_t dim[VRAM_SHAPE_DIMS];
+    const char *name[VRAM_SHAPE_DIMS];  // "batch", "sequence", "vocabulary", ...
+    uint32_t dims;
+    uint32_t element_bytes;
+    uint64_t bytes;
+};
+
+// A tensor of the step that asks for as much as the message says.
+struct vram_suspect {
+    const char *name, *op, *phase;
+    uint32_t category;  // enum vram_category
+    int64_t block;      // layer number, or -1
+    uint64_t bytes;
+    uint64_t live_bytes;      // before it
+    struct vram_shape shape;  // dims = 0: unknown
+};
+
+// What an out-of-memory message says, and which tensor it is about.
+struct vram_oom {
+    struct vram_size tried, total, free, allocated, reserved, unallocated, in_use;
+    bool driver;  // the driver or a library had no memory, not PyTorch's allocator: no size
+    bool has_config;
+    const char *compile;          // with which the tensors are found; NULL: none are found
+    const char *compile_as_asked; // as it is configured
+    const struct vram_suspect *tensors;  // the likeliest first
+    size_t tensor_count;
+    const struct vram_shape *shapes;  // without a tensor: shapes that ask for this size
+    size_t shape_count;
+    const struct vram_message *hints;  // what to look at first, from the message alone
+    size_t hint_count;
+    const struct vram_advice *advice;  // NULL without a configuration
+};
+
+// Reads PyTorch's out-of-memory message. with_config: explains it against this configuration.
+VRAM_API int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
+                              const struct vram_oom **out);
+
+// The same configuration by somebody else's formula.
+struct vram_formula {
+    const char *id, *name;
+    bool too_large;  // bytes do not fit in 2^53
+    uint64_t bytes;
+    int64_t difference_permille;  // from peak_live_bytes
+    const struct vram_message *because;
+};
+
+struct vram_comparison {
+    uint64_t peak_live_bytes;
+    const struct vram_formula *formulas;
+    size_t formula_count;
+};
+VRAM_API int vram_compare(vram *v, const struct vram_comparison **out);
+
+// ---- text ------------------------------------------------------------------------------------
 
 #define VRAM_FORMATS(X) \
     X(TEXT, "text") \
-    X(JSON, "json") X(CSV, "csv") X(MD, "md") X(SVG, "svg") X(VIZ, "viz") X(PERFETTO, "perfetto")
+    X(JSON, "json") \
+    X(CSV, "csv") \
+    X(MD, "md") \
+    X(SVG, "svg") \
+    X(VIZ, "viz") /* a pickle that pytorch.org/memory_viz opens */ \
+    X(PERFETTO, "perfetto")
 
 enum vram_format {
 #define X(id, name) VRAM_FORMAT_##id,
     VRAM_FORMATS(X)
 #undef X
-        VRAM_FORMAT_COUNT
+    VRAM_FORMAT_COUNT
 };
 
-const char *vram_text(const vram *v, size_t *len);  // NUL-terminated; "" before the first
+// What can be written. The first six are the last answers of the functions above.
+#define VRAM_ANSWERS(X) \
+    X(REPORT, "report") \
+    X(FIT, "fit") \
+    X(MAX_BATCH, "max-batch") \
+    X(ADVICE, "advice") \
+    X(OOM, "explain-oom") \
+    X(COMPARISON, "compare") \
+    X(TRACE, "trace") /* runs the step */ \
+    X(TIMELINE, "timeline") /* runs the step */ \
+    X(CONFIG, "config") \
+    X(ERROR, "error") \
+    X(GPUS, "gpus") \
+    X(PRESETS, "presets") \
+    X(FIELDS, "fields")
 
-int vram_emit(vram *v, enum vram_format format);        // report of the last run: text json csv md
-int vram_emit_error(vram *v, enum vram_format format);  // the last error: text json
-int vram_emit_config(vram *v,
-                     enum vram_format format);  // configuration that can be pasted: text json
-int vram_emit_trace(vram *v, enum vram_format format);  // csv, viz (PyTorch memory_viz), perfetto
-int vram_emit_timeline(vram *v, enum vram_format format);  // svg
-int vram_emit_gpus(vram *v, enum vram_format format);      // text json csv md
-int vram_emit_presets(vram *v, enum vram_format format);
-int vram_emit_fields(
-    vram *v, enum vram_format format);  // text: help; json: JSON Schema of the config; md: table
-
-// Does it fit in the card set by "gpu"? *fits gets the answer; the text says why.
-int vram_fit(vram *v, bool *fits, enum vram_format format);
-
-// The largest batch_size that fits. VRAM_ENOFIT if not even 1 does.
-int vram_max_batch(vram *v, uint64_t *batch, enum vram_format format);
-
-// Ranked changes with bytes saved, slowdown, effect on the result.
-int vram_advise(vram *v, enum vram_format format);
-
-// ranges: "batch_size=1:64 block_size=256,512,1024".
-int vram_sweep(vram *v, const char *ranges, enum vram_format format);
-
-// Reads PyTorch's out-of-memory message and names the tensor that did not fit.
-// with_config: explain against this handle's configuration; false: propose shapes that give the
-// size.
-int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
-                     enum vram_format format);
-
-// The same configuration by other people's formulas.
-int vram_compare(vram *v, enum vram_format format);
-
-// ---- cards ------------------------------------------------------------------------------------
-
-struct vram_gpu {
-    const char *name;                                // "RTX 4070"
-    uint64_t memory_bytes;                           // as the driver reports it
-    uint64_t bandwidth_mb_s;                         // 10^6 bytes a second
-    uint64_t fp16_gflops, bf16_gflops, fp32_gflops;  // dense; 0 = not supported
-    uint32_t compute_capability;                     // 89 for 8.9; AMD: 0
-    uint32_t sm_count;                               // multiprocessors or compute units
-    const char *source;  // address of the datasheet; NULL where left out to save space
+enum vram_answer {
+#define X(id, name) VRAM_ANSWER_##id,
+    VRAM_ANSWERS(X)
+#undef X
+    VRAM_ANSWER_COUNT
 };
-const struct vram_gpu *vram_gpu_at(size_t index);  // NULL past the end
-const struct vram_gpu *
-vram_gpu_find(const char *name);  // case and spaces do not matter; NULL if unknown
+
+VRAM_API bool vram_can_write(enum vram_answer answer, enum vram_format format);
+
+enum { VRAM_WRITE_COLOR = 1 };  // text: with the escape codes of a terminal
+
+// Writes an answer; vram_text has it until the next call of these three.
+// Errors: VRAM_ENOTRUN before the answer was asked for; VRAM_EARG where vram_can_write is false.
+VRAM_API int vram_write(vram *v, enum vram_answer answer, enum vram_format format, unsigned flags);
+
+// vram_write as JSON, which needs none of the other writers.
+VRAM_API int vram_write_json(vram *v, enum vram_answer answer);
+
+// vram_sweep with its rows as text, json, csv or md.
+VRAM_API int vram_write_sweep(vram *v, const char *ranges, enum vram_format format);
+
+VRAM_API const char *vram_text(const vram *v, size_t *len);  // NUL-terminated; "" before the first
 
 #ifdef __cplusplus
 }

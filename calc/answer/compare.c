@@ -1,7 +1,6 @@
 // The same configuration by other people's formulas, beside the step that is run here.
 
-#include "calc/answer/emit.h"
-#include "calc/answer/fit.h"
+#include "calc/answer/answers.h"
 #include "calc/base/size.h"
 #include "calc/model/model_make.h"
 
@@ -91,143 +90,47 @@ static uint64_t rule_megatron(const struct sizes *s)
 }
 
 static const struct rule {
-    const char *id, *name, *why;
+    const char *id, *name;
+    enum message_id because;
     uint64_t (*bytes)(const struct sizes *s);
-} RULES[] = {
-    {"x160", "rule of thumb, x160",
-     "fitted to one card's total; scales with layers x width, while the logits scale with the "
-     "vocabulary",
-     rule_x160},
-    {"eleutherai", "EleutherAI cookbook",
-     "counts the attention scores that flash never stores, and no logits", rule_eleuther},
-    {"accelerate", "accelerate estimate-memory",
-     "parameters, gradients and optimizer of a batch of one, no activations", rule_accelerate},
-    {"megatron", "Megatron-LM report",
-     "the right terms, with the logits once in four bytes; eager PyTorch holds them as twelve",
-     rule_megatron},
+} RULES[COMPARE_FORMULAS] = {
+    {"x160", "rule of thumb, x160", MESSAGE_formula_x160, rule_x160},
+    {"eleutherai", "EleutherAI cookbook", MESSAGE_formula_eleutherai, rule_eleuther},
+    {"accelerate", "accelerate estimate-memory", MESSAGE_formula_accelerate, rule_accelerate},
+    {"megatron", "Megatron-LM report", MESSAGE_formula_megatron, rule_megatron},
 };
-
-enum { RULE_COUNT = sizeof RULES / sizeof *RULES };
 
 // (theirs - ours) / ours in tenths of a percent, rounded away from zero at the half.
 static int64_t difference(uint64_t theirs, uint64_t ours)
 {
     bool more = theirs >= ours;
     uint64_t gap = more ? theirs - ours : ours - theirs;
-    uint64_t n = ours ? (gap * 1000 + ours / 2) / ours : 0; // gap is below 2^53
+    uint64_t n = ours ? (gap * 1000 + ours / 2) / ours : 0;  // gap is below 2^53
     return more ? (int64_t)n : -(int64_t)n;
 }
 
-static void put_percent(struct writer *w, uint64_t theirs, uint64_t ours)
+static struct vram_formula formula_of(const struct rule *r, const struct sizes *s, uint64_t ours)
 {
-    uint64_t gap = theirs >= ours ? theirs - ours : ours - theirs;
-    uint64_t whole = ours ? (gap * 100 + ours / 2) / ours : 0; // gap is below 2^53
-    size_t digits = whole > 999 ? 4 : whole > 99 ? 3 : whole > 9 ? 2 : 1;
-    for (size_t i = digits; i < 5; i++)
-        writer_char(w, ' ');
-    writer_f(w, "%c%u %%", theirs < ours ? '-' : '+', whole);
+    uint64_t bytes = r->bytes(s);
+    bool fits = size_ok(bytes);
+    return (struct vram_formula){r->id, r->name, !fits, fits ? bytes : 0, fits ? difference(bytes, ours) : 0,
+                                 message_plain(r->because)};
 }
 
-static void put_text(struct writer *w, const struct sizes *s, uint64_t ours)
-{
-    writer_str(w, "formula                              MiB    against   because\n"
-                  "the step, run (tensors alive)");
-    emit_mib_right(w, ours, 11);
-    writer_char(w, '\n');
-    for (size_t i = 0; i < RULE_COUNT; i++) {
-        uint64_t bytes = RULES[i].bytes(s);
-        size_t start = w->len;
-        writer_str(w, RULES[i].name);
-        while (w->len < start + 29 && !w->failed)
-            writer_char(w, ' ');
-        if (size_ok(bytes)) {
-            emit_mib_right(w, bytes, 11);
-            put_percent(w, bytes, ours);
-        } else {
-            writer_str(w, "  too large         ");
-        }
-        writer_f(w, "   %s\n", RULES[i].why);
-    }
-}
-
-static void put_table(struct writer *w, const struct sizes *s, uint64_t ours, bool md)
-{
-    static const char *const csv[] = {"formula", "bytes", "difference_percent"};
-    static const char *const mib[] = {"formula", "MiB", "difference, %"};
-    char cell[24];
-    struct table t = table_of(w, md);
-    table_head(&t, md ? mib : csv, 3, 1);
-    table_str(&t, "vramcalc");
-    table_mib(&t, ours);
-    table_str(&t, "0");
-    table_end(&t);
-    for (size_t i = 0; i < RULE_COUNT; i++) {
-        uint64_t bytes = RULES[i].bytes(s);
-        int64_t d = size_ok(bytes) ? difference(bytes, ours) : 0;
-        uint64_t n = (uint64_t)(d < 0 ? -d : d);
-        char *at = cell + sizeof cell - 1;
-        *at = 0;
-        *--at = (char)('0' + n % 10);
-        *--at = '.';
-        n /= 10;
-        do {
-            *--at = (char)('0' + n % 10);
-            n /= 10;
-        } while (n);
-        if (d < 0)
-            *--at = '-';
-        table_str(&t, md ? RULES[i].name : RULES[i].id);
-        table_mib(&t, size_ok(bytes) ? bytes : 0);
-        table_str(&t, at);
-        table_end(&t);
-    }
-}
-
-static void put_json(struct writer *w, const struct sizes *s, uint64_t ours)
-{
-    struct json j = json_of(w);
-    json_open(&j, NULL, '{');
-    json_str(&j, "schema", VRAM_SCHEMA);
-    json_u64(&j, "peak_live_bytes", ours);
-    json_open(&j, "formulas", '[');
-    for (size_t i = 0; i < RULE_COUNT; i++) {
-        uint64_t bytes = RULES[i].bytes(s);
-        json_open(&j, NULL, '{');
-        json_str(&j, "id", RULES[i].id);
-        json_str(&j, "name", RULES[i].name);
-        if (size_ok(bytes)) {
-            json_u64(&j, "bytes", bytes);
-            json_i64(&j, "difference_permille", difference(bytes, ours));
-        } else {
-            json_null(&j, "bytes");
-            json_null(&j, "difference_permille");
-        }
-        json_str(&j, "because", RULES[i].why);
-        json_close(&j, '}');
-    }
-    json_close(&j, ']');
-    json_close(&j, '}');
-    json_end(&j);
-}
-
-int vram_compare(vram *v, enum vram_format format)
+int vram_compare(vram *v, const struct vram_comparison **out)
 {
     struct model m;
-    if (!emit_begin(v, format))
-        return VRAM_EUNSUPPORTED;
-    format = emit_format(format);
-    int rc = vram_check(v) == VRAM_OK ? model_make(&m, &v->config, &v->err) : v->err.message.code;
+    int rc = vram_check(v) == VRAM_OK ? model_make(&m, &v->config, &v->err) : v->err.out.code;
     if (rc == VRAM_OK && !v->has_result)
         rc = vram_run(v);
-    if (rc != VRAM_OK)
-        return rc;
+    struct answers *a = rc == VRAM_OK ? answers_of(v) : NULL;
+    if (!a)
+        return v->err.out.code;
     struct sizes s = sizes_of(&m);
-    uint64_t ours = v->result.peak_live.bytes;
-    if (format == VRAM_FORMAT_JSON)
-        put_json(&v->text, &s, ours);
-    else if (format == VRAM_FORMAT_TEXT)
-        put_text(&v->text, &s, ours);
-    else
-        put_table(&v->text, &s, ours, format == VRAM_FORMAT_MD);
-    return emit_done(v);
+    for (size_t i = 0; i < COMPARE_FORMULAS; i++)
+        a->formulas[i] = formula_of(&RULES[i], &s, v->result.peak_live.bytes);
+    a->comparison = (struct vram_comparison){v->result.peak_live.bytes, a->formulas, COMPARE_FORMULAS};
+    a->has_comparison = true;
+    *out = &a->comparison;
+    return VRAM_OK;
 }

@@ -2,8 +2,14 @@
 
 #include "calc/answer/oom_shape.h"
 
-#include "calc/answer/oom.h"
 #include "calc/base/size.h"
+#include "calc/replay/allocator.h"
+
+uint64_t oom_segment(uint64_t bytes)
+{
+    struct allocator_config defaults = {0};
+    return allocator_segment_bytes(allocator_round(&defaults, bytes));
+}
 
 // The dimensions that shapes are made of.
 enum dim {
@@ -36,7 +42,7 @@ static const char *const DIM_NAMES[DIM_COUNT] = {"",
                                                  "positions"};
 
 // In the order in which they explain a size: the large ones first.
-static const unsigned char SHAPES[][SHAPE_DIMS] = {
+static const unsigned char SHAPES[][VRAM_SHAPE_DIMS] = {
     {DIM_B, DIM_T, DIM_V},  {DIM_B, DIM_H, DIM_T, DIM_T},
     {DIM_B, DIM_T, DIM_F},  {DIM_B, DIM_T, DIM_3C},
     {DIM_B, DIM_T, DIM_C},  {DIM_B, DIM_T, DIM_2F},
@@ -70,53 +76,37 @@ static void fill_dims(const struct vram_config *c, uint64_t dims[DIM_COUNT])
     dims[DIM_ROWS] = c->block_size;
 }
 
-uint64_t oom_shape_bytes(const struct oom_shape *s)
+static uint64_t product(const struct vram_shape *s)
 {
-    uint64_t bytes = s->element;
+    uint64_t bytes = s->element_bytes;
     for (unsigned i = 0; i < s->dims; i++)
         bytes = size_mul(bytes, s->dim[i]);
     return bytes;
 }
 
-static void make(struct oom_shape *out, const unsigned char row[SHAPE_DIMS],
+static void make(struct vram_shape *out, const unsigned char row[VRAM_SHAPE_DIMS],
                  const uint64_t dims[DIM_COUNT], unsigned element)
 {
-    *out = (struct oom_shape){.element = element};
-    for (unsigned i = 0; i < SHAPE_DIMS && row[i]; i++) {
+    *out = (struct vram_shape){.element_bytes = element};
+    for (unsigned i = 0; i < VRAM_SHAPE_DIMS && row[i]; i++) {
         out->dim[i] = dims[row[i]];
         out->name[i] = DIM_NAMES[row[i]];
         out->dims++;
     }
+    out->bytes = product(out);
 }
 
-bool oom_shape_find(const struct vram_config *c, uint64_t bytes, struct oom_shape *out)
+bool oom_shape_find(const struct vram_config *c, uint64_t bytes, struct vram_shape *out)
 {
     uint64_t dims[DIM_COUNT];
     fill_dims(c, dims);
     for (unsigned i = 0; i < SHAPE_ROWS; i++)
         for (unsigned e = 0; e < sizeof ELEMENTS / sizeof *ELEMENTS; e++) {
             make(out, SHAPES[i], dims, ELEMENTS[e]);
-            if (oom_shape_bytes(out) == bytes)
+            if (out->bytes == bytes)
                 return true;
         }
     return false;
-}
-
-void oom_shape_write(struct writer *w, const struct oom_shape *s)
-{
-    for (unsigned i = 0; i < s->dims; i++)
-        writer_f(w, "%u x ", s->dim[i]);
-    writer_u64(w, s->element);
-}
-
-void oom_shape_words(struct writer *w, const struct oom_shape *s)
-{
-    for (unsigned i = 0; i < s->dims; i++)
-        writer_f(w, "%s%s", i ? " x " : "", s->name[i]);
-    writer_str(w, s->element == 4   ? ", four bytes each (float32)"
-                  : s->element == 2 ? ", two bytes each (float16 or bfloat16)"
-                  : s->element == 8 ? ", eight bytes each (int64)"
-                                    : ", one byte each");
 }
 
 // Vocabularies in common use, padded ones included: GPT-2 (nanoGPT, Hugging Face), Llama 3, Llama 2, Qwen, Mistral,
@@ -156,13 +146,13 @@ static bool is_round(uint64_t batch)
 struct guesses {
     uint64_t low, high;
     unsigned left; // to skip
-    struct oom_shape *out;
+    struct vram_shape *out;
 };
 
 // Is this shape, with the batch that fits, the wanted guess?
-static bool take(struct guesses *g, struct oom_shape s, unsigned at, bool round)
+static bool take(struct guesses *g, struct vram_shape s, unsigned at, bool round)
 {
-    uint64_t rest = s.element, batch;
+    uint64_t rest = s.element_bytes, batch;
     for (unsigned i = 0; i < s.dims; i++)
         if (i != at)
             rest = size_mul(rest, s.dim[i]);
@@ -170,6 +160,7 @@ static bool take(struct guesses *g, struct oom_shape s, unsigned at, bool round)
         (!round && batch > 64))
         return false;
     s.dim[at] = batch;
+    s.bytes = product(&s);
     if (g->left-- > 0)
         return false;
     *g->out = s;
@@ -180,10 +171,7 @@ static bool guess_logits(struct guesses *g, bool round, unsigned element)
 {
     for (unsigned v = 0; v < VOCAB_COUNT; v++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
-            struct oom_shape s = {{0, LENGTHS[t], VOCABS[v]},
-                                  {"batch", "sequence", "vocabulary"},
-                                  3,
-                                  element};
+            struct vram_shape s = {{0, LENGTHS[t], VOCABS[v]}, {"batch", "sequence", "vocabulary"}, 3, element, 0};
             unsigned left = g->left;
             if (take(g, s, 0, round))
                 return true;
@@ -197,10 +185,7 @@ static bool guess_hidden(struct guesses *g, unsigned element)
 {
     for (unsigned c = 0; c < WIDTH_COUNT; c++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
-            struct oom_shape s = {{0, LENGTHS[t], 4 * WIDTHS[c]},
-                                  {"batch", "sequence", "feed-forward"},
-                                  3,
-                                  element};
+            struct vram_shape s = {{0, LENGTHS[t], 4 * WIDTHS[c]}, {"batch", "sequence", "feed-forward"}, 3, element, 0};
             if (take(g, s, 0, true))
                 return true;
         }
@@ -211,17 +196,14 @@ static bool guess_scores(struct guesses *g, unsigned element)
 {
     for (unsigned h = 0; h < HEAD_COUNT; h++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
-            struct oom_shape s = {{0, HEADS[h], LENGTHS[t], LENGTHS[t]},
-                                  {"batch", "heads", "sequence", "sequence"},
-                                  4,
-                                  element};
+            struct vram_shape s = {{0, HEADS[h], LENGTHS[t], LENGTHS[t]}, {"batch", "heads", "sequence", "sequence"}, 4, element, 0};
             if (take(g, s, 0, true))
                 return true;
         }
     return false;
 }
 
-bool oom_shape_guess(uint64_t low, uint64_t high, unsigned index, struct oom_shape *out)
+bool oom_shape_guess(uint64_t low, uint64_t high, unsigned index, struct vram_shape *out)
 {
     struct guesses g = {low, high, index, out};
     return guess_logits(&g, true, 4) || guess_logits(&g, true, 2) || guess_hidden(&g, 2) ||

@@ -1,11 +1,10 @@
 // vram_sweep: every combination of the values of some fields, one row each.
 
-#include "calc/answer/emit.h"
-#include "calc/answer/fit.h"
+#include "calc/answer/probe.h"
+#include "calc/base/span.h"
 #include "calc/base/text.h"
-#include "calc/parse/parse.h"
 
-enum { SWEEP_KEYS = 6, SWEEP_VALUES = 4096, SWEEP_ROWS = 20000, SWEEP_TEXT = 24 };
+enum { SWEEP_KEYS = 6, SWEEP_VALUES = 4096, SWEEP_ROWS = 20000, SWEEP_TEXT = 24, SWEEP_CELL = 64 };
 
 // One field's values: a list of texts in the ranges' own text, or numbers from `first` by `step`.
 struct range {
@@ -20,6 +19,8 @@ struct sweep {
     const char *text; // the ranges, for positions
     struct range range[SWEEP_KEYS];
     size_t keys, rows;
+    char key[SWEEP_KEYS][SWEEP_CELL], value[SWEEP_KEYS][SWEEP_CELL];  // as the rows have them
+    const char *key_at[SWEEP_KEYS], *value_at[SWEEP_KEYS];
 };
 
 static struct err_pos place(const struct sweep *s, const char *at)
@@ -27,10 +28,10 @@ static struct err_pos place(const struct sweep *s, const char *at)
     return (struct err_pos){NULL, 1, (uint32_t)(at - s->text) + 1};
 }
 
-static int bad(struct sweep *s, struct span at, const char *text)
+static int bad(struct sweep *s, struct span at, enum message_id id, uint64_t most)
 {
-    return err_set(&s->v->err, VRAM_EPARSE, place(s, at.at), "in '%.*s': %s",
-                   at.len > 60 ? 60 : (int)at.len, at.at, text);
+    return err_set(&s->v->err, id, place(s, at.at), NO_FIELD,
+                   ARGS(arg_part("range", at.at, at.len), arg_u64("most", most)));
 }
 
 static struct span item(struct span list, size_t index)
@@ -53,13 +54,13 @@ static int read_counted(struct sweep *s, struct range *r)
     while (parts < 3 && rest.len > 0) {
         size_t n = span_find(rest, ":");
         if (!text_to_u64(rest.at, n, &part[parts++], &overflow))
-            return bad(s, r->list, "expected first:last or first:last:step, in whole numbers");
+            return bad(s, r->list, MESSAGE_range_numbers, 0);
         rest = span_skip(rest, n + 1);
     }
     if (parts < 2 || rest.len || part[2] == 0 || part[1] < part[0])
-        return bad(s, r->list, "expected first:last or first:last:step, with first <= last");
+        return bad(s, r->list, MESSAGE_range_order, 0);
     if ((part[1] - part[0]) / part[2] >= SWEEP_VALUES)
-        return bad(s, r->list, "more than 4096 values");
+        return bad(s, r->list, MESSAGE_range_values, SWEEP_VALUES);
     *r = (struct range){r->key,  r->list, true,
                         part[0], part[2], (size_t)((part[1] - part[0]) / part[2] + 1)};
     return VRAM_OK;
@@ -69,17 +70,17 @@ static int read_range(struct sweep *s, struct span word)
 {
     size_t eq = span_find(word, "=");
     if (s->keys == SWEEP_KEYS)
-        return bad(s, word, "at most 6 fields can be swept at once");
+        return bad(s, word, MESSAGE_range_fields, SWEEP_KEYS);
     struct range *r = &s->range[s->keys++];
     *r = (struct range){.key = {word.at, eq}, .list = span_skip(word, eq + 1)};
     if (eq == word.len || r->key.len == 0 || r->list.len == 0)
-        return bad(s, word, "expected field=1:64 or field=256,512,1024");
+        return bad(s, word, MESSAGE_range_pair, 0);
     if (span_find(r->list, ":") < r->list.len)
         return read_counted(s, r);
     for (size_t i = 0; i < r->list.len; i++)
         r->count += r->list.at[i] == ',';
     r->count++;
-    return r->count > SWEEP_VALUES ? bad(s, r->list, "more than 4096 values") : VRAM_OK;
+    return r->count > SWEEP_VALUES ? bad(s, r->list, MESSAGE_range_values, SWEEP_VALUES) : VRAM_OK;
 }
 
 static int read_ranges(struct sweep *s, const char *ranges)
@@ -101,12 +102,11 @@ static int read_ranges(struct sweep *s, const char *ranges)
     for (size_t i = 0; i < s->keys; i++) {
         s->rows *= s->range[i].count;
         if (s->rows > SWEEP_ROWS)
-            return bad(s, span_of(ranges), "more than 20000 combinations");
+            return bad(s, span_of(ranges), MESSAGE_range_rows, SWEEP_ROWS);
     }
     if (s->keys)
         return VRAM_OK;
-    return err_set(&s->v->err, VRAM_EPARSE, (struct err_pos){0},
-                   "nothing to sweep: give field=1:64 or field=256,512,1024");
+    return err_set(&s->v->err, MESSAGE_range_none, NO_POS, NO_FIELD, NO_ARGS);
 }
 
 // The text of a range's value; buf holds the digits of a counted one.
@@ -136,10 +136,10 @@ static int set_key(struct sweep *s, size_t row, size_t key)
     const struct range *r = &s->range[key];
     struct span value = row_value(s, row, key, buf);
     struct err_pos pos = place(s, r->counted ? r->list.at : value.at);
-    err_clear(&s->probe->err);
-    int rc = vram_set_at(s->probe, pos, r->key.at, r->key.len, value.at, value.len);
+    message_clear(&s->probe->err);
+    int rc = handle_set(s->probe, pos, r->key.at, r->key.len, value.at, value.len);
     if (rc == VRAM_EKEY)
-        s->probe->err.message.col = place(s, r->key.at).col;
+        s->probe->err.out.col = place(s, r->key.at).col;
     return rc;
 }
 
@@ -162,186 +162,58 @@ static int set_row(struct sweep *s, size_t row)
     return rc;
 }
 
-static const char *fits_word(const struct vram_result *r)
+// A key or a value as a text of its own; what does not fit is cut.
+static const char *cell(char out[SWEEP_CELL], struct span s)
 {
-    static const char *const words[] = {"", "yes", "tight", "no"};
-    return words[emit_fit_of(r)];
+    size_t n = s.len < SWEEP_CELL - 1 ? s.len : SWEEP_CELL - 1;
+    mem_copy(out, s.at, n);
+    out[n] = 0;
+    return out;
 }
 
-static void json_preset(struct json *j, struct span value)
+static struct vram_sweep head(struct sweep *s)
 {
-    char name[48];
-    size_t n = value.len < sizeof name - 1 ? value.len : sizeof name - 1;
-    mem_copy(name, value.at, n);
-    name[n] = 0;
-    json_str(j, "preset", name);
+    for (size_t k = 0; k < s->keys; k++)
+        s->key_at[k] = cell(s->key[k], s->range[k].key);
+    return (struct vram_sweep){s->key_at, s->keys, s->rows};
 }
 
-static void json_row(struct json *j, const struct sweep *s, size_t row, int rc)
+static struct vram_sweep_row row_of(struct sweep *s, size_t row, int rc)
 {
-    const struct vram_result *r = &s->probe->result;
-    json_open(j, NULL, '{');
     char buf[SWEEP_TEXT];
-    for (size_t k = 0; k < s->keys; k++) {
-        char key[48];
-        struct span name = s->range[k].key;
-        size_t n = name.len < sizeof key - 1 ? name.len : sizeof key - 1;
-        mem_copy(key, name.at, n);
-        key[n] = 0;
-        int field = config_field(name.at, name.len);
-        const struct vram_field *f = field < 0 ? NULL : vram_field_at((size_t)field);
-        uint64_t value = f ? config_get(&s->probe->config, (size_t)field) : 0;
-        const struct vram_gpu *gpu =
-            s->probe->config.gpu < 0 ? NULL : vram_gpu_at((size_t)s->probe->config.gpu);
-        if (is_preset(&s->range[k]))
-            json_preset(j, row_value(s, row, k, buf));
-        else if (!f)
-            json_str(j, key, gpu ? gpu->name : NULL);
-        else if (f->values)
-            json_str(j, f->key, f->values[value]);
-        else
-            json_fixed(j, f->key, value, f->type[0] == 'f' ? 6 : 0);
-    }
-    if (rc != VRAM_OK) {
-        json_str(j, "error", vram_error(s->probe)->text);
-    } else {
-        json_u64(j, "params", r->params);
-        json_u64(j, "peak_live_bytes", r->peak_live.bytes);
-        json_u64(j, "peak_allocated_bytes", r->peak_allocated.bytes);
-        json_u64(j, "peak_reserved_bytes", r->peak_reserved.bytes);
-        json_u64(j, "process_bytes", r->process.bytes);
-        if (r->gpu_name)
-            json_bool(j, "fits", emit_fit_of(r) != EMIT_TOO_BIG);
-        else
-            json_null(j, "fits");
-    }
-    json_close(j, '}');
-}
-
-static void table_row(struct table *t, const struct sweep *s, size_t row, int rc)
-{
-    const struct vram_result *r = &s->probe->result;
-    char buf[SWEEP_TEXT], cell[64];
-    for (size_t k = 0; k < s->keys; k++) {
-        struct span value = row_value(s, row, k, buf);
-        size_t n = value.len < sizeof cell - 1 ? value.len : sizeof cell - 1;
-        mem_copy(cell, value.at, n);
-        cell[n] = 0;
-        table_str(t, cell);
-    }
-    if (rc != VRAM_OK) {
-        for (int i = 0; i < 4; i++)
-            table_str(t, "");
-        table_str(t, vram_error(s->probe)->text);
-    } else {
-        table_mib(t, r->peak_live.bytes);
-        table_mib(t, r->peak_allocated.bytes);
-        table_mib(t, r->peak_reserved.bytes);
-        table_mib(t, r->process.bytes);
-        table_str(t, fits_word(r));
-    }
-    table_end(t);
-}
-
-static void text_row(struct writer *w, const struct sweep *s, size_t row, int rc)
-{
-    const struct vram_result *r = &s->probe->result;
-    char buf[SWEEP_TEXT];
-    for (size_t k = 0; k < s->keys; k++) {
-        struct span value = row_value(s, row, k, buf);
-        size_t width = s->range[k].key.len > 8 ? s->range[k].key.len : 8;
-        for (size_t i = value.len; i < width; i++)
-            writer_char(w, ' ');
-        writer_bytes(w, value.at, value.len);
-        writer_str(w, "  ");
-    }
-    if (rc != VRAM_OK) {
-        writer_f(w, "%s\n", vram_error(s->probe)->text);
-        return;
-    }
-    emit_mib_right(w, r->peak_live.bytes, 12);
-    emit_mib_right(w, r->peak_allocated.bytes, 12);
-    emit_mib_right(w, r->peak_reserved.bytes, 12);
-    emit_mib_right(w, r->process.bytes, 12);
-    writer_f(w, "  %s\n", fits_word(r));
-}
-
-static void text_head(struct writer *w, const struct sweep *s)
-{
-    for (size_t k = 0; k < s->keys; k++) {
-        for (size_t i = s->range[k].key.len; i < 8; i++)
-            writer_char(w, ' ');
-        writer_f(w, "%.*s  ", (int)s->range[k].key.len, s->range[k].key.at);
-    }
-    writer_str(w, "    live MiB   allocated    reserved     process  fits\n");
-}
-
-static void table_heading(struct table *t, const struct sweep *s)
-{
-    static const char *const csv[] = {"peak_live_bytes", "peak_allocated_bytes",
-                                      "peak_reserved_bytes", "process_bytes", "fits"};
-    static const char *const md[] = {"live MiB", "allocated MiB", "reserved MiB", "process MiB",
-                                     "fits"};
-    char keys[SWEEP_KEYS][48];
-    const char *names[SWEEP_KEYS + 5];
-    for (size_t k = 0; k < s->keys; k++) {
-        size_t n = s->range[k].key.len < 47 ? s->range[k].key.len : 47;
-        mem_copy(keys[k], s->range[k].key.at, n);
-        keys[k][n] = 0;
-        names[k] = keys[k];
-    }
-    for (size_t i = 0; i < 5; i++)
-        names[s->keys + i] = t->md ? md[i] : csv[i];
-    table_head(t, names, s->keys + 5, 0);
+    for (size_t k = 0; k < s->keys; k++)
+        s->value_at[k] = cell(s->value[k], row_value(s, row, k, buf));
+    return (struct vram_sweep_row){row, s->value_at, s->probe, rc ? vram_error(s->probe) : NULL,
+                                   rc ? NULL : &s->probe->result};
 }
 
 // A row that is not a possible model says so and the sweep goes on; no memory ends it.
-static int all_rows(struct sweep *s, enum vram_format format)
+static int run_row(struct sweep *s, size_t row, const struct vram_sweep *sweep, vram_sweep_fn *fn, void *ctx)
 {
-    struct writer *w = &s->v->text;
-    struct json j = json_of(w);
-    struct table t = table_of(w, format == VRAM_FORMAT_MD);
-    if (format == VRAM_FORMAT_JSON)
-        json_open(&j, NULL, '[');
-    else if (format == VRAM_FORMAT_TEXT)
-        text_head(w, s);
-    else
-        table_heading(&t, s);
-    for (size_t row = 0; row < s->rows; row++) {
-        int rc = set_row(s, row);
-        if (rc == VRAM_EKEY || rc == VRAM_EVALUE || rc == VRAM_EGPU || rc == VRAM_EPRESET)
-            return fit_error(s->v, s->probe);
-        if (rc == VRAM_OK)
-            rc = vram_run(s->probe);
-        if (rc == VRAM_ENOMEM)
-            return fit_error(s->v, s->probe);
-        if (format == VRAM_FORMAT_JSON)
-            json_row(&j, s, row, rc);
-        else if (format == VRAM_FORMAT_TEXT)
-            text_row(w, s, row, rc);
-        else
-            table_row(&t, s, row, rc);
-    }
-    if (format == VRAM_FORMAT_JSON) {
-        json_close(&j, ']');
-        json_end(&j);
-    }
-    return emit_done(s->v);
+    int rc = set_row(s, row);
+    if (rc == VRAM_EKEY || rc == VRAM_EVALUE || rc == VRAM_EGPU || rc == VRAM_EPRESET)
+        return probe_error(s->v, s->probe);
+    if (rc == VRAM_OK)
+        rc = vram_run(s->probe);
+    if (rc == VRAM_ENOMEM)
+        return probe_error(s->v, s->probe);
+    struct vram_sweep_row out = row_of(s, row, rc);
+    return fn(ctx, sweep, &out);
 }
 
-int vram_sweep(vram *v, const char *ranges, enum vram_format format)
+int vram_sweep(vram *v, const char *ranges, vram_sweep_fn *fn, void *ctx)
 {
     struct sweep s = {.v = v, .text = ranges};
-    if (!emit_begin(v, format))
-        return VRAM_EUNSUPPORTED;
-    format = emit_format(format);
+    message_clear(&v->err);
     int rc = read_ranges(&s, ranges);
     if (rc != VRAM_OK)
         return rc;
-    s.probe = fit_probe(v);
+    s.probe = probe_new(v);
     if (!s.probe)
         return VRAM_ENOMEM;
-    rc = all_rows(&s, format);
+    struct vram_sweep sweep = head(&s);
+    for (size_t row = 0; row < s.rows && rc == VRAM_OK; row++)
+        rc = run_row(&s, row, &sweep, fn, ctx);
     vram_free(s.probe);
     return rc;
 }

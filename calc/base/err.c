@@ -1,57 +1,16 @@
-// Owns error texts of the core: the handle's one message, positions in parsed text, and "did you
-// mean".
+// Owns the recording of errors, positions in parsed text, and "did you mean".
 
 #include "calc/base/err.h"
 
-#include "calc/base/mem.h"
 #include "calc/base/text.h"
-#include "calc/base/writer.h"
 
-void err_clear(struct err *e)
+int err_set(struct message *e, enum message_id id, struct err_pos pos, const char *const *about, struct args args)
 {
-    e->text[0] = 0;
-    e->file[0] = 0;
-    e->message = (struct vram_message){.code = VRAM_OK, .text = e->text};
-}
-
-// The message is made in the error's own array, so that an error about memory needs none.
-static void *err_no_memory(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    (void)bytes;
-    return NULL;
-}
-
-void err_locate(struct err *e, struct err_pos pos)
-{
-    e->message.line = pos.line;
-    e->message.col = pos.col;
-    if (!pos.file)
-        return;
-    size_t n = 0;
-    for (; n + 1 < ERR_FILE_MAX && pos.file[n]; n++)
-        e->file[n] = pos.file[n];
-    e->file[n] = 0;
-    e->message.file = e->file;
-}
-
-int err_set(struct err *e, enum vram_code code, struct err_pos pos, const char *format, ...)
-{
-    static const char more[] = "...";
-    struct vram_mem mem = {err_no_memory, NULL, NULL};
-    struct writer w = {.mem = &mem, .text = e->text, .cap = ERR_TEXT_MAX - sizeof more};
-    va_list args;
-    if (e->message.code != VRAM_OK)
-        return e->message.code;
-    e->text[0] = 0;
-    va_start(args, format);
-    writer_fv(&w, format, args);
-    va_end(args);
-    if (w.failed)
-        mem_copy(e->text + w.len, more, sizeof more);
-    e->message = (struct vram_message){.code = code, .text = e->text};
-    err_locate(e, pos);
-    return code;
+    if (err_is_set(e))
+        return e->out.code;
+    message_set(e, id, about, args);
+    message_place(e, pos.file, pos.line, pos.col);
+    return e->out.code;
 }
 
 struct err_pos err_pos_of(const char *file, const char *text, size_t at)
@@ -94,7 +53,7 @@ static size_t err_distance(const char *a, size_t a_len, const char *b, size_t b_
     return rows[a_len % 3][b_len];
 }
 
-const char *err_nearest(const char *word, size_t len, const char *const *names, size_t count)
+const char *vram_nearest(const char *word, size_t len, const char *const *names, size_t count)
 {
     const char *best = NULL;
     size_t least = len / 3 + 1;

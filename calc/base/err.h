@@ -4,15 +4,7 @@
 #ifndef CALC_ERR_H
 #define CALC_ERR_H
 
-#include "calc/vram.h"
-
-enum { ERR_TEXT_MAX = 400, ERR_FILE_MAX = 256 };
-
-struct err {
-    struct vram_message message;  // text and file point into the arrays below
-    char text[ERR_TEXT_MAX];
-    char file[ERR_FILE_MAX];
-};
+#include "calc/base/message.h"
 
 // Where the parsers are; all zero outside of parsed text.
 struct err_pos {
@@ -20,20 +12,17 @@ struct err_pos {
     uint32_t line, col;
 };
 
-void err_clear(struct err *e);
+#define NO_POS ((struct err_pos){NULL, 0, 0})
 
-// Records an error and returns its code. The format knows %s (NUL-terminated), %.*s (int, pointer),
-// %u (uint64_t!), %d (int64_t!), %%. A text that is too long ends before the argument that does not
-// fit.
-int err_set(struct err *e, enum vram_code code, struct err_pos pos, const char *format, ...);
+static inline bool err_is_set(const struct message *e)
+{
+    return e->out.code != VRAM_OK;
+}
 
-// Gives the recorded error a position that it does not have yet.
-void err_locate(struct err *e, struct err_pos pos);
+// Records an error, unless there is one already, and returns the code of the one that is recorded.
+int err_set(struct message *e, enum message_id id, struct err_pos pos, const char *const *about, struct args args);
 
 // Position of the byte `at` in text.
 struct err_pos err_pos_of(const char *file, const char *text, size_t at);
-
-// The nearest of count names to word (edit distance, at most a third of its length), or NULL.
-const char *err_nearest(const char *word, size_t len, const char *const *names, size_t count);
 
 #endif

@@ -175,3 +175,10 @@ bool text_to_mib(const char *s, size_t len, uint64_t *out)
         }
     return false;
 }
+
+void text_append(struct text_line *t, const char *s)
+{
+    for (; *s && t->len + 1 < TEXT_LINE; s++)
+        t->text[t->len++] = *s;
+    t->text[t->len] = 0;
+}

@@ -24,4 +24,12 @@ bool text_to_mib(const char *s, size_t len, uint64_t *out);
 // "0.1", "1e-3", "2", ".5" -> millionths, rounded half up. false: not a finite non-negative number.
 bool text_to_millionths(const char *s, size_t len, uint64_t *out, bool *overflow);
 
+// A text in a fixed array, which nothing can make fail: what does not fit is cut.
+enum { TEXT_LINE = 400 };
+struct text_line {
+    char text[TEXT_LINE];
+    size_t len;
+};
+void text_append(struct text_line *t, const char *s);  // t zeroed at first
+
 #endif

@@ -15,6 +15,7 @@ struct writer {
     char *text;  // NULL until the first byte; else NUL-terminated
     size_t len, cap;
     bool failed;  // an allocation failed; what follows is dropped
+    bool color;   // for a terminal: writer_style writes its codes
 };
 
 void writer_init(struct writer *w, const struct vram_mem *mem);
@@ -47,6 +48,10 @@ void writer_csv(struct writer *w, const char *text);
 // wide.
 void writer_f(struct writer *w, const char *format, ...);
 void writer_fv(struct writer *w, const char *format, va_list args);
+
+// How the text that follows looks, where colours are wanted.
+enum writer_style { STYLE_PLAIN, STYLE_HEADING, STYLE_GOOD, STYLE_CLOSE, STYLE_BAD };
+void writer_style(struct writer *w, enum writer_style style);
 
 // VRAM_OK or VRAM_ENOMEM.
 int writer_status(const struct writer *w);

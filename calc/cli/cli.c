@@ -1,66 +1,31 @@
 // vramcalc: what each command does with the library, and where its answer goes.
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "calc/cli/cli.h"
+#include "calc/cli/cli_help.h"
+#include "calc/cli/cli_input.h"
+#include "calc/cli/cli_options.h"
+#include "calc/vram.h"
 
-static void *heap_alloc(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    return malloc(bytes);
-}
-
-static void heap_free(void *ctx, void *ptr, size_t bytes)
-{
-    (void)ctx;
-    (void)bytes;
-    free(ptr);
-}
+// A command under way.
+struct run {
+    struct cli_line *line;
+    vram *v;
+    struct cli_texts texts;
+    const struct cli_text *message;  // of explain-oom, or NULL
+    enum vram_format format;
+};
 
 // ---- output ------------------------------------------------------------------------------------
 
-bool cli_is_terminal(FILE *f)
+static bool is_terminal(FILE *f)
 {
     const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
     return isatty(fileno(f)) && !(none && none[0]) && term && strcmp(term, "dumb") != 0;
-}
-
-static bool starts(const char *line, const char *word)
-{
-    return strncmp(line, word, strlen(word)) == 0;
-}
-
-// A verdict is red, yellow or green; a heading (it stands at the margin, numbers do not) is bold.
-static const char *color_of(const char *line, size_t len)
-{
-    if (starts(line, "DOES NOT FIT") || starts(line, "does not fit") ||
-        starts(line, "PROBABLY DOES") || starts(line, "probably does"))
-        return "\033[1;31m";
-    if (starts(line, "TIGHT"))
-        return "\033[1;33m";
-    if (starts(line, "FITS") || starts(line, "fits:"))
-        return "\033[1;32m";
-    return len > 0 && line[0] != ' ' && line[0] != '-' && !memchr(line, '=', len) ? "\033[1m"
-                                                                                  : NULL;
-}
-
-int cli_write(const vram *v, FILE *out, bool color)
-{
-    size_t len;
-    const char *text = vram_text(v, &len), *end = text + len;
-    if (!color)
-        return fwrite(text, 1, len, out) == len ? CLI_OK : CLI_INPUT;
-    while (text < end) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-        size_t n = (size_t)((stop ? stop : end) - text);
-        const char *c = color_of(text, n);
-        fprintf(out, "%s%.*s%s\n", c ? c : "", (int)n, text, c ? "\033[0m" : "");
-        text += n + 1;
-    }
-    return ferror(out) ? CLI_INPUT : CLI_OK;
 }
 
 static int cannot_write(const char *path)
@@ -69,81 +34,265 @@ static int cannot_write(const char *path)
     return CLI_INPUT;
 }
 
+static bool put_text(const vram *v, FILE *out)
+{
+    size_t len;
+    const char *text = vram_text(v, &len);
+    return fwrite(text, 1, len, out) == len;
+}
+
 static int write_file(const vram *v, const char *path)
 {
     FILE *f = fopen(path, "wb");
     if (!f)
         return cannot_write(path);
-    int rc = cli_write(v, f, false);
-    if (fclose(f) != 0 || rc != CLI_OK)
-        return cannot_write(path);
-    return CLI_OK;
+    bool good = put_text(v, f);
+    return fclose(f) == 0 && good ? CLI_OK : cannot_write(path);
 }
 
-static int deliver(const struct cli_line *line, const vram *v, bool is_text)
+static const char *output_of(const struct run *r)
 {
-    const char *path = line->option[OPTION_OUTPUT];
-    if (path && strcmp(path, "-") != 0)
-        return write_file(v, path);
-    if (cli_write(v, stdout, is_text && cli_is_terminal(stdout)) != CLI_OK || fflush(stdout) != 0)
-        return cannot_write("<stdout>");
-    return CLI_OK;
+    const char *path = r->line->option[OPTION_OUTPUT];
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+// The library's text, where it is wanted.
+static int deliver(const struct run *r)
+{
+    const char *path = output_of(r);
+    if (path)
+        return write_file(r->v, path);
+    return put_text(r->v, stdout) && fflush(stdout) == 0 ? CLI_OK : cannot_write("<stdout>");
+}
+
+// ---- errors ------------------------------------------------------------------------------------
+
+static bool is_key(const struct cli_word *pair, const char *key)
+{
+    size_t n = strlen(key);
+    return strncmp(pair->text, key, n) == 0 && pair->text[n] == '=';
+}
+
+static int exit_of(enum vram_code code)
+{
+    switch (code) {
+    case VRAM_ENOFIT:
+        return CLI_NO_FIT;
+    case VRAM_EKEY:
+    case VRAM_EVALUE:
+    case VRAM_ERANGE:
+    case VRAM_EPRESET:
+    case VRAM_EGPU:
+    case VRAM_EARG:
+        return CLI_USAGE;
+    default:
+        return CLI_INPUT;
+    }
+}
+
+// The last word that sets a field, under its key or another of its names; NULL if none does.
+static const struct cli_word *word_of(const struct cli_line *line, const char *field)
+{
+    const struct vram_field *wanted = field ? vram_field_find(field) : NULL;
+    for (size_t i = line->pair_count; wanted && i-- > 0;) {
+        char key[48];
+        const char *text = line->pairs[i].text;
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(text, "="), text);
+        if (vram_field_find(key) == wanted)
+            return &line->pairs[i];
+    }
+    return NULL;
+}
+
+// The library's last error, at the word or the line of a file that it is about.
+static int fail(const struct run *r)
+{
+    const struct vram_message *m = vram_error(r->v);
+    bool whole = m->code == VRAM_EMODEL || m->code == VRAM_EUNSUPPORTED || m->code == VRAM_EOVERFLOW;
+    const struct cli_word *word = whole && m->line == 0 ? word_of(r->line, m->field) : NULL;
+    if (word) {
+        cli_complain(r->line, word->index, 0, m->text);
+        return CLI_INPUT;
+    }
+    cli_say_message(&r->texts, m);
+    return m->line ? CLI_INPUT : exit_of(m->code);
+}
+
+// An answer that has been made, or the error that kept it from it.
+static int finish(const struct run *r, int code, enum vram_answer answer)
+{
+    unsigned flags = !output_of(r) && is_terminal(stdout) ? VRAM_WRITE_COLOR : 0;
+    if (code == VRAM_OK)
+        code = vram_write(r->v, answer, r->format, flags);
+    return code == VRAM_OK ? deliver(r) : fail(r);
 }
 
 // ---- configuration -----------------------------------------------------------------------------
 
-static int set_pair(const struct cli_line *line, vram *v, const struct cli_word *pair)
+static int set_pair(const struct run *r, const struct cli_word *pair)
 {
     const char *eq = strchr(pair->text, '=');
     size_t key = (size_t)(eq - pair->text);
-    if (vram_set_n(v, pair->text, key, eq + 1, strlen(eq + 1)) == VRAM_OK)
+    if (vram_set_n(r->v, pair->text, key, eq + 1, strlen(eq + 1)) == VRAM_OK)
         return CLI_OK;
-    const struct vram_message *m = vram_error(v);
-    size_t word = strlen(line->argv[pair->index]) - strlen(pair->text); // "--" before it
-    cli_complain(line, pair->index, word + (m->code == VRAM_EKEY ? 0 : key + 1), m->text);
+    const struct vram_message *m = vram_error(r->v);
+    size_t word = strlen(r->line->argv[pair->index]) - strlen(pair->text);  // "--" before it
+    cli_complain(r->line, pair->index, word + (m->code == VRAM_EKEY ? 0 : key + 1), m->text);
     return CLI_USAGE;
 }
 
-static bool is_key(const struct cli_word *pair, const char *key)
+// A log that ends in an out-of-memory message tells the configuration too, if nothing else does.
+static bool message_is_config(const struct run *r)
 {
-    return starts(pair->text, key) && pair->text[strlen(key)] == '=';
+    for (size_t i = 0; i < r->line->pair_count; i++)
+        if (is_key(&r->line->pairs[i], "preset"))
+            return false;
+    return r->message && r->line->file_count <= 1 && cli_is_log(r->message);
 }
 
-// A log that ends in an out-of-memory message tells the configuration too, if nothing else does.
-static bool is_config_too(const struct cli_line *line, const struct cli_text *message)
+static int read_files(struct run *r)
 {
-    for (size_t i = 0; i < line->pair_count; i++)
-        if (is_key(&line->pairs[i], "preset"))
-            return false;
-    return line->file_count <= 1 && cli_is_log(message);
+    size_t first = r->message && r->line->file_count ? 1 : 0;
+    int rc = CLI_OK;
+    if (message_is_config(r))
+        vram_parse(r->v, VRAM_KIND_LOG, r->message->text, r->message->len, r->message->name, NULL, NULL);
+    for (size_t i = first; i < r->line->file_count && rc == CLI_OK; i++)
+        rc = cli_configure(r->v, &r->texts, r->line->files[i].text, r->line->option[OPTION_KIND]);
+    return rc;
 }
 
 // mode first, because a preset and nanoGPT's defaults look at it; then presets, files, and the other words, so that
 // what is said last and most directly wins.
-static int configure(const struct cli_line *line, vram *v, const struct cli_text *message,
-                     bool (*skip)(const struct cli_word *))
+static int configure(struct run *r, bool (*skip)(const struct cli_word *))
 {
-    size_t first_file = message && line->file_count ? 1 : 0;
+    const struct cli_line *line = r->line;
     int rc = CLI_OK;
     for (int round = 0; round < 3 && rc == CLI_OK; round++) {
         for (size_t i = 0; i < line->pair_count && rc == CLI_OK; i++) {
             const struct cli_word *pair = &line->pairs[i];
             int turn = is_key(pair, "mode") ? 0 : is_key(pair, "preset") ? 1 : 2;
             if (turn == round && !(skip && skip(pair)))
-                rc = set_pair(line, v, pair);
+                rc = set_pair(r, pair);
         }
-        if (round == 1 && rc == CLI_OK && message && is_config_too(line, message))
-            vram_parse(v, VRAM_KIND_LOG, message->text, message->len, message->name);
-        for (size_t i = first_file; round == 1 && i < line->file_count && rc == CLI_OK; i++)
-            rc = cli_configure(v, line->files[i].text, line->option[OPTION_KIND]);
+        if (round == 1 && rc == CLI_OK)
+            rc = read_files(r);
     }
-    if (rc == CLI_OK && line->option[OPTION_GPU] &&
-        vram_set(v, "gpu", line->option[OPTION_GPU]) != VRAM_OK) {
-        cli_complain(line, line->option_at[OPTION_GPU], 0, vram_error(v)->text);
+    if (rc == CLI_OK && line->option[OPTION_GPU] && vram_set(r->v, "gpu", line->option[OPTION_GPU]) != VRAM_OK) {
+        cli_complain(line, line->option_at[OPTION_GPU], 0, vram_error(r->v)->text);
         rc = CLI_USAGE;
     }
     return rc;
 }
+
+static int format_of(const struct cli_line *line, enum vram_format *format)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        VRAM_FORMATS(X)
+#undef X
+    };
+    const char *wanted = line->option[OPTION_FORMAT], *list = cli_commands[line->command].formats;
+    size_t len = wanted ? strlen(wanted) : strcspn(list, " ");
+    for (const char *at = list; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        if (strcspn(at, " ") != len || strncmp(at, wanted ? wanted : list, len) != 0)
+            continue;
+        for (int i = 0; i < VRAM_FORMAT_COUNT; i++)
+            if (strlen(names[i]) == len && strncmp(names[i], at, len) == 0)
+                *format = (enum vram_format)i;
+        return CLI_OK;
+    }
+    char text[160];
+    snprintf(text, sizeof text, "%s has no format '%.40s': it is one of %s", cli_commands[line->command].name, wanted,
+             list);
+    cli_complain(line, line->option_at[OPTION_FORMAT], 0, text);
+    return CLI_USAGE;
+}
+
+// ---- commands ----------------------------------------------------------------------------------
+
+static int draw_timeline(const struct run *r)
+{
+    const char *path = r->line->option[OPTION_TIMELINE];
+    if (!path)
+        return CLI_OK;
+    if (vram_write(r->v, VRAM_ANSWER_TIMELINE, VRAM_FORMAT_SVG, 0) != VRAM_OK)
+        return fail(r);
+    return write_file(r->v, path);
+}
+
+static int run_estimate(struct run *r)
+{
+    int rc = finish(r, vram_run(r->v), VRAM_ANSWER_REPORT);
+    return rc == CLI_OK ? draw_timeline(r) : rc;
+}
+
+static int run_trace(struct run *r)
+{
+    if (r->format == VRAM_FORMAT_VIZ && !r->line->option[OPTION_OUTPUT] && isatty(STDOUT_FILENO)) {
+        fputs("vramcalc: error: viz is binary: give --output FILE.pickle\n", stderr);
+        return CLI_USAGE;
+    }
+    int rc = finish(r, VRAM_OK, VRAM_ANSWER_TRACE);
+    return rc == CLI_OK ? draw_timeline(r) : rc;
+}
+
+static int run_fit(struct run *r)
+{
+    const struct vram_fit *fit = NULL;
+    int rc = finish(r, vram_fit(r->v, &fit), VRAM_ANSWER_FIT);
+    bool fits = fit && vram_verdict_fits(fit->verdict);
+    if (rc == CLI_OK)
+        rc = draw_timeline(r);
+    return rc == CLI_OK && !fits ? CLI_NO_FIT : rc;
+}
+
+static int run_max_batch(struct run *r)
+{
+    const struct vram_max_batch *found = NULL;
+    int rc = finish(r, vram_max_batch(r->v, &found), VRAM_ANSWER_MAX_BATCH);
+    return rc == CLI_OK && found->refusal ? CLI_NO_FIT : rc;
+}
+
+static int run_advise(struct run *r)
+{
+    const struct vram_advice *advice;
+    return finish(r, vram_advise(r->v, &advice), VRAM_ANSWER_ADVICE);
+}
+
+static int run_compare(struct run *r)
+{
+    const struct vram_comparison *comparison;
+    return finish(r, vram_compare(r->v, &comparison), VRAM_ANSWER_COMPARISON);
+}
+
+static int run_gpus(struct run *r)
+{
+    return finish(r, VRAM_OK, VRAM_ANSWER_GPUS);
+}
+
+static int run_presets(struct run *r)
+{
+    return finish(r, VRAM_OK, VRAM_ANSWER_PRESETS);
+}
+
+static int run_fields(struct run *r)
+{
+    return finish(r, VRAM_OK, VRAM_ANSWER_FIELDS);
+}
+
+static int run_explain(struct run *r)
+{
+    const struct vram_oom *oom;
+    bool with_config = r->line->file_count > 1 || r->line->pair_count > 0 || message_is_config(r);
+    int code = vram_explain_oom(r->v, r->message->text, r->message->len, with_config, &oom);
+    const struct vram_message *m = vram_error(r->v);
+    if (code != VRAM_EPARSE)
+        return finish(r, code, VRAM_ANSWER_OOM);
+    cli_say(&r->texts, r->message->name, m->line, m->col, m->text);
+    return CLI_INPUT;
+}
+
+// ---- sweep -------------------------------------------------------------------------------------
 
 // "a:b" and "a,b" are for sweep.
 static bool is_range(const struct cli_word *pair)
@@ -165,117 +314,11 @@ static bool in_rows(const struct cli_line *line, const struct cli_word *pair)
     return is_range(pair) || (sweeps_presets(line) && !is_key(pair, "mode"));
 }
 
-static int format_of(const struct cli_line *line, enum vram_format *format)
+// The library counts columns in the ranges as join_ranges makes them; the caret stands under the word.
+static int complain_of_range(const struct run *r)
 {
-    static const char *const names[] = {
-#define X(id, name) name,
-        VRAM_FORMATS(X)
-#undef X
-    };
-    const char *wanted = line->option[OPTION_FORMAT], *list = cli_commands[line->command].formats;
-    size_t first = strcspn(list, " ");
-    for (int i = 0; i < VRAM_FORMAT_COUNT; i++) {
-        size_t n = strlen(names[i]);
-        if (!(wanted ? strcmp(wanted, names[i]) == 0
-                     : n == first && strncmp(list, names[i], n) == 0))
-            continue;
-        for (const char *at = list; *at; at += strcspn(at, " "), at += strspn(at, " "))
-            if (strcspn(at, " ") == n && strncmp(at, names[i], n) == 0) {
-                *format = (enum vram_format)i;
-                return CLI_OK;
-            }
-    }
-    char text[160];
-    snprintf(text, sizeof text, "%s has no format '%.40s': it is one of %s",
-             cli_commands[line->command].name, wanted, list);
-    cli_complain(line, line->option_at[OPTION_FORMAT], 0, text);
-    return CLI_USAGE;
-}
-
-// ---- commands ----------------------------------------------------------------------------------
-
-// What is wrong with a configuration as a whole names its fields: the last word that sets the first of them is shown,
-// or the line of the file.
-static int complain_of_field(const struct cli_line *line, vram *v)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
-    const char *text = vram_error(v)->text;
-    for (const char *at = text; vram_error(v)->line == 0 && *at; at += strspn(at, letters)) {
-        char key[48];
-        at += strcspn(at, letters);
-        snprintf(key, sizeof key, "%.*s", (int)strspn(at, letters), at);
-        for (size_t i = line->pair_count; i-- > 0;)
-            if (is_key(&line->pairs[i], key)) {
-                cli_complain(line, line->pairs[i].index, 0, text);
-                return CLI_INPUT;
-            }
-    }
-    return cli_report_place(v);
-}
-
-static int finish(const struct cli_line *line, vram *v, int rc, enum vram_format format)
-{
-    if (rc == VRAM_EMODEL || rc == VRAM_EUNSUPPORTED || rc == VRAM_EOVERFLOW)
-        return complain_of_field(line, v);
-    if (rc != VRAM_OK)
-        return cli_report(v, NULL);
-    return deliver(line, v, format == VRAM_FORMAT_TEXT);
-}
-
-static int draw_timeline(const struct cli_line *line, vram *v)
-{
-    const char *path = line->option[OPTION_TIMELINE];
-    if (!path)
-        return CLI_OK;
-    if (vram_emit_timeline(v, VRAM_FORMAT_SVG) != VRAM_OK)
-        return cli_report(v, NULL);
-    return write_file(v, path);
-}
-
-static int run_estimate(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    int rc = vram_run(v);
-    rc = finish(line, v, rc == VRAM_OK ? vram_emit(v, format) : rc, format);
-    return rc == CLI_OK ? draw_timeline(line, v) : rc;
-}
-
-static int run_trace(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    if (format == VRAM_FORMAT_VIZ && !line->option[OPTION_OUTPUT] && isatty(STDOUT_FILENO)) {
-        fputs("vramcalc: error: viz is binary: give --output FILE.pickle\n", stderr);
-        return CLI_USAGE;
-    }
-    int rc = finish(line, v, vram_emit_trace(v, format), format);
-    return rc == CLI_OK ? draw_timeline(line, v) : rc;
-}
-
-static int run_fit(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    bool fits = false;
-    int rc = finish(line, v, vram_fit(v, &fits, format), format);
-    if (rc == CLI_OK)
-        rc = draw_timeline(line, v);
-    return rc == CLI_OK && !fits ? CLI_NO_FIT : rc;
-}
-
-static int run_max_batch(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    uint64_t batch = 0;
-    int rc = vram_max_batch(v, &batch, format);
-    if (rc != VRAM_ENOFIT)
-        return finish(line, v, rc, format);
-    // that nothing fits is an answer, too
-    if (format == VRAM_FORMAT_TEXT)
-        printf("%s\n", vram_error(v)->text);
-    else if (vram_emit_error(v, format) == VRAM_OK)
-        deliver(line, v, false);
-    return CLI_NO_FIT;
-}
-
-// The library counts columns in the ranges as run_sweep joins them; the caret stands under the word.
-static int complain_of_range(const struct cli_line *line, vram *v)
-{
-    const struct vram_message *m = vram_error(v);
+    const struct cli_line *line = r->line;
+    const struct vram_message *m = vram_error(r->v);
     size_t at = m->col ? m->col - 1 : 0;
     for (size_t i = 0; m->col && i < line->pair_count; i++) {
         size_t len = strlen(line->pairs[i].text);
@@ -288,122 +331,78 @@ static int complain_of_range(const struct cli_line *line, vram *v)
         }
         at -= len + 1;
     }
-    cli_report(v, NULL);
+    cli_say_message(&r->texts, m);
     return CLI_USAGE;
 }
 
-static int run_sweep(const struct cli_line *line, vram *v, enum vram_format format)
+// Owns: the caller frees it; NULL without memory.
+static char *join_ranges(const struct cli_line *line)
 {
-    size_t len = 1;
-    if (line->file_count && sweeps_presets(line)) {
-        cli_complain(line, line->files[0].index, 0,
+    size_t len = 1, at = 0;
+    for (size_t i = 0; i < line->pair_count; i++)
+        len += strlen(line->pairs[i].text) + 1;
+    char *ranges = calloc(len, 1);
+    for (size_t i = 0; ranges && i < line->pair_count; i++)
+        if (in_rows(line, &line->pairs[i]))
+            at += (size_t)snprintf(ranges + at, len - at, "%s%s", at ? " " : "", line->pairs[i].text);
+    return ranges;
+}
+
+static int run_sweep(struct run *r)
+{
+    if (r->line->file_count && sweeps_presets(r->line)) {
+        cli_complain(r->line, r->line->files[0].index, 0,
                      "a preset is a whole configuration: sweep presets, or this file");
         return CLI_USAGE;
     }
-    for (size_t i = 0; i < line->pair_count; i++)
-        len += strlen(line->pairs[i].text) + 1;
-    char *ranges = malloc(len);
+    char *ranges = join_ranges(r->line);
     if (!ranges) {
         fputs("vramcalc: error: out of memory\n", stderr);
         return CLI_INPUT;
     }
-    size_t at = 0;
-    for (size_t i = 0; i < line->pair_count; i++)
-        if (in_rows(line, &line->pairs[i]))
-            at +=
-                (size_t)snprintf(ranges + at, len - at, "%s%s", at ? " " : "", line->pairs[i].text);
-    ranges[at] = 0;
-    int rc = vram_sweep(v, ranges, format);
+    int code = vram_write_sweep(r->v, ranges, r->format);
     free(ranges);
-    if (rc == VRAM_EPARSE || (rc != VRAM_OK && vram_error(v)->col))
-        return complain_of_range(line, v);
-    return finish(line, v, rc, format);
+    if (code == VRAM_OK)
+        return deliver(r);
+    return code == VRAM_EPARSE || vram_error(r->v)->col ? complain_of_range(r) : fail(r);
 }
 
-static int run_advise(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    return finish(line, v, vram_advise(v, format), format);
-}
+// ---- all of them -------------------------------------------------------------------------------
 
-static int run_compare(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    return finish(line, v, vram_compare(v, format), format);
-}
-
-static int run_gpus(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    return finish(line, v, vram_emit_gpus(v, format), format);
-}
-
-static int run_presets(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    return finish(line, v, vram_emit_presets(v, format), format);
-}
-
-static int run_fields(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    return finish(line, v, vram_emit_fields(v, format), format);
-}
-
-static int explain(struct cli_line *line, vram *v, enum vram_format format)
-{
-    struct cli_text message;
-    int rc = cli_find_message(line, &message);
-    if (rc == CLI_OK)
-        rc = configure(line, v, &message, NULL);
-    if (rc == CLI_OK) {
-        bool with_config = line->file_count > 1 || line->pair_count > 0 || is_config_too(line, &message);
-        rc = vram_explain_oom(v, message.text, message.len, with_config, format);
-        rc = rc == VRAM_EPARSE ? cli_report(v, &message) : finish(line, v, rc, format);
-    }
-    free(message.text);
-    return rc;
-}
-
-static int run_nothing(const struct cli_line *line, vram *v, enum vram_format format)
-{
-    (void)line;
-    (void)v;
-    (void)format;
-    return CLI_OK;
-}
-
-static int (*const RUN[COMMAND_COUNT])(const struct cli_line *, vram *, enum vram_format) = {
-    [COMMAND_ESTIMATE] = run_estimate,
-    [COMMAND_TRACE] = run_trace,
-    [COMMAND_FIT] = run_fit,
-    [COMMAND_MAX_BATCH] = run_max_batch,
-    [COMMAND_SWEEP] = run_sweep,
-    [COMMAND_ADVISE] = run_advise,
-    [COMMAND_EXPLAIN_OOM] = run_nothing, // reads its files itself: explain
-    [COMMAND_COMPARE] = run_compare,
-    [COMMAND_GPUS] = run_gpus,
-    [COMMAND_PRESETS] = run_presets,
+static int (*const RUN[COMMAND_COUNT])(struct run *) = {
+    [COMMAND_ESTIMATE] = run_estimate,   [COMMAND_TRACE] = run_trace,
+    [COMMAND_FIT] = run_fit,             [COMMAND_MAX_BATCH] = run_max_batch,
+    [COMMAND_SWEEP] = run_sweep,         [COMMAND_ADVISE] = run_advise,
+    [COMMAND_EXPLAIN_OOM] = run_explain, [COMMAND_COMPARE] = run_compare,
+    [COMMAND_GPUS] = run_gpus,           [COMMAND_PRESETS] = run_presets,
     [COMMAND_FIELDS] = run_fields,
-    [COMMAND_HELP] = run_nothing,
-    [COMMAND_VERSION] = run_nothing,
 };
 
-int cli_run(struct cli_line *line)
+static int run(struct run *r)
 {
-    struct vram_mem mem = {heap_alloc, heap_free, NULL};
-    enum vram_format format = VRAM_FORMAT_TEXT;
-    if (format_of(line, &format) != CLI_OK)
+    if (r->line->command == COMMAND_EXPLAIN_OOM) {
+        r->message = cli_find_message(&r->texts, r->line);
+        if (!r->message)
+            return CLI_INPUT;
+    }
+    int rc = configure(r, r->line->command == COMMAND_SWEEP ? is_range : NULL);
+    return rc == CLI_OK ? RUN[r->line->command](r) : rc;
+}
+
+static int run_command(struct cli_line *line)
+{
+    struct vram_mem mem = vram_mem_malloc();
+    struct run r = {.line = line};
+    if (format_of(line, &r.format) != CLI_OK)
         return CLI_USAGE;
-    vram *v = vram_new(&mem);
-    if (!v) {
+    r.v = vram_new(&mem);
+    if (!r.v) {
         fputs("vramcalc: error: out of memory\n", stderr);
         return CLI_INPUT;
     }
-    int rc;
-    if (line->command == COMMAND_EXPLAIN_OOM) {
-        rc = explain(line, v, format);
-    } else {
-        rc = configure(line, v, NULL, line->command == COMMAND_SWEEP ? is_range : NULL);
-        if (rc == CLI_OK)
-            rc = RUN[line->command](line, v, format);
-    }
-    vram_free(v);
+    int rc = run(&r);
+    vram_free(r.v);
+    cli_texts_free(&r.texts);
     return rc;
 }
 
@@ -439,6 +438,12 @@ static int complete(const struct cli_line *line)
 
 static int answer(struct cli_line *line)
 {
+    bool asks = line->option[OPTION_HELP] || line->option[OPTION_VERSION] || line->option[OPTION_MAN] ||
+                line->option[OPTION_COMPLETION];
+    if (!line->given && !asks) {
+        cli_help(stderr, NULL);
+        return CLI_USAGE;
+    }
     if (line->option[OPTION_MAN])
         cli_man(stdout);
     else if (line->option[OPTION_COMPLETION])
@@ -448,7 +453,7 @@ static int answer(struct cli_line *line)
     else if (line->option[OPTION_HELP] || line->command == COMMAND_HELP)
         return help(line);
     else
-        return cli_run(line);
+        return run_command(line);
     return CLI_OK;
 }
 

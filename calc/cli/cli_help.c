@@ -1,8 +1,10 @@
 // Help, the manual page and the completion script, all from the tables of cli.def and fields.def.
 
+#include "calc/cli/cli_help.h"
+
 #include <string.h>
 
-#include "calc/cli/cli.h"
+#include "calc/vram.h"
 
 enum { COLUMN = 26, RIGHT = 98 };
 

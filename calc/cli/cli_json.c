@@ -1,96 +1,244 @@
-// JSON at the edge: a file read by jansson becomes the flat `key = value` lines that the library reads.
+// Owns the flattening of JSON: jansson says whether it is JSON, then one walk over the text gives keys, values and their
+// places.
 
-#include <inttypes.h>
+#include "calc/cli/cli_json.h"
+
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/cli/cli.h"
+#include "calc/cli/cli_options.h"
 
 enum { DEPTH_MAX = 16, KEY_MAX = 256 };
 
-struct flat {
-    FILE *out;
-    const char *name;
+struct walk {
+    const struct cli_texts *texts;
+    const struct cli_text *json;
+    const char *at;
+    uint32_t line, col;
     char key[KEY_MAX];
-    bool is_model;
+    uint32_t key_line, key_col;
+    struct cli_pairs *out;
+    const char *problem;  // NULL: none
 };
 
-// A string in quotes; line ends and quotes inside would break the line that it stands in.
-static void put_string(FILE *out, const char *s)
+// ---- the text --------------------------------------------------------------------------------
+
+static void step(struct walk *w)
 {
-    fputc('"', out);
-    for (; *s; s++)
-        fputc(*s == '"' || (unsigned char)*s < 32 || *s == 127 ? ' ' : *s, out);
-    fputs("\"\n", out);
+    w->col = *w->at == '\n' ? 1 : w->col + (((unsigned char)w->at[1] & 0xc0) != 0x80);
+    w->line += *w->at == '\n';
+    w->at++;
 }
 
-// A double as few digits as read back the same.
-static void put_real(FILE *out, double d)
+static void blanks(struct walk *w)
 {
-    char text[40];
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, d);
-        if (strtod(text, NULL) == d)
-            break;
+    while (*w->at && strchr(" \t\r\n", *w->at))
+        step(w);
+}
+
+// UTF-8 of a code point.
+static void put_code(FILE *out, unsigned code)
+{
+    if (code < 0x80) {
+        fputc((int)code, out);
+    } else if (code < 0x800) {
+        fputc((int)(0xc0 | code >> 6), out);
+        fputc((int)(0x80 | (code & 63)), out);
+    } else if (code < 0x10000) {
+        fputc((int)(0xe0 | code >> 12), out);
+        fputc((int)(0x80 | (code >> 6 & 63)), out);
+        fputc((int)(0x80 | (code & 63)), out);
+    } else {
+        fputc((int)(0xf0 | code >> 18), out);
+        fputc((int)(0x80 | (code >> 12 & 63)), out);
+        fputc((int)(0x80 | (code >> 6 & 63)), out);
+        fputc((int)(0x80 | (code & 63)), out);
     }
-    fprintf(out, "%s\n", text);
 }
 
-static int complain(const struct flat *f, const char *text)
+static unsigned hex4(struct walk *w)
 {
-    fprintf(stderr, "%s:1:1: error: %s\n", f->name, text);
-    return CLI_INPUT;
+    char digits[5] = "";
+    for (int i = 0; i < 4 && *w->at; i++, step(w))
+        digits[i] = *w->at;
+    return (unsigned)strtoul(digits, NULL, 16);
 }
 
-static int put_object(struct flat *f, json_t *object, size_t at, int depth);
-
-static int put_value(struct flat *f, json_t *value, size_t at, int depth)
+// Behind the backslash.
+static void escape(struct walk *w, FILE *out)
 {
-    if (json_is_object(value))
-        return put_object(f, value, at, depth + 1);
-    if (json_is_array(value)) // lists (architectures, layer_types) hold nothing that is asked for
-        return CLI_OK;
-    fprintf(f->out, "%s = ", f->key);
-    if (json_is_string(value))
-        put_string(f->out, json_string_value(value));
-    else if (json_is_integer(value))
-        fprintf(f->out, "%" JSON_INTEGER_FORMAT "\n", json_integer_value(value));
-    else if (json_is_real(value))
-        put_real(f->out, json_real_value(value));
-    else
-        fprintf(f->out, "%s\n",
-                json_is_true(value)    ? "true"
-                : json_is_false(value) ? "false"
-                                       : "null");
-    return CLI_OK;
+    static const char letters[] = "bfnrt", means[] = "\b\f\n\r\t";
+    const char *found = strchr(letters, *w->at);
+    if (*w->at != 'u') {
+        fputc(found && *found ? means[found - letters] : *w->at, out);
+        step(w);
+        return;
+    }
+    step(w);
+    unsigned code = hex4(w);
+    if (code >= 0xd800 && code < 0xdc00 && w->at[0] == '\\' && w->at[1] == 'u') {
+        step(w);
+        step(w);
+        code = 0x10000 + ((code & 0x3ff) << 10) + (hex4(w) & 0x3ff);
+    }
+    put_code(out, code);
 }
 
-static int put_object(struct flat *f, json_t *object, size_t at, int depth)
+static void string(struct walk *w, FILE *out)
 {
-    const char *key;
-    json_t *value;
-    int rc = CLI_OK;
-    if (depth > DEPTH_MAX)
-        return complain(f, "the objects are nested too deeply");
-    json_object_foreach(object, key, value)
-    {
-        size_t len = strlen(key);
-        if (rc != CLI_OK)
-            break;
-        if (at + len + 2 > KEY_MAX || strpbrk(key, "=\n\r\"# "))
-            return complain(f, "a key is too long, or has a blank, quote, '=' or '#' in it");
-        memcpy(f->key + at, key, len + 1);
-        f->is_model |= strcmp(key, "model_type") == 0;
-        size_t next = at + len;
-        if (json_is_object(value)) {
-            f->key[next++] = '.';
-            f->key[next] = 0;
+    for (step(w); *w->at && *w->at != '"';) {
+        if (*w->at == '\\') {
+            step(w);
+            escape(w, out);
+        } else {
+            fputc(*w->at, out);
+            step(w);
         }
-        rc = put_value(f, value, next, depth);
     }
-    return rc;
+    step(w);
 }
+
+// A number with a point or an exponent in as few digits as read back the same: 1e5 is a count, too.
+static void number(const char *text, FILE *out)
+{
+    char shortest[40];
+    if (!strpbrk(text, ".eE")) {
+        fputs(text, out);
+        return;
+    }
+    double d = strtod(text, NULL);
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(shortest, sizeof shortest, "%.*g", digits, d);
+        if (strtod(shortest, NULL) == d)
+            break;
+    }
+    fputs(shortest, out);
+}
+
+static void word(struct walk *w, FILE *out)
+{
+    char text[64];
+    size_t n = 0;
+    for (; *w->at && !strchr(" \t\r\n,]}", *w->at); step(w))
+        if (n + 1 < sizeof text)
+            text[n++] = *w->at;
+    text[n] = 0;
+    if (strchr("-0123456789", text[0]))
+        number(text, out);
+    else
+        fputs(text, out);
+}
+
+// A string, number or literal as a text of its own; NULL without memory.
+static char *scalar(struct walk *w)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    if (!out)
+        return NULL;
+    if (*w->at == '"')
+        string(w, out);
+    else
+        word(w, out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+// ---- values ----------------------------------------------------------------------------------
+
+static void fail(struct walk *w, const char *problem)
+{
+    if (!w->problem)
+        w->problem = problem;
+}
+
+static void add(struct walk *w, char *value, uint32_t line, uint32_t col)
+{
+    struct vram_pair *more = realloc(w->out->at, (w->out->count + 1) * sizeof *more);
+    char *key = strdup(w->key);
+    if (more)
+        w->out->at = more;
+    if (!more || !key || !value) {
+        free(key);
+        free(value);
+        fail(w, "out of memory");
+        return;
+    }
+    w->out->at[w->out->count++] = (struct vram_pair){key, value, w->key_line, w->key_col, line, col};
+}
+
+static void object(struct walk *w, size_t prefix, int depth);
+
+// Lists (architectures, layer_types) hold nothing that is asked for.
+static void skip_list(struct walk *w)
+{
+    int level = 0;
+    do {
+        if (*w->at == '"') {
+            free(scalar(w));
+            continue;
+        }
+        level += (*w->at == '[' || *w->at == '{') - (*w->at == ']' || *w->at == '}');
+        step(w);
+    } while (*w->at && level > 0);
+}
+
+static void value(struct walk *w, size_t len, int depth)
+{
+    if (*w->at == '{') {
+        w->key[len] = '.';
+        object(w, len + 1, depth + 1);
+    } else if (*w->at == '[') {
+        skip_list(w);
+    } else {
+        uint32_t line = w->line, col = w->col;
+        add(w, scalar(w), line, col);
+    }
+}
+
+// Appends the next key behind `prefix` bytes. Returns the length of both, 0 where it does not fit.
+static size_t key(struct walk *w, size_t prefix)
+{
+    w->key_line = w->line;
+    w->key_col = w->col;
+    char *name = scalar(w);
+    size_t len = name ? strlen(name) : 0;
+    if (!name || prefix + len + 2 > KEY_MAX) {
+        fail(w, name ? "a key is too long" : "out of memory");
+        free(name);
+        return 0;
+    }
+    memcpy(w->key + prefix, name, len + 1);
+    w->out->is_model |= strcmp(name, "model_type") == 0;
+    free(name);
+    return prefix + len;
+}
+
+static void object(struct walk *w, size_t prefix, int depth)
+{
+    if (depth > DEPTH_MAX)
+        fail(w, "the objects are nested too deeply");
+    step(w);
+    blanks(w);
+    while (*w->at == '"' && !w->problem) {
+        size_t len = key(w, prefix);
+        blanks(w);
+        step(w);  // the colon
+        blanks(w);
+        if (!w->problem)
+            value(w, len, depth);
+        w->key[prefix] = 0;
+        blanks(w);
+        if (*w->at == ',')
+            step(w);
+        blanks(w);
+    }
+    step(w);
+}
+
+// ---- all -------------------------------------------------------------------------------------
 
 // Is the bracket at which reading stopped behind a comma?
 static bool after_comma(const struct cli_text *json, const json_error_t *error)
@@ -103,40 +251,51 @@ static bool after_comma(const struct cli_text *json, const json_error_t *error)
     return at > 0 && json->text[at - 1] == ',';
 }
 
-static int not_json(const struct cli_text *json, const json_error_t *error)
+static int not_json(const struct cli_texts *t, const struct cli_text *json, const json_error_t *error)
 {
+    char text[JSON_ERROR_TEXT_LENGTH + 80];
     int line = error->line > 0 ? error->line : 1, col = error->column > 0 ? error->column : 1;
-    fprintf(stderr, "%s:%d:%d: error: this is not JSON: %s%s\n", json->name, line, col, error->text,
-            after_comma(json, error) ? "; remove the comma before it" : "");
-    if (json->len)
-        cli_show_line(json, (uint32_t)line, (uint32_t)col);
+    snprintf(text, sizeof text, "this is not JSON: %s%s", error->text,
+             after_comma(json, error) ? "; remove the comma before it" : "");
+    cli_say(t, json->name, (uint32_t)line, (uint32_t)col, text);
     return CLI_INPUT;
 }
 
-int cli_flatten(const struct cli_text *json, struct cli_text *flat, bool *is_model)
+static int complain(const struct cli_texts *t, const struct cli_text *json, const char *text)
+{
+    cli_say(t, json->name, 0, 0, text);
+    return CLI_INPUT;
+}
+
+int cli_flatten(const struct cli_texts *t, const struct cli_text *json, struct cli_pairs *out)
 {
     json_error_t error;
-    const char *nul = memchr(json->text, 0, json->len); // jansson reads over one behind a number
+    const char *nul = memchr(json->text, 0, json->len);  // jansson reads over one behind a number
+    char text[80];
+    *out = (struct cli_pairs){NULL, 0, false};
     if (nul) {
-        fprintf(stderr, "%s:1:1: error: byte 0 after %zu others is not text: is this the right file?\n",
-                json->name, (size_t)(nul - json->text));
-        return CLI_INPUT;
+        snprintf(text, sizeof text, "byte 0 after %zu others is not text: is this the right file?",
+                 (size_t)(nul - json->text));
+        return complain(t, json, text);
     }
     json_t *root = json_loadb(json->text, json->len, JSON_REJECT_DUPLICATES, &error);
     if (!root)
-        return not_json(json, &error);
-    struct flat f = {.name = json->name};
-    int rc = CLI_INPUT;
-    f.out = open_memstream(&flat->text, &flat->len);
-    if (!f.out)
-        complain(&f, "out of memory");
-    else if (!json_is_object(root))
-        complain(&f, "an object is expected: { \"n_layer\": 12, ... }");
-    else
-        rc = put_object(&f, root, 0, 0);
-    if (f.out && fclose(f.out) != 0)
-        rc = complain(&f, "out of memory");
+        return not_json(t, json, &error);
+    bool is_object = json_is_object(root);
     json_decref(root);
-    *is_model = f.is_model;
-    return rc;
+    if (!is_object)
+        return complain(t, json, "an object is expected: { \"n_layer\": 12, ... }");
+    struct walk w = {.texts = t, .json = json, .at = json->text, .line = 1, .col = 1, .out = out};
+    blanks(&w);
+    object(&w, 0, 0);
+    return w.problem ? complain(t, json, w.problem) : CLI_OK;
+}
+
+void cli_pairs_free(struct cli_pairs *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        free((char *)p->at[i].key);
+        free((char *)p->at[i].value);
+    }
+    free(p->at);
 }

@@ -1,9 +1,12 @@
 // The command line taken apart by its tables, with "did you mean" and a caret for what is wrong.
 
+#include "calc/cli/cli_options.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/cli/cli.h"
+#include "calc/vram.h"
 
 const struct cli_command cli_commands[COMMAND_COUNT] = {
 #define COMMAND(id, name, operands, formats, summary, about) \
@@ -33,44 +36,6 @@ void cli_complain(const struct cli_line *line, int index, size_t at, const char 
 
 enum { WORD_MAX = 40 };
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t distance(const char *a, size_t n, const char *b, size_t m)
-{
-    size_t rows[3][WORD_MAX + 1];
-    for (size_t j = 0; j <= m; j++)
-        rows[0][j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t changed = above[j - 1] + (a[i - 1] != b[j - 1]);
-            row[j] = smaller(changed, smaller(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = smaller(row[j], two_above[j - 2] + 1); // neighbours swapped
-        }
-    }
-    return rows[n % 3][m];
-}
-
-const char *cli_nearest(const char *word, const char *const *names, size_t count)
-{
-    size_t len = strlen(word), least = len / 3 + 1;
-    const char *best = NULL;
-    for (size_t i = 0; len < WORD_MAX && i < count; i++) {
-        size_t n = strlen(names[i]);
-        size_t d = n < WORD_MAX ? distance(word, len, names[i], n) : WORD_MAX;
-        if (d < least) {
-            least = d;
-            best = names[i];
-        }
-    }
-    return best;
-}
-
 // "what 'word': did you mean 'name'?" or "what 'word': hint"
 static int unknown(const struct cli_line *line, int index, const char *what, const char *word,
                    const char *near, const char *hint)
@@ -97,7 +62,7 @@ static int find_command(struct cli_line *line, int index)
         }
     }
     return unknown(line, index, "unknown command", line->argv[index],
-                   cli_nearest(line->argv[index], names, COMMAND_COUNT),
+                   vram_nearest(line->argv[index], strlen(line->argv[index]), names, COMMAND_COUNT),
                    "`vramcalc help` lists them");
 }
 
@@ -130,7 +95,7 @@ static int unknown_option(const struct cli_line *line, int index, const char *na
     for (size_t i = 0; i < 128 && (f = vram_field_at(i)) != NULL; i++)
         names[count++] = f->key;
     snprintf(word, sizeof word, "%.*s", (int)len, name);
-    near = cli_nearest(word, names, count);
+    near = vram_nearest(word, strlen(word), names, count);
     snprintf(hint, sizeof hint, "--%s", near ? near : "");
     return unknown(line, index, "unknown option", line->argv[index], near ? hint : NULL,
                    "`vramcalc help` lists them");
@@ -196,7 +161,7 @@ static bool is_pair(const char *word)
 }
 
 // plain: behind "--", where nothing is an option.
-static int take_word(struct cli_line *line, int index, bool *has_command, bool *plain)
+static int take_word(struct cli_line *line, int index, bool *plain)
 {
     const char *word = line->argv[index];
     if (strcmp(word, "=") == 0) {
@@ -211,8 +176,8 @@ static int take_word(struct cli_line *line, int index, bool *has_command, bool *
         return take_long(line, index);
     if (!*plain && word[0] == '-' && word[1])
         return take_short(line, index);
-    if (!*has_command) {
-        *has_command = true;
+    if (!line->given) {
+        line->given = true;
         return find_command(line, index) == CLI_OK ? 1 : 0;
     }
     if (is_pair(word))
@@ -224,7 +189,7 @@ static int take_word(struct cli_line *line, int index, bool *has_command, bool *
 
 int cli_parse(struct cli_line *line, int argc, char **argv)
 {
-    bool has_command = false, plain = false;
+    bool plain = false;
     *line = (struct cli_line){.argc = argc, .argv = argv, .command = COMMAND_HELP};
     line->files = calloc((size_t)argc + 1, sizeof *line->files);
     line->pairs = calloc((size_t)argc + 1, sizeof *line->pairs);
@@ -233,16 +198,10 @@ int cli_parse(struct cli_line *line, int argc, char **argv)
         return CLI_INPUT;
     }
     for (int i = 1; i < argc;) {
-        int used = take_word(line, i, &has_command, &plain);
+        int used = take_word(line, i, &plain);
         if (used == 0)
             return CLI_USAGE;
         i += used;
-    }
-    bool asks = line->option[OPTION_HELP] || line->option[OPTION_VERSION] ||
-                line->option[OPTION_MAN] || line->option[OPTION_COMPLETION];
-    if (!has_command && !asks) {
-        cli_help(stderr, NULL);
-        return CLI_USAGE;
     }
     return CLI_OK;
 }

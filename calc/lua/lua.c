@@ -1,4 +1,4 @@
-// The Lua binding: tables in, tables out. Results pass through the library's JSON, so that every face says the same.
+// The Lua binding: tables in, tables out.
 
 #include "calc/vram_lua.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/lua/lua_json.h"
+#include "calc/lua/lua_push.h"
 #include "calc/vram.h"
 
 #define HANDLE "vram.handle"
@@ -143,7 +143,7 @@ static vram *handle_for(lua_State *L, int arg)
     if (type == LUA_TSTRING) {
         size_t len;
         const char *text = lua_tolstring(L, arg, &len);
-        if (vram_parse(v, VRAM_KIND_FLAT, text, len, NULL))
+        if (vram_parse(v, VRAM_KIND_FLAT, text, len, NULL, NULL, NULL))
             raise(L, v, NULL);
     } else if (type != LUA_TNONE && type != LUA_TNIL) {
         luaL_checktype(L, arg, LUA_TTABLE);
@@ -152,52 +152,56 @@ static vram *handle_for(lua_State *L, int arg)
     return v;
 }
 
-static int push_json(lua_State *L, vram *v, int code)
-{
-    size_t len;
-    if (code)
-        raise(L, v, NULL);
-    const char *text = vram_text(v, &len);
-    if (!lua_json_push(L, text, len))
-        return luaL_error(L, "vram.%s: the library's JSON cannot be read", function_name(L));
-    return 1;
-}
-
 // ---- functions ---------------------------------------------------------------------------------
 
 static int f_estimate(lua_State *L)
 {
     vram *v = handle_for(L, 1);
-    int code = vram_run(v);
-    return push_json(L, v, code ? code : vram_emit(v, VRAM_FORMAT_JSON));
+    if (vram_run(v))
+        raise(L, v, NULL);
+    lua_push_result(L, v);
+    return 1;
 }
 
 static int f_compare(lua_State *L)
 {
+    const struct vram_comparison *c;
     vram *v = handle_for(L, 1);
-    return push_json(L, v, vram_compare(v, VRAM_FORMAT_JSON));
+    if (vram_compare(v, &c))
+        raise(L, v, NULL);
+    lua_push_comparison(L, c);
+    return 1;
 }
 
 static int f_advise(lua_State *L)
 {
-    vram *v = handle_for(L, 1);
-    return push_json(L, v, vram_advise(v, VRAM_FORMAT_JSON));
+    const struct vram_advice *a;
+    vram *v = handle_for(L, 1), *spare = handle_push(L);
+    if (vram_advise(v, &a))
+        raise(L, v, NULL);
+    lua_push_advice(L, v, a, spare);
+    return 1;
 }
 
 static int f_fit(lua_State *L)
 {
-    bool fits;
+    const struct vram_fit *fit;
     vram *v = handle_for(L, 1);
-    return push_json(L, v, vram_fit(v, &fits, VRAM_FORMAT_JSON));
+    if (vram_fit(v, &fit))
+        raise(L, v, NULL);
+    lua_push_fit(L, fit);
+    return 1;
 }
 
 static int f_max_batch(lua_State *L)
 {
-    uint64_t batch;
+    const struct vram_max_batch *m;
     vram *v = handle_for(L, 1);
-    if (vram_max_batch(v, &batch, VRAM_FORMAT_JSON))
+    if (vram_max_batch(v, &m))
         raise(L, v, NULL);
-    lua_pushinteger(L, (lua_Integer)batch);
+    if (m->refusal)
+        return luaL_error(L, "vram.%s: %s", function_name(L), m->refusal->text);
+    lua_pushinteger(L, (lua_Integer)m->batch_size);
     return 1;
 }
 
@@ -224,10 +228,14 @@ static int f_step_seconds(lua_State *L)
 static int f_explain_oom(lua_State *L)
 {
     size_t len;
+    const struct vram_oom *oom;
     const char *text = luaL_checklstring(L, 1, &len);
     bool with_config = !lua_isnoneornil(L, 2);
     vram *v = handle_for(L, 2);
-    return push_json(L, v, vram_explain_oom(v, text, len, with_config, VRAM_FORMAT_JSON));
+    if (vram_explain_oom(v, text, len, with_config, &oom))
+        raise(L, v, NULL);
+    lua_push_oom(L, oom);
+    return 1;
 }
 
 static int push_text(lua_State *L, vram *v, int code)
@@ -250,13 +258,13 @@ static int f_emit(lua_State *L)
     int format = luaL_checkoption(L, 2, "text", names);
     vram *v = handle_for(L, 1);
     int code = vram_run(v);
-    return push_text(L, v, code ? code : vram_emit(v, (enum vram_format)format));
+    return push_text(L, v, code ? code : vram_write(v, VRAM_ANSWER_REPORT, (enum vram_format)format, 0));
 }
 
 static int f_timeline(lua_State *L)
 {
     vram *v = handle_for(L, 1);
-    return push_text(L, v, vram_emit_timeline(v, VRAM_FORMAT_SVG));
+    return push_text(L, v, vram_write(v, VRAM_ANSWER_TIMELINE, VRAM_FORMAT_SVG, 0));
 }
 
 static int f_config(lua_State *L)
@@ -270,28 +278,10 @@ static int f_config(lua_State *L)
     const char *text = luaL_checklstring(L, 1, &len);
     int kind = luaL_checkoption(L, 2, "flat", names);
     vram *v = handle_push(L);
-    int code = vram_parse(v, (enum vram_kind)kind, text, len, NULL);
-    return push_json(L, v, code ? code : vram_emit_config(v, VRAM_FORMAT_JSON));
-}
-
-static void set_integer(lua_State *L, const char *key, uint64_t n)
-{
-    lua_pushinteger(L, (lua_Integer)n);
-    lua_setfield(L, -2, key);
-}
-
-static void set_string(lua_State *L, const char *key, const char *text)
-{
-    if (!text)
-        return;
-    lua_pushstring(L, text);
-    lua_setfield(L, -2, key);
-}
-
-static void set_boolean(lua_State *L, const char *key, bool yes)
-{
-    lua_pushboolean(L, yes);
-    lua_setfield(L, -2, key);
+    if (vram_parse(v, (enum vram_kind)kind, text, len, NULL, NULL, NULL))
+        raise(L, v, NULL);
+    lua_push_config(L, v);
+    return 1;
 }
 
 static int f_params(lua_State *L)
@@ -302,33 +292,10 @@ static int f_params(lua_State *L)
         raise(L, v, NULL);
     lua_newtable(L);
     for (uint64_t i = 0; vram_param_at(v, i, &p) == VRAM_OK; i++) {
-        lua_createtable(L, 0, 7);
-        set_string(L, "name", p.name);
-        if (p.block >= 0)
-            set_integer(L, "block", (uint64_t)p.block);
-        set_integer(L, "rows", p.rows);
-        set_integer(L, "cols", p.cols);
-        set_integer(L, "bytes", p.bytes);
-        set_boolean(L, "decayed", p.decayed);
-        set_boolean(L, "trained", p.trained);
+        lua_push_param(L, &p);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
-}
-
-static void push_event(lua_State *L, const struct vram_event *e)
-{
-    lua_createtable(L, 0, 9);
-    set_integer(L, "bytes", e->bytes);
-    set_integer(L, "live", e->live);
-    set_integer(L, "id", e->id);
-    set_boolean(L, "is_free", e->is_free);
-    if (e->block >= 0)
-        set_integer(L, "block", (uint64_t)e->block);
-    set_string(L, "name", e->name);
-    set_string(L, "op", e->op);
-    set_string(L, "phase", e->phase);
-    set_string(L, "category", vram_category_name(e->category));
 }
 
 // The walk must not be left by an error in the middle of the library: errors are caught here and
@@ -344,7 +311,7 @@ enum { WALK_STOPPED = 1, WALK_FAILED = 2 };
 static int walk_step(lua_State *L)
 {
     struct walk *w = lua_touserdata(L, 1);
-    push_event(L, lua_touserdata(L, 2));
+    lua_push_event(L, lua_touserdata(L, 2));
     if (!w->function) {
         lua_rawseti(L, 3, ++w->count);
         return 0;
@@ -389,27 +356,13 @@ static int f_trace(lua_State *L)
     return w.function ? 0 : 1;
 }
 
-static void push_gpu(lua_State *L, const struct vram_gpu *g)
-{
-    lua_createtable(L, 0, 10);
-    set_string(L, "name", g->name);
-    set_integer(L, "memory_bytes", g->memory_bytes);
-    set_integer(L, "bandwidth_mb_s", g->bandwidth_mb_s);
-    set_integer(L, "fp16_gflops", g->fp16_gflops);
-    set_integer(L, "bf16_gflops", g->bf16_gflops);
-    set_integer(L, "fp32_gflops", g->fp32_gflops);
-    set_integer(L, "compute_capability", g->compute_capability);
-    set_integer(L, "sm_count", g->sm_count);
-    set_string(L, "source", g->source);
-}
-
 static int f_gpu(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1);
     const struct vram_gpu *g = vram_gpu_find(name);
     if (!g)
         return luaL_error(L, "vram.gpu: no GPU is called '%s'", name);
-    push_gpu(L, g);
+    lua_push_gpu(L, g);
     return 1;
 }
 
@@ -418,7 +371,7 @@ static int f_gpus(lua_State *L)
     const struct vram_gpu *g;
     lua_newtable(L);
     for (size_t i = 0; (g = vram_gpu_at(i)); i++) {
-        push_gpu(L, g);
+        lua_push_gpu(L, g);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;

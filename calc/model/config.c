@@ -5,13 +5,6 @@
 
 #include "calc/base/text.h"
 
-enum config_type { CONFIG_COUNT, CONFIG_BOOL, CONFIG_FRACTION, CONFIG_ENUM };
-
-#define CONFIG_WORD_COUNT "count"
-#define CONFIG_WORD_BOOL "bool"
-#define CONFIG_WORD_FRACTION "fraction"
-#define CONFIG_WORD_ENUM "enum"
-
 #define CONFIG_NAME(prefix, id, name, aliases, help) name,
 #define CONFIG_ALIASES(prefix, id, name, aliases, help) aliases,
 #ifdef __wasm__
@@ -53,24 +46,22 @@ static const struct vram_field config_fields[] = {
 #define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
     {#ident, \
      aliases, \
-     CONFIG_WORD_##type, \
-     unit, \
      group, \
      CONFIG_PROSE(help), \
+     VRAM_TYPE_##type, \
+     VRAM_UNIT_##unit, \
      initial, \
      CONFIG_ROW_##type(ident, min, max)},
 #include "calc/model/fields.def"
 };
 
-// What the public row does not say: type as a number, place in struct vram_config, aliases of enum
-// values.
+// What the public row does not say: place in struct vram_config, aliases of enum values.
 static const struct config_place {
-    enum config_type type;
     size_t offset;
     const char *const *aliases;
 } config_places[] = {
 #define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
-    {CONFIG_##type, offsetof(struct vram_config, ident), CONFIG_ALIAS_##type(ident)},
+    {offsetof(struct vram_config, ident), CONFIG_ALIAS_##type(ident)},
 #include "calc/model/fields.def"
 };
 
@@ -124,19 +115,18 @@ void config_defaults(struct vram_config *c)
     c->gpu = -1;
 }
 
-static int config_unknown(struct err *e, struct err_pos pos, const char *key, size_t len)
+int config_unknown(struct message *e, struct err_pos pos, const char *key, size_t len)
 {
     const char *names[CONFIG_FIELDS + 2];
     for (size_t i = 0; i < CONFIG_FIELDS; i++)
         names[i] = config_fields[i].key;
     names[CONFIG_FIELDS] = "preset";
     names[CONFIG_FIELDS + 1] = "gpu";
-    const char *near = err_nearest(key, len, names, CONFIG_FIELDS + 2);
-    int shown = len > 60 ? 60 : (int)len;
+    const char *near = vram_nearest(key, len, names, CONFIG_FIELDS + 2);
     if (near)
-        return err_set(e, VRAM_EKEY, pos, "unknown key '%.*s': did you mean '%s'?", shown, key,
-                       near);
-    return err_set(e, VRAM_EKEY, pos, "unknown key '%.*s'", shown, key);
+        return err_set(e, MESSAGE_unknown_key_near, pos, NO_FIELD,
+                       ARGS(arg_part("key", key, len), arg_text("near", near)));
+    return err_set(e, MESSAGE_unknown_key, pos, NO_FIELD, ARGS(arg_part("key", key, len)));
 }
 
 static bool config_read_bool(const char *s, size_t len, uint64_t *out)
@@ -165,56 +155,75 @@ static bool config_read_enum(size_t field, const char *s, size_t len, uint64_t *
 static bool config_read(size_t field, const char *s, size_t len, uint64_t *out, bool *overflow)
 {
     *overflow = false;
-    switch (config_places[field].type) {
-    case CONFIG_COUNT:
+    switch (config_fields[field].type) {
+    case VRAM_TYPE_COUNT:
         return text_to_u64(s, len, out, overflow) ||
-               (!*overflow && config_fields[field].unit[0] == 'M' && text_to_mib(s, len, out));
-    case CONFIG_FRACTION:
+               (!*overflow && config_fields[field].unit == VRAM_UNIT_MIB && text_to_mib(s, len, out));
+    case VRAM_TYPE_FRACTION:
         return text_to_millionths(s, len, out, overflow);
-    case CONFIG_BOOL:
+    case VRAM_TYPE_BOOL:
         return config_read_bool(s, len, out);
     default:
         return config_read_enum(field, s, len, out);
     }
 }
 
-static int config_bad_enum(struct err *e, struct err_pos pos, const struct vram_field *f, int shown,
-                           const char *value)
-{
-    char list[256];
-    size_t n = 0;
-    for (size_t i = 0; f->values[i]; i++) {
-        for (const char *p = i ? ", " : ""; *p && n < sizeof list - 1;)
-            list[n++] = *p++;
-        for (const char *p = f->values[i]; *p && n < sizeof list - 1;)
-            list[n++] = *p++;
-    }
-    list[n] = 0;
-    uint64_t off;
-    bool switched = config_read_enum((size_t)config_field(f->key, text_len(f->key)), "false", 5, &off);
-    return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is one of %s%s", f->key, shown,
-                   value, list, switched ? "; True and False are understood, too" : "");
-}
-
-static int config_bad_range(struct err *e, struct err_pos pos, size_t field, int shown,
-                            const char *value)
+static int config_bad_enum(struct message *e, struct err_pos pos, size_t field, struct arg value)
 {
     const struct vram_field *f = &config_fields[field];
-    if (config_places[field].type == CONFIG_FRACTION)
-        return err_set(e, VRAM_ERANGE, pos, "%s cannot be %.*s: from 0 to %s%u are allowed", f->key,
-                       shown, value, f->max < 1000000 ? "0." : "",
-                       f->max < 1000000 ? f->max : f->max / 1000000);
-    return err_set(e, VRAM_ERANGE, pos, "%s cannot be %.*s: from %u to %u are allowed", f->key,
-                   shown, value, f->min, f->max);
+    struct text_line list = {{0}, 0};
+    uint64_t off;
+    for (size_t i = 0; f->values[i]; i++) {
+        text_append(&list, i ? ", " : "");
+        text_append(&list, f->values[i]);
+    }
+    bool switched = config_read_enum(field, "false", 5, &off);
+    return err_set(e, switched ? MESSAGE_bad_switch : MESSAGE_bad_enum, pos, ABOUT(f->key),
+                   ARGS(value, arg_text("values", list.text)));
 }
 
-int config_set(struct vram_config *c, struct err *e, struct err_pos pos, const char *key,
-               size_t key_len, const char *value, size_t value_len)
+// A limit as a reader writes it: fractions are stored in millionths.
+static struct arg config_limit(const char *name, const struct vram_field *f, uint64_t n, char digits[24])
 {
-    static const char *const wanted[] = {"a whole number", "true or false", "a number of 0 or more",
-                                         ""};
+    if (f->type != VRAM_TYPE_FRACTION || n % 1000000 == 0)
+        return arg_u64(name, f->type == VRAM_TYPE_FRACTION ? n / 1000000 : n);
+    size_t at = 23;
+    digits[at] = 0;
+    for (unsigned places = 0; places < 6; places++, n /= 10)
+        digits[--at] = (char)('0' + n % 10);
+    digits[--at] = '.';
+    do {
+        digits[--at] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    return arg_text(name, digits + at);
+}
+
+static int config_bad_range(struct message *e, struct err_pos pos, size_t field, struct arg value)
+{
+    const struct vram_field *f = &config_fields[field];
+    char low[24], high[24];
+    return err_set(e, MESSAGE_out_of_range, pos, ABOUT(f->key),
+                   ARGS(value, config_limit("min", f, f->min, low), config_limit("max", f, f->max, high)));
+}
+
+static int config_bad_value(struct message *e, struct err_pos pos, size_t field, struct arg value)
+{
+    const struct vram_field *f = &config_fields[field];
+    if (f->type == VRAM_TYPE_ENUM)
+        return config_bad_enum(e, pos, field, value);
+    if (f->type != VRAM_TYPE_COUNT)
+        return err_set(e, f->type == VRAM_TYPE_BOOL ? MESSAGE_bad_bool : MESSAGE_bad_fraction, pos, ABOUT(f->key),
+                       ARGS(value));
+    return err_set(e, f->unit == VRAM_UNIT_MIB ? MESSAGE_bad_mib : MESSAGE_bad_count, pos, ABOUT(f->key),
+                   ARGS(value, arg_u64("min", f->min), arg_u64("max", f->max)));
+}
+
+int config_set(struct vram_config *c, struct message *e, struct err_pos pos, const char *key, size_t key_len,
+               const char *value, size_t value_len)
+{
     int field = config_field(key, key_len);
-    int shown = value_len > 60 ? 60 : (int)value_len;
+    struct arg shown = arg_part("value", value, value_len);
     uint64_t n = 0;
     bool overflow = false;
     if (field < 0)
@@ -222,15 +231,9 @@ int config_set(struct vram_config *c, struct err *e, struct err_pos pos, const c
     const struct vram_field *f = &config_fields[field];
     bool read = config_read((size_t)field, value, value_len, &n, &overflow);
     if (overflow || (read && (n < f->min || n > f->max)))
-        return config_bad_range(e, pos, (size_t)field, shown, value);
-    if (!read && f->values)
-        return config_bad_enum(e, pos, f, shown, value);
-    if (!read && config_places[field].type == CONFIG_COUNT)
-        return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is a whole number%s from %u to %u", f->key, shown,
-                       value, f->unit[0] == 'M' ? " of MiB, or a size with MiB or GiB," : "", f->min, f->max);
+        return config_bad_range(e, pos, (size_t)field, shown);
     if (!read)
-        return err_set(e, VRAM_EVALUE, pos, "%s cannot be '%.*s': it is %s", f->key, shown, value,
-                       wanted[config_places[field].type]);
+        return config_bad_value(e, pos, (size_t)field, shown);
     config_put(c, (size_t)field, n);
     return VRAM_OK;
 }
@@ -249,11 +252,12 @@ static void config_write_fraction(struct writer *w, uint64_t n)
 void config_write(struct writer *w, const struct vram_config *c, size_t field)
 {
     uint64_t n = config_get(c, field);
-    if (config_places[field].type == CONFIG_ENUM)
+    uint32_t type = config_fields[field].type;
+    if (type == VRAM_TYPE_ENUM)
         writer_str(w, config_fields[field].values[n]);
-    else if (config_places[field].type == CONFIG_BOOL)
+    else if (type == VRAM_TYPE_BOOL)
         writer_str(w, n ? "true" : "false");
-    else if (config_places[field].type == CONFIG_FRACTION)
+    else if (type == VRAM_TYPE_FRACTION)
         config_write_fraction(w, n);
     else
         writer_u64(w, n);

@@ -21,43 +21,48 @@ struct vram_config {
 
 // Enumerators: DTYPE_FLOAT16, ... and the number of values, dtype_COUNT.
 #include "calc/model/fields.def"
-#define MODEL_V(prefix, id, name, aliases, help) prefix##_##id,
-#define MODEL_ENUM(ident) enum ident##_value{VALUES_##ident(MODEL_V) ident##_COUNT};
-MODEL_ENUM(family)
-MODEL_ENUM(task)
-MODEL_ENUM(mode)
-MODEL_ENUM(dtype)
-MODEL_ENUM(attention)
-MODEL_ENUM(optimizer)
-MODEL_ENUM(checkpointing)
-MODEL_ENUM(compile)
-MODEL_ENUM(cross_entropy)
-MODEL_ENUM(keep_logits)
-MODEL_ENUM(quantization)
-MODEL_ENUM(lora_targets)
-MODEL_ENUM(parallel)
-MODEL_ENUM(kv_dtype)
-#undef MODEL_ENUM
-#undef MODEL_V
+#define CONFIG_V(prefix, id, name, aliases, help) prefix##_##id,
+#define CONFIG_ENUM(ident) enum ident##_value{VALUES_##ident(CONFIG_V) ident##_COUNT};
+CONFIG_ENUM(family)
+CONFIG_ENUM(task)
+CONFIG_ENUM(mode)
+CONFIG_ENUM(dtype)
+CONFIG_ENUM(attention)
+CONFIG_ENUM(optimizer)
+CONFIG_ENUM(checkpointing)
+CONFIG_ENUM(compile)
+CONFIG_ENUM(cross_entropy)
+CONFIG_ENUM(keep_logits)
+CONFIG_ENUM(quantization)
+CONFIG_ENUM(lora_targets)
+CONFIG_ENUM(parallel)
+CONFIG_ENUM(kv_dtype)
+#undef CONFIG_ENUM
+#undef CONFIG_V
 
-// How many fields there are.
-enum {
-    CONFIG_FIELD_COUNT = 0
-#define FIELD(type, ident, initial, min, max, unit, group, aliases, help) +1
+// Numbers of the fields: FIELD_n_head, ... and how many there are.
+enum config_field_id {
+#define FIELD(type, ident, initial, min, max, unit, group, aliases, help) FIELD_##ident,
 #include "calc/model/fields.def"
+    CONFIG_FIELD_COUNT
 };
 
 void config_defaults(struct vram_config *c);
 
-// Index of a field by key or alias, or -1. The order is that of fields.def.
+// Index of a field by key or alias, or -1.
 int config_field(const char *key, size_t len);
-int config_set(struct vram_config *c, struct err *e, struct err_pos pos, const char *key,
-               size_t key_len, const char *value, size_t value_len);  // not "preset" and "gpu"
+
+// Sets a field from text, but not "preset" and "gpu". Errors: VRAM_EKEY, VRAM_EVALUE, VRAM_ERANGE.
+int config_set(struct vram_config *c, struct message *e, struct err_pos pos, const char *key, size_t key_len,
+               const char *value, size_t value_len);
 uint64_t config_get(const struct vram_config *c, size_t field);
+void config_put(struct vram_config *c, size_t field, uint64_t value);
+void config_write(struct writer *w, const struct vram_config *c, size_t field);  // as config_set reads it
+
+// The error of a key that is no field.
+int config_unknown(struct message *e, struct err_pos pos, const char *key, size_t len);
+
 // Whether every field is the same; the card is not looked at.
 bool config_same(const struct vram_config *a, const struct vram_config *b);
-void config_put(struct vram_config *c, size_t field, uint64_t value);
-void config_write(struct writer *w, const struct vram_config *c,
-                  size_t field);  // as config_set reads it
 
 #endif

@@ -29,9 +29,9 @@ bool context_at(size_t index, struct context_row *out)
 }
 
 static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t high,
-                 const char *why)
+                 enum message_id why)
 {
-    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, why};
+    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, message_plain(why)};
 }
 
 // A card's own published figure is taken as it is, with the common range around it: drivers differ.
@@ -49,12 +49,19 @@ void context_figure(const struct vram_config *c, struct vram_figure *out)
 {
     const struct context_row *row = row_of_card(c->gpu);
     if (c->context_mib) {
-        fill(out, c->context_mib, c->context_mib, c->context_mib, "given as context_mib");
+        fill(out, c->context_mib, c->context_mib, c->context_mib, MESSAGE_why_context_given);
     } else if (row && row->low_mib > CONTEXT_MIB) {
-        fill(out, row->low_mib, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB,
-             "published for this card; drivers differ");
+        fill(out, row->low_mib, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB, MESSAGE_why_context_card);
     } else {
         fill(out, CONTEXT_MIB, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB,
-             "lazy module loading; grows with the card's multiprocessors and the CUDA version");
+             MESSAGE_why_context_default);
     }
+}
+
+uint32_t context_most_mib(void)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        most = ROWS[i].high_mib > most ? ROWS[i].high_mib : most;
+    return most;
 }

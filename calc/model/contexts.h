@@ -3,7 +3,7 @@
 #ifndef CALC_CONTEXTS_H
 #define CALC_CONTEXTS_H
 
-#include "calc/model/model.h"
+#include "calc/model/config.h"
 #include "calc/vram.h"
 
 enum { CONTEXT_MIB = 300, CONTEXT_LOW_MIB = 200, CONTEXT_HIGH_MIB = 430 };
@@ -20,5 +20,8 @@ struct context_row {
     const char *source, *what;
 };
 bool context_at(size_t index, struct context_row *out);
+
+// The largest context of the table, MiB: eager loading, as old versions have it.
+uint32_t context_most_mib(void);
 
 #endif

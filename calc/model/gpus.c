@@ -10,7 +10,8 @@ enum { MIB = 1048576, GPU_KEY_MAX = 40 };
 // Addresses and remarks stay out of the page's build: they are half of the table's bytes.
 #ifdef __wasm__
 #define ADDRESS(id) NULL
-#define REMARK(id) ""
+#define REMARK(id) NULL
+#define TEXT(text) NULL
 #else
 #define GPU_SOURCE(id, address, what) \
     static const char ADDRESS_##id[] = address; \
@@ -19,34 +20,20 @@ enum { MIB = 1048576, GPU_KEY_MAX = 40 };
 #undef GPU_SOURCE
 #define ADDRESS(id) ADDRESS_##id
 #define REMARK(id) REMARK_##id
+#define TEXT(text) text
 #endif
+
+enum basis { NOMINAL, REPORTED };
 
 static const struct vram_gpu GPUS[] = {
 #define GPU(name, arch, cc, sms, mib, basis, mem_src, bandwidth, fp16, bf16, fp32, src) \
-    {name, (uint64_t)mib * MIB, bandwidth, fp16, bf16, fp32, cc, sms, ADDRESS(src)},
+    {name, (uint64_t)mib * MIB, bandwidth, fp16, bf16, fp32, cc, sms, basis == REPORTED, TEXT(arch), \
+     ADDRESS(src), REMARK(src), ADDRESS(mem_src), REMARK(mem_src)},
 #include "calc/model/gpus.def"
 #undef GPU
 };
 
 enum { GPU_COUNT = sizeof GPUS / sizeof *GPUS };
-
-enum basis { NOMINAL, REPORTED };
-
-#ifndef __wasm__
-static const struct gpu_more MORE[] = {
-#define GPU(name, arch, cc, sms, mib, basis, mem_src, bandwidth, fp16, bf16, fp32, src) \
-    {arch, basis == REPORTED, ADDRESS(mem_src), REMARK(mem_src), REMARK(src)},
-#include "calc/model/gpus.def"
-#undef GPU
-};
-#else
-static const struct gpu_more MORE[] = {
-#define GPU(name, arch, cc, sms, mib, basis, mem_src, bandwidth, fp16, bf16, fp32, src) \
-    {"", basis == REPORTED, "", "", ""},
-#include "calc/model/gpus.def"
-#undef GPU
-};
-#endif
 
 static const struct alias {
     const char *other, *name;
@@ -172,17 +159,31 @@ const char *gpu_name(const struct vram_config *c)
     return c->gpu >= 0 ? GPUS[c->gpu].name : c->gpu_memory ? "card" : NULL;
 }
 
-const char *gpu_nearest(const char *name, size_t len)
+static int unknown_gpu(struct message *e, struct err_pos pos, const char *name, size_t len)
 {
     const char *names[GPU_COUNT];
     for (int i = 0; i < GPU_COUNT; i++)
         names[i] = GPUS[i].name;
-    return err_nearest(name, len, names, GPU_COUNT);
+    const char *near = vram_nearest(name, len, names, GPU_COUNT);
+    if (near)
+        return err_set(e, MESSAGE_unknown_gpu_near, pos, ABOUT("gpu"),
+                       ARGS(arg_part("name", name, len), arg_text("near", near)));
+    return err_set(e, MESSAGE_unknown_gpu, pos, ABOUT("gpu"), ARGS(arg_part("name", name, len)));
 }
 
-struct gpu_more gpu_more_at(size_t index)
+int gpu_choose(struct vram_config *c, struct message *e, struct err_pos pos, const char *value, size_t len)
 {
-    return index < GPU_COUNT ? MORE[index] : (struct gpu_more){"", false, "", "", ""};
+    int index = gpu_index(value, len);
+    bool none = text_has_word("none", value, len);
+    uint64_t mib = 0;
+    if (index < 0)
+        text_to_mib(value, len, &mib);
+    if (index < 0 && !mib && !none)
+        return unknown_gpu(e, pos, value, len);
+    if (mib || none)
+        c->gpu_memory = mib;
+    c->gpu = mib ? -1 : index;
+    return VRAM_OK;
 }
 
 const struct vram_gpu *vram_gpu_at(size_t index)

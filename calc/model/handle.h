@@ -1,15 +1,13 @@
-// What a vram handle holds, for the files of the core and of its edges (emit, advise, parsers).
+// What a vram handle holds, for the files of the core.
 
 #ifndef CALC_HANDLE_H
 #define CALC_HANDLE_H
 
 #include "calc/base/err.h"
 #include "calc/base/mem.h"
-#include "calc/model/model.h"
-#include "calc/vram.h"
 #include "calc/base/writer.h"
-
-struct engine;  // tapes, player and replay; engine.h
+#include "calc/model/config.h"
+#include "calc/vram.h"
 
 // Where a field got its value: line 0 means that nothing set it, HANDLE_BY_CALL that no text did.
 #define HANDLE_BY_CALL UINT32_MAX
@@ -17,30 +15,43 @@ struct handle_place {
     uint32_t line, col;
 };
 
+// What the layers above keep in a handle: each brings the function that frees it.
+enum handle_part_id { HANDLE_ENGINE, HANDLE_ANSWERS, HANDLE_PARTS };
+struct handle_part {
+    void *ptr;
+    void (*free)(void *ptr);
+};
+
 struct vram {
     struct vram_mem mem;
     struct vram_config config;
-    struct err err;
-    struct writer text;   // what vram_text gives
-    struct writer notes;  // remarks of the last parse, one a line
+    struct message err;
+    struct writer text;         // what vram_text returns
+    struct message_list notes;  // of the last parse
     struct handle_place places[CONFIG_FIELD_COUNT];
     struct handle_place last;          // of the key that was set last
-    char place_file[ERR_FILE_MAX];     // the text that lines are of; "" for a text without a name
+    char place_file[MESSAGE_FILE];     // the text that lines are of; "" for a text without a name
+    bool has_result;                   // of the configuration as it is
     struct vram_result result;
-    bool has_result;
-    struct engine *engine;  // made at the first run
+    struct handle_part parts[HANDLE_PARTS];
 };
 
-// The recorded error is about the configuration as a whole: gives it the place of the key that it names, or else of the
-// key that was set last, where that came from a text. Returns the error's code.
-int vram_locate(struct vram *v);
-
-// The position of a value that nobody wrote: a preset's, a family's default.
-#define HANDLE_IMPLIED ((struct err_pos){NULL, 0, 1})
+// The recorded error is about the configuration as a whole: finds which of its fields something set, and gives it the
+// place of that, or else of the key that was set last, where it came from a text. Returns the error's code.
+int handle_locate(struct vram *v);
 
 // vram_set for parsers: with a position, and without forgetting the last error. "preset" and "gpu"
 // too.
-int vram_set_at(struct vram *v, struct err_pos pos, const char *key, size_t key_len,
-                const char *value, size_t value_len);
+int handle_set(struct vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value,
+               size_t value_len);
+
+// Sets fields from "a=1 b=2" that nobody wrote: the defaults of a format or a family.
+int handle_imply(struct vram *v, const char *fields);
+
+// Lines are of one text: what an earlier one set counts as set by a call.
+void handle_begin_text(struct vram *v, const char *file);
+
+// Out of memory, recorded.
+int handle_no_memory(struct vram *v);
 
 #endif

@@ -11,7 +11,8 @@ static const unsigned model_features[family_COUNT] = {
 #include "calc/model/families.def"
 };
 
-#define MODEL_BAD(e, ...) err_set(e, VRAM_EMODEL, (struct err_pos){0}, __VA_ARGS__)
+// A value of the configuration under its field's name.
+#define VALUE(c, ident) arg_u64(#ident, (c)->ident)
 
 // The smallest change of n_head that divides n_embd, for the message.
 static uint64_t model_near_heads(uint64_t width, uint64_t heads)
@@ -25,28 +26,31 @@ static uint64_t model_near_heads(uint64_t width, uint64_t heads)
     return 1;
 }
 
-static int model_check_heads(struct vram_config *c, struct err *e)
+static int model_bad_width(const struct vram_config *c, struct message *e)
+{
+    uint64_t near = (c->n_embd + c->n_head / 2) / c->n_head * c->n_head;
+    return err_set(e, MESSAGE_heads_divide_width, NO_POS, ABOUT("n_embd", "n_head"),
+                   ARGS(VALUE(c, n_embd), VALUE(c, n_head),
+                        arg_u64("near_heads", model_near_heads(c->n_embd, c->n_head)),
+                        arg_u64("near_width", near ? near : c->n_head)));
+}
+
+static int model_check_heads(struct vram_config *c, struct message *e)
 {
     if (c->n_kv_head == 0)
         c->n_kv_head = c->n_head;
     if (c->head_dim == 0 && c->n_embd % c->n_head != 0)
-        return MODEL_BAD(e,
-                         "n_embd = %u cannot be divided among n_head = %u heads: take n_head = %u, "
-                         "or n_embd = %u",
-                         c->n_embd, c->n_head, model_near_heads(c->n_embd, c->n_head),
-                         (c->n_embd + c->n_head / 2) / c->n_head
-                             ? (c->n_embd + c->n_head / 2) / c->n_head * c->n_head
-                             : c->n_head);
+        return model_bad_width(c, e);
     if (c->head_dim == 0)
         c->head_dim = c->n_embd / c->n_head;
     if (c->n_kv_head > c->n_head || c->n_head % c->n_kv_head != 0)
-        return MODEL_BAD(e, "n_head = %u is not a multiple of n_kv_head = %u", c->n_head,
-                         c->n_kv_head);
+        return err_set(e, MESSAGE_kv_heads_divide_heads, NO_POS, ABOUT("n_head", "n_kv_head"),
+                       ARGS(VALUE(c, n_head), VALUE(c, n_kv_head)));
     if (c->family == FAMILY_GPT2 && c->n_kv_head != c->n_head)
-        return MODEL_BAD(e, "n_kv_head = %u: gpt2 has as many key heads as heads (%u)",
-                         c->n_kv_head, c->n_head);
+        return err_set(e, MESSAGE_kv_heads_of_gpt2, NO_POS, ABOUT("n_kv_head"),
+                       ARGS(VALUE(c, n_head), VALUE(c, n_kv_head)));
     if (c->head_dim % 2 != 0 && (model_features[c->family] & HAS_ROTARY))
-        return MODEL_BAD(e, "head_dim = %u is odd: rotary positions turn pairs", c->head_dim);
+        return err_set(e, MESSAGE_odd_head, NO_POS, ABOUT("head_dim"), ARGS(VALUE(c, head_dim)));
     return VRAM_OK;
 }
 
@@ -66,91 +70,100 @@ static void model_resolve(struct vram_config *c)
         c->keep_logits = KEEP_LOGITS_NO;  // there are none
 }
 
-static int model_check_run(struct vram_config *c, struct err *e)
+static int model_check_experts(const struct vram_config *c, struct message *e)
+{
+    if (c->n_expert && !(model_features[c->family] & HAS_EXPERTS))
+        return err_set(e, MESSAGE_no_experts, NO_POS, ABOUT("n_expert"), ARGS(VALUE(c, n_expert)));
+    if (c->n_expert && c->n_expert_active > c->n_expert)
+        return err_set(e, MESSAGE_too_many_active, NO_POS, ABOUT("n_expert_active", "n_expert"),
+                       ARGS(VALUE(c, n_expert_active), VALUE(c, n_expert)));
+    return VRAM_OK;
+}
+
+static int model_check_allocator(const struct vram_config *c, struct message *e)
+{
+    if (c->max_split_size_mb && c->max_split_size_mb <= 20)
+        return err_set(e, MESSAGE_max_split_too_small, NO_POS, ABOUT("max_split_size_mb"),
+                       ARGS(VALUE(c, max_split_size_mb)));
+    if (c->roundup_power2_divisions & (c->roundup_power2_divisions - 1))
+        return err_set(e, MESSAGE_roundup_no_power, NO_POS, ABOUT("roundup_power2_divisions"),
+                       ARGS(VALUE(c, roundup_power2_divisions)));
+    return VRAM_OK;
+}
+
+static int model_check_run(struct vram_config *c, struct message *e)
 {
     if (c->seq_len == 0)
         c->seq_len = c->block_size;
-    if (c->seq_len > c->block_size && (model_features[c->family] & HAS_POSITIONS))
-        return MODEL_BAD(
-            e,
-            "seq_len = %u is longer than block_size = %u, the number of positions that are learned",
-            c->seq_len, c->block_size);
     if (c->n_inner == 0)
         c->n_inner = 4 * c->n_embd;
     if (c->expert_inner == 0)
         c->expert_inner = c->n_inner;
-    if (c->n_expert && !(model_features[c->family] & HAS_EXPERTS))
-        return MODEL_BAD(e, "n_expert = %u: this family has no experts", c->n_expert);
-    if (c->n_expert && c->n_expert_active > c->n_expert)
-        return MODEL_BAD(e, "n_expert_active = %u is more than n_expert = %u", c->n_expert_active,
-                         c->n_expert);
+    if (c->seq_len > c->block_size && (model_features[c->family] & HAS_POSITIONS))
+        return err_set(e, MESSAGE_longer_than_positions, NO_POS, ABOUT("seq_len", "block_size"),
+                       ARGS(VALUE(c, seq_len), VALUE(c, block_size)));
+    int rc = model_check_experts(c, e);
+    if (rc != VRAM_OK)
+        return rc;
     if (c->quantization && c->lora_rank == 0 && c->task == TASK_TRAIN)
-        return MODEL_BAD(e, "quantization: quantized weights are frozen, training needs lora_rank");
+        return err_set(e, MESSAGE_quantized_needs_lora, NO_POS, ABOUT("quantization", "lora_rank"), NO_ARGS);
     if (c->eval_only && (c->family != FAMILY_GPT2 || c->task != TASK_TRAIN || c->pipeline_parallel > 1))
-        return MODEL_BAD(e, "eval_only: it is nanoGPT's, for family=gpt2 and task=train on whole models");
-    if (c->max_split_size_mb && c->max_split_size_mb <= 20)
-        return MODEL_BAD(e, "max_split_size_mb = %u: PyTorch accepts more than 20",
-                         c->max_split_size_mb);
-    if (c->roundup_power2_divisions & (c->roundup_power2_divisions - 1))
-        return MODEL_BAD(e, "roundup_power2_divisions = %u is not a power of two",
-                         c->roundup_power2_divisions);
-    return VRAM_OK;
+        return err_set(e, MESSAGE_eval_only_of_nanogpt, NO_POS, ABOUT("eval_only", "family", "task"), NO_ARGS);
+    return model_check_allocator(c, e);
 }
 
-static int model_check_parallel(const struct vram_config *c, struct err *e)
+static int model_check_parallel(const struct vram_config *c, struct message *e)
 {
     uint64_t tp = c->tensor_parallel;
     bool plain =
         !c->compile && !c->n_expert && c->task == TASK_TRAIN &&
         (c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST);
     if (c->sequence_parallel && tp == 1)
-        return MODEL_BAD(
-            e, "sequence_parallel: it divides among the GPUs of tensor_parallel, which is 1");
+        return err_set(e, MESSAGE_sequence_needs_tensor, NO_POS, ABOUT("sequence_parallel", "tensor_parallel"),
+                       NO_ARGS);
     if (c->sequence_parallel && !plain)
-        return err_set(e, VRAM_EUNSUPPORTED, (struct err_pos){0},
-                       "sequence_parallel is modelled for dense models with whole logits in eager "
-                       "training only");
+        return err_set(e, MESSAGE_sequence_parallel_here, NO_POS, ABOUT("sequence_parallel"), NO_ARGS);
     if (c->n_head % tp != 0 || c->n_inner % tp != 0)
-        return MODEL_BAD(e, "tensor_parallel = %u does not divide n_head = %u and n_inner = %u", tp,
-                         c->n_head, c->n_inner);
+        return err_set(e, MESSAGE_tensor_parallel_divides, NO_POS, ABOUT("tensor_parallel", "n_head", "n_inner"),
+                       ARGS(VALUE(c, tensor_parallel), VALUE(c, n_head), VALUE(c, n_inner)));
     if (c->pipeline_parallel > c->n_layer)
-        return MODEL_BAD(e, "pipeline_parallel = %u: there are only %u layers",
-                         c->pipeline_parallel, c->n_layer);
+        return err_set(e, MESSAGE_pipeline_longer_than_model, NO_POS, ABOUT("pipeline_parallel", "n_layer"),
+                       ARGS(VALUE(c, pipeline_parallel), VALUE(c, n_layer)));
     return VRAM_OK;
 }
 
 // What a run of one kind cannot be combined with.
-static int model_check_support(const struct vram_config *c, struct err *e)
+struct model_limit {
+    bool here;
+    enum message_id message;
+    const char *about[2];
+};
+
+static int model_check_limits(const struct model_limit *limits, size_t count, struct message *e)
 {
-    struct err_pos none = {0};
-    if (c->compile && c->checkpointing)
-        return err_set(e, VRAM_EUNSUPPORTED, none,
-                       "compile with checkpointing is not modelled: set one of them to none");
-    if (c->compile && c->dtype == DTYPE_BFLOAT16_PURE)
-        return err_set(e, VRAM_EUNSUPPORTED, none,
-                       "compile with dtype=bfloat16_pure is not modelled: set compile=none");
-    if (c->compile && c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3)
-        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with zero3 or fsdp is not modelled: set compile=none");
-    if (c->compile && c->family != FAMILY_GPT2)
-        return err_set(e, VRAM_EUNSUPPORTED, none, "compile is modelled for family=gpt2 only: set compile=none");
-    if (c->compile && c->lora_rank)
-        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with lora_rank is not modelled: set compile=none");
-    if (c->compile && c->cross_entropy != CROSS_ENTROPY_EAGER)
-        return err_set(e, VRAM_EUNSUPPORTED, none,
-                       "compile is modelled with cross_entropy=eager only: set one of them to none or eager");
-    if (c->pipeline_parallel > 1 && (c->compile || c->parallel >= PARALLEL_ZERO2))
-        return err_set(e, VRAM_EUNSUPPORTED, none,
-                       "pipeline_parallel with compile, zero2, zero3 or fsdp is not modelled");
-    bool gathers = c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3;
-    if (c->checkpointing && !c->use_reentrant && (c->pipeline_parallel > 1 || gathers))
-        return err_set(e, VRAM_EUNSUPPORTED, none,
-                       "use_reentrant=false with pipeline_parallel, zero3 or fsdp is not modelled: set use_reentrant=true");
-    if (c->pipeline_parallel > 1 && c->task == TASK_INFERENCE)
-        return err_set(e, VRAM_EUNSUPPORTED, none,
-                       "pipeline_parallel in inference is not modelled");
-    if (c->compile && c->attention == ATTENTION_MATH)
-        return err_set(e, VRAM_EUNSUPPORTED, none, "compile with attention=math is not modelled: set compile=none");
+    for (size_t i = 0; i < count; i++)
+        if (limits[i].here)
+            return err_set(e, limits[i].message, NO_POS, ABOUT(limits[i].about[0], limits[i].about[1]), NO_ARGS);
     return VRAM_OK;
+}
+
+static int model_check_support(const struct vram_config *c, struct message *e)
+{
+    bool compiled = c->compile != COMPILE_NONE, stages = c->pipeline_parallel > 1;
+    bool gathers = c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3;
+    const struct model_limit limits[] = {
+        {compiled && c->checkpointing, MESSAGE_compile_checkpointing, {"compile", "checkpointing"}},
+        {compiled && c->dtype == DTYPE_BFLOAT16_PURE, MESSAGE_compile_pure, {"compile", "dtype"}},
+        {compiled && gathers, MESSAGE_compile_sharded, {"compile", "parallel"}},
+        {compiled && c->family != FAMILY_GPT2, MESSAGE_compile_family, {"compile", "family"}},
+        {compiled && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
+        {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER, MESSAGE_compile_loss, {"compile", "cross_entropy"}},
+        {stages && (compiled || c->parallel >= PARALLEL_ZERO2), MESSAGE_pipeline_here, {"pipeline_parallel"}},
+        {c->checkpointing && !c->use_reentrant && (stages || gathers), MESSAGE_no_reentrant_here, {"use_reentrant"}},
+        {stages && c->task == TASK_INFERENCE, MESSAGE_pipeline_inference, {"pipeline_parallel"}},
+        {compiled && c->attention == ATTENTION_MATH, MESSAGE_compile_math, {"compile", "attention"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
 static void model_add(struct model *m, const struct layout_param *p, uint64_t times)
@@ -188,7 +201,7 @@ static void model_count(struct model *m)
         m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, m->c.block_size);
 }
 
-int model_make(struct model *m, const struct vram_config *c, struct err *e)
+int model_make(struct model *m, const struct vram_config *c, struct message *e)
 {
     mem_zero(m, sizeof *m);
     m->c = *c;
@@ -209,8 +222,7 @@ int model_make(struct model *m, const struct vram_config *c, struct err *e)
     model_count(m);
     if (!size_ok(m->params) || !size_ok(m->tokens) || m->params > SIZE_LIMIT / 64 ||
         !size_ok(m->buffer_bytes))
-        return err_set(e, VRAM_EOVERFLOW, (struct err_pos){0},
-                       "the model is larger than any memory: more than 2^53 bytes");
+        return err_set(e, MESSAGE_model_too_large, NO_POS, NO_FIELD, NO_ARGS);
     return VRAM_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "calc/model/model.h"
 
 // Fills *m from *c. Errors: VRAM_EMODEL (which fields and why), VRAM_EOVERFLOW, VRAM_EUNSUPPORTED.
-int model_make(struct model *m, const struct vram_config *c, struct err *e);
+int model_make(struct model *m, const struct vram_config *c, struct message *e);
 
 // A parameter tensor of the model.
 struct model_param {

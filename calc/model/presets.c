@@ -1,8 +1,9 @@
-// Named configurations, applied to a handle field by field.
+// Owns named configurations: their table, and applying one field by field.
 
 #include "calc/model/presets.h"
 
 #include "calc/base/text.h"
+#include "calc/model/gpus.h"
 
 #ifdef __wasm__
 #define PROSE(text) ""
@@ -16,26 +17,34 @@
 
 enum run { OWN, HF };
 
-static const struct preset PRESETS[] = {
+static const struct vram_preset PRESETS[] = {
 #define PRESET(name, what, run, fields, source) \
-    {name, what, run == HF ? PRESET_HF_RUN : "", fields, PROSE(source)},
+    {name, what, fields, run == HF ? PRESET_HF_RUN : "", PROSE(source)},
 #include "calc/model/presets.def"
 #undef PRESET
 };
 
 enum { PRESET_COUNT = sizeof PRESETS / sizeof *PRESETS };
 
-const struct preset *preset_at(size_t index)
+const struct vram_preset *vram_preset_at(size_t index)
 {
     return index < PRESET_COUNT ? &PRESETS[index] : NULL;
 }
 
-static bool leave_out(const struct vram *v, const char *key, size_t len)
+static bool leave_out(const struct vram_config *c, const char *key, size_t len)
 {
-    return v->config.mode == MODE_REFERENCE && text_equal(key, len, "compile");
+    return c->mode == MODE_REFERENCE && text_equal(key, len, "compile");
 }
 
-int preset_fields(struct vram *v, const char *fields)
+static int set_one(struct vram_config *c, struct message *e, const char *key, size_t key_len, const char *value,
+                   size_t value_len)
+{
+    if (text_equal(key, key_len, "gpu"))
+        return gpu_choose(c, e, NO_POS, value, value_len);
+    return config_set(c, e, NO_POS, key, key_len, value, value_len);
+}
+
+int preset_fields(struct vram_config *c, struct message *e, const char *fields)
 {
     while (*fields) {
         size_t key = 0, end = 0;
@@ -43,12 +52,9 @@ int preset_fields(struct vram *v, const char *fields)
             key++;
         for (end = key; fields[end] && fields[end] != ' ';)
             end++;
-        if (!leave_out(v, fields, key)) {
-            int rc =
-                vram_set_at(v, HANDLE_IMPLIED, fields, key, fields + key + 1, end - key - 1);
-            if (rc)
-                return rc;
-        }
+        int rc = leave_out(c, fields, key) ? VRAM_OK : set_one(c, e, fields, key, fields + key + 1, end - key - 1);
+        if (rc)
+            return rc;
         fields += end;
         while (*fields == ' ')
             fields++;
@@ -57,40 +63,37 @@ int preset_fields(struct vram *v, const char *fields)
 }
 
 // A preset is a whole configuration: what an earlier one left must not show through.
-static void forget(struct vram *v)
+static void forget(struct vram_config *c)
 {
     struct vram_config fresh;
     config_defaults(&fresh);
-    mem_zero(v->places, sizeof v->places);
-    fresh.mode = v->config.mode;
-    fresh.gpu = v->config.gpu;
-    fresh.gpu_memory = v->config.gpu_memory;
-    fresh.other_memory = v->config.other_memory;
-    v->config = fresh;
+    fresh.mode = c->mode;
+    fresh.gpu = c->gpu;
+    fresh.gpu_memory = c->gpu_memory;
+    fresh.other_memory = c->other_memory;
+    *c = fresh;
 }
 
-static int unknown_preset(struct vram *v, struct err_pos pos, const char *name, size_t len)
+static int unknown_preset(struct message *e, struct err_pos pos, const char *name, size_t len)
 {
     const char *names[PRESET_COUNT];
     for (size_t i = 0; i < PRESET_COUNT; i++)
         names[i] = PRESETS[i].name;
-    const char *near = err_nearest(name, len, names, PRESET_COUNT);
-    int shown = len > 60 ? 60 : (int)len;
+    const char *near = vram_nearest(name, len, names, PRESET_COUNT);
     if (near)
-        return err_set(&v->err, VRAM_EPRESET, pos,
-                       "no preset is called '%.*s': did you mean '%s'?", shown, name, near);
-    return err_set(&v->err, VRAM_EPRESET, pos,
-                   "no preset is called '%.*s': `vramcalc presets` lists them", shown, name);
+        return err_set(e, MESSAGE_unknown_preset_near, pos, ABOUT("preset"),
+                       ARGS(arg_part("name", name, len), arg_text("near", near)));
+    return err_set(e, MESSAGE_unknown_preset, pos, ABOUT("preset"), ARGS(arg_part("name", name, len)));
 }
 
-int preset_apply(struct vram *v, struct err_pos pos, const char *name, size_t len)
+int preset_apply(struct vram_config *c, struct message *e, struct err_pos pos, const char *name, size_t len)
 {
     for (size_t i = 0; i < PRESET_COUNT; i++) {
         if (text_equal_nocase(name, len, PRESETS[i].name)) {
-            forget(v);
-            int rc = preset_fields(v, PRESETS[i].fields);
-            return rc ? rc : preset_fields(v, PRESETS[i].run);
+            forget(c);
+            int rc = preset_fields(c, e, PRESETS[i].fields);
+            return rc ? rc : preset_fields(c, e, PRESETS[i].run);
         }
     }
-    return unknown_preset(v, pos, name, len);
+    return unknown_preset(e, pos, name, len);
 }

@@ -1,59 +1,14 @@
-// What the parsers of configuration texts share, and vram_parse, which picks one.
+// Owns what the parsers of configuration texts share.
 
 #include "calc/parse/parse.h"
 
 #include "calc/base/text.h"
 
-struct span span_of(const char *s)
-{
-    return (struct span){s, text_len(s)};
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-struct span span_trim(struct span s)
-{
-    while (s.len > 0 && is_blank(s.at[0])) {
-        s.at++;
-        s.len--;
-    }
-    while (s.len > 0 && is_blank(s.at[s.len - 1]))
-        s.len--;
-    return s;
-}
-
-bool span_is(struct span s, const char *word)
-{
-    return text_equal(s.at, s.len, word);
-}
-
-bool span_starts(struct span s, const char *prefix)
-{
-    size_t n = text_len(prefix);
-    return s.len >= n && text_equal(s.at, n, prefix);
-}
-
-struct span span_skip(struct span s, size_t n)
-{
-    n = n > s.len ? s.len : n;
-    return (struct span){s.at + n, s.len - n};
-}
-
-size_t span_find(struct span s, const char *needle)
-{
-    size_t n = text_len(needle);
-    for (size_t i = 0; i + n <= s.len; i++)
-        if (text_equal(s.at + i, n, needle))
-            return i;
-    return s.len;
-}
+enum { PARSE_UNREADABLE_MAX = 10 };  // errors of syntax: more say that this is another kind of file
 
 bool parse_line(struct parse *p, struct span *line)
 {
-    if (p->pos >= p->len)
+    if (p->pos >= p->len || p->ended)
         return false;
     p->line++;
     p->line_start = p->pos;
@@ -71,6 +26,47 @@ struct err_pos parse_at(const struct parse *p, const char *byte)
     for (const char *c = p->text + p->line_start; c < byte; c++)
         pos.col += ((unsigned char)*c & 0xc0) != 0x80;
     return pos;
+}
+
+void parse_rewind(struct parse *p)
+{
+    p->pos = p->line_start = p->pair = 0;
+    p->line = 0;
+}
+
+static bool entry_of_pair(struct parse *p, struct entry *out)
+{
+    if (p->pair >= p->pair_count || p->ended)
+        return false;
+    const struct vram_pair *pair = &p->pairs[p->pair++];
+    *out = (struct entry){span_of(pair->key), span_of(pair->value),
+                          {p->file, pair->key_line, pair->key_col},
+                          {p->file, pair->value_line, pair->value_col}};
+    return true;
+}
+
+static bool entry_of_line(struct parse *p, struct span line, struct entry *out)
+{
+    size_t eq = span_find(line, "=");
+    out->key = span_trim((struct span){line.at, eq});
+    out->value = span_trim(span_skip(line, eq + 1));
+    size_t n = out->value.len;
+    if (n > 1 && out->value.at[0] == '"' && out->value.at[n - 1] == '"')
+        out->value = (struct span){out->value.at + 1, n - 2};
+    out->key_pos = parse_at(p, out->key.at);
+    out->value_pos = parse_at(p, out->value.at);
+    return eq < line.len && out->key.len > 0;
+}
+
+bool parse_entry(struct parse *p, struct entry *out)
+{
+    struct span line;
+    if (p->pairs)
+        return entry_of_pair(p, out);
+    while (parse_line(p, &line))
+        if (entry_of_line(p, span_trim(line), out))
+            return true;
+    return false;
 }
 
 // nanoGPT's train.py, sample.py and Hugging Face's TrainingArguments, as far as memory does not care.
@@ -107,81 +103,102 @@ bool parse_is_name(struct span s)
     return s.len > 0;
 }
 
-int parse_set_value(struct parse *p, struct span key, struct span value, const char *place)
+int parse_set_entry(struct parse *p, const struct entry *e)
 {
-    bool known =
-        config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
+    struct span key = e->key, value = e->value;
+    bool known = config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
     if (!known && parse_is_training_key(key))
         return VRAM_OK;
-    return vram_set_at(p->v, parse_at(p, known ? place : key.at), key.at, key.len, value.at,
-                       value.len);
+    return handle_set(p->v, known ? e->value_pos : e->key_pos, key.at, key.len, value.at, value.len);
 }
 
 int parse_set(struct parse *p, struct span key, struct span value)
 {
-    return parse_set_value(p, key, value, value.at);
+    struct entry e = {key, value, parse_at(p, key.at), parse_at(p, value.at)};
+    return parse_set_entry(p, &e);
 }
 
-void parse_note(struct parse *p, const char *format, ...)
+// ---- errors ----------------------------------------------------------------------------------
+
+int parse_report(struct parse *p)
 {
-    va_list args;
-    va_start(args, format);
-    writer_fv(&p->v->notes, format, args);
-    va_end(args);
-    writer_char(&p->v->notes, '\n');
+    struct message *e = &p->v->err;
+    enum vram_code code = e->out.code;
+    if (code == VRAM_OK || code == VRAM_ENOMEM)
+        return code;
+    if (p->each)
+        p->each(p->ctx, &e->out);
+    if (!err_is_set(&p->first))
+        message_copy(&p->first, &e->out);
+    p->unreadable += code == VRAM_EPARSE;
+    p->ended |= p->unreadable >= PARSE_UNREADABLE_MAX;
+    message_clear(e);
+    return VRAM_OK;
 }
 
 // Text has no NUL and no control characters but tabs and line ends; the first other byte is named.
 static int check_bytes(struct parse *p)
 {
     if (p->len > PARSE_TEXT_MAX)
-        return err_set(&p->v->err, VRAM_EPARSE, (struct err_pos){p->file, 1, 1},
-                       "the text has %u bytes, more than the %u that are read", (uint64_t)p->len,
-                       (uint64_t)PARSE_TEXT_MAX);
+        return err_set(&p->v->err, MESSAGE_text_too_long, (struct err_pos){p->file, 1, 1}, NO_FIELD,
+                       ARGS(arg_u64("bytes", p->len), arg_u64("most", PARSE_TEXT_MAX)));
     for (size_t i = 0; i < p->len; i++) {
         unsigned char c = (unsigned char)p->text[i];
         if ((c < 32 && c != '\t' && c != '\n' && c != '\r' && c != 27) || c == 127)
-            return err_set(&p->v->err, VRAM_EPARSE, err_pos_of(p->file, p->text, i),
-                           "byte %u is not text: is this the right file?", (uint64_t)c);
+            return err_set(&p->v->err, MESSAGE_not_text, err_pos_of(p->file, p->text, i), NO_FIELD,
+                           ARGS(arg_u64("byte", c)));
     }
     return VRAM_OK;
 }
 
-// Lines are of one text: what an earlier one set counts as said before.
-static void parse_begin_places(vram *v, const char *file)
+static int (*const PARSERS[])(struct parse *) = {
+    [VRAM_KIND_FLAT] = parse_flat,
+    [VRAM_KIND_NANOGPT] = parse_nanogpt,
+    [VRAM_KIND_HF] = parse_hf,
+    [VRAM_KIND_LOG] = parse_log,
+};
+
+// Reads with a parser. What it reported on the way is an error of the whole, too: nothing of the text is kept.
+static int run_parser(struct parse *p, enum vram_kind kind)
 {
-    size_t n = 0;
-    for (int i = 0; i < CONFIG_FIELD_COUNT; i++)
-        if (v->places[i].line)
-            v->places[i].line = HANDLE_BY_CALL;
-    for (; file && file[n] && n + 1 < ERR_FILE_MAX; n++)
-        v->place_file[n] = file[n];
-    v->place_file[n] = 0;
+    struct vram *v = p->v;
+    struct vram_config before = v->config;
+    message_clear(&v->err);
+    message_clear(&p->first);
+    message_list_free(&v->notes);
+    v->has_result = false;
+    handle_begin_text(v, p->file);
+    int rc = check_bytes(p);
+    if (rc == VRAM_OK)
+        rc = PARSERS[kind](p);
+    if (rc == VRAM_OK && v->notes.failed)
+        rc = handle_no_memory(v);
+    if (rc != VRAM_OK)
+        parse_report(p);
+    if (!err_is_set(&v->err) && !err_is_set(&p->first))
+        return VRAM_OK;
+    if (!err_is_set(&v->err))
+        message_copy(&v->err, &p->first.out);
+    v->config = before;
+    return v->err.out.code;
 }
 
-int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file)
+static int bad_kind(struct vram *v, enum vram_kind kind)
 {
-    static int (*const parsers[])(struct parse *) = {
-        [VRAM_KIND_FLAT] = parse_flat,
-        [VRAM_KIND_NANOGPT] = parse_nanogpt,
-        [VRAM_KIND_HF] = parse_hf,
-        [VRAM_KIND_LOG] = parse_log,
-    };
-    struct parse p = {.v = v, .text = text ? text : "", .len = text ? len : 0, .file = file};
-    struct vram_config before = v->config;
-    err_clear(&v->err);
-    writer_reset(&v->notes);
-    if ((unsigned)kind >= VRAM_KIND_COUNT)
-        return err_set(&v->err, VRAM_EARG, (struct err_pos){0}, "vram_parse knows no kind %u",
-                       (uint64_t)kind);
-    v->has_result = false;
-    parse_begin_places(v, file);
-    int rc = check_bytes(&p);
-    if (rc == VRAM_OK)
-        rc = parsers[kind](&p);
-    if (rc == VRAM_OK)
-        rc = writer_status(&v->notes);
-    if (rc != VRAM_OK)
-        v->config = before;
-    return rc;
+    message_clear(&v->err);
+    return err_set(&v->err, MESSAGE_no_such_kind, NO_POS, NO_FIELD, ARGS(arg_u64("kind", (uint64_t)kind)));
+}
+
+int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file, vram_message_fn *each,
+               void *ctx)
+{
+    struct parse p = {.v = v, .text = text ? text : "", .len = text ? len : 0, .file = file, .each = each, .ctx = ctx};
+    return (unsigned)kind < VRAM_KIND_COUNT ? run_parser(&p, kind) : bad_kind(v, kind);
+}
+
+int vram_parse_pairs(vram *v, enum vram_kind kind, const struct vram_pair *pairs, size_t count, const char *file,
+                     vram_message_fn *each, void *ctx)
+{
+    struct parse p = {.v = v, .text = "", .file = file, .pairs = pairs, .pair_count = count, .each = each, .ctx = ctx};
+    return kind == VRAM_KIND_FLAT || kind == VRAM_KIND_HF ? run_parser(&p, kind) : bad_kind(v, kind);
 }

@@ -1,4 +1,4 @@
-// What the parsers of configuration texts share: lines, positions, keys that have nothing to do with memory.
+// What the parsers of configuration texts share: lines, positions, errors, keys that have nothing to do with memory.
 
 #ifndef CALC_PARSE_H
 #define CALC_PARSE_H
@@ -6,55 +6,58 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "calc/base/span.h"
 #include "calc/model/handle.h"
 
 enum { PARSE_TEXT_MAX = 16 * 1024 * 1024 };
 
-// A view of bytes that somebody else owns.
-struct span {
-    const char *at;
-    size_t len;
+// A key with its value, and where both are.
+struct entry {
+    struct span key, value;
+    struct err_pos key_pos, value_pos;
 };
 
 struct parse {
     struct vram *v;
     const char *text;
     size_t len;
-    const char *file;  // for messages, or NULL
-    size_t pos;        // read so far
-    size_t line_start; // where line `line` begins
+    const char *file;               // for messages, or NULL
+    size_t pos;                     // read so far
+    size_t line_start;              // where line `line` begins
     uint32_t line;
+    const struct vram_pair *pairs;  // in place of a text, or NULL
+    size_t pair_count, pair;        // how many; which is next
+    vram_message_fn *each;          // gets every error, or NULL
+    void *ctx;
+    struct message first;           // error
+    unsigned unreadable;            // errors of syntax
+    bool ended;                     // what follows cannot be told apart: reading stops
 };
 
-struct span span_of(const char *s);
-struct span span_trim(struct span s);
-bool span_is(struct span s, const char *word);
-bool span_starts(struct span s, const char *prefix);
-struct span span_skip(struct span s, size_t n); // without its first n bytes; empty if shorter
-// Index of needle in s, or s.len.
-size_t span_find(struct span s, const char *needle);
-
-// The next line without its end; false past the last.
+// The next line without its end; false past the last, and after too many errors.
 bool parse_line(struct parse *p, struct span *line);
+
+// The next `key = value` line or pair; false past the last. Values may be in quotes.
+bool parse_entry(struct parse *p, struct entry *out);
+void parse_rewind(struct parse *p);
 
 // Position of a byte inside the current line.
 struct err_pos parse_at(const struct parse *p, const char *byte);
 
+// Hands on the error that the handle holds, so that reading can go on. Returns VRAM_OK, or VRAM_ENOMEM if that is what
+// it was.
+int parse_report(struct parse *p);
+
 // Sets a field; keys of training that do not touch memory are read over. Takes the text as it stands.
 int parse_set(struct parse *p, struct span key, struct span value);
-
-// The same with the value's text made by the caller and its place in the source.
-int parse_set_value(struct parse *p, struct span key, struct span value, const char *place);
+int parse_set_entry(struct parse *p, const struct entry *e);
 
 // Is it a key of training (learning_rate, wandb_log, ...) that memory does not depend on?
 bool parse_is_training_key(struct span key);
 
-bool parse_is_name(struct span s); // a Python identifier
+bool parse_is_name(struct span s);  // a Python identifier
 
-// Adds a line to the handle's notes.
-void parse_note(struct parse *p, const char *format, ...);
-
-// The parsers, one a kind.
+// The parsers, one a kind. Errors on the way go to parse_report; the one that is returned ends the reading.
 int parse_flat(struct parse *p);
 int parse_nanogpt(struct parse *p);
 int parse_log(struct parse *p);

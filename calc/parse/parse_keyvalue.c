@@ -51,19 +51,25 @@ static int read_pair(struct parse *p, struct span line, int turn)
         n++;
     struct span key = span_trim((struct span){line.at, n});
     if (n == line.len || key.len == 0)
-        return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, line.at),
-                       "expected `key = value`, found '%.*s'", line.len > 60 ? 60 : (int)line.len,
-                       line.at);
+        return err_set(&p->v->err, MESSAGE_no_pair, parse_at(p, line.at), NO_FIELD,
+                       ARGS(arg_part("line", line.at, line.len)));
     struct span value = value_of(span_skip(line, n + 1), &unclosed);
     if (unclosed)
-        return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, unclosed),
-                       "this quote is never closed");
+        return err_set(&p->v->err, MESSAGE_open_quote, parse_at(p, unclosed), NO_FIELD, NO_ARGS);
     if (value.len == 0)
-        return err_set(&p->v->err, VRAM_EPARSE, parse_at(p, line.at + n), "%.*s has no value",
-                       (int)key.len, key.at);
+        return err_set(&p->v->err, MESSAGE_no_value, parse_at(p, line.at + n), NO_FIELD,
+                       ARGS(arg_part("key", key.at, key.len)));
     if (turn_of(key) != turn)
         return VRAM_OK;
     return is_arithmetic(value) ? parse_assignment(p, key, value) : parse_set(p, key, value);
+}
+
+// The errors of a line that cannot be read are said in the first turn only.
+static int report(struct parse *p, int turn)
+{
+    if (turn > TURN_MODE && p->v->err.out.code == VRAM_EPARSE)
+        message_clear(&p->v->err);
+    return parse_report(p);
 }
 
 // "python train.py --batch_size=16 --compile=False": the words that set something.
@@ -71,6 +77,12 @@ static bool is_command(struct span line)
 {
     return span_starts(line, "python") || span_starts(line, "torchrun ") || span_starts(line, "accelerate launch ") ||
            span_starts(line, "$ python");
+}
+
+static bool is_setting(struct span word)
+{
+    return span_starts(word, "--") && span_find(word, "=") < word.len && !span_starts(word, "--nproc") &&
+           !span_starts(word, "--nnodes");
 }
 
 static int read_command(struct parse *p, struct span line, int turn)
@@ -81,15 +93,14 @@ static int read_command(struct parse *p, struct span line, int turn)
         while (n < line.len && line.at[n] != ' ' && line.at[n] != '\t')
             n++;
         struct span word = {line.at, n};
-        if (span_starts(word, "--") && span_find(word, "=") < word.len && !span_starts(word, "--nproc") &&
-            !span_starts(word, "--nnodes"))
-            rc = read_pair(p, word, turn);
+        if (is_setting(word) && read_pair(p, word, turn) != VRAM_OK)
+            rc = report(p, turn);
         line = span_trim(span_skip(line, n));
     }
     return rc;
 }
 
-static int read_turn(struct parse *p, int turn)
+static int read_lines(struct parse *p, int turn)
 {
     struct span line;
     int rc = VRAM_OK;
@@ -97,20 +108,29 @@ static int read_turn(struct parse *p, int turn)
         line = span_trim(line);
         if (is_command(line))
             rc = read_command(p, line, turn);
-        else if (line.len > 0 && line.at[0] != '#')
-            rc = read_pair(p, line, turn);
+        else if (line.len > 0 && line.at[0] != '#' && read_pair(p, line, turn) != VRAM_OK)
+            rc = report(p, turn);
     }
+    return rc;
+}
+
+static int read_pairs(struct parse *p, int turn)
+{
+    struct entry e;
+    int rc = VRAM_OK;
+    while (rc == VRAM_OK && parse_entry(p, &e))
+        if (turn_of(e.key) == turn && parse_set_entry(p, &e) != VRAM_OK)
+            rc = parse_report(p);
     return rc;
 }
 
 // The order of the lines does not matter, but for the last of two that set the same field.
 int parse_flat(struct parse *p)
 {
-    const struct parse start = *p;
     int rc = VRAM_OK;
     for (int turn = 0; turn < TURN_COUNT && rc == VRAM_OK; turn++) {
-        *p = start;
-        rc = read_turn(p, turn);
+        parse_rewind(p);
+        rc = p->pairs ? read_pairs(p, turn) : read_lines(p, turn);
     }
     return rc;
 }

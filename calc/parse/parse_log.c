@@ -35,18 +35,26 @@ static bool take_count(struct span *s, uint64_t *out)
     return i > 0;
 }
 
+static int bad(struct log *l, enum message_id id, const char *at)
+{
+    return err_set(&l->p->v->err, id, parse_at(l->p, at), NO_FIELD, NO_ARGS);
+}
+
+static void note(struct log *l, enum message_id id, struct args args)
+{
+    message_list_add(&l->p->v->notes, id, NO_FIELD, args);
+}
+
 // "26, with 30,130,176 parameters"
 static int take_tensors(struct log *l, struct span s, uint64_t *tensors, uint64_t *params)
 {
     s = span_trim(s);
     const char *at = s.at;
     if (!take_count(&s, tensors) || !span_starts(s, ", with "))
-        return err_set(&l->p->v->err, VRAM_EPARSE, parse_at(l->p, at),
-                       "expected '26, with 30,130,176 parameters'");
+        return bad(l, MESSAGE_log_counts, at);
     s = span_skip(s, 7);
     if (!take_count(&s, params) || !span_starts(s, " param"))
-        return err_set(&l->p->v->err, VRAM_EPARSE, parse_at(l->p, s.at),
-                       "expected a number of parameters");
+        return bad(l, MESSAGE_log_params, s.at);
     return VRAM_OK;
 }
 
@@ -68,8 +76,7 @@ static int on_params(struct log *l, struct span s)
     s = span_trim(s);
     size_t end = span_find(s, "M");
     if (end == s.len || !text_to_millionths(s.at, end, &n, &overflow) || n > (uint64_t)1 << 53)
-        return err_set(&l->p->v->err, VRAM_EPARSE, parse_at(l->p, s.at),
-                       "expected a number like '29.94M'");
+        return bad(l, MESSAGE_log_millions, s.at);
     l->shown = (n + 5000) / 10000;
     return VRAM_OK;
 }
@@ -239,11 +246,10 @@ static bool infer(struct log *l)
         c->n_head = width % 64 ? 1 : width / 64;
     if (!l->has_head && before.n_embd != width && width % 64 == 0)
         c->n_head = width / 64;
-    parse_note(l->p,
-               "from the log's counts: n_layer = %u, n_embd = %u, n_head = %u%s, block_size = %u, "
-               "vocab_size = %u, bias = %s",
-               c->n_layer, c->n_embd, c->n_head, l->has_head ? "" : " (a guess: 64 numbers a head)",
-               c->block_size, c->vocab_size, c->bias ? "true" : "false");
+    note(l, l->has_head ? MESSAGE_log_inferred : MESSAGE_log_inferred_heads,
+         ARGS(arg_u64("n_layer", c->n_layer), arg_u64("n_embd", c->n_embd), arg_u64("n_head", c->n_head),
+              arg_u64("block_size", c->block_size), arg_u64("vocab_size", c->vocab_size),
+              arg_text("bias", c->bias ? "true" : "false")));
     return true;
 }
 
@@ -258,22 +264,19 @@ static bool agrees(const struct log *l, const struct model *m)
 
 static void note_difference(struct log *l, const struct model *m)
 {
-    bool same = l->decayed == m->decayed_params && l->decayed_tensors == m->decayed_tensors;
-    if (l->decayed && same && l->nodecay && (l->nodecay != m->nodecay_params || l->nodecay_tensors != m->nodecay_tensors))
-        parse_note(l->p,
-                   "log and configuration do not agree: the log counts %u parameters that do not decay in %u tensors, "
-                   "this configuration has %u in %u",
-                   l->nodecay, l->nodecay_tensors, m->nodecay_params, m->nodecay_tensors);
-    else if (l->decayed && !same)
-        parse_note(l->p,
-                   "log and configuration do not agree: the log counts %u decayed parameters in %u "
-                   "tensors, this configuration has %u in %u",
-                   l->decayed, l->decayed_tensors, m->decayed_params, m->decayed_tensors);
+    bool decay = l->decayed != m->decayed_params || l->decayed_tensors != m->decayed_tensors;
+    bool nodecay = l->nodecay != m->nodecay_params || l->nodecay_tensors != m->nodecay_tensors;
+    if (l->decayed && decay)
+        note(l, MESSAGE_log_differs_decay,
+             ARGS(arg_u64("log_params", l->decayed), arg_u64("log_tensors", l->decayed_tensors),
+                  arg_u64("params", m->decayed_params), arg_u64("tensors", m->decayed_tensors)));
+    else if (l->decayed && l->nodecay && nodecay)
+        note(l, MESSAGE_log_differs_nodecay,
+             ARGS(arg_u64("log_params", l->nodecay), arg_u64("log_tensors", l->nodecay_tensors),
+                  arg_u64("params", m->nodecay_params), arg_u64("tensors", m->nodecay_tensors)));
     else
-        parse_note(l->p,
-                   "log and configuration do not agree: the log counts about %u parameters, this "
-                   "configuration has %u",
-                   l->shown * 10000, m->reported_params);
+        note(l, MESSAGE_log_differs_params,
+             ARGS(arg_u64("log_params", l->shown * 10000), arg_u64("params", m->reported_params)));
 }
 
 static void check_tokens(struct log *l, const struct vram_config *c)
@@ -281,13 +284,9 @@ static void check_tokens(struct log *l, const struct vram_config *c)
     uint64_t seq = c->seq_len ? c->seq_len : c->block_size;
     uint64_t step = seq * c->batch_size;
     if (l->tokens && step && l->has_batch && l->tokens % step)
-        parse_note(l->p,
-                   "log and configuration do not agree: %u tokens per iteration is no multiple of "
-                   "batch_size x seq_len = %u",
-                   l->tokens, step);
+        note(l, MESSAGE_log_differs_tokens, ARGS(arg_u64("tokens", l->tokens), arg_u64("step", step)));
     else if (l->tokens && step && !l->has_batch)
-        parse_note(l->p, "the log does not say batch_size: %u is assumed; tokens per iteration: %u",
-                   c->batch_size, l->tokens);
+        note(l, MESSAGE_log_without_batch, ARGS(arg_u64("batch_size", c->batch_size), arg_u64("tokens", l->tokens)));
 }
 
 // Compares the counts with the configuration; where the log did not spell the model out, takes it from the counts.
@@ -295,19 +294,18 @@ static int check(struct log *l)
 {
     struct vram *v = l->p->v;
     struct model m;
-    struct err e;
-    err_clear(&e);
+    struct message e;
+    message_clear(&e);
     bool made = model_make(&m, &v->config, &e) == VRAM_OK;
     if (!(made && agrees(l, &m)) && !l->echoed_model && l->decayed && l->nodecay && infer(l)) {
-        err_clear(&e);
+        message_clear(&e);
         made = model_make(&m, &v->config, &e) == VRAM_OK;
     }
     if (made && !agrees(l, &m))
         note_difference(l, &m);
     check_tokens(l, &v->config);
     if (!l->decayed && !l->shown && !l->tokens && !l->echoed_any)
-        return err_set(&v->err, VRAM_EPARSE, (struct err_pos){l->p->file, 1, 1},
-                       "there is no model in this log: the lines before `iter 0` tell it (number of parameters, the configuration)");
+        return err_set(&v->err, MESSAGE_log_without_model, (struct err_pos){l->p->file, 1, 1}, NO_FIELD, NO_ARGS);
     return VRAM_OK;
 }
 
@@ -317,6 +315,7 @@ int parse_log(struct parse *p)
     struct span line;
     int rc = VRAM_OK;
     while (rc == VRAM_OK && parse_line(p, &line))
-        rc = read_line(&l, line);
-    return rc == VRAM_OK ? check(&l) : rc;
+        if (read_line(&l, line) != VRAM_OK)
+            rc = parse_report(p);
+    return rc == VRAM_OK && !err_is_set(&p->first) ? check(&l) : rc;
 }

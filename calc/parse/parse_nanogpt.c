@@ -3,7 +3,6 @@
 #include "calc/parse/parse.h"
 
 #include "calc/base/text.h"
-#include "calc/model/presets.h"
 #include "calc/parse/pyexpr.h"
 
 enum { NUMBER_MAX = 32 };
@@ -76,10 +75,17 @@ static void finish_line(struct parse *p, const char *at)
     p->pos += p->pos < p->len;
 }
 
-static int unreadable(struct parse *p, const char *at, const char *what)
+static int unreadable(struct parse *p, const char *at, enum message_id id)
 {
     struct err_pos pos = err_pos_of(p->file, p->text, (size_t)(at - p->text));
-    return err_set(&p->v->err, VRAM_EPARSE, pos, "%s", what);
+    return err_set(&p->v->err, id, pos, NO_FIELD, NO_ARGS);
+}
+
+// What the expression reader says. Where nothing closes, what follows cannot be told apart.
+static int bad_expression(struct parse *p, const struct py_error *error)
+{
+    p->ended |= error->open;
+    return unreadable(p, error->at, error->id);
 }
 
 // init_from='gpt2-xl' loads the published weights: 50257 tokens, biases, 1024 positions, nanoGPT's own dropout.
@@ -96,20 +102,19 @@ static int start_from(struct parse *p, struct span value)
     };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++)
         if (span_is(value, published[i].name)) {
-            int rc = preset_fields(p->v, published[i].fields);
-            return rc ? rc : preset_fields(p->v, "vocab_size=50257 block_size=1024 bias=1");
+            int rc = handle_imply(p->v, published[i].fields);
+            return rc ? rc : handle_imply(p->v, "vocab_size=50257 block_size=1024 bias=1");
         }
     return VRAM_OK;
 }
 
 // What stands after a value that does not belong there.
-static const char *after_value(const char *at)
+static enum message_id after_value(const char *at)
 {
     bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
     if (*at == ',')
-        return "a comma makes this a tuple: remove it";
-    return letter ? "a number stands alone here, without a unit"
-                  : "this is not the end of the value, and not an operator that is read here";
+        return MESSAGE_value_is_tuple;
+    return letter ? MESSAGE_value_has_unit : MESSAGE_value_goes_on;
 }
 
 // torch.float16 is as good as 'float16'; an empty span for any other name.
@@ -121,12 +126,18 @@ static struct span torch_name(struct span source)
     return span_skip(source, 6);
 }
 
-static const char *unknown_value(struct span source)
+static enum message_id unknown_value(struct span source)
 {
     source = span_trim(source);
-    if (span_is(source, "true") || span_is(source, "false") || span_is(source, "none"))
-        return "Python spells it True, False, None: with a capital";
-    return "this value cannot be worked out: numbers, strings, True, False and arithmetic are read";
+    bool small = span_is(source, "true") || span_is(source, "false") || span_is(source, "none");
+    return small ? MESSAGE_value_needs_capital : MESSAGE_value_unknown;
+}
+
+// The value of an assignment as vram_set takes it; an empty span where it cannot be said.
+static struct span assigned(char buf[NUMBER_MAX], const struct py_value *v, struct span source)
+{
+    struct span value = value_text(buf, v, source);
+    return value.len == 0 ? torch_name(source) : value;
 }
 
 int parse_assignment(struct parse *p, struct span key, struct span expression)
@@ -139,21 +150,18 @@ int parse_assignment(struct parse *p, struct span key, struct span expression)
     const char *at = py_eval(&p->v->config, expression.at, text_end, &v, &error);
     bool field =
         config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
-    if (error.text)
-        return unreadable(p, error.at, error.text);
+    if (error.at)
+        return bad_expression(p, &error);
     if (at < text_end && *at != '\n' && *at != '#' && *at != ';')
         return unreadable(p, at, after_value(at));
     struct span source = {expression.at, (size_t)(at - expression.at)};
-    struct span value = value_text(buf, &v, source);
-    if (value.len == 0)
-        value = torch_name(source);
+    struct span value = assigned(buf, &v, source);
     if (value.len == 0 && field)
         return unreadable(p, expression.at, unknown_value(source));
-    int rc = span_is(key, "init_from") && v.kind == PY_STR
-                 ? start_from(p, value)
-                 : parse_set_value(p, key, value, expression.at);
+    struct entry e = {key, value, parse_at(p, key.at), parse_at(p, expression.at)};
+    int rc = span_is(key, "init_from") && v.kind == PY_STR ? start_from(p, value) : parse_set_entry(p, &e);
     if (rc == VRAM_OK && span_is(key, "dataset") && span_is(value, "shakespeare_char")) {
-        parse_note(p, "dataset shakespeare_char has 65 characters: vocab_size = 65");
+        message_list_add(&p->v->notes, MESSAGE_shakespeare_char, ABOUT("vocab_size"), NO_ARGS);
         p->v->config.vocab_size = 65;
     }
     finish_line(p, at);
@@ -194,8 +202,8 @@ static int skip_string(struct parse *p, const char *at)
     struct py_value v;
     struct py_error error;
     const char *end = py_eval(&p->v->config, at, p->text + p->len, &v, &error);
-    if (error.text)
-        return unreadable(p, error.at, error.text);
+    if (error.at)
+        return bad_expression(p, &error);
     finish_line(p, end);
     return VRAM_OK;
 }
@@ -211,10 +219,9 @@ static int read_line(struct parse *p, struct span line, bool *stop)
     if (is_statement(line))
         return VRAM_OK;
     if (!split(line, &key, &expression))
-        return unreadable(p, line.at, "expected `name = value`");
+        return unreadable(p, line.at, MESSAGE_no_assignment);
     if (span_find(expression, "TrainingArguments(") < expression.len)
-        return unreadable(p, line.at, "a script of the Hugging Face Trainer is not read: give the model's config.json and "
-                                      "key=value words (batch_size=8 dtype=bfloat16 ...)");
+        return unreadable(p, line.at, MESSAGE_trainer_script);
     // train.py's own line after its settings; what follows is the program
     *stop = span_is(key, "config_keys");
     return *stop ? VRAM_OK : parse_assignment(p, key, expression);
@@ -225,8 +232,8 @@ static void note_indented(struct parse *p, struct span line)
 {
     struct span key, expression;
     if (split(line, &key, &expression) && config_field(key.at, key.len) >= 0)
-        parse_note(p, "line %u sets %.*s inside a block, which is not run: set it yourself",
-                   (uint64_t)p->line, (int)key.len, key.at);
+        message_list_add(&p->v->notes, MESSAGE_inside_a_block, NO_FIELD,
+                         ARGS(arg_u64("line", p->line), arg_part("key", key.at, key.len)));
 }
 
 int parse_nanogpt(struct parse *p)
@@ -234,16 +241,17 @@ int parse_nanogpt(struct parse *p)
     struct span line;
     bool stop = false;
     // train.py's defaults that differ from ours. SRC: nanoGPT train.py, "default config values"
-    int rc = preset_fields(p->v, "gradient_accumulation_steps=40 compile=2.5");
+    int rc = handle_imply(p->v, "gradient_accumulation_steps=40 compile=2.5");
     if (p->v->config.mode == MODE_REFERENCE)
-        parse_note(p, "mode=reference: torch.compile, which is on by default in train.py, is left out");
+        message_list_add(&p->v->notes, MESSAGE_compile_left_out, NO_FIELD, NO_ARGS);
     while (rc == VRAM_OK && !stop && parse_line(p, &line)) {
         bool indented = line.len > 0 && (line.at[0] == ' ' || line.at[0] == '\t' ||
                                          line.at[0] == ')' || line.at[0] == '@');
         line = span_trim(line);
-        if (line.len > 0 && line.at[0] != '#' && !indented)
-            rc = read_line(p, line, &stop);
-        else if (indented)
+        if (line.len > 0 && line.at[0] != '#' && !indented) {
+            if (read_line(p, line, &stop) != VRAM_OK)
+                rc = parse_report(p);
+        } else if (indented)
             note_indented(p, line);
     }
     return rc;

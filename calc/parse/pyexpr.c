@@ -21,10 +21,10 @@ static struct py_value py_of(enum py_kind kind)
     return (struct py_value){.kind = kind};
 }
 
-static struct py_value py_fail(struct py *p, const char *at, const char *text)
+static struct py_value py_fail(struct py *p, const char *at, enum message_id id)
 {
-    if (!p->error.text)
-        p->error = (struct py_error){text, at};
+    if (!p->error.at)
+        p->error = (struct py_error){at, id, id == MESSAGE_open_string || id == MESSAGE_open_bracket};
     p->at = p->end;
     return py_of(PY_UNKNOWN);
 }
@@ -93,7 +93,7 @@ static struct py_value py_string(struct py *p, bool plain)
             return v;
         }
     }
-    return py_fail(p, start, "this string is never closed");
+    return py_fail(p, start, MESSAGE_open_string);
 }
 
 static struct py_value py_number(struct py *p)
@@ -114,8 +114,8 @@ static struct py_value py_number(struct py *p)
     if (is_float && text_to_millionths(s.at, s.len, &n, &overflow))
         return (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6, .literal = true};
     return py_fail(p, s.at,
-                   is_float || n == 0 ? "this is not a number that can be read"
-                                      : "this number is too large");
+                   is_float || n == 0 ? MESSAGE_number_unreadable
+                                      : MESSAGE_number_too_large);
 }
 
 // Everything up to the bracket that closes the one at p->at.
@@ -134,8 +134,8 @@ static void py_skip_bracket(struct py *p)
         if (level == 0)
             return;
     }
-    if (!p->error.text)
-        py_fail(p, start, "this bracket is never closed");
+    if (!p->error.at)
+        py_fail(p, start, MESSAGE_open_bracket);
 }
 
 static struct py_value py_field(const struct py *p, struct span name)
@@ -147,9 +147,9 @@ static struct py_value py_field(const struct py *p, struct span name)
     uint64_t n = config_get(p->c, (size_t)field);
     if (f->values)
         return (struct py_value){.kind = PY_STR, .s = span_of(f->values[n])};
-    if (f->type[0] == 'f')
+    if (f->type == VRAM_TYPE_FRACTION)
         return (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6};
-    return (struct py_value){.kind = f->type[0] == 'b' ? PY_BOOL : PY_INT, .i = (int64_t)n};
+    return (struct py_value){.kind = f->type == VRAM_TYPE_BOOL ? PY_BOOL : PY_INT, .i = (int64_t)n};
 }
 
 static struct py_value py_name(struct py *p)
@@ -163,7 +163,7 @@ static struct py_value py_name(struct py *p)
     if (span_is(name, "None"))
         return (struct py_value){.kind = PY_NONE, .literal = true};
     if (span_is(name, "lambda"))
-        return py_fail(p, name.at, "a lambda is not read here");
+        return py_fail(p, name.at, MESSAGE_lambda);
     return py_field(p, name);
 }
 
@@ -184,17 +184,17 @@ static struct py_value py_atom(struct py *p)
         p->brackets++;
         struct py_value v = py_expression(p);
         bool tuple = py_take(p, ",");
-        while (tuple && !p->error.text && p->at < p->end && *p->at != ')')
+        while (tuple && !p->error.at && p->at < p->end && *p->at != ')')
             tuple = (py_expression(p), py_take(p, ","));
         if (!py_take(p, ")"))
-            return py_fail(p, p->at, "a closing bracket is missing");
+            return py_fail(p, p->at, MESSAGE_no_bracket);
         p->brackets--;
         return tuple ? py_of(PY_UNKNOWN) : v;
     }
     if (!parse_is_name((struct span){p->at, c != 0}))
         return py_fail(p, p->at,
-                       c && c != '\n' ? "this is not a value that can be read"
-                                      : "a value is missing");
+                       c && c != '\n' ? MESSAGE_value_unreadable
+                                      : MESSAGE_value_missing);
     return py_name(p);
 }
 
@@ -202,7 +202,7 @@ static struct py_value py_atom(struct py *p)
 static struct py_value py_primary(struct py *p)
 {
     struct py_value v = py_atom(p);
-    while (!p->error.text) {
+    while (!p->error.at) {
         py_blank(p);
         if (p->at < p->end && (*p->at == '(' || *p->at == '[')) {
             py_skip_bracket(p);
@@ -233,9 +233,9 @@ static struct py_value py_int_op(struct py *p, char op, int64_t a, int64_t b, co
     const int64_t limit = (int64_t)1 << 62;
     int64_t n = 0;
     if (op == '*' && a != 0 && b != 0 && (a < 0 ? -a : a) >= limit / (b < 0 ? -b : b))
-        return py_fail(p, at, "this product is too large");
+        return py_fail(p, at, MESSAGE_product_too_large);
     if ((op == '/' || op == '%') && b == 0)
-        return py_fail(p, at, "division by zero");
+        return py_fail(p, at, MESSAGE_division_by_zero);
     if (op == '*')
         n = a * b;
     else if (op == '/') // floor division, as Python's //
@@ -245,7 +245,7 @@ static struct py_value py_int_op(struct py *p, char op, int64_t a, int64_t b, co
     else
         n = op == '+' ? a + b : a - b;
     if (n >= limit || n <= -limit)
-        return py_fail(p, at, "this number is too large");
+        return py_fail(p, at, MESSAGE_number_too_large);
     return (struct py_value){.kind = PY_INT, .i = n};
 }
 
@@ -258,12 +258,12 @@ static struct py_value py_op(struct py *p, char op, bool floor, struct py_value 
         return py_int_op(p, op, a.i, b.i, at);
     double x = py_double(a), y = py_double(b), d = 0;
     if ((op == '/' || op == '%') && y == 0)
-        return py_fail(p, at, "division by zero");
+        return py_fail(p, at, MESSAGE_division_by_zero);
     if (op == '%' || (op == '/' && floor))
         return py_of(PY_UNKNOWN);
     d = op == '*' ? x * y : op == '/' ? x / y : op == '+' ? x + y : x - y;
     if (!(d < 1e18 && d > -1e18))
-        return py_fail(p, at, "this number is too large");
+        return py_fail(p, at, MESSAGE_number_too_large);
     return (struct py_value){.kind = PY_FLOAT, .d = d};
 }
 
@@ -275,7 +275,7 @@ static struct py_value py_power(struct py *p, struct py_value base, struct py_va
     struct py_value v = {.kind = PY_INT, .i = 1};
     if (base.i >= -1 && base.i <= 1 && exponent.i > 2)
         exponent.i = 2 - exponent.i % 2;
-    for (int64_t i = 0; i < exponent.i && !p->error.text; i++)
+    for (int64_t i = 0; i < exponent.i && !p->error.at; i++)
         v = py_int_op(p, '*', v.i, base.i, at);
     return v;
 }
@@ -283,7 +283,7 @@ static struct py_value py_power(struct py *p, struct py_value base, struct py_va
 static struct py_value py_unary(struct py *p)
 {
     if (++p->depth > PY_DEPTH)
-        return py_fail(p, p->at, "this expression is nested too deeply");
+        return py_fail(p, p->at, MESSAGE_too_deep);
     struct py_value v;
     if (py_take(p, "-")) {
         v = py_unary(p);
@@ -297,7 +297,7 @@ static struct py_value py_unary(struct py *p)
     } else {
         v = py_primary(p);
         const char *at = p->at;
-        if (!p->error.text && py_take(p, "**"))
+        if (!p->error.at && py_take(p, "**"))
             v = py_power(p, v, py_unary(p), at);
     }
     p->depth--;
@@ -307,7 +307,7 @@ static struct py_value py_unary(struct py *p)
 static struct py_value py_product(struct py *p)
 {
     struct py_value v = py_unary(p);
-    while (!p->error.text) {
+    while (!p->error.at) {
         py_blank(p);
         const char *at = p->at;
         if (py_take(p, "//"))
@@ -323,7 +323,7 @@ static struct py_value py_product(struct py *p)
 static struct py_value py_sum(struct py *p)
 {
     struct py_value v = py_product(p);
-    while (!p->error.text) {
+    while (!p->error.at) {
         py_blank(p);
         const char *at = p->at;
         if (at == p->end || (*at != '+' && *at != '-'))
@@ -343,7 +343,7 @@ static struct py_value py_logic(struct py *p)
     struct py_value v = py_sum(p);
     if (more)
         v = py_of(PY_UNKNOWN);
-    for (more = true; more && !p->error.text;) {
+    for (more = true; more && !p->error.at;) {
         more = false;
         for (size_t i = 0; i < sizeof words / sizeof *words && !more; i++)
             more = py_take_word(p, words[i]);
@@ -362,13 +362,13 @@ static struct py_value py_logic(struct py *p)
 static struct py_value py_expression(struct py *p)
 {
     if (++p->depth > PY_DEPTH)
-        return py_fail(p, p->at, "this expression is nested too deeply");
+        return py_fail(p, p->at, MESSAGE_too_deep);
     struct py_value v = py_logic(p);
-    if (!p->error.text && py_take_word(p, "if")) {
+    if (!p->error.at && py_take_word(p, "if")) {
         struct py_value test = py_logic(p);
-        if (!p->error.text && !py_take_word(p, "else"))
-            return py_fail(p, p->at, "this `if` has no `else`");
-        struct py_value other = p->error.text ? v : py_expression(p);
+        if (!p->error.at && !py_take_word(p, "else"))
+            return py_fail(p, p->at, MESSAGE_no_else);
+        struct py_value other = p->error.at ? v : py_expression(p);
         if ((test.kind == PY_BOOL || test.kind == PY_INT) && test.i == 0)
             v = other;
         v.literal = false;
@@ -384,5 +384,5 @@ const char *py_eval(const struct vram_config *c, const char *at, const char *end
     *out = py_expression(&p);
     py_blank(&p);
     *error = p.error;
-    return p.error.text ? p.error.at : p.at;
+    return p.error.at ? p.error.at : p.at;
 }

@@ -17,8 +17,9 @@ struct py_value {
 };
 
 struct py_error {
-    const char *text;  // NULL: none
-    const char *at;
+    const char *at;  // NULL: none
+    enum message_id id;
+    bool open;       // something is never closed: the text ends inside of it
 };
 
 // Evaluates the expression that begins at `at` and ends at a line's end outside of brackets, at `;`, at `#` or

@@ -6,14 +6,16 @@
 #include "calc/base/text.h"
 #include "calc/model/model_make.h"
 
-static void engine_delete(struct engine *e)
+static void engine_free(void *ptr)
 {
+    struct engine *e = ptr;
     const struct vram_mem *mem = e->mem;
     for (unsigned i = 0; i < ENGINE_REELS; i++)
         reel_free(&e->reels[i]);
     graph_free(&e->graph);
     allocator_done(&e->allocator);
     mem_arena_free(&e->names);
+    message_list_free(&e->notes);
     mem_free(mem, e->slots, e->slots_cap * sizeof *e->slots);
     mem_free(mem, e->name_cache, ENGINE_NAMES * sizeof *e->name_cache);
     mem_free(mem, e->name_bytes, ENGINE_NAMES * sizeof *e->name_bytes);
@@ -21,13 +23,6 @@ static void engine_delete(struct engine *e)
     mem_free(mem, e->name_op, ENGINE_NAMES);
     mem_free(mem, e->name_category, ENGINE_NAMES);
     mem_free(mem, e, sizeof *e);
-}
-
-void engine_free(struct vram *v)
-{
-    if (v->engine)
-        engine_delete(v->engine);
-    v->engine = NULL;
 }
 
 static void *engine_table(const struct vram_mem *mem, size_t size)
@@ -42,6 +37,7 @@ static bool engine_fill(struct engine *e, const struct vram_mem *mem)
 {
     e->mem = mem;
     e->names.mem = mem;
+    message_list_init(&e->notes, mem);
     for (unsigned i = 0; i < ENGINE_REELS; i++)
         reel_init(&e->reels[i], mem);
     graph_init(&e->graph, mem);
@@ -55,25 +51,21 @@ static bool engine_fill(struct engine *e, const struct vram_mem *mem)
            allocator_init(&e->allocator, mem, &none) == VRAM_OK;
 }
 
-static int engine_no_memory(struct vram *v)
-{
-    return err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "out of memory");
-}
-
 struct engine *engine_of(struct vram *v)
 {
-    if (v->engine)
-        return v->engine;
+    struct handle_part *part = &v->parts[HANDLE_ENGINE];
+    if (part->ptr)
+        return part->ptr;
     struct engine *e = mem_alloc(&v->mem, sizeof *e);
     if (e) {
         mem_zero(e, sizeof *e);
         if (engine_fill(e, &v->mem)) {
-            v->engine = e;
+            *part = (struct handle_part){e, engine_free};
             return e;
         }
-        engine_delete(e);
+        engine_free(e);
     }
-    engine_no_memory(v);
+    handle_no_memory(v);
     return NULL;
 }
 
@@ -207,7 +199,7 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
 {
     int rc = model_make(&e->model, &v->config, &v->err);
     if (rc != VRAM_OK)
-        return vram_locate(v);
+        return handle_locate(v);
     model_stage(&e->model, e->stage);
     struct vram_config key = engine_key(&e->model);
     bool same = e->recorded && config_same(&key, &e->key);
@@ -216,11 +208,11 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
     if (rc == VRAM_OK)
         rc = engine_fit(e, play);
     if (rc == VRAM_EOVERFLOW) {
-        err_set(&v->err, rc, (struct err_pos){0}, "a tensor or their sum is larger than 2^53 bytes");
-        return vram_locate(v);
+        err_set(&v->err, MESSAGE_tensor_too_large, NO_POS, NO_FIELD, NO_ARGS);
+        return handle_locate(v);
     }
     if (rc != VRAM_OK)
-        return engine_no_memory(v);
+        return handle_no_memory(v);
     e->key = key;
     e->recorded = true;
     return VRAM_OK;

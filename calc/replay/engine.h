@@ -52,6 +52,9 @@ struct engine {
     char phase_names[PLAYER_PHASES][TRACE_PHASE_TEXT];
     struct mem_arena names;
     const char *saved_cache[NODE_COUNT][GRAPH_SAVED];
+    uint64_t by_category[VRAM_CAT_COUNT];
+    struct vram_tensor parameters[2 * LAYOUT_ENDS + LAYOUT_BLOCK_NUMBERS];
+    struct message_list notes;
     const char **name_cache;  // by name id
     uint64_t *name_bytes;     // live at the peak, by name id
     uint32_t *name_count;
@@ -61,7 +64,6 @@ struct engine {
 
 // The engine of a handle, made at the first call; NULL: out of memory (recorded as an error).
 struct engine *engine_of(struct vram *v);
-void engine_free(struct vram *v);
 
 // Model, sizes, reels and state for the handle's configuration; play: also what playing needs and
 // live_peak does not. Errors are recorded in v->err.

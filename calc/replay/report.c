@@ -6,6 +6,8 @@
 #include "calc/base/size.h"
 #include "calc/model/contexts.h"
 #include "calc/model/gpus.h"
+#include "calc/model/model_make.h"
+#include "calc/model/remarks.h"
 #include "calc/replay/buckets.h"
 #include "calc/replay/schedule.h"
 
@@ -62,6 +64,7 @@ static void report_insert(struct vram_line *lines, size_t *count, struct vram_li
 static int report_at_peak(struct engine *e, struct vram_result *out)
 {
     size_t count = 0;
+    mem_zero(e->by_category, sizeof e->by_category);
     for (uint32_t name = 0; name < ENGINE_NAMES; name++) {
         if (e->name_bytes[name] == 0)
             continue;
@@ -69,11 +72,13 @@ static int report_at_peak(struct engine *e, struct vram_result *out)
         if (!text)
             return VRAM_ENOMEM;
         uint8_t category = e->name_category[name];
-        out->by_category[category] += e->name_bytes[name];
+        e->by_category[category] += e->name_bytes[name];
         report_insert(e->lines, &count,
                       (struct vram_line){text, trace_op_name(e->name_op[name]), "", category,
                                          e->name_count[name], e->name_bytes[name]});
     }
+    out->by_category = e->by_category;
+    out->category_count = VRAM_CAT_COUNT;
     out->at_peak = e->lines;
     out->at_peak_count = count;
     return VRAM_OK;
@@ -125,10 +130,10 @@ static void report_phases(struct engine *e, struct vram_result *out)
 }
 
 static struct vram_figure report_figure(uint64_t bytes, uint32_t basis, uint32_t permille,
-                                        const char *why)
+                                        enum message_id why)
 {
     uint64_t slack = bytes / 1000 * permille;
-    return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, why};
+    return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, message_plain(why)};
 }
 
 // What the sum of live tensors rests on. Exact: what the reference values cover, GPT-2 in eager
@@ -142,15 +147,15 @@ static struct vram_figure report_live(const struct model *m, uint64_t bytes)
     bool eager = c->task == TASK_TRAIN && c->cross_entropy == CROSS_ENTROPY_EAGER;
     if (c->compile != COMPILE_NONE)
         return report_figure(bytes, VRAM_BASIS_MODEL, REPORT_TOLERANCE_COMPILED,
-                             "model of the compiled graph: no GPU run has confirmed it yet");
+                             MESSAGE_why_compiled);
     if (!one || !torch || c->lora_rank > 0 || c->n_expert > 0)
         return report_figure(bytes, VRAM_BASIS_MODEL, REPORT_TOLERANCE_MODEL,
-                             "model of what libraries beside PyTorch allocate, from their source");
+                             MESSAGE_why_libraries);
     if (!eager || c->family != FAMILY_GPT2)
         return report_figure(bytes, VRAM_BASIS_MODEL, REPORT_TOLERANCE_FAMILY,
-                             "model: the family's published operations, one by one");
+                             MESSAGE_why_family);
     return report_figure(bytes, VRAM_BASIS_EXACT, REPORT_TOLERANCE_LIVE,
-                         "exact rule: every tensor that autograd, autocast and the loop hold");
+                         MESSAGE_why_exact);
 }
 
 static uint32_t report_at_least(uint32_t a, uint32_t b)
@@ -161,7 +166,7 @@ static uint32_t report_at_least(uint32_t a, uint32_t b)
 void report_process(uint64_t reserved, const struct vram_figure *context, struct vram_figure *out)
 {
     *out = report_figure(reserved, VRAM_BASIS_RANGE, REPORT_TOLERANCE_PROCESS,
-                         "reserved memory and the CUDA context, which is known as a range");
+                         MESSAGE_why_process);
     out->bytes += context->bytes;
     out->low += context->low;
     out->high += context->high;
@@ -175,10 +180,10 @@ static void report_figures(const struct vram *v, struct engine *e, struct vram_r
     out->peak_allocated =
         report_figure(s->allocated.peak, VRAM_BASIS_MODEL,
                       report_at_least(live, REPORT_TOLERANCE_ALLOCATED),
-                      "the tensors in the allocator's blocks, with the workspaces of cuBLAS");
+                      MESSAGE_why_allocated);
     out->peak_reserved = report_figure(
         s->reserved.peak, VRAM_BASIS_MODEL, report_at_least(live, REPORT_TOLERANCE_RESERVED),
-        "replay through the caching allocator's rules, iterations until it is stable");
+        MESSAGE_why_reserved);
     context_figure(&v->config, &out->context);
     report_process(s->reserved.peak, &out->context, &out->process);
 }
@@ -201,6 +206,56 @@ static void report_counts(const struct engine *e, struct vram_result *out)
     out->buffer_bytes = e->state.buffer_bytes;
 }
 
+// A line for the tensors of one name: those of all layers together.
+static int report_parameters(struct engine *e, const struct layout_param *p, size_t n, uint64_t count,
+                             struct vram_result *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *name = engine_name(e, name_of(p[i].role, p[i].part));
+        if (!name)
+            return VRAM_ENOMEM;
+        e->parameters[out->parameter_count++] = (struct vram_tensor){
+            name,      count,    p[i].rows, p[i].cols, count * p[i].rows * (p[i].cols ? p[i].cols : 1),
+            p[i].matrix, p[i].trained};
+    }
+    return VRAM_OK;
+}
+
+static int report_layout(const struct vram *v, struct engine *e, struct vram_result *out)
+{
+    struct model m;
+    struct message none;
+    message_clear(&none);
+    model_make(&m, &v->config, &none);  // the whole model, also where the run was of one stage
+    struct layout l;
+    layout_make(&l, &m);
+    out->parameters = e->parameters;
+    int rc = report_parameters(e, l.before, l.before_count, 1, out);
+    if (rc == VRAM_OK)
+        rc = report_parameters(e, l.block, l.block_count, m.c.n_layer, out);
+    return rc == VRAM_OK ? report_parameters(e, l.after, l.after_count, 1, out) : rc;
+}
+
+static int report_notes(const struct vram *v, struct engine *e, struct vram_result *out)
+{
+    message_list_free(&e->notes);
+    for (size_t i = 0; i < v->notes.count; i++)
+        message_list_copy(&e->notes, &v->notes.at[i]);
+    remarks_add(&e->notes, v);
+    out->notes = e->notes.at;
+    out->note_count = e->notes.count;
+    return e->notes.failed ? VRAM_ENOMEM : VRAM_OK;
+}
+
+uint32_t report_verdict(const struct vram_figure *process, uint64_t gpu_bytes)
+{
+    if (gpu_bytes == 0)
+        return VRAM_VERDICT_NO_GPU;
+    if (process->bytes > gpu_bytes)
+        return process->low <= gpu_bytes ? VRAM_VERDICT_NEARLY : VRAM_VERDICT_TOO_BIG;
+    return process->high > gpu_bytes ? VRAM_VERDICT_TIGHT : VRAM_VERDICT_FITS;
+}
+
 int report_make(struct vram *v, struct engine *e)
 {
     struct vram_result *out = &v->result;
@@ -217,11 +272,14 @@ int report_make(struct vram *v, struct engine *e)
     out->eval_peak_bytes = e->player.eval_peak;
     out->gpu_name = gpu_name(&v->config);
     out->gpu_bytes = gpu_bytes(&v->config);
+    out->verdict = report_verdict(&out->process, out->gpu_bytes);
     report_phases(e, out);
     int rc = report_walk_to_peak(e, out);
     if (rc == VRAM_OK)
         rc = report_at_peak(e, out);
     if (rc == VRAM_OK)
         rc = report_saved(e, out);
-    return rc;
+    if (rc == VRAM_OK)
+        rc = report_layout(v, e, out);
+    return rc == VRAM_OK ? report_notes(v, e, out) : rc;
 }

@@ -22,6 +22,9 @@ enum {
 // The process's figure, from what the allocator reserved.
 void report_process(uint64_t reserved, const struct vram_figure *context, struct vram_figure *out);
 
+// enum vram_verdict of a process in a card; gpu_bytes 0: there is none.
+uint32_t report_verdict(const struct vram_figure *process, uint64_t gpu_bytes);
+
 // Fills v->result from the engine's last run. Errors: VRAM_ENOMEM, recorded.
 int report_make(struct vram *v, struct engine *e);
 

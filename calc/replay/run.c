@@ -11,18 +11,6 @@
 #include "calc/replay/report.h"
 #include "calc/replay/schedule.h"
 
-static int run_no_memory(struct vram *v)
-{
-    return err_set(&v->err, VRAM_ENOMEM, (struct err_pos){0}, "out of memory");
-}
-
-int vram_check(struct vram *v)
-{
-    struct model m;
-    err_clear(&v->err);
-    return model_make(&m, &v->config, &v->err) == VRAM_OK ? VRAM_OK : vram_locate(v);
-}
-
 const struct vram_result *vram_result(const struct vram *v)
 {
     return v->has_result ? &v->result : NULL;
@@ -55,7 +43,7 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
     player->lane_slots = player_lane_slots(&e->model, e->reels, ENGINE_REELS);
     player->workspace_bytes = run_workspace(&e->model.c);
     if (mem_grow(e->mem, &p, &e->slots_cap, player_slots(player), sizeof *e->slots) != VRAM_OK)
-        return run_no_memory(v);
+        return handle_no_memory(v);
     player->slots = e->slots = p;
     return VRAM_OK;
 }
@@ -66,7 +54,7 @@ static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enou
     struct allocator_config config = run_allocator(&e->model.c);
     int rc = allocator_reset(&e->allocator, &config);
     if (rc != VRAM_OK)
-        return err_set(&v->err, rc, (struct err_pos){0}, "the allocator refuses these settings");
+        return err_set(&v->err, MESSAGE_allocator_refuses, NO_POS, NO_FIELD, NO_ARGS);
     rc = run_player(v, e, &e->player);
     if (rc != VRAM_OK)
         return rc;
@@ -77,9 +65,8 @@ static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enou
     if (rc == VRAM_OK && enough && e->allocator.stats.reserved.peak >= enough)
         rc = VRAM_ENOFIT;
     if (rc == VRAM_EOVERFLOW)
-        return err_set(&v->err, rc, (struct err_pos){0},
-                       "the sum of the tensors is larger than 2^53 bytes");
-    return rc == VRAM_OK || (rc == VRAM_ENOFIT && enough) ? rc : run_no_memory(v);
+        return err_set(&v->err, MESSAGE_sum_too_large, NO_POS, NO_FIELD, NO_ARGS);
+    return rc == VRAM_OK || (rc == VRAM_ENOFIT && enough) ? rc : handle_no_memory(v);
 }
 
 // The whole run of one stage of a pipeline, or of the model.
@@ -98,8 +85,7 @@ static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint
         return rc;
     *bytes = live_peak(e);
     if (*bytes > SIZE_LIMIT)
-        return err_set(&v->err, VRAM_EOVERFLOW, (struct err_pos){0},
-                       "the sum of the tensors is larger than 2^53 bytes");
+        return err_set(&v->err, MESSAGE_sum_too_large, NO_POS, NO_FIELD, NO_ARGS);
     return VRAM_OK;
 }
 
@@ -129,7 +115,7 @@ static int run_whole(struct vram *v, struct engine *e, bool lean, uint64_t enoug
 
 int vram_run(struct vram *v)
 {
-    err_clear(&v->err);
+    message_clear(&v->err);
     v->has_result = false;
     struct engine *e = engine_of(v);
     if (!e)
@@ -138,7 +124,7 @@ int vram_run(struct vram *v)
     if (rc != VRAM_OK)
         return rc;
     if (report_make(v, e) != VRAM_OK)
-        return run_no_memory(v);
+        return handle_no_memory(v);
     v->has_result = true;
     return VRAM_OK;
 }
@@ -146,7 +132,7 @@ int vram_run(struct vram *v)
 int run_process(struct vram *v, uint64_t enough, struct vram_figure *process)
 {
     struct vram_figure context;
-    err_clear(&v->err);
+    message_clear(&v->err);
     v->has_result = false;
     struct engine *e = engine_of(v);
     if (!e)
@@ -172,7 +158,7 @@ int run_process_least(struct vram *v, uint64_t *process)
 int vram_live_peak(struct vram *v, uint64_t *bytes)
 {
     uint64_t stage;
-    err_clear(&v->err);
+    message_clear(&v->err);
     struct engine *e = engine_of(v);
     return e ? run_largest(v, e, &stage, bytes) : VRAM_ENOMEM;
 }
@@ -207,7 +193,7 @@ int vram_trace(struct vram *v, vram_event_fn *fn, void *ctx)
     int rc = vram_run(v);  // how many iterations a run takes is known only after it
     if (rc != VRAM_OK)
         return rc;
-    struct engine *e = v->engine;
+    struct engine *e = v->parts[HANDLE_ENGINE].ptr;
     struct run_tell tell = {.e = e, .fn = fn, .ctx = ctx};
     struct trace_sink sink = {run_event, &tell};
     struct player p;
@@ -220,10 +206,10 @@ int vram_step_seconds(struct vram *v, double *seconds)
 {
     struct model m;
     struct cost cost;
-    err_clear(&v->err);
+    message_clear(&v->err);
     int code = vram_check(v);
     if (code == VRAM_OK && v->config.task != TASK_TRAIN)
-        code = err_set(&v->err, VRAM_EUNSUPPORTED, (struct err_pos){0}, "inference has no training step; set task=train");
+        code = err_set(&v->err, MESSAGE_inference_has_no_step, NO_POS, ABOUT("task"), NO_ARGS);
     if (code == VRAM_OK)
         code = model_make(&m, &v->config, &v->err);
     if (code != VRAM_OK)
@@ -236,7 +222,7 @@ int vram_step_seconds(struct vram *v, double *seconds)
 int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)
 {
     struct model_param p;
-    err_clear(&v->err);
+    message_clear(&v->err);
     struct engine *e = engine_of(v);
     if (!e)
         return VRAM_ENOMEM;
@@ -244,10 +230,10 @@ int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)
     if (rc != VRAM_OK)
         return rc;
     if (!model_param_at(&e->model, index, &p))
-        return VRAM_EARG;
+        return err_set(&v->err, MESSAGE_no_such_param, NO_POS, NO_FIELD, ARGS(arg_u64("index", index)));
     const char *name = engine_name(e, p.name);
     if (!name)
-        return run_no_memory(v);
+        return handle_no_memory(v);
     uint64_t width = e->model.c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
     *out = (struct vram_param){
         name,       p.block,  p.rows, p.cols, width * p.rows * (p.cols ? p.cols : 1),

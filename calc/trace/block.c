@@ -40,7 +40,7 @@ static struct value gpt_mlp(struct graph *g, struct value x)
 }
 
 // x + branch(norm(x)): the norm's result is an argument until the branch returns.
-static struct value gpt_residual(struct graph *g, struct value x, uint16_t norm, struct value (*branch)(struct graph *, struct value),
+static struct value gpt_residual(struct graph *g, struct value x, uint16_t norm, block_fn *branch,
                                  uint8_t role)
 {
     struct value normed = layer_norm(g, x, false, norm);

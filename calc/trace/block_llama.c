@@ -124,7 +124,8 @@ static struct value llama_mlp(struct graph *g, struct value x)
 }
 
 // post(branch(norm(x))): the norm's result is a variable until the branch has returned.
-static struct value llama_branch(struct graph *g, struct value x, uint16_t norm, uint16_t post, struct value (*branch)(struct graph *, struct value))
+static struct value llama_branch(struct graph *g, struct value x, uint16_t norm, uint16_t post,
+                                 block_fn *branch)
 {
     struct value normed = llama_norm(g, x, norm);
     struct value y = branch(g, normed);

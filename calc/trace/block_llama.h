@@ -5,6 +5,6 @@
 
 #include "calc/trace/graph.h"
 
-struct value block_llama(struct graph *g, struct value x);
+block_fn block_llama;
 
 #endif

@@ -86,6 +86,9 @@ enum graph_slot {
 
 struct graph;
 
+// A block, or a branch of one: the caller's x stays the caller's.
+typedef struct value block_fn(struct graph *g, struct value x);
+
 // Runs a node backward. results[k]: a storage with a reference for edge k, or TAPE_NONE where nothing flows.
 typedef void node_fn(struct graph *g, const struct node *n, uint32_t results[]);
 

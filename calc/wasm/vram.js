@@ -5,8 +5,8 @@
 //     calc.estimate('preset = gpt2\nbatch_size = 8').value    // schema vramcalc/1
 //     calc.read(pastedText); calc.ask('advise').value
 //
-// Every answer is { code, text, value }: code 0 or a number of enum vram_code, text as the library wrote it, value
-// the text parsed where the format is JSON. An error's value is { error: ... }.
+// Every answer is { code, text, value }: code 0 or a number of enum vram_code, text the JSON as the library wrote it,
+// value what it says. An error's value is { error: ... }.
 (function vram(root) {
     'use strict';
 
@@ -39,9 +39,9 @@
             const at = exports.names();
             const memory = new Uint8Array(exports.memory.buffer);
             const words = this.#decode.decode(memory.subarray(at, memory.indexOf(0, at)));
-            const [asks, kinds, formats] = words.trim().split('\n').map(
+            const [asks, kinds] = words.trim().split('\n').map(
                 (group) => new Map(group.trim().split(' ').map((word, i) => [word, i])));
-            this.#numbers = { asks, kinds, formats };
+            this.#numbers = { asks, kinds };
         }
 
         #put(text) {
@@ -58,17 +58,17 @@
             return n;
         }
 
-        #answer(code, format) {
+        // has: the call made a text also where nothing went wrong.
+        #answer(code, has = true) {
             const bytes = new Uint8Array(this.#e.memory.buffer, this.#e.text_at(), this.#e.text_bytes());
-            const text = this.#decode.decode(bytes);
-            const isJson = code !== 0 || format === 'json';
-            return { code, text, value: isJson && text ? JSON.parse(text) : undefined };
+            const text = code !== 0 || has ? this.#decode.decode(bytes) : '';
+            return { code, text, value: text ? JSON.parse(text) : undefined };
         }
 
         // Flat lines over the defaults, run, and the report.
         estimate(flat) {
             const len = this.#put(flat);
-            return this.#answer(this.#e.estimate(len), 'json');
+            return this.#answer(this.#e.estimate(len));
         }
 
         clear() {
@@ -78,7 +78,7 @@
         // Text of one kind (flat, nanogpt, hf, log) on top of the configuration as it stands.
         parse(kind, text) {
             const len = this.#put(text);
-            return this.#answer(this.#e.parse(this.#number('kinds', kind), len), '');
+            return this.#answer(this.#e.parse(this.#number('kinds', kind), len), false);
         }
 
         // Whatever was pasted: a config.json, a Python file, a log, flat lines, or an out-of-memory message.
@@ -100,18 +100,13 @@
         }
 
         // report, config, advise, gpus, presets
-        ask(what, format = 'json') {
-            return this.#answer(this.#e.answer(this.#number('asks', what), this.#number('formats', format)), format);
+        ask(what) {
+            return this.#answer(this.#e.answer(this.#number('asks', what)));
         }
 
-        // Bytes of the live peak alone, fast; -1 where the configuration is not possible.
-        livePeak() {
-            return this.#e.live_peak();
-        }
-
-        explain(message, withConfig = false, format = 'json') {
+        explain(message, withConfig = false) {
             const len = this.#put(message);
-            return this.#answer(this.#e.explain(len, withConfig, this.#number('formats', format)), format);
+            return this.#answer(this.#e.explain(len, withConfig));
         }
     }
 

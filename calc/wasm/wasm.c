@@ -8,22 +8,21 @@
 //     const json = decode(e.memory.buffer, e.text_at(), e.text_bytes());
 //
 // Every call answers a code of enum vram_code. When it is not 0 the text is the error as JSON. The memory may have
-// grown: take e.memory.buffer anew after every call. Numbers of WASM_ASK, VRAM_KINDS and VRAM_FORMATS are positions
+// grown: take e.memory.buffer anew after every call. Numbers of WASM_ASKS and VRAM_KINDS are positions
 // in those lists, from 0; names() lists them, so that a page need not repeat them.
 
-#include "calc/vram.h"
+#include "calc/wasm/wasm.h"
 
-// What answer() can be asked: what a page shows. The other questions of vram.h would make the module a fifth larger.
-// ask, needs a run first, name.
+// What answer() can be asked, and the function that makes the answer first; plain ones are always there.
 #define WASM_ASKS(X) \
-    X(REPORT, true, "report") \
-    X(CONFIG, false, "config") \
-    X(ADVISE, false, "advise") \
-    X(GPUS, false, "gpus") \
-    X(PRESETS, false, "presets")
+    X(REPORT, REPORT, "report") \
+    X(CONFIG, CONFIG, "config") \
+    X(ADVISE, ADVICE, "advise") \
+    X(GPUS, GPUS, "gpus") \
+    X(PRESETS, PRESETS, "presets")
 
 enum wasm_ask {
-#define X(id, run, name) WASM_ASK_##id,
+#define X(id, answer, name) WASM_ASK_##id,
     WASM_ASKS(X)
 #undef X
     WASM_ASK_COUNT
@@ -93,7 +92,7 @@ static void heap_free(void *ctx, void *ptr, size_t bytes)
 }
 
 // The handle, made at the first call. NULL without memory.
-static vram *handle(void)
+vram *wasm_handle(void)
 {
     struct instance *in = instance();
     if (!in->top) {
@@ -110,12 +109,10 @@ static vram *handle(void)
 
 // ---- what the page calls -----------------------------------------------------------------------
 
-#define EXPORT(name) __attribute__((export_name(#name))) extern
-
-static int finish(vram *v, int code)
+int wasm_finish(vram *v, int code)
 {
     if (code)
-        vram_emit_error(v, VRAM_FORMAT_JSON);
+        vram_write_json(v, VRAM_ANSWER_ERROR);
     return code;
 }
 
@@ -123,7 +120,7 @@ static int finish(vram *v, int code)
 EXPORT(input) char *wasm_input(size_t len)
 {
     struct instance *in = instance();
-    if (!handle())
+    if (!wasm_handle())
         return NULL;
     if (len >= in->input_cap) {
         char *room = heap_alloc(in, len + 1);
@@ -139,14 +136,14 @@ EXPORT(input) char *wasm_input(size_t len)
 
 EXPORT(text_at) const char *wasm_text_at(void)
 {
-    vram *v = handle();
+    vram *v = wasm_handle();
     return v ? vram_text(v, NULL) : "";
 }
 
 EXPORT(text_bytes) size_t wasm_text_bytes(void)
 {
     size_t len = 0;
-    vram *v = handle();
+    vram *v = wasm_handle();
     if (v)
         vram_text(v, &len);
     return len;
@@ -155,7 +152,7 @@ EXPORT(text_bytes) size_t wasm_text_bytes(void)
 // Every field back to its default.
 EXPORT(clear) int wasm_clear(void)
 {
-    vram *v = handle();
+    vram *v = wasm_handle();
     if (!v)
         return VRAM_ENOMEM;
     vram_clear(v);
@@ -165,43 +162,38 @@ EXPORT(clear) int wasm_clear(void)
 // Reads the first len bytes of the input into the configuration, on top of what is there.
 EXPORT(parse) int wasm_parse(uint32_t kind, size_t len)
 {
-    vram *v = handle();
+    vram *v = wasm_handle();
     struct instance *in = instance();
     if (!v)
         return VRAM_ENOMEM;
     if (kind >= VRAM_KIND_COUNT || len >= in->input_cap)
         return VRAM_EARG;
-    return finish(v, vram_parse(v, (enum vram_kind)kind, in->input, len, NULL));
+    return wasm_finish(v, vram_parse(v, (enum vram_kind)kind, in->input, len, NULL, NULL, NULL));
 }
 
-static int answer(vram *v, enum wasm_ask ask, enum vram_format format)
+static int make(vram *v, enum wasm_ask ask)
 {
-    switch (ask) {
-    case WASM_ASK_REPORT: return vram_emit(v, format);
-    case WASM_ASK_CONFIG: return vram_emit_config(v, format);
-    case WASM_ASK_ADVISE: return vram_advise(v, format);
-    case WASM_ASK_GPUS: return vram_emit_gpus(v, format);
-    case WASM_ASK_PRESETS: return vram_emit_presets(v, format);
-    case WASM_ASK_COUNT: break;
-    }
-    return VRAM_EARG;
+    const struct vram_advice *advice;
+    return ask == WASM_ASK_REPORT   ? vram_run(v)
+           : ask == WASM_ASK_ADVISE ? vram_advise(v, &advice)
+                                    : VRAM_OK;
 }
 
-// Makes the text that is asked for, of the configuration as it is now.
-EXPORT(answer) int wasm_answer(uint32_t ask, uint32_t format)
+// Makes the answer that is asked for, of the configuration as it is now, as JSON.
+EXPORT(answer) int wasm_answer(uint32_t ask)
 {
-    static const bool runs[] = {
-#define X(id, run, name) run,
+    static const enum vram_answer answers[] = {
+#define X(id, answer, name) VRAM_ANSWER_##answer,
         WASM_ASKS(X)
 #undef X
     };
-    vram *v = handle();
+    vram *v = wasm_handle();
     if (!v)
         return VRAM_ENOMEM;
-    if (ask >= WASM_ASK_COUNT || format >= VRAM_FORMAT_COUNT)
+    if (ask >= WASM_ASK_COUNT)
         return VRAM_EARG;
-    int code = runs[ask] ? vram_run(v) : VRAM_OK;
-    return finish(v, code ? code : answer(v, (enum wasm_ask)ask, (enum vram_format)format));
+    int code = make(v, (enum wasm_ask)ask);
+    return wasm_finish(v, code ? code : vram_write_json(v, answers[ask]));
 }
 
 // The whole way at once: defaults, the input's flat lines, the run, the report as JSON.
@@ -210,43 +202,33 @@ EXPORT(estimate) int wasm_estimate(size_t len)
     int code = wasm_clear();
     if (!code)
         code = wasm_parse(VRAM_KIND_FLAT, len);
-    return code ? code : wasm_answer(WASM_ASK_REPORT, VRAM_FORMAT_JSON);
-}
-
-// Only the peak of live bytes, for sliders; -1 where there is none. A double holds every size exactly.
-EXPORT(live_peak) double wasm_live_peak(void)
-{
-    uint64_t bytes;
-    vram *v = handle();
-    return v && vram_live_peak(v, &bytes) == VRAM_OK ? (double)bytes : -1.0;
+    return code ? code : wasm_answer(WASM_ASK_REPORT);
 }
 
 // The input is PyTorch's out-of-memory message.
-EXPORT(explain) int wasm_explain(size_t len, bool with_config, uint32_t format)
+EXPORT(explain) int wasm_explain(size_t len, bool with_config)
 {
-    vram *v = handle();
+    const struct vram_oom *oom;
+    vram *v = wasm_handle();
     struct instance *in = instance();
     if (!v)
         return VRAM_ENOMEM;
-    if (format >= VRAM_FORMAT_COUNT || len >= in->input_cap)
+    if (len >= in->input_cap)
         return VRAM_EARG;
-    return finish(v, vram_explain_oom(v, in->input, len, with_config, (enum vram_format)format));
+    int code = vram_explain_oom(v, in->input, len, with_config, &oom);
+    return wasm_finish(v, code ? code : vram_write_json(v, VRAM_ANSWER_OOM));
 }
 
-// The words for the numbers above: asks, kinds, formats, one group a line.
+// The words for the numbers above: asks, kinds, one group a line.
 EXPORT(names) const char *wasm_names(void)
 {
     return ""
-#define X(id, run, name) name " "
+#define X(id, answer, name) name " "
         WASM_ASKS(X)
 #undef X
         "\n"
 #define X(id, name, text) name " "
         VRAM_KINDS(X)
-#undef X
-        "\n"
-#define X(id, name) name " "
-        VRAM_FORMATS(X)
 #undef X
         "\n";
 }

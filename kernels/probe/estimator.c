@@ -9,22 +9,9 @@
 
 #include "calc/vram.h"
 
-static void *take(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    return malloc(bytes);
-}
-
-static void give(void *ctx, void *ptr, size_t bytes)
-{
-    (void)ctx;
-    (void)bytes;
-    free(ptr);
-}
-
 static vram *new_handle(void)
 {
-    const vram_mem mem = {.alloc = take, .free = give};
+    const vram_mem mem = vram_mem_malloc();
     vram *v = vram_new(&mem);
     if (!v) {
         fputs("vramprobe: error: out of host memory\n", stderr);
@@ -80,7 +67,7 @@ static bool parse_file(vram *v, const char *path, char *error, size_t size)
         snprintf(error, size, "%s: %s", path, strerror(errno));
         return false;
     }
-    bool good = vram_parse(v, VRAM_KIND_NANOGPT, text, length, path) == VRAM_OK;
+    bool good = vram_parse(v, VRAM_KIND_NANOGPT, text, length, path, NULL, NULL) == VRAM_OK;
     free(text);
     return good || refuse(v, path, error, size);
 }

@@ -10,21 +10,7 @@
 
 #include "calc/replay/allocator.h"
 #include "calc/vram.h"
-
-static void *heap_alloc(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    return malloc(bytes);
-}
-
-static void heap_free(void *ctx, void *ptr, size_t bytes)
-{
-    (void)ctx;
-    (void)bytes;
-    free(ptr);
-}
-
-static const struct vram_mem heap = {heap_alloc, heap_free, NULL};
+#include "tests/unit/calc_answers.h"
 
 static double seconds(void)
 {
@@ -70,27 +56,28 @@ static void run_max_batch(vram *v, unsigned i)
 {
     uint64_t batch;
     vram_set_u64(v, "batch_size", 1 + i % 64);
-    need(v, vram_max_batch(v, &batch, VRAM_FORMAT_JSON), "max-batch");
+    need(v, write_max_batch(v, &batch, VRAM_FORMAT_JSON), "max-batch");
 }
 
 static void run_advise(vram *v, unsigned i)
 {
     vram_set_u64(v, "batch_size", 12 + i % 4);
-    need(v, vram_advise(v, VRAM_FORMAT_JSON), "advise");
+    need(v, write_advice(v, VRAM_FORMAT_JSON), "advise");
 }
 
 static void run_report(vram *v, unsigned i)
 {
     run_estimate(v, i);
-    need(v, vram_emit(v, VRAM_FORMAT_JSON), "report");
+    need(v, write_report(v, VRAM_FORMAT_JSON), "report");
 }
 
 static vram *open_with(const char *config)
 {
+    struct vram_mem heap = vram_mem_malloc();
     vram *v = vram_new(&heap);
     if (!v)
         exit(2);
-    need(v, vram_parse(v, VRAM_KIND_FLAT, config, strlen(config), "bench"), "config");
+    need(v, parse_text(v, VRAM_KIND_FLAT, config, strlen(config), "bench"), "config");
     return v;
 }
 
@@ -160,6 +147,7 @@ static void play(struct allocator *a, const struct steps *s, uint32_t *blocks)
 
 static void measure_allocator(const char *config)
 {
+    struct vram_mem heap = vram_mem_malloc();
     struct steps s = {0};
     vram *v = open_with(config);
     need(v, vram_trace(v, collect, &s), "trace");
@@ -195,7 +183,7 @@ static double advice_ms(const char *preset, const char *gpu)
     for (int round = 0; round < ADVICE_ROUNDS; round++) {
         vram *v = open_with(config);
         double start = seconds();
-        need(v, vram_advise(v, VRAM_FORMAT_JSON), preset);
+        need(v, write_advice(v, VRAM_FORMAT_JSON), preset);
         double took = (seconds() - start) * 1e3;
         best = took < best ? took : best;
         vram_free(v);
@@ -210,7 +198,7 @@ static void measure_all_advice(double limit)
     double slowest = 0;
     unsigned count = 0, above = 0;
     vram *v = open_with("");
-    need(v, vram_emit_presets(v, VRAM_FORMAT_CSV), "presets");
+    need(v, vram_write(v, VRAM_ANSWER_PRESETS, VRAM_FORMAT_CSV, 0), "presets");
     names = strdup(vram_text(v, NULL));
     vram_free(v);
     char *rest = strchr(names, '\n');

@@ -1,7 +1,6 @@
 // The public headers as C++: a handle, an estimate, and every table that the header declares.
 
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -9,9 +8,6 @@
 #include "vram_lua.h"
 
 namespace {
-
-void *take(void *, std::size_t bytes) { return std::malloc(bytes); }
-void give(void *, void *ptr, std::size_t) { std::free(ptr); }
 
 struct closer {
     void operator()(vram *v) const { vram_free(v); }
@@ -21,10 +17,10 @@ struct closer {
 
 int main()
 {
-    const vram_mem heap = {take, give, nullptr};
+    const vram_mem heap = vram_mem_malloc();
     std::unique_ptr<vram, closer> v(vram_new(&heap));
     const std::string config = "n_layer = 2\nn_embd = 128\nn_head = 2\nbatch_size = 4\n";
-    if (vram_parse(v.get(), VRAM_KIND_FLAT, config.data(), config.size(), "config") != VRAM_OK)
+    if (vram_parse(v.get(), VRAM_KIND_FLAT, config.data(), config.size(), "config", nullptr, nullptr) != VRAM_OK)
         return 1;
     if (vram_run(v.get()) != VRAM_OK) {
         std::printf("%s\n", vram_error(v.get())->text);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "calc/vram.h"
+#include "tests/unit/calc_answers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,12 +74,12 @@ static inline int calc_fuzz_parse(enum vram_kind kind, const uint8_t *data, size
 {
     struct calc_fuzz_heap h = {0};
     vram *v = calc_fuzz_open(&h), *again = calc_fuzz_open(&h);
-    int code = vram_parse(v, kind, (const char *)data, size, "fuzz");
+    int code = parse_text(v, kind, (const char *)data, size, "fuzz");
     calc_fuzz_check_error(v, code);
-    if (code == VRAM_OK && vram_emit_config(v, VRAM_FORMAT_TEXT) == VRAM_OK) {
+    if (code == VRAM_OK && vram_write(v, VRAM_ANSWER_CONFIG, VRAM_FORMAT_TEXT, 0) == VRAM_OK) {
         size_t len;
         const char *text = vram_text(v, &len);
-        code = vram_parse(again, VRAM_KIND_FLAT, text, len, "again");
+        code = parse_text(again, VRAM_KIND_FLAT, text, len, "again");
         if (code)
             fprintf(stderr, "%.*s\n%s\n", (int)len, text, vram_error(again)->text);
         calc_fuzz_check(code == VRAM_OK, "the configuration that was written cannot be read");

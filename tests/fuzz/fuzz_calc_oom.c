@@ -1,6 +1,7 @@
 // Out-of-memory messages, with and without a configuration, and the ranges of a sweep.
 
 #include "tests/fuzz/calc_fuzz.h"
+#include "tests/unit/calc_answers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         vram_set(v, "n_embd", "64");
         vram_set(v, "n_head", "2");
     }
-    calc_fuzz_check_error(v, vram_explain_oom(v, text, size - 1, data[0] & 1,
+    calc_fuzz_check_error(v, write_oom(v, text, size - 1, data[0] & 1,
                                               data[0] & 4 ? VRAM_FORMAT_JSON : VRAM_FORMAT_TEXT));
     calc_fuzz_close(&h, v);
     return 0;

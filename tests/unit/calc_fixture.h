@@ -74,6 +74,12 @@ static inline const char *json_text(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
+// The English of a sentence that an answer holds under a key; NULL if there is none.
+static inline const char *json_sentence_text(const json_t *object, const char *key)
+{
+    return json_text(json_object_get(object, key), "text");
+}
+
 // A row of nanogpt.json as a configuration in reference mode.
 static inline void set_reference(vram *v, const json_t *row)
 {

@@ -17,19 +17,6 @@
 
 #define MIB UINT64_C(1048576)
 
-static inline void *fixture_alloc(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    return malloc(bytes);
-}
-
-static inline void fixture_free(void *ctx, void *ptr, size_t bytes)
-{
-    (void)ctx;
-    (void)bytes;
-    free(ptr);
-}
-
 // words: "preset=gpt2 batch_size=4". Fails the test where one is refused.
 static inline void fixture_set(vram *v, const char *words)
 {
@@ -47,7 +34,7 @@ static inline void fixture_set(vram *v, const char *words)
 
 static inline vram *fixture_open(const char *words)
 {
-    static const struct vram_mem heap = {fixture_alloc, fixture_free, NULL};
+    const struct vram_mem heap = vram_mem_malloc();
     vram *v = vram_new(&heap);
     assert_non_null(v);
     fixture_set(v, words);

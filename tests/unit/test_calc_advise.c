@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "tests/unit/calc_fixture.h"
+#include "tests/unit/calc_answers.h"
 
 static double now_ms(void)
 {
@@ -48,7 +49,7 @@ static void test_the_out_of_memory_case(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=oom-gpt2 compile=none");
-    json_t *j = asked(v, vram_advise);
+    json_t *j = asked(v, write_advice);
     assert_true(json_is_false(json_object_get(j, "fits")));
     const json_t *half = row_named(j, "batch_size=8 gradient_accumulation_steps=64");
     assert_string_equal(json_text(half, "effect"), "same");
@@ -57,7 +58,7 @@ static void test_the_out_of_memory_case(void **state)
                      process_of("preset=oom-gpt2 compile=none batch_size=8 gradient_accumulation_steps=64"));
     assert_int_equal(json_u64(half, "saved_bytes"), json_u64(j, "process_bytes") - json_u64(half, "process_bytes"));
     const json_t *refused = row_named(j, "n_embd=512");
-    assert_non_null(strstr(json_text(refused, "refused"), "not divisible by n_head = 12; with n_head=8"));
+    assert_non_null(strstr(json_sentence_text(refused, "refused"), "not divisible by n_head = 12; with n_head=8"));
     json_decref(j);
     close_vram(v, &h);
 }
@@ -69,16 +70,16 @@ static void test_order(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=gpt2 batch_size=16 gpu=T4 optimizer=adamw_foreach attention=math");
-    json_t *j = asked(v, vram_advise), *row;
+    json_t *j = asked(v, write_advice), *row;
     size_t i, stage = 0;
     json_array_foreach(json_object_get(j, "changes"), i, row) {
         while (stage < 3 && strcmp(json_text(row, "effect"), order[stage]))
             stage++;
         assert_true(stage < 3);  // never back to an earlier group
-        assert_true(strlen(json_text(row, "slowdown_basis")) > 0);
-        if (json_text(row, "refused"))
-            assert_true(strlen(json_text(row, "refused")) > 20);
-        assert_true(strlen(json_text(row, "result")) > 0);
+        assert_true(strlen(json_sentence_text(row, "slowdown_basis")) > 0);
+        if (json_sentence_text(row, "refused"))
+            assert_true(strlen(json_sentence_text(row, "refused")) > 20);
+        assert_true(strlen(json_sentence_text(row, "result")) > 0);
     }
     row_named(j, "attention=flash");
     row_named(j, "optimizer=adamw_fused");
@@ -97,14 +98,14 @@ static void test_plans(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         vram *v = open_vram(&h), *pasted = open_vram(&h);
         set_all(v, cases[i]);
-        assert_int_equal(vram_advise(v, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_int_equal(write_advice(v, VRAM_FORMAT_TEXT), VRAM_OK);
         const char *at = strstr(vram_text(v, NULL), "Do this: ");
         if (!at)
             fail_msg("no plan for %s", cases[i]);
         at = strstr(at, "\n\n");
-        assert_int_equal(vram_parse(pasted, VRAM_KIND_FLAT, at, strlen(at), "pasted"), VRAM_OK);
+        assert_int_equal(parse_text(pasted, VRAM_KIND_FLAT, at, strlen(at), "pasted"), VRAM_OK);
         bool fits = false;
-        assert_int_equal(vram_fit(pasted, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_int_equal(write_fit(pasted, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
         if (!fits)
             fail_msg("%s: the plan does not fit", cases[i]);
         vram_free(pasted);
@@ -119,7 +120,7 @@ static void test_inference(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=llama-3.1-8b task=inference batch_size=8 seq_len=8192 gpu=4090");
-    json_t *j = asked(v, vram_advise), *row;
+    json_t *j = asked(v, write_advice), *row;
     size_t i;
     json_array_foreach(json_object_get(j, "changes"), i, row) {
         const char *change = json_text(row, "change");
@@ -141,12 +142,12 @@ static void test_fit(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     bool fits = false;
-    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_EGPU);  // which card?
+    assert_int_equal(write_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_EGPU);  // which card?
     set_all(v, "preset=nanogpt-30m");
-    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_true(fits);
     set_all(v, "preset=oom-gpt2");
-    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_JSON), VRAM_OK);
+    assert_int_equal(write_fit(v, &fits, VRAM_FORMAT_JSON), VRAM_OK);
     assert_false(fits);
     close_vram(v, &h);
 }
@@ -163,20 +164,22 @@ static void test_max_batch(void **state)
         bool fits = true;
         set_all(v, cases[i]);
         double start = now_ms();
-        assert_int_equal(vram_max_batch(v, &batch, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_int_equal(write_max_batch(v, &batch, VRAM_FORMAT_TEXT), VRAM_OK);
         printf("%s: %llu in %.1f ms\n", cases[i], (unsigned long long)batch, now_ms() - start);
         vram_set_u64(v, "batch_size", batch);
-        assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_int_equal(write_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
         assert_true(fits);
         vram_set_u64(v, "batch_size", batch + 1);
-        assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_int_equal(write_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
         assert_false(fits);
         close_vram(v, &h);
     }
     vram *v = open_vram(&h);
     uint64_t batch = 0;
     set_all(v, "preset=llama-2-70b gpu=T4");
-    assert_int_equal(vram_max_batch(v, &batch, VRAM_FORMAT_TEXT), VRAM_ENOFIT);
+    assert_int_equal(write_max_batch(v, &batch, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(batch, 0);
+    assert_non_null(strstr(vram_text(v, NULL), "not even batch_size = 1 fits in the T4"));
     close_vram(v, &h);
 }
 
@@ -186,7 +189,7 @@ static void test_sweep(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=nanogpt-30m compile=none mode=reference");
-    assert_int_equal(vram_sweep(v, "batch_size=4:16:4 block_size=256,512", VRAM_FORMAT_JSON), VRAM_OK);
+    assert_int_equal(vram_write_sweep(v, "batch_size=4:16:4 block_size=256,512", VRAM_FORMAT_JSON), VRAM_OK);
     json_t *j = json_loads(vram_text(v, NULL), 0, NULL);
     assert_int_equal(json_array_size(j), 8);
     const json_t *last = json_array_get(j, 7);
@@ -195,7 +198,7 @@ static void test_sweep(void **state)
     assert_int_equal(json_u64(last, "peak_live_bytes"), 6187763980);  // the reference value
     json_decref(j);
     // a preset starts its row, wherever it stands
-    assert_int_equal(vram_sweep(v, "batch_size=4,16 preset=shakespeare-char,nanogpt-30m mode=reference compile=none dtype=bfloat16",
+    assert_int_equal(vram_write_sweep(v, "batch_size=4,16 preset=shakespeare-char,nanogpt-30m mode=reference compile=none dtype=bfloat16",
                                 VRAM_FORMAT_JSON), VRAM_OK);
     j = json_loads(vram_text(v, NULL), 0, NULL);
     assert_int_equal(json_array_size(j), 4);
@@ -204,17 +207,17 @@ static void test_sweep(void **state)
     assert_int_equal(json_u64(json_array_get(j, 3), "peak_live_bytes"), 6187763980);
     assert_true(json_u64(json_array_get(j, 1), "peak_live_bytes") < 6187763980);
     json_decref(j);
-    assert_int_equal(vram_sweep(v, "batch_size=1:2 preset=nope", VRAM_FORMAT_CSV), VRAM_EPRESET);
+    assert_int_equal(vram_write_sweep(v, "batch_size=1:2 preset=nope", VRAM_FORMAT_CSV), VRAM_EPRESET);
     assert_int_equal(vram_error(v)->col, 23);
     // an impossible row says so, and the others are there
-    assert_int_equal(vram_sweep(v, "n_embd=384,400", VRAM_FORMAT_CSV), VRAM_OK);
+    assert_int_equal(vram_write_sweep(v, "n_embd=384,400", VRAM_FORMAT_CSV), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "\n384,"));
     assert_non_null(strstr(vram_text(v, NULL), "\n400,"));
-    assert_int_equal(vram_sweep(v, "batch_sise=1:4", VRAM_FORMAT_CSV), VRAM_EKEY);
+    assert_int_equal(vram_write_sweep(v, "batch_sise=1:4", VRAM_FORMAT_CSV), VRAM_EKEY);
     static const char *const bad[] = {"", "batch_size", "batch_size=", "batch_size=4:1", "batch_size=1:x", "batch_size=1:9:0",
                                       "batch_size=1:99999999", "batch_size=1:2:3:4", "batch_size=1:4096 block_size=1:4096"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (vram_sweep(v, bad[i], VRAM_FORMAT_TEXT) != VRAM_EPARSE)
+        if (vram_write_sweep(v, bad[i], VRAM_FORMAT_TEXT) != VRAM_EPARSE)
             fail_msg("'%s' is taken", bad[i]);
     close_vram(v, &h);
 }

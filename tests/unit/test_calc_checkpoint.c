@@ -3,6 +3,7 @@
 // block's last product is not run again and its output not held twice.
 
 #include "tests/unit/calc_fixture.h"
+#include "tests/unit/calc_answers.h"
 
 struct seen {
     uint64_t gradients, gradient_bytes;  // of weights
@@ -115,13 +116,13 @@ static void test_said_and_refused(void **state)
     vram *v = open_vram(&h);
     set_all(v, "preset=gpt2 checkpointing=block use_reentrant=false");
     assert_int_equal(vram_run(v), VRAM_OK);
-    assert_int_equal(vram_emit(v, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_report(v, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "not yet compared with a measurement"));
     set_all(v, "parallel=fsdp n_gpu=4");
     assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
     set_all(v, "use_reentrant=true");
     assert_int_equal(vram_run(v), VRAM_OK);
-    assert_int_equal(vram_emit(v, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_report(v, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_null(strstr(vram_text(v, NULL), "not yet compared"));
     close_vram(v, &h);
 }

@@ -1,6 +1,7 @@
 // What the card decides (attention kernel, bfloat16), evaluation alone, and the remarks that tell of it.
 
 #include "tests/unit/calc_fixture.h"
+#include "tests/unit/calc_answers.h"
 
 static vram *estimated(struct heap *h, const char *pairs)
 {
@@ -13,13 +14,13 @@ static vram *estimated(struct heap *h, const char *pairs)
 
 static bool remarks(vram *v, const char *part)
 {
-    assert_int_equal(vram_emit(v, VRAM_FORMAT_JSON), VRAM_OK);
+    assert_int_equal(write_report(v, VRAM_FORMAT_JSON), VRAM_OK);
     json_t *report = json_loads(vram_text(v, NULL), 0, NULL), *note;
     bool found = false;
     size_t i;
     assert_non_null(report);
     json_array_foreach(json_object_get(report, "notes"), i, note)
-        found = found || strstr(json_string_value(note), part);
+        found = found || strstr(json_text(note, "text"), part);
     json_decref(report);
     return found;
 }
@@ -77,7 +78,7 @@ static void test_advice_of_a_number_format(void **state)
     for (int native = 0; native < 2; native++) {
         vram *v = open_vram(&h);
         set_all(v, native ? "preset=gpt2 dtype=float32 gpu=A10" : "preset=gpt2 dtype=float32 gpu=T4");
-        assert_int_equal(vram_advise(v, VRAM_FORMAT_JSON), VRAM_OK);
+        assert_int_equal(write_advice(v, VRAM_FORMAT_JSON), VRAM_OK);
         assert_true(!strstr(vram_text(v, NULL), "\"dtype=bfloat16\"") == !native);
         assert_true(!strstr(vram_text(v, NULL), "\"dtype=float16\"") == !!native);
         close_vram(v, &h);
@@ -131,7 +132,7 @@ static void test_card_by_its_memory(void **state)
     assert_string_equal(vram_result(v)->gpu_name, "T4");
     set_all(v, "other_memory=20000");  // more than there is: nothing fits, and nothing breaks
     bool fits = true;
-    assert_int_equal(vram_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_fit(v, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_false(fits);
     close_vram(v, &h);
 }
@@ -158,7 +159,7 @@ static void test_silent_assumptions(void **state)
     vram *v = open_vram(&h);
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_true(remarks(v, "nothing was set"));
-    assert_int_equal(vram_parse(v, VRAM_KIND_NANOGPT, "", 0, "empty.py"), VRAM_OK);
+    assert_int_equal(parse_text(v, VRAM_KIND_NANOGPT, "", 0, "empty.py"), VRAM_OK);
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_true(remarks(v, "nothing was set"));
     set_all(v, "n_gpu=8");
@@ -169,7 +170,7 @@ static void test_silent_assumptions(void **state)
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_false(remarks(v, "n_gpu"));
     vram_clear(v);
-    assert_int_equal(vram_parse(v, VRAM_KIND_HF, hf, strlen(hf), "config.json"), VRAM_OK);
+    assert_int_equal(parse_text(v, VRAM_KIND_HF, hf, strlen(hf), "config.json"), VRAM_OK);
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_true(remarks(v, "dtype = bfloat16_pure, from torch_dtype"));
     assert_true(remarks(v, "n_inner = 11008: intermediate_size is not there"));
@@ -179,7 +180,7 @@ static void test_silent_assumptions(void **state)
     assert_false(remarks(v, "intermediate_size"));
     vram_clear(v);
     set_all(v, "mode=reference");
-    assert_int_equal(vram_parse(v, VRAM_KIND_NANOGPT, "batch_size = 4\n", 15, "a.py"), VRAM_OK);
+    assert_int_equal(parse_text(v, VRAM_KIND_NANOGPT, "batch_size = 4\n", 15, "a.py"), VRAM_OK);
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_true(remarks(v, "torch.compile, which is on by default"));
     close_vram(v, &h);
@@ -224,12 +225,12 @@ static void test_evaluation_from_a_file(void **state)
     uint64_t only = 0;
     (void)state;
     vram *v = open_vram(&h);
-    assert_int_equal(vram_parse(v, VRAM_KIND_NANOGPT, text, strlen(text), "eval_gpt2.py"), VRAM_OK);
+    assert_int_equal(parse_text(v, VRAM_KIND_NANOGPT, text, strlen(text), "eval_gpt2.py"), VRAM_OK);
     assert_int_equal(vram_get_u64(v, "eval_only", &only), VRAM_OK);
     assert_int_equal(only, 1);
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_int_equal(vram_result(v)->optim_bytes, 0);
-    assert_int_equal(vram_advise(v, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_advice(v, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_null(strstr(vram_text(v, NULL), "slower"));
     set_all(v, "family=llama");
     assert_int_equal(vram_run(v), VRAM_EMODEL);

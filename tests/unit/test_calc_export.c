@@ -1,11 +1,12 @@
 // Traces for viewers and the timeline: what the programs that read them need to find in them.
 
 #include "tests/unit/calc_fixture.h"
+#include "tests/unit/calc_answers.h"
 
 static json_t *exported(vram *v, enum vram_format format)
 {
     json_error_t error;
-    if (vram_emit_trace(v, format) != VRAM_OK)
+    if (vram_write(v, VRAM_ANSWER_TRACE, format, 0) != VRAM_OK)
         fail_msg("%s", vram_error(v)->text);
     json_t *j = json_loads(vram_text(v, NULL), 0, &error);
     if (!j)
@@ -79,7 +80,7 @@ static void test_pickle(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=nanogpt-30m n_layer=2");
-    assert_int_equal(vram_emit_trace(v, VRAM_FORMAT_VIZ), VRAM_OK);
+    assert_int_equal(vram_write(v, VRAM_ANSWER_TRACE, VRAM_FORMAT_VIZ, 0), VRAM_OK);
     size_t len, at = 2;
     const unsigned char *p = (const unsigned char *)vram_text(v, &len);
     assert_int_equal(p[0], 0x80);
@@ -174,7 +175,7 @@ static void test_csv(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=nanogpt-30m compile=none mode=reference");
-    assert_int_equal(vram_emit_trace(v, VRAM_FORMAT_CSV), VRAM_OK);
+    assert_int_equal(vram_write(v, VRAM_ANSWER_TRACE, VRAM_FORMAT_CSV, 0), VRAM_OK);
     const char *line = strchr(vram_text(v, NULL), '\n') + 1;
     uint64_t rows = 0, most = 0;
     while (*line) {
@@ -186,7 +187,7 @@ static void test_csv(void **state)
         line = strchr(line, '\n') + 1;
     }
     assert_int_equal(most, 6187763980);  // the reference value
-    assert_int_equal(vram_emit_trace(v, VRAM_FORMAT_MD), VRAM_EARG);
+    assert_int_equal(vram_write(v, VRAM_ANSWER_TRACE, VRAM_FORMAT_MD, 0), VRAM_EARG);
     close_vram(v, &h);
 }
 
@@ -199,7 +200,7 @@ static void test_timeline(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=nanogpt-30m compile=none mode=reference gradient_accumulation_steps=2");
-    assert_int_equal(vram_emit_timeline(v, VRAM_FORMAT_SVG), VRAM_OK);
+    assert_int_equal(vram_write(v, VRAM_ANSWER_TIMELINE, VRAM_FORMAT_SVG, 0), VRAM_OK);
     const char *svg = vram_text(v, NULL);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(svg, parts[i]))
@@ -208,7 +209,7 @@ static void test_timeline(void **state)
     assert_null(strstr(svg, "<script"));
     printf("timeline: %zu bytes\n", strlen(svg));
     assert_true(strlen(svg) < 60000);
-    assert_int_equal(vram_emit_timeline(v, VRAM_FORMAT_CSV), VRAM_EARG);
+    assert_int_equal(vram_write(v, VRAM_ANSWER_TIMELINE, VRAM_FORMAT_CSV, 0), VRAM_EARG);
     close_vram(v, &h);
 }
 

@@ -1,12 +1,13 @@
 // Hugging Face configurations: every family, the defaults of its class, and what is refused.
 
 #include "tests/unit/calc_fixture.h"
+#include "tests/unit/calc_answers.h"
 
 static uint64_t params_of(const char *flat)
 {
     struct heap h = {0};
     vram *v = open_vram(&h);
-    if (vram_parse(v, VRAM_KIND_HF, flat, strlen(flat), "config.json") != VRAM_OK)
+    if (parse_text(v, VRAM_KIND_HF, flat, strlen(flat), "config.json") != VRAM_OK)
         fail_msg("%s", vram_error(v)->text);
     run_vram(v);
     uint64_t n = vram_result(v)->params;
@@ -63,7 +64,7 @@ static void assert_refused(const char *flat, int code, unsigned line, const char
 {
     struct heap h = {0};
     vram *v = open_vram(&h);
-    int rc = vram_parse(v, VRAM_KIND_HF, flat, strlen(flat), "config.json");
+    int rc = parse_text(v, VRAM_KIND_HF, flat, strlen(flat), "config.json");
     if (rc != code || vram_error(v)->line != line || !strstr(vram_error(v)->text, part))
         fail_msg("%s gives %d at %u: %s", flat, rc, vram_error(v)->line, vram_error(v)->text);
     close_vram(v, &h);
@@ -99,7 +100,7 @@ static void test_quantization_and_dtype(void **state)
     vram *v = open_vram(&h);
     const char *flat = "model_type = llama\ntorch_dtype = float32\nquantization_config.load_in_4bit = true\n"
                        "quantization_config.bnb_4bit_use_double_quant = true\n";
-    assert_int_equal(vram_parse(v, VRAM_KIND_HF, flat, strlen(flat), NULL), VRAM_OK);
+    assert_int_equal(parse_text(v, VRAM_KIND_HF, flat, strlen(flat), NULL), VRAM_OK);
     vram_get(v, "quantization", got, sizeof got);
     assert_string_equal(got, "nf4_double");
     vram_get(v, "dtype", got, sizeof got);
@@ -114,15 +115,15 @@ static void test_long_contexts_are_not_trained_whole(void **state)
     uint64_t n;
     vram *v = open_vram(&h);
     const char *flat = "model_type = llama\nmax_position_embeddings = 131072\n";
-    assert_int_equal(vram_parse(v, VRAM_KIND_HF, flat, strlen(flat), NULL), VRAM_OK);
+    assert_int_equal(parse_text(v, VRAM_KIND_HF, flat, strlen(flat), NULL), VRAM_OK);
     vram_get_u64(v, "seq_len", &n);
     assert_int_equal(n, 2048);
-    assert_non_null(strstr(vram_notes(v), "131072"));
+    assert_non_null(strstr(notes_of(v), "131072"));
     set_all(v, "batch_size=2");
-    assert_non_null(strstr(vram_notes(v), "131072"));
+    assert_non_null(strstr(notes_of(v), "131072"));
     set_all(v, "seq_len=4096");
-    assert_null(strstr(vram_notes(v), "131072"));  // it was a guess; now it is given
-    assert_int_equal(vram_parse(v, VRAM_KIND_HF, flat, strlen(flat), NULL), VRAM_OK);
+    assert_null(strstr(notes_of(v), "131072"));  // it was a guess; now it is given
+    assert_int_equal(parse_text(v, VRAM_KIND_HF, flat, strlen(flat), NULL), VRAM_OK);
     vram_get_u64(v, "seq_len", &n);
     assert_int_equal(n, 4096);
     close_vram(v, &h);

@@ -5,6 +5,11 @@
 #include "calc/replay/run.h"
 #include "tests/unit/calc_fixture.h"
 
+static struct engine *engine_in(const vram *v)
+{
+    return v->parts[HANDLE_ENGINE].ptr;
+}
+
 static uint64_t next_random(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -137,12 +142,12 @@ static struct digest digest_of(vram *v, bool whole)
     if (vram_run(v) != VRAM_OK)
         return d;
     for (unsigned i = 0; i < ENGINE_REELS; i++)
-        v->engine->reels[i].whole = whole;
-    v->engine->recorded = false;
+        engine_in(v)->reels[i].whole = whole;
+    engine_in(v)->recorded = false;
     assert_int_equal(vram_trace(v, digest_event, &d), VRAM_OK);
     for (unsigned i = 0; i < ENGINE_REELS; i++)
-        v->engine->reels[i].whole = false;
-    v->engine->recorded = false;
+        engine_in(v)->reels[i].whole = false;
+    engine_in(v)->recorded = false;
     return d;
 }
 
@@ -159,7 +164,7 @@ static void test_layers_written_out(void **state)
         if (folded.count == 0)
             continue;
         runs++;
-        repeated += v->engine->reels[ENGINE_FIRST].tape.repeats;
+        repeated += engine_in(v)->reels[ENGINE_FIRST].tape.repeats;
         struct digest whole = digest_of(v, true);
         assert_int_equal(folded.count, whole.count);
         assert_int_equal(folded.sum, whole.sum);

@@ -1,6 +1,7 @@
 // No memory: for every function the n-th allocation fails, for every n, and nothing is lost or broken by it.
 
 #include "tests/unit/calc_fixture.h"
+#include "tests/unit/calc_answers.h"
 
 #define OOM "CUDA out of memory. Tried to allocate 786.00 MiB (GPU 0; 15.78 GiB total capacity; 14.28 GiB already allocated; " \
             "37.75 MiB free; 14.32 GiB reserved in total by PyTorch)"
@@ -9,16 +10,16 @@
 static bool fits;
 static uint64_t batch;
 
-static int parse_text(vram *v)
+static int parse_nanogpt(vram *v)
 {
-    return vram_parse(v, VRAM_KIND_NANOGPT, NANOGPT, strlen(NANOGPT), "file");
+    return parse_text(v, VRAM_KIND_NANOGPT, NANOGPT, strlen(NANOGPT), "file");
 }
 
 static int parse_log(vram *v)
 {
     const char *log = "number of parameters: 29.94M\nnum decayed parameter tensors: 26, with 30,130,176 parameters\n"
                       "num non-decayed parameter tensors: 13, with 4,992 parameters\n";
-    return vram_parse(v, VRAM_KIND_LOG, log, strlen(log), "file");
+    return parse_text(v, VRAM_KIND_LOG, log, strlen(log), "file");
 }
 
 static int run(vram *v)
@@ -32,32 +33,32 @@ static int run(vram *v)
         int rc = vram_run(v); \
         return rc ? rc : call; \
     }
-EMIT(emit_json, vram_emit(v, VRAM_FORMAT_JSON))
-EMIT(emit_text, vram_emit(v, VRAM_FORMAT_TEXT))
-EMIT(emit_csv, vram_emit(v, VRAM_FORMAT_CSV))
-EMIT(emit_md, vram_emit(v, VRAM_FORMAT_MD))
-EMIT(emit_trace, vram_emit_trace(v, VRAM_FORMAT_CSV))
-EMIT(emit_viz, vram_emit_trace(v, VRAM_FORMAT_VIZ))
-EMIT(emit_perfetto, vram_emit_trace(v, VRAM_FORMAT_PERFETTO))
-EMIT(emit_timeline, vram_emit_timeline(v, VRAM_FORMAT_SVG))
-EMIT(emit_config, vram_emit_config(v, VRAM_FORMAT_JSON))
-EMIT(emit_gpus, vram_emit_gpus(v, VRAM_FORMAT_JSON))
-EMIT(emit_presets, vram_emit_presets(v, VRAM_FORMAT_MD))
-EMIT(emit_fields, vram_emit_fields(v, VRAM_FORMAT_JSON))
-EMIT(fit, vram_fit(v, &fits, VRAM_FORMAT_TEXT))
-EMIT(max_batch, vram_max_batch(v, &batch, VRAM_FORMAT_TEXT))
-EMIT(advise, vram_advise(v, VRAM_FORMAT_TEXT))
-EMIT(sweep, vram_sweep(v, "batch_size=1:3 n_embd=64,128", VRAM_FORMAT_CSV))
-EMIT(explain, vram_explain_oom(v, OOM, strlen(OOM), true, VRAM_FORMAT_TEXT))
-EMIT(guess, vram_explain_oom(v, OOM, strlen(OOM), false, VRAM_FORMAT_JSON))
-EMIT(compare, vram_compare(v, VRAM_FORMAT_MD))
+EMIT(emit_json, write_report(v, VRAM_FORMAT_JSON))
+EMIT(emit_text, write_report(v, VRAM_FORMAT_TEXT))
+EMIT(emit_csv, write_report(v, VRAM_FORMAT_CSV))
+EMIT(emit_md, write_report(v, VRAM_FORMAT_MD))
+EMIT(emit_trace, vram_write(v, VRAM_ANSWER_TRACE, VRAM_FORMAT_CSV, 0))
+EMIT(emit_viz, vram_write(v, VRAM_ANSWER_TRACE, VRAM_FORMAT_VIZ, 0))
+EMIT(emit_perfetto, vram_write(v, VRAM_ANSWER_TRACE, VRAM_FORMAT_PERFETTO, 0))
+EMIT(emit_timeline, vram_write(v, VRAM_ANSWER_TIMELINE, VRAM_FORMAT_SVG, 0))
+EMIT(emit_config, vram_write(v, VRAM_ANSWER_CONFIG, VRAM_FORMAT_JSON, 0))
+EMIT(emit_gpus, vram_write(v, VRAM_ANSWER_GPUS, VRAM_FORMAT_JSON, 0))
+EMIT(emit_presets, vram_write(v, VRAM_ANSWER_PRESETS, VRAM_FORMAT_MD, 0))
+EMIT(emit_fields, vram_write(v, VRAM_ANSWER_FIELDS, VRAM_FORMAT_JSON, 0))
+EMIT(fit, write_fit(v, &fits, VRAM_FORMAT_TEXT))
+EMIT(max_batch, write_max_batch(v, &batch, VRAM_FORMAT_TEXT))
+EMIT(advise, write_advice(v, VRAM_FORMAT_TEXT))
+EMIT(sweep, vram_write_sweep(v, "batch_size=1:3 n_embd=64,128", VRAM_FORMAT_CSV))
+EMIT(explain, write_oom(v, OOM, strlen(OOM), true, VRAM_FORMAT_TEXT))
+EMIT(guess, write_oom(v, OOM, strlen(OOM), false, VRAM_FORMAT_JSON))
+EMIT(compare, write_comparison(v, VRAM_FORMAT_MD))
 EMIT(live, vram_live_peak(v, &batch))
 
 static const struct action {
     const char *name;
     int (*call)(vram *v);
 } ACTIONS[] = {
-    {"run", run},           {"parse nanogpt", parse_text}, {"parse log", parse_log}, {"json", emit_json},   {"text", emit_text},
+    {"run", run},           {"parse nanogpt", parse_nanogpt}, {"parse log", parse_log}, {"json", emit_json},   {"text", emit_text},
     {"csv", emit_csv},      {"md", emit_md},               {"trace", emit_trace},    {"viz", emit_viz},     {"perfetto", emit_perfetto},
     {"timeline", emit_timeline}, {"config", emit_config},  {"gpus", emit_gpus},      {"presets", emit_presets}, {"fields", emit_fields},
     {"fit", fit},           {"max-batch", max_batch},      {"advise", advise},       {"sweep", sweep},      {"explain", explain},

@@ -2,7 +2,9 @@
 
 #include "tests/unit/calc_fixture.h"
 
-#include "calc/answer/oom.h"
+#include "calc/answer/oom_shape.h"
+#include "calc/parse/parse_oom.h"
+#include "tests/unit/calc_answers.h"
 
 // The wordings, as PyTorch printed them (numbers of two reported cases and of our own).
 #define MESSAGE_1_0 "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total capacity; " \
@@ -20,16 +22,16 @@
 
 static struct oom_message parsed(const char *text)
 {
-    static struct err e;
+    static struct message e;
     struct oom_message m;
     memset(&e, 0, sizeof e);
-    err_clear(&e);
+    message_clear(&e);
     if (oom_parse(&m, &e, text, strlen(text)) != VRAM_OK)
-        fail_msg("%s", e.message.text);
+        fail_msg("%s", e.out.text);
     return m;
 }
 
-static void assert_hundredths(struct oom_size s, uint64_t hundredths, uint64_t unit)
+static void assert_hundredths(struct vram_size s, uint64_t hundredths, uint64_t unit)
 {
     assert_true(s.present);
     assert_int_equal(s.bytes, hundredths * unit / 100);
@@ -49,7 +51,6 @@ static void test_wordings(void **state)
     m = parsed(MESSAGE_1_13);
     assert_hundredths(m.tried, 78600, mib);
     assert_hundredths(m.reserved, 1432, gib);
-    assert_false(m.modern);
     m = parsed(MESSAGE_2_1);
     assert_hundredths(m.tried, 614, gib);
     assert_hundredths(m.total, 2369, gib);
@@ -57,7 +58,6 @@ static void test_wordings(void **state)
     assert_hundredths(m.in_use, 2241, gib);
     assert_hundredths(m.allocated, 2003, gib);
     assert_hundredths(m.unallocated, 120, gib);
-    assert_true(m.modern);
     m = parsed("Traceback (most recent call last):\n  File \"train.py\"\n" MESSAGE_2_5 "\n");
     assert_hundredths(m.free, 102, gib);  // over a line's end
     assert_hundredths(m.unallocated, 20561, mib);
@@ -80,7 +80,7 @@ static void test_other_processes(void **state)
     vram *v = open_vram(&h);
     const char *bare = "CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacity of 11.60 GiB of "
                        "which 3.10 GiB is free.";
-    assert_int_equal(vram_explain_oom(v, bare, strlen(bare), false, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_oom(v, bare, strlen(bare), false, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_null(strstr(vram_text(v, NULL), "other processes"));
     close_vram(v, &h);
 }
@@ -94,7 +94,7 @@ static void test_not_a_message(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        int rc = vram_explain_oom(v, texts[i], strlen(texts[i]), false, VRAM_FORMAT_TEXT);
+        int rc = write_oom(v, texts[i], strlen(texts[i]), false, VRAM_FORMAT_TEXT);
         if (rc != VRAM_EPARSE || vram_error(v)->line == 0)
             fail_msg("%s: %d", texts[i], rc);
     }
@@ -103,7 +103,7 @@ static void test_not_a_message(void **state)
 
 static json_t *explained(vram *v, const char *message, bool with_config)
 {
-    assert_int_equal(vram_explain_oom(v, message, strlen(message), with_config, VRAM_FORMAT_JSON), VRAM_OK);
+    assert_int_equal(write_oom(v, message, strlen(message), with_config, VRAM_FORMAT_JSON), VRAM_OK);
     json_t *j = json_loads(vram_text(v, NULL), 0, NULL);
     assert_non_null(j);
     return j;
@@ -137,7 +137,7 @@ static void test_names_the_tensor(void **state)
     j = explained(v, MESSAGE_2_1, true);
     assert_shape(json_array_get(json_object_get(j, "tensors"), 0), "32 x 1024 x 50304 x 4");
     json_decref(j);
-    assert_int_equal(vram_explain_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "6.14 GiB = 32 x 1024 x 50304 x 4"));
     assert_non_null(strstr(vram_text(v, NULL), "batch_size"));
     // rounded to 2 MiB: 785.3 MiB asks for 786. SRC: https://github.com/huggingface/transformers/issues/3360
@@ -185,7 +185,7 @@ static void test_other_compile_modes(void **state)
     char mode[16];
     vram_get(v, "compile", mode, sizeof mode);
     assert_string_equal(mode, "2.5");  // the configuration is as it was
-    assert_int_equal(vram_explain_oom(v, message, strlen(message), true, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_oom(v, message, strlen(message), true, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "with compile=2.4 one has"));
     close_vram(v, &h);
 }
@@ -200,7 +200,7 @@ static void test_driver(void **state)
     vram *v = open_vram(&h);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_true(parsed(texts[i]).driver);
-        assert_int_equal(vram_explain_oom(v, texts[i], strlen(texts[i]), i % 2, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_int_equal(write_oom(v, texts[i], strlen(texts[i]), i % 2, VRAM_FORMAT_TEXT), VRAM_OK);
         assert_non_null(strstr(vram_text(v, NULL), "nvidia-smi"));
         json_t *j = explained(v, texts[i], i % 2);
         assert_true(json_is_null(json_object_get(j, "tried_bytes")));
@@ -210,7 +210,7 @@ static void test_driver(void **state)
     assert_false(parsed("cuda out of memory. tried to allocate 786 mib").driver);
     assert_int_equal(parsed("cuda out of memory. tried to allocate 786 mib").tried.bytes, 786 * 1048576);
     const char *cut = "RuntimeError: CUDA out of memory. Tried to allocate 1.53";
-    assert_int_equal(vram_explain_oom(v, cut, strlen(cut), false, VRAM_FORMAT_TEXT), VRAM_EPARSE);
+    assert_int_equal(write_oom(v, cut, strlen(cut), false, VRAM_FORMAT_TEXT), VRAM_EPARSE);
     assert_non_null(strstr(vram_error(v)->text, "cut off"));
     assert_int_equal(vram_error(v)->col, 36);
     close_vram(v, &h);
@@ -249,7 +249,7 @@ static void test_other_processes_first(void **state)
                           "GiB of which 12.00 MiB is free. Process 1234 has 9.00 GiB memory in use. Including non-PyTorch memory, this "
                           "process has 2.77 GiB memory in use. Of the allocated memory 2.30 GiB is allocated by PyTorch, and 100.00 MiB "
                           "is reserved by PyTorch but unallocated.";
-    assert_int_equal(vram_explain_oom(v, message, strlen(message), false, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_oom(v, message, strlen(message), false, VRAM_FORMAT_TEXT), VRAM_OK);
     const char *others = strstr(vram_text(v, NULL), "belong to other processes"), *pieces = strstr(vram_text(v, NULL), "expandable_segments");
     assert_true(others && pieces && others < pieces);
     close_vram(v, &h);
@@ -261,12 +261,12 @@ static void test_says_when_nothing_matches(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=shakespeare-char");
-    assert_int_equal(vram_explain_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "No tensor of this configuration has that size"));
     // half of the memory idle: fragmentation is named
     const char *idle = "CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 12.00 GiB total capacity; 5.00 GiB already allocated; "
                        "0.50 GiB free; 11.00 GiB reserved in total by PyTorch)";
-    assert_int_equal(vram_explain_oom(v, idle, strlen(idle), false, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_oom(v, idle, strlen(idle), false, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "expandable_segments:True"));
     close_vram(v, &h);
 }

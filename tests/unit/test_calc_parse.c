@@ -1,6 +1,7 @@
 // Configuration texts: flat, nanoGPT's Python, training logs; what is read, and what is refused where.
 
 #include "tests/unit/calc_fixture.h"
+#include "tests/unit/calc_answers.h"
 
 static uint64_t number(vram *v, const char *key)
 {
@@ -19,7 +20,7 @@ static void assert_field(vram *v, const char *key, const char *wanted)
 static vram *read_ok(struct heap *h, enum vram_kind kind, const char *text)
 {
     vram *v = open_vram(h);
-    if (vram_parse(v, kind, text, strlen(text), "file") != VRAM_OK)
+    if (parse_text(v, kind, text, strlen(text), "file") != VRAM_OK)
         fail_msg("%u:%u: %s", vram_error(v)->line, vram_error(v)->col, vram_error(v)->text);
     return v;
 }
@@ -30,7 +31,7 @@ static void assert_bad(enum vram_kind kind, const char *text, int code, unsigned
     struct heap h = {0};
     vram *v = open_vram(&h);
     uint64_t before = number(v, "n_layer");
-    int rc = vram_parse(v, kind, text, strlen(text), "file");
+    int rc = parse_text(v, kind, text, strlen(text), "file");
     const struct vram_message *m = vram_error(v);
     if (rc != code || m->line != line || m->col != col || !strstr(m->text, part))
         fail_msg("%s\n  gives %d at %u:%u: %s\n  wanted %d at %u:%u: ...%s...", text, rc, m->line, m->col, m->text, code,
@@ -108,7 +109,7 @@ static void test_blocks_are_not_run(void **state)
     vram *v = read_ok(&h, VRAM_KIND_NANOGPT,
                       "batch_size = 4\nif big:\n    batch_size = 64\n    learning_rate = 1e-3\n");
     assert_int_equal(number(v, "batch_size"), 4);
-    assert_string_equal(vram_notes(v), "line 3 sets batch_size inside a block, which is not run: set it yourself\n");
+    assert_string_equal(notes_of(v), "line 3 sets batch_size inside a block, which is not run: set it yourself\n");
     close_vram(v, &h);
 }
 
@@ -151,11 +152,11 @@ static void test_nanogpt_specials(void **state)
     v = read_ok(&h, VRAM_KIND_NANOGPT, "dataset = 'shakespeare_char'\ndropout = 0.2\n");
     assert_int_equal(number(v, "vocab_size"), 65);
     assert_int_equal(number(v, "dropout"), 200000);
-    assert_non_null(strstr(vram_notes(v), "65"));
+    assert_non_null(strstr(notes_of(v), "65"));
     close_vram(v, &h);
     v = open_vram(&h);
     set_all(v, "mode=reference");
-    assert_int_equal(vram_parse(v, VRAM_KIND_NANOGPT, "n_layer = 2\n", 12, NULL), VRAM_OK);
+    assert_int_equal(parse_text(v, VRAM_KIND_NANOGPT, "n_layer = 2\n", 12, NULL), VRAM_OK);
     assert_field(v, "compile", "none");  // the reference is eager
     close_vram(v, &h);
 }
@@ -187,9 +188,9 @@ static void test_deep_nesting_is_refused(void **state)
     static char text[20000];
     size_t n = (size_t)snprintf(text, sizeof text, "batch_size = ");
     memset(text + n, '(', 9000);
-    assert_int_equal(vram_parse(v, VRAM_KIND_NANOGPT, text, n + 9000, "file"), VRAM_EPARSE);
+    assert_int_equal(parse_text(v, VRAM_KIND_NANOGPT, text, n + 9000, "file"), VRAM_EPARSE);
     memset(text + n, '-', 9000);
-    assert_int_equal(vram_parse(v, VRAM_KIND_NANOGPT, text, n + 9000, "file"), VRAM_EPARSE);
+    assert_int_equal(parse_text(v, VRAM_KIND_NANOGPT, text, n + 9000, "file"), VRAM_EPARSE);
     close_vram(v, &h);
 }
 
@@ -214,7 +215,7 @@ static void test_log_counts_give_the_model(void **state)
     assert_int_equal(number(v, "bias"), 0);
     assert_field(v, "optimizer", "adamw_fused");
     assert_field(v, "compile", "2.5");
-    assert_null(strstr(vram_notes(v), "do not agree"));
+    assert_null(strstr(notes_of(v), "do not agree"));
     close_vram(v, &h);
 }
 
@@ -244,14 +245,14 @@ static void test_log_echo_and_disagreement(void **state)
                       "Overriding config with config/x.py:\nn_layer = 6\nn_embd = 384\nn_head = 6\nblock_size = 512\n"
                       "Overriding: batch_size = 16\nloss = nonsense here\n" COUNTS);
     assert_int_equal(number(v, "batch_size"), 16);
-    assert_null(strstr(vram_notes(v), "do not agree"));
+    assert_null(strstr(notes_of(v), "do not agree"));
     close_vram(v, &h);
     v = read_ok(&h, VRAM_KIND_LOG, "n_layer = 7\nn_embd = 384\nn_head = 6\nblock_size = 512\n" COUNTS);
-    assert_non_null(strstr(vram_notes(v), "do not agree: the log counts 30130176 decayed parameters in 26 tensors"));
+    assert_non_null(strstr(notes_of(v), "do not agree: the log counts 30130176 decayed parameters in 26 tensors"));
     assert_int_equal(number(v, "n_layer"), 7);  // what was said is not overruled
     close_vram(v, &h);
     v = read_ok(&h, VRAM_KIND_LOG, "batch_size = 7\ntokens per iteration will be: 32,768\n");
-    assert_non_null(strstr(vram_notes(v), "no multiple"));
+    assert_non_null(strstr(notes_of(v), "no multiple"));
     close_vram(v, &h);
 }
 

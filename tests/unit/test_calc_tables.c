@@ -12,11 +12,10 @@ static void test_cards(void **state)
     const struct vram_gpu *g;
     size_t n = 0;
     for (; (g = vram_gpu_at(n)) != NULL; n++) {
-        struct gpu_more more = gpu_more_at(n);
         if (!g->source || strncmp(g->source, "https://", 8) || g->memory_bytes < 4 * UINT64_C(1073741824) ||
             g->memory_bytes % 1048576 || g->bandwidth_mb_s < 100000 || g->fp32_gflops < 1000 || g->sm_count == 0)
             fail_msg("%s: a figure or its source is missing", g->name);
-        if (more.memory_reported && strncmp(more.memory_source, "https://", 8))
+        if (g->memory_reported && strncmp(g->memory_source, "https://", 8))
             fail_msg("%s: reported, but where?", g->name);
         if (g->compute_capability && (g->compute_capability < 30 || g->compute_capability > 130))
             fail_msg("%s: compute capability %u", g->name, g->compute_capability);
@@ -127,10 +126,10 @@ static void test_every_preset_runs(void **state)
 {
     (void)state;
     struct heap h = {0};
-    const struct preset *p;
+    const struct vram_preset *p;
     size_t n = 0;
     vram *v = open_vram(&h);
-    for (; (p = preset_at(n)) != NULL; n++) {
+    for (; (p = vram_preset_at(n)) != NULL; n++) {
         assert_int_equal(strncmp(p->source, "https://", 8), 0);
         if (vram_set(v, "preset", p->name) != VRAM_OK || vram_run(v) != VRAM_OK)
             fail_msg("%s: %s", p->name, vram_error(v)->text);

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
 
-#include "calc/lua/lua_json.h"
+#include "calc/vram.h"
 #include "calc/vram_lua.h"
+#include "tests/unit/calc_answers.h"
 
 struct heap {
     size_t live, limit, calls, fail_at;
@@ -220,32 +222,120 @@ static void test_every_allocation_failure(void **state)
     assert_true(failures > 10);
 }
 
-static void json_is(lua_State *L, const char *text, const char *lua)
+// Equality of what the library writes as JSON and what Lua gets: j is jansson's, the Lua value is on top.
+static void assert_same(lua_State *L, const char *where, const json_t *j)
 {
-    lua_settop(L, 0);
-    assert_true(lua_json_push(L, text, strlen(text)));
-    lua_setglobal(L, "v");
-    if (luaL_dostring(L, lua) != LUA_OK)
-        fail_msg("%s: %s", text, lua_tostring(L, -1));
+    const char *key;
+    json_t *x;
+    size_t i;
+    int top = lua_gettop(L);
+    switch (json_typeof(j)) {
+    case JSON_OBJECT: {
+        size_t members = 0;
+        if (!lua_istable(L, top))
+            fail_msg("%s is no table", where);
+        json_object_foreach((json_t *)j, key, x) {
+            members += !json_is_null(x);
+            lua_getfield(L, top, key);
+            assert_same(L, key, x);
+            lua_settop(L, top);
+        }
+        for (lua_pushnil(L); lua_next(L, top); lua_pop(L, 1))
+            members--;
+        if (members)
+            fail_msg("%s: Lua has other members than JSON", where);
+        break;
+    }
+    case JSON_ARRAY:
+        if (luaL_len(L, top) != (lua_Integer)json_array_size(j))
+            fail_msg("%s: another length", where);
+        json_array_foreach(j, i, x) {
+            lua_rawgeti(L, top, (lua_Integer)i + 1);
+            assert_same(L, where, x);
+            lua_settop(L, top);
+        }
+        break;
+    case JSON_STRING:
+        if (!lua_isstring(L, top) || strcmp(lua_tostring(L, top), json_string_value(j)))
+            fail_msg("%s: %s", where, json_string_value(j));
+        break;
+    case JSON_INTEGER:
+        if (!lua_isinteger(L, top) || lua_tointeger(L, top) != json_integer_value(j))
+            fail_msg("%s: %lld", where, (long long)json_integer_value(j));
+        break;
+    case JSON_REAL:
+        if (lua_tonumber(L, top) != json_real_value(j))
+            fail_msg("%s: %g", where, json_real_value(j));
+        break;
+    case JSON_NULL:
+        if (!lua_isnil(L, top))
+            fail_msg("%s is not nil", where);
+        break;
+    default:
+        if (!lua_isboolean(L, top) || lua_toboolean(L, top) != json_is_true(j))
+            fail_msg("%s: another truth", where);
+    }
 }
 
-static void test_json(void **state)
+// Every answer as a table is the answer as JSON.
+static void test_tables_are_the_json(void **state)
 {
+    static const struct {
+        const char *function;
+        enum vram_answer answer;
+    } answers[] = {{"estimate", VRAM_ANSWER_REPORT}, {"fit", VRAM_ANSWER_FIT}, {"advise", VRAM_ANSWER_ADVICE},
+                   {"compare", VRAM_ANSWER_COMPARISON}};
+    static const char *const configs[] = {"preset = oom-gpt2\n", "preset = llama-3.2-1b\nlora_rank = 8\ngpu = T4\n",
+                                          "preset = gpt2\ndropout = 0.1\n", "preset = gpt2-xl\nbatch_size = 4\ngpu = A100\n"};
+    struct heap h = {.limit = 256 << 20};
     (void)state;
-    static const char *const bad[] = {"", "{", "[1,", "[1 2]", "{\"a\"}", "{\"a\":1,}", "\"\\x\"", "\"\\u12\"", "\"abc",
-                                      "tru", "1 2", "-", "nul", "\"\\ud800\\u0041\"", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["};
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
+        for (size_t k = 0; k < sizeof answers / sizeof *answers; k++) {
+            struct vram_mem mem = vram_mem_malloc();
+            lua_State *L = open_state(&h);
+            vram *v = vram_new(&mem);
+            assert_int_equal(parse_text(v, VRAM_KIND_FLAT, configs[i], strlen(configs[i]), NULL), VRAM_OK);
+            bool has_gpu = strstr(configs[i], "gpu") || i == 0;
+            const struct vram_fit *fit;
+            const struct vram_advice *advice;
+            const struct vram_comparison *comparison;
+            int code = k == 0 ? vram_run(v) : k == 1 ? vram_fit(v, &fit) : k == 2 ? vram_advise(v, &advice) : vram_compare(v, &comparison);
+            if (k == 1 && !has_gpu) {
+                assert_int_equal(code, VRAM_EGPU);
+            } else {
+                assert_int_equal(code, VRAM_OK);
+                assert_int_equal(vram_write_json(v, answers[k].answer), VRAM_OK);
+                json_t *j = json_loads(vram_text(v, NULL), 0, NULL);
+                assert_non_null(j);
+                lua_getglobal(L, "vram");
+                lua_getfield(L, -1, answers[k].function);
+                lua_pushstring(L, configs[i]);
+                if (lua_pcall(L, 1, 1, 0) != LUA_OK)
+                    fail_msg("%s: %s", answers[k].function, lua_tostring(L, -1));
+                assert_same(L, answers[k].function, j);
+                json_decref(j);
+            }
+            vram_free(v);
+            lua_close(L);
+        }
+}
+
+static void test_units(void **state)
+{
     struct heap h = {.limit = 256 << 20};
     lua_State *L = open_state(&h);
-    json_is(L, " {\"a\": [1, -2.5, true, \"x\\n\\u00e9\\ud83d\\ude00\", {}], \"b\": null} ",
-            "assert(v.a[1] == 1 and math.type(v.a[1]) == 'integer' and v.a[2] == -2.5 and v.a[3] == true)\n"
-            "assert(v.a[4] == 'x\\n\\u{e9}\\u{1f600}' and next(v.a[5]) == nil and v.b == nil)");
-    json_is(L, "9007199254740992", "assert(v == 1 << 53)");
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        int top = lua_gettop(L);
-        if (lua_json_push(L, bad[i], strlen(bad[i])))
-            fail_msg("read: %s", bad[i]);
-        assert_int_equal(lua_gettop(L), top);
-    }
+    (void)state;
+    if (luaL_dostring(L, "local r = vram.estimate{preset = 'gpt2'}\n"
+                         "assert(getmetatable(r) == false)") != LUA_OK)
+        fail_msg("%s", lua_tostring(L, -1));
+    lua_getglobal(L, "vram");
+    lua_getfield(L, -1, "estimate");
+    assert_int_equal(lua_pcall(L, 0, 1, 0), LUA_OK);
+    assert_int_equal(luaL_getmetafield(L, -1, "units"), LUA_TTABLE);
+    lua_getfield(L, -1, "peak_live_bytes");
+    assert_string_equal(lua_tostring(L, -1), "bytes");
+    lua_getfield(L, -2, "params");
+    assert_true(lua_isnil(L, -1));
     lua_close(L);
 }
 
@@ -260,7 +350,7 @@ int main(void)
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_cards_and_questions),
         cmocka_unit_test(test_every_allocation_failure),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_tables_are_the_json), cmocka_unit_test(test_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

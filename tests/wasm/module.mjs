@@ -8,7 +8,7 @@ const calc = await open();
 const module = new WebAssembly.Module(readFileSync(wasmFile));
 const size = statSync(wasmFile).size;
 // without wasm-opt the linker's own module is as good, and larger
-const most = spawnSync('wasm-opt', ['--version']).status === 0 ? 175000 : 186000;
+const most = spawnSync('wasm-opt', ['--version']).status === 0 ? 183000 : 194000;
 check(`at most ${most / 1000} kB`, size <= most, `${size} bytes`);
 check('imports nothing', WebAssembly.Module.imports(module).length === 0);
 
@@ -31,8 +31,7 @@ check('a thousand estimates need no more memory', codes === 0 && raw.memory.buff
 const EARG = -12;
 check('a length beyond the input is refused', raw.parse(0, 1 << 28) === EARG);
 check('a kind that is not one is refused', raw.parse(99, 0) === EARG);
-check('an ask that is not one is refused', raw.answer(99, 0) === EARG);
-check('a format that is not one is refused', raw.answer(0, 99) === EARG);
+check('an ask that is not one is refused', raw.answer(99) === EARG);
 check('a text of 3 GB finds no memory', raw.input(3 * 2 ** 30) === 0);
 check('and the module still works', rawEstimate('preset = gpt2\n') === 0);
 
@@ -56,8 +55,6 @@ check('an out-of-memory message is explained', oom.kind === 'oom' && oom.code ==
 calc.clear();
 const python = calc.read("# a config\nbatch_size = 4\nblock_size = 256\nn_layer = 2\nn_head = 2\nn_embd = 128\nlearning_rate = 6e-4\n");
 check('a Python file is read', python.kind === 'nanogpt' && python.code === 0, python.text);
-const report = calc.ask('report');
-check('live_peak says what the report says', calc.livePeak() === report.value.peak_live_bytes);
 for (const what of ['config', 'advise', 'gpus', 'presets'])
     check(`${what} is JSON`, typeof calc.ask(what).value === 'object');
 finish();

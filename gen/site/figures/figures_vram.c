@@ -14,32 +14,31 @@
 
 #define RESULT_META "result of vram"
 
-// A result is the table that vram gave, with the source of its numbers, and whether all of them are bytes.
-static void push_result(lua_State *L, int table, int source, bool all_bytes)
+// A result is the table that vram gave, with the source of its numbers.
+static void push_result(lua_State *L, int table, int source)
 {
     table = lua_absindex(L, table);
     source = lua_absindex(L, source);
-    lua_newuserdatauv(L, 0, 3);
+    lua_newuserdatauv(L, 0, 2);
     lua_pushvalue(L, table);
     lua_setiuservalue(L, -2, 1);
     lua_pushvalue(L, source);
     lua_setiuservalue(L, -2, 2);
-    lua_pushboolean(L, all_bytes);
-    lua_setiuservalue(L, -2, 3);
     luaL_setmetatable(L, RESULT_META);
 }
 
-// The report's breakdown holds bytes by category; elsewhere sizes end in "bytes", and the rest are plain numbers.
-static bool key_is(lua_State *L, int key, str name)
+// The unit of a table's member, as the library gives it beside the table.
+static str unit_of_member(lua_State *L, int table, int key)
 {
-    return lua_type(L, key) == LUA_TSTRING && str_eq(str_c(lua_tostring(L, key)), name);
-}
-
-static str unit_of_key(lua_State *L, int key)
-{
-    if (lua_type(L, key) != LUA_TSTRING)
-        return STR("");
-    return str_ends(str_c(lua_tostring(L, key)), STR("bytes")) ? STR("B") : STR("");
+    str unit = STR("");
+    int top = lua_gettop(L);
+    if (luaL_getmetafield(L, table, "units") == LUA_TTABLE) {
+        lua_pushvalue(L, key);
+        if (lua_rawget(L, -2) == LUA_TSTRING && str_eq(str_c(lua_tostring(L, -1)), STR("bytes")))
+            unit = STR("B");
+    }
+    lua_settop(L, top);
+    return unit;
 }
 
 static int result_index(lua_State *L)
@@ -51,14 +50,11 @@ static int result_index(lua_State *L)
     lua_pushvalue(L, 2);
     int type = lua_gettable(L, 3);
     if (type == LUA_TTABLE) {
-        push_result(L, -1, 4, key_is(L, 2, STR("breakdown")));
+        push_result(L, -1, 4);
     } else if (type == LUA_TNUMBER) {
         str source;
         source.ptr = lua_tolstring(L, 4, &source.len);
-        lua_getiuservalue(L, 1, 3);
-        str unit = lua_toboolean(L, -1) ? STR("B") : unit_of_key(L, 2);
-        lua_pop(L, 1);
-        figure_push(L, figure_new(L, lua_tonumber(L, -1), unit, FIGURE_COMPUTED, source));
+        figure_push(L, figure_new(L, lua_tonumber(L, -1), unit_of_member(L, 3, 2), FIGURE_COMPUTED, source));
     }
     return 1;
 }
@@ -118,7 +114,7 @@ static int call_wrapped(lua_State *L)
     str source;
     source.ptr = lua_tolstring(L, 1, &source.len);
     if (lua_istable(L, -1))
-        push_result(L, -1, 1, false);
+        push_result(L, -1, 1);
     else if (lua_isnumber(L, -1))
         figure_push(L, figure_new(L, lua_tonumber(L, -1), str_c(lua_tostring(L, lua_upvalueindex(2))),
                                   FIGURE_COMPUTED, source));

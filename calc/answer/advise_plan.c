@@ -1,0 +1,208 @@
+// Owns the plan: which changes together are enough, and what they cost.
+
+#include "calc/answer/advise_plan.h"
+
+#include "calc/answer/advise_changes.h"
+#include "calc/answer/probe.h"
+#include "calc/model/cost.h"
+#include "calc/model/model_make.h"
+#include "calc/replay/run.h"
+
+// ---- cost ------------------------------------------------------------------------------------
+
+static double seconds(const struct vram_config *c)
+{
+    struct model m;
+    struct message e;
+    struct cost cost;
+    message_clear(&e);
+    if (model_make(&m, c, &e) != VRAM_OK)
+        return 0;
+    cost_of(&cost, &m);
+    return cost_seconds(&cost, c);
+}
+
+static int64_t permille(double before, double after)
+{
+    double d = before > 0 ? (after / before - 1) * 1000 : 0;
+    return d > 1e6 ? 1000000 : (int64_t)(d < 0 ? d - 0.5 : d + 0.5);
+}
+
+static double tokens(const struct vram_config *c)
+{
+    double seq = (double)(c->seq_len ? c->seq_len : c->block_size);
+    return seq * (double)(c->batch_size * c->gradient_accumulation_steps);
+}
+
+int64_t plan_cost_permille(const struct vram_config *before, const struct vram_config *after,
+                           enum vram_effect effect)
+{
+    if (before->task != TASK_TRAIN)
+        return 0;
+    if (after->compile == COMPILE_TORCH25 && before->compile == COMPILE_NONE)
+        return -460;  // SRC: nanoGPT README, 250 -> 135 ms
+    double a = seconds(before), b = seconds(after);
+    if (effect == VRAM_EFFECT_DIFFERENT) {
+        a = a / tokens(before) * 1e6;
+        b = b / tokens(after) * 1e6;
+    }
+    return permille(a, b);
+}
+
+// ---- plan ------------------------------------------------------------------------------------
+
+struct plan {
+    struct vram *v, *probe;
+    struct advice_list *list;
+    bool found, tight;  // of the configuration as it stands
+    bool tight_only;    // a narrow fit is all that is asked for
+};
+
+static struct vram_change *change_of(const struct plan *p, size_t row)
+{
+    return &p->list->row[row].out;
+}
+
+// Does a come before b in a plan? What keeps the training goes settings first, then by its cost, the rest in the
+// table's order: the least change to the result first.
+static bool is_earlier(const struct plan *p, size_t a, size_t b)
+{
+    const struct vram_change *x = change_of(p, a), *y = change_of(p, b);
+    if (x->effect == VRAM_EFFECT_SAME && !x->how != !y->how)
+        return !x->how;
+    if (x->effect == VRAM_EFFECT_SAME)
+        return x->cost_permille < y->cost_permille;
+    return p->list->row[a].number < p->list->row[b].number;
+}
+
+// The row that is tried next, of those of the group that were not; list->count if none.
+static size_t next_row(const struct plan *p, const bool *tried, bool same)
+{
+    size_t best = p->list->count;
+    for (size_t k = 0; k < p->list->count; k++) {
+        size_t i = p->list->order[k];
+        const struct vram_change *c = change_of(p, i);
+        if (tried[i] || c->refusal || c->saved_bytes == 0 || (c->effect == VRAM_EFFECT_SAME) != same)
+            continue;
+        if (best == p->list->count || is_earlier(p, i, best))
+            best = i;
+    }
+    return best;
+}
+
+static void aim(struct vram *probe, const struct vram_config *config)
+{
+    probe->config = *config;
+    probe->has_result = false;
+}
+
+// Is what the tensors alone take already too much? Then there is nothing to replay.
+static bool takes_at_least(struct vram *probe, const struct vram_config *config, uint64_t bytes)
+{
+    uint64_t least;
+    aim(probe, config);
+    bool does = run_process_least(probe, &least) == VRAM_OK && least >= bytes;
+    message_clear(&probe->err);
+    return does;
+}
+
+// The answer for a configuration if it takes less than `enough`, else VRAM_ENOFIT. The first change of a plan has been
+// tried already, as a row.
+static int try_below(const struct plan *p, const struct vram_config *config, uint64_t enough,
+                     struct probe_answer *answer)
+{
+    for (size_t i = 0; i < p->list->count; i++) {
+        const struct vram_change *c = change_of(p, i);
+        if (c->refusal || !config_same(&p->list->row[i].config, config))
+            continue;
+        *answer = (struct probe_answer){c->process_bytes, c->fits, c->fits_surely};
+        return c->process_bytes < enough ? VRAM_OK : VRAM_ENOFIT;
+    }
+    if (takes_at_least(p->probe, config, enough))
+        return VRAM_ENOFIT;
+    aim(p->probe, config);
+    int rc = probe_try(p->probe, enough, answer);
+    message_clear(&p->probe->err);
+    return rc;
+}
+
+static void apply(const struct plan *p, size_t row, struct vram_config *config)
+{
+    struct text_line what;
+    struct message refusal;
+    advice_apply(p->list->row[row].number, config, &what, &refusal);
+}
+
+// Adds one row if that takes less memory still.
+static int extend(struct plan *p, size_t row)
+{
+    struct vram_config next = p->list->plan;
+    struct probe_answer answer;
+    apply(p, row, &next);
+    int rc = try_below(p, &next, p->list->out.plan_process_bytes, &answer);
+    if (rc != VRAM_OK)
+        return rc == VRAM_ENOMEM ? rc : VRAM_OK;
+    p->list->plan = next;
+    p->list->out.plan_process_bytes = answer.process;
+    change_of(p, row)->in_plan = true;
+    p->tight = answer.fits;
+    p->found = answer.surely;
+    return VRAM_OK;
+}
+
+// The plan without one of its rows, if that fits too.
+static int leave_out(struct plan *p, size_t out)
+{
+    struct vram_config next = p->v->config;
+    struct probe_answer answer;
+    for (size_t k = 0; k < p->list->count; k++) {
+        size_t i = p->list->order[k];
+        if (i != out && change_of(p, i)->in_plan)
+            apply(p, i, &next);
+    }
+    int rc = try_below(p, &next, p->list->out.gpu_bytes + 1, &answer);
+    if (rc == VRAM_OK && (p->tight_only ? answer.fits : answer.surely)) {
+        p->list->plan = next;
+        p->list->out.plan_process_bytes = answer.process;
+        change_of(p, out)->in_plan = false;
+    }
+    return rc == VRAM_ENOMEM ? rc : VRAM_OK;
+}
+
+// Leaves out what the plan does not need, but for what makes it faster.
+static int prune(struct plan *p)
+{
+    int rc = VRAM_OK;
+    for (size_t k = 0; k < p->list->count && rc == VRAM_OK; k++) {
+        const struct vram_change *c = change_of(p, p->list->order[k]);
+        if (c->in_plan && c->cost_permille >= 0)
+            rc = leave_out(p, p->list->order[k]);
+    }
+    return rc;
+}
+
+// A second change of the same field (micro-batches) replaces the first.
+int plan_make(struct vram *v, struct vram *probe, struct advice_list *list)
+{
+    struct plan p = {.v = v, .probe = probe, .list = list};
+    bool tried[ADVICE_MAX] = {false};
+    int rc = VRAM_OK;
+    list->plan = v->config;
+    list->out.plan_process_bytes = list->out.process_bytes;
+    for (int same = 1; same >= 0; same--) {
+        for (size_t row; rc == VRAM_OK && !p.found && (row = next_row(&p, tried, same)) < list->count;) {
+            tried[row] = true;
+            rc = extend(&p, row);
+        }
+        // a narrow fit is better than another model
+        p.tight_only = !p.found && p.tight;
+        p.found = p.found || p.tight;
+    }
+    if (rc == VRAM_OK && p.found)
+        rc = prune(&p);
+    list->out.plan_found = p.found;
+    list->out.plan_tight = p.tight_only;
+    list->out.plan_cost_permille =
+        v->config.eval_only ? 0 : plan_cost_permille(&v->config, &list->plan, VRAM_EFFECT_DIFFERENT);
+    return rc;
+}

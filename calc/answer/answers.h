@@ -1,0 +1,31 @@
+// The last answers of a handle: what the pointers that its public functions hand out point to.
+
+#ifndef CALC_ANSWERS_H
+#define CALC_ANSWERS_H
+
+#include "calc/answer/advice_list.h"
+#include "calc/model/handle.h"
+
+enum { COMPARE_FORMULAS = 4 };
+
+struct answers {
+    struct vram_mem mem;
+    bool has_fit, has_max_batch, has_comparison, has_oom;
+    struct vram_fit fit;
+    struct vram_max_batch max_batch;
+    struct message refusal;  // of max_batch
+    struct vram_comparison comparison;
+    struct vram_formula formulas[COMPARE_FORMULAS];
+    struct vram_oom oom;
+    struct mem_arena oom_arena;
+    struct message_list oom_hints;
+    struct advice_list *advice;  // NULL before the first
+};
+
+// Made at the first call; NULL: out of memory (recorded as an error).
+struct answers *answers_of(struct vram *v);
+
+// What there is of them; NULL if there is nothing.
+const struct answers *answers_made(const struct vram *v);
+
+#endif

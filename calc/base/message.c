@@ -1,0 +1,267 @@
+// Owns the table of sentences and their making: arguments copied, English filled in.
+
+#include "calc/base/message.h"
+
+#include "calc/base/text.h"
+#include "calc/base/writer.h"
+
+enum { ARG_CUT = 60 };
+
+// The page has its own words, but for errors of what was typed.
+#ifdef __wasm__
+#define PROSE(class, english) ((class) == VRAM_OK ? "" : (english))
+#else
+#define PROSE(class, english) english
+#endif
+
+// MESSAGES_AS_IDS: a build for tests, in which no English is left for anything to depend on.
+static const struct vram_message TABLE[MESSAGE_COUNT] = {
+#ifdef MESSAGES_AS_IDS
+#define MESSAGE(id, class, english) {#id, class, NULL, "#" #id, NULL, 0, 0, NULL, 0},
+#else
+#define MESSAGE(id, class, english) {#id, class, NULL, PROSE(class, english), NULL, 0, 0, NULL, 0},
+#endif
+#include "calc/base/messages.def"
+#undef MESSAGE
+};
+
+const struct vram_message *message_plain(enum message_id id)
+{
+    return id < MESSAGE_COUNT ? &TABLE[id] : NULL;
+}
+
+const struct vram_message *vram_message_at(size_t index)
+{
+    return index < MESSAGE_COUNT ? &TABLE[index] : NULL;
+}
+
+struct arg arg_text(const char *name, const char *text)
+{
+    return (struct arg){name, text, text_len(text), 0};
+}
+
+struct arg arg_part(const char *name, const char *text, size_t len)
+{
+    size_t cut = len > ARG_CUT ? ARG_CUT : len;
+    while (cut < len && cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80)
+        cut--;  // not in the middle of a character
+    return (struct arg){name, text, cut, 0};
+}
+
+void message_clear(struct message *m)
+{
+    m->text[0] = 0;
+    m->about[0] = NULL;
+    m->out = (struct vram_message){.id = "", .code = VRAM_OK, .text = m->text};
+}
+
+// Copies len bytes into the message's room; what does not fit is cut.
+static const char *message_keep(struct message *m, size_t *used, const char *text, size_t len)
+{
+    size_t left = MESSAGE_ROOM - 1 - *used;
+    char *at = m->room + *used;
+    if (*used >= MESSAGE_ROOM - 1)
+        return "";
+    len = len < left ? len : left;
+    mem_copy(at, text, len);
+    at[len] = 0;
+    *used += len + 1;
+    return at;
+}
+
+static void message_write_arg(struct writer *w, const struct vram_arg *a)
+{
+    if (a->text)
+        writer_str(w, a->text);
+    else
+        writer_u64(w, a->number);
+}
+
+// The value of the placeholder whose name has n bytes.
+static void message_write_value(struct writer *w, const struct vram_message *m, const char *name, size_t n)
+{
+    if (text_equal(name, n, "field")) {
+        writer_str(w, m->field ? m->field : "");
+        return;
+    }
+    for (size_t i = 0; i < m->arg_count; i++)
+        if (text_equal(name, n, m->args[i].name)) {
+            message_write_arg(w, &m->args[i]);
+            return;
+        }
+    writer_bytes(w, name - 1, n + 2);  // a placeholder that nobody fills shows itself
+}
+
+static void message_write_list(struct writer *w, const struct vram_message *m)
+{
+    writer_char(w, '{');
+    if (m->field)
+        writer_f(w, "field=%s", m->field);
+    for (size_t i = 0; i < m->arg_count; i++) {
+        writer_f(w, "%s%s=", i || m->field ? "|" : "", m->args[i].name);
+        message_write_arg(w, &m->args[i]);
+    }
+    writer_char(w, '}');
+}
+
+static void message_write(struct writer *w, const char *english, const struct vram_message *m)
+{
+    if (english[0] == '#') {
+        writer_str(w, english);
+        message_write_list(w, m);
+        return;
+    }
+    for (const char *c = english; *c; c++) {
+        size_t n = 0;
+        if (*c != '{') {
+            writer_char(w, *c);
+            continue;
+        }
+        while (c[1 + n] && c[1 + n] != '}')
+            n++;
+        message_write_value(w, m, c + 1, n);
+        c += n + (c[1 + n] == '}');
+    }
+}
+
+static void *message_no_memory(void *ctx, size_t bytes)
+{
+    (void)ctx;
+    (void)bytes;
+    return NULL;
+}
+
+// The text is made in the message's own array, so that one about memory needs none.
+static void message_say(struct message *m, const char *english)
+{
+    static const char more[] = "...";
+    struct vram_mem mem = {message_no_memory, NULL, NULL};
+    struct writer w = {.mem = &mem, .text = m->text, .cap = MESSAGE_TEXT - sizeof more};
+    m->text[0] = 0;
+    message_write(&w, english, &m->out);
+    if (w.failed)
+        mem_copy(m->text + w.len, more, sizeof more);
+}
+
+void message_set(struct message *m, enum message_id id, const char *const *about, struct args args)
+{
+    size_t used = 0;
+    message_clear(m);
+    m->out.id = TABLE[id].id;
+    m->out.code = TABLE[id].code;
+    m->out.field = about[0];
+    for (size_t i = 0; i < MESSAGE_ABOUT && (i == 0 || m->about[i - 1]); i++)
+        m->about[i] = about[i];
+    m->about[MESSAGE_ABOUT] = NULL;
+    m->out.args = m->args;
+    for (size_t i = 0; i < args.count && i < MESSAGE_ARGS; i++) {
+        const struct arg *a = &args.at[i];
+        m->args[i] = (struct vram_arg){
+            a->name, a->text ? message_keep(m, &used, a->text, a->len) : NULL, a->number};
+        m->out.arg_count = i + 1;
+    }
+    message_say(m, TABLE[id].text);
+}
+
+void message_place(struct message *m, const char *file, uint32_t line, uint32_t col)
+{
+    size_t n = 0;
+    m->out.line = line;
+    m->out.col = col;
+    if (!file)
+        return;
+    for (; n + 1 < MESSAGE_FILE && file[n]; n++)
+        m->file[n] = file[n];
+    m->file[n] = 0;
+    m->out.file = m->file;
+}
+
+void message_copy(struct message *to, const struct vram_message *from)
+{
+    size_t used = 0, n = text_len(from->text);
+    message_clear(to);
+    to->about[0] = from->field;
+    to->about[1] = NULL;
+    to->out.id = from->id;
+    to->out.code = from->code;
+    to->out.field = from->field;
+    to->out.args = to->args;
+    for (size_t i = 0; i < from->arg_count && i < MESSAGE_ARGS; i++) {
+        const struct vram_arg *a = &from->args[i];
+        to->args[i] = (struct vram_arg){
+            a->name, a->text ? message_keep(to, &used, a->text, text_len(a->text)) : NULL, a->number};
+        to->out.arg_count = i + 1;
+    }
+    n = n < MESSAGE_TEXT - 1 ? n : MESSAGE_TEXT - 1;
+    mem_copy(to->text, from->text, n);
+    to->text[n] = 0;
+    message_place(to, from->file, from->line, from->col);
+}
+
+// ---- lists -----------------------------------------------------------------------------------
+
+void message_list_init(struct message_list *l, const struct vram_mem *mem)
+{
+    mem_zero(l, sizeof *l);
+    l->arena.mem = mem;
+}
+
+void message_list_free(struct message_list *l)
+{
+    const struct vram_mem *mem = l->arena.mem;
+    if (!mem)
+        return;
+    mem_arena_free(&l->arena);
+    mem_free(mem, l->at, l->cap * sizeof *l->at);
+    message_list_init(l, mem);
+}
+
+static const char *list_text(struct message_list *l, const char *text)
+{
+    size_t n = text ? text_len(text) : 0;
+    char *copy = text ? mem_arena_new(&l->arena, n + 1, 1) : NULL;
+    if (copy)
+        mem_copy(copy, text, n);
+    l->failed |= text && !copy;
+    return copy;
+}
+
+static const struct vram_arg *list_args(struct message_list *l, const struct vram_message *m)
+{
+    struct vram_arg *args = mem_arena_new(&l->arena, m->arg_count, sizeof *args);
+    l->failed |= !args;
+    for (size_t i = 0; args && i < m->arg_count; i++)
+        args[i] = (struct vram_arg){m->args[i].name, list_text(l, m->args[i].text), m->args[i].number};
+    return args;
+}
+
+void message_list_copy(struct message_list *l, const struct vram_message *m)
+{
+    void *p = l->at;
+    struct vram_message copy = *m;
+    copy.text = list_text(l, m->text);
+    copy.file = list_text(l, m->file);
+    copy.args = list_args(l, m);
+    l->failed |= mem_grow(l->arena.mem, &p, &l->cap, l->count + 1, sizeof *l->at) != VRAM_OK;
+    l->at = p;
+    if (!l->failed)
+        l->at[l->count++] = copy;
+}
+
+void message_list_add(struct message_list *l, enum message_id id, const char *const *about, struct args args)
+{
+    struct message m;
+    message_set(&m, id, about, args);
+    message_list_copy(l, &m.out);
+}
+
+void message_list_drop(struct message_list *l, const char *field)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        const char *own = l->at[i].field;
+        if (!own || !text_equal(own, text_len(own), field))
+            l->at[n++] = l->at[i];
+    }
+    l->count = n;
+}

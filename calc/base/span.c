@@ -1,0 +1,52 @@
+// Owns views of bytes: cutting, comparing, searching.
+
+#include "calc/base/span.h"
+
+#include "calc/base/text.h"
+
+struct span span_of(const char *s)
+{
+    return (struct span){s, text_len(s)};
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+struct span span_trim(struct span s)
+{
+    while (s.len > 0 && is_blank(s.at[0])) {
+        s.at++;
+        s.len--;
+    }
+    while (s.len > 0 && is_blank(s.at[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+bool span_is(struct span s, const char *word)
+{
+    return text_equal(s.at, s.len, word);
+}
+
+bool span_starts(struct span s, const char *prefix)
+{
+    size_t n = text_len(prefix);
+    return s.len >= n && text_equal(s.at, n, prefix);
+}
+
+struct span span_skip(struct span s, size_t n)
+{
+    n = n > s.len ? s.len : n;
+    return (struct span){s.at + n, s.len - n};
+}
+
+size_t span_find(struct span s, const char *needle)
+{
+    size_t n = text_len(needle);
+    for (size_t i = 0; i + n <= s.len; i++)
+        if (text_equal(s.at + i, n, needle))
+            return i;
+    return s.len;
+}

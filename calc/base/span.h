@@ -1,0 +1,22 @@
+// Views of bytes that somebody else owns.
+
+#ifndef CALC_SPAN_H
+#define CALC_SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct span {
+    const char *at;
+    size_t len;
+};
+
+struct span span_of(const char *s);
+struct span span_trim(struct span s);
+bool span_is(struct span s, const char *word);
+bool span_starts(struct span s, const char *prefix);
+struct span span_skip(struct span s, size_t n); // without its first n bytes; empty if shorter
+// Index of needle in s, or s.len.
+size_t span_find(struct span s, const char *needle);
+
+#endif

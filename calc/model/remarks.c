@@ -1,0 +1,53 @@
+// Owns what is said of a configuration beside its figures.
+
+#include "calc/model/remarks.h"
+
+#include "calc/model/model.h"
+
+// SRC: see model_lacks_flash. The tensors of memory-efficient attention are those of its source: log-sum-exp rows in
+// multiples of 32, no accumulator in float32 in backward.
+static void remark_attention(struct message_list *notes, const struct vram_config *c)
+{
+    if (!model_lacks_flash(c) || c->attention == ATTENTION_MATH || c->task != TASK_TRAIN)
+        return;
+    const struct vram_gpu *gpu = vram_gpu_at((size_t)c->gpu);
+    message_list_add(notes, MESSAGE_attention_falls_back, ABOUT("attention"),
+                     ARGS(arg_text("gpu", gpu->name), arg_u64("major", gpu->compute_capability / 10),
+                          arg_u64("minor", gpu->compute_capability % 10)));
+    uint64_t width = c->head_dim ? c->head_dim : c->n_embd / c->n_head;
+    if (width % 8)
+        message_list_add(notes, MESSAGE_heads_are_padded, ABOUT("head_dim"), ARGS(arg_u64("width", width)));
+}
+
+// SRC: pytorch torch/cuda/__init__.py: is_bf16_supported(including_emulation=True) since 2.4, compute capability 8.0
+// before; nanoGPT train.py: dtype = 'bfloat16' if ... is_bf16_supported() else 'float16'.
+static void remark_bfloat16(struct message_list *notes, const struct vram_config *c)
+{
+    if (!model_lacks_bfloat16(c) || (c->dtype != DTYPE_BFLOAT16 && c->dtype != DTYPE_BFLOAT16_PURE))
+        return;
+    message_list_add(notes, MESSAGE_bfloat16_emulated, ABOUT("dtype"),
+                     ARGS(arg_text("gpu", vram_gpu_at((size_t)c->gpu)->name)));
+}
+
+// Settings that do nothing as they stand.
+static void remark_idle(struct message_list *notes, const struct vram *v)
+{
+    const struct vram_config *c = &v->config;
+    bool divided = c->parallel != PARALLEL_NONE || c->tensor_parallel > 1 || c->pipeline_parallel > 1;
+    if (v->last.line == 0)
+        message_list_add(notes, MESSAGE_nothing_set, NO_FIELD, NO_ARGS);
+    if (c->n_gpu > 1 && !divided)
+        message_list_add(notes, MESSAGE_idle_gpus, ABOUT("n_gpu"), ARGS(arg_u64("n_gpu", c->n_gpu)));
+}
+
+void remarks_add(struct message_list *notes, const struct vram *v)
+{
+    const struct vram_config *c = &v->config;
+    remark_idle(notes, v);
+    remark_attention(notes, c);
+    remark_bfloat16(notes, c);
+    if (c->checkpointing && !c->use_reentrant && c->task == TASK_TRAIN)
+        message_list_add(notes, MESSAGE_early_stop, ABOUT("use_reentrant"), NO_ARGS);
+    if (c->eval_only)
+        message_list_add(notes, MESSAGE_evaluation_alone, ABOUT("eval_only"), NO_ARGS);
+}

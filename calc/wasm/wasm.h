@@ -1,0 +1,16 @@
+// What the two modules share.
+
+#ifndef CALC_WASM_H
+#define CALC_WASM_H
+
+#include "calc/vram.h"
+
+#define EXPORT(name) __attribute__((export_name(#name))) extern
+
+// The module's one handle, made at the first call. NULL without memory.
+vram *wasm_handle(void);
+
+// Passes a code on; where it is an error the text becomes that, as JSON.
+int wasm_finish(vram *v, int code);
+
+#endif

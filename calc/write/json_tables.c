@@ -1,0 +1,109 @@
+// Owns the library's tables as JSON: cards, presets, and the fields as a JSON Schema.
+
+#include "calc/write/json.h"
+#include "calc/write/write_json.h"
+
+void json_gpus(struct vram *v)
+{
+    const struct vram_gpu *g;
+    struct json j = json_of(&v->text);
+    json_open(&j, NULL, '[');
+    for (size_t i = 0; (g = vram_gpu_at(i)) != NULL; i++) {
+        json_open(&j, NULL, '{');
+        json_str(&j, "name", g->name);
+        json_u64(&j, "memory_bytes", g->memory_bytes);
+        json_str(&j, "memory_basis", g->memory_reported ? "reported" : "nominal");
+        json_u64(&j, "bandwidth_mb_s", g->bandwidth_mb_s);
+        json_u64(&j, "fp16_gflops", g->fp16_gflops);
+        json_u64(&j, "bf16_gflops", g->bf16_gflops);
+        json_u64(&j, "fp32_gflops", g->fp32_gflops);
+        json_u64(&j, "sm_count", g->sm_count);
+        json_u64(&j, "compute_capability", g->compute_capability);
+        if (g->source) {
+            json_str(&j, "architecture", g->architecture);
+            json_str(&j, "source", g->source);
+            json_str(&j, "source_note", g->source_note);
+            json_str(&j, "memory_source", g->memory_source);
+            json_str(&j, "memory_note", g->memory_note);
+        }
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_end(&j);
+}
+
+void json_presets(struct vram *v)
+{
+    const struct vram_preset *p;
+    struct json j = json_of(&v->text);
+    json_open(&j, NULL, '[');
+    for (size_t i = 0; (p = vram_preset_at(i)) != NULL; i++) {
+        json_open(&j, NULL, '{');
+        json_str(&j, "name", p->name);
+        json_str(&j, "what", p->what);
+        json_str(&j, "fields", p->fields);
+        json_str(&j, "run", p->run);
+        if (p->source[0])
+            json_str(&j, "source", p->source);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_end(&j);
+}
+
+static void values(struct json *j, const struct vram_field *f)
+{
+    json_open(j, "enum", '[');
+    for (size_t k = 0; f->values[k]; k++)
+        json_str(j, NULL, f->values[k]);
+    json_close(j, ']');
+    json_str(j, "default", f->values[f->initial]);
+}
+
+static void field(struct json *j, const struct vram_field *f)
+{
+    unsigned decimals = f->type == VRAM_TYPE_FRACTION ? 6 : 0;
+    json_open(j, f->key, '{');
+    json_str(j, "description", f->help);
+    if (f->type == VRAM_TYPE_ENUM) {
+        values(j, f);
+    } else if (f->type == VRAM_TYPE_BOOL) {
+        json_str(j, "type", "boolean");
+        json_bool(j, "default", f->initial != 0);
+    } else {
+        json_str(j, "type", decimals ? "number" : "integer");
+        json_fixed(j, "minimum", f->min, decimals);
+        json_fixed(j, "maximum", f->max, decimals);
+        json_fixed(j, "default", f->initial, decimals);
+    }
+    json_close(j, '}');
+}
+
+static void gpu_field(struct json *j)
+{
+    json_open(j, "gpu", '{');
+    json_str(j, "description", "card, by name");
+    json_open(j, "type", '[');
+    json_str(j, NULL, "string");
+    json_str(j, NULL, "null");
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+void json_schema(struct vram *v)
+{
+    const struct vram_field *f;
+    struct json j = json_of(&v->text);
+    json_open(&j, NULL, '{');
+    json_str(&j, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    json_str(&j, "title", "A training configuration of vramcalc");
+    json_str(&j, "type", "object");
+    json_open(&j, "properties", '{');
+    for (size_t i = 0; (f = vram_field_at(i)) != NULL; i++)
+        field(&j, f);
+    gpu_field(&j);
+    json_close(&j, '}');
+    json_bool(&j, "additionalProperties", false);
+    json_close(&j, '}');
+    json_end(&j);
+}

@@ -1,0 +1,12 @@
+// Parts of more than one answer as text.
+
+#ifndef CALC_TEXT_PARTS_H
+#define CALC_TEXT_PARTS_H
+
+#include "calc/model/handle.h"
+
+void put_heading(struct writer *w, const char *text);                 // a line
+void put_default(struct writer *w, size_t field);                     // its value
+void put_config(struct writer *w, const struct vram_config *c);       // lines that can be pasted
+
+#endif

@@ -23,7 +23,8 @@ ALL_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $($(MODE)_FLAGS) $(PC_CFLAGS) $(C
 GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lz -lm -ldl
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
-GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c gen/*/*/*.c))
+# Of the probe the generator reads the records.
+GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c gen/*/*/*.c)) $(wildcard kernels/record/*.c)
 CLI := $(wildcard calc/cli/*.c)
 LUA := $(wildcard calc/lua/*.c)
 WASM := $(wildcard calc/wasm/*.c)
@@ -144,7 +145,7 @@ $(BUILD)/libprobe.a: $(call objects,$(filter-out kernels/probe/probe.c,$(wildcar
 	@rm -f $@
 	ar rcs $@ $^
 $(BUILD)/tests/unit/test_kernels_%: $(BUILD)/tests/unit/test_kernels_%.o $(BUILD)/libprobe.a $(LIBVRAM)
-	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lm
+	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -lm
 
 fuzzers: $(FUZZERS)
 $(BUILD)/tests/fuzz/fuzz_calc_%: $(BUILD)/tests/fuzz/fuzz_calc_%.o $(BUILD)/libcore.a

@@ -132,6 +132,23 @@ else good 'a write that is cut short leaves the good site'; fi
 rm -rf clean cache2
 build -o clean --cache "$work/cache2" --fresh
 if build -o out && [ "$(digest out)" = "$(digest clean)" ]; then good 'and the next build is whole'; else bad 'and the next build is whole'; fi
+# Memory that runs out, at whatever place: exit code 3 and a message, never a crash. Sanitizers need more than any such limit.
+if [ "${MODE:-release}" = release ]; then
+    { i=0; while [ $i -lt 3000 ]; do printf '## Part %d\n\nSome *words* of [it](a.md), `code` and more.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n' $i; i=$((i + 1)); done; } >big.md
+    ended=0 wrong=''
+    limit=20000
+    while [ $limit -lt 400000 ]; do
+        rc=0
+        (ulimit -v $limit; exec vramdoc render big.md) >rendered 2>log || rc=$?
+        case $rc in
+        0 | 127) ;;   # enough; or not even for the program's libraries
+        3) ended=$((ended + 1)); grep -q 'memory' log || wrong="$wrong $limit: not said;" ;;
+        *) wrong="$wrong $limit: exit code $rc;" ;;
+        esac
+        limit=$((limit + 700))
+    done
+    if [ $ended -gt 3 ] && [ -z "$wrong" ]; then good "memory runs out at $ended places"; else bad "memory runs out at $ended places:$wrong"; fi
+fi
 mkdir closed && chmod 555 closed
 if [ "$(id -u)" -ne 0 ]; then
     if build -o closed/site; then bad 'a folder that cannot be written: no error'

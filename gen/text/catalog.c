@@ -194,7 +194,7 @@ static struct catalog *catalog_new(str json, const struct locale *l, const struc
 {
     struct catalog *c = calloc(1, sizeof *c);
     if (!c)
-        abort();
+        buf_no_memory();
     c->locale = l;
     c->fallback = fallback;
     c->hash = str_hash(json) ^ (fallback ? fallback->hash * 31 : 0);

@@ -115,7 +115,7 @@ struct locale *locale_open(str tag)
     struct locale *l = calloc(1, sizeof *l);
     struct cache *c = calloc(1, sizeof *c);
     if (!l || !c)
-        abort();
+        buf_no_memory();
     l->cache = c;
     uloc_forLanguageTag(text, l->id, sizeof l->id, &parsed, &e);
     if (U_FAILURE(e) || (size_t)parsed != tag.len || !*uloc_getISO3Language(l->id)) {

@@ -65,10 +65,10 @@ static void *alloc_zeroed(size_t n, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
-        abort();
+        buf_no_memory();
     void *p = malloc(bytes ? bytes : 1);
     if (!p)
-        abort();
+        buf_no_memory();
     return memset(p, 0, bytes);
 }
 
@@ -76,7 +76,7 @@ static void *alloc_again(void *p, size_t size)
 {
     void *q = realloc(p, size ? size : 1);
     if (!q)
-        abort();
+        buf_no_memory();
     return q;
 }
 

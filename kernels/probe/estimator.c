@@ -109,34 +109,34 @@ static const struct {
     [PROCESS] = {"process", "process_bytes", 0.05, 0.05},
 };
 
-static bool is(const struct json *config, const char *key, const char *text)
+static bool is(const struct rjson *config, const char *key, const char *text)
 {
-    return strcmp(json_text(json_get(config, key)), text) == 0;
+    return strcmp(rjson_text(rjson_get(config, key)), text) == 0;
 }
 
-static bool is_true(const struct json *config, const char *key)
+static bool is_true(const struct rjson *config, const char *key)
 {
-    const struct json *j = json_get(config, key);
-    return j && j->kind == JSON_BOOL && j->truth;
+    const struct rjson *j = rjson_get(config, key);
+    return j && j->kind == RJSON_BOOL && j->truth;
 }
 
-static int64_t measured(const struct json *result, const char *key)
+static int64_t measured(const struct rjson *result, const char *key)
 {
-    const struct json *value = json_get(json_get(json_get(result, "values"), key), "value");
-    return value && value->kind == JSON_INT ? value->integer : -1;
+    const struct rjson *value = rjson_get(rjson_get(rjson_get(result, "values"), key), "value");
+    return value && value->kind == RJSON_INT ? value->integer : -1;
 }
 
 // A config's value as text that vram_set reads.
-static void value_text(const struct json *j, char *out, size_t size)
+static void value_text(const struct rjson *j, char *out, size_t size)
 {
-    if (j->kind == JSON_BOOL)
+    if (j->kind == RJSON_BOOL)
         snprintf(out, size, "%s", j->truth ? "true" : "false");
-    else if (j->kind == JSON_INT)
+    else if (j->kind == RJSON_INT)
         snprintf(out, size, "%lld", (long long)j->integer);
-    else if (j->kind == JSON_REAL)
+    else if (j->kind == RJSON_REAL)
         snprintf(out, size, "%.6g", j->real);
     else
-        snprintf(out, size, "%s", json_text(j));
+        snprintf(out, size, "%s", rjson_text(j));
 }
 
 static bool set_number(vram *v, const char *key, int64_t n)
@@ -147,12 +147,12 @@ static bool set_number(vram *v, const char *key, int64_t n)
 }
 
 // What stands in the config under names that both sides have.
-static bool set_run(vram *v, const struct json *config)
+static bool set_run(vram *v, const struct rjson *config)
 {
     char text[64];
     bool good = set_number(v, "batch_size", 1) && set_number(v, "gradient_accumulation_steps", 1);
     for (const char *const *key = run_keys; good && *key; key++) {
-        const struct json *j = json_get(config, *key);
+        const struct rjson *j = rjson_get(config, *key);
         if (!j)
             continue;
         value_text(j, text, sizeof text);
@@ -164,29 +164,29 @@ static bool set_run(vram *v, const struct json *config)
 }
 
 // The parts of a process that the engine has: evaluation, clipping, the compiler, the workspaces of its card.
-static bool set_engine(vram *v, const struct json *record, const struct json *result)
+static bool set_engine(vram *v, const struct rjson *record, const struct rjson *result)
 {
-    const struct json *config = json_get(result, "config");
+    const struct rjson *config = rjson_get(result, "config");
     bool probe = is(result, "engine", "vramprobe"), loop = probe ? is_true(config, "train_loop") : !is(config, "loop", "reference");
     bool evaluates = probe ? is_true(config, "evaluation") : loop;
     int major = 0, minor = 0;
-    double capability = strtod(json_text(json_get(json_get(record, "device"), "compute_capability")), NULL);
+    double capability = strtod(rjson_text(rjson_get(rjson_get(record, "device"), "compute_capability")), NULL);
     // aten/src/ATen/cuda/CublasHandlePool.cpp; the probe takes as much.
     bool good = set_number(v, "workspace_bytes", capability >= 9 ? 33554432 : 8519680);
     good = good && vram_set(v, "evaluation", evaluates ? "true" : "false") == VRAM_OK;
     good = good && vram_set(v, "grad_clip", loop ? "1" : "0") == VRAM_OK;
     if (good && is(result, "engine", "torch-compile")) {
-        sscanf(json_text(json_get(json_get(record, "software"), "torch")), "%d.%d", &major, &minor);
+        sscanf(rjson_text(rjson_get(rjson_get(record, "software"), "torch")), "%d.%d", &major, &minor);
         good = vram_set(v, "compile", major == 2 && minor < 5 ? "2.4" : "2.5") == VRAM_OK;
     }
-    if (good && json_get(config, "use_reentrant"))  // the probe's own checkpointing is the reentrant one, as is the default
+    if (good && rjson_get(config, "use_reentrant"))  // the probe's own checkpointing is the reentrant one, as is the default
         good = vram_set(v, "use_reentrant", is_true(config, "use_reentrant") ? "true" : "false") == VRAM_OK;
     int64_t context = measured(result, "context_bytes");
     return good && (context <= 0 || set_number(v, "context_mib", (context + (1 << 19)) >> 20));
 }
 
 // "gpt B16 T512 C384 L6 float16", with what else sets the run apart.
-static void name_run(const struct json *config, char *out, size_t size)
+static void name_run(const struct rjson *config, char *out, size_t size)
 {
     static const struct { const char *key, *usual; } rest[] = {
         {"attention", "flash"}, {"checkpointing", "none"}, {"optimizer", "adamw_fused"}, {"loop", "train"}};
@@ -196,15 +196,15 @@ static void name_run(const struct json *config, char *out, size_t size)
     size_t at = 0;
     *out = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && at < size; i++) {
-        const struct json *j = json_get(config, sizes[i].key);
-        j = !j && i == 1 ? json_get(config, "block_size") : j;
+        const struct rjson *j = rjson_get(config, sizes[i].key);
+        j = !j && i == 1 ? rjson_get(config, "block_size") : j;
         if (j)
-            at += (size_t)snprintf(out + at, size - at, "%s%lld ", sizes[i].letter, (long long)json_number(j));
+            at += (size_t)snprintf(out + at, size - at, "%s%lld ", sizes[i].letter, (long long)rjson_number(j));
     }
     if (at < size)
-        at += (size_t)snprintf(out + at, size - at, "%s", json_text(json_get(config, "dtype")));
+        at += (size_t)snprintf(out + at, size - at, "%s", rjson_text(rjson_get(config, "dtype")));
     for (size_t i = 0; i < sizeof rest / sizeof *rest && at < size; i++) {
-        const char *text = json_text(json_get(config, rest[i].key));
+        const char *text = rjson_text(rjson_get(config, rest[i].key));
         if (*text && strcmp(text, rest[i].usual) != 0)
             at += (size_t)snprintf(out + at, size - at, " %s", text);
     }
@@ -212,7 +212,7 @@ static void name_run(const struct json *config, char *out, size_t size)
         snprintf(out + at, size - at, " reentrant");
 }
 
-static void print_figures(const struct vram_result *r, const struct json *result, FILE *out, struct estimator_tally *t)
+static void print_figures(const struct vram_result *r, const struct rjson *result, FILE *out, struct estimator_tally *t)
 {
     const uint64_t estimates[FIGURES] = {r->peak_allocated.bytes, r->peak_reserved.bytes, r->process.bytes};
     bool compiled = is(result, "engine", "torch-compile");
@@ -231,14 +231,14 @@ static void print_figures(const struct vram_result *r, const struct json *result
     }
 }
 
-static void compare_result(const struct json *record, const struct json *result, FILE *out, struct estimator_tally *t)
+static void compare_result(const struct rjson *record, const struct rjson *result, FILE *out, struct estimator_tally *t)
 {
-    const struct json *config = json_get(result, "config");
+    const struct rjson *config = rjson_get(result, "config");
     char name[160];
-    if (strcmp(json_text(json_get(result, "status")), "ok") != 0 || measured(result, figures[ALLOCATED].key) <= 0)
+    if (strcmp(rjson_text(rjson_get(result, "status")), "ok") != 0 || measured(result, figures[ALLOCATED].key) <= 0)
         return;  // no memory of a step
     name_run(config, name, sizeof name);
-    fprintf(out, "%s %s: %s\n", json_text(json_get(result, "experiment")), json_text(json_get(result, "engine")), name);
+    fprintf(out, "%s %s: %s\n", rjson_text(rjson_get(result, "experiment")), rjson_text(rjson_get(result, "engine")), name);
     if (is(config, "mode", "lean")) {
         fputs("  the lean mode is no framework's: there is no estimate\n", out);
         t->passed_over++;
@@ -255,9 +255,9 @@ static void compare_result(const struct json *record, const struct json *result,
     vram_free(v);
 }
 
-void estimator_compare(const struct json *record, FILE *out, struct estimator_tally *tally)
+void estimator_compare(const struct rjson *record, FILE *out, struct estimator_tally *tally)
 {
-    const struct json *results = json_get(record, "results");
-    for (const struct json *r = results ? results->first : NULL; r; r = r->next)
+    const struct rjson *results = rjson_get(record, "results");
+    for (const struct rjson *r = results ? results->first : NULL; r; r = r->next)
         compare_result(record, r, out, tally);
 }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "kernels/record/json.h"
+#include "kernels/record/rjson.h"
 #include "kernels/probe/probe.h"
 
 #ifdef __cplusplus
@@ -25,7 +25,7 @@ struct estimator_tally {
 // Prints, for each result of a record that has the memory of a training step, what the estimator says beside what was
 // measured. max_memory_allocated may be off by 1 %, max_memory_reserved by 3 %, both by 5 % when compiled, the process
 // by 5 %. The context is the measured one: the estimator does not predict it.
-void estimator_compare(const struct json *record, FILE *out, struct estimator_tally *tally);
+void estimator_compare(const struct rjson *record, FILE *out, struct estimator_tally *tally);
 
 #ifdef __cplusplus
 }

@@ -34,10 +34,10 @@ static inline void rates(double out[REPEATS], const double seconds[REPEATS], dou
 }
 
 // A reading of bytes; left out when it is not known (negative).
-static inline void put_bytes(struct json *values, const char *key, int64_t bytes)
+static inline void put_bytes(struct rjson *values, const char *key, int64_t bytes)
 {
     if (bytes >= 0)
-        json_set(values, key, record_reading("B", (double)bytes));
+        rjson_set(values, key, record_reading("B", (double)bytes));
 }
 
 static inline int64_t device_attribute(enum cudaDeviceAttr attribute)

@@ -17,12 +17,12 @@ bool gpu_find(char pci_bus_id[32], char why[160])
     return false;
 }
 
-static void put_int(struct json *o, const char *key, int64_t v)
+static void put_int(struct rjson *o, const char *key, int64_t v)
 {
-    json_set(o, key, v < 0 ? json_null() : json_int(v));
+    rjson_set(o, key, v < 0 ? rjson_null() : rjson_int(v));
 }
 
-void gpu_describe(struct json *device, struct json *software, struct nvml *nvml)
+void gpu_describe(struct rjson *device, struct rjson *software, struct nvml *nvml)
 {
     struct cudaDeviceProp p;
     struct nvml_device n;
@@ -32,35 +32,35 @@ void gpu_describe(struct json *device, struct json *software, struct nvml *nvml)
     CUDA_CHECK(cudaGetDeviceProperties(&p, 0));
     CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
     nvml_read(nvml, &n);
-    json_set(device, "name", json_string(p.name));
+    rjson_set(device, "name", rjson_string(p.name));
     snprintf(text, sizeof text, "%d.%d", p.major, p.minor);
-    json_set(device, "compute_capability", json_string(text));
-    json_set(device, "sm_count", json_int(p.multiProcessorCount));
-    json_set(device, "l2_bytes", json_int(p.l2CacheSize));
-    json_set(device, "memory_total_bytes", json_int(n.total_bytes >= 0 ? n.total_bytes : (int64_t)total));
+    rjson_set(device, "compute_capability", rjson_string(text));
+    rjson_set(device, "sm_count", rjson_int(p.multiProcessorCount));
+    rjson_set(device, "l2_bytes", rjson_int(p.l2CacheSize));
+    rjson_set(device, "memory_total_bytes", rjson_int(n.total_bytes >= 0 ? n.total_bytes : (int64_t)total));
     put_int(device, "memory_reserved_bytes", n.reserved_bytes);
-    json_set(device, "memory_usable_bytes", json_int((int64_t)total));
+    rjson_set(device, "memory_usable_bytes", rjson_int((int64_t)total));
     CUDA_CHECK(cudaDeviceGetPCIBusId(text, sizeof text, 0));
-    json_set(device, "pci_bus_id", json_string(text));
-    json_set(device, "ecc", n.ecc < 0 ? json_null() : json_bool(n.ecc));
+    rjson_set(device, "pci_bus_id", rjson_string(text));
+    rjson_set(device, "ecc", n.ecc < 0 ? rjson_null() : rjson_bool(n.ecc));
     put_int(device, "sm_clock_max_mhz", n.sm_clock_max_mhz);
     put_int(device, "memory_clock_max_mhz", n.memory_clock_max_mhz);
     put_int(device, "power_limit_mw", n.power_limit_mw);
     char digest[65];
     sha256_hex(n.uuid, strlen(n.uuid), digest);
-    json_set(device, "uuid_sha256", *n.uuid ? json_string(digest) : json_null());
-    json_set(software, "driver", *n.driver ? json_string(n.driver) : json_null());
+    rjson_set(device, "uuid_sha256", *n.uuid ? rjson_string(digest) : rjson_null());
+    rjson_set(software, "driver", *n.driver ? rjson_string(n.driver) : rjson_null());
     CUDA_CHECK(cudaDriverGetVersion(&version));
     snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
-    json_set(software, "cuda_driver", json_string(text));
+    rjson_set(software, "cuda_driver", rjson_string(text));
     CUDA_CHECK(cudaRuntimeGetVersion(&version));
     snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
-    json_set(software, "cuda_runtime", json_string(text));
+    rjson_set(software, "cuda_runtime", rjson_string(text));
     snprintf(text, sizeof text, "%d.%d.%d", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__);
-    json_set(software, "toolkit", json_string(text));
+    rjson_set(software, "toolkit", rjson_string(text));
     snprintf(text, sizeof text, "%zu", cublasLtGetVersion());
-    json_set(software, "cublaslt", json_string(text));
-    json_set(software, "compiler", json_string(__VERSION__));
+    rjson_set(software, "cublaslt", rjson_string(text));
+    rjson_set(software, "compiler", rjson_string(__VERSION__));
 }
 
 static int64_t free_memory(void)
@@ -71,7 +71,7 @@ static int64_t free_memory(void)
 }
 
 // The first call that makes a context; NVML was opened before it. Then a cuBLASLt handle.
-const char *measure_context(const struct settings *, struct nvml *nvml, struct json *values, char *)
+const char *measure_context(const struct settings *, struct nvml *nvml, struct rjson *values, char *)
 {
     const char *method = "";
     struct nvml_device before, after;
@@ -86,12 +86,12 @@ const char *measure_context(const struct settings *, struct nvml *nvml, struct j
     CUBLAS_CHECK(cublasLtCreate(&lt));
     put_bytes(values, "cublaslt_handle_bytes", free_before - free_memory());
     put_bytes(values, "context_and_cublaslt_bytes", nvml_process_bytes(nvml, &method));
-    json_set(values, "method", record_text(method));
+    rjson_set(values, "method", record_text(method));
     CUBLAS_CHECK(cublasLtDestroy(lt));
     return "ok";
 }
 
-const char *measure_reserve(const struct settings *, struct nvml *nvml, struct json *values, char *)
+const char *measure_reserve(const struct settings *, struct nvml *nvml, struct rjson *values, char *)
 {
     struct nvml_device n;
     size_t free_bytes, total;
@@ -104,7 +104,7 @@ const char *measure_reserve(const struct settings *, struct nvml *nvml, struct j
 }
 
 // What a size costs when its neighbours are taken too: the fall of free memory over 16 such allocations.
-const char *measure_malloc(const struct settings *s, struct nvml *, struct json *values, char message[256])
+const char *measure_malloc(const struct settings *s, struct nvml *, struct rjson *values, char message[256])
 {
     enum { COUNT = 16 };
     size_t bytes = (size_t)settings_int(s, "bytes", 512);
@@ -132,8 +132,8 @@ const char *measure_malloc(const struct settings *s, struct nvml *, struct json 
         clock_gettime(CLOCK_MONOTONIC, &b);
         given[i] = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
     }
-    json_set(values, "cuda_malloc_s", record_samples("s", taken, COUNT));
-    json_set(values, "cuda_free_s", record_samples("s", given, COUNT));
+    rjson_set(values, "cuda_malloc_s", record_samples("s", taken, COUNT));
+    rjson_set(values, "cuda_free_s", record_samples("s", given, COUNT));
     return "ok";
 }
 
@@ -180,15 +180,15 @@ __global__ void copy_words(uint4 *to, const uint4 *from, size_t n)
         __stcs(to + i, __ldcs(from + i));
 }
 
-static void put_rate(struct json *values, const char *key, const double seconds[REPEATS], double bytes)
+static void put_rate(struct rjson *values, const char *key, const double seconds[REPEATS], double bytes)
 {
     double out[REPEATS];
     rates(out, seconds, bytes);
-    json_set(values, key, record_samples("B/s", out, REPEATS));
+    rjson_set(values, key, record_samples("B/s", out, REPEATS));
 }
 
 // Two buffers of a gigabyte, or a quarter of what is free: far more than any L2.
-const char *measure_bandwidth(const struct settings *, struct nvml *, struct json *values, char *)
+const char *measure_bandwidth(const struct settings *, struct nvml *, struct rjson *values, char *)
 {
     size_t bytes = (size_t)free_memory() / 4;
     bytes = bytes > ((size_t)1 << 30) ? (size_t)1 << 30 : bytes / 4096 * 4096;

@@ -68,9 +68,9 @@ static tensor *random_tensor(struct bench *b, enum dtype type, int64_t count, ui
     return low;
 }
 
-static void put_samples(struct json *values, const char *key, const char *unit, const double samples[REPEATS])
+static void put_samples(struct rjson *values, const char *key, const char *unit, const double samples[REPEATS])
 {
-    json_set(values, key, record_samples(unit, samples, REPEATS));
+    rjson_set(values, key, record_samples(unit, samples, REPEATS));
 }
 
 static cudaDataType_t blas_type(enum dtype type)
@@ -97,7 +97,7 @@ static void time_cublas(struct bench *b, const struct matmul_shape *s, enum dtyp
     CUBLAS_CHECK(cublasDestroy(blas));
 }
 
-const char *measure_matmul(const struct settings *s, struct nvml *, struct json *values, char message[256])
+const char *measure_matmul(const struct settings *s, struct nvml *, struct rjson *values, char message[256])
 {
     struct matmul_shape shape = {settings_int(s, "m", 8192), settings_int(s, "n", 8192), settings_int(s, "k", 8192),
                                  1, false, true, false};
@@ -128,7 +128,7 @@ const char *measure_matmul(const struct settings *s, struct nvml *, struct json 
 
 // Forward and backward of one layer's attention through the step's own functions, so that the memory is the step's.
 static void run_attention(struct bench *b, const struct attention_shape *a, enum dtype type, bool matrices,
-                          struct json *values)
+                          struct rjson *values)
 {
     struct gpt &g = b->g;
     struct block_saved saved;
@@ -157,10 +157,10 @@ static void run_attention(struct bench *b, const struct attention_shape *a, enum
         tensor_drop(&g.pool, &out);
     });
     put_samples(values, "forward_and_backward_s", "s", seconds);
-    json_set(values, "peak_bytes", record_reading("B", (double)(g.pool.live_peak - before)));
+    rjson_set(values, "peak_bytes", record_reading("B", (double)(g.pool.live_peak - before)));
 }
 
-const char *measure_attention(const struct settings *s, struct nvml *, struct json *values, char message[256])
+const char *measure_attention(const struct settings *s, struct nvml *, struct rjson *values, char message[256])
 {
     struct attention_shape a = {settings_int(s, "B", 8), settings_int(s, "T", 1024), settings_int(s, "H", 12),
                                 settings_int(s, "D", 64)};

@@ -86,7 +86,7 @@ static const char *no_room(const struct run *r, char message[256])
     return "oom";
 }
 
-static void put_memory(struct run *r, struct json *values, uint64_t first_step_peak)
+static void put_memory(struct run *r, struct rjson *values, uint64_t first_step_peak)
 {
     const struct caching_stats *s = caching_stats(r->allocator);
     char key[64];
@@ -99,19 +99,19 @@ static void put_memory(struct run *r, struct json *values, uint64_t first_step_p
         put_bytes(values, key, (int64_t)r->g.pool.at_peak[i]);
     }
     double logits = (double)gpt_tokens(&r->g.config) * (double)r->g.config.vocab_size;
-    json_set(values, "at_peak_bytes_per_logit",
+    rjson_set(values, "at_peak_bytes_per_logit",
              record_reading("ratio", (double)r->g.pool.at_peak[CATEGORY_LOGITS] / logits));
 }
 
 // Left out when it is no number: a record has none of those.
-static void put_loss(struct json *values, const char *key, double loss)
+static void put_loss(struct rjson *values, const char *key, double loss)
 {
     if (isfinite(loss))
-        json_set(values, key, record_reading("ratio", loss));
+        rjson_set(values, key, record_reading("ratio", loss));
 }
 
 // Whole steps by the host's clock, each ended by a synchronisation: a step is long beside that. At most budget_s.
-static enum gpt_status time_steps(struct run *r, struct json *values, double budget_s)
+static enum gpt_status time_steps(struct run *r, struct rjson *values, double budget_s)
 {
     double seconds[REPEATS], per_second[REPEATS], spent = 0, loss = 0;
     double tokens = (double)gpt_tokens(&r->g.config) * (double)r->g.config.accumulation;
@@ -129,14 +129,14 @@ static enum gpt_status time_steps(struct run *r, struct json *values, double bud
         per_second[count] = tokens / seconds[count];
         spent += seconds[count++];
     }
-    json_set(values, "step_s", record_samples("s", seconds, count));
-    json_set(values, "tokens_per_s", record_samples("tokens/s", per_second, count));
+    rjson_set(values, "step_s", record_samples("s", seconds, count));
+    rjson_set(values, "tokens_per_s", record_samples("tokens/s", per_second, count));
     put_loss(values, "loss_last", loss);
     return GPT_OK;
 }
 
 // As train.py does before its first step: two splits, here of two batches each. The peak is of tensors alone.
-static enum gpt_status evaluate(struct run *r, struct json *values)
+static enum gpt_status evaluate(struct run *r, struct rjson *values)
 {
     double loss;
     enum gpt_status status = gpt_evaluate(&r->g, 4, run_batch, r, &loss);
@@ -148,7 +148,7 @@ static enum gpt_status evaluate(struct run *r, struct json *values)
     return GPT_OK;
 }
 
-static enum gpt_status steps(struct run *r, struct nvml *nvml, struct json *values, bool evaluates)
+static enum gpt_status steps(struct run *r, struct nvml *nvml, struct rjson *values, bool evaluates)
 {
     double loss;
     enum gpt_status status = evaluates ? evaluate(r, values) : GPT_OK;
@@ -165,12 +165,12 @@ static enum gpt_status steps(struct run *r, struct nvml *nvml, struct json *valu
     status = time_steps(r, values, 20);
     const char *method = "";
     put_bytes(values, "process_bytes", nvml_process_bytes(nvml, &method));
-    json_set(values, "process_method", record_text(method));
+    rjson_set(values, "process_method", record_text(method));
     return status;
 }
 
 // Nothing to do without a file. False with the reason in message.
-static bool open_tokens(struct tokens *t, const struct settings *s, const struct gpt_config *c, struct json *values,
+static bool open_tokens(struct tokens *t, const struct settings *s, const struct gpt_config *c, struct rjson *values,
                         char message[256])
 {
     char digest[65];
@@ -179,15 +179,15 @@ static bool open_tokens(struct tokens *t, const struct settings *s, const struct
     if (!tokens_open(t, s->tokens, message, 256))
         return false;
     sha256_hex(t->bytes, (size_t)t->count * 2, digest);
-    json_set(values, "tokens_sha256", record_text(digest));
-    json_set(values, "tokens_in_file", record_reading("count", (double)t->count));
+    rjson_set(values, "tokens_sha256", record_text(digest));
+    rjson_set(values, "tokens_in_file", record_reading("count", (double)t->count));
     const char *wrong = tokens_misfit(t, c);
     if (wrong)
         snprintf(message, 256, "%s", wrong);
     return !wrong;
 }
 
-const char *measure_step(const struct settings *s, struct nvml *nvml, struct json *values, char message[256])
+const char *measure_step(const struct settings *s, struct nvml *nvml, struct rjson *values, char message[256])
 {
     struct gpt_config c;
     const char *wrong = settings_gpt(s, &c), *method = "";
@@ -221,7 +221,7 @@ static enum gpt_status train_two_steps(struct run *r, const struct gpt_config *c
 
 // One batch size, given as try, beside a ballast that takes what a card of cap_mib would not have; this process's context
 // counts as that card's.
-static const char *try_batch(const struct settings *s, struct nvml *nvml, struct json *values, char message[256])
+static const char *try_batch(const struct settings *s, struct nvml *nvml, struct rjson *values, char message[256])
 {
     struct gpt_config c;
     const char *wrong = settings_gpt(s, &c), *method = "";
@@ -254,7 +254,7 @@ static const char *try_batch(const struct settings *s, struct nvml *nvml, struct
 // may fail instead of saying that there is no room, and that too is no.
 struct search {
     const struct settings *settings;
-    struct json *values;  // of the largest that trained
+    struct rjson *values;  // of the largest that trained
     int64_t good, bad, tries;
 };
 
@@ -265,22 +265,22 @@ static bool try_size(struct search *search, int64_t size, char message[256])
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)size);
     settings_put(&s, "try", text);
-    struct json *r = runs_child("max_batch", &s);
-    const char *status = json_text(json_get(r, "status"));
+    struct rjson *r = runs_child("max_batch", &s);
+    const char *status = rjson_text(rjson_get(r, "status"));
     bool good = strcmp(status, "ok") == 0, skipped = strcmp(status, "skipped") == 0;
     search->tries++;
     *(good ? &search->good : &search->bad) = size;
     if (skipped)
-        snprintf(message, 256, "%s", json_text(json_get(r, "message")));
-    for (const struct json *v = good ? json_get(r, "values")->first : NULL; v; v = v->next)
-        if (!json_get(search->values, v->key))
-            json_set(search->values, v->key, json_copy(v));
-    json_free(r);
+        snprintf(message, 256, "%s", rjson_text(rjson_get(r, "message")));
+    for (const struct rjson *v = good ? rjson_get(r, "values")->first : NULL; v; v = v->next)
+        if (!rjson_get(search->values, v->key))
+            rjson_set(search->values, v->key, rjson_copy(v));
+    rjson_free(r);
     return !skipped;
 }
 
 // Doubled until it fails, then halved between.
-const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struct json *values, char message[256])
+const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struct rjson *values, char message[256])
 {
     if (settings_int(s, "try", 0) > 0)
         return try_batch(s, nvml, values, message);
@@ -297,7 +297,7 @@ const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struc
     while (search.bad - search.good > 1)
         if (!try_size(&search, (search.good + search.bad) / 2, message))
             return "skipped";
-    json_set(values, "max_batch_size", record_reading("count", (double)search.good));
-    json_set(values, "tries", record_reading("count", (double)search.tries));
+    rjson_set(values, "max_batch_size", record_reading("count", (double)search.good));
+    rjson_set(values, "tries", record_reading("count", (double)search.tries));
     return "ok";
 }

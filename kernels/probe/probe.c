@@ -62,11 +62,11 @@ static int list(void)
     return 0;
 }
 
-static struct json *os_name(void)
+static struct rjson *os_name(void)
 {
     char line[256];
     struct utsname u;
-    struct json *host = json_object();
+    struct rjson *host = rjson_object();
     FILE *f = fopen("/etc/os-release", "r");
     const char *name = "Linux";
     char text[256];
@@ -75,33 +75,33 @@ static struct json *os_name(void)
             name = text;
     if (f)
         fclose(f);
-    json_set(host, "os", json_string(name));
+    rjson_set(host, "os", rjson_string(name));
     if (uname(&u) == 0) {
-        json_set(host, "kernel", json_string(u.release));
-        json_set(host, "machine", json_string(u.machine));
+        rjson_set(host, "kernel", rjson_string(u.release));
+        rjson_set(host, "machine", rjson_string(u.machine));
     }
     return host;
 }
 
-static struct json *tool_part(const struct options *o)
+static struct rjson *tool_part(const struct options *o)
 {
-    struct json *tool = json_object(), *protocols = json_object(), *command = json_array();
-    json_set(tool, "name", json_string("vramprobe"));
-    json_set(tool, "version", json_string(VERSION));
-    json_set(tool, "sources_sha256", json_string(SOURCES_SHA256));
+    struct rjson *tool = rjson_object(), *protocols = rjson_object(), *command = rjson_array();
+    rjson_set(tool, "name", rjson_string("vramprobe"));
+    rjson_set(tool, "version", rjson_string(VERSION));
+    rjson_set(tool, "sources_sha256", rjson_string(SOURCES_SHA256));
     for (const struct experiment *e = experiments; e->name; e++)
-        json_set(protocols, e->name, json_int(e->protocol));
-    json_set(tool, "protocols", protocols);
+        rjson_set(protocols, e->name, rjson_int(e->protocol));
+    rjson_set(tool, "protocols", protocols);
     for (int i = 0; i < o->argc; i++)
-        json_add(command, json_string(i ? o->argv[i] : "vramprobe"));
-    json_set(tool, "command", command);
+        rjson_add(command, rjson_string(i ? o->argv[i] : "vramprobe"));
+    rjson_set(tool, "command", command);
     return tool;
 }
 
-static struct json *record_head(const struct options *o, bool has_device, struct nvml *nvml)
+static struct rjson *record_head(const struct options *o, bool has_device, struct nvml *nvml)
 {
     char now[21], id[129];
-    struct json *r = json_object(), *code = json_object();
+    struct rjson *r = rjson_object(), *code = rjson_object();
     const char *base = strrchr(o->output, '/');
     base = base ? base + 1 : o->output;
     size_t n = strlen(base);
@@ -109,33 +109,33 @@ static struct json *record_head(const struct options *o, bool has_device, struct
         n -= 5;
     snprintf(id, sizeof id, "%.*s", (int)n, base);
     record_utc(now);
-    json_set(r, "schema", json_string("vramprobe/1"));
-    json_set(r, "id", json_string(id));
-    json_set(r, "status", json_string(has_device ? "ok" : "no-device"));
-    json_set(r, "created_utc", json_string(now));
-    json_set(r, "tool", tool_part(o));
-    json_set(code, "commit", o->commit ? json_string(o->commit) : json_null());
-    json_set(code, "dirty", o->dirty < 0 ? json_null() : json_bool(o->dirty));
-    json_set(r, "code", code);
-    json_set(r, "host", os_name());
+    rjson_set(r, "schema", rjson_string("vramprobe/1"));
+    rjson_set(r, "id", rjson_string(id));
+    rjson_set(r, "status", rjson_string(has_device ? "ok" : "no-device"));
+    rjson_set(r, "created_utc", rjson_string(now));
+    rjson_set(r, "tool", tool_part(o));
+    rjson_set(code, "commit", o->commit ? rjson_string(o->commit) : rjson_null());
+    rjson_set(code, "dirty", o->dirty < 0 ? rjson_null() : rjson_bool(o->dirty));
+    rjson_set(r, "code", code);
+    rjson_set(r, "host", os_name());
     if (has_device) {
-        struct json *device = json_set(r, "device", json_object()), *software = json_set(r, "software", json_object());
+        struct rjson *device = rjson_set(r, "device", rjson_object()), *software = rjson_set(r, "software", rjson_object());
         gpu_describe(device, software, nvml);
-        json_set(software, "compiler_flags", json_string(COMPILE_FLAGS));
+        rjson_set(software, "compiler_flags", rjson_string(COMPILE_FLAGS));
         int others = nvml_process_count(nvml);
-        json_set(device, "other_processes", others < 0 ? json_null() : json_int(others > 0 ? others - 1 : 0));
+        rjson_set(device, "other_processes", others < 0 ? rjson_null() : rjson_int(others > 0 ? others - 1 : 0));
         if (others > 1)
             fprintf(stderr, "vramprobe: warning: %d other processes use this GPU; times will vary\n", others - 1);
     }
-    json_set(r, "results", json_array());
+    rjson_set(r, "results", rjson_array());
     return r;
 }
 
-int probe_write(const struct options *o, struct json *record)
+int probe_write(const struct options *o, struct rjson *record)
 {
-    int code = json_write_file(record, o->output, o->replace);
+    int code = rjson_write_file(record, o->output, o->replace);
     int saved = errno;
-    json_free(record);
+    rjson_free(record);
     if (code == 0)
         return 0;
     return probe_fail(EXIT_INPUT, o->output, saved == EEXIST ? "it exists; give another name, or --force" : strerror(saved));
@@ -149,8 +149,8 @@ static int describe(const struct options *o, const char *path)
     if (child == 0) {
         char bus[32], why[160];
         struct nvml *nvml = gpu_find(bus, why) ? nvml_open(bus) : NULL;
-        struct json *head = record_head(o, true, nvml);
-        _exit(json_write_file(head, path, true) == 0 ? 0 : EXIT_INPUT);
+        struct rjson *head = record_head(o, true, nvml);
+        _exit(rjson_write_file(head, path, true) == 0 ? 0 : EXIT_INPUT);
     }
     int status = child < 0 ? -1 : runs_wait(child, 60);
     return status == 0 ? 0 : -1;
@@ -231,12 +231,12 @@ static int run(struct options *o)
     snprintf(path, sizeof path, "%s/head.json", o->state);
     if (describe(o, path) != 0)
         return probe_fail(EXIT_INPUT, path, "the GPU could not be described");
-    struct json *record = json_read_file(path, error, sizeof error);
+    struct rjson *record = rjson_read_file(path, error, sizeof error);
     if (!record)
         return probe_fail(EXIT_INPUT, path, error);
-    int left = runs_all(o, json_get(record, "results"));
+    int left = runs_all(o, rjson_get(record, "results"));
     if (left) {
-        json_free(record);
+        rjson_free(record);
         printf("%d runs are left: call again to go on\n", left);
         return EXIT_MORE;
     }

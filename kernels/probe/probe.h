@@ -32,12 +32,12 @@ int64_t settings_int(const struct settings *s, const char *key, int64_t otherwis
 void settings_write(const struct settings *s, char *out, size_t size);
 // Adds or replaces.
 void settings_put(struct settings *s, const char *key, const char *value);
-void settings_to_json(const struct settings *s, struct json *config);
+void settings_to_json(const struct settings *s, struct rjson *config);
 // NULL, or what is wrong. Keys that a training run does not know are left to the experiment.
 const char *settings_gpt(const struct settings *s, struct gpt_config *out);
 
 // In the child process of one run: the values go into `values`. Answers "ok" or "oom"; message may be filled.
-typedef const char *measure_fn(const struct settings *s, struct nvml *nvml, struct json *values, char message[256]);
+typedef const char *measure_fn(const struct settings *s, struct nvml *nvml, struct rjson *values, char message[256]);
 
 struct experiment {
     const char *name;
@@ -72,15 +72,15 @@ enum { EXIT_OFF = 1, EXIT_USAGE, EXIT_INPUT, EXIT_MORE = 75, EXIT_NO_DEVICE = 77
 // `vramprobe: error: what: why` (why may be empty); returns status.
 int probe_fail(int status, const char *what, const char *why);
 // Writes to o->output, as o->replace allows, and frees the record. Exit status.
-int probe_write(const struct options *o, struct json *record);
+int probe_write(const struct options *o, struct rjson *record);
 
 // runs.c: one run in this process, its result as JSON in a file; all runs that are asked for, a process each.
 int runs_one(const char *name, const char *text, const char *tokens, const char *path);
 // One more run of an experiment, in a process of its own, while another one is under way: its result, which the caller
 // frees. Whatever happens to that process, there is a result with a status.
-struct json *runs_child(const char *name, const struct settings *s);
+struct rjson *runs_child(const char *name, const struct settings *s);
 // Number of runs that are left; results go to `results` as far as they are there. o->words must be complete.
-int runs_all(const struct options *o, struct json *results);
+int runs_all(const struct options *o, struct rjson *results);
 // Exit status of waitpid; -1 when the child took longer than limit_s and was ended.
 int runs_wait(pid_t child, int limit_s);
 
@@ -92,7 +92,7 @@ int record_verb_compare(const struct options *o);
 // The GPU: false and one line in why when there is none.
 bool gpu_find(char pci_bus_id[32], char why[160]);
 // Fills "device" and "software" of a record.
-void gpu_describe(struct json *device, struct json *software, struct nvml *nvml);
+void gpu_describe(struct rjson *device, struct rjson *software, struct nvml *nvml);
 // Compares every kernel with its reference on random inputs. Number of kernels that are off; each printed.
 int kernels_check(uint64_t seed);
 struct cuda_ops;

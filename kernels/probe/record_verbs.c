@@ -4,13 +4,18 @@
 
 #include "kernels/probe/estimator.h"
 
-static struct json *read_record(const char *path, int *wrong)
+static void print_fault(void *path, const struct rjson *at, const char *where, const char *what)
+{
+    fprintf(stderr, "%s:%d:%d: error: %s: %s\n", (const char *)path, at->line, at->column, where, what);
+}
+
+static struct rjson *read_record(char *path, int *wrong)
 {
     char error[200];
-    struct json *r = json_read_file(path, error, sizeof error);
+    struct rjson *r = rjson_read_file(path, error, sizeof error);
     if (!r)
         fprintf(stderr, "%s:%s%s\n", path, strchr("0123456789", *error) ? "" : " ", error);
-    *wrong += r ? record_check(r, path, stderr) : 1;
+    *wrong += r ? record_check(r, print_fault, path) : 1;
     return r;
 }
 
@@ -19,7 +24,7 @@ int record_verb_validate(const struct options *o)
     int wrong = 0;
     for (int i = 0; i < o->name_count; i++) {
         int before = wrong;
-        json_free(read_record(o->names[i], &wrong));
+        rjson_free(read_record(o->names[i], &wrong));
         if (wrong == before)
             printf("%s: a record of schema vramprobe/1\n", o->names[i]);
     }
@@ -29,7 +34,7 @@ int record_verb_validate(const struct options *o)
 int record_verb_merge(const struct options *o)
 {
     int wrong = 0;
-    struct json **records = calloc((size_t)o->name_count + 1, sizeof *records), *merged = NULL;
+    struct rjson **records = calloc((size_t)o->name_count + 1, sizeof *records), *merged = NULL;
     for (int i = 0; records && i < o->name_count; i++)
         records[i] = read_record(o->names[i], &wrong);
     if (records && !wrong && o->name_count) {
@@ -40,7 +45,7 @@ int record_verb_merge(const struct options *o)
         merged = record_merge(records, o->names, o->name_count, id, stderr);
     }
     for (int i = 0; records && i < o->name_count; i++)
-        json_free(records[i]);
+        rjson_free(records[i]);
     free(records);
     return merged ? probe_write(o, merged) : EXIT_INPUT;
 }
@@ -50,12 +55,12 @@ int record_verb_compare(const struct options *o)
     struct estimator_tally t = {0};
     int wrong = 0;
     for (int i = 0; i < o->name_count; i++) {
-        struct json *record = read_record(o->names[i], &wrong);
+        struct rjson *record = read_record(o->names[i], &wrong);
         if (record) {
-            printf("%s: %s\n", o->names[i], json_text(json_get(json_get(record, "device"), "name")));
+            printf("%s: %s\n", o->names[i], rjson_text(rjson_get(rjson_get(record, "device"), "name")));
             estimator_compare(record, stdout, &t);
         }
-        json_free(record);
+        rjson_free(record);
     }
     if (wrong)
         return EXIT_INPUT;

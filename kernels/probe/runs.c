@@ -23,12 +23,12 @@ int runs_one(const char *name, const char *text, const char *tokens, const char 
     if (!gpu_find(bus, message))
         return probe_fail(EXIT_NO_DEVICE, message, "");
     struct nvml *nvml = nvml_open(bus);
-    struct json *result = record_result(e->name, "vramprobe", e->protocol);
-    settings_to_json(&s, json_get(result, "config"));
-    const char *status = e->measure(&s, nvml, json_get(result, "values"), message);
+    struct rjson *result = record_result(e->name, "vramprobe", e->protocol);
+    settings_to_json(&s, rjson_get(result, "config"));
+    const char *status = e->measure(&s, nvml, rjson_get(result, "values"), message);
     record_finish(result, status, message);
-    int code = json_write_file(result, path, true) == 0 ? 0 : EXIT_INPUT;
-    json_free(result);
+    int code = rjson_write_file(result, path, true) == 0 ? 0 : EXIT_INPUT;
+    rjson_free(result);
     nvml_close(nvml);
     return code;
 }
@@ -52,12 +52,12 @@ static void write_failure(const struct experiment *e, const char *run, const cha
 {
     struct settings s;
     char error[256];
-    struct json *result = record_result(e->name, "vramprobe", e->protocol);
+    struct rjson *result = record_result(e->name, "vramprobe", e->protocol);
     if (settings_parse(&s, run, error, sizeof error))
-        settings_to_json(&s, json_get(result, "config"));
+        settings_to_json(&s, rjson_get(result, "config"));
     record_finish(result, "failed", why);
-    json_write_file(result, path, true);
-    json_free(result);
+    rjson_write_file(result, path, true);
+    rjson_free(result);
 }
 
 int runs_wait(pid_t child, int limit_s)
@@ -113,7 +113,7 @@ static void run_one(const struct experiment *e, const char *text, const char *to
     write_failure(e, text, path, why);
 }
 
-struct json *runs_child(const char *name, const struct settings *s)
+struct rjson *runs_child(const char *name, const struct settings *s)
 {
     char path[] = "/tmp/vramprobe-XXXXXX", text[1024], error[200];
     int file = mkstemp(path);
@@ -122,7 +122,7 @@ struct json *runs_child(const char *name, const struct settings *s)
     unlink(path);  // only the name is wanted, in whose place the result is put
     settings_write(s, text, sizeof text);
     run_one(experiment_find(name), text, s->tokens, path);
-    struct json *result = json_read_file(path, error, sizeof error);
+    struct rjson *result = rjson_read_file(path, error, sizeof error);
     unlink(path);
     if (result)
         return result;
@@ -149,18 +149,18 @@ static double since(const struct timespec *begin)
 static void show(const struct experiment *e, const char *run, const char *path, double seconds)
 {
     char error[200];
-    struct json *r = json_read_file(path, error, sizeof error);
-    const struct json *peak = json_get(json_get(json_get(r, "values"), "max_memory_allocated_bytes"), "value");
-    printf("%-14s %-7s %5.1f s  ", e->name, json_text(json_get(r, "status")), seconds);
+    struct rjson *r = rjson_read_file(path, error, sizeof error);
+    const struct rjson *peak = rjson_get(rjson_get(rjson_get(r, "values"), "max_memory_allocated_bytes"), "value");
+    printf("%-14s %-7s %5.1f s  ", e->name, rjson_text(rjson_get(r, "status")), seconds);
     if (peak)
         printf("%6lld MiB  ", (long long)peak->integer >> 20);
-    printf("%s%s%s\n", run, *json_text(json_get(r, "message")) ? ": " : "", json_text(json_get(r, "message")));
+    printf("%s%s%s\n", run, *rjson_text(rjson_get(r, "message")) ? ": " : "", rjson_text(rjson_get(r, "message")));
     fflush(stdout);
-    json_free(r);
+    rjson_free(r);
 }
 
 // One run, unless its result is there or time is up. False when it is left for the next call.
-static bool run_once(const struct options *o, const struct experiment *e, const char *run, struct json *results,
+static bool run_once(const struct options *o, const struct experiment *e, const char *run, struct rjson *results,
                      const struct timespec *begin)
 {
     char path[4096], text[1024], error[200];
@@ -173,13 +173,13 @@ static bool run_once(const struct options *o, const struct experiment *e, const 
         run_one(e, text, o->tokens ? o->tokens : "", path);
         show(e, text, path, since(begin) - at);
     }
-    struct json *r = json_read_file(path, error, sizeof error);
+    struct rjson *r = rjson_read_file(path, error, sizeof error);
     if (r)
-        json_add(results, r);
+        rjson_add(results, r);
     return true;
 }
 
-int runs_all(const struct options *o, struct json *results)
+int runs_all(const struct options *o, struct rjson *results)
 {
     const char *const words[] = {o->words, NULL};
     struct timespec begin;

@@ -74,15 +74,15 @@ int64_t settings_int(const struct settings *s, const char *key, int64_t otherwis
     return i >= 0 && whole(s->pairs[i].value, &v) ? v : otherwise;
 }
 
-void settings_to_json(const struct settings *s, struct json *config)
+void settings_to_json(const struct settings *s, struct rjson *config)
 {
     for (int i = 0; i < s->count; i++) {
         const char *value = s->pairs[i].value;
         int64_t v;
         bool truth = strcmp(value, "true") == 0;
-        json_set(config, s->pairs[i].key, whole(value, &v)                            ? json_int(v)
-                                          : truth || strcmp(value, "false") == 0 ? json_bool(truth)
-                                                                                 : json_string(value));
+        rjson_set(config, s->pairs[i].key, whole(value, &v)                            ? rjson_int(v)
+                                          : truth || strcmp(value, "false") == 0 ? rjson_bool(truth)
+                                                                                 : rjson_string(value));
     }
 }
 

@@ -18,29 +18,29 @@ static double median_of(double *values, int count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-static struct json *number(const char *unit, double v)
+static struct rjson *number(const char *unit, double v)
 {
     bool whole = strcmp(unit, "B") == 0 || strcmp(unit, "count") == 0;
-    return whole ? json_int(llround(v)) : json_real(v);
+    return whole ? rjson_int(llround(v)) : rjson_real(v);
 }
 
-struct json *record_reading(const char *unit, double value)
+struct rjson *record_reading(const char *unit, double value)
 {
-    struct json *j = json_object();
-    json_set(j, "unit", json_string(unit));
-    json_set(j, "value", number(unit, value));
+    struct rjson *j = rjson_object();
+    rjson_set(j, "unit", rjson_string(unit));
+    rjson_set(j, "value", number(unit, value));
     return j;
 }
 
-struct json *record_text(const char *text)
+struct rjson *record_text(const char *text)
 {
-    struct json *j = json_object();
-    json_set(j, "unit", json_string("text"));
-    json_set(j, "value", json_string(text));
+    struct rjson *j = rjson_object();
+    rjson_set(j, "unit", rjson_string("text"));
+    rjson_set(j, "value", rjson_string(text));
     return j;
 }
 
-struct json *record_samples(const char *unit, const double *samples, int count)
+struct rjson *record_samples(const char *unit, const double *samples, int count)
 {
     double *copy = malloc((size_t)count * sizeof *copy);
     if (!copy) {
@@ -53,13 +53,13 @@ struct json *record_samples(const char *unit, const double *samples, int count)
         copy[i] = fabs(samples[i] - median);
     double mad = median_of(copy, count);
     free(copy);
-    struct json *j = record_reading(unit, median), *list = json_array();
-    json_set(j, "min", number(unit, least));
-    json_set(j, "max", number(unit, most));
-    json_set(j, "mad", number(unit, mad));
+    struct rjson *j = record_reading(unit, median), *list = rjson_array();
+    rjson_set(j, "min", number(unit, least));
+    rjson_set(j, "max", number(unit, most));
+    rjson_set(j, "mad", number(unit, mad));
     for (int i = 0; i < count; i++)
-        json_add(list, number(unit, samples[i]));
-    json_set(j, "samples", list);
+        rjson_add(list, number(unit, samples[i]));
+    rjson_set(j, "samples", list);
     return j;
 }
 
@@ -71,86 +71,86 @@ void record_utc(char out[21])
     strftime(out, 21, "%Y-%m-%dT%H:%M:%SZ", &t);
 }
 
-struct json *record_result(const char *experiment, const char *engine, int protocol)
+struct rjson *record_result(const char *experiment, const char *engine, int protocol)
 {
-    struct json *r = json_object();
-    json_set(r, "experiment", json_string(experiment));
-    json_set(r, "engine", json_string(engine));
-    json_set(r, "protocol", json_int(protocol));
-    json_set(r, "config", json_object());
-    json_set(r, "values", json_object());
+    struct rjson *r = rjson_object();
+    rjson_set(r, "experiment", rjson_string(experiment));
+    rjson_set(r, "engine", rjson_string(engine));
+    rjson_set(r, "protocol", rjson_int(protocol));
+    rjson_set(r, "config", rjson_object());
+    rjson_set(r, "values", rjson_object());
     return r;
 }
 
-void record_finish(struct json *result, const char *status, const char *message)
+void record_finish(struct rjson *result, const char *status, const char *message)
 {
     char now[21];
     record_utc(now);
-    json_set(result, "status", json_string(status));
+    rjson_set(result, "status", rjson_string(status));
     if (message && *message)
-        json_set(result, "message", json_string(message));
-    json_set(result, "finished_utc", json_string(now));
+        rjson_set(result, "message", rjson_string(message));
+    rjson_set(result, "finished_utc", rjson_string(now));
 }
 
-static bool same(const struct json *a, const struct json *b)
+static bool same(const struct rjson *a, const struct rjson *b)
 {
     if (!a || !b)
         return a == b;
-    if (a->kind >= JSON_ARRAY || b->kind >= JSON_ARRAY) {
+    if (a->kind >= RJSON_ARRAY || b->kind >= RJSON_ARRAY) {
         if (a->kind != b->kind)
             return false;
-        const struct json *x = a->first, *y = b->first;
+        const struct rjson *x = a->first, *y = b->first;
         for (; x && y; x = x->next, y = y->next)
             if ((x->key && strcmp(x->key, y->key) != 0) || !same(x, y))
                 return false;
         return x == y;
     }
-    if (a->kind == JSON_STRING || b->kind == JSON_STRING)
+    if (a->kind == RJSON_STRING || b->kind == RJSON_STRING)
         return a->kind == b->kind && strcmp(a->text, b->text) == 0;
-    if (a->kind == JSON_BOOL || a->kind == JSON_NULL)
+    if (a->kind == RJSON_BOOL || a->kind == RJSON_NULL)
         return a->kind == b->kind && a->truth == b->truth;
-    return json_number(a) == json_number(b);
+    return rjson_number(a) == rjson_number(b);
 }
 
-static bool same_subject(const struct json *a, const struct json *b)
+static bool same_subject(const struct rjson *a, const struct rjson *b)
 {
     const char *keys[] = {"experiment", "engine", "config"};
     for (int i = 0; i < 3; i++)
-        if (!same(json_get(a, keys[i]), json_get(b, keys[i])))
+        if (!same(rjson_get(a, keys[i]), rjson_get(b, keys[i])))
             return false;
     return true;
 }
 
-static void add_result(struct json *results, const struct json *result)
+static void add_result(struct rjson *results, const struct rjson *result)
 {
-    struct json *copy = json_copy(result), **place = &results->first;
+    struct rjson *copy = rjson_copy(result), **place = &results->first;
     while (*place && !same_subject(*place, result))
         place = &(*place)->next;
     if (*place) {
-        struct json *old = *place;
+        struct rjson *old = *place;
         copy->next = old->next;
         old->next = NULL;
-        json_free(old);
+        rjson_free(old);
     }
     *place = copy;
 }
 
-struct json *record_merge(struct json **records, char **names, int count, const char *id, FILE *out)
+struct rjson *record_merge(struct rjson **records, char **names, int count, const char *id, FILE *out)
 {
-    const struct json *device = json_get(records[0], "device");
+    const struct rjson *device = rjson_get(records[0], "device");
     for (int i = 1; i < count; i++)
-        if (!same(json_get(device, "name"), json_get(json_get(records[i], "device"), "name"))) {
+        if (!same(rjson_get(device, "name"), rjson_get(rjson_get(records[i], "device"), "name"))) {
             fprintf(out, "%s: error: another GPU than in %s; merge records of one kind of GPU\n", names[i], names[0]);
             return NULL;
         }
-    struct json *merged = json_copy(records[count - 1]), *results = json_get(merged, "results");
-    struct json *name = json_get(merged, "id");
-    json_free(results->first);
+    struct rjson *merged = rjson_copy(records[count - 1]), *results = rjson_get(merged, "results");
+    struct rjson *name = rjson_get(merged, "id");
+    rjson_free(results->first);
     results->first = NULL;
     free(name->text);
     name->text = strdup(id);
     for (int i = 0; i < count; i++)
-        for (const struct json *r = json_get(records[i], "results")->first; r; r = r->next)
+        for (const struct rjson *r = rjson_get(records[i], "results")->first; r; r = r->next)
             add_result(results, r);
     return merged;
 }

@@ -296,26 +296,36 @@ enum gpt_status gpt_train_step(struct gpt *g, gpt_batch *batch, void *ctx, doubl
 }
 
 // The training loop's variables and evaluation's own change places; after a second call all is as before.
-static void exchange(struct gpt *g, tensor *held[4])
+static void exchange(struct gpt *g)
 {
     tensor **variables[4] = {&g->tokens, &g->targets, &g->logits, &g->loss};
     for (int i = 0; i < 4; i++) {
         tensor *t = *variables[i];
-        *variables[i] = held[i];
-        held[i] = t;
+        *variables[i] = g->held[i];
+        g->held[i] = t;
     }
+}
+
+static void end_evaluation(struct gpt *g)
+{
+    g->evaluating = false;
+    exchange(g);
+    for (int i = 0; i < 4; i++)
+        tensor_drop(&g->pool, &g->held[i]);
 }
 
 enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, void *ctx, double *loss)
 {
     volatile double sum = 0;
-    tensor *held[4] = {NULL};
     int jump = setjmp(g->out_of_memory);
-    if (jump)
+    if (jump) {
+        if (g->evaluating)
+            end_evaluation(g);
         return jumped(jump);
+    }
     first_batch(g, batch, ctx);
     snprintf(g->phase, sizeof g->phase, "eval");
-    exchange(g, held);
+    exchange(g);
     g->recording = false;
     g->evaluating = true;
     for (int64_t i = 0; i < batches; i++) {
@@ -323,10 +333,7 @@ enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, v
         gpt_forward(g);
         sum = sum + gpt_read_scalar(g, g->loss) * (double)g->config.accumulation;
     }
-    g->evaluating = false;
-    exchange(g, held);
-    for (int i = 0; i < 4; i++)
-        tensor_drop(&g->pool, &held[i]);
+    end_evaluation(g);
     *loss = sum / (double)batches;
     return GPT_OK;
 }

@@ -81,6 +81,7 @@ struct gpt {
     struct block_saved *saved;    // [n_layer]
     bool recording;               // whether the forward pass keeps anything
     bool evaluating;              // nothing is dropped out then
+    tensor *held[4];              // the training loop's tokens, targets, logits and loss, while an evaluation has its own
 
     tensor *tokens, *targets;     // of the micro-step that comes next
     tensor *used_tokens, *used_targets;

@@ -16,16 +16,16 @@
 
 #define FIXTURE "tests/kernels/fixtures/not-measured.json"
 
-static struct json *fixture(void)
+static struct rjson *fixture(void)
 {
     char error[200];
-    struct json *r = json_read_file(FIXTURE, error, sizeof error);
+    struct rjson *r = rjson_read_file(FIXTURE, error, sizeof error);
     assert_non_null(r);
     return r;
 }
 
 // The text that is printed; the caller frees it.
-static char *compared(const struct json *record, struct estimator_tally *t)
+static char *compared(const struct rjson *record, struct estimator_tally *t)
 {
     char *text = NULL;
     size_t length;
@@ -40,7 +40,7 @@ static void reference_values_agree(void **state)
 {
     (void)state;
     struct estimator_tally t;
-    struct json *r = fixture();
+    struct rjson *r = fixture();
     char *text = compared(r, &t);
     assert_int_equal(t.results, 4);
     assert_int_equal(t.figures, 12);
@@ -49,15 +49,15 @@ static void reference_values_agree(void **state)
     assert_non_null(strstr(text, "torch-eager: B16 T512 C384 L6 V50304 x2 float16 reference"));
     assert_null(strstr(text, "OFF"));
     free(text);
-    json_free(r);
+    rjson_free(r);
 }
 
-static struct json *value_of(struct json *record, int result, const char *key)
+static struct rjson *value_of(struct rjson *record, int result, const char *key)
 {
-    struct json *r = json_get(record, "results")->first;
+    struct rjson *r = rjson_get(record, "results")->first;
     while (result--)
         r = r->next;
-    return json_get(json_get(json_get(r, "values"), key), "value");
+    return rjson_get(rjson_get(rjson_get(r, "values"), key), "value");
 }
 
 // Each figure has its own bound, and stepping over it is counted.
@@ -69,21 +69,21 @@ static void differences_are_counted(void **state)
         {"process_bytes", 1.04, 1.06}};
     for (int i = 0; i < 3; i++)
         for (int far = 0; far < 2; far++) {
-            struct json *r = fixture(), *v = value_of(r, 2, bounds[i].key);
+            struct rjson *r = fixture(), *v = value_of(r, 2, bounds[i].key);
             struct estimator_tally t;
             v->integer = (int64_t)((double)v->integer * (far ? bounds[i].beyond : bounds[i].within));
             char *text = compared(r, &t);
             assert_int_equal(t.off, far);
             assert_int_equal(strstr(text, "<- OFF") != NULL, far);
             free(text);
-            json_free(r);
+            rjson_free(r);
         }
 }
 
 static void compiled_runs_have_their_own_bound(void **state)
 {
     (void)state;
-    struct json *r = fixture(), *first = json_get(r, "results")->first, *engine = json_get(first, "engine");
+    struct rjson *r = fixture(), *first = rjson_get(r, "results")->first, *engine = rjson_get(first, "engine");
     struct estimator_tally t;
     free(engine->text);
     engine->text = strdup("torch-compile");
@@ -91,7 +91,7 @@ static void compiled_runs_have_their_own_bound(void **state)
     assert_non_null(strstr(text, "of at most 5 %"));
     assert_int_equal(t.off, 3);  // eager values are no measurement of a compiled run
     free(text);
-    json_free(r);
+    rjson_free(r);
 }
 
 static void *take(void *ctx, size_t bytes)
@@ -220,16 +220,16 @@ static void both_forms_of_checkpointing_are_told_apart(void **state)
     (void)state;
     char *texts[2];
     for (int form = 0; form < 2; form++) {
-        struct json *r = fixture(), *config = json_get(json_get(r, "results")->first, "config");
-        struct json *checkpointing = json_get(config, "checkpointing");
+        struct rjson *r = fixture(), *config = rjson_get(rjson_get(r, "results")->first, "config");
+        struct rjson *checkpointing = rjson_get(config, "checkpointing");
         struct estimator_tally t;
         free(checkpointing->text);
         checkpointing->text = strdup("block");
-        json_set(config, "use_reentrant", json_bool(form));
+        rjson_set(config, "use_reentrant", rjson_bool(form));
         texts[form] = compared(r, &t);
         assert_int_equal(t.results, 4);
         assert_int_equal(strstr(texts[form], " block reference reentrant") != NULL, form);
-        json_free(r);
+        rjson_free(r);
     }
     assert_string_not_equal(texts[0], texts[1]);
     free(texts[0]);

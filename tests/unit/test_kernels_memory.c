@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 
+#include "kernels/record/rjson.h"
 #include "kernels/step/gpt.h"
 
 #define TRUTH "tests/calc/truth/"
@@ -52,17 +52,26 @@ static struct trace read_trace(const char *name)
     return t;
 }
 
-static uint64_t json_u64(json_t *object, const char *key)
+static struct rjson *read_list(const char *path)
 {
-    json_t *v = json_object_get(object, key);
+    char error[200];
+    struct rjson *all = rjson_read_file(path, error, sizeof error);
+    if (!all)
+        fail_msg("%s: %s", path, error);
+    return all;
+}
+
+static uint64_t get_u64(const struct rjson *object, const char *key)
+{
+    const struct rjson *v = rjson_get(object, key);
     assert_non_null(v);
-    return (uint64_t)json_integer_value(v);
+    return (uint64_t)v->integer;
 }
 
 // Replays a trace; the cuBLAS workspace comes before the first matmul, as in the reference.
-static void replay(json_t *wanted)
+static void replay(const struct rjson *wanted)
 {
-    struct trace t = read_trace(json_string_value(json_object_get(wanted, "trace")));
+    struct trace t = read_trace(rjson_text(rjson_get(wanted, "trace")));
     struct dry_device device = {0};
     struct caching_allocator *a = caching_new(dry_device_memory(&device));
     struct caching_block **blocks = calloc(t.count + 2, sizeof *blocks);
@@ -74,15 +83,15 @@ static void replay(json_t *wanted)
             continue;
         }
         if (!workspace && strstr(l->operation, "mm"))
-            workspace = caching_malloc(a, json_u64(wanted, "workspace_bytes"));
+            workspace = caching_malloc(a, get_u64(wanted, "workspace_bytes"));
         blocks[l->id] = caching_malloc(a, l->bytes);
         assert_non_null(blocks[l->id]);
     }
     const struct caching_stats *s = caching_stats(a);
-    assert_int_equal(s->requested_peak, json_u64(wanted, "requested_peak_bytes"));
-    assert_int_equal(s->allocated_peak, json_u64(wanted, "allocated_peak_bytes"));
-    assert_int_equal(s->reserved_peak, json_u64(wanted, "reserved_peak_bytes"));
-    assert_int_equal(s->segments, json_u64(wanted, "segments"));
+    assert_int_equal(s->requested_peak, get_u64(wanted, "requested_peak_bytes"));
+    assert_int_equal(s->allocated_peak, get_u64(wanted, "allocated_peak_bytes"));
+    assert_int_equal(s->reserved_peak, get_u64(wanted, "reserved_peak_bytes"));
+    assert_int_equal(s->segments, get_u64(wanted, "segments"));
     free(blocks);
     free(t.lines);
     caching_delete(a);
@@ -92,11 +101,12 @@ static void replay(json_t *wanted)
 static void allocator_matches_reference(void **state)
 {
     (void)state;
-    json_t *all = json_load_file(TRUTH "allocator.json", 0, NULL);
-    assert_true(json_array_size(all) >= 5);
-    for (size_t i = 0; i < json_array_size(all); i++)
-        replay(json_array_get(all, i));
-    json_decref(all);
+    struct rjson *all = read_list(TRUTH "allocator.json");
+    int count = 0;
+    for (const struct rjson *wanted = all->first; wanted; wanted = wanted->next, count++)
+        replay(wanted);
+    assert_true(count >= 5);
+    rjson_free(all);
 }
 
 static void allocator_gives_cached_segments_back(void **state)
@@ -220,20 +230,20 @@ static void step_follows_traces(void **state)
     }
 }
 
-static bool has_text(json_t *row, const char *key, const char *text)
+static bool has_text(const struct rjson *row, const char *key, const char *text)
 {
-    return strcmp(json_string_value(json_object_get(row, key)), text) == 0;
+    return strcmp(rjson_text(rjson_get(row, key)), text) == 0;
 }
 
-static struct gpt_config config_of(json_t *row)
+static struct gpt_config config_of(const struct rjson *row)
 {
     struct gpt_config c = {
-        .batch_size = (int64_t)json_u64(row, "batch_size"), .block_size = (int64_t)json_u64(row, "block_size"),
-        .seq_len = (int64_t)json_u64(row, "seq_len"),       .n_layer = (int64_t)json_u64(row, "n_layer"),
-        .n_head = (int64_t)json_u64(row, "n_head"),         .n_embd = (int64_t)json_u64(row, "n_embd"),
-        .vocab_size = (int64_t)json_u64(row, "vocab_size"), .dropout = json_number_value(json_object_get(row, "dropout")),
-        .accumulation = (int64_t)json_u64(row, "gradient_accumulation_steps"),
-        .bias = json_is_true(json_object_get(row, "bias")),
+        .batch_size = (int64_t)get_u64(row, "batch_size"), .block_size = (int64_t)get_u64(row, "block_size"),
+        .seq_len = (int64_t)get_u64(row, "seq_len"),       .n_layer = (int64_t)get_u64(row, "n_layer"),
+        .n_head = (int64_t)get_u64(row, "n_head"),         .n_embd = (int64_t)get_u64(row, "n_embd"),
+        .vocab_size = (int64_t)get_u64(row, "vocab_size"), .dropout = rjson_number(rjson_get(row, "dropout")),
+        .accumulation = (int64_t)get_u64(row, "gradient_accumulation_steps"),
+        .bias = rjson_get(row, "bias")->truth,
         .checkpointing = has_text(row, "checkpointing", "block"),
         .split_adamw = has_text(row, "optimizer", "adamw_foreach"),
         .attention = has_text(row, "attention", "math") ? GPT_MATRIX : GPT_TILED,
@@ -247,27 +257,26 @@ static struct gpt_config config_of(json_t *row)
 static void step_peaks_match(void **state)
 {
     (void)state;
-    json_t *all = json_load_file(TRUTH "nanogpt.json", 0, NULL);
-    assert_true(json_array_size(all) >= 23);
-    int wrong = 0;
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        json_t *row = json_array_get(all, i);
+    struct rjson *all = read_list(TRUTH "nanogpt.json");
+    int wrong = 0, count = 0;
+    for (const struct rjson *row = all->first; row; row = row->next, count++) {
         struct gpt_config c = config_of(row);
         struct dry_device device = {0};
         struct caching_allocator *a = caching_new(dry_device_memory(&device));
         struct gpt g;
-        assert_int_equal(gpt_parameter_count(&c), json_u64(row, "params"));
+        assert_int_equal(gpt_parameter_count(&c), get_u64(row, "params"));
         assert_int_equal(gpt_open(&g, &c, gpt_dry_ops(), a, (struct pool_watcher){0}), GPT_OK);
         for (int step = 0; step < 2; step++)
             assert_int_equal(gpt_train_step(&g, no_batch, NULL, NULL), GPT_OK);
-        long long off = (long long)g.pool.live_peak - (long long)json_u64(row, "peak_live_bytes");
+        long long off = (long long)g.pool.live_peak - (long long)get_u64(row, "peak_live_bytes");
         if (off != 0)
-            print_message("%s: %lld bytes off\n", json_string_value(json_object_get(row, "name")), off);
+            print_message("%s: %lld bytes off\n", rjson_text(rjson_get(row, "name")), off);
         wrong += off != 0;
         gpt_close(&g);
         caching_delete(a);
     }
-    json_decref(all);
+    rjson_free(all);
+    assert_true(count >= 23);
     assert_int_equal(wrong, 0);
 }
 
@@ -395,6 +404,38 @@ static void memory_may_end_anywhere(void **state)
     assert_true(ended > 10 && ran > 3);
 }
 
+// An evaluation that finds no room leaves the training loop's variables as they were, and dropout on.
+static void evaluation_may_end_anywhere(void **state)
+{
+    (void)state;
+    struct gpt_config c = small();
+    c.n_layer = 2;
+    c.vocab_size = 512;
+    int ended = 0;
+    for (uint64_t limit = 20; limit < 420; limit += 7) {
+        struct dry_device device = {.limit = limit << 20};
+        struct caching_allocator *a = caching_new(dry_device_memory(&device));
+        struct gpt g;
+        double loss;
+        if (gpt_open(&g, &c, gpt_dry_ops(), a, (struct pool_watcher){0}) == GPT_OK) {
+            enum gpt_status status = gpt_evaluate(&g, 2, no_batch, NULL, &loss);
+            struct tensor *tokens = g.tokens;
+            assert_false(g.evaluating);
+            assert_null(g.logits);
+            for (int i = 0; i < 4; i++)
+                assert_null(g.held[i]);
+            device.limit = 0;
+            assert_int_equal(gpt_evaluate(&g, 2, no_batch, NULL, &loss), GPT_OK);
+            assert_true(!tokens || g.tokens == tokens);
+            ended += status == GPT_OUT_OF_MEMORY && tokens;
+        }
+        gpt_close(&g);
+        assert_int_equal(caching_stats(a)->allocated, 0);
+        caching_delete(a);
+    }
+    assert_true(ended > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +447,7 @@ int main(void)
         cmocka_unit_test(step_does_not_wait),
         cmocka_unit_test(evaluation_peak_matches),
         cmocka_unit_test(memory_may_end_anywhere),
+        cmocka_unit_test(evaluation_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ struct figures *figures_load(const struct site *site, const struct document *doc
 {
     struct figures *f = calloc(1, sizeof *f);
     if (!f)
-        abort();
+        buf_no_memory();
     f->site = site;
     f->doc = doc;
     f->d = d;

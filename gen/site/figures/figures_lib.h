@@ -12,8 +12,6 @@
 #define FIGURE_META "figure"
 #define SHOWN_META "formatted figure"
 
-struct record_list;
-
 struct figures {
     const struct site *site;
     const struct document *doc;
@@ -25,7 +23,6 @@ struct figures {
     struct figure **defined; size_t defined_count, defined_cap;
     int values;                    // registry reference: what page.lua returned
     int cells;                     // registry reference: code -> compiled function
-    const struct record_list *records;   // NULL until measured() asks
     str unknown;                   // name that the running cell asked for in vain
     bool in_page_lua, page_lua_failed;
 
@@ -52,7 +49,6 @@ struct shown {
 struct figures *figures_of(lua_State *L);
 // Metatables and functions of figures, into the table on top of the stack.
 void figures_open_values(lua_State *L);
-void figures_open_records(lua_State *L);
 void figures_open_vram(lua_State *L);
 void figures_open_charts(lua_State *L);
 void figures_open_list(lua_State *L);

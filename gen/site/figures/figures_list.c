@@ -2,8 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "gen/site/figures/figures_record.h"
+#include "gen/site/figures/figures_lib.h"
 #include "gen/site/plan/address.h"
+#include "gen/site/plan/measurements.h"
 #include "gen/site/plan/nav.h"
 #include "gen/text/escape.h"
 
@@ -49,49 +50,47 @@ static void put_number(const struct locale *l, double v, const char *unit, buf *
     }
 }
 
-static void put_value(const struct language *l, const char *name, const json_t *value, buf *out)
+static void put_value(const struct language *l, const struct rjson *value, buf *out)
 {
-    const json_t *v = json_object_get(value, "value");
+    const struct rjson *v = rjson_get(value, "value");
     buf text = BUF_INIT;
     buf_lit(out, "<code>");
-    escape_text(out, str_c(name));
+    escape_text(out, str_c(value->key));
     buf_lit(out, "</code> ");
-    if (json_is_number(v)) {
-        put_number(l->locale, json_number_value(v), record_text(value, "unit"), &text);
-        buf_printf(out, "<data class=\"fig measured\" value=\"%.15g\">", json_number_value(v));
+    if (isfinite(rjson_number(v))) {
+        put_number(l->locale, rjson_number(v), measurement_text(value, "unit"), &text);
+        buf_printf(out, "<data class=\"fig measured\" value=\"%.15g\">", rjson_number(v));
         escape_text(out, buf_view(&text));
         buf_lit(out, "</data>");
     } else {
-        escape_text(out, str_c(record_text(value, "value")));
+        escape_text(out, str_c(measurement_text(value, "value")));
     }
     buf_free(&text);
 }
 
 // "n=1024 dtype=float16", as the record has it.
-static void put_config(json_t *config, buf *out)
+static void put_config(const struct rjson *config, buf *out)
 {
-    const char *key, *before = "";
-    json_t *v;
-    json_object_foreach(config, key, v) {
+    const char *before = "";
+    for (const struct rjson *v = config->first; v; v = v->next) {
         escape_text(out, str_c(before));
-        escape_text(out, str_c(key));
+        escape_text(out, str_c(v->key));
         buf_char(out, '=');
-        if (json_is_string(v))
-            escape_text(out, str_c(json_string_value(v)));
-        else if (json_is_boolean(v))
-            buf_str(out, json_is_true(v) ? STR("true") : STR("false"));
+        if (v->kind == RJSON_STRING)
+            escape_text(out, str_c(v->text));
+        else if (v->kind == RJSON_BOOL)
+            buf_str(out, v->truth ? STR("true") : STR("false"));
         else
-            buf_printf(out, "%.15g", json_number_value(v));
+            buf_printf(out, "%.15g", rjson_number(v));
         before = " ";
     }
 }
 
 // ---- a record ----------------------------------------------------------------------------------
 
-static void put_outcome(const struct language *l, json_t *result, buf *out)
+static void put_outcome(const struct language *l, const struct rjson *result, buf *out)
 {
-    const char *status = record_text(result, "status"), *name, *before = "";
-    json_t *value;
+    const char *status = measurement_text(result, "status"), *before = "";
     if (strcmp(status, "ok") != 0) {
         buf key = BUF_INIT;
         buf_printf(&key, "records.status.%s", status);
@@ -99,21 +98,21 @@ static void put_outcome(const struct language *l, json_t *result, buf *out)
         buf_free(&key);
         return;
     }
-    json_object_foreach(json_object_get(result, "values"), name, value) {
+    for (const struct rjson *value = rjson_get(result, "values")->first; value; value = value->next) {
         buf_printf(out, "%s", before);
-        put_value(l, name, value, out);
+        put_value(l, value, out);
         before = "; ";
     }
 }
 
-static void put_result(const struct language *l, json_t *result, buf *out)
+static void put_result(const struct language *l, const struct rjson *result, buf *out)
 {
     buf_lit(out, "<tr><th scope=\"row\">");
-    escape_text(out, str_c(record_text(result, "experiment")));
+    escape_text(out, str_c(measurement_text(result, "experiment")));
     buf_lit(out, "</th><td>");
-    escape_text(out, str_c(record_text(result, "engine")));
+    escape_text(out, str_c(measurement_text(result, "engine")));
     buf_lit(out, "</td><td>");
-    put_config(json_object_get(result, "config"), out);
+    put_config(rjson_get(result, "config"), out);
     buf_lit(out, "</td><td>");
     put_outcome(l, result, out);
     buf_lit(out, "</td></tr>\n");
@@ -129,14 +128,13 @@ static void put_origin(const struct language *l, const char *key, const char *te
     buf_lit(out, "; ");
 }
 
-static void put_record(const struct language *l, const struct record *r, buf *out)
+static void put_record(const struct language *l, const struct measurement *r, buf *out)
 {
-    json_t *software = json_object_get(r->root, "software"), *tool = json_object_get(r->root, "tool"), *result;
-    size_t i;
+    const struct rjson *software = rjson_get(r->root, "software"), *tool = rjson_get(r->root, "tool");
     buf_lit(out, "<p>");
-    put_origin(l, "records.driver", record_text(software, "driver"), out);
-    put_origin(l, "records.torch", record_text(software, "torch"), out);
-    put_origin(l, record_text(tool, "name"), record_text(tool, "version"), out);
+    put_origin(l, "records.driver", measurement_text(software, "driver"), out);
+    put_origin(l, "records.torch", measurement_text(software, "torch"), out);
+    put_origin(l, measurement_text(tool, "name"), measurement_text(tool, "version"), out);
     buf_printf(out, "<time datetime=\"%.*s\">%.10s</time>; <code>", STR_ARG(r->created), r->created.ptr);
     escape_text(out, r->id);
     buf_lit(out, "</code></p>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
@@ -147,16 +145,16 @@ static void put_record(const struct language *l, const struct record *r, buf *ou
     put_head_cell(l, "records.config", "", out);
     put_head_cell(l, "records.result", "", out);
     buf_lit(out, "</tr></thead>\n<tbody>\n");
-    json_array_foreach(json_object_get(r->root, "results"), i, result)
+    for (const struct rjson *result = rjson_get(r->root, "results")->first; result; result = result->next)
         put_result(l, result, out);
     buf_lit(out, "</tbody></table></div>\n");
 }
 
 // One section for each kind of GPU, in order of its newest record; only that of slug, if there is one.
-static void put_devices(const struct language *l, const struct record_list *list, str slug, buf *out)
+static void put_devices(const struct language *l, const struct measurements *list, str slug, buf *out)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const struct record *first = &list->items[i];
+        const struct measurement *first = &list->items[i];
         if (measurements_seen(list, i) || (slug.len && !str_eq(first->slug, slug)))
             continue;
         buf_lit(out, "<section>\n");
@@ -201,25 +199,26 @@ static void put_device_name(struct figures *f, str device, buf *out)
 }
 
 // A kind of GPU, whose newest record is items[i]: its page, its memory, how many results its records have, the day of the newest.
-static void put_device(struct figures *f, const struct record_list *list, size_t i, buf *out)
+static void put_device(struct figures *f, const struct measurements *list, size_t i, buf *out)
 {
     size_t results = 0;
     const struct locale *l = f->page->language->locale;
-    const struct record *newest = &list->items[i];
+    const struct measurement *newest = &list->items[i];
     for (size_t k = i; k < list->count; k++)
         if (str_eq(newest->slug, list->items[k].slug))
-            results += json_array_size(json_object_get(list->items[k].root, "results"));
+            for (const struct rjson *x = rjson_get(list->items[k].root, "results")->first; x; x = x->next)
+                results++;
     buf_lit(out, "<tr><th scope=\"row\">");
     put_device_name(f, newest->device, out);
     buf_lit(out, "</th><td class=\"right\">");
-    locale_bytes(l, json_number_value(json_object_get(json_object_get(newest->root, "device"), "memory_total_bytes")), UNIT_MiB,
+    locale_bytes(l, rjson_number(rjson_get(rjson_get(newest->root, "device"), "memory_total_bytes")), UNIT_MiB,
                  0, out);
     buf_lit(out, "</td><td class=\"right\">");
     locale_number(l, (double)results, 0, out);
     buf_printf(out, "</td><td><time datetime=\"%.*s\">%.10s</time></td></tr>\n", STR_ARG(newest->created), newest->created.ptr);
 }
 
-static void put_device_table(struct figures *f, const struct record_list *list, buf *out)
+static void put_device_table(struct figures *f, const struct measurements *list, buf *out)
 {
     const struct language *l = f->page->language;
     buf_lit(out, "<section>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
@@ -265,7 +264,7 @@ static int list_records(lua_State *L)
 {
     struct figures *f = cell_figures(L, "records");
     buf html = BUF_INIT;
-    const struct record_list *list = records_of(L);
+    const struct measurements *list = &f->site->measurements;
     str gpu = str_c(luaL_optstring(L, 1, ""));
     put_devices(f->page->language, list, gpu.len ? measurements_slug(gpu, &f->arena) : STR_NONE, &html);
     return leave(L, f, &html);
@@ -275,7 +274,7 @@ static int list_gpus(lua_State *L)
 {
     struct figures *f = cell_figures(L, "gpus");
     buf html = BUF_INIT;
-    const struct record_list *list = records_of(L);
+    const struct measurements *list = &f->site->measurements;
     if (list->count)
         put_device_table(f, list, &html);
     return leave(L, f, &html);

@@ -2,55 +2,24 @@
 #include <math.h>
 #include <string.h>
 
-#include "gen/site/figures/figures_record.h"
-
-#define RECORDS_META "records"
-
-// ---- reading -----------------------------------------------------------------------------------
-
-static int records_gc(lua_State *L)
-{
-    struct record_list **held = lua_touserdata(L, 1);
-    if (*held)
-        measurements_free(*held);
-    *held = NULL;
-    return 0;
-}
-
-// Reads all records once; the Lua state owns their JSON.
-const struct record_list *records_of(lua_State *L)
-{
-    struct figures *f = figures_of(L);
-    if (f->records)
-        return f->records;
-    struct record_list *list = arena_new(&f->arena, struct record_list, 1), **held;
-    held = lua_newuserdatauv(L, sizeof *held, 0);
-    *held = list;
-    luaL_newmetatable(L, RECORDS_META);
-    lua_pushcfunction(L, records_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_setmetatable(L, -2);
-    luaL_ref(L, LUA_REGISTRYINDEX);
-    measurements_read(f->site, &f->arena, f->d, list);
-    f->records = list;
-    return list;
-}
+#include "gen/site/figures/figures_lib.h"
+#include "gen/site/plan/measurements.h"
 
 // ---- searching ---------------------------------------------------------------------------------
 
 // Whether the Lua value at index equals a JSON value.
-static bool same_value(lua_State *L, int index, json_t *v)
+static bool same_value(lua_State *L, int index, const struct rjson *v)
 {
     switch (lua_type(L, index)) {
-    case LUA_TSTRING: return json_is_string(v) && strcmp(lua_tostring(L, index), json_string_value(v)) == 0;
-    case LUA_TBOOLEAN: return json_is_boolean(v) && json_is_true(v) == lua_toboolean(L, index);
-    case LUA_TNUMBER: return json_is_number(v) && json_number_value(v) == lua_tonumber(L, index);
+    case LUA_TSTRING: return v && v->kind == RJSON_STRING && strcmp(lua_tostring(L, index), v->text) == 0;
+    case LUA_TBOOLEAN: return v && v->kind == RJSON_BOOL && v->truth == lua_toboolean(L, index);
+    case LUA_TNUMBER: return rjson_number(v) == lua_tonumber(L, index);
     default: return false;
     }
 }
 
 // One key of the query at -2, its value at -1: about the record, the result or its configuration.
-static bool query_holds(lua_State *L, const struct record *r, json_t *result)
+static bool query_holds(lua_State *L, const struct measurement *r, const struct rjson *result)
 {
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
     if (strcmp(key, "value") == 0 || strcmp(key, "protocol") == 0 || strcmp(key, "optional") == 0)
@@ -58,17 +27,17 @@ static bool query_holds(lua_State *L, const struct record *r, json_t *result)
     if (strcmp(key, "record") == 0)
         return lua_type(L, -1) == LUA_TSTRING && str_eq(r->id, str_c(lua_tostring(L, -1)));
     if (strcmp(key, "engine") == 0)
-        return same_value(L, -1, json_object_get(result, "engine"));
+        return same_value(L, -1, rjson_get(result, "engine"));
     if (strcmp(key, "device") == 0) {
         str wanted = lua_type(L, -1) == LUA_TSTRING ? str_c(lua_tostring(L, -1)) : STR("");
         return wanted.len && str_search(r->device, wanted) < r->device.len;
     }
-    return same_value(L, -1, json_object_get(json_object_get(result, "config"), key));
+    return same_value(L, -1, rjson_get(rjson_get(result, "config"), key));
 }
 
-static bool result_fits(lua_State *L, int query, const struct record *r, json_t *result, const char *experiment)
+static bool result_fits(lua_State *L, int query, const struct measurement *r, const struct rjson *result, const char *experiment)
 {
-    if (strcmp(record_text(result, "experiment"), experiment) != 0 || strcmp(record_text(result, "status"), "ok") != 0)
+    if (strcmp(measurement_text(result, "experiment"), experiment) != 0 || strcmp(measurement_text(result, "status"), "ok") != 0)
         return false;
     bool fits = true;
     for (lua_pushnil(L); lua_next(L, query); lua_pop(L, 1))
@@ -77,16 +46,15 @@ static bool result_fits(lua_State *L, int query, const struct record *r, json_t 
 }
 
 // The newest protocol of an experiment that any record knows, or that the query asks for.
-static json_int_t newest_protocol(lua_State *L, int query, const struct record_list *list, const char *experiment)
+static int64_t newest_protocol(lua_State *L, int query, const struct measurements *list, const char *experiment)
 {
-    json_int_t newest = 0;
+    int64_t newest = 0;
     for (size_t i = 0; i < list->count; i++) {
-        json_t *protocols = json_object_get(json_object_get(list->items[i].root, "tool"), "protocols");
-        json_int_t p = json_integer_value(json_object_get(protocols, experiment));
-        newest = p > newest ? p : newest;
+        const struct rjson *p = rjson_get(rjson_get(rjson_get(list->items[i].root, "tool"), "protocols"), experiment);
+        newest = p && p->integer > newest ? p->integer : newest;
     }
     lua_getfield(L, query, "protocol");
-    json_int_t asked = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
+    int64_t asked = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
     lua_pop(L, 1);
     return asked > newest ? asked : newest;
 }
@@ -98,29 +66,29 @@ static const char *unit_name(const char *unit)
 }
 
 // "NVIDIA GeForce RTX 4070, driver 550.54, 2026-11-20, vramprobe 1.0, torch-eager: RECORD"
-static str provenance(struct figures *f, const struct record *r, json_t *result)
+static str provenance(struct figures *f, const struct measurement *r, const struct rjson *result)
 {
-    json_t *tool = json_object_get(r->root, "tool"), *software = json_object_get(r->root, "software");
+    const struct rjson *tool = rjson_get(r->root, "tool"), *software = rjson_get(r->root, "software");
     buf b = BUF_INIT;
     buf_str(&b, r->device);
-    if (*record_text(software, "driver"))
-        buf_printf(&b, ", driver %s", record_text(software, "driver"));
-    if (*record_text(software, "torch"))
-        buf_printf(&b, ", PyTorch %s", record_text(software, "torch"));
-    buf_printf(&b, ", %.10s, %s %s, %s: %.*s", record_text(r->root, "created_utc"), record_text(tool, "name"),
-               record_text(tool, "version"), record_text(result, "engine"), STR_ARG(r->id));
+    if (*measurement_text(software, "driver"))
+        buf_printf(&b, ", driver %s", measurement_text(software, "driver"));
+    if (*measurement_text(software, "torch"))
+        buf_printf(&b, ", PyTorch %s", measurement_text(software, "torch"));
+    buf_printf(&b, ", %.10s, %s %s, %s: %.*s", measurement_text(r->root, "created_utc"), measurement_text(tool, "name"),
+               measurement_text(tool, "version"), measurement_text(result, "engine"), STR_ARG(r->id));
     str s = arena_str(&f->arena, buf_view(&b));
     buf_free(&b);
     return s;
 }
 
-static void fill(lua_State *L, struct figures *f, const struct record *r, json_t *result, json_t *value, struct figure *out)
+static void fill(struct figures *f, const struct measurement *r, const struct rjson *result, const struct rjson *value,
+                 struct figure *out)
 {
-    out->value = json_number_value(json_object_get(value, "value"));
-    out->unit = arena_str(&f->arena, str_c(unit_name(record_text(value, "unit"))));
+    out->value = rjson_number(rjson_get(value, "value"));
+    out->unit = arena_str(&f->arena, str_c(unit_name(measurement_text(value, "unit"))));
     out->source = provenance(f, r, result);
     out->missing = false;
-    (void)L;
 }
 
 static struct diag_pos call_position(lua_State *L, struct figures *f, uint32_t line)
@@ -134,22 +102,20 @@ static struct diag_pos call_position(lua_State *L, struct figures *f, uint32_t l
 void record_find(lua_State *L, int query, const char *experiment, struct figure *out)
 {
     struct figures *f = figures_of(L);
-    const struct record_list *list = records_of(L);
+    const struct measurements *list = &figures_of(L)->site->measurements;
     lua_getfield(L, query, "value");
     str name = str_c(lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "");
     luaL_argcheck(L, name.len, query, "value = \"name of the value\" is missing");
     out->missing = true;
     out->source = arena_printf(&f->arena, "%s: %.*s", experiment, STR_ARG(name));
     for (size_t i = 0; i < list->count && out->missing; i++) {
-        size_t k;
-        json_t *result;
-        json_array_foreach(json_object_get(list->items[i].root, "results"), k, result) {
-            json_t *value = json_object_get(json_object_get(result, "values"), name.ptr);
+        for (const struct rjson *result = rjson_get(list->items[i].root, "results")->first; result; result = result->next) {
+            const struct rjson *value = rjson_get(rjson_get(result, "values"), name.ptr);
             sandbox_charge(L, 20);
-            if (!json_is_number(json_object_get(value, "value")) || !result_fits(L, query, &list->items[i], result, experiment))
+            if (!isfinite(rjson_number(rjson_get(value, "value"))) || !result_fits(L, query, &list->items[i], result, experiment))
                 continue;
-            fill(L, f, &list->items[i], result, value, out);
-            out->stale = json_integer_value(json_object_get(result, "protocol"))
+            fill(f, &list->items[i], result, value, out);
+            out->stale = rjson_get(result, "protocol")->integer
                 < newest_protocol(L, query, list, experiment);
             break;
         }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gen/site/plan/address.h"
+#include "gen/site/plan/measurements.h"
 #include "gen/site/plan/names.h"
 #include "gen/site/plan/publish.h"
 #include "gen/site/plan/read.h"
@@ -320,6 +321,7 @@ bool site_load(struct site *site, const struct load_options *o)
     for (size_t i = 0; i < site->page_count; i++)
         if (!site->pages[i]->language) site->pages[i]->language = site->source_language;
     drop_left_out(site);
+    measurements_read(site);
     if (!o->as_written) pages_repeat(site);
     arena_free(&w.scratch);
     arena_free(&learning);

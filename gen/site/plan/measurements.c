@@ -1,32 +1,16 @@
-// Reads records of measurements.
+// Reads records of measurements, and holds each against the validator of those who write them.
 #include "gen/site/plan/measurements.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/site/plan/load.h"
+#include "kernels/record/record.h"
+
 #define RECORD_MAX ((size_t)16 << 20)   // bytes of a record
-#define SCHEMA "vramprobe/1"            // SRC: kernels/vramprobe.schema.json
 
-const char *record_text(const json_t *object, const char *key)
-{
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
-
-// What is wrong with a record; NULL for a good one.
-static const char *record_fault(json_t *root, str name)
-{
-    if (strcmp(record_text(root, "schema"), SCHEMA) != 0)
-        return "another schema than " SCHEMA;
-    if (!str_eq(str_c(record_text(root, "id")), name))
-        return "its id is not the file's name";
-    if (strcmp(record_text(root, "status"), "ok") != 0)
-        return "its status is not ok";
-    if (strlen(record_text(root, "created_utc")) != 20 || !json_is_object(json_object_get(root, "tool"))
-        || !json_is_object(json_object_get(root, "device")) || !json_is_array(json_object_get(root, "results")))
-        return "created_utc, tool, device or results are missing";
-    return NULL;
-}
+const char *measurement_text(const struct rjson *object, const char *key) { return rjson_text(rjson_get(object, key)); }
 
 str measurements_slug(str name, arena *a)
 {
@@ -45,65 +29,88 @@ str measurements_slug(str name, arena *a)
 
 static int newer_first(const void *pa, const void *pb)
 {
-    const struct record *a = pa, *b = pb;
+    const struct measurement *a = pa, *b = pb;
     int order = str_cmp(b->created, a->created);
     return order ? order : str_cmp(b->id, a->id);
 }
 
-static void say(struct diag *d, enum diag_id id, str file, const char *fault)
+// ---- reading -----------------------------------------------------------------------------------
+
+struct reading { struct diag *d; str file; };
+
+static void say(void *ctx, const struct rjson *at, const char *where, const char *what)
 {
-    if (d) diag_add(d, id, DIAG_FILE(file), fault ? "the record is left out: %s" : "%s", fault ? fault : "");
+    const struct reading *r = ctx;
+    struct diag_pos pos = {.file = r->file, .line = (uint32_t)at->line, .col = (uint32_t)at->column};
+    diag_add(r->d, D_RECORD_INVALID, pos, "%s: %s", where, what);
 }
 
-static void record_read(struct record_list *list, str dir, str path, arena *a, struct diag *d)
+// The reader's message begins with "LINE:COLUMN: ".
+static void say_unreadable(const struct reading *r, const char *message)
 {
-    str file = arena_printf(a, "%.*s/%.*s", STR_ARG(dir), STR_ARG(path));
-    str name = str_slice(path, 0, path.len - 5);
+    str rest = str_c(message), line, column;
+    uint64_t l = 0, c = 0;
+    bool placed = str_cut(&rest, ':', &line) && str_cut(&rest, ':', &column) && str_u64(line, &l) && str_u64(column, &c);
+    struct diag_pos at = {.file = r->file, .line = (uint32_t)l, .col = (uint32_t)c};
+    if (!placed) rest = str_c(message);
+    diag_add(r->d, D_RECORD_INVALID, at, "%.*s", STR_ARG(str_trim(rest)));
+}
+
+// Whether a record is whole, has its file's name, and is of a GPU.
+static bool is_good(struct reading *r, const struct rjson *root, str name)
+{
+    if (record_check(root, say, r)) return false;
+    const struct rjson *id = rjson_get(root, "id");
+    bool named = str_eq(str_c(rjson_text(id)), name), measured = rjson_get(root, "device") != NULL;
+    if (!named) say(r, id, "id", "the name of the file without .json is wanted");
+    if (!measured) say(r, rjson_get(root, "status"), "status", "nothing was measured");
+    return named && measured;
+}
+
+static void read_one(struct site *site, str path)
+{
+    struct measurements *list = &site->measurements;
+    struct reading r = {site->diag, site_path(site, path, &site->arena)};
+    str name = str_slice(path, str_rfind(path, '/') + 1, path.len - 5);
+    char message[200];
     buf bytes = BUF_INIT;
-    json_error_t e;
-    if (fs_read(file.ptr, RECORD_MAX, &bytes) != 0) {
-        say(d, D_IO_READ, file, NULL);
+    if (fs_read(r.file.ptr, RECORD_MAX, &bytes) != 0) {
+        diag_add(r.d, errno == EFBIG ? D_FILE_TOO_LARGE : D_IO_READ, DIAG_FILE(r.file), "%s", strerror(errno));
         buf_free(&bytes);
         return;
     }
-    json_t *root = json_loadb(bytes.ptr, bytes.len, JSON_REJECT_DUPLICATES, &e);
+    struct rjson *root = rjson_parse(bytes.ptr, bytes.len, message, sizeof message);
     buf_free(&bytes);
-    const char *fault = root ? record_fault(root, name) : e.text;
-    if (fault) {
-        say(d, D_FIGURE_STALE, file, fault);
-        json_decref(root);
+    if (!root) say_unreadable(&r, message);
+    if (!root || !is_good(&r, root, name)) {
+        rjson_free(root);
         return;
     }
-    str device = arena_str(a, str_c(record_text(json_object_get(root, "device"), "name")));
+    arena *a = &site->arena;
+    str device = arena_str(a, str_c(measurement_text(rjson_get(root, "device"), "name")));
     list->items = arena_grow(a, list->items, list->count, &list->cap, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = (struct record){
-        arena_str(a, name), file, arena_str(a, str_c(record_text(root, "created_utc"))), device, measurements_slug(device, a), root};
+    list->items[list->count++] = (struct measurement){
+        arena_str(a, name), r.file, arena_str(a, str_c(measurement_text(root, "created_utc"))), device,
+        measurements_slug(device, a), root};
 }
 
-static bool not_json(void *ctx, str path, bool is_dir)
+void measurements_read(struct site *site)
 {
-    (void)ctx;
-    return is_dir || !str_ends(path, STR(".json"));
+    struct measurements *list = &site->measurements;
+    for (size_t i = 0; i < site->files.count; i++) {
+        str path = site->files.items[i].path;
+        if (str_starts(path, STR("measurements/")) && str_ends(path, STR(".json"))) read_one(site, path);
+    }
+    if (list->count) qsort(list->items, list->count, sizeof *list->items, newer_first);
 }
 
-void measurements_read(const struct site *site, arena *a, struct diag *d, struct record_list *out)
+void measurements_free(struct site *site)
 {
-    str dir = arena_printf(a, "%.*s/measurements", STR_ARG(site->settings.content_dir)), bad;
-    struct fs_list files;
-    struct fs_stat st;
-    *out = (struct record_list){0};
-    if (fs_stat(dir.ptr, &st) != 0 || fs_walk(dir.ptr, &(struct fs_rules){.skip = not_json}, a, &files, &bad) != 0) return;
-    for (size_t i = 0; i < files.count; i++) record_read(out, dir, files.items[i].path, a, d);
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, newer_first);
+    for (size_t i = 0; i < site->measurements.count; i++) rjson_free(site->measurements.items[i].root);
+    site->measurements.count = 0;
 }
 
-void measurements_free(struct record_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) json_decref(list->items[i].root);
-    list->count = 0;
-}
-
-bool measurements_seen(const struct record_list *list, size_t i)
+bool measurements_seen(const struct measurements *list, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (str_eq(list->items[k].slug, list->items[i].slug)) return true;

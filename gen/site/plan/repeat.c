@@ -24,7 +24,7 @@ static str key_beside(str key, str slug, arena *a)
     return arena_printf(a, "%.*s%.*s", STR_ARG(folder), STR_ARG(slug));
 }
 
-static struct page *page_for(const struct page *p, const struct record *r, arena *a)
+static struct page *page_for(const struct page *p, const struct measurement *r, arena *a)
 {
     struct page *made = arena_new(a, struct page, 1);
     *made = *p;
@@ -46,10 +46,11 @@ static void add(struct site *site, struct pages *to, struct page *p)
     to->items[to->count++] = p;
 }
 
-static void repeat(struct site *site, struct pages *to, struct page *p, const struct record_list *records)
+static void repeat(struct site *site, struct pages *to, struct page *p)
 {
-    for (size_t i = 0; i < records->count; i++)
-        if (!measurements_seen(records, i)) add(site, to, page_for(p, &records->items[i], &site->arena));
+    const struct measurements *list = &site->measurements;
+    for (size_t i = 0; i < list->count; i++)
+        if (!measurements_seen(list, i)) add(site, to, page_for(p, &list->items[i], &site->arena));
 }
 
 void pages_repeat(struct site *site)
@@ -58,14 +59,11 @@ void pages_repeat(struct site *site)
     for (size_t i = 0; i < site->page_count && !any; i++) any = site->pages[i]->subject.len > 0;
     if (!any) return;
     struct pages to = {0};
-    struct record_list records;
-    measurements_read(site, &site->arena, NULL, &records);
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
-        if (p->subject.len) repeat(site, &to, p, &records);
+        if (p->subject.len) repeat(site, &to, p);
         else add(site, &to, p);
     }
-    measurements_free(&records);
     site->pages = to.items;
     site->page_count = to.count;
 }

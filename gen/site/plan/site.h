@@ -107,6 +107,7 @@ struct site {
     struct language *source_language;
     bool by_folder;              // addresses start with the language: "es/..."
     struct assets *asset_index;  // see assets.h
+    struct measurements { struct measurement *items; size_t count, cap; } measurements;   // newest first; see measurements.h
     void *kept; size_t kept_size;   // memory shared with workers, for page.kept
     struct fs_list assets;       // content files that are no pages: copied when something refers to them
     struct static_file *statics; size_t static_count, static_cap;

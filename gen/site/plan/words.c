@@ -5,6 +5,7 @@
 
 #include "gen/site/plan/assets.h"
 #include "gen/site/plan/load.h"
+#include "gen/site/plan/measurements.h"
 
 // i18n/pt-BR.json, else i18n/pt.json. False when there is neither.
 static bool read_catalog(const struct site *site, str tag, buf *json, str *file, arena *a)
@@ -79,6 +80,7 @@ void site_close(struct site *site)
     }
     if (site->english) catalog_free(site->english);
     if (site->english_locale) locale_free(site->english_locale);
+    measurements_free(site);
     if (site->asset_index) arena_free(&site->asset_index->arena);
     if (site->kept) munmap(site->kept, site->kept_size);
     arena_free(&site->arena);

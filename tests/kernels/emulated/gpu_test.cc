@@ -82,12 +82,12 @@ static void check_experiment(const char *name, const char *text, const char *cap
     setenv("EMULATED_CAPABILITY", capability, 1);
     setenv("EMULATED_MIB", mib, 1);
     int status = runs_one(name, text, "", path);
-    struct json *r = json_read_file(path, error, sizeof error);
-    const struct json *value = wanted ? json_get(json_get(json_get(r, "values"), wanted), "value") : r;
-    bool good = status == 0 && strcmp(json_text(json_get(r, "status")), wanted ? "ok" : "oom") == 0 && value;
+    struct rjson *r = rjson_read_file(path, error, sizeof error);
+    const struct rjson *value = wanted ? rjson_get(rjson_get(rjson_get(r, "values"), wanted), "value") : r;
+    bool good = status == 0 && strcmp(rjson_text(rjson_get(r, "status")), wanted ? "ok" : "oom") == 0 && value;
     snprintf(what, sizeof what, "%s %s", name, text);
-    say(good, "experiment %s", what, r ? json_text(json_get(r, "message")) : error);
-    json_free(r);
+    say(good, "experiment %s", what, r ? rjson_text(rjson_get(r, "message")) : error);
+    rjson_free(r);
     unlink(path);
 }
 

@@ -1,5 +1,5 @@
 // JSON: a recursive reader bounded in depth, and an indenting writer.
-#include "kernels/record/json.h"
+#include "kernels/record/rjson.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEEPEST = 64 };
+enum { DEEPEST = 64, MOST_MEMBERS = 512 };   // of an object: each key is held against those before it
 
 struct reader {
-    const char *at, *end, *begin;
+    const char *at, *end, *line_start;
+    int line;
     char *error;
     size_t error_size;
     int depth;
@@ -26,32 +27,30 @@ static void *need(void *p)
     return p;
 }
 
-static struct json *json_new(enum json_kind kind)
+static struct rjson *rjson_new(enum rjson_kind kind)
 {
-    struct json *j = need(calloc(1, sizeof *j));
+    struct rjson *j = need(calloc(1, sizeof *j));
     j->kind = kind;
     return j;
 }
 
-static struct json *fault(struct reader *r, const char *what)
+static struct rjson *fault(struct reader *r, const char *what)
 {
-    int line = 1, column = 1;
-    for (const char *p = r->begin; p < r->at; p++) {
-        column = *p == '\n' ? 1 : column + 1;
-        line += *p == '\n';
-    }
     if (!*r->error)
-        snprintf(r->error, r->error_size, "%d:%d: %s", line, column, what);
+        snprintf(r->error, r->error_size, "%d:%d: %s", r->line, (int)(r->at - r->line_start) + 1, what);
     return NULL;
 }
 
 static void skip_space(struct reader *r)
 {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
-        r->at++;
+    for (; r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'); r->at++)
+        if (*r->at == '\n') {
+            r->line++;
+            r->line_start = r->at + 1;
+        }
 }
 
-static struct json *read_value(struct reader *r);
+static struct rjson *read_value(struct reader *r);
 
 static void put_utf8(char **out, uint32_t c)
 {
@@ -149,7 +148,7 @@ static char *read_text(struct reader *r)
     return need(realloc(text, (size_t)(out - text) + 1));
 }
 
-static struct json *read_number(struct reader *r)
+static struct rjson *read_number(struct reader *r)
 {
     char text[64];
     size_t n = 0;
@@ -161,7 +160,7 @@ static struct json *read_number(struct reader *r)
     text[n] = 0;
     char *end;
     errno = 0;
-    struct json *j = json_new(whole ? JSON_INT : JSON_REAL);
+    struct rjson *j = rjson_new(whole ? RJSON_INT : RJSON_REAL);
     if (whole)
         j->integer = strtoll(text, &end, 10);
     else
@@ -169,21 +168,21 @@ static struct json *read_number(struct reader *r)
     const char *digits = text + (text[0] == '-');
     bool leading = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
     if (!n || *end || errno || text[0] == '+' || *digits == '.' || leading || (!whole && !isfinite(j->real))) {
-        json_free(j);
+        rjson_free(j);
         return fault(r, "a number that cannot be read");
     }
     return j;
 }
 
-static struct json *read_word(struct reader *r)
+static struct rjson *read_word(struct reader *r)
 {
-    static const struct { const char *word; enum json_kind kind; bool truth; } words[] = {
-        {"true", JSON_BOOL, true}, {"false", JSON_BOOL, false}, {"null", JSON_NULL, false}};
+    static const struct { const char *word; enum rjson_kind kind; bool truth; } words[] = {
+        {"true", RJSON_BOOL, true}, {"false", RJSON_BOOL, false}, {"null", RJSON_NULL, false}};
     for (size_t i = 0; i < 3; i++) {
         size_t n = strlen(words[i].word);
         if ((size_t)(r->end - r->at) >= n && memcmp(r->at, words[i].word, n) == 0) {
             r->at += n;
-            struct json *j = json_new(words[i].kind);
+            struct rjson *j = rjson_new(words[i].kind);
             j->truth = words[i].truth;
             return j;
         }
@@ -192,7 +191,7 @@ static struct json *read_word(struct reader *r)
 }
 
 // One member of an object or array, with its key. NULL after a fault.
-static struct json *read_member(struct reader *r, bool keyed)
+static struct rjson *read_member(struct reader *r, bool keyed)
 {
     char *key = NULL;
     skip_space(r);
@@ -207,7 +206,7 @@ static struct json *read_member(struct reader *r, bool keyed)
             return fault(r, "a colon is wanted here");
         }
     }
-    struct json *value = read_value(r);
+    struct rjson *value = read_value(r);
     if (value)
         value->key = key;
     else
@@ -215,17 +214,29 @@ static struct json *read_member(struct reader *r, bool keyed)
     return value;
 }
 
-static struct json *read_group(struct reader *r, bool keyed)
+static bool is_twice(const struct rjson *group, const struct rjson *member)
+{
+    for (const struct rjson *j = group->first; j != member; j = j->next)
+        if (strcmp(j->key, member->key) == 0)
+            return true;
+    return false;
+}
+
+static struct rjson *read_group(struct reader *r, bool keyed)
 {
     char close = keyed ? '}' : ']';
-    struct json *group = json_new(keyed ? JSON_OBJECT : JSON_ARRAY), **tail = &group->first;
+    struct rjson *group = rjson_new(keyed ? RJSON_OBJECT : RJSON_ARRAY), **tail = &group->first;
     r->at++;
     skip_space(r);
     if (r->at < r->end && *r->at == close) {
         r->at++;
         return group;
     }
-    while ((*tail = read_member(r, keyed))) {
+    for (int count = 0; (*tail = read_member(r, keyed)); count++) {
+        if (keyed && (count == MOST_MEMBERS || is_twice(group, *tail))) {
+            fault(r, count == MOST_MEMBERS ? "an object with too many members" : "a key that the object has already");
+            break;
+        }
         tail = &(*tail)->next;
         skip_space(r);
         char c = r->at < r->end ? *r->at : 0;
@@ -238,20 +249,20 @@ static struct json *read_group(struct reader *r, bool keyed)
             break;
         }
     }
-    json_free(group);
+    rjson_free(group);
     return NULL;
 }
 
-static struct json *read_string(struct reader *r)
+static struct rjson *read_string(struct reader *r)
 {
     char *text = read_text(r);
-    struct json *j = text ? json_new(JSON_STRING) : NULL;
+    struct rjson *j = text ? rjson_new(RJSON_STRING) : NULL;
     if (j)
         j->text = text;
     return j;
 }
 
-static struct json *read_value(struct reader *r)
+static struct rjson *read_value(struct reader *r)
 {
     skip_space(r);
     if (r->at == r->end)
@@ -260,29 +271,34 @@ static struct json *read_value(struct reader *r)
         return fault(r, "too many levels");
     r->depth++;
     char c = *r->at;
-    struct json *j = c == '{'   ? read_group(r, true)
+    int line = r->line, column = (int)(r->at - r->line_start) + 1;
+    struct rjson *j = c == '{'   ? read_group(r, true)
                      : c == '[' ? read_group(r, false)
                      : c == '"' ? read_string(r)
                      : c == '-' || (c >= '0' && c <= '9') ? read_number(r)
                                                           : read_word(r);
     r->depth--;
+    if (j) {
+        j->line = line;
+        j->column = column;
+    }
     return j;
 }
 
-struct json *json_parse(const char *text, size_t length, char *error, size_t size)
+struct rjson *rjson_parse(const char *text, size_t length, char *error, size_t size)
 {
-    struct reader r = {.at = text, .end = text + length, .begin = text, .error = error, .error_size = size};
+    struct reader r = {.at = text, .end = text + length, .line_start = text, .line = 1, .error = error, .error_size = size};
     *error = 0;
-    struct json *j = read_value(&r);
+    struct rjson *j = read_value(&r);
     skip_space(&r);
     if (j && r.at != r.end) {
-        json_free(j);
+        rjson_free(j);
         return fault(&r, "something stands behind the end");
     }
     return j;
 }
 
-struct json *json_read_file(const char *path, char *error, size_t size)
+struct rjson *rjson_read_file(const char *path, char *error, size_t size)
 {
     FILE *f = fopen(path, "rb");
     size_t length = 0, capacity = 1 << 16;
@@ -296,7 +312,7 @@ struct json *json_read_file(const char *path, char *error, size_t size)
         if (length == capacity)
             text = need(realloc(text, capacity *= 2));
     }
-    struct json *j = ferror(f) ? NULL : json_parse(text, length, error, size);
+    struct rjson *j = ferror(f) ? NULL : rjson_parse(text, length, error, size);
     if (ferror(f))
         snprintf(error, size, "cannot be read");
     fclose(f);
@@ -304,11 +320,11 @@ struct json *json_read_file(const char *path, char *error, size_t size)
     return j;
 }
 
-void json_free(struct json *j)
+void rjson_free(struct rjson *j)
 {
     while (j) {
-        struct json *next = j->next;
-        json_free(j->first);
+        struct rjson *next = j->next;
+        rjson_free(j->first);
         free(j->text);
         free(j->key);
         free(j);
@@ -316,87 +332,87 @@ void json_free(struct json *j)
     }
 }
 
-struct json *json_get(const struct json *object, const char *key)
+struct rjson *rjson_get(const struct rjson *object, const char *key)
 {
-    if (!object || object->kind != JSON_OBJECT)
+    if (!object || object->kind != RJSON_OBJECT)
         return NULL;
-    for (struct json *j = object->first; j; j = j->next)
+    for (struct rjson *j = object->first; j; j = j->next)
         if (strcmp(j->key, key) == 0)
             return j;
     return NULL;
 }
 
-double json_number(const struct json *j)
+double rjson_number(const struct rjson *j)
 {
-    return !j ? NAN : j->kind == JSON_INT ? (double)j->integer : j->kind == JSON_REAL ? j->real : NAN;
+    return !j ? NAN : j->kind == RJSON_INT ? (double)j->integer : j->kind == RJSON_REAL ? j->real : NAN;
 }
 
-const char *json_text(const struct json *j)
+const char *rjson_text(const struct rjson *j)
 {
-    return j && j->kind == JSON_STRING ? j->text : "";
+    return j && j->kind == RJSON_STRING ? j->text : "";
 }
 
-struct json *json_object(void) { return json_new(JSON_OBJECT); }
-struct json *json_array(void) { return json_new(JSON_ARRAY); }
-struct json *json_null(void) { return json_new(JSON_NULL); }
+struct rjson *rjson_object(void) { return rjson_new(RJSON_OBJECT); }
+struct rjson *rjson_array(void) { return rjson_new(RJSON_ARRAY); }
+struct rjson *rjson_null(void) { return rjson_new(RJSON_NULL); }
 
-struct json *json_int(int64_t v)
+struct rjson *rjson_int(int64_t v)
 {
-    struct json *j = json_new(JSON_INT);
+    struct rjson *j = rjson_new(RJSON_INT);
     j->integer = v;
     return j;
 }
 
-struct json *json_real(double v)
+struct rjson *rjson_real(double v)
 {
     if (!isfinite(v)) {
         fputs("vramprobe: error: a measurement that is not a number\n", stderr);
         exit(1);
     }
-    struct json *j = json_new(JSON_REAL);
+    struct rjson *j = rjson_new(RJSON_REAL);
     j->real = v;
     return j;
 }
 
-struct json *json_bool(bool v)
+struct rjson *rjson_bool(bool v)
 {
-    struct json *j = json_new(JSON_BOOL);
+    struct rjson *j = rjson_new(RJSON_BOOL);
     j->truth = v;
     return j;
 }
 
-struct json *json_string(const char *text)
+struct rjson *rjson_string(const char *text)
 {
-    struct json *j = json_new(JSON_STRING);
+    struct rjson *j = rjson_new(RJSON_STRING);
     j->text = need(strdup(text));
     return j;
 }
 
-struct json *json_copy(const struct json *j)
+struct rjson *rjson_copy(const struct rjson *j)
 {
-    struct json *out = json_new(j->kind);
-    *out = (struct json){.kind = j->kind, .truth = j->truth, .integer = j->integer, .real = j->real};
+    struct rjson *out = rjson_new(j->kind);
+    *out = (struct rjson){.kind = j->kind, .truth = j->truth, .integer = j->integer, .real = j->real};
     out->text = j->text ? need(strdup(j->text)) : NULL;
-    struct json **tail = &out->first;
-    for (const struct json *child = j->first; child; child = child->next, tail = &(*tail)->next) {
-        *tail = json_copy(child);
+    struct rjson **tail = &out->first;
+    for (const struct rjson *child = j->first; child; child = child->next, tail = &(*tail)->next) {
+        *tail = rjson_copy(child);
         (*tail)->key = child->key ? need(strdup(child->key)) : NULL;
     }
     return out;
 }
 
-struct json *json_add(struct json *array, struct json *value)
+struct rjson *rjson_add(struct rjson *array, struct rjson *value)
 {
-    struct json **tail = &array->first;
+    struct rjson **tail = &array->first;
     while (*tail)
         tail = &(*tail)->next;
     return *tail = value;
 }
 
-struct json *json_set(struct json *object, const char *key, struct json *value)
+struct rjson *rjson_set(struct rjson *object, const char *key, struct rjson *value)
 {
     value->key = need(strdup(key));
-    return json_add(object, value);
+    return rjson_add(object, value);
 }
 
 static void write_text(const char *text, FILE *out)
@@ -413,27 +429,27 @@ static void write_text(const char *text, FILE *out)
     fputc('"', out);
 }
 
-static bool has_groups(const struct json *group)
+static bool has_groups(const struct rjson *group)
 {
-    for (const struct json *j = group->first; j; j = j->next)
-        if (j->kind >= JSON_ARRAY)
+    for (const struct rjson *j = group->first; j; j = j->next)
+        if (j->kind >= RJSON_ARRAY)
             return true;
-    return group->kind == JSON_OBJECT && group->first && group->first->next;
+    return group->kind == RJSON_OBJECT && group->first && group->first->next;
 }
 
 // Lists of plain values stay on one line.
-static void write_group(const struct json *group, FILE *out, int indent)
+static void write_group(const struct rjson *group, FILE *out, int indent)
 {
-    bool keyed = group->kind == JSON_OBJECT, lines = has_groups(group);
+    bool keyed = group->kind == RJSON_OBJECT, lines = has_groups(group);
     fputc(keyed ? '{' : '[', out);
-    for (const struct json *j = group->first; j; j = j->next) {
+    for (const struct rjson *j = group->first; j; j = j->next) {
         if (lines)
             fprintf(out, "\n%*s", indent + 1, "");
         if (keyed) {
             write_text(j->key, out);
             fputs(": ", out);
         }
-        json_write(j, out, indent + 1);
+        rjson_write(j, out, indent + 1);
         fputs(j->next ? (lines ? "," : ", ") : "", out);
     }
     if (lines)
@@ -441,19 +457,19 @@ static void write_group(const struct json *group, FILE *out, int indent)
     fputc(keyed ? '}' : ']', out);
 }
 
-void json_write(const struct json *j, FILE *out, int indent)
+void rjson_write(const struct rjson *j, FILE *out, int indent)
 {
     switch (j->kind) {
-    case JSON_NULL: fputs("null", out); break;
-    case JSON_BOOL: fputs(j->truth ? "true" : "false", out); break;
-    case JSON_INT: fprintf(out, "%lld", (long long)j->integer); break;
-    case JSON_REAL: fprintf(out, "%.9g", j->real); break;
-    case JSON_STRING: write_text(j->text, out); break;
+    case RJSON_NULL: fputs("null", out); break;
+    case RJSON_BOOL: fputs(j->truth ? "true" : "false", out); break;
+    case RJSON_INT: fprintf(out, "%lld", (long long)j->integer); break;
+    case RJSON_REAL: fprintf(out, "%.9g", j->real); break;
+    case RJSON_STRING: write_text(j->text, out); break;
     default: write_group(j, out, indent); break;
     }
 }
 
-int json_write_file(const struct json *j, const char *path, bool replace)
+int rjson_write_file(const struct rjson *j, const char *path, bool replace)
 {
     char temporary[4096];
     if (!replace && access(path, F_OK) == 0) {
@@ -467,7 +483,7 @@ int json_write_file(const struct json *j, const char *path, bool replace)
     FILE *f = fopen(temporary, "wb");
     if (!f)
         return -1;
-    json_write(j, f, 0);
+    rjson_write(j, f, 0);
     fputc('\n', f);
     bool bad = fflush(f) != 0 || fsync(fileno(f)) != 0;
     bad = fclose(f) != 0 || bad;

@@ -23,8 +23,8 @@ ALL_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $($(MODE)_FLAGS) $(PC_CFLAGS) $(C
 GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lz -lm -ldl
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
-# Of the probe the generator reads the records.
-GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c gen/*/*/*.c)) $(wildcard kernels/record/*.c)
+# Of the probe the generator reads the records, of the estimator it has the reader of TOML.
+GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c gen/*/*/*.c)) $(wildcard kernels/record/*.c calc/toml/*.c)
 CLI := $(wildcard calc/cli/*.c)
 LUA := $(wildcard calc/lua/*.c)
 WASM := $(wildcard calc/wasm/*.c)

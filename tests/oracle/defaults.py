@@ -10,6 +10,8 @@ import inspect
 import os
 import sys
 
+os.environ.setdefault("DISABLE_VERSION_CHECK", "1")  # LLaMA-Factory names the versions that it was tested with
+
 # (distribution, module, class)
 CLASSES = [
     ("transformers", "transformers", "TrainingArguments"),
@@ -28,23 +30,22 @@ CLASSES = [
     ("accelerate", "accelerate.utils", "DistributedDataParallelKwargs"),
     ("accelerate", "accelerate.utils", "GradientAccumulationPlugin"),
     ("torchtitan", "torchtitan.config.job_config", "JobConfig"),
-    ("torchtitan", "torchtitan.config_manager", "JobConfig"),
-    ("torchtitan", "torchtitan.trainer", "Trainer.Config"),
     ("litgpt", "litgpt.args", "TrainArgs"),
     ("litgpt", "litgpt.args", "EvalArgs"),
     ("litgpt", "litgpt.finetune.lora", "setup"),
     ("litgpt", "litgpt.finetune.full", "setup"),
     ("litgpt", "litgpt.pretrain", "setup"),
     ("litgpt", "litgpt.generate.base", "main"),
-    ("nanotron", "nanotron.config.config", "Config"),
-    ("nanotron", "nanotron.config.parallelism_config", "ParallelismArgs"),
-    ("nanotron", "nanotron.config.models_config", "LlamaConfig"),
+    ("nanotron", "nanotron.config", "Config"),
+    ("nanotron", "nanotron.config", "ParallelismArgs"),
+    ("nanotron", "nanotron.config", "LlamaConfig"),
     ("axolotl", "axolotl.utils.schemas.config", "AxolotlInputConfig"),
     ("llamafactory", "llamafactory.hparams.model_args", "ModelArguments"),
     ("llamafactory", "llamafactory.hparams.data_args", "DataArguments"),
     ("llamafactory", "llamafactory.hparams.finetuning_args", "FinetuningArguments"),
     ("deepspeed", "deepspeed.runtime.zero.config", "DeepSpeedZeroConfig"),
-    ("deepspeed", "deepspeed.runtime.config", "DeepSpeedConfig"),
+    ("deepspeed", "deepspeed.runtime.precision_config", "DeepSpeedBF16Config"),
+    ("deepspeed", "deepspeed.runtime.precision_config", "DeepSpeedFP16Config"),
     ("deepspeed", "deepspeed.runtime.activation_checkpointing.config", "DeepSpeedActivationCheckpointingConfig"),
 ]
 

@@ -43,6 +43,7 @@ static Range ranges[RANGES];
 static size_t range_count, used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uintptr_t next_handle = 0x1000;
+static size_t launches, seen; /* kernels given to the card; those that it is known to have run */
 static __thread int current_device;
 
 static const Card *card(void) {
@@ -86,6 +87,20 @@ static void release(void *at) {
         break;
     }
     pthread_mutex_unlock(&lock);
+}
+
+/* How many launches the card is behind. 0: it has always run everything. NULLCUDA_LAG=1024, the depth of a
+ * driver's queue: it runs a kernel only when the queue is full or somebody waits, so that a block which
+ * another stream used is not free before. A real card is between the two. */
+static size_t lag(void) {
+    static size_t value = SIZE_MAX;
+    if (value == SIZE_MAX) value = getenv("NULLCUDA_LAG") ? strtoull(getenv("NULLCUDA_LAG"), NULL, 10) : 0;
+    return value;
+}
+static void wait_for_all(void) { seen = launches; }
+static cudaError_t launch(void) {
+    if (++launches > seen + lag()) seen = launches - lag();
+    return cudaSuccess;
 }
 
 /* What kind of memory PTR is in: cudaMemoryTypeDevice, cudaMemoryTypeHost, or not ours. */
@@ -235,6 +250,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
 }
 cudaError_t cudaMemcpy(void *to, const void *from, size_t n, enum cudaMemcpyKind kind) {
     (void)kind;
+    wait_for_all();
     copy(to, from, n);
     return cudaSuccess;
 }
@@ -283,8 +299,39 @@ cudaError_t capture_info2(cudaStream_t s, enum cudaStreamCaptureStatus *status) 
 cudaError_t capture_info2(cudaStream_t s, enum cudaStreamCaptureStatus *status) {
     return cudaStreamIsCapturing(s, status);
 }
-cudaError_t cudaEventCreate(cudaEvent_t *e) { *e = handle(); return cudaSuccess; }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned f) { (void)f; *e = handle(); return cudaSuccess; }
+typedef struct { size_t at; } Event;
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned f) {
+    (void)f;
+    *e = (cudaEvent_t)calloc(1, sizeof(Event));
+    return *e ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+cudaError_t cudaEventCreate(cudaEvent_t *e) { return cudaEventCreateWithFlags(e, 0); }
+cudaError_t cudaEventDestroy(cudaEvent_t e) { free(e); return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
+    (void)s;
+    ((Event *)e)->at = launches;
+    return cudaSuccess;
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned f) { (void)f; return cudaEventRecord(e, s); }
+cudaError_t cudaEventQuery(cudaEvent_t e) { return ((Event *)e)->at <= seen ? cudaSuccess : cudaErrorNotReady; }
+cudaError_t cudaEventSynchronize(cudaEvent_t e) {
+    if (((Event *)e)->at > seen) seen = ((Event *)e)->at;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t s) { (void)s; wait_for_all(); return cudaSuccess; }
+cudaError_t cudaStreamQuery(cudaStream_t s) { (void)s; return launches <= seen ? cudaSuccess : cudaErrorNotReady; }
+cudaError_t cudaDeviceSynchronize(void) { wait_for_all(); return cudaSuccess; }
+/* CUDA 13 calls the two with underscores; what they are given decides nothing. */
+cudaError_t launch_kernel(void) __asm__("cudaLaunchKernel");
+cudaError_t launch_kernel(void) { return launch(); }
+cudaError_t launch_kernel13(void) __asm__("__cudaLaunchKernel");
+cudaError_t launch_kernel13(void) { return launch(); }
+cudaError_t launch_extended(void) __asm__("cudaLaunchKernelExC");
+cudaError_t launch_extended(void) { return launch(); }
+CUresult launch_triton(void) __asm__("cuLaunchKernelEx");
+CUresult launch_triton(void) { launch(); return CUDA_SUCCESS; }
+CUresult launch_driver(void) __asm__("cuLaunchKernel");
+CUresult launch_driver(void) { launch(); return CUDA_SUCCESS; }
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t a, cudaEvent_t b) {
     (void)a, (void)b;
     *ms = 0.05f;
@@ -424,6 +471,14 @@ int cublasLtMatrixLayoutCreate(void **out) { *out = handle(); return 0; }
 int cublasGetMathMode(void *h, int *mode) { (void)h; *mode = 0; return 0; }
 int cublasGetPointerMode_v2(void *h, int *mode) { (void)h; *mode = 0; return 0; }
 size_t cublasLtGetVersion(void) { return CUDART_VERSION * 10; }
+int gemm_ex(void) __asm__("cublasGemmEx");
+int gemm_ex(void) { launch(); return 0; }
+int gemm_single(void) __asm__("cublasSgemm_v2");
+int gemm_single(void) { launch(); return 0; }
+int gemm_batched(void) __asm__("cublasGemmStridedBatchedEx");
+int gemm_batched(void) { launch(); return 0; }
+int lt_matmul(void) __asm__("cublasLtMatmul");
+int lt_matmul(void) { launch(); return 0; }
 int cublasLtMatmulAlgoGetHeuristic(void *h, void *d, void *a, void *b, void *c, void *o, void *p, int wanted,
                                    Heuristic *results, int *count) {
     (void)h, (void)d, (void)a, (void)b, (void)c, (void)o, (void)p, (void)wanted;
@@ -431,3 +486,32 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, void *d, void *a, void *b, void *c, 
     *count = 1;
     return 0;
 }
+
+/* ---- NCCL: communicators that everybody has joined; a collective is a launch ---- */
+int ncclGetVersion(int *version) { *version = 22005; return 0; }
+const char *ncclGetErrorString(int e) { return e ? "error of the null NCCL" : "no error"; }
+const char *ncclGetLastError(void *comm) { (void)comm; return ""; }
+typedef struct { char bytes[128]; } UniqueId;
+typedef struct { int ranks, rank; } Comm;
+static int join(Comm **out, int ranks, int rank) {
+    if (!(*out = malloc(sizeof **out))) return 1;
+    **out = (Comm){ranks, rank};
+    return 0;
+}
+int ncclCommInitRank(Comm **comm, int ranks, UniqueId id, int rank) { (void)id; return join(comm, ranks, rank); }
+int ncclCommInitRankConfig(Comm **comm, int ranks, UniqueId id, int rank, void *c) {
+    (void)id, (void)c;
+    return join(comm, ranks, rank);
+}
+int ncclCommInitRankScalable(Comm **comm, int ranks, int rank) { return join(comm, ranks, rank); }
+int ncclCommSplit(Comm *comm, int color, int key, Comm **out) { (void)color; return join(out, comm->ranks, key); }
+int ncclCommCount(Comm *comm, int *count) { *count = comm->ranks; return 0; }
+int ncclCommUserRank(Comm *comm, int *rank) { *rank = comm->rank; return 0; }
+int ncclCommGetAsyncError(void *comm, int *state) { (void)comm; *state = 0; return 0; }
+int ncclAllReduce(void) { launch(); return 0; }
+int ncclAllGather(void) { launch(); return 0; }
+int ncclReduceScatter(void) { launch(); return 0; }
+int ncclBroadcast(void) { launch(); return 0; }
+int ncclReduce(void) { launch(); return 0; }
+int ncclSend(void) { launch(); return 0; }
+int ncclRecv(void) { launch(); return 0; }

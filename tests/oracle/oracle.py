@@ -40,6 +40,21 @@ def answer_questions():
         owner.all = answering(owner.all, True)
         owner.any = answering(owner.any, False)
     torch.Tensor.__contains__ = lambda self, value: bool((self == value).any())
+    true_item = torch.Tensor.__getitem__
+
+    def item(tensor, index):
+        """A mask of bools on the device selects everything: no label is ignored here."""
+        if not (isinstance(index, torch.Tensor) and index.dtype == torch.bool and index.is_cuda and 0 < index.dim() < 3):
+            return true_item(tensor, index)
+        rows = torch.arange(index.numel(), device=index.device)
+        return true_item(tensor, (rows // index.shape[1], rows % index.shape[1]) if index.dim() == 2 else rows)
+
+    torch.Tensor.__getitem__ = item
+    try:  # transformers 5 asks by a sum
+        from transformers import masking_utils
+        masking_utils.fast_all = answering(masking_utils.fast_all, True)
+    except (ImportError, AttributeError):
+        pass
 
 
 def watch_modules(model):

@@ -22,7 +22,7 @@ nm --defined-only "$out/nullcuda.o" | awk '$2 == "T" {print $3}' | sort -u >"$ou
     cat "$site"/triton/backends/nvidia/driver.c "$site"/triton/backends/nvidia/driver.py 2>/dev/null |
         grep -oE '\bcu[A-Z][A-Za-z0-9]+(_v[0-9])?\b' || true
     printf '%s\n' cuMemMap cuMemSetAccess cuMemUnmap cuMemRelease cuInit cuLaunchKernel cuLaunchKernelEx cuModuleUnload
-} | grep -E '^(__cuda[A-Z]|cuda[A-Z]|cublas[A-Z]|cu(Ctx|Device|Driver|Event|Func|Get|Graph|Init|Kernel|Launch|Library|Link|Mem|Module|Multicast|Occupancy|Pointer|Stream|TensorMap)[A-Za-z0-9_]*$)' |
+} | grep -E '^(__cuda[A-Z]|cuda[A-Z]|cublas[A-Z]|p?nccl[A-Z]|cu(Ctx|Device|Driver|Event|Func|Get|Graph|Init|Kernel|Launch|Library|Link|Mem|Module|Multicast|Occupancy|Pointer|Stream|TensorMap)[A-Za-z0-9_]*$)' |
     grep -v -E '_t$' | sort -u | comm -23 - "$out/have" >"$out/rest"
 {
     echo '/* Written by setup.sh: what the installed binaries ask CUDA for and nullcuda.c does not answer. */'

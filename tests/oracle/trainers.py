@@ -236,3 +236,113 @@ def keep_last(model):
     import inspect
     names = inspect.signature(model.forward).parameters
     return {n: 1 for n in ("logits_to_keep", "num_logits_to_keep") if n in names}
+
+
+def blocks_of(model):
+    """The class of the decoder's layers, which everybody wraps."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.ModuleList) and len(module):
+            return type(module[0])
+    raise ValueError("no layers")
+
+
+def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", autocast="", optimizer="default",
+                clip=0, steps=2, reshard="default", bucket_view=False, prefetch="default", param="bf16",
+                reduce="fp32", **more):
+    """One rank of many: DDP, FSDP1 (as accelerate wraps: units are layers, the root holds the rest) or FSDP2."""
+    import lonely
+    lonely.join(0, world)
+    model = prepare(family, layers, dtype=dtype, **more)
+    layer = blocks_of(model)
+    if how == "ddp":
+        run = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=bucket_view)
+    elif how == "fsdp1":
+        import functools
+        from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision
+        from torch.distributed.fsdp.wrap import _or_policy, lambda_auto_wrap_policy, transformer_auto_wrap_policy
+        # SRC: peft/utils/other.py fsdp_auto_wrap_policy: layers, and leaves with trainable weights
+        policy = functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={layer})
+        if more.get("lora"):
+            leaves = functools.partial(lambda_auto_wrap_policy, lambda_fn=lambda m: not list(m.named_children()) and
+                                       getattr(m, "weight", None) is not None and m.weight.requires_grad)
+            policy = functools.partial(_or_policy, policies=[leaves, policy])
+        mixed = MixedPrecision(param_dtype=DTYPES[param], reduce_dtype=DTYPES[reduce], buffer_dtype=DTYPES[param])
+        run = FullyShardedDataParallel(model, auto_wrap_policy=policy, device_id=0, use_orig_params=True,
+                                       mixed_precision=mixed if param != dtype else None)
+    else:
+        from torch.distributed.device_mesh import init_device_mesh
+        try:
+            from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+        except ImportError:
+            from torch.distributed._composable.fsdp import MixedPrecisionPolicy, fully_shard
+        words = dict(mesh=init_device_mesh("cuda", (world,)),
+                     mp_policy=MixedPrecisionPolicy(param_dtype=DTYPES[param], reduce_dtype=DTYPES[reduce]))
+        found = [m for m in model.modules() if isinstance(m, layer)]
+        for i, m in enumerate(found):  # SRC: torchtitan parallelize_llama.apply_fsdp: the last layer keeps its weights
+            fully_shard(m, reshard_after_forward={"default": i < len(found) - 1, "no": False}[reshard], **words)
+        fully_shard(model, reshard_after_forward=reshard != "no", **words)
+        run = model
+    opt = optimizer_of(run, optimizer)
+    Steps(run, opt)
+    for _ in range(steps):
+        ids = tokens(family, batch, seq).cuda()
+        with torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
+            out = run(input_ids=ids, labels=ids)
+        out.loss.backward()
+        del out
+        if clip:
+            run.clip_grad_norm_(1.0) if how == "fsdp1" else torch.nn.utils.clip_grad_norm_(run.parameters(), 1.0)
+        opt.step()
+        opt.zero_grad(set_to_none=True)
+
+
+def tokenizer():
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from transformers import PreTrainedTokenizerFast
+    words = {"<unk>": 0, "a": 1, "</s>": 2, "<pad>": 3}
+    return PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel(words, unk_token="<unk>")), unk_token="<unk>",
+                                   eos_token="</s>", pad_token="<pad>")
+
+
+def sft(family, layers, batch, seq, steps=2, arguments="", lora="", **more):
+    """TRL's SFTTrainer over rows of one length, with its own defaults but for what the case names."""
+    import datasets
+    import trl
+    words = dict(w.split(":") for w in arguments.split(",") if w)
+    words = {k: {"true": True, "false": False}.get(v, v) for k, v in words.items()}
+    model = prepare(family, layers, **more)
+    args = trl.SFTConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
+                         save_strategy="no", dataloader_pin_memory=False, max_length=seq, **words)
+    cfg = None
+    if lora:
+        import peft
+        cfg = peft.LoraConfig(task_type="CAUSAL_LM", r=int(lora), target_modules="all-linear")
+    rows = datasets.Dataset.from_list([{"input_ids": [1] * seq}] * (steps * batch))
+    trainer = trl.SFTTrainer(model=model, args=args, train_dataset=rows, processing_class=tokenizer(), peft_config=cfg)
+    Steps(trainer.model)
+    trainer.train()
+    return {"options": f"{arguments} loss_type={getattr(args, 'loss_type', '-')} checkpointing={args.gradient_checkpointing}"
+            f" bf16={args.bf16} optim={args.optim}"}
+
+
+def compiled(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, checkpoint="", lora="",
+             dtype="fp32", **more):
+    """torch.compile of the whole model: Inductor's own code runs, its Triton kernels do nothing."""
+    model = models.build(family, layers, DTYPES[dtype], **more)
+    model.config.use_cache = False
+    if checkpoint:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    if lora:
+        model = adapters(model, lora, checkpoint)
+    run = torch.compile(model)
+    opt = optimizer_of(model, optimizer)
+    Steps(model, opt)
+    for _ in range(steps):
+        ids = tokens(family, batch, seq).cuda()
+        with torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
+            out = run(input_ids=ids, labels=ids)
+        out.loss.backward()
+        del out
+        opt.step()
+        opt.zero_grad(set_to_none=True)

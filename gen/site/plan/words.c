@@ -8,7 +8,7 @@
 #include "gen/site/plan/measurements.h"
 
 // i18n/pt-BR.json, else i18n/pt.json. False when there is neither.
-static bool read_catalog(const struct site *site, str tag, buf *json, str *file, arena *a)
+static bool read_cut(const struct site *site, str tag, buf *json, str *file, arena *a)
 {
     for (;;) {
         *file = arena_printf(a, "%.*s/%.*s.json", STR_ARG(site->settings.i18n_dir), STR_ARG(tag));
@@ -20,12 +20,20 @@ static bool read_catalog(const struct site *site, str tag, buf *json, str *file,
     }
 }
 
+// The same, and for a language of several scripts by that in which it is most likely written: zh-TW is zh-Hant.
+static bool read_catalog(const struct site *site, const struct language *l, buf *json, str *file, arena *a)
+{
+    str language = str_slice(l->tag, 0, str_find(l->tag, '-'));
+    return read_cut(site, l->tag, json, file, a) ||
+           read_cut(site, arena_join(a, language, STR("-"), locale_script(l->locale)), json, file, a);
+}
+
 static struct catalog *open_catalog(struct site *site, const struct language *l, const struct catalog *fallback)
 {
     buf json = BUF_INIT;
     str file;
     struct catalog *c;
-    if (read_catalog(site, l->tag, &json, &file, &site->arena)) {
+    if (read_catalog(site, l, &json, &file, &site->arena)) {
         c = catalog_parse(buf_view(&json), file, l->locale, fallback, site->diag);
     } else {
         // One line for the file, not one for each of its words.

@@ -1,0 +1,47 @@
+-- Which figure of an estimate stands beside which metric of a table.
+local figures = {}
+
+-- {pattern of the metric in lower case, member of the estimate, why}
+figures.metrics = {
+  {"^max_memory_allocated summed over gpus$", "peak_allocated_bytes", "with devices_map the library sums over the cards"},
+  {"^max_memory_allocated$", "peak_allocated_bytes", "the same counter"},
+  {"^max_memory_reserved", "peak_reserved_bytes", "the same counter"},
+  {"^peak memory active$", "peak_allocated_bytes", "active_bytes counts the blocks of live tensors, as allocated does"},
+  {"^peak memory per gpu$", "peak_reserved_bytes", "what the process holds of the card; the table does not say which counter"},
+  {"^peak reserved$", "peak_reserved_bytes", "the same counter"},
+  {"^peak memory$", "peak_reserved_bytes", "which counter is not said"},
+  {"^max memory$", "peak_reserved_bytes", "which counter is not said"},
+  {"^nvidia%-smi %(initial subtracted%)$", "process_bytes", "the card's memory less what was taken before the process began"},
+  {"^nvidia%-smi", "process_bytes", "the process in the card"},
+  {"^unstated", "process_bytes", "which figure is not said; it is not scored"},
+  {"^gpu memory %(reserved or allocated not said%)$", "peak_reserved_bytes",
+    "nanotron logs both; the rows with data parallelism only are the reserved ones"},
+}
+
+local CONSTANT = 40 * 2 ^ 20   -- Qwen3's tables: cuBLAS's workspace on these cards, 32 MiB, and what a step of decoding holds
+
+-- Weights, keys and values of every token, and the constant: the way in which a source took its figure.
+local function weights_and_cache(estimate)
+  local c = estimate.config
+  local heads = c.n_kv_head > 0 and c.n_kv_head or c.n_head
+  local width = c.head_dim > 0 and c.head_dim or c.n_embd // c.n_head
+  local cache = 2 * 2 * c.n_layer * heads * width * c.batch_size * (c.seq_len + c.max_new_tokens)
+  return estimate.param_bytes + cache + math.tointeger(CONSTANT)
+end
+
+local of_source = {["weights and cache"] = {"weights and cache", weights_and_cache}}
+
+-- What to take out of an estimate for a metric: a name, and a function of the estimate; or nil and a sentence.
+function figures.find(metric, source)
+  local own = of_source[source.figure]
+  if own then return own[1], own[2] end
+  for _, entry in ipairs(figures.metrics) do
+    if metric:lower():find(entry[1]) then
+      local member = entry[2]
+      return member, function(estimate) return estimate[member] end
+    end
+  end
+  return nil, ("unknown metric '%s'"):format(metric)
+end
+
+return figures

@@ -1,0 +1,134 @@
+-- Which configuration a model's name stands for.
+--
+-- A name is compared without its maker, blanks, dashes and case, and without what says how it was trained or packed: Instruct,
+-- chat, GPTQ. What the library has as a preset is named so; the others are written out, each with the file that they are from.
+local models = {}
+
+local HUB = "https://huggingface.co/"
+
+local presets = {
+  ["tinyllama-1.1b"] = {"tinyllama1.1b", "tinyllama"},
+  ["llama-2-7b"] = {"llama27b", "vicuna7bv1.5"}, ["llama-2-13b"] = {"llama213b", "vicuna13bv1.5"}, ["llama-2-70b"] = {"llama270b"},
+  ["llama-3-8b"] = {"llama38b"}, ["llama-3.1-8b"] = {"llama3.18b"},
+  ["llama-3.1-70b"] = {"llama3.170b", "llama3.370b", "llama370b"},
+  ["llama-3.1-405b"] = {"llama3.1405b"}, ["yi-6b"] = {"yi6b"}, ["yi-34b"] = {"yi34b"},
+  ["llama-3.2-1b"] = {"llama3.21b"}, ["llama-3.2-3b"] = {"llama3.23b"},
+  ["smollm2-135m"] = {"smollm2135m"}, ["smollm2-360m"] = {"smollm2360m"}, ["smollm2-1.7b"] = {"smollm21.7b"},
+  ["mistral-7b"] = {"mistral7b"}, ["mistral-7b-v0.3"] = {"mistral7bv0.3"}, ["mixtral-8x22b"] = {"mixtral8x22b"}, ["mixtral-8x7b"] = {"mixtral8x7b"},
+  ["qwen2-0.5b"] = {"qwen20.5b"}, ["qwen2-1.5b"] = {"qwen21.5b"}, ["qwen2-7b"] = {"qwen27b"},
+  ["qwen2.5-0.5b"] = {"qwen2.50.5b"}, ["qwen2.5-1.5b"] = {"qwen2.51.5b"}, ["qwen2.5-3b"] = {"qwen2.53b"},
+  ["qwen2.5-7b"] = {"qwen2.57b"}, ["qwen2.5-14b"] = {"qwen2.514b"}, ["qwen2.5-32b"] = {"qwen2.532b"},
+  ["qwen2.5-72b"] = {"qwen2.572b", "qwen272b"},
+  ["qwen3-0.6b"] = {"qwen30.6b"}, ["qwen3-1.7b"] = {"qwen31.7b"}, ["qwen3-4b"] = {"qwen34b"}, ["qwen3-8b"] = {"qwen38b"},
+  ["qwen3-14b"] = {"qwen314b"}, ["qwen3-32b"] = {"qwen332b"}, ["qwen3-30b-a3b"] = {"qwen330ba3b"}, ["qwen3-235b-a22b"] = {"qwen3235ba22b"},
+  ["stablelm-base-alpha-3b"] = {"stablelmbasealpha3b", "stablelmalpha3b", "stablelmtunedalpha3b"},
+  ["gemma-2b"] = {"gemma2b", "gemma12b"}, ["gemma-7b"] = {"gemma7b", "gemma17b"},
+  ["gemma-2-2b"] = {"gemma22b"}, ["gemma-2-9b"] = {"gemma29b"}, ["gemma-2-27b"] = {"gemma227b"}, ["gemma-3-1b"] = {"gemma31b"},
+  ["pythia-70m"] = {"pythia70m"}, ["pythia-160m"] = {"pythia160m"}, ["pythia-410m"] = {"pythia410m"}, ["pythia-1b"] = {"pythia1b"},
+  ["pythia-1.4b"] = {"pythia1.4b"}, ["pythia-2.8b"] = {"pythia2.8b"}, ["pythia-6.9b"] = {"pythia6.9b"},
+  ["pythia-12b"] = {"pythia12b"}, ["gpt-neox-20b"] = {"gptneox20b"},
+  ["hf-gpt2"] = {"gpt2", "gpt2small"}, ["hf-gpt2-medium"] = {"gpt2medium"}, ["hf-gpt2-large"] = {"gpt2large"}, ["hf-gpt2-xl"] = {"gpt2xl"},
+}
+
+-- {names, fields, file}
+local written_out = {
+  {{"codellama34b"}, "family=llama n_layer=48 n_head=64 n_kv_head=8 n_embd=8192 n_inner=22016 vocab_size=32000 block_size=16384 tie_embeddings=0",
+    HUB .. "codellama/CodeLlama-34b-hf"},
+  {{"openllama3b", "openllama3bv2"}, "family=llama n_layer=26 n_head=32 n_embd=3200 n_inner=8640 vocab_size=32000 block_size=2048 tie_embeddings=0",
+    HUB .. "openlm-research/open_llama_3b"},
+  {{"openllama7b", "llama7b", "llama17b"}, "family=llama n_layer=32 n_head=32 n_embd=4096 n_inner=11008 vocab_size=32000 block_size=2048 tie_embeddings=0",
+    HUB .. "openlm-research/open_llama_7b"},
+  -- The first Qwen has its own code on the hub; its layers have Qwen2's shapes: biases on q, k, v, no grouped heads, SwiGLU of
+  -- half the width that its file names.
+  {{"qwen1.8b"}, "family=qwen2 n_layer=24 n_head=16 n_embd=2048 n_inner=5504 vocab_size=151936 block_size=8192 tie_embeddings=0",
+    HUB .. "Qwen/Qwen-1_8B"},
+  {{"qwen7b"}, "family=qwen2 n_layer=32 n_head=32 n_embd=4096 n_inner=11008 vocab_size=151936 block_size=32768 tie_embeddings=0",
+    HUB .. "Qwen/Qwen-7B"},
+  {{"qwen14b"}, "family=qwen2 n_layer=40 n_head=40 n_embd=5120 n_inner=13696 vocab_size=152064 block_size=8192 tie_embeddings=0",
+    HUB .. "Qwen/Qwen-14B"},
+  {{"qwen72b"}, "family=qwen2 n_layer=80 n_head=64 n_embd=8192 n_inner=24576 vocab_size=152064 block_size=32768 tie_embeddings=0",
+    HUB .. "Qwen/Qwen-72B"},
+  {{"stablelmbasealpha7b", "stablelmalpha7b", "stablelmtunedalpha7b"}, "family=gpt_neox n_layer=16 n_head=48 n_embd=6144 n_inner=24576 vocab_size=50432 block_size=4096 tie_embeddings=0",
+    HUB .. "stabilityai/stablelm-base-alpha-7b"},
+  {{"gptbigcodesantacoder", "santacoder"}, "family=gpt_bigcode n_layer=24 n_head=16 n_kv_head=1 n_embd=2048 n_inner=8192 vocab_size=49280 block_size=2048 tie_embeddings=1 bias=1 dropout=0.1",
+    HUB .. "bigcode/gpt_bigcode-santacoder"},
+  {{"starcoder23b"}, "family=starcoder2 n_layer=30 n_head=24 n_kv_head=2 n_embd=3072 n_inner=12288 vocab_size=49152 block_size=16384 tie_embeddings=1 bias=1",
+    HUB .. "bigcode/starcoder2-3b"},
+  {{"phi3mini4k", "phi3mini128k", "phi3mini", "phi3"}, "family=phi3 n_layer=32 n_head=32 n_embd=3072 n_inner=8192 vocab_size=32064 block_size=4096 tie_embeddings=0",
+    HUB .. "microsoft/Phi-3-mini-4k-instruct"},
+  {{"falcon7b"}, "family=falcon n_layer=32 n_head=71 n_kv_head=1 n_embd=4544 n_inner=18176 vocab_size=65024 block_size=2048 tie_embeddings=1",
+    HUB .. "tiiuae/falcon-7b"},
+  {{"falcon40b"}, "family=falcon n_layer=60 n_head=128 n_kv_head=8 n_embd=8192 n_inner=32768 vocab_size=65024 block_size=2048 tie_embeddings=1",
+    HUB .. "tiiuae/falcon-40b"},
+  {{"powerlm3b"}, "family=granite n_layer=40 n_head=36 n_embd=2304 n_inner=9216 vocab_size=49152 block_size=4096 tie_embeddings=1",
+    HUB .. "ibm/PowerLM-3b"},
+  {{"granite3.02b", "granite3.12b"}, "family=granite n_layer=40 n_head=32 n_kv_head=8 n_embd=2048 n_inner=8192 vocab_size=49155 block_size=4096 tie_embeddings=1",
+    HUB .. "ibm-granite/granite-3.0-2b-base"},
+  {{"granite3.08b", "granite3.18b"}, "family=granite n_layer=40 n_head=32 n_kv_head=8 n_embd=4096 n_inner=12800 vocab_size=49155 block_size=4096 tie_embeddings=1",
+    HUB .. "ibm-granite/granite-3.0-8b-base"},
+  {{"olmo21b", "olmo204251b"}, "family=olmo2 n_layer=16 n_head=16 n_embd=2048 n_inner=8192 vocab_size=100352 block_size=4096 tie_embeddings=0",
+    HUB .. "allenai/OLMo-2-0425-1B"},
+  {{"olmo27b", "olmo211247b"}, "family=olmo2 n_layer=32 n_head=32 n_embd=4096 n_inner=11008 vocab_size=100352 block_size=4096 tie_embeddings=0",
+    HUB .. "allenai/OLMo-2-1124-7B"},
+}
+
+-- What a name says beyond the shape, at its end. The order of names does not matter: all are tried until none is left.
+local endings = {"hf", "gptq", "gptqint4", "gptqint8", "int4", "int8", "awq", "fp8", "base", "it", "pt", "class", "v0.1", "v0.2", "v1.0",
+  "intermediatestep1431k3t", "bnb4bit"}
+local beginnings = {"meta", "unsloth"}
+local anywhere = {"instruct", "chat"}
+
+local by_name = {}
+for preset, names in pairs(presets) do
+  for _, name in ipairs(names) do by_name[name] = "preset=" .. preset end
+end
+for _, entry in ipairs(written_out) do
+  for _, name in ipairs(entry[1]) do by_name[name] = entry[2] end
+end
+
+local function shorter(name)
+  for _, part in ipairs(endings) do
+    if #name > #part and name:sub(-#part) == part then return name:sub(1, -#part - 1) end
+  end
+  for _, part in ipairs(beginnings) do
+    if #name > #part and name:sub(1, #part) == part then return name:sub(#part + 1) end
+  end
+end
+
+-- "Llama-shaped 8B (V 131072, MHA, n_layer=32 n_embd=4096 ...)": the fields are there themselves.
+local function shaped(name)
+  local family, inside = name:lower():match("^(%a+)%-shaped[^(]*%((.*)%)$")
+  if not family then return nil end
+  local words, heads = {"family=" .. family}, inside:match("n_head=(%d+)")
+  local groups = inside:match("gqa (%d+)")
+  for part in inside:gmatch("[%w_]+=[%w.]+") do words[#words + 1] = part end
+  local vocabulary = inside:match("%f[%w]v (%d+)")
+  if vocabulary then words[#words + 1] = "vocab_size=" .. vocabulary end
+  if groups then words[#words + 1] = "n_kv_head=" .. groups end
+  if not heads or not vocabulary or not (groups or inside:find("mha", 1, true)) then return nil end
+  return table.concat(words, " ")
+end
+
+-- The fields of a model as words, or nil and a sentence.
+function models.find(cell)
+  local fields = shaped(cell)
+  if fields then return fields end
+  local name = cell:lower():gsub("^.*/", ""):gsub("[%s_%-]+", "")
+  for _, part in ipairs(anywhere) do name = name:gsub(part, "") end
+  while name do
+    if by_name[name] then return by_name[name] end
+    name = shorter(name)
+  end
+  return nil, ("unknown model '%s'"):format(cell)
+end
+
+-- Every configuration that a name can stand for, for a test: {name, fields, address}.
+function models.each()
+  local list = {}
+  for _, entry in ipairs(written_out) do
+    list[#list + 1] = {name = entry[1][1], fields = entry[2], address = entry[3] .. "/blob/main/config.json"}
+  end
+  return list
+end
+
+return models

@@ -1,0 +1,271 @@
+-- What one source means by its columns, and what its own code does that no column says.
+--
+-- A source is found by the row's group. Its facts hold where the columns are silent; its reading function may look at the facts
+-- and the columns, add facts, or refuse with a sentence. Each line comes from the code, the settings or the text of that source,
+-- never from what was measured; where a source has two documented readings, `readings` says which one is taken and why.
+local sources = {}
+
+-- ---- fms-acceleration -----------------------------------------------------------------------
+
+-- sft_trainer.py adds the tokens that a tokenizer lacks (a padding token, for Llama 3 an unknown one too) and resizes the
+-- embedding by exactly these rows.
+local added_tokens = {
+  {"^preset=mistral%-7b$", 32001}, {"^preset=mixtral%-8x7b$", 32001}, {"^preset=llama%-2%-", 32001}, {"^preset=llama%-3", 128258},
+}
+
+local function fms_vocabulary(facts)
+  for _, entry in ipairs(added_tokens) do
+    if facts.model:find(entry[1]) then return entry[2] end
+  end
+end
+
+local function fms(facts, column)
+  local several = tonumber(column.n_gpu) > 1
+  facts.vocabulary = fms_vocabulary(facts)
+  -- packing to min(4096, the model's own length)
+  if facts.model:find("family=gpt_bigcode", 1, true) then facts.length = 2048 end
+  if facts.quantized_adapters then facts.quantized = "nf4_double" end
+  -- TRL calls PEFT's preparation on one GPU; with the weights of FSDP still on the CPU it calls none.
+  facts.prepare_kbit = facts.prepared == "peft" and not several
+  if facts.quantized == "nf4_double" and several then facts.adapters = "base" end
+  if column.method:lower():find("scattermoe", 1, true) then return "unknown method 'scattermoe'" end
+end
+
+-- ---- litgpt ---------------------------------------------------------------------------------
+
+-- Several GPUs: FSDPStrategy(auto_wrap_policy={Block}).
+local function litgpt_sharded(facts, column)
+  if tonumber(column.n_gpu) > 1 then facts.parallel = facts.parallel == "ddp" and "ddp" or "fsdp1" end
+end
+
+-- config_hub/finetune/MODEL/{lora,qlora}.yaml: rank, dropout, layers with adapters; {lora, qlora} where they differ.
+local hub_all = "all+head"
+local hub_adapters = {
+  ["gemma-2b"] = {rank = {8, 16}, dropout = "0.1", targets = hub_all, sequences = 6},
+  ["gemma-7b"] = {rank = {16, 16}, dropout = "0.1", targets = hub_all, sequences = 6},
+  ["gemma-2-2b"] = {rank = {8, 16}, dropout = "0.1", targets = hub_all, sequences = 6},
+  ["gemma-2-9b"] = {rank = {16, 16}, dropout = "0.1", targets = hub_all, sequences = 6},
+  ["phi-2"] = {rank = {8, 8}, dropout = "0.05", targets = hub_all, sequences = 8},
+  ["phi3"] = {rank = {8, 8}, dropout = "0.05", targets = hub_all, sequences = 8},
+  ["tinyllama-1.1b"] = {rank = {32, 32}, dropout = "0.05", targets = hub_all, sequences = 8},
+  other = {rank = {32, 32}, dropout = "0.05", targets = "q+v", sequences = 8},
+}
+-- The same for full.yaml: sequences a step.
+local hub_full = {["tinyllama-1.1b"] = 32, ["phi3"] = 8, ["phi-2"] = 8, ["gemma-2b"] = 16, ["stablelm-base-alpha-3b"] = 8, other = 64}
+
+local function hub_name(facts)
+  return facts.model:match("^preset=(%S+)") or facts.model:match("family=(phi3)") or "other"
+end
+
+local function litgpt_hub(facts, column)
+  local name, batch = hub_name(facts), tonumber(column.batch) or 1
+  local sequences = hub_full[name] or hub_full.other
+  if facts.trained == "lora" then
+    local yaml = hub_adapters[name] or hub_adapters.other
+    facts.rank = facts.rank or yaml.rank[facts.quantized_adapters and 2 or 1]
+    facts.targets, facts.dropout, sequences = yaml.targets, yaml.dropout, yaml.sequences
+  end
+  if facts.quantized_adapters then
+    facts.quantized, facts.optimizer, facts.loading = "nf4", "adamw_paged", "quantize_after"
+  end
+  facts.accumulation = facts.accumulation or math.max(1, sequences // batch)
+  litgpt_sharded(facts, column)
+end
+
+-- lit-gpt of November 2023, finetune/lora.py: rank 8 on q and v, dropout 0.05; 128 sequences a step.
+local function litgpt_tables(facts, column)
+  if facts.trained == "lora" then
+    facts.rank, facts.targets, facts.dropout = facts.rank or 8, facts.targets or "q+v", "0.05"
+    facts.accumulation = facts.accumulation or 128 // (tonumber(column.batch) or 1)
+    if facts.quantized then facts.optimizer = "adamw_paged" end
+  elseif column.method:lower():find("^generate") then
+    facts.new_tokens, facts.length = 50, 32   -- the defaults of generate/base.py; the column says "~32+50"
+  end
+  litgpt_sharded(facts, column)
+end
+
+-- tutorials/inference.md: --max_new_tokens 256, and the prompt of generate/, eight tokens.
+local function litgpt_inference(facts)
+  facts.new_tokens, facts.length = facts.new_tokens or 256, facts.length or 8
+end
+
+-- ---- torchtune ------------------------------------------------------------------------------
+
+-- recipes/configs/**/*_lora*.yaml: until 0.3 q and v; then every layer of the blocks but k. The rank is 8 for 7B and 8B, 16 for
+-- 70B, 64 for the small Llamas of version 3.2.
+local function tune_adapters(facts, version)
+  local rank = facts.model:find("70b") and 16 or facts.model:find("llama%-3%.2") and 64 or 8
+  facts.rank = facts.rank or rank
+  facts.targets = facts.targets or (version < 0.3 and "q+v" or "q+v+o+gate+up+down")
+  facts.dropout = "0"
+  if facts.quantized_adapters then facts.quantized = "nf4_double" end
+end
+
+-- A commit has no version: then PyTorch's says which half of 2024 it is.
+local function tune_version(facts)
+  local torch = facts.torch and tonumber(facts.torch:match("%.(%d+)"))
+  return tonumber(facts.versions.torchtune) or (torch and torch < 5 and 0.2) or 0.6
+end
+
+-- README, "Optimization flags": each line adds to the one above, LoRA and QLoRA without what stands last.
+local ladder = {"baseline", "packed", "compile", "chunked", "checkpointing", "in_backward", "offloading", "adamw_8bit"}
+local longest_alpaca = 512   -- tokens: alpaca_dataset(max_seq_len=512)
+
+local function ladder_step(facts)
+  if facts.trained == "lora" then return 7 end
+  local name = facts.ladder or facts.compile and "compile"
+  for i, step in ipairs(ladder) do
+    if step == name then return i end
+  end
+end
+
+local function tune_ladder(facts)
+  local step = ladder_step(facts)
+  if not step then return "unknown method: no step of the ladder of torchtune's README" end
+  facts.trained = facts.trained or "all"
+  if step < 2 then return "the lengths of the sequences are not said: the baseline does not pack them" end
+  facts.compile, facts.checkpointing = step >= 3, step >= 5 and "block" or "none"
+  facts.activation_offload = step >= 7
+  facts.optimizer_in_backward = facts.trained == "all" and step >= 6
+  facts.optimizer = step >= 8 and "adamw_8bit" or "adamw_fused"
+  facts.loss = step >= 4 and "chunked_output" or "upcast"
+  if facts.trained == "lora" then tune_adapters(facts, 0.5) end
+end
+
+local function tune(facts, column)
+  local version = tune_version(facts)
+  facts.trained = facts.trained or "all"
+  if facts.trained == "lora" then tune_adapters(facts, version) end
+  -- The recipes checkpoint every block by default, and the tables do not say otherwise.
+  if facts.checkpointing_unsaid then facts.checkpointing = "block" end
+  if not facts.optimizer then facts.optimizer = version < 0.4 and "adamw_foreach" or "adamw_fused" end
+  facts.loss = version < 0.4 and "upcast" or "chunked_output"
+  if tonumber(column.n_gpu) > 1 then facts.parallel = version < 0.3 and "fsdp1" or "fsdp2" end
+  if facts.compiled_row then facts.compile = (facts.compiled_row == "qlora") == (facts.quantized_adapters == true) end
+  if column.seq:lower():find("alpaca", 1, true) then facts.length = longest_alpaca end
+end
+
+-- README of 0.2: the lines with a star use bitsandbytes' PagedAdamW: full fine-tuning on one GPU, and of 70B.
+local function tune_02(facts, column)
+  if facts.trained == "all" and (column.n_gpu == "1" or facts.model:find("70b")) then facts.optimizer = "adamw_paged" end
+  return tune(facts, column)
+end
+
+-- ---- torchtitan -----------------------------------------------------------------------------
+
+-- "FSDP2 CP4" on 8 GPUs are two ways times four; "FSDP2" alone is the second implementation.
+local function fsdp_ways(facts, gpus)
+  local ways = (facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1)
+  if facts.fsdp_number and facts.fsdp_number * ways == gpus then return facts.fsdp_number end
+  return gpus // ways
+end
+
+local function titan(facts, column)
+  facts.trained = facts.trained or "all"
+  facts.parallel = "fsdp2"
+  facts.dp = fsdp_ways(facts, tonumber(column.n_gpu))
+  if facts.compile == nil then facts.compile = false end
+end
+
+-- The tables of December 2024 on 405B: "512 GPUs (TP 8, PP 8)" stands above the table.
+local function titan_2024(facts, column)
+  if facts.model:find("405b", 1, true) then facts.tp, facts.pp = facts.tp or 8, facts.pp or 8 end
+  return titan(facts, column)
+end
+
+-- ---- others ---------------------------------------------------------------------------------
+
+-- method_comparison/MetaMathQA: an experiment is called "lora--llama-3.2-3B-rank32-dora".
+local function peft_words(method)
+  local kind, rest = method:match("^([%w_%-]-)%-%-[Ll]lama%-3%.2%-3[Bb]%-?(.*)$")
+  if not kind then return method end
+  return kind .. " " .. rest:gsub("%-(%a)", " %1")
+end
+
+-- experiments/*/*/adapter_config.json: without target modules PEFT takes its own for the model.
+local function peft(facts)
+  if facts.trained == "ia3" then
+    facts.targets = facts.targets or "k+v+down"
+  elseif facts.trained == "lora" then
+    facts.targets, facts.dropout = facts.targets or "q+v", "0"
+  end
+end
+
+-- train.py with lora_target_modules="all", lora_rank=64, lora_dropout=0.1; Linear4bit keeps bitsandbytes' compressed scales.
+-- PEFT of early 2024 makes adapters in the type of their weights. Without --reentrant_checkpointing it is the other form.
+local function fsdp_qlora(facts)
+  facts.rank, facts.targets, facts.dropout = facts.rank or 64, facts.targets or "q+k+v+gate+up+down", "0.1"
+  if facts.quantized_adapters then facts.quantized = "nf4_double" end
+  if facts.offload_params then facts.offload_optimizer = true end
+  if facts.parallel == "fsdp" then facts.parallel = "fsdp1" end
+end
+
+-- finetune.py: rank 64 on c_attn, c_proj, w1, w2, dropout 0.05; Q-LoRA on a GPTQ model, prepared by PEFT, in float16.
+local function qwen(facts)
+  if facts.trained == "lora" then
+    facts.rank, facts.targets, facts.dropout = facts.rank or 64, facts.targets or "all", "0.05"
+    for name in pairs{target_c_attn = 0, target_c_proj = 0, target_w1 = 0, target_w2 = 0} do facts[name] = nil end
+  end
+  if facts.quantized_adapters then facts.base, facts.prepare_kbit = "float16", true end
+end
+
+-- DP, TP, PP and ZeRO of scripts/scaling_benchmarks.py; tensor parallelism reduces and scatters, so sequences are divided too.
+local function nanotron(facts)
+  facts.trained, facts.master, facts.sequence_parallel = "all", true, true
+  facts.parallel = (facts.dp or 1) > 1 and (facts.zero == 1 and "zero1" or "ddp") or nil
+  if (facts.zero or 0) > 1 then return ("unknown method 'ZeRO-%d': nanotron has ZeRO-1"):format(facts.zero) end
+  if (facts.pp or 1) > 1 then facts.schedule, facts.stage = facts.schedule or "1f1b", "last" end
+end
+
+local function inference_over_gpus(facts, column)
+  local gpus = tonumber(column.n_gpu)
+  if gpus > 1 then facts.devices = gpus end
+end
+
+-- ---- the table ------------------------------------------------------------------------------
+
+-- {pattern of the group, framework, facts, reading, what else}
+sources.list = {
+  {match = "^fms%-acceleration/", framework = "transformers", reading = fms,
+    facts = {reentrant = true, loaded = true, dropout = "0.1", accumulation = 1, clip = "1"},
+    readings = {"nvidia-smi (initial subtracted) is the process: the first reading is taken before it begins"}},
+  {match = "^peft/", framework = "transformers", reading = peft, method = peft_words,
+    facts = {adapters = "float32", keep_logits = "yes", accumulation = 1, clip = "1", optimizer = "adamw_foreach"},
+    readings = {"<=768 is taken as 768: the longest batch is as long as the limit allows"}},
+  {match = "^litgpt/config_hub", framework = "litgpt", reading = litgpt_hub, facts = {adapters = "base", clip = "0", evaluation = true}},
+  {match = "^litgpt/resource%-tables", framework = "litgpt", reading = litgpt_tables, facts = {adapters = "base", clip = "0", evaluation = true}},
+  {match = "^litgpt/inference", framework = "litgpt", reading = litgpt_inference, facts = {trained = "none"}},
+  {match = "^litgpt/", framework = "litgpt", reading = litgpt_sharded, facts = {adapters = "base", clip = "0", accumulation = 1}},
+  {match = "^torchtune/README ladder", framework = "torchtune", reading = tune_ladder, facts = {adapters = "base", accumulation = 1, clip = "0"}},
+  {match = "^torchtune/README v0%.2", framework = "torchtune", reading = tune_02, facts = {adapters = "base", accumulation = 1, clip = "0"},
+    readings = {"peak memory per GPU is taken as max_memory_reserved, as the recipes of 0.2 log it beside the others"}},
+  {match = "^torchtune/README$", framework = "torchtune", torch = "2.6", reading = tune, facts = {adapters = "base", accumulation = 1, clip = "0"},
+    readings = {"the checkpointing that its table does not name is that of the recipes: every block"}},
+  {match = "^torchtune/", framework = "torchtune", reading = tune, facts = {adapters = "base", accumulation = 1, clip = "0"}},
+  {match = "^torchtitan/202412", framework = "torchtitan", reading = titan_2024, facts = {accumulation = 1, clip = "1"}},
+  {match = "^torchtitan/", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1"}},
+  {match = "^torchao/float8nocompile", framework = "torchtitan", torch = "2.7", reading = titan, facts = {accumulation = 1, clip = "1"}},
+  {match = "^torchao/training", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1"}},
+  {match = "^torchao/optim", framework = "torchtune", reading = tune, facts = {adapters = "base", accumulation = 1, clip = "0"}},
+  {match = "^fsdp_qlora", framework = "transformers", torch = "2.2", transformers = "4.38", reading = fsdp_qlora,
+    facts = {adapters = "base", keep_logits = "yes", reentrant = false, clip = "0", accumulation = 1, optimizer = "adamw_foreach"}},
+  {match = "^Qwen/", framework = "transformers", transformers = "4.32", reading = qwen,
+    facts = {reentrant = true, loaded = true, clip = "1"}},
+  {match = "^Qwen2%.5", framework = "transformers", reading = inference_over_gpus, facts = {trained = "none"}},
+  {match = "^Qwen3", framework = "transformers", reading = inference_over_gpus, facts = {trained = "none"}, figure = "weights and cache",
+    readings = {"the figure is taken after generation with the peak statistics of prefill gone: weights, cache of all tokens and cuBLAS's workspace"}},
+  {match = "^nanotron/", framework = "nanotron", reading = nanotron, facts = {clip = "1", optimizer = "adamw_fused"},
+    readings = {"max_memory_reserved of the last pipeline stage: trainer.py logs allocated and reserved there; the rows with data parallelism only are reserved, to 0.3 %"}},
+}
+
+local none = {facts = {}}
+
+-- The source of a group, or one that knows nothing more than the columns.
+function sources.find(group)
+  for _, source in ipairs(sources.list) do
+    if group:find(source.match) then return source end
+  end
+  return none
+end
+
+return sources

@@ -1,0 +1,313 @@
+-- From the columns of a row to the words of the estimator: what a command line of vramcalc would say, or why it cannot be said.
+--
+-- The columns are read by their language (scan.lua, vocabulary.lua), completed by what is known of the source (sources.lua), and
+-- written as fields. No rule sees what was measured: a row comes here without it.
+local frameworks = require "frameworks"
+local models = require "models"
+local scan = require "scan"
+local sources = require "sources"
+local vocabulary = require "vocabulary"
+
+local words = {}
+
+-- ---- cells that are numbers -----------------------------------------------------------------
+
+local function count(cell)
+  local digits, thousand = cell:lower():gsub("[,_]", ""):match("^(%d+)(k?)$")
+  if digits then return math.tointeger(tonumber(digits)) * (thousand == "k" and 1024 or 1) end
+end
+
+-- "4096", "<=768", "512, 1024, 2048": the largest length is the one that decides the peak. "~32+50" is a prompt and what follows.
+local function lengths(cell)
+  local prompt, new = cell:match("^~?(%d+)%s*%+%s*(%d+)$")
+  if prompt then return math.tointeger(tonumber(prompt)), math.tointeger(tonumber(new)) end
+  local longest
+  for part in cell:gmatch("[^,;]+") do
+    local n = count((part:gsub("^%s*[<~]?=?%s*", ""):gsub("%s*tokens?%s*$", ""):gsub("%s+$", "")))
+    if not n then return nil end
+    longest = math.max(longest or 0, n)
+  end
+  return longest
+end
+
+-- ---- the columns ----------------------------------------------------------------------------
+
+local read_columns = {"precision", "method", "checkpointing", "optimizer", "other"}
+
+local function read(column, source)
+  local facts = {}
+  for _, name in ipairs(read_columns) do
+    local cell = column[name]
+    if name == "method" and source.method then cell = source.method(cell) end
+    local wrong = scan.cell(name, cell, vocabulary[name], facts)
+    if wrong then return nil, wrong end
+  end
+  return facts
+end
+
+local function complete(facts, column, source)
+  facts.length, facts.new = lengths(column.seq)
+  facts.new_tokens = facts.new_tokens or facts.new
+  facts.batch, facts.gpus = count(column.batch), count(column.n_gpu)
+  if not facts.gpus then return ("unknown n_gpu '%s'"):format(column.n_gpu) end
+  local wrong = source.reading and source.reading(facts, column)
+  if wrong then return wrong end
+  for name, value in pairs(source.facts) do
+    if facts[name] == nil then facts[name] = value end
+  end
+  facts.length = facts.length or facts.longest
+  if not facts.length then return ("the length of the sequences is not said: seq '%s'"):format(column.seq) end
+  if not facts.batch then return ("the batch is not said: batch '%s'"):format(column.batch) end
+  if column.task ~= "inference" and not facts.trained then return ("no method is said: '%s'"):format(column.method) end
+end
+
+-- ---- number formats -------------------------------------------------------------------------
+
+-- The word for numbers under a way of dividing the weights: bfloat16 becomes bfloat16_loaded and so on.
+local function dtype_suffix(facts, stack)
+  if facts.master then return "_master" end
+  if stack == "torchtitan" or facts.fsdp_precision then return "_fsdp" end
+  if facts.deepspeed then return "_deepspeed" end
+  if facts.autocast ~= true then return "_pure" end
+  if not facts.loaded then return "" end
+  return (facts.parallel == "fsdp1" or facts.parallel == "fsdp2") and "_accelerate" or "_loaded"
+end
+
+local function dtype(facts, stack)
+  if facts.float8 then return "float8" end
+  local base = facts.base or facts.quantized and "bfloat16"
+  if not base then return nil, "the number format is not said" end
+  if base == "float32" then return base end
+  return base .. dtype_suffix(facts, stack)
+end
+
+-- ---- adapters -------------------------------------------------------------------------------
+
+local modules = {"q", "k", "v", "o", "gate", "up", "down", "head", "embed"}
+
+-- The modules that a row names one by one, as the library's set; a model with one matrix for q, k and v has that one.
+local function targets(facts)
+  if facts.targets then return facts.targets end
+  if facts.target_c_attn and facts.model:find("gpt_bigcode", 1, true) then return "c_attn" end
+  local set = {}
+  for _, name in ipairs(modules) do
+    if facts["target_" .. name] then set[#set + 1] = name end
+  end
+  for _, name in ipairs{"c_proj", "w1", "w2"} do
+    if facts["target_" .. name] then return nil end
+  end
+  return #set > 0 and table.concat(set, "+") or nil
+end
+
+local function put_adapters(put, facts)
+  put("adapter", facts.dora and "dora" or facts.trained == "ia3" and "ia3" or nil)
+  put("lora_rank", facts.trained == "lora" and facts.rank or nil)
+  put("lora_targets", targets(facts))
+  put("lora_dropout", facts.trained == "lora" and facts.dropout or nil)
+  put("adapter_dtype", facts.trained ~= "all" and facts.adapters or nil)
+  put("modules_to_save", facts.saved_modules)
+end
+
+local function adapter_fault(facts)
+  if facts.trained == "lora" and not facts.rank then return "the rank of the adapters is not said" end
+  if facts.trained == "lora" or facts.trained == "ia3" then
+    return not targets(facts) and "the layers with adapters are not said" or nil
+  end
+end
+
+-- ---- the run --------------------------------------------------------------------------------
+
+-- AdamW without more is what the framework's trainer takes: PyTorch's default is foreach.
+local function optimizer(facts)
+  if facts.optimizer == "adamw_torch" then return "adamw_foreach" end
+  if facts.optimizer then return facts.optimizer end
+  return facts.adam and "adamw_foreach" or nil
+end
+
+local function loss(facts)
+  if facts.fused_loss then return "chunked" end
+  return facts.loss or facts.kernels == "foak" and "inplace" or nil
+end
+
+local function yes(flag) return flag and "true" or nil end
+
+local function said(flag)
+  if flag == nil then return nil end
+  return tostring(flag)
+end
+
+local function put_training(put, facts)
+  put("gradient_accumulation_steps", facts.accumulation or 1)
+  put_adapters(put, facts)
+  put("optimizer", optimizer(facts))
+  put("optimizer_in_backward", yes(facts.optimizer_in_backward))
+  put("offload_optimizer", yes(facts.offload_optimizer))
+  put("offload_params", yes(facts.offload_params))
+  put("checkpointing", facts.checkpointing)
+  put("checkpoint_every", facts.every)
+  put("use_reentrant", facts.checkpointing == "block" and said(facts.reentrant) or nil)
+  put("activation_offload", yes(facts.activation_offload))
+  put("compile", facts.compile ~= nil and tostring(facts.compile) or nil)
+  put("kernels", facts.kernels)
+  put("cross_entropy", loss(facts))
+  put("keep_logits", facts.keep_logits)
+  put("padding_free", yes(facts.padding_free))
+  put("grad_clip", facts.clip)
+  put("evaluation", tostring(facts.evaluation == true))
+end
+
+-- The ways that divide the batch: what is left of the GPUs after tensor, pipeline and context parallelism.
+local function put_parallel(put, facts)
+  local ways = facts.dp or facts.gpus // ((facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1))
+  local scheme = facts.parallel == "fsdp" and "fsdp2" or facts.parallel
+  if not scheme and facts.zero then scheme = facts.zero == 0 and "ddp" or "zero" .. facts.zero end
+  if scheme and ways > 1 then
+    put("parallel", scheme)
+    put("n_gpu", ways)
+  end
+  put("reshard_after_forward", facts.reshard == false and "false" or nil)
+  put("tensor_parallel", facts.tensor_parallel and facts.gpus or facts.tp and facts.tp > 1 and facts.tp or nil)
+  put("sequence_parallel", yes(facts.sequence_parallel and (facts.tp or 1) > 1))
+  put("pipeline_parallel", facts.pp and facts.pp > 1 and facts.pp or nil)
+  put("pipeline_schedule", facts.schedule)
+  put("pipeline_stage", facts.stage)
+  put("context_parallel", facts.cp and facts.cp > 1 and facts.cp or nil)
+  put("expert_parallel", facts.ep and facts.ep > 1 and facts.ep or nil)
+  put("devices_map", facts.devices or facts.spread_layers and facts.gpus or nil)
+end
+
+local function parallel_fault(facts)
+  local taken = (facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1)
+  if facts.dp and facts.dp * taken ~= facts.gpus then
+    return ("%d GPUs are not DP %d x TP %d x PP %d"):format(facts.gpus, facts.dp, facts.tp or 1, facts.pp or 1)
+  end
+  local one_way = facts.tensor_parallel or facts.spread_layers or facts.devices or taken == facts.gpus
+  if facts.gpus > 1 and not (facts.parallel or facts.zero or one_way) then
+    return ("how %d GPUs share the work is not said"):format(facts.gpus)
+  end
+end
+
+-- ---- cards ----------------------------------------------------------------------------------
+
+-- Names that the library does not have, and the card that it has of the same kind. What is measured inside the allocator depends
+-- on the card's generation only. "3090/4090": either, and the first is taken.
+local cards = {
+  {"^a100$", "A100 80GB SXM"}, {"^a100%-sxm4$", "A100 80GB SXM"}, {"^h100%-%d+gb$", "H100 SXM"}, {"^h20%-%d+gb$", "H100 SXM"},
+  {"^rtx 3090/4090$", "RTX 3090"}, {"^h800%-?%d*g?b?$", "H100 SXM"}, {"^a800%-?%d*g?b?$", "A100 80GB SXM"},
+}
+
+local function card(cell)
+  local name = cell:lower()
+  if name == "?" or name == "" or name == "-" then return nil end
+  for _, entry in ipairs(cards) do
+    if name:find(entry[1]) then return entry[2] end
+  end
+  local found, gpu = pcall(vram.gpu, cell)
+  if found then return gpu.name end
+  return nil, ("unknown gpu '%s'"):format(cell)
+end
+
+-- ---- all of it ------------------------------------------------------------------------------
+
+-- A list of {key, value} and a function that adds to it, but not nil. A later word takes the place of an earlier one.
+local function writer()
+  local list, place = {}, {}
+  local function put(key, value)
+    if value == nil then return end
+    if not place[key] then
+      list[#list + 1] = {key}
+      place[key] = list[#list]
+    end
+    place[key][2] = tostring(value)
+  end
+  return list, put
+end
+
+local function put_model(put, facts)
+  for key, value in facts.model:gmatch("([%w_]+)=(%S+)") do put(key, value) end
+  put("vocab_size", facts.vocabulary)
+end
+
+local function first_fault(facts, column, source)
+  local fault = complete(facts, column, source)
+  if not fault and column.task ~= "inference" then fault = adapter_fault(facts) end
+  return fault or parallel_fault(facts)
+end
+
+local refused_tasks = {operator = "a single operator, no run of a model"}
+
+local function facts_of(column)
+  if refused_tasks[column.task] then return nil, refused_tasks[column.task] end
+  if column.task ~= "train" and column.task ~= "inference" then return nil, ("unknown task '%s'"):format(column.task) end
+  local source = sources.find(column.group)
+  local model, wrong = models.find(column.model)
+  if not model then return nil, wrong end
+  local versions
+  versions, wrong = frameworks.read(column.framework, column.group)
+  if not versions then return nil, wrong end
+  local facts
+  facts, wrong = read(column, source)
+  if not facts then return nil, wrong end
+  facts.model, facts.versions = model, versions.versions
+  facts.framework = source.framework or versions.stack
+  facts.torch, facts.transformers = versions.torch or source.torch, versions.transformers or source.transformers
+  facts.deepspeed = versions.versions.deepspeed and true or nil
+  wrong = first_fault(facts, column, source)
+  if wrong then return nil, wrong end
+  if not facts.framework then return nil, ("no framework is said: '%s'"):format(column.framework) end
+  return facts
+end
+
+local function write(facts, column)
+  local list, put = writer()
+  local numbers, wrong = dtype(facts, facts.framework)
+  if not numbers then return nil, wrong end
+  local gpu
+  gpu, wrong = card(column.gpu)
+  if wrong then return nil, wrong end
+  put_model(put, facts)
+  put("framework", facts.framework)
+  put("torch", facts.torch)
+  put("transformers", facts.framework == "transformers" and facts.transformers or nil)
+  put("task", column.task)
+  put("dtype", numbers)
+  put("batch_size", facts.batch)
+  put("seq_len", facts.length)
+  if column.task == "inference" then
+    put("max_new_tokens", facts.new_tokens)
+  else
+    put_training(put, facts)
+  end
+  put("quantization", facts.quantized)
+  put("prepare_kbit", yes(facts.prepare_kbit))
+  put("loading", facts.loading)
+  put("attention", facts.attention)
+  put_parallel(put, facts)
+  put("gpu", gpu and gpu:gsub(" ", "_") or nil)
+  return list
+end
+
+-- The words of a row's columns as a list of {key, value}, and the facts that they are from; or nil and a sentence.
+function words.of(column)
+  local facts, wrong = facts_of(column)
+  if not facts then return nil, wrong end
+  local list
+  list, wrong = write(facts, column)
+  if not list then return nil, wrong end
+  return list, facts
+end
+
+function words.text(list)
+  local parts = {}
+  for i, word in ipairs(list) do parts[i] = word[1] .. "=" .. word[2] end
+  return table.concat(parts, " ")
+end
+
+-- As a configuration for the library.
+function words.config(list)
+  local config = {}
+  for _, word in ipairs(list) do config[word[1]] = word[2] end
+  return config
+end
+
+return words

@@ -1,0 +1,37 @@
+-- Holds the sums by class to what they were: measured_limits.lua FILE.tsv. The limits are what holds today; whoever makes the
+-- estimator better raises them, and no change may make it worse. Prints "ok" or "not ok" lines.
+local score = require "score"
+local tsv = require "tsv"
+
+-- {class, rows that can be said at least, median at most in per cent, share in per cent within a limit at least}
+local limits = {
+  {"complete", said = 0, median = 0},
+  {"nearly", said = 0, median = 0},
+  {"nvidia-smi", said = 0, median = 0},
+  {"nanotron", said = 0, median = 0},
+}
+
+local failed = false
+
+local function check(good, what, ...)
+  print((good and "ok " or "not ok ") .. what:format(...))
+  failed = failed or not good
+end
+
+local function check_class(limit, sum)
+  check(sum.said >= limit.said, "%s: %d of %d rows can be said, at least %d", limit[1], sum.said, sum.rows, limit.said)
+  local median = 100 * score.median(sum.errors)
+  check(median <= limit.median + 0.005, "%s: median %.2f%%, at most %g%%", limit[1], median, limit.median)
+  for i = 2, #limit do
+    local share = 100 * score.within(sum.errors, limit[i][2] / 100)
+    check(share >= limit[i][1], "%s: %.1f%% within %g%%, at least %g%%", limit[1], share, limit[i][2], limit[i][1])
+  end
+end
+
+local file = assert(io.open(arg[1], "rb"))
+local rows, faults = tsv.read(file:read("a"), arg[1])
+check(#faults == 0, "the table has no faults%s", faults[1] and ": " .. faults[1] or "")
+local sums = {}
+for _, entry in ipairs(score.by_class(score.rows(rows, vram.estimate))) do sums[entry.class.id] = entry.sum end
+for _, limit in ipairs(limits) do check_class(limit, sums[limit[1]] or score.sum{}) end
+os.exit(not failed)

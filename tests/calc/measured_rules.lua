@@ -1,0 +1,240 @@
+-- Tests how the columns of a table of measurements are read: versions, methods, lists, sharding, broken tables. Prints "ok" or
+-- "not ok" lines.
+local frameworks = require "frameworks"
+local models = require "models"
+local score = require "score"
+local tsv = require "tsv"
+local words = require "words"
+
+local failed = false
+
+local function check(good, what, got)
+  print((good and "ok " or "not ok ") .. what .. (good and "" or ": got " .. tostring(got)))
+  failed = failed or not good
+end
+
+local function equal(got, wanted, what)
+  check(got == wanted, what, got)
+end
+
+-- ---- a row and its words --------------------------------------------------------------------
+
+local plain = {id = "1", group = "somewhere/table", task = "train", model = "Llama-2-7B", gpu = "A100-80GB", n_gpu = "1",
+  framework = "torch 2.4.1, transformers 4.48.1", precision = "bf16 pure", method = "full", batch = "4", seq = "4096",
+  checkpointing = "none", optimizer = "adamw_torch", other = "", metric = "max_memory_allocated", quality = "***", source = "here"}
+
+local function row(changes)
+  local column = {}
+  for key, value in pairs(plain) do column[key] = value end
+  for key, value in pairs(changes) do column[key] = value end
+  return column
+end
+
+-- Checks words of a row: every "key=value" of wanted is there, and no key of `without`.
+local function says(what, changes, wanted, without)
+  local list, wrong = words.of(row(changes))
+  if not list then return check(false, what, wrong) end
+  local config = words.config(list)
+  for key, value in wanted:gmatch("([%w_]+)=(%S+)") do equal(config[key], value, what .. ": " .. key) end
+  for key in (without or ""):gmatch("%S+") do equal(config[key], nil, what .. ": no " .. key) end
+end
+
+local function refuses(what, changes, sentence)
+  local list, wrong = words.of(row(changes))
+  equal(list and words.text(list) or wrong, sentence, what)
+end
+
+says("a plain row", {}, "preset=llama-2-7b framework=transformers torch=2.4 transformers=4.48 dtype=bfloat16_pure batch_size=4 seq_len=4096 " ..
+  "optimizer=adamw_foreach checkpointing=none gpu=A100_80GB_SXM", "lora_rank parallel n_gpu quantization")
+
+-- ---- versions -------------------------------------------------------------------------------
+
+local function versions(cell, group, stack, torch, transformers)
+  local found, wrong = frameworks.read(cell, group or "x")
+  if not found then return check(false, cell, wrong) end
+  equal(found.stack, stack, cell .. ": framework")
+  equal(found.torch, torch, cell .. ": torch")
+  equal(found.transformers, transformers, cell .. ": transformers")
+end
+
+versions("torch 2.4.1, transformers 4.48.1, peft 0.13.2, trl 0.13.0, bnb 0.43.3, flash-attn 2.7.3", nil, "transformers", "2.4", "4.48")
+versions("PyTorch 2.10.0+cu130; Transformers v5.13.1", nil, "transformers", "2.10", "5.13")
+versions("torch 2.9.0.dev20250811+rocm6.4, torchtitan 0.1", nil, "torchtitan", "2.9")
+versions("torch 1963fc8 (2024-12-23), torchtitan 9dec370", nil, "torchtitan", "2.7")
+versions("nanotron 0.5, torch 2.4-2.5", nil, "nanotron", "2.4")
+versions("litgpt 0.4-0.5 (Jul-Sep 2024)", nil, "litgpt", "2.4")
+versions("torchtune 0.6", nil, "torchtune", "2.6")
+versions("torchtitan + torchao PR 778", nil, "torchtitan", nil)
+versions("torch 2.4", "torchtune/recipes", "torchtune", "2.4")
+versions("axolotl 0.8, torch 2.6, deepspeed 0.16, Feb-Mar 2025", nil, "transformers", "2.6")
+refuses("an unknown framework", {framework = "torch 2.4, colossalai 0.4"}, "unknown framework 'colossalai 0.4'")
+refuses("no framework", {framework = "torch 2.4"}, "no framework is said: 'torch 2.4'")
+
+-- ---- methods --------------------------------------------------------------------------------
+
+says("LoRA with its modules", {method = "LoRA r16 q_proj k_proj v_proj o_proj"}, "lora_rank=16 lora_targets=q+k+v+o", "quantization adapter")
+says("QLoRA by its words", {method = "QLoRA nf4-dq, r=64, all-linear"}, "lora_rank=64 lora_targets=all quantization=nf4_double")
+says("DoRA", {method = "DoRA rank 8 q_proj v_proj"}, "adapter=dora lora_rank=8 lora_targets=q+v")
+says("IA3", {method = "IA3 k_proj v_proj down_proj"}, "adapter=ia3 lora_targets=k+v+down", "lora_rank")
+says("trainable parameters are no word", {method = "LoRA r8 q_proj v_proj (4,194,304 trainable)"}, "lora_rank=8 lora_targets=q+v")
+says("a paged optimizer in the method", {method = "full, optimizer in bwd, paged 8-bit", optimizer = "AdamW"},
+  "optimizer=adamw_8bit_paged optimizer_in_backward=true", "lora_rank")
+refuses("another method", {method = "BOFT b8"}, "unknown method 'BOFT'")
+refuses("a method and more", {method = "LoRA r8 q_proj v_proj, hydra heads"}, "unknown method 'hydra'")
+refuses("no rank", {method = "LoRA q_proj v_proj"}, "the rank of the adapters is not said")
+refuses("no modules", {method = "LoRA r8"}, "the layers with adapters are not said")
+refuses("no method", {method = ""}, "no method is said: ''")
+refuses("two ranks", {method = "LoRA r8 q_proj r16"}, "method 'LoRA r8 q_proj r16' says rank=16, and 8 is said too")
+
+-- ---- number formats -------------------------------------------------------------------------
+
+says("autocast", {precision = "bf16 AMP"}, "dtype=bfloat16")
+says("autocast over two bytes", {group = "fms-acceleration/x", precision = "bfloat16 autocast", checkpointing = "block"},
+  "dtype=bfloat16_loaded use_reentrant=true", "parallel")
+says("float32", {precision = "fp32"}, "dtype=float32")
+says("half under deepspeed", {framework = "torch 2.4, transformers 4.48, deepspeed 0.15", precision = "fp16", n_gpu = "8", method = "full ZeRO-3"},
+  "dtype=float16_deepspeed parallel=zero3 n_gpu=8")
+refuses("an unknown format", {precision = "mxfp4"}, "unknown precision 'mxfp4'")
+refuses("no format", {precision = ""}, "the number format is not said")
+
+-- ---- lengths and batches --------------------------------------------------------------------
+
+says("a limit", {seq = "<=768"}, "seq_len=768")
+says("a list", {seq = "512, 1024, 4096, 2048"}, "seq_len=4096")
+says("thousands", {seq = "8K"}, "seq_len=8192")
+says("a prompt and what follows", {task = "inference", method = "generate", seq = "~32+50"}, "task=inference seq_len=32 max_new_tokens=50",
+  "optimizer gradient_accumulation_steps")
+refuses("no length", {seq = "alpaca"}, "the length of the sequences is not said: seq 'alpaca'")
+refuses("no batch", {batch = ""}, "the batch is not said: batch ''")
+
+-- ---- several GPUs ---------------------------------------------------------------------------
+
+says("FSDP", {method = "full FSDP1", n_gpu = "4"}, "parallel=fsdp1 n_gpu=4")
+says("FSDP in another column", {other = "flash-attn 2, FSDP full shard", n_gpu = "2"}, "parallel=fsdp1 n_gpu=2 attention=flash_attention_2")
+says("three ways", {method = "full DP4 TP2 PP2 ZeRO-1", n_gpu = "16"}, "parallel=zero1 n_gpu=4 tensor_parallel=2 pipeline_parallel=2")
+says("tensor parallel alone", {method = "full TP8", n_gpu = "8"}, "tensor_parallel=8", "parallel n_gpu")
+refuses("ways that do not fill the GPUs", {method = "full DP4 TP2", n_gpu = "16"}, "16 GPUs are not DP 4 x TP 2 x PP 1")
+refuses("no way said", {n_gpu = "8"}, "how 8 GPUs share the work is not said")
+refuses("GPUs in words", {n_gpu = "many"}, "unknown n_gpu 'many'")
+says("two FSDP ways of torchtitan", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "FSDP2 CP4"},
+  "parallel=fsdp2 n_gpu=2 context_parallel=4 dtype=bfloat16_fsdp")
+says("its second FSDP", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "full FSDP2"}, "parallel=fsdp2 n_gpu=8")
+
+-- ---- checkpointing, cards, remarks ----------------------------------------------------------
+
+says("every block", {checkpointing = "block, reentrant"}, "checkpointing=block use_reentrant=true")
+says("every second block", {checkpointing = "every 2nd layer"}, "checkpointing=every checkpoint_every=2")
+says("selective", {checkpointing = "selective (per-op)"}, "checkpointing=selective")
+refuses("a new kind", {checkpointing = "by magic"}, "unknown checkpointing 'by'")
+says("a card with a slash", {gpu = "RTX 3090/4090"}, "gpu=RTX_3090")
+says("an unsaid card", {gpu = "?"}, "preset=llama-2-7b", "gpu")
+refuses("an unknown card", {gpu = "Foo 9000"}, "unknown gpu 'Foo 9000'")
+refuses("an unknown remark", {other = "sdpa, ring attention"}, "unknown other 'ring'")
+refuses("an unknown optimizer", {optimizer = "Sophia"}, "unknown optimizer 'Sophia'")
+refuses("an operator", {task = "operator"}, "a single operator, no run of a model")
+refuses("an unknown task", {task = "distill"}, "unknown task 'distill'")
+
+-- ---- models ---------------------------------------------------------------------------------
+
+local function named(name, wanted)
+  local fields, wrong = models.find(name)
+  equal(fields or wrong, wanted, "model " .. name)
+end
+
+for _, name in ipairs{"Llama-2-7b", "meta-llama/Llama-2-7b-chat-hf", "Llama 2 7 B", "llama2_7B", "TheBloke/Llama-2-7B-GPTQ"} do
+  named(name, "preset=llama-2-7b")
+end
+for _, name in ipairs{"Meta-Llama-3-8B", "meta-llama/Meta-Llama-3-8B-Instruct", "TechxGenus/Meta-Llama-3-8B-GPTQ"} do named(name, "preset=llama-3-8b") end
+for _, name in ipairs{"mistralai/Mixtral-8x7B-Instruct-v0.1", "TheBloke/Mixtral-8x7B-Instruct-v0.1-GPTQ"} do named(name, "preset=mixtral-8x7b") end
+named("Qwen2.5-7B-Instruct-GPTQ-Int4", "preset=qwen2.5-7b")
+named("Qwen3-30B-A3B-FP8", "preset=qwen3-30b-a3b")
+named("Llama-shaped 3B (V 131072, MHA, n_layer=28 n_embd=3072 n_head=32 n_inner=8192 tie_embeddings=true)",
+  "family=llama n_layer=28 n_embd=3072 n_head=32 n_inner=8192 tie_embeddings=true vocab_size=131072")
+named("Llama-shaped 8B (V 131072, GQA 8, n_layer=32 n_embd=4096 n_head=32)", "family=llama n_layer=32 n_embd=4096 n_head=32 vocab_size=131072 n_kv_head=8")
+named("Llama-shaped 8B (n_layer=32)", "unknown model 'Llama-shaped 8B (n_layer=32)'")
+named("Llama-7-9B", "unknown model 'Llama-7-9B'")
+
+-- Parameters as the model's page on the hub gives them, in thousands of millions.
+local published = {["Llama-3.1-405B"] = "405.9", ["Mistral-7B-v0.3"] = "7.2", ["Mixtral-8x22B-v0.1"] = "140.6", ["CodeLlama-34b-hf"] = "33.7",
+  ["Yi-6B"] = "6.1", ["Yi-34B"] = "34.4", ["Qwen3-235B-A22B"] = "235.1", ["Qwen-1.8B"] = "1.8", ["Qwen-7B"] = "7.7", ["Qwen-14B"] = "14.2",
+  ["Qwen-72B"] = "72.3", ["open_llama_3b"] = "3.4", ["stablelm-base-alpha-3b"] = "3.6", ["falcon-7b"] = "7.2", ["PowerLM-3b"] = "3.5",
+  ["Phi-3-mini-4k-instruct"] = "3.8"}
+
+for name, wanted in pairs(published) do
+  local fields = models.find(name)
+  local said, answer = pcall(vram.params, fields:gsub(" ", "\n") .. "\nbatch_size=1\nseq_len=128")
+  if said then
+    local count = 0
+    for _, tensor in ipairs(answer) do count = count + tensor.rows * math.max(tensor.cols, 1) end
+    equal(("%.1f"):format(count / 1e9), wanted, "parameters of " .. name)
+  else
+    check(answer:find("family cannot be", 1, true), name .. ": its family is not modelled, and nothing else is wrong", answer)
+  end
+end
+
+-- ---- no rule sees what was measured ---------------------------------------------------------
+
+local head = table.concat(tsv.columns, "\t") .. "\tvalue\tunit\tbytes\n"
+
+local function line(changes, bytes)
+  local cells, column = {}, row(changes)
+  for i, name in ipairs(tsv.columns) do cells[i] = column[name] end
+  return table.concat(cells, "\t") .. ("\t1\tB\t%s\n"):format(bytes or "1000")
+end
+
+local function read(text) return tsv.read(text, "t.tsv") end
+
+local rows = read(head .. line{})
+equal(#rows, 1, "a row is read")
+for _, name in ipairs{"bytes", "value", "unit"} do
+  local seen, fault = pcall(function() return rows[1].column[name] end)
+  check(not seen and fault:find("no rule may read '" .. name .. "'", 1, true), "no rule may read " .. name, fault)
+end
+local other = read(head .. line({}, "999999"))
+equal(words.text(words.of(other[1].column)), words.text(words.of(rows[1].column)), "the words do not depend on the measurement")
+
+-- ---- broken tables --------------------------------------------------------------------------
+
+local function broken(what, text, ...)
+  local _, faults = read(text)
+  equal(table.concat(faults, "\n"), table.concat({...}, "\n"), what)
+end
+
+broken("an empty file", "", "t.tsv:1: error: the file is empty: a line with the names of the columns is needed")
+broken("columns that are missing", (head:gsub("batch\t", ""):gsub("\tbytes", "")),
+  "t.tsv:1: error: no column 'batch'", "t.tsv:1: error: no column 'bytes'")
+broken("a column twice", head:gsub("\n", "\tid\n"), "t.tsv:1: error: column 'id' is there twice")
+broken("too few cells, and the next line is read", head .. "1\t2\n" .. line({}, "none"),
+  ("t.tsv:2: error: 2 cells where the first line has %d"):format(#tsv.columns + 3),
+  "t.tsv:3: error: 'bytes' is 'none': a number of bytes is needed")
+broken("numbers that are no bytes", head .. line({id = "a"}, "-5") .. line({id = "b"}, "1e300") .. line({id = "c"}, "0x10"),
+  "t.tsv:2: error: 'bytes' is -5: a measurement is more than 0", "t.tsv:3: error: 'bytes' is 1e300: more than 2^53",
+  "t.tsv:4: error: 'bytes' is '0x10': a number of bytes is needed")
+broken("an id twice", head .. line{} .. line{}, "t.tsv:3: error: id '1' is that of line 2 too")
+broken("a byte that is no text", head .. line{model = "Llama\xff"}, "t.tsv:2: error: 'model' is not UTF-8")
+broken("a control character", head .. line{model = "Llama\1"}, "t.tsv:2: error: 'model' has a control character")
+broken("a cell of 20 kB", head .. line{model = ("x"):rep(20000)}, "t.tsv:2: error: 'model' has more than 10000 bytes")
+broken("CR LF, a byte order mark, empty lines", "\xEF\xBB\xBF" .. (head .. line{} .. "\n"):gsub("\n", "\r\n"))
+equal(read(head .. line{model = '"Llama-2-7B"'})[1].column.model, "Llama-2-7B", "quotes around a cell")
+
+-- ---- sums -----------------------------------------------------------------------------------
+
+equal(score.median{-0.1, 0.3, 0.2}, 0.2, "the median of three")
+equal(score.median{0.1, -0.3}, 0.2, "the median of two")
+equal(score.median{}, 0, "the median of none")
+equal(score.quantile({0.1, -0.2, 0.3, -0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}, 0.9), 0.9, "the 90th percentile")
+equal(score.within({0.01, -0.02, 0.03, 0.5}, 0.03), 0.75, "the share within a limit")
+
+local judged = score.rows(read(head .. line({id = "1"}, "1000") .. line({id = "2", method = "BOFT"}, "5") .. line({id = "3", quality = "*"}, "1000")),
+  function(config)
+    equal(config.preset, "llama-2-7b", "the estimator gets the words")
+    return {peak_allocated_bytes = 1100, trained_params = 1, peak_at = {phase = "bwd:it1.m0"}}
+  end)
+equal(math.floor(1000 * judged[1].error + 0.5), 100, "an error")
+equal(judged[1].class, "complete", "a class")
+equal(judged[2].why, "cannot be said: unknown method 'BOFT'", "a reason")
+equal(judged[3].class, "unstated", "quality * is not scored")
+local refused = score.rows(read(head .. line{}), function() error("vram.estimate: compile: not modelled", 0) end)
+equal(refused[1].why, "cannot be said yet: compile: not modelled", "the library's sentence")
+
+os.exit(not failed)

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Runs measured_rules.lua: how the columns of a table of measurements are read. And that a broken table costs no good row.
+set -eu
+export LUA_PATH="$ROOT/content/predicted-and-measured/?.lua"
+make -s -C "$ROOT" BUILD="$MAKE_BUILD" MODE="${MODE:-release}" "$MAKE_BUILD/tests/calc/lua" >&2
+status=0
+"$BUILD/tests/calc/lua" "$ROOT/tests/calc/measured_rules.lua" || status=1
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+{ head -n 3 "$ROOT/tests/calc/measured.tsv"; echo broken; sed -n 4p "$ROOT/tests/calc/measured.tsv"; } >"$work/t.tsv"
+rc=0
+sh "$ROOT/tests/calc/measured.sh" "$work/t.tsv" >"$work/out" 2>"$work/err" || rc=$?
+if [ $rc -eq 1 ] && grep -q 't.tsv:4: error: 1 cells where' "$work/err" && [ "$(grep -c '^[0-9]' "$work/out")" -eq 3 ]; then
+    echo "ok a broken line is named and costs no other"
+else
+    status=1
+    echo "not ok a broken line: exit code $rc"; cat "$work/out" "$work/err"
+fi
+rc=0
+sh "$ROOT/tests/calc/measured.sh" "$work/none.tsv" >"$work/out" 2>"$work/err" || rc=$?
+if [ $rc -ne 0 ] && grep -q 'none.tsv' "$work/err"; then echo "ok a file that is not there"
+else status=1; echo "not ok a file that is not there: exit code $rc"; fi
+exit $status

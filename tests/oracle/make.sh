@@ -9,13 +9,17 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$here/../calc/truth/frameworks
 venvs=${TRUTH_VENVS:-${XDG_CACHE_HOME:-$HOME/.cache}/vram-truth}
 mkdir -p "$out" "$venvs"
-[ $# -gt 0 ] || set -- $(cd "$here/requirements" && ls *.txt | sed 's/\.txt$//')
+# shellcheck disable=SC2046
+[ $# -gt 0 ] || set -- $(cd "$here/requirements" && ls ./*.txt | sed 's,^\./,,;/\.alone\.txt$/d;s/\.txt$//')
 for env; do
     wanted=$here/requirements/$env.txt
     python=$(sed -n 's/^# python: //p' "$wanted")
     if [ ! -x "$venvs/$env/bin/python" ]; then
         "$python" -m venv "$venvs/$env"
         "$venvs/$env/bin/pip" install -q -r "$wanted"
+        if [ -f "${wanted%.txt}.alone.txt" ]; then
+            "$venvs/$env/bin/pip" install -q --no-deps -r "${wanted%.txt}.alone.txt"
+        fi
     fi
     sh "$here/setup.sh" "$venvs/$env"
     # shellcheck disable=SC2086

@@ -8,6 +8,7 @@ import importlib
 import importlib.metadata
 import inspect
 import os
+import re
 import sys
 
 os.environ.setdefault("DISABLE_VERSION_CHECK", "1")  # LLaMA-Factory names the versions that it was tested with
@@ -96,7 +97,9 @@ def text(value):
         return "-"
     if isinstance(value, enum.Enum):
         return str(value.value)
-    return " ".join(repr(value).split()) if not isinstance(value, type) else value.__name__
+    if isinstance(value, type):
+        return value.__name__
+    return re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"<function \1>", " ".join(repr(value).split()))
 
 
 def fields(cls, prefix="", seen=()):

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "gen/cmd.h"
-#include "gen/site/build/build.h"
+#include "gen/site/output/build.h"
 #include "gen/text/escape.h"
 
 struct options {

@@ -3,9 +3,9 @@
 
 #include "gen/cmd.h"
 #include "gen/cmd_site.h"
-#include "gen/site/plan/load.h"
-#include "gen/site/page/parity.h"
-#include "gen/site/page/staleness.h"
+#include "gen/site/source/load.h"
+#include "gen/site/translation/parity.h"
+#include "gen/site/translation/staleness.h"
 #include "gen/text/escape.h"
 
 struct options {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "gen/cmd.h"
-#include "gen/site/build/build.h"
-#include "gen/site/plan/load.h"
+#include "gen/site/output/build.h"
+#include "gen/site/source/load.h"
 
 static str path_of(const char *s)
 {

@@ -3,7 +3,7 @@
 #define GEN_CMD_SITE_H
 
 #include "gen/base/args.h"
-#include "gen/site/plan/site.h"
+#include "gen/site/source/site.h"
 #include "gen/text/markdown.h"
 
 // The first member of such a command's options.

@@ -17,7 +17,7 @@ static const struct arg_command *const commands[COMMAND_COUNT + 1] = {COMMANDS(X
 // Every row of site.yaml's table, for `vramdoc help settings` and the manual page.
 #define X(key, type, member, help) key "  " help "\n"
 static const char settings[] =
-#include "gen/site/plan/settings.def"
+#include "gen/site/source/settings.def"
     ;
 #undef X
 

@@ -15,10 +15,10 @@
 #include "gen/base/fs.h"
 #include "gen/cmd.h"
 #include "gen/serve_http.h"
-#include "gen/site/build/build.h"
-#include "gen/site/plan/address.h"
-#include "gen/site/plan/publish.h"
-#include "gen/site/plan/settings.h"
+#include "gen/site/output/build.h"
+#include "gen/text/address.h"
+#include "gen/site/source/publish.h"
+#include "gen/site/source/settings.h"
 #include "gen/watch.h"
 
 enum { QUIET_MS = 3, PATIENCE_MS = 40, HEARTBEAT_MS = 15000, DEFAULT_PORT = 8000 };

@@ -1,5 +1,5 @@
 // The site's settings from any bytes.
-#include "gen/site/plan/settings.h"
+#include "gen/site/source/settings.h"
 #include "tests/fuzz/gen_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

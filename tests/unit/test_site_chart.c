@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "gen/site/figures/figures.h"
-#include "gen/site/view/view.h"
+#include "gen/site/template/view.h"
 
 struct fixture {
     struct site site;

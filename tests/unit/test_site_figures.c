@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "gen/site/figures/figures.h"
-#include "gen/site/plan/measurements.h"
-#include "gen/site/view/view.h"
+#include "gen/site/source/measurements.h"
+#include "gen/site/template/view.h"
 
 struct fixture {
     char dir[64];

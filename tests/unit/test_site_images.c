@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/site/plan/images.h"
+#include "gen/text/images.h"
 
 static const struct { const char *name, *bytes; size_t len; uint32_t width, height; } cases[] = {
 #define CASE(name, bytes, w, h) {name, bytes, sizeof(bytes) - 1, w, h}

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "gen/site/plan/address.h"
-#include "gen/site/plan/names.h"
-#include "gen/site/plan/settings.h"
+#include "gen/text/address.h"
+#include "gen/site/source/names.h"
+#include "gen/site/source/settings.h"
 
 static const str paths[] = {
     {"de/guide/a.md", 13}, {"docs/en/b.md", 12}, {"docs/fr/b.md", 12}, {"docs/fr/only.md", 15}, {"en/guide/a.md", 13},

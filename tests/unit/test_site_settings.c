@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "gen/site/plan/settings.h"
+#include "gen/site/source/settings.h"
 
 struct fixture { arena a; struct diag *d; struct settings s; };
 

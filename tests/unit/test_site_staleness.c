@@ -1,9 +1,9 @@
 // Translations followed by hashes: fresh, stale, missing, orphaned; sequences aligned; numbers and structure compared.
 #include "tests/unit/base_fixture.h"
 
-#include "gen/site/page/parity.h"
-#include "gen/site/page/sequence.h"
-#include "gen/site/page/staleness.h"
+#include "gen/site/translation/parity.h"
+#include "gen/site/translation/sequence.h"
+#include "gen/site/translation/staleness.h"
 
 // Blocks written as words: "p1 p2 h3": a kind and a hash.
 static struct md_result blocks(arena *a, const char *words)

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "gen/site/view/view.h"
+#include "gen/site/template/view.h"
 
 #define LANGUAGES 3
 

@@ -9,9 +9,9 @@
 #include "gen/base/map.h"
 #include "gen/base/workers.h"
 #include "gen/site/check/check_page.h"
-#include "gen/site/plan/address.h"
-#include "gen/site/plan/pack.h"
-#include "gen/site/plan/stylesheet.h"
+#include "gen/text/address.h"
+#include "gen/base/pack.h"
+#include "gen/text/stylesheet.h"
 
 // Budgets are looked at here and not while a site is built: to compress a page takes 120 us (of 8 kB) to 300 us (of 15 kB),
 // and everything else that a build does for it 40 to 150 us.

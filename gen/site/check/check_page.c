@@ -7,9 +7,9 @@
 
 #include "gen/base/fs.h"
 #include "gen/base/map.h"
-#include "gen/site/plan/address.h"
-#include "gen/site/plan/links.h"
-#include "gen/site/plan/pack.h"
+#include "gen/text/address.h"
+#include "gen/site/documents/links.h"
+#include "gen/base/pack.h"
 #include "gen/text/html_scan.h"
 
 struct scan {

@@ -2,7 +2,7 @@
 #ifndef GEN_SITE_FIGURES_H
 #define GEN_SITE_FIGURES_H
 
-#include "gen/site/plan/site.h"
+#include "gen/site/source/site.h"
 
 // X(ID, name): what a figure rests on. A result of several kinds has the one that stands last among them.
 #define FIGURE_KINDS(X) X(GIVEN, given) X(COMPUTED, computed) X(MEASURED, measured) X(REPORTED, reported) X(CLAIMED, claimed)

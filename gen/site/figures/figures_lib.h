@@ -7,7 +7,7 @@
 
 #include "gen/site/figures/figures.h"
 #include "gen/site/sandbox/sandbox.h"
-#include "gen/site/view/view.h"
+#include "gen/site/template/view.h"
 
 #define FIGURE_META "figure"
 #define SHOWN_META "formatted figure"

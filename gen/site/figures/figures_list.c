@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "gen/site/figures/figures_lib.h"
-#include "gen/site/plan/address.h"
-#include "gen/site/plan/measurements.h"
-#include "gen/site/plan/nav.h"
+#include "gen/text/address.h"
+#include "gen/site/source/measurements.h"
+#include "gen/site/documents/nav.h"
 #include "gen/text/escape.h"
 
 static void put_word(const struct language *l, const char *key, buf *out)

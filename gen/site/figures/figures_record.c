@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "gen/site/figures/figures_lib.h"
-#include "gen/site/plan/measurements.h"
+#include "gen/site/source/measurements.h"
 
 // ---- searching ---------------------------------------------------------------------------------
 

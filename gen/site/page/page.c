@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "gen/site/plan/address.h"
-#include "gen/site/plan/assets.h"
-#include "gen/site/plan/load.h"
-#include "gen/site/plan/nav.h"
-#include "gen/site/page/parity.h"
-#include "gen/site/plan/read.h"
-#include "gen/site/page/staleness.h"
+#include "gen/text/address.h"
+#include "gen/site/documents/assets.h"
+#include "gen/site/source/load.h"
+#include "gen/site/documents/nav.h"
+#include "gen/site/translation/parity.h"
+#include "gen/site/source/read.h"
+#include "gen/site/translation/staleness.h"
 #include "gen/site/page/twin.h"
 
 enum { WORDS_A_MINUTE = 200, SIGNS_A_MINUTE = 500 };

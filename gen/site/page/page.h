@@ -3,9 +3,9 @@
 #define GEN_SITE_PAGE_H
 
 #include "gen/site/figures/figures.h"
-#include "gen/site/plan/assets.h"
-#include "gen/site/plan/links.h"
-#include "gen/site/view/view.h"
+#include "gen/site/documents/assets.h"
+#include "gen/site/documents/links.h"
+#include "gen/site/template/view.h"
 
 // A link into another page by its anchor, to be checked when all pages are known.
 struct anchor_link { str target, anchor; size_t offset; };

@@ -1,9 +1,9 @@
 // Lists that a template may ask for: translations, alternates, crumbs, children, provenance, figures, JSON-LD.
 #include <string.h>
 
-#include "gen/site/plan/nav.h"
+#include "gen/site/documents/nav.h"
 #include "gen/site/page/page.h"
-#include "gen/site/plan/settings.h"
+#include "gen/site/source/settings.h"
 #include "gen/text/escape.h"
 
 str page_address(const struct site *site, str url, arena *a)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/site/plan/address.h"
-#include "gen/site/plan/nav.h"
+#include "gen/text/address.h"
+#include "gen/site/documents/nav.h"
 #include "gen/text/html_scan.h"
 
 str twin_url(str url, arena *a)

@@ -1,0 +1,120 @@
+// What a link in the text leads to: other pages by their files, by their keys or by their addresses, and copied files.
+#include "gen/text/address.h"
+#include "gen/site/documents/links.h"
+
+#include <string.h>
+
+#include "gen/site/documents/assets.h"
+#include "gen/site/documents/nav.h"
+#include "gen/site/source/publish.h"
+
+static str folder_of(str path)
+{
+    size_t slash = str_rfind(path, '/');
+    return slash == path.len ? STR_NONE : str_slice(path, 0, slash + 1);
+}
+
+static const struct page *by_source(const struct site *site, str path, const char *tail, buf *b)
+{
+    buf_clear(b);
+    buf_str(b, path);
+    if (path.len && tail[0] == '/' && path.ptr[path.len - 1] == '/') tail++;
+    if (!path.len && tail[0] == '/') tail++;
+    buf_str(b, str_c(tail));
+    return map_get(&site->page_by_source, buf_view(b));
+}
+
+static str without_ending(str path)
+{
+    static const char *const endings[] = {"/index.html", ".html", ".markdown", ".md"};
+    if (str_eq(path, STR("index.html"))) return STR_NONE;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (str_ends(path, str_c(endings[i]))) return str_slice(path, 0, path.len - strlen(endings[i]));
+    while (path.len && path.ptr[path.len - 1] == '/') path.len--;
+    return path;
+}
+
+// A page by its file, with or without ending, or by the file of its folder.
+static const struct page *find_file(const struct site *site, str path, buf *b)
+{
+    static const char *const tails[] = {"", ".md", ".markdown", "/index.md", "/_index.md", "/README.md"};
+    for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+        const struct page *p = by_source(site, path, tails[i], b);
+        if (p) return p;
+    }
+    return NULL;
+}
+
+// A document by its key or by the address of one of its pages; *p is that page.
+static const struct document *find_key(const struct site *site, str path, const struct page **p)
+{
+    str key = without_ending(path);
+    *p = map_get(&site->page_by_url, path);
+    if (*p) return (*p)->document;
+    const struct document *doc = map_get(&site->document_by_key, key);
+    if (doc) return doc;
+    size_t slash = str_find(key, '/');   // "es/key": the language's part is not the key's
+    for (size_t l = 0; l < site->language_count && slash < key.len; l++)
+        if (str_eq(site->languages[l]->tag, str_slice(key, 0, slash)))
+            return map_get(&site->document_by_key, str_slice(key, slash + 1, key.len));
+    return NULL;
+}
+
+static struct link to_document(const struct site *site, const struct page *from, const struct language *l,
+                               const struct document *doc, const struct page *named, arena *a)
+{
+    struct link out = {.kind = LINK_PAGE, .document = doc};
+    // A link between translations of one document means the very file that it names.
+    if (named && doc == from->document && named != from && named->language != from->language) {
+        out.target = named->url;
+        return out;
+    }
+    out.target = nav_url(site, doc, l, a);
+    out.untranslated = !doc->pages[l->index];
+    if (!out.target.len) out.target = doc->source->url;
+    return out;
+}
+
+static void cut_tail(str destination, str *path, struct link *out, arena *a)
+{
+    size_t hash = str_find(destination, '#'), query = str_find(str_slice(destination, 0, hash), '?');
+    *path = address_decode(str_slice(destination, 0, query), a);
+    out->tail = str_slice(destination, query, destination.len);
+    if (hash < destination.len) out->anchor = address_decode(str_slice(destination, hash + 1, destination.len), a);
+}
+
+static struct link find_target(const struct site *site, const struct page *p, const struct language *l, str path,
+                               arena *a, buf *b, struct diag *d)
+{
+    const struct page *named = find_file(site, path, b);
+    const struct document *doc = named ? named->document : find_key(site, path, &named);
+    if (doc) return to_document(site, p, l, doc, named, a);
+    struct asset *asset = assets_find(site, path, d);
+    if (asset) return (struct link){.kind = LINK_ASSET, .target = asset->url, .asset = asset};
+    enum publish why = publish_missing(site, path, a);
+    if (why != PUBLISH) return (struct link){.kind = LINK_PRIVATE, .why = publish_why(why)};
+    return (struct link){.kind = LINK_MISSING};
+}
+
+struct link link_resolve(const struct site *site, const struct page *p, const struct language *l, str destination, arena *a,
+                         struct diag *d)
+{
+    struct link cut = {.kind = LINK_OUTSIDE}, out;
+    str path;
+    if (!destination.len) return (struct link){.kind = LINK_HERE};
+    if (destination.ptr[0] == '#')
+        return (struct link){.kind = LINK_HERE, .anchor = address_decode(str_slice(destination, 1, destination.len), a),
+                             .tail = destination};
+    if (address_is_outside(destination)) return cut;
+    cut_tail(destination, &path, &cut, a);
+    if (!path.len) return (struct link){.kind = LINK_HERE, .anchor = cut.anchor, .tail = cut.tail};
+    buf joined = BUF_INIT, found = BUF_INIT, b = BUF_INIT;
+    if (path.ptr[0] != '/') buf_str(&joined, folder_of(p->source));
+    buf_str(&joined, path.ptr[0] == '/' ? str_slice(path, 1, path.len) : path);
+    if (fs_normalize(buf_view(&joined), &found)) out = find_target(site, p, l, buf_view(&found), a, &b, d);
+    else out = (struct link){.kind = LINK_OUT_OF_SITE};
+    out.anchor = cut.anchor;
+    out.tail = cut.tail;
+    buf_free(&joined), buf_free(&found), buf_free(&b);
+    return out;
+}

@@ -1,0 +1,151 @@
+// What stands around the pages: error pages, redirects, the start page of all languages, headers for the server, robots.
+#include <string.h>
+
+#include "gen/site/output/build_state.h"
+#include "gen/site/output/feeds.h"
+#include "gen/text/address.h"
+#include "gen/site/documents/assets.h"
+#include "gen/site/source/load.h"
+#include "gen/site/output/manifest.h"
+#include "gen/site/documents/nav.h"
+#include "gen/site/output/search.h"
+#include "gen/site/source/settings.h"
+
+struct error_page { const struct language *language; str url; };
+
+static void make_404(struct build *b, void *ctx, buf *out)
+{
+    const struct error_page *e = ctx;
+    const struct language *l = e->language;
+    struct site *site = &b->site;
+    const struct document *home = map_get(&site->document_by_key, STR_NONE);
+    arena scratch = ARENA_INIT;
+    struct page_output nothing = {0};
+    struct page_renderer r = {.site = site, .view = b->view, .feeds = b->feeds, .diag = b->diag, .arena = &scratch};
+    struct front none = {0};
+    struct page_context c = {&r, &nothing, &none};
+    struct view_page v = {.language = l, .document = home, .page = NULL, .kind = STR("404"), .layout = STR("404"),
+                          .updated = INT64_MIN, .published = INT64_MIN, .current = l->index, .need = page_need, .ctx = &c};
+    v.url = e->url;
+    v.is_lost = true;
+    buf title = BUF_INIT;
+    catalog_format(l->catalog, STR("404.title"), NULL, 0, &title, NULL);
+    v.title = buf_view(&title);
+    view_render(b->view, &v, b->diag, out);
+    buf_free(&title);
+    arena_free(&scratch);
+}
+
+struct redirect { str url, target; const struct page *page; };
+
+static void make_redirect(struct build *b, void *ctx, buf *out)
+{
+    const struct redirect *to = ctx;
+    arena scratch = ARENA_INIT;
+    const struct page *p = to->page;
+    struct view_page v = {.language = p->language, .page = p, .url = to->url, .title = p->title, .kind = STR("redirect"),
+                          .layout = STR("redirect"), .updated = INT64_MIN, .published = INT64_MIN,
+                          .canonical = page_address(&b->site, p->url, &scratch), .target = to->target};
+    view_render(b->view, &v, b->diag, out);
+    arena_free(&scratch);
+}
+
+static void write_redirect(struct build *b, str url, const struct page *p)
+{
+    struct redirect to = {url, p->url, p};
+    bool is_new;
+    map_put(&b->redirects, &b->site.arena, url, &is_new);
+    if (!is_new || map_has(&b->site.page_by_url, url) || assets_static(&b->site, url)) {
+        buf what = BUF_INIT;
+        buf_printf(&what, "%.*s, an alias", STR_ARG(url));
+        site_diag(&b->site, D_URL_DUPLICATE, p, 0, what.ptr);
+        buf_free(&what);
+        return;
+    }
+    buf parts = BUF_INIT;
+    buf_printf(&parts, "%llu %.*s %.*s", (unsigned long long)b->shown, STR_ARG(p->url), STR_ARG(p->title));
+    build_output(b, url, str_hash(buf_view(&parts)), make_redirect, &to);
+    buf_free(&parts);
+}
+
+// An alias is an address below the site: "/old/path/", "old.html".
+static void write_alias(struct build *b, const struct page *p, str alias)
+{
+    buf path = BUF_INIT;
+    arena *a = &b->site.arena;
+    if (!address_normalize(alias, &path) || !path.len) {
+        buf what = BUF_INIT;
+        buf_printf(&what, "alias %.*s", STR_ARG(alias));
+        site_diag(&b->site, D_ADDRESS_ESCAPES, p, 0, what.ptr);
+        buf_free(&what);
+        buf_free(&path);
+        return;
+    }
+    str url = arena_str(a, buf_view(&path));
+    buf_free(&path);
+    size_t slash = str_rfind(url, '/');
+    str name = slash == url.len ? url : str_slice(url, slash + 1, url.len);
+    bool folder = alias.ptr[alias.len - 1] == '/' || str_find(name, '.') == name.len;
+    if (folder) url = arena_printf(a, "%.*s/index.html", STR_ARG(url));
+    else if (!str_ends(url, STR(".html"))) url = arena_printf(a, "%.*s.html", STR_ARG(url));
+    write_redirect(b, url, p);
+}
+
+static void write_redirects(struct build *b)
+{
+    const struct site *site = &b->site;
+    for (size_t i = 0; i < site->page_count; i++)
+        for (uint32_t k = 0; k < site->pages[i]->alias_count; k++)
+            write_alias(b, site->pages[i], site->pages[i]->aliases[k]);
+    const struct document *home = map_get(&site->document_by_key, STR_NONE);
+    struct page *start = home->pages[site->source_language->index];
+    if (site->by_folder && !map_has(&b->redirects, STR("index.html")))
+        write_redirect(b, STR("index.html"), start ? start : home->source);
+}
+
+static void write_one_404(struct build *b, const struct language *l, str url)
+{
+    const struct document *home = map_get(&b->site.document_by_key, STR_NONE);
+    struct error_page e = {l, url};
+    if (map_has(&b->site.page_by_url, url)) return;
+    build_output(b, url, digest_page(b, home, l), make_404, &e);   // it lists what the start page lists
+}
+
+static void write_404(struct build *b)
+{
+    struct site *site = &b->site;
+    for (size_t i = 0; i < site->language_count && site->by_folder; i++)
+        write_one_404(b, site->languages[i], arena_printf(&site->arena, "%.*s/404.html", STR_ARG(site->languages[i]->tag)));
+    write_one_404(b, site->source_language, STR("404.html"));
+}
+
+static void make_headers(struct build *b, void *ctx, buf *out)
+{
+    (void)ctx;
+    buf_printf(out, "/*\n  Content-Security-Policy: %.*s\n  X-Content-Type-Options: nosniff\n"
+               "  Referrer-Policy: strict-origin-when-cross-origin\n  Cache-Control: no-cache\n", STR_ARG(b->view_site.csp));
+    buf_lit(out, "/assets/*\n  Cache-Control: public, max-age=31536000, immutable\n");
+}
+
+static void make_robots(struct build *b, void *ctx, buf *out)
+{
+    (void)ctx;
+    buf_lit(out, "User-agent: *\nAllow: /\n");
+    if (b->site.settings.base_url.len)
+        buf_printf(out, "Sitemap: %.*s/sitemap.xml\n", STR_ARG(b->site.settings.base_url));
+}
+
+void around_pages(struct build *b)
+{
+    write_404(b);
+    write_redirects(b);
+}
+
+void around_write(struct build *b)
+{
+    build_output(b, STR("_headers"), b->shown, make_headers, NULL);
+    build_output(b, STR("robots.txt"), b->shown, make_robots, NULL);
+    search_write(b);
+    feeds_write(b);
+    manifest_write(b);
+}

@@ -1,0 +1,196 @@
+// Digests: numbers that change when anything changes that a page shows, so that only such pages are rendered again.
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/site/documents/assets.h"
+#include "gen/site/output/build_state.h"
+#include "gen/site/documents/nav.h"
+
+// Numbers and strings fed one after the other; strings with their length, so that borders matter.
+struct digest { buf bytes; uint64_t h; };
+
+enum { CHUNK = 4096 };
+
+static void fold(struct digest *d)
+{
+    buf_put(&d->bytes, &d->h, sizeof d->h);
+    d->h = str_hash(buf_view(&d->bytes));
+    buf_clear(&d->bytes);
+}
+
+static void add_u64(struct digest *d, uint64_t v)
+{
+    buf_put(&d->bytes, &v, sizeof v);
+    if (d->bytes.len > CHUNK) fold(d);
+}
+
+static void add_str(struct digest *d, str s)
+{
+    uint32_t len = (uint32_t)s.len;
+    buf_put(&d->bytes, &len, sizeof len);
+    buf_put(&d->bytes, s.ptr, s.len);
+    if (d->bytes.len > CHUNK) fold(d);
+}
+
+static uint64_t finish(struct digest *d)
+{
+    fold(d);
+    buf_free(&d->bytes);
+    return d->h;
+}
+
+static void add_stat(struct digest *d, const struct fs_stat *st)
+{
+    add_u64(d, st->size);
+    add_u64(d, st->inode);
+    add_u64(d, (uint64_t)st->mtime_ns);
+}
+
+static void add_file(struct digest *d, str path)
+{
+    struct fs_stat st = {0};
+    add_str(d, path);
+    if (path.len && fs_stat(path.ptr, &st) == 0) add_stat(d, &st);
+}
+
+static void add_folder(struct digest *d, str path, arena *a)
+{
+    struct fs_list files = {0};
+    add_str(d, path);
+    if (fs_walk(path.ptr, NULL, a, &files, NULL) < 0) return;
+    for (size_t i = 0; i < files.count; i++) {
+        add_str(d, files.items[i].path);
+        add_stat(d, &files.items[i].stat);
+    }
+}
+
+uint64_t digest_outside(const struct build *b)
+{
+    struct digest d = {.bytes = BUF_INIT};
+    arena a = ARENA_INIT;
+    const struct settings *s = &b->site.settings;
+    const struct build_options *o = b->options;
+    add_u64(&d, s->hash);
+    add_u64(&d, (uint64_t)o->drafts << 2 | (uint64_t)o->strict << 1 | o->strict_measured);
+    for (size_t i = 0; i < b->site.static_count; i++) {
+        add_str(&d, b->site.statics[i].path);
+        add_stat(&d, &b->site.statics[i].stat);
+    }
+    add_folder(&d, s->templates_dir, &a);
+    add_folder(&d, s->i18n_dir, &a);
+    add_str(&d, s->content_dir);
+    add_file(&d, arena_printf(&a, "%.*s/../.git/logs/HEAD", STR_ARG(s->content_dir)));
+    add_file(&d, arena_printf(&a, "%.*s/.git/logs/HEAD", STR_ARG(s->content_dir)));
+    arena_free(&a);
+    return finish(&d);
+}
+
+static void digest_addresses(struct build *b)
+{
+    struct digest d = {.bytes = BUF_INIT};
+    const struct site *site = &b->site;
+    add_u64(&d, site->settings.hash);   // whether untranslated pages have addresses, and of which shape
+    add_u64(&d, site->page_by_url.count);
+    for (size_t i = 0; i < site->page_count; i++) {
+        const struct page *p = site->pages[i];
+        add_str(&d, p->source);
+        add_str(&d, p->url);
+        add_str(&d, p->document->key);
+        for (uint32_t k = 0; k < p->alias_count; k++) add_str(&d, p->aliases[k]);
+    }
+    add_u64(&d, site->asset_index->hash);
+    b->addresses = finish(&d);
+}
+
+static void digest_shown(struct build *b)
+{
+    struct digest d = {.bytes = BUF_INIT};
+    const struct site *site = &b->site;
+    add_u64(&d, b->program);
+    add_u64(&d, b->options->strict);
+    add_u64(&d, site->settings.hash);
+    add_u64(&d, view_hash(b->view));
+    add_u64(&d, site->asset_index->hash);
+    add_str(&d, site->source_language->tag);
+    for (size_t i = 0; i < site->language_count; i++) {
+        add_str(&d, site->languages[i]->tag);
+        add_u64(&d, catalog_hash(site->languages[i]->catalog));
+        add_u64(&d, b->feeds[i]);
+        add_str(&d, b->view_site.homes[i]);
+        add_str(&d, b->view_site.search_index ? b->view_site.search_index[i] : STR_NONE);
+    }
+    // Records that page.lua may cite.
+    for (size_t i = 0; i < site->files.count; i++)
+        if (str_starts(site->files.items[i].path, STR("measurements/"))) add_stat(&d, &site->files.items[i].stat);
+    b->shown = finish(&d);
+}
+
+void digest_site(struct build *b)
+{
+    digest_addresses(b);
+    digest_shown(b);
+}
+
+static void add_other(struct digest *d, const struct build *b, const struct document *doc, const struct language *l, arena *a)
+{
+    if (!doc) { add_u64(d, 0); return; }
+    add_str(d, nav_title(&b->site, doc, l));
+    add_str(d, nav_url(&b->site, doc, l, a));
+}
+
+static void add_page(struct digest *d, const struct build *b, const struct document *doc, const struct language *l, arena *a)
+{
+    const struct site *site = &b->site;
+    const struct page *p = nav_page(site, doc, l);
+    if (!p) { add_u64(d, 0); return; }
+    add_u64(d, p->content_hash);
+    add_u64(d, p->sidecar);
+    add_u64(d, (uint64_t)p->updated);
+    add_u64(d, (uint64_t)p->published);
+    add_str(d, p->title);
+    add_str(d, p->source);
+    add_str(d, p->subject);
+    add_str(d, p->layout);
+    add_str(d, p->description);
+    add_str(d, p->language->tag);
+    add_str(d, nav_url(site, doc, l, a));
+    add_other(d, b, nav_near(site, doc, l, -1), l, a);
+    add_other(d, b, nav_near(site, doc, l, 1), l, a);
+    for (const struct document *up = nav_parent(site, doc); up; up = nav_parent(site, up)) add_other(d, b, up, l, a);
+    for (uint32_t i = 0; i < doc->child_count; i++) {
+        const struct document *child = site->documents[doc->first_child + i];
+        const struct page *shown = nav_page(site, child, l);
+        add_other(d, b, child, l, a);
+        if (!shown) continue;
+        add_str(d, shown->description);
+        add_u64(d, (uint64_t)shown->updated);
+        add_u64(d, shown->language->index);
+    }
+}
+
+uint64_t digest_document(const struct build *b, const struct document *doc)
+{
+    struct digest d = {.bytes = BUF_INIT};
+    arena a = ARENA_INIT;
+    add_u64(&d, b->shown);
+    add_u64(&d, b->addresses);
+    add_str(&d, doc->key);
+    add_str(&d, doc->page_lua);
+    if (doc->page_lua.len) add_file(&d, doc->page_lua);
+    for (size_t i = 0; i < b->site.language_count; i++) {
+        add_page(&d, b, doc, b->site.languages[i], &a);
+        add_u64(&d, doc->pages[i] != NULL);
+    }
+    arena_free(&a);
+    return finish(&d);
+}
+
+uint64_t digest_page(const struct build *b, const struct document *doc, const struct language *l)
+{
+    struct digest d = {.bytes = BUF_INIT};
+    arena a = ARENA_INIT;
+    add_u64(&d, b->shown);
+    add_page(&d, b, doc, l, &a);
+    arena_free(&a);
+    return finish(&d);
+}

@@ -1,0 +1,100 @@
+// What a document's render leaves: its messages, then one part a page.
+#include "gen/site/output/record.h"
+
+void record_begin(buf *out, str said) { pack_str(out, said); }
+
+void record_count(buf *out, size_t pages) { pack_uint(out, pages); }
+
+void record_page(buf *out, const struct record_page *p, const struct page_output *o)
+{
+    pack_str(out, p->language);
+    pack_str(out, p->url);
+    pack_str(out, p->description);
+    pack_str(out, p->search);
+    pack_str(out, p->assets);
+    pack_u64(out, p->search_hash);
+    pack_u64(out, p->hash);
+    pack_uint(out, p->size);
+    pack_u64(out, p->twin_hash);
+    pack_uint(out, p->twin_size);
+    pack_uint(out, (uint64_t)p->written | (uint64_t)p->twin_written << 1 | (uint64_t)p->is_new << 2);
+    buf part = BUF_INIT;
+    pack_uint(&part, o->md.anchor_count);
+    for (size_t i = 0; i < o->md.anchor_count; i++) pack_str(&part, o->md.anchors[i]);
+    pack_str(out, buf_view(&part));
+    buf_clear(&part);
+    pack_uint(&part, o->link_count);
+    for (size_t i = 0; i < o->link_count; i++) {
+        pack_str(&part, o->links[i].target);
+        pack_str(&part, o->links[i].anchor);
+        pack_uint(&part, o->links[i].offset);
+    }
+    pack_str(out, buf_view(&part));
+    buf_clear(&part);
+    pack_uint(&part, o->use_count);
+    for (size_t i = 0; i < o->use_count; i++) {
+        pack_str(&part, o->uses[i].asset->name);
+        pack_u64(&part, o->uses[i].stamp);
+        pack_u64(&part, o->uses[i].asset->hash);
+        pack_uint(&part, o->uses[i].asset->size);
+    }
+    pack_str(out, buf_view(&part));
+    buf_free(&part);
+}
+
+struct record_reader record_open(str record)
+{
+    struct record_reader r = {.u = unpack_from(record)};
+    r.said = unpack_str(&r.u);
+    r.left = unpack_count(&r.u);
+    return r;
+}
+
+bool record_next(struct record_reader *r, struct record_page *p)
+{
+    if (!r->left || r->u.bad) return false;
+    r->left--;
+    p->language = unpack_str(&r->u);
+    p->url = unpack_str(&r->u);
+    p->description = unpack_str(&r->u);
+    p->search = unpack_str(&r->u);
+    p->assets = unpack_str(&r->u);
+    p->search_hash = unpack_u64(&r->u);
+    p->hash = unpack_u64(&r->u);
+    p->size = unpack_uint(&r->u);
+    p->twin_hash = unpack_u64(&r->u);
+    p->twin_size = unpack_uint(&r->u);
+    uint64_t flags = unpack_uint(&r->u);
+    p->written = flags & 1;
+    p->twin_written = flags >> 1 & 1;
+    p->is_new = flags >> 2 & 1;
+    p->anchors = unpack_from(unpack_str(&r->u));
+    p->links = unpack_from(unpack_str(&r->u));
+    p->uses = unpack_from(unpack_str(&r->u));
+    return !r->u.bad;
+}
+
+// Languages come in the site's order, but for the source's, which is first.
+static size_t find_language(const struct site *site, str tag, size_t near)
+{
+    for (size_t i = 0; i < site->language_count; i++) {
+        size_t l = (near + i) % site->language_count;
+        if (str_eq(site->languages[l]->tag, tag)) return l;
+    }
+    return site->language_count;
+}
+
+void records_index(struct build *b)
+{
+    const struct site *site = &b->site;
+    b->records = arena_new(&b->site.arena, struct record_page, site->document_count * site->language_count);
+    for (size_t i = 0; i < site->document_count; i++) {
+        struct record_reader r = record_open(b->documents[i].record);
+        struct record_page p;
+        for (size_t l = 0; record_next(&r, &p); l++) {
+            l = find_language(site, p.language, l);
+            if (l == site->language_count) continue;
+            b->records[i * site->language_count + l] = p;
+        }
+    }
+}

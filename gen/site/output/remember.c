@@ -1,0 +1,138 @@
+// What a build tells the next one: which files it read, what each document left, what stands in the output.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/site/output/build_state.h"
+
+// Whether the files beside pages and twins are those of the last build, whatever is in them.
+static bool outputs_same(const struct build *b)
+{
+    if (b->old->output_count != b->output_count) return false;
+    for (size_t i = 0; i < b->output_count; i++)
+        if (!str_eq(b->old->outputs[i].url, b->outputs[i].url)) return false;
+    return true;
+}
+
+// The folders of the output; of a site with the addresses of the last build they are those of that.
+static void list_folders(struct build *b, struct cache *c)
+{
+    struct map seen = {0};
+    arena *a = &b->site.arena;
+    size_t cap = 0, n = b->site.page_by_url.count + b->output_count;
+    struct fs_stat st;
+    bool same = b->old && b->old->addresses == b->addresses && outputs_same(b);
+    if (same) n = b->old->folder_count;
+    if (fs_stat(b->site.settings.output_dir.ptr, &st) == 0) c->output_inode = st.inode;
+    for (size_t i = 0; i < n; i++) {
+        size_t pages = same ? 0 : b->site.page_by_url.count;
+        str url = same ? STR_NONE : i < pages ? b->site.page_by_url.entries[i].key : b->outputs[i - pages].url;
+        bool is_new = true;
+        size_t slash = str_rfind(url, '/');
+        str folder = same ? b->old->folders[i].path : slash == url.len ? STR(".") : str_slice(url, 0, slash);
+        if (!same) map_put(&seen, a, folder, &is_new);
+        if (!is_new) continue;
+        str path = arena_printf(a, "%.*s/%.*s", STR_ARG(b->site.settings.output_dir), STR_ARG(folder));
+        if (fs_stat(path.ptr, &st) < 0) st.mtime_ns = 0;
+        c->folders = arena_grow(a, c->folders, c->folder_count, &cap, c->folder_count + 1, sizeof *c->folders);
+        c->folders[c->folder_count++] = (struct cache_folder){folder, st.mtime_ns};
+    }
+}
+
+// The file at a place of the walk; k counts the pages among those before it.
+static struct cache_file file_at(const struct site *site, size_t i, size_t *k)
+{
+    const struct fs_entry *f = &site->files.items[i];
+    struct cache_file to = {.path = f->path, .stat = f->stat};
+    if (*k == site->read_count || site->read_pages[*k]->source.ptr != f->path.ptr) return to;
+    const struct page *p = site->read_pages[(*k)++];
+    to.meta = p->meta, to.tag = p->tag, to.key = p->key, to.date = p->date;
+    return to;
+}
+
+static bool file_same(const struct cache_file *a, const struct cache_file *b)
+{
+    return a->stat.size == b->stat.size && a->stat.mtime_ns == b->stat.mtime_ns && a->stat.inode == b->stat.inode
+        && a->meta.ptr == b->meta.ptr && a->tag.ptr == b->tag.ptr && a->key.ptr == b->key.ptr && a->date.ptr == b->date.ptr;
+}
+
+// Whether the old cache lists the very things that there are now, so that changes can be told by their places.
+static bool lists_same(const struct build *b, const struct cache *now)
+{
+    const struct cache *old = b->old;
+    if (!old || b->emit.fresh || !b->same_paths || old->addresses != b->addresses || old->file_count != b->site.files.count
+        || old->document_count != b->site.document_count || old->folder_count != now->folder_count || !outputs_same(b))
+        return false;
+    for (size_t i = 0; i < now->folder_count; i++)
+        if (!str_eq(old->folders[i].path, now->folders[i].path)) return false;
+    for (size_t i = 0; i < b->dirty_count; i++)
+        if (!cache_document_find(old, b->documents[b->dirty[i]].document->key)) return false;
+    return true;
+}
+
+static void find_changes(const struct build *b, const struct cache *now, struct cache_changes *x)
+{
+    const struct cache *old = b->old;
+    for (size_t i = 0, k = 0; i < b->site.files.count; i++) {
+        struct cache_file f = file_at(&b->site, i, &k);
+        if (!file_same(&f, &old->files[i])) cache_change_file(x, i, &f);
+    }
+    for (size_t i = 0; i < b->dirty_count; i++) {
+        const struct built_document *d = &b->documents[b->dirty[i]];
+        size_t place = (size_t)(cache_document_find(old, d->document->key) - old->documents);
+        cache_change_document(x, place, &(struct cache_document){d->document->key, d->digest, d->record});
+    }
+    for (size_t i = 0; i < b->output_count; i++) {
+        const struct cache_output *o = &b->outputs[i], *was = &old->outputs[i];
+        if (o->hash != was->hash || o->digest != was->digest || o->size != was->size || !str_eq(o->assets, was->assets))
+            cache_change_output(x, i, o);
+    }
+    for (size_t i = 0; i < now->folder_count; i++)
+        if (now->folders[i].mtime_ns != old->folders[i].mtime_ns) cache_change_folder(x, i, &now->folders[i]);
+}
+
+static bool append(const struct build *b, const struct cache *now)
+{
+    struct cache_changes x;
+    if (!lists_same(b, now)) return false;
+    cache_changes_begin(&x);
+    find_changes(b, now, &x);
+    bool ok = cache_append(b->site.settings.cache_dir, b->old, now, &x) == 0;
+    cache_changes_free(&x);
+    return ok;
+}
+
+static int by_key(const void *x, const void *y)
+{
+    return str_cmp(((const struct cache_document *)x)->key, ((const struct cache_document *)y)->key);
+}
+
+static int save(struct build *b, struct cache *c)
+{
+    struct site *site = &b->site;
+    c->files = arena_new(&site->arena, struct cache_file, site->files.count);
+    for (size_t k = 0; c->file_count < site->files.count; c->file_count++)
+        c->files[c->file_count] = file_at(site, c->file_count, &k);
+    c->documents = arena_new(&site->arena, struct cache_document, site->document_count);
+    for (size_t i = 0; i < site->document_count; i++)
+        c->documents[c->document_count++] = (struct cache_document){b->documents[i].document->key, b->documents[i].digest,
+                                                                    b->documents[i].record};
+    qsort(c->documents, c->document_count, sizeof *c->documents, by_key);
+    c->outputs = b->outputs;
+    c->output_count = b->output_count;
+    return cache_save(site->settings.cache_dir, b->program, c, b->old ? b->old->len : 0);
+}
+
+void remember_build(struct build *b)
+{
+    struct cache c = {.outside = b->outside, .addresses = b->addresses, .shown = b->shown,
+                      .foreign = b->summary->foreign, .left_out = b->summary->left_out.count,
+                      .since = b->site.since, .until = b->site.until};
+    buf said = BUF_INIT;
+    list_folders(b, &c);
+    diag_pack(b->diag, &said);
+    c.said = buf_view(&said);
+    if (!append(b, &c) && save(b, &c) < 0)
+        diag_add(b->diag, D_IO_WRITE, DIAG_FILE(b->site.settings.cache_dir), "%s", strerror(errno));
+    buf_free(&said);
+}

@@ -1,0 +1,332 @@
+// Walks the content folder and makes pages of its files: which language each is in, and the key it shares.
+#include "gen/site/source/load.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/text/address.h"
+#include "gen/site/source/measurements.h"
+#include "gen/site/source/names.h"
+#include "gen/site/source/publish.h"
+#include "gen/site/source/read.h"
+#include "gen/site/source/repeat.h"
+#include "gen/site/source/settings.h"
+#include "gen/site/source/statics.h"
+#include "gen/text/front_lines.h"
+
+str site_path(const struct site *site, str source, arena *a)
+{
+    if (str_eq(site->settings.content_dir, STR("."))) return arena_str(a, source);
+    return arena_printf(a, "%.*s/%.*s", STR_ARG(site->settings.content_dir), STR_ARG(source));
+}
+
+void site_diag(struct site *site, enum diag_id id, const struct page *p, size_t offset, const char *what)
+{
+    str file = site_path(site, p->source, &site->arena);
+    buf text = BUF_INIT;
+    fs_read(file.ptr, 0, &text);
+    if (offset > text.len) offset = text.len;
+    diag_add(site->diag, id, DIAG_AT(file, buf_view(&text), offset), "%s", what);
+    buf_free(&text);
+}
+
+// The place of a key in the front matter; the file's start without it.
+static size_t key_offset(const struct front *f, const char *key)
+{
+    for (size_t i = 0; i < f->pair_count; i++)
+        if (str_eq(f->pairs[i].key, str_c(key))) return f->pairs[i].offset;
+    return 0;
+}
+
+// Output, cache, templates and catalogs may lie below the content folder: they are not content, nor is the static folder.
+static void exclude(struct site *site)
+{
+    const struct settings *s = &site->settings;
+    const str folders[] = {s->output_dir, s->cache_dir, s->templates_dir, s->i18n_dir, s->static_dir};
+    char content[4096], real[4096];
+    if (!realpath(s->content_dir.ptr, content)) return;
+    size_t n = strlen(content);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (folders[i].len && realpath(folders[i].ptr, real) && !strncmp(real, content, n) && real[n] == '/')
+            site->excluded[i] = arena_str(&site->arena, str_c(real + n + 1));
+}
+
+static bool skip(void *ctx, str path, bool is_dir)
+{
+    const struct site *site = ctx;
+    const struct settings *s = &site->settings;
+    for (size_t i = 0; i < s->ignore_count; i++)   // the walk's paths end with a NUL
+        if (fnmatch(s->ignore[i].ptr, path.ptr, FNM_PATHNAME | FNM_LEADING_DIR) == 0) return true;
+    for (size_t i = 0; i < sizeof site->excluded / sizeof *site->excluded && is_dir; i++)
+        if (str_eq(path, site->excluded[i])) return true;
+    return is_dir && str_eq(path, STR("node_modules"));
+}
+
+// Records what could not be walked; whether the folder itself could.
+static bool walk_reported(struct site *site)
+{
+    bool ok = true;
+    for (size_t i = 0; i < site->files.bad_count; i++) {
+        const struct fs_bad *b = &site->files.bad[i];
+        str file = b->path.len ? site_path(site, b->path, &site->arena) : site->settings.content_dir;
+        enum diag_id id = b->error == ELOOP ? D_IO_SYMLINK_LOOP : b->error == EXDEV ? D_FILE_OUTSIDE : D_IO_READ;
+        diag_add(site->diag, id, DIAG_FILE(file), "%s", id == D_FILE_OUTSIDE ? "" : strerror(b->error));
+        ok = ok && b->path.len;
+    }
+    return ok;
+}
+
+// Pages, files that keep their names, and those that are copied when something refers to them.
+static void sort_files(struct site *site)
+{
+    size_t n = site->files.count;
+    struct page *pages = arena_new(&site->arena, struct page, n);
+    site->pages = arena_new(&site->arena, struct page *, n);
+    site->assets.items = arena_new(&site->arena, struct fs_entry, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct fs_entry *f = &site->files.items[i];
+        str url;
+        if (publish_at_root(f->path, &url)) {
+            statics_add(site, f->path, site_path(site, f->path, &site->arena), url, &f->stat);
+        } else if (names_is_page(f->path)) {
+            struct page *p = &pages[site->page_count];
+            *p = (struct page){.source = f->path, .stat = f->stat, .index = (uint32_t)site->page_count,
+                               .updated = INT64_MIN, .published = INT64_MIN, .order = INT64_MIN};
+            site->pages[site->page_count++] = p;
+        } else if (publish_file(f->path) == PUBLISH) {
+            site->assets.items[site->assets.count++] = *f;
+        }
+    }
+    site->read_pages = site->pages;
+    site->read_count = site->page_count;
+}
+
+bool site_scan(struct site *site)
+{
+    struct fs_rules rules = {.skip = skip, .hidden = publish_hidden, .ctx = site, .inside = true};
+    statics_scan(site);
+    exclude(site);
+    if (fs_walk(site->settings.content_dir.ptr, &rules, &site->arena, &site->files, NULL) < 0 && !walk_reported(site)) return false;
+    sort_files(site);
+    return true;
+}
+
+static struct language *language_of(struct site *site, struct map *languages, str tag)
+{
+    bool is_new;
+    void **slot = map_put(languages, &site->arena, tag, &is_new);
+    if (is_new) {
+        struct language *l = arena_new(&site->arena, struct language, 1);
+        l->tag = arena_str(&site->arena, tag);
+        *slot = l;
+    }
+    return *slot;
+}
+
+struct placing {
+    struct site *site;
+    const struct names *names;
+    struct map languages, spellings;   // spellings: a tag as written -> struct language *
+    size_t unnamed;                    // pages that say no language
+    arena scratch;
+};
+
+static struct language *spelled(struct placing *w, str tag)
+{
+    struct language *l = map_get(&w->spellings, tag);
+    if (l) return l;
+    str usual = language_tag(tag, &w->site->arena);
+    if (!usual.len) return NULL;
+    l = language_of(w->site, &w->languages, usual);
+    *map_put(&w->spellings, &w->site->arena, tag, NULL) = l;
+    return l;
+}
+
+// Without a title anywhere: the last part of the key, with spaces.
+static str title_from(str key, arena *a)
+{
+    size_t slash = str_rfind(key, '/');
+    str name = slash == key.len ? key : str_slice(key, slash + 1, key.len);
+    char *text = arena_c(a, name.len ? name : STR("Index"));
+    for (char *c = text; *c; c++)
+        if (*c == '-' || *c == '_') *c = ' ';
+    if (*text >= 'a' && *text <= 'z') *text -= 32;
+    return str_c(text);
+}
+
+// The key that the settings give to a file, by its path or by a pattern.
+static str mapped_key(const struct settings *s, str source)
+{
+    str *exact = map_get(&s->document_of, source);
+    if (exact) return *exact;
+    for (size_t i = 0; i < s->document_of.count; i++) {
+        const struct map_entry *e = &s->document_of.entries[i];
+        if (strpbrk(e->key.ptr, "*?[") && fnmatch(e->key.ptr, source.ptr, FNM_PATHNAME) == 0) return *(str *)e->value;
+    }
+    return STR_NONE;
+}
+
+// An address that the front matter has under name, as a path below the language's folder. False after an error.
+static bool read_address(struct site *site, const struct page *p, const struct front *f, const char *name, str written, str *out)
+{
+    buf path = BUF_INIT, what = BUF_INIT;
+    bool ok = address_normalize(written, &path);
+    *out = ok ? arena_str(&site->arena, buf_view(&path)) : STR_NONE;
+    if (!ok) {
+        buf_printf(&what, "%s: %.*s", name, STR_ARG(written));
+        site_diag(site, D_ADDRESS_ESCAPES, p, key_offset(f, name), what.ptr);
+    }
+    buf_free(&path), buf_free(&what);
+    return ok;
+}
+
+// A slug at the root of its language, "/intro", keeps its slash; "/" alone makes the page the language's first, which is its key.
+static void place_slug(struct site *site, struct page *p, const struct front *f)
+{
+    str path, root = str_starts(f->slug, STR("/")) ? STR("/") : STR_NONE;
+    if (!read_address(site, p, f, "slug", f->slug, &path)) return;
+    if (path.len) p->slug = arena_join(&site->arena, root, path, STR_NONE);
+    else if (root.len) p->url = STR("index");
+}
+
+// The key is kept in url until documents exist.
+static void place(struct placing *w, struct page *p)
+{
+    struct site *site = w->site;
+    struct page_meta m;
+    arena_reset(&w->scratch);
+    if (!page_meta_unpack(p->meta, &w->scratch, &m)) m = (struct page_meta){.body = PAGE_BROKEN};
+    struct front *f = &m.front;
+    if (w->names) {
+        struct name name = names_split(w->names, p->source, f->lang, &site->arena);
+        p->tag = name.tag, p->key = name.key, p->date = name.date;
+    }
+    str tag = f->lang.len ? f->lang : p->tag, mapped = mapped_key(&site->settings, p->source);
+    p->language = tag.len ? spelled(w, tag) : NULL;
+    if (tag.len && !p->language) {
+        buf what = BUF_INIT;
+        buf_str(&what, tag);
+        site_diag(site, D_LANG_UNKNOWN, p, key_offset(f, "lang"), what.ptr);
+        buf_free(&what);
+    }
+    if (!tag.len) w->unnamed++;
+    str key = mapped;
+    if (!key.len) read_address(site, p, f, "key", f->key, &key);
+    p->url = key.len ? key : p->key;
+    p->content_hash = m.content_hash;
+    p->body = m.body;
+    p->broken = m.body == PAGE_BROKEN;
+    p->title = f->title.len ? f->title : title_from(p->url, &site->arena);
+    p->description = f->description;
+    p->layout = f->layout;
+    if (pages_repeat_for(f->each)) p->subject = f->each;   // until pages_repeat
+    else if (f->each.len) site_diag(site, D_FRONT_TYPE, p, key_offset(f, "each"), "each: wanted gpu");
+    p->order = f->order;
+    p->updated = f->updated;
+    p->published = f->date;
+    if (p->published == INT64_MIN && p->date.len) front_date(p->date, &p->published);
+    p->alias_count = (uint32_t)f->aliases.count;
+    if (p->alias_count) {
+        p->aliases = arena_new(&site->arena, str, p->alias_count);
+        memcpy(p->aliases, f->aliases.items, p->alias_count * sizeof *p->aliases);
+    }
+    place_slug(site, p, f);
+    p->left_out = publish_page(site, p, f);
+}
+
+static int by_tag(const void *a, const void *b)
+{
+    const struct language *x = *(struct language *const *)a, *y = *(struct language *const *)b;
+    if (x->index != y->index) return x->index < y->index ? -1 : 1;
+    return str_cmp(x->tag, y->tag);
+}
+
+static struct language *most_used(const struct site *site, const struct map *languages)
+{
+    struct language *best = NULL;
+    uint32_t *count = calloc(languages->count + 1, sizeof *count);
+    if (!count) buf_no_memory();
+    for (size_t i = 0; i < languages->count; i++) ((struct language *)languages->entries[i].value)->index = (uint32_t)i;
+    for (size_t i = 0; i < site->page_count; i++)
+        if (site->pages[i]->language) count[site->pages[i]->language->index]++;
+    for (size_t i = 0; i < languages->count; i++) {
+        struct language *l = languages->entries[i].value;
+        bool more = !best || count[l->index] > count[best->index];
+        bool same = best && count[l->index] == count[best->index];
+        if (more || (same && str_cmp(l->tag, best->tag) < 0)) best = l;
+    }
+    free(count);
+    return best;
+}
+
+static void choose_source(struct placing *w)
+{
+    const struct settings *s = &w->site->settings;
+    struct language *english = map_get(&w->languages, STR("en"));
+    if (s->source_language.len) w->site->source_language = language_of(w->site, &w->languages, s->source_language);
+    else if (s->language_count) w->site->source_language = language_of(w->site, &w->languages, s->languages[0]);
+    else if (english) w->site->source_language = english;
+    else if (w->unnamed || !w->languages.count) w->site->source_language = language_of(w->site, &w->languages, STR("en"));
+    else w->site->source_language = most_used(w->site, &w->languages);
+}
+
+static void list_languages(struct placing *w)
+{
+    struct site *site = w->site;
+    const struct settings *s = &site->settings;
+    for (size_t i = 0; i < s->language_count; i++) language_of(site, &w->languages, s->languages[i]);
+    choose_source(w);
+    site->language_count = w->languages.count;
+    site->languages = arena_new(&site->arena, struct language *, site->language_count);
+    for (size_t i = 0; i < site->language_count; i++) {
+        struct language *l = site->languages[i] = w->languages.entries[i].value;
+        l->index = UINT32_MAX;
+        for (size_t k = 0; k < s->language_count; k++)
+            if (str_eq(l->tag, s->languages[k])) l->index = (uint32_t)k;
+    }
+    qsort(site->languages, site->language_count, sizeof *site->languages, by_tag);
+    for (size_t i = 0; i < site->language_count; i++) site->languages[i]->index = (uint32_t)i;
+    site->by_folder = site->language_count > 1 || s->language_count > 0;
+}
+
+static void drop_left_out(struct site *site)
+{
+    size_t n = 0;
+    struct page **kept = arena_new(&site->arena, struct page *, site->page_count);
+    for (size_t i = 0; i < site->page_count; i++) {
+        struct page *p = site->pages[i];
+        if (p->left_out == PUBLISH) p->index = (uint32_t)n, kept[n++] = p;
+    }
+    site->pages = kept;
+    site->page_count = n;
+}
+
+bool site_load(struct site *site, const struct load_options *o)
+{
+    struct placing w = {.site = site, .scratch = ARENA_INIT};
+    arena learning = ARENA_INIT;
+    site->drafts = o->drafts;
+    site->now = publish_now();
+    site->since = INT64_MIN, site->until = INT64_MAX;
+    pages_read(site, o->jobs, o->known, o->ctx);
+    if (!o->placed || !o->placed(o->ctx)) {
+        str *paths = arena_new(&learning, str, site->page_count);
+        for (size_t i = 0; i < site->page_count; i++) paths[i] = site->pages[i]->source;
+        w.names = names_learn(paths, site->page_count, site->settings.languages, site->settings.language_count, &learning);
+    }
+    for (size_t i = 0; i < site->page_count; i++) place(&w, site->pages[i]);
+    list_languages(&w);
+    for (size_t i = 0; i < site->page_count; i++)
+        if (!site->pages[i]->language) site->pages[i]->language = site->source_language;
+    drop_left_out(site);
+    measurements_read(site);
+    if (!o->as_written) pages_repeat(site);
+    arena_free(&w.scratch);
+    arena_free(&learning);
+    site_plan(site);
+    return !o->need_words || site_open_words(site);
+}
+
+bool site_open(struct site *site, const struct load_options *o) { return site_scan(site) && site_load(site, o); }

@@ -1,0 +1,226 @@
+// What a page's path says: finds a language's tag in one of five places, and believes it when the other names agree.
+#include "gen/site/source/names.h"
+
+#include <string.h>
+#include <unicode/uloc.h>
+
+enum { MAX_SPOTS = 8, MAX_DEPTH = 3 };
+
+// Where a tag stands in a path: [from, to) is cut out, with the joint in front of or behind it.
+struct spot {
+    enum name_form form;
+    str tag;
+    size_t from, to;
+};
+
+struct names {
+    struct map languages;    // base languages that ICU has data for
+    struct map listed;
+    struct map seen;         // form and path without the tag -> the first tag seen there
+    struct map meant;        // form, place and tag -> believed
+    struct map paths;        // to see whether a name without a tag stands beside
+    arena *arena;
+};
+
+bool names_is_page(str path) { return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")); }
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+// "es", "pt-BR", "zh_Hant": a language that ICU has data for, with plausible subtags.
+static bool is_tag(const struct names *n, str s)
+{
+    char base[4];
+    size_t len = 0;
+    while (len < s.len && len < 4 && ((s.ptr[len] >= 'a' && s.ptr[len] <= 'z') || (s.ptr[len] >= 'A' && s.ptr[len] <= 'Z')))
+        len++;
+    if (len < 2 || len > 3 || s.len > 12 || (s.len > len && s.ptr[len] != '-' && s.ptr[len] != '_')) return false;
+    for (size_t i = 0; i < len; i++) base[i] = lower(s.ptr[i]);
+    if (!map_has(&n->languages, (str){base, len})) return false;
+    for (size_t i = len, part = 0; i < s.len; i++) {
+        bool joint = s.ptr[i] == '-' || s.ptr[i] == '_';
+        bool word = (s.ptr[i] >= '0' && s.ptr[i] <= '9') || (lower(s.ptr[i]) >= 'a' && lower(s.ptr[i]) <= 'z');
+        if (joint ? (i > len && part < 2) || i + 1 == s.len : !word) return false;
+        part = joint ? 0 : part + 1;
+        if (part > 4) return false;
+    }
+    return true;
+}
+
+static size_t stem_end(str path)
+{
+    size_t dot = str_rfind(path, '.');
+    return dot;
+}
+
+// The spots of a path where a tag may stand, the most certain form first.
+static size_t find_spots(const struct names *n, str path, struct spot out[MAX_SPOTS])
+{
+    size_t count = 0, start = 0, end = stem_end(path), depth = 0;
+    for (size_t i = 0; i < end && depth < MAX_DEPTH; i++) {
+        if (path.ptr[i] != '/') continue;
+        str part = str_slice(path, start, i);
+        size_t dot = str_rfind(part, '.');
+        if (is_tag(n, part)) {
+            out[count++] = (struct spot){NAME_FOLDER, part, start, i + 1};
+        } else if (dot > 0 && dot < part.len && is_tag(n, str_slice(part, dot + 1, part.len))) {
+            out[count++] = (struct spot){NAME_FOLDER_SUFFIX, str_slice(part, dot + 1, part.len), start + dot, i};
+        }
+        start = i + 1;
+        depth++;
+    }
+    size_t slash = str_rfind(path, '/'), name = slash == path.len ? 0 : slash + 1;
+    str stem = str_slice(path, name, end);
+    size_t dot = str_rfind(stem, '.');
+    if (dot > 0 && dot < stem.len && is_tag(n, str_slice(stem, dot + 1, stem.len)))
+        out[count++] = (struct spot){NAME_SUFFIX, str_slice(stem, dot + 1, stem.len), name + dot, end};
+    if (is_tag(n, stem)) out[count++] = (struct spot){NAME_STEM, stem, name ? name - 1 : 0, end};
+    for (size_t at = stem.len; at-- > 1;) {   // the longest tag behind a dash: "-pt-BR" before "-BR"
+        if (stem.ptr[at] != '-' && stem.ptr[at] != '_') continue;
+        if (stem.len - at > 13) break;
+        if (!is_tag(n, str_slice(stem, at + 1, stem.len))) continue;
+        struct spot s = {NAME_DASH, str_slice(stem, at + 1, stem.len), name + at, end};
+        bool longer = count && out[count - 1].form == NAME_DASH;
+        char area = longer ? stem.ptr[stem.len - out[count - 1].tag.len] : 0;
+        if (longer && area >= 'a') break;          // "-de-es" is Spanish, "-pt-BR" is Brazilian
+        if (longer) out[count - 1] = s;
+        else out[count++] = s;
+    }
+    return count;
+}
+
+// The path with the tag cut out, behind a byte for the form.
+static str without(str path, const struct spot *s, buf *b)
+{
+    buf_clear(b);
+    buf_char(b, (char)('0' + s->form));
+    buf_str(b, str_slice(path, 0, s->from));
+    buf_char(b, '\n');
+    buf_str(b, str_slice(path, s->to, path.len));
+    return buf_view(b);
+}
+
+// Where and how a tag is used: a folder's place counts, a file's does not.
+static str usage(str path, const struct spot *s, buf *b)
+{
+    buf_clear(b);
+    buf_char(b, (char)('0' + s->form));
+    if (s->form == NAME_FOLDER || s->form == NAME_FOLDER_SUFFIX) buf_str(b, str_slice(path, 0, s->from));
+    buf_char(b, '\n');
+    buf_str(b, s->tag);
+    return buf_view(b);
+}
+
+static void believe(struct names *n, str path, const struct spot *s, buf *b)
+{
+    *map_put(&n->meant, n->arena, usage(path, s, b), NULL) = n;
+}
+
+static bool stands_beside(const struct names *n, str path, const struct spot *s, buf *b)
+{
+    buf_clear(b);
+    buf_str(b, str_slice(path, 0, s->from));
+    buf_str(b, str_slice(path, s->to, path.len));
+    return map_has(&n->paths, buf_view(b));
+}
+
+static void learn(struct names *n, str path, const struct spot *s, buf *b)
+{
+    bool is_new;
+    void **first = map_put(&n->seen, n->arena, without(path, s, b), &is_new);
+    if (is_new) {
+        str *tag = arena_new(n->arena, str, 1);
+        *tag = s->tag;
+        *first = tag;
+    } else if (*first && !str_eq(*(str *)*first, s->tag)) {
+        struct spot other = *s;
+        other.tag = *(str *)*first;
+        believe(n, path, s, b);
+        believe(n, path, &other, b);
+        *map_put(&n->meant, n->arena, without(path, s, b), NULL) = n;
+        return;
+    }
+    bool beside = s->form == NAME_FOLDER_SUFFIX || s->form == NAME_SUFFIX;
+    if (map_has(&n->listed, s->tag) && s->form != NAME_DASH) believe(n, path, s, b);
+    else if (beside && stands_beside(n, path, s, b)) believe(n, path, s, b);
+}
+
+static void learn_languages(struct names *n)
+{
+    for (int32_t i = 0, count = uloc_countAvailable(); i < count; i++) {
+        const char *locale = uloc_getAvailable(i);
+        if (strcspn(locale, "_") == strlen(locale)) map_put(&n->languages, n->arena, str_c(locale), NULL);
+    }
+}
+
+struct names *names_learn(const str *paths, size_t count, const str *listed, size_t listed_count, arena *a)
+{
+    struct names *n = arena_new(a, struct names, 1);
+    struct spot spots[MAX_SPOTS];
+    buf b = BUF_INIT;
+    n->arena = a;
+    learn_languages(n);
+    for (size_t i = 0; i < listed_count; i++) map_put(&n->listed, a, listed[i], NULL);
+    for (size_t i = 0; i < count; i++) map_put(&n->paths, a, paths[i], NULL);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0, m = find_spots(n, paths[i], spots); k < m; k++) learn(n, paths[i], &spots[k], &b);
+    buf_free(&b);
+    return n;
+}
+
+// Words end in "-to" and "-is", too: the very name must be shared, by another tag, or by the bare name when the tag is
+// used elsewhere.
+static bool dash_is_meant(const struct names *n, str path, const struct spot *s, buf *b)
+{
+    if (map_has(&n->meant, without(path, s, b))) return true;
+    bool used = map_has(&n->meant, usage(path, s, b)) || map_has(&n->listed, s->tag);
+    return used && stands_beside(n, path, s, b);
+}
+
+static bool is_meant(const struct names *n, str path, const struct spot *s, str lang, buf *b)
+{
+    if (lang.len && str_eq_nocase(lang, s->tag)) return true;
+    if (s->form == NAME_DASH) return dash_is_meant(n, path, s, b);
+    return map_has(&n->meant, usage(path, s, b)) || (s->form != NAME_FOLDER && map_has(&n->listed, s->tag));
+}
+
+static bool is_post_date(str s)
+{
+    static const char shape[] = "dddd-dd-dd-";
+    if (s.len < sizeof shape) return false;
+    for (size_t i = 0; i + 1 < sizeof shape; i++)
+        if (shape[i] == 'd' ? s.ptr[i] < '0' || s.ptr[i] > '9' : s.ptr[i] != '-') return false;
+    return true;
+}
+
+// Takes Jekyll's _posts folder and the date of a post out of a key.
+static str strip_post(str key, str *date, arena *a)
+{
+    size_t slash = str_rfind(key, '/'), name = slash == key.len ? 0 : slash + 1;
+    str folder = str_slice(key, 0, name), own = str_slice(key, name, key.len);
+    bool post = str_eq(folder, STR("_posts/")) || str_ends(folder, STR("/_posts/"));
+    if (!post) return key;
+    if (is_post_date(own)) {
+        *date = str_slice(own, 0, 10);
+        own = str_slice(own, 11, own.len);
+    }
+    return arena_printf(a, "%.*s%.*s", STR_ARG(str_slice(folder, 0, folder.len - 7)), STR_ARG(own));
+}
+
+struct name names_split(const struct names *n, str path, str lang, arena *a)
+{
+    struct spot spots[MAX_SPOTS];
+    struct name out = {.form = NAME_PLAIN, .key = str_slice(path, 0, stem_end(path))};
+    buf b = BUF_INIT;
+    for (size_t i = 0, m = find_spots(n, path, spots); i < m; i++) {
+        const struct spot *s = &spots[i];
+        if (!is_meant(n, path, s, lang, &b)) continue;
+        size_t end = out.key.len;
+        out.form = s->form;
+        out.tag = s->tag;
+        out.key = arena_printf(a, "%.*s%.*s", STR_ARG(str_slice(path, 0, s->from)), STR_ARG(str_slice(path, s->to, end)));
+        break;
+    }
+    out.key = strip_post(out.key, &out.date, a);
+    buf_free(&b);
+    return out;
+}

@@ -1,0 +1,152 @@
+// Decides what is published. Nothing is because it lies there: a page is one that is no draft and is due, a file is one that
+// something refers to, or that stands where files keep their names.
+#include "gen/site/source/publish.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gen/text/address.h"
+
+const char *publish_why(enum publish p)
+{
+    switch (p) {
+#define X(id, why) case LEFT_##id: return why;
+    PUBLISH_LEFT(X)
+#undef X
+    default: return "";
+    }
+}
+
+int64_t publish_now(void)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    uint64_t seconds;
+    return epoch && str_u64(str_c(epoch), &seconds) && seconds <= INT64_MAX ? (int64_t)seconds : (int64_t)time(NULL);
+}
+
+// ---- pages -------------------------------------------------------------------------------------
+
+// Jekyll's _drafts, _includes and the like, Docusaurus's parts of pages; _posts and Hugo's _index are pages.
+static enum publish by_path(const struct site *site, str path)
+{
+    str part;
+    while (str_cut(&path, '/', &part)) {
+        bool is_name = path.len == 0;
+        if (!part.len || part.ptr[0] != '_') continue;
+        if (!is_name && str_eq(part, STR("_drafts"))) {
+            if (!site->drafts) return LEFT_DRAFT;
+        } else if (is_name ? !str_starts(part, STR("_index.")) : !str_eq(part, STR("_posts"))) {
+            return LEFT_UNDERSCORE;
+        }
+    }
+    return PUBLISH;
+}
+
+// A page that is due from when on: the site stays the same from the last such time until the next.
+static bool is_due(struct site *site, int64_t when)
+{
+    if (when == INT64_MIN || site->drafts || site->settings.future) return true;
+    if (when > site->now && when < site->until) site->until = when;
+    if (when <= site->now && when > site->since) site->since = when;
+    return when <= site->now;
+}
+
+enum publish publish_page(struct site *site, const struct page *p, const struct front *f)
+{
+    enum publish path = by_path(site, p->source);
+    if (path != PUBLISH) return path;
+    if (!site->drafts && (f->draft == 1 || f->published == 0)) return LEFT_DRAFT;
+    return is_due(site, f->publishDate != INT64_MIN ? f->publishDate : p->published) ? PUBLISH : LEFT_LATER;
+}
+
+// ---- files -------------------------------------------------------------------------------------
+
+static bool ends_nocase(str s, str end)
+{
+    return s.len >= end.len && str_eq_nocase(str_slice(s, s.len - end.len, s.len), end);
+}
+
+static bool has_ending(str name, const str *endings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ends_nocase(name, endings[i])) return true;
+    return false;
+}
+
+// What keys and their like are called. A picture called id_card.png is none.
+static bool is_key(str name)
+{
+    static const str keys[] = {STR(".pem"), STR(".key"), STR(".env")};
+    static const str media[] = {STR(".png"), STR(".jpg"), STR(".jpeg"), STR(".gif"), STR(".webp"), STR(".avif"), STR(".svg"),
+                                STR(".pdf"), STR(".mp3"), STR(".mp4"), STR(".webm"), STR(".css")};
+    bool id = str_eq_nocase(str_slice(name, 0, 3), STR("id_")) && !has_ending(name, media, sizeof media / sizeof *media);
+    return id || str_eq_nocase(str_slice(name, 0, 4), STR(".env")) || has_ending(name, keys, sizeof keys / sizeof *keys);
+}
+
+static str last_part(str path)
+{
+    size_t slash = str_rfind(path, '/');
+    return slash == path.len ? path : str_slice(path, slash + 1, path.len);
+}
+
+// What only the generator reads: figures and what translations were made from. Settings may have any name.
+static bool is_input(str name) { return str_eq(name, STR("page.lua")) || str_ends(name, STR(".source.json")); }
+
+enum publish publish_file(str path)
+{
+    str rest = path, part, name = last_part(path);
+    if (is_key(name)) return LEFT_KEY;
+    for (bool first = true; str_cut(&rest, '/', &part); first = false)
+        if (address_is_hidden(part, first) && !str_eq(part, STR(".nojekyll"))) return LEFT_HIDDEN;
+    return is_input(name) ? LEFT_INPUT : PUBLISH;
+}
+
+static enum publish page_state(const struct site *site, str path)
+{
+    for (size_t i = 0; i < site->read_count; i++)
+        if (str_eq(site->read_pages[i]->source, path)) return site->read_pages[i]->left_out;
+    return PUBLISH;
+}
+
+static bool leads_out(const struct site *site, str path)
+{
+    for (size_t i = 0; i < site->files.bad_count; i++) {
+        const struct fs_bad *b = &site->files.bad[i];
+        bool below = str_starts(path, b->path) && (path.len == b->path.len || path.ptr[b->path.len] == '/');
+        if (b->error == EXDEV && below) return true;
+    }
+    return false;
+}
+
+enum publish publish_missing(const struct site *site, str path, arena *a)
+{
+    struct fs_stat st;
+    enum publish state = publish_file(path);
+    str full = arena_printf(a, "%.*s/%.*s", STR_ARG(site->settings.content_dir), STR_ARG(path));
+    if (leads_out(site, path)) return LEFT_OUTSIDE;
+    if (!path.len || fs_stat(full.ptr, &st) < 0 || st.is_dir) return PUBLISH;
+    if (state == PUBLISH) state = page_state(site, path);
+    return state == PUBLISH ? LEFT_IGNORED : state;
+}
+
+bool publish_at_root(str path, str *url)
+{
+    static const str names[] = {STR("CNAME"), STR("robots.txt"), STR("ads.txt"), STR(".nojekyll"), STR("_headers"), STR("_redirects")};
+    if (str_starts(path, STR("docs/"))) path = str_slice(path, 5, path.len);
+    *url = path;
+    if (str_starts(path, STR(".well-known/"))) return publish_file(path) == PUBLISH;
+    if (str_find(path, '/') < path.len) return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_eq(path, names[i])) return true;
+    return str_starts(path, STR("favicon.")) && publish_file(path) == PUBLISH;
+}
+
+bool publish_hidden(void *ctx, str path)
+{
+    str url;
+    (void)ctx;
+    str below = str_starts(path, STR("docs/")) ? str_slice(path, 5, path.len) : path;
+    return str_eq(below, STR(".well-known")) || publish_at_root(path, &url);
+}

@@ -1,0 +1,261 @@
+// Reads pages up to the point where they can be planned: bytes checked, front matter parsed, title found.
+#include "gen/site/source/read.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "gen/base/workers.h"
+#include "gen/base/pack.h"
+
+enum { FEW = 200 };   // so many files are read sooner than a worker starts
+enum { KEEP_BYTES = 64 << 20 };   // a site whose pages are smaller is kept in memory and not read a second time
+
+// A heading as plain words: emphasis and code marks left out.
+static str plain_heading(str s, arena *a)
+{
+    buf b = BUF_INIT;
+    s = str_trim(s);
+    while (s.len && s.ptr[s.len - 1] == '#') s.len--;
+    s = str_trim(s);
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '\\' && i + 1 < s.len) buf_char(&b, s.ptr[++i]);
+        else if (!strchr("*_`", s.ptr[i])) buf_char(&b, s.ptr[i]);
+    }
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+// A level-1 heading that opens the body: its words, and the offset behind it. False when something else comes first.
+static bool first_heading(str text, size_t from, arena *a, str *title, size_t *behind)
+{
+    str rest = str_slice(text, from, text.len), line = STR_NONE;
+    do
+        if (!str_line(&rest, &line)) return false;
+    while (str_trim(line).len == 0);
+    if (line.len > 2 && line.ptr[0] == '#' && line.ptr[1] == ' ') {
+        *title = plain_heading(str_slice(line, 2, line.len), a);
+        *behind = text.len - rest.len;
+        return title->len > 0 && str_search(line, STR("{lua}")) == line.len;
+    }
+    str under, after = rest;
+    if (line.ptr[0] == ' ' || !str_line(&after, &under) || str_trim(under).len == 0) return false;
+    under = str_trim(under);
+    for (size_t i = 0; i < under.len; i++)
+        if (under.ptr[i] != '=') return false;
+    *title = plain_heading(line, a);
+    *behind = text.len - after.len;
+    return title->len > 0;
+}
+
+bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *out)
+{
+    size_t bad = utf8_invalid(text);
+    str title;
+    size_t behind;
+    *out = (struct page_meta){.content_hash = str_hash(text)};
+    if (bad < text.len) {
+        bool nul = text.ptr[bad] == 0;
+        diag_add(d, nul ? D_UTF8_NUL : D_UTF8_INVALID, DIAG_AT(file, text, bad), "byte %zu", bad);
+        return false;
+    }
+    bool ok = front_parse(text, file, a, d, &out->front);
+    out->body = out->front.body;
+    if (ok && first_heading(text, out->body, a, &title, &behind)) {
+        if (!out->front.title.len) out->front.title = title;
+        if (str_eq(out->front.title, title)) out->body = behind;
+    }
+    return ok;
+}
+
+#define PACK_STR(name) pack_str(out, m->front.name);
+#define PACK_BOOL(name) pack_int(out, m->front.name);
+#define PACK_FLAG(name) pack_int(out, m->front.name);
+#define PACK_INT(name) pack_int(out, m->front.name);
+#define PACK_DATE(name) pack_int(out, m->front.name);
+#define PACK_LIST(name)                                                                       \
+    pack_uint(out, m->front.name.count);                                                      \
+    for (size_t i = 0; i < m->front.name.count; i++) pack_str(out, m->front.name.items[i]);
+
+void page_meta_pack(const struct page_meta *m, buf *out)
+{
+    pack_u64(out, m->content_hash);
+    pack_uint(out, m->body);
+    pack_uint(out, m->front.body);
+#define X(name, type, help) PACK_##type(name)
+#include "gen/text/front.def"
+#undef X
+    pack_uint(out, m->front.pair_count);
+    for (size_t i = 0; i < m->front.pair_count; i++) {
+        pack_str(out, m->front.pairs[i].key);
+        pack_str(out, m->front.pairs[i].value);
+        pack_uint(out, m->front.pairs[i].offset);
+    }
+}
+
+#define UNPACK_STR(name) m->front.name = unpack_str(&u);
+#define UNPACK_BOOL(name) m->front.name = (int8_t)unpack_int(&u);
+#define UNPACK_FLAG(name) m->front.name = (int8_t)unpack_int(&u);
+#define UNPACK_INT(name) m->front.name = unpack_int(&u);
+#define UNPACK_DATE(name) m->front.name = unpack_int(&u);
+#define UNPACK_LIST(name)                                                                       \
+    m->front.name.count = unpack_count(&u);                                                     \
+    if (m->front.name.count) m->front.name.items = arena_new(a, str, m->front.name.count);      \
+    for (size_t i = 0; i < m->front.name.count; i++) m->front.name.items[i] = unpack_str(&u);
+
+bool page_meta_unpack(str packed, arena *a, struct page_meta *m)
+{
+    struct unpack u = unpack_from(packed);
+    *m = (struct page_meta){.content_hash = unpack_u64(&u)};
+    m->body = unpack_uint(&u);
+    m->front.body = unpack_uint(&u);
+#define X(name, type, help) UNPACK_##type(name)
+#include "gen/text/front.def"
+#undef X
+    m->front.pair_count = unpack_count(&u);
+    if (m->front.pair_count) m->front.pairs = arena_new(a, struct front_pair, m->front.pair_count);
+    for (size_t i = 0; i < m->front.pair_count; i++) {
+        m->front.pairs[i].key = unpack_str(&u);
+        m->front.pairs[i].value = unpack_str(&u);
+        m->front.pairs[i].offset = unpack_uint(&u);
+    }
+    return !u.bad && u.at == u.end;
+}
+
+bool page_meta_same(str a, str b)
+{
+    struct unpack x = unpack_from(a), y = unpack_from(b);
+    unpack_u64(&x), unpack_u64(&y);             // content_hash
+    if (unpack_uint(&x) == PAGE_BROKEN || unpack_uint(&y) == PAGE_BROKEN || x.bad || y.bad) return false;
+    return str_eq((str){x.at, (size_t)(x.end - x.at)}, (str){y.at, (size_t)(y.end - y.at)});
+}
+
+struct reading {
+    struct site *site;
+    struct page **pages;       // those to read
+    size_t count, per_job;
+    bool failed;
+};
+
+// Messages name a page as its path from the current folder.
+static str path_of(const struct site *site, const struct page *p, buf *b)
+{
+    buf_clear(b);
+    if (!str_eq(site->settings.content_dir, STR("."))) {
+        buf_str(b, site->settings.content_dir);
+        buf_char(b, '/');
+    }
+    buf_str(b, p->source);
+    return buf_view(b);
+}
+
+// Memory for the bytes of all pages to read, seen by every process.
+static void keep_bytes(struct reading *r)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < r->count; i++) size += r->pages[i]->stat.size + 1;
+    if (!size || size > KEEP_BYTES) return;
+    char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return;
+    r->site->kept = at;
+    r->site->kept_size = size;
+    for (size_t i = 0; i < r->count; i++) {
+        r->pages[i]->kept = at;
+        at += r->pages[i]->stat.size + 1;
+    }
+}
+
+static void keep_text(const struct page *p, str text)
+{
+    char *to = (char *)(uintptr_t)p->kept;
+    if (!to || text.len != p->stat.size) return;
+    memcpy(to, text.ptr, text.len);
+    to[text.len] = 1;
+}
+
+static void read_one(struct reading *r, const struct page *p, buf *text, buf *path, arena *a, struct diag *d, buf *out)
+{
+    struct page_meta m = {0};
+    bool ok = false;
+    str file = path_of(r->site, p, path);
+    buf_clear(text);
+    if (fs_read(path->ptr, r->site->settings.max_page_bytes, text) < 0) {
+        if (errno == EFBIG) diag_add(d, D_FILE_TOO_LARGE, DIAG_FILE(file), "more than %zu bytes", r->site->settings.max_page_bytes);
+        else diag_add(d, D_IO_READ, DIAG_FILE(file), "%s", strerror(errno));
+    } else {
+        ok = page_read(buf_view(text), file, a, d, &m);
+        if (ok) keep_text(p, buf_view(text));
+    }
+    if (!ok) m.body = PAGE_BROKEN;
+    page_meta_pack(&m, out);
+}
+
+static void job(void *ctx, size_t index, buf *out)
+{
+    struct reading *r = ctx;
+    arena a = ARENA_INIT;
+    buf text = BUF_INIT, path = BUF_INIT, one = BUF_INIT, said = BUF_INIT;
+    struct diag *d = diag_new((struct diag_options){0});
+    size_t end = (index + 1) * r->per_job;
+    for (size_t i = index * r->per_job; i < end && i < r->count; i++) {
+        buf_clear(&one);
+        read_one(r, r->pages[i], &text, &path, &a, d, &one);
+        pack_str(out, buf_view(&one));
+        arena_reset(&a);
+    }
+    if (diag_count(d, DIAG_NOTE)) diag_pack(d, &said);
+    pack_str(out, buf_view(&said));
+    diag_free(d);
+    buf_free(&text), buf_free(&path), buf_free(&one), buf_free(&said);
+    arena_free(&a);
+}
+
+static void result(void *ctx, size_t index, enum workers_fate fate, int signal, str bytes)
+{
+    struct reading *r = ctx;
+    buf path = BUF_INIT;
+    struct unpack u = unpack_from(arena_str(&r->site->arena, bytes));
+    size_t end = (index + 1) * r->per_job;
+    if (fate != WORKERS_DONE) {
+        diag_add(r->site->diag, D_PAGE_CRASH, DIAG_FILE(path_of(r->site, r->pages[index * r->per_job], &path)),
+                 "while files were read, signal %d", signal);
+        r->failed = true;
+    }
+    for (size_t i = index * r->per_job; fate == WORKERS_DONE && i < end && i < r->count; i++)
+        r->pages[i]->meta = unpack_str(&u);
+    str said = fate == WORKERS_DONE ? unpack_str(&u) : STR_NONE;
+    if (said.len) diag_unpack(r->site->diag, said);
+    buf_free(&path);
+}
+
+bool pages_read(struct site *site, unsigned jobs, str (*known)(void *ctx, struct page *p), void *ctx)
+{
+    struct reading r = {.site = site, .per_job = 64};
+    size_t before = diag_count(site->diag, DIAG_ERROR);
+    r.pages = arena_new(&site->arena, struct page *, site->page_count);
+    for (size_t i = 0; i < site->page_count; i++) {
+        struct page *p = site->pages[i];
+        p->meta = known ? known(ctx, p) : STR_NONE;
+        if (!p->meta.len) r.pages[r.count++] = p;
+    }
+    keep_bytes(&r);
+    size_t job_count = (r.count + r.per_job - 1) / r.per_job;
+    struct workers_plan plan = {.job_count = job_count, .workers = jobs, .job_timeout_ms = 60000, .job = job,
+                                .result = result, .ctx = &r};
+    if (r.count > FEW) {
+        if (workers_run(&plan) < 0) {
+            diag_add(site->diag, D_IO_READ, DIAG_FILE(site->settings.content_dir), "no worker: %s", strerror(errno));
+            return false;
+        }
+    } else {
+        buf out = BUF_INIT;
+        for (size_t i = 0; i < job_count; i++) {
+            buf_clear(&out);
+            job(&r, i, &out);
+            result(&r, i, WORKERS_DONE, 0, buf_view(&out));
+        }
+        buf_free(&out);
+    }
+    return !r.failed && diag_count(site->diag, DIAG_ERROR) == before;
+}

@@ -1,6 +1,7 @@
 -- Holds the estimator against a table of measurements: each row its words, figure and error, and the sums by class.
 local figures = require "figures"
 local sources = require "sources"
+local standins = require "standins"
 local words = require "words"
 
 local score = {}
@@ -61,13 +62,14 @@ end
 
 local function number(value) return type(value) == "number" and value or value.value end
 
--- An estimate of words, once for all rows that have them. estimate is the library's function.
+-- An estimate of words, once for all rows that have them: whether there is one, it or the library's sentence, and what stands
+-- for words that the library lacks. estimate is the library's function.
 local function remembered(estimate)
-  local known = {}
+  local known, nearest = {}, standins.around(estimate)
   return function(list)
     local text = words.text(list)
-    if not known[text] then known[text] = table.pack(pcall(estimate, words.config(list))) end
-    return known[text][1], known[text][2]
+    if not known[text] then known[text] = table.pack(pcall(nearest, words.config(list))) end
+    return table.unpack(known[text], 1, 3)
   end
 end
 
@@ -75,8 +77,9 @@ local function measure(result, row, estimate)
   result.words = words.text(result.list)
   local name, take = figures.find(row.column.metric, sources.find(row.column.group))
   if not name then return take end
-  local said, answer = estimate(result.list)
+  local said, answer, instead = estimate(result.list)
   if not said then return reason(answer) end
+  result.instead = instead
   result.figure, result.predicted = name, number(take(answer))
   result.error = (result.predicted - row.measured.bytes) / row.measured.bytes
   result.phase = answer.peak_at.phase
@@ -86,7 +89,7 @@ end
 
 -- Whether a row proves states only: all weights are trained and the peak is the optimizer's step.
 local function is_step_bound(result)
-  return result.facts.trained == "all" and result.phase ~= nil and result.phase:find("^opt") ~= nil
+  return result.facts.trained == "all" and result.phase ~= nil and result.phase:find("^step:") ~= nil
 end
 
 local function judge(row, estimate)
@@ -102,7 +105,8 @@ local function judge(row, estimate)
   return result
 end
 
--- A result for each row: {row, class, words, figure, predicted, error}, or {row, class, why}. estimate: vram.estimate.
+-- A result for each row: {row, class, words, figure, predicted, error}, and instead where something stands for what the library
+-- lacks; or {row, class, why}. estimate: vram.estimate.
 function score.rows(rows, estimate)
   local results, known = {}, remembered(estimate)
   for i, row in ipairs(rows) do results[i] = judge(row, known) end
@@ -144,12 +148,13 @@ function score.within(errors, limit)
   return #errors > 0 and n / #errors or 0
 end
 
--- Sums of results: rows, those that can be said, and the errors that count.
+-- Sums of results: rows, those that can be said, those of which something else can be said, and the errors that count.
 function score.sum(results)
-  local sum = {rows = 0, said = 0, errors = {}, signed = 0, step_bound = {}, full_card = 0}
+  local sum = {rows = 0, said = 0, instead = 0, errors = {}, step_bound = {}, full_card = 0}
   for _, r in ipairs(results) do
     sum.rows = sum.rows + 1
-    if r.error then sum.said = sum.said + 1 end
+    if r.error and r.instead then sum.instead = sum.instead + 1
+    elseif r.error then sum.said = sum.said + 1 end
     if score.counts(r) then sum.errors[#sum.errors + 1] = r.error end
     if r.step_bound then sum.step_bound[#sum.step_bound + 1] = r.error end
     if r.class == "nvidia-smi" and r.full_card then sum.full_card = sum.full_card + 1 end

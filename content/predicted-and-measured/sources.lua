@@ -214,7 +214,7 @@ local function nanotron(facts)
   facts.trained, facts.master, facts.sequence_parallel = "all", true, true
   facts.parallel = (facts.dp or 1) > 1 and (facts.zero == 1 and "zero1" or "ddp") or nil
   if (facts.zero or 0) > 1 then return ("unknown method 'ZeRO-%d': nanotron has ZeRO-1"):format(facts.zero) end
-  if (facts.pp or 1) > 1 then facts.schedule, facts.stage = facts.schedule or "1f1b", "last" end
+  if (facts.pp or 1) > 1 then facts.schedule, facts.stage = facts.schedule or "1f1b", "first" end
 end
 
 local function inference_over_gpus(facts, column)
@@ -255,7 +255,8 @@ sources.list = {
   {match = "^Qwen3", framework = "transformers", reading = inference_over_gpus, facts = {trained = "none"}, figure = "weights and cache",
     readings = {"the figure is taken after generation with the peak statistics of prefill gone: weights, cache of all tokens and cuBLAS's workspace"}},
   {match = "^nanotron/", framework = "nanotron", reading = nanotron, facts = {clip = "1", optimizer = "adamw_fused"},
-    readings = {"max_memory_reserved of the last pipeline stage: trainer.py logs allocated and reserved there; the rows with data parallelism only are reserved, to 0.3 %"}},
+    readings = {"max_memory_reserved of world rank 0, which is in the first pipeline stage: helpers.py, log_throughput writes Mem Alloc and "
+      .. "Mem Res of that rank; the rows with data parallelism only are reserved, to 0.3 %"}},
 }
 
 local none = {facts = {}}

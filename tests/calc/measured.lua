@@ -1,6 +1,6 @@
 -- Prints a table of measurements beside what the estimator says: measured.lua FILE.tsv. A line a row, with tabs between id, class,
--- words, figure, bytes predicted, bytes measured, error in per cent; or id, class, and why the row cannot be said. The last lines are the
--- sums by class. Exit code 1 when the file is broken; its faults go to stderr, and its good rows are printed all the same.
+-- words, figure, bytes predicted, bytes measured, error in per cent, what keeps it out of the sums, and what stands for words that
+-- the library lacks; or id, class, and why the row cannot be said. The last lines are the sums by class. Exit code 1 when the file is broken; its faults go to stderr, and its good rows are printed all the same.
 local score = require "score"
 local tsv = require "tsv"
 
@@ -10,8 +10,8 @@ local function line_of(result)
   if result.error then
     shown[3], shown[4], shown[5] = result.words, result.figure, ("%.0f"):format(result.predicted)
     shown[6], shown[7] = ("%.0f"):format(result.row.measured.bytes), ("%+.2f"):format(100 * result.error)
-    if result.step_bound then shown[8] = "optimizer step" end
-    if result.class == "nvidia-smi" and result.full_card then shown[8] = "full card" end
+    shown[8] = result.step_bound and "optimizer step" or result.class == "nvidia-smi" and result.full_card and "full card" or ""
+    shown[9] = result.instead and table.concat(result.instead, "; ") or nil
   else
     shown[3] = result.why
     if result.words then shown[4] = result.words end
@@ -30,7 +30,7 @@ end
 
 local function sum_line(name, sum, class)
   local goal = class and class.goal and (" (goal %g%%)"):format(class.goal[1]) or ""
-  return ("# %-36s %4d rows, %4d said, median %6.2f%%%s, %s"):format(name, sum.rows, sum.said, 100 * score.median(sum.errors), goal,
+  return ("# %-36s %4d rows, %4d said, %4d by what is nearest, median %6.2f%%%s, %s"):format(name, sum.rows, sum.said, sum.instead, 100 * score.median(sum.errors), goal,
     shares(class or {}, sum.errors))
 end
 
@@ -40,7 +40,7 @@ local function print_sums(results)
     print(sum_line(entry.class.title, entry.sum, entry.class))
     table.move(entry.sum.step_bound, 1, #entry.sum.step_bound, #steps + 1, steps)
   end
-  print(("# %-36s %4d rows,            median %6.2f%%: they prove states only, and count in no class"):format(
+  print(("# %-36s %4d rows,                                median %6.2f%%: they prove states only, and count in no class"):format(
     "full fine-tuning, peak in the step", #steps, 100 * score.median(steps)))
 end
 

@@ -3,6 +3,7 @@
 local frameworks = require "frameworks"
 local models = require "models"
 local score = require "score"
+local standins = require "standins"
 local tsv = require "tsv"
 local words = require "words"
 
@@ -236,5 +237,57 @@ equal(judged[2].why, "cannot be said: unknown method 'BOFT'", "a reason")
 equal(judged[3].class, "unstated", "quality * is not scored")
 local refused = score.rows(read(head .. line{}), function() error("vram.estimate: compile: not modelled", 0) end)
 equal(refused[1].why, "cannot be said yet: compile: not modelled", "the library's sentence")
+
+-- A full fine-tuning whose peak is in the optimizer's step proves states only: it counts in no class. An adapter's does.
+local function stepping(method)
+  return score.rows(read(head .. line{method = method}), function()
+    return {peak_allocated_bytes = 1100, trained_params = 1, peak_at = {phase = "step:it0"}}
+  end)[1]
+end
+equal(stepping("full").step_bound, true, "a peak in the step")
+equal(score.counts(stepping("full")), false, "a peak in the step does not count")
+equal(stepping("LoRA r8 q_proj v_proj").step_bound, false, "a peak in the step of adapters")
+
+-- ---- what stands for words that the library lacks -------------------------------------------
+
+local asked = {}
+
+-- A library that knows of dtype only float16 and bfloat16, no framework, and no compile with checkpointing.
+local function poor_library(config)
+  asked[#asked + 1] = config
+  if config.framework then error("vram.estimate: framework: unknown key 'framework'", 0) end
+  if config.dtype ~= "float16" and config.dtype ~= "bfloat16" then
+    error(("vram.estimate: dtype: dtype cannot be '%s': it is one of float16, bfloat16"):format(config.dtype), 0)
+  end
+  if config.checkpointing then error("vram.estimate: compile with checkpointing is not modelled", 0) end
+  return config
+end
+
+local nearest = standins.around(poor_library)
+local answer, notes = nearest{framework = "nanotron", dtype = "bfloat16_master"}
+equal(answer.dtype, "bfloat16", "the nearest format")
+equal(answer.framework, nil, "a word that nothing stands for is left out")
+equal(table.concat(notes, "; "), "dtype=bfloat16_master -> dtype=bfloat16; framework=nanotron -> nothing", "what stands for what is said")
+asked = {}
+nearest{framework = "nanotron", dtype = "bfloat16_master"}
+equal(#asked, 1, "a word that is lacking is tried once only")
+_, notes = nearest{dtype = "float16"}
+equal(notes, nil, "where nothing is lacking nothing stands for it")
+local own = {framework = "nanotron", dtype = "float16"}
+nearest(own)
+equal(own.framework, "nanotron", "the row's own words stay as they are")
+local said, fault = pcall(nearest, {dtype = "float16", checkpointing = "block"})
+equal(not said and fault, "vram.estimate: compile with checkpointing is not modelled", "a refusal without a key stays one")
+said, fault = pcall(nearest, {dtype = "int3"})
+check(not said and fault:find("cannot be 'int3'", 1, true), "a value for which nothing stands is refused", fault)
+
+-- Every line that is used stands for something else, and every library word that it names can be set.
+for _, entry in ipairs(standins.list) do
+  for key, value in entry[3]:gmatch("([%w_]+)=(%S+)") do
+    local set, wrong = pcall(vram.params, {preset = "llama-2-7b", [key] = value})
+    check(set or not wrong:find("cannot be", 1, true) and not wrong:find("unknown key", 1, true),
+      ("%s=%s can be set"):format(key, value), wrong)
+  end
+end
 
 os.exit(not failed)

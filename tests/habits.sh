@@ -3,35 +3,50 @@
 # stderr, writable globals, and words that say that something is unfinished.
 set -eu
 status=0
-# none WHAT PATTERN FILES...: no line of the files matches.
+bad() { status=1; echo "not ok $1"; }
+# none WHAT PATTERN FILES...: no line of the files matches. A pattern or a file that grep cannot read is a failure.
 none() {
-    what=$1 pattern=$2
+    what=$1 pattern=$2 rc=0
     shift 2
-    if found=$(grep -nE "$pattern" "$@" 2>/dev/null); then
-        status=1
-        echo "not ok $what"
-        echo "$found" | head -n 20 | sed 's/^/    /'
+    found=$(grep -nE -e "$pattern" /dev/null "$@" 2>&1) || rc=$?
+    if [ $# -eq 0 ]; then bad "$what: there is no file to read"
+    elif [ $rc -eq 1 ]; then echo "ok $what"
     else
-        echo "ok $what"
+        bad "$what"
+        echo "$found" | head -n 20 | sed 's/^/    /'
     fi
 }
+# First this script itself: each of these must be refused.
+refused() { if (none "$@") | grep -q '^not ok'; then echo "ok refused: $1"; else bad "not refused: $1"; fi; }
+refused 'a line that matches' '^none\(\)' tests/habits.sh
+refused 'a pattern that is wrong' '(' tests/habits.sh
+refused 'a file that is not there' 'x' tests/habits.sh tests/absent.c
+refused 'no file at all' 'x'
+
+c=$(find gen calc kernels \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \))
 gen=$(find gen -name '*.[ch]')
 # shellcheck disable=SC2046,SC2086
 {
-none 'no unbounded string function' '\b(strcpy|strcat|sprintf|vsprintf|gets|strtok)\(' $(find gen calc -name '*.[ch]')
+none 'no unbounded string function' '\b(strcpy|strcat|sprintf|vsprintf|gets|strtok)\(' $c
 none 'formatting only in gen/base/buf.c' '\bv?snprintf\(' $(echo "$gen" | grep -v '^gen/base/buf\.c$')
 none 'memory that runs out ends with exit code 3' '\babort\(' $gen
 none 'stderr only in gen/base' '(, |\()stderr\b|\bperror\(|STDERR_FILENO' $(echo "$gen" | grep -v '^gen/base/')
-none 'nothing is left to do' '\b(TO''DO|FIX''ME|XX''X)\b' $(find gen calc kernels templates tests/unit tests/spec -type f)
+none 'nothing is left to do' '\b(TO''DO|FIX''ME|XX''X)\b' $(find gen calc kernels templates tests/unit tests/spec -type f ! -name '*.pyc')
 }
-if [ "${MODE:-release}" != release ]; then
-    echo "skip no writable global: sanitizers write some of their own"
-elif command -v objdump >/dev/null && [ -d "$BUILD/gen" ]; then
-    # Sections .data and .bss of each object: a writable global would stand there.
-    writable=$(find "$BUILD/gen" -name '*.o' ! -name buf.o -exec objdump -h {} + | awk '
+
+# writable FOLDER: its objects with something in .data or .bss, where a writable global would be. buf.o has the one that
+# says how a program ends when memory runs out.
+writable() {
+    find "$1" -name '*.o' ! -path '*/gen/base/buf.o' -exec objdump -h {} + | awk '
         / file format / { file = $1 }
-        ($2 == ".data" || $2 == ".bss") && $3 !~ /^0+$/ { print file " has writable data" }' | sort -u)
-    if [ -n "$writable" ]; then status=1; echo "$writable" | sed "s,$BUILD/,,;s/^/not ok /"
-    else echo "ok no writable global"; fi
-fi
+        ($2 == ".data" || $2 == ".bss") && $3 !~ /^0+$/ { print file " has writable data" }' | sort -u
+}
+for tree in gen calc; do
+    what="no writable global in $tree"
+    if [ "${MODE:-release}" != release ]; then echo "skip $what: sanitizers write some of their own"
+    elif ! command -v objdump >/dev/null; then echo "skip $what: objdump is not there"
+    elif [ -z "$(find "$BUILD/$tree" -name '*.o' 2>/dev/null | head -n 1)" ]; then bad "$what: no object in $BUILD/$tree"
+    elif found=$(writable "$BUILD/$tree") && [ -z "$found" ]; then echo "ok $what"
+    else bad "$what"; echo "$found" | sed "s,$BUILD/,    ,"; fi
+done
 exit $status

@@ -1,12 +1,52 @@
 #!/bin/sh
-# Every message of gen/base/diag.def is produced by a bad input of tests/sites, and nothing produces a message that is
-# not there.
+# The table of messages (gen/base/diag.def) and the outputs that tests want agree in both directions. Each row is used by a
+# source file and produced by a bad input of tests/sites or a command of tests/cli, with the row's level and words; and each
+# message that a test wants is a row.
 set -eu
-status=0
-sed -n 's/^X([A-Z0-9_]*, *[A-Z]*, *"\([a-z0-9-]*\)".*/\1/p' gen/base/diag.def >"${TMPDIR:-/tmp}/slugs.$$"
-trap 'rm -f "${TMPDIR:-/tmp}/slugs.$$"' EXIT
-while IFS= read -r slug; do
-    if grep -qs "\[$slug\]$" tests/sites/*/wanted.diag tests/cli/*.txt; then echo "ok $slug"
-    else status=1; echo "not ok $slug: no bad input produces it"; fi
-done <"${TMPDIR:-/tmp}/slugs.$$"
-exit $status
+set -- gen/base/diag.def tests/sites/*/wanted.diag tests/cli/*.txt
+used=$(grep -rhoE '\bD_[A-Z0-9_]+\b' --include='*.c' gen | sort -u | tr '\n' ' ')
+awk -v used=" $used" '
+function bad(what) { print "not ok " what; failed = 1 }
+# A row: X(ID, LEVEL, "slug", "what; what to do", STRICT).
+FILENAME ~ /diag\.def$/ {
+    if ($0 !~ /^X\(/) next
+    split($0, quoted, "\"")
+    split(substr($0, 3), words, /, */)
+    slug = quoted[2]
+    if (slug in level) bad(slug ": two rows")
+    id[slug] = words[1]
+    level[slug] = tolower(words[2])
+    raised[slug] = quoted[5] ~ /NEVER/ ? level[slug] : "error"
+    at = index(quoted[4], ";")
+    first[slug] = at ? substr(quoted[4], 1, at - 1) : quoted[4]
+    last[slug] = at ? substr(quoted[4], at) : ""
+    order[++rows] = slug
+    next
+}
+# A message: "place: level: what: detail; what to do [slug]". Those of vramcalc have no slug.
+/^[^ ].*: (error|warning|note): .* \[[a-z0-9-]+\]$/ {
+    slug = $0
+    sub(/.*\[/, "", slug)
+    sub(/\]$/, "", slug)
+    if (!(slug in level)) { bad(FILENAME ": no row for [" slug "]"); next }
+    made[slug]++
+    begin = index($0, ": " level[slug] ": " first[slug])
+    if (!begin) begin = index($0, ": " raised[slug] ": " first[slug])
+    end = last[slug] " [" slug "]"
+    if (!begin) bad(slug ": another level or other words in " FILENAME ": " $0)
+    else if (substr($0, length($0) - length(end) + 1) != end) bad(slug ": other words at the end in " FILENAME ": " $0)
+    next
+}
+FILENAME ~ /wanted\.diag$/ && /^[^ ].*: (error|warning|note): / && $0 !~ /^vramdoc: error: out of memory/ {
+    bad(FILENAME ": a message without a row: " $0)
+}
+END {
+    if (!rows) bad("messages: no row was read")
+    for (i = 1; i <= rows; i++) {
+        slug = order[i]
+        if (!made[slug]) bad(slug ": no bad input produces it")
+        else if (!index(used, " D_" id[slug] " ")) bad(slug ": no source file uses D_" id[slug])
+        else print "ok " slug
+    }
+    exit failed
+}' "$@"

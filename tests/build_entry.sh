@@ -20,13 +20,24 @@ case_of "templates are found beside the programs" "$(ls build/templates 2>&1)" p
 mkdir -p gen/base
 echo '#define ANSWER 1' >gen/base/answer.h
 printf '#include "gen/base/answer.h"\nint answer(void);\nint answer(void) { return ANSWER; }\n' >gen/base/answer.c
-printf '#!/bin/sh\ngcc "$@"\nsleep 0.05\necho "#define ANSWER 2" >gen/base/answer.h\n' >"$work/bin/slow"
-chmod +x "$work/bin/slow"
+# newer FILE THAN: writes FILE until its time is the later one; clocks of file systems go in steps.
+cat >"$work/bin/newer" <<'END'
+#!/bin/sh
+until [ -n "$(find "$1" -newer "$2")" ]; do echo "#define ANSWER $$" >"$1"; done
+END
+# A compiler that has read the header when somebody writes it, and writes the object last.
+cat >"$work/bin/slow" <<'END'
+#!/bin/sh
+gcc "$@" || exit 1
+newer gen/base/answer.h build/gen/base/answer.o.begun
+until [ -n "$(find build/gen/base/answer.o -newer gen/base/answer.h)" ]; do touch build/gen/base/answer.o; done
+END
+chmod +x "$work/bin/newer" "$work/bin/slow"
 compiled() { make BUILD=build build/gen/base/answer.o "$@" 2>&1 | grep -c -e ' -c gen/base/answer.c' || true; }
-case_of "a file is compiled" "$(compiled CC="$work/bin/slow")" 1
+case_of "a file is compiled" "$(PATH="$work/bin:$PATH" compiled CC=slow)" 1
 case_of "again, its header changed meanwhile" "$(compiled)" 1
 case_of "not again" "$(compiled)" 0
-sleep 0.02; echo '#define ANSWER 3' >gen/base/answer.h
+"$work/bin/newer" gen/base/answer.h build/gen/base/answer.o
 case_of "again, its header changed" "$(compiled)" 1
 rm -r gen build/gen
 

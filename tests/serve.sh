@@ -3,7 +3,7 @@
 set -eu
 status=0
 work=$(mktemp -d)
-trap '[ -z "${pid:-}" ] || kill $pid 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'for p in ${pid:-} ${events:-}; do kill $p 2>/dev/null || true; done; rm -rf "$work"' EXIT
 command -v curl >/dev/null || { echo "skip serve: curl is not there"; exit 0; }
 cd "$work"
 good() { echo "ok serve: $1"; }
@@ -14,6 +14,14 @@ try() {
     shift
     if "$@"; then good "$what"; else bad "$what"; fi
 }
+# soon COMMAND...: it succeeds within half a minute. Nothing here is given a fixed time: a loaded machine is only slower.
+soon() {
+    end=$(($(date +%s) + 30))
+    until "$@"; do
+        [ "$(date +%s)" -lt $end ] || return 1
+        sleep 0.02
+    done
+}
 mkdir -p content/en content/es
 printf 'title: Served\nsource_language: en\n' >site.yaml
 printf -- '---\ntitle: First\n---\n\nThe first words.\n' >content/en/first.md
@@ -21,26 +29,16 @@ printf -- '---\ntitle: Primera\n---\n\nLas primeras palabras.\n' >content/es/fir
 : >said
 vramdoc serve -c site.yaml -s content -o out --port 0 2>said &
 pid=$!
-url=''
-for _ in $(seq 100); do
-    url=$(sed -n 's,.*\(http://127.0.0.1:[0-9]*\)/ shows.*,\1,p' said)
-    [ -z "$url" ] || break
-    sleep 0.05
-done
-if [ -z "$url" ]; then bad 'it starts'; exit 1; fi
+# shown PATH: the address that it prints, which ends with PATH.
+shown() { url=$(sed -n "s,.*\\(http://127.0.0.1:[0-9]*\\)$1 shows.*,\\1,p" said); [ -n "$url" ]; }
+if ! soon shown /; then bad 'it starts'; exit 1; fi
 good 'it starts'
 get() { curl -s -m 5 "$@"; }
 header() { get -o /dev/null -D - "$@" | tr -d '\r'; }
 shows() { get "$url/$1" | grep -q "$2"; }
 lacks() { ! shows "$@"; }
 # waits WHAT PATH TEXT: the page shows it soon.
-waits() {
-    for _ in $(seq 100); do
-        if shows "$2" "$3"; then good "$1"; return; fi
-        sleep 0.02
-    done
-    bad "$1"
-}
+waits() { try "$1" soon shows "$2" "$3"; }
 code() { [ "$(get -o /dev/null -w '%{http_code}' "$@")" = "$want" ]; }
 
 try 'a page' shows en/first.html 'The first words'
@@ -68,29 +66,28 @@ try 'a folder without its slash' code "$url/en"
 listening=$(cat /proc/net/tcp | awk -v port="$(printf '%04X' "${url##*:}")" '$2 ~ ":" port "$" && $4 == "0A" { print $2 }')
 try 'it listens on loopback only' [ "${listening%%:*}" = 0100007F ]
 
-get -N "$url/.vramdoc/events" >events &
+# The stream begins with a comment: from there on a reload is told.
+curl -sN "$url/.vramdoc/events" >events &
 events=$!
-sleep 0.1
+try 'a stream of events' soon grep -q '^: here' events
 sed -i 's/first words/second words/' content/en/first.md
 waits 'a saved page' en/first.html 'second words'
-sleep 0.1
-try 'open pages are told' grep -q '^event: reload' events
+try 'open pages are told' soon grep -q '^event: reload' events
 kill $events 2>/dev/null || true
+events=''
 printf -- '---\ntitle: New\n---\n\nIn a new folder.\n' >new.md
 mkdir content/en/sub
 cp new.md content/en/sub/new.md
 waits 'a page in a new folder' en/sub/new.html 'In a new folder'
 rm content/en/sub/new.md
-for _ in $(seq 100); do if lacks en/sub/new.html 'In a new folder'; then break; fi; sleep 0.02; done
-try 'a page that was removed' lacks en/sub/new.html 'In a new folder'
+try 'a page that was removed' soon lacks en/sub/new.html 'In a new folder'
 printf -- '---\ntitle: [unclosed\n---\n\nThird words.\n' >content/en/first.md
 waits 'an error is shown in the page' en/first.html 'content/en/first.md:.*error'
 try 'with the last good text' shows en/first.html 'second words'
 printf -- '---\ntitle: First\n---\n\nThird words.\n' >content/en/first.md
 waits 'a repaired page' en/first.html 'Third words'
 # A page may be there a moment before its build has ended and its messages are gone.
-for _ in $(seq 100); do if lacks en/first.html 'id="vramdoc-problems"'; then break; fi; sleep 0.02; done
-try 'without the error' lacks en/first.html 'id="vramdoc-problems"'
+try 'without the error' soon lacks en/first.html 'id="vramdoc-problems"'
 # As editors save: a new file over the old one.
 sed 's/Third/Fourth/' content/en/first.md >content/en/.first.md.tmp
 mv content/en/.first.md.tmp content/en/first.md
@@ -106,12 +103,7 @@ printf 'title: Served\nsource_language: en\nbase_url: https://example.org/docs/o
 : >said
 vramdoc serve -c site.yaml -s content -o out --port 0 2>said &
 pid=$!
-for _ in $(seq 100); do
-    url=$(sed -n 's,.*\(http://127.0.0.1:[0-9]*\)/docs/own/ shows.*,\1,p' said)
-    [ -z "$url" ] || break
-    sleep 0.05
-done
-try 'it names the path' [ -n "$url" ]
+try 'it names the path' soon shown /docs/own/
 try 'a page below the path' shows docs/own/en/first.html 'Fourth words'
 style=$(get "$url/docs/own/absent/far/away.html" | grep -o 'href="[^"]*\.css"' | head -n 1 | cut -d '"' -f 2)
 want=200

@@ -97,8 +97,25 @@ run_transcript() {
     if [ -d "${1%.txt}" ]; then cp -R "${1%.txt}" "$folder"; else mkdir "$folder"; fi
     (cd "$folder" && replay <"$ROOT/$1") >"$work/now"
     if [ -n "$UPDATE" ]; then cp "$work/now" "$1"; fi
-    if diff -u "$1" "$work/now" >"$work/log"; then report "$name" "$(grep -c '^\$ ' "$1")" 0 0 "$work/log"
-    else report "$name" 0 1 0 "$work/log"; fi
+    compare_commands "$name" "$1" "$work/now" >"$work/log"
+    count_lines "$name" 0 "$work/log"
+}
+
+# compare_commands NAME WANTED NOW: a case for each command, with what it prints up to the next one. Both files have the
+# same commands; what stands before the first is compared with that one.
+compare_commands() {
+    awk -v name="$1" '
+        FNR == 1 { file++; n = 1; started = 0 }
+        /^\$ / { if (started) n++; started = 1; command[n] = substr($0, 3); if (n > last) last = n }
+        { text[file, n] = text[file, n] $0 "\n" }
+        function show(lines, sign) { gsub(/\n/, "\n" sign, lines); return sign substr(lines, 1, length(lines) - 1) }
+        END {
+            for (i = 1; i <= last; i++) {
+                if (text[1, i] == text[2, i]) { print "ok " name ": " command[i]; continue }
+                print "not ok " name ": " command[i]
+                print show(text[1, i], "-") show(text[2, i], "+")
+            }
+        }' "$2" "$3"
 }
 
 # Builds a site in a copy; its parts are compared into $work/log.

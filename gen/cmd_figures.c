@@ -6,7 +6,7 @@
 #include "gen/cmd_site.h"
 #include "gen/site/figures/figures.h"
 #include "gen/site/figures/figures_lib.h"
-#include "gen/site/source/load.h"
+#include "gen/site/documents/load.h"
 #include "gen/text/escape.h"
 
 struct options {

@@ -3,7 +3,7 @@
 
 #include "gen/cmd.h"
 #include "gen/cmd_site.h"
-#include "gen/site/source/load.h"
+#include "gen/site/documents/load.h"
 #include "gen/site/translation/parity.h"
 #include "gen/site/translation/staleness.h"
 #include "gen/text/escape.h"

@@ -1,5 +1,5 @@
 // Records messages, sorts them, counts them by level, and carries them between processes.
-#include "gen/base/diag_record.h"
+#include "gen/base/diag_message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static str line_around(str text, size_t offset, size_t *caret)
     return str_slice(text, from, to);
 }
 
-static void keep(struct diag *d, struct diag_record r)
+static void keep(struct diag *d, struct diag_message r)
 {
     buf key = BUF_INIT;
     buf_printf(&key, "%d:%u:%u:", (int)r.id, r.line, r.col);
@@ -87,13 +87,13 @@ static void keep(struct diag *d, struct diag_record r)
     r.file = arena_str(&d->arena, r.file);
     r.detail = arena_str(&d->arena, r.detail);
     r.source = arena_str(&d->arena, r.source);
-    d->records = arena_grow(&d->arena, d->records, d->count, &d->cap, d->count + 1, sizeof *d->records);
-    d->records[d->count++] = r;
+    d->messages = arena_grow(&d->arena, d->messages, d->count, &d->cap, d->count + 1, sizeof *d->messages);
+    d->messages[d->count++] = r;
 }
 
 void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)
 {
-    struct diag_record r = {.id = id, .file = pos.file, .line = pos.line, .col = pos.col};
+    struct diag_message r = {.id = id, .file = pos.file, .line = pos.line, .col = pos.col};
     if (pos.text.ptr) {
         diag_line_col(pos.text, pos.offset, &r.line, &r.col);
         r.source = line_around(pos.text, pos.offset, &r.caret);
@@ -111,7 +111,7 @@ void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *
 bool diag_has(const struct diag *d, enum diag_id id)
 {
     for (size_t i = 0; i < d->count; i++)
-        if (d->records[i].id == id) return true;
+        if (d->messages[i].id == id) return true;
     return false;
 }
 
@@ -125,13 +125,13 @@ size_t diag_count(const struct diag *d, enum diag_level at_least)
 bool diag_has_io(const struct diag *d)
 {
     for (size_t i = 0; i < d->count; i++)
-        if (d->records[i].id == D_IO_READ || d->records[i].id == D_IO_WRITE) return true;
+        if (d->messages[i].id == D_IO_READ || d->messages[i].id == D_IO_WRITE) return true;
     return false;
 }
 
 static int by_place(const void *a, const void *b)
 {
-    const struct diag_record *x = a, *y = b;
+    const struct diag_message *x = a, *y = b;
     int order = str_cmp(x->file, y->file);
     if (order) return order;
     if (x->line != y->line) return x->line < y->line ? -1 : 1;
@@ -140,12 +140,12 @@ static int by_place(const void *a, const void *b)
     return str_cmp(x->detail, y->detail);
 }
 
-void diag_sort(struct diag_record *records, size_t count)
+void diag_sort(struct diag_message *messages, size_t count)
 {
-    if (count) qsort(records, count, sizeof *records, by_place);
+    if (count) qsort(messages, count, sizeof *messages, by_place);
 }
 
-// What a record is on its way between processes: these numbers, then the bytes of file, detail and source.
+// What a message is on its way between processes: these numbers, then the bytes of file, detail and source.
 struct packed {
     uint32_t id, line, col, caret;
     uint32_t file, detail, source;
@@ -154,7 +154,7 @@ struct packed {
 void diag_pack(const struct diag *d, buf *out)
 {
     for (size_t i = 0; i < d->count; i++) {
-        const struct diag_record *r = &d->records[i];
+        const struct diag_message *r = &d->messages[i];
         struct packed p = {r->id, r->line, r->col, (uint32_t)r->caret,
                            (uint32_t)r->file.len, (uint32_t)r->detail.len, (uint32_t)r->source.len};
         buf_put(out, &p, sizeof p);
@@ -179,7 +179,7 @@ bool diag_unpack(struct diag *d, str rest)
         str head;
         if (!take(&rest, sizeof p, &head)) return false;
         memcpy(&p, head.ptr, sizeof p);
-        struct diag_record r = {.id = (enum diag_id)p.id, .line = p.line, .col = p.col, .caret = p.caret};
+        struct diag_message r = {.id = (enum diag_id)p.id, .line = p.line, .col = p.col, .caret = p.caret};
         if (p.id >= DIAG_COUNT || !take(&rest, p.file, &r.file) || !take(&rest, p.detail, &r.detail) ||
             !take(&rest, p.source, &r.source) || p.caret > p.source)
             return false;

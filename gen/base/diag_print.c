@@ -1,7 +1,7 @@
 // Shows messages: as text with the source line and a caret, or as JSON lines. The only writer to stderr.
 #include <stdio.h>
 
-#include "gen/base/diag_record.h"
+#include "gen/base/diag_message.h"
 
 struct words {
     const char *slug, *text;
@@ -29,7 +29,7 @@ static void put_safe(buf *out, str s)
     }
 }
 
-static void put_caret(buf *out, const struct diag_record *r, bool color)
+static void put_caret(buf *out, const struct diag_message *r, bool color)
 {
     buf_lit(out, "    ");
     put_safe(out, r->source);
@@ -40,7 +40,7 @@ static void put_caret(buf *out, const struct diag_record *r, bool color)
 }
 
 // A row's text is "what; what to do": the detail stands between the two.
-static void put_message(buf *out, const struct diag_record *r)
+static void put_message(buf *out, const struct diag_message *r)
 {
     str text = str_c(words[r->id].text);
     size_t semicolon = str_find(text, ';');
@@ -52,7 +52,7 @@ static void put_message(buf *out, const struct diag_record *r)
     buf_str(out, str_slice(text, semicolon, text.len));
 }
 
-static void put_text(buf *out, const struct diag_record *r, bool color)
+static void put_text(buf *out, const struct diag_message *r, bool color)
 {
     if (color) buf_lit(out, "\033[1m");
     put_safe(out, r->file.len ? r->file : STR("vramdoc"));
@@ -78,7 +78,7 @@ static void put_json_string(buf *out, str s)
     buf_char(out, '"');
 }
 
-static void put_json(buf *out, const struct diag_record *r)
+static void put_json(buf *out, const struct diag_message *r)
 {
     buf_printf(out, "{\"level\":\"%s\",\"id\":\"%s\",\"file\":", level_names[r->level], words[r->id].slug);
     put_json_string(out, r->file);
@@ -95,9 +95,9 @@ static void put_json(buf *out, const struct diag_record *r)
 void diag_flush(struct diag *d)
 {
     buf out = BUF_INIT;
-    diag_sort(d->records + d->printed, d->count - d->printed);
+    diag_sort(d->messages + d->printed, d->count - d->printed);
     for (; d->printed < d->count; d->printed++) {
-        const struct diag_record *r = &d->records[d->printed];
+        const struct diag_message *r = &d->messages[d->printed];
         if (d->options.quiet && r->level < DIAG_ERROR) continue;
         if (d->options.json) put_json(&out, r);
         else put_text(&out, r, d->options.color);
@@ -109,10 +109,10 @@ void diag_flush(struct diag *d)
 void diag_text(const struct diag *d, buf *out)
 {
     buf copy = BUF_INIT;
-    buf_put(&copy, d->records, d->count * sizeof *d->records);
-    struct diag_record *records = (struct diag_record *)(void *)copy.ptr;
-    diag_sort(records, d->count);
-    for (size_t i = 0; i < d->count; i++) put_text(out, &records[i], false);
+    buf_put(&copy, d->messages, d->count * sizeof *d->messages);
+    struct diag_message *messages = (struct diag_message *)(void *)copy.ptr;
+    diag_sort(messages, d->count);
+    for (size_t i = 0; i < d->count; i++) put_text(out, &messages[i], false);
     buf_free(&copy);
 }
 

@@ -10,7 +10,7 @@
 #include "gen/base/workers.h"
 #include "gen/site/check/check_page.h"
 #include "gen/text/address.h"
-#include "gen/base/pack.h"
+#include "gen/base/packed_values.h"
 #include "gen/text/stylesheet.h"
 
 // Budgets are looked at here and not while a site is built: to compress a page takes 120 us (of 8 kB) to 300 us (of 15 kB),
@@ -19,7 +19,7 @@
 enum { HTML_PER_MARKDOWN = 12000, MARKDOWN_UNIT = 10000, CSS_BYTES = 6000, SCRIPT_BYTES = 3000, REQUESTS = 4,
        FILES_A_JOB = 32 };
 
-struct checked { str url; struct check_page page; size_t twin_size; uint32_t links_here; bool is_page; };
+struct checked { str url; struct check_page page; size_t markdown_size; uint32_t links_here; bool is_page; };
 
 struct checking {
     str output;
@@ -88,9 +88,9 @@ static void list_files(struct checking *c)
     }
     for (size_t i = 0; i < c->page_count; i++) {
         struct checked *x = &c->all[c->pages[i]];
-        str twin = arena_printf(&c->arena, "%.*s.md", (int)x->url.len - 5, x->url.ptr);
-        const struct checked *t = map_get(&c->by_url, twin);
-        if (t) x->twin_size = (size_t)c->files.items[t - c->all].stat.size;
+        str markdown = arena_printf(&c->arena, "%.*s.md", (int)x->url.len - 5, x->url.ptr);
+        const struct checked *t = map_get(&c->by_url, markdown);
+        if (t) x->markdown_size = (size_t)c->files.items[t - c->all].stat.size;
     }
 }
 
@@ -210,10 +210,10 @@ static void check_budgets(struct checking *c)
     struct map css = {0}, script = {0};
     for (size_t i = 0; i < c->page_count; i++) {
         const struct checked *x = &c->all[c->pages[i]];
-        size_t units = x->twin_size > MARKDOWN_UNIT ? x->twin_size : MARKDOWN_UNIT;
+        size_t units = x->markdown_size > MARKDOWN_UNIT ? x->markdown_size : MARKDOWN_UNIT;
         size_t budget = (size_t)((uint64_t)units * HTML_PER_MARKDOWN / MARKDOWN_UNIT);
         size_t styles = measured(c, &css, x->page.css), scripts = measured(c, &script, x->page.script);
-        if (x->twin_size && x->page.size > budget) over(c, x->url, "HTML, gzip bytes", x->page.size, budget);
+        if (x->markdown_size && x->page.size > budget) over(c, x->url, "HTML, gzip bytes", x->page.size, budget);
         if (styles > CSS_BYTES) over(c, x->url, "stylesheets, gzip bytes", styles, CSS_BYTES);
         if (scripts > SCRIPT_BYTES) over(c, x->url, "deferred scripts, gzip bytes", scripts, SCRIPT_BYTES);
         if (x->page.requests > REQUESTS) over(c, x->url, "requests", x->page.requests, REQUESTS);

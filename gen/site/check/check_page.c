@@ -9,7 +9,7 @@
 #include "gen/base/map.h"
 #include "gen/text/address.h"
 #include "gen/site/documents/links.h"
-#include "gen/base/pack.h"
+#include "gen/base/packed_values.h"
 #include "gen/text/html_scan.h"
 
 struct scan {

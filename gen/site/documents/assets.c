@@ -8,7 +8,6 @@
 #include "gen/text/images.h"
 #include "gen/text/address.h"
 #include "gen/site/documents/links.h"
-#include "gen/site/source/load.h"
 #include "gen/site/source/publish.h"
 #include "gen/text/stylesheet.h"
 
@@ -164,8 +163,8 @@ static void add_hash(struct assets *all, const struct asset *x)
 static bool claim(struct site *site, struct asset *x)
 {
     arena a = ARENA_INIT;
-    bool is_twin = str_ends(x->url, STR(".md")), is_new;
-    str page = is_twin ? arena_printf(&a, "%.*s.html", STR_ARG(str_slice(x->url, 0, x->url.len - 3))) : x->url;
+    bool is_markdown = str_ends(x->url, STR(".md")), is_new;
+    str page = is_markdown ? arena_printf(&a, "%.*s.html", STR_ARG(str_slice(x->url, 0, x->url.len - 3))) : x->url;
     const struct page *p = map_get(&site->page_by_url, page);
     void **slot = map_put(&site->asset_index->by_url, &site->asset_index->arena, x->url, &is_new);
     const struct asset *other = is_new ? NULL : *slot;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "gen/text/address.h"
-#include "gen/site/source/load.h"
-#include "gen/site/source/repeat.h"
+#include "gen/site/source/scan.h"
+#include "gen/site/source/each.h"
 #include "gen/site/source/settings.h"
 
 static str last_part(str key)
@@ -278,11 +278,11 @@ static void find_sidecars(struct site *site)
         uint64_t stamp[3] = {f->stat.size, f->stat.inode, (uint64_t)f->stat.mtime_ns};
         if (p) p->sidecar = str_hash((str){(const char *)stamp, sizeof stamp}) | 1;
     }
-    pages_share(site);
+    each_share(site);
     arena_free(&scratch);
 }
 
-bool site_plan(struct site *site)
+bool nav_plan(struct site *site)
 {
     struct made made = {0};
     bool ok = group(site);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gen/base/pack.h"
+#include "gen/base/packed_values.h"
 
 char *cache_path(str dir, const char *name, buf *b)
 {
@@ -43,7 +43,7 @@ static void read_file(struct unpack *u, struct cache_file *f)
 static void read_document(struct unpack *u, struct cache_document *d)
 {
     d->digest = unpack_u64(u);
-    d->record = unpack_str(u);
+    d->rendered = unpack_str(u);
 }
 
 static void read_output(struct unpack *u, struct cache_output *o)

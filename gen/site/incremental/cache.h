@@ -7,8 +7,8 @@
 
 // meta: packed front matter, "" for no page; tag, key, date: what the path says, see struct page.
 struct cache_file { str path; struct fs_stat stat; str meta, tag, key, date; };
-struct cache_document { str key; uint64_t digest; str record; };        // record: see record.h
-// What is neither a document's page nor its twin; assets: see view_assets().
+struct cache_document { str key; uint64_t digest; str rendered; };        // rendered: see rendered.h
+// What is neither a document's page nor its Markdown copy; assets: see view_assets().
 struct cache_output { str url; uint64_t hash, digest, size; str assets; };
 struct cache_folder { str path; int64_t mtime_ns; };                    // of the output
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "gen/site/incremental/cache.h"
-#include "gen/base/pack.h"
+#include "gen/base/packed_values.h"
 
 static void pack_file(buf *out, const struct cache_file *f)
 {
@@ -24,7 +24,7 @@ static void pack_file(buf *out, const struct cache_file *f)
 static void pack_document(buf *out, const struct cache_document *d)
 {
     pack_u64(out, d->digest);
-    pack_str(out, d->record);
+    pack_str(out, d->rendered);
 }
 
 static void pack_output(buf *out, const struct cache_output *o)

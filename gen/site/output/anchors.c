@@ -2,16 +2,16 @@
 #include <stdlib.h>
 
 #include "gen/site/output/build_state.h"
-#include "gen/site/source/load.h"
+#include "gen/site/source/scan.h"
 #include "gen/site/documents/nav.h"
-#include "gen/site/output/record.h"
+#include "gen/site/output/rendered.h"
 
 // The render of the page at an address, in the language that the address has.
-static const struct record_page *rendered_at(const struct build *b, str url)
+static const struct rendered_page *rendered_at(const struct build *b, str url)
 {
     const struct page *p = map_get(&b->site.page_by_url, url);
     for (size_t l = 0; p && l < b->site.language_count; l++) {
-        const struct record_page *r = record_of(b, p->document->index, (l + p->language->index) % b->site.language_count);
+        const struct rendered_page *r = rendered_of(b, p->document->index, (l + p->language->index) % b->site.language_count);
         if (r && str_eq(r->url, url)) return r;
     }
     return NULL;
@@ -19,7 +19,7 @@ static const struct record_page *rendered_at(const struct build *b, str url)
 
 static bool has_anchor(const struct build *b, str url, str anchor)
 {
-    const struct record_page *r = rendered_at(b, url);
+    const struct rendered_page *r = rendered_at(b, url);
     if (!r) return true;   // it was not rendered: its own errors say why
     struct unpack u = r->anchors;
     for (size_t n = unpack_count(&u); n && !u.bad; n--)
@@ -27,7 +27,7 @@ static bool has_anchor(const struct build *b, str url, str anchor)
     return str_starts(anchor, STR("source-")) || str_eq(anchor, STR("main")) || str_eq(anchor, STR("page-sources"));
 }
 
-static void check_page(struct build *b, const struct document *doc, const struct record_page *p)
+static void check_page(struct build *b, const struct document *doc, const struct rendered_page *p)
 {
     struct unpack u = p->links;
     for (size_t n = unpack_count(&u); n && !u.bad; n--) {
@@ -46,5 +46,5 @@ void anchors_check(struct build *b)
 {
     size_t languages = b->site.language_count;
     for (size_t i = 0; i < b->site.document_count * languages; i++)
-        if (b->records[i].url.len) check_page(b, b->site.documents[i / languages], &b->records[i]);
+        if (b->rendered[i].url.len) check_page(b, b->site.documents[i / languages], &b->rendered[i]);
 }

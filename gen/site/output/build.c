@@ -9,16 +9,17 @@
 
 #include "gen/site/documents/assets.h"
 #include "gen/site/output/build_state.h"
-#include "gen/site/source/load.h"
+#include "gen/site/documents/load.h"
+#include "gen/site/source/scan.h"
 #include "gen/site/documents/nav.h"
-#include "gen/site/incremental/program.h"
+#include "gen/site/incremental/program_id.h"
 #include "gen/site/source/publish.h"
 #include "gen/site/source/read.h"
-#include "gen/site/output/record.h"
+#include "gen/site/output/rendered.h"
 #include "gen/site/output/search.h"
 #include "gen/site/output/unpublished.h"
-#include "gen/site/page/twin.h"
-#include "gen/site/source/updated.h"
+#include "gen/site/page/page_markdown.h"
+#include "gen/site/source/git_dates.h"
 
 static uint64_t now_ms(void)
 {
@@ -182,9 +183,9 @@ static bool digest_known(const struct build *b, const struct document *doc, cons
 // Whether the files that a document's pages referred to when they were rendered are as they were then.
 static bool uses_same(struct build *b, const struct cache_document *old)
 {
-    struct record_reader r = record_open(old->record);
-    struct record_page p;
-    while (record_next(&r, &p))
+    struct rendered_reader r = rendered_open(old->rendered);
+    struct rendered_page p;
+    while (rendered_next(&r, &p))
         for (size_t n = unpack_count(&p.uses); n && !p.uses.bad; n--) {
             struct asset *x = assets_lookup(&b->site, unpack_str(&p.uses));
             uint64_t stamp = unpack_u64(&p.uses);
@@ -210,8 +211,8 @@ static void find_dirty(struct build *b)
             b->dirty[b->dirty_count++] = (uint32_t)i;
             continue;
         }
-        d->record = old->record;
-        struct record_reader r = record_open(d->record);
+        d->rendered = old->rendered;
+        struct rendered_reader r = rendered_open(d->rendered);
         if (r.said.len) diag_unpack(b->diag, r.said);
     }
 }
@@ -238,10 +239,10 @@ static void make_folders(struct build *b)
 // Everything between the last build's state and a site that is ready to be put in place.
 static bool make_site(struct build *b)
 {
-    struct load_options load = {.jobs = b->options->jobs, .need_words = true, .drafts = b->options->drafts,
+    struct load_options load = {.jobs = b->options->jobs, .need_catalogs = true, .drafts = b->options->drafts,
                                 .known = known_meta, .placed = known_places, .ctx = b};
     if (!site_load(&b->site, &load) || !has_page(b)) return false;
-    updated_from_git(&b->site);
+    git_dates_read(&b->site);
     find_feeds(b);
     if (!assets_load(&b->site) || !open_view(b)) return false;
     b->math = math_open(b->site.settings.cache_dir);
@@ -251,12 +252,12 @@ static bool make_site(struct build *b)
     if (!emit_begin(&b->emit, b->site.settings.output_dir, b->emit.fresh, b->diag)) return false;
     make_folders(b);
     render_documents(b);
-    records_index(b);
-    around_pages(b);
-    outputs_copy_assets(b);
-    around_write(b);
+    rendered_index(b);
+    site_files_pages(b);
+    changed_files_copy(b);
+    site_files_write(b);
     anchors_check(b);
-    outputs_find_removed(b);
+    changed_files_find_removed(b);
     unpublished_find(b);
     return diag_count(b->diag, DIAG_ERROR) == 0;
 }
@@ -271,7 +272,7 @@ static bool put_in_place(struct build *b)
     b->summary->removed = b->emit.removed_count;
     b->summary->foreign = b->emit.fresh ? b->emit.foreign.shown : b->old->foreign;
     emit_end(&b->emit);   // before the cache is good: a build with nothing to do takes away no leftovers
-    remember_build(b);
+    save_cache(b);
     if (b->options->verbose) unpublished_list_foreign(b);
     return true;
 }
@@ -301,7 +302,7 @@ static bool run(struct build *b)
         diag_add(b->diag, D_IO_WRITE, DIAG_FILE(s->cache_dir), "%s", strerror(errno));
         return false;
     }
-    b->program = program_digest();
+    b->program = program_id();
     bool ok = site_scan(&b->site);
     b->outside = digest_outside(b);
     if (ok && !b->options->fresh) b->old = cache_open(s->cache_dir, b->program);

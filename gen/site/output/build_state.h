@@ -11,11 +11,11 @@
 struct built_document {
     struct document *document;
     uint64_t digest;          // of everything that its pages show
-    str record;               // see record.h; in the site's arena or in the old cache
+    str rendered;               // see rendered.h; in the site's arena or in the old cache
     bool dirty;
 };
 
-struct record_page;
+struct rendered_page;
 
 struct build {
     const struct build_options *options;
@@ -34,8 +34,8 @@ struct build {
     uint64_t program, outside, addresses, shown;
     struct built_document *documents;     // [site.document_count], in the site's order
     uint32_t *dirty; size_t dirty_count;  // places in documents
-    struct record_page *records;          // [document_count * language_count], url "" where there is no page; record.h
-    struct cache_output *outputs; size_t output_count, output_cap;   // of this build, beside pages and twins
+    struct rendered_page *rendered;          // [document_count * language_count], url "" where there is no page; rendered.h
+    struct cache_output *outputs; size_t output_count, output_cap;   // of this build, beside pages and Markdown copies
     struct emit_file *written; size_t written_count, written_cap;    // to emit.work
     str *removed; size_t removed_count;
     struct map redirects;     // their urls
@@ -47,20 +47,20 @@ uint64_t digest_outside(const struct build *b);
 void digest_site(struct build *b);
 uint64_t digest_document(const struct build *b, const struct document *doc);
 uint64_t digest_page(const struct build *b, const struct document *doc, const struct language *l);   // of one language
-// render.c: renders the dirty documents in workers, and takes their records.
+// render.c: renders the dirty documents in workers, and takes what they left.
 void render_documents(struct build *b);
-// around.c: pages that no document has, and then everything that is no page.
-void around_pages(struct build *b);
-void around_write(struct build *b);
+// site_files.c: pages that no document has, and then everything that is no page.
+void site_files_pages(struct build *b);
+void site_files_write(struct build *b);
 // Keeps or writes one output of the site: digest is of its inputs; bytes are asked for only when that changed.
 void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct build *b, void *ctx, buf *out), void *ctx);
 // is_new: the last build left no such file.
 void build_written(struct build *b, str url, bool is_new);
-// outputs.c: assets (of the templates' those that a page asks for), and what the last build wrote that is no longer there.
-void outputs_copy_assets(struct build *b);
-void outputs_find_removed(struct build *b);
-// remember.c: tells the cache what this build read and wrote, once that is in place.
-void remember_build(struct build *b);
+// changed_files.c: assets (of the templates' those that a page asks for), and what the last build wrote that is no longer there.
+void changed_files_copy(struct build *b);
+void changed_files_find_removed(struct build *b);
+// save_cache.c: tells the cache what this build read and wrote, once that is in place.
+void save_cache(struct build *b);
 // anchors.c: anchors of other pages.
 void anchors_check(struct build *b);
 

@@ -7,9 +7,9 @@
 
 #include "gen/text/address.h"
 #include "gen/site/documents/nav.h"
-#include "gen/site/output/record.h"
+#include "gen/site/output/rendered.h"
 #include "gen/site/source/settings.h"
-#include "gen/site/page/twin.h"
+#include "gen/site/page/page_markdown.h"
 #include "gen/text/escape.h"
 
 enum { SITEMAP_URLS = 50000, FEED_ENTRIES = 50 };   // sitemaps.org: at most 50,000 addresses a file
@@ -136,7 +136,7 @@ static int newest_first(const void *x, const void *y)
 // The description that a page's render found.
 static str description_of(const struct build *b, const struct page *p)
 {
-    const struct record_page *r = record_of(b, p->document->index, p->language->index);
+    const struct rendered_page *r = rendered_of(b, p->document->index, p->language->index);
     return r ? r->description : STR_NONE;
 }
 
@@ -227,7 +227,7 @@ static void write_feeds(struct build *b)
 static void put_llms_page(struct build *b, const struct page *p, str from, buf *out)
 {
     arena a = ARENA_INIT;
-    str description = description_of(b, p), url = twin_url(p->url, &a);
+    str description = description_of(b, p), url = page_markdown_url(p->url, &a);
     buf_lit(out, "- [");
     buf_str(out, p->title);
     buf_lit(out, "](");

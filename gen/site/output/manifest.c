@@ -3,8 +3,8 @@
 
 #include "gen/site/documents/assets.h"
 #include "gen/text/address.h"
-#include "gen/site/output/record.h"
-#include "gen/site/page/twin.h"
+#include "gen/site/output/rendered.h"
+#include "gen/site/page/page_markdown.h"
 #include "gen/text/escape.h"
 
 // Entries go out as they come: inputs by path, outputs in reading order, then what stands around them.
@@ -69,12 +69,12 @@ static void list_outputs(const struct build *b, struct list *l)
 {
     arena scratch = ARENA_INIT;
     for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) {
-        const struct record_page *p = &b->records[i];
+        const struct rendered_page *p = &b->rendered[i];
         if (!p->url.len) continue;
         const struct document *doc = b->site.documents[i / b->site.language_count];
         str shows = doc->pages[i % b->site.language_count] ? STR_NONE : doc->source->language->tag;
         add(l, p->url, p->size, p->hash, shows, false);
-        add(l, twin_url(p->url, &scratch), p->twin_size, p->twin_hash, shows, false);
+        add(l, page_markdown_url(p->url, &scratch), p->markdown_size, p->markdown_hash, shows, false);
         arena_reset(&scratch);
     }
     for (size_t i = 0; i < b->output_count; i++) {

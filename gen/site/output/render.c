@@ -6,18 +6,18 @@
 
 #include "gen/base/workers.h"
 #include "gen/site/output/build_state.h"
-#include "gen/site/source/load.h"
+#include "gen/site/source/scan.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/source/read.h"
-#include "gen/site/output/record.h"
+#include "gen/site/output/rendered.h"
 #include "gen/site/output/search.h"
-#include "gen/site/page/twin.h"
+#include "gen/site/page/page_markdown.h"
 
 // What a worker keeps from job to job.
 struct rendering {
     struct build *build;
     arena arena;                        // of a document
-    buf text, source_text, html, twin, search, path, pages;
+    buf text, source_text, html, markdown, search, path, pages;
     struct search_words *words;
     struct page_output source_output;   // for translations
     size_t done;
@@ -47,52 +47,52 @@ static bool read_text(struct rendering *w, const struct page *p, struct diag *d,
 }
 
 // What the last build wrote for url: nothing has to be written where the bytes are the same.
-static bool find_old(const struct build *b, const struct document *doc, str url, struct record_page *old)
+static bool find_old(const struct build *b, const struct document *doc, str url, struct rendered_page *old)
 {
     const struct cache_document *c = b->old && !b->emit.fresh ? cache_document_find(b->old, doc->key) : NULL;
     if (!c) return false;
-    struct record_reader r = record_open(c->record);
-    while (record_next(&r, old))
+    struct rendered_reader r = rendered_open(c->rendered);
+    while (rendered_next(&r, old))
         if (str_eq(old->url, url)) return true;
     return false;
 }
 
 static void write_page(struct rendering *w, const struct document *doc, const struct language *l, str url,
-                       struct page_output *o, buf *record)
+                       struct page_output *o, buf *rendered)
 {
     struct build *b = w->build;
-    struct record_page p = {.language = l->tag, .url = url, .description = o->description, .size = o->html.len,
-                            .twin_size = o->twin.len, .search = buf_view(&w->search),
+    struct rendered_page p = {.language = l->tag, .url = url, .description = o->description, .size = o->html.len,
+                            .markdown_size = o->markdown.len, .search = buf_view(&w->search),
                             .assets = view_assets(b->view)};
-    struct record_page old;
+    struct rendered_page old;
     bool known = find_old(b, doc, url, &old);
     p.hash = str_hash(buf_view(&o->html));
     p.search_hash = search_hash(&p);
-    p.twin_hash = str_hash(buf_view(&o->twin));
+    p.markdown_hash = str_hash(buf_view(&o->markdown));
     p.written = !known || old.hash != p.hash;
-    p.twin_written = !known || old.twin_hash != p.twin_hash;
+    p.markdown_written = !known || old.markdown_hash != p.markdown_hash;
     p.is_new = !known;
     if (p.written) emit_write(&b->emit, url, buf_view(&o->html));
-    if (p.twin_written) emit_write(&b->emit, twin_url(url, &w->arena), buf_view(&o->twin));
-    record_page(record, &p, o);
+    if (p.markdown_written) emit_write(&b->emit, page_markdown_url(url, &w->arena), buf_view(&o->markdown));
+    rendered_page(rendered, &p, o);
 }
 
 static void render_language(struct rendering *w, struct page_renderer *r, const struct document *doc,
-                            const struct language *l, buf *record)
+                            const struct language *l, buf *rendered)
 {
     const struct page *p = nav_page(r->site, doc, l);
     bool is_source = p == doc->source && l == p->language;
     str text = r->source_text;
-    struct page_output o = {.html = w->html, .twin = w->twin};
+    struct page_output o = {.html = w->html, .markdown = w->markdown};
     buf_clear(&o.html);
-    buf_clear(&o.twin);
+    buf_clear(&o.markdown);
     if (p != doc->source && !read_text(w, p, r->diag, &w->text, &text)) return;
     page_render(r, doc, l, text, &o);
     buf_clear(&w->search);
     search_page(w->words, r->site, l, p, &o, &w->search);
-    write_page(w, doc, l, nav_url(r->site, doc, l, &w->arena), &o, record);
+    write_page(w, doc, l, nav_url(r->site, doc, l, &w->arena), &o, rendered);
     w->html = o.html;
-    w->twin = o.twin;
+    w->markdown = o.markdown;
     if (!is_source) return;
     str *ids = arena_new(&w->arena, str, o.md.heading_count);
     for (size_t i = 0; i < o.md.heading_count; i++) ids[i] = o.md.headings[i].id;
@@ -109,21 +109,21 @@ static size_t count_pages(const struct site *site, const struct document *doc)
     return n;
 }
 
-static void render_document(struct rendering *w, const struct document *doc, struct diag *d, buf *record)
+static void render_document(struct rendering *w, const struct document *doc, struct diag *d, buf *rendered)
 {
     struct build *b = w->build;
     const struct site *site = &b->site;
     struct page_renderer r = {.site = site, .view = b->view, .feeds = b->feeds, .math = b->math, .diag = d,
                               .parity = b->options->strict || doc->page_lua.len,
                               .arena = &w->arena};
-    record_count(record, count_pages(site, doc));
+    rendered_count(rendered, count_pages(site, doc));
     if (!read_text(w, doc->source, d, &w->source_text, &r.source_text)) return;
     r.figures = figures_load(site, doc, d);
     const struct language *first = doc->source->language;
-    render_language(w, &r, doc, first, record);
+    render_language(w, &r, doc, first, rendered);
     for (size_t i = 0; i < site->language_count; i++)
         if (site->languages[i] != first && nav_page(site, doc, site->languages[i]))
-            render_language(w, &r, doc, site->languages[i], record);
+            render_language(w, &r, doc, site->languages[i], rendered);
     if (doc->page_lua.len) figures_check(r.figures, d);
     figures_free(r.figures);
 }
@@ -138,7 +138,7 @@ static void job(void *ctx, size_t index, buf *out)
     buf_clear(&w->pages);
     render_document(w, b->documents[b->dirty[index]].document, d, &w->pages);
     if (diag_count(d, DIAG_NOTE)) diag_pack(d, &said);
-    record_begin(out, buf_view(&said));
+    rendered_begin(out, buf_view(&said));
     buf_str(out, buf_view(&w->pages));
     buf_free(&said);
     diag_free(d);
@@ -156,14 +156,14 @@ static void show_progress(struct rendering *w)
     buf_free(&line);
 }
 
-static void take_written(struct build *b, str record)
+static void take_written(struct build *b, str rendered)
 {
-    struct record_reader r = record_open(record);
-    struct record_page p;
-    while (record_next(&r, &p)) {
+    struct rendered_reader r = rendered_open(rendered);
+    struct rendered_page p;
+    while (rendered_next(&r, &p)) {
         b->summary->rendered++;
         if (p.written) build_written(b, p.url, p.is_new);
-        if (p.twin_written) build_written(b, twin_url(p.url, &b->site.arena), p.is_new);
+        if (p.markdown_written) build_written(b, page_markdown_url(p.url, &b->site.arena), p.is_new);
     }
     if (r.said.len) diag_unpack(b->diag, r.said);
 }
@@ -179,15 +179,15 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
     if (fate == WORKERS_CRASHED && signal) diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(file), "signal %d", signal);
     if (fate == WORKERS_CRASHED && !signal)
         diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(file), "memory ran out; limits.page_memory allows more");
-    doc->record = arena_str(&b->site.arena, bytes);
-    take_written(b, doc->record);
+    doc->rendered = arena_str(&b->site.arena, bytes);
+    take_written(b, doc->rendered);
     show_progress(w);
 }
 
 void render_documents(struct build *b)
 {
     struct rendering w = {.build = b, .arena = ARENA_INIT, .text = BUF_INIT, .source_text = BUF_INIT, .html = BUF_INIT,
-                          .twin = BUF_INIT, .search = BUF_INIT, .path = BUF_INIT, .pages = BUF_INIT};
+                          .markdown = BUF_INIT, .search = BUF_INIT, .path = BUF_INIT, .pages = BUF_INIT};
     w.words = search_words_new();
     struct workers_plan plan = {
         .job_count = b->dirty_count, .workers = b->options->jobs,
@@ -200,6 +200,6 @@ void render_documents(struct build *b)
     b->emit.diag = outer;
     search_words_free(w.words);
     arena_free(&w.arena);
-    buf_free(&w.text), buf_free(&w.source_text), buf_free(&w.html), buf_free(&w.twin), buf_free(&w.search);
+    buf_free(&w.text), buf_free(&w.source_text), buf_free(&w.html), buf_free(&w.markdown), buf_free(&w.search);
     buf_free(&w.path), buf_free(&w.pages);
 }

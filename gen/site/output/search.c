@@ -9,7 +9,7 @@
 #include <unicode/ustring.h>
 
 #include "gen/site/documents/nav.h"
-#include "gen/site/output/record.h"
+#include "gen/site/output/rendered.h"
 #include "gen/text/escape.h"
 
 enum { FULL_PAGES = 300, MAX_WORD = 40, MIN_WORD = 2 };
@@ -223,7 +223,7 @@ void search_page(struct search_words *w, const struct site *site, const struct l
     words_begin(w, out);
     put_text(w, p->title, l, nfd);
     if (search_is_full(site, l)) {
-        put_text(w, buf_view(&o->twin), l, nfd);
+        put_text(w, buf_view(&o->markdown), l, nfd);
         return;
     }
     put_text(w, o->description, l, nfd);
@@ -268,7 +268,7 @@ static void put_quoted(buf *out, str s)
     buf_char(out, '"');
 }
 
-static void index_page(struct indexing *x, const struct page *p, const struct record_page *r)
+static void index_page(struct indexing *x, const struct page *p, const struct rendered_page *r)
 {
     enum { SHOWN = 120 };
     str description = r->description;
@@ -319,7 +319,7 @@ static void make_index(struct build *b, void *ctx, buf *out)
     struct indexing x = {.arena = ARENA_INIT, .docs = BUF_INIT};
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = nav_page(site, site->documents[i], l);
-        const struct record_page *r = record_of(b, i, l->index);
+        const struct rendered_page *r = rendered_of(b, i, l->index);
         if (p && r) index_page(&x, p, r);
     }
     buf_lit(out, "window.vramdocIndex={\"docs\":[");
@@ -331,7 +331,7 @@ static void make_index(struct build *b, void *ctx, buf *out)
     arena_free(&x.arena);
 }
 
-uint64_t search_hash(const struct record_page *p)
+uint64_t search_hash(const struct rendered_page *p)
 {
     uint64_t parts[3] = {str_hash(p->url), str_hash(p->description), str_hash(p->search)};
     return str_hash((str){(const char *)parts, sizeof parts});
@@ -343,7 +343,7 @@ static uint64_t index_digest(const struct build *b, const struct language *l)
     uint64_t h = 0;
     for (size_t i = 0; i < b->site.document_count; i++) {
         const struct page *p = nav_page(&b->site, b->site.documents[i], l);
-        const struct record_page *r = record_of(b, i, l->index);
+        const struct rendered_page *r = rendered_of(b, i, l->index);
         if (!p || !r) continue;
         uint64_t parts[3] = {h, str_hash(p->title), r->search_hash};
         h = str_hash((str){(const char *)parts, sizeof parts});

@@ -14,7 +14,7 @@ void search_words_free(struct search_words *w);
 void search_page(struct search_words *w, const struct site *site, const struct language *l, const struct page *p,
                  const struct page_output *o, buf *out);
 // Of what the index shows of a page beside its title: url, description, search.
-uint64_t search_hash(const struct record_page *p);
+uint64_t search_hash(const struct rendered_page *p);
 // Writes the index of every language; view_site.search_index has the urls.
 void search_write(struct build *b);
 // Address of a language's index; "" when the settings want none.

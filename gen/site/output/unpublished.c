@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "gen/site/output/manifest.h"
-#include "gen/site/page/twin.h"
+#include "gen/site/page/page_markdown.h"
 #include "gen/site/documents/assets.h"
-#include "gen/site/source/load.h"
+#include "gen/site/source/scan.h"
 #include "gen/site/source/publish.h"
 
 static void list(struct build *b, struct build_list *l, str path, const char *why)
@@ -62,7 +62,7 @@ void unpublished_list_foreign(struct build *b)
     const struct map *pages = &b->site.page_by_url;
     for (size_t i = 0; i < pages->count; i++) {
         map_put(&ours, &a, pages->entries[i].key, NULL);
-        map_put(&ours, &a, twin_url(pages->entries[i].key, &a), NULL);
+        map_put(&ours, &a, page_markdown_url(pages->entries[i].key, &a), NULL);
     }
     for (size_t i = 0; i < b->output_count; i++) map_put(&ours, &a, b->outputs[i].url, NULL);
     int output = open(b->site.settings.output_dir.ptr, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -5,12 +5,12 @@
 
 #include "gen/text/address.h"
 #include "gen/site/documents/assets.h"
-#include "gen/site/source/load.h"
+#include "gen/site/source/scan.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/translation/parity.h"
 #include "gen/site/source/read.h"
 #include "gen/site/translation/staleness.h"
-#include "gen/site/page/twin.h"
+#include "gen/site/page/page_markdown.h"
 
 enum { WORDS_A_MINUTE = 200, SIGNS_A_MINUTE = 500 };
 
@@ -282,7 +282,7 @@ static void fill_view(struct view_page *v, struct hooks *h, const struct documen
     v->has_math = h->out->md.has_math;
     v->updated = p->updated;
     v->published = p->published;
-    v->markdown_url = twin_url(h->url, r->arena);
+    v->markdown_url = page_markdown_url(h->url, r->arena);
     v->image = file_address(h, f->image.len ? f->image : r->site->settings.image);
     file_address(h, f->audio);
     if (f->toc != 0) v->toc = h->out->md.headings, v->toc_count = h->out->md.heading_count;
@@ -311,7 +311,7 @@ bool page_render(struct page_renderer *r, const struct document *doc, const stru
     struct page_context c = {r, out, &meta.front};
     v.ctx = &c;
     ok = view_render(r->view, &v, r->diag, &out->html) && ok;
-    twin_write(r, h.out, h.page, l, h.url, text, &out->twin);
+    page_markdown_write(r, h.out, h.page, l, h.url, text, &out->markdown);
     buf_free(&body);
     return ok;
 }

@@ -1,4 +1,4 @@
-// One page: its Markdown rendered with the site's hooks, then the template, then its twin in Markdown.
+// One page: its Markdown rendered with the site's hooks, then the template, then its Markdown copy.
 #ifndef GEN_SITE_PAGE_H
 #define GEN_SITE_PAGE_H
 
@@ -13,12 +13,12 @@ struct anchor_link { str target, anchor; size_t offset; };
 // A content file that the page shows or links to.
 struct asset_use { struct asset *asset; uint64_t stamp; };
 
-// What an inline cell became, for the twin.
+// What an inline cell became, for the Markdown copy.
 struct cell_value { str code, html; };
 
 // What one render leaves behind, besides the bytes.
 struct page_output {
-    buf html, twin;
+    buf html, markdown;
     struct md_result md;
     struct anchor_link *links; size_t link_count, link_cap;
     struct asset_use *uses; size_t use_count, use_cap;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/site/source/load.h"
+#include "gen/site/source/scan.h"
 #include "kernels/record/record.h"
 
 #define RECORD_MAX ((size_t)16 << 20)   // bytes of a record

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "gen/base/workers.h"
-#include "gen/base/pack.h"
+#include "gen/base/packed_values.h"
 
 enum { FEW = 200 };   // so many files are read sooner than a worker starts
 enum { KEEP_BYTES = 64 << 20 };   // a site whose pages are smaller is kept in memory and not read a second time

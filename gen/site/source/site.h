@@ -37,7 +37,7 @@ struct page {
     str meta;                 // packed front matter, see read.h
     str tag, date;            // what its path says: language and date of a post, "" for neither
     str key;                  // what its path says of its document
-    str subject;              // what it is about, where a file stands for several pages: "NVIDIA H200"; see repeat.h
+    str subject;              // what it is about, where a file stands for several pages: "NVIDIA H200"; see each.h
     uint32_t index;           // in site.pages; pages that no file stands for come last
     uint64_t sidecar;         // changes with the record of its source, see staleness.h; 0 without one
     bool broken;              // it could not be read, its errors are recorded

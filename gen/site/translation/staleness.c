@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "gen/site/source/load.h"
+#include "gen/site/source/scan.h"
 #include "gen/site/translation/sequence.h"
 #include "gen/text/escape.h"
 

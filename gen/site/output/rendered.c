@@ -1,11 +1,11 @@
 // What a document's render leaves: its messages, then one part a page.
-#include "gen/site/output/record.h"
+#include "gen/site/output/rendered.h"
 
-void record_begin(buf *out, str said) { pack_str(out, said); }
+void rendered_begin(buf *out, str said) { pack_str(out, said); }
 
-void record_count(buf *out, size_t pages) { pack_uint(out, pages); }
+void rendered_count(buf *out, size_t pages) { pack_uint(out, pages); }
 
-void record_page(buf *out, const struct record_page *p, const struct page_output *o)
+void rendered_page(buf *out, const struct rendered_page *p, const struct page_output *o)
 {
     pack_str(out, p->language);
     pack_str(out, p->url);
@@ -15,9 +15,9 @@ void record_page(buf *out, const struct record_page *p, const struct page_output
     pack_u64(out, p->search_hash);
     pack_u64(out, p->hash);
     pack_uint(out, p->size);
-    pack_u64(out, p->twin_hash);
-    pack_uint(out, p->twin_size);
-    pack_uint(out, (uint64_t)p->written | (uint64_t)p->twin_written << 1 | (uint64_t)p->is_new << 2);
+    pack_u64(out, p->markdown_hash);
+    pack_uint(out, p->markdown_size);
+    pack_uint(out, (uint64_t)p->written | (uint64_t)p->markdown_written << 1 | (uint64_t)p->is_new << 2);
     buf part = BUF_INIT;
     pack_uint(&part, o->md.anchor_count);
     for (size_t i = 0; i < o->md.anchor_count; i++) pack_str(&part, o->md.anchors[i]);
@@ -42,15 +42,15 @@ void record_page(buf *out, const struct record_page *p, const struct page_output
     buf_free(&part);
 }
 
-struct record_reader record_open(str record)
+struct rendered_reader rendered_open(str rendered)
 {
-    struct record_reader r = {.u = unpack_from(record)};
+    struct rendered_reader r = {.u = unpack_from(rendered)};
     r.said = unpack_str(&r.u);
     r.left = unpack_count(&r.u);
     return r;
 }
 
-bool record_next(struct record_reader *r, struct record_page *p)
+bool rendered_next(struct rendered_reader *r, struct rendered_page *p)
 {
     if (!r->left || r->u.bad) return false;
     r->left--;
@@ -62,11 +62,11 @@ bool record_next(struct record_reader *r, struct record_page *p)
     p->search_hash = unpack_u64(&r->u);
     p->hash = unpack_u64(&r->u);
     p->size = unpack_uint(&r->u);
-    p->twin_hash = unpack_u64(&r->u);
-    p->twin_size = unpack_uint(&r->u);
+    p->markdown_hash = unpack_u64(&r->u);
+    p->markdown_size = unpack_uint(&r->u);
     uint64_t flags = unpack_uint(&r->u);
     p->written = flags & 1;
-    p->twin_written = flags >> 1 & 1;
+    p->markdown_written = flags >> 1 & 1;
     p->is_new = flags >> 2 & 1;
     p->anchors = unpack_from(unpack_str(&r->u));
     p->links = unpack_from(unpack_str(&r->u));
@@ -84,17 +84,17 @@ static size_t find_language(const struct site *site, str tag, size_t near)
     return site->language_count;
 }
 
-void records_index(struct build *b)
+void rendered_index(struct build *b)
 {
     const struct site *site = &b->site;
-    b->records = arena_new(&b->site.arena, struct record_page, site->document_count * site->language_count);
+    b->rendered = arena_new(&b->site.arena, struct rendered_page, site->document_count * site->language_count);
     for (size_t i = 0; i < site->document_count; i++) {
-        struct record_reader r = record_open(b->documents[i].record);
-        struct record_page p;
-        for (size_t l = 0; record_next(&r, &p); l++) {
+        struct rendered_reader r = rendered_open(b->documents[i].rendered);
+        struct rendered_page p;
+        for (size_t l = 0; rendered_next(&r, &p); l++) {
             l = find_language(site, p.language, l);
             if (l == site->language_count) continue;
-            b->records[i * site->language_count + l] = p;
+            b->rendered[i * site->language_count + l] = p;
         }
     }
 }

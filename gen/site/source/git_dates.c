@@ -1,7 +1,7 @@
 // When pages were last changed: one run of git log over the content folder, read until every page was seen.
-#include "gen/site/source/updated.h"
+#include "gen/site/source/git_dates.h"
 
-#include "gen/site/source/repeat.h"
+#include "gen/site/source/each.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static void read_log(struct site *site, int fd, size_t left)
     buf_free(&in);
 }
 
-void updated_from_git(struct site *site)
+void git_dates_read(struct site *site)
 {
     size_t left = 0;
     int fd, status;
@@ -97,5 +97,5 @@ void updated_from_git(struct site *site)
     close(fd);
     kill(pid, SIGTERM);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    pages_share(site);
+    each_share(site);
 }

@@ -1,12 +1,12 @@
 // Makes several pages of one file.
-#include "gen/site/source/repeat.h"
+#include "gen/site/source/each.h"
 
 #include "gen/site/source/measurements.h"
 
 #define WORD "gpu"         // the only word that `each` knows
 #define PLACE "{" WORD "}"
 
-bool pages_repeat_for(str word) { return str_eq(word, STR(WORD)); }
+bool each_knows(str word) { return str_eq(word, STR(WORD)); }
 
 static str put_in(str text, str name, arena *a)
 {
@@ -53,7 +53,7 @@ static void repeat(struct site *site, struct pages *to, struct page *p)
         if (!measurements_seen(list, i)) add(site, to, page_for(p, &list->items[i], &site->arena));
 }
 
-void pages_repeat(struct site *site)
+void each_expand(struct site *site)
 {
     bool any = false;
     for (size_t i = 0; i < site->page_count && !any; i++) any = site->pages[i]->subject.len > 0;
@@ -68,7 +68,7 @@ void pages_repeat(struct site *site)
     site->page_count = to.count;
 }
 
-void pages_share(struct site *site)
+void each_share(struct site *site)
 {
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];

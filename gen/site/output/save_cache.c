@@ -5,7 +5,7 @@
 
 #include "gen/site/output/build_state.h"
 
-// Whether the files beside pages and twins are those of the last build, whatever is in them.
+// Whether the files beside pages and Markdown copies are those of the last build, whatever is in them.
 static bool outputs_same(const struct build *b)
 {
     if (b->old->output_count != b->output_count) return false;
@@ -80,7 +80,7 @@ static void find_changes(const struct build *b, const struct cache *now, struct 
     for (size_t i = 0; i < b->dirty_count; i++) {
         const struct built_document *d = &b->documents[b->dirty[i]];
         size_t place = (size_t)(cache_document_find(old, d->document->key) - old->documents);
-        cache_change_document(x, place, &(struct cache_document){d->document->key, d->digest, d->record});
+        cache_change_document(x, place, &(struct cache_document){d->document->key, d->digest, d->rendered});
     }
     for (size_t i = 0; i < b->output_count; i++) {
         const struct cache_output *o = &b->outputs[i], *was = &old->outputs[i];
@@ -116,14 +116,14 @@ static int save(struct build *b, struct cache *c)
     c->documents = arena_new(&site->arena, struct cache_document, site->document_count);
     for (size_t i = 0; i < site->document_count; i++)
         c->documents[c->document_count++] = (struct cache_document){b->documents[i].document->key, b->documents[i].digest,
-                                                                    b->documents[i].record};
+                                                                    b->documents[i].rendered};
     qsort(c->documents, c->document_count, sizeof *c->documents, by_key);
     c->outputs = b->outputs;
     c->output_count = b->output_count;
     return cache_save(site->settings.cache_dir, b->program, c, b->old ? b->old->len : 0);
 }
 
-void remember_build(struct build *b)
+void save_cache(struct build *b)
 {
     struct cache c = {.outside = b->outside, .addresses = b->addresses, .shown = b->shown,
                       .foreign = b->summary->foreign, .left_out = b->summary->left_out.count,

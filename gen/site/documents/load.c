@@ -1,36 +1,23 @@
-// Walks the content folder and makes pages of its files: which language each is in, and the key it shares.
-#include "gen/site/source/load.h"
+// Makes pages and languages of what was read: which language each file is in, and the key that it shares with others.
+#include "gen/site/documents/load.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "gen/text/address.h"
+#include "gen/site/documents/assets.h"
+#include "gen/site/documents/languages.h"
+#include "gen/site/documents/nav.h"
+#include "gen/site/source/each.h"
 #include "gen/site/source/measurements.h"
 #include "gen/site/source/names.h"
 #include "gen/site/source/publish.h"
 #include "gen/site/source/read.h"
-#include "gen/site/source/repeat.h"
+#include "gen/site/source/scan.h"
 #include "gen/site/source/settings.h"
-#include "gen/site/source/statics.h"
+#include "gen/text/address.h"
 #include "gen/text/front_lines.h"
-
-str site_path(const struct site *site, str source, arena *a)
-{
-    if (str_eq(site->settings.content_dir, STR("."))) return arena_str(a, source);
-    return arena_printf(a, "%.*s/%.*s", STR_ARG(site->settings.content_dir), STR_ARG(source));
-}
-
-void site_diag(struct site *site, enum diag_id id, const struct page *p, size_t offset, const char *what)
-{
-    str file = site_path(site, p->source, &site->arena);
-    buf text = BUF_INIT;
-    fs_read(file.ptr, 0, &text);
-    if (offset > text.len) offset = text.len;
-    diag_add(site->diag, id, DIAG_AT(file, buf_view(&text), offset), "%s", what);
-    buf_free(&text);
-}
 
 // The place of a key in the front matter; the file's start without it.
 static size_t key_offset(const struct front *f, const char *key)
@@ -38,79 +25,6 @@ static size_t key_offset(const struct front *f, const char *key)
     for (size_t i = 0; i < f->pair_count; i++)
         if (str_eq(f->pairs[i].key, str_c(key))) return f->pairs[i].offset;
     return 0;
-}
-
-// Output, cache, templates and catalogs may lie below the content folder: they are not content, nor is the static folder.
-static void exclude(struct site *site)
-{
-    const struct settings *s = &site->settings;
-    const str folders[] = {s->output_dir, s->cache_dir, s->templates_dir, s->i18n_dir, s->static_dir};
-    char content[4096], real[4096];
-    if (!realpath(s->content_dir.ptr, content)) return;
-    size_t n = strlen(content);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (folders[i].len && realpath(folders[i].ptr, real) && !strncmp(real, content, n) && real[n] == '/')
-            site->excluded[i] = arena_str(&site->arena, str_c(real + n + 1));
-}
-
-static bool skip(void *ctx, str path, bool is_dir)
-{
-    const struct site *site = ctx;
-    const struct settings *s = &site->settings;
-    for (size_t i = 0; i < s->ignore_count; i++)   // the walk's paths end with a NUL
-        if (fnmatch(s->ignore[i].ptr, path.ptr, FNM_PATHNAME | FNM_LEADING_DIR) == 0) return true;
-    for (size_t i = 0; i < sizeof site->excluded / sizeof *site->excluded && is_dir; i++)
-        if (str_eq(path, site->excluded[i])) return true;
-    return is_dir && str_eq(path, STR("node_modules"));
-}
-
-// Records what could not be walked; whether the folder itself could.
-static bool walk_reported(struct site *site)
-{
-    bool ok = true;
-    for (size_t i = 0; i < site->files.bad_count; i++) {
-        const struct fs_bad *b = &site->files.bad[i];
-        str file = b->path.len ? site_path(site, b->path, &site->arena) : site->settings.content_dir;
-        enum diag_id id = b->error == ELOOP ? D_IO_SYMLINK_LOOP : b->error == EXDEV ? D_FILE_OUTSIDE : D_IO_READ;
-        diag_add(site->diag, id, DIAG_FILE(file), "%s", id == D_FILE_OUTSIDE ? "" : strerror(b->error));
-        ok = ok && b->path.len;
-    }
-    return ok;
-}
-
-// Pages, files that keep their names, and those that are copied when something refers to them.
-static void sort_files(struct site *site)
-{
-    size_t n = site->files.count;
-    struct page *pages = arena_new(&site->arena, struct page, n);
-    site->pages = arena_new(&site->arena, struct page *, n);
-    site->assets.items = arena_new(&site->arena, struct fs_entry, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct fs_entry *f = &site->files.items[i];
-        str url;
-        if (publish_at_root(f->path, &url)) {
-            statics_add(site, f->path, site_path(site, f->path, &site->arena), url, &f->stat);
-        } else if (names_is_page(f->path)) {
-            struct page *p = &pages[site->page_count];
-            *p = (struct page){.source = f->path, .stat = f->stat, .index = (uint32_t)site->page_count,
-                               .updated = INT64_MIN, .published = INT64_MIN, .order = INT64_MIN};
-            site->pages[site->page_count++] = p;
-        } else if (publish_file(f->path) == PUBLISH) {
-            site->assets.items[site->assets.count++] = *f;
-        }
-    }
-    site->read_pages = site->pages;
-    site->read_count = site->page_count;
-}
-
-bool site_scan(struct site *site)
-{
-    struct fs_rules rules = {.skip = skip, .hidden = publish_hidden, .ctx = site, .inside = true};
-    statics_scan(site);
-    exclude(site);
-    if (fs_walk(site->settings.content_dir.ptr, &rules, &site->arena, &site->files, NULL) < 0 && !walk_reported(site)) return false;
-    sort_files(site);
-    return true;
 }
 
 static struct language *language_of(struct site *site, struct map *languages, str tag)
@@ -221,7 +135,7 @@ static void place(struct placing *w, struct page *p)
     p->title = f->title.len ? f->title : title_from(p->url, &site->arena);
     p->description = f->description;
     p->layout = f->layout;
-    if (pages_repeat_for(f->each)) p->subject = f->each;   // until pages_repeat
+    if (each_knows(f->each)) p->subject = f->each;   // until each_expand
     else if (f->each.len) site_diag(site, D_FRONT_TYPE, p, key_offset(f, "each"), "each: wanted gpu");
     p->order = f->order;
     p->updated = f->updated;
@@ -322,11 +236,27 @@ bool site_load(struct site *site, const struct load_options *o)
         if (!site->pages[i]->language) site->pages[i]->language = site->source_language;
     drop_left_out(site);
     measurements_read(site);
-    if (!o->as_written) pages_repeat(site);
+    if (!o->as_written) each_expand(site);
     arena_free(&w.scratch);
     arena_free(&learning);
-    site_plan(site);
-    return !o->need_words || site_open_words(site);
+    nav_plan(site);
+    return !o->need_catalogs || languages_open(site);
 }
 
 bool site_open(struct site *site, const struct load_options *o) { return site_scan(site) && site_load(site, o); }
+
+void site_close(struct site *site)
+{
+    const struct catalog *kept = NULL;
+    for (size_t i = 0; i < site->language_count; i++) {
+        struct language *l = site->languages[i];
+        if (l->catalog && l->catalog != kept) catalog_free(l->catalog);
+        if (l->locale) locale_free(l->locale);
+    }
+    if (site->english) catalog_free(site->english);
+    if (site->english_locale) locale_free(site->english_locale);
+    measurements_free(site);
+    if (site->asset_index) arena_free(&site->asset_index->arena);
+    if (site->kept) munmap(site->kept, site->kept_size);
+    arena_free(&site->arena);
+}

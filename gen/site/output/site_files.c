@@ -5,7 +5,7 @@
 #include "gen/site/output/feeds.h"
 #include "gen/text/address.h"
 #include "gen/site/documents/assets.h"
-#include "gen/site/source/load.h"
+#include "gen/site/source/scan.h"
 #include "gen/site/output/manifest.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/output/search.h"
@@ -135,13 +135,13 @@ static void make_robots(struct build *b, void *ctx, buf *out)
         buf_printf(out, "Sitemap: %.*s/sitemap.xml\n", STR_ARG(b->site.settings.base_url));
 }
 
-void around_pages(struct build *b)
+void site_files_pages(struct build *b)
 {
     write_404(b);
     write_redirects(b);
 }
 
-void around_write(struct build *b)
+void site_files_write(struct build *b)
 {
     build_output(b, STR("_headers"), b->shown, make_headers, NULL);
     build_output(b, STR("robots.txt"), b->shown, make_robots, NULL);

@@ -1,8 +1,8 @@
 // Blocks that cells make, as Markdown: captions, headings and tables; drawings are left out, as their numbers stand in a table.
-#include "gen/site/page/twin.h"
+#include "gen/site/page/page_markdown.h"
 #include "gen/text/html_scan.h"
 
-bool twin_is_block(str html)
+bool page_markdown_is_block(str html)
 {
     return str_starts(html, STR("<figure")) || str_starts(html, STR("<section"));
 }
@@ -39,7 +39,7 @@ static size_t passed_over(str html)
     return 0;
 }
 
-void twin_block(str html, buf *out)
+void page_markdown_block(str html, buf *out)
 {
     buf text = BUF_INIT;
     size_t cells = 0;

@@ -1,6 +1,6 @@
 // What diag.c keeps and diag_print.c shows; nobody else includes this.
-#ifndef GEN_BASE_DIAG_RECORD_H
-#define GEN_BASE_DIAG_RECORD_H
+#ifndef GEN_BASE_DIAG_MESSAGE_H
+#define GEN_BASE_DIAG_MESSAGE_H
 
 #include "gen/base/diag.h"
 #include "gen/base/map.h"
@@ -8,7 +8,7 @@
 // How many bytes of a source line are shown in front of the caret and from it on.
 enum { DIAG_BEFORE = 120, DIAG_BEHIND = 120 };
 
-struct diag_record {
+struct diag_message {
     enum diag_id id;
     enum diag_level level;
     str file, detail, source;   // source: the part of the line that is shown
@@ -19,13 +19,13 @@ struct diag_record {
 struct diag {
     struct diag_options options;
     arena arena;
-    struct diag_record *records;
+    struct diag_message *messages;
     size_t count, cap, printed;
-    struct map known;           // what was recorded once is not recorded again
+    struct map known;           // what was said once is not said again
     size_t counts[DIAG_ERROR + 1];
 };
 
 // By file, line, column, message and detail.
-void diag_sort(struct diag_record *records, size_t count);
+void diag_sort(struct diag_message *messages, size_t count);
 
 #endif

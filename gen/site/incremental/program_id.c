@@ -1,5 +1,5 @@
 // Which program this is: the build ids of all that is loaded, or what the file system says of the program without any.
-#include "gen/site/incremental/program.h"
+#include "gen/site/incremental/program_id.h"
 
 #include <elf.h>
 #include <link.h>
@@ -44,7 +44,7 @@ static int take_object(struct dl_phdr_info *o, size_t size, void *ctx)
     return 0;
 }
 
-uint64_t program_digest(void)
+uint64_t program_id(void)
 {
     struct ids x = {.bytes = BUF_INIT};
     struct stat st;

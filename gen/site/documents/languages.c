@@ -1,11 +1,7 @@
 // Locales and message catalogs of a site's languages, opened once for all processes.
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "gen/site/documents/assets.h"
-#include "gen/site/source/load.h"
-#include "gen/site/source/measurements.h"
+#include "gen/site/documents/languages.h"
 
 // i18n/pt-BR.json, else i18n/pt.json. False when there is neither.
 static bool read_cut(const struct site *site, str tag, buf *json, str *file, arena *a)
@@ -55,7 +51,7 @@ static struct catalog *open_english(struct site *site)
     return site->english = open_catalog(site, &english, NULL);
 }
 
-bool site_open_words(struct site *site)
+bool languages_open(struct site *site)
 {
     struct catalog *english = open_english(site);
     bool ok = true;
@@ -76,20 +72,4 @@ bool site_open_words(struct site *site)
         }
     }
     return ok;
-}
-
-void site_close(struct site *site)
-{
-    const struct catalog *kept = NULL;
-    for (size_t i = 0; i < site->language_count; i++) {
-        struct language *l = site->languages[i];
-        if (l->catalog && l->catalog != kept) catalog_free(l->catalog);
-        if (l->locale) locale_free(l->locale);
-    }
-    if (site->english) catalog_free(site->english);
-    if (site->english_locale) locale_free(site->english_locale);
-    measurements_free(site);
-    if (site->asset_index) arena_free(&site->asset_index->arena);
-    if (site->kept) munmap(site->kept, site->kept_size);
-    arena_free(&site->arena);
 }

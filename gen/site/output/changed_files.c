@@ -4,8 +4,8 @@
 
 #include "gen/site/documents/assets.h"
 #include "gen/site/output/build_state.h"
-#include "gen/site/output/record.h"
-#include "gen/site/page/twin.h"
+#include "gen/site/output/rendered.h"
+#include "gen/site/page/page_markdown.h"
 
 void build_written(struct build *b, str url, bool is_new)
 {
@@ -61,7 +61,7 @@ static const uint8_t *find_asked(const struct build *b, arena *a)
 {
     size_t size = (b->site.asset_index->template_count + 7) / 8;
     uint8_t *asked = arena_new(a, uint8_t, size);
-    for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) add_asked(asked, size, b->records[i].assets);
+    for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) add_asked(asked, size, b->rendered[i].assets);
     for (size_t i = 0; i < b->output_count; i++) add_asked(asked, size, b->outputs[i].assets);
     return asked;
 }
@@ -75,8 +75,8 @@ static void mark_used(struct build *b)
     for (size_t i = 0; i < all->template_count; i++)
         if (asked[i / 8] >> i % 8 & 1) assets_use(&b->site, &all->items[i], 0, 0);
     for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) {
-        struct unpack u = b->records[i].uses;
-        for (size_t n = b->records[i].url.len ? unpack_count(&u) : 0; n && !u.bad; n--) {
+        struct unpack u = b->rendered[i].uses;
+        for (size_t n = b->rendered[i].url.len ? unpack_count(&u) : 0; n && !u.bad; n--) {
             struct asset *x = assets_lookup(&b->site, unpack_str(&u));
             unpack_u64(&u);
             uint64_t hash = unpack_u64(&u), size = unpack_uint(&u);
@@ -97,7 +97,7 @@ static void copy_asset(struct build *b, const struct asset *x)
     keep_output(b, (struct cache_output){.url = x->url, .hash = x->hash, .digest = x->hash, .size = x->size});
 }
 
-void outputs_copy_assets(struct build *b)
+void changed_files_copy(struct build *b)
 {
     struct assets *all = b->site.asset_index;
     struct map done = {0};
@@ -128,22 +128,22 @@ static void remove_unless_there(struct removing *r, str url)
     b->removed[b->removed_count++] = url;
 }
 
-void outputs_find_removed(struct build *b)
+void changed_files_find_removed(struct build *b)
 {
     struct removing r = {.build = b, .scratch = ARENA_INIT};
     if (!b->old || b->emit.fresh) return;
     for (size_t i = 0; i < b->site.page_by_url.count && b->old->addresses != b->addresses; i++) {
         str url = b->site.page_by_url.entries[i].key;
         map_put(&r.now, &r.scratch, url, NULL);
-        map_put(&r.now, &r.scratch, twin_url(url, &r.scratch), NULL);
+        map_put(&r.now, &r.scratch, page_markdown_url(url, &r.scratch), NULL);
     }
     for (size_t i = 0; i < b->output_count; i++) map_put(&r.now, &r.scratch, b->outputs[i].url, NULL);
     for (size_t i = 0; i < b->old->document_count && b->old->addresses != b->addresses; i++) {
-        struct record_reader reader = record_open(b->old->documents[i].record);
-        struct record_page p;
-        while (record_next(&reader, &p)) {
+        struct rendered_reader reader = rendered_open(b->old->documents[i].rendered);
+        struct rendered_page p;
+        while (rendered_next(&reader, &p)) {
             remove_unless_there(&r, p.url);
-            remove_unless_there(&r, twin_url(p.url, &b->site.arena));
+            remove_unless_there(&r, page_markdown_url(p.url, &b->site.arena));
         }
     }
     for (size_t i = 0; i < b->old->output_count; i++) {

@@ -1,6 +1,6 @@
 // Numbers and strings as bytes, for the cache and for what workers send: little-endian, no alignment, bounds checked.
-#ifndef GEN_BASE_PACK_H
-#define GEN_BASE_PACK_H
+#ifndef GEN_BASE_PACKED_VALUES_H
+#define GEN_BASE_PACKED_VALUES_H
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// The twin of a page in Markdown: the title, then the body as it was written, its links and figures put in.
-#include "gen/site/page/twin.h"
+// The Markdown copy of a page: the title, then the body as it was written, its links and figures put in.
+#include "gen/site/page/page_markdown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "gen/site/documents/nav.h"
 #include "gen/text/html_scan.h"
 
-str twin_url(str url, arena *a)
+str page_markdown_url(str url, arena *a)
 {
     size_t stem = str_ends(url, STR(".html")) ? url.len - 5 : url.len;
     char *out = arena_new(a, char, stem + 4);
@@ -17,7 +17,7 @@ str twin_url(str url, arena *a)
     return (str){out, stem + 3};
 }
 
-struct twin {
+struct copy {
     struct page_renderer *r;
     const struct page_output *render;
     const struct page *page;
@@ -28,11 +28,11 @@ struct twin {
     buf *out;
 };
 
-// Where a link leads, as it stands in the twin: pages become twins, the rest is relative to the twin.
-static void put_destination(struct twin *t, str destination)
+// Where a link leads, as it stands in the Markdown copy: pages become Markdown copies, the rest is relative to the Markdown copy.
+static void put_destination(struct copy *t, str destination)
 {
     struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena, NULL);
-    if (l.kind == LINK_PAGE) address_relative(t->url, twin_url(l.target, t->r->arena), t->out);
+    if (l.kind == LINK_PAGE) address_relative(t->url, page_markdown_url(l.target, t->r->arena), t->out);
     else if (l.kind == LINK_ASSET) address_relative(t->url, l.target, t->out);
     else { buf_str(t->out, destination); return; }
     buf_str(t->out, l.tail);
@@ -51,7 +51,7 @@ static void put_text(buf *out, str html)
 }
 
 // `{lua} code` at *at: the value that its render found. False when there is no such cell.
-static bool put_cell(struct twin *t, size_t *at)
+static bool put_cell(struct copy *t, size_t *at)
 {
     str rest = str_slice(t->text, *at, t->text.len);
     if (!str_starts(rest, STR("`{lua} "))) return false;
@@ -61,7 +61,7 @@ static bool put_cell(struct twin *t, size_t *at)
         size_t i = (t->next_cell + k) % t->render->cell_count;   // one code gives one text, wherever it was met
         if (!str_eq(t->render->cells[i].code, code)) continue;
         str html = t->render->cells[i].html;
-        if (twin_is_block(html)) twin_block(html, t->out);
+        if (page_markdown_is_block(html)) page_markdown_block(html, t->out);
         else put_text(t->out, html);
         t->next_cell = i + 1;
         *at += end + 1;
@@ -70,8 +70,8 @@ static bool put_cell(struct twin *t, size_t *at)
     return false;
 }
 
-// At the place of a link's destination: where it leads from the twin.
-static bool put_link(struct twin *t, size_t *at)
+// At the place of a link's destination: where it leads from the Markdown copy.
+static bool put_link(struct copy *t, size_t *at)
 {
     size_t count = t->render->md.link_count;
     while (t->next_link < count && t->links[t->next_link].offset < *at) t->next_link++;
@@ -83,7 +83,7 @@ static bool put_link(struct twin *t, size_t *at)
     return true;
 }
 
-static void put_body(struct twin *t, size_t from)
+static void put_body(struct copy *t, size_t from)
 {
     if (!t->render->md.link_count && !t->render->cell_count) {
         buf_str(t->out, str_slice(t->text, from, t->text.len));
@@ -116,7 +116,7 @@ static struct md_link *links_by_place(const struct md_result *md, arena *a)
     return links;
 }
 
-static void put_children(struct twin *t)
+static void put_children(struct copy *t)
 {
     const struct document *doc = t->page->document;
     for (uint32_t i = 0; i < doc->child_count; i++) {
@@ -124,15 +124,15 @@ static void put_children(struct twin *t)
         str url = nav_url(t->r->site, child, t->language, t->r->arena);
         if (!url.len) continue;
         buf_printf(t->out, "- [%.*s](", STR_ARG(nav_title(t->r->site, child, t->language)));
-        address_relative(t->url, twin_url(url, t->r->arena), t->out);
+        address_relative(t->url, page_markdown_url(url, t->r->arena), t->out);
         buf_lit(t->out, ")\n");
     }
 }
 
-void twin_write(struct page_renderer *r, const struct page_output *o, const struct page *p, const struct language *l,
+void page_markdown_write(struct page_renderer *r, const struct page_output *o, const struct page *p, const struct language *l,
                 str url, str text, buf *out)
 {
-    struct twin t = {r, o, p, l, url, text, links_by_place(&o->md, r->arena), 0, 0, out};
+    struct copy t = {r, o, p, l, url, text, links_by_place(&o->md, r->arena), 0, 0, out};
     buf_lit(out, "# ");
     buf_str(out, p->title);
     buf_lit(out, "\n\n");

@@ -1,0 +1,10 @@
+// The languages of a site with their locale data and their words.
+#ifndef GEN_SITE_LANGUAGES_H
+#define GEN_SITE_LANGUAGES_H
+
+#include "gen/site/source/site.h"
+
+// Opens locale and catalog of every language that has none yet.
+bool languages_open(struct site *site);
+
+#endif

@@ -4,6 +4,7 @@
 #   test     run every test; FILTER=name runs some, UPDATE=1 rewrites wanted outputs
 #   check    sanitizers, tiny buffers, shuffled order: the tests again, and the same site byte by byte
 #   bench    measure vramdoc beside hugo and a floor program; BENCH=quick for small corpora
+#            bench accuracy [FILE.tsv]: the estimator's errors beside public measurements, by source and kind of run
 #   probe    measure on the GPU that is here, and show which figures changed; call it again until it is done
 #   serve    build, then serve the site with live reload
 #   fuzz     libFuzzer on every target for FUZZ_SECONDS (600) each
@@ -86,6 +87,11 @@ check)
     install_missing "$to_build $to_test"
     exec sh tests/check.sh "$@" ;;
 bench)
+    if [ "${1:-}" = accuracy ]; then
+        install_missing "$to_build"
+        shift
+        exec sh tests/bench/accuracy.sh "$@"
+    fi
     install_missing "$to_build $to_bench"
     make -s -j"$JOBS" BUILD="$BUILD" all
     exec sh tests/bench/run.sh "$@" ;;

@@ -164,6 +164,26 @@ enum vram_verdict {
 };
 VRAM_API const char *vram_verdict_name(uint32_t verdict);
 
+// What kind of run a configuration is: measurements of one kind say little about another. The first that holds.
+#define VRAM_REGIMES(X) \
+    X(INFERENCE, "inference", "generation, with or without quantized weights") \
+    X(COMPILED, "compiled", "training with torch.compile") \
+    X(MODEL_PARALLEL, "model parallel", "layers, tensors, sequences or experts divided over GPUs") \
+    X(SHARDED_QUANTIZED_ADAPTERS, "sharded quantized adapters", "adapters over quantized weights on several GPUs") \
+    X(SHARDED_ADAPTERS, "sharded adapters", "adapters over weights in two or four bytes on several GPUs") \
+    X(SHARDED, "sharded", "all weights trained on several GPUs") \
+    X(QUANTIZED_ADAPTERS, "quantized adapters", "adapters over quantized weights on one GPU") \
+    X(ADAPTERS, "adapters", "adapters over weights in two or four bytes on one GPU") \
+    X(FULL, "full", "all weights trained on one GPU")
+
+enum vram_regime {
+#define X(id, name, text) VRAM_REGIME_##id,
+    VRAM_REGIMES(X)
+#undef X
+    VRAM_REGIME_COUNT
+};
+VRAM_API const char *vram_regime_name(uint32_t regime);
+
 static inline bool vram_verdict_fits(uint32_t verdict)
 {
     return verdict == VRAM_VERDICT_FITS || verdict == VRAM_VERDICT_TIGHT;
@@ -407,6 +427,7 @@ struct vram_result {
     uint64_t gpu_bytes;                 // memory of the chosen card; 0 without one
     const char *gpu_name;               // NULL without one
     uint32_t verdict;                   // enum vram_verdict
+    uint32_t regime;                    // enum vram_regime
 
     const char *peak_phase;  // where the peak of live bytes is: "bwd:it1.m1"
     const char *peak_op;     // "nll_loss_backward"

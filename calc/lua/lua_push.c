@@ -268,6 +268,7 @@ void lua_push_result(lua_State *L, vram *v)
     const struct vram_result *r = vram_result(v);
     open(L, "vram.result");
     set_string(L, "schema", VRAM_SCHEMA);
+    set_string(L, "regime", vram_regime_name(r->regime));
     set_counts(L, r);
     set_figures(L, r);
     set_card(L, r);

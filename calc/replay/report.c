@@ -7,6 +7,7 @@
 #include "calc/model/contexts.h"
 #include "calc/model/gpus.h"
 #include "calc/model/model_make.h"
+#include "calc/model/regime.h"
 #include "calc/model/remarks.h"
 #include "calc/replay/buckets.h"
 #include "calc/replay/schedule.h"
@@ -273,6 +274,7 @@ int report_make(struct vram *v, struct engine *e)
     out->gpu_name = gpu_name(&v->config);
     out->gpu_bytes = gpu_bytes(&v->config);
     out->verdict = report_verdict(&out->process, out->gpu_bytes);
+    out->regime = regime_of(&v->config);
     report_phases(e, out);
     int rc = report_walk_to_peak(e, out);
     if (rc == VRAM_OK)

@@ -140,6 +140,7 @@ void json_report(struct vram *v)
     struct json j = json_of(&v->text);
     json_open(&j, NULL, '{');
     json_str(&j, "schema", VRAM_SCHEMA);
+    json_str(&j, "regime", vram_regime_name(r->regime));
     counts(&j, r);
     figures(&j, r);
     card(&j, r);

@@ -82,7 +82,7 @@ local function measure(result, row, estimate)
   result.instead = instead
   result.figure, result.predicted = name, number(take(answer))
   result.error = (result.predicted - row.measured.bytes) / row.measured.bytes
-  result.phase = answer.peak_at.phase
+  result.phase, result.regime = answer.peak_at.phase, answer.regime
   result.full_card = answer.gpu and row.measured.bytes > FULL_CARD * number(answer.gpu.memory_bytes) or false
   result.trained = number(answer.trained_params)
 end
@@ -93,20 +93,21 @@ local function is_step_bound(result)
 end
 
 local function judge(row, estimate)
-  local result = {row = row, class = class_of(row.column)}
+  local source = sources.find(row.column.group)
+  local result = {row = row, class = class_of(row.column), source = source.name or "others", framework = source.framework or "others"}
   local list, facts = words.of(row.column)
   if not list then
     result.why = "cannot be said: " .. (score.outside(row.column) or facts)
     return result
   end
-  result.list, result.facts = list, facts
+  result.list, result.facts, result.framework = list, facts, facts.framework
   result.why = measure(result, row, estimate)
   result.step_bound = result.predicted ~= nil and is_step_bound(result)
   return result
 end
 
--- A result for each row: {row, class, words, figure, predicted, error}, and instead where something stands for what the library
--- lacks; or {row, class, why}. estimate: vram.estimate.
+-- A result for each row: {row, class, source, framework, words, figure, predicted, error, regime}, and instead where something stands for what the library
+-- lacks; or {row, class, source, framework, why}. estimate: vram.estimate.
 function score.rows(rows, estimate)
   local results, known = {}, remembered(estimate)
   for i, row in ipairs(rows) do results[i] = judge(row, known) end

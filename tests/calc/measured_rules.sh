@@ -21,4 +21,11 @@ rc=0
 sh "$ROOT/tests/calc/measured.sh" "$work/none.tsv" >"$work/out" 2>"$work/err" || rc=$?
 if [ $rc -ne 0 ] && grep -q 'none.tsv' "$work/err"; then echo "ok a file that is not there"
 else status=1; echo "not ok a file that is not there: exit code $rc"; fi
+if sh "$ROOT/tests/bench/accuracy.sh" "$work/t.tsv" 2>/dev/null >"$work/out"; then rc=0; else rc=1; fi
+if [ $rc -eq 1 ] && [ "$(grep -c '^by ' "$work/out")" -eq 5 ] && grep -q '^fms-acceleration  *3 ' "$work/out"; then
+    echo "ok the errors by source, of a table with a broken line"
+else
+    status=1
+    echo "not ok the errors by source: exit code $rc"; cat "$work/out"
+fi
 exit $status

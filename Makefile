@@ -1,6 +1,6 @@
-# Compiles what stands in gen/, calc/ and kernels/; ./build.sh is the entry that installs tools and calls this.
-# make [BUILD=build] [MODE=release|check|fuzz] [all|tests|install|uninstall|clean|FILE]
-# A new source file needs no entry here: its place and name say what it belongs to.
+# Compiles gen/, calc/ and kernels/; ./build.sh is the entry that installs tools and calls this.
+# make [BUILD=build] [MODE=release|check|fuzz] [CFLAGS=...] [all|tests|install|uninstall|clean|FILE]
+# A new source file needs no entry here: its folder and name say what it belongs to.
 # The one version: that of the library's header.
 VERSION := $(shell sed -n 's/^.define VRAM_VERSION "\(.*\)"/\1/p' calc/vram.h)
 BUILD ?= build
@@ -29,17 +29,15 @@ CLI := $(wildcard calc/cli/*.c)
 LUA := $(wildcard calc/lua/*.c)
 WASM := $(wildcard calc/wasm/*.c)
 CORE := $(filter-out $(CLI) $(LUA) $(WASM),$(wildcard calc/*.c calc/*/*.c))
-KERNELS := $(wildcard kernels/*/*.cu kernels/*/*.c)
 TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-# What cannot be made here is left out, with one line each.
+# What the tools of this machine cannot make is left out, with one line each.
 NVCC := $(firstword $(shell command -v nvcc) $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc))
 WASM_LD := $(firstword $(shell command -v wasm-ld || command -v wasm-ld-14))
 WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)/lib/*/libclang_rt.builtins-wasm32.a \
 	/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a))
-PARTS := $(if $(wildcard gen/main.c),vramdoc) $(if $(CLI),vramcalc) $(if $(CORE),libvram.a) \
-	$(if $(and $(WASM),$(WASM_LD)),vram.wasm vram-export.wasm) $(if $(and $(wildcard kernels/probe/probe.c),$(NVCC)),vramprobe)
+PARTS := vramdoc vramcalc libvram.a $(if $(WASM_LD),vram.wasm vram-export.wasm) $(if $(NVCC),vramprobe)
 
 all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n) \
 	$(if $(filter vram.wasm,$(PARTS)),templates/vram.wasm.js templates/vram.js)
@@ -50,25 +48,33 @@ $(BUILD)/templates $(BUILD)/i18n:
 	@ln -sfn "$(CURDIR)/$(@F)" $@
 
 skipped:
-	@$(if $(CORE),:,echo "calc/ is not there: the estimator is skipped")
-	@$(if $(or $(CLI),$(if $(CORE),,1)),:,echo "calc/cli/ is not there: vramcalc is skipped")
-	@$(if $(and $(WASM),$(if $(WASM_LD),,1)),echo "wasm-ld is not there: vram.wasm is skipped",:)
-	@$(if $(filter %.cu,$(KERNELS)),$(if $(NVCC),:,echo "nvcc is not there: the probe is skipped"),echo "kernels/*/*.cu is not there: the probe is skipped")
+	@$(if $(WASM_LD),:,echo "wasm-ld is not there: vram.wasm is skipped")
+	@$(if $(NVCC),:,echo "nvcc is not there: the probe is skipped")
+
+# What an object was compiled with is in a file beside the objects, which is written when it is no longer the same: an object
+# made with other flags, another MODE or another compiler is made again.
+c_FLAGS_NOW := $(CC) $(ALL_FLAGS)
+cu_FLAGS_NOW = $(NVCC) $(NVCC_FLAGS) $(NVCC_ARCHS)
+$(BUILD)/flags.%: export FLAGS_NOW = $($*_FLAGS_NOW)
+$(BUILD)/flags.%: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || printf '%s\n' "$$FLAGS_NOW" >$@
 
 $(call objects,$(CORE)): ALL_FLAGS += -ffreestanding -fvisibility=hidden
 $(BUILD)/gen/main.o: ALL_FLAGS += -DVERSION='"$(VERSION)"'
+$(BUILD)/gen/main.o: calc/vram.h
 
 # An object is as old as the beginning of its compilation: a header that changes meanwhile is newer than it, and the next
 # make compiles again.
 begun = @mkdir -p $(@D) && touch $@.begun
 dated = @touch -r $@.begun $@ && rm $@.begun
-$(BUILD)/%.o: %.c Makefile
+$(BUILD)/%.o: %.c Makefile $(BUILD)/flags.c
 	$(begun)
 	$(CC) $(ALL_FLAGS) -c $< -o $@
 	$(dated)
 
-# An archive is made anew, so that nothing of a file that is gone stays in it.
-# The estimator is one object: what vram.h does not mark with VRAM_API stays inside; its tests see the inside (libcore.a).
+# An archive is built from nothing, so that it keeps no object of a file that was removed.
+# The estimator is one object: what vram.h does not mark with VRAM_API is hidden; its tests see the hidden part (libcore.a).
 $(BUILD)/libcore.a: $(call objects,$(CORE))
 $(BUILD)/vram.o: $(call objects,$(CORE))
 	ld -r $^ -o $@
@@ -80,14 +86,14 @@ $(BUILD)/libvram.a $(BUILD)/libcore.a $(BUILD)/libgen.a $(BUILD)/libbase.a:
 	@rm -f $@
 	ar rcs $@ $^
 
-LIBVRAM := $(if $(CORE),$(BUILD)/libvram.a)
+LIBVRAM := $(BUILD)/libvram.a
 $(BUILD)/vramdoc: $(call objects,gen/main.c $(GEN) $(LUA)) $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) -Wl,--build-id $^ -o $@ $(GEN_LIBS)
 
 $(BUILD)/vramcalc: $(call objects,$(CLI)) $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) $^ -o $@ -ljansson -lm
 
-# For the page: a classic script with the module in base64 works from file:// too, where nothing may be fetched.
+# For the page: a classic script with the module in base64 also works from file://, where nothing may be fetched.
 templates/vram.wasm.js: $(BUILD)/vram.wasm
 	{ printf 'window.vramWasm = "'; base64 -w 0 $<; printf '";\n'; } >$(BUILD)/vram.wasm.js
 	@cmp -s $(BUILD)/vram.wasm.js $@ && touch $@ || cp $(BUILD)/vram.wasm.js $@
@@ -98,9 +104,10 @@ templates/vram.js: calc/wasm/vram.js
 # silently. Here it is asked for by name (13 kB less); without it the module is larger and does the same.
 WASM_OPT := $(shell command -v wasm-opt)
 WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -flto -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN)) -MMD -MP
+wasm_FLAGS_NOW := clang $(WASM_FLAGS)
 # Small, but for the files in which an estimate spends its time.
 $(addprefix $(BUILD)/wasm/calc/replay/,allocator.o player.o): WASM_FLAGS += -O2
-$(BUILD)/wasm/%.o: %.c Makefile
+$(BUILD)/wasm/%.o: %.c Makefile $(BUILD)/flags.wasm
 	@mkdir -p $(@D)
 	clang $(WASM_FLAGS) -c $< -o $@
 # The page's own module, and one with every format, which a page loads when it is asked for one.
@@ -110,8 +117,9 @@ $(BUILD)/vram.wasm $(BUILD)/vram-export.wasm:
 	$(WASM_LD) --no-entry --strip-all --gc-sections --compress-relocations --stack-first -z stack-size=65536 $^ $(WASM_RT) -o $@
 	$(if $(WASM_OPT),$(WASM_OPT) -Oz --converge --enable-bulk-memory $@ -o $@)
 
-# The probe: its C by the C compiler, its kernels by nvcc. Where a GPU is, for that one; else as PTX, which a driver compiles
-# when it starts. PROBE_ARCHS=all: machine code for every GPU from sm_75 that the toolkit knows, and PTX for newer ones.
+# The probe: its C is compiled by the C compiler, its kernels by nvcc. On a machine with a GPU, for that GPU; elsewhere as PTX,
+# which the driver compiles when the probe starts. PROBE_ARCHS=all: machine code for every GPU from sm_75 that the toolkit
+# knows, and PTX for newer ones.
 KNOWN_ARCHS = $(filter $(shell $(NVCC) --list-gpu-arch 2>/dev/null),$(addprefix compute_,75 80 86 89 90 100 120))
 PROBE_ARCHS ?= $(if $(wildcard /dev/nvidia0),native,compute_80)
 machine_code = -gencode arch=$(1),code=$(2)
@@ -120,13 +128,13 @@ ALL_ARCHS = $(foreach a,$(KNOWN_ARCHS),$(call machine_code,$(a),$(a:compute_%=sm
 NVCC_ARCHS = $(if $(filter all,$(PROBE_ARCHS)),$(ALL_ARCHS),-arch=$(PROBE_ARCHS))
 NVCC_FLAGS ?= -O3 -std=c++17 --extended-lambda -Xcompiler -Wall,-Wextra -Werror all-warnings
 PROBE_SOURCES := $(sort $(wildcard kernels/*/*.[ch] kernels/*/*.cu kernels/*/*.cuh))
-$(BUILD)/%.cu.o: %.cu Makefile
+$(BUILD)/%.cu.o: %.cu Makefile $(BUILD)/flags.cu
 	$(begun)
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCHS) -I. -MMD -MP -c $< -o $@
 	$(dated)
 $(BUILD)/kernels/probe/probe.o: ALL_FLAGS += -DVERSION='"$(VERSION)"' -DCOMPILE_FLAGS='"$(strip $(NVCC_FLAGS) $(NVCC_ARCHS))"' \
 	-DSOURCES_SHA256='"$(shell cat $(PROBE_SOURCES) | sha256sum | cut -d" " -f1)"'
-$(BUILD)/kernels/probe/probe.o: $(PROBE_SOURCES)
+$(BUILD)/kernels/probe/probe.o: $(PROBE_SOURCES) calc/vram.h $(BUILD)/flags.cu
 $(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*/*.cu)) $(call objects,kernels/probe/probe.c) $(BUILD)/libprobe.a $(LIBVRAM)
 	$(NVCC) $(NVCC_ARCHS) $^ -o $@ -lcublas -lcublasLt -ldl -lm
 
@@ -134,7 +142,7 @@ tests: $(TESTS)
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libgen.a $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) $< $(BUILD)/libgen.a $(LIBVRAM) -o $@ -lcmocka $(GEN_LIBS)
 
-# The ground floor and the estimator stand alone, and so do their tests.
+# gen/base and the estimator need no other part of the project, and neither do their tests.
 $(BUILD)/tests/unit/test_base_%: $(BUILD)/tests/unit/test_base_%.o $(BUILD)/libbase.a
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka
 $(BUILD)/tests/unit/test_calc_%: $(BUILD)/tests/unit/test_calc_%.o $(BUILD)/libcore.a
@@ -164,11 +172,11 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libgen.a $(LIBVRAM)
 BIN := $(DESTDIR)$(prefix)/bin
 MAN := $(DESTDIR)$(prefix)/share/man/man1
 COMPLETION := $(DESTDIR)$(prefix)/share/bash-completion/completions
-PROGRAMS := $(filter vramdoc vramcalc,$(PARTS))
+PROGRAMS := vramdoc vramcalc
 LIB := $(DESTDIR)$(prefix)/lib
 INCLUDE := $(DESTDIR)$(prefix)/include
 SHARE := $(DESTDIR)$(prefix)/share
-# What a site needs when it brings no templates or words of its own.
+# The templates and words are for sites that bring none of their own.
 install: all
 	install -d $(BIN) $(MAN) $(COMPLETION)
 	for p in $(PROGRAMS); do \
@@ -179,13 +187,11 @@ install: all
 	install -d $(SHARE)/vramdoc/templates $(SHARE)/vramdoc/i18n
 	cp -R templates/. $(SHARE)/vramdoc/templates/
 	install -m 644 i18n/*.json $(SHARE)/vramdoc/i18n/
-ifneq ($(filter libvram.a,$(PARTS)),)
 	install -d $(LIB)/pkgconfig $(INCLUDE) $(SHARE)/vramcalc
 	install -m 644 $(BUILD)/libvram.a $(LIB)/
-	install -m 644 calc/vram.h $(wildcard calc/vram_lua.h) $(INCLUDE)/
+	install -m 644 calc/vram.h calc/vram_lua.h $(INCLUDE)/
 	sed 's,@prefix@,$(prefix),;s,@version@,$(VERSION),' calc/libvram.pc.in >$(LIB)/pkgconfig/libvram.pc
-	$(if $(filter vram.wasm,$(PARTS)),install -m 644 $(BUILD)/vram.wasm $(SHARE)/vramcalc/)
-endif
+	$(if $(WASM_LD),install -m 644 $(BUILD)/vram.wasm $(SHARE)/vramcalc/)
 
 uninstall:
 	for p in vramdoc vramcalc; do rm -f $(BIN)/$$p $(MAN)/$$p.1 $(COMPLETION)/$$p; done
@@ -195,7 +201,9 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all skipped tests fuzzers install uninstall clean
+FORCE:
+.PHONY: all skipped tests fuzzers install uninstall clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+COMPILED := $(wildcard $(addprefix $(BUILD)/,gen calc kernels tests wasm))
+-include $(if $(COMPILED),$(shell find $(COMPILED) -name '*.d'))

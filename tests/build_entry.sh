@@ -39,6 +39,11 @@ case_of "again, its header changed meanwhile" "$(compiled)" 1
 case_of "not again" "$(compiled)" 0
 "$work/bin/newer" gen/base/answer.h build/gen/base/answer.o
 case_of "again, its header changed" "$(compiled)" 1
+case_of "again, with other flags" "$(compiled CFLAGS=-DOTHER)" 1
+case_of "not again, with the same" "$(compiled CFLAGS=-DOTHER)" 0
+case_of "again, without them" "$(compiled)" 1
+case_of "again, for another MODE" "$(compiled MODE=check)" 1
+case_of "again, by another compiler" "$(compiled MODE=check CC="gcc -pipe")" 1
 rm -r gen build/gen
 
 # A machine with no package, no root and no sudo: one line to run, and nothing is tried.

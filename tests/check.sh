@@ -38,7 +38,7 @@ same() {
     rm -rf "$work/release" "$work/hostile"
 }
 
-if [ -f content/site.yaml ]; then same site -c content/site.yaml -s content; fi
+same site -c content/site.yaml -s content
 make -s BUILD="$BUILD" "$BUILD/tests/bench/corpus"
 "$BUILD/tests/bench/corpus" 12 40 500 "$work/corpus"
 same corpus -c "$work/corpus/site.yaml" -s "$work/corpus/content"

@@ -46,16 +46,22 @@ static enum diag_level level_of(const struct diag *d, enum diag_id id)
     return row->level == DIAG_WARNING && raised ? DIAG_ERROR : row->level;
 }
 
-void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col)
+void diag_advance(struct diag_cursor *c, str text, size_t offset)
 {
     if (offset > text.len) offset = text.len;
-    size_t start = 0;
-    *line = 1;
-    for (size_t i = 0; i < offset; i++)
-        if (text.ptr[i] == '\n') ++*line, start = i + 1;
-    *col = 1;
-    // Every byte that does not go on with a code point begins one.
-    for (size_t i = start; i < offset; i++) *col += ((unsigned char)text.ptr[i] & 0xc0) != 0x80;
+    if (offset < c->at || !c->line) *c = (struct diag_cursor){0, 1, 1};
+    for (; c->at < offset; c->at++) {
+        if (text.ptr[c->at] == '\n') c->line++, c->col = 1;
+        else c->col += ((unsigned char)text.ptr[c->at] & 0xc0) != 0x80;   // what goes on with a code point begins none
+    }
+}
+
+void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col)
+{
+    struct diag_cursor c = {0};
+    diag_advance(&c, text, offset);
+    *line = c.line;
+    *col = c.col;
 }
 
 // The part of the line around offset that is worth printing; *caret is where offset falls in it.
@@ -95,7 +101,7 @@ void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *
 {
     struct diag_message r = {.id = id, .file = pos.file, .line = pos.line, .col = pos.col};
     if (pos.text.ptr) {
-        diag_line_col(pos.text, pos.offset, &r.line, &r.col);
+        if (!pos.line) diag_line_col(pos.text, pos.offset, &r.line, &r.col);
         r.source = line_around(pos.text, pos.offset, &r.caret);
     }
     buf detail = BUF_INIT;

@@ -17,7 +17,7 @@ enum diag_id {
 };
 
 // Where: text is the whole source when known (for the line and caret), offset a byte in it.
-// With text empty, line and col are used as they are; 0 leaves them out.
+// line and col are found from them when line is 0; with text empty they are used as they are, and 0 leaves them out.
 struct diag_pos {
     str file;
     str text;
@@ -44,6 +44,10 @@ void diag_clear(struct diag *d);
 void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define DIAG_PLAIN "%s", ""
+// A place that goes through a text, so that many places in order cost one pass. Zero-initialise.
+struct diag_cursor { size_t at; uint32_t line, col; };
+// Moves c to a byte offset of the text that it goes through; an earlier one is found from the beginning again.
+void diag_advance(struct diag_cursor *c, str text, size_t offset);
 // Line and column (both from 1, columns in code points) of a byte offset.
 void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col);
 // Messages as bytes, to carry them from a worker to its parent and back.

@@ -17,15 +17,24 @@
 // and everything else that a build does for it 40 to 150 us.
 // An article: 12 kB of HTML per 10 kB of Markdown, and never less than 12 kB for what stands around the text.
 enum { HTML_PER_MARKDOWN = 12000, MARKDOWN_UNIT = 10000, CSS_BYTES = 6000, SCRIPT_BYTES = 3000, REQUESTS = 4,
-       FILES_A_JOB = 32 };
+       FILES_A_JOB = 32, JOB_MS = 60000 };
 
-struct checked { str url; struct check_page page; size_t markdown_size; uint32_t links_here; bool is_page; };
+struct checked {
+    str url;
+    struct check_page page;
+    struct map ids;             // of page.ids, from the first link to one of them on
+    size_t markdown_size;
+    uint32_t links_here;
+    bool is_page;
+};
 
 struct checking {
     str output;
     struct fs_list files;
     struct checked *all;        // [files.count]
     size_t *pages, page_count;  // places of HTML files in all
+    size_t *again, again_count; // of pages, those of jobs that did not end
+    bool alone;                 // while they are checked, one a job
     struct map by_url;          // url -> struct checked *
     struct map fallbacks;       // urls of pages that are shown in another language
     struct map statics;         // urls of files that keep their names
@@ -40,26 +49,41 @@ static str path_of(struct checking *c, str url, arena *a)
     return arena_printf(a, "%.*s/%.*s", STR_ARG(c->output), STR_ARG(url));
 }
 
+static void check_one(struct checking *c, size_t place, arena *a, struct diag *d, buf *out)
+{
+    str url = c->all[place].url, path = path_of(c, url, a);
+    buf html = BUF_INIT, packed = BUF_INIT;
+    struct check_page p = {0};
+    if (fs_read(path.ptr, 0, &html) < 0) diag_add(d, D_IO_READ, DIAG_FILE(path), "%s", strerror(errno));
+    else check_page(buf_view(&html), url, path, a, d, &p);
+    check_page_pack(&p, &packed);
+    pack_str(out, buf_view(&packed));
+    buf_free(&html), buf_free(&packed);
+}
+
+// The places in c->pages that the job of this index has: from *from, their number is answered.
+static size_t share(const struct checking *c, size_t index, size_t *from)
+{
+    *from = c->alone ? c->again[index] : index * FILES_A_JOB;
+    size_t left = c->page_count - *from, most = c->alone ? 1 : FILES_A_JOB;
+    return left < most ? left : most;
+}
+
 static void job(void *ctx, size_t index, buf *out)
 {
     struct checking *c = ctx;
     arena a = ARENA_INIT;
-    buf html = BUF_INIT, one = BUF_INIT, said = BUF_INIT;
+    buf said = BUF_INIT;
     struct diag *d = diag_new((struct diag_options){0});
-    for (size_t i = index * FILES_A_JOB; i < (index + 1) * FILES_A_JOB && i < c->page_count; i++) {
-        str url = c->all[c->pages[i]].url, path = path_of(c, url, &a);
-        struct check_page p = {0};
-        buf_clear(&html), buf_clear(&one);
-        if (fs_read(path.ptr, 0, &html) < 0) diag_add(d, D_IO_READ, DIAG_FILE(path), "%s", strerror(errno));
-        else check_page(buf_view(&html), url, path, &a, d, &p);
-        check_page_pack(&p, &one);
-        pack_str(out, buf_view(&one));
+    size_t from, count = share(c, index, &from);
+    for (size_t i = 0; i < count; i++) {
+        check_one(c, c->pages[from + i], &a, d, out);
         arena_reset(&a);
     }
     diag_pack(d, &said);
     pack_str(out, buf_view(&said));
     diag_free(d);
-    buf_free(&html), buf_free(&one), buf_free(&said);
+    buf_free(&said);
     arena_free(&a);
 }
 
@@ -67,18 +91,36 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
 {
     struct checking *c = ctx;
     struct unpack u = unpack_from(arena_str(&c->arena, bytes));
-    if (fate != WORKERS_DONE)
-        diag_add(c->d, D_PAGE_CRASH, DIAG_FILE(c->all[c->pages[index * FILES_A_JOB]].url), "signal %d, while it was checked", signal);
-    for (size_t i = index * FILES_A_JOB; fate == WORKERS_DONE && i < (index + 1) * FILES_A_JOB && i < c->page_count; i++)
-        check_page_unpack(unpack_str(&u), &c->arena, &c->all[c->pages[i]].page);
-    str said = fate == WORKERS_DONE ? unpack_str(&u) : STR_NONE;
-    if (said.len) diag_unpack(c->d, said);
+    size_t from, count = share(c, index, &from);
+    if (fate != WORKERS_DONE && !c->alone) {   // which of its pages it was shows when each is checked alone
+        for (size_t i = 0; i < count; i++) c->again[c->again_count++] = from + i;
+    } else if (fate != WORKERS_DONE) {
+        struct diag_pos at = DIAG_FILE(path_of(c, c->all[c->pages[from]].url, &c->arena));
+        if (fate == WORKERS_TIMED_OUT) diag_add(c->d, D_PAGE_TIMEOUT, at, "%u ms, while it was checked", JOB_MS);
+        else if (signal) diag_add(c->d, D_PAGE_CRASH, at, "signal %d, while it was checked", signal);
+        else diag_add(c->d, D_PAGE_CRASH, at, "memory ran out, while it was checked");
+    } else {
+        for (size_t i = 0; i < count; i++) check_page_unpack(unpack_str(&u), &c->arena, &c->all[c->pages[from + i]].page);
+        str said = unpack_str(&u);
+        if (said.len) diag_unpack(c->d, said);
+    }
+}
+
+static bool check_pages(struct checking *c, unsigned jobs)
+{
+    struct workers_plan plan = {.job_count = (c->page_count + FILES_A_JOB - 1) / FILES_A_JOB, .workers = jobs,
+                                .job_timeout_ms = JOB_MS, .job = job, .result = result, .ctx = c};
+    if (plan.job_count && workers_run(&plan) < 0) return false;
+    c->alone = true;
+    plan.job_count = c->again_count;
+    return !plan.job_count || workers_run(&plan) == 0;
 }
 
 static void list_files(struct checking *c)
 {
     c->all = arena_new(&c->arena, struct checked, c->files.count);
     c->pages = arena_new(&c->arena, size_t, c->files.count);
+    c->again = arena_new(&c->arena, size_t, c->files.count);
     for (size_t i = 0; i < c->files.count; i++) {
         struct checked *x = &c->all[i];
         x->url = c->files.items[i].path;
@@ -113,11 +155,11 @@ static void read_manifest(struct checking *c)
     buf_free(&text);
 }
 
-static bool has_id(const struct check_page *p, str id)
+static bool has_id(struct checking *c, struct checked *to, str id)
 {
-    for (size_t i = 0; i < p->id_count; i++)
-        if (str_eq(p->ids[i], id)) return true;
-    return str_eq_nocase(id, STR("top"));
+    if (!to->ids.count)
+        for (size_t i = 0; i < to->page.id_count; i++) map_put_kept(&to->ids, &c->arena, to->page.ids[i], NULL);
+    return map_has(&to->ids, id) || str_eq_nocase(id, STR("top"));
 }
 
 static void check_link(struct checking *c, const struct checked *from, const struct check_link *l)
@@ -136,7 +178,7 @@ static void check_link(struct checking *c, const struct checked *from, const str
         return;
     }
     if (to != from) to->links_here++;
-    if (l->anchor.len && to->is_page && !has_id(&to->page, l->anchor))
+    if (l->anchor.len && to->is_page && !has_id(c, to, l->anchor))
         diag_add(c->d, D_LINK_ANCHOR, at, "%.*s#%.*s", STR_ARG(l->target), STR_ARG(l->anchor));
     bool other = to->is_page && to->page.lang.len && !str_eq(to->page.lang, from->page.lang);
     if (!l->language && !from->page.is_redirect && (other || map_has(&c->fallbacks, to->url)) && !map_has(&c->fallbacks, from->url))
@@ -232,9 +274,7 @@ static bool run(struct checking *c, unsigned jobs)
     }
     list_files(c);
     read_manifest(c);
-    struct workers_plan plan = {.job_count = (c->page_count + FILES_A_JOB - 1) / FILES_A_JOB, .workers = jobs,
-                                .job_timeout_ms = 60000, .job = job, .result = result, .ctx = c};
-    if (plan.job_count && workers_run(&plan) < 0) return false;
+    if (!check_pages(c, jobs)) return false;
     for (size_t i = 0; i < c->page_count; i++) {
         const struct checked *x = &c->all[c->pages[i]];
         for (size_t k = 0; k < x->page.link_count; k++) check_link(c, x, &x->page.links[k]);

@@ -18,6 +18,7 @@ struct scan {
     arena *a;
     struct diag *d;
     struct map ids;
+    struct diag_cursor cursor;
     size_t id_cap, link_cap;
     buf css, script, kept;    // kept: the page without inline SVG
     size_t svg_from;          // where an open <svg> began; SIZE_MAX outside
@@ -29,6 +30,13 @@ static const struct html_attribute *attribute(const struct html_token *t, const 
     for (size_t i = 0; i < t->attribute_count; i++)
         if (str_eq_nocase(t->attributes[i].name, str_c(name))) return &t->attributes[i];
     return NULL;
+}
+
+// Where x stands in the page, for a message.
+static struct diag_pos place_of(struct scan *s, const struct html_attribute *x)
+{
+    diag_advance(&s->cursor, s->html, x->offset);
+    return (struct diag_pos){.file = s->path, .text = s->html, .offset = x->offset, .line = s->cursor.line, .col = s->cursor.col};
 }
 
 static bool is_word(const struct html_token *t, const char *attr, const char *word)
@@ -56,14 +64,15 @@ static bool resolve(struct scan *s, const struct html_attribute *x, str raw, str
     str to = address_decode(str_slice(all, 0, query), s->a);
     *out = (struct check_link){.anchor = hash < all.len ? address_decode(str_slice(all, hash + 1, all.len), s->a) : STR_NONE,
                                .target = s->url};
-    diag_line_col(s->html, x->offset, &out->line, &out->col);
+    diag_advance(&s->cursor, s->html, x->offset);
+    out->line = s->cursor.line, out->col = s->cursor.col;
     bool ok = true;
     if (to.len) {
         size_t slash = str_rfind(s->url, '/');
         if (to.ptr[0] != '/' && slash < s->url.len) buf_str(&joined, str_slice(s->url, 0, slash + 1));
         buf_str(&joined, to);
         ok = fs_normalize(buf_view(&joined), &path);
-        if (!ok) diag_add(s->d, D_LINK_ESCAPES, DIAG_AT(s->path, s->html, x->offset), "%.*s", STR_ARG(all));
+        if (!ok) diag_add(s->d, D_LINK_ESCAPES, place_of(s, x), "%.*s", STR_ARG(all));
         if (to.ptr[to.len - 1] == '/' || !path.len) buf_str(&path, path.len ? STR("/index.html") : STR("index.html"));
         out->target = arena_str(s->a, buf_view(&path));
     }
@@ -90,7 +99,7 @@ static void add_id(struct scan *s, const struct html_attribute *x)
     str id = arena_str(s->a, buf_view(&text));
     buf_free(&text);
     map_put(&s->ids, s->a, id, &is_new);
-    if (!is_new) diag_add(s->d, D_ANCHOR_DUPLICATE, DIAG_AT(s->path, s->html, x->offset), "%.*s", STR_ARG(id));
+    if (!is_new) diag_add(s->d, D_ANCHOR_DUPLICATE, place_of(s, x), "%.*s", STR_ARG(id));
     p->ids = arena_grow(s->a, p->ids, p->id_count, &s->id_cap, p->id_count + 1, sizeof *p->ids);
     p->ids[p->id_count++] = id;
 }

@@ -1,0 +1,33 @@
+#!/bin/sh
+# vramdoc check of pages that are too much: many links and messages in one page are linear, and a page that cannot be
+# checked is named itself, not another that was checked in the same job.
+set -eu
+BUILD=${BUILD:-build}
+work=$(mktemp -d "${TMPDIR:-/tmp}/vramdoc-check.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+status=0
+try() {
+    what=$1
+    shift
+    if "$@"; then echo "ok check_large: $what"; else status=1; echo "not ok check_large: $what"; head -n 5 "$work/log"; fi
+}
+head='<!doctype html><html lang="en"><head><title>x</title></head><body>' tail='</body></html>'
+mkdir "$work/many" "$work/line" "$work/big"
+
+# 40,000 anchors, a link to each, each twice over: that took 25 s of processor time, now 0.1.
+awk -v head="$head" -v tail="$tail" 'BEGIN { print head; for (i = 0; i < 40000; i++) printf "<p id=\"i%d\"><a href=\"#i%d\">x</a> <a href=\"gone%d.html\">x</a></p>\n", i, i, i; print tail }' >"$work/many/index.html"
+many() { (ulimit -t 8; vramdoc check "$work/many" >"$work/log" 2>&1) && return 1; [ "$(grep -c 'gone[0-9]*\.html \|gone[0-9]*\.html$' "$work/log")" -eq 40000 ] && grep -q 'index.html:40001:' "$work/log"; }
+try '40,000 anchors and 40,000 broken links in a page' many
+# The same in one line, and every id twice: the column is counted from the last place on.
+tr -d '\n' <"$work/many/index.html" | sed 's/i[0-9]*0"/same"/g' >"$work/line/index.html"
+line() { (ulimit -t 8; vramdoc check "$work/line" >"$work/log" 2>&1) && return 1; [ "$(grep -c 'anchor-duplicate' "$work/log")" -gt 3000 ]; }
+try 'the same in one line, with ids that are there twice' line
+
+# A page that is larger than all memory that may be used, between small ones.
+for name in a b c y z; do echo "$head<p><a href=\"index.html\">x</a></p>$tail" >"$work/big/$name.html"; done
+echo "$head<p>$(printf '<a href="%s.html">x</a>' a b c m y z)</p>$tail" >"$work/big/index.html"
+truncate -s 4G "$work/big/m.html"
+big() { (ulimit -v 2000000; vramdoc check "$work/big" >"$work/log" 2>&1) && return 1; grep -q 'big/m\.html: error: the page ended its worker' "$work/log" && [ "$(grep -c 'error: the page' "$work/log")" -eq 1 ]; }
+if [ "${MODE:-release}" = release ]; then try 'the page that ends its worker is named' big
+else echo 'skip check_large: a sanitized program needs its own address space'; fi
+exit $status

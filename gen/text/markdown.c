@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/text/markdown_render.h"
+#include "gen/text/markdown_extension.h"
 
-enum { DEFAULT_TABLE_CELLS = 50000 };
+enum {
+    DEFAULT_TABLE_CELLS = 50000,
+    OWN = 1,  // extensions of our own
+};
 
 void md_init(void)
 {
@@ -85,10 +88,15 @@ static const struct { unsigned bit; const char *name; } extension_names[] = {
     {MD_TAGFILTER, "tagfilter"}, {MD_TASKLIST, "tasklist"},
 };
 
-static cmark_parser *new_parser(unsigned extensions, cmark_mem *mem)
+// Ours come first: a row of a table would take any line.
+static cmark_parser *new_parser(unsigned extensions, struct md *r, cmark_syntax_extension *own[OWN])
 {
     int options = CMARK_OPT_DEFAULT | (extensions & MD_FOOTNOTES ? CMARK_OPT_FOOTNOTES : 0);
-    cmark_parser *p = cmark_parser_new_with_mem(options, mem);
+    cmark_parser *p = cmark_parser_new_with_mem(options, r->mem);
+    own[0] = extensions & MD_MATH ? md_math_extension(r, p) : NULL;
+    for (size_t i = 0; i < OWN; i++)
+        if (own[i])
+            cmark_parser_attach_syntax_extension(p, own[i]);
     for (size_t i = 0; i < sizeof extension_names / sizeof *extension_names; i++)
         if (extensions & extension_names[i].bit)
             cmark_parser_attach_syntax_extension(
@@ -126,6 +134,8 @@ static unsigned useful_extensions(unsigned wanted, str body)
         useless |= MD_AUTOLINK;
     if (!holds(body, STR("[^")))
         useless |= MD_FOOTNOTES;
+    if (!holds_byte(body, '$') && !holds(body, STR("\\(")) && !holds(body, STR("\\[")))
+        useless |= MD_MATH;
     return wanted & ~useless;
 }
 
@@ -149,7 +159,6 @@ static void render_tree(struct md *r, cmark_node *root)
         md_walk(r, root, md_plain_handlers);
         return;
     }
-    md_lines(r);
     md_headings_prepare(r, root);
     md_walk(r, root, md_site_handlers);
 }
@@ -163,12 +172,18 @@ static void render_body(struct md *r)
         r->ok = false;
         return;
     }
-    cmark_parser *parser = new_parser(safe_extensions(r, body), &mem);
+    cmark_syntax_extension *own[OWN];
+    r->mem = &mem;
+    md_lines(r);
+    cmark_parser *parser = new_parser(safe_extensions(r, body), r, own);
     cmark_parser_feed(parser, body.ptr ? body.ptr : "", body.len);
     cmark_node *root = cmark_parser_finish(parser);
     render_tree(r, root);
     cmark_node_free(root);
     cmark_parser_free(parser);
+    for (size_t i = 0; i < OWN; i++)
+        if (own[i])
+            cmark_syntax_extension_free(cmark_get_default_mem_allocator(), own[i]);
 }
 
 static bool run(struct md *r)

@@ -7,7 +7,11 @@
 #include "gen/base/diag.h"
 
 enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD_AUTOLINK = 16,
-       MD_TAGFILTER = 32, MD_GFM = 31 };
+       MD_TAGFILTER = 32, MD_GFM = 31,
+       MD_MATH_DOLLARS = 64,        // $x$ and $$x$$
+       MD_MATH_BRACKETS = 128,      // \(x\) and \[x\]
+       MD_MATH_KRAMDOWN = 256,      // $$x$$, \\(x\\) and \\[x\\]
+       MD_MATH = 448 };
 
 struct md_heading {
     int level;          // 1..6 as rendered

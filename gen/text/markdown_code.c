@@ -58,7 +58,7 @@ static size_t code_offset(struct md *r, const cmark_node *n)
     return n->as.code.fenced && line < rest.len ? at + line + 1 : at;
 }
 
-static void formula(struct md *r, cmark_node *n, str tex)
+void md_formula_block(struct md *r, cmark_node *n, str tex, size_t at)
 {
     r->result->has_math = true;
     md_block_add(r, n, 'm', tex, false);
@@ -69,9 +69,8 @@ static void formula(struct md *r, cmark_node *n, str tex)
         buf_lit(r->out, "<div class=\"math\" tabindex=\"0\">");
     if (r->scan)
         escape_text(r->out, tex);
-    else if (!math_render(r->o->math, str_trim(tex), true, md_at(r, code_offset(r, n)), r->d,
-                          r->out))
-        r->ok = false;
+    else
+        math_render(r->o->math, str_trim(tex), true, md_at(r, at), r->d, r->out);
     buf_lit(r->out, "</div>\n");
     r->stale = false;
 }
@@ -115,7 +114,7 @@ void md_code_block(struct md *r, cmark_node *n)
     if (cell_fence(info)) {
         example(r, n, code);
     } else if (str_eq(language, STR("math"))) {
-        formula(r, n, code);
+        md_formula_block(r, n, md_formula_tex(r, n, code), code_offset(r, n));
     } else {
         r->result->has_code = true;
         md_block_add(r, n, 'c', code, false);

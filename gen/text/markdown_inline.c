@@ -118,15 +118,14 @@ void md_linebreak(struct md *r, cmark_node *n)
     buf_lit(r->out, "<br>\n");
 }
 
-static void formula(struct md *r, str tex)
+static void formula(struct md *r, str tex, bool display)
 {
     struct diag_pos at = md_at(r, md_literal_offset(r, tex));
     r->result->has_math = true;
-    if (r->scan) {
+    if (r->scan)
         escape_text(r->out, tex);
-    } else if (!math_render(r->o->math, tex, false, at, r->d, r->out)) {
-        r->ok = false;
-    }
+    else
+        math_render(r->o->math, tex, display, at, r->d, r->out);
 }
 
 // Takes the links out of what has been printed since start: a link must not hold another.
@@ -157,8 +156,9 @@ static bool cell(struct md *r, str literal)
 void md_code(struct md *r, cmark_node *n)
 {
     str literal = md_chunk(&n->as.literal);
-    if (r->math_node == n) {
-        formula(r, literal);
+    const struct md_formula *f = md_formula_of(n);
+    if (f || r->math_node == n) {
+        formula(r, literal, f && md_formula_displayed(f));
         return;
     }
     if (literal.len && literal.ptr[0] == '{' && cell(r, literal))

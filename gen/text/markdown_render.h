@@ -32,12 +32,15 @@ struct md_table_state {
     bool header, body, row_headers;
 };
 
+enum { MD_FORMULA_BLOCKS = 3 };  // ways to write one
+
 // One render. Only md_render makes one; everything in it lives in the caller's arena.
 struct md {
     const struct md_options *o;
     str text, file;             // text[from..] is what cmark-gfm got
     size_t from;
     arena *a;
+    cmark_mem *mem;             // of the tree's nodes
     struct diag *d;
     buf *out;
     size_t base;                // length of out at the start
@@ -58,6 +61,7 @@ struct md {
     size_t *lines;              // offsets of line starts below from
     size_t line_count;
     struct md_map map;
+    size_t no_formula[MD_FORMULA_BLOCKS];  // lines before this number end no formula
 
     size_t block_cap, heading_cap, link_cap, anchor_cap;
     struct map ids;
@@ -136,6 +140,8 @@ void md_image(struct md *r, cmark_node *n);
 
 // markdown_source.c: where things stand in the source, and what a block's hash is.
 void md_lines(struct md *r);
+// A line by its number from 1; empty outside.
+str md_line_at(const struct md *r, size_t number);
 size_t md_block_offset(struct md *r, const cmark_node *n);
 size_t md_content_offset(struct md *r, cmark_node *leaf, size_t at);
 size_t md_link_offset(struct md *r, cmark_node *link);
@@ -167,6 +173,12 @@ void md_cell_leave(struct md *r, cmark_node *n);
 bool md_caption_enter(struct md *r, cmark_node *paragraph);
 bool md_caption_leave(struct md *r, cmark_node *paragraph);
 
+// markdown_math.c: a node's formula, NULL when it is none; the TeX of a block's lines.
+struct md_formula;
+const struct md_formula *md_formula_of(cmark_node *n);
+bool md_formula_displayed(const struct md_formula *f);
+str md_formula_tex(struct md *r, cmark_node *block, str literal);
+
 // markdown_footnote.c
 void md_footnote_enter(struct md *r, cmark_node *n);
 void md_footnote_leave(struct md *r, cmark_node *n);
@@ -185,5 +197,7 @@ void md_stale_mark(struct md *r);
 
 // markdown_code.c
 void md_code_block(struct md *r, cmark_node *n);
+// A displayed formula as a block of its own; at is where its TeX stands in the source.
+void md_formula_block(struct md *r, cmark_node *n, str tex, size_t at);
 
 #endif

@@ -53,9 +53,26 @@ static void put_box(struct md *r, bool done)
         buf_lit(r->out, "\">☐</span> ");
 }
 
+// A paragraph that is nothing but a displayed formula is that formula's block.
+static cmark_node *only_formula(cmark_node *paragraph)
+{
+    cmark_node *only = cmark_node_first_child(paragraph);
+    if (!only || cmark_node_next(only) || cmark_node_get_type(only) != CMARK_NODE_CODE)
+        return NULL;
+    const struct md_formula *f = md_formula_of(only);
+    return f && md_formula_displayed(f) && !md_in_tight_list(paragraph) ? only : NULL;
+}
+
 static void paragraph_enter(struct md *r, cmark_node *n)
 {
     leaf_enter(r, n);
+    cmark_node *formula = only_formula(n);
+    if (formula) {
+        str tex = str_c(cmark_node_get_literal(formula));
+        md_formula_block(r, n, tex, md_literal_offset(r, tex));
+        r->skip_children = true;
+        return;
+    }
     md_block_add(r, n, paragraph_kind(n), md_content(n), true);
     if (md_caption_enter(r, n))
         return;
@@ -98,7 +115,7 @@ static bool leave_block_cell(struct md *r, const cmark_node *n)
 
 static void paragraph_leave(struct md *r, cmark_node *n)
 {
-    if (md_caption_leave(r, n) || leave_block_cell(r, n))
+    if (only_formula(n) || md_caption_leave(r, n) || leave_block_cell(r, n))
         return;
     if (r->first_paragraph_open)
         first_paragraph_done(r);

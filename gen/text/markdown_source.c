@@ -59,8 +59,7 @@ void md_lines(struct md *r)
     }
 }
 
-// A line by its number from 1; empty outside.
-static str line_at(const struct md *r, size_t number)
+str md_line_at(const struct md *r, size_t number)
 {
     if (!number || number > r->line_count)
         return STR_NONE;
@@ -74,7 +73,7 @@ size_t md_block_offset(struct md *r, const cmark_node *n)
     while (n && n->start_line <= 0)
         n = n->next ? n->next : n->parent;
     size_t line = n ? (size_t)n->start_line : 1;
-    str s = line_at(r, line);
+    str s = md_line_at(r, line);
     size_t column = n && n->start_column > 0 ? (size_t)n->start_column - 1 : 0;
     if (!s.ptr)
         return r->from;
@@ -120,7 +119,7 @@ static size_t first_line(struct md *r, cmark_node *leaf)
     bool heading = md_kind_of(leaf) == K_HEADING;
     size_t start = leaf->start_line > 0 ? (size_t)leaf->start_line : 1;
     for (size_t i = 0; i < LINES_SEARCHED && start + i <= r->line_count; i++) {
-        str s = line_at(r, start + i);
+        str s = md_line_at(r, start + i);
         if (tail_place(s, first, heading) < s.len)
             return start + i;
     }
@@ -154,7 +153,7 @@ static void map_move(struct md_map *m, str content, size_t at)
 static void map_place(struct md *r, cmark_node *leaf, str content)
 {
     struct md_map *m = &r->map;
-    str line = line_at(r, m->number), part = content_line(content, m->start);
+    str line = md_line_at(r, m->number), part = content_line(content, m->start);
     size_t place = tail_place(line, part, md_kind_of(leaf) == K_HEADING);
     m->placed = true;
     m->into = part.len ? (size_t)(part.ptr - content.ptr) - m->start : 0;
@@ -170,7 +169,7 @@ static size_t cell_start(struct md *r, const cmark_node *cell)
     size_t line = cell->start_line > 0 ? (size_t)cell->start_line : 1;
     for (size_t i = 0; i < LINES_SEARCHED && line + i <= r->line_count; i++) {
         // The column is that of a row alone: a heading row below lines of a paragraph has another.
-        str rest = str_slice(line_at(r, line + i), i ? 0 : hint, SIZE_MAX);
+        str rest = str_slice(md_line_at(r, line + i), i ? 0 : hint, SIZE_MAX);
         size_t found = str_search(rest, plain);
         if (found < rest.len)
             return (size_t)(rest.ptr + found - r->text.ptr);

@@ -66,6 +66,12 @@ static const struct row {
     {"missing cells in a quote", true, {{"> |x|y|z|\n> |-|-|-|\n", 1}, {"> |a\n", 40000}}},
     {"a wide row", true, {{"|a|b|\n|-|-|\n", 1}, {"|x", 60000}, {"|\n", 1}}},
     {"a wide head", true, {{"|x", 60000}, {"|\n|-|-|\n", 1}}},
+    {"dollars", false, {{"$a ", 300000}}},
+    {"dollars without an end", false, {{"$a", 300000}}},
+    {"two dollars", false, {{"$$ a\n", 100000}}},
+    {"two dollars on lines of their own", false, {{"$$\n", 1}, {"a $$ b\n$$\n", 50000}}},
+    {"brackets of formulas", false, {{"\\(a \\\\(b ", 100000}}},
+    {"brackets of formulas on lines of their own", false, {{"\\[\n\\\\[\n", 50000}}},
     {"delimiter rows that fit nothing", true, {{"a|b|c\n|-|-|\n", 50000}}},
 };
 
@@ -89,7 +95,7 @@ static void put_row(const struct row *row, buf *text)
 
 static void render(const char *name, str text, bool plain, bool too_large)
 {
-    struct md_options o = {.extensions = MD_GFM, .plain = plain};
+    struct md_options o = {.extensions = plain ? MD_GFM : MD_GFM | MD_MATH, .plain = plain};
     arena a = ARENA_INIT;
     struct diag *d = diag_new((struct diag_options){0});
     buf out = BUF_INIT;

@@ -9,6 +9,7 @@
 #include "gen/site/documents/nav.h"
 #include "gen/site/translation/parity.h"
 #include "gen/site/source/read.h"
+#include "gen/site/source/settings.h"
 #include "gen/site/translation/staleness.h"
 #include "gen/site/page/page_markdown.h"
 
@@ -150,7 +151,7 @@ static bool render_body(struct hooks *h, const struct document *doc, str text, b
     struct page_renderer *r = h->r;
     bool translation = h->page != doc->source;
     struct md_options o = {
-        .extensions = MD_GFM, .top_heading = 2,
+        .extensions = settings_markdown(&r->site->settings), .top_heading = 2,
         .math = r->math,
         .ids = translation ? r->ids : NULL, .id_count = translation ? r->id_count : 0,
         .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word, .stale = on_stale,

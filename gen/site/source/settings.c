@@ -7,6 +7,7 @@
 
 #include "gen/base/args.h"
 #include "gen/site/source/settings_value.h"
+#include "gen/text/markdown.h"
 #include "gen/text/yaml.h"
 
 static const struct setting settings_table[] = {
@@ -65,10 +66,13 @@ void settings_defaults(struct settings *s)
         .branch = STR("main"),
         .git = true,
         .max_page_bytes = 8u << 20,
+        .math = MD_MATH_DOLLARS,
         .page_timeout_ms = 30000,
         .page_memory_bytes = 1ull << 30,
     };
 }
+
+unsigned settings_markdown(const struct settings *s) { return MD_GFM | s->math; }
 
 bool settings_parse(struct settings *s, str text, str file, str base_dir, arena *a, struct diag *d)
 {

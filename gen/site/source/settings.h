@@ -16,6 +16,8 @@ bool settings_load(struct settings *s, const struct settings_paths *paths, str p
 // The same from bytes, without paths; for tests and fuzzing.
 bool settings_parse(struct settings *s, str text, str file, str base_dir, arena *a, struct diag *d);
 void settings_defaults(struct settings *s);
+// The syntax of the site's pages, MD_*: every parse of a page must have the same, or its blocks are others.
+unsigned settings_markdown(const struct settings *s);
 str settings_title(const struct settings *s, str language);
 str settings_description(const struct settings *s, str language);
 // A BCP 47 tag in its usual spelling ("PT_br" -> "pt-BR"), or STR_NONE when it is none that ICU knows.

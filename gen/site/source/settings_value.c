@@ -9,6 +9,7 @@
 
 #include "gen/base/beneath.h"
 #include "gen/text/address.h"
+#include "gen/text/markdown.h"
 
 static void bad(struct setting_reader *r, const struct setting *s, size_t offset, const char *wanted)
 {
@@ -190,12 +191,39 @@ static void read_search(struct setting_reader *r, const struct setting *s, const
     bad(r, s, v->offset, "auto, full, titles or none");
 }
 
+struct word_bit { str word; unsigned bit; };
+
+// A word or a list of words, each a bit of an unsigned; none: no bit.
+static void read_bits(struct setting_reader *r, const struct setting *s, const struct yaml_node *v,
+                      const struct word_bit *words, const char *wanted)
+{
+    unsigned bits = 0;
+    size_t n = v->kind == YAML_LIST ? v->count : 1;
+    for (size_t i = 0; i < n; i++) {
+        const struct yaml_node *item = v->kind == YAML_LIST ? v->items[i] : v;
+        const struct word_bit *w = words;
+        while (w->word.len && (item->kind != YAML_SCALAR || !str_eq(item->text, w->word))) w++;
+        if (!w->word.len) { bad(r, s, item->offset, wanted); return; }
+        bits |= w->bit;
+    }
+    *(unsigned *)member(r, s) = bits;
+}
+
+static void read_math(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
+{
+    static const struct word_bit words[] = {
+        {STR("none"), 0}, {STR("dollars"), MD_MATH_DOLLARS}, {STR("brackets"), MD_MATH_BRACKETS},
+        {STR("kramdown"), MD_MATH_KRAMDOWN}, {STR_NONE, 0},
+    };
+    read_bits(r, s, v, words, "dollars, brackets, kramdown, a list of these, or none");
+}
+
 static void (*const readers[])(struct setting_reader *, const struct setting *, const struct yaml_node *) = {
     [SETTING_STR] = read_str, [SETTING_URL] = read_url, [SETTING_PATH] = read_path, [SETTING_FOLDER] = read_folder,
     [SETTING_TEXTS] = read_texts,
     [SETTING_TAG] = read_tag, [SETTING_TAGS] = read_tags, [SETTING_LIST] = read_list,
     [SETTING_DOCUMENTS] = read_documents, [SETTING_BOOL] = read_bool, [SETTING_UINT] = read_uint,
-    [SETTING_SEARCH] = read_search,
+    [SETTING_SEARCH] = read_search, [SETTING_MATH] = read_math,
 };
 
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "SETTING_UINT fills size_t and uint64_t alike");

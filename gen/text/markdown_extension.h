@@ -1,0 +1,13 @@
+// Syntax that cmark-gfm does not know, added by its extension interface: formulas and admonitions.
+// An extension lives as long as one parse; its private data is the struct md of the render.
+#ifndef GEN_TEXT_MARKDOWN_EXTENSION_H
+#define GEN_TEXT_MARKDOWN_EXTENSION_H
+
+#include <cmark-gfm-extension_api.h>
+
+#include "gen/text/markdown_render.h"
+
+// Made for one parser; the caller attaches it, and frees it when the tree is freed.
+cmark_syntax_extension *md_math_extension(struct md *r, cmark_parser *parser);
+
+#endif

@@ -1,0 +1,319 @@
+// Formulas between dollar signs or brackets: an extension of cmark-gfm that turns them into code
+// nodes, which the renderer knows by their user data.
+//
+// `$` and `$$` are looked for by the inline parser, and so are \( and \\(: the parser itself has
+// taken the backslashes by then, as one text node. Formulas that begin on a line of their own are
+// blocks. What is no formula by the rules below stays as it is, so that prices do.
+#include <string.h>
+#include <unicode/uchar.h>
+
+#include "gen/text/markdown_extension.h"
+#include "gen/text/math.h"
+
+// What a formula's node carries: no other code node has user data.
+struct md_formula {
+    bool display;
+    bool escaped;               // backslashes of its TeX are written as Markdown wants them
+    bool ended;                 // of a block: its last line has been read
+    str end;                    // of a block: what its last line ends with
+};
+
+const struct md_formula *md_formula_of(cmark_node *n)
+{
+    return cmark_node_get_user_data(n);
+}
+
+bool md_formula_displayed(const struct md_formula *f)
+{
+    return f->display;
+}
+
+// ---- where a formula begins and ends ----------------------------------------------------------
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_blank(const char *s)
+{
+    while (is_space(*s))
+        s++;
+    return !*s;
+}
+
+// The code point before s[at], or 0 at the start.
+static uint32_t before(const char *s, size_t at)
+{
+    size_t i = at, n;
+    while (i && at - i < 4 && ((unsigned char)s[i - 1] & 0xC0) == 0x80)
+        i--;
+    i -= i > 0;
+    return at ? utf8_next((str){s + i, at - i}, &n) : 0;
+}
+
+static bool is_letter_or_digit(const char *s)
+{
+    size_t n;
+    return *s && u_isalnum((UChar32)utf8_next((str){s, strnlen(s, 4)}, &n));
+}
+
+// Whether a formula may begin at s[at]: at the start, behind white space or an opening bracket;
+// signs of emphasis between are not counted.
+static bool may_open(const char *s, size_t at)
+{
+    while (at && (s[at - 1] == '*' || s[at - 1] == '_'))
+        at--;
+    uint32_t c = before(s, at);
+    return !at || c == '(' || c == '[' || c == '{' || u_isUWhiteSpace((UChar32)c);
+}
+
+// The next dollar sign from i on that could end a formula; 0 when something comes first that no
+// formula holds: code, the end of a link's text.
+static size_t next_dollar(const char *s, size_t i, bool twice)
+{
+    for (; s[i] && s[i] != '`'; i++) {
+        if (s[i] == '\\' && s[i + 1])
+            i++;
+        else if (s[i] == ']' && s[i + 1] == '(')
+            return 0;
+        else if (s[i] == '$' && (!twice || s[i + 1] == '$'))
+            return i;
+    }
+    return 0;
+}
+
+// Whether s reads as a price and the words behind it ("5 bis 10", "10, also 5"): a number first, and
+// later a word of three letters or more that no backslash or brace makes part of TeX.
+static bool is_price(str s)
+{
+    size_t letters = 0, n;
+    if (!s.len || s.ptr[0] < '0' || s.ptr[0] > '9')
+        return false;
+    for (size_t i = 0; i < s.len && !strchr("\\{}", s.ptr[i]); i += n) {
+        letters = u_isalpha((UChar32)utf8_next(str_slice(s, i, s.len), &n)) ? letters + 1 : 0;
+        if (letters == 3)
+            return true;
+    }
+    return false;
+}
+
+// Where the formula ends that opens before s[from]; 0 when it is none. Only the first dollar sign
+// is looked at, so that a paragraph costs one pass.
+static size_t dollar_end(const char *s, size_t from, bool twice)
+{
+    size_t end = next_dollar(s, from, twice), behind = end + 1 + twice;
+    if (end <= from || (!twice && s[end + 1] == '$'))
+        return 0;
+    bool alone = twice && is_blank(s + behind);
+    for (size_t i = 0; alone && i + 2 < from; i++)
+        alone = is_space(s[i]);
+    if (alone)
+        return end;
+    bool price = !twice && is_price((str){s + from, end - from});
+    return price || is_space(s[from]) || is_space(s[end - 1]) || is_letter_or_digit(s + behind) ? 0 : end;
+}
+
+// The same for brackets, behind one backslash or two.
+static size_t bracket_end(const char *s, size_t from, unsigned backslashes)
+{
+    for (size_t i = from; s[i] && s[i] != '`'; i++) {
+        unsigned n = 0;
+        while (s[i + n] == '\\')
+            n++;
+        if (n == backslashes && (s[i + n] == ')' || s[i + n] == '('))
+            return s[i + n] == ')' && i > from ? i : 0;
+        i += n;
+        if (!s[i])
+            return 0;
+    }
+    return 0;
+}
+
+// TeX as kramdown leaves it: a backslash before a sign of Markdown's is gone.
+static str unescaped(arena *a, str tex)
+{
+    char *out = arena_c(a, tex);
+    size_t n = 0;
+    for (size_t i = 0; i < tex.len; i++) {
+        if (tex.ptr[i] == '\\' && i + 1 < tex.len && strchr("\\.*_+`-()[]{}#!<>:|\"'$", tex.ptr[i + 1]))
+            i++;
+        out[n++] = tex.ptr[i];
+    }
+    out[n] = 0;
+    return (str){out, n};
+}
+
+// ---- in a line --------------------------------------------------------------------------------
+
+static cmark_node *new_formula(struct md *r, str tex, struct md_formula what)
+{
+    cmark_node *n = cmark_node_new_with_mem(CMARK_NODE_CODE, r->mem);
+    struct md_formula *f = arena_new(r->a, struct md_formula, 1);
+    str text = str_trim(tex);
+    *f = what;
+    cmark_node_set_literal(n, f->escaped ? unescaped(r->a, text).ptr : arena_c(r->a, text));
+    cmark_node_set_user_data(n, f);
+    return n;
+}
+
+static cmark_node *match_dollar(struct md *r, const char *s, cmark_inline_parser *in)
+{
+    size_t at = (size_t)cmark_inline_parser_get_offset(in);
+    bool twice = s[at + 1] == '$', single = r->o->extensions & MD_MATH_DOLLARS;
+    size_t from = at + 1 + twice;
+    if ((!twice && !single) || !may_open(s, at) || s[from] == '$')
+        return NULL;
+    size_t end = dollar_end(s, from, twice);
+    if (!end)
+        return NULL;
+    cmark_inline_parser_set_offset(in, (int)(end + 1 + twice));
+    bool alone = at == 0 && is_blank(s + end + 2);
+    struct md_formula what = {.display = twice && (single || alone)};
+    return new_formula(r, (str){s + from, end - from}, what);
+}
+
+// An opening bracket behind one backslash or two, which stand at the end of the text before it.
+static cmark_node *match_bracket(struct md *r, cmark_node *parent, const char *s,
+                                 cmark_inline_parser *in)
+{
+    size_t at = (size_t)cmark_inline_parser_get_offset(in), back = 0;
+    while (back < at && s[at - 1 - back] == '\\')
+        back++;
+    bool one = r->o->extensions & MD_MATH_BRACKETS, two = r->o->extensions & MD_MATH_KRAMDOWN;
+    bool escaped = one && back % 2;   // the parser was told not to take this backslash away
+    size_t end = (back == 1 && one) || (back == 2 && two) ? bracket_end(s, at + 1, (unsigned)back) : 0;
+    if (end || escaped)
+        cmark_node_unput(parent, 1);
+    if (end) {
+        cmark_inline_parser_set_offset(in, (int)(end + back + 1));
+        struct md_formula what = {.escaped = back == 2};
+        return new_formula(r, (str){s + at + 1, end - at - 1}, what);
+    }
+    if (!escaped)
+        return NULL;
+    cmark_node *n = cmark_node_new_with_mem(CMARK_NODE_TEXT, r->mem);
+    cmark_node_set_literal(n, "(");
+    cmark_inline_parser_set_offset(in, (int)at + 1);
+    return n;
+}
+
+static cmark_node *match_inline(cmark_syntax_extension *ext, cmark_parser *parser,
+                                cmark_node *parent, unsigned char c, cmark_inline_parser *in)
+{
+    struct md *r = cmark_syntax_extension_get_private(ext);
+    const char *s = cmark_node_get_string_content(parent);
+    (void)parser;
+    if (c != '$' && c != '(')
+        return NULL;
+    return c == '$' ? match_dollar(r, s, in) : match_bracket(r, parent, s, in);
+}
+
+// Which signs a backslash takes the meaning of: not a bracket that may open a formula.
+static int is_escapable(char c)
+{
+    return c != '(' && ((c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`')
+                        || (c >= '{' && c <= '~'));
+}
+
+// ---- blocks -----------------------------------------------------------------------------------
+
+// How a block is written.
+static const struct { unsigned extensions; str open, end; bool escaped; } block_rows[] = {
+    {MD_MATH_DOLLARS | MD_MATH_KRAMDOWN, STR("$$"), STR("$$"), false},
+    {MD_MATH_BRACKETS, STR("\\["), STR("\\]"), false},
+    {MD_MATH_KRAMDOWN, STR("\\\\["), STR("\\\\]"), true},
+};
+enum { BLOCK_KINDS = sizeof block_rows / sizeof *block_rows };
+_Static_assert((size_t)BLOCK_KINDS == MD_FORMULA_BLOCKS, "struct md keeps a number for each");
+
+// Whether the formula that begins in a line's rest is ended by a line before the next empty one:
+// the first that holds its end must end with it. Lines before *none are known to have no such line.
+static bool is_ended(struct md *r, str rest, str end, size_t line, size_t *none)
+{
+    if (line < *none)
+        return false;
+    do {
+        size_t at = str_search(rest, end);
+        if (at < rest.len && at + end.len == rest.len)
+            return true;
+        if (at < rest.len)
+            break;
+        rest = str_trim(md_line_at(r, ++line));
+    } while (rest.len);
+    *none = line;
+    return false;
+}
+
+// The row that a line opens a block by; BLOCK_KINDS for none.
+static size_t block_kind(unsigned extensions, str s)
+{
+    size_t i = 0;
+    while (i < BLOCK_KINDS
+           && !(extensions & block_rows[i].extensions && str_starts(s, block_rows[i].open)))
+        i++;
+    return i;
+}
+
+static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_parser *parser,
+                              cmark_node *parent, unsigned char *input, int len)
+{
+    struct md *r = cmark_syntax_extension_get_private(ext);
+    int at = cmark_parser_get_first_nonspace(parser);
+    str s = str_trim(str_slice((str){(const char *)input, (size_t)len}, (size_t)at, (size_t)len));
+    size_t kind = indented ? BLOCK_KINDS : block_kind(r->o->extensions, s);
+    if (kind == BLOCK_KINDS)
+        return NULL;
+    str end = block_rows[kind].end, rest = str_slice(s, block_rows[kind].open.len, s.len);
+    size_t line = (size_t)cmark_parser_get_line_number(parser);
+    bool one_line = str_ends(rest, end);
+    // Dollar signs at both ends of a line are for the inline parser.
+    if ((one_line && end.ptr[0] == '$') || !is_ended(r, rest, end, line, &r->no_formula[kind]))
+        return NULL;
+    int skipped = at + (int)block_rows[kind].open.len - cmark_parser_get_offset(parser);
+    cmark_node *n = cmark_parser_add_child(parser, parent, CMARK_NODE_CODE_BLOCK, at + 1);
+    struct md_formula *f = arena_new(r->a, struct md_formula, 1);
+    *f = (struct md_formula){true, block_rows[kind].escaped, one_line, end};
+    cmark_node_set_syntax_extension(n, ext);
+    cmark_node_set_fence_info(n, "math");
+    cmark_node_set_user_data(n, f);
+    cmark_parser_advance_offset(parser, (const char *)input, skipped, 0);
+    return n;
+}
+
+// A block takes lines until the one that ends it, which is its last.
+static int match_block(cmark_syntax_extension *ext, cmark_parser *parser, unsigned char *input,
+                       int len, cmark_node *n)
+{
+    struct md_formula *f = cmark_node_get_user_data(n);
+    bool mine = !f->ended;
+    (void)ext, (void)parser;
+    f->ended = f->ended || str_ends(str_trim((str){(const char *)input, (size_t)len}), f->end);
+    return mine;
+}
+
+str md_formula_tex(struct md *r, cmark_node *block, str literal)
+{
+    const struct md_formula *f = md_formula_of(block);
+    str tex = str_trim(literal);
+    if (f && str_ends(tex, f->end))
+        tex = str_trim(str_slice(tex, 0, tex.len - f->end.len));
+    return f && f->escaped ? unescaped(r->a, tex) : tex;
+}
+
+cmark_syntax_extension *md_math_extension(struct md *r, cmark_parser *parser)
+{
+    cmark_mem *mem = cmark_get_default_mem_allocator();
+    cmark_syntax_extension *ext = cmark_syntax_extension_new("vramdoc-math");
+    cmark_llist *chars = cmark_llist_append(mem, NULL, (void *)'$');
+    if (r->o->extensions & (MD_MATH_BRACKETS | MD_MATH_KRAMDOWN))
+        chars = cmark_llist_append(mem, chars, (void *)'(');
+    cmark_syntax_extension_set_private(ext, r, NULL);
+    cmark_syntax_extension_set_special_inline_chars(ext, chars);
+    cmark_syntax_extension_set_match_inline_func(ext, match_inline);
+    cmark_syntax_extension_set_open_block_func(ext, open_block);
+    cmark_syntax_extension_set_match_block_func(ext, match_block);
+    if (r->o->extensions & MD_MATH_BRACKETS)
+        cmark_parser_set_backslash_ispunct_func(parser, is_escapable);
+    return ext;
+}

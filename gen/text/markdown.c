@@ -12,7 +12,7 @@
 
 enum {
     DEFAULT_TABLE_CELLS = 50000,
-    OWN = 1,  // extensions of our own
+    OWN = 2,  // extensions of our own
 };
 
 void md_init(void)
@@ -93,7 +93,8 @@ static cmark_parser *new_parser(unsigned extensions, struct md *r, cmark_syntax_
 {
     int options = CMARK_OPT_DEFAULT | (extensions & MD_FOOTNOTES ? CMARK_OPT_FOOTNOTES : 0);
     cmark_parser *p = cmark_parser_new_with_mem(options, r->mem);
-    own[0] = extensions & MD_MATH ? md_math_extension(r, p) : NULL;
+    own[0] = extensions & (MD_ADMONITIONS | MD_CONTAINERS) ? md_admonition_extension(r) : NULL;
+    own[1] = extensions & MD_MATH ? md_math_extension(r, p) : NULL;
     for (size_t i = 0; i < OWN; i++)
         if (own[i])
             cmark_parser_attach_syntax_extension(p, own[i]);
@@ -136,6 +137,11 @@ static unsigned useful_extensions(unsigned wanted, str body)
         useless |= MD_FOOTNOTES;
     if (!holds_byte(body, '$') && !holds(body, STR("\\(")) && !holds(body, STR("\\[")))
         useless |= MD_MATH;
+    if (!holds(body, STR("!!!")) && !holds(body, STR("???")) && !holds(body, STR("///"))
+        && !holds(body, STR("===")))
+        useless |= MD_ADMONITIONS;
+    if (!holds(body, STR(":::")))
+        useless |= MD_CONTAINERS;
     return wanted & ~useless;
 }
 

@@ -11,7 +11,9 @@ enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD
        MD_MATH_DOLLARS = 64,        // $x$ and $$x$$
        MD_MATH_BRACKETS = 128,      // \(x\) and \[x\]
        MD_MATH_KRAMDOWN = 256,      // $$x$$, \\(x\\) and \\[x\\]
-       MD_MATH = 448 };
+       MD_MATH = 448,
+       MD_ADMONITIONS = 512,        // !!! and ??? of MkDocs, with indented lines, and its ///
+       MD_CONTAINERS = 1024 };      // ::: of Docusaurus, VitePress and Starlight
 
 struct md_heading {
     int level;          // 1..6 as rendered

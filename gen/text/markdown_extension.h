@@ -9,5 +9,6 @@
 
 // Made for one parser; the caller attaches it, and frees it when the tree is freed.
 cmark_syntax_extension *md_math_extension(struct md *r, cmark_parser *parser);
+cmark_syntax_extension *md_admonition_extension(struct md *r);
 
 #endif

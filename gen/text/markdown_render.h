@@ -194,6 +194,13 @@ void md_tags_close(struct md *r, const cmark_node *parent);
 
 // markdown_site.c
 void md_stale_mark(struct md *r);
+// GitHub's alerts by number: note, tip, important, warning, caution.
+str md_alert_class(size_t alert);
+str md_alert_word(struct md *r, size_t alert);
+
+// markdown_admonition.c
+void md_admonition_enter(struct md *r, cmark_node *n);
+void md_admonition_leave(struct md *r, cmark_node *n);
 
 // markdown_code.c
 void md_code_block(struct md *r, cmark_node *n);

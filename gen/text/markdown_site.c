@@ -37,7 +37,8 @@ static uint8_t paragraph_kind(const cmark_node *n)
 {
     if (n->parent->type == CMARK_NODE_ITEM)
         return 'i';
-    return n->parent->type == CMARK_NODE_BLOCK_QUOTE ? 'q' : 'p';
+    bool quoted = n->parent->type == CMARK_NODE_BLOCK_QUOTE || n->parent->type == CMARK_NODE_CUSTOM_BLOCK;
+    return quoted ? 'q' : 'p';
 }
 
 // A task's box is a picture with a name: a disabled checkbox would be skipped by the keyboard and
@@ -182,6 +183,16 @@ static const struct { str mark, class; const char *key, *english; } alerts[] = {
 };
 enum { ALERT_COUNT = sizeof alerts / sizeof *alerts };
 
+str md_alert_class(size_t alert)
+{
+    return alerts[alert].class;
+}
+
+str md_alert_word(struct md *r, size_t alert)
+{
+    return md_word(r, alerts[alert].key, alerts[alert].english);
+}
+
 // The index of the alert that a quote is, or ALERT_COUNT: its first line is the mark alone.
 static size_t alert_of(const cmark_node *quote)
 {
@@ -220,7 +231,7 @@ static void quote_enter(struct md *r, cmark_node *n)
     buf_lit(r->out, "<div class=\"alert ");
     buf_str(r->out, alerts[alert].class);
     buf_lit(r->out, "\" role=\"note\">\n<p class=\"alert-title\">");
-    escape_text(r->out, md_word(r, alerts[alert].key, alerts[alert].english));
+    escape_text(r->out, md_alert_word(r, alert));
     buf_lit(r->out, "</p>\n");
 }
 
@@ -259,6 +270,7 @@ const struct md_handler md_site_handlers[K_COUNT] = {
     [K_ITEM] = {item_enter, item_leave},
     [K_CODE_BLOCK] = {md_code_block, NULL},
     [K_HTML_BLOCK] = {md_html_block, NULL},
+    [K_CUSTOM_BLOCK] = {md_admonition_enter, md_admonition_leave},
     [K_PARAGRAPH] = {paragraph_enter, paragraph_leave},
     [K_HEADING] = {heading_enter, md_heading_leave},
     [K_RULE] = {rule, NULL},

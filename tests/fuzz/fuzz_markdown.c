@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(copy, data + 1, size - 1);
     str text = {copy, size - 1};
-    check_site(text, data[0] & 32 ? MD_GFM | MD_MATH : MD_GFM, data[0] & 64, &a, d);
+    check_site(text, data[0] & 32 ? MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS : MD_GFM, data[0] & 64, &a, d);
     check_plain(text, data[0] & 63, data[0] & 128, &a, d);
     diag_free(d);
     arena_free(&a);

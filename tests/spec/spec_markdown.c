@@ -2,7 +2,7 @@
 //   plain unsafe       as of md_options          top=N ids=A,B      headings
 //   words              the interface in Spanish  cells examples size=WxH  hooks that answer
 //   stale=0,2          blocks that have moved on  cells=N           the limit of a table
-//   math=dollars,brackets,kramdown  formulas that are written so
+//   on=dollars,brackets,kramdown,admonitions,containers   syntax of other generators
 //   result             what md_result holds is printed behind the HTML
 // Messages are printed last. UPDATE=1 rewrites what is wanted; read the diff.
 #include <glob.h>
@@ -99,10 +99,11 @@ static void set_list(struct setting *s, str name, str value)
             s->ids[s->o.id_count++] = item;
 }
 
-static void set_math(struct setting *s, str value)
+static void set_syntax(struct setting *s, str value)
 {
     static const struct { str name; unsigned bit; } kinds[] = {
         {STR("dollars"), MD_MATH_DOLLARS}, {STR("brackets"), MD_MATH_BRACKETS}, {STR("kramdown"), MD_MATH_KRAMDOWN},
+        {STR("admonitions"), MD_ADMONITIONS}, {STR("containers"), MD_CONTAINERS},
     };
     str item;
     while (str_cut(&value, ',', &item))
@@ -126,7 +127,7 @@ static void set_word(struct setting *s, str word)
     else if (str_eq(name, STR("result"))) s->result = true;
     else if (str_eq(name, STR("size"))) h->image_size = size_hook, s->width = 640, s->height = 480;
     else if (str_eq(name, STR("stale"))) set_list(s, name, value), h->stale = stale_hook;
-    else if (str_eq(name, STR("math"))) set_math(s, value);
+    else if (str_eq(name, STR("on"))) set_syntax(s, value);
     else if (str_eq(name, STR("ids"))) set_list(s, name, value);
     else printf("not ok unknown option %.*s\n", STR_ARG(word));
 }

@@ -43,7 +43,7 @@ static void every_type(void **state)
     struct fixture *x = *state;
     assert_true(parse(x, "title: {en: Memory, pt_br: Memória}\ndescription: About\nbase_url: https://example.org/x//\n"
                          "languages: [en, pt-BR]\nsource_language: EN\npretty: true\ntemplates: tpl\ncache: var/c/\n"
-                         "documents:\n  a/b: [x.md, 'y-*.md']\n  c: z.md\norder: [c, a/b]\nsearch: titles\nmath: [brackets, kramdown]\n"
+                         "documents:\n  a/b: [x.md, 'y-*.md']\n  c: z.md\norder: [c, a/b]\nsearch: titles\nmath: [brackets, kramdown]\nadmonitions: containers\n"
                          "limits: {page_bytes: 1000, page_ms: 50}\n"));
     equal(settings_title(&x->s, STR("pt-BR")), "Memória");
     equal(settings_title(&x->s, STR("de")), "Memory");
@@ -58,6 +58,7 @@ static void every_type(void **state)
     assert_true(x->s.pretty && x->s.fallback);
     assert_int_equal(x->s.search, SEARCH_TITLES);
     assert_int_equal(x->s.math, MD_MATH_BRACKETS | MD_MATH_KRAMDOWN);
+    assert_int_equal(x->s.admonitions, MD_CONTAINERS);
     assert_int_equal(x->s.max_page_bytes, 1000);
     assert_int_equal(x->s.page_timeout_ms, 50);
     assert_int_equal(diag_count(x->d, DIAG_NOTE), 0);
@@ -85,7 +86,7 @@ static void bad_values(void **state)
     static const char *const bad[] = {
         "pretty: yes please", "base_url: ftp://x", "base_url: 'https://a b'", "languages: [en, en]", "languages: {en: x}", "languages: [zz]",
         "limits: {page_ms: -1}", "documents: [a]", "documents: {../a: x.md}", "documents: {a: {b: c}}", "documents: {a: x.md, b: x.md}",
-        "search: all", "math: latex", "math: [dollars, [a]]", "- a list", "cache: /var/c", "cache: ../c", "cache: a/../../c", "documents: {.a: x.md}", "title: [a]", "order: {a: b}", "title: a\ntitle: b", "x: &a [*a]",
+        "search: all", "math: latex", "admonitions: all", "math: [dollars, [a]]", "- a list", "cache: /var/c", "cache: ../c", "cache: a/../../c", "documents: {.a: x.md}", "title: [a]", "order: {a: b}", "title: a\ntitle: b", "x: &a [*a]",
     };
     struct fixture *x = *state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

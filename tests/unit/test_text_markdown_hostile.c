@@ -72,6 +72,9 @@ static const struct row {
     {"two dollars on lines of their own", false, {{"$$\n", 1}, {"a $$ b\n$$\n", 50000}}},
     {"brackets of formulas", false, {{"\\(a \\\\(b ", 100000}}},
     {"brackets of formulas on lines of their own", false, {{"\\[\n\\\\[\n", 50000}}},
+    {"nested admonitions", false, {{":::note\n", 2000}, {"a\n:::\n", 2000}}},
+    {"admonitions that end where they begin", false, {{":::note\n:::\n!!! note\n/// tip\n///\n", 20000}}},
+    {"indented nested admonitions", false, {{"!!! a\n    !!! b\n        !!! c\n            !!! d\n", 10000}}},
     {"delimiter rows that fit nothing", true, {{"a|b|c\n|-|-|\n", 50000}}},
 };
 
@@ -95,7 +98,7 @@ static void put_row(const struct row *row, buf *text)
 
 static void render(const char *name, str text, bool plain, bool too_large)
 {
-    struct md_options o = {.extensions = plain ? MD_GFM : MD_GFM | MD_MATH, .plain = plain};
+    struct md_options o = {.extensions = plain ? MD_GFM : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS, .plain = plain};
     arena a = ARENA_INIT;
     struct diag *d = diag_new((struct diag_options){0});
     buf out = BUF_INIT;

@@ -218,12 +218,20 @@ static void read_math(struct setting_reader *r, const struct setting *s, const s
     read_bits(r, s, v, words, "dollars, brackets, kramdown, a list of these, or none");
 }
 
+static void read_admonitions(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
+{
+    static const struct word_bit words[] = {
+        {STR("none"), 0}, {STR("mkdocs"), MD_ADMONITIONS}, {STR("containers"), MD_CONTAINERS}, {STR_NONE, 0},
+    };
+    read_bits(r, s, v, words, "mkdocs, containers, a list of these, or none");
+}
+
 static void (*const readers[])(struct setting_reader *, const struct setting *, const struct yaml_node *) = {
     [SETTING_STR] = read_str, [SETTING_URL] = read_url, [SETTING_PATH] = read_path, [SETTING_FOLDER] = read_folder,
     [SETTING_TEXTS] = read_texts,
     [SETTING_TAG] = read_tag, [SETTING_TAGS] = read_tags, [SETTING_LIST] = read_list,
     [SETTING_DOCUMENTS] = read_documents, [SETTING_BOOL] = read_bool, [SETTING_UINT] = read_uint,
-    [SETTING_SEARCH] = read_search, [SETTING_MATH] = read_math,
+    [SETTING_SEARCH] = read_search, [SETTING_MATH] = read_math, [SETTING_ADMONITIONS] = read_admonitions,
 };
 
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "SETTING_UINT fills size_t and uint64_t alike");

@@ -81,6 +81,7 @@ struct settings {
     bool future;              // pages whose date is to come are published
     enum search_kind search;
     unsigned math;            // MD_MATH_*: how formulas are written
+    unsigned admonitions;     // MD_ADMONITIONS, MD_CONTAINERS
     size_t max_page_bytes;
     uint64_t page_timeout_ms, page_memory_bytes;
     struct map document_of;   // path or pattern -> str *, key of the document, from the settings' mapping

@@ -1,0 +1,370 @@
+// Admonitions of MkDocs (!!!, ???, ///; === of tabs) and of Docusaurus, VitePress and Starlight (:::) as alerts: a
+// block extension of cmark-gfm.
+//
+// An admonition is a custom block whose first child, another, is its title. Which lines belong to it
+// is said by indentation (!!!, ???, ===), or by a fence that ends it (///, :::).
+#include <string.h>
+
+#include "gen/text/escape.h"
+#include "gen/text/markdown_extension.h"
+
+enum { ALERT_NOTE, ALERT_TIP, ALERT_IMPORTANT, ALERT_WARNING, ALERT_CAUTION };
+
+// Words that name an admonition, and the alert that it becomes.
+static const struct { str name; uint8_t alert; } types[] = {
+#define X(name, alert) {STR(name), ALERT_##alert},
+#include "gen/text/markdown_admonition.def"
+#undef X
+};
+enum { TYPE_COUNT = sizeof types / sizeof *types };
+
+struct md_admonition {
+    char mark;                  // '!' '?' '=' '/' ':'
+    int length;                 // of a fence
+    uint8_t alert;
+    bool bare;                  // a container of another kind: only what stands in it is shown
+    bool folds, open;           // it can be opened and closed by the reader
+    bool untitled;
+    bool head;                  // lines of options may come
+    bool ended;                 // its last line has been read
+    char *word;                 // a type that is not known, to be its title; NULL otherwise
+    char *title;                // Markdown; NULL for the alert's own word
+};
+
+// The user data of a title's node.
+static const char title_mark[] = "title";
+
+static struct md_admonition *admonition_of(cmark_node *n)
+{
+    void *data = n && cmark_node_get_type(n) == CMARK_NODE_CUSTOM_BLOCK ? cmark_node_get_user_data(n) : NULL;
+    return data == title_mark ? NULL : data;
+}
+
+// ---- reading a line that opens one ------------------------------------------------------------
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'
+           || c == '_' || (c & 0x80);
+}
+
+static str take_word(str *s)
+{
+    *s = str_trim(*s);
+    size_t n = 0;
+    while (n < s->len && is_word_byte(s->ptr[n]))
+        n++;
+    str word = str_slice(*s, 0, n);
+    *s = str_slice(*s, n, s->len);
+    return word;
+}
+
+// Sets what the word says; false for a word that names no admonition.
+static bool set_type(struct md_admonition *m, str word)
+{
+    for (size_t i = 0; i < TYPE_COUNT; i++)
+        if (str_eq_nocase(word, types[i].name)) {
+            m->alert = types[i].alert;
+            return true;
+        }
+    return false;
+}
+
+static bool is_details(str word)
+{
+    return str_eq_nocase(word, STR("details"));
+}
+
+// !!! type words "Title"; the same with ??? (it folds) and ???+ (it is open); === "Title" of a tab.
+static bool read_indented(struct md *r, str s, struct md_admonition *m)
+{
+    m->mark = s.ptr[0];
+    m->folds = m->mark == '?';
+    m->bare = m->mark == '=';
+    s = str_slice(s, 3, s.len);
+    m->open = m->folds && str_starts(s, STR("+"));
+    s = str_trim(str_slice(s, m->open || (m->bare && s.len && strchr("!+", s.ptr[0])), s.len));
+    str type = take_word(&s), title;
+    while (take_word(&s).len)
+        ;
+    bool titled = s.len > 1 && s.ptr[0] == '"' && s.ptr[s.len - 1] == '"';
+    if ((!type.len && !(m->mark != '!' && titled)) || (s.len && !titled) || (m->bare && type.len))
+        return false;
+    if (type.len && !set_type(m, type)) {
+        m->word = arena_c(r->a, type);
+        if (m->word[0] >= 'a' && m->word[0] <= 'z')
+            m->word[0] = (char)(m->word[0] - 'a' + 'A');
+    }
+    if (!titled)
+        return true;
+    title = str_trim(str_slice(s, 1, s.len - 1));
+    m->untitled = !title.len;
+    m->title = title.len ? arena_c(r->a, title) : NULL;
+    return true;
+}
+
+static int fence_length(str s)
+{
+    size_t n = 0;
+    while (n < s.len && s.ptr[n] == s.ptr[0])
+        n++;
+    return (int)n;
+}
+
+// "[Title]", "Title", either with "{attributes}" behind it.
+static str container_title(str s)
+{
+    s = str_trim(s);
+    if (s.len && s.ptr[s.len - 1] == '}') {
+        size_t open = str_rfind(s, '{');
+        s = str_trim(str_slice(s, 0, open));
+    }
+    size_t close = str_rfind(s, ']');
+    return s.len && s.ptr[0] == '[' && close + 1 == s.len ? str_slice(s, 1, close) : s;
+}
+
+// :::type Title. A type that is not known is a container: what stands in it is shown, its fences are not.
+static bool read_container(struct md *r, str s, struct md_admonition *m)
+{
+    m->mark = ':';
+    m->length = fence_length(s);
+    s = str_slice(s, (size_t)m->length, s.len);
+    str type = take_word(&s), title;
+    m->folds = is_details(type);
+    if (!type.len || (s.len && !is_space(s.ptr[0]) && s.ptr[0] != '[' && s.ptr[0] != '{'))
+        return false;
+    m->bare = !set_type(m, type) && !m->folds;
+    m->open = m->folds && str_search(s, STR("open}")) < s.len;
+    title = container_title(s);
+    m->title = title.len ? arena_c(r->a, title) : NULL;
+    return true;
+}
+
+// /// type | Title, and lines of options below.
+static bool read_slashes(struct md *r, str s, struct md_admonition *m)
+{
+    m->mark = '/';
+    m->length = fence_length(s);
+    s = str_slice(s, (size_t)m->length, s.len);
+    if (!s.len || !is_space(s.ptr[0]))
+        return false;
+    str type = take_word(&s), title = str_trim(s);
+    m->folds = is_details(type);
+    bool known = set_type(m, type) || m->folds || str_eq(type, STR("admonition"));
+    m->bare = str_eq(type, STR("html")) || str_eq(type, STR("tab")) || str_eq(type, STR("caption"));
+    if ((!known && !m->bare) || (title.len && title.ptr[0] != '|'))
+        return false;
+    m->head = true;
+    title = str_trim(str_slice(title, 1, title.len));
+    m->title = title.len && !str_eq(type, STR("html")) ? arena_c(r->a, title) : NULL;
+    return true;
+}
+
+static bool read_opening(struct md *r, str s, struct md_admonition *m)
+{
+    unsigned on = r->o->extensions;
+    bool indented = str_starts(s, STR("!!!")) || str_starts(s, STR("???")) || str_starts(s, STR("==="));
+    if (on & MD_ADMONITIONS && indented)
+        return read_indented(r, s, m);
+    if (on & MD_ADMONITIONS && str_starts(s, STR("///")))
+        return read_slashes(r, s, m);
+    return on & MD_CONTAINERS && str_starts(s, STR(":::")) && read_container(r, s, m);
+}
+
+// ---- which lines belong to one ----------------------------------------------------------------
+
+// Takes the rest of the line, but for its end.
+static void take_line(cmark_parser *parser, unsigned char *input, int len)
+{
+    int left = len - 1 - cmark_parser_get_offset(parser);
+    if (left > 0)
+        cmark_parser_advance_offset(parser, (const char *)input, left, 0);
+}
+
+static cmark_node *add_block(cmark_syntax_extension *ext, cmark_parser *parser, cmark_node *parent, void *data)
+{
+    int column = cmark_parser_get_first_nonspace(parser) + 1;
+    cmark_node *n = cmark_parser_add_child(parser, parent, CMARK_NODE_CUSTOM_BLOCK, column);
+    cmark_node_set_syntax_extension(n, ext);
+    cmark_node_set_user_data(n, data);
+    return n;
+}
+
+static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_parser *parser,
+                              cmark_node *parent, unsigned char *input, int len)
+{
+    struct md *r = cmark_syntax_extension_get_private(ext);
+    size_t at = (size_t)cmark_parser_get_first_nonspace(parser);
+    str s = str_trim(str_slice((str){(const char *)input, (size_t)len}, at, (size_t)len));
+    struct md_admonition m = {0};
+    if (indented || cmark_node_get_user_data(parent) == title_mark || !read_opening(r, s, &m))
+        return NULL;
+    struct md_admonition *kept = arena_new(r->a, struct md_admonition, 1);
+    *kept = m;
+    cmark_node *n = add_block(ext, parser, parent, kept);
+    cmark_node *title = add_block(ext, parser, n, (void *)title_mark);
+    const char *text = m.title ? m.title : m.word ? m.word : "";
+    cmark_node_set_string_content(title, text);
+    take_line(parser, input, len);
+    return title;
+}
+
+// Whether another admonition is open in n that this fence ends.
+static bool inner_ends(cmark_node *n, char mark, int length)
+{
+    for (cmark_node *in = cmark_node_last_child(n); in; in = cmark_node_last_child(in)) {
+        const struct md_admonition *m = admonition_of(in);
+        if (m && m->mark == mark && !m->ended && m->length <= length)
+            return true;
+    }
+    return false;
+}
+
+static bool is_end(const struct md_admonition *m, str s, cmark_node *n)
+{
+    if (!s.len || s.ptr[0] != m->mark || fence_length(s) != (int)s.len)
+        return false;
+    int length = (int)s.len;
+    return (m->mark == '/' ? length == m->length : length >= m->length) && !inner_ends(n, m->mark, length);
+}
+
+// A line of options behind ///: "    type: warning", "    open: True".
+static bool take_option(struct md_admonition *m, str s)
+{
+    size_t colon = str_find(s, ':');
+    str key = str_trim(str_slice(s, 0, colon)), value = str_trim(str_slice(s, colon + 1, s.len));
+    if (colon == s.len)
+        return false;
+    if (str_eq(key, STR("type")))
+        set_type(m, value);
+    if (str_eq(key, STR("open")))
+        m->open = str_eq_nocase(value, STR("true"));
+    return true;
+}
+
+static int match_fenced(struct md_admonition *m, cmark_parser *parser, unsigned char *input, int len,
+                        cmark_node *n, str s)
+{
+    bool indented = cmark_parser_get_indent(parser) >= 4;
+    bool option = m->head && indented && take_option(m, s);
+    m->head = option;
+    m->ended = !option && !indented && is_end(m, s, n);
+    if (option || m->ended)
+        take_line(parser, input, len);
+    return 1;
+}
+
+static int match_indented(cmark_parser *parser, unsigned char *input, bool blank)
+{
+    if (!blank && cmark_parser_get_indent(parser) < 4)
+        return 0;
+    if (!blank)
+        cmark_parser_advance_offset(parser, (const char *)input, 4, 1);
+    return 1;
+}
+
+static int match_block(cmark_syntax_extension *ext, cmark_parser *parser, unsigned char *input,
+                       int len, cmark_node *n)
+{
+    struct md_admonition *m = admonition_of(n);
+    size_t at = (size_t)cmark_parser_get_first_nonspace(parser);
+    str s = str_trim(str_slice((str){(const char *)input, (size_t)len}, at, (size_t)len));
+    (void)ext;
+    if (!m || m->ended)
+        return 0;
+    bool fenced = m->mark == '/' || m->mark == ':';
+    return fenced ? match_fenced(m, parser, input, len, n, s) : match_indented(parser, input, !s.len);
+}
+
+static int contains_inlines(cmark_syntax_extension *ext, cmark_node *n)
+{
+    (void)ext;
+    return cmark_node_get_user_data(n) == title_mark;
+}
+
+static int can_contain(cmark_syntax_extension *ext, cmark_node *n, cmark_node_type child)
+{
+    bool block = (child & CMARK_NODE_TYPE_MASK) == CMARK_NODE_TYPE_BLOCK;
+    return contains_inlines(ext, n) ? !block : block && child != CMARK_NODE_ITEM;
+}
+
+cmark_syntax_extension *md_admonition_extension(struct md *r)
+{
+    cmark_syntax_extension *ext = cmark_syntax_extension_new("vramdoc-admonitions");
+    cmark_syntax_extension_set_private(ext, r, NULL);
+    cmark_syntax_extension_set_open_block_func(ext, open_block);
+    cmark_syntax_extension_set_match_block_func(ext, match_block);
+    cmark_syntax_extension_set_contains_inlines_func(ext, contains_inlines);
+    cmark_syntax_extension_set_can_contain_func(ext, can_contain);
+    return ext;
+}
+
+// ---- rendering --------------------------------------------------------------------------------
+
+static void title_enter(struct md *r, cmark_node *n, const struct md_admonition *m)
+{
+    bool shown = !m->bare || m->title;
+    bool own_words = m->title || m->word;
+    r->leaf = n;
+    r->cursor = r->code_cursor = 0;
+    if (m->title)
+        md_block_add(r, n, 'q', str_c(m->title), true);
+    if (!shown || (m->untitled && !m->folds)) {
+        r->skip_children = true;
+        return;
+    }
+    md_cr(r);
+    if (m->bare)
+        buf_lit(r->out, "<p><strong>");
+    else if (m->folds)
+        buf_lit(r->out, "<summary class=\"alert-title\">");
+    else
+        buf_lit(r->out, "<p class=\"alert-title\">");
+    if (!own_words && !m->bare)
+        escape_text(r->out, md_alert_word(r, m->alert));
+}
+
+static void title_leave(struct md *r, const struct md_admonition *m)
+{
+    if ((m->bare && !m->title) || (m->untitled && !m->folds))
+        return;
+    md_stale_mark(r);
+    if (m->bare)
+        buf_lit(r->out, "</strong></p>\n");
+    else if (m->folds)
+        buf_lit(r->out, "</summary>\n");
+    else
+        buf_lit(r->out, "</p>\n");
+}
+
+void md_admonition_enter(struct md *r, cmark_node *n)
+{
+    const struct md_admonition *m = admonition_of(n);
+    if (!m) {
+        title_enter(r, n, admonition_of(cmark_node_parent(n)));
+        return;
+    }
+    if (m->bare)
+        return;
+    md_cr(r);
+    buf_printf(r->out, "<%s class=\"alert ", m->folds ? "details" : "div");
+    buf_str(r->out, md_alert_class(m->alert));
+    buf_printf(r->out, "\"%s%s>\n", m->folds ? "" : " role=\"note\"", m->open ? " open" : "");
+}
+
+void md_admonition_leave(struct md *r, cmark_node *n)
+{
+    const struct md_admonition *m = admonition_of(n);
+    if (!m) {
+        title_leave(r, admonition_of(cmark_node_parent(n)));
+        return;
+    }
+    md_cr(r);
+    if (!m->bare)
+        buf_printf(r->out, "</%s>\n", m->folds ? "details" : "div");
+}

@@ -189,6 +189,22 @@ static inline bool vram_verdict_fits(uint32_t verdict)
     return verdict == VRAM_VERDICT_FITS || verdict == VRAM_VERDICT_TIGHT;
 }
 
+// Where CUDA's total of a card's memory comes from.
+#define VRAM_CAPACITIES(X) \
+    X(NONE, "none", "no card is chosen") \
+    X(OBSERVED, "observed", "seen on such cards: the median of those with a current driver") \
+    X(RULE, "rule", "not seen: the card's total less what the observed cards that are like it keep back") \
+    X(TOTAL, "total", "the card's total: Windows, WSL2, and cards of other makers keep nothing back") \
+    X(GIVEN, "given", "set as cuda_memory")
+
+enum vram_capacity_basis {
+#define X(id, name, text) VRAM_CAPACITY_##id,
+    VRAM_CAPACITIES(X)
+#undef X
+    VRAM_CAPACITY_COUNT
+};
+VRAM_API const char *vram_capacity_name(uint32_t basis);
+
 // What a number counts.
 #define VRAM_UNITS(X) \
     X(NONE, "") \
@@ -332,7 +348,7 @@ VRAM_API int vram_check(vram *v);
 
 struct vram_gpu {
     const char *name;                                // "RTX 4070"
-    uint64_t memory_bytes;                           // as the driver reports it
+    uint64_t memory_bytes;                           // the total that nvidia-smi prints
     uint64_t bandwidth_mb_s;                         // 10^6 bytes a second
     uint64_t fp16_gflops, bf16_gflops, fp32_gflops;  // dense; 0 = not supported
     uint32_t compute_capability;                     // 89 for 8.9; AMD: 0
@@ -345,6 +361,20 @@ struct vram_gpu {
 VRAM_API const struct vram_gpu *vram_gpu_at(size_t index);  // NULL past the end
 // Case, spaces, '-' and the makers' words do not matter. NULL if unknown.
 VRAM_API const struct vram_gpu *vram_gpu_find(const char *name);
+
+// The two totals of a card's memory.
+struct vram_capacity {
+    uint64_t total_bytes;  // as nvidia-smi prints it; 0 where only cuda_memory is known
+    uint64_t cuda_bytes;   // as cudaMemGetInfo and PyTorch's messages say it: what processes can have
+    uint64_t cuda_low_bytes, cuda_high_bytes;  // the extremes of what was seen; cuda_bytes where nothing was
+    uint32_t basis;                            // enum vram_capacity_basis, of cuda_bytes
+    uint32_t seen;                             // observations behind it
+};
+
+// The totals of a card of the table under a system: "linux" (or NULL), "windows". False for another
+// card or system.
+VRAM_API bool vram_gpu_capacity(const struct vram_gpu *card, const char *system,
+                                struct vram_capacity *out);
 
 struct vram_preset {
     const char *name, *what;
@@ -424,7 +454,7 @@ struct vram_result {
     uint64_t events;                    // allocations and frees replayed
     uint32_t iterations;                // run until reserved was stable
     uint32_t pipeline_stage;            // that takes most; 0 without a pipeline
-    uint64_t gpu_bytes;                 // memory of the chosen card; 0 without one
+    uint64_t gpu_bytes;                 // what CUDA offers of the card less other_memory; 0 without a card
     const char *gpu_name;               // NULL without one
     uint32_t verdict;                   // enum vram_verdict
     uint32_t regime;                    // enum vram_regime
@@ -440,6 +470,7 @@ struct vram_result {
     const struct vram_tensor *parameters;  // in the order in which the model registers them
     const struct vram_message *notes;      // of the texts, then on the configuration as it is
     size_t category_count, at_peak_count, saved_count, phase_count, parameter_count, note_count;
+    struct vram_capacity capacity;  // of the card, with its total as nvidia-smi prints it
 };
 
 // Runs the step: model, trace, replay through the caching allocator, report. Checks first.
@@ -489,11 +520,12 @@ VRAM_API int vram_param_at(vram *v, uint64_t index, struct vram_param *out);  //
 struct vram_fit {
     uint32_t verdict;  // enum vram_verdict
     struct vram_figure process;
-    uint64_t gpu_bytes;
+    uint64_t gpu_bytes;  // what it is held against, as in vram_result
     const char *gpu_name;
+    struct vram_capacity capacity;
 };
 
-// Against the card set by "gpu" or "gpu_memory". Errors: VRAM_EGPU without one; those of vram_run.
+// Against the card set by "gpu", "gpu_memory" or "cuda_memory". Errors: VRAM_EGPU without one; those of vram_run.
 VRAM_API int vram_fit(vram *v, const struct vram_fit **out);
 
 struct vram_max_batch {
@@ -504,6 +536,7 @@ struct vram_max_batch {
     uint64_t process_bytes, gpu_bytes;     // with batch_size
     const char *gpu_name;
     const struct vram_message *refusal;  // that nothing fits, or NULL
+    struct vram_capacity capacity;       // of the card; gpu_bytes is what of it is left
 };
 VRAM_API int vram_max_batch(vram *v, const struct vram_max_batch **out);
 
@@ -549,6 +582,7 @@ struct vram_advice {
     bool plan_found, plan_tight;  // tight: not with the whole error bound
     uint64_t plan_process_bytes;
     int64_t plan_cost_permille;
+    struct vram_capacity capacity;  // of the card; gpu_bytes is what of it is left
 };
 
 // Every number is that of a whole estimate. With a card that is too small there is a plan.

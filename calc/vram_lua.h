@@ -16,7 +16,7 @@
 //     vram.max_batch(config)          the largest batch_size that fits
 //     vram.explain_oom(text [, config])  which tensor an out-of-memory message is about
 //     vram.config(text [, kind])      fields that a text sets (kind: flat, nanogpt, hf, log), as a table
-//     vram.gpu(name), vram.gpus()     a card, all cards: name, memory_bytes, bandwidth_mb_s, ...
+//     vram.gpu(name), vram.gpus()     a card, all cards: name, memory_bytes, cuda_bytes (Linux), ...
 //     vram.emit(config, format)       the report as text: text, json, csv, md
 //     vram.timeline(config)           SVG
 //     vram.version

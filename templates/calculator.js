@@ -82,7 +82,7 @@
     return list.filter(function (part) { return part[1] >= MiB; });
   }
   function bar(r) {
-    var card = r.gpu ? r.gpu.memory_bytes : 0, scale = 1000 / Math.max(card, r.process_bytes), x = 0;
+    var card = r.gpu ? r.gpu.left_bytes : 0, scale = 1000 / Math.max(card, r.process_bytes), x = 0;
     var picture = el("svg", { viewBox: "0 0 1000 56", "aria-hidden": "true", preserveAspectRatio: "none", class: "bar" });
     if (card) picture.append(el("rect", { x: 0, y: 8, width: card * scale, height: 40, class: "rail" }));
     parts(r).forEach(function (part) {
@@ -101,12 +101,17 @@
       ]);
     });
   }
+  // The card's total in nvidia-smi and what CUDA offers of it: less on Linux, by observation or by rule.
+  function totals(gpu) {
+    var text = gpu.cuda_basis === "observed" ? words.seen : gpu.cuda_basis === "rule" ? words.unseen : "";
+    return fill(text, { gpu: gpu.name, total: mib(gpu.memory_bytes), cuda: mib(gpu.cuda_bytes) });
+  }
   function verdict(r) {
     if (!r.gpu) return fill(words.needs, { process: mib(r.process_bytes) });
-    var left = r.gpu.memory_bytes - r.process_bytes;
-    var sure = left < 0 ? r.bounds.process_bytes.low > r.gpu.memory_bytes : r.bounds.process_bytes.high <= r.gpu.memory_bytes;
+    var room = r.gpu.left_bytes, left = room - r.process_bytes;
+    var sure = left < 0 ? r.bounds.process_bytes.low > room : r.bounds.process_bytes.high <= room;
     var text = left < 0 ? (sure ? words.not : words.hardly) : (sure ? words.fits : words.tight);
-    return fill(text, { process: mib(r.process_bytes), card: mib(r.gpu.memory_bytes), margin: mib(Math.abs(left)), gpu: r.gpu.name });
+    return fill(text, { process: mib(r.process_bytes), card: mib(room), margin: mib(Math.abs(left)), gpu: r.gpu.name }) + " " + totals(r.gpu);
   }
   // The highest of the live bytes in each phase, from the first evaluation to the second optimizer step.
   function timeline(r) {

@@ -7,6 +7,7 @@
 #include "calc/answer/advise_plan.h"
 #include "calc/answer/answers.h"
 #include "calc/answer/probe.h"
+#include "calc/model/capacities.h"
 #include "calc/model/gpus.h"
 
 static bool is_for(uint64_t task, enum advice_task row)
@@ -121,9 +122,10 @@ static int try_all(struct vram *v, struct vram *probe, struct advice_list *list)
     struct probe_answer now = {0};
     int rc = probe_try(probe, 0, &now);
     list->out = (struct vram_advice){.process_bytes = now.process,
-                                     .gpu_bytes = gpu_bytes(&v->config),
+                                     .gpu_bytes = capacity_left(&v->config),
                                      .gpu_name = gpu_name(&v->config),
                                      .fits = now.fits};
+    capacity_of(&v->config, &list->out.capacity);
     for (size_t i = 0; rc == VRAM_OK && advice_change_at(i, &row); i++)
         if (is_for(v->config.task, row.task))
             rc = try_row(v, probe, list, i, &row);

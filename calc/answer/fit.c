@@ -2,6 +2,7 @@
 
 #include "calc/answer/answers.h"
 #include "calc/answer/probe.h"
+#include "calc/model/capacities.h"
 #include "calc/model/gpus.h"
 
 // A batch so large that its sizes overflow does not fit either; any other error is one.
@@ -48,7 +49,7 @@ static int find_largest(struct vram *probe, uint64_t limit, bool surely, uint64_
 static int need_gpu(struct vram *v)
 {
     message_clear(&v->err);
-    return gpu_bytes(&v->config) ? VRAM_OK : err_set(&v->err, MESSAGE_no_gpu, NO_POS, ABOUT("gpu"), NO_ARGS);
+    return capacity_left(&v->config) ? VRAM_OK : err_set(&v->err, MESSAGE_no_gpu, NO_POS, ABOUT("gpu"), NO_ARGS);
 }
 
 int vram_fit(vram *v, const struct vram_fit **out)
@@ -60,7 +61,7 @@ int vram_fit(vram *v, const struct vram_fit **out)
     if (!a)
         return v->err.out.code;
     const struct vram_result *r = &v->result;
-    a->fit = (struct vram_fit){r->verdict, r->process, r->gpu_bytes, r->gpu_name};
+    a->fit = (struct vram_fit){r->verdict, r->process, r->gpu_bytes, r->gpu_name, r->capacity};
     a->has_fit = true;
     *out = &a->fit;
     return VRAM_OK;
@@ -86,9 +87,10 @@ int vram_max_batch(vram *v, const struct vram_max_batch **out)
     if (!probe)
         return v->err.out.code;
     struct vram_max_batch *m = &a->max_batch;
-    *m = (struct vram_max_batch){.gpu_bytes = gpu_bytes(&v->config),
+    *m = (struct vram_max_batch){.gpu_bytes = capacity_left(&v->config),
                                  .gpu_name = gpu_name(&v->config),
                                  .sequences = v->config.batch_size * v->config.gradient_accumulation_steps};
+    capacity_of(&v->config, &m->capacity);
     a->has_max_batch = false;
     rc = search(probe, m);
     if (rc != VRAM_OK)

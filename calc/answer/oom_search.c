@@ -3,8 +3,8 @@
 #include "calc/answer/oom_search.h"
 
 #include "calc/answer/oom_shape.h"
+#include "calc/model/capacities.h"
 #include "calc/model/contexts.h"
-#include "calc/model/gpus.h"
 
 enum { MIB = 1048576 };
 
@@ -47,7 +47,7 @@ uint64_t oom_others(const struct oom_message *m)
 // What the card, of the message or of the configuration, has for tensors; 0 if that is not known.
 static uint64_t budget(const struct vram *v, const struct oom_message *m)
 {
-    uint64_t total = m->total.present ? m->total.bytes : gpu_bytes(&v->config);
+    uint64_t total = m->total.present ? m->total.bytes : capacity_left(&v->config);
     uint64_t taken = oom_others(m) + (uint64_t)CONTEXT_MIB * MIB;
     return total > taken ? total - taken : 0;
 }

@@ -2,7 +2,7 @@
 
 #include "calc/answer/probe.h"
 
-#include "calc/model/gpus.h"
+#include "calc/model/capacities.h"
 #include "calc/replay/report.h"
 #include "calc/replay/run.h"
 
@@ -33,7 +33,7 @@ int probe_try(struct vram *probe, uint64_t enough, struct probe_answer *answer)
     int rc = run_process(probe, enough, &process);
     if (rc != VRAM_OK)
         return rc;
-    uint32_t verdict = report_verdict(&process, gpu_bytes(&probe->config));
+    uint32_t verdict = report_verdict(&process, capacity_left(&probe->config));
     *answer = (struct probe_answer){process.bytes, vram_verdict_fits(verdict), verdict == VRAM_VERDICT_FITS};
     return VRAM_OK;
 }

@@ -183,13 +183,25 @@ static void set_figures(lua_State *L, const struct vram_result *r)
     set_bytes(L, "eval_peak_bytes", r->eval_peak_bytes);
 }
 
+// The totals of a card: nvidia-smi's and CUDA's.
+static void set_capacity(lua_State *L, const struct vram_capacity *card)
+{
+    set_bytes(L, "memory_bytes", card->total_bytes);
+    set_bytes(L, "cuda_bytes", card->cuda_bytes);
+    set_bytes(L, "cuda_low_bytes", card->cuda_low_bytes);
+    set_bytes(L, "cuda_high_bytes", card->cuda_high_bytes);
+    set_string(L, "cuda_basis", vram_capacity_name(card->basis));
+    set_count(L, "cuda_seen", card->seen);
+}
+
 static void set_card(lua_State *L, const struct vram_result *r)
 {
     if (!r->gpu_name)
         return;
     open(L, "vram.card");
     set_string(L, "name", r->gpu_name);
-    set_bytes(L, "memory_bytes", r->gpu_bytes);
+    set_bytes(L, "left_bytes", r->gpu_bytes);
+    set_capacity(L, &r->capacity);
     lua_setfield(L, -2, "gpu");
     set_boolean(L, "fits", vram_verdict_fits(r->verdict));
 }
@@ -296,6 +308,7 @@ void lua_push_fit(lua_State *L, const struct vram_fit *f)
     set_bytes(L, "process_high_bytes", f->process.high);
     set_string(L, "gpu", f->gpu_name);
     set_bytes(L, "gpu_bytes", f->gpu_bytes);
+    set_capacity(L, &f->capacity);
 }
 
 static void push_change(lua_State *L, const struct vram_change *c)
@@ -342,6 +355,7 @@ void lua_push_advice(lua_State *L, vram *v, const struct vram_advice *a, vram *s
     set_bytes(L, "process_bytes", a->process_bytes);
     if (a->gpu_bytes) {
         set_bytes(L, "gpu_bytes", a->gpu_bytes);
+        set_capacity(L, &a->capacity);
         set_boolean(L, "fits", a->fits);
     }
     lua_createtable(L, (int)a->change_count, 0);
@@ -455,9 +469,11 @@ void lua_push_event(lua_State *L, const struct vram_event *e)
 
 void lua_push_gpu(lua_State *L, const struct vram_gpu *g)
 {
+    struct vram_capacity card;
     open(L, "vram.gpu");
     set_string(L, "name", g->name);
-    set_bytes(L, "memory_bytes", g->memory_bytes);
+    if (vram_gpu_capacity(g, NULL, &card))
+        set_capacity(L, &card);
     set_count(L, "bandwidth_mb_s", g->bandwidth_mb_s);
     set_count(L, "fp16_gflops", g->fp16_gflops);
     set_count(L, "bf16_gflops", g->bf16_gflops);

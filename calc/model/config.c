@@ -31,6 +31,7 @@ CONFIG_TABLE(quantization)
 CONFIG_TABLE(lora_targets)
 CONFIG_TABLE(parallel)
 CONFIG_TABLE(kv_dtype)
+CONFIG_TABLE(system)
 
 #define CONFIG_ROW_COUNT(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_BOOL(ident, low, high) 0, 1, NULL, NULL

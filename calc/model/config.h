@@ -37,6 +37,7 @@ CONFIG_ENUM(quantization)
 CONFIG_ENUM(lora_targets)
 CONFIG_ENUM(parallel)
 CONFIG_ENUM(kv_dtype)
+CONFIG_ENUM(system)
 #undef CONFIG_ENUM
 #undef CONFIG_V
 

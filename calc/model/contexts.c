@@ -5,7 +5,7 @@
 #include "calc/base/text.h"
 
 enum { MIB = 1048576 };
-enum loading { LAZY, EAGER };
+enum loading { LAZY, EAGER, BARE };
 
 #ifdef __wasm__
 #define PROSE(text) ""
@@ -15,7 +15,7 @@ enum loading { LAZY, EAGER };
 
 static const struct context_row ROWS[] = {
 #define CONTEXT(card, loading, low, high, source, what) \
-    {card, loading == EAGER, low, high, PROSE(source), PROSE(what)},
+    {card, loading == EAGER, loading == BARE, low, high, PROSE(source), PROSE(what)},
 #include "calc/model/contexts.def"
 #undef CONTEXT
 };
@@ -34,7 +34,8 @@ static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t h
     *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, message_plain(why)};
 }
 
-// A card's own published figure is taken as it is, with the common range around it: drivers differ.
+// A card's own published figure is taken as it is, with the common range around it: drivers differ. One without
+// PyTorch's kernels is the least that a process can have.
 static const struct context_row *row_of_card(int32_t gpu)
 {
     const struct vram_gpu *card = gpu < 0 ? NULL : vram_gpu_at((size_t)gpu);
@@ -50,6 +51,8 @@ void context_figure(const struct vram_config *c, struct vram_figure *out)
     const struct context_row *row = row_of_card(c->gpu);
     if (c->context_mib) {
         fill(out, c->context_mib, c->context_mib, c->context_mib, MESSAGE_why_context_given);
+    } else if (row && row->bare && row->low_mib > CONTEXT_MIB) {
+        fill(out, row->high_mib, row->low_mib, row->high_mib + CONTEXT_HIGH_MIB - CONTEXT_MIB, MESSAGE_why_context_bare);
     } else if (row && row->low_mib > CONTEXT_MIB) {
         fill(out, row->low_mib, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB, MESSAGE_why_context_card);
     } else {

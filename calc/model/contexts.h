@@ -15,7 +15,7 @@ void context_figure(const struct vram_config *c, struct vram_figure *out);
 // A row of contexts.def; false past the end. Texts are "" where sources are left out.
 struct context_row {
     const char *card;
-    bool eager;
+    bool eager, bare;  // bare: a process without PyTorch
     uint32_t low_mib, high_mib;
     const char *source, *what;
 };

@@ -146,17 +146,9 @@ void gpu_write_others(struct writer *w, const char *name, size_t len, int index)
     }
 }
 
-uint64_t gpu_bytes(const struct vram_config *c)
-{
-    uint64_t mib = c->gpu_memory;
-    if (mib == 0 && c->gpu >= 0)
-        mib = GPUS[c->gpu].memory_bytes / MIB;
-    return mib > c->other_memory ? (mib - c->other_memory) * MIB : mib ? 1 : 0;
-}
-
 const char *gpu_name(const struct vram_config *c)
 {
-    return c->gpu >= 0 ? GPUS[c->gpu].name : c->gpu_memory ? "card" : NULL;
+    return c->gpu >= 0 ? GPUS[c->gpu].name : c->gpu_memory || c->cuda_memory ? "card" : NULL;
 }
 
 static int unknown_gpu(struct message *e, struct err_pos pos, const char *name, size_t len)
@@ -180,8 +172,10 @@ int gpu_choose(struct vram_config *c, struct message *e, struct err_pos pos, con
         text_to_mib(value, len, &mib);
     if (index < 0 && !mib && !none)
         return unknown_gpu(e, pos, value, len);
-    if (mib || none)
+    if (mib || none) {
         c->gpu_memory = mib;
+        c->cuda_memory = 0;
+    }
     c->gpu = mib ? -1 : index;
     return VRAM_OK;
 }

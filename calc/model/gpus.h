@@ -20,8 +20,7 @@ int gpu_choose(struct vram_config *c, struct message *e, struct err_pos pos, con
 // Other cards whose names begin as an ambiguous one ("A100"), ", " between; writes nothing for a name of its own.
 void gpu_write_others(struct writer *w, const char *name, size_t len, int index);
 
-// What a configuration's card has for this process, and its name; 0 and NULL without one.
-uint64_t gpu_bytes(const struct vram_config *c);
+// The name of a configuration's card, "card" for one without a name; NULL without a card.
 const char *gpu_name(const struct vram_config *c);
 
 #endif

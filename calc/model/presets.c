@@ -70,6 +70,8 @@ static void forget(struct vram_config *c)
     fresh.mode = c->mode;
     fresh.gpu = c->gpu;
     fresh.gpu_memory = c->gpu_memory;
+    fresh.cuda_memory = c->cuda_memory;
+    fresh.system = c->system;
     fresh.other_memory = c->other_memory;
     *c = fresh;
 }

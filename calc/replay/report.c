@@ -4,6 +4,7 @@
 #include "calc/replay/report.h"
 
 #include "calc/base/size.h"
+#include "calc/model/capacities.h"
 #include "calc/model/contexts.h"
 #include "calc/model/gpus.h"
 #include "calc/model/model_make.h"
@@ -272,7 +273,8 @@ int report_make(struct vram *v, struct engine *e)
     out->steady_end_bytes = e->player.steady_end;
     out->eval_peak_bytes = e->player.eval_peak;
     out->gpu_name = gpu_name(&v->config);
-    out->gpu_bytes = gpu_bytes(&v->config);
+    out->gpu_bytes = capacity_left(&v->config);
+    capacity_of(&v->config, &out->capacity);
     out->verdict = report_verdict(&out->process, out->gpu_bytes);
     out->regime = regime_of(&v->config);
     report_phases(e, out);

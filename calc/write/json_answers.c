@@ -29,6 +29,7 @@ void json_fit(struct vram *v)
     json_u64(&j, "process_high_bytes", f->process.high);
     json_str(&j, "gpu", f->gpu_name);
     json_u64(&j, "gpu_bytes", f->gpu_bytes);
+    json_capacity(&j, &f->capacity);
     end(&j);
 }
 
@@ -42,6 +43,7 @@ void json_max_batch(struct vram *v)
     json_u64(&j, "process_bytes", m->process_bytes);
     json_str(&j, "gpu", m->gpu_name);
     json_u64(&j, "gpu_bytes", m->gpu_bytes);
+    json_capacity(&j, &m->capacity);
     json_message(&j, "refusal", m->refusal);
     end(&j);
 }
@@ -93,6 +95,7 @@ void json_advice(struct vram *v)
     json_u64(&j, "process_bytes", a->process_bytes);
     if (a->gpu_bytes) {
         json_u64(&j, "gpu_bytes", a->gpu_bytes);
+        json_capacity(&j, &a->capacity);
         json_bool(&j, "fits", a->fits);
     } else {
         json_null(&j, "gpu_bytes");

@@ -35,6 +35,16 @@ void json_messages(struct json *j, const char *key, const struct vram_message *m
     json_close(j, ']');
 }
 
+void json_capacity(struct json *j, const struct vram_capacity *card)
+{
+    json_u64(j, "memory_bytes", card->total_bytes);
+    json_u64(j, "cuda_bytes", card->cuda_bytes);
+    json_u64(j, "cuda_low_bytes", card->cuda_low_bytes);
+    json_u64(j, "cuda_high_bytes", card->cuda_high_bytes);
+    json_str(j, "cuda_basis", vram_capacity_name(card->basis));
+    json_u64(j, "cuda_seen", card->seen);
+}
+
 void json_field_value(struct json *j, const struct vram_field *f, uint64_t n)
 {
     if (f->type == VRAM_TYPE_ENUM)

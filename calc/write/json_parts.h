@@ -11,6 +11,9 @@ void json_sentence(struct json *j, const struct vram_message *m);
 void json_message(struct json *j, const char *key, const struct vram_message *m);
 void json_messages(struct json *j, const char *key, const struct vram_message *m, size_t count);
 
+// The totals of a card, as members of an object: nvidia-smi's, CUDA's with the extremes that were seen, its basis.
+void json_capacity(struct json *j, const struct vram_capacity *card);
+
 // Every field of a configuration, and the card, as an object.
 void json_fields(struct json *j, const char *key, const struct vram_config *c);
 void json_field_value(struct json *j, const struct vram_field *f, uint64_t n);

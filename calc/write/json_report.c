@@ -108,7 +108,8 @@ static void card(struct json *j, const struct vram_result *r)
     }
     json_open(j, "gpu", '{');
     json_str(j, "name", r->gpu_name);
-    json_u64(j, "memory_bytes", r->gpu_bytes);
+    json_u64(j, "left_bytes", r->gpu_bytes);
+    json_capacity(j, &r->capacity);
     json_close(j, '}');
     json_bool(j, "fits", vram_verdict_fits(r->verdict));
 }

@@ -1,17 +1,20 @@
 // Owns the library's tables as JSON: cards, presets, and the fields as a JSON Schema.
 
 #include "calc/write/json.h"
+#include "calc/write/json_parts.h"
 #include "calc/write/write_json.h"
 
 void json_gpus(struct vram *v)
 {
     const struct vram_gpu *g;
+    struct vram_capacity card;
     struct json j = json_of(&v->text);
     json_open(&j, NULL, '[');
     for (size_t i = 0; (g = vram_gpu_at(i)) != NULL; i++) {
         json_open(&j, NULL, '{');
         json_str(&j, "name", g->name);
-        json_u64(&j, "memory_bytes", g->memory_bytes);
+        vram_gpu_capacity(g, NULL, &card);
+        json_capacity(&j, &card);
         json_str(&j, "memory_basis", g->memory_reported ? "reported" : "nominal");
         json_u64(&j, "bandwidth_mb_s", g->bandwidth_mb_s);
         json_u64(&j, "fp16_gflops", g->fp16_gflops);

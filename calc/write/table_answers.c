@@ -68,16 +68,18 @@ void md_report(struct vram *v)
 
 static void fit(struct vram *v, bool md)
 {
-    static const char *const names[] = {"gpu", "fits", "process", "low", "high", "card"};
+    static const char *const names[] = {"gpu", "fits", "process", "low", "high", "card", "CUDA", "nvidia-smi"};
     const struct vram_fit *f = &answers_made(v)->fit;
     struct table t = table_of(&v->text, md);
-    table_head(&t, names, 6, 2);
+    table_head(&t, names, 8, 2);
     table_str(&t, f->gpu_name);
     table_str(&t, vram_verdict_fits(f->verdict) ? "yes" : "no");
     table_mib(&t, f->process.bytes);
     table_mib(&t, f->process.low);
     table_mib(&t, f->process.high);
     table_mib(&t, f->gpu_bytes);
+    table_mib(&t, f->capacity.cuda_bytes);
+    table_mib(&t, f->capacity.total_bytes);
     table_end(&t);
 }
 

@@ -9,7 +9,9 @@ static void gpus(struct vram *v, bool md)
     static const char *const names[] = {"card",
                                         "memory basis",
                                         "source",
-                                        "memory",
+                                        "CUDA basis",
+                                        "nvidia-smi",
+                                        "CUDA on Linux",
                                         "bandwidth MB/s",
                                         "fp16 Gflop/s",
                                         "bf16 Gflop/s",
@@ -17,13 +19,17 @@ static void gpus(struct vram *v, bool md)
                                         "multiprocessors",
                                         "compute capability x10"};
     const struct vram_gpu *g;
+    struct vram_capacity card;
     struct table t = table_of(&v->text, md);
-    table_head(&t, names, 10, 3);
+    table_head(&t, names, 12, 4);
     for (size_t i = 0; (g = vram_gpu_at(i)) != NULL; i++) {
+        vram_gpu_capacity(g, NULL, &card);
         table_str(&t, g->name);
         table_str(&t, g->memory_reported ? "reported" : "nominal");
         table_str(&t, g->source ? g->source : "");
+        table_str(&t, vram_capacity_name(card.basis));
         table_mib(&t, g->memory_bytes);
+        table_mib(&t, card.cuda_bytes);
         table_u64(&t, g->bandwidth_mb_s);
         table_u64(&t, g->fp16_gflops);
         table_u64(&t, g->bf16_gflops);

@@ -98,9 +98,10 @@ void text_advice(struct vram *v)
     if (a->gpu_bytes) {
         writer_f(w, ", which %s in the %s (", a->fits ? "fits" : "does not fit", a->gpu_name);
         put_mib_round(w, a->gpu_bytes);
-        writer_str(w, " MiB)");
+        writer_str(w, " MiB for it)\n");
+        put_card(w, a->gpu_name, &a->capacity, a->gpu_bytes);
     }
-    writer_str(w, "\n\n");
+    writer_str(w, a->gpu_bytes ? "\n" : "\n\n");
     for (uint32_t effect = 0; effect < VRAM_EFFECT_COUNT; effect++)
         put_group(w, a, effect);
     if (a->gpu_bytes && !a->fits)

@@ -30,9 +30,10 @@ void text_fit(struct vram *v)
     put_mib_round(w, f->process.high);
     writer_str(w, "), ");
     put_mib_round(w, f->gpu_bytes);
-    writer_f(w, " MiB on the %s%s", f->gpu_name, close ? MARGIN : "");
+    writer_f(w, " MiB for it on the %s%s", f->gpu_name, close ? MARGIN : "");
     writer_style(w, STYLE_PLAIN);
     writer_char(w, '\n');
+    put_card(w, f->gpu_name, &f->capacity, f->gpu_bytes);
 }
 
 void text_max_batch(struct vram *v)
@@ -53,13 +54,15 @@ void text_max_batch(struct vram *v)
     put_mib_round(w, m->process_bytes);
     writer_str(w, " of ");
     put_mib_round(w, m->gpu_bytes);
-    writer_f(w, " MiB on the %s", m->gpu_name);
+    writer_f(w, " MiB for it on the %s", m->gpu_name);
     if (m->safe_batch_size == m->batch_size)
         writer_str(w, ", with the whole error bound\n");
     else if (m->safe_batch_size)
         writer_f(w, "; with the whole error bound batch_size = %u fits\n", m->safe_batch_size);
     else
         writer_str(w, "; no batch_size fits with the whole error bound\n");
+    writer_str(w, "# ");
+    put_card(w, m->gpu_name, &m->capacity, m->gpu_bytes);
 }
 
 // "+182 %", five columns for the number.

@@ -83,11 +83,13 @@ static void verdict(struct writer *w, const struct vram_result *r)
     put_process(w, &r->process, "MiB");
     writer_f(w, ", %s has ", r->gpu_name);
     put_mib_round(w, r->gpu_bytes);
-    writer_str(w, over ? " MiB: " : " MiB, ");
+    writer_str(w, over ? " MiB for it: " : " MiB for it, ");
     put_mib_round(w, over ? r->process.bytes - r->gpu_bytes : r->gpu_bytes - r->process.bytes);
     writer_str(w, VERDICTS[r->verdict].rest);
     writer_style(w, STYLE_PLAIN);
-    writer_str(w, "\n\n");
+    writer_char(w, '\n');
+    put_card(w, r->gpu_name, &r->capacity, r->gpu_bytes);
+    writer_char(w, '\n');
 }
 
 // What each category is made of, in a reader's words.

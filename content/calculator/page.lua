@@ -14,7 +14,7 @@ local cards = {"RTX 4060", "RTX 4070", "RTX 4080", "RTX 4090", "RTX 5090", "A100
 
 local figures = {}
 for i, name in ipairs(cards) do
-  figures["card_" .. i] = vram.gpu(name).memory_bytes
+  figures["card_" .. i] = vram.gpu(name).cuda_bytes
 end
 for _, run in ipairs(runs) do
   local config = run[2]

@@ -59,8 +59,10 @@ for _, batch in ipairs{1, 2, 4, 8, 12, 16, 20, 24} do
   batches[#batches + 1] = {batch, vram.estimate(changes).process_bytes, with}
 end
 
+local card = vram.gpu("RTX 4070")
 local figures = {
-  card = given(12282 * 2^20, "B"),
+  card = card.cuda_bytes,
+  card_shown = card.memory_bytes,
   context_low = reported(287047680, "B", "https://github.com/pytorch/pytorch/pull/86509"),
   context_high = reported(426 * 2^20, "B", "https://github.com/unslothai/unsloth-zoo/pull/1053"),
 
@@ -119,7 +121,7 @@ local figures = {
   message_allocated = reported(10.16 * 2^30, "B", "https://github.com/karpathy/nanoGPT/issues/88"),
 
   batch_fit = {title = "chart.batch", rows_title = "chart.batch.size", x = "chart.batch.size", rows = batches,
-    columns = {"chart.eager", "chart.compiled"}, limit = given(12282 * 2^20, "B"), limit_label = "chart.card"},
+    columns = {"chart.eager", "chart.compiled"}, limit = card.cuda_bytes, limit_label = "chart.card"},
 }
 
 for name, changes in pairs(rows) do

@@ -104,7 +104,7 @@ figures.nanogpt_before = vram.estimate{preset = "nanogpt-30m", compile = "2.4"}.
 
 -- The run that did not fit: what it needs, and what the card offers.
 figures.oom_predicted = vram.estimate{preset = "oom-gpt2"}.process_bytes
-figures.oom_card = given(12282 * 2^20, "B")
+figures.oom_card = vram.gpu("RTX 4070").cuda_bytes
 
 -- Reported, and not compared.
 figures.nanochat = reported(9448 * 2^20, "B", "https://lzwjava.github.io/nanochat-rtx-4070-training-summary-en")

@@ -13,6 +13,7 @@ local function eager(changes)
 end
 
 local run = eager()
+local card = vram.gpu("RTX 4070")
 local compiled = vram.estimate{preset = "nanogpt-30m"}
 local whole = vram.estimate{preset = "nanogpt-30m", compile = "none"}   -- with evaluation and scaler, as train.py runs
 local math_attention = eager{attention = "math"}
@@ -33,9 +34,10 @@ local figures = {
   -- what the user saw
   process = reported(4464 * 2^20, "B", user),
   card_used = reported(6582 * 2^20, "B", user),
-  card_shown = given(12282 * 2^20, "B"),
+  card_shown = card.memory_bytes,
+  card_cuda = card.cuda_bytes,
   card_nominal = given(12288 * 2^20, "B"),
-  kept_back = computed(6 * 2^20, "B", "12288 MiB of chips less the 12282 MiB that the driver offers"),
+  kept_back = card.memory_bytes - card.cuda_bytes,
   others = computed((6582 - 4464) * 2^20, "B", "card total less the process, both reported: " .. user),
 
   -- parameters and what belongs to each

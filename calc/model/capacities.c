@@ -8,11 +8,11 @@ enum { MIB = 1048576, AMPERE = 80 };
 
 struct capacity_row {
     const char *card;
-    uint32_t offered_mib, seen, low_mib, high_mib, all;
+    uint32_t offered_mib, seen, low_mib, high_mib;
 };
 
 static const struct capacity_row ROWS[] = {
-#define CAPACITY(card, offered, seen, low, high, all) {card, offered, seen, low, high, all},
+#define CAPACITY(card, offered, seen, low, high) {card, offered, seen, low, high},
 #include "calc/model/capacities.def"
 #undef CAPACITY
 };

@@ -31,8 +31,8 @@ static void contexts_text(struct writer *w)
         if (row.high_mib != row.low_mib)
             writer_f(w, " to %u", (uint64_t)row.high_mib);
         put_pad(w, start, 14);
-        put_cell(w, row.card[0] ? row.card : "any card", 14);
-        writer_f(w, "%s loading: %s\n                            %s\n",
+        put_cell(w, row.card[0] ? row.card : "any card", 24);
+        writer_f(w, "%s loading: %s\n                                      %s\n",
                  row.eager ? "eager" : row.bare ? "bare, lazy" : "lazy", row.what, row.source);
     }
 }

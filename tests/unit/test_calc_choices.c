@@ -99,7 +99,8 @@ static void test_card_by_its_memory(void **state)
         vram *v = open_vram(&h);
         assert_int_equal(vram_set(v, "gpu", sizes[i].gpu), VRAM_OK);
         assert_int_equal(vram_run(v), VRAM_OK);
-        assert_int_equal(vram_result(v)->gpu_bytes, sizes[i].mib << 20);
+        assert_int_equal(vram_result(v)->capacity.total_bytes, sizes[i].mib << 20);
+        assert_int_equal(vram_set(v, "system", "windows"), VRAM_OK);
         assert_int_equal(vram_set(v, "other_memory", "282"), VRAM_OK);
         assert_int_equal(vram_run(v), VRAM_OK);
         assert_int_equal(vram_result(v)->gpu_bytes, (sizes[i].mib - 282) << 20);
@@ -126,7 +127,7 @@ static void test_card_by_its_memory(void **state)
     vram *v = open_vram(&h);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(vram_set(v, "gpu", bad[i]), VRAM_EGPU);
-    set_all(v, "gpu_memory=10240 gpu=T4");
+    set_all(v, "gpu_memory=10240 gpu=T4 system=windows");
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_int_equal(vram_result(v)->gpu_bytes, UINT64_C(10240) << 20);
     assert_string_equal(vram_result(v)->gpu_name, "T4");

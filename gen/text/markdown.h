@@ -34,6 +34,8 @@ struct md_block {
     size_t offset;      // in the source
     uint8_t kind;       // 'p' paragraph, 'i' list item's paragraph, 'q' quoted one, 'h' heading,
                         // 'r' table row, 'c' code, 'x' worked example, 'm' formula block
+    str text;           // only with keep_text, as md_block_text says
+    size_t start, end;  // the same: where its text stands in the source, what begins its lines included
 };
 
 struct md_result {
@@ -76,6 +78,7 @@ struct md_options {
     int top_heading;            // the level that the highest heading is moved to; 0: as written
     const str *ids;             // of the source's headings, in order, for a translation
     size_t id_count;
+    bool keep_text;             // md_block has text, start and end
     size_t max_table_cells;     // 0: default (50,000)
     struct math *math;          // formulas that are known; NULL: each is converted anew
     struct md_hooks hooks;
@@ -90,5 +93,13 @@ bool md_render(str text, size_t from, str file, const struct md_options *o, aren
 // The same without output: blocks, headings and links only.
 bool md_scan(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d,
              struct md_result *result);
+
+// Whether a block of this kind is running text, whose lines may be wrapped anew.
+bool md_block_is_prose(uint8_t kind);
+// The hash of a block (md_block.hash) from its text.
+uint64_t md_block_hash(uint8_t kind, str text);
+// A block's content as it is shown and kept: running text in one line but for hard breaks, a table's
+// row with " |" behind each cell and \| in them, code as it is. Lives in a.
+str md_block_text(uint8_t kind, str content, arena *a);
 
 #endif

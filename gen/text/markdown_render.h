@@ -151,6 +151,9 @@ struct diag_pos md_at(const struct md *r, size_t offset);
 // Notes a block, counts its words when it is running text, and sets r->stale.
 void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, bool prose);
 
+// markdown_block.c: fills text, start and end.
+void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *block);
+
 // markdown_heading.c
 void md_headings_prepare(struct md *r, cmark_node *root);
 void md_heading_enter(struct md *r, cmark_node *n);

@@ -416,6 +416,7 @@ void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, 
 {
     struct md_result *res = r->result;
     enum spacing spacing = EVEN;
+    str whole = content;
     content = str_trim(content);
     size_t words = prose ? word_count(content, &spacing) : 0;
     if (spacing != EVEN)
@@ -425,7 +426,10 @@ void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, 
     if (res->block_count == r->block_cap)
         res->blocks = arena_grow(r->a, res->blocks, res->block_count, &r->block_cap,
                                  res->block_count + 1, sizeof *res->blocks);
-    res->blocks[res->block_count] = (struct md_block){hash, md_block_offset(r, n), kind};
+    struct md_block *block = &res->blocks[res->block_count];
+    *block = (struct md_block){.hash = hash, .offset = md_block_offset(r, n), .kind = kind};
+    if (r->o->keep_text)
+        md_block_keep(r, (cmark_node *)n, whole, block);
     r->stale = r->o->hooks.stale && r->o->hooks.stale(r->o->hooks.ctx, res->block_count);
     res->block_count++;
 }

@@ -181,6 +181,50 @@ static int begin(void **state)
     return 0;
 }
 
+// The text of each block gives its hash again, and stands where it is said to.
+static void blocks_keep_their_text(void **state)
+{
+    (void)state;
+    static const struct { char kind; const char *text, *source; } rows[] = {
+        {'h', "Title {#t}", "Title {#t}"},
+        {'p', "Text *goes* on.", "Text\n  *goes* on."},
+        {'i', "item  \nbroken", "item  \n  broken"},
+        {'q', "quoted lines", "quoted\n> lines"},
+        {'r', "a | b |", "| a | b |"},
+        {'r', "1 \\| 2 | `x` |", "| 1 \\| 2 | `x` |"},
+        {'c', "  int x;\n\nint y;", "  int x;\n\nint y;"},
+        {'i', "two", "two"},
+        {'c', "y", "  y"},
+        {'m', "x^2", "x^2"},
+        {'q', "A *title*", "A *title*"},
+        {'q', "Inside.", "Inside."},
+        {'p', "Note.", "Note."},
+    };
+    static const char text[] =
+        "# Title {#t}\n\nText\n  *goes* on.\n\n- item  \n  broken\n\n> quoted\n> lines\n\n| a | b |\n|---|---|\n| 1 \\| 2 | `x` |\n\n"
+        "```c\n  int x;\n\nint y;\n```\n\n- two\n\n  ```\n  y\n  ```\n\n$$x^2$$\n\n!!! note \"A *title*\"\n    Inside.\n\n[^1]\n\n[^1]: Note.\n";
+    struct md_options o = {.extensions = MD_GFM | MD_MATH | MD_ADMONITIONS, .keep_text = true};
+    arena a = ARENA_INIT;
+    struct diag *d = diag_new((struct diag_options){0});
+    struct md_result r;
+    assert_true(md_scan(str_c(text), 0, STR("a.md"), &o, &a, d, &r));
+    size_t n = 0;
+    for (size_t i = 0; i < r.block_count; i++) {
+        const struct md_block *b = &r.blocks[i];
+        assert_true(md_block_hash(b->kind, b->text) == b->hash);
+        if (b->kind == 'p' && str_eq(b->text, STR("[^1]")))
+            continue;
+        assert_true(n < sizeof rows / sizeof *rows);
+        assert_int_equal(b->kind, rows[n].kind);
+        assert_str(b->text, rows[n].text);
+        assert_str(str_slice(str_c(text), b->start, b->end), rows[n].source);
+        n++;
+    }
+    assert_int_equal(n, sizeof rows / sizeof *rows);
+    diag_free(d);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +235,7 @@ int main(void)
         cmocka_unit_test(odd_bytes),
         cmocka_unit_test(what_stands_in_the_output_before_is_kept),
         cmocka_unit_test(a_plain_fragment_has_the_bytes_of_cmark),
+        cmocka_unit_test(blocks_keep_their_text),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -227,22 +227,53 @@ static void cross_out(struct tokens *source, struct tokens *own, bool by_block)
     }
 }
 
-static void report_numbers(const struct parity_text *source, const struct tokens *in_source, const struct parity_text *own,
+// The next token from i on that the other side does not have; count when there is none.
+static size_t next_left(const struct tokens *t, size_t i)
+{
+    while (i < t->count && !t->items[i].text.ptr)
+        i++;
+    return i;
+}
+
+// The token of the source that stands where one of the translation should: the next of its block and kind; count for none.
+static size_t counterpart(const struct tokens *in_source, const struct token *own)
+{
+    size_t i = next_left(in_source, 0);
+    while (i < in_source->count && (in_source->items[i].block != own->block || in_source->items[i].kind != own->kind))
+        i = next_left(in_source, i + 1);
+    return i;
+}
+
+static unsigned line_of(const struct parity_text *t, size_t offset)
+{
+    uint32_t line, col;
+    diag_line_col(t->text, offset, &line, &col);
+    return line;
+}
+
+// Each message points at a number: at the translation's, with what the source says in its place; and at those of the source
+// that nothing of the translation stands for.
+static void report_numbers(const struct parity_text *source, struct tokens *in_source, const struct parity_text *own,
                            const struct tokens *in_own, bool by_block, struct diag *d)
 {
-    for (size_t i = 0; i < in_own->count; i++)
-        if (in_own->items[i].text.ptr)
-            diag_add(d, D_NUMBER_DIFFERS, DIAG_AT(own->file, own->text, in_own->items[i].offset), "%.*s is not in the source",
-                     STR_ARG(in_own->items[i].text));
-    for (size_t i = 0; i < in_source->count; i++) {
-        const struct token *t = &in_source->items[i];
-        if (!t->text.ptr)
+    for (size_t i = next_left(in_own, 0); i < in_own->count; i = next_left(in_own, i + 1)) {
+        const struct token *t = &in_own->items[i];
+        size_t other = by_block ? counterpart(in_source, t) : in_source->count;
+        struct diag_pos at = DIAG_AT(own->file, own->text, t->offset);
+        if (other == in_source->count) {
+            diag_add(d, D_NUMBER_DIFFERS, at, "%.*s is not in the source", STR_ARG(t->text));
             continue;
-        uint32_t line, col;
-        diag_line_col(source->text, t->offset, &line, &col);
+        }
+        struct token *s = &in_source->items[other];
+        diag_add(d, D_NUMBER_DIFFERS, at, "%.*s here, %.*s in line %u of the source", STR_ARG(t->text), STR_ARG(s->text),
+                 line_of(source, s->offset));
+        s->text = STR_NONE;
+    }
+    for (size_t i = next_left(in_source, 0); i < in_source->count; i = next_left(in_source, i + 1)) {
+        const struct token *t = &in_source->items[i];
         size_t at = by_block ? own->md->blocks[t->block].offset : own->page->body < own->text.len ? own->page->body : 0;
-        diag_add(d, D_NUMBER_DIFFERS, DIAG_AT(own->file, own->text, at), "%.*s, in line %u of the source, is not here",
-                 STR_ARG(t->text), line);
+        diag_add(d, D_NUMBER_DIFFERS, DIAG_AT(source->file, source->text, t->offset), "%.*s is not in %.*s:%u", STR_ARG(t->text),
+                 STR_ARG(own->file), line_of(own, at));
     }
 }
 

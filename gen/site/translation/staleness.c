@@ -2,21 +2,12 @@
 #include "gen/site/translation/staleness.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <string.h>
 
 #include "gen/site/source/scan.h"
 #include "gen/site/translation/sequence.h"
-#include "gen/text/escape.h"
 
-#define SCHEMA "vramdoc-source/1"
 #define SIDECAR_MAX ((size_t)8 << 20)   // bytes of a sidecar
-
-// What a sidecar says of one place: the source's block and the translation's, as they were. 0 for none.
-struct pair {
-    char kind;
-    uint64_t source, own;
-};
 
 str staleness_path(const struct site *site, const struct page *p, arena *a)
 {
@@ -25,47 +16,6 @@ str staleness_path(const struct site *site, const struct page *p, arena *a)
     if (dot == source.len || (slash < source.len && dot < slash))
         dot = source.len;
     return site_path(site, arena_printf(a, "%.*s.source.json", (int)dot, source.ptr), a);
-}
-
-// ---- reading -----------------------------------------------------------------------------------
-
-static bool hex_read(str s, uint64_t *out)
-{
-    *out = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        int v = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-        if (v < 0)
-            return false;
-        *out = *out << 4 | (uint64_t)v;
-    }
-    return s.len == 16;
-}
-
-// "p SOURCE OWN", a "-" for none.
-static bool pair_read(str line, struct pair *p)
-{
-    str kind, source;
-    if (!str_cut(&line, ' ', &kind) || kind.len != 1 || !str_cut(&line, ' ', &source))
-        return false;
-    p->kind = kind.ptr[0];
-    p->source = p->own = 0;
-    return (str_eq(source, STR("-")) || hex_read(source, &p->source)) && (str_eq(line, STR("-")) || hex_read(line, &p->own));
-}
-
-static bool pairs_read(json_t *root, arena *a, struct pair **pairs, size_t *count)
-{
-    json_t *blocks = json_object_get(root, "blocks"), *line;
-    const char *schema = json_string_value(json_object_get(root, "schema"));
-    size_t i;
-    if (!schema || strcmp(schema, SCHEMA) != 0 || !json_is_array(blocks))
-        return false;
-    *count = json_array_size(blocks);
-    *pairs = arena_new(a, struct pair, *count + 1);
-    json_array_foreach(blocks, i, line)
-        if (!json_is_string(line) || !pair_read(str_c(json_string_value(line)), &(*pairs)[i]))
-            return false;
-    return true;
 }
 
 // ---- comparing ---------------------------------------------------------------------------------
@@ -105,7 +55,7 @@ static void fill_gaps(size_t *partner, const char *kinds, size_t count, const st
 }
 
 // Where each pair's side is now: by its hash, or by its place between others.
-static size_t *follow(const struct pair *pairs, size_t count, bool own_side, const struct md_result *now, arena *a)
+static size_t *follow(const struct sidecar_pair *pairs, size_t count, bool own_side, const struct md_result *now, arena *a)
 {
     uint64_t *then = arena_new(a, uint64_t, count + 1), *today = hashes_of(now, a);
     char *kinds = arena_new(a, char, count + 1);
@@ -145,26 +95,28 @@ static void find_missing(struct staleness *s, const size_t *own_of_source, size_
     }
 }
 
-static struct staleness *compare(const struct pair *pairs, size_t count, const struct md_result *source,
+static struct staleness *compare(const struct sidecar *then, const struct md_result *source,
                                  const struct md_result *own, arena *a)
 {
     struct staleness *s = arena_new(a, struct staleness, 1);
-    size_t *own_now = follow(pairs, count, true, own, a), *source_now = follow(pairs, count, false, source, a);
+    const struct sidecar_pair *pairs = then->pairs;
+    size_t *own_now = follow(pairs, then->count, true, own, a), *source_now = follow(pairs, then->count, false, source, a);
     size_t *own_of_source = arena_new(a, size_t, source->block_count + 1);
+    s->then = *then;
     s->count = own->block_count;
     s->blocks = arena_new(a, struct stale_block, own->block_count + 1);
     s->missing = arena_new(a, struct missing_block, source->block_count + 1);
     for (size_t i = 0; i < own->block_count; i++)
-        s->blocks[i] = (struct stale_block){BLOCK_UNKNOWN, SEQUENCE_NONE};
+        s->blocks[i] = (struct stale_block){BLOCK_UNKNOWN, SEQUENCE_NONE, SEQUENCE_NONE};
     for (size_t i = 0; i < source->block_count; i++)
         own_of_source[i] = SEQUENCE_NONE;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < then->count; i++) {
         size_t o = own_now[i], n = source_now[i];
         if (o == SEQUENCE_NONE)
             continue;
         enum block_state state = !pairs[i].source ? BLOCK_UNKNOWN : n == SEQUENCE_NONE ? BLOCK_ORPHANED
             : source->blocks[n].hash == pairs[i].source ? BLOCK_FRESH : BLOCK_STALE;
-        s->blocks[o] = (struct stale_block){state, n};
+        s->blocks[o] = (struct stale_block){state, n, i};
         s->stale_count += state == BLOCK_STALE || state == BLOCK_ORPHANED;
         if (n != SEQUENCE_NONE)
             own_of_source[n] = o;
@@ -176,19 +128,8 @@ static struct staleness *compare(const struct pair *pairs, size_t count, const s
 struct staleness *staleness_parse(str json, str file, const struct md_result *source, const struct md_result *own,
                                   struct diag *d, arena *a)
 {
-    json_error_t e;
-    struct pair *pairs = NULL;
-    size_t count = 0;
-    json_t *root = json_loadb(json.len ? json.ptr : "", json.len, 0, &e);
-    bool ok = root && pairs_read(root, a, &pairs, &count);
-    if (!root) {
-        size_t at = e.position > 0 && (size_t)e.position <= json.len ? (size_t)e.position - 1 : 0;
-        diag_add(d, D_SIDECAR_SYNTAX, DIAG_AT(file, json, at), "%s", e.text);
-    } else if (!ok) {
-        diag_add(d, D_SIDECAR_SYNTAX, DIAG_AT(file, json, 0), "not of schema " SCHEMA);
-    }
-    json_decref(root);
-    return ok ? compare(pairs, count, source, own, a) : NULL;
+    struct sidecar then;
+    return sidecar_parse(json, file, a, d, &then) ? compare(&then, source, own, a) : NULL;
 }
 
 struct staleness *staleness_read(const struct site *site, const struct page *p, const struct md_result *source,
@@ -228,52 +169,80 @@ void staleness_report(const struct staleness *s, str file, str text, const struc
     }
 }
 
-static void put_hash(uint64_t hash, buf *out)
-{
-    if (hash)
-        buf_printf(out, "%016llx", (unsigned long long)hash);
-    else
-        buf_char(out, '-');
-}
+// ---- accepting ---------------------------------------------------------------------------------
 
-static void put_pair(char kind, uint64_t source, uint64_t own, bool *first, buf *out)
+size_t *staleness_pair_up(const struct md_result *source, const struct md_result *own, arena *a)
 {
-    buf_printf(out, "%s    \"%c ", *first ? "\n" : ",\n", kind);
-    put_hash(source, out);
-    buf_char(out, ' ');
-    put_hash(own, out);
-    buf_char(out, '"');
-    *first = false;
-}
-
-// Blocks of the two are paired by their kinds, in order: a translation need not have every block.
-void staleness_format(const struct page *p, const struct page *source_page, const struct md_result *source,
-                      const struct md_result *own, buf *out)
-{
-    arena scratch = ARENA_INIT;
-    uint64_t *a = arena_new(&scratch, uint64_t, source->block_count + 1), *b = arena_new(&scratch, uint64_t, own->block_count + 1);
-    size_t *partner = arena_new(&scratch, size_t, source->block_count + 1), next = 0;
-    bool first = true;
+    uint64_t *x = arena_new(a, uint64_t, source->block_count + 1), *y = arena_new(a, uint64_t, own->block_count + 1);
+    size_t *partner = arena_new(a, size_t, source->block_count + 1);
     for (size_t i = 0; i < source->block_count; i++)
-        a[i] = source->blocks[i].kind;
+        x[i] = source->blocks[i].kind;
     for (size_t i = 0; i < own->block_count; i++)
-        b[i] = own->blocks[i].kind;
-    sequence_align(a, source->block_count, b, own->block_count, partner, &scratch);
-    buf_lit(out, "{\n  \"schema\": \"" SCHEMA "\",\n  \"source\": \"");
-    escape_json(out, source_page->source);
-    buf_lit(out, "\",\n  \"language\": \"");
-    escape_json(out, p->language->tag);
-    buf_lit(out, "\",\n  \"blocks\": [");
+        y[i] = own->blocks[i].kind;
+    sequence_align(x, source->block_count, y, own->block_count, partner, a);
+    return partner;
+}
+
+static void add_pair(struct sidecar *s, const struct md_block *source, const struct md_block *own)
+{
+    struct sidecar_pair *p = &s->pairs[s->count++];
+    *p = (struct sidecar_pair){.kind = (char)(source ? source : own)->kind, .own = own ? own->hash : 0};
+    if (source) {
+        p->source = source->hash;
+        p->text = source->text;
+    }
+}
+
+void staleness_accept_all(const struct md_result *source, const struct md_result *own, struct sidecar *out, arena *a)
+{
+    size_t *partner = staleness_pair_up(source, own, a), next = 0;
+    out->pairs = arena_new(a, struct sidecar_pair, source->block_count + own->block_count + 1);
+    out->count = 0;
     for (size_t i = 0; i <= source->block_count; i++) {
         size_t until = i == source->block_count ? own->block_count : partner[i];
         for (; until != SEQUENCE_NONE && next < until; next++)
-            put_pair((char)own->blocks[next].kind, 0, own->blocks[next].hash, &first, out);
+            add_pair(out, NULL, &own->blocks[next]);
         if (i == source->block_count)
             break;
-        put_pair((char)source->blocks[i].kind, source->blocks[i].hash,
-                 partner[i] == SEQUENCE_NONE ? 0 : own->blocks[partner[i]].hash, &first, out);
+        add_pair(out, &source->blocks[i], partner[i] == SEQUENCE_NONE ? NULL : &own->blocks[partner[i]]);
         next = partner[i] == SEQUENCE_NONE ? next : partner[i] + 1;
     }
-    buf_str(out, first ? STR("]\n}\n") : STR("\n  ]\n}\n"));
-    arena_free(&scratch);
+}
+
+// What a pair says from now on. The translation of a fresh block is kept as it was accepted, its source's text is filled in.
+static void renew_pair(const struct stale_block *b, bool chosen, const struct md_result *source, const struct md_block *own,
+                       struct sidecar_pair *p)
+{
+    struct sidecar one = {.pairs = p};
+    uint64_t then = p->own;
+    if (!chosen && b->state != BLOCK_FRESH)
+        return;
+    add_pair(&one, b->source == SEQUENCE_NONE ? NULL : &source->blocks[b->source], own);
+    if (!chosen)
+        p->own = then;
+}
+
+// Blocks that no pair is about stand behind the pair of the block before them, so that the order stays.
+static size_t add_unknown(const struct staleness *s, const bool *chosen, size_t o, const struct md_result *own, struct sidecar *out)
+{
+    for (; o < s->count && s->blocks[o].pair == SEQUENCE_NONE; o++)
+        if (chosen[o])
+            add_pair(out, NULL, &own->blocks[o]);
+    return o;
+}
+
+void staleness_accept(const struct staleness *s, const bool *chosen, const struct md_result *source, const struct md_result *own,
+                      struct sidecar *out, arena *a)
+{
+    out->pairs = arena_new(a, struct sidecar_pair, s->then.count + s->count + 1);
+    out->count = 0;
+    size_t o = add_unknown(s, chosen, 0, own, out);
+    for (size_t i = 0; i < s->then.count; i++) {
+        struct sidecar_pair *p = &out->pairs[out->count++];
+        *p = s->then.pairs[i];
+        if (o == s->count || s->blocks[o].pair != i)
+            continue;
+        renew_pair(&s->blocks[o], chosen[o], source, &own->blocks[o], p);
+        o = add_unknown(s, chosen, o + 1, own, out);
+    }
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs every test from the repository's root and counts. ./build.sh test calls it; so may you, after compiling.
 #   FILTER=text   only suites and cases whose name contains text ("unit", "cli/render", "bad-yaml")
+#   WITHOUT=text  none of those whose name contains text
 #   UPDATE=1      rewrites wanted outputs of tests/sites and tests/cli; read the diff before you commit
 #   BUILD=folder  where the compiled things are (build)
 #   V=1           shows the whole output of what passed too
@@ -28,16 +29,21 @@ BUILD=${BUILD:-build}
 # make knows no names with a space: it gets the folder as it was named, not where it is.
 MAKE_BUILD=$BUILD
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
-ROOT=$PWD FILTER=${FILTER:-} UPDATE=${UPDATE:-} V=${V:-} LC_ALL=C.UTF-8
+ROOT=$PWD FILTER=${FILTER:-} WITHOUT=${WITHOUT:-} UPDATE=${UPDATE:-} V=${V:-} LC_ALL=C.UTF-8
 export BUILD MAKE_BUILD ROOT UPDATE LC_ALL
 unset SOURCE_DATE_EPOCH NO_COLOR MAKEFLAGS MAKELEVEL
 PATH=$BUILD:$PATH
 work=$(mktemp -d "${TMPDIR:-/tmp}/vramdoc-tests.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-passed=0 failed=0 skipped=0
+# What check.sh has counted before.
+passed=${PASSED:-0} failed=${FAILED:-0} skipped=0
+unset PASSED FAILED
 
-wanted() { case $1 in *"$FILTER"*) true ;; *) false ;; esac; }
+wanted() {
+    if [ -n "$WITHOUT" ]; then case $1 in *"$WITHOUT"*) return 1 ;; esac; fi
+    case $1 in *"$FILTER"*) true ;; *) false ;; esac
+}
 
 # report NAME PASSED FAILED SKIPPED LOG: one line a suite; the log when something failed.
 report() {
@@ -228,5 +234,6 @@ if [ -n "$beside" ]; then
     count_lines browser "$(cat "$work/browser.rc")" "$work/browser"
 fi
 
+if [ $((passed + failed + skipped)) -eq 0 ]; then failed=1; echo "not ok: no test has such a name"; fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -4,7 +4,7 @@
 # an input that breaks something in BUILD/found/NAME-*, to be kept as a seed once it is repaired.
 set -eu
 cd "$(dirname "$0")/../.."
-build=$1 seconds=$2 status=0 running=0
+build=$1 seconds=$2 passed=0 failed=0 running=0
 mkdir -p "$build/found" "$build/log"
 
 fuzz() {
@@ -27,18 +27,25 @@ fuzz() {
     fi
 }
 
+# Waits for the targets that run, and counts them.
+count() {
+    for pid in $pids; do
+        if wait "$pid"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    done
+    pids='' running=0
+}
+
 pids=''
 for source in tests/fuzz/fuzz_*.c; do
     name=$(basename "$source" .c)
     name=${name#fuzz_}
     case $name in *"${FILTER:-}"*) ;; *) continue ;; esac
-    if [ ! -x "$build/tests/fuzz/fuzz_$name" ]; then echo "not ok fuzz $name: not compiled"; status=1; continue; fi
+    if [ ! -x "$build/tests/fuzz/fuzz_$name" ]; then echo "not ok fuzz $name: not compiled"; failed=$((failed + 1)); continue; fi
     fuzz "$name" &
     pids="$pids $!" running=$((running + 1))
-    if [ $running -ge "${JOBS:-2}" ]; then
-        for pid in $pids; do wait "$pid" || status=1; done
-        pids='' running=0
-    fi
+    if [ $running -ge "${JOBS:-2}" ]; then count; fi
 done
-for pid in $pids; do wait "$pid" || status=1; done
-exit $status
+count
+if [ $((passed + failed)) -eq 0 ]; then failed=1; echo "not ok fuzz: no target has such a name"; fi
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

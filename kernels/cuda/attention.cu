@@ -1,5 +1,5 @@
-// Causal attention in O(T) memory for every type and width: one warp a query (or a key), tiles of the other side in
-// shared memory. Half types on newer GPUs go to attention_tensor.cu instead.
+// Causal attention in O(T) memory for every type and width: one warp a query (or a key), tiles of
+// the other side in shared memory. Half types on newer GPUs go to attention_tensor.cu instead.
 #include "kernels/cuda/cuda_ops.cuh"
 
 static const int warps = 8;
@@ -12,19 +12,22 @@ struct heads {
 };
 
 // Where row t of a head begins in [N, columns].
-__device__ static inline int64_t row_of(heads s, int64_t b, int64_t h, int64_t t, int64_t columns, int64_t first)
+__device__ static inline int64_t row_of(heads s, int64_t b, int64_t h, int64_t t, int64_t columns,
+                                        int64_t first)
 {
     return (b * s.T + t) * columns + first + h * s.D;
 }
 
-// Copies rows [first, first + tile) of one head as floats, zero beyond T. Padded rows keep banks apart.
+// Copies rows [first, first + tile) of one head as floats, zero beyond T. Padded rows keep banks
+// apart.
 template <class T>
-__device__ static void load_tile(float *to, const T *from, heads s, int64_t b, int64_t h, int64_t first,
-                                 int64_t columns, int64_t offset)
+__device__ static void load_tile(float *to, const T *from, heads s, int64_t b, int64_t h,
+                                 int64_t first, int64_t columns, int64_t offset)
 {
     for (int i = threadIdx.x; i < tile * s.D; i += blockDim.x) {
         int64_t t = first + i / s.D, d = i % s.D;
-        to[i / s.D * (s.D + 1) + d] = t < s.T ? wide(from[row_of(s, b, h, t, columns, offset) + d]) : 0.0f;
+        to[i / s.D * (s.D + 1) + d] =
+            t < s.T ? wide(from[row_of(s, b, h, t, columns, offset) + d]) : 0.0f;
     }
 }
 
@@ -36,14 +39,17 @@ __device__ static inline float dot(const float *a, const float *b, int64_t D)
     return sum;
 }
 
-// One warp a query: running maximum and sum, output rescaled as they grow (Dao et al., arXiv 2205.14135).
+// One warp a query: running maximum and sum, output rescaled as they grow (Dao et al., arXiv
+// 2205.14135).
 template <class T> __global__ void forward(T *out, float *lse, const T *qkv, heads s)
 {
     extern __shared__ float memory[];
     float *k = memory, *v = k + tile * (s.D + 1), *q = v + tile * (s.D + 1);
-    int64_t C = s.H * s.D, b = blockIdx.z, h = blockIdx.y, i = (int64_t)blockIdx.x * warps + threadIdx.x / 32;
+    int64_t C = s.H * s.D, b = blockIdx.z, h = blockIdx.y,
+            i = (int64_t)blockIdx.x * warps + threadIdx.x / 32;
     int lane = threadIdx.x & 31;
-    float *mine = q + threadIdx.x / 32 * s.D, o[most_channels / 32] = {0}, largest = -INFINITY, sum = 0;
+    float *mine = q + threadIdx.x / 32 * s.D, o[most_channels / 32] = {0}, largest = -INFINITY,
+          sum = 0;
     for (int64_t d = lane; i < s.T && d < s.D; d += 32)
         mine[d] = wide(qkv[row_of(s, b, h, i, 3 * C, 0) + d]) * s.scale;
     int64_t last = min(s.T, ((int64_t)blockIdx.x + 1) * warps);
@@ -55,7 +61,8 @@ template <class T> __global__ void forward(T *out, float *lse, const T *qkv, hea
         if (i >= s.T || first > i)
             continue;
         float score = first + lane <= i ? dot(mine, k + lane * (s.D + 1), s.D) : -INFINITY;
-        float now = fmaxf(largest, warp_max(score)), p = __expf(score - now), shrink = __expf(largest - now);
+        float now = fmaxf(largest, warp_max(score)), p = __expf(score - now),
+              shrink = __expf(largest - now);
         largest = now;
         sum = sum * shrink + warp_sum(p);
         for (int part = 0; part * 32 < s.D; part++)
@@ -75,12 +82,14 @@ template <class T> __global__ void forward(T *out, float *lse, const T *qkv, hea
 }
 
 // delta[b, h, t] = sum over the head's channels of dout * out: one warp a row.
-template <class T> __global__ void row_products(float *delta, const T *dout, const T *out, heads s, int64_t rows)
+template <class T>
+__global__ void row_products(float *delta, const T *dout, const T *out, heads s, int64_t rows)
 {
     int64_t row = (int64_t)blockIdx.x * warps + threadIdx.x / 32;
     if (row >= rows)
         return;
-    int64_t t = row % s.T, h = row / s.T % s.H, b = row / (s.T * s.H), first = row_of(s, b, h, t, s.H * s.D, 0);
+    int64_t t = row % s.T, h = row / s.T % s.H, b = row / (s.T * s.H),
+            first = row_of(s, b, h, t, s.H * s.D, 0);
     float sum = 0;
     for (int64_t d = threadIdx.x & 31; d < s.D; d += 32)
         sum += wide(dout[first + d]) * wide(out[first + d]);
@@ -91,11 +100,13 @@ template <class T> __global__ void row_products(float *delta, const T *dout, con
 
 // One warp a query: dq = sum over keys of ds * k.
 template <class T>
-__global__ void backward_query(T *dq, const T *dout, const T *qkv, const float *lse, const float *delta, heads s)
+__global__ void backward_query(T *dq, const T *dout, const T *qkv, const float *lse,
+                               const float *delta, heads s)
 {
     extern __shared__ float memory[];
     float *k = memory, *v = k + tile * (s.D + 1), *own = v + tile * (s.D + 1);
-    int64_t C = s.H * s.D, b = blockIdx.z, h = blockIdx.y, i = (int64_t)blockIdx.x * warps + threadIdx.x / 32;
+    int64_t C = s.H * s.D, b = blockIdx.z, h = blockIdx.y,
+            i = (int64_t)blockIdx.x * warps + threadIdx.x / 32;
     int lane = threadIdx.x & 31;
     float *q = own + threadIdx.x / 32 * 2 * s.D, *g = q + s.D, sums[most_channels / 32] = {0};
     for (int64_t d = lane; i < s.T && d < s.D; d += 32) {
@@ -127,11 +138,13 @@ __global__ void backward_query(T *dq, const T *dout, const T *qkv, const float *
 
 // One warp a key: dv = sum over queries of p * dout, dk = sum of ds * q.
 template <class T>
-__global__ void backward_key(T *dk, T *dv, const T *dout, const T *qkv, const float *lse, const float *delta, heads s)
+__global__ void backward_key(T *dk, T *dv, const T *dout, const T *qkv, const float *lse,
+                             const float *delta, heads s)
 {
     extern __shared__ float memory[];
     float *q = memory, *g = q + tile * (s.D + 1), *own = g + tile * (s.D + 1);
-    int64_t C = s.H * s.D, b = blockIdx.z, h = blockIdx.y, j = (int64_t)blockIdx.x * warps + threadIdx.x / 32;
+    int64_t C = s.H * s.D, b = blockIdx.z, h = blockIdx.y,
+            j = (int64_t)blockIdx.x * warps + threadIdx.x / 32;
     int lane = threadIdx.x & 31;
     float *k = own + threadIdx.x / 32 * 2 * s.D, *v = k + s.D;
     float key_sums[most_channels / 32] = {0}, value_sums[most_channels / 32] = {0};
@@ -167,7 +180,8 @@ __global__ void backward_key(T *dk, T *dv, const T *dout, const T *qkv, const fl
 static heads heads_of(struct attention_shape shape)
 {
     if (shape.D > most_channels) {
-        fprintf(stderr, "attention.cu: error: heads of %lld channels; at most %d\n", (long long)shape.D, most_channels);
+        fprintf(stderr, "attention.cu: error: heads of %lld channels; at most %d\n",
+                (long long)shape.D, most_channels);
         exit(1);
     }
     heads s = {shape.T, shape.H, shape.D, rsqrtf((float)shape.D)};
@@ -180,7 +194,8 @@ static size_t shared_bytes(heads s, int rows_per_warp)
     return sizeof(float) * (2 * tile * (s.D + 1) + warps * rows_per_warp * s.D);
 }
 
-static void gpu_attention(void *ctx, tensor *out, tensor *lse, const tensor *qkv, struct attention_shape shape)
+static void gpu_attention(void *ctx, tensor *out, tensor *lse, const tensor *qkv,
+                          struct attention_shape shape)
 {
     if (attention_tensor(ops_of(ctx), out, lse, qkv, shape))
         return;
@@ -189,20 +204,23 @@ static void gpu_attention(void *ctx, tensor *out, tensor *lse, const tensor *qkv
     size_t bytes = shared_bytes(s, 1);
     WITH_TYPE(qkv->type, T, {
         allow_shared(forward<T>, bytes);
-        forward<<<grid, 32 * warps, bytes>>>(data_of<T>(out), data_of<float>(lse), data_of<const T>(qkv), s);
+        forward<<<grid, 32 * warps, bytes>>>(data_of<T>(out), data_of<float>(lse),
+                                             data_of<const T>(qkv), s);
     })
     LAUNCH_CHECK();
 }
 
-static void gpu_attention_backward(void *ctx, tensor *dq, tensor *dk, tensor *dv, tensor *delta, tensor *,
-                                   const tensor *dout, const tensor *qkv, const tensor *out, const tensor *lse,
+static void gpu_attention_backward(void *ctx, tensor *dq, tensor *dk, tensor *dv, tensor *delta,
+                                   tensor *, const tensor *dout, const tensor *qkv,
+                                   const tensor *out, const tensor *lse,
                                    struct attention_shape shape)
 {
     heads s = heads_of(shape);
     int64_t rows = shape.B * s.H * s.T;
     float *d = data_of<float>(delta);
-    WITH_TYPE(qkv->type, T, row_products<<<blocks_for(rows, warps), 32 * warps>>>(
-        d, data_of<const T>(dout), data_of<const T>(out), s, rows))
+    WITH_TYPE(qkv->type, T,
+              row_products<<<blocks_for(rows, warps), 32 * warps>>>(d, data_of<const T>(dout),
+                                                                    data_of<const T>(out), s, rows))
     LAUNCH_CHECK();
     if (attention_tensor_backward(ops_of(ctx), dq, dk, dv, delta, dout, qkv, lse, shape))
         return;

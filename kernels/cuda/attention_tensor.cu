@@ -1,14 +1,16 @@
-// Causal attention on tensor cores, compute capability 8.0 and newer: 64 rows a block, 16 a warp, scores kept in
-// registers. Forward by the running maximum of FlashAttention-2 (Dao, arXiv 2307.08691); backward in two kernels, one by
-// keys and one by queries, so that nothing is added atomically and the result is the same each time.
-// The instructions and who holds which element: tensor_core.cuh.
+// Causal attention on tensor cores, compute capability 8.0 and newer: 64 rows a block, 16 a warp,
+// scores kept in registers. Forward by the running maximum of FlashAttention-2 (Dao, arXiv
+// 2307.08691); backward in two kernels, one by keys and one by queries, so that nothing is added
+// atomically and the result is the same each time. The instructions and who holds which element:
+// tensor_core.cuh.
 #include "kernels/cuda/cuda_ops.cuh"
 #include "kernels/cuda/tensor_core.cuh"
 
 static const int rows = 64;  // of a block
 static const int warps = 4;
 static const int threads = 32 * warps;
-static const int pad = 8;    // halves behind each row in shared memory: keeps the rows of ldmatrix in different banks
+static const int pad =
+    8;  // halves behind each row in shared memory: keeps the rows of ldmatrix in different banks
 
 #define LOG2_E 1.44269504f
 
@@ -46,7 +48,8 @@ template <class T> struct shared_matrix {
 
 // Copies count rows of D halves, 16 bytes at a time, zero beyond row T.
 template <class T, int D>
-__device__ static void load_rows(shared_matrix<T> to, const T *head, int first, int count, int64_t row_stride, int T_rows)
+__device__ static void load_rows(shared_matrix<T> to, const T *head, int first, int count,
+                                 int64_t row_stride, int T_rows)
 {
     const int chunks = D / 8;
     for (int i = threadIdx.x; i < count * chunks; i += threads) {
@@ -60,7 +63,8 @@ __device__ static void load_rows(shared_matrix<T> to, const T *head, int first, 
 
 // c[n] += a(rows of `left` from row on) * right^T, right stored [columns, D].
 template <class T, int D, int COLUMNS>
-__device__ static void scores(float c[COLUMNS / 8][4], shared_matrix<T> left, int row, shared_matrix<T> right)
+__device__ static void scores(float c[COLUMNS / 8][4], shared_matrix<T> left, int row,
+                              shared_matrix<T> right)
 {
 #pragma unroll
     for (int k = 0; k < D / 16; k++) {
@@ -84,7 +88,8 @@ __device__ static void weigh(float sum[D / 8][4], float p[COLUMNS / 8][4], share
 #pragma unroll
     for (int k = 0; k < COLUMNS / 16; k++) {
         u32 a[4] = {pack(p[2 * k][0], p[2 * k][1], tag), pack(p[2 * k][2], p[2 * k][3], tag),
-                    pack(p[2 * k + 1][0], p[2 * k + 1][1], tag), pack(p[2 * k + 1][2], p[2 * k + 1][3], tag)};
+                    pack(p[2 * k + 1][0], p[2 * k + 1][1], tag),
+                    pack(p[2 * k + 1][2], p[2 * k + 1][3], tag)};
 #pragma unroll
         for (int n = 0; n < D / 8; n += 2) {
             u32 b[4];
@@ -97,8 +102,8 @@ __device__ static void weigh(float sum[D / 8][4], float p[COLUMNS / 8][4], share
 
 // Writes 16 x D sums, times factor, to rows of a head; rows from T on are left out.
 template <class T, int D>
-__device__ static void store_rows(T *head, const float sum[D / 8][4], const float factor[2], int row, int64_t row_stride,
-                                  int T_rows)
+__device__ static void store_rows(T *head, const float sum[D / 8][4], const float factor[2],
+                                  int row, int64_t row_stride, int T_rows)
 {
     int t = threadIdx.x & 3;
 #pragma unroll
@@ -109,7 +114,8 @@ __device__ static void store_rows(T *head, const float sum[D / 8][4], const floa
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
             *reinterpret_cast<u32 *>(head + at * row_stride + n * 8 + 2 * t) =
-                pack(sum[n][2 * half] * factor[half], sum[n][2 * half + 1] * factor[half], (const T *)nullptr);
+                pack(sum[n][2 * half] * factor[half], sum[n][2 * half + 1] * factor[half],
+                     (const T *)nullptr);
     }
 }
 
@@ -141,10 +147,11 @@ __device__ static void hide_later(float s[COLUMNS / 8][4], int row, int first, i
         }
 }
 
-// Scores of a tile turned into weights under the new maximum; sums and output shrink with it. Every row sees key 0, which
-// is in the first tile: the maximum is finite from then on.
+// Scores of a tile turned into weights under the new maximum; sums and output shrink with it. Every
+// row sees key 0, which is in the first tile: the maximum is finite from then on.
 template <int D, int COLUMNS>
-__device__ static void soften(float s[COLUMNS / 8][4], float o[D / 8][4], float largest[2], float sum[2], float scale_log2)
+__device__ static void soften(float s[COLUMNS / 8][4], float o[D / 8][4], float largest[2],
+                              float sum[2], float scale_log2)
 {
 #pragma unroll
     for (int half = 0; half < 2; half++) {
@@ -171,15 +178,18 @@ __device__ static void soften(float s[COLUMNS / 8][4], float o[D / 8][4], float 
     }
 }
 
-template <class T, int D, int COLUMNS> __global__ void forward(T *out, float *lse, const T *qkv, heads s)
+template <class T, int D, int COLUMNS>
+__global__ void forward(T *out, float *lse, const T *qkv, heads s)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     const int stride = D + pad;
-    shared_matrix<T> q = {(T *)memory, stride}, k = {q.data + rows * stride, stride}, v = {k.data + COLUMNS * stride, stride};
+    shared_matrix<T> q = {(T *)memory, stride}, k = {q.data + rows * stride, stride},
+                     v = {k.data + COLUMNS * stride, stride};
     int64_t C = (int64_t)s.H * D, h = blockIdx.y, b = blockIdx.z;
     const T *head = qkv + b * s.T * 3 * C + h * D;
     // The longest rows first, so that none of them is left at the end.
-    int tile = (int)(gridDim.x - 1 - blockIdx.x) * rows, own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2;
+    int tile = (int)(gridDim.x - 1 - blockIdx.x) * rows, own = threadIdx.x / 32 * 16,
+        g = (threadIdx.x & 31) >> 2;
     int row = tile + own + g, end = min(s.T, tile + rows);
     float o[D / 8][4] = {}, largest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
     load_rows<T, D>(q, head, tile, rows, 3 * C, s.T);
@@ -208,17 +218,20 @@ template <class T, int D, int COLUMNS> __global__ void forward(T *out, float *ls
 
 // One block of keys: the queries that see them pass by. Scores stand turned, a key a row.
 template <class T, int D, int COLUMNS>
-__global__ void backward_keys(T *dk, T *dv, const T *dout, const T *qkv, const float *lse, const float *delta, heads s)
+__global__ void backward_keys(T *dk, T *dv, const T *dout, const T *qkv, const float *lse,
+                              const float *delta, heads s)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     const int stride = D + pad;
     shared_matrix<T> k = {(T *)memory, stride}, v = {k.data + rows * stride, stride};
-    shared_matrix<T> q = {v.data + rows * stride, stride}, grad = {q.data + COLUMNS * stride, stride};
+    shared_matrix<T> q = {v.data + rows * stride, stride},
+                     grad = {q.data + COLUMNS * stride, stride};
     float *query_lse = (float *)(grad.data + COLUMNS * stride), *query_delta = query_lse + COLUMNS;
     int64_t C = (int64_t)s.H * D, h = blockIdx.y, b = blockIdx.z;
     const T *head = qkv + b * s.T * 3 * C + h * D, *dout_head = dout + b * s.T * C + h * D;
     const float *head_lse = lse + (b * s.H + h) * s.T, *head_delta = delta + (b * s.H + h) * s.T;
-    int tile = (int)blockIdx.x * rows, own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
+    int tile = (int)blockIdx.x * rows, own = threadIdx.x / 32 * 16, g = (threadIdx.x & 31) >> 2,
+        t = threadIdx.x & 3;
     int row = tile + own + g;
     float dk_sum[D / 8][4] = {}, dv_sum[D / 8][4] = {};
     load_rows<T, D>(k, head + C, tile, rows, 3 * C, s.T);
@@ -255,16 +268,19 @@ __global__ void backward_keys(T *dk, T *dv, const T *dout, const T *qkv, const f
 
 // One block of queries: the keys that they see pass by.
 template <class T, int D, int COLUMNS>
-__global__ void backward_queries(T *dq, const T *dout, const T *qkv, const float *lse, const float *delta, heads s)
+__global__ void backward_queries(T *dq, const T *dout, const T *qkv, const float *lse,
+                                 const float *delta, heads s)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     const int stride = D + pad;
     shared_matrix<T> q = {(T *)memory, stride}, grad = {q.data + rows * stride, stride};
-    shared_matrix<T> k = {grad.data + rows * stride, stride}, v = {k.data + COLUMNS * stride, stride};
+    shared_matrix<T> k = {grad.data + rows * stride, stride},
+                     v = {k.data + COLUMNS * stride, stride};
     int64_t C = (int64_t)s.H * D, h = blockIdx.y, b = blockIdx.z;
     const T *head = qkv + b * s.T * 3 * C + h * D;
     int tile = (int)(gridDim.x - 1 - blockIdx.x) * rows, own = threadIdx.x / 32 * 16;
-    int g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3, row = tile + own + g, end = min(s.T, tile + rows);
+    int g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3, row = tile + own + g,
+        end = min(s.T, tile + rows);
     int64_t at = (b * s.H + h) * s.T + row;
     float sum[D / 8][4] = {}, row_lse[2], row_delta[2];
     for (int half = 0; half < 2; half++) {
@@ -305,7 +321,8 @@ static heads heads_of(struct attention_shape a)
 static bool can_run(const struct cuda_ops *o, const tensor *qkv, struct attention_shape a)
 {
     bool width = a.D == 32 || a.D == 64 || a.D == 128;
-    return o->compute_capability >= 80 && (qkv->type == DTYPE_F16 || qkv->type == DTYPE_BF16) && width;
+    return o->compute_capability >= 80 && (qkv->type == DTYPE_F16 || qkv->type == DTYPE_BF16) &&
+           width;
 }
 
 static dim3 grid_of(struct attention_shape a)
@@ -318,35 +335,40 @@ static void run_forward(tensor *out, tensor *lse, const tensor *qkv, struct atte
 {
     size_t bytes = (size_t)(rows + 2 * COLUMNS) * (D + pad) * sizeof(T);
     allow_shared(forward<T, D, COLUMNS>, bytes);
-    forward<T, D, COLUMNS><<<grid_of(a), threads, bytes>>>(data_of<T>(out), data_of<float>(lse), data_of<const T>(qkv),
-                                                           heads_of(a));
+    forward<T, D, COLUMNS><<<grid_of(a), threads, bytes>>>(data_of<T>(out), data_of<float>(lse),
+                                                           data_of<const T>(qkv), heads_of(a));
     LAUNCH_CHECK();
 }
 
 template <class T, int D, int COLUMNS>
-static void run_backward(tensor *dq, tensor *dk, tensor *dv, const tensor *delta, const tensor *dout,
-                         const tensor *qkv, const tensor *lse, struct attention_shape a)
+static void run_backward(tensor *dq, tensor *dk, tensor *dv, const tensor *delta,
+                         const tensor *dout, const tensor *qkv, const tensor *lse,
+                         struct attention_shape a)
 {
-    size_t bytes = (size_t)(2 * rows + 2 * COLUMNS) * (D + pad) * sizeof(T) + 2 * COLUMNS * sizeof(float);
+    size_t bytes =
+        (size_t)(2 * rows + 2 * COLUMNS) * (D + pad) * sizeof(T) + 2 * COLUMNS * sizeof(float);
     const T *g = data_of<const T>(dout), *x = data_of<const T>(qkv);
     const float *l = data_of<const float>(lse), *d = data_of<const float>(delta);
     allow_shared(backward_keys<T, D, COLUMNS>, bytes);
     allow_shared(backward_queries<T, D, COLUMNS>, bytes);
-    backward_keys<T, D, COLUMNS><<<grid_of(a), threads, bytes>>>(data_of<T>(dk), data_of<T>(dv), g, x, l, d, heads_of(a));
-    backward_queries<T, D, COLUMNS><<<grid_of(a), threads, bytes>>>(data_of<T>(dq), g, x, l, d, heads_of(a));
+    backward_keys<T, D, COLUMNS>
+        <<<grid_of(a), threads, bytes>>>(data_of<T>(dk), data_of<T>(dv), g, x, l, d, heads_of(a));
+    backward_queries<T, D, COLUMNS>
+        <<<grid_of(a), threads, bytes>>>(data_of<T>(dq), g, x, l, d, heads_of(a));
     LAUNCH_CHECK();
 }
 
 // Wider heads pass by in narrower tiles, so that the sums stay in registers.
-#define BY_WIDTH(run, T, D, ...)                                                                                    \
-    if ((D) == 32)                                                                                                  \
-        run<T, 32, 64>(__VA_ARGS__);                                                                                \
-    else if ((D) == 64)                                                                                             \
-        run<T, 64, 64>(__VA_ARGS__);                                                                                \
-    else                                                                                                            \
+#define BY_WIDTH(run, T, D, ...) \
+    if ((D) == 32) \
+        run<T, 32, 64>(__VA_ARGS__); \
+    else if ((D) == 64) \
+        run<T, 64, 64>(__VA_ARGS__); \
+    else \
         run<T, 128, 32>(__VA_ARGS__)
 
-bool attention_tensor(const struct cuda_ops *o, tensor *out, tensor *lse, const tensor *qkv, struct attention_shape a)
+bool attention_tensor(const struct cuda_ops *o, tensor *out, tensor *lse, const tensor *qkv,
+                      struct attention_shape a)
 {
     if (!can_run(o, qkv, a))
         return false;
@@ -358,8 +380,9 @@ bool attention_tensor(const struct cuda_ops *o, tensor *out, tensor *lse, const 
     return true;
 }
 
-bool attention_tensor_backward(const struct cuda_ops *o, tensor *dq, tensor *dk, tensor *dv, const tensor *delta,
-                               const tensor *dout, const tensor *qkv, const tensor *lse, struct attention_shape a)
+bool attention_tensor_backward(const struct cuda_ops *o, tensor *dq, tensor *dk, tensor *dv,
+                               const tensor *delta, const tensor *dout, const tensor *qkv,
+                               const tensor *lse, struct attention_shape a)
 {
     if (!can_run(o, qkv, a))
         return false;

@@ -1,8 +1,10 @@
-// Softmax, log-softmax, the likelihood, and the whole loss in place: one block a row, a row read twice at most.
+// Softmax, log-softmax, the likelihood, and the whole loss in place: one block a row, a row read
+// twice at most.
 #include "kernels/cuda/cuda_ops.cuh"
 
 static const int threads = 512;
-static const int side = 8;  // elements of a row that a thread takes together where every row begins where they can be
+static const int side =
+    8;  // elements of a row that a thread takes together where every row begins where they can be
 
 // Whether all rows of n elements can be read and written so.
 template <class T> __device__ static inline bool rows_fit(const T *rows, int64_t n)
@@ -65,7 +67,8 @@ template <class T> __global__ void log_softmax(T *out, const T *in, int64_t V)
     const T *row = in + blockIdx.x * V;
     row_stats s = stats_of(row, V);
     float lse = s.largest + logf(s.sum);
-    map_row(out + blockIdx.x * V, V, [=](float v) { return v - lse; }, row);
+    map_row(
+        out + blockIdx.x * V, V, [=](float v) { return v - lse; }, row);
 }
 
 template <class T> __global__ void log_softmax_backward(T *dx, const T *dy, const T *y, int64_t V)
@@ -74,7 +77,9 @@ template <class T> __global__ void log_softmax_backward(T *dx, const T *dy, cons
     float sum = 0;
     each_in_row(dy + first, V, [&](int64_t, float g) { sum += g; });
     sum = block_sum(sum);
-    map_row(dx + first, V, [=](float g, float v) { return g - __expf(v) * sum; }, dy + first, y + first);
+    map_row(
+        dx + first, V, [=](float g, float v) { return g - __expf(v) * sum; }, dy + first,
+        y + first);
 }
 
 template <class To, class T> __global__ void softmax(To *out, const T *in, int64_t columns)
@@ -82,21 +87,27 @@ template <class To, class T> __global__ void softmax(To *out, const T *in, int64
     const T *row = in + blockIdx.x * columns;
     row_stats s = stats_of(row, columns);
     float by = 1 / s.sum;
-    map_row(out + blockIdx.x * columns, columns, [=](float v) { return __expf(v - s.largest) * by; }, row);
+    map_row(
+        out + blockIdx.x * columns, columns, [=](float v) { return __expf(v - s.largest) * by; },
+        row);
 }
 
-template <class To, class T> __global__ void softmax_backward(To *dx, const T *dy, const T *y, int64_t columns)
+template <class To, class T>
+__global__ void softmax_backward(To *dx, const T *dy, const T *y, int64_t columns)
 {
     int64_t first = blockIdx.x * columns;
     float sum = 0;
     for (int64_t c = threadIdx.x; c < columns; c += blockDim.x)
         sum += wide(dy[first + c]) * wide(y[first + c]);
     sum = block_sum(sum);
-    map_row(dx + first, columns, [=](float g, float p) { return p * (g - sum); }, dy + first, y + first);
+    map_row(
+        dx + first, columns, [=](float g, float p) { return p * (g - sum); }, dy + first,
+        y + first);
 }
 
 // One block: the mean of -logp at the targets.
-__global__ void likelihood(float *loss, float *weight, const float *logp, const int64_t *target, int64_t N, int64_t V)
+__global__ void likelihood(float *loss, float *weight, const float *logp, const int64_t *target,
+                           int64_t N, int64_t V)
 {
     float sum = 0;
     for (int64_t n = threadIdx.x; n < N; n += threads)
@@ -108,8 +119,8 @@ __global__ void likelihood(float *loss, float *weight, const float *logp, const 
     }
 }
 
-__global__ void likelihood_backward(float *dlogp, const float *dloss, const float *weight, const int64_t *target,
-                                    int64_t N, int64_t V)
+__global__ void likelihood_backward(float *dlogp, const float *dloss, const float *weight,
+                                    const int64_t *target, int64_t N, int64_t V)
 {
     int64_t n = (int64_t)blockIdx.x * threads + threadIdx.x;
     if (n < N)
@@ -117,8 +128,8 @@ __global__ void likelihood_backward(float *dlogp, const float *dloss, const floa
 }
 
 template <class T>
-__global__ void in_place(T *logits, float *losses, const int64_t *target, int64_t V, float gradient_factor,
-                         const float *scale)
+__global__ void in_place(T *logits, float *losses, const int64_t *target, int64_t V,
+                         float gradient_factor, const float *scale)
 {
     T *row = logits + blockIdx.x * V;
     int64_t word = target[blockIdx.x];
@@ -127,7 +138,8 @@ __global__ void in_place(T *logits, float *losses, const int64_t *target, int64_
     gradient_factor *= scale ? *scale : 1.0f;
     __syncthreads();  // the target is read before any thread writes
     float by = gradient_factor / s.sum;
-    map_row(row, V, [=](float v) { return __expf(v - s.largest) * by; }, row);
+    map_row(
+        row, V, [=](float v) { return __expf(v - s.largest) * by; }, row);
     __syncthreads();
     if (threadIdx.x == 0) {
         put(row + word, (__expf(at_target - s.largest) / s.sum - 1.0f) * gradient_factor);
@@ -147,14 +159,18 @@ __global__ void add_losses(float *loss, const float *losses, int64_t rows, float
 
 static void gpu_log_softmax(void *, tensor *out, const tensor *in, int64_t V)
 {
-    WITH_TYPE(out->type, T, log_softmax<<<(unsigned)(in->count / V), threads>>>(data_of<T>(out), data_of<const T>(in), V))
+    WITH_TYPE(out->type, T,
+              log_softmax<<<(unsigned)(in->count / V), threads>>>(data_of<T>(out),
+                                                                  data_of<const T>(in), V))
     LAUNCH_CHECK();
 }
 
-static void gpu_log_softmax_backward(void *, tensor *dx, const tensor *dy, const tensor *y, int64_t V)
+static void gpu_log_softmax_backward(void *, tensor *dx, const tensor *dy, const tensor *y,
+                                     int64_t V)
 {
-    WITH_TYPE(dx->type, T, log_softmax_backward<<<(unsigned)(y->count / V), threads>>>(
-        data_of<T>(dx), data_of<const T>(dy), data_of<const T>(y), V))
+    WITH_TYPE(dx->type, T,
+              log_softmax_backward<<<(unsigned)(y->count / V), threads>>>(
+                  data_of<T>(dx), data_of<const T>(dy), data_of<const T>(y), V))
     LAUNCH_CHECK();
 }
 
@@ -167,22 +183,29 @@ static int threads_for(int64_t columns)
 
 static void gpu_softmax(void *, tensor *out, const tensor *in, int64_t columns)
 {
-    WITH_TYPE(out->type, To, WITH_TYPE(in->type, T, softmax<<<(unsigned)(in->count / columns), threads_for(columns)>>>(
-        data_of<To>(out), data_of<const T>(in), columns)))
+    WITH_TYPE(out->type, To,
+              WITH_TYPE(in->type, T,
+                        softmax<<<(unsigned)(in->count / columns), threads_for(columns)>>>(
+                            data_of<To>(out), data_of<const T>(in), columns)))
     LAUNCH_CHECK();
 }
 
-static void gpu_softmax_backward(void *, tensor *dx, const tensor *dy, const tensor *y, int64_t columns)
+static void gpu_softmax_backward(void *, tensor *dx, const tensor *dy, const tensor *y,
+                                 int64_t columns)
 {
-    WITH_TYPE(dx->type, To, WITH_TYPE(y->type, T, softmax_backward<<<(unsigned)(y->count / columns), threads_for(columns)>>>(
-        data_of<To>(dx), data_of<const T>(dy), data_of<const T>(y), columns)))
+    WITH_TYPE(dx->type, To,
+              WITH_TYPE(y->type, T,
+                        softmax_backward<<<(unsigned)(y->count / columns), threads_for(columns)>>>(
+                            data_of<To>(dx), data_of<const T>(dy), data_of<const T>(y), columns)))
     LAUNCH_CHECK();
 }
 
-static void gpu_nll(void *, tensor *loss, tensor *weight, const tensor *logp, const tensor *target, int64_t V)
+static void gpu_nll(void *, tensor *loss, tensor *weight, const tensor *logp, const tensor *target,
+                    int64_t V)
 {
-    likelihood<<<1, threads>>>(data_of<float>(loss), data_of<float>(weight), data_of<const float>(logp),
-                               data_of<const int64_t>(target), target->count, V);
+    likelihood<<<1, threads>>>(data_of<float>(loss), data_of<float>(weight),
+                               data_of<const float>(logp), data_of<const int64_t>(target),
+                               target->count, V);
     LAUNCH_CHECK();
 }
 
@@ -196,17 +219,19 @@ static void gpu_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, cons
     LAUNCH_CHECK();
 }
 
-static void gpu_cross_entropy_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target,
-                                       int64_t first_row, int64_t rows, int64_t V, double loss_factor,
-                                       double gradient_factor, const tensor *scale)
+static void gpu_cross_entropy_in_place(void *ctx, tensor *logits, tensor *loss,
+                                       const tensor *target, int64_t first_row, int64_t rows,
+                                       int64_t V, double loss_factor, double gradient_factor,
+                                       const tensor *scale)
 {
     struct cuda_ops *o = ops_of(ctx);
     float *losses = (float *)o->workspace;
     const int64_t *words = data_of<const int64_t>(target) + first_row;
     const float *by = scale ? data_of<const float>(scale) : nullptr;
     need_workspace(o, (uint64_t)rows * sizeof(float));
-    WITH_TYPE(logits->type, T, in_place<<<(unsigned)rows, threads>>>(data_of<T>(logits), losses, words, V,
-                                                                     (float)gradient_factor, by))
+    WITH_TYPE(logits->type, T,
+              in_place<<<(unsigned)rows, threads>>>(data_of<T>(logits), losses, words, V,
+                                                    (float)gradient_factor, by))
     add_losses<<<1, threads>>>(data_of<float>(loss), losses, rows, (float)loss_factor);
     LAUNCH_CHECK();
 }

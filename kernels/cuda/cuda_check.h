@@ -1,4 +1,5 @@
-// Checked CUDA and cuBLAS calls: the name of the error, its text, the expression and the place, then exit.
+// Checked CUDA and cuBLAS calls: the name of the error, its text, the expression and the place,
+// then exit.
 #ifndef KERNELS_CUDA_CHECK_H
 #define KERNELS_CUDA_CHECK_H
 
@@ -9,14 +10,16 @@
 
 #define CUDA_CHECK(call) cuda_check((call), #call, __FILE__, __LINE__)
 #define CUBLAS_CHECK(call) cublas_check((call), #call, __FILE__, __LINE__)
-// After a launch: what its configuration did wrong. What a kernel does wrong is met by the next checked call.
+// After a launch: what its configuration did wrong. What a kernel does wrong is met by the next
+// checked call.
 #define LAUNCH_CHECK() CUDA_CHECK(cudaGetLastError())
 
 static inline void cuda_check(cudaError_t code, const char *call, const char *file, int line)
 {
     if (code == cudaSuccess)
         return;
-    fprintf(stderr, "%s:%d: error: %s: %s (%s)\n", file, line, call, cudaGetErrorName(code), cudaGetErrorString(code));
+    fprintf(stderr, "%s:%d: error: %s: %s (%s)\n", file, line, call, cudaGetErrorName(code),
+            cudaGetErrorString(code));
     exit(1);
 }
 

@@ -1,4 +1,5 @@
-// A GPU's table of operations put together, and cudaMalloc as the device below the caching allocator.
+// A GPU's table of operations put together, and cudaMalloc as the device below the caching
+// allocator.
 #include <string.h>
 
 #include "kernels/cuda/cuda_ops.cuh"
@@ -37,7 +38,8 @@ static void gpu_upload(void *ctx, tensor *out, const void *host)
 static void gpu_download(void *ctx, void *host, const tensor *in)
 {
     (void)ctx;
-    CUDA_CHECK(cudaMemcpy(host, in->data, (size_t)in->count * dtype_size(in->type), cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(host, in->data, (size_t)in->count * dtype_size(in->type),
+                          cudaMemcpyDeviceToHost));
 }
 
 static void gpu_zero(void *ctx, tensor *out)

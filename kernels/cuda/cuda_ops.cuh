@@ -1,4 +1,5 @@
-// What the kernel files share: element access by type, dispatch over types, reductions within a warp and a block.
+// What the kernel files share: element access by type, dispatch over types, reductions within a
+// warp and a block.
 #ifndef KERNELS_CUDA_OPS_CUH
 #define KERNELS_CUDA_OPS_CUH
 
@@ -21,7 +22,7 @@ struct cuda_ops {
     cublasLtHandle_t lt;
     void *workspace;
     uint64_t workspace_bytes;
-    int compute_capability;   // 90 for 9.0
+    int compute_capability;  // 90 for 9.0
     int processors;
     struct matmul_cache *cache;
 };
@@ -31,14 +32,38 @@ static inline struct cuda_ops *ops_of(void *ctx)
     return (struct cuda_ops *)ctx;
 }
 
-__device__ static inline float wide(float v) { return v; }
-__device__ static inline float wide(__half v) { return __half2float(v); }
-__device__ static inline float wide(__nv_bfloat16 v) { return __bfloat162float(v); }
-__device__ static inline float wide(int64_t v) { return (float)v; }
-__device__ static inline float wide(uint8_t v) { return (float)v; }
-__device__ static inline void put(float *p, float v) { *p = v; }
-__device__ static inline void put(__half *p, float v) { *p = __float2half(v); }
-__device__ static inline void put(__nv_bfloat16 *p, float v) { *p = __float2bfloat16(v); }
+__device__ static inline float wide(float v)
+{
+    return v;
+}
+__device__ static inline float wide(__half v)
+{
+    return __half2float(v);
+}
+__device__ static inline float wide(__nv_bfloat16 v)
+{
+    return __bfloat162float(v);
+}
+__device__ static inline float wide(int64_t v)
+{
+    return (float)v;
+}
+__device__ static inline float wide(uint8_t v)
+{
+    return (float)v;
+}
+__device__ static inline void put(float *p, float v)
+{
+    *p = v;
+}
+__device__ static inline void put(__half *p, float v)
+{
+    *p = __float2half(v);
+}
+__device__ static inline void put(__nv_bfloat16 *p, float v)
+{
+    *p = __float2bfloat16(v);
+}
 
 // N elements that are loaded and stored together, 16 bytes at a time or as many as they have.
 template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) together {
@@ -51,7 +76,8 @@ template <class T, int N> __device__ static inline together<T, N> load(const T *
 }
 
 // f of the elements at p[0], p[1], ... of each input, to out[0], out[1], ...
-template <int N, class To, class F, class... From> __device__ static inline void map_together(To *out, F f, const From *...in)
+template <int N, class To, class F, class... From>
+__device__ static inline void map_together(To *out, F f, const From *...in)
 {
     together<To, N> o;
     auto loaded = [&](const together<From, N> &...e) {
@@ -70,26 +96,24 @@ template <int N, class T> __host__ __device__ static inline bool fit_together(co
 }
 
 // Runs the statements with T as the element type that `type` names.
-#define WITH_TYPE(type, T, ...)                                                                                     \
-    switch (type) {                                                                                                 \
-    case DTYPE_F32: {                                                                                               \
-        typedef float T;                                                                                            \
-        __VA_ARGS__;                                                                                                \
-        break;                                                                                                      \
-    }                                                                                                               \
-    case DTYPE_F16: {                                                                                               \
-        typedef __half T;                                                                                           \
-        __VA_ARGS__;                                                                                                \
-        break;                                                                                                      \
-    }                                                                                                               \
-    case DTYPE_BF16: {                                                                                              \
-        typedef __nv_bfloat16 T;                                                                                    \
-        __VA_ARGS__;                                                                                                \
-        break;                                                                                                      \
-    }                                                                                                               \
-    default:                                                                                                        \
-        fprintf(stderr, "%s: no kernel for type %s\n", __FILE__, dtype_name(type));                                 \
-        exit(1);                                                                                                    \
+#define WITH_TYPE(type, T, ...) \
+    switch (type) { \
+    case DTYPE_F32: { \
+        typedef float T; \
+        __VA_ARGS__; \
+        break; \
+    } \
+    case DTYPE_F16: { \
+        typedef __half T; \
+        __VA_ARGS__; \
+        break; \
+    } \
+    case DTYPE_BF16: { \
+        typedef __nv_bfloat16 T; \
+        __VA_ARGS__; \
+        break; \
+    } \
+    default: fprintf(stderr, "%s: no kernel for type %s\n", __FILE__, dtype_name(type)); exit(1); \
     }
 
 template <class T> static inline T *data_of(const tensor *t)
@@ -101,7 +125,8 @@ template <class T> static inline T *data_of(const tensor *t)
 static inline void need_workspace(const struct cuda_ops *o, uint64_t bytes)
 {
     if (bytes > o->workspace_bytes) {
-        fprintf(stderr, "vramprobe: error: a workspace of %llu bytes is too small: %llu are needed\n",
+        fprintf(stderr,
+                "vramprobe: error: a workspace of %llu bytes is too small: %llu are needed\n",
                 (unsigned long long)o->workspace_bytes, (unsigned long long)bytes);
         exit(1);
     }
@@ -116,7 +141,8 @@ static inline unsigned blocks_for(int64_t items, int64_t per_block)
 // Lets a kernel have more dynamic shared memory than the 48 KiB that need no asking.
 template <class K> static void allow_shared(K kernel, size_t bytes)
 {
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
 }
 
 __device__ static inline float warp_sum(float v)
@@ -169,10 +195,12 @@ void update_install(struct gpt_ops *t);
 void matmul_install(struct gpt_ops *t);
 void matmul_close(struct cuda_ops *o);
 
-// attention_tensor.cu: true when it ran, for half types on compute capability 8.0 and newer and D of 32, 64 or 128.
+// attention_tensor.cu: true when it ran, for half types on compute capability 8.0 and newer and D
+// of 32, 64 or 128.
 bool attention_tensor(const struct cuda_ops *o, tensor *out, tensor *lse, const tensor *qkv,
                       struct attention_shape shape);
-bool attention_tensor_backward(const struct cuda_ops *o, tensor *dq, tensor *dk, tensor *dv, const tensor *delta,
-                               const tensor *dout, const tensor *qkv, const tensor *lse, struct attention_shape shape);
+bool attention_tensor_backward(const struct cuda_ops *o, tensor *dq, tensor *dk, tensor *dv,
+                               const tensor *delta, const tensor *dout, const tensor *qkv,
+                               const tensor *lse, struct attention_shape shape);
 
 #endif

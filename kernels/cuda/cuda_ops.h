@@ -10,8 +10,9 @@ extern "C" {
 
 struct cuda_ops;
 
-// For the current device. workspace: device memory for matmuls and for partial sums, at least 8 MiB; it must outlive
-// the operations. Types: F32, F16, BF16, I64, U8. NULL when the host has no memory.
+// For the current device. workspace: device memory for matmuls and for partial sums, at least 8
+// MiB; it must outlive the operations. Types: F32, F16, BF16, I64, U8. NULL when the host has no
+// memory.
 struct cuda_ops *cuda_ops_new(void *workspace, uint64_t workspace_bytes);
 const struct gpt_ops *cuda_ops_table(const struct cuda_ops *o);
 void cuda_ops_delete(struct cuda_ops *o);

@@ -1,14 +1,17 @@
-// Kernels that make each element from those at the same place: cast, add, scale, GELU, dropout, mask, embedding.
+// Kernels that make each element from those at the same place: cast, add, scale, GELU, dropout,
+// mask, embedding.
 #include "kernels/cuda/cuda_ops.cuh"
 
 static const int threads = 256;
-static const int per_thread = 8;  // elements; side by side where they can be loaded together, else a block's width apart
+static const int per_thread =
+    8;  // elements; side by side where they can be loaded together, else a block's width apart
 
 // out[i] = f(in[i] ...) for every i below n.
 template <class To, class F, class... From>
 __global__ void map(To *out, int64_t n, bool fit, F f, const From *...in)
 {
-    int64_t first = (int64_t)blockIdx.x * threads * per_thread, i = first + (int64_t)threadIdx.x * per_thread;
+    int64_t first = (int64_t)blockIdx.x * threads * per_thread,
+            i = first + (int64_t)threadIdx.x * per_thread;
     if (fit && i + per_thread <= n) {
         map_together<per_thread>(out + i, f, (in + i)...);
         return;
@@ -22,7 +25,8 @@ __global__ void map(To *out, int64_t n, bool fit, F f, const From *...in)
         put(out + i, f(wide(in[i])...));
 }
 
-template <class To, class F, class... From> static void map_all(To *out, int64_t n, F f, const From *...in)
+template <class To, class F, class... From>
+static void map_all(To *out, int64_t n, F f, const From *...in)
 {
     bool fit = fit_together<per_thread>(out) && (fit_together<per_thread>(in) && ...);
     map<<<blocks_for(n, threads * per_thread), threads>>>(out, n, fit, f, in...);
@@ -70,8 +74,11 @@ static void gpu_fill(void *, tensor *out, double value)
 
 static void gpu_cast(void *, tensor *out, const tensor *in)
 {
-    WITH_TYPE(out->type, To, WITH_TYPE(in->type, From, map_all(
-        data_of<To>(out), out->count, [] __device__(float x) { return x; }, data_of<const From>(in))))
+    WITH_TYPE(out->type, To,
+              WITH_TYPE(in->type, From,
+                        map_all(
+                            data_of<To>(out), out->count, [] __device__(float x) { return x; },
+                            data_of<const From>(in))))
 }
 
 // b repeats when it is shorter.
@@ -79,14 +86,17 @@ static void gpu_add(void *, tensor *out, const tensor *a, const tensor *b)
 {
     int64_t period = b->count;
     WITH_TYPE(out->type, First, WITH_TYPE(b->type, Second, {
-        First *o = data_of<First>(out);
-        const First *x = data_of<const First>(a);
-        const Second *y = data_of<const Second>(b);
-        if (period == out->count)
-            map_all(o, out->count, [] __device__(float v, float w) { return v + w; }, x, y);
-        else
-            for_each(out->count, [=] __device__(int64_t i) { put(o + i, wide(x[i]) + wide(y[modulo(i, period)])); });
-    }))
+                  First *o = data_of<First>(out);
+                  const First *x = data_of<const First>(a);
+                  const Second *y = data_of<const Second>(b);
+                  if (period == out->count)
+                      map_all(
+                          o, out->count, [] __device__(float v, float w) { return v + w; }, x, y);
+                  else
+                      for_each(out->count, [=] __device__(int64_t i) {
+                          put(o + i, wide(x[i]) + wide(y[modulo(i, period)]));
+                      });
+              }))
 }
 
 static void gpu_add_into(void *ctx, tensor *out, const tensor *in)
@@ -97,24 +107,29 @@ static void gpu_add_into(void *ctx, tensor *out, const tensor *in)
 static void gpu_scale(void *, tensor *out, const tensor *in, double factor)
 {
     float by = (float)factor;
-    WITH_TYPE(out->type, T, map_all(
-        data_of<T>(out), out->count, [=] __device__(float x) { return x * by; }, data_of<const T>(in)))
+    WITH_TYPE(out->type, T,
+              map_all(
+                  data_of<T>(out), out->count, [=] __device__(float x) { return x * by; },
+                  data_of<const T>(in)))
 }
 
 static void gpu_gelu(void *, tensor *out, const tensor *in)
 {
-    WITH_TYPE(out->type, T, map_all(
-        data_of<T>(out), out->count, [] __device__(float x) { return x * normcdff(x); }, data_of<const T>(in)))
+    WITH_TYPE(out->type, T,
+              map_all(
+                  data_of<T>(out), out->count, [] __device__(float x) { return x * normcdff(x); },
+                  data_of<const T>(in)))
 }
 
 // The slope is the normal distribution's sum up to x, plus x times its density at x.
-static void gpu_gelu_backward(void *, tensor *dx, const tensor *dy, const tensor *in)
-{
-    WITH_TYPE(dx->type, T, map_all(
-        data_of<T>(dx), dx->count,
-        [] __device__(float g, float x) { return g * (normcdff(x) + x * 0.3989422804f * __expf(-0.5f * x * x)); },
-        data_of<const T>(dy), data_of<const T>(in)))
-}
+static void gpu_gelu_backward(void *, tensor *dx, const tensor *dy, const tensor *in){
+    WITH_TYPE(dx->type, T,
+              map_all(
+                  data_of<T>(dx), dx->count,
+                  [] __device__(float g, float x) {
+                      return g * (normcdff(x) + x * 0.3989422804f * __expf(-0.5f * x * x));
+                  },
+                  data_of<const T>(dy), data_of<const T>(in)))}
 
 // The reference's generator (gpt_ref.c), so that both drop the same elements.
 __device__ static inline double uniform(uint64_t seed, uint64_t i)
@@ -125,7 +140,8 @@ __device__ static inline double uniform(uint64_t seed, uint64_t i)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-static void gpu_dropout(void *, tensor *out, tensor *mask, const tensor *in, double p, uint64_t seed)
+static void gpu_dropout(void *, tensor *out, tensor *mask, const tensor *in, double p,
+                        uint64_t seed)
 {
     uint8_t *m = data_of<uint8_t>(mask);
     float by = (float)(1 / (1 - p));
@@ -143,9 +159,11 @@ static void gpu_dropout(void *, tensor *out, tensor *mask, const tensor *in, dou
 static void gpu_dropout_backward(void *, tensor *dx, const tensor *dy, const tensor *mask, double p)
 {
     float by = (float)(1 / (1 - p));
-    WITH_TYPE(dx->type, T, map_all(
-        data_of<T>(dx), dx->count, [=] __device__(float g, float kept) { return kept != 0 ? g * by : 0.0f; },
-        data_of<const T>(dy), data_of<const uint8_t>(mask)))
+    WITH_TYPE(dx->type, T,
+              map_all(
+                  data_of<T>(dx), dx->count,
+                  [=] __device__(float g, float kept) { return kept != 0 ? g * by : 0.0f; },
+                  data_of<const T>(dy), data_of<const uint8_t>(mask)))
 }
 
 static void gpu_causal_mask(void *, tensor *mask, int64_t T)
@@ -162,7 +180,9 @@ static void gpu_masked_fill(void *, tensor *out, const tensor *in, const tensor 
     WITH_TYPE(out->type, T, {
         T *o = data_of<T>(out);
         const T *x = data_of<const T>(in);
-        for_each(out->count, [=] __device__(int64_t i) { put(o + i, m[modulo(i, period)] ? fill : wide(x[i])); });
+        for_each(out->count, [=] __device__(int64_t i) {
+            put(o + i, m[modulo(i, period)] ? fill : wide(x[i]));
+        });
     })
 }
 
@@ -183,16 +203,17 @@ __global__ void add_rows(float *out, const float *from, const int64_t *at, int64
 
 static void gpu_embedding(void *, tensor *out, const tensor *table, const tensor *index, int64_t C)
 {
-    take_rows<<<blocks_for(index->count, 1), threads>>>(data_of<float>(out), data_of<const float>(table),
-                                                        data_of<const int64_t>(index), C);
+    take_rows<<<blocks_for(index->count, 1), threads>>>(
+        data_of<float>(out), data_of<const float>(table), data_of<const int64_t>(index), C);
     LAUNCH_CHECK();
 }
 
-static void gpu_embedding_backward(void *ctx, tensor *out, const tensor *grad, const tensor *index, int64_t C)
+static void gpu_embedding_backward(void *ctx, tensor *out, const tensor *grad, const tensor *index,
+                                   int64_t C)
 {
     ops_of(ctx)->table.zero(ctx, out);
-    add_rows<<<blocks_for(index->count, 1), threads>>>(data_of<float>(out), data_of<const float>(grad),
-                                                       data_of<const int64_t>(index), C);
+    add_rows<<<blocks_for(index->count, 1), threads>>>(
+        data_of<float>(out), data_of<const float>(grad), data_of<const int64_t>(index), C);
     LAUNCH_CHECK();
 }
 

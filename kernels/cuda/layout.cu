@@ -10,9 +10,11 @@ struct head_place {
     __device__ int64_t operator()(int64_t i) const
     {
         if (i >> 31 == 0) {  // 64-bit division takes several times as long
-            unsigned n = (unsigned)i, width = (unsigned)D, length = (unsigned)T, d = n % width, row = n / width;
+            unsigned n = (unsigned)i, width = (unsigned)D, length = (unsigned)T, d = n % width,
+                     row = n / width;
             unsigned t = row % length, head = row / length;
-            return ((int64_t)(head / (unsigned)H) * T + t) * columns + first + (int64_t)(head % (unsigned)H) * D + d;
+            return ((int64_t)(head / (unsigned)H) * T + t) * columns + first +
+                   (int64_t)(head % (unsigned)H) * D + d;
         }
         int64_t d = i % D, t = i / D % T, h = i / (D * T) % H, b = i / (D * T * H);
         return (b * T + t) * columns + first + h * D + d;
@@ -49,10 +51,12 @@ static head_place place_of(struct attention_shape s, int part)
     return p;
 }
 
-static void gpu_split_heads(void *, tensor *out, const tensor *qkv, int part, struct attention_shape s)
+static void gpu_split_heads(void *, tensor *out, const tensor *qkv, int part,
+                            struct attention_shape s)
 {
-    WITH_TYPE(out->type, T, gather<<<blocks_for(out->count, threads), threads>>>(
-        data_of<T>(out), data_of<const T>(qkv), out->count, place_of(s, part)))
+    WITH_TYPE(out->type, T,
+              gather<<<blocks_for(out->count, threads), threads>>>(
+                  data_of<T>(out), data_of<const T>(qkv), out->count, place_of(s, part)))
     LAUNCH_CHECK();
 }
 
@@ -61,26 +65,33 @@ static void gpu_head_split(void *ctx, tensor *out, const tensor *in, struct atte
     gpu_split_heads(ctx, out, in, -1, s);
 }
 
-static void gpu_merge_heads(void *, tensor *out, const tensor *in, int part, struct attention_shape s)
+static void gpu_merge_heads(void *, tensor *out, const tensor *in, int part,
+                            struct attention_shape s)
 {
-    WITH_TYPE(out->type, T, scatter<<<blocks_for(in->count, threads), threads>>>(
-        data_of<T>(out), data_of<const T>(in), in->count, place_of(s, part)))
+    WITH_TYPE(out->type, T,
+              scatter<<<blocks_for(in->count, threads), threads>>>(
+                  data_of<T>(out), data_of<const T>(in), in->count, place_of(s, part)))
     LAUNCH_CHECK();
 }
 
-template <class T> static void run_join(tensor *out, const tensor *q, const tensor *k, const tensor *v, int64_t row_bytes)
+template <class T>
+static void run_join(tensor *out, const tensor *q, const tensor *k, const tensor *v,
+                     int64_t row_bytes)
 {
-    int64_t C = row_bytes / (int64_t)sizeof(T), rows = (int64_t)((uint64_t)q->count * dtype_size(q->type)) / row_bytes;
-    join<<<dim3((unsigned)rows, 3), threads / 2>>>(data_of<T>(out), data_of<const T>(q), data_of<const T>(k),
-                                                   data_of<const T>(v), C);
+    int64_t C = row_bytes / (int64_t)sizeof(T),
+            rows = (int64_t)((uint64_t)q->count * dtype_size(q->type)) / row_bytes;
+    join<<<dim3((unsigned)rows, 3), threads / 2>>>(data_of<T>(out), data_of<const T>(q),
+                                                   data_of<const T>(k), data_of<const T>(v), C);
     LAUNCH_CHECK();
 }
 
 // Bytes are bytes: as many together as a row can be divided into.
-static void gpu_concat_qkv(void *, tensor *dqkv, const tensor *dq, const tensor *dk, const tensor *dv, int64_t C)
+static void gpu_concat_qkv(void *, tensor *dqkv, const tensor *dq, const tensor *dk,
+                           const tensor *dv, int64_t C)
 {
     int64_t bytes = C * (int64_t)dtype_size(dqkv->type);
-    uintptr_t all = (uintptr_t)dqkv->data | (uintptr_t)dq->data | (uintptr_t)dk->data | (uintptr_t)dv->data | (uintptr_t)bytes;
+    uintptr_t all = (uintptr_t)dqkv->data | (uintptr_t)dq->data | (uintptr_t)dk->data |
+                    (uintptr_t)dv->data | (uintptr_t)bytes;
     if (all % sizeof(uint4) == 0)
         run_join<uint4>(dqkv, dq, dk, dv, bytes);
     else

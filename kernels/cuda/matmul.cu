@@ -1,4 +1,5 @@
-// Matrix products by cuBLASLt: row-major operands, bias in the epilogue, the chosen algorithm kept by shape.
+// Matrix products by cuBLASLt: row-major operands, bias in the epilogue, the chosen algorithm kept
+// by shape.
 #include <string.h>
 
 #include "kernels/cuda/cuda_ops.cuh"
@@ -31,32 +32,41 @@ static cudaDataType_t cuda_type(int type)
 static cublasLtMatrixLayout_t layout(int type, int64_t rows, int64_t columns, int64_t batch)
 {
     cublasLtMatrixLayout_t l;
-    CUBLAS_CHECK(cublasLtMatrixLayoutCreate(&l, cuda_type(type), (uint64_t)rows, (uint64_t)columns, rows));
+    CUBLAS_CHECK(
+        cublasLtMatrixLayoutCreate(&l, cuda_type(type), (uint64_t)rows, (uint64_t)columns, rows));
     int32_t count = (int32_t)batch;
     int64_t stride = rows * columns;
-    CUBLAS_CHECK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
-    CUBLAS_CHECK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                                                  sizeof stride));
+    CUBLAS_CHECK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                                  sizeof count));
+    CUBLAS_CHECK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                                  &stride, sizeof stride));
     return l;
 }
 
-static void set(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t attribute, const void *value, size_t size)
+static void set(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t attribute, const void *value,
+                size_t size)
 {
     CUBLAS_CHECK(cublasLtMatmulDescSetAttribute(d, attribute, value, size));
 }
 
-// cuBLAS reads matrices by columns: what is [m, n] by rows here is [n, m] there, so b comes first and a second.
+// cuBLAS reads matrices by columns: what is [m, n] by rows here is [n, m] there, so b comes first
+// and a second.
 static void describe(struct matmul_plan *p)
 {
     const struct matmul_shape *s = &p->key.shape;
     cublasOperation_t plain = CUBLAS_OP_N, turned = CUBLAS_OP_T;
-    CUBLAS_CHECK(cublasLtMatmulDescCreate(&p->operation, p->key.a_type == DTYPE_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                                                                    : CUBLAS_COMPUTE_32F,
+    CUBLAS_CHECK(cublasLtMatmulDescCreate(&p->operation,
+                                          p->key.a_type == DTYPE_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                                     : CUBLAS_COMPUTE_32F,
                                           CUDA_R_32F));
-    set(p->operation, CUBLASLT_MATMUL_DESC_TRANSA, s->b_transposed ? &turned : &plain, sizeof plain);
-    set(p->operation, CUBLASLT_MATMUL_DESC_TRANSB, s->a_transposed ? &turned : &plain, sizeof plain);
-    p->a = s->b_transposed ? layout(p->key.a_type, s->k, s->n, s->batch) : layout(p->key.a_type, s->n, s->k, s->batch);
-    p->b = s->a_transposed ? layout(p->key.a_type, s->m, s->k, s->batch) : layout(p->key.a_type, s->k, s->m, s->batch);
+    set(p->operation, CUBLASLT_MATMUL_DESC_TRANSA, s->b_transposed ? &turned : &plain,
+        sizeof plain);
+    set(p->operation, CUBLASLT_MATMUL_DESC_TRANSB, s->a_transposed ? &turned : &plain,
+        sizeof plain);
+    p->a = s->b_transposed ? layout(p->key.a_type, s->k, s->n, s->batch)
+                           : layout(p->key.a_type, s->n, s->k, s->batch);
+    p->b = s->a_transposed ? layout(p->key.a_type, s->m, s->k, s->batch)
+                           : layout(p->key.a_type, s->k, s->m, s->batch);
     p->out = layout(p->key.out_type, s->n, s->m, s->batch);
 }
 
@@ -67,17 +77,19 @@ static void set_epilogue(struct matmul_plan *p, bool bias)
     p->adds_bias = bias;
 }
 
-// Tensors begin at multiples of 256 bytes, which is what the preference takes them to do when nothing else is said.
+// Tensors begin at multiples of 256 bytes, which is what the preference takes them to do when
+// nothing else is said.
 static bool choose(struct cuda_ops *o, struct matmul_plan *p)
 {
     cublasLtMatmulPreference_t preference;
     cublasLtMatmulHeuristicResult_t found;
     int count = 0;
     CUBLAS_CHECK(cublasLtMatmulPreferenceCreate(&preference));
-    CUBLAS_CHECK(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                      &o->workspace_bytes, sizeof o->workspace_bytes));
-    cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(o->lt, p->operation, p->a, p->b, p->out, p->out, preference, 1,
-                                                           &found, &count);
+    CUBLAS_CHECK(
+        cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                             &o->workspace_bytes, sizeof o->workspace_bytes));
+    cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(o->lt, p->operation, p->a, p->b, p->out,
+                                                           p->out, preference, 1, &found, &count);
     CUBLAS_CHECK(cublasLtMatmulPreferenceDestroy(preference));
     if (status != CUBLAS_STATUS_NOT_SUPPORTED)
         CUBLAS_CHECK(status);
@@ -115,7 +127,8 @@ static void forget(struct matmul_plan *p)
     CUBLAS_CHECK(cublasLtMatrixLayoutDestroy(p->out));
 }
 
-static struct matmul_plan *plan_for(struct cuda_ops *o, const struct matmul_key *key, const tensor *bias)
+static struct matmul_plan *plan_for(struct cuda_ops *o, const struct matmul_key *key,
+                                    const tensor *bias)
 {
     struct matmul_cache *c = o->cache;
     for (int i = 0; i < c->count; i++)
@@ -150,8 +163,9 @@ static void gpu_matmul(void *ctx, tensor *out, const tensor *a, const tensor *b,
     const float one = 1, beta = shape.accumulate ? 1.0f : 0.0f;
     if (p->adds_bias)
         set_bias(p, bias);
-    CUBLAS_CHECK(cublasLtMatmul(o->lt, p->operation, &one, b->data, p->a, a->data, p->b, &beta, out->data, p->out,
-                                out->data, p->out, &p->algorithm, o->workspace, o->workspace_bytes, 0));
+    CUBLAS_CHECK(cublasLtMatmul(o->lt, p->operation, &one, b->data, p->a, a->data, p->b, &beta,
+                                out->data, p->out, out->data, p->out, &p->algorithm, o->workspace,
+                                o->workspace_bytes, 0));
     if (bias && !p->adds_bias)
         o->table.add(ctx, out, out, bias);
 }

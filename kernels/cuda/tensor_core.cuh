@@ -1,8 +1,10 @@
-// The instructions of a warp's tensor core: loading 8 x 8 matrices of halves from shared memory, and 16 x 8 x 16 products.
+// The instructions of a warp's tensor core: loading 8 x 8 matrices of halves from shared memory,
+// and 16 x 8 x 16 products.
 //
-// Fragments of mma.m16n8k16 (PTX ISA, "Matrix fragments"): lane = 4 * g + t holds rows g and g + 8 and columns 2t, 2t + 1
-// of each 16 x 8 accumulator. Two neighbouring accumulators are, rounded, the first operand of the next product. Tests
-// have a file in place of this one that does the same by the same description, in plain C++.
+// Fragments of mma.m16n8k16 (PTX ISA, "Matrix fragments"): lane = 4 * g + t holds rows g and g + 8
+// and columns 2t, 2t + 1 of each 16 x 8 accumulator. Two neighbouring accumulators are, rounded,
+// the first operand of the next product. Tests have a file in place of this one that does the same
+// by the same description, in plain C++.
 #ifndef KERNELS_TENSOR_CORE_CUH
 #define KERNELS_TENSOR_CORE_CUH
 
@@ -28,23 +30,26 @@ __device__ static inline u32 pack(float low, float high, const __nv_bfloat16 *)
 __device__ static inline void multiply(float c[4], const u32 a[4], const u32 b[2], const __half *)
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+                 "{%8,%9}, {%0,%1,%2,%3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
 }
 
-__device__ static inline void multiply(float c[4], const u32 a[4], const u32 b[2], const __nv_bfloat16 *)
+__device__ static inline void multiply(float c[4], const u32 a[4], const u32 b[2],
+                                       const __nv_bfloat16 *)
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, "
+                 "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
 }
 
-// Matrices of 8 x 8 halves: lanes 8i to 8i + 7 give the rows of matrix i, 16-byte aligned in shared memory. Lane 4r + c
-// gets elements 2c and 2c + 1 of row r of each matrix; turned: of column r.
+// Matrices of 8 x 8 halves: lanes 8i to 8i + 7 give the rows of matrix i, 16-byte aligned in shared
+// memory. Lane 4r + c gets elements 2c and 2c + 1 of row r of each matrix; turned: of column r.
 __device__ static inline void load_four(u32 a[4], const void *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"

@@ -1,5 +1,6 @@
-// The end of a step on all weights at once: the norm of the gradients, clipping, unscaling, AdamW. Pointers travel as a
-// kernel's argument, many tensors a launch, and scalars go from kernel to kernel without the host.
+// The end of a step on all weights at once: the norm of the gradients, clipping, unscaling, AdamW.
+// Pointers travel as a kernel's argument, many tensors a launch, and scalars go from kernel to
+// kernel without the host.
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ template <class Four, class One> __device__ static void each_of(part p, Four fou
     }
 }
 
-// Launches over lists of tensors, as many tensors at a time as a table holds. add(table, slot, i) fills in tensor i.
+// Launches over lists of tensors, as many tensors at a time as a table holds. add(table, slot, i)
+// fills in tensor i.
 template <int LISTS, class Count, class Add, class Launch>
 static void launch_all(int count, Count count_of, Add add, Launch launch)
 {
@@ -54,7 +56,8 @@ static void launch_all(int count, Count count_of, Add add, Launch launch)
     for (int i = 0; i < count; i++) {
         add(t, t.tensors, i);
         t.count[t.tensors] = count_of(i);
-        t.first_block[t.tensors + 1] = t.first_block[t.tensors] + blocks_for(count_of(i), per_block);
+        t.first_block[t.tensors + 1] =
+            t.first_block[t.tensors] + blocks_for(count_of(i), per_block);
         if (++t.tensors == most_tensors || i + 1 == count) {
             launch(t, t.first_block[t.tensors]);
             memset(&t, 0, sizeof t);
@@ -117,7 +120,8 @@ __device__ static void multiply_part(float *data, part p, float factor)
         p,
         [&](int64_t i) {
             float4 v = *(float4 *)(data + i);
-            *(float4 *)(data + i) = make_float4(v.x * factor, v.y * factor, v.z * factor, v.w * factor);
+            *(float4 *)(data + i) =
+                make_float4(v.x * factor, v.y * factor, v.z * factor, v.w * factor);
         },
         [&](int64_t i) { data[i] *= factor; });
 }
@@ -135,7 +139,9 @@ __global__ void clip(table<1> t, const float *sum, float most)
 static void gpu_clip(void *, tensor *const *list, int count, const tensor *sum, double most)
 {
     const float *s = data_of<const float>(sum);
-    launch_list(list, count, [=](const table<1> &t, unsigned blocks) { clip<<<blocks, threads>>>(t, s, (float)most); });
+    launch_list(list, count, [=](const table<1> &t, unsigned blocks) {
+        clip<<<blocks, threads>>>(t, s, (float)most);
+    });
 }
 
 __global__ void unscale(table<1> t, float *found, const float *scale)
@@ -162,7 +168,8 @@ static void gpu_unscale(void *, tensor *const *list, int count, tensor *found, c
 {
     float *f = data_of<float>(found);
     const float *s = data_of<const float>(scale);
-    launch_list(list, count, [=](const table<1> &t, unsigned blocks) { unscale<<<blocks, threads>>>(t, f, s); });
+    launch_list(list, count,
+                [=](const table<1> &t, unsigned blocks) { unscale<<<blocks, threads>>>(t, f, s); });
 }
 
 __global__ void count_steps(table<1> t, const float *found)
@@ -175,7 +182,8 @@ __global__ void count_steps(table<1> t, const float *found)
 static void gpu_count_steps(void *, tensor *const *steps, int count, const tensor *found)
 {
     const float *f = found ? data_of<const float>(found) : nullptr;
-    launch_list(steps, count, [=](const table<1> &t, unsigned) { count_steps<<<1, most_tensors>>>(t, f); });
+    launch_list(steps, count,
+                [=](const table<1> &t, unsigned) { count_steps<<<1, most_tensors>>>(t, f); });
 }
 
 // Logarithms of the betas: 1 - beta^n is -expm1(n * log(beta)), exact for small n too.
@@ -190,7 +198,8 @@ struct adamw_scales {
     float keep, correct1, correct2;
 };
 
-__device__ static inline void update(float &p, float &m, float &v, float g, const adamw_numbers &s, adamw_scales c)
+__device__ static inline void update(float &p, float &m, float &v, float g, const adamw_numbers &s,
+                                     adamw_scales c)
 {
     m = s.beta1 * m + (1 - s.beta1) * g;
     v = s.beta2 * v + (1 - s.beta2) * g * g;
@@ -206,12 +215,13 @@ __global__ void adamw(table<ADAMW_LISTS> t, adamw_numbers s, const float *found)
     float *p = t.data[P][where.tensor], *m = t.data[M][where.tensor], *v = t.data[V][where.tensor];
     const float *g = t.data[G][where.tensor], *own = t.data[STEP][where.tensor];
     float step = own ? *own : s.step;
-    adamw_scales c = {s.decays >> where.tensor & 1 ? s.keep_decayed : 1.0f, -expm1f(step * s.log_beta1),
-                      -expm1f(step * s.log_beta2)};
+    adamw_scales c = {s.decays >> where.tensor & 1 ? s.keep_decayed : 1.0f,
+                      -expm1f(step * s.log_beta1), -expm1f(step * s.log_beta2)};
     each_of(
         where,
         [&](int64_t i) {
-            float4 weight = *(float4 *)(p + i), first = *(float4 *)(m + i), second = *(float4 *)(v + i);
+            float4 weight = *(float4 *)(p + i), first = *(float4 *)(m + i),
+                   second = *(float4 *)(v + i);
             float4 slope = *(const float4 *)(g + i);
             update(weight.x, first.x, second.x, slope.x, s, c);
             update(weight.y, first.y, second.y, slope.y, s, c);
@@ -224,7 +234,8 @@ __global__ void adamw(table<ADAMW_LISTS> t, adamw_numbers s, const float *found)
         [&](int64_t i) { update(p[i], m[i], v[i], g[i], s, c); });
 }
 
-static void gpu_adamw(void *, const struct adamw_lists *l, const struct adamw_settings *a, const tensor *found)
+static void gpu_adamw(void *, const struct adamw_lists *l, const struct adamw_settings *a,
+                      const tensor *found)
 {
     adamw_numbers s = {(float)a->lr,
                        (float)a->beta1,
@@ -250,7 +261,8 @@ static void gpu_adamw(void *, const struct adamw_lists *l, const struct adamw_se
         });
 }
 
-// torch.amp.GradScaler.update with its defaults: growth_factor 2, backoff_factor 0.5, growth_interval 2000.
+// torch.amp.GradScaler.update with its defaults: growth_factor 2, backoff_factor 0.5,
+// growth_interval 2000.
 __global__ void adjust(float *scale, float *growth, const float *found)
 {
     bool missed = *found != 0;

@@ -1,5 +1,6 @@
-// Every kernel against its CPU reference: fresh random inputs, outputs poisoned first, sizes that are no multiple of
-// anything, the relative error ||gpu - reference|| / ||reference|| within what the type can hold.
+// Every kernel against its CPU reference: fresh random inputs, outputs poisoned first, sizes that
+// are no multiple of anything, the relative error ||gpu - reference|| / ||reference|| within what
+// the type can hold.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,8 @@ static int indices(struct check *c, int64_t count, int64_t below)
 {
     int i = add_tensor(c, DTYPE_I64, count);
     for (int64_t k = 0; k < count; k++)
-        ((int64_t *)c->host[i].data)[k] = (int64_t)((next_uniform(c) + 1) / 2 * (double)below) % below;
+        ((int64_t *)c->host[i].data)[k] =
+            (int64_t)((next_uniform(c) + 1) / 2 * (double)below) % below;
     c->gpu->upload(c->gpu->ctx, &c->device[i], c->host[i].data);
     return i;
 }
@@ -103,20 +105,21 @@ static void clear(struct check *c)
 }
 
 // Calls an operation on both sides: H(i) is tensor i of the side in question.
-#define BOTH(operation, ...)                                                                                        \
-    do {                                                                                                            \
-        for (int side = 0; side < 2; side++) {                                                                      \
-            const struct gpt_ops *ops = side ? c->gpu : c->ref;                                                     \
-            tensor *t = side ? c->device : c->host;                                                                 \
-            (void)t;                                                                                                \
-            ops->operation(ops->ctx, __VA_ARGS__);                                                                  \
-        }                                                                                                           \
+#define BOTH(operation, ...) \
+    do { \
+        for (int side = 0; side < 2; side++) { \
+            const struct gpt_ops *ops = side ? c->gpu : c->ref; \
+            tensor *t = side ? c->device : c->host; \
+            (void)t; \
+            ops->operation(ops->ctx, __VA_ARGS__); \
+        } \
     } while (0)
 
 static void check_elementwise(struct check *c, enum dtype type)
 {
     const int64_t n = 100003;
-    int out = output(c, type, n), x = input(c, type, n, 3), y = input(c, type, n, 1), full = output(c, DTYPE_F32, n);
+    int out = output(c, type, n), x = input(c, type, n, 3), y = input(c, type, n, 1),
+        full = output(c, DTYPE_F32, n);
     BOTH(cast, &t[full], &t[x]);
     compare(c, "cast", full, type);
     BOTH(add, &t[out], &t[x], &t[y]);
@@ -140,8 +143,10 @@ static void check_elementwise(struct check *c, enum dtype type)
 static void check_norm_of(struct check *c, enum dtype type, int64_t C)
 {
     const int64_t rows = 67;
-    int x = input(c, DTYPE_F32, rows * C, 2), w = input(c, DTYPE_F32, C, 1), b = input(c, DTYPE_F32, C, 1);
-    int y = output(c, type, rows * C), mean = output(c, DTYPE_F32, rows), rstd = output(c, DTYPE_F32, rows);
+    int x = input(c, DTYPE_F32, rows * C, 2), w = input(c, DTYPE_F32, C, 1),
+        b = input(c, DTYPE_F32, C, 1);
+    int y = output(c, type, rows * C), mean = output(c, DTYPE_F32, rows),
+        rstd = output(c, DTYPE_F32, rows);
     BOTH(layer_norm, &t[y], &t[mean], &t[rstd], &t[x], &t[w], &t[b], C);
     compare(c, "layer_norm", y, type);
     int dy = input(c, type, rows * C, 1), dx = output(c, DTYPE_F32, rows * C);
@@ -179,7 +184,8 @@ static void check_matmul(struct check *c, enum dtype type)
         clear(c);
     }
     struct matmul_shape s = {104, 72, 56, 1, true, false, true};
-    int a = input(c, type, s.m * s.k, 1), b = input(c, type, s.k * s.n, 1), sum = input(c, DTYPE_F32, s.m * s.n, 1);
+    int a = input(c, type, s.m * s.k, 1), b = input(c, type, s.k * s.n, 1),
+        sum = input(c, DTYPE_F32, s.m * s.n, 1);
     BOTH(matmul, &t[sum], &t[a], &t[b], NULL, s);
     compare(c, "matmul added to fp32", sum, type);
     clear(c);
@@ -187,17 +193,21 @@ static void check_matmul(struct check *c, enum dtype type)
 
 static void check_attention(struct check *c, enum dtype type)
 {
-    const struct attention_shape shapes[] = {{2, 77, 3, 64}, {1, 130, 2, 32}, {1, 70, 2, 128}, {2, 45, 2, 40}};
+    const struct attention_shape shapes[] = {
+        {2, 77, 3, 64}, {1, 130, 2, 32}, {1, 70, 2, 128}, {2, 45, 2, 40}};
     for (int i = 0; i < 4; i++) {
         struct attention_shape s = shapes[i];
         int64_t n = s.B * s.T, C = s.H * s.D;
-        int qkv = input(c, type, n * 3 * C, 1), out = output(c, type, n * C), lse = output(c, DTYPE_F32, s.B * s.H * s.T);
+        int qkv = input(c, type, n * 3 * C, 1), out = output(c, type, n * C),
+            lse = output(c, DTYPE_F32, s.B * s.H * s.T);
         BOTH(attention, &t[out], &t[lse], &t[qkv], s);
         compare(c, "attention", out, type);
         compare(c, "attention lse", lse, type);
-        int dout = input(c, type, n * C, 1), dq = output(c, type, n * C), dk = output(c, type, n * C);
+        int dout = input(c, type, n * C, 1), dq = output(c, type, n * C),
+            dk = output(c, type, n * C);
         int dv = output(c, type, n * C), delta = output(c, DTYPE_F32, s.B * s.H * s.T);
-        BOTH(attention_backward, &t[dq], &t[dk], &t[dv], &t[delta], NULL, &t[dout], &t[qkv], &t[out], &t[lse], s);
+        BOTH(attention_backward, &t[dq], &t[dk], &t[dv], &t[delta], NULL, &t[dout], &t[qkv],
+             &t[out], &t[lse], s);
         compare(c, "attention_backward dq", dq, type);
         compare(c, "attention_backward dk", dk, type);
         compare(c, "attention_backward dv", dv, type);
@@ -212,14 +222,16 @@ static void check_matrices_of(struct check *c, enum dtype type, int64_t T)
 {
     const struct attention_shape s = {2, T, 3, 24};
     int64_t n = s.B * s.T, C = s.H * s.D, scores = s.B * s.H * s.T * s.T;
-    int qkv = input(c, type, n * 3 * C, 1), part = output(c, type, n * C), merged = output(c, type, n * C);
+    int qkv = input(c, type, n * 3 * C, 1), part = output(c, type, n * C),
+        merged = output(c, type, n * C);
     BOTH(split_heads, &t[part], &t[qkv], 1, s);
     compare(c, "split_heads", part, type);
     BOTH(merge_heads, &t[merged], &t[part], -1, s);
     compare(c, "merge_heads", merged, type);
     BOTH(head_split, &t[part], &t[merged], s);
     compare(c, "head_split", part, type);
-    int mask = output(c, DTYPE_U8, s.T * s.T), x = input(c, type, scores, 3), masked = output(c, type, scores);
+    int mask = output(c, DTYPE_U8, s.T * s.T), x = input(c, type, scores, 3),
+        masked = output(c, type, scores);
     BOTH(causal_mask, &t[mask], s.T);
     BOTH(masked_fill, &t[masked], &t[x], &t[mask], -INFINITY);
     compare(c, "masked_fill", masked, type);
@@ -252,20 +264,25 @@ static void check_norm(struct check *c, enum dtype type)
 static void check_loss_of(struct check *c, enum dtype type, int64_t V)
 {
     const int64_t rows = 19;
-    int logits = input(c, type, rows * V, 4), logp = output(c, type, rows * V), dy = input(c, type, rows * V, 1e-2);
-    int dx = output(c, type, rows * V), words = indices(c, rows, V), loss = input(c, DTYPE_F32, 1, 0);
+    int logits = input(c, type, rows * V, 4), logp = output(c, type, rows * V),
+        dy = input(c, type, rows * V, 1e-2);
+    int dx = output(c, type, rows * V), words = indices(c, rows, V),
+        loss = input(c, DTYPE_F32, 1, 0);
     BOTH(log_softmax, &t[logp], &t[logits], V);
     compare(c, "log_softmax", logp, type);
     BOTH(log_softmax_backward, &t[dx], &t[dy], &t[logp], V);
     compare(c, "log_softmax_backward", dx, type);
     int scale = input(c, DTYPE_F32, 1, 0);
     BOTH(fill, &t[scale], 25);
-    BOTH(cross_entropy_in_place, &t[logits], &t[loss], &t[words], 2, rows - 2, V, 1.0 / rows, 4.0, &t[scale]);
+    BOTH(cross_entropy_in_place, &t[logits], &t[loss], &t[words], 2, rows - 2, V, 1.0 / rows, 4.0,
+         &t[scale]);
     compare(c, "cross_entropy_in_place", logits, type);
     compare(c, "cross_entropy_in_place loss", loss, type);
     clear(c);
-    int wide = input(c, DTYPE_F32, rows * V, 4), target = indices(c, rows, V), mean = output(c, DTYPE_F32, 1);
-    int weight = output(c, DTYPE_F32, 1), dloss = input(c, DTYPE_F32, 1, 1), dlogp = output(c, DTYPE_F32, rows * V);
+    int wide = input(c, DTYPE_F32, rows * V, 4), target = indices(c, rows, V),
+        mean = output(c, DTYPE_F32, 1);
+    int weight = output(c, DTYPE_F32, 1), dloss = input(c, DTYPE_F32, 1, 1),
+        dlogp = output(c, DTYPE_F32, rows * V);
     BOTH(nll, &t[mean], &t[weight], &t[wide], &t[target], V);
     compare(c, "nll", mean, type);
     BOTH(nll_backward, &t[dlogp], &t[dloss], &t[weight], &t[target], V);
@@ -282,7 +299,8 @@ static void check_loss(struct check *c, enum dtype type)
 static void check_tables(struct check *c, enum dtype type)
 {
     const int64_t V = 53, C = 37, n = 211;
-    int table = input(c, DTYPE_F32, V * C, 1), words = indices(c, n, V), out = output(c, DTYPE_F32, n * C);
+    int table = input(c, DTYPE_F32, V * C, 1), words = indices(c, n, V),
+        out = output(c, DTYPE_F32, n * C);
     int grad = input(c, DTYPE_F32, n * C, 1), dtable = output(c, DTYPE_F32, V * C);
     BOTH(embedding, &t[out], &t[table], &t[words], C);
     compare(c, "embedding", out, type);
@@ -320,7 +338,8 @@ static void check_optimizer(struct check *c, enum dtype type)
             lists[0][k][i] = &c->host[at[k][i]];
             lists[1][k][i] = &c->device[at[k][i]];
         }
-    int sum = output(c, DTYPE_F32, 1), found = input(c, DTYPE_F32, 1, 0), scale = input(c, DTYPE_F32, 1, 0);
+    int sum = output(c, DTYPE_F32, 1), found = input(c, DTYPE_F32, 1, 0),
+        scale = input(c, DTYPE_F32, 1, 0);
     int growth = input(c, DTYPE_F32, 1, 0);
     BOTH(fill, &t[scale], 1024);
     BOTH(unscale, lists[side][3], COUNT, &t[found], &t[scale]);
@@ -334,8 +353,13 @@ static void check_optimizer(struct check *c, enum dtype type)
         for (int own = 0; own < 2; own++) {
             struct adamw_lists l[2];
             for (int side = 0; side < 2; side++)
-                l[side] = {lists[side][0], lists[side][1], lists[side][2], lists[side][3], own ? lists[side][4] : NULL,
-                           decays, COUNT};
+                l[side] = {lists[side][0],
+                           lists[side][1],
+                           lists[side][2],
+                           lists[side][3],
+                           own ? lists[side][4] : NULL,
+                           decays,
+                           COUNT};
             BOTH(adamw, &l[side], &s, &t[found]);
         }
         BOTH(adjust_scale, &t[scale], &t[growth], &t[found]);
@@ -355,9 +379,9 @@ static void check_optimizer(struct check *c, enum dtype type)
 int kernels_check(uint64_t seed)
 {
     const uint64_t workspace_bytes = (uint64_t)32 << 20;
-    static void (*const checks[])(struct check *, enum dtype) = {check_elementwise, check_norm, check_odd_matmul, check_matmul,
-                                                                 check_attention,   check_matrices, check_loss,
-                                                                 check_tables,      check_optimizer};
+    static void (*const checks[])(struct check *, enum dtype) = {
+        check_elementwise, check_norm, check_odd_matmul, check_matmul,   check_attention,
+        check_matrices,    check_loss, check_tables,     check_optimizer};
     const enum dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16};
     void *workspace;
     CUDA_CHECK(cudaMalloc(&workspace, workspace_bytes));

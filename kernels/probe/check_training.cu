@@ -1,5 +1,5 @@
-// Whole training runs on the GPU beside the CPU reference: both modes, both kinds of attention, every type. Their losses
-// stay together, and fall.
+// Whole training runs on the GPU beside the CPU reference: both modes, both kinds of attention,
+// every type. Their losses stay together, and fall.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,12 +22,14 @@ static void learnable(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
 enum { STEPS = 3 };
 
 // Loss before the first step, then of each step.
-static bool train(struct gpt_config c, const struct gpt_ops *ops, struct device_memory device, double losses[STEPS + 1])
+static bool train(struct gpt_config c, const struct gpt_ops *ops, struct device_memory device,
+                  double losses[STEPS + 1])
 {
     struct caching_allocator *a = caching_new(device);
     struct gpt g;
     struct pool_watcher nobody = {NULL, NULL};
-    bool good = gpt_open(&g, &c, ops, a, nobody) == GPT_OK && gpt_evaluate(&g, 1, learnable, &c, &losses[0]) == GPT_OK;
+    bool good = gpt_open(&g, &c, ops, a, nobody) == GPT_OK &&
+                gpt_evaluate(&g, 1, learnable, &c, &losses[0]) == GPT_OK;
     for (int i = 0; good && i < STEPS; i++)
         good = gpt_train_step(&g, learnable, &c, &losses[i + 1]) == GPT_OK;
     gpt_close(&g);
@@ -40,7 +42,8 @@ static int compare_training(const struct cuda_ops *o, struct gpt_config c, const
 {
     double wanted[STEPS + 1], got[STEPS + 1];
     char why[160];
-    // On the GPU fp32 is multiplied as tf32, with as many bits as fp16, but the reference does not round it.
+    // On the GPU fp32 is multiplied as tf32, with as many bits as fp16, but the reference does not
+    // round it.
     const double allowed = c.dtype == DTYPE_BF16 ? 4e-2 : c.dtype == DTYPE_F16 ? 5e-3 : 1e-2;
     bool good = train(c, gpt_ref_ops(), host_device_memory(), wanted) &&
                 train(c, cuda_ops_table(o), cuda_device_memory(), got);
@@ -51,7 +54,8 @@ static int compare_training(const struct cuda_ops *o, struct gpt_config c, const
     for (int i = 0; good && i <= STEPS; i++)
         if (!(fabs(got[i] - wanted[i]) <= allowed)) {
             good = false;
-            snprintf(why, sizeof why, "loss %d is %.6f, by the reference %.6f", i, got[i], wanted[i]);
+            snprintf(why, sizeof why, "loss %d is %.6f, by the reference %.6f", i, got[i],
+                     wanted[i]);
         }
     if (good && !(wanted[STEPS] < wanted[1])) {
         good = false;
@@ -91,9 +95,10 @@ int training_check(const struct cuda_ops *o, bool has_bf16)
         c.lr = 1e-2;
         c.weight_decay = 0.1;
         c.seed = 42;
-        snprintf(name, sizeof name, "%s %s %s%s%s", dtype_name(c.dtype), c.mode == GPT_LEAN ? "lean" : "framework",
-                 c.attention == GPT_MATRIX ? "matrices" : "tiled", c.bias ? " bias dropout checkpointed" : "",
-                 c.train_loop ? " clipped" : "");
+        snprintf(name, sizeof name, "%s %s %s%s%s", dtype_name(c.dtype),
+                 c.mode == GPT_LEAN ? "lean" : "framework",
+                 c.attention == GPT_MATRIX ? "matrices" : "tiled",
+                 c.bias ? " bias dropout checkpointed" : "", c.train_loop ? " clipped" : "");
         wrong += compare_training(o, c, name);
     }
     return wrong;

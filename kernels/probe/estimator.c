@@ -1,5 +1,5 @@
-// The one file of the probe that knows the estimator: it reads configs with it, and prints what it predicts beside what
-// was measured. No figure of it goes into a measurement.
+// The one file of the probe that knows the estimator: it reads configs with it, and prints what it
+// predicts beside what was measured. No figure of it goes into a measurement.
 #include "kernels/probe/estimator.h"
 
 #include <errno.h>
@@ -23,9 +23,21 @@ static vram *new_handle(void)
 // ---- reading configs
 
 // What a training run is made of, under the names that both sides have.
-static const char *const run_keys[] = {"batch_size", "block_size", "seq_len",       "n_layer", "n_head",    "n_embd",
-                                       "vocab_size", "bias",       "dropout",       "dtype",   "attention", "optimizer",
-                                       "checkpointing", "gradient_accumulation_steps", NULL};
+static const char *const run_keys[] = {"batch_size",
+                                       "block_size",
+                                       "seq_len",
+                                       "n_layer",
+                                       "n_head",
+                                       "n_embd",
+                                       "vocab_size",
+                                       "bias",
+                                       "dropout",
+                                       "dtype",
+                                       "attention",
+                                       "optimizer",
+                                       "checkpointing",
+                                       "gradient_accumulation_steps",
+                                       NULL};
 
 static bool refuse(const vram *v, const char *what, char *error, size_t size)
 {
@@ -87,10 +99,12 @@ static bool take_fields(vram *v, struct settings *s, char *error, size_t size)
     return good;
 }
 
-bool estimator_read_config(struct settings *s, const char *preset, const char *path, char *error, size_t size)
+bool estimator_read_config(struct settings *s, const char *preset, const char *path, char *error,
+                           size_t size)
 {
     vram *v = new_handle();
-    bool good = !preset || vram_set(v, "preset", preset) == VRAM_OK || refuse(v, preset, error, size);
+    bool good =
+        !preset || vram_set(v, "preset", preset) == VRAM_OK || refuse(v, preset, error, size);
     good = good && (!path || parse_file(v, path, error, size)) && take_fields(v, s, error, size);
     vram_free(v);
     return good;
@@ -156,31 +170,38 @@ static bool set_run(vram *v, const struct rjson *config)
         if (!j)
             continue;
         value_text(j, text, sizeof text);
-        if (strcmp(*key, "attention") == 0 && (strcmp(text, "tiled") == 0 || strcmp(text, "matrix") == 0))
+        if (strcmp(*key, "attention") == 0 &&
+            (strcmp(text, "tiled") == 0 || strcmp(text, "matrix") == 0))
             snprintf(text, sizeof text, "%s", *text == 't' ? "flash" : "math");
         good = vram_set(v, *key, text) == VRAM_OK;
     }
     return good;
 }
 
-// The parts of a process that the engine has: evaluation, clipping, the compiler, the workspaces of its card.
+// The parts of a process that the engine has: evaluation, clipping, the compiler, the workspaces of
+// its card.
 static bool set_engine(vram *v, const struct rjson *record, const struct rjson *result)
 {
     const struct rjson *config = rjson_get(result, "config");
-    bool probe = is(result, "engine", "vramprobe"), loop = probe ? is_true(config, "train_loop") : !is(config, "loop", "reference");
+    bool probe = is(result, "engine", "vramprobe"),
+         loop = probe ? is_true(config, "train_loop") : !is(config, "loop", "reference");
     bool evaluates = probe ? is_true(config, "evaluation") : loop;
     int major = 0, minor = 0;
-    double capability = strtod(rjson_text(rjson_get(rjson_get(record, "device"), "compute_capability")), NULL);
+    double capability =
+        strtod(rjson_text(rjson_get(rjson_get(record, "device"), "compute_capability")), NULL);
     // aten/src/ATen/cuda/CublasHandlePool.cpp; the probe takes as much.
     bool good = set_number(v, "workspace_bytes", capability >= 9 ? 33554432 : 8519680);
     good = good && vram_set(v, "evaluation", evaluates ? "true" : "false") == VRAM_OK;
     good = good && vram_set(v, "grad_clip", loop ? "1" : "0") == VRAM_OK;
     if (good && is(result, "engine", "torch-compile")) {
-        sscanf(rjson_text(rjson_get(rjson_get(record, "software"), "torch")), "%d.%d", &major, &minor);
+        sscanf(rjson_text(rjson_get(rjson_get(record, "software"), "torch")), "%d.%d", &major,
+               &minor);
         good = vram_set(v, "compile", major == 2 && minor < 5 ? "2.4" : "2.5") == VRAM_OK;
     }
-    if (good && rjson_get(config, "use_reentrant"))  // the probe's own checkpointing is the reentrant one, as is the default
-        good = vram_set(v, "use_reentrant", is_true(config, "use_reentrant") ? "true" : "false") == VRAM_OK;
+    if (good && rjson_get(config, "use_reentrant"))  // the probe's own checkpointing is the
+                                                     // reentrant one, as is the default
+        good = vram_set(v, "use_reentrant", is_true(config, "use_reentrant") ? "true" : "false") ==
+               VRAM_OK;
     int64_t context = measured(result, "context_bytes");
     return good && (context <= 0 || set_number(v, "context_mib", (context + (1 << 19)) >> 20));
 }
@@ -188,18 +209,24 @@ static bool set_engine(vram *v, const struct rjson *record, const struct rjson *
 // "gpt B16 T512 C384 L6 float16", with what else sets the run apart.
 static void name_run(const struct rjson *config, char *out, size_t size)
 {
-    static const struct { const char *key, *usual; } rest[] = {
-        {"attention", "flash"}, {"checkpointing", "none"}, {"optimizer", "adamw_fused"}, {"loop", "train"}};
-    static const struct { const char *key, *letter; } sizes[] = {
-        {"batch_size", "B"}, {"seq_len", "T"}, {"n_embd", "C"}, {"n_layer", "L"}, {"vocab_size", "V"},
-        {"gradient_accumulation_steps", "x"}};
+    static const struct {
+        const char *key, *usual;
+    } rest[] = {{"attention", "flash"},
+                {"checkpointing", "none"},
+                {"optimizer", "adamw_fused"},
+                {"loop", "train"}};
+    static const struct {
+        const char *key, *letter;
+    } sizes[] = {{"batch_size", "B"}, {"seq_len", "T"},    {"n_embd", "C"},
+                 {"n_layer", "L"},    {"vocab_size", "V"}, {"gradient_accumulation_steps", "x"}};
     size_t at = 0;
     *out = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && at < size; i++) {
         const struct rjson *j = rjson_get(config, sizes[i].key);
         j = !j && i == 1 ? rjson_get(config, "block_size") : j;
         if (j)
-            at += (size_t)snprintf(out + at, size - at, "%s%lld ", sizes[i].letter, (long long)rjson_number(j));
+            at += (size_t)snprintf(out + at, size - at, "%s%lld ", sizes[i].letter,
+                                   (long long)rjson_number(j));
     }
     if (at < size)
         at += (size_t)snprintf(out + at, size - at, "%s", rjson_text(rjson_get(config, "dtype")));
@@ -212,33 +239,42 @@ static void name_run(const struct rjson *config, char *out, size_t size)
         snprintf(out + at, size - at, " reentrant");
 }
 
-static void print_figures(const struct vram_result *r, const struct rjson *result, FILE *out, struct estimator_tally *t)
+static void print_figures(const struct vram_result *r, const struct rjson *result, FILE *out,
+                          struct estimator_tally *t)
 {
-    const uint64_t estimates[FIGURES] = {r->peak_allocated.bytes, r->peak_reserved.bytes, r->process.bytes};
+    const uint64_t estimates[FIGURES] = {r->peak_allocated.bytes, r->peak_reserved.bytes,
+                                         r->process.bytes};
     bool compiled = is(result, "engine", "torch-compile");
     for (int i = 0; i < FIGURES; i++) {
         int64_t real = measured(result, figures[i].key);
         if (real <= 0) {
-            fprintf(out, "  %-9s %9.1f estimated, not measured\n", figures[i].name, (double)estimates[i] / 1048576);
+            fprintf(out, "  %-9s %9.1f estimated, not measured\n", figures[i].name,
+                    (double)estimates[i] / 1048576);
             continue;
         }
-        double off = (double)estimates[i] / (double)real - 1, may = compiled ? figures[i].compiled : figures[i].eager;
+        double off = (double)estimates[i] / (double)real - 1,
+               may = compiled ? figures[i].compiled : figures[i].eager;
         bool good = fabs(off) <= may;
         t->figures++;
         t->off += !good;
-        fprintf(out, "  %-9s %9.1f estimated, %9.1f measured, MiB: %+6.2f %% of at most %.0f %%%s\n", figures[i].name,
-                (double)estimates[i] / 1048576, (double)real / 1048576, 100 * off, 100 * may, good ? "" : "   <- OFF");
+        fprintf(out,
+                "  %-9s %9.1f estimated, %9.1f measured, MiB: %+6.2f %% of at most %.0f %%%s\n",
+                figures[i].name, (double)estimates[i] / 1048576, (double)real / 1048576, 100 * off,
+                100 * may, good ? "" : "   <- OFF");
     }
 }
 
-static void compare_result(const struct rjson *record, const struct rjson *result, FILE *out, struct estimator_tally *t)
+static void compare_result(const struct rjson *record, const struct rjson *result, FILE *out,
+                           struct estimator_tally *t)
 {
     const struct rjson *config = rjson_get(result, "config");
     char name[160];
-    if (strcmp(rjson_text(rjson_get(result, "status")), "ok") != 0 || measured(result, figures[ALLOCATED].key) <= 0)
+    if (strcmp(rjson_text(rjson_get(result, "status")), "ok") != 0 ||
+        measured(result, figures[ALLOCATED].key) <= 0)
         return;  // no memory of a step
     name_run(config, name, sizeof name);
-    fprintf(out, "%s %s: %s\n", rjson_text(rjson_get(result, "experiment")), rjson_text(rjson_get(result, "engine")), name);
+    fprintf(out, "%s %s: %s\n", rjson_text(rjson_get(result, "experiment")),
+            rjson_text(rjson_get(result, "engine")), name);
     if (is(config, "mode", "lean")) {
         fputs("  the lean mode is no framework's: there is no estimate\n", out);
         t->passed_over++;

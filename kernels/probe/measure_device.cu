@@ -1,4 +1,5 @@
-// The GPU itself: what it is, what a context takes, what the driver keeps, how cudaMalloc rounds, how fast memory is.
+// The GPU itself: what it is, what a context takes, what the driver keeps, how cudaMalloc rounds,
+// how fast memory is.
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -13,7 +14,8 @@ bool gpu_find(char pci_bus_id[32], char why[160])
         code = cudaDeviceGetPCIBusId(pci_bus_id, 32, 0);
     if (code == cudaSuccess && count > 0)
         return true;
-    snprintf(why, 160, "no GPU: %s", code == cudaSuccess ? "the driver lists none" : cudaGetErrorString(code));
+    snprintf(why, 160, "no GPU: %s",
+             code == cudaSuccess ? "the driver lists none" : cudaGetErrorString(code));
     return false;
 }
 
@@ -37,7 +39,8 @@ void gpu_describe(struct rjson *device, struct rjson *software, struct nvml *nvm
     rjson_set(device, "compute_capability", rjson_string(text));
     rjson_set(device, "sm_count", rjson_int(p.multiProcessorCount));
     rjson_set(device, "l2_bytes", rjson_int(p.l2CacheSize));
-    rjson_set(device, "memory_total_bytes", rjson_int(n.total_bytes >= 0 ? n.total_bytes : (int64_t)total));
+    rjson_set(device, "memory_total_bytes",
+              rjson_int(n.total_bytes >= 0 ? n.total_bytes : (int64_t)total));
     put_int(device, "memory_reserved_bytes", n.reserved_bytes);
     rjson_set(device, "memory_usable_bytes", rjson_int((int64_t)total));
     CUDA_CHECK(cudaDeviceGetPCIBusId(text, sizeof text, 0));
@@ -56,7 +59,8 @@ void gpu_describe(struct rjson *device, struct rjson *software, struct nvml *nvm
     CUDA_CHECK(cudaRuntimeGetVersion(&version));
     snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
     rjson_set(software, "cuda_runtime", rjson_string(text));
-    snprintf(text, sizeof text, "%d.%d.%d", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__);
+    snprintf(text, sizeof text, "%d.%d.%d", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__,
+             __CUDACC_VER_BUILD__);
     rjson_set(software, "toolkit", rjson_string(text));
     snprintf(text, sizeof text, "%zu", cublasLtGetVersion());
     rjson_set(software, "cublaslt", rjson_string(text));
@@ -71,7 +75,8 @@ static int64_t free_memory(void)
 }
 
 // The first call that makes a context; NVML was opened before it. Then a cuBLASLt handle.
-const char *measure_context(const struct settings *, struct nvml *nvml, struct rjson *values, char *)
+const char *measure_context(const struct settings *, struct nvml *nvml, struct rjson *values,
+                            char *)
 {
     const char *method = "";
     struct nvml_device before, after;
@@ -91,7 +96,8 @@ const char *measure_context(const struct settings *, struct nvml *nvml, struct r
     return "ok";
 }
 
-const char *measure_reserve(const struct settings *, struct nvml *nvml, struct rjson *values, char *)
+const char *measure_reserve(const struct settings *, struct nvml *nvml, struct rjson *values,
+                            char *)
 {
     struct nvml_device n;
     size_t free_bytes, total;
@@ -103,8 +109,10 @@ const char *measure_reserve(const struct settings *, struct nvml *nvml, struct r
     return "ok";
 }
 
-// What a size costs when its neighbours are taken too: the fall of free memory over 16 such allocations.
-const char *measure_malloc(const struct settings *s, struct nvml *, struct rjson *values, char message[256])
+// What a size costs when its neighbours are taken too: the fall of free memory over 16 such
+// allocations.
+const char *measure_malloc(const struct settings *s, struct nvml *, struct rjson *values,
+                           char message[256])
 {
     enum { COUNT = 16 };
     size_t bytes = (size_t)settings_int(s, "bytes", 512);
@@ -141,7 +149,8 @@ static const int threads = 512;
 
 __global__ void fill_words(uint4 *to, size_t n, unsigned seed)
 {
-    for (size_t i = (size_t)blockIdx.x * threads + threadIdx.x; i < n; i += (size_t)gridDim.x * threads) {
+    for (size_t i = (size_t)blockIdx.x * threads + threadIdx.x; i < n;
+         i += (size_t)gridDim.x * threads) {
         unsigned v = seed + (unsigned)i * 2654435761u;
         to[i] = make_uint4(v, v ^ 0x9e3779b9u, v * 3u, ~v);
     }
@@ -168,7 +177,8 @@ __global__ void copy_words(uint4 *to, const uint4 *from, size_t n)
 {
     size_t step = (size_t)gridDim.x * threads, i = (size_t)blockIdx.x * threads + threadIdx.x;
     for (; i + 3 * step < n; i += 4 * step) {
-        uint4 v[4];  // all loads before the first store: the compiler cannot know that they are of other memory
+        uint4 v[4];  // all loads before the first store: the compiler cannot know that they are of
+                     // other memory
 #pragma unroll
         for (int k = 0; k < 4; k++)
             v[k] = __ldcs(from + i + k * step);
@@ -180,7 +190,8 @@ __global__ void copy_words(uint4 *to, const uint4 *from, size_t n)
         __stcs(to + i, __ldcs(from + i));
 }
 
-static void put_rate(struct rjson *values, const char *key, const double seconds[REPEATS], double bytes)
+static void put_rate(struct rjson *values, const char *key, const double seconds[REPEATS],
+                     double bytes)
 {
     double out[REPEATS];
     rates(out, seconds, bytes);

@@ -8,7 +8,8 @@
 
 static const uint64_t workspace_bytes = (uint64_t)32 << 20;
 
-// Operations with a workspace, and a run of which only the pool is used, whose out-of-memory jump lands in `full`.
+// Operations with a workspace, and a run of which only the pool is used, whose out-of-memory jump
+// lands in `full`.
 struct bench {
     struct caching_allocator *allocator;
     struct caching_block *workspace;
@@ -43,7 +44,9 @@ static void bench_close(struct bench *b)
 static enum dtype type_of(const struct settings *s)
 {
     const char *name = settings_text(s, "dtype", "bfloat16");
-    return strcmp(name, "float32") == 0 ? DTYPE_F32 : strcmp(name, "float16") == 0 ? DTYPE_F16 : DTYPE_BF16;
+    return strcmp(name, "float32") == 0   ? DTYPE_F32
+           : strcmp(name, "float16") == 0 ? DTYPE_F16
+                                          : DTYPE_BF16;
 }
 
 // A tensor of values between -1 and 1, made on the host: zeros would run faster than real data.
@@ -68,7 +71,8 @@ static tensor *random_tensor(struct bench *b, enum dtype type, int64_t count, ui
     return low;
 }
 
-static void put_samples(struct rjson *values, const char *key, const char *unit, const double samples[REPEATS])
+static void put_samples(struct rjson *values, const char *key, const char *unit,
+                        const double samples[REPEATS])
 {
     rjson_set(values, key, record_samples(unit, samples, REPEATS));
 }
@@ -78,29 +82,38 @@ static cudaDataType_t blas_type(enum dtype type)
     return type == DTYPE_F32 ? CUDA_R_32F : type == DTYPE_F16 ? CUDA_R_16F : CUDA_R_16BF;
 }
 
-// The same product by cuBLAS's own call with its own choice of algorithm: what ours is compared with. Workspace as ours.
-static void time_cublas(struct bench *b, const struct matmul_shape *s, enum dtype type, tensor *out, const tensor *x,
-                        const tensor *w, double seconds[REPEATS])
+// The same product by cuBLAS's own call with its own choice of algorithm: what ours is compared
+// with. Workspace as ours.
+static void time_cublas(struct bench *b, const struct matmul_shape *s, enum dtype type, tensor *out,
+                        const tensor *x, const tensor *w, double seconds[REPEATS])
 {
     const float one = 1, zero = 0;
     int m = (int)s->m, n = (int)s->n, k = (int)s->k;
-    cublasComputeType_t compute = type == DTYPE_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    cublasComputeType_t compute =
+        type == DTYPE_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     cudaDataType_t t = blas_type(type);
     cublasHandle_t blas;
     CUBLAS_CHECK(cublasCreate(&blas));
     CUBLAS_CHECK(cublasSetWorkspace(blas, caching_address(b->workspace), workspace_bytes));
     time_runs(seconds, [&] {
         for (int i = 0; i < 10; i++)
-            CUBLAS_CHECK(cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, w->data, t, k, x->data, t, k, &zero,
-                                      out->data, t, n, compute, CUBLAS_GEMM_DEFAULT));
+            CUBLAS_CHECK(cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, w->data, t, k,
+                                      x->data, t, k, &zero, out->data, t, n, compute,
+                                      CUBLAS_GEMM_DEFAULT));
     });
     CUBLAS_CHECK(cublasDestroy(blas));
 }
 
-const char *measure_matmul(const struct settings *s, struct nvml *, struct rjson *values, char message[256])
+const char *measure_matmul(const struct settings *s, struct nvml *, struct rjson *values,
+                           char message[256])
 {
-    struct matmul_shape shape = {settings_int(s, "m", 8192), settings_int(s, "n", 8192), settings_int(s, "k", 8192),
-                                 1, false, true, false};
+    struct matmul_shape shape = {settings_int(s, "m", 8192),
+                                 settings_int(s, "n", 8192),
+                                 settings_int(s, "k", 8192),
+                                 1,
+                                 false,
+                                 true,
+                                 false};
     enum dtype type = type_of(s);
     double seconds[REPEATS], flops[REPEATS];
     struct bench b;
@@ -111,7 +124,8 @@ const char *measure_matmul(const struct settings *s, struct nvml *, struct rjson
         return "oom";
     }
     const struct gpt_ops *ops = cuda_ops_table(b.ops);
-    tensor *x = random_tensor(&b, type, shape.m * shape.k, 1), *w = random_tensor(&b, type, shape.n * shape.k, 2);
+    tensor *x = random_tensor(&b, type, shape.m * shape.k, 1),
+           *w = random_tensor(&b, type, shape.n * shape.k, 2);
     tensor *out = tensor_new(&b.g.pool, type, shape.m * shape.n, CATEGORY_ACTIVATION);
     time_runs(seconds, [&] {
         for (int i = 0; i < 10; i++)
@@ -126,9 +140,10 @@ const char *measure_matmul(const struct settings *s, struct nvml *, struct rjson
     return "ok";
 }
 
-// Forward and backward of one layer's attention through the step's own functions, so that the memory is the step's.
-static void run_attention(struct bench *b, const struct attention_shape *a, enum dtype type, bool matrices,
-                          struct rjson *values)
+// Forward and backward of one layer's attention through the step's own functions, so that the
+// memory is the step's.
+static void run_attention(struct bench *b, const struct attention_shape *a, enum dtype type,
+                          bool matrices, struct rjson *values)
 {
     struct gpt &g = b->g;
     struct block_saved saved;
@@ -160,10 +175,11 @@ static void run_attention(struct bench *b, const struct attention_shape *a, enum
     rjson_set(values, "peak_bytes", record_reading("B", (double)(g.pool.live_peak - before)));
 }
 
-const char *measure_attention(const struct settings *s, struct nvml *, struct rjson *values, char message[256])
+const char *measure_attention(const struct settings *s, struct nvml *, struct rjson *values,
+                              char message[256])
 {
-    struct attention_shape a = {settings_int(s, "B", 8), settings_int(s, "T", 1024), settings_int(s, "H", 12),
-                                settings_int(s, "D", 64)};
+    struct attention_shape a = {settings_int(s, "B", 8), settings_int(s, "T", 1024),
+                                settings_int(s, "H", 12), settings_int(s, "D", 64)};
     bool matrices = strcmp(settings_text(s, "attention", "tiled"), "matrix") == 0;
     struct bench b;
     bench_open(&b);

@@ -1,5 +1,5 @@
-// Whole training steps on the GPU: their memory at the peak by category, what the allocator and NVML show, their time,
-// and the largest micro-batch that trains under a cap.
+// Whole training steps on the GPU: their memory at the peak by category, what the allocator and
+// NVML show, their time, and the largest micro-batch that trains under a cap.
 #include <math.h>
 #include <string.h>
 
@@ -7,8 +7,9 @@
 #include "kernels/probe/measure.cuh"
 #include "kernels/record/sha256.h"
 
-// What cuBLAS takes beside the tensors, as PyTorch sizes it (aten/src/ATen/cuda/CublasHandlePool.cpp): one workspace for
-// the forward thread and one for autograd's.
+// What cuBLAS takes beside the tensors, as PyTorch sizes it
+// (aten/src/ATen/cuda/CublasHandlePool.cpp): one workspace for the forward thread and one for
+// autograd's.
 static uint64_t workspace_bytes(void)
 {
     int64_t major = device_attribute(cudaDevAttrComputeCapabilityMajor);
@@ -26,7 +27,8 @@ struct run {
     bool opened;
 };
 
-// Tokens from a counter: the same in every run, none of them zero for long, and something that can be learned.
+// Tokens from a counter: the same in every run, none of them zero for long, and something that can
+// be learned.
 static void counted_batch(const struct gpt_config *c, int64_t n, int64_t *tokens, int64_t *targets)
 {
     uint64_t state = (uint64_t)n * 0x9e3779b97f4a7c15ull + 1;
@@ -80,7 +82,8 @@ static void run_close(struct run *r)
 static const char *no_room(const struct run *r, char message[256])
 {
     const struct caching_stats *s = caching_stats(r->allocator);
-    snprintf(message, 256, "tried to allocate %llu bytes in %s; %llu bytes allocated, %llu reserved",
+    snprintf(message, 256,
+             "tried to allocate %llu bytes in %s; %llu bytes allocated, %llu reserved",
              (unsigned long long)r->g.pool.wanted, r->g.phase, (unsigned long long)s->allocated,
              (unsigned long long)s->reserved);
     return "oom";
@@ -100,7 +103,7 @@ static void put_memory(struct run *r, struct rjson *values, uint64_t first_step_
     }
     double logits = (double)gpt_tokens(&r->g.config) * (double)r->g.config.vocab_size;
     rjson_set(values, "at_peak_bytes_per_logit",
-             record_reading("ratio", (double)r->g.pool.at_peak[CATEGORY_LOGITS] / logits));
+              record_reading("ratio", (double)r->g.pool.at_peak[CATEGORY_LOGITS] / logits));
 }
 
 // Left out when it is no number: a record has none of those.
@@ -110,7 +113,8 @@ static void put_loss(struct rjson *values, const char *key, double loss)
         rjson_set(values, key, record_reading("ratio", loss));
 }
 
-// Whole steps by the host's clock, each ended by a synchronisation: a step is long beside that. At most budget_s.
+// Whole steps by the host's clock, each ended by a synchronisation: a step is long beside that. At
+// most budget_s.
 static enum gpt_status time_steps(struct run *r, struct rjson *values, double budget_s)
 {
     double seconds[REPEATS], per_second[REPEATS], spent = 0, loss = 0;
@@ -135,7 +139,8 @@ static enum gpt_status time_steps(struct run *r, struct rjson *values, double bu
     return GPT_OK;
 }
 
-// As train.py does before its first step: two splits, here of two batches each. The peak is of tensors alone.
+// As train.py does before its first step: two splits, here of two batches each. The peak is of
+// tensors alone.
 static enum gpt_status evaluate(struct run *r, struct rjson *values)
 {
     double loss;
@@ -170,8 +175,8 @@ static enum gpt_status steps(struct run *r, struct nvml *nvml, struct rjson *val
 }
 
 // Nothing to do without a file. False with the reason in message.
-static bool open_tokens(struct tokens *t, const struct settings *s, const struct gpt_config *c, struct rjson *values,
-                        char message[256])
+static bool open_tokens(struct tokens *t, const struct settings *s, const struct gpt_config *c,
+                        struct rjson *values, char message[256])
 {
     char digest[65];
     if (!*s->tokens)
@@ -187,7 +192,8 @@ static bool open_tokens(struct tokens *t, const struct settings *s, const struct
     return !wrong;
 }
 
-const char *measure_step(const struct settings *s, struct nvml *nvml, struct rjson *values, char message[256])
+const char *measure_step(const struct settings *s, struct nvml *nvml, struct rjson *values,
+                         char message[256])
 {
     struct gpt_config c;
     const char *wrong = settings_gpt(s, &c), *method = "";
@@ -203,8 +209,11 @@ const char *measure_step(const struct settings *s, struct nvml *nvml, struct rjs
     put_bytes(values, "context_bytes", nvml_process_bytes(nvml, &method));
     enum gpt_status status = run_open(&r, &c);
     if (status == GPT_OK)
-        status = steps(&r, nvml, values, strcmp(settings_text(s, "evaluation", "false"), "true") == 0);
-    const char *out = status == GPT_OK ? "ok" : status == GPT_OUT_OF_MEMORY ? no_room(&r, message) : "failed";
+        status =
+            steps(&r, nvml, values, strcmp(settings_text(s, "evaluation", "false"), "true") == 0);
+    const char *out = status == GPT_OK              ? "ok"
+                      : status == GPT_OUT_OF_MEMORY ? no_room(&r, message)
+                                                    : "failed";
     run_close(&r);
     tokens_close(&r.tokens);
     return out;
@@ -219,19 +228,22 @@ static enum gpt_status train_two_steps(struct run *r, const struct gpt_config *c
     return status;
 }
 
-// One batch size, given as try, beside a ballast that takes what a card of cap_mib would not have; this process's context
-// counts as that card's.
-static const char *try_batch(const struct settings *s, struct nvml *nvml, struct rjson *values, char message[256])
+// One batch size, given as try, beside a ballast that takes what a card of cap_mib would not have;
+// this process's context counts as that card's.
+static const char *try_batch(const struct settings *s, struct nvml *nvml, struct rjson *values,
+                             char message[256])
 {
     struct gpt_config c;
     const char *wrong = settings_gpt(s, &c), *method = "";
     size_t free_bytes, total;
     CUDA_CHECK(cudaFree(0));
     CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
-    int64_t context = nvml_process_bytes(nvml, &method), cap = settings_int(s, "cap_mib", 12282) << 20;
+    int64_t context = nvml_process_bytes(nvml, &method), cap = settings_int(s, "cap_mib", 12282)
+                                                               << 20;
     int64_t room = cap - (context > 0 ? context : 0), ballast = (int64_t)free_bytes - room;
     if (wrong || room <= 0 || ballast < 0) {
-        snprintf(message, 256, "%s", wrong ? wrong : "the card has no more memory than the cap leaves");
+        snprintf(message, 256, "%s",
+                 wrong ? wrong : "the card has no more memory than the cap leaves");
         return wrong ? "failed" : "skipped";
     }
     void *weight = NULL;
@@ -244,14 +256,16 @@ static const char *try_batch(const struct settings *s, struct nvml *nvml, struct
     memset(&r, 0, sizeof r);
     c.batch_size = settings_int(s, "try", 1);
     enum gpt_status status = train_two_steps(&r, &c);
-    const char *out = status == GPT_OK ? "ok" : status == GPT_OUT_OF_MEMORY ? no_room(&r, message) : "failed";
+    const char *out = status == GPT_OK              ? "ok"
+                      : status == GPT_OUT_OF_MEMORY ? no_room(&r, message)
+                                                    : "failed";
     run_close(&r);
     CUDA_CHECK(cudaFree(weight));
     return out;
 }
 
-// A search for the largest batch size that trains. Each try is a process of its own: where memory is nearly full a library
-// may fail instead of saying that there is no room, and that too is no.
+// A search for the largest batch size that trains. Each try is a process of its own: where memory
+// is nearly full a library may fail instead of saying that there is no room, and that too is no.
 struct search {
     const struct settings *settings;
     struct rjson *values;  // of the largest that trained
@@ -280,7 +294,8 @@ static bool try_size(struct search *search, int64_t size, char message[256])
 }
 
 // Doubled until it fails, then halved between.
-const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struct rjson *values, char message[256])
+const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struct rjson *values,
+                              char message[256])
 {
     if (settings_int(s, "try", 0) > 0)
         return try_batch(s, nvml, values, message);

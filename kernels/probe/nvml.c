@@ -25,17 +25,18 @@ enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, MOST_PROCESSES = 64 };
 static const unsigned long long not_available = ~0ull;  // NVML_VALUE_NOT_AVAILABLE
 
 // X(member, symbol, parameters)
-#define NVML_CALLS                                                                                                  \
-    X(init, "nvmlInit_v2", (void))                                                                                  \
-    X(shutdown, "nvmlShutdown", (void))                                                                             \
-    X(by_bus, "nvmlDeviceGetHandleByPciBusId_v2", (const char *, nvml_handle *))                                    \
-    X(memory, "nvmlDeviceGetMemoryInfo_v2", (nvml_handle, struct memory_v2 *))                                      \
-    X(uuid, "nvmlDeviceGetUUID", (nvml_handle, char *, unsigned))                                                   \
-    X(driver, "nvmlSystemGetDriverVersion", (char *, unsigned))                                                     \
-    X(clock, "nvmlDeviceGetMaxClockInfo", (nvml_handle, int, unsigned *))                                           \
-    X(power, "nvmlDeviceGetPowerManagementLimit", (nvml_handle, unsigned *))                                        \
-    X(ecc, "nvmlDeviceGetEccMode", (nvml_handle, unsigned *, unsigned *))                                           \
-    X(processes, "nvmlDeviceGetComputeRunningProcesses_v3", (nvml_handle, unsigned *, struct process_info *))
+#define NVML_CALLS \
+    X(init, "nvmlInit_v2", (void)) \
+    X(shutdown, "nvmlShutdown", (void)) \
+    X(by_bus, "nvmlDeviceGetHandleByPciBusId_v2", (const char *, nvml_handle *)) \
+    X(memory, "nvmlDeviceGetMemoryInfo_v2", (nvml_handle, struct memory_v2 *)) \
+    X(uuid, "nvmlDeviceGetUUID", (nvml_handle, char *, unsigned)) \
+    X(driver, "nvmlSystemGetDriverVersion", (char *, unsigned)) \
+    X(clock, "nvmlDeviceGetMaxClockInfo", (nvml_handle, int, unsigned *)) \
+    X(power, "nvmlDeviceGetPowerManagementLimit", (nvml_handle, unsigned *)) \
+    X(ecc, "nvmlDeviceGetEccMode", (nvml_handle, unsigned *, unsigned *)) \
+    X(processes, "nvmlDeviceGetComputeRunningProcesses_v3", \
+      (nvml_handle, unsigned *, struct process_info *))
 
 struct nvml {
     void *library;
@@ -107,11 +108,17 @@ static int64_t max_clock(struct nvml *n, int which)
 
 void nvml_read(struct nvml *n, struct nvml_device *out)
 {
-    *out = (struct nvml_device){.total_bytes = -1, .reserved_bytes = -1, .used_bytes = -1, .power_limit_mw = -1,
-                                .sm_clock_max_mhz = -1, .memory_clock_max_mhz = -1, .ecc = -1};
+    *out = (struct nvml_device){.total_bytes = -1,
+                                .reserved_bytes = -1,
+                                .used_bytes = -1,
+                                .power_limit_mw = -1,
+                                .sm_clock_max_mhz = -1,
+                                .memory_clock_max_mhz = -1,
+                                .ecc = -1};
     if (!n)
         return;
-    struct memory_v2 m = {.version = (unsigned)sizeof m | 2u << 24};  // NVML_STRUCT_VERSION(Memory, 2)
+    struct memory_v2 m = {.version =
+                              (unsigned)sizeof m | 2u << 24};  // NVML_STRUCT_VERSION(Memory, 2)
     if (n->memory && n->memory(n->device, &m) == 0) {
         out->total_bytes = (int64_t)m.total;
         out->reserved_bytes = (int64_t)m.reserved;

@@ -1,4 +1,5 @@
-// What NVML says of a GPU and of this process, by dlopen: the few calls that are needed are declared in nvml.c.
+// What NVML says of a GPU and of this process, by dlopen: the few calls that are needed are
+// declared in nvml.c.
 #ifndef KERNELS_NVML_H
 #define KERNELS_NVML_H
 
@@ -25,8 +26,9 @@ void nvml_close(struct nvml *n);
 void nvml_read(struct nvml *n, struct nvml_device *out);
 // Compute processes on the GPU; -1 when the driver does not say.
 int nvml_process_count(struct nvml *n);
-// Bytes of this process as nvidia-smi shows them, or -1. In a container NVML may know it by another number: then the one
-// process that was not there at nvml_open stands for it, or the rise of the card's use since; *method says which.
+// Bytes of this process as nvidia-smi shows them, or -1. In a container NVML may know it by another
+// number: then the one process that was not there at nvml_open stands for it, or the rise of the
+// card's use since; *method says which.
 int64_t nvml_process_bytes(struct nvml *n, const char **method);
 
 #ifdef __cplusplus

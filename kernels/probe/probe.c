@@ -1,4 +1,5 @@
-// vramprobe: measures on a GPU what training takes, and writes records. The command line, and a record's head.
+// vramprobe: measures on a GPU what training takes, and writes records. The command line, and a
+// record's head.
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -23,25 +24,31 @@
 
 static void usage(FILE *out)
 {
-    fputs("vramprobe " VERSION ": measures what training takes on a GPU\n"
-          "usage: vramprobe run [EXPERIMENT...] [key=value...] -o FILE.json [options]\n"
-          "       vramprobe --check [SEED]        compare every kernel with its CPU reference\n"
-          "       vramprobe --list                the experiments, and what each measures\n"
-          "       vramprobe validate FILE...      is a record what the schema says?\n"
-          "       vramprobe merge FILE... -o FILE one record from many of the same GPU\n"
-          "       vramprobe compare FILE...       the estimator's figures beside the measured ones\n"
-          "options of run:\n"
-          "  -o, --output FILE   the record; it is not replaced without --force\n"
-          "      --state DIR     where results are kept one by one [build/vramprobe]\n"
-          "      --seconds N     start no new run after N seconds [480]; exit status 75 when some are left\n"
-          "      --cap MIB       memory of the card that max_batch imitates [12282], MiB may follow\n"
-          "      --commit HASH   commit of the sources, where there is no git; --dirty or --clean beside it\n"
-          "      --config FILE   run the experiments on a nanoGPT config file instead of their own configs; key=value\n"
-          "                      words come after it and win, preset=NAME comes before it\n"
-          "      --tokens FILE   train on these tokens (16 bits each, as nanoGPT's train.bin), not on generated ones\n"
-          "      --force         replace FILE\n"
-          "exit status: 0 done, 1 a check failed or a figure is off, 2 usage, 3 input or output, 75 call again, 77 no GPU\n",
-          out);
+    fputs(
+        "vramprobe " VERSION ": measures what training takes on a GPU\n"
+        "usage: vramprobe run [EXPERIMENT...] [key=value...] -o FILE.json [options]\n"
+        "       vramprobe --check [SEED]        compare every kernel with its CPU reference\n"
+        "       vramprobe --list                the experiments, and what each measures\n"
+        "       vramprobe validate FILE...      is a record what the schema says?\n"
+        "       vramprobe merge FILE... -o FILE one record from many of the same GPU\n"
+        "       vramprobe compare FILE...       the estimator's figures beside the measured ones\n"
+        "options of run:\n"
+        "  -o, --output FILE   the record; it is not replaced without --force\n"
+        "      --state DIR     where results are kept one by one [build/vramprobe]\n"
+        "      --seconds N     start no new run after N seconds [480]; exit status 75 when some "
+        "are left\n"
+        "      --cap MIB       memory of the card that max_batch imitates [12282], MiB may follow\n"
+        "      --commit HASH   commit of the sources, where there is no git; --dirty or --clean "
+        "beside it\n"
+        "      --config FILE   run the experiments on a nanoGPT config file instead of their own "
+        "configs; key=value\n"
+        "                      words come after it and win, preset=NAME comes before it\n"
+        "      --tokens FILE   train on these tokens (16 bits each, as nanoGPT's train.bin), not "
+        "on generated ones\n"
+        "      --force         replace FILE\n"
+        "exit status: 0 done, 1 a check failed or a figure is off, 2 usage, 3 input or output, 75 "
+        "call again, 77 no GPU\n",
+        out);
 }
 
 int probe_fail(int status, const char *what, const char *why)
@@ -56,8 +63,8 @@ static int list(void)
         int runs = 0;
         while (e->runs[runs])
             runs++;
-        printf("%-14s protocol %d, %2d run%s of at most %3d s: %s\n", e->name, e->protocol, runs, runs == 1 ? " " : "s",
-               e->limit_s, e->about);
+        printf("%-14s protocol %d, %2d run%s of at most %3d s: %s\n", e->name, e->protocol, runs,
+               runs == 1 ? " " : "s", e->limit_s, e->about);
     }
     return 0;
 }
@@ -119,13 +126,17 @@ static struct rjson *record_head(const struct options *o, bool has_device, struc
     rjson_set(r, "code", code);
     rjson_set(r, "host", os_name());
     if (has_device) {
-        struct rjson *device = rjson_set(r, "device", rjson_object()), *software = rjson_set(r, "software", rjson_object());
+        struct rjson *device = rjson_set(r, "device", rjson_object()),
+                     *software = rjson_set(r, "software", rjson_object());
         gpu_describe(device, software, nvml);
         rjson_set(software, "compiler_flags", rjson_string(COMPILE_FLAGS));
         int others = nvml_process_count(nvml);
-        rjson_set(device, "other_processes", others < 0 ? rjson_null() : rjson_int(others > 0 ? others - 1 : 0));
+        rjson_set(device, "other_processes",
+                  others < 0 ? rjson_null() : rjson_int(others > 0 ? others - 1 : 0));
         if (others > 1)
-            fprintf(stderr, "vramprobe: warning: %d other processes use this GPU; times will vary\n", others - 1);
+            fprintf(stderr,
+                    "vramprobe: warning: %d other processes use this GPU; times will vary\n",
+                    others - 1);
     }
     rjson_set(r, "results", rjson_array());
     return r;
@@ -138,7 +149,9 @@ int probe_write(const struct options *o, struct rjson *record)
     rjson_free(record);
     if (code == 0)
         return 0;
-    return probe_fail(EXIT_INPUT, o->output, saved == EEXIST ? "it exists; give another name, or --force" : strerror(saved));
+    return probe_fail(EXIT_INPUT, o->output,
+                      saved == EEXIST ? "it exists; give another name, or --force"
+                                      : strerror(saved));
 }
 
 // In a child: the parent must hold nothing on the GPU while runs measure it.
@@ -178,7 +191,8 @@ static bool has_gpu(char why[160])
     return status == 0;
 }
 
-// The one config of key=value words, a preset and a config file; nothing to do when there is none of them.
+// The one config of key=value words, a preset and a config file; nothing to do when there is none
+// of them.
 static int complete_words(struct options *o)
 {
     struct settings given, s = {0};
@@ -242,7 +256,9 @@ static int run(struct options *o)
     }
     int code = probe_write(o, record);
     if (code == 0)
-        printf("%s is written. To contribute it, add it to content/measurements/ in a pull request.\n", o->output);
+        printf(
+            "%s is written. To contribute it, add it to content/measurements/ in a pull request.\n",
+            o->output);
     return code;
 }
 
@@ -263,7 +279,8 @@ static bool take_words(struct options *o, int count)
         if (!strchr(o->names[i], '='))
             o->names[o->name_count++] = o->names[i];
         else if (at < sizeof o->words)
-            at += (size_t)snprintf(o->words + at, sizeof o->words - at, "%s%s", at ? " " : "", o->names[i]);
+            at += (size_t)snprintf(o->words + at, sizeof o->words - at, "%s%s", at ? " " : "",
+                                   o->names[i]);
     }
     return at < sizeof o->words;
 }
@@ -271,10 +288,17 @@ static bool take_words(struct options *o, int count)
 static bool parse(struct options *o, int argc, char **argv)
 {
     enum { STATE = 256, SECONDS, CAP, COMMIT, DIRTY, CLEAN, FORCE, CONFIG, TOKENS };
-    static const struct option table[] = {
-        {"output", 1, 0, 'o'}, {"state", 1, 0, STATE}, {"seconds", 1, 0, SECONDS}, {"cap", 1, 0, CAP},
-        {"commit", 1, 0, COMMIT}, {"dirty", 0, 0, DIRTY}, {"clean", 0, 0, CLEAN}, {"force", 0, 0, FORCE},
-        {"config", 1, 0, CONFIG}, {"tokens", 1, 0, TOKENS}, {0}};
+    static const struct option table[] = {{"output", 1, 0, 'o'},
+                                          {"state", 1, 0, STATE},
+                                          {"seconds", 1, 0, SECONDS},
+                                          {"cap", 1, 0, CAP},
+                                          {"commit", 1, 0, COMMIT},
+                                          {"dirty", 0, 0, DIRTY},
+                                          {"clean", 0, 0, CLEAN},
+                                          {"force", 0, 0, FORCE},
+                                          {"config", 1, 0, CONFIG},
+                                          {"tokens", 1, 0, TOKENS},
+                                          {0}};
     for (int c; (c = getopt_long(argc, argv, "o:", table, NULL)) != -1;) {
         switch (c) {
         case 'o': o->output = optarg; break;
@@ -310,7 +334,12 @@ static int check(const char *seed)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.state = "build/vramprobe", .cap_mib = 12282, .seconds = 480, .dirty = -1, .argc = argc, .argv = argv};
+    struct options o = {.state = "build/vramprobe",
+                        .cap_mib = 12282,
+                        .seconds = 480,
+                        .dirty = -1,
+                        .argc = argc,
+                        .argv = argv};
     const char *verb = argc > 1 ? argv[1] : "--help";
     if (strcmp(verb, "--list") == 0)
         return list();

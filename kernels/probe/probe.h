@@ -1,4 +1,5 @@
-// What the probe's files share: a config as key=value pairs, the table of experiments, and what an experiment is.
+// What the probe's files share: a config as key=value pairs, the table of experiments, and what an
+// experiment is.
 #ifndef KERNELS_PROBE_H
 #define KERNELS_PROBE_H
 
@@ -15,13 +16,15 @@ extern "C" {
 
 enum { MOST_SETTINGS = 24 };
 
-// "batch_size=16 dtype=float16 ...": what one run of an experiment is given, and what its record shows.
+// "batch_size=16 dtype=float16 ...": what one run of an experiment is given, and what its record
+// shows.
 struct settings {
     struct {
         char key[40], value[40];
     } pairs[MOST_SETTINGS];
     int count;
-    char tokens[1024];  // file of tokens to train on; empty for generated ones. The config shows only that there was one.
+    char tokens[1024];  // file of tokens to train on; empty for generated ones. The config shows
+                        // only that there was one.
 };
 
 // False with what is wrong in error.
@@ -36,13 +39,15 @@ void settings_to_json(const struct settings *s, struct rjson *config);
 // NULL, or what is wrong. Keys that a training run does not know are left to the experiment.
 const char *settings_gpt(const struct settings *s, struct gpt_config *out);
 
-// In the child process of one run: the values go into `values`. Answers "ok" or "oom"; message may be filled.
-typedef const char *measure_fn(const struct settings *s, struct nvml *nvml, struct rjson *values, char message[256]);
+// In the child process of one run: the values go into `values`. Answers "ok" or "oom"; message may
+// be filled.
+typedef const char *measure_fn(const struct settings *s, struct nvml *nvml, struct rjson *values,
+                               char message[256]);
 
 struct experiment {
     const char *name;
-    int protocol;             // raised by hand when what is measured changes
-    int limit_s;              // a run that takes longer is ended
+    int protocol;  // raised by hand when what is measured changes
+    int limit_s;   // a run that takes longer is ended
     const char *about;
     const char *const *runs;  // its configs, NULL at the end
     measure_fn *measure;
@@ -51,17 +56,17 @@ struct experiment {
 extern const struct experiment experiments[];  // name NULL at the end
 const struct experiment *experiment_find(const char *name);
 
-measure_fn measure_context, measure_reserve, measure_malloc, measure_bandwidth, measure_matmul, measure_attention,
-    measure_step, measure_max_batch;
+measure_fn measure_context, measure_reserve, measure_malloc, measure_bandwidth, measure_matmul,
+    measure_attention, measure_step, measure_max_batch;
 
 // What the command line asks for.
 struct options {
     const char *output, *state, *commit, *config, *tokens;
-    char words[1024];   // key=value words: the one run of each experiment, instead of its own
+    char words[1024];  // key=value words: the one run of each experiment, instead of its own
     int64_t cap_mib, seconds;
-    int dirty;          // -1 unknown
+    int dirty;  // -1 unknown
     bool replace;
-    char **names;       // of experiments or files; all experiments when there is none
+    char **names;  // of experiments or files; all experiments when there is none
     int name_count;
     int argc;
     char **argv;
@@ -74,12 +79,15 @@ int probe_fail(int status, const char *what, const char *why);
 // Writes to o->output, as o->replace allows, and frees the record. Exit status.
 int probe_write(const struct options *o, struct rjson *record);
 
-// runs.c: one run in this process, its result as JSON in a file; all runs that are asked for, a process each.
+// runs.c: one run in this process, its result as JSON in a file; all runs that are asked for, a
+// process each.
 int runs_one(const char *name, const char *text, const char *tokens, const char *path);
-// One more run of an experiment, in a process of its own, while another one is under way: its result, which the caller
-// frees. Whatever happens to that process, there is a result with a status.
+// One more run of an experiment, in a process of its own, while another one is under way: its
+// result, which the caller frees. Whatever happens to that process, there is a result with a
+// status.
 struct rjson *runs_child(const char *name, const struct settings *s);
-// Number of runs that are left; results go to `results` as far as they are there. o->words must be complete.
+// Number of runs that are left; results go to `results` as far as they are there. o->words must be
+// complete.
 int runs_all(const struct options *o, struct rjson *results);
 // Exit status of waitpid; -1 when the child took longer than limit_s and was ended.
 int runs_wait(pid_t child, int limit_s);
@@ -93,7 +101,8 @@ int record_verb_compare(const struct options *o);
 bool gpu_find(char pci_bus_id[32], char why[160]);
 // Fills "device" and "software" of a record.
 void gpu_describe(struct rjson *device, struct rjson *software, struct nvml *nvml);
-// Compares every kernel with its reference on random inputs. Number of kernels that are off; each printed.
+// Compares every kernel with its reference on random inputs. Number of kernels that are off; each
+// printed.
 int kernels_check(uint64_t seed);
 struct cuda_ops;
 // A part of it: number of training runs that do not go as the reference's.

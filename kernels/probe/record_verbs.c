@@ -1,4 +1,5 @@
-// What is done with records that are there: validating, merging, standing them beside the estimator.
+// What is done with records that are there: validating, merging, standing them beside the
+// estimator.
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,8 @@
 
 static void print_fault(void *path, const struct rjson *at, const char *where, const char *what)
 {
-    fprintf(stderr, "%s:%d:%d: error: %s: %s\n", (const char *)path, at->line, at->column, where, what);
+    fprintf(stderr, "%s:%d:%d: error: %s: %s\n", (const char *)path, at->line, at->column, where,
+            what);
 }
 
 static struct rjson *read_record(char *path, int *wrong)
@@ -57,7 +59,8 @@ int record_verb_compare(const struct options *o)
     for (int i = 0; i < o->name_count; i++) {
         struct rjson *record = read_record(o->names[i], &wrong);
         if (record) {
-            printf("%s: %s\n", o->names[i], rjson_text(rjson_get(rjson_get(record, "device"), "name")));
+            printf("%s: %s\n", o->names[i],
+                   rjson_text(rjson_get(rjson_get(record, "device"), "name")));
             estimator_compare(record, stdout, &t);
         }
         rjson_free(record);
@@ -65,8 +68,10 @@ int record_verb_compare(const struct options *o)
     if (wrong)
         return EXIT_INPUT;
     if (!t.results)
-        return probe_fail(EXIT_INPUT, "nothing to compare", "no result has the memory of a training step");
-    printf("%d results, %d figures: %d off by more than allowed (allocated 1 %%, reserved 3 %%, compiled 5 %%, process 5 %%)\n",
+        return probe_fail(EXIT_INPUT, "nothing to compare",
+                          "no result has the memory of a training step");
+    printf("%d results, %d figures: %d off by more than allowed (allocated 1 %%, reserved 3 %%, "
+           "compiled 5 %%, process 5 %%)\n",
            t.results, t.figures, t.off);
     return t.off ? EXIT_OFF : 0;
 }

@@ -1,5 +1,5 @@
-// The runs of a measurement: each in a process of its own, so that its memory is its own, and its result kept in a file,
-// so that a call that ends early is continued by the next.
+// The runs of a measurement: each in a process of its own, so that its memory is its own, and its
+// result kept in a file, so that a call that ends early is continued by the next.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,21 +34,23 @@ int runs_one(const char *name, const char *text, const char *tokens, const char 
 }
 
 // A result's place follows from what was asked for, so that the next call finds it.
-static void state_path(char *out, size_t size, const struct options *o, const struct experiment *e, const char *run)
+static void state_path(char *out, size_t size, const struct options *o, const struct experiment *e,
+                       const char *run)
 {
     char text[2560], digest[65];
     struct stat st = {0};
     if (o->tokens)
         stat(o->tokens, &st);
-    snprintf(text, sizeof text, "%s %d %s tokens=%s %lld %lld", e->name, e->protocol, run, o->tokens ? o->tokens : "",
-             (long long)st.st_size, (long long)st.st_mtime);
+    snprintf(text, sizeof text, "%s %d %s tokens=%s %lld %lld", e->name, e->protocol, run,
+             o->tokens ? o->tokens : "", (long long)st.st_size, (long long)st.st_mtime);
     sha256_hex(text, strlen(text), digest);
     digest[20] = 0;
     snprintf(out, size, "%s/%s.json", o->state, digest);
 }
 
 // A run that crashed or ran too long is a result too: it says so.
-static void write_failure(const struct experiment *e, const char *run, const char *path, const char *why)
+static void write_failure(const struct experiment *e, const char *run, const char *path,
+                          const char *why)
 {
     struct settings s;
     char error[256];
@@ -74,8 +76,10 @@ int runs_wait(pid_t child, int limit_s)
     return status;
 }
 
-// The config of a run with what the command line adds: another card for max_batch, a file of tokens for steps.
-static void run_text(char *out, size_t size, const struct options *o, const struct experiment *e, const char *run)
+// The config of a run with what the command line adds: another card for max_batch, a file of tokens
+// for steps.
+static void run_text(char *out, size_t size, const struct options *o, const struct experiment *e,
+                     const char *run)
 {
     struct settings s;
     char error[256], cap[32];
@@ -91,7 +95,8 @@ static void run_text(char *out, size_t size, const struct options *o, const stru
 }
 
 // Runs `--one` in a process of its own and leaves a result at path, of a failure too.
-static void run_one(const struct experiment *e, const char *text, const char *tokens, const char *path)
+static void run_one(const struct experiment *e, const char *text, const char *tokens,
+                    const char *path)
 {
     char why[128];
     fflush(NULL);
@@ -150,18 +155,20 @@ static void show(const struct experiment *e, const char *run, const char *path, 
 {
     char error[200];
     struct rjson *r = rjson_read_file(path, error, sizeof error);
-    const struct rjson *peak = rjson_get(rjson_get(rjson_get(r, "values"), "max_memory_allocated_bytes"), "value");
+    const struct rjson *peak =
+        rjson_get(rjson_get(rjson_get(r, "values"), "max_memory_allocated_bytes"), "value");
     printf("%-14s %-7s %5.1f s  ", e->name, rjson_text(rjson_get(r, "status")), seconds);
     if (peak)
         printf("%6lld MiB  ", (long long)peak->integer >> 20);
-    printf("%s%s%s\n", run, *rjson_text(rjson_get(r, "message")) ? ": " : "", rjson_text(rjson_get(r, "message")));
+    printf("%s%s%s\n", run, *rjson_text(rjson_get(r, "message")) ? ": " : "",
+           rjson_text(rjson_get(r, "message")));
     fflush(stdout);
     rjson_free(r);
 }
 
 // One run, unless its result is there or time is up. False when it is left for the next call.
-static bool run_once(const struct options *o, const struct experiment *e, const char *run, struct rjson *results,
-                     const struct timespec *begin)
+static bool run_once(const struct options *o, const struct experiment *e, const char *run,
+                     struct rjson *results, const struct timespec *begin)
 {
     char path[4096], text[1024], error[200];
     run_text(text, sizeof text, o, e, run);

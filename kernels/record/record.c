@@ -1,4 +1,5 @@
-// Records: statistics of samples, results, merging. What a whole record must be is checked in record_check.c.
+// Records: statistics of samples, results, merging. What a whole record must be is checked in
+// record_check.c.
 #include "kernels/record/record.h"
 
 #include <math.h>
@@ -135,12 +136,14 @@ static void add_result(struct rjson *results, const struct rjson *result)
     *place = copy;
 }
 
-struct rjson *record_merge(struct rjson **records, char **names, int count, const char *id, FILE *out)
+struct rjson *record_merge(struct rjson **records, char **names, int count, const char *id,
+                           FILE *out)
 {
     const struct rjson *device = rjson_get(records[0], "device");
     for (int i = 1; i < count; i++)
         if (!same(rjson_get(device, "name"), rjson_get(rjson_get(records[i], "device"), "name"))) {
-            fprintf(out, "%s: error: another GPU than in %s; merge records of one kind of GPU\n", names[i], names[0]);
+            fprintf(out, "%s: error: another GPU than in %s; merge records of one kind of GPU\n",
+                    names[i], names[0]);
             return NULL;
         }
     struct rjson *merged = rjson_copy(records[count - 1]), *results = rjson_get(merged, "results");

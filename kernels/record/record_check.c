@@ -1,13 +1,35 @@
-// Whether a record is what vramprobe.schema.json says: the one program that knows, for the probe and for who builds pages of
-// records. A test holds it against the schema, key by key.
+// Whether a record is what vramprobe.schema.json says: the one program that knows, for the probe
+// and for who builds pages of records. A test holds it against the schema, key by key.
 #include <math.h>
 #include <string.h>
 
 #include "kernels/record/record.h"
 
 enum wanted {
-    TEXT, TEXT_OR_NULL, WHOLE, WHOLE_OR_NULL, WHOLE_OR_NULL_SIGNED, POSITIVE, NUMBER, BOOL_OR_NULL, LIST, GROUP, VALUE, UTC, SHA256,
-    SHA256_OR_NULL, ID, COMMIT, CAPABILITY, NAME, SCHEMA, RECORD_STATUS, TOOL, ENGINE, STATUS, UNIT,
+    TEXT,
+    TEXT_OR_NULL,
+    WHOLE,
+    WHOLE_OR_NULL,
+    WHOLE_OR_NULL_SIGNED,
+    POSITIVE,
+    NUMBER,
+    BOOL_OR_NULL,
+    LIST,
+    GROUP,
+    VALUE,
+    UTC,
+    SHA256,
+    SHA256_OR_NULL,
+    ID,
+    COMMIT,
+    CAPABILITY,
+    NAME,
+    SCHEMA,
+    RECORD_STATUS,
+    TOOL,
+    ENGINE,
+    STATUS,
+    UNIT,
 };
 
 struct rule {
@@ -16,29 +38,54 @@ struct rule {
     bool required;
 };
 
-static const struct rule record_rules[] = {
-    {"schema", SCHEMA, true}, {"id", ID, true},         {"status", RECORD_STATUS, true}, {"created_utc", UTC, true},
-    {"tool", GROUP, true},    {"code", GROUP, true},    {"host", GROUP, true},           {"device", GROUP, false},
-    {"software", GROUP, false}, {"results", LIST, true}, {0}};
-static const struct rule tool_rules[] = {{"name", TOOL, true}, {"version", TEXT, true}, {"sources_sha256", SHA256, true},
-                                         {"protocols", GROUP, true}, {"command", LIST, true}, {0}};
-static const struct rule code_rules[] = {{"commit", COMMIT, true}, {"dirty", BOOL_OR_NULL, true}, {0}};
-static const struct rule host_rules[] = {{"os", TEXT, true}, {"kernel", TEXT, false}, {"machine", TEXT, false}, {0}};
-static const struct rule device_rules[] = {
-    {"name", TEXT, true}, {"compute_capability", CAPABILITY, true}, {"sm_count", POSITIVE, true}, {"l2_bytes", WHOLE, false},
-    {"memory_total_bytes", WHOLE, true}, {"memory_reserved_bytes", WHOLE_OR_NULL, false},
-    {"memory_usable_bytes", WHOLE, false}, {"pci_bus_id", TEXT_OR_NULL, false}, {"ecc", BOOL_OR_NULL, false},
-    {"sm_clock_max_mhz", WHOLE_OR_NULL_SIGNED, false}, {"memory_clock_max_mhz", WHOLE_OR_NULL_SIGNED, false},
-    {"power_limit_mw", WHOLE_OR_NULL_SIGNED, false}, {"uuid_sha256", SHA256_OR_NULL, false},
-    {"other_processes", WHOLE_OR_NULL, false}, {0}};
+static const struct rule record_rules[] = {{"schema", SCHEMA, true},
+                                           {"id", ID, true},
+                                           {"status", RECORD_STATUS, true},
+                                           {"created_utc", UTC, true},
+                                           {"tool", GROUP, true},
+                                           {"code", GROUP, true},
+                                           {"host", GROUP, true},
+                                           {"device", GROUP, false},
+                                           {"software", GROUP, false},
+                                           {"results", LIST, true},
+                                           {0}};
+static const struct rule tool_rules[] = {
+    {"name", TOOL, true},       {"version", TEXT, true}, {"sources_sha256", SHA256, true},
+    {"protocols", GROUP, true}, {"command", LIST, true}, {0}};
+static const struct rule code_rules[] = {
+    {"commit", COMMIT, true}, {"dirty", BOOL_OR_NULL, true}, {0}};
+static const struct rule host_rules[] = {
+    {"os", TEXT, true}, {"kernel", TEXT, false}, {"machine", TEXT, false}, {0}};
+static const struct rule device_rules[] = {{"name", TEXT, true},
+                                           {"compute_capability", CAPABILITY, true},
+                                           {"sm_count", POSITIVE, true},
+                                           {"l2_bytes", WHOLE, false},
+                                           {"memory_total_bytes", WHOLE, true},
+                                           {"memory_reserved_bytes", WHOLE_OR_NULL, false},
+                                           {"memory_usable_bytes", WHOLE, false},
+                                           {"pci_bus_id", TEXT_OR_NULL, false},
+                                           {"ecc", BOOL_OR_NULL, false},
+                                           {"sm_clock_max_mhz", WHOLE_OR_NULL_SIGNED, false},
+                                           {"memory_clock_max_mhz", WHOLE_OR_NULL_SIGNED, false},
+                                           {"power_limit_mw", WHOLE_OR_NULL_SIGNED, false},
+                                           {"uuid_sha256", SHA256_OR_NULL, false},
+                                           {"other_processes", WHOLE_OR_NULL, false},
+                                           {0}};
 static const struct rule result_rules[] = {
-    {"experiment", NAME, true}, {"engine", ENGINE, true}, {"protocol", POSITIVE, true}, {"config", GROUP, true},
-    {"status", STATUS, true}, {"message", TEXT, false}, {"finished_utc", UTC, false}, {"values", GROUP, true}, {0}};
-static const struct rule value_rules[] = {{"unit", UNIT, true}, {"value", VALUE, true}, {"min", NUMBER, false},
-                                          {"max", NUMBER, false}, {"mad", NUMBER, false}, {"samples", LIST, false}, {0}};
+    {"experiment", NAME, true},   {"engine", ENGINE, true}, {"protocol", POSITIVE, true},
+    {"config", GROUP, true},      {"status", STATUS, true}, {"message", TEXT, false},
+    {"finished_utc", UTC, false}, {"values", GROUP, true},  {0}};
+static const struct rule value_rules[] = {{"unit", UNIT, true},
+                                          {"value", VALUE, true},
+                                          {"min", NUMBER, false},
+                                          {"max", NUMBER, false},
+                                          {"mad", NUMBER, false},
+                                          {"samples", LIST, false},
+                                          {0}};
 
 static const char *const tools[] = {"vramprobe", "torch_record.py", NULL};
-static const char *const units[] = {"B", "B/s", "FLOP/s", "s", "tokens/s", "count", "ratio", "text", NULL};
+static const char *const units[] = {"B",     "B/s",   "FLOP/s", "s", "tokens/s",
+                                    "count", "ratio", "text",   NULL};
 static const char *const engines[] = {"vramprobe", "torch-eager", "torch-compile", NULL};
 static const char *const statuses[] = {"ok", "oom", "skipped", "failed", NULL};
 static const char *const record_statuses[] = {"ok", "no-device", NULL};
@@ -53,7 +100,8 @@ struct check {
 static void wrong(struct check *c, const struct rjson *at, const char *key, const char *what)
 {
     char place[sizeof c->where + 132];
-    snprintf(place, sizeof place, "%s%s%.128s", c->where, *c->where && *key ? "." : "", *key || *c->where ? key : "\"\"");
+    snprintf(place, sizeof place, "%s%s%.128s", c->where, *c->where && *key ? "." : "",
+             *key || *c->where ? key : "\"\"");
     for (char *p = place; *p; p++)
         if ((unsigned char)*p < ' ')
             *p = '?';
@@ -99,7 +147,8 @@ static bool is_name(const char *t)
 static bool is_capability(const char *t)
 {
     const char *dot = strchr(t, '.');
-    return dot && dot > t && dot[1] && strspn(t, "0123456789") == (size_t)(dot - t) && strspn(dot + 1, "0123456789") == strlen(dot + 1);
+    return dot && dot > t && dot[1] && strspn(t, "0123456789") == (size_t)(dot - t) &&
+           strspn(dot + 1, "0123456789") == strlen(dot + 1);
 }
 
 #define HEX "0123456789abcdef"
@@ -107,7 +156,8 @@ static bool is_capability(const char *t)
 // NULL when j is what is wanted, else what is wanted.
 static const char *misses(const struct rjson *j, enum wanted wanted)
 {
-    bool null = j->kind == RJSON_NULL, integer = j->kind == RJSON_INT, whole = integer && j->integer >= 0;
+    bool null = j->kind == RJSON_NULL, integer = j->kind == RJSON_INT,
+         whole = integer && j->integer >= 0;
     bool text = j->kind == RJSON_STRING, number = isfinite(rjson_number(j));
     const char *t = rjson_text(j);
     switch (wanted) {
@@ -118,23 +168,31 @@ static const char *misses(const struct rjson *j, enum wanted wanted)
     case WHOLE_OR_NULL_SIGNED: return integer || null ? NULL : "a whole number or null is wanted";
     case POSITIVE: return whole && j->integer ? NULL : "a whole number from 1 on is wanted";
     case NUMBER: return number ? NULL : "a number is wanted";
-    case BOOL_OR_NULL: return j->kind == RJSON_BOOL || null ? NULL : "true, false or null is wanted";
+    case BOOL_OR_NULL:
+        return j->kind == RJSON_BOOL || null ? NULL : "true, false or null is wanted";
     case LIST: return j->kind == RJSON_ARRAY ? NULL : "a list is wanted";
     case GROUP: return j->kind == RJSON_OBJECT ? NULL : "an object is wanted";
     case VALUE: return text || number ? NULL : "a number or a text is wanted";
     case UTC: return is_utc(t) ? NULL : "a time such as 2026-01-31T12:00:00Z is wanted";
     case SHA256: return all_of(t, 64, 64, HEX) ? NULL : "64 hexadecimal digits are wanted";
-    case SHA256_OR_NULL: return null || all_of(t, 64, 64, HEX) ? NULL : "64 hexadecimal digits or null are wanted";
+    case SHA256_OR_NULL:
+        return null || all_of(t, 64, 64, HEX) ? NULL : "64 hexadecimal digits or null are wanted";
     case ID: return is_id(t) ? NULL : "an id of 1 to 128 of a-z 0-9 . _ - is wanted";
-    case COMMIT: return null || all_of(t, 7, 64, HEX) ? NULL : "7 to 64 hexadecimal digits or null are wanted";
+    case COMMIT:
+        return null || all_of(t, 7, 64, HEX) ? NULL
+                                             : "7 to 64 hexadecimal digits or null are wanted";
     case CAPABILITY: return is_capability(t) ? NULL : "two numbers such as 8.9 are wanted";
     case NAME: return is_name(t) ? NULL : "a name of a-z 0-9 _ is wanted";
     case SCHEMA: return strcmp(t, RECORD_SCHEMA) == 0 ? NULL : RECORD_SCHEMA " is wanted";
     case RECORD_STATUS: return one_of(t, record_statuses) ? NULL : "ok or no-device is wanted";
     case TOOL: return one_of(t, tools) ? NULL : "vramprobe or torch_record.py is wanted";
-    case ENGINE: return one_of(t, engines) ? NULL : "one of vramprobe, torch-eager, torch-compile is wanted";
+    case ENGINE:
+        return one_of(t, engines) ? NULL : "one of vramprobe, torch-eager, torch-compile is wanted";
     case STATUS: return one_of(t, statuses) ? NULL : "one of ok, oom, skipped, failed is wanted";
-    case UNIT: return one_of(t, units) ? NULL : "a unit of B, B/s, FLOP/s, s, tokens/s, count, ratio or text is wanted";
+    case UNIT:
+        return one_of(t, units)
+                   ? NULL
+                   : "a unit of B, B/s, FLOP/s, s, tokens/s, count, ratio or text is wanted";
     }
     return NULL;
 }
@@ -163,7 +221,8 @@ static void check_group(struct check *c, const struct rjson *group, const struct
 }
 
 // Every member of a group or list whose names are free.
-static void check_all(struct check *c, const struct rjson *group, const char *name, enum wanted wanted)
+static void check_all(struct check *c, const struct rjson *group, const char *name,
+                      enum wanted wanted)
 {
     for (const struct rjson *j = group ? group->first : NULL; j; j = j->next) {
         const char *what = misses(j, wanted);
@@ -176,7 +235,8 @@ static void check_value(struct check *c, const struct rjson *v)
 {
     const char *unit = rjson_text(rjson_get(v, "unit"));
     const struct rjson *value = rjson_get(v, "value");
-    bool counted = strcmp(unit, "B") == 0 || strcmp(unit, "count") == 0, text = strcmp(unit, "text") == 0;
+    bool counted = strcmp(unit, "B") == 0 || strcmp(unit, "count") == 0,
+         text = strcmp(unit, "text") == 0;
     if (v->kind != RJSON_OBJECT) {
         wrong(c, v, v->key, "an object is wanted");
         return;
@@ -200,8 +260,10 @@ static void check_result(struct check *c, const struct rjson *r, int number)
     const struct rjson *config = rjson_get(r, "config"), *values = rjson_get(r, "values");
     for (const struct rjson *j = config ? config->first : NULL; j; j = j->next)
         if (j->kind == RJSON_NULL || j->kind >= RJSON_ARRAY)
-            wrong(c, j, j->key ? j->key : "config", "a config holds texts, numbers, true and false");
-    for (const struct rjson *j = values && values->kind == RJSON_OBJECT ? values->first : NULL; j; j = j->next) {
+            wrong(c, j, j->key ? j->key : "config",
+                  "a config holds texts, numbers, true and false");
+    for (const struct rjson *j = values && values->kind == RJSON_OBJECT ? values->first : NULL; j;
+         j = j->next) {
         snprintf(c->where, sizeof c->where, "results[%d].values", number);
         check_value(c, j);
     }
@@ -209,7 +271,10 @@ static void check_result(struct check *c, const struct rjson *r, int number)
 
 static void check_groups(struct check *c, const struct rjson *record)
 {
-    static const struct { const char *key; const struct rule *rules; } groups[] = {
+    static const struct {
+        const char *key;
+        const struct rule *rules;
+    } groups[] = {
         {"tool", tool_rules}, {"code", code_rules}, {"host", host_rules}, {"device", device_rules}};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         snprintf(c->where, sizeof c->where, "%s", groups[i].key);
@@ -232,7 +297,8 @@ int record_check(const struct rjson *record, record_say *say, void *ctx)
     }
     const struct rjson *schema = rjson_get(record, "schema");
     if (strcmp(rjson_text(schema), RECORD_SCHEMA) != 0) {
-        wrong(&c, schema ? schema : record, "schema", RECORD_SCHEMA " is wanted");   // one of another is not judged any further
+        wrong(&c, schema ? schema : record, "schema",
+              RECORD_SCHEMA " is wanted");  // one of another is not judged any further
         return c.wrong;
     }
     check_group(&c, record, record_rules);

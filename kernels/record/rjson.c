@@ -1,14 +1,15 @@
-// JSON: a recursive reader bounded in depth, and an indenting writer.
+// JSON: a recursive reader that is bounded in depth, and the values that it reads.
 #include "kernels/record/rjson.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { DEEPEST = 64, MOST_MEMBERS = 512 };   // of an object: each key is held against those before it
+enum {
+    DEEPEST = 64,
+    MOST_MEMBERS = 512
+};  // of an object: each key is held against those before it
 
 struct reader {
     const char *at, *end, *line_start;
@@ -37,13 +38,15 @@ static struct rjson *rjson_new(enum rjson_kind kind)
 static struct rjson *fault(struct reader *r, const char *what)
 {
     if (!*r->error)
-        snprintf(r->error, r->error_size, "%d:%d: %s", r->line, (int)(r->at - r->line_start) + 1, what);
+        snprintf(r->error, r->error_size, "%d:%d: %s", r->line, (int)(r->at - r->line_start) + 1,
+                 what);
     return NULL;
 }
 
 static void skip_space(struct reader *r)
 {
-    for (; r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'); r->at++)
+    for (; r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r');
+         r->at++)
         if (*r->at == '\n') {
             r->line++;
             r->line_start = r->at + 1;
@@ -78,8 +81,10 @@ static bool read_hex4(struct reader *r, uint32_t *out)
     *out = 0;
     for (int i = 0; i < 4; i++, r->at++) {
         char c = r->at < r->end ? *r->at : 0;
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0)
             return false;
         *out = *out * 16 + (uint32_t)digit;
@@ -167,7 +172,8 @@ static struct rjson *read_number(struct reader *r)
         j->real = strtod(text, &end);
     const char *digits = text + (text[0] == '-');
     bool leading = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
-    if (!n || *end || errno || text[0] == '+' || *digits == '.' || leading || (!whole && !isfinite(j->real))) {
+    if (!n || *end || errno || text[0] == '+' || *digits == '.' || leading ||
+        (!whole && !isfinite(j->real))) {
         rjson_free(j);
         return fault(r, "a number that cannot be read");
     }
@@ -176,7 +182,11 @@ static struct rjson *read_number(struct reader *r)
 
 static struct rjson *read_word(struct reader *r)
 {
-    static const struct { const char *word; enum rjson_kind kind; bool truth; } words[] = {
+    static const struct {
+        const char *word;
+        enum rjson_kind kind;
+        bool truth;
+    } words[] = {
         {"true", RJSON_BOOL, true}, {"false", RJSON_BOOL, false}, {"null", RJSON_NULL, false}};
     for (size_t i = 0; i < 3; i++) {
         size_t n = strlen(words[i].word);
@@ -234,7 +244,8 @@ static struct rjson *read_group(struct reader *r, bool keyed)
     }
     for (int count = 0; (*tail = read_member(r, keyed)); count++) {
         if (keyed && (count == MOST_MEMBERS || is_twice(group, *tail))) {
-            fault(r, count == MOST_MEMBERS ? "an object with too many members" : "a key that the object has already");
+            fault(r, count == MOST_MEMBERS ? "an object with too many members"
+                                           : "a key that the object has already");
             break;
         }
         tail = &(*tail)->next;
@@ -272,11 +283,11 @@ static struct rjson *read_value(struct reader *r)
     r->depth++;
     char c = *r->at;
     int line = r->line, column = (int)(r->at - r->line_start) + 1;
-    struct rjson *j = c == '{'   ? read_group(r, true)
-                     : c == '[' ? read_group(r, false)
-                     : c == '"' ? read_string(r)
-                     : c == '-' || (c >= '0' && c <= '9') ? read_number(r)
-                                                          : read_word(r);
+    struct rjson *j = c == '{'                             ? read_group(r, true)
+                      : c == '['                           ? read_group(r, false)
+                      : c == '"'                           ? read_string(r)
+                      : c == '-' || (c >= '0' && c <= '9') ? read_number(r)
+                                                           : read_word(r);
     r->depth--;
     if (j) {
         j->line = line;
@@ -287,7 +298,12 @@ static struct rjson *read_value(struct reader *r)
 
 struct rjson *rjson_parse(const char *text, size_t length, char *error, size_t size)
 {
-    struct reader r = {.at = text, .end = text + length, .line_start = text, .line = 1, .error = error, .error_size = size};
+    struct reader r = {.at = text,
+                       .end = text + length,
+                       .line_start = text,
+                       .line = 1,
+                       .error = error,
+                       .error_size = size};
     *error = 0;
     struct rjson *j = read_value(&r);
     skip_space(&r);
@@ -344,7 +360,10 @@ struct rjson *rjson_get(const struct rjson *object, const char *key)
 
 double rjson_number(const struct rjson *j)
 {
-    return !j ? NAN : j->kind == RJSON_INT ? (double)j->integer : j->kind == RJSON_REAL ? j->real : NAN;
+    return !j                      ? NAN
+           : j->kind == RJSON_INT  ? (double)j->integer
+           : j->kind == RJSON_REAL ? j->real
+                                   : NAN;
 }
 
 const char *rjson_text(const struct rjson *j)
@@ -352,9 +371,18 @@ const char *rjson_text(const struct rjson *j)
     return j && j->kind == RJSON_STRING ? j->text : "";
 }
 
-struct rjson *rjson_object(void) { return rjson_new(RJSON_OBJECT); }
-struct rjson *rjson_array(void) { return rjson_new(RJSON_ARRAY); }
-struct rjson *rjson_null(void) { return rjson_new(RJSON_NULL); }
+struct rjson *rjson_object(void)
+{
+    return rjson_new(RJSON_OBJECT);
+}
+struct rjson *rjson_array(void)
+{
+    return rjson_new(RJSON_ARRAY);
+}
+struct rjson *rjson_null(void)
+{
+    return rjson_new(RJSON_NULL);
+}
 
 struct rjson *rjson_int(int64_t v)
 {
@@ -391,7 +419,8 @@ struct rjson *rjson_string(const char *text)
 struct rjson *rjson_copy(const struct rjson *j)
 {
     struct rjson *out = rjson_new(j->kind);
-    *out = (struct rjson){.kind = j->kind, .truth = j->truth, .integer = j->integer, .real = j->real};
+    *out =
+        (struct rjson){.kind = j->kind, .truth = j->truth, .integer = j->integer, .real = j->real};
     out->text = j->text ? need(strdup(j->text)) : NULL;
     struct rjson **tail = &out->first;
     for (const struct rjson *child = j->first; child; child = child->next, tail = &(*tail)->next) {
@@ -413,84 +442,4 @@ struct rjson *rjson_set(struct rjson *object, const char *key, struct rjson *val
 {
     value->key = need(strdup(key));
     return rjson_add(object, value);
-}
-
-static void write_text(const char *text, FILE *out)
-{
-    fputc('"', out);
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p < 0x20)
-            fprintf(out, "\\u%04x", *p);
-        else
-            fputc(*p, out);
-    }
-    fputc('"', out);
-}
-
-static bool has_groups(const struct rjson *group)
-{
-    for (const struct rjson *j = group->first; j; j = j->next)
-        if (j->kind >= RJSON_ARRAY)
-            return true;
-    return group->kind == RJSON_OBJECT && group->first && group->first->next;
-}
-
-// Lists of plain values stay on one line.
-static void write_group(const struct rjson *group, FILE *out, int indent)
-{
-    bool keyed = group->kind == RJSON_OBJECT, lines = has_groups(group);
-    fputc(keyed ? '{' : '[', out);
-    for (const struct rjson *j = group->first; j; j = j->next) {
-        if (lines)
-            fprintf(out, "\n%*s", indent + 1, "");
-        if (keyed) {
-            write_text(j->key, out);
-            fputs(": ", out);
-        }
-        rjson_write(j, out, indent + 1);
-        fputs(j->next ? (lines ? "," : ", ") : "", out);
-    }
-    if (lines)
-        fprintf(out, "\n%*s", indent, "");
-    fputc(keyed ? '}' : ']', out);
-}
-
-void rjson_write(const struct rjson *j, FILE *out, int indent)
-{
-    switch (j->kind) {
-    case RJSON_NULL: fputs("null", out); break;
-    case RJSON_BOOL: fputs(j->truth ? "true" : "false", out); break;
-    case RJSON_INT: fprintf(out, "%lld", (long long)j->integer); break;
-    case RJSON_REAL: fprintf(out, "%.9g", j->real); break;
-    case RJSON_STRING: write_text(j->text, out); break;
-    default: write_group(j, out, indent); break;
-    }
-}
-
-int rjson_write_file(const struct rjson *j, const char *path, bool replace)
-{
-    char temporary[4096];
-    if (!replace && access(path, F_OK) == 0) {
-        errno = EEXIST;
-        return -1;
-    }
-    if (snprintf(temporary, sizeof temporary, "%s.tmp", path) >= (int)sizeof temporary) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    FILE *f = fopen(temporary, "wb");
-    if (!f)
-        return -1;
-    rjson_write(j, f, 0);
-    fputc('\n', f);
-    bool bad = fflush(f) != 0 || fsync(fileno(f)) != 0;
-    bad = fclose(f) != 0 || bad;
-    if (!bad && rename(temporary, path) == 0)
-        return 0;
-    int saved = errno;
-    unlink(temporary);
-    errno = saved;
-    return -1;
 }

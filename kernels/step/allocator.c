@@ -1,5 +1,6 @@
 // The caching allocator: two pools of free blocks, best fit, splitting and merging within segments.
-// Rules and constants: pytorch/pytorch, c10/cuda/CUDACachingAllocator.cpp and c10/core/AllocatorConfig.h.
+// Rules and constants: pytorch/pytorch, c10/cuda/CUDACachingAllocator.cpp and
+// c10/core/AllocatorConfig.h.
 #include "kernels/step/allocator.h"
 
 #include <stdlib.h>
@@ -7,11 +8,7 @@
 #define KIB UINT64_C(1024)
 #define MIB (KIB * KIB)
 
-enum {
-    SMALL_POOL,
-    LARGE_POOL,
-    POOLS
-};
+enum { SMALL_POOL, LARGE_POOL, POOLS };
 
 static const uint64_t round_to = 512;            // kMinBlockSize
 static const uint64_t small_size = MIB;          // kSmallSize: up to here a request is small
@@ -24,7 +21,8 @@ struct caching_block {
     char *address;
     uint64_t size, requested;
     struct caching_block *before, *after;  // neighbours in the segment
-    struct caching_block *next_segment, **link;  // of a segment's first block: the list of all segments
+    struct caching_block *next_segment,
+        **link;  // of a segment's first block: the list of all segments
     bool in_use;
     int pool;
 };
@@ -37,7 +35,8 @@ struct free_list {
 
 struct caching_allocator {
     struct device_memory device;
-    struct free_list free[POOLS];  // each with room for all the blocks of its pool, so that freeing cannot fail
+    struct free_list
+        free[POOLS];  // each with room for all the blocks of its pool, so that freeing cannot fail
     size_t blocks[POOLS];
     struct caching_block *segments;
     struct caching_stats stats;
@@ -164,7 +163,8 @@ static void raise_peak(uint64_t *peak, uint64_t now)
         *peak = now;
 }
 
-// A new segment from the device; cached ones are given back and the device is asked again when it has none.
+// A new segment from the device; cached ones are given back and the device is asked again when it
+// has none.
 static struct caching_block *new_segment(struct caching_allocator *a, uint64_t rounded, int pool)
 {
     uint64_t size = segment_size(rounded);
@@ -175,7 +175,8 @@ static struct caching_block *new_segment(struct caching_allocator *a, uint64_t r
         if (a->device.take(a->device.ctx, size, &address) != 0)
             return NULL;
     }
-    struct caching_block *b = new_block(a, (struct caching_block){.address = address, .size = size, .pool = pool});
+    struct caching_block *b =
+        new_block(a, (struct caching_block){.address = address, .size = size, .pool = pool});
     if (!b) {
         a->device.give(a->device.ctx, address, size);
         return NULL;
@@ -201,8 +202,11 @@ static bool should_split(const struct caching_block *b, uint64_t rounded)
 static void split(struct caching_allocator *a, struct caching_block *b, uint64_t rounded)
 {
     struct caching_block *rest =
-        new_block(a, (struct caching_block){.address = b->address + rounded, .size = b->size - rounded, .before = b,
-                                            .after = b->after, .pool = b->pool});
+        new_block(a, (struct caching_block){.address = b->address + rounded,
+                                            .size = b->size - rounded,
+                                            .before = b,
+                                            .after = b->after,
+                                            .pool = b->pool});
     if (!rest)
         return;
     list_add(&a->free[b->pool], rest);

@@ -1,4 +1,5 @@
-// A caching allocator with PyTorch's rules, over a device's own allocation calls; written apart from the estimator's.
+// A caching allocator with PyTorch's rules, over a device's own allocation calls; written apart
+// from the estimator's.
 #ifndef KERNELS_ALLOCATOR_H
 #define KERNELS_ALLOCATOR_H
 
@@ -10,7 +11,8 @@
 extern "C" {
 #endif
 
-// Where segments come from: cudaMalloc on a GPU, malloc for the reference, numbers alone for a dry run.
+// Where segments come from: cudaMalloc on a GPU, malloc for the reference, numbers alone for a dry
+// run.
 struct device_memory {
     // 0, or -1 when the device has no bytes left. *address is then not touched.
     int (*take)(void *ctx, uint64_t bytes, void **address);
@@ -21,8 +23,9 @@ struct device_memory {
 struct caching_allocator;
 struct caching_block;
 
-// Bytes; peaks since caching_new. requested counts what callers asked for, allocated the blocks they
-// got (max_memory_allocated), reserved the segments taken from the device (max_memory_reserved).
+// Bytes; peaks since caching_new. requested counts what callers asked for, allocated the blocks
+// they got (max_memory_allocated), reserved the segments taken from the device
+// (max_memory_reserved).
 struct caching_stats {
     uint64_t requested, allocated, reserved;
     uint64_t requested_peak, allocated_peak, reserved_peak;
@@ -33,7 +36,8 @@ struct caching_stats {
 struct caching_allocator *caching_new(struct device_memory device);
 // Gives every segment back. Blocks still held become invalid.
 void caching_delete(struct caching_allocator *a);
-// NULL when the device has no room even after the cached segments were given back. bytes = 0 counts as 1.
+// NULL when the device has no room even after the cached segments were given back. bytes = 0 counts
+// as 1.
 struct caching_block *caching_malloc(struct caching_allocator *a, uint64_t bytes);
 void caching_free(struct caching_allocator *a, struct caching_block *block);
 void *caching_address(const struct caching_block *block);

@@ -1,4 +1,5 @@
-// A run's life: config, weights, the next batch, the loop of micro-steps, and the way out when memory ends.
+// A run's life: config, weights, the next batch, the loop of micro-steps, and the way out when
+// memory ends.
 #include "kernels/step/gpt.h"
 
 #include <math.h>
@@ -67,7 +68,7 @@ uint64_t gpt_parameter_count(const struct gpt_config *c)
 
 const char *gpt_config_error(const struct gpt_config *c)
 {
-    const int64_t sizes[] = {c->batch_size, c->block_size, c->seq_len, c->n_layer,
+    const int64_t sizes[] = {c->batch_size, c->block_size, c->seq_len,    c->n_layer,
                              c->n_head,     c->n_embd,     c->vocab_size, c->accumulation};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] < 1 || sizes[i] > 1 << 24)
@@ -83,7 +84,8 @@ const char *gpt_config_error(const struct gpt_config *c)
     return NULL;
 }
 
-// xorshift64*, good enough for weights and tokens. Marsaglia, Xorshift RNGs (2003); Vigna, arXiv 1402.6246.
+// xorshift64*, good enough for weights and tokens. Marsaglia, Xorshift RNGs (2003); Vigna, arXiv
+// 1402.6246.
 static uint64_t next_random(struct gpt *g)
 {
     g->random ^= g->random >> 12;
@@ -92,16 +94,18 @@ static uint64_t next_random(struct gpt *g)
     return g->random * UINT64_C(2685821657736338717);
 }
 
-// The sum of four uniform numbers, which is close to a normal one and much cheaper: 124 million are drawn for GPT-2.
-// Each has 16 bits and a variance of (65536^2 - 1) / 12.
+// The sum of four uniform numbers, which is close to a normal one and much cheaper: 124 million are
+// drawn for GPT-2. Each has 16 bits and a variance of (65536^2 - 1) / 12.
 static double next_normal(struct gpt *g)
 {
     uint64_t r = next_random(g);
-    double sum = (double)(r & 0xffff) + (double)(r >> 16 & 0xffff) + (double)(r >> 32 & 0xffff) + (double)(r >> 48);
+    double sum = (double)(r & 0xffff) + (double)(r >> 16 & 0xffff) + (double)(r >> 32 & 0xffff) +
+                 (double)(r >> 48);
     return (sum - 2 * 65535.0) / (65536 / 1.7320508075688772);
 }
 
-// Standard deviation of a slot's first values; 0 for a bias, -1 for a norm's weight, which begins at one.
+// Standard deviation of a slot's first values; 0 for a bias, -1 for a norm's weight, which begins
+// at one.
 static double slot_deviation(const struct gpt_config *c, int slot)
 {
     int last = SLOT_LAYERS + (int)c->n_layer * LAYER_WEIGHTS;
@@ -140,7 +144,8 @@ static bool fill_weight(struct gpt *g, int slot)
 static bool make_host_arrays(struct gpt *g)
 {
     size_t n = (size_t)g->slots, layers = (size_t)g->config.n_layer;
-    tensor ***arrays[] = {&g->weights, &g->gradients, &g->first_moments, &g->second_moments, &g->steps, &g->casts};
+    tensor ***arrays[] = {&g->weights,        &g->gradients, &g->first_moments,
+                          &g->second_moments, &g->steps,     &g->casts};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (!(*arrays[i] = calloc(n, sizeof(tensor *))))
             return false;
@@ -153,21 +158,27 @@ static bool make_host_arrays(struct gpt *g)
     return g->decays && g->mask_buffers && g->saved;
 }
 
-// The causal mask that attention without SDPA registers in each layer; what is used of it is made anew each time.
+// The causal mask that attention without SDPA registers in each layer; what is used of it is made
+// anew each time.
 static void make_mask_buffers(struct gpt *g)
 {
     if (g->config.attention != GPT_MATRIX || g->config.mode != GPT_FRAMEWORK)
         return;
     for (int64_t layer = 0; layer < g->config.n_layer; layer++)
-        g->mask_buffers[layer] = tensor_new(&g->pool, gpt_master_type(&g->config),
-                                            g->config.block_size * g->config.block_size, CATEGORY_PARAMETER);
+        g->mask_buffers[layer] =
+            tensor_new(&g->pool, gpt_master_type(&g->config),
+                       g->config.block_size * g->config.block_size, CATEGORY_PARAMETER);
 }
 
 enum gpt_status gpt_open(struct gpt *g, const struct gpt_config *c, const struct gpt_ops *ops,
                          struct caching_allocator *allocator, struct pool_watcher watcher)
 {
-    *g = (struct gpt){.config = *c, .ops = ops, .slots = slot_count(c), .random = c->seed | 1,
-                      .pool = {.allocator = allocator, .watcher = watcher}, .phase = "param"};
+    *g = (struct gpt){.config = *c,
+                      .ops = ops,
+                      .slots = slot_count(c),
+                      .random = c->seed | 1,
+                      .pool = {.allocator = allocator, .watcher = watcher},
+                      .phase = "param"};
     if (!make_host_arrays(g))
         return GPT_HOST_MEMORY;
     g->pool.out_of_memory = &g->out_of_memory;
@@ -188,8 +199,8 @@ enum gpt_status gpt_open(struct gpt *g, const struct gpt_config *c, const struct
 void gpt_close(struct gpt *g)
 {
     pool_clear(&g->pool);
-    tensor **arrays[] = {g->weights, g->gradients, g->first_moments, g->second_moments, g->steps, g->casts,
-                         g->mask_buffers};
+    tensor **arrays[] = {g->weights, g->gradients, g->first_moments, g->second_moments,
+                         g->steps,   g->casts,     g->mask_buffers};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     for (size_t i = 0; i < sizeof g->listed / sizeof *g->listed; i++)
@@ -240,7 +251,8 @@ static void name_phase(struct gpt *g, const char *what, int64_t micro)
     if (micro < 0)
         snprintf(g->phase, sizeof g->phase, "%s:it%lld", what, (long long)g->step_number);
     else
-        snprintf(g->phase, sizeof g->phase, "%s:it%lld.m%lld", what, (long long)g->step_number, (long long)micro);
+        snprintf(g->phase, sizeof g->phase, "%s:it%lld.m%lld", what, (long long)g->step_number,
+                 (long long)micro);
 }
 
 // One micro-step: forward, the next batch, backward.
@@ -295,7 +307,8 @@ enum gpt_status gpt_train_step(struct gpt *g, gpt_batch *batch, void *ctx, doubl
     return GPT_OK;
 }
 
-// The training loop's variables and evaluation's own change places; after a second call all is as before.
+// The training loop's variables and evaluation's own change places; after a second call all is as
+// before.
 static void exchange(struct gpt *g)
 {
     tensor **variables[4] = {&g->tokens, &g->targets, &g->logits, &g->loss};
@@ -314,7 +327,8 @@ static void end_evaluation(struct gpt *g)
         tensor_drop(&g->pool, &g->held[i]);
 }
 
-enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, void *ctx, double *loss)
+enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, void *ctx,
+                             double *loss)
 {
     volatile double sum = 0;
     int jump = setjmp(g->out_of_memory);

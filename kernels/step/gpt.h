@@ -1,7 +1,9 @@
-// A training run of a GPT: config, weights, and a step whose every tensor is taken and freed by the step itself.
+// A training run of a GPT: config, weights, and a step whose every tensor is taken and freed by the
+// step itself.
 //
-// Two ways to use memory. FRAMEWORK keeps and frees tensors in the order in which PyTorch's eager mode does under
-// autocast; LEAN keeps what cannot be had again cheaply and computes the loss in chunks. Both compute the same step.
+// Two ways to use memory. FRAMEWORK keeps and frees tensors in the order in which PyTorch's eager
+// mode does under autocast; LEAN keeps what cannot be had again cheaply and computes the loss in
+// chunks. Both compute the same step.
 #ifndef KERNELS_GPT_H
 #define KERNELS_GPT_H
 
@@ -18,40 +20,44 @@ struct gpt_config {
     int64_t batch_size, block_size, seq_len, n_layer, n_head, n_embd, vocab_size, accumulation;
     bool bias, checkpointing;
     double dropout;
-    enum dtype dtype;   // matmuls: F16 or BF16 under autocast, F32 without; F64 in tests
+    enum dtype dtype;  // matmuls: F16 or BF16 under autocast, F32 without; F64 in tests
     enum gpt_mode mode;
     enum gpt_attention attention;
-    bool train_loop;    // loss scaling for F16 and clipping to norm 1, as nanoGPT's train.py; else neither
-    bool split_adamw;   // a temporary of each weight's size in the optimizer step, as foreach AdamW makes
+    bool train_loop;   // loss scaling for F16 and clipping to norm 1, as nanoGPT's train.py; else
+                       // neither
+    bool split_adamw;  // a temporary of each weight's size in the optimizer step, as foreach AdamW
+                       // makes
     double lr, weight_decay;
     uint64_t seed;
 };
 
-// The weights of a layer, in the order in which they are made. X(SLOT, rows in C, columns in C or 0, is a bias)
-#define GPT_LAYER_WEIGHTS                                                                                           \
-    X(LN1, 1, 0, false)                                                                                             \
-    X(LN1_BIAS, 1, 0, true)                                                                                         \
-    X(QKV, 3, 1, false)                                                                                             \
-    X(QKV_BIAS, 3, 0, true)                                                                                         \
-    X(PROJ, 1, 1, false)                                                                                            \
-    X(PROJ_BIAS, 1, 0, true)                                                                                        \
-    X(LN2, 1, 0, false)                                                                                             \
-    X(LN2_BIAS, 1, 0, true)                                                                                         \
-    X(FC, 4, 1, false)                                                                                              \
-    X(FC_BIAS, 4, 0, true)                                                                                          \
-    X(OUT, 1, 4, false)                                                                                             \
+// The weights of a layer, in the order in which they are made. X(SLOT, rows in C, columns in C or
+// 0, is a bias)
+#define GPT_LAYER_WEIGHTS \
+    X(LN1, 1, 0, false) \
+    X(LN1_BIAS, 1, 0, true) \
+    X(QKV, 3, 1, false) \
+    X(QKV_BIAS, 3, 0, true) \
+    X(PROJ, 1, 1, false) \
+    X(PROJ_BIAS, 1, 0, true) \
+    X(LN2, 1, 0, false) \
+    X(LN2_BIAS, 1, 0, true) \
+    X(FC, 4, 1, false) \
+    X(FC_BIAS, 4, 0, true) \
+    X(OUT, 1, 4, false) \
     X(OUT_BIAS, 1, 0, true)
 
 enum gpt_layer_weight {
 #define X(id, rows, columns, is_bias) WEIGHT_##id,
     GPT_LAYER_WEIGHTS
 #undef X
-    LAYER_WEIGHTS
+        LAYER_WEIGHTS
 };
 
-// Slots of struct gpt's arrays: the two tables, the layers, the last norm. A slot that the config lacks is NULL.
+// Slots of struct gpt's arrays: the two tables, the layers, the last norm. A slot that the config
+// lacks is NULL.
 enum { SLOT_WTE, SLOT_WPE, SLOT_LAYERS };
-#define SLOT_LAYER(layer, id) (SLOT_LAYERS + (layer) * LAYER_WEIGHTS + WEIGHT_##id)
+#define SLOT_LAYER(layer, id) (SLOT_LAYERS + (layer)*LAYER_WEIGHTS + WEIGHT_##id)
 
 // What a linear operation keeps for its backward pass.
 struct linear_saved {
@@ -64,8 +70,8 @@ struct block_saved {
     struct linear_saved qkv, proj, fc, out;
     tensor *qkv_out, *attention_out, *lse, *rng;
     tensor *q, *k, *v, *mask, *probabilities, *probabilities_low;  // with matrices
-    tensor *hidden;                                                 // input of GELU
-    tensor *mask1, *mask2;                                          // of dropout
+    tensor *hidden;                                                // input of GELU
+    tensor *mask1, *mask2;                                         // of dropout
     uint64_t seed1, seed2;
 };
 
@@ -77,27 +83,30 @@ struct gpt {
 
     int slots;
     tensor **weights, **gradients, **first_moments, **second_moments, **steps, **casts;
-    tensor **mask_buffers;        // [n_layer], fp32 [block, block], with matrices only
-    struct block_saved *saved;    // [n_layer]
-    bool recording;               // whether the forward pass keeps anything
-    bool evaluating;              // nothing is dropped out then
-    tensor *held[4];              // the training loop's tokens, targets, logits and loss, while an evaluation has its own
+    tensor **mask_buffers;      // [n_layer], fp32 [block, block], with matrices only
+    struct block_saved *saved;  // [n_layer]
+    bool recording;             // whether the forward pass keeps anything
+    bool evaluating;            // nothing is dropped out then
+    tensor *held[4];  // the training loop's tokens, targets, logits and loss, while an evaluation
+                      // has its own
 
-    tensor *tokens, *targets;     // of the micro-step that comes next
+    tensor *tokens, *targets;  // of the micro-step that comes next
     tensor *used_tokens, *used_targets;
     tensor *positions, *log_probabilities, *log_probabilities_full, *total_weight;
     tensor *x_last, *mean_last, *rstd_last, *dropout_mask;
     struct linear_saved head;
-    tensor *logits, *loss;        // as the training loop's variables hold them
-    tensor *root_gradient, *head_gradient;  // the latter waits for the embedding's, whose weight is the same
-    tensor *last_gradient;        // of the last norm's output, made together with the loss in lean mode
+    tensor *logits, *loss;  // as the training loop's variables hold them
+    tensor *root_gradient,
+        *head_gradient;     // the latter waits for the embedding's, whose weight is the same
+    tensor *last_gradient;  // of the last norm's output, made together with the loss in lean mode
 
     int64_t step_number, micro_number;
-    int64_t updates;              // optimizer steps that were not left out, where the host counts them
-    tensor *scale, *growth;       // of the loss, and steps since it changed; NULL without loss scaling
-    tensor **listed[5];           // room for the lists of an optimizer step: weights, moments, gradients, step counts
+    int64_t updates;         // optimizer steps that were not left out, where the host counts them
+    tensor *scale, *growth;  // of the loss, and steps since it changed; NULL without loss scaling
+    tensor **listed[5];  // room for the lists of an optimizer step: weights, moments, gradients,
+                         // step counts
     bool *decays;
-    char phase[32];               // "fwd:it0.m0", as the reference traces name it
+    char phase[32];  // "fwd:it0.m0", as the reference traces name it
     uint64_t random;
 };
 
@@ -110,19 +119,22 @@ const char *gpt_config_error(const struct gpt_config *c);
 
 enum gpt_status { GPT_OK, GPT_OUT_OF_MEMORY, GPT_HOST_MEMORY };
 
-// Makes the weights (nearly normal, 0.02; residual projections divided by sqrt(2 L); norms one) and the first batch. On
-// GPT_OUT_OF_MEMORY g->pool.wanted has the size. The allocator and the ops must outlive g. gpt_close after any result.
+// Makes the weights (nearly normal, 0.02; residual projections divided by sqrt(2 L); norms one) and
+// the first batch. On GPT_OUT_OF_MEMORY g->pool.wanted has the size. The allocator and the ops must
+// outlive g. gpt_close after any result.
 enum gpt_status gpt_open(struct gpt *g, const struct gpt_config *c, const struct gpt_ops *ops,
                          struct caching_allocator *allocator, struct pool_watcher watcher);
 void gpt_close(struct gpt *g);
-// One optimizer step of config.accumulation micro-steps on batches drawn by `batch`: it writes tokens and targets, each
-// [B*T], for micro-step number n. *loss is that of the last micro-step, as train.py logs it; reading it is the one time
-// that the host waits for the device, and with NULL it does not.
+// One optimizer step of config.accumulation micro-steps on batches drawn by `batch`: it writes
+// tokens and targets, each [B*T], for micro-step number n. *loss is that of the last micro-step, as
+// train.py logs it; reading it is the one time that the host waits for the device, and with NULL it
+// does not.
 typedef void gpt_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets);
 enum gpt_status gpt_train_step(struct gpt *g, gpt_batch *batch, void *ctx, double *loss);
-// The mean loss of so many batches without gradients, as nanoGPT's estimate_loss runs it beside the training loop's
-// variables: before the first step train.py has drawn its first batch.
-enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, void *ctx, double *loss);
+// The mean loss of so many batches without gradients, as nanoGPT's estimate_loss runs it beside the
+// training loop's variables: before the first step train.py has drawn its first batch.
+enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, void *ctx,
+                             double *loss);
 
 // Parts of the step, in files of their own. They jump to pool.out_of_memory when there is no room.
 void gpt_forward(struct gpt *g);
@@ -143,14 +155,17 @@ bool gpt_is_scaled(const struct gpt_config *c);
 // Whether a slot's weight has two dimensions: those, and only those, are decayed.
 bool gpt_slot_is_matrix(int slot);
 void gpt_drop_casts(struct gpt *g);
-// Whether softmax reads this type and writes fp32 itself, and its backward pass the other way round.
+// Whether softmax reads this type and writes fp32 itself, and its backward pass the other way
+// round.
 bool gpt_softmax_widens(enum dtype type);
-// dx of a norm added to *residual (or put there when it is NULL); lets go of *dy and of what was saved.
-void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor **mean, tensor **rstd,
-                       tensor **residual);
+// dx of a norm added to *residual (or put there when it is NULL); lets go of *dy and of what was
+// saved.
+void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor **mean,
+                       tensor **rstd, tensor **residual);
 // The gradient of a branch's end: *residual in the type of the matmuls, through dropout.
 tensor *gpt_branch_gradient(struct gpt *g, tensor *residual, tensor **mask);
-// Heads' outputs [N, C] from qkv [N, 3C]; keeps in *s what the backward pass needs beside qkv and the output.
+// Heads' outputs [N, C] from qkv [N, 3C]; keeps in *s what the backward pass needs beside qkv and
+// the output.
 tensor *gpt_attention_forward(struct gpt *g, tensor *qkv, struct block_saved *s);
 void gpt_attention_backward(struct gpt *g, struct block_saved *s, tensor **dout, tensor **dqkv);
 void gpt_lean_loss(struct gpt *g, tensor **y);

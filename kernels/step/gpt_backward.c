@@ -1,8 +1,9 @@
-// The backward pass in framework mode: autograd's order, and what each node lets go of when it has run.
+// The backward pass in framework mode: autograd's order, and what each node lets go of when it has
+// run.
 //
-// A weight's gradient is made in the type of the matmul and then cast, after the input's gradient has been cast. Sums
-// of gradients are made in place. The output matrix shares its weight with the token table: its gradient waits until
-// the table's is there.
+// A weight's gradient is made in the type of the matmul and then cast, after the input's gradient
+// has been cast. Sums of gradients are made in place. The output matrix shares its weight with the
+// token table: its gradient waits until the table's is there.
 #include "kernels/step/gpt.h"
 
 #include <math.h>
@@ -25,8 +26,10 @@ tensor *gpt_make_scalar(struct gpt *g, double value)
 void gpt_add_gradient(struct gpt *g, int slot, tensor *gradient)
 {
     if (!g->gradients[slot]) {
-        POOL->by_category[gradient->category] -= (uint64_t)gradient->count * dtype_size(gradient->type);
-        POOL->by_category[CATEGORY_GRADIENT] += (uint64_t)gradient->count * dtype_size(gradient->type);
+        POOL->by_category[gradient->category] -=
+            (uint64_t)gradient->count * dtype_size(gradient->type);
+        POOL->by_category[CATEGORY_GRADIENT] +=
+            (uint64_t)gradient->count * dtype_size(gradient->type);
         gradient->category = CATEGORY_GRADIENT;
         g->gradients[slot] = gradient;
         return;
@@ -46,17 +49,18 @@ static void widen(struct gpt *g, tensor **t)
     *t = wide;
 }
 
-// dx of a linear operation; *dweight and *dbias (NULL without bias) in the weights' type. Lets go of *dout and of what
-// was saved. input_was_cast: dx goes back to the weights' type too.
-static tensor *linear_backward(struct gpt *g, struct linear_saved *s, tensor **dout, bool input_was_cast,
-                               bool has_bias, tensor **dweight, tensor **dbias)
+// dx of a linear operation; *dweight and *dbias (NULL without bias) in the weights' type. Lets go
+// of *dout and of what was saved. input_was_cast: dx goes back to the weights' type too.
+static tensor *linear_backward(struct gpt *g, struct linear_saved *s, tensor **dout,
+                               bool input_was_cast, bool has_bias, tensor **dweight, tensor **dbias)
 {
     int64_t rows = gpt_tokens(&g->config), n = (*dout)->count / rows, k = s->input->count / rows;
     *dweight = tensor_new(POOL, (*dout)->type, n * k, CATEGORY_BACKWARD);
     OPS(matmul, *dweight, *dout, s->input, NULL,
         (struct matmul_shape){.m = n, .n = k, .k = rows, .batch = 1, .a_transposed = true});
     tensor *dx = tensor_new(POOL, (*dout)->type, rows * k, CATEGORY_BACKWARD);
-    OPS(matmul, dx, *dout, s->weight, NULL, (struct matmul_shape){.m = rows, .n = k, .k = n, .batch = 1});
+    OPS(matmul, dx, *dout, s->weight, NULL,
+        (struct matmul_shape){.m = rows, .n = k, .k = n, .batch = 1});
     *dbias = has_bias ? tensor_new(POOL, (*dout)->type, n, CATEGORY_BACKWARD) : NULL;
     if (has_bias)
         OPS(sum_rows, *dbias, *dout);
@@ -101,8 +105,8 @@ static void sum_gradients(struct gpt *g, tensor **sum, tensor **part)
     tensor_drop(POOL, part);
 }
 
-void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor **mean, tensor **rstd,
-                       tensor **residual)
+void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor **mean,
+                       tensor **rstd, tensor **residual)
 {
     int64_t C = g->config.n_embd;
     enum dtype full = gpt_master_type(&g->config);
@@ -132,7 +136,8 @@ static tensor *undo_dropout(struct gpt *g, tensor *d, tensor **mask)
 tensor *gpt_branch_gradient(struct gpt *g, tensor *residual, tensor **mask)
 {
     enum dtype low = g->config.dtype;
-    tensor *d = residual->type == low ? tensor_hold(residual) : gpt_cast(g, residual, low, CATEGORY_BACKWARD);
+    tensor *d = residual->type == low ? tensor_hold(residual)
+                                      : gpt_cast(g, residual, low, CATEGORY_BACKWARD);
     return *mask ? undo_dropout(g, d, mask) : d;
 }
 
@@ -144,16 +149,18 @@ static void tiled_backward(struct gpt *g, struct block_saved *s, tensor *dout, t
     // FlashAttention pads its rows to 128 and its accumulator's columns to 32.
     int64_t rows = a.B * a.H * (flash ? round_up(a.T, 128) : a.T);
     tensor *delta = tensor_new(POOL, full, rows, CATEGORY_BACKWARD);
-    tensor *sums = flash ? tensor_new(POOL, full, rows * round_up(a.D, 32), CATEGORY_BACKWARD) : NULL;
-    OPS(attention_backward, gradients[0], gradients[1], gradients[2], delta, sums, dout, s->qkv_out, s->attention_out,
-        s->lse, a);
+    tensor *sums =
+        flash ? tensor_new(POOL, full, rows * round_up(a.D, 32), CATEGORY_BACKWARD) : NULL;
+    OPS(attention_backward, gradients[0], gradients[1], gradients[2], delta, sums, dout, s->qkv_out,
+        s->attention_out, s->lse, a);
     tensor_drop(POOL, &delta);
     tensor_drop(POOL, &sums);
 }
 
-// The gradient of the scores from *dp, that of the probabilities: [B, H, T, T] in the type of the matmuls. Lets go of *dp
-// and of what each step had saved.
-static tensor *scores_backward(struct gpt *g, struct block_saved *s, tensor **dp, struct attention_shape a)
+// The gradient of the scores from *dp, that of the probabilities: [B, H, T, T] in the type of the
+// matmuls. Lets go of *dp and of what each step had saved.
+static tensor *scores_backward(struct gpt *g, struct block_saved *s, tensor **dp,
+                               struct attention_shape a)
 {
     enum dtype full = gpt_master_type(&g->config), low = g->config.dtype;
     widen(g, dp);
@@ -174,9 +181,11 @@ static tensor *scores_backward(struct gpt *g, struct block_saved *s, tensor **dp
     return scaled;
 }
 
-static tensor *heads_product(struct gpt *g, const tensor *a, const tensor *b, struct matmul_shape shape)
+static tensor *heads_product(struct gpt *g, const tensor *a, const tensor *b,
+                             struct matmul_shape shape)
 {
-    tensor *out = tensor_new(POOL, g->config.dtype, shape.batch * shape.m * shape.n, CATEGORY_BACKWARD);
+    tensor *out =
+        tensor_new(POOL, g->config.dtype, shape.batch * shape.m * shape.n, CATEGORY_BACKWARD);
     OPS(matmul, out, a, b, NULL, shape);
     return out;
 }
@@ -194,7 +203,8 @@ static void merge(struct gpt *g, tensor **part)
 static tensor *matrix_backward(struct gpt *g, struct block_saved *s, tensor **dout)
 {
     struct attention_shape a = gpt_attention_shape(&g->config);
-    struct matmul_shape square = {.m = a.T, .n = a.T, .k = a.D, .batch = a.B * a.H, .b_transposed = true};
+    struct matmul_shape square = {
+        .m = a.T, .n = a.T, .k = a.D, .batch = a.B * a.H, .b_transposed = true};
     struct matmul_shape plain = {.m = a.T, .n = a.D, .k = a.T, .batch = a.B * a.H}, turned = plain;
     turned.a_transposed = true;
     tensor *heads = tensor_new(POOL, g->config.dtype, (*dout)->count, CATEGORY_BACKWARD);
@@ -222,8 +232,9 @@ static tensor *matrix_backward(struct gpt *g, struct block_saved *s, tensor **do
 
 static void drop_attention(struct gpt *g, struct block_saved *s)
 {
-    tensor **all[] = {&s->qkv_out, &s->attention_out, &s->lse, &s->rng, &s->q, &s->k, &s->v, &s->mask,
-                      &s->probabilities, &s->probabilities_low};
+    tensor **all[] = {
+        &s->qkv_out,       &s->attention_out,    &s->lse, &s->rng, &s->q, &s->k, &s->v, &s->mask,
+        &s->probabilities, &s->probabilities_low};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tensor_drop(POOL, all[i]);
 }
@@ -260,7 +271,8 @@ static void mlp_backward(struct gpt *g, int layer, struct block_saved *s, tensor
     gpt_norm_backward(g, SLOT_LAYER(layer, LN2), &dy, &s->x2, &s->mean2, &s->rstd2, residual);
 }
 
-static void attention_half_backward(struct gpt *g, int layer, struct block_saved *s, tensor **residual)
+static void attention_half_backward(struct gpt *g, int layer, struct block_saved *s,
+                                    tensor **residual)
 {
     tensor *d = gpt_branch_gradient(g, *residual, &s->mask1);
     tensor *dout = layer_linear_backward(g, SLOT_LAYER(layer, PROJ), &s->proj, &d, false);
@@ -270,8 +282,9 @@ static void attention_half_backward(struct gpt *g, int layer, struct block_saved
     gpt_norm_backward(g, SLOT_LAYER(layer, LN1), &dy, &s->x1, &s->mean1, &s->rstd1, residual);
 }
 
-// What a checkpointed block kept is its input: everything else is made again, its output too, which lives until the
-// block's backward pass is done (torch.utils.checkpoint, use_reentrant=True). The cast cache of this pass ends with it.
+// What a checkpointed block kept is its input: everything else is made again, its output too, which
+// lives until the block's backward pass is done (torch.utils.checkpoint, use_reentrant=True). The
+// cast cache of this pass ends with it.
 static tensor *recompute(struct gpt *g, int layer)
 {
     struct block_saved *s = &g->saved[layer];
@@ -303,7 +316,8 @@ static void loss_backward(struct gpt *g, tensor **residual)
     OPS(log_softmax_backward, dlogits, d, g->log_probabilities, V);
     tensor_drop(POOL, &g->log_probabilities);
     tensor_drop(POOL, &d);
-    tensor *none, *dy = linear_backward(g, &g->head, &dlogits, true, false, &g->head_gradient, &none);
+    tensor *none,
+        *dy = linear_backward(g, &g->head, &dlogits, true, false, &g->head_gradient, &none);
     gpt_norm_backward(g, g->slots - 2, &dy, &g->x_last, &g->mean_last, &g->rstd_last, residual);
 }
 
@@ -341,7 +355,8 @@ static void block_backward(struct gpt *g, int layer, tensor **residual)
         gpt_lean_block_backward(g, layer, residual);
         return;
     }
-    tensor *root = output ? tensor_hold(*residual) : NULL;  // the checkpoint's backward function is called with it
+    tensor *root = output ? tensor_hold(*residual)
+                          : NULL;  // the checkpoint's backward function is called with it
     mlp_backward(g, layer, &g->saved[layer], residual);
     attention_half_backward(g, layer, &g->saved[layer], residual);
     tensor_drop(POOL, &root);
@@ -356,7 +371,8 @@ void gpt_backward(struct gpt *g)
     if (g->scale)
         OPS(copy, g->root_gradient, g->scale);
     if (lean)
-        gpt_norm_backward(g, g->slots - 2, &g->last_gradient, &g->x_last, &g->mean_last, &g->rstd_last, &residual);
+        gpt_norm_backward(g, g->slots - 2, &g->last_gradient, &g->x_last, &g->mean_last,
+                          &g->rstd_last, &residual);
     else
         loss_backward(g, &residual);
     for (int layer = (int)g->config.n_layer - 1; layer >= 0; layer--)

@@ -1,13 +1,31 @@
-// Operations that touch no memory, and devices that are no GPU: a step's allocations without its arithmetic.
+// Operations that touch no memory, and devices that are no GPU: a step's allocations without its
+// arithmetic.
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/step/ops.h"
 
-static void dry_upload(void *ctx, tensor *out, const void *host) { (void)ctx; (void)out; (void)host; }
-static void dry_one(void *ctx, tensor *out) { (void)ctx; (void)out; }
-static void dry_synchronize(void *ctx) { (void)ctx; }
-static void dry_two(void *ctx, tensor *out, const tensor *in) { (void)ctx; (void)out; (void)in; }
+static void dry_upload(void *ctx, tensor *out, const void *host)
+{
+    (void)ctx;
+    (void)out;
+    (void)host;
+}
+static void dry_one(void *ctx, tensor *out)
+{
+    (void)ctx;
+    (void)out;
+}
+static void dry_synchronize(void *ctx)
+{
+    (void)ctx;
+}
+static void dry_two(void *ctx, tensor *out, const tensor *in)
+{
+    (void)ctx;
+    (void)out;
+    (void)in;
+}
 
 static void dry_download(void *ctx, void *host, const tensor *in)
 {
@@ -17,139 +35,267 @@ static void dry_download(void *ctx, void *host, const tensor *in)
 
 static void dry_add(void *ctx, tensor *out, const tensor *a, const tensor *b)
 {
-    (void)ctx; (void)out; (void)a; (void)b;
+    (void)ctx;
+    (void)out;
+    (void)a;
+    (void)b;
 }
 
 static void dry_adjust_scale(void *ctx, tensor *scale, tensor *growth, const tensor *found)
 {
-    (void)ctx; (void)scale; (void)growth; (void)found;
+    (void)ctx;
+    (void)scale;
+    (void)growth;
+    (void)found;
 }
 
 static void dry_scale(void *ctx, tensor *out, const tensor *in, double factor)
 {
-    (void)ctx; (void)out; (void)in; (void)factor;
+    (void)ctx;
+    (void)out;
+    (void)in;
+    (void)factor;
 }
 
-static void dry_embedding(void *ctx, tensor *out, const tensor *table, const tensor *index, int64_t C)
+static void dry_embedding(void *ctx, tensor *out, const tensor *table, const tensor *index,
+                          int64_t C)
 {
-    (void)ctx; (void)out; (void)table; (void)index; (void)C;
+    (void)ctx;
+    (void)out;
+    (void)table;
+    (void)index;
+    (void)C;
 }
 
-static void dry_layer_norm(void *ctx, tensor *y, tensor *mean, tensor *rstd, const tensor *x, const tensor *weight,
-                           const tensor *bias, int64_t C)
+static void dry_layer_norm(void *ctx, tensor *y, tensor *mean, tensor *rstd, const tensor *x,
+                           const tensor *weight, const tensor *bias, int64_t C)
 {
-    (void)ctx; (void)y; (void)mean; (void)rstd; (void)x; (void)weight; (void)bias; (void)C;
+    (void)ctx;
+    (void)y;
+    (void)mean;
+    (void)rstd;
+    (void)x;
+    (void)weight;
+    (void)bias;
+    (void)C;
 }
 
-static void dry_layer_norm_backward(void *ctx, tensor *dx, tensor *dweight, tensor *dbias, const tensor *dy,
-                                    const tensor *x, const tensor *mean, const tensor *rstd, const tensor *weight,
-                                    int64_t C)
+static void dry_layer_norm_backward(void *ctx, tensor *dx, tensor *dweight, tensor *dbias,
+                                    const tensor *dy, const tensor *x, const tensor *mean,
+                                    const tensor *rstd, const tensor *weight, int64_t C)
 {
-    (void)ctx; (void)dx; (void)dweight; (void)dbias; (void)dy; (void)x; (void)mean; (void)rstd; (void)weight; (void)C;
+    (void)ctx;
+    (void)dx;
+    (void)dweight;
+    (void)dbias;
+    (void)dy;
+    (void)x;
+    (void)mean;
+    (void)rstd;
+    (void)weight;
+    (void)C;
 }
 
 static void dry_matmul(void *ctx, tensor *out, const tensor *a, const tensor *b, const tensor *bias,
                        struct matmul_shape shape)
 {
-    (void)ctx; (void)out; (void)a; (void)b; (void)bias; (void)shape;
+    (void)ctx;
+    (void)out;
+    (void)a;
+    (void)b;
+    (void)bias;
+    (void)shape;
 }
 
-static void dry_dropout(void *ctx, tensor *out, tensor *mask, const tensor *in, double p, uint64_t seed)
+static void dry_dropout(void *ctx, tensor *out, tensor *mask, const tensor *in, double p,
+                        uint64_t seed)
 {
-    (void)ctx; (void)out; (void)mask; (void)in; (void)p; (void)seed;
+    (void)ctx;
+    (void)out;
+    (void)mask;
+    (void)in;
+    (void)p;
+    (void)seed;
 }
 
-static void dry_attention(void *ctx, tensor *out, tensor *lse, const tensor *qkv, struct attention_shape shape)
+static void dry_attention(void *ctx, tensor *out, tensor *lse, const tensor *qkv,
+                          struct attention_shape shape)
 {
-    (void)ctx; (void)out; (void)lse; (void)qkv; (void)shape;
+    (void)ctx;
+    (void)out;
+    (void)lse;
+    (void)qkv;
+    (void)shape;
 }
 
-static void dry_attention_backward(void *ctx, tensor *dq, tensor *dk, tensor *dv, tensor *delta, tensor *accumulator,
-                                   const tensor *dout, const tensor *qkv, const tensor *out, const tensor *lse,
+static void dry_attention_backward(void *ctx, tensor *dq, tensor *dk, tensor *dv, tensor *delta,
+                                   tensor *accumulator, const tensor *dout, const tensor *qkv,
+                                   const tensor *out, const tensor *lse,
                                    struct attention_shape shape)
 {
-    (void)ctx; (void)dq; (void)dk; (void)dv; (void)delta; (void)accumulator; (void)dout; (void)qkv; (void)out;
-    (void)lse; (void)shape;
+    (void)ctx;
+    (void)dq;
+    (void)dk;
+    (void)dv;
+    (void)delta;
+    (void)accumulator;
+    (void)dout;
+    (void)qkv;
+    (void)out;
+    (void)lse;
+    (void)shape;
 }
 
-static void dry_concat(void *ctx, tensor *dqkv, const tensor *dq, const tensor *dk, const tensor *dv, int64_t C)
+static void dry_concat(void *ctx, tensor *dqkv, const tensor *dq, const tensor *dk,
+                       const tensor *dv, int64_t C)
 {
-    (void)ctx; (void)dqkv; (void)dq; (void)dk; (void)dv; (void)C;
+    (void)ctx;
+    (void)dqkv;
+    (void)dq;
+    (void)dk;
+    (void)dv;
+    (void)C;
 }
 
-static void dry_heads(void *ctx, tensor *out, const tensor *in, int part, struct attention_shape shape)
+static void dry_heads(void *ctx, tensor *out, const tensor *in, int part,
+                      struct attention_shape shape)
 {
-    (void)ctx; (void)out; (void)in; (void)part; (void)shape;
+    (void)ctx;
+    (void)out;
+    (void)in;
+    (void)part;
+    (void)shape;
 }
 
 static void dry_head_split(void *ctx, tensor *out, const tensor *in, struct attention_shape shape)
 {
-    (void)ctx; (void)out; (void)in; (void)shape;
+    (void)ctx;
+    (void)out;
+    (void)in;
+    (void)shape;
 }
 
-static void dry_mask(void *ctx, tensor *mask, int64_t T) { (void)ctx; (void)mask; (void)T; }
+static void dry_mask(void *ctx, tensor *mask, int64_t T)
+{
+    (void)ctx;
+    (void)mask;
+    (void)T;
+}
 
 static void dry_fill(void *ctx, tensor *out, const tensor *in, const tensor *mask, double value)
 {
-    (void)ctx; (void)out; (void)in; (void)mask; (void)value;
+    (void)ctx;
+    (void)out;
+    (void)in;
+    (void)mask;
+    (void)value;
 }
 
 static void dry_rows(void *ctx, tensor *out, const tensor *in, int64_t columns)
 {
-    (void)ctx; (void)out; (void)in; (void)columns;
+    (void)ctx;
+    (void)out;
+    (void)in;
+    (void)columns;
 }
 
-static void dry_rows_backward(void *ctx, tensor *dx, const tensor *dy, const tensor *y, int64_t columns)
+static void dry_rows_backward(void *ctx, tensor *dx, const tensor *dy, const tensor *y,
+                              int64_t columns)
 {
-    (void)ctx; (void)dx; (void)dy; (void)y; (void)columns;
+    (void)ctx;
+    (void)dx;
+    (void)dy;
+    (void)y;
+    (void)columns;
 }
 
-static void dry_nll(void *ctx, tensor *loss, tensor *weight, const tensor *logp, const tensor *target, int64_t V)
+static void dry_nll(void *ctx, tensor *loss, tensor *weight, const tensor *logp,
+                    const tensor *target, int64_t V)
 {
-    (void)ctx; (void)loss; (void)weight; (void)logp; (void)target; (void)V;
+    (void)ctx;
+    (void)loss;
+    (void)weight;
+    (void)logp;
+    (void)target;
+    (void)V;
 }
 
 static void dry_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, const tensor *weight,
                              const tensor *target, int64_t V)
 {
-    (void)ctx; (void)dlogp; (void)dloss; (void)weight; (void)target; (void)V;
+    (void)ctx;
+    (void)dlogp;
+    (void)dloss;
+    (void)weight;
+    (void)target;
+    (void)V;
 }
 
-static void dry_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target, int64_t first_row,
-                         int64_t rows, int64_t V, double loss_factor, double gradient_factor, const tensor *scale)
+static void dry_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target,
+                         int64_t first_row, int64_t rows, int64_t V, double loss_factor,
+                         double gradient_factor, const tensor *scale)
 {
-    (void)ctx; (void)logits; (void)loss; (void)target; (void)first_row; (void)rows; (void)V; (void)loss_factor;
-    (void)gradient_factor; (void)scale;
+    (void)ctx;
+    (void)logits;
+    (void)loss;
+    (void)target;
+    (void)first_row;
+    (void)rows;
+    (void)V;
+    (void)loss_factor;
+    (void)gradient_factor;
+    (void)scale;
 }
 
 static void dry_fill_value(void *ctx, tensor *out, double value)
 {
-    (void)ctx; (void)out; (void)value;
+    (void)ctx;
+    (void)out;
+    (void)value;
 }
 
 static void dry_squares(void *ctx, tensor *out, tensor *const *list, int count)
 {
-    (void)ctx; (void)out; (void)list; (void)count;
+    (void)ctx;
+    (void)out;
+    (void)list;
+    (void)count;
 }
 
 static void dry_clip(void *ctx, tensor *const *list, int count, const tensor *squares, double most)
 {
-    (void)ctx; (void)list; (void)count; (void)squares; (void)most;
+    (void)ctx;
+    (void)list;
+    (void)count;
+    (void)squares;
+    (void)most;
 }
 
-static void dry_unscale(void *ctx, tensor *const *list, int count, tensor *found, const tensor *scale)
+static void dry_unscale(void *ctx, tensor *const *list, int count, tensor *found,
+                        const tensor *scale)
 {
-    (void)ctx; (void)list; (void)count; (void)found; (void)scale;
+    (void)ctx;
+    (void)list;
+    (void)count;
+    (void)found;
+    (void)scale;
 }
 
 static void dry_count_steps(void *ctx, tensor *const *steps, int count, const tensor *found)
 {
-    (void)ctx; (void)steps; (void)count; (void)found;
+    (void)ctx;
+    (void)steps;
+    (void)count;
+    (void)found;
 }
 
-static void dry_adamw(void *ctx, const struct adamw_lists *l, const struct adamw_settings *s, const tensor *found)
+static void dry_adamw(void *ctx, const struct adamw_lists *l, const struct adamw_settings *s,
+                      const tensor *found)
 {
-    (void)ctx; (void)l; (void)s; (void)found;
+    (void)ctx;
+    (void)l;
+    (void)s;
+    (void)found;
 }
 
 static const struct gpt_ops dry = {

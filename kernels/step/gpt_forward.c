@@ -1,8 +1,10 @@
-// The forward pass: what each operation makes, what the backward pass keeps of it, and when the rest is let go.
+// The forward pass: what each operation makes, what the backward pass keeps of it, and when the
+// rest is let go.
 //
-// In framework mode the order of allocations and frees is PyTorch's in eager mode under autocast: weights are cast once
-// a forward pass (bias, weight, then input: the order in which autocast evaluates a call's arguments), a function's
-// argument lives until the function returns, and the caller's variables live until they are assigned again.
+// In framework mode the order of allocations and frees is PyTorch's in eager mode under autocast:
+// weights are cast once a forward pass (bias, weight, then input: the order in which autocast
+// evaluates a call's arguments), a function's argument lives until the function returns, and the
+// caller's variables live until they are assigned again.
 #include "kernels/step/gpt.h"
 
 #include <math.h>
@@ -28,8 +30,8 @@ static bool lean(const struct gpt *g)
     return g->config.mode == GPT_LEAN;
 }
 
-// The weight of a slot in the type of the matmuls. Under autocast it is made once a forward pass and kept in the cast
-// cache; the lean mode makes it for each use. The caller gets a holder.
+// The weight of a slot in the type of the matmuls. Under autocast it is made once a forward pass
+// and kept in the cast cache; the lean mode makes it for each use. The caller gets a holder.
 tensor *gpt_low_weight(struct gpt *g, int slot)
 {
     if (g->weights[slot]->type == g->config.dtype)
@@ -43,7 +45,8 @@ tensor *gpt_low_weight(struct gpt *g, int slot)
 
 static tensor *low_input(struct gpt *g, tensor *in)
 {
-    return in->type == g->config.dtype ? tensor_hold(in) : gpt_cast(g, in, g->config.dtype, CATEGORY_ACTIVATION);
+    return in->type == g->config.dtype ? tensor_hold(in)
+                                       : gpt_cast(g, in, g->config.dtype, CATEGORY_ACTIVATION);
 }
 
 // out[rows, features] = in * weight^T + bias. Keeps input and weight in *saved when recording.
@@ -66,7 +69,8 @@ static tensor *linear(struct gpt *g, int slot, tensor *in, int64_t rows, struct 
     return out;
 }
 
-static tensor *layer_norm(struct gpt *g, int slot, tensor *x, tensor **kept_x, tensor **kept_mean, tensor **kept_rstd)
+static tensor *layer_norm(struct gpt *g, int slot, tensor *x, tensor **kept_x, tensor **kept_mean,
+                          tensor **kept_rstd)
 {
     int64_t rows = x->count / g->config.n_embd;
     tensor *y = tensor_new(POOL, x->type, x->count, CATEGORY_ACTIVATION);
@@ -116,14 +120,16 @@ static tensor *scores(struct gpt *g, const tensor *q, const tensor *k, struct at
 {
     tensor *raw = tensor_new(POOL, q->type, a.B * a.H * a.T * a.T, CATEGORY_ACTIVATION);
     OPS(matmul, raw, q, k, NULL,
-        (struct matmul_shape){.m = a.T, .n = a.T, .k = a.D, .batch = a.B * a.H, .b_transposed = true});
+        (struct matmul_shape){
+            .m = a.T, .n = a.T, .k = a.D, .batch = a.B * a.H, .b_transposed = true});
     tensor *scaled = tensor_new(POOL, q->type, raw->count, CATEGORY_ACTIVATION);
     OPS(scale, scaled, raw, 1 / sqrt((double)a.D));
     tensor_drop(POOL, &raw);
     return scaled;
 }
 
-// PyTorch's softmax on a GPU reads fp16 and writes fp32; bf16 is cast before (aten/src/ATen/native/SoftMax.cpp, softmax).
+// PyTorch's softmax on a GPU reads fp16 and writes fp32; bf16 is cast before
+// (aten/src/ATen/native/SoftMax.cpp, softmax).
 bool gpt_softmax_widens(enum dtype type)
 {
     return type == DTYPE_F16;
@@ -136,9 +142,10 @@ static void keep(struct gpt *g, tensor **kept, tensor *t)
     tensor_drop(POOL, &t);
 }
 
-// softmax(mask(q k^T / sqrt D)) with its steps as autocast types them: softmax in full precision, the rest low. Lets go of
-// *scaled, and keeps the mask in *kept_mask.
-static tensor *probabilities(struct gpt *g, tensor **scaled, tensor *mask, tensor **kept_mask, int64_t columns)
+// softmax(mask(q k^T / sqrt D)) with its steps as autocast types them: softmax in full precision,
+// the rest low. Lets go of *scaled, and keeps the mask in *kept_mask.
+static tensor *probabilities(struct gpt *g, tensor **scaled, tensor *mask, tensor **kept_mask,
+                             int64_t columns)
 {
     enum dtype full = gpt_master_type(&g->config);
     int64_t count = (*scaled)->count;
@@ -173,10 +180,12 @@ static tensor *matrix_attention(struct gpt *g, tensor *qkv, struct block_saved *
     tensor *mask = tensor_new(POOL, DTYPE_U8, a.T * a.T, CATEGORY_ACTIVATION);
     OPS(causal_mask, mask, a.T);
     tensor *p = probabilities(g, &scaled, mask, &s->mask, a.T);
-    tensor *low = p->type == qkv->type ? tensor_hold(p) : gpt_cast(g, p, qkv->type, CATEGORY_ACTIVATION);
+    tensor *low =
+        p->type == qkv->type ? tensor_hold(p) : gpt_cast(g, p, qkv->type, CATEGORY_ACTIVATION);
     tensor *v = part_of(g, qkv, 2);
     tensor *heads = tensor_new(POOL, qkv->type, v->count, CATEGORY_ACTIVATION);
-    OPS(matmul, heads, low, v, NULL, (struct matmul_shape){.m = a.T, .n = a.D, .k = a.T, .batch = a.B * a.H});
+    OPS(matmul, heads, low, v, NULL,
+        (struct matmul_shape){.m = a.T, .n = a.D, .k = a.T, .batch = a.B * a.H});
     tensor *out = tensor_new(POOL, qkv->type, heads->count, CATEGORY_ACTIVATION);
     OPS(merge_heads, out, heads, -1, a);
     keep(g, &s->v, v);
@@ -188,10 +197,12 @@ static tensor *matrix_attention(struct gpt *g, tensor *qkv, struct block_saved *
 
 tensor *gpt_attention_forward(struct gpt *g, tensor *qkv, struct block_saved *s)
 {
-    return g->config.attention == GPT_TILED ? tiled_attention(g, qkv, s) : matrix_attention(g, qkv, s);
+    return g->config.attention == GPT_TILED ? tiled_attention(g, qkv, s)
+                                            : matrix_attention(g, qkv, s);
 }
 
-// attention(layer_norm(x)), up to and with its dropout. y is the norm's output; the caller lets go of it.
+// attention(layer_norm(x)), up to and with its dropout. y is the norm's output; the caller lets go
+// of it.
 static tensor *attention_half(struct gpt *g, int layer, tensor *y, struct block_saved *s)
 {
     int64_t rows = gpt_tokens(&g->config);
@@ -201,7 +212,8 @@ static tensor *attention_half(struct gpt *g, int layer, tensor *y, struct block_
     s->qkv_out = tiled ? gpt_recorded(g, qkv) : NULL;
     if (lean(g))
         tensor_drop(POOL, &qkv);  // else the function's variables name parts of it until it returns
-    tensor *projected = linear(g, SLOT_LAYER(layer, PROJ), out, rows, &s->proj, CATEGORY_ACTIVATION);
+    tensor *projected =
+        linear(g, SLOT_LAYER(layer, PROJ), out, rows, &s->proj, CATEGORY_ACTIVATION);
     s->attention_out = tiled || lean(g) ? gpt_recorded(g, out) : NULL;
     tensor_drop(POOL, &out);
     dropout(g, &projected, &s->mask1, &s->seed1);
@@ -249,10 +261,13 @@ void gpt_block_forward(struct gpt *g, int layer, tensor **x, struct block_saved 
 static void block(struct gpt *g, int layer, tensor **x)
 {
     struct block_saved *s = &g->saved[layer];
-    *s = (struct block_saved){.seed1 = g->config.seed + (uint64_t)(g->micro_number * 4096 + layer) * 2,
-                              .seed2 = g->config.seed + (uint64_t)(g->micro_number * 4096 + layer) * 2 + 1};
+    *s = (struct block_saved){
+        .seed1 = g->config.seed + (uint64_t)(g->micro_number * 4096 + layer) * 2,
+        .seed2 = g->config.seed + (uint64_t)(g->micro_number * 4096 + layer) * 2 + 1};
     if (!g->config.checkpointing || !g->recording) {
-        tensor *caller = lean(g) ? NULL : tensor_hold(*x);  // the model's variable names it until the block returns
+        tensor *caller =
+            lean(g) ? NULL
+                    : tensor_hold(*x);  // the model's variable names it until the block returns
         gpt_block_forward(g, layer, x, s);
         tensor_drop(POOL, &caller);
         return;
@@ -283,7 +298,8 @@ static tensor *embed(struct gpt *g, tensor **token_part, tensor **position_part)
     return x;
 }
 
-// The loss as PyTorch makes it: log-softmax in the logits' type, a copy in full precision, then the likelihood.
+// The loss as PyTorch makes it: log-softmax in the logits' type, a copy in full precision, then the
+// likelihood.
 static tensor *framework_loss(struct gpt *g, const tensor *logits)
 {
     enum dtype full = gpt_master_type(&g->config);
@@ -308,7 +324,8 @@ static void head_and_loss(struct gpt *g, tensor *y)
     int64_t rows = gpt_tokens(&g->config);
     tensor *logits = linear(g, SLOT_WTE, y, rows, &g->head, CATEGORY_LOGITS);
     tensor *loss = framework_loss(g, logits);
-    tensor_drop(POOL, &g->logits);  // the training loop's variables are assigned when forward returns
+    tensor_drop(POOL,
+                &g->logits);  // the training loop's variables are assigned when forward returns
     tensor_drop(POOL, &g->loss);
     g->logits = logits;
     g->loss = loss;

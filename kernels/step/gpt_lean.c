@@ -1,5 +1,5 @@
-// The lean mode's own parts: the loss in chunks with its gradient at once, and a block's backward pass that makes the
-// norms' outputs and GELU's output again instead of keeping them.
+// The lean mode's own parts: the loss in chunks with its gradient at once, and a block's backward
+// pass that makes the norms' outputs and GELU's output again instead of keeping them.
 #include "kernels/step/gpt.h"
 
 #define POOL (&g->pool)
@@ -9,7 +9,9 @@
 static int64_t chunk_rows(const struct gpt_config *c)
 {
     int64_t rows = (INT64_C(1) << 25) / c->vocab_size;  // 64 MiB of half-precision logits
-    rows = rows < 128 ? 128 : rows / 128 * 128;  // a chunk begins at a multiple of 256 bytes, as a tensor does
+    rows = rows < 128
+               ? 128
+               : rows / 128 * 128;  // a chunk begins at a multiple of 256 bytes, as a tensor does
     return rows < gpt_tokens(c) ? rows : gpt_tokens(c);
 }
 
@@ -45,13 +47,16 @@ static void chunk_loss(struct gpt *g, const struct chunk *c)
     tensor y = rows_of(c->y, c->first, c->rows, C), logits = rows_of(c->logits, 0, c->rows, V);
     OPS(matmul, &logits, &y, c->weight, NULL,
         (struct matmul_shape){.m = c->rows, .n = V, .k = C, .batch = 1, .b_transposed = true});
-    OPS(cross_entropy_in_place, &logits, g->loss, g->targets, c->first, c->rows, V, 1 / n, share, g->scale);
+    OPS(cross_entropy_in_place, &logits, g->loss, g->targets, c->first, c->rows, V, 1 / n, share,
+        g->scale);
     if (!g->recording)
         return;
     tensor dy = rows_of(g->last_gradient, c->first, c->rows, C);
-    OPS(matmul, &dy, &logits, c->weight, NULL, (struct matmul_shape){.m = c->rows, .n = C, .k = V, .batch = 1});
+    OPS(matmul, &dy, &logits, c->weight, NULL,
+        (struct matmul_shape){.m = c->rows, .n = C, .k = V, .batch = 1});
     OPS(matmul, gradient_of(g, SLOT_WTE), &logits, &y, NULL,
-        (struct matmul_shape){.m = V, .n = C, .k = c->rows, .batch = 1, .a_transposed = true, .accumulate = true});
+        (struct matmul_shape){
+            .m = V, .n = C, .k = c->rows, .batch = 1, .a_transposed = true, .accumulate = true});
 }
 
 void gpt_lean_loss(struct gpt *g, tensor **y)
@@ -76,12 +81,14 @@ void gpt_lean_loss(struct gpt *g, tensor **y)
     tensor_drop(POOL, &c.logits);
 }
 
-// dx of a linear operation in the matmuls' type, its weight's gradient added in place. Lets go of *input and *dout.
+// dx of a linear operation in the matmuls' type, its weight's gradient added in place. Lets go of
+// *input and *dout.
 static tensor *linear_backward(struct gpt *g, int slot, tensor **input, tensor **dout)
 {
     int64_t rows = gpt_tokens(&g->config), n = (*dout)->count / rows, k = (*input)->count / rows;
     OPS(matmul, gradient_of(g, slot), *dout, *input, NULL,
-        (struct matmul_shape){.m = n, .n = k, .k = rows, .batch = 1, .a_transposed = true, .accumulate = true});
+        (struct matmul_shape){
+            .m = n, .n = k, .k = rows, .batch = 1, .a_transposed = true, .accumulate = true});
     tensor_drop(POOL, input);
     if (g->config.bias) {
         tensor *dbias = tensor_new(POOL, gpt_master_type(&g->config), n, CATEGORY_BACKWARD);
@@ -90,7 +97,8 @@ static tensor *linear_backward(struct gpt *g, int slot, tensor **input, tensor *
     }
     tensor *weight = gpt_low_weight(g, slot);
     tensor *dx = tensor_new(POOL, (*dout)->type, rows * k, CATEGORY_BACKWARD);
-    OPS(matmul, dx, *dout, weight, NULL, (struct matmul_shape){.m = rows, .n = k, .k = n, .batch = 1});
+    OPS(matmul, dx, *dout, weight, NULL,
+        (struct matmul_shape){.m = rows, .n = k, .k = n, .batch = 1});
     tensor_drop(POOL, &weight);
     tensor_drop(POOL, dout);
     return dx;

@@ -1,4 +1,5 @@
-// The CPU reference of every kernel but attention, loss and the end of a step: element-wise operations, norms, matmul.
+// The CPU reference of every kernel but attention, loss and the end of a step: element-wise
+// operations, norms, matmul.
 #include "kernels/step/gpt_ref.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@ uint16_t float_to_bfloat16(float f)
     return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-// Widened as bits: the exponent is rebased by a product, which is exact and takes care of subnormal numbers.
+// Widened as bits: the exponent is rebased by a product, which is exact and takes care of subnormal
+// numbers.
 float half_to_float(uint16_t h)
 {
     uint32_t bits = (uint32_t)(h & 0x7fff) << 13, sign = (uint32_t)(h & 0x8000) << 16;
@@ -127,7 +129,8 @@ static void ref_sum_rows(void *ctx, tensor *out, const tensor *in)
     }
 }
 
-static void ref_embedding(void *ctx, tensor *out, const tensor *table, const tensor *index, int64_t C)
+static void ref_embedding(void *ctx, tensor *out, const tensor *table, const tensor *index,
+                          int64_t C)
 {
     (void)ctx;
     for (int64_t i = 0; i < index->count; i++)
@@ -135,7 +138,8 @@ static void ref_embedding(void *ctx, tensor *out, const tensor *table, const ten
             ref_set(out, i * C + c, ref_get(table, ref_index(index, i) * C + c));
 }
 
-static void ref_embedding_backward(void *ctx, tensor *out, const tensor *grad, const tensor *index, int64_t C)
+static void ref_embedding_backward(void *ctx, tensor *out, const tensor *grad, const tensor *index,
+                                   int64_t C)
 {
     ref_zero(ctx, out);
     for (int64_t i = 0; i < index->count; i++)
@@ -145,8 +149,8 @@ static void ref_embedding_backward(void *ctx, tensor *out, const tensor *grad, c
         }
 }
 
-static void ref_layer_norm(void *ctx, tensor *y, tensor *mean, tensor *rstd, const tensor *x, const tensor *weight,
-                           const tensor *bias, int64_t C)
+static void ref_layer_norm(void *ctx, tensor *y, tensor *mean, tensor *rstd, const tensor *x,
+                           const tensor *weight, const tensor *bias, int64_t C)
 {
     (void)ctx;
     for (int64_t n = 0; n < x->count / C; n++) {
@@ -167,8 +171,8 @@ static void ref_layer_norm(void *ctx, tensor *y, tensor *mean, tensor *rstd, con
 }
 
 // dx of one row: rstd * (g - mean(g) - x_hat * mean(g * x_hat)), g = dy * weight.
-static void norm_row_backward(tensor *dx, const tensor *dy, const tensor *x, const tensor *weight, int64_t row,
-                              int64_t C, double m, double r)
+static void norm_row_backward(tensor *dx, const tensor *dy, const tensor *x, const tensor *weight,
+                              int64_t row, int64_t C, double m, double r)
 {
     double g_sum = 0, gx_sum = 0;
     for (int64_t c = 0; c < C; c++) {
@@ -183,9 +187,9 @@ static void norm_row_backward(tensor *dx, const tensor *dy, const tensor *x, con
     }
 }
 
-static void ref_layer_norm_backward(void *ctx, tensor *dx, tensor *dweight, tensor *dbias, const tensor *dy,
-                                    const tensor *x, const tensor *mean, const tensor *rstd, const tensor *weight,
-                                    int64_t C)
+static void ref_layer_norm_backward(void *ctx, tensor *dx, tensor *dweight, tensor *dbias,
+                                    const tensor *dy, const tensor *x, const tensor *mean,
+                                    const tensor *rstd, const tensor *weight, int64_t C)
 {
     (void)ctx;
     int64_t rows = x->count / C;
@@ -204,7 +208,8 @@ static void ref_layer_norm_backward(void *ctx, tensor *dx, tensor *dweight, tens
     }
 }
 
-static double dot(const tensor *a, const tensor *b, const struct matmul_shape *s, int64_t batch, int64_t i, int64_t j)
+static double dot(const tensor *a, const tensor *b, const struct matmul_shape *s, int64_t batch,
+                  int64_t i, int64_t j)
 {
     int64_t a0 = batch * s->m * s->k, b0 = batch * s->k * s->n;
     double sum = 0;
@@ -246,7 +251,8 @@ static void ref_gelu_backward(void *ctx, tensor *dx, const tensor *dy, const ten
     }
 }
 
-// A counter-based generator (SplitMix64's finisher): value i of a seed does not depend on the others.
+// A counter-based generator (SplitMix64's finisher): value i of a seed does not depend on the
+// others.
 static double uniform(uint64_t seed, uint64_t i)
 {
     uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -255,7 +261,8 @@ static double uniform(uint64_t seed, uint64_t i)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-static void ref_dropout(void *ctx, tensor *out, tensor *mask, const tensor *in, double p, uint64_t seed)
+static void ref_dropout(void *ctx, tensor *out, tensor *mask, const tensor *in, double p,
+                        uint64_t seed)
 {
     (void)ctx;
     for (int64_t i = 0; i < out->count; i++) {
@@ -265,7 +272,8 @@ static void ref_dropout(void *ctx, tensor *out, tensor *mask, const tensor *in, 
     }
 }
 
-static void ref_dropout_backward(void *ctx, tensor *dx, const tensor *dy, const tensor *mask, double p)
+static void ref_dropout_backward(void *ctx, tensor *dx, const tensor *dy, const tensor *mask,
+                                 double p)
 {
     (void)ctx;
     for (int64_t i = 0; i < dx->count; i++)

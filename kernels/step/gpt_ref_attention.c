@@ -4,7 +4,8 @@
 #include "kernels/step/gpt_ref.h"
 
 // Element of part (0 query, 1 key, 2 value) of qkv[N, 3C].
-static int64_t at_part(struct attention_shape s, int part, int64_t b, int64_t t, int64_t h, int64_t d)
+static int64_t at_part(struct attention_shape s, int part, int64_t b, int64_t t, int64_t h,
+                       int64_t d)
 {
     int64_t C = s.H * s.D;
     return (b * s.T + t) * 3 * C + part * C + h * s.D + d;
@@ -15,7 +16,8 @@ static int64_t at_token(struct attention_shape s, int64_t b, int64_t t, int64_t 
     return (b * s.T + t) * s.H * s.D + h * s.D + d;
 }
 
-static double score(const tensor *qkv, struct attention_shape s, int64_t b, int64_t h, int64_t i, int64_t j)
+static double score(const tensor *qkv, struct attention_shape s, int64_t b, int64_t h, int64_t i,
+                    int64_t j)
 {
     double sum = 0;
     for (int64_t d = 0; d < s.D; d++)
@@ -23,8 +25,8 @@ static double score(const tensor *qkv, struct attention_shape s, int64_t b, int6
     return sum / sqrt((double)s.D);
 }
 
-static void attend(tensor *out, tensor *lse, const tensor *qkv, struct attention_shape s, int64_t b, int64_t h,
-                   int64_t i)
+static void attend(tensor *out, tensor *lse, const tensor *qkv, struct attention_shape s, int64_t b,
+                   int64_t h, int64_t i)
 {
     double largest = -INFINITY, sum = 0;
     for (int64_t j = 0; j <= i; j++)
@@ -34,7 +36,8 @@ static void attend(tensor *out, tensor *lse, const tensor *qkv, struct attention
     for (int64_t d = 0; d < s.D; d++) {
         double v = 0;
         for (int64_t j = 0; j <= i; j++)
-            v += exp(score(qkv, s, b, h, i, j) - largest) / sum * ref_get(qkv, at_part(s, 2, b, j, h, d));
+            v += exp(score(qkv, s, b, h, i, j) - largest) / sum *
+                 ref_get(qkv, at_part(s, 2, b, j, h, d));
         ref_set(out, at_token(s, b, i, h, d), v);
     }
     ref_set(lse, (b * s.H + h) * s.T + i, largest + log(sum));
@@ -56,7 +59,8 @@ static void add_to(tensor *t, int64_t i, double v)
 
 // What query i and key j of one head give to dq, dk and dv.
 static void pair_backward(tensor *dq, tensor *dk, tensor *dv, const tensor *dout, const tensor *qkv,
-                          struct attention_shape s, int64_t b, int64_t h, int64_t i, int64_t j, double p, double delta)
+                          struct attention_shape s, int64_t b, int64_t h, int64_t i, int64_t j,
+                          double p, double delta)
 {
     double dp = 0;
     for (int64_t d = 0; d < s.D; d++)
@@ -69,9 +73,9 @@ static void pair_backward(tensor *dq, tensor *dk, tensor *dv, const tensor *dout
     }
 }
 
-void ref_attention_backward(void *ctx, tensor *dq, tensor *dk, tensor *dv, tensor *delta, tensor *accumulator,
-                            const tensor *dout, const tensor *qkv, const tensor *out, const tensor *lse,
-                            struct attention_shape s)
+void ref_attention_backward(void *ctx, tensor *dq, tensor *dk, tensor *dv, tensor *delta,
+                            tensor *accumulator, const tensor *dout, const tensor *qkv,
+                            const tensor *out, const tensor *lse, struct attention_shape s)
 {
     (void)ctx;
     (void)accumulator;
@@ -84,7 +88,8 @@ void ref_attention_backward(void *ctx, tensor *dq, tensor *dk, tensor *dv, tenso
                 int64_t row = (b * s.H + h) * s.T + i;
                 double sum = 0;
                 for (int64_t d = 0; d < s.D; d++)
-                    sum += ref_get(dout, at_token(s, b, i, h, d)) * ref_get(out, at_token(s, b, i, h, d));
+                    sum += ref_get(dout, at_token(s, b, i, h, d)) *
+                           ref_get(out, at_token(s, b, i, h, d));
                 ref_set(delta, row, sum);
                 for (int64_t j = 0; j <= i; j++) {
                     double p = exp(score(qkv, s, b, h, i, j) - ref_get(lse, row));
@@ -93,7 +98,8 @@ void ref_attention_backward(void *ctx, tensor *dq, tensor *dk, tensor *dv, tenso
             }
 }
 
-void ref_concat_qkv(void *ctx, tensor *dqkv, const tensor *dq, const tensor *dk, const tensor *dv, int64_t C)
+void ref_concat_qkv(void *ctx, tensor *dqkv, const tensor *dq, const tensor *dk, const tensor *dv,
+                    int64_t C)
 {
     (void)ctx;
     const tensor *parts[] = {dq, dk, dv};
@@ -104,10 +110,10 @@ void ref_concat_qkv(void *ctx, tensor *dqkv, const tensor *dq, const tensor *dk,
 }
 
 // Calls one for each element as (index in [B, H, T, D], b, t, h, d).
-#define EACH_HEAD_ELEMENT(s, k, b, t, h, d)                                                                         \
-    for (int64_t b = 0, k = 0; b < (s).B; b++)                                                                      \
-        for (int64_t h = 0; h < (s).H; h++)                                                                         \
-            for (int64_t t = 0; t < (s).T; t++)                                                                     \
+#define EACH_HEAD_ELEMENT(s, k, b, t, h, d) \
+    for (int64_t b = 0, k = 0; b < (s).B; b++) \
+        for (int64_t h = 0; h < (s).H; h++) \
+            for (int64_t t = 0; t < (s).T; t++) \
                 for (int64_t d = 0; d < (s).D; d++, k++)
 
 void ref_split_heads(void *ctx, tensor *out, const tensor *qkv, int part, struct attention_shape s)

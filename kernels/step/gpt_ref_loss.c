@@ -36,7 +36,8 @@ void ref_log_softmax_backward(void *ctx, tensor *dx, const tensor *dy, const ten
     }
 }
 
-void ref_nll(void *ctx, tensor *loss, tensor *weight, const tensor *logp, const tensor *target, int64_t V)
+void ref_nll(void *ctx, tensor *loss, tensor *weight, const tensor *logp, const tensor *target,
+             int64_t V)
 {
     (void)ctx;
     double sum = 0;
@@ -46,8 +47,8 @@ void ref_nll(void *ctx, tensor *loss, tensor *weight, const tensor *logp, const 
     ref_set(weight, 0, (double)target->count);
 }
 
-void ref_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, const tensor *weight, const tensor *target,
-                      int64_t V)
+void ref_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, const tensor *weight,
+                      const tensor *target, int64_t V)
 {
     (void)ctx;
     memset(dlogp->data, 0, (size_t)dlogp->count * dtype_size(dlogp->type));
@@ -55,9 +56,9 @@ void ref_nll_backward(void *ctx, tensor *dlogp, const tensor *dloss, const tenso
         ref_set(dlogp, n * V + ref_index(target, n), -ref_get(dloss, 0) / ref_get(weight, 0));
 }
 
-void ref_cross_entropy_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target, int64_t first_row,
-                                int64_t rows, int64_t V, double loss_factor, double gradient_factor,
-                                const tensor *scale)
+void ref_cross_entropy_in_place(void *ctx, tensor *logits, tensor *loss, const tensor *target,
+                                int64_t first_row, int64_t rows, int64_t V, double loss_factor,
+                                double gradient_factor, const tensor *scale)
 {
     (void)ctx;
     double sum = 0;

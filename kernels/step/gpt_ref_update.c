@@ -1,4 +1,5 @@
-// The CPU reference of a step's end: the norm of all gradients, clipping, unscaling, AdamW, the loss's scale.
+// The CPU reference of a step's end: the norm of all gradients, clipping, unscaling, AdamW, the
+// loss's scale.
 #include <math.h>
 
 #include "kernels/step/gpt_ref.h"
@@ -50,9 +51,10 @@ void ref_count_steps(void *ctx, tensor *const *steps, int count, const tensor *f
         ref_set(steps[k], 0, ref_get(steps[k], 0) + 1);
 }
 
-// Loshchilov and Hutter, Decoupled weight decay regularization (arXiv 1711.05101), as torch.optim.AdamW applies it.
-static void update(tensor *p, tensor *m, tensor *v, const tensor *g, const struct adamw_settings *s, double step,
-                   double decay)
+// Loshchilov and Hutter, Decoupled weight decay regularization (arXiv 1711.05101), as
+// torch.optim.AdamW applies it.
+static void update(tensor *p, tensor *m, tensor *v, const tensor *g, const struct adamw_settings *s,
+                   double step, double decay)
 {
     double correct1 = 1 - pow(s->beta1, step), correct2 = 1 - pow(s->beta2, step);
     for (int64_t i = 0; i < p->count; i++) {
@@ -66,15 +68,18 @@ static void update(tensor *p, tensor *m, tensor *v, const tensor *g, const struc
     }
 }
 
-void ref_adamw(void *ctx, const struct adamw_lists *l, const struct adamw_settings *s, const tensor *found)
+void ref_adamw(void *ctx, const struct adamw_lists *l, const struct adamw_settings *s,
+               const tensor *found)
 {
     (void)ctx;
     for (int k = 0; k < l->count && !left_out(found); k++)
-        update(l->p[k], l->m[k], l->v[k], l->g[k], s, l->steps ? ref_get(l->steps[k], 0) : (double)s->step,
+        update(l->p[k], l->m[k], l->v[k], l->g[k], s,
+               l->steps ? ref_get(l->steps[k], 0) : (double)s->step,
                l->decays[k] ? s->weight_decay : 0);
 }
 
-// torch.amp.GradScaler.update with its defaults: growth_factor 2, backoff_factor 0.5, growth_interval 2000.
+// torch.amp.GradScaler.update with its defaults: growth_factor 2, backoff_factor 0.5,
+// growth_interval 2000.
 void ref_adjust_scale(void *ctx, tensor *scale, tensor *growth, const tensor *found)
 {
     (void)ctx;

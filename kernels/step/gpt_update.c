@@ -1,4 +1,5 @@
-// The end of an optimizer step: unscaling, clipping, AdamW, gradients let go. Its scalars stay on the device.
+// The end of an optimizer step: unscaling, clipping, AdamW, gradients let go. Its scalars stay on
+// the device.
 #include "kernels/step/gpt.h"
 
 #define POOL (&g->pool)
@@ -24,8 +25,11 @@ static void make_state(struct gpt *g, int slot)
 // The weights that have a gradient, without holes; their number.
 static int list(struct gpt *g)
 {
-    tensor **all[] = {[LIST_WEIGHTS] = g->weights, [LIST_FIRST] = g->first_moments, [LIST_SECOND] = g->second_moments,
-                      [LIST_GRADIENTS] = g->gradients, [LIST_STEPS] = g->steps};
+    tensor **all[] = {[LIST_WEIGHTS] = g->weights,
+                      [LIST_FIRST] = g->first_moments,
+                      [LIST_SECOND] = g->second_moments,
+                      [LIST_GRADIENTS] = g->gradients,
+                      [LIST_STEPS] = g->steps};
     int count = 0;
     for (int slot = 0; slot < g->slots; slot++) {
         if (!g->gradients[slot])
@@ -48,12 +52,19 @@ static void clip(struct gpt *g, int count)
 
 static void adamw(struct gpt *g, int count, const tensor *found)
 {
-    const struct adamw_settings settings = {.lr = g->config.lr, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8,
-                                            .weight_decay = g->config.weight_decay, .step = ++g->updates};
-    const struct adamw_lists lists = {
-        .p = g->listed[LIST_WEIGHTS], .m = g->listed[LIST_FIRST], .v = g->listed[LIST_SECOND],
-        .g = g->listed[LIST_GRADIENTS], .steps = g->config.split_adamw ? NULL : g->listed[LIST_STEPS],
-        .decays = g->decays, .count = count};
+    const struct adamw_settings settings = {.lr = g->config.lr,
+                                            .beta1 = 0.9,
+                                            .beta2 = 0.95,
+                                            .epsilon = 1e-8,
+                                            .weight_decay = g->config.weight_decay,
+                                            .step = ++g->updates};
+    const struct adamw_lists lists = {.p = g->listed[LIST_WEIGHTS],
+                                      .m = g->listed[LIST_FIRST],
+                                      .v = g->listed[LIST_SECOND],
+                                      .g = g->listed[LIST_GRADIENTS],
+                                      .steps = g->config.split_adamw ? NULL : g->listed[LIST_STEPS],
+                                      .decays = g->decays,
+                                      .count = count};
     if (lists.steps)
         OPS(count_steps, lists.steps, count, found);
     OPS(adamw, &lists, &settings, found);
@@ -64,14 +75,16 @@ static void split_temporaries(struct gpt *g, tensor **temporaries, bool make)
 {
     for (int slot = 0; slot < g->slots; slot++) {
         if (make && g->weights[slot])
-            temporaries[slot] = tensor_new(POOL, g->weights[slot]->type, g->weights[slot]->count, CATEGORY_OPTIMIZER);
+            temporaries[slot] = tensor_new(POOL, g->weights[slot]->type, g->weights[slot]->count,
+                                           CATEGORY_OPTIMIZER);
         else
             tensor_drop(POOL, &temporaries[slot]);
     }
 }
 
-// Whether the step is left out as far as the host decides it. Fused AdamW looks at `found` on the device; for foreach
-// AdamW GradScaler reads it, and waits (torch/amp/grad_scaler.py, _maybe_opt_step).
+// Whether the step is left out as far as the host decides it. Fused AdamW looks at `found` on the
+// device; for foreach AdamW GradScaler reads it, and waits (torch/amp/grad_scaler.py,
+// _maybe_opt_step).
 static bool left_out(struct gpt *g, const tensor *found)
 {
     return found && g->config.split_adamw && gpt_read_scalar(g, found) != 0;

@@ -8,8 +8,8 @@ static const struct {
     const char *name;
     uint64_t size;
 } dtypes[DTYPES] = {
-    [DTYPE_F32] = {"float32", 4},  [DTYPE_F16] = {"float16", 2}, [DTYPE_BF16] = {"bfloat16", 2},
-    [DTYPE_F64] = {"float64", 8},  [DTYPE_I64] = {"int64", 8},   [DTYPE_U8] = {"uint8", 1},
+    [DTYPE_F32] = {"float32", 4}, [DTYPE_F16] = {"float16", 2}, [DTYPE_BF16] = {"bfloat16", 2},
+    [DTYPE_F64] = {"float64", 8}, [DTYPE_I64] = {"int64", 8},   [DTYPE_U8] = {"uint8", 1},
 };
 
 static const char *const categories[CATEGORIES] = {
@@ -63,8 +63,14 @@ struct tensor *tensor_new(struct pool *pool, enum dtype type, int64_t count, enu
         caching_free(pool->allocator, block);
         no_room(pool, bytes);
     }
-    *t = (struct tensor){.data = caching_address(block), .count = count, .type = type, .category = category,
-                         .holders = 1, .number = ++pool->made, .block = block, .next = pool->all};
+    *t = (struct tensor){.data = caching_address(block),
+                         .count = count,
+                         .type = type,
+                         .category = category,
+                         .holders = 1,
+                         .number = ++pool->made,
+                         .block = block,
+                         .next = pool->all};
     if (pool->all)
         pool->all->previous = t;
     pool->all = t;

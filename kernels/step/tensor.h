@@ -1,4 +1,5 @@
-// Tensors of a training step: device memory with a type, a count of holders and a category, taken from one pool.
+// Tensors of a training step: device memory with a type, a count of holders and a category, taken
+// from one pool.
 #ifndef KERNELS_TENSOR_H
 #define KERNELS_TENSOR_H
 
@@ -13,31 +14,31 @@ extern "C" {
 enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64, DTYPE_I64, DTYPE_U8, DTYPES };
 
 // What a tensor is for, as a report groups it. X(ID, "name in records")
-#define TENSOR_CATEGORIES                                                                                           \
-    X(PARAMETER, "parameters")                                                                                      \
-    X(GRADIENT, "gradients")                                                                                        \
-    X(OPTIMIZER, "optimizer_state")                                                                                 \
-    X(WEIGHT_CAST, "weight_casts")                                                                                  \
-    X(ACTIVATION, "activations")                                                                                    \
-    X(LOGITS, "logits_and_loss")                                                                                    \
-    X(BACKWARD, "backward_temporaries")                                                                             \
-    X(DATA, "data")                                                                                                 \
+#define TENSOR_CATEGORIES \
+    X(PARAMETER, "parameters") \
+    X(GRADIENT, "gradients") \
+    X(OPTIMIZER, "optimizer_state") \
+    X(WEIGHT_CAST, "weight_casts") \
+    X(ACTIVATION, "activations") \
+    X(LOGITS, "logits_and_loss") \
+    X(BACKWARD, "backward_temporaries") \
+    X(DATA, "data") \
     X(WORKSPACE, "workspaces")
 
 enum category {
 #define X(id, name) CATEGORY_##id,
     TENSOR_CATEGORIES
 #undef X
-    CATEGORIES
+        CATEGORIES
 };
 
 struct tensor {
     void *data;
-    int64_t count;           // elements
+    int64_t count;  // elements
     enum dtype type;
     enum category category;
-    int holders;             // the tensor is freed when the last one lets go
-    uint64_t number;         // allocations of the pool before it, plus one
+    int holders;      // the tensor is freed when the last one lets go
+    uint64_t number;  // allocations of the pool before it, plus one
     struct caching_block *block;
     struct tensor *previous, *next;  // all tensors of the pool
 };
@@ -52,10 +53,11 @@ struct pool {
     struct caching_allocator *allocator;
     struct tensor *all;
     uint64_t made;
-    uint64_t live, live_peak;                            // bytes of the tensors alone, unrounded
+    uint64_t live, live_peak;  // bytes of the tensors alone, unrounded
     uint64_t by_category[CATEGORIES], at_peak[CATEGORIES];
     struct pool_watcher watcher;
-    jmp_buf *out_of_memory;  // where to go when the device has no room; must be set while tensors are made
+    jmp_buf *out_of_memory;  // where to go when the device has no room; must be set while tensors
+                             // are made
     uint64_t wanted;         // bytes of the request that found no room
 };
 
@@ -63,8 +65,10 @@ uint64_t dtype_size(enum dtype type);
 const char *dtype_name(enum dtype type);
 const char *category_name(enum category category);
 
-// A tensor with one holder. Without room: pool->wanted is set and control goes to *pool->out_of_memory.
-struct tensor *tensor_new(struct pool *pool, enum dtype type, int64_t count, enum category category);
+// A tensor with one holder. Without room: pool->wanted is set and control goes to
+// *pool->out_of_memory.
+struct tensor *tensor_new(struct pool *pool, enum dtype type, int64_t count,
+                          enum category category);
 struct tensor *tensor_hold(struct tensor *t);
 // Lets go of *t and sets it to NULL. Nothing to do when it is NULL.
 void tensor_drop(struct pool *pool, struct tensor **t);

@@ -31,7 +31,8 @@ static const unsigned char *map(const char *path, int64_t *size, const char **wh
     struct stat st;
     int file = open(path, O_RDONLY);
     *why = file < 0 || fstat(file, &st) != 0 ? strerror(errno) : size_error(&st);
-    void *bytes = *why ? MAP_FAILED : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    void *bytes =
+        *why ? MAP_FAILED : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     if (!*why && bytes == MAP_FAILED)
         *why = strerror(errno);
     if (file >= 0)
@@ -68,7 +69,8 @@ const char *tokens_misfit(const struct tokens *t, const struct gpt_config *c)
 {
     if (t->largest >= c->vocab_size)
         return "the file of tokens has an id that vocab_size does not reach";
-    return t->count <= c->seq_len ? "the file of tokens is shorter than one sequence and its target" : NULL;
+    return t->count <= c->seq_len ? "the file of tokens is shorter than one sequence and its target"
+                                  : NULL;
 }
 
 void tokens_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)

@@ -10,18 +10,18 @@ extern "C" {
 
 struct tokens {
     const unsigned char *bytes;
-    int64_t count;     // of tokens
-    int64_t largest;   // id
+    int64_t count;    // of tokens
+    int64_t largest;  // id
 };
 
-// Maps the file and reads it once. False with `file: reason` in error: it cannot be read, holds no two tokens, half a
-// token, or more than a gibibyte.
+// Maps the file and reads it once. False with `file: reason` in error: it cannot be read, holds no
+// two tokens, half a token, or more than a gibibyte.
 bool tokens_open(struct tokens *t, const char *path, char *error, size_t size);
 void tokens_close(struct tokens *t);
 // NULL, or why a run of this config cannot draw from these tokens.
 const char *tokens_misfit(const struct tokens *t, const struct gpt_config *c);
-// A gpt_batch: seq_len tokens from anywhere in the file for each sequence, and those one further as targets. The same
-// for the same n.
+// A gpt_batch: seq_len tokens from anywhere in the file for each sequence, and those one further as
+// targets. The same for the same n.
 struct token_batches {
     const struct tokens *tokens;
     const struct gpt_config *config;

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Measures everything on the GPU that is here: checks the kernels, runs the probe, and PyTorch where it is installed; then
-# shows which figures of the pages changed, and the estimator's figures beside the measured ones. ./build.sh probe calls it.
-# Call it again until it says that it is done: what was measured is kept in $BUILD/vramprobe.d and $BUILD/torch_record.d.
+# shows which figures of the pages changed, and the estimator's figures next to the measured ones. ./build.sh probe calls it.
+# Call it again until it says that it is done: measurements are kept in $BUILD/vramprobe.d and $BUILD/torch_record.d.
 # Exit status: 0, 1 when a kernel or a figure is off, 75 call again, 77 no GPU.
-# usage: kernels/measure.sh [SECONDS]   start no new run after so many seconds (420)
+# usage: kernels/measure.sh [SECONDS]   start no new run after that many seconds (420)
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
@@ -72,7 +72,7 @@ if [ -n "$site" ]; then
     echo "figures that changed (- was, + is), with the pages that cite them:"
     diff -U0 "$BUILD/figures-before.txt" "$BUILD/figures-after.txt" | grep '^[-+] ' || echo "  none"
 fi
-echo "the estimator beside what was measured:"
+echo "the estimator next to the measurements:"
 rc=0
 "$probe" compare "$record"*.json || rc=$?
 rm -f "$BUILD/figures-before.txt" "$name"

@@ -36,7 +36,7 @@ CITED = [
 
 
 def complete(given):
-    """A whole config from the keys that differ from the defaults. Raises ValueError with what is wrong."""
+    """A whole config from the keys that differ from the defaults. Raises ValueError with the reason when it cannot be."""
     config = dict(DEFAULTS)
     for key, value in given.items():
         if key in DEFAULTS or key == "seq_len":

@@ -1,4 +1,4 @@
-"""What stands beside a measurement: the GPU, the driver, the versions, and what NVML says of a process.
+"""The circumstances of a measurement: the GPU, the driver, the versions, and what NVML says of a process.
 
 NVML is loaded by ctypes, so that nothing but PyTorch has to be installed. Signatures: NVIDIA, nvml.h (CUDA 12 and 13).
 """
@@ -92,7 +92,7 @@ class Nvml:
         return bool(current.value) if code == 0 else None
 
     def processes(self):
-        """{pid: bytes or None} of the compute processes on the GPU; None when the driver does not say."""
+        """{pid: bytes or None} of the compute processes on the GPU; None when the driver does not tell."""
         if not self.lib:
             return None
         count = ctypes.c_uint(64)

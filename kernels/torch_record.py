@@ -125,7 +125,7 @@ def one(job):
 
 def run_one(config, options, cap_bytes=0):
     """One config in a process of its own. Returns its result; a crash or a timeout is a result too. Under a cap only the
-    memory is wanted: nothing is timed."""
+    memory is measured: nothing is timed."""
     trace = ""
     if options.trace:
         name = torch_configs.key("framework_step", config)
@@ -150,7 +150,7 @@ class OutOfTime(Exception):
 
 
 def kept_try(config, options, until):
-    """Whether a config trains under the cap. The answer is kept in the state folder: a search can be gone on with."""
+    """True when a config trains under the cap. The result is kept in the state folder: a search can be continued."""
     path = os.path.join(options.state, torch_configs.key("try under %d MiB" % options.cap_mib, config) + ".json")
     if not os.path.exists(path):
         if time.monotonic() > until:
@@ -164,7 +164,7 @@ def kept_try(config, options, until):
 
 
 def max_batch(config, options, until):
-    """The largest micro-batch that trains under the cap: doubled until it fails, then halved between."""
+    """The largest micro-batch that trains under the cap: doubled until it fails, then found by bisection."""
     good, bad, tries = 0, None, set()
 
     def trains(batch_size):
@@ -205,12 +205,12 @@ def planned(options):
         if name not in seen:
             seen.add(name)
             out.append(job)
-    # Compiling takes longest: should the time end, what is left is that.
+    # Compiling takes longest: it comes last, in case the time is up before.
     return sorted(out, key=lambda job: (job[0] == "framework_max_batch", job[1]["compile"] != "none"))
 
 
 def run_all(jobs, options, until):
-    """Runs what the state folder does not hold yet. Returns how many are left."""
+    """Runs everything whose result is not in the state folder yet. Returns how many are left."""
     os.makedirs(options.state, exist_ok=True)
     left = 0
     for number, (experiment, config) in enumerate(jobs, 1):

@@ -3,7 +3,7 @@
 #include "kernels/cuda/cuda_ops.cuh"
 
 static const int warps = 8;
-static const int tile = 32;            // keys (or queries) looked at together: one a lane
+static const int tile = 32;            // keys (or queries) read together, one by each lane
 static const int most_channels = 256;  // of a head; each lane keeps this many over 32
 
 struct heads {
@@ -188,7 +188,7 @@ static heads heads_of(struct attention_shape shape)
     return s;
 }
 
-// Shared memory for two tiles and so many rows a warp.
+// Shared memory for two tiles and rows_per_warp rows a warp.
 static size_t shared_bytes(heads s, int rows_per_warp)
 {
     return sizeof(float) * (2 * tile * (s.D + 1) + warps * rows_per_warp * s.D);

@@ -1,16 +1,16 @@
 // Causal attention on tensor cores, compute capability 8.0 and newer: 64 rows a block, 16 a warp,
 // scores kept in registers. Forward by the running maximum of FlashAttention-2 (Dao, arXiv
 // 2307.08691); backward in two kernels, one by keys and one by queries, so that nothing is added
-// atomically and the result is the same each time. The instructions and who holds which element:
-// tensor_core.cuh.
+// atomically and the result is the same each time. tensor_core.cuh has the instructions and says
+// which lane holds which element.
 #include "kernels/cuda/cuda_ops.cuh"
 #include "kernels/cuda/tensor_core.cuh"
 
 static const int rows = 64;  // of a block
 static const int warps = 4;
 static const int threads = 32 * warps;
-static const int pad =
-    8;  // halves behind each row in shared memory: keeps the rows of ldmatrix in different banks
+// Halves behind each row in shared memory: they keep the rows of ldmatrix in different banks.
+static const int pad = 8;
 
 #define LOG2_E 1.44269504f
 
@@ -19,7 +19,7 @@ struct heads {
     float scale, scale_log2;
 };
 
-// A matrix in shared memory: so many halves from row to row.
+// A matrix in shared memory; stride is the number of halves from row to row.
 template <class T> struct shared_matrix {
     T *data;
     int stride;
@@ -132,7 +132,7 @@ __device__ static inline float quad_sum(float v)
     return v + __shfl_xor_sync(0xffffffffu, v, 2);
 }
 
-// Takes out of a tile the keys that a row does not see.
+// Masks the keys of a tile that a row does not see.
 template <int COLUMNS>
 __device__ static void hide_later(float s[COLUMNS / 8][4], int row, int first, int T_rows)
 {
@@ -216,7 +216,7 @@ __global__ void forward(T *out, float *lse, const T *qkv, heads s)
     store_rows<T, D>(out + b * s.T * C + h * D, o, inverse, row, C, s.T);
 }
 
-// One block of keys: the queries that see them pass by. Scores stand turned, a key a row.
+// One block of keys: loops over the queries that see them. Scores are transposed: one row a key.
 template <class T, int D, int COLUMNS>
 __global__ void backward_keys(T *dk, T *dv, const T *dout, const T *qkv, const float *lse,
                               const float *delta, heads s)
@@ -266,7 +266,7 @@ __global__ void backward_keys(T *dk, T *dv, const T *dout, const T *qkv, const f
     store_rows<T, D>(dv + b * s.T * C + h * D, dv_sum, plain, row, C, s.T);
 }
 
-// One block of queries: the keys that they see pass by.
+// One block of queries: loops over the keys that they see.
 template <class T, int D, int COLUMNS>
 __global__ void backward_queries(T *dq, const T *dout, const T *qkv, const float *lse,
                                  const float *delta, heads s)
@@ -358,7 +358,7 @@ static void run_backward(tensor *dq, tensor *dk, tensor *dv, const tensor *delta
     LAUNCH_CHECK();
 }
 
-// Wider heads pass by in narrower tiles, so that the sums stay in registers.
+// Wider heads are read in narrower tiles, so that the sums stay in registers.
 #define BY_WIDTH(run, T, D, ...) \
     if ((D) == 32) \
         run<T, 32, 64>(__VA_ARGS__); \

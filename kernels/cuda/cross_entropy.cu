@@ -3,10 +3,10 @@
 #include "kernels/cuda/cuda_ops.cuh"
 
 static const int threads = 512;
-static const int side =
-    8;  // elements of a row that a thread takes together where every row begins where they can be
+// Elements of a row that a thread takes together, where the alignment of every row allows it.
+static const int side = 8;
 
-// Whether all rows of n elements can be read and written so.
+// True when all rows of n elements can be read and written so.
 template <class T> __device__ static inline bool rows_fit(const T *rows, int64_t n)
 {
     return n % side == 0 && fit_together<side>(rows);

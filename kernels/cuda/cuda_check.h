@@ -10,8 +10,8 @@
 
 #define CUDA_CHECK(call) cuda_check((call), #call, __FILE__, __LINE__)
 #define CUBLAS_CHECK(call) cublas_check((call), #call, __FILE__, __LINE__)
-// After a launch: what its configuration did wrong. What a kernel does wrong is met by the next
-// checked call.
+// After a launch: reports an error in its configuration. An error in the kernel is reported by the
+// next checked call.
 #define LAUNCH_CHECK() CUDA_CHECK(cudaGetLastError())
 
 static inline void cuda_check(cudaError_t code, const char *call, const char *file, int line)

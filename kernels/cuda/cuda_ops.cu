@@ -1,5 +1,4 @@
-// A GPU's table of operations put together, and cudaMalloc as the device below the caching
-// allocator.
+// Fills in a GPU's table of operations, and makes cudaMalloc the device of the caching allocator.
 #include <string.h>
 
 #include "kernels/cuda/cuda_ops.cuh"
@@ -119,7 +118,7 @@ static int cuda_take(void *ctx, uint64_t bytes, void **address)
     (void)ctx;
     cudaError_t code = cudaMalloc(address, bytes);
     if (code == cudaErrorMemoryAllocation) {
-        cudaGetLastError();  // it is answered, not pending
+        cudaGetLastError();  // the error is handled: it must not be found by the next check
         return -1;
     }
     CUDA_CHECK(code);

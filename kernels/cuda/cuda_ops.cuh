@@ -1,5 +1,5 @@
-// What the kernel files share: element access by type, dispatch over types, reductions within a
-// warp and a block.
+// Shared by the kernel files: element access by type, dispatch over types, reductions within a warp
+// and a block.
 #ifndef KERNELS_CUDA_OPS_CUH
 #define KERNELS_CUDA_OPS_CUH
 
@@ -65,7 +65,8 @@ __device__ static inline void put(__nv_bfloat16 *p, float v)
     *p = __float2bfloat16(v);
 }
 
-// N elements that are loaded and stored together, 16 bytes at a time or as many as they have.
+// N elements that are loaded and stored together, 16 bytes at a time, or all of them when they have
+// fewer.
 template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) together {
     T v[N];
 };
@@ -89,7 +90,7 @@ __device__ static inline void map_together(To *out, F f, const From *...in)
     *reinterpret_cast<together<To, N> *>(out) = o;
 }
 
-// Whether N elements from p on, and from every N-th on, may be loaded together.
+// True when N elements from p on, and from every N-th on, may be loaded together.
 template <int N, class T> __host__ __device__ static inline bool fit_together(const T *p)
 {
     return (uintptr_t)p % alignof(together<T, N>) == 0;
@@ -138,7 +139,7 @@ static inline unsigned blocks_for(int64_t items, int64_t per_block)
     return (unsigned)(n < 1 ? 1 : n);
 }
 
-// Lets a kernel have more dynamic shared memory than the 48 KiB that need no asking.
+// Allows a kernel more dynamic shared memory than the 48 KiB that every kernel may use.
 template <class K> static void allow_shared(K kernel, size_t bytes)
 {
     CUDA_CHECK(
@@ -195,8 +196,8 @@ void update_install(struct gpt_ops *t);
 void matmul_install(struct gpt_ops *t);
 void matmul_close(struct cuda_ops *o);
 
-// attention_tensor.cu: true when it ran, for half types on compute capability 8.0 and newer and D
-// of 32, 64 or 128.
+// attention_tensor.cu: returns true when it ran, which it does for half types, compute
+// capability 8.0 and newer, and D of 32, 64 or 128.
 bool attention_tensor(const struct cuda_ops *o, tensor *out, tensor *lse, const tensor *qkv,
                       struct attention_shape shape);
 bool attention_tensor_backward(const struct cuda_ops *o, tensor *dq, tensor *dk, tensor *dv,

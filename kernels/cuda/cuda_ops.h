@@ -17,7 +17,7 @@ struct cuda_ops *cuda_ops_new(void *workspace, uint64_t workspace_bytes);
 const struct gpt_ops *cuda_ops_table(const struct cuda_ops *o);
 void cuda_ops_delete(struct cuda_ops *o);
 
-// cudaMalloc and cudaFree. Running out of memory is an answer, every other error ends the program.
+// cudaMalloc and cudaFree. Running out of memory is a result; every other error ends the program.
 struct device_memory cuda_device_memory(void);
 
 #ifdef __cplusplus

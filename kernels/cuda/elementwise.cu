@@ -1,10 +1,10 @@
-// Kernels that make each element from those at the same place: cast, add, scale, GELU, dropout,
-// mask, embedding.
+// Kernels that compute each element from those with the same index: cast, add, scale, GELU,
+// dropout, mask, embedding.
 #include "kernels/cuda/cuda_ops.cuh"
 
 static const int threads = 256;
-static const int per_thread =
-    8;  // elements; side by side where they can be loaded together, else a block's width apart
+// Elements of a thread: adjacent where they can be loaded together, else a block's width apart.
+static const int per_thread = 8;
 
 // out[i] = f(in[i] ...) for every i below n.
 template <class To, class F, class... From>
@@ -33,7 +33,7 @@ static void map_all(To *out, int64_t n, F f, const From *...in)
     LAUNCH_CHECK();
 }
 
-// f(i) for every i below n, where more than the element itself is wanted.
+// f(i) for every i below n, where f needs more than the element itself.
 template <class F> __global__ void each(int64_t n, F f)
 {
     int64_t first = (int64_t)blockIdx.x * threads * per_thread + threadIdx.x;
@@ -131,7 +131,7 @@ static void gpu_gelu_backward(void *, tensor *dx, const tensor *dy, const tensor
                   },
                   data_of<const T>(dy), data_of<const T>(in)))}
 
-// The reference's generator (gpt_ref.c), so that both drop the same elements.
+// The generator of the reference (gpt_ref.c), so that both drop the same elements.
 __device__ static inline double uniform(uint64_t seed, uint64_t i)
 {
     uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15ull;

@@ -5,8 +5,8 @@
 static const int warps = 8;  // rows of a block
 static const int threads = 32 * warps;
 static const int64_t most_parts = 128;
-static const int side =
-    4;  // channels that a lane takes together where rows begin where they can be
+// Channels that a lane takes together, where the alignment of the rows allows it.
+static const int side = 4;
 
 // f(in[c] ...) for the channels of a row that fall to this lane, by fours when fit.
 template <class F, class... From>

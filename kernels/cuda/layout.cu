@@ -1,9 +1,9 @@
-// Kernels that move elements between layouts: query, key and value side by side, tokens by heads.
+// Kernels that move elements between layouts: query, key and value in one row, tokens by heads.
 #include "kernels/cuda/cuda_ops.cuh"
 
 static const int threads = 256;
 
-// Where an element of [B, H, T, D] stands in [N, columns], from column `first` on.
+// The index in [N, columns], from column `first` on, of an element of [B, H, T, D].
 struct head_place {
     int64_t H, T, D, columns, first;
 
@@ -85,7 +85,7 @@ static void run_join(tensor *out, const tensor *q, const tensor *k, const tensor
     LAUNCH_CHECK();
 }
 
-// Bytes are bytes: as many together as a row can be divided into.
+// Copied as bytes, in the largest units that divide a row.
 static void gpu_concat_qkv(void *, tensor *dqkv, const tensor *dq, const tensor *dk,
                            const tensor *dv, int64_t C)
 {

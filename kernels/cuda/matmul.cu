@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/cuda_ops.cuh"
 
-// What decides the algorithm.
+// The properties of a product by which its algorithm is chosen.
 struct matmul_key {
     struct matmul_shape shape;
     int a_type, out_type;
@@ -49,8 +49,8 @@ static void set(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t attribute
     CUBLAS_CHECK(cublasLtMatmulDescSetAttribute(d, attribute, value, size));
 }
 
-// cuBLAS reads matrices by columns: what is [m, n] by rows here is [n, m] there, so b comes first
-// and a second.
+// cuBLAS reads matrices by columns: [m, n] by rows here is [n, m] there, so b comes first and a
+// second.
 static void describe(struct matmul_plan *p)
 {
     const struct matmul_shape *s = &p->key.shape;
@@ -77,8 +77,7 @@ static void set_epilogue(struct matmul_plan *p, bool bias)
     p->adds_bias = bias;
 }
 
-// Tensors begin at multiples of 256 bytes, which is what the preference takes them to do when
-// nothing else is said.
+// Tensors begin at multiples of 256 bytes, which is the default of the preference.
 static bool choose(struct cuda_ops *o, struct matmul_plan *p)
 {
     cublasLtMatmulPreference_t preference;
@@ -102,7 +101,7 @@ static void set_bias(struct matmul_plan *p, const tensor *bias)
     set(p->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias->data, sizeof bias->data);
 }
 
-// The choice may look at where the bias stands, so that is said before.
+// The choice may depend on the address of the bias, so that is set first.
 static void choose_with_bias(struct cuda_ops *o, struct matmul_plan *p, const tensor *bias)
 {
     set_epilogue(p, p->key.has_bias);

@@ -43,7 +43,7 @@ static void gpu_sum_rows(void *ctx, tensor *out, const tensor *in)
     int64_t parts = rows / least_rows < most_parts ? rows / least_rows : most_parts;
     parts = parts < room ? parts : room;
     unsigned across = blocks_for(columns, threads);
-    if (parts < 2) {  // wide and flat: one pass is enough
+    if (parts < 2) {  // many columns and few rows: one pass is enough
         WITH_TYPE(in->type, T,
                   WITH_TYPE(out->type, Out,
                             column_sums<<<dim3(across, 1), threads>>>(

@@ -1,10 +1,10 @@
-// The instructions of a warp's tensor core: loading 8 x 8 matrices of halves from shared memory,
-// and 16 x 8 x 16 products.
+// The instructions of a warp's tensor core: load 8 x 8 matrices of halves from shared memory,
+// multiply 16 x 8 x 16.
 //
 // Fragments of mma.m16n8k16 (PTX ISA, "Matrix fragments"): lane = 4 * g + t holds rows g and g + 8
-// and columns 2t, 2t + 1 of each 16 x 8 accumulator. Two neighbouring accumulators are, rounded,
-// the first operand of the next product. Tests have a file in place of this one that does the same
-// by the same description, in plain C++.
+// and columns 2t, 2t + 1 of each 16 x 8 accumulator. Two adjacent accumulators, rounded, are the
+// first operand of the next product. The tests replace this file by one in plain C++, written from
+// the same description.
 #ifndef KERNELS_TENSOR_CORE_CUH
 #define KERNELS_TENSOR_CORE_CUH
 
@@ -66,7 +66,8 @@ __device__ static inline void load_four_turned(u32 a[4], const void *row)
                  : "memory");
 }
 
-// 2^x, in one instruction: 2 ulp, and what is too small is 0 (PTX ISA, ex2.approx).
+// 2^x in one instruction: an error of 2 ulp, and 0 for results that are too small (PTX ISA,
+// ex2.approx).
 __device__ static inline float power_of_two(float x)
 {
     float y;

@@ -18,7 +18,7 @@ template <int LISTS> struct table {
     int tensors;
 };
 
-// Where a block's part begins and ends, and of which tensor.
+// Begin and end of a block's part, and its tensor.
 struct part {
     int tensor;
     int64_t first, last;
@@ -34,7 +34,7 @@ template <int LISTS> __device__ static part part_of(const table<LISTS> &t)
     return p;
 }
 
-// f(i) for every i of the part, four(i) for four elements from i on where as many are left.
+// f(i) for every i of the part, four(i) for four elements from i on where four are left.
 template <class Four, class One> __device__ static void each_of(part p, Four four, One one)
 {
     for (int64_t i = p.first + 4 * threadIdx.x; i < p.last; i += 4 * threads) {
@@ -126,7 +126,7 @@ __device__ static void multiply_part(float *data, part p, float factor)
         [&](int64_t i) { data[i] *= factor; });
 }
 
-// A norm that is no number spoils all gradients, as it does in PyTorch.
+// A norm that is not a number makes all gradients so, as in PyTorch.
 __global__ void clip(table<1> t, const float *sum, float most)
 {
     float factor = most / (sqrtf(*sum) + 1e-6f);
@@ -161,7 +161,7 @@ __global__ void unscale(table<1> t, float *found, const float *scale)
             data[i] *= by;
         });
     if (bad)
-        *found = 1;  // whoever writes it writes the same
+        *found = 1;  // all threads write the same value
 }
 
 static void gpu_unscale(void *, tensor *const *list, int count, tensor *found, const tensor *scale)
@@ -189,7 +189,7 @@ static void gpu_count_steps(void *, tensor *const *steps, int count, const tenso
 // Logarithms of the betas: 1 - beta^n is -expm1(n * log(beta)), exact for small n too.
 struct adamw_numbers {
     float lr, beta1, beta2, epsilon, keep_decayed, log_beta1, log_beta2, step;
-    uint64_t decays;  // a bit a tensor
+    uint64_t decays;  // one bit for each tensor
 };
 
 enum { P, M, V, G, STEP, ADAMW_LISTS };

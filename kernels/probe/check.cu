@@ -67,7 +67,8 @@ static int indices(struct check *c, int64_t count, int64_t below)
     return i;
 }
 
-// What a type's rounding allows; sums of many terms and approximate exponentials included.
+// The error that a type's rounding allows; sums of many terms and approximate exponentials
+// included.
 static double tolerance(enum dtype type)
 {
     return type == DTYPE_F32 ? 2e-3 : type == DTYPE_F16 ? 3e-3 : 2e-2;
@@ -139,7 +140,7 @@ static void check_elementwise(struct check *c, enum dtype type)
     clear(c);
 }
 
-// 389 channels go one by one, 392 by fours.
+// 389 channels are read one by one, 392 by fours.
 static void check_norm_of(struct check *c, enum dtype type, int64_t C)
 {
     const int64_t rows = 67;
@@ -158,7 +159,7 @@ static void check_norm_of(struct check *c, enum dtype type, int64_t C)
     clear(c);
 }
 
-// Sizes that neither tensor cores nor loads of 16 bytes like.
+// Sizes that are no multiples of the tiles of tensor cores or of 16 bytes.
 static void check_odd_matmul(struct check *c, enum dtype type)
 {
     for (int i = 0; i < 8; i++) {
@@ -260,7 +261,7 @@ static void check_norm(struct check *c, enum dtype type)
     check_norm_of(c, type, 392);
 }
 
-// 5003 words go one by one, 5016 by eights.
+// 5003 words are read one by one, 5016 by eights.
 static void check_loss_of(struct check *c, enum dtype type, int64_t V)
 {
     const int64_t rows = 19;
@@ -317,7 +318,7 @@ static void check_tables(struct check *c, enum dtype type)
     clear(c);
 }
 
-// Lists of more tensors than one launch takes, of sizes that leave a rest.
+// Lists of more tensors than one launch takes, of sizes that leave a remainder.
 static void check_optimizer(struct check *c, enum dtype type)
 {
     enum { COUNT = 70 };

@@ -1,5 +1,5 @@
-// Whole training runs on the GPU beside the CPU reference: both modes, both kinds of attention,
-// every type. Their losses stay together, and fall.
+// Whole training runs on the GPU compared with the CPU reference: both modes, both kinds of
+// attention, every type. Their losses agree, and decrease.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "kernels/cuda/cuda_ops.h"
 #include "kernels/probe/probe.h"
 
-// Something that can be learned.
+// A pattern that can be learned.
 static void learnable(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
 {
     const struct gpt_config *c = (const struct gpt_config *)ctx;

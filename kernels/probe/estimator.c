@@ -1,5 +1,5 @@
-// The one file of the probe that knows the estimator: it reads configs with it, and prints what it
-// predicts beside what was measured. No figure of it goes into a measurement.
+// The one file of the probe that knows the estimator: it reads configs with it, and prints its
+// predictions next to what was measured. No figure of it goes into a measurement.
 #include "kernels/probe/estimator.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static vram *new_handle(void)
 
 // ---- reading configs
 
-// What a training run is made of, under the names that both sides have.
+// The settings of a training run, under the names that both sides know.
 static const char *const run_keys[] = {"batch_size",
                                        "block_size",
                                        "seq_len",
@@ -116,7 +116,7 @@ enum figure { ALLOCATED, RESERVED, PROCESS, FIGURES };
 
 static const struct {
     const char *name, *key;  // heading, and the name in records
-    double eager, compiled;  // what it may be off by
+    double eager, compiled;  // the error that is allowed
 } figures[FIGURES] = {
     [ALLOCATED] = {"allocated", "max_memory_allocated_bytes", 0.01, 0.05},
     [RESERVED] = {"reserved", "max_memory_reserved_bytes", 0.03, 0.05},
@@ -160,7 +160,7 @@ static bool set_number(vram *v, const char *key, int64_t n)
     return vram_set(v, key, text) == VRAM_OK;
 }
 
-// What stands in the config under names that both sides have.
+// The settings of the config whose names both sides know.
 static bool set_run(vram *v, const struct rjson *config)
 {
     char text[64];
@@ -198,15 +198,15 @@ static bool set_engine(vram *v, const struct rjson *record, const struct rjson *
                &minor);
         good = vram_set(v, "compile", major == 2 && minor < 5 ? "2.4" : "2.5") == VRAM_OK;
     }
-    if (good && rjson_get(config, "use_reentrant"))  // the probe's own checkpointing is the
-                                                     // reentrant one, as is the default
+    // The probe's own checkpointing is the reentrant one, which is also the default.
+    if (good && rjson_get(config, "use_reentrant"))
         good = vram_set(v, "use_reentrant", is_true(config, "use_reentrant") ? "true" : "false") ==
                VRAM_OK;
     int64_t context = measured(result, "context_bytes");
     return good && (context <= 0 || set_number(v, "context_mib", (context + (1 << 19)) >> 20));
 }
 
-// "gpt B16 T512 C384 L6 float16", with what else sets the run apart.
+// "gpt B16 T512 C384 L6 float16", and whatever else distinguishes the run.
 static void name_run(const struct rjson *config, char *out, size_t size)
 {
     static const struct {
@@ -271,7 +271,7 @@ static void compare_result(const struct rjson *record, const struct rjson *resul
     char name[160];
     if (strcmp(rjson_text(rjson_get(result, "status")), "ok") != 0 ||
         measured(result, figures[ALLOCATED].key) <= 0)
-        return;  // no memory of a step
+        return;  // it has no memory of a step
     name_run(config, name, sizeof name);
     fprintf(out, "%s %s: %s\n", rjson_text(rjson_get(result, "experiment")),
             rjson_text(rjson_get(result, "engine")), name);

@@ -4,7 +4,7 @@
 #include "kernels/probe/probe.h"
 
 // The run on an RTX 4070 whose process takes 4464 MiB, and the 124M run that does not fit 12 GB:
-// what the pages cite.
+// both are cited by pages.
 #define SMALL "block_size=512 n_layer=6 n_head=6 n_embd=384 vocab_size=50304 "
 #define GPT2 "block_size=1024 n_layer=12 n_head=12 n_embd=768 vocab_size=50304 "
 
@@ -99,8 +99,7 @@ static const char *const max_batch_runs[] = {
     GPT2 "gradient_accumulation_steps=2 dtype=float16 mode=lean cap_mib=12282", NULL};
 
 const struct experiment experiments[] = {
-    {"context", 1, 30, "what a CUDA context takes, and cuBLASLt's handle beside it", once,
-     measure_context},
+    {"context", 1, 30, "what a CUDA context and a cuBLASLt handle take", once, measure_context},
     {"reserve", 1, 30, "what the driver keeps of the card", once, measure_reserve},
     {"malloc", 1, 30, "what cudaMalloc rounds a size to, and how long it takes", malloc_runs,
      measure_malloc},

@@ -1,4 +1,4 @@
-// What measurements share: device events, repeats with a warm-up, memory that is not zero.
+// Shared by the measurements: device events, repeats with a warm-up, memory that is not zero.
 #ifndef KERNELS_MEASURE_CUH
 #define KERNELS_MEASURE_CUH
 

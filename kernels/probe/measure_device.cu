@@ -1,5 +1,5 @@
-// The GPU itself: what it is, what a context takes, what the driver keeps, how cudaMalloc rounds,
-// how fast memory is.
+// The GPU itself: its properties, the memory of a context, the driver's reserve, the rounding of
+// cudaMalloc, the speed of memory.
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -109,7 +109,7 @@ const char *measure_reserve(const struct settings *, struct nvml *nvml, struct r
     return "ok";
 }
 
-// What a size costs when its neighbours are taken too: the fall of free memory over 16 such
+// The cost of a size when its neighbours are taken too: the decrease of free memory over 16 such
 // allocations.
 const char *measure_malloc(const struct settings *s, struct nvml *, struct rjson *values,
                            char message[256])
@@ -177,8 +177,9 @@ __global__ void copy_words(uint4 *to, const uint4 *from, size_t n)
 {
     size_t step = (size_t)gridDim.x * threads, i = (size_t)blockIdx.x * threads + threadIdx.x;
     for (; i + 3 * step < n; i += 4 * step) {
-        uint4 v[4];  // all loads before the first store: the compiler cannot know that they are of
-                     // other memory
+        // All loads come before the first store: the compiler cannot know that they are of other
+        // memory.
+        uint4 v[4];
 #pragma unroll
         for (int k = 0; k < 4; k++)
             v[k] = __ldcs(from + i + k * step);
@@ -198,7 +199,7 @@ static void put_rate(struct rjson *values, const char *key, const double seconds
     rjson_set(values, key, record_samples("B/s", out, REPEATS));
 }
 
-// Two buffers of a gigabyte, or a quarter of what is free: far more than any L2.
+// Two buffers of a gigabyte, or of a quarter of the free memory: far more than any L2.
 const char *measure_bandwidth(const struct settings *, struct nvml *, struct rjson *values, char *)
 {
     size_t bytes = (size_t)free_memory() / 4;

@@ -9,7 +9,7 @@
 static const uint64_t workspace_bytes = (uint64_t)32 << 20;
 
 // Operations with a workspace, and a run of which only the pool is used, whose out-of-memory jump
-// lands in `full`.
+// ends in `full`.
 struct bench {
     struct caching_allocator *allocator;
     struct caching_block *workspace;
@@ -82,8 +82,8 @@ static cudaDataType_t blas_type(enum dtype type)
     return type == DTYPE_F32 ? CUDA_R_32F : type == DTYPE_F16 ? CUDA_R_16F : CUDA_R_16BF;
 }
 
-// The same product by cuBLAS's own call with its own choice of algorithm: what ours is compared
-// with. Workspace as ours.
+// The same product by cuBLAS's own call with its own choice of algorithm, for comparison. The
+// workspace is the same.
 static void time_cublas(struct bench *b, const struct matmul_shape *s, enum dtype type, tensor *out,
                         const tensor *x, const tensor *w, double seconds[REPEATS])
 {

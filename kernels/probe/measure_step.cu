@@ -7,7 +7,7 @@
 #include "kernels/probe/measure.cuh"
 #include "kernels/record/sha256.h"
 
-// What cuBLAS takes beside the tensors, as PyTorch sizes it
+// The memory that cuBLAS takes in addition to the tensors, as PyTorch sizes it
 // (aten/src/ATen/cuda/CublasHandlePool.cpp): one workspace for the forward thread and one for
 // autograd's.
 static uint64_t workspace_bytes(void)
@@ -27,7 +27,7 @@ struct run {
     bool opened;
 };
 
-// Tokens from a counter: the same in every run, none of them zero for long, and something that can
+// Tokens from a counter: the same in every run, none of them zero for long, in a pattern that can
 // be learned.
 static void counted_batch(const struct gpt_config *c, int64_t n, int64_t *tokens, int64_t *targets)
 {
@@ -106,15 +106,15 @@ static void put_memory(struct run *r, struct rjson *values, uint64_t first_step_
               record_reading("ratio", (double)r->g.pool.at_peak[CATEGORY_LOGITS] / logits));
 }
 
-// Left out when it is no number: a record has none of those.
+// Left out when it is not a number: a record cannot have one.
 static void put_loss(struct rjson *values, const char *key, double loss)
 {
     if (isfinite(loss))
         rjson_set(values, key, record_reading("ratio", loss));
 }
 
-// Whole steps by the host's clock, each ended by a synchronisation: a step is long beside that. At
-// most budget_s.
+// Whole steps by the host's clock, each ended by a synchronisation, which is short compared with a
+// step. At most budget_s.
 static enum gpt_status time_steps(struct run *r, struct rjson *values, double budget_s)
 {
     double seconds[REPEATS], per_second[REPEATS], spent = 0, loss = 0;
@@ -174,7 +174,7 @@ static enum gpt_status steps(struct run *r, struct nvml *nvml, struct rjson *val
     return status;
 }
 
-// Nothing to do without a file. False with the reason in message.
+// Does nothing without a file. Returns false with the reason in message.
 static bool open_tokens(struct tokens *t, const struct settings *s, const struct gpt_config *c,
                         struct rjson *values, char message[256])
 {
@@ -228,8 +228,8 @@ static enum gpt_status train_two_steps(struct run *r, const struct gpt_config *c
     return status;
 }
 
-// One batch size, given as try, beside a ballast that takes what a card of cap_mib would not have;
-// this process's context counts as that card's.
+// One batch size, given as try, next to a ballast that takes the memory that a card of cap_mib does
+// not have; this process's context counts as that card's.
 static const char *try_batch(const struct settings *s, struct nvml *nvml, struct rjson *values,
                              char message[256])
 {
@@ -264,15 +264,16 @@ static const char *try_batch(const struct settings *s, struct nvml *nvml, struct
     return out;
 }
 
-// A search for the largest batch size that trains. Each try is a process of its own: where memory
-// is nearly full a library may fail instead of saying that there is no room, and that too is no.
+// A search for the largest batch size that trains. Each try is a process of its own: when memory is
+// nearly full a library may fail instead of reporting that there is no room; that counts as no
+// room.
 struct search {
     const struct settings *settings;
     struct rjson *values;  // of the largest that trained
     int64_t good, bad, tries;
 };
 
-// False when no try can be made here at all; message says why.
+// Returns false when no try can be made here at all, with the reason in message.
 static bool try_size(struct search *search, int64_t size, char message[256])
 {
     struct settings s = *search->settings;
@@ -293,7 +294,7 @@ static bool try_size(struct search *search, int64_t size, char message[256])
     return !skipped;
 }
 
-// Doubled until it fails, then halved between.
+// Doubles the size until it fails, then bisects.
 const char *measure_max_batch(const struct settings *s, struct nvml *nvml, struct rjson *values,
                               char message[256])
 {

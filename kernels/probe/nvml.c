@@ -49,7 +49,7 @@ struct nvml {
     int64_t used_before;
 };
 
-// False when a call that cannot be done without is missing.
+// False when a call is missing that is needed.
 static bool load(struct nvml *n)
 {
 #define X(member, symbol, parameters) *(void **)&n->member = dlsym(n->library, symbol);
@@ -117,8 +117,8 @@ void nvml_read(struct nvml *n, struct nvml_device *out)
                                 .ecc = -1};
     if (!n)
         return;
-    struct memory_v2 m = {.version =
-                              (unsigned)sizeof m | 2u << 24};  // NVML_STRUCT_VERSION(Memory, 2)
+    // NVML_STRUCT_VERSION(Memory, 2)
+    struct memory_v2 m = {.version = (unsigned)sizeof m | 2u << 24};
     if (n->memory && n->memory(n->device, &m) == 0) {
         out->total_bytes = (int64_t)m.total;
         out->reserved_bytes = (int64_t)m.reserved;

@@ -1,4 +1,4 @@
-// What NVML says of a GPU and of this process, by dlopen: the few calls that are needed are
+// NVML's figures of a GPU and of this process, by dlopen: the few calls that are needed are
 // declared in nvml.c.
 #ifndef KERNELS_NVML_H
 #define KERNELS_NVML_H
@@ -24,11 +24,11 @@ struct nvml_device {
 struct nvml *nvml_open(const char *pci_bus_id);
 void nvml_close(struct nvml *n);
 void nvml_read(struct nvml *n, struct nvml_device *out);
-// Compute processes on the GPU; -1 when the driver does not say.
+// Number of compute processes on the GPU; -1 when the driver does not tell.
 int nvml_process_count(struct nvml *n);
-// Bytes of this process as nvidia-smi shows them, or -1. In a container NVML may know it by another
-// number: then the one process that was not there at nvml_open stands for it, or the rise of the
-// card's use since; *method says which.
+// Bytes of this process as nvidia-smi shows them, or -1. In a container NVML may know the process
+// by another number: then the one process that did not exist at nvml_open is taken for it, or else
+// the increase of the card's use since then. *method tells which.
 int64_t nvml_process_bytes(struct nvml *n, const char **method);
 
 #ifdef __cplusplus

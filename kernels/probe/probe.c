@@ -1,5 +1,5 @@
-// vramprobe: measures on a GPU what training takes, and writes records. The command line, and a
-// record's head.
+// vramprobe: measures the memory and time of training on a GPU and writes records. The command
+// line, and a record's head.
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -28,18 +28,18 @@ static void usage(FILE *out)
         "vramprobe " VERSION ": measures what training takes on a GPU\n"
         "usage: vramprobe run [EXPERIMENT...] [key=value...] -o FILE.json [options]\n"
         "       vramprobe --check [SEED]        compare every kernel with its CPU reference\n"
-        "       vramprobe --list                the experiments, and what each measures\n"
-        "       vramprobe validate FILE...      is a record what the schema says?\n"
+        "       vramprobe --list                the experiments and what each measures\n"
+        "       vramprobe validate FILE...      check records against the schema\n"
         "       vramprobe merge FILE... -o FILE one record from many of the same GPU\n"
-        "       vramprobe compare FILE...       the estimator's figures beside the measured ones\n"
+        "       vramprobe compare FILE...       the estimator's figures next to the measured ones\n"
         "options of run:\n"
         "  -o, --output FILE   the record; it is not replaced without --force\n"
         "      --state DIR     where results are kept one by one [build/vramprobe]\n"
         "      --seconds N     start no new run after N seconds [480]; exit status 75 when some "
         "are left\n"
         "      --cap MIB       memory of the card that max_batch imitates [12282], MiB may follow\n"
-        "      --commit HASH   commit of the sources, where there is no git; --dirty or --clean "
-        "beside it\n"
+        "      --commit HASH   commit of the sources, where there is no git; with --dirty or "
+        "--clean\n"
         "      --config FILE   run the experiments on a nanoGPT config file instead of their own "
         "configs; key=value\n"
         "                      words come after it and win, preset=NAME comes before it\n"
@@ -154,7 +154,7 @@ int probe_write(const struct options *o, struct rjson *record)
                                       : strerror(saved));
 }
 
-// In a child: the parent must hold nothing on the GPU while runs measure it.
+// In a child process: the parent must hold nothing on the GPU while runs measure it.
 static int describe(const struct options *o, const char *path)
 {
     fflush(NULL);
@@ -191,8 +191,8 @@ static bool has_gpu(char why[160])
     return status == 0;
 }
 
-// The one config of key=value words, a preset and a config file; nothing to do when there is none
-// of them.
+// The one config made from key=value words, a preset and a config file; does nothing when there is
+// none of them.
 static int complete_words(struct options *o)
 {
     struct settings given, s = {0};
@@ -271,7 +271,7 @@ static int64_t mebibytes(const char *text)
     return v > 0 && v < 1 << 24 && (!*end || strcmp(end, "MiB") == 0) ? v : -1;
 }
 
-// Names that are key=value go to o->words, the others stay.
+// Moves names that are key=value to o->words; the others stay.
 static bool take_words(struct options *o, int count)
 {
     size_t at = 0;

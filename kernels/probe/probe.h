@@ -1,5 +1,5 @@
-// What the probe's files share: a config as key=value pairs, the table of experiments, and what an
-// experiment is.
+// Shared by the probe's files: a config as key=value pairs, the table of experiments, and the form
+// of an experiment.
 #ifndef KERNELS_PROBE_H
 #define KERNELS_PROBE_H
 
@@ -16,18 +16,18 @@ extern "C" {
 
 enum { MOST_SETTINGS = 24 };
 
-// "batch_size=16 dtype=float16 ...": what one run of an experiment is given, and what its record
-// shows.
+// "batch_size=16 dtype=float16 ...": the input of one run of an experiment, as its record shows it.
 struct settings {
     struct {
         char key[40], value[40];
     } pairs[MOST_SETTINGS];
     int count;
-    char tokens[1024];  // file of tokens to train on; empty for generated ones. The config shows
-                        // only that there was one.
+    // File of tokens to train on; empty for generated ones. The config shows only whether there was
+    // one.
+    char tokens[1024];
 };
 
-// False with what is wrong in error.
+// Returns false with the reason in error.
 bool settings_parse(struct settings *s, const char *text, char *error, size_t size);
 const char *settings_text(const struct settings *s, const char *key, const char *otherwise);
 int64_t settings_int(const struct settings *s, const char *key, int64_t otherwise);
@@ -36,17 +36,18 @@ void settings_write(const struct settings *s, char *out, size_t size);
 // Adds or replaces.
 void settings_put(struct settings *s, const char *key, const char *value);
 void settings_to_json(const struct settings *s, struct rjson *config);
-// NULL, or what is wrong. Keys that a training run does not know are left to the experiment.
+// Returns NULL, or the reason why it cannot be run. Keys that a training run does not know are left
+// to the experiment.
 const char *settings_gpt(const struct settings *s, struct gpt_config *out);
 
-// In the child process of one run: the values go into `values`. Answers "ok" or "oom"; message may
+// In the child process of one run: the values go into `values`. Returns "ok" or "oom"; message may
 // be filled.
 typedef const char *measure_fn(const struct settings *s, struct nvml *nvml, struct rjson *values,
                                char message[256]);
 
 struct experiment {
     const char *name;
-    int protocol;  // raised by hand when what is measured changes
+    int protocol;  // raised by hand when the experiment measures something else
     int limit_s;   // a run that takes longer is ended
     const char *about;
     const char *const *runs;  // its configs, NULL at the end
@@ -59,7 +60,7 @@ const struct experiment *experiment_find(const char *name);
 measure_fn measure_context, measure_reserve, measure_malloc, measure_bandwidth, measure_matmul,
     measure_attention, measure_step, measure_max_batch;
 
-// What the command line asks for.
+// The options of the command line.
 struct options {
     const char *output, *state, *commit, *config, *tokens;
     char words[1024];  // key=value words: the one run of each experiment, instead of its own
@@ -82,30 +83,29 @@ int probe_write(const struct options *o, struct rjson *record);
 // runs.c: one run in this process, its result as JSON in a file; all runs that are asked for, a
 // process each.
 int runs_one(const char *name, const char *text, const char *tokens, const char *path);
-// One more run of an experiment, in a process of its own, while another one is under way: its
-// result, which the caller frees. Whatever happens to that process, there is a result with a
-// status.
+// One more run of an experiment, in a process of its own, during another run: returns its result,
+// which the caller frees. Whatever happens to that process, there is a result with a status.
 struct rjson *runs_child(const char *name, const struct settings *s);
-// Number of runs that are left; results go to `results` as far as they are there. o->words must be
+// Returns the number of runs that are left; results that exist go to `results`. o->words must be
 // complete.
 int runs_all(const struct options *o, struct rjson *results);
 // Exit status of waitpid; -1 when the child took longer than limit_s and was ended.
 int runs_wait(pid_t child, int limit_s);
 
-// record_verbs.c: what is done with records that are there. Exit status.
+// record_verbs.c: commands on existing records. They return the exit status.
 int record_verb_validate(const struct options *o);
 int record_verb_merge(const struct options *o);
 int record_verb_compare(const struct options *o);
 
-// The GPU: false and one line in why when there is none.
+// The GPU. Returns false, with one line in why, when there is none.
 bool gpu_find(char pci_bus_id[32], char why[160]);
 // Fills "device" and "software" of a record.
 void gpu_describe(struct rjson *device, struct rjson *software, struct nvml *nvml);
-// Compares every kernel with its reference on random inputs. Number of kernels that are off; each
-// printed.
+// Compares every kernel with its reference on random inputs. Returns the number of kernels that are
+// off, and prints each.
 int kernels_check(uint64_t seed);
 struct cuda_ops;
-// A part of it: number of training runs that do not go as the reference's.
+// A part of it: returns the number of training runs that differ from the reference's.
 int training_check(const struct cuda_ops *o, bool has_bf16);
 
 #ifdef __cplusplus

@@ -1,5 +1,4 @@
-// What is done with records that are there: validating, merging, standing them beside the
-// estimator.
+// Commands on existing records: validate, merge, compare with the estimator.
 #include <stdlib.h>
 #include <string.h>
 

@@ -33,7 +33,7 @@ int runs_one(const char *name, const char *text, const char *tokens, const char 
     return code;
 }
 
-// A result's place follows from what was asked for, so that the next call finds it.
+// The path of a result follows from its experiment and config, so that the next call finds it.
 static void state_path(char *out, size_t size, const struct options *o, const struct experiment *e,
                        const char *run)
 {
@@ -48,7 +48,7 @@ static void state_path(char *out, size_t size, const struct options *o, const st
     snprintf(out, size, "%s/%s.json", o->state, digest);
 }
 
-// A run that crashed or ran too long is a result too: it says so.
+// A run that crashed or took too long is a result too, which says so.
 static void write_failure(const struct experiment *e, const char *run, const char *path,
                           const char *why)
 {
@@ -76,8 +76,8 @@ int runs_wait(pid_t child, int limit_s)
     return status;
 }
 
-// The config of a run with what the command line adds: another card for max_batch, a file of tokens
-// for steps.
+// The config of a run with the additions of the command line: another card for max_batch, a file of
+// tokens for steps.
 static void run_text(char *out, size_t size, const struct options *o, const struct experiment *e,
                      const char *run)
 {
@@ -94,7 +94,7 @@ static void run_text(char *out, size_t size, const struct options *o, const stru
     settings_write(&s, out, size);
 }
 
-// Runs `--one` in a process of its own and leaves a result at path, of a failure too.
+// Runs `--one` in a process of its own and writes a result to path, also after a failure.
 static void run_one(const struct experiment *e, const char *text, const char *tokens,
                     const char *path)
 {
@@ -102,7 +102,7 @@ static void run_one(const struct experiment *e, const char *text, const char *to
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing stays on the GPU when who started it is ended
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing may stay on the GPU when the parent ends
         execl("/proc/self/exe", "vramprobe", "--one", e->name, text, tokens, path, (char *)NULL);
         _exit(127);
     }
@@ -124,7 +124,7 @@ struct rjson *runs_child(const char *name, const struct settings *s)
     int file = mkstemp(path);
     if (file >= 0)
         close(file);
-    unlink(path);  // only the name is wanted, in whose place the result is put
+    unlink(path);  // only the name is needed: the result takes the file's place
     settings_write(s, text, sizeof text);
     run_one(experiment_find(name), text, s->tokens, path);
     struct rjson *result = rjson_read_file(path, error, sizeof error);
@@ -166,7 +166,7 @@ static void show(const struct experiment *e, const char *run, const char *path, 
     rjson_free(r);
 }
 
-// One run, unless its result is there or time is up. False when it is left for the next call.
+// One run, unless its result exists or time is up. Returns false when it is left for the next call.
 static bool run_once(const struct options *o, const struct experiment *e, const char *run,
                      struct rjson *results, const struct timespec *begin)
 {

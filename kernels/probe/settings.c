@@ -89,7 +89,7 @@ void settings_to_json(const struct settings *s, struct rjson *config)
     }
 }
 
-// Index of the key's value in a list of names that ends with NULL; -1 when it is none of them.
+// Index of the key's value in a list of names that ends with NULL; -1 when it is not in the list.
 static int choice(const struct settings *s, const char *key, const char *const *names)
 {
     const char *value = settings_text(s, key, names[0]);

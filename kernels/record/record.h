@@ -22,13 +22,14 @@ void record_utc(char out[21]);
 
 #define RECORD_SCHEMA "vramprobe/1"
 
-// One thing that is wrong: the value, or the one that lacks it; where in the record
+// One error of a record: the value, or the value that lacks a member; its path
 // ("results[2].values.peak_bytes.unit"); and what is wanted.
 typedef void record_say(void *ctx, const struct rjson *at, const char *where, const char *what);
-// Number of things that are wrong, each of them said.
+// Returns the number of errors, each of which is reported.
 int record_check(const struct rjson *record, record_say *say, void *ctx);
 // One record from many of the same GPU and schema: their results in order, a later one in the place
-// of an earlier with the same experiment, engine and config. NULL after saying why not.
+// of an earlier with the same experiment, engine and config. Returns NULL after reporting why they
+// cannot be merged.
 struct rjson *record_merge(struct rjson **records, char **names, int count, const char *id,
                            FILE *out);
 

@@ -1,5 +1,5 @@
-// Whether a record is what vramprobe.schema.json says: the one program that knows, for the probe
-// and for who builds pages of records. A test holds it against the schema, key by key.
+// Checks a record against vramprobe.schema.json: the one implementation, for the probe and for the
+// generator, which builds pages of records. A test holds it against the schema, key by key.
 #include <math.h>
 #include <string.h>
 
@@ -153,7 +153,7 @@ static bool is_capability(const char *t)
 
 #define HEX "0123456789abcdef"
 
-// NULL when j is what is wanted, else what is wanted.
+// Returns NULL when j is what is wanted, else a description of what is wanted.
 static const char *misses(const struct rjson *j, enum wanted wanted)
 {
     bool null = j->kind == RJSON_NULL, integer = j->kind == RJSON_INT,
@@ -208,7 +208,7 @@ static const struct rule *rule_for(const struct rule *rules, const char *key)
 static void check_group(struct check *c, const struct rjson *group, const struct rule *rules)
 {
     if (!group || group->kind != RJSON_OBJECT)
-        return;  // said where it stands in its own group
+        return;  // reported in its own group
     for (const struct rule *r = rules; r->key; r++)
         if (r->required && !rjson_get(group, r->key))
             wrong(c, group, r->key, "is missing");
@@ -220,7 +220,7 @@ static void check_group(struct check *c, const struct rjson *group, const struct
     }
 }
 
-// Every member of a group or list whose names are free.
+// Checks every member of a group or list whose names are not fixed.
 static void check_all(struct check *c, const struct rjson *group, const char *name,
                       enum wanted wanted)
 {
@@ -297,8 +297,7 @@ int record_check(const struct rjson *record, record_say *say, void *ctx)
     }
     const struct rjson *schema = rjson_get(record, "schema");
     if (strcmp(rjson_text(schema), RECORD_SCHEMA) != 0) {
-        wrong(&c, schema ? schema : record, "schema",
-              RECORD_SCHEMA " is wanted");  // one of another is not judged any further
+        wrong(&c, schema ? schema : record, "schema", RECORD_SCHEMA " is wanted");
         return c.wrong;
     }
     check_group(&c, record, record_rules);

@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    DEEPEST = 64,
-    MOST_MEMBERS = 512
-};  // of an object: each key is held against those before it
+// Levels of a text, and members of an object, each of whose keys is compared with those before it.
+enum { DEEPEST = 64, MOST_MEMBERS = 512 };
 
 struct reader {
     const char *at, *end, *line_start;
@@ -92,7 +90,7 @@ static bool read_hex4(struct reader *r, uint32_t *out)
     return true;
 }
 
-// Behind "\u": one code point, or two halves of one.
+// After "\u": one code point, or a pair of surrogates.
 static bool read_unicode(struct reader *r, uint32_t *c)
 {
     uint32_t low;
@@ -125,7 +123,7 @@ static bool read_escape(struct reader *r, char **out)
     return true;
 }
 
-// At the opening quote. NULL after a fault.
+// From the opening quote. Returns NULL after an error.
 static char *read_text(struct reader *r)
 {
     char *text = need(malloc((size_t)(r->end - r->at) + 1)), *out = text;
@@ -200,7 +198,7 @@ static struct rjson *read_word(struct reader *r)
     return fault(r, "a value is wanted here");
 }
 
-// One member of an object or array, with its key. NULL after a fault.
+// One member of an object or array, with its key. Returns NULL after an error.
 static struct rjson *read_member(struct reader *r, bool keyed)
 {
     char *key = NULL;
@@ -309,7 +307,7 @@ struct rjson *rjson_parse(const char *text, size_t length, char *error, size_t s
     skip_space(&r);
     if (j && r.at != r.end) {
         rjson_free(j);
-        return fault(&r, "something stands behind the end");
+        return fault(&r, "there is something after the end");
     }
     return j;
 }

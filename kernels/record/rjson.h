@@ -33,18 +33,18 @@ struct rjson {
     int line, column;            // where it was read, from 1; 0 when it was not
 };
 
-// NULL after saying in error (size bytes) where and what; 64 levels deep at most. The caller frees
-// the tree.
+// Returns NULL with place and reason in error (size bytes); reads at most 64 levels. The caller
+// frees the tree.
 struct rjson *rjson_parse(const char *text, size_t length, char *error, size_t size);
 struct rjson *rjson_read_file(const char *path, char *error, size_t size);
 void rjson_free(struct rjson *j);
-// NULL when absent or when object is no object.
+// Returns NULL when the key is absent or object is no object.
 struct rjson *rjson_get(const struct rjson *object, const char *key);
 double rjson_number(const struct rjson *j);
 const char *rjson_text(const struct rjson *j);  // "" when it is no string
 
-// New values. Host memory running out ends the program: a measurement without its record is worth
-// nothing.
+// New values. When the host runs out of memory the program ends: a measurement without its record
+// is worth nothing.
 struct rjson *rjson_object(void);
 struct rjson *rjson_array(void);
 struct rjson *rjson_int(int64_t v);
@@ -58,8 +58,8 @@ struct rjson *rjson_set(struct rjson *object, const char *key, struct rjson *val
 struct rjson *rjson_add(struct rjson *array, struct rjson *value);
 
 void rjson_write(const struct rjson *j, FILE *out, int indent);
-// By temporary file and rename. 0, or -1 with errno; -1 and EEXIST when it exists and may not be
-// replaced.
+// Writes by temporary file and rename. Returns 0, or -1 with errno: EEXIST when the file exists and
+// may not be replaced.
 int rjson_write_file(const struct rjson *j, const char *path, bool replace);
 
 #ifdef __cplusplus

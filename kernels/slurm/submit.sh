@@ -3,7 +3,7 @@
 # usage: kernels/slurm/submit.sh [-n TASKS] [-o FOLDER] [-p PROBE] [-e "EXPERIMENT ..."] [-- SBATCH OPTIONS]
 #   -n TASKS    how many probes run (1)
 #   -o FOLDER   where the records go; it must be seen from every node (vramprobe-records)
-#   -p PROBE    the program, seen from every node (build/vramprobe beside this folder)
+#   -p PROBE    the program, seen from every node (build/vramprobe of this clone)
 #   -e "..."    only these experiments
 #   the rest    goes to sbatch as it is: --gres=gpu:1 for one GPU a probe, --exclusive for a whole node, -p PARTITION ...
 # Prints the numbers of the two jobs. Afterwards FOLDER/merged-GPU.json has one record for each kind of GPU.

@@ -21,8 +21,8 @@ struct caching_block {
     char *address;
     uint64_t size, requested;
     struct caching_block *before, *after;  // neighbours in the segment
-    struct caching_block *next_segment,
-        **link;  // of a segment's first block: the list of all segments
+    // Of a segment's first block: the list of all segments.
+    struct caching_block *next_segment, **link;
     bool in_use;
     int pool;
 };
@@ -107,7 +107,7 @@ static uint64_t segment_size(uint64_t rounded)
     return rounded < large_alone ? large_segment : round_up(rounded, round_segment);
 }
 
-// A block of one more than its pool has; NULL when the host has no memory for it.
+// A new block, with room for it in its pool's list; NULL when the host has no memory for it.
 static struct caching_block *new_block(struct caching_allocator *a, struct caching_block like)
 {
     if (!list_reserve(&a->free[like.pool], a->blocks[like.pool] + 1))
@@ -163,8 +163,8 @@ static void raise_peak(uint64_t *peak, uint64_t now)
         *peak = now;
 }
 
-// A new segment from the device; cached ones are given back and the device is asked again when it
-// has none.
+// A new segment from the device; when it has none, cached segments are returned to it and it is
+// asked again.
 static struct caching_block *new_segment(struct caching_allocator *a, uint64_t rounded, int pool)
 {
     uint64_t size = segment_size(rounded);
@@ -198,7 +198,8 @@ static bool should_split(const struct caching_block *b, uint64_t rounded)
     return b->pool == SMALL_POOL ? rest >= round_to : rest > small_size;
 }
 
-// Cuts what is not needed off the end of b. Without host memory for the rest, b stays whole.
+// Splits the part that is not needed off the end of b. Without host memory for the rest, b stays
+// whole.
 static void split(struct caching_allocator *a, struct caching_block *b, uint64_t rounded)
 {
     struct caching_block *rest =
@@ -242,7 +243,7 @@ struct caching_block *caching_malloc(struct caching_allocator *a, uint64_t bytes
     return b;
 }
 
-// Joins the free neighbour b to its left-hand block; b is gone.
+// Joins the free neighbour b to the block before it; b is freed.
 static void absorb(struct caching_allocator *a, struct caching_block *left, struct caching_block *b)
 {
     left->size += b->size;
@@ -291,7 +292,7 @@ struct caching_allocator *caching_new(struct device_memory device)
     return a;
 }
 
-// Joins what is left of a segment into its first block, whether it is held or not.
+// Joins the rest of a segment into its first block, whether it is held or not.
 static void join_segment(struct caching_allocator *a, struct caching_block *first)
 {
     while (first->after)

@@ -1,5 +1,5 @@
-// A caching allocator with PyTorch's rules, over a device's own allocation calls; written apart
-// from the estimator's.
+// A caching allocator with PyTorch's rules over a device's own allocation calls; written
+// independently of the estimator's.
 #ifndef KERNELS_ALLOCATOR_H
 #define KERNELS_ALLOCATOR_H
 
@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-// Where segments come from: cudaMalloc on a GPU, malloc for the reference, numbers alone for a dry
+// The source of segments: cudaMalloc on a GPU, malloc for the reference, only numbers for a dry
 // run.
 struct device_memory {
-    // 0, or -1 when the device has no bytes left. *address is then not touched.
+    // Returns 0, or -1 when the device has no bytes left; *address is then unchanged.
     int (*take)(void *ctx, uint64_t bytes, void **address);
     void (*give)(void *ctx, void *address, uint64_t bytes);
     void *ctx;
@@ -34,15 +34,15 @@ struct caching_stats {
 
 // NULL when the host is out of memory. The device must outlive the allocator.
 struct caching_allocator *caching_new(struct device_memory device);
-// Gives every segment back. Blocks still held become invalid.
+// Returns every segment to the device. Blocks that are still held become invalid.
 void caching_delete(struct caching_allocator *a);
-// NULL when the device has no room even after the cached segments were given back. bytes = 0 counts
-// as 1.
+// Returns NULL when the device has no room even after the cached segments were returned to it.
+// bytes = 0 counts as 1.
 struct caching_block *caching_malloc(struct caching_allocator *a, uint64_t bytes);
 void caching_free(struct caching_allocator *a, struct caching_block *block);
 void *caching_address(const struct caching_block *block);
 const struct caching_stats *caching_stats(const struct caching_allocator *a);
-// Gives every wholly free segment back to the device (torch.cuda.empty_cache).
+// Returns every wholly free segment to the device (torch.cuda.empty_cache).
 void caching_empty(struct caching_allocator *a);
 
 #ifdef __cplusplus

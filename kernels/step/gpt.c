@@ -1,5 +1,5 @@
-// A run's life: config, weights, the next batch, the loop of micro-steps, and the way out when
-// memory ends.
+// A run: config, weights, the next batch, the loop of micro-steps, and the exit when memory runs
+// out.
 #include "kernels/step/gpt.h"
 
 #include <math.h>
@@ -158,8 +158,8 @@ static bool make_host_arrays(struct gpt *g)
     return g->decays && g->mask_buffers && g->saved;
 }
 
-// The causal mask that attention without SDPA registers in each layer; what is used of it is made
-// anew each time.
+// The causal mask that attention without SDPA registers in each layer; the part in use is made
+// again each time.
 static void make_mask_buffers(struct gpt *g)
 {
     if (g->config.attention != GPT_MATRIX || g->config.mode != GPT_FRAMEWORK)
@@ -210,7 +210,7 @@ void gpt_close(struct gpt *g)
     *g = (struct gpt){0};
 }
 
-// What setjmp answers after a jump: 1 when the device had no room, 2 when the host had none.
+// setjmp's value after a jump: 1 when the device had no room, 2 when the host had none.
 static enum gpt_status jumped(int value)
 {
     return value == 1 ? GPT_OUT_OF_MEMORY : GPT_HOST_MEMORY;
@@ -307,8 +307,8 @@ enum gpt_status gpt_train_step(struct gpt *g, gpt_batch *batch, void *ctx, doubl
     return GPT_OK;
 }
 
-// The training loop's variables and evaluation's own change places; after a second call all is as
-// before.
+// The training loop's variables and evaluation's own change places; a second call changes them
+// back.
 static void exchange(struct gpt *g)
 {
     tensor **variables[4] = {&g->tokens, &g->targets, &g->logits, &g->loss};

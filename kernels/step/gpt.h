@@ -2,8 +2,8 @@
 // step itself.
 //
 // Two ways to use memory. FRAMEWORK keeps and frees tensors in the order in which PyTorch's eager
-// mode does under autocast; LEAN keeps what cannot be had again cheaply and computes the loss in
-// chunks. Both compute the same step.
+// mode does under autocast; LEAN keeps only tensors that cannot be recomputed cheaply, and computes
+// the loss in chunks. Both compute the same step.
 #ifndef KERNELS_GPT_H
 #define KERNELS_GPT_H
 
@@ -23,10 +23,10 @@ struct gpt_config {
     enum dtype dtype;  // matmuls: F16 or BF16 under autocast, F32 without; F64 in tests
     enum gpt_mode mode;
     enum gpt_attention attention;
-    bool train_loop;   // loss scaling for F16 and clipping to norm 1, as nanoGPT's train.py; else
-                       // neither
-    bool split_adamw;  // a temporary of each weight's size in the optimizer step, as foreach AdamW
-                       // makes
+    // Loss scaling for F16 and clipping to norm 1, as in nanoGPT's train.py; else neither.
+    bool train_loop;
+    // A temporary of each weight's size in the optimizer step, as foreach AdamW makes one.
+    bool split_adamw;
     double lr, weight_decay;
     uint64_t seed;
 };
@@ -59,12 +59,12 @@ enum gpt_layer_weight {
 enum { SLOT_WTE, SLOT_WPE, SLOT_LAYERS };
 #define SLOT_LAYER(layer, id) (SLOT_LAYERS + (layer)*LAYER_WEIGHTS + WEIGHT_##id)
 
-// What a linear operation keeps for its backward pass.
+// The tensors that a linear operation keeps for its backward pass.
 struct linear_saved {
     tensor *input, *weight;  // in the type of the matmul
 };
 
-// What a block keeps. Members that the mode or the config does not need are NULL.
+// The tensors that a block keeps. Members that the mode or the config does not need are NULL.
 struct block_saved {
     tensor *x1, *mean1, *rstd1, *x2, *mean2, *rstd2;
     struct linear_saved qkv, proj, fc, out;
@@ -85,10 +85,10 @@ struct gpt {
     tensor **weights, **gradients, **first_moments, **second_moments, **steps, **casts;
     tensor **mask_buffers;      // [n_layer], fp32 [block, block], with matrices only
     struct block_saved *saved;  // [n_layer]
-    bool recording;             // whether the forward pass keeps anything
-    bool evaluating;            // nothing is dropped out then
-    tensor *held[4];  // the training loop's tokens, targets, logits and loss, while an evaluation
-                      // has its own
+    bool recording;             // true when the forward pass keeps tensors for the backward pass
+    bool evaluating;            // dropout is off then
+    // The training loop's tokens, targets, logits and loss, while an evaluation has its own.
+    tensor *held[4];
 
     tensor *tokens, *targets;  // of the micro-step that comes next
     tensor *used_tokens, *used_targets;
@@ -96,15 +96,15 @@ struct gpt {
     tensor *x_last, *mean_last, *rstd_last, *dropout_mask;
     struct linear_saved head;
     tensor *logits, *loss;  // as the training loop's variables hold them
-    tensor *root_gradient,
-        *head_gradient;     // the latter waits for the embedding's, whose weight is the same
+    // head_gradient waits for the embedding's gradient: the two share their weight.
+    tensor *root_gradient, *head_gradient;
     tensor *last_gradient;  // of the last norm's output, made together with the loss in lean mode
 
     int64_t step_number, micro_number;
     int64_t updates;         // optimizer steps that were not left out, where the host counts them
     tensor *scale, *growth;  // of the loss, and steps since it changed; NULL without loss scaling
-    tensor **listed[5];  // room for the lists of an optimizer step: weights, moments, gradients,
-                         // step counts
+    // Room for the lists of an optimizer step: weights, moments, gradients, step counts.
+    tensor **listed[5];
     bool *decays;
     char phase[32];  // "fwd:it0.m0", as the reference traces name it
     uint64_t random;
@@ -114,7 +114,7 @@ struct gpt {
 int64_t gpt_tokens(const struct gpt_config *c);
 uint64_t gpt_parameter_count(const struct gpt_config *c);
 enum dtype gpt_master_type(const struct gpt_config *c);
-// NULL when the config can be run, else what is wrong with it.
+// Returns NULL when the config can be run, else the reason why it cannot.
 const char *gpt_config_error(const struct gpt_config *c);
 
 enum gpt_status { GPT_OK, GPT_OUT_OF_MEMORY, GPT_HOST_MEMORY };
@@ -131,8 +131,9 @@ void gpt_close(struct gpt *g);
 // does not.
 typedef void gpt_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets);
 enum gpt_status gpt_train_step(struct gpt *g, gpt_batch *batch, void *ctx, double *loss);
-// The mean loss of so many batches without gradients, as nanoGPT's estimate_loss runs it beside the
-// training loop's variables: before the first step train.py has drawn its first batch.
+// The mean loss of `batches` batches without gradients, as nanoGPT's estimate_loss computes it
+// while the training loop's variables are alive: before the first step train.py has drawn its first
+// batch.
 enum gpt_status gpt_evaluate(struct gpt *g, int64_t batches, gpt_batch *batch, void *ctx,
                              double *loss);
 
@@ -150,22 +151,21 @@ tensor *gpt_recorded(struct gpt *g, tensor *t);
 tensor *gpt_low_weight(struct gpt *g, int slot);
 tensor *gpt_make_scalar(struct gpt *g, double value);
 double gpt_read_scalar(struct gpt *g, const tensor *t);
-// Whether the loss is scaled, as a training loop does for F16.
+// True when the loss is scaled, as a training loop does for F16.
 bool gpt_is_scaled(const struct gpt_config *c);
-// Whether a slot's weight has two dimensions: those, and only those, are decayed.
+// True when a slot's weight has two dimensions: only those are decayed.
 bool gpt_slot_is_matrix(int slot);
 void gpt_drop_casts(struct gpt *g);
-// Whether softmax reads this type and writes fp32 itself, and its backward pass the other way
-// round.
+// True when softmax reads this type and writes fp32 itself, and its backward pass does the reverse.
 bool gpt_softmax_widens(enum dtype type);
-// dx of a norm added to *residual (or put there when it is NULL); lets go of *dy and of what was
-// saved.
+// Adds dx of a norm to *residual (or puts it there when that is NULL); frees *dy and the saved
+// tensors.
 void gpt_norm_backward(struct gpt *g, int slot, tensor **dy, tensor **x, tensor **mean,
                        tensor **rstd, tensor **residual);
 // The gradient of a branch's end: *residual in the type of the matmuls, through dropout.
 tensor *gpt_branch_gradient(struct gpt *g, tensor *residual, tensor **mask);
-// Heads' outputs [N, C] from qkv [N, 3C]; keeps in *s what the backward pass needs beside qkv and
-// the output.
+// Heads' outputs [N, C] from qkv [N, 3C]; keeps in *s the tensors that the backward pass needs in
+// addition to qkv and the output.
 tensor *gpt_attention_forward(struct gpt *g, tensor *qkv, struct block_saved *s);
 void gpt_attention_backward(struct gpt *g, struct block_saved *s, tensor **dout, tensor **dqkv);
 void gpt_lean_loss(struct gpt *g, tensor **y);

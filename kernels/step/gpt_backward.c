@@ -1,9 +1,9 @@
-// The backward pass in framework mode: autograd's order, and what each node lets go of when it has
-// run.
+// The backward pass in framework mode: autograd's order, and the tensors that each node frees when
+// it has run.
 //
 // A weight's gradient is made in the type of the matmul and then cast, after the input's gradient
 // has been cast. Sums of gradients are made in place. The output matrix shares its weight with the
-// token table: its gradient waits until the table's is there.
+// token table: its gradient waits until the table's is computed.
 #include "kernels/step/gpt.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ void gpt_add_gradient(struct gpt *g, int slot, tensor *gradient)
     tensor_drop(POOL, &gradient);
 }
 
-// *t in the weights' type; the low one is let go.
+// Casts *t to the weights' type and frees the low one.
 static void widen(struct gpt *g, tensor **t)
 {
     enum dtype full = gpt_master_type(&g->config);
@@ -49,8 +49,8 @@ static void widen(struct gpt *g, tensor **t)
     *t = wide;
 }
 
-// dx of a linear operation; *dweight and *dbias (NULL without bias) in the weights' type. Lets go
-// of *dout and of what was saved. input_was_cast: dx goes back to the weights' type too.
+// dx of a linear operation; *dweight and *dbias (NULL without bias) in the weights' type. Frees
+// *dout and what was saved. input_was_cast: dx goes back to the weights' type too.
 static tensor *linear_backward(struct gpt *g, struct linear_saved *s, tensor **dout,
                                bool input_was_cast, bool has_bias, tensor **dweight, tensor **dbias)
 {
@@ -86,7 +86,7 @@ static tensor *layer_linear_backward(struct gpt *g, int slot, struct linear_save
     return dx;
 }
 
-// *sum += *part, in place unless somebody else holds *sum too. Lets go of *part.
+// *sum += *part, in place unless *sum has another holder. Drops *part.
 static void sum_gradients(struct gpt *g, tensor **sum, tensor **part)
 {
     if (!*sum) {
@@ -158,7 +158,7 @@ static void tiled_backward(struct gpt *g, struct block_saved *s, tensor *dout, t
 }
 
 // The gradient of the scores from *dp, that of the probabilities: [B, H, T, T] in the type of the
-// matmuls. Lets go of *dp and of what each step had saved.
+// matmuls. Frees *dp and what each step had saved.
 static tensor *scores_backward(struct gpt *g, struct block_saved *s, tensor **dp,
                                struct attention_shape a)
 {
@@ -199,7 +199,7 @@ static void merge(struct gpt *g, tensor **part)
     *part = out;
 }
 
-// The gradient of qkv. Lets go of *dout.
+// The gradient of qkv. Frees *dout.
 static tensor *matrix_backward(struct gpt *g, struct block_saved *s, tensor **dout)
 {
     struct attention_shape a = gpt_attention_shape(&g->config);
@@ -282,7 +282,7 @@ static void attention_half_backward(struct gpt *g, int layer, struct block_saved
     gpt_norm_backward(g, SLOT_LAYER(layer, LN1), &dy, &s->x1, &s->mean1, &s->rstd1, residual);
 }
 
-// What a checkpointed block kept is its input: everything else is made again, its output too, which
+// A checkpointed block has kept its input: everything else is recomputed, its output too, which
 // lives until the block's backward pass is done (torch.utils.checkpoint, use_reentrant=True). The
 // cast cache of this pass ends with it.
 static tensor *recompute(struct gpt *g, int layer)
@@ -356,7 +356,7 @@ static void block_backward(struct gpt *g, int layer, tensor **residual)
         return;
     }
     tensor *root = output ? tensor_hold(*residual)
-                          : NULL;  // the checkpoint's backward function is called with it
+                          : NULL;  // the checkpoint's backward function holds it as its argument
     mlp_backward(g, layer, &g->saved[layer], residual);
     attention_half_backward(g, layer, &g->saved[layer], residual);
     tensor_drop(POOL, &root);

@@ -379,7 +379,7 @@ static int host_take(void *ctx, uint64_t bytes, void **address)
     void *p = malloc(bytes);
     if (!p)
         return -1;
-    memset(p, 0xa5, bytes);  // nothing may rest on memory being zero
+    memset(p, 0xa5, bytes);  // so that nothing relies on zeroed memory
     *address = p;
     return 0;
 }

@@ -1,5 +1,5 @@
-// The forward pass: what each operation makes, what the backward pass keeps of it, and when the
-// rest is let go.
+// The forward pass: the tensors that each operation makes, which of them the backward pass keeps,
+// and when the others are freed.
 //
 // In framework mode the order of allocations and frees is PyTorch's in eager mode under autocast:
 // weights are cast once a forward pass (bias, weight, then input: the order in which autocast
@@ -85,11 +85,11 @@ static tensor *layer_norm(struct gpt *g, int slot, tensor *x, tensor **kept_x, t
     return y;
 }
 
-// Replaces *t by its dropped-out self. Without dropout, or in evaluation, nothing happens.
+// Replaces *t by its value after dropout. Does nothing without dropout or in evaluation.
 static void dropout(struct gpt *g, tensor **t, tensor **kept_mask, uint64_t *seed)
 {
     if (g->config.dropout <= 0 || g->evaluating)
-        return;  // F.dropout hands its input back
+        return;  // F.dropout returns its input
     tensor *out = tensor_new(POOL, (*t)->type, (*t)->count, CATEGORY_ACTIVATION);
     tensor *mask = tensor_new(POOL, DTYPE_U8, (*t)->count, CATEGORY_ACTIVATION);
     OPS(dropout, out, mask, *t, g->config.dropout, *seed);
@@ -135,7 +135,7 @@ bool gpt_softmax_widens(enum dtype type)
     return type == DTYPE_F16;
 }
 
-// Lets go of t, but for the backward pass.
+// Drops t, unless the backward pass keeps it.
 static void keep(struct gpt *g, tensor **kept, tensor *t)
 {
     *kept = gpt_recorded(g, t);
@@ -143,7 +143,7 @@ static void keep(struct gpt *g, tensor **kept, tensor *t)
 }
 
 // softmax(mask(q k^T / sqrt D)) with its steps as autocast types them: softmax in full precision,
-// the rest low. Lets go of *scaled, and keeps the mask in *kept_mask.
+// the rest low. Frees *scaled, and keeps the mask in *kept_mask.
 static tensor *probabilities(struct gpt *g, tensor **scaled, tensor *mask, tensor **kept_mask,
                              int64_t columns)
 {
@@ -169,7 +169,8 @@ static tensor *part_of(struct gpt *g, const tensor *qkv, int part)
     return out;
 }
 
-// A matrix product copies what does not lie in one piece: q and k for the first, v for the second.
+// A matrix product copies operands that are not contiguous: q and k for the first, v for the
+// second.
 static tensor *matrix_attention(struct gpt *g, tensor *qkv, struct block_saved *s)
 {
     struct attention_shape a = gpt_attention_shape(&g->config);
@@ -201,8 +202,8 @@ tensor *gpt_attention_forward(struct gpt *g, tensor *qkv, struct block_saved *s)
                                             : matrix_attention(g, qkv, s);
 }
 
-// attention(layer_norm(x)), up to and with its dropout. y is the norm's output; the caller lets go
-// of it.
+// attention(layer_norm(x)), up to and with its dropout. y is the norm's output; the caller drops
+// it.
 static tensor *attention_half(struct gpt *g, int layer, tensor *y, struct block_saved *s)
 {
     int64_t rows = gpt_tokens(&g->config);
@@ -257,7 +258,7 @@ void gpt_block_forward(struct gpt *g, int layer, tensor **x, struct block_saved 
     add_branch(g, x, branch);
 }
 
-// Under checkpointing a block keeps its input alone; the rest is made again in the backward pass.
+// Under checkpointing a block keeps only its input; the rest is recomputed in the backward pass.
 static void block(struct gpt *g, int layer, tensor **x)
 {
     struct block_saved *s = &g->saved[layer];
@@ -324,8 +325,8 @@ static void head_and_loss(struct gpt *g, tensor *y)
     int64_t rows = gpt_tokens(&g->config);
     tensor *logits = linear(g, SLOT_WTE, y, rows, &g->head, CATEGORY_LOGITS);
     tensor *loss = framework_loss(g, logits);
-    tensor_drop(POOL,
-                &g->logits);  // the training loop's variables are assigned when forward returns
+    // The training loop's variables are assigned when forward returns.
+    tensor_drop(POOL, &g->logits);
     tensor_drop(POOL, &g->loss);
     g->logits = logits;
     g->loss = loss;

@@ -1,5 +1,5 @@
 // The lean mode's own parts: the loss in chunks with its gradient at once, and a block's backward
-// pass that makes the norms' outputs and GELU's output again instead of keeping them.
+// pass that recomputes the outputs of the norms and of GELU instead of keeping them.
 #include "kernels/step/gpt.h"
 
 #define POOL (&g->pool)
@@ -15,7 +15,7 @@ static int64_t chunk_rows(const struct gpt_config *c)
     return rows < gpt_tokens(c) ? rows : gpt_tokens(c);
 }
 
-// Rows [first, first + rows) of a matrix with so many columns; not a tensor of the pool.
+// Rows [first, first + rows) of a matrix with `columns` columns; not a tensor of the pool.
 static tensor rows_of(const tensor *t, int64_t first, int64_t rows, int64_t columns)
 {
     tensor view = *t;
@@ -81,7 +81,7 @@ void gpt_lean_loss(struct gpt *g, tensor **y)
     tensor_drop(POOL, &c.logits);
 }
 
-// dx of a linear operation in the matmuls' type, its weight's gradient added in place. Lets go of
+// dx of a linear operation in the matmuls' type; adds to its weight's gradient in place. Frees
 // *input and *dout.
 static tensor *linear_backward(struct gpt *g, int slot, tensor **input, tensor **dout)
 {
@@ -104,7 +104,7 @@ static tensor *linear_backward(struct gpt *g, int slot, tensor **input, tensor *
     return dx;
 }
 
-// The output of a norm again, in the matmuls' type.
+// Recomputes the output of a norm, in the matmuls' type.
 static tensor *norm_again(struct gpt *g, int slot, const tensor *x)
 {
     int64_t rows = gpt_tokens(&g->config);

@@ -21,8 +21,7 @@ uint16_t float_to_bfloat16(float f)
     return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-// Widened as bits: the exponent is rebased by a product, which is exact and takes care of subnormal
-// numbers.
+// Widens the bits and rebases the exponent by a product, which is exact for subnormal numbers too.
 float half_to_float(uint16_t h)
 {
     uint32_t bits = (uint32_t)(h & 0x7fff) << 13, sign = (uint32_t)(h & 0x8000) << 16;

@@ -1,5 +1,5 @@
-// Reading and writing a tensor's elements as doubles, whatever its type: what the files of the CPU
-// reference share.
+// Shared by the files of the CPU reference: a tensor's elements are read and written as doubles,
+// whatever its type.
 #ifndef KERNELS_GPT_REF_H
 #define KERNELS_GPT_REF_H
 

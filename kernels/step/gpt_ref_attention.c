@@ -57,7 +57,7 @@ static void add_to(tensor *t, int64_t i, double v)
     ref_set(t, i, ref_get(t, i) + v);
 }
 
-// What query i and key j of one head give to dq, dk and dv.
+// The contributions of query i and key j of one head to dq, dk and dv.
 static void pair_backward(tensor *dq, tensor *dk, tensor *dv, const tensor *dout, const tensor *qkv,
                           struct attention_shape s, int64_t b, int64_t h, int64_t i, int64_t j,
                           double p, double delta)
@@ -109,7 +109,7 @@ void ref_concat_qkv(void *ctx, tensor *dqkv, const tensor *dq, const tensor *dk,
                 ref_set(dqkv, (n * 3 + part) * C + c, ref_get(parts[part], n * C + c));
 }
 
-// Calls one for each element as (index in [B, H, T, D], b, t, h, d).
+// Calls `one` for each element, with (index in [B, H, T, D], b, t, h, d).
 #define EACH_HEAD_ELEMENT(s, k, b, t, h, d) \
     for (int64_t b = 0, k = 0; b < (s).B; b++) \
         for (int64_t h = 0; h < (s).H; h++) \

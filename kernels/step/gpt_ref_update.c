@@ -25,7 +25,7 @@ void ref_clip(void *ctx, tensor *const *list, int count, const tensor *squares, 
 {
     (void)ctx;
     double factor = most / (sqrt(ref_get(squares, 0)) + 1e-6);
-    if (!(factor >= 1))  // a norm that is no number spoils all gradients, as it does in PyTorch
+    if (!(factor >= 1))  // a norm that is not a number makes all gradients so, as in PyTorch
         multiply_all(list, count, factor);
 }
 

@@ -1,5 +1,5 @@
-// The end of an optimizer step: unscaling, clipping, AdamW, gradients let go. Its scalars stay on
-// the device.
+// The end of an optimizer step: unscaling, clipping, AdamW, freeing the gradients. Its scalars stay
+// on the device.
 #include "kernels/step/gpt.h"
 
 #define POOL (&g->pool)
@@ -82,9 +82,8 @@ static void split_temporaries(struct gpt *g, tensor **temporaries, bool make)
     }
 }
 
-// Whether the step is left out as far as the host decides it. Fused AdamW looks at `found` on the
-// device; for foreach AdamW GradScaler reads it, and waits (torch/amp/grad_scaler.py,
-// _maybe_opt_step).
+// True when the host decides to skip the step. Fused AdamW looks at `found` on the device; for
+// foreach AdamW GradScaler reads it, and waits (torch/amp/grad_scaler.py, _maybe_opt_step).
 static bool left_out(struct gpt *g, const tensor *found)
 {
     return found && g->config.split_adamw && gpt_read_scalar(g, found) != 0;

@@ -3,8 +3,8 @@
 //
 // Shapes: N = B*T tokens, C channels, H heads of D = C/H, V words. Row-major, contiguous. "low" is
 // the type that matmuls compute in: fp16 or bf16 under autocast, else the type of the weights. An
-// operation never makes a tensor: the step hands it every output and every scratch tensor, so that
-// the step alone decides what memory is taken and when.
+// operation never makes a tensor: the step passes every output and every scratch tensor, so that
+// the step alone decides which memory is taken and when.
 #ifndef KERNELS_OPS_H
 #define KERNELS_OPS_H
 
@@ -33,7 +33,7 @@ struct adamw_settings {
 };
 
 // The i-th of each list belong together. steps[i]: how often the weight has been updated, this time
-// included; NULL when adamw_settings says it. decays[i]: whether weight_decay is for it.
+// included; NULL when adamw_settings says it. decays[i]: true when weight_decay applies to it.
 struct adamw_lists {
     tensor *const *p, *const *m, *const *v, *const *g, *const *steps;
     const bool *decays;
@@ -53,9 +53,9 @@ struct gpt_ops {
     void (*range)(void *ctx, tensor *out);  // i64: 0, 1, 2, ...
     void (*cast)(void *ctx, tensor *out, const tensor *in);
     void (*copy)(void *ctx, tensor *out, const tensor *in);  // same type
-    void (*add)(void *ctx, tensor *out, const tensor *a,
-                const tensor *b);                                // b repeats when shorter than a
-    void (*add_into)(void *ctx, tensor *out, const tensor *in);  // out += in
+    // b repeats when it is shorter than a.
+    void (*add)(void *ctx, tensor *out, const tensor *a, const tensor *b);
+    void (*add_into)(void *ctx, tensor *out, const tensor *in);              // out += in
     void (*scale)(void *ctx, tensor *out, const tensor *in, double factor);  // out may be in
     // Column sums: out[n] = sum over m of in[m, n], m = in->count / out->count.
     void (*sum_rows)(void *ctx, tensor *out, const tensor *in);
@@ -101,8 +101,8 @@ struct gpt_ops {
     // [B, H, T, D] into part of dqkv[N, 3C], or to [N, C] when part is -1.
     void (*merge_heads)(void *ctx, tensor *out, const tensor *in, int part,
                         struct attention_shape shape);
-    void (*head_split)(void *ctx, tensor *out, const tensor *in,
-                       struct attention_shape shape);         // [N, C] -> [B,H,T,D]
+    // [N, C] to [B, H, T, D].
+    void (*head_split)(void *ctx, tensor *out, const tensor *in, struct attention_shape shape);
     void (*causal_mask)(void *ctx, tensor *mask, int64_t T);  // u8 [T, T]: 1 where j > i
     void (*masked_fill)(void *ctx, tensor *out, const tensor *in, const tensor *mask, double value);
     // in may be lower than out; dx may be lower than dy and y.
@@ -124,30 +124,29 @@ struct gpt_ops {
                                    int64_t first_row, int64_t rows, int64_t V, double loss_factor,
                                    double gradient_factor, const tensor *scale);
 
-    // The end of a step works on all weights together, and hands its scalars on without a look at
-    // them: the host waits for nothing. found[0] is 1 when a gradient was not finite, and a step is
-    // then left out; found may be NULL.
-    void (*sum_squares)(void *ctx, tensor *out, tensor *const *list,
-                        int count);  // out[0]: of all elements
+    // The end of a step works on all weights together and passes its scalars on without reading
+    // them: the host never waits. found[0] is 1 when a gradient was not finite, and the step is
+    // then skipped; found may be NULL. out[0] = sum of the squares of all elements.
+    void (*sum_squares)(void *ctx, tensor *out, tensor *const *list, int count);
     // All elements times min(1, most / (sqrt(squares[0]) + 1e-6)).
     void (*clip)(void *ctx, tensor *const *list, int count, const tensor *squares, double most);
     // All elements divided by scale[0]; found[0] = 1 when one is not finite.
     void (*unscale)(void *ctx, tensor *const *list, int count, tensor *found, const tensor *scale);
-    void (*count_steps)(void *ctx, tensor *const *steps, int count,
-                        const tensor *found);  // fp32 scalars, one more each
+    // Adds one to each of these fp32 scalars.
+    void (*count_steps)(void *ctx, tensor *const *steps, int count, const tensor *found);
     void (*adamw)(void *ctx, const struct adamw_lists *lists, const struct adamw_settings *settings,
                   const tensor *found);
     // Halved when found; doubled when growth[0], the steps since then, comes to 2000.
     void (*adjust_scale)(void *ctx, tensor *scale, tensor *growth, const tensor *found);
 };
 
-// The CPU reference, in double precision inside. Slow and plain: what everything else is compared
-// with.
+// The CPU reference, which computes in double precision. Slow and plain: everything else is
+// compared with it.
 const struct gpt_ops *gpt_ref_ops(void);
-// Touches no memory: for the sizes and the order of allocations alone.
+// Touches no memory: only for the sizes and the order of allocations.
 const struct gpt_ops *gpt_dry_ops(void);
 
-// A device for dry runs: hands out rising numbers as addresses. limit 0 means endless.
+// A device for dry runs: its addresses are rising numbers. limit 0 means endless.
 struct dry_device {
     uint64_t used, limit, next;
 };

@@ -13,7 +13,7 @@ extern "C" {
 
 enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64, DTYPE_I64, DTYPE_U8, DTYPES };
 
-// What a tensor is for, as a report groups it. X(ID, "name in records")
+// The purposes of tensors, by which a report groups them. X(ID, "name in records")
 #define TENSOR_CATEGORIES \
     X(PARAMETER, "parameters") \
     X(GRADIENT, "gradients") \
@@ -37,7 +37,7 @@ struct tensor {
     int64_t count;  // elements
     enum dtype type;
     enum category category;
-    int holders;      // the tensor is freed when the last one lets go
+    int holders;      // the tensor is freed when the last one drops it
     uint64_t number;  // allocations of the pool before it, plus one
     struct caching_block *block;
     struct tensor *previous, *next;  // all tensors of the pool
@@ -56,21 +56,22 @@ struct pool {
     uint64_t live, live_peak;  // bytes of the tensors alone, unrounded
     uint64_t by_category[CATEGORIES], at_peak[CATEGORIES];
     struct pool_watcher watcher;
-    jmp_buf *out_of_memory;  // where to go when the device has no room; must be set while tensors
-                             // are made
-    uint64_t wanted;         // bytes of the request that found no room
+    // Where to jump when the device has no room; must be set while tensors are made.
+    jmp_buf *out_of_memory;
+    uint64_t wanted;  // bytes of the request that found no room
 };
 
 uint64_t dtype_size(enum dtype type);
 const char *dtype_name(enum dtype type);
 const char *category_name(enum category category);
 
-// A tensor with one holder. Without room: pool->wanted is set and control goes to
+// Returns a tensor with one holder. Without room, it sets pool->wanted and jumps to
 // *pool->out_of_memory.
 struct tensor *tensor_new(struct pool *pool, enum dtype type, int64_t count,
                           enum category category);
 struct tensor *tensor_hold(struct tensor *t);
-// Lets go of *t and sets it to NULL. Nothing to do when it is NULL.
+// Drops one holder of *t, which frees it when that was the last, and sets *t to NULL. Does nothing
+// when *t is NULL.
 void tensor_drop(struct pool *pool, struct tensor **t);
 // Frees every tensor whoever holds it, after an out-of-memory jump.
 void pool_clear(struct pool *pool);

@@ -14,7 +14,7 @@ static int64_t token_at(const struct tokens *t, int64_t i)
     return t->bytes[2 * i] | t->bytes[2 * i + 1] << 8;
 }
 
-// What is wrong with a file of so many bytes; NULL when nothing is.
+// Why a file of this size and type is refused; NULL when it is not.
 static const char *size_error(const struct stat *st)
 {
     if (!S_ISREG(st->st_mode))

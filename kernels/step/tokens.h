@@ -14,11 +14,11 @@ struct tokens {
     int64_t largest;  // id
 };
 
-// Maps the file and reads it once. False with `file: reason` in error: it cannot be read, holds no
-// two tokens, half a token, or more than a gibibyte.
+// Maps the file and reads it once. Returns false, with `file: reason` in error, when it cannot be
+// read, holds fewer than two tokens, half a token, or more than a gibibyte.
 bool tokens_open(struct tokens *t, const char *path, char *error, size_t size);
 void tokens_close(struct tokens *t);
-// NULL, or why a run of this config cannot draw from these tokens.
+// Returns NULL, or the reason why a run of this config cannot draw from these tokens.
 const char *tokens_misfit(const struct tokens *t, const struct gpt_config *c);
 // A gpt_batch: seq_len tokens from anywhere in the file for each sequence, and those one further as
 // targets. The same for the same n.

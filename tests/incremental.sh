@@ -33,6 +33,11 @@ printf 'git: false\ntitle: One\nbase_url: https://example.org\n' >site.yaml
 mkdir -p content/en/cards
 printf -- '---\ntitle: About {gpu}\neach: gpu\n---\n\n`{lua} records(gpu)`\n' >content/en/cards/gpu.md
 printf -- '---\ntitle: Cards\n---\n\n`{lua} gpus()`\n' >content/en/cards/index.md
+mkdir -p content/en/beside
+printf -- '---\ntitle: Beside\n---\n\nIt is `{lua} n`.\n' >content/en/beside/index.md
+printf 'return {n = require "part"(contents("data.txt"))}\n' >content/en/beside/page.lua
+printf 'return function(text) return computed(#text + 0, "", "data.txt") end\n' >content/en/beside/part.lua
+echo 1 >content/en/beside/data.txt
 echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >content/en/pic.svg
 : >log
 # A layout whose script is written only while some page has that layout; a stylesheet that all pages ask for.
@@ -43,7 +48,7 @@ echo '// 0' >templates/wide.js; echo '// nobody asks for it' >templates/other.js
 
 # One edit of a kind chosen at random. Documents d0 to d11 stay in English, so that links to them are never broken.
 edit() {
-    pick 19; kind=$n; pick 12; d=d$n; pick 2
+    pick 21; kind=$n; pick 12; d=d$n; pick 2
     if [ "$n" = 0 ]; then l=de; else l=es; fi
     case $kind in
     0 | 1 | 2) page en $d ;;
@@ -62,6 +67,8 @@ edit() {
     16) pick 3; rm -f "content/measurements/r$n.json" ;;
     17) pick 2; [ "$n" = 0 ] || page $l $d; sed 's/^title:/layout: wide\ntitle:/' "content/en/$d.md" >x && mv x "content/en/$d.md" ;;
     18) pick 9; echo "// $n" >templates/wide.js ;;
+    19) pick 9; echo "$n" >>content/en/beside/data.txt ;;
+    20) pick 9; printf 'return function(text) return computed(#text + %s, "", "data.txt") end\n' "$n" >content/en/beside/part.lua ;;
     esac
 }
 

@@ -169,11 +169,11 @@ static void entry_read(struct reader *r, str key, json_t *value)
     *map_put(&r->c->messages, &r->c->arena, key, &is_new) = m;
 }
 
-// The words of the calculator, its charts and its records. A catalog without any word of calc. has those of pages alone,
+// The words of the calculator, its charts, its records and its accuracy. A catalog without any word of calc. has those of pages alone,
 // and none of these is missed in it.
 static bool is_calculator_word(str key)
 {
-    static const char *const groups[] = {"calc.", "chart.", "records.", "unit."};
+    static const char *const groups[] = {"accuracy.", "calc.", "chart.", "records.", "unit."};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (str_starts(key, str_c(groups[i])))
             return true;

@@ -17,7 +17,7 @@ struct catalog_argument {
 // Of a language that has no catalog: fallback (may be NULL) speaks, and nothing is said about it.
 struct catalog *catalog_none(const struct locale *l, const struct catalog *fallback);
 // Reads one catalog. fallback (may be NULL) gives what is missing, with a catalog-missing message per key; the calculator's
-// words (calc., chart., records., unit.) may be missing all together.
+// words (accuracy., calc., chart., records., unit.) may be missing all together.
 struct catalog *catalog_parse(str json, str file, const struct locale *l, const struct catalog *fallback,
                               struct diag *d);
 void catalog_free(struct catalog *c);

@@ -5,5 +5,5 @@ set -eu
 cd "$(dirname "$0")/../.."
 BUILD=${BUILD:-build}
 make -s BUILD="$BUILD" "$BUILD/tests/calc/lua"
-export LUA_PATH="$PWD/content/predicted-and-measured/?.lua"
+export LUA_PATH="$PWD/content/how-the-numbers-are-made/predicted-and-measured/?.lua"
 exec "$BUILD/tests/calc/lua" tests/bench/accuracy.lua "${1:-tests/calc/measured.tsv}"

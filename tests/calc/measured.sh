@@ -10,6 +10,6 @@ MAKE_BUILD=${MAKE_BUILD:-${BUILD:-build}}
 MAKE_BUILD=${MAKE_BUILD#"$ROOT/"}
 make -s -C "$ROOT" BUILD="$MAKE_BUILD" MODE="${MODE:-release}" "$MAKE_BUILD/tests/calc/lua" >&2
 case $MAKE_BUILD in /*) BUILD=$MAKE_BUILD ;; *) BUILD=$ROOT/$MAKE_BUILD ;; esac
-export LUA_PATH="$ROOT/content/predicted-and-measured/?.lua"
+export LUA_PATH="$ROOT/content/how-the-numbers-are-made/predicted-and-measured/?.lua"
 if [ $# -gt 0 ]; then exec "$BUILD/tests/calc/lua" "$here/measured.lua" "$1"; fi
 exec "$BUILD/tests/calc/lua" "$here/measured_limits.lua" "$here/measured.tsv"

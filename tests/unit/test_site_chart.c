@@ -164,9 +164,56 @@ static void test_scatter_leaves_out_what_is_not_measured(void **state)
     teardown(&f);
 }
 
+static void test_cloud_puts_points_on_logarithms(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(cell(&f, "chart_cloud{title = 't', x = 'measured', y = 'predicted', band = 0.5, groups = {{'first <1>', {2^30, 2^30, 2^34, 2^34, 2^30, 2^34}}, "
+                         "{'part.logits', {2^32, 2^31}}, {'none', {}}}}"));
+    // corners of the square, then its middle by powers of two
+    has(&f, "<path class=\"dots g0\" d=\"M52.0 306.0h0M342.0 16.0h0M52.0 16.0h0\"/>");
+    has(&f, "<path class=\"dots g1\" d=\"M197.0 233.5h0\"/>");
+    has(&f, "first &lt;1&gt; (3)");
+    has(&f, "Logits &amp; Loss (1)");
+    has(&f, "none (0)");
+    has(&f, "<path class=\"diagonal\" d=\"M52.0 306.0L342.0 16.0\"/>");
+    // half as much again is 0.585 of a factor of two, half of it a whole one
+    has(&f, "<path class=\"band\" d=\"M52 306V263.6L299.6 16H342V88.5L124.5 306Z\"/>");
+    assert_int_equal(count(&f, "class=\"grid\""), 10);
+    assert_int_equal(count(&f, "nan") + count(&f, "inf"), 0);
+    teardown(&f);
+}
+
+static void test_table_holds_words_and_figures(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(cell(&f, "table_of{title = 't', columns = {'x', 'part.logits', 'y'}, rows = {{'<a>', MiB(" GIB(1) "), 'part.logits'}, "
+                         "{'b', measured('x', {value = 'v', optional = true})}}}"));
+    has(&f, "aria-label=\"Spitze &lt;eager&gt;\"");
+    has(&f, "<th scope=\"col\">x</th><th scope=\"col\" class=\"right\">Logits &amp; Loss</th><th scope=\"col\">y</th>");
+    has(&f, "<tr><th scope=\"row\">&lt;a&gt;</th><td class=\"right\">");
+    has(&f, "1.024 MiB");
+    has(&f, "<td>Logits &amp; Loss</td></tr>");
+    has(&f, "noch nicht gemessen");
+    has(&f, "<td></td></tr>\n</tbody></table></div>\n</section>\n");
+    teardown(&f);
+}
+
 static void test_bad_tables_are_refused(void **state)
 {
     static const char *const bad[] = {
+        "chart_cloud{}", "chart_cloud{title = 't', groups = {}}", "chart_cloud{title = 't', groups = {{'a', {}}}}",
+        "chart_cloud{title = 't', groups = {{'a', {1, 2, 3}}}}", "chart_cloud{title = 't', groups = {{'a', {0, 2}}}}",
+        "chart_cloud{title = 't', groups = {{'a', {1 / 0, 2}}}}", "chart_cloud{title = 't', groups = {{'a', {0 / 0, 2}}}}",
+        "chart_cloud{title = 't', groups = {{'a', {'x', 2}}}}", "chart_cloud{title = 't', groups = {{{}, {1, 2}}}}",
+        "chart_cloud{title = 't', band = -1, groups = {{'a', {1, 2}}}}", "chart_cloud{title = 't', groups = {1}}",
+        "table_of{}", "table_of{title = 't', columns = {'a'}}", "table_of{title = 't', columns = {}, rows = {{'a'}}}",
+        "table_of{title = 't', columns = {'a'}, rows = {1}}", "table_of{title = 't', columns = {'a'}, rows = {{1}}}",
+        "table_of{title = 't', columns = {'a'}, rows = {{{}}}}", "table_of{title = 't', columns = {'a'}, rows = {{chart_cloud}}}",
+        "table_of{columns = {'a'}, rows = {{'x'}}}",
         "chart_stack{}", "chart_stack{title = 't', columns = {'a'}}", "chart_stack{title = 't', columns = {'a'}, rows = {}}",
         "chart_stack{title = 't', columns = {'a'}, rows = {{'x', 3}}}",
         "chart_stack{title = 't', columns = {'a'}, rows = {{'x', given(3, 's')}}}",
@@ -220,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_stack_draws_parts_in_proportion), cmocka_unit_test(test_values_are_cited),
         cmocka_unit_test(test_lines_mark_each_value_and_the_limit), cmocka_unit_test(test_time_marks_the_peak),
         cmocka_unit_test(test_scatter_leaves_out_what_is_not_measured), cmocka_unit_test(test_bad_tables_are_refused),
+        cmocka_unit_test(test_cloud_puts_points_on_logarithms), cmocka_unit_test(test_table_holds_words_and_figures),
         cmocka_unit_test(test_nothing_is_drawn_of_zeros), cmocka_unit_test(test_records_say_that_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

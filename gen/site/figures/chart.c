@@ -24,15 +24,14 @@ enum { KIND_STACK = 0, KIND_COUNT = sizeof kinds / sizeof *kinds };
 
 // ---- the table of a cell -----------------------------------------------------------------------
 
-// The string at the top of the stack in the language's words, if its catalog has them; pops it.
-static str take_words(lua_State *L, const struct chart *c)
+str chart_words(lua_State *L)
 {
     struct figures *f = figures_of(L);
     buf words = BUF_INIT;
     str key = STR("");
     if (lua_type(L, -1) == LUA_TSTRING)
         key.ptr = lua_tolstring(L, -1, &key.len);
-    if (!catalog_format(c->language->catalog, key, NULL, 0, &words, NULL))
+    if (!catalog_format(f->page->language->catalog, key, NULL, 0, &words, NULL))
         buf_str(&words, key);
     str s = arena_str(&f->arena, buf_view(&words));
     buf_free(&words);
@@ -40,10 +39,10 @@ static str take_words(lua_State *L, const struct chart *c)
     return s;
 }
 
-static str words_field(lua_State *L, int index, const char *name, const struct chart *c)
+str chart_words_field(lua_State *L, int index, const char *name)
 {
     lua_getfield(L, index, name);
-    return take_words(L, c);
+    return chart_words(L);
 }
 
 // The figure at the top of the stack, in bytes; pops it. NULL for nil.
@@ -81,7 +80,7 @@ static void take_row(lua_State *L, struct chart *c)
     str key = STR("");
     key.ptr = luaL_checklstring(L, -1, &key.len);
     row->class = class_of(figures_of(L), key);
-    row->label = take_words(L, c);
+    row->label = chart_words(L);
     for (size_t i = 0; i < c->column_count; i++) {
         lua_rawgeti(L, index, (lua_Integer)i + 2);
         row->value[i] = take_figure(L);
@@ -115,10 +114,10 @@ static size_t take_numbers(lua_State *L, const char *name, double *out, size_t m
 
 static void take_chart(lua_State *L, const struct kind *k, struct chart *c)
 {
-    c->title = words_field(L, 1, "title", c);
-    c->row_title = words_field(L, 1, "rows_title", c);
-    c->x_title = words_field(L, 1, "x", c);
-    c->limit_label = words_field(L, 1, "limit_label", c);
+    c->title = chart_words_field(L, 1, "title");
+    c->row_title = chart_words_field(L, 1, "rows_title");
+    c->x_title = chart_words_field(L, 1, "x");
+    c->limit_label = chart_words_field(L, 1, "limit_label");
     lua_getfield(L, 1, "limit");
     c->limit = take_figure(L);
     lua_getfield(L, 1, "band");
@@ -129,7 +128,7 @@ static void take_chart(lua_State *L, const struct kind *k, struct chart *c)
         luaL_error(L, "chart_%s{title = ..., columns = {%d or more}, rows = {...}}", k->name, (int)k->least);
     for (size_t i = 0; i < c->column_count; i++) {
         lua_rawgeti(L, -1, (lua_Integer)i + 1);
-        c->columns[i] = take_words(L, c);
+        c->columns[i] = chart_words(L);
     }
     lua_pop(L, 1);
     size_t rows = list_length(L, "rows", CHART_ROWS);
@@ -299,6 +298,7 @@ void figures_open_charts(lua_State *L)
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
+    chart_open_cloud(L);
     for (size_t i = 0; i < KIND_COUNT; i++) {
         lua_pushfstring(L, "chart_%s", kinds[i].name);
         lua_pushinteger(L, (lua_Integer)i);

@@ -36,6 +36,12 @@ double chart_lines(const struct chart *c, buf *out);
 double chart_time(const struct chart *c, buf *out);
 double chart_scatter(const struct chart *c, buf *out);
 
+// The string at the top of the stack in the words of the page's language, if its catalog has them; pops it.
+str chart_words(lua_State *L);
+str chart_words_field(lua_State *L, int index, const char *name);
+// chart_cloud{...}, into the table on top of the stack.
+void chart_open_cloud(lua_State *L);
+
 // Bytes of a row's column; 0 where there is none or it is not measured yet.
 double chart_value(const struct chart_row *row, size_t column);
 bool chart_has(const struct chart_row *row, size_t column);

@@ -56,6 +56,8 @@ static int prepare(lua_State *L)
     figures_open_vram(L);
     figures_open_charts(L);
     figures_open_list(L);
+    figures_open_beside(L);
+    figures_open_table(L);
     if (f->doc->source && f->doc->source->subject.len) {
         lua_pushlstring(L, f->doc->source->subject.ptr, f->doc->source->subject.len);
         lua_setfield(L, -2, "gpu");

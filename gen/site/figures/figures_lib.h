@@ -52,6 +52,8 @@ void figures_open_values(lua_State *L);
 void figures_open_vram(lua_State *L);
 void figures_open_charts(lua_State *L);
 void figures_open_list(lua_State *L);
+void figures_open_beside(lua_State *L);
+void figures_open_table(lua_State *L);
 // Leaves HTML blocks as the value of a cell; html lives in the figures' arena.
 int chart_push(lua_State *L, str html);
 bool chart_at(lua_State *L, int index, str *html);

@@ -168,6 +168,32 @@ static void add_page(struct digest *d, const struct build *b, const struct docum
     }
 }
 
+static size_t first_not_before(const struct fs_list *files, str path)
+{
+    size_t low = 0, high = files->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (str_cmp(files->items[middle].path, path) < 0) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+// What page.lua may read: the files of its folder that are no pages.
+static void add_beside(struct digest *d, const struct site *site, const struct document *doc, arena *a)
+{
+    str source = doc->source->source, own = str_slice(source, 0, str_rfind(source, '/'));
+    str folder = own.len < source.len ? arena_printf(a, "%.*s/", STR_ARG(own)) : STR("");
+    for (size_t i = first_not_before(&site->files, folder); i < site->files.count; i++) {
+        const struct fs_entry *file = &site->files.items[i];
+        if (!str_starts(file->path, folder)) break;
+        str name = str_slice(file->path, folder.len, file->path.len);
+        if (str_find(name, '/') < name.len || str_ends(name, STR(".md")) || str_ends(name, STR(".source.json"))) continue;
+        add_str(d, name);
+        add_stat(d, &file->stat);
+    }
+}
+
 uint64_t digest_document(const struct build *b, const struct document *doc)
 {
     struct digest d = {.bytes = BUF_INIT};
@@ -176,7 +202,10 @@ uint64_t digest_document(const struct build *b, const struct document *doc)
     add_u64(&d, b->addresses);
     add_str(&d, doc->key);
     add_str(&d, doc->page_lua);
-    if (doc->page_lua.len) add_file(&d, doc->page_lua);
+    if (doc->page_lua.len) {
+        add_file(&d, doc->page_lua);
+        add_beside(&d, &b->site, doc, &a);
+    }
     for (size_t i = 0; i < b->site.language_count; i++) {
         add_page(&d, b, doc, b->site.languages[i], &a);
         add_u64(&d, doc->pages[i] != NULL);

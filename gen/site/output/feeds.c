@@ -83,7 +83,14 @@ static void make_sitemap_index(struct build *b, void *ctx, buf *out)
     buf_lit(out, "</sitemapindex>\n");
 }
 
-// What a language's lists show of its pages: addresses, titles, times, and descriptions where asked.
+// The description that a page's render found.
+static str description_of(const struct build *b, const struct page *p)
+{
+    const struct rendered_page *r = rendered_of(b, p->document->index, p->language->index);
+    return r ? r->description : STR_NONE;
+}
+
+// What a language's lists show of its pages: addresses, titles, times and descriptions, which may hold figures.
 static uint64_t pages_digest(struct build *b, const struct language *l)
 {
     buf parts = BUF_INIT;
@@ -93,7 +100,8 @@ static uint64_t pages_digest(struct build *b, const struct language *l)
     for (size_t i = 0; i < b->site.document_count; i++) {
         const struct page *p = b->site.documents[i]->pages[l->index];
         if (!p) continue;
-        uint64_t numbers[4] = {h, (uint64_t)p->updated, (uint64_t)p->published, p->content_hash};
+        uint64_t numbers[5] = {h, (uint64_t)p->updated, (uint64_t)p->published, p->content_hash,
+                               str_hash(description_of(b, p))};
         buf_clear(&parts);
         buf_put(&parts, numbers, sizeof numbers);
         buf_str(&parts, p->url);
@@ -131,13 +139,6 @@ static int newest_first(const void *x, const void *y)
     const struct page *a = *(const struct page *const *)x, *b = *(const struct page *const *)y;
     if (changed(a) != changed(b)) return changed(a) > changed(b) ? -1 : 1;
     return str_cmp(a->url, b->url);
-}
-
-// The description that a page's render found.
-static str description_of(const struct build *b, const struct page *p)
-{
-    const struct rendered_page *r = rendered_of(b, p->document->index, p->language->index);
-    return r ? r->description : STR_NONE;
 }
 
 static void put_element(buf *out, const char *name, str text)

@@ -386,6 +386,20 @@ bool sandbox_load(struct sandbox *s, str source, str file, str text, uint32_t fi
     return true;
 }
 
+void sandbox_include(lua_State *L, str source, str file)
+{
+    struct sandbox *s = sandbox_of(L);
+    struct sandbox_chunk *c = chunk_note(s, file, source);
+    char name[LUA_IDSIZE + 1] = "=";
+    memcpy(name + 1, c->name, sizeof c->name);
+    struct loading p = {source, 0};
+    sandbox_charge(L, source.len);
+    if (lua_load(L, read_source, &p, name, "t") != LUA_OK)
+        lua_error(L);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &key_env);
+    lua_setupvalue(L, -2, 1);
+}
+
 bool sandbox_call(struct sandbox *s, int nargs, int nresults, str file, struct diag *d)
 {
     run_begin(s);

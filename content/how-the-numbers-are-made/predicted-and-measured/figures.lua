@@ -20,13 +20,16 @@ figures.metrics = {
 
 local CONSTANT = 40 * 2 ^ 20   -- Qwen3's tables: cuBLAS's workspace on these cards, 32 MiB, and what a step of decoding holds
 
+-- A number of an estimate; in page.lua it is a figure.
+local function plain(value) return type(value) == "number" and value or value.value end
+
 -- Weights, keys and values of every token, and the constant: the way in which a source took its figure.
 local function weights_and_cache(estimate)
-  local c = estimate.config
-  local heads = c.n_kv_head > 0 and c.n_kv_head or c.n_head
-  local width = c.head_dim > 0 and c.head_dim or c.n_embd // c.n_head
-  local cache = 2 * 2 * c.n_layer * heads * width * c.batch_size * (c.seq_len + c.max_new_tokens)
-  return estimate.param_bytes + cache + math.tointeger(CONSTANT)
+  local function of(name) return plain(estimate.config[name]) end
+  local heads = of "n_kv_head" > 0 and of "n_kv_head" or of "n_head"
+  local width = of "head_dim" > 0 and of "head_dim" or of "n_embd" // of "n_head"
+  local cache = 2 * 2 * of "n_layer" * heads * width * of "batch_size" * (of "seq_len" + of "max_new_tokens")
+  return plain(estimate.param_bytes) + cache + math.tointeger(CONSTANT)
 end
 
 local of_source = {["weights and cache"] = {"weights and cache", weights_and_cache}}

@@ -20,12 +20,12 @@ score.classes = {
 
 -- Rows that no run of a transformer's layers as the library knows them can say, by what their columns say.
 local outside = {
-  {"task", "^operator$", "a single operator"},
-  {"group", "^modded%-nanogpt", "modded-nanogpt: its own layers, changed in each record"},
-  {"model", "^ViT", "ViT"},
-  {"model", "TransformerEncoder", "nn.TransformerEncoder"},
-  {"method", "INT8 QT", "INT8 training"},
-  {"method", "with Adapter", "litgpt Adapter"},
+  {"task", "^operator$", "operator", "a single operator"},
+  {"group", "^modded%-nanogpt", "modded", "modded-nanogpt: its own layers, changed in each record"},
+  {"model", "^ViT", "vit", "ViT"},
+  {"model", "TransformerEncoder", "encoder", "nn.TransformerEncoder"},
+  {"method", "INT8 QT", "int8", "INT8 training"},
+  {"method", "with Adapter", "adapter", "litgpt Adapter"},
 }
 
 -- PEFT's comparison of methods: only these two kinds are adapters that the library knows.
@@ -34,12 +34,12 @@ local function other_peft_method(column)
   return kind and kind ~= "lora" and kind ~= "ia3" and kind ~= "full-finetuning"
 end
 
--- Why a row is outside, or nil.
+-- What puts a row outside, as a word and as a sentence; or nil.
 function score.outside(column)
   for _, entry in ipairs(outside) do
-    if column[entry[1]]:find(entry[2]) then return entry[3] end
+    if column[entry[1]]:find(entry[2]) then return entry[3], entry[4] end
   end
-  return other_peft_method(column) and "a PEFT method other than LoRA and IA3" or nil
+  if other_peft_method(column) then return "peft", "a PEFT method other than LoRA and IA3" end
 end
 
 local function class_of(column)
@@ -95,9 +95,10 @@ end
 local function judge(row, estimate)
   local source = sources.find(row.column.group)
   local result = {row = row, class = class_of(row.column), source = source.name or "others", framework = source.framework or "others"}
+  local outside_word, outside_sentence = score.outside(row.column)
   local list, facts = words.of(row.column)
   if not list then
-    result.why = "cannot be said: " .. (score.outside(row.column) or facts)
+    result.outside, result.why = outside_word, "cannot be said: " .. (outside_sentence or facts)
     return result
   end
   result.list, result.facts, result.framework = list, facts, facts.framework

@@ -102,8 +102,9 @@ for tree in calc; do
     else say "$tree" "has a circle of files: $(echo "$circles" | tr '\n' ' ')"; fi
 done
 
-# Only the Markdown renderer's files know cmark-gfm.
+# Only the Markdown renderer's files know cmark-gfm, and what it publishes: the headers in its folder are its own.
 for file in $(grep -lE '#include <cmark' gen/*.c gen/*/*.[ch] gen/*/*/*.[ch] 2>/dev/null); do
+    ! grep -q '#include <cmark-gfm/' "$file" || say "$file" "may not include a private header of cmark-gfm"
     case $file in
     gen/text/markdown*) echo "ok $file knows cmark-gfm" ;;
     *) say "$file" "only gen/text/markdown* may know cmark-gfm" ;;

@@ -310,8 +310,7 @@ static void title_enter(struct md *r, cmark_node *n, const struct md_admonition 
 {
     bool shown = !m->bare || m->title;
     bool own_words = m->title || m->word;
-    r->leaf = n;
-    r->cursor = r->code_cursor = 0;
+    md_leaf_enter(r, n);
     if (m->title)
         md_block_add(r, n, 'q', str_c(m->title), true);
     if (!shown || (m->untitled && !m->folds)) {

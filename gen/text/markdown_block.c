@@ -167,10 +167,10 @@ void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *bl
     } else if (type == CMARK_NODE_CODE_BLOCK) {
         code_place(r, n, block);
     } else {
-        size_t last = md_content(n).len;
-        while (last && is_space(md_content(n).ptr[last - 1]))
+        size_t last = r->leaf_content.len;   // which n is
+        while (last && is_space(r->leaf_content.ptr[last - 1]))
             last--;
-        block->start = md_content_offset(r, n, 0);
-        block->end = last ? md_content_offset(r, n, last - 1) + 1 : block->start;
+        block->start = md_content_offset(r, 0);
+        block->end = last ? md_content_offset(r, last - 1) + 1 : block->start;
     }
 }

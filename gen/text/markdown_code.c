@@ -11,7 +11,7 @@ enum { NARROW_COLUMNS = 34 };  // what a phone shows without scrolling
 static str info_word(str info)
 {
     size_t n = 0;
-    while (n < info.len && !cmark_isspace(info.ptr[n]))
+    while (n < info.len && !md_is_space(info.ptr[n]))
         n++;
     return str_slice(info, 0, n);
 }
@@ -50,12 +50,15 @@ static void put_pre(struct md *r, str language, str code)
 }
 
 // Offset in the source of a fence's first line of code.
-static size_t code_offset(struct md *r, const cmark_node *n)
+static size_t code_offset(struct md *r, cmark_node *n)
 {
     size_t at = md_block_offset(r, n);
     str rest = str_slice(r->text, at, r->text.len);
     size_t line = str_find(rest, '\n');
-    return n->as.code.fenced && line < rest.len ? at + line + 1 : at;
+    int length, column;
+    char mark;
+    bool fenced = cmark_node_get_fenced(n, &length, &column, &mark);
+    return fenced && line < rest.len ? at + line + 1 : at;
 }
 
 void md_formula_block(struct md *r, cmark_node *n, str tex, size_t at)
@@ -77,9 +80,9 @@ void md_formula_block(struct md *r, cmark_node *n, str tex, size_t at)
 
 static cmark_node *wanted_of(cmark_node *example)
 {
-    cmark_node *n = example->next;
-    return n && n->type == CMARK_NODE_CODE_BLOCK && cell_output(md_chunk(&n->as.code.info)) ? n
-                                                                                            : NULL;
+    cmark_node *n = cmark_node_next(example);
+    bool is_code = md_is(n, CMARK_NODE_CODE_BLOCK);
+    return is_code && cell_output(str_c(cmark_node_get_fence_info(n))) ? n : NULL;
 }
 
 // A worked example and its output are one: the output's own node is passed over when the walk comes
@@ -87,7 +90,7 @@ static cmark_node *wanted_of(cmark_node *example)
 static void example(struct md *r, cmark_node *n, str code)
 {
     cmark_node *output = wanted_of(n);
-    str wanted = output ? md_chunk(&output->as.code.literal) : STR_NONE;
+    str wanted = output ? md_literal(output) : STR_NONE;
     md_block_add(r, n, 'x', code, false);
     r->result->has_figures = true;
     r->passed_over = output;
@@ -104,7 +107,7 @@ static void example(struct md *r, cmark_node *n, str code)
 
 void md_code_block(struct md *r, cmark_node *n)
 {
-    str info = md_chunk(&n->as.code.info), code = md_chunk(&n->as.code.literal);
+    str info = str_c(cmark_node_get_fence_info(n)), code = md_literal(n);
     str language = info_word(info);
     if (r->passed_over == n) {
         if (!r->o->hooks.example)

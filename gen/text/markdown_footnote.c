@@ -1,9 +1,96 @@
 // Footnotes: marks in the text, the notes at the page's end, links back in the page's language.
+#include <stdlib.h>
+
 #include "gen/text/escape.h"
 #include "gen/text/markdown_render.h"
 
+// cmark-gfm has no getter for what it knows of notes. It puts their definitions at the end of the
+// document in the order of their numbers, and a mark's literal is its note's number; how often a
+// note is referred to is counted here.
+struct mark {
+    cmark_node *node;
+    int line;                   // of the block that it stands in
+    size_t index;
+};
+
+// Marks are numbered as they stand in the source, where definitions stand between other blocks.
+static int by_line(const void *a, const void *b)
+{
+    const struct mark *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static size_t number_of(cmark_node *mark)
+{
+    return (size_t)strtoul(md_literal(mark).ptr, NULL, 10);
+}
+
+static int line_of(cmark_node *n)
+{
+    while (n && (cmark_node_get_type(n) & CMARK_NODE_TYPE_MASK) == CMARK_NODE_TYPE_INLINE)
+        n = cmark_node_parent(n);
+    return cmark_node_get_start_line(n);
+}
+
+static void count_marks(struct md *r, struct mark *marks, size_t count)
+{
+    if (count)
+        qsort(marks, count, sizeof *marks, by_line);
+    for (size_t i = 0; i < count; i++) {
+        size_t number = number_of(marks[i].node);
+        if (number - 1 < r->note_count)
+            cmark_node_set_user_data(marks[i].node, (void *)(uintptr_t)++r->notes[number - 1].uses);
+    }
+}
+
+void md_footnotes_prepare(struct md *r, cmark_node *root)
+{
+    struct mark *marks = NULL;
+    size_t count = 0, cap = 0;
+    cmark_node *n = cmark_node_last_child(root);
+    for (r->note_count = 0; md_is(n, CMARK_NODE_FOOTNOTE_DEFINITION); n = cmark_node_previous(n))
+        r->note_count++;
+    if (!r->note_count)
+        return;
+    r->notes = arena_new(r->a, struct md_note, r->note_count);
+    n = cmark_node_last_child(root);
+    for (size_t i = r->note_count; i-- > 0; n = cmark_node_previous(n))
+        r->notes[i].definition = n;
+    cmark_iter *all = cmark_iter_new(root);
+    for (cmark_event_type event; (event = cmark_iter_next(all)) != CMARK_EVENT_DONE;) {
+        n = cmark_iter_get_node(all);
+        if (event != CMARK_EVENT_ENTER || !md_is(n, CMARK_NODE_FOOTNOTE_REFERENCE))
+            continue;
+        marks = arena_grow(r->a, marks, count, &cap, count + 1, sizeof *marks);
+        marks[count] = (struct mark){n, line_of(n), count};
+        count++;
+    }
+    cmark_iter_free(all);
+    count_marks(r, marks, count);
+}
+
+str md_footnote_label_of(struct md *r, cmark_node *mark)
+{
+    size_t number = number_of(mark);
+    if (number - 1 >= r->note_count)
+        return STR_NONE;
+    return md_footnote_label(r, r->notes[number - 1].definition);
+}
+
+unsigned md_footnote_nth(cmark_node *mark)
+{
+    return (unsigned)(uintptr_t)cmark_node_get_user_data(mark);
+}
+
+unsigned md_footnote_uses(const struct md *r)
+{
+    return r->footnote - 1 < r->note_count ? r->notes[r->footnote - 1].uses : 0;
+}
+
 // Ids hold a colon, which no heading's id can.
-static void put_id(struct md *r, const char *prefix, str number, int nth)
+static void put_id(struct md *r, const char *prefix, str number, unsigned nth)
 {
     size_t start = r->out->len;
     buf_str(r->out, str_c(prefix));
@@ -28,10 +115,10 @@ static void put_name(struct md *r, str word, str number)
 
 void md_footnote_ref(struct md *r, cmark_node *n)
 {
-    str number = md_chunk(&n->as.literal);
+    str number = md_literal(n);
     if (r->links_open) {  // a link must not hold another: the mark is only a mark
         buf_lit(r->out, "<sup class=\"fnref\" id=\"");
-        put_id(r, "fnref:", number, n->footnote.ref_ix);
+        put_id(r, "fnref:", number, md_footnote_nth(n));
         buf_lit(r->out, "\">");
         buf_str(r->out, number);
         buf_lit(r->out, "</sup>");
@@ -40,7 +127,7 @@ void md_footnote_ref(struct md *r, cmark_node *n)
     buf_lit(r->out, "<sup class=\"fnref\"><a href=\"#fn:");
     buf_str(r->out, number);
     buf_lit(r->out, "\" id=\"");
-    put_id(r, "fnref:", number, n->footnote.ref_ix);
+    put_id(r, "fnref:", number, md_footnote_nth(n));
     buf_lit(r->out, "\" role=\"doc-noteref\" aria-label=\"");
     put_name(r, md_word(r, "footnotes.ref", "Note {n}"), number);
     buf_lit(r->out, "\">");
@@ -60,7 +147,7 @@ void md_footnote_enter(struct md *r, cmark_node *n)
     char digits[24];
     size_t i = sizeof digits;
     if (!r->footnote++) {
-        md_tags_close(r, n->parent);
+        md_tags_close(r, cmark_node_parent(n));
         md_cr(r);
         section_open(r);
     }
@@ -86,19 +173,20 @@ static void backlink(struct md *r, str back, int nth)
 }
 
 // Once a note: at the end of its last paragraph, or of the note when that is no paragraph.
-void md_footnote_backlinks(struct md *r, cmark_node *definition)
+void md_footnote_backlinks(struct md *r)
 {
     if (r->backlinks_written == r->footnote)
         return;
     r->backlinks_written = r->footnote;
     str back = md_word(r, "footnotes.back", "Back to reference");
-    for (int i = 1; i == 1 || i <= definition->footnote.def_count; i++)
+    for (int i = 1; i == 1 || i <= (int)md_footnote_uses(r); i++)
         backlink(r, back, i);
 }
 
 void md_footnote_leave(struct md *r, cmark_node *n)
 {
-    md_footnote_backlinks(r, n);
+    (void)n;
+    md_footnote_backlinks(r);
     md_cr(r);
     buf_lit(r->out, "</li>\n");
 }

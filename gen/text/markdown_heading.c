@@ -8,13 +8,18 @@
 #include "gen/text/html_scan.h"
 #include "gen/text/markdown_render.h"
 
-static cmark_node *next_block(cmark_node *n, const cmark_node *root)
+static bool is_block(cmark_node *n)
 {
-    if (n->first_child && CMARK_NODE_BLOCK_P(n->first_child))
-        return n->first_child;
-    while (n != root && !n->next)
-        n = n->parent;
-    return n == root ? NULL : n->next;
+    return (cmark_node_get_type(n) & CMARK_NODE_TYPE_MASK) == CMARK_NODE_TYPE_BLOCK;
+}
+
+static cmark_node *next_block(cmark_node *n, cmark_node *root)
+{
+    if (cmark_node_first_child(n) && is_block(cmark_node_first_child(n)))
+        return cmark_node_first_child(n);
+    while (n != root && !cmark_node_next(n))
+        n = cmark_node_parent(n);
+    return n == root ? NULL : cmark_node_next(n);
 }
 
 // Finds how far headings are moved, so that the highest stands at options.top_heading.
@@ -24,8 +29,8 @@ void md_headings_prepare(struct md *r, cmark_node *root)
     if (!r->o->top_heading)
         return;
     for (cmark_node *n = root; n; n = next_block(n, root))
-        if (n->type == CMARK_NODE_HEADING && n->as.heading.level < highest)
-            highest = n->as.heading.level;
+        if (md_is(n, CMARK_NODE_HEADING) && cmark_node_get_heading_level(n) < highest)
+            highest = cmark_node_get_heading_level(n);
     if (highest < 7)
         r->heading_shift = r->o->top_heading - highest;
 }
@@ -76,25 +81,25 @@ static void slug_add(buf *out, str s)
 }
 
 // The slug of a heading's text. Values of cells are left out: an id must not change with a number.
-static void slug_of(buf *out, const cmark_node *heading)
+static void slug_of(struct md *r, buf *out, cmark_node *heading)
 {
     str code;
     bool cell = false;
-    for (const cmark_node *n = heading->first_child; n && n != heading;) {
-        enum md_kind kind = md_kind_of(n);
-        cell = kind == K_CODE && cell_inline(md_chunk(&n->as.literal), &code);
+    for (cmark_node *n = cmark_node_first_child(heading); n && n != heading;) {
+        enum md_kind kind = md_kind(r, n);
+        cell = kind == K_CODE && cell_inline(md_literal(n), &code);
         if (kind == K_TEXT || (kind == K_CODE && !cell))
-            slug_add(out, md_chunk(&n->as.literal));
+            slug_add(out, md_literal(n));
         else if (kind == K_SOFTBREAK || kind == K_LINEBREAK)
             buf_char(out, '-');
-        if (n->first_child) {
-            n = n->first_child;
+        if (cmark_node_first_child(n)) {
+            n = cmark_node_first_child(n);
             continue;
         }
-        while (n != heading && !n->next)
-            n = n->parent;
+        while (n != heading && !cmark_node_next(n))
+            n = cmark_node_parent(n);
         if (n != heading)
-            n = n->next;
+            n = cmark_node_next(n);
     }
     while (cell && out->len && out->ptr[out->len - 1] == '-')
         out->ptr[--out->len] = 0;
@@ -107,12 +112,10 @@ static bool is_id_byte(char c)
 }
 
 // Takes "{#id}" off the end of a heading's last text. Empty when there is none.
-static str take_explicit_id(cmark_node *heading)
+static str take_explicit_id(struct md *r, cmark_node *heading)
 {
-    cmark_node *last = heading->last_child;
-    if (!last || last->type != CMARK_NODE_TEXT)
-        return STR_NONE;
-    str s = md_chunk(&last->as.literal);
+    cmark_node *last = cmark_node_last_child(heading);
+    str s = md_is(last, CMARK_NODE_TEXT) ? md_literal(last) : STR_NONE;
     size_t open = str_rfind(s, '{');
     if (!str_ends(s, STR("}")) || open + 3 >= s.len || s.ptr[open + 1] != '#')
         return STR_NONE;
@@ -120,9 +123,10 @@ static str take_explicit_id(cmark_node *heading)
     for (size_t i = 0; i < id.len; i++)
         if (!is_id_byte(id.ptr[i]))
             return STR_NONE;
-    last->as.literal.len = (bufsize_t)open;
-    while (last->as.literal.len && last->as.literal.data[last->as.literal.len - 1] == ' ')
-        last->as.literal.len--;
+    id = arena_str(r->a, id);
+    while (open && s.ptr[open - 1] == ' ')
+        open--;
+    cmark_node_set_literal(last, arena_c(r->a, str_slice(s, 0, open)));
     return id;
 }
 
@@ -150,7 +154,7 @@ static str unique_id(struct md *r, str id)
 
 static str given_id(struct md *r, cmark_node *n)
 {
-    str id = take_explicit_id(n);
+    str id = take_explicit_id(r, n);
     if (!id.len)
         return r->heading_index < r->o->id_count ? r->o->ids[r->heading_index] : STR_NONE;
     if (map_has(&r->ids, id))
@@ -164,19 +168,19 @@ static str heading_id(struct md *r, cmark_node *n)
     if (id.len)
         return unique_id(r, id);
     buf_clear(&r->scratch);
-    slug_of(&r->scratch, n);
+    slug_of(r, &r->scratch, n);
     return unique_id(r, r->scratch.len ? buf_view(&r->scratch) : STR("section"));
 }
 
 void md_heading_enter(struct md *r, cmark_node *n)
 {
-    md_block_add(r, n, 'h', md_content(n), true);
+    md_block_add(r, n, 'h', r->leaf_content, true);
     str id = heading_id(r, n);
     md_anchor_add(r, id);
     r->heading_index++;
     r->heading_id = id;
-    char tag[9] = {
-        '<', 'h', (char)('0' + shifted_level(r, n->as.heading.level)), ' ', 'i', 'd', '=', '"', 0};
+    int level = shifted_level(r, cmark_node_get_heading_level(n));
+    char tag[9] = {'<', 'h', (char)('0' + level), ' ', 'i', 'd', '=', '"', 0};
     md_cr(r);
     buf_put(r->out, tag, 8);
     escape_attribute(r->out, id);
@@ -199,7 +203,7 @@ static void note_heading(struct md *r, int level)
 
 void md_heading_leave(struct md *r, cmark_node *n)
 {
-    int level = shifted_level(r, n->as.heading.level);
+    int level = shifted_level(r, cmark_node_get_heading_level(n));
     note_heading(r, level);
     md_stale_mark(r);
     buf_lit(r->out, "<a class=\"anchor\" href=\"#");

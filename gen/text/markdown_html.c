@@ -1,8 +1,7 @@
 // Raw HTML in Markdown: an allow-list of harmless tags, closed where they must be; everything else
 // is shown as text.
-#include <cmark-gfm/houdini.h>
-
 #include "gen/text/escape.h"
+#include "gen/text/html_scan.h"
 #include "gen/text/markdown_render.h"
 
 enum { MAX_OPEN_TAGS = 64 };
@@ -31,11 +30,6 @@ static bool is_name_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'
            || c == ':';
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 // Offset of the > that ends a tag, quotes heeded; s.len when there is none.
@@ -93,7 +87,7 @@ static str take_value(str *rest)
         return str_slice(body, 0, n);
     }
     size_t n = 0;
-    while (n < rest->len && !is_space(rest->ptr[n]))
+    while (n < rest->len && !md_is_space(rest->ptr[n]))
         n++;
     str value = str_slice(*rest, 0, n);
     *rest = str_slice(*rest, n, rest->len);
@@ -107,11 +101,10 @@ static void put_decoded(struct md *r, str s, void (*escape)(buf *out, str s))
         escape(r->out, s);
         return;
     }
-    cmark_strbuf decoded;
-    cmark_strbuf_init(cmark_get_default_mem_allocator(), &decoded, 0);
-    houdini_unescape_html_f(&decoded, (const uint8_t *)s.ptr, (bufsize_t)s.len);
-    escape(r->out, (str){(const char *)decoded.ptr, (size_t)decoded.size});
-    cmark_strbuf_free(&decoded);
+    buf decoded = BUF_INIT;
+    html_unescape(s, &decoded);
+    escape(r->out, buf_view(&decoded));
+    buf_free(&decoded);
 }
 
 static void put_attribute(struct md *r, str name, str value)
@@ -128,7 +121,7 @@ static void put_attributes(struct md *r, str rest)
     uint8_t seen = 0;
     for (rest = str_trim(rest); rest.len; rest = str_trim(rest)) {
         size_t n = 0;
-        while (n < rest.len && rest.ptr[n] != '=' && !is_space(rest.ptr[n]))
+        while (n < rest.len && rest.ptr[n] != '=' && !md_is_space(rest.ptr[n]))
             n++;
         str name = str_slice(rest, 0, n), value = STR_NONE;
         rest = str_trim(str_slice(rest, n, rest.len));
@@ -152,7 +145,7 @@ static void put_end(struct md *r)
     buf_char(r->out, '>');
 }
 
-void md_tags_close(struct md *r, const cmark_node *parent)
+void md_tags_close(struct md *r, cmark_node *parent)
 {
     while (r->tag_count && r->tags[r->tag_count - 1].parent == parent)
         put_end(r);
@@ -160,7 +153,7 @@ void md_tags_close(struct md *r, const cmark_node *parent)
 
 // An end tag ends the innermost open element of its name in the same node, and what is open within
 // it.
-static bool close_tag(struct md *r, const cmark_node *parent, str name)
+static bool close_tag(struct md *r, cmark_node *parent, str name)
 {
     size_t i = r->tag_count;
     while (i && r->tags[i - 1].parent == parent && !str_eq(r->tags[i - 1].name, name))
@@ -219,7 +212,7 @@ static bool is_filtered(str s)
         end++;
     str name = str_slice(s, start, end);
     bool ended = end < s.len
-                 && (is_space(s.ptr[end]) || s.ptr[end] == '>'
+                 && (md_is_space(s.ptr[end]) || s.ptr[end] == '>'
                      || (s.ptr[end] == '/' && end + 1 < s.len && s.ptr[end + 1] == '>'));
     for (size_t i = 0; ended && i < sizeof names / sizeof *names; i++)
         if (str_eq_nocase(name, names[i]))
@@ -249,13 +242,14 @@ static void put_unsafe(struct md *r, str s)
 
 void md_html_inline(struct md *r, cmark_node *n)
 {
-    str s = md_chunk(&n->as.literal);
+    str s = md_literal(n);
     struct raw_tag tag;
+    cmark_node *parent = cmark_node_parent(n);
     if (r->o->unsafe)
         put_unsafe(r, s);
     else if (r->o->plain)
         buf_lit(r->out, "<!-- raw HTML omitted -->");
-    else if (!is_comment(s) && (!read_tag(s, &tag) || !put_tag(r, n->parent, &tag, true)))
+    else if (!is_comment(s) && (!read_tag(s, &tag) || !put_tag(r, parent, &tag, true)))
         escape_text(r->out, s);
 }
 
@@ -297,7 +291,7 @@ static void put_site_block(struct md *r, cmark_node *n, str s)
     s = str_trim(s);
     size_t start = r->out->len;
     if (begins_with_block(s)) {
-        put_block(r, n->parent, s, false);
+        put_block(r, cmark_node_parent(n), s, false);
         return;
     }
     buf_lit(r->out, "<p>");
@@ -311,7 +305,7 @@ static void put_site_block(struct md *r, cmark_node *n, str s)
 
 void md_html_block(struct md *r, cmark_node *n)
 {
-    str s = md_chunk(&n->as.literal);
+    str s = md_literal(n);
     md_cr(r);
     if (r->o->unsafe)
         put_unsafe(r, s);

@@ -55,13 +55,13 @@ void md_link_leave(struct md *r, cmark_node *n)
     buf_lit(r->out, "</a>");
 }
 
-static void alt_node(struct md *r, const cmark_node *n)
+static void alt_node(struct md *r, cmark_node *n)
 {
-    switch (md_kind_of(n)) {
+    switch (md_kind(r, n)) {
     case K_TEXT:
     case K_CODE:
     case K_HTML_INLINE:
-        escape_quoted(r->out, md_chunk(&n->as.literal));
+        escape_quoted(r->out, md_literal(n));
         break;
     case K_LINEBREAK:
     case K_SOFTBREAK:
@@ -75,41 +75,41 @@ static void alt_node(struct md *r, const cmark_node *n)
 // The text below an image, as an attribute's value.
 void md_alt_text(struct md *r, cmark_node *image)
 {
-    for (cmark_node *n = image->first_child; n && n != image;) {
+    for (cmark_node *n = cmark_node_first_child(image); n && n != image;) {
         alt_node(r, n);
-        if (n->first_child) {
-            n = n->first_child;
+        if (cmark_node_first_child(n)) {
+            n = cmark_node_first_child(n);
             continue;
         }
-        while (n != image && !n->next)
-            n = n->parent;
+        while (n != image && !cmark_node_next(n))
+            n = cmark_node_parent(n);
         if (n != image)
-            n = n->next;
+            n = cmark_node_next(n);
     }
 }
 
 // GitHub's inline formula is a code span between two dollar signs: $`x^2`$.
-static bool is_formula(const cmark_node *code)
+static bool is_formula(cmark_node *code)
 {
-    const cmark_node *after = code ? code->next : NULL;
-    return after && md_kind_of(code) == K_CODE && md_kind_of(after) == K_TEXT
-           && after->as.literal.len && after->as.literal.data[0] == '$';
+    cmark_node *after = md_is(code, CMARK_NODE_CODE) ? cmark_node_next(code) : NULL;
+    return md_is(after, CMARK_NODE_TEXT) && str_starts(md_literal(after), STR("$"));
 }
 
 void md_text(struct md *r, cmark_node *n)
 {
-    str s = md_chunk(&n->as.literal);
+    str s = md_literal(n);
     if (r->trim_node == n) {
         s = str_slice(s, r->trim_bytes, s.len);
         r->trim_node = NULL;
     }
-    if (s.len && s.ptr[s.len - 1] == '$' && is_formula(n->next)) {
+    if (s.len && s.ptr[s.len - 1] == '$' && is_formula(cmark_node_next(n))) {
         s.len--;
-        r->math_node = n->next;
-        r->trim_node = n->next->next;
+        r->math_node = cmark_node_next(n);
+        r->trim_node = cmark_node_next(cmark_node_next(n));
         r->trim_bytes = 1;
     }
     escape_text(r->out, s);
+    cmark_node_set_literal(n, NULL);   // the getter's copy: freed now, the next one gets its memory
 }
 
 void md_linebreak(struct md *r, cmark_node *n)
@@ -155,7 +155,7 @@ static bool cell(struct md *r, str literal)
 
 void md_code(struct md *r, cmark_node *n)
 {
-    str literal = md_chunk(&n->as.literal);
+    str literal = md_literal(n);
     const struct md_formula *f = md_formula_of(n);
     if (f || r->math_node == n) {
         formula(r, literal, f && md_formula_displayed(f));
@@ -171,7 +171,7 @@ void md_code(struct md *r, cmark_node *n)
 // Notes a link or image; the destination as it shall stand in the page.
 static str destination(struct md *r, cmark_node *n, bool is_image)
 {
-    str url = md_chunk(&n->as.link.url);
+    str url = md_url(n);
     size_t offset = md_link_offset(r, n);
     struct md_result *res = r->result;
     res->links = arena_grow(r->a, res->links, res->link_count, &r->link_cap, res->link_count + 1,
@@ -192,10 +192,11 @@ static void put_url(struct md *r, str url)
 
 static void put_title(struct md *r, cmark_node *n)
 {
-    if (!n->as.link.title.len)
+    str title = md_title(n);
+    if (!title.len)
         return;
     buf_lit(r->out, " title=\"");
-    escape_quoted(r->out, md_chunk(&n->as.link.title));
+    escape_quoted(r->out, title);
     buf_char(r->out, '"');
 }
 
@@ -219,7 +220,7 @@ void md_site_link_leave(struct md *r, cmark_node *n)
 void md_image(struct md *r, cmark_node *n)
 {
     uint32_t width, height;
-    str written = md_chunk(&n->as.link.url);
+    str written = md_url(n);
     str url = destination(r, n, true);
     buf_lit(r->out, "<img src=\"");
     put_url(r, url);

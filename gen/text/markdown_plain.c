@@ -20,17 +20,17 @@ static void quote_leave(struct md *r, cmark_node *n)
 static void list_enter(struct md *r, cmark_node *n)
 {
     md_cr(r);
-    if (n->as.list.list_type == CMARK_BULLET_LIST)
+    if (cmark_node_get_list_type(n) == CMARK_BULLET_LIST)
         buf_lit(r->out, "<ul>\n");
-    else if (n->as.list.start == 1)
+    else if (cmark_node_get_list_start(n) == 1)
         buf_lit(r->out, "<ol>\n");
     else
-        buf_printf(r->out, "<ol start=\"%d\">\n", n->as.list.start);
+        buf_printf(r->out, "<ol start=\"%d\">\n", cmark_node_get_list_start(n));
 }
 
 static void list_leave(struct md *r, cmark_node *n)
 {
-    if (n->as.list.list_type == CMARK_BULLET_LIST)
+    if (cmark_node_get_list_type(n) == CMARK_BULLET_LIST)
         buf_lit(r->out, "</ul>\n");
     else
         buf_lit(r->out, "</ol>\n");
@@ -40,9 +40,9 @@ static void item_enter(struct md *r, cmark_node *n)
 {
     md_cr(r);
     buf_lit(r->out, "<li>");
-    if (!n->extension)
+    if (!md_is_task(n))
         return;
-    if (n->as.list.checked)
+    if (cmark_gfm_extensions_get_tasklist_item_checked(n))
         buf_lit(r->out, "<input type=\"checkbox\" checked=\"\" disabled=\"\" /> ");
     else
         buf_lit(r->out, "<input type=\"checkbox\" disabled=\"\" /> ");
@@ -56,9 +56,9 @@ static void item_leave(struct md *r, cmark_node *n)
 
 static void code_block(struct md *r, cmark_node *n)
 {
-    str info = md_chunk(&n->as.code.info);
+    str info = str_c(cmark_node_get_fence_info(n));
     size_t word = 0;
-    while (word < info.len && !cmark_isspace(info.ptr[word]))
+    while (word < info.len && !md_is_space(info.ptr[word]))
         word++;
     md_cr(r);
     if (info.len) {
@@ -68,7 +68,7 @@ static void code_block(struct md *r, cmark_node *n)
     } else {
         buf_lit(r->out, "<pre><code>");
     }
-    escape_quoted(r->out, md_chunk(&n->as.code.literal));
+    escape_quoted(r->out, md_literal(n));
     buf_lit(r->out, "</code></pre>\n");
 }
 
@@ -83,7 +83,7 @@ static void paragraph_enter(struct md *r, cmark_node *n)
 static void backlink(struct md *r, cmark_node *definition, int nth)
 {
     buf_lit(r->out, "<a href=\"#fnref-");
-    escape_href(r->out, md_chunk(&definition->as.literal));
+    escape_href(r->out, md_footnote_label(r, definition));
     if (nth > 1)
         buf_printf(r->out, "-%d", nth);
     buf_lit(r->out,
@@ -99,7 +99,7 @@ static bool backlinks(struct md *r, cmark_node *definition)
         return false;
     r->backlinks_written = r->footnote;
     backlink(r, definition, 1);
-    for (int i = 2; i <= definition->footnote.def_count; i++) {
+    for (int i = 2; i <= (int)md_footnote_uses(r); i++) {
         buf_char(r->out, ' ');
         backlink(r, definition, i);
     }
@@ -110,23 +110,23 @@ static void paragraph_leave(struct md *r, cmark_node *n)
 {
     if (md_in_tight_list(n))
         return;
-    if (n->parent->type == CMARK_NODE_FOOTNOTE_DEFINITION && !n->next) {
+    if (md_is(cmark_node_parent(n), CMARK_NODE_FOOTNOTE_DEFINITION) && !cmark_node_next(n)) {
         buf_char(r->out, ' ');
-        backlinks(r, n->parent);
+        backlinks(r, cmark_node_parent(n));
     }
     buf_lit(r->out, "</p>\n");
 }
 
 static void heading_enter(struct md *r, cmark_node *n)
 {
-    char tag[4] = {'<', 'h', (char)('0' + n->as.heading.level), '>'};
+    char tag[4] = {'<', 'h', (char)('0' + cmark_node_get_heading_level(n)), '>'};
     md_cr(r);
     buf_put(r->out, tag, sizeof tag);
 }
 
 static void heading_leave(struct md *r, cmark_node *n)
 {
-    char tag[6] = {'<', '/', 'h', (char)('0' + n->as.heading.level), '>', '\n'};
+    char tag[6] = {'<', '/', 'h', (char)('0' + cmark_node_get_heading_level(n)), '>', '\n'};
     buf_put(r->out, tag, sizeof tag);
 }
 
@@ -142,7 +142,7 @@ static void footnote_enter(struct md *r, cmark_node *n)
     if (!r->footnote++)
         buf_lit(r->out, "<section class=\"footnotes\" data-footnotes>\n<ol>\n");
     buf_lit(r->out, "<li id=\"fn-");
-    escape_href(r->out, md_chunk(&n->as.literal));
+    escape_href(r->out, md_footnote_label(r, n));
     buf_lit(r->out, "\">\n");
 }
 
@@ -155,15 +155,15 @@ static void footnote_leave(struct md *r, cmark_node *n)
 
 static void footnote_ref(struct md *r, cmark_node *n)
 {
-    str label = md_chunk(&n->parent_footnote_def->as.literal);
+    str label = md_footnote_label_of(r, n);
     buf_lit(r->out, "<sup class=\"footnote-ref\"><a href=\"#fn-");
     escape_href(r->out, label);
     buf_lit(r->out, "\" id=\"fnref-");
     escape_href(r->out, label);
-    if (n->footnote.ref_ix > 1)
-        buf_printf(r->out, "-%d", n->footnote.ref_ix);
+    if (md_footnote_nth(n) > 1)
+        buf_printf(r->out, "-%u", md_footnote_nth(n));
     buf_lit(r->out, "\" data-footnote-ref>");
-    escape_href(r->out, md_chunk(&n->as.literal));
+    escape_href(r->out, md_literal(n));
     buf_lit(r->out, "</a></sup>");
 }
 
@@ -238,7 +238,7 @@ static void cell_leave(struct md *r, cmark_node *n)
 
 static void text(struct md *r, cmark_node *n)
 {
-    escape_quoted(r->out, md_chunk(&n->as.literal));
+    escape_quoted(r->out, md_literal(n));
 }
 
 static void linebreak(struct md *r, cmark_node *n)
@@ -250,7 +250,7 @@ static void linebreak(struct md *r, cmark_node *n)
 static void code(struct md *r, cmark_node *n)
 {
     buf_lit(r->out, "<code>");
-    escape_quoted(r->out, md_chunk(&n->as.literal));
+    escape_quoted(r->out, md_literal(n));
     buf_lit(r->out, "</code>");
 }
 
@@ -263,17 +263,18 @@ static void put_address(struct md *r, str url)
 
 static void put_title(struct md *r, cmark_node *n)
 {
-    if (!n->as.link.title.len)
+    str title = md_title(n);
+    if (!title.len)
         return;
     buf_lit(r->out, " title=\"");
-    escape_quoted(r->out, md_chunk(&n->as.link.title));
+    escape_quoted(r->out, title);
     buf_char(r->out, '"');
 }
 
 static void link_enter(struct md *r, cmark_node *n)
 {
     buf_lit(r->out, "<a href=\"");
-    put_address(r, md_chunk(&n->as.link.url));
+    put_address(r, md_url(n));
     buf_char(r->out, '"');
     put_title(r, n);
     buf_char(r->out, '>');
@@ -282,7 +283,7 @@ static void link_enter(struct md *r, cmark_node *n)
 static void image(struct md *r, cmark_node *n)
 {
     buf_lit(r->out, "<img src=\"");
-    put_address(r, md_chunk(&n->as.link.url));
+    put_address(r, md_url(n));
     buf_lit(r->out, "\" alt=\"");
     md_alt_text(r, n);
     buf_char(r->out, '"');

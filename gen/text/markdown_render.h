@@ -3,11 +3,27 @@
 #ifndef GEN_TEXT_MARKDOWN_RENDER_H
 #define GEN_TEXT_MARKDOWN_RENDER_H
 
-#include <cmark-gfm/node.h>
 #include <cmark-gfm-core-extensions.h>
+#include <cmark-gfm-extension_api.h>
 
 #include "gen/base/map.h"
 #include "gen/text/markdown.h"
+
+// What a node is, as handlers are found by.
+enum md_kind {
+    K_NONE,
+    K_DOCUMENT, K_QUOTE, K_LIST, K_ITEM, K_CODE_BLOCK, K_HTML_BLOCK, K_CUSTOM_BLOCK,
+    K_PARAGRAPH, K_HEADING, K_RULE, K_FOOTNOTE, K_TABLE, K_ROW, K_CELL,
+    K_TEXT, K_SOFTBREAK, K_LINEBREAK, K_CODE, K_HTML_INLINE, K_CUSTOM_INLINE,
+    K_EMPH, K_STRONG, K_LINK, K_IMAGE, K_FOOTNOTE_REF, K_STRIKE,
+    K_COUNT
+};
+
+// cmark-gfm's types as small numbers: those of blocks even, those of inlines odd.
+#define MD_SLOT(type)                                                                              \
+    (((unsigned)(type) & CMARK_NODE_VALUE_MASK) * 2                                                \
+     + (((unsigned)(type) & CMARK_NODE_TYPE_MASK) == CMARK_NODE_TYPE_INLINE))
+enum { MD_SLOTS = 64 };   // a type beyond them is looked up by its name each time
 
 // A raw HTML element that is open: it is closed no later than the node that it was opened in.
 struct md_open_tag {
@@ -24,6 +40,12 @@ struct md_map {
     str line;
     size_t place;               // where the content begins in line
     size_t into;                // how much of the content's head was trimmed
+};
+
+// A footnote, and how often the text refers to it.
+struct md_note {
+    cmark_node *definition;
+    unsigned uses;
 };
 
 struct md_table_state {
@@ -49,7 +71,9 @@ struct md {
     bool scan;                  // only result is wanted: formulas and colours are left out
 
     bool skip_children;         // set by an enter function
+    uint8_t kinds[MD_SLOTS];    // enum md_kind of each type; K_NONE: not met yet
     cmark_node *leaf;           // block whose inlines are being walked
+    str leaf_content;           // its Markdown
     size_t cursor;              // in leaf's content: where the next link is looked for
     size_t code_cursor;         // the same for the next cell or formula
     cmark_node *trim_node;      // text node whose first trim_bytes are not shown
@@ -78,6 +102,8 @@ struct md {
     struct md_table_state table;
     size_t table_count;
     bool caption_open;          // a caption has been written, its table follows
+    struct md_note *notes;      // by number
+    size_t note_count;
     unsigned footnote, backlinks_written;
     buf scratch, row;
 };
@@ -88,28 +114,52 @@ struct md_handler {
     md_visit enter, leave;
 };
 
-// Node types as small numbers, so that handlers are found by index.
-enum md_kind {
-    K_DOCUMENT = 1, K_QUOTE, K_LIST, K_ITEM, K_CODE_BLOCK, K_HTML_BLOCK, K_CUSTOM_BLOCK,
-    K_PARAGRAPH, K_HEADING, K_RULE, K_FOOTNOTE, K_TABLE, K_ROW, K_CELL,
-    K_INLINE = 32, K_TEXT, K_SOFTBREAK, K_LINEBREAK, K_CODE, K_HTML_INLINE, K_CUSTOM_INLINE,
-    K_EMPH, K_STRONG, K_LINK, K_IMAGE, K_FOOTNOTE_REF, K_STRIKE,
-    K_COUNT = 64
-};
-
-static inline enum md_kind md_kind_of(const cmark_node *n)
+static inline bool md_is_space(char c)
 {
-    return (enum md_kind)((n->type & 0x1fu) | ((n->type & 0x4000u) >> 9));
+    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static inline str md_chunk(const cmark_chunk *c)
+// The getters copy what they give; the copy is the node's.
+static inline str md_literal(cmark_node *n)
 {
-    return (str){(const char *)c->data, (size_t)c->len};
+    return str_c(cmark_node_get_literal(n));
 }
 
-static inline str md_content(const cmark_node *n)
+static inline str md_url(cmark_node *n)
 {
-    return (str){(const char *)n->content.ptr, (size_t)n->content.size};
+    return str_c(cmark_node_get_url(n));
+}
+
+static inline str md_title(cmark_node *n)
+{
+    return str_c(cmark_node_get_title(n));
+}
+
+// The Markdown that a leaf's inlines were parsed from. Its length is counted each time: of the leaf
+// that is walked it is in struct md.
+static inline str md_content(cmark_node *n)
+{
+    return str_c(cmark_node_get_string_content(n));
+}
+
+// Of a node that md_kind has not met before, by the name that an extension gives it.
+enum md_kind md_kind_learn(struct md *r, cmark_node *n, size_t slot);
+
+static inline enum md_kind md_kind(struct md *r, cmark_node *n)
+{
+    size_t slot = MD_SLOT(cmark_node_get_type(n));
+    return slot < MD_SLOTS && r->kinds[slot] ? (enum md_kind)r->kinds[slot]
+                                             : md_kind_learn(r, n, slot);
+}
+
+static inline bool md_is(cmark_node *n, cmark_node_type type)
+{
+    return n && cmark_node_get_type(n) == type;
+}
+
+static inline bool md_is_task(cmark_node *item)
+{
+    return md_is(item, CMARK_NODE_ITEM) && cmark_node_get_syntax_extension(item);
 }
 
 extern const struct md_handler md_plain_handlers[K_COUNT];
@@ -119,7 +169,7 @@ void md_walk(struct md *r, cmark_node *root, const struct md_handler *handlers);
 // Ends the line in out unless it is ended.
 void md_cr(struct md *r);
 str md_word(struct md *r, const char *key, const char *english);
-bool md_in_tight_list(const cmark_node *paragraph);
+bool md_in_tight_list(cmark_node *paragraph);
 
 // markdown_inline.c; the first group serves both tables
 void md_emph_enter(struct md *r, cmark_node *n);
@@ -142,14 +192,17 @@ void md_image(struct md *r, cmark_node *n);
 void md_lines(struct md *r);
 // A line by its number from 1; empty outside.
 str md_line_at(const struct md *r, size_t number);
-size_t md_block_offset(struct md *r, const cmark_node *n);
-size_t md_content_offset(struct md *r, cmark_node *leaf, size_t at);
+size_t md_block_offset(struct md *r, cmark_node *n);
+// Offset in the source of a place in the leaf's content.
+size_t md_content_offset(struct md *r, size_t at);
+// The label of a footnote's definition.
+str md_footnote_label(struct md *r, cmark_node *definition);
 size_t md_link_offset(struct md *r, cmark_node *link);
 size_t md_cell_offset(struct md *r, str code);
 size_t md_literal_offset(struct md *r, str literal);
 struct diag_pos md_at(const struct md *r, size_t offset);
 // Notes a block, counts its words when it is running text, and sets r->stale.
-void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, bool prose);
+void md_block_add(struct md *r, cmark_node *n, uint8_t kind, str content, bool prose);
 
 // markdown_block.c: fills text, start and end.
 void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *block);
@@ -183,19 +236,28 @@ bool md_formula_displayed(const struct md_formula *f);
 str md_formula_tex(struct md *r, cmark_node *block, str literal);
 
 // markdown_footnote.c
+// Counts the marks of each note before the walk: links back are written before all marks are met.
+void md_footnotes_prepare(struct md *r, cmark_node *root);
+// Which of the marks of its note this is, from 1.
+unsigned md_footnote_nth(cmark_node *mark);
+unsigned md_footnote_uses(const struct md *r);   // of the note that is open
+// The label of the note that a mark refers to.
+str md_footnote_label_of(struct md *r, cmark_node *mark);
 void md_footnote_enter(struct md *r, cmark_node *n);
 void md_footnote_leave(struct md *r, cmark_node *n);
 void md_footnote_ref(struct md *r, cmark_node *n);
-void md_footnote_backlinks(struct md *r, cmark_node *definition);
+void md_footnote_backlinks(struct md *r);
 void md_footnotes_end(struct md *r, cmark_node *document);
 
 // markdown_html.c
 void md_html_inline(struct md *r, cmark_node *n);
 void md_html_block(struct md *r, cmark_node *n);
 // Closes the raw HTML elements that were opened in parent and are still open.
-void md_tags_close(struct md *r, const cmark_node *parent);
+void md_tags_close(struct md *r, cmark_node *parent);
 
 // markdown_site.c
+// A block begins whose inlines are walked next: places are looked for in it.
+void md_leaf_enter(struct md *r, cmark_node *n);
 void md_stale_mark(struct md *r);
 // GitHub's alerts by number: note, tip, important, warning, caution.
 str md_alert_class(size_t alert);

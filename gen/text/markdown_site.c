@@ -5,15 +5,16 @@
 #include "gen/text/escape.h"
 #include "gen/text/markdown_render.h"
 
-bool md_in_tight_list(const cmark_node *paragraph)
+bool md_in_tight_list(cmark_node *paragraph)
 {
-    const cmark_node *list = paragraph->parent ? paragraph->parent->parent : NULL;
-    return list && list->type == CMARK_NODE_LIST && list->as.list.tight;
+    cmark_node *list = cmark_node_parent(cmark_node_parent(paragraph));
+    return md_is(list, CMARK_NODE_LIST) && cmark_node_get_list_tight(list);
 }
 
-static void leaf_enter(struct md *r, cmark_node *n)
+void md_leaf_enter(struct md *r, cmark_node *n)
 {
     r->leaf = n;
+    r->leaf_content = md_content(n);
     r->cursor = r->code_cursor = 0;
 }
 
@@ -33,11 +34,12 @@ void md_stale_mark(struct md *r)
     r->stale = false;
 }
 
-static uint8_t paragraph_kind(const cmark_node *n)
+static uint8_t paragraph_kind(cmark_node *n)
 {
-    if (n->parent->type == CMARK_NODE_ITEM)
+    if (md_is(cmark_node_parent(n), CMARK_NODE_ITEM))
         return 'i';
-    bool quoted = n->parent->type == CMARK_NODE_BLOCK_QUOTE || n->parent->type == CMARK_NODE_CUSTOM_BLOCK;
+    bool quoted = md_is(cmark_node_parent(n), CMARK_NODE_BLOCK_QUOTE)
+                  || md_is(cmark_node_parent(n), CMARK_NODE_CUSTOM_BLOCK);
     return quoted ? 'q' : 'p';
 }
 
@@ -66,15 +68,15 @@ static cmark_node *only_formula(cmark_node *paragraph)
 
 static void paragraph_enter(struct md *r, cmark_node *n)
 {
-    leaf_enter(r, n);
+    md_leaf_enter(r, n);
     cmark_node *formula = only_formula(n);
     if (formula) {
-        str tex = str_c(cmark_node_get_literal(formula));
+        str tex = md_literal(formula);
         md_formula_block(r, n, tex, md_literal_offset(r, tex));
         r->skip_children = true;
         return;
     }
-    md_block_add(r, n, paragraph_kind(n), md_content(n), true);
+    md_block_add(r, n, paragraph_kind(n), r->leaf_content, true);
     if (md_caption_enter(r, n))
         return;
     bool tight = md_in_tight_list(n);
@@ -84,10 +86,11 @@ static void paragraph_enter(struct md *r, cmark_node *n)
         buf_lit(r->out, "<p class=\"stale\">");
     else if (!tight)
         buf_lit(r->out, "<p>");
-    if (n->parent->extension && n->parent->type == CMARK_NODE_ITEM && !n->prev)
-        put_box(r, n->parent->as.list.checked);
+    cmark_node *parent = cmark_node_parent(n);
+    if (md_is_task(parent) && !cmark_node_previous(n))
+        put_box(r, cmark_gfm_extensions_get_tasklist_item_checked(parent));
     r->first_paragraph_open =
-        n->parent->type == CMARK_NODE_DOCUMENT && !r->result->first_paragraph.len;
+        md_is(parent, CMARK_NODE_DOCUMENT) && !r->result->first_paragraph.len;
     r->first_paragraph_html = r->out->len;
 }
 
@@ -100,12 +103,12 @@ static void first_paragraph_done(struct md *r)
 
 // A paragraph that is nothing but a cell whose HTML is a block (a chart, a section) becomes that
 // block: its own tag goes.
-static bool leave_block_cell(struct md *r, const cmark_node *n)
+static bool leave_block_cell(struct md *r, cmark_node *n)
 {
     str html = str_slice(buf_view(r->out), r->first_paragraph_html, r->out->len);
     bool block = str_starts(html, STR("<figure")) || str_starts(html, STR("<section"));
-    const cmark_node *only = n->first_child;
-    if (!block || !only || only->next || only->type != CMARK_NODE_CODE || md_in_tight_list(n))
+    cmark_node *only = cmark_node_first_child(n);
+    if (!block || cmark_node_next(only) || !md_is(only, CMARK_NODE_CODE) || md_in_tight_list(n))
         return false;
     size_t tag = str_rfind(str_slice(buf_view(r->out), 0, r->first_paragraph_html), '<');
     memmove(r->out->ptr + tag, html.ptr, html.len + 1);
@@ -123,25 +126,25 @@ static void paragraph_leave(struct md *r, cmark_node *n)
     md_stale_mark(r);
     if (md_in_tight_list(n))
         return;
-    if (n->parent->type == CMARK_NODE_FOOTNOTE_DEFINITION && !n->next)
-        md_footnote_backlinks(r, n->parent);
+    if (md_is(cmark_node_parent(n), CMARK_NODE_FOOTNOTE_DEFINITION) && !cmark_node_next(n))
+        md_footnote_backlinks(r);
     buf_lit(r->out, "</p>\n");
 }
 
-static bool has_tasks(const cmark_node *list)
+static bool has_tasks(cmark_node *list)
 {
-    return list->first_child && list->first_child->extension;
+    return md_is_task(cmark_node_first_child(list));
 }
 
 static void list_enter(struct md *r, cmark_node *n)
 {
     md_cr(r);
-    if (n->as.list.list_type == CMARK_BULLET_LIST)
+    if (cmark_node_get_list_type(n) == CMARK_BULLET_LIST)
         buf_lit(r->out, "<ul");
     else
         buf_lit(r->out, "<ol");
-    if (n->as.list.list_type != CMARK_BULLET_LIST && n->as.list.start != 1)
-        buf_printf(r->out, " start=\"%d\"", n->as.list.start);
+    if (cmark_node_get_list_type(n) != CMARK_BULLET_LIST && cmark_node_get_list_start(n) != 1)
+        buf_printf(r->out, " start=\"%d\"", cmark_node_get_list_start(n));
     if (has_tasks(n))
         buf_lit(r->out, " class=\"tasks\"");
     buf_lit(r->out, ">\n");
@@ -149,7 +152,7 @@ static void list_enter(struct md *r, cmark_node *n)
 
 static void list_leave(struct md *r, cmark_node *n)
 {
-    if (n->as.list.list_type == CMARK_BULLET_LIST)
+    if (cmark_node_get_list_type(n) == CMARK_BULLET_LIST)
         buf_lit(r->out, "</ul>\n");
     else
         buf_lit(r->out, "</ol>\n");
@@ -158,14 +161,14 @@ static void list_leave(struct md *r, cmark_node *n)
 static void item_enter(struct md *r, cmark_node *n)
 {
     md_cr(r);
-    if (!n->extension)
+    if (!md_is_task(n))
         buf_lit(r->out, "<li>");
-    else if (n->as.list.checked)
+    else if (cmark_gfm_extensions_get_tasklist_item_checked(n))
         buf_lit(r->out, "<li class=\"task done\">");
     else
         buf_lit(r->out, "<li class=\"task\">");
-    if (n->extension && (!n->first_child || n->first_child->type != CMARK_NODE_PARAGRAPH))
-        put_box(r, n->as.list.checked);
+    if (md_is_task(n) && !md_is(cmark_node_first_child(n), CMARK_NODE_PARAGRAPH))
+        put_box(r, cmark_gfm_extensions_get_tasklist_item_checked(n));
 }
 
 static void item_leave(struct md *r, cmark_node *n)
@@ -194,15 +197,16 @@ str md_alert_word(struct md *r, size_t alert)
 }
 
 // The index of the alert that a quote is, or ALERT_COUNT: its first line is the mark alone.
-static size_t alert_of(const cmark_node *quote)
+static size_t alert_of(cmark_node *quote)
 {
-    const cmark_node *p = quote->first_child;
-    const cmark_node *t = p && p->type == CMARK_NODE_PARAGRAPH ? p->first_child : NULL;
-    if (!t || t->type != CMARK_NODE_TEXT || (t->next && t->next->type != CMARK_NODE_SOFTBREAK
-                                             && t->next->type != CMARK_NODE_LINEBREAK))
+    cmark_node *p = cmark_node_first_child(quote);
+    cmark_node *t = md_is(p, CMARK_NODE_PARAGRAPH) ? cmark_node_first_child(p) : NULL;
+    cmark_node *after = cmark_node_next(t);
+    bool alone = !after || md_is(after, CMARK_NODE_SOFTBREAK) || md_is(after, CMARK_NODE_LINEBREAK);
+    if (!md_is(t, CMARK_NODE_TEXT) || !alone)
         return ALERT_COUNT;
     size_t i = 0;
-    while (i < ALERT_COUNT && !str_eq_nocase(str_trim(md_chunk(&t->as.literal)), alerts[i].mark))
+    while (i < ALERT_COUNT && !str_eq_nocase(str_trim(md_literal(t)), alerts[i].mark))
         i++;
     return i;
 }
@@ -210,11 +214,11 @@ static size_t alert_of(const cmark_node *quote)
 // Takes the mark out of the tree; a paragraph that held nothing else goes with it.
 static void drop_mark(cmark_node *quote)
 {
-    cmark_node *p = quote->first_child;
-    cmark_node_free(p->first_child);
-    if (p->first_child)
-        cmark_node_free(p->first_child);
-    if (!p->first_child)
+    cmark_node *p = cmark_node_first_child(quote);
+    cmark_node_free(cmark_node_first_child(p));
+    if (cmark_node_first_child(p))
+        cmark_node_free(cmark_node_first_child(p));
+    if (!cmark_node_first_child(p))
         cmark_node_free(p);
 }
 
@@ -227,7 +231,7 @@ static void quote_enter(struct md *r, cmark_node *n)
         return;
     }
     drop_mark(n);
-    n->user_data = (void *)&alerts[alert];
+    cmark_node_set_user_data(n, (void *)&alerts[alert]);
     buf_lit(r->out, "<div class=\"alert ");
     buf_str(r->out, alerts[alert].class);
     buf_lit(r->out, "\" role=\"note\">\n<p class=\"alert-title\">");
@@ -238,7 +242,7 @@ static void quote_enter(struct md *r, cmark_node *n)
 static void quote_leave(struct md *r, cmark_node *n)
 {
     md_cr(r);
-    if (n->user_data)
+    if (cmark_node_get_user_data(n))
         buf_lit(r->out, "</div>\n");
     else
         buf_lit(r->out, "</blockquote>\n");
@@ -253,13 +257,13 @@ static void rule(struct md *r, cmark_node *n)
 
 static void heading_enter(struct md *r, cmark_node *n)
 {
-    leaf_enter(r, n);
+    md_leaf_enter(r, n);
     md_heading_enter(r, n);
 }
 
 static void cell_enter(struct md *r, cmark_node *n)
 {
-    leaf_enter(r, n);
+    md_leaf_enter(r, n);
     md_cell_enter(r, n);
 }
 

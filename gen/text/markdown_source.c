@@ -18,11 +18,6 @@ enum {
     TRIES = 64,
 };
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static void line_add(struct md *r, size_t *cap, size_t start)
 {
     if (r->line_count == *cap)
@@ -68,13 +63,25 @@ str md_line_at(const struct md *r, size_t number)
     return str_slice(r->text, r->from + start, r->from + end);
 }
 
-size_t md_block_offset(struct md *r, const cmark_node *n)
+// A node's line, from 1, and its column, from 0, as far as cmark-gfm knows them.
+static size_t start_line(cmark_node *n)
 {
-    while (n && n->start_line <= 0)
-        n = n->next ? n->next : n->parent;
-    size_t line = n ? (size_t)n->start_line : 1;
-    str s = md_line_at(r, line);
-    size_t column = n && n->start_column > 0 ? (size_t)n->start_column - 1 : 0;
+    int line = cmark_node_get_start_line(n);
+    return line > 0 ? (size_t)line : 1;
+}
+
+static size_t start_column(cmark_node *n)
+{
+    int column = cmark_node_get_start_column(n);
+    return column > 0 ? (size_t)column - 1 : 0;
+}
+
+size_t md_block_offset(struct md *r, cmark_node *n)
+{
+    while (n && cmark_node_get_start_line(n) <= 0)
+        n = cmark_node_next(n) ? cmark_node_next(n) : cmark_node_parent(n);
+    str s = md_line_at(r, start_line(n));
+    size_t column = start_column(n);
     if (!s.ptr)
         return r->from;
     return (size_t)(s.ptr - r->text.ptr) + (column < s.len ? column : 0);
@@ -87,7 +94,7 @@ struct diag_pos md_at(const struct md *r, size_t offset)
 
 static str trim_tail(str s)
 {
-    while (s.len && is_space(s.ptr[s.len - 1]))
+    while (s.len && md_is_space(s.ptr[s.len - 1]))
         s.len--;
     return s;
 }
@@ -115,9 +122,9 @@ static str content_line(str content, size_t start)
 // content.
 static size_t first_line(struct md *r, cmark_node *leaf)
 {
-    str first = content_line(md_content(leaf), 0);
-    bool heading = md_kind_of(leaf) == K_HEADING;
-    size_t start = leaf->start_line > 0 ? (size_t)leaf->start_line : 1;
+    str first = content_line(r->leaf_content, 0);
+    bool heading = md_kind(r, leaf) == K_HEADING;
+    size_t start = start_line(leaf);
     for (size_t i = 0; i < LINES_SEARCHED && start + i <= r->line_count; i++) {
         str s = md_line_at(r, start + i);
         if (tail_place(s, first, heading) < s.len)
@@ -154,7 +161,7 @@ static void map_place(struct md *r, cmark_node *leaf, str content)
 {
     struct md_map *m = &r->map;
     str line = md_line_at(r, m->number), part = content_line(content, m->start);
-    size_t place = tail_place(line, part, md_kind_of(leaf) == K_HEADING);
+    size_t place = tail_place(line, part, md_kind(r, leaf) == K_HEADING);
     m->placed = true;
     m->into = part.len ? (size_t)(part.ptr - content.ptr) - m->start : 0;
     m->line = line;
@@ -162,11 +169,10 @@ static void map_place(struct md *r, cmark_node *leaf, str content)
 }
 
 // Where a cell's content begins in the source; 0 when it is not found.
-static size_t cell_start(struct md *r, const cmark_node *cell)
+static size_t cell_start(struct md *r, cmark_node *cell)
 {
-    str content = md_content(cell), plain = str_slice(content, 0, str_find(content, '|'));
-    size_t hint = cell->start_column > 0 ? (size_t)cell->start_column - 1 : 0;
-    size_t line = cell->start_line > 0 ? (size_t)cell->start_line : 1;
+    str content = r->leaf_content, plain = str_slice(content, 0, str_find(content, '|'));
+    size_t hint = start_column(cell), line = start_line(cell);
     for (size_t i = 0; i < LINES_SEARCHED && line + i <= r->line_count; i++) {
         // The column is that of a row alone: a heading row below lines of a paragraph has another.
         str rest = str_slice(md_line_at(r, line + i), i ? 0 : hint, SIZE_MAX);
@@ -181,7 +187,7 @@ static size_t cell_start(struct md *r, const cmark_node *cell)
 static size_t cell_offset(struct md *r, cmark_node *cell, size_t at)
 {
     struct md_map *m = &r->map;
-    str content = md_content(cell);
+    str content = r->leaf_content;
     if (m->leaf != cell)
         *m = (struct md_map){.leaf = cell, .place = cell_start(r, cell)};
     if (!m->place)
@@ -196,14 +202,15 @@ static size_t cell_offset(struct md *r, cmark_node *cell, size_t at)
 }
 
 // Offset in the source of a place in a leaf's content.
-size_t md_content_offset(struct md *r, cmark_node *leaf, size_t at)
+size_t md_content_offset(struct md *r, size_t at)
 {
+    cmark_node *leaf = r->leaf;
     if (!leaf)
         return r->from;
-    if (md_kind_of(leaf) == K_CELL)
+    if (md_kind(r, leaf) == K_CELL)
         return cell_offset(r, leaf, at);
     struct md_map *m = &r->map;
-    str content = md_content(leaf);
+    str content = r->leaf_content;
     if (m->leaf != leaf)
         *m = (struct md_map){.leaf = leaf, .number = first_line(r, leaf)};
     map_move(m, content, at);
@@ -229,7 +236,7 @@ static bool is_destination(str s, size_t at)
     size_t i = at;
     if (i && s.ptr[i - 1] == '<')
         return true;
-    while (i && is_space(s.ptr[i - 1]))
+    while (i && md_is_space(s.ptr[i - 1]))
         i--;
     return i > 1 && s.ptr[i - 1] == '(' && s.ptr[i - 2] == ']';
 }
@@ -246,12 +253,12 @@ static bool is_scheme(str s)
 
 // An autolink's text is its address, but for a scheme that was put before it; no bracket stands
 // before it.
-static size_t bare_place(const struct md *r, str content, const cmark_node *link)
+static size_t bare_place(struct md *r, str content, cmark_node *link)
 {
-    const cmark_node *child = link->first_child;
-    str text = child && !child->next && md_kind_of(child) == K_TEXT ? md_chunk(&child->as.literal)
+    cmark_node *child = cmark_node_first_child(link);
+    str text = !cmark_node_next(child) && md_is(child, CMARK_NODE_TEXT) ? md_literal(child)
                                                                     : STR_NONE;
-    str url = md_chunk(&link->as.link.url);
+    str url = md_url(link);
     if (!text.len || !str_ends(url, text) || !is_scheme(str_slice(url, 0, url.len - text.len)))
         return content.len;
     size_t at = search_from(content, r->cursor, text);
@@ -267,10 +274,10 @@ static size_t destination_place(const struct md *r, str content, str url)
 }
 
 // A reference begins with a bracket and its text.
-static size_t reference_place(str content, size_t from, const cmark_node *link)
+static size_t reference_place(str content, size_t from, cmark_node *link)
 {
-    const cmark_node *child = link->first_child;
-    str text = child && md_kind_of(child) == K_TEXT ? md_chunk(&child->as.literal) : STR_NONE;
+    cmark_node *child = cmark_node_first_child(link);
+    str text = md_is(child, CMARK_NODE_TEXT) ? md_literal(child) : STR_NONE;
     str window = str_slice(content, 0, from + SEARCHED);
     text = str_slice(text, 0, 4);
     for (size_t i = from; i < window.len; i++) {
@@ -281,54 +288,88 @@ static size_t reference_place(str content, size_t from, const cmark_node *link)
     return from;
 }
 
-static bool holds_image(const cmark_node *link)
+static bool holds_image(cmark_node *link)
 {
-    for (const cmark_node *n = link->first_child; n; n = n->next)
-        if (md_kind_of(n) == K_IMAGE)
-            return md_kind_of(link) == K_LINK;
+    for (cmark_node *n = cmark_node_first_child(link); n; n = cmark_node_next(n))
+        if (md_is(n, CMARK_NODE_IMAGE))
+            return md_is(link, CMARK_NODE_LINK);
     return false;
 }
 
 // The link's destination where it is written; for a reference, the bracket that it begins with.
 size_t md_link_offset(struct md *r, cmark_node *link)
 {
-    str content = r->leaf ? md_content(r->leaf) : STR_NONE;
+    str content = r->leaf_content;
     size_t at = bare_place(r, content, link);
     if (at == content.len)
-        at = destination_place(r, content, md_chunk(&link->as.link.url));
+        at = destination_place(r, content, md_url(link));
     if (at == content.len)
         at = reference_place(content, r->cursor, link);
     if (!holds_image(link))
         r->cursor = at + 1;
-    return md_content_offset(r, r->leaf, at);
+    return md_content_offset(r, at);
 }
 
 // The code of an inline cell.
 size_t md_cell_offset(struct md *r, str code)
 {
-    str content = r->leaf ? md_content(r->leaf) : STR_NONE, found;
+    str content = r->leaf_content, found;
     size_t end, from = r->code_cursor;
     for (;;) {
         size_t at = cell_next(content, from, &found, &end);
         if (at == content.len)
-            return md_content_offset(r, r->leaf, r->code_cursor);
+            return md_content_offset(r, r->code_cursor);
         from = end;
         if (str_starts(code, str_slice(found, 0, str_find(found, '\n'))))
             break;
     }
     r->code_cursor = end;
-    return md_content_offset(r, r->leaf, (size_t)(found.ptr - content.ptr));
+    return md_content_offset(r, (size_t)(found.ptr - content.ptr));
 }
 
 // The text of a code span.
 size_t md_literal_offset(struct md *r, str literal)
 {
-    str content = r->leaf ? md_content(r->leaf) : STR_NONE;
+    str content = r->leaf_content;
     size_t at = search_from(content, r->code_cursor, literal);
     if (at == content.len)
-        return md_content_offset(r, r->leaf, r->code_cursor);
+        return md_content_offset(r, r->code_cursor);
     r->code_cursor = at + literal.len;
-    return md_content_offset(r, r->leaf, at);
+    return md_content_offset(r, at);
+}
+
+// "[^label]:" with its spaces at the head of s: the label, and how long all of it is.
+static bool read_footnote(str s, str *label, size_t *length)
+{
+    size_t n = 2;
+    if (!str_starts(s, STR("[^")))
+        return false;
+    while (n < s.len && s.ptr[n] != ']' && !md_is_space(s.ptr[n]))
+        n++;
+    *label = str_slice(s, 2, n);
+    if (!label->len || !str_starts(str_slice(s, n, s.len), STR("]:")))
+        return false;
+    for (n += 2; n < s.len && (s.ptr[n] == ' ' || s.ptr[n] == '\t');)
+        n++;
+    *length = n;
+    return true;
+}
+
+// The definition's column is where its text begins, behind its label.
+str md_footnote_label(struct md *r, cmark_node *definition)
+{
+    str line = md_line_at(r, start_line(definition)), label, first = STR_NONE;
+    if (str_starts(line, STR("\xef\xbb\xbf")))
+        line = str_slice(line, 3, line.len);
+    for (size_t i = 0, length; i < line.len; i++) {
+        if (!read_footnote(str_slice(line, i, line.len), &label, &length))
+            continue;
+        if (i + length == start_column(definition))
+            return label;
+        if (!first.len)
+            first = label;
+    }
+    return first;
 }
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
@@ -361,8 +402,8 @@ enum spacing { EVEN, WRAPPED, UNEVEN };
 // Words by white space. Sixteen bytes at a time, each looked at beside the byte before it.
 static size_t word_count(str s, enum spacing *spacing)
 {
-    size_t words = s.len && !is_space(s.ptr[0]), i = 1;
-    bool wrapped = false, odd = s.len && (is_space(s.ptr[0]) || is_space(s.ptr[s.len - 1]));
+    size_t words = s.len && !md_is_space(s.ptr[0]), i = 1;
+    bool wrapped = false, odd = s.len && (md_is_space(s.ptr[0]) || md_is_space(s.ptr[s.len - 1]));
     bytes16 lines = {0}, uneven = {0};
     for (; i + 16 <= s.len; i += 16) {
         bytes16 v = load16(s.ptr + i), b = load16(s.ptr + i - 1);
@@ -374,7 +415,7 @@ static size_t word_count(str s, enum spacing *spacing)
         uneven |= (other & ~line) | (before & space);
     }
     for (; i < s.len; i++) {
-        bool before = is_space(s.ptr[i - 1]), space = is_space(s.ptr[i]);
+        bool before = md_is_space(s.ptr[i - 1]), space = md_is_space(s.ptr[i]);
         words += before && !space;
         wrapped |= s.ptr[i] == '\n';
         odd |= (space && s.ptr[i] != ' ' && s.ptr[i] != '\n') || (before && space);
@@ -400,19 +441,19 @@ static str normalized(struct md *r, str s)
     buf_clear(&r->scratch);
     while (rest.len) {
         size_t n = 0;
-        while (n < rest.len && !is_space(rest.ptr[n]))
+        while (n < rest.len && !md_is_space(rest.ptr[n]))
             n++;
         if (r->scratch.len)
             buf_char(&r->scratch, ' ');
         buf_str(&r->scratch, str_slice(rest, 0, n));
-        while (n < rest.len && is_space(rest.ptr[n]))
+        while (n < rest.len && md_is_space(rest.ptr[n]))
             n++;
         rest = str_slice(rest, n, rest.len);
     }
     return buf_view(&r->scratch);
 }
 
-void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, bool prose)
+void md_block_add(struct md *r, cmark_node *n, uint8_t kind, str content, bool prose)
 {
     struct md_result *res = r->result;
     enum spacing spacing = EVEN;
@@ -429,7 +470,7 @@ void md_block_add(struct md *r, const cmark_node *n, uint8_t kind, str content, 
     struct md_block *block = &res->blocks[res->block_count];
     *block = (struct md_block){.hash = hash, .offset = md_block_offset(r, n), .kind = kind};
     if (r->o->keep_text)
-        md_block_keep(r, (cmark_node *)n, whole, block);
+        md_block_keep(r, n, whole, block);
     r->stale = r->o->hooks.stale && r->o->hooks.stale(r->o->hooks.ctx, res->block_count);
     res->block_count++;
 }

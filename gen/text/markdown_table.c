@@ -152,12 +152,18 @@ static void region_open(struct md *r, bool captioned)
     buf_printf(r->out, " %zu\">\n<table>\n", r->table_count);
 }
 
+static bool before_table(struct md *r, cmark_node *n)
+{
+    cmark_node *next = cmark_node_next(n);
+    return next && md_kind(r, next) == K_TABLE;
+}
+
 bool md_caption_enter(struct md *r, cmark_node *n)
 {
-    cmark_node *text = n->first_child;
-    if (!n->next || md_kind_of(n->next) != K_TABLE || !text || text->type != CMARK_NODE_TEXT)
+    cmark_node *text = cmark_node_first_child(n);
+    if (!before_table(r, n) || !md_is(text, CMARK_NODE_TEXT))
         return false;
-    size_t prefix = caption_prefix(md_chunk(&text->as.literal));
+    size_t prefix = caption_prefix(md_literal(text));
     if (!prefix)
         return false;
     r->trim_node = text;
@@ -173,7 +179,7 @@ bool md_caption_enter(struct md *r, cmark_node *n)
 
 bool md_caption_leave(struct md *r, cmark_node *n)
 {
-    if (!r->caption_open || !n->next || md_kind_of(n->next) != K_TABLE)
+    if (!r->caption_open || !before_table(r, n))
         return false;
     md_stale_mark(r);
     buf_lit(r->out, "</caption>\n");
@@ -181,10 +187,11 @@ bool md_caption_leave(struct md *r, cmark_node *n)
 }
 
 // A table whose first heading is empty has headings in its first column too.
-static bool has_row_headers(const cmark_node *table)
+static bool has_row_headers(cmark_node *table)
 {
-    const cmark_node *row = table->first_child;
-    return row && row->first_child && !row->first_child->first_child && row->first_child->next;
+    cmark_node *row = cmark_node_first_child(table);
+    cmark_node *first = cmark_node_first_child(row);
+    return first && !cmark_node_first_child(first) && cmark_node_next(first);
 }
 
 void md_table_enter(struct md *r, cmark_node *n)
@@ -210,7 +217,7 @@ void md_table_leave(struct md *r, cmark_node *n)
 static void row_block(struct md *r, cmark_node *row)
 {
     buf_clear(&r->row);
-    for (cmark_node *cell = row->first_child; cell; cell = cell->next) {
+    for (cmark_node *cell = cmark_node_first_child(row); cell; cell = cmark_node_next(cell)) {
         buf_str(&r->row, md_content(cell));
         buf_lit(&r->row, "\x1f ");
     }
@@ -252,11 +259,11 @@ static void put_alignment(struct md *r)
 }
 
 // An empty heading heads nothing: it is a plain cell.
-static bool is_heading(const struct md *r, const cmark_node *cell)
+static bool is_heading(const struct md *r, cmark_node *cell)
 {
     if (r->table.header)
-        return cell->first_child != NULL;
-    return r->table.row_headers && r->table.column == 0 && cell->first_child;
+        return cmark_node_first_child(cell) != NULL;
+    return r->table.row_headers && r->table.column == 0 && cmark_node_first_child(cell);
 }
 
 void md_cell_enter(struct md *r, cmark_node *n)
@@ -273,7 +280,7 @@ void md_cell_enter(struct md *r, cmark_node *n)
 
 void md_cell_leave(struct md *r, cmark_node *n)
 {
-    if (!n->next)
+    if (!cmark_node_next(n))
         md_stale_mark(r);
     if (is_heading(r, n))
         buf_lit(r->out, "</th>");

@@ -159,6 +159,8 @@ static void a_plain_fragment_has_the_bytes_of_cmark(void **state)
         "- [x] a\n- [ ] b\n\n3) x\n4) y\n\n   z\n",
         "| a | b | c |\n|:--|--:|:-:|\n| `x \\| y` | ~~d~~ |\n",
         "<b>x</b> <!-- c -->\n\n<div>\n\n[a](javascript:x \"t\\\"q\") ![*b* <i>](d&e.png)  \nx\\\ny\n",
+        "[^b]: see[^a]\n\nx[^a] ![i[^a]](u) y[^b]\n\n> [^a]: note[^b]\n>\n>     more\n\nlast[^a][^A]\n",
+        "\xef\xbb\xbf[^a[^b]: one\n>[^c]: two\n\n[^a[^b] [^c]\n\n\t[^c]\n\n- [^d]: [^e]: deep\n\n[^d]: again[^e]\n[^d]\n",
         "> # h\n> ***\n\n```a b\n<&\">\n```\n\n    code\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -9,9 +9,9 @@
 #include "gen/text/escape.h"
 
 struct options {
-    const char *source, *output, *settings, *templates, *i18n, *cache, *strict;
+    const char *source, *output, *settings, *templates, *i18n, *cache, *strict, *kind;
     uint64_t jobs;
-    bool fresh, into, json, quiet, verbose, shuffle;
+    bool explain, fresh, into, json, quiet, verbose, shuffle;
 };
 
 static const struct arg_option rows[] = {
@@ -21,6 +21,9 @@ static const struct arg_option rows[] = {
     {'t', "templates", ARG_STRING, offsetof(struct options, templates), "DIR", "folder of templates (the program's own)"},
     {0, "i18n", ARG_STRING, offsetof(struct options, i18n), "DIR", "folder of message catalogs (the program's own)"},
     {0, "cache", ARG_STRING, offsetof(struct options, cache), "DIR", "folder that remembers what was built (beside the output)"},
+    {'k', "kind", ARG_STRING, offsetof(struct options, kind), "NAME",
+     "what the folder is: docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, jekyll or plain (its own files say)"},
+    {0, "explain", ARG_FLAG, offsetof(struct options, explain), NULL, "say what the folder was recognised as and why; nothing is built"},
     {'j', "jobs", ARG_UINT, offsetof(struct options, jobs), "N", "processes (as many as there are processors)"},
     {'f', "fresh", ARG_FLAG, offsetof(struct options, fresh), NULL, "forget the last build and write everything anew"},
     {0, "into", ARG_FLAG, offsetof(struct options, into), NULL, "build into a folder that holds other files; they stay there"},
@@ -71,6 +74,25 @@ static void print_list(const struct build_list *l, const char *what, bool json, 
     }
 }
 
+// What the folder is and what follows from it; nothing is written.
+static int explain(const struct options *o, const struct settings_paths *paths, struct diag *d, arena *a)
+{
+    struct site site = {.arena = ARENA_INIT, .diag = d};
+    bool ok = settings_load(&site.settings, paths, build_program_dir(a), &site.arena, d);
+    buf out = BUF_INIT;
+    if (ok) {
+        struct tree *t = tree_read(site.settings.content_dir, site.settings.kind, site.settings.file.len > 0, &site.arena, d);
+        buf_str(&out, buf_view(&t->explained));
+        buf_free(&t->explained);
+    }
+    (void)o;
+    diag_flush(d);
+    bool printed = fwrite(out.ptr, 1, out.len, stdout) == out.len && fflush(stdout) == 0;
+    buf_free(&out);
+    arena_free(&site.arena);
+    return !printed ? EXIT_IO : ok ? EXIT_OK : EXIT_CHECK;
+}
+
 static int run(void *given, int operand_count, char **operands)
 {
     const struct options *o = given;
@@ -83,15 +105,29 @@ static int run(void *given, int operand_count, char **operands)
                                : STR("vramdoc build: --strict takes nothing, or measured\n"));
         return EXIT_USAGE;
     }
+    if (o->kind && !kind_named(str_c(o->kind))) {
+        buf what = BUF_INIT;
+        buf_printf(&what, "vramdoc build: --kind is %s\n", kind_names());
+        diag_say(buf_view(&what));
+        buf_free(&what);
+        return EXIT_USAGE;
+    }
     struct diag *d = diag_new((struct diag_options){
         .strict = o->strict != NULL, .strict_measured = measured, .json = o->json, .quiet = o->quiet,
         .color = isatty(2) && !(no_color && *no_color)});
     struct build_options b = {
         .paths = {.file = path_arg(o->settings), .content = path_arg(o->source), .output = path_arg(o->output),
-                  .templates = path_arg(o->templates), .i18n = path_arg(o->i18n), .cache = path_arg(o->cache)},
+                  .templates = path_arg(o->templates), .i18n = path_arg(o->i18n), .cache = path_arg(o->cache),
+                  .kind = o->kind ? kind_named(str_c(o->kind)) : NULL},
         .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh, .into = o->into, .verbose = o->verbose,
         .progress = isatty(2) && !o->json && !o->quiet, .strict = o->strict != NULL,
         .strict_measured = measured, .shuffle = o->shuffle, .last = true};
+    if (o->explain) {
+        int code = explain(o, &b.paths, d, &a);
+        diag_free(d);
+        arena_free(&a);
+        return code;
+    }
     struct build_summary s;
     bool ok = build_site(&b, d, &s);
     buf out = BUF_INIT;

@@ -46,6 +46,7 @@ static int run(void *given, int operand_count, char **operands)
     }
     struct diag *d = diag_new((struct diag_options){.strict = o->strict != NULL, .json = o->json, .quiet = o->quiet,
                                                     .color = isatty(2) && !(no_color && *no_color)});
+    diag_set_links(d, DIAG_ERROR);
     bool ok = check_site(operand_count ? str_c(operands[0]) : STR("site"), (unsigned)o->jobs, d, &s);
     buf out = BUF_INIT;
     diag_flush(d);

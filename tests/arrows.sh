@@ -11,7 +11,8 @@ allowed() {
     gen/base/*) echo 'gen/base/*' ;;
     # TOML is read by the code that reads it for the estimator.
     gen/text/*) echo 'gen/base/*|gen/text/*|calc/toml/*' ;;
-    gen/site/source/*) echo "$below|gen/site/source/*|kernels/record/*" ;;   # records are read as the probe writes them
+    gen/site/kinds/*) echo "$below|gen/site/kinds/*" ;;
+    gen/site/source/*) echo "$below|gen/site/kinds/*|gen/site/source/*|kernels/record/*" ;;   # records are read as the probe writes them
     gen/site/documents/*) echo "$below|gen/site/source/*|gen/site/documents/*" ;;
     gen/site/sandbox/*) echo 'gen/base/*|gen/site/sandbox/*' ;;
     gen/site/template/*) echo "$below|gen/site/source/*|gen/site/documents/*|gen/site/sandbox/*|gen/site/template/*" ;;

@@ -5,12 +5,13 @@
 #include <string.h>
 
 struct diag_row {
+    str slug;
     enum diag_level level;
     enum { NEVER, CONTENT, MEASURED } strict;
 };
 
 static const struct diag_row rows[] = {
-#define X(id, level, slug, text, strict) {DIAG_##level, strict},
+#define X(id, level, slug, text, strict) {STR(slug), DIAG_##level, strict},
 #include "gen/base/diag.def"
 #undef X
 };
@@ -38,12 +39,28 @@ void diag_clear(struct diag *d)
     *d = (struct diag){.options = options, .arena = kept};
 }
 
+enum diag_id diag_named(str slug)
+{
+    for (size_t i = 0; i < DIAG_COUNT; i++)
+        if (str_eq(slug, rows[i].slug)) return (enum diag_id)i;
+    return DIAG_COUNT;
+}
+
+void diag_set_level(struct diag *d, enum diag_id id, enum diag_level level) { d->levels[id] = (uint8_t)(level + 1); }
+
+void diag_set_links(struct diag *d, enum diag_level level)
+{
+    for (size_t i = 0; i < DIAG_COUNT; i++)
+        if (str_starts(rows[i].slug, STR("link-")) && rows[i].strict != NEVER) diag_set_level(d, (enum diag_id)i, level);
+}
+
 static enum diag_level level_of(const struct diag *d, enum diag_id id)
 {
     const struct diag_row *row = &rows[id];
+    enum diag_level level = d->levels[id] ? (enum diag_level)(d->levels[id] - 1) : row->level;
     bool raised = (row->strict == CONTENT && d->options.strict) ||
                   (row->strict == MEASURED && d->options.strict_measured);
-    return row->level == DIAG_WARNING && raised ? DIAG_ERROR : row->level;
+    return level == DIAG_WARNING && raised ? DIAG_ERROR : level;
 }
 
 void diag_advance(struct diag_cursor *c, str text, size_t offset)

@@ -34,6 +34,13 @@ struct diag_options {
     bool strict, strict_measured, color, json, quiet;
 };
 
+// The id that is called slug in messages, DIAG_COUNT for none.
+enum diag_id diag_named(str slug);
+// From now on messages of that id have that level; --strict raises them all the same.
+void diag_set_level(struct diag *d, enum diag_id id, enum diag_level level);
+// The same for all messages about links.
+void diag_set_links(struct diag *d, enum diag_level level);
+
 struct diag *diag_new(struct diag_options options);
 void diag_free(struct diag *d);
 // Forgets all messages, for the next build of one process.

@@ -23,6 +23,7 @@ struct diag {
     size_t count, cap, printed;
     struct map known;           // what was said once is not said again
     size_t counts[DIAG_ERROR + 1];
+    uint8_t levels[DIAG_COUNT]; // given by the settings: a level and 1; 0 for the row's own
 };
 
 // By file, line, column, message and detail.

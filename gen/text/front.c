@@ -56,83 +56,6 @@ static void set_absent(struct front *f)
 #undef ABSENT_STR
 }
 
-static bool digits(str s, size_t at, size_t n, int64_t *out)
-{
-    int64_t v = 0;
-    if (at + n > s.len) return false;
-    for (size_t i = at; i < at + n; i++) {
-        if (s.ptr[i] < '0' || s.ptr[i] > '9') return false;
-        v = v * 10 + (s.ptr[i] - '0');
-    }
-    *out = v;
-    return true;
-}
-
-// Days since 1970-01-01 in the proleptic Gregorian calendar.
-// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
-static int64_t days_from_civil(int64_t y, int64_t m, int64_t d)
-{
-    y -= m <= 2;
-    int64_t era = (y >= 0 ? y : y - 399) / 400;
-    int64_t yoe = y - era * 400;
-    int64_t doy = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-    int64_t doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
-    return era * 146097 + doe - 719468;
-}
-
-static int64_t month_days(int64_t y, int64_t m)
-{
-    static const int8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
-    return days[m - 1] + (m == 2 && leap);
-}
-
-// "Z", "+02:00", "+0200" or "-3" behind a time, as seconds to subtract.
-static bool parse_zone(str s, int64_t *seconds)
-{
-    int64_t h = 0, m = 0;
-    s = str_trim(s);
-    *seconds = 0;
-    if (s.len == 0 || (s.len == 1 && (s.ptr[0] == 'Z' || s.ptr[0] == 'z'))) return true;
-    if (s.ptr[0] != '+' && s.ptr[0] != '-') return false;
-    size_t n = s.len == 2 ? 1 : 2;
-    if (!digits(s, 1, n, &h)) return false;
-    size_t rest = 1 + n + (s.len > 1 + n && s.ptr[1 + n] == ':');
-    if (rest < s.len && (s.len - rest != 2 || !digits(s, rest, 2, &m))) return false;
-    if (h > 14 || m > 59) return false;
-    *seconds = (h * 60 + m) * 60 * (s.ptr[0] == '-' ? -1 : 1);
-    return true;
-}
-
-// The time behind a date: "T10:20", " 10:20:30.5 +0200".
-static bool parse_time(str s, int64_t *seconds)
-{
-    int64_t h, m, sec = 0, zone;
-    if (s.ptr[0] != 'T' && s.ptr[0] != 't' && s.ptr[0] != ' ') return false;
-    while (s.len > 1 && s.ptr[1] == ' ') s = str_slice(s, 1, s.len);
-    if (!digits(s, 1, 2, &h) || s.len < 6 || s.ptr[3] != ':' || !digits(s, 4, 2, &m)) return false;
-    size_t at = 6;
-    if (at < s.len && s.ptr[at] == ':') {
-        if (!digits(s, at + 1, 2, &sec)) return false;
-        at += 3;
-        if (at < s.len && s.ptr[at] == '.')
-            for (at++; at < s.len && s.ptr[at] >= '0' && s.ptr[at] <= '9';) at++;
-    }
-    if (h > 23 || m > 59 || sec > 60 || !parse_zone(str_slice(s, at, s.len), &zone)) return false;
-    *seconds = h * 3600 + m * 60 + sec - zone;
-    return true;
-}
-
-bool front_date(str s, int64_t *out)
-{
-    int64_t y, m, d, seconds = 0;
-    if (!digits(s, 0, 4, &y) || !digits(s, 5, 2, &m) || !digits(s, 8, 2, &d)) return false;
-    if (s.ptr[4] != '-' || s.ptr[7] != '-' || m < 1 || m > 12 || d < 1 || d > month_days(y, m)) return false;
-    if (s.len > 10 && !parse_time(str_slice(s, 10, s.len), &seconds)) return false;
-    *out = days_from_civil(y, m, d) * 86400 + seconds;
-    return true;
-}
-
 static bool parse_int(str s, int64_t *out)
 {
     uint64_t v;
@@ -144,51 +67,83 @@ static bool parse_int(str s, int64_t *out)
 
 struct target { str text, file; arena *a; struct diag *d; struct front *f; };
 
-static bool bad_type(const struct target *t, const struct field *field, size_t offset, const char *wanted)
+static void bad_type(const struct target *t, const struct field *field, size_t offset, const char *wanted)
 {
     diag_add(t->d, D_FRONT_TYPE, DIAG_AT(t->file, t->text, offset), "%s: wanted %s", field->name, wanted);
-    return false;
 }
 
-static bool set_list(const struct target *t, const struct field *field, const struct yaml_node *v)
+static void set_list(const struct target *t, const struct field *field, const struct yaml_node *v)
 {
     struct list *l = (struct list *)(void *)((char *)t->f + field->offset);
     size_t n = v->kind == YAML_LIST ? v->count : 1;
-    if (v->kind == YAML_MAP) return bad_type(t, field, v->offset, "a list");
+    if (v->kind == YAML_MAP) { bad_type(t, field, v->offset, "a list"); return; }
     l->items = arena_new(t->a, str, n);
     for (size_t i = 0; i < n; i++) {
         const struct yaml_node *item = v->kind == YAML_LIST ? v->items[i] : v;
-        if (item->kind != YAML_SCALAR) return bad_type(t, field, item->offset, "a list of words");
-        l->items[l->count++] = item->text;
+        if (item->kind != YAML_SCALAR) bad_type(t, field, item->offset, "a list of words");
+        else if (!yaml_is_null(item)) l->items[l->count++] = item->text;
     }
-    return true;
+}
+
+// The words of a value that is more than one: what a person or a picture in a map is called, and such in a list.
+static void put_words(const struct yaml_node *v, buf *out, int depth)
+{
+    static const char *const names[] = {"name", "path", "src", "url", "title", "file", "default"};
+    if (depth > 3) return;
+    if (v->kind == YAML_SCALAR && out->len && v->text.len) buf_lit(out, ", ");
+    if (v->kind == YAML_SCALAR) buf_str(out, v->text);
+    for (size_t i = 0; v->kind == YAML_LIST && i < v->count; i++) put_words(v->items[i], out, depth + 1);
+    for (size_t n = 0; v->kind == YAML_MAP && n < sizeof names / sizeof *names; n++)
+        for (size_t i = 0; i < v->count; i++)
+            if (str_eq(v->pairs[i].key->text, str_c(names[n]))) { put_words(v->pairs[i].value, out, depth + 1); return; }
 }
 
 // "false" for a picture or a sound means that there is none.
-static void set_str(char *to, const struct yaml_node *v)
+static void set_str(const struct target *t, const struct field *field, const struct yaml_node *v)
 {
+    str *to = (str *)(void *)((char *)t->f + field->offset);
     bool b;
-    *(str *)(void *)to = yaml_bool(v, &b) && !b ? STR_NONE : v->text;
+    if (v->kind == YAML_SCALAR) {
+        *to = yaml_bool(v, &b) && !b ? STR_NONE : v->text;
+        return;
+    }
+    buf words = BUF_INIT;
+    put_words(v, &words, 0);
+    *to = arena_str(t->a, buf_view(&words));
+    if (!to->len && v->count) bad_type(t, field, v->offset, "one value");
+    buf_free(&words);
 }
 
-static bool set_field(const struct target *t, const struct field *field, const struct yaml_node *v)
+// Of YAML 1.1 and of people who quote.
+static bool read_bool(const struct yaml_node *v, bool *out)
+{
+    static const struct { str word; bool value; } words[] = {{STR("true"), true}, {STR("yes"), true}, {STR("on"), true}, {STR("1"), true},
+        {STR("false"), false}, {STR("no"), false}, {STR("off"), false}, {STR("0"), false}};
+    for (size_t i = 0; v->kind == YAML_SCALAR && i < sizeof words / sizeof *words; i++)
+        if (str_eq_nocase(v->text, words[i].word)) return *out = words[i].value, true;
+    return false;
+}
+
+static void set_field(const struct target *t, const struct field *field, const struct yaml_node *v)
 {
     char *to = (char *)t->f + field->offset;
-    bool b, read = yaml_bool(v, &b);
-    if (yaml_is_null(v) || (field->type == TYPE_FLAG && !read)) return true;
-    if (field->type == TYPE_LIST) return set_list(t, field, v);
-    if (v->kind != YAML_SCALAR) return bad_type(t, field, v->offset, "one value");
+    bool b, read = read_bool(v, &b);
+    if (yaml_is_null(v) || (field->type == TYPE_FLAG && !read)) return;
+    if (field->type == TYPE_BOOL && v->kind != YAML_SCALAR) { *(int8_t *)to = v->count > 0; return; }   // toc: {min: 2}
     switch (field->type) {
-    case TYPE_STR: set_str(to, v); return true;
-    case TYPE_INT: return parse_int(v->text, (int64_t *)(void *)to) || bad_type(t, field, v->offset, "a whole number");
+    case TYPE_LIST: set_list(t, field, v); return;
+    case TYPE_STR: set_str(t, field, v); return;
+    case TYPE_INT:
+        if (v->kind != YAML_SCALAR || !parse_int(v->text, (int64_t *)(void *)to)) bad_type(t, field, v->offset, "a whole number");
+        return;
     case TYPE_DATE:
-        return front_date(v->text, (int64_t *)(void *)to)
-            || bad_type(t, field, v->offset, "a date such as 2026-05-31");
+        if (v->kind != YAML_SCALAR || (v->text.len && !read && !front_date(v->text, (int64_t *)(void *)to)))
+            bad_type(t, field, v->offset, "a date such as 2026-05-31");
+        return;
     default: break;
     }
-    if (!read) return bad_type(t, field, v->offset, "true or false");
-    *(int8_t *)to = b;
-    return true;
+    if (read) *(int8_t *)to = b;
+    else bad_type(t, field, v->offset, "true or false");
 }
 
 // A value as one line of text: a scalar as written, a list joined by commas, a map as "key: value" pairs.
@@ -205,16 +160,15 @@ static void flatten(const struct yaml_node *v, buf *out, int depth)
     }
 }
 
-static bool fill(const struct target *t, const struct yaml_node *map)
+static void fill(const struct target *t, const struct yaml_node *map)
 {
-    bool ok = true;
     struct front *f = t->f;
     f->pairs = arena_new(t->a, struct front_pair, map->count);
     for (size_t i = 0; i < map->count; i++) {
         const struct yaml_node *key = map->pairs[i].key, *value = map->pairs[i].value;
         const struct field *field = field_find(key->text);
         str flat = value->text;
-        if (field) ok = set_field(t, field, value) && ok;
+        if (field) set_field(t, field, value);
         if (value->kind != YAML_SCALAR) {
             buf b = BUF_INIT;
             flatten(value, &b, 0);
@@ -223,7 +177,6 @@ static bool fill(const struct target *t, const struct yaml_node *map)
         }
         f->pairs[f->pair_count++] = (struct front_pair){key->text, flat, key->offset};
     }
-    return ok;
 }
 
 static bool is_fence(str line, str mark)
@@ -252,6 +205,33 @@ static bool find_block(str text, str *mark, size_t *from, size_t *to, size_t *bo
     return true;
 }
 
+// {"title": "..."} at the head of a file, as Hugo has it: YAML reads it, too. The end of the object; text.len when it is none.
+static size_t json_end(str text, size_t from)
+{
+    size_t at = from + 1, depth = 0;
+    bool quoted = false;
+    while (at < text.len && strchr(" \t\r\n", text.ptr[at])) at++;
+    if (from >= text.len || text.ptr[from] != '{' || at >= text.len || text.ptr[at] != '"') return text.len;
+    for (at = from; at < text.len; at++) {
+        char c = text.ptr[at];
+        if (quoted && c == '\\') at++;
+        else if (c == '"') quoted = !quoted;
+        else if (!quoted && c == '{') depth++;
+        else if (!quoted && c == '}' && !--depth) return at + 1;
+    }
+    return text.len;
+}
+
+static bool find_json(str text, size_t *from, size_t *to, size_t *body)
+{
+    size_t start = str_starts(text, STR("\xEF\xBB\xBF")) ? 3 : 0, end = json_end(text, start);
+    size_t line = end + str_find(str_slice(text, end, text.len), '\n');
+    if (end == text.len && (!text.len || text.ptr[text.len - 1] != '}')) return false;
+    if (end <= start || str_trim(str_slice(text, end, line)).len || (text.ptr[start] != '{')) return false;
+    *from = start, *to = end, *body = line + (line < text.len);
+    return true;
+}
+
 bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front *out, bool by_lines)
 {
     struct target t = {text, file, a, d, out};
@@ -261,18 +241,20 @@ bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front
     set_absent(out);
     if (!find_block(text, &mark, &from, &to, &out->body)) {
         diag_add(d, D_FRONT_UNCLOSED, DIAG_AT(file, text, 0), "the first line is %.*s, and no later line is", STR_ARG(mark));
-        return false;
+        return true;
     }
+    bool toml = str_eq(mark, STR("+++")), json = from == to && find_json(text, &from, &to, &out->body);
     if (from == to) return true;
-    if (str_eq(mark, STR("+++"))) front_toml(text, from, to, a, &map);
-    else if (!(by_lines && front_lines(text, from, to, a, &map)) && !yaml_parse(text, from, to, file, a, d, &map))
+    if (toml && !front_toml(text, from, to, file, a, d, &map)) return false;
+    if (!toml && !(by_lines && !json && front_lines(text, from, to, a, &map)) && !yaml_parse(text, from, to, file, a, d, &map))
         return false;
     if (!map || yaml_is_null(map)) return true;
     if (map->kind != YAML_MAP) {
         diag_add(d, D_FRONT_TYPE, DIAG_AT(file, text, map->offset), "wanted key: value lines");
-        return false;
+        return true;
     }
-    return fill(&t, map);
+    fill(&t, map);
+    return true;
 }
 
 bool front_parse(str text, str file, arena *a, struct diag *d, struct front *out)

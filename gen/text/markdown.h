@@ -15,6 +15,18 @@ enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD
        MD_ADMONITIONS = 512,        // !!! and ??? of MkDocs, with indented lines, and its ///
        MD_CONTAINERS = 1024 };      // ::: of Docusaurus, VitePress and Starlight
 
+// How ids are made of headings: as the tree's own generator makes them, so that its links lead to them.
+enum md_slug { MD_SLUG_GITHUB, MD_SLUG_PYTHON, MD_SLUG_KRAMDOWN, MD_SLUG_VUE };
+
+// Syntax of other generators: what of it is read, and what is shown as code.
+enum md_foreign {
+    MD_FOREIGN_BRACES = 1,       // {{ ... }} and {% ... %}
+    MD_FOREIGN_LIQUID = 2,       // {% highlight %}, {% raw %}
+    MD_FOREIGN_JSX = 4,          // <Tabs>, import, export
+    MD_FOREIGN_ATTRIBUTES = 8,   // {: .class #id} behind a block, { .class } behind a word
+    MD_FOREIGN_INCLUDES = 16,    // --8<-- "file", <!--@include: file-->
+};
+
 struct md_heading {
     int level;          // 1..6 as rendered
     str id;

@@ -115,21 +115,34 @@ static bool read_list(struct reader *r, int depth, struct yaml_node **out)
     return true;
 }
 
-static bool key_is_new(struct reader *r, const struct yaml_node *map, const struct yaml_node *key,
-                       struct map *seen)
+// The place of a key that the map has already; map->count for a new one.
+static size_t key_place(struct reader *r, const struct yaml_node *map, const struct yaml_node *key, struct map *seen)
 {
-    if (key->kind != YAML_SCALAR) return fail(r, key->offset, "a key that is not a word");
     if (map->count < 16) {   // a few: compare; many: a map, so that no input makes this slow
-        for (size_t i = 0; i < map->count; i++)
-            if (str_eq(map->pairs[i].key->text, key->text))
-                return fail(r, key->offset, "this key is given twice");
-        return true;
+        size_t i = 0;
+        while (i < map->count && !str_eq(map->pairs[i].key->text, key->text)) i++;
+        return i;
     }
     if (seen->count == 0)
         for (size_t i = 0; i < map->count; i++) map_put(seen, r->a, map->pairs[i].key->text, NULL);
     bool is_new = true;
     map_put(seen, r->a, key->text, &is_new);
-    return is_new || fail(r, key->offset, "this key is given twice");
+    for (size_t i = 0; !is_new && i < map->count; i++)
+        if (str_eq(map->pairs[i].key->text, key->text)) return i;
+    return map->count;
+}
+
+// The last of two values counts, as for Ruby and for Python.
+static void add_pair(struct reader *r, struct yaml_node *map, size_t *cap, struct map *seen, struct yaml_pair pair)
+{
+    size_t place = key_place(r, map, pair.key, seen);
+    if (place < map->count) {
+        diag_add(r->d, D_YAML_TWICE, DIAG_AT(r->file, r->text, pair.key->offset), "%.*s", STR_ARG(pair.key->text));
+        map->pairs[place].value = pair.value;
+        return;
+    }
+    map->pairs = arena_grow(r->a, map->pairs, map->count, cap, map->count + 1, sizeof *map->pairs);
+    map->pairs[map->count++] = pair;
 }
 
 static bool read_map(struct reader *r, int depth, struct yaml_node **out)
@@ -143,10 +156,10 @@ static bool read_map(struct reader *r, int depth, struct yaml_node **out)
         struct yaml_node *key = NULL, *value = NULL;
         if (!next_event(r)) return false;
         if (r->event.type == YAML_MAPPING_END_EVENT) break;
-        if (!read_node(r, depth + 1, &key) || !key_is_new(r, n, key, &seen)) return false;
+        if (!read_node(r, depth + 1, &key)) return false;
+        if (key->kind != YAML_SCALAR) return fail(r, key->offset, "a key that is not a word");
         if (!next_event(r) || !read_node(r, depth + 1, &value)) return false;
-        n->pairs = arena_grow(r->a, n->pairs, n->count, &cap, n->count + 1, sizeof *n->pairs);
-        n->pairs[n->count++] = (struct yaml_pair){key, value};
+        add_pair(r, n, &cap, &seen, (struct yaml_pair){key, value});
     }
     remember_anchor(r, (const yaml_char_t *)anchor, n);
     *out = n;

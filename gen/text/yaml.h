@@ -14,7 +14,7 @@ struct yaml_node {
     size_t offset;             // in the file's text
     str text;                  // of a scalar
     struct yaml_node **items;  // of a list
-    struct yaml_pair *pairs;   // of a map, in the file's order, no key twice
+    struct yaml_pair *pairs;   // of a map, in the file's order, no key twice: the last value counts
     size_t count;              // of items or pairs
 };
 

@@ -33,7 +33,7 @@ static void text_is_sorted_and_has_a_caret(void **state)
         "a.md:1:1: error: a NUL byte; the file is perhaps not text [nul-byte]\n"
         "    first line\n"
         "    ^\n"
-        "a.md:2:12: error: link to a page or file that does not exist: c.md [link-broken]\n"
+        "a.md:2:12: warning: link to a page or file that does not exist: c.md [link-broken]\n"
         "     second: \xc3\xa9 here\n"
         "               ^\n"
         "b.md: error: cannot read the file: Permission denied [io-read]\n");

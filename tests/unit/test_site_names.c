@@ -64,6 +64,68 @@ static void listed_languages_are_meant(void **state)
     arena_free(&a);
 }
 
+// Names that are languages' codes and mean something else.
+static void names_that_are_no_languages(void **state)
+{
+    static const char *const trees[][8] = {
+        {"commands/ls.md", "commands/as.md", "commands/ps.md", "commands/grep.md"},
+        {"elements/it/index.md", "elements/hr/index.md", "elements/div/index.md", "elements/index.md"},
+        {"it/index.md", "hr/index.md"},
+        {"it/a.md", "b.md"},
+        {"to-do.md", "how-is.md", "to.md"},
+    };
+    arena a = ARENA_INIT;
+    (void)state;
+    for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
+        str list[8];
+        size_t n = 0;
+        while (n < 8 && trees[t][n]) list[n] = str_c(trees[t][n]), n++;
+        const struct names *learned = names_learn(list, n, NULL, 0, &a);
+        for (size_t i = 0; i < n; i++)
+            if (names_split(learned, list[i], STR_NONE, &a).tag.len) fail_msg("%s: taken for a language", trees[t][i]);
+    }
+    arena_free(&a);
+}
+
+static void trees_of_languages(void **state)
+{
+    static const struct { const char *paths[8], *tags[8], *keys[8]; } trees[] = {
+        {{"a.md", "fr/a.md", "zh-hans/a.md", "img/readme.md"}, {"", "fr", "zh-hans", ""}, {"a", "a", "a", "img/readme"}},
+        {{"_posts/en/2016-05-03-git-en.md", "_posts/zh/2016-05-03-git-zh.md"}, {"en", "zh"}, {"git", "git"}},
+        {{"README.md", "README-ja.md"}, {"", "ja"}, {"README", "README"}},
+        {{"docs/de/x.md", "docs/en/x.md", "docs/pt_BR/x.md"}, {"de", "en", "pt_BR"}, {"docs/x", "docs/x", "docs/x"}},
+        {{"de/x.md", "fr/x.md", "it/x.md"}, {"de", "fr", "it"}, {"x", "x", "x"}},
+    };
+    arena a = ARENA_INIT;
+    (void)state;
+    for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
+        str list[8];
+        size_t n = 0;
+        while (n < 8 && trees[t].paths[n]) list[n] = str_c(trees[t].paths[n]), n++;
+        const struct names *learned = names_learn(list, n, NULL, 0, &a);
+        for (size_t i = 0; i < n; i++) {
+            struct name got = names_split(learned, list[i], STR_NONE, &a);
+            if (!str_eq(got.tag, str_c(trees[t].tags[i])) || !str_eq(got.key, str_c(trees[t].keys[i])))
+                fail_msg("%s: got \"%.*s\" \"%.*s\"", trees[t].paths[i], STR_ARG(got.tag), STR_ARG(got.key));
+        }
+    }
+    arena_free(&a);
+}
+
+static void wrong_tags_have_a_meaning(void **state)
+{
+    static const struct { const char *in, *out; } cases[] = {
+        {"jp", "ja"}, {"hant", "zh-Hant"}, {"English", "en"}, {"ko-KO", "ko"}, {"Deutsch", ""}, {"german", "de"}, {"klingonish", ""}, {"", ""},
+    };
+    arena a = ARENA_INIT;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        str got = language_meant(str_c(cases[i].in), &a);
+        if (!str_eq(got, str_c(cases[i].out))) fail_msg("%s: got \"%.*s\"", cases[i].in, STR_ARG(got));
+    }
+    arena_free(&a);
+}
+
 static void tags(void **state)
 {
     static const struct { const char *in, *out; } cases[] = {
@@ -98,7 +160,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layouts), cmocka_unit_test(front_matter_is_believed), cmocka_unit_test(listed_languages_are_meant),
-        cmocka_unit_test(tags), cmocka_unit_test(relative_addresses),
+        cmocka_unit_test(names_that_are_no_languages), cmocka_unit_test(trees_of_languages),
+        cmocka_unit_test(wrong_tags_have_a_meaning), cmocka_unit_test(tags), cmocka_unit_test(relative_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,7 +199,7 @@ bool assets_load(struct site *site)
         struct asset *x = add(all, &(struct fs_entry){f->name, f->stat}, STR("."), ASSET_STATIC);
         x->path = f->path, x->url = f->url, x->used = true;
         *map_put(&all->by_content, &all->arena, x->name, NULL) = x;
-        ok = claim(site, x) && ok;
+        if (!claim(site, x)) x->used = false;   // what has the address keeps it
     }
     for (size_t i = 0; i < all->template_count; i++) ok = read_asset(all, &all->items[i], site->diag) && ok;
     for (size_t i = 0; i < all->count; i++) add_hash(all, &all->items[i]);

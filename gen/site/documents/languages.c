@@ -34,7 +34,7 @@ static struct catalog *open_catalog(struct site *site, const struct language *l,
     } else {
         // One line for the file, not one for each of its words.
         file = arena_printf(&site->arena, "%.*s/%.*s.json", STR_ARG(site->settings.i18n_dir), STR_ARG(l->tag));
-        diag_add(site->diag, D_CATALOG_MISSING, DIAG_FILE(file), "no catalog for %.*s; English is shown", STR_ARG(l->tag));
+        diag_add(site->diag, D_CATALOG_NONE, DIAG_FILE(file), "no catalog for %.*s; English is shown", STR_ARG(l->tag));
         c = catalog_none(l->locale, fallback);
     }
     buf_free(&json);
@@ -62,9 +62,8 @@ bool languages_open(struct site *site)
             if (first != (pass == 0) || l->catalog) continue;
             l->locale = locale_open(l->tag);
             if (!l->locale) {
-                diag_add(site->diag, D_LANG_UNKNOWN, DIAG_FILE(l->tag), "ICU has no data for it");
-                ok = false;
-                continue;
+                diag_add(site->diag, D_LANG_UNKNOWN, DIAG_FILE(l->tag), "ICU has no data for it; English stands in");
+                l->locale = locale_open(STR("en"));
             }
             l->catalog = open_catalog(site, l, english);
             if (first) english = l->catalog;

@@ -6,6 +6,7 @@
 
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/nav.h"
+#include "gen/site/documents/tree_links.h"
 #include "gen/site/source/publish.h"
 
 static str folder_of(str path)
@@ -37,7 +38,7 @@ static str without_ending(str path)
 // A page by its file, with or without ending, or by the file of its folder.
 static const struct page *find_file(const struct site *site, str path, buf *b)
 {
-    static const char *const tails[] = {"", ".md", ".markdown", "/index.md", "/_index.md", "/README.md"};
+    static const char *const tails[] = {"", ".md", ".markdown", ".mdx", "/index.md", "/_index.md", "/README.md", "/index.mdx"};
     for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
         const struct page *p = by_source(site, path, tails[i], b);
         if (p) return p;
@@ -83,6 +84,22 @@ static void cut_tail(str destination, str *path, struct link *out, arena *a)
     if (hash < destination.len) out->anchor = address_decode(str_slice(destination, hash + 1, destination.len), a);
 }
 
+// By the tree's own addresses, where nothing lies at the path itself.
+static struct link find_in_tree(const struct site *site, const struct page *p, const struct language *l, str path, arena *a, struct diag *d)
+{
+    struct tree_target t = tree_find(site, p, path, a, d);
+    struct link out = {.kind = LINK_MISSING};
+    if (t.page) {
+        const struct document *doc = t.page->document;
+        const struct page *named = t.language ? doc->pages[t.language->index] : NULL;
+        out = to_document(site, p, l, doc, named, a);
+    } else if (t.asset) {
+        out = (struct link){.kind = LINK_ASSET, .target = t.asset->url, .asset = t.asset};
+    }
+    out.other_case = t.other_case;
+    return out;
+}
+
 static struct link find_target(const struct site *site, const struct page *p, const struct language *l, str path,
                                arena *a, buf *b, struct diag *d)
 {
@@ -91,17 +108,34 @@ static struct link find_target(const struct site *site, const struct page *p, co
     if (doc) return to_document(site, p, l, doc, named, a);
     struct asset *asset = assets_find(site, path, d);
     if (asset) return (struct link){.kind = LINK_ASSET, .target = asset->url, .asset = asset};
+    return (struct link){.kind = LINK_MISSING};
+}
+
+static struct link missing(const struct site *site, str path, arena *a)
+{
     enum publish why = publish_missing(site, path, a);
     if (why != PUBLISH) return (struct link){.kind = LINK_PRIVATE, .why = publish_why(why)};
     return (struct link){.kind = LINK_MISSING};
 }
 
+// The page that an absolute path means whose root is not the content folder: a file below the page's own root.
+static struct link find_below_root(const struct site *site, const struct page *p, const struct language *l, str path, arena *a, buf *b,
+                                   struct diag *d)
+{
+    if (!p->root || !p->root->folder.len || path.ptr[0] != '/') return (struct link){.kind = LINK_MISSING};
+    return find_target(site, p, l, arena_join(a, p->root->folder, path, STR_NONE), a, b, d);
+}
+
 struct link link_resolve(const struct site *site, const struct page *p, const struct language *l, str destination, arena *a,
                          struct diag *d)
 {
-    struct link cut = {.kind = LINK_OUTSIDE}, out;
+    struct link cut = {.kind = LINK_OUTSIDE}, out = {.kind = LINK_MISSING};
     str path;
+    bool unread = false;
     if (!destination.len) return (struct link){.kind = LINK_HERE};
+    if (site->tree_index) destination = tree_destination(site, destination, &unread, a);
+    if (unread) return (struct link){.kind = LINK_UNREAD};
+    if (!destination.len) destination = STR("/");
     if (destination.ptr[0] == '#')
         return (struct link){.kind = LINK_HERE, .anchor = address_decode(str_slice(destination, 1, destination.len), a),
                              .tail = destination};
@@ -111,8 +145,12 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
     buf joined = BUF_INIT, found = BUF_INIT, b = BUF_INIT;
     if (path.ptr[0] != '/') buf_str(&joined, folder_of(p->source));
     buf_str(&joined, path.ptr[0] == '/' ? str_slice(path, 1, path.len) : path);
-    if (fs_normalize(buf_view(&joined), &found)) out = find_target(site, p, l, buf_view(&found), a, &b, d);
-    else out = (struct link){.kind = LINK_OUT_OF_SITE};
+    bool inside = fs_normalize(buf_view(&joined), &found);
+    out = find_below_root(site, p, l, path, a, &b, d);
+    if (out.kind == LINK_MISSING && inside) out = find_target(site, p, l, buf_view(&found), a, &b, d);
+    if (out.kind == LINK_MISSING) out = find_in_tree(site, p, l, path, a, d);
+    if (out.kind == LINK_MISSING && inside) out = missing(site, buf_view(&found), a);
+    if (out.kind == LINK_MISSING && !inside) out.kind = LINK_OUT_OF_SITE;
     out.anchor = cut.anchor;
     out.tail = cut.tail;
     buf_free(&joined), buf_free(&found), buf_free(&b);

@@ -12,6 +12,7 @@ enum link_kind {
     LINK_MISSING,      // nothing that the site has
     LINK_PRIVATE,      // a file that is there and is not published: why
     LINK_OUT_OF_SITE,  // climbs above the content folder
+    LINK_UNREAD,       // syntax of another generator that is not read
 };
 
 struct link {
@@ -23,6 +24,7 @@ struct link {
     bool untranslated;               // the language has no page of it
     struct asset *asset;
     const char *why;
+    bool other_case;                 // the file's name has other capital letters
 };
 
 // What destination means in a page whose source is p, shown in language l. Strings live in a. d (may be NULL) takes errors of a

@@ -9,6 +9,7 @@
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/languages.h"
 #include "gen/site/documents/nav.h"
+#include "gen/site/documents/tree_links.h"
 #include "gen/site/source/each.h"
 #include "gen/site/source/measurements.h"
 #include "gen/site/source/names.h"
@@ -16,6 +17,7 @@
 #include "gen/site/source/read.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/source/settings.h"
+#include "gen/site/source/tree_paths.h"
 #include "gen/text/address.h"
 #include "gen/text/front_lines.h"
 
@@ -44,6 +46,7 @@ struct placing {
     const struct names *names;
     struct map languages, spellings;   // spellings: a tag as written -> struct language *
     size_t unnamed;                    // pages that say no language
+    struct map never;                  // folders whose pages are not rendered, as Hugo's cascades say
     arena scratch;
 };
 
@@ -105,6 +108,75 @@ static void place_slug(struct site *site, struct page *p, const struct front *f)
     else if (root.len) p->url = STR("index");
 }
 
+// Language, key and date as the path says them.
+static void find_name(struct placing *w, struct page *p, str lang)
+{
+    arena *a = &w->site->arena;
+    bool said = p->root && p->root->language.len;
+    struct name name = said ? names_plain(tree_page_path(w->site, p, a), a) : names_split(w->names, tree_page_path(w->site, p, a), lang, a);
+    p->tag = said ? p->root->language : name.tag;
+    p->key = name.key, p->date = name.date;
+}
+
+static str pair_value(const struct front *f, const char *key)
+{
+    for (size_t i = 0; i < f->pair_count; i++)
+        if (str_eq(f->pairs[i].key, str_c(key))) return f->pairs[i].value;
+    return STR_NONE;
+}
+
+static bool says_never(const struct front *f, const char *key)
+{
+    str value = pair_value(f, key);
+    return str_search(value, STR("render: never")) < value.len;
+}
+
+// Hugo's pages that are there for others only: their own front matter says so, or that of a folder above them.
+static void note_never(struct placing *w, struct page *p, const struct front *f)
+{
+    size_t slash = str_rfind(p->source, '/');
+    if (!(w->site->tree->kind->flags & KIND_FOREIGN)) return;
+    if (says_never(f, "cascade") && slash < p->source.len)
+        map_put(&w->never, &w->site->arena, str_slice(p->source, 0, slash), NULL);
+    if (says_never(f, "build") || says_never(f, "_build")) p->left_out = LEFT_NEVER;
+}
+
+static void drop_never(const struct placing *w)
+{
+    for (size_t i = 0; i < w->site->page_count && w->never.count; i++) {
+        struct page *p = w->site->pages[i];
+        for (size_t n = 0; n < p->source.len; n++)
+            if (p->source.ptr[n] == '/' && map_has(&w->never, str_slice(p->source, 0, n))) p->left_out = LEFT_NEVER;
+    }
+}
+
+// What a tag that is none may mean: the same language of a page that was read, the language alone, or one of a few mistakes.
+static struct language *meant(struct placing *w, str tag, str *usual)
+{
+    *usual = language_meant(tag, &w->site->arena);
+    for (size_t i = 0; i < w->languages.count && usual->len; i++) {
+        struct language *l = w->languages.entries[i].value;
+        if (str_starts(l->tag, *usual) && (l->tag.len == usual->len || l->tag.ptr[usual->len] == '-')) return l;
+    }
+    return usual->len ? spelled(w, *usual) : NULL;
+}
+
+static void find_language(struct placing *w, struct page *p, const struct front *f)
+{
+    str tag = f->lang.len ? f->lang : p->tag, near = STR_NONE;
+    p->language = tag.len ? spelled(w, tag) : NULL;
+    if (!tag.len) w->unnamed++;
+    if (!tag.len || p->language) return;
+    struct language *l = meant(w, tag, &near);
+    str own = p->tag.len && !l ? p->tag : STR_NONE;
+    p->language = l ? l : own.len ? spelled(w, own) : NULL;
+    buf what = BUF_INIT;
+    buf_str(&what, tag);
+    if (l) buf_printf(&what, " (did you mean %.*s? it is taken for that)", STR_ARG(l->tag));
+    site_diag(w->site, D_LANG_UNKNOWN, p, key_offset(f, "lang"), what.ptr);
+    buf_free(&what);
+}
+
 // The key is kept in url until documents exist.
 static void place(struct placing *w, struct page *p)
 {
@@ -113,20 +185,13 @@ static void place(struct placing *w, struct page *p)
     arena_reset(&w->scratch);
     if (!page_meta_unpack(p->meta, &w->scratch, &m)) m = (struct page_meta){.body = PAGE_BROKEN};
     struct front *f = &m.front;
-    if (w->names) {
-        struct name name = names_split(w->names, p->source, f->lang, &site->arena);
-        p->tag = name.tag, p->key = name.key, p->date = name.date;
-    }
-    str tag = f->lang.len ? f->lang : p->tag, mapped = mapped_key(&site->settings, p->source);
-    p->language = tag.len ? spelled(w, tag) : NULL;
-    if (tag.len && !p->language) {
-        buf what = BUF_INIT;
-        buf_str(&what, tag);
-        site_diag(site, D_LANG_UNKNOWN, p, key_offset(f, "lang"), what.ptr);
-        buf_free(&what);
-    }
-    if (!tag.len) w->unnamed++;
-    str key = mapped;
+    if (w->names) find_name(w, p, f->lang);
+    p->published = f->date;
+    if (p->published == INT64_MIN && p->date.len) front_date(p->date, &p->published);
+    p->left_out = publish_page(site, p, f);
+    note_never(w, p, f);
+    if (p->left_out == PUBLISH) find_language(w, p, f);
+    str key = mapped_key(&site->settings, p->source);
     if (!key.len) read_address(site, p, f, "key", f->key, &key);
     p->url = key.len ? key : p->key;
     p->content_hash = m.content_hash;
@@ -139,15 +204,14 @@ static void place(struct placing *w, struct page *p)
     else if (f->each.len) site_diag(site, D_FRONT_TYPE, p, key_offset(f, "each"), "each: wanted gpu");
     p->order = f->order;
     p->updated = f->updated;
-    p->published = f->date;
-    if (p->published == INT64_MIN && p->date.len) front_date(p->date, &p->published);
+    tree_front(site, p, f, &site->arena);
     p->alias_count = (uint32_t)f->aliases.count;
     if (p->alias_count) {
         p->aliases = arena_new(&site->arena, str, p->alias_count);
         memcpy(p->aliases, f->aliases.items, p->alias_count * sizeof *p->aliases);
     }
     place_slug(site, p, f);
-    p->left_out = publish_page(site, p, f);
+    if (str_eq(p->source, site->tree->home)) p->url = STR("index");
 }
 
 static int by_tag(const void *a, const void *b)
@@ -217,6 +281,36 @@ static void drop_left_out(struct site *site)
     site->page_count = n;
 }
 
+// Paths below folders whose language is known teach nothing.
+static const struct names *learn_names(const struct site *site, arena *a)
+{
+    const struct settings *s = &site->settings;
+    const struct tree *t = site->tree;
+    size_t count = 0, listed_count = s->language_count + t->language_count;
+    str *paths = arena_new(a, str, site->page_count), *listed = arena_new(a, str, listed_count);
+    for (size_t i = 0; i < site->page_count; i++) {
+        const struct page *p = site->pages[i];
+        if (!p->root || !p->root->language.len) paths[count++] = tree_page_path(site, p, a);
+    }
+    for (size_t i = 0; i < listed_count; i++) listed[i] = i < s->language_count ? s->languages[i] : t->languages[i - s->language_count];
+    return names_learn(paths, count, listed, listed_count, a);
+}
+
+// Docusaurus has no page of a translation whose source is gone.
+static void drop_sourceless(struct site *site)
+{
+    struct map keys = {0};
+    arena scratch = ARENA_INIT;
+    for (size_t i = 0; i < site->page_count; i++)
+        if (site->pages[i]->left_out == PUBLISH && site->pages[i]->language == site->source_language)
+            map_put(&keys, &scratch, site->pages[i]->url, NULL);
+    for (size_t i = 0; i < site->page_count; i++) {
+        struct page *p = site->pages[i];
+        if (p->left_out == PUBLISH && !map_has(&keys, p->url)) p->left_out = LEFT_SOURCELESS;
+    }
+    arena_free(&scratch);
+}
+
 bool site_load(struct site *site, const struct load_options *o)
 {
     struct placing w = {.site = site, .scratch = ARENA_INIT};
@@ -226,20 +320,21 @@ bool site_load(struct site *site, const struct load_options *o)
     site->since = INT64_MIN, site->until = INT64_MAX;
     pages_read(site, o->jobs, o->known, o->ctx);
     if (!o->placed || !o->placed(o->ctx)) {
-        str *paths = arena_new(&learning, str, site->page_count);
-        for (size_t i = 0; i < site->page_count; i++) paths[i] = site->pages[i]->source;
-        w.names = names_learn(paths, site->page_count, site->settings.languages, site->settings.language_count, &learning);
+        w.names = learn_names(site, &learning);
     }
     for (size_t i = 0; i < site->page_count; i++) place(&w, site->pages[i]);
     list_languages(&w);
     for (size_t i = 0; i < site->page_count; i++)
         if (!site->pages[i]->language) site->pages[i]->language = site->source_language;
+    drop_never(&w);
+    if (site->tree->needs_source) drop_sourceless(site);
     drop_left_out(site);
     measurements_read(site);
     if (!o->as_written) each_expand(site);
     arena_free(&w.scratch);
     arena_free(&learning);
     nav_plan(site);
+    tree_links_index(site);
     return !o->need_catalogs || languages_open(site);
 }
 
@@ -256,6 +351,7 @@ void site_close(struct site *site)
     if (site->english) catalog_free(site->english);
     if (site->english_locale) locale_free(site->english_locale);
     measurements_free(site);
+    tree_links_free(site);
     if (site->asset_index) arena_free(&site->asset_index->arena);
     if (site->kept) munmap(site->kept, site->kept_size);
     arena_free(&site->arena);

@@ -7,6 +7,7 @@
 #include "gen/text/address.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/source/each.h"
+#include "gen/site/source/publish.h"
 #include "gen/site/source/settings.h"
 
 static str last_part(str key)
@@ -59,10 +60,62 @@ static void settle_keys(struct site *site)
     arena_free(&scratch);
 }
 
-static bool group(struct site *site)
+// What a page shares with no other: its key and its language.
+static str place_key(const struct page *p, buf *b)
 {
-    bool ok = true;
+    buf_clear(b);
+    buf_printf(b, "%.*s ", STR_ARG(p->language->tag));
+    buf_str(b, p->url);
+    return buf_view(b);
+}
+
+// Posts with one name on different dates are different documents, and their dates become part of their names.
+static void separate_dates(struct site *site)
+{
+    struct map first = {0}, several = {0};
+    arena scratch = ARENA_INIT;
+    buf b = BUF_INIT;
+    for (size_t i = 0; i < site->page_count; i++) {
+        struct page *p = site->pages[i];
+        if (!p->date.len) continue;
+        void **slot = map_put(&first, &scratch, place_key(p, &b), NULL);
+        const struct page *other = *slot;
+        if (!other) *slot = p;
+        else if (!str_eq(other->date, p->date)) map_put(&several, &scratch, p->url, NULL);
+    }
+    for (size_t i = 0; i < site->page_count && several.count; i++) {
+        struct page *p = site->pages[i];
+        if (!p->date.len || !map_has(&several, p->url)) continue;
+        size_t name = p->url.len - last_part(p->url).len;
+        p->url = arena_printf(&site->arena, "%.*s%.*s-%.*s", (int)name, p->url.ptr, STR_ARG(p->date), STR_ARG(last_part(p->url)));
+    }
+    buf_free(&b);
+    arena_free(&scratch);
+}
+
+// a.md beside a/index.md is a page of that folder, and keeps its address.
+static void separate_folders(struct site *site)
+{
+    struct map folders = {0};
+    arena scratch = ARENA_INIT;
+    buf b = BUF_INIT;
+    for (size_t i = 0; i < site->page_count; i++)
+        if (site->pages[i]->made) map_put(&folders, &scratch, place_key(site->pages[i], &b), NULL);
+    for (size_t i = 0; i < site->page_count && folders.count; i++) {
+        struct page *p = site->pages[i];
+        if (p->made || !p->url.len || !map_has(&folders, place_key(p, &b))) continue;
+        if (!p->slug.len) p->slug = arena_join(&site->arena, STR("/"), p->url, STR_NONE);
+        p->url = arena_join(&site->arena, p->url, STR("/"), last_part(p->url));
+    }
+    buf_free(&b);
+    arena_free(&scratch);
+}
+
+static void group(struct site *site)
+{
     settle_keys(site);
+    separate_dates(site);
+    separate_folders(site);
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
         struct document *doc = document_new(site, p->url);
@@ -72,16 +125,21 @@ static bool group(struct site *site)
         p->document = doc;
         if (*place) {
             buf what = BUF_INIT;
-            buf_printf(&what, "the same document in the same language as %.*s", STR_ARG((*place)->source));
+            buf_printf(&what, "the same document in the same language as %.*s, so it is left out", STR_ARG((*place)->source));
             site_diag(site, D_URL_DUPLICATE, p, 0, what.ptr);
             buf_free(&what);
-            ok = false;
+            p->left_out = LEFT_TWICE;
         } else {
             *place = p;
             doc->page_count++;
         }
     }
-    return ok;
+    size_t n = 0;
+    for (size_t i = 0; i < site->page_count; i++) {
+        struct page *p = site->pages[i];
+        if (p->left_out == PUBLISH) p->index = (uint32_t)n, site->pages[n++] = p;
+    }
+    site->page_count = n;
 }
 
 struct made { struct page **items; size_t count, cap; };
@@ -215,22 +273,29 @@ static str with_language(const struct site *site, str path, const struct languag
     return (str){to, l->tag.len + 1 + path.len};
 }
 
-static bool claim(struct site *site, str url, struct page *p)
+// The address, or the first of url-2, url-3, ... that no other page has.
+static str claim(struct site *site, str url, struct page *p)
 {
     bool is_new;
+    str wanted = url;
     void **slot = map_put_kept(&site->page_by_url, &site->arena, url, &is_new);
-    if (is_new) { *slot = p; return true; }
     const struct page *other = *slot;
+    for (unsigned i = 2; !is_new; i++) {
+        size_t end = str_ends(wanted, STR("/index.html")) ? wanted.len - 11 : wanted.len - 5;
+        url = arena_printf(&site->arena, "%.*s-%u%.*s", (int)end, wanted.ptr, i, STR_ARG(str_slice(wanted, end, wanted.len)));
+        slot = map_put_kept(&site->page_by_url, &site->arena, url, &is_new);
+    }
+    *slot = p;
+    if (url.ptr == wanted.ptr) return url;
     buf what = BUF_INIT;
-    buf_printf(&what, "%.*s, as %.*s", STR_ARG(url), STR_ARG(other->source));
+    buf_printf(&what, "%.*s, as %.*s; it is written to %.*s", STR_ARG(wanted), STR_ARG(other->source), STR_ARG(url));
     site_diag(site, D_URL_DUPLICATE, p, 0, what.ptr);
     buf_free(&what);
-    return false;
+    return url;
 }
 
-static bool give_addresses(struct site *site)
+static void give_addresses(struct site *site)
 {
-    bool ok = true;
     map_reserve(&site->page_by_url, &site->arena, site->settings.fallback ? site->document_count * site->language_count : site->page_count);
     for (size_t i = 0; i < site->document_count; i++) {
         struct document *doc = site->documents[i];
@@ -239,12 +304,10 @@ static bool give_addresses(struct site *site)
             struct page *p = doc->pages[l];
             if (!p && !site->settings.fallback) continue;
             str path = !p || str_eq(p->slug, doc->source->slug) ? doc->path : address_path(site, doc, p->slug, &site->arena);
-            str url = with_language(site, path, site->languages[l], &site->arena);
+            str url = claim(site, with_language(site, path, site->languages[l], &site->arena), p ? p : doc->source);
             if (p) p->url = url;
-            ok = claim(site, url, p ? p : doc->source) && ok;
         }
     }
-    return ok;
 }
 
 // page.lua stands beside the source page of the document that it serves.
@@ -282,10 +345,10 @@ static void find_sidecars(struct site *site)
     arena_free(&scratch);
 }
 
-bool nav_plan(struct site *site)
+void nav_plan(struct site *site)
 {
     struct made made = {0};
-    bool ok = group(site);
+    group(site);
     choose_sources(site);
     make_sections(site, &made);
     choose_sources(site);
@@ -293,7 +356,7 @@ bool nav_plan(struct site *site)
     put_in_order(site);
     find_scripts(site);
     find_sidecars(site);
-    return give_addresses(site) && ok;
+    give_addresses(site);
 }
 
 struct page *nav_page(const struct site *site, const struct document *doc, const struct language *l)

@@ -6,7 +6,7 @@
 
 // Groups pages into documents, puts these in order with sections above them, and gives every page its address. False after an
 // error.
-bool nav_plan(struct site *site);
+void nav_plan(struct site *site);
 
 // The page that a document shows in a language: its own, or the source's where untranslated pages fall back; NULL for none.
 struct page *nav_page(const struct site *site, const struct document *doc, const struct language *l);

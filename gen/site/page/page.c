@@ -55,6 +55,7 @@ static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at
     struct hooks *h = ctx;
     if (str_find(destination, '#') < destination.len) destination = arena_str(h->r->arena, destination);
     struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena, h->r->diag);
+    if (l.other_case) diag_add(h->r->diag, D_LINK_CASE, at, "%.*s", STR_ARG(destination));
     switch (l.kind) {
     case LINK_OUTSIDE: return destination;
     case LINK_HERE:
@@ -69,7 +70,8 @@ static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at
     case LINK_ASSET:
         keep_use(h, l.asset);
         return relative(h, l.target, l.tail);
-    case LINK_PRIVATE: diag_add(h->r->diag, D_FILE_PRIVATE, at, "%.*s: %s", STR_ARG(destination), l.why); break;
+    case LINK_PRIVATE: diag_add(h->r->diag, D_LINK_PRIVATE, at, "%.*s: %s", STR_ARG(destination), l.why); break;
+    case LINK_UNREAD: return destination;
     case LINK_OUT_OF_SITE: diag_add(h->r->diag, D_LINK_ESCAPES, at, "%.*s", STR_ARG(destination)); break;
     case LINK_MISSING:
         diag_add(h->r->diag, D_LINK_BROKEN, at, "%s%.*s", is_image ? "image " : "", STR_ARG(destination));
@@ -257,7 +259,7 @@ static str file_address(struct hooks *h, str file)
     struct link link = link_resolve(h->r->site, h->page, h->language, file, h->r->arena, h->r->diag);
     if (link.kind == LINK_ASSET) keep_use(h, link.asset);
     if (link.kind == LINK_PRIVATE)
-        diag_add(h->r->diag, D_FILE_PRIVATE, DIAG_FILE(site_path(h->r->site, h->page->source, h->r->arena)), "%.*s: %s",
+        diag_add(h->r->diag, D_LINK_PRIVATE, DIAG_FILE(site_path(h->r->site, h->page->source, h->r->arena)), "%.*s: %s",
                  STR_ARG(file), link.why);
     return link.kind == LINK_OUTSIDE ? file : link.kind == LINK_ASSET ? link.target : STR_NONE;
 }

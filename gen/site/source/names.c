@@ -19,10 +19,13 @@ struct names {
     struct map seen;         // form and path without the tag -> the first tag seen there
     struct map meant;        // form, place and tag -> believed
     struct map paths;        // to see whether a name without a tag stands beside
+    struct map levels;       // form and folder -> struct level
     arena *arena;
 };
 
-bool names_is_page(str path) { return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")); }
+bool names_is_page(str path) { return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")) || str_ends(path, STR(".mdx")); }
+
+static bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
@@ -88,6 +91,15 @@ static size_t find_spots(const struct names *n, str path, struct spot out[MAX_SP
     return count;
 }
 
+// Where a name repeats the tag of its folder, en/2016-05-03-git-en.md: what is in front of it is the name. Else the path's end.
+static size_t tag_again(str path, const struct spot *s)
+{
+    size_t end = stem_end(path), from = end - s->tag.len;
+    bool room = s->form == NAME_FOLDER && end > s->to + s->tag.len + 1;
+    bool again = room && strchr("-_.", path.ptr[from - 1]) && str_eq_nocase(str_slice(path, from, end), s->tag);
+    return again ? from - 1 : path.len;
+}
+
 // The path with the tag cut out, behind a byte for the form.
 static str without(str path, const struct spot *s, buf *b)
 {
@@ -95,7 +107,7 @@ static str without(str path, const struct spot *s, buf *b)
     buf_char(b, (char)('0' + s->form));
     buf_str(b, str_slice(path, 0, s->from));
     buf_char(b, '\n');
-    buf_str(b, str_slice(path, s->to, path.len));
+    buf_str(b, str_slice(path, s->to, tag_again(path, s)));
     return buf_view(b);
 }
 
@@ -123,6 +135,82 @@ static bool stands_beside(const struct names *n, str path, const struct spot *s,
     return map_has(&n->paths, buf_view(b));
 }
 
+// The names on one level: folders of a folder, or files of one. Languages are meant by them when most of what says so holds.
+struct level {
+    struct map tags, others;   // names that are tags, and all others
+    bool english, listed, beside, paired;
+};
+
+static struct level *level_of(struct names *n, char form, str folder, buf *b)
+{
+    buf_clear(b);
+    buf_char(b, form);
+    buf_str(b, folder);
+    void **slot = map_put(&n->levels, n->arena, buf_view(b), NULL);
+    if (!*slot) *slot = arena_new(n->arena, struct level, 1);
+    return *slot;
+}
+
+static const struct level *level_at(const struct names *n, char form, str folder, buf *b)
+{
+    buf_clear(b);
+    buf_char(b, form);
+    buf_str(b, folder);
+    return map_get(&n->levels, buf_view(b));
+}
+
+static bool is_folder_page(str stem)
+{
+    return str_eq_nocase(stem, STR("index")) || str_eq_nocase(stem, STR("_index")) || str_eq_nocase(stem, STR("readme"));
+}
+
+static void note_name(struct names *n, struct level *l, str name)
+{
+    bool tag = is_tag(n, name);
+    map_put(tag ? &l->tags : &l->others, n->arena, name, NULL);
+    str base = str_slice(name, 0, 2);
+    l->english = l->english || (tag && str_eq_nocase(base, STR("en")) && (name.len == 2 || !is_name_letter(name.ptr[2])));
+    l->listed = l->listed || (tag && map_has(&n->listed, name));
+}
+
+static str stem_of(str path)
+{
+    size_t slash = str_rfind(path, '/');
+    return str_slice(path, slash == path.len ? 0 : slash + 1, stem_end(path));
+}
+
+// Notes what stands on the levels of a path: its folders, and its own name.
+static void note_levels(struct names *n, str path, buf *b)
+{
+    size_t start = 0, depth = 0;
+    for (size_t i = 0; i < path.len && depth < MAX_DEPTH; i++) {
+        if (path.ptr[i] != '/') continue;
+        note_name(n, level_of(n, (char)('0' + NAME_FOLDER), str_slice(path, 0, start), b), str_slice(path, start, i));
+        start = i + 1;
+        depth++;
+    }
+    size_t slash = str_rfind(path, '/'), name = slash == path.len ? 0 : slash + 1;
+    str stem = stem_of(path);
+    if (!is_folder_page(stem)) note_name(n, level_of(n, (char)('0' + NAME_STEM), str_slice(path, 0, name), b), stem);
+}
+
+// Whether the names of a level are languages: English or a listed one is among them, or nothing else is and they are three, or
+// what is in them stands beside them without a language, too.
+static bool is_level(const struct level *l, enum name_form form)
+{
+    bool whole = !l->others.count;
+    if (form == NAME_STEM) return l->listed || (whole && (l->english || l->tags.count > 2));
+    return l->listed || (l->paired && (l->english || l->beside || (whole && l->tags.count > 2)));
+}
+
+static bool has_level(enum name_form form) { return form == NAME_FOLDER || form == NAME_STEM; }
+
+static str folder_above(str path, const struct spot *s)
+{
+    size_t slash = str_rfind(path, '/');
+    return s->form == NAME_FOLDER ? str_slice(path, 0, s->from) : str_slice(path, 0, slash == path.len ? 0 : slash + 1);
+}
+
 static void learn(struct names *n, str path, const struct spot *s, buf *b)
 {
     bool is_new;
@@ -137,11 +225,19 @@ static void learn(struct names *n, str path, const struct spot *s, buf *b)
         believe(n, path, s, b);
         believe(n, path, &other, b);
         *map_put(&n->meant, n->arena, without(path, s, b), NULL) = n;
+        if (s->form == NAME_FOLDER) level_of(n, (char)('0' + s->form), folder_above(path, s), b)->paired = true;
         return;
     }
     bool beside = s->form == NAME_FOLDER_SUFFIX || s->form == NAME_SUFFIX;
-    if (map_has(&n->listed, s->tag) && s->form != NAME_DASH) believe(n, path, s, b);
-    else if (beside && stands_beside(n, path, s, b)) believe(n, path, s, b);
+    if (map_has(&n->listed, s->tag) && s->form != NAME_DASH) {
+        believe(n, path, s, b);
+    } else if (beside && stands_beside(n, path, s, b)) {
+        believe(n, path, s, b);
+    } else if (s->form == NAME_FOLDER && !is_folder_page(stem_of(path)) && stands_beside(n, path, s, b)) {
+        believe(n, path, s, b);
+        struct level *l = level_of(n, (char)('0' + s->form), folder_above(path, s), b);
+        l->beside = l->paired = true;
+    }
 }
 
 static void learn_languages(struct names *n)
@@ -161,6 +257,7 @@ struct names *names_learn(const str *paths, size_t count, const str *listed, siz
     learn_languages(n);
     for (size_t i = 0; i < listed_count; i++) map_put(&n->listed, a, listed[i], NULL);
     for (size_t i = 0; i < count; i++) map_put(&n->paths, a, paths[i], NULL);
+    for (size_t i = 0; i < count; i++) note_levels(n, paths[i], &b);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0, m = find_spots(n, paths[i], spots); k < m; k++) learn(n, paths[i], &spots[k], &b);
     buf_free(&b);
@@ -173,13 +270,19 @@ static bool dash_is_meant(const struct names *n, str path, const struct spot *s,
 {
     if (map_has(&n->meant, without(path, s, b))) return true;
     bool used = map_has(&n->meant, usage(path, s, b)) || map_has(&n->listed, s->tag);
-    return used && stands_beside(n, path, s, b);
+    str stem = stem_of(path), bare = str_slice(stem, 0, stem.len - s->tag.len - 1);
+    return (used || is_folder_page(bare)) && stands_beside(n, path, s, b);
 }
 
 static bool is_meant(const struct names *n, str path, const struct spot *s, str lang, buf *b)
 {
     if (lang.len && str_eq_nocase(lang, s->tag)) return true;
     if (s->form == NAME_DASH) return dash_is_meant(n, path, s, b);
+    if (has_level(s->form)) {
+        const struct level *l = level_at(n, (char)('0' + s->form), folder_above(path, s), b);
+        if (!l || !is_level(l, s->form)) return s->form != NAME_FOLDER && map_has(&n->listed, s->tag);
+        if (l->paired && s->form == NAME_FOLDER && !l->others.count) return true;
+    }
     return map_has(&n->meant, usage(path, s, b)) || (s->form != NAME_FOLDER && map_has(&n->listed, s->tag));
 }
 
@@ -206,6 +309,28 @@ static str strip_post(str key, str *date, arena *a)
     return arena_printf(a, "%.*s%.*s", STR_ARG(str_slice(folder, 0, folder.len - 7)), STR_ARG(own));
 }
 
+// Cuts a second tag of the same language out: en/2016-05-03-git-en.md.
+static void cut_again(const struct names *n, struct name *out, str ending, arena *a)
+{
+    struct spot spots[MAX_SPOTS];
+    str path = arena_join(a, out->key, ending, STR_NONE);
+    for (size_t i = 0, m = find_spots(n, path, spots); i < m; i++) {
+        const struct spot *s = &spots[i];
+        bool behind = s->form == NAME_SUFFIX || s->form == NAME_DASH;
+        if (behind && str_eq_nocase(s->tag, out->tag)) {
+            out->key = str_slice(path, 0, s->from);
+            return;
+        }
+    }
+}
+
+struct name names_plain(str path, arena *a)
+{
+    struct name out = {.form = NAME_PLAIN, .key = str_slice(path, 0, stem_end(path))};
+    out.key = strip_post(out.key, &out.date, a);
+    return out;
+}
+
 struct name names_split(const struct names *n, str path, str lang, arena *a)
 {
     struct spot spots[MAX_SPOTS];
@@ -218,6 +343,7 @@ struct name names_split(const struct names *n, str path, str lang, arena *a)
         out.form = s->form;
         out.tag = s->tag;
         out.key = arena_printf(a, "%.*s%.*s", STR_ARG(str_slice(path, 0, s->from)), STR_ARG(str_slice(path, s->to, end)));
+        if (s->form == NAME_FOLDER) cut_again(n, &out, str_slice(path, stem_end(path), path.len), a);
         break;
     }
     out.key = strip_post(out.key, &out.date, a);

@@ -29,6 +29,8 @@ struct names;
 struct names *names_learn(const str *paths, size_t count, const str *listed, size_t listed_count, arena *a);
 // lang: what the page's front matter says, or "": a tag in the path that equals it is believed in any form.
 struct name names_split(const struct names *n, str path, str lang, arena *a);
+// The same of a path whose language is known otherwise: no tag is looked for.
+struct name names_plain(str path, arena *a);
 // Whether path is a page by its extension.
 bool names_is_page(str path);
 

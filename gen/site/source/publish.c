@@ -32,6 +32,7 @@ int64_t publish_now(void)
 static enum publish by_path(const struct site *site, str path)
 {
     str part;
+    if (site->tree && site->tree->kind->flags & KIND_UNDERSCORE) return PUBLISH;
     while (str_cut(&path, '/', &part)) {
         bool is_name = path.len == 0;
         if (!part.len || part.ptr[0] != '_') continue;
@@ -55,7 +56,7 @@ static bool is_due(struct site *site, int64_t when)
 
 enum publish publish_page(struct site *site, const struct page *p, const struct front *f)
 {
-    enum publish path = by_path(site, p->source);
+    enum publish path = by_path(site, tree_below(p->root, p->source));
     if (path != PUBLISH) return path;
     if (!site->drafts && (f->draft == 1 || f->published == 0)) return LEFT_DRAFT;
     return is_due(site, f->publishDate != INT64_MIN ? f->publishDate : p->published) ? PUBLISH : LEFT_LATER;

@@ -6,9 +6,11 @@
 
 // X(ID, why): what the last line of a build counts and --verbose says.
 #define PUBLISH_LEFT(X)                                                                                                      \
-    X(DRAFT, "a draft") X(LATER, "its date is to come") X(UNDERSCORE, "its name or its folder's begins with _")              \
-    X(UNUSED, "nothing refers to it") X(OUTSIDE, "a link that leads out of the content folder") X(HIDDEN, "a hidden file")   \
-    X(KEY, "a key") X(INPUT, "only vramdoc reads it") X(IGNORED, "the settings leave it out")
+    X(DRAFT, "a draft") X(LATER, "its date is to come") X(UNDERSCORE, "its name or its folder's begins with _") \
+    X(UNUSED, "nothing refers to it") X(OUTSIDE, "a link that leads out of the content folder") X(HIDDEN, "a hidden file") \
+    X(KEY, "a key") X(INPUT, "only vramdoc reads it") X(SOURCELESS, "a translation whose source is not there") \
+    X(BARE, "it has no front matter") X(TWICE, "another file is the same document") \
+    X(NEVER, "its front matter says that it is not rendered") X(IGNORED, "the settings leave it out")
 
 enum publish {
     PUBLISH,

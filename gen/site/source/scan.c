@@ -9,6 +9,7 @@
 #include "gen/site/source/names.h"
 #include "gen/site/source/publish.h"
 #include "gen/site/source/statics.h"
+#include "gen/site/source/tree_settings.h"
 
 str site_path(const struct site *site, str source, arena *a)
 {
@@ -76,12 +77,13 @@ static void sort_files(struct site *site)
         str url;
         if (publish_at_root(f->path, &url)) {
             statics_add(site, f->path, site_path(site, f->path, &site->arena), url, &f->stat);
-        } else if (names_is_page(f->path)) {
+        } else if (tree_is_page(site->tree, f->path)) {
             struct page *p = &pages[site->page_count];
             *p = (struct page){.source = f->path, .stat = f->stat, .index = (uint32_t)site->page_count,
+                               .root = tree_root_of(site->tree, f->path),
                                .updated = INT64_MIN, .published = INT64_MIN, .order = INT64_MIN};
             site->pages[site->page_count++] = p;
-        } else if (publish_file(f->path) == PUBLISH) {
+        } else if (publish_file(f->path) == PUBLISH && !names_is_page(f->path)) {
             site->assets.items[site->assets.count++] = *f;
         }
     }
@@ -92,6 +94,7 @@ static void sort_files(struct site *site)
 bool site_scan(struct site *site)
 {
     struct fs_rules rules = {.skip = skip, .hidden = publish_hidden, .ctx = site, .inside = true};
+    tree_settings(site);
     statics_scan(site);
     exclude(site);
     if (fs_walk(site->settings.content_dir.ptr, &rules, &site->arena, &site->files, NULL) < 0 && !walk_reported(site)) return false;

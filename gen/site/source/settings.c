@@ -148,6 +148,7 @@ bool settings_load(struct settings *s, const struct settings_paths *p, str progr
     struct fs_stat st;
     bool wanted = p->file.len > 0 || fs_stat(file.ptr, &st) == 0;
     bool ok = read_file(s, file, wanted, a, d);
+    if (p->kind) s->kind = p->kind;
     if (wanted) s->file = file;
     uint64_t shown[2] = {s->hash, str_hash(content)};   // edit links name the folder
     s->hash = str_hash((str){(const char *)shown, sizeof shown});

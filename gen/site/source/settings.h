@@ -8,6 +8,7 @@
 struct settings_paths {
     str file;        // -c; "" looks for site.yaml in the content folder
     str content, output, templates, i18n, cache;
+    const struct tree_kind *kind; // --kind; NULL where it says nothing
 };
 
 // Fills s; strings live in a. program_dir is the folder of the running program: templates/ and i18n/ are looked for beside
@@ -22,5 +23,7 @@ str settings_title(const struct settings *s, str language);
 str settings_description(const struct settings *s, str language);
 // A BCP 47 tag in its usual spelling ("PT_br" -> "pt-BR"), or STR_NONE when it is none that ICU knows.
 str language_tag(str text, arena *a);
+// What a text that is no such tag was probably meant to be ("jp": ja, "ko-KO": ko, "English": en), or STR_NONE.
+str language_meant(str text, arena *a);
 
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unicode/uloc.h>
+#include <unicode/ustring.h>
 #include <unistd.h>
 
 #include "gen/base/beneath.h"
@@ -77,7 +78,7 @@ static str read_tag_text(struct setting_reader *r, const struct yaml_node *v)
     if (!tag.len) {
         r->failed = true;
         str got = v->kind == YAML_SCALAR ? v->text : STR("wanted a language");
-        diag_add(r->diag, D_LANG_UNKNOWN, DIAG_AT(r->file, r->text, v->offset), "%.*s", STR_ARG(got));
+        diag_add(r->diag, D_SETTING_VALUE, DIAG_AT(r->file, r->text, v->offset), "unknown language %.*s", STR_ARG(got));
     }
     return tag;
 }
@@ -174,6 +175,7 @@ static void read_bool(struct setting_reader *r, const struct setting *s, const s
 {
     if (!yaml_bool(v, member(r, s))) bad(r, s, v->offset, "true or false");
     if (s->offset == offsetof(struct settings, fallback)) r->fallback_given = true;
+    if (s->offset == offsetof(struct settings, remote_media)) r->settings->remote_given = true;
 }
 
 static void read_uint(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
@@ -226,12 +228,45 @@ static void read_admonitions(struct setting_reader *r, const struct setting *s, 
     read_bits(r, s, v, words, "mkdocs, containers, a list of these, or none");
 }
 
+static void read_kind(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
+{
+    if (!scalar(r, s, v)) return;
+    r->settings->kind = kind_named(v->text);
+    if (!r->settings->kind) bad(r, s, v->offset, kind_names());
+}
+
+static bool read_level(struct setting_reader *r, const struct setting *s, const struct yaml_node *v, enum diag_level *out)
+{
+    static const char *const words[] = {"note", "warning", "error"};
+    for (size_t i = 0; v->kind == YAML_SCALAR && i < sizeof words / sizeof words[0]; i++)
+        if (str_eq(v->text, str_c(words[i]))) { *out = (enum diag_level)i; return true; }
+    bad(r, s, v->offset, "error, warning or note");
+    return false;
+}
+
+static void read_links(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
+{
+    if (read_level(r, s, v, &r->settings->link_level)) diag_set_links(r->diag, r->settings->link_level);
+}
+
+static void read_messages(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
+{
+    if (v->kind != YAML_MAP) { bad(r, s, v->offset, "a mapping from message to level"); return; }
+    for (size_t i = 0; i < v->count; i++) {
+        enum diag_level level;
+        enum diag_id id = diag_named(v->pairs[i].key->text);
+        if (id == DIAG_COUNT) bad(r, s, v->pairs[i].key->offset, "the name of a message, as it stands in [brackets]");
+        else if (read_level(r, s, v->pairs[i].value, &level)) diag_set_level(r->diag, id, level);
+    }
+}
+
 static void (*const readers[])(struct setting_reader *, const struct setting *, const struct yaml_node *) = {
     [SETTING_STR] = read_str, [SETTING_URL] = read_url, [SETTING_PATH] = read_path, [SETTING_FOLDER] = read_folder,
     [SETTING_TEXTS] = read_texts,
     [SETTING_TAG] = read_tag, [SETTING_TAGS] = read_tags, [SETTING_LIST] = read_list,
     [SETTING_DOCUMENTS] = read_documents, [SETTING_BOOL] = read_bool, [SETTING_UINT] = read_uint,
     [SETTING_SEARCH] = read_search, [SETTING_MATH] = read_math, [SETTING_ADMONITIONS] = read_admonitions,
+    [SETTING_KIND] = read_kind, [SETTING_LINKS] = read_links, [SETTING_MESSAGES] = read_messages,
 };
 
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "SETTING_UINT fills size_t and uint64_t alike");
@@ -268,4 +303,30 @@ str language_tag(str text, arena *a)
     if (U_FAILURE(e) || (n > 0 && !is_area && !*uloc_getISO3Country(locale))) return STR_NONE;
     int32_t len = uloc_toLanguageTag(locale, tag, sizeof tag, true, &e);
     return U_FAILURE(e) || len <= 0 ? STR_NONE : arena_str(a, (str){tag, (size_t)len});
+}
+
+// Mistakes that are made often: a country's code for its language's, a script's, an English name.
+str language_meant(str text, arena *a)
+{
+    static const struct { str wrong, right; } known[] = {
+        {STR("jp"), STR("ja")}, {STR("cn"), STR("zh-Hans")}, {STR("tw"), STR("zh-Hant")}, {STR("kr"), STR("ko")},
+        {STR("ua"), STR("uk")}, {STR("gr"), STR("el")}, {STR("cz"), STR("cs")}, {STR("dk"), STR("da")}, {STR("vn"), STR("vi")},
+        {STR("hans"), STR("zh-Hans")}, {STR("hant"), STR("zh-Hant")}, {STR("iw"), STR("he")}, {STR("br"), STR("pt-BR")},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_eq_nocase(text, known[i].wrong)) return known[i].right;
+    size_t joint = 0;
+    while (joint < text.len && text.ptr[joint] != '-' && text.ptr[joint] != '_') joint++;
+    str base = joint < text.len ? language_tag(str_slice(text, 0, joint), a) : STR_NONE;
+    if (base.len) return base;   // en-ZZZ, ko-KO
+    for (int32_t i = 0, count = uloc_countAvailable(); i < count; i++) {
+        const char *locale = uloc_getAvailable(i);
+        UErrorCode e = U_ZERO_ERROR;
+        UChar wide[80];
+        char name[160];
+        int32_t n = strchr(locale, '_') ? 0 : uloc_getDisplayLanguage(locale, "en", wide, 80, &e), len = 0;
+        u_strToUTF8(name, sizeof name, &len, wide, n, &e);
+        if (U_SUCCESS(e) && len && str_eq_nocase(text, (str){name, (size_t)len})) return str_c(locale);
+    }
+    return STR_NONE;
 }

@@ -7,7 +7,7 @@
 
 enum setting_type { SETTING_STR, SETTING_URL, SETTING_PATH, SETTING_FOLDER, SETTING_TEXTS, SETTING_TAG, SETTING_TAGS, SETTING_LIST,
                     SETTING_DOCUMENTS, SETTING_BOOL, SETTING_UINT, SETTING_SEARCH, SETTING_MATH,
-                    SETTING_ADMONITIONS };
+                    SETTING_ADMONITIONS, SETTING_KIND, SETTING_LINKS, SETTING_MESSAGES };
 
 struct setting { const char *key; size_t len; enum setting_type type; size_t offset; };
 

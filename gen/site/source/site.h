@@ -5,6 +5,7 @@
 #include "gen/base/diag.h"
 #include "gen/base/fs.h"
 #include "gen/base/map.h"
+#include "gen/site/kinds/kind.h"
 #include "gen/text/catalog.h"
 #include "gen/text/front.h"
 #include "gen/text/locale.h"
@@ -32,6 +33,9 @@ struct page {
     int64_t order;            // INT64_MIN not given
     size_t body;              // offset of the Markdown
     str layout, slug;         // "" for the usual ones
+    const struct tree_root *root;   // the folder of pages that it lies in
+    str address;              // where its own generator would have it, without the language; "" unless it says so
+    str label;                // its name in lists of contents; "" for the title
     str *aliases;             // older addresses that lead here
     uint32_t alias_count;
     str meta;                 // packed front matter, see read.h
@@ -78,6 +82,9 @@ struct settings {
     bool pretty;              // NAME/index.html instead of NAME.html
     bool fallback;            // write untranslated pages in the source language, with a notice
     bool git;                 // ask git when a page was last changed
+    const struct tree_kind *kind;  // as the settings or the command line say; NULL: what the tree's marks say
+    enum diag_level link_level;
+    bool remote_media, remote_given;   // pictures of other sites are shown; given: the settings say so
     bool future;              // pages whose date is to come are published
     enum search_kind search;
     unsigned math;            // MD_MATH_*: how formulas are written
@@ -98,6 +105,8 @@ struct static_file {
 struct site {
     arena arena;              // everything below lives here until the next load
     struct settings settings;
+    struct tree_index *tree_index;   // of addresses, see tree_links.h; NULL where links need none
+    struct tree *tree;        // what kind of tree the content folder is, and what follows from that
     struct language **languages; size_t language_count;
     struct document **documents; size_t document_count;   // in reading order
     struct page **pages;         size_t page_count;       // by path; then those that no file stands for

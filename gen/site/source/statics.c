@@ -49,6 +49,7 @@ static bool find(struct site *site, struct fs_list *files)
     static const char *const names[] = {"static", "public"};
     struct settings *s = &site->settings;
     if (s->static_dir.len) return walk(site, s->static_dir, files);
+    if (site->tree->kind->flags & KIND_FOREIGN) return false;   // its reader has looked
     for (size_t i = 0; i < 2; i++) {
         str folder = arena_printf(&site->arena, "%.*s/%s", STR_ARG(s->content_dir), names[i]);
         bool has_page = false;

@@ -4,3 +4,4 @@ mkdir -p elsewhere
 printf -- '---\ntitle: Elsewhere\n---\n' >elsewhere/page.md
 ln -s ../elsewhere content/elsewhere
 echo secret >content/server.key
+mkdir -p content/static && echo secret >content/static/server.key

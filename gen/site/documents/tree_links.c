@@ -1,0 +1,307 @@
+// Finds what links of trees of others mean: an index of all addresses, and the places where their generators look.
+#include "gen/site/documents/tree_links.h"
+
+#include <string.h>
+
+#include "gen/site/source/settings.h"
+#include "gen/site/source/tree_paths.h"
+#include "gen/text/address.h"
+
+struct tree_index {
+    struct map pages, lower;           // address -> struct page; lower: the same in lower case
+    struct map assets, urls;           // lower-case names and addresses -> struct asset; filled when asked for
+    struct map languages;              // spellings of languages in addresses -> struct language
+    arena arena;
+    bool assets_listed;
+};
+
+static str lowered(str s, arena *a)
+{
+    char *out = arena_c(a, s);
+    for (size_t i = 0; i < s.len; i++)
+        if (out[i] >= 'A' && out[i] <= 'Z') out[i] = (char)(out[i] + 32);
+    return (str){out, s.len};
+}
+
+static void put_first(struct map *m, arena *a, str key, const void *value)
+{
+    bool is_new;
+    void **slot = map_put(m, a, key, &is_new);
+    if (is_new) *slot = (void *)(uintptr_t)value;
+}
+
+static void index_page(const struct site *site, struct tree_index *x, const struct page *p, arena *scratch)
+{
+    str found[TREE_ADDRESSES];
+    for (size_t i = 0, n = tree_addresses(site, p, scratch, found); i < n; i++) {
+        put_first(&x->pages, &x->arena, found[i], p);
+        put_first(&x->lower, &x->arena, lowered(found[i], scratch), p);
+    }
+    put_first(&x->pages, &x->arena, p->document->key, p);
+    put_first(&x->lower, &x->arena, lowered(p->document->key, scratch), p);
+}
+
+static void index_languages(struct site *site, struct tree_index *x, arena *scratch)
+{
+    for (size_t i = 0; i < site->language_count; i++) {
+        struct language *l = site->languages[i];
+        put_first(&x->languages, &x->arena, lowered(l->tag, scratch), l);
+    }
+    for (size_t i = 0; i < site->page_count; i++) {
+        const struct page *p = site->pages[i];
+        if (p->tag.len) put_first(&x->languages, &x->arena, lowered(p->tag, scratch), p->language);
+        if (p->root && p->root->address.len) put_first(&x->languages, &x->arena, lowered(p->root->address, scratch), p->language);
+    }
+}
+
+void tree_links_index(struct site *site)
+{
+    arena scratch = ARENA_INIT;
+    bool foreign = (site->tree->kind->flags & KIND_FOREIGN) != 0;
+    if (!foreign && site->settings.file.len) return;
+    struct tree_index *x = site->tree_index = arena_new(&site->arena, struct tree_index, 1);
+    index_languages(site, x, &scratch);
+    for (size_t pass = 0; pass < 2; pass++)   // what has a file comes first
+        for (size_t i = 0; i < site->page_count; i++) {
+            if (site->pages[i]->made != (pass == 1)) continue;
+            index_page(site, x, site->pages[i], &scratch);
+            arena_reset(&scratch);
+        }
+    arena_free(&scratch);
+}
+
+void tree_links_free(struct site *site)
+{
+    if (site->tree_index) arena_free(&site->tree_index->arena);
+}
+
+// ---- destinations ------------------------------------------------------------------------------
+
+// "{% link a.md %}" or '{{ "/a" | relative_url }}': the first word behind name, or in quotes.
+static str argument(str inside, str name)
+{
+    size_t at = str_search(inside, name);
+    str rest = str_trim(str_slice(inside, at + name.len, inside.len));
+    char quote = rest.len ? rest.ptr[0] : 0;
+    if (quote == '"' || quote == '\'') return str_slice(rest, 1, 1 + str_find(str_slice(rest, 1, rest.len), quote));
+    return str_slice(rest, 0, str_find(rest, ' '));
+}
+
+// What stands for a path in braces. False when it is unknown.
+static bool put_braces(const struct site *site, str inside, buf *out)
+{
+    static const str empty[] = {STR("site.baseurl"), STR("site.url"), STR("site.github.url"), STR("base_url"), STR("site.base_url")};
+    inside = str_trim(inside);
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        if (str_eq(inside, empty[i])) return true;
+    if (str_starts(inside, STR("link ")) || str_starts(inside, STR("ref ")) || str_starts(inside, STR("relref "))) {
+        str name = str_slice(inside, 0, str_find(inside, ' ')), path = argument(inside, name);
+        bool absolute = str_eq(name, STR("link")) && !str_starts(path, STR("/"));
+        if (absolute && site->tree->folder.len) buf_printf(out, "/%.*s", STR_ARG(site->tree->folder));
+        if (absolute) buf_char(out, '/');
+        buf_str(out, path);
+        return true;
+    }
+    if (str_starts(inside, STR("post_url "))) {
+        str post = argument(inside, STR("post_url"));
+        buf_printf(out, "/_posts/%.*s", STR_ARG(post));
+        return true;
+    }
+    bool quoted = inside.len && (inside.ptr[0] == '"' || inside.ptr[0] == '\'');
+    if (!quoted) return false;
+    buf_str(out, argument(inside, STR_NONE));
+    return true;
+}
+
+static bool read_braces(const struct site *site, str s, buf *out)
+{
+    while (s.len) {
+        size_t open = str_find(s, '{');
+        buf_str(out, str_slice(s, 0, open));
+        s = str_slice(s, open, s.len);
+        if (!s.len) return true;
+        bool tag = s.len > 4 && strchr("{%", s.ptr[1]);
+        size_t close = str_search(s, s.len > 1 && s.ptr[1] == '%' ? STR("%}") : STR("}}"));
+        if (!tag || close == s.len) return false;
+        str inside = str_slice(s, 2, close);
+        if (inside.len && strchr("<%-", inside.ptr[0])) inside = str_slice(inside, 1, inside.len);
+        while (inside.len && strchr(">%-", inside.ptr[inside.len - 1])) inside.len--;
+        if (!put_braces(site, inside, out)) return false;
+        s = str_slice(s, close + 2, s.len);
+    }
+    return true;
+}
+
+static str without_base(const struct tree *t, str path)
+{
+    str base = t->base_path;
+    bool below = base.len && str_starts(path, base) && (path.len == base.len || path.ptr[base.len] == '/');
+    if (!below) return path;
+    return path.len == base.len ? STR("/") : str_slice(path, base.len, path.len);
+}
+
+str tree_destination(const struct site *site, str destination, bool *unread, arena *a)
+{
+    *unread = false;
+    if (str_find(destination, '{') < destination.len) {
+        buf b = BUF_INIT;
+        *unread = !read_braces(site, destination, &b);
+        if (!*unread) destination = arena_str(a, buf_view(&b));
+        buf_free(&b);
+    }
+    if (str_starts(destination, STR("pathname://"))) destination = str_slice(destination, 11, destination.len);
+    if (str_starts(destination, STR("@site/")))
+        destination = arena_join(a, STR("/"), site->tree->folder.len ? arena_join(a, site->tree->folder, STR("/"), STR_NONE) : STR_NONE,
+                                 str_slice(destination, 6, destination.len));
+    return without_base(site->tree, destination);
+}
+
+// ---- pages -------------------------------------------------------------------------------------
+
+static const struct page *look_up(const struct tree_index *x, str address, bool lower, arena *a)
+{
+    return map_get(lower ? &x->lower : &x->pages, lower ? lowered(address, a) : address);
+}
+
+// An address as it is, or without a part that names a language.
+static struct tree_target by_address(const struct site *site, str address, bool lower, arena *a)
+{
+    const struct tree_index *x = site->tree_index;
+    struct tree_target t = {.page = look_up(x, address, lower, a)};
+    for (size_t from = 0; !t.page && from < address.len;) {
+        size_t to = from + str_find(str_slice(address, from, address.len), '/');
+        const struct language *l = map_get(&x->languages, lowered(str_slice(address, from, to), a));
+        if (l) {
+            str before = str_slice(address, 0, from), behind = str_slice(address, to < address.len ? to + 1 : to, address.len);
+            str rest = arena_join(a, before, behind, STR_NONE);
+            while (rest.len && rest.ptr[rest.len - 1] == '/') rest.len--;
+            t.page = look_up(x, rest, lower, a);
+            t.language = l;
+        }
+        from = to + 1;
+    }
+    if (!t.page) t.language = NULL;
+    return t;
+}
+
+static str folder_of(str path)
+{
+    size_t slash = str_rfind(path, '/');
+    return slash == path.len ? STR_NONE : str_slice(path, 0, slash);
+}
+
+// The path from a folder, normalised; false when it climbs above the root.
+static bool join(str folder, str path, arena *a, str *out)
+{
+    buf joined = BUF_INIT, found = BUF_INIT;
+    buf_printf(&joined, "%.*s/", STR_ARG(folder));
+    buf_str(&joined, path);
+    bool ok = fs_normalize(buf_view(&joined), &found);
+    *out = ok ? arena_str(a, buf_view(&found)) : STR_NONE;
+    buf_free(&joined), buf_free(&found);
+    return ok;
+}
+
+enum { MAX_PLACES = 12 };
+
+struct places { str items[MAX_PLACES]; size_t count; };
+
+static void add_place(struct places *all, str folder, str path, arena *a)
+{
+    str joined;
+    if (all->count < MAX_PLACES && join(folder, path, a, &joined)) all->items[all->count++] = joined;
+}
+
+// The addresses that a destination may mean, most likely first. A relative one counts from the page's own address, taken for a
+// folder and for a file.
+static void list_addresses(const struct site *site, const struct page *p, str path, arena *a, struct places *all)
+{
+    str own[TREE_ADDRESSES];
+    if (path.ptr[0] == '/') {
+        add_place(all, STR_NONE, path, a);
+        if (p->root && p->root->prefix.len) add_place(all, p->root->prefix, path, a);
+        return;
+    }
+    for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n; i++) {
+        add_place(all, own[i], path, a);
+        add_place(all, folder_of(own[i]), path, a);
+        // The language's own part is not in these addresses: one step up may lead out of it.
+        if (str_starts(path, STR("../"))) add_place(all, own[i], str_slice(path, 3, path.len), a);
+    }
+}
+
+// ---- files -------------------------------------------------------------------------------------
+
+static const struct tree_root *source_root(const struct site *site, const struct page *p)
+{
+    const struct tree *t = site->tree;
+    for (size_t i = 0; p->root && i < t->root_count; i++)
+        if (str_eq(t->roots[i].prefix, p->root->prefix) && !t->roots[i].address.len) return &t->roots[i];
+    return p->root;
+}
+
+// Where a file may lie that is no page: beside the page, beside the source's, and for an absolute destination in the folders that
+// its generator publishes.
+static void list_files(const struct site *site, const struct page *p, str path, arena *a, struct places *all)
+{
+    const struct tree_root *source = source_root(site, p);
+    const struct page *first = p->document ? p->document->source : p;
+    str content = site->tree->folder, own[TREE_ADDRESSES];
+    if (path.ptr[0] == '/') {
+        add_place(all, STR_NONE, path, a);
+        if (p->root) add_place(all, p->root->folder, path, a);
+        if (source) add_place(all, source->folder, path, a);
+        add_place(all, content, path, a);
+        for (size_t i = 0; i < site->tree->static_count; i++) add_place(all, site->tree->statics[i], path, a);
+        add_place(all, arena_join(a, content, STR("/"), STR("assets")), path, a);
+        return;
+    }
+    add_place(all, folder_of(p->source), path, a);
+    if (!first->made) add_place(all, folder_of(first->source), path, a);
+    size_t n = tree_addresses(site, p, a, own);
+    for (size_t i = 0; source && i < n && i < 2; i++) {
+        str below = str_starts(own[i], source->prefix) ? str_slice(own[i], source->prefix.len, own[i].len) : own[i];
+        add_place(all, arena_join(a, source->folder, STR("/"), below), path, a);
+        add_place(all, arena_join(a, source->folder, STR("/"), folder_of(below)), path, a);
+    }
+    if (source) add_place(all, source->folder, path, a);   // Hugo's resources and old READMEs
+}
+
+// Assets by names in lower case: made when a link is found nowhere else.
+static struct asset *asset_any_case(const struct site *site, str path, arena *a)
+{
+    struct tree_index *x = site->tree_index;
+    for (size_t i = 0; !x->assets_listed && i < site->assets.count; i++) {
+        str name = site->assets.items[i].path;
+        struct asset *found = assets_lookup(site, name);
+        if (found) put_first(&x->assets, &x->arena, lowered(name, a), found);
+    }
+    x->assets_listed = true;
+    return map_get(&x->assets, lowered(path, a));
+}
+
+static struct asset *find_asset(const struct site *site, const struct places *files, bool any_case, arena *a, struct diag *d)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        struct asset *x = any_case ? asset_any_case(site, files->items[i], a) : assets_lookup(site, files->items[i]);
+        if (x && assets_read(site, x, d)) return x;
+    }
+    return NULL;
+}
+
+struct tree_target tree_find(const struct site *site, const struct page *p, str path, arena *a, struct diag *d)
+{
+    struct tree_target t = {0};
+    struct places addresses = {.count = 0}, files = {.count = 0};
+    if (!site->tree_index || !path.len) return t;
+    list_addresses(site, p, path, a, &addresses);
+    for (size_t i = 0; i < addresses.count && !t.page; i++) t = by_address(site, tree_address(addresses.items[i], a), false, a);
+    if (t.page) return t;
+    list_files(site, p, path, a, &files);
+    t.asset = find_asset(site, &files, false, a, d);
+    if (t.asset) return t;
+    for (size_t i = 0; i < addresses.count && !t.page; i++) t = by_address(site, tree_address(addresses.items[i], a), true, a);
+    if (!t.page) t.asset = find_asset(site, &files, true, a, d);
+    t.other_case = (t.page && !(site->tree->kind->flags & KIND_LOWER)) || t.asset;
+    return t;
+}

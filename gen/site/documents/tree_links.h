@@ -1,0 +1,28 @@
+// Links of trees of others: by the addresses that a page has in its own generator, in another case, or beside the source's page.
+#ifndef GEN_SITE_TREE_LINKS_H
+#define GEN_SITE_TREE_LINKS_H
+
+#include "gen/site/documents/assets.h"
+#include "gen/site/source/site.h"
+
+// Fills site->tree_index, for link_resolve. Called when pages have their documents; does nothing for a site with settings of its
+// own and no kind.
+void tree_links_index(struct site *site);
+
+void tree_links_free(struct site *site);
+
+// What a destination means before it is looked for: Liquid's {{ site.baseurl }}, {% link FILE %} and their like, @site/FILE, the
+// tree's base path. Lives in a. *unread: it holds syntax that nobody knows.
+str tree_destination(const struct site *site, str destination, bool *unread, arena *a);
+
+struct tree_target {
+    const struct page *page;           // or asset; neither: nothing was found
+    const struct language *language;   // that the destination names; NULL for none
+    struct asset *asset;
+    bool other_case;                   // found only without regard to capital letters
+};
+
+// What path means in page p: absolute with a slash in front, else relative. d as for link_resolve.
+struct tree_target tree_find(const struct site *site, const struct page *p, str path, arena *a, struct diag *d);
+
+#endif

@@ -1,0 +1,115 @@
+// Hugo: content folders by language, mounts, and front matter in three languages.
+#include <string.h>
+
+#include "gen/site/kinds/kind_lib.h"
+
+enum { MAX_CONFIGS = 8 };
+
+// The configuration is one file, or several in config/_default, each named for what it says.
+struct configs {
+    const struct yaml_node *items[MAX_CONFIGS];
+    size_t count;
+    const struct yaml_node *languages, *module;
+};
+
+static const struct yaml_node *get(const struct configs *c, const char *path)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct yaml_node *n = kind_get(c->items[i], path);
+        if (n) return n;
+    }
+    return NULL;
+}
+
+static str text(const struct configs *c, const char *path)
+{
+    const struct yaml_node *n = get(c, path);
+    return n && n->kind == YAML_SCALAR ? n->text : STR_NONE;
+}
+
+static struct yaml_node *any_ending(struct tree *t, str folder, const char *name)
+{
+    static const char *const endings[] = {"toml", "yaml", "yml", "json"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        str path = kind_join(t, folder, arena_printf(t->a, "%s.%s", name, endings[i]));
+        if (kind_has(t, path)) return kind_values(t, path);
+    }
+    return NULL;
+}
+
+static void read_configs(struct tree *t, struct configs *c)
+{
+    str folder = kind_path(t, STR("config/_default"));
+    static const char *const names[] = {"hugo", "config"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct yaml_node *beside = any_ending(t, t->folder, names[i]), *in = any_ending(t, folder, names[i]);
+        if (beside) c->items[c->count++] = beside;
+        if (in) c->items[c->count++] = in;
+    }
+    c->languages = any_ending(t, folder, "languages");
+    c->module = any_ending(t, folder, "module");
+    if (!c->languages) c->languages = get(c, "languages");
+    if (!c->module) c->module = get(c, "module");
+}
+
+static str language_of_mount(const struct yaml_node *m)
+{
+    str lang = kind_text(m, "lang");
+    const struct yaml_node *list = kind_get(m, "sites.matrix.languages");
+    if (lang.len || !list) return lang;
+    if (list->kind == YAML_SCALAR) return list->text;
+    return list->kind == YAML_LIST && list->count && list->items[0]->kind == YAML_SCALAR ? list->items[0]->text : STR_NONE;
+}
+
+// content mounted from other folders: source, target, lang.
+static void read_mounts(struct tree *t, const struct configs *c)
+{
+    const struct yaml_node *list = kind_get(c->module, "mounts");
+    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
+        const struct yaml_node *m = list->items[i];
+        str target = kind_text(m, "target"), source = kind_path(t, kind_text(m, "source")), lang = language_of_mount(m);
+        if (str_eq(target, STR("static"))) kind_static(t, source);
+        bool content = str_eq(target, STR("content")) || str_starts(target, STR("content/"));
+        if (!content || !kind_has_folder(t, source)) continue;
+        kind_root(t, source, lang, str_slice(target, 8, target.len), lang);
+    }
+}
+
+static void read_languages(struct tree *t, const struct configs *c, str content)
+{
+    const struct yaml_node *l = c->languages;
+    for (size_t i = 0; l && l->kind == YAML_MAP && i < l->count; i++) {
+        str tag = l->pairs[i].key->text, dir = kind_text(l->pairs[i].value, "contentDir");
+        if (kind_true(l->pairs[i].value, "disabled", false)) continue;
+        str folder = dir.len ? kind_path(t, dir) : STR_NONE;
+        if (folder.len && !str_eq(folder, content) && kind_has_folder(t, folder)) kind_root(t, folder, tag, STR_NONE, tag);
+        else kind_language(t, tag);
+    }
+}
+
+static void read_content(struct tree *t, const struct configs *c)
+{
+    str dir = text(c, "contentDir"), content = kind_path(t, dir.len ? dir : STR("content"));
+    read_mounts(t, c);
+    if (t->root_count) return;
+    read_languages(t, c, content);
+    if (!kind_has_folder(t, content)) return;
+    // The folder of the source language may hold those of the others.
+    bool named = t->root_count && dir.len;
+    kind_root(t, content, named ? t->source_language : STR_NONE, STR_NONE, STR_NONE);
+}
+
+void hugo_read(struct tree *t)
+{
+    struct configs c = {0};
+    if (t->config_name.len) read_configs(t, &c);
+    str language = text(&c, "defaultContentLanguage");
+    t->source_language = language.len ? language : STR("en");
+    read_content(t, &c);
+    kind_static(t, kind_path(t, STR("static")));
+    t->title = text(&c, "title");
+    t->description = text(&c, "params.description");
+    kind_site(t, text(&c, "baseURL"), STR_NONE);
+    const struct yaml_node *math = get(&c, "markup.goldmark.extensions.passthrough");
+    t->math = kind_true(math, "enable", false);
+}

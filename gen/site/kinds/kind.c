@@ -1,0 +1,142 @@
+// Recognises a tree by the marks in kinds.def and hands it to the reader of its kind.
+#include "gen/site/kinds/kind.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "gen/site/kinds/kind_lib.h"
+
+static const struct tree_kind kinds[] = {
+#define X(id, name, marks, read, flags, syntax, slugs) {name, marks, flags, syntax, slugs, read},
+#include "gen/site/kinds/kinds.def"
+#undef X
+};
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+#define PLAIN (&kinds[KIND_COUNT - 1])
+
+// Where a tree's configuration may stand: in its folder, or in one of these.
+static const char *const folders[] = {"", "docs", "website", "site", "doc", "documentation", "book", "guide", "en"};
+
+const struct tree_kind *kind_named(str name)
+{
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (str_eq(name, str_c(kinds[i].name))) return &kinds[i];
+    return NULL;
+}
+
+const char *kind_names(void) { return "docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, jekyll or plain"; }
+
+void plain_read(struct tree *t)
+{
+    kind_root(t, STR_NONE, STR_NONE, STR_NONE, STR_NONE);
+}
+
+// config.toml is many a program's: Hugo's stands beside one of its folders.
+static bool is_shared_name(str mark) { return str_starts(mark, STR("config.")); }
+
+static bool has_mark(struct tree *t, str folder, str mark)
+{
+    static const char *const beside[] = {"content", "archetypes", "layouts", "themes"};
+    if (!kind_has(t, kind_join(t, folder, mark))) return false;
+    bool sure = !is_shared_name(mark);
+    for (size_t i = 0; i < sizeof beside / sizeof *beside && !sure; i++) sure = kind_has_folder(t, kind_join(t, folder, str_c(beside[i])));
+    return sure;
+}
+
+// The first mark of a kind in folder; "" for none.
+static str mark_in(struct tree *t, const struct tree_kind *k, str folder)
+{
+    str marks = str_c(k->marks), mark;
+    while (str_cut(&marks, ' ', &mark))
+        if (mark.len && has_mark(t, folder, mark)) return mark;
+    return STR_NONE;
+}
+
+static bool found(struct tree *t, const struct tree_kind *k, str folder)
+{
+    str mark = mark_in(t, k, folder);
+    if (!mark.len) return false;
+    t->kind = k;
+    t->folder = folder;
+    t->config_name = kind_join(t, folder, mark);
+    return true;
+}
+
+static void recognise(struct tree *t, const struct tree_kind *forced)
+{
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
+        for (size_t k = 0; k < KIND_COUNT; k++)
+            if ((!forced || forced == &kinds[k]) && found(t, &kinds[k], str_c(folders[f]))) return;
+    t->kind = forced ? forced : PLAIN;
+}
+
+static void explain_kind(struct tree *t, const struct tree_kind *forced, bool own)
+{
+    if (forced) kind_explain(t, "kind: %s, as you said", t->kind->name);
+    else if (t->config_name.len) kind_explain(t, "kind: %s, because of %.*s", t->kind->name, STR_ARG(t->config_name));
+    else kind_explain(t, own ? "kind: plain, because it has settings of vramdoc" : "kind: plain, because nothing says another");
+    if (forced && !t->config_name.len && *t->kind->marks) kind_explain(t, "no configuration of that kind: everything is guessed");
+}
+
+static void explain_result(struct tree *t)
+{
+    for (size_t i = 0; i < t->root_count; i++) {
+        const struct tree_root *r = &t->roots[i];
+        str folder = r->folder.len ? r->folder : STR(".");
+        kind_explain(t, "pages: %.*s%s%.*s%s%.*s", STR_ARG(folder), r->language.len ? ", in " : "", STR_ARG(r->language),
+                     r->prefix.len ? ", below " : "", STR_ARG(r->prefix));
+    }
+    for (size_t i = 0; i < t->static_count; i++) kind_explain(t, "files that keep their names: %.*s", STR_ARG(t->statics[i]));
+    if (t->base_path.len) kind_explain(t, "addresses begin with %.*s", STR_ARG(t->base_path));
+    if (t->nav_count) kind_explain(t, "order: %zu lines of the tree's own contents", t->nav_count);
+}
+
+struct tree *tree_read(str content, const struct tree_kind *forced, bool own, arena *a, struct diag *d)
+{
+    struct tree *t = arena_new(a, struct tree, 1);
+    *t = (struct tree){.content = content, .a = a, .diag = d, .kind = PLAIN, .explained = BUF_INIT};
+    if (forced || !own) recognise(t, forced);
+    explain_kind(t, forced, own);
+    if (t->config_name.len && !kind_has_folder(t, t->config_name)) t->config = kind_file(t, t->config_name);
+    t->kind->read(t);
+    if (!t->root_count) kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);
+    explain_result(t);
+    return t;
+}
+
+static bool is_below(str path, str folder)
+{
+    if (!folder.len) return true;
+    return str_starts(path, folder) && (path.len == folder.len || path.ptr[folder.len] == '/');
+}
+
+str tree_below(const struct tree_root *r, str path)
+{
+    if (!r || !r->folder.len) return path;
+    return str_slice(path, r->folder.len + 1, path.len);
+}
+
+const struct tree_root *tree_root_of(const struct tree *t, str path)
+{
+    const struct tree_root *best = NULL;
+    for (size_t i = 0; i < t->root_count; i++)
+        if (is_below(path, t->roots[i].folder) && (!best || t->roots[i].folder.len > best->folder.len)) best = &t->roots[i];
+    for (size_t i = 0; best && i < t->ignored_count; i++)
+        if (fnmatch(t->ignored[i].ptr, path.ptr, FNM_LEADING_DIR) == 0) return NULL;
+    return best;
+}
+
+static bool is_listed(const struct tree *t, str path)
+{
+    for (size_t i = 0; i < t->nav_count; i++)
+        if (str_eq(t->nav[i].file, path)) return true;
+    return false;
+}
+
+bool tree_is_page(const struct tree *t, str path)
+{
+    bool by_name = str_ends(path, STR(".md")) || str_ends(path, STR(".markdown"))
+        || (t->kind->flags & KIND_MDX && str_ends(path, STR(".mdx")));
+    return by_name && tree_root_of(t, path) && (!t->only_nav || is_listed(t, path));
+}

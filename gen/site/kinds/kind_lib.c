@@ -1,0 +1,198 @@
+// What the readers of the kinds share.
+#include "gen/site/kinds/kind_lib.h"
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/base/fs.h"
+#include "gen/text/front_toml.h"
+
+enum { CONFIG_BYTES = 4 << 20 };
+
+static str full_path(const struct tree *t, str path, arena *a)
+{
+    return path.len ? arena_printf(a, "%.*s/%.*s", STR_ARG(t->content), STR_ARG(path)) : arena_str(a, t->content);
+}
+
+str kind_file(struct tree *t, str path)
+{
+    buf b = BUF_INIT;
+    str out = STR_NONE;
+    if (path.len && fs_read(full_path(t, path, t->a).ptr, CONFIG_BYTES, &b) == 0 && utf8_invalid(buf_view(&b)) == b.len)
+        out = arena_str(t->a, buf_view(&b));
+    buf_free(&b);
+    t->hash = t->hash * 31 + str_hash(out) + str_hash(path);
+    return out;
+}
+
+bool kind_has(const struct tree *t, str path)
+{
+    struct fs_stat st;
+    return fs_stat(full_path(t, path, t->a).ptr, &st) == 0;
+}
+
+bool kind_has_folder(const struct tree *t, str path)
+{
+    struct fs_stat st;
+    return fs_stat(full_path(t, path, t->a).ptr, &st) == 0 && st.is_dir;
+}
+
+static int by_name(const void *x, const void *y) { return str_cmp(*(const str *)x, *(const str *)y); }
+
+size_t kind_folders(struct tree *t, str folder, str **names)
+{
+    DIR *dir = opendir(full_path(t, folder, t->a).ptr);
+    size_t count = 0, cap = 0;
+    *names = NULL;
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        str name = str_c(e->d_name);
+        if (name.ptr[0] == '.' || !kind_has_folder(t, kind_join(t, folder, name))) continue;
+        *names = arena_grow(t->a, *names, count, &cap, count + 1, sizeof **names);
+        (*names)[count++] = arena_str(t->a, name);
+    }
+    if (dir) closedir(dir);
+    if (count) qsort(*names, count, sizeof **names, by_name);
+    return count;
+}
+
+str kind_join(struct tree *t, str folder, str path)
+{
+    buf joined = BUF_INIT, out = BUF_INIT;
+    buf_printf(&joined, "%.*s/%.*s", STR_ARG(folder), STR_ARG(path));
+    str normal = fs_normalize(buf_view(&joined), &out) ? arena_str(t->a, buf_view(&out)) : STR_NONE;
+    buf_free(&joined), buf_free(&out);
+    return normal;
+}
+
+str kind_path(struct tree *t, str path) { return kind_join(t, t->folder, path); }
+
+// What is wrong first, by the place and the words of the reader's own message.
+static void report(struct tree *t, str path, const struct diag *quiet)
+{
+    buf said = BUF_INIT;
+    diag_text(quiet, &said);
+    str rest = buf_view(&said), line = STR_NONE;
+    str_line(&rest, &line);
+    size_t words = str_search(line, STR(" cannot be read: ")) + 17, end = str_rfind(line, '[');
+    line = str_slice(line, words, end);
+    diag_add(t->diag, D_KIND_CONFIG, DIAG_FILE(full_path(t, path, t->a)), "%.*s", STR_ARG(str_trim(line)));
+    buf_free(&said);
+}
+
+struct yaml_node *kind_values(struct tree *t, str path)
+{
+    str text = kind_file(t, path);
+    struct yaml_node *root = NULL;
+    if (!text.len) return NULL;
+    struct diag *quiet = diag_new((struct diag_options){.quiet = true});
+    bool ok = str_ends(path, STR(".toml")) ? front_toml(text, 0, text.len, path, t->a, quiet, &root)
+                                           : yaml_parse(text, 0, text.len, path, t->a, quiet, &root);
+    if (!ok) report(t, path, quiet);
+    diag_free(quiet);
+    return ok && root && root->kind == YAML_MAP ? root : NULL;
+}
+
+const struct yaml_node *kind_get(const struct yaml_node *map, const char *path)
+{
+    str rest = str_c(path), key;
+    while (map && str_cut(&rest, '.', &key)) {
+        const struct yaml_node *next = NULL;
+        for (size_t i = 0; map->kind == YAML_MAP && i < map->count; i++)
+            if (str_eq_nocase(map->pairs[i].key->text, key)) next = map->pairs[i].value;
+        map = next;
+    }
+    return map;
+}
+
+str kind_text(const struct yaml_node *map, const char *path)
+{
+    const struct yaml_node *n = kind_get(map, path);
+    return n && n->kind == YAML_SCALAR && !yaml_is_null(n) ? n->text : STR_NONE;
+}
+
+bool kind_true(const struct yaml_node *map, const char *path, bool otherwise)
+{
+    const struct yaml_node *n = kind_get(map, path);
+    bool b;
+    return n && yaml_bool(n, &b) ? b : otherwise;
+}
+
+struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix, str address)
+{
+    t->roots = arena_grow(t->a, t->roots, t->root_count, &t->root_cap, t->root_count + 1, sizeof *t->roots);
+    struct tree_root *r = &t->roots[t->root_count++];
+    *r = (struct tree_root){.folder = arena_str(t->a, folder), .language = arena_str(t->a, language),
+                            .prefix = arena_str(t->a, prefix), .address = arena_str(t->a, address)};
+    return r;
+}
+
+void kind_nav(struct tree *t, uint32_t depth, str title, str file, str url)
+{
+    t->nav = arena_grow(t->a, t->nav, t->nav_count, &t->nav_cap, t->nav_count + 1, sizeof *t->nav);
+    t->nav[t->nav_count++] = (struct tree_entry){title, file, url, depth};
+}
+
+static void add(struct tree *t, str **items, size_t *count, size_t *cap, str s)
+{
+    *items = arena_grow(t->a, *items, *count, cap, *count + 1, sizeof **items);
+    (*items)[(*count)++] = arena_str(t->a, s);
+}
+
+void kind_static(struct tree *t, str folder)
+{
+    if (folder.len && kind_has_folder(t, folder)) add(t, &t->statics, &t->static_count, &t->static_cap, folder);
+}
+
+void kind_ignore(struct tree *t, str pattern)
+{
+    while (pattern.len && pattern.ptr[pattern.len - 1] == '/') pattern.len--;
+    if (pattern.len) add(t, &t->ignored, &t->ignored_count, &t->ignored_cap, pattern);
+}
+
+void kind_language(struct tree *t, str tag)
+{
+    if (tag.len) add(t, &t->languages, &t->language_count, &t->language_cap, tag);
+}
+
+void kind_site(struct tree *t, str url, str base)
+{
+    bool web = str_starts(url, STR("https://")) || str_starts(url, STR("http://"));
+    while (url.len && url.ptr[url.len - 1] == '/') url.len--;
+    while (base.len && base.ptr[base.len - 1] == '/') base.len--;
+    size_t host = web ? str_search(url, STR("://")) + 3 : 0, slash = host + str_find(str_slice(url, host, url.len), '/');
+    if (web && !base.len) base = str_slice(url, slash, url.len);
+    if (base.len && base.ptr[0] != '/') base = arena_printf(t->a, "/%.*s", STR_ARG(base));
+    t->base_path = arena_str(t->a, base);
+    if (web) t->base_url = arena_join(t->a, str_slice(url, 0, slash), base, STR_NONE);
+}
+
+void kind_explain(struct tree *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    buf_vprintf(&t->explained, format, list);
+    va_end(list);
+    buf_char(&t->explained, '\n');
+}
+
+static str import_file(void *ctx, str path)
+{
+    struct tree *t = ctx;
+    str name = t->config_name;
+    size_t slash = str_rfind(name, '/');
+    str folder = slash == name.len ? STR_NONE : str_slice(name, 0, slash);
+    return str_starts(path, STR(".")) ? kind_file(t, kind_join(t, folder, path)) : STR_NONE;
+}
+
+struct js_text kind_script(struct tree *t)
+{
+    return (struct js_text){.text = t->config, .a = t->a, .import = import_file, .ctx = t};
+}
+
+str kind_script_text(const struct js_text *js, const char *key)
+{
+    const struct yaml_node *n = js_value(js, str_c(key));
+    return n && n->kind == YAML_SCALAR ? n->text : STR_NONE;
+}

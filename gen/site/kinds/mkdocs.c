@@ -1,0 +1,123 @@
+// MkDocs: mkdocs.yml with its nav, and the layouts of the i18n plugin.
+#include <string.h>
+
+#include "gen/site/kinds/kind_lib.h"
+
+enum { MAX_NAV_DEPTH = 8 };
+
+static bool is_markdown(str path) { return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")); }
+
+// An item of nav: a file, "Title: file", or "Title: [items]".
+static void read_nav(struct tree *t, str docs, const struct yaml_node *n, str title, uint32_t depth)
+{
+    if (depth > MAX_NAV_DEPTH) return;
+    if (n->kind == YAML_LIST) {
+        for (size_t i = 0; i < n->count; i++) read_nav(t, docs, n->items[i], STR_NONE, depth);
+    } else if (n->kind == YAML_MAP) {
+        for (size_t i = 0; i < n->count; i++) {
+            const struct yaml_node *value = n->pairs[i].value;
+            str name = n->pairs[i].key->text;
+            if (value->kind == YAML_LIST) kind_nav(t, depth, name, STR_NONE, STR_NONE);
+            read_nav(t, docs, value, name, depth + (value->kind == YAML_LIST));
+        }
+    } else if (is_markdown(n->text)) {
+        kind_nav(t, depth, title, kind_join(t, docs, n->text), STR_NONE);
+    } else if (str_search(n->text, STR("://")) < n->text.len) {
+        kind_nav(t, depth, title.len ? title : n->text, STR_NONE, n->text);
+    }
+}
+
+// The settings of a plugin or an extension, which stands in a list by its name or as "name: settings". NULL without it; an empty
+// scalar without settings.
+static const struct yaml_node *entry_of(const struct yaml_node *list, str name)
+{
+    if (list && list->kind == YAML_MAP) return kind_get(list, name.ptr);
+    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
+        const struct yaml_node *x = list->items[i];
+        if (x->kind == YAML_SCALAR && str_eq(x->text, name)) return x;
+        if (x->kind == YAML_MAP && x->count && str_eq(x->pairs[0].key->text, name)) return x->pairs[0].value;
+    }
+    return NULL;
+}
+
+// Languages of the plugin: a list of maps, or a map from language to name.
+static void read_language(struct tree *t, str docs, str tag, bool by_folder, bool standard)
+{
+    if (standard) t->source_language = tag;
+    if (!by_folder) kind_language(t, tag);
+    str folder = kind_join(t, docs, tag);
+    if (by_folder && kind_has_folder(t, folder)) kind_root(t, folder, tag, STR_NONE, standard ? STR_NONE : tag);
+}
+
+static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin)
+{
+    const struct yaml_node *list = kind_get(plugin, "languages");
+    bool by_folder = str_eq(kind_text(plugin, "docs_structure"), STR("folder"));
+    str standard = kind_text(plugin, "default_language");
+    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
+        const struct yaml_node *l = list->items[i];
+        str tag = kind_text(l, "locale");
+        if (tag.len && kind_true(l, "build", true)) read_language(t, docs, tag, by_folder, kind_true(l, "default", false));
+    }
+    for (size_t i = 0; list && list->kind == YAML_MAP && i < list->count; i++) {
+        str tag = list->pairs[i].key->text;
+        if (!str_eq(tag, STR("default"))) read_language(t, docs, tag, by_folder, str_eq(tag, standard));
+    }
+    t->fallback = kind_true(plugin, "fallback_to_default", true);
+}
+
+// Each language a project of its own, beside the one that was found: en/mkdocs.yml, en/docs, fr/docs.
+static bool read_sibling_languages(struct tree *t, str docs)
+{
+    str *names, own = t->folder;
+    if (own.len < 2 || str_find(own, '/') < own.len || !str_starts(docs, own)) return false;
+    str below = str_slice(docs, own.len + 1, docs.len);
+    size_t n = kind_folders(t, STR_NONE, &names), before = t->root_count;
+    for (size_t i = 0; i < n; i++) {
+        str folder = kind_join(t, names[i], below);
+        bool tag = names[i].len >= 2 && names[i].len <= 7 && (names[i].len < 4 || names[i].ptr[2] == '-');
+        if (tag && kind_has_folder(t, folder)) kind_root(t, folder, names[i], STR_NONE, str_eq(names[i], own) ? STR_NONE : names[i]);
+    }
+    if (t->root_count - before > 1) t->source_language = own;
+    else t->root_count = before;
+    return t->root_count > before;
+}
+
+// Patterns as in .gitignore, a line each.
+static void read_excluded(struct tree *t, str docs, str lines)
+{
+    str line;
+    while (str_line(&lines, &line)) {
+        line = str_trim(line);
+        if (!line.len || line.ptr[0] == '#' || line.ptr[0] == '!') continue;
+        bool rooted = line.ptr[0] == '/';
+        if (rooted) line = str_slice(line, 1, line.len);
+        kind_ignore(t, kind_join(t, docs, line));
+        if (!rooted) kind_ignore(t, arena_printf(t->a, "%.*s/*/%.*s", STR_ARG(docs), STR_ARG(line)));
+    }
+}
+
+void mkdocs_read(struct tree *t)
+{
+    const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL, *base = NULL;
+    str inherit = kind_text(c, "INHERIT"), dir = kind_text(c, "docs_dir");
+    if (inherit.len) base = kind_values(t, kind_path(t, inherit));
+    if (!dir.len) dir = kind_text(base, "docs_dir");
+    str docs = kind_path(t, dir.len ? dir : STR("docs"));
+    const struct yaml_node *i18n = entry_of(kind_get(c, "plugins"), STR("i18n")), *nav = kind_get(c, "nav");
+    const struct yaml_node *extensions = kind_get(c, "markdown_extensions");
+    t->source_language = kind_text(c, "theme.language");
+    if (i18n) read_i18n(t, docs, i18n);
+    bool siblings = !t->root_count && read_sibling_languages(t, docs);
+    if (!t->root_count) kind_root(t, docs, STR_NONE, STR_NONE, STR_NONE);
+    str of_nav = siblings || !t->root_count ? docs : t->roots[0].folder;
+    for (size_t i = 0; i < t->root_count; i++)
+        if (str_eq(t->roots[i].language, t->source_language)) of_nav = t->roots[i].folder;
+    if (nav) read_nav(t, of_nav, nav, STR_NONE, 0);
+    read_excluded(t, docs, kind_text(c, "exclude_docs"));
+    t->title = kind_text(c, "site_name");
+    t->description = kind_text(c, "site_description");
+    t->repository = kind_text(c, "repo_url");
+    t->math = entry_of(extensions, STR("pymdownx.arithmatex")) != NULL;
+    kind_site(t, kind_text(c, "site_url"), STR_NONE);
+}

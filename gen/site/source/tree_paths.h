@@ -1,0 +1,18 @@
+// What a page's place in a tree of others says: its key, and where its own generator would have it.
+#ifndef GEN_SITE_TREE_PATHS_H
+#define GEN_SITE_TREE_PATHS_H
+
+#include "gen/site/source/site.h"
+
+// The path that names are looked for in: behind its root's prefix, without the numbers that order it. Lives in a.
+str tree_page_path(const struct site *site, const struct page *p, arena *a);
+// Fills p->address, p->label and p->order from keys that other generators know.
+void tree_front(const struct site *site, struct page *p, const struct front *f, arena *a);
+// The addresses of a page in its own generator, below the language's own folder: normalised, without slashes at the ends and
+// without a file's ending. At most TREE_ADDRESSES; the number of them.
+enum { TREE_ADDRESSES = 4 };
+size_t tree_addresses(const struct site *site, const struct page *p, arena *a, str out[TREE_ADDRESSES]);
+// An address in that form: "/a/b/index.html" is "a/b". One that no page can have is "..".
+str tree_address(str written, arena *a);
+
+#endif

@@ -25,7 +25,8 @@ zlib1g-dev:size_budgets blahtexml:formulas_to_MathML git:date_of_the_last_change
 clang:page_calculator lld:page_calculator libclang-rt-dev-wasm32:page_calculator binaryen:smaller_page_calculator'
 to_test='libcmocka-dev:unit_tests cmark-gfm:text_of_the_GFM_specification nodejs:browser_and_wasm_tests
 npm:browser_tests chromium:browser_tests universal-ctags:length_of_functions
-g++:the_public_header_as_C++ clang-format:layout_of_the_sources curl:tests_of_vramdoc_serve procps:fault_tests'
+g++:the_public_header_as_C++ clang-format:layout_of_the_sources curl:tests_of_vramdoc_serve procps:fault_tests
+gettext:PO_files_checked_by_msgfmt'
 # Its test runs the probe, so it is wanted only where that can be built.
 if command -v nvcc >/dev/null; then to_test="$to_test slurm-wlm:many_probes_at_once"; fi
 to_fuzz='libclang-rt-dev:libFuzzer'

@@ -1,4 +1,5 @@
-// vramdoc i18n: accepting translations, and listing what has moved on since.
+// vramdoc i18n: accepting translations, listing what has moved on since, and exchanging them as PO
+// files.
 #include <string.h>
 
 #include "gen/cmd.h"
@@ -7,8 +8,14 @@
 
 static const struct arg_option rows[] = {
     SITE_OPTION_ROWS(struct i18n_options),
-    {0, "format", ARG_STRING, offsetof(struct i18n_options, format), "FORMAT", "status: text, md (for a pull request) or json"},
-    {'y', "yes", ARG_FLAG, offsetof(struct i18n_options, yes), NULL, "accept: also translations that did not change with their source"},
+    {0, "format", ARG_STRING, offsetof(struct i18n_options, format), "FORMAT",
+     "status: text, md (for a pull request) or json"},
+    {'y', "yes", ARG_FLAG, offsetof(struct i18n_options, yes), NULL,
+     "accept: also translations that did not change with their source"},
+    {0, "po", ARG_FLAG, offsetof(struct i18n_options, po), NULL,
+     "export: as a PO file, the only format there is"},
+    {'o', "output", ARG_STRING, offsetof(struct i18n_options, output), "FILE",
+     "export: write to a file"},
     {0},
 };
 
@@ -29,24 +36,30 @@ const struct page *translation_of(const struct document *doc, size_t language)
     return p && p != doc->source && !p->made && !doc->source->made ? p : NULL;
 }
 
-bool translation_open(struct site *site, const struct document *doc, const struct page *p, struct translation *out)
+bool translation_open(struct site *site, const struct document *doc, const struct page *p,
+                      struct translation *out)
 {
     *out = (struct translation){.document = doc, .page = p};
     if (!site_scan_page(site, doc->source, &out->source) || !site_scan_page(site, p, &out->own))
         return false;
     out->ids = block_ids(&out->source.md, &site->arena);
-    out->staleness = staleness_read(site, p, &out->source.md, &out->own.md, site->diag, &site->arena);
+    out->staleness =
+        staleness_read(site, p, &out->source.md, &out->own.md, site->diag, &site->arena);
     return true;
 }
 
 static void fill_change(const struct translation *t, size_t own, struct translation_change *c)
 {
     static const char *const names[] = {
-        [BLOCK_STALE] = "stale", [BLOCK_ORPHANED] = "orphaned", [BLOCK_UNKNOWN] = "unknown",
+        [BLOCK_STALE] = "stale",
+        [BLOCK_ORPHANED] = "orphaned",
+        [BLOCK_UNKNOWN] = "unknown",
     };
     const struct stale_block *b = &t->staleness->blocks[own];
-    const struct sidecar_pair *then = b->pair == SIZE_MAX ? NULL : &t->staleness->then.pairs[b->pair];
-    *c = (struct translation_change){.state = names[b->state], .own = &t->own.md.blocks[own], .own_index = own};
+    const struct sidecar_pair *then =
+        b->pair == SIZE_MAX ? NULL : &t->staleness->then.pairs[b->pair];
+    *c = (struct translation_change){
+        .state = names[b->state], .own = &t->own.md.blocks[own], .own_index = own};
     c->then = then ? then->text : STR_NONE;
     c->untouched = b->state == BLOCK_STALE && then->own == c->own->hash;
     if (b->source == SIZE_MAX)
@@ -66,8 +79,10 @@ bool translation_change(const struct translation *t, size_t i, struct translatio
     if (!s || i >= s->missing_count)
         return false;
     const struct missing_block *m = &s->missing[i];
-    *out = (struct translation_change){.state = "missing", .source = &t->source.md.blocks[m->source],
-                                       .id = t->ids[m->source], .own_index = m->before};
+    *out = (struct translation_change){.state = "missing",
+                                       .source = &t->source.md.blocks[m->source],
+                                       .id = t->ids[m->source],
+                                       .own_index = m->before};
     return true;
 }
 
@@ -81,12 +96,22 @@ static int run(void *given, int count, char **operands)
         return i18n_accept(o, count - 1, operands + 1);
     if (!strcmp(verb, "status") && count < 3)
         return i18n_status(o, count == 2 ? operands[1] : NULL);
-    return i18n_usage("say `status [DOCUMENT]`, `accept DOCUMENT LANGUAGE [BLOCK...]` or `accept LANGUAGE`");
+    if (!strcmp(verb, "export") && count == 3 && o->po)
+        return i18n_export(o, operands[1], operands[2]);
+    if (!strcmp(verb, "import") && count > 1)
+        return i18n_import(o, count - 1, operands + 1);
+    return i18n_usage(
+        "say `status [DOCUMENT]`, `accept DOCUMENT LANGUAGE [BLOCK...]`, `accept LANGUAGE`, "
+        "`export --po DOCUMENT|all LANGUAGE` or `import FILE...`");
 }
 
 const struct arg_command command_i18n = {
     .name = "i18n",
-    .operands = "status [DOCUMENT] | accept [DOCUMENT] LANGUAGE [BLOCK...]",
-    .summary = "list what a translation's source has changed since, or accept it as up to date", .options = rows,
-    .run = run, .options_size = sizeof(struct i18n_options),
+    .operands = "status [DOCUMENT] | accept [DOCUMENT] LANGUAGE [BLOCK...] | export --po "
+                "DOCUMENT|all LANGUAGE | import FILE...",
+    .summary = "list what a translation's source has changed since, accept it as up to date, "
+               "exchange it as PO",
+    .options = rows,
+    .run = run,
+    .options_size = sizeof(struct i18n_options),
 };

@@ -1,4 +1,5 @@
-// vramdoc i18n accept: a translation, or some of its blocks, are translations of what the source says now.
+// vramdoc i18n accept: a translation, or some of its blocks, are translations of what the source
+// says now.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,15 +11,17 @@
 struct acceptance {
     const struct i18n_options *o;
     struct site site;
-    char **blocks; int block_count;    // ids or lines that are chosen; none: all
-    bool *used;                        // [block_count]
+    char **blocks;
+    int block_count;  // ids or lines that are chosen; none: all
+    bool *used;       // [block_count]
     buf out;
     bool ok;
 };
 
 // ---- choosing ----------------------------------------------------------------------------------
 
-// Whether a word of the command line names this change: by the source's id, or by a line of the translation.
+// Whether a word of the command line names this change: by the source's id, or by a line of the
+// translation.
 static bool is_named(const struct translation *t, const struct translation_change *c, str word)
 {
     uint64_t wanted;
@@ -31,7 +34,8 @@ static bool is_named(const struct translation *t, const struct translation_chang
     return line == wanted;
 }
 
-static bool is_chosen(struct acceptance *x, const struct translation *t, const struct translation_change *c)
+static bool is_chosen(struct acceptance *x, const struct translation *t,
+                      const struct translation_change *c)
 {
     bool chosen = !x->block_count;
     for (int i = 0; i < x->block_count; i++)
@@ -46,7 +50,8 @@ static bool answer_is_yes(void)
     return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
 }
 
-// Asks when the source has changed and the translation has not; without a terminal the answer is no.
+// Asks when the source has changed and the translation has not; without a terminal the answer is
+// no.
 static bool may_accept(struct acceptance *x, const struct translation *t, size_t untouched)
 {
     if (!untouched || x->o->yes)
@@ -55,10 +60,11 @@ static bool may_accept(struct acceptance *x, const struct translation *t, size_t
     fflush(stdout);
     buf_clear(&x->out);
     buf question = BUF_INIT;
-    buf_printf(&question, "%.*s: %zu block%s changed in the source, not in the translation.", STR_ARG(t->own.file), untouched,
-               untouched == 1 ? "" : "s");
+    buf_printf(&question, "%.*s: %zu block%s changed in the source, not in the translation.",
+               STR_ARG(t->own.file), untouched, untouched == 1 ? "" : "s");
     bool asks = isatty(STDIN_FILENO);
-    buf_str(&question, asks ? STR(" Accept all the same? [y/N] ") : STR(" --yes accepts all the same.\n"));
+    buf_str(&question,
+            asks ? STR(" Accept all the same? [y/N] ") : STR(" --yes accepts all the same.\n"));
     diag_say(buf_view(&question));
     buf_free(&question);
     return asks && answer_is_yes();
@@ -106,13 +112,15 @@ static bool accept(struct acceptance *x, const struct translation *t)
     return write_sidecar(x, t, &next);
 }
 
-static bool accept_document(struct acceptance *x, const struct document *doc, str language, bool *found)
+static bool accept_document(struct acceptance *x, const struct document *doc, str language,
+                            bool *found)
 {
     bool ok = true;
     for (size_t i = 0; i < x->site.language_count; i++) {
         const struct page *p = translation_of(doc, i);
         struct translation t;
-        if (!p || (!str_eq(language, STR("all")) && !str_eq_nocase(x->site.languages[i]->tag, language)))
+        if (!p ||
+            (!str_eq(language, STR("all")) && !str_eq_nocase(x->site.languages[i]->tag, language)))
             continue;
         *found = true;
         ok = translation_open(&x->site, doc, p, &t) && accept(x, &t) && ok;
@@ -133,7 +141,9 @@ static const char *run(struct acceptance *x, str name, str language)
     for (int i = 0; i < x->block_count; i++)
         if (found && !x->used[i])
             return "no such block is out of date: `i18n status` names them";
-    return found ? NULL : only ? "the document has no translation in this language" : "no document is translated into this language";
+    return found  ? NULL
+           : only ? "the document has no translation in this language"
+                  : "no document is translated into this language";
 }
 
 int i18n_accept(const struct i18n_options *o, int count, char **operands)
@@ -148,7 +158,8 @@ int i18n_accept(const struct i18n_options *o, int count, char **operands)
         x.used = arena_new(&x.site.arena, bool, (size_t)x.block_count);
     }
     if (x.ok)
-        wrong = run(&x, count > 1 ? str_c(operands[0]) : STR_NONE, str_c(operands[count > 1 ? 1 : 0]));
+        wrong =
+            run(&x, count > 1 ? str_c(operands[0]) : STR_NONE, str_c(operands[count > 1 ? 1 : 0]));
     site_close(&x.site);
     int rc = site_options_end(d, &x.out, x.ok);
     return wrong ? i18n_usage(wrong) : rc;

@@ -1,4 +1,5 @@
-// vramdoc i18n status: each block of a translation that its source has left behind, with what the source said and says.
+// vramdoc i18n status: each block of a translation that its source has left behind, with what the
+// source said and says.
 #include <string.h>
 
 #include "gen/cmd.h"
@@ -10,7 +11,7 @@ struct status {
     struct site site;
     enum i18n_format format;
     buf out;
-    size_t behind;     // translations that are not up to date
+    size_t behind;  // translations that are not up to date
 };
 
 static unsigned line_of(const struct scanned *t, const struct md_block *b)
@@ -28,16 +29,18 @@ static void put_lines(str text, const char *mark, buf *out)
         buf_printf(out, "%s%.*s\n", mark, STR_ARG(line));
 }
 
-static void put_places(const struct translation *t, const struct translation_change *c, const char *quote, buf *out)
+static void put_places(const struct translation *t, const struct translation_change *c,
+                       const char *quote, buf *out)
 {
     if (c->own)
-        buf_printf(out, "%s%.*s:%u%s", quote, STR_ARG(t->own.file), line_of(&t->own, c->own), quote);
+        buf_printf(out, "%s%.*s:%u%s", quote, STR_ARG(t->own.file), line_of(&t->own, c->own),
+                   quote);
     else
         buf_printf(out, "%s%.*s%s", quote, STR_ARG(t->own.file), quote);
     buf_printf(out, ": %s", c->state);
     if (c->source)
-        buf_printf(out, ", source %s%.*s:%u%s (%s%.*s%s)", quote, STR_ARG(t->source.file), line_of(&t->source, c->source), quote, quote,
-                   STR_ARG(c->id), quote);
+        buf_printf(out, ", source %s%.*s:%u%s (%s%.*s%s)", quote, STR_ARG(t->source.file),
+                   line_of(&t->source, c->source), quote, quote, STR_ARG(c->id), quote);
     buf_char(out, '\n');
 }
 
@@ -99,7 +102,8 @@ static void put_json(const struct translation *t, const struct translation_chang
     buf_char(out, '}');
 }
 
-void translation_print(const struct translation *t, const struct translation_change *c, enum i18n_format format, buf *out)
+void translation_print(const struct translation *t, const struct translation_change *c,
+                       enum i18n_format format, buf *out)
 {
     if (format == I18N_JSON) {
         put_json(t, c, out);
@@ -122,10 +126,13 @@ static void begin_json(struct status *s, const struct translation *t)
         counts[x->blocks[i].state]++;
     buf_printf(&s->out, "%s{\"document\":\"", s->out.len > 1 ? "," : "");
     escape_json(&s->out, site_document_name(t->document));
-    buf_printf(&s->out, "\",\"language\":\"%.*s\",\"accepted\":%s,\"fresh\":%zu,\"stale\":%zu,\"missing\":%zu,"
-                        "\"orphaned\":%zu,\"unknown\":%zu,\"blocks\":[",
-               STR_ARG(t->page->language->tag), x ? "true" : "false", counts[BLOCK_FRESH], counts[BLOCK_STALE],
-               x ? x->missing_count : 0, counts[BLOCK_ORPHANED], counts[BLOCK_UNKNOWN]);
+    buf_printf(
+        &s->out,
+        "\",\"language\":\"%.*s\",\"accepted\":%s,\"fresh\":%zu,\"stale\":%zu,\"missing\":%zu,"
+        "\"orphaned\":%zu,\"unknown\":%zu,\"blocks\":[",
+        STR_ARG(t->page->language->tag), x ? "true" : "false", counts[BLOCK_FRESH],
+        counts[BLOCK_STALE], x ? x->missing_count : 0, counts[BLOCK_ORPHANED],
+        counts[BLOCK_UNKNOWN]);
 }
 
 static void put_translation(struct status *s, const struct translation *t)
@@ -136,13 +143,15 @@ static void put_translation(struct status *s, const struct translation *t)
         begin_json(s, t);
     for (; translation_change(t, n, &c); n++) {
         if (!n && s->format == I18N_MD)
-            buf_printf(&s->out, "### %.*s (%.*s)\n\n", STR_ARG(site_document_name(t->document)), STR_ARG(t->page->language->tag));
+            buf_printf(&s->out, "### %.*s (%.*s)\n\n", STR_ARG(site_document_name(t->document)),
+                       STR_ARG(t->page->language->tag));
         translation_print(t, &c, s->format, &s->out);
     }
     if (s->format == I18N_JSON)
         buf_lit(&s->out, "]}");
     else if (!t->staleness)
-        buf_printf(&s->out, "%s%.*s: never accepted\n", s->format == I18N_MD ? "- " : "", STR_ARG(t->own.file));
+        buf_printf(&s->out, "%s%.*s: never accepted\n", s->format == I18N_MD ? "- " : "",
+                   STR_ARG(t->own.file));
     s->behind += n || !t->staleness;
 }
 
@@ -158,7 +167,8 @@ static void status_document(struct status *s, const struct document *doc)
 
 static bool read_format(const struct i18n_options *o, enum i18n_format *format)
 {
-    static const char *const names[] = {[I18N_TEXT] = "text", [I18N_MD] = "md", [I18N_JSON] = "json"};
+    static const char *const names[] = {
+        [I18N_TEXT] = "text", [I18N_MD] = "md", [I18N_JSON] = "json"};
     const char *word = o->format ? o->format : o->site.json ? "json" : "text";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(word, names[i])) {

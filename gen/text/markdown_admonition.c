@@ -1,8 +1,8 @@
-// Admonitions of MkDocs (!!!, ???, ///; === of tabs) and of Docusaurus, VitePress and Starlight (:::) as alerts: a
-// block extension of cmark-gfm.
+// Admonitions of MkDocs (!!!, ???, ///; === of tabs) and of Docusaurus, VitePress and Starlight
+// (:::) as alerts: a block extension of cmark-gfm.
 //
-// An admonition is a custom block whose first child, another, is its title. Which lines belong to it
-// is said by indentation (!!!, ???, ===), or by a fence that ends it (///, :::).
+// An admonition is a custom block whose first child, another, is its title. Which lines belong to
+// it is said by indentation (!!!, ???, ===), or by a fence that ends it (///, :::).
 #include <string.h>
 
 #include "gen/text/escape.h"
@@ -11,7 +11,10 @@
 enum { ALERT_NOTE, ALERT_TIP, ALERT_IMPORTANT, ALERT_WARNING, ALERT_CAUTION };
 
 // Words that name an admonition, and the alert that it becomes.
-static const struct { str name; uint8_t alert; } types[] = {
+static const struct {
+    str name;
+    uint8_t alert;
+} types[] = {
 #define X(name, alert) {STR(name), ALERT_##alert},
 #include "gen/text/markdown_admonition.def"
 #undef X
@@ -19,16 +22,16 @@ static const struct { str name; uint8_t alert; } types[] = {
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 
 struct md_admonition {
-    char mark;                  // '!' '?' '=' '/' ':'
-    int length;                 // of a fence
+    char mark;   // '!' '?' '=' '/' ':'
+    int length;  // of a fence
     uint8_t alert;
-    bool bare;                  // a container of another kind: only what stands in it is shown
-    bool folds, open;           // it can be opened and closed by the reader
+    bool bare;         // a container of another kind: only what stands in it is shown
+    bool folds, open;  // it can be opened and closed by the reader
     bool untitled;
-    bool head;                  // lines of options may come
-    bool ended;                 // its last line has been read
-    char *word;                 // a type that is not known, to be its title; NULL otherwise
-    char *title;                // Markdown; NULL for the alert's own word
+    bool head;    // lines of options may come
+    bool ended;   // its last line has been read
+    char *word;   // a type that is not known, to be its title; NULL otherwise
+    char *title;  // Markdown; NULL for the alert's own word
 };
 
 // The user data of a title's node.
@@ -36,7 +39,8 @@ static const char title_mark[] = "title";
 
 static struct md_admonition *admonition_of(cmark_node *n)
 {
-    void *data = n && cmark_node_get_type(n) == CMARK_NODE_CUSTOM_BLOCK ? cmark_node_get_user_data(n) : NULL;
+    void *data =
+        n && cmark_node_get_type(n) == CMARK_NODE_CUSTOM_BLOCK ? cmark_node_get_user_data(n) : NULL;
     return data == title_mark ? NULL : data;
 }
 
@@ -49,8 +53,8 @@ static bool is_space(char c)
 
 static bool is_word_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'
-           || c == '_' || (c & 0x80);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || (c & 0x80);
 }
 
 static str take_word(str *s)
@@ -128,7 +132,8 @@ static str container_title(str s)
     return s.len && s.ptr[0] == '[' && close + 1 == s.len ? str_slice(s, 1, close) : s;
 }
 
-// :::type Title. A type that is not known is a container: what stands in it is shown, its fences are not.
+// :::type Title. A type that is not known is a container: what stands in it is shown, its fences
+// are not.
 static bool read_container(struct md *r, str s, struct md_admonition *m)
 {
     m->mark = ':';
@@ -168,7 +173,8 @@ static bool read_slashes(struct md *r, str s, struct md_admonition *m)
 static bool read_opening(struct md *r, str s, struct md_admonition *m)
 {
     unsigned on = r->o->extensions;
-    bool indented = str_starts(s, STR("!!!")) || str_starts(s, STR("???")) || str_starts(s, STR("==="));
+    bool indented =
+        str_starts(s, STR("!!!")) || str_starts(s, STR("???")) || str_starts(s, STR("==="));
     if (on & MD_ADMONITIONS && indented)
         return read_indented(r, s, m);
     if (on & MD_ADMONITIONS && str_starts(s, STR("///")))
@@ -186,7 +192,8 @@ static void take_line(cmark_parser *parser, unsigned char *input, int len)
         cmark_parser_advance_offset(parser, (const char *)input, left, 0);
 }
 
-static cmark_node *add_block(cmark_syntax_extension *ext, cmark_parser *parser, cmark_node *parent, void *data)
+static cmark_node *add_block(cmark_syntax_extension *ext, cmark_parser *parser, cmark_node *parent,
+                             void *data)
 {
     int column = cmark_parser_get_first_nonspace(parser) + 1;
     cmark_node *n = cmark_parser_add_child(parser, parent, CMARK_NODE_CUSTOM_BLOCK, column);
@@ -230,7 +237,8 @@ static bool is_end(const struct md_admonition *m, str s, cmark_node *n)
     if (!s.len || s.ptr[0] != m->mark || fence_length(s) != (int)s.len)
         return false;
     int length = (int)s.len;
-    return (m->mark == '/' ? length == m->length : length >= m->length) && !inner_ends(n, m->mark, length);
+    return (m->mark == '/' ? length == m->length : length >= m->length) &&
+           !inner_ends(n, m->mark, length);
 }
 
 // A line of options behind ///: "    type: warning", "    open: True".
@@ -247,8 +255,8 @@ static bool take_option(struct md_admonition *m, str s)
     return true;
 }
 
-static int match_fenced(struct md_admonition *m, cmark_parser *parser, unsigned char *input, int len,
-                        cmark_node *n, str s)
+static int match_fenced(struct md_admonition *m, cmark_parser *parser, unsigned char *input,
+                        int len, cmark_node *n, str s)
 {
     bool indented = cmark_parser_get_indent(parser) >= 4;
     bool option = m->head && indented && take_option(m, s);
@@ -278,7 +286,8 @@ static int match_block(cmark_syntax_extension *ext, cmark_parser *parser, unsign
     if (!m || m->ended)
         return 0;
     bool fenced = m->mark == '/' || m->mark == ':';
-    return fenced ? match_fenced(m, parser, input, len, n, s) : match_indented(parser, input, !s.len);
+    return fenced ? match_fenced(m, parser, input, len, n, s)
+                  : match_indented(parser, input, !s.len);
 }
 
 static int contains_inlines(cmark_syntax_extension *ext, cmark_node *n)

@@ -4,7 +4,7 @@
 
 #include "gen/text/markdown_render.h"
 
-#define CELL_END '\x1f'   // behind a cell of a row's content
+#define CELL_END '\x1f'  // behind a cell of a row's content
 
 static bool is_space(char c)
 {
@@ -134,7 +134,8 @@ static void code_place(struct md *r, cmark_node *n, struct md_block *b)
     first += cmark_node_get_fenced(n, &length, &indent, &fence) ? 1 : 0;
     b->start = offset_of(r, md_line_at(r, first));
     b->end = offset_of(r, md_line_at(r, first + line_count(literal ? str_c(literal) : STR_NONE)));
-    while (b->end > b->start && (r->text.ptr[b->end - 1] == '\n' || r->text.ptr[b->end - 1] == '\r'))
+    while (b->end > b->start &&
+           (r->text.ptr[b->end - 1] == '\n' || r->text.ptr[b->end - 1] == '\r'))
         b->end--;
 }
 

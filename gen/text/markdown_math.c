@@ -13,9 +13,9 @@
 // What a formula's node carries: no other code node has user data.
 struct md_formula {
     bool display;
-    bool escaped;               // backslashes of its TeX are written as Markdown wants them
-    bool ended;                 // of a block: its last line has been read
-    str end;                    // of a block: what its last line ends with
+    bool escaped;  // backslashes of its TeX are written as Markdown wants them
+    bool ended;    // of a block: its last line has been read
+    str end;       // of a block: what its last line ends with
 };
 
 const struct md_formula *md_formula_of(cmark_node *n)
@@ -83,8 +83,8 @@ static size_t next_dollar(const char *s, size_t i, bool twice)
     return 0;
 }
 
-// Whether s reads as a price and the words behind it ("5 bis 10", "10, also 5"): a number first, and
-// later a word of three letters or more that no backslash or brace makes part of TeX.
+// Whether s reads as a price and the words behind it ("5 bis 10", "10, also 5"): a number first,
+// and later a word of three letters or more that no backslash or brace makes part of TeX.
 static bool is_price(str s)
 {
     size_t letters = 0, n;
@@ -111,7 +111,9 @@ static size_t dollar_end(const char *s, size_t from, bool twice)
     if (alone)
         return end;
     bool price = !twice && is_price((str){s + from, end - from});
-    return price || is_space(s[from]) || is_space(s[end - 1]) || is_letter_or_digit(s + behind) ? 0 : end;
+    return price || is_space(s[from]) || is_space(s[end - 1]) || is_letter_or_digit(s + behind)
+               ? 0
+               : end;
 }
 
 // The same for brackets, behind one backslash or two.
@@ -136,7 +138,8 @@ static str unescaped(arena *a, str tex)
     char *out = arena_c(a, tex);
     size_t n = 0;
     for (size_t i = 0; i < tex.len; i++) {
-        if (tex.ptr[i] == '\\' && i + 1 < tex.len && strchr("\\.*_+`-()[]{}#!<>:|\"'$", tex.ptr[i + 1]))
+        if (tex.ptr[i] == '\\' && i + 1 < tex.len &&
+            strchr("\\.*_+`-()[]{}#!<>:|\"'$", tex.ptr[i + 1]))
             i++;
         out[n++] = tex.ptr[i];
     }
@@ -181,8 +184,9 @@ static cmark_node *match_bracket(struct md *r, cmark_node *parent, const char *s
     while (back < at && s[at - 1 - back] == '\\')
         back++;
     bool one = r->o->extensions & MD_MATH_BRACKETS, two = r->o->extensions & MD_MATH_KRAMDOWN;
-    bool escaped = one && back % 2;   // the parser was told not to take this backslash away
-    size_t end = (back == 1 && one) || (back == 2 && two) ? bracket_end(s, at + 1, (unsigned)back) : 0;
+    bool escaped = one && back % 2;  // the parser was told not to take this backslash away
+    size_t end =
+        (back == 1 && one) || (back == 2 && two) ? bracket_end(s, at + 1, (unsigned)back) : 0;
     if (end || escaped)
         cmark_node_unput(parent, 1);
     if (end) {
@@ -212,14 +216,18 @@ static cmark_node *match_inline(cmark_syntax_extension *ext, cmark_parser *parse
 // Which signs a backslash takes the meaning of: not a bracket that may open a formula.
 static int is_escapable(char c)
 {
-    return c != '(' && ((c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`')
-                        || (c >= '{' && c <= '~'));
+    return c != '(' && ((c >= '!' && c <= '/') || (c >= ':' && c <= '@') ||
+                        (c >= '[' && c <= '`') || (c >= '{' && c <= '~'));
 }
 
 // ---- blocks -----------------------------------------------------------------------------------
 
 // How a block is written.
-static const struct { unsigned extensions; str open, end; bool escaped; } block_rows[] = {
+static const struct {
+    unsigned extensions;
+    str open, end;
+    bool escaped;
+} block_rows[] = {
     {MD_MATH_DOLLARS | MD_MATH_KRAMDOWN, STR("$$"), STR("$$"), false},
     {MD_MATH_BRACKETS, STR("\\["), STR("\\]"), false},
     {MD_MATH_KRAMDOWN, STR("\\\\["), STR("\\\\]"), true},
@@ -249,8 +257,8 @@ static bool is_ended(struct md *r, str rest, str end, size_t line, size_t *none)
 static size_t block_kind(unsigned extensions, str s)
 {
     size_t i = 0;
-    while (i < BLOCK_KINDS
-           && !(extensions & block_rows[i].extensions && str_starts(s, block_rows[i].open)))
+    while (i < BLOCK_KINDS &&
+           !(extensions & block_rows[i].extensions && str_starts(s, block_rows[i].open)))
         i++;
     return i;
 }

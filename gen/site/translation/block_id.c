@@ -16,7 +16,8 @@ str *block_ids(const struct md_result *md, arena *a)
             continue;
         }
         counts[kind]++;
-        ids[i] = arena_printf(a, "%.*s%s%c%u", STR_ARG(section), section.len ? "/" : "", kind, counts[kind]);
+        ids[i] = arena_printf(a, "%.*s%s%c%u", STR_ARG(section), section.len ? "/" : "", kind,
+                              counts[kind]);
     }
     return ids;
 }

@@ -11,10 +11,13 @@
 struct token {
     str text;
     size_t offset, block;
-    char kind;            // 'n' in prose, 'c' in code
+    char kind;  // 'n' in prose, 'c' in code
 };
 
-struct tokens { struct token *items; size_t count, cap; };
+struct tokens {
+    struct token *items;
+    size_t count, cap;
+};
 
 struct scan {
     const struct parity_text *t;
@@ -28,7 +31,8 @@ struct scan {
 static void token_add(struct scan *s, char kind, str text, size_t offset)
 {
     struct tokens *out = s->out;
-    out->items = arena_grow(s->a, out->items, out->count, &out->cap, out->count + 1, sizeof *out->items);
+    out->items =
+        arena_grow(s->a, out->items, out->count, &out->cap, out->count + 1, sizeof *out->items);
     out->items[out->count++] = (struct token){arena_str(s->a, text), offset, s->block, kind};
 }
 
@@ -60,7 +64,8 @@ static bool inside_word(str text, size_t i)
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '#';
 }
 
-// Offset behind a code span that opens at i, its inside in *inside; i when it never closes before end.
+// Offset behind a code span that opens at i, its inside in *inside; i when it never closes before
+// end.
 static size_t code_span(str text, size_t i, size_t end, str *inside)
 {
     size_t n = 0;
@@ -79,7 +84,8 @@ static size_t code_span(str text, size_t i, size_t end, str *inside)
     return i;
 }
 
-// Offset behind what holds no prose at i: a link's destination, an address, a tag, an entity, an anchor; else i.
+// Offset behind what holds no prose at i: a link's destination, an address, a tag, an entity, an
+// anchor; else i.
 static size_t skip_markup(str text, size_t i, size_t end)
 {
     str rest = str_slice(text, i, end);
@@ -93,7 +99,8 @@ static size_t skip_markup(str text, size_t i, size_t end)
     }
     if (str_starts(rest, STR("{#")))
         return i + str_find(rest, '}');
-    if (str_starts(rest, STR("&#")) || (str_starts(rest, STR("<")) && rest.len > 1 && (rest.ptr[1] == '/' || (rest.ptr[1] | 32) >= 'a')))
+    if (str_starts(rest, STR("&#")) || (str_starts(rest, STR("<")) && rest.len > 1 &&
+                                        (rest.ptr[1] == '/' || (rest.ptr[1] | 32) >= 'a')))
         return i + str_find(rest, rest.ptr[0] == '<' ? '>' : ';');
     return i;
 }
@@ -141,7 +148,8 @@ static void scan_code(struct scan *s, size_t from, size_t end)
         size_t n = i;
         if (!is_digit(text.ptr[i]) || inside_word(text, i))
             continue;
-        while (n < end && (is_digit(text.ptr[n]) || (text.ptr[n] == '.' && n + 1 < end && is_digit(text.ptr[n + 1]))))
+        while (n < end && (is_digit(text.ptr[n]) ||
+                           (text.ptr[n] == '.' && n + 1 < end && is_digit(text.ptr[n + 1]))))
             n++;
         token_add(s, 'c', str_slice(text, i, n), i);
         i = n;
@@ -191,17 +199,20 @@ static const char *kind_name(uint8_t kind)
     }
 }
 
-static void report_structure(const struct parity_text *source, const struct parity_text *own, struct diag *d)
+static void report_structure(const struct parity_text *source, const struct parity_text *own,
+                             struct diag *d)
 {
     size_t i = 0, n = source->md->block_count, m = own->md->block_count;
     while (i < n && i < m && source->md->blocks[i].kind == own->md->blocks[i].kind)
         i++;
     uint32_t line = 0, col = 0;
     size_t at = i < m ? own->md->blocks[i].offset : own->text.len;
-    diag_line_col(source->text, i < n ? source->md->blocks[i].offset : source->text.len, &line, &col);
-    diag_add(d, D_STRUCTURE_DIFFERS, DIAG_AT(own->file, own->text, at), "%s here, %s in line %u of the source; %zu and %zu blocks",
-             i < m ? kind_name(own->md->blocks[i].kind) : "the end", i < n ? kind_name(source->md->blocks[i].kind) : "the end", line,
-             m, n);
+    diag_line_col(source->text, i < n ? source->md->blocks[i].offset : source->text.len, &line,
+                  &col);
+    diag_add(d, D_STRUCTURE_DIFFERS, DIAG_AT(own->file, own->text, at),
+             "%s here, %s in line %u of the source; %zu and %zu blocks",
+             i < m ? kind_name(own->md->blocks[i].kind) : "the end",
+             i < n ? kind_name(source->md->blocks[i].kind) : "the end", line, m, n);
 }
 
 static bool same_token(const struct token *a, const struct token *b, bool by_block)
@@ -214,12 +225,14 @@ static void cross_out(struct tokens *source, struct tokens *own, bool by_block)
 {
     size_t first = 0;
     for (size_t i = 0; i < own->count; i++) {
-        while (by_block && first < source->count && source->items[first].block < own->items[i].block)
+        while (by_block && first < source->count &&
+               source->items[first].block < own->items[i].block)
             first++;
         for (size_t j = first; j < source->count; j++) {
             if (by_block && source->items[j].block > own->items[i].block)
                 break;
-            if (source->items[j].text.ptr && same_token(&source->items[j], &own->items[i], by_block)) {
+            if (source->items[j].text.ptr &&
+                same_token(&source->items[j], &own->items[i], by_block)) {
                 source->items[j].text = own->items[i].text = STR_NONE;
                 break;
             }
@@ -235,11 +248,13 @@ static size_t next_left(const struct tokens *t, size_t i)
     return i;
 }
 
-// The token of the source that stands where one of the translation should: the next of its block and kind; count for none.
+// The token of the source that stands where one of the translation should: the next of its block
+// and kind; count for none.
 static size_t counterpart(const struct tokens *in_source, const struct token *own)
 {
     size_t i = next_left(in_source, 0);
-    while (i < in_source->count && (in_source->items[i].block != own->block || in_source->items[i].kind != own->kind))
+    while (i < in_source->count &&
+           (in_source->items[i].block != own->block || in_source->items[i].kind != own->kind))
         i = next_left(in_source, i + 1);
     return i;
 }
@@ -251,10 +266,11 @@ static unsigned line_of(const struct parity_text *t, size_t offset)
     return line;
 }
 
-// Each message points at a number: at the translation's, with what the source says in its place; and at those of the source
-// that nothing of the translation stands for.
-static void report_numbers(const struct parity_text *source, struct tokens *in_source, const struct parity_text *own,
-                           const struct tokens *in_own, bool by_block, struct diag *d)
+// Each message points at a number: at the translation's, with what the source says in its place;
+// and at those of the source that nothing of the translation stands for.
+static void report_numbers(const struct parity_text *source, struct tokens *in_source,
+                           const struct parity_text *own, const struct tokens *in_own,
+                           bool by_block, struct diag *d)
 {
     for (size_t i = next_left(in_own, 0); i < in_own->count; i = next_left(in_own, i + 1)) {
         const struct token *t = &in_own->items[i];
@@ -265,19 +281,23 @@ static void report_numbers(const struct parity_text *source, struct tokens *in_s
             continue;
         }
         struct token *s = &in_source->items[other];
-        diag_add(d, D_NUMBER_DIFFERS, at, "%.*s here, %.*s in line %u of the source", STR_ARG(t->text), STR_ARG(s->text),
-                 line_of(source, s->offset));
+        diag_add(d, D_NUMBER_DIFFERS, at, "%.*s here, %.*s in line %u of the source",
+                 STR_ARG(t->text), STR_ARG(s->text), line_of(source, s->offset));
         s->text = STR_NONE;
     }
-    for (size_t i = next_left(in_source, 0); i < in_source->count; i = next_left(in_source, i + 1)) {
+    for (size_t i = next_left(in_source, 0); i < in_source->count;
+         i = next_left(in_source, i + 1)) {
         const struct token *t = &in_source->items[i];
-        size_t at = by_block ? own->md->blocks[t->block].offset : own->page->body < own->text.len ? own->page->body : 0;
-        diag_add(d, D_NUMBER_DIFFERS, DIAG_AT(source->file, source->text, t->offset), "%.*s is not in %.*s:%u", STR_ARG(t->text),
-                 STR_ARG(own->file), line_of(own, at));
+        size_t at = by_block                          ? own->md->blocks[t->block].offset
+                    : own->page->body < own->text.len ? own->page->body
+                                                      : 0;
+        diag_add(d, D_NUMBER_DIFFERS, DIAG_AT(source->file, source->text, t->offset),
+                 "%.*s is not in %.*s:%u", STR_ARG(t->text), STR_ARG(own->file), line_of(own, at));
     }
 }
 
-void parity_check(const struct parity_text *source, const struct parity_text *own, struct diag *d, arena *a)
+void parity_check(const struct parity_text *source, const struct parity_text *own, struct diag *d,
+                  arena *a)
 {
     struct tokens in_source = collect(source, a), in_own = collect(own, a);
     bool by_block = same_structure(source->md, own->md);

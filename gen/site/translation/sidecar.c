@@ -8,7 +8,7 @@
 #include "gen/text/markdown.h"
 
 #define SCHEMA "vramdoc-source/2"
-#define SCHEMA_1 "vramdoc-source/1"   // lines "p HASH HASH", without texts
+#define SCHEMA_1 "vramdoc-source/1"  // lines "p HASH HASH", without texts
 
 static bool read_hash(str s, uint64_t *out)
 {
@@ -32,22 +32,24 @@ static bool read_line(const json_t *item, struct sidecar_pair *p)
     if (!str_cut(&line, ' ', &kind) || kind.len != 1 || !str_cut(&line, ' ', &source))
         return false;
     p->kind = kind.ptr[0];
-    return (str_eq(source, STR("-")) || read_hash(source, &p->source))
-        && (str_eq(line, STR("-")) || read_hash(line, &p->own));
+    return (str_eq(source, STR("-")) || read_hash(source, &p->source)) &&
+           (str_eq(line, STR("-")) || read_hash(line, &p->own));
 }
 
 static str text_of(const json_t *item, const char *key)
 {
     const json_t *value = json_object_get(item, key);
-    return json_is_string(value) ? (str){json_string_value(value), json_string_length(value)} : STR_NONE;
+    return json_is_string(value) ? (str){json_string_value(value), json_string_length(value)}
+                                 : STR_NONE;
 }
 
-// {"kind": "p", "own": HASH, "source": TEXT}; what is not there is left out. "hash": HASH stands for a text that is not known.
+// {"kind": "p", "own": HASH, "source": TEXT}; what is not there is left out. "hash": HASH stands
+// for a text that is not known.
 static bool read_object(const json_t *item, arena *a, struct sidecar_pair *p)
 {
     str kind = text_of(item, "kind"), own = text_of(item, "own"), hash = text_of(item, "hash");
-    if (kind.len != 1 || (json_object_get(item, "own") && !read_hash(own, &p->own))
-        || (json_object_get(item, "hash") && !read_hash(hash, &p->source)))
+    if (kind.len != 1 || (json_object_get(item, "own") && !read_hash(own, &p->own)) ||
+        (json_object_get(item, "hash") && !read_hash(hash, &p->source)))
         return false;
     p->kind = kind.ptr[0];
     if (!json_object_get(item, "source"))
@@ -69,9 +71,9 @@ static bool read_root(const json_t *root, arena *a, struct sidecar *out)
     out->language = arena_str(a, text_of(root, "language"));
     out->count = json_array_size(blocks);
     out->pairs = arena_new(a, struct sidecar_pair, out->count + 1);
-    json_array_foreach(blocks, i, item)
-        if (!(first ? read_line(item, &out->pairs[i]) : read_object(item, a, &out->pairs[i])))
-            return false;
+    json_array_foreach(blocks, i,
+                       item) if (!(first ? read_line(item, &out->pairs[i])
+                                         : read_object(item, a, &out->pairs[i]))) return false;
     return true;
 }
 

@@ -1,4 +1,5 @@
-// Sidecars of translations: hashes of the source's blocks when the translation was accepted, compared with today's.
+// Sidecars of translations: hashes of the source's blocks when the translation was accepted,
+// compared with today's.
 #include "gen/site/translation/staleness.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include "gen/site/source/scan.h"
 #include "gen/site/translation/sequence.h"
 
-#define SIDECAR_MAX ((size_t)8 << 20)   // bytes of a sidecar
+#define SIDECAR_MAX ((size_t)8 << 20)  // bytes of a sidecar
 
 str staleness_path(const struct site *site, const struct page *p, arena *a)
 {
@@ -28,7 +29,8 @@ static uint64_t *hashes_of(const struct md_result *r, arena *a)
     return h;
 }
 
-// For each index in 0..a_count: the partner, where pairs between two sure ones of the same kind count as changed.
+// For each index in 0..a_count: the partner, where pairs between two sure ones of the same kind
+// count as changed.
 static void fill_gaps(size_t *partner, const char *kinds, size_t count, const struct md_result *now)
 {
     size_t next = 0;
@@ -55,11 +57,13 @@ static void fill_gaps(size_t *partner, const char *kinds, size_t count, const st
 }
 
 // Where each pair's side is now: by its hash, or by its place between others.
-static size_t *follow(const struct sidecar_pair *pairs, size_t count, bool own_side, const struct md_result *now, arena *a)
+static size_t *follow(const struct sidecar_pair *pairs, size_t count, bool own_side,
+                      const struct md_result *now, arena *a)
 {
     uint64_t *then = arena_new(a, uint64_t, count + 1), *today = hashes_of(now, a);
     char *kinds = arena_new(a, char, count + 1);
-    size_t *partner = arena_new(a, size_t, count + 1), *index = arena_new(a, size_t, count + 1), n = 0;
+    size_t *partner = arena_new(a, size_t, count + 1), *index = arena_new(a, size_t, count + 1),
+           n = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t h = own_side ? pairs[i].own : pairs[i].source;
         if (!h)
@@ -100,7 +104,8 @@ static struct staleness *compare(const struct sidecar *then, const struct md_res
 {
     struct staleness *s = arena_new(a, struct staleness, 1);
     const struct sidecar_pair *pairs = then->pairs;
-    size_t *own_now = follow(pairs, then->count, true, own, a), *source_now = follow(pairs, then->count, false, source, a);
+    size_t *own_now = follow(pairs, then->count, true, own, a),
+           *source_now = follow(pairs, then->count, false, source, a);
     size_t *own_of_source = arena_new(a, size_t, source->block_count + 1);
     s->then = *then;
     s->count = own->block_count;
@@ -114,8 +119,10 @@ static struct staleness *compare(const struct sidecar *then, const struct md_res
         size_t o = own_now[i], n = source_now[i];
         if (o == SEQUENCE_NONE)
             continue;
-        enum block_state state = !pairs[i].source ? BLOCK_UNKNOWN : n == SEQUENCE_NONE ? BLOCK_ORPHANED
-            : source->blocks[n].hash == pairs[i].source ? BLOCK_FRESH : BLOCK_STALE;
+        enum block_state state = !pairs[i].source                            ? BLOCK_UNKNOWN
+                                 : n == SEQUENCE_NONE                        ? BLOCK_ORPHANED
+                                 : source->blocks[n].hash == pairs[i].source ? BLOCK_FRESH
+                                                                             : BLOCK_STALE;
         s->blocks[o] = (struct stale_block){state, n, i};
         s->stale_count += state == BLOCK_STALE || state == BLOCK_ORPHANED;
         if (n != SEQUENCE_NONE)
@@ -125,15 +132,16 @@ static struct staleness *compare(const struct sidecar *then, const struct md_res
     return s;
 }
 
-struct staleness *staleness_parse(str json, str file, const struct md_result *source, const struct md_result *own,
-                                  struct diag *d, arena *a)
+struct staleness *staleness_parse(str json, str file, const struct md_result *source,
+                                  const struct md_result *own, struct diag *d, arena *a)
 {
     struct sidecar then;
     return sidecar_parse(json, file, a, d, &then) ? compare(&then, source, own, a) : NULL;
 }
 
-struct staleness *staleness_read(const struct site *site, const struct page *p, const struct md_result *source,
-                                 const struct md_result *own, struct diag *d, arena *a)
+struct staleness *staleness_read(const struct site *site, const struct page *p,
+                                 const struct md_result *source, const struct md_result *own,
+                                 struct diag *d, arena *a)
 {
     str file = staleness_path(site, p, a);
     buf json = BUF_INIT;
@@ -150,22 +158,26 @@ struct staleness *staleness_read(const struct site *site, const struct page *p, 
 
 bool staleness_at(const struct staleness *s, size_t block)
 {
-    return s && block < s->count && (s->blocks[block].state == BLOCK_STALE || s->blocks[block].state == BLOCK_ORPHANED);
+    return s && block < s->count &&
+           (s->blocks[block].state == BLOCK_STALE || s->blocks[block].state == BLOCK_ORPHANED);
 }
 
-void staleness_report(const struct staleness *s, str file, str text, const struct md_result *own, struct diag *d)
+void staleness_report(const struct staleness *s, str file, str text, const struct md_result *own,
+                      struct diag *d)
 {
     static const char *const words[] = {
-        [BLOCK_STALE] = "read the source again", [BLOCK_ORPHANED] = "the source has it no more",
+        [BLOCK_STALE] = "read the source again",
+        [BLOCK_ORPHANED] = "the source has it no more",
     };
     for (size_t i = 0; i < s->count; i++)
         if (staleness_at(s, i))
-            diag_add(d, D_STALE_PARAGRAPH, DIAG_AT(file, text, own->blocks[i].offset), "%s", words[s->blocks[i].state]);
+            diag_add(d, D_STALE_PARAGRAPH, DIAG_AT(file, text, own->blocks[i].offset), "%s",
+                     words[s->blocks[i].state]);
     for (size_t i = 0; i < s->missing_count; i++) {
         size_t before = s->missing[i].before;
         size_t at = before < own->block_count ? own->blocks[before].offset : text.len;
-        diag_add(d, D_STALE_PARAGRAPH, DIAG_AT(file, text, at), "block %zu of the source is not here yet",
-                 s->missing[i].source + 1);
+        diag_add(d, D_STALE_PARAGRAPH, DIAG_AT(file, text, at),
+                 "block %zu of the source is not here yet", s->missing[i].source + 1);
     }
 }
 
@@ -173,7 +185,8 @@ void staleness_report(const struct staleness *s, str file, str text, const struc
 
 size_t *staleness_pair_up(const struct md_result *source, const struct md_result *own, arena *a)
 {
-    uint64_t *x = arena_new(a, uint64_t, source->block_count + 1), *y = arena_new(a, uint64_t, own->block_count + 1);
+    uint64_t *x = arena_new(a, uint64_t, source->block_count + 1),
+             *y = arena_new(a, uint64_t, own->block_count + 1);
     size_t *partner = arena_new(a, size_t, source->block_count + 1);
     for (size_t i = 0; i < source->block_count; i++)
         x[i] = source->blocks[i].kind;
@@ -186,14 +199,16 @@ size_t *staleness_pair_up(const struct md_result *source, const struct md_result
 static void add_pair(struct sidecar *s, const struct md_block *source, const struct md_block *own)
 {
     struct sidecar_pair *p = &s->pairs[s->count++];
-    *p = (struct sidecar_pair){.kind = (char)(source ? source : own)->kind, .own = own ? own->hash : 0};
+    *p = (struct sidecar_pair){.kind = (char)(source ? source : own)->kind,
+                               .own = own ? own->hash : 0};
     if (source) {
         p->source = source->hash;
         p->text = source->text;
     }
 }
 
-void staleness_accept_all(const struct md_result *source, const struct md_result *own, struct sidecar *out, arena *a)
+void staleness_accept_all(const struct md_result *source, const struct md_result *own,
+                          struct sidecar *out, arena *a)
 {
     size_t *partner = staleness_pair_up(source, own, a), next = 0;
     out->pairs = arena_new(a, struct sidecar_pair, source->block_count + own->block_count + 1);
@@ -204,14 +219,16 @@ void staleness_accept_all(const struct md_result *source, const struct md_result
             add_pair(out, NULL, &own->blocks[next]);
         if (i == source->block_count)
             break;
-        add_pair(out, &source->blocks[i], partner[i] == SEQUENCE_NONE ? NULL : &own->blocks[partner[i]]);
+        add_pair(out, &source->blocks[i],
+                 partner[i] == SEQUENCE_NONE ? NULL : &own->blocks[partner[i]]);
         next = partner[i] == SEQUENCE_NONE ? next : partner[i] + 1;
     }
 }
 
-// What a pair says from now on. The translation of a fresh block is kept as it was accepted, its source's text is filled in.
-static void renew_pair(const struct stale_block *b, bool chosen, const struct md_result *source, const struct md_block *own,
-                       struct sidecar_pair *p)
+// What a pair says from now on. The translation of a fresh block is kept as it was accepted, its
+// source's text is filled in.
+static void renew_pair(const struct stale_block *b, bool chosen, const struct md_result *source,
+                       const struct md_block *own, struct sidecar_pair *p)
 {
     struct sidecar one = {.pairs = p};
     uint64_t then = p->own;
@@ -222,8 +239,10 @@ static void renew_pair(const struct stale_block *b, bool chosen, const struct md
         p->own = then;
 }
 
-// Blocks that no pair is about stand behind the pair of the block before them, so that the order stays.
-static size_t add_unknown(const struct staleness *s, const bool *chosen, size_t o, const struct md_result *own, struct sidecar *out)
+// Blocks that no pair is about stand behind the pair of the block before them, so that the order
+// stays.
+static size_t add_unknown(const struct staleness *s, const bool *chosen, size_t o,
+                          const struct md_result *own, struct sidecar *out)
 {
     for (; o < s->count && s->blocks[o].pair == SEQUENCE_NONE; o++)
         if (chosen[o])
@@ -231,8 +250,8 @@ static size_t add_unknown(const struct staleness *s, const bool *chosen, size_t 
     return o;
 }
 
-void staleness_accept(const struct staleness *s, const bool *chosen, const struct md_result *source, const struct md_result *own,
-                      struct sidecar *out, arena *a)
+void staleness_accept(const struct staleness *s, const bool *chosen, const struct md_result *source,
+                      const struct md_result *own, struct sidecar *out, arena *a)
 {
     out->pairs = arena_new(a, struct sidecar_pair, s->then.count + s->count + 1);
     out->count = 0;

@@ -6,7 +6,7 @@
 
 #include "gen/cmd.h"
 #include "gen/site/output/build.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 struct options {
     const char *source, *output, *settings, *templates, *i18n, *cache, *strict, *kind;

@@ -7,7 +7,7 @@
 #include "gen/site/figures/figures.h"
 #include "gen/site/figures/figures_lib.h"
 #include "gen/site/documents/load.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 struct options {
     struct site_options site;

@@ -5,7 +5,7 @@
 #include "gen/cmd.h"
 #include "gen/cmd_i18n.h"
 #include "gen/site/documents/load.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 struct status {
     struct site site;

@@ -11,7 +11,7 @@
 
 #include "gen/base/fs.h"
 #include "gen/serve_library.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 #define OWN "/.vramdoc/"  // no page can stand there: hidden names are left out of a site
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "gen/base/diag_message.h"
+#include "gen/base/escape.h"
 
 struct words {
     const char *slug, *text;
@@ -64,18 +65,15 @@ static void put_text(buf *out, const struct diag_message *r, bool color)
     if (r->source.len) put_caret(out, r, color);
 }
 
+// A file's name and a detail may have bytes that are not UTF-8, which JSON must be.
 static void put_json_string(buf *out, str s)
 {
+    buf valid = BUF_INIT;
+    for (size_t n; s.len; s = str_slice(s, n, s.len)) buf_utf8(&valid, utf8_next(s, &n));
     buf_char(out, '"');
-    while (s.len) {
-        size_t n;
-        uint32_t c = utf8_next(s, &n);
-        if (c == '"' || c == '\\') buf_printf(out, "\\%c", (int)c);
-        else if (c < 0x20 || c == 0x7f) buf_printf(out, "\\u%04x", c);
-        else buf_utf8(out, c);
-        s = str_slice(s, n, s.len);
-    }
+    escape_json(out, buf_view(&valid));
     buf_char(out, '"');
+    buf_free(&valid);
 }
 
 static void put_json(buf *out, const struct diag_message *r)

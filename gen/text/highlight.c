@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/highlight_lexer.h"
 
 static const struct hl_language languages[HL_LANGUAGES] = {

@@ -5,7 +5,7 @@
 // it is said by indentation (!!!, ???, ===), or by a fence that ends it (///, :::).
 #include <string.h>
 
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/markdown_extension.h"
 
 enum { ALERT_NOTE, ALERT_TIP, ALERT_IMPORTANT, ALERT_WARNING, ALERT_CAUTION };

@@ -1,7 +1,7 @@
 // Code blocks of a site's page: coloured code, formula blocks, worked examples with the output that
 // they must print.
 #include "gen/text/cells.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/highlight.h"
 #include "gen/text/markdown_render.h"
 #include "gen/text/math.h"

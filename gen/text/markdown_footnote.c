@@ -1,7 +1,7 @@
 // Footnotes: marks in the text, the notes at the page's end, links back in the page's language.
 #include <stdlib.h>
 
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/markdown_render.h"
 
 // cmark-gfm has no getter for what it knows of notes. It puts their definitions at the end of the

@@ -4,7 +4,7 @@
 #include <unicode/uchar.h>
 
 #include "gen/text/cells.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/html_scan.h"
 #include "gen/text/markdown_render.h"
 

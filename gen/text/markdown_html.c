@@ -1,6 +1,6 @@
 // Raw HTML in Markdown: an allow-list of harmless tags, closed where they must be; everything else
 // is shown as text.
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/html_scan.h"
 #include "gen/text/markdown_render.h"
 

@@ -1,7 +1,7 @@
 // Inline nodes of a site's page: text, code and Lua cells, formulas, links, images; and what a
 // plain fragment shares.
 #include "gen/text/cells.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/markdown_render.h"
 #include "gen/text/math.h"
 

@@ -1,6 +1,6 @@
 // A fragment with the very bytes that cmark-gfm's own HTML renderer prints: no ids, alerts,
 // highlighting or formulas.
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/markdown_render.h"
 
 static void quote_enter(struct md *r, cmark_node *n)

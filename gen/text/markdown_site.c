@@ -2,7 +2,7 @@
 // table of all functions.
 #include <string.h>
 
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/markdown_render.h"
 
 bool md_in_tight_list(cmark_node *paragraph)

@@ -2,7 +2,7 @@
 // classes and captions.
 #include <string.h>
 
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/markdown_render.h"
 
 // cmark-gfm fills missing cells up, so n columns and m short rows cost n x m cells; it walks a list

@@ -12,7 +12,7 @@
 
 #include "gen/base/fs.h"
 #include "gen/base/map.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/math_letters.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/html_scan.h"
 #include "gen/text/markdown.h"
 #include "tests/fuzz/gen_fuzz.h"

@@ -1,6 +1,6 @@
 // The whole way of a page: front matter, Markdown with every extension and hook, and the HTML that comes out must be
 // well-formed, without a script or an event handler, and the same each time.
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/front.h"
 #include "gen/text/html_scan.h"
 #include "gen/text/markdown.h"

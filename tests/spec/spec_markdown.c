@@ -8,7 +8,7 @@
 #include <glob.h>
 
 #include "gen/base/fs.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/html_scan.h"
 #include "gen/text/markdown.h"
 #include "tests/spec/examples.h"

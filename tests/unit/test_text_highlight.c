@@ -1,5 +1,5 @@
 // The highlighter's tables are in order, its names are found, and no piece of code is lost, cut anywhere.
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/highlight.h"
 #include "gen/text/highlight_lexer.h"
 #include "tests/unit/base_fixture.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "gen/site/figures/chart.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 #define CHART_META "chart"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "gen/site/figures/chart.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 bool chart_has(const struct chart_row *row, size_t column)
 {

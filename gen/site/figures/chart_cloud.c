@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "gen/site/figures/chart.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 enum { GROUPS = 9, POINTS = 2000, LEFT = 52, TOP = 16, SIDE = 290, BASE = TOP + SIDE, LEGEND_COLUMNS = 2, LEGEND_LINE = 16 };
 

@@ -4,7 +4,7 @@
 
 #include "gen/site/figures/figures_lib.h"
 #include "gen/site/figures/figures_run.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 #define NBSP "\xc2\xa0"
 

@@ -6,7 +6,7 @@
 #include "gen/site/figures/figures_lib.h"
 #include "gen/site/figures/figures_run.h"
 #include "gen/text/cells.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/highlight.h"
 
 #define DIFF_LINES 4

@@ -6,7 +6,7 @@
 #include "gen/text/address.h"
 #include "gen/site/source/measurements.h"
 #include "gen/site/documents/nav.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 static void put_word(const struct language *l, const char *key, buf *out)
 {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "gen/site/figures/chart.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 enum { COLUMNS = 10, ROWS = 400 };
 

@@ -10,7 +10,7 @@
 #include "gen/site/output/rendered.h"
 #include "gen/site/source/settings.h"
 #include "gen/site/page/page_markdown.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 enum { SITEMAP_URLS = 50000, FEED_ENTRIES = 50 };   // sitemaps.org: at most 50,000 addresses a file
 

@@ -5,7 +5,7 @@
 #include "gen/text/address.h"
 #include "gen/site/output/rendered.h"
 #include "gen/site/page/page_markdown.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 // Entries go out as they come: inputs by path, outputs in reading order, then what stands around them.
 struct list { buf *out; size_t count; };

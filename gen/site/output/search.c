@@ -10,7 +10,7 @@
 
 #include "gen/site/documents/nav.h"
 #include "gen/site/output/rendered.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 enum { FULL_PAGES = 300, MAX_WORD = 40, MIN_WORD = 2 };
 

@@ -4,7 +4,7 @@
 #include "gen/site/documents/nav.h"
 #include "gen/site/page/page.h"
 #include "gen/site/source/settings.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 str page_address(const struct site *site, str url, arena *a)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "gen/site/template/view_lib.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/html_scan.h"
 
 struct view *view_of(lua_State *L)

@@ -4,7 +4,7 @@
 
 #include "gen/site/documents/links.h"
 #include "gen/site/template/view_lib.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 #define ARGUMENTS_MAX 16
 

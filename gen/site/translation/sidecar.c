@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/markdown.h"
 
 #define SCHEMA "vramdoc-source/2"

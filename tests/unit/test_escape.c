@@ -1,7 +1,7 @@
 // Escaping by place: every byte that needs it, at any offset of the sixteen that are looked at together.
 #include <jansson.h>
 
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/html_scan.h"
 #include "tests/unit/base_fixture.h"
 

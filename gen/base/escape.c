@@ -1,6 +1,6 @@
 // Bytes made safe for where they stand: finds the few that need it sixteen at a time, copies the
 // rest whole.
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 
 #include <string.h>
 

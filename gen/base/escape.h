@@ -1,6 +1,6 @@
 // Bytes made safe for the place they go to: text, attribute, URL, JavaScript, XML, JSON.
-#ifndef GEN_TEXT_ESCAPE_H
-#define GEN_TEXT_ESCAPE_H
+#ifndef GEN_BASE_ESCAPE_H
+#define GEN_BASE_ESCAPE_H
 
 #include "gen/base/buf.h"
 

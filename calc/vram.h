@@ -291,10 +291,11 @@ VRAM_API int vram_set_u64(vram *v, const char *key, uint64_t value);
 // is always written when cap > 0, or a negative code.
 VRAM_API int vram_get(vram *v, const char *key, char *out, size_t cap);
 
-// The stored number: counts as they are, enum and bool as their index, fractions in millionths.
+// The stored number: counts as they are, enum and bool as their index, fractions in millionths, a set as a bit for
+// each of its values.
 VRAM_API int vram_get_u64(vram *v, const char *key, uint64_t *value);
 
-enum vram_type { VRAM_TYPE_COUNT, VRAM_TYPE_BOOL, VRAM_TYPE_FRACTION, VRAM_TYPE_ENUM };
+enum vram_type { VRAM_TYPE_COUNT, VRAM_TYPE_BOOL, VRAM_TYPE_FRACTION, VRAM_TYPE_ENUM, VRAM_TYPE_SET };
 
 // A row of the table of fields, for help, forms and schemas.
 struct vram_field {
@@ -302,8 +303,8 @@ struct vram_field {
     const char *group, *help;
     uint32_t type, unit;            // enum vram_type, enum vram_unit
     uint64_t initial, min, max;     // stored numbers; fractions in millionths
-    const char *const *values;      // enum: names, NULL at the end; else NULL
-    const char *const *value_help;  // enum: one line each
+    const char *const *values;      // enum and set: names, NULL at the end; else NULL
+    const char *const *value_help;  // enum and set: one line each
 };
 VRAM_API const struct vram_field *vram_field_at(size_t index);       // NULL past the end
 VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key or alias, or NULL

@@ -101,13 +101,15 @@ static void set_messages(lua_State *L, const char *key, const struct vram_messag
 void lua_push_config(lua_State *L, vram *v)
 {
     const struct vram_field *f;
-    char name[64];
+    char name[64], text[128];
     open(L, "vram.config");
     for (size_t i = 0; (f = vram_field_at(i)) != NULL; i++) {
         uint64_t n = 0;
         vram_get_u64(v, f->key, &n);
         if (f->type == VRAM_TYPE_ENUM)
             set_string(L, f->key, f->values[n]);
+        else if (f->type == VRAM_TYPE_SET && vram_get(v, f->key, text, sizeof text) >= 0)
+            set_string(L, f->key, text);
         else if (f->type == VRAM_TYPE_BOOL)
             set_boolean(L, f->key, n != 0);
         else if (f->type == VRAM_TYPE_COUNT || n % 1000000 == 0)

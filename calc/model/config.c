@@ -4,6 +4,7 @@
 #include "calc/model/config.h"
 
 #include "calc/base/text.h"
+#include "calc/model/set.h"
 
 #define CONFIG_NAME(prefix, id, name, aliases, help) name,
 #define CONFIG_ALIASES(prefix, id, name, aliases, help) aliases,
@@ -28,7 +29,10 @@ CONFIG_TABLE(compile)
 CONFIG_TABLE(cross_entropy)
 CONFIG_TABLE(keep_logits)
 CONFIG_TABLE(quantization)
+CONFIG_TABLE(adapter)
+CONFIG_TABLE(adapter_dtype)
 CONFIG_TABLE(lora_targets)
+CONFIG_TABLE(modules_to_save)
 CONFIG_TABLE(parallel)
 CONFIG_TABLE(kv_dtype)
 CONFIG_TABLE(system)
@@ -38,10 +42,13 @@ CONFIG_TABLE(system)
 #define CONFIG_ROW_FRACTION(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_ENUM(ident, low, high) \
     0, ident##_COUNT - 1, config_names_##ident, config_help_##ident
+#define CONFIG_ROW_SET(ident, low, high) \
+    low, CONFIG_BIT(ident##_COUNT) - 1, config_names_##ident, config_help_##ident
 #define CONFIG_ALIAS_COUNT(ident) NULL
 #define CONFIG_ALIAS_BOOL(ident) NULL
 #define CONFIG_ALIAS_FRACTION(ident) NULL
 #define CONFIG_ALIAS_ENUM(ident) config_aliases_##ident
+#define CONFIG_ALIAS_SET(ident) config_aliases_##ident
 
 static const struct vram_field config_fields[] = {
 #define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
@@ -153,6 +160,34 @@ static bool config_read_enum(size_t field, const char *s, size_t len, uint64_t *
     return false;
 }
 
+// Names for several modules. PEFT finds a module by the end of its name, so that c_proj is that of attention and that of
+// the feed-forward part. SRC: peft src/peft/tuners/tuners_utils.py, check_target_module_exists;
+// src/peft/utils/constants.py (all-linear: every linear layer but the output).
+#define CONFIG_QKV (CONFIG_BIT(TARGET_Q) | CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V))
+static const struct set_group config_targets[] = {
+    {"all", CONFIG_SET_ALL_LINEAR},
+    {"all-linear", CONFIG_SET_ALL_LINEAR},
+    {"attention qkvo", CONFIG_QKV | CONFIG_BIT(TARGET_O)},
+    {"qkv c_attn query_key_value qkv_proj wqkv", CONFIG_QKV},
+    {"qv", CONFIG_BIT(TARGET_Q) | CONFIG_BIT(TARGET_V)},
+    {"mlp", CONFIG_BIT(TARGET_GATE) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN)},
+    {"gate_up_proj", CONFIG_BIT(TARGET_GATE) | CONFIG_BIT(TARGET_UP)},
+    {"c_proj", CONFIG_BIT(TARGET_O) | CONFIG_BIT(TARGET_DOWN)},
+    {NULL, 0},
+};
+
+static struct set config_set_of(size_t field)
+{
+    const struct set_group *groups = field == FIELD_lora_targets ? config_targets : NULL;
+    return (struct set){config_fields[field].values, config_places[field].aliases, groups};
+}
+
+static bool config_read_set(size_t field, const char *s, size_t len, uint64_t *out)
+{
+    struct set set = config_set_of(field);
+    return set_read(&set, s, len, out);
+}
+
 static bool config_read(size_t field, const char *s, size_t len, uint64_t *out, bool *overflow)
 {
     *overflow = false;
@@ -164,6 +199,8 @@ static bool config_read(size_t field, const char *s, size_t len, uint64_t *out, 
         return text_to_millionths(s, len, out, overflow);
     case VRAM_TYPE_BOOL:
         return config_read_bool(s, len, out);
+    case VRAM_TYPE_SET:
+        return config_read_set(field, s, len, out);
     default:
         return config_read_enum(field, s, len, out);
     }
@@ -178,6 +215,8 @@ static int config_bad_enum(struct message *e, struct err_pos pos, size_t field, 
         text_append(&list, i ? ", " : "");
         text_append(&list, f->values[i]);
     }
+    if (f->type == VRAM_TYPE_SET)
+        return err_set(e, MESSAGE_bad_set, pos, ABOUT(f->key), ARGS(value, arg_text("values", list.text)));
     bool switched = config_read_enum(field, "false", 5, &off);
     return err_set(e, switched ? MESSAGE_bad_switch : MESSAGE_bad_enum, pos, ABOUT(f->key),
                    ARGS(value, arg_text("values", list.text)));
@@ -211,7 +250,7 @@ static int config_bad_range(struct message *e, struct err_pos pos, size_t field,
 static int config_bad_value(struct message *e, struct err_pos pos, size_t field, struct arg value)
 {
     const struct vram_field *f = &config_fields[field];
-    if (f->type == VRAM_TYPE_ENUM)
+    if (f->values)
         return config_bad_enum(e, pos, field, value);
     if (f->type != VRAM_TYPE_COUNT)
         return err_set(e, f->type == VRAM_TYPE_BOOL ? MESSAGE_bad_bool : MESSAGE_bad_fraction, pos, ABOUT(f->key),
@@ -231,7 +270,9 @@ int config_set(struct vram_config *c, struct message *e, struct err_pos pos, con
         return config_unknown(e, pos, key, key_len);
     const struct vram_field *f = &config_fields[field];
     bool read = config_read((size_t)field, value, value_len, &n, &overflow);
-    if (overflow || (read && (n < f->min || n > f->max)))
+    if (f->type == VRAM_TYPE_SET)
+        read = read && n >= f->min;
+    else if (overflow || (read && (n < f->min || n > f->max)))
         return config_bad_range(e, pos, (size_t)field, shown);
     if (!read)
         return config_bad_value(e, pos, (size_t)field, shown);
@@ -250,12 +291,27 @@ static void config_write_fraction(struct writer *w, uint64_t n)
     writer_fixed(w, n, places, places);
 }
 
+void config_set_text(size_t field, uint64_t members, struct text_line *out)
+{
+    struct set set = config_set_of(field);
+    set_text(&set, members, out);
+}
+
+static void config_write_set(struct writer *w, size_t field, uint64_t n)
+{
+    struct text_line line = {{0}, 0};
+    config_set_text(field, n, &line);
+    writer_str(w, line.text);
+}
+
 void config_write(struct writer *w, const struct vram_config *c, size_t field)
 {
     uint64_t n = config_get(c, field);
     uint32_t type = config_fields[field].type;
     if (type == VRAM_TYPE_ENUM)
         writer_str(w, config_fields[field].values[n]);
+    else if (type == VRAM_TYPE_SET)
+        config_write_set(w, field, n);
     else if (type == VRAM_TYPE_BOOL)
         writer_str(w, n ? "true" : "false");
     else if (type == VRAM_TYPE_FRACTION)

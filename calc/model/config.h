@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "calc/base/err.h"
+#include "calc/base/text.h"
 #include "calc/base/writer.h"
 #include "calc/vram.h"
 
@@ -34,12 +35,19 @@ CONFIG_ENUM(compile)
 CONFIG_ENUM(cross_entropy)
 CONFIG_ENUM(keep_logits)
 CONFIG_ENUM(quantization)
+CONFIG_ENUM(adapter)
+CONFIG_ENUM(adapter_dtype)
 CONFIG_ENUM(lora_targets)
+CONFIG_ENUM(modules_to_save)
 CONFIG_ENUM(parallel)
 CONFIG_ENUM(kv_dtype)
 CONFIG_ENUM(system)
 #undef CONFIG_ENUM
 #undef CONFIG_V
+
+// Members of a set as one number; every linear layer of the blocks.
+#define CONFIG_BIT(member) (UINT64_C(1) << (member))
+#define CONFIG_SET_ALL_LINEAR (CONFIG_BIT(TARGET_HEAD) - 1)
 
 // Numbers of the fields: FIELD_n_head, ... and how many there are.
 enum config_field_id {
@@ -59,6 +67,9 @@ int config_set(struct vram_config *c, struct message *e, struct err_pos pos, con
 uint64_t config_get(const struct vram_config *c, size_t field);
 void config_put(struct vram_config *c, size_t field, uint64_t value);
 void config_write(struct writer *w, const struct vram_config *c, size_t field);  // as config_set reads it
+
+// A value of a field of type SET as config_set reads it, to *out, which is zeroed.
+void config_set_text(size_t field, uint64_t members, struct text_line *out);
 
 // The error of a key that is no field.
 int config_unknown(struct message *e, struct err_pos pos, const char *key, size_t len);

@@ -34,19 +34,25 @@ static void layout_block(struct layout *l, bool trained, struct layout_row r)
     layout_put(l->block, &l->block_count, r, trained);
 }
 
-// Which linear layers carry adapters.
+// Which members of lora_targets a linear layer answers to: one projection for q, k and v to any of the three.
+static uint64_t layout_targets(uint16_t number)
+{
+    static const uint64_t targets[LAYOUT_BLOCK_NUMBERS] = {
+        [P_QKV] = CONFIG_BIT(TARGET_Q) | CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V),
+        [P_Q] = CONFIG_BIT(TARGET_Q),
+        [P_K] = CONFIG_BIT(TARGET_K),
+        [P_V] = CONFIG_BIT(TARGET_V),
+        [P_O] = CONFIG_BIT(TARGET_O),
+        [P_GATE] = CONFIG_BIT(TARGET_GATE),
+        [P_UP] = CONFIG_BIT(TARGET_UP),
+        [P_DOWN] = CONFIG_BIT(TARGET_DOWN),
+    };
+    return targets[number];
+}
+
 static bool layout_adapted(const struct model *m, uint16_t number)
 {
-    if (m->c.lora_rank == 0)
-        return false;
-    switch (m->c.lora_targets) {
-    case LORA_TARGETS_QV:
-        return number == P_Q || number == P_V || number == P_QKV;
-    case LORA_TARGETS_ATTENTION:
-        return number >= P_QKV && number <= P_O;
-    default:
-        return number >= P_QKV && number <= P_DOWN;
-    }
+    return m->c.lora_rank > 0 && (m->c.lora_targets & layout_targets(number));
 }
 
 // The shape of an adapter's matrix by the width that it touches.
@@ -62,6 +68,38 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
                                          : SHAPE_A_Q;
 }
 
+// A vector as long as a linear layer's input or output.
+static uint8_t layout_vector_shape(uint8_t adapter_shape)
+{
+    return adapter_shape == SHAPE_A_FF    ? SHAPE_B_FF
+           : adapter_shape == SHAPE_A_KV  ? SHAPE_B_KV
+           : adapter_shape == SHAPE_A_QKV ? SHAPE_B_QKV
+           : adapter_shape == SHAPE_A_Q   ? SHAPE_B_Q
+                                          : SHAPE_C;
+}
+
+// IA3 scales the output, in the feed-forward part the input of the last projection.
+// SRC: peft src/peft/utils/constants.py, TRANSFORMERS_MODELS_TO_IA3_FEEDFORWARD_MODULES_MAPPING.
+static void layout_scale(struct layout *l, struct layout_row r)
+{
+    bool input = r.number == P_DOWN;
+    uint8_t shape = layout_vector_shape(layout_adapter_shape(r.shape, !input, r.number));
+    layout_block(l, true,
+                 (struct layout_row){(uint16_t)(r.number + LAYOUT_VECTOR), r.role, PART_VECTOR, shape,
+                                     input ? r.cols : r.rows, 1});
+}
+
+static void layout_adapters(struct layout *l, const struct model *m, struct layout_row r)
+{
+    uint8_t in = layout_adapter_shape(r.shape, false, r.number), out = layout_adapter_shape(r.shape, true, r.number);
+    layout_block(l, true, (struct layout_row){(uint16_t)(r.number + LAYOUT_A), r.role, PART_A, in, m->c.lora_rank, r.cols});
+    layout_block(l, true, (struct layout_row){(uint16_t)(r.number + LAYOUT_B), r.role, PART_B, out, r.rows, m->c.lora_rank});
+    if (m->c.adapter == ADAPTER_DORA)
+        layout_block(l, true,
+                     (struct layout_row){(uint16_t)(r.number + LAYOUT_VECTOR), r.role, PART_VECTOR,
+                                         layout_vector_shape(out), r.rows, 0});
+}
+
 // A linear layer of a block: weight, bias, and adapters where they are asked for.
 static void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
                           uint8_t bias_shape)
@@ -74,14 +112,10 @@ static void layout_linear(struct layout *l, const struct model *m, struct layout
                                          bias_shape, r.rows, 0});
     if (!layout_adapted(m, r.number))
         return;
-    layout_block(l, true,
-                 (struct layout_row){(uint16_t)(r.number + LAYOUT_A), r.role, PART_A,
-                                     layout_adapter_shape(r.shape, false, r.number), m->c.lora_rank,
-                                     r.cols});
-    layout_block(l, true,
-                 (struct layout_row){(uint16_t)(r.number + LAYOUT_B), r.role, PART_B,
-                                     layout_adapter_shape(r.shape, true, r.number), r.rows,
-                                     m->c.lora_rank});
+    if (m->c.adapter == ADAPTER_IA3)
+        layout_scale(l, r);
+    else
+        layout_adapters(l, m, r);
 }
 
 static bool layout_norm_bias(const struct model *m)
@@ -176,13 +210,49 @@ static void layout_layer(struct layout *l, const struct model *m)
         layout_norm(l, m, P_POST_MLP, ROLE_POST_MLP_NORM);
 }
 
+static bool layout_targeted(const struct model *m, enum lora_targets_value target)
+{
+    return m->c.lora_rank > 0 && m->c.adapter != ADAPTER_IA3 && (m->c.lora_targets & CONFIG_BIT(target));
+}
+
+static bool layout_saved(const struct model *m, enum modules_to_save_value module)
+{
+    return m->c.lora_rank > 0 && (m->c.modules_to_save & CONFIG_BIT(module));
+}
+
+// PEFT's adapters of an embedding: A is as long as the vocabulary.
+static void layout_embedding(struct layout *l, const struct model *m)
+{
+    uint64_t c = m->c.n_embd, v = m->c.vocab_size, r = m->c.lora_rank;
+    layout_before(l, r == 0, (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
+    if (layout_targeted(m, TARGET_EMBED)) {
+        layout_before(l, true, (struct layout_row){P_WTE + LAYOUT_A, ROLE_WTE, PART_A, SHAPE_A_V, r, v});
+        layout_before(l, true, (struct layout_row){P_WTE + LAYOUT_B, ROLE_WTE, PART_B, SHAPE_A_C, c, r});
+    }
+    if (layout_saved(m, SAVE_EMBED))
+        layout_before(l, true, (struct layout_row){P_WTE_SAVED, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
+}
+
+// The last stage has a copy of a tied weight.
+static void layout_head(struct layout *l, const struct model *m)
+{
+    uint64_t c = m->c.n_embd, v = m->c.vocab_size, r = m->c.lora_rank;
+    if (!m->c.tie_embeddings || !m->first)
+        layout_after(l, r == 0, (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
+    if (layout_targeted(m, TARGET_HEAD)) {
+        layout_after(l, true, (struct layout_row){P_HEAD + LAYOUT_A, ROLE_HEAD, PART_A, SHAPE_A_C, r, c});
+        layout_after(l, true, (struct layout_row){P_HEAD + LAYOUT_B, ROLE_HEAD, PART_B, SHAPE_A_V, v, r});
+    }
+    if (layout_saved(m, SAVE_HEAD))
+        layout_after(l, true, (struct layout_row){P_HEAD_SAVED, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
+}
+
 static void layout_outside(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0;
-    uint64_t c = m->c.n_embd, v = m->c.vocab_size;
+    uint64_t c = m->c.n_embd;
     if (m->first)
-        layout_before(l, full,
-                      (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
+        layout_embedding(l, m);
     if (m->first && (m->features & HAS_POSITIONS))
         layout_before(
             l, full,
@@ -193,9 +263,7 @@ static void layout_outside(struct layout *l, const struct model *m)
     if (layout_norm_bias(m))
         layout_after(l, full,
                      (struct layout_row){P_LN_F_BIAS, ROLE_LN_F, PART_BIAS, SHAPE_C, c, 0});
-    if (!m->c.tie_embeddings || !m->first)  // the last stage has a copy of a tied weight
-        layout_after(l, full,
-                     (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
+    layout_head(l, m);
 }
 
 enum { LAYOUT_ABSENT = 255 };

@@ -10,11 +10,23 @@
 #include "calc/model/model.h"
 #include "calc/model/shape.h"
 
-// Numbers of parameters outside of the layers.
-enum layout_global { P_WTE, P_WPE, P_LN_F, P_LN_F_BIAS, P_HEAD, LAYOUT_GLOBAL_NUMBERS = 16 };
+// A linear layer has five numbers in a row: weight, bias, adapters A and B, and the vector of DoRA or IA3. So has the
+// token embedding.
+enum { LAYOUT_BIAS = 1, LAYOUT_A, LAYOUT_B, LAYOUT_VECTOR, LAYOUT_LINEAR };
 
-// Numbers of parameters inside a layer. A linear layer has four in a row: weight, bias, adapters A
-// and B.
+// Numbers of parameters outside of the layers. SAVED: the trained copy of modules_to_save.
+enum layout_global {
+    P_WTE,
+    P_HEAD = P_WTE + LAYOUT_LINEAR,
+    P_WPE = P_HEAD + LAYOUT_LINEAR,
+    P_LN_F,
+    P_LN_F_BIAS,
+    P_WTE_SAVED,
+    P_HEAD_SAVED,
+    LAYOUT_GLOBAL_NUMBERS = 20
+};
+
+// Numbers of parameters inside a layer.
 enum layout_block {
     P_LN1,
     P_LN1_BIAS,
@@ -25,17 +37,16 @@ enum layout_block {
     P_POST_ATTN,
     P_POST_MLP,
     P_QKV,
-    P_Q = P_QKV + 4,
-    P_K = P_Q + 4,
-    P_V = P_K + 4,
-    P_O = P_V + 4,
-    P_GATE = P_O + 4,
-    P_UP = P_GATE + 4,  // also c_fc
-    P_DOWN = P_UP + 4,  // also mlp.c_proj
-    P_ROUTER = P_DOWN + 4,
-    LAYOUT_BLOCK_NUMBERS = P_ROUTER + 4
+    P_Q = P_QKV + LAYOUT_LINEAR,
+    P_K = P_Q + LAYOUT_LINEAR,
+    P_V = P_K + LAYOUT_LINEAR,
+    P_O = P_V + LAYOUT_LINEAR,
+    P_GATE = P_O + LAYOUT_LINEAR,
+    P_UP = P_GATE + LAYOUT_LINEAR,  // also c_fc
+    P_DOWN = P_UP + LAYOUT_LINEAR,  // also mlp.c_proj
+    P_ROUTER = P_DOWN + LAYOUT_LINEAR,
+    LAYOUT_BLOCK_NUMBERS = P_ROUTER + LAYOUT_LINEAR
 };
-enum { LAYOUT_BIAS = 1, LAYOUT_A = 2, LAYOUT_B = 3 };  // behind a linear layer's weight
 
 struct layout_param {
     uint16_t number;
@@ -45,7 +56,7 @@ struct layout_param {
     uint64_t rows, cols;  // cols 0: a vector
 };
 
-enum { LAYOUT_ENDS = 4 };
+enum { LAYOUT_ENDS = 8 };
 struct layout {
     struct layout_param before[LAYOUT_ENDS], block[LAYOUT_BLOCK_NUMBERS], after[LAYOUT_ENDS];
     uint8_t before_count, block_count, after_count;

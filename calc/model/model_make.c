@@ -91,6 +91,39 @@ static int model_check_allocator(const struct vram_config *c, struct message *e)
     return VRAM_OK;
 }
 
+// What a run of one kind cannot be combined with.
+struct model_limit {
+    bool here;
+    enum message_id message;
+    const char *about[2];
+};
+
+static int model_check_limits(const struct model_limit *limits, size_t count, struct message *e)
+{
+    for (size_t i = 0; i < count; i++)
+        if (limits[i].here)
+            return err_set(e, limits[i].message, NO_POS, ABOUT(limits[i].about[0], limits[i].about[1]), NO_ARGS);
+    return VRAM_OK;
+}
+
+// IA3's vectors stand as adapters of rank 1.
+static int model_check_adapters(struct vram_config *c, struct message *e)
+{
+    bool trains = c->task == TASK_TRAIN;
+    if (c->adapter == ADAPTER_IA3 && trains)
+        c->lora_rank = 1;
+    bool adapted = c->lora_rank > 0;
+    const struct model_limit limits[] = {
+        {c->adapter == ADAPTER_DORA && !adapted, MESSAGE_dora_needs_rank, {"adapter", "lora_rank"}},
+        {c->quantization && !adapted && trains, MESSAGE_quantized_needs_lora, {"quantization", "lora_rank"}},
+        {c->quantization == QUANTIZATION_FP8 && trains, MESSAGE_fp8_trains, {"quantization", "task"}},
+        {c->adapter == ADAPTER_DORA && c->quantization, MESSAGE_dora_quantized, {"adapter", "quantization"}},
+        {c->modules_to_save && !adapted, MESSAGE_saved_needs_lora, {"modules_to_save", "lora_rank"}},
+        {c->prepare_kbit && !c->quantization, MESSAGE_prepare_quantized, {"prepare_kbit", "quantization"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
 static int model_check_run(struct vram_config *c, struct message *e)
 {
     if (c->seq_len == 0)
@@ -105,8 +138,9 @@ static int model_check_run(struct vram_config *c, struct message *e)
     int rc = model_check_experts(c, e);
     if (rc != VRAM_OK)
         return rc;
-    if (c->quantization && c->lora_rank == 0 && c->task == TASK_TRAIN)
-        return err_set(e, MESSAGE_quantized_needs_lora, NO_POS, ABOUT("quantization", "lora_rank"), NO_ARGS);
+    rc = model_check_adapters(c, e);
+    if (rc != VRAM_OK)
+        return rc;
     if (c->eval_only && (c->family != FAMILY_GPT2 || c->task != TASK_TRAIN || c->pipeline_parallel > 1))
         return err_set(e, MESSAGE_eval_only_of_nanogpt, NO_POS, ABOUT("eval_only", "family", "task"), NO_ARGS);
     return model_check_allocator(c, e);
@@ -129,21 +163,6 @@ static int model_check_parallel(const struct vram_config *c, struct message *e)
     if (c->pipeline_parallel > c->n_layer)
         return err_set(e, MESSAGE_pipeline_longer_than_model, NO_POS, ABOUT("pipeline_parallel", "n_layer"),
                        ARGS(VALUE(c, pipeline_parallel), VALUE(c, n_layer)));
-    return VRAM_OK;
-}
-
-// What a run of one kind cannot be combined with.
-struct model_limit {
-    bool here;
-    enum message_id message;
-    const char *about[2];
-};
-
-static int model_check_limits(const struct model_limit *limits, size_t count, struct message *e)
-{
-    for (size_t i = 0; i < count; i++)
-        if (limits[i].here)
-            return err_set(e, limits[i].message, NO_POS, ABOUT(limits[i].about[0], limits[i].about[1]), NO_ARGS);
     return VRAM_OK;
 }
 

@@ -37,6 +37,7 @@ void dims_make(struct dims *d, const struct model *m)
     d->E = c->n_expert;
     d->A = c->n_expert_active;
     d->r = c->lora_rank;
+    d->eye = c->adapter == ADAPTER_DORA;
     d->chunk = c->cross_entropy_chunk ? c->cross_entropy_chunk : dims_chunk(d);
     d->parts = c->n_gpu;
     d->cache = c->seq_len + c->max_new_tokens;

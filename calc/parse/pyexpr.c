@@ -145,6 +145,8 @@ static struct py_value py_field(const struct py *p, struct span name)
     if (!f || !text_equal(name.at, name.len, f->key))
         return py_of(PY_UNKNOWN);
     uint64_t n = config_get(p->c, (size_t)field);
+    if (f->type == VRAM_TYPE_SET)
+        return py_of(PY_UNKNOWN);
     if (f->values)
         return (struct py_value){.kind = PY_STR, .s = span_of(f->values[n])};
     if (f->type == VRAM_TYPE_FRACTION)

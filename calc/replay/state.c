@@ -6,6 +6,7 @@
 #include "calc/replay/state.h"
 
 #include "calc/base/size.h"
+#include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
 #include "calc/trace/tape.h"
 
@@ -90,19 +91,6 @@ static void state_optimizer(const struct model *m, struct state_row *r, uint64_t
     }
 }
 
-// Bytes of a frozen linear weight in its stored form. SRC: QLoRA (arXiv 2305.14314): NF4 half a
-// byte, one float32 for 64 weights; double quantization: one byte for 64, one float32 for 256 of
-// those.
-static uint64_t state_quantized(uint64_t quantization, uint64_t n)
-{
-    if (quantization == QUANTIZATION_INT8)
-        return n;
-    uint64_t blocks = (n + 63) / 64;
-    if (quantization == QUANTIZATION_NF4)
-        return (n + 1) / 2 + 4 * blocks;
-    return (n + 1) / 2 + blocks + 4 * ((blocks + 255) / 256);
-}
-
 static uint64_t state_part(uint64_t bytes, uint64_t width, uint64_t parts)
 {
     return (bytes / width + parts - 1) / parts * width;
@@ -125,20 +113,28 @@ static void state_divide(const struct model *m, struct state_row *r, uint64_t wi
         r->temps[i] = state_part(r->temps[i], 1, parts);
 }
 
+static void state_quantized(struct state_row *r, uint64_t kind)
+{
+    r->stored_count = (uint8_t)quantization_tensors(kind, r->param->rows, r->param->cols, r->stored);
+    r->weight = 0;
+    for (unsigned i = 0; i < r->stored_count; i++)
+        r->weight = size_add(r->weight, r->stored[i].bytes);
+}
+
 static void state_row_make(struct state_row *r, const struct model *m, const struct layout_param *p,
                            uint64_t n, bool block)
 {
-    uint64_t width = m->c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
+    uint64_t width = UINT64_C(1) << dtype_shift(quantization_format(m, p));
     *r = (struct state_row){.param = p};
-    uint64_t frozen_width = m->c.dtype == DTYPE_FLOAT32 ? 4 : 2;
     bool frozen = !p->trained || m->c.task == TASK_INFERENCE;
-    if (frozen && block && p->matrix && m->c.quantization)
-        r->weight = state_quantized(m->c.quantization, n);
-    else
-        r->weight = (frozen ? frozen_width : width) * n;
+    r->weight = width * n;
+    if (quantization_of(m, p, block))
+        state_quantized(r, m->c.quantization);
     if (frozen) {
-        if (scheme_divides_weights(&m->c))
+        if (scheme_divides_weights(&m->c)) {
             r->weight = state_part(r->weight, 1, m->c.n_gpu);
+            r->stored_count = 0;
+        }
         return;
     }
     r->whole_gradient = width * n;

@@ -4,7 +4,7 @@
 #ifndef CALC_STATE_H
 #define CALC_STATE_H
 
-#include "calc/model/layout.h"
+#include "calc/model/quantization.h"
 #include "calc/model/shape.h"
 
 enum { STATE_TENSORS = 4, STATE_TEMPS = 3 };
@@ -21,6 +21,8 @@ struct state_row {
     uint64_t whole_gradient;                  // before it is divided among GPUs
     struct state_tensor kept[STATE_TENSORS];  // made in the first step, there for ever
     uint8_t kept_count, temp_count;
+    struct quantization_tensor stored[QUANTIZATION_TENSORS];  // what a quantized weight consists of
+    uint8_t stored_count;
     uint64_t temps[STATE_TEMPS];  // made in every step
 };
 

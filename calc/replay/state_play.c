@@ -32,13 +32,24 @@ static bool step_last_of_attention(const struct state *s, const struct state_row
     return r->param->number == (bias ? P_O + LAYOUT_BIAS : P_O);
 }
 
+// A quantized weight, tensor by tensor; divided ones stand as one.
+static int step_stored(struct player *p, const struct state_row *r, int32_t layer)
+{
+    int rc = VRAM_OK;
+    for (unsigned i = 0; i < r->stored_count && rc == VRAM_OK; i++) {
+        struct storage stored = {.name = name_of(r->param->role, r->stored[i].part), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
+        rc = player_forever(p, &stored, r->stored[i].bytes, layer);
+    }
+    return rc;
+}
+
 static int step_weight(struct player *p, const struct state *s, const struct state_row *r,
                        int32_t layer)
 {
     struct storage weight = {.name = name_of(r->param->role, r->param->part),
                              .op = OP_PARAM,
                              .category = VRAM_CAT_PARAM};
-    int rc = player_forever(p, &weight, r->weight, layer);
+    int rc = r->stored_count ? step_stored(p, r, layer) : player_forever(p, &weight, r->weight, layer);
     if (rc == VRAM_OK && s->buffer_bytes && layer >= 0 && step_last_of_attention(s, r))
         rc = step_mask(p, s, layer);
     return rc;
@@ -95,7 +106,8 @@ static int step_zero_grad(struct player *p, const struct state *s, const struct 
     static const uint8_t parts[PART_COUNT] = {[PART_WEIGHT] = PART_WEIGHT_GRAD,
                                               [PART_BIAS] = PART_BIAS_GRAD,
                                               [PART_A] = PART_A_GRAD,
-                                              [PART_B] = PART_B_GRAD};
+                                              [PART_B] = PART_B_GRAD,
+                                              [PART_VECTOR] = PART_VECTOR_GRAD};
     struct storage grad = {.name = name_of(r->param->role, parts[r->param->part]),
                            .op = OP_TO_COPY,
                            .category = VRAM_CAT_GRAD};

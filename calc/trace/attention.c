@@ -14,7 +14,7 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
     uint32_t lse = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32,
                                  flash ? SHAPE_LSE : SHAPE_LSE32);
     uint32_t rng = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_RNG, DT_I64, SHAPE_RNG);
-    if (graph_needs(g, q)) {
+    if (graph_needs(g, q) || graph_needs(g, k) || graph_needs(g, v)) {
         int32_t n =
             graph_node(g, NODE_SDPA, &out, flash ? ATTENTION_FLASH : ATTENTION_MEM_EFFICIENT);
         graph_save(g, n, q.storage);

@@ -49,6 +49,7 @@ static uint8_t gradient_part(uint8_t part)
     return part == PART_BIAS ? PART_BIAS_GRAD
            : part == PART_A  ? PART_A_GRAD
            : part == PART_B  ? PART_B_GRAD
+           : part == PART_VECTOR ? PART_VECTOR_GRAD
                              : PART_WEIGHT_GRAD;
 }
 

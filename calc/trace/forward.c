@@ -7,6 +7,7 @@
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_lora.h"
 #include "calc/trace/loss.h"
 #include "calc/trace/parallel.h"
 
@@ -54,7 +55,7 @@ struct value forward_layers(struct graph *g, struct value x)
 static struct value forward_embed_gpt(struct graph *g, uint32_t ids, struct value local[3])
 {
     struct value pos = graph_make(g, OP_ARANGE, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_T);
-    local[0] = layer_embedding(g, ids, P_WTE, SHAPE_U);
+    local[0] = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
     local[1] = layer_embedding(g, pos.storage, P_WPE, SHAPE_TC);
     local[2] = pos;
     struct value sum = layer_add(g, local[0], local[1], ROLE_EMBED);
@@ -66,7 +67,7 @@ static struct value forward_embed_gpt(struct graph *g, uint32_t ids, struct valu
 // Rotary families: the token embedding alone; cosines and sines of the positions are made once.
 static struct value forward_embed_rotary(struct graph *g, uint32_t ids)
 {
-    struct value x = layer_embedding(g, ids, P_WTE, SHAPE_U);
+    struct value x = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
     if (g->m->features & HAS_EMBEDDING_SCALE) {
         struct value scaled = layer_scale(g, x, ROLE_EMBED);
         graph_drop(g, x);

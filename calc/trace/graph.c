@@ -2,6 +2,7 @@
 
 #include "calc/trace/graph.h"
 
+#include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
 
 void graph_init(struct graph *g, const struct vram_mem *mem)
@@ -51,6 +52,8 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->compute = m->c.dtype == DTYPE_FLOAT32 ? DT_F32 : DT_LOW;
     g->autocast = !pure && g->compute == DT_LOW;
     g->residual = pure || (m->c.lora_rank && g->compute == DT_LOW) ? DT_LOW : DT_F32;
+    if (quantization_prepared(&m->c))
+        g->residual = DT_F32;
     g->caches = false;
     g->workspaces = m->c.mode == MODE_PROCESS;
     g->workspace_done[0] = g->workspace_done[1] = false;
@@ -220,12 +223,9 @@ static struct param *graph_param_at(struct graph *g, bool global, uint16_t numbe
     return &g->params[base + number];
 }
 
-// Weights are in float32 under autocast, but those that adapters freeze are loaded in two bytes.
 static uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row)
 {
-    if (g->gathered)
-        return g->compute;
-    return g->autocast && row->trained ? DT_F32 : g->residual;
+    return g->gathered ? g->compute : quantization_format(g->m, row);
 }
 
 static void graph_param_first(struct graph *g, struct param *p, const struct layout_param *row)

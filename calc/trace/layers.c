@@ -6,7 +6,8 @@
 
 struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uint8_t out_shape)
 {
-    struct value w = graph_param(g, true, weight);
+    bool saved = weight == P_WTE && layout_find(&g->layout, false, P_WTE_SAVED);
+    struct value w = graph_param(g, true, saved ? P_WTE_SAVED : weight);
     struct value out = graph_make(g, OP_EMBEDDING, w.role, PART_OUTPUT, g->residual, out_shape);
     if (graph_needs(g, w)) {
         int32_t n = graph_node(g, NODE_EMBEDDING, &out, 0);

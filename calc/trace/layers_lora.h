@@ -1,14 +1,15 @@
-// Low-rank adapters and quantized weights, for layer_linear alone.
+// Adapters beside linear layers and embeddings, for linear.c and forward.c alone. A layer is named by its weight's number
+// in layout.h; global: it lies outside of the blocks.
 
 #ifndef CALC_LAYERS_LORA_H
 #define CALC_LAYERS_LORA_H
 
 #include "calc/trace/graph.h"
 
-bool lora_is_adapted(const struct graph *g, uint16_t weight);
-bool lora_is_quantized(const struct graph *g, uint16_t weight);
+bool lora_is_adapted(const struct graph *g, bool global, uint16_t weight);
 
-struct value lora_add(struct graph *g, struct value x, struct value base, uint16_t weight);
-struct value lora_quantized(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape);
+// base + what the adapters make of x. Uses base up.
+struct value lora_add(struct graph *g, struct value x, struct value base, bool global, uint16_t weight);
+struct value lora_embed(struct graph *g, uint32_t ids, struct value base);
 
 #endif

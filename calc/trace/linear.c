@@ -3,7 +3,10 @@
 
 #include "calc/trace/linear.h"
 
+#include "calc/trace/adapter.h"
+#include "calc/trace/layers.h"
 #include "calc/trace/layers_lora.h"
+#include "calc/trace/quantized.h"
 
 // mm(x, w') or addmm(b, x, w'), on the copies that autocast made.
 static struct value layer_product(struct graph *g, struct value x, struct value w, struct value b,
@@ -58,20 +61,53 @@ static struct value layer_affine(struct graph *g, struct value x, bool global, u
     return out;
 }
 
+static struct value layer_frozen(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
+{
+    return quantized_is(g, weight) ? quantized_linear(g, x, weight, out_shape)
+                                   : layer_affine(g, x, false, weight, out_shape);
+}
+
+static bool layer_is_scaled(const struct graph *g, uint16_t weight)
+{
+    return g->m->c.adapter == ADAPTER_IA3 && layout_find(&g->layout, true, (uint16_t)(weight + LAYOUT_VECTOR));
+}
+
+// IA3: a trained factor for each output, in the last projection of the feed-forward part for each input.
+// SRC: peft src/peft/tuners/ia3/layer.py, Linear.forward.
+static struct value layer_scaled(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
+{
+    bool inside = weight == P_DOWN;
+    struct value vector = graph_param(g, false, (uint16_t)(weight + LAYOUT_VECTOR));
+    struct value scale = adapter_scaling(g, vector, vector.role);
+    struct value in = inside ? graph_to(g, x, vector.dtype, PART_UPCAST) : layer_frozen(g, x, weight, out_shape);
+    struct value scaled = layer_mul(g, in, scale, in.role, PART_SCALED);
+    struct value fit = graph_to(g, scaled, inside ? x.dtype : in.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, scaled);
+    struct value out = inside ? layer_frozen(g, fit, weight, out_shape) : graph_copy(g, fit);
+    graph_drop(g, fit);
+    graph_drop(g, in);
+    graph_drop(g, scale);
+    graph_drop(g, vector);
+    return out;
+}
+
 struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
 {
-    bool quantized = lora_is_quantized(g, weight);
-    struct value out = quantized ? lora_quantized(g, x, weight, out_shape)
-                                 : layer_affine(g, x, false, weight, out_shape);
-    return lora_is_adapted(g, weight) ? lora_add(g, x, out, weight) : out;
+    if (layer_is_scaled(g, weight))
+        return layer_scaled(g, x, weight, out_shape);
+    struct value out = layer_frozen(g, x, weight, out_shape);
+    return lora_is_adapted(g, false, weight) ? lora_add(g, x, out, false, weight) : out;
 }
 
 uint16_t layer_head_weight(const struct graph *g)
 {
+    if (layout_find(&g->layout, false, P_HEAD_SAVED))
+        return P_HEAD_SAVED;
     return g->m->c.tie_embeddings && g->m->first ? P_WTE : P_HEAD;
 }
 
 struct value layer_head(struct graph *g, struct value x)
 {
-    return layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
+    struct value out = layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
+    return lora_is_adapted(g, true, P_HEAD) ? lora_add(g, x, out, true, P_HEAD) : out;
 }

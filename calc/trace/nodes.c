@@ -7,6 +7,7 @@
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/nodes_llama.h"
 #include "calc/trace/parallel.h"
+#include "calc/trace/quantized.h"
 
 static bool node_wants(const struct node *n, unsigned edge)
 {

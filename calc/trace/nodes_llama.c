@@ -1,4 +1,4 @@
-// Owns what the autograd nodes of the llama families and of quantized weights allocate when they run backward.
+// Owns what the autograd nodes of the llama families allocate when they run backward.
 // SRC: pytorch tools/autograd/derivatives.yaml and torch/csrc/autograd/FunctionsManual.cpp.
 
 #include "calc/trace/nodes_llama.h"
@@ -81,14 +81,4 @@ void node_index_add(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (wanted(n))
         results[0] = scratch(g, n, OP_INDEX, n->edges[0].shape);
-}
-
-// The weight is expanded once more for the gradient of the input.
-void node_quantized(struct graph *g, const struct node *n, uint32_t results[])
-{
-    if (!wanted(n))
-        return;
-    uint32_t expanded = graph_scratch(g, OP_DEQUANTIZE, n->role, PART_DEQUANTIZED, n->dtype, n->extra);
-    results[0] = graph_scratch(g, OP_MM, n->edges[0].role, PART_GRAD, n->edges[0].dtype, n->edges[0].shape);
-    tape_unref(g->t, expanded);
 }

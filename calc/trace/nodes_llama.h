@@ -1,4 +1,4 @@
-// Backward functions of the nodes of the llama families and of quantized weights, for the table in nodes.c.
+// Backward functions of the nodes of the llama families, for the table in nodes.c.
 
 #ifndef CALC_NODES_LLAMA_H
 #define CALC_NODES_LLAMA_H
@@ -7,6 +7,5 @@
 
 node_fn node_pow, node_mean, node_rsqrt, node_repeat, node_cat, node_tanh, node_scatter,
     node_index_add;
-node_fn node_quantized;
 
 #endif

@@ -4,11 +4,14 @@
 
 #include "calc/trace/parallel.h"
 
+#include "calc/model/quantization.h"
+
 // One GPU's part of a gradient: reduced into fresh memory, then .grad or added to it.
 static void parallel_reduce(struct graph *g, const struct node *n, uint32_t gradient)
 {
     struct storage s = g->t->storages[gradient];
-    uint8_t dtype = g->m->c.dtype == DTYPE_BFLOAT16_PURE ? DT_LOW_SHARE : DT_F32_SHARE;
+    const struct layout_param *p = layout_find(&g->layout, n->unit >= 0, n->param);
+    uint8_t dtype = quantization_format(g->m, p) == DT_LOW ? DT_LOW_SHARE : DT_F32_SHARE;
     uint32_t part = tape_alloc(g->t, OP_REDUCE_SCATTER, s.name, VRAM_CAT_GRAD, dtype, s.shape);
     tape_unref(g->t, gradient);
     if (g->has_gradients)

@@ -2,6 +2,8 @@
 
 #include "calc/write/json_parts.h"
 
+#include "calc/base/text.h"
+
 void json_sentence(struct json *j, const struct vram_message *m)
 {
     json_str(j, "id", m->id);
@@ -45,10 +47,20 @@ void json_capacity(struct json *j, const struct vram_capacity *card)
     json_u64(j, "cuda_seen", card->seen);
 }
 
+// A set as the text that reads it.
+void json_set(struct json *j, const char *key, const struct vram_field *f, uint64_t n)
+{
+    struct text_line line = {{0}, 0};
+    config_set_text((size_t)config_field(f->key, text_len(f->key)), n, &line);
+    json_str(j, key, line.text);
+}
+
 void json_field_value(struct json *j, const struct vram_field *f, uint64_t n)
 {
     if (f->type == VRAM_TYPE_ENUM)
         json_str(j, f->key, f->values[n]);
+    else if (f->type == VRAM_TYPE_SET)
+        json_set(j, f->key, f, n);
     else if (f->type == VRAM_TYPE_BOOL)
         json_bool(j, f->key, n != 0);
     else

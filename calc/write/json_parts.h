@@ -17,5 +17,6 @@ void json_capacity(struct json *j, const struct vram_capacity *card);
 // Every field of a configuration, and the card, as an object.
 void json_fields(struct json *j, const char *key, const struct vram_config *c);
 void json_field_value(struct json *j, const struct vram_field *f, uint64_t n);
+void json_set(struct json *j, const char *key, const struct vram_field *f, uint64_t n);
 
 #endif

@@ -63,6 +63,17 @@ static void values(struct json *j, const struct vram_field *f)
     json_str(j, "default", f->values[f->initial]);
 }
 
+// A set is a text of names; which ones it takes stands in the examples.
+static void members(struct json *j, const struct vram_field *f)
+{
+    json_str(j, "type", "string");
+    json_open(j, "examples", '[');
+    for (size_t k = 0; f->values[k]; k++)
+        json_str(j, NULL, f->values[k]);
+    json_close(j, ']');
+    json_set(j, "default", f, f->initial);
+}
+
 static void field(struct json *j, const struct vram_field *f)
 {
     unsigned decimals = f->type == VRAM_TYPE_FRACTION ? 6 : 0;
@@ -70,6 +81,8 @@ static void field(struct json *j, const struct vram_field *f)
     json_str(j, "description", f->help);
     if (f->type == VRAM_TYPE_ENUM) {
         values(j, f);
+    } else if (f->type == VRAM_TYPE_SET) {
+        members(j, f);
     } else if (f->type == VRAM_TYPE_BOOL) {
         json_str(j, "type", "boolean");
         json_bool(j, "default", f->initial != 0);

@@ -1,5 +1,6 @@
 // Adapters, quantized weights and losses in chunks: counts and bytes that can be worked out by hand.
 
+#include "calc/model/quantization.h"
 #include "tests/unit/calc_words_fixture.h"
 
 #define SMALL "family=llama dtype=bfloat16_pure mode=reference gradient_accumulation_steps=1 n_layer=4 n_embd=256 " \
@@ -41,7 +42,7 @@ static void test_state_under_autocast(void **state)
     vram_free(v);
 }
 
-// NF4: half a byte and a float32 for 64; only the matrices of the layers.
+// NF4: half a byte, a float32 for 64, and 16 values for each of the 4 x 7 matrices of the layers.
 static void test_quantized_weights(void **state)
 {
     (void)state;
@@ -49,9 +50,10 @@ static void test_quantized_weights(void **state)
     uint64_t plain = fixture_run(v)->param_bytes;
     uint64_t linear = 4 * (4 * 256 * 256 + 3 * 256 * 512);
     fixture_set(v, "quantization=nf4");
-    assert_int_equal(fixture_run(v)->param_bytes, plain - 2 * linear + linear / 2 + linear / 64 * 4);
+    assert_int_equal(fixture_run(v)->param_bytes, plain - 2 * linear + linear / 2 + linear / 64 * 4 + 28 * 64);
     fixture_set(v, "quantization=int8");
-    assert_int_equal(fixture_run(v)->param_bytes, plain - linear);
+    uint64_t outputs = 4 * (5 * 256 + 2 * 512);
+    assert_int_equal(fixture_run(v)->param_bytes, plain - linear + 4 * outputs);
     vram_free(v);
 }
 
@@ -93,6 +95,138 @@ static void test_frozen_weights_are_sharded(void **state)
     fixture_set(v, "parallel=fsdp n_gpu=8");
     assert_int_equal(fixture_run(v)->param_bytes, whole / 8);
     vram_free(v);
+}
+
+// ---- which layers ------------------------------------------------------------------------------
+
+static void assert_text(vram *v, const char *key, const char *want)
+{
+    char text[128];
+    assert_true(vram_get(v, key, text, sizeof text) >= 0);
+    assert_string_equal(text, want);
+}
+
+static void test_targets_are_sets(void **state)
+{
+    (void)state;
+    static const char *const said[][2] = {{"q_proj,v_proj", "q+v"},
+                                          {"[\"q_proj\", \"v_proj\"]", "q+v"},
+                                          {"all-linear", "all"},
+                                          {"all+head", "all+head"},
+                                          {"q+k+v+o+gate+up+down", "all"},
+                                          {"c_attn", "q+k+v"},
+                                          {"query_key_value; dense", "q+k+v+o"},
+                                          {"c_proj c_fc", "o+up+down"},
+                                          {"lm_head+embed_tokens", "head+embed"}};
+    vram *v = fixture_open(SMALL "lora_rank=8");
+    assert_text(v, "lora_targets", "all");
+    assert_text(v, "modules_to_save", "none");
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        assert_int_equal(vram_set(v, "lora_targets", said[i][0]), VRAM_OK);
+        assert_text(v, "lora_targets", said[i][1]);
+    }
+    assert_int_equal(vram_set(v, "lora_targets", "q+foo"), VRAM_EVALUE);
+    assert_int_equal(vram_set(v, "lora_targets", "none"), VRAM_EVALUE);
+    assert_int_equal(vram_set(v, "modules_to_save", "q"), VRAM_EVALUE);
+    vram_free(v);
+}
+
+// A tied head that is trained gets a weight of its own; an untied one is there twice.
+static void test_whole_layers_beside_adapters(void **state)
+{
+    (void)state;
+    uint64_t head = UINT64_C(1024) * 256;
+    vram *v = fixture_open(SMALL "lora_rank=8 lora_targets=q");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t params = r->params, trained = r->trained_params;
+    fixture_set(v, "modules_to_save=head");
+    r = fixture_run(v);
+    assert_int_equal(r->params, params + head);
+    assert_int_equal(r->trained_params, trained + head);
+    fixture_set(v, "modules_to_save=head+embed tie_embeddings=1");
+    r = fixture_run(v);
+    assert_int_equal(r->params, params - head + 2 * head);
+    assert_int_equal(r->trained_params, trained + 2 * head);
+    fixture_set(v, "modules_to_save=none lora_targets=q+head+embed");
+    assert_int_equal(fixture_run(v)->trained_params, trained + 2 * 8 * (1024 + 256));
+    vram_free(v);
+}
+
+static void test_dora_and_ia3(void **state)
+{
+    (void)state;
+    vram *v = fixture_open(SMALL "lora_rank=8 lora_targets=q+down");
+    uint64_t trained = fixture_run(v)->trained_params;
+    uint64_t live = vram_result(v)->peak_live.bytes;
+    fixture_set(v, "adapter=dora");
+    const struct vram_result *r = fixture_run(v);
+    assert_int_equal(r->trained_params, trained + 4 * (256 + 256));
+    assert_true(r->peak_live.bytes > live);
+    fixture_set(v, "adapter=ia3 lora_rank=0 lora_targets=k+v+down");
+    assert_int_equal(fixture_run(v)->trained_params, 4 * (256 + 256 + 512));
+    fixture_set(v, "adapter=dora");
+    assert_int_equal(vram_run(v), VRAM_EMODEL);
+    vram_free(v);
+}
+
+// ---- number formats ----------------------------------------------------------------------------
+
+static void test_format_of_adapters(void **state)
+{
+    (void)state;
+    vram *v = fixture_open(SMALL "lora_rank=8 mode=process adapter_dtype=base");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t frozen = r->params - r->trained_params;
+    assert_int_equal(r->param_bytes, 2 * r->params);
+    fixture_set(v, "adapter_dtype=auto");  // as PEFT
+    r = fixture_run(v);
+    assert_int_equal(r->param_bytes, 2 * frozen + 4 * r->trained_params);
+    assert_int_equal(r->grad_bytes, 4 * r->trained_params);
+    vram_free(v);
+}
+
+// Everything but the quantized matrices doubles: embedding, head, norms.
+static void test_preparation_for_kbit_training(void **state)
+{
+    (void)state;
+    uint64_t whole = 2 * UINT64_C(1024) * 256 + 9 * 256;
+    vram *v = fixture_open(SMALL "lora_rank=8 dtype=bfloat16 quantization=nf4_double");
+    uint64_t before = fixture_run(v)->param_bytes;
+    fixture_set(v, "prepare_kbit=true");
+    assert_int_equal(fixture_run(v)->param_bytes, before + 2 * whole);
+    fixture_set(v, "quantization=gptq");  // PEFT leaves it alone
+    uint64_t gptq = fixture_run(v)->param_bytes;
+    fixture_set(v, "prepare_kbit=false");
+    assert_int_equal(fixture_run(v)->param_bytes, gptq);
+    fixture_set(v, "quantization=none prepare_kbit=true");
+    assert_int_equal(vram_run(v), VRAM_EMODEL);
+    vram_free(v);
+}
+
+// A matrix of 512 x 384: what each way of storing keeps of its 196,608 weights.
+static void test_table_of_stored_weights(void **state)
+{
+    (void)state;
+    enum { N = 196608 };
+    static const uint64_t want[quantization_COUNT] = {
+        [QUANTIZATION_INT8] = N + 4 * 512,
+        [QUANTIZATION_NF4] = N / 2 + 3072 * 4 + 64,
+        [QUANTIZATION_NF4_DOUBLE] = N / 2 + 3072 + 12 * 4 + 4 + 64,
+        [QUANTIZATION_GPTQ] = N / 2 + 3 * 256 + 3 * 512 * 2 + 384 * 4,
+        [QUANTIZATION_GPTQ_INT8] = N + 3 * 512 + 3 * 512 * 2 + 384 * 4,
+        [QUANTIZATION_AWQ] = N / 2 + 3 * 256 + 3 * 512 * 2,
+        [QUANTIZATION_FP8] = N + 4 * 3 * 4,
+    };
+    struct quantization_tensor tensors[QUANTIZATION_TENSORS];
+    for (uint64_t kind = 0; kind < quantization_COUNT; kind++) {
+        uint64_t sum = 0;
+        for (unsigned i = quantization_tensors(kind, 512, 384, tensors); i-- > 0;)
+            sum += tensors[i].bytes;
+        assert_int_equal(sum, want[kind]);
+    }
+    assert_int_equal(quantization_tensors(QUANTIZATION_NF4, 3, 3, tensors), 3);  // the last group is shorter
+    assert_int_equal(tensors[0].bytes, 5);
+    assert_int_equal(tensors[1].bytes, 4);
 }
 
 // ---- losses ------------------------------------------------------------------------------------
@@ -156,6 +290,12 @@ int main(void)
         cmocka_unit_test(test_frozen_layers_save_less),
         cmocka_unit_test(test_checkpointing_with_adapters_has_gradients),
         cmocka_unit_test(test_frozen_weights_are_sharded),
+        cmocka_unit_test(test_targets_are_sets),
+        cmocka_unit_test(test_whole_layers_beside_adapters),
+        cmocka_unit_test(test_dora_and_ia3),
+        cmocka_unit_test(test_format_of_adapters),
+        cmocka_unit_test(test_preparation_for_kbit_training),
+        cmocka_unit_test(test_table_of_stored_weights),
         cmocka_unit_test(test_losses_without_logits),
         cmocka_unit_test(test_chunked_loss_saves_gradients),
         cmocka_unit_test(test_one_chunk_is_all_tokens),

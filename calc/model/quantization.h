@@ -1,0 +1,31 @@
+// How frozen linear weights are stored: the rows of quantization.def.
+
+#ifndef CALC_QUANTIZATION_H
+#define CALC_QUANTIZATION_H
+
+#include "calc/model/layout.h"
+
+enum { QUANTIZATION_TENSORS = 5 };
+
+struct quantization_tensor {
+    uint8_t part;
+    uint64_t bytes;
+};
+
+// The tensors that a matrix of rows x cols is stored as; answers how many. 0: two bytes a weight, as it is.
+unsigned quantization_tensors(uint64_t kind, uint64_t rows, uint64_t cols,
+                              struct quantization_tensor out[QUANTIZATION_TENSORS]);
+
+// Whether a parameter is stored so: a frozen linear layer of a block, no router.
+bool quantization_of(const struct model *m, const struct layout_param *p, bool block);
+
+bool quantization_is_bitsandbytes(uint64_t kind);
+bool quantization_is_4bit(uint64_t kind);  // of bitsandbytes
+
+// The number format, DT_F32 or DT_LOW, that a parameter is kept in when it is not quantized.
+uint8_t quantization_format(const struct model *m, const struct layout_param *p);
+
+// prepare_model_for_kbit_training: everything of two bytes that is not quantized goes to float32. PEFT leaves GPTQ's alone.
+bool quantization_prepared(const struct vram_config *c);
+
+#endif

@@ -1,0 +1,103 @@
+// Owns products with quantized weights: expanded for each product, in backward once more.
+// SRC: bitsandbytes autograd/_functions.py (MatMul4Bit, MatMul8bitLt), nn/modules.py (Linear4bit.forward), functional.py;
+// gptqmodel nn_modules/triton_utils/dequant.py (QuantLinearFunction); AutoAWQ awq/modules/linear/gemm.py;
+// transformers integrations/finegrained_fp8.py.
+
+#include "calc/trace/quantized.h"
+
+#include "calc/model/quantization.h"
+#include "calc/trace/layers.h"
+
+bool quantized_is(const struct graph *g, uint16_t weight)
+{
+    const struct layout_param *p = layout_find(&g->layout, true, weight);
+    return p && quantization_of(g->m, p, true);
+}
+
+bool quantized_by_bitsandbytes(const struct graph *g, uint16_t weight)
+{
+    return quantized_is(g, weight) && quantization_is_bitsandbytes(g->m->c.quantization);
+}
+
+bool quantized_copies(const struct graph *g)
+{
+    return quantization_is_4bit(g->m->c.quantization);
+}
+
+// One number for 64 weights.
+static uint8_t quantized_scales(uint8_t weight_shape)
+{
+    return weight_shape == SHAPE_W_FF    ? SHAPE_S_FF
+           : weight_shape == SHAPE_W_KV  ? SHAPE_S_KV
+           : weight_shape == SHAPE_W_QKV ? SHAPE_S_QKV
+                                         : SHAPE_S_Q;
+}
+
+// The weight in two bytes; scales that are quantized themselves are expanded first.
+static uint32_t quantized_expand(struct graph *g, uint8_t role, uint8_t shape)
+{
+    uint32_t scales = TAPE_NONE;
+    if (g->m->c.quantization == QUANTIZATION_NF4_DOUBLE)
+        scales = graph_scratch(g, OP_DEQUANTIZE, role, PART_SCALES, DT_F32, quantized_scales(shape));
+    uint32_t expanded = graph_scratch(g, OP_DEQUANTIZE, role, PART_DEQUANTIZED, DT_LOW, shape);
+    tape_unref(g->t, scales);
+    return expanded;
+}
+
+// What a product holds beside its result.
+struct product {
+    uint32_t weight, low;  // the weight in the input's format; in two bytes, where autocast takes it back
+    struct value in;
+};
+
+// Linear4bit: the weight goes to the input's format. Autocast brings a float32 pair of them back to two bytes.
+static struct product quantized_open(struct graph *g, struct value x, uint8_t role, uint8_t shape)
+{
+    struct product p = {quantized_expand(g, role, shape), TAPE_NONE, graph_none()};
+    if (x.dtype != DT_F32) {
+        p.in = graph_copy(g, x);
+        return p;
+    }
+    uint32_t wide = graph_scratch(g, OP_TO_COPY, role, PART_DEQUANTIZED, DT_F32, shape);
+    tape_unref(g->t, p.weight);
+    p.weight = wide;
+    if (!g->autocast) {
+        p.in = graph_copy(g, x);
+        return p;
+    }
+    p.low = graph_scratch(g, OP_TO_COPY, role, PART_DEQUANTIZED, g->compute, shape);
+    p.in = graph_make(g, OP_TO_COPY, role, PART_INPUT_CAST, g->compute, x.shape);
+    return p;
+}
+
+// A function of its own to autograd: nothing is saved but the stored weight.
+struct value quantized_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
+{
+    struct value w = graph_param(g, false, weight);
+    struct product p = quantized_open(g, x, w.role, w.shape);
+    struct value out = graph_make(g, OP_MM, w.role, PART_OUTPUT, p.in.dtype, out_shape);
+    if (graph_needs(g, x))
+        graph_edge(g, graph_node(g, NODE_QUANTIZED, &out, w.shape), x);
+    graph_drop(g, p.in);
+    tape_unref(g->t, p.low);
+    tape_unref(g->t, p.weight);
+    graph_drop(g, w);
+    struct value fit = graph_to(g, out, x.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, out);
+    return fit;
+}
+
+// The weight is expanded once more, in the format of the gradient, for the gradient of the input.
+void node_quantized(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (n->edge_count == 0 || n->edges[0].to == GRAPH_NO_NODE)
+        return;
+    uint32_t expanded = quantized_expand(g, n->role, n->extra);
+    if (n->dtype == DT_F32) {
+        uint32_t wide = graph_scratch(g, OP_TO_COPY, n->role, PART_DEQUANTIZED, DT_F32, n->extra);
+        tape_unref(g->t, expanded);
+        expanded = wide;
+    }
+    results[0] = graph_scratch(g, OP_MM, n->edges[0].role, PART_GRAD, n->dtype, n->edges[0].shape);
+    tape_unref(g->t, expanded);
+}

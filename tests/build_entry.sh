@@ -7,7 +7,7 @@ clone="$work/a clone"
 mkdir -p "$clone/templates" "$clone/i18n" "$clone/site" "$clone/.site.vramdoc-cache" "$work/bin"
 cp "$ROOT/build.sh" "$ROOT/Makefile" "$clone/"
 cd "$clone"
-unset BUILD
+unset BUILD MODE CFLAGS
 failed=0
 case_of() { if [ "$2" = "$3" ]; then echo "ok build.sh: $1"; else echo "not ok build.sh: $1: wanted '$3', got '$2'"; failed=1; fi; }
 

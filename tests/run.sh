@@ -225,7 +225,9 @@ done
 for script in tests/wasm/*.mjs; do
     case $script in */calc.mjs) continue ;; esac
     [ -f "$script" ] && wanted "${script#tests/}" || continue
-    if command -v node >/dev/null; then run_lines "${script#tests/}" 300 node "$script"
+    if [ "${MODE:-release}" != release ]; then
+        echo "skip ${script#tests/}: every build has the same module" >"$work/log"; report "${script#tests/}" 0 0 1 "$work/log"
+    elif command -v node >/dev/null; then run_lines "${script#tests/}" 300 node "$script"
     else echo "skip ${script#tests/}: node is not there" >"$work/log"; report "${script#tests/}" 0 0 1 "$work/log"; fi
 done
 

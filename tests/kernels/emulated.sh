@@ -2,6 +2,7 @@
 # Runs every kernel without a GPU: as plain C++, a block's threads as fibers (tests/kernels/emulated). Compares them with
 # their references, trains beside the CPU reference, and runs the experiments. Needs no nvcc.
 set -eu
+[ "${MODE:-release}" = release ] || { echo "skip emulated: the release build runs them"; exit 0; }
 command -v g++ >/dev/null || { echo "skip emulated: g++ is not here"; exit 0; }
 out=${MAKE_BUILD:-$BUILD}/emulated
 log=$(mktemp)

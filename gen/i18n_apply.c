@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "gen/i18n_import.h"
-#include "gen/text/escape.h"
+#include "gen/base/escape.h"
 #include "gen/text/front.h"
 
 static void refuse(struct po_work *w, const struct po_entry *e, const char *why)

@@ -16,7 +16,7 @@ const struct cli_command cli_commands[COMMAND_COUNT] = {
 };
 
 const struct cli_option cli_options[OPTION_COUNT] = {
-#define OPTION(id, letter, name, argument, commands, help) {letter, name, argument, help},
+#define OPTION(id, letter, name, argument, help) {letter, name, argument, help},
 #include "calc/cli/cli.def"
 #undef OPTION
 };

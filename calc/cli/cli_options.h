@@ -16,7 +16,7 @@ enum cli_command_id {
 };
 
 enum cli_option_id {
-#define OPTION(id, letter, name, argument, commands, help) OPTION_##id,
+#define OPTION(id, letter, name, argument, help) OPTION_##id,
 #include "calc/cli/cli.def"
 #undef OPTION
     OPTION_COUNT

@@ -39,21 +39,21 @@ const char *args_nearest(const char *word, const char *const *names, size_t coun
 static size_t option_count(const struct arg_command *c)
 {
     size_t n = 0;
-    while (c->options && c->options[n].long_name) n++;
+    while (c->options && c->options[n].name) n++;
     return n;
 }
 
 static const struct arg_option *find_long(const struct arg_command *c, str name)
 {
     for (size_t i = 0, n = option_count(c); i < n; i++)
-        if (str_eq(str_c(c->options[i].long_name), name)) return &c->options[i];
+        if (str_eq(str_c(c->options[i].name), name)) return &c->options[i];
     return NULL;
 }
 
 static const struct arg_option *find_short(const struct arg_command *c, char name)
 {
     for (size_t i = 0, n = option_count(c); i < n; i++)
-        if (c->options[i].short_name == name) return &c->options[i];
+        if (c->options[i].letter == name) return &c->options[i];
     return NULL;
 }
 
@@ -63,7 +63,7 @@ static int unknown(const struct arg_command *c, str name, buf *error)
     const char **names = calloc(n + 1, sizeof *names);
     char *word = strndup(name.len ? name.ptr : "", name.len);
     if (!names || !word) buf_no_memory();
-    for (size_t i = 0; i < n; i++) names[i] = c->options[i].long_name;
+    for (size_t i = 0; i < n; i++) names[i] = c->options[i].name;
     names[n] = "help";
     const char *near = args_nearest(word, names, n + 1);
     buf_printf(error, "%s: unknown option --%s", c->name, word);
@@ -75,7 +75,7 @@ static int unknown(const struct arg_command *c, str name, buf *error)
 
 static bool value_is_optional(const struct arg_option *o)
 {
-    return o->value_name && o->value_name[0] == '[';
+    return o->argument && o->argument[0] == '[';
 }
 
 static int set(const struct arg_command *c, const struct arg_option *o, const char *value, void *options, buf *error)
@@ -87,7 +87,7 @@ static int set(const struct arg_command *c, const struct arg_option *o, const ch
     case ARG_UINT:
         if (str_u64(str_c(value), (uint64_t *)(void *)target)) return 0;
     }
-    buf_printf(error, "%s: --%s wants a number, not %s", c->name, o->long_name, value);
+    buf_printf(error, "%s: --%s wants a number, not %s", c->name, o->name, value);
     return 2;
 }
 
@@ -102,13 +102,13 @@ static int take(const struct arg_command *c, const struct arg_option *o, const c
                 void *options, buf *error)
 {
     if (o->kind == ARG_FLAG && given) {
-        buf_printf(error, "%s: --%s takes no value", c->name, o->long_name);
+        buf_printf(error, "%s: --%s takes no value", c->name, o->name);
         return 2;
     }
     if (o->kind != ARG_FLAG && !given && value_is_optional(o)) given = "";
     if (o->kind != ARG_FLAG && !given) {
         if (r->at >= r->argc) {
-            buf_printf(error, "%s: --%s wants a value: --%s %s", c->name, o->long_name, o->long_name, o->value_name);
+            buf_printf(error, "%s: --%s wants a value: --%s %s", c->name, o->name, o->name, o->argument);
             return 2;
         }
         given = r->argv[r->at++];

@@ -1,4 +1,5 @@
-// Command line options from a table: parsing, --help, the man page and the shell completion read the same rows.
+// Command line options from a table: parsing, --help, the man page and the shell completion read the same rows. The
+// columns have the names and the order of those in calc/cli/cli.def.
 #ifndef GEN_BASE_ARGS_H
 #define GEN_BASE_ARGS_H
 
@@ -7,11 +8,12 @@
 enum arg_kind { ARG_FLAG, ARG_STRING, ARG_UINT };
 
 struct arg_option {
-    char short_name;        // 0 when there is none
-    const char *long_name;
+    char letter;  // of -o; 0 when there is none
+    const char *name;
     enum arg_kind kind;
-    size_t offset;          // of the target in the command's options struct: bool, const char *, or uint64_t
-    const char *value_name; // in the help: "DIR"; NULL for a flag; "[WHAT]" when =WHAT may be left out (the target is "" then)
+    size_t offset;  // of the target in the command's options struct: bool, const char *, or uint64_t
+    // In the help: "DIR"; NULL for a flag; "[WHAT]" when =WHAT may be left out (the target is "" then).
+    const char *argument;
     const char *help;
 };
 
@@ -19,7 +21,7 @@ struct arg_command {
     const char *name;
     const char *operands;   // in the help: "[FILE|-]"; "" when there are none
     const char *summary;
-    const struct arg_option *options;  // ends with long_name NULL; each command also has -h, --help
+    const struct arg_option *options;  // ends with name NULL; each command also has -h, --help
     size_t options_size;    // of the options struct, which starts zeroed
     int (*run)(void *options, int operand_count, char **operands);  // the exit code
 };

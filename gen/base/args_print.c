@@ -8,13 +8,13 @@ enum { HELP_COLUMN = 26 };
 // "-o, --output DIR" or "--strict[=WHAT]".
 static void put_option(buf *out, const struct arg_option *o)
 {
-    if (o->short_name) buf_printf(out, "-%c, ", o->short_name);
+    if (o->letter) buf_printf(out, "-%c, ", o->letter);
     else buf_lit(out, "    ");
-    buf_printf(out, "--%s", o->long_name);
-    str value = str_c(o->value_name);
+    buf_printf(out, "--%s", o->name);
+    str value = str_c(o->argument);
     if (o->kind == ARG_FLAG || value.len == 0) return;
     if (value.ptr[0] == '[') buf_printf(out, "[=%.*s", STR_ARG(str_slice(value, 1, value.len)));
-    else buf_printf(out, " %s", o->value_name);
+    else buf_printf(out, " %s", o->argument);
 }
 
 static void pad(buf *out, size_t from)
@@ -39,7 +39,7 @@ static void help_command(const struct args_program *p, const struct arg_command 
     buf_printf(out, "Usage: %s %s [OPTION]...%s%s\n\n", p->name, c->name, *c->operands ? " " : "", c->operands);
     put_sentence(out, c->summary);
     buf_lit(out, "\nOptions:\n");
-    for (const struct arg_option *o = c->options; o && o->long_name; o++) {
+    for (const struct arg_option *o = c->options; o && o->name; o++) {
         size_t from = out->len;
         buf_lit(out, "  ");
         put_option(out, o);
@@ -113,7 +113,7 @@ static void man_command(const struct args_program *p, const struct arg_command *
     put_sentence(&sentence, c->summary);
     put_roff(out, buf_view(&sentence));
     buf_free(&sentence);
-    for (const struct arg_option *o = c->options; o && o->long_name; o++) {
+    for (const struct arg_option *o = c->options; o && o->name; o++) {
         buf head = BUF_INIT;
         put_option(&head, o);
         buf_lit(out, ".TP\n\\fB");
@@ -165,7 +165,7 @@ void args_completion(const struct args_program *p, buf *out)
                "    case $command in\n", p->name, p->name, p->name);
     for (const struct arg_command *const *c = p->commands; *c; c++) {
         buf_printf(out, "        %s) words='--help", (*c)->name);
-        for (const struct arg_option *o = (*c)->options; o && o->long_name; o++) buf_printf(out, " --%s", o->long_name);
+        for (const struct arg_option *o = (*c)->options; o && o->name; o++) buf_printf(out, " --%s", o->name);
         buf_lit(out, "' ;;\n");
     }
     buf_lit(out, "        *) words='--help --version --man --completion");

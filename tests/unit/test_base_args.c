@@ -95,7 +95,7 @@ static void printers_read_the_rows(void **state)
     assert_non_null(strstr(help.ptr, "      --strict[=WHAT]     warnings are errors\n"));
     assert_non_null(strstr(man.ptr, ".TP\n\\fB\\-o, \\-\\-output DIR\\fR\nwhere to write\n"));
     assert_non_null(strstr(man.ptr, "\n\\&.dot\n"));
-    for (const struct arg_option *o = rows; o->long_name; o++) assert_non_null(strstr(completion.ptr, o->long_name));
+    for (const struct arg_option *o = rows; o->name; o++) assert_non_null(strstr(completion.ptr, o->name));
     buf_clear(&help);
     args_help(&program, NULL, &help);
     assert_non_null(strstr(help.ptr, "  build [FILE]            Builds\n"));

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include "gen/base/beneath.h"
+
+enum { FIRST_BYTE_MS = 2000 };   // longer than a process substitution takes to begin
 
 int fs_read_fd(int fd, size_t limit, buf *out)
 {
@@ -42,12 +45,49 @@ int fs_read(const char *path, size_t limit, buf *out)
     return rc;
 }
 
+// Whether something is there to be read, or will be: a writer has opened it.
+static bool has_writer(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    struct stat st;
+    if (fstat(fd, &st) < 0 || S_ISREG(st.st_mode)) return true;
+    return poll(&p, 1, FIRST_BYTE_MS) > 0 && p.revents & POLLIN;
+}
+
+int fs_read_now(const char *path, size_t limit, buf *out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return -1;
+    int rc = has_writer(fd) ? 0 : (errno = ENODATA, -1);
+    if (rc == 0) rc = fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    if (rc == 0) rc = fs_read_fd(fd, limit, out);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return rc;
+}
+
+struct fs_stat fs_stat_of(const struct stat *st)
+{
+    return (struct fs_stat){
+        .size = (uint64_t)st->st_size,
+        .inode = (uint64_t)st->st_ino,
+        .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+        .ctime_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec,
+        .is_dir = S_ISDIR(st->st_mode),
+    };
+}
+
+bool fs_same(const struct fs_stat *a, const struct fs_stat *b)
+{
+    return a->size == b->size && a->inode == b->inode && a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
+}
+
 int fs_stat(const char *path, struct fs_stat *out)
 {
     struct stat st;
     if (stat(path, &st) < 0) return -1;
-    *out = (struct fs_stat){(uint64_t)st.st_size, (uint64_t)st.st_ino,
-                            (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec, S_ISDIR(st.st_mode)};
+    *out = fs_stat_of(&st);
     return 0;
 }
 

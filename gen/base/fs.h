@@ -10,7 +10,7 @@
 
 struct fs_stat {
     uint64_t size, inode;
-    int64_t mtime_ns;
+    int64_t mtime_ns, ctime_ns;   // an edit in place can leave its size and restore the first, never the second
     bool is_dir;
 };
 
@@ -30,8 +30,14 @@ struct fs_list {
 
 // 0, or -1 with errno set. Existing content of out is kept, the file is appended. EFBIG above limit bytes (0 = no limit).
 int fs_read(const char *path, size_t limit, buf *out);
+// The same; a FIFO or a socket that nobody writes to gives ENODATA instead of waiting without an end.
+int fs_read_now(const char *path, size_t limit, buf *out);
 int fs_read_fd(int fd, size_t limit, buf *out);       // the same for what is open already, such as standard input
 int fs_stat(const char *path, struct fs_stat *out);
+struct stat;
+struct fs_stat fs_stat_of(const struct stat *st);
+// Whether nothing happened to a file between the two.
+bool fs_same(const struct fs_stat *a, const struct fs_stat *b);
 // What a walk passes over. The functions may be called by two threads at a time; path is below root and ends with a NUL.
 struct fs_rules {
     bool (*skip)(void *ctx, str path, bool is_dir);    // true leaves a file out, or a folder with all below; NULL: nothing

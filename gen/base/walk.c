@@ -107,8 +107,7 @@ static bool read_name(struct walk *w, int folder, str path, const struct dirent 
     if (is_dir) buf_char(&w->path, '/');
     out->text = arena_str(w->arena, buf_view(&w->path));
     out->device = st.st_dev;
-    out->st = (struct fs_stat){(uint64_t)st.st_size, (uint64_t)st.st_ino,
-                               (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec, is_dir};
+    out->st = fs_stat_of(&st);
     return true;
 }
 

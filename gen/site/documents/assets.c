@@ -102,9 +102,9 @@ static bool read_asset(const struct assets *const_all, struct asset *x, struct d
 
 uint64_t assets_stamp(const struct site *site, struct asset *x)
 {
-    uint64_t h[4] = {x->stat.size, x->stat.inode, (uint64_t)x->stat.mtime_ns, 0};
+    uint64_t h[5] = {x->stat.size, x->stat.inode, (uint64_t)x->stat.mtime_ns, (uint64_t)x->stat.ctime_ns, 0};
     if (is_stylesheet(x)) assets_read(site, x, site->diag);
-    for (size_t i = 0; i < x->ref_count; i++) h[3] = h[3] * 31 + x->refs[i]->hash;
+    for (size_t i = 0; i < x->ref_count; i++) h[4] = h[4] * 31 + x->refs[i]->hash;
     return str_hash((str){(const char *)h, sizeof h});
 }
 
@@ -180,7 +180,10 @@ bool assets_load(struct site *site)
     struct fs_list files = {0};
     bool ok = true;
     if (fs_walk(site->settings.templates_dir.ptr, &(struct fs_rules){.skip = no_folders}, &site->arena, &files, NULL) < 0) {
-        diag_add(site->diag, D_TEMPLATE_MISSING, DIAG_FILE(site->settings.templates_dir), "%s", strerror(errno));
+        str looked = site->settings.templates_looked;
+        diag_add(site->diag, D_TEMPLATE_MISSING, DIAG_FILE(site->settings.templates_dir), "%s%s%.*s%s", strerror(errno),
+                 looked.len ? "; the program's own were looked for in " : "", STR_ARG(looked),
+                 looked.len ? ": put them there, or say --templates DIR" : "");
         return false;
     }
     struct assets *all = site->asset_index = arena_new(&site->arena, struct assets, 1);

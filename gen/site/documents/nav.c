@@ -338,7 +338,7 @@ static void find_sidecars(struct site *site)
         if (!str_ends(f->path, STR(".source.json"))) continue;
         str stem = str_slice(f->path, 0, f->path.len - 12);
         struct page *p = map_get(&site->page_by_source, arena_printf(&scratch, "%.*s.md", STR_ARG(stem)));
-        uint64_t stamp[3] = {f->stat.size, f->stat.inode, (uint64_t)f->stat.mtime_ns};
+        uint64_t stamp[] = {f->stat.size, f->stat.inode, (uint64_t)f->stat.mtime_ns, (uint64_t)f->stat.ctime_ns};
         if (p) p->sidecar = str_hash((str){(const char *)stamp, sizeof stamp}) | 1;
     }
     each_share(site);

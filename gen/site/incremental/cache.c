@@ -33,6 +33,7 @@ static void read_file(struct unpack *u, struct cache_file *f)
     f->stat.size = unpack_uint(u);
     f->stat.inode = unpack_uint(u);
     f->stat.mtime_ns = (int64_t)unpack_u64(u);
+    f->stat.ctime_ns = (int64_t)unpack_u64(u);
     f->meta = unpack_str(u);
     if (!f->meta.len) return;
     f->tag = unpack_str(u);

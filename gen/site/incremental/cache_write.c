@@ -14,6 +14,7 @@ static void pack_file(buf *out, const struct cache_file *f)
     pack_uint(out, f->stat.size);
     pack_uint(out, f->stat.inode);
     pack_u64(out, (uint64_t)f->stat.mtime_ns);
+    pack_u64(out, (uint64_t)f->stat.ctime_ns);
     pack_str(out, f->meta);
     if (!f->meta.len) return;
     pack_str(out, f->tag);

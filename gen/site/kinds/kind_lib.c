@@ -20,7 +20,7 @@ str kind_file(struct tree *t, str path)
 {
     buf b = BUF_INIT;
     str out = STR_NONE;
-    if (path.len && fs_read(full_path(t, path, t->a).ptr, CONFIG_BYTES, &b) == 0 && utf8_invalid(buf_view(&b)) == b.len)
+    if (path.len && fs_read_now(full_path(t, path, t->a).ptr, CONFIG_BYTES, &b) == 0 && utf8_invalid(buf_view(&b)) == b.len)
         out = arena_str(t->a, buf_view(&b));
     buf_free(&b);
     t->hash = t->hash * 31 + str_hash(out) + str_hash(path);

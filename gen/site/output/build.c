@@ -52,11 +52,6 @@ static bool output_is_whole(const struct cache *c, str output)
     return whole;
 }
 
-static bool same_stat(const struct fs_stat *a, const struct fs_stat *b)
-{
-    return a->size == b->size && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
-}
-
 static bool nothing_changed(struct build *b)
 {
     const struct cache *c = b->old;
@@ -66,7 +61,7 @@ static bool nothing_changed(struct build *b)
     bool same = now >= c->since && now < c->until;
     for (size_t i = 0; i < files->count; i++) {
         if (!str_eq(c->files[i].path, files->items[i].path)) return false;
-        same = same && same_stat(&c->files[i].stat, &files->items[i].stat);
+        same = same && fs_same(&c->files[i].stat, &files->items[i].stat);
     }
     b->same_paths = true;
     return same;
@@ -83,7 +78,7 @@ static str known_meta(void *ctx, struct page *p)
     const struct cache_file *f = b->cursor < c->file_count && order == 0 ? &c->files[b->cursor] : NULL;
     if (!f) return STR_NONE;
     p->tag = f->tag, p->key = f->key, p->date = f->date;
-    return same_stat(&f->stat, &p->stat) ? f->meta : STR_NONE;
+    return fs_same(&f->stat, &p->stat) ? f->meta : STR_NONE;
 }
 
 static str language_in(str meta, arena *a)
@@ -104,7 +99,7 @@ static bool known_places(void *ctx)
         const struct cache_file *f = &b->old->files[i];
         bool is_page = k < b->site.read_count && str_eq(b->site.read_pages[k]->source, f->path);
         str meta = is_page ? b->site.read_pages[k++]->meta : STR_NONE;
-        if (!is_page && !same_stat(&f->stat, &b->site.files.items[i].stat)) b->only_bodies = false;
+        if (!is_page && !fs_same(&f->stat, &b->site.files.items[i].stat)) b->only_bodies = false;
         if (!is_page || meta.ptr == f->meta.ptr) continue;
         same = str_eq(language_in(f->meta, &x), language_in(meta, &y));
         b->only_bodies = b->only_bodies && page_meta_same(f->meta, meta);

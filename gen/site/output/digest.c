@@ -44,6 +44,7 @@ static void add_stat(struct digest *d, const struct fs_stat *st)
     add_u64(d, st->size);
     add_u64(d, st->inode);
     add_u64(d, (uint64_t)st->mtime_ns);
+    add_u64(d, (uint64_t)st->ctime_ns);
 }
 
 static void add_file(struct digest *d, str path)

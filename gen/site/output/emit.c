@@ -14,9 +14,11 @@
 
 enum { OPEN_FOLDERS = 400 };
 
+// A disk that is full, or may not be written to, is one message about the output and not one about each file.
 bool emit_failed(struct emit *e, str path)
 {
-    diag_add(e->diag, D_IO_WRITE, DIAG_FILE(path), "%s", strerror(errno));
+    bool disk = errno == ENOSPC || errno == EDQUOT || errno == EROFS;
+    diag_add(e->diag, D_IO_WRITE, DIAG_FILE(disk ? e->output : path), "%s", strerror(errno));
     return false;
 }
 

@@ -52,7 +52,7 @@ static struct cache_file file_at(const struct site *site, size_t i, size_t *k)
 
 static bool file_same(const struct cache_file *a, const struct cache_file *b)
 {
-    return a->stat.size == b->stat.size && a->stat.mtime_ns == b->stat.mtime_ns && a->stat.inode == b->stat.inode
+    return fs_same(&a->stat, &b->stat)
         && a->meta.ptr == b->meta.ptr && a->tag.ptr == b->tag.ptr && a->key.ptr == b->key.ptr && a->date.ptr == b->date.ptr;
 }
 

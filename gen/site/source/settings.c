@@ -1,8 +1,10 @@
 // The settings of a site: site.yaml read against settings.def, every key and value checked at its place.
 #include "gen/site/source/settings.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "gen/base/args.h"
@@ -110,22 +112,26 @@ static bool is_dir(str path)
 }
 
 // templates/ or i18n/ as they stand beside the program: in its checkout, or where it was installed.
-static str find_data(str program_dir, const char *name, arena *a)
+// *looked, when it is not NULL, becomes the list of places where there was nothing.
+static str find_data(str program_dir, const char *name, str *looked, arena *a)
 {
-    str beside = arena_printf(a, "%.*s/%s", STR_ARG(program_dir), name);
-    if (is_dir(beside)) return beside;
-    str above = arena_printf(a, "%.*s/../%s", STR_ARG(program_dir), name);
-    if (is_dir(above)) return above;
-    str installed = arena_printf(a, "%.*s/../share/vramdoc/%s", STR_ARG(program_dir), name);
-    return is_dir(installed) ? installed : arena_printf(a, "%s", name);
+    static const char *const places[] = {"", "/..", "/../share/vramdoc"};
+    str tried = STR_NONE;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        str path = arena_printf(a, "%.*s%s/%s", STR_ARG(program_dir), places[i], name);
+        if (is_dir(path)) return path;
+        tried = arena_join(a, tried, tried.len ? STR(", ") : STR_NONE, path);
+    }
+    if (looked) *looked = tried;
+    return arena_printf(a, "%s", name);
 }
 
 static bool read_file(struct settings *s, str file, bool wanted, arena *a, struct diag *d)
 {
     buf text = BUF_INIT;
     bool ok = true;
-    if (fs_read(file.ptr, 4u << 20, &text) < 0) {
-        if (wanted) diag_add(d, D_IO_READ, DIAG_FILE(file), "the settings");
+    if (fs_read_now(file.ptr, 4u << 20, &text) < 0) {
+        if (wanted) diag_add(d, D_IO_READ, DIAG_FILE(file), "the settings: %s", errno == ENODATA ? "nobody writes to it" : strerror(errno));
         ok = !wanted;
     } else {
         ok = settings_parse(s, arena_str(a, buf_view(&text)), file, parent_of(file, a), a, d);
@@ -157,8 +163,8 @@ bool settings_load(struct settings *s, const struct settings_paths *p, str progr
     if (p->templates.len) s->templates_dir = arena_str(a, p->templates);
     if (p->i18n.len) s->i18n_dir = arena_str(a, p->i18n);
     if (p->cache.len) s->cache_dir = arena_str(a, p->cache);
-    if (!s->templates_dir.len) s->templates_dir = find_data(program_dir, "templates", a);
-    if (!s->i18n_dir.len) s->i18n_dir = find_data(program_dir, "i18n", a);
+    if (!s->templates_dir.len) s->templates_dir = find_data(program_dir, "templates", &s->templates_looked, a);
+    if (!s->i18n_dir.len) s->i18n_dir = find_data(program_dir, "i18n", NULL, a);
     if (!s->cache_dir.len) {
         str up = parent_of(s->output_dir, a);
         str name = str_slice(s->output_dir, up.len == 1 ? str_rfind(s->output_dir, '/') + 1 : up.len + 1, s->output_dir.len);

@@ -79,6 +79,7 @@ struct settings {
     str file;                          // of the settings, "" for none
     str content_dir, output_dir, templates_dir, i18n_dir, cache_dir;   // as paths from the current folder
     str static_dir;           // the same: of files that keep their names; "" looks for static/ and public/
+    str templates_looked;     // where the program looked for its own templates in vain; "" when they are there or were named
     bool pretty;              // NAME/index.html instead of NAME.html
     bool fallback;            // write untranslated pages in the source language, with a notice
     bool git;                 // ask git when a page was last changed

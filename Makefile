@@ -20,7 +20,7 @@ CFLAGS ?=
 PACKAGES := libcmark-gfm lua5.4 yaml-0.1 jansson icu-i18n icu-uc
 PC_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
 ALL_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $($(MODE)_FLAGS) $(PC_CFLAGS) $(CFLAGS) -MMD -MP
-GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lz -lm -ldl
+GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lstemmer -lz -lm -ldl
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 # Of the probe the generator reads the records, of the estimator it has the reader of TOML.

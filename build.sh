@@ -20,7 +20,7 @@ export BUILD
 to_build='gcc:compiler make:incremental_compiling pkg-config:compiler_flags_of_libraries
 libcmark-gfm-dev:Markdown libcmark-gfm-extensions-dev:tables_footnotes_task_lists
 liblua5.4-dev:templates_and_figures libyaml-dev:settings_and_front_matter libjansson-dev:catalogs_and_records
-libicu-dev:numbers_dates_plurals libmicrohttpd-dev:vramdoc_serve libxxhash-dev:hashes_of_content
+libicu-dev:numbers_dates_plurals libstemmer-dev:word_forms_for_search libmicrohttpd-dev:vramdoc_serve libxxhash-dev:hashes_of_content
 zlib1g-dev:size_budgets blahtexml:formulas_to_MathML git:date_of_the_last_change
 clang:page_calculator lld:page_calculator libclang-rt-dev-wasm32:page_calculator binaryen:smaller_page_calculator'
 to_test='libcmocka-dev:unit_tests cmark-gfm:text_of_the_GFM_specification nodejs:browser_and_wasm_tests

@@ -1,4 +1,4 @@
-// The theme switch and the search. Everything else on a page works without a script.
+// The theme switch, menus, and what loads the search. Everything else on a page works without a script.
 (function (root) {
   "use strict";
   var $ = document.querySelector.bind(document);
@@ -28,7 +28,6 @@
   });
   document.addEventListener("click", function (e) {
     if (langs && langs.open && !langs.contains(e.target)) langs.open = false;
-    if (form && !form.contains(e.target)) panel.hidden = true;
   });
 
   var select = $("#theme");
@@ -42,78 +41,22 @@
     });
   }
 
-  // Search: the index is a script of its own, loaded when the box is first used.
-  var form = $("form.search");
+  // Search is a script of its own, loaded when the box is first used; "/" goes there.
+  var form = $("form.search"), box = $("#q"), asked = false;
   if (!form) return;
-  var box = $("#q"), panel = form.querySelector(".results");
-  var list = panel.querySelector("ol"), status = panel.querySelector("p");
-  var asked = false;
-
-  // Words as the index has them: lower case, no accents, and where a script has no spaces, as its language divides them.
-  var divide = window.Intl && Intl.Segmenter && /^(zh|ja|th|lo|km|my)/.test(root.lang) && new Intl.Segmenter(root.lang, { granularity: "word" });
-  function fold(text) {
-    return text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
-  }
-  function words(text) {
-    if (divide) text = Array.from(divide.segment(text), function (part) { return part.segment; }).join(" ");
-    return fold(text).match(/[\p{L}\p{N}\p{M}]{2,}|[^\x00-\x7f\P{L}]/gu) || [];
-  }
-  // Points for each document that has every word of the query, the last one as a beginning too.
-  function find(index, query) {
-    var terms = index.terms, total = null;
-    query.forEach(function (word, i) {
-      var last = i === query.length - 1, points = new Map();
-      Object.keys(terms).forEach(function (term) {
-        var whole = fold(term) === word;
-        if (!whole && !(last && fold(term).startsWith(word))) return;
-        terms[term].forEach(function (doc) { points.set(doc, Math.max(points.get(doc) || 0, whole ? 2 : 1)); });
-      });
-      index.docs.forEach(function (doc, n) {
-        if (words(doc[1]).some(function (w) { return w.startsWith(word); })) points.set(n, (points.get(n) || 0) + 5);
-      });
-      if (!total) total = points;
-      else total.forEach(function (value, doc) {
-        if (points.has(doc)) total.set(doc, value + points.get(doc)); else total.delete(doc);
-      });
-    });
-    return Array.from(total || []).sort(function (a, b) { return b[1] - a[1] || a[0] - b[0]; });
-  }
-  function show() {
-    var query = words(box.value);
-    panel.hidden = !query.length;
-    list.textContent = "";
-    if (!query.length || !window.vramdocIndex) return;
-    var index = window.vramdocIndex, found = find(index, query);
-    status.textContent = found.length ? form.dataset.found + " " + found.length : form.dataset.none;
-    found.slice(0, 8).forEach(function (hit) {
-      var doc = index.docs[hit[0]], item = document.createElement("li"), link = document.createElement("a");
-      link.href = form.dataset.root + doc[0];
-      link.textContent = doc[1];
-      item.append(link);
-      if (doc[2]) { var p = document.createElement("p"); p.textContent = /[.!?।。؟]$/.test(doc[2]) ? doc[2] : doc[2].replace(/\s\S*$/, " …"); item.append(p); }
-      list.append(item);
-    });
-  }
   function load() {
     if (asked) return;
     asked = true;
-    var index = document.createElement("script");
-    index.src = form.dataset.index;
-    index.onload = show;
-    document.head.append(index);
+    var engine = document.createElement("script");
+    engine.src = form.dataset.engine;
+    document.head.append(engine);
   }
   box.addEventListener("focus", load);
-  box.addEventListener("input", function () { load(); show(); });
-  form.addEventListener("submit", function (e) {
+  if (document.activeElement === box) load();
+  document.addEventListener("keydown", function (e) {
+    if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
     e.preventDefault();
-    var first = list.querySelector("a");
-    if (first) first.click();
-  });
-  form.addEventListener("keydown", function (e) {
-    if (e.key === "Escape") { panel.hidden = true; box.focus(); return; }
-    if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
-    var links = [box].concat(Array.from(list.querySelectorAll("a")));
-    var to = links[links.indexOf(document.activeElement) + (e.key === "ArrowDown" ? 1 : -1)];
-    if (to) { e.preventDefault(); to.focus(); }
+    box.focus();
+    box.select();
   });
 })(document.documentElement);

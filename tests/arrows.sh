@@ -22,8 +22,9 @@ allowed() {
     gen/site/page/*)
         echo "$below|gen/site/source/*|gen/site/documents/*|gen/site/template/*|gen/site/figures/*|gen/site/translation/*|gen/site/page/*" ;;
     gen/site/incremental/*) echo 'gen/base/*|gen/site/incremental/*' ;;
+    gen/site/search/*) echo "$below|gen/site/search/*" ;;
     gen/site/output/*)
-        echo "$below|gen/site/source/*|gen/site/documents/*|gen/site/template/*|gen/site/page/*|gen/site/incremental/*|gen/site/output/*" ;;
+        echo "$below|gen/site/source/*|gen/site/documents/*|gen/site/template/*|gen/site/page/*|gen/site/incremental/*|gen/site/search/*|gen/site/output/*" ;;
     gen/site/check/*) echo "$below|gen/site/documents/*|gen/site/check/*" ;;
     # The commands, each over the part that it starts.
     gen/*) echo "$below|gen/[!/]*.h|gen/site/*" ;;

@@ -8,26 +8,40 @@ async function search(browser, site, scheme, lang, word, wanted) {
   await check(`search ${scheme} ${lang}`, async () => {
     const page = site.pages.find((p) => p.lang === lang && p.kind === "article");
     const tab = await open(browser, `${site[scheme]}/${page.path}`);
+    const panel = tab.locator(".results"), links = tab.locator(".results a");
     try {
-      equal(tab.requested.filter((url) => /search/.test(url)).length, 0, "index loaded before it is asked for");
-      await tab.locator("#q").focus();
+      equal(tab.requested.filter((url) => /search/.test(url.slice(site[scheme].length))).length, 0, "index loaded before it is asked for");
+      await tab.keyboard.press("/");
+      equal(await tab.evaluate(() => document.activeElement.id), "q", "the key / goes to the box");
       await tab.keyboard.type(word);
-      await tab.locator(".results a").first().waitFor();
-      const first = await tab.locator(".results a").first().evaluate((a) => a.href);
+      await links.first().waitFor();
+      const first = await links.first().evaluate((a) => a.href);
       that(first.includes(wanted), `first result ${first}, wanted ${wanted}`);
+      that(await links.count() <= 8, "more than eight hits");
       that(/\d/.test(await tab.locator(".results [role=status]").innerText()), "number of results");
-      if (scheme === "file") that(existsSync(fileURLToPath(first)), `${first} does not exist`);
+      that(await tab.locator(".results p mark").count() > 0, "no word is marked in its sentence");
+      if (scheme === "file") that(existsSync(fileURLToPath(first.split("#")[0])), `${first} does not exist`);
       await tab.keyboard.press("ArrowDown");
       equal(await tab.evaluate(() => document.activeElement.closest(".results") !== null), true, "arrow key goes to the results");
       await tab.keyboard.press("Escape");
-      that(await tab.locator(".results").isHidden(), "Escape closes the results");
+      await tab.waitForTimeout(200);
+      that(await panel.isHidden(), "Escape closes the results");
+      equal(await tab.evaluate(() => document.activeElement.id), "q", "Escape gives the focus back");
       await tab.keyboard.press("Control+A");
       await tab.keyboard.type("zzzzqqq");
-      equal(await tab.locator(".results li").count(), 0, "results of nonsense");
+      await panel.waitFor();
+      await tab.waitForFunction(() => !document.querySelector(".results li"));
       that((await tab.locator(".results [role=status]").innerText()).length > 5, "says that nothing was found");
       await tab.locator("#q").fill(word);
+      await links.first().waitFor();
+      await tab.locator("#theme").focus();
+      that(await panel.isHidden(), "the results close when the focus leaves");
+      await tab.locator("#q").focus();
+      await links.first().waitFor();
       await tab.keyboard.press("Enter");
       await tab.waitForURL((url) => url.href.includes(wanted));
+      const anchor = decodeURIComponent(new URL(tab.url()).hash.slice(1));
+      that(!anchor || await tab.evaluate((id) => document.getElementById(id) !== null, anchor), `no place #${anchor} in ${tab.url()}`);
       equal(tab.complaints.join("; "), "", "console");
     } finally { await close(tab); }
   });
@@ -175,7 +189,7 @@ async function translations(browser, fixture) {
 
 export async function run(browser, site, fixture) {
   for (const scheme of ["http", "file"]) {
-    await search(browser, site, scheme, "en", "memory", "gpu-out-of-memory");
+    await search(browser, site, scheme, "en", "memory", "glossary.html#out-of-memory");
     await search(browser, site, scheme, "hi", "4070", "rtx-4070");
     await theme(browser, site, scheme);
     await languages(browser, site, scheme);

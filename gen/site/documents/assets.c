@@ -9,6 +9,7 @@
 #include "gen/text/address.h"
 #include "gen/site/documents/links.h"
 #include "gen/site/source/publish.h"
+#include "gen/text/script.h"
 #include "gen/text/stylesheet.h"
 
 static str address(str name, uint64_t hash, arena *a)
@@ -75,6 +76,16 @@ static void read_stylesheet(struct assets *all, struct asset *x, str text, struc
     buf_free(&out);
 }
 
+static bool is_script(const struct asset *x) { return x->kind == ASSET_TEMPLATE && str_ends(x->name, STR(".js")); }
+
+static void read_script(struct assets *all, struct asset *x, str text)
+{
+    buf out = BUF_INIT;
+    script_shorten(text, &out);
+    x->bytes = arena_str(&all->arena, buf_view(&out));
+    buf_free(&out);
+}
+
 // ---- reading -----------------------------------------------------------------------------------
 
 // d may be NULL: nothing is said then.
@@ -89,8 +100,9 @@ static bool read_asset(const struct assets *const_all, struct asset *x, struct d
         x->state = d ? ASSET_BROKEN : ASSET_UNREAD;
     } else {
         if (is_stylesheet(x)) read_stylesheet(all, x, buf_view(&bytes), d);
+        else if (is_script(x)) read_script(all, x, buf_view(&bytes));
         else image_size(buf_view(&bytes), &x->width, &x->height);
-        str kept = is_stylesheet(x) ? x->bytes : buf_view(&bytes);
+        str kept = x->bytes.len ? x->bytes : buf_view(&bytes);
         x->hash = str_hash(kept);
         x->size = kept.len;
         if (x->kind != ASSET_STATIC) x->url = address(x->name, x->hash, &all->arena);

@@ -180,11 +180,14 @@ const struct cache_document *cache_document_find(const struct cache *c, str key)
     return NULL;
 }
 
-const struct cache_output *cache_output_find(const struct cache *c, str url)
+const struct cache_output *cache_output_find(struct cache *c, str url)
 {
-    for (size_t i = 0; i < c->output_count; i++)
-        if (str_eq(c->outputs[i].url, url)) return &c->outputs[i];
-    return NULL;
+    if (!c->output_by_url.count) {
+        map_reserve(&c->output_by_url, &c->arena, c->output_count);
+        for (size_t i = 0; i < c->output_count; i++)
+            *map_put_kept(&c->output_by_url, &c->arena, c->outputs[i].url, NULL) = &c->outputs[i];
+    }
+    return map_get(&c->output_by_url, url);
 }
 
 // Under another name nobody believes it, and cache_append can still make use of it.

@@ -4,6 +4,7 @@
 #define GEN_SITE_CACHE_H
 
 #include "gen/base/fs.h"
+#include "gen/base/map.h"
 
 // meta: packed front matter, "" for no page; tag, key, date: what the path says, see struct page.
 struct cache_file { str path; struct fs_stat stat; str meta, tag, key, date; };
@@ -26,6 +27,7 @@ struct cache {
     struct cache_file *files; size_t file_count;                // by path
     struct cache_document *documents; size_t document_count;    // by key
     struct cache_output *outputs; size_t output_count;
+    struct map output_by_url;             // filled when the first is looked for
     struct cache_folder *folders; size_t folder_count;
     arena arena;
 };
@@ -34,7 +36,7 @@ struct cache {
 struct cache *cache_open(str dir, uint64_t program);
 void cache_close(struct cache *c);
 const struct cache_document *cache_document_find(const struct cache *c, str key);
-const struct cache_output *cache_output_find(const struct cache *c, str url);
+const struct cache_output *cache_output_find(struct cache *c, str url);
 // Writes c's content (bytes and arena are not looked at), replacing the old file whole. expected: about how many bytes, 0 when
 // nothing is known. -1 with errno.
 int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected);

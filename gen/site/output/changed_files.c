@@ -14,7 +14,7 @@ void build_written(struct build *b, str url, bool is_new)
     b->written[b->written_count++] = (struct emit_file){url, is_new};
 }
 
-static void keep_output(struct build *b, struct cache_output o)
+void build_keep(struct build *b, struct cache_output o)
 {
     b->outputs = arena_grow(&b->site.arena, b->outputs, b->output_count, &b->output_cap, b->output_count + 1,
                             sizeof *b->outputs);
@@ -48,7 +48,7 @@ void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct
         }
         buf_free(&bytes);
     }
-    keep_output(b, o);
+    build_keep(b, o);
 }
 
 static void add_asked(uint8_t *asked, size_t size, str assets)
@@ -94,7 +94,7 @@ static void copy_asset(struct build *b, const struct asset *x)
         else emit_copy(&b->emit, x->url, x->path);
         build_written(b, x->url, true);
     }
-    keep_output(b, (struct cache_output){.url = x->url, .hash = x->hash, .digest = x->hash, .size = x->size});
+    build_keep(b, (struct cache_output){.url = x->url, .hash = x->hash, .digest = x->hash, .size = x->size});
 }
 
 void changed_files_copy(struct build *b)

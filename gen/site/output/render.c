@@ -17,8 +17,8 @@
 struct rendering {
     struct build *build;
     arena arena;                        // of a document
-    buf text, source_text, html, markdown, search, path, pages;
-    struct search_words *words;
+    buf text, source_text, html, markdown, body, search, path, pages;
+    struct unit_maker *units;           // for search
     struct page_output source_output;   // for translations
     size_t done;
 };
@@ -83,16 +83,18 @@ static void render_language(struct rendering *w, struct page_renderer *r, const 
     const struct page *p = nav_page(r->site, doc, l);
     bool is_source = p == doc->source && l == p->language;
     str text = r->source_text;
-    struct page_output o = {.html = w->html, .markdown = w->markdown};
+    struct page_output o = {.html = w->html, .markdown = w->markdown, .body = w->body};
     buf_clear(&o.html);
+    buf_clear(&o.body);
     buf_clear(&o.markdown);
     if (p != doc->source && !read_text(w, p, r->diag, &w->text, &text)) return;
     page_render(r, doc, l, text, &o);
     buf_clear(&w->search);
-    search_page(w->words, r->site, l, p, &o, &w->search);
+    search_page(w->units, r->site, p, &o, &w->search);
     write_page(w, doc, l, nav_url(r->site, doc, l, &w->arena), &o, rendered);
     w->html = o.html;
     w->markdown = o.markdown;
+    w->body = o.body;
     if (!is_source) return;
     str *ids = arena_new(&w->arena, str, o.md.heading_count);
     for (size_t i = 0; i < o.md.heading_count; i++) ids[i] = o.md.headings[i].id;
@@ -187,8 +189,8 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
 void render_documents(struct build *b)
 {
     struct rendering w = {.build = b, .arena = ARENA_INIT, .text = BUF_INIT, .source_text = BUF_INIT, .html = BUF_INIT,
-                          .markdown = BUF_INIT, .search = BUF_INIT, .path = BUF_INIT, .pages = BUF_INIT};
-    w.words = search_words_new();
+                          .markdown = BUF_INIT, .body = BUF_INIT, .search = BUF_INIT, .path = BUF_INIT, .pages = BUF_INIT};
+    w.units = unit_maker_new();
     struct workers_plan plan = {
         .job_count = b->dirty_count, .workers = b->options->jobs,
         .job_timeout_ms = b->site.settings.page_timeout_ms, .memory_bytes = b->site.settings.page_memory_bytes,
@@ -198,8 +200,8 @@ void render_documents(struct build *b)
     if (b->dirty_count && workers_run(&plan) < 0)
         diag_add(b->diag, D_IO_READ, DIAG_FILE(b->site.settings.content_dir), "no worker: %s", strerror(errno));
     b->emit.diag = outer;
-    search_words_free(w.words);
+    unit_maker_free(w.units);
     arena_free(&w.arena);
-    buf_free(&w.text), buf_free(&w.source_text), buf_free(&w.html), buf_free(&w.markdown), buf_free(&w.search);
+    buf_free(&w.text), buf_free(&w.source_text), buf_free(&w.html), buf_free(&w.markdown), buf_free(&w.search), buf_free(&w.body);
     buf_free(&w.path), buf_free(&w.pages);
 }

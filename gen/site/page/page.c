@@ -301,20 +301,18 @@ bool page_render(struct page_renderer *r, const struct document *doc, const stru
     struct hooks h = {.r = r, .page = nav_page(r->site, doc, l), .language = l, .out = out};
     struct page_meta meta = {.front.toc = -1};
     struct view_page v;
-    buf body = BUF_INIT;
     bool ok = true;
     h.url = nav_url(r->site, doc, l, r->arena);
     if (!h.page->made) {
         page_meta_unpack(h.page->meta, r->arena, &meta);
-        ok = render_body(&h, doc, text, &body);
+        ok = render_body(&h, doc, text, &out->body);
     }
     fill_view(&v, &h, doc, &meta.front);
-    v.body = buf_view(&body);
+    v.body = buf_view(&out->body);
     if (!h.page->made) v.reading_minutes = reading_minutes(&h, text);
     struct page_context c = {r, out, &meta.front};
     v.ctx = &c;
     ok = view_render(r->view, &v, r->diag, &out->html) && ok;
     page_markdown_write(r, h.out, h.page, l, h.url, text, &out->markdown);
-    buf_free(&body);
     return ok;
 }

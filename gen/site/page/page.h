@@ -19,6 +19,7 @@ struct cell_value { str code, html; };
 // What one render leaves behind, besides the bytes.
 struct page_output {
     buf html, markdown;
+    buf body;                 // the page's own part of html, without what its template puts around it
     struct md_result md;
     struct anchor_link *links; size_t link_count, link_cap;
     struct asset_use *uses; size_t use_count, use_cap;

@@ -182,6 +182,8 @@ static str by_language(const struct map *texts, str any, str language)
 
 str settings_title(const struct settings *s, str language) { return by_language(&s->titles, s->title, language); }
 
+str settings_synonyms(const struct settings *s, str language) { return by_language(&s->synonyms, STR_NONE, language); }
+
 str settings_description(const struct settings *s, str language)
 {
     return by_language(&s->descriptions, s->description, language);

@@ -21,6 +21,7 @@ void settings_defaults(struct settings *s);
 unsigned settings_markdown(const struct settings *s);
 str settings_title(const struct settings *s, str language);
 str settings_description(const struct settings *s, str language);
+str settings_synonyms(const struct settings *s, str language);   // a line each
 // A BCP 47 tag in its usual spelling ("PT_br" -> "pt-BR"), or STR_NONE when it is none that ICU knows.
 str language_tag(str text, arena *a);
 // What a text that is no such tag was probably meant to be ("jp": ja, "ko-KO": ko, "English": en), or STR_NONE.

@@ -140,6 +140,27 @@ static void read_texts(struct setting_reader *r, const struct setting *s, const 
     }
 }
 
+static void read_synonyms(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
+{
+    buf lines = BUF_INIT;
+    if (v->kind != YAML_MAP) bad(r, s, v->offset, "a mapping from language to a list");
+    for (size_t i = 0; v->kind == YAML_MAP && i < v->count; i++) {
+        const struct yaml_node *list = v->pairs[i].value;
+        str tag = read_tag_text(r, v->pairs[i].key);
+        buf_clear(&lines);
+        if (list->kind != YAML_LIST) bad(r, s, list->offset, "a list of lines such as OOM = out of memory");
+        for (size_t k = 0; list->kind == YAML_LIST && k < list->count; k++) {
+            str line = list->items[k]->kind == YAML_SCALAR ? list->items[k]->text : STR_NONE;
+            if (str_find(line, '=') == line.len || str_find(line, '\n') < line.len)
+                bad(r, s, list->items[k]->offset, "two words or more with = between them");
+            if (lines.len) buf_char(&lines, '\n');
+            buf_str(&lines, line);
+        }
+        if (tag.len) put_text(r, member(r, s), tag, arena_str(r->arena, buf_view(&lines)));
+    }
+    buf_free(&lines);
+}
+
 static void map_document(struct setting_reader *r, const struct setting *s, str key, const struct yaml_node *v)
 {
     if (v->kind == YAML_MAP) { bad(r, s, v->offset, "a file, or a list of files"); return; }
@@ -262,7 +283,7 @@ static void read_messages(struct setting_reader *r, const struct setting *s, con
 
 static void (*const readers[])(struct setting_reader *, const struct setting *, const struct yaml_node *) = {
     [SETTING_STR] = read_str, [SETTING_URL] = read_url, [SETTING_PATH] = read_path, [SETTING_FOLDER] = read_folder,
-    [SETTING_TEXTS] = read_texts,
+    [SETTING_TEXTS] = read_texts, [SETTING_SYNONYMS] = read_synonyms,
     [SETTING_TAG] = read_tag, [SETTING_TAGS] = read_tags, [SETTING_LIST] = read_list,
     [SETTING_DOCUMENTS] = read_documents, [SETTING_BOOL] = read_bool, [SETTING_UINT] = read_uint,
     [SETTING_SEARCH] = read_search, [SETTING_MATH] = read_math, [SETTING_ADMONITIONS] = read_admonitions,

@@ -73,6 +73,7 @@ struct settings {
     str title, base_url, source_language, repository, report_url, author;
     str description, edit_url, branch, image;
     struct map titles, descriptions;   // language -> str *, where they differ by language
+    struct map synonyms;               // language -> str *: groups for search, a line each, "OOM = out of memory"
     str *languages; size_t language_count;   // as listed; empty: what the pages say
     str *order; size_t order_count;    // keys of documents in reading order, before all others
     str *ignore; size_t ignore_count;  // patterns of content paths that are left out

@@ -1,0 +1,249 @@
+// Writes an index as scripts: dictionaries by the first letters of words, texts by units, and the first file, which says where
+// each begins. What templates/search.js reads.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/site/search/index.h"
+#include "gen/base/escape.h"
+#include "gen/text/terms.h"
+
+// A reader loads a dictionary for each word and a text for each hit. A small site's are small, so that the eight hits of a
+// search come with 15 kB (brotli, tests/search_rank.sh); a large one's hold more, since each is a file.
+enum { SMALL_SITE = 150000, SMALL_DICTIONARY = 1500, LARGE_DICTIONARY = 4000, SMALL_TEXT = 1200, LARGE_TEXT = 7000,
+       SAME_LETTERS = 4,      // forms that begin alike stay in one dictionary, where what is not there looks for its like
+       MOST_POSTINGS = 512, LEVELS = 8 };
+
+struct writing {
+    struct index *x;
+    double mean_words;
+    size_t dictionary_bytes, text_bytes;   // of one, about
+    buf first_forms, texts;         // of each dictionary, of each text: what the first file says
+    buf bytes, line;
+    void (*put)(void *ctx, str name, str bytes);
+    void *ctx;
+};
+
+// Numbers as printable signs without quote and backslash: the last digit in 57 signs from '#', those before it, the lowest
+// first, in 34 from ']'.
+static void put_number(buf *out, uint32_t v)
+{
+    for (; v >= 57; v = (v - 57) / 34) buf_char(out, (char)(']' + (v - 57) % 34));
+    buf_char(out, (char)('#' + v));
+}
+
+static void put_quoted(buf *out, str s)
+{
+    buf_char(out, '"');
+    escape_json(out, s);
+    buf_char(out, '"');
+}
+
+// How much a unit is about a word, 1 to 7: BM25's saturation of the count (k 1.2, b 0.6), and a heading the more, the fewer
+// words it has.
+static uint32_t level_of(const struct writing *w, const struct posting *p)
+{
+    const struct indexed_unit *u = &w->x->units[p->unit];
+    double count = p->count, length = u->words / w->mean_words;
+    double value = count * 2.2 / (count + 1.2 * (0.4 + 0.6 * length));
+    if (p->in_heading) value += 5.0 / sqrt(u->heading_words ? u->heading_words : 1);
+    uint32_t level = (uint32_t)(value * 1.5 + 0.5);
+    return level < 1 ? 1 : level < LEVELS ? level : LEVELS - 1;
+}
+
+// Of a word that is nearly everywhere, only the units that are most about it are kept: its number stays.
+static uint32_t least_level(const uint8_t *levels, size_t count)
+{
+    size_t of[LEVELS] = {0}, sum = 0;
+    for (size_t i = 0; i < count; i++) of[levels[i]]++;
+    for (uint32_t level = LEVELS - 1; level; level--)
+        if ((sum += of[level]) >= MOST_POSTINGS) return level;
+    return 1;
+}
+
+static void encode(struct writing *w, struct word_group *g)
+{
+    struct index *x = w->x;
+    arena_mark mark = arena_save(&x->arena);
+    uint8_t *levels = arena_new(&x->arena, uint8_t, g->count);
+    for (size_t i = 0; i < g->count; i++) levels[i] = (uint8_t)level_of(w, &g->postings[i]);
+    uint32_t least = least_level(levels, g->count), before = 0;
+    size_t left = MOST_POSTINGS * 2;   // where very many are alike
+    buf_clear(&w->line);
+    put_number(&w->line, (uint32_t)g->count);
+    for (size_t i = 0; i < g->count && left; i++) {
+        if (levels[i] < least) continue;
+        put_number(&w->line, (g->postings[i].unit - before) * LEVELS + levels[i]);
+        before = g->postings[i].unit;
+        left--;
+    }
+    arena_rewind(&x->arena, mark);
+    g->code = arena_str(&x->arena, buf_view(&w->line));
+}
+
+static void put_file(struct writing *w, char kind, size_t number)
+{
+    buf all = BUF_INIT, name = BUF_INIT;
+    buf_printf(&name, "%c%zu", kind, number);
+    buf_printf(&all, "vramdocSearch(\"%s\",", name.ptr);
+    buf_str(&all, buf_view(&w->bytes));
+    buf_lit(&all, ")\n");
+    w->put(w->ctx, buf_view(&name), buf_view(&all));
+    buf_clear(&w->bytes);
+    buf_free(&all), buf_free(&name);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(((const struct form *)a)->text, ((const struct form *)b)->text);
+}
+
+// How many bytes two forms begin with alike, as far as dictionaries are not divided.
+static bool begin_alike(str a, str b)
+{
+    size_t i = 0, letters = 0, n = 0, most = terms_is_pair(b) ? 1 : SAME_LETTERS;
+    while (letters < most && i < a.len && i < b.len && a.ptr[i] == b.ptr[i]) {
+        utf8_next(str_slice(b, i, b.len), &n);
+        if (str_cmp(str_slice(a, i, i + n), str_slice(b, i, i + n))) return false;
+        i += n;
+        letters++;
+    }
+    return letters == most;
+}
+
+// Groups of the forms from..to, each at its first form: the forms with a space behind each, the code, a tab.
+static void put_groups(struct writing *w, size_t from, size_t to)
+{
+    struct form *forms = w->x->forms;
+    struct map seen = {0};
+    arena scratch = ARENA_INIT;
+    for (size_t i = from; i < to; i++) {
+        struct word_group *g = forms[i].group;
+        bool is_new;
+        void **slot = map_put(&seen, &scratch, (str){(const char *)&g, sizeof g}, &is_new);
+        if (is_new) *slot = arena_new(&scratch, buf, 1), *(buf *)*slot = BUF_INIT;
+        buf_str(*slot, forms[i].text);
+        buf_char(*slot, ' ');
+    }
+    buf_char(&w->bytes, '"');
+    for (size_t i = 0; i < seen.count; i++) {
+        struct word_group *g;
+        buf *own = seen.entries[i].value;
+        memcpy(&g, seen.entries[i].key.ptr, sizeof g);
+        if (!g->code.len) encode(w, g);
+        if (i) buf_char(&w->bytes, '\t');
+        buf_str(&w->bytes, buf_view(own));
+        buf_str(&w->bytes, g->code);
+        buf_free(own);
+    }
+    buf_char(&w->bytes, '"');
+    arena_free(&scratch);
+}
+
+// The shortest beginning of the form at place that no form before it has.
+static str beginning_of(const struct index *x, size_t place)
+{
+    str own = x->forms[place].text, before = place ? x->forms[place - 1].text : STR_NONE;
+    size_t i = 0, n;
+    while (i < own.len && i < before.len && own.ptr[i] == before.ptr[i]) i++;
+    while (i && ((unsigned char)own.ptr[i] & 0xC0) == 0x80) i--;
+    utf8_next(str_slice(own, i, own.len), &n);
+    return str_slice(own, 0, i + n);
+}
+
+static void put_dictionaries(struct writing *w)
+{
+    struct index *x = w->x;
+    size_t number = 0;
+    if (x->form_count) qsort(x->forms, x->form_count, sizeof *x->forms, by_text);
+    for (size_t from = 0, to; from < x->form_count; from = to) {
+        size_t bytes = 0;
+        for (to = from; to < x->form_count; to++) {
+            if (bytes >= w->dictionary_bytes && !begin_alike(x->forms[to - 1].text, x->forms[to].text)) break;
+            if (bytes >= 4 * w->dictionary_bytes) break;
+            size_t most = x->forms[to].group->count < MOST_POSTINGS ? x->forms[to].group->count : MOST_POSTINGS;
+            bytes += x->forms[to].text.len + 2 + most * 2;
+        }
+        put_groups(w, from, to);
+        put_file(w, 'd', number++);
+        if (from) buf_char(&w->first_forms, ' ');
+        buf_str(&w->first_forms, beginning_of(x, from));
+    }
+}
+
+static void put_page_texts(struct writing *w, const struct indexed_page *p, size_t from, size_t to)
+{
+    buf *out = &w->bytes;
+    buf_lit(out, "[");
+    put_quoted(out, p->url);
+    buf_char(out, ',');
+    put_quoted(out, p->title);
+    for (size_t i = from; i < to; i++) {
+        const struct indexed_unit *u = &w->x->units[i];
+        str heading = u->heading;
+        for (size_t k = i; !heading.len && u->anchor.len && k-- > 0 && str_eq(w->x->units[k].anchor, u->anchor);)
+            heading = w->x->units[k].heading;   // of the section that this is a part of
+        buf_lit(out, ",\n");
+        put_quoted(out, u->anchor);
+        buf_char(out, ',');
+        put_quoted(out, u->anchor.len ? heading : STR_NONE);
+        buf_char(out, ',');
+        put_quoted(out, u->text);
+    }
+    buf_lit(out, "]");
+}
+
+static void put_texts(struct writing *w)
+{
+    const struct index *x = w->x;
+    size_t number = 0, before = 0;
+    for (size_t from = 0, to; from < x->unit_count; from = to) {
+        size_t bytes = 0;
+        for (to = from; to < x->unit_count && (to == from || bytes + x->units[to].text.len <= w->text_bytes); to++)
+            bytes += x->units[to].text.len + x->units[to].heading.len;
+        buf_char(&w->bytes, '[');
+        for (size_t i = from, end; i < to; i = end) {
+            uint32_t page = x->units[i].page;
+            for (end = i; end < to && x->units[end].page == page; end++) {}
+            if (i > from) buf_lit(&w->bytes, ",\n");
+            put_page_texts(w, &x->pages[page], i, end);
+        }
+        buf_char(&w->bytes, ']');
+        put_file(w, 't', number++);
+        put_number(&w->texts, (uint32_t)(from - before));
+        before = from;
+    }
+}
+
+static void put_first(struct writing *w, str synonyms)
+{
+    buf pages = BUF_INIT;
+    for (size_t i = 0; i < w->x->page_count; i++)
+        put_number(&pages, w->x->pages[i].first - (i ? w->x->pages[i - 1].first : 0));
+    buf_printf(&w->bytes, "vramdocSearch(\"\",[%zu,\"", w->x->unit_count);
+    buf_str(&w->bytes, buf_view(&w->first_forms));
+    buf_lit(&w->bytes, "\",\"");
+    buf_str(&w->bytes, buf_view(&w->texts));
+    buf_lit(&w->bytes, "\",\"");
+    buf_str(&w->bytes, buf_view(&pages));
+    buf_lit(&w->bytes, "\",");
+    put_quoted(&w->bytes, synonyms);
+    buf_lit(&w->bytes, "])\n");
+    w->put(w->ctx, STR_NONE, buf_view(&w->bytes));
+    buf_free(&pages);
+}
+
+void index_files(struct index *x, str synonyms, void (*put)(void *ctx, str name, str bytes), void *ctx)
+{
+    struct writing w = {.x = x, .mean_words = 1, .first_forms = BUF_INIT, .texts = BUF_INIT, .bytes = BUF_INIT,
+                        .line = BUF_INIT, .put = put, .ctx = ctx};
+    size_t words = 0, bytes = 0;
+    for (size_t i = 0; i < x->unit_count; i++) words += x->units[i].words, bytes += x->units[i].text.len;
+    w.dictionary_bytes = bytes < SMALL_SITE ? SMALL_DICTIONARY : LARGE_DICTIONARY;
+    w.text_bytes = bytes < SMALL_SITE ? SMALL_TEXT : LARGE_TEXT;
+    if (words) w.mean_words = (double)words / (double)x->unit_count;
+    put_dictionaries(&w);
+    put_texts(&w);
+    put_first(&w, synonyms);
+    buf_free(&w.first_forms), buf_free(&w.texts), buf_free(&w.bytes), buf_free(&w.line);
+}

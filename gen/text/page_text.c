@@ -1,0 +1,188 @@
+// Text and headings of a page's body, in one pass over its HTML.
+#include "gen/text/page_text.h"
+
+#include <string.h>
+
+#include "gen/text/html_scan.h"
+
+// Elements that begin a line of their own. A cell is divided from the one before it.
+enum tag_kind { INLINE, BLOCK, CELL, HEADING, HIDDEN };
+
+static const struct { const char *name; enum tag_kind kind; } kinds[] = {
+    {"annotation", HIDDEN}, {"article", BLOCK}, {"aside", BLOCK}, {"blockquote", BLOCK}, {"br", BLOCK}, {"caption", BLOCK},
+    {"center", BLOCK}, {"dd", BLOCK}, {"details", BLOCK}, {"div", BLOCK}, {"dl", BLOCK}, {"dt", BLOCK}, {"figcaption", BLOCK},
+    {"figure", BLOCK}, {"h1", HEADING}, {"h2", HEADING}, {"h3", HEADING}, {"h4", HEADING}, {"h5", HEADING}, {"h6", HEADING},
+    {"hr", BLOCK}, {"li", BLOCK}, {"ol", BLOCK}, {"p", BLOCK}, {"pre", BLOCK}, {"script", HIDDEN}, {"section", BLOCK},
+    {"style", HIDDEN}, {"summary", BLOCK}, {"svg", HIDDEN}, {"table", BLOCK}, {"td", CELL}, {"th", CELL}, {"tr", BLOCK},
+    {"ul", BLOCK},
+};
+
+struct place { size_t anchor, anchor_end, heading, heading_end, text; };   // offsets in text
+
+struct reading {
+    str html;
+    size_t at;
+    buf *text;
+    bool in_pre, in_heading;
+    struct place *places;
+    size_t count, cap;
+    arena *a;
+};
+
+static enum tag_kind kind_of(str name)
+{
+    size_t low = 0, high = sizeof kinds / sizeof *kinds;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = str_cmp(name, str_c(kinds[middle].name));
+        if (!order) return kinds[middle].kind;
+        if (order < 0) high = middle;
+        else low = middle + 1;
+    }
+    return INLINE;
+}
+
+static char last_of(const struct reading *r)
+{
+    size_t from = r->places[r->count - 1].text;
+    return r->text->len > from ? r->text->ptr[r->text->len - 1] : '\n';
+}
+
+static void end_line(struct reading *r)
+{
+    while (last_of(r) == ' ') r->text->len--;
+    if (last_of(r) != '\n') buf_char(r->text, '\n');
+}
+
+static void put_space(struct reading *r)
+{
+    char last = last_of(r);
+    if (last != ' ' && last != '\n') buf_char(r->text, ' ');
+}
+
+// White space is one space, but for lines of code.
+static void put_text(struct reading *r, size_t end)
+{
+    while (r->at < end) {
+        char c = r->html.ptr[r->at];
+        if (c == '&') {
+            size_t n = str_find(str_slice(r->html, r->at, end), ';') + 1;
+            html_unescape(str_slice(r->html, r->at, r->at + n), r->text);
+            r->at += n;
+        } else if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+            if (c == '\n' && r->in_pre) end_line(r);
+            else put_space(r);
+            r->at++;
+        } else {
+            size_t from = r->at;
+            while (r->at < end && (unsigned char)r->html.ptr[r->at] > ' ' && r->html.ptr[r->at] != '&') r->at++;
+            buf_str(r->text, str_slice(r->html, from, r->at));
+        }
+    }
+    r->at = end;
+}
+
+// Behind the element that begins at r->at, as there is no other of its name in it.
+static void pass_over(struct reading *r, str name)
+{
+    char close[32];
+    size_t n = name.len < sizeof close - 3 ? name.len : sizeof close - 3;
+    memcpy(close, "</", 2);
+    memcpy(close + 2, name.ptr, n);
+    str rest = str_slice(r->html, r->at, r->html.len);
+    size_t found = str_search(rest, (str){close, n + 2});
+    r->at += found;
+    r->at += str_find(str_slice(r->html, r->at, r->html.len), '>');
+    r->at += r->at < r->html.len;
+}
+
+static struct place *begin_section(struct reading *r, str anchor)
+{
+    if (r->count) end_line(r);
+    size_t at = r->text->len;
+    html_unescape(anchor, r->text);
+    r->places = arena_grow(r->a, r->places, r->count, &r->cap, r->count + 1, sizeof *r->places);
+    struct place *p = &r->places[r->count++];
+    *p = (struct place){at, r->text->len, r->text->len, r->text->len, r->text->len};
+    return p;
+}
+
+static str id_of(str tag)
+{
+    size_t at = str_search(tag, STR(" id=\""));
+    if (at == tag.len) return STR_NONE;
+    str rest = str_slice(tag, at + 5, tag.len);
+    return str_slice(rest, 0, str_find(rest, '"'));
+}
+
+// A heading without an anchor cannot be a hit: it is text of its section.
+static void open_heading(struct reading *r, str tag)
+{
+    str id = id_of(tag);
+    if (!id.len) {
+        end_line(r);
+        return;
+    }
+    begin_section(r, id);
+    r->in_heading = true;
+}
+
+static void close_heading(struct reading *r)
+{
+    struct place *p = &r->places[r->count - 1];
+    while (last_of(r) == ' ') r->text->len--;
+    if (r->in_heading) p->heading_end = p->text = r->text->len;
+    else end_line(r);
+    r->in_heading = false;
+}
+
+static bool is_hidden(str tag)
+{
+    return str_search(tag, STR("aria-hidden=\"true\"")) < tag.len;
+}
+
+static bool is_of_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+// The tag at r->at, which is moved behind it, or behind what is left out.
+static void read_tag(struct reading *r)
+{
+    size_t from = r->at, end = from + str_find(str_slice(r->html, from, r->html.len), '>') + 1;
+    str tag = str_slice(r->html, from, end);
+    bool closes = tag.len > 1 && tag.ptr[1] == '/';
+    size_t name_from = closes ? 2 : 1, name_to = name_from;
+    while (name_to < tag.len && is_of_name(tag.ptr[name_to])) name_to++;
+    str name = str_slice(tag, name_from, name_to);
+    enum tag_kind kind = kind_of(name);
+    if (!closes && (kind == HIDDEN || (str_eq(name, STR("a")) && is_hidden(tag)))) {
+        pass_over(r, name);
+        return;
+    }
+    r->at = end < r->html.len ? end : r->html.len;
+    if (str_eq(name, STR("pre"))) r->in_pre = !closes;
+    if (kind == HEADING && !closes) open_heading(r, tag);
+    else if (kind == HEADING) close_heading(r);
+    else if (kind == BLOCK && !r->in_heading) end_line(r);
+    else if (kind == BLOCK) put_space(r);
+    else if (kind == CELL && !closes && last_of(r) != '\n') buf_lit(r->text, " · ");
+}
+
+struct text_section *page_text_sections(str html, arena *a, buf *text, size_t *count)
+{
+    struct reading r = {.html = html, .text = text, .a = a};
+    begin_section(&r, STR_NONE);
+    while (r.at < html.len) {
+        put_text(&r, r.at + str_find(str_slice(html, r.at, html.len), '<'));
+        if (r.at < html.len) read_tag(&r);
+    }
+    end_line(&r);
+    struct text_section *out = arena_new(a, struct text_section, r.count);
+    for (size_t i = 0; i < r.count; i++) {
+        const struct place *p = &r.places[i];
+        size_t end = i + 1 < r.count ? r.places[i + 1].anchor : text->len;
+        str all = buf_view(text);
+        out[i] = (struct text_section){str_slice(all, p->anchor, p->anchor_end), str_slice(all, p->heading, p->heading_end),
+                                       str_trim(str_slice(all, p->text, end))};
+    }
+    *count = r.count;
+    return out;
+}

@@ -1,0 +1,184 @@
+// Divides a text into terms: one pass over its letters, each of a class that is looked up in a table.
+#include "gen/text/terms.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unicode/uchar.h>
+
+// A number's separators stand between digits and are left out there; elsewhere they end a word, as everything that is no
+// letter does. Signs without a width (soft hyphen, joiners) are as if they were not there.
+enum letter_class { SEPARATOR, WORD, DIGIT, DENSE, HYPHEN, IN_NUMBER, NOTHING };
+
+enum { BLOCK = 256, BLOCKS = 0x110000 / BLOCK, MAX_LETTERS = 40, MAX_BYTES = MAX_LETTERS * 4 };
+
+struct letter { uint32_t lower; uint8_t class; };
+
+struct part { char bytes[2 * MAX_BYTES]; size_t len, letters; };
+
+struct terms {
+    struct letter *blocks[BLOCKS];   // NULL until a letter of it is met
+    struct part word, before;        // before: the word that a hyphen has ended
+    bool joined, has_digit;
+    uint32_t last_dense, dense_run;
+    void (*visit)(void *ctx, str term);
+    void *ctx;
+};
+
+bool terms_is_dense(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {
+        {0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17FF}, {0x3005, 0x3007}, {0x3041, 0x309F}, {0x30A1, 0x30FA},
+        {0x30FC, 0x30FF}, {0x31F0, 0x31FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xA9E0, 0xA9FF}, {0xAA60, 0xAA7F},
+        {0xF900, 0xFAFF}, {0x20000, 0x3FFFF},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && c >= ranges[i][0]; i++)
+        if (c <= ranges[i][1]) return true;
+    return false;
+}
+
+bool terms_is_pair(str term)
+{
+    size_t n;
+    return term.len && terms_is_dense(utf8_next(term, &n));
+}
+
+// Digits that terms_fold() makes ASCII's.
+static bool is_digit(uint32_t c)
+{
+    static const uint32_t zeros[] = {'0', 0x660, 0x6F0, 0x966, 0x9E6, 0xFF10};
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++)
+        if (c >= zeros[i] && c < zeros[i] + 10) return true;
+    return false;
+}
+
+static enum letter_class class_of(uint32_t c)
+{
+    static const uint32_t hyphens[] = {'-', '_', 0x2010, 0x2011}, in_number[] = {'.', ',', '\'', 0x2019, 0xA0, 0x202F};
+    for (size_t i = 0; i < sizeof hyphens / sizeof *hyphens; i++)
+        if (c == hyphens[i]) return HYPHEN;
+    for (size_t i = 0; i < sizeof in_number / sizeof *in_number; i++)
+        if (c == in_number[i]) return IN_NUMBER;
+    if (c == 0xAD || (c >= 0x200B && c <= 0x200D) || c == 0x2060 || c == 0xFEFF) return NOTHING;
+    if (is_digit(c)) return DIGIT;
+    if (!(U_MASK(u_charType((UChar32)c)) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_N_MASK))) return SEPARATOR;
+    return terms_is_dense(c) ? DENSE : WORD;
+}
+
+static const struct letter *letter_of(struct terms *t, uint32_t c)
+{
+    struct letter **block = &t->blocks[c / BLOCK];
+    if (!*block) {
+        *block = calloc(BLOCK, sizeof **block);
+        if (!*block) buf_no_memory();
+        for (uint32_t i = 0, first = c / BLOCK * BLOCK; i < BLOCK; i++)
+            (*block)[i] = (struct letter){(uint32_t)u_tolower((UChar32)(first + i)), (uint8_t)class_of(first + i)};
+    }
+    return &(*block)[c % BLOCK];
+}
+
+struct terms *terms_new(void)
+{
+    struct terms *t = calloc(1, sizeof *t);
+    if (!t) buf_no_memory();
+    return t;
+}
+
+void terms_free(struct terms *t)
+{
+    for (size_t i = 0; t && i < BLOCKS; i++) free(t->blocks[i]);
+    free(t);
+}
+
+static size_t put_utf8(char *to, uint32_t c)
+{
+    if (c < 0x80) return to[0] = (char)c, 1;
+    if (c < 0x800) return to[0] = (char)(0xC0 | c >> 6), to[1] = (char)(0x80 | (c & 0x3F)), 2;
+    if (c < 0x10000) {
+        to[0] = (char)(0xE0 | c >> 12), to[1] = (char)(0x80 | (c >> 6 & 0x3F)), to[2] = (char)(0x80 | (c & 0x3F));
+        return 3;
+    }
+    to[0] = (char)(0xF0 | c >> 18), to[1] = (char)(0x80 | (c >> 12 & 0x3F));
+    to[2] = (char)(0x80 | (c >> 6 & 0x3F)), to[3] = (char)(0x80 | (c & 0x3F));
+    return 4;
+}
+
+static void word_add(struct part *p, uint32_t c)
+{
+    if (p->letters == MAX_LETTERS) return;
+    p->len += put_utf8(p->bytes + p->len, c);
+    p->letters++;
+}
+
+static void word_end(struct terms *t, bool hyphen)
+{
+    struct part *w = &t->word, *b = &t->before;
+    if (!w->len) {
+        t->joined = false;
+        return;
+    }
+    if (w->letters > 1 || t->has_digit) t->visit(t->ctx, (str){w->bytes, w->len});
+    if (t->joined) {
+        memcpy(b->bytes + b->len, w->bytes, w->len);
+        t->visit(t->ctx, (str){b->bytes, b->len + w->len});
+    }
+    t->joined = hyphen;
+    if (hyphen) {
+        memcpy(b->bytes, w->bytes, w->len);
+        b->len = w->len;
+    }
+    w->len = w->letters = 0;
+    t->has_digit = false;
+}
+
+static void dense_end(struct terms *t)
+{
+    char alone[4];
+    if (t->dense_run == 1) t->visit(t->ctx, (str){alone, put_utf8(alone, t->last_dense)});
+    t->dense_run = 0;
+}
+
+static void dense_add(struct terms *t, uint32_t c)
+{
+    char pair[8];
+    if (t->dense_run++) {
+        size_t n = put_utf8(pair, t->last_dense);
+        t->visit(t->ctx, (str){pair, n + put_utf8(pair + n, c)});
+    }
+    t->last_dense = c;
+}
+
+// The letter at *at, which is moved behind it.
+static const struct letter *next_letter(struct terms *t, str text, size_t *at)
+{
+    size_t n = 1;
+    uint32_t c = (unsigned char)text.ptr[*at];
+    if (c >= 0x80) c = utf8_next(str_slice(text, *at, text.len), &n);
+    *at += n;
+    return letter_of(t, c);
+}
+
+void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), void *ctx)
+{
+    enum letter_class last = SEPARATOR;
+    t->visit = visit, t->ctx = ctx;
+    for (size_t at = 0; at < text.len;) {
+        const struct letter *l = next_letter(t, text, &at);
+        enum letter_class class = (enum letter_class)l->class;
+        if (class == NOTHING) continue;
+        if (class == IN_NUMBER && last == DIGIT && at < text.len) {
+            size_t behind = at;
+            if (next_letter(t, text, &behind)->class == DIGIT) continue;
+        }
+        if (t->dense_run && class != DENSE) dense_end(t);
+        if (class == WORD || class == DIGIT) {
+            word_add(&t->word, l->lower);
+            t->has_digit = t->has_digit || class == DIGIT;
+        } else {
+            word_end(t, class == HYPHEN);
+        }
+        if (class == DENSE) dense_add(t, l->lower);
+        last = class;
+    }
+    dense_end(t);
+    word_end(t, false);
+}

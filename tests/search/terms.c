@@ -1,0 +1,32 @@
+// Prints the terms of each line of the standard input as the generator has them, folded, joined words left out: for search_terms.sh.
+#include <stdio.h>
+#include <string.h>
+
+#include "gen/text/terms.h"
+
+static void print(void *ctx, str term)
+{
+    buf *line = ctx;
+    buf folded = BUF_INIT;
+    terms_fold(term, &folded);
+    if (line->len) buf_char(line, ' ');
+    buf_str(line, buf_view(&folded));
+    buf_free(&folded);
+}
+
+int main(void)
+{
+    struct terms *t = terms_new();
+    buf text = BUF_INIT, out = BUF_INIT;
+    char bytes[4096];
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, stdin)) > 0;) buf_put(&text, bytes, n);
+    str rest = buf_view(&text), line;
+    while (str_line(&rest, &line)) {
+        buf_clear(&out);
+        terms_scan(t, line, print, &out);
+        puts(out.ptr);
+    }
+    terms_free(t);
+    buf_free(&text), buf_free(&out);
+    return 0;
+}

@@ -1,0 +1,34 @@
+#!/bin/sh
+# The queries of tests/search/queries.tsv over the built site: the wanted section is among the first three hits for nine of ten, and
+# everything that a query loads until its eight hits are shown has 15 kB (brotli) at most. TREES names a folder with built sites of
+# other trees, vitepress-docs and opensource-guide.
+set -eu
+ROOT=${ROOT:-$(cd "$(dirname "$0")/.." && pwd)}
+BUILD=${BUILD:-$ROOT/build}
+if ! command -v node >/dev/null; then echo 'skip search_rank: node is not there'; exit 0; fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/vramdoc-rank.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+status=0
+say() {
+    if [ "$1" -eq 0 ]; then echo "ok search_rank: $2"; else status=1; echo "not ok search_rank: $2"; sed 's/^/    /' "$work/log"; fi
+}
+"$BUILD/vramdoc" build -q -c "$ROOT/content/site.yaml" -s "$ROOT/content" -o "$work/site" >"$work/log" 2>&1
+ENGINE=$(ls "$work"/site/assets/search.*.js)
+export ENGINE
+
+# check NAME BYTES SITE=FOLDER...: bytes are the most that a query may load.
+check() {
+    name=$1 bytes=$2
+    shift 2
+    node "$ROOT/tests/search/rank.mjs" "$ROOT/tests/search/queries.tsv" "$@" >"$work/log" 2>&1 || true
+    # "69 of 70 among the first three, 64 first; bytes: median 10601, most 14402"
+    set -- $(tail -n 1 "$work/log" | tr -c '0-9\n' ' ')
+    [ $# -eq 5 ] && [ "$2" -gt 0 ] && [ $(($1 * 10)) -ge $(($2 * 9)) ] && rc=0 || rc=1
+    say $rc "$name: ${1:-0} of ${2:-0} queries find their section"
+    [ $# -eq 5 ] && [ "$5" -le "$bytes" ] && rc=0 || rc=1
+    say $rc "$name: a query loads ${5:-?} bytes at most"
+}
+check 'the project' 15000 content="$work/site"
+if [ -z "${TREES:-}" ]; then echo 'skip search_rank: sites of other trees (TREES names no folder of them)'
+else check 'other trees' 40000 vitepress-docs="$TREES/vitepress-docs" opensource-guide="$TREES/opensource-guide"; fi
+exit $status

@@ -121,6 +121,18 @@ says("two FSDP ways of torchtitan", {group = "torchtitan/x", framework = "torcht
   "parallel=fsdp2 n_gpu=2 context_parallel=4 dtype=bfloat16_fsdp")
 says("its second FSDP", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "full FSDP2"}, "parallel=fsdp2 n_gpu=8")
 
+-- ---- what a source's code does that its table does not say ----------------------------------
+
+local lit = {group = "litgpt/resource-tables", framework = "litgpt 8641822, torch 2.1.0", precision = "bf16-true", checkpointing = "none",
+  method = "Finetuning with LoRA on Multiple GPUs None (4,194,304 trainable)", n_gpu = "2"}
+says("fine-tuning with FSDP checkpoints blocks", lit, "parallel=fsdp1 n_gpu=2 checkpointing=block use_reentrant=false cross_entropy=eager")
+lit.n_gpu, lit.method = "1", "Finetuning with LoRA on 1 GPU None (4,194,304 trainable)"
+says("and does not on one GPU", lit, "checkpointing=none cross_entropy=eager", "parallel use_reentrant")
+says("nor in pretraining", {group = "litgpt/thunder", framework = "litgpt, torch 2.4", precision = "bf16-true", method = "full fsdp", n_gpu = "8"},
+  "parallel=fsdp1 n_gpu=8 checkpointing=none cross_entropy=eager")
+says("nanotron's first process is in the first stage", {group = "nanotron/x", framework = "nanotron 0.5, torch 2.4", n_gpu = "4",
+  precision = "bf16 params, fp32 master+grad accumulation", method = "DP1 TP2 PP2 ZeRO-0"}, "dtype=bfloat16_master pipeline_stage=first sequence_parallel=true")
+
 -- ---- checkpointing, cards, remarks ----------------------------------------------------------
 
 says("every block", {checkpointing = "block, reentrant"}, "checkpointing=block use_reentrant=true")
@@ -290,6 +302,14 @@ nearest(own)
 equal(own.framework, "nanotron", "the row's own words stay as they are")
 local said, fault = pcall(nearest, {dtype = "float16", checkpointing = "block"})
 equal(not said and fault, "vram.estimate: compile with checkpointing is not modelled", "a refusal without a key stays one")
+local advising = standins.around(function(config)
+  if config.compile ~= "none" then error("vram.estimate: compile with fsdp is not modelled: set compile=none", 0) end
+  return config
+end)
+answer, notes = advising{compile = "2.5"}
+equal(answer.compile .. ", " .. notes[1], "none, compile=2.5 -> compile=none", "what the library asks for stands for a word")
+said, fault = pcall(advising, {dtype = "float16"})
+check(not said, "but not where the row says no such word", fault)
 said, fault = pcall(nearest, {dtype = "int3"})
 check(not said and fault:find("cannot be 'int3'", 1, true), "a value for which nothing stands is refused", fault)
 

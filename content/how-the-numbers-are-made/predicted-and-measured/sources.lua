@@ -33,9 +33,18 @@ end
 
 -- ---- litgpt ---------------------------------------------------------------------------------
 
--- Several GPUs: FSDPStrategy(auto_wrap_policy={Block}).
+-- utils.py, chunked_cross_entropy: F.cross_entropy of logits in the model's own format, never upcast. Several GPUs:
+-- FSDPStrategy(auto_wrap_policy={Block}).
 local function litgpt_sharded(facts, column)
+  if facts.trained ~= "none" then facts.loss = "eager" end
   if tonumber(column.n_gpu) > 1 then facts.parallel = facts.parallel == "ddp" and "ddp" or "fsdp1" end
+end
+
+-- finetune/{full,lora}.py, lit-gpt's and litgpt's: on several GPUs activation_checkpointing_policy={Block}, in PyTorch's wrapper and
+-- so not reentrant; the tables do not say so. pretrain.py has none.
+local function litgpt_finetuned(facts, column)
+  litgpt_sharded(facts, column)
+  if facts.parallel == "fsdp1" then facts.checkpointing, facts.reentrant = "block", false end
 end
 
 -- config_hub/finetune/MODEL/{lora,qlora}.yaml: rank, dropout, layers with adapters; {lora, qlora} where they differ.
@@ -69,7 +78,7 @@ local function litgpt_hub(facts, column)
     facts.quantized, facts.optimizer, facts.loading = "nf4", "adamw_paged", "quantize_after"
   end
   facts.accumulation = facts.accumulation or math.max(1, sequences // batch)
-  litgpt_sharded(facts, column)
+  litgpt_finetuned(facts, column)
 end
 
 -- lit-gpt of November 2023, finetune/lora.py: rank 8 on q and v, dropout 0.05; 128 sequences a step.
@@ -80,8 +89,9 @@ local function litgpt_tables(facts, column)
     if facts.quantized then facts.optimizer = "adamw_paged" end
   elseif column.method:lower():find("^generate") then
     facts.new_tokens, facts.length = 50, 32   -- the defaults of generate/base.py; the column says "~32+50"
+    return
   end
-  litgpt_sharded(facts, column)
+  litgpt_finetuned(facts, column)
 end
 
 -- tutorials/inference.md: --max_new_tokens 256, and the prompt of generate/, eight tokens.

@@ -28,9 +28,13 @@ standins.list = {
   {"optimizer", "adamw_8bit_paged", "optimizer=adamw_8bit"}, {"optimizer", "adamw_torchao_8bit", "optimizer=adamw_8bit"},
 }
 
--- The key that the library's sentence is about, and whether it lacks the word itself (and not only for this configuration).
+-- The key that the library's sentence is about; whether it lacks the word itself, and not only beside the others; and the value
+-- that the sentence asks for instead ("...: set compile=none").
 local function refused(message)
-  local key, rest = message:gsub("^vram%.[%w_]+: ", ""):match("^([%w_]+): (.*)$")
+  local text = message:gsub("^vram%.[%w_]+: ", "")
+  local asked, value = text:match(": set ([%w_]+)=([%w_.]+)$")
+  if asked then return asked, false, value end
+  local key, rest = text:match("^([%w_]+): (.*)$")
   return key, rest ~= nil and (rest:find("^unknown key") or rest:find("^[%w_]+ cannot be '")) ~= nil
 end
 
@@ -40,10 +44,11 @@ local function find(key, value)
   end
 end
 
--- config with what stands for its word `key`, and "key=value -> what stands for it"; nil where nothing does.
-local function replace(config, key)
+-- config with what stands for its word `key`, and "key=value -> what stands for it"; nil where nothing does. asked is what the
+-- library asks for.
+local function replace(config, key, asked)
   local value = config[key]
-  local instead = value and find(key, value)
+  local instead = value and (asked and key .. "=" .. asked or find(key, value))
   if not instead or instead == key .. "=" .. value then return nil end
   config[key] = nil
   for name, word in instead:gmatch("([%w_]+)=(%S+)") do config[name] = word end
@@ -66,9 +71,9 @@ function standins.around(estimate)
         table.sort(notes)
         return answer, #notes > 0 and notes or nil
       end
-      local key, always = refused(tostring(answer))
+      local key, always, asked = refused(tostring(answer))
       local word = key and own[key] and key .. "=" .. own[key]
-      local note = key and replace(own, key)
+      local note = key and replace(own, key, asked)
       if not note then error(answer, 0) end
       if always then lacking[word] = true end
       notes[#notes + 1] = note

@@ -7,6 +7,7 @@
 
 #include "gen/base/fs.h"
 #include "gen/cmd.h"
+#include "gen/text/front.h"
 #include "gen/text/markdown.h"
 
 struct render_options {
@@ -18,11 +19,11 @@ static const struct arg_option options[] = {
     {0, "unsafe", ARG_FLAG, offsetof(struct render_options, unsafe), NULL,
      "let raw HTML and any address through"},
     {0, "extensions", ARG_STRING, offsetof(struct render_options, extensions), "LIST",
-     "table, footnotes, tasklist, strikethrough, autolink, tagfilter by commas; none; without it, "
-     "all but tagfilter"},
+     "table, footnotes, tasklist, strikethrough, autolink, tagfilter, and with --site math, "
+     "admonitions, containers, by commas; none; without it, all but the last four"},
     {0, "site", ARG_FLAG, offsetof(struct render_options, site), NULL,
-     "render as on a site's page: ids, alerts, coloured code, formulas, raw HTML by the "
-     "allow-list"},
+     "render as on a site's page: front matter left out, ids, alerts, coloured code, formulas, raw "
+     "HTML by the allow-list"},
     {0},
 };
 
@@ -30,6 +31,7 @@ static const struct { str name; unsigned bit; } extensions[] = {
     {STR("table"), MD_TABLE},       {STR("footnotes"), MD_FOOTNOTES},
     {STR("tasklist"), MD_TASKLIST}, {STR("strikethrough"), MD_STRIKETHROUGH},
     {STR("autolink"), MD_AUTOLINK}, {STR("tagfilter"), MD_TAGFILTER},
+    {STR("math"), MD_MATH_DOLLARS}, {STR("admonitions"), MD_ADMONITIONS}, {STR("containers"), MD_CONTAINERS},
 };
 
 static unsigned extension_bit(str name)
@@ -65,11 +67,24 @@ static int read_input(const char *path, struct diag *d, buf *text)
     return rc;
 }
 
+// On a site's page, front matter is no text.
+static bool find_body(const struct md_options *o, str file, arena *a, struct diag *d, str text, size_t *body)
+{
+    struct front front;
+    *body = 0;
+    if (o->plain)
+        return true;
+    bool ok = front_parse(text, file, a, d, &front);
+    *body = ok ? front.body : 0;
+    return ok;
+}
+
 static int print_fragment(const struct md_options *o, str file, struct diag *d, str text)
 {
     arena a = ARENA_INIT;
     buf out = BUF_INIT;
-    bool ok = md_render(text, 0, file, o, &a, d, &out, NULL);
+    size_t body;
+    bool ok = find_body(o, file, &a, d, text, &body) && md_render(text, body, file, o, &a, d, &out, NULL);
     bool written = fwrite(out.ptr, 1, out.len, stdout) == out.len && !fflush(stdout);
     if (!written)
         diag_add(d, D_IO_WRITE, DIAG_FILE(STR("-")), DIAG_PLAIN);
@@ -98,6 +113,8 @@ static int run(void *given, int count, char **operands)
         rc = EXIT_USAGE;
     } else if (!read_input(path, d, &text)) {
         md_init();
+        if (r->site && !r->extensions)
+            o.extensions |= MD_MATH_DOLLARS;
         rc = print_fragment(&o, str_c(path), d, buf_view(&text));
     }
     diag_flush(d);

@@ -282,13 +282,41 @@ static enum MHD_Result send_events(struct http *h, struct MHD_Connection *c)
     return send_response(h, c, MHD_HTTP_OK, r, "text/event-stream");
 }
 
-// A name that resolves to 127.0.0.1 elsewhere must not let a foreign page read this site.
+struct hosts { const char *last; unsigned count; };
+
+static enum MHD_Result note_host(void *ctx, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    struct hosts *hosts = ctx;
+    (void)kind;
+    if (str_eq_nocase(str_c(key), STR("Host"))) {
+        hosts->last = value;
+        hosts->count++;
+    }
+    return MHD_YES;
+}
+
+// A port is digits; it may be another than ours, since a tunnel may lead here.
+static bool is_port(str s)
+{
+    uint64_t port;
+    return str_u64(s, &port) && port > 0 && port < 65536;
+}
+
+// A name that resolves to 127.0.0.1 elsewhere must not let a foreign page read this site: the request has one Host, and that
+// is one of ours to the last byte.
 static bool is_own_host(const struct http *h, struct MHD_Connection *c)
 {
-    const char *host = h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-    if (!host) return true;
-    str name = str_slice(str_c(host), 0, str_rfind(str_c(host), ':'));
-    return str_eq_nocase(name, STR("localhost")) || str_eq(name, STR("127.0.0.1")) || str_eq(name, STR("[::1]"));
+    static const str names[] = {STR("localhost"), STR("127.0.0.1"), STR("[::1]")};
+    struct hosts hosts = {0};
+    h->mhd.get_connection_values(c, MHD_HEADER_KIND, note_host, &hosts);
+    if (hosts.count != 1 || !hosts.last) return false;
+    str host = str_c(hosts.last);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        str rest = str_slice(host, names[i].len, host.len);
+        if (str_eq_nocase(str_slice(host, 0, names[i].len), names[i])
+            && (!rest.len || (rest.ptr[0] == ':' && is_port(str_slice(rest, 1, rest.len))))) return true;
+    }
+    return false;
 }
 
 static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *url, const char *method,

@@ -8,7 +8,7 @@
 #define SERVE_FUNCTIONS(X) \
     X(start_daemon) X(stop_daemon) X(run) X(get_timeout) X(get_daemon_info) X(suspend_connection) X(resume_connection) \
     X(queue_response) X(create_response_from_buffer) X(create_response_from_fd64) X(create_response_from_callback) \
-    X(destroy_response) X(add_response_header) X(lookup_connection_value)
+    X(destroy_response) X(add_response_header) X(get_connection_values)
 
 // Its functions by the names that they have behind MHD_.
 struct serve_library {

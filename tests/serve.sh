@@ -57,6 +57,18 @@ try 'a path that climbs' code --path-as-is "$url/../site.yaml"
 try 'a path that climbs, encoded' code --path-as-is "$url/%2e%2e/site.yaml"
 want=403
 try 'a foreign host name' code -H 'Host: evil.example' "$url/en/first.html"
+for host in 'localhost:evil.example' 'localhost.evil.example' 'localhost:80:80' 'evil.example:localhost' 'localhost:' 'localhost:0' '127.0.0.1:99999' 'localhost.' '127.0.0.1 ,x'; do
+    try "a host name that only begins well: $host" code -H "Host: $host" "$url/en/first.html"
+done
+try 'no host name' code --http1.0 -H 'Host:' "$url/en/first.html"
+two_hosts() {
+    { printf 'GET /en/first.html HTTP/1.1\r\nHost: %s\r\nHost: evil.example\r\n\r\n' "${url#http://}"; sleep 1; } \
+        | curl -s -m 5 "telnet://${url#http://}" | grep -q '^HTTP/1.1 4'
+}
+try 'two host names' two_hosts
+want=200
+try 'the own host name without a port' code -H 'Host: localhost' "$url/en/first.html"
+try 'the own host name in capitals, through a tunnel' code -H 'Host: LOCALHOST:9999' "$url/en/first.html"
 want=405
 try 'no POST' code -X POST -d x "$url/en/first.html"
 want=200

@@ -88,7 +88,7 @@ $(BUILD)/libvram.a $(BUILD)/libcore.a $(BUILD)/libgen.a $(BUILD)/libbase.a:
 
 LIBVRAM := $(BUILD)/libvram.a
 $(BUILD)/vramdoc: $(call objects,gen/main.c $(GEN) $(LUA)) $(LIBVRAM)
-	$(CC) $(ALL_FLAGS) -Wl,--build-id $^ -o $@ $(GEN_LIBS)
+	$(CC) $(ALL_FLAGS) $^ -o $@ $(GEN_LIBS)
 
 $(BUILD)/vramcalc: $(call objects,$(CLI)) $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) $^ -o $@ -ljansson -lm

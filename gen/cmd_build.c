@@ -121,7 +121,7 @@ static int run(void *given, int operand_count, char **operands)
                   .kind = o->kind ? kind_named(str_c(o->kind)) : NULL},
         .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh, .into = o->into, .verbose = o->verbose,
         .progress = isatty(2) && !o->json && !o->quiet, .strict = o->strict != NULL,
-        .strict_measured = measured, .shuffle = o->shuffle, .last = true};
+        .strict_measured = measured, .shuffle = o->shuffle};
     if (o->explain) {
         int code = explain(o, &b.paths, d, &a);
         diag_free(d);

@@ -269,7 +269,7 @@ static int run(void *options, int operand_count, char **operands)
     s->options = o;
     s->report = s->base = BUF_INIT;
     s->until = INT64_MAX;
-    s->build = (struct build_options){.jobs = (unsigned)o->jobs, .strict = o->strict, .drafts = o->drafts, .last = true,
+    s->build = (struct build_options){.jobs = (unsigned)o->jobs, .strict = o->strict, .drafts = o->drafts,
                                       .program_dir = build_program_dir(&a)};
     str output = str_c(o->output);
     s->build.paths = (struct settings_paths){.file = str_c(o->config), .content = str_c(o->source), .templates = str_c(o->templates),

@@ -1,4 +1,5 @@
-// libmicrohttpd, loaded when somebody serves: it brings a whole TLS library along, which a build need not wait for.
+// libmicrohttpd, loaded by serve alone: it brings a TLS library along, and loading both takes 1.6 ms, 30 % of a build of 1,600
+// pages in which nothing has changed.
 #ifndef GEN_SERVE_LIBRARY_H
 #define GEN_SERVE_LIBRARY_H
 

@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "gen/base/buf.h"
-#include "gen/base/huge.h"
 
 // The hostile build starts tiny, so that almost every allocation crosses into a new chunk.
 #ifdef BASE_HOSTILE
 enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 64 };
 #else
-enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = HUGE_FROM };
+enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 2 << 20 };
 #endif
 
 struct arena_chunk {
@@ -32,11 +31,10 @@ static void push_chunk(arena *a, size_t need)
     size_t cap = a->head ? a->head->cap * 2 : FIRST_CHUNK;
     if (cap > LARGEST_CHUNK - sizeof *a->head) cap = LARGEST_CHUNK - sizeof *a->head;
     if (cap < need) cap = need;
-    size_t bytes = sizeof *a->head + cap;
-    struct arena_chunk *c = huge_new(&bytes);
+    struct arena_chunk *c = malloc(sizeof *c + cap);
     if (!c) buf_no_memory();
     c->older = a->head;
-    c->cap = bytes - sizeof *c;
+    c->cap = cap;
     a->head = c;
     a->used = 0;
 }
@@ -149,17 +147,6 @@ void arena_reset(arena *a)
     a->head->older = NULL;
     a->used = 0;
     a->total = 0;
-}
-
-void arena_take(arena *a, arena *from)
-{
-    struct arena_chunk **last = &from->head;
-    if (!a->head) push_chunk(a, 1);
-    while (*last) last = &(*last)->older;
-    *last = a->head->older;
-    a->head->older = from->head;
-    a->total += from->total;
-    *from = ARENA_INIT;
 }
 
 void arena_free(arena *a)

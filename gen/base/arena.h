@@ -32,8 +32,6 @@ void *arena_grow(arena *a, void *items, size_t count, size_t *cap, size_t need, 
 
 arena_mark arena_save(const arena *a);
 void arena_rewind(arena *a, arena_mark m);            // what was handed out since m is gone
-// What from holds lives as long as a from now on; from is empty. Marks of a that were saved before may not be rewound to.
-void arena_take(arena *a, arena *from);
 void arena_reset(arena *a);                           // everything is gone, one chunk is kept
 void arena_free(arena *a);
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gen/base/huge.h"
 
 // The hostile build (./build.sh check) starts tiny, so that every growth path is walked.
 #ifdef BASE_HOSTILE
@@ -34,7 +33,7 @@ void buf_reserve(buf *b, size_t more)
     if (need <= b->cap) return;
     size_t cap = b->cap ? b->cap + b->cap / 2 : FIRST_CAP;
     if (cap < need) cap = need;
-    char *p = b->cap ? realloc(b->ptr, cap) : huge_new(&cap);
+    char *p = realloc(b->cap ? b->ptr : NULL, cap);
     if (!p) buf_no_memory();
     b->ptr = p;
     b->cap = cap;
@@ -127,12 +126,4 @@ void buf_free(buf *b)
 str buf_view(const buf *b)
 {
     return (str){b->ptr, b->len};
-}
-
-char *buf_detach(buf *b)
-{
-    buf_reserve(b, 0);
-    char *p = b->ptr;
-    *b = BUF_INIT;
-    return p;
 }

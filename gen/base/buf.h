@@ -31,6 +31,5 @@ void buf_vprintf(buf *b, const char *format, va_list list) __attribute__((format
 void buf_clear(buf *b);               // keeps the memory
 void buf_free(buf *b);                // back to BUF_INIT
 str buf_view(const buf *b);           // valid until b changes
-char *buf_detach(buf *b);             // the caller frees it with free(); b is BUF_INIT again
 
 #endif

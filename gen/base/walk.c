@@ -2,8 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,7 +24,6 @@ struct walk {
     arena *arena;
     struct fs_list *out;
     size_t cap, bad_cap;
-    bool shared;           // subfolders are shared among threads already
 };
 
 // A name in a folder; a folder's own name ends with '/', which makes the order of names the order of whole paths.
@@ -163,83 +160,15 @@ static void walk_below(struct walk *w, const struct name *n, const struct above 
     else walk_folder(w, below, n->text, &here);
 }
 
-// Folders side by side: asking the kernel for each file's state is all the time of a walk, and it can answer two at once.
-enum { SHARE_FROM = 4 };   // so many folders are worth a thread
-
-struct share {
-    struct walk *walk;
-    const struct name **folders;
-    struct walk *walks;        // [count]
-    struct fs_list *lists;     // [count]
-    arena *arenas;             // [count]
-    size_t count;
-    const struct above *above;
-    atomic_size_t next;
-};
-
-static void *share_run(void *given)
-{
-    struct share *s = given;
-    for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < s->count;) {
-        struct walk *w = &s->walks[i];
-        *w = *s->walk;
-        w->path = BUF_INIT;
-        w->arena = &s->arenas[i];
-        w->out = &s->lists[i];
-        w->cap = w->bad_cap = 0;
-        walk_below(w, s->folders[i], s->above);
-        buf_free(&w->path);
-    }
-    return NULL;
-}
-
-static void share_take(struct share *s, size_t i)
-{
-    struct walk *w = s->walk;
-    const struct fs_list *l = &s->lists[i];
-    struct fs_list *to = w->out;
-    to->items = arena_grow(w->arena, to->items, to->count, &w->cap, to->count + l->count, sizeof *to->items);
-    if (l->count) memcpy(to->items + to->count, l->items, l->count * sizeof *l->items);
-    to->count += l->count;
-    for (size_t k = 0; k < l->bad_count; k++) note(w, l->bad[k].path, l->bad[k].error);
-    arena_take(w->arena, &s->arenas[i]);
-}
-
-static void walk_shared(struct walk *w, const struct names *names, size_t folders, const struct above *above)
-{
-    arena a = ARENA_INIT;
-    pthread_t thread;
-    struct share s = {.walk = w, .above = above,
-                      .folders = arena_new(&a, const struct name *, folders), .walks = arena_new(&a, struct walk, folders),
-                      .lists = arena_new(&a, struct fs_list, folders), .arenas = arena_new(&a, arena, folders)};
-    for (size_t i = 0; i < names->count; i++)
-        if (names->items[i].st.is_dir) s.folders[s.count++] = &names->items[i];
-    bool helped = pthread_create(&thread, NULL, share_run, &s) == 0;
-    share_run(&s);
-    if (helped) pthread_join(thread, NULL);
-    for (size_t i = 0, k = 0; i < names->count; i++) {
-        if (names->items[i].st.is_dir) share_take(&s, k++);
-        else keep_file(w, &names->items[i]);
-    }
-    arena_free(&a);
-}
-
 static void walk_folder(struct walk *w, int fd, str path, const struct above *above)
 {
     struct names names = {0};
-    size_t folders = 0;
     read_folder(w, fd, path, &names);
     if (names.count) qsort(names.items, names.count, sizeof *names.items, by_name);
-    for (size_t i = 0; i < names.count; i++) folders += names.items[i].st.is_dir;
-    if (folders >= SHARE_FROM && !w->shared) {
-        w->shared = true;
-        walk_shared(w, &names, folders, above);
-    } else {
-        for (size_t i = 0; i < names.count; i++) {
-            const struct name *n = &names.items[i];
-            if (n->st.is_dir) walk_below(w, n, above);
-            else keep_file(w, n);
-        }
+    for (size_t i = 0; i < names.count; i++) {
+        const struct name *n = &names.items[i];
+        if (n->st.is_dir) walk_below(w, n, above);
+        else keep_file(w, n);
     }
     free(names.items);
 }

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/languages.h"
@@ -353,6 +352,5 @@ void site_close(struct site *site)
     measurements_free(site);
     tree_links_free(site);
     if (site->asset_index) arena_free(&site->asset_index->arena);
-    if (site->kept) munmap(site->kept, site->kept_size);
     arena_free(&site->arena);
 }

@@ -203,19 +203,6 @@ size_t figures_defined(const struct figures *f, const struct figure *const **lis
     return f->defined_count;
 }
 
-uint64_t figures_hash(const struct figures *f)
-{
-    buf all = BUF_INIT;
-    for (size_t i = 0; f && i < f->defined_count; i++) {
-        const struct figure *g = f->defined[i];
-        buf_printf(&all, "%.*s\n%a\n%.*s\n%d%d%d\n%.*s\n", STR_ARG(g->name), g->value, STR_ARG(g->unit), (int)g->kind, g->missing,
-                   g->stale, STR_ARG(g->source));
-    }
-    uint64_t hash = str_hash(buf_view(&all));
-    buf_free(&all);
-    return hash;
-}
-
 // ---- cells -------------------------------------------------------------------------------------
 
 // Leaves the function that `return CODE` compiles to; each code is compiled once.

@@ -49,6 +49,5 @@ size_t figures_defined(const struct figures *f, const struct figure *const **lis
 void figures_check(struct figures *f, struct diag *d);
 // The names that the cells of a Markdown text may mean: words of their code. Calls note for each, repeated ones too.
 void figures_names(str text, size_t from, void (*note)(void *ctx, str name, size_t offset), void *ctx);
-uint64_t figures_hash(const struct figures *f);
 
 #endif

@@ -1,16 +1,8 @@
-// The estimator in page.lua: `vram`, where the build has it, with results whose numbers are computed figures.
+// The estimator in page.lua: `vram`, with results whose numbers are computed figures.
 #include <string.h>
 
-#include "gen/site/figures/figures_lib.h"
-
-#if __has_include("calc/vram_lua.h")
 #include "calc/vram_lua.h"
-#define HAVE_VRAM 1
-#else
-#define HAVE_VRAM 0
-#endif
-
-#if HAVE_VRAM
+#include "gen/site/figures/figures_lib.h"
 
 #define RESULT_META "result of vram"
 
@@ -150,12 +142,3 @@ void figures_open_vram(lua_State *L)
     }
     lua_setfield(L, -2, "vram");
 }
-
-#else
-
-void figures_open_vram(lua_State *L)
-{
-    (void)L;
-}
-
-#endif

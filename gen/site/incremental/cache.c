@@ -1,4 +1,4 @@
-// The cache file as it is read: a header, then parts with checksums; the first holds everything, the others what changed.
+// The cache file as it is read: a header, then everything.
 #include "gen/site/incremental/cache.h"
 
 #include <errno.h>
@@ -20,12 +20,6 @@ char *cache_path(str dir, const char *name, buf *b)
     buf_char(b, '/');
     buf_str(b, str_c(name));
     return b->ptr;
-}
-
-uint64_t cache_sum(uint64_t before, str part)
-{
-    uint64_t pair[2] = {before, str_hash(part)};
-    return str_hash((str){(const char *)pair, sizeof pair});
 }
 
 static void read_file(struct unpack *u, struct cache_file *f)
@@ -97,48 +91,17 @@ static void read_lists(struct cache *c, struct unpack *u)
     }
 }
 
-static void read_change(struct cache *c, enum cache_list list, struct unpack *u)
-{
-    const size_t counts[CACHE_LISTS] = {c->file_count, c->document_count, c->output_count, c->folder_count};
-    size_t place = unpack_uint(u);
-    u->bad = u->bad || place >= counts[list];
-    if (u->bad) return;
-    switch (list) {
-    case CACHE_FILES: read_file(u, &c->files[place]); break;
-    case CACHE_DOCUMENTS: read_document(u, &c->documents[place]); break;
-    case CACHE_OUTPUTS: read_output(u, &c->outputs[place]); break;
-    case CACHE_FOLDERS: c->folders[place].mtime_ns = (int64_t)unpack_u64(u); break;
-    case CACHE_LISTS: break;
-    }
-}
-
-static bool read_part(struct cache *c, str part, bool first)
-{
-    struct unpack u = unpack_from(part);
-    read_numbers(c, &u);
-    if (first) read_lists(c, &u);
-    for (enum cache_list l = 0; !first && l < CACHE_LISTS; l++)
-        for (size_t n = unpack_count(&u); n && !u.bad; n--) read_change(c, l, &u);
-    return !u.bad && u.at == u.end;
-}
-
 static bool read_all(struct cache *c, uint64_t program)
 {
     struct unpack u = unpack_from((str){c->bytes, c->len});
     if (c->len < CACHE_HEADER || memcmp(u.at, CACHE_MAGIC, 8) != 0) return false;
     u.at += 8;
     if (unpack_u64(&u) != program) return false;
-    c->sum = program;
-    for (bool first = true; first || u.at < u.end; first = false) {
-        uint64_t len = unpack_u64(&u), sum = unpack_u64(&u);
-        if (u.bad || len > (uint64_t)(u.end - u.at)) return false;
-        str part = {u.at, (size_t)len};
-        u.at += len;
-        c->sum = cache_sum(c->sum, part);
-        if (c->sum != sum || !read_part(c, part, first)) return false;
-        if (first) c->whole = (size_t)(u.at - (const char *)c->bytes);
-    }
-    return true;
+    uint64_t sum = unpack_u64(&u);
+    if (sum != str_hash((str){u.at, (size_t)(u.end - u.at)})) return false;
+    read_numbers(c, &u);
+    read_lists(c, &u);
+    return !u.bad && u.at == u.end;
 }
 
 struct cache *cache_open(str dir, uint64_t program)
@@ -190,13 +153,12 @@ const struct cache_output *cache_output_find(struct cache *c, str url)
     return map_get(&c->output_by_url, url);
 }
 
-// Under another name nobody believes it, and cache_append can still make use of it.
 int cache_invalidate(str dir)
 {
-    buf path = BUF_INIT, stale = BUF_INIT;
-    int rc = rename(cache_path(dir, "cache", &path), cache_path(dir, "cache.stale", &stale));
-    buf_free(&path), buf_free(&stale);
-    return rc < 0 && errno == ENOENT ? 0 : rc;
+    buf path = BUF_INIT;
+    int rc = fs_remove_tree(cache_path(dir, "cache", &path));   // whatever it is
+    buf_free(&path);
+    return rc;
 }
 
 int cache_lock(str dir)

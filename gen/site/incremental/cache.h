@@ -1,5 +1,4 @@
 // What the last build read and wrote, kept outside the output: one file, mapped into memory, believed only when whole.
-// A build that changed little appends what changed; the file is written anew when a third of it would be such changes.
 #ifndef GEN_SITE_CACHE_H
 #define GEN_SITE_CACHE_H
 
@@ -15,8 +14,6 @@ struct cache_folder { str path; int64_t mtime_ns; };                    // of th
 
 struct cache {
     void *bytes; size_t len;              // the mapping; everything below points into it
-    size_t whole;                         // of it, what was written at once; the rest is changes
-    uint64_t sum;                         // of all parts of the file
     uint64_t outside;                     // digest of inputs that are no content files: settings, templates, catalogs
     uint64_t addresses;                   // digest of all addresses
     uint64_t shown;                       // digest of what all pages show
@@ -41,29 +38,14 @@ const struct cache_output *cache_output_find(struct cache *c, str url);
 // nothing is known. -1 with errno.
 int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected);
 
-// Entries that differ from those of an open cache, at the places that they have there.
-enum cache_list { CACHE_FILES, CACHE_DOCUMENTS, CACHE_OUTPUTS, CACHE_FOLDERS, CACHE_LISTS };
-struct cache_changes { struct { buf bytes; size_t count; } lists[CACHE_LISTS]; };
-void cache_changes_begin(struct cache_changes *x);
-void cache_changes_free(struct cache_changes *x);
-// What stays as it was is not written: the paths of files and folders, keys, addresses.
-void cache_change_file(struct cache_changes *x, size_t place, const struct cache_file *f);
-void cache_change_document(struct cache_changes *x, size_t place, const struct cache_document *d);
-void cache_change_output(struct cache_changes *x, size_t place, const struct cache_output *o);
-void cache_change_folder(struct cache_changes *x, size_t place, const struct cache_folder *f);
-// Appends x and now's numbers and messages to the file that old was read from, which was invalidated, and makes it valid
-// again. -1 with errno when it could not (the file is as invalid as it was), or EFBIG when it is time for cache_save.
-int cache_append(str dir, const struct cache *old, const struct cache *now, const struct cache_changes *x);
-
 // A build that is about to change the output says so first: whoever is killed then leaves no cache to be believed.
 int cache_invalidate(str dir);
 // Takes the lock of this cache, waiting for another build to end. A descriptor to close, or -1 with errno.
 int cache_lock(str dir);
 
-// What reading and writing share (cache.c, cache_write.c).
-#define CACHE_MAGIC "vramdoc6"
-enum { CACHE_HEADER = 16, CACHE_PART = 16 };   // magic and program; of each part: its length, and a sum of it and those before
-uint64_t cache_sum(uint64_t before, str part);
+// What reading and writing share (cache.c, cache_write.c): a magic word, the program, a checksum of all that follows.
+#define CACHE_MAGIC "vramdoc7"
+enum { CACHE_HEADER = 24 };
 char *cache_path(str dir, const char *name, buf *b);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "gen/base/arena.h"
 
-// A number of this program and of every library in it, by the build ids that linkers write: another compilation, other
-// structures, or a newer library on the same machine give another number, a copy gives the same.
+// A number of this program and of every library in it, by the size and date of each file: another compilation or a newer
+// library gives another number, and so does a copy without its date, which costs one full build.
 uint64_t program_id(void);
 
 #endif

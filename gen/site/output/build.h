@@ -12,7 +12,6 @@ struct build_options {
     bool fresh;               // forget what the last build left
     bool progress;            // a line on the terminal that says how far it is
     bool strict, strict_measured;   // which warnings d takes for errors: what was built otherwise is looked at again
-    bool last;                // the program ends next: what was made is left to the kernel to take back
     bool shuffle;             // documents in another order, for tests: the site must not show it
     bool drafts;              // drafts, and pages whose date is to come, are part of the site
     bool verbose;             // the summary lists what was left out

@@ -28,10 +28,6 @@ static bool read_text(struct rendering *w, const struct page *p, struct diag *d,
     const struct site *site = &w->build->site;
     *out = STR_NONE;
     if (p->made) return true;
-    if (p->kept && p->kept[p->stat.size] == 1) {
-        *out = (str){p->kept, p->stat.size};
-        return true;
-    }
     buf_clear(memory);
     buf_clear(&w->path);
     buf_str(&w->path, site->settings.content_dir);

@@ -44,62 +44,10 @@ static struct cache_file file_at(const struct site *site, size_t i, size_t *k)
 {
     const struct fs_entry *f = &site->files.items[i];
     struct cache_file to = {.path = f->path, .stat = f->stat};
-    if (*k == site->read_count || site->read_pages[*k]->source.ptr != f->path.ptr) return to;
+    if (*k == site->read_count || !str_eq(site->read_pages[*k]->source, f->path)) return to;
     const struct page *p = site->read_pages[(*k)++];
     to.meta = p->meta, to.tag = p->tag, to.key = p->key, to.date = p->date;
     return to;
-}
-
-static bool file_same(const struct cache_file *a, const struct cache_file *b)
-{
-    return fs_same(&a->stat, &b->stat)
-        && a->meta.ptr == b->meta.ptr && a->tag.ptr == b->tag.ptr && a->key.ptr == b->key.ptr && a->date.ptr == b->date.ptr;
-}
-
-// Whether the old cache lists the very things that there are now, so that changes can be told by their places.
-static bool lists_same(const struct build *b, const struct cache *now)
-{
-    const struct cache *old = b->old;
-    if (!old || b->emit.fresh || !b->same_paths || old->addresses != b->addresses || old->file_count != b->site.files.count
-        || old->document_count != b->site.document_count || old->folder_count != now->folder_count || !outputs_same(b))
-        return false;
-    for (size_t i = 0; i < now->folder_count; i++)
-        if (!str_eq(old->folders[i].path, now->folders[i].path)) return false;
-    for (size_t i = 0; i < b->dirty_count; i++)
-        if (!cache_document_find(old, b->documents[b->dirty[i]].document->key)) return false;
-    return true;
-}
-
-static void find_changes(const struct build *b, const struct cache *now, struct cache_changes *x)
-{
-    const struct cache *old = b->old;
-    for (size_t i = 0, k = 0; i < b->site.files.count; i++) {
-        struct cache_file f = file_at(&b->site, i, &k);
-        if (!file_same(&f, &old->files[i])) cache_change_file(x, i, &f);
-    }
-    for (size_t i = 0; i < b->dirty_count; i++) {
-        const struct built_document *d = &b->documents[b->dirty[i]];
-        size_t place = (size_t)(cache_document_find(old, d->document->key) - old->documents);
-        cache_change_document(x, place, &(struct cache_document){d->document->key, d->digest, d->rendered});
-    }
-    for (size_t i = 0; i < b->output_count; i++) {
-        const struct cache_output *o = &b->outputs[i], *was = &old->outputs[i];
-        if (o->hash != was->hash || o->digest != was->digest || o->size != was->size || !str_eq(o->assets, was->assets))
-            cache_change_output(x, i, o);
-    }
-    for (size_t i = 0; i < now->folder_count; i++)
-        if (now->folders[i].mtime_ns != old->folders[i].mtime_ns) cache_change_folder(x, i, &now->folders[i]);
-}
-
-static bool append(const struct build *b, const struct cache *now)
-{
-    struct cache_changes x;
-    if (!lists_same(b, now)) return false;
-    cache_changes_begin(&x);
-    find_changes(b, now, &x);
-    bool ok = cache_append(b->site.settings.cache_dir, b->old, now, &x) == 0;
-    cache_changes_free(&x);
-    return ok;
 }
 
 static int by_key(const void *x, const void *y)
@@ -132,7 +80,7 @@ void save_cache(struct build *b)
     list_folders(b, &c);
     diag_pack(b->diag, &said);
     c.said = buf_view(&said);
-    if (!append(b, &c) && save(b, &c) < 0)
+    if (save(b, &c) < 0)
         diag_add(b->diag, D_IO_WRITE, DIAG_FILE(b->site.settings.cache_dir), "%s", strerror(errno));
     buf_free(&said);
 }

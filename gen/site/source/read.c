@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "gen/base/workers.h"
 #include "gen/base/packed_values.h"
 
 enum { FEW = 200 };   // so many files are read sooner than a worker starts
-enum { KEEP_BYTES = 64 << 20 };   // a site whose pages are smaller is kept in memory and not read a second time
 
 // A heading as plain words: emphasis and code marks left out.
 static str plain_heading(str s, arena *a)
@@ -150,30 +148,6 @@ static str path_of(const struct site *site, const struct page *p, buf *b)
     return buf_view(b);
 }
 
-// Memory for the bytes of all pages to read, seen by every process.
-static void keep_bytes(struct reading *r)
-{
-    size_t size = 0;
-    for (size_t i = 0; i < r->count; i++) size += r->pages[i]->stat.size + 1;
-    if (!size || size > KEEP_BYTES) return;
-    char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) return;
-    r->site->kept = at;
-    r->site->kept_size = size;
-    for (size_t i = 0; i < r->count; i++) {
-        r->pages[i]->kept = at;
-        at += r->pages[i]->stat.size + 1;
-    }
-}
-
-static void keep_text(const struct page *p, str text)
-{
-    char *to = (char *)(uintptr_t)p->kept;
-    if (!to || text.len != p->stat.size) return;
-    memcpy(to, text.ptr, text.len);
-    to[text.len] = 1;
-}
-
 static void read_one(struct reading *r, const struct page *p, buf *text, buf *path, arena *a, struct diag *d, buf *out)
 {
     struct page_meta m = {0};
@@ -185,7 +159,6 @@ static void read_one(struct reading *r, const struct page *p, buf *text, buf *pa
         else diag_add(d, D_IO_READ, DIAG_FILE(file), "%s", strerror(errno));
     } else {
         ok = page_read(buf_view(text), file, a, d, &m);
-        if (ok) keep_text(p, buf_view(text));
     }
     if (!ok) m.body = PAGE_BROKEN;
     page_meta_pack(&m, out);
@@ -237,9 +210,9 @@ bool pages_read(struct site *site, unsigned jobs, str (*known)(void *ctx, struct
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
         p->meta = known ? known(ctx, p) : STR_NONE;
-        if (!p->meta.len) r.pages[r.count++] = p;
+        p->unchanged = p->meta.len > 0;
+        if (!p->unchanged) r.pages[r.count++] = p;
     }
-    keep_bytes(&r);
     size_t job_count = (r.count + r.per_job - 1) / r.per_job;
     struct workers_plan plan = {.job_count = job_count, .workers = jobs, .job_timeout_ms = 60000, .job = job,
                                 .result = result, .ctx = &r};

@@ -26,7 +26,6 @@ struct page {
     str title, description;
     struct front *front;      // NULL for pages without any
     struct fs_stat stat;
-    const char *kept;         // its bytes, stat.size of them and then a 1, from when its front matter was read; or NULL
     uint64_t content_hash;    // of the file's bytes
     int64_t updated;          // Unix seconds; INT64_MIN unknown
     int64_t published;        // the same
@@ -44,6 +43,7 @@ struct page {
     str subject;              // what it is about, where a file stands for several pages: "NVIDIA H200"; see each.h
     uint32_t index;           // in site.pages; pages that no file stands for come last
     uint64_t sidecar;         // changes with the record of its source, see staleness.h; 0 without one
+    bool unchanged;           // its file is as the last build read it
     bool broken;              // it could not be read, its errors are recorded
     bool made;                // no file stands for it: a home or section page that lists what is there
     uint8_t left_out;         // enum publish: why it is no part of the site
@@ -121,7 +121,6 @@ struct site {
     bool by_folder;              // addresses start with the language: "es/..."
     struct assets *asset_index;  // see assets.h
     struct measurements { struct measurement *items; size_t count, cap; } measurements;   // newest first; see measurements.h
-    void *kept; size_t kept_size;   // memory shared with workers, for page.kept
     struct fs_list assets;       // content files that are no pages: copied when something refers to them
     struct static_file *statics; size_t static_count, static_cap;
     str excluded[5];             // folders below the content folder that are no content; "" for none

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gen/text/template_balance.h"
 #include "gen/text/template_context.h"
 #include "gen/text/template_lua.h"
 
@@ -443,5 +444,5 @@ bool template_compile(str source, str file, uint32_t first_once, arena *a, struc
     buf_lit(out, " end");
     result->once_count = c.once_number - first_once;
     buf_free(&c.literal);
-    return !c.failed;
+    return !c.failed && template_balance(source, file, a, d);
 }

@@ -185,12 +185,45 @@ static void includes_and_once(void **state)
     wants_error("{% once \"page\" %}{% end %}", "t.html:1:9", "unknown scope");
 }
 
+static void accepts(const char *source)
+{
+    struct compiled c = compile(source);
+    if (!c.ok)
+        fail_msg("%s is refused", source);
+    compiled_free(&c);
+}
+
+// An element that only one branch opens or closes would leave pages broken.
+static void elements_on_one_branch(void **state)
+{
+    (void)state;
+    wants_error("{% if x then %}<div>{% end %}", "1:1", "<div> stands on one branch only");
+    wants_error("a\n{% if x then %}</div>{% end %}", "2:1", "</div> stands on one branch only");
+    wants_error("{% if x then %}<a href=\"b\">{% else %}<b>{% end %}c</a>", "1:1", "<a> stands");
+    wants_error("{% for i = 1, 3 do %}<ul>{% end %}", "1:1", "<ul> stands");
+    wants_error("{% if x then %}<div>{% end %}a{% if y then %}</div>{% end %}", "1:1", "<div> stands");
+    wants_error("{% if x then %}<div>{% elseif y then %}<div>{% end %}", "1:1", "<div> stands");
+    wants_error("{% if x then %}<div>{% end %}{% if x then %}</div>{% end %}{% if x then %}</div>{% end %}", "1:60", "</div> stands");
+    wants_error("{% if x then %}{% for i = 1, 2 do %}<b>{% end %}{% end %}", "1:16", "<b> stands");
+    accepts("{% if x then %}<div>{% end %}a{% if x then %}</div>{% end %}");
+    accepts("{% if x then %}<a href=\"{{ u }}\">{% else %}<b>{% end %}c{% if x then %}</a>{% else %}</b>{% end %}");
+    accepts("{% if x then %}<div class=\"a\">{% else %}<div>{% end %}b</div>");
+    accepts("{% for i = 1, 3 do %}<div><span>a</span></div>{% end %}");
+    accepts("{% if x then %}<p>a<br><li>b<img src=\"c\">{% end %}");
+    accepts("{% if x then %}<svg><path d=\"a\"/></svg><script>if (a < b) '<div>';</script>{% end %}");
+    accepts("{% if x then %}{# <div> #}<!-- <div> -->{{ \"}} <div>\" }}{% end %}");
+    accepts("{% once \"site\" %}<div>{% if x then %}a{% end %}</div>{% end %}");
+    accepts("<div{% if x then %} class=\"b\"{% end %}>a</div>");
+    accepts("{% do %}<div>{% end %}</div>{% local f = function(a) if a then return 1 end end %}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(escapes_by_place), cmocka_unit_test(refuses_values_without_a_safe_place),
         cmocka_unit_test(blocks_match), cmocka_unit_test(tags_are_read_as_lua), cmocka_unit_test(keeps_lines),
         cmocka_unit_test(drops_lines_of_tags), cmocka_unit_test(includes_and_once),
+        cmocka_unit_test(elements_on_one_branch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ void view_push_str(lua_State *L, str s)
 void view_push_html(lua_State *L, str bytes)
 {
     struct view_html *h = lua_newuserdatauv(L, sizeof *h, 0);
-    h->html = bytes;
+    *h = (struct view_html){.html = bytes};
     luaL_setmetatable(L, VIEW_HTML_META);
 }
 
@@ -28,7 +28,7 @@ void view_push_html_copy(lua_State *L, str bytes)
     struct view_html *h = lua_newuserdatauv(L, sizeof *h + bytes.len, 0);
     if (bytes.len)
         memcpy(h + 1, bytes.ptr, bytes.len);
-    h->html = (str){(const char *)(h + 1), bytes.len};
+    *h = (struct view_html){.html = {(const char *)(h + 1), bytes.len}};
     luaL_setmetatable(L, VIEW_HTML_META);
 }
 
@@ -123,20 +123,23 @@ static int emit_attribute(lua_State *L)
     return 0;
 }
 
-// Text of a value for places that know no HTML; it may stand in the scratch buffer.
-static str bare_text(lua_State *L)
+// The text of HTML, in the scratch buffer.
+static str text_of(struct view *v, str html)
 {
-    struct view *v = view_of(L);
-    const struct view_html *html;
-    str s = value_text(L, &html);
-    if (!html)
-        return s;
     buf stripped = BUF_INIT;
-    put_stripped(&stripped, s);
+    put_stripped(&stripped, html);
     buf_clear(&v->scratch);
     html_unescape(buf_view(&stripped), &v->scratch);
     buf_free(&stripped);
     return buf_view(&v->scratch);
+}
+
+// Text of a value for places that know no HTML; it may be in the scratch buffer.
+static str bare_text(lua_State *L)
+{
+    const struct view_html *html;
+    str s = value_text(L, &html);
+    return html ? text_of(view_of(L), s) : s;
 }
 
 static int emit_url(lua_State *L)
@@ -194,11 +197,14 @@ static int emit_js_value(lua_State *L)
         return luaL_error(L, "a number that JavaScript's JSON does not have");
     const struct view_html *html;
     str s = value_text(L, &html);
-    if (html) {
+    bool is_words = html && html->is_words;
+    if (is_words)
+        s = text_of(v, s);
+    if (html && !is_words) {
         if (str_search(s, STR("</")) < s.len || str_search(s, STR("<!--")) < s.len)
             return luaL_error(L, "raw text in a script holds \"</\" or \"<!--\"");
         buf_str(v->out, s);
-    } else if (type == LUA_TSTRING) {
+    } else if (type == LUA_TSTRING || is_words) {
         buf_char(v->out, '"');
         escape_json(v->out, s);
         buf_char(v->out, '"');

@@ -113,6 +113,8 @@ static void push_message(lua_State *L, const struct language *language, str text
     if (other_language)
         buf_lit(&html, "</span>");
     view_push_html_copy(L, buf_view(&html));
+    struct view_html *words = lua_touserdata(L, -1);
+    words->is_words = true;
     buf_free(&html);
 }
 

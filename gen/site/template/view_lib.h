@@ -81,7 +81,10 @@ struct view {
 #define VIEW_TRANSLATION_META "translation"
 
 // HTML that needs no escaping any more. bytes may lie behind it or elsewhere; then they outlive the page.
-struct view_html { str html; };
+struct view_html {
+    str html;
+    bool is_words;  // a message of a catalog: in a script it is a string of its text
+};
 
 void view_push_str(lua_State *L, str s);
 // bytes are not copied.

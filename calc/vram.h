@@ -291,11 +291,18 @@ VRAM_API int vram_set_u64(vram *v, const char *key, uint64_t value);
 // is always written when cap > 0, or a negative code.
 VRAM_API int vram_get(vram *v, const char *key, char *out, size_t cap);
 
-// The stored number: counts as they are, enum and bool as their index, fractions in millionths, a set as a bit for
-// each of its values.
+// The stored number: counts as they are, enum and bool as their index, fractions in millionths, versions as
+// 1000 * major + minor, a set as a bit for each of its values.
 VRAM_API int vram_get_u64(vram *v, const char *key, uint64_t *value);
 
-enum vram_type { VRAM_TYPE_COUNT, VRAM_TYPE_BOOL, VRAM_TYPE_FRACTION, VRAM_TYPE_ENUM, VRAM_TYPE_SET };
+enum vram_type {
+    VRAM_TYPE_COUNT,
+    VRAM_TYPE_BOOL,
+    VRAM_TYPE_FRACTION,
+    VRAM_TYPE_ENUM,
+    VRAM_TYPE_SET,
+    VRAM_TYPE_VERSION
+};
 
 // A row of the table of fields, for help, forms and schemas.
 struct vram_field {

@@ -112,7 +112,10 @@ void lua_push_config(lua_State *L, vram *v)
             set_string(L, f->key, text);
         else if (f->type == VRAM_TYPE_BOOL)
             set_boolean(L, f->key, n != 0);
-        else if (f->type == VRAM_TYPE_COUNT || n % 1000000 == 0)
+        else if (f->type == VRAM_TYPE_VERSION) {
+            vram_get(v, f->key, name, sizeof name);
+            set_string(L, f->key, name);
+        } else if (f->type == VRAM_TYPE_COUNT || n % 1000000 == 0)
             set_count(L, f->key, f->type == VRAM_TYPE_COUNT ? n : n / 1000000);
         else {
             lua_pushnumber(L, (lua_Number)n / 1e6);

@@ -20,6 +20,7 @@
     static const char *const config_help_##ident[] = {VALUES_##ident(CONFIG_HELP) NULL};
 CONFIG_TABLE(family)
 CONFIG_TABLE(task)
+CONFIG_TABLE(framework)
 CONFIG_TABLE(mode)
 CONFIG_TABLE(dtype)
 CONFIG_TABLE(attention)
@@ -39,6 +40,7 @@ CONFIG_TABLE(system)
 
 #define CONFIG_ROW_COUNT(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_BOOL(ident, low, high) 0, 1, NULL, NULL
+#define CONFIG_ROW_VERSION(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_FRACTION(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_ENUM(ident, low, high) \
     0, ident##_COUNT - 1, config_names_##ident, config_help_##ident
@@ -46,6 +48,7 @@ CONFIG_TABLE(system)
     low, CONFIG_BIT(ident##_COUNT) - 1, config_names_##ident, config_help_##ident
 #define CONFIG_ALIAS_COUNT(ident) NULL
 #define CONFIG_ALIAS_BOOL(ident) NULL
+#define CONFIG_ALIAS_VERSION(ident) NULL
 #define CONFIG_ALIAS_FRACTION(ident) NULL
 #define CONFIG_ALIAS_ENUM(ident) config_aliases_##ident
 #define CONFIG_ALIAS_SET(ident) config_aliases_##ident
@@ -188,6 +191,24 @@ static bool config_read_set(size_t field, const char *s, size_t len, uint64_t *o
     return set_read(&set, s, len, out);
 }
 
+// MAJOR.MINOR and whatever a release adds: 2.4, 2.4.1, 2.5.0+cu124.
+static bool config_read_version(const char *s, size_t len, uint64_t *out)
+{
+    uint64_t part[2] = {0, 0};
+    size_t at = len && (*s == 'v' || *s == 'V');
+    for (unsigned i = 0; i < 2; i++) {
+        size_t begin = at;
+        for (; at < len && s[at] >= '0' && s[at] <= '9' && at < begin + 3; at++)
+            part[i] = 10 * part[i] + (uint64_t)(s[at] - '0');
+        bool ends = i == 0 ? at < len && s[at] == '.' : at == len || s[at] == '.' || s[at] == '+' || s[at] == 'a';
+        if (at == begin || !ends)
+            return false;
+        at++;
+    }
+    *out = 1000 * part[0] + part[1];
+    return true;
+}
+
 static bool config_read(size_t field, const char *s, size_t len, uint64_t *out, bool *overflow)
 {
     *overflow = false;
@@ -201,6 +222,8 @@ static bool config_read(size_t field, const char *s, size_t len, uint64_t *out, 
         return config_read_bool(s, len, out);
     case VRAM_TYPE_SET:
         return config_read_set(field, s, len, out);
+    case VRAM_TYPE_VERSION:
+        return config_read_version(s, len, out);
     default:
         return config_read_enum(field, s, len, out);
     }
@@ -222,9 +245,29 @@ static int config_bad_enum(struct message *e, struct err_pos pos, size_t field, 
                    ARGS(value, arg_text("values", list.text)));
 }
 
+static char *config_digits(char *at, uint64_t n)
+{
+    do {
+        *--at = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    return at;
+}
+
+const char *config_version(uint64_t n, char text[24])
+{
+    char *at = text + 23;
+    *at = 0;
+    at = config_digits(at, n % 1000);
+    *--at = '.';
+    return config_digits(at, n / 1000);
+}
+
 // A limit as a reader writes it: fractions are stored in millionths.
 static struct arg config_limit(const char *name, const struct vram_field *f, uint64_t n, char digits[24])
 {
+    if (f->type == VRAM_TYPE_VERSION)
+        return arg_text(name, config_version(n, digits));
     if (f->type != VRAM_TYPE_FRACTION || n % 1000000 == 0)
         return arg_u64(name, f->type == VRAM_TYPE_FRACTION ? n / 1000000 : n);
     size_t at = 23;
@@ -232,11 +275,7 @@ static struct arg config_limit(const char *name, const struct vram_field *f, uin
     for (unsigned places = 0; places < 6; places++, n /= 10)
         digits[--at] = (char)('0' + n % 10);
     digits[--at] = '.';
-    do {
-        digits[--at] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n);
-    return arg_text(name, digits + at);
+    return arg_text(name, config_digits(digits + at, n));
 }
 
 static int config_bad_range(struct message *e, struct err_pos pos, size_t field, struct arg value)
@@ -252,6 +291,8 @@ static int config_bad_value(struct message *e, struct err_pos pos, size_t field,
     const struct vram_field *f = &config_fields[field];
     if (f->values)
         return config_bad_enum(e, pos, field, value);
+    if (f->type == VRAM_TYPE_VERSION)
+        return err_set(e, MESSAGE_bad_version, pos, ABOUT(f->key), ARGS(value));
     if (f->type != VRAM_TYPE_COUNT)
         return err_set(e, f->type == VRAM_TYPE_BOOL ? MESSAGE_bad_bool : MESSAGE_bad_fraction, pos, ABOUT(f->key),
                        ARGS(value));
@@ -316,6 +357,8 @@ void config_write(struct writer *w, const struct vram_config *c, size_t field)
         writer_str(w, n ? "true" : "false");
     else if (type == VRAM_TYPE_FRACTION)
         config_write_fraction(w, n);
+    else if (type == VRAM_TYPE_VERSION)
+        writer_str(w, config_version(n, (char[24]){0}));
     else
         writer_u64(w, n);
 }

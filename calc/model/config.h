@@ -26,6 +26,7 @@ struct vram_config {
 #define CONFIG_ENUM(ident) enum ident##_value{VALUES_##ident(CONFIG_V) ident##_COUNT};
 CONFIG_ENUM(family)
 CONFIG_ENUM(task)
+CONFIG_ENUM(framework)
 CONFIG_ENUM(mode)
 CONFIG_ENUM(dtype)
 CONFIG_ENUM(attention)
@@ -60,6 +61,9 @@ void config_defaults(struct vram_config *c);
 
 // Index of a field by key or alias, or -1.
 int config_field(const char *key, size_t len);
+
+// Digits of a version as it is written: 2.15. Returns them, at the end of text.
+const char *config_version(uint64_t n, char text[24]);
 
 // Sets a field from text, but not "preset" and "gpu". Errors: VRAM_EKEY, VRAM_EVALUE, VRAM_ERANGE.
 int config_set(struct vram_config *c, struct message *e, struct err_pos pos, const char *key, size_t key_len,

@@ -2,6 +2,7 @@
 
 #include "calc/model/cost.h"
 
+#include "calc/model/precision.h"
 #include "calc/vram.h"
 
 // An assumption for ratios: what well-fed training reaches. SRC: nanoGPT's own mfu lines stand at 0.3 to 0.5
@@ -39,7 +40,7 @@ double cost_seconds(const struct cost *c, const struct vram_config *config)
 {
     const struct vram_gpu *gpu =
         config->gpu < 0 ? vram_gpu_find("RTX 4070") : vram_gpu_at((size_t)config->gpu);
-    bool bfloat16 = config->dtype == DTYPE_BFLOAT16 || config->dtype == DTYPE_BFLOAT16_PURE;
+    bool bfloat16 = config->dtype != DTYPE_FLOAT32 && !precision_is_float16(config);
     double rate = (double)(config->dtype == DTYPE_FLOAT32 ? gpu->fp32_gflops
                            : bfloat16                     ? gpu->bf16_gflops
                                                           : gpu->fp16_gflops);

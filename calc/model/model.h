@@ -23,10 +23,18 @@ enum model_feature {
     HAS_PARALLEL_RESIDUAL = 1 << 13
 };
 
+// What a version of a framework does; traits.def says which.
+enum model_trait {
+#define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) TRAIT_##id,
+#include "calc/model/traits.def"
+    TRAIT_COUNT
+};
+
 // Derived sizes; every product fits (size_ok).
 struct model {
     struct vram_config c;  // with every "0 = derived" filled in
     unsigned features;     // HAS_*
+    uint32_t traits;       // 1 << TRAIT_*
     uint64_t tokens;       // batch_size * seq_len
     uint64_t params, reported_params, trained_params;
     uint64_t decayed_params, decayed_tensors, nodecay_params, nodecay_tensors;
@@ -36,6 +44,11 @@ struct model {
     uint64_t in_flight;  // micro-batches whose activations it holds at once
     uint64_t buffer_bytes;  // registered buffers (causal mask of attention=math)
 };
+
+static inline bool model_has_trait(const struct model *m, enum model_trait trait)
+{
+    return m->traits >> trait & 1;
+}
 
 // What a card that is chosen cannot do: run PyTorch's flash attention kernels; compute in bfloat16 natively.
 bool model_lacks_flash(const struct vram_config *c);

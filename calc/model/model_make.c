@@ -5,6 +5,7 @@
 #include "calc/base/mem.h"
 #include "calc/base/size.h"
 #include "calc/model/layout.h"
+#include "calc/model/resolve.h"
 
 static const unsigned model_features[family_COUNT] = {
 #define FAMILY_ROW(id, features) [FAMILY_##id] = features,
@@ -54,20 +55,30 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     return VRAM_OK;
 }
 
-// What "auto" means for the family's own code.
-static void model_resolve(struct vram_config *c)
+static const struct trait_row {
+    uint64_t framework, torch[2], transformers[2];
+} model_traits[TRAIT_COUNT] = {
+#define FRAMEWORK_ANY FRAMEWORK_AUTO
+#define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) \
+    [TRAIT_##id] = {FRAMEWORK_##framework, {torch_from, torch_before}, {transformers_from, transformers_before}},
+#include "calc/model/traits.def"
+#undef FRAMEWORK_ANY
+};
+
+static bool model_between(uint64_t version, const uint64_t range[2])
 {
-    bool gpt = c->family == FAMILY_GPT2;
-    if (c->cross_entropy == CROSS_ENTROPY_AUTO)
-        c->cross_entropy = gpt ? CROSS_ENTROPY_EAGER : CROSS_ENTROPY_UPCAST;
-    if (c->keep_logits == KEEP_LOGITS_AUTO)
-        c->keep_logits = gpt ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
-    if (model_lacks_flash(c) && c->attention == ATTENTION_FLASH)
-        c->attention = ATTENTION_MEM_EFFICIENT;
-    bool whole =
-        c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST;
-    if (!whole || (c->compile && !c->compile_logits))
-        c->keep_logits = KEEP_LOGITS_NO;  // there are none
+    return version >= range[0] && version < range[1];
+}
+
+static void model_find_traits(struct model *m)
+{
+    m->traits = 0;
+    for (unsigned i = 0; i < TRAIT_COUNT && m->c.mode != MODE_REFERENCE; i++) {
+        const struct trait_row *t = &model_traits[i];
+        bool here = t->framework == FRAMEWORK_AUTO || t->framework == m->c.framework;
+        if (here && model_between(m->c.torch, t->torch) && model_between(m->c.transformers, t->transformers))
+            m->traits |= UINT32_C(1) << i;
+    }
 }
 
 static int model_check_experts(const struct vram_config *c, struct message *e)
@@ -227,7 +238,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     m->features = model_features[c->family];
     m->first = m->last = true;
     m->in_flight = 1;
-    model_resolve(&m->c);
+    resolve_auto(&m->c);
+    model_find_traits(m);
     int rc = model_check_heads(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_run(&m->c, e);

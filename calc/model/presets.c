@@ -13,7 +13,7 @@
 
 // A short fine-tuning script: weights, gradients and optimizer state in bfloat16, one sequence of 2048 tokens.
 #define PRESET_HF_RUN \
-    "batch_size=1 seq_len=2048 gradient_accumulation_steps=1 dtype=bfloat16_pure evaluation=0"
+    "batch_size=1 seq_len=2048 gradient_accumulation_steps=1 dtype=auto evaluation=0"
 
 enum run { OWN, HF };
 

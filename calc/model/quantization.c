@@ -4,6 +4,7 @@
 
 #include "calc/base/size.h"
 #include "calc/model/names.h"
+#include "calc/model/precision.h"
 
 #define BLOCKS(count, each) (((count) + (each)-1) / (each))
 
@@ -30,13 +31,13 @@ bool quantization_of(const struct model *m, const struct layout_param *p, bool b
 uint8_t quantization_format(const struct model *m, const struct layout_param *p)
 {
     const struct vram_config *c = &m->c;
-    bool pure = c->dtype == DTYPE_BFLOAT16_PURE, whole = c->dtype == DTYPE_FLOAT32;
-    bool loaded = c->lora_rank > 0 || c->task == TASK_INFERENCE;  // frozen weights are loaded in two bytes
-    uint8_t weight = pure || (loaded && !whole) ? DT_LOW : DT_F32;
+    const struct precision *precision = precision_of(c);
+    bool generates = c->task == TASK_INFERENCE;  // loaded in two bytes
+    uint8_t base = generates ? (c->dtype == DTYPE_FLOAT32 ? DT_F32 : DT_LOW) : precision->frozen;
     if (p->part != PART_A && p->part != PART_B && p->part != PART_VECTOR)
-        return quantization_prepared(c) ? DT_F32 : weight;
-    bool as_weights = c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->mode == MODE_REFERENCE && pure;
-    return c->adapter_dtype == ADAPTER_DTYPE_BASE || as_weights ? weight : DT_F32;
+        return quantization_prepared(c) ? DT_F32 : p->trained && !generates ? precision->weight : base;
+    bool as_weights = c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->mode == MODE_REFERENCE && !precision->autocast;
+    return c->adapter_dtype == ADAPTER_DTYPE_BASE || as_weights ? base : DT_F32;
 }
 
 bool quantization_is_4bit(uint64_t kind)

@@ -3,6 +3,7 @@
 #include "calc/model/remarks.h"
 
 #include "calc/model/model.h"
+#include "calc/model/precision.h"
 
 // SRC: see model_lacks_flash. The tensors of memory-efficient attention are those of its source: log-sum-exp rows in
 // multiples of 32, no accumulator in float32 in backward.
@@ -23,7 +24,7 @@ static void remark_attention(struct message_list *notes, const struct vram_confi
 // before; nanoGPT train.py: dtype = 'bfloat16' if ... is_bf16_supported() else 'float16'.
 static void remark_bfloat16(struct message_list *notes, const struct vram_config *c)
 {
-    if (!model_lacks_bfloat16(c) || (c->dtype != DTYPE_BFLOAT16 && c->dtype != DTYPE_BFLOAT16_PURE))
+    if (!model_lacks_bfloat16(c) || c->dtype == DTYPE_FLOAT32 || precision_is_float16(c))
         return;
     message_list_add(notes, MESSAGE_bfloat16_emulated, ABOUT("dtype"),
                      ARGS(arg_text("gpu", vram_gpu_at((size_t)c->gpu)->name)));

@@ -40,7 +40,19 @@ void dims_make(struct dims *d, const struct model *m)
     d->eye = c->adapter == ADAPTER_DORA;
     d->chunk = c->cross_entropy_chunk ? c->cross_entropy_chunk : dims_chunk(d);
     d->parts = c->n_gpu;
+    d->card = scratch_card_of(c);
     d->cache = c->seq_len + c->max_new_tokens;
+}
+
+// Partial sums, and their locks, of a gradient that is summed over rows.
+static uint64_t dims_partial(const struct dims *d, uint64_t rows, uint64_t cols)
+{
+    return scratch_sum(&d->card, rows, cols).bytes;
+}
+
+static uint64_t dims_locks(const struct dims *d, uint64_t rows, uint64_t cols)
+{
+    return scratch_sum(&d->card, rows, cols).locks;
 }
 
 int shape_fill(const struct dims *d, uint64_t elements[SHAPE_COUNT])

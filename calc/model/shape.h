@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "calc/model/model.h"
+#include "calc/model/scratch.h"
 
 enum shape {
 #define SHAPE(id, elements) SHAPE_##id,
@@ -38,6 +39,7 @@ struct dims {
     uint64_t chunk;     // rows in a chunk of the loss
     uint64_t cache;     // positions in the key-value cache
     uint64_t parts;     // GPUs that a SHARE is divided among
+    struct scratch_card card;
 };
 
 void dims_make(struct dims *d, const struct model *m);

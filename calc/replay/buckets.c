@@ -3,6 +3,7 @@
 
 #include "calc/replay/buckets.h"
 
+#include "calc/model/precision.h"
 #include "calc/model/scheme.h"
 
 enum { BUCKETS_FIRST = 1 << 20, BUCKETS_NEXT = 25 << 20 };
@@ -10,7 +11,7 @@ enum { BUCKETS_FIRST = 1 << 20, BUCKETS_NEXT = 25 << 20 };
 
 static uint64_t buckets_width(const struct model *m)
 {
-    return m->c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
+    return UINT64_C(1) << dtype_shift(precision_of(&m->c)->weight);
 }
 
 uint64_t buckets_bytes(const struct state *s)

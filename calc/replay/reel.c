@@ -87,7 +87,7 @@ static int reel_condense(struct reel *r)
             const struct storage *s = &t->storages[t->code[k] >> 2];
             if (kind == TAPE_MOVE)
                 k++;
-            else if (kind != TAPE_WORKSPACE)
+            else if (kind != TAPE_WORKSPACE && s->category != VRAM_CAT_WORKSPACE)
                 r->changes[count++] =
                     (uint16_t)((s->shape * DT_COUNT + s->dtype) * 2 + (kind == TAPE_FREE));
         }

@@ -8,6 +8,7 @@
 #include "calc/model/contexts.h"
 #include "calc/model/gpus.h"
 #include "calc/model/model_make.h"
+#include "calc/model/precision.h"
 #include "calc/model/regime.h"
 #include "calc/model/remarks.h"
 #include "calc/replay/buckets.h"
@@ -90,8 +91,8 @@ static const char *report_dtype(const struct model *m, uint8_t dtype)
 {
     static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64",   "bool",
                                                 "float64", "float32",  "bfloat16"};
-    return (dtype == DT_LOW || dtype == DT_LOW_SHARE) && m->c.dtype == DTYPE_FLOAT16 ? "float16"
-                                                                                     : names[dtype];
+    bool low = dtype == DT_LOW || dtype == DT_LOW_SHARE;
+    return low && precision_is_float16(&m->c) ? "float16" : names[dtype];
 }
 
 static int report_saved(struct engine *e, struct vram_result *out)

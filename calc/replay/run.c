@@ -6,6 +6,7 @@
 #include "calc/model/contexts.h"
 #include "calc/model/cost.h"
 #include "calc/model/model_make.h"
+#include "calc/model/precision.h"
 #include "calc/replay/engine.h"
 #include "calc/replay/live.h"
 #include "calc/replay/report.h"
@@ -25,23 +26,13 @@ static struct allocator_config run_allocator(const struct vram_config *c)
     };
 }
 
-// cuBLAS's default workspace. SRC: pytorch aten/src/ATen/cuda/CublasHandlePool.cpp
-// parseChosenWorkspaceSize.
-static uint64_t run_workspace(const struct vram_config *c)
-{
-    const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
-    if (c->workspace_bytes)
-        return c->workspace_bytes;
-    return gpu && gpu->compute_capability >= 90 ? UINT64_C(33554432) : UINT64_C(8519680);
-}
-
 // A player for the engine's model with its slots.
 static int run_player(struct vram *v, struct engine *e, struct player *player)
 {
     void *p = e->slots;
     player_init(player, &e->model);
     player->lane_slots = player_lane_slots(&e->model, e->reels, ENGINE_REELS);
-    player->workspace_bytes = run_workspace(&e->model.c);
+    player->workspace_bytes = e->dims.card.workspace;
     if (mem_grow(e->mem, &p, &e->slots_cap, player_slots(player), sizeof *e->slots) != VRAM_OK)
         return handle_no_memory(v);
     player->slots = e->slots = p;
@@ -234,7 +225,8 @@ int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)
     const char *name = engine_name(e, p.name);
     if (!name)
         return handle_no_memory(v);
-    uint64_t width = e->model.c.dtype == DTYPE_BFLOAT16_PURE ? 2 : 4;
+    const struct precision *precision = precision_of(&e->model.c);
+    uint64_t width = UINT64_C(1) << dtype_shift(p.trained ? precision->weight : precision->frozen);
     *out = (struct vram_param){
         name,       p.block,  p.rows, p.cols, width * p.rows * (p.cols ? p.cols : 1),
         p.cols > 0, p.trained};

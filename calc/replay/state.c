@@ -6,6 +6,7 @@
 #include "calc/replay/state.h"
 
 #include "calc/base/size.h"
+#include "calc/model/precision.h"
 #include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
 #include "calc/trace/tape.h"
@@ -19,8 +20,8 @@ static void state_keep(struct state_row *r, uint8_t part, uint8_t op, uint64_t b
 
 static void state_adam(struct state_row *r)
 {
-    state_keep(r, PART_EXP_AVG, OP_EXP_AVG, r->weight);
-    state_keep(r, PART_EXP_AVG_SQ, OP_EXP_AVG_SQ, r->weight);
+    state_keep(r, PART_EXP_AVG, OP_EXP_AVG, r->update);
+    state_keep(r, PART_EXP_AVG_SQ, OP_EXP_AVG_SQ, r->update);
 }
 
 static void state_adam_8bit(struct state_row *r, uint64_t n)
@@ -57,7 +58,7 @@ static void state_muon(struct state_row *r, uint64_t n, bool hidden)
         return;
     }
     uint64_t rows = r->param->rows, cols = r->param->cols, side = rows < cols ? rows : cols;
-    state_keep(r, PART_EXP_AVG, OP_EXP_AVG, r->weight);
+    state_keep(r, PART_EXP_AVG, OP_EXP_AVG, r->update);
     r->temps[r->temp_count++] = 2 * n;
     r->temps[r->temp_count++] = 2 * side * side;
     r->temps[r->temp_count++] = 2 * n;
@@ -72,13 +73,13 @@ static void state_optimizer(const struct model *m, struct state_row *r, uint64_t
         break;
     case OPTIMIZER_ADAMW_FOREACH:
         state_adam(r);
-        r->temps[r->temp_count++] = r->weight;  // _foreach_sqrt
+        r->temps[r->temp_count++] = r->update;  // _foreach_sqrt
         break;
     case OPTIMIZER_ADAMW_8BIT:
         state_adam_8bit(r, n);
         break;
     case OPTIMIZER_SGD_MOMENTUM:
-        state_keep(r, PART_EXP_AVG, OP_EXP_AVG, r->weight);
+        state_keep(r, PART_EXP_AVG, OP_EXP_AVG, r->update);
         break;
     case OPTIMIZER_ADAFACTOR:
         state_adafactor(r, n);
@@ -124,8 +125,9 @@ static void state_quantized(struct state_row *r, uint64_t kind)
 static void state_row_make(struct state_row *r, const struct model *m, const struct layout_param *p,
                            uint64_t n, bool block)
 {
+    const struct precision *precision = precision_of(&m->c);
     uint64_t width = UINT64_C(1) << dtype_shift(quantization_format(m, p));
-    *r = (struct state_row){.param = p};
+    *r = (struct state_row){.param = p, .update = precision->copies ? 4 * n : width * n};
     bool frozen = !p->trained || m->c.task == TASK_INFERENCE;
     r->weight = width * n;
     if (quantization_of(m, p, block))
@@ -138,6 +140,10 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
         return;
     }
     r->whole_gradient = width * n;
+    if (precision->copies)
+        state_keep(r, PART_COPY, OP_TO_COPY, r->update);
+    if (precision->copies > 1)
+        state_keep(r, PART_WEIGHT_GRAD, OP_ZEROS, r->update);
     if (!m->c.eval_only) {  // no backward pass, and the optimizer makes its state in its first step
         r->gradient = r->whole_gradient;
         state_optimizer(m, r, n, block);

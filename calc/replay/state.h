@@ -7,7 +7,7 @@
 #include "calc/model/quantization.h"
 #include "calc/model/shape.h"
 
-enum { STATE_TENSORS = 4, STATE_TEMPS = 3 };
+enum { STATE_TENSORS = 6, STATE_TEMPS = 3 };
 
 struct state_tensor {
     uint8_t part, op;
@@ -18,6 +18,7 @@ struct state_tensor {
 struct state_row {
     const struct layout_param *param;
     uint64_t weight, gradient;                // bytes; gradient 0: frozen, or a view of a bucket
+    uint64_t update;                          // bytes of what the optimizer updates: the weight, or its float32 copy
     uint64_t whole_gradient;                  // before it is divided among GPUs
     struct state_tensor kept[STATE_TENSORS];  // made in the first step, there for ever
     uint8_t kept_count, temp_count;

@@ -3,6 +3,7 @@
 #include "calc/replay/state_play.h"
 
 #include "calc/base/size.h"
+#include "calc/model/precision.h"
 #include "calc/replay/buckets.h"
 
 int state_each(struct player *p, const struct state *s, state_fn *fn)
@@ -128,7 +129,7 @@ static bool step_clips(const struct state *s)
 
 static bool step_scales(const struct state *s)
 {
-    return s->m->c.mode == MODE_PROCESS && s->m->c.dtype == DTYPE_FLOAT16;
+    return s->m->c.mode == MODE_PROCESS && precision_of(&s->m->c)->scaler;
 }
 
 static int step_clip(struct player *p, const struct state *s)

@@ -4,41 +4,67 @@
 
 #include "calc/trace/attention.h"
 
+#include "calc/model/precision.h"
 #include "calc/trace/layers.h"
 
-static struct value attention_fused(struct graph *g, struct value q, struct value k, struct value v)
+// Seeds and offsets of the kernels' random numbers, kept for backward.
+struct random_state {
+    uint32_t storage[2];
+};
+
+static struct random_state attention_state(struct graph *g, bool flash)
 {
-    bool flash =
-        g->m->c.attention == ATTENTION_FLASH && q.dtype == DT_LOW && g->m->c.head_dim <= 256;
+    struct random_state s = {{TAPE_NONE, TAPE_NONE}};
+    bool reference = g->m->c.mode == MODE_REFERENCE;
+    bool kept = graph_has(g, flash ? TRAIT_FLASH_STATE : TRAIT_EFFICIENT_STATE);
+    if (reference || kept)
+        s.storage[0] = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_RNG, DT_I64,
+                                     reference || flash ? SHAPE_RNG : SHAPE_ONE);
+    if (kept)
+        s.storage[1] = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_RNG, DT_I64, SHAPE_ONE);
+    return s;
+}
+
+static void attention_save(struct graph *g, struct value *out, const struct value *in, uint32_t lse,
+                           const struct random_state *state, uint8_t extra)
+{
+    int32_t n = graph_node(g, NODE_SDPA, out, extra);
+    for (unsigned k = 0; k < 3; k++)
+        graph_save(g, n, in[k].storage);
+    graph_save(g, n, out->storage);
+    graph_save(g, n, lse);
+    graph_save(g, n, state->storage[0]);
+    if (state->storage[1] != TAPE_NONE)
+        graph_save(g, n, state->storage[1]);
+    for (unsigned k = 0; k < 3; k++)
+        graph_edge(g, n, in[k]);
+}
+
+bool attention_is_flash(const struct graph *g, uint8_t dtype)
+{
+    return g->m->c.attention == ATTENTION_FLASH && dtype == DT_LOW && g->m->c.head_dim <= 256;
+}
+
+// heads_first: query is contiguous by head, and so is flash's result.
+static struct value attention_fused(struct graph *g, struct value q, struct value k, struct value v, bool heads_first)
+{
+    bool flash = attention_is_flash(g, q.dtype);
+    struct random_state state = {{TAPE_NONE, TAPE_NONE}};
+    const struct value in[3] = {q, k, v};
+    if (!flash && g->m->c.mode != MODE_REFERENCE)
+        state = attention_state(g, false);
     struct value out = graph_make(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, q.dtype, q.shape);
     uint32_t lse = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32,
                                  flash ? SHAPE_LSE : SHAPE_LSE32);
-    uint32_t rng = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_RNG, DT_I64, SHAPE_RNG);
-    if (graph_needs(g, q) || graph_needs(g, k) || graph_needs(g, v)) {
-        int32_t n =
-            graph_node(g, NODE_SDPA, &out, flash ? ATTENTION_FLASH : ATTENTION_MEM_EFFICIENT);
-        graph_save(g, n, q.storage);
-        graph_save(g, n, k.storage);
-        graph_save(g, n, v.storage);
-        graph_save(g, n, out.storage);
-        graph_save(g, n, lse);
-        graph_save(g, n, rng);
-        graph_edge(g, n, q);
-        graph_edge(g, n, k);
-        graph_edge(g, n, v);
-    }
+    if (flash || g->m->c.mode == MODE_REFERENCE)
+        state = attention_state(g, flash);
+    if (graph_needs(g, q) || graph_needs(g, k) || graph_needs(g, v))
+        attention_save(g, &out, in, lse, &state,
+                       (uint8_t)((flash ? ATTENTION_FLASH : ATTENTION_MEM_EFFICIENT) |
+                                 (flash && heads_first ? ATTENTION_HEADS_FIRST : 0)));
     tape_unref(g->t, lse);
-    tape_unref(g->t, rng);
-    return out;
-}
-
-// One operation with one input whose node saves nothing of it.
-static struct value attention_unary(struct graph *g, struct value x, enum op op,
-                                    enum node_kind kind, uint8_t part)
-{
-    struct value out = graph_make(g, op, x.role, part, x.dtype, x.shape);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, kind, &out, 0), x);
+    tape_unref(g->t, state.storage[0]);
+    tape_unref(g->t, state.storage[1]);
     return out;
 }
 
@@ -58,15 +84,10 @@ static struct value attention_product(struct graph *g, struct value a, struct va
     return out;
 }
 
-static struct value attention_copy(struct graph *g, struct value x)
-{
-    return attention_unary(g, x, OP_CLONE, NODE_CLONE, PART_COPY);
-}
-
 // q k' / sqrt(D): the Python number becomes a float64 that autograd keeps on the CPU.
 static struct value attention_scores(struct graph *g, struct value q, struct value k)
 {
-    struct value qc = attention_copy(g, q), kc = attention_copy(g, k);
+    struct value qc = layer_copy(g, q), kc = layer_copy(g, k);
     struct value att = attention_product(g, qc, kc, ROLE_SCORES, SHAPE_SCORES);
     graph_drop(g, qc);
     graph_drop(g, kc);
@@ -98,7 +119,7 @@ static struct value attention_masked(struct graph *g, struct value att)
 // half_to_float for CUDA half only.
 static struct value attention_softmax(struct graph *g, struct value att)
 {
-    bool convert = g->autocast && g->m->c.dtype != DTYPE_FLOAT16;
+    bool convert = g->autocast && !precision_is_float16(&g->m->c);
     struct value in = convert ? graph_to(g, att, DT_F32, PART_UPCAST) : graph_copy(g, att);
     struct value out = graph_make(g, OP_SOFTMAX, ROLE_SCORES, PART_SOFTMAX,
                                   g->autocast ? DT_F32 : att.dtype, att.shape);
@@ -121,11 +142,11 @@ static struct value attention_math(struct graph *g, struct value q, struct value
     struct value dropped = layer_dropout(g, att, ROLE_SCORES);
     graph_drop(g, att);
     struct value low = graph_input_cast(g, dropped, ROLE_SCORES, PART_OUTPUT_CAST);
-    struct value vc = attention_copy(g, v);
+    struct value vc = layer_copy(g, v);
     struct value y = attention_product(g, low, vc, ROLE_ATTENTION, q.shape);
     graph_drop(g, low);
     graph_drop(g, vc);
-    struct value out = attention_copy(g, y);  // transpose(1, 2).contiguous()
+    struct value out = layer_copy(g, y);  // transpose(1, 2).contiguous()
     graph_drop(g, y);
     graph_drop(g, dropped);
     return out;
@@ -134,5 +155,18 @@ static struct value attention_math(struct graph *g, struct value q, struct value
 struct value layer_attention(struct graph *g, struct value q, struct value k, struct value v)
 {
     return g->m->c.attention == ATTENTION_MATH ? attention_math(g, q, k, v)
-                                               : attention_fused(g, q, k, v);
+                                               : attention_fused(g, q, k, v, false);
+}
+
+// attn_output.transpose(1, 2).contiguous(): what memory-efficient attention makes stands in that order already.
+struct value layer_attention_by_head(struct graph *g, struct value q, struct value k, struct value v)
+{
+    if (g->m->c.attention == ATTENTION_MATH)
+        return attention_math(g, q, k, v);
+    struct value y = attention_fused(g, q, k, v, true);
+    if (!attention_is_flash(g, q.dtype))
+        return y;
+    struct value out = layer_copy(g, y);
+    graph_drop(g, y);
+    return out;
 }

@@ -1,11 +1,18 @@
-// Scaled dot-product attention.
+// Attention: fused kernels, or scores as tensors.
 
 #ifndef CALC_ATTENTION_H
 #define CALC_ATTENTION_H
 
 #include "calc/trace/graph.h"
 
-// softmax(q k') v by the kernel of the configuration.
+// Of a NODE_SDPA's extra, beside the kernel: its result is contiguous by head.
+enum { ATTENTION_HEADS_FIRST = 16 };
+
+// Whether PyTorch takes flash attention for operands of a format; else memory-efficient attention.
+bool attention_is_flash(const struct graph *g, uint8_t dtype);
+
+// scaled_dot_product_attention on transposed views of (batch, sequence, head, width), or on contiguous copies by head.
 struct value layer_attention(struct graph *g, struct value q, struct value k, struct value v);
+struct value layer_attention_by_head(struct graph *g, struct value q, struct value k, struct value v);
 
 #endif

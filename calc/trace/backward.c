@@ -78,7 +78,7 @@ static uint32_t backward_fit(struct graph *g, const struct edge *e, uint32_t res
     if (result == TAPE_NONE || s.home != HOME_TAPE)
         return result;
     if (s.shape != e->shape) {
-        uint32_t sum = graph_scratch(g, OP_SUM, e->role, PART_GRAD, s.dtype, e->shape);
+        uint32_t sum = graph_sum(g, e->role, PART_GRAD, s.dtype, s.shape, e->shape);
         tape_unref(g->t, result);
         result = sum;
     }
@@ -100,7 +100,7 @@ static void backward_deliver(struct graph *g, const struct edge *e, uint32_t gra
         n->gradient[e->input] = gradient;
         return;
     }
-    if (g->t->storages[there].refs > 1) {
+    if (g->t->storages[there].refs > 1 || g->t->storages[there].view) {
         n->gradient[e->input] = graph_scratch(g, OP_ADD, e->role, PART_GRAD, e->dtype, e->shape);
         tape_unref(g->t, there);
     }

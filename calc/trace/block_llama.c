@@ -5,6 +5,7 @@
 
 #include "calc/trace/attention.h"
 #include "calc/trace/cache.h"
+#include "calc/trace/layers.h"
 #include "calc/trace/layers_experts.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
@@ -29,9 +30,27 @@ static struct value llama_head_norm(struct graph *g, struct value x, uint16_t nu
     return normed;
 }
 
+static bool llama_grouped(const struct graph *g)
+{
+    return g->m->c.n_kv_head != g->m->c.n_head;
+}
+
+// The kernel takes grouped keys and values as they are, or gets one of each for every query head.
+static bool llama_repeats(const struct graph *g)
+{
+    return llama_grouped(g) && !(graph_has(g, TRAIT_ENABLE_GQA) && g->m->c.attention != ATTENTION_MATH);
+}
+
 struct heads {
     struct value q, k, v;
 };
+
+// .view(...).transpose(1, 2) before the rotation, and of values that are copied by head: gradients come back by head, and
+// are copied. Uses x up.
+static struct value llama_by_head(struct graph *g, struct value x)
+{
+    return graph_has(g, TRAIT_INNER_MODEL) ? layer_view(g, x, NODE_VIEW) : x;
+}
 
 // Projections; GPT-NeoX has one for all three.
 static struct heads llama_project(struct graph *g, struct value x)
@@ -44,9 +63,11 @@ static struct heads llama_project(struct graph *g, struct value x)
         graph_drop(g, qkv);
         return (struct heads){part[0], part[1], part[2]};
     }
-    h.q = llama_head_norm(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS);
-    h.k = llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS);
+    h.q = llama_by_head(g, llama_head_norm(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS));
+    h.k = llama_by_head(g, llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS));
     h.v = layer_linear(g, x, P_V, SHAPE_KV);
+    if (llama_repeats(g) || graph_has(g, TRAIT_CONTIGUOUS_QKV))
+        h.v = llama_by_head(g, h.v);
     return h;
 }
 
@@ -61,22 +82,38 @@ static void llama_rotate(struct graph *g, struct heads *h)
     h->k = k;
 }
 
-// The kernels take one key and value for each query head: grouped ones are copied. Under autocast they take the
-// compute format, while the rotation has gone to that of the angles.
+// repeat_kv: hidden_states[:, :, None, :, :].expand(...).reshape(...)
+static struct value llama_repeat(struct graph *g, struct value x)
+{
+    enum { SLICES = 4 };
+    struct value sliced = graph_copy(g, x);
+    for (unsigned i = 0; i < SLICES && graph_has(g, TRAIT_SLICE_NODES); i++)
+        sliced = layer_view(g, sliced, NODE_SLICE);
+    struct value out = layer_repeat(g, sliced, SHAPE_Q);
+    graph_drop(g, sliced);
+    return out;
+}
+
+// Under autocast the kernels take the compute format, while the rotation has gone to that of the angles. What is cast
+// are variables until they return.
 static struct value llama_attend(struct graph *g, const struct heads *h)
 {
-    bool grouped = g->m->c.n_kv_head != g->m->c.n_head;
-    struct value k = grouped ? layer_repeat(g, h->k, SHAPE_Q) : graph_copy(g, h->k);
-    struct value v = grouped ? layer_repeat(g, h->v, SHAPE_Q) : graph_copy(g, h->v);
-    struct value q_cast = graph_input_cast(g, h->q, ROLE_Q, PART_INPUT_CAST);
-    struct value k_cast = graph_input_cast(g, k, ROLE_K, PART_INPUT_CAST);
-    struct value v_cast = graph_input_cast(g, v, ROLE_V, PART_INPUT_CAST);
-    struct value y = layer_attention(g, q_cast, k_cast, v_cast);
-    graph_drop(g, q_cast);
-    graph_drop(g, k_cast);
-    graph_drop(g, v_cast);
-    graph_drop(g, k);
-    graph_drop(g, v);
+    static const uint8_t roles[3] = {ROLE_K, ROLE_V, ROLE_Q};
+    const struct value in[3] = {h->k, h->v, h->q};
+    struct value whole[3], cast[3];
+    bool contiguous = graph_has(g, TRAIT_CONTIGUOUS_QKV);
+    for (unsigned i = 0; i < 3; i++)
+        whole[i] = i < 2 && llama_repeats(g) ? llama_repeat(g, in[i])
+                   : contiguous              ? layer_copy(g, in[i])
+                                             : graph_copy(g, in[i]);
+    for (unsigned i = 3; i-- > 0;)
+        cast[i] = graph_input_cast(g, whole[i], roles[i], PART_INPUT_CAST);
+    struct value y = contiguous ? layer_attention_by_head(g, cast[2], cast[0], cast[1])
+                                : layer_attention(g, cast[2], cast[0], cast[1]);
+    for (unsigned i = 0; i < 3; i++) {
+        graph_drop(g, cast[i]);
+        graph_drop(g, whole[i]);
+    }
     return y;
 }
 

@@ -6,6 +6,7 @@
 
 #include "calc/trace/backward.h"
 #include "calc/trace/block.h"
+#include "calc/trace/layers_llama.h"
 
 // use_reentrant=False. The block runs with gradients and its graph is recorded, but a hook puts a holder in the place of
 // each tensor that a node saves. _NoopSaveInputs keeps the input.
@@ -100,6 +101,8 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     for (unsigned k = 0; k < holder->saved_count; k++)
         tape_unref(g->t, holder->saved[k]);
     holder->saved_count = 0;
+    if (frame == 0 && graph_has(g, TRAIT_INNER_MODEL))
+        layer_rope_close(g);  // an argument of every block
 }
 
 void checkpoint_end(struct graph *g)

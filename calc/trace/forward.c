@@ -65,9 +65,13 @@ static struct value forward_embed_gpt(struct graph *g, uint32_t ids, struct valu
 }
 
 // Rotary families: the token embedding alone; cosines and sines of the positions are made once.
-static struct value forward_embed_rotary(struct graph *g, uint32_t ids)
+static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct value local[3])
 {
     struct value x = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
+    if (graph_has(g, TRAIT_INNER_MODEL)) {  // inputs_embeds and position_ids, until the inner model returns
+        local[1] = graph_copy(g, x);
+        local[0] = graph_make(g, OP_ARANGE, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_T);
+    }
     if (g->m->features & HAS_EMBEDDING_SCALE) {
         struct value scaled = layer_scale(g, x, ROLE_EMBED);
         graph_drop(g, x);
@@ -87,11 +91,16 @@ static struct value forward_last_norm(struct graph *g, struct value x)
     return normed;
 }
 
-// The last norm, the head and the loss. x is used up; normed stays a variable of forward().
-struct value forward_head(struct graph *g, struct value x, uint32_t targets, struct value *normed,
-                       struct value *logits)
+// The last norm, the head and the loss. x is used up; normed stays a variable of forward(), and so do the embedding's
+// where one function does it all.
+struct value forward_head(struct graph *g, struct value x, uint32_t targets, struct value local[3],
+                          struct value *normed, struct value *logits)
 {
     *normed = forward_last_norm(g, x);
+    for (unsigned k = 0; k < 3 && graph_has(g, TRAIT_INNER_MODEL); k++) {
+        graph_drop(g, local[k]);
+        local[k] = graph_none();
+    }
     return loss_forward(g, *normed, targets, logits);
 }
 
@@ -100,7 +109,7 @@ struct value forward_hidden(struct graph *g, uint32_t ids)
     struct value local[3] = {graph_none(), graph_none(), graph_none()};
     bool rotary = g->m->features & HAS_ROTARY;
     parallel_open(g);
-    struct value x = rotary ? forward_embed_rotary(g, ids) : forward_embed_gpt(g, ids, local);
+    struct value x = rotary ? forward_embed_rotary(g, ids, local) : forward_embed_gpt(g, ids, local);
     struct value normed = forward_last_norm(g, forward_layers(g, x));
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
@@ -120,7 +129,7 @@ static void forward_needs_gradient(struct graph *g, struct value *x)
 struct value forward_embed(struct graph *g, uint32_t ids, struct value local[3])
 {
     bool rotary = g->m->features & HAS_ROTARY;
-    struct value x = rotary ? forward_embed_rotary(g, ids) : forward_embed_gpt(g, ids, local);
+    struct value x = rotary ? forward_embed_rotary(g, ids, local) : forward_embed_gpt(g, ids, local);
     forward_needs_gradient(g, &x);
     return x;
 }

@@ -9,8 +9,8 @@
 // Layers and head use x up; normed stays a variable of forward().
 struct value forward_embed(struct graph *g, uint32_t ids, struct value local[3]);
 struct value forward_layers(struct graph *g, struct value x);
-struct value forward_head(struct graph *g, struct value x, uint32_t targets, struct value *normed,
-                       struct value *logits);
+struct value forward_head(struct graph *g, struct value x, uint32_t targets, struct value local[3],
+                          struct value *normed, struct value *logits);
 
 // Embedding, layers, last norm: the hidden states that the head takes. Without gradients.
 struct value forward_hidden(struct graph *g, uint32_t ids);

@@ -2,6 +2,7 @@
 
 #include "calc/trace/graph.h"
 
+#include "calc/model/precision.h"
 #include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
 
@@ -40,7 +41,8 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     size_t params = LAYOUT_GLOBAL_NUMBERS + (size_t)units * period * LAYOUT_BLOCK_NUMBERS;
     bool generates =
         m->c.task == TASK_INFERENCE && m->c.dtype != DTYPE_FLOAT32;  // loaded in two bytes
-    bool pure = m->c.dtype == DTYPE_BFLOAT16_PURE || generates;
+    const struct precision *precision = precision_of(&m->c);
+    bool frozen = m->c.lora_rank || m->c.task == TASK_INFERENCE;
     g->m = m;
     g->t = t;
     g->units = units;
@@ -49,13 +51,13 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->packing = GRAPH_NO_FRAME;
     g->failed = false;
     g->grad = g->training = true;
-    g->compute = m->c.dtype == DTYPE_FLOAT32 ? DT_F32 : DT_LOW;
-    g->autocast = !pure && g->compute == DT_LOW;
-    g->residual = pure || (m->c.lora_rank && g->compute == DT_LOW) ? DT_LOW : DT_F32;
+    g->compute = precision->compute;
+    g->autocast = precision->autocast && !generates;
+    g->residual = generates || scheme_divides_weights(&m->c) ? g->compute : frozen ? precision->frozen : precision->weight;
     if (quantization_prepared(&m->c))
         g->residual = DT_F32;
     g->caches = false;
-    g->workspaces = m->c.mode == MODE_PROCESS;
+    g->workspaces = m->c.mode == MODE_PROCESS && !model_has_trait(m, TRAIT_WORKSPACE_PER_CALL);
     g->workspace_done[0] = g->workspace_done[1] = false;
     g->recompute = false;
     g->cos = g->sin = graph_none();
@@ -107,21 +109,60 @@ static uint8_t graph_category(const struct graph *g, uint8_t role, uint8_t part)
     return g->t->backward && !g->recompute ? VRAM_CAT_BACKWARD : VRAM_CAT_ACT;
 }
 
+static bool graph_product(enum op op)
+{
+    return op == OP_MM || op == OP_ADDMM || op == OP_BMM;
+}
+
 // The first matrix product of a thread asks cuBLAS for its workspace.
 static void graph_workspace(struct graph *g, enum op op)
 {
-    bool product = op == OP_MM || op == OP_ADDMM || op == OP_BMM;
-    if (!g->workspaces || !product || g->workspace_done[g->t->backward] || g->t->allocations >= g->t->limit)
+    if (!g->workspaces || !graph_product(op) || g->workspace_done[g->t->backward] || g->t->allocations >= g->t->limit)
         return;
     g->workspace_done[g->t->backward] = true;
     tape_workspace(g->t, (uint16_t)(SLOT_WORKSPACE + g->t->backward));
+}
+
+// Each product has one of its own, after the result is there.
+static void graph_workspace_call(struct graph *g, enum op op)
+{
+    if (!graph_product(op) || !graph_has(g, TRAIT_WORKSPACE_PER_CALL))
+        return;
+    tape_unref(g->t, tape_alloc(g->t, OP_CUBLAS, NAME(CUBLAS, WORKSPACE), VRAM_CAT_WORKSPACE, DT_BYTE, SHAPE_WORKSPACE));
 }
 
 uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
                        uint8_t shape)
 {
     graph_workspace(g, op);
-    return tape_alloc(g->t, op, name_of(role, part), graph_category(g, role, part), dtype, shape);
+    uint32_t storage = tape_alloc(g->t, op, name_of(role, part), graph_category(g, role, part), dtype, shape);
+    graph_workspace_call(g, op);
+    return storage;
+}
+
+// Partial sums by the result's shape; their locks are the next shape.
+static uint8_t graph_partial(uint8_t from, uint8_t to)
+{
+    static const uint8_t partial[SHAPE_COUNT] = {
+        [SHAPE_C] = SHAPE_PARTIAL_C,     [SHAPE_B_QKV] = SHAPE_PARTIAL_QKV, [SHAPE_B_Q] = SHAPE_PARTIAL_Q,
+        [SHAPE_B_KV] = SHAPE_PARTIAL_KV, [SHAPE_B_FF] = SHAPE_PARTIAL_FF,
+    };
+    if (to == SHAPE_HEAD)
+        return from == SHAPE_Q ? SHAPE_PARTIAL_Q_HEADS : SHAPE_PARTIAL_KV_HEADS;
+    return partial[to];
+}
+
+uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from, uint8_t to)
+{
+    uint32_t sum = graph_scratch(g, OP_SUM, role, part, dtype, to);
+    uint8_t partial = graph_has(g, TRAIT_SUM_SCRATCH) ? graph_partial(from, to) : 0;
+    if (!partial)
+        return sum;
+    uint32_t parts = graph_scratch(g, OP_SUM, role, PART_SCRATCH, DT_BYTE, partial);
+    uint32_t locks = graph_scratch(g, OP_SUM, role, PART_SCRATCH, DT_BYTE, (uint8_t)(partial + 1));
+    tape_unref(g->t, locks);
+    tape_unref(g->t, parts);
+    return sum;
 }
 
 struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
@@ -225,7 +266,8 @@ static struct param *graph_param_at(struct graph *g, bool global, uint16_t numbe
 
 static uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row)
 {
-    return g->gathered ? g->compute : quantization_format(g->m, row);
+    bool computes = g->gathered || g->m->c.task == TASK_INFERENCE;
+    return computes ? g->compute : quantization_format(g->m, row);
 }
 
 static void graph_param_first(struct graph *g, struct param *p, const struct layout_param *row)

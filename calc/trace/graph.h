@@ -13,12 +13,12 @@
 #include "calc/trace/tape.h"
 
 enum node_kind {
-#define NODE(id, name, s0, s1, s2, s3, s4, s5) NODE_##id,
+#define NODE(id, name, ...) NODE_##id,
 #include "calc/trace/nodes.def"
     NODE_COUNT
 };
 
-enum { GRAPH_SAVED = 6, GRAPH_EDGES = 3, GRAPH_NO_NODE = -1, GRAPH_NO_FRAME = -1, GRAPH_NO_PARAM = 0xffff };
+enum { GRAPH_SAVED = 8, GRAPH_EDGES = 3, GRAPH_NO_NODE = -1, GRAPH_NO_FRAME = -1, GRAPH_NO_PARAM = 0xffff };
 
 // A Python variable that holds a tensor. It owns one reference of the storage; graph_drop gives it
 // up.
@@ -146,6 +146,11 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
                  uint32_t period);
 bool graph_ok(const struct graph *g);
 
+static inline bool graph_has(const struct graph *g, enum model_trait trait)
+{
+    return model_has_trait(g->m, trait);
+}
+
 // ---- values
 struct value graph_copy(struct graph *g, struct value v);  // one more variable for the same tensor
 void graph_drop(struct graph *g, struct value v);
@@ -159,6 +164,9 @@ struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part,
 // Scratch memory and saved side results: a storage without a value.
 uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
                        uint8_t shape);
+
+// A sum over rows: the result, after the kernel has had its partial sums.
+uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from, uint8_t to);
 
 // ---- nodes
 // The node of a result; saved storages get a reference of their own. Does nothing while no

@@ -95,6 +95,23 @@ struct value layer_dropout(struct graph *g, struct value x, uint8_t role)
     return out;
 }
 
+// One more name for the same memory. Uses x up.
+struct value layer_view(struct graph *g, struct value x, enum node_kind kind)
+{
+    struct value in = x;
+    if (graph_needs(g, x))
+        graph_edge(g, graph_node(g, kind, &x, 0), in);
+    return x;
+}
+
+struct value layer_copy(struct graph *g, struct value x)
+{
+    struct value out = graph_make(g, OP_CLONE, x.role, PART_COPY, x.dtype, x.shape);
+    if (graph_needs(g, x))
+        graph_edge(g, graph_node(g, NODE_CLONE, &out, 0), x);
+    return out;
+}
+
 void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], struct value out[3])
 {
     struct value view = graph_copy(g, x);

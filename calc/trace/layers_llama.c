@@ -105,9 +105,38 @@ struct value layer_rotary(struct graph *g, struct value x, uint8_t half)
     return out;
 }
 
+// LlamaRotaryEmbedding.forward: angles of the positions in float32, their cosines and sines times a factor, in the format
+// of the hidden states.
+static struct value rope_half(struct graph *g, enum op op)
+{
+    uint32_t plain = graph_scratch(g, op, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
+    struct value scaled = graph_make(g, OP_MUL, ROLE_ROTARY, PART_SCALED, DT_F32, SHAPE_ROPE);
+    tape_unref(g->t, plain);
+    return scaled;
+}
+
+static void rope_transformers(struct graph *g)
+{
+    uint32_t positions = graph_scratch(g, OP_TO_COPY, ROLE_ROTARY, PART_UPCAST, DT_F32, SHAPE_T);
+    uint32_t angles = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE_HALF);
+    tape_unref(g->t, positions);
+    uint32_t both = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
+    struct value cos = rope_half(g, OP_COS), sin = rope_half(g, OP_SIN);
+    g->cos = graph_to(g, cos, g->residual, PART_SELF);
+    g->sin = graph_to(g, sin, g->residual, PART_SELF);
+    tape_unref(g->t, angles);
+    tape_unref(g->t, both);
+    graph_drop(g, cos);
+    graph_drop(g, sin);
+}
+
 // Angles once a forward pass: in float32, then in the format of the residual stream.
 void layer_rope_open(struct graph *g)
 {
+    if (graph_has(g, TRAIT_INNER_MODEL)) {
+        rope_transformers(g);
+        return;
+    }
     uint32_t angles = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
     uint32_t wide = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
     g->cos = graph_make(g, OP_TO_COPY, ROLE_ROTARY, PART_SELF, g->residual, SHAPE_ROPE);

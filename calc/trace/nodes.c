@@ -4,6 +4,7 @@
 
 #include "calc/trace/nodes.h"
 
+#include "calc/trace/attention.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/nodes_llama.h"
 #include "calc/trace/parallel.h"
@@ -67,6 +68,13 @@ static void node_whole(struct graph *g, const struct node *n, uint32_t whole[2])
         whole[1] = graph_scratch(g, OP_MM, n->role, PART_SCRATCH, n->dtype, SHAPE_U_WHOLE);
 }
 
+// A product's gradients are seen through views: the input's of two dimensions as three, the weight's transposed.
+static void node_mark_view(struct graph *g, uint32_t gradient)
+{
+    if (graph_ok(g) && gradient != TAPE_NONE)
+        g->t->storages[gradient].view = graph_has(g, TRAIT_GRADIENT_VIEWS);
+}
+
 // Edges: self, mat2.
 static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
 {
@@ -74,6 +82,8 @@ static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
     node_whole(g, n, whole);
     node_weight(g, n, 1, OP_MM, false, results);
     node_one(g, n, 0, OP_MM, results);
+    node_mark_view(g, results[0]);
+    node_mark_view(g, results[1]);
     tape_unref(g->t, whole[0]);
     tape_unref(g->t, whole[1]);
 }
@@ -85,7 +95,11 @@ static void node_addmm(struct graph *g, const struct node *n, uint32_t results[]
     node_whole(g, n, whole);
     node_one(g, n, 0, OP_MM, results);
     node_weight(g, n, 1, OP_MM, false, results);
-    node_weight(g, n, 2, OP_SUM, true, results);
+    node_mark_view(g, results[0]);
+    node_mark_view(g, results[1]);
+    if (node_wants(n, 2))
+        results[2] = graph_sum(g, n->edges[2].role, node_weight_part(g, &n->edges[2], true), n->edges[2].dtype, n->shape,
+                               n->edges[2].shape);
     tape_unref(g->t, whole[0]);
     tape_unref(g->t, whole[1]);
 }
@@ -153,27 +167,80 @@ static void node_dropout(struct graph *g, const struct node *n, uint32_t results
     node_one(g, n, 0, OP_DROPOUT_BACKWARD, results);
 }
 
-// Flash: dq, dk, dv in the compute format, row sums, and dq once more in float32. mem_efficient:
-// row sums alone. Grouped keys and values: the kernel writes them for every head, a sum over the
-// group follows. SRC: flash-attention csrc/flash_attn/flash_api.cpp mha_bwd.
-static void node_sdpa(struct graph *g, const struct node *n, uint32_t results[])
+// Grouped keys and values: the kernel writes their gradients for every head, a sum over the group follows.
+static void sdpa_wide(struct graph *g, const struct node *n, uint32_t wide[2])
 {
-    bool flash = n->extra == ATTENTION_FLASH;
     bool grouped = n->edges[1].shape == SHAPE_KV && g->m->c.n_kv_head != g->m->c.n_head;
-    uint32_t wide[2] = {TAPE_NONE, TAPE_NONE};
+    for (unsigned k = 0; k < 2; k++)
+        wide[k] = grouped ? graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, n->dtype, SHAPE_Q) : TAPE_NONE;
+}
+
+static uint32_t sdpa_scratch(struct graph *g, const struct node *n, enum op op, uint8_t dtype, uint8_t shape)
+{
+    return graph_scratch(g, op, n->role, PART_SCRATCH, dtype, shape);
+}
+
+// dq, dk, dv in the compute format, row sums, and dq once more in float32.
+// SRC: flash-attention csrc/flash_attn/flash_api.cpp mha_bwd.
+static void sdpa_flash(struct graph *g, const struct node *n, uint32_t results[])
+{
+    uint32_t wide[2], copy = n->extra & ATTENTION_HEADS_FIRST ? sdpa_scratch(g, n, OP_CLONE, n->dtype, n->shape) : TAPE_NONE;
     for (unsigned k = 0; k < 3; k++)
         node_one(g, n, k, OP_NEW_EMPTY, results);
-    uint32_t rows = graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32,
-                                  flash ? SHAPE_LSE128 : SHAPE_LSE);
-    uint32_t sum = flash
-                       ? graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32, SHAPE_DQ_ACC)
-                       : TAPE_NONE;
-    for (unsigned k = 0; grouped && k < 2; k++)
-        wide[k] = graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, n->dtype, SHAPE_Q);
-    tape_unref(g->t, rows);
-    tape_unref(g->t, sum);
-    tape_unref(g->t, wide[0]);
+    uint32_t rows = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LSE128);
+    uint32_t sum = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_DQ_ACC);
+    sdpa_wide(g, n, wide);
     tape_unref(g->t, wide[1]);
+    tape_unref(g->t, wide[0]);
+    tape_unref(g->t, sum);
+    tape_unref(g->t, rows);
+    tape_unref(g->t, copy);
+}
+
+// The sums over do * o by operations of their own, then the kernel with its tiles of dq where that is in float32.
+// SRC: pytorch aten/src/ATen/native/transformers/cuda/attention_backward.cu, _efficient_attention_backward.
+static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t results[])
+{
+    uint32_t wide[2];
+    for (unsigned k = 0; k < 3; k++)
+        node_one(g, n, k, OP_NEW_EMPTY, results);
+    if (!graph_has(g, TRAIT_EFFICIENT_SCRATCH)) {
+        uint32_t rows = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LSE);
+        sdpa_wide(g, n, wide);
+        tape_unref(g->t, rows);
+    } else {
+        sdpa_wide(g, n, wide);
+        uint32_t product = sdpa_scratch(g, n, OP_MUL, n->dtype, n->shape);
+        uint32_t sum = sdpa_scratch(g, n, OP_SUM, DT_F32, SHAPE_LSE);
+        uint32_t rows = sdpa_scratch(g, n, OP_CLONE, DT_F32, SHAPE_LSE);
+        tape_unref(g->t, sum);
+        tape_unref(g->t, product);
+        uint32_t tiles = n->dtype == DT_F32 ? sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_TILES) : TAPE_NONE;
+        tape_unref(g->t, rows);
+        tape_unref(g->t, tiles);
+    }
+    tape_unref(g->t, wide[1]);
+    tape_unref(g->t, wide[0]);
+}
+
+static void node_sdpa(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if ((n->extra & ~ATTENTION_HEADS_FIRST) == ATTENTION_FLASH)
+        sdpa_flash(g, n, results);
+    else
+        sdpa_efficient(g, n, results);
+}
+
+// transpose and view: the gradient's numbers stand in another order, and are copied.
+static void node_view(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_CLONE, results);
+}
+
+// A part of a tensor: zeros of the whole, the gradient in its place.
+static void node_slice(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_ZEROS, results);
 }
 
 // The three parts of a fused projection come back as one.
@@ -244,6 +311,8 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_DROPOUT] = node_dropout,
     [NODE_SDPA] = node_sdpa,
     [NODE_SPLIT] = node_split,
+    [NODE_VIEW] = node_view,
+    [NODE_SLICE] = node_slice,
     [NODE_EMBEDDING] = node_embedding,
     [NODE_LOG_SOFTMAX] = node_log_softmax,
     [NODE_NLL] = node_nll,

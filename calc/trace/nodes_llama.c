@@ -20,9 +20,13 @@ void node_pow(struct graph *g, const struct node *n, uint32_t results[])
         return;
     uint32_t power = scratch(g, n, OP_POW, n->shape);
     uint32_t twice = scratch(g, n, OP_MUL, n->shape);
-    tape_unref(g->t, power);
+    bool early = !graph_has(g, TRAIT_FORMULA_TEMPORARIES);
+    if (early)
+        tape_unref(g->t, power);
     results[0] = scratch(g, n, OP_MUL, n->shape);
     tape_unref(g->t, twice);
+    if (!early)
+        tape_unref(g->t, power);
 }
 
 // grad.expand(size) / n

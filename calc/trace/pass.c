@@ -3,6 +3,7 @@
 
 #include "calc/trace/pass.h"
 
+#include "calc/model/precision.h"
 #include "calc/trace/backward.h"
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/forward.h"
@@ -25,7 +26,7 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     if (g->m->c.compile)
         return compile_forward(g, ids, targets, logits);
     struct value x = forward_layers(g, forward_embed(g, ids, local));
-    struct value loss = forward_head(g, x, targets, &normed, logits);
+    struct value loss = forward_head(g, x, targets, local, &normed, logits);
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
     graph_drop(g, normed);
@@ -91,17 +92,19 @@ static struct value pass_divide(struct graph *g, struct value loss)
 // The variables logits and loss keep what the pass made.
 static void pass_keep(struct graph *g, struct value *logits, struct value *loss)
 {
-    if (logits->storage != TAPE_NONE && g->m->c.keep_logits == KEEP_LOGITS_YES)
+    if (logits->storage != TAPE_NONE && g->m->c.keep_logits == KEEP_LOGITS_YES) {
         logits->storage = tape_move(g->t, logits->storage, SLOT_LOGITS);
-    else
+    } else if (g->m->c.keep_logits != KEEP_LOGITS_BACKWARD || !g->grad) {
         graph_drop(g, *logits);
+        *logits = graph_none();
+    }
     loss->storage = tape_move(g->t, loss->storage, SLOT_LOSS);
 }
 
 // scaler.scale(loss): the scale itself lives from the first step on.
 static struct value pass_scale(struct graph *g, struct value loss)
 {
-    if (g->m->c.mode != MODE_PROCESS || g->m->c.dtype != DTYPE_FLOAT16)
+    if (g->m->c.mode != MODE_PROCESS || !precision_of(&g->m->c)->scaler)
         return graph_copy(g, loss);
     struct value out = graph_make(g, OP_MUL, ROLE_SCALER, PART_SCALED, loss.dtype, SHAPE_ONE);
     graph_edge(g, graph_node(g, NODE_SCALE, &out, 0), loss);
@@ -157,6 +160,8 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     if (early)
         pass_next_batch(g, ids, targets, next);
     pass_backward(g, loss);
+    if (g->m->c.keep_logits == KEEP_LOGITS_BACKWARD)
+        graph_drop(g, logits);
     if (!early)
         pass_next_batch(g, ids, targets, next);
     tape_move(g->t, next[0], SLOT_X);

@@ -12,17 +12,18 @@
 #include "calc/trace/backward.h"
 #include "calc/trace/layers.h"
 
-// What a layer's forward kernels leave for backward, three nodes of six.
+// What a layer's forward kernels leave for backward, in as few nodes as will hold it.
 enum kept {
-    LN1_HAT, LN1_RSTD, LN1_OUT, QKV_CAST, QKV_OUT, SPARE_1,
-    ATT_OUT, ATT_LSE, ATT_RNG, PROJ_CAST, SPARE_2, SPARE_3,
+    LN1_HAT, LN1_RSTD, LN1_OUT, QKV_CAST, QKV_OUT,
+    ATT_OUT, ATT_LSE, ATT_RNG, PROJ_CAST,
     LN2_HAT, LN2_RSTD, LN2_OUT, FC_CAST, FC_OUT, GELU_OUT,
-    DOWN_CAST, KEPT_COUNT = DOWN_CAST + 6
+    DOWN_CAST, KEPT_COUNT
 };
-enum { KEPT_NODES = KEPT_COUNT / 6 };
+enum { KEPT_NODES = (KEPT_COUNT + GRAPH_SAVED - 1) / GRAPH_SAVED };
 
 // What stands outside of the layers.
-enum kept_end { LNF_HAT, LNF_RSTD, LNF_OUT, HEAD_CAST, LOGITS, TARGETS, AMAX, LOG_SUM, IDS, KEPT_END_COUNT = 12 };
+enum kept_end { LNF_HAT, LNF_RSTD, LNF_OUT, HEAD_CAST, LOGITS, TARGETS, AMAX, LOG_SUM, IDS, KEPT_END_COUNT };
+enum { KEPT_END_NODES = (KEPT_END_COUNT + GRAPH_SAVED - 1) / GRAPH_SAVED };
 
 struct region {
     struct graph *g;
@@ -189,7 +190,7 @@ static struct value forward_loss(struct region *r, uint32_t ids, uint32_t target
 {
     struct graph *g = r->g;
     uint16_t head = g->m->c.tie_embeddings ? P_WTE : P_HEAD;
-    r->end = g->compiled_end = kept_nodes(g, KEPT_END_COUNT / GRAPH_SAVED);
+    r->end = g->compiled_end = kept_nodes(g, KEPT_END_NODES);
     uint32_t normed = norm(r, r->end, LNF_HAT, true, P_LN_F, ROLE_LN_F);
     release(g, &r->residual);
     uint32_t cast = weight_cast(g, true, head);

@@ -46,7 +46,7 @@ static void stage_forward(struct graph *g, struct stage *s)
     struct value x = forward_layers(g, stage_input(g, s));
     if (g->m->last) {
         s->targets = stage_batch(g, OP_Y, ROLE_TARGETS);
-        s->out = forward_head(g, x, s->targets, &s->normed, &s->logits);
+        s->out = forward_head(g, x, s->targets, s->local, &s->normed, &s->logits);
     } else {
         s->out = x;
     }

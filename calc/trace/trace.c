@@ -35,7 +35,7 @@ _Static_assert(PART_COUNT <= 64, "a part has six bits in a name");
 const char *trace_node_name(uint8_t kind)
 {
     static const char *const names[] = {
-#define NODE(id, name, s0, s1, s2, s3, s4, s5) name,
+#define NODE(id, name, ...) name,
 #include "calc/trace/nodes.def"
     };
     return kind < NODE_COUNT ? names[kind] : "";
@@ -44,10 +44,11 @@ const char *trace_node_name(uint8_t kind)
 const char *trace_saved_name(uint8_t kind, uint8_t which)
 {
     static const char *const names[][GRAPH_SAVED] = {
-#define NODE(id, name, s0, s1, s2, s3, s4, s5) {s0, s1, s2, s3, s4, s5},
+#define NODE(id, name, ...) {__VA_ARGS__},
 #include "calc/trace/nodes.def"
     };
-    return kind < NODE_COUNT && which < GRAPH_SAVED ? names[kind][which] : "";
+    bool known = kind < NODE_COUNT && which < GRAPH_SAVED && names[kind][which];
+    return known ? names[kind][which] : "";
 }
 
 struct phase_text {

@@ -63,6 +63,8 @@ void json_field_value(struct json *j, const struct vram_field *f, uint64_t n)
         json_set(j, f->key, f, n);
     else if (f->type == VRAM_TYPE_BOOL)
         json_bool(j, f->key, n != 0);
+    else if (f->type == VRAM_TYPE_VERSION)
+        json_str(j, f->key, config_version(n, (char[24]){0}));
     else
         json_fixed(j, f->key, n, f->type == VRAM_TYPE_FRACTION ? 6 : 0);
 }

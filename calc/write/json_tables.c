@@ -86,6 +86,10 @@ static void field(struct json *j, const struct vram_field *f)
     } else if (f->type == VRAM_TYPE_BOOL) {
         json_str(j, "type", "boolean");
         json_bool(j, "default", f->initial != 0);
+    } else if (f->type == VRAM_TYPE_VERSION) {
+        json_str(j, "type", "string");
+        json_str(j, "pattern", "^[0-9]+[.][0-9]+");
+        json_str(j, "default", config_version(f->initial, (char[24]){0}));
     } else {
         json_str(j, "type", decimals ? "number" : "integer");
         json_fixed(j, "minimum", f->min, decimals);

@@ -2,7 +2,7 @@
 
 #include "calc/answer/advise.h"
 #include "calc/answer/answers.h"
-#include "calc/model/model.h"
+#include "calc/model/resolve.h"
 #include "calc/write/number.h"
 #include "calc/write/text_parts.h"
 #include "calc/write/write_text.h"
@@ -14,37 +14,45 @@ static const char *name_of(enum config_field_id field, uint64_t n)
     return vram_field_at(field)->values[n];
 }
 
+// What the estimate is of: the versions whose memory it has.
+static void versions(struct writer *w, const struct vram_config *c)
+{
+    char torch[24], transformers[24];
+    writer_f(w, ", PyTorch %s", config_version(c->torch, torch));
+    if (c->framework == FRAMEWORK_TRANSFORMERS)
+        writer_f(w, ", transformers %s", config_version(c->transformers, transformers));
+}
+
 static void heading(struct writer *w, const struct vram *v)
 {
-    const struct vram_config *c = &v->config;
+    struct vram_config c = v->config;
     const struct vram_result *r = &v->result;
-    uint64_t seq = c->seq_len ? c->seq_len : c->block_size;
-    bool falls_back = c->attention == ATTENTION_FLASH && model_lacks_flash(c);
-    uint64_t attention = falls_back ? (uint64_t)ATTENTION_MEM_EFFICIENT : c->attention;
-    writer_f(w, "%s: %u layers, width %u, %u heads, vocabulary ", name_of(FIELD_family, c->family),
-             c->n_layer, c->n_embd, c->n_head);
-    put_count(w, c->vocab_size);
+    resolve_auto(&c);
+    writer_f(w, "%s: %u layers, width %u, %u heads, vocabulary ", name_of(FIELD_family, c.family),
+             c.n_layer, c.n_embd, c.n_head);
+    put_count(w, c.vocab_size);
     writer_str(w, "; ");
     put_count(w, r->params);
     writer_str(w, " parameters\n");
-    writer_f(w, "%u x %u tokens", c->batch_size, seq);
-    if (c->eval_only)
-        writer_f(w, " a batch, %s, %s attention, evaluation alone, %s", name_of(FIELD_dtype, c->dtype),
-                 name_of(FIELD_attention, attention),
-                 c->compile == COMPILE_NONE ? "eager" : "torch.compile ");
-    else if (c->task == TASK_TRAIN)
+    writer_f(w, "%u x %u tokens", c.batch_size, c.seq_len ? c.seq_len : c.block_size);
+    if (c.eval_only)
+        writer_f(w, " a batch, %s, %s attention, evaluation alone, %s", name_of(FIELD_dtype, c.dtype),
+                 name_of(FIELD_attention, c.attention),
+                 c.compile == COMPILE_NONE ? "eager" : "torch.compile ");
+    else if (c.task == TASK_TRAIN)
         writer_f(w, " a micro-step, %u micro-step%s a step, %s, %s attention, %s, %s",
-                 c->gradient_accumulation_steps, c->gradient_accumulation_steps == 1 ? "" : "s",
-                 name_of(FIELD_dtype, c->dtype), name_of(FIELD_attention, attention),
-                 name_of(FIELD_optimizer, c->optimizer),
-                 c->compile == COMPILE_NONE ? "eager" : "torch.compile ");
+                 c.gradient_accumulation_steps, c.gradient_accumulation_steps == 1 ? "" : "s",
+                 name_of(FIELD_dtype, c.dtype), name_of(FIELD_attention, c.attention),
+                 name_of(FIELD_optimizer, c.optimizer),
+                 c.compile == COMPILE_NONE ? "eager" : "torch.compile ");
     else
-        writer_f(w, " of prompt, %u new tokens, %s, inference", c->max_new_tokens,
-                 name_of(FIELD_dtype, c->dtype));
-    if (c->compile != COMPILE_NONE)
-        writer_str(w, c->compile == COMPILE_TORCH24 ? "(2.4 or older)" : "(2.5 or newer)");
-    if (c->checkpointing != CHECKPOINTING_NONE)
-        writer_f(w, ", checkpointing %s", name_of(FIELD_checkpointing, c->checkpointing));
+        writer_f(w, " of prompt, %u new tokens, %s, inference", c.max_new_tokens,
+                 name_of(FIELD_dtype, c.dtype));
+    if (c.compile != COMPILE_NONE)
+        writer_str(w, c.compile == COMPILE_TORCH24 ? "(2.4 or older)" : "(2.5 or newer)");
+    if (c.checkpointing != CHECKPOINTING_NONE)
+        writer_f(w, ", checkpointing %s", name_of(FIELD_checkpointing, c.checkpointing));
+    versions(w, &c);
     writer_str(w, "\n\n");
 }
 

@@ -186,18 +186,21 @@ static bool set_engine(vram *v, const struct rjson *record, const struct rjson *
     bool probe = is(result, "engine", "vramprobe"),
          loop = probe ? is_true(config, "train_loop") : !is(config, "loop", "reference");
     bool evaluates = probe ? is_true(config, "evaluation") : loop;
-    int major = 0, minor = 0;
+    int major = 2, minor = 5;  // of the probe, whose workspaces are those of that time
+    char version[24];
     double capability =
         strtod(rjson_text(rjson_get(rjson_get(record, "device"), "compute_capability")), NULL);
     // aten/src/ATen/cuda/CublasHandlePool.cpp; the probe takes as much.
     bool good = set_number(v, "workspace_bytes", capability >= 9 ? 33554432 : 8519680);
     good = good && vram_set(v, "evaluation", evaluates ? "true" : "false") == VRAM_OK;
     good = good && vram_set(v, "grad_clip", loop ? "1" : "0") == VRAM_OK;
-    if (good && is(result, "engine", "torch-compile")) {
-        sscanf(rjson_text(rjson_get(rjson_get(record, "software"), "torch")), "%d.%d", &major,
+    if (!probe)
+        sscanf(rjson_text(rjson_get(rjson_get(record, "software"), "torch")), "%2d.%3d", &major,
                &minor);
-        good = vram_set(v, "compile", major == 2 && minor < 5 ? "2.4" : "2.5") == VRAM_OK;
-    }
+    snprintf(version, sizeof version, "%d.%d", major, minor);
+    good = good && vram_set(v, "torch", version) == VRAM_OK;
+    if (good && is(result, "engine", "torch-compile"))
+        good = vram_set(v, "compile", "true") == VRAM_OK;
     // The probe's own checkpointing is the reentrant one, which is also the default.
     if (good && rjson_get(config, "use_reentrant"))
         good = vram_set(v, "use_reentrant", is_true(config, "use_reentrant") ? "true" : "false") ==

@@ -51,9 +51,9 @@ static void test_attention_by_card(void **state)
         vram_free(other);
         close_vram(v, &h);
     }
-    // 1000 is no multiple of 32: the padded rows show
+    // 1000 is no multiple of 32: the padded rows show; of random state there are 16 bytes a layer, and not 24
     vram *t4 = estimated(&h, "preset=gpt2 block_size=1000 gpu=T4"), *l4 = estimated(&h, "preset=gpt2 block_size=1000 gpu=L4");
-    assert_int_equal(vram_result(t4)->saved_bytes - vram_result(l4)->saved_bytes, 12 * 12 * 12 * 24 * 4);
+    assert_int_equal(vram_result(t4)->saved_bytes - vram_result(l4)->saved_bytes, 12 * 12 * 12 * 24 * 4 - 12 * 8);
     vram_free(t4);
     close_vram(l4, &h);
 }

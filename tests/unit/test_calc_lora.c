@@ -33,7 +33,7 @@ static void test_trained_parameters(void **state)
 static void test_state_under_autocast(void **state)
 {
     (void)state;
-    vram *v = fixture_open(SMALL "lora_rank=8 dtype=bfloat16 optimizer=adamw_foreach");
+    vram *v = fixture_open(SMALL "lora_rank=8 dtype=bfloat16_loaded optimizer=adamw_foreach");
     const struct vram_result *r = fixture_run(v);
     uint64_t frozen = r->params - r->trained_params;
     assert_int_equal(r->param_bytes, 2 * frozen + 4 * r->trained_params);

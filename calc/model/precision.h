@@ -1,0 +1,20 @@
+// What a run keeps in which number format: the rows of precision.def.
+
+#ifndef CALC_PRECISION_H
+#define CALC_PRECISION_H
+
+#include "calc/model/config.h"
+
+struct precision {
+    uint8_t weight, frozen, compute;  // DT_F32 or DT_LOW
+    bool autocast, scaler;
+    uint8_t copies;  // of weights in float32, held by the optimizer: precision.def
+};
+
+// The row of a configuration whose dtype has been resolved.
+const struct precision *precision_of(const struct vram_config *c);
+
+// Whether the two bytes of a number are float16's.
+bool precision_is_float16(const struct vram_config *c);
+
+#endif

@@ -1,0 +1,47 @@
+// Owns what "auto" means.
+
+#include "calc/model/resolve.h"
+
+#include "calc/model/model.h"
+#include "calc/model/scheme.h"
+
+// SRC: nanoGPT train.py (dtype); accelerate utils/fsdp_utils.py, DeepSpeed runtime/engine.py; transformers 5
+// modeling_utils.py (from_pretrained takes the checkpoint's format).
+static uint64_t resolve_dtype(const struct vram_config *c)
+{
+    if (c->framework == FRAMEWORK_NANOGPT)
+        return DTYPE_BFLOAT16;
+    if (scheme_many(c) && c->parallel == PARALLEL_FSDP)
+        return c->lora_rank ? DTYPE_BFLOAT16_ACCELERATE : DTYPE_BFLOAT16_FSDP;
+    if (scheme_divides_state(c))
+        return DTYPE_BFLOAT16_DEEPSPEED;
+    return DTYPE_BFLOAT16_PURE;
+}
+
+// torch.compile's two forms are those of a version: compile=2.4 with a newer torch means that one.
+static void resolve_versions(struct vram_config *c)
+{
+    if (c->compile == COMPILE_TORCH25 && c->torch < 2005)
+        c->compile = COMPILE_TORCH24;
+    if (c->compile == COMPILE_TORCH24 && c->torch > 2004)
+        c->torch = 2004;
+}
+
+void resolve_auto(struct vram_config *c)
+{
+    if (c->framework == FRAMEWORK_AUTO)
+        c->framework = c->family == FAMILY_GPT2 ? FRAMEWORK_NANOGPT : FRAMEWORK_TRANSFORMERS;
+    bool gpt = c->framework == FRAMEWORK_NANOGPT;
+    if (c->dtype == DTYPE_AUTO)
+        c->dtype = resolve_dtype(c);
+    if (c->cross_entropy == CROSS_ENTROPY_AUTO)
+        c->cross_entropy = gpt ? CROSS_ENTROPY_EAGER : CROSS_ENTROPY_UPCAST;
+    if (c->keep_logits == KEEP_LOGITS_AUTO)
+        c->keep_logits = gpt ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
+    if (model_lacks_flash(c) && c->attention == ATTENTION_FLASH)
+        c->attention = ATTENTION_MEM_EFFICIENT;
+    bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST;
+    if (!whole || (c->compile && !c->compile_logits))
+        c->keep_logits = KEEP_LOGITS_NO;  // there are none
+    resolve_versions(c);
+}

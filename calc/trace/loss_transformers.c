@@ -1,0 +1,77 @@
+// Owns the way from the last hidden state to the loss in transformers' models: which copies of the logits there are, and
+// who holds them until when.
+// SRC: transformers src/transformers/loss/loss_utils.py (ForCausalLMLoss, from 4.46; labels padded from 4.49),
+// models/llama/modeling_llama.py (LlamaForCausalLM.forward, its own loss before 4.46).
+
+#include "calc/trace/loss_transformers.h"
+
+#include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
+#include "calc/trace/linear.h"
+
+// hidden_states[:, slice_indices, :]: three slices, each a node in the versions that make one for a whole dimension.
+static struct value loss_sliced(struct graph *g, struct value x)
+{
+    bool nodes = graph_has(g, TRAIT_LOGITS_TO_KEEP) && graph_has(g, TRAIT_SLICE_NODES);
+    for (unsigned i = 0; i < 3 && nodes; i++)
+        x = layer_view(g, x, NODE_SLICE);
+    return x;
+}
+
+static struct value loss_logits(struct graph *g, struct value x)
+{
+    struct value in = loss_sliced(g, graph_copy(g, x)), logits = layer_head(g, in);
+    graph_drop(g, in);
+    if (g->m->features & HAS_SOFT_CAP) {
+        struct value capped = layer_soft_cap(g, logits);
+        graph_drop(g, logits);
+        logits = capped;
+    }
+    if (!graph_has(g, TRAIT_FLOAT_LOGITS))
+        return logits;
+    struct value wide = graph_to(g, logits, DT_F32, PART_UPCAST);
+    graph_drop(g, logits);
+    return wide;
+}
+
+static uint32_t loss_labels(struct graph *g, enum op op, uint8_t shape)
+{
+    return graph_scratch(g, op, ROLE_TARGETS, PART_COPY, DT_I64, shape);
+}
+
+// labels = nn.functional.pad(labels, (0, 1))[..., 1:].contiguous()
+static struct value loss_padded(struct graph *g, struct value logits)
+{
+    uint32_t padded = loss_labels(g, OP_PAD, SHAPE_PADDED);
+    uint32_t labels = loss_labels(g, OP_CLONE, SHAPE_TOKENS);
+    struct value loss = layer_cross_entropy(g, logits, labels, false);
+    tape_unref(g->t, padded);
+    tape_unref(g->t, labels);
+    return loss;
+}
+
+// shift_logits = logits[..., :-1, :].contiguous()
+static struct value loss_shifted(struct graph *g, struct value logits)
+{
+    struct value view = layer_view(g, graph_copy(g, logits), NODE_SLICE);
+    view.shape = SHAPE_SHIFTED_V;
+    if (graph_has(g, TRAIT_SLICE_NODES))
+        view = layer_view(g, view, NODE_SLICE);
+    struct value shifted = layer_copy(g, view);
+    uint32_t labels = loss_labels(g, OP_CLONE, SHAPE_SHIFTED);
+    struct value loss = layer_cross_entropy(g, shifted, labels, false);
+    tape_unref(g->t, labels);
+    graph_drop(g, shifted);
+    graph_drop(g, view);
+    return loss;
+}
+
+struct value loss_transformers(struct graph *g, struct value x, uint32_t targets, struct value *logits)
+{
+    (void)targets;  // shifted copies of them are what is saved
+    *logits = loss_logits(g, x);
+    struct value wide = graph_to(g, *logits, DT_F32, PART_UPCAST);
+    struct value loss = graph_has(g, TRAIT_PADDED_LABELS) ? loss_padded(g, wide) : loss_shifted(g, wide);
+    graph_drop(g, wide);
+    return loss;
+}

@@ -108,7 +108,8 @@ static void state_divide(const struct model *m, struct state_row *r, uint64_t wi
     if (scheme_in_buckets(&m->c))
         r->gradient = 0;
     for (unsigned i = 0; i < r->kept_count && scheme_divides_state(&m->c); i++)
-        if (r->kept[i].part != PART_STEP)
+        if (r->kept[i].part != PART_STEP &&
+            (r->kept[i].part != PART_WEIGHT_GRAD || scheme_divides_gradients(&m->c)))
             r->kept[i].bytes = state_part(r->kept[i].bytes, 1, parts);
     for (unsigned i = 0; i < r->temp_count && scheme_divides_state(&m->c); i++)
         r->temps[i] = state_part(r->temps[i], 1, parts);

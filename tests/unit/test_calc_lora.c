@@ -190,7 +190,7 @@ static void test_preparation_for_kbit_training(void **state)
 {
     (void)state;
     uint64_t whole = 2 * UINT64_C(1024) * 256 + 9 * 256;
-    vram *v = fixture_open(SMALL "lora_rank=8 dtype=bfloat16 quantization=nf4_double");
+    vram *v = fixture_open(SMALL "lora_rank=8 dtype=bfloat16_loaded quantization=nf4_double");
     uint64_t before = fixture_run(v)->param_bytes;
     fixture_set(v, "prepare_kbit=true");
     assert_int_equal(fixture_run(v)->param_bytes, before + 2 * whole);

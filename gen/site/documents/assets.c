@@ -11,6 +11,7 @@
 #include "gen/site/source/publish.h"
 #include "gen/text/script.h"
 #include "gen/text/stylesheet.h"
+#include "gen/text/svg_clean.h"
 
 static str address(str name, uint64_t hash, arena *a)
 {
@@ -88,6 +89,22 @@ static void read_script(struct assets *all, struct asset *x, str text)
 
 // ---- reading -----------------------------------------------------------------------------------
 
+void assets_clean(const struct asset *x, buf *bytes, struct diag *d)
+{
+    size_t place;
+    buf out = BUF_INIT;
+    if (x->kind == ASSET_TEMPLATE || x->name.len < 4 || !str_eq_nocase(str_slice(x->name, x->name.len - 4, x->name.len), STR(".svg"))) return;
+    enum svg_clean how = svg_clean(buf_view(bytes), &out, &place);
+    if (how != SVG_SAME && d)
+        diag_add(d, D_SVG_SCRIPT, DIAG_AT(x->path, buf_view(bytes), place), "%s",
+                 how == SVG_CLEANED ? "what runs in a browser is left out, here first" : "it cannot be read as plain XML in UTF-8; an empty picture takes its place");
+    if (how != SVG_SAME) {
+        buf_clear(bytes);
+        buf_str(bytes, buf_view(&out));
+    }
+    buf_free(&out);
+}
+
 // d may be NULL: nothing is said then.
 static bool read_asset(const struct assets *const_all, struct asset *x, struct diag *d)
 {
@@ -99,6 +116,10 @@ static bool read_asset(const struct assets *const_all, struct asset *x, struct d
         if (d) diag_add(d, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
         x->state = d ? ASSET_BROKEN : ASSET_UNREAD;
     } else {
+        size_t size = bytes.len;
+        uint64_t hash = str_hash(buf_view(&bytes));
+        assets_clean(x, &bytes, d);
+        if (bytes.len != size || str_hash(buf_view(&bytes)) != hash) x->bytes = arena_str(&all->arena, buf_view(&bytes));
         if (is_stylesheet(x)) read_stylesheet(all, x, buf_view(&bytes), d);
         else if (is_script(x)) read_script(all, x, buf_view(&bytes));
         else image_size(buf_view(&bytes), &x->width, &x->height);

@@ -18,7 +18,7 @@ struct asset {
     uint64_t hash;       // of bytes
     size_t size;
     uint32_t width, height;        // of a picture; 0: not known
-    str bytes;                     // of a stylesheet, whose addresses are put in; "" for others
+    str bytes;                     // of a stylesheet, whose addresses are put in, or a picture that was cleaned; "" for others
     struct asset **refs; size_t ref_count, ref_cap;   // what a stylesheet refers to
 };
 
@@ -45,6 +45,8 @@ struct asset *assets_find(const struct site *site, str path, struct diag *d);
 struct asset *assets_lookup(const struct site *site, str path);
 // The file that keeps its name at this address; NULL when there is none.
 struct asset *assets_static(const struct site *site, str url);
+// Takes what runs out of the bytes of a content file that is an SVG; says so in d, which may be NULL.
+void assets_clean(const struct asset *x, buf *bytes, struct diag *d);
 // Reads x, unless it is read. False after io-read.
 bool assets_read(const struct site *site, struct asset *x, struct diag *d);
 // A number that changes with the file, or with one that a stylesheet refers to.

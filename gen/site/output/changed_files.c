@@ -25,6 +25,7 @@ static void make_static(struct build *b, void *ctx, buf *out)
 {
     const struct asset *x = ctx;
     if (fs_read(x->path.ptr, 0, out) < 0) diag_add(b->diag, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
+    else assets_clean(x, out, b->diag);
 }
 
 void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct build *b, void *ctx, buf *out), void *ctx)

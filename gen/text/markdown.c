@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gen/text/markdown_extension.h"
+#include "gen/text/markdown_foreign.h"
 
 enum {
     DEFAULT_TABLE_CELLS = 50000,
@@ -206,7 +207,6 @@ static unsigned safe_extensions(struct md *r, str body)
 
 static void render_tree(struct md *r, cmark_node *root)
 {
-    memcpy(r->kinds, own_kinds, sizeof r->kinds);
     md_footnotes_prepare(r, root);
     if (!r->o->plain || r->note_count)
         md_lines(r);
@@ -230,9 +230,15 @@ static void render_body(struct md *r)
     cmark_syntax_extension *own[OWN];
     r->mem = &mem;
     md_lines(r);
+    str read = md_foreign_hide(r, body);
     cmark_parser *parser = new_parser(safe_extensions(r, body), r, own);
-    cmark_parser_feed(parser, body.ptr ? body.ptr : "", body.len);
+    cmark_parser_feed(parser, read.ptr ? read.ptr : "", read.len);
     cmark_node *root = cmark_parser_finish(parser);
+    memcpy(r->kinds, own_kinds, sizeof r->kinds);
+    if (read.ptr != body.ptr || r->o->foreign & MD_FOREIGN_LIQUID)
+        md_foreign_show(r, root);
+    if (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len)
+        md_attributes_apply(r, root);
     render_tree(r, root);
     cmark_node_free(root);
     cmark_parser_free(parser);

@@ -16,7 +16,7 @@ enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD
        MD_CONTAINERS = 1024 };      // ::: of Docusaurus, VitePress and Starlight
 
 // How ids are made of headings: as the tree's own generator makes them, so that its links lead to them.
-enum md_slug { MD_SLUG_GITHUB, MD_SLUG_PYTHON, MD_SLUG_KRAMDOWN, MD_SLUG_VUE };
+enum md_slug { MD_SLUG_GITHUB, MD_SLUG_PYTHON, MD_SLUG_VUE };
 
 // Syntax of other generators: what of it is read, and what is shown as code.
 enum md_foreign {
@@ -91,6 +91,9 @@ struct md_options {
     const str *ids;             // of the source's headings, in order, for a translation
     size_t id_count;
     bool keep_text;             // md_block has text, start and end
+    unsigned foreign;           // enum md_foreign
+    enum md_slug slugs;
+    bool open_html;             // tags and addresses as READMEs of others have them; unknown ones are code
     size_t max_table_cells;     // 0: default (50,000)
     struct math *math;          // formulas that are known; NULL: each is converted anew
     struct md_hooks hooks;

@@ -1,12 +1,12 @@
 // Headings: levels shifted to fit the page, ids as GitHub makes them and unique, what a table of
 // contents needs.
 #include <string.h>
-#include <unicode/uchar.h>
-
 #include "gen/text/cells.h"
 #include "gen/base/escape.h"
 #include "gen/text/html_scan.h"
+#include "gen/text/markdown_foreign.h"
 #include "gen/text/markdown_render.h"
+#include "gen/text/slugs.h"
 
 static bool is_block(cmark_node *n)
 {
@@ -49,49 +49,19 @@ void md_anchor_add(struct md *r, str id)
     res->anchors[res->anchor_count++] = arena_str(r->a, id);
 }
 
-// Letters, marks, decimal digits and connectors stay: what GitHub's slugs keep beside space and
-// hyphen.
-static bool is_word(UChar32 c)
-{
-    return (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0;
-}
-
-static void slug_ascii(buf *out, char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        buf_char(out, (char)(c + 'a' - 'A'));
-    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-')
-        buf_char(out, c);
-    else if (c == ' ' || c == '\n')
-        buf_char(out, '-');
-}
-
-static void slug_add(buf *out, str s)
-{
-    for (size_t i = 0, n; i < s.len; i += n) {
-        n = 1;
-        if ((uint8_t)s.ptr[i] < 0x80) {
-            slug_ascii(out, s.ptr[i]);
-            continue;
-        }
-        UChar32 c = (UChar32)utf8_next(str_slice(s, i, s.len), &n);
-        if (c != 0xfffd && is_word(c))
-            buf_utf8(out, (uint32_t)u_tolower(c));
-    }
-}
-
 // The slug of a heading's text. Values of cells are left out: an id must not change with a number.
 static void slug_of(struct md *r, buf *out, cmark_node *heading)
 {
     str code;
+    buf text = BUF_INIT;
     bool cell = false;
     for (cmark_node *n = cmark_node_first_child(heading); n && n != heading;) {
         enum md_kind kind = md_kind(r, n);
         cell = kind == K_CODE && cell_inline(md_literal(n), &code);
         if (kind == K_TEXT || (kind == K_CODE && !cell))
-            slug_add(out, md_literal(n));
+            buf_str(&text, md_literal(n));
         else if (kind == K_SOFTBREAK || kind == K_LINEBREAK)
-            buf_char(out, '-');
+            buf_char(&text, ' ');
         if (cmark_node_first_child(n)) {
             n = cmark_node_first_child(n);
             continue;
@@ -101,32 +71,22 @@ static void slug_of(struct md *r, buf *out, cmark_node *heading)
         if (n != heading)
             n = cmark_node_next(n);
     }
+    slug_text(r->o->slugs, buf_view(&text), out);
+    buf_free(&text);
     while (cell && out->len && out->ptr[out->len - 1] == '-')
         out->ptr[--out->len] = 0;
 }
 
-static bool is_id_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'
-           || c == '_' || c == '.' || (uint8_t)c >= 0x80;
-}
-
-// Takes "{#id}" off the end of a heading's last text. Empty when there is none.
+// Takes "{#id .class}" off the end of a heading's last text. Empty when there is no id.
 static str take_explicit_id(struct md *r, cmark_node *heading)
 {
     cmark_node *last = cmark_node_last_child(heading);
-    str s = md_is(last, CMARK_NODE_TEXT) ? md_literal(last) : STR_NONE;
-    size_t open = str_rfind(s, '{');
-    if (!str_ends(s, STR("}")) || open + 3 >= s.len || s.ptr[open + 1] != '#')
+    str s = md_is(last, CMARK_NODE_TEXT) ? md_literal(last) : STR_NONE, id = STR_NONE, classes;
+    size_t end = md_attributes_at_end(s, &id, &classes);
+    if (end == s.len || (!id.len && !classes.len))
         return STR_NONE;
-    str id = str_slice(s, open + 2, s.len - 1);
-    for (size_t i = 0; i < id.len; i++)
-        if (!is_id_byte(id.ptr[i]))
-            return STR_NONE;
     id = arena_str(r->a, id);
-    while (open && s.ptr[open - 1] == ' ')
-        open--;
-    cmark_node_set_literal(last, arena_c(r->a, str_slice(s, 0, open)));
+    cmark_node_set_literal(last, arena_c(r->a, str_slice(s, 0, end)));
     return id;
 }
 
@@ -139,7 +99,7 @@ static str unique_id(struct md *r, str id)
     while (!is_new) {
         size_t number = (size_t)(uintptr_t)*place + 1;
         *place = (void *)(uintptr_t)number;
-        str numbered = arena_printf(r->a, "%.*s-%zu", STR_ARG(id), number);
+        str numbered = arena_printf(r->a, r->o->slugs == MD_SLUG_PYTHON ? "%.*s_%zu" : "%.*s-%zu", STR_ARG(id), number);
         void **other = map_put(&r->ids, r->a, numbered, &is_new);
         if (is_new) {
             *other = NULL;
@@ -172,11 +132,23 @@ static str heading_id(struct md *r, cmark_node *n)
     return unique_id(r, r->scratch.len ? buf_view(&r->scratch) : STR("section"));
 }
 
+// A translation's heading has its source's id, and answers to the one that its own words make. In trees of others, whose links
+// were written for their generator.
+static str own_id(struct md *r, cmark_node *n, str id)
+{
+    if (!r->o->open_html || !r->o->id_count) return STR_NONE;
+    buf_clear(&r->scratch);
+    slug_of(r, &r->scratch, n);
+    str own = buf_view(&r->scratch);
+    return own.len && !str_eq(own, id) && !map_has(&r->ids, own) ? unique_id(r, own) : STR_NONE;
+}
+
 void md_heading_enter(struct md *r, cmark_node *n)
 {
     md_block_add(r, n, 'h', r->leaf_content, true);
     str id = heading_id(r, n);
     md_anchor_add(r, id);
+    str own = own_id(r, n, id);
     r->heading_index++;
     r->heading_id = id;
     int level = shifted_level(r, cmark_node_get_heading_level(n));
@@ -187,6 +159,12 @@ void md_heading_enter(struct md *r, cmark_node *n)
     if (r->stale)
         buf_lit(r->out, "\" class=\"stale");
     buf_lit(r->out, "\">");
+    if (own.len) {
+        md_anchor_add(r, own);
+        buf_lit(r->out, "<span id=\"");
+        escape_attribute(r->out, own);
+        buf_lit(r->out, "\"></span>");
+    }
     r->heading_html = r->out->len;
 }
 

@@ -2,22 +2,19 @@
 // is shown as text.
 #include "gen/base/escape.h"
 #include "gen/text/html_scan.h"
+#include "gen/text/markdown_foreign.h"
+#include "gen/text/markdown_html.h"
 #include "gen/text/markdown_render.h"
 
 enum { MAX_OPEN_TAGS = 64 };
 
-enum tag_kind { NOT_ALLOWED, VOID, INLINE, BLOCK };
+enum tag_kind { NOT_ALLOWED, VOID, INLINE, BLOCK, BLOCK_VOID };
 
-static const struct { str name; enum tag_kind kind; } allowed_tags[] = {
-#define X(name, kind) {STR(#name), kind},
+static const struct allowed { str name; enum tag_kind kind; str shown; } allowed_tags[] = {
+#define X(name, kind, shown) {STR(#name), kind, STR(#shown)},
 #include "gen/text/markdown_tags.def"
 #undef X
 };
-
-// Attributes that neither run, load nor look like the site's own: what they hold is for reading
-// only.
-static const str allowed_attributes[] = {STR("title"), STR("lang"), STR("dir"), STR("datetime"),
-                                         STR("open")};
 
 // A tag as it stands in raw HTML.
 struct raw_tag {
@@ -65,33 +62,22 @@ static bool read_tag(str s, struct raw_tag *tag)
     return true;
 }
 
-static enum tag_kind kind_of(str name, str *canonical)
+static const struct allowed *allowed(str name)
 {
     for (size_t i = 0; i < sizeof allowed_tags / sizeof *allowed_tags; i++)
-        if (str_eq_nocase(name, allowed_tags[i].name)) {
-            *canonical = allowed_tags[i].name;
-            return allowed_tags[i].kind;
-        }
-    return NOT_ALLOWED;
+        if (str_eq_nocase(name, allowed_tags[i].name))
+            return &allowed_tags[i];
+    return NULL;
 }
 
-// Takes a value, quoted or not, off the head of *rest, which stands behind the =.
-static str take_value(str *rest)
+static bool is_block(enum tag_kind kind)
 {
-    *rest = str_trim(*rest);
-    char quote = rest->len ? rest->ptr[0] : 0;
-    if (quote == '"' || quote == '\'') {
-        str body = str_slice(*rest, 1, rest->len);
-        size_t n = str_find(body, quote);
-        *rest = str_slice(body, n + 1, body.len);
-        return str_slice(body, 0, n);
-    }
-    size_t n = 0;
-    while (n < rest->len && !md_is_space(rest->ptr[n]))
-        n++;
-    str value = str_slice(*rest, 0, n);
-    *rest = str_slice(*rest, n, rest->len);
-    return value;
+    return kind == BLOCK || kind == BLOCK_VOID;
+}
+
+static bool is_void(enum tag_kind kind)
+{
+    return kind == VOID || kind == BLOCK_VOID;
 }
 
 // Entities are decoded before the text is made safe again.
@@ -105,36 +91,6 @@ static void put_decoded(struct md *r, str s, void (*escape)(buf *out, str s))
     html_unescape(s, &decoded);
     escape(r->out, buf_view(&decoded));
     buf_free(&decoded);
-}
-
-static void put_attribute(struct md *r, str name, str value)
-{
-    buf_char(r->out, ' ');
-    buf_str(r->out, name);
-    buf_lit(r->out, "=\"");
-    put_decoded(r, value, escape_attribute);
-    buf_char(r->out, '"');
-}
-
-static void put_attributes(struct md *r, str rest)
-{
-    uint8_t seen = 0;
-    for (rest = str_trim(rest); rest.len; rest = str_trim(rest)) {
-        size_t n = 0;
-        while (n < rest.len && rest.ptr[n] != '=' && !md_is_space(rest.ptr[n]))
-            n++;
-        str name = str_slice(rest, 0, n), value = STR_NONE;
-        rest = str_trim(str_slice(rest, n, rest.len));
-        if (rest.len && rest.ptr[0] == '=') {
-            rest = str_slice(rest, 1, rest.len);
-            value = take_value(&rest);
-        }
-        for (size_t i = 0; i < sizeof allowed_attributes / sizeof *allowed_attributes; i++)
-            if (str_eq_nocase(name, allowed_attributes[i]) && !(seen & 1 << i)) {
-                seen |= (uint8_t)(1 << i);
-                put_attribute(r, allowed_attributes[i], value);
-            }
-    }
 }
 
 static void put_end(struct md *r)
@@ -165,34 +121,34 @@ static bool close_tag(struct md *r, cmark_node *parent, str name)
     return true;
 }
 
-static void open_tag(struct md *r, cmark_node *parent, str name, str attributes, bool is_void)
+static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct allowed *as, str attributes)
 {
     buf_char(r->out, '<');
-    buf_str(r->out, name);
-    put_attributes(r, attributes);
+    buf_str(r->out, as->shown);
+    md_html_attributes(r, node, as->name, attributes);
     buf_char(r->out, '>');
-    if (is_void)
+    if (is_void(as->kind))
         return;
     if (r->tag_count == r->tag_cap)
         r->tags =
             arena_grow(r->a, r->tags, r->tag_count, &r->tag_cap, r->tag_count + 1, sizeof *r->tags);
-    r->tags[r->tag_count++] = (struct md_open_tag){parent, name};
+    r->tags[r->tag_count++] = (struct md_open_tag){parent, as->shown};
 }
 
-static bool put_tag(struct md *r, cmark_node *parent, const struct raw_tag *tag, bool in_line)
+// parent: what the element is closed with at the latest. A link within a link is none.
+static bool put_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct raw_tag *tag, bool in_line)
 {
-    str name;
-    enum tag_kind kind = kind_of(tag->name, &name);
-    if (kind == NOT_ALLOWED || (in_line && kind == BLOCK))
+    const struct allowed *as = allowed(tag->name);
+    if (!as || (in_line && is_block(as->kind)))
         return false;
     if (tag->closing)
-        return kind != VOID && close_tag(r, parent, name);
+        return !is_void(as->kind) && close_tag(r, parent, as->shown);
     if (r->tag_count >= MAX_OPEN_TAGS)
         return false;
     str attributes = str_trim(tag->attributes);
     if (str_ends(attributes, STR("/")))
         attributes.len--;
-    open_tag(r, parent, name, attributes, kind == VOID);
+    open_tag(r, node, parent, as, attributes);
     return true;
 }
 
@@ -240,48 +196,95 @@ static void put_unsafe(struct md *r, str s)
     }
 }
 
+// An unknown tag: an end of something that was closed already, or never opened, says nothing to readers of other people's trees.
+static void put_unknown(struct md *r, str s, bool closing)
+{
+    if (r->o->open_html && closing)
+        return;
+    if (r->o->open_html)
+        buf_lit(r->out, "<code>");
+    escape_text(r->out, s);
+    if (r->o->open_html)
+        buf_lit(r->out, "</code>");
+}
+
+// What a script or a style sheet of a tree of others holds is for its own site: passed over, with its tags.
+static size_t passed_over(struct md *r, str s)
+{
+    static const str names[] = {STR("script"), STR("style"), STR("template"), STR("noscript"), STR("svg")};
+    struct raw_tag tag;
+    if (!r->o->open_html || !read_tag(s, &tag) || tag.closing)
+        return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!str_eq_nocase(tag.name, names[i]))
+            continue;
+        str end = arena_printf(r->a, "</%.*s>", STR_ARG(names[i]));
+        size_t at = str_search(s, end);
+        return at < s.len ? at + end.len : s.len;
+    }
+    return 0;
+}
+
 void md_html_inline(struct md *r, cmark_node *n)
 {
     str s = md_literal(n);
-    struct raw_tag tag;
+    struct raw_tag tag = {0};
     cmark_node *parent = cmark_node_parent(n);
-    if (r->o->unsafe)
+    if (md_foreign_is(n))
+        md_foreign_inline(r, n);
+    else if (r->o->unsafe)
         put_unsafe(r, s);
     else if (r->o->plain)
         buf_lit(r->out, "<!-- raw HTML omitted -->");
-    else if (!is_comment(s) && (!read_tag(s, &tag) || !put_tag(r, parent, &tag, true)))
-        escape_text(r->out, s);
+    else if (!is_comment(s) && (!read_tag(s, &tag) || !put_tag(r, n, parent, &tag, true)))
+        put_unknown(r, s, tag.closing);
 }
 
 // One < of an HTML block and what belongs to it. Returns how many bytes that was.
-static size_t put_markup(struct md *r, cmark_node *parent, str s, bool in_line)
+static size_t put_markup(struct md *r, cmark_node *node, cmark_node *parent, str s, bool in_line)
 {
     struct raw_tag tag;
+    size_t over = passed_over(r, s);
+    if (over)
+        return over;
     if (is_comment(s)) {
         size_t end = str_search(s, STR("-->"));
         return end == s.len ? s.len : end + 3;
     }
-    if (read_tag(s, &tag) && put_tag(r, parent, &tag, in_line))
+    if (!read_tag(s, &tag)) {
+        buf_lit(r->out, "&lt;");
+        return 1;
+    }
+    if (put_tag(r, node, parent, &tag, in_line))
         return tag.length;
-    buf_lit(r->out, "&lt;");
-    return 1;
+    if (!r->o->open_html) {
+        buf_lit(r->out, "&lt;");
+        return 1;
+    }
+    put_unknown(r, str_slice(s, 0, tag.length), tag.closing);
+    return tag.length;
 }
 
-static bool begins_with_block(str s)
+// Whether a piece of raw HTML has an element that stands on its own.
+static bool has_block(str s)
 {
-    struct raw_tag tag;
-    str name;
-    return s.len && s.ptr[0] == '<' && read_tag(s, &tag) && kind_of(tag.name, &name) == BLOCK;
+    for (size_t at = str_find(s, '<'); at < s.len; at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
+        struct raw_tag tag;
+        const struct allowed *as = read_tag(str_slice(s, at, s.len), &tag) ? allowed(tag.name) : NULL;
+        if (as && is_block(as->kind))
+            return true;
+    }
+    return false;
 }
 
-static void put_block(struct md *r, cmark_node *parent, str s, bool in_line)
+static void put_block(struct md *r, cmark_node *node, cmark_node *parent, str s, bool in_line)
 {
     while (s.len) {
         size_t n = str_find(s, '<');
         put_decoded(r, str_slice(s, 0, n), escape_text);
         s = str_slice(s, n, s.len);
         if (s.len)
-            s = str_slice(s, put_markup(r, parent, s, in_line), s.len);
+            s = str_slice(s, put_markup(r, node, parent, s, in_line), s.len);
     }
 }
 
@@ -290,12 +293,12 @@ static void put_site_block(struct md *r, cmark_node *n, str s)
 {
     s = str_trim(s);
     size_t start = r->out->len;
-    if (begins_with_block(s)) {
-        put_block(r, cmark_node_parent(n), s, false);
+    if (s.len && s.ptr[0] == '<' && has_block(s)) {
+        put_block(r, n, cmark_node_parent(n), s, false);
         return;
     }
     buf_lit(r->out, "<p>");
-    put_block(r, n, s, true);
+    put_block(r, n, n, s, true);
     md_tags_close(r, n);
     if (r->out->len == start + 3)
         r->out->ptr[r->out->len = start] = 0;

@@ -168,15 +168,20 @@ void md_code(struct md *r, cmark_node *n)
     buf_lit(r->out, "</code>");
 }
 
+void md_link_note(struct md *r, str url, size_t offset, bool is_image)
+{
+    struct md_result *res = r->result;
+    res->links = arena_grow(r->a, res->links, res->link_count, &r->link_cap, res->link_count + 1,
+                            sizeof *res->links);
+    res->links[res->link_count++] = (struct md_link){url, offset, is_image};
+}
+
 // Notes a link or image; the destination as it shall stand in the page.
 static str destination(struct md *r, cmark_node *n, bool is_image)
 {
     str url = md_url(n);
     size_t offset = md_link_offset(r, n);
-    struct md_result *res = r->result;
-    res->links = arena_grow(r->a, res->links, res->link_count, &r->link_cap, res->link_count + 1,
-                            sizeof *res->links);
-    res->links[res->link_count++] = (struct md_link){arena_str(r->a, url), offset, is_image};
+    md_link_note(r, arena_str(r->a, url), offset, is_image);
     if (!r->o->hooks.link)
         return url;
     return r->o->hooks.link(r->o->hooks.ctx, url, is_image, md_at(r, offset));

@@ -184,6 +184,8 @@ void md_alt_text(struct md *r, cmark_node *image);
 void md_text(struct md *r, cmark_node *n);
 void md_linebreak(struct md *r, cmark_node *n);
 void md_code(struct md *r, cmark_node *n);
+// Notes a link or a picture, whose address lives in r->a.
+void md_link_note(struct md *r, str url, size_t offset, bool is_image);
 void md_link_enter(struct md *r, cmark_node *n);
 void md_site_link_leave(struct md *r, cmark_node *n);
 void md_image(struct md *r, cmark_node *n);

@@ -138,14 +138,15 @@ static void note_never(struct placing *w, struct page *p, const struct front *f)
     if (says_never(f, "cascade") && slash < p->source.len)
         map_put(&w->never, &w->site->arena, str_slice(p->source, 0, slash), NULL);
     if (says_never(f, "build") || says_never(f, "_build")) p->left_out = LEFT_NEVER;
+    else if (str_search(pair_value(f, "build"), STR("render: always")) < pair_value(f, "build").len) p->rendered_always = true;
 }
 
-static void drop_never(const struct placing *w)
+static void drop_never(const struct placing *w)   // but for a folder's own page that says otherwise
 {
     for (size_t i = 0; i < w->site->page_count && w->never.count; i++) {
         struct page *p = w->site->pages[i];
         for (size_t n = 0; n < p->source.len; n++)
-            if (p->source.ptr[n] == '/' && map_has(&w->never, str_slice(p->source, 0, n))) p->left_out = LEFT_NEVER;
+            if (!p->rendered_always && p->source.ptr[n] == '/' && map_has(&w->never, str_slice(p->source, 0, n))) p->left_out = LEFT_NEVER;
     }
 }
 

@@ -7,7 +7,7 @@
 #include "gen/site/kinds/kind_lib.h"
 
 static const struct tree_kind kinds[] = {
-#define X(id, name, marks, read, flags, syntax, slugs) {name, marks, flags, syntax, slugs, read},
+#define X(id, name, marks, read, flags, syntax, slugs, math, admonitions) {name, marks, flags, syntax, slugs, math, admonitions, read},
 #include "gen/site/kinds/kinds.def"
 #undef X
 };
@@ -30,6 +30,7 @@ const char *kind_names(void) { return "docusaurus, vitepress, starlight, mdbook,
 void plain_read(struct tree *t)
 {
     kind_root(t, STR_NONE, STR_NONE, STR_NONE, STR_NONE);
+    t->math = true;
 }
 
 // config.toml is many a program's: Hugo's stands beside one of its folders.

@@ -24,6 +24,7 @@ struct tree_kind {
     unsigned flags;          // enum kind_flag
     unsigned syntax;         // enum md_foreign: what its pages may hold that is not read
     enum md_slug slugs;      // how ids of headings are made
+    unsigned math, admonitions;   // MD_MATH_*, where the tree turns formulas on; MD_ADMONITIONS, MD_CONTAINERS
     void (*read)(struct tree *t);
 };
 

@@ -154,7 +154,8 @@ static bool render_body(struct hooks *h, const struct document *doc, str text, b
     bool translation = h->page != doc->source;
     struct md_options o = {
         .extensions = settings_markdown(&r->site->settings), .top_heading = 2,
-        .math = r->math,
+        .math = r->math, .foreign = r->site->tree->kind->syntax, .slugs = r->site->tree->kind->slugs,
+        .open_html = !r->site->settings.file.len || r->site->tree->kind->flags & KIND_FOREIGN,
         .ids = translation ? r->ids : NULL, .id_count = translation ? r->id_count : 0,
         .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word, .stale = on_stale,
                   .image_size = on_image_size},

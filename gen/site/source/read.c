@@ -5,22 +5,47 @@
 #include <string.h>
 
 #include "gen/base/workers.h"
+#include "gen/text/attributes.h"
 #include "gen/base/packed_values.h"
 
 enum { FEW = 200 };   // so many files are read sooner than a worker starts
 
-// A heading as plain words: emphasis and code marks left out.
+// Where the words of a link or a picture end that begins at s: "[words](address)" is words. 0 when it is none.
+static size_t link_words(str s)
+{
+    size_t close = str_search(s, STR("](")), end = close + str_find(str_slice(s, close, s.len), ')');
+    return s.len && s.ptr[0] == '[' && close < s.len && end < s.len ? end + 1 : 0;
+}
+
+// The length of a component's tag such as <Badge text="new" />; 0 for a type such as Vec<T>.
+static size_t component(str s)
+{
+    size_t end = str_find(s, '>');
+    bool capital = s.len > 1 && s.ptr[0] == '<' && s.ptr[1] >= 'A' && s.ptr[1] <= 'Z';
+    bool more = capital && end < s.len && (s.ptr[end - 1] == '/' || str_find(s, '=') < end);
+    return more ? end + 1 : 0;
+}
+
+// A heading as plain words: emphasis, code marks, addresses and attributes left out.
 static str plain_heading(str s, arena *a)
 {
     buf b = BUF_INIT;
+    str id, classes;
     s = str_trim(s);
+    s = str_trim(str_slice(s, 0, md_attributes_at_end(s, &id, &classes)));
     while (s.len && s.ptr[s.len - 1] == '#') s.len--;
     s = str_trim(s);
     for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] == '\\' && i + 1 < s.len) buf_char(&b, s.ptr[++i]);
-        else if (!strchr("*_`", s.ptr[i])) buf_char(&b, s.ptr[i]);
+        size_t end = s.ptr[i] == '[' ? link_words(str_slice(s, i, s.len)) : 0, tag = component(str_slice(s, i, s.len));
+        if (tag) {
+            i += tag - 1;
+        } else if (end) {
+            buf_str(&b, str_slice(s, i + 1, i + str_search(str_slice(s, i, s.len), STR("]("))));
+            i += end - 1;
+        } else if (s.ptr[i] == '\\' && i + 1 < s.len) buf_char(&b, s.ptr[++i]);
+        else if (!strchr("*_`", s.ptr[i]) && !(s.ptr[i] == '!' && i + 1 < s.len && s.ptr[i + 1] == '[')) buf_char(&b, s.ptr[i]);
     }
-    str out = arena_str(a, buf_view(&b));
+    str out = arena_str(a, str_trim(buf_view(&b)));
     buf_free(&b);
     return out;
 }
@@ -47,6 +72,21 @@ static bool first_heading(str text, size_t from, arena *a, str *title, size_t *b
     return title->len > 0;
 }
 
+enum { TITLE_LINES = 60 };   // behind so many there is no title
+
+// The first level-1 heading of a page that begins with something else: badges, links to translations, imports.
+static str later_heading(str text, size_t from, arena *a)
+{
+    str rest = str_slice(text, from, text.len), line;
+    bool fenced = false;
+    for (size_t n = 0; n < TITLE_LINES && str_line(&rest, &line); n++) {
+        if (str_starts(line, STR("```")) || str_starts(line, STR("~~~"))) fenced = !fenced;
+        else if (!fenced && str_starts(line, STR("# "))) return plain_heading(str_slice(line, 2, line.len), a);
+        else if (!fenced && str_starts(line, STR("## "))) break;
+    }
+    return STR_NONE;
+}
+
 bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *out)
 {
     size_t bad = utf8_invalid(text);
@@ -64,6 +104,7 @@ bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *o
         if (!out->front.title.len) out->front.title = title;
         if (str_eq(out->front.title, title)) out->body = behind;
     }
+    if (ok && !out->front.title.len) out->front.title = later_heading(text, out->body, a);
     return ok;
 }
 

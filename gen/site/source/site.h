@@ -44,6 +44,7 @@ struct page {
     uint32_t index;           // in site.pages; pages that no file stands for come last
     uint64_t sidecar;         // changes with the record of its source, see staleness.h; 0 without one
     bool unchanged;           // its file is as the last build read it
+    bool rendered_always;     // whatever a folder above it says
     bool broken;              // it could not be read, its errors are recorded
     bool made;                // no file stands for it: a home or section page that lists what is there
     uint8_t left_out;         // enum publish: why it is no part of the site

@@ -24,6 +24,13 @@ static void take_address(str *to, str from)
     if (!to->len && is_address(from)) *to = from;
 }
 
+// How formulas and alerts are written, as far as the kind and the configuration tell.
+static void take_markdown(struct settings *s, const struct tree *t)
+{
+    s->math = t->math ? t->kind->math : 0;
+    s->admonitions = t->kind->admonitions;
+}
+
 void tree_settings(struct site *site)
 {
     struct settings *s = &site->settings;
@@ -37,6 +44,7 @@ void tree_settings(struct site *site)
     if (!s->static_dir.len && t->static_count)
         s->static_dir = arena_printf(&site->arena, "%.*s/%.*s", STR_ARG(s->content_dir), STR_ARG(t->statics[0]));
     if (others && t->fallback) s->fallback = true;
+    if (others) take_markdown(s, t);
     if (!s->remote_given) s->remote_media = others;
     uint64_t both[2] = {s->hash, t->hash ^ str_hash(str_c(t->kind->name))};
     s->hash = str_hash((str){(const char *)both, sizeof both});

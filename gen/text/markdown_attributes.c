@@ -1,0 +1,110 @@
+// Attributes behind links and blocks, as kramdown, Python-Markdown and Hugo read them: never shown as text; an id stays.
+#include <string.h>
+
+#include "gen/text/markdown_foreign.h"
+
+static void drop(cmark_node *n)
+{
+    cmark_node_unlink(n);
+    cmark_node_free(n);
+}
+
+static bool is_break(struct md *r, cmark_node *n)
+{
+    return n && (md_kind(r, n) == K_SOFTBREAK || md_kind(r, n) == K_LINEBREAK);
+}
+
+// <a id="x"></a> in front of a node: raw HTML that the allow-list lets pass.
+static void put_anchor(struct md *r, cmark_node *place, str id)
+{
+    if (!id.len) return;
+    cmark_node *open = cmark_node_new_with_mem(CMARK_NODE_HTML_INLINE, r->mem);
+    cmark_node *close = cmark_node_new_with_mem(CMARK_NODE_HTML_INLINE, r->mem);
+    cmark_node_set_literal(open, arena_printf(r->a, "<a id=\"%.*s\">", STR_ARG(id)).ptr);
+    cmark_node_set_literal(close, "</a>");
+    if (!cmark_node_insert_before(place, open)) cmark_node_free(open);
+    if (!cmark_node_insert_before(place, close)) cmark_node_free(close);
+}
+
+// What attributes may stand behind: {: .class } behind a link, a picture, code, emphasis.
+static bool takes_attributes(struct md *r, cmark_node *n)
+{
+    if (!n) return false;
+    enum md_kind kind = md_kind(r, n);
+    return kind == K_LINK || kind == K_IMAGE || kind == K_CODE || kind == K_EMPH || kind == K_STRONG || kind == K_HTML_INLINE;
+}
+
+// kramdown's list that becomes the page's contents: "* TOC" and {:toc}.
+static bool is_contents(str attributes) { return str_search(attributes, STR(":toc")) < attributes.len; }
+
+static cmark_node *list_of(cmark_node *n)
+{
+    while (n && !md_is(n, CMARK_NODE_LIST)) n = cmark_node_parent(n);
+    return n;
+}
+
+// One text. False when its block has gone.
+static bool apply_text(struct md *r, cmark_node *n, cmark_node *block)
+{
+    str id, classes, text = arena_str(r->a, md_literal(n));
+    cmark_node *before = cmark_node_previous(n), *behind = cmark_node_next(n);
+    size_t length = md_attributes(text, &id, &classes);
+    if (length && takes_attributes(r, before)) {
+        put_anchor(r, n, id);
+        cmark_node_set_literal(n, arena_c(r->a, str_slice(text, length, text.len)));
+        return true;
+    }
+    bool own_line = length && !str_trim(str_slice(text, length, text.len)).len && (!before || is_break(r, before));
+    if (!own_line) {
+        size_t end = md_attributes_at_end(text, &id, &classes);
+        if (end < text.len && !behind && (id.len || classes.len || text.ptr[end + (text.ptr[end] == ' ') + 1] == ':')) {
+            put_anchor(r, n, id);
+            cmark_node_set_literal(n, arena_c(r->a, str_slice(text, 0, end)));
+        }
+        return true;
+    }
+    if (is_contents(text) && list_of(block)) {
+        drop(list_of(block));
+        return false;
+    }
+    put_anchor(r, n, id);
+    if (before) drop(before);
+    else if (is_break(r, behind)) drop(behind);
+    drop(n);
+    return true;
+}
+
+static bool apply_inlines(struct md *r, cmark_node *parent, cmark_node *block)
+{
+    for (cmark_node *n = cmark_node_first_child(parent), *next; n; n = next) {
+        next = cmark_node_next(n);
+        if (is_break(r, next)) next = cmark_node_next(next);   // which may go with the text
+        if (cmark_node_first_child(n) && !apply_inlines(r, n, block)) return false;
+        bool may = md_kind(r, n) == K_TEXT && strchr(cmark_node_get_literal(n), '{');
+        if (may && !apply_text(r, n, block)) return false;
+    }
+    return true;
+}
+
+static cmark_node *next_node(cmark_node *n, const cmark_node *root)
+{
+    if (cmark_node_first_child(n)) return cmark_node_first_child(n);
+    while (n != root && !cmark_node_next(n)) n = cmark_node_parent(n);
+    return n == root ? NULL : cmark_node_next(n);
+}
+
+void md_attributes_apply(struct md *r, cmark_node *root)
+{
+    size_t count = 0, cap = 0;
+    cmark_node **blocks = NULL;
+    for (cmark_node *n = root; n; n = next_node(n, root)) {
+        enum md_kind kind = md_kind(r, n);
+        if (kind != K_PARAGRAPH && kind != K_CELL) continue;
+        blocks = arena_grow(r->a, blocks, count, &cap, count + 1, sizeof *blocks);
+        blocks[count++] = n;
+    }
+    // From the last: a list that goes takes later blocks with it, never earlier ones.
+    for (size_t i = count; i-- > 0;)
+        if (apply_inlines(r, blocks[i], blocks[i]) && md_is(blocks[i], CMARK_NODE_PARAGRAPH) && !cmark_node_first_child(blocks[i]))
+            drop(blocks[i]);
+}

@@ -1,0 +1,273 @@
+// Hides the tags of other generators from the parser: each byte that Markdown would act on is replaced by one that it does not
+// know, so that the text keeps its length, its lines and its places, and what was hidden can be put back.
+#include "gen/text/markdown_foreign.h"
+
+#include <string.h>
+
+enum { MAX_TAG = 8000 };
+
+// What is replaced inside a tag, and by what. The bytes are control characters that no text has.
+static const char plain[] = "<>*_[]&!\\\"|~$ @:{}`#().-=\t";
+static const char hidden[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x7f\x18\x19\x1a\x1b\x1c\x1d\x1e";
+_Static_assert(sizeof plain == sizeof hidden, "each byte has its other");
+
+static void hide(char *text, size_t from, size_t to)
+{
+    text[to - 1] = MD_HIDDEN_END;
+    for (size_t i = from; i + 1 < to; i++) {
+        const char *at = text[i] ? strchr(plain, text[i]) : NULL;
+        if (at) text[i] = hidden[at - plain];
+    }
+}
+
+static void blank(char *text, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
+}
+
+struct hiding {
+    char *text;          // the copy
+    str body;            // as it was
+    unsigned foreign;
+    bool changed;
+};
+
+static size_t line_end(str s, size_t at) { return at + str_find(str_slice(s, at, s.len), '\n'); }
+
+static str line_at(str s, size_t at) { return str_slice(s, at, line_end(s, at)); }
+
+// Whether [from, to) may be a tag: not too long, without an empty line, and without a code span's mark unless ticks says so.
+static bool is_one_piece(str s, size_t from, size_t to, bool ticks)
+{
+    if (to - from > MAX_TAG) return false;
+    for (size_t i = from; i < to; i++) {
+        if (s.ptr[i] == '`' && !ticks) return false;
+        if (s.ptr[i] != '\n') continue;
+        if (!str_trim(line_at(s, i + 1)).len && line_end(s, i + 1) < to) return false;
+    }
+    return true;
+}
+
+// ---- braces ------------------------------------------------------------------------------------
+
+// The end of the tag in braces at from: {{ ... }}, {% ... %}; 0 for none.
+static size_t braces_end(str s, size_t from)
+{
+    str rest = str_slice(s, from, s.len), close = STR("}}");
+    bool open = str_starts(rest, STR("{{")) || str_starts(rest, STR("{%"));
+    if (!open || (from && s.ptr[from - 1] == '$')) return 0;   // ${{ ... }} is of workflows
+    if (rest.ptr[1] == '%') close = STR("%}");
+    size_t end = str_search(rest, close);
+    if (end == rest.len || end == 1) return 0;
+    end += from + 2;
+    return is_one_piece(s, from, end, false) ? end : 0;
+}
+
+static str inside_of(str tag)
+{
+    str s = str_trim(str_slice(tag, 2, tag.len - 2));
+    while (s.len && strchr("<%-", s.ptr[0])) s = str_trim(str_slice(s, 1, s.len));
+    while (s.len && strchr(">%-", s.ptr[s.len - 1])) s = str_trim(str_slice(s, 0, s.len - 1));
+    return s;
+}
+
+static bool is_called(str inside, str name)
+{
+    return str_starts(inside, name) && (inside.len == name.len || inside.ptr[name.len] == ' ');
+}
+
+// {% highlight ruby %} and its end become a fence and its language, when they stand on lines of their own.
+static bool make_fence(struct hiding *h, size_t from, size_t to)
+{
+    str inside = inside_of(str_slice(h->body, from, to)), fence = STR("~~~");
+    size_t start = str_rfind(str_slice(h->body, 0, from), '\n');
+    start = start == from ? 0 : start + 1;
+    bool own_line = !str_trim(str_slice(h->body, start, from)).len && !str_trim(str_slice(h->body, to, line_end(h->body, to))).len;
+    bool opens = is_called(inside, STR("highlight")), closes = str_eq(inside, STR("endhighlight")) || str_eq(inside, STR("/highlight"));
+    if (!own_line || (!opens && !closes)) return false;
+    str rest = str_trim(str_slice(inside, 9, inside.len)), language = opens ? str_slice(rest, 0, str_find(rest, ' ')) : STR_NONE;
+    blank(h->text, from, to);
+    memcpy(h->text + from, fence.ptr, fence.len);
+    if (3 + language.len <= to - from && str_find(language, '"') == language.len) memcpy(h->text + from + 3, language.ptr, language.len);
+    return true;
+}
+
+static size_t hide_braces(struct hiding *h, size_t at)
+{
+    size_t end = braces_end(h->body, at);
+    if (!end) return 0;
+    h->changed = true;
+    str inside = inside_of(str_slice(h->body, at, end));
+    if (is_called(inside, STR("comment"))) {
+        size_t close = str_search(str_slice(h->body, end, h->body.len), STR("endcomment"));
+        size_t last = end + close + str_find(str_slice(h->body, end + close, h->body.len), '}') + 1;
+        if (last <= h->body.len) { blank(h->text, at, last); return last; }
+    }
+    if (!make_fence(h, at, end)) hide(h->text, at, end);
+    return end;
+}
+
+// ---- JSX ---------------------------------------------------------------------------------------
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+static bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
+
+// The end of a tag whose attributes may hold braces and strings; 0 for none.
+static size_t jsx_end(str s, size_t from)
+{
+    char quote = 0;
+    int depth = 0;
+    for (size_t i = from + 1; i < s.len && i - from < MAX_TAG; i++) {
+        char c = s.ptr[i];
+        if (quote) quote = c == quote ? 0 : quote;
+        else if (c == '"' || (c == '\'' && depth) || (c == '`' && depth) || (c == '\'' && s.ptr[i - 1] == '=')) quote = c;
+        else if (c == '{') depth++;
+        else if (c == '}') depth--;
+        else if (c == '`' || (c == '<' && !depth)) return 0;
+        else if (c == '>' && depth <= 0 && s.ptr[i - 1] != '=') return is_one_piece(s, from, i + 1, true) ? i + 1 : 0;
+        if (depth < 0) return 0;
+    }
+    return 0;
+}
+
+// <Tabs ...>, </Tabs>, <Foo.Bar/>, <>, </>; a type such as Vec<T> is none.
+static size_t tag_end(str s, size_t at)
+{
+    size_t name = at + 1 + (at + 1 < s.len && s.ptr[at + 1] == '/');
+    if (name >= s.len || (at && is_word(s.ptr[at - 1]))) return 0;
+    if (s.ptr[name] == '>') return name + 1;
+    return s.ptr[name] >= 'A' && s.ptr[name] <= 'Z' ? jsx_end(s, at) : 0;
+}
+
+// {/* a comment */} and {an.expression} of MDX.
+static size_t expression_end(str s, size_t at)
+{
+    str rest = str_slice(s, at, s.len);
+    if (str_starts(rest, STR("{/*"))) {
+        size_t end = str_search(rest, STR("*/}"));
+        return end < rest.len && end < MAX_TAG ? at + end + 3 : 0;
+    }
+    size_t n = 1;
+    while (n < rest.len && (is_word(rest.ptr[n]) || strchr(".()'[]", rest.ptr[n]))) n++;
+    bool dotted = n > 1 && is_letter(rest.ptr[1]) && str_find(str_slice(rest, 0, n), '.') < n;
+    return dotted && n < rest.len && rest.ptr[n] == '}' ? at + n + 1 : 0;
+}
+
+// import and export are for the program that a page is there; up to the next empty line.
+static size_t hide_import(struct hiding *h, size_t at)
+{
+    str line = line_at(h->body, at);
+    bool import = str_starts(line, STR("import ")), export = str_starts(line, STR("export "));
+    if (import) import = str_search(line, STR(" from ")) < line.len || strchr("{'\"", line.ptr[7]) || str_starts(line, STR("import type"));
+    static const char *const exports[] = {"export const ", "export let ", "export default ", "export function ", "export {", "export *"};
+    bool declares = false;
+    for (size_t i = 0; export && i < sizeof exports / sizeof *exports; i++) declares = declares || str_starts(line, str_c(exports[i]));
+    if (!import && !declares) return 0;
+    size_t end = line_end(h->body, at);
+    while (end < h->body.len && str_trim(line_at(h->body, end + 1)).len) end = line_end(h->body, end + 1);
+    blank(h->text, at, end);
+    h->changed = true;
+    return end;
+}
+
+static size_t hide_jsx(struct hiding *h, size_t at)
+{
+    size_t end = h->body.ptr[at] == '<' ? tag_end(h->body, at) : expression_end(h->body, at);
+    if (!end) return 0;
+    hide(h->text, at, end);
+    h->changed = true;
+    return end;
+}
+
+// ---- the walk ----------------------------------------------------------------------------------
+
+// A fence's mark at the head of a line: its byte and length; 0 for none.
+static size_t fence_at(str line, char *mark)
+{
+    size_t i = 0, n = 0;
+    while (i < line.len && (line.ptr[i] == ' ' || line.ptr[i] == '\t' || line.ptr[i] == '>')) i++;
+    if (i >= line.len || (line.ptr[i] != '`' && line.ptr[i] != '~')) return 0;
+    *mark = line.ptr[i];
+    while (i + n < line.len && line.ptr[i + n] == *mark) n++;
+    return n >= 3 && (*mark == '~' || str_find(str_slice(line, i + n, line.len), '`') == line.len - i - n) ? n : 0;
+}
+
+// Tags in one line's worth of text, from at on: where the walk goes on.
+static size_t hide_at(struct hiding *h, size_t at)
+{
+    char c = h->body.ptr[at];
+    size_t end = 0;
+    if (c == '{' && h->foreign & MD_FOREIGN_BRACES) end = hide_braces(h, at);
+    if (!end && (c == '<' || c == '{') && h->foreign & MD_FOREIGN_JSX) end = hide_jsx(h, at);
+    return end ? end : at + 1;
+}
+
+// A code span's end, behind its closing mark; at + 1 when it is not closed in its paragraph.
+static size_t span_end(str s, size_t at)
+{
+    size_t n = 0, i;
+    while (at + n < s.len && s.ptr[at + n] == '`') n++;
+    for (i = at + n; i < s.len;) {
+        size_t m = 0;
+        if (s.ptr[i] == '\n' && !str_trim(line_at(s, i + 1)).len) break;
+        while (i + m < s.len && s.ptr[i + m] == '`') m++;
+        if (m == n) return i + m;
+        i += m ? m : 1;
+    }
+    return at + n;
+}
+
+static void walk(struct hiding *h)
+{
+    char mark = 0, other;
+    size_t fence = 0;
+    for (size_t at = 0; at < h->body.len;) {
+        size_t end = line_end(h->body, at), n = fence_at(str_slice(h->body, at, end), &other);
+        bool closes = fence && n >= fence && other == mark;
+        if (n && (!fence || closes)) mark = other, fence = closes ? 0 : n, n = 1;
+        else n = fence != 0;
+        if (n) { at = end + 1; continue; }
+        size_t hidden_to = h->foreign & MD_FOREIGN_JSX ? hide_import(h, at) : 0;
+        if (hidden_to) { at = hidden_to; continue; }
+        while (at < end) {
+            at = h->body.ptr[at] == '`' ? span_end(h->body, at) : hide_at(h, at);
+            if (at > end) end = line_end(h->body, at);
+        }
+        at = end + 1;
+    }
+}
+
+static bool has_hidden_bytes(str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] == MD_HIDDEN_END || (s.ptr[i] && memchr(hidden, s.ptr[i], sizeof hidden - 1))) return true;
+    return false;
+}
+
+void md_foreign_put_back(char *text, size_t len)
+{
+    char open = 0;
+    for (size_t i = 0; i < len; i++) {
+        const char *at = text[i] ? memchr(hidden, text[i], sizeof hidden - 1) : NULL;
+        if (text[i] == MD_HIDDEN_END) {
+            text[i] = open == '<' ? '>' : '}';
+            open = 0;
+        } else if (at) {
+            text[i] = plain[at - hidden];
+            if (!open) open = text[i];
+        }
+    }
+}
+
+str md_foreign_hide(struct md *r, str body)
+{
+    unsigned on = r->o->foreign;
+    if (!(on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX)) || has_hidden_bytes(body)) return body;
+    bool braces = str_find(body, '{') < body.len, tags = str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len;
+    if (!braces && !(tags && on & MD_FOREIGN_JSX)) return body;
+    struct hiding h = {.text = arena_c(r->a, body), .body = body, .foreign = on};
+    walk(&h);
+    return h.changed ? (str){h.text, body.len} : body;
+}

@@ -1,0 +1,24 @@
+// Syntax of other generators in Markdown: hidden from the parser, byte by byte, and put back into its tree as code.
+#ifndef GEN_TEXT_MARKDOWN_FOREIGN_H
+#define GEN_TEXT_MARKDOWN_FOREIGN_H
+
+#include "gen/text/attributes.h"
+#include "gen/text/markdown_render.h"
+
+// A copy of body, of the same length and with the same lines, in which tags of r->o->foreign hold nothing that Markdown knows.
+// body itself when it has no such tag. Lives in r->a.
+str md_foreign_hide(struct md *r, str body);
+// Puts back what was hidden: code stays as it was written, a tag in text becomes code, or what it stands for.
+void md_foreign_show(struct md *r, cmark_node *root);
+bool md_foreign_is(cmark_node *n);                // whether md_foreign_show made it
+void md_foreign_inline(struct md *r, cmark_node *n);
+
+// How a hidden tag begins, with < or with {, and how it ends.
+enum { MD_HIDDEN_TAG = 0x01, MD_HIDDEN_BRACE = 0x16, MD_HIDDEN_END = 0x1f };
+// Puts the hidden bytes of a text back in their places.
+void md_foreign_put_back(char *text, size_t len);
+
+// Takes attributes behind words and blocks out of the tree; an id stays as an anchor.
+void md_attributes_apply(struct md *r, cmark_node *root);
+
+#endif

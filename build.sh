@@ -3,7 +3,7 @@
 #   site     install what is missing, compile, write site/ and check it (this is what no verb means)
 #   test     run every test; FILTER=name runs some, UPDATE=1 rewrites wanted outputs
 #   check    sanitizers, tiny buffers, shuffled order: the tests again, and the same site byte by byte
-#   bench    measure vramdoc beside hugo and a floor program; BENCH=quick for small corpora
+#   bench    measure vramdoc beside hugo and a floor program; BENCH=quick for small corpora; bench TREE... on real trees
 #            bench accuracy [FILE.tsv]: the estimator's errors beside public measurements, by source and kind of run
 #   probe    measure on the GPU that is here, and show which figures changed; call it again until it is done
 #   serve    build, then serve the site with live reload

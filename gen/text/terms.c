@@ -147,6 +147,30 @@ static void dense_add(struct terms *t, uint32_t c)
     t->last_dense = c;
 }
 
+// What an ASCII letter or digit is in a word; 0 of everything else.
+static const char ascii_lower[256] = {
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8',
+    ['9'] = '9', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h',
+    ['i'] = 'i', ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q',
+    ['r'] = 'r', ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
+    ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i',
+    ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r',
+    ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
+};
+
+// Adds the letters and digits of ASCII from at on; answers where they end.
+static size_t add_ascii(struct terms *t, str text, size_t at)
+{
+    struct part *w = &t->word;
+    for (char c; at < text.len && (c = ascii_lower[(unsigned char)text.ptr[at]]); at++) {
+        t->has_digit |= c <= '9';
+        if (w->letters == MAX_LETTERS) continue;
+        w->bytes[w->len++] = c;
+        w->letters++;
+    }
+    return at;
+}
+
 // The letter at *at, which is moved behind it.
 static const struct letter *next_letter(struct terms *t, str text, size_t *at)
 {
@@ -157,27 +181,37 @@ static const struct letter *next_letter(struct terms *t, str text, size_t *at)
     return letter_of(t, c);
 }
 
+static void add_letter(struct terms *t, const struct letter *l)
+{
+    if (t->dense_run && l->class != DENSE) dense_end(t);
+    if (l->class == WORD || l->class == DIGIT) {
+        word_add(&t->word, l->lower);
+        t->has_digit |= l->class == DIGIT;
+        return;
+    }
+    word_end(t, l->class == HYPHEN);
+    if (l->class == DENSE) dense_add(t, l->lower);
+}
+
 void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), void *ctx)
 {
     enum letter_class last = SEPARATOR;
     t->visit = visit, t->ctx = ctx;
     for (size_t at = 0; at < text.len;) {
+        if (ascii_lower[(unsigned char)text.ptr[at]]) {
+            if (t->dense_run) dense_end(t);
+            at = add_ascii(t, text, at);
+            last = text.ptr[at - 1] <= '9' ? DIGIT : WORD;
+            continue;
+        }
         const struct letter *l = next_letter(t, text, &at);
-        enum letter_class class = (enum letter_class)l->class;
-        if (class == NOTHING) continue;
-        if (class == IN_NUMBER && last == DIGIT && at < text.len) {
+        if (l->class == NOTHING) continue;
+        if (l->class == IN_NUMBER && last == DIGIT && at < text.len) {
             size_t behind = at;
             if (next_letter(t, text, &behind)->class == DIGIT) continue;
         }
-        if (t->dense_run && class != DENSE) dense_end(t);
-        if (class == WORD || class == DIGIT) {
-            word_add(&t->word, l->lower);
-            t->has_digit = t->has_digit || class == DIGIT;
-        } else {
-            word_end(t, class == HYPHEN);
-        }
-        if (class == DENSE) dense_add(t, l->lower);
-        last = class;
+        add_letter(t, l);
+        last = (enum letter_class)l->class;
     }
     dense_end(t);
     word_end(t, false);

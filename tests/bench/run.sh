@@ -6,8 +6,10 @@
 #                 100k pages of 7 kB in 10 languages
 #   RUNS=3        the best of so many; OUTPUTS="tmpfs disk" where sites are written
 #   HUGO=no       leaves hugo out
+# With folders of real trees it is tree.sh that measures.
 # Times are wall seconds; memory is the peak sum over all processes with shared pages once, from a run of its own.
 set -eu
+[ $# -eq 0 ] || exec sh "$(dirname "$0")/tree.sh" "$@"
 cd "$(dirname "$0")/../.."
 BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac

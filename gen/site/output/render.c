@@ -18,7 +18,7 @@ struct rendering {
     struct build *build;
     arena arena;                        // of a document
     buf text, source_text, html, markdown, body, search, path, pages;
-    struct unit_maker *units;           // for search
+    struct unit_maker units;            // for search
     struct page_output source_output;   // for translations
     size_t done;
 };
@@ -86,7 +86,7 @@ static void render_language(struct rendering *w, struct page_renderer *r, const 
     if (p != doc->source && !read_text(w, p, r->diag, &w->text, &text)) return;
     page_render(r, doc, l, text, &o);
     buf_clear(&w->search);
-    search_page(w->units, r->site, p, &o, &w->search);
+    search_page(&w->units, r->site, p, &o, &w->search);
     write_page(w, doc, l, nav_url(r->site, doc, l, &w->arena), &o, rendered);
     w->html = o.html;
     w->markdown = o.markdown;
@@ -185,8 +185,8 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
 void render_documents(struct build *b)
 {
     struct rendering w = {.build = b, .arena = ARENA_INIT, .text = BUF_INIT, .source_text = BUF_INIT, .html = BUF_INIT,
-                          .markdown = BUF_INIT, .body = BUF_INIT, .search = BUF_INIT, .path = BUF_INIT, .pages = BUF_INIT};
-    w.units = unit_maker_new();
+                          .markdown = BUF_INIT, .body = BUF_INIT, .search = BUF_INIT, .path = BUF_INIT, .pages = BUF_INIT,
+                          .units = {.text = BUF_INIT, .units = BUF_INIT}};
     struct workers_plan plan = {
         .job_count = b->dirty_count, .workers = b->options->jobs,
         .job_timeout_ms = b->site.settings.page_timeout_ms, .memory_bytes = b->site.settings.page_memory_bytes,
@@ -196,7 +196,7 @@ void render_documents(struct build *b)
     if (b->dirty_count && workers_run(&plan) < 0)
         diag_add(b->diag, D_IO_READ, DIAG_FILE(b->site.settings.content_dir), "no worker: %s", strerror(errno));
     b->emit.diag = outer;
-    unit_maker_free(w.units);
+    unit_maker_free(&w.units);
     arena_free(&w.arena);
     buf_free(&w.text), buf_free(&w.source_text), buf_free(&w.html), buf_free(&w.markdown), buf_free(&w.search), buf_free(&w.body);
     buf_free(&w.path), buf_free(&w.pages);

@@ -60,6 +60,7 @@ struct indexing {
     str *files;                          // [site.language_count], as workers packed them; "" for one that is as it was
     buf *out;                            // in a worker: of the language that it is at
     str first, folder;
+    struct index *index;                 // of a worker
 };
 
 // In a worker. Leaves for each file: url, hash, size, whether it was written, whether it is new.
@@ -88,19 +89,18 @@ static void job(void *ctx, size_t index, buf *out)
     const struct language *l = x->languages[index];
     struct diag *d = diag_new((struct diag_options){0});
     buf said = BUF_INIT, files = BUF_INIT;
-    struct index words;
     b->emit.diag = d;
     x->out = &files;
     x->first = b->view_site.search_index[l->index];
     x->folder = folder_of(x->first, &b->site.arena);
-    index_begin(&words, l->tag);
+    if (!x->index) x->index = index_new();
+    index_begin(x->index, l->tag);
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = nav_page(site, site->documents[i], l);
         const struct rendered_page *r = rendered_of(b, i, l->index);
-        if (p && r) index_page(&words, r->url, p->title, r->search);
+        if (p && r) index_page(x->index, r->url, p->title, r->search);
     }
-    index_files(&words, settings_synonyms(&site->settings, l->tag), put_file, x);
-    index_end(&words);
+    index_files(x->index, settings_synonyms(&site->settings, l->tag), put_file, x);
     if (diag_count(d, DIAG_NOTE)) diag_pack(d, &said);
     pack_str(out, buf_view(&said));
     buf_str(out, buf_view(&files));

@@ -17,6 +17,8 @@ enum { SMALL_SITE = 150000, SMALL_DICTIONARY = 1500, LARGE_DICTIONARY = 4000, SM
 struct writing {
     struct index *x;
     double mean_words;
+    struct posting *postings;               // of all groups, one behind the other
+    uint32_t *first;                        // of each group
     size_t dictionary_bytes, text_bytes;   // of one, about
     buf first_forms, texts;         // of each dictionary, of each text: what the first file says
     buf bytes, line;
@@ -64,17 +66,18 @@ static uint32_t least_level(const uint8_t *levels, size_t count)
 static void encode(struct writing *w, struct word_group *g)
 {
     struct index *x = w->x;
+    const struct posting *postings = &w->postings[w->first[g - x->groups]];
     arena_mark mark = arena_save(&x->arena);
     uint8_t *levels = arena_new(&x->arena, uint8_t, g->count);
-    for (size_t i = 0; i < g->count; i++) levels[i] = (uint8_t)level_of(w, &g->postings[i]);
+    for (size_t i = 0; i < g->count; i++) levels[i] = (uint8_t)level_of(w, &postings[i]);
     uint32_t least = least_level(levels, g->count), before = 0;
     size_t left = MOST_POSTINGS * 2;   // where very many are alike
     buf_clear(&w->line);
-    put_number(&w->line, (uint32_t)g->count);
+    put_number(&w->line, g->count);
     for (size_t i = 0; i < g->count && left; i++) {
         if (levels[i] < least) continue;
-        put_number(&w->line, (g->postings[i].unit - before) * LEVELS + levels[i]);
-        before = g->postings[i].unit;
+        put_number(&w->line, (postings[i].unit - before) * LEVELS + levels[i]);
+        before = postings[i].unit;
         left--;
     }
     arena_rewind(&x->arena, mark);
@@ -93,9 +96,10 @@ static void put_file(struct writing *w, char kind, size_t number)
     buf_free(&all), buf_free(&name);
 }
 
-static int by_text(const void *a, const void *b)
+static int by_text(const void *pa, const void *pb)
 {
-    return str_cmp(((const struct form *)a)->text, ((const struct form *)b)->text);
+    const struct form *a = pa, *b = pb;
+    return a->head != b->head ? (a->head < b->head ? -1 : 1) : str_cmp(a->text, b->text);
 }
 
 // How many bytes two forms begin with alike, as far as dictionaries are not divided.
@@ -112,32 +116,31 @@ static bool begin_alike(str a, str b)
 }
 
 // Groups of the forms from..to, each at its first form: the forms with a space behind each, the code, a tab.
-static void put_groups(struct writing *w, size_t from, size_t to)
+static void put_groups(struct writing *w, size_t from, size_t to, uint32_t number)
 {
     struct form *forms = w->x->forms;
-    struct map seen = {0};
-    arena scratch = ARENA_INIT;
     for (size_t i = from; i < to; i++) {
-        struct word_group *g = forms[i].group;
-        bool is_new;
-        void **slot = map_put(&seen, &scratch, (str){(const char *)&g, sizeof g}, &is_new);
-        if (is_new) *slot = arena_new(&scratch, buf, 1), *(buf *)*slot = BUF_INIT;
-        buf_str(*slot, forms[i].text);
-        buf_char(*slot, ' ');
+        struct word_group *g = &w->x->groups[forms[i].group];
+        if (g->chunk != number) g->first_form = (uint32_t)i;
+        else forms[g->last_form].next = (uint32_t)i;
+        g->chunk = number;
+        g->last_form = (uint32_t)i;
+        forms[i].next = 0;
     }
     buf_char(&w->bytes, '"');
-    for (size_t i = 0; i < seen.count; i++) {
-        struct word_group *g;
-        buf *own = seen.entries[i].value;
-        memcpy(&g, seen.entries[i].key.ptr, sizeof g);
+    for (size_t i = from; i < to; i++) {
+        struct word_group *g = &w->x->groups[forms[i].group];
+        if (g->first_form != i) continue;
+        if (i > from) buf_char(&w->bytes, '\t');
+        size_t k = i;
+        do {
+            buf_str(&w->bytes, forms[k].text);
+            buf_char(&w->bytes, ' ');
+        } while ((k = forms[k].next));
         if (!g->code.len) encode(w, g);
-        if (i) buf_char(&w->bytes, '\t');
-        buf_str(&w->bytes, buf_view(own));
         buf_str(&w->bytes, g->code);
-        buf_free(own);
     }
     buf_char(&w->bytes, '"');
-    arena_free(&scratch);
 }
 
 // The shortest beginning of the form at place that no form before it has.
@@ -161,10 +164,10 @@ static void put_dictionaries(struct writing *w)
         for (to = from; to < x->form_count; to++) {
             if (bytes >= w->dictionary_bytes && !begin_alike(x->forms[to - 1].text, x->forms[to].text)) break;
             if (bytes >= 4 * w->dictionary_bytes) break;
-            size_t most = x->forms[to].group->count < MOST_POSTINGS ? x->forms[to].group->count : MOST_POSTINGS;
+            size_t count = x->groups[x->forms[to].group].count, most = count < MOST_POSTINGS ? count : MOST_POSTINGS;
             bytes += x->forms[to].text.len + 2 + most * 2;
         }
-        put_groups(w, from, to);
+        put_groups(w, from, to, (uint32_t)number + 1);
         put_file(w, 'd', number++);
         if (from) buf_char(&w->first_forms, ' ');
         buf_str(&w->first_forms, beginning_of(x, from));
@@ -233,6 +236,17 @@ static void put_first(struct writing *w, str synonyms)
     buf_free(&pages);
 }
 
+// Postings come by units; here they are put together by groups.
+static void sort_postings(struct writing *w)
+{
+    struct index *x = w->x;
+    uint32_t *next = arena_new(&x->arena, uint32_t, x->group_count), sum = 0;
+    w->first = arena_new(&x->arena, uint32_t, x->group_count);
+    w->postings = arena_new(&x->arena, struct posting, x->posting_count);
+    for (size_t i = 0; i < x->group_count; i++) w->first[i] = next[i] = sum, sum += x->groups[i].count;
+    for (size_t i = 0; i < x->posting_count; i++) w->postings[next[x->postings[i].group]++] = x->postings[i];
+}
+
 void index_files(struct index *x, str synonyms, void (*put)(void *ctx, str name, str bytes), void *ctx)
 {
     struct writing w = {.x = x, .mean_words = 1, .first_forms = BUF_INIT, .texts = BUF_INIT, .bytes = BUF_INIT,
@@ -242,6 +256,7 @@ void index_files(struct index *x, str synonyms, void (*put)(void *ctx, str name,
     w.dictionary_bytes = bytes < SMALL_SITE ? SMALL_DICTIONARY : LARGE_DICTIONARY;
     w.text_bytes = bytes < SMALL_SITE ? SMALL_TEXT : LARGE_TEXT;
     if (words) w.mean_words = (double)words / (double)x->unit_count;
+    sort_postings(&w);
     put_dictionaries(&w);
     put_texts(&w);
     put_first(&w, synonyms);

@@ -2,9 +2,8 @@
 #include "gen/site/search/index.h"
 
 #include <libstemmer.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "gen/text/terms.h"
 
 // Snowball's name of a language is its code, but for Norwegian's two.
 static struct sb_stemmer *stemmer_of(str tag)
@@ -17,15 +16,44 @@ static struct sb_stemmer *stemmer_of(str tag)
     return sb_stemmer_new(code, "UTF_8");
 }
 
-void index_begin(struct index *x, str tag)
+struct index *index_new(void)
 {
-    *x = (struct index){.stemmer = stemmer_of(tag)};
+    struct index *x = calloc(1, sizeof *x);
+    if (!x) buf_no_memory();
+    x->terms = terms_new();
+    x->folded = x->stem = BUF_INIT;
+    return x;
 }
 
-void index_end(struct index *x)
+static void end(struct index *x)
 {
     if (x->stemmer) sb_stemmer_delete(x->stemmer);
+    free(x->postings);
+    free(x->slots);
+}
+
+void index_free(struct index *x)
+{
+    end(x);
+    terms_free(x->terms);
+    buf_free(&x->folded), buf_free(&x->stem);
     arena_free(&x->arena);
+    free(x);
+}
+
+static uint32_t new_group(struct index *x)
+{
+    x->groups = arena_grow(&x->arena, x->groups, x->group_count, &x->group_cap, x->group_count + 1, sizeof *x->groups);
+    x->groups[x->group_count] = (struct word_group){0};
+    return (uint32_t)x->group_count++;
+}
+
+void index_begin(struct index *x, str tag)
+{
+    end(x);
+    arena_reset(&x->arena);
+    *x = (struct index){.arena = x->arena, .terms = x->terms, .folded = x->folded, .stem = x->stem, .stemmer = stemmer_of(tag)};
+    new_group(x);
 }
 
 static bool has_digit(str s)
@@ -43,68 +71,132 @@ static bool is_letter(str form)
     return n == form.len && !has_digit(form) && !terms_is_pair(form);
 }
 
-// The group of a form that is met for the first time.
-static struct word_group *group_of_stem(struct index *x, str term, str folded)
+// The group that key stands for in a map; is_new tells that it was made.
+static uint32_t group_in(struct index *x, struct map *map, str key, bool *is_new)
 {
-    buf stem = BUF_INIT;
+    void **slot = map_put(map, &x->arena, key, is_new);
+    if (*is_new) *slot = (void *)(uintptr_t)(new_group(x) + 1);
+    return (uint32_t)(uintptr_t)*slot - 1;
+}
+
+// The group of a form that is met for the first time.
+static uint32_t group_of_stem(struct index *x, str term, str folded)
+{
     str key = folded;
-    if (x->stemmer && !has_digit(folded) && !terms_is_pair(folded)) {
+    bool is_new;
+    if (x->stemmer && !has_digit(folded)) {
         const sb_symbol *s = sb_stemmer_stem(x->stemmer, (const sb_symbol *)term.ptr, (int)term.len);
         if (!s) buf_no_memory();
-        terms_fold((str){(const char *)s, (size_t)sb_stemmer_length(x->stemmer)}, &stem);
-        if (stem.len) key = buf_view(&stem);
+        buf_clear(&x->stem);
+        terms_fold((str){(const char *)s, (size_t)sb_stemmer_length(x->stemmer)}, &x->stem);
+        if (x->stem.len) key = buf_view(&x->stem);
     }
-    void **slot = map_put(&x->by_stem, &x->arena, key, NULL);
-    if (!*slot) *slot = arena_new(&x->arena, struct word_group, 1);
-    buf_free(&stem);
-    return *slot;
+    return group_in(x, &x->by_stem, key, &is_new);
 }
 
-static struct word_group *group_of_term(struct index *x, str term)
+// The first bytes as a number that sorts as they do.
+static uint64_t head_of(str text)
 {
+    uint64_t head = 0;
+    for (size_t i = 0; i < 8; i++) head = head << 8 | (i < text.len ? (unsigned char)text.ptr[i] : 0);
+    return head;
+}
+
+static void add_form(struct index *x, str text, uint32_t group)
+{
+    x->forms = arena_grow(&x->arena, x->forms, x->form_count, &x->form_cap, x->form_count + 1, sizeof *x->forms);
+    x->forms[x->form_count++] = (struct form){.head = head_of(text), .text = text, .group = group};
+}
+
+// The group of a word that is met for the first time; 0 when folding leaves no word of it. A pair of letters is a form as it is.
+static uint32_t group_of(struct index *x, str term)
+{
+    if (terms_is_pair(term)) {
+        uint32_t group = new_group(x);
+        add_form(x, term, group);
+        return group;
+    }
+    buf_clear(&x->folded);
+    terms_fold(term, &x->folded);
+    if (is_letter(buf_view(&x->folded))) return 0;
     bool is_new;
-    void **slot = map_put(&x->by_term, &x->arena, term, &is_new);
-    if (!is_new) return *slot;
-    buf folded = BUF_INIT;
-    terms_fold(term, &folded);
-    struct word_group *g = NULL;
-    if (!is_letter(buf_view(&folded))) {
-        void **form = map_put(&x->by_form, &x->arena, buf_view(&folded), &is_new);
-        if (is_new) {
-            str text = x->by_form.entries[x->by_form.count - 1].key;
-            *form = group_of_stem(x, term, text);
-            x->forms = arena_grow(&x->arena, x->forms, x->form_count, &x->form_cap, x->form_count + 1, sizeof *x->forms);
-            x->forms[x->form_count++] = (struct form){text, *form};
-        }
-        g = *form;
+    void **slot = map_put(&x->by_form, &x->arena, buf_view(&x->folded), &is_new);
+    if (is_new) {
+        str text = x->by_form.entries[x->by_form.count - 1].key;
+        uint32_t group = group_of_stem(x, term, text);
+        *slot = (void *)(uintptr_t)group;
+        add_form(x, text, group);
     }
-    buf_free(&folded);
-    return *slot = g;
+    return (uint32_t)(uintptr_t)*slot;
 }
 
-static void add_posting(struct index *x, struct word_group *g, uint32_t unit, const struct unit_term *t)
+// Eight bytes at a time, each multiplied by an odd number with many bits (2^64 / golden ratio).
+static uint32_t hash_of(str s)
 {
-    struct posting *last = g->count ? &g->postings[g->count - 1] : NULL;
-    if (!last || last->unit != unit) {
-        g->postings = arena_grow(&x->arena, g->postings, g->count, &g->cap, g->count + 1, sizeof *g->postings);
-        last = &g->postings[g->count++];
-        *last = (struct posting){.unit = unit};
+    uint64_t h = s.len;
+    for (size_t i = 0; i < s.len; i += 8) {
+        uint64_t part = 0;
+        memcpy(&part, s.ptr + i, s.len - i < 8 ? s.len - i : 8);
+        h = (h ^ part) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
     }
-    last->count = (uint8_t)(last->count + t->count < 255 ? last->count + t->count : 255);
-    last->in_heading |= t->in_heading;
+    return (uint32_t)h;
 }
 
-static void add_unit(struct index *x, struct unit *u)
+static void grow_slots(struct index *x)
 {
-    struct unit_term t;
-    uint32_t number = (uint32_t)x->unit_count;
-    x->units = arena_grow(&x->arena, x->units, x->unit_count, &x->unit_cap, x->unit_count + 1, sizeof *x->units);
-    x->units[x->unit_count++] = (struct indexed_unit){u->anchor, u->heading, u->text, u->heading_words, u->words,
-                                                      (uint32_t)x->page_count - 1};
-    while (unit_next_term(u, &t)) {
-        struct word_group *g = group_of_term(x, t.term);
-        if (g) add_posting(x, g, number, &t);
+    x->slot_count = x->slot_count ? x->slot_count * 2 : 4096;
+    free(x->slots);
+    x->slots = calloc(x->slot_count, sizeof *x->slots);
+    if (!x->slots) buf_no_memory();
+    for (size_t i = 0; i < x->word_count; i++) {
+        size_t k = x->words[i].hash & (x->slot_count - 1);
+        while (x->slots[k]) k = (k + 1) & (x->slot_count - 1);
+        x->slots[k] = (uint32_t)i + 1;
     }
+}
+
+static uint32_t find_group(struct index *x, str term)
+{
+    uint32_t hash = hash_of(term);
+    if (x->word_count * 2 >= x->slot_count) grow_slots(x);
+    size_t k = hash & (x->slot_count - 1);
+    for (; x->slots[k]; k = (k + 1) & (x->slot_count - 1)) {
+        const struct word *w = &x->words[x->slots[k] - 1];
+        if (w->hash == hash && w->len == term.len && !memcmp(w->bytes, term.ptr, term.len)) return w->group;
+    }
+    x->words = arena_grow(&x->arena, x->words, x->word_count, &x->word_cap, x->word_count + 1, sizeof *x->words);
+    struct word *w = &x->words[x->word_count++];
+    str kept = arena_str(&x->arena, term);
+    x->slots[k] = (uint32_t)x->word_count;
+    *w = (struct word){kept.ptr, (uint32_t)kept.len, hash, group_of(x, kept)};
+    return w->group;
+}
+
+static struct posting *new_posting(struct index *x, uint32_t group, uint32_t unit)
+{
+    if (x->posting_count == x->posting_cap) {
+        x->posting_cap = x->posting_cap ? x->posting_cap * 2 : 1 << 14;
+        x->postings = realloc(x->postings, x->posting_cap * sizeof *x->postings);
+        if (!x->postings) buf_no_memory();
+    }
+    struct posting *p = &x->postings[x->posting_count++];
+    *p = (struct posting){.group = group, .unit = unit};
+    x->groups[group].count++;
+    x->groups[group].last = (uint32_t)x->posting_count;
+    return p;
+}
+
+static void add_term(void *ctx, str term)
+{
+    struct index *x = ctx;
+    uint32_t unit = (uint32_t)x->unit_count - 1, group = find_group(x, term);
+    if (x->in_heading) x->units[unit].heading_words++;
+    else x->units[unit].words++;
+    uint32_t last = x->groups[group].last;
+    struct posting *p = last && x->postings[last - 1].unit == unit ? &x->postings[last - 1] : new_posting(x, group, unit);
+    if (x->in_heading) p->in_heading = 1;
+    else if (p->count < 255) p->count++;
 }
 
 void index_page(struct index *x, str url, str title, str packed)
@@ -113,5 +205,12 @@ void index_page(struct index *x, str url, str title, str packed)
     struct unit u;
     x->pages = arena_grow(&x->arena, x->pages, x->page_count, &x->page_cap, x->page_count + 1, sizeof *x->pages);
     x->pages[x->page_count++] = (struct indexed_page){url, title, (uint32_t)x->unit_count};
-    while (units_next(&units, &u)) add_unit(x, &u);
+    while (units_next(&units, &u)) {
+        x->units = arena_grow(&x->arena, x->units, x->unit_count, &x->unit_cap, x->unit_count + 1, sizeof *x->units);
+        x->units[x->unit_count++] = (struct indexed_unit){u.anchor, u.heading, u.text, 0, 0, (uint32_t)x->page_count - 1};
+        x->in_heading = true;
+        terms_scan(x->terms, u.heading, add_term, x);
+        x->in_heading = false;
+        terms_scan(x->terms, u.text, add_term, x);
+    }
 }

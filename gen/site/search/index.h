@@ -5,30 +5,43 @@
 #include "gen/base/arena.h"
 #include "gen/base/map.h"
 #include "gen/site/search/units.h"
+#include "gen/text/terms.h"
 
-// A unit that has a word: how often in its text, whether in its heading.
-struct posting { uint32_t unit; uint8_t count, in_heading; };
+// That a unit has a word: how often in its text (255 for more), whether in its heading.
+struct posting { uint32_t group, unit; uint8_t count, in_heading; };
 
-// Forms of one stem, and where they occur.
-struct word_group { struct posting *postings; size_t count, cap; str code; };
+// Forms of one stem. While pages come in, its postings lie among all others and last is the newest one; index_files() puts them
+// together. chunk: the dictionary that it was put into last, and its forms there.
+struct word_group { uint32_t count, last, chunk, first_form, last_form; str code; };
 
-struct form { str text; struct word_group *group; };   // folded
+struct form { uint64_t head; str text; uint32_t group, next; };   // text: folded; head: its first bytes, to sort by
 
 struct indexed_unit { str anchor, heading, text; uint32_t heading_words, words, page; };
 struct indexed_page { str url, title; uint32_t first; };   // first: of its units
 
+// A table of the words as pages have them, not folded.
+struct word { const char *bytes; uint32_t len, hash, group; };
+
+// One index after the other: what is kept of the last is memory.
 struct index {
     arena arena;
-    struct map by_term, by_form, by_stem;   // -> struct word_group *; by_term: as pages have it, not folded
+    struct terms *terms;
+    buf folded, stem;
+    struct word *words; uint32_t *slots; size_t word_count, word_cap, slot_count;
+    struct map by_form, by_stem;            // -> number of a group, and 1
+    struct word_group *groups; size_t group_count, group_cap;   // the first is of what is no word
+    struct posting *postings; size_t posting_count, posting_cap;
     struct form *forms; size_t form_count, form_cap;
     struct indexed_unit *units; size_t unit_count, unit_cap;
     struct indexed_page *pages; size_t page_count, page_cap;
     void *stemmer;                          // NULL: words of this language match as they are
+    bool in_heading;                        // while a heading is read
 };
 
-// tag: of the language.
+struct index *index_new(void);
+void index_free(struct index *x);
+// Begins the index of a language.
 void index_begin(struct index *x, str tag);
-void index_end(struct index *x);
 // Adds a page that units_pack() has packed. The strings must live as long as x.
 void index_page(struct index *x, str url, str title, str packed);
 

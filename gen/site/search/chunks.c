@@ -243,6 +243,7 @@ static void sort_postings(struct writing *w)
     uint32_t *next = arena_new(&x->arena, uint32_t, x->group_count), sum = 0;
     w->first = arena_new(&x->arena, uint32_t, x->group_count);
     w->postings = arena_new(&x->arena, struct posting, x->posting_count);
+    for (size_t i = 0; i < x->posting_count; i++) x->groups[x->postings[i].group].count++;
     for (size_t i = 0; i < x->group_count; i++) w->first[i] = next[i] = sum, sum += x->groups[i].count;
     for (size_t i = 0; i < x->posting_count; i++) w->postings[next[x->postings[i].group]++] = x->postings[i];
 }

@@ -29,7 +29,7 @@ static void end(struct index *x)
 {
     if (x->stemmer) sb_stemmer_delete(x->stemmer);
     free(x->postings);
-    free(x->slots);
+    free(x->words);
 }
 
 void index_free(struct index *x)
@@ -44,7 +44,9 @@ void index_free(struct index *x)
 static uint32_t new_group(struct index *x)
 {
     x->groups = arena_grow(&x->arena, x->groups, x->group_count, &x->group_cap, x->group_count + 1, sizeof *x->groups);
+    x->newest = arena_grow(&x->arena, x->newest, x->group_count, &x->newest_cap, x->group_count + 1, sizeof *x->newest);
     x->groups[x->group_count] = (struct word_group){0};
+    x->newest[x->group_count] = (struct newest){0};
     return (uint32_t)x->group_count++;
 }
 
@@ -113,7 +115,7 @@ static uint32_t group_of(struct index *x, str term)
 {
     if (terms_is_pair(term)) {
         uint32_t group = new_group(x);
-        add_form(x, term, group);
+        add_form(x, arena_str(&x->arena, term), group);
         return group;
     }
     buf_clear(&x->folded);
@@ -130,73 +132,81 @@ static uint32_t group_of(struct index *x, str term)
     return (uint32_t)(uintptr_t)*slot;
 }
 
-// Eight bytes at a time, each multiplied by an odd number with many bits (2^64 / golden ratio).
-static uint32_t hash_of(str s)
+// Eight bytes at a time, each time multiplied by an odd number with many bits (2^64 / golden ratio). No two words of eight bytes at
+// most have the same: each step can be undone, and no byte is 0.
+static uint64_t hash_of(str s)
 {
-    uint64_t h = s.len;
+    uint64_t h = 0;
     for (size_t i = 0; i < s.len; i += 8) {
         uint64_t part = 0;
         memcpy(&part, s.ptr + i, s.len - i < 8 ? s.len - i : 8);
         h = (h ^ part) * 0x9E3779B97F4A7C15u;
         h ^= h >> 32;
     }
-    return (uint32_t)h;
+    return h;
 }
 
-static void grow_slots(struct index *x)
+static void grow_table(struct index *x)
 {
-    x->slot_count = x->slot_count ? x->slot_count * 2 : 4096;
-    free(x->slots);
-    x->slots = calloc(x->slot_count, sizeof *x->slots);
-    if (!x->slots) buf_no_memory();
-    for (size_t i = 0; i < x->word_count; i++) {
-        size_t k = x->words[i].hash & (x->slot_count - 1);
-        while (x->slots[k]) k = (k + 1) & (x->slot_count - 1);
-        x->slots[k] = (uint32_t)i + 1;
+    struct word *old = x->words;
+    size_t count = x->slot_count;
+    x->slot_count = count ? count * 2 : 4096;
+    x->words = calloc(x->slot_count, sizeof *x->words);
+    if (!x->words) buf_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        if (!old[i].group) continue;
+        size_t k = old[i].hash & (x->slot_count - 1);
+        while (x->words[k].group) k = (k + 1) & (x->slot_count - 1);
+        x->words[k] = old[i];
     }
+    free(old);
 }
 
 static uint32_t find_group(struct index *x, str term)
 {
-    uint32_t hash = hash_of(term);
-    if (x->word_count * 2 >= x->slot_count) grow_slots(x);
+    uint64_t hash = hash_of(term);
+    if (x->word_count * 2 >= x->slot_count) grow_table(x);
     size_t k = hash & (x->slot_count - 1);
-    for (; x->slots[k]; k = (k + 1) & (x->slot_count - 1)) {
-        const struct word *w = &x->words[x->slots[k] - 1];
-        if (w->hash == hash && w->len == term.len && !memcmp(w->bytes, term.ptr, term.len)) return w->group;
+    for (; x->words[k].group; k = (k + 1) & (x->slot_count - 1)) {
+        const struct word *w = &x->words[k];
+        if (w->hash == hash && (w->name ? str_eq(x->names[w->name - 1], term) : term.len <= 8)) return w->group - 1;
     }
-    x->words = arena_grow(&x->arena, x->words, x->word_count, &x->word_cap, x->word_count + 1, sizeof *x->words);
-    struct word *w = &x->words[x->word_count++];
-    str kept = arena_str(&x->arena, term);
-    x->slots[k] = (uint32_t)x->word_count;
-    *w = (struct word){kept.ptr, (uint32_t)kept.len, hash, group_of(x, kept)};
-    return w->group;
+    uint32_t name = 0, group = group_of(x, term);
+    if (term.len > 8) {
+        x->names = arena_grow(&x->arena, x->names, x->name_count, &x->name_cap, x->name_count + 1, sizeof *x->names);
+        x->names[x->name_count++] = arena_str(&x->arena, term);
+        name = (uint32_t)x->name_count;
+    }
+    x->words[k] = (struct word){hash, group + 1, name};
+    x->word_count++;
+    return group;
 }
 
-static struct posting *new_posting(struct index *x, uint32_t group, uint32_t unit)
+static void new_posting(struct index *x, uint32_t group, uint32_t unit)
 {
     if (x->posting_count == x->posting_cap) {
         x->posting_cap = x->posting_cap ? x->posting_cap * 2 : 1 << 14;
         x->postings = realloc(x->postings, x->posting_cap * sizeof *x->postings);
         if (!x->postings) buf_no_memory();
     }
-    struct posting *p = &x->postings[x->posting_count++];
-    *p = (struct posting){.group = group, .unit = unit};
-    x->groups[group].count++;
-    x->groups[group].last = (uint32_t)x->posting_count;
-    return p;
+    x->postings[x->posting_count++] = (struct posting){.group = group, .unit = unit};
+    x->newest[group] = (struct newest){(uint32_t)x->posting_count, unit};
 }
 
 static void add_term(void *ctx, str term)
 {
     struct index *x = ctx;
+    struct indexed_unit *u = &x->units[x->unit_count - 1];
     uint32_t unit = (uint32_t)x->unit_count - 1, group = find_group(x, term);
-    if (x->in_heading) x->units[unit].heading_words++;
-    else x->units[unit].words++;
-    uint32_t last = x->groups[group].last;
-    struct posting *p = last && x->postings[last - 1].unit == unit ? &x->postings[last - 1] : new_posting(x, group, unit);
-    if (x->in_heading) p->in_heading = 1;
-    else if (p->count < 255) p->count++;
+    if (!x->newest[group].posting || x->newest[group].unit != unit) new_posting(x, group, unit);
+    struct posting *p = &x->postings[x->newest[group].posting - 1];
+    if (x->in_heading) {
+        u->heading_words++;
+        p->in_heading = 1;
+    } else {
+        u->words++;
+        p->count = (uint8_t)(p->count + (p->count < 255));
+    }
 }
 
 void index_page(struct index *x, str url, str title, str packed)

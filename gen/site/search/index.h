@@ -10,26 +10,31 @@
 // That a unit has a word: how often in its text (255 for more), whether in its heading.
 struct posting { uint32_t group, unit; uint8_t count, in_heading; };
 
-// Forms of one stem. While pages come in, its postings lie among all others and last is the newest one; index_files() puts them
-// together. chunk: the dictionary that it was put into last, and its forms there.
-struct word_group { uint32_t count, last, chunk, first_form, last_form; str code; };
+// Forms of one stem. chunk: the dictionary that it was put into last, and its forms there.
+struct word_group { uint32_t count, chunk, first_form, last_form; str code; };
+
+// The newest posting of a group, counted from 1, and its unit: what each word of a text asks for, so it is kept small.
+struct newest { uint32_t posting, unit; };
 
 struct form { uint64_t head; str text; uint32_t group, next; };   // text: folded; head: its first bytes, to sort by
 
 struct indexed_unit { str anchor, heading, text; uint32_t heading_words, words, page; };
 struct indexed_page { str url, title; uint32_t first; };   // first: of its units
 
-// A table of the words as pages have them, not folded.
-struct word { const char *bytes; uint32_t len, hash, group; };
+// A table of the words as pages have them, not folded. group: counted from 1, 0 where there is none. name: 0 of a word of eight
+// bytes at most, which its hash tells from all others, else its place in names, counted from 1.
+struct word { uint64_t hash; uint32_t group, name; };
 
 // One index after the other: what is kept of the last is memory.
 struct index {
     arena arena;
     struct terms *terms;
     buf folded, stem;
-    struct word *words; uint32_t *slots; size_t word_count, word_cap, slot_count;
+    struct word *words; size_t word_count, slot_count;
+    str *names; size_t name_count, name_cap;
     struct map by_form, by_stem;            // -> number of a group, and 1
     struct word_group *groups; size_t group_count, group_cap;   // the first is of what is no word
+    struct newest *newest; size_t newest_cap;                   // of each group
     struct posting *postings; size_t posting_count, posting_cap;
     struct form *forms; size_t form_count, form_cap;
     struct indexed_unit *units; size_t unit_count, unit_cap;

@@ -205,7 +205,8 @@ static void follow_stylesheet(struct checking *c, str url)
 // Files that programs ask for by name, or that stand in for others, need no link.
 static bool needs_link(const struct checked *x)
 {
-    static const char *const known[] = {"robots.txt", "_headers", "manifest.json", "llms.txt", "404.html", "search.js", "index.html"};
+    static const char *const known[] = {"robots.txt", "_headers", "manifest.json", "llms.txt", "404.html", "search.js", "index.html",
+                                        "status.html"};
     size_t slash = str_rfind(x->url, '/');
     str name = slash == x->url.len ? x->url : str_slice(x->url, slash + 1, x->url.len);
     if (x->is_page && x->page.is_redirect) return false;

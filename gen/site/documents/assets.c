@@ -93,11 +93,13 @@ void assets_clean(const struct asset *x, buf *bytes, struct diag *d)
 {
     size_t place;
     buf out = BUF_INIT;
-    if (x->kind == ASSET_TEMPLATE || x->name.len < 4 || !str_eq_nocase(str_slice(x->name, x->name.len - 4, x->name.len), STR(".svg"))) return;
+    str ending = x->name.len < 4 ? STR_NONE : str_slice(x->name, x->name.len - 4, x->name.len);
+    if (x->kind == ASSET_TEMPLATE || !str_eq_nocase(ending, STR(".svg"))) return;
     enum svg_clean how = svg_clean(buf_view(bytes), &out, &place);
     if (how != SVG_SAME && d)
         diag_add(d, D_SVG_SCRIPT, DIAG_AT(x->path, buf_view(bytes), place), "%s",
-                 how == SVG_CLEANED ? "what runs in a browser is left out, here first" : "it cannot be read as plain XML in UTF-8; an empty picture takes its place");
+                 how == SVG_CLEANED ? "what runs in a browser is left out, here first"
+                                    : "it cannot be read as plain XML in UTF-8; an empty picture takes its place");
     if (how != SVG_SAME) {
         buf_clear(bytes);
         buf_str(bytes, buf_view(&out));

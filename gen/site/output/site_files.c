@@ -138,6 +138,7 @@ static void make_robots(struct build *b, void *ctx, buf *out)
 void site_files_pages(struct build *b)
 {
     write_404(b);
+    status_page_write(b);
     write_redirects(b);
 }
 

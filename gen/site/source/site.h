@@ -84,6 +84,7 @@ struct settings {
     str templates_looked;     // where the program looked for its own templates in vain; "" when they are there or were named
     bool pretty;              // NAME/index.html instead of NAME.html
     bool fallback;            // write untranslated pages in the source language, with a notice
+    bool status;              // write a page of all translations
     bool git;                 // ask git when a page was last changed
     const struct tree_kind *kind;  // as the settings or the command line say; NULL: what the tree's marks say
     enum diag_level link_level;

@@ -102,8 +102,8 @@
   }
 
   // Entries for a word of the query, each with what it is worth: the word itself, words that it begins while it is typed; when it is
-  // not there, words that differ by a letter, the longest common beginning, and what stands behind that in a compound.
-  function lookUp(at, text, last, again) {
+  // not there (and need not be, exact), words that differ by a letter, the longest common beginning, and what stands behind that in a compound.
+  function lookUp(at, text, last, again, exact) {
     var number = place(at.words, text), numbers = [number];
     for (var i = number + 1; last && i < at.words.length && i < number + 3 && at.words[i].startsWith(text); i++) numbers.push(i);
     return Promise.all(numbers.map(dictionary)).then(function (all) {
@@ -115,7 +115,7 @@
         if (d.forms.has(text)) add(d.forms.get(text), 1);
       });
       if (last) forms.forEach(function (f) { if (f[0].startsWith(text)) add(f[1], 0.6); });
-      if (isDense.test(text)) return found;
+      if (exact || isDense.test(text)) return found;
       if (text.length > 4) forms.forEach(function (f) {
         if (Math.abs(f[0].length - text.length) < 3 && common(text, f[0]) > Math.max(3, text.length - 3)) add(f[1], 0.5);
       });
@@ -136,8 +136,8 @@
     });
   }
   // Units for a word: what each is worth, and how rare the word is.
-  function weigh(at, text, last) {
-    return lookUp(at, text, last).then(function (found) {
+  function weigh(at, text, last, exact) {
+    return lookUp(at, text, last, false, exact).then(function (found) {
       var units = new Map(), count = 0, forms = new Set();
       found.forEach(function (worth, entry) {
         levels(entry).forEach(function (level, unit) { units.set(unit, Math.max(units.get(unit) || 0, worth * level)); });
@@ -174,7 +174,7 @@
         if (from < 0) return;
         group.forEach(function (synonym) {
           if (synonym === own || !synonym.length) return;
-          jobs.push(Promise.all(synonym.map(function (w) { return weigh(at, w, false); })).then(function (others) {
+          jobs.push(Promise.all(synonym.map(function (w) { return weigh(at, w, false, true); })).then(function (others) {
             var worth = new Map();
             others[0].units.forEach(function (level, unit) {
               var all = others.map(function (o) { return o.units.get(unit) || 0; });
@@ -182,7 +182,7 @@
             });
             for (var i = from; i < from + own.length; i++) {
               worth.forEach(function (level, unit) { words[i].units.set(unit, Math.max(words[i].units.get(unit) || 0, level)); });
-              others.forEach(function (o) { o.forms.forEach(function (f) { words[i].forms.add(f); }); });
+              others.forEach(function (o) { o.forms.forEach(function (f) { if (f.length > 3) words[i].forms.add(f); }); });
             }
           }));
         });

@@ -29,6 +29,12 @@ check() {
     say $rc "$name: a query loads ${5:-?} bytes at most"
 }
 check 'the project' 15000 content="$work/site"
+# Of 1,600 pages in one language, with words that are nearly everywhere.
+make -s BUILD="${MAKE_BUILD:-$BUILD}" "${MAKE_BUILD:-$BUILD}/tests/bench/corpus"
+"$BUILD/tests/bench/corpus" 1600 1 7000 "$work/large"
+"$BUILD/vramdoc" build -q -c "$work/large/site.yaml" -s "$work/large/content" -o "$work/large/site" >"$work/log" 2>&1
+node "$ROOT/tests/search/loaded.mjs" "$work/large/site" "" "$ENGINE" 40000 memory 'optimizer state' 'peak of the allocator cache' gradiant >"$work/log" && rc=0 || rc=1
+say $rc '1,600 pages: a query loads 40 kB at most and finds eight sections'
 if [ -z "${TREES:-}" ]; then echo 'skip search_rank: sites of other trees (TREES names no folder of them)'
 else check 'other trees' 40000 vitepress-docs="$TREES/vitepress-docs" opensource-guide="$TREES/opensource-guide"; fi
 exit $status

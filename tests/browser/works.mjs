@@ -1,5 +1,5 @@
 // What a reader can do: search, switch the theme and the language, go through a page by keyboard.
-import { check, close, equal, open, that } from "./harness.mjs";
+import { axe, check, close, equal, open, that } from "./harness.mjs";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
@@ -20,6 +20,7 @@ async function search(browser, site, scheme, lang, word, wanted) {
       that(await links.count() <= 8, "more than eight hits");
       that(/\d/.test(await tab.locator(".results [role=status]").innerText()), "number of results");
       that(await tab.locator(".results p mark").count() > 0, "no word is marked in its sentence");
+      if (scheme === "http") await axe(tab);
       if (scheme === "file") that(existsSync(fileURLToPath(first.split("#")[0])), `${first} does not exist`);
       await tab.keyboard.press("ArrowDown");
       equal(await tab.evaluate(() => document.activeElement.closest(".results") !== null), true, "arrow key goes to the results");

@@ -93,8 +93,8 @@ for file in gen/*.[ch] gen/*/*.[ch] gen/*/*/*.[ch] calc/*.[ch] calc/*/*.[ch] ker
 done
 
 # No circles: a file with its header counts as one, and includes nothing that comes to it.
-for tree in calc; do
-    circles=$(for file in $tree/*/*.[ch]; do
+for tree in gen calc kernels; do
+    circles=$(for file in $(find $tree -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'); do
         own=${file%.*}
         sed -n 's/^# *include *"\([^"]*\)\.h".*/\1/p' "$file" | while read -r other; do
             if [ "$other" != "$own" ] && [ -f "$other.h" ]; then echo "$own $other"; fi

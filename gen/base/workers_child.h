@@ -1,4 +1,4 @@
-// What the parent and its workers share; only workers.c and workers_child.c include this.
+// What the parent and its workers share; only workers_parent.c and workers_child.c include this.
 #ifndef GEN_BASE_WORKERS_CHILD_H
 #define GEN_BASE_WORKERS_CHILD_H
 

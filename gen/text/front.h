@@ -34,4 +34,9 @@ struct front {
 // Reads the head of text. Everything lives in a. False after an error was recorded in d.
 bool front_parse(str text, str file, arena *a, struct diag *d, struct front *out);
 
+// front_parse, with a choice: by_lines false always asks libyaml.
+bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front *out, bool by_lines);
+// "2026-05-31", with or without a time and a zone, as Unix seconds.
+bool front_date(str s, int64_t *out);
+
 #endif

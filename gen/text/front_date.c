@@ -1,7 +1,7 @@
 // Dates as the front matter of many generators has them: 2026-05-31, 2026/5/31 10:20 PM, May 31, 2026, with or without a zone.
 #include <string.h>
 
-#include "gen/text/front_lines.h"
+#include "gen/text/front.h"
 
 struct date {
     int64_t year, month, day, seconds, zone;

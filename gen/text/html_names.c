@@ -1,7 +1,6 @@
 // Looks elements and entities up in sorted tables; decodes character references.
 #include "gen/text/html_names.h"
 
-#include "gen/text/html_scan.h"
 
 enum { MAX_NAME = 10 };
 

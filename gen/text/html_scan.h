@@ -27,7 +27,5 @@ void html_scan(str html, bool (*visit)(void *ctx, const struct html_token *t), v
 // Records html-malformed for unclosed, misnested, duplicate attributes, bad entities, void elements
 // closed.
 bool html_check(str html, str file, struct diag *d);
-// Decodes entities of text or an attribute's value.
-void html_unescape(str s, buf *out);
 
 #endif

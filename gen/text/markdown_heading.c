@@ -3,7 +3,7 @@
 #include <string.h>
 #include "gen/text/cells.h"
 #include "gen/base/escape.h"
-#include "gen/text/html_scan.h"
+#include "gen/text/html_names.h"
 #include "gen/text/markdown_foreign.h"
 #include "gen/text/markdown_render.h"
 #include "gen/text/slugs.h"

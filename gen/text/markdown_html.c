@@ -1,7 +1,7 @@
 // Raw HTML in Markdown: an allow-list of harmless tags, closed where they must be; everything else
 // is shown as text.
 #include "gen/base/escape.h"
-#include "gen/text/html_scan.h"
+#include "gen/text/html_names.h"
 #include "gen/text/markdown_foreign.h"
 #include "gen/text/markdown_html.h"
 #include "gen/text/markdown_render.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "gen/base/escape.h"
-#include "gen/text/html_scan.h"
+#include "gen/text/html_names.h"
 #include "gen/text/markdown_html.h"
 
 enum check { TEXT, LINK, IMAGE, IMAGES, NUMBER, ALIGN, ID, FLAG, MEDIA };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "gen/text/html_scan.h"
+#include "gen/text/html_names.h"
 
 // Elements that begin a line of their own. A cell is divided from the one before it.
 enum tag_kind { INLINE, BLOCK, CELL, HEADING, HIDDEN };

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
+#include "kernels/probe/settings.h"
 #include "kernels/record/rjson.h"
-#include "kernels/probe/probe.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernels/probe/estimator.h"
+#include "kernels/probe/probe.h"
 
 #ifndef VERSION
 #define VERSION "0"

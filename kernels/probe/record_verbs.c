@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/probe/estimator.h"
+#include "kernels/probe/probe.h"
 
 static void print_fault(void *path, const struct rjson *at, const char *where, const char *what)
 {

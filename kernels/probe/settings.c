@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/probe/probe.h"
+#include "kernels/probe/settings.h"
 
 static int find(const struct settings *s, const char *key)
 {

@@ -1,4 +1,5 @@
 // The HTML scan on any bytes: tokens go forward, lie inside, and unescaping any text gives UTF-8 when it was.
+#include "gen/text/html_names.h"
 #include "gen/text/html_scan.h"
 #include "tests/fuzz/gen_fuzz.h"
 

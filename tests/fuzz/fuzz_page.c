@@ -2,6 +2,7 @@
 // well-formed, without a script or an event handler, and the same each time.
 #include "gen/base/escape.h"
 #include "gen/text/front.h"
+#include "gen/text/html_names.h"
 #include "gen/text/html_scan.h"
 #include "gen/text/markdown.h"
 #include "tests/fuzz/gen_fuzz.h"

@@ -2,7 +2,7 @@
 #include <jansson.h>
 
 #include "gen/base/escape.h"
-#include "gen/text/html_scan.h"
+#include "gen/text/html_names.h"
 #include "tests/unit/base_fixture.h"
 
 typedef void escaper(buf *out, str s);

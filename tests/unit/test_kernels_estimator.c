@@ -13,6 +13,7 @@
 
 #include "calc/vram.h"
 #include "kernels/probe/estimator.h"
+#include "kernels/probe/probe.h"
 
 #define FIXTURE "tests/kernels/fixtures/not-measured.json"
 

@@ -1,4 +1,5 @@
 // The HTML scan as a list of tokens, entities, and every fault that html_check names.
+#include "gen/text/html_names.h"
 #include "gen/text/html_scan.h"
 #include "tests/unit/base_fixture.h"
 

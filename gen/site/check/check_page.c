@@ -10,6 +10,7 @@
 #include "gen/text/address.h"
 #include "gen/site/documents/links.h"
 #include "gen/base/packed_values.h"
+#include "gen/text/html_names.h"
 #include "gen/text/html_scan.h"
 
 struct scan {

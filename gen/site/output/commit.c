@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "gen/base/beneath.h"
-#include "gen/site/output/manifest.h"
+#include "gen/site/output/manifest_format.h"
 
 struct commit {
     struct emit *emit;

@@ -13,7 +13,7 @@
 
 #include "gen/base/beneath.h"
 #include "gen/base/fs.h"
-#include "gen/site/output/manifest.h"
+#include "gen/site/output/manifest_format.h"
 
 // ---- the manifest ------------------------------------------------------------------------------
 

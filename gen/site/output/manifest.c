@@ -1,5 +1,6 @@
 // manifest.json: inputs and outputs with sizes and hashes (XXH3, 64 bits).
 #include "gen/site/output/manifest.h"
+#include "gen/site/output/manifest_format.h"
 
 #include "gen/site/documents/assets.h"
 #include "gen/text/address.h"

@@ -6,7 +6,7 @@
 
 #include "gen/text/address.h"
 #include "gen/site/documents/nav.h"
-#include "gen/text/html_scan.h"
+#include "gen/text/html_names.h"
 
 str page_markdown_url(str url, arena *a)
 {

@@ -1,6 +1,6 @@
 // Blocks that cells make, as Markdown: captions, headings and tables; drawings are left out, as their numbers stand in a table.
 #include "gen/site/page/page_markdown.h"
-#include "gen/text/html_scan.h"
+#include "gen/text/html_names.h"
 
 bool page_markdown_is_block(str html)
 {

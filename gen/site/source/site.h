@@ -66,7 +66,7 @@ struct document {
     uint32_t page_count;      // translations that exist
 };
 
-// The words of settings.c's search choices.
+// The words of settings_value.c's search choices.
 enum search_kind { SEARCH_AUTO, SEARCH_FULL, SEARCH_TITLES, SEARCH_NONE };
 
 // What site.yaml can say: settings.def lists the keys.

@@ -4,7 +4,7 @@
 
 #include "gen/site/template/view_lib.h"
 #include "gen/base/escape.h"
-#include "gen/text/html_scan.h"
+#include "gen/text/html_names.h"
 
 struct view *view_of(lua_State *L)
 {

@@ -35,6 +35,8 @@ CONFIG_TABLE(adapter_dtype)
 CONFIG_TABLE(lora_targets)
 CONFIG_TABLE(modules_to_save)
 CONFIG_TABLE(parallel)
+CONFIG_TABLE(pipeline_stage)
+CONFIG_TABLE(pipeline_schedule)
 CONFIG_TABLE(kv_dtype)
 CONFIG_TABLE(system)
 

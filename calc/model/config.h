@@ -41,6 +41,8 @@ CONFIG_ENUM(adapter_dtype)
 CONFIG_ENUM(lora_targets)
 CONFIG_ENUM(modules_to_save)
 CONFIG_ENUM(parallel)
+CONFIG_ENUM(pipeline_stage)
+CONFIG_ENUM(pipeline_schedule)
 CONFIG_ENUM(kv_dtype)
 CONFIG_ENUM(system)
 #undef CONFIG_ENUM

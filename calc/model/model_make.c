@@ -181,7 +181,12 @@ static int model_check_support(const struct vram_config *c, struct message *e)
 {
     bool compiled = c->compile != COMPILE_NONE, stages = c->pipeline_parallel > 1;
     bool gathers = c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3;
+    bool nanotron = c->framework == FRAMEWORK_NANOTRON;
     const struct model_limit limits[] = {
+        {nanotron && (c->family != FAMILY_LLAMA || c->lora_rank || c->task == TASK_INFERENCE),
+         MESSAGE_nanotron_model, {"framework", "family"}},
+        {nanotron && (compiled || c->checkpointing), MESSAGE_nanotron_run, {"framework"}},
+        {nanotron && c->parallel > PARALLEL_ZERO1, MESSAGE_nanotron_parallel, {"framework", "parallel"}},
         {compiled && c->checkpointing, MESSAGE_compile_checkpointing, {"compile", "checkpointing"}},
         {compiled && c->dtype == DTYPE_BFLOAT16_PURE, MESSAGE_compile_pure, {"compile", "dtype"}},
         {compiled && gathers, MESSAGE_compile_sharded, {"compile", "parallel"}},
@@ -235,7 +240,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
 {
     mem_zero(m, sizeof *m);
     m->c = *c;
-    m->features = model_features[c->family];
+    m->features = model_features[c->family] | (c->framework == FRAMEWORK_NANOTRON ? HAS_FUSED_QKV : 0);
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);

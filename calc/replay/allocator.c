@@ -378,24 +378,39 @@ static void merge_after(struct allocator *a, struct allocator_pool *p, uint32_t 
     block_drop(a, gone);
 }
 
-int allocator_free(struct allocator *a, uint32_t block)
+int allocator_hold(struct allocator *a, uint32_t block)
 {
     if (!block)
         return VRAM_OK;
     if (block >= a->count || a->blocks[block].state != BLOCK_USED || !a->blocks[block].requested)
         return VRAM_EARG;
     struct allocator_block *b = &a->blocks[block];
-    struct allocator_pool *p = b->small ? &a->small : &a->large;
     a->stats.requested.now -= b->requested;
     a->stats.allocated.now -= b->size;
     a->stats.frees++;
     b->requested = 0;
+    return VRAM_OK;
+}
+
+void allocator_release(struct allocator *a, uint32_t block)
+{
+    if (!block)
+        return;
+    struct allocator_block *b = &a->blocks[block];
+    struct allocator_pool *p = b->small ? &a->small : &a->large;
     if (a->blocks[b->prev].state == BLOCK_FREE)
         merge_before(a, p, block);
     if (a->blocks[b->next].state == BLOCK_FREE)
         merge_after(a, p, block);
     pool_insert(p, a->blocks, block);
-    return VRAM_OK;
+}
+
+int allocator_free(struct allocator *a, uint32_t block)
+{
+    int rc = allocator_hold(a, block);
+    if (rc == VRAM_OK)
+        allocator_release(a, block);
+    return rc;
 }
 
 uint64_t allocator_block_address(const struct allocator *a, uint32_t block)

@@ -29,6 +29,11 @@ int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block);
 // Takes a block back; 0 is nothing. Errors: VRAM_EARG if the block is not handed out.
 int allocator_free(struct allocator *a, uint32_t block);
 
+// As allocator_free in two steps: the statistics at once, the block when another stream has done with it.
+// SRC: the same file, free() and process_events().
+int allocator_hold(struct allocator *a, uint32_t block);
+void allocator_release(struct allocator *a, uint32_t block);
+
 // torch.cuda.empty_cache: every segment without a block in use goes back to the device.
 int allocator_empty_cache(struct allocator *a);
 

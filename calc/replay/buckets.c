@@ -14,18 +14,39 @@ static uint64_t buckets_width(const struct model *m)
     return UINT64_C(1) << dtype_shift(precision_of(&m->c)->weight);
 }
 
-uint64_t buckets_bytes(const struct state *s)
+// nanotron wraps in DDP whatever divides the optimizer's state. SRC: nanotron src/nanotron/trainer.py.
+static bool buckets_are_whole(const struct vram_config *c)
+{
+    return c->parallel == PARALLEL_DDP || (c->framework == FRAMEWORK_NANOTRON && c->parallel == PARALLEL_ZERO1);
+}
+
+// nanotron's MemoryBuffer: a whole sequence for the column products, another for the row products' gradients.
+// SRC: nanotron src/nanotron/parallel/utils.py, tensor_parallel/functional.py ("allgather", "allgather2").
+enum { BUCKETS_GATHERED = 2 };
+
+static uint64_t buckets_gathered(const struct model *m)
+{
+    bool gathers = m->c.framework == FRAMEWORK_NANOTRON && m->c.tensor_parallel > 1 && m->c.sequence_parallel;
+    return gathers ? 2 * m->tokens * m->c.n_embd : 0;
+}
+
+static uint64_t buckets_gradients(const struct state *s)
 {
     const struct vram_config *c = &s->m->c;
     if (!scheme_many(c))
         return 0;
-    if (c->parallel == PARALLEL_DDP)
+    if (buckets_are_whole(c))
         return s->trained_bytes;
     if (c->parallel == PARALLEL_ZERO2)
         return s->trained_bytes < BUCKETS_ZERO * buckets_width(s->m)
                    ? s->trained_bytes
                    : BUCKETS_ZERO * buckets_width(s->m);
     return 0;
+}
+
+uint64_t buckets_bytes(const struct state *s)
+{
+    return buckets_gradients(s) + BUCKETS_GATHERED * buckets_gathered(s->m);
 }
 
 static const struct storage bucket = {
@@ -63,9 +84,14 @@ static int buckets_whole(struct player *p, const struct state *s)
 
 int buckets_build(struct player *p, const struct state *s)
 {
-    uint64_t bytes = buckets_bytes(s);
-    if (bytes == 0)
-        return VRAM_OK;
-    return s->m->c.parallel == PARALLEL_DDP ? buckets_whole(p, s)
+    static const struct storage gathered = {
+        .name = NAME(RESID2, SCRATCH), .op = OP_ALL_GATHER, .category = VRAM_CAT_ACT};
+    uint64_t bytes = buckets_gradients(s), whole = buckets_gathered(s->m);
+    int rc = VRAM_OK;
+    for (unsigned i = 0; i < BUCKETS_GATHERED && whole && rc == VRAM_OK; i++)
+        rc = player_forever(p, &gathered, whole, -1);
+    if (bytes == 0 || rc != VRAM_OK)
+        return rc;
+    return buckets_are_whole(&s->m->c) ? buckets_whole(p, s)
                                             : player_forever(p, &bucket, bytes, -1);
 }

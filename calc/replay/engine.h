@@ -44,6 +44,7 @@ struct engine {
     uint64_t stage;  // of the pipeline, set before engine_prepare
     struct allocator allocator;
     struct player player;  // of the last run
+    struct player_late late[PLAYER_LATE];
     uint32_t *slots;
     size_t slots_cap;
     // what the result points to

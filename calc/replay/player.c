@@ -41,12 +41,47 @@ static void player_rise(struct player *p, const struct storage *s, uint64_t byte
     }
 }
 
+// How far the program runs ahead: the driver's queue takes so many launches. A collective is one, with an event and a wait;
+// for each that gives or takes memory here there is another that gathers into a buffer that stays.
+// SRC: measured on tests/oracle with NULLCUDA_LAG; CUDA's launch queue of 1,024 entries; pytorch
+// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (recordStream of what a collective takes and fills).
+enum { PLAYER_QUEUE = 1024, PLAYER_COLLECTIVE = 6 };
+
+static void player_release(struct player *p)
+{
+    allocator_release(p->allocator, p->late[p->late_first].block);
+    p->late_first = (p->late_first + 1) % PLAYER_LATE;
+    p->late_count--;
+}
+
+static void player_launch(struct player *p, uint64_t launches)
+{
+    p->launches += launches;
+    while (p->late_count && p->late[p->late_first].due <= p->launches)
+        player_release(p);
+}
+
+// Frees what a collective has used: the block comes back when the card is past it.
+static int player_late(struct player *p, uint32_t block)
+{
+    int rc = allocator_hold(p->allocator, block);
+    if (rc != VRAM_OK)
+        return rc;
+    player_launch(p, PLAYER_COLLECTIVE);
+    if (p->late_count == PLAYER_LATE)
+        player_release(p);
+    p->late[(p->late_first + p->late_count++) % PLAYER_LATE] = (struct player_late){block, p->launches + PLAYER_QUEUE};
+    return VRAM_OK;
+}
+
 int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
                  int32_t block)
 {
     p->events++;
     if (s->category != VRAM_CAT_WORKSPACE)
         player_rise(p, s, bytes, block);
+    if (p->lags)
+        player_launch(p, 1);
     if (p->allocator)
         return allocator_malloc(p->allocator, bytes, &p->slots[slot]);
     if (!p->sink)
@@ -61,6 +96,8 @@ int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64
     p->events++;
     if (s->category != VRAM_CAT_WORKSPACE)
         p->live -= bytes;
+    if (p->lags && s->sent)
+        return player_late(p, p->slots[slot]);
     if (p->allocator)
         return allocator_free(p->allocator, p->slots[slot]);
     return p->sink ? player_tell(p, p->slots[slot], s, bytes, block, true) : VRAM_OK;
@@ -101,7 +138,7 @@ static int player_do(struct player *p, const struct reel *r, const struct tape_s
 {
     uint32_t operand = code >> 2;
     bool is_free = (code & 3) == TAPE_FREE;
-    if (p->lean)
+    if (p->lean && !p->lags)
         return is_free ? allocator_free(p->allocator, p->slots[slot])
                        : allocator_malloc(p->allocator, r->bytes[operand], &p->slots[slot]);
     const struct storage *s = &r->tape.storages[operand];

@@ -8,11 +8,17 @@
 #include "calc/replay/reel.h"
 #include "calc/trace/trace.h"
 
-enum { PLAYER_PHASES = 128 };
+enum { PLAYER_PHASES = 128, PLAYER_LATE = 1024 };
 
 struct player_phase {
     uint32_t phase;
     uint64_t peak;  // of live bytes
+};
+
+// A block that a collective has used: free for the program, and not yet for the card.
+struct player_late {
+    uint32_t block;
+    uint64_t due;  // launch with which the card is surely past it
 };
 
 struct player {
@@ -37,6 +43,10 @@ struct player {
     uint64_t workspace_bytes;
     bool lean;        // tapes go to the allocator only: no sums, no peak of live bytes
     uint64_t enough;  // lean: with so many bytes reserved the rest is not played (VRAM_ENOFIT)
+    bool lags;            // the card runs behind: what collectives have used comes back late
+    uint64_t launches;    // kernels and events so far
+    struct player_late *late;  // a ring of PLAYER_LATE, oldest first; set where lags is
+    uint32_t late_first, late_count;
     uint32_t iterations;  // played
     uint64_t steady_end, first_step_peak,
         eval_peak;  // live bytes: at the end; peaks of iteration 0, of evaluation

@@ -39,6 +39,12 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
     return VRAM_OK;
 }
 
+// Where nothing makes the program wait for the card. The stages of a pipeline wait for each other's messages.
+static bool run_lags(const struct vram_config *c)
+{
+    return c->framework == FRAMEWORK_NANOTRON && c->tensor_parallel > 1 && c->sequence_parallel && c->pipeline_parallel == 1;
+}
+
 // lean: only what the allocator does, up to `enough` bytes reserved.
 static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enough)
 {
@@ -51,6 +57,8 @@ static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enou
         return rc;
     e->player.allocator = &e->allocator;
     e->player.lean = lean;
+    e->player.lags = run_lags(&e->model.c);
+    e->player.late = e->late;
     e->player.enough = enough;
     rc = schedule_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
     if (rc == VRAM_OK && enough && e->allocator.stats.reserved.peak >= enough)
@@ -86,8 +94,8 @@ static int run_largest(struct vram *v, struct engine *e, uint64_t *stage, uint64
     uint64_t last = 0;
     int rc = run_stage_peak(v, e, 0, peak);
     uint64_t stages = e->model.c.pipeline_parallel;
-    *stage = 0;
-    if (rc != VRAM_OK || stages == 1)
+    *stage = v->config.pipeline_stage == PIPELINE_STAGE_LAST ? stages - 1 : 0;
+    if (rc != VRAM_OK || stages == 1 || v->config.pipeline_stage != PIPELINE_STAGE_AUTO)
         return rc;
     rc = run_stage_peak(v, e, stages - 1, &last);
     if (last > *peak) {

@@ -146,7 +146,8 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
     if (precision->copies > 1)
         state_keep(r, PART_WEIGHT_GRAD, OP_ZEROS, r->update);
     if (!m->c.eval_only) {  // no backward pass, and the optimizer makes its state in its first step
-        r->gradient = r->whole_gradient;
+        bool summed = precision->copies > 1 && !scheme_divides_gradients(&m->c);
+        r->gradient = summed ? 0 : r->whole_gradient;
         state_optimizer(m, r, n, block);
     }
     state_divide(m, r, width);

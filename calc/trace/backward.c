@@ -61,7 +61,7 @@ void backward_accumulate(struct graph *g, struct node *n)
     struct storage *s = &g->t->storages[gradient];
     s->name = name_of(n->role, gradient_part(n->extra));
     s->category = VRAM_CAT_GRAD;
-    if (g->divided)
+    if (g->divided || g->summed)
         parallel_divide(g, n, gradient);
     else if (g->has_gradients || g->in_buckets)
         tape_unref(g->t, gradient);

@@ -5,6 +5,7 @@
 
 #include "calc/trace/attention.h"
 #include "calc/trace/block_llama.h"
+#include "calc/trace/block_nanotron.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/linear.h"
@@ -61,6 +62,8 @@ static struct value block_gpt(struct graph *g, struct value x)
 
 struct value block_forward(struct graph *g, struct value x)
 {
+    if (graph_is_nanotron(g))
+        return block_nanotron(g, x);
     return (g->m->features & HAS_GATE) || (g->m->features & HAS_ROTARY) ? block_llama(g, x)
                                                                         : block_gpt(g, x);
 }

@@ -3,6 +3,7 @@
 
 #include "calc/trace/forward.h"
 
+#include "calc/trace/block_nanotron.h"
 #include "calc/trace/block.h"
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/layers.h"
@@ -67,6 +68,8 @@ static struct value forward_embed_gpt(struct graph *g, uint32_t ids, struct valu
 // Rotary families: the token embedding alone; cosines and sines of the positions are made once.
 static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct value local[3])
 {
+    if (graph_is_nanotron(g))
+        return nanotron_embedding(g, ids);
     struct value x = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
     if (graph_has(g, TRAIT_INNER_MODEL)) {  // inputs_embeds and position_ids, until the inner model returns
         local[1] = graph_copy(g, x);
@@ -86,7 +89,8 @@ static struct value forward_last_norm(struct graph *g, struct value x)
 {
     bool rms = g->m->features & HAS_RMS_NORM;
     struct value normed =
-        rms ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS) : layer_norm(g, x, true, P_LN_F);
+        graph_is_nanotron(g) ? nanotron_norm(g, x, true, P_LN_F)
+        : rms ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS) : layer_norm(g, x, true, P_LN_F);
     graph_drop(g, x);
     return normed;
 }

@@ -51,6 +51,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->packing = GRAPH_NO_FRAME;
     g->failed = false;
     g->grad = g->training = true;
+    g->summed = precision->copies > 1 && !scheme_divides_gradients(&m->c);
     g->compute = precision->compute;
     g->autocast = precision->autocast && !generates;
     g->residual = generates || scheme_divides_weights(&m->c) ? g->compute : frozen ? precision->frozen : precision->weight;
@@ -137,6 +138,14 @@ uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, 
     graph_workspace(g, op);
     uint32_t storage = tape_alloc(g->t, op, name_of(role, part), graph_category(g, role, part), dtype, shape);
     graph_workspace_call(g, op);
+    return storage;
+}
+
+uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype)
+{
+    uint32_t storage = graph_scratch(g, op, role, PART_SCRATCH, dtype, SHAPE_U_WHOLE);
+    if (graph_ok(g))
+        g->t->storages[storage].sent = true;
     return storage;
 }
 

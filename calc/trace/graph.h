@@ -123,6 +123,7 @@ struct graph {
     bool caches;         // blocks hand their keys and values over (generation)
     bool has_gradients;  // parameters have .grad from an earlier micro-step
     bool in_buckets;     // gradients are views of buckets that are there for ever
+    bool summed;         // a pass's gradients are added to float32 sums at its end
     bool divided;        // each GPU keeps its part of a gradient
     bool gathered;       // weights are divided too, and gathered for a layer at a time
     uint32_t ahead, open, behind, root;  // gathered weights: parallel.c
@@ -151,6 +152,11 @@ static inline bool graph_has(const struct graph *g, enum model_trait trait)
     return model_has_trait(g->m, trait);
 }
 
+static inline bool graph_is_nanotron(const struct graph *g)
+{
+    return g->m->c.framework == FRAMEWORK_NANOTRON;
+}
+
 // ---- values
 struct value graph_copy(struct graph *g, struct value v);  // one more variable for the same tensor
 void graph_drop(struct graph *g, struct value v);
@@ -164,6 +170,9 @@ struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part,
 // Scratch memory and saved side results: a storage without a value.
 uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
                        uint8_t shape);
+
+// The same for the whole sequence of a product of many GPUs, which a collective takes or fills.
+uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype);
 
 // A sum over rows: the result, after the kernel has had its partial sums.
 uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from, uint8_t to);

@@ -36,8 +36,9 @@ static uint32_t layer_whole(struct graph *g, const struct value *x, uint8_t out_
 {
     if (!g->m->c.sequence_parallel || (x->shape == SHAPE_U) == (out_shape == SHAPE_U))
         return TAPE_NONE;
-    return graph_scratch(g, out_shape == SHAPE_U ? OP_MM : OP_ALL_GATHER, x->role, PART_SCRATCH,
-                         x->dtype, SHAPE_U_WHOLE);
+    if (graph_is_nanotron(g) && out_shape != SHAPE_U)
+        return TAPE_NONE;  // gathered into a buffer that stays
+    return graph_sent(g, out_shape == SHAPE_U ? OP_MM : OP_ALL_GATHER, x->role, x->dtype);
 }
 
 // Arguments are cast from right to left: bias, weight, input.

@@ -3,6 +3,7 @@
 
 #include "calc/trace/loss.h"
 
+#include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
@@ -23,6 +24,8 @@ static struct value loss_whole(struct graph *g, struct value x, uint32_t targets
 
 struct value loss_forward(struct graph *g, struct value x, uint32_t targets, struct value *logits)
 {
+    if (graph_is_nanotron(g))
+        return loss_nanotron(g, x, targets);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED)
         return loss_chunked(g, x);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CCE)

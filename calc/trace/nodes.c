@@ -5,6 +5,7 @@
 #include "calc/trace/nodes.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/block_nanotron.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/nodes_llama.h"
 #include "calc/trace/parallel.h"
@@ -63,9 +64,10 @@ static void node_whole(struct graph *g, const struct node *n, uint32_t whole[2])
     whole[0] = whole[1] = TAPE_NONE;
     if (!g->m->c.sequence_parallel || !(column || row))
         return;
-    whole[0] = graph_scratch(g, OP_ALL_GATHER, n->role, PART_SCRATCH, n->dtype, SHAPE_U_WHOLE);
-    if (column)
-        whole[1] = graph_scratch(g, OP_MM, n->role, PART_SCRATCH, n->dtype, SHAPE_U_WHOLE);
+    if (!graph_is_nanotron(g))  // it gathers into buffers that stay
+        whole[0] = graph_sent(g, OP_ALL_GATHER, n->role, n->dtype);
+    if (column && !(graph_is_nanotron(g) && n->role == ROLE_UP))  // one projection with the gate
+        whole[1] = graph_sent(g, OP_MM, n->role, n->dtype);
 }
 
 // A product's gradients are seen through views: the input's of two dimensions as three, the weight's transposed.
@@ -322,6 +324,9 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_MASKED_FILL] = node_masked_fill,
     [NODE_SOFTMAX] = node_softmax,
     [NODE_NEG] = node_neg,
+    [NODE_RMS_NORM] = node_rms_norm,
+    [NODE_ROTARY] = node_rotary,
+    [NODE_SHARDED_LOSS] = node_sharded_loss,
     [NODE_POW] = node_pow,
     [NODE_MEAN] = node_mean,
     [NODE_RSQRT] = node_rsqrt,

@@ -30,7 +30,7 @@ static struct param *parallel_params(struct graph *g)
 
 void parallel_divide(struct graph *g, struct node *n, uint32_t gradient)
 {
-    if (!g->gathered)
+    if (!g->gathered && !g->summed)
         parallel_reduce(g, n, gradient);
     else if (n->unit < 0)
         g->params[n->param].held = gradient;
@@ -127,10 +127,35 @@ void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
     parallel_pass(g, n, results);
 }
 
+// After the pass: fp32_grad.add_(grad), grad = None, for each parameter.
+// SRC: nanotron src/nanotron/optim/gradient_accumulator.py, FP32GradientAccumulator.backward.
+static void parallel_sum(struct graph *g, unsigned count)
+{
+    for (uint16_t i = 0; i < count && graph_ok(g); i++) {
+        struct param *p = &parallel_params(g)[i];
+        tape_unref(g->t, p->held);
+        p->held = TAPE_NONE;
+    }
+}
+
+static void parallel_sum_all(struct graph *g)
+{
+    for (uint32_t layer = g->units * g->period; layer-- > 0;) {
+        g->t->unit = (int32_t)(layer / g->period);
+        g->t->sub = (uint8_t)(layer % g->period);
+        parallel_sum(g, LAYOUT_BLOCK_NUMBERS);
+    }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+    parallel_sum(g, LAYOUT_GLOBAL_NUMBERS);
+}
+
 // A layer whose input needs no gradient has no node at its beginning: the end of the pass closes
 // it.
 void parallel_close(struct graph *g)
 {
+    if (g->summed && !g->gathered && g->t->backward && graph_ok(g))
+        parallel_sum_all(g);
     if (!g->gathered || !graph_ok(g))
         return;
     if (g->open != TAPE_NONE) {

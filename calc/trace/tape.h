@@ -37,6 +37,7 @@ struct storage {
     int32_t unit;   // of the simulation, or TAPE_GLOBAL
     uint32_t made;  // how many allocations were on the tape before it
     bool saved;     // counted as saved for backward
+    bool sent;      // a collective on a stream of its own uses it
     bool view;      // a gradient that is a view: nothing is added to it in place
 };
 

@@ -1,0 +1,168 @@
+// Owns nanotron's decoder layer and loss: what each function holds, and until when.
+// SRC: nanotron src/nanotron/models/llama.py (LlamaDecoderLayer, CausalSelfAttention._forward_training, MLP, Loss),
+// nn/layer_norm.py (TritonRMSNorm), parallel/tensor_parallel/functional.py (_ShardedCrossEntropy, column and row linear);
+// flash-attention flash_attn/ops/triton/layer_norm.py, layers/rotary.py.
+
+#include "calc/trace/block_nanotron.h"
+
+#include "calc/trace/attention.h"
+#include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
+#include "calc/trace/linear.h"
+
+// The rows of this part of the vocabulary, then the same with zeros for the others', then each GPU's part of the sum.
+struct value nanotron_embedding(struct graph *g, uint32_t ids)
+{
+    if (g->m->c.tensor_parallel == 1)
+        return layer_embedding(g, ids, P_WTE, SHAPE_U);
+    uint32_t rows = graph_scratch(g, OP_EMBEDDING, ROLE_WTE, PART_SCRATCH, g->residual, SHAPE_U_WHOLE);
+    uint32_t masked = graph_sent(g, OP_MUL, ROLE_WTE, g->residual);
+    tape_unref(g->t, rows);
+    struct value out = layer_embedding(g, ids, P_WTE, SHAPE_U);
+    tape_unref(g->t, masked);
+    return out;
+}
+
+// layer_norm_fn(x, weight): without a residual of its own the kernel keeps its input.
+struct value nanotron_norm(struct graph *g, struct value x, bool global, uint16_t number)
+{
+    struct value w = graph_param(g, global, number);
+    struct value out = graph_make(g, OP_TRITON, w.role, PART_OUTPUT, x.dtype, x.shape);
+    uint32_t rstd = graph_scratch(g, OP_TRITON, w.role, PART_RSTD, DT_F32, SHAPE_TOKENS_SHARE);
+    if (graph_needs(g, x) || graph_needs(g, w)) {
+        int32_t n = graph_node(g, NODE_RMS_NORM, &out, 0);
+        graph_save(g, n, x.storage);
+        graph_save(g, n, rstd);
+        graph_edge(g, n, x);
+        graph_edge(g, n, w);
+    }
+    tape_unref(g->t, rstd);
+    graph_drop(g, w);
+    return out;
+}
+
+// The kernel rotates into a new tensor, or in place; nothing is saved but the angles, which are the layer's own.
+static struct value rotated(struct graph *g, struct value x)
+{
+    struct value out = graph_make(g, OP_TRITON, x.role, PART_ROTATED, x.dtype, x.shape);
+    if (graph_needs(g, x))
+        graph_edge(g, graph_node(g, NODE_ROTARY, &out, 0), x);
+    return out;
+}
+
+static void replace(struct graph *g, struct value *x, struct value with)
+{
+    graph_drop(g, *x);
+    *x = with;
+}
+
+// permute(...).contiguous() of the projection, cat and permute(...).contiguous() of key and value.
+static struct value nanotron_attention(struct graph *g, struct value x)
+{
+    static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+    struct value part[3], fused = layer_linear(g, x, P_QKV, SHAPE_QKV);
+    replace(g, &fused, layer_copy(g, fused));
+    layer_split3(g, fused, shapes, part);
+    graph_drop(g, fused);
+    struct value q = part[0], k = part[1], v = part[2];
+    struct value key = layer_copy(g, k), value = layer_copy(g, v);
+    replace(g, &key, layer_copy(g, key));
+    replace(g, &value, layer_copy(g, value));
+    struct value turned = rotated(g, q);
+    graph_drop(g, v);
+    graph_drop(g, k);
+    graph_drop(g, q);
+    struct value y = layer_attention(g, turned, key, value);
+    struct value out = layer_linear(g, y, P_O, SHAPE_U);
+    graph_drop(g, y);
+    graph_drop(g, turned);
+    graph_drop(g, key);
+    graph_drop(g, value);
+    return out;
+}
+
+// down(silu(gate) * up); gate and up are halves of one projection, and live until the product is there.
+static struct value nanotron_mlp(struct graph *g, struct value x)
+{
+    struct value gate = layer_linear(g, x, P_GATE, SHAPE_FF), up = layer_linear(g, x, P_UP, SHAPE_FF);
+    struct value active = layer_activation(g, gate, false);
+    struct value product = layer_mul(g, active, up, ROLE_MLP_PROJ, PART_INPUT);
+    graph_drop(g, active);
+    struct value out = layer_linear(g, product, P_DOWN, SHAPE_U);
+    graph_drop(g, product);
+    graph_drop(g, gate);
+    graph_drop(g, up);
+    return out;
+}
+
+static struct value nanotron_branch(struct graph *g, struct value x, uint16_t norm, block_fn *branch, uint8_t role)
+{
+    struct value normed = nanotron_norm(g, x, false, norm);
+    struct value y = branch(g, normed);
+    graph_drop(g, normed);
+    struct value out = layer_add(g, y, x, role);
+    graph_drop(g, y);
+    return out;
+}
+
+struct value block_nanotron(struct graph *g, struct value x)
+{
+    struct value middle = nanotron_branch(g, x, P_LN1, nanotron_attention, ROLE_RESID1);
+    struct value out = nanotron_branch(g, middle, P_LN2, nanotron_mlp, ROLE_RESID2);
+    graph_drop(g, middle);
+    return out;
+}
+
+// The logits in float32, which the model's caller holds until it returns; less their maximum: a second tensor, in which the
+// exponentials, the softmax and at last its gradient are made.
+struct value loss_nanotron(struct graph *g, struct value x, uint32_t targets)
+{
+    struct value low = layer_head(g, x);
+    struct value wide = graph_to(g, low, DT_F32, PART_UPCAST);
+    graph_drop(g, low);
+    struct value softmax = graph_make(g, OP_SUB, ROLE_LOGITS, PART_SOFTMAX, DT_F32, SHAPE_NV);
+    struct value loss = graph_make(g, OP_MEAN, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
+    uint32_t mask = graph_scratch(g, OP_EQ, ROLE_TARGETS, PART_MASK, DT_BYTE, SHAPE_TOKENS);
+    uint32_t masked = graph_scratch(g, OP_SUB, ROLE_TARGETS, PART_COPY, DT_I64, SHAPE_TOKENS);
+    if (graph_needs(g, wide)) {
+        int32_t n = graph_node(g, NODE_SHARDED_LOSS, &loss, 0);
+        graph_save(g, n, softmax.storage);
+        graph_save(g, n, mask);
+        graph_save(g, n, masked);
+        graph_edge(g, n, wide);
+    }
+    tape_unref(g->t, masked);
+    tape_unref(g->t, mask);
+    graph_drop(g, softmax);
+    graph_drop(g, wide);
+    (void)targets;
+    return loss;
+}
+
+static uint32_t made(struct graph *g, const struct node *n, unsigned edge, enum op op, uint8_t part)
+{
+    const struct edge *e = &n->edges[edge];
+    return edge < n->edge_count && e->to != GRAPH_NO_NODE ? graph_scratch(g, op, e->role, part, e->dtype, e->shape)
+                                                          : TAPE_NONE;
+}
+
+// Edges: input, weight.
+void node_rms_norm(struct graph *g, const struct node *n, uint32_t results[])
+{
+    results[0] = made(g, n, 0, OP_TRITON, PART_GRAD);
+    results[1] = made(g, n, 1, OP_SUM, PART_WEIGHT_GRAD);
+}
+
+void node_rotary(struct graph *g, const struct node *n, uint32_t results[])
+{
+    results[0] = made(g, n, 0, OP_TRITON, PART_GRAD);
+}
+
+// grad_input = softmax: the saved tensor itself.
+void node_sharded_loss(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (n->edges[0].to == GRAPH_NO_NODE)
+        return;
+    tape_ref(g->t, n->saved[0]);
+    results[0] = n->saved[0];
+}

@@ -132,11 +132,21 @@ void digest_site(struct build *b)
     digest_shown(b);
 }
 
-static void add_other(struct digest *d, const struct build *b, const struct document *doc, const struct language *l, arena *a)
+#define ADD_STR(name) add_str(d, x->name);
+#define ADD_TIME(name) add_u64(d, (uint64_t)x->name);
+
+static void add_link(struct digest *d, const struct build *b, const struct document *doc, const struct language *l, arena *a)
 {
-    if (!doc) { add_u64(d, 0); return; }
-    add_str(d, nav_title(&b->site, doc, l));
-    add_str(d, nav_url(&b->site, doc, l, a));
+    struct view_link link = {0}, *x = &link;
+    if (doc) link = page_link(&b->site, doc, l, a);
+    VIEW_LINK(ADD_STR, ADD_TIME)
+}
+
+static void add_child(struct digest *d, const struct build *b, const struct document *doc, const struct language *l, arena *a)
+{
+    struct view_child child, *x = &child;
+    add_u64(d, page_child(&b->site, doc, l, a, &child));
+    VIEW_CHILD(ADD_STR, ADD_TIME)
 }
 
 static void add_page(struct digest *d, const struct build *b, const struct document *doc, const struct language *l, arena *a)
@@ -144,29 +154,14 @@ static void add_page(struct digest *d, const struct build *b, const struct docum
     const struct site *site = &b->site;
     const struct page *p = nav_page(site, doc, l);
     if (!p) { add_u64(d, 0); return; }
-    add_u64(d, p->content_hash);
-    add_u64(d, p->sidecar);
-    add_u64(d, (uint64_t)p->updated);
-    add_u64(d, (uint64_t)p->published);
-    add_str(d, p->title);
-    add_str(d, p->source);
-    add_str(d, p->subject);
-    add_str(d, p->layout);
-    add_str(d, p->description);
+    const struct page *x = p;
+    PAGE_SHOWN(ADD_STR, ADD_TIME, ADD_TIME)
     add_str(d, p->language->tag);
     add_str(d, nav_url(site, doc, l, a));
-    add_other(d, b, nav_near(site, doc, l, -1), l, a);
-    add_other(d, b, nav_near(site, doc, l, 1), l, a);
-    for (const struct document *up = nav_parent(site, doc); up; up = nav_parent(site, up)) add_other(d, b, up, l, a);
-    for (uint32_t i = 0; i < doc->child_count; i++) {
-        const struct document *child = site->documents[doc->first_child + i];
-        const struct page *shown = nav_page(site, child, l);
-        add_other(d, b, child, l, a);
-        if (!shown) continue;
-        add_str(d, shown->description);
-        add_u64(d, (uint64_t)shown->updated);
-        add_u64(d, shown->language->index);
-    }
+    add_link(d, b, nav_near(site, doc, l, -1), l, a);
+    add_link(d, b, nav_near(site, doc, l, 1), l, a);
+    for (const struct document *up = nav_parent(site, doc); up; up = nav_parent(site, up)) add_link(d, b, up, l, a);
+    for (uint32_t i = 0; i < doc->child_count; i++) add_child(d, b, site->documents[doc->first_child + i], l, a);
 }
 
 static size_t first_not_before(const struct fs_list *files, str path)

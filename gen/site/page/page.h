@@ -58,6 +58,10 @@ struct page_context {         // view_page.ctx
     const struct front *front;
 };
 
+// What a page shows of another document: as a link; as a child of its section, false where the language has none.
+struct view_link page_link(const struct site *site, const struct document *doc, const struct language *l, arena *a);
+bool page_child(const struct site *site, const struct document *child, const struct language *l, arena *a,
+                struct view_child *out);
 // base_url and the address, a folder's index left out; "" without base_url.
 str page_address(const struct site *site, str url, arena *a);
 void page_json_ld(const struct view_page *p, const struct page_context *c, buf *out);

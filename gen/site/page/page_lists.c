@@ -44,6 +44,22 @@ static void need_alternates(struct view_page *p, struct page_renderer *r)
     p->alternate_count = n;
 }
 
+struct view_link page_link(const struct site *site, const struct document *doc, const struct language *l, arena *a)
+{
+    return (struct view_link){.title = nav_title(site, doc, l), .url = nav_url(site, doc, l, a)};
+}
+
+bool page_child(const struct site *site, const struct document *child, const struct language *l, arena *a,
+                struct view_child *out)
+{
+    const struct page *shown = nav_page(site, child, l);
+    *out = (struct view_child){0};
+    if (!shown) return false;
+    *out = (struct view_child){.title = shown->title, .description = shown->description, .url = nav_url(site, child, l, a),
+                               .updated = shown->updated, .lang = shown->language->tag};
+    return true;
+}
+
 static void need_crumbs(struct view_page *p, struct page_renderer *r)
 {
     struct view_link *list = NULL;
@@ -51,10 +67,10 @@ static void need_crumbs(struct view_page *p, struct page_renderer *r)
     for (const struct document *up = nav_parent(r->site, p->document); up; up = nav_parent(r->site, up)) depth++;
     list = arena_new(r->arena, struct view_link, depth);
     for (const struct document *up = nav_parent(r->site, p->document); up; up = nav_parent(r->site, up)) {
-        str url = nav_url(r->site, up, p->language, r->arena);
-        if (!url.len) continue;
+        struct view_link link = page_link(r->site, up, p->language, r->arena);
+        if (!link.url.len) continue;
         memmove(list + 1, list, n * sizeof *list);
-        list[0] = (struct view_link){nav_title(r->site, up, p->language), url};
+        list[0] = link;
         n++;
     }
     p->crumbs = list;
@@ -67,13 +83,8 @@ static void need_children(struct view_page *p, struct page_renderer *r)
     const struct document *doc = p->document;
     struct view_child *list = arena_new(r->arena, struct view_child, doc->child_count);
     size_t n = 0;
-    for (uint32_t i = 0; i < doc->child_count; i++) {
-        const struct document *child = site->documents[doc->first_child + i];
-        const struct page *shown = nav_page(site, child, p->language);
-        if (!shown) continue;
-        list[n++] = (struct view_child){shown->title, shown->description, nav_url(site, child, p->language, r->arena),
-                                        shown->updated, shown->language->tag};
-    }
+    for (uint32_t i = 0; i < doc->child_count; i++)
+        n += page_child(site, site->documents[doc->first_child + i], p->language, r->arena, &list[n]);
     p->children = list;
     p->child_count = n;
 }

@@ -247,10 +247,8 @@ static void fill_addresses(struct view_page *v, const struct page_renderer *r, c
 static void fill_near(struct view_page *v, const struct page_renderer *r, const struct document *doc)
 {
     const struct document *before = nav_near(r->site, doc, v->language, -1), *after = nav_near(r->site, doc, v->language, 1);
-    if (before) v->previous = (struct view_link){nav_title(r->site, before, v->language),
-                                                 nav_url(r->site, before, v->language, r->arena)};
-    if (after) v->next = (struct view_link){nav_title(r->site, after, v->language),
-                                            nav_url(r->site, after, v->language, r->arena)};
+    if (before) v->previous = page_link(r->site, before, v->language, r->arena);
+    if (after) v->next = page_link(r->site, after, v->language, r->arena);
 }
 
 // The address of a file that the front matter or the settings name; "" for "" and for one that is not there.

@@ -17,21 +17,30 @@ struct language {
     uint32_t index;           // in site.languages, settings' order, then by tag
 };
 
+// What a page shows of its file. The digest by which it is rendered again goes through the same rows.
+//   source        path below the content folder
+//   layout        "" for the usual one
+//   subject       what it is about, where a file stands for several pages: "NVIDIA H200"; see each.h
+//   content_hash  of the file's bytes
+//   sidecar       changes with the record of its source, see staleness.h; 0 without one
+//   updated, published   Unix seconds; INT64_MIN unknown
+#define PAGE_SHOWN(STR, HASH, TIME) \
+    STR(source) STR(title) STR(description) STR(layout) STR(subject) HASH(content_hash) HASH(sidecar) TIME(updated) TIME(published)
+#define PAGE_STR(name) str name;
+#define PAGE_HASH(name) uint64_t name;
+#define PAGE_TIME(name) int64_t name;
+
 // One file of one language. Kept small: a site has 100,000 of them.
 struct page {
+    PAGE_SHOWN(PAGE_STR, PAGE_HASH, PAGE_TIME)
     struct document *document;
     struct language *language;
-    str source;               // path below the content folder
     str url;                  // path below the output folder, "es/rtx-4070.html"
-    str title, description;
     struct front *front;      // NULL for pages without any
     struct fs_stat stat;
-    uint64_t content_hash;    // of the file's bytes
-    int64_t updated;          // Unix seconds; INT64_MIN unknown
-    int64_t published;        // the same
     int64_t order;            // INT64_MIN not given
     size_t body;              // offset of the Markdown
-    str layout, slug;         // "" for the usual ones
+    str slug;                 // "" for the usual one
     const struct tree_root *root;   // the folder of pages that it lies in
     str address;              // where its own generator would have it, without the language; "" unless it says so
     str label;                // its name in lists of contents; "" for the title
@@ -40,15 +49,16 @@ struct page {
     str meta;                 // packed front matter, see read.h
     str tag, date;            // what its path says: language and date of a post, "" for neither
     str key;                  // what its path says of its document
-    str subject;              // what it is about, where a file stands for several pages: "NVIDIA H200"; see each.h
     uint32_t index;           // in site.pages; pages that no file stands for come last
-    uint64_t sidecar;         // changes with the record of its source, see staleness.h; 0 without one
     bool unchanged;           // its file is as the last build read it
     bool rendered_always;     // whatever a folder above it says
     bool broken;              // it could not be read, its errors are recorded
     bool made;                // no file stands for it: a home or section page that lists what is there
     uint8_t left_out;         // enum publish: why it is no part of the site
 };
+#undef PAGE_STR
+#undef PAGE_HASH
+#undef PAGE_TIME
 
 // A group of translations of one text.
 struct document {

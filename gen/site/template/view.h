@@ -7,8 +7,16 @@
 
 // Every url is a path below the output folder ("es/rtx-4070.html", the view makes it relative to the page), and "" for none.
 // An address goes out as it is.
-struct view_link { str title, url; };
-struct view_child { str title, description, url; int64_t updated; str lang; };  // lang differs on an untranslated child
+// What a page shows of others is a list of rows: the structures are made of them, and the digest by which a page is rendered
+// again (output/digest.c) goes through the same rows, so that no member can be forgotten there.
+#define VIEW_LINK(STR, TIME) STR(title) STR(url)
+#define VIEW_CHILD(STR, TIME) STR(title) STR(description) STR(url) TIME(updated) STR(lang)   // lang: of an untranslated child another
+#define VIEW_STR(name) str name;
+#define VIEW_TIME(name) int64_t name;
+struct view_link { VIEW_LINK(VIEW_STR, VIEW_TIME) };
+struct view_child { VIEW_CHILD(VIEW_STR, VIEW_TIME) };
+#undef VIEW_STR
+#undef VIEW_TIME
 struct view_translation { str tag, name, url; bool exists; };
 struct view_alternate { str hreflang, address; };
 struct view_pair { str key, value; };

@@ -169,6 +169,35 @@ static void test_proposes_shapes(void **state)
 }
 
 // Other compile modes are tried before it is said that nothing has the size.
+// Whether a request for logits of 3 x 1024 tokens is taken for such logits.
+static bool knows_vocabulary(uint64_t vocabulary)
+{
+    uint64_t segment = oom_segment(3 * 1024 * vocabulary * 4);
+    struct vram_shape s;
+    for (unsigned i = 0; oom_shape_guess(segment, segment, i, &s); i++)
+        if (s.dims == 3 && s.dim[2] == vocabulary && strcmp(s.name[2], "vocabulary") == 0)
+            return true;
+    return false;
+}
+
+// The list of vocabularies has those of every preset of a language, and such as are round numbers.
+static void test_knows_the_vocabularies(void **state)
+{
+    (void)state;
+    static const uint64_t others[] = {65536, 131072, 32064, 65024, 100352, 49155, 201088, 129280};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!knows_vocabulary(others[i]))
+            fail_msg("%u", (unsigned)others[i]);
+    const struct vram_preset *p;
+    for (size_t i = 0; (p = vram_preset_at(i)); i++) {
+        const char *field = strstr(p->fields, "vocab_size=");
+        uint64_t vocabulary = field ? strtoul(field + strlen("vocab_size="), NULL, 10) : 0;
+        if (vocabulary > 1000 && !knows_vocabulary(vocabulary))
+            fail_msg("%s: %u", p->name, (unsigned)vocabulary);
+    }
+    assert_false(knows_vocabulary(65537));
+}
+
 static void test_other_compile_modes(void **state)
 {
     (void)state;
@@ -276,7 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wordings),          cmocka_unit_test(test_not_a_message),
         cmocka_unit_test(test_other_processes),
-        cmocka_unit_test(test_names_the_tensor),  cmocka_unit_test(test_proposes_shapes),
+        cmocka_unit_test(test_names_the_tensor),  cmocka_unit_test(test_proposes_shapes), cmocka_unit_test(test_knows_the_vocabularies),
         cmocka_unit_test(test_says_when_nothing_matches), cmocka_unit_test(test_other_compile_modes),
         cmocka_unit_test(test_driver),            cmocka_unit_test(test_first_that_does_not_fit),
         cmocka_unit_test(test_other_processes_first),

@@ -167,6 +167,7 @@ VRAM_API const char *vram_verdict_name(uint32_t verdict);
 // What kind of run a configuration is: measurements of one kind say little about another. The first that holds.
 #define VRAM_REGIMES(X) \
     X(INFERENCE, "inference", "generation, with or without quantized weights") \
+    X(GPT2, "gpt2", "GPT-2 in training, eager or compiled, on one GPU") \
     X(COMPILED, "compiled", "training with torch.compile") \
     X(MODEL_PARALLEL, "model parallel", "layers, tensors, sequences or experts divided over GPUs") \
     X(SHARDED_QUANTIZED_ADAPTERS, "sharded quantized adapters", "adapters over quantized weights on several GPUs") \
@@ -405,6 +406,7 @@ struct vram_figure {
     uint64_t low, high;
     uint32_t basis;                  // enum vram_basis
     uint32_t tolerance_permille;     // 0 for an exact figure
+    uint32_t measurements;           // public ones of the same regime, 90 % of which are within the tolerance; 0: none
     const struct vram_message *why;  // which rule, which term is uncertain
 };
 

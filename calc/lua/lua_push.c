@@ -140,6 +140,7 @@ static void set_bound(lua_State *L, const char *key, const struct vram_figure *f
         lua_pushnumber(L, f->tolerance_permille / 10.0);
         lua_setfield(L, -2, "tolerance_percent");
     }
+    set_count(L, "measurements", f->measurements);
     set_message(L, "why", f->why);
     lua_setfield(L, -2, key);
 }

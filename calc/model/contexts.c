@@ -31,7 +31,7 @@ bool context_at(size_t index, struct context_row *out)
 static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t high,
                  enum message_id why)
 {
-    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, message_plain(why)};
+    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, 0, message_plain(why)};
 }
 
 // A card's own published figure is taken as it is, with the common range around it: drivers differ. One without

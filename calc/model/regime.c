@@ -28,11 +28,14 @@ uint32_t regime_of(const struct vram_config *c)
 {
     if (c->task == TASK_INFERENCE)
         return VRAM_REGIME_INFERENCE;
+    bool one = !regime_is_divided(c) && !(scheme_many(c) && c->parallel != PARALLEL_NONE);
+    if (one && c->family == FAMILY_GPT2 && !regime_has_adapters(c))
+        return VRAM_REGIME_GPT2;
     if (c->compile != COMPILE_NONE)
         return VRAM_REGIME_COMPILED;
     if (regime_is_divided(c))
         return VRAM_REGIME_MODEL_PARALLEL;
-    if (scheme_many(c) && c->parallel != PARALLEL_NONE)
+    if (!one)
         return regime_of_weights(c, VRAM_REGIME_SHARDED_QUANTIZED_ADAPTERS, VRAM_REGIME_SHARDED_ADAPTERS,
                                  VRAM_REGIME_SHARDED);
     return regime_of_weights(c, VRAM_REGIME_QUANTIZED_ADAPTERS, VRAM_REGIME_ADAPTERS, VRAM_REGIME_FULL);

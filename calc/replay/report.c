@@ -11,6 +11,7 @@
 #include "calc/model/precision.h"
 #include "calc/model/regime.h"
 #include "calc/model/remarks.h"
+#include "calc/replay/accuracy.h"
 #include "calc/replay/buckets.h"
 #include "calc/replay/schedule.h"
 
@@ -136,7 +137,8 @@ static struct vram_figure report_figure(uint64_t bytes, uint32_t basis, uint32_t
                                         enum message_id why)
 {
     uint64_t slack = bytes / 1000 * permille;
-    return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, message_plain(why)};
+    slack = slack < bytes ? slack : bytes;
+    return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, 0, message_plain(why)};
 }
 
 // What the sum of live tensors rests on. Exact: what the reference values cover, GPT-2 in eager
@@ -166,10 +168,20 @@ static uint32_t report_at_least(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-void report_process(uint64_t reserved, const struct vram_figure *context, struct vram_figure *out)
+// A figure with the tolerance that measurements of its kind of run show, and no less than `least`.
+static struct vram_figure report_confirmed(uint64_t bytes, uint32_t basis, struct accuracy seen, uint32_t least,
+                                           enum message_id why)
 {
-    *out = report_figure(reserved, VRAM_BASIS_RANGE, REPORT_TOLERANCE_PROCESS,
-                         MESSAGE_why_process);
+    struct vram_figure f = report_figure(bytes, basis, report_at_least(seen.permille, least), why);
+    f.measurements = seen.rows;
+    return f;
+}
+
+void report_process(const struct vram_config *c, uint64_t reserved, const struct vram_figure *context, struct vram_figure *out)
+{
+    struct accuracy seen = accuracy_of(c, ACCURACY_PROCESS), inside = accuracy_of(c, ACCURACY_ALLOCATOR);
+    uint32_t least = report_at_least(REPORT_TOLERANCE_PROCESS, seen.rows ? 0 : inside.permille);
+    *out = report_confirmed(reserved, VRAM_BASIS_RANGE, seen, least, MESSAGE_why_process);
     out->bytes += context->bytes;
     out->low += context->low;
     out->high += context->high;
@@ -178,17 +190,15 @@ void report_process(uint64_t reserved, const struct vram_figure *context, struct
 static void report_figures(const struct vram *v, struct engine *e, struct vram_result *out)
 {
     const struct allocator_stats *s = &e->allocator.stats;
+    struct accuracy seen = accuracy_of(&v->config, ACCURACY_ALLOCATOR);
     out->peak_live = report_live(&e->model, e->player.peak);
     uint32_t live = out->peak_live.tolerance_permille;
-    out->peak_allocated =
-        report_figure(s->allocated.peak, VRAM_BASIS_MODEL,
-                      report_at_least(live, REPORT_TOLERANCE_ALLOCATED),
-                      MESSAGE_why_allocated);
-    out->peak_reserved = report_figure(
-        s->reserved.peak, VRAM_BASIS_MODEL, report_at_least(live, REPORT_TOLERANCE_RESERVED),
-        MESSAGE_why_reserved);
+    out->peak_allocated = report_confirmed(s->allocated.peak, VRAM_BASIS_MODEL, seen,
+                                           report_at_least(live, REPORT_TOLERANCE_ALLOCATED), MESSAGE_why_allocated);
+    out->peak_reserved = report_confirmed(s->reserved.peak, VRAM_BASIS_MODEL, seen,
+                                          report_at_least(live, REPORT_TOLERANCE_RESERVED), MESSAGE_why_reserved);
     context_figure(&v->config, &out->context);
-    report_process(s->reserved.peak, &out->context, &out->process);
+    report_process(&v->config, s->reserved.peak, &out->context, &out->process);
 }
 
 static void report_counts(const struct engine *e, struct vram_result *out)

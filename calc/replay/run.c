@@ -141,7 +141,7 @@ int run_process(struct vram *v, uint64_t enough, struct vram_figure *process)
         enough = enough > context.bytes ? enough - context.bytes : 1;
     int rc = run_whole(v, e, true, enough);
     if (rc == VRAM_OK)
-        report_process(e->allocator.stats.reserved.peak, &context, process);
+        report_process(&v->config, e->allocator.stats.reserved.peak, &context, process);
     return rc;
 }
 

@@ -43,6 +43,7 @@ static void bound(struct json *j, const char *key, const struct vram_figure *f)
     json_u64(j, "high", f->high);
     json_str(j, "basis", vram_basis_name(f->basis));
     json_fixed(j, "tolerance_percent", f->tolerance_permille, 1);
+    json_u64(j, "measurements", f->measurements);
     json_message(j, "why", f->why);
     json_close(j, '}');
 }

@@ -21,6 +21,11 @@ for i, row in ipairs(recorded) do
   figures["exact_" .. i] = vram.estimate(row[3]).peak_live_bytes
 end
 
+-- Reserved memory of one sequence more.
+for _, batch in ipairs{9, 10} do
+  figures["reserved_" .. batch] = vram.estimate{preset = "gpt2", compile = "none", batch_size = batch}.peak_reserved_bytes
+end
+
 -- What others measured: name, MiB, address, configuration, field of the estimate that stands beside it.
 local torchtune = "https://github.com/pytorch/torchtune"
 local gpt2_2019 = "https://github.com/huggingface/transformers/pull/2356"

@@ -266,7 +266,8 @@ for _, entry in ipairs{
   {"full", ""}, {"full", "checkpointing=block"}, {"full", "n_gpu=2"}, {"adapters", "lora_rank=8"}, {"quantized adapters", "lora_rank=8 quantization=nf4"},
   {"sharded", "parallel=ddp n_gpu=2"}, {"sharded adapters", "parallel=zero3 n_gpu=2 lora_rank=8"},
   {"sharded quantized adapters", "parallel=fsdp n_gpu=2 lora_rank=8 quantization=nf4"}, {"model parallel", "tensor_parallel=2"},
-  {"model parallel", "pipeline_parallel=2 parallel=zero1 n_gpu=2"}, {"compiled", "preset=gpt2 compile=2.5"}, {"inference", "task=inference"}} do
+  {"model parallel", "pipeline_parallel=2 parallel=zero1 n_gpu=2"}, {"compiled", "preset=gpt2 compile=2.5 parallel=ddp n_gpu=2"}, {"gpt2", "preset=gpt2 compile=2.5"}, {"gpt2", "preset=gpt2"},
+  {"adapters", "preset=gpt2 lora_rank=8"}, {"inference", "task=inference"}} do
   local config = {preset = "llama-3.2-1b", batch_size = 1, seq_len = 128}
   for key, value in entry[2]:gmatch("([%w_]+)=(%S+)") do config[key] = value end
   equal(vram.estimate(config).regime, entry[1], "the kind of run: " .. entry[2])

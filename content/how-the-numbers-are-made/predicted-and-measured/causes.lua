@@ -7,8 +7,6 @@ local plain = {framework = true, torch = true, transformers = true, pipeline_sch
 -- {pattern of the group, pattern of the words, sign of the error, key}: causes that were found, the first that fits. They come
 -- before what stands for a word, which explains less.
 local found = {
-  -- 25.7 GB of states of Llama 3.2 3B in bfloat16, 16.5 GB measured, an A10G of 24 GB
-  {"^litgpt/config_hub", "^preset=llama%-3%.2%-%db .*optimizer=adamw_foreach checkpointing=none cross_entropy=eager", 1, "accuracy.cause.optimizer"},
   -- finetune/lora.py: fabric.no_backward_sync(model, enabled=is_accumulating); 7B on two GPUs: 6.7 GB of shards and 13.5 GB of
   -- gradients of the 22.2 GB measured
   {"^litgpt/", "gradient_accumulation_steps=[2-9]%d* .*parallel=fsdp1", -1, "accuracy.cause.no_sync"},

@@ -1,0 +1,17 @@
+// How far public measurements are from the figures of a kind of run.
+
+#ifndef CALC_ACCURACY_H
+#define CALC_ACCURACY_H
+
+#include "calc/model/config.h"
+
+enum accuracy_of { ACCURACY_ALLOCATOR, ACCURACY_PROCESS };
+
+// The 90th percentile of the errors' sizes over `rows` measurements; all 0 where there is none.
+struct accuracy {
+    uint32_t rows, permille;
+};
+
+struct accuracy accuracy_of(const struct vram_config *c, enum accuracy_of what);
+
+#endif

@@ -172,7 +172,9 @@ static void largest(struct writer *w, const struct vram_result *r)
 static void put_confirmed(struct writer *w, const struct vram_figure *f)
 {
     writer_str(w, "                                                 ");
-    if (f->measurements)
+    if (f->measurements == 1)
+        writer_str(w, "the one public measurement of such a run is within it\n");
+    else if (f->measurements)
         writer_f(w, "90 %% of %u public measurements of such runs are within it\n", (uint64_t)f->measurements);
     else
         writer_str(w, "no GPU run of this kind has confirmed it yet\n");

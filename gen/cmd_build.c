@@ -93,25 +93,36 @@ static int explain(const struct options *o, const struct settings_paths *paths, 
     return !printed ? EXIT_IO : ok ? EXIT_OK : EXIT_CHECK;
 }
 
+static bool only_measured(const struct options *o)
+{
+    return o->strict && !strcmp(o->strict, "measured");
+}
+
+// Reports words that build does not take; true when there are none.
+static bool are_good(const struct options *o, int operand_count)
+{
+    buf wrong = BUF_INIT;
+    if (operand_count)
+        buf_lit(&wrong, "vramdoc build: it takes no operands; name the folder by --source\n");
+    else if (o->strict && *o->strict && !only_measured(o))
+        buf_lit(&wrong, "vramdoc build: --strict takes nothing, or measured\n");
+    else if (o->kind && !kind_named(str_c(o->kind)))
+        buf_printf(&wrong, "vramdoc build: --kind is %s\n", kind_names());
+    bool good = !wrong.len;
+    diag_say(buf_view(&wrong));
+    buf_free(&wrong);
+    return good;
+}
+
 static int run(void *given, int operand_count, char **operands)
 {
     const struct options *o = given;
     arena a = ARENA_INIT;
     const char *no_color = getenv("NO_COLOR");
-    bool measured = o->strict && !strcmp(o->strict, "measured");
+    bool measured = only_measured(o);
     (void)operands;
-    if (operand_count || (o->strict && *o->strict && !measured)) {
-        diag_say(operand_count ? STR("vramdoc build: it takes no operands; name the folder by --source\n")
-                               : STR("vramdoc build: --strict takes nothing, or measured\n"));
+    if (!are_good(o, operand_count))
         return EXIT_USAGE;
-    }
-    if (o->kind && !kind_named(str_c(o->kind))) {
-        buf what = BUF_INIT;
-        buf_printf(&what, "vramdoc build: --kind is %s\n", kind_names());
-        diag_say(buf_view(&what));
-        buf_free(&what);
-        return EXIT_USAGE;
-    }
     struct diag *d = diag_new((struct diag_options){
         .strict = o->strict != NULL, .strict_measured = measured, .json = o->json, .quiet = o->quiet,
         .color = isatty(2) && !(no_color && *no_color)});

@@ -80,13 +80,9 @@ static const char problem_style[] =
     "#vramdoc-problems pre{margin:0;background:none;color:inherit;white-space:pre-wrap;font:inherit}";
 
 static const struct { const char *end, *type; } types[] = {
-    {".html", "text/html; charset=utf-8"}, {".css", "text/css; charset=utf-8"},
-    {".js", "text/javascript; charset=utf-8"}, {".json", "application/json"}, {".svg", "image/svg+xml"},
-    {".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".webp", "image/webp"},
-    {".avif", "image/avif"}, {".gif", "image/gif"}, {".ico", "image/x-icon"}, {".wasm", "application/wasm"},
-    {".xml", "application/xml"}, {".txt", "text/plain; charset=utf-8"}, {".md", "text/markdown; charset=utf-8"},
-    {".pdf", "application/pdf"}, {".woff2", "font/woff2"}, {".mp3", "audio/mpeg"}, {".ogg", "audio/ogg"},
-    {".mp4", "video/mp4"}, {".webmanifest", "application/manifest+json"},
+#define X(end, type) {end, type},
+#include "gen/media_types.def"
+#undef X
 };
 
 static const char *type_of(const char *path)

@@ -27,7 +27,7 @@ allowed() {
         echo "$below|gen/site/source/*|gen/site/documents/*|gen/site/template/*|gen/site/page/*|gen/site/incremental/*|gen/site/search/*|gen/site/output/*" ;;
     gen/site/check/*) echo "$below|gen/site/documents/*|gen/site/check/*" ;;
     # The commands, each over the part that it starts.
-    gen/*) echo "$below|gen/[!/]*.h|gen/site/*" ;;
+    gen/*) echo "$below|gen/[!/]*.h|gen/*.def|gen/site/*" ;;
     calc/cli/*) echo 'calc/cli/*|calc/vram.h' ;;
     calc/lua/*|calc/vram_lua.h) echo 'calc/lua/*|calc/vram.h|calc/vram_lua.h' ;;
     calc/wasm/*) echo 'calc/wasm/*|calc/vram.h' ;;

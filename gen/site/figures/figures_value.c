@@ -74,8 +74,6 @@ static str opt_str(lua_State *L, int index)
     return s;
 }
 
-// ---- constructors ------------------------------------------------------------------------------
-
 // A configuration as text: "batch_size=16 dtype=float16", in order of key.
 static str config_text(lua_State *L, int index)
 {
@@ -150,8 +148,6 @@ static int make_measured(lua_State *L)
     figure_push(L, g);
     return 1;
 }
-
-// ---- arithmetic --------------------------------------------------------------------------------
 
 // An operand: bytes in bytes, a plain number as a given one without a source.
 struct operand { double value; str unit; const struct figure *figure; };
@@ -287,8 +283,6 @@ static int figure_lt(lua_State *L) { return compare(L, is_less); }
 static int figure_le(lua_State *L) { return compare(L, is_not_more); }
 static int figure_eq(lua_State *L) { return compare(L, is_same); }
 
-// ---- as text and table -------------------------------------------------------------------------
-
 static void push_plain(lua_State *L, double v)
 {
     if (v == floor(v) && fabs(v) < 9007199254740992.0)
@@ -334,8 +328,6 @@ static int figure_index(lua_State *L)
         return luaL_error(L, "a figure has no field \"%s\"", name);
     return 1;
 }
-
-// ---- formats -----------------------------------------------------------------------------------
 
 static int push_shown(lua_State *L, enum shown_style style, struct figure *g, enum byte_unit unit, int decimals)
 {

@@ -63,6 +63,7 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
     if (!inner)
         return SHAPE_A_C;
     return weight_shape == SHAPE_W_FF    ? SHAPE_A_FF
+           : weight_shape == SHAPE_W_FF2 ? SHAPE_A_FF2
            : weight_shape == SHAPE_W_KV  ? SHAPE_A_KV
            : weight_shape == SHAPE_W_QKV ? SHAPE_A_QKV
                                          : SHAPE_A_Q;
@@ -156,6 +157,11 @@ static void layout_attention(struct layout *l, const struct model *m)
         layout_linear(l, m, (struct layout_row){P_V, ROLE_V, PART_WEIGHT, SHAPE_W_KV, k, c},
                       some ? SHAPE_B_KV : 0);
     }
+    if (m->features & HAS_WIDE_NORM) {
+        bool full = m->c.lora_rank == 0;
+        layout_block(l, full, (struct layout_row){P_Q_NORM, ROLE_Q_NORM, PART_WEIGHT, SHAPE_B_Q, q, 0});
+        layout_block(l, full, (struct layout_row){P_K_NORM, ROLE_K_NORM, PART_WEIGHT, SHAPE_B_KV, k, 0});
+    }
     if (m->features & HAS_HEAD_NORM) {
         layout_head_norm(l, m, P_Q_NORM, ROLE_Q_NORM);
         layout_head_norm(l, m, P_K_NORM, ROLE_K_NORM);
@@ -184,24 +190,28 @@ static void layout_mlp(struct layout *l, const struct model *m)
 {
     uint64_t c = m->c.n_embd, f = m->c.n_inner;
     bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
-    bool gate = m->features & HAS_GATE;
-    if (gate)
+    bool gate = m->features & HAS_GATE, fused = m->features & HAS_FUSED_GATE;
+    if (gate && !fused)
         layout_linear(l, m, (struct layout_row){P_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_FF, f, c},
                       all ? SHAPE_B_FF : 0);
-    layout_linear(
-        l, m, (struct layout_row){P_UP, gate ? ROLE_UP : ROLE_FC, PART_WEIGHT, SHAPE_W_FF, f, c},
-        all ? SHAPE_B_FF : 0);
+    struct layout_row up = {P_UP, gate ? ROLE_UP : ROLE_FC, PART_WEIGHT, SHAPE_W_FF, f, c};
+    if (fused)
+        up = (struct layout_row){P_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_FF2, 2 * f, c};
+    layout_linear(l, m, up, all ? SHAPE_B_FF : 0);
     layout_linear(l, m, (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_FF, c, f},
                   all ? SHAPE_C : 0);
 }
 
 static void layout_layer(struct layout *l, const struct model *m)
 {
-    layout_norm(l, m, P_LN1, ROLE_LN1);
+    bool before = !(m->features & HAS_NO_PRE_NORM);
+    if (before)
+        layout_norm(l, m, P_LN1, ROLE_LN1);
     layout_attention(l, m);
     if (m->features & HAS_POST_NORM)
         layout_norm(l, m, P_POST_ATTN, ROLE_POST_ATTN_NORM);
-    layout_norm(l, m, P_LN2, ROLE_LN2);
+    if (before)
+        layout_norm(l, m, P_LN2, ROLE_LN2);
     if (m->c.n_expert)
         layout_experts(l, m);
     else

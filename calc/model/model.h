@@ -20,7 +20,15 @@ enum model_feature {
     HAS_EMBEDDING_SCALE = 1 << 10,
     HAS_SOFT_CAP = 1 << 11,
     HAS_EXPERTS = 1 << 12,
-    HAS_PARALLEL_RESIDUAL = 1 << 13
+    HAS_PARALLEL_RESIDUAL = 1 << 13,
+    HAS_GEMMA_NORM = 1 << 14,    // RMSNorm by weight + 1, in float32 to its end
+    HAS_FUSED_GATE = 1 << 15,    // gate and up are one projection
+    HAS_SLICED_QKV = 1 << 16,    // q, k, v are slices of their projection, not a split of it
+    HAS_NO_PRE_NORM = 1 << 17,   // branches take the residual stream as it is
+    HAS_WIDE_NORM = 1 << 18,     // norms over the whole of q and k
+    HAS_BRANCH_SCALE = 1 << 19,  // branches times a number
+    HAS_LOGIT_SCALE = 1 << 20,   // logits divided by a number
+    HAS_OWN_LOSS = 1 << 21       // before the common loss function: logits in their own format
 };
 
 // What a version of a framework does; traits.def says which.

@@ -8,6 +8,7 @@
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
 
 static struct value gpt_attention(struct graph *g, struct value x)
@@ -31,7 +32,8 @@ static struct value gpt_attention(struct graph *g, struct value x)
 static struct value gpt_mlp(struct graph *g, struct value x)
 {
     struct value wide = layer_linear(g, x, P_UP, SHAPE_FF);
-    struct value active = layer_gelu(g, wide);
+    bool steps = graph_has(g, TRAIT_INNER_MODEL) && g->m->c.family == FAMILY_GPT2;
+    struct value active = steps ? layer_gelu_new(g, wide) : layer_gelu(g, wide);
     graph_drop(g, wide);
     struct value narrow = layer_linear(g, active, P_DOWN, SHAPE_U);
     graph_drop(g, active);

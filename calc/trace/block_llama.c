@@ -20,12 +20,12 @@ static struct value llama_norm(struct graph *g, struct value x, uint16_t number)
     return has(g, HAS_RMS_NORM) ? layer_rms_norm(g, x, false, number, SHAPE_TOKENS) : layer_norm(g, x, false, number);
 }
 
-// The norm over each head where the family has one. Uses x up.
+// The norm over each head, or over all of them, where the family has one. Uses x up.
 static struct value llama_head_norm(struct graph *g, struct value x, uint16_t number, uint8_t stats)
 {
-    if (!has(g, HAS_HEAD_NORM))
+    if (!has(g, HAS_HEAD_NORM) && !has(g, HAS_WIDE_NORM))
         return x;
-    struct value normed = layer_rms_norm(g, x, false, number, stats);
+    struct value normed = layer_rms_norm(g, x, false, number, has(g, HAS_WIDE_NORM) ? SHAPE_TOKENS : stats);
     graph_drop(g, x);
     return normed;
 }
@@ -52,13 +52,28 @@ static struct value llama_by_head(struct graph *g, struct value x)
     return graph_has(g, TRAIT_INNER_MODEL) ? layer_view(g, x, NODE_VIEW) : x;
 }
 
-// Projections; GPT-NeoX has one for all three.
+// qkv[..., :n]: each slice's gradient is put into zeros of the whole. Uses qkv up.
+static struct heads llama_slices(struct graph *g, struct value qkv)
+{
+    static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+    struct value part[3];
+    for (unsigned k = 0; k < 3; k++) {
+        part[k] = layer_view(g, graph_copy(g, qkv), NODE_SLICE);
+        part[k].shape = shapes[k];
+    }
+    graph_drop(g, qkv);
+    return (struct heads){part[0], part[1], part[2]};
+}
+
+// Projections; GPT-NeoX and Phi-3 have one for all three.
 static struct heads llama_project(struct graph *g, struct value x)
 {
     struct heads h;
     if (has(g, HAS_FUSED_QKV)) {
         static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
         struct value part[3], qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
+        if (has(g, HAS_SLICED_QKV))
+            return llama_slices(g, qkv);
         layer_split3(g, qkv, shapes, part);
         graph_drop(g, qkv);
         return (struct heads){part[0], part[1], part[2]};
@@ -146,10 +161,28 @@ static struct value llama_gated(struct graph *g, struct value x)
     return out;
 }
 
+// gate, up = gate_up_proj(x).chunk(2)
+static struct value llama_gated_once(struct graph *g, struct value x)
+{
+    struct value half[2], both = layer_linear(g, x, P_UP, SHAPE_FF2);
+    layer_split2(g, both, SHAPE_FF, half);
+    graph_drop(g, both);
+    struct value active = layer_activation(g, half[0], has(g, HAS_GELU_GATE));
+    struct value product = layer_mul(g, half[1], active, ROLE_MLP_PROJ, PART_INPUT);
+    graph_drop(g, active);
+    struct value out = layer_linear(g, product, P_DOWN, SHAPE_U);
+    graph_drop(g, product);
+    graph_drop(g, half[0]);
+    graph_drop(g, half[1]);
+    return out;
+}
+
 static struct value llama_mlp(struct graph *g, struct value x)
 {
     if (has(g, HAS_EXPERTS))
         return layer_experts(g, x);
+    if (has(g, HAS_FUSED_GATE))
+        return llama_gated_once(g, x);
     if (has(g, HAS_GATE))
         return llama_gated(g, x);
     struct value wide = layer_linear(g, x, P_UP, SHAPE_FF);
@@ -164,9 +197,14 @@ static struct value llama_mlp(struct graph *g, struct value x)
 static struct value llama_branch(struct graph *g, struct value x, uint16_t norm, uint16_t post,
                                  block_fn *branch)
 {
-    struct value normed = llama_norm(g, x, norm);
+    struct value normed = has(g, HAS_NO_PRE_NORM) ? graph_copy(g, x) : llama_norm(g, x, norm);
     struct value y = branch(g, normed);
     graph_drop(g, normed);
+    if (has(g, HAS_BRANCH_SCALE)) {
+        struct value scaled = layer_scale(g, y, y.role);
+        graph_drop(g, y);
+        return scaled;
+    }
     if (!has(g, HAS_POST_NORM))
         return y;
     struct value out = llama_norm(g, y, post);

@@ -112,6 +112,17 @@ struct value layer_copy(struct graph *g, struct value x)
     return out;
 }
 
+void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value out[2])
+{
+    struct value view = layer_view(g, graph_copy(g, x), NODE_SPLIT);
+    for (uint8_t k = 0; k < 2; k++) {
+        out[k] = graph_copy(g, view);
+        out[k].output = k;
+        out[k].shape = shape;
+    }
+    graph_drop(g, view);
+}
+
 void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], struct value out[3])
 {
     struct value view = graph_copy(g, x);

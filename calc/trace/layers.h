@@ -19,6 +19,7 @@ struct value layer_dropout(struct graph *g, struct value x,
 // A view: x is used up, and gets a node whose gradient is copied (NODE_VIEW) or put into zeros (NODE_SLICE).
 struct value layer_view(struct graph *g, struct value x, enum node_kind kind);
 struct value layer_copy(struct graph *g, struct value x);  // contiguous()
+void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value out[2]);
 void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], struct value out[3]);
 
 // The mean loss over targets; `targets` is a storage of the caller. upcast: logits.float() first.

@@ -64,7 +64,7 @@ static struct value rms_weighted(struct graph *g, struct value w, struct value x
 // Llama goes back to the input's format before the weight, Gemma after it.
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats)
 {
-    bool gemma = g->m->features & HAS_EMBEDDING_SCALE;
+    bool gemma = g->m->features & HAS_GEMMA_NORM;
     struct value w = graph_param(g, global, weight), named = x, variance;
     named.role = w.role;
     struct value wide = graph_to(g, named, DT_F32, PART_UPCAST);
@@ -158,6 +158,30 @@ struct value layer_activation(struct graph *g, struct value x, bool gelu)
                  SAVES_INPUT);
 }
 
+// NewGELUActivation: 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))), one operation after the other.
+// SRC: transformers src/transformers/activations.py.
+struct value layer_gelu_new(struct graph *g, struct value x)
+{
+    struct value half = layer_scale(g, x, ROLE_ACT);
+    struct value wide = g->autocast ? graph_to(g, x, DT_F32, PART_UPCAST) : graph_copy(g, x);  // pow is float32's
+    struct value cube = unary(g, wide, OP_POW, NODE_POW, ROLE_ACT, PART_SQUARE, x.shape, SAVES_INPUT);
+    graph_drop(g, wide);
+    struct value small = layer_scale(g, cube, ROLE_ACT);
+    graph_drop(g, cube);
+    struct value sum = layer_add(g, x, small, ROLE_ACT);
+    graph_drop(g, small);
+    struct value angle = layer_scale(g, sum, ROLE_ACT);
+    graph_drop(g, sum);
+    struct value bent = unary(g, angle, OP_TANH, NODE_TANH, ROLE_ACT, PART_SCALED, x.shape, SAVES_RESULT);
+    graph_drop(g, angle);
+    struct value up = unary(g, bent, OP_ADD, NODE_PASS, ROLE_ACT, PART_SCALED, x.shape, SAVES_NOTHING);
+    graph_drop(g, bent);
+    struct value out = layer_mul(g, half, up, ROLE_ACT, PART_OUTPUT);
+    graph_drop(g, up);
+    graph_drop(g, half);
+    return out;
+}
+
 // expand and reshape: a copy for every head.
 struct value layer_repeat(struct graph *g, struct value x, uint8_t shape)
 {
@@ -173,6 +197,12 @@ struct value layer_soft_cap(struct graph *g, struct value x)
     struct value out = layer_scale(g, bent, x.role);
     graph_drop(g, bent);
     return out;
+}
+
+// x divided by a Python number.
+struct value layer_divide(struct graph *g, struct value x)
+{
+    return unary(g, x, OP_DIV, NODE_DIV, x.role, PART_SCALED, x.shape, SAVES_NOTHING);
 }
 
 // x times a Python number.

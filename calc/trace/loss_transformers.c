@@ -27,7 +27,12 @@ static struct value loss_logits(struct graph *g, struct value x)
         graph_drop(g, logits);
         logits = capped;
     }
-    if (!graph_has(g, TRAIT_FLOAT_LOGITS))
+    if (g->m->features & HAS_LOGIT_SCALE) {
+        struct value scaled = layer_divide(g, logits);
+        graph_drop(g, logits);
+        logits = scaled;
+    }
+    if (!graph_has(g, TRAIT_FLOAT_LOGITS) || (g->m->features & HAS_OWN_LOSS))
         return logits;
     struct value wide = graph_to(g, logits, DT_F32, PART_UPCAST);
     graph_drop(g, logits);
@@ -70,7 +75,8 @@ struct value loss_transformers(struct graph *g, struct value x, uint32_t targets
 {
     (void)targets;  // shifted copies of them are what is saved
     *logits = loss_logits(g, x);
-    struct value wide = graph_to(g, *logits, DT_F32, PART_UPCAST);
+    bool own = (g->m->features & HAS_OWN_LOSS) && !graph_has(g, TRAIT_PADDED_LABELS);
+    struct value wide = own ? graph_copy(g, *logits) : graph_to(g, *logits, DT_F32, PART_UPCAST);
     struct value loss = graph_has(g, TRAIT_PADDED_LABELS) ? loss_padded(g, wide) : loss_shifted(g, wide);
     graph_drop(g, wide);
     return loss;

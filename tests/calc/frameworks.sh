@@ -63,9 +63,9 @@ framework_words() {
 }
 
 grep -v '^#' "$table" | sed 1d >"$work/cases"
-while IFS='	' read -r name words slack cause; do
+while IFS='	' read -r name words slack cause environments; do
     [ -z "${NAME:-}" ] || [ "$NAME" = "$name" ] || continue
-    for trace in "$traces/$name"_L[0-9]*_*.txt.gz; do
+    for trace in "$traces/$name"_L[0-9]*_${environments:-*}.txt.gz; do
         run=$(basename "$trace" .txt.gz)
         layers=${run##*_L} environment=${run##*_}
         layers=${layers%%_*}

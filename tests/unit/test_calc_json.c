@@ -4,6 +4,7 @@
 
 #include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_answers.h"
+#include "calc/model/handle.h"
 #include "calc/replay/accuracy.h"
 
 // ---- a validator for the keywords that our schemas use -----------------------------------------

@@ -10,7 +10,7 @@
 
 // A reader loads a dictionary for each word and a text for each hit. A small site's are small, so that the eight hits of a
 // search come with 15 kB (brotli, tests/search_rank.sh); a large one's hold more, since each is a file.
-enum { SMALL_SITE = 150000, SMALL_DICTIONARY = 1500, LARGE_DICTIONARY = 4000, SMALL_TEXT = 1200, LARGE_TEXT = 7000,
+enum { SMALL_SITE = 150000, SMALL_DICTIONARY = 1500, LARGE_DICTIONARY = 2500, SMALL_TEXT = 1200, LARGE_TEXT = 6000,
        SAME_LETTERS = 4,      // forms that begin alike stay in one dictionary, where what is not there looks for its like
        MOST_POSTINGS = 512, LEVELS = 8 };
 

@@ -117,6 +117,16 @@ static int model_check_limits(const struct model_limit *limits, size_t count, st
     return VRAM_OK;
 }
 
+static int model_check_optimizer(const struct vram_config *c, struct message *e)
+{
+    bool inside = c->optimizer_in_backward;
+    const struct model_limit limits[] = {
+        {inside && c->gradient_accumulation_steps > 1, MESSAGE_inside_accumulates, {"optimizer_in_backward", "gradient_accumulation_steps"}},
+        {inside && (c->compile || c->n_gpu > 1 || c->pipeline_parallel > 1), MESSAGE_inside_here, {"optimizer_in_backward"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
 // IA3's vectors stand as adapters of rank 1.
 static int model_check_adapters(struct vram_config *c, struct message *e)
 {
@@ -150,6 +160,8 @@ static int model_check_run(struct vram_config *c, struct message *e)
     if (rc != VRAM_OK)
         return rc;
     rc = model_check_adapters(c, e);
+    if (rc == VRAM_OK)
+        rc = model_check_optimizer(c, e);
     if (rc != VRAM_OK)
         return rc;
     if (c->eval_only && (c->family != FAMILY_GPT2 || c->task != TASK_TRAIN || c->pipeline_parallel > 1))

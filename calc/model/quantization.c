@@ -8,7 +8,9 @@
 
 #define BLOCKS(count, each) (((count) + (each)-1) / (each))
 
-unsigned quantization_tensors(uint64_t kind, uint64_t rows, uint64_t cols,
+enum { TABLE_BYTES = 1024 };
+
+unsigned quantization_tensors(uint64_t kind, bool own_tables, uint64_t rows, uint64_t cols,
                               struct quantization_tensor out[QUANTIZATION_TENSORS])
 {
     uint64_t n = size_mul(rows, cols);
@@ -17,6 +19,8 @@ unsigned quantization_tensors(uint64_t kind, uint64_t rows, uint64_t cols,
     if (kind == QUANTIZATION_##which) \
         out[count++] = (struct quantization_tensor){PART_##name, size};
 #include "calc/model/quantization.def"
+    if (kind == QUANTIZATION_NF4_DOUBLE && own_tables)
+        out[count++] = (struct quantization_tensor){PART_CODE, TABLE_BYTES};
     return count;
 }
 

@@ -5,7 +5,7 @@
 
 #include "calc/model/layout.h"
 
-enum { QUANTIZATION_TENSORS = 5 };
+enum { QUANTIZATION_TENSORS = 6 };
 
 struct quantization_tensor {
     uint8_t part;
@@ -13,7 +13,8 @@ struct quantization_tensor {
 };
 
 // The tensors that a matrix of rows x cols is stored as; answers how many. 0: two bytes a weight, as it is.
-unsigned quantization_tensors(uint64_t kind, uint64_t rows, uint64_t cols,
+// own_tables: each matrix has the table of its scales' codes for itself (GEMM_4BIT), one is not shared by all.
+unsigned quantization_tensors(uint64_t kind, bool own_tables, uint64_t rows, uint64_t cols,
                               struct quantization_tensor out[QUANTIZATION_TENSORS]);
 
 // Whether a parameter is stored so: a frozen linear layer of a block, no router.

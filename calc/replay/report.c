@@ -177,14 +177,16 @@ static struct vram_figure report_confirmed(uint64_t bytes, uint32_t basis, struc
     return f;
 }
 
-void report_process(const struct vram_config *c, uint64_t reserved, const struct vram_figure *context, struct vram_figure *out)
+// paged: managed memory, on the card where there is room for it; the lower end is without.
+void report_process(const struct vram_config *c, uint64_t reserved, uint64_t paged, const struct vram_figure *context,
+                    struct vram_figure *out)
 {
     struct accuracy seen = accuracy_of(c, ACCURACY_PROCESS), inside = accuracy_of(c, ACCURACY_ALLOCATOR);
     uint32_t least = report_at_least(REPORT_TOLERANCE_PROCESS, seen.rows ? 0 : inside.permille);
     *out = report_confirmed(reserved, VRAM_BASIS_RANGE, seen, least, MESSAGE_why_process);
-    out->bytes += context->bytes;
+    out->bytes += context->bytes + paged;
     out->low += context->low;
-    out->high += context->high;
+    out->high += context->high + paged;
 }
 
 static void report_figures(const struct vram *v, struct engine *e, struct vram_result *out)
@@ -198,7 +200,7 @@ static void report_figures(const struct vram *v, struct engine *e, struct vram_r
     out->peak_reserved = report_confirmed(s->reserved.peak, VRAM_BASIS_MODEL, seen,
                                           report_at_least(live, REPORT_TOLERANCE_RESERVED), MESSAGE_why_reserved);
     context_figure(&v->config, &out->context);
-    report_process(&v->config, s->reserved.peak, &out->context, &out->process);
+    report_process(&v->config, s->reserved.peak, e->state.paged_bytes, &out->context, &out->process);
 }
 
 static void report_counts(const struct engine *e, struct vram_result *out)
@@ -255,6 +257,9 @@ static int report_notes(const struct vram *v, struct engine *e, struct vram_resu
     for (size_t i = 0; i < v->notes.count; i++)
         message_list_copy(&e->notes, &v->notes.at[i]);
     remarks_add(&e->notes, v);
+    if (e->state.paged_bytes)
+        message_list_add(&e->notes, MESSAGE_paged_outside, ABOUT("optimizer"),
+                         ARGS(arg_u64("mib", (e->state.paged_bytes + 524288) / 1048576)));
     out->notes = e->notes.at;
     out->note_count = e->notes.count;
     return e->notes.failed ? VRAM_ENOMEM : VRAM_OK;

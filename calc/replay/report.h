@@ -21,7 +21,9 @@ enum {
 };
 
 // The process's figure, from what the allocator reserved.
-void report_process(const struct vram_config *c, uint64_t reserved, const struct vram_figure *context, struct vram_figure *out);
+// paged: managed memory, on the card where there is room for it; the lower end is without.
+void report_process(const struct vram_config *c, uint64_t reserved, uint64_t paged, const struct vram_figure *context,
+                    struct vram_figure *out);
 
 // enum vram_verdict of a process in a card; gpu_bytes 0: there is none.
 uint32_t report_verdict(const struct vram_figure *process, uint64_t gpu_bytes);

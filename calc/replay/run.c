@@ -73,6 +73,9 @@ static int run_stage(struct vram *v, struct engine *e, uint64_t stage, bool lean
 {
     e->stage = stage;
     int rc = engine_prepare(v, e, true);
+    uint64_t paged = rc == VRAM_OK ? e->state.paged_bytes : 0;  // on the card, too
+    if (enough)
+        enough = enough > paged ? enough - paged : 1;
     return rc == VRAM_OK ? run_replay(v, e, lean, enough) : rc;
 }
 
@@ -141,7 +144,7 @@ int run_process(struct vram *v, uint64_t enough, struct vram_figure *process)
         enough = enough > context.bytes ? enough - context.bytes : 1;
     int rc = run_whole(v, e, true, enough);
     if (rc == VRAM_OK)
-        report_process(&v->config, e->allocator.stats.reserved.peak, &context, process);
+        report_process(&v->config, e->allocator.stats.reserved.peak, e->state.paged_bytes, &context, process);
     return rc;
 }
 

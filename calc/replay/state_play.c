@@ -67,11 +67,11 @@ static int step_keep(struct player *p, const struct state *s, const struct state
 {
     int rc = VRAM_OK;
     (void)s;
-    for (unsigned i = 0; i < r->kept_count && rc == VRAM_OK; i++) {
-        struct storage kept = {.name = name_of(ROLE_OPTIMIZER, r->kept[i].part),
-                               .op = r->kept[i].op,
+    for (unsigned i = 0; i < r->state.kept_count && rc == VRAM_OK; i++) {
+        struct storage kept = {.name = name_of(ROLE_OPTIMIZER, r->state.kept[i].part),
+                               .op = r->state.kept[i].op,
                                .category = VRAM_CAT_OPTIM};
-        rc = player_forever(p, &kept, r->kept[i].bytes, layer);
+        rc = player_forever(p, &kept, r->state.kept[i].bytes, layer);
     }
     return rc;
 }
@@ -83,11 +83,11 @@ static int step_temp(struct player *p, const struct state *s, const struct state
                      int32_t layer)
 {
     int rc = VRAM_OK;
-    for (unsigned i = 0; i < r->temp_count && rc == VRAM_OK; i++)
+    for (unsigned i = 0; i < r->state.temp_count && rc == VRAM_OK; i++)
         rc = player_alloc(p, s->temps_together ? p->tape_base + p->temps++ : p->tape_base + i,
-                          &step_temp_storage, r->temps[i], layer);
-    for (unsigned i = 0; i < r->temp_count && rc == VRAM_OK && !s->temps_together; i++)
-        rc = player_free(p, p->tape_base + i, &step_temp_storage, r->temps[i], layer);
+                          &step_temp_storage, r->state.temps[i], layer);
+    for (unsigned i = 0; i < r->state.temp_count && rc == VRAM_OK && !s->temps_together; i++)
+        rc = player_free(p, p->tape_base + i, &step_temp_storage, r->state.temps[i], layer);
     return rc;
 }
 
@@ -96,8 +96,8 @@ static int step_temp_end(struct player *p, const struct state *s, const struct s
 {
     int rc = VRAM_OK;
     (void)s;
-    for (unsigned i = 0; i < r->temp_count && rc == VRAM_OK; i++)
-        rc = player_free(p, p->tape_base + p->temps++, &step_temp_storage, r->temps[i], layer);
+    for (unsigned i = 0; i < r->state.temp_count && rc == VRAM_OK; i++)
+        rc = player_free(p, p->tape_base + p->temps++, &step_temp_storage, r->state.temps[i], layer);
     return rc;
 }
 
@@ -124,7 +124,7 @@ enum { STEP_CLIP_SCALARS = 3 };
 
 static bool step_clips(const struct state *s)
 {
-    return s->m->c.mode == MODE_PROCESS && s->m->c.grad_clip > 0;
+    return s->m->c.mode == MODE_PROCESS && s->m->c.grad_clip > 0 && !s->m->c.optimizer_in_backward;
 }
 
 static bool step_scales(const struct state *s)
@@ -186,11 +186,22 @@ static int step_temps(struct player *p, const struct state *s)
     return rc == VRAM_OK && s->temps_together ? state_each(p, s, step_temp_end) : rc;
 }
 
+static int step_tables(struct player *p, const struct state *s)
+{
+    static const struct storage table = {.name = NAME(OPTIMIZER, CODE), .op = OP_STEP, .category = VRAM_CAT_OPTIM};
+    int rc = VRAM_OK;
+    for (unsigned i = 0; i < s->tables && rc == VRAM_OK; i++)
+        rc = player_forever(p, &table, s->table_bytes, -1);
+    return rc;
+}
+
 int state_step(struct player *p, const struct state *s, bool first)
 {
     int rc = step_scales(s) ? step_scaler_open(p, first) : VRAM_OK;
     if (rc == VRAM_OK && step_clips(s))
         rc = step_clip(p, s);
+    if (rc == VRAM_OK && first)
+        rc = step_tables(p, s);
     if (rc == VRAM_OK && first)
         rc = state_each(p, s, step_keep);
     if (rc == VRAM_OK && s->temp_peak)

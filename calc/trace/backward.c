@@ -63,7 +63,7 @@ void backward_accumulate(struct graph *g, struct node *n)
     s->category = VRAM_CAT_GRAD;
     if (g->divided || g->summed)
         parallel_divide(g, n, gradient);
-    else if (g->has_gradients || g->in_buckets)
+    else if (g->has_gradients || g->in_buckets || g->m->c.optimizer_in_backward)
         tape_unref(g->t, gradient);
     else
         tape_keep(g->t, gradient, n->unit, graph_gradient_slot(n));

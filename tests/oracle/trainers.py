@@ -27,11 +27,17 @@ class Steps:
             oracle.phase(f"step:it{self.count}")
             return out
 
+        only = optimizer  # optimizers that run inside of backward are not the step
+
         def before(opt, args, kwargs):
+            if only is not None and opt is not only:
+                return
             self.optimizer = opt
             oracle.phase(f"step:it{self.count}")
 
         def after(opt, args, kwargs):
+            if only is not None and opt is not only:
+                return
             self.mark()
             self.count, self.micro = self.count + 1, 0
             oracle.phase(f"fwd:it{self.count}.m0")
@@ -154,17 +160,44 @@ def adapters(model, kind, checkpoint):
 
 def optimizer_of(model, kind):
     params = [p for p in model.parameters() if p.requires_grad]
-    if kind.startswith("bnb"):
+    library, _, name = kind.partition("_")
+    if library == "bnb":
         import bitsandbytes as bnb
-        return getattr(bnb.optim, kind[4:])(params, lr=1e-4)
+        return getattr(bnb.optim, name)(params, lr=1e-4)
+    if library == "torchao":
+        import torchao.optim
+        return getattr(torchao.optim, name)(params, lr=1e-4)
+    if library == "hf":  # as Trainer makes it
+        import transformers
+        return getattr(transformers, name)(params, lr=1e-4, scale_parameter=False, relative_step=False)
+    if library == "torch":
+        name, _, momentum = name.partition(":")
+        return getattr(torch.optim, name)(params, lr=1e-4, **({"momentum": 0.9} if momentum else {}))
     words = {"foreach": dict(foreach=True), "fused": dict(fused=True), "default": {}}[kind]
     return torch.optim.AdamW(params, lr=1e-4, **words)
 
 
-def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, micro=1, compile=False, **more):
+def in_backward(model, kind):
+    """An optimizer for each parameter, run when its gradient is there: torchtune's OptimizerInBackwardWrapper."""
+    each = {p: type(optimizer_of(model, kind))([p], lr=1e-4, **({"fused": True} if kind == "fused" else {}))
+            for p in model.parameters() if p.requires_grad}
+
+    def step(p):
+        each[p].step()
+        each[p].zero_grad(set_to_none=True)
+        oracle.mark((v for v in each[p].state[p].values()), "optim")
+
+    for p in each:
+        p.register_post_accumulate_grad_hook(step)
+
+
+def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, micro=1, compile=False, inside=False,
+          **more):
     """A loop as in the tutorials: forward with labels, backward, clipping, step, gradients to None."""
     model = prepare(family, layers, **more)
-    opt = optimizer_of(model, optimizer)
+    opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)]) if inside else optimizer_of(model, optimizer)
+    if inside:
+        in_backward(model, optimizer)
     Steps(model, opt)
     for _ in range(steps):
         for _ in range(micro):

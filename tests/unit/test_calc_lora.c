@@ -220,11 +220,15 @@ static void test_table_of_stored_weights(void **state)
     struct quantization_tensor tensors[QUANTIZATION_TENSORS];
     for (uint64_t kind = 0; kind < quantization_COUNT; kind++) {
         uint64_t sum = 0;
-        for (unsigned i = quantization_tensors(kind, 512, 384, tensors); i-- > 0;)
+        for (unsigned i = quantization_tensors(kind, false, 512, 384, tensors); i-- > 0;)
             sum += tensors[i].bytes;
         assert_int_equal(sum, want[kind]);
+        sum = 0;
+        for (unsigned i = quantization_tensors(kind, true, 512, 384, tensors); i-- > 0;)
+            sum += tensors[i].bytes;
+        assert_int_equal(sum, want[kind] + (kind == QUANTIZATION_NF4_DOUBLE) * 1024);
     }
-    assert_int_equal(quantization_tensors(QUANTIZATION_NF4, 3, 3, tensors), 3);  // the last group is shorter
+    assert_int_equal(quantization_tensors(QUANTIZATION_NF4, false, 3, 3, tensors), 3);  // the last group is shorter
     assert_int_equal(tensors[0].bytes, 5);
     assert_int_equal(tensors[1].bytes, 4);
 }

@@ -121,7 +121,9 @@ static int model_check_optimizer(const struct vram_config *c, struct message *e)
 {
     bool inside = c->optimizer_in_backward;
     const struct model_limit limits[] = {
-        {inside && c->gradient_accumulation_steps > 1, MESSAGE_inside_accumulates, {"optimizer_in_backward", "gradient_accumulation_steps"}},
+        {inside && c->gradient_accumulation_steps > 1,
+         MESSAGE_inside_accumulates,
+         {"optimizer_in_backward", "gradient_accumulation_steps"}},
         {inside && (c->compile || c->n_gpu > 1 || c->pipeline_parallel > 1), MESSAGE_inside_here, {"optimizer_in_backward"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);

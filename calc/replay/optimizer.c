@@ -186,6 +186,13 @@ static optimizer_fn *const optimizers[optimizer_COUNT] = {
     [OPTIMIZER_LION_8BIT] = lion_8bit,
 };
 
+// bitsandbytes' code books of states of one byte: signed, and unsigned for the second moment.
+static unsigned optimizer_books(const struct vram_config *c)
+{
+    bool two = c->optimizer == OPTIMIZER_ADAMW_8BIT || c->optimizer == OPTIMIZER_ADAMW_8BIT_PAGED;
+    return two ? 2 : c->optimizer == OPTIMIZER_LION_8BIT;
+}
+
 void optimizer_state(struct optimizer_state *out, const struct vram_config *c, const struct optimizer_param *p)
 {
     *out = (struct optimizer_state){.kept_count = 0};
@@ -193,15 +200,16 @@ void optimizer_state(struct optimizer_state *out, const struct vram_config *c, c
         keep(out, PART_COPY, OP_TO_COPY, p->update);
     if (p->copies > 1)
         keep(out, PART_WEIGHT_GRAD, OP_ZEROS, p->update);
-    if (!c->eval_only)
-        optimizers[c->optimizer](out, p);
+    if (c->eval_only)
+        return;
+    optimizers[c->optimizer](out, p);
+    for (unsigned i = 0; i < optimizer_books(c) && c->optimizer_in_backward && p->n >= LEAST_QUANTIZED; i++)
+        keep(out, PART_CODE, OP_STEP, TABLE);  // an optimizer for each parameter, tables for each optimizer
 }
 
-// bitsandbytes' code books of states of one byte: signed, and unsigned for the second moment.
 uint64_t optimizer_tables(const struct vram_config *c, unsigned *count)
 {
-    bool two = c->optimizer == OPTIMIZER_ADAMW_8BIT || c->optimizer == OPTIMIZER_ADAMW_8BIT_PAGED;
-    *count = two ? 2 : c->optimizer == OPTIMIZER_LION_8BIT;
+    *count = c->optimizer_in_backward ? 0 : optimizer_books(c);
     return TABLE;
 }
 

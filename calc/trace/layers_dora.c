@@ -118,12 +118,12 @@ struct value dora_path(struct graph *g, struct value x, struct value base, bool 
 {
     struct dora d;
     struct value in = adapter_dropout(g, x);
-    bool dropped = g->m->c.lora_dropout > 0 && g->training;
+    bool again = (g->m->c.lora_dropout > 0 && g->training) || graph_has(g, TRAIT_DORA_AGAIN);
     dora_lengths(g, &d, in, global, weight);
     struct value rank = adapter_half(g, in, global, (uint16_t)(weight + LAYOUT_A), SHAPE_RANK);
     struct value wide = adapter_half(g, rank, global, (uint16_t)(weight + LAYOUT_B), base.shape);
     graph_drop(g, rank);
-    struct value result = dropped ? dora_again(g, &d, in, base) : graph_copy(g, base);
+    struct value result = again ? dora_again(g, &d, in, base) : graph_copy(g, base);
     struct value out = dora_sum(g, &d, result, wide);
     graph_drop(g, result);
     graph_drop(g, wide);

@@ -33,34 +33,57 @@ static uint8_t quantized_scales(uint8_t weight_shape)
                                          : SHAPE_S_Q;
 }
 
-// The weight in two bytes; scales that are quantized themselves are expanded first.
-static uint32_t quantized_expand(struct graph *g, uint8_t role, uint8_t shape)
+// bitsandbytes' four bits as an operator of its own: in two bytes, whatever comes in.
+static bool quantized_operator(const struct graph *g)
 {
-    uint32_t scales = TAPE_NONE;
-    if (g->m->c.quantization == QUANTIZATION_NF4_DOUBLE)
-        scales = graph_scratch(g, OP_DEQUANTIZE, role, PART_SCALES, DT_F32, quantized_scales(shape));
-    uint32_t expanded = graph_scratch(g, OP_DEQUANTIZE, role, PART_DEQUANTIZED, DT_LOW, shape);
-    tape_unref(g->t, scales);
-    return expanded;
+    return graph_has(g, TRAIT_GEMM_4BIT) && quantization_is_4bit(g->m->c.quantization);
+}
+
+// The scales in float32 and the weight in two bytes.
+struct expanded {
+    uint32_t scales[2], weight;
+};
+
+// Scales that are quantized themselves are expanded first; gemm_4bit adds their mean in a copy and holds both to its end.
+static struct expanded quantized_expand(struct graph *g, uint8_t role, uint8_t shape, bool held)
+{
+    struct expanded e = {{TAPE_NONE, TAPE_NONE}, TAPE_NONE};
+    unsigned copies = g->m->c.quantization != QUANTIZATION_NF4_DOUBLE ? 0 : held ? 2 : 1;
+    for (unsigned i = 0; i < copies; i++)
+        e.scales[i] = graph_scratch(g, i ? OP_ADD : OP_DEQUANTIZE, role, PART_SCALES, DT_F32, quantized_scales(shape));
+    e.weight = graph_scratch(g, OP_DEQUANTIZE, role, PART_DEQUANTIZED, DT_LOW, shape);
+    for (unsigned i = 0; i < 2 && !held; i++) {
+        tape_unref(g->t, e.scales[i]);
+        e.scales[i] = TAPE_NONE;
+    }
+    return e;
+}
+
+static void quantized_release(struct graph *g, struct expanded e)
+{
+    tape_unref(g->t, e.scales[1]);
+    tape_unref(g->t, e.scales[0]);
+    tape_unref(g->t, e.weight);
 }
 
 // What a product holds beside its result.
 struct product {
-    uint32_t weight, low;  // the weight in the input's format; in two bytes, where autocast takes it back
+    struct expanded e;  // its weight in the input's format
+    uint32_t low;       // the weight in two bytes, where autocast takes it back
     struct value in;
 };
 
 // Linear4bit: the weight goes to the input's format. Autocast brings a float32 pair of them back to two bytes.
 static struct product quantized_open(struct graph *g, struct value x, uint8_t role, uint8_t shape)
 {
-    struct product p = {quantized_expand(g, role, shape), TAPE_NONE, graph_none()};
-    if (x.dtype != DT_F32) {
+    struct product p = {quantized_expand(g, role, shape, quantized_operator(g)), TAPE_NONE, graph_none()};
+    if (x.dtype != DT_F32 || quantized_operator(g)) {
         p.in = graph_copy(g, x);
         return p;
     }
     uint32_t wide = graph_scratch(g, OP_TO_COPY, role, PART_DEQUANTIZED, DT_F32, shape);
-    tape_unref(g->t, p.weight);
-    p.weight = wide;
+    tape_unref(g->t, p.e.weight);
+    p.e.weight = wide;
     if (!g->autocast) {
         p.in = graph_copy(g, x);
         return p;
@@ -74,14 +97,16 @@ static struct product quantized_open(struct graph *g, struct value x, uint8_t ro
 struct value quantized_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
 {
     struct value w = graph_param(g, false, weight);
-    struct product p = quantized_open(g, x, w.role, w.shape);
+    struct value own = graph_to(g, x, quantized_operator(g) ? g->compute : x.dtype, PART_INPUT_CAST);
+    struct product p = quantized_open(g, own, w.role, w.shape);
     struct value out = graph_make(g, OP_MM, w.role, PART_OUTPUT, p.in.dtype, out_shape);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, NODE_QUANTIZED, &out, w.shape), x);
+    if (graph_needs(g, own))
+        graph_edge(g, graph_node(g, NODE_QUANTIZED, &out, w.shape), own);
     graph_drop(g, p.in);
     tape_unref(g->t, p.low);
-    tape_unref(g->t, p.weight);
+    quantized_release(g, p.e);
     graph_drop(g, w);
+    graph_drop(g, own);
     struct value fit = graph_to(g, out, x.dtype, PART_OUTPUT_CAST);
     graph_drop(g, out);
     return fit;
@@ -92,12 +117,12 @@ void node_quantized(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edge_count == 0 || n->edges[0].to == GRAPH_NO_NODE)
         return;
-    uint32_t expanded = quantized_expand(g, n->role, n->extra);
+    struct expanded e = quantized_expand(g, n->role, n->extra, false);
     if (n->dtype == DT_F32) {
         uint32_t wide = graph_scratch(g, OP_TO_COPY, n->role, PART_DEQUANTIZED, DT_F32, n->extra);
-        tape_unref(g->t, expanded);
-        expanded = wide;
+        tape_unref(g->t, e.weight);
+        e.weight = wide;
     }
     results[0] = graph_scratch(g, OP_MM, n->edges[0].role, PART_GRAD, n->dtype, n->edges[0].shape);
-    tape_unref(g->t, expanded);
+    quantized_release(g, e);
 }

@@ -55,6 +55,7 @@ static void print_text(const struct build_summary *s, buf *out)
     else buf_printf(out, "%s: %zu pages in %zu language%s, %zu rendered, %zu files written, %zu removed", s->output, s->pages,
                     s->languages, s->languages == 1 ? "" : "s", s->rendered, s->written, s->removed);
     if (s->left_out.count) buf_printf(out, ", %zu left out", s->left_out.count);
+    if (s->hosts.len) buf_printf(out, ", pictures from %.*s", STR_ARG(s->hosts));
     if (s->foreign) buf_printf(out, ", %zu kept that the build did not write", s->foreign);
     buf_printf(out, " (%llu ms)\n", (unsigned long long)s->ms);
 }

@@ -108,7 +108,7 @@ else echo "not ok incremental: a damaged cache is believed: $(head -c 300 differ
 
 # Errors leave the site as it was; the repair is built on it.
 cp -R out before; echo '[x](gone.md)' >>content/en/d3.md
-if vram -o out >>log 2>&1; then echo "not ok incremental: a broken link builds"; failed=1; fi
+if vram -o out --strict >>log 2>&1; then echo "not ok incremental: a broken link builds"; failed=1; fi
 if diff -r out before >differs; then echo "ok incremental: the last good site stays"
 else echo "not ok incremental: an error changed the site: $(head -c 300 differs)"; failed=1; fi
 page en d3; vram -o out >>log 2>&1; rm -rf clean; vram -o clean -f >>log 2>&1

@@ -57,7 +57,7 @@ struct md_result {
     str *anchors;                size_t anchor_count;  // every id= in the output
     size_t words;                // of running text, by white space
     str first_paragraph;         // plain text, for descriptions
-    bool has_math, has_code, has_figures, has_tables;
+    bool has_math, has_code, has_figures, has_tables, has_media;   // media: a video
 };
 
 // Hooks may be NULL. All strings handed back must live until md_render returns.

@@ -203,6 +203,8 @@ void md_html_attributes(struct md *r, cmark_node *node, str tag, str rest)
 {
     struct writing w = {.r = r, .node = node, .tag = tag};
     buf decoded = BUF_INIT;
+    if (str_eq(tag, STR("video")))
+        r->result->has_media = true;
     if (str_eq(tag, STR("center")))
         put_align(&w, tag);
     for (rest = str_trim(rest); rest.len; rest = str_trim(rest)) {

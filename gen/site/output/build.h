@@ -26,6 +26,7 @@ struct build_summary {
     size_t rendered, written, removed;    // pages rendered; files written and removed
     uint64_t ms;
     struct build_list left_out;           // of the source
+    str hosts;                            // of other sites, whose pictures pages show; between blanks
     size_t foreign;                       // files of others that lie in the output, hidden names aside
     struct build_list foreign_list;       // those with hidden names, too
     arena arena;                          // of the lists; the caller's to free

@@ -19,6 +19,7 @@
 #include "gen/site/output/search.h"
 #include "gen/site/output/unpublished.h"
 #include "gen/site/page/page_markdown.h"
+#include "gen/text/policy.h"
 #include "gen/site/source/git_dates.h"
 
 static uint64_t now_ms(void)
@@ -109,10 +110,13 @@ static bool known_places(void *ctx)
     return same;
 }
 
-static str csp(void)
+static str csp(arena *a)
 {
-    return STR("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; style-src 'self'; "
-               "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'");
+    buf b = BUF_INIT;
+    policy_write(STR_NONE, false, &b);
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
 }
 
 static str asset_url(void *ctx, str name, size_t *place) { return assets_template(ctx, name, place); }
@@ -149,7 +153,7 @@ static bool open_view(struct build *b)
         homes[i] = nav_url(site, home, site->languages[i], &site->arena);
         search[i] = search_url(site, site->languages[i], &site->arena);
     }
-    b->view_site = (struct view_site){.generator = STR("vramdoc"), .csp = csp(), .homes = homes,
+    b->view_site = (struct view_site){.generator = STR("vramdoc"), .csp = csp(&site->arena), .homes = homes,
                                       .search_index = search, .asset = asset_url,
                                       .asset_count = site->asset_index->template_count, .ctx = site};
     b->view = view_open(site, &b->view_site, b->diag);
@@ -230,6 +234,25 @@ static void make_folders(struct build *b)
 }
 
 
+// The hosts of other sites that pages show pictures of, each once, as they come.
+static void gather_hosts(struct build *b)
+{
+    buf hosts = BUF_INIT;
+    for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) {
+        const struct rendered_page *p = &b->rendered[i];
+        str rest = p->hosts, host;
+        b->has_media = b->has_media || p->has_media;
+        while (p->url.len && str_cut(&rest, ' ', &host)) {
+            if (!host.len || policy_has(buf_view(&hosts), host)) continue;
+            if (hosts.len) buf_char(&hosts, ' ');
+            buf_str(&hosts, host);
+        }
+    }
+    b->hosts = arena_str(&b->summary->arena, buf_view(&hosts));
+    b->summary->hosts = b->hosts;
+    buf_free(&hosts);
+}
+
 // Everything between the last build's state and a site that is ready to be put in place.
 static bool make_site(struct build *b)
 {
@@ -247,6 +270,7 @@ static bool make_site(struct build *b)
     make_folders(b);
     render_documents(b);
     rendered_index(b);
+    gather_hosts(b);
     site_files_pages(b);
     changed_files_copy(b);
     site_files_write(b);

@@ -18,6 +18,8 @@ struct built_document {
 struct rendered_page;
 
 struct build {
+    str hosts;                // of other sites, whose pictures pages show
+    bool has_media;           // a page has a video
     const struct build_options *options;
     struct build_summary *summary;
     struct site site;

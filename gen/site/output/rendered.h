@@ -11,6 +11,8 @@ struct rendered_page {
     uint64_t hash, size, markdown_hash, markdown_size;
     str assets;                       // see view_assets()
     uint64_t search_hash;             // of url, description and search: what the search index shows, beside the title
+    str hosts;                        // of other sites, whose pictures it shows
+    bool has_media;                   // it has a video
     bool written, markdown_written;       // by the render that this is of
     bool is_new;                      // no earlier build had written them
     struct unpack anchors;            // count, then strings

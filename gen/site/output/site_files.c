@@ -1,6 +1,7 @@
 // What stands around the pages: error pages, redirects, the start page of all languages, headers for the server, robots.
 #include <string.h>
 
+#include "gen/text/policy.h"
 #include "gen/site/output/build_state.h"
 #include "gen/site/output/feeds.h"
 #include "gen/text/address.h"
@@ -122,8 +123,11 @@ static void write_404(struct build *b)
 static void make_headers(struct build *b, void *ctx, buf *out)
 {
     (void)ctx;
+    buf policy = BUF_INIT;
+    policy_write(b->hosts, b->has_media, &policy);
     buf_printf(out, "/*\n  Content-Security-Policy: %.*s\n  X-Content-Type-Options: nosniff\n"
-               "  Referrer-Policy: strict-origin-when-cross-origin\n  Cache-Control: no-cache\n", STR_ARG(b->view_site.csp));
+               "  Referrer-Policy: strict-origin-when-cross-origin\n  Cache-Control: no-cache\n", STR_ARG(buf_view(&policy)));
+    buf_free(&policy);
     buf_lit(out, "/assets/*\n  Cache-Control: public, max-age=31536000, immutable\n");
 }
 
@@ -144,7 +148,7 @@ void site_files_pages(struct build *b)
 
 void site_files_write(struct build *b)
 {
-    build_output(b, STR("_headers"), b->shown, make_headers, NULL);
+    build_output(b, STR("_headers"), b->shown ^ str_hash(b->hosts) ^ b->has_media, make_headers, NULL);
     build_output(b, STR("robots.txt"), b->shown, make_robots, NULL);
     search_write(b);
     feeds_write(b);

@@ -25,6 +25,7 @@ struct page_output {
     struct asset_use *uses; size_t use_count, use_cap;
     size_t stale_count;       // blocks older than their source
     struct cell_value *cells; size_t cell_count, cell_cap;
+    str hosts;                // of other sites, whose pictures it shows, between blanks
     str description;          // the page's, or its first paragraph
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/text/address.h"
+#include "gen/text/policy.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/documents/nav.h"
@@ -50,6 +51,15 @@ static void keep_use(struct hooks *h, struct asset *x)
     o->uses[o->use_count++] = (struct asset_use){x, assets_stamp(h->r->site, x)};
 }
 
+// A picture of another site is shown when the settings want that, and its host then stands in the page's policy.
+static void keep_host(struct hooks *h, str address)
+{
+    struct page_output *o = h->out;
+    str host = h->r->site->settings.remote_media ? policy_host(address) : STR_NONE;
+    if (!host.len || policy_has(o->hosts, host)) return;
+    o->hosts = o->hosts.len ? arena_join(h->r->arena, o->hosts, STR(" "), host) : arena_str(h->r->arena, host);
+}
+
 static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at)
 {
     struct hooks *h = ctx;
@@ -57,7 +67,9 @@ static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at
     struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena, h->r->diag);
     if (l.other_case) diag_add(h->r->diag, D_LINK_CASE, at, "%.*s", STR_ARG(destination));
     switch (l.kind) {
-    case LINK_OUTSIDE: return destination;
+    case LINK_OUTSIDE:
+        if (is_image) keep_host(h, destination);
+        return destination;
     case LINK_HERE:
         if (l.anchor.len)
             keep_anchor(h, &h->here, &h->here_count, &h->here_cap, (struct anchor_link){STR_NONE, l.anchor, at.offset});
@@ -290,6 +302,12 @@ static void fill_view(struct view_page *v, struct hooks *h, const struct documen
     if (f->toc != 0) v->toc = h->out->md.headings, v->toc_count = h->out->md.heading_count;
     v->current = h->language->index;
     v->need = page_need;
+    if (h->out->hosts.len || h->out->md.has_media) {
+        buf policy = BUF_INIT;
+        policy_write(h->out->hosts, h->out->md.has_media, &policy);
+        v->csp = arena_str(r->arena, buf_view(&policy));
+        buf_free(&policy);
+    }
     fill_addresses(v, r, doc);
     fill_near(v, r, doc);
 }

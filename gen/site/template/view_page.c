@@ -27,6 +27,12 @@ static void push_text(struct view *v, const struct view_field *f)
     view_push_str(v->L, *(const str *)member(v, f));
 }
 
+static void push_csp(struct view *v, const struct view_field *f)
+{
+    (void)f;
+    view_push_str(v->L, v->page->csp.len ? v->page->csp : v->vs->csp);
+}
+
 static void push_html(struct view *v, const struct view_field *f)
 {
     view_push_html(v->L, *(const str *)member(v, f));
@@ -186,6 +192,7 @@ static const struct view_field fields[] = {
     {"lang", push_lang, 0, SCOPE_LANGUAGE, NO_LIST},
     {"language_name", push_language_name, 0, SCOPE_LANGUAGE, NO_LIST},
     {"locale", push_locale, 0, SCOPE_LANGUAGE, NO_LIST},
+    {"csp", push_csp, 0, SCOPE_PAGE, NO_LIST},
     {"dir", push_dir, 0, SCOPE_LANGUAGE, NO_LIST},
     {"body", push_html, AT(body), SCOPE_PAGE, NO_LIST},
     {"body_lang", push_body_lang, 0, SCOPE_PAGE, NO_LIST},

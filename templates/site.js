@@ -6,6 +6,8 @@
   // The table of contents stands open beside the text where there is room for it.
   var toc = $(".toc details");
   if (toc && matchMedia("(min-width: 68rem)").matches) toc.open = true;
+  var side = $(".side details");
+  if (side && matchMedia("(min-width: 60rem)").matches) side.open = true;
 
   // A page with a tool of its own names its script.
   var tool = $("[data-script]");

@@ -11,7 +11,8 @@ static void put_hosts(str hosts, buf *out)
 
 void policy_write(str hosts, bool media, buf *out)
 {
-    buf_lit(out, "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; style-src 'self'; img-src 'self' data:");
+    buf_lit(out, "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; style-src 'self'; "
+                 "img-src 'self' data:");
     put_hosts(hosts, out);
     if (media) {
         buf_lit(out, "; media-src 'self'");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gen/site/documents/assets.h"
+#include "gen/site/documents/contents.h"
 #include "gen/site/documents/languages.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/documents/tree_links.h"
@@ -45,6 +46,7 @@ struct placing {
     const struct names *names;
     struct map languages, spellings;   // spellings: a tag as written -> struct language *
     size_t unnamed;                    // pages that say no language
+    struct map titles;                 // of files, in the tree's own contents
     struct map never;                  // folders whose pages are not rendered, as Hugo's cascades say
     arena scratch;
 };
@@ -70,6 +72,19 @@ static str title_from(str key, arena *a)
         if (*c == '-' || *c == '_') *c = ' ';
     if (*text >= 'a' && *text <= 'z') *text -= 32;
     return str_c(text);
+}
+
+// What the tree's own contents call a file; "" when they do not.
+static str listed_title(struct placing *w, const struct page *p)
+{
+    const struct tree *t = w->site->tree;
+    for (size_t i = 0; !w->titles.count && i < t->nav_count; i++) {
+        bool is_new;
+        void **slot = t->nav[i].file.len ? map_put(&w->titles, &w->site->arena, t->nav[i].file, &is_new) : NULL;
+        if (slot && is_new) *slot = &t->nav[i].title;
+    }
+    const str *title = map_get(&w->titles, p->source);
+    return title ? *title : STR_NONE;
 }
 
 // The key that the settings give to a file, by its path or by a pattern.
@@ -197,7 +212,8 @@ static void place(struct placing *w, struct page *p)
     p->content_hash = m.content_hash;
     p->body = m.body;
     p->broken = m.body == PAGE_BROKEN;
-    p->title = f->title.len ? f->title : title_from(p->url, &site->arena);
+    str listed = f->title.len ? STR_NONE : listed_title(w, p);
+    p->title = f->title.len ? f->title : listed.len ? listed : title_from(p->url, &site->arena);
     p->description = f->description;
     p->layout = f->layout;
     if (each_knows(f->each)) p->subject = f->each;   // until each_expand
@@ -335,6 +351,7 @@ bool site_load(struct site *site, const struct load_options *o)
     arena_free(&learning);
     nav_plan(site);
     tree_links_index(site);
+    contents_plan(site);
     return !o->need_catalogs || languages_open(site);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gen/site/documents/assets.h"
+#include "gen/site/documents/contents.h"
 #include "gen/site/output/build_state.h"
 #include "gen/site/documents/nav.h"
 
@@ -113,6 +114,7 @@ static void digest_shown(struct build *b)
     add_u64(&d, view_hash(b->view));
     add_u64(&d, site->asset_index->hash);
     add_str(&d, site->source_language->tag);
+    add_u64(&d, contents_hash(site));
     for (size_t i = 0; i < site->language_count; i++) {
         add_str(&d, site->languages[i]->tag);
         add_u64(&d, catalog_hash(site->languages[i]->catalog));

@@ -1,6 +1,7 @@
 // Lists that a template may ask for: translations, alternates, crumbs, children, provenance, figures, JSON-LD.
 #include <string.h>
 
+#include "gen/site/documents/contents.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/page/page.h"
 #include "gen/site/source/settings.h"
@@ -56,7 +57,7 @@ bool page_child(const struct site *site, const struct document *child, const str
     *out = (struct view_child){0};
     if (!shown) return false;
     *out = (struct view_child){.title = shown->title, .description = shown->description, .url = nav_url(site, child, l, a),
-                               .updated = shown->updated, .lang = shown->language->tag};
+                               .updated = shown->updated, .lang = shown->language->tag, .published = shown->published};
     return true;
 }
 
@@ -75,6 +76,18 @@ static void need_crumbs(struct view_page *p, struct page_renderer *r)
     }
     p->crumbs = list;
     p->crumb_count = n;
+}
+
+static void need_contents(struct view_page *p, struct page_renderer *r)
+{
+    struct contents_entry *entries = NULL;
+    size_t n = contents_of(r->site, p->document, p->language, r->arena, &entries);
+    struct view_contents *list = arena_new(r->arena, struct view_contents, n);
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct view_contents){entries[i].title, entries[i].url, entries[i].address, entries[i].depth, entries[i].current,
+                                         entries[i].above, entries[i].more};
+    p->contents = list;
+    p->contents_count = n;
 }
 
 static void need_children(struct view_page *p, struct page_renderer *r)
@@ -100,6 +113,15 @@ static bool is_used(str key)
     return false;
 }
 
+// What says who made a page, and how.
+static bool is_known(str key)
+{
+    static const char *const known[] = {"author", "translator", "generated", "model", "translated"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (str_eq(key, str_c(known[i]))) return true;
+    return false;
+}
+
 // A layout that is there has done its work; another program's is kept.
 static bool is_layout(const struct page_renderer *r, const struct front_pair *pair)
 {
@@ -110,8 +132,9 @@ static void need_provenance(struct view_page *p, struct page_renderer *r, const 
 {
     struct view_pair *list = arena_new(r->arena, struct view_pair, f->pair_count);
     size_t n = 0;
+    bool foreign = (r->site->tree->kind->flags & KIND_FOREIGN) != 0;   // whose other keys are for their own templates
     for (size_t i = 0; i < f->pair_count; i++)
-        if (!is_used(f->pairs[i].key) && !is_layout(r, &f->pairs[i]) && f->pairs[i].value.len)
+        if (!(foreign && !is_known(f->pairs[i].key)) && !is_used(f->pairs[i].key) && !is_layout(r, &f->pairs[i]) && f->pairs[i].value.len)
             list[n++] = (struct view_pair){f->pairs[i].key, f->pairs[i].value};
     p->provenance = list;
     p->provenance_count = n;
@@ -183,6 +206,7 @@ void page_need(struct view_page *p, enum view_list list)
     case VIEW_TRANSLATIONS: need_translations(p, c->renderer); break;
     case VIEW_ALTERNATES: need_alternates(p, c->renderer); break;
     case VIEW_CRUMBS: need_crumbs(p, c->renderer); break;
+    case VIEW_CONTENTS: need_contents(p, c->renderer); break;
     case VIEW_CHILDREN: need_children(p, c->renderer); break;
     case VIEW_PROVENANCE: need_provenance(p, c->renderer, c->front); break;
     case VIEW_FIGURES: need_figures(p, c->renderer); break;

@@ -7,6 +7,7 @@
 #include "gen/text/policy.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/source/scan.h"
+#include "gen/site/documents/contents.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/translation/parity.h"
 #include "gen/site/source/read.h"
@@ -258,7 +259,8 @@ static void fill_addresses(struct view_page *v, const struct page_renderer *r, c
 
 static void fill_near(struct view_page *v, const struct page_renderer *r, const struct document *doc)
 {
-    const struct document *before = nav_near(r->site, doc, v->language, -1), *after = nav_near(r->site, doc, v->language, 1);
+    const struct document *before = contents_near(r->site, doc, v->language, -1), *after = contents_near(r->site, doc, v->language, 1);
+    if (!before && !after) before = nav_near(r->site, doc, v->language, -1), after = nav_near(r->site, doc, v->language, 1);
     if (before) v->previous = page_link(r->site, before, v->language, r->arena);
     if (after) v->next = page_link(r->site, after, v->language, r->arena);
 }

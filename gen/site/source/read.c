@@ -87,6 +87,31 @@ static str later_heading(str text, size_t from, arena *a)
     return STR_NONE;
 }
 
+static size_t heading_level(str line)
+{
+    size_t n = 0;
+    while (n < line.len && n < 7 && line.ptr[n] == '#') n++;
+    return n && n < 7 && n < line.len && line.ptr[n] == ' ' ? n : 0;
+}
+
+// A heading of another level that opens the body is its title when no other heading is as high: books number from their parts.
+static bool only_heading(str text, size_t from, arena *a, str *title, size_t *behind)
+{
+    str rest = str_slice(text, from, text.len), line = STR_NONE;
+    bool fenced = false;
+    while (!str_trim(line).len)
+        if (!str_line(&rest, &line)) return false;
+    size_t level = heading_level(line);
+    if (level < 2 || str_search(line, STR("{lua}")) < line.len) return false;
+    *title = plain_heading(str_slice(line, level + 1, line.len), a);
+    *behind = text.len - rest.len;
+    while (str_line(&rest, &line)) {
+        if (str_starts(line, STR("```")) || str_starts(line, STR("~~~"))) fenced = !fenced;
+        else if (!fenced && heading_level(line) && heading_level(line) <= level) return false;
+    }
+    return title->len > 0;
+}
+
 bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *out)
 {
     size_t bad = utf8_invalid(text);
@@ -104,6 +129,7 @@ bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *o
         if (!out->front.title.len) out->front.title = title;
         if (str_eq(out->front.title, title)) out->body = behind;
     }
+    if (ok && !out->front.title.len && only_heading(text, out->body, a, &title, &behind)) out->front.title = title, out->body = behind;
     if (ok && !out->front.title.len) out->front.title = later_heading(text, out->body, a);
     return ok;
 }

@@ -74,6 +74,7 @@ struct document {
     str path;                 // of its address behind the language, "rtx-4070.html"; translations may have another name
     uint32_t first_child, child_count;   // its children in site.documents, when it is a section
     uint32_t page_count;      // translations that exist
+    uint32_t contents;        // its place in site->contents and 1; 0 for none
 };
 
 // The words of settings_value.c's search choices.
@@ -119,6 +120,7 @@ struct static_file {
 struct site {
     arena arena;              // everything below lives here until the next load
     struct settings settings;
+    struct contents *contents;       // the tree at the side of pages, see contents.h; NULL for a small site
     struct tree_index *tree_index;   // of addresses, see tree_links.h; NULL where links need none
     struct tree *tree;        // what kind of tree the content folder is, and what follows from that
     struct language **languages; size_t language_count;

@@ -10,7 +10,8 @@
 // What a page shows of others is a list of rows: the structures are made of them, and the digest by which a page is rendered
 // again (output/digest.c) goes through the same rows, so that no member can be forgotten there.
 #define VIEW_LINK(STR, TIME) STR(title) STR(url)
-#define VIEW_CHILD(STR, TIME) STR(title) STR(description) STR(url) TIME(updated) STR(lang)   // lang: of an untranslated child another
+#define VIEW_CHILD(STR, TIME) STR(title) STR(description) STR(url) TIME(updated) STR(lang) TIME(published)
+// lang: of an untranslated child another
 #define VIEW_STR(name) str name;
 #define VIEW_TIME(name) int64_t name;
 struct view_link { VIEW_LINK(VIEW_STR, VIEW_TIME) };
@@ -20,11 +21,12 @@ struct view_child { VIEW_CHILD(VIEW_STR, VIEW_TIME) };
 struct view_translation { str tag, name, url; bool exists; };
 struct view_alternate { str hreflang, address; };
 struct view_pair { str key, value; };
+struct view_contents { str title, url, address; uint32_t depth; bool current, above, more; };   // see contents.h
 struct view_figure { str name, text, kind, source_html, anchor; };  // text: plain; source_html: HTML
 
 // Lists that cost something: filled by need() when a template asks for them the first time.
 enum view_list { VIEW_TRANSLATIONS, VIEW_ALTERNATES, VIEW_CRUMBS, VIEW_CHILDREN, VIEW_PROVENANCE, VIEW_FIGURES,
-                 VIEW_JSON_LD, VIEW_LISTS };
+                 VIEW_JSON_LD, VIEW_CONTENTS, VIEW_LISTS };
 
 struct view_page {
     const struct language *language;       // of the interface; page->language is the text's, and differs on a fallback page
@@ -50,6 +52,7 @@ struct view_page {
     size_t current;                        // the page's own place in translations; known before need()
     const struct view_alternate *alternates;     size_t alternate_count;  // the same for every language, too
     const struct view_link *crumbs;              size_t crumb_count;
+    const struct view_contents *contents;        size_t contents_count;
     const struct view_child *children;           size_t child_count;
     const struct view_pair *provenance;          size_t provenance_count;
     const struct view_figure *figures;           size_t figure_count;

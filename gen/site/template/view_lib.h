@@ -108,6 +108,7 @@ struct view_field;
 void view_push_translations(struct view *v, const struct view_field *field);
 void view_push_alternates(struct view *v, const struct view_field *field);
 void view_push_crumbs(struct view *v, const struct view_field *field);
+void view_push_contents(struct view *v, const struct view_field *f);
 void view_push_children(struct view *v, const struct view_field *field);
 void view_push_toc(struct view *v, const struct view_field *field);
 void view_push_provenance(struct view *v, const struct view_field *field);

@@ -47,6 +47,31 @@ void view_push_crumbs(struct view *v, const struct view_field *f)
     }
 }
 
+void view_push_contents(struct view *v, const struct view_field *f)
+{
+    lua_State *L = v->L;
+    (void)f;
+    lua_createtable(L, (int)v->page->contents_count, 0);
+    for (size_t i = 0; i < v->page->contents_count; i++) {
+        const struct view_contents *c = &v->page->contents[i];
+        lua_createtable(L, 0, 6);
+        view_set_str(L, "title", c->title);
+        if (c->url.len)
+            view_set_url(v, "url", c->url);
+        else
+            view_set_str(L, "url", c->address);
+        lua_pushinteger(L, c->depth);
+        lua_setfield(L, -2, "depth");
+        lua_pushboolean(L, c->current);
+        lua_setfield(L, -2, "current");
+        lua_pushboolean(L, c->above);
+        lua_setfield(L, -2, "above");
+        lua_pushboolean(L, c->more);
+        lua_setfield(L, -2, "more");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+}
+
 void view_push_children(struct view *v, const struct view_field *f)
 {
     lua_State *L = v->L;
@@ -61,6 +86,8 @@ void view_push_children(struct view *v, const struct view_field *f)
         view_set_url(v, "url", c->url);
         view_push_date(v, c->updated);
         lua_setfield(L, -2, "updated");
+        view_push_date(v, c->published);
+        lua_setfield(L, -2, "published");
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
 }

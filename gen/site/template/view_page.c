@@ -206,6 +206,7 @@ static const struct view_field fields[] = {
     {"alternates", view_push_alternates, 0, SCOPE_DOCUMENT, VIEW_ALTERNATES},
     {"translations", view_push_translations, 0, SCOPE_DOCUMENT, VIEW_TRANSLATIONS},
     {"crumbs", view_push_crumbs, 0, SCOPE_PAGE, VIEW_CRUMBS},
+    {"contents", view_push_contents, 0, SCOPE_PAGE, VIEW_CONTENTS},
     {"previous", push_link, AT(previous), SCOPE_PAGE, NO_LIST},
     {"next", push_link, AT(next), SCOPE_PAGE, NO_LIST},
     {"children", view_push_children, 0, SCOPE_PAGE, VIEW_CHILDREN},

@@ -14,11 +14,12 @@
 #include "gen/base/map.h"
 #include "gen/base/escape.h"
 #include "gen/text/math_letters.h"
+#include "gen/text/math_spelling.h"
 
 enum {
     MAX_FORMULA = 16384,   // bytes: less than a socket holds, so that writing it cannot block
     MAX_ANSWER = 4 << 20,
-    FORMAT = 2,            // raised when what is kept would be made differently
+    FORMAT = 3,            // raised when what is kept would be made differently
 };
 
 extern char **environ;
@@ -191,9 +192,11 @@ static bool fail(str tex, struct diag_pos at, struct diag *d, buf *out, const ch
 static bool convert(str tex, bool display, struct diag_pos at, struct diag *d, buf *out,
                     buf *mathml)
 {
-    buf answer = BUF_INIT;
+    buf answer = BUF_INIT, spelled = BUF_INIT;
     bool ok = false;
-    int error = tex.len > MAX_FORMULA ? EFBIG : run(tex, display, &answer);
+    math_spelling(tex, display, &spelled);
+    int error = spelled.len > MAX_FORMULA ? EFBIG : run(buf_view(&spelled), display, &answer);
+    buf_free(&spelled);
     str markup = between(buf_view(&answer), STR("<markup>"), STR("</markup>"));
     str message = between(buf_view(&answer), STR("<message>"), STR("</message>"));
     if (error == EFBIG) {

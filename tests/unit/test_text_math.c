@@ -5,6 +5,7 @@
 #include "gen/base/fs.h"
 #include "gen/text/math.h"
 #include "gen/text/math_letters.h"
+#include "gen/text/math_spelling.h"
 #include "tests/unit/base_fixture.h"
 
 struct folder { char path[64]; };
@@ -124,6 +125,33 @@ static void what_is_kept_is_used(void **state)
     math_free(m);
 }
 
+static void spelled_as_blahtexml_takes_it(void **state)
+{
+    static const struct { const char *tex, *inline_want, *display_want; } rows[] = {
+        {"\\dfrac{1}{2} \\le \\tfrac12", "\\frac{1}{2} \\le \\frac12", NULL},
+        {"a \\lt b\\:c \\nonumber", "a < b\\;c ", NULL},
+        {"x \\label{eq:{a}} \\tag {1} y", "x   y", NULL},
+        {"\\begin{align*} a &= b \\\\ c &= d \\end{align*}", "\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}", NULL},
+        {"\\begin{array}{c|c} a & b \\end{array}", "\\begin{matrix} a & b \\end{matrix}", NULL},
+        {"\\begin{equation} a \\end{equation}", " a ", NULL},
+        {"\\begin{pmatrix} a & b \\end{pmatrix}", "\\begin{pmatrix} a & b \\end{pmatrix}", NULL},
+        {"a \\\\ b", "a \\\\ b", "\\begin{aligned}a \\\\ b\\end{aligned}"},
+        {"\\begin{equation} a &= b \\end{equation}", " a &= b ", "\\begin{aligned} a &= b \\end{aligned}"},
+        {"a \\& b \\{ c", "a \\& b \\{ c", NULL},
+        {"\\dfracx \\begin{align", "\\dfracx \\begin{}{align", NULL},
+        {"\\", "\\", NULL},
+        {"\\tag{", "{", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int display = 0; display < 2; display++) {
+            buf out = BUF_INIT;
+            math_spelling(str_c(rows[i].tex), display, &out);
+            assert_str(buf_view(&out), display && rows[i].display_want ? rows[i].display_want : rows[i].inline_want);
+            buf_free(&out);
+        }
+}
+
 static void errors_name_the_place(void **state)
 {
     (void)state;
@@ -176,6 +204,7 @@ int main(void)
         cmocka_unit_test(letters_of_other_alphabets),
         cmocka_unit_test_setup_teardown(what_is_kept_is_used, make_folder, drop_folder),
         cmocka_unit_test(errors_name_the_place),
+        cmocka_unit_test(spelled_as_blahtexml_takes_it),
         cmocka_unit_test(long_formulas_are_refused),
         cmocka_unit_test(a_missing_program_is_named),
     };

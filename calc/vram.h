@@ -240,7 +240,7 @@ struct vram_arg {
 };
 
 // An error, a note, a reason or a piece of advice. Nothing needs to read its text: what it is
-// about stands beside it, and a face in another language makes the sentence from id and args.
+// about is beside it, and a face in another language makes the sentence from id and args.
 struct vram_message {
     const char *id;       // "out_of_range": a row of the library's table of sentences
     enum vram_code code;  // class of an error; VRAM_OK for other sentences
@@ -334,7 +334,7 @@ enum vram_kind {
 
 // Reads text into the configuration. file is a name for messages only; nothing is opened.
 // Keys that belong to training but not to memory (learning_rate, ...) are accepted.
-// each gets every error, in the order in which they are found; NULL: nobody does. If there is any,
+// each gets every error, in the order in which they are found; NULL: no one does. If there is any,
 // the configuration stays as it was, vram_error has the first and its code is returned.
 VRAM_API int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len,
                         const char *file, vram_message_fn *each, void *ctx);
@@ -674,7 +674,7 @@ struct vram_oom {
 VRAM_API int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
                               const struct vram_oom **out);
 
-// The same configuration by somebody else's formula.
+// The same configuration by someone else's formula.
 struct vram_formula {
     const char *id, *name;
     bool too_large;  // bytes do not fit in 2^53

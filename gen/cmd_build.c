@@ -25,7 +25,7 @@ static const struct arg_option rows[] = {
      "what the folder is: docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, jekyll or plain (its own files say)"},
     {0, "explain", ARG_FLAG, offsetof(struct options, explain), NULL, "say what the folder was recognised as and why; nothing is built"},
     {'j', "jobs", ARG_UINT, offsetof(struct options, jobs), "N", "processes (as many as there are processors)"},
-    {'f', "fresh", ARG_FLAG, offsetof(struct options, fresh), NULL, "forget the last build and write everything anew"},
+    {'f', "fresh", ARG_FLAG, offsetof(struct options, fresh), NULL, "forget the last build and write everything again"},
     {0, "into", ARG_FLAG, offsetof(struct options, into), NULL, "build into a folder that holds other files; they stay there"},
     {0, "strict", ARG_STRING, offsetof(struct options, strict), "[WHAT]",
      "warnings about content are errors; measured: stale measurements, too"},

@@ -1,4 +1,4 @@
-// A translation with what a PO file says of its blocks: each text put where the block stands, then
+// A translation with what a PO file says of its blocks: each text put where the block is, then
 // checked by reading the whole again. What was not changed keeps its bytes.
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +104,7 @@ static void replace_block(struct po_work *w, size_t i, const struct po_entry *e)
     add_edit(w, b->start, b->end, e, i)->text = lines_of(w, e, own->text, b);
 }
 
-// The block of the translation that stands behind a source's block that has none: the partner of
+// The block of the translation that is behind a source's block that has none: the partner of
 // the next that has one.
 static size_t place_of(const struct po_work *w, size_t i)
 {
@@ -177,7 +177,7 @@ static str quoted(struct po_work *w, str value)
     return s;
 }
 
-// The value of the pair becomes another, when it stands in one line.
+// The value of the pair becomes another, when it is in one line.
 static bool edit_pair(struct po_work *w, const struct po_entry *e, const struct front_pair *pair,
                       str value)
 {

@@ -59,7 +59,7 @@ static str document_name(str context)
 
 // ---- one document ------------------------------------------------------------------------------
 
-// Where the translation of a source stands when there is none yet: the source's language in its
+// Where the translation of a source is when there is none yet: the source's language in its
 // path replaced, or put before the last dot.
 static str new_path(const struct import *x, const struct page *source, arena *a)
 {

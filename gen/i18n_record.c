@@ -32,7 +32,7 @@ static struct sidecar_pair new_pair(const struct po_work *w, const struct po_ori
     return pair;
 }
 
-// Blocks of the source that have no translation stand in the record where they belong.
+// Blocks of the source that have no translation are in the record where they belong.
 static void add_untranslated(const struct po_work *w, const bool *there, size_t from, size_t to,
                              struct sidecar *next)
 {

@@ -13,7 +13,7 @@
 #include "gen/serve_library.h"
 #include "gen/base/escape.h"
 
-#define OWN "/.vramdoc/"  // no page can stand there: hidden names are left out of a site
+#define OWN "/.vramdoc/"  // no page can be there: hidden names are left out of a site
 
 enum { HEARTBEAT = 1, RELOAD = 2 };
 

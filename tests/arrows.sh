@@ -1,6 +1,6 @@
 #!/bin/sh
-# Who may include whom: the floors of gen/ point down only, calc/ is reached by its public headers, and the
-# estimator's core stands on nothing but five headers of the language.
+# Who may include whom: the layers of gen/ point down only, calc/ is reached by its public headers, and the
+# estimator's core includes nothing but five headers of the language.
 set -eu
 status=0
 # The layers that know no site.

@@ -16,7 +16,7 @@ touch templates/page.html
 make -s build/templates >"$work/log" 2>&1 || cat "$work/log"
 case_of "templates are found beside the programs" "$(ls build/templates 2>&1)" page.html
 
-# A header that changes is compiled again, also when it changed while somebody was compiling.
+# A header that changes is compiled again, also when it changed while someone was compiling.
 mkdir -p gen/base
 echo '#define ANSWER 1' >gen/base/answer.h
 printf '#include "gen/base/answer.h"\nint answer(void);\nint answer(void) { return ANSWER; }\n' >gen/base/answer.c
@@ -25,7 +25,7 @@ cat >"$work/bin/newer" <<'END'
 #!/bin/sh
 until [ -n "$(find "$1" -newer "$2")" ]; do echo "#define ANSWER $$" >"$1"; done
 END
-# A compiler that has read the header when somebody writes it, and writes the object last.
+# A compiler that has read the header when someone writes it, and writes the object last.
 cat >"$work/bin/slow" <<'END'
 #!/bin/sh
 gcc "$@" || exit 1

@@ -40,7 +40,7 @@ LD_LIBRARY_PATH=. "$program" build -c site.yaml -s content -t templates --i18n i
 program=$BUILD/vramdoc
 vram -o out
 
-# Cut anywhere, a bit flipped anywhere, or bytes that were never a cache: built anew.
+# Cut anywhere, a bit flipped anywhere, or bytes that were never a cache: built again.
 try() { # try WHAT: builds after the cache was damaged, with a page that changed
     tried=$((tried + 1))
     page en d2 "$tried"

@@ -14,7 +14,7 @@ for error in 38 1; do
     then good "files beneath a folder where openat2 fails with $error"; else bad "files beneath a folder where openat2 fails with $error"; fi
 done
 
-# The site lies three folders deep, among files that nobody may touch.
+# The site lies three folders deep, among files that no one may touch.
 mkdir -p "$work/a/b/site/content"
 cd "$work/a/b/site"
 for canary in page.html page.md x.html b.html ../page.html ../x.html ../../x.html ../../../x.html; do echo canary >"$canary"; done
@@ -88,7 +88,7 @@ rm out/in/new.html content/new.md; build
 mv out real; ln -s real out; printf -- '---\ntitle: Page 2\n---\n\nText.\n' >content/page.md
 if build -f && [ -L out ] && [ -f real/page.html ]; then good 'a link to the output stays one'; else bad 'a link to the output stays one'; fi
 rm out; mv real out
-# A manifest that somebody has changed removes nothing elsewhere.
+# A manifest that someone has changed removes nothing elsewhere.
 sed 's|^  "outputs": {|&\n    "../page.html": {"bytes": 1, "xxh3": "0"},\n    "/etc/hostname": {"bytes": 1},\n    "a/../../page.md": {"bytes": 1},|' out/manifest.json >x
 mv x out/manifest.json
 if build -f && outside | diff "$before" - >>"$work/log"; then good 'a manifest that names files elsewhere'; else bad 'a manifest that names files elsewhere'; fi

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Faults from outside: a disk that is full, files that cannot be read, a build that is killed at any moment, workers that
-# die. After each the last good site stands as it was, and the next build makes exactly what a clean one makes.
+# die. After each the last good site is as it was, and the next build makes exactly what a clean one makes.
 set -eu
 status=0
 work=$(mktemp -d)

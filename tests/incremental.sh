@@ -88,7 +88,7 @@ while [ $step -lt "${STEPS:-40}" ]; do
 done
 [ $failed -ne 0 ] || echo "ok incremental: $step edits, each the same as a clean build"
 
-# A file that somebody takes away or adds is noticed by its folder.
+# A file that someone takes away or adds is noticed by its folder.
 rm out/en/d1.html; echo foreign >out/en/foreign.html
 vram -o out >>log 2>&1
 if grep -q foreign out/en/foreign.html; then echo "ok incremental: a file of somebody else stays"

@@ -108,7 +108,7 @@ run_transcript() {
 }
 
 # compare_commands NAME WANTED NOW: a case for each command, with what it prints up to the next one. Both files have the
-# same commands; what stands before the first is compared with that one.
+# same commands; what is before the first is compared with that one.
 compare_commands() {
     awk -v name="$1" '
         FNR == 1 { file++; n = 1; started = 0 }

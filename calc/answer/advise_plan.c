@@ -54,7 +54,7 @@ int64_t plan_cost_permille(const struct vram_config *before, const struct vram_c
 struct plan {
     struct vram *v, *probe;
     struct advice_list *list;
-    bool found, tight;  // of the configuration as it stands
+    bool found, tight;  // of the configuration as it is
     bool tight_only;    // a narrow fit is all that is asked for
 };
 

@@ -5,10 +5,10 @@
 
 #include "calc/model/config.h"
 
-// The segment that a tensor of so many bytes asks the driver for; this is what the message shows.
+// The segment that a tensor of this size asks the driver for; this is what the message shows.
 uint64_t oom_segment(uint64_t bytes);
 
-// Finds the shape of exactly so many bytes among those that the configuration's tensors have; false if there is none.
+// Finds the shape of exactly that size among those that the configuration's tensors have; false if there is none.
 bool oom_shape_find(const struct vram_config *c, uint64_t bytes, struct vram_shape *out);
 
 // Without a configuration: a guess of a logits or activation tensor that asks for a segment of low..high bytes. index

@@ -89,7 +89,7 @@ static void message_write_value(struct writer *w, const struct vram_message *m, 
             message_write_arg(w, &m->args[i]);
             return;
         }
-    writer_bytes(w, name - 1, n + 2);  // a placeholder that nobody fills shows itself
+    writer_bytes(w, name - 1, n + 2);  // a placeholder that no one fills shows itself
 }
 
 static void message_write_list(struct writer *w, const struct vram_message *m)

@@ -1,4 +1,4 @@
-// Views of bytes that somebody else owns.
+// Views of bytes that someone else owns.
 
 #ifndef CALC_SPAN_H
 #define CALC_SPAN_H

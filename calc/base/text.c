@@ -84,7 +84,7 @@ bool text_to_u64(const char *s, size_t len, uint64_t *out, bool *overflow)
     return !*overflow;
 }
 
-// A number as it stands in the text: digits * 10^exponent.
+// A number as it is in the text: digits * 10^exponent.
 struct text_decimal {
     uint64_t digits;
     int exponent;

@@ -314,7 +314,7 @@ static bool in_rows(const struct cli_line *line, const struct cli_word *pair)
     return is_range(pair) || (sweeps_presets(line) && !is_key(pair, "mode"));
 }
 
-// The library counts columns in the ranges as join_ranges makes them; the caret stands under the word.
+// The library counts columns in the ranges as join_ranges makes them; the caret is under the word.
 static int complain_of_range(const struct run *r)
 {
     const struct cli_line *line = r->line;

@@ -133,7 +133,7 @@ static const struct cli_text *read_word(struct cli_texts *texts, const char *wor
     return is_quoted(word) ? cli_quote(texts, word) : cli_read(texts, word);
 }
 
-// By what it says, wherever it stands; without one the first is taken for it, as its error will say. Standard input can
+// By what it says, wherever it is; without one the first is taken for it, as its error will say. Standard input can
 // be read only once.
 const struct cli_text *cli_find_message(struct cli_texts *texts, struct cli_line *line)
 {

@@ -101,7 +101,7 @@ static void show_line(const struct cli_text *source, uint32_t line, uint32_t col
     if (len > SHOWN_MAX || memchr(at, 0, (size_t)len))
         return;
     fprintf(stderr, "    %.*s\n    ", len, at);
-    // tabs keep their width; a caret under bytes of one character would stand too far right
+    // tabs keep their width; a caret under bytes of one character would be too far right
     for (uint32_t c = 1; c < col && at < end; at++) {
         if (((unsigned char)*at & 0xc0) != 0x80) {
             fputc(*at == '\t' ? '\t' : ' ', stderr);

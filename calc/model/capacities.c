@@ -56,7 +56,7 @@ static void add_reserve(struct likeness *l, uint32_t reserve)
     l->reserves[at] = reserve;
 }
 
-// The rows stand in the order of gpus.def, so one walk meets both.
+// The rows are in the order of gpus.def, so one walk meets both.
 static void find_alike(struct likeness *l)
 {
     const struct vram_gpu *card;

@@ -5,7 +5,7 @@
 #include "calc/model/precision.h"
 #include "calc/vram.h"
 
-// An assumption for ratios: what well-fed training reaches. SRC: nanoGPT's own mfu lines stand at 0.3 to 0.5
+// An assumption for ratios: what well-fed training reaches. SRC: nanoGPT's own mfu lines are at 0.3 to 0.5
 static const double REACHED = 0.4;
 
 void cost_of(struct cost *out, const struct model *m)

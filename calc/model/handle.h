@@ -45,7 +45,7 @@ int handle_locate(struct vram *v);
 int handle_set(struct vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value,
                size_t value_len);
 
-// Sets fields from "a=1 b=2" that nobody wrote: the defaults of a format or a family.
+// Sets fields from "a=1 b=2" that no one wrote: the defaults of a format or a family.
 int handle_imply(struct vram *v, const char *fields);
 
 // Lines are of one text: what an earlier one set counts as set by a call.

@@ -12,7 +12,7 @@ struct quantization_tensor {
     uint64_t bytes;
 };
 
-// The tensors that a matrix of rows x cols is stored as; answers how many. 0: two bytes a weight, as it is.
+// The tensors that a matrix of rows x cols is stored as; returns how many. 0: two bytes a weight, as it is.
 // own_tables: each matrix has the table of its scales' codes for itself (GEMM_4BIT), one is not shared by all.
 unsigned quantization_tensors(uint64_t kind, bool own_tables, uint64_t rows, uint64_t cols,
                               struct quantization_tensor out[QUANTIZATION_TENSORS]);

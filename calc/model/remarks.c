@@ -30,7 +30,7 @@ static void remark_bfloat16(struct message_list *notes, const struct vram_config
                      ARGS(arg_text("gpu", vram_gpu_at((size_t)c->gpu)->name)));
 }
 
-// Settings that do nothing as they stand.
+// Settings that do nothing as they are.
 static void remark_idle(struct message_list *notes, const struct vram *v)
 {
     const struct vram_config *c = &v->config;

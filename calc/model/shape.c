@@ -4,7 +4,7 @@
 
 #include "calc/base/size.h"
 
-// Liger's rule: so many chunks that one of them is about as large as the hidden states.
+// Liger's rule: as many chunks as make each about as large as the hidden states.
 // SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py.
 static uint64_t dims_chunk(const struct dims *d)
 {

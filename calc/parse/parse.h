@@ -48,7 +48,7 @@ struct err_pos parse_at(const struct parse *p, const char *byte);
 // it was.
 int parse_report(struct parse *p);
 
-// Sets a field; keys of training that do not touch memory are read over. Takes the text as it stands.
+// Sets a field; keys of training that do not touch memory are read over. Takes the text as it is.
 int parse_set(struct parse *p, struct span key, struct span value);
 int parse_set_entry(struct parse *p, const struct entry *e);
 

@@ -108,7 +108,7 @@ static int start_from(struct parse *p, struct span value)
     return VRAM_OK;
 }
 
-// What stands after a value that does not belong there.
+// What is after a value that does not belong there.
 static enum message_id after_value(const char *at)
 {
     bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');

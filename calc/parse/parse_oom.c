@@ -7,7 +7,7 @@
 
 enum { KIB = 1024, MIB = 1048576 };
 
-// SRC: c10/cuda/CUDACachingAllocator.cpp. BEFORE: the size stands before the words, AFTER: after them.
+// SRC: c10/cuda/CUDACachingAllocator.cpp. BEFORE: the size is before the words, AFTER: after them.
 enum side { BEFORE, AFTER };
 
 static const struct phrase {

@@ -37,7 +37,7 @@ void allocator_release(struct allocator *a, uint32_t block);
 // torch.cuda.empty_cache: every segment without a block in use goes back to the device.
 int allocator_empty_cache(struct allocator *a);
 
-// Where a block lies and how long it is, for tests and maps of the memory. 0 for nobody.
+// Where a block lies and how long it is, for tests and maps of the memory. 0 when there is none.
 uint64_t allocator_block_address(const struct allocator *a, uint32_t block);
 uint64_t allocator_block_bytes(const struct allocator *a, uint32_t block);
 

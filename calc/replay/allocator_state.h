@@ -70,7 +70,7 @@ struct allocator {
     struct allocator_config config;
     struct allocator_stats stats;
     uint64_t next_address;
-    struct allocator_block *blocks;  // by number; number 0 is nobody
+    struct allocator_block *blocks;  // by number; number 0 is none
     size_t cap;                      // room in blocks
     uint32_t count;                  // numbers ever used
     uint32_t spare, spares;          // first of those given back, and how many

@@ -41,7 +41,7 @@ static void player_rise(struct player *p, const struct storage *s, uint64_t byte
     }
 }
 
-// How far the program runs ahead: the driver's queue takes so many launches. A collective is one, with an event and a wait;
+// How far the program runs ahead: the number of launches that the driver's queue takes. A collective is one, with an event and a wait;
 // for each that gives or takes memory here there is another that gathers into a buffer that stays.
 // SRC: measured on tests/oracle with NULLCUDA_LAG; CUDA's launch queue of 1,024 entries; pytorch
 // torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (recordStream of what a collective takes and fills).

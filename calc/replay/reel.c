@@ -201,7 +201,7 @@ struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes,
         struct reel_rise one =
             reel_segment_rise(r->changes + begin, r->changes + r->ends[i], sizes->change);
         int64_t more = (int64_t)reel_times(r, r->tape.segments[i].unit) - 1;
-        int64_t last = one.net > 0 ? more * one.net : 0;  // the repetition that stands highest
+        int64_t last = one.net > 0 ? more * one.net : 0;  // the repetition that is highest
         if (all.net + last + one.peak > all.peak)
             all.peak = all.net + last + one.peak;
         all.net += (more + 1) * one.net;

@@ -83,7 +83,7 @@ static inline int64_t reel_unit(const struct reel *r, const struct tape_segment 
     return real + sim - s->unit;
 }
 
-// How often a unit of the tape stands in the model.
+// How often a unit of the tape is in the model.
 static inline uint64_t reel_times(const struct reel *r, int32_t sim)
 {
     return r->tape.repeats && sim == 1 ? r->units - 2 : 1;

@@ -6,7 +6,7 @@
 #include "calc/replay/player.h"
 #include "calc/replay/state.h"
 
-// Calls fn for every parameter in order of registration until it answers non-zero. layer is -1
+// Calls fn for every parameter in order of registration until it returns non-zero. layer is -1
 // outside of layers.
 typedef int state_fn(struct player *p, const struct state *s, const struct state_row *r,
                      int32_t layer);

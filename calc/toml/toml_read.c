@@ -75,7 +75,7 @@ static bool end_line(struct toml_reader *r)
     return true;
 }
 
-// Blanks, line ends and comments, as they may stand between the values of an array.
+// Blanks, line ends and comments, as they may be between the values of an array.
 static bool skip_lines(struct toml_reader *r)
 {
     for (;;) {
@@ -256,7 +256,7 @@ static bool read_header(struct toml_reader *r)
     struct toml_path path;
     bool is_array;
     size_t offset = r->at;
-    // What stands below a header that cannot be used is read into a table of its own, for the errors in it.
+    // What is below a header that cannot be used is read into a table of its own, for the errors in it.
     r->table = NULL;
     if (read_header_name(r, &path, &is_array))
         r->table = toml_open_header(r, &path, is_array, offset);

@@ -166,14 +166,14 @@ static bool check_escape(struct toml_reader *r, bool is_long)
     return ok || toml_fail(r, offset, is_code ? TOML_E_ESCAPE_CODE : TOML_E_ESCAPE);
 }
 
-// A string as it stands between its quotes.
+// A string as it is between its quotes.
 struct quoted {
     size_t from, to;
     char quote;
     bool is_long, plain;  // plain: its bytes are its content
 };
 
-// How many quotes stand at r->at, at most five: two of the string, three that close it.
+// How many quotes are at r->at, at most five: two of the string, three that close it.
 static size_t count_quotes(const struct toml_reader *r, char quote)
 {
     size_t n = 0;

@@ -158,7 +158,7 @@ struct value layer_attention(struct graph *g, struct value q, struct value k, st
                                                : attention_fused(g, q, k, v, false);
 }
 
-// attn_output.transpose(1, 2).contiguous(): what memory-efficient attention makes stands in that order already.
+// attn_output.transpose(1, 2).contiguous(): what memory-efficient attention makes is in that order already.
 struct value layer_attention_by_head(struct graph *g, struct value q, struct value k, struct value v)
 {
     if (g->m->c.attention == ATTENTION_MATH)

@@ -90,7 +90,7 @@ static uint32_t backward_fit(struct graph *g, const struct edge *e, uint32_t res
     return result;
 }
 
-// A gradient arrives at a node's input: alone, or added to what is there, in place if nobody else
+// A gradient arrives at a node's input: alone, or added to what is there, in place if no one else
 // holds that.
 static void backward_deliver(struct graph *g, const struct edge *e, uint32_t gradient)
 {

@@ -233,7 +233,7 @@ static void node_sdpa(struct graph *g, const struct node *n, uint32_t results[])
         sdpa_efficient(g, n, results);
 }
 
-// transpose and view: the gradient's numbers stand in another order, and are copied.
+// transpose and view: the gradient's numbers are in another order, and are copied.
 static void node_view(struct graph *g, const struct node *n, uint32_t results[])
 {
     node_one(g, n, 0, OP_CLONE, results);

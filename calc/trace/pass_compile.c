@@ -21,7 +21,7 @@ enum kept {
 };
 enum { KEPT_NODES = (KEPT_COUNT + GRAPH_SAVED - 1) / GRAPH_SAVED };
 
-// What stands outside of the layers.
+// What is outside of the layers.
 enum kept_end { LNF_HAT, LNF_RSTD, LNF_OUT, HEAD_CAST, LOGITS, TARGETS, AMAX, LOG_SUM, IDS, KEPT_END_COUNT };
 enum { KEPT_END_NODES = (KEPT_END_COUNT + GRAPH_SAVED - 1) / GRAPH_SAVED };
 

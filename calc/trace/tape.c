@@ -30,7 +30,7 @@ static bool tape_grow(struct tape *t, void *ptr_to_ptr, size_t *cap, size_t need
 void tape_reset(struct tape *t, uint32_t units)
 {
     t->failed = false;
-    t->count = 1;  // storage 0 is nobody
+    t->count = 1;  // storage 0 is none
     t->code_count = 0;
     t->segment_count = 0;
     t->units = units;
@@ -184,7 +184,7 @@ static bool tape_units_alike(const struct tape *t)
     return a == t->count && b == t->count && c == t->count;
 }
 
-// The middle unit always stands between the other two, in the direction of its pass.
+// The middle unit always is between the other two, in the direction of its pass.
 static bool tape_order_plain(const struct tape *t)
 {
     for (size_t i = 0; i < t->segment_count; i++) {

@@ -1,5 +1,5 @@
 // A tape: one forward (and backward) pass as instructions "allocate", "free" over numbered
-// storages. Layers that are alike stand on it once; the player repeats them. Sizes are rows of the
+// storages. Layers that are alike are on it once; the player repeats them. Sizes are rows of the
 // shape table, so a tape depends on the kind of model and not on its dimensions.
 
 #ifndef CALC_TAPE_H
@@ -72,7 +72,7 @@ struct tape {
     bool failed;  // out of memory, sticky
 };
 
-enum { TAPE_NONE = 0 };  // storage 0 is nobody
+enum { TAPE_NONE = 0 };  // storage 0 is none
 
 void tape_init(struct tape *t, const struct vram_mem *mem);
 void tape_reset(struct tape *t, uint32_t units);

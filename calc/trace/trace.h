@@ -1,4 +1,4 @@
-// The trace: ordered allocations and frees, by ids only. Names are looked up when somebody prints
+// The trace: ordered allocations and frees, by ids only. Names are looked up when someone prints
 // them.
 
 #ifndef CALC_TRACE_H

@@ -7,8 +7,8 @@
 //     const code = e.estimate(bytes.length);       // flat `key = value` lines -> JSON of schema vramcalc/1
 //     const json = decode(e.memory.buffer, e.text_at(), e.text_bytes());
 //
-// Every call answers a code of enum vram_code. When it is not 0 the text is the error as JSON. The memory may have
-// grown: take e.memory.buffer anew after every call. Numbers of WASM_ASKS and VRAM_KINDS are positions
+// Every call returns a code of enum vram_code. When it is not 0 the text is the error as JSON. The memory may have
+// grown: take e.memory.buffer again after every call. Numbers of WASM_ASKS and VRAM_KINDS are positions
 // in those lists, from 0; names() lists them, so that a page need not repeat them.
 
 #include "calc/wasm/wasm.h"

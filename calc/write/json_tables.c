@@ -63,7 +63,7 @@ static void values(struct json *j, const struct vram_field *f)
     json_str(j, "default", f->values[f->initial]);
 }
 
-// A set is a text of names; which ones it takes stands in the examples.
+// A set is a text of names; which ones it takes is in the examples.
 static void members(struct json *j, const struct vram_field *f)
 {
     json_str(j, "type", "string");

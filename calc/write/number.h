@@ -16,7 +16,7 @@ void put_size(struct writer *w, uint64_t bytes);       // 786.00 MiB, as PyTorch
 void put_bar(struct writer *w, uint64_t part, uint64_t whole, unsigned width);  // blocks, padded to width
 void put_percent_right(struct writer *w, uint64_t part, uint64_t whole, unsigned width);
 
-// Blanks up to column `width` behind where the writer stood at `start`.
+// Blanks up to column `width` behind where the writer was at `start`.
 void put_pad(struct writer *w, size_t start, size_t width);
 void put_cell(struct writer *w, const char *text, size_t width);
 

@@ -1,4 +1,4 @@
-// CSV and Markdown tables: cells with what must stand between them.
+// CSV and Markdown tables: cells with what must be between them.
 
 #ifndef CALC_TABLE_H
 #define CALC_TABLE_H

@@ -91,7 +91,7 @@ static int on_count(void *ctx, const struct vram_event *e)
     return 0;
 }
 
-// Columns that no event fell into stand at what was live before.
+// Columns that no event fell into are at what was live before.
 static void fill_gaps(struct timeline *t)
 {
     for (size_t i = 1; i < COLUMNS; i++)

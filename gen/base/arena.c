@@ -84,7 +84,7 @@ str arena_printf(arena *a, const char *format, ...)
     return copy;
 }
 
-// Grows the newest allocation where it stands. False when something lies behind it or the chunk is full.
+// Grows the newest allocation where it is. False when something lies behind it or the chunk is full.
 static bool extend(arena *a, void *items, size_t old_bytes, size_t new_bytes)
 {
     if (!a->head || !items) return false;

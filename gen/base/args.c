@@ -97,7 +97,7 @@ struct rest {
     char **argv;
 };
 
-// given: what stands behind '=' or the letter; NULL when nothing does.
+// given: what is behind '=' or the letter; NULL when nothing does.
 static int take(const struct arg_command *c, const struct arg_option *o, const char *given, struct rest *r,
                 void *options, buf *error)
 {

@@ -40,7 +40,7 @@ static void put_caret(buf *out, const struct diag_message *r, bool color)
     buf_printf(out, "%s^%s\n", color ? "\033[32m" : "", color ? "\033[0m" : "");
 }
 
-// A row's text is "what; what to do": the detail stands between the two.
+// A row's text is "what; what to do": the detail is between the two.
 static void put_message(buf *out, const struct diag_message *r)
 {
     str text = str_c(words[r->id].text);

@@ -7,9 +7,9 @@
 void escape_text(buf *out, str s);       // & < >
 void escape_quoted(buf *out, str s);     // & < > ": text, or an attribute in double quotes
 void escape_attribute(buf *out, str s);  // & < > " '
-// Percent-encodes what may not stand in an address; any scheme passes.
+// Percent-encodes what may not be in an address; any scheme passes.
 void escape_href(buf *out, str s);
-// A URL for an attribute: percent-encodes what may not stand there, then escapes. An unsafe scheme
+// A URL for an attribute: percent-encodes what may not be there, then escapes. An unsafe scheme
 // (javascript:, vbscript:, data: other than images, file:) gives "#".
 void escape_url(buf *out, str s);
 bool url_is_safe(str s);

@@ -23,7 +23,7 @@ bool map_has(const struct map *m, str key);
 void **map_put(struct map *m, arena *a, str key, bool *is_new);
 // The same for a key that lives as long as the map: it is not copied, and ends with a NUL if the caller's does.
 void **map_put_kept(struct map *m, arena *a, str key, bool *is_new);
-// Makes room for so many more entries at once.
+// Makes room for `more` entries at once.
 void map_reserve(struct map *m, arena *a, size_t more);
 
 #endif

@@ -8,7 +8,7 @@
 // Appends the parts of an address with one '/' between them: "/guide//./intro/" -> "guide/intro". False for one that has a part
 // "..", a hidden one (but .well-known at its head), or a control character: it may not be written.
 bool address_normalize(str address, buf *out);
-// Whether a name is hidden where it stands in a path: of the hidden ones only .well-known at the head of an address is none.
+// Whether a name is hidden where it is in a path: of the hidden ones only .well-known at the head of an address is none.
 bool address_is_hidden(str part, bool first);
 // A copy in which a dash stands for what may not be in an address, or means something there or on some disk.
 str address_harmless(str path, arena *a);

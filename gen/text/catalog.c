@@ -45,7 +45,7 @@ static size_t category_index(str name)
     return i;
 }
 
-// Where "key" stands in the file: before a colon, for the caret.
+// Where "key" is in the file: before a colon, for the caret.
 static struct diag_pos key_position(const struct reader *r, str key)
 {
     size_t from = 0;

@@ -14,7 +14,7 @@
 
 #include "gen/base/str.h"
 
-// Whether a code span's text is a cell; *code is what stands behind {lua}, trimmed.
+// Whether a code span's text is a cell; *code is what is behind {lua}, trimmed.
 bool cell_inline(str literal, str *code);
 // Whether the info string of a fence is {lua}; other words behind it are kept for later use.
 bool cell_fence(str info);

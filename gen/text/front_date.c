@@ -135,7 +135,7 @@ static bool read_zone(str word, int64_t *seconds)
     return true;
 }
 
-// What stands behind the date: a time, a zone, and the year again, which Ruby's Time#to_s of old put there.
+// What is behind the date: a time, a zone, and the year again, which Ruby's Time#to_s of old put there.
 static bool read_rest(str s, size_t at, struct date *d)
 {
     if (at < s.len && (s.ptr[at] == 'T' || s.ptr[at] == 't')) at++;

@@ -88,7 +88,7 @@ size_t hl_line_end(str code, size_t i)
     return p ? (size_t)(p - code.ptr) : code.len;
 }
 
-// A string in the quote that stands at i, with backslash escapes. One that is not closed ends with
+// A string in the quote that is at i, with backslash escapes. One that is not closed ends with
 // its line, or with the code when it may have many.
 size_t hl_quoted_end(str code, size_t i, bool many_lines)
 {

@@ -80,7 +80,7 @@ static void yaml_quoted(struct hl *h)
     hl_span(h, end < h->code.len && h->code.ptr[end] == ':' ? 'f' : 's', end);
 }
 
-// What stands behind a key, or a line without one.
+// What is behind a key, or a line without one.
 static void yaml_value(struct hl *h, str line, size_t start)
 {
     size_t end = start + line.len;

@@ -21,7 +21,7 @@ struct html_token {
 
 struct html_scan;
 
-// Calls visit for each token. Stops when visit answers false. Never reads past html; any bytes are
+// Calls visit for each token. Stops when visit returns false. Never reads past html; any bytes are
 // accepted.
 void html_scan(str html, bool (*visit)(void *ctx, const struct html_token *t), void *ctx);
 // Records html-malformed for unclosed, misnested, duplicate attributes, bad entities, void elements

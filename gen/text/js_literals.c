@@ -58,7 +58,7 @@ static void put_escape(struct scanner *s, buf *b)
     if (c != '\n') buf_char(b, known ? to[known - from] : c);
 }
 
-// "${...}" in a template, whose value nobody knows: it is left out.
+// "${...}" in a template, whose value no one knows: it is left out.
 static void skip_braces(struct scanner *s)
 {
     int depth = 0;
@@ -95,7 +95,7 @@ static str read_string(struct scanner *s)
 
 static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
 
-// A pattern such as /a\/[/]b/ stands where a value may begin.
+// A pattern such as /a\/[/]b/ may come where a value may begin.
 static void skip_pattern(struct scanner *s)
 {
     bool set = false;
@@ -221,7 +221,7 @@ static struct yaml_node *read_map(struct scanner *s)
     return map;
 }
 
-// Where word stands as a word of its own, from on.
+// Where word is as a word of its own, from on.
 static size_t find_word(str text, str word, size_t from)
 {
     for (size_t at = from; at < text.len; at++) {
@@ -287,7 +287,7 @@ static struct yaml_node *named(struct scanner *s, str name)
     return empty(s);
 }
 
-// A name, a call or a path of names; "a || 'b'" is 'b' where nobody knows a.
+// A name, a call or a path of names; "a || 'b'" is 'b' where no one knows a.
 static struct yaml_node *read_named(struct scanner *s)
 {
     size_t from = s->at;

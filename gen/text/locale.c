@@ -26,7 +26,7 @@
 enum style { STYLE_NUMBER, STYLE_PERCENT, STYLE_PERCENT_SIGNED, STYLE_COUNT };
 enum { UNIT_COUNT = UNIT_TiB + 1 };
 
-// How a size is written: what stands before and behind the number.
+// How a size is written: what is before and behind the number.
 struct unit_pattern { str before, after; bool known; };
 
 // Opened on first use; the locale itself stays constant.
@@ -188,7 +188,7 @@ static UNumberFormatter *open_skeleton(const struct locale *l, str skeleton)
     return unumf_openForSkeletonAndLocale(text, len, l->id, &e);
 }
 
-// The formatter for a style with so many decimals, -1 for as many as needed.
+// The formatter for a style with this number of decimals, -1 for as many as needed.
 static UNumberFormatter *number_formatter(const struct locale *l, enum style style, int decimals)
 {
     static const char *const heads[STYLE_COUNT] = {
@@ -320,7 +320,7 @@ static str without_breaks(arena *a, str s)
     return result;
 }
 
-// Lets ICU write 7 of a unit, and takes what stands around the number. False when the number is not to be found in it.
+// Lets ICU write 7 of a unit, and takes what is around the number. False when the number is not to be found in it.
 static bool unit_from_icu(const struct locale *l, enum byte_unit u, struct unit_pattern *p)
 {
     buf sample = BUF_INIT, number = BUF_INIT, skeleton = BUF_INIT;

@@ -38,7 +38,7 @@ bool locale_has_plural(const struct locale *l, str category);
 int locale_compare(const struct locale *l, str a, str b);
 size_t locale_word_count(const struct locale *l, str text);
 
-// How many decimals a size gets when nobody says: whole small units, one decimal for gigabytes and up.
+// How many decimals a size gets when no one says: whole small units, one decimal for gigabytes and up.
 static inline int byte_unit_decimals(enum byte_unit u) { return byte_unit_size(u) >= 1e9 ? 1 : 0; }
 
 #endif

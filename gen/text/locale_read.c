@@ -14,7 +14,7 @@ static int digit_at(str s, size_t i, size_t *n)
     return u_charDigitValue((UChar32)c);
 }
 
-// What stands between digits in a text that has it once, or first.
+// What is between digits in a text that has it once, or first.
 static void between_digits(str s, char *out, size_t cap)
 {
     size_t i = 0, n, start;
@@ -67,7 +67,7 @@ static size_t version_length(str s)
     return points >= 2 && !groups ? at : 0;
 }
 
-// Length of a separator at i that stands between groups of digits in any language or in this one.
+// Length of a separator at i that is between groups of digits in any language or in this one.
 static size_t group_length(str s, size_t i, const struct separators *x)
 {
     static const char *const common[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", "'", "\xe2\x80\x99"};
@@ -122,7 +122,7 @@ size_t locale_read_number(const struct locale *l, str s, buf *out)
         if (!gap || first > 3 || (digits != 3 && digits != 2))
             break;
         if (digits == 2 && group_length(s, at + gap + 2, &x) == 0)
-            break;  // two digits stand in the middle only, as in Hindi
+            break;  // two digits are in the middle only, as in Hindi
         at += gap;
         take_digits(s, &at, out);
     }

@@ -42,12 +42,12 @@ struct md_link {
 
 // One block that a translation follows.
 struct md_block {
-    uint64_t hash;      // of its source; wrapping lines anew changes nothing
+    uint64_t hash;      // of its source; wrapping lines again changes nothing
     size_t offset;      // in the source
     uint8_t kind;       // 'p' paragraph, 'i' list item's paragraph, 'q' quoted one, 'h' heading,
                         // 'r' table row, 'c' code, 'x' worked example, 'm' formula block
     str text;           // only with keep_text, as md_block_text says
-    size_t start, end;  // the same: where its text stands in the source, what begins its lines included
+    size_t start, end;  // the same: where its text is in the source, what begins its lines included
 };
 
 struct md_result {
@@ -63,12 +63,12 @@ struct md_result {
 // Hooks may be NULL. All strings handed back must live until md_render returns.
 struct md_hooks {
     void *ctx;
-    // A link's or image's destination as it shall stand in the output; what it got when it has
+    // A link's or image's destination as it shall be in the output; what it got when it has
     // nothing to change.
     str (*link)(void *ctx, str destination, bool is_image, struct diag_pos at);
     // An inline `{lua} code` cell: HTML into out. False after recording an error.
     bool (*cell)(void *ctx, str code, struct diag_pos at, buf *out);
-    // A fenced {lua} cell: code, and the wanted output that stands in the file (see cells.h).
+    // A fenced {lua} cell: code, and the wanted output that is in the file (see cells.h).
     bool (*example)(void *ctx, str code, str wanted, struct diag_pos at, buf *out);
     // A word of the interface in the page's language; empty: English. Keys: alert.note alert.tip
     // alert.important alert.warning alert.caution footnotes.title footnotes.ref ("Note {n}")
@@ -95,7 +95,7 @@ struct md_options {
     enum md_slug slugs;
     bool open_html;             // tags and addresses as READMEs of others have them; unknown ones are code
     size_t max_table_cells;     // 0: default (50,000)
-    struct math *math;          // formulas that are known; NULL: each is converted anew
+    struct math *math;          // formulas that are known; NULL: each is converted again
     struct md_hooks hooks;
 };
 
@@ -109,7 +109,7 @@ bool md_render(str text, size_t from, str file, const struct md_options *o, aren
 bool md_scan(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d,
              struct md_result *result);
 
-// Whether a block of this kind is running text, whose lines may be wrapped anew.
+// Whether a block of this kind is running text, whose lines may be wrapped again.
 bool md_block_is_prose(uint8_t kind);
 // The hash of a block (md_block.hash) from its text.
 uint64_t md_block_hash(uint8_t kind, str text);

@@ -25,7 +25,7 @@ struct md_admonition {
     char mark;   // '!' '?' '=' '/' ':'
     int length;  // of a fence
     uint8_t alert;
-    bool bare;         // a container of another kind: only what stands in it is shown
+    bool bare;         // a container of another kind: only what is in it is shown
     bool folds, open;  // it can be opened and closed by the reader
     bool untitled;
     bool head;    // lines of options may come
@@ -132,7 +132,7 @@ static str container_title(str s)
     return s.len && s.ptr[0] == '[' && close + 1 == s.len ? str_slice(s, 1, close) : s;
 }
 
-// :::type Title. A type that is not known is a container: what stands in it is shown, its fences
+// :::type Title. A type that is not known is a container: what is in it is shown, its fences
 // are not.
 static bool read_container(struct md *r, str s, struct md_admonition *m)
 {

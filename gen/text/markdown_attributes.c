@@ -26,7 +26,7 @@ static void put_anchor(struct md *r, cmark_node *place, str id)
     if (!cmark_node_insert_before(place, close)) cmark_node_free(close);
 }
 
-// What attributes may stand behind: {: .class } behind a link, a picture, code, emphasis.
+// What attributes may be behind: {: .class } behind a link, a picture, code, emphasis.
 static bool takes_attributes(struct md *r, cmark_node *n)
 {
     if (!n) return false;

@@ -1,5 +1,5 @@
 // The text of blocks for people and tools that translate them: how it is shown, what its hash is,
-// and where it stands in the source.
+// and where it is in the source.
 #include <string.h>
 
 #include "gen/text/markdown_render.h"
@@ -106,7 +106,7 @@ static size_t offset_of(const struct md *r, str line)
     return line.ptr ? (size_t)(line.ptr - r->text.ptr) : r->text.len;
 }
 
-// A row stands in one line; its text is what is between white space.
+// A row is in one line; its text is what is between white space.
 static void row_place(struct md *r, struct md_block *b)
 {
     str rest = str_slice(r->text, b->offset, r->text.len), line;

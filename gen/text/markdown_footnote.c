@@ -9,11 +9,11 @@
 // note is referred to is counted here.
 struct mark {
     cmark_node *node;
-    int line;                   // of the block that it stands in
+    int line;                   // of the block that it is in
     size_t index;
 };
 
-// Marks are numbered as they stand in the source, where definitions stand between other blocks.
+// Marks are numbered as they are in the source, where definitions are between other blocks.
 static int by_line(const void *a, const void *b)
 {
     const struct mark *x = a, *y = b;

@@ -77,7 +77,7 @@ static bool is_called(str inside, str name)
     return str_starts(inside, name) && (inside.len == name.len || inside.ptr[name.len] == ' ');
 }
 
-// {% highlight ruby %} and its end become a fence and its language, when they stand on lines of their own.
+// {% highlight ruby %} and its end become a fence and its language, when they are on lines of their own.
 static bool make_fence(struct hiding *h, size_t from, size_t to)
 {
     str inside = inside_of(str_slice(h->body, from, to)), fence = STR("~~~");

@@ -22,7 +22,7 @@ static cmark_node *next_block(cmark_node *n, cmark_node *root)
     return n == root ? NULL : cmark_node_next(n);
 }
 
-// Finds how far headings are moved, so that the highest stands at options.top_heading.
+// Finds how far headings are moved, so that the highest is at options.top_heading.
 void md_headings_prepare(struct md *r, cmark_node *root)
 {
     int highest = 7;

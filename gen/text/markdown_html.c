@@ -16,7 +16,7 @@ static const struct allowed { str name; enum tag_kind kind; str shown; } allowed
 #undef X
 };
 
-// A tag as it stands in raw HTML.
+// A tag as it is in raw HTML.
 struct raw_tag {
     str name, attributes;
     bool closing;
@@ -265,7 +265,7 @@ static size_t put_markup(struct md *r, cmark_node *node, cmark_node *parent, str
     return tag.length;
 }
 
-// Whether a piece of raw HTML has an element that stands on its own.
+// Whether a piece of raw HTML has an element that is on its own.
 static bool has_block(str s)
 {
     for (size_t at = str_find(s, '<'); at < s.len; at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
@@ -288,7 +288,7 @@ static void put_block(struct md *r, cmark_node *node, cmark_node *parent, str s,
     }
 }
 
-// What is not an allowed block stands in a paragraph of its own, and its elements end there.
+// What is not an allowed block is in a paragraph of its own, and its elements end there.
 static void put_site_block(struct md *r, cmark_node *n, str s)
 {
     s = str_trim(s);

@@ -106,7 +106,7 @@ static void put_id(struct writing *w, str value)
     put_value(w, STR("id"), value);
 }
 
-// An address as it shall stand in the page; "" for one that is not safe.
+// An address as it shall be in the page; "" for one that is not safe.
 static str resolved(struct writing *w, str url, bool is_image)
 {
     struct md *r = w->r;
@@ -180,7 +180,7 @@ static void put(struct writing *w, const struct rule *rule, str value)
     }
 }
 
-// Takes a value, quoted or not, off the head of *rest, which stands behind the =.
+// Takes a value, quoted or not, off the head of *rest, which is behind the =.
 static str take_value(str *rest)
 {
     *rest = str_trim(*rest);

@@ -176,7 +176,7 @@ void md_link_note(struct md *r, str url, size_t offset, bool is_image)
     res->links[res->link_count++] = (struct md_link){url, offset, is_image};
 }
 
-// Notes a link or image; the destination as it shall stand in the page.
+// Notes a link or image; the destination as it shall be in the page.
 static str destination(struct md *r, cmark_node *n, bool is_image)
 {
     str url = md_url(n);

@@ -176,7 +176,7 @@ static cmark_node *match_dollar(struct md *r, const char *s, cmark_inline_parser
     return new_formula(r, (str){s + from, end - from}, what);
 }
 
-// An opening bracket behind one backslash or two, which stand at the end of the text before it.
+// An opening bracket behind one backslash or two, which are at the end of the text before it.
 static cmark_node *match_bracket(struct md *r, cmark_node *parent, const char *s,
                                  cmark_inline_parser *in)
 {

@@ -31,7 +31,7 @@ struct md_open_tag {
     str name;
 };
 
-// A line of a leaf's content, and the source line that it stands on.
+// A line of a leaf's content, and the source line that it is on.
 struct md_map {
     cmark_node *leaf;
     size_t number;              // of the source line, from 1
@@ -190,7 +190,7 @@ void md_link_enter(struct md *r, cmark_node *n);
 void md_site_link_leave(struct md *r, cmark_node *n);
 void md_image(struct md *r, cmark_node *n);
 
-// markdown_source.c: where things stand in the source, and what a block's hash is.
+// markdown_source.c: where things are in the source, and what a block's hash is.
 void md_lines(struct md *r);
 // A line by its number from 1; empty outside.
 str md_line_at(const struct md *r, size_t number);
@@ -271,7 +271,7 @@ void md_admonition_leave(struct md *r, cmark_node *n);
 
 // markdown_code.c
 void md_code_block(struct md *r, cmark_node *n);
-// A displayed formula as a block of its own; at is where its TeX stands in the source.
+// A displayed formula as a block of its own; at is where its TeX is in the source.
 void md_formula_block(struct md *r, cmark_node *n, str tex, size_t at);
 
 #endif

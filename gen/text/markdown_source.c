@@ -1,4 +1,4 @@
-// Where the tree's nodes stand in the source, and what a translation follows: blocks with hashes of
+// Where the tree's nodes are in the source, and what a translation follows: blocks with hashes of
 // their text.
 //
 // cmark-gfm's own columns are wrong on lazy continuation lines and in footnotes, so only its line
@@ -118,7 +118,7 @@ static str content_line(str content, size_t start)
     return str_trim(str_slice(rest, 0, str_find(rest, '\n')));
 }
 
-// The source line that the content's first line stands on: link definitions above it have left the
+// The source line that the content's first line is on: link definitions above it have left the
 // content.
 static size_t first_line(struct md *r, cmark_node *leaf)
 {

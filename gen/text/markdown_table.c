@@ -7,7 +7,7 @@
 
 // cmark-gfm fills missing cells up, so n columns and m short rows cost n x m cells; it walks a list
 // for each cell, so n columns cost n x n steps; and it reads the whole paragraph again for each
-// delimiter row that does not fit it. No table for people to read has so many columns; the steps
+// delimiter row that does not fit it. No table for people to read has that many columns; the steps
 // are about a tenth of a second.
 enum { MAX_COLUMNS = 1000, MAX_STEPS = 64 << 20 };
 

@@ -158,7 +158,7 @@ static int run(str tex, bool display, buf *answer)
     return error;
 }
 
-// What stands between two marks of the answer; empty when they are not there.
+// What is between two marks of the answer; empty when they are not there.
 static str between(str s, str open, str close)
 {
     size_t start = str_search(s, open);

@@ -6,7 +6,7 @@
 #include "gen/base/buf.h"
 
 struct text_section {
-    str anchor;         // of its heading; "" for what stands before the first
+    str anchor;         // of its heading; "" for what is before the first
     str heading, text;  // plain; text: a line for each block, a line feed behind each but the last
 };
 

@@ -11,7 +11,7 @@
 
 enum block_kind { BLOCK_IF, BLOCK_LOOP, BLOCK_REPEAT, BLOCK_FUNCTION, BLOCK_DO, BLOCK_ONCE };
 
-// An open block: where HTML stood at its start, and at the end of the branches seen so far.
+// An open block: where HTML was at its start, and at the end of the branches seen so far.
 struct block {
     enum block_kind kind;
     size_t offset;
@@ -78,7 +78,7 @@ static void flush_literal(struct compiler *c)
     buf_clear(&c->literal);
 }
 
-// Lua as it stands, its comments left out and its lines kept.
+// Lua as it is, its comments left out and its lines kept.
 static void put_code(struct compiler *c, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
@@ -154,7 +154,7 @@ static void add_piece(struct tag *t, size_t from, size_t to)
         t->code[t->pieces++] = (struct span){from, to};
 }
 
-// A line comment ends where the tag's closer stands on its line.
+// A line comment ends where the tag's closer is on its line.
 static size_t comment_end(str source, size_t start, size_t end, str closer)
 {
     str body = str_slice(source, start, end);
@@ -274,7 +274,7 @@ static void block_else(struct compiler *c, bool is_last, size_t offset)
     c->context = b->start;
 }
 
-// Closes the top block; answers whether it was a once block.
+// Closes the top block; returns whether it was a once block.
 static bool block_close(struct compiler *c, bool by_until, size_t offset)
 {
     struct block *b = c->depth ? &c->blocks[c->depth - 1] : NULL;

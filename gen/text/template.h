@@ -17,9 +17,9 @@ struct template {
 
 // The syntax is described in templates/README.md. Appends Lua source to out. The chunk takes the emitters as arguments, in this
 // order, and returns the function that renders:
-//   static(text)                 as it stands
+//   static(text)                 as it is
 //   text(value, before)          escaped for text; before (may be absent) is static text that goes out first
-//   plain(value, before)         escaped for text where no element can stand (title, textarea, a comment)
+//   plain(value, before)         escaped for text where no element can be (title, textarea, a comment)
 //   attribute(value, before)     inside quotes
 //   url(value, before)           a URL attribute's whole value, or its beginning
 //   url_part(value, before)      behind a part of a path: as url, but no scheme can begin here

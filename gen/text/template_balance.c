@@ -72,7 +72,7 @@ static void append(struct balance *b, struct items *to, struct item item)
     to->list[to->count++] = item;
 }
 
-// An end tag takes the start tag before it away, if that stands in the same branch.
+// An end tag takes the start tag before it away, if that is in the same branch.
 static void add(struct balance *b, struct items *to, size_t first, struct item item)
 {
     const struct item *last = to->count > first ? &to->list[to->count - 1] : NULL;

@@ -1,4 +1,4 @@
-// Where in HTML a template's value stands: a state machine fed with the static text.
+// Where in HTML a template's value is: a state machine fed with the static text.
 #ifndef GEN_TEXT_TEMPLATE_CONTEXT_H
 #define GEN_TEXT_TEMPLATE_CONTEXT_H
 
@@ -34,9 +34,9 @@ struct html_context {
     bool escaped;        // behind a backslash in JavaScript
     uint8_t element;     // state that begins behind the tag's ">"
     uint8_t pre;         // depth of <pre>
-    bool in_option;      // of HTML_IN_TEXT: inside <option>, where no element may stand
+    bool in_option;      // of HTML_IN_TEXT: inside <option>, where no element may be
     bool is_title;       // of HTML_PLAIN: title, not textarea
-    bool cut;            // a template tag stands in a name: only its end may follow
+    bool cut;            // a template tag is in a name: only its end may follow
     bool broken;         // and something else did
     uint8_t name_len;
     char name[14];       // lower case, of the tag or attribute; or the last bytes of raw text
@@ -47,9 +47,9 @@ enum html_emitter { EMIT_TEXT, EMIT_PLAIN, EMIT_ATTRIBUTE, EMIT_URL, EMIT_URL_PA
                     EMIT_JS_VALUE, EMIT_COUNT };
 
 void context_feed(struct html_context *c, char byte);
-// How a value must be emitted here; NULL, or why none may stand here.
+// How a value must be emitted here; NULL, or why none may be here.
 const char *context_value(struct html_context *c, enum html_emitter *out);
-// A template tag stands here: a tag's or attribute's name that was being read ends.
+// A template tag is here: a tag's or attribute's name that was being read ends.
 void context_cut(struct html_context *c);
 // Brings c to what holds whether a branch was taken (other) or not (c). False when they do not fit together.
 bool context_join(struct html_context *c, const struct html_context *other);

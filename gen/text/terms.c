@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unicode/uchar.h>
 
-// A number's separators stand between digits and are left out there; elsewhere they end a word, as everything that is no
+// A number's separators are between digits and are left out there; elsewhere they end a word, as everything that is no
 // letter does. Signs without a width (soft hyphen, joiners) are as if they were not there.
 enum letter_class { SEPARATOR, WORD, DIGIT, DENSE, HYPHEN, IN_NUMBER, NOTHING };
 
@@ -158,7 +158,7 @@ static const char ascii_lower[256] = {
     ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
 };
 
-// Adds the letters and digits of ASCII from at on; answers where they end.
+// Adds the letters and digits of ASCII from at on; returns where they end.
 static size_t add_ascii(struct terms *t, str text, size_t at)
 {
     struct part *w = &t->word;

@@ -11,7 +11,7 @@ struct terms *terms_new(void);
 void terms_free(struct terms *t);
 // Calls visit for each term in order, in lower case: words of letters, marks and digits with two letters or a digit at least; of
 // two words with a hyphen or underscore between them, also both as one; of scripts that are written without spaces (Han, kana,
-// Thai, Lao, Myanmar, Khmer) each pair of neighbours, or the sign when it stands alone. Separators within a number are left out.
+// Thai, Lao, Myanmar, Khmer) each pair of neighbours, or the sign when it is alone. Separators within a number are left out.
 // term is valid until visit returns.
 void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), void *ctx);
 // Appends term as it is looked for: without accents, vowel signs of Arabic and Hebrew, nuqta; one form of alef, ya and kaf; ASCII

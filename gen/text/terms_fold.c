@@ -11,7 +11,7 @@ static const struct { uint32_t from, to; const char *as; } letters[] = {
 #undef X
 };
 
-// What stands in a range that is counted through (digits): as names the first.
+// What is in a range that is counted through (digits): as names the first.
 static bool put_listed(uint32_t c, buf *out)
 {
     for (size_t i = 0; i < sizeof letters / sizeof *letters && letters[i].from <= c; i++) {

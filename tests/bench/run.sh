@@ -4,7 +4,7 @@
 #   BENCH=quick   small corpora, one run each
 #   BENCH=middle  1,600 pages of 7 kB in 13 languages, 38,000 of 0.5 kB in 40; BENCH=full (the default) adds 1k, 10k and
 #                 100k pages of 7 kB in 10 languages
-#   RUNS=3        the best of so many; OUTPUTS="tmpfs disk" where sites are written
+#   RUNS=3        the best of this many; OUTPUTS="tmpfs disk" where sites are written
 #   HUGO=no       leaves hugo out
 # With folders of real trees it is tree.sh that measures.
 # Times are wall seconds; memory is the peak sum over all processes with shared pages once, from a run of its own.

@@ -31,7 +31,7 @@ if command -v g++ >/dev/null; then
 else
     echo "skip C++: g++ is not there"
 fi
-# The header's first example, as it stands there.
+# The header's first example, as it is there.
 {
     printf '#include <stdio.h>\n#include "vram.h"\nint main(void)\n{\n'
     sed -n '/^#ifndef/q;s,^//     ,,p' calc/vram.h

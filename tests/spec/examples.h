@@ -16,7 +16,7 @@ struct example {
     str words;     // behind "example"
     str section;   // the heading above it
     str input, wanted, options;
-    str raw;       // the wanted part as it stands in the chapter
+    str raw;       // the wanted part as it is in the chapter
     unsigned number;
 };
 

@@ -10,7 +10,7 @@
 #include "gen/base/beneath.h"
 #include "gen/base/fs.h"
 
-static int root;   // of "in", beside which "out" lies with a file that nobody may touch
+static int root;   // of "in", beside which "out" lies with a file that no one may touch
 
 static int make_folder(void **state)
 {
@@ -118,7 +118,7 @@ static void nothing_leads_out(void **state)
     assert_holds("in/own", "own");
 }
 
-// A link that stands where a file is to be is never written through; it is replaced or removed itself.
+// A link that is where a file is to be is never written through; it is replaced or removed itself.
 static void links_are_not_followed(void **state)
 {
     (void)state;

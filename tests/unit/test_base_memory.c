@@ -90,7 +90,7 @@ static void arrays_grow_and_keep_their_items(void **state)
     for (int i = 0; i < 10000; i++) {
         items = arena_grow(&a, items, (size_t)i, &cap, (size_t)i + 1, sizeof *items);
         items[i] = i;
-        if (i % 1000 == 0) arena_alloc(&a, 1, 1);  // stands behind it: the next growth has to move
+        if (i % 1000 == 0) arena_alloc(&a, 1, 1);  // is behind it: the next growth has to move
     }
     for (int i = 0; i < 10000; i++) assert_int_equal(items[i], i);
     arena_free(&a);

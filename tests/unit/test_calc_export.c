@@ -34,7 +34,7 @@ static uint64_t segments_of(const json_t *snapshot, uint64_t *blocks)
 }
 
 // The snapshot's segments are the reserved memory of the report; every free has an allocation before it; what is not
-// freed stands in the segments.
+// freed is in the segments.
 static void test_snapshot(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static void test_states_are_those_of_the_traces(void **state)
         {"optimizer=adamw_paged", 81920},           {"optimizer=lion", 1537253376},
         {"optimizer=lion_8bit", 390349824},         {"optimizer=adamw_torchao_8bit", 780687360},
         {"optimizer=adamw_torchao_4bit", 408364928}, {"optimizer=sgd_momentum", 768626688},
-        {"optimizer=adafactor", 914432 + 20 * 4},  // a number of each parameter is made anew in each step
+        {"optimizer=adafactor", 914432 + 20 * 4},  // a number of each parameter is made again in each step
         {"optimizer=sgd", 0},
     };
     (void)state;
@@ -29,7 +29,7 @@ static void test_states_are_those_of_the_traces(void **state)
     vram_free(v);
 }
 
-// What stands in managed memory is said, is in the process's figure and in none of PyTorch's.
+// What is in managed memory is said, is in the process's figure and in none of PyTorch's.
 static void test_paged_state_is_outside_of_the_allocator(void **state)
 {
     (void)state;

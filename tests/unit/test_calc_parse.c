@@ -101,7 +101,7 @@ static void test_train_gpt2(void **state)
     close_vram(v, &h);
 }
 
-// What stands in a block may not happen: it is not taken, and that is said.
+// What is in a block may not happen: it is not taken, and that is said.
 static void test_blocks_are_not_run(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void test_nanogpt_specials(void **state)
     (void)state;
     struct heap h = {0};
     vram *v = read_ok(&h, VRAM_KIND_NANOGPT, "batch_size = 1\ngradient_accumulation_steps = 32\ninit_from = 'gpt2-xl'\n");
-    assert_int_equal(number(v, "batch_size"), 1);  // what stands before it stays
+    assert_int_equal(number(v, "batch_size"), 1);  // what is before it stays
     assert_int_equal(number(v, "gradient_accumulation_steps"), 32);
     assert_field(v, "compile", "2.5");
     assert_int_equal(number(v, "n_layer"), 48);

@@ -183,7 +183,7 @@ static int64_t estimated_peak(const char *words)
     return peak;
 }
 
-// Two programs that know nothing of each other, on configs that nobody chose. Dropout is not for attention's matrices here:
+// Two programs that know nothing of each other, on configs that no one chose. Dropout is not for attention's matrices here:
 // the probe has none between them.
 static void both_sides_agree_on_steps(void **state_of_test)
 {

@@ -183,7 +183,7 @@ static int begin(void **state)
     return 0;
 }
 
-// The text of each block gives its hash again, and stands where it is said to.
+// The text of each block gives its hash again, and is where it is said to.
 static void blocks_keep_their_text(void **state)
 {
     (void)state;

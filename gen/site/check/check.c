@@ -15,7 +15,7 @@
 
 // Budgets are looked at here and not while a site is built: to compress a page takes 120 us (of 8 kB) to 300 us (of 15 kB),
 // and everything else that a build does for it 40 to 150 us.
-// An article: 12 kB of HTML per 10 kB of Markdown, and never less than 12 kB for what stands around the text.
+// An article: 12 kB of HTML per 10 kB of Markdown, and never less than 12 kB for what is around the text.
 enum { HTML_PER_MARKDOWN = 12000, MARKDOWN_UNIT = 10000, CSS_BYTES = 6000, SCRIPT_BYTES = 3000, REQUESTS = 4,
        FILES_A_JOB = 32, JOB_MS = 60000 };
 

@@ -33,7 +33,7 @@ static const struct html_attribute *attribute(const struct html_token *t, const 
     return NULL;
 }
 
-// Where x stands in the page, for a message.
+// Where x is in the page, for a message.
 static struct diag_pos place_of(struct scan *s, const struct html_attribute *x)
 {
     diag_advance(&s->cursor, s->html, x->offset);

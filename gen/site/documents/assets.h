@@ -25,7 +25,7 @@ struct asset {
 struct assets {
     arena arena;
     struct asset *items; size_t count;    // by name, the templates' first
-    size_t template_count;                // so many of items are the templates'
+    size_t template_count;                // of items, those of the templates
     struct map by_template, by_content;   // name -> struct asset
     struct map by_url;                    // of the static ones
     uint64_t hash;                        // of all names, and of the addresses that are known
@@ -36,7 +36,7 @@ bool assets_load(struct site *site);
 // The files of the static folder and those at the root that keep their names (site->statics). Of site_scan.
 void assets_scan_static(struct site *site);
 // Address of a file of the templates' folder ("style.css" -> "assets/style.0123abcd.css"); "" when there is none.
-// place (may be NULL): where it stands in asset_index.items.
+// place (may be NULL): where it is in asset_index.items.
 str assets_template(const struct site *site, str name, size_t *place);
 // The content file at a path below the content folder, or the static one at that address; read, so that its url is known. NULL when
 // there is none, or when it cannot be read: then after an error, if d is given.
@@ -51,7 +51,7 @@ void assets_clean(const struct asset *x, buf *bytes, struct diag *d);
 bool assets_read(const struct site *site, struct asset *x, struct diag *d);
 // A number that changes with the file, or with one that a stylesheet refers to.
 uint64_t assets_stamp(const struct site *site, struct asset *x);
-// Marks x and what it refers to as used. hash and size: as somebody found them who has read it.
+// Marks x and what it refers to as used. hash and size: as someone found them who has read it.
 void assets_use(const struct site *site, struct asset *x, uint64_t hash, size_t size);
 
 #endif

@@ -41,7 +41,7 @@ static struct catalog *open_catalog(struct site *site, const struct language *l,
     return c;
 }
 
-// English stands behind every other catalog.
+// English is behind every other catalog.
 static struct catalog *open_english(struct site *site)
 {
     struct language english = {.tag = STR("en")};

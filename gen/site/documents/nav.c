@@ -310,7 +310,7 @@ static void give_addresses(struct site *site)
     }
 }
 
-// page.lua stands beside the source page of the document that it serves.
+// page.lua is beside the source page of the document that it serves.
 static void find_scripts(struct site *site)
 {
     struct map folders = {0};

@@ -12,7 +12,7 @@ void tree_links_index(struct site *site);
 void tree_links_free(struct site *site);
 
 // What a destination means before it is looked for: Liquid's {{ site.baseurl }}, {% link FILE %} and their like, @site/FILE, the
-// tree's base path. Lives in a. *unread: it holds syntax that nobody knows.
+// tree's base path. Lives in a. *unread: it holds syntax that no one knows.
 str tree_destination(const struct site *site, str destination, bool *unread, arena *a);
 
 struct tree_target {

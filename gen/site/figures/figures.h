@@ -4,7 +4,7 @@
 
 #include "gen/site/source/site.h"
 
-// X(ID, name): what a figure rests on. A result of several kinds has the one that stands last among them.
+// X(ID, name): what a figure rests on. A result of several kinds has the one that is last among them.
 #define FIGURE_KINDS(X) X(GIVEN, given) X(COMPUTED, computed) X(MEASURED, measured) X(REPORTED, reported) X(CLAIMED, claimed)
 
 enum figure_kind {

@@ -68,7 +68,7 @@ static size_t unit_length(str s)
     return 0;
 }
 
-// Blanks and hyphens that may stand between a number and its unit.
+// Blanks and hyphens that may be between a number and its unit.
 static size_t gap_length(str s)
 {
     static const str gaps[] = {STR(" "), STR("\xc2\xa0"), STR("\xe2\x80\xaf"), STR("-"), STR("&nbsp;")};

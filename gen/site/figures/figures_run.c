@@ -117,7 +117,7 @@ static int take_values(lua_State *L)
     return 0;
 }
 
-// A chunk (argument 1) may have globals of its own, which nobody else sees.
+// A chunk (argument 1) may have globals of its own, which no one else sees.
 static int fresh_environment(lua_State *L)
 {
     lua_newtable(L);

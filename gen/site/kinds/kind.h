@@ -50,7 +50,7 @@ struct tree_entry {
 struct tree {
     const struct tree_kind *kind;
     str content;             // the folder that is read, from the current folder
-    str folder;              // where the configuration stands, below content; "" at its top
+    str folder;              // where the configuration is, below content; "" at its top
     str config;              // the configuration's text, and its name below content; "" without
     str config_name;
     str title, description, base_url, repository, source_language;

@@ -33,7 +33,7 @@ void plain_read(struct tree *t)
     t->math = true;
 }
 
-// config.toml is many a program's: Hugo's stands beside one of its folders.
+// config.toml is many a program's: Hugo's is beside one of its folders.
 static bool is_shared_name(str mark) { return str_starts(mark, STR("config.")); }
 
 static bool has_mark(struct tree *t, str folder, str mark)

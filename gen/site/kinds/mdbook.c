@@ -8,7 +8,7 @@ struct summary {
     str folder;
     size_t indent[8];
     uint32_t depth;
-    bool part;       // a title stands above the chapters
+    bool part;       // a title is above the chapters
 };
 
 // [Title](file.md) at the head of a line.

@@ -27,7 +27,7 @@ static void read_nav(struct tree *t, str docs, const struct yaml_node *n, str ti
     }
 }
 
-// The settings of a plugin or an extension, which stands in a list by its name or as "name: settings". NULL without it; an empty
+// The settings of a plugin or an extension, which is in a list by its name or as "name: settings". NULL without it; an empty
 // scalar without settings.
 static const struct yaml_node *entry_of(const struct yaml_node *list, str name)
 {

@@ -8,7 +8,7 @@
 #include "gen/site/page/page_markdown.h"
 #include "gen/base/escape.h"
 
-// Entries go out as they come: inputs by path, outputs in reading order, then what stands around them.
+// Entries go out as they come: inputs by path, outputs in reading order, then what is around them.
 struct list { buf *out; size_t count; };
 
 static void put_hex(char *to, uint64_t v)
@@ -106,7 +106,7 @@ static void make_manifest(struct build *b, void *ctx, buf *out)
 
 void manifest_write(struct build *b)
 {
-    // It is made anew whenever anything was read or written anew: its digest is of all that it lists.
+    // It is made again whenever anything was read or written again: its digest is of all that it lists.
     uint64_t h = b->addresses;
     for (size_t i = 0; i < b->site.document_count; i++) {
         uint64_t parts[2] = {h, b->documents[i].digest};

@@ -1,4 +1,4 @@
-// What a build tells the next one: which files it read, what each document left, what stands in the output.
+// What a build tells the next one: which files it read, what each document left, what is in the output.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// What stands around the pages: error pages, redirects, the start page of all languages, headers for the server, robots.
+// What is around the pages: error pages, redirects, the start page of all languages, headers for the server, robots.
 #include <string.h>
 
 #include "gen/text/policy.h"

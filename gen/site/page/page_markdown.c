@@ -28,7 +28,7 @@ struct copy {
     buf *out;
 };
 
-// Where a link leads, as it stands in the Markdown copy: pages become Markdown copies, the rest is relative to the Markdown copy.
+// Where a link leads, as it is in the Markdown copy: pages become Markdown copies, the rest is relative to the Markdown copy.
 static void put_destination(struct copy *t, str destination)
 {
     struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena, NULL);

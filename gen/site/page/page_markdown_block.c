@@ -1,4 +1,4 @@
-// Blocks that cells make, as Markdown: captions, headings and tables; drawings are left out, as their numbers stand in a table.
+// Blocks that cells make, as Markdown: captions, headings and tables; drawings are left out, as their numbers are in a table.
 #include "gen/site/page/page_markdown.h"
 #include "gen/text/html_names.h"
 

@@ -52,7 +52,7 @@ static void keep_use(struct hooks *h, struct asset *x)
     o->uses[o->use_count++] = (struct asset_use){x, assets_stamp(h->r->site, x)};
 }
 
-// A picture of another site is shown when the settings want that, and its host then stands in the page's policy.
+// A picture of another site is shown when the settings want that, and its host then is in the page's policy.
 static void keep_host(struct hooks *h, str address)
 {
     struct page_output *o = h->out;

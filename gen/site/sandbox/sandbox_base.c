@@ -8,7 +8,7 @@
 
 #define OUTPUT_MAX ((size_t)1 << 20)     // bytes that print() may leave
 #define LOAD_MAX ((size_t)1 << 20)       // bytes of a chunk given to load()
-#define COROUTINE_WORK 400               // a new coroutine's hook starts to count anew
+#define COROUTINE_WORK 400               // a new coroutine's hook starts to count again
 
 // ---- text of values ----------------------------------------------------------------------------
 

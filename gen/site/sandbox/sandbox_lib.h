@@ -8,7 +8,7 @@
 #include "gen/site/sandbox/sandbox.h"
 
 struct sandbox_chunk {
-    char name[LUA_IDSIZE];  // as it stands in Lua's messages
+    char name[LUA_IDSIZE];  // as it is in Lua's messages
     str file, text;
     struct sandbox_chunk *next;
 };

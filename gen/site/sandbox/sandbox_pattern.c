@@ -166,7 +166,7 @@ static bool frontier(struct pattern_match *m, size_t s, size_t *p)
     return !in_set(m, before, set, *p) && in_set(m, subject_at(m, s), set, *p);
 }
 
-// %1 to %9: the length of what that capture holds, when it stands at s; else PATTERN_NONE.
+// %1 to %9: the length of what that capture holds, when it is at s; else PATTERN_NONE.
 static size_t repeated(struct pattern_match *m, size_t s, uint8_t digit)
 {
     size_t i = (size_t)digit - '1';

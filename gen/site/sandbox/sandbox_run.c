@@ -155,7 +155,7 @@ static void open_library(lua_State *L, const char *name, lua_CFunction open, con
     lua_pop(L, 1);
 }
 
-// The methods of strings read the library itself; nobody gets hold of it.
+// The methods of strings read the library itself; no one gets hold of it.
 static void lock_string_methods(lua_State *L)
 {
     lua_pushliteral(L, "");

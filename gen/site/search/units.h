@@ -10,7 +10,7 @@
 struct unit_maker { arena arena; buf text, units; };
 
 void unit_maker_free(struct unit_maker *m);
-// Appends the packed units of a page. html: its body; only headings are kept of it when titles_only is set. description stands in
+// Appends the packed units of a page. html: its body; only headings are kept of it when titles_only is set. description is in
 // for a text before the first heading where there is none.
 void units_pack(struct unit_maker *m, str title, str description, str html, bool titles_only, buf *out);
 

@@ -6,7 +6,7 @@
 
 enum { MAX_SPOTS = 8, MAX_DEPTH = 3 };
 
-// Where a tag stands in a path: [from, to) is cut out, with the joint in front of or behind it.
+// Where a tag is in a path: [from, to) is cut out, with the joint in front of or behind it.
 struct spot {
     enum name_form form;
     str tag;
@@ -18,7 +18,7 @@ struct names {
     struct map listed;
     struct map seen;         // form and path without the tag -> the first tag seen there
     struct map meant;        // form, place and tag -> believed
-    struct map paths;        // to see whether a name without a tag stands beside
+    struct map paths;        // to see whether a name without a tag is beside
     struct map levels;       // form and folder -> struct level
     arena *arena;
 };
@@ -179,7 +179,7 @@ static str stem_of(str path)
     return str_slice(path, slash == path.len ? 0 : slash + 1, stem_end(path));
 }
 
-// Notes what stands on the levels of a path: its folders, and its own name.
+// Notes what is on the levels of a path: its folders, and its own name.
 static void note_levels(struct names *n, str path, buf *b)
 {
     size_t start = 0, depth = 0;
@@ -195,7 +195,7 @@ static void note_levels(struct names *n, str path, buf *b)
 }
 
 // Whether the names of a level are languages: English or a listed one is among them, or nothing else is and they are three, or
-// what is in them stands beside them without a language, too.
+// what is in them is beside them without a language, too.
 static bool is_level(const struct level *l, enum name_form form)
 {
     bool whole = !l->others.count;

@@ -1,5 +1,5 @@
 // Decides what is published. Nothing is because it lies there: a page is one that is no draft and is due, a file is one that
-// something refers to, or that stands where files keep their names.
+// something refers to, or that is where files keep their names.
 #include "gen/site/source/publish.h"
 
 #include <errno.h>

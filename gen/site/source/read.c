@@ -8,7 +8,7 @@
 #include "gen/text/attributes.h"
 #include "gen/base/packed_values.h"
 
-enum { FEW = 200 };   // so many files are read sooner than a worker starts
+enum { FEW = 200 };   // files: fewer are read sooner than a worker starts
 
 // Where the words of a link or a picture end that begins at s: "[words](address)" is words. 0 when it is none.
 static size_t link_words(str s)
@@ -72,7 +72,7 @@ static bool first_heading(str text, size_t from, arena *a, str *title, size_t *b
     return title->len > 0;
 }
 
-enum { TITLE_LINES = 60 };   // behind so many there is no title
+enum { TITLE_LINES = 60 };   // after these there is no title
 
 // The first level-1 heading of a page that begins with something else: badges, links to translations, imports.
 static str later_heading(str text, size_t from, arena *a)

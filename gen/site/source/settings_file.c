@@ -111,7 +111,7 @@ static bool is_dir(str path)
     return path.len && fs_stat(path.ptr, &st) == 0 && st.is_dir;
 }
 
-// templates/ or i18n/ as they stand beside the program: in its checkout, or where it was installed.
+// templates/ or i18n/ as they are beside the program: in its checkout, or where it was installed.
 // *looked, when it is not NULL, becomes the list of places where there was nothing.
 static str find_data(str program_dir, const char *name, str *looked, arena *a)
 {

@@ -57,7 +57,7 @@ struct view_page {
     const struct view_pair *provenance;          size_t provenance_count;
     const struct view_figure *figures;           size_t figure_count;
     str csp;                               // where it differs from that of the site
-    str json_ld;                           // JSON that may stand in a script element
+    str json_ld;                           // JSON that may be in a script element
 };
 
 // What is the same for all pages. Must outlive the view.

@@ -52,7 +52,7 @@ static void put_stripped(buf *out, str html)
     }
 }
 
-// Static text that stands before the value, argument 2, and the value's text. HTML is left to the caller: *html.
+// Static text that is before the value, argument 2, and the value's text. HTML is left to the caller: *html.
 static str value_text(lua_State *L, const struct view_html **html)
 {
     struct view *v = view_of(L);

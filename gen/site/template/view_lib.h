@@ -8,7 +8,7 @@
 #include "gen/site/sandbox/sandbox.h"
 #include "gen/site/template/view.h"
 
-// Who shares a value or a once block: all pages, those of a language, those of a document, or nobody.
+// Who shares a value or a once block: all pages, those of a language, those of a document, or no one.
 enum view_scope { SCOPE_SITE, SCOPE_LANGUAGE, SCOPE_DOCUMENT, SCOPE_PAGE };
 
 // Addresses go up to the site's root as often as the page lies deep; a fallback page has other alternates.

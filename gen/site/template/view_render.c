@@ -324,6 +324,6 @@ bool view_render(struct view *v, struct view_page *p, struct diag *d, buf *out)
     if (lua_gc(L, LUA_GCCOUNT) > GARBAGE_MAX)
         lua_gc(L, LUA_GCCOLLECT);
     if (!ok)
-        v->document = NULL;  // what was half made for the document is made anew
+        v->document = NULL;  // what was half made for the document is made again
     return ok;
 }

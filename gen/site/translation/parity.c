@@ -140,7 +140,7 @@ static void scan_prose(struct scan *s, size_t from, size_t end)
     }
 }
 
-// Code blocks: every run of digits and points as it stands.
+// Code blocks: every run of digits and points as it is.
 static void scan_code(struct scan *s, size_t from, size_t end)
 {
     str text = s->t->text;
@@ -220,7 +220,7 @@ static bool same_token(const struct token *a, const struct token *b, bool by_blo
     return a->kind == b->kind && (!by_block || a->block == b->block) && str_eq(a->text, b->text);
 }
 
-// Crosses out what both have. Tokens of one block stand close together, so the search is short.
+// Crosses out what both have. Tokens of one block are close together, so the search is short.
 static void cross_out(struct tokens *source, struct tokens *own, bool by_block)
 {
     size_t first = 0;
@@ -248,7 +248,7 @@ static size_t next_left(const struct tokens *t, size_t i)
     return i;
 }
 
-// The token of the source that stands where one of the translation should: the next of its block
+// The token of the source that is where one of the translation should be: the next of its block
 // and kind; count for none.
 static size_t counterpart(const struct tokens *in_source, const struct token *own)
 {

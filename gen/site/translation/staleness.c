@@ -239,7 +239,7 @@ static void renew_pair(const struct stale_block *b, bool chosen, const struct md
         p->own = then;
 }
 
-// Blocks that no pair is about stand behind the pair of the block before them, so that the order
+// Blocks that no pair is about are behind the pair of the block before them, so that the order
 // stays.
 static size_t add_unknown(const struct staleness *s, const bool *chosen, size_t o,
                           const struct md_result *own, struct sidecar *out)

@@ -41,7 +41,7 @@ namespace emulator {
 // Runs body(ctx) for every thread of every block. Ends the program, with a line, on what CUDA would refuse or leave open.
 void run(dim3 grid, dim3 block, size_t shared_bytes, void (*body)(void *), void *ctx);
 void barrier();
-// Every lane of the warp hands in `bytes` of data; when all have, answers where those of lane 0, 1, ... stand, `stride`
+// Every lane of the warp hands in `bytes` of data; when all have, returns where those of lane 0, 1, ... stand, `stride`
 // bytes apart. `kind` must be the same in all lanes.
 const unsigned char *meet(int kind, const void *data, size_t bytes);
 enum { stride = 64 };

@@ -8,7 +8,7 @@
 #   probe    measure on the GPU that is here, and show which figures changed; call it again until it is done
 #   serve    build, then serve the site with live reload
 #   fuzz     libFuzzer on every target for FUZZ_SECONDS (600) each
-#   truth    run the frameworks without a GPU and write their allocations anew (Python, PyPI, 6 GB a version of torch)
+#   truth    run the frameworks without a GPU and write their allocations again (Python, PyPI, 6 GB a version of torch)
 #   install  into prefix (/usr/local), below DESTDIR; ./build.sh clean removes what was compiled and built
 set -eu
 cd "$(dirname "$0")"

@@ -69,7 +69,7 @@ static void put_text(struct reading *r, size_t end)
             size_t n = str_find(str_slice(r->html, r->at, end), ';') + 1;
             html_unescape(str_slice(r->html, r->at, r->at + n), r->text);
             r->at += n;
-        } else if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+        } else if ((unsigned char)c <= ' ') {   // control characters, too
             if (c == '\n' && r->in_pre) end_line(r);
             else put_space(r);
             r->at++;

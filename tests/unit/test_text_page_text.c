@@ -51,6 +51,7 @@ static void test_what_is_damaged(void **state)
     sections_are("a<svg><text>never closed", "||a\n");
     sections_are("<", "||\n");
     sections_are("</h2>text", "||text\n");
+    sections_are("a\001\013b", "||a b\n");
 }
 
 static void shortened_is(const char *js, const char *wanted)

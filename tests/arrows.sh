@@ -12,8 +12,8 @@ allowed() {
     # TOML is read by the code that reads it for the estimator.
     gen/text/*) echo 'gen/base/*|gen/text/*|calc/toml/*' ;;
     gen/site/kinds/*) echo "$below|gen/site/kinds/*" ;;
-    gen/site/source/*) echo "$below|gen/site/kinds/*|gen/site/source/*|kernels/record/*" ;;   # records are read as the probe writes them
-    gen/site/documents/*) echo "$below|gen/site/source/*|gen/site/documents/*" ;;
+    gen/site/source/*) echo "$below|gen/site/incremental/*|gen/site/kinds/*|gen/site/source/*|kernels/record/*" ;;   # records are read as the probe writes them
+    gen/site/documents/*) echo "$below|gen/site/incremental/*|gen/site/source/*|gen/site/documents/*" ;;
     gen/site/sandbox/*) echo 'gen/base/*|gen/site/sandbox/*' ;;
     gen/site/template/*) echo "$below|gen/site/source/*|gen/site/documents/*|gen/site/sandbox/*|gen/site/template/*" ;;
     gen/site/figures/*)

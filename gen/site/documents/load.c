@@ -11,6 +11,7 @@
 #include "gen/site/documents/nav.h"
 #include "gen/site/documents/tree_links.h"
 #include "gen/site/source/each.h"
+#include "gen/site/source/known.h"
 #include "gen/site/source/measurements.h"
 #include "gen/site/source/names.h"
 #include "gen/site/source/publish.h"
@@ -334,10 +335,9 @@ bool site_load(struct site *site, const struct load_options *o)
     site->drafts = o->drafts;
     site->now = publish_now();
     site->since = INT64_MIN, site->until = INT64_MAX;
-    pages_read(site, o->jobs, o->known, o->ctx);
-    if (!o->placed || !o->placed(o->ctx)) {
-        w.names = learn_names(site, &learning);
-    }
+    known_take(site, o->known, o->known_count);
+    pages_read(site, o->jobs);
+    if (!o->same_paths || !known_places(site, o->known)) w.names = learn_names(site, &learning);
     for (size_t i = 0; i < site->page_count; i++) place(&w, site->pages[i]);
     list_languages(&w);
     for (size_t i = 0; i < site->page_count; i++)

@@ -2,6 +2,7 @@
 #ifndef GEN_SITE_LOAD_H
 #define GEN_SITE_LOAD_H
 
+#include "gen/site/incremental/cache.h"
 #include "gen/site/source/site.h"
 
 struct load_options {
@@ -9,11 +10,9 @@ struct load_options {
     bool need_catalogs;   // open locales and message catalogs, too
     bool drafts;          // drafts, and pages whose date is to come, are part of the site
     bool as_written;      // a file that stands for several pages stays one, see each.h
-    // The packed meta of a page whose file has not changed, or STR_NONE; NULL to read all.
-    str (*known)(void *ctx, struct page *p);
-    // Whether tag, key and date of all pages are as they were; known has filled them then. Asked when all pages are read.
-    bool (*placed)(void *ctx);
-    void *ctx;
+    const struct cache_file *known;   // of the last build, by path; none: all pages are read
+    size_t known_count;
+    bool same_paths;      // known has the very files that are there now, changed or not
 };
 
 // Reads and plans what site_scan found. Errors of pages are recorded, and the rest is planned all the same, so that one run

@@ -68,48 +68,6 @@ static bool nothing_changed(struct build *b)
     return same;
 }
 
-static str known_meta(void *ctx, struct page *p)
-{
-    struct build *b = ctx;
-    const struct cache *c = b->old;
-    int order = -1;
-    if (!c) return STR_NONE;
-    // Both lists are sorted: the place is at the cursor or a little behind it.
-    while (b->cursor < c->file_count && (order = str_cmp(c->files[b->cursor].path, p->source)) < 0) b->cursor++;
-    const struct cache_file *f = b->cursor < c->file_count && order == 0 ? &c->files[b->cursor] : NULL;
-    if (!f) return STR_NONE;
-    p->tag = f->tag, p->key = f->key, p->date = f->date;
-    return fs_same(&f->stat, &p->stat) ? f->meta : STR_NONE;
-}
-
-static str language_in(str meta, arena *a)
-{
-    struct page_meta m;
-    arena_reset(a);
-    return page_meta_unpack(meta, a, &m) ? m.front.lang : STR_NONE;
-}
-
-// What paths say depends on all paths, on the settings, and on the languages that changed pages name.
-static bool known_places(void *ctx)
-{
-    struct build *b = ctx;
-    arena x = ARENA_INIT, y = ARENA_INIT;
-    bool same = b->same_paths;
-    b->only_bodies = same && !b->emit.fresh;
-    for (size_t i = 0, k = 0; i < b->site.files.count && same; i++) {
-        const struct cache_file *f = &b->old->files[i];
-        bool is_page = k < b->site.read_count && str_eq(b->site.read_pages[k]->source, f->path);
-        const struct page *p = is_page ? b->site.read_pages[k++] : NULL;
-        if (!is_page && !fs_same(&f->stat, &b->site.files.items[i].stat)) b->only_bodies = false;
-        if (!is_page || p->unchanged) continue;
-        same = str_eq(language_in(f->meta, &x), language_in(p->meta, &y));
-        b->only_bodies = b->only_bodies && page_meta_same(f->meta, p->meta);
-    }
-    arena_free(&x);
-    arena_free(&y);
-    return same;
-}
-
 static str csp(arena *a)
 {
     buf b = BUF_INIT;
@@ -170,7 +128,7 @@ static bool is_broken(const struct site *site, const struct document *doc)
 // Of a document whose pages are as they were, where nothing else has changed, the digest is known.
 static bool digest_known(const struct build *b, const struct document *doc, const struct cache_document *old)
 {
-    if (!b->only_bodies || !old || b->old->shown != b->shown || b->old->addresses != b->addresses) return false;
+    if (!b->site.only_bodies || b->emit.fresh || !old || b->old->shown != b->shown || b->old->addresses != b->addresses) return false;
     for (size_t i = 0; i < b->site.language_count; i++) {
         const struct page *p = doc->pages[i];
         if (p && !p->made && !p->unchanged) return false;
@@ -257,7 +215,8 @@ static void gather_hosts(struct build *b)
 static bool make_site(struct build *b)
 {
     struct load_options load = {.jobs = b->options->jobs, .need_catalogs = true, .drafts = b->options->drafts,
-                                .known = known_meta, .placed = known_places, .ctx = b};
+                                .known = b->old ? b->old->files : NULL, .known_count = b->old ? b->old->file_count : 0,
+                                .same_paths = b->same_paths};
     if (!site_load(&b->site, &load) || !has_page(b)) return false;
     git_dates_read(&b->site);
     find_feeds(b);

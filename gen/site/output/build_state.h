@@ -25,8 +25,6 @@ struct build {
     struct site site;
     struct diag *diag;
     struct cache *old;        // NULL: everything is new
-    size_t cursor;            // in old->files, while pages are read in order
-    bool only_bodies;         // nothing but the text of pages has changed: what pages show of each other is as it was
     bool same_paths;          // old has the very files that are there now, changed or not
     struct emit emit;
     struct view *view;

@@ -269,15 +269,13 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
     buf_free(&path);
 }
 
-bool pages_read(struct site *site, unsigned jobs, str (*known)(void *ctx, struct page *p), void *ctx)
+bool pages_read(struct site *site, unsigned jobs)
 {
     struct reading r = {.site = site, .per_job = 64};
     size_t before = diag_count(site->diag, DIAG_ERROR);
     r.pages = arena_new(&site->arena, struct page *, site->page_count);
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
-        p->meta = known ? known(ctx, p) : STR_NONE;
-        p->unchanged = p->meta.len > 0;
         if (!p->unchanged) r.pages[r.count++] = p;
     }
     size_t job_count = (r.count + r.per_job - 1) / r.per_job;

@@ -21,9 +21,9 @@ bool page_meta_unpack(str packed, arena *a, struct page_meta *out);
 // Whether two packed pages differ in their text at most: their front matter and titles are the same.
 bool page_meta_same(str a, str b);
 
-// Fills meta of every page of the site: from known() where it answers, else by reading files, in workers when there are many.
-// known: the packed meta of an unchanged file, or STR_NONE. jobs: as the command line says, 0 for the processors.
+// Fills meta of every page of the site that has none, by reading files, in workers when there are many. jobs: as the command
+// line says, 0 for the processors.
 // False after errors were recorded.
-bool pages_read(struct site *site, unsigned jobs, str (*known)(void *ctx, struct page *p), void *ctx);
+bool pages_read(struct site *site, unsigned jobs);
 
 #endif

@@ -138,6 +138,7 @@ struct site {
     struct fs_list assets;       // content files that are no pages: copied when something refers to them
     struct static_file *statics; size_t static_count, static_cap;
     str excluded[5];             // folders below the content folder that are no content; "" for none
+    bool only_bodies;            // since the last build nothing but the text of pages has changed; see known.h
     bool drafts;                 // drafts, and pages whose date is to come, are shown
     int64_t now, since, until;   // Unix seconds; from since on and before until the same pages are published
     struct locale *english_locale;   // of the words behind all others, when English is no language of the site

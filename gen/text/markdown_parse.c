@@ -114,11 +114,15 @@ static void *alloc_zeroed(size_t n, size_t size)
     return memset(p, 0, bytes);
 }
 
+// A new buffer begins as an empty string: cmark-gfm gives the content of an empty block out as it
+// found it.
 static void *alloc_again(void *p, size_t size)
 {
     void *q = realloc(p, size ? size : 1);
     if (!q)
         buf_no_memory();
+    if (!p)
+        *(char *)q = 0;
     return q;
 }
 

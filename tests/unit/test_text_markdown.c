@@ -227,6 +227,28 @@ static void blocks_keep_their_text(void **state)
     arena_free(&a);
 }
 
+// cmark-gfm gives empty blocks memory that nobody has written to; what stood there before must not show.
+static void empty_blocks_are_empty(void **state)
+{
+    (void)state;
+    void *dirty[256];
+    for (size_t i = 0; i < 256; i++)
+        memset(dirty[i] = malloc(56), 'x', 56);
+    for (size_t i = 0; i < 256; i++)
+        free(dirty[i]);
+    struct md_options o = {.extensions = MD_GFM, .keep_text = true};
+    arena a = ARENA_INIT;
+    struct diag *d = diag_new((struct diag_options){0});
+    struct md_result r;
+    assert_true(md_scan(STR("| a | b |\n|---|---|\n| c |\n\n#\n"), 0, STR("a.md"), &o, &a, d, &r));
+    assert_int_equal(r.block_count, 3);
+    assert_str(r.blocks[1].text, "c |  |");
+    assert_true(md_block_hash('r', r.blocks[1].text) == r.blocks[1].hash);
+    assert_str(r.blocks[2].text, "");
+    diag_free(d);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,7 +259,7 @@ int main(void)
         cmocka_unit_test(odd_bytes),
         cmocka_unit_test(what_stands_in_the_output_before_is_kept),
         cmocka_unit_test(a_plain_fragment_has_the_bytes_of_cmark),
-        cmocka_unit_test(blocks_keep_their_text),
+        cmocka_unit_test(blocks_keep_their_text), cmocka_unit_test(empty_blocks_are_empty),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -24,7 +24,7 @@ trap 'rm -f "$log" "$odd"' EXIT
 echo 'int  x;' >"$odd"
 if (laid_out odd --style=file:.clang-format "$odd") | grep -q '^not ok'; then echo "ok a file with two spaces is refused"
 else status=1; echo "not ok a file with two spaces is not refused"; fi
-for tree in kernels; do
+for tree in kernels tests; do
     # shellcheck disable=SC2046
     laid_out $tree $(find $tree \( -name '*.[ch]' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh' \) | sort)
 done

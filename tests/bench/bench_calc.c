@@ -1,7 +1,9 @@
-// How fast the estimator is: estimates a second, live peaks a second, max-batch, advise, the allocator alone.
+// How fast the estimator is: estimates a second, live peaks a second, max-batch, advise, the
+// allocator alone.
 //
-// Prints one line for each: name, figure, unit, limit. Ends with 1 when a limit is missed. Time is the processor's, and
-// the best of several rounds counts, because other programs on the machine only ever make it slower.
+// Prints one line for each: name, figure, unit, limit. Ends with 1 when a limit is missed. Time is
+// the processor's, and the best of several rounds counts, because other programs on the machine
+// only ever make it slower.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,13 +31,14 @@ static void need(vram *v, int code, const char *what)
 
 enum { ROUNDS = 5 };
 
-// One measured thing: run(v, i) is called n times a round, i counts on, so that no two are the same.
+// One measured thing: run(v, i) is called n times a round, i counts on, so that no two are the
+// same.
 struct measure {
     const char *name, *config;
     void (*run)(vram *v, unsigned i);
     unsigned n;
     const char *unit;
-    double limit;    // calls a second at least, or milliseconds a call at most
+    double limit;  // calls a second at least, or milliseconds a call at most
     bool is_rate;
 };
 
@@ -171,8 +174,9 @@ static void measure_allocator(const char *config)
     vram_free(v);
 }
 
-// Every preset on a small, a middle and a large card: the slowest, and how many are above the limit. The worst cases are
-// large models for which nothing is enough, because then every change is tried on top of the others.
+// Every preset on a small, a middle and a large card: the slowest, and how many are above the
+// limit. The worst cases are large models for which nothing is enough, because then every change is
+// tried on top of the others.
 enum { ADVICE_ROUNDS = 3 };
 
 static double advice_ms(const char *preset, const char *gpu)
@@ -215,8 +219,8 @@ static void measure_all_advice(double limit)
             }
         }
     }
-    printf("%-34s %12.1f %-12s %s; %u of %u above %.0f ms\n", "advise, slowest of all presets", slowest, "ms", worst,
-           above, count, limit);
+    printf("%-34s %12.1f %-12s %s; %u of %u above %.0f ms\n", "advise, slowest of all presets",
+           slowest, "ms", worst, above, count, limit);
     free(names);
 }
 
@@ -229,8 +233,10 @@ int main(void)
         {"estimate, GPT-2 124M", GPT2, run_estimate, 400, "a second", 5000, true},
         {"estimate and JSON", GPT2, run_report, 400, "a second", 0, true},
         {"estimate of a whole process", "preset = gpt2\n", run_estimate, 200, "a second", 0, true},
-        {"estimate, checkpointed", GPT2 "checkpointing = block\n", run_estimate, 200, "a second", 0, true},
-        {"estimate, compiled", "preset = gpt2\ncompile = 2.5\n", run_estimate, 200, "a second", 0, true},
+        {"estimate, checkpointed", GPT2 "checkpointing = block\n", run_estimate, 200, "a second", 0,
+         true},
+        {"estimate, compiled", "preset = gpt2\ncompile = 2.5\n", run_estimate, 200, "a second", 0,
+         true},
         {"live peak", GPT2, run_live_peak, 20000, "a second", 100000, true},
         {"max-batch", CARD, run_max_batch, 20, "ms", 20, false},
         {"advise", CARD, run_advise, 10, "ms", 20, false},

@@ -1,6 +1,7 @@
-// The floor: what any generator on cmark-gfm has to pay. Reads every .md below IN in two processes, parses and renders
-// it with GitHub's extensions, and writes as many files of the same sizes as a finished site has: floor IN SITE OUT.
-// The bytes written are the page rendered here, repeated or cut to the size that the site's file has.
+// The floor: what any generator on cmark-gfm has to pay. Reads every .md below IN in two processes,
+// parses and renders it with GitHub's extensions, and writes as many files of the same sizes as a
+// finished site has: floor IN SITE OUT. The bytes written are the page rendered here, repeated or
+// cut to the size that the site's file has.
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
 #include <errno.h>
@@ -35,7 +36,8 @@ static char *render(str markdown, size_t *len)
         cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension(names[i]));
     cmark_parser_feed(parser, markdown.ptr, markdown.len);
     cmark_node *root = cmark_parser_finish(parser);
-    char *html = cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
+    char *html =
+        cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
     *len = strlen(html);
     cmark_node_free(root);
     cmark_parser_free(parser);
@@ -47,12 +49,15 @@ static void make_folders(const char *out, const struct fs_list *site)
     buf path = BUF_INIT;
     str last = STR_NONE;
     for (size_t i = 0; i < site->count; i++) {
-        str p = site->items[i].path, folder = str_slice(p, 0, str_rfind(p, '/') < p.len ? str_rfind(p, '/') : 0);
-        if (i && str_eq(folder, last)) continue;
+        str p = site->items[i].path,
+            folder = str_slice(p, 0, str_rfind(p, '/') < p.len ? str_rfind(p, '/') : 0);
+        if (i && str_eq(folder, last))
+            continue;
         last = folder;
         buf_clear(&path);
         buf_printf(&path, "%s/%.*s", out, STR_ARG(folder));
-        if (fs_mkdirs(path.ptr) < 0) give_up(path.ptr);
+        if (fs_mkdirs(path.ptr) < 0)
+            give_up(path.ptr);
     }
     buf_free(&path);
 }
@@ -68,18 +73,22 @@ static void work(char **argv, const struct fs_list *in, const struct fs_list *si
             buf_clear(&path);
             buf_clear(&text);
             buf_printf(&path, "%s/%s", argv[1], in->items[i].path.ptr);
-            if (fs_read(path.ptr, 0, &text) < 0) give_up(path.ptr);
+            if (fs_read(path.ptr, 0, &text) < 0)
+                give_up(path.ptr);
             free(html);
             html = render(buf_view(&text), &len);
         }
-        if (i >= site->count) continue;
+        if (i >= site->count)
+            continue;
         size_t size = site->items[i].stat.size;
         buf_clear(&bytes);
         buf_reserve(&bytes, size);
-        while (bytes.len < size && len) buf_put(&bytes, html, len < size - bytes.len ? len : size - bytes.len);
+        while (bytes.len < size && len)
+            buf_put(&bytes, html, len < size - bytes.len ? len : size - bytes.len);
         buf_clear(&path);
         buf_printf(&path, "%s/%s", argv[3], site->items[i].path.ptr);
-        if (fs_write_new(path.ptr, buf_view(&bytes)) < 0) give_up(path.ptr);
+        if (fs_write_new(path.ptr, buf_view(&bytes)) < 0)
+            give_up(path.ptr);
     }
 }
 
@@ -91,13 +100,16 @@ int main(int argc, char **argv)
     }
     arena a = ARENA_INIT;
     struct fs_list in, site;
-    if (fs_walk(argv[1], &(struct fs_rules){.skip = is_not_markdown}, &a, &in, NULL) < 0) give_up(argv[1]);
-    if (fs_walk(argv[2], NULL, &a, &site, NULL) < 0) give_up(argv[2]);
+    if (fs_walk(argv[1], &(struct fs_rules){.skip = is_not_markdown}, &a, &in, NULL) < 0)
+        give_up(argv[1]);
+    if (fs_walk(argv[2], NULL, &a, &site, NULL) < 0)
+        give_up(argv[2]);
     cmark_gfm_core_extensions_ensure_registered();
     make_folders(argv[3], &site);
     for (size_t own = 0; own < PROCESSES; own++) {
         pid_t pid = fork();
-        if (pid < 0) give_up("fork");
+        if (pid < 0)
+            give_up("fork");
         if (pid == 0) {
             work(argv, &in, &site, own);
             _exit(0);
@@ -105,7 +117,8 @@ int main(int argc, char **argv)
     }
     int rc = 0, status;
     while (wait(&status) > 0)
-        if (status) rc = 3;
+        if (status)
+            rc = 3;
     arena_free(&a);
     return rc;
 }

@@ -1,6 +1,7 @@
 // Runs a command and says what it took: measure COMMAND... prints "SECONDS PEAK_MB EXIT_CODE".
-// Peak memory is that of the command and all its descendants together, what they share counted once: the sum of Pss of
-// /proc/PID/smaps_rollup, read every 10 ms. Times under 20 ms may see no sample; the peak is then that of getrusage.
+// Peak memory is that of the command and all its descendants together, what they share counted
+// once: the sum of Pss of /proc/PID/smaps_rollup, read every 10 ms. Times under 20 ms may see no
+// sample; the peak is then that of getrusage.
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -47,13 +48,15 @@ static uint64_t session_pss_kb(pid_t session)
     DIR *proc = opendir("/proc");
     for (struct dirent *e; proc && (e = readdir(proc)) != NULL;) {
         uint64_t pid;
-        if (!str_u64(str_c(e->d_name), &pid) || getsid((pid_t)pid) != session) continue;
+        if (!str_u64(str_c(e->d_name), &pid) || getsid((pid_t)pid) != session)
+            continue;
         buf path = BUF_INIT;
         buf_printf(&path, "/proc/%s/smaps_rollup", e->d_name);
         sum += field(path.ptr, STR("Pss:"));
         buf_free(&path);
     }
-    if (proc) closedir(proc);
+    if (proc)
+        closedir(proc);
     return sum;
 }
 
@@ -78,11 +81,14 @@ int main(int argc, char **argv)
     struct rusage usage;
     while (wait4(pid, &status, sample ? WNOHANG : 0, &usage) == 0) {
         uint64_t kb = session_pss_kb(pid);
-        if (kb > peak_kb) peak_kb = kb;
+        if (kb > peak_kb)
+            peak_kb = kb;
         usleep(10000);
     }
     double took = now() - start;
-    if (peak_kb < (uint64_t)usage.ru_maxrss && took < 0.02) peak_kb = (uint64_t)usage.ru_maxrss;
-    printf("%.4f %.1f %d\n", took, (double)peak_kb / 1024, WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+    if (peak_kb < (uint64_t)usage.ru_maxrss && took < 0.02)
+        peak_kb = (uint64_t)usage.ru_maxrss;
+    printf("%.4f %.1f %d\n", took, (double)peak_kb / 1024,
+           WIFEXITED(status) ? WEXITSTATUS(status) : 128);
     return 0;
 }

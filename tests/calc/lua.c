@@ -1,5 +1,6 @@
-// lua: runs a Lua program with the estimator: lua FILE.lua [ARGUMENT ...]. The program finds the library as `vram`, its
-// arguments as `arg`, and modules in the folders of LUA_PATH. Exit code 1 after an error, which goes to stderr.
+// lua: runs a Lua program with the estimator: lua FILE.lua [ARGUMENT ...]. The program finds the
+// library as `vram`, its arguments as `arg`, and modules in the folders of LUA_PATH. Exit code 1
+// after an error, which goes to stderr.
 
 #include <lauxlib.h>
 #include <lua.h>

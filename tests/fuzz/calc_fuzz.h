@@ -1,4 +1,5 @@
-// What the estimator's fuzz targets share: memory that is counted, and one call for each kind of text.
+// What the estimator's fuzz targets share: memory that is counted, and one call for each kind of
+// text.
 
 #ifndef TESTS_FUZZ_CALC_FUZZ_H
 #define TESTS_FUZZ_CALC_FUZZ_H

@@ -23,13 +23,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct calc_fuzz_heap h = {0};
     struct vram_mem mem = {calc_fuzz_alloc, calc_fuzz_free, &h};
-    struct allocator_config config = {
-        .expandable = data[0] & 1,
-        .device_bytes = (uint64_t)data[1] << 24,
-        .max_split_bytes = data[0] & 2 ? (uint64_t)(21 + data[2]) << 20 : 0,
-        .allowed_bytes = data[0] & 4 ? (uint64_t)data[3] << 24 : 0,
-        .gc_threshold_ppm = data[0] & 8 ? 500000 : 0,
-        .roundup_divisions = divisions[data[0] >> 6]};
+    struct allocator_config config = {.expandable = data[0] & 1,
+                                      .device_bytes = (uint64_t)data[1] << 24,
+                                      .max_split_bytes =
+                                          data[0] & 2 ? (uint64_t)(21 + data[2]) << 20 : 0,
+                                      .allowed_bytes = data[0] & 4 ? (uint64_t)data[3] << 24 : 0,
+                                      .gc_threshold_ppm = data[0] & 8 ? 500000 : 0,
+                                      .roundup_divisions = divisions[data[0] >> 6]};
     struct allocator a;
     uint32_t live[LIVE_MAX];
     size_t count = 0;
@@ -47,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     while (count)
         allocator_free(&a, live[--count]);
-    calc_fuzz_check(a.stats.allocated.now == 0 && a.stats.requested.now == 0, "something stays allocated");
+    calc_fuzz_check(a.stats.allocated.now == 0 && a.stats.requested.now == 0,
+                    "something stays allocated");
     calc_fuzz_check(allocator_empty_cache(&a) == VRAM_OK, "empty_cache fails");
     calc_fuzz_check(a.stats.reserved.now == 0, "something stays reserved");
     allocator_done(&a);

@@ -1,5 +1,5 @@
-// The whole estimate on configurations made of any fields with any values: what a run says must hang together,
-// and running out of memory at any point is an error and nothing worse.
+// The whole estimate on configurations made of any fields with any values: what a run says must
+// hang together, and running out of memory at any point is an error and nothing worse.
 
 #include "tests/fuzz/calc_fuzz.h"
 
@@ -24,11 +24,14 @@ static void check_result(const struct vram_result *r)
         sum += r->by_category[i];
     calc_fuzz_check(sum == r->peak_live.bytes, "the categories do not add up to the peak");
     calc_fuzz_check(r->peak_requested_bytes >= r->peak_live.bytes, "requested is below live");
-    calc_fuzz_check(r->peak_allocated.bytes >= r->peak_requested_bytes, "allocated is below requested");
-    calc_fuzz_check(r->peak_reserved.bytes >= r->peak_allocated.bytes, "reserved is below allocated");
+    calc_fuzz_check(r->peak_allocated.bytes >= r->peak_requested_bytes,
+                    "allocated is below requested");
+    calc_fuzz_check(r->peak_reserved.bytes >= r->peak_allocated.bytes,
+                    "reserved is below allocated");
     calc_fuzz_check(r->process.bytes >= r->peak_reserved.bytes, "the process is below reserved");
     calc_fuzz_check(r->trained_params <= r->params, "more trained parameters than parameters");
-    calc_fuzz_check(r->decayed_params + r->nodecay_params >= r->trained_params, "parameters without a group");
+    calc_fuzz_check(r->decayed_params + r->nodecay_params >= r->trained_params,
+                    "parameters without a group");
 }
 
 static void run(vram *v)

@@ -1,4 +1,5 @@
-// The parser of nanoGPT's Python files: no crash, and what it accepts can be written and read again.
+// The parser of nanoGPT's Python files: no crash, and what it accepts can be written and read
+// again.
 
 #include "tests/fuzz/calc_fuzz.h"
 

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         vram_set(v, "n_head", "2");
     }
     calc_fuzz_check_error(v, write_oom(v, text, size - 1, data[0] & 1,
-                                              data[0] & 4 ? VRAM_FORMAT_JSON : VRAM_FORMAT_TEXT));
+                                       data[0] & 4 ? VRAM_FORMAT_JSON : VRAM_FORMAT_TEXT));
     calc_fuzz_close(&h, v);
     return 0;
 }

@@ -5,19 +5,23 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const tags[] = {"en", "ar", "hi", "ru"};
-    if (size < 1) return 0;
+    if (size < 1)
+        return 0;
     struct locale *l = locale_open(str_c(tags[data[0] % 4]));
     struct diag *d = diag_new((struct diag_options){0});
     str text = fuzz_text(data + 1, size - 1);
-    struct catalog *base = catalog_parse(STR("{\"a\":\"A {n}\",\"b\":{\"one\":\"{n} x\",\"other\":\"{n} xs\"}}"),
-                                         STR("en.json"), l, NULL, d);
+    struct catalog *base =
+        catalog_parse(STR("{\"a\":\"A {n}\",\"b\":{\"one\":\"{n} x\",\"other\":\"{n} xs\"}}"),
+                      STR("en.json"), l, NULL, d);
     struct catalog *c = catalog_parse(text, STR("fuzz.json"), l, base, d);
-    struct catalog_argument arguments[] = {{STR("n"), STR("3"), (double)data[0] / 3, true}, {STR("x"), STR("<b>"), 0, false}};
+    struct catalog_argument arguments[] = {{STR("n"), STR("3"), (double)data[0] / 3, true},
+                                           {STR("x"), STR("<b>"), 0, false}};
     static const char *const keys[] = {"a", "b", "n", ""};
     for (size_t i = 0; i < 4; i++) {
         buf out = BUF_INIT;
         bool differs;
-        if (c) catalog_format(c, str_c(keys[i]), arguments, 2, &out, &differs);
+        if (c)
+            catalog_format(c, str_c(keys[i]), arguments, 2, &out, &differs);
         buf_free(&out);
     }
     fuzz_check(c || diag_count(d, DIAG_ERROR) > 0, "refused without a message\n");

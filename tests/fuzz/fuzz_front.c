@@ -1,4 +1,5 @@
-// Front matter from any bytes: it is read or refused with a message, and what it says lies inside the file.
+// Front matter from any bytes: it is read or refused with a message, and what it says lies inside
+// the file.
 #include "gen/text/front.h"
 #include "tests/fuzz/gen_fuzz.h"
 

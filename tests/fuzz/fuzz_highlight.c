@@ -1,4 +1,5 @@
-// Any bytes in any of the languages: what comes out is well-formed, and without its tags it is the code again.
+// Any bytes in any of the languages: what comes out is well-formed, and without its tags it is the
+// code again.
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,8 +7,8 @@
 #include "gen/text/highlight.h"
 #include "tests/fuzz/gen_fuzz.h"
 
-static const str languages[] = {STR("python"), STR("lua"), STR("c"), STR("bash"), STR("json"), STR("yaml"),
-                                STR("diff"), STR("console")};
+static const str languages[] = {STR("python"), STR("lua"),  STR("c"),    STR("bash"),
+                                STR("json"),   STR("yaml"), STR("diff"), STR("console")};
 
 // Takes the spans out; the rest must be the escaped code.
 static void without_spans(str html, buf *out)

@@ -1,4 +1,5 @@
-// The HTML scan on any bytes: tokens go forward, lie inside, and unescaping any text gives UTF-8 when it was.
+// The HTML scan on any bytes: tokens go forward, lie inside, and unescaping any text gives UTF-8
+// when it was.
 #include "gen/text/html_names.h"
 #include "gen/text/html_scan.h"
 #include "tests/fuzz/gen_fuzz.h"
@@ -10,8 +11,10 @@ struct seen {
 
 static void check_inside(const struct seen *s, str part)
 {
-    if (part.len == 0) return;
-    fuzz_check(part.ptr >= s->html.ptr && part.ptr + part.len <= s->html.ptr + s->html.len, "a token outside\n");
+    if (part.len == 0)
+        return;
+    fuzz_check(part.ptr >= s->html.ptr && part.ptr + part.len <= s->html.ptr + s->html.len,
+               "a token outside\n");
 }
 
 static bool visit(void *ctx, const struct html_token *t)

@@ -1,5 +1,5 @@
-// Any bytes as Markdown: no crash; what a site shows is well-formed HTML; what a plain fragment shows is what
-// cmark-gfm itself would print. The first byte chooses extensions and hooks.
+// Any bytes as Markdown: no crash; what a site shows is well-formed HTML; what a plain fragment
+// shows is what cmark-gfm itself would print. The first byte chooses extensions and hooks.
 #include <cmark-gfm-core-extensions.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static void check_site(str text, unsigned extensions, bool hooks, arena *a, stru
 {
     struct md_options o = {.extensions = extensions, .top_heading = 2, .max_table_cells = 2000};
     if (hooks)
-        o.hooks = (struct md_hooks){.link = link_hook, .cell = cell_hook, .example = example_hook, .stale = stale_hook};
+        o.hooks = (struct md_hooks){
+            .link = link_hook, .cell = cell_hook, .example = example_hook, .stale = stale_hook};
     buf out = BUF_INIT;
     struct md_result result, scanned;
     md_render(text, 0, STR("fuzz.md"), &o, a, d, &out, &result);
@@ -72,27 +73,33 @@ static void check_site(str text, unsigned extensions, bool hooks, arena *a, stru
 
 static cmark_node *parse(str text, unsigned extensions, cmark_parser **parser)
 {
-    static const struct { unsigned bit; const char *name; } names[] = {
-        {MD_TABLE, "table"}, {MD_STRIKETHROUGH, "strikethrough"}, {MD_AUTOLINK, "autolink"},
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } names[] = {
+        {MD_TABLE, "table"},         {MD_STRIKETHROUGH, "strikethrough"}, {MD_AUTOLINK, "autolink"},
         {MD_TAGFILTER, "tagfilter"}, {MD_TASKLIST, "tasklist"},
     };
     *parser = cmark_parser_new(extensions & MD_FOOTNOTES ? CMARK_OPT_FOOTNOTES : 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (extensions & names[i].bit)
-            cmark_parser_attach_syntax_extension(*parser, cmark_find_syntax_extension(names[i].name));
+            cmark_parser_attach_syntax_extension(*parser,
+                                                 cmark_find_syntax_extension(names[i].name));
     cmark_parser_feed(*parser, text.ptr, text.len);
     return cmark_parser_finish(*parser);
 }
 
 static void check_plain(str text, unsigned extensions, bool unsafe, arena *a, struct diag *d)
 {
-    struct md_options o = {.extensions = extensions, .plain = true, .unsafe = unsafe, .max_table_cells = 2000};
+    struct md_options o = {
+        .extensions = extensions, .plain = true, .unsafe = unsafe, .max_table_cells = 2000};
     buf out = BUF_INIT;
     bool ok = md_render(text, 0, STR("fuzz.md"), &o, a, d, &out, NULL);
     cmark_parser *parser;
     cmark_node *root = ok ? parse(text, extensions, &parser) : NULL;
     if (root) {
-        char *wanted = cmark_render_html(root, unsafe ? CMARK_OPT_UNSAFE : 0, cmark_parser_get_syntax_extensions(parser));
+        char *wanted = cmark_render_html(root, unsafe ? CMARK_OPT_UNSAFE : 0,
+                                         cmark_parser_get_syntax_extensions(parser));
         if (!str_eq(buf_view(&out), str_c(wanted))) {
             printf("wanted:\n%s\ngot:\n%s\n", wanted, out.ptr);
             abort();
@@ -116,7 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(copy, data + 1, size - 1);
     str text = {copy, size - 1};
-    check_site(text, data[0] & 32 ? MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS : MD_GFM, data[0] & 64, &a, d);
+    check_site(text, data[0] & 32 ? MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS : MD_GFM,
+               data[0] & 64, &a, d);
     check_plain(text, data[0] & 63, data[0] & 128, &a, d);
     diag_free(d);
     arena_free(&a);

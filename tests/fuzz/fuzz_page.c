@@ -1,5 +1,5 @@
-// The whole way of a page: front matter, Markdown with every extension and hook, and the HTML that comes out must be
-// well-formed, without a script or an event handler, and the same each time.
+// The whole way of a page: front matter, Markdown with every extension and hook, and the HTML that
+// comes out must be well-formed, without a script or an event handler, and the same each time.
 #include "gen/base/escape.h"
 #include "gen/text/front.h"
 #include "gen/text/html_names.h"
@@ -39,15 +39,20 @@ static bool stale(void *ctx, size_t block)
 static bool is_harmless(void *ctx, const struct html_token *t)
 {
     (void)ctx;
-    if (t->event != HTML_OPEN) return true;
-    static const char *const bad[] = {"script", "style", "iframe", "object", "embed", "form", "base", "meta", "link"};
+    if (t->event != HTML_OPEN)
+        return true;
+    static const char *const bad[] = {"script", "style", "iframe", "object", "embed",
+                                      "form",   "base",  "meta",   "link"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         fuzz_check(!str_eq_nocase(t->name, str_c(bad[i])), "a tag that runs or loads something\n");
     for (size_t i = 0; i < t->attribute_count; i++) {
         str name = t->attributes[i].name;
-        fuzz_check(!(name.len > 2 && str_eq_nocase(str_slice(name, 0, 2), STR("on"))), "an event handler\n");
-        fuzz_check(!str_eq_nocase(name, STR("style")) && !str_eq_nocase(name, STR("srcdoc")), "a style or a document\n");
-        if (!str_eq_nocase(name, STR("href")) && !str_eq_nocase(name, STR("src"))) continue;
+        fuzz_check(!(name.len > 2 && str_eq_nocase(str_slice(name, 0, 2), STR("on"))),
+                   "an event handler\n");
+        fuzz_check(!str_eq_nocase(name, STR("style")) && !str_eq_nocase(name, STR("srcdoc")),
+                   "a style or a document\n");
+        if (!str_eq_nocase(name, STR("href")) && !str_eq_nocase(name, STR("src")))
+            continue;
         buf value = BUF_INIT;
         html_unescape(t->attributes[i].value, &value);
         fuzz_check(url_is_safe(buf_view(&value)), "an address that runs something\n");
@@ -59,8 +64,11 @@ static bool is_harmless(void *ctx, const struct html_token *t)
 static bool render(str text, arena *a, struct diag *d, buf *out)
 {
     struct front f;
-    if (!front_parse(text, STR("fuzz.md"), a, d, &f)) return false;
-    struct md_options o = {.extensions = MD_GFM, .top_heading = 2, .max_table_cells = 2000,
+    if (!front_parse(text, STR("fuzz.md"), a, d, &f))
+        return false;
+    struct md_options o = {.extensions = MD_GFM,
+                           .top_heading = 2,
+                           .max_table_cells = 2000,
                            .hooks = {.cell = cell, .example = example, .stale = stale}};
     struct md_result r;
     return md_render(text, f.body, STR("fuzz.md"), &o, a, d, out, &r);
@@ -69,10 +77,14 @@ static bool render(str text, arena *a, struct diag *d, buf *out)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     str text = fuzz_text(data, size);
-    // A formula starts a process of another program: thousands of them a second would test that program.
-    if (utf8_invalid(text) < text.len || str_search(text, STR("$")) < text.len || str_search(text, STR("math")) < text.len) return 0;
+    // A formula starts a process of another program: thousands of them a second would test that
+    // program.
+    if (utf8_invalid(text) < text.len || str_search(text, STR("$")) < text.len ||
+        str_search(text, STR("math")) < text.len)
+        return 0;
     arena a = ARENA_INIT;
-    struct diag *d = diag_new((struct diag_options){0}), *again = diag_new((struct diag_options){0});
+    struct diag *d = diag_new((struct diag_options){0}),
+                *again = diag_new((struct diag_options){0});
     buf one = BUF_INIT, two = BUF_INIT;
     bool ok = render(text, &a, d, &one);
     fuzz_check(ok || diag_count(d, DIAG_ERROR) > 0, "refused without a message\n");

@@ -1,4 +1,5 @@
-// PO files: any bytes are read or refused with a message; what was read and written is read again alike.
+// PO files: any bytes are read or refused with a message; what was read and written is read again
+// alike.
 #include <stdlib.h>
 #include <string.h>
 

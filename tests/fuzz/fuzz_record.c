@@ -1,4 +1,5 @@
-// Records of measurements from any bytes: read, checked, and what was read is written and read again as the same.
+// Records of measurements from any bytes: read, checked, and what was read is written and read
+// again as the same.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

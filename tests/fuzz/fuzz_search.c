@@ -1,5 +1,5 @@
-// Any bytes as a page's body: its units, the index of them and the scripts of that are made, and words come out folded as UTF-8 when
-// they went in so.
+// Any bytes as a page's body: its units, the index of them and the scripts of that are made, and
+// words come out folded as UTF-8 when they went in so.
 #include "gen/site/search/index.h"
 #include "tests/fuzz/gen_fuzz.h"
 

@@ -1,10 +1,15 @@
-// TOML from any bytes: it is refused with a message, or read into a tree that says the same when it is written again.
+// TOML from any bytes: it is refused with a message, or read into a tree that says the same when it
+// is written again.
 #include "calc/toml/toml.h"
 #include "tests/fuzz/gen_fuzz.h"
 
 #include <string.h>
 
-struct reading { arena a; str text; size_t errors, bytes; };
+struct reading {
+    arena a;
+    str text;
+    size_t errors, bytes;
+};
 
 static void *take(void *ctx, size_t bytes)
 {
@@ -18,7 +23,8 @@ static void count(void *ctx, const struct toml_error *e)
     struct reading *r = ctx;
     r->errors++;
     fuzz_check(e->offset <= r->text.len, "an error behind the text\n");
-    fuzz_check(e->other == SIZE_MAX || e->other < e->offset, "a name is given first behind the place where it is wrong\n");
+    fuzz_check(e->other == SIZE_MAX || e->other < e->offset,
+               "a name is given first behind the place where it is wrong\n");
     fuzz_check(toml_sentence(e->id)[0] != 0, "an error without a sentence\n");
 }
 
@@ -28,7 +34,8 @@ static struct toml_value *read_text(struct reading *r)
     struct toml_host host = {take, count, r};
     enum toml_status status = toml_read(r->text.ptr, r->text.len, &host, &root);
     fuzz_check(status != TOML_NO_MEMORY, "no memory\n");
-    fuzz_check((status == TOML_OK) == (r->errors == 0) && (status == TOML_OK) == (root != NULL), "the status is wrong\n");
+    fuzz_check((status == TOML_OK) == (r->errors == 0) && (status == TOML_OK) == (root != NULL),
+               "the status is wrong\n");
     fuzz_check(r->errors <= TOML_MAX_ERRORS + 1, "too many errors\n");
     fuzz_check(r->bytes <= 80 * r->text.len + 80, "too much memory\n");
     return root;

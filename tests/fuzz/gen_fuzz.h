@@ -1,4 +1,5 @@
-// What the generator's fuzz targets share: the input as text, a place for messages, and a check that ends the run.
+// What the generator's fuzz targets share: the input as text, a place for messages, and a check
+// that ends the run.
 #ifndef TESTS_FUZZ_GEN_FUZZ_H
 #define TESTS_FUZZ_GEN_FUZZ_H
 
@@ -18,7 +19,8 @@ static inline str fuzz_text(const uint8_t *data, size_t size)
 
 static inline void fuzz_check(bool good, const char *what)
 {
-    if (good) return;
+    if (good)
+        return;
     diag_say(str_c(what));
     abort();
 }
@@ -32,7 +34,8 @@ static inline void fuzz_messages(struct diag *d)
     diag_pack(d, &packed);
     struct diag *other = diag_new((struct diag_options){0});
     fuzz_check(diag_unpack(other, buf_view(&packed)), "messages do not travel\n");
-    fuzz_check(diag_count(other, DIAG_NOTE) == diag_count(d, DIAG_NOTE), "messages are lost on the way\n");
+    fuzz_check(diag_count(other, DIAG_NOTE) == diag_count(d, DIAG_NOTE),
+               "messages are lost on the way\n");
     diag_free(other);
     buf_free(&packed);
     buf_free(&b);

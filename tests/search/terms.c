@@ -1,4 +1,5 @@
-// Prints the terms of each line of the standard input as the generator has them, folded, joined words left out: for search_terms.sh.
+// Prints the terms of each line of the standard input as the generator has them, folded, joined
+// words left out: for search_terms.sh.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@ static void print(void *ctx, str term)
     buf *line = ctx;
     buf folded = BUF_INIT;
     terms_fold(term, &folded);
-    if (line->len) buf_char(line, ' ');
+    if (line->len)
+        buf_char(line, ' ');
     buf_str(line, buf_view(&folded));
     buf_free(&folded);
 }
@@ -19,7 +21,8 @@ int main(void)
     struct terms *t = terms_new();
     buf text = BUF_INIT, out = BUF_INIT;
     char bytes[4096];
-    for (size_t n; (n = fread(bytes, 1, sizeof bytes, stdin)) > 0;) buf_put(&text, bytes, n);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, stdin)) > 0;)
+        buf_put(&text, bytes, n);
     str rest = buf_view(&text), line;
     while (str_line(&rest, &line)) {
         buf_clear(&out);

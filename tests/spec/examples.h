@@ -1,5 +1,6 @@
-// Examples in a readable chapter: a fence of 32 backticks with "example" holds input, a line ".", what is wanted, and
-// perhaps another line "." with options. A → stands for a tab. The CommonMark and GFM specifications are written so.
+// Examples in a readable chapter: a fence of 32 backticks with "example" holds input, a line ".",
+// what is wanted, and perhaps another line "." with options. A → stands for a tab. The CommonMark
+// and GFM specifications are written so.
 #ifndef TESTS_SPEC_EXAMPLES_H
 #define TESTS_SPEC_EXAMPLES_H
 
@@ -13,10 +14,10 @@
 #define EXAMPLE_FENCE STR("````````````````````````````````")
 
 struct example {
-    str words;     // behind "example"
-    str section;   // the heading above it
+    str words;    // behind "example"
+    str section;  // the heading above it
     str input, wanted, options;
-    str raw;       // the wanted part as it is in the chapter
+    str raw;  // the wanted part as it is in the chapter
     unsigned number;
 };
 
@@ -38,7 +39,8 @@ static inline bool example_part(struct examples *e, str stop, str *part, bool *e
             buf_free(&b);
             return true;
         }
-        for (size_t n; (n = str_search(line, STR("→"))) < line.len; line = str_slice(line, n + 3, line.len)) {
+        for (size_t n; (n = str_search(line, STR("→"))) < line.len;
+             line = str_slice(line, n + 3, line.len)) {
             buf_str(&b, str_slice(line, 0, n));
             buf_char(&b, '\t');
         }
@@ -59,7 +61,8 @@ static inline bool example_next(struct examples *e, struct example *x)
         if (!str_starts(line, EXAMPLE_FENCE) || str_search(line, STR(" example")) == line.len)
             continue;
         size_t n = EXAMPLE_FENCE.len + sizeof " example" - 1;
-        *x = (struct example){.words = str_trim(str_slice(line, n, line.len)), .section = e->section};
+        *x = (struct example){.words = str_trim(str_slice(line, n, line.len)),
+                              .section = e->section};
         x->number = ++e->number;
         if (!example_part(e, STR("."), &x->input, &ended))
             return false;

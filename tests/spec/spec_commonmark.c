@@ -1,15 +1,21 @@
-// Every example of the CommonMark 0.29 and GFM 0.29 specifications, against md_render as `vramdoc render` calls it.
+// Every example of the CommonMark 0.29 and GFM 0.29 specifications, against md_render as `vramdoc
+// render` calls it.
 #include "gen/base/fs.h"
 #include "gen/text/markdown.h"
 #include "tests/spec/examples.h"
 
-struct counts { unsigned passed, failed; };
+struct counts {
+    unsigned passed, failed;
+};
 
 static unsigned extension(str word)
 {
-    static const struct { str name; unsigned bit; } names[] = {
-        {STR("table"), MD_TABLE}, {STR("strikethrough"), MD_STRIKETHROUGH}, {STR("autolink"), MD_AUTOLINK},
-        {STR("tagfilter"), MD_TAGFILTER},
+    static const struct {
+        str name;
+        unsigned bit;
+    } names[] = {
+        {STR("table"), MD_TABLE},       {STR("strikethrough"), MD_STRIKETHROUGH},
+        {STR("autolink"), MD_AUTOLINK}, {STR("tagfilter"), MD_TAGFILTER},
         {STR("disabled"), MD_TASKLIST},  // the GFM text marks its examples of task lists so
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -31,10 +37,12 @@ static void replace(buf *b, str from, str to)
     *b = out;
 }
 
-// The task lists' examples are the only ones that the text writes with attributes in another order than cmark-gfm.
+// The task lists' examples are the only ones that the text writes with attributes in another order
+// than cmark-gfm.
 static void normalize(buf *wanted)
 {
-    replace(wanted, STR("<input disabled=\"\" type=\"checkbox\">"), STR("<input type=\"checkbox\" disabled=\"\" />"));
+    replace(wanted, STR("<input disabled=\"\" type=\"checkbox\">"),
+            STR("<input type=\"checkbox\" disabled=\"\" />"));
     replace(wanted, STR("<input checked=\"\" disabled=\"\" type=\"checkbox\">"),
             STR("<input type=\"checkbox\" checked=\"\" disabled=\"\" />"));
 }

@@ -1,4 +1,5 @@
-// The chapters tests/spec/markdown-*.md: what a site's page looks like, and where things are said to stand. Options:
+// The chapters tests/spec/markdown-*.md: what a site's page looks like, and where things are said
+// to stand. Options:
 //   plain unsafe       as of md_options          top=N ids=A,B      headings
 //   words              the interface in Spanish  cells examples size=WxH  hooks that answer
 //   stale=0,2          blocks that have moved on  cells=N           the limit of a table
@@ -33,7 +34,8 @@ static bool cell_hook(void *ctx, str code, struct diag_pos at, buf *out)
     (void)ctx;
     diag_line_col(at.text, at.offset, &line, &column);
     bool linked = str_starts(code, STR("linked"));
-    buf_printf(out, "%s<data class=\"at-%u-%u\">", linked ? "<a href=\"#source\">" : "", line, column);
+    buf_printf(out, "%s<data class=\"at-%u-%u\">", linked ? "<a href=\"#source\">" : "", line,
+               column);
     escape_text(out, code);
     buf_printf(out, "</data>%s", linked ? "</a>" : "");
     return true;
@@ -54,11 +56,13 @@ static bool example_hook(void *ctx, str code, str wanted, struct diag_pos at, bu
 
 static str word_hook(void *ctx, str key)
 {
-    static const struct { str key, word; } words[] = {
-        {STR("alert.note"), STR("Nota")}, {STR("alert.warning"), STR("Cuidado")},
+    static const struct {
+        str key, word;
+    } words[] = {
+        {STR("alert.note"), STR("Nota")},       {STR("alert.warning"), STR("Cuidado")},
         {STR("footnotes.title"), STR("Notas")}, {STR("footnotes.back"), STR("Volver al texto")},
-        {STR("table.label"), STR("Tabla")}, {STR("task.done"), STR("hecho")}, {STR("task.open"), STR("por hacer")},
-        {STR("stale.mark"), STR("El original ha cambiado")},
+        {STR("table.label"), STR("Tabla")},     {STR("task.done"), STR("hecho")},
+        {STR("task.open"), STR("por hacer")},   {STR("stale.mark"), STR("El original ha cambiado")},
     };
     (void)ctx;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -101,9 +105,13 @@ static void set_list(struct setting *s, str name, str value)
 
 static void set_syntax(struct setting *s, str value)
 {
-    static const struct { str name; unsigned bit; } kinds[] = {
-        {STR("dollars"), MD_MATH_DOLLARS}, {STR("brackets"), MD_MATH_BRACKETS}, {STR("kramdown"), MD_MATH_KRAMDOWN},
-        {STR("admonitions"), MD_ADMONITIONS}, {STR("containers"), MD_CONTAINERS},
+    static const struct {
+        str name;
+        unsigned bit;
+    } kinds[] = {
+        {STR("dollars"), MD_MATH_DOLLARS},   {STR("brackets"), MD_MATH_BRACKETS},
+        {STR("kramdown"), MD_MATH_KRAMDOWN}, {STR("admonitions"), MD_ADMONITIONS},
+        {STR("containers"), MD_CONTAINERS},
     };
     str item;
     while (str_cut(&value, ',', &item))
@@ -117,19 +125,32 @@ static void set_word(struct setting *s, str word)
     str value = word, name;
     str_cut(&value, '=', &name);
     struct md_hooks *h = &s->o.hooks;
-    if (str_eq(name, STR("plain"))) s->o.plain = true;
-    else if (str_eq(name, STR("unsafe"))) s->o.unsafe = true;
-    else if (str_eq(name, STR("top"))) s->o.top_heading = (int)number_of(value);
-    else if (str_eq(name, STR("words"))) h->word = word_hook;
-    else if (str_eq(name, STR("cells")) && value.len) s->o.max_table_cells = number_of(value);
-    else if (str_eq(name, STR("cells"))) h->cell = cell_hook;
-    else if (str_eq(name, STR("examples"))) h->example = example_hook;
-    else if (str_eq(name, STR("result"))) s->result = true;
-    else if (str_eq(name, STR("size"))) h->image_size = size_hook, s->width = 640, s->height = 480;
-    else if (str_eq(name, STR("stale"))) set_list(s, name, value), h->stale = stale_hook;
-    else if (str_eq(name, STR("on"))) set_syntax(s, value);
-    else if (str_eq(name, STR("ids"))) set_list(s, name, value);
-    else printf("not ok unknown option %.*s\n", STR_ARG(word));
+    if (str_eq(name, STR("plain")))
+        s->o.plain = true;
+    else if (str_eq(name, STR("unsafe")))
+        s->o.unsafe = true;
+    else if (str_eq(name, STR("top")))
+        s->o.top_heading = (int)number_of(value);
+    else if (str_eq(name, STR("words")))
+        h->word = word_hook;
+    else if (str_eq(name, STR("cells")) && value.len)
+        s->o.max_table_cells = number_of(value);
+    else if (str_eq(name, STR("cells")))
+        h->cell = cell_hook;
+    else if (str_eq(name, STR("examples")))
+        h->example = example_hook;
+    else if (str_eq(name, STR("result")))
+        s->result = true;
+    else if (str_eq(name, STR("size")))
+        h->image_size = size_hook, s->width = 640, s->height = 480;
+    else if (str_eq(name, STR("stale")))
+        set_list(s, name, value), h->stale = stale_hook;
+    else if (str_eq(name, STR("on")))
+        set_syntax(s, value);
+    else if (str_eq(name, STR("ids")))
+        set_list(s, name, value);
+    else
+        printf("not ok unknown option %.*s\n", STR_ARG(word));
 }
 
 static void set_all(struct setting *s, str options)
@@ -162,10 +183,12 @@ static void put_result(buf *out, str text, const struct md_result *r)
 {
     for (size_t i = 0; i < r->heading_count; i++) {
         const struct md_heading *h = &r->headings[i];
-        buf_printf(out, "heading %d #%.*s \"%.*s\" %.*s\n", h->level, STR_ARG(h->id), STR_ARG(h->text), STR_ARG(h->html));
+        buf_printf(out, "heading %d #%.*s \"%.*s\" %.*s\n", h->level, STR_ARG(h->id),
+                   STR_ARG(h->text), STR_ARG(h->html));
     }
     for (size_t i = 0; i < r->link_count; i++) {
-        buf_printf(out, "%s %.*s", r->links[i].is_image ? "image" : "link", STR_ARG(r->links[i].destination));
+        buf_printf(out, "%s %.*s", r->links[i].is_image ? "image" : "link",
+                   STR_ARG(r->links[i].destination));
         put_place(out, text, r->links[i].offset);
         buf_char(out, '\n');
     }
@@ -177,8 +200,9 @@ static void put_result(buf *out, str text, const struct md_result *r)
     buf_lit(out, "\nanchors");
     for (size_t i = 0; i < r->anchor_count; i++)
         buf_printf(out, " %.*s", STR_ARG(r->anchors[i]));
-    buf_printf(out, "\nwords %zu, first \"%.*s\"%s%s%s%s\n", r->words, STR_ARG(r->first_paragraph), r->has_math ? ", math" : "",
-               r->has_code ? ", code" : "", r->has_figures ? ", figures" : "", r->has_tables ? ", tables" : "");
+    buf_printf(out, "\nwords %zu, first \"%.*s\"%s%s%s%s\n", r->words, STR_ARG(r->first_paragraph),
+               r->has_math ? ", math" : "", r->has_code ? ", code" : "",
+               r->has_figures ? ", figures" : "", r->has_tables ? ", tables" : "");
 }
 
 static void render(const struct example *x, arena *a, buf *out)
@@ -194,7 +218,8 @@ static void render(const struct example *x, arena *a, buf *out)
         put_result(out, x->input, &result);
     diag_text(d, out);
     md_scan(x->input, 0, STR("example.md"), &s.o, a, d, &scanned);
-    if (!s.o.plain && (scanned.block_count != result.block_count || scanned.link_count != result.link_count))
+    if (!s.o.plain &&
+        (scanned.block_count != result.block_count || scanned.link_count != result.link_count))
         buf_lit(out, "(the scan finds other blocks)\n");
     diag_free(d);
 }

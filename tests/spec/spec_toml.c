@@ -1,6 +1,6 @@
-// The chapter tests/spec/toml.md: what a TOML text says, one line a value, or what is wrong with it, one line an error.
-// UPDATE=1 rewrites what is wanted; read the diff. With TOML_TEST=folder, a clone of github.com/toml-lang/toml-test, its
-// cases for TOML 1.0 are tried as well.
+// The chapter tests/spec/toml.md: what a TOML text says, one line a value, or what is wrong with
+// it, one line an error. UPDATE=1 rewrites what is wanted; read the diff. With TOML_TEST=folder, a
+// clone of github.com/toml-lang/toml-test, its cases for TOML 1.0 are tried as well.
 #include <jansson.h>
 #include <math.h>
 
@@ -14,7 +14,11 @@ static void *alloc_hook(void *ctx, size_t bytes)
     return arena_alloc(ctx, 1, bytes);
 }
 
-struct reading { arena *a; str text; buf errors; };
+struct reading {
+    arena *a;
+    str text;
+    buf errors;
+};
 
 static void error_hook(void *ctx, const struct toml_error *e)
 {
@@ -46,9 +50,16 @@ static struct toml_value *read_text(struct reading *r)
 }
 
 static const char *const kinds[] = {
-    [TOML_TABLE] = "table", [TOML_ARRAY] = "array", [TOML_STRING] = "string", [TOML_INTEGER] = "integer",
-    [TOML_FLOAT] = "float", [TOML_BOOL] = "bool", [TOML_OFFSET_DATE_TIME] = "datetime",
-    [TOML_LOCAL_DATE_TIME] = "datetime-local", [TOML_LOCAL_DATE] = "date-local", [TOML_LOCAL_TIME] = "time-local",
+    [TOML_TABLE] = "table",
+    [TOML_ARRAY] = "array",
+    [TOML_STRING] = "string",
+    [TOML_INTEGER] = "integer",
+    [TOML_FLOAT] = "float",
+    [TOML_BOOL] = "bool",
+    [TOML_OFFSET_DATE_TIME] = "datetime",
+    [TOML_LOCAL_DATE_TIME] = "datetime-local",
+    [TOML_LOCAL_DATE] = "date-local",
+    [TOML_LOCAL_TIME] = "time-local",
 };
 
 static void put_fraction(buf *out, uint32_t nanosecond)
@@ -154,11 +165,14 @@ static void put_value(buf *out, const struct toml_value *v, str path)
 // In the chapter ␍ is a carriage return, ␀ a NUL, ␛ an escape, � a byte FF.
 static str with_controls(str s, arena *a)
 {
-    static const struct { str mark; char byte; } controls[] = {
-        {STR("␍"), '\r'}, {STR("␀"), 0}, {STR("␛"), 0x1B}, {STR("�"), (char)0xFF}};
+    static const struct {
+        str mark;
+        char byte;
+    } controls[] = {{STR("␍"), '\r'}, {STR("␀"), 0}, {STR("␛"), 0x1B}, {STR("�"), (char)0xFF}};
     buf b = BUF_INIT;
     for (size_t i = 0, j; i < s.len; i++) {
-        for (j = 0; j < 4 && !str_starts(str_slice(s, i, s.len), controls[j].mark); j++) continue;
+        for (j = 0; j < 4 && !str_starts(str_slice(s, i, s.len), controls[j].mark); j++)
+            continue;
         buf_char(&b, j < 4 ? controls[j].byte : s.ptr[i]);
         i += j < 4 ? controls[j].mark.len - 1 : 0;
     }
@@ -228,7 +242,8 @@ static bool same_scalar(const struct toml_value *v, str type, str value)
     if (v->kind == TOML_FLOAT)
         same &= same_number(got.ptr, value.ptr);
     else
-        same &= str_eq(v->kind >= TOML_OFFSET_DATE_TIME ? without_zeros(value, &a) : value, buf_view(&got));
+        same &= str_eq(v->kind >= TOML_OFFSET_DATE_TIME ? without_zeros(value, &a) : value,
+                       buf_view(&got));
     buf_free(&got);
     arena_free(&a);
     return same;
@@ -247,7 +262,8 @@ static bool same_value(const struct toml_value *v, const json_t *j)
     size_t n = json_is_array(j) ? json_array_size(j) : json_object_size(j), i = 0;
     bool same = n == v->count && (v->kind == TOML_ARRAY) == json_is_array(j);
     for (const struct toml_value *at = v->first; same && at; at = at->next, i++) {
-        const json_t *other = json_is_array(j) ? json_array_get(j, i) : json_object_getn(j, at->key.at, at->key.len);
+        const json_t *other =
+            json_is_array(j) ? json_array_get(j, i) : json_object_getn(j, at->key.at, at->key.len);
         same = other && same_value(at, other) && (json_is_array(j) || toml_get(v, at->key) == at);
     }
     return same;
@@ -263,7 +279,8 @@ static bool run_case(const char *folder, str name)
     if (fs_read(arena_printf(&a, "%s/tests/%.*s", folder, STR_ARG(name)).ptr, 0, &text))
         return printf("not ok toml-test %.*s: cannot be read\n", STR_ARG(name)), false;
     if (valid)
-        wanted = json_load_file(arena_printf(&a, "%s/tests/%.*s.json", folder, STR_ARG(stem)).ptr, JSON_ALLOW_NUL, NULL);
+        wanted = json_load_file(arena_printf(&a, "%s/tests/%.*s.json", folder, STR_ARG(stem)).ptr,
+                                JSON_ALLOW_NUL, NULL);
     struct reading r = {.a = &a, .text = buf_view(&text)};
     struct toml_value *root = read_text(&r);
     bool ok = valid ? root && wanted && same_value(root, wanted) : !root;

@@ -48,13 +48,15 @@ static inline int write_comparison(vram *v, enum vram_format format)
     return written(v, vram_compare(v, &comparison), VRAM_ANSWER_COMPARISON, format);
 }
 
-static inline int write_oom(vram *v, const char *text, size_t len, bool with_config, enum vram_format format)
+static inline int write_oom(vram *v, const char *text, size_t len, bool with_config,
+                            enum vram_format format)
 {
     const struct vram_oom *oom;
     return written(v, vram_explain_oom(v, text, len, with_config, &oom), VRAM_ANSWER_OOM, format);
 }
 
-static inline int parse_text(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file)
+static inline int parse_text(vram *v, enum vram_kind kind, const char *text, size_t len,
+                             const char *file)
 {
     return vram_parse(v, kind, text, len, file, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-// Options by table: every way to write them, what is wrong said well, and the three printers reading the same rows.
+// Options by table: every way to write them, what is wrong said well, and the three printers
+// reading the same rows.
 #include "tests/unit/base_fixture.h"
 
 #include "gen/base/args.h"
@@ -17,10 +18,13 @@ static const struct arg_option rows[] = {
     {'j', "jobs", ARG_UINT, offsetof(struct options, jobs), "N", "how many at once"},
     {0},
 };
-static const struct arg_command command = {"build", "[FILE]", "Builds", rows, sizeof(struct options), NULL};
+static const struct arg_command command = {
+    "build", "[FILE]", "Builds", rows, sizeof(struct options), NULL};
 static const struct arg_command *const commands[] = {&command, NULL};
-static const struct args_program program = {"prog", "1.2", "does things", "About -x.\n\n.dot", "0  fine\n",
-                                            "NO_COLOR  no colours\n", commands, "title  name of it\n"};
+static const struct args_program program = {"prog",        "1.2",
+                                            "does things", "About -x.\n\n.dot",
+                                            "0  fine\n",   "NO_COLOR  no colours\n",
+                                            commands,      "title  name of it\n"};
 
 // Parses words separated by single spaces.
 static int parse(const char *line, struct options *o, char ***operands, int *count, buf *error)
@@ -30,7 +34,8 @@ static int parse(const char *line, struct options *o, char ***operands, int *cou
     int argc = 0;
     memset(o, 0, sizeof *o);
     strncpy(words, line, sizeof words - 1);
-    for (char *p = strtok(words, " "); p; p = strtok(NULL, " ")) argv[argc++] = p;
+    for (char *p = strtok(words, " "); p; p = strtok(NULL, " "))
+        argv[argc++] = p;
     buf_clear(error);
     return args_parse(&command, argc, argv, o, operands, count, error);
 }
@@ -64,7 +69,9 @@ static void every_way_to_write_an_option(void **state)
 static void mistakes_are_named(void **state)
 {
     (void)state;
-    static const struct { const char *line, *said; } cases[] = {
+    static const struct {
+        const char *line, *said;
+    } cases[] = {
         {"--verbos", "build: unknown option --verbos; did you mean --verbose?"},
         {"--ouptut=x", "build: unknown option --ouptut; did you mean --output?"},
         {"--zzzzzz", "build: unknown option --zzzzzz"},
@@ -95,7 +102,8 @@ static void printers_read_the_rows(void **state)
     assert_non_null(strstr(help.ptr, "      --strict[=WHAT]     warnings are errors\n"));
     assert_non_null(strstr(man.ptr, ".TP\n\\fB\\-o, \\-\\-output DIR\\fR\nwhere to write\n"));
     assert_non_null(strstr(man.ptr, "\n\\&.dot\n"));
-    for (const struct arg_option *o = rows; o->name; o++) assert_non_null(strstr(completion.ptr, o->name));
+    for (const struct arg_option *o = rows; o->name; o++)
+        assert_non_null(strstr(completion.ptr, o->name));
     buf_clear(&help);
     args_help(&program, NULL, &help);
     assert_non_null(strstr(help.ptr, "  build [FILE]            Builds\n"));
@@ -112,7 +120,8 @@ static void printers_read_the_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_way_to_write_an_option), cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(every_way_to_write_an_option),
+        cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(printers_read_the_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-// Files beneath a folder: what is made, moved and removed there, and that no path and no link leads out. tests/escape.sh runs it
-// again where the kernel refuses openat2.
+// Files beneath a folder: what is made, moved and removed there, and that no path and no link leads
+// out. tests/escape.sh runs it again where the kernel refuses openat2.
 #include "tests/unit/base_fixture.h"
 
 #include <errno.h>
@@ -10,15 +10,19 @@
 #include "gen/base/beneath.h"
 #include "gen/base/fs.h"
 
-static int root;   // of "in", beside which "out" lies with a file that no one may touch
+static int root;  // of "in", beside which "out" lies with a file that no one may touch
 
 static int make_folder(void **state)
 {
     char *folder = strdup("/tmp/vramdoc-test-beneath.XXXXXX");
     *state = folder;
-    if (!folder || !mkdtemp(folder) || chdir(folder) < 0 || fs_mkdirs("in/deep") < 0 || fs_mkdirs("out") < 0) return -1;
-    if (fs_write_new("out/canary", STR("sings")) < 0 || symlink("../out", "in/link") < 0) return -1;
-    if (symlink("../out/canary", "in/file") < 0 || symlink("deep", "in/inner") < 0) return -1;
+    if (!folder || !mkdtemp(folder) || chdir(folder) < 0 || fs_mkdirs("in/deep") < 0 ||
+        fs_mkdirs("out") < 0)
+        return -1;
+    if (fs_write_new("out/canary", STR("sings")) < 0 || symlink("../out", "in/link") < 0)
+        return -1;
+    if (symlink("../out/canary", "in/file") < 0 || symlink("deep", "in/inner") < 0)
+        return -1;
     root = open("in", O_PATH | O_DIRECTORY | O_CLOEXEC);
     return root < 0 ? -1 : 0;
 }
@@ -80,15 +84,29 @@ static void files_are_written_moved_and_removed(void **state)
     assert_holds("in/y/z/two", "2");
     put("y/kept", "3");
     assert_int_equal(beneath_remove(root, STR("y/z/two")), 0);
-    assert_int_not_equal(access("in/y/z", F_OK), 0);   // its folder was empty, the one above is not
+    assert_int_not_equal(access("in/y/z", F_OK), 0);  // its folder was empty, the one above is not
     assert_holds("in/y/kept", "3");
     assert_int_equal(beneath_remove(root, STR("y/none")), -1);
 }
 
 // Each would leave the folder, or is no path below one.
 static const char *const hostile[] = {
-    "", "/", ".", "..", "../out/canary", "deep/../../out/canary", "/etc/passwd", "//out/canary", "deep/..", "deep//x", "deep/./x",
-    "deep/", "link/canary", "link/new", "link/deeper/new", "deep/../../out/new",
+    "",
+    "/",
+    ".",
+    "..",
+    "../out/canary",
+    "deep/../../out/canary",
+    "/etc/passwd",
+    "//out/canary",
+    "deep/..",
+    "deep//x",
+    "deep/./x",
+    "deep/",
+    "link/canary",
+    "link/new",
+    "link/deeper/new",
+    "deep/../../out/new",
 };
 
 static void nothing_leads_out(void **state)
@@ -125,7 +143,8 @@ static void links_are_not_followed(void **state)
     put("own", "own");
     assert_int_equal(beneath_create(root, STR("file")), -1);
     assert_int_equal(beneath_folder(root, STR("link"), true), -1);
-    assert_int_equal(beneath_folder(root, STR("inner"), true), -1);   // one that stays inside: no exception
+    // One that stays inside: no exception.
+    assert_int_equal(beneath_folder(root, STR("inner"), true), -1);
     assert_int_equal(beneath_move(root, STR("own"), root, STR("file")), 0);
     assert_holds("out/canary", "sings");
     assert_holds("in/file", "own");
@@ -145,8 +164,10 @@ static void links_are_not_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders_are_opened_and_made), cmocka_unit_test(files_are_written_moved_and_removed),
-        cmocka_unit_test(nothing_leads_out), cmocka_unit_test(links_are_not_followed),
+        cmocka_unit_test(folders_are_opened_and_made),
+        cmocka_unit_test(files_are_written_moved_and_removed),
+        cmocka_unit_test(nothing_leads_out),
+        cmocka_unit_test(links_are_not_followed),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,4 +1,5 @@
-// Diagnostics: form, order, counting under --strict, what is said once, and the way between processes.
+// Diagnostics: form, order, counting under --strict, what is said once, and the way between
+// processes.
 #include "tests/unit/base_fixture.h"
 
 #include "gen/base/diag.h"
@@ -24,12 +25,14 @@ static void text_is_sorted_and_has_a_caret(void **state)
     struct diag *d = diag_new((struct diag_options){0});
     str text = str_c(source);
     diag_add(d, D_IO_READ, DIAG_FILE(STR("b.md")), "%s", "Permission denied");
-    diag_add(d, D_LINK_BROKEN, DIAG_AT(STR("a.md"), text, str_search(text, STR("here"))), "%s", "c.md");
+    diag_add(d, D_LINK_BROKEN, DIAG_AT(STR("a.md"), text, str_search(text, STR("here"))), "%s",
+             "c.md");
     diag_add(d, D_UTF8_NUL, DIAG_AT(STR("a.md"), text, 0), DIAG_PLAIN);
     diag_add(d, D_UTF8_NUL, DIAG_AT(STR("a.md"), text, 0), DIAG_PLAIN);
     buf b = BUF_INIT;
     diag_text(d, &b);
-    assert_string_equal(b.ptr,
+    assert_string_equal(
+        b.ptr,
         "a.md:1:1: error: a NUL byte; the file is perhaps not text [nul-byte]\n"
         "    first line\n"
         "    ^\n"
@@ -50,7 +53,8 @@ static void nothing_steers_the_terminal(void **state)
     diag_add(d, D_YAML_SYNTAX, DIAG_AT(STR("\033]0;x"), text, 1), "%s", "\r\033[2J");
     buf b = BUF_INIT;
     diag_text(d, &b);
-    for (size_t i = 0; i < b.len; i++) assert_true((unsigned char)b.ptr[i] >= 0x20 || b.ptr[i] == '\n');
+    for (size_t i = 0; i < b.len; i++)
+        assert_true((unsigned char)b.ptr[i] >= 0x20 || b.ptr[i] == '\n');
     assert_int_equal(str_search(buf_view(&b), STR("\xc2\x9b")), b.len);
     buf_free(&b);
     diag_free(d);
@@ -59,8 +63,14 @@ static void nothing_steers_the_terminal(void **state)
 static void strict_raises_its_own_group(void **state)
 {
     (void)state;
-    static const struct { struct diag_options options; size_t errors; } cases[] = {
-        {{0}, 0}, {{.strict = true}, 1}, {{.strict_measured = true}, 1}, {{.strict = true, .strict_measured = true}, 2},
+    static const struct {
+        struct diag_options options;
+        size_t errors;
+    } cases[] = {
+        {{0}, 0},
+        {{.strict = true}, 1},
+        {{.strict_measured = true}, 1},
+        {{.strict = true, .strict_measured = true}, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct diag *d = diag_new(cases[i].options);
@@ -80,7 +90,8 @@ static void packing_keeps_everything(void **state)
     (void)state;
     struct diag *d = diag_new((struct diag_options){0}), *back = diag_new((struct diag_options){0});
     str text = str_c(source);
-    for (size_t at = 0; at < text.len; at += 3) diag_add(d, D_LUA_ERROR, DIAG_AT(STR("p.lua"), text, at), "%zu", at);
+    for (size_t at = 0; at < text.len; at += 3)
+        diag_add(d, D_LUA_ERROR, DIAG_AT(STR("p.lua"), text, at), "%zu", at);
     buf packed = BUF_INIT, one = BUF_INIT, two = BUF_INIT;
     diag_pack(d, &packed);
     assert_true(diag_unpack(back, buf_view(&packed)));
@@ -103,8 +114,10 @@ static void packing_keeps_everything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_and_columns_count_code_points), cmocka_unit_test(text_is_sorted_and_has_a_caret),
-        cmocka_unit_test(nothing_steers_the_terminal), cmocka_unit_test(strict_raises_its_own_group),
+        cmocka_unit_test(lines_and_columns_count_code_points),
+        cmocka_unit_test(text_is_sorted_and_has_a_caret),
+        cmocka_unit_test(nothing_steers_the_terminal),
+        cmocka_unit_test(strict_raises_its_own_group),
         cmocka_unit_test(packing_keeps_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

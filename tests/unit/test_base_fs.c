@@ -49,7 +49,8 @@ static void long_files_are_compared_to_their_end(void **state)
 {
     (void)state;
     buf b = BUF_INIT, back = BUF_INIT;
-    for (int i = 0; i < 20000; i++) buf_printf(&b, "%d\n", i);
+    for (int i = 0; i < 20000; i++)
+        buf_printf(&b, "%d\n", i);
     assert_int_equal(fs_write_new("long", buf_view(&b)), 1);
     assert_int_equal(fs_write("long", buf_view(&b)), 0);
     b.ptr[b.len - 2] = 'x';
@@ -83,10 +84,12 @@ static bool skip_drafts(void *ctx, str path, bool is_dir)
 static void a_walk_is_in_byte_order(void **state)
 {
     (void)state;
-    static const char *const made[] = {"w/a.b", "w/a/z", "w/a/b/c", "w/a0", "w/.hidden", "w/x.bak", "w/drafts/d"};
+    static const char *const made[] = {"w/a.b",     "w/a/z",   "w/a/b/c",   "w/a0",
+                                       "w/.hidden", "w/x.bak", "w/drafts/d"};
     assert_int_equal(fs_mkdirs("w/a/b"), 0);
     assert_int_equal(fs_mkdirs("w/drafts"), 0);
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++) assert_int_equal(fs_write_new(made[i], STR("x")), 1);
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        assert_int_equal(fs_write_new(made[i], STR("x")), 1);
     assert_int_equal(symlink("a/b", "w/link"), 0);
     assert_int_equal(mkfifo("w/fifo", 0600), 0);
     arena a = ARENA_INIT;
@@ -94,7 +97,8 @@ static void a_walk_is_in_byte_order(void **state)
     assert_int_equal(fs_walk("w", &(struct fs_rules){.skip = skip_drafts}, &a, &list, NULL), 0);
     static const char *const wanted[] = {"a.b", "a/b/c", "a/z", "a0", "link/c"};
     assert_int_equal(list.count, 5);
-    for (size_t i = 0; i < 5; i++) assert_string_equal(list.items[i].path.ptr, wanted[i]);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(list.items[i].path.ptr, wanted[i]);
     arena_free(&a);
 }
 
@@ -117,7 +121,8 @@ static void loops_and_dangling_links_are_named(void **state)
     assert_int_equal(fs_mkdirs("loop/z"), 0);
     assert_int_equal(fs_write_new("loop/z/file", STR("x")), 1);
     assert_int_equal(symlink("nowhere", "loop/z/link"), 0);
-    assert_int_equal(fs_walk("loop", NULL, &a, &list, &bad), -1);   // all of it is named, the rest is walked
+    // All of it is named, the rest is walked.
+    assert_int_equal(fs_walk("loop", NULL, &a, &list, &bad), -1);
     assert_int_equal(errno, ELOOP);
     assert_int_equal(list.bad_count, 2);
     assert_str(list.bad[1].path, "z/link");
@@ -143,16 +148,27 @@ static void removing_does_not_follow_links(void **state)
 static void paths_are_normalised(void **state)
 {
     (void)state;
-    static const struct { const char *path, *wanted; } cases[] = {
-        {"a/../b", "b"}, {"/a//b/./c/", "a/b/c"}, {"a/b/../../c", "c"}, {"", ""}, {".", ""}, {"a/..", ""},
-        {"..", NULL}, {"a/../../b", NULL}, {"...", "..."}, {"a/b/..", "a"},
+    static const struct {
+        const char *path, *wanted;
+    } cases[] = {
+        {"a/../b", "b"},
+        {"/a//b/./c/", "a/b/c"},
+        {"a/b/../../c", "c"},
+        {"", ""},
+        {".", ""},
+        {"a/..", ""},
+        {"..", NULL},
+        {"a/../../b", NULL},
+        {"...", "..."},
+        {"a/b/..", "a"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         buf b = BUF_INIT;
         buf_lit(&b, "x/");
         bool ok = fs_normalize(str_c(cases[i].path), &b);
         assert_true(ok == (cases[i].wanted != NULL));
-        if (ok) assert_str(str_slice(buf_view(&b), 2, b.len), cases[i].wanted);
+        if (ok)
+            assert_str(str_slice(buf_view(&b), 2, b.len), cases[i].wanted);
         buf_free(&b);
     }
 }
@@ -160,9 +176,12 @@ static void paths_are_normalised(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_differs_is_written), cmocka_unit_test(long_files_are_compared_to_their_end),
-        cmocka_unit_test(temporary_files_go_away), cmocka_unit_test(a_walk_is_in_byte_order),
-        cmocka_unit_test(loops_and_dangling_links_are_named), cmocka_unit_test(removing_does_not_follow_links),
+        cmocka_unit_test(only_what_differs_is_written),
+        cmocka_unit_test(long_files_are_compared_to_their_end),
+        cmocka_unit_test(temporary_files_go_away),
+        cmocka_unit_test(a_walk_is_in_byte_order),
+        cmocka_unit_test(loops_and_dangling_links_are_named),
+        cmocka_unit_test(removing_does_not_follow_links),
         cmocka_unit_test(paths_are_normalised),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,4 +1,5 @@
-// buf, arena and map: pointers that stay valid, zeroed memory, marks, growth, and order of insertion.
+// buf, arena and map: pointers that stay valid, zeroed memory, marks, growth, and order of
+// insertion.
 #include "tests/unit/base_fixture.h"
 
 #include "gen/base/map.h"
@@ -16,7 +17,8 @@ static void buffers_are_always_strings(void **state)
     buf_u64(&b, 0);
     buf_u64(&b, UINT64_MAX);
     buf_printf(&b, "-%s-%d", "long enough to grow the buffer once more", 42);
-    assert_string_equal(b.ptr, "abc018446744073709551615-long enough to grow the buffer once more-42");
+    assert_string_equal(b.ptr,
+                        "abc018446744073709551615-long enough to grow the buffer once more-42");
     assert_int_equal(strlen(b.ptr), b.len);
     buf_free(&b);
 }
@@ -38,7 +40,8 @@ static void code_points_are_written_as_utf8(void **state)
 static bool all_zero(const char *p, size_t n)
 {
     while (n--)
-        if (*p++) return false;
+        if (*p++)
+            return false;
     return true;
 }
 
@@ -67,7 +70,8 @@ static void a_rewind_takes_back_what_came_later(void **state)
     char *kept = arena_c(&a, STR("kept"));
     arena_mark m = arena_save(&a);
     char *first = arena_alloc(&a, 10, 1);
-    for (int i = 0; i < 100; i++) arena_alloc(&a, 1000, 7);
+    for (int i = 0; i < 100; i++)
+        arena_alloc(&a, 1000, 7);
     arena_rewind(&a, m);
     assert_string_equal(kept, "kept");
     assert_true(a.total == m.total);
@@ -90,9 +94,11 @@ static void arrays_grow_and_keep_their_items(void **state)
     for (int i = 0; i < 10000; i++) {
         items = arena_grow(&a, items, (size_t)i, &cap, (size_t)i + 1, sizeof *items);
         items[i] = i;
-        if (i % 1000 == 0) arena_alloc(&a, 1, 1);  // is behind it: the next growth has to move
+        if (i % 1000 == 0)
+            arena_alloc(&a, 1, 1);  // is behind it: the next growth has to move
     }
-    for (int i = 0; i < 10000; i++) assert_int_equal(items[i], i);
+    for (int i = 0; i < 10000; i++)
+        assert_int_equal(items[i], i);
     arena_free(&a);
 }
 
@@ -136,7 +142,8 @@ static void maps_make_room_and_keep_keys_where_they_are(void **state)
     static const char keys[] = "abcdefghijklmnopqrstuvwxyz";
     map_reserve(&m, &a, 20);
     size_t slots = m.slot_count;
-    for (size_t i = 0; i < 20; i++) *map_put_kept(&m, &a, (str){keys + i, 3}, NULL) = (void *)(uintptr_t)(i + 1);
+    for (size_t i = 0; i < 20; i++)
+        *map_put_kept(&m, &a, (str){keys + i, 3}, NULL) = (void *)(uintptr_t)(i + 1);
     assert_int_equal(m.slot_count, slots);
     for (size_t i = 0; i < 20; i++) {
         assert_ptr_equal(m.entries[i].key.ptr, keys + i);
@@ -167,7 +174,8 @@ static void large_memory_grows_and_is_given_back(void **state)
     buf b = BUF_INIT;
     buf_reserve(&b, 3 << 20);
     assert_true(b.cap >= 3 << 20);
-    for (int i = 0; i < 5 << 20; i++) buf_char(&b, (char)('a' + i % 26));
+    for (int i = 0; i < 5 << 20; i++)
+        buf_char(&b, (char)('a' + i % 26));
     assert_int_equal(b.len, 5 << 20);
     assert_int_equal(b.ptr[(5 << 20) - 1], 'a' + ((5 << 20) - 1) % 26);
     assert_int_equal(b.ptr[b.len], 0);
@@ -177,9 +185,12 @@ static void large_memory_grows_and_is_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buffers_are_always_strings), cmocka_unit_test(code_points_are_written_as_utf8),
-        cmocka_unit_test(arena_memory_is_zeroed_and_aligned), cmocka_unit_test(a_rewind_takes_back_what_came_later),
-        cmocka_unit_test(arrays_grow_and_keep_their_items), cmocka_unit_test(maps_keep_the_order_of_insertion),
+        cmocka_unit_test(buffers_are_always_strings),
+        cmocka_unit_test(code_points_are_written_as_utf8),
+        cmocka_unit_test(arena_memory_is_zeroed_and_aligned),
+        cmocka_unit_test(a_rewind_takes_back_what_came_later),
+        cmocka_unit_test(arrays_grow_and_keep_their_items),
+        cmocka_unit_test(maps_keep_the_order_of_insertion),
         cmocka_unit_test(maps_make_room_and_keep_keys_where_they_are),
         cmocka_unit_test(strings_are_joined),
         cmocka_unit_test(large_memory_grows_and_is_given_back),

@@ -36,7 +36,8 @@ static void searches_answer_the_length_when_absent(void **state)
     assert_int_equal(str_search(s, STR("b/c")), 2);
     assert_int_equal(str_search(s, STR("c/")), 5);
     assert_int_equal(str_search(STR_NONE, STR("a")), 0);
-    assert_true(str_starts(s, STR("a/")) && str_ends(s, STR("/c")) && !str_ends(STR("c"), STR("/c")));
+    assert_true(str_starts(s, STR("a/")) && str_ends(s, STR("/c")) &&
+                !str_ends(STR("c"), STR("/c")));
 }
 
 static void cutting_keeps_empty_parts(void **state)
@@ -81,11 +82,25 @@ static void numbers_do_not_overflow(void **state)
 static void malformed_utf8_is_found(void **state)
 {
     (void)state;
-    static const struct { const char *bytes; size_t bad; } cases[] = {
-        {"plain ascii, long enough", 24}, {"\xc2\x80", 2}, {"\xc1\xbf", 0}, {"\xe0\xa0\x80", 3},
-        {"\xe0\x9f\xbf", 0}, {"\xed\x9f\xbf", 3}, {"\xed\xa0\x80", 0}, {"\xf0\x90\x80\x80", 4},
-        {"\xf0\x8f\xbf\xbf", 0}, {"\xf4\x8f\xbf\xbf", 4}, {"\xf4\x90\x80\x80", 0}, {"ab\x80", 2},
-        {"\xe2\x82", 0}, {"12345678\xff", 8}, {"\xe0\xa4\xb9\xe0\xa4\xbf", 6},
+    static const struct {
+        const char *bytes;
+        size_t bad;
+    } cases[] = {
+        {"plain ascii, long enough", 24},
+        {"\xc2\x80", 2},
+        {"\xc1\xbf", 0},
+        {"\xe0\xa0\x80", 3},
+        {"\xe0\x9f\xbf", 0},
+        {"\xed\x9f\xbf", 3},
+        {"\xed\xa0\x80", 0},
+        {"\xf0\x90\x80\x80", 4},
+        {"\xf0\x8f\xbf\xbf", 0},
+        {"\xf4\x8f\xbf\xbf", 4},
+        {"\xf4\x90\x80\x80", 0},
+        {"ab\x80", 2},
+        {"\xe2\x82", 0},
+        {"12345678\xff", 8},
+        {"\xe0\xa4\xb9\xe0\xa4\xbf", 6},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(utf8_invalid(str_c(cases[i].bytes)), cases[i].bad);
@@ -111,10 +126,14 @@ static void code_points_come_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_are_clamped), cmocka_unit_test(order_is_by_bytes),
-        cmocka_unit_test(searches_answer_the_length_when_absent), cmocka_unit_test(cutting_keeps_empty_parts),
-        cmocka_unit_test(lines_end_in_any_way), cmocka_unit_test(numbers_do_not_overflow),
-        cmocka_unit_test(malformed_utf8_is_found), cmocka_unit_test(code_points_come_out),
+        cmocka_unit_test(slices_are_clamped),
+        cmocka_unit_test(order_is_by_bytes),
+        cmocka_unit_test(searches_answer_the_length_when_absent),
+        cmocka_unit_test(cutting_keeps_empty_parts),
+        cmocka_unit_test(lines_end_in_any_way),
+        cmocka_unit_test(numbers_do_not_overflow),
+        cmocka_unit_test(malformed_utf8_is_found),
+        cmocka_unit_test(code_points_come_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-// Workers: every job answered once and in order, whatever crashes, hangs, runs out of memory or answers at length.
+// Workers: every job answered once and in order, whatever crashes, hangs, runs out of memory or
+// answers at length.
 #include "tests/unit/base_fixture.h"
 
 #include <signal.h>
@@ -11,8 +12,8 @@ struct run {
     size_t crashed, timed_out;
     int last_signal;
     bool wrong;
-    size_t bad_every;      // jobs that misbehave: index % bad_every == 3
-    size_t length;         // of each answer
+    size_t bad_every;  // jobs that misbehave: index % bad_every == 3
+    size_t length;     // of each answer
     int bad;
 };
 
@@ -27,22 +28,29 @@ static void misbehave(int how)
 {
     // The core file and cmocka's handler of the parent are not wanted here.
     signal(SIGABRT, SIG_DFL);
-    if (how == BAD_ABORT) raise(SIGKILL);
-    if (how == BAD_EXIT) _exit(5);
-    if (how == BAD_HANG) for (;;) pause();
+    if (how == BAD_ABORT)
+        raise(SIGKILL);
+    if (how == BAD_EXIT)
+        _exit(5);
+    if (how == BAD_HANG)
+        for (;;)
+            pause();
     buf b = BUF_INIT;
-    for (;;) buf_reserve(&b, b.cap + (16 << 20));
+    for (;;)
+        buf_reserve(&b, b.cap + (16 << 20));
 }
 
 static void job(void *ctx, size_t index, buf *out)
 {
     struct run *r = ctx;
     if (is_bad(r, index)) {
-        if (r->bad == BAD_MEMORY) close(STDERR_FILENO);  // it would say that memory ran out
+        if (r->bad == BAD_MEMORY)
+            close(STDERR_FILENO);  // it would say that memory ran out
         misbehave(r->bad);
     }
     buf_printf(out, "%zu:", index);
-    while (out->len && r->length && out->len % r->length) buf_char(out, 'x');
+    while (out->len && r->length && out->len % r->length)
+        buf_char(out, 'x');
 }
 
 static void result(void *ctx, size_t index, enum workers_fate fate, int signal_number, str bytes)
@@ -50,19 +58,27 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal_n
     struct run *r = ctx;
     buf wanted = BUF_INIT;
     buf_printf(&wanted, "%zu:", index);
-    if (index != r->next++) r->wrong = true;
-    if (fate == WORKERS_DONE && (is_bad(r, index) || !str_starts(bytes, buf_view(&wanted)))) r->wrong = true;
-    if (fate != WORKERS_DONE && (!is_bad(r, index) || bytes.len)) r->wrong = true;
+    if (index != r->next++)
+        r->wrong = true;
+    if (fate == WORKERS_DONE && (is_bad(r, index) || !str_starts(bytes, buf_view(&wanted))))
+        r->wrong = true;
+    if (fate != WORKERS_DONE && (!is_bad(r, index) || bytes.len))
+        r->wrong = true;
     r->crashed += fate == WORKERS_CRASHED;
     r->timed_out += fate == WORKERS_TIMED_OUT;
-    if (fate == WORKERS_CRASHED) r->last_signal = signal_number;
+    if (fate == WORKERS_CRASHED)
+        r->last_signal = signal_number;
     buf_free(&wanted);
 }
 
 static void run(struct run *r, unsigned workers, unsigned chunk)
 {
-    struct workers_plan plan = {.job_count = r->count, .workers = workers, .chunk = chunk, .job = job,
-                                .result = result, .ctx = r,
+    struct workers_plan plan = {.job_count = r->count,
+                                .workers = workers,
+                                .chunk = chunk,
+                                .job = job,
+                                .result = result,
+                                .ctx = r,
                                 .job_timeout_ms = r->bad == BAD_HANG ? 100 : 0,
                                 .memory_bytes = r->bad == BAD_MEMORY ? 64 << 20 : 0};
     r->next = r->crashed = r->timed_out = 0;
@@ -127,7 +143,8 @@ static void begin_in_vain(void *ctx)
     _exit(9);
 }
 
-static void count_crash(void *ctx, size_t index, enum workers_fate fate, int signal_number, str bytes)
+static void count_crash(void *ctx, size_t index, enum workers_fate fate, int signal_number,
+                        str bytes)
 {
     (void)index, (void)signal_number, (void)bytes;
     *(size_t *)ctx += fate == WORKERS_CRASHED;
@@ -137,8 +154,12 @@ static void workers_that_cannot_begin_do_not_loop(void **state)
 {
     (void)state;
     size_t crashed = 0;
-    struct workers_plan plan = {.job_count = 50, .workers = 2, .begin = begin_in_vain, .job = job,
-                                .result = count_crash, .ctx = &crashed};
+    struct workers_plan plan = {.job_count = 50,
+                                .workers = 2,
+                                .begin = begin_in_vain,
+                                .job = job,
+                                .result = count_crash,
+                                .ctx = &crashed};
     assert_int_equal(workers_run(&plan), 0);
     assert_int_equal(crashed, 50);
 }
@@ -146,8 +167,10 @@ static void workers_that_cannot_begin_do_not_loop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_come_in_order), cmocka_unit_test(a_crash_costs_one_job),
-        cmocka_unit_test(a_hang_is_ended), cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(results_come_in_order),
+        cmocka_unit_test(a_crash_costs_one_job),
+        cmocka_unit_test(a_hang_is_ended),
+        cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(workers_that_cannot_begin_do_not_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-// Advice, fit, the largest batch, sweeps: right, consistent with a plain run, and fast enough to be asked for.
+// Advice, fit, the largest batch, sweeps: right, consistent with a plain run, and fast enough to be
+// asked for.
 
 #include <time.h>
 
@@ -25,9 +26,8 @@ static const json_t *row_named(const json_t *advice, const char *change)
 {
     size_t i;
     json_t *row;
-    json_array_foreach(json_object_get(advice, "changes"), i, row)
-        if (strcmp(json_text(row, "change"), change) == 0)
-            return row;
+    json_array_foreach(json_object_get(advice, "changes"), i,
+                       row) if (strcmp(json_text(row, "change"), change) == 0) return row;
     fail_msg("no row %s", change);
     return NULL;
 }
@@ -54,11 +54,14 @@ static void test_the_out_of_memory_case(void **state)
     const json_t *half = row_named(j, "batch_size=8 gradient_accumulation_steps=64");
     assert_string_equal(json_text(half, "effect"), "same");
     // every number is that of a whole estimate
-    assert_int_equal(json_u64(half, "process_bytes"),
-                     process_of("preset=oom-gpt2 compile=none batch_size=8 gradient_accumulation_steps=64"));
-    assert_int_equal(json_u64(half, "saved_bytes"), json_u64(j, "process_bytes") - json_u64(half, "process_bytes"));
+    assert_int_equal(
+        json_u64(half, "process_bytes"),
+        process_of("preset=oom-gpt2 compile=none batch_size=8 gradient_accumulation_steps=64"));
+    assert_int_equal(json_u64(half, "saved_bytes"),
+                     json_u64(j, "process_bytes") - json_u64(half, "process_bytes"));
     const json_t *refused = row_named(j, "n_embd=512");
-    assert_non_null(strstr(json_sentence_text(refused, "refused"), "not divisible by n_head = 12; with n_head=8"));
+    assert_non_null(strstr(json_sentence_text(refused, "refused"),
+                           "not divisible by n_head = 12; with n_head=8"));
     json_decref(j);
     close_vram(v, &h);
 }
@@ -72,7 +75,8 @@ static void test_order(void **state)
     set_all(v, "preset=gpt2 batch_size=16 gpu=T4 optimizer=adamw_foreach attention=math");
     json_t *j = asked(v, write_advice), *row;
     size_t i, stage = 0;
-    json_array_foreach(json_object_get(j, "changes"), i, row) {
+    json_array_foreach(json_object_get(j, "changes"), i, row)
+    {
         while (stage < 3 && strcmp(json_text(row, "effect"), order[stage]))
             stage++;
         assert_true(stage < 3);  // never back to an earlier group
@@ -92,8 +96,11 @@ static void test_plans(void **state)
 {
     (void)state;
     struct heap h = {0};
-    static const char *const cases[] = {"preset=oom-gpt2", "preset=oom-gpt2 compile=none", "preset=gpt2-xl batch_size=4 gpu=A100",
-                                        "preset=gpt2 batch_size=64 gpu=3060", "preset=llama-3.2-1b batch_size=4 gpu=4090",
+    static const char *const cases[] = {"preset=oom-gpt2",
+                                        "preset=oom-gpt2 compile=none",
+                                        "preset=gpt2-xl batch_size=4 gpu=A100",
+                                        "preset=gpt2 batch_size=64 gpu=3060",
+                                        "preset=llama-3.2-1b batch_size=4 gpu=4090",
                                         "preset=gpt2 batch_size=1 block_size=32768 gpu=RTX_4070"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         vram *v = open_vram(&h), *pasted = open_vram(&h);
@@ -122,7 +129,8 @@ static void test_inference(void **state)
     set_all(v, "preset=llama-3.1-8b task=inference batch_size=8 seq_len=8192 gpu=4090");
     json_t *j = asked(v, write_advice), *row;
     size_t i;
-    json_array_foreach(json_object_get(j, "changes"), i, row) {
+    json_array_foreach(json_object_get(j, "changes"), i, row)
+    {
         const char *change = json_text(row, "change");
         assert_null(strstr(change, "optimizer"));
         assert_null(strstr(change, "checkpoint"));
@@ -156,8 +164,9 @@ static void test_max_batch(void **state)
 {
     (void)state;
     struct heap h = {0};
-    static const char *const cases[] = {"preset=gpt2 gpu=RTX_4070", "preset=gpt2-medium gpu=A100_80GB", "preset=shakespeare-char gpu=T4",
-                                        "preset=llama-3.2-1b gpu=H100"};
+    static const char *const cases[] = {
+        "preset=gpt2 gpu=RTX_4070", "preset=gpt2-medium gpu=A100_80GB",
+        "preset=shakespeare-char gpu=T4", "preset=llama-3.2-1b gpu=H100"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         vram *v = open_vram(&h);
         uint64_t batch = 0;
@@ -189,7 +198,8 @@ static void test_sweep(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=nanogpt-30m compile=none mode=reference");
-    assert_int_equal(vram_write_sweep(v, "batch_size=4:16:4 block_size=256,512", VRAM_FORMAT_JSON), VRAM_OK);
+    assert_int_equal(vram_write_sweep(v, "batch_size=4:16:4 block_size=256,512", VRAM_FORMAT_JSON),
+                     VRAM_OK);
     json_t *j = json_loads(vram_text(v, NULL), 0, NULL);
     assert_int_equal(json_array_size(j), 8);
     const json_t *last = json_array_get(j, 7);
@@ -198,8 +208,11 @@ static void test_sweep(void **state)
     assert_int_equal(json_u64(last, "peak_live_bytes"), 6187763980);  // the reference value
     json_decref(j);
     // a preset starts its row, wherever it stands
-    assert_int_equal(vram_write_sweep(v, "batch_size=4,16 preset=shakespeare-char,nanogpt-30m mode=reference compile=none dtype=bfloat16",
-                                VRAM_FORMAT_JSON), VRAM_OK);
+    assert_int_equal(vram_write_sweep(v,
+                                      "batch_size=4,16 preset=shakespeare-char,nanogpt-30m "
+                                      "mode=reference compile=none dtype=bfloat16",
+                                      VRAM_FORMAT_JSON),
+                     VRAM_OK);
     j = json_loads(vram_text(v, NULL), 0, NULL);
     assert_int_equal(json_array_size(j), 4);
     assert_string_equal(json_text(json_array_get(j, 0), "preset"), "shakespeare-char");
@@ -207,15 +220,23 @@ static void test_sweep(void **state)
     assert_int_equal(json_u64(json_array_get(j, 3), "peak_live_bytes"), 6187763980);
     assert_true(json_u64(json_array_get(j, 1), "peak_live_bytes") < 6187763980);
     json_decref(j);
-    assert_int_equal(vram_write_sweep(v, "batch_size=1:2 preset=nope", VRAM_FORMAT_CSV), VRAM_EPRESET);
+    assert_int_equal(vram_write_sweep(v, "batch_size=1:2 preset=nope", VRAM_FORMAT_CSV),
+                     VRAM_EPRESET);
     assert_int_equal(vram_error(v)->col, 23);
     // an impossible row says so, and the others are there
     assert_int_equal(vram_write_sweep(v, "n_embd=384,400", VRAM_FORMAT_CSV), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "\n384,"));
     assert_non_null(strstr(vram_text(v, NULL), "\n400,"));
     assert_int_equal(vram_write_sweep(v, "batch_sise=1:4", VRAM_FORMAT_CSV), VRAM_EKEY);
-    static const char *const bad[] = {"", "batch_size", "batch_size=", "batch_size=4:1", "batch_size=1:x", "batch_size=1:9:0",
-                                      "batch_size=1:99999999", "batch_size=1:2:3:4", "batch_size=1:4096 block_size=1:4096"};
+    static const char *const bad[] = {"",
+                                      "batch_size",
+                                      "batch_size=",
+                                      "batch_size=4:1",
+                                      "batch_size=1:x",
+                                      "batch_size=1:9:0",
+                                      "batch_size=1:99999999",
+                                      "batch_size=1:2:3:4",
+                                      "batch_size=1:4096 block_size=1:4096"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (vram_write_sweep(v, bad[i], VRAM_FORMAT_TEXT) != VRAM_EPARSE)
             fail_msg("'%s' is taken", bad[i]);
@@ -225,8 +246,13 @@ static void test_sweep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_out_of_memory_case), cmocka_unit_test(test_order), cmocka_unit_test(test_plans), cmocka_unit_test(test_inference),
-        cmocka_unit_test(test_fit),                    cmocka_unit_test(test_max_batch), cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_the_out_of_memory_case),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_max_batch),
+        cmocka_unit_test(test_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

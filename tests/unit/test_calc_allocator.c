@@ -17,7 +17,8 @@ static void test_rounds_to_512(void **state)
     assert_int_equal(allocator_round(&c, UINT64_MAX), 0);
 }
 
-// The example in PyTorch's own comment: 1200 in four divisions is 1280 (there without the 512 limit).
+// The example in PyTorch's own comment: 1200 in four divisions is 1280 (there without the 512
+// limit).
 static void test_rounds_to_power_of_two_divisions(void **state)
 {
     (void)state;
@@ -279,7 +280,8 @@ static void test_expandable_unmaps_to_make_room(void **state)
     put(&f, low);
     assert_int_equal(f.a.stats.reserved.now, 80 * MIB);
     uint32_t small = get(&f, 512);  // another segment, 82 in all
-    uint32_t got = get(&f, 52 * MIB);  // 60 more at the end: only once 40 of the hole's 50 are unmapped
+    // 60 more at the end: only once 40 of the hole's 50 are unmapped.
+    uint32_t got = get(&f, 52 * MIB);
     assert_int_equal(address(&f, got), address(&f, high) + 30 * MIB);
     assert_int_equal(f.a.stats.retries, 1);
     assert_int_equal(f.a.stats.reserved.now, 2 * MIB + (80 - 40 + 60) * MIB);
@@ -290,9 +292,11 @@ static void test_expandable_unmaps_to_make_room(void **state)
 static void test_bad_settings_are_refused(void **state)
 {
     (void)state;
-    static const struct allocator_config bad[] = {
-        {.max_split_bytes = 20 * MIB}, {.gc_threshold_ppm = 1000000}, {.roundup_divisions = 3},
-        {.device_bytes = UINT64_MAX}, {.allowed_bytes = UINT64_MAX}};
+    static const struct allocator_config bad[] = {{.max_split_bytes = 20 * MIB},
+                                                  {.gc_threshold_ppm = 1000000},
+                                                  {.roundup_divisions = 3},
+                                                  {.device_bytes = UINT64_MAX},
+                                                  {.allowed_bytes = UINT64_MAX}};
     struct fixture f;
     start(&f, DEFAULTS);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -1,4 +1,5 @@
-// The caching allocator against a slow one: a flat list of ranges, every question answered by looking at all of them.
+// The caching allocator against a slow one: a flat list of ranges, every question answered by
+// looking at all of them.
 
 #include "tests/unit/calc_allocator_fixture.h"
 
@@ -46,7 +47,8 @@ static bool same_segment(const struct slow *s, size_t i, size_t j)
     return i < s->count && j < s->count && s->r[i].segment == s->r[j].segment;
 }
 
-// Range i, in whatever state, joined with its neighbours of the same state. Returns where it now is.
+// Range i, in whatever state, joined with its neighbours of the same state. Returns where it now
+// is.
 static size_t join(struct slow *s, size_t i)
 {
     if (same_segment(s, i, i + 1) && s->r[i + 1].state == s->r[i].state) {
@@ -128,13 +130,19 @@ static void drop_segment(struct slow *s, size_t i)
 
 static size_t new_segment(struct slow *s, bool small, uint64_t size, int state)
 {
-    insert_at(s, s->count, (struct range){.address = s->next_address, .size = size, .state = state,
-        .small = small, .segment = ++s->segments, .growing = s->c.expandable});
+    insert_at(s, s->count,
+              (struct range){.address = s->next_address,
+                             .size = size,
+                             .state = state,
+                             .small = small,
+                             .segment = ++s->segments,
+                             .growing = s->c.expandable});
     s->next_address += size;
     return s->count - 1;
 }
 
-// Maps pages at the front of unmapped range i. Returns where the free range then is; count on failure.
+// Maps pages at the front of unmapped range i. Returns where the free range then is; count on
+// failure.
 static size_t slow_map(struct slow *s, size_t i, uint64_t size, uint64_t page)
 {
     uint64_t bytes = up(size, page);
@@ -168,8 +176,9 @@ static size_t slow_grow(struct slow *s, bool small, uint64_t size)
     }
     if (from == s->count) {
         s->next_address = up(s->next_address, 20 * MIB);
-        from = new_segment(s, small, total ? up(total + total / 8, page)
-                                           : (UINT64_C(1) << 55) / page * page, UNMAPPED);
+        from = new_segment(s, small,
+                           total ? up(total + total / 8, page) : (UINT64_C(1) << 55) / page * page,
+                           UNMAPPED);
     }
     while (s->r[from].state == UNMAPPED || s->r[from].size < size) {
         bool first = s->r[from].state == UNMAPPED;
@@ -257,7 +266,8 @@ static void slow_collect(struct slow *s)
     }
 }
 
-// The largest free oversize ranges go until enough is freed; a single one that is large enough goes alone.
+// The largest free oversize ranges go until enough is freed; a single one that is large enough goes
+// alone.
 static bool slow_oversize(struct slow *s, bool small, uint64_t size)
 {
     if (max_split(s) == UINT64_MAX || s->c.expandable)

@@ -1,4 +1,5 @@
-// The caching allocator over the reference traces: reserved to the byte, and every allocation failure.
+// The caching allocator over the reference traces: reserved to the byte, and every allocation
+// failure.
 
 #include <jansson.h>
 
@@ -78,7 +79,8 @@ static void test_reference_traces_to_the_byte(void **state)
     assert_non_null(rows);
     assert_int_equal(json_array_size(rows), 5);
     size_t i;
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         struct fixture f;
         start(&f, DEFAULTS);
         struct trace t = trace_read(json_string_value(json_object_get(row, "trace")),

@@ -1,8 +1,8 @@
-// Does it fit in what CUDA offers of a card: decisions at the boundary, by system, and where the two totals are told apart.
+// Does it fit in what CUDA offers of a card: decisions at the boundary, by system, and where the
+// two totals are told apart.
 
 #include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_answers.h"
-
 
 #define MIB UINT64_C(1048576)
 
@@ -17,12 +17,14 @@ static bool fits(vram *v)
 static void take(vram *v, uint64_t mib)
 {
     assert_int_equal(vram_run(v), VRAM_OK);
-    assert_int_equal(vram_set_u64(v, "context_mib", mib - vram_result(v)->peak_reserved.bytes / MIB), VRAM_OK);
+    assert_int_equal(
+        vram_set_u64(v, "context_mib", mib - vram_result(v)->peak_reserved.bytes / MIB), VRAM_OK);
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_int_equal(vram_result(v)->process.bytes, mib * MIB);
 }
 
-// Every card: a process of just what CUDA offers fits, one of a MiB more does not; on Windows the line is the card's total.
+// Every card: a process of just what CUDA offers fits, one of a MiB more does not; on Windows the
+// line is the card's total.
 static void test_boundary_of_every_card(void **state)
 {
     static const char *const systems[] = {"linux", "windows"};
@@ -57,7 +59,8 @@ static void test_boundary_of_every_card(void **state)
     close_vram(v, &h);
 }
 
-// 11,874 MiB on Linux and 12,282 on Windows: between them lies a run that the card's name alone would let through.
+// 11,874 MiB on Linux and 12,282 on Windows: between them lies a run that the card's name alone
+// would let through.
 static void test_rtx_4070(void **state)
 {
     struct heap h = {0};
@@ -80,7 +83,8 @@ static void test_rtx_4070(void **state)
     close_vram(v, &h);
 }
 
-// What the card is said to be in other ways: its size, what CUDA says of it, another size of a card that is listed.
+// What the card is said to be in other ways: its size, what CUDA says of it, another size of a card
+// that is listed.
 static void test_given_sizes(void **state)
 {
     static const struct {
@@ -88,7 +92,8 @@ static void test_given_sizes(void **state)
         uint64_t total, cuda, left;
         uint32_t basis;
     } rows[] = {
-        {"gpu=none gpu_memory=12288", 12288, 11910, 11910, VRAM_CAPACITY_RULE},  // RTX 3080 Ti 378, 3060 379, 3080 12GB 171
+        // RTX 3080 Ti 378, 3060 379, 3080 12GB 171.
+        {"gpu=none gpu_memory=12288", 12288, 11910, 11910, VRAM_CAPACITY_RULE},
         {"gpu=none gpu_memory=0 cuda_memory=11000", 0, 11000, 11000, VRAM_CAPACITY_GIVEN},
         {"gpu=4070 cuda_memory=12002", 12282, 12002, 12002, VRAM_CAPACITY_GIVEN},
         {"gpu=4070 cuda_memory=12002 other_memory=1002", 12282, 12002, 11000, VRAM_CAPACITY_GIVEN},
@@ -105,10 +110,13 @@ static void test_given_sizes(void **state)
         set_all(v, rows[i].words);
         assert_int_equal(vram_run(v), VRAM_OK);
         const struct vram_result *r = vram_result(v);
-        if (r->capacity.total_bytes != rows[i].total * MIB || r->capacity.cuda_bytes != rows[i].cuda * MIB ||
-            r->gpu_bytes != rows[i].left * MIB || r->capacity.basis != rows[i].basis)
-            fail_msg("%s: %llu of %llu, %llu left, %s", rows[i].words, (unsigned long long)(r->capacity.cuda_bytes / MIB),
-                     (unsigned long long)(r->capacity.total_bytes / MIB), (unsigned long long)(r->gpu_bytes / MIB),
+        if (r->capacity.total_bytes != rows[i].total * MIB ||
+            r->capacity.cuda_bytes != rows[i].cuda * MIB || r->gpu_bytes != rows[i].left * MIB ||
+            r->capacity.basis != rows[i].basis)
+            fail_msg("%s: %llu of %llu, %llu left, %s", rows[i].words,
+                     (unsigned long long)(r->capacity.cuda_bytes / MIB),
+                     (unsigned long long)(r->capacity.total_bytes / MIB),
+                     (unsigned long long)(r->gpu_bytes / MIB),
                      vram_capacity_name(r->capacity.basis));
     }
     set_all(v, "gpu=none");
@@ -146,13 +154,16 @@ static void test_both_totals_are_said(void **state)
     set_all(v, "preset=gpt2 gpu=4070");
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_int_equal(vram_write(v, VRAM_ANSWER_REPORT, VRAM_FORMAT_TEXT, 0), VRAM_OK);
-    assert_true(says(v, "RTX 4070: 12,282 MiB in nvidia-smi, of which CUDA offers 11,874 on Linux (seen 4 times"));
+    assert_true(says(
+        v,
+        "RTX 4070: 12,282 MiB in nvidia-smi, of which CUDA offers 11,874 on Linux (seen 4 times"));
     assert_int_equal(write_fit(v, &fit, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_true(says(v, "12,282 MiB in nvidia-smi") && says(v, "11,874 MiB for it"));
     assert_int_equal(write_fit(v, &fit, VRAM_FORMAT_JSON), VRAM_OK);
     assert_true(says(v, "\"memory_bytes\": 12878610432") && says(v, "\"cuda_bytes\": 12450791424"));
     assert_int_equal(write_advice(v, VRAM_FORMAT_JSON), VRAM_OK);
-    assert_true(says(v, "\"memory_bytes\": 12878610432") && says(v, "\"cuda_basis\": \"observed\""));
+    assert_true(says(v, "\"memory_bytes\": 12878610432") &&
+                says(v, "\"cuda_basis\": \"observed\""));
     set_all(v, "gpu=L40");
     assert_int_equal(write_fit(v, &fit, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_true(says(v, "not seen"));
@@ -162,8 +173,10 @@ static void test_both_totals_are_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_boundary_of_every_card), cmocka_unit_test(test_rtx_4070),
-        cmocka_unit_test(test_given_sizes),            cmocka_unit_test(test_questions_about_cards),
+        cmocka_unit_test(test_boundary_of_every_card),
+        cmocka_unit_test(test_rtx_4070),
+        cmocka_unit_test(test_given_sizes),
+        cmocka_unit_test(test_questions_about_cards),
         cmocka_unit_test(test_both_totals_are_said),
     };
     return cmocka_run_group_tests_name("calc_capacity", tests, NULL, NULL);

@@ -1,6 +1,7 @@
-// The two forms of torch.utils.checkpoint. use_reentrant=True is compared with reference values elsewhere; here is what
-// sets the other apart, by the rules of torch/utils/checkpoint.py: recomputation stops once everything is saved, so a
-// block's last product is not run again and its output not held twice.
+// The two forms of torch.utils.checkpoint. use_reentrant=True is compared with reference values
+// elsewhere; here is what sets the other apart, by the rules of torch/utils/checkpoint.py:
+// recomputation stops once everything is saved, so a block's last product is not run again and its
+// output not held twice.
 
 #include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_answers.h"
@@ -53,10 +54,11 @@ static struct both both_forms(const char *pairs, const char *watch, const char *
 static void test_output_is_not_held_twice(void **state)
 {
     (void)state;
-    struct both b = both_forms("preset=gpt2 batch_size=32 vocab_size=256 mode=reference checkpointing=block",
-                               "block.mlp.c_proj output", "mm");
+    struct both b =
+        both_forms("preset=gpt2 batch_size=32 vocab_size=256 mode=reference checkpointing=block",
+                   "block.mlp.c_proj output", "mm");
     assert_int_equal(b.peak[1] - b.peak[0], 4 * 32 * 1024 * 768);
-    assert_int_equal(b.saved[1], b.saved[0]);  // the block's input either way
+    assert_int_equal(b.saved[1], b.saved[0]);   // the block's input either way
     assert_int_equal(b.seen[1].again, 12 * 2);  // layers x micro-steps
     assert_int_equal(b.seen[0].again, 0);
     assert_int_equal(b.seen[1].gradients, b.seen[0].gradients);
@@ -67,10 +69,12 @@ static void test_output_is_not_held_twice(void **state)
 static void test_stops_after_what_saves_its_result(void **state)
 {
     (void)state;
-    struct both b = both_forms("preset=gpt2 batch_size=4 dropout=0.1 mode=reference checkpointing=block",
-                               "block.mlp.c_proj output", "mm");
+    struct both b =
+        both_forms("preset=gpt2 batch_size=4 dropout=0.1 mode=reference checkpointing=block",
+                   "block.mlp.c_proj output", "mm");
     assert_int_equal(b.seen[0].again, b.seen[1].again);
-    b = both_forms("preset=gpt2 batch_size=4 dropout=0.1 mode=reference checkpointing=block", "block.mlp residual", "add.Tensor");
+    b = both_forms("preset=gpt2 batch_size=4 dropout=0.1 mode=reference checkpointing=block",
+                   "block.mlp residual", "add.Tensor");
     assert_int_equal(b.seen[0].again, 0);
 }
 
@@ -78,8 +82,9 @@ static void test_stops_after_what_saves_its_result(void **state)
 static void test_same_where_logits_decide(void **state)
 {
     (void)state;
-    static const char *const configs[] = {"preset=gpt2 batch_size=16", "preset=gpt2 batch_size=8 dtype=float32",
-                                          "preset=gpt2 batch_size=8 checkpointing=every checkpoint_every=3"};
+    static const char *const configs[] = {
+        "preset=gpt2 batch_size=16", "preset=gpt2 batch_size=8 dtype=float32",
+        "preset=gpt2 batch_size=8 checkpointing=every checkpoint_every=3"};
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         char pairs[200];
         snprintf(pairs, sizeof pairs, "checkpointing=block %s mode=reference", configs[i]);
@@ -90,21 +95,34 @@ static void test_same_where_logits_decide(void **state)
     }
 }
 
-// Every family: not more than the reentrant form, and the same gradients. With adapters the recomputation begins later, at
-// the first node that saved something, when one gradient more of the residual stream is there.
+// Every family: not more than the reentrant form, and the same gradients. With adapters the
+// recomputation begins later, at the first node that saved something, when one gradient more of the
+// residual stream is there.
 static void test_families(void **state)
 {
     (void)state;
-    static const char *const families[] = {"gpt2", "gpt_neox", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3",
-                                           "mixtral n_expert=4", "qwen3_moe n_expert=4"};
+    static const char *const families[] = {"gpt2",
+                                           "gpt_neox",
+                                           "llama",
+                                           "mistral",
+                                           "qwen2",
+                                           "qwen3",
+                                           "gemma",
+                                           "gemma2",
+                                           "gemma3",
+                                           "mixtral n_expert=4",
+                                           "qwen3_moe n_expert=4"};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         for (int lora = 0; lora < 2; lora++) {
             char pairs[200];
-            snprintf(pairs, sizeof pairs, "family=%s n_layer=6 n_embd=256 n_head=4 vocab_size=64 block_size=512 lora_rank=%d checkpointing=block",
+            snprintf(pairs, sizeof pairs,
+                     "family=%s n_layer=6 n_embd=256 n_head=4 vocab_size=64 block_size=512 "
+                     "lora_rank=%d checkpointing=block",
                      families[i], lora * 8);
             struct both b = both_forms(pairs, "", "");
             if (b.peak[0] > b.peak[1] + (uint64_t)lora * 4 * 12 * 512 * 256)
-                fail_msg("%s: %llu, reentrant %llu", pairs, (unsigned long long)b.peak[0], (unsigned long long)b.peak[1]);
+                fail_msg("%s: %llu, reentrant %llu", pairs, (unsigned long long)b.peak[0],
+                         (unsigned long long)b.peak[1]);
             assert_int_equal(b.seen[0].gradient_bytes, b.seen[1].gradient_bytes);
         }
 }
@@ -130,8 +148,10 @@ static void test_said_and_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_output_is_not_held_twice), cmocka_unit_test(test_stops_after_what_saves_its_result),
-        cmocka_unit_test(test_same_where_logits_decide), cmocka_unit_test(test_families),
+        cmocka_unit_test(test_output_is_not_held_twice),
+        cmocka_unit_test(test_stops_after_what_saves_its_result),
+        cmocka_unit_test(test_same_where_logits_decide),
+        cmocka_unit_test(test_families),
         cmocka_unit_test(test_said_and_refused),
     };
     return cmocka_run_group_tests_name("calc_checkpoint", tests, NULL, NULL);

@@ -1,4 +1,5 @@
-// What the card decides (attention kernel, bfloat16), evaluation alone, and the remarks that tell of it.
+// What the card decides (attention kernel, bfloat16), evaluation alone, and the remarks that tell
+// of it.
 
 #include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_answers.h"
@@ -19,31 +20,38 @@ static bool remarks(vram *v, const char *part)
     bool found = false;
     size_t i;
     assert_non_null(report);
-    json_array_foreach(json_object_get(report, "notes"), i, note)
-        found = found || strstr(json_text(note, "text"), part);
+    json_array_foreach(json_object_get(report, "notes"), i, note) found =
+        found || strstr(json_text(note, "text"), part);
     json_decref(report);
     return found;
 }
 
-// Before compute capability 8.0 PyTorch takes memory-efficient attention; that is the only difference.
+// Before compute capability 8.0 PyTorch takes memory-efficient attention; that is the only
+// difference.
 static void test_attention_by_card(void **state)
 {
     static const struct {
         const char *gpu;
         bool flash;
-    } cards[] = {{"T4", false}, {"V100_32GB", false}, {"RTX_2080_Ti", false}, {"GTX_1080_Ti", false}, {"A100_80GB", true},
-                 {"RTX_3060", true}, {"H100_SXM", true}, {"MI300X", true}};
+    } cards[] = {{"T4", false},          {"V100_32GB", false}, {"RTX_2080_Ti", false},
+                 {"GTX_1080_Ti", false}, {"A100_80GB", true},  {"RTX_3060", true},
+                 {"H100_SXM", true},     {"MI300X", true}};
     struct heap h = {0};
     (void)state;
     for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
         char pairs[200];
-        snprintf(pairs, sizeof pairs, "preset=gpt2 block_size=1000 workspace_bytes=8519680 gpu=%s", cards[i].gpu);
+        snprintf(pairs, sizeof pairs, "preset=gpt2 block_size=1000 workspace_bytes=8519680 gpu=%s",
+                 cards[i].gpu);
         vram *v = estimated(&h, pairs);
-        vram *other = estimated(&h, cards[i].flash ? "preset=gpt2 block_size=1000 workspace_bytes=8519680"
-                                                   : "preset=gpt2 block_size=1000 workspace_bytes=8519680 attention=mem_efficient");
+        vram *other = estimated(
+            &h,
+            cards[i].flash
+                ? "preset=gpt2 block_size=1000 workspace_bytes=8519680"
+                : "preset=gpt2 block_size=1000 workspace_bytes=8519680 attention=mem_efficient");
         assert_int_equal(vram_result(v)->peak_live.bytes, vram_result(other)->peak_live.bytes);
         assert_int_equal(vram_result(v)->saved_bytes, vram_result(other)->saved_bytes);
-        assert_int_equal(vram_result(v)->peak_reserved.bytes, vram_result(other)->peak_reserved.bytes);
+        assert_int_equal(vram_result(v)->peak_reserved.bytes,
+                         vram_result(other)->peak_reserved.bytes);
         if (remarks(v, "flash attention needs compute capability 8.0") == cards[i].flash)
             fail_msg("%s: remark about flash attention", cards[i].gpu);
         if (remarks(v, "no bfloat16 arithmetic") == cards[i].flash)
@@ -51,9 +59,12 @@ static void test_attention_by_card(void **state)
         vram_free(other);
         close_vram(v, &h);
     }
-    // 1000 is no multiple of 32: the padded rows show; of random state there are 16 bytes a layer, and not 24
-    vram *t4 = estimated(&h, "preset=gpt2 block_size=1000 gpu=T4"), *l4 = estimated(&h, "preset=gpt2 block_size=1000 gpu=L4");
-    assert_int_equal(vram_result(t4)->saved_bytes - vram_result(l4)->saved_bytes, 12 * 12 * 12 * 24 * 4 - 12 * 8);
+    // 1000 is no multiple of 32: the padded rows show; of random state there are 16 bytes a layer,
+    // and not 24
+    vram *t4 = estimated(&h, "preset=gpt2 block_size=1000 gpu=T4"),
+         *l4 = estimated(&h, "preset=gpt2 block_size=1000 gpu=L4");
+    assert_int_equal(vram_result(t4)->saved_bytes - vram_result(l4)->saved_bytes,
+                     12 * 12 * 12 * 24 * 4 - 12 * 8);
     vram_free(t4);
     close_vram(l4, &h);
 }
@@ -77,7 +88,8 @@ static void test_advice_of_a_number_format(void **state)
     (void)state;
     for (int native = 0; native < 2; native++) {
         vram *v = open_vram(&h);
-        set_all(v, native ? "preset=gpt2 dtype=float32 gpu=A10" : "preset=gpt2 dtype=float32 gpu=T4");
+        set_all(v,
+                native ? "preset=gpt2 dtype=float32 gpu=A10" : "preset=gpt2 dtype=float32 gpu=T4");
         assert_int_equal(write_advice(v, VRAM_FORMAT_JSON), VRAM_OK);
         assert_true(!strstr(vram_text(v, NULL), "\"dtype=bfloat16\"") == !native);
         assert_true(!strstr(vram_text(v, NULL), "\"dtype=float16\"") == !!native);
@@ -85,14 +97,19 @@ static void test_advice_of_a_number_format(void **state)
     }
 }
 
-// ---- cards without a row, memory that others hold ------------------------------------------------
+// ---- cards without a row, memory that others hold
+// ------------------------------------------------
 
 static void test_card_by_its_memory(void **state)
 {
     static const struct {
         const char *gpu;
         uint64_t mib;
-    } sizes[] = {{"12282 MiB", 12282}, {"12282MiB", 12282}, {"12GB", 12288}, {"12 GiB", 12288}, {"8g", 8192}};
+    } sizes[] = {{"12282 MiB", 12282},
+                 {"12282MiB", 12282},
+                 {"12GB", 12288},
+                 {"12 GiB", 12288},
+                 {"8g", 8192}};
     struct heap h = {0};
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -109,8 +126,9 @@ static void test_card_by_its_memory(void **state)
     static const struct {
         const char *key, *value;
         uint64_t mib;
-    } fields[] = {{"gpu_memory", "10GiB", 10240}, {"gpu_memory", "12282MiB", 12282}, {"gpu_memory", "12 GB", 12288},
-                  {"other_memory", "800 MiB", 800}, {"other_memory", "800", 800}, {"context_mib", "1g", 1024}};
+    } fields[] = {{"gpu_memory", "10GiB", 10240}, {"gpu_memory", "12282MiB", 12282},
+                  {"gpu_memory", "12 GB", 12288}, {"other_memory", "800 MiB", 800},
+                  {"other_memory", "800", 800},   {"context_mib", "1g", 1024}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         uint64_t mib = 0;
         vram *v = open_vram(&h);
@@ -123,7 +141,8 @@ static void test_card_by_its_memory(void **state)
         assert_int_equal(vram_set(v, "batch_size", "8GB"), VRAM_EVALUE);
         close_vram(v, &h);
     }
-    static const char *const bad[] = {"12", "GB", "0 MiB", "12 parsecs", "99999999999999999999GB", "12.5GB", ""};
+    static const char *const bad[] = {
+        "12", "GB", "0 MiB", "12 parsecs", "99999999999999999999GB", "12.5GB", ""};
     vram *v = open_vram(&h);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(vram_set(v, "gpu", bad[i]), VRAM_EGPU);
@@ -143,7 +162,9 @@ static void test_ambiguous_card(void **state)
     struct heap h = {0};
     (void)state;
     vram *v = estimated(&h, "preset=gpt2 gpu=A100");
-    assert_true(remarks(v, "gpu = A100 40GB is what A100 is taken for; there are also A100 80GB SXM, A100 80GB PCIe"));
+    assert_true(remarks(
+        v,
+        "gpu = A100 40GB is what A100 is taken for; there are also A100 80GB SXM, A100 80GB PCIe"));
     set_all(v, "gpu=A100_80GB_PCIe");
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_false(remarks(v, "taken for"));
@@ -153,8 +174,9 @@ static void test_ambiguous_card(void **state)
 // What is done without being told, or not done although told, is said.
 static void test_silent_assumptions(void **state)
 {
-    static const char hf[] = "model_type = llama\nhidden_size = 2048\nnum_hidden_layers = 2\nnum_attention_heads = 32\n"
-                             "torch_dtype = bfloat16\nvocab_size = 32000\n";
+    static const char hf[] =
+        "model_type = llama\nhidden_size = 2048\nnum_hidden_layers = 2\nnum_attention_heads = 32\n"
+        "torch_dtype = bfloat16\nvocab_size = 32000\n";
     struct heap h = {0};
     (void)state;
     vram *v = open_vram(&h);
@@ -191,8 +213,9 @@ static void test_silent_assumptions(void **state)
 
 static void test_evaluation_alone(void **state)
 {
-    static const char *const configs[] = {"preset=gpt2 gradient_accumulation_steps=1", "preset=shakespeare-char attention=math",
-                                          "preset=gpt2 compile=2.5", "preset=gpt2 parallel=ddp n_gpu=4 dtype=float16"};
+    static const char *const configs[] = {
+        "preset=gpt2 gradient_accumulation_steps=1", "preset=shakespeare-char attention=math",
+        "preset=gpt2 compile=2.5", "preset=gpt2 parallel=ddp n_gpu=4 dtype=float16"};
     struct heap h = {0};
     (void)state;
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
@@ -210,7 +233,8 @@ static void test_evaluation_alone(void **state)
         assert_int_equal(vram_live_peak(v, &peak), VRAM_OK);
         assert_int_equal(peak, r->peak_live.bytes);
         for (size_t k = 0; k < r->phase_count; k++)
-            assert_true(strncmp(r->phases[k].name, "bwd", 3) && strncmp(r->phases[k].name, "step", 4));
+            assert_true(strncmp(r->phases[k].name, "bwd", 3) &&
+                        strncmp(r->phases[k].name, "step", 4));
         assert_true(remarks(v, "evaluation alone"));
         assert_false(remarks(whole, "evaluation alone"));
         vram_free(whole);
@@ -220,8 +244,9 @@ static void test_evaluation_alone(void **state)
 
 static void test_evaluation_from_a_file(void **state)
 {
-    static const char text[] = "# evaluate the base gpt2\nbatch_size = 8\neval_iters = 500\neval_only = True\n"
-                               "wandb_log = False\ninit_from = 'gpt2'\n";
+    static const char text[] =
+        "# evaluate the base gpt2\nbatch_size = 8\neval_iters = 500\neval_only = True\n"
+        "wandb_log = False\ninit_from = 'gpt2'\n";
     struct heap h = {0};
     uint64_t only = 0;
     (void)state;
@@ -242,10 +267,14 @@ static void test_evaluation_from_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attention_by_card),         cmocka_unit_test(test_no_remark),
-        cmocka_unit_test(test_advice_of_a_number_format), cmocka_unit_test(test_evaluation_alone),
-        cmocka_unit_test(test_evaluation_from_a_file),    cmocka_unit_test(test_card_by_its_memory),
-        cmocka_unit_test(test_ambiguous_card),            cmocka_unit_test(test_silent_assumptions),
+        cmocka_unit_test(test_attention_by_card),
+        cmocka_unit_test(test_no_remark),
+        cmocka_unit_test(test_advice_of_a_number_format),
+        cmocka_unit_test(test_evaluation_alone),
+        cmocka_unit_test(test_evaluation_from_a_file),
+        cmocka_unit_test(test_card_by_its_memory),
+        cmocka_unit_test(test_ambiguous_card),
+        cmocka_unit_test(test_silent_assumptions),
     };
     return cmocka_run_group_tests_name("calc_choices", tests, NULL, NULL);
 }

@@ -3,8 +3,9 @@
 #include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_answers.h"
 
-// MiB. EleutherAI's calc_transformer_mem.py at 827ee3b was run; Megatron's functions at d98e8a64 were run alone; accelerate
-// at 16cb6eb8 and the x160 rule by formula. The first column is the peak of the reference values (truth/nanogpt.json).
+// MiB. EleutherAI's calc_transformer_mem.py at 827ee3b was run; Megatron's functions at d98e8a64
+// were run alone; accelerate at 16cb6eb8 and the x160 rule by formula. The first column is the peak
+// of the reference values (truth/nanogpt.json).
 static const struct row {
     const char *config;
     uint64_t ours, eleuther, accelerate, megatron, x160;
@@ -29,9 +30,8 @@ static uint64_t formula(const json_t *report, const char *id)
 {
     size_t i;
     json_t *f;
-    json_array_foreach(json_object_get(report, "formulas"), i, f)
-        if (strcmp(json_text(f, "id"), id) == 0)
-            return mib(json_u64(f, "bytes"));
+    json_array_foreach(json_object_get(report, "formulas"), i,
+                       f) if (strcmp(json_text(f, "id"), id) == 0) return mib(json_u64(f, "bytes"));
     fail_msg("no formula %s", id);
     return 0;
 }
@@ -59,7 +59,8 @@ static void test_the_table(void **state)
     }
 }
 
-// The percentages of the same table: +182 % for the rule of thumb on the out-of-memory case, -94 % for accelerate.
+// The percentages of the same table: +182 % for the rule of thumb on the out-of-memory case, -94 %
+// for accelerate.
 static void test_differences(void **state)
 {
     (void)state;
@@ -78,6 +79,7 @@ static void test_differences(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_table), cmocka_unit_test(test_differences)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_table),
+                                       cmocka_unit_test(test_differences)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

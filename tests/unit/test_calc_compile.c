@@ -1,5 +1,5 @@
-// A compiled model: the figures worked out by hand from a published graph, one measured process, what is saved.
-// None of it is an exact rule; the tolerance is five per cent.
+// A compiled model: the figures worked out by hand from a published graph, one measured process,
+// what is saved. None of it is an exact rule; the tolerance is five per cent.
 
 #include "tests/unit/calc_words_fixture.h"
 #include "tests/unit/calc_answers.h"
@@ -40,8 +40,8 @@ static void test_the_measured_process(void **state)
     (void)state;
     vram *v = fixture_open("preset=nanogpt-30m");
     const struct vram_result *r = fixture_run(v);
-    print_message("process %lu MiB, measured 4464, bounds %lu to %lu\n", r->process.bytes / MIB, r->process.low / MIB,
-                  r->process.high / MIB);
+    print_message("process %lu MiB, measured 4464, bounds %lu to %lu\n", r->process.bytes / MIB,
+                  r->process.low / MIB, r->process.high / MIB);
     assert_true(fixture_permille(r->process.bytes, 4464 * MIB) <= TOLERANCE_PERMILLE);
     assert_true(r->process.low <= 4464 * MIB && 4464 * MIB <= r->process.high);
     vram_free(v);
@@ -61,13 +61,16 @@ static void test_the_case_that_did_not_fit(void **state)
     vram_free(v);
 }
 
-// The logits' bytes at the peak: 6 an element from 2.5 on, 10 before, 2 less each when only the loss is returned.
+// The logits' bytes at the peak: 6 an element from 2.5 on, 10 before, 2 less each when only the
+// loss is returned.
 static void test_bytes_of_a_logit(void **state)
 {
     static const struct {
         const char *words;
         uint64_t each;
-    } rows[] = {{"compile=2.5", 6}, {"compile=2.4", 10}, {"compile=2.5 compile_logits=false", 4},
+    } rows[] = {{"compile=2.5", 6},
+                {"compile=2.4", 10},
+                {"compile=2.5 compile_logits=false", 4},
                 {"compile=2.4 compile_logits=false", 8}};
     uint64_t elements = UINT64_C(16) * 512 * 50304;
     (void)state;
@@ -80,11 +83,13 @@ static void test_bytes_of_a_logit(void **state)
     }
 }
 
-// 36 bytes an element of the residual stream in every layer, as in eager mode, though other tensors.
+// 36 bytes an element of the residual stream in every layer, as in eager mode, though other
+// tensors.
 static void test_saved_bytes(void **state)
 {
     uint64_t n = 16 * 512, c = 384, layers = 6, heads = 6, vocab = 50304;
-    uint64_t u = n * c, layer = 36 * u + 2 * 4 * n + 4 * heads * n + 16, casts = 2 * (12 * layers * c * c + vocab * c);
+    uint64_t u = n * c, layer = 36 * u + 2 * 4 * n + 4 * heads * n + 16,
+             casts = 2 * (12 * layers * c * c + vocab * c);
     uint64_t end = 6 * u + 4 * n + 2 * n * vocab + 2 * 4 * n + 2 * 8 * n;
     (void)state;
     vram *v = fixture_open("preset=nanogpt-30m mode=reference");
@@ -94,7 +99,8 @@ static void test_saved_bytes(void **state)
 
 static void test_what_is_not_modelled_is_refused(void **state)
 {
-    static const char *const words[] = {"preset=llama-3.2-1b compile=2.5", "compile=2.5 checkpointing=block",
+    static const char *const words[] = {"preset=llama-3.2-1b compile=2.5",
+                                        "compile=2.5 checkpointing=block",
                                         "compile=2.5 attention=math", "compile=2.5 lora_rank=8"};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

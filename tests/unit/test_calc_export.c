@@ -20,9 +20,11 @@ static uint64_t segments_of(const json_t *snapshot, uint64_t *blocks)
     size_t i, k;
     json_t *segment, *block;
     *blocks = 0;
-    json_array_foreach(json_object_get(snapshot, "segments"), i, segment) {
+    json_array_foreach(json_object_get(snapshot, "segments"), i, segment)
+    {
         uint64_t inside = 0;
-        json_array_foreach(json_object_get(segment, "blocks"), k, block) {
+        json_array_foreach(json_object_get(segment, "blocks"), k, block)
+        {
             assert_int_equal(json_u64(block, "address"), json_u64(segment, "address") + inside);
             inside += json_u64(block, "size");
             *blocks += strcmp(json_text(block, "state"), "active_allocated") == 0;
@@ -33,12 +35,13 @@ static uint64_t segments_of(const json_t *snapshot, uint64_t *blocks)
     return sum;
 }
 
-// The snapshot's segments are the reserved memory of the report; every free has an allocation before it; what is not
-// freed is in the segments.
+// The snapshot's segments are the reserved memory of the report; every free has an allocation
+// before it; what is not freed is in the segments.
 static void test_snapshot(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"preset=nanogpt-30m", "preset=gpt2 batch_size=2", "preset=gpt2 batch_size=2 mode=reference"};
+    static const char *const cases[] = {"preset=nanogpt-30m", "preset=gpt2 batch_size=2",
+                                        "preset=gpt2 batch_size=2 mode=reference"};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct heap h = {0};
         vram *v = open_vram(&h);
@@ -49,7 +52,8 @@ static void test_snapshot(void **state)
         size_t i, allocs = 0, frees = 0;
         json_t *now = json_object();
         char key[32];
-        json_array_foreach(json_array_get(json_object_get(j, "device_traces"), 0), i, e) {
+        json_array_foreach(json_array_get(json_object_get(j, "device_traces"), 0), i, e)
+        {
             const char *action = json_text(e, "action");
             snprintf(key, sizeof key, "%llu", (unsigned long long)json_u64(e, "addr"));
             if (strcmp(action, "alloc") == 0) {
@@ -73,7 +77,8 @@ static void test_snapshot(void **state)
     }
 }
 
-// A pickle of protocol 2 with only the opcodes that torch/utils/viz/MemoryViz.js knows, and one value at its end.
+// A pickle of protocol 2 with only the opcodes that torch/utils/viz/MemoryViz.js knows, and one
+// value at its end.
 static void test_pickle(void **state)
 {
     (void)state;
@@ -105,7 +110,8 @@ static void test_pickle(void **state)
             depth = marks[--mark_count];
             break;
         case 'X': {
-            uint32_t n = p[at] | (uint32_t)p[at + 1] << 8 | (uint32_t)p[at + 2] << 16 | (uint32_t)p[at + 3] << 24;
+            uint32_t n = p[at] | (uint32_t)p[at + 1] << 8 | (uint32_t)p[at + 2] << 16 |
+                         (uint32_t)p[at + 3] << 24;
             assert_true(n < 200);
             at += 4 + n;
             depth++;
@@ -120,11 +126,8 @@ static void test_pickle(void **state)
             at += 9;
             depth++;
             break;
-        case '.':
-            done = true;
-            break;
-        default:
-            fail_msg("opcode %u at %zu", op, at - 1);
+        case '.': done = true; break;
+        default: fail_msg("opcode %u at %zu", op, at - 1);
         }
     }
     assert_int_equal(at, len);
@@ -144,13 +147,15 @@ static void test_perfetto(void **state)
     uint64_t peak = vram_result(v)->peak_live.bytes, most = 0, last = 0;
     json_t *j = exported(v, VRAM_FORMAT_PERFETTO), *e, *x;
     size_t i, open = 0, slices = 0;
-    json_array_foreach(json_object_get(j, "traceEvents"), i, e) {
+    json_array_foreach(json_object_get(j, "traceEvents"), i, e)
+    {
         const char *ph = json_text(e, "ph"), *key;
         uint64_t sum = 0;
-        assert_true(json_is_integer(json_object_get(e, "ts")) && json_is_integer(json_object_get(e, "pid")));
+        assert_true(json_is_integer(json_object_get(e, "ts")) &&
+                    json_is_integer(json_object_get(e, "pid")));
         if (ph[0] == 'C') {
-            json_object_foreach(json_object_get(e, "args"), key, x)
-                sum += (uint64_t)json_integer_value(x);
+            json_object_foreach(json_object_get(e, "args"), key, x) sum +=
+                (uint64_t)json_integer_value(x);
             most = sum > most ? sum : most;
             assert_true(json_u64(e, "ts") >= last);
             last = json_u64(e, "ts");
@@ -181,7 +186,8 @@ static void test_csv(void **state)
     while (*line) {
         unsigned long long index, id, bytes, live;
         char kind[8];
-        assert_int_equal(sscanf(line, "%llu,%7[a-z],%llu,%llu,%llu,", &index, kind, &id, &bytes, &live), 5);
+        assert_int_equal(
+            sscanf(line, "%llu,%7[a-z],%llu,%llu,%llu,", &index, kind, &id, &bytes, &live), 5);
         assert_int_equal(index, rows++);
         most = live > most ? live : most;
         line = strchr(line, '\n') + 1;
@@ -194,9 +200,16 @@ static void test_csv(void **state)
 static void test_timeline(void **state)
 {
     (void)state;
-    static const char *const parts[] = {"<svg xmlns=\"http://www.w3.org/2000/svg\"", "role=\"img\"", "aria-labelledby=\"vt-title vt-desc\"",
-                                        "<title id=\"vt-title\">", "<desc id=\"vt-desc\">The peak of 5,901 MiB is in backward of micro-step 2",
-                                        "prefers-color-scheme:dark", "peak 5,901 MiB</text>", "class=\"vt-area vt-logits\"", "</svg>\n"};
+    static const char *const parts[] = {
+        "<svg xmlns=\"http://www.w3.org/2000/svg\"",
+        "role=\"img\"",
+        "aria-labelledby=\"vt-title vt-desc\"",
+        "<title id=\"vt-title\">",
+        "<desc id=\"vt-desc\">The peak of 5,901 MiB is in backward of micro-step 2",
+        "prefers-color-scheme:dark",
+        "peak 5,901 MiB</text>",
+        "class=\"vt-area vt-logits\"",
+        "</svg>\n"};
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=nanogpt-30m compile=none mode=reference gradient_accumulation_steps=2");
@@ -205,7 +218,7 @@ static void test_timeline(void **state)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(svg, parts[i]))
             fail_msg("no %s", parts[i]);
-    assert_null(strstr(svg, "style="));   // a strict policy blocks the attribute
+    assert_null(strstr(svg, "style="));  // a strict policy blocks the attribute
     assert_null(strstr(svg, "<script"));
     printf("timeline: %zu bytes\n", strlen(svg));
     assert_true(strlen(svg) < 60000);
@@ -216,8 +229,9 @@ static void test_timeline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_snapshot), cmocka_unit_test(test_pickle), cmocka_unit_test(test_perfetto),
-        cmocka_unit_test(test_csv),      cmocka_unit_test(test_timeline),
+        cmocka_unit_test(test_snapshot), cmocka_unit_test(test_pickle),
+        cmocka_unit_test(test_perfetto), cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

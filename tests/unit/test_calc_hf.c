@@ -20,34 +20,46 @@ static const struct published {
     const char *flat;
     uint64_t params;
 } PUBLISHED[] = {
-    {"model_type = \"gpt2\"\nn_layer = 12\nn_head = 12\nn_embd = 768\nvocab_size = 50257\nn_positions = 1024\nn_inner = null\n",
+    {"model_type = \"gpt2\"\nn_layer = 12\nn_head = 12\nn_embd = 768\nvocab_size = "
+     "50257\nn_positions = 1024\nn_inner = null\n",
      124439808},
-    {"model_type = gpt_neox\nhidden_size = 768\nnum_hidden_layers = 12\nnum_attention_heads = 12\nintermediate_size = 3072\n"
+    {"model_type = gpt_neox\nhidden_size = 768\nnum_hidden_layers = 12\nnum_attention_heads = "
+     "12\nintermediate_size = 3072\n"
      "vocab_size = 50304\ntie_word_embeddings = false\nuse_parallel_residual = true\n",
      162322944},
-    {"model_type = llama\nhidden_size = 2048\nintermediate_size = 8192\nnum_attention_heads = 32\nnum_hidden_layers = 16\n"
-     "num_key_value_heads = 8\nvocab_size = 128256\ntie_word_embeddings = true\nmax_position_embeddings = 131072\n"
+    {"model_type = llama\nhidden_size = 2048\nintermediate_size = 8192\nnum_attention_heads = "
+     "32\nnum_hidden_layers = 16\n"
+     "num_key_value_heads = 8\nvocab_size = 128256\ntie_word_embeddings = "
+     "true\nmax_position_embeddings = 131072\n"
      "rope_scaling.factor = 32.0\nrms_norm_eps = 1e-05\ntorch_dtype = \"bfloat16\"\n",
      1235814400},
     {"model_type = llama\n", 6738415616},  // the class's defaults are Llama 7B
     {"model_type = mistral\nvocab_size = 32000\n", 7241732096},
-    {"model_type = qwen2\nhidden_size = 896\nintermediate_size = 4864\nnum_attention_heads = 14\nnum_hidden_layers = 24\n"
+    {"model_type = qwen2\nhidden_size = 896\nintermediate_size = 4864\nnum_attention_heads = "
+     "14\nnum_hidden_layers = 24\n"
      "num_key_value_heads = 2\nvocab_size = 151936\ntie_word_embeddings = true\n",
      494032768},
-    {"model_type = qwen3\nhidden_size = 1024\nhead_dim = 128\nintermediate_size = 3072\nnum_attention_heads = 16\n"
-     "num_hidden_layers = 28\nnum_key_value_heads = 8\nvocab_size = 151936\ntie_word_embeddings = true\n",
+    {"model_type = qwen3\nhidden_size = 1024\nhead_dim = 128\nintermediate_size = "
+     "3072\nnum_attention_heads = 16\n"
+     "num_hidden_layers = 28\nnum_key_value_heads = 8\nvocab_size = 151936\ntie_word_embeddings = "
+     "true\n",
      596049920},
-    {"model_type = gemma\nhidden_size = 2048\nhead_dim = 256\nintermediate_size = 16384\nnum_attention_heads = 8\n"
+    {"model_type = gemma\nhidden_size = 2048\nhead_dim = 256\nintermediate_size = "
+     "16384\nnum_attention_heads = 8\n"
      "num_hidden_layers = 18\nnum_key_value_heads = 1\nvocab_size = 256000\n",
      2506172416},
     {"model_type = gemma2\n", 2614341888},
-    {"model_type = gemma3\ntext_config.model_type = gemma3_text\ntext_config.hidden_size = 1152\ntext_config.num_hidden_layers = 26\n"
-     "text_config.num_attention_heads = 4\ntext_config.num_key_value_heads = 1\ntext_config.head_dim = 256\n"
+    {"model_type = gemma3\ntext_config.model_type = gemma3_text\ntext_config.hidden_size = "
+     "1152\ntext_config.num_hidden_layers = 26\n"
+     "text_config.num_attention_heads = 4\ntext_config.num_key_value_heads = "
+     "1\ntext_config.head_dim = 256\n"
      "text_config.intermediate_size = 6912\ntext_config.vocab_size = 262144\n",
      999885952},
     {"model_type = mixtral\nnum_local_experts = 8\nnum_experts_per_tok = 2\n", 46702792704},
-    {"model_type = qwen3_moe\nhead_dim = 128\nhidden_size = 2048\nmoe_intermediate_size = 768\nnum_attention_heads = 32\n"
-     "num_experts = 128\nnum_experts_per_tok = 8\nnum_hidden_layers = 48\nnum_key_value_heads = 4\nvocab_size = 151936\n",
+    {"model_type = qwen3_moe\nhead_dim = 128\nhidden_size = 2048\nmoe_intermediate_size = "
+     "768\nnum_attention_heads = 32\n"
+     "num_experts = 128\nnum_experts_per_tok = 8\nnum_hidden_layers = 48\nnum_key_value_heads = "
+     "4\nvocab_size = 151936\n",
      30532122624},
 };
 
@@ -56,7 +68,8 @@ static void test_published_counts(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof PUBLISHED / sizeof *PUBLISHED; i++)
         if (params_of(PUBLISHED[i].flat) != PUBLISHED[i].params)
-            fail_msg("%s: %llu, published are %llu", PUBLISHED[i].flat, (unsigned long long)params_of(PUBLISHED[i].flat),
+            fail_msg("%s: %llu, published are %llu", PUBLISHED[i].flat,
+                     (unsigned long long)params_of(PUBLISHED[i].flat),
                      (unsigned long long)PUBLISHED[i].params);
 }
 
@@ -76,10 +89,13 @@ static void test_refusals(void **state)
     assert_refused("hidden_size = 768\n", VRAM_EPARSE, 1, "no model_type");
     assert_refused("a = 1\nmodel_type = llamma\n", VRAM_EUNSUPPORTED, 2, "nearest is llama");
     assert_refused("model_type = bert\n", VRAM_EUNSUPPORTED, 1, "not modelled");
-    assert_refused("model_type = llama\nhidden_sise = 768\n", VRAM_EKEY, 2, "did you mean 'hidden_size'");
-    assert_refused("model_type = llama\nnum_hiden_layers = 3\n", VRAM_EKEY, 2, "did you mean 'num_hidden_layers'");
+    assert_refused("model_type = llama\nhidden_sise = 768\n", VRAM_EKEY, 2,
+                   "did you mean 'hidden_size'");
+    assert_refused("model_type = llama\nnum_hiden_layers = 3\n", VRAM_EKEY, 2,
+                   "did you mean 'num_hidden_layers'");
     assert_refused("model_type = llama\nhidden_size = -1\n", VRAM_EVALUE, 2, "whole number");
-    assert_refused("model_type = llama\nnum_hidden_layers = 1000000000000000000\n", VRAM_ERANGE, 2, "n_layer");
+    assert_refused("model_type = llama\nnum_hidden_layers = 1000000000000000000\n", VRAM_ERANGE, 2,
+                   "n_layer");
     assert_refused("model_type = llama\nhidden_size = \"big\"\n", VRAM_EVALUE, 2, "n_embd");
 }
 
@@ -87,9 +103,11 @@ static void test_refusals(void **state)
 static void test_other_keys_are_read_over(void **state)
 {
     (void)state;
-    assert_int_equal(params_of("model_type = gpt2\nactivation_function = \"gelu_new\"\ntask_specific_params.text-generation.max_length = 50\n"
-                               "something_of_its_own = 3\narchitecture_notes = \"x = y\"\n"),
-                     124439808);
+    assert_int_equal(
+        params_of("model_type = gpt2\nactivation_function = "
+                  "\"gelu_new\"\ntask_specific_params.text-generation.max_length = 50\n"
+                  "something_of_its_own = 3\narchitecture_notes = \"x = y\"\n"),
+        124439808);
 }
 
 static void test_quantization_and_dtype(void **state)
@@ -98,8 +116,9 @@ static void test_quantization_and_dtype(void **state)
     struct heap h = {0};
     char got[32];
     vram *v = open_vram(&h);
-    const char *flat = "model_type = llama\ntorch_dtype = float32\nquantization_config.load_in_4bit = true\n"
-                       "quantization_config.bnb_4bit_use_double_quant = true\n";
+    const char *flat =
+        "model_type = llama\ntorch_dtype = float32\nquantization_config.load_in_4bit = true\n"
+        "quantization_config.bnb_4bit_use_double_quant = true\n";
     assert_int_equal(parse_text(v, VRAM_KIND_HF, flat, strlen(flat), NULL), VRAM_OK);
     vram_get(v, "quantization", got, sizeof got);
     assert_string_equal(got, "nf4_double");

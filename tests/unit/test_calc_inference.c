@@ -28,7 +28,8 @@ static void test_cache_bytes(void **state)
         vram *v = fixture_open(rows[i].words);
         fixture_set(v, "task=inference mode=reference");
         const struct vram_result *r = fixture_run(v);
-        uint64_t cache = 2 * 2 * rows[i].layers * rows[i].sequences * rows[i].positions * rows[i].width;
+        uint64_t cache =
+            2 * 2 * rows[i].layers * rows[i].sequences * rows[i].positions * rows[i].width;
         assert_int_equal(r->param_bytes, 2 * r->params);
         assert_int_equal(r->grad_bytes, 0);
         assert_int_equal(r->optim_bytes, 0);
@@ -42,7 +43,8 @@ static void test_cache_bytes(void **state)
 static void test_growing_takes_one_tensor_twice(void **state)
 {
     (void)state;
-    vram *v = fixture_open("preset=gpt2 task=inference mode=reference batch_size=8 seq_len=1000 max_new_tokens=24");
+    vram *v = fixture_open(
+        "preset=gpt2 task=inference mode=reference batch_size=8 seq_len=1000 max_new_tokens=24");
     const struct vram_result *r = fixture_run(v);
     uint64_t one = UINT64_C(8) * 1024 * 768 * 2, still = r->param_bytes + 24 * one;
     uint64_t peak = peak_of(r, "decode:1");
@@ -54,7 +56,8 @@ static void test_growing_takes_one_tensor_twice(void **state)
 static void test_one_byte_cache(void **state)
 {
     (void)state;
-    vram *v = fixture_open("preset=gpt2 task=inference mode=reference batch_size=8 seq_len=512 max_new_tokens=512");
+    vram *v = fixture_open(
+        "preset=gpt2 task=inference mode=reference batch_size=8 seq_len=512 max_new_tokens=512");
     const struct vram_result *r = fixture_run(v);
     uint64_t two = r->steady_end_bytes, weights = r->param_bytes;
     fixture_set(v, "kv_dtype=int8");
@@ -78,10 +81,12 @@ static void test_prompt_alone_and_quantized(void **state)
 
 static void test_live_peak_is_the_same(void **state)
 {
-    static const char *const words[] = {"max_new_tokens=0", "max_new_tokens=1", "max_new_tokens=2", "max_new_tokens=300",
-                                        "kv_dtype=int8", "family=llama n_kv_head=4", "family=gpt_neox", "dtype=float32"};
+    static const char *const words[] = {
+        "max_new_tokens=0", "max_new_tokens=1",         "max_new_tokens=2", "max_new_tokens=300",
+        "kv_dtype=int8",    "family=llama n_kv_head=4", "family=gpt_neox",  "dtype=float32"};
     (void)state;
-    vram *v = fixture_open("task=inference n_layer=7 n_head=12 n_embd=384 block_size=512 seq_len=128");
+    vram *v =
+        fixture_open("task=inference n_layer=7 n_head=12 n_embd=384 block_size=512 seq_len=128");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         uint64_t live;
         fixture_set(v, words[i]);

@@ -1,4 +1,5 @@
-// The JSON report: valid against calc/vramcalc.schema.json, consistent in itself, and the fields' own schema.
+// The JSON report: valid against calc/vramcalc.schema.json, consistent in itself, and the fields'
+// own schema.
 
 #include <math.h>
 
@@ -16,18 +17,12 @@ static bool valid(const json_t *value, const json_t *schema, const char *path);
 static bool type_is(const json_t *value, const char *type)
 {
     switch (type[0]) {
-    case 'o':
-        return json_is_object(value);
-    case 'a':
-        return json_is_array(value);
-    case 's':
-        return json_is_string(value);
-    case 'b':
-        return json_is_boolean(value);
-    case 'i':
-        return json_is_integer(value);
-    default:
-        return type[2] == 'l' ? json_is_null(value) : json_is_number(value);
+    case 'o': return json_is_object(value);
+    case 'a': return json_is_array(value);
+    case 's': return json_is_string(value);
+    case 'b': return json_is_boolean(value);
+    case 'i': return json_is_integer(value);
+    default: return type[2] == 'l' ? json_is_null(value) : json_is_number(value);
     }
 }
 
@@ -37,9 +32,7 @@ static bool has_type(const json_t *value, const json_t *type)
     json_t *one;
     if (json_is_string(type))
         return type_is(value, json_string_value(type));
-    json_array_foreach(type, i, one)
-        if (type_is(value, json_string_value(one)))
-            return true;
+    json_array_foreach(type, i, one) if (type_is(value, json_string_value(one))) return true;
     return !type;
 }
 
@@ -47,9 +40,7 @@ static bool in_list(const json_t *value, const json_t *list)
 {
     size_t i;
     json_t *one;
-    json_array_foreach(list, i, one)
-        if (json_equal(value, one))
-            return true;
+    json_array_foreach(list, i, one) if (json_equal(value, one)) return true;
     return !list;
 }
 
@@ -61,15 +52,19 @@ static bool complain(const char *path, const char *what)
 
 static bool valid_object(const json_t *value, const json_t *schema, const char *path)
 {
-    const json_t *properties = json_object_get(schema, "properties"), *more = json_object_get(schema, "additionalProperties");
+    const json_t *properties = json_object_get(schema, "properties"),
+                 *more = json_object_get(schema, "additionalProperties");
     const char *key;
     json_t *item;
     size_t i;
     char below[512];
-    json_array_foreach(json_object_get(schema, "required"), i, item)
-        if (!json_object_get(value, json_string_value(item)))
-            return complain(path, json_string_value(item));
-    json_object_foreach((json_t *)(void *)value, key, item) {
+    json_array_foreach(
+        json_object_get(schema, "required"), i,
+        item) if (!json_object_get(value,
+                                   json_string_value(
+                                       item))) return complain(path, json_string_value(item));
+    json_object_foreach((json_t *)(void *)value, key, item)
+    {
         const json_t *sub = json_object_get(properties, key);
         snprintf(below, sizeof below, "%s.%s", path, key);
         if (!sub && json_is_false(more))
@@ -89,7 +84,9 @@ static bool valid(const json_t *value, const json_t *schema, const char *path)
     size_t i;
     json_t *item;
     if (ref)
-        return valid(value, json_object_get(json_object_get(root_schema, "$defs"), ref + strlen("#/$defs/")), path);
+        return valid(
+            value, json_object_get(json_object_get(root_schema, "$defs"), ref + strlen("#/$defs/")),
+            path);
     if (!has_type(value, json_object_get(schema, "type")))
         return complain(path, "has another type");
     if (!in_list(value, json_object_get(schema, "enum")))
@@ -97,13 +94,15 @@ static bool valid(const json_t *value, const json_t *schema, const char *path)
     const json_t *constant = json_object_get(schema, "const");
     if (constant && !json_equal(value, constant))
         return complain(path, "is another constant");
-    const json_t *least = json_object_get(schema, "minimum"), *most = json_object_get(schema, "maximum");
+    const json_t *least = json_object_get(schema, "minimum"),
+                 *most = json_object_get(schema, "maximum");
     if (json_is_number(value) && least && json_number_value(value) < json_number_value(least))
         return complain(path, "is too small");
     if (json_is_number(value) && most && json_number_value(value) > json_number_value(most))
         return complain(path, "is too large");
     const json_t *items = json_object_get(schema, "items");
-    json_array_foreach(value, i, item) {
+    json_array_foreach(value, i, item)
+    {
         snprintf(below, sizeof below, "%s[%zu]", path, i);
         if (items && !valid(item, items, below))
             return false;
@@ -200,17 +199,18 @@ static void test_sums(void **state)
         const char *key;
         size_t k;
         uint64_t categories = 0, tensors = 0;
-        json_object_foreach(json_object_get(j, "breakdown"), key, x)
-            categories += (uint64_t)json_integer_value(x);
-        json_array_foreach(json_object_get(j, "at_peak"), k, x)
-            tensors += json_u64(x, "bytes");
+        json_object_foreach(json_object_get(j, "breakdown"), key, x) categories +=
+            (uint64_t)json_integer_value(x);
+        json_array_foreach(json_object_get(j, "at_peak"), k, x) tensors += json_u64(x, "bytes");
         assert_int_equal(categories, json_u64(j, "peak_live_bytes"));
         assert_int_equal(tensors, json_u64(j, "peak_live_bytes"));
         assert_true(json_u64(j, "peak_allocated_bytes") >= json_u64(j, "peak_live_bytes"));
         assert_true(json_u64(j, "peak_reserved_bytes") >= json_u64(j, "peak_allocated_bytes"));
-        assert_int_equal(json_u64(j, "process_bytes"), json_u64(j, "peak_reserved_bytes") + json_u64(j, "context_bytes"));
+        assert_int_equal(json_u64(j, "process_bytes"),
+                         json_u64(j, "peak_reserved_bytes") + json_u64(j, "context_bytes"));
         uint64_t elements = 0, trained = 0, parts = 0, decayed = 0;
-        json_array_foreach(json_object_get(j, "parameters"), k, x) {
+        json_array_foreach(json_object_get(j, "parameters"), k, x)
+        {
             elements += json_u64(x, "elements");
             parts += json_u64(x, "count");
             decayed += json_is_true(json_object_get(x, "decayed")) ? json_u64(x, "count") : 0;
@@ -220,8 +220,10 @@ static void test_sums(void **state)
         assert_int_equal(parts, json_u64(j, "tensors"));
         assert_int_equal(decayed, json_u64(j, "decayed_tensors"));
         assert_int_equal(trained, json_u64(j, "trained_params"));
-        json_object_foreach(json_object_get(j, "bounds"), key, x) {
-            assert_true(json_u64(x, "low") <= json_u64(j, key) && json_u64(j, key) <= json_u64(x, "high"));
+        json_object_foreach(json_object_get(j, "bounds"), key, x)
+        {
+            assert_true(json_u64(x, "low") <= json_u64(j, key) &&
+                        json_u64(j, key) <= json_u64(x, "high"));
             assert_true(strlen(json_sentence_text(x, "why")) > 0);
         }
         json_decref(j);
@@ -240,7 +242,8 @@ static void test_config_round_trip(void **state)
     const char *key;
     json_t *x;
     char value[64];
-    json_object_foreach(json_object_get(first, "config"), key, x) {
+    json_object_foreach(json_object_get(first, "config"), key, x)
+    {
         if (json_is_string(x))
             snprintf(value, sizeof value, "%s", json_string_value(x));
         else if (json_is_integer(x))
@@ -260,8 +263,8 @@ static void test_config_round_trip(void **state)
     close_vram(v, &h);
 }
 
-// The tolerances that `vramcalc help estimate` states, in per cent: live, allocated, reserved, process. What public measurements of
-// such runs show is more, where there are some.
+// The tolerances that `vramcalc help estimate` states, in per cent: live, allocated, reserved,
+// process. What public measurements of such runs show is more, where there are some.
 static const struct tolerance {
     const char *config;
     double live, allocated, reserved, process;
@@ -273,7 +276,8 @@ static const struct tolerance {
 
 static double stated(const json_t *report, const char *key)
 {
-    return json_number_value(json_object_get(json_object_get(json_object_get(report, "bounds"), key), "tolerance_percent"));
+    return json_number_value(json_object_get(
+        json_object_get(json_object_get(report, "bounds"), key), "tolerance_percent"));
 }
 
 static void test_tolerances(void **state)
@@ -288,13 +292,17 @@ static void test_tolerances(void **state)
         double seen = accuracy_of(&v->config, ACCURACY_ALLOCATOR).permille / 10.0;
         struct accuracy outside = accuracy_of(&v->config, ACCURACY_PROCESS);
         double process = outside.rows ? outside.permille / 10.0 : seen;
-        if (stated(j, "peak_live_bytes") != t->live || stated(j, "peak_allocated_bytes") != fmax(t->allocated, seen) ||
-            stated(j, "peak_reserved_bytes") != fmax(t->reserved, seen) || stated(j, "process_bytes") != fmax(t->process, process))
-            fail_msg("%s: %g %g %g %g", t->config, stated(j, "peak_live_bytes"), stated(j, "peak_allocated_bytes"),
-                     stated(j, "peak_reserved_bytes"), stated(j, "process_bytes"));
+        if (stated(j, "peak_live_bytes") != t->live ||
+            stated(j, "peak_allocated_bytes") != fmax(t->allocated, seen) ||
+            stated(j, "peak_reserved_bytes") != fmax(t->reserved, seen) ||
+            stated(j, "process_bytes") != fmax(t->process, process))
+            fail_msg("%s: %g %g %g %g", t->config, stated(j, "peak_live_bytes"),
+                     stated(j, "peak_allocated_bytes"), stated(j, "peak_reserved_bytes"),
+                     stated(j, "process_bytes"));
         const struct vram_result *r = vram_result(v);
         // the process: its own tolerance, and the context's range on top
-        uint64_t own = r->process.bytes / 1000 * r->process.tolerance_permille, below = r->context.bytes - r->context.low;
+        uint64_t own = r->process.bytes / 1000 * r->process.tolerance_permille,
+                 below = r->context.bytes - r->context.low;
         assert_true(r->process.bytes - r->process.low <= own + below + 1000);
         assert_true(r->process.bytes - r->process.low >= below);
         json_decref(j);
@@ -325,8 +333,9 @@ static void test_fields_schema(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_valid), cmocka_unit_test(test_schema_refuses), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_config_round_trip), cmocka_unit_test(test_tolerances), cmocka_unit_test(test_fields_schema),
+        cmocka_unit_test(test_valid),      cmocka_unit_test(test_schema_refuses),
+        cmocka_unit_test(test_sums),       cmocka_unit_test(test_config_round_trip),
+        cmocka_unit_test(test_tolerances), cmocka_unit_test(test_fields_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,11 +222,21 @@ static void test_ledger(void **state)
     close_vram(v, &h);
 }
 
-// What a handle has run before does not show: after every change of a field or two it says what a new handle says.
+// What a handle has run before does not show: after every change of a field or two it says what a
+// new handle says.
 static void test_no_history(void **state)
 {
-    static const char *const near[] = {"gradient_accumulation_steps", "mode", "attention", "checkpointing", "dropout",
-                                       "evaluation", "keep_logits", "grad_clip", "seq_len", "dtype", "bias"};
+    static const char *const near[] = {"gradient_accumulation_steps",
+                                       "mode",
+                                       "attention",
+                                       "checkpointing",
+                                       "dropout",
+                                       "evaluation",
+                                       "keep_logits",
+                                       "grad_clip",
+                                       "seq_len",
+                                       "dtype",
+                                       "bias"};
     struct heap h = {0}, h2 = {0};
     vram *v = open_vram(&h);
     uint64_t seed = 11, runs = 0;
@@ -258,8 +268,8 @@ static void test_no_history(void **state)
     close_vram(v, &h);
 }
 
-// What advice and max-batch ask for is the report's own figure, replayed without sums; it is never less than its lower
-// bound, and a limit stops the replay exactly where the figure reaches it.
+// What advice and max-batch ask for is the report's own figure, replayed without sums; it is never
+// less than its lower bound, and a limit stops the replay exactly where the figure reaches it.
 static void test_process_alone(void **state)
 {
     struct heap h = {0};

@@ -1,5 +1,5 @@
-// Llama-style models against the reference values: saved bytes exact, peaks of live bytes within half a per cent.
-// What MeanBackward1 saves exists in PyTorch 1.13 only and is taken off both.
+// Llama-style models against the reference values: saved bytes exact, peaks of live bytes within
+// half a per cent. What MeanBackward1 saves exists in PyTorch 1.13 only and is taken off both.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,8 @@ static void set(vram *v, const char *key, const char *value)
 
 static void set_number(vram *v, const char *key, json_t *row, const char *from)
 {
-    assert_int_equal(vram_set_u64(v, key, (uint64_t)json_integer_value(json_object_get(row, from))), VRAM_OK);
+    assert_int_equal(vram_set_u64(v, key, (uint64_t)json_integer_value(json_object_get(row, from))),
+                     VRAM_OK);
 }
 
 // How the reference was run: one micro-step, the loss on upcast logits that the caller lets go.
@@ -79,11 +80,13 @@ static uint64_t number(json_t *row, const char *key)
 
 static uint64_t only_in_113(json_t *row)
 {
-    json_t *entry = json_object_get(json_object_get(row, "saved_by_op"), "MeanBackward1.self:float32");
+    json_t *entry =
+        json_object_get(json_object_get(row, "saved_by_op"), "MeanBackward1.self:float32");
     return (uint64_t)json_integer_value(json_array_get(entry, 1));
 }
 
-// What of it is alive at the peak: all of it, or that of the one block that a checkpointed run holds.
+// What of it is alive at the peak: all of it, or that of the one block that a checkpointed run
+// holds.
 static uint64_t only_in_113_at_peak(json_t *row)
 {
     uint64_t one = 4 * number(row, "B") * number(row, "T") * number(row, "C");
@@ -96,13 +99,16 @@ static void check_row(json_t *row)
     if (vram_run(v))
         fail_msg("%s", vram_error(v)->text);
     const struct vram_result *r = vram_result(v);
-    uint64_t want = number(row, "peak_live_bytes") - only_in_113_at_peak(row), got = r->peak_live.bytes;
+    uint64_t want = number(row, "peak_live_bytes") - only_in_113_at_peak(row),
+             got = r->peak_live.bytes;
     uint64_t off = got > want ? got - want : want - got;
-    print_message("%-24s live %lu wanted %lu\n", json_string_value(json_object_get(row, "name")), got, want);
+    print_message("%-24s live %lu wanted %lu\n", json_string_value(json_object_get(row, "name")),
+                  got, want);
     assert_int_equal(r->params, number(row, "params"));
     assert_int_equal(r->saved_bytes, number(row, "saved_bytes") - only_in_113(row));
     assert_true(off * 1000 <= want * 5);
-    assert_string_equal(r->peak_phase, json_string_value(json_array_get(json_object_get(row, "peak_at"), 0)));
+    assert_string_equal(r->peak_phase,
+                        json_string_value(json_array_get(json_object_get(row, "peak_at"), 0)));
     vram_free(v);
 }
 
@@ -119,7 +125,8 @@ static void test_whole_models(void **state)
     (void)state;
     json_t *rows = load(), *row;
     size_t i, checked = 0;
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         if (!json_object_get(row, "peak_live_bytes"))
             continue;
         check_row(row);
@@ -130,7 +137,6 @@ static void test_whole_models(void **state)
 }
 
 // ---- one layer ---------------------------------------------------------------------------------
-
 
 // Bytes saved by the nodes of one kind. Which of two operands is called self is left open.
 static uint64_t saved_of(const struct vram_result *r, const char *node)
@@ -163,7 +169,8 @@ static double wanted_of(json_t *row, const char *node)
     const char *key;
     json_t *value;
     double sum = 0;
-    json_object_foreach(row, key, value) {
+    json_object_foreach(row, key, value)
+    {
         if (strncmp(key, node, strlen(node)) == 0)
             sum += json_number_value(value);
     }
@@ -173,7 +180,8 @@ static double wanted_of(json_t *row, const char *node)
 // The reference gives bytes by token and channel; 1024 of each here.
 static void check_layer(const char *name, const char *dtype, const char *kv)
 {
-    static const char *const nodes[] = {"MmBackward0", "MulBackward0", "SiluBackward0", "SDPABackward"};
+    static const char *const nodes[] = {"MmBackward0", "MulBackward0", "SiluBackward0",
+                                        "SDPABackward"};
     json_t *rows = load(), *row = NULL;
     for (size_t i = 0; i < json_array_size(rows); i++)
         if (strcmp(json_string_value(json_object_get(json_array_get(rows, i), "name")), name) == 0)

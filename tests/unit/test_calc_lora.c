@@ -1,10 +1,14 @@
-// Adapters, quantized weights and losses in chunks: counts and bytes that can be worked out by hand.
+// Adapters, quantized weights and losses in chunks: counts and bytes that can be worked out by
+// hand.
 
 #include "calc/model/quantization.h"
 #include "tests/unit/calc_words_fixture.h"
 
-#define SMALL "family=llama dtype=bfloat16_pure mode=reference gradient_accumulation_steps=1 n_layer=4 n_embd=256 " \
-    "n_head=4 n_inner=512 vocab_size=1024 block_size=128 batch_size=2 tie_embeddings=0 keep_logits=no "
+#define SMALL \
+    "family=llama dtype=bfloat16_pure mode=reference gradient_accumulation_steps=1 n_layer=4 " \
+    "n_embd=256 " \
+    "n_head=4 n_inner=512 vocab_size=1024 block_size=128 batch_size=2 tie_embeddings=0 " \
+    "keep_logits=no "
 
 static uint64_t line_bytes(const struct vram_result *r, const char *name)
 {
@@ -29,7 +33,8 @@ static void test_trained_parameters(void **state)
     vram_free(v);
 }
 
-// Under autocast the frozen weights are loaded in two bytes, the adapters stay in four: 4 + 4 + 8 for each number.
+// Under autocast the frozen weights are loaded in two bytes, the adapters stay in four: 4 + 4 + 8
+// for each number.
 static void test_state_under_autocast(void **state)
 {
     (void)state;
@@ -50,7 +55,8 @@ static void test_quantized_weights(void **state)
     uint64_t plain = fixture_run(v)->param_bytes;
     uint64_t linear = 4 * (4 * 256 * 256 + 3 * 256 * 512);
     fixture_set(v, "quantization=nf4");
-    assert_int_equal(fixture_run(v)->param_bytes, plain - 2 * linear + linear / 2 + linear / 64 * 4 + 28 * 64);
+    assert_int_equal(fixture_run(v)->param_bytes,
+                     plain - 2 * linear + linear / 2 + linear / 64 * 4 + 28 * 64);
     fixture_set(v, "quantization=int8");
     uint64_t outputs = 4 * (5 * 256 + 2 * 512);
     assert_int_equal(fixture_run(v)->param_bytes, plain - linear + 4 * outputs);
@@ -67,7 +73,8 @@ static void test_frozen_layers_save_less(void **state)
     assert_int_equal(line_bytes(r, "block.ln_2 output"), 4 * stream);
     r = fixture_run(adapted);
     assert_int_equal(line_bytes(r, "block.ln_2 output"), 0);
-    assert_int_equal(line_bytes(r, "block.ln_1 output"), 4 * stream);  // for the adapters of q and v
+    // For the adapters of q and v.
+    assert_int_equal(line_bytes(r, "block.ln_1 output"), 4 * stream);
     assert_true(r->saved_bytes < vram_result(full)->saved_bytes);
     vram_free(full);
     vram_free(adapted);
@@ -228,7 +235,8 @@ static void test_table_of_stored_weights(void **state)
             sum += tensors[i].bytes;
         assert_int_equal(sum, want[kind] + (kind == QUANTIZATION_NF4_DOUBLE) * 1024);
     }
-    assert_int_equal(quantization_tensors(QUANTIZATION_NF4, false, 3, 3, tensors), 3);  // the last group is shorter
+    // The last group is shorter.
+    assert_int_equal(quantization_tensors(QUANTIZATION_NF4, false, 3, 3, tensors), 3);
     assert_int_equal(tensors[0].bytes, 5);
     assert_int_equal(tensors[1].bytes, 4);
 }
@@ -272,8 +280,9 @@ static void test_one_chunk_is_all_tokens(void **state)
 {
     (void)state;
     uint64_t elements = UINT64_C(2) * 64 * 512;
-    vram *v = fixture_open("n_layer=1 n_embd=512 n_head=8 vocab_size=512 block_size=64 batch_size=2 mode=reference "
-                           "cross_entropy=chunked");
+    vram *v = fixture_open(
+        "n_layer=1 n_embd=512 n_head=8 vocab_size=512 block_size=64 batch_size=2 mode=reference "
+        "cross_entropy=chunked");
     fixture_run(v);
     uint64_t with = 0;
     const struct vram_result *r = vram_result(v);

@@ -1,11 +1,15 @@
-// No memory: for every function the n-th allocation fails, for every n, and nothing is lost or broken by it.
+// No memory: for every function the n-th allocation fails, for every n, and nothing is lost or
+// broken by it.
 
 #include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_answers.h"
 
-#define OOM "CUDA out of memory. Tried to allocate 786.00 MiB (GPU 0; 15.78 GiB total capacity; 14.28 GiB already allocated; " \
-            "37.75 MiB free; 14.32 GiB reserved in total by PyTorch)"
-#define NANOGPT "n_layer = 2\nn_head = 2\nn_embd = 64\nblock_size = 64\ndataset = 'shakespeare_char'\n"
+#define OOM \
+    "CUDA out of memory. Tried to allocate 786.00 MiB (GPU 0; 15.78 GiB total capacity; 14.28 " \
+    "GiB already allocated; " \
+    "37.75 MiB free; 14.32 GiB reserved in total by PyTorch)"
+#define NANOGPT \
+    "n_layer = 2\nn_head = 2\nn_embd = 64\nblock_size = 64\ndataset = 'shakespeare_char'\n"
 
 static bool fits;
 static uint64_t batch;
@@ -17,7 +21,8 @@ static int parse_nanogpt(vram *v)
 
 static int parse_log(vram *v)
 {
-    const char *log = "number of parameters: 29.94M\nnum decayed parameter tensors: 26, with 30,130,176 parameters\n"
+    const char *log = "number of parameters: 29.94M\nnum decayed parameter tensors: 26, with "
+                      "30,130,176 parameters\n"
                       "num non-decayed parameter tensors: 13, with 4,992 parameters\n";
     return parse_text(v, VRAM_KIND_LOG, log, strlen(log), "file");
 }
@@ -58,14 +63,33 @@ static const struct action {
     const char *name;
     int (*call)(vram *v);
 } ACTIONS[] = {
-    {"run", run},           {"parse nanogpt", parse_nanogpt}, {"parse log", parse_log}, {"json", emit_json},   {"text", emit_text},
-    {"csv", emit_csv},      {"md", emit_md},               {"trace", emit_trace},    {"viz", emit_viz},     {"perfetto", emit_perfetto},
-    {"timeline", emit_timeline}, {"config", emit_config},  {"gpus", emit_gpus},      {"presets", emit_presets}, {"fields", emit_fields},
-    {"fit", fit},           {"max-batch", max_batch},      {"advise", advise},       {"sweep", sweep},      {"explain", explain},
-    {"guess", guess},       {"compare", compare},          {"live peak", live},
+    {"run", run},
+    {"parse nanogpt", parse_nanogpt},
+    {"parse log", parse_log},
+    {"json", emit_json},
+    {"text", emit_text},
+    {"csv", emit_csv},
+    {"md", emit_md},
+    {"trace", emit_trace},
+    {"viz", emit_viz},
+    {"perfetto", emit_perfetto},
+    {"timeline", emit_timeline},
+    {"config", emit_config},
+    {"gpus", emit_gpus},
+    {"presets", emit_presets},
+    {"fields", emit_fields},
+    {"fit", fit},
+    {"max-batch", max_batch},
+    {"advise", advise},
+    {"sweep", sweep},
+    {"explain", explain},
+    {"guess", guess},
+    {"compare", compare},
+    {"live peak", live},
 };
 
-static const char SMALL[] = "n_layer=2 n_head=2 n_embd=64 block_size=64 vocab_size=512 batch_size=4 gpu=T4";
+static const char SMALL[] =
+    "n_layer=2 n_head=2 n_embd=64 block_size=64 vocab_size=512 batch_size=4 gpu=T4";
 
 // Fails allocation n of the action; true while it still mattered.
 static bool fails_at(const struct action *a, size_t n)
@@ -109,6 +133,7 @@ static void test_no_handle(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation), cmocka_unit_test(test_no_handle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation),
+                                       cmocka_unit_test(test_no_handle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,13 @@
-// nanotron's runs: states, what a layer saves, stages by cost, blocks that collectives hold, against closed forms of its code.
+// nanotron's runs: states, what a layer saves, stages by cost, blocks that collectives hold,
+// against closed forms of its code.
 
 #include "tests/unit/calc_fixture.h"
 
 #define RUN \
-    "family=llama framework=nanotron dtype=bfloat16_master n_layer=16 n_embd=2048 n_head=32 n_inner=8192 vocab_size=131072 " \
-    "tie_embeddings=true batch_size=1 seq_len=4096 gradient_accumulation_steps=4 torch=2.4 gpu=H100 "
+    "family=llama framework=nanotron dtype=bfloat16_master n_layer=16 n_embd=2048 n_head=32 " \
+    "n_inner=8192 vocab_size=131072 " \
+    "tie_embeddings=true batch_size=1 seq_len=4096 gradient_accumulation_steps=4 torch=2.4 " \
+    "gpu=H100 "
 #define MIB UINT64_C(1048576)
 
 static const struct vram_result *run(vram *v, const char *more)
@@ -16,15 +19,18 @@ static const struct vram_result *run(vram *v, const char *more)
     return vram_result(v);
 }
 
-static const uint64_t layer_weights = 4 * UINT64_C(2048) * 2048 + 3 * UINT64_C(8192) * 2048 + 2 * 2048;
+static const uint64_t layer_weights =
+    4 * UINT64_C(2048) * 2048 + 3 * UINT64_C(8192) * 2048 + 2 * 2048;
 static const uint64_t embedding = UINT64_C(131072) * 2048;
 
-// bfloat16 weights; float32 copies, sums of gradients and two moments; what a pass makes of gradients goes with the pass.
+// bfloat16 weights; float32 copies, sums of gradients and two moments; what a pass makes of
+// gradients goes with the pass.
 static void test_states(void **state)
 {
     struct heap h = {0};
     vram *v = open_vram(&h);
-    uint64_t p = embedding + 16 * layer_weights + 2048, steps = 4 * (16 * 6 + 2);  // qkv, o, gate, up, down, two norms: 7 a layer
+    // qkv, o, gate, up, down, two norms: 7 a layer.
+    uint64_t p = embedding + 16 * layer_weights + 2048, steps = 4 * (16 * 6 + 2);
     (void)state;
     const struct vram_result *r = run(v, "");
     assert_int_equal(r->params, p);
@@ -32,7 +38,8 @@ static void test_states(void **state)
     assert_int_equal(r->grad_bytes, 0);
     assert_in_range(r->optim_bytes, 16 * p, 16 * p + 2 * steps);
     assert_in_range(r->steady_end_bytes, 18 * p, 18 * p + MIB);
-    // ZeRO-1 divides the copies and the moments, and not the sums, which all GPUs need until the last micro-step.
+    // ZeRO-1 divides the copies and the moments, and not the sums, which all GPUs need until the
+    // last micro-step.
     r = run(v, "parallel=zero1 n_gpu=8");
     assert_in_range(r->optim_bytes, 4 * p + 12 * p / 8, 4 * p + 12 * p / 8 + 16 * r->tensors);
     // DDP's buckets are there whatever divides the state: 2 bytes a parameter.
@@ -40,8 +47,9 @@ static void test_states(void **state)
     close_vram(v, &h);
 }
 
-// Saved by a layer in bfloat16: inputs of both norms and their results, query, key and value, the attention's output; gate,
-// up, silu(gate) and the product; in float32 the norms' factors and the attention's sums.
+// Saved by a layer in bfloat16: inputs of both norms and their results, query, key and value, the
+// attention's output; gate, up, silu(gate) and the product; in float32 the norms' factors and the
+// attention's sums.
 static void test_what_a_layer_saves(void **state)
 {
     struct heap h = {0};
@@ -57,7 +65,8 @@ static void test_what_a_layer_saves(void **state)
     close_vram(v, &h);
 }
 
-// The logits: in bfloat16 until there is a copy in float32, then that and the softmax, in which the gradient is made.
+// The logits: in bfloat16 until there is a copy in float32, then that and the softmax, in which the
+// gradient is made.
 struct logits {
     uint64_t now, most;
 };
@@ -93,7 +102,8 @@ static void test_stages(void **state)
         uint64_t layers;
         bool embeds;
     } rows[] = {
-        {"pipeline_parallel=2 pipeline_stage=first", 11, true}, {"pipeline_parallel=2 pipeline_stage=last", 5, false},
+        {"pipeline_parallel=2 pipeline_stage=first", 11, true},
+        {"pipeline_parallel=2 pipeline_stage=last", 5, false},
         {"pipeline_parallel=4 pipeline_stage=first", 6, true},
     };
     struct heap h = {0};
@@ -101,26 +111,32 @@ static void test_stages(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct vram_result *r = run(v, rows[i].words);
-        uint64_t ends = embedding + (rows[i].embeds ? 0 : 2048);  // the last stage has the norm, and a copy of the tied weight
+        // The last stage has the norm, and a copy of the tied weight.
+        uint64_t ends = embedding + (rows[i].embeds ? 0 : 2048);
         assert_int_equal(r->param_bytes, 2 * (rows[i].layers * layer_weights + ends));
     }
     // All forward passes first: as many micro-batches are under way as a step has.
     uint64_t two = run(v, "pipeline_parallel=2 pipeline_stage=first")->peak_live.bytes;
-    uint64_t all = run(v, "pipeline_parallel=2 pipeline_stage=first pipeline_schedule=afab")->peak_live.bytes;
-    uint64_t once = run(v, "pipeline_parallel=2 pipeline_stage=first pipeline_schedule=afab gradient_accumulation_steps=2")->peak_live.bytes;
+    uint64_t all =
+        run(v, "pipeline_parallel=2 pipeline_stage=first pipeline_schedule=afab")->peak_live.bytes;
+    uint64_t once = run(v, "pipeline_parallel=2 pipeline_stage=first pipeline_schedule=afab "
+                           "gradient_accumulation_steps=2")
+                        ->peak_live.bytes;
     assert_int_equal(two, once);
     assert_true(all > two + 11 * (2 * 4096 * UINT64_C(8) * 2048));
     close_vram(v, &h);
 }
 
-// What a collective has used comes back late: reserved memory has it, allocated memory has not, live bytes have not.
+// What a collective has used comes back late: reserved memory has it, allocated memory has not,
+// live bytes have not.
 static void test_late_blocks(void **state)
 {
     struct heap h = {0};
     vram *v = open_vram(&h);
     (void)state;
     const struct vram_result *r = run(v, "tensor_parallel=8 sequence_parallel=true batch_size=4");
-    uint64_t u = 2 * UINT64_C(4) * 4096 * 2048, lag = r->peak_reserved.bytes - r->peak_allocated.bytes;
+    uint64_t u = 2 * UINT64_C(4) * 4096 * 2048,
+             lag = r->peak_reserved.bytes - r->peak_allocated.bytes;
     assert_in_range(lag, 32 * u, 72 * u);
     assert_in_range(r->peak_allocated.bytes - r->peak_live.bytes, 0, r->peak_live.bytes / 50);
     r = run(v, "tensor_parallel=8 sequence_parallel=true batch_size=4 pipeline_parallel=2");
@@ -131,8 +147,9 @@ static void test_late_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),      cmocka_unit_test(test_what_a_layer_saves), cmocka_unit_test(test_logits),
-        cmocka_unit_test(test_stages),      cmocka_unit_test(test_late_blocks),
+        cmocka_unit_test(test_states),      cmocka_unit_test(test_what_a_layer_saves),
+        cmocka_unit_test(test_logits),      cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_late_blocks),
     };
     return cmocka_run_group_tests_name("calc_nanotron", tests, NULL, NULL);
 }

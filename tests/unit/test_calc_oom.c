@@ -7,18 +7,30 @@
 #include "tests/unit/calc_answers.h"
 
 // The wordings, as PyTorch printed them (numbers of two reported cases and of our own).
-#define MESSAGE_1_0 "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total capacity; " \
-                    "6.36 GiB already allocated; 5.38 MiB free; 6.90 GiB cached)"
+#define MESSAGE_1_0 \
+    "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total " \
+    "capacity; " \
+    "6.36 GiB already allocated; 5.38 MiB free; 6.90 GiB cached)"
 // SRC: https://github.com/karpathy/nanoGPT/issues/61
-#define MESSAGE_1_13 "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 786.00 MiB (GPU 0; 15.78 GiB total " \
-                     "capacity; 14.28 GiB already allocated; 37.75 MiB free; 14.32 GiB reserved in total by PyTorch) If reserved " \
-                     "memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation."
-#define MESSAGE_2_1 "OutOfMemoryError: CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacty of 23.69 GiB of " \
-                    "which 1.27 GiB is free. Process 42 has 22.41 GiB memory in use. Of the allocated memory 20.03 GiB is " \
-                    "allocated by PyTorch, and 1.20 GiB is reserved by PyTorch but unallocated."
-#define MESSAGE_2_5 "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.99 GiB " \
-                    "of which\n1.02 GiB is free. Including non-PyTorch memory, this process has 10.80 GiB memory in use. Of the " \
-                    "allocated memory 10.21 GiB is allocated by PyTorch, and 205.61 MiB is reserved by PyTorch but unallocated."
+#define MESSAGE_1_13 \
+    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 786.00 MiB (GPU 0; 15.78 " \
+    "GiB total " \
+    "capacity; 14.28 GiB already allocated; 37.75 MiB free; 14.32 GiB reserved in total by " \
+    "PyTorch) If reserved " \
+    "memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation."
+#define MESSAGE_2_1 \
+    "OutOfMemoryError: CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacty " \
+    "of 23.69 GiB of " \
+    "which 1.27 GiB is free. Process 42 has 22.41 GiB memory in use. Of the allocated memory " \
+    "20.03 GiB is " \
+    "allocated by PyTorch, and 1.20 GiB is reserved by PyTorch but unallocated."
+#define MESSAGE_2_5 \
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total " \
+    "capacity of 11.99 GiB " \
+    "of which\n1.02 GiB is free. Including non-PyTorch memory, this process has 10.80 GiB memory " \
+    "in use. Of the " \
+    "allocated memory 10.21 GiB is allocated by PyTorch, and 205.61 MiB is reserved by PyTorch " \
+    "but unallocated."
 
 static struct oom_message parsed(const char *text)
 {
@@ -64,21 +76,26 @@ static void test_wordings(void **state)
 }
 
 // NVML names every process of the card, this one by words or, in a container, by a number too.
-#define OTHERS "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB " \
-               "of which 2.44 GiB is free. Process 42 has 512.00 MiB memory in use. "
-#define TENSORS "Of the allocated memory 8.21 GiB is allocated by PyTorch, and 66.86 MiB is reserved by PyTorch but unallocated."
+#define OTHERS \
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total " \
+    "capacity of 11.60 GiB " \
+    "of which 2.44 GiB is free. Process 42 has 512.00 MiB memory in use. "
+#define TENSORS \
+    "Of the allocated memory 8.21 GiB is allocated by PyTorch, and 66.86 MiB is reserved by " \
+    "PyTorch but unallocated."
 
 static void test_other_processes(void **state)
 {
     (void)state;
-    struct oom_message m =
-        parsed(OTHERS "Including non-PyTorch memory, this process has 8.60 GiB memory in use. " TENSORS);
+    struct oom_message m = parsed(
+        OTHERS "Including non-PyTorch memory, this process has 8.60 GiB memory in use. " TENSORS);
     assert_hundredths(m.in_use, 860, 1073741824);
     assert_false(parsed(OTHERS TENSORS).in_use.present);  // less than the tensors: not this process
     // nothing is said of this process: nothing follows for others
     struct heap h = {0};
     vram *v = open_vram(&h);
-    const char *bare = "CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacity of 11.60 GiB of "
+    const char *bare = "CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacity "
+                       "of 11.60 GiB of "
                        "which 3.10 GiB is free.";
     assert_int_equal(write_oom(v, bare, strlen(bare), false, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_null(strstr(vram_text(v, NULL), "other processes"));
@@ -88,9 +105,14 @@ static void test_other_processes(void **state)
 static void test_not_a_message(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "hello", "CUDA out of memory.", "out of memory",
-                                        "out of memory. Tried to allocate lots", "out of memory. Tried to allocate 99999999999999.00 GiB",
-                                        "out of memory. Tried to allocate 1.2.3 GiB", "out of memory. Tried to allocate"};
+    static const char *const texts[] = {"",
+                                        "hello",
+                                        "CUDA out of memory.",
+                                        "out of memory",
+                                        "out of memory. Tried to allocate lots",
+                                        "out of memory. Tried to allocate 99999999999999.00 GiB",
+                                        "out of memory. Tried to allocate 1.2.3 GiB",
+                                        "out of memory. Tried to allocate"};
     struct heap h = {0};
     vram *v = open_vram(&h);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -103,7 +125,8 @@ static void test_not_a_message(void **state)
 
 static json_t *explained(vram *v, const char *message, bool with_config)
 {
-    assert_int_equal(write_oom(v, message, strlen(message), with_config, VRAM_FORMAT_JSON), VRAM_OK);
+    assert_int_equal(write_oom(v, message, strlen(message), with_config, VRAM_FORMAT_JSON),
+                     VRAM_OK);
     json_t *j = json_loads(vram_text(v, NULL), 0, NULL);
     assert_non_null(j);
     return j;
@@ -114,9 +137,10 @@ static void assert_shape(const json_t *t, const char *wanted)
     char got[128] = "";
     size_t i;
     json_t *n;
-    json_array_foreach(json_object_get(t, "shape"), i, n)
-        snprintf(got + strlen(got), sizeof got - strlen(got), "%lld x ", (long long)json_integer_value(n));
-    snprintf(got + strlen(got), sizeof got - strlen(got), "%lld", (long long)json_integer_value(json_object_get(t, "element_bytes")));
+    json_array_foreach(json_object_get(t, "shape"), i, n) snprintf(
+        got + strlen(got), sizeof got - strlen(got), "%lld x ", (long long)json_integer_value(n));
+    snprintf(got + strlen(got), sizeof got - strlen(got), "%lld",
+             (long long)json_integer_value(json_object_get(t, "element_bytes")));
     assert_string_equal(got, wanted);
 }
 
@@ -137,13 +161,16 @@ static void test_names_the_tensor(void **state)
     j = explained(v, MESSAGE_2_1, true);
     assert_shape(json_array_get(json_object_get(j, "tensors"), 0), "32 x 1024 x 50304 x 4");
     json_decref(j);
-    assert_int_equal(write_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT),
+                     VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "6.14 GiB = 32 x 1024 x 50304 x 4"));
     assert_non_null(strstr(vram_text(v, NULL), "batch_size"));
-    // rounded to 2 MiB: 785.3 MiB asks for 786. SRC: https://github.com/huggingface/transformers/issues/3360
+    // rounded to 2 MiB: 785.3 MiB asks for 786. SRC:
+    // https://github.com/huggingface/transformers/issues/3360
     set_all(v, "preset=hf-gpt2 batch_size=4 dtype=float32 attention=math");
     j = explained(v, MESSAGE_1_13, true);
-    assert_int_equal(json_u64(json_array_get(json_object_get(j, "tensors"), 0), "bytes"), 4 * 1024 * 50257 * 4);
+    assert_int_equal(json_u64(json_array_get(json_object_get(j, "tensors"), 0), "bytes"),
+                     4 * 1024 * 50257 * 4);
     json_decref(j);
     close_vram(v, &h);
 }
@@ -203,13 +230,17 @@ static void test_other_compile_modes(void **state)
     (void)state;
     struct heap h = {0};
     vram *v = open_vram(&h);
-    const char *message = "CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.99 GiB of which 1.21 GiB "
-                          "is free. Including non-PyTorch memory, this process has 10.77 GiB memory in use. Of the allocated memory "
-                          "9.98 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated.";
+    const char *message =
+        "CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.99 GiB "
+        "of which 1.21 GiB "
+        "is free. Including non-PyTorch memory, this process has 10.77 GiB memory in use. Of the "
+        "allocated memory "
+        "9.98 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated.";
     set_all(v, "preset=gpt2 batch_size=16 compile=2.5");
     json_t *j = explained(v, message, true);
     assert_shape(json_array_get(json_object_get(j, "tensors"), 0), "16 x 1024 x 50304 x 4");
-    assert_string_equal(json_text(j, "compile"), "2.4");  // agrees better than compile=none with 9.98 GiB
+    // Agrees better than compile=none with 9.98 GiB.
+    assert_string_equal(json_text(j, "compile"), "2.4");
     json_decref(j);
     char mode[16];
     vram_get(v, "compile", mode, sizeof mode);
@@ -223,13 +254,17 @@ static void test_other_compile_modes(void **state)
 static void test_driver(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"RuntimeError: CUDA error: out of memory", "torch.AcceleratorError: CUDA error: out of memory",
-                                        "CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "CUDA_ERROR_OUT_OF_MEMORY"};
+    static const char *const texts[] = {
+        "RuntimeError: CUDA error: out of memory",
+        "torch.AcceleratorError: CUDA error: out of memory",
+        "CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "CUDA_ERROR_OUT_OF_MEMORY"};
     struct heap h = {0};
     vram *v = open_vram(&h);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_true(parsed(texts[i]).driver);
-        assert_int_equal(write_oom(v, texts[i], strlen(texts[i]), i % 2, VRAM_FORMAT_TEXT), VRAM_OK);
+        assert_int_equal(write_oom(v, texts[i], strlen(texts[i]), i % 2, VRAM_FORMAT_TEXT),
+                         VRAM_OK);
         assert_non_null(strstr(vram_text(v, NULL), "nvidia-smi"));
         json_t *j = explained(v, texts[i], i % 2);
         assert_true(json_is_null(json_object_get(j, "tried_bytes")));
@@ -237,7 +272,8 @@ static void test_driver(void **state)
         json_decref(j);
     }
     assert_false(parsed("cuda out of memory. tried to allocate 786 mib").driver);
-    assert_int_equal(parsed("cuda out of memory. tried to allocate 786 mib").tried.bytes, 786 * 1048576);
+    assert_int_equal(parsed("cuda out of memory. tried to allocate 786 mib").tried.bytes,
+                     786 * 1048576);
     const char *cut = "RuntimeError: CUDA out of memory. Tried to allocate 1.53";
     assert_int_equal(write_oom(v, cut, strlen(cut), false, VRAM_FORMAT_TEXT), VRAM_EPARSE);
     assert_non_null(strstr(vram_error(v)->text, "cut off"));
@@ -245,26 +281,31 @@ static void test_driver(void **state)
     close_vram(v, &h);
 }
 
-// With a card and nothing else to go by, the run dies at the first request that does not fit: here in evaluation, as
-// reported. SRC: https://github.com/karpathy/nanoGPT/issues/88, whose message says what was allocated, too
+// With a card and nothing else to go by, the run dies at the first request that does not fit: here
+// in evaluation, as reported. SRC: https://github.com/karpathy/nanoGPT/issues/88, whose message
+// says what was allocated, too
 static void test_first_that_does_not_fit(void **state)
 {
     (void)state;
     struct heap h = {0};
     vram *v = open_vram(&h);
     static const char *const messages[] = {
-        "CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 GiB total capacity; 10.16 GiB already allocated; 4.55 GiB free; "
+        "CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 GiB total capacity; 10.16 "
+        "GiB already allocated; 4.55 GiB free; "
         "10.20 GiB reserved in total by PyTorch)",
-        "CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacity of 15.78 GiB of which 4.55 GiB is free."};
+        "CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacity of 15.78 GiB "
+        "of which 4.55 GiB is free."};
     set_all(v, "preset=gpt2 batch_size=32 dtype=float16 gradient_accumulation_steps=40");
     for (size_t i = 0; i < 2; i++) {
         json_t *j = explained(v, messages[i], true);
-        assert_string_equal(json_text(json_array_get(json_object_get(j, "tensors"), 0), "phase"), "eval:1");
+        assert_string_equal(json_text(json_array_get(json_object_get(j, "tensors"), 0), "phase"),
+                            "eval:1");
         json_decref(j);
     }
     set_all(v, "gpu=H200");  // the message's card counts
     json_t *j = explained(v, messages[1], true);
-    assert_string_equal(json_text(json_array_get(json_object_get(j, "tensors"), 0), "phase"), "eval:1");
+    assert_string_equal(json_text(json_array_get(json_object_get(j, "tensors"), 0), "phase"),
+                        "eval:1");
     json_decref(j);
     close_vram(v, &h);
 }
@@ -274,12 +315,16 @@ static void test_other_processes_first(void **state)
     (void)state;
     struct heap h = {0};
     vram *v = open_vram(&h);
-    const char *message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 11.99 "
-                          "GiB of which 12.00 MiB is free. Process 1234 has 9.00 GiB memory in use. Including non-PyTorch memory, this "
-                          "process has 2.77 GiB memory in use. Of the allocated memory 2.30 GiB is allocated by PyTorch, and 100.00 MiB "
+    const char *message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 "
+                          "MiB. GPU 0 has a total capacity of 11.99 "
+                          "GiB of which 12.00 MiB is free. Process 1234 has 9.00 GiB memory in "
+                          "use. Including non-PyTorch memory, this "
+                          "process has 2.77 GiB memory in use. Of the allocated memory 2.30 GiB is "
+                          "allocated by PyTorch, and 100.00 MiB "
                           "is reserved by PyTorch but unallocated.";
     assert_int_equal(write_oom(v, message, strlen(message), false, VRAM_FORMAT_TEXT), VRAM_OK);
-    const char *others = strstr(vram_text(v, NULL), "belong to other processes"), *pieces = strstr(vram_text(v, NULL), "expandable_segments");
+    const char *others = strstr(vram_text(v, NULL), "belong to other processes"),
+               *pieces = strstr(vram_text(v, NULL), "expandable_segments");
     assert_true(others && pieces && others < pieces);
     close_vram(v, &h);
 }
@@ -290,10 +335,12 @@ static void test_says_when_nothing_matches(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     set_all(v, "preset=shakespeare-char");
-    assert_int_equal(write_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT), VRAM_OK);
+    assert_int_equal(write_oom(v, MESSAGE_2_1, strlen(MESSAGE_2_1), true, VRAM_FORMAT_TEXT),
+                     VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "No tensor of this configuration has that size"));
     // half of the memory idle: fragmentation is named
-    const char *idle = "CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 12.00 GiB total capacity; 5.00 GiB already allocated; "
+    const char *idle = "CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 12.00 GiB total "
+                       "capacity; 5.00 GiB already allocated; "
                        "0.50 GiB free; 11.00 GiB reserved in total by PyTorch)";
     assert_int_equal(write_oom(v, idle, strlen(idle), false, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "expandable_segments:True"));
@@ -303,11 +350,16 @@ static void test_says_when_nothing_matches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wordings),          cmocka_unit_test(test_not_a_message),
+        cmocka_unit_test(test_wordings),
+        cmocka_unit_test(test_not_a_message),
         cmocka_unit_test(test_other_processes),
-        cmocka_unit_test(test_names_the_tensor),  cmocka_unit_test(test_proposes_shapes), cmocka_unit_test(test_knows_the_vocabularies),
-        cmocka_unit_test(test_says_when_nothing_matches), cmocka_unit_test(test_other_compile_modes),
-        cmocka_unit_test(test_driver),            cmocka_unit_test(test_first_that_does_not_fit),
+        cmocka_unit_test(test_names_the_tensor),
+        cmocka_unit_test(test_proposes_shapes),
+        cmocka_unit_test(test_knows_the_vocabularies),
+        cmocka_unit_test(test_says_when_nothing_matches),
+        cmocka_unit_test(test_other_compile_modes),
+        cmocka_unit_test(test_driver),
+        cmocka_unit_test(test_first_that_does_not_fit),
         cmocka_unit_test(test_other_processes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,13 @@
 
 #include "tests/unit/calc_words_fixture.h"
 
-// The model of the traces llama_8bit_L2_new, llama_ao8bit_L2_new, ... of tests/calc/truth/frameworks.
-#define TRACED "family=llama n_layer=2 n_embd=2048 n_head=32 n_kv_head=8 n_inner=8192 vocab_size=128256 tie_embeddings=1 " \
-    "batch_size=2 seq_len=512 block_size=512 gradient_accumulation_steps=1 dtype=bfloat16_pure evaluation=0 grad_clip=0 "
+// The model of the traces llama_8bit_L2_new, llama_ao8bit_L2_new, ... of
+// tests/calc/truth/frameworks.
+#define TRACED \
+    "family=llama n_layer=2 n_embd=2048 n_head=32 n_kv_head=8 n_inner=8192 vocab_size=128256 " \
+    "tie_embeddings=1 " \
+    "batch_size=2 seq_len=512 block_size=512 gradient_accumulation_steps=1 dtype=bfloat16_pure " \
+    "evaluation=0 grad_clip=0 "
 
 // Bytes born in the first step of the trace and alive at its end.
 static void test_states_are_those_of_the_traces(void **state)
@@ -13,11 +17,16 @@ static void test_states_are_those_of_the_traces(void **state)
         const char *words;
         uint64_t bytes;
     } traced[] = {
-        {"optimizer=adamw_8bit", 780699648},        {"optimizer=adamw_8bit_paged", 12093440},
-        {"optimizer=adamw_paged", 81920},           {"optimizer=lion", 1537253376},
-        {"optimizer=lion_8bit", 390349824},         {"optimizer=adamw_torchao_8bit", 780687360},
-        {"optimizer=adamw_torchao_4bit", 408364928}, {"optimizer=sgd_momentum", 768626688},
-        {"optimizer=adafactor", 914432 + 20 * 4},  // a number of each parameter is made again in each step
+        {"optimizer=adamw_8bit", 780699648},
+        {"optimizer=adamw_8bit_paged", 12093440},
+        {"optimizer=adamw_paged", 81920},
+        {"optimizer=lion", 1537253376},
+        {"optimizer=lion_8bit", 390349824},
+        {"optimizer=adamw_torchao_8bit", 780687360},
+        {"optimizer=adamw_torchao_4bit", 408364928},
+        {"optimizer=sgd_momentum", 768626688},
+        // A number of each parameter is made again in each step.
+        {"optimizer=adafactor", 914432 + 20 * 4},
         {"optimizer=sgd", 0},
     };
     (void)state;
@@ -52,7 +61,8 @@ static void test_paged_state_is_outside_of_the_allocator(void **state)
 static void test_optimizer_in_backward(void **state)
 {
     (void)state;
-    vram *v = fixture_open(TRACED "optimizer=adamw_fused seq_len=16");  // the peak is the end of backward
+    // The peak is the end of backward.
+    vram *v = fixture_open(TRACED "optimizer=adamw_fused seq_len=16");
     const struct vram_result *r = fixture_run(v);
     uint64_t gradients = r->grad_bytes, live = r->peak_live.bytes;
     assert_true(gradients > 0);

@@ -1,4 +1,5 @@
-// The tables of cards, contexts and presets: complete, plausible, with sources, found by the names people use.
+// The tables of cards, contexts and presets: complete, plausible, with sources, found by the names
+// people use.
 
 #include "tests/unit/calc_fixture.h"
 
@@ -12,8 +13,9 @@ static void test_cards(void **state)
     const struct vram_gpu *g;
     size_t n = 0;
     for (; (g = vram_gpu_at(n)) != NULL; n++) {
-        if (!g->source || strncmp(g->source, "https://", 8) || g->memory_bytes < 4 * UINT64_C(1073741824) ||
-            g->memory_bytes % 1048576 || g->bandwidth_mb_s < 100000 || g->fp32_gflops < 1000 || g->sm_count == 0)
+        if (!g->source || strncmp(g->source, "https://", 8) ||
+            g->memory_bytes < 4 * UINT64_C(1073741824) || g->memory_bytes % 1048576 ||
+            g->bandwidth_mb_s < 100000 || g->fp32_gflops < 1000 || g->sm_count == 0)
             fail_msg("%s: a figure or its source is missing", g->name);
         if (g->memory_reported && strncmp(g->memory_source, "https://", 8))
             fail_msg("%s: reported, but where?", g->name);
@@ -33,16 +35,26 @@ static void test_names_of_cards(void **state)
 {
     (void)state;
     static const char *const same[][2] = {
-        {"NVIDIA GeForce RTX 4070", "RTX 4070"},   {"rtx4070", "RTX 4070"},
-        {"4070", "RTX 4070"},                      {"NVIDIA A100-SXM4-80GB", "A100 80GB SXM"},
-        {"NVIDIA A100-PCIE-40GB", "A100 40GB"},    {"Tesla T4", "T4"},
-        {"Tesla V100-SXM2-16GB", "V100 16GB"},     {"NVIDIA H100 80GB HBM3", "H100 SXM"},
-        {"NVIDIA H100 PCIe", "H100 PCIe"},         {"NVIDIA RTX A6000", "RTX A6000"},
-        {"A6000", "RTX A6000"},                    {"NVIDIA RTX 6000 Ada Generation", "RTX 6000 Ada"},
-        {"NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 4090 Laptop"}, {"NVIDIA L40S", "L40S"},
-        {"AMD Instinct MI300X", "MI300X"},         {"NVIDIA GeForce GTX 1080 Ti", "GTX 1080 Ti"},
-        {"RTX_5090", "RTX 5090"},                  {"NVIDIA H200", "H200"},
-        {"NVIDIA B200", "B200"},                   {"RTX-3060", "RTX 3060"},
+        {"NVIDIA GeForce RTX 4070", "RTX 4070"},
+        {"rtx4070", "RTX 4070"},
+        {"4070", "RTX 4070"},
+        {"NVIDIA A100-SXM4-80GB", "A100 80GB SXM"},
+        {"NVIDIA A100-PCIE-40GB", "A100 40GB"},
+        {"Tesla T4", "T4"},
+        {"Tesla V100-SXM2-16GB", "V100 16GB"},
+        {"NVIDIA H100 80GB HBM3", "H100 SXM"},
+        {"NVIDIA H100 PCIe", "H100 PCIe"},
+        {"NVIDIA RTX A6000", "RTX A6000"},
+        {"A6000", "RTX A6000"},
+        {"NVIDIA RTX 6000 Ada Generation", "RTX 6000 Ada"},
+        {"NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 4090 Laptop"},
+        {"NVIDIA L40S", "L40S"},
+        {"AMD Instinct MI300X", "MI300X"},
+        {"NVIDIA GeForce GTX 1080 Ti", "GTX 1080 Ti"},
+        {"RTX_5090", "RTX 5090"},
+        {"NVIDIA H200", "H200"},
+        {"NVIDIA B200", "B200"},
+        {"RTX-3060", "RTX 3060"},
     };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         const struct vram_gpu *g = vram_gpu_find(same[i][0]);
@@ -73,7 +85,8 @@ static void test_contexts(void **state)
     size_t n = 0;
     for (; context_at(n, &row); n++) {
         assert_true(row.low_mib <= row.high_mib && row.low_mib >= 100 && row.high_mib < 2000);
-        assert_true(!strncmp(row.source, "https://", 8) || !strcmp(row.source, "tests/calc/capacities.tsv"));
+        assert_true(!strncmp(row.source, "https://", 8) ||
+                    !strcmp(row.source, "tests/calc/capacities.tsv"));
         if (row.card[0])
             assert_non_null(vram_gpu_find(row.card));
     }
@@ -88,7 +101,8 @@ static void test_contexts(void **state)
     assert_int_equal(f.bytes, 426 * 1048576);
     c.gpu = gpu_index("RTX 4090", 8);  // seen without PyTorch: not less, perhaps more
     context_figure(&c, &f);
-    assert_true(f.low == 392 * UINT64_C(1048576) && f.bytes == 395 * UINT64_C(1048576) && f.high == 525 * UINT64_C(1048576));
+    assert_true(f.low == 392 * UINT64_C(1048576) && f.bytes == 395 * UINT64_C(1048576) &&
+                f.high == 525 * UINT64_C(1048576));
     c.gpu = gpu_index("RTX 3060", 8);  // its own is less than the default without PyTorch's kernels
     context_figure(&c, &f);
     assert_int_equal(f.bytes, 300 * 1048576);
@@ -102,15 +116,40 @@ static const struct known {
     const char *preset;
     uint64_t params;
 } KNOWN[] = {
-    {"gpt2", 124373760},           {"hf-gpt2", 124439808},        {"hf-gpt2-medium", 354823168}, {"hf-gpt2-large", 774030080},
-    {"hf-gpt2-xl", 1557611200},    {"nanogpt-30m", 30135168},     {"tinyllama-1.1b", 1100048384}, {"llama-2-7b", 6738415616},
-    {"llama-2-13b", 13015864320},  {"llama-2-70b", 68976648192},  {"llama-3.1-8b", 8030261248},  {"llama-3.1-70b", 70553706496},
-    {"llama-3.2-1b", 1235814400},  {"llama-3.2-3b", 3212749824},  {"smollm2-135m", 134515008},   {"mistral-7b", 7241732096},
-    {"qwen2-0.5b", 494032768},     {"qwen2-7b", 7615616512},      {"qwen2.5-1.5b", 1543714304},  {"qwen2.5-14b", 14770033664},
-    {"qwen3-0.6b", 596049920},     {"qwen3-8b", 8190735360},      {"qwen3-30b-a3b", 30532122624}, {"mixtral-8x7b", 46702792704},
-    {"gemma-2b", 2506172416},      {"gemma-7b", 8537680896},      {"gemma-2-2b", 2614341888},    {"gemma-2-9b", 9241705984},
-    {"gemma-3-1b", 999885952},     {"pythia-70m", 70426624},      {"pythia-160m", 162322944},    {"pythia-1b", 1011781632},
-    {"pythia-6.9b", 6857302016},   {"gpt-neox-20b", 20554567680},
+    {"gpt2", 124373760},
+    {"hf-gpt2", 124439808},
+    {"hf-gpt2-medium", 354823168},
+    {"hf-gpt2-large", 774030080},
+    {"hf-gpt2-xl", 1557611200},
+    {"nanogpt-30m", 30135168},
+    {"tinyllama-1.1b", 1100048384},
+    {"llama-2-7b", 6738415616},
+    {"llama-2-13b", 13015864320},
+    {"llama-2-70b", 68976648192},
+    {"llama-3.1-8b", 8030261248},
+    {"llama-3.1-70b", 70553706496},
+    {"llama-3.2-1b", 1235814400},
+    {"llama-3.2-3b", 3212749824},
+    {"smollm2-135m", 134515008},
+    {"mistral-7b", 7241732096},
+    {"qwen2-0.5b", 494032768},
+    {"qwen2-7b", 7615616512},
+    {"qwen2.5-1.5b", 1543714304},
+    {"qwen2.5-14b", 14770033664},
+    {"qwen3-0.6b", 596049920},
+    {"qwen3-8b", 8190735360},
+    {"qwen3-30b-a3b", 30532122624},
+    {"mixtral-8x7b", 46702792704},
+    {"gemma-2b", 2506172416},
+    {"gemma-7b", 8537680896},
+    {"gemma-2-2b", 2614341888},
+    {"gemma-2-9b", 9241705984},
+    {"gemma-3-1b", 999885952},
+    {"pythia-70m", 70426624},
+    {"pythia-160m", 162322944},
+    {"pythia-1b", 1011781632},
+    {"pythia-6.9b", 6857302016},
+    {"gpt-neox-20b", 20554567680},
 };
 
 static void test_presets_have_the_published_counts(void **state)
@@ -122,7 +161,8 @@ static void test_presets_have_the_published_counts(void **state)
         assert_int_equal(vram_set(v, "preset", KNOWN[i].preset), VRAM_OK);
         run_vram(v);
         if (vram_result(v)->params != KNOWN[i].params)
-            fail_msg("%s: %llu, published are %llu", KNOWN[i].preset, (unsigned long long)vram_result(v)->params,
+            fail_msg("%s: %llu, published are %llu", KNOWN[i].preset,
+                     (unsigned long long)vram_result(v)->params,
                      (unsigned long long)KNOWN[i].params);
         close_vram(v, &h);
     }
@@ -161,9 +201,12 @@ static void test_presets_replace_the_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cards),        cmocka_unit_test(test_names_of_cards),
-        cmocka_unit_test(test_known_memory), cmocka_unit_test(test_contexts),
-        cmocka_unit_test(test_presets_have_the_published_counts), cmocka_unit_test(test_every_preset_runs),
+        cmocka_unit_test(test_cards),
+        cmocka_unit_test(test_names_of_cards),
+        cmocka_unit_test(test_known_memory),
+        cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_presets_have_the_published_counts),
+        cmocka_unit_test(test_every_preset_runs),
         cmocka_unit_test(test_presets_replace_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

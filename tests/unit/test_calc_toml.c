@@ -1,4 +1,5 @@
-// The TOML reader's promises to whoever calls it: memory that runs out anywhere, and no text that costs much.
+// The TOML reader's promises to whoever calls it: memory that runs out anywhere, and no text that
+// costs much.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,8 @@ static void count_error(void *ctx, const struct toml_error *e)
     ((struct heap *)ctx)->errors++;
 }
 
-static enum toml_status read_text(struct heap *h, const char *text, size_t len, struct toml_value **root)
+static enum toml_status read_text(struct heap *h, const char *text, size_t len,
+                                  struct toml_value **root)
 {
     struct toml_host host = {take, count_error, h};
     return toml_read(text, len, &host, root);
@@ -64,13 +66,15 @@ static int teardown(void **state)
     return 0;
 }
 
-static const char sample[] = "a.b = [1, {c = \"\\u00e9\"}, 1_0.0]\nd = \"\"\"x\\\n  y\"\"\"\n[e.f]\n[[g.h]]\ni = 1\n[[g.h]]\n\"j\\t\" = 2\n";
+static const char sample[] = "a.b = [1, {c = \"\\u00e9\"}, 1_0.0]\nd = \"\"\"x\\\n  "
+                             "y\"\"\"\n[e.f]\n[[g.h]]\ni = 1\n[[g.h]]\n\"j\\t\" = 2\n";
 
 static void reads_a_tree(void **state)
 {
     struct toml_value *root;
     assert_int_equal(read_text(*state, sample, sizeof sample - 1, &root), TOML_OK);
-    const struct toml_value *a = toml_get(root, key("a")), *h = toml_get(toml_get(root, key("g")), key("h"));
+    const struct toml_value *a = toml_get(root, key("a")),
+                            *h = toml_get(toml_get(root, key("g")), key("h"));
     assert_int_equal(root->count, 4);
     assert_int_equal(toml_get(a, key("b"))->count, 3);
     assert_null(toml_get(root, key("b")));
@@ -98,7 +102,8 @@ static void memory_runs_out_at_every_call(void **state)
 }
 
 // n times a piece, then an end: read with at most 80 bytes a byte.
-static void costs_little(struct heap *h, const char *begin, const char *piece, size_t n, const char *end, enum toml_status wanted)
+static void costs_little(struct heap *h, const char *begin, const char *piece, size_t n,
+                         const char *end, enum toml_status wanted)
 {
     size_t len = strlen(piece), all = strlen(begin) + n * len + strlen(end);
     char *text = malloc(all + 1), *at = text + strlen(begin);

@@ -1,4 +1,5 @@
-// Escaping by place: every byte that needs it, at any offset of the sixteen that are looked at together.
+// Escaping by place: every byte that needs it, at any offset of the sixteen that are looked at
+// together.
 #include <jansson.h>
 
 #include "gen/base/escape.h"
@@ -57,8 +58,10 @@ static void escaping_and_unescaping_give_the_text_back(void **state)
 static void addresses(void **state)
 {
     (void)state;
-    wants(escape_href, STR("a b.html?x=1&y='2'#\xc3\xa9"), "a%20b.html?x=1&amp;y=&#x27;2&#x27;#%C3%A9");
-    wants(escape_href, STR("[\\]^`{|}\x01\x7f\"<>%20"), "%5B%5C%5D%5E%60%7B%7C%7D%01%7F%22%3C%3E%20");
+    wants(escape_href, STR("a b.html?x=1&y='2'#\xc3\xa9"),
+          "a%20b.html?x=1&amp;y=&#x27;2&#x27;#%C3%A9");
+    wants(escape_href, STR("[\\]^`{|}\x01\x7f\"<>%20"),
+          "%5B%5C%5D%5E%60%7B%7C%7D%01%7F%22%3C%3E%20");
     wants(escape_url, STR("javascript:alert(1)"), "#");
     wants(escape_url, STR("JaVaScRiPt:x"), "#");
     wants(escape_url, STR("java\tscript:x"), "java%09script:x");

@@ -1,5 +1,5 @@
-// The probe's comparison with the estimator, on a record that is made of reference values and was measured nowhere; configs
-// read from nanoGPT's files; tokens from a file.
+// The probe's comparison with the estimator, on a record that is made of reference values and was
+// measured nowhere; configs read from nanoGPT's files; tokens from a file.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,14 +65,18 @@ static struct rjson *value_of(struct rjson *record, int result, const char *key)
 static void differences_are_counted(void **state)
 {
     (void)state;
-    static const struct { const char *key; double within, beyond; } bounds[] = {
-        {"max_memory_allocated_bytes", 1.005, 1.02}, {"max_memory_reserved_bytes", 1.02, 1.04},
-        {"process_bytes", 1.04, 1.06}};
+    static const struct {
+        const char *key;
+        double within, beyond;
+    } bounds[] = {{"max_memory_allocated_bytes", 1.005, 1.02},
+                  {"max_memory_reserved_bytes", 1.02, 1.04},
+                  {"process_bytes", 1.04, 1.06}};
     for (int i = 0; i < 3; i++)
         for (int far = 0; far < 2; far++) {
             struct rjson *r = fixture(), *v = value_of(r, 2, bounds[i].key);
             struct estimator_tally t;
-            v->integer = (int64_t)((double)v->integer * (far ? bounds[i].beyond : bounds[i].within));
+            v->integer =
+                (int64_t)((double)v->integer * (far ? bounds[i].beyond : bounds[i].within));
             char *text = compared(r, &t);
             assert_int_equal(t.off, far);
             assert_int_equal(strstr(text, "<- OFF") != NULL, far);
@@ -84,7 +88,8 @@ static void differences_are_counted(void **state)
 static void compiled_runs_have_their_own_bound(void **state)
 {
     (void)state;
-    struct rjson *r = fixture(), *first = rjson_get(r, "results")->first, *engine = rjson_get(first, "engine");
+    struct rjson *r = fixture(), *first = rjson_get(r, "results")->first,
+                 *engine = rjson_get(first, "engine");
     struct estimator_tally t;
     free(engine->text);
     engine->text = strdup("torch-compile");
@@ -110,11 +115,14 @@ static void give(void *ctx, void *p, size_t bytes)
 
 static void no_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
 {
-    (void)ctx; (void)n; (void)tokens; (void)targets;
+    (void)ctx;
+    (void)n;
+    (void)tokens;
+    (void)targets;
 }
 
-// Evaluation has no reference values: the estimator and the probe, which know nothing of each other, must agree on its
-// peak, but for the scalars of a loss.
+// Evaluation has no reference values: the estimator and the probe, which know nothing of each
+// other, must agree on its peak, but for the scalars of a loss.
 static void both_sides_agree_on_evaluation(void **state)
 {
     (void)state;
@@ -151,7 +159,9 @@ static int64_t pick(uint64_t *state, const int64_t *choices, int count)
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return choices[(*state >> 33) % (uint64_t)count];
 }
-#define PICK(...) pick(&state, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
+#define PICK(...) \
+    pick(&state, (const int64_t[]){__VA_ARGS__}, \
+         (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
 
 static int64_t probe_peak(const struct gpt_config *c)
 {
@@ -183,8 +193,8 @@ static int64_t estimated_peak(const char *words)
     return peak;
 }
 
-// Two programs that know nothing of each other, on configs that no one chose. Dropout is not for attention's matrices here:
-// the probe has none between them.
+// Two programs that know nothing of each other, on configs that no one chose. Dropout is not for
+// attention's matrices here: the probe has none between them.
 static void both_sides_agree_on_steps(void **state_of_test)
 {
     (void)state_of_test;
@@ -193,13 +203,20 @@ static void both_sides_agree_on_steps(void **state_of_test)
     int wrong = 0;
     for (int i = 0; i < 250; i++) {
         char words[512];
-        int64_t head = PICK(1, 2, 6), type = PICK(0, 1, 2), math = PICK(0, 0, 1), block = PICK(64, 256, 1000);
+        int64_t head = PICK(1, 2, 6), type = PICK(0, 1, 2), math = PICK(0, 0, 1),
+                block = PICK(64, 256, 1000);
         snprintf(words, sizeof words,
-                 "batch_size=%ld block_size=%ld seq_len=%ld n_layer=%ld n_head=%ld n_embd=%ld vocab_size=%ld bias=%s "
-                 "dropout=%s dtype=%s attention=%s optimizer=%s checkpointing=%s gradient_accumulation_steps=%ld",
-                 (long)PICK(1, 3, 8), (long)block, (long)(PICK(0, 1) ? block : block / 2), (long)PICK(1, 2, 3, 7), (long)head,
-                 (long)(head * PICK(16, 64, 128)), (long)PICK(65, 1024, 50304), PICK(0, 1) ? "true" : "false",
-                 PICK(0, 1) && !math ? "0.1" : "0", dtypes[type], math ? "math" : type ? "flash" : "mem_efficient",
+                 "batch_size=%ld block_size=%ld seq_len=%ld n_layer=%ld n_head=%ld n_embd=%ld "
+                 "vocab_size=%ld bias=%s "
+                 "dropout=%s dtype=%s attention=%s optimizer=%s checkpointing=%s "
+                 "gradient_accumulation_steps=%ld",
+                 (long)PICK(1, 3, 8), (long)block, (long)(PICK(0, 1) ? block : block / 2),
+                 (long)PICK(1, 2, 3, 7), (long)head, (long)(head * PICK(16, 64, 128)),
+                 (long)PICK(65, 1024, 50304), PICK(0, 1) ? "true" : "false",
+                 PICK(0, 1) && !math ? "0.1" : "0", dtypes[type],
+                 math   ? "math"
+                 : type ? "flash"
+                        : "mem_efficient",
                  PICK(0, 1) ? "adamw_fused" : "adamw_foreach", PICK(0, 0, 1) ? "block" : "none",
                  (long)PICK(1, 2, 3));
         struct settings s;
@@ -209,7 +226,8 @@ static void both_sides_agree_on_steps(void **state_of_test)
         assert_null(settings_gpt(&s, &c));
         int64_t ours = probe_peak(&c), theirs = estimated_peak(words);
         if (ours != theirs)
-            print_message("%s: %ld, estimated %ld: %ld\n", words, (long)ours, (long)theirs, (long)(ours - theirs));
+            print_message("%s: %ld, estimated %ld: %ld\n", words, (long)ours, (long)theirs,
+                          (long)(ours - theirs));
         wrong += ours != theirs;
     }
     assert_int_equal(wrong, 0);
@@ -265,9 +283,11 @@ static void configs_are_read(void **state)
     struct settings s;
     struct gpt_config c;
     char error[256] = "";
-    assert_true(read_config(NULL, "batch_size = 4\nblock_size = 256 # context\ngradient_accumulation_steps = 5 * 8\n"
-                                  "dropout = 0.2\ncompile = True\nlearning_rate = 1e-3\ndtype = 'float16'\nbias = True\n",
-                            &s, error));
+    assert_true(read_config(
+        NULL,
+        "batch_size = 4\nblock_size = 256 # context\ngradient_accumulation_steps = 5 * 8\n"
+        "dropout = 0.2\ncompile = True\nlearning_rate = 1e-3\ndtype = 'float16'\nbias = True\n",
+        &s, error));
     assert_null(settings_gpt(&s, &c));
     assert_int_equal(c.batch_size, 4);
     assert_int_equal(c.block_size, 256);
@@ -299,8 +319,11 @@ static void bad_configs_are_named(void **state)
 static void tokens_are_checked(void **state)
 {
     (void)state;
-    static const struct { const char *bytes; size_t length; const char *reason; } bad[] = {
-        {"", 0, "least"}, {"\1\0", 2, "least"}, {"\1\0\2\0\3", 5, "odd number"}};
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *reason;
+    } bad[] = {{"", 0, "least"}, {"\1\0", 2, "least"}, {"\1\0\2\0\3", 5, "odd number"}};
     struct tokens t;
     char error[256];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -313,7 +336,8 @@ static void tokens_are_checked(void **state)
     assert_non_null(strstr(error, "not a file"));
 }
 
-// Sequences are runs of the file, their targets are one token further, and no id goes beyond the vocabulary.
+// Sequences are runs of the file, their targets are one token further, and no id goes beyond the
+// vocabulary.
 static void tokens_are_drawn(void **state)
 {
     (void)state;
@@ -354,10 +378,14 @@ static void tokens_are_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reference_values_agree), cmocka_unit_test(differences_are_counted),
-        cmocka_unit_test(compiled_runs_have_their_own_bound), cmocka_unit_test(configs_are_read),
-        cmocka_unit_test(bad_configs_are_named), cmocka_unit_test(tokens_are_checked),
-        cmocka_unit_test(tokens_are_drawn), cmocka_unit_test(both_sides_agree_on_evaluation),
+        cmocka_unit_test(reference_values_agree),
+        cmocka_unit_test(differences_are_counted),
+        cmocka_unit_test(compiled_runs_have_their_own_bound),
+        cmocka_unit_test(configs_are_read),
+        cmocka_unit_test(bad_configs_are_named),
+        cmocka_unit_test(tokens_are_checked),
+        cmocka_unit_test(tokens_are_drawn),
+        cmocka_unit_test(both_sides_agree_on_evaluation),
         cmocka_unit_test(both_sides_agree_on_steps),
         cmocka_unit_test(both_forms_of_checkpointing_are_told_apart),
     };

@@ -1,4 +1,5 @@
-// The CPU reference: its gradients against finite differences in double precision, its two modes against each other.
+// The CPU reference: its gradients against finite differences in double precision, its two modes
+// against each other.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,9 +32,19 @@ static void one_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
 
 static struct gpt_config tiny(void)
 {
-    return (struct gpt_config){.batch_size = 2, .block_size = 6, .seq_len = 5, .n_layer = 2, .n_head = 2, .n_embd = 8,
-                               .vocab_size = 11, .accumulation = 1, .dtype = DTYPE_F64, .bias = true, .lr = 1e-2,
-                               .weight_decay = 0.1, .seed = 42};
+    return (struct gpt_config){.batch_size = 2,
+                               .block_size = 6,
+                               .seq_len = 5,
+                               .n_layer = 2,
+                               .n_head = 2,
+                               .n_embd = 8,
+                               .vocab_size = 11,
+                               .accumulation = 1,
+                               .dtype = DTYPE_F64,
+                               .bias = true,
+                               .lr = 1e-2,
+                               .weight_decay = 0.1,
+                               .seed = 42};
 }
 
 struct run {
@@ -47,7 +58,8 @@ static void run_open(struct run *r, struct gpt_config c)
     r->c = c;
     r->allocator = caching_new(host_device_memory());
     assert_non_null(r->allocator);
-    assert_int_equal(gpt_open(&r->g, &c, gpt_ref_ops(), r->allocator, (struct pool_watcher){0}), GPT_OK);
+    assert_int_equal(gpt_open(&r->g, &c, gpt_ref_ops(), r->allocator, (struct pool_watcher){0}),
+                     GPT_OK);
 }
 
 static void run_close(struct run *r)
@@ -64,11 +76,13 @@ static void shake(struct gpt *g)
     for (int slot = 0; slot < g->slots; slot++)
         for (int64_t i = 0; g->weights[slot] && i < g->weights[slot]->count; i++) {
             state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            ref_set(g->weights[slot], i, ref_get(g->weights[slot], i) + ((double)(state >> 40) / (1 << 24) - 0.5) * 0.6);
+            ref_set(g->weights[slot], i,
+                    ref_get(g->weights[slot], i) + ((double)(state >> 40) / (1 << 24) - 0.5) * 0.6);
         }
 }
 
-// Loss of the batch that comes first, with dropout as a training pass has it; leaves the gradients when asked.
+// Loss of the batch that comes first, with dropout as a training pass has it; leaves the gradients
+// when asked.
 static double loss_of(struct run *r, bool with_gradients)
 {
     struct gpt *g = &r->g;
@@ -113,7 +127,8 @@ static void gradients_agree(struct gpt_config c)
             ref_set(w, i, before);
             double wanted = (above - below) / (2 * h), got = ref_get(gradients[slot], i);
             if (fabs(got - wanted) > 1e-7 + 1e-5 * fabs(wanted))
-                fail_msg("slot %d element %ld: %.10g, by differences %.10g", slot, (long)i, got, wanted);
+                fail_msg("slot %d element %ld: %.10g, by differences %.10g", slot, (long)i, got,
+                         wanted);
         }
     }
     for (int slot = 0; slot < r.g.slots; slot++)
@@ -147,7 +162,8 @@ static void losses_of(struct gpt_config c, int steps, double *out)
     run_close(&r);
 }
 
-// Both modes, both kinds of attention, checkpointed or not, with any division of the batch: the same training.
+// Both modes, both kinds of attention, checkpointed or not, with any division of the batch: the
+// same training.
 static void modes_train_alike(void **state)
 {
     (void)state;
@@ -168,7 +184,8 @@ static void modes_train_alike(void **state)
     }
 }
 
-// In lower precision the curve stays close to the one in fp64; the loss scaler and clipping do not move it far.
+// In lower precision the curve stays close to the one in fp64; the loss scaler and clipping do not
+// move it far.
 static void low_precision_stays_close(void **state)
 {
     (void)state;
@@ -186,7 +203,8 @@ static void low_precision_stays_close(void **state)
             losses_of(c, STEPS, got);
             for (int s = 0; s < STEPS; s++)
                 if (!(fabs(got[s] - wanted[s]) <= allowed[t]))
-                    fail_msg("%s mode %d step %d: %.8g against %.8g", dtype_name(types[t]), mode, s, got[s], wanted[s]);
+                    fail_msg("%s mode %d step %d: %.8g against %.8g", dtype_name(types[t]), mode, s,
+                             got[s], wanted[s]);
         }
 }
 
@@ -215,7 +233,8 @@ static void overflow_leaves_a_step_out(void **state)
         assert_true(ref_get(r.g.weights[SLOT_WTE], 3) != before);
         assert_true(ref_get(r.g.growth, 0) == 1);
         if (!c.split_adamw)
-            assert_true(ref_get(r.g.steps[SLOT_WTE], 0) == 2);  // the one that was left out does not count
+            // The one that was left out does not count.
+            assert_true(ref_get(r.g.steps[SLOT_WTE], 0) == 2);
         run_close(&r);
     }
 }
@@ -253,10 +272,10 @@ static void half_types_round_trip(void **state)
     }
     assert_int_equal(float_to_half(65519.0f), 0x7bff);
     assert_int_equal(float_to_half(65520.0f), 0x7c00);
-    assert_int_equal(float_to_half(0x1p-25f), 0);               // half of the smallest: to even
+    assert_int_equal(float_to_half(0x1p-25f), 0);  // half of the smallest: to even
     assert_int_equal(float_to_half(0x1.8p-24f), 2);
-    assert_int_equal(float_to_half(-0x1.ffcp-15f), 0x8400);     // and up into the normal ones
-    assert_int_equal(float_to_half(1.0f + 0x1p-11f), 0x3c00);   // half way: to even
+    assert_int_equal(float_to_half(-0x1.ffcp-15f), 0x8400);    // and up into the normal ones
+    assert_int_equal(float_to_half(1.0f + 0x1p-11f), 0x3c00);  // half way: to even
     assert_int_equal(float_to_half(1.0f + 0x1.8p-10f), 0x3c02);
     assert_int_equal(float_to_bfloat16(1.0f + 0x1p-8f), 0x3f80);
 }

@@ -1,4 +1,5 @@
-// The probe's allocator and its step in framework mode against the reference traces: no GPU, no arithmetic.
+// The probe's allocator and its step in framework mode against the reference traces: no GPU, no
+// arithmetic.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,8 @@ static struct trace read_trace(const char *name)
         if (l->is_free)
             assert_int_equal(sscanf(text, "f %ld", &l->id), 1);
         else
-            assert_int_equal(sscanf(text, "a %ld %lu %47s %23s", &l->id, &l->bytes, l->operation, l->phase), 4);
+            assert_int_equal(
+                sscanf(text, "a %ld %lu %47s %23s", &l->id, &l->bytes, l->operation, l->phase), 4);
     }
     assert_int_equal(pclose(f), 0);
     assert_true(t.count > 1000);
@@ -128,7 +130,8 @@ static void allocator_gives_cached_segments_back(void **state)
     assert_int_equal(device.used, 0);
 }
 
-// Holds a run's events against a trace: allocations in order by bytes and phase, frees between two as sets.
+// Holds a run's events against a trace: allocations in order by bytes and phase, frees between two
+// as sets.
 struct follower {
     struct trace *trace;
     size_t at;
@@ -185,13 +188,23 @@ static void follow(void *ctx, const struct tensor *made, const struct tensor *fr
 
 static void no_batch(void *ctx, int64_t n, int64_t *tokens, int64_t *targets)
 {
-    (void)ctx; (void)n; (void)tokens; (void)targets;
+    (void)ctx;
+    (void)n;
+    (void)tokens;
+    (void)targets;
 }
 
 static struct gpt_config small(void)
 {
-    return (struct gpt_config){.batch_size = 16, .block_size = 512, .seq_len = 512, .n_layer = 6, .n_head = 6,
-                               .n_embd = 384, .vocab_size = 50304, .accumulation = 2, .dtype = DTYPE_F16};
+    return (struct gpt_config){.batch_size = 16,
+                               .block_size = 512,
+                               .seq_len = 512,
+                               .n_layer = 6,
+                               .n_head = 6,
+                               .n_embd = 384,
+                               .vocab_size = 50304,
+                               .accumulation = 2,
+                               .dtype = DTYPE_F16};
 }
 
 static void step_follows(const char *name, struct gpt_config c)
@@ -220,10 +233,17 @@ static void step_follows_traces(void **state)
     step_follows("trace_rtx4070_fp16.txt.gz", c);
     c.vocab_size = 256;
     step_follows("trace_rtx4070_V256.txt.gz", c);
-    c = (struct gpt_config){.block_size = 1024, .seq_len = 1024, .n_layer = 12, .n_head = 12, .n_embd = 768,
-                            .vocab_size = 50304, .accumulation = 2, .dtype = DTYPE_F16};
+    c = (struct gpt_config){.block_size = 1024,
+                            .seq_len = 1024,
+                            .n_layer = 12,
+                            .n_head = 12,
+                            .n_embd = 768,
+                            .vocab_size = 50304,
+                            .accumulation = 2,
+                            .dtype = DTYPE_F16};
     const int64_t batches[] = {16, 4, 1};
-    const char *names[] = {"trace_oom_gpt2_B16.txt.gz", "trace_gpt2_B4.txt.gz", "trace_gpt2_B1.txt.gz"};
+    const char *names[] = {"trace_oom_gpt2_B16.txt.gz", "trace_gpt2_B4.txt.gz",
+                           "trace_gpt2_B1.txt.gz"};
     for (int i = 0; i < 3; i++) {
         c.batch_size = batches[i];
         step_follows(names[i], c);
@@ -237,19 +257,22 @@ static bool has_text(const struct rjson *row, const char *key, const char *text)
 
 static struct gpt_config config_of(const struct rjson *row)
 {
-    struct gpt_config c = {
-        .batch_size = (int64_t)get_u64(row, "batch_size"), .block_size = (int64_t)get_u64(row, "block_size"),
-        .seq_len = (int64_t)get_u64(row, "seq_len"),       .n_layer = (int64_t)get_u64(row, "n_layer"),
-        .n_head = (int64_t)get_u64(row, "n_head"),         .n_embd = (int64_t)get_u64(row, "n_embd"),
-        .vocab_size = (int64_t)get_u64(row, "vocab_size"), .dropout = rjson_number(rjson_get(row, "dropout")),
-        .accumulation = (int64_t)get_u64(row, "gradient_accumulation_steps"),
-        .bias = rjson_get(row, "bias")->truth,
-        .checkpointing = has_text(row, "checkpointing", "block"),
-        .split_adamw = has_text(row, "optimizer", "adamw_foreach"),
-        .attention = has_text(row, "attention", "math") ? GPT_MATRIX : GPT_TILED,
-        .dtype = has_text(row, "dtype", "float32")   ? DTYPE_F32
-                 : has_text(row, "dtype", "float16") ? DTYPE_F16
-                                                     : DTYPE_BF16};
+    struct gpt_config c = {.batch_size = (int64_t)get_u64(row, "batch_size"),
+                           .block_size = (int64_t)get_u64(row, "block_size"),
+                           .seq_len = (int64_t)get_u64(row, "seq_len"),
+                           .n_layer = (int64_t)get_u64(row, "n_layer"),
+                           .n_head = (int64_t)get_u64(row, "n_head"),
+                           .n_embd = (int64_t)get_u64(row, "n_embd"),
+                           .vocab_size = (int64_t)get_u64(row, "vocab_size"),
+                           .dropout = rjson_number(rjson_get(row, "dropout")),
+                           .accumulation = (int64_t)get_u64(row, "gradient_accumulation_steps"),
+                           .bias = rjson_get(row, "bias")->truth,
+                           .checkpointing = has_text(row, "checkpointing", "block"),
+                           .split_adamw = has_text(row, "optimizer", "adamw_foreach"),
+                           .attention = has_text(row, "attention", "math") ? GPT_MATRIX : GPT_TILED,
+                           .dtype = has_text(row, "dtype", "float32")   ? DTYPE_F32
+                                    : has_text(row, "dtype", "float16") ? DTYPE_F16
+                                                                        : DTYPE_BF16};
     return c;
 }
 
@@ -319,8 +342,8 @@ static void counted_synchronize(void *ctx)
     ((struct waits *)ctx)->synchronizations++;
 }
 
-// A step reads nothing back but the loss, once, however many micro-steps it has; foreach AdamW in fp16 reads whether a
-// gradient was not finite, as GradScaler does.
+// A step reads nothing back but the loss, once, however many micro-steps it has; foreach AdamW in
+// fp16 reads whether a gradient was not finite, as GradScaler does.
 static void step_does_not_wait(void **state)
 {
     (void)state;
@@ -353,8 +376,9 @@ static void step_does_not_wait(void **state)
     }
 }
 
-// Evaluation's peak is at the loss: old and new logits, log-probabilities and their fp32 copy, 10 bytes a logit; besides
-// the weights and their casts, the residual stream's end and the token and position parts that forward still names.
+// Evaluation's peak is at the loss: old and new logits, log-probabilities and their fp32 copy, 10
+// bytes a logit; besides the weights and their casts, the residual stream's end and the token and
+// position parts that forward still names.
 static void evaluation_peak_matches(void **state)
 {
     (void)state;
@@ -362,7 +386,8 @@ static void evaluation_peak_matches(void **state)
     for (int i = 0; i < 2; i++) {
         struct gpt_config c = small();
         c.batch_size = batches[i];
-        uint64_t N = (uint64_t)gpt_tokens(&c), U = N * 384, V = 50304, T = 512, C = 384, P = gpt_parameter_count(&c);
+        uint64_t N = (uint64_t)gpt_tokens(&c), U = N * 384, V = 50304, T = 512, C = 384,
+                 P = gpt_parameter_count(&c);
         struct dry_device device = {0};
         struct caching_allocator *a = caching_new(dry_device_memory(&device));
         struct gpt g;
@@ -370,7 +395,8 @@ static void evaluation_peak_matches(void **state)
         assert_int_equal(gpt_open(&g, &c, gpt_dry_ops(), a, (struct pool_watcher){0}), GPT_OK);
         assert_int_equal(gpt_evaluate(&g, 3, no_batch, NULL, &loss), GPT_OK);
         uint64_t casts = 2 * (12 * 6 * C * C + V * C), batch = 2 * 16 * N, scalars = 3 * 4;
-        assert_int_equal(g.pool.live_peak, 4 * P + casts + 10 * N * V + 4 * U + 4 * U + 4 * T * C + 8 * T + batch + scalars);
+        assert_int_equal(g.pool.live_peak, 4 * P + casts + 10 * N * V + 4 * U + 4 * U + 4 * T * C +
+                                               8 * T + batch + scalars);
         assert_int_equal(g.pool.live, 4 * P + 16 * N);  // nothing stays but the first batch
         gpt_close(&g);
         caching_delete(a);
@@ -404,7 +430,8 @@ static void memory_may_end_anywhere(void **state)
     assert_true(ended > 10 && ran > 3);
 }
 
-// An evaluation that finds no room leaves the training loop's variables as they were, and dropout on.
+// An evaluation that finds no room leaves the training loop's variables as they were, and dropout
+// on.
 static void evaluation_may_end_anywhere(void **state)
 {
     (void)state;

@@ -22,7 +22,11 @@ static struct rjson *parse(const char *text)
 static void good_texts_come_back_the_same(void **state)
 {
     (void)state;
-    const char *texts[] = {"null", "true", "[1, 2.5, -3]", "{\"a\": \"x\\\"y\"}", "9223372036854775807",
+    const char *texts[] = {"null",
+                           "true",
+                           "[1, 2.5, -3]",
+                           "{\"a\": \"x\\\"y\"}",
+                           "9223372036854775807",
                            "{\n \"a\": [1, 2],\n \"b\": {\"c\": false}\n}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct rjson *j = parse(texts[i]);
@@ -49,8 +53,28 @@ static void escapes_are_read(void **state)
 static void bad_texts_are_refused(void **state)
 {
     (void)state;
-    const char *texts[] = {"", "{", "[1,", "[1 2]", "{\"a\" 1}", "{a: 1}", "01", "1e999", "99999999999999999999", "+1", ".5",
-                           "-", "nul", "\"a", "\"\\x\"", "\"\\ud800\"", "\"\\u0000\"", "\"a\nb\"", "1 2", "[1,]", "{\"a\":}", "{\"a\":1,\"a\":2}"};
+    const char *texts[] = {"",
+                           "{",
+                           "[1,",
+                           "[1 2]",
+                           "{\"a\" 1}",
+                           "{a: 1}",
+                           "01",
+                           "1e999",
+                           "99999999999999999999",
+                           "+1",
+                           ".5",
+                           "-",
+                           "nul",
+                           "\"a",
+                           "\"\\x\"",
+                           "\"\\ud800\"",
+                           "\"\\u0000\"",
+                           "\"a\nb\"",
+                           "1 2",
+                           "[1,]",
+                           "{\"a\":}",
+                           "{\"a\":1,\"a\":2}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *error = 0;
         assert_null(parse(texts[i]));
@@ -113,12 +137,17 @@ static struct rjson *sample_record(const char *gpu)
 {
     char text[4096];
     snprintf(text, sizeof text,
-             "{\"schema\":\"vramprobe/1\",\"id\":\"sample\",\"status\":\"ok\",\"created_utc\":\"2026-01-31T12:00:00Z\","
-             "\"tool\":{\"name\":\"vramprobe\",\"version\":\"0\",\"sources_sha256\":\"%064d\",\"protocols\":{\"step\":1},"
+             "{\"schema\":\"vramprobe/"
+             "1\",\"id\":\"sample\",\"status\":\"ok\",\"created_utc\":\"2026-01-31T12:00:00Z\","
+             "\"tool\":{\"name\":\"vramprobe\",\"version\":\"0\",\"sources_sha256\":\"%064d\","
+             "\"protocols\":{\"step\":1},"
              "\"command\":[]},\"code\":{\"commit\":null,\"dirty\":null},\"host\":{\"os\":\"x\"},"
-             "\"device\":{\"name\":\"%s\",\"compute_capability\":\"8.9\",\"sm_count\":46,\"memory_total_bytes\":12},"
-             "\"software\":{},\"results\":[{\"experiment\":\"step\",\"engine\":\"vramprobe\",\"protocol\":1,"
-             "\"config\":{\"batch_size\":16},\"status\":\"ok\",\"values\":{\"peak_bytes\":{\"unit\":\"B\",\"value\":7}}}]}",
+             "\"device\":{\"name\":\"%s\",\"compute_capability\":\"8.9\",\"sm_count\":46,\"memory_"
+             "total_bytes\":12},"
+             "\"software\":{},\"results\":[{\"experiment\":\"step\",\"engine\":\"vramprobe\","
+             "\"protocol\":1,"
+             "\"config\":{\"batch_size\":16},\"status\":\"ok\",\"values\":{\"peak_bytes\":{"
+             "\"unit\":\"B\",\"value\":7}}}]}",
              0, gpu);
     struct rjson *j = parse(text);
     assert_non_null(j);
@@ -224,7 +253,8 @@ static void property_is_held(const char *part, const struct rjson *p)
     bool free_form = rjson_get(p, "enum") || rjson_get(p, "const") || rjson_get(p, "anyOf");
     if (!refuses(part, p->key, takes(p, "array") ? rjson_object() : rjson_array()))
         fail_msg("%s.%s: another type is taken", part, p->key);
-    if ((rjson_get(p, "pattern") || free_form) && !refuses(part, p->key, rjson_string("Nothing like it")))
+    if ((rjson_get(p, "pattern") || free_form) &&
+        !refuses(part, p->key, rjson_string("Nothing like it")))
         fail_msg("%s.%s: any text is taken", part, p->key);
     const struct rjson *least = rjson_get(p, "minimum");
     if (least && !refuses(part, p->key, rjson_int(least->integer - 1)))
@@ -255,7 +285,8 @@ static void the_schema_is_held(void **state)
     (void)state;
     struct rjson *schema = rjson_read_file("kernels/vramprobe.schema.json", error, sizeof error);
     assert_non_null(schema);
-    const struct rjson *properties = rjson_get(schema, "properties"), *defs = rjson_get(schema, "$defs");
+    const struct rjson *properties = rjson_get(schema, "properties"),
+                       *defs = rjson_get(schema, "$defs");
     object_is_held(schema, "", schema);
     const char *parts[] = {"tool", "code", "host", "device"};
     for (int i = 0; i < 4; i++)
@@ -263,7 +294,9 @@ static void the_schema_is_held(void **state)
     object_is_held(schema, "result", rjson_get(defs, "result"));
     object_is_held(schema, "value", rjson_get(defs, "value"));
     rjson_free(schema);
-    const struct { const char *part, *key; } free_names[] = {{"tool", "protocols"}, {"", "software"}, {"result", "config"}};
+    const struct {
+        const char *part, *key;
+    } free_names[] = {{"tool", "protocols"}, {"", "software"}, {"result", "config"}};
     for (int i = 0; i < 3; i++) {
         struct rjson *group = rjson_object();
         rjson_set(group, "x", rjson_array());
@@ -276,7 +309,8 @@ static void merging_keeps_the_newest(void **state)
     (void)state;
     struct rjson *records[] = {sample_record("A"), sample_record("A"), sample_record("B")};
     char *names[] = {"one", "two", "three"};
-    rjson_get(rjson_get(rjson_get(first_result(records[1]), "values"), "peak_bytes"), "value")->integer = 9;
+    rjson_get(rjson_get(rjson_get(first_result(records[1]), "values"), "peak_bytes"), "value")
+        ->integer = 9;
     struct rjson *other = rjson_copy(first_result(records[1]));
     rjson_get(rjson_get(other, "config"), "batch_size")->integer = 8;
     rjson_add(rjson_get(records[1], "results"), other);
@@ -285,7 +319,8 @@ static void merging_keeps_the_newest(void **state)
     assert_non_null(merged);
     assert_string_equal(rjson_text(rjson_get(merged, "id")), "both");
     struct rjson *first = first_result(merged);
-    assert_int_equal(rjson_get(rjson_get(rjson_get(first, "values"), "peak_bytes"), "value")->integer, 9);
+    assert_int_equal(
+        rjson_get(rjson_get(rjson_get(first, "values"), "peak_bytes"), "value")->integer, 9);
     assert_int_equal(rjson_get(rjson_get(first->next, "config"), "batch_size")->integer, 8);
     assert_null(first->next->next);
     assert_int_equal(check_quietly(merged), 0);
@@ -319,8 +354,9 @@ static void settings_describe_runs(void **state)
     (void)state;
     struct settings s;
     struct gpt_config c;
-    assert_true(settings_parse(&s, "batch_size=16 block_size=512 n_layer=6 n_head=6 n_embd=384 dtype=float16 mode=lean", error,
-                               sizeof error));
+    assert_true(settings_parse(
+        &s, "batch_size=16 block_size=512 n_layer=6 n_head=6 n_embd=384 dtype=float16 mode=lean",
+        error, sizeof error));
     assert_null(settings_gpt(&s, &c));
     assert_int_equal(c.seq_len, 512);
     assert_int_equal(c.mode, GPT_LEAN);
@@ -350,11 +386,15 @@ static void experiments_are_well_formed(void **state)
 }
 
 // The table names the measurements; without a GPU nothing calls them.
-#define MEASURE(name)                                                                                               \
-    const char *name(const struct settings *s, struct nvml *nvml, struct rjson *values, char message[256])          \
-    {                                                                                                               \
-        (void)s; (void)nvml; (void)values; (void)message;                                                           \
-        return "skipped";                                                                                           \
+#define MEASURE(name) \
+    const char *name(const struct settings *s, struct nvml *nvml, struct rjson *values, \
+                     char message[256]) \
+    { \
+        (void)s; \
+        (void)nvml; \
+        (void)values; \
+        (void)message; \
+        return "skipped"; \
     }
 MEASURE(measure_context)
 MEASURE(measure_reserve)
@@ -368,12 +408,17 @@ MEASURE(measure_max_batch)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_texts_come_back_the_same), cmocka_unit_test(escapes_are_read),
-        cmocka_unit_test(bad_texts_are_refused),         cmocka_unit_test(truncated_texts_are_safe),
-        cmocka_unit_test(samples_have_their_statistics), cmocka_unit_test(digests_match_the_standard),
-        cmocka_unit_test(records_are_checked),           cmocka_unit_test(the_schema_is_held),
+        cmocka_unit_test(good_texts_come_back_the_same),
+        cmocka_unit_test(escapes_are_read),
+        cmocka_unit_test(bad_texts_are_refused),
+        cmocka_unit_test(truncated_texts_are_safe),
+        cmocka_unit_test(samples_have_their_statistics),
+        cmocka_unit_test(digests_match_the_standard),
+        cmocka_unit_test(records_are_checked),
+        cmocka_unit_test(the_schema_is_held),
         cmocka_unit_test(merging_keeps_the_newest),
-        cmocka_unit_test(files_are_not_replaced),        cmocka_unit_test(settings_describe_runs),
+        cmocka_unit_test(files_are_not_replaced),
+        cmocka_unit_test(settings_describe_runs),
         cmocka_unit_test(experiments_are_well_formed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-// Charts: each kind's drawing, its words and numbers in the page's language, citations, and tables that are refused.
+// Charts: each kind's drawing, its words and numbers in the page's language, citations, and tables
+// that are refused.
 #include "tests/unit/base_fixture.h"
 
 #include <unistd.h>
@@ -17,7 +18,8 @@ struct fixture {
 };
 
 static const char words[] =
-    "{\"chart.numbers\":\"Die Zahlen\",\"part.logits\":\"Logits & Loss\",\"records.none\":\"noch keine <1>\",\"t\":\"Spitze <eager>\",\"figure.missing\":\"noch nicht gemessen\"}";
+    "{\"chart.numbers\":\"Die Zahlen\",\"part.logits\":\"Logits & Loss\",\"records.none\":\"noch "
+    "keine <1>\",\"t\":\"Spitze <eager>\",\"figure.missing\":\"noch nicht gemessen\"}";
 
 static void setup(struct fixture *f)
 {
@@ -25,11 +27,14 @@ static void setup(struct fixture *f)
     f->d = diag_new((struct diag_options){.quiet = true});
     f->out = f->messages = BUF_INIT;
     struct locale *l = locale_open(STR("de"));
-    f->language = (struct language){STR("de"), l, catalog_parse(str_c(words), STR("c"), l, NULL, f->d), 0};
+    f->language =
+        (struct language){STR("de"), l, catalog_parse(str_c(words), STR("c"), l, NULL, f->d), 0};
     f->list[0] = &f->language;
-    f->page = (struct page){.document = &f->document, .language = &f->language, .source = STR("a/de.md")};
+    f->page =
+        (struct page){.document = &f->document, .language = &f->language, .source = STR("a/de.md")};
     f->pages[0] = &f->page;
-    f->document = (struct document){.key = STR("a"), .pages = f->pages, .source = &f->page, .page_lua = STR("")};
+    f->document = (struct document){
+        .key = STR("a"), .pages = f->pages, .source = &f->page, .page_lua = STR("")};
     f->site.languages = f->list;
     f->site.language_count = 1;
     f->site.settings.content_dir = STR("/nonexistent");
@@ -51,7 +56,8 @@ static void teardown(struct fixture *f)
 static bool cell(struct fixture *f, const char *code)
 {
     buf html = BUF_INIT;
-    bool ok = figures_cell(f->figures, &f->page, str_c(code), DIAG_AT(STR("a/de.md"), STR("`x`"), 0), &html);
+    bool ok = figures_cell(f->figures, &f->page, str_c(code),
+                           DIAG_AT(STR("a/de.md"), STR("`x`"), 0), &html);
     buf_clear(&f->out);
     for (size_t i = 0; i < html.len; i++) {
         bool space = html.ptr[i] == '\xc2' && html.ptr[i + 1] == '\xa0';
@@ -84,10 +90,13 @@ static void test_stack_draws_parts_in_proportion(void **state)
     struct fixture f;
     (void)state;
     setup(&f);
-    assert_true(cell(&f, "chart_stack{title = 't', columns = {'eager', 'compiled'}, rows = {{'part.logits', " GIB(3) ", " GIB(1)
-                         "}, {'part.rest', " GIB(1) "}}}"));
+    assert_true(cell(
+        &f,
+        "chart_stack{title = 't', columns = {'eager', 'compiled'}, rows = {{'part.logits', " GIB(
+            3) ", " GIB(1) "}, {'part.rest', " GIB(1) "}}}"));
     has(&f, "<figure class=\"chart\">\n<figcaption>Spitze &lt;eager&gt;</figcaption>");
-    has(&f, "role=\"img\">\n<title>Spitze &lt;eager&gt;</title>\n<desc>Logits &amp; Loss: eager 3.072 MiB, compiled 1.024 MiB; part.rest: eager 1.024 MiB</desc>");
+    has(&f, "role=\"img\">\n<title>Spitze &lt;eager&gt;</title>\n<desc>Logits &amp; Loss: eager "
+            "3.072 MiB, compiled 1.024 MiB; part.rest: eager 1.024 MiB</desc>");
     has(&f, ">eager: 4,00 GiB</text>");
     // The axis goes to 5 GiB over 359 units: 3 GiB are 215.4.
     has(&f, "<rect class=\"cat logits\" x=\"0.00\" y=\"19\" width=\"215.40\"");
@@ -107,12 +116,13 @@ static void test_values_are_cited(void **state)
     const struct figure *const *list;
     (void)state;
     setup(&f);
-    assert_true(cell(&f, "chart_pairs{title = 't', columns = {'rule', 'computed'}, rows = {{'x', claimed(2^31, 'B', 'them'), " GIB(1)
-                         "}}}"));
+    assert_true(cell(&f, "chart_pairs{title = 't', columns = {'rule', 'computed'}, rows = {{'x', "
+                         "claimed(2^31, 'B', 'them'), " GIB(1) "}}}"));
     assert_int_equal(figures_cited(f.figures, &list), 2);
     assert_int_equal(list[0]->kind, FIGURE_CLAIMED);
     assert_string_equal(list[1]->source.ptr, "by hand");
-    has(&f, "<a class=\"fig claimed\" href=\"#source-1\"><data value=\"2147483648\">2.048 MiB</data></a>");
+    has(&f, "<a class=\"fig claimed\" href=\"#source-1\"><data value=\"2147483648\">2.048 "
+            "MiB</data></a>");
     has(&f, "<details><summary>Die Zahlen</summary>");
     has(&f, "<rect class=\"hollow\" x=\"0.5\" y=\"59\" width=\"278.0\"");
     has(&f, "<rect class=\"full\" x=\"0.5\" y=\"73\" width=\"139.0\"");
@@ -124,11 +134,12 @@ static void test_lines_mark_each_value_and_the_limit(void **state)
     struct fixture f;
     (void)state;
     setup(&f);
-    assert_true(cell(&f, "chart_lines{title = 't', x = 'batch', columns = {'eager', 'compiled'}, limit = given(4, 'GiB'), limit_label = 'Karte',"
+    assert_true(cell(&f, "chart_lines{title = 't', x = 'batch', columns = {'eager', 'compiled'}, "
+                         "limit = given(4, 'GiB'), limit_label = 'Karte',"
                          "rows = {{1, " GIB(1) ", " GIB(1) "}, {8, " GIB(8) ", " GIB(4) "}}}"));
     has(&f, "<path class=\"line s0\" d=\"M");
     has(&f, "<path class=\"line s1\" d=\"M");
-    assert_int_equal(count(&f, "<rect class=\"mark\""), 3);     // two values and the legend
+    assert_int_equal(count(&f, "<rect class=\"mark\""), 3);  // two values and the legend
     assert_int_equal(count(&f, "<circle class=\"mark s1\""), 3);
     has(&f, ">Karte: 4.096 MiB</text>");
     has(&f, "; Karte: 4 GiB</desc>");
@@ -142,8 +153,9 @@ static void test_time_marks_the_peak(void **state)
     struct fixture f;
     (void)state;
     setup(&f);
-    assert_true(cell(&f, "chart_time{title = 't', columns = {'Spitze'}, rows = {{'forward', " GIB(3) "}}, points = {0, 2^30, 3 * 2^30, 2^30},"
-                         "marks = {2}}"));
+    assert_true(cell(&f, "chart_time{title = 't', columns = {'Spitze'}, rows = {{'forward', " GIB(
+                             3) "}}, points = {0, 2^30, 3 * 2^30, 2^30},"
+                                "marks = {2}}"));
     has(&f, "<circle class=\"peak\" cx=\"252.0\"");
     has(&f, ">Spitze: 3,00 GiB</text>");
     has(&f, "<path class=\"step\" d=\"M252.0");
@@ -155,8 +167,9 @@ static void test_scatter_leaves_out_what_is_not_measured(void **state)
     struct fixture f;
     (void)state;
     setup(&f);
-    assert_true(cell(&f, "chart_scatter{title = 't', columns = {'predicted', 'measured'}, band = 0.05, rows = {{'a', " GIB(4) ", " GIB(4)
-                         "}, {'b', " GIB(2) ", measured('x', {value = 'v'})}}}"));
+    assert_true(cell(
+        &f, "chart_scatter{title = 't', columns = {'predicted', 'measured'}, band = 0.05, rows = "
+            "{{'a', " GIB(4) ", " GIB(4) "}, {'b', " GIB(2) ", measured('x', {value = 'v'})}}}"));
     assert_int_equal(count(&f, "<circle class=\"mark\""), 1);
     has(&f, "noch nicht gemessen");
     has(&f, "<path class=\"band\"");
@@ -169,7 +182,8 @@ static void test_cloud_puts_points_on_logarithms(void **state)
     struct fixture f;
     (void)state;
     setup(&f);
-    assert_true(cell(&f, "chart_cloud{title = 't', x = 'measured', y = 'predicted', band = 0.5, groups = {{'first <1>', {2^30, 2^30, 2^34, 2^34, 2^30, 2^34}}, "
+    assert_true(cell(&f, "chart_cloud{title = 't', x = 'measured', y = 'predicted', band = 0.5, "
+                         "groups = {{'first <1>', {2^30, 2^30, 2^34, 2^34, 2^30, 2^34}}, "
                          "{'part.logits', {2^32, 2^31}}, {'none', {}}}}"));
     // corners of the square, then its middle by powers of two
     has(&f, "<path class=\"dots g0\" d=\"M52.0 306.0h0M342.0 16.0h0M52.0 16.0h0\"/>");
@@ -190,10 +204,13 @@ static void test_table_holds_words_and_figures(void **state)
     struct fixture f;
     (void)state;
     setup(&f);
-    assert_true(cell(&f, "table_of{title = 't', columns = {'x', 'part.logits', 'y'}, rows = {{'<a>', MiB(" GIB(1) "), 'part.logits'}, "
-                         "{'b', measured('x', {value = 'v', optional = true})}}}"));
+    assert_true(cell(
+        &f, "table_of{title = 't', columns = {'x', 'part.logits', 'y'}, rows = {{'<a>', MiB(" GIB(
+                1) "), 'part.logits'}, "
+                   "{'b', measured('x', {value = 'v', optional = true})}}}"));
     has(&f, "aria-label=\"Spitze &lt;eager&gt;\"");
-    has(&f, "<th scope=\"col\">x</th><th scope=\"col\" class=\"right\">Logits &amp; Loss</th><th scope=\"col\">y</th>");
+    has(&f, "<th scope=\"col\">x</th><th scope=\"col\" class=\"right\">Logits &amp; Loss</th><th "
+            "scope=\"col\">y</th>");
     has(&f, "<tr><th scope=\"row\">&lt;a&gt;</th><td class=\"right\">");
     has(&f, "1.024 MiB");
     has(&f, "<td>Logits &amp; Loss</td></tr>");
@@ -205,21 +222,35 @@ static void test_table_holds_words_and_figures(void **state)
 static void test_bad_tables_are_refused(void **state)
 {
     static const char *const bad[] = {
-        "chart_cloud{}", "chart_cloud{title = 't', groups = {}}", "chart_cloud{title = 't', groups = {{'a', {}}}}",
-        "chart_cloud{title = 't', groups = {{'a', {1, 2, 3}}}}", "chart_cloud{title = 't', groups = {{'a', {0, 2}}}}",
-        "chart_cloud{title = 't', groups = {{'a', {1 / 0, 2}}}}", "chart_cloud{title = 't', groups = {{'a', {0 / 0, 2}}}}",
-        "chart_cloud{title = 't', groups = {{'a', {'x', 2}}}}", "chart_cloud{title = 't', groups = {{{}, {1, 2}}}}",
-        "chart_cloud{title = 't', band = -1, groups = {{'a', {1, 2}}}}", "chart_cloud{title = 't', groups = {1}}",
-        "table_of{}", "table_of{title = 't', columns = {'a'}}", "table_of{title = 't', columns = {}, rows = {{'a'}}}",
-        "table_of{title = 't', columns = {'a'}, rows = {1}}", "table_of{title = 't', columns = {'a'}, rows = {{1}}}",
-        "table_of{title = 't', columns = {'a'}, rows = {{{}}}}", "table_of{title = 't', columns = {'a'}, rows = {{chart_cloud}}}",
+        "chart_cloud{}",
+        "chart_cloud{title = 't', groups = {}}",
+        "chart_cloud{title = 't', groups = {{'a', {}}}}",
+        "chart_cloud{title = 't', groups = {{'a', {1, 2, 3}}}}",
+        "chart_cloud{title = 't', groups = {{'a', {0, 2}}}}",
+        "chart_cloud{title = 't', groups = {{'a', {1 / 0, 2}}}}",
+        "chart_cloud{title = 't', groups = {{'a', {0 / 0, 2}}}}",
+        "chart_cloud{title = 't', groups = {{'a', {'x', 2}}}}",
+        "chart_cloud{title = 't', groups = {{{}, {1, 2}}}}",
+        "chart_cloud{title = 't', band = -1, groups = {{'a', {1, 2}}}}",
+        "chart_cloud{title = 't', groups = {1}}",
+        "table_of{}",
+        "table_of{title = 't', columns = {'a'}}",
+        "table_of{title = 't', columns = {}, rows = {{'a'}}}",
+        "table_of{title = 't', columns = {'a'}, rows = {1}}",
+        "table_of{title = 't', columns = {'a'}, rows = {{1}}}",
+        "table_of{title = 't', columns = {'a'}, rows = {{{}}}}",
+        "table_of{title = 't', columns = {'a'}, rows = {{chart_cloud}}}",
         "table_of{columns = {'a'}, rows = {{'x'}}}",
-        "chart_stack{}", "chart_stack{title = 't', columns = {'a'}}", "chart_stack{title = 't', columns = {'a'}, rows = {}}",
+        "chart_stack{}",
+        "chart_stack{title = 't', columns = {'a'}}",
+        "chart_stack{title = 't', columns = {'a'}, rows = {}}",
         "chart_stack{title = 't', columns = {'a'}, rows = {{'x', 3}}}",
         "chart_stack{title = 't', columns = {'a'}, rows = {{'x', given(3, 's')}}}",
-        "chart_stack{title = 't', columns = {'a'}, rows = {3}}", "chart_stack{title = 't', columns = {'a'}, rows = {{}}}",
+        "chart_stack{title = 't', columns = {'a'}, rows = {3}}",
+        "chart_stack{title = 't', columns = {'a'}, rows = {{}}}",
         "chart_pairs{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B')}}}",
-        "chart_stack{title = 't', columns = {'a', 'b', 'c', 'd', 'e'}, rows = {{'x', given(3, 'B')}}}",
+        "chart_stack{title = 't', columns = {'a', 'b', 'c', 'd', 'e'}, rows = {{'x', given(3, "
+        "'B')}}}",
         "chart_time{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B')}}, points = {-1}}",
         "chart_time{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B')}}, points = {1 / 0}}",
     };
@@ -243,7 +274,10 @@ static void test_nothing_is_drawn_of_zeros(void **state)
     for (size_t i = 0; i < 5; i++) {
         buf code = BUF_INIT;
         bool one = i == 2;
-        buf_printf(&code, "chart_%s{title = 't', columns = {'a'%s}, rows = {{0, given(0, 'B'), given(0, 'B')}}}", all[i], one ? "" : ", 'b'");
+        buf_printf(
+            &code,
+            "chart_%s{title = 't', columns = {'a'%s}, rows = {{0, given(0, 'B'), given(0, 'B')}}}",
+            all[i], one ? "" : ", 'b'");
         assert_true(cell(&f, code.ptr));
         assert_int_equal(count(&f, "nan") + count(&f, "inf"), 0);
         buf_free(&code);
@@ -257,18 +291,24 @@ static void test_records_say_that_there_are_none(void **state)
     (void)state;
     setup(&f);
     assert_true(cell(&f, "records()"));
-    assert_string_equal(f.out.ptr, "<section>\n<p><strong>noch keine &lt;1&gt;</strong></p>\n</section>\n");
+    assert_string_equal(f.out.ptr,
+                        "<section>\n<p><strong>noch keine &lt;1&gt;</strong></p>\n</section>\n");
     teardown(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stack_draws_parts_in_proportion), cmocka_unit_test(test_values_are_cited),
-        cmocka_unit_test(test_lines_mark_each_value_and_the_limit), cmocka_unit_test(test_time_marks_the_peak),
-        cmocka_unit_test(test_scatter_leaves_out_what_is_not_measured), cmocka_unit_test(test_bad_tables_are_refused),
-        cmocka_unit_test(test_cloud_puts_points_on_logarithms), cmocka_unit_test(test_table_holds_words_and_figures),
-        cmocka_unit_test(test_nothing_is_drawn_of_zeros), cmocka_unit_test(test_records_say_that_there_are_none),
+        cmocka_unit_test(test_stack_draws_parts_in_proportion),
+        cmocka_unit_test(test_values_are_cited),
+        cmocka_unit_test(test_lines_mark_each_value_and_the_limit),
+        cmocka_unit_test(test_time_marks_the_peak),
+        cmocka_unit_test(test_scatter_leaves_out_what_is_not_measured),
+        cmocka_unit_test(test_bad_tables_are_refused),
+        cmocka_unit_test(test_cloud_puts_points_on_logarithms),
+        cmocka_unit_test(test_table_holds_words_and_figures),
+        cmocka_unit_test(test_nothing_is_drawn_of_zeros),
+        cmocka_unit_test(test_records_say_that_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

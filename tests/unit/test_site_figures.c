@@ -1,4 +1,5 @@
-// Figures: page.lua, cells in five locales, arithmetic that carries kind and source, records, examples, checks.
+// Figures: page.lua, cells in five locales, arithmetic that carries kind and source, records,
+// examples, checks.
 #include "tests/unit/base_fixture.h"
 
 #include <unistd.h>
@@ -38,12 +39,16 @@ static struct fixture *setup(const char *tag)
     f->d = diag_new((struct diag_options){.quiet = true});
     f->out = f->messages = BUF_INIT;
     struct locale *l = locale_open(str_c(tag));
-    struct catalog *c = catalog_parse(STR("{\"figure.missing\":\"noch nicht gemessen\",\"figure.stale\":\"alt\"}"), STR("c"), l, NULL, f->d);
+    struct catalog *c =
+        catalog_parse(STR("{\"figure.missing\":\"noch nicht gemessen\",\"figure.stale\":\"alt\"}"),
+                      STR("c"), l, NULL, f->d);
     f->language = (struct language){str_c(tag), l, c, 0};
     f->list[0] = &f->language;
-    f->page = (struct page){.document = &f->document, .language = &f->language, .source = STR("a/de.md")};
+    f->page =
+        (struct page){.document = &f->document, .language = &f->language, .source = STR("a/de.md")};
     f->pages[0] = &f->page;
-    f->document = (struct document){.key = STR("a"), .pages = f->pages, .source = &f->page, .page_lua = STR("")};
+    f->document = (struct document){
+        .key = STR("a"), .pages = f->pages, .source = &f->page, .page_lua = STR("")};
     f->site.languages = f->list;
     f->site.language_count = 1;
     f->site.settings.content_dir = str_c(f->dir);
@@ -87,7 +92,8 @@ static void teardown(struct fixture *f)
     free(f);
 }
 
-// What a cell or an example gives and says is looked at by itself: output and messages of earlier ones are forgotten.
+// What a cell or an example gives and says is looked at by itself: output and messages of earlier
+// ones are forgotten.
 static void forget(struct fixture *f)
 {
     buf_clear(&f->out);
@@ -105,7 +111,8 @@ static bool cell(struct fixture *f, const char *code)
 {
     forget(f);
     str text = STR("line one\nline `{lua} x`\n");
-    return figures_cell(f->figures, &f->page, str_c(code), DIAG_AT(STR("a/de.md"), text, 14), &f->out);
+    return figures_cell(f->figures, &f->page, str_c(code), DIAG_AT(STR("a/de.md"), text, 14),
+                        &f->out);
 }
 
 static void shows(struct fixture *f, const char *code, const char *want)
@@ -143,7 +150,9 @@ static void cells_in_german(void **state)
     (void)state;
     struct fixture *f = setup("de");
     load(f, lua);
-    shows(f, "peak", "<a class=\"fig computed\" href=\"#source-1\"><data value=\"6187763980\">5.901\xc2\xa0MiB</data></a>");
+    shows(f, "peak",
+          "<a class=\"fig computed\" href=\"#source-1\"><data "
+          "value=\"6187763980\">5.901\xc2\xa0MiB</data></a>");
     shows(f, "GiB(peak, 2)", "5,76\xc2\xa0GiB");
     shows(f, "GB(peak)", "6,2\xc2\xa0GB");
     shows(f, "MB(peak, 1)", "6.187,8\xc2\xa0MB");
@@ -153,7 +162,8 @@ static void cells_in_german(void **state)
     shows(f, "difference(rule, peak)", "-95\xc2\xa0%");
     shows(f, "difference(peak, seen, 1)", "+32,2\xc2\xa0%");
     shows(f, "ratio(peak, rule, 1)", "20,6\xc3\x97");
-    shows(f, "given(12282, \"MiB\")", "<data value=\"12878610432\" class=\"fig given\">12.282\xc2\xa0MiB</data>");
+    shows(f, "given(12282, \"MiB\")",
+          "<data value=\"12878610432\" class=\"fig given\">12.282\xc2\xa0MiB</data>");
     shows(f, "given(16)", "<data value=\"16\" class=\"fig given\">16</data>");
     shows(f, "given(12, \"GB\")", "12\xc2\xa0GB");
     shows(f, "speed", "1.234,57\xc2\xa0tokens/s");
@@ -163,7 +173,11 @@ static void cells_in_german(void **state)
 static void cells_in_other_locales(void **state)
 {
     static const char *const rows[][2] = {
-        {"en", "5,901\xc2\xa0MiB"}, {"fr", "5\xe2\x80\xaf" "901\xe2\x80\xafMio"}, {"es", "5901\xc2\xa0MiB"}, {"hi", "5,901\xc2\xa0MiB"},
+        {"en", "5,901\xc2\xa0MiB"},
+        {"fr", "5\xe2\x80\xaf"
+               "901\xe2\x80\xafMio"},
+        {"es", "5901\xc2\xa0MiB"},
+        {"hi", "5,901\xc2\xa0MiB"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -208,7 +222,8 @@ static void rows_of_sources(void **state)
     size_t n;
     const struct view_figure *rows = figures_view(f->figures, &n);
     assert_int_equal(n, 3);
-    assert_str(rows[0].source_html, "<a href=\"https://example.org/a?b=c\">https://example.org/a?b=c</a>");
+    assert_str(rows[0].source_html,
+               "<a href=\"https://example.org/a?b=c\">https://example.org/a?b=c</a>");
     assert_str(rows[0].anchor, "source-1");
     assert_str(rows[0].kind, "reported");
     assert_str(rows[0].text, "4,464\xc2\xa0MiB");
@@ -223,7 +238,9 @@ static void wrong_cells(void **state)
     (void)state;
     struct fixture *f = setup("en");
     load(f, lua);
-    refuses(f, "nothing", "a/de.md:2:6: error: a figure that the page.lua of this document does not define: nothing");
+    refuses(
+        f, "nothing",
+        "a/de.md:2:6: error: a figure that the page.lua of this document does not define: nothing");
     refuses(f, "percent(peak / other)", "does not define: other");
     refuses(f, "42", "write given(...)");
     refuses(f, "GiB(42)", "a bare number has no source");
@@ -251,7 +268,8 @@ static void without_page_lua(void **state)
 static void wrong_page_lua(void **state)
 {
     static const char *const rows[][2] = {
-        {"return {\n x = computed(1, 'B')\n}", "page.lua:2:2: error: a figure without kind or source"},
+        {"return {\n x = computed(1, 'B')\n}",
+         "page.lua:2:2: error: a figure without kind or source"},
         {"return { x = 5 }", "x is a bare number"},
         {"return 5", "must return a table"},
         {"return { computed(1, '', 'x') }", "without a name"},
@@ -271,52 +289,67 @@ static void wrong_page_lua(void **state)
 }
 
 #define SHA256 "0000000000000000000000000000000000000000000000000000000000000000"
-#define RECORD(id, date, protocol, device, value)                                                              \
-    "{\"schema\":\"vramprobe/1\",\"id\":\"" id "\",\"status\":\"ok\",\"created_utc\":\"" date "T00:00:00Z\","  \
-    "\"tool\":{\"name\":\"vramprobe\",\"version\":\"1.0\",\"protocols\":{\"framework_step\":" protocol "},"    \
-    "\"sources_sha256\":\"" SHA256 "\",\"command\":[]},\"code\":{\"commit\":null,\"dirty\":null},"               \
-    "\"host\":{\"os\":\"Linux\"},\"device\":{\"name\":\"" device "\",\"compute_capability\":\"9.0\","          \
-    "\"sm_count\":132,\"memory_total_bytes\":150754820096},"                                                  \
-    "\"software\":{\"driver\":\"550.1\",\"torch\":\"2.5.1\"},\"results\":["                                  \
-    "{\"experiment\":\"framework_step\",\"engine\":\"torch-eager\",\"protocol\":" protocol ","                  \
-    "\"config\":{\"batch_size\":16,\"dtype\":\"float16\",\"fused\":true},\"status\":\"ok\","                   \
-    "\"values\":{\"max_memory_allocated_bytes\":{\"unit\":\"B\",\"value\":" value "}}},"                        \
-    "{\"experiment\":\"framework_step\",\"engine\":\"torch-eager\",\"protocol\":" protocol ","                  \
+#define RECORD(id, date, protocol, device, value) \
+    "{\"schema\":\"vramprobe/1\",\"id\":\"" id "\",\"status\":\"ok\",\"created_utc\":\"" date \
+    "T00:00:00Z\"," \
+    "\"tool\":{\"name\":\"vramprobe\",\"version\":\"1.0\",\"protocols\":{\"framework_" \
+    "step\":" protocol "}," \
+    "\"sources_sha256\":\"" SHA256 "\",\"command\":[]},\"code\":{\"commit\":null,\"dirty\":null}," \
+    "\"host\":{\"os\":\"Linux\"},\"device\":{\"name\":\"" device \
+    "\",\"compute_capability\":\"9.0\"," \
+    "\"sm_count\":132,\"memory_total_bytes\":150754820096}," \
+    "\"software\":{\"driver\":\"550.1\",\"torch\":\"2.5.1\"},\"results\":[" \
+    "{\"experiment\":\"framework_step\",\"engine\":\"torch-eager\",\"protocol\":" protocol "," \
+    "\"config\":{\"batch_size\":16,\"dtype\":\"float16\",\"fused\":true},\"status\":\"ok\"," \
+    "\"values\":{\"max_memory_allocated_bytes\":{\"unit\":\"B\",\"value\":" value "}}}," \
+    "{\"experiment\":\"framework_step\",\"engine\":\"torch-eager\",\"protocol\":" protocol "," \
     "\"config\":{\"batch_size\":8},\"status\":\"oom\",\"values\":{}}]}"
 
-static const char measuring[] =
-    "local function m(q) q.value = 'max_memory_allocated_bytes' return measured('framework_step', q) end\n"
-    "return {\n"
-    "  a = m{batch_size = 16, engine = 'torch-eager', fused = true},\n"
-    "  b = m{batch_size = 8},\n"
-    "  c = m{batch_size = 16, device = '4070'},\n"
-    "  d = m{batch_size = 16, record = 'old'},\n"
-    "}\n";
+static const char measuring[] = "local function m(q) q.value = 'max_memory_allocated_bytes' return "
+                                "measured('framework_step', q) end\n"
+                                "return {\n"
+                                "  a = m{batch_size = 16, engine = 'torch-eager', fused = true},\n"
+                                "  b = m{batch_size = 8},\n"
+                                "  c = m{batch_size = 16, device = '4070'},\n"
+                                "  d = m{batch_size = 16, record = 'old'},\n"
+                                "}\n";
 
 static void measured_figures(void **state)
 {
     (void)state;
     struct fixture *f = setup("de");
-    put_file(f, "measurements/new.json", RECORD("new", "2026-11-20", "2", "NVIDIA H200", "6187763980"));
-    put_file(f, "measurements/old.json", RECORD("old", "2026-10-20", "1", "NVIDIA GeForce RTX 4070", "5"));
+    put_file(f, "measurements/new.json",
+             RECORD("new", "2026-11-20", "2", "NVIDIA H200", "6187763980"));
+    put_file(f, "measurements/old.json",
+             RECORD("old", "2026-10-20", "1", "NVIDIA GeForce RTX 4070", "5"));
     put_file(f, "measurements/other.json", "{\"schema\":\"vramprobe/9\"}");
     put_file(f, "measurements/bare.json", "{\"schema\":\"vramprobe/1\"}");
     put_file(f, "measurements/renamed.json", RECORD("x", "2026-12-20", "3", "NVIDIA H200", "7"));
     put_file(f, "measurements/broken.json", "{");
     load(f, measuring);
-    assert_true(reports(f, "other.json:1:11: error: a record of measurements that is not valid: schema: vramprobe/1 is wanted"));
-    assert_true(reports(f, "bare.json:1:1: error: a record of measurements that is not valid: tool: is missing"));
-    assert_true(reports(f, "renamed.json:1:30: error: a record of measurements that is not valid: id: the name of the file without .json"));
-    assert_true(reports(f, "broken.json:1:2: error: a record of measurements that is not valid: a key in quotes is wanted here"));
-    assert_true(reports(f, "warning: a measured figure without a record: framework_step: max_memory_allocated_bytes"));
-    shows(f, "a", "<a class=\"fig measured\" href=\"#source-1\"><data value=\"6187763980\">5.901\xc2\xa0MiB");
+    assert_true(reports(f, "other.json:1:11: error: a record of measurements that is not valid: "
+                           "schema: vramprobe/1 is wanted"));
+    assert_true(reports(
+        f, "bare.json:1:1: error: a record of measurements that is not valid: tool: is missing"));
+    assert_true(reports(f, "renamed.json:1:30: error: a record of measurements that is not valid: "
+                           "id: the name of the file without .json"));
+    assert_true(reports(f, "broken.json:1:2: error: a record of measurements that is not valid: a "
+                           "key in quotes is wanted here"));
+    assert_true(reports(
+        f,
+        "warning: a measured figure without a record: framework_step: max_memory_allocated_bytes"));
+    shows(
+        f, "a",
+        "<a class=\"fig measured\" href=\"#source-1\"><data value=\"6187763980\">5.901\xc2\xa0MiB");
     shows(f, "b", "<a class=\"fig measured missing\" href=\"#source-2\">noch nicht gemessen</a>");
     shows(f, "percent(a / b)", "noch nicht gemessen");
     shows(f, "c", "value=\"5\"");
     shows(f, "d", "value=\"5\"");
     size_t n;
     const struct view_figure *rows = figures_view(f->figures, &n);
-    assert_str(rows[0].source_html, "NVIDIA H200, driver 550.1, PyTorch 2.5.1, 2026-11-20, vramprobe 1.0, torch-eager: new");
+    assert_str(
+        rows[0].source_html,
+        "NVIDIA H200, driver 550.1, PyTorch 2.5.1, 2026-11-20, vramprobe 1.0, torch-eager: new");
     assert_true(str_ends(rows[3].source_html, STR("torch-eager: old (alt)")));
     teardown(f);
 }
@@ -326,9 +359,10 @@ static void figures_of_the_estimator(void **state)
 {
     (void)state;
     struct fixture *f = setup("en");
-    load(f, "local t = vram.step_seconds{preset = 'gpt2', gpu = 'RTX 4070'}\n"
-            "local u = vram.step_seconds{preset = 'gpt2', gpu = 'RTX 4070', checkpointing = 'block'}\n"
-            "return {time = t, slower = u, params = vram.estimate{preset = 'gpt2'}.params}\n");
+    load(f,
+         "local t = vram.step_seconds{preset = 'gpt2', gpu = 'RTX 4070'}\n"
+         "local u = vram.step_seconds{preset = 'gpt2', gpu = 'RTX 4070', checkpointing = 'block'}\n"
+         "return {time = t, slower = u, params = vram.estimate{preset = 'gpt2'}.params}\n");
     shows(f, "params", "<data value=\"124373760\">");
     shows(f, "difference(slower, time)", ">+2");
     shows(f, "time", "\xc2\xa0s</data>");
@@ -345,8 +379,9 @@ static bool example(struct fixture *f, const char *code, const char *wanted)
     buf_printf(&file, "%s/a/de.md", f->dir);
     fs_read(file.ptr, 0, &text);
     size_t at = str_search(buf_view(&text), str_c(code));
-    bool ok = figures_example(f->figures, &f->page, str_c(code), str_c(wanted),
-                              DIAG_AT(buf_view(&file), buf_view(&text), at < text.len ? at : 0), &f->out);
+    bool ok =
+        figures_example(f->figures, &f->page, str_c(code), str_c(wanted),
+                        DIAG_AT(buf_view(&file), buf_view(&text), at < text.len ? at : 0), &f->out);
     buf_free(&file);
     buf_free(&text);
     return ok;
@@ -358,7 +393,9 @@ static void worked_examples(void **state)
     struct fixture *f = setup("en");
     load(f, lua);
     assert_true(example(f, "local x = 2\ny = 3\nprint(x + y)\nprint(\"<\")\n", "5\n<\n"));
-    assert_true(str_search(buf_view(&f->out), STR("<pre class=\"output\" tabindex=\"0\"><samp>5\n&lt;</samp></pre>")) < f->out.len);
+    assert_true(str_search(buf_view(&f->out),
+                           STR("<pre class=\"output\" tabindex=\"0\"><samp>5\n&lt;</samp></pre>")) <
+                f->out.len);
     assert_true(example(f, "print(y)\n", "nil\n"));
     assert_true(example(f, "print(peak)\n", "6187763980\n"));
     assert_true(example(f, "local x = 1\n", ""));
@@ -372,8 +409,10 @@ static void worked_examples(void **state)
 
 static void updates_wanted_output(void **state)
 {
-    static const char before[] = "a\n\n```{lua}\nprint(1)\n```\n\n```output\n9\n8\n```\n\n````{lua}\nprint(2)\n````\nb\n";
-    static const char after[] = "a\n\n```{lua}\nprint(1)\n```\n```output\n1\n```\n\n````{lua}\nprint(2)\n````\n```output\n2\n```\nb\n";
+    static const char before[] =
+        "a\n\n```{lua}\nprint(1)\n```\n\n```output\n9\n8\n```\n\n````{lua}\nprint(2)\n````\nb\n";
+    static const char after[] = "a\n\n```{lua}\nprint(1)\n```\n```output\n1\n```\n\n````{lua}"
+                                "\nprint(2)\n````\n```output\n2\n```\nb\n";
     (void)state;
     struct fixture *f = setup("en");
     load(f, lua);
@@ -395,13 +434,17 @@ static void checks_the_document(void **state)
 {
     (void)state;
     struct fixture *f = setup("en");
-    put_file(f, "a/de.md", "Peak `{lua} peak`, 4464 MiB and 6.5\xc2\xa0GB, `12 GB`, [x](4GB), http://a/5GB 7GBx\n\n"
-                           "```\n8 GB\n```\n```{lua}\nprint(half)\n```\n12-GB card, `{lua} GiB(rule)` params speed\n");
+    put_file(
+        f, "a/de.md",
+        "Peak `{lua} peak`, 4464 MiB and 6.5\xc2\xa0GB, `12 GB`, [x](4GB), http://a/5GB 7GBx\n\n"
+        "```\n8 GB\n```\n```{lua}\nprint(half)\n```\n12-GB card, `{lua} GiB(rule)` params speed\n");
     load(f, lua);
     figures_check(f->figures, f->d);
-    assert_true(reports(f, "de.md:1:20: warning: a number with a byte unit that is no figure: 4464 MiB"));
+    assert_true(
+        reports(f, "de.md:1:20: warning: a number with a byte unit that is no figure: 4464 MiB"));
     assert_true(reports(f, "6.5\xc2\xa0GB"));
-    assert_true(reports(f, "de.md:9:1: warning: a number with a byte unit that is no figure: 12-GB"));
+    assert_true(
+        reports(f, "de.md:9:1: warning: a number with a byte unit that is no figure: 12-GB"));
     assert_true(reports(f, "page.lua:5: warning: a figure that no page cites: seen"));
     assert_true(reports(f, "no page cites: params"));
     assert_false(reports(f, "no page cites: half"));
@@ -413,11 +456,18 @@ static void checks_the_document(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_in_german), cmocka_unit_test(cells_in_other_locales),
-        cmocka_unit_test(arithmetic_carries_kind_and_source), cmocka_unit_test(rows_of_sources), cmocka_unit_test(wrong_cells),
-        cmocka_unit_test(without_page_lua), cmocka_unit_test(wrong_page_lua), cmocka_unit_test(measured_figures),
+        cmocka_unit_test(cells_in_german),
+        cmocka_unit_test(cells_in_other_locales),
+        cmocka_unit_test(arithmetic_carries_kind_and_source),
+        cmocka_unit_test(rows_of_sources),
+        cmocka_unit_test(wrong_cells),
+        cmocka_unit_test(without_page_lua),
+        cmocka_unit_test(wrong_page_lua),
+        cmocka_unit_test(measured_figures),
         cmocka_unit_test(figures_of_the_estimator),
-        cmocka_unit_test(worked_examples), cmocka_unit_test(updates_wanted_output), cmocka_unit_test(checks_the_document),
+        cmocka_unit_test(worked_examples),
+        cmocka_unit_test(updates_wanted_output),
+        cmocka_unit_test(checks_the_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

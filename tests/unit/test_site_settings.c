@@ -9,7 +9,11 @@
 #include "gen/site/source/settings.h"
 #include "gen/text/markdown.h"
 
-struct fixture { arena a; struct diag *d; struct settings s; };
+struct fixture {
+    arena a;
+    struct diag *d;
+    struct settings s;
+};
 
 static int setup(void **state)
 {
@@ -35,16 +39,21 @@ static bool parse(struct fixture *x, const char *text)
 
 static void equal(str got, const char *wanted)
 {
-    if (!str_eq(got, str_c(wanted))) fail_msg("got \"%.*s\", wanted \"%s\"", STR_ARG(got), wanted);
+    if (!str_eq(got, str_c(wanted)))
+        fail_msg("got \"%.*s\", wanted \"%s\"", STR_ARG(got), wanted);
 }
 
 static void every_type(void **state)
 {
     struct fixture *x = *state;
-    assert_true(parse(x, "title: {en: Memory, pt_br: Memória}\ndescription: About\nbase_url: https://example.org/x//\n"
-                         "languages: [en, pt-BR]\nsource_language: EN\npretty: true\ntemplates: tpl\ncache: var/c/\n"
-                         "documents:\n  a/b: [x.md, 'y-*.md']\n  c: z.md\norder: [c, a/b]\nsearch: titles\nmath: [brackets, kramdown]\nadmonitions: containers\n"
-                         "limits: {page_bytes: 1000, page_ms: 50}\n"));
+    assert_true(parse(
+        x,
+        "title: {en: Memory, pt_br: Memória}\ndescription: About\nbase_url: "
+        "https://example.org/x//\n"
+        "languages: [en, pt-BR]\nsource_language: EN\npretty: true\ntemplates: tpl\ncache: var/c/\n"
+        "documents:\n  a/b: [x.md, 'y-*.md']\n  c: z.md\norder: [c, a/b]\nsearch: titles\nmath: "
+        "[brackets, kramdown]\nadmonitions: containers\n"
+        "limits: {page_bytes: 1000, page_ms: 50}\n"));
     equal(settings_title(&x->s, STR("pt-BR")), "Memória");
     equal(settings_title(&x->s, STR("de")), "Memory");
     equal(settings_description(&x->s, STR("de")), "About");
@@ -84,16 +93,38 @@ static void fallback_can_be_refused(void **state)
 static void bad_values(void **state)
 {
     static const char *const bad[] = {
-        "pretty: yes please", "base_url: ftp://x", "base_url: 'https://a b'", "languages: [en, en]", "languages: {en: x}", "languages: [zz]",
-        "limits: {page_ms: -1}", "documents: [a]", "documents: {../a: x.md}", "documents: {a: {b: c}}", "documents: {a: x.md, b: x.md}",
-        "search: all", "math: latex", "admonitions: all", "math: [dollars, [a]]", "- a list", "cache: /var/c", "cache: ../c", "cache: a/../../c", "documents: {.a: x.md}", "title: [a]", "order: {a: b}", "x: &a [*a]",
+        "pretty: yes please",
+        "base_url: ftp://x",
+        "base_url: 'https://a b'",
+        "languages: [en, en]",
+        "languages: {en: x}",
+        "languages: [zz]",
+        "limits: {page_ms: -1}",
+        "documents: [a]",
+        "documents: {../a: x.md}",
+        "documents: {a: {b: c}}",
+        "documents: {a: x.md, b: x.md}",
+        "search: all",
+        "math: latex",
+        "admonitions: all",
+        "math: [dollars, [a]]",
+        "- a list",
+        "cache: /var/c",
+        "cache: ../c",
+        "cache: a/../../c",
+        "documents: {.a: x.md}",
+        "title: [a]",
+        "order: {a: b}",
+        "x: &a [*a]",
     };
     struct fixture *x = *state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         diag_clear(x->d);
         settings_defaults(&x->s);
-        if (parse(x, bad[i])) fail_msg("accepted: %s", bad[i]);
-        if (!diag_count(x->d, DIAG_ERROR)) fail_msg("no error: %s", bad[i]);
+        if (parse(x, bad[i]))
+            fail_msg("accepted: %s", bad[i]);
+        if (!diag_count(x->d, DIAG_ERROR))
+            fail_msg("no error: %s", bad[i]);
     }
 }
 

@@ -1,4 +1,5 @@
-// Pages rendered through templates: fields, scopes of once blocks, the switcher's splice, errors, limits.
+// Pages rendered through templates: fields, scopes of once blocks, the switcher's splice, errors,
+// limits.
 #include "tests/unit/base_fixture.h"
 
 #include <unistd.h>
@@ -47,9 +48,11 @@ static void write_template(const struct fixture *f, const char *name, const char
 static struct fixture *setup(void)
 {
     static const char *const catalogs[LANGUAGES] = {
-        "{\"hello\":\"Hello {name}\",\"only\":\"Only <English>\",\"n\":{\"one\":\"{n} page\",\"other\":\"{n} pages\"}}",
+        "{\"hello\":\"Hello {name}\",\"only\":\"Only <English>\",\"n\":{\"one\":\"{n} "
+        "page\",\"other\":\"{n} pages\"}}",
         "{\"hello\":\"Hallo {name}\",\"n\":{\"one\":\"{n} Seite\",\"other\":\"{n} Seiten\"}}",
-        "{\"hello\":\"Bonjour {name}\",\"n\":{\"one\":\"{n} page\",\"many\":\"{n} de pages\",\"other\":\"{n} pages\"}}",
+        "{\"hello\":\"Bonjour {name}\",\"n\":{\"one\":\"{n} page\",\"many\":\"{n} de "
+        "pages\",\"other\":\"{n} pages\"}}",
     };
     struct fixture *f = calloc(1, sizeof *f);
     memcpy(f->dir, "/tmp/vramdoc-view.XXXXXX", 25);
@@ -58,23 +61,28 @@ static struct fixture *setup(void)
     f->out = f->messages = BUF_INIT;
     for (uint32_t i = 0; i < LANGUAGES; i++) {
         struct locale *l = locale_open(str_c(tags[i]));
-        struct catalog *c = catalog_parse(str_c(catalogs[i]), STR("c.json"), l, i ? f->languages[0].catalog : NULL, f->d);
+        struct catalog *c = catalog_parse(str_c(catalogs[i]), STR("c.json"), l,
+                                          i ? f->languages[0].catalog : NULL, f->d);
         assert_non_null(c);
         f->languages[i] = (struct language){str_c(tags[i]), l, c, i};
         f->list[i] = &f->languages[i];
         f->pages[i] = (struct page){.document = &f->document, .language = &f->languages[i]};
     }
-    f->homes[0] = STR("index.html"), f->homes[1] = STR("de/index.html"), f->homes[2] = STR("fr/index.html");
+    f->homes[0] = STR("index.html"), f->homes[1] = STR("de/index.html"),
+    f->homes[2] = STR("fr/index.html");
     f->translations[0] = (struct view_translation){STR("en"), STR("English"), STR("a.html"), true};
-    f->translations[1] = (struct view_translation){STR("de"), STR("Deutsch"), STR("de/a.html"), true};
-    f->translations[2] = (struct view_translation){STR("fr"), STR("Français"), STR("fr/a.html"), false};
+    f->translations[1] =
+        (struct view_translation){STR("de"), STR("Deutsch"), STR("de/a.html"), true};
+    f->translations[2] =
+        (struct view_translation){STR("fr"), STR("Français"), STR("fr/a.html"), false};
     f->alternates[0] = (struct view_alternate){STR("de"), STR("https://x.org/de/a.html")};
     f->document.key = STR("a");
     f->site.languages = f->list;
     f->site.language_count = LANGUAGES;
     f->site.settings.templates_dir = str_c(f->dir);
     f->site.settings.title = STR("A & B");
-    f->vs = (struct view_site){.generator = STR("vramdoc"), .homes = f->homes, .asset = asset, .asset_count = 10};
+    f->vs = (struct view_site){
+        .generator = STR("vramdoc"), .homes = f->homes, .asset = asset, .asset_count = 10};
     return f;
 }
 
@@ -107,9 +115,19 @@ static void need(struct view_page *p, enum view_list list)
 static struct view_page page_of(struct fixture *f, unsigned language, const char *url)
 {
     return (struct view_page){
-        .language = &f->languages[language], .document = &f->document, .page = &f->pages[language], .url = str_c(url),
-        .title = STR("T <1>"), .body = STR("<p>B</p>"), .layout = STR("page"), .kind = STR("article"),
-        .updated = INT64_MIN, .published = 0, .current = language, .need = need, .ctx = f,
+        .language = &f->languages[language],
+        .document = &f->document,
+        .page = &f->pages[language],
+        .url = str_c(url),
+        .title = STR("T <1>"),
+        .body = STR("<p>B</p>"),
+        .layout = STR("page"),
+        .kind = STR("article"),
+        .updated = INT64_MIN,
+        .published = 0,
+        .current = language,
+        .need = need,
+        .ctx = f,
     };
 }
 
@@ -145,16 +163,22 @@ static void complains(const char *source, const char *want)
 static void shows_fields(void **state)
 {
     (void)state;
-    renders("{{ page.title }}|{{ page.lang }}|{{ page.dir }}|{{ page.body }}", "T &lt;1&gt;|de|ltr|<p>B</p>");
+    renders("{{ page.title }}|{{ page.lang }}|{{ page.dir }}|{{ page.body }}",
+            "T &lt;1&gt;|de|ltr|<p>B</p>");
     renders("<p title=\"{{ page.body }}\">{{ site.title }}", "<p title=\"B\">A &amp; B");
-    renders("{{ page.is_fallback }}{{ page.reading_minutes }}{{ page.updated == nil }}", "false0true");
+    renders("{{ page.is_fallback }}{{ page.reading_minutes }}{{ page.updated == nil }}",
+            "false0true");
     renders("{{ page.published.iso }} {{ page.published.text }}", "1970-01-01 1. Januar 1970");
-    renders("{% for _, t in ipairs(page.translations) do %}{{ t.tag }}={{ t.url }}{{ t.current }};{% end %}",
+    renders("{% for _, t in ipairs(page.translations) do %}{{ t.tag }}={{ t.url }}{{ t.current "
+            "}};{% end %}",
             "en=../../a.htmlfalse;de=../../de/a.htmltrue;fr=../../fr/a.htmlfalse;");
-    renders("{{ site.home }} {{ site.root }} {{ asset(\"style.css\") }} {{ href(\"de/sub/b.html\") }}",
-            "../index.html ../../ ../../assets/style.1.css b.html");
-    renders("{% for _, l in ipairs(site.languages) do %}{{ l.tag }} {{ l.name }} {{ l.home }};{% end %}",
-            "en English ../../index.html;de Deutsch ../../de/index.html;fr Français ../../fr/index.html;");
+    renders(
+        "{{ site.home }} {{ site.root }} {{ asset(\"style.css\") }} {{ href(\"de/sub/b.html\") }}",
+        "../index.html ../../ ../../assets/style.1.css b.html");
+    renders("{% for _, l in ipairs(site.languages) do %}{{ l.tag }} {{ l.name }} {{ l.home }};{% "
+            "end %}",
+            "en English ../../index.html;de Deutsch ../../de/index.html;fr Français "
+            "../../fr/index.html;");
     renders("{{ page.source_language_name }} {{ page.language_name }}", "Deutsch Deutsch");
 }
 
@@ -166,8 +190,10 @@ static void speaks_the_language(void **state)
     renders("{{ t(\"n\", {n = 1}) }}, {{ t(\"n\", {n = 4464}) }}", "1 Seite, 4.464 Seiten");
     renders("{{ t(\"only\") }}", "<span lang=\"en\">Only &lt;English&gt;</span>");
     renders("<p title=\"{{ t(\"only\") }}\">", "<p title=\"Only &lt;English&gt;\">");
-    renders("{{ number(4464.5) }} {{ number(1, 2) }} {{ percent(0.805) }}", "4.464,5 1,00 81\xc2\xa0%");
-    renders("{{ bytes(4464 * 2^20) }} {{ bytes(6.5e9, \"GB\") }}", "4.464\xc2\xa0MiB 6,5\xc2\xa0GB");
+    renders("{{ number(4464.5) }} {{ number(1, 2) }} {{ percent(0.805) }}",
+            "4.464,5 1,00 81\xc2\xa0%");
+    renders("{{ bytes(4464 * 2^20) }} {{ bytes(6.5e9, \"GB\") }}",
+            "4.464\xc2\xa0MiB 6,5\xc2\xa0GB");
     renders("{{ date(1763683200) }}", "21. November 2025");
 }
 
@@ -179,7 +205,8 @@ static void escapes(void **state)
     renders("<a href=\"{{ \"java\" }}{{ \"script:x\" }}\">", "<a href=\"javascript%3Ax\">");
     renders("<a href=\"?q={{ \"a&b=c d\" }}\">", "<a href=\"?q=a%26b%3Dc%20d\">");
     renders("<a href=\"/x/{{ \"a?b&c\" }}\">", "<a href=\"/x/a?b&amp;c\">");
-    renders("<script>a = {{ 1 }}; b = {{ \"</script>\" }}</script>", "<script>a = 1; b = \"\\u003c/script\\u003e\"</script>");
+    renders("<script>a = {{ 1 }}; b = {{ \"</script>\" }}</script>",
+            "<script>a = 1; b = \"\\u003c/script\\u003e\"</script>");
     renders("{{ raw(\"<b>\") .. \"<i>\" }}", "<b>&lt;i&gt;");
     renders("<title>{{ raw(\"<b>x</b>\") }}</title>", "<title>x</title>");
     complains("<script>{{ raw(\"</script>\") }}</script>", "page.html:1:1");
@@ -188,14 +215,17 @@ static void escapes(void **state)
 static void splices_the_current_translation(void **state)
 {
     static const char *const want[LANGUAGES] = {
-        "<i>en*</i><i>de</i><i>fr</i>|a", "<i>../en</i><i>../de*</i><i>../fr</i>|a", "<i>../en</i><i>../de</i><i>../fr*</i>|a",
+        "<i>en*</i><i>de</i><i>fr</i>|a",
+        "<i>../en</i><i>../de*</i><i>../fr</i>|a",
+        "<i>../en</i><i>../de</i><i>../fr*</i>|a",
     };
     static const char *const urls[LANGUAGES] = {"a.html", "de/a.html", "fr/a.html"};
     (void)state;
     struct fixture *f = setup();
     write_template(f, "page.html",
                    "{% once \"document\" %}{% for _, t in ipairs(page.translations) do %}"
-                   "<i>{{ site.root }}{{ t.tag }}{% if t.current then %}*{% end %}</i>{% end %}|{{ page.key }}{% end %}");
+                   "<i>{{ site.root }}{{ t.tag }}{% if t.current then %}*{% end %}</i>{% end %}|{{ "
+                   "page.key }}{% end %}");
     struct view *v = view_open(&f->site, &f->vs, f->d);
     assert_non_null(v);
     for (unsigned round = 0; round < 2; round++) {
@@ -216,11 +246,15 @@ static void keeps_what_is_shared(void **state)
     (void)state;
     struct fixture *f = setup();
     write_template(f, "page.html",
-                   "{% once \"language\" %}{{ page.lang }}{{ t(\"hello\", {name = \"x\"}) }}{{ site.home }}{% end %}"
+                   "{% once \"language\" %}{{ page.lang }}{{ t(\"hello\", {name = \"x\"}) }}{{ "
+                   "site.home }}{% end %}"
                    "{% once \"site\" %}{{ site.generator }}{% end %}{{ page.title }}");
     struct view *v = view_open(&f->site, &f->vs, f->d);
     assert_non_null(v);
-    static const struct { unsigned language; const char *url, *want; } rows[] = {
+    static const struct {
+        unsigned language;
+        const char *url, *want;
+    } rows[] = {
         {1, "de/a.html", "deHallo xindex.htmlvramdocT &lt;1&gt;"},
         {2, "fr/a.html", "frBonjour xindex.htmlvramdocT &lt;1&gt;"},
         {1, "de/b/a.html", "deHallo x../index.htmlvramdocT &lt;1&gt;"},
@@ -248,21 +282,35 @@ static void notes_the_assets_of_a_page(void **state)
 {
     (void)state;
     struct fixture *f = setup();
-    write_template(f, "page.html", "{% once \"language\" %}{{ asset(\"style.css\") }}{% end %}"
-                   "{% if page.kind == \"late\" then %}{% once \"document\" %}{{ asset(\"late.js\") }}{% end %}{% end %}");
-    write_template(f, "bad.html", "{% once \"language\" %}{{ asset(\"late.js\") }}{{ nil }}{% end %}");
+    write_template(f, "page.html",
+                   "{% once \"language\" %}{{ asset(\"style.css\") }}{% end %}"
+                   "{% if page.kind == \"late\" then %}{% once \"document\" %}{{ "
+                   "asset(\"late.js\") }}{% end %}{% end %}");
+    write_template(f, "bad.html",
+                   "{% once \"language\" %}{{ asset(\"late.js\") }}{{ nil }}{% end %}");
     struct view *v = view_open(&f->site, &f->vs, f->d);
     assert_non_null(v);
-    static const struct { unsigned language; const char *layout, *kind; unsigned want; } rows[] = {
-        {1, "page", "", 1 << 1}, {1, "page", "", 1 << 1}, {1, "page", "late", 1 << 1 | 1 << 9}, {2, "page", "", 1 << 1},
-        {1, "page", "late", 1 << 1 | 1 << 9}, {1, "bad", "", 0}, {1, "page", "", 1 << 1},
+    static const struct {
+        unsigned language;
+        const char *layout, *kind;
+        unsigned want;
+    } rows[] = {
+        {1, "page", "", 1 << 1},
+        {1, "page", "", 1 << 1},
+        {1, "page", "late", 1 << 1 | 1 << 9},
+        {2, "page", "", 1 << 1},
+        {1, "page", "late", 1 << 1 | 1 << 9},
+        {1, "bad", "", 0},
+        {1, "page", "", 1 << 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct view_page p = page_of(f, rows[i].language, "de/a.html");
         p.layout = str_c(rows[i].layout);
         p.kind = str_c(rows[i].kind);
-        if (view_render(v, &p, f->d, &f->out)) assert_int_equal(assets_of(v), rows[i].want);
-        else assert_string_equal(rows[i].layout, "bad");
+        if (view_render(v, &p, f->d, &f->out))
+            assert_int_equal(assets_of(v), rows[i].want);
+        else
+            assert_string_equal(rows[i].layout, "bad");
     }
     view_assets_clear(v);
     assert_int_equal(assets_of(v), 0);
@@ -274,26 +322,33 @@ static void guards_scopes(void **state)
 {
     (void)state;
     complains("{% once \"language\" %}{{ page.title }}{% end %}", "page.title belongs to the page");
-    complains("{% once \"document\" %}{{ page.lang }}{% end %}", "page.lang belongs to the language");
+    complains("{% once \"document\" %}{{ page.lang }}{% end %}",
+              "page.lang belongs to the language");
     complains("{% once \"document\" %}{{ t(\"hello\") }}{% end %}", "t() depends on the language");
     complains("{% local x = page.title %}{% once \"site\" %}{{ x }}{% end %}", "the local 'x'");
-    complains("{% once \"site\" %}{% once \"language\" %}{% end %}{% end %}", "inside {% once \"site\" %}");
-    complains("{% once \"document\" %}{% local n = \"\" %}{% for _, t in ipairs(page.translations) do %}"
-              "{% if t.current then n = t.tag end %}{% end %}{% for _, t in ipairs(page.translations) do %}"
-              "{% local c = t.current %}{{ n }}{% end %}{% end %}", "`current` may decide only");
+    complains("{% once \"site\" %}{% once \"language\" %}{% end %}{% end %}",
+              "inside {% once \"site\" %}");
+    complains(
+        "{% once \"document\" %}{% local n = \"\" %}{% for _, t in ipairs(page.translations) do %}"
+        "{% if t.current then n = t.tag end %}{% end %}{% for _, t in ipairs(page.translations) do "
+        "%}"
+        "{% local c = t.current %}{{ n }}{% end %}{% end %}",
+        "`current` may decide only");
 }
 
 static void reports_errors_in_templates(void **state)
 {
     (void)state;
-    complains("a\n  {{ page.nothing }}", "page.html:2:3: error: error in Lua: page has no field \"nothing\"");
+    complains("a\n  {{ page.nothing }}",
+              "page.html:2:3: error: error in Lua: page has no field \"nothing\"");
     complains("\n{{ nil }}", "page.html:2:1: error: error in Lua: the value is nil");
     complains("{{ page }}", "a userdata cannot be shown");
     complains("{% x = 1 %}", "cannot be changed");
     complains("{% page.title = 1 %}", "page.html:1:1");
     complains("{% if %}x{% end %}", "page.html:1:1: error");
     complains("{% include \"none\" %}", "page.html:1:1: error: template that does not exist: none");
-    complains("{% include \"page\" %}", "page.html:1:1: error: template that includes itself: page");
+    complains("{% include \"page\" %}",
+              "page.html:1:1: error: template that includes itself: page");
     complains("{% while true do %}{% end %}", "ran past its limit");
     complains("{% local s = \"x\" while true do s = s .. s end %}", "ran past its limit");
     complains("{% while true do pcall(error) end %}", "ran past its limit");
@@ -319,7 +374,8 @@ static void includes_other_templates(void **state)
     view_free(v);
     assert_null(view_open(&f->site, &f->vs, f->d));
     diag_text(f->d, &f->messages);
-    assert_true(str_search(buf_view(&f->messages), STR("template that includes itself")) < f->messages.len);
+    assert_true(str_search(buf_view(&f->messages), STR("template that includes itself")) <
+                f->messages.len);
     teardown(f);
 }
 
@@ -327,7 +383,9 @@ static void recovers_after_an_error(void **state)
 {
     (void)state;
     struct fixture *f = setup();
-    write_template(f, "page.html", "{{ page.kind == \"bad\" and nil or \"good\" }}{% if page.kind == \"bad\" then error(\"x\") end %}");
+    write_template(f, "page.html",
+                   "{{ page.kind == \"bad\" and nil or \"good\" }}{% if page.kind == \"bad\" then "
+                   "error(\"x\") end %}");
     struct view *v = view_open(&f->site, &f->vs, f->d);
     struct view_page bad = page_of(f, 0, "a.html"), good = page_of(f, 0, "b.html");
     bad.kind = STR("bad");
@@ -342,10 +400,16 @@ static void recovers_after_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shows_fields), cmocka_unit_test(speaks_the_language), cmocka_unit_test(escapes),
-        cmocka_unit_test(splices_the_current_translation), cmocka_unit_test(keeps_what_is_shared),
-        cmocka_unit_test(notes_the_assets_of_a_page), cmocka_unit_test(guards_scopes), cmocka_unit_test(reports_errors_in_templates),
-        cmocka_unit_test(includes_other_templates), cmocka_unit_test(recovers_after_an_error),
+        cmocka_unit_test(shows_fields),
+        cmocka_unit_test(speaks_the_language),
+        cmocka_unit_test(escapes),
+        cmocka_unit_test(splices_the_current_translation),
+        cmocka_unit_test(keeps_what_is_shared),
+        cmocka_unit_test(notes_the_assets_of_a_page),
+        cmocka_unit_test(guards_scopes),
+        cmocka_unit_test(reports_errors_in_templates),
+        cmocka_unit_test(includes_other_templates),
+        cmocka_unit_test(recovers_after_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

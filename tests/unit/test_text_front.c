@@ -10,7 +10,11 @@
 #include "gen/text/front.h"
 #include "gen/text/front_lines.h"
 
-struct fixture { arena a; struct diag *d; struct front f; };
+struct fixture {
+    arena a;
+    struct diag *d;
+    struct front f;
+};
 
 static int setup(void **state)
 {
@@ -35,7 +39,8 @@ static bool parse(struct fixture *x, const char *text)
 
 static void equal(str got, const char *wanted)
 {
-    if (!str_eq(got, str_c(wanted))) fail_msg("got \"%.*s\", wanted \"%s\"", STR_ARG(got), wanted);
+    if (!str_eq(got, str_c(wanted)))
+        fail_msg("got \"%.*s\", wanted \"%s\"", STR_ARG(got), wanted);
 }
 
 static void no_front_matter(void **state)
@@ -53,8 +58,9 @@ static void fields_have_types(void **state)
 {
     struct fixture *x = *state;
     assert_true(parse(x, "---\ntitle: A title: with colon\n---\n") == false);
-    assert_true(parse(x, "---\ntitle: \"A title: with colon\"\norder: -3\ndraft: true\ndate: 2026-05-31\n"
-                         "aliases: [a.html, b/]\nimage: false\nown: {k: [1, 2]}\n---\nBody\n"));
+    assert_true(
+        parse(x, "---\ntitle: \"A title: with colon\"\norder: -3\ndraft: true\ndate: 2026-05-31\n"
+                 "aliases: [a.html, b/]\nimage: false\nown: {k: [1, 2]}\n---\nBody\n"));
     equal(x->f.title, "A title: with colon");
     assert_int_equal(x->f.order, -3);
     assert_int_equal(x->f.draft, 1);
@@ -71,14 +77,18 @@ static void fields_have_types(void **state)
 
 static void wrong_types_are_warnings(void **state)
 {
-    static const char *const bad[] = {"order: x", "order: 99999999999999", "draft: perhaps", "date: 2026-02-30", "date: 31.5.2026",
-                                      "title: {a: b}", "aliases: {a: b}", "title: a\ntitle: b", "date: [2026-05-31]"};
+    static const char *const bad[] = {
+        "order: x",         "order: 99999999999999", "draft: perhaps",
+        "date: 2026-02-30", "date: 31.5.2026",       "title: {a: b}",
+        "aliases: {a: b}",  "title: a\ntitle: b",    "date: [2026-05-31]"};
     struct fixture *x = *state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         str text = arena_printf(&x->a, "---\n%s\n---\n", bad[i]);
         size_t before = diag_count(x->d, DIAG_WARNING);
-        if (!front_parse(text, str_c(bad[i]), &x->a, x->d, &x->f)) fail_msg("refused: %s", bad[i]);
-        if (diag_count(x->d, DIAG_WARNING) != before + 1) fail_msg("accepted: %s", bad[i]);
+        if (!front_parse(text, str_c(bad[i]), &x->a, x->d, &x->f))
+            fail_msg("refused: %s", bad[i]);
+        if (diag_count(x->d, DIAG_WARNING) != before + 1)
+            fail_msg("accepted: %s", bad[i]);
         assert_int_equal(diag_count(x->d, DIAG_ERROR), 0);
     }
 }
@@ -87,74 +97,125 @@ static void wrong_types_are_warnings(void **state)
 static void other_types_are_read(void **state)
 {
     struct fixture *x = *state;
-    assert_true(parse(x, "---\nauthor: {name: Ana, url: https://x.org}\nimage: {path: a.png}\ndraft: yes\ntoc: {min: 2}\n---\n"));
+    assert_true(parse(x, "---\nauthor: {name: Ana, url: https://x.org}\nimage: {path: "
+                         "a.png}\ndraft: yes\ntoc: {min: 2}\n---\n"));
     equal(x->f.author, "Ana");
     equal(x->f.image, "a.png");
     assert_true(x->f.draft == 1 && x->f.toc == 1);
-    assert_true(parse(x, "---\nauthor: [{name: Ana}, Bo]\naliases: [a, {b: c}, d]\nimage: false\ndraft: \"off\"\n---\n"));
+    assert_true(parse(x, "---\nauthor: [{name: Ana}, Bo]\naliases: [a, {b: c}, d]\nimage: "
+                         "false\ndraft: \"off\"\n---\n"));
     equal(x->f.author, "Ana, Bo");
     equal(x->f.image, "");
     assert_true(x->f.draft == 0 && x->f.aliases.count == 2);
-    assert_true(parse(x, "+++\ntitle = 'T'\ndate = 2026-05-31T10:20:00Z\naliases = [\n  'a',\n  'b',\n]\n[params]\nx = 1\n+++\nText\n"));
+    assert_true(parse(x, "+++\ntitle = 'T'\ndate = 2026-05-31T10:20:00Z\naliases = [\n  'a',\n  "
+                         "'b',\n]\n[params]\nx = 1\n+++\nText\n"));
     equal(x->f.title, "T");
     assert_true(x->f.date == 1780222800 && x->f.aliases.count == 2);
     assert_true(parse(x, "{\n  \"title\": \"J {}\",\n  \"draft\": true\n}\nText\n"));
     equal(x->f.title, "J {}");
     assert_true(x->f.draft == 1);
-    assert_string_equal("{\n  \"title\": \"J {}\",\n  \"draft\": true\n}\nText\n" + x->f.body, "Text\n");
+    assert_string_equal("{\n  \"title\": \"J {}\",\n  \"draft\": true\n}\nText\n" + x->f.body,
+                        "Text\n");
     assert_true(parse(x, "{{ \"a\" }}\ntext\n") && x->f.body == 0);
     assert_true(parse(x, "{ #id }\ntext\n") && x->f.body == 0);
 }
 
 static void dates(void **state)
 {
-    static const struct { const char *text; int64_t wanted; } cases[] = {
-        {"1970-01-01", 0}, {"1970-01-01T00:00:01Z", 1}, {"1969-12-31", -86400}, {"2000-02-29", 951782400},
-        {"2026-5-31", 1780185600}, {"2026/05/31", 1780185600}, {"May 31, 2026", 1780185600}, {"31 May 2026", 1780185600},
-        {"Sun, 31 May 2026 10:20:00 GMT", 1780222800}, {"2026-05-31 10:20 AM", 1780222800}, {"2026-05-31 10:20 pm PST", 1780294800},
-        {"2026-05-31 18:30:22 2026 -0800", 1780281022}, {"2026-5-31T00:00:00.000Z", 1780185600}, {"2026-05-31T10:20Z", 1780222800},
-        {"2026-05-31 10:20", 1780222800}, {"2026-05-31T10:20:30+02:00", 1780215630}, {"2026-05-31 10:20:30.5 -0330", 1780235430},
+    static const struct {
+        const char *text;
+        int64_t wanted;
+    } cases[] = {
+        {"1970-01-01", 0},
+        {"1970-01-01T00:00:01Z", 1},
+        {"1969-12-31", -86400},
+        {"2000-02-29", 951782400},
+        {"2026-5-31", 1780185600},
+        {"2026/05/31", 1780185600},
+        {"May 31, 2026", 1780185600},
+        {"31 May 2026", 1780185600},
+        {"Sun, 31 May 2026 10:20:00 GMT", 1780222800},
+        {"2026-05-31 10:20 AM", 1780222800},
+        {"2026-05-31 10:20 pm PST", 1780294800},
+        {"2026-05-31 18:30:22 2026 -0800", 1780281022},
+        {"2026-5-31T00:00:00.000Z", 1780185600},
+        {"2026-05-31T10:20Z", 1780222800},
+        {"2026-05-31 10:20", 1780222800},
+        {"2026-05-31T10:20:30+02:00", 1780215630},
+        {"2026-05-31 10:20:30.5 -0330", 1780235430},
     };
-    static const char *const bad[] = {"2026-13-01", "2025-02-29", "2026-5", "May 2026", "Maybe 3, 2026", "2026-05-31 13:20 PM", "2026-05-31 10:20 2025", "2026-05-31T25:00", "2026-05-31x", "2026-05-31 10:20 +99:00", ""};
+    static const char *const bad[] = {"2026-13-01",
+                                      "2025-02-29",
+                                      "2026-5",
+                                      "May 2026",
+                                      "Maybe 3, 2026",
+                                      "2026-05-31 13:20 PM",
+                                      "2026-05-31 10:20 2025",
+                                      "2026-05-31T25:00",
+                                      "2026-05-31x",
+                                      "2026-05-31 10:20 +99:00",
+                                      ""};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int64_t got = 7;
         if (!front_date(str_c(cases[i].text), &got) || got != cases[i].wanted)
-            fail_msg("%s: got %lld, wanted %lld", cases[i].text, (long long)got, (long long)cases[i].wanted);
+            fail_msg("%s: got %lld, wanted %lld", cases[i].text, (long long)got,
+                     (long long)cases[i].wanted);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t got;
-        if (front_date(str_c(bad[i]), &got)) fail_msg("accepted: %s", bad[i]);
+        if (front_date(str_c(bad[i]), &got))
+            fail_msg("accepted: %s", bad[i]);
     }
 }
 
 static void same(const struct front *a, const struct front *b, const char *text)
 {
-    bool equal_fields = a->pair_count == b->pair_count && str_eq(a->title, b->title) && a->order == b->order
-        && a->draft == b->draft && a->date == b->date && a->body == b->body && str_eq(a->image, b->image);
+    bool equal_fields = a->pair_count == b->pair_count && str_eq(a->title, b->title) &&
+                        a->order == b->order && a->draft == b->draft && a->date == b->date &&
+                        a->body == b->body && str_eq(a->image, b->image);
     for (size_t i = 0; equal_fields && i < a->pair_count; i++)
-        equal_fields = str_eq(a->pairs[i].key, b->pairs[i].key) && str_eq(a->pairs[i].value, b->pairs[i].value)
-            && a->pairs[i].offset == b->pairs[i].offset;
-    if (!equal_fields) fail_msg("the short way differs from libyaml: %s", text);
+        equal_fields = str_eq(a->pairs[i].key, b->pairs[i].key) &&
+                       str_eq(a->pairs[i].value, b->pairs[i].value) &&
+                       a->pairs[i].offset == b->pairs[i].offset;
+    if (!equal_fields)
+        fail_msg("the short way differs from libyaml: %s", text);
 }
 
 // Whatever the short way accepts, libyaml reads alike.
 static void short_way_is_libyaml(void **state)
 {
     static const char *const texts[] = {
-        "---\ntitle: Plain words\norder: 4\n---\nBody", "---\ntitle: It's (mostly) fine, 50% of it\n---\n", "---\r\ntitle: Windows\r\norder: 1\r\n---\r\nx",
-        "---\ntitle:    spaces   \n---\n", "---\ntitle:\nimage: false\n---\n", "---\ntitle: Über größe\n---\n", "---\ntitle: मेमोरी\n---\n",
-        "---\ntitle: a # comment\n---\n", "---\ntitle: - a\n---\n", "---\ntitle: a\n more\n---\n", "---\ntitle: 'quoted'\n---\n",
-        "---\ntitle: a\n\norder: 2\n---\n", "---\ntitle: ...\n---\n", "---\ntitle: null\ndraft: TRUE\n---\n", "---\ntitle: a:b\n---\n",
-        "---\ntitle: 2026-01-01\ndate: 2026-01-01 10:00\n---\n", "---\ntitle: ~\n---\n", "---\ntitle: x\xe2\x80\xa8y\n---\n", "---\ntitle: a\xc2\x85" "b\n---\n",
+        "---\ntitle: Plain words\norder: 4\n---\nBody",
+        "---\ntitle: It's (mostly) fine, 50% of it\n---\n",
+        "---\r\ntitle: Windows\r\norder: 1\r\n---\r\nx",
+        "---\ntitle:    spaces   \n---\n",
+        "---\ntitle:\nimage: false\n---\n",
+        "---\ntitle: Über größe\n---\n",
+        "---\ntitle: मेमोरी\n---\n",
+        "---\ntitle: a # comment\n---\n",
+        "---\ntitle: - a\n---\n",
+        "---\ntitle: a\n more\n---\n",
+        "---\ntitle: 'quoted'\n---\n",
+        "---\ntitle: a\n\norder: 2\n---\n",
+        "---\ntitle: ...\n---\n",
+        "---\ntitle: null\ndraft: TRUE\n---\n",
+        "---\ntitle: a:b\n---\n",
+        "---\ntitle: 2026-01-01\ndate: 2026-01-01 10:00\n---\n",
+        "---\ntitle: ~\n---\n",
+        "---\ntitle: x\xe2\x80\xa8y\n---\n",
+        "---\ntitle: a\xc2\x85"
+        "b\n---\n",
     };
     struct fixture *x = *state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct front fast, slow;
         bool a = front_parse_tree(str_c(texts[i]), STR("a"), &x->a, x->d, &fast, true);
         bool b = front_parse_tree(str_c(texts[i]), STR("b"), &x->a, x->d, &slow, false);
-        if (a != b) fail_msg("one of the two ways refuses: %s", texts[i]);
-        if (a) same(&fast, &slow, texts[i]);
+        if (a != b)
+            fail_msg("one of the two ways refuses: %s", texts[i]);
+        if (a)
+            same(&fast, &slow, texts[i]);
     }
 }
 

@@ -1,10 +1,14 @@
-// The highlighter's tables are in order, its names are found, and no piece of code is lost, cut anywhere.
+// The highlighter's tables are in order, its names are found, and no piece of code is lost, cut
+// anywhere.
 #include "gen/base/escape.h"
 #include "gen/text/highlight.h"
 #include "gen/text/highlight_lexer.h"
 #include "tests/unit/base_fixture.h"
 
-static const struct { enum hl_language_id language; const char *word; } words[] = {
+static const struct {
+    enum hl_language_id language;
+    const char *word;
+} words[] = {
 #define WORD(id, word, class) {HL_##id, word},
 #include "gen/text/highlight.def"
 };
@@ -23,8 +27,8 @@ static void words_are_sorted_and_found(void **state)
 static void languages_are_found_by_every_name(void **state)
 {
     (void)state;
-    static const char *const names[] = {"python", "py", "Lua", "c", "cuda", "C++", "bash", "sh", "json", "yml", "diff",
-                                        "patch", "console"};
+    static const char *const names[] = {"python", "py",   "Lua", "c",    "cuda",  "C++",    "bash",
+                                        "sh",     "json", "yml", "diff", "patch", "console"};
     buf out = BUF_INIT;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_true(highlight(str_c(names[i]), STR("x"), &out));
@@ -63,7 +67,8 @@ static void nothing_is_lost_wherever_code_ends(void **state)
         for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
             for (size_t len = 0; len <= samples[i].len; len++) {
                 buf html = BUF_INIT, plain = BUF_INIT, want = BUF_INIT;
-                str code = str_slice(samples[i], 0, len), names = hl_language((enum hl_language_id)l)->names, name;
+                str code = str_slice(samples[i], 0, len),
+                    names = hl_language((enum hl_language_id)l)->names, name;
                 str_cut(&names, ' ', &name);
                 highlight(name, code, &html);
                 drop_spans(buf_view(&html), &plain);

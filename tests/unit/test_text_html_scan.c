@@ -7,9 +7,11 @@ static bool print_token(void *ctx, const struct html_token *t)
 {
     static const char *const events[] = {"open", "close", "text", "comment", "doctype"};
     buf *out = ctx;
-    buf_printf(out, "%zu %s %.*s%.*s", t->offset, events[t->event], STR_ARG(t->name), STR_ARG(t->text));
+    buf_printf(out, "%zu %s %.*s%.*s", t->offset, events[t->event], STR_ARG(t->name),
+               STR_ARG(t->text));
     for (size_t i = 0; i < t->attribute_count; i++)
-        buf_printf(out, " [%.*s=%.*s]", STR_ARG(t->attributes[i].name), STR_ARG(t->attributes[i].value));
+        buf_printf(out, " [%.*s=%.*s]", STR_ARG(t->attributes[i].name),
+                   STR_ARG(t->attributes[i].value));
     buf_str(out, t->self_closing ? STR(" /\n") : STR("\n"));
     return true;
 }
@@ -25,9 +27,11 @@ static void scans(const char *html, const char *want)
 static void tokens(void **state)
 {
     (void)state;
-    scans("<!doctype html><p class=a id='b c' hidden>x &amp; y</p >", "0 doctype doctype html\n"
+    scans("<!doctype html><p class=a id='b c' hidden>x &amp; y</p >",
+          "0 doctype doctype html\n"
           "15 open p [class=a] [id=b c] [hidden=]\n42 text x &amp; y\n51 close p\n");
-    scans("a <!-- b > c --> d<br/><img src = \"x\" />", "0 text a \n2 comment  b > c \n16 text  d\n18 open br /\n"
+    scans("a <!-- b > c --> d<br/><img src = \"x\" />",
+          "0 text a \n2 comment  b > c \n16 text  d\n18 open br /\n"
           "23 open img [src=x] /\n");
     scans("1 < 2 <3 <a", "0 text 1 < 2 <3 \n9 open a\n");
     scans("<a href=\"never", "0 open a [href=never]\n");
@@ -38,7 +42,8 @@ static void tokens(void **state)
 static void scripts_hold_no_tags(void **state)
 {
     (void)state;
-    scans("<script>if (a<b) x='<p>';</script><style>a>b{}</STYLE>", "0 open script\n8 text if (a<b) x='<p>';\n"
+    scans("<script>if (a<b) x='<p>';</script><style>a>b{}</STYLE>",
+          "0 open script\n8 text if (a<b) x='<p>';\n"
           "25 close script\n34 open style\n41 text a>b{}\n46 close STYLE\n");
     scans("<title>a <b> c</title>", "0 open title\n7 text a <b> c\n14 close title\n");
     scans("<script>never", "0 open script\n8 text never\n");
@@ -70,8 +75,10 @@ static void unescapes(const char *s, const char *want)
 static void character_references(void **state)
 {
     (void)state;
-    unescapes("a &lt;&amp;&gt; &quot;&#39;&#x27;&apos; &eacute;&nbsp;&rarr;&Alpha;&zwnj;", "a <&> \"''' é\xc2\xa0→Α\xe2\x80\x8c");
-    unescapes("& &; &x &nosuch; &#; &#x; &#65 &#0; &#xD800; &#x110000; &#9999999999;", "& &; &x &nosuch; &#; &#x; &#65 � � � �");
+    unescapes("a &lt;&amp;&gt; &quot;&#39;&#x27;&apos; &eacute;&nbsp;&rarr;&Alpha;&zwnj;",
+              "a <&> \"''' é\xc2\xa0→Α\xe2\x80\x8c");
+    unescapes("& &; &x &nosuch; &#; &#x; &#65 &#0; &#xD800; &#x110000; &#9999999999;",
+              "& &; &x &nosuch; &#; &#x; &#65 � � � �");
     unescapes("&amp;lt;", "&lt;");
 }
 
@@ -93,13 +100,16 @@ static void says(const char *html, const char *want)
     diag_free(d);
 }
 
-#define FAULT(place, what) place ": error: HTML that is not well-formed: " what " [html-malformed]\n"
+#define FAULT(place, what) \
+    place ": error: HTML that is not well-formed: " what " [html-malformed]\n"
 
 static void well_formed_pages(void **state)
 {
     (void)state;
-    says("<!doctype html><html lang=\"en\"><head><meta charset=utf-8><title>A &amp; B</title></head>"
-         "<body><p>a<br>b &copy; &#8594;</p><ul><li>c</li></ul></body></html>", "");
+    says(
+        "<!doctype html><html lang=\"en\"><head><meta charset=utf-8><title>A &amp; B</title></head>"
+        "<body><p>a<br>b &copy; &#8594;</p><ul><li>c</li></ul></body></html>",
+        "");
     says("<svg viewBox=\"0 0 1 1\"><path d=\"M0 0\"/><g><title>x</title></g></svg>", "");
     says("<math><mi>x</mi><mspace/></math>", "");
     says("<script>if (a && b < c) {}</script>", "");
@@ -111,7 +121,8 @@ static void faults(void **state)
     (void)state;
     says("<p>a", FAULT("1:1", "not closed: <p>"));
     says("a</p>", FAULT("1:2", "end tag of nothing that is open: </p>"));
-    says("<b><i>x</b></i>", FAULT("1:4", "not closed: <i>") FAULT("1:12", "end tag of nothing that is open: </i>"));
+    says("<b><i>x</b></i>",
+         FAULT("1:4", "not closed: <i>") FAULT("1:12", "end tag of nothing that is open: </i>"));
     says("<br></br>", FAULT("1:5", "end tag of nothing that is open: </br>"));
     says("<div/>", FAULT("1:1", "element that cannot close itself: <div>"));
     says("<a id=x\n ID=y>x</a>", FAULT("2:2", "attribute given twice in <a>"));

@@ -1,4 +1,5 @@
-// What md_result says of a page, and the same bytes as cmark-gfm's own renderer where a plain fragment is asked for.
+// What md_result says of a page, and the same bytes as cmark-gfm's own renderer where a plain
+// fragment is asked for.
 #include <cmark-gfm-core-extensions.h>
 
 #include "gen/text/markdown.h"
@@ -44,9 +45,12 @@ static void wrapping_lines_anew_keeps_hashes(void **state)
     (void)state;
     uint64_t hash = hash_of("one two three four five six seven eight nine ten eleven\n", 0);
     assert_true(hash == hash_of("one two three four\nfive six seven eight nine\nten eleven", 0));
-    assert_true(hash == hash_of("one  two   three four five six seven\teight nine\n   ten eleven\n", 0));
-    assert_true(hash == hash_of("> one two three\n> four five six seven eight nine ten\neleven\n", 0));
-    assert_true(hash == hash_of("- one two three four five six\n  seven eight nine ten eleven\n", 0));
+    assert_true(hash ==
+                hash_of("one  two   three four five six seven\teight nine\n   ten eleven\n", 0));
+    assert_true(hash ==
+                hash_of("> one two three\n> four five six seven eight nine ten\neleven\n", 0));
+    assert_true(hash ==
+                hash_of("- one two three four five six\n  seven eight nine ten eleven\n", 0));
     assert_true(hash != hash_of("one two three four five six seven eight nine ten twelve\n", 0));
     assert_true(hash != hash_of("one twothree four five six seven eight nine ten eleven\n", 0));
     assert_true(hash_of("| a b | c |\n|---|---|\n", 0) == hash_of("|a b|   c|\n|---|:--|\n", 0));
@@ -57,10 +61,17 @@ static void wrapping_lines_anew_keeps_hashes(void **state)
 static void words_are_counted_by_white_space(void **state)
 {
     (void)state;
-    static const struct { const char *text; size_t words; } rows[] = {
-        {"", 0}, {"one", 1}, {"one two", 2}, {"  one\n  two  \n", 2},
+    static const struct {
+        const char *text;
+        size_t words;
+    } rows[] = {
+        {"", 0},
+        {"one", 1},
+        {"one two", 2},
+        {"  one\n  two  \n", 2},
         {"a b c d e f g h i j k l m n o p q r s t u v w x y z\n", 26},
-        {"## one *two* `three`\n\n- four\n- five six\n", 6}, {"```\nno words\n```\n", 0},
+        {"## one *two* `three`\n\n- four\n- five six\n", 6},
+        {"```\nno words\n```\n", 0},
         {"| a b | c |\n|---|---|\n| d | e f |\n", 6},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -74,7 +85,8 @@ static void words_are_counted_by_white_space(void **state)
 static void places_count_from_the_file_not_the_body(void **state)
 {
     (void)state;
-    static const char text[] = "---\ntitle: x\n---\nSee [it](no.md).\r\n\r\n## H\n\nTwo\rlines [b](c.md)\n";
+    static const char text[] =
+        "---\ntitle: x\n---\nSee [it](no.md).\r\n\r\n## H\n\nTwo\rlines [b](c.md)\n";
     struct page p;
     render_at(&p, text, 17, (struct md_options){.extensions = MD_GFM});
     assert_int_equal(p.r.link_count, 2);
@@ -88,7 +100,8 @@ static void places_count_from_the_file_not_the_body(void **state)
 static void the_scan_finds_what_rendering_finds(void **state)
 {
     (void)state;
-    static const char text[] = "# T\n\np $`x`$ [a](b)\n\n```{lua}\nx\n```\n```output\ny\n```\n\n- i\n\n> q\n\n| r |\n|---|\n\n```c\n```\n[^1]\n\n[^1]: n\n";
+    static const char text[] = "# T\n\np $`x`$ [a](b)\n\n```{lua}\nx\n```\n```output\ny\n```\n\n- "
+                               "i\n\n> q\n\n| r |\n|---|\n\n```c\n```\n[^1]\n\n[^1]: n\n";
     struct page p;
     struct md_result scanned;
     struct md_options o = {.extensions = MD_GFM};
@@ -118,7 +131,8 @@ static void odd_bytes(void **state)
 {
     (void)state;
     wants_html("", "");
-    wants_html("\xef\xbb\xbf# T", "<h1 id=\"t\">T<a class=\"anchor\" href=\"#t\" aria-hidden=\"true\" tabindex=\"-1\">#</a></h1>\n");
+    wants_html("\xef\xbb\xbf# T", "<h1 id=\"t\">T<a class=\"anchor\" href=\"#t\" "
+                                  "aria-hidden=\"true\" tabindex=\"-1\">#</a></h1>\n");
     wants_html("a\r\nb\rc\n", "<p>a\nb\nc</p>\n");
     wants_html("\xff\xfe", "<p>\xff\xfe</p>\n");
     wants_html("\n\n   \n", "");
@@ -144,7 +158,8 @@ static void put_cmark(const char *text, bool unsafe, buf *out)
         cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension(names[i]));
     cmark_parser_feed(parser, text, strlen(text));
     cmark_node *root = cmark_parser_finish(parser);
-    char *html = cmark_render_html(root, unsafe ? CMARK_OPT_UNSAFE : 0, cmark_parser_get_syntax_extensions(parser));
+    char *html = cmark_render_html(root, unsafe ? CMARK_OPT_UNSAFE : 0,
+                                   cmark_parser_get_syntax_extensions(parser));
     buf_str(out, str_c(html));
     free(html);
     cmark_node_free(root);
@@ -158,16 +173,20 @@ static void a_plain_fragment_has_the_bytes_of_cmark(void **state)
         "a[^x] b[^x] c[^y]\n\n[^x]: note\n\n    > q\n\n[^y]: *z*\n",
         "- [x] a\n- [ ] b\n\n3) x\n4) y\n\n   z\n",
         "| a | b | c |\n|:--|--:|:-:|\n| `x \\| y` | ~~d~~ |\n",
-        "<b>x</b> <!-- c -->\n\n<div>\n\n[a](javascript:x \"t\\\"q\") ![*b* <i>](d&e.png)  \nx\\\ny\n",
-        "[^b]: see[^a]\n\nx[^a] ![i[^a]](u) y[^b]\n\n> [^a]: note[^b]\n>\n>     more\n\nlast[^a][^A]\n",
-        "\xef\xbb\xbf[^a[^b]: one\n>[^c]: two\n\n[^a[^b] [^c]\n\n\t[^c]\n\n- [^d]: [^e]: deep\n\n[^d]: again[^e]\n[^d]\n",
+        "<b>x</b> <!-- c -->\n\n<div>\n\n[a](javascript:x \"t\\\"q\") ![*b* <i>](d&e.png)  "
+        "\nx\\\ny\n",
+        "[^b]: see[^a]\n\nx[^a] ![i[^a]](u) y[^b]\n\n> [^a]: note[^b]\n>\n>     "
+        "more\n\nlast[^a][^A]\n",
+        "\xef\xbb\xbf[^a[^b]: one\n>[^c]: two\n\n[^a[^b] [^c]\n\n\t[^c]\n\n- [^d]: [^e]: "
+        "deep\n\n[^d]: again[^e]\n[^d]\n",
         "> # h\n> ***\n\n```a b\n<&\">\n```\n\n    code\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (int unsafe = 0; unsafe < 2; unsafe++) {
             struct page p;
             buf want = BUF_INIT;
-            render_at(&p, texts[i], 0, (struct md_options){.extensions = MD_GFM, .plain = true, .unsafe = unsafe});
+            render_at(&p, texts[i], 0,
+                      (struct md_options){.extensions = MD_GFM, .plain = true, .unsafe = unsafe});
             put_cmark(texts[i], unsafe, &want);
             assert_str(buf_view(&p.out), want.ptr);
             buf_free(&want);
@@ -187,7 +206,10 @@ static int begin(void **state)
 static void blocks_keep_their_text(void **state)
 {
     (void)state;
-    static const struct { char kind; const char *text, *source; } rows[] = {
+    static const struct {
+        char kind;
+        const char *text, *source;
+    } rows[] = {
         {'h', "Title {#t}", "Title {#t}"},
         {'p', "Text *goes* on.", "Text\n  *goes* on."},
         {'i', "item  \nbroken", "item  \n  broken"},
@@ -203,8 +225,10 @@ static void blocks_keep_their_text(void **state)
         {'p', "Note.", "Note."},
     };
     static const char text[] =
-        "# Title {#t}\n\nText\n  *goes* on.\n\n- item  \n  broken\n\n> quoted\n> lines\n\n| a | b |\n|---|---|\n| 1 \\| 2 | `x` |\n\n"
-        "```c\n  int x;\n\nint y;\n```\n\n- two\n\n  ```\n  y\n  ```\n\n$$x^2$$\n\n!!! note \"A *title*\"\n    Inside.\n\n[^1]\n\n[^1]: Note.\n";
+        "# Title {#t}\n\nText\n  *goes* on.\n\n- item  \n  broken\n\n> quoted\n> lines\n\n| a | b "
+        "|\n|---|---|\n| 1 \\| 2 | `x` |\n\n"
+        "```c\n  int x;\n\nint y;\n```\n\n- two\n\n  ```\n  y\n  ```\n\n$$x^2$$\n\n!!! note \"A "
+        "*title*\"\n    Inside.\n\n[^1]\n\n[^1]: Note.\n";
     struct md_options o = {.extensions = MD_GFM | MD_MATH | MD_ADMONITIONS, .keep_text = true};
     arena a = ARENA_INIT;
     struct diag *d = diag_new((struct diag_options){0});

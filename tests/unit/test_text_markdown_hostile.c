@@ -1,5 +1,6 @@
-// Texts that are made to take long: cmark's own list of pathological cases and ours. Each must be rendered, as a page and
-// as a plain fragment, within seconds of processor time that are far above what it takes; the timer's signal ends the program.
+// Texts that are made to take long: cmark's own list of pathological cases and ours. Each must be
+// rendered, as a page and as a plain fragment, within seconds of processor time that are far above
+// what it takes; the timer's signal ends the program.
 #include <sys/resource.h>
 #include <sys/time.h>
 
@@ -9,8 +10,8 @@
 
 enum { LIMIT_S = 20 };
 
-// The hostile build lets arrays grow by one item at a time, which takes memory of n x n: there the texts are shorter, and
-// refused ones are rendered as plain fragments only.
+// The hostile build lets arrays grow by one item at a time, which takes memory of n x n: there the
+// texts are shorter, and refused ones are rendered as plain fragments only.
 #ifdef BASE_HOSTILE
 enum { SHORTER = 100 };
 #else
@@ -20,8 +21,11 @@ enum { SHORTER = 1 };
 // Parts repeated one after the other.
 static const struct row {
     const char *name;
-    bool too_large;                              // a table that must be refused
-    struct { const char *text; unsigned times; } parts[5];
+    bool too_large;  // a table that must be refused
+    struct {
+        const char *text;
+        unsigned times;
+    } parts[5];
 } rows[] = {
     {"nested strong emph", false, {{"*a **a ", 65000}, {"b", 1}, {" a** a*", 65000}}},
     {"emph closers", false, {{"a_ ", 65000}}},
@@ -62,7 +66,9 @@ static const struct row {
     {"carriage returns", false, {{"a\r", 200000}}},
     {"a long table", false, {{"|a|b|\n|-|-|\n", 1}, {"|x|y|\n", 20000}}},
     {"missing cells", true, {{"|x", 300}, {"|\n", 1}, {"|-", 300}, {"|\n", 1}, {"|a\n", 40000}}},
-    {"missing cells, CR", true, {{"|x", 300}, {"|\r", 1}, {"|-", 300}, {"|\r", 1}, {"|a\r", 40000}}},
+    {"missing cells, CR",
+     true,
+     {{"|x", 300}, {"|\r", 1}, {"|-", 300}, {"|\r", 1}, {"|a\r", 40000}}},
     {"missing cells in a quote", true, {{"> |x|y|z|\n> |-|-|-|\n", 1}, {"> |a\n", 40000}}},
     {"a wide row", true, {{"|a|b|\n|-|-|\n", 1}, {"|x", 60000}, {"|\n", 1}}},
     {"a wide head", true, {{"|x", 60000}, {"|\n|-|-|\n", 1}}},
@@ -73,8 +79,12 @@ static const struct row {
     {"brackets of formulas", false, {{"\\(a \\\\(b ", 100000}}},
     {"brackets of formulas on lines of their own", false, {{"\\[\n\\\\[\n", 50000}}},
     {"nested admonitions", false, {{":::note\n", 2000}, {"a\n:::\n", 2000}}},
-    {"admonitions that end where they begin", false, {{":::note\n:::\n!!! note\n/// tip\n///\n", 20000}}},
-    {"indented nested admonitions", false, {{"!!! a\n    !!! b\n        !!! c\n            !!! d\n", 10000}}},
+    {"admonitions that end where they begin",
+     false,
+     {{":::note\n:::\n!!! note\n/// tip\n///\n", 20000}}},
+    {"indented nested admonitions",
+     false,
+     {{"!!! a\n    !!! b\n        !!! c\n            !!! d\n", 10000}}},
     {"delimiter rows that fit nothing", true, {{"a|b|c\n|-|-|\n", 50000}}},
 };
 
@@ -98,7 +108,9 @@ static void put_row(const struct row *row, buf *text)
 
 static void render(const char *name, str text, bool plain, bool too_large)
 {
-    struct md_options o = {.extensions = plain ? MD_GFM : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS, .plain = plain};
+    struct md_options o = {.extensions =
+                               plain ? MD_GFM : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS,
+                           .plain = plain};
     arena a = ARENA_INIT;
     struct diag *d = diag_new((struct diag_options){0});
     buf out = BUF_INIT;
@@ -109,7 +121,8 @@ static void render(const char *name, str text, bool plain, bool too_large)
     if (too_large)
         assert_int_equal(diag_count(d, DIAG_ERROR), 1);
     else if (!plain && !strstr(name, "nested") && !strstr(name, "lists"))
-        assert_true(html_check(buf_view(&out), STR(""), d));  // which counts more than 512 levels as a fault
+        // Which counts more than 512 levels as a fault.
+        assert_true(html_check(buf_view(&out), STR(""), d));
     buf_free(&out);
     diag_free(d);
     arena_free(&a);
@@ -131,7 +144,8 @@ static void every_row_ends_in_time(void **state)
     }
 }
 
-// Lists within lists, runs of backticks, and references whose names collide: these grow with their number.
+// Lists within lists, runs of backticks, and references whose names collide: these grow with their
+// number.
 static void rows_that_grow(void **state)
 {
     (void)state;

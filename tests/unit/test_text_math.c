@@ -1,4 +1,5 @@
-// Formulas: what is kept from run to run is used, what is damaged is made again, errors name their place.
+// Formulas: what is kept from run to run is used, what is damaged is made again, errors name their
+// place.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,7 +9,9 @@
 #include "gen/text/math_spelling.h"
 #include "tests/unit/base_fixture.h"
 
-struct folder { char path[64]; };
+struct folder {
+    char path[64];
+};
 
 static int make_folder(void **state)
 {
@@ -55,20 +58,27 @@ static void wants(struct math *m, const char *tex, bool display, const char *wan
 static void formulas_become_mathml(void **state)
 {
     (void)state;
-    if (!blahtexml_is_there()) skip();
+    if (!blahtexml_is_there())
+        skip();
     wants(NULL, "x^2", false, "<math><msup><mi>x</mi><mn>2</mn></msup></math>");
-    wants(NULL, "x", true, "<math display=\"block\"><mstyle displaystyle=\"true\"><mi>x</mi></mstyle></math>");
-    wants(NULL, "a < b \\& c", false, "<math><mrow><mi>a</mi><mo>&lt;</mo><mi>b</mi><mo>&amp;</mo><mi>c</mi></mrow></math>");
+    wants(NULL, "x", true,
+          "<math display=\"block\"><mstyle displaystyle=\"true\"><mi>x</mi></mstyle></math>");
+    wants(NULL, "a < b \\& c", false,
+          "<math><mrow><mi>a</mi><mo>&lt;</mo><mi>b</mi><mo>&amp;</mo><mi>c</mi></mrow></math>");
 }
 
 static void letters_of_other_alphabets(void **state)
 {
     (void)state;
-    static const struct { const char *markup, *want; } rows[] = {
+    static const struct {
+        const char *markup, *want;
+    } rows[] = {
         {"<mi mathvariant=\"bold\">W</mi>", "<mi>𝐖</mi>"},
         {"<mi mathvariant=\"bold-italic\">θ</mi><mi>x</mi>", "<mi>𝜽</mi><mi>x</mi>"},
-        {"<mi mathvariant=\"double-struck\">R</mi><mn mathvariant=\"bold\">12</mn>", "<mi>ℝ</mi><mn>𝟏𝟐</mn>"},
-        {"<mi mathvariant=\"script\" mathcolor=\"#ff0000\">LA</mi>", "<mi mathcolor=\"#ff0000\">ℒ𝒜</mi>"},
+        {"<mi mathvariant=\"double-struck\">R</mi><mn mathvariant=\"bold\">12</mn>",
+         "<mi>ℝ</mi><mn>𝟏𝟐</mn>"},
+        {"<mi mathvariant=\"script\" mathcolor=\"#ff0000\">LA</mi>",
+         "<mi mathcolor=\"#ff0000\">ℒ𝒜</mi>"},
         {"<mi mathvariant=\"normal\">x</mi>", "<mi mathvariant=\"normal\">x</mi>"},
         {"<mi mathvariant=\"bold\">é</mi>", "<mi mathvariant=\"bold\">é</mi>"},
         {"<mi mathvariant=\"bold\"", "<mi mathvariant=\"bold\""},
@@ -97,7 +107,8 @@ static void change_kept(const char *folder, const char *answer, bool keep_key)
     assert_int_equal(fs_read(path.ptr, 0, &bytes), 0);
     size_t key = str_find(buf_view(&bytes), 0) + 1;
     bytes.len = key;
-    if (!keep_key) bytes.ptr[0] = '!';
+    if (!keep_key)
+        bytes.ptr[0] = '!';
     buf_lit(&bytes, "");
     buf_str(&bytes, str_c(answer));
     assert_int_equal(fs_write(path.ptr, buf_view(&bytes)), 1);
@@ -110,7 +121,8 @@ static void change_kept(const char *folder, const char *answer, bool keep_key)
 static void what_is_kept_is_used(void **state)
 {
     struct folder *f = *state;
-    if (!blahtexml_is_there()) skip();
+    if (!blahtexml_is_there())
+        skip();
     struct math *m = math_open(str_c(f->path));
     wants(m, "y", false, "<math><mi>y</mi></math>");
     math_free(m);
@@ -127,16 +139,20 @@ static void what_is_kept_is_used(void **state)
 
 static void spelled_as_blahtexml_takes_it(void **state)
 {
-    static const struct { const char *tex, *inline_want, *display_want; } rows[] = {
+    static const struct {
+        const char *tex, *inline_want, *display_want;
+    } rows[] = {
         {"\\dfrac{1}{2} \\le \\tfrac12", "\\frac{1}{2} \\le \\frac12", NULL},
         {"a \\lt b\\:c \\nonumber", "a < b\\;c ", NULL},
         {"x \\label{eq:{a}} \\tag {1} y", "x   y", NULL},
-        {"\\begin{align*} a &= b \\\\ c &= d \\end{align*}", "\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}", NULL},
+        {"\\begin{align*} a &= b \\\\ c &= d \\end{align*}",
+         "\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}", NULL},
         {"\\begin{array}{c|c} a & b \\end{array}", "\\begin{matrix} a & b \\end{matrix}", NULL},
         {"\\begin{equation} a \\end{equation}", " a ", NULL},
         {"\\begin{pmatrix} a & b \\end{pmatrix}", "\\begin{pmatrix} a & b \\end{pmatrix}", NULL},
         {"a \\\\ b", "a \\\\ b", "\\begin{aligned}a \\\\ b\\end{aligned}"},
-        {"\\begin{equation} a &= b \\end{equation}", " a &= b ", "\\begin{aligned} a &= b \\end{aligned}"},
+        {"\\begin{equation} a &= b \\end{equation}", " a &= b ",
+         "\\begin{aligned} a &= b \\end{aligned}"},
         {"a \\& b \\{ c", "a \\& b \\{ c", NULL},
         {"\\dfracx \\begin{align", "\\dfracx \\begin{}{align", NULL},
         {"\\", "\\", NULL},
@@ -147,7 +163,8 @@ static void spelled_as_blahtexml_takes_it(void **state)
         for (int display = 0; display < 2; display++) {
             buf out = BUF_INIT;
             math_spelling(str_c(rows[i].tex), display, &out);
-            assert_str(buf_view(&out), display && rows[i].display_want ? rows[i].display_want : rows[i].inline_want);
+            assert_str(buf_view(&out), display && rows[i].display_want ? rows[i].display_want
+                                                                       : rows[i].inline_want);
             buf_free(&out);
         }
 }
@@ -155,13 +172,15 @@ static void spelled_as_blahtexml_takes_it(void **state)
 static void errors_name_the_place(void **state)
 {
     (void)state;
-    if (!blahtexml_is_there()) skip();
+    if (!blahtexml_is_there())
+        skip();
     static const char *const bad[] = {"\\nosuch", "{", "}", "\\frac{1}", "\\begin{matrix}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         buf out = BUF_INIT, messages = BUF_INIT;
         assert_false(convert(NULL, bad[i], false, &out, &messages));
         assert_true(str_starts(buf_view(&out), STR("<code>")));
-        assert_true(str_starts(buf_view(&messages), STR("f.md:1:1: warning: a formula that cannot be read: ")));
+        assert_true(str_starts(buf_view(&messages),
+                               STR("f.md:1:1: warning: a formula that cannot be read: ")));
         assert_non_null(strstr(messages.ptr, "[math-syntax]"));
         buf_free(&out);
         buf_free(&messages);

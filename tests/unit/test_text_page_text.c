@@ -17,12 +17,17 @@ static void sections_are(const char *html, const char *wanted)
     size_t count;
     const struct text_section *s = page_text_sections(str_c(html), &a, &text, &count);
     for (size_t i = 0; i < count; i++)
-        buf_printf(&out, "%.*s|%.*s|%.*s\n", STR_ARG(s[i].anchor), STR_ARG(s[i].heading), STR_ARG(s[i].text));
-    for (size_t i = 0; i + 1 < out.len; i++) {   // a line feed that ends no section is one of its text
-        if (out.ptr[i] != '\n') continue;
+        buf_printf(&out, "%.*s|%.*s|%.*s\n", STR_ARG(s[i].anchor), STR_ARG(s[i].heading),
+                   STR_ARG(s[i].text));
+    // A line feed that ends no section is one of its text.
+    for (size_t i = 0; i + 1 < out.len; i++) {
+        if (out.ptr[i] != '\n')
+            continue;
         size_t bars = 0;
-        for (size_t k = i + 1; k < out.len && out.ptr[k] != '\n'; k++) bars += out.ptr[k] == '|';
-        if (bars < 2) out.ptr[i] = '/';
+        for (size_t k = i + 1; k < out.len && out.ptr[k] != '\n'; k++)
+            bars += out.ptr[k] == '|';
+        if (bars < 2)
+            out.ptr[i] = '/';
     }
     assert_string_equal(out.ptr, wanted);
     buf_free(&text), buf_free(&out);
@@ -34,13 +39,18 @@ static void test_sections(void **state)
     (void)state;
     sections_are("", "||\n");
     sections_are("<p>One  two\nthree &amp; four</p>\n<p>Five</p>", "||One two three & four/Five\n");
-    sections_are("<p>Lead</p>\n<h2 id=\"a-b\">A <em>b</em><a class=\"anchor\" href=\"#a-b\" aria-hidden=\"true\" tabindex=\"-1\">#</a></h2>\n"
-                 "<p>Text</p><h3 id=\"c\">C</h3>", "||Lead\na-b|A b|Text\nc|C|\n");
+    sections_are("<p>Lead</p>\n<h2 id=\"a-b\">A <em>b</em><a class=\"anchor\" href=\"#a-b\" "
+                 "aria-hidden=\"true\" tabindex=\"-1\">#</a></h2>\n"
+                 "<p>Text</p><h3 id=\"c\">C</h3>",
+                 "||Lead\na-b|A b|Text\nc|C|\n");
     // A heading without an anchor is no place to go to.
     sections_are("<h2>Plain</h2><p>x</p>", "||Plain/x\n");
-    sections_are("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>", "||a · b/1 · 2\n");
-    sections_are("<pre><code>int <span class=\"k\">x</span>;\n  y();\n</code></pre>", "||int x;/y();\n");
-    sections_are("<p>a<svg><text>hidden</text></svg>b <br>c</p><ul><li>d</li><li>e</li></ul>", "||ab/c/d/e\n");
+    sections_are("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>",
+                 "||a · b/1 · 2\n");
+    sections_are("<pre><code>int <span class=\"k\">x</span>;\n  y();\n</code></pre>",
+                 "||int x;/y();\n");
+    sections_are("<p>a<svg><text>hidden</text></svg>b <br>c</p><ul><li>d</li><li>e</li></ul>",
+                 "||ab/c/d/e\n");
 }
 
 static void test_what_is_damaged(void **state)
@@ -65,7 +75,8 @@ static void shortened_is(const char *js, const char *wanted)
 static void test_scripts(void **state)
 {
     (void)state;
-    shortened_is("// What it is.\n  var a = 1;   \n\n\t// why\n  b(a); // stays\n", "var a = 1;\nb(a); // stays\n");
+    shortened_is("// What it is.\n  var a = 1;   \n\n\t// why\n  b(a); // stays\n",
+                 "var a = 1;\nb(a); // stays\n");
     shortened_is("var a = `\n  // in a literal\n`;\n", "var a = `\n  // in a literal\n`;\n");
     shortened_is("var a = '\\\n  // in a literal';\n", "var a = '\\\n  // in a literal';\n");
 }
@@ -73,7 +84,9 @@ static void test_scripts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sections), cmocka_unit_test(test_what_is_damaged), cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_what_is_damaged),
+        cmocka_unit_test(test_scripts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

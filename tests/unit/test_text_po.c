@@ -1,4 +1,5 @@
-// PO files: what is read is written again, escapes both ways, comments and what stands for the text as it was.
+// PO files: what is read is written again, escapes both ways, comments and what stands for the text
+// as it was.
 #include "gen/text/po.h"
 #include "tests/unit/base_fixture.h"
 
@@ -12,8 +13,10 @@ static bool parse(const char *text, arena *a, struct po *out)
 }
 
 static const char sample[] =
-    "# Of the translator\n# in two lines\nmsgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n"
-    "\n#. paragraph\n#: a/en.md:5\n#, fuzzy\n#| msgid \"Old\"\nmsgctxt \"a#p1\"\nmsgid \"A \\\"text\\\"\\twith\\\\\"\nmsgstr \"Ein Text\"\n"
+    "# Of the translator\n# in two lines\nmsgid \"\"\nmsgstr \"\"\n\"Language: "
+    "de\\n\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n"
+    "\n#. paragraph\n#: a/en.md:5\n#, fuzzy\n#| msgid \"Old\"\nmsgctxt \"a#p1\"\nmsgid \"A "
+    "\\\"text\\\"\\twith\\\\\"\nmsgstr \"Ein Text\"\n"
     "\nmsgctxt \"a#c1\"\nmsgid \"\"\n\"one\\n\"\n\"two\"\nmsgstr \"\"\n\"eins\\n\"\n\"zwei\"\n"
     "\nmsgid \"no context\"\nmsgstr \"\\001\"\n";
 
@@ -39,18 +42,23 @@ static void what_is_read_is_written(void **state)
     arena_free(&a);
 }
 
-// What other tools write: wrapped strings, several references, flags, obsolete entries, a byte order mark, CR LF, no last line end.
+// What other tools write: wrapped strings, several references, flags, obsolete entries, a byte
+// order mark, CR LF, no last line end.
 static void what_others_write(void **state)
 {
     (void)state;
     arena a = ARENA_INIT;
     struct po po;
-    assert_true(parse("\xEF\xBB\xBFmsgid \"\"\r\nmsgstr \"Language: de\\n\"\r\n\r\n#: a:1 b:2\r\n#: c:3\r\n#, c-format, fuzzy\r\n"
-                      "#| msgctxt \"x\"\r\n#| msgid \"\"\r\n#| \"was \"\r\n#| \"this\"\r\nmsgctxt \"k\"\r\nmsgid \"a \"\r\n  \"b\"\r\nmsgstr\"\"\r\n\"\\303\\244\\x41\"\r\n"
-                      "\r\n#~ msgid \"gone\"\r\n#~ msgstr \"weg\"\r\n", &a, &po));
+    assert_true(parse("\xEF\xBB\xBFmsgid \"\"\r\nmsgstr \"Language: de\\n\"\r\n\r\n#: a:1 "
+                      "b:2\r\n#: c:3\r\n#, c-format, fuzzy\r\n"
+                      "#| msgctxt \"x\"\r\n#| msgid \"\"\r\n#| \"was \"\r\n#| \"this\"\r\nmsgctxt "
+                      "\"k\"\r\nmsgid \"a \"\r\n  \"b\"\r\nmsgstr\"\"\r\n\"\\303\\244\\x41\"\r\n"
+                      "\r\n#~ msgid \"gone\"\r\n#~ msgstr \"weg\"\r\n",
+                      &a, &po));
     assert_int_equal(po.count, 1);
     assert_str(po.entries[0].id, "a b");
-    assert_str(po.entries[0].text, "\xC3\xA4" "A");
+    assert_str(po.entries[0].text, "\xC3\xA4"
+                                   "A");
     assert_str(po.entries[0].previous, "was this");
     assert_str(po.entries[0].reference, "a:1 b:2\nc:3");
     assert_true(po.entries[0].fuzzy);
@@ -63,9 +71,21 @@ static void what_others_write(void **state)
 static void what_is_none(void **state)
 {
     static const char *const rows[] = {
-        "msgid", "msgid \"", "msgid \"a\" \"b\"\nmsgstr \"\"", "msgid \"a\\\"", "msgid \"\\\"", "msgid \"\\0\"\nmsgstr \"\"", "msgstr \"a\"",
-        "msgid \"a\"\nmsgctxt \"b\"\nmsgstr \"c\"", "msgid \"a\"\nmsgstr \"b\"\nmsgstr \"c\"", "msgid \"a\"\n\"b\"\n#| \"c\"\nmsgstr \"d\"",
-        "#| msgstr \"a\"", "#| msgid \"a\"\n\"b\"", "domain \"x\"", "msgid \"a\"\nmsgstr \"\\377\"", "msgid \"\\xZZ\"\nmsgstr \"\"",
+        "msgid",
+        "msgid \"",
+        "msgid \"a\" \"b\"\nmsgstr \"\"",
+        "msgid \"a\\\"",
+        "msgid \"\\\"",
+        "msgid \"\\0\"\nmsgstr \"\"",
+        "msgstr \"a\"",
+        "msgid \"a\"\nmsgctxt \"b\"\nmsgstr \"c\"",
+        "msgid \"a\"\nmsgstr \"b\"\nmsgstr \"c\"",
+        "msgid \"a\"\n\"b\"\n#| \"c\"\nmsgstr \"d\"",
+        "#| msgstr \"a\"",
+        "#| msgid \"a\"\n\"b\"",
+        "domain \"x\"",
+        "msgid \"a\"\nmsgstr \"\\377\"",
+        "msgid \"\\xZZ\"\nmsgstr \"\"",
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -80,7 +100,9 @@ static void what_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_read_is_written), cmocka_unit_test(what_others_write), cmocka_unit_test(what_is_none),
+        cmocka_unit_test(what_is_read_is_written),
+        cmocka_unit_test(what_others_write),
+        cmocka_unit_test(what_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

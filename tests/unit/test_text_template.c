@@ -144,7 +144,8 @@ static void tags_are_read_as_lua(void **state)
 static void keeps_lines(void **state)
 {
     (void)state;
-    struct compiled c = compile("<p>\n  a\n{% if x then %}\n  <b>{{\n x }}</b>\n{% end %}\n{# a\n b #}\n\n{{ y }}\n");
+    struct compiled c = compile(
+        "<p>\n  a\n{% if x then %}\n  <b>{{\n x }}</b>\n{% end %}\n{# a\n b #}\n\n{{ y }}\n");
     assert_true(c.ok);
     size_t line = 1, found = 0;
     for (size_t i = 0; i < c.lua.len; i++) {
@@ -164,7 +165,8 @@ static void keeps_lines(void **state)
 static void drops_lines_of_tags(void **state)
 {
     (void)state;
-    wants_code("<ul>\n  {% for i = 1, 2 do %}\n  <li>x</li>\n  {% end %}\n</ul>\n", "__s(\"<li>x</li>\\n\")");
+    wants_code("<ul>\n  {% for i = 1, 2 do %}\n  <li>x</li>\n  {% end %}\n</ul>\n",
+               "__s(\"<li>x</li>\\n\")");
     wants_code("<pre>\n  a\n</pre>", "__s(\"<pre>\\n  a\\n</pre>\")");
     wants_code("a {% if x then %} b {% end %}", "__s(\" b \")");
 }
@@ -172,7 +174,8 @@ static void drops_lines_of_tags(void **state)
 static void includes_and_once(void **state)
 {
     (void)state;
-    struct compiled c = compile("a{% include \"head\" %}{% once \"language\" %}{% if x then %}y{% end %}{% end %}");
+    struct compiled c =
+        compile("a{% include \"head\" %}{% once \"language\" %}{% if x then %}y{% end %}{% end %}");
     assert_true(c.ok);
     assert_int_equal(c.info.include_count, 1);
     assert_str(c.info.includes[0].name, "head");
@@ -201,16 +204,21 @@ static void elements_on_one_branch(void **state)
     wants_error("a\n{% if x then %}</div>{% end %}", "2:1", "</div> stands on one branch only");
     wants_error("{% if x then %}<a href=\"b\">{% else %}<b>{% end %}c</a>", "1:1", "<a> stands");
     wants_error("{% for i = 1, 3 do %}<ul>{% end %}", "1:1", "<ul> stands");
-    wants_error("{% if x then %}<div>{% end %}a{% if y then %}</div>{% end %}", "1:1", "<div> stands");
+    wants_error("{% if x then %}<div>{% end %}a{% if y then %}</div>{% end %}", "1:1",
+                "<div> stands");
     wants_error("{% if x then %}<div>{% elseif y then %}<div>{% end %}", "1:1", "<div> stands");
-    wants_error("{% if x then %}<div>{% end %}{% if x then %}</div>{% end %}{% if x then %}</div>{% end %}", "1:60", "</div> stands");
+    wants_error(
+        "{% if x then %}<div>{% end %}{% if x then %}</div>{% end %}{% if x then %}</div>{% end %}",
+        "1:60", "</div> stands");
     wants_error("{% if x then %}{% for i = 1, 2 do %}<b>{% end %}{% end %}", "1:16", "<b> stands");
     accepts("{% if x then %}<div>{% end %}a{% if x then %}</div>{% end %}");
-    accepts("{% if x then %}<a href=\"{{ u }}\">{% else %}<b>{% end %}c{% if x then %}</a>{% else %}</b>{% end %}");
+    accepts("{% if x then %}<a href=\"{{ u }}\">{% else %}<b>{% end %}c{% if x then %}</a>{% else "
+            "%}</b>{% end %}");
     accepts("{% if x then %}<div class=\"a\">{% else %}<div>{% end %}b</div>");
     accepts("{% for i = 1, 3 do %}<div><span>a</span></div>{% end %}");
     accepts("{% if x then %}<p>a<br><li>b<img src=\"c\">{% end %}");
-    accepts("{% if x then %}<svg><path d=\"a\"/></svg><script>if (a < b) '<div>';</script>{% end %}");
+    accepts(
+        "{% if x then %}<svg><path d=\"a\"/></svg><script>if (a < b) '<div>';</script>{% end %}");
     accepts("{% if x then %}{# <div> #}<!-- <div> -->{{ \"}} <div>\" }}{% end %}");
     accepts("{% once \"site\" %}<div>{% if x then %}a{% end %}</div>{% end %}");
     accepts("<div{% if x then %} class=\"b\"{% end %}>a</div>");
@@ -220,10 +228,10 @@ static void elements_on_one_branch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(escapes_by_place), cmocka_unit_test(refuses_values_without_a_safe_place),
-        cmocka_unit_test(blocks_match), cmocka_unit_test(tags_are_read_as_lua), cmocka_unit_test(keeps_lines),
-        cmocka_unit_test(drops_lines_of_tags), cmocka_unit_test(includes_and_once),
-        cmocka_unit_test(elements_on_one_branch),
+        cmocka_unit_test(escapes_by_place),  cmocka_unit_test(refuses_values_without_a_safe_place),
+        cmocka_unit_test(blocks_match),      cmocka_unit_test(tags_are_read_as_lua),
+        cmocka_unit_test(keeps_lines),       cmocka_unit_test(drops_lines_of_tags),
+        cmocka_unit_test(includes_and_once), cmocka_unit_test(elements_on_one_branch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-// The Lua binding, from Lua: fields of the report, configurations as tables and texts, errors, limits of memory.
+// The Lua binding, from Lua: fields of the report, configurations as tables and texts, errors,
+// limits of memory.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +63,8 @@ static void test_estimate(void **state)
     (void)state;
     run("local r = vram.estimate{preset = 'gpt2', batch_size = 4, mode = 'reference'}\n"
         "assert(r.params == 124373760, r.params)\n"
-        "for _, k in ipairs{'params', 'decayed_params', 'saved_bytes', 'peak_live_bytes', 'peak_allocated_bytes',\n"
+        "for _, k in ipairs{'params', 'decayed_params', 'saved_bytes', 'peak_live_bytes', "
+        "'peak_allocated_bytes',\n"
         "                   'peak_reserved_bytes', 'process_bytes', 'first_step_peak_bytes'} do\n"
         "    assert(math.type(r[k]) == 'integer', k)\n"
         "end\n"
@@ -80,10 +82,13 @@ static void test_configuration_as_text_and_table(void **state)
 {
     (void)state;
     run("local a = vram.live_peak{preset = 'gpt2', batch_size = 2, bias = true, dropout = 0.1}\n"
-        "local b = vram.live_peak('preset = gpt2\\nbatch_size = 2\\nbias = true\\ndropout = 0.1\\n')\n"
+        "local b = vram.live_peak('preset = gpt2\\nbatch_size = 2\\nbias = true\\ndropout = "
+        "0.1\\n')\n"
         "assert(math.type(a) == 'integer' and a == b)\n"
-        "assert(a == vram.live_peak{preset = 'gpt2', batch_size = 2.0, bias = 'true', dropout = '0.1'})\n"
-        "assert(a == vram.estimate{preset = 'gpt2', batch_size = 2, bias = true, dropout = 0.1}.peak_live_bytes)\n"
+        "assert(a == vram.live_peak{preset = 'gpt2', batch_size = 2.0, bias = 'true', dropout = "
+        "'0.1'})\n"
+        "assert(a == vram.estimate{preset = 'gpt2', batch_size = 2, bias = true, dropout = "
+        "0.1}.peak_live_bytes)\n"
         "assert(vram.live_peak() == vram.live_peak{})\n");
 }
 
@@ -146,16 +151,20 @@ static void test_errors_name_the_key(void **state)
 static void test_trace(void **state)
 {
     (void)state;
-    run("local c = {n_layer = 2, n_embd = 64, n_head = 2, block_size = 32, vocab_size = 64, batch_size = 2}\n"
+    run("local c = {n_layer = 2, n_embd = 64, n_head = 2, block_size = 32, vocab_size = 64, "
+        "batch_size = 2}\n"
         "local events = vram.trace(c)\n"
         "local live, peak, n = 0, 0, 0\n"
         "for i, e in ipairs(events) do\n"
-        "    if e.category ~= 'workspaces' then live = live + (e.is_free and -e.bytes or e.bytes) end\n"
+        "    if e.category ~= 'workspaces' then live = live + (e.is_free and -e.bytes or e.bytes) "
+        "end\n"
         "    peak = math.max(peak, live)\n"
-        "    assert(type(e.name) == 'string' and type(e.phase) == 'string' and type(e.op) == 'string')\n"
+        "    assert(type(e.name) == 'string' and type(e.phase) == 'string' and type(e.op) == "
+        "'string')\n"
         "end\n"
         "assert(peak == vram.estimate(c).peak_live_bytes, peak)\n"
-        "vram.trace(c, function(e) n = n + 1 assert(e.bytes == events[n].bytes) return n == 10 end)\n"
+        "vram.trace(c, function(e) n = n + 1 assert(e.bytes == events[n].bytes) return n == 10 "
+        "end)\n"
         "assert(n == 10)\n"
         "local ok, e = pcall(vram.trace, c, function() error('stop here') end)\n"
         "assert(not ok and e:find('stop here'))\n"
@@ -222,7 +231,8 @@ static void test_every_allocation_failure(void **state)
     assert_true(failures > 10);
 }
 
-// Equality of what the library writes as JSON and what Lua gets: j is jansson's, the Lua value is on top.
+// Equality of what the library writes as JSON and what Lua gets: j is jansson's, the Lua value is
+// on top.
 static void assert_same(lua_State *L, const char *where, const json_t *j)
 {
     const char *key;
@@ -234,7 +244,8 @@ static void assert_same(lua_State *L, const char *where, const json_t *j)
         size_t members = 0;
         if (!lua_istable(L, top))
             fail_msg("%s is no table", where);
-        json_object_foreach((json_t *)j, key, x) {
+        json_object_foreach((json_t *)j, key, x)
+        {
             members += !json_is_null(x);
             lua_getfield(L, top, key);
             assert_same(L, key, x);
@@ -249,7 +260,8 @@ static void assert_same(lua_State *L, const char *where, const json_t *j)
     case JSON_ARRAY:
         if (luaL_len(L, top) != (lua_Integer)json_array_size(j))
             fail_msg("%s: another length", where);
-        json_array_foreach(j, i, x) {
+        json_array_foreach(j, i, x)
+        {
             lua_rawgeti(L, top, (lua_Integer)i + 1);
             assert_same(L, where, x);
             lua_settop(L, top);
@@ -283,10 +295,13 @@ static void test_tables_are_the_json(void **state)
     static const struct {
         const char *function;
         enum vram_answer answer;
-    } answers[] = {{"estimate", VRAM_ANSWER_REPORT}, {"fit", VRAM_ANSWER_FIT}, {"advise", VRAM_ANSWER_ADVICE},
+    } answers[] = {{"estimate", VRAM_ANSWER_REPORT},
+                   {"fit", VRAM_ANSWER_FIT},
+                   {"advise", VRAM_ANSWER_ADVICE},
                    {"compare", VRAM_ANSWER_COMPARISON}};
-    static const char *const configs[] = {"preset = oom-gpt2\n", "preset = llama-3.2-1b\nlora_rank = 8\ngpu = T4\n",
-                                          "preset = gpt2\ndropout = 0.1\n", "preset = gpt2-xl\nbatch_size = 4\ngpu = A100\n"};
+    static const char *const configs[] = {
+        "preset = oom-gpt2\n", "preset = llama-3.2-1b\nlora_rank = 8\ngpu = T4\n",
+        "preset = gpt2\ndropout = 0.1\n", "preset = gpt2-xl\nbatch_size = 4\ngpu = A100\n"};
     struct heap h = {.limit = 256 << 20};
     (void)state;
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
@@ -294,12 +309,16 @@ static void test_tables_are_the_json(void **state)
             struct vram_mem mem = vram_mem_malloc();
             lua_State *L = open_state(&h);
             vram *v = vram_new(&mem);
-            assert_int_equal(parse_text(v, VRAM_KIND_FLAT, configs[i], strlen(configs[i]), NULL), VRAM_OK);
+            assert_int_equal(parse_text(v, VRAM_KIND_FLAT, configs[i], strlen(configs[i]), NULL),
+                             VRAM_OK);
             bool has_gpu = strstr(configs[i], "gpu") || i == 0;
             const struct vram_fit *fit;
             const struct vram_advice *advice;
             const struct vram_comparison *comparison;
-            int code = k == 0 ? vram_run(v) : k == 1 ? vram_fit(v, &fit) : k == 2 ? vram_advise(v, &advice) : vram_compare(v, &comparison);
+            int code = k == 0   ? vram_run(v)
+                       : k == 1 ? vram_fit(v, &fit)
+                       : k == 2 ? vram_advise(v, &advice)
+                                : vram_compare(v, &comparison);
             if (k == 1 && !has_gpu) {
                 assert_int_equal(code, VRAM_EGPU);
             } else {
@@ -350,7 +369,8 @@ int main(void)
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_cards_and_questions),
         cmocka_unit_test(test_every_allocation_failure),
-        cmocka_unit_test(test_tables_are_the_json), cmocka_unit_test(test_units),
+        cmocka_unit_test(test_tables_are_the_json),
+        cmocka_unit_test(test_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

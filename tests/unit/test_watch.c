@@ -12,8 +12,11 @@ static int make_folder(void **state)
 {
     char *folder = strdup("/tmp/vramdoc-test-watch.XXXXXX");
     *state = folder;
-    return folder && mkdtemp(folder) && chdir(folder) == 0 && fs_mkdirs("in/deep") == 0 && fs_mkdirs("in/out") == 0 &&
-                   fs_mkdirs("other") == 0 && fs_write_new("other/site.yaml", STR("a")) == 1 ? 0 : -1;
+    return folder && mkdtemp(folder) && chdir(folder) == 0 && fs_mkdirs("in/deep") == 0 &&
+                   fs_mkdirs("in/out") == 0 && fs_mkdirs("other") == 0 &&
+                   fs_write_new("other/site.yaml", STR("a")) == 1
+               ? 0
+               : -1;
 }
 
 static int remove_folder(void **state)
@@ -64,8 +67,8 @@ static void saves_count(void **state)
 static void noise_does_not_count(void **state)
 {
     (void)state;
-    static const char *const noise[] = {"in/.b.md.swp", "in/b.md~", "in/4913", "in/#b.md#", "in/out/page.html",
-                                        "other/unrelated"};
+    static const char *const noise[] = {"in/.b.md.swp", "in/b.md~",         "in/4913",
+                                        "in/#b.md#",    "in/out/page.html", "other/unrelated"};
     struct watch *w = watch_in();
     for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
         assert_int_equal(fs_write_new(noise[i], STR("x")), 1);
@@ -101,7 +104,8 @@ static void new_folders_are_watched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saves_count), cmocka_unit_test(noise_does_not_count),
+        cmocka_unit_test(saves_count),
+        cmocka_unit_test(noise_does_not_count),
         cmocka_unit_test(new_folders_are_watched),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

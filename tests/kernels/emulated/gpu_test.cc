@@ -1,5 +1,5 @@
-// The kernels on the emulated GPU: what the emulator must notice, what --check compares, and the experiments from one end
-// to the other. Times that come out mean nothing and are not looked at.
+// The kernels on the emulated GPU: what the emulator must notice, what --check compares, and the
+// experiments from one end to the other. Times that come out mean nothing and are not looked at.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +26,10 @@ int probe_fail(int status, const char *what, const char *why)
 
 // ---- the emulator itself
 
-static void reads_beyond(int *p) { p[0] = p[4]; }
+static void reads_beyond(int *p)
+{
+    p[0] = p[4];
+}
 static void writes_beyond(int *p)
 {
     extern unsigned char memory[];
@@ -43,7 +46,8 @@ static void meets_alone(int *p)
         *p = __shfl_sync(0xffffffffu, 1, 0);
 }
 
-// Whether a launch of so many threads is ended by the emulator, or by the page that may not be touched.
+// Whether a launch of so many threads is ended by the emulator, or by the page that may not be
+// touched.
 static void must_end(const char *name, void (*kernel)(int *), unsigned threads)
 {
     fflush(NULL);
@@ -74,8 +78,8 @@ static void check_emulator()
 // ---- experiments
 
 // wanted: a value that the result must have; NULL when it must be "oom".
-static void check_experiment(const char *name, const char *text, const char *capability, const char *mib,
-                             const char *wanted)
+static void check_experiment(const char *name, const char *text, const char *capability,
+                             const char *mib, const char *wanted)
 {
     char path[] = "/tmp/vramprobe-emulated-XXXXXX", error[200] = "", what[300];
     close(mkstemp(path));
@@ -83,15 +87,18 @@ static void check_experiment(const char *name, const char *text, const char *cap
     setenv("EMULATED_MIB", mib, 1);
     int status = runs_one(name, text, "", path);
     struct rjson *r = rjson_read_file(path, error, sizeof error);
-    const struct rjson *value = wanted ? rjson_get(rjson_get(rjson_get(r, "values"), wanted), "value") : r;
-    bool good = status == 0 && strcmp(rjson_text(rjson_get(r, "status")), wanted ? "ok" : "oom") == 0 && value;
+    const struct rjson *value =
+        wanted ? rjson_get(rjson_get(rjson_get(r, "values"), wanted), "value") : r;
+    bool good = status == 0 &&
+                strcmp(rjson_text(rjson_get(r, "status")), wanted ? "ok" : "oom") == 0 && value;
     snprintf(what, sizeof what, "%s %s", name, text);
     say(good, "experiment %s", what, r ? rjson_text(rjson_get(r, "message")) : error);
     rjson_free(r);
     unlink(path);
 }
 
-#define TINY "block_size=16 n_layer=2 n_head=2 n_embd=64 vocab_size=128 gradient_accumulation_steps=2 "
+#define TINY \
+    "block_size=16 n_layer=2 n_head=2 n_embd=64 vocab_size=128 gradient_accumulation_steps=2 "
 static void check_experiments()
 {
     check_experiment("context", "", "90", "64", "cublaslt_handle_bytes");
@@ -99,14 +106,23 @@ static void check_experiments()
     check_experiment("malloc", "bytes=4097", "90", "64", "device_bytes_for_16");
     check_experiment("bandwidth", "", "90", "8", "copy_rate");
     check_experiment("matmul", "dtype=float16 m=40 n=24 k=16", "90", "64", "cublas_rate");
-    check_experiment("attention", "B=1 H=2 D=32 T=40 dtype=bfloat16 attention=tiled", "90", "64", "peak_bytes");
-    check_experiment("attention", "B=1 H=2 D=32 T=40 dtype=bfloat16 attention=matrix", "90", "64", "peak_bytes");
-    check_experiment("attention", "B=1 H=2 D=32 T=400 dtype=bfloat16 attention=matrix", "90", "40", NULL);
-    check_experiment("step", TINY "batch_size=64 vocab_size=50304 mode=framework", "80", "64", NULL);
-    check_experiment("step", TINY "batch_size=2 dtype=float16 train_loop=true evaluation=true", "80", "64", "loss_last");
-    check_experiment("step", TINY "batch_size=2 dtype=bfloat16 mode=lean checkpointing=block", "90", "128", "loss_last");
-    check_experiment("max_batch", "block_size=16 n_layer=1 n_head=1 n_embd=32 vocab_size=4096 gradient_accumulation_steps=1 "
-                     "dtype=float16 mode=framework cap_mib=36", "80", "64", "max_batch_size");
+    check_experiment("attention", "B=1 H=2 D=32 T=40 dtype=bfloat16 attention=tiled", "90", "64",
+                     "peak_bytes");
+    check_experiment("attention", "B=1 H=2 D=32 T=40 dtype=bfloat16 attention=matrix", "90", "64",
+                     "peak_bytes");
+    check_experiment("attention", "B=1 H=2 D=32 T=400 dtype=bfloat16 attention=matrix", "90", "40",
+                     NULL);
+    check_experiment("step", TINY "batch_size=64 vocab_size=50304 mode=framework", "80", "64",
+                     NULL);
+    check_experiment("step", TINY "batch_size=2 dtype=float16 train_loop=true evaluation=true",
+                     "80", "64", "loss_last");
+    check_experiment("step", TINY "batch_size=2 dtype=bfloat16 mode=lean checkpointing=block", "90",
+                     "128", "loss_last");
+    check_experiment(
+        "max_batch",
+        "block_size=16 n_layer=1 n_head=1 n_embd=32 vocab_size=4096 gradient_accumulation_steps=1 "
+        "dtype=float16 mode=framework cap_mib=36",
+        "80", "64", "max_batch_size");
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-// In place of kernels/cuda/tensor_core.cuh: the same instructions in plain C++, from the tables of the PTX ISA (ldmatrix, and
-// the fragments of mma.m16n8k16).
+// In place of kernels/cuda/tensor_core.cuh: the same instructions in plain C++, from the tables of
+// the PTX ISA (ldmatrix, and the fragments of mma.m16n8k16).
 #ifndef KERNELS_TENSOR_CORE_CUH
 #define KERNELS_TENSOR_CORE_CUH
 
@@ -18,8 +18,14 @@ static inline u32 pack(float low, float high, const __nv_bfloat16 *)
     return __float2bfloat16(low).bits | (u32)__float2bfloat16(high).bits << 16;
 }
 
-static inline float element(uint16_t bits, const __half *) { return __half2float({bits}); }
-static inline float element(uint16_t bits, const __nv_bfloat16 *) { return __bfloat162float({bits}); }
+static inline float element(uint16_t bits, const __half *)
+{
+    return __half2float({bits});
+}
+static inline float element(uint16_t bits, const __nv_bfloat16 *)
+{
+    return __bfloat162float({bits});
+}
 
 // What a lane brings to a product: four registers of A, two of B.
 struct emulated_operands {
@@ -39,8 +45,10 @@ template <class T> static void multiply(float c[4], const u32 a[4], const u32 b[
     for (int e = 0; e < 4; e++) {
         int row = g + 8 * (e >> 1), n = 2 * t + (e & 1);
         for (int k = 0; k < 16; k++) {
-            u32 x = all[row % 8 * 4 + k % 8 / 2].a[(row >= 8) + 2 * (k >= 8)], y = all[n * 4 + k % 8 / 2].b[k >= 8];
-            c[e] += element((uint16_t)(x >> k % 2 * 16), tag) * element((uint16_t)(y >> k % 2 * 16), tag);
+            u32 x = all[row % 8 * 4 + k % 8 / 2].a[(row >= 8) + 2 * (k >= 8)],
+                y = all[n * 4 + k % 8 / 2].b[k >= 8];
+            c[e] += element((uint16_t)(x >> k % 2 * 16), tag) *
+                    element((uint16_t)(y >> k % 2 * 16), tag);
         }
     }
 }
@@ -60,7 +68,10 @@ static inline u32 matrix_part(const unsigned char *lanes, int i, bool turned)
     return pair[0] | (u32)pair[1] << 16;
 }
 
-static inline float power_of_two(float x) { return exp2f(x); }
+static inline float power_of_two(float x)
+{
+    return exp2f(x);
+}
 
 static inline void load_matrices(u32 *out, int count, const void *row, bool turned)
 {
@@ -69,7 +80,13 @@ static inline void load_matrices(u32 *out, int count, const void *row, bool turn
         out[i] = matrix_part(lanes, i, turned);
 }
 
-static inline void load_four(u32 a[4], const void *row) { load_matrices(a, 4, row, false); }
-static inline void load_four_turned(u32 a[4], const void *row) { load_matrices(a, 4, row, true); }
+static inline void load_four(u32 a[4], const void *row)
+{
+    load_matrices(a, 4, row, false);
+}
+static inline void load_four_turned(u32 a[4], const void *row)
+{
+    load_matrices(a, 4, row, true);
+}
 
 #endif

@@ -35,7 +35,7 @@ void resolve_auto(struct vram_config *c)
     if (c->dtype == DTYPE_AUTO)
         c->dtype = resolve_dtype(c);
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)
-        c->cross_entropy = gpt ? CROSS_ENTROPY_EAGER : CROSS_ENTROPY_UPCAST;
+        c->cross_entropy = gpt || c->framework == FRAMEWORK_LITGPT ? CROSS_ENTROPY_EAGER : CROSS_ENTROPY_UPCAST;
     if (c->keep_logits == KEEP_LOGITS_AUTO)
         c->keep_logits = gpt ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
     if (model_lacks_flash(c) && c->attention == ATTENTION_FLASH)

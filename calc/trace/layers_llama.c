@@ -35,11 +35,13 @@ static struct value rms_normalize(struct graph *g, struct value x, uint8_t stats
     return hat;
 }
 
-// (weight.float() + 1) times the normalized input, both in float32.
+// (weight.float() + 1) times the normalized input, both in float32; LitGPT's weight is as it is.
 static struct value gemma_scale(struct graph *g, struct value hat, struct value w)
 {
     struct value wide = graph_to(g, w, DT_F32, PART_UPCAST);
-    struct value plus = unary(g, wide, OP_ADD, NODE_PASS, w.role, PART_SCALED, w.shape, SAVES_NOTHING);
+    struct value plus = g->m->c.framework == FRAMEWORK_LITGPT
+                            ? graph_copy(g, wide)
+                            : unary(g, wide, OP_ADD, NODE_PASS, w.role, PART_SCALED, w.shape, SAVES_NOTHING);
     graph_drop(g, wide);
     struct value out = layer_mul(g, hat, plus, w.role, PART_SCALED);
     graph_drop(g, plus);
@@ -61,10 +63,11 @@ static struct value rms_weighted(struct graph *g, struct value w, struct value x
     return out;
 }
 
-// Llama goes back to the input's format before the weight, Gemma after it.
+// Llama goes back to the input's format before the weight, Gemma and LitGPT after it.
+// SRC: litgpt/model.py, RMSNorm.forward.
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats)
 {
-    bool gemma = g->m->features & HAS_GEMMA_NORM;
+    bool gemma = (g->m->features & HAS_GEMMA_NORM) || g->m->c.framework == FRAMEWORK_LITGPT;
     struct value w = graph_param(g, global, weight), named = x, variance;
     named.role = w.role;
     struct value wide = graph_to(g, named, DT_F32, PART_UPCAST);

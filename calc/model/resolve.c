@@ -40,7 +40,8 @@ void resolve_auto(struct vram_config *c)
         c->keep_logits = gpt ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
     if (model_lacks_flash(c) && c->attention == ATTENTION_FLASH)
         c->attention = ATTENTION_MEM_EFFICIENT;
-    bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST;
+    bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST ||
+                 c->cross_entropy == CROSS_ENTROPY_INPLACE;
     if (!whole || (c->compile && !c->compile_logits))
         c->keep_logits = KEEP_LOGITS_NO;  // there are none
     resolve_versions(c);

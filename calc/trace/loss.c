@@ -8,6 +8,7 @@
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
 #include "calc/trace/loss_chunked.h"
+#include "calc/trace/loss_inplace.h"
 #include "calc/trace/loss_transformers.h"
 
 static struct value loss_whole(struct graph *g, struct value x, uint32_t targets,
@@ -19,6 +20,8 @@ static struct value loss_whole(struct graph *g, struct value x, uint32_t targets
         graph_drop(g, *logits);
         *logits = capped;
     }
+    if (g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE)
+        return loss_inplace(g, *logits, targets, SHAPE_TOKENS);
     return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
 }
 
@@ -30,7 +33,8 @@ struct value loss_forward(struct graph *g, struct value x, uint32_t targets, str
         return loss_chunked(g, x);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CCE)
         return loss_cut(g, x, targets);
-    if (g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST && graph_has(g, TRAIT_INNER_MODEL))
+    bool inplace = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE;
+    if ((inplace || g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST) && graph_has(g, TRAIT_INNER_MODEL))
         return loss_transformers(g, x, targets, logits);
     return loss_whole(g, x, targets, logits);
 }

@@ -8,6 +8,7 @@
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
+#include "calc/trace/loss_inplace.h"
 
 // hidden_states[:, slice_indices, :]: three slices, each a node in the versions that make one for a whole dimension.
 static struct value loss_sliced(struct graph *g, struct value x)
@@ -44,12 +45,18 @@ static uint32_t loss_labels(struct graph *g, enum op op, uint8_t shape)
     return graph_scratch(g, op, ROLE_TARGETS, PART_COPY, DT_I64, shape);
 }
 
+static struct value loss_kernel(struct graph *g, struct value logits, uint32_t labels, uint8_t rows)
+{
+    bool inplace = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE;
+    return inplace ? loss_inplace(g, logits, labels, rows) : layer_cross_entropy(g, logits, labels, false);
+}
+
 // labels = nn.functional.pad(labels, (0, 1))[..., 1:].contiguous()
 static struct value loss_padded(struct graph *g, struct value logits)
 {
     uint32_t padded = loss_labels(g, OP_PAD, SHAPE_PADDED);
     uint32_t labels = loss_labels(g, OP_CLONE, SHAPE_TOKENS);
-    struct value loss = layer_cross_entropy(g, logits, labels, false);
+    struct value loss = loss_kernel(g, logits, labels, SHAPE_TOKENS);
     tape_unref(g->t, padded);
     tape_unref(g->t, labels);
     return loss;
@@ -64,7 +71,7 @@ static struct value loss_shifted(struct graph *g, struct value logits)
         view = layer_view(g, view, NODE_SLICE);
     struct value shifted = layer_copy(g, view);
     uint32_t labels = loss_labels(g, OP_CLONE, SHAPE_SHIFTED);
-    struct value loss = layer_cross_entropy(g, shifted, labels, false);
+    struct value loss = loss_kernel(g, shifted, labels, SHAPE_SHIFTED);
     tape_unref(g->t, labels);
     graph_drop(g, shifted);
     graph_drop(g, view);

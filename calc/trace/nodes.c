@@ -7,6 +7,7 @@
 #include "calc/trace/attention.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/loss_chunked.h"
+#include "calc/trace/loss_inplace.h"
 #include "calc/trace/nodes_llama.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/quantized.h"
@@ -338,6 +339,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_INDEX_ADD] = node_index_add,
     [NODE_QUANTIZED] = node_quantized,
     [NODE_FUSED_LOSS] = node_fused_loss,
+    [NODE_INPLACE] = node_inplace,
     [NODE_CCE] = node_cut_loss,
     [NODE_GATHER] = node_gather,
     [NODE_RESHARD] = node_reshard,

@@ -261,6 +261,20 @@ static void test_losses_without_logits(void **state)
     assert_true(logits_at_peak("cross_entropy=chunked") <= 2 * UINT64_C(2) * 128 * 50304);
 }
 
+// The gradient takes the place of the float32 logits: one tensor of their size less, two numbers a row more.
+static void test_gradient_in_place(void **state)
+{
+    (void)state;
+    uint64_t rows = 2 * (512 - 1);
+    vram *v = fixture_open("family=llama framework=transformers torch=2.4 transformers=4.48 dtype=bfloat16_pure n_layer=2 n_embd=64 "
+                           "n_head=2 vocab_size=32000 block_size=512 batch_size=2 gradient_accumulation_steps=1");
+    uint64_t upcast = fixture_run(v)->peak_live.bytes;
+    fixture_set(v, "cross_entropy=inplace");
+    uint64_t less = upcast - fixture_run(v)->peak_live.bytes;
+    assert_true(less >= 4 * rows * 32000 - 8 * rows - 256 && less <= 4 * rows * 32000);
+    vram_free(v);
+}
+
 // Liger keeps the gradients from forward on: 2 U and the head's weight in its own format.
 static void test_chunked_loss_saves_gradients(void **state)
 {
@@ -310,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_preparation_for_kbit_training),
         cmocka_unit_test(test_table_of_stored_weights),
         cmocka_unit_test(test_losses_without_logits),
+        cmocka_unit_test(test_gradient_in_place),
         cmocka_unit_test(test_chunked_loss_saves_gradients),
         cmocka_unit_test(test_one_chunk_is_all_tokens),
     };

@@ -1,0 +1,32 @@
+// Owns cross-entropy in place: a loss and a logsumexp for each row in forward, the gradient over the logits in backward.
+// SRC: unsloth kernels/cross_entropy_loss.py (Fast_CrossEntropyLoss), as fms-acceleration
+// plugins/fused-ops-and-kernels/.../kernels/unsloth/cross_entropy_loss.py puts it into transformers (FastForCausalLMLoss).
+
+#include "calc/trace/loss_inplace.h"
+
+struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels, uint8_t rows)
+{
+    struct value losses = graph_make(g, OP_TRITON, ROLE_LOSS, PART_SCRATCH, DT_F32, rows);
+    uint32_t lse = graph_scratch(g, OP_TRITON, ROLE_LOSS, PART_LSE, DT_F32, rows);
+    if (graph_needs(g, logits)) {
+        int32_t n = graph_node(g, NODE_INPLACE, &losses, 0);
+        graph_save(g, n, logits.storage);
+        graph_save(g, n, lse);
+        graph_save(g, n, labels);
+        graph_edge(g, n, logits);
+    }
+    tape_unref(g->t, lse);
+    struct value loss = graph_make(g, OP_DIV, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
+    if (graph_needs(g, losses))
+        graph_edge(g, graph_node(g, NODE_MEAN, &loss, 0), losses);
+    graph_drop(g, losses);
+    return loss;
+}
+
+void node_inplace(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (n->edges[0].to == GRAPH_NO_NODE || n->saved[0] == TAPE_NONE)
+        return;
+    tape_ref(g->t, n->saved[0]);
+    results[0] = n->saved[0];
+}

@@ -83,8 +83,7 @@ static int explain(const struct options *o, const struct settings_paths *paths, 
     buf out = BUF_INIT;
     if (ok) {
         struct tree *t = tree_read(site.settings.content_dir, site.settings.kind, site.settings.file.len > 0, &site.arena, d);
-        buf_str(&out, buf_view(&t->explained));
-        buf_free(&t->explained);
+        buf_str(&out, t->explanation);
     }
     (void)o;
     diag_flush(d);

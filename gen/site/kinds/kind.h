@@ -66,7 +66,8 @@ struct tree {
     bool only_nav;           // what the contents do not list is no page
     bool math;               // dollar formulas are on
     uint64_t hash;           // of every configuration that was read
-    buf explained;           // what was recognised and why, a line each
+    buf explained;           // what was recognised and why, a line each; while it is read
+    str explanation;         // the same behind that
     arena *a;
     struct diag *diag;
 };

@@ -103,6 +103,8 @@ struct tree *tree_read(str content, const struct tree_kind *forced, bool own, ar
     t->kind->read(t);
     if (!t->root_count) kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);
     explain_result(t);
+    t->explanation = arena_str(a, buf_view(&t->explained));
+    buf_free(&t->explained);
     return t;
 }
 

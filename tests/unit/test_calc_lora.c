@@ -261,13 +261,16 @@ static void test_losses_without_logits(void **state)
     assert_true(logits_at_peak("cross_entropy=chunked") <= 2 * UINT64_C(2) * 128 * 50304);
 }
 
-// The gradient takes the place of the float32 logits: one tensor of their size less, two numbers a row more.
+// The gradient takes the place of the float32 logits: one tensor of their size less, two numbers a
+// row more.
 static void test_gradient_in_place(void **state)
 {
     (void)state;
     uint64_t rows = 2 * (512 - 1);
-    vram *v = fixture_open("family=llama framework=transformers torch=2.4 transformers=4.48 dtype=bfloat16_pure n_layer=2 n_embd=64 "
-                           "n_head=2 vocab_size=32000 block_size=512 batch_size=2 gradient_accumulation_steps=1");
+    vram *v = fixture_open(
+        "family=llama framework=transformers torch=2.4 transformers=4.48 dtype=bfloat16_pure "
+        "n_layer=2 n_embd=64 "
+        "n_head=2 vocab_size=32000 block_size=512 batch_size=2 gradient_accumulation_steps=1");
     uint64_t upcast = fixture_run(v)->peak_live.bytes;
     fixture_set(v, "cross_entropy=inplace");
     uint64_t less = upcast - fixture_run(v)->peak_live.bytes;

@@ -251,7 +251,8 @@ static void blocks_keep_their_text(void **state)
     arena_free(&a);
 }
 
-// cmark-gfm gives empty blocks memory that nobody has written to; what stood there before must not show.
+// cmark-gfm gives empty blocks memory that nobody has written to; what stood there before must not
+// show.
 static void empty_blocks_are_empty(void **state)
 {
     (void)state;
@@ -283,7 +284,8 @@ int main(void)
         cmocka_unit_test(odd_bytes),
         cmocka_unit_test(what_stands_in_the_output_before_is_kept),
         cmocka_unit_test(a_plain_fragment_has_the_bytes_of_cmark),
-        cmocka_unit_test(blocks_keep_their_text), cmocka_unit_test(empty_blocks_are_empty),
+        cmocka_unit_test(blocks_keep_their_text),
+        cmocka_unit_test(empty_blocks_are_empty),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

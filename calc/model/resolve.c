@@ -11,7 +11,7 @@ static uint64_t resolve_dtype(const struct vram_config *c)
 {
     if (c->framework == FRAMEWORK_NANOGPT)
         return DTYPE_BFLOAT16;
-    if (scheme_many(c) && c->parallel == PARALLEL_FSDP)
+    if (scheme_many(c) && c->parallel >= PARALLEL_FSDP)
         return c->lora_rank ? DTYPE_BFLOAT16_ACCELERATE : DTYPE_BFLOAT16_FSDP;
     if (scheme_divides_state(c))
         return DTYPE_BFLOAT16_DEEPSPEED;

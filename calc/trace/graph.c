@@ -66,7 +66,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->in_buckets = scheme_in_buckets(&m->c);
     g->divided = scheme_divides_gradients(&m->c);
     g->gathered = scheme_divides_weights(&m->c);
-    g->ahead = g->open = g->behind = g->root = TAPE_NONE;
+    g->ahead = g->open = g->behind = g->root = g->reduced = TAPE_NONE;
     tape_reset(t, units);
     if (graph_grow(g, &g->params, &g->param_cap, params, sizeof *g->params))
         mem_zero(g->params, params * sizeof *g->params);

@@ -127,6 +127,7 @@ struct graph {
     bool divided;        // each GPU keeps its part of a gradient
     bool gathered;       // weights are divided too, and gathered for a layer at a time
     uint32_t ahead, open, behind, root;  // gathered weights: parallel.c
+    uint32_t reduced;                    // the last block's gradients on their way to all GPUs: parallel.c
     int32_t open_unit;                   // layer that `open` belongs to, while a backward pass runs
     uint8_t open_sub;
     bool has_logits;  // the caller's variables hold the last micro-step's logits and loss

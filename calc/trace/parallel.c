@@ -4,6 +4,8 @@
 
 #include "calc/trace/parallel.h"
 
+#include "calc/model/precision.h"
+
 #include "calc/model/quantization.h"
 
 // One GPU's part of a gradient: reduced into fresh memory, then .grad or added to it.
@@ -77,11 +79,27 @@ static bool parallel_last(const struct graph *g, bool backward)
     return backward ? layer == 0 : layer + 1 == g->units * g->period;
 }
 
+static bool parallel_is_fsdp(const struct graph *g)
+{
+    return g->m->c.parallel >= PARALLEL_FSDP;
+}
+
+// fully_shard copies each weight out of what was gathered. SRC: pytorch torch/distributed/fsdp/_fully_shard/
+// _fsdp_collectives.py, foreach_all_gather_copy_out; traces llama_fsdp2_* of tests/calc/truth/frameworks.
+static uint32_t parallel_copy_out(struct graph *g, uint32_t gathered)
+{
+    if (g->m->c.parallel != PARALLEL_FSDP)
+        return gathered;
+    uint32_t weights = parallel_gather(g, SHAPE_LAYER);
+    tape_unref(g->t, gathered);
+    return weights;
+}
+
 // The weights of this layer, gathered now or ahead of time, and those of the next.
 static uint32_t parallel_take(struct graph *g, uint32_t *ahead, bool backward)
 {
-    uint32_t mine = *ahead != TAPE_NONE ? *ahead : parallel_gather(g, SHAPE_LAYER);
-    bool more = g->m->c.parallel == PARALLEL_FSDP && !parallel_last(g, backward);
+    uint32_t mine = parallel_copy_out(g, *ahead != TAPE_NONE ? *ahead : parallel_gather(g, SHAPE_LAYER));
+    bool more = parallel_is_fsdp(g) && !parallel_last(g, backward);
     *ahead = more ? parallel_gather(g, SHAPE_LAYER) : TAPE_NONE;
     return mine;
 }
@@ -113,12 +131,61 @@ void node_gather(struct graph *g, const struct node *n, uint32_t results[])
     parallel_pass(g, n, results);
 }
 
-// After a layer's backward: its gradients are divided, its weights given back.
+static uint32_t parallel_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
+{
+    return tape_alloc(g->t, op, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape);
+}
+
+// The gradients of a unit, in the format in which they are added up.
+static uint8_t parallel_sum_format(const struct graph *g)
+{
+    return precision_of(&g->m->c)->weight == DT_F32 ? DT_F32 : g->compute;
+}
+
+// FSDP1: the gradients become one tensor, which is cast; both are gone when this GPU's part is there.
+// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook; traces llama_fsdp1_*.
+static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
+{
+    uint32_t flat = parallel_buffer(g, OP_CAT, g->compute, shape), wide = TAPE_NONE;
+    tape_unref(g->t, *weights);
+    *weights = TAPE_NONE;
+    if (parallel_sum_format(g) != g->compute)
+        wide = parallel_buffer(g, OP_TO_COPY, DT_F32, shape);
+    parallel_reduce_held(g, count);
+    tape_unref(g->t, wide);
+    tape_unref(g->t, flat);
+}
+
+// FSDP2: one tensor takes the gradients, cast on the way; it is there until the next unit's is needed.
+// SRC: pytorch torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce; traces llama_fsdp2_*.
+static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
+{
+    tape_unref(g->t, *weights);
+    *weights = TAPE_NONE;
+    tape_unref(g->t, g->reduced);
+    g->reduced = parallel_buffer(g, OP_REDUCE_SCATTER, parallel_sum_format(g), shape);
+    parallel_reduce_held(g, count);
+}
+
+// After a unit's backward: its gradients are divided, its weights given back. With adapters it is they that are divided,
+// and they are small.
+static void parallel_end(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
+{
+    if (parallel_is_fsdp(g) && g->t->backward && !g->m->c.lora_rank) {
+        if (g->m->c.parallel == PARALLEL_FSDP1)
+            parallel_reduce_flat(g, weights, count, shape);
+        else
+            parallel_reduce_late(g, weights, count, shape);
+        return;
+    }
+    parallel_reduce_held(g, count);
+    tape_unref(g->t, *weights);
+    *weights = TAPE_NONE;
+}
+
 static void parallel_reshard(struct graph *g)
 {
-    parallel_reduce_held(g, LAYOUT_BLOCK_NUMBERS);
-    tape_unref(g->t, g->open);
-    g->open = TAPE_NONE;
+    parallel_end(g, &g->open, LAYOUT_BLOCK_NUMBERS, SHAPE_LAYER);
 }
 
 void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
@@ -165,7 +232,7 @@ void parallel_close(struct graph *g)
         g->t->unit = TAPE_GLOBAL;
         g->t->sub = 0;
     }
-    parallel_reduce_held(g, LAYOUT_GLOBAL_NUMBERS);
-    tape_unref(g->t, g->root);
-    g->root = TAPE_NONE;
+    parallel_end(g, &g->root, LAYOUT_GLOBAL_NUMBERS, SHAPE_ROOT);
+    tape_unref(g->t, g->reduced);
+    g->reduced = TAPE_NONE;
 }

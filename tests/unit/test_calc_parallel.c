@@ -94,6 +94,58 @@ static void test_gathered(void **state)
     close_vram(v, &h);
 }
 
+// What a unit's gradients go through, as in tests/calc/truth/frameworks/llama_fsdp1_L4_new and llama_fsdp2_L4_new: 218,112,000
+// weights a layer. fsdp1 makes them one tensor and casts it to float32; fsdp2 writes them into one in float32, which is there
+// until the next unit's is made.
+struct buffers {
+    uint64_t now, most, flat, wide, wide_now, wide_most;
+};
+
+enum { LAYER_8B = 218112000 };
+
+static int buffers_event(void *ctx, const struct vram_event *e)
+{
+    struct buffers *b = ctx;
+    if (strcmp(e->name, "data parallel buckets"))
+        return 0;
+    b->now += e->is_free ? 0 - e->bytes : e->bytes;
+    b->most = b->now > b->most ? b->now : b->most;
+    if (e->bytes == UINT64_C(4) * LAYER_8B)
+        b->wide_now += e->is_free ? -1 : 1;
+    b->wide_most = b->wide_now > b->wide_most ? b->wide_now : b->wide_most;
+    b->flat += !e->is_free && e->bytes == UINT64_C(2) * LAYER_8B;
+    b->wide += !e->is_free && e->bytes == UINT64_C(4) * LAYER_8B;
+    return 0;
+}
+
+static struct buffers buffers_of(vram *v, const char *words)
+{
+    struct buffers b = {0};
+    vram_clear(v);
+    set_all(v, "preset=llama-3.1-8b n_layer=4 seq_len=2048 dtype=bfloat16_fsdp n_gpu=8 gradient_accumulation_steps=1");
+    set_all(v, words);
+    assert_int_equal(vram_trace(v, buffers_event, &b), VRAM_OK);
+    assert_int_equal(b.now, 0);
+    return b;
+}
+
+static void test_gradients_of_fsdp(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t root = (2 * UINT64_C(128256) + 1) * 4096;
+    (void)state;
+    struct buffers one = buffers_of(v, "parallel=fsdp1"), two = buffers_of(v, "parallel=fsdp2");
+    assert_true(one.wide >= 4 && one.wide % 4 == 0 && one.flat == one.wide);
+    assert_int_equal(one.most, 6 * root);
+    assert_true(two.wide == one.wide && two.flat == 0);
+    assert_true(one.wide_most == 1 && two.wide_most == 1);
+    assert_int_equal(two.most, 4 * root);
+    assert_int_equal(buffers_of(v, "parallel=fsdp1 dtype=bfloat16_pure").wide, 0);
+    assert_int_equal(buffers_of(v, "parallel=zero3 dtype=bfloat16_fsdp").most, 0);
+    close_vram(v, &h);
+}
+
 static void test_tensor_parallel(void **state)
 {
     struct heap h = {0};
@@ -138,7 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ddp),      cmocka_unit_test(test_zero),
-        cmocka_unit_test(test_gathered), cmocka_unit_test(test_tensor_parallel),
+        cmocka_unit_test(test_gathered), cmocka_unit_test(test_gradients_of_fsdp), cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_pipeline),
     };
     return cmocka_run_group_tests_name("calc_parallel", tests, NULL, NULL);

@@ -7,7 +7,7 @@ local tsv = require "tsv"
 -- per cent within a limit at least}
 local limits = {
   {"complete", figures = 236, said = 57, median = 5.7, {33, 3}, {55, 8}},
-  {"nearly", figures = 117, said = 95, median = 1.2, {70, 5}, {80, 10}},
+  {"nearly", figures = 117, said = 109, median = 1.2, {70, 5}, {80, 10}},
   {"nvidia-smi", figures = 149, said = 20, median = 10, {50, 10}},
   {"nanotron", figures = 278, said = 278, median = 7.5, {60, 10}},
 }

@@ -94,9 +94,9 @@ static void test_gathered(void **state)
     close_vram(v, &h);
 }
 
-// What a unit's gradients go through, as in tests/calc/truth/frameworks/llama_fsdp1_L4_new and llama_fsdp2_L4_new: 218,112,000
-// weights a layer. fsdp1 makes them one tensor and casts it to float32; fsdp2 writes them into one in float32, which is there
-// until the next unit's is made.
+// What a unit's gradients go through, as in tests/calc/truth/frameworks/llama_fsdp1_L4_new and
+// llama_fsdp2_L4_new: 218,112,000 weights a layer. fsdp1 makes them one tensor and casts it to
+// float32; fsdp2 writes them into one in float32, which is there until the next unit's is made.
 struct buffers {
     uint64_t now, most, flat, wide, wide_now, wide_most;
 };
@@ -122,7 +122,8 @@ static struct buffers buffers_of(vram *v, const char *words)
 {
     struct buffers b = {0};
     vram_clear(v);
-    set_all(v, "preset=llama-3.1-8b n_layer=4 seq_len=2048 dtype=bfloat16_fsdp n_gpu=8 gradient_accumulation_steps=1");
+    set_all(v, "preset=llama-3.1-8b n_layer=4 seq_len=2048 dtype=bfloat16_fsdp n_gpu=8 "
+               "gradient_accumulation_steps=1");
     set_all(v, words);
     assert_int_equal(vram_trace(v, buffers_event, &b), VRAM_OK);
     assert_int_equal(b.now, 0);
@@ -189,8 +190,11 @@ static void test_pipeline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ddp),      cmocka_unit_test(test_zero),
-        cmocka_unit_test(test_gathered), cmocka_unit_test(test_gradients_of_fsdp), cmocka_unit_test(test_tensor_parallel),
+        cmocka_unit_test(test_ddp),
+        cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_gathered),
+        cmocka_unit_test(test_gradients_of_fsdp),
+        cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_pipeline),
     };
     return cmocka_run_group_tests_name("calc_parallel", tests, NULL, NULL);

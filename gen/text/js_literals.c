@@ -340,32 +340,42 @@ static struct yaml_node *read_value(struct scanner *s)
     return value;
 }
 
+// Where the value of the outermost key of that name begins: behind its colon, or at the name where it stands for itself. *shorthand
+// says which. text.len for none.
+static size_t find_key(struct scanner *s, str key, bool *shorthand)
+{
+    char before = 0;
+    int depth = 0, best_depth = s->js->deepest ? s->js->deepest + 1 : 1 << 30;
+    size_t best = s->text.len;
+    for (skip_blank(s); !is_spent(s); skip_blank(s)) {
+        size_t from = s->at;
+        char first = byte(s, 0);
+        bool may = before == '{' || before == ',' || before == ';';
+        str word = STR_NONE;
+        if (is_quote(first)) word = read_string(s);
+        else if (is_name_byte(first)) word = read_name(s);
+        else skip_token(s, before);
+        depth += strchr("([{", first) ? 1 : strchr(")]}", first) ? -1 : 0;
+        before = first;
+        if (!may || depth >= best_depth || !str_eq(word, key)) continue;
+        skip_blank(s);
+        bool colon = byte(s, 0) == ':';
+        if (!colon && byte(s, 0) != ',' && byte(s, 0) != '}') continue;
+        best_depth = depth;
+        best = colon ? s->at + 1 : from;
+        *shorthand = !colon;
+    }
+    return best;
+}
+
 struct yaml_node *js_value(const struct js_text *js, str key)
 {
     size_t nodes = 0;
+    bool shorthand = false;
     struct scanner s = {.js = js, .text = js->text, .nodes = &nodes};
-    char before = 0;
-    for (skip_blank(&s); !is_spent(&s); skip_blank(&s)) {
-        size_t from = s.at;
-        char first = byte(&s, 0);
-        bool may = before == '{' || before == ',' || before == ';';
-        str word = STR_NONE;
-        if (is_quote(first)) word = read_string(&s);
-        else if (is_name_byte(first)) word = read_name(&s);
-        else skip_token(&s, before);
-        before = first;
-        if (!may || !str_eq(word, key)) continue;
-        skip_blank(&s);
-        if (byte(&s, 0) == ':') {
-            s.at++;
-            return read_value(&s);
-        }
-        if (byte(&s, 0) == ',' || byte(&s, 0) == '}') {
-            s.at = from;
-            return named(&s, key);
-        }
-    }
-    return NULL;
+    s.at = find_key(&s, key, &shorthand);
+    if (s.at == s.text.len) return NULL;
+    return shorthand ? named(&s, key) : read_value(&s);
 }
 
 struct yaml_node *js_declared(const struct js_text *js, str name)

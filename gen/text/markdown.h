@@ -88,6 +88,8 @@ struct md_options {
     bool unsafe;                // raw HTML and unsafe URLs pass as they are
     bool plain;                 // as cmark-gfm itself prints it: no ids, alerts, colours, formulas
     int top_heading;            // the level that the highest heading is moved to; 0: as written
+    str title;                  // a first heading that says the same is not shown again; ""
+    str first_id;               // of the page's title, which stood in the text: an anchor before it; ""
     const str *ids;             // of the source's headings, in order, for a translation
     size_t id_count;
     bool keep_text;             // md_block has text, start and end

@@ -166,7 +166,8 @@ static size_t hide_import(struct hiding *h, size_t at)
     for (size_t i = 0; export && i < sizeof exports / sizeof *exports; i++) declares = declares || str_starts(line, str_c(exports[i]));
     if (!import && !declares) return 0;
     size_t end = line_end(h->body, at);
-    while (end < h->body.len && str_trim(line_at(h->body, end + 1)).len) end = line_end(h->body, end + 1);
+    while (end < h->body.len && str_trim(line_at(h->body, end + 1)).len && !str_starts(line_at(h->body, end + 1), STR("</")))
+        end = line_end(h->body, end + 1);   // a script's end is one, too
     blank(h->text, at, end);
     h->changed = true;
     return end;

@@ -174,6 +174,9 @@ static cmark_node *show_text(struct showing *s, cmark_node *n)
     str text = arena_str(s->r->a, md_literal(n));
     size_t from = hidden_start(text);
     if (from == text.len || !gather(s, n, from, &tag, &last, &to)) {
+        char *whole = arena_c(s->r->a, text);   // a tag that emphasis or a link cut in two stays text
+        md_foreign_put_back(whole, text.len);
+        if (memcmp(whole, text.ptr, text.len)) cmark_node_set_literal(n, whole);
         buf_free(&tag);
         return cmark_node_next(n);
     }

@@ -132,6 +132,41 @@ static str heading_id(struct md *r, cmark_node *n)
     return unique_id(r, r->scratch.len ? buf_view(&r->scratch) : STR("section"));
 }
 
+void md_first_anchor(struct md *r)
+{
+    str id = unique_id(r, r->o->first_id);
+    md_anchor_add(r, id);
+    buf_lit(r->out, "<span id=\"");
+    escape_attribute(r->out, id);
+    buf_lit(r->out, "\"></span>\n");
+}
+
+// The page's title as it stands behind badges or imports: its template shows it, and only its anchor stays.
+void md_title_drop(struct md *r, cmark_node *root)
+{
+    cmark_node *n = cmark_node_first_child(root);
+    buf own = BUF_INIT, title = BUF_INIT;
+    while (n && !md_is(n, CMARK_NODE_HEADING))
+        n = cmark_node_next(n);
+    str id = n && cmark_node_get_heading_level(n) == 1 ? take_explicit_id(r, n) : STR_NONE;
+    slug_text(r->o->slugs, r->o->title, &title);
+    if (n)
+        slug_of(r, &own, n);
+    bool same = n && cmark_node_get_heading_level(n) == 1 && str_eq(buf_view(&own), buf_view(&title));
+    if (same) {
+        struct md_options with = *r->o;
+        const struct md_options *before = r->o;
+        with.first_id = id.len ? id : arena_str(r->a, buf_view(&own));
+        r->o = &with;
+        md_first_anchor(r);
+        r->o = before;
+        cmark_node_unlink(n);
+        cmark_node_free(n);
+    }
+    buf_free(&own);
+    buf_free(&title);
+}
+
 // A translation's heading has its source's id, and answers to the one that its own words make. In trees of others, whose links
 // were written for their generator.
 static str own_id(struct md *r, cmark_node *n, str id)

@@ -218,6 +218,8 @@ static void render_tree(struct md *r, cmark_node *root)
         md_walk(r, root, md_plain_handlers);
         return;
     }
+    if (r->o->title.len)
+        md_title_drop(r, root);
     md_headings_prepare(r, root);
     md_walk(r, root, md_site_handlers);
 }
@@ -258,6 +260,8 @@ static bool run(struct md *r)
     r->base = r->out->len;
     r->scratch = BUF_INIT;
     r->row = BUF_INIT;
+    if (r->o->first_id.len)
+        md_first_anchor(r);
     render_body(r);
     buf_free(&r->scratch);
     buf_free(&r->row);

@@ -214,6 +214,10 @@ void md_headings_prepare(struct md *r, cmark_node *root);
 void md_heading_enter(struct md *r, cmark_node *n);
 void md_heading_leave(struct md *r, cmark_node *n);
 void md_anchor_add(struct md *r, str id);
+// Takes the first heading away when it is md_options.title.
+void md_title_drop(struct md *r, cmark_node *root);
+// Writes the anchor that md_options.first_id names.
+void md_first_anchor(struct md *r);
 // Rendered HTML without links and footnote marks.
 str md_html_unlinked(struct md *r, str html);
 // Rendered HTML as plain text.

@@ -120,6 +120,7 @@ static void place_slug(struct site *site, struct page *p, const struct front *f)
     str path, root = str_starts(f->slug, STR("/")) ? STR("/") : STR_NONE;
     if (!read_address(site, p, f, "slug", f->slug, &path)) return;
     if (path.len) p->slug = arena_join(&site->arena, root, path, STR_NONE);
+    else if (root.len && p->root && p->root->prefix.len) p->url = arena_join(&site->arena, p->root->prefix, STR("/index"), STR_NONE);
     else if (root.len) p->url = STR("index");
 }
 

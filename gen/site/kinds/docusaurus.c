@@ -160,7 +160,7 @@ void docusaurus_read(struct tree *t)
     kind_static(t, kind_path(t, STR("static")));
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "tagline");
-    kind_site(t, kind_script_text(&js, "url"), kind_script_text(&js, "baseUrl"));
+    kind_site(t, kind_script_top(&js, "url"), kind_script_top(&js, "baseUrl"));
     t->math = str_search(t->config, STR("remark-math")) < t->config.len;
     kind_explain(t, "the configuration is a program and was not run: title, url, baseUrl, i18n, presets and plugins were read as literals");
 }

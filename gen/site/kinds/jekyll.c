@@ -59,7 +59,9 @@ static void add_collection(struct tree *t, const struct yaml_node *config, str n
     if (!permalink.len) permalink = STR("/:collection/:path");
     str folder = kind_path(t, arena_printf(t->a, "%.*s/_%.*s", STR_ARG(dir), STR_ARG(name)));
     if (!kind_has_folder(t, folder)) return;
-    kind_root(t, folder, STR_NONE, literal_start(t, permalink, name), STR_NONE)->permalink = permalink;
+    struct tree_root *r = kind_root(t, folder, STR_NONE, literal_start(t, permalink, name), STR_NONE);
+    r->permalink = permalink;
+    r->blog = posts;
 }
 
 static void read_collections(struct tree *t, const struct yaml_node *config)

@@ -196,3 +196,10 @@ str kind_script_text(const struct js_text *js, const char *key)
     const struct yaml_node *n = js_value(js, str_c(key));
     return n && n->kind == YAML_SCALAR ? n->text : STR_NONE;
 }
+
+str kind_script_top(const struct js_text *js, const char *key)
+{
+    struct js_text top = *js;
+    top.deepest = 2;
+    return kind_script_text(&top, key);
+}

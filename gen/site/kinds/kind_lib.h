@@ -39,5 +39,6 @@ void kind_explain(struct tree *t, const char *format, ...) __attribute__((format
 // The configuration's text as JavaScript, whose imports are files of the tree.
 struct js_text kind_script(struct tree *t);
 str kind_script_text(const struct js_text *js, const char *key);
+str kind_script_top(const struct js_text *js, const char *key);   // of the configuration itself, not of what is in it
 
 #endif

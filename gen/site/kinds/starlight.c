@@ -62,6 +62,6 @@ void starlight_read(struct tree *t)
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "description");
     t->math = str_search(t->config, STR("remark-math")) < t->config.len;
-    kind_site(t, kind_script_text(&js, "site"), kind_script_text(&js, "base"));
+    kind_site(t, kind_script_top(&js, "site"), kind_script_top(&js, "base"));
     kind_explain(t, "the configuration is a program and was not run: site, base, title, locales and sidebar were read as literals");
 }

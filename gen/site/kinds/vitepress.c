@@ -88,8 +88,8 @@ static void read_excluded(struct tree *t, str src, const struct yaml_node *list)
 void vitepress_read(struct tree *t)
 {
     struct js_text js = kind_script(t);
-    str dir = kind_script_text(&js, "srcDir"), src = kind_path(t, dir.len ? dir : STR("."));
-    str lang = kind_script_text(&js, "lang");
+    str dir = kind_script_top(&js, "srcDir"), src = kind_path(t, dir.len ? dir : STR("."));
+    str lang = kind_script_top(&js, "lang");
     t->source_language = str_slice(lang, 0, str_find(lang, '-')).len ? str_slice(lang, 0, str_find(lang, '-')) : STR("en");
     read_locales(t, src, js_value(&js, STR("locales")), rewritten_root(js_value(&js, STR("rewrites"))));
     read_excluded(t, src, js_value(&js, STR("srcExclude")));
@@ -99,7 +99,7 @@ void vitepress_read(struct tree *t)
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "description");
     t->math = str_search(t->config, STR("math: true")) < t->config.len;
-    kind_site(t, STR_NONE, kind_script_text(&js, "base"));
+    kind_site(t, STR_NONE, kind_script_top(&js, "base"));
     kind_explain(t, "the configuration is a program and was not run: srcDir, srcExclude, base, lang, locales, rewrites and sidebar "
                  "were read as literals");
 }

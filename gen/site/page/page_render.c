@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "gen/text/address.h"
+#include "gen/text/attributes.h"
 #include "gen/text/policy.h"
+#include "gen/text/slugs.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/documents/contents.h"
@@ -23,6 +25,7 @@ struct hooks {
     const struct language *language;
     struct page_output *out;
     str url;
+    str first_id;             // of the heading that is the title, as links of trees of others name it
     const struct staleness *staleness;
     struct anchor_link *here; size_t here_count, here_cap;   // links to anchors of the same page
 };
@@ -161,6 +164,20 @@ static void check_here(struct hooks *h, str text, str file)
     }
 }
 
+// The id that the heading had which is the page's title: its own, or that of its words. In trees of others, whose links name it.
+static str title_id(struct hooks *h, str text, size_t from)
+{
+    str rest = str_trim(str_slice(text, from, h->page->body)), line = STR_NONE, id = STR_NONE, classes;
+    if (!h->r->site->tree_index || from > h->page->body || !str_line(&rest, &line)) return STR_NONE;
+    md_attributes_at_end(line, &id, &classes);
+    if (id.len) return id;
+    buf b = BUF_INIT;
+    slug_text(h->r->site->tree->kind->slugs, h->page->title, &b);
+    id = arena_str(h->r->arena, buf_view(&b));
+    buf_free(&b);
+    return id;
+}
+
 static bool render_body(struct hooks *h, const struct document *doc, str text, buf *out)
 {
     struct page_renderer *r = h->r;
@@ -169,6 +186,7 @@ static bool render_body(struct hooks *h, const struct document *doc, str text, b
         .extensions = settings_markdown(&r->site->settings), .top_heading = 2,
         .math = r->math, .foreign = r->site->tree->kind->syntax, .slugs = r->site->tree->kind->slugs,
         .open_html = !r->site->settings.file.len || r->site->tree->kind->flags & KIND_FOREIGN,
+        .first_id = h->first_id, .title = r->site->tree_index ? h->page->title : STR_NONE,
         .ids = translation ? r->ids : NULL, .id_count = translation ? r->id_count : 0,
         .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word, .stale = on_stale,
                   .image_size = on_image_size},
@@ -324,6 +342,7 @@ bool page_render(struct page_renderer *r, const struct document *doc, const stru
     h.url = nav_url(r->site, doc, l, r->arena);
     if (!h.page->made) {
         page_meta_unpack(h.page->meta, r->arena, &meta);
+        h.first_id = title_id(&h, text, meta.front.body);
         ok = render_body(&h, doc, text, &out->body);
     }
     fill_view(&v, &h, doc, &meta.front);

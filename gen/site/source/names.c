@@ -295,18 +295,25 @@ static bool is_post_date(str s)
     return true;
 }
 
+// Where the folder "_posts/" stands in a path; its length when it does not.
+static size_t posts_folder(str path)
+{
+    if (str_starts(path, STR("_posts/"))) return 0;
+    size_t at = str_search(path, STR("/_posts/"));
+    return at < path.len ? at + 1 : at;
+}
+
 // Takes Jekyll's _posts folder and the date of a post out of a key.
 static str strip_post(str key, str *date, arena *a)
 {
+    size_t at = posts_folder(key);
+    if (at == key.len) return key;
+    key = arena_join(a, str_slice(key, 0, at), str_slice(key, at + 7, key.len), STR_NONE);
     size_t slash = str_rfind(key, '/'), name = slash == key.len ? 0 : slash + 1;
-    str folder = str_slice(key, 0, name), own = str_slice(key, name, key.len);
-    bool post = str_eq(folder, STR("_posts/")) || str_ends(folder, STR("/_posts/"));
-    if (!post) return key;
-    if (is_post_date(own)) {
-        *date = str_slice(own, 0, 10);
-        own = str_slice(own, 11, own.len);
-    }
-    return arena_printf(a, "%.*s%.*s", STR_ARG(str_slice(folder, 0, folder.len - 7)), STR_ARG(own));
+    str own = str_slice(key, name, key.len);
+    if (!is_post_date(own)) return key;
+    *date = str_slice(own, 0, 10);
+    return arena_join(a, str_slice(key, 0, name), str_slice(own, 11, own.len), STR_NONE);
 }
 
 // Cuts a second tag of the same language out: en/2016-05-03-git-en.md.

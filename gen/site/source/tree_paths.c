@@ -21,7 +21,7 @@ static void put_below(const struct page *p, buf *out)
 {
     str rest = tree_below(p->root, p->source), part;
     bool numbers = p->root->numbers;
-    if (p->root->blog) buf_lit(out, "/_posts");   // where a date in front of a name is one
+    if (p->root->blog) buf_str(out, out->len ? STR("/_posts") : STR("_posts"));   // where a date in front of a name is one
     while (str_cut(&rest, '/', &part)) {
         if (out->len) buf_char(out, '/');
         buf_str(out, numbers ? without_number(part) : part);
@@ -31,7 +31,7 @@ static void put_below(const struct page *p, buf *out)
 str tree_page_path(const struct site *site, const struct page *p, arena *a)
 {
     (void)site;
-    if (!p->root || (!p->root->folder.len && !p->root->prefix.len && !p->root->numbers)) return p->source;
+    if (!p->root || (!p->root->folder.len && !p->root->prefix.len && !p->root->numbers && !p->root->blog)) return p->source;
     buf b = BUF_INIT;
     buf_str(&b, p->root->prefix);
     put_below(p, &b);

@@ -99,6 +99,8 @@ struct tree *tree_read(str content, const struct tree_kind *forced, bool own, ar
     *t = (struct tree){.content = content, .a = a, .diag = d, .kind = PLAIN, .explained = BUF_INIT};
     if (forced || !own) recognise(t, forced);
     explain_kind(t, forced, own);
+    // Where another generator decides what is published, such a link is broken as others are.
+    if (t->kind->flags & KIND_FOREIGN) diag_set_level(d, D_LINK_PRIVATE, DIAG_WARNING);
     if (t->config_name.len && !kind_has_folder(t, t->config_name)) t->config = kind_file(t, t->config_name);
     t->kind->read(t);
     if (!t->root_count) kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);

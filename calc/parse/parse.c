@@ -23,6 +23,9 @@ bool parse_line(struct parse *p, struct span *line)
 struct err_pos parse_at(const struct parse *p, const char *byte)
 {
     struct err_pos pos = {p->file, p->line, 1};
+    uintptr_t begin = (uintptr_t)(p->text + p->line_start), at = (uintptr_t)byte;
+    if (at < begin || at > (uintptr_t)(p->text + p->len))
+        return pos;  // a name of ours, which stands in no text
     for (const char *c = p->text + p->line_start; c < byte; c++)
         pos.col += ((unsigned char)*c & 0xc0) != 0x80;
     return pos;

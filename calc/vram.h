@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 #define VRAM_VERSION "0.1.0"
-#define VRAM_ABI 1
+#define VRAM_ABI 2
 #define VRAM_SCHEMA "vramcalc/1"  // of what is written as JSON
 
 // Only what is marked so leaves the library.
@@ -323,7 +323,20 @@ VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key o
     X(NANOGPT, "nanogpt", "nanoGPT's config/*.py or train.py") \
     X(HF, "hf", \
       "a Hugging Face config.json, flattened to key = value lines (a.b for nesting)") \
-    X(LOG, "log", "a training log: parameter counts and the echoed configuration")
+    X(LOG, "log", "a training log: parameter counts and the echoed configuration") \
+    X(AUTO, "auto", "whichever of these the text's own keys say") \
+    X(TRAINER, "trainer", "the Hugging Face trainer's arguments: YAML, JSON or a Python call") \
+    X(SFT, "sft", "TRL's SFTConfig: YAML, JSON or a Python call") \
+    X(ADAPTER, "adapter", "PEFT's adapter_config.json") \
+    X(GENERATION, "generation", "transformers' generation_config.json") \
+    X(DEEPSPEED, "deepspeed", "DeepSpeed's JSON") \
+    X(ACCELERATE, "accelerate", "accelerate's YAML") \
+    X(AXOLOTL, "axolotl", "axolotl's YAML") \
+    X(LLAMAFACTORY, "llamafactory", "LLaMA-Factory's YAML") \
+    X(LITGPT, "litgpt", "LitGPT's YAML") \
+    X(NANOTRON, "nanotron", "nanotron's YAML") \
+    X(TORCHTUNE, "torchtune", "torchtune's YAML") \
+    X(TORCHTITAN, "torchtitan", "torchtitan's TOML, or the file that it saves")
 
 enum vram_kind {
 #define X(id, name, text) VRAM_KIND_##id,
@@ -332,10 +345,13 @@ enum vram_kind {
     VRAM_KIND_COUNT
 };
 
-// Reads text into the configuration. file is a name for messages only; nothing is opened.
-// Keys that belong to training but not to memory (learning_rate, ...) are accepted.
-// each gets every error, in the order in which they are found; NULL: no one does. If there is any,
-// the configuration stays as it was, vram_error has the first and its code is returned.
+// Reads text into the configuration, over what is there: several files of one run are read one after
+// the other. file is a name for messages only; nothing is opened.
+// Keys that belong to training but not to memory (learning_rate, ...) are accepted; a key that is not
+// known is a warning, as is one that makes the run take less than is modelled.
+// each gets every error, and every warning (its code is VRAM_OK), in the order in which they are
+// found; NULL: no one does. Warnings are also notes of v. If there is an error, the configuration
+// stays as it was, vram_error has the first and its code is returned.
 VRAM_API int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len,
                         const char *file, vram_message_fn *each, void *ctx);
 
@@ -346,9 +362,14 @@ struct vram_pair {
     uint32_t key_line, key_col, value_line, value_col;
 };
 
-// As vram_parse, for a file that the caller has read: kind is FLAT or HF.
+// As vram_parse, for a structured file that the caller has read: lists are values with commas between
+// them, null is "null". kind is any but NANOGPT and LOG.
 VRAM_API int vram_parse_pairs(vram *v, enum vram_kind kind, const struct vram_pair *pairs,
                               size_t count, const char *file, vram_message_fn *each, void *ctx);
+
+// The kind of a text, without reading it into v: one of the structured kinds, FLAT, NANOGPT or LOG. AUTO: it is none that
+// is known, or it cannot be read.
+VRAM_API enum vram_kind vram_recognize(vram *v, const char *text, size_t len, const char *file);
 
 // Checks the configuration as a whole. Errors: VRAM_EMODEL, VRAM_EOVERFLOW, VRAM_EUNSUPPORTED.
 VRAM_API int vram_check(vram *v);
@@ -363,8 +384,8 @@ struct vram_gpu {
     uint32_t compute_capability;                     // 89 for 8.9; AMD: 0
     uint32_t sm_count;                               // multiprocessors or compute units
     bool memory_reported;      // memory_bytes: seen as a driver's report; else the advertised size
-    const char *architecture;  // this and the rest: NULL where left out to save space
-    const char *source, *source_note;  // address of the datasheet
+    const char *architecture;
+    const char *source, *source_note;  // address of the datasheet; this and the rest: NULL where left out to save space
     const char *memory_source, *memory_note;
 };
 VRAM_API const struct vram_gpu *vram_gpu_at(size_t index);  // NULL past the end
@@ -550,6 +571,101 @@ struct vram_max_batch {
 };
 VRAM_API int vram_max_batch(vram *v, const struct vram_max_batch **out);
 
+// Which value of a field is looked for, and how.
+#define VRAM_GOALS(X) \
+    X(LARGEST, "largest", "more takes more memory") \
+    X(SMALLEST, "smallest", "more takes less")
+#define VRAM_METHODS(X) \
+    X(BISECTION, "bisection", "doubling, then halving the gap: memory only rises or only falls with the field") \
+    X(SCAN, "scan", "one value after the other")
+
+enum vram_goal {
+#define X(id, name, text) VRAM_GOAL_##id,
+    VRAM_GOALS(X)
+#undef X
+    VRAM_GOAL_COUNT
+};
+enum vram_method {
+#define X(id, name, text) VRAM_METHOD_##id,
+    VRAM_METHODS(X)
+#undef X
+    VRAM_METHOD_COUNT
+};
+VRAM_API const char *vram_goal_name(uint32_t goal);
+VRAM_API const char *vram_method_name(uint32_t method);
+
+struct vram_solution {
+    const char *field;
+    uint32_t goal, method;     // enum vram_goal, enum vram_method
+    bool found, safe_found;    // a value that fits; one that does so with the whole error bound
+    uint32_t tried;            // configurations
+    uint64_t configured;       // the field as it is
+    uint64_t value, safe_value;
+    uint64_t process_bytes;    // with value
+    uint64_t gpu_bytes;
+    const char *gpu_name;
+    const struct vram_message *limit;    // where it is not memory: why there is no larger value, or NULL
+    const struct vram_message *refusal;  // that nothing fits, or NULL
+    struct vram_capacity capacity;
+};
+
+// The largest or smallest value of a field with which the run fits its card, everything else as it is configured.
+// Errors: VRAM_EKEY; VRAM_EVALUE for a field that is none of vram_solvable_at; VRAM_EGPU; those of vram_check.
+VRAM_API int vram_solve(vram *v, const char *field, const struct vram_solution **out);
+VRAM_API const char *vram_solvable_at(size_t index);  // NULL past the end
+
+// A number of cards of one kind that a run fits.
+struct vram_card {
+    const char *gpu_name;
+    uint64_t count;
+    const char *change;      // what several take: "parallel=fsdp2 n_gpu=4"; NULL: nothing
+    uint64_t total_bytes;    // of all of them, as nvidia-smi prints it
+    uint64_t gpu_bytes;      // that one has for the process
+    uint64_t process_bytes;  // on the one that takes most
+    uint64_t margin_bytes;   // that are left of gpu_bytes
+    bool surely;             // with the whole error bound
+};
+
+enum { VRAM_CARDS_MOST = 8 };  // of one kind
+
+struct vram_cards {
+    const struct vram_card *cards;  // by total_bytes, then by count
+    size_t card_count;
+    uint64_t tried;                      // cards and numbers of them
+    const struct vram_message *note;     // on several cards, or NULL
+    const struct vram_message *refusal;  // that none fits, or NULL
+};
+
+// Every card of the table, and every number of it up to VRAM_CARDS_MOST, that the run fits. Several train under the
+// configuration's own scheme, or where it has none under fsdp2 (nanoGPT: ddp); they generate by tensor_parallel.
+// gpu, gpu_memory and cuda_memory of the configuration do not matter. Errors: those of vram_check.
+VRAM_API int vram_cards(vram *v, const struct vram_cards **out);
+
+// What a server of the model has room for: vLLM, or llama.cpp where a format is one of its types. Every figure is of one GPU
+// of tensor_parallel.
+struct vram_serving {
+    const char *server;       // "vllm", "llama.cpp"
+    uint64_t params;
+    uint64_t weights_bytes;
+    uint64_t work_bytes;      // the peak of vLLM's profile run over its weights; llama.cpp's compute buffer
+    uint64_t context_bytes;   // the CUDA context
+    uint64_t pool_bytes;      // left for the cache
+    uint64_t token_bytes;     // of the cache, all layers
+    uint64_t block_tokens, blocks, tokens;  // that the pool has
+    uint64_t batched_tokens, most_sequences;  // of a step of vLLM; 0 with llama.cpp
+    uint64_t length;          // seq_len + max_new_tokens
+    uint64_t sequences;       // of that length at once
+    uint64_t longest;         // context of one sequence, at most what the model knows
+    uint64_t gpu_bytes;       // what of the card is free
+    const char *gpu_name;
+    const struct vram_message *note;     // what it rests on
+    const struct vram_message *refusal;  // why nothing can be served, or NULL
+    struct vram_capacity capacity;       // of the card
+};
+
+// By weights, work memory and cache alone, without a step of PyTorch. Errors: VRAM_EGPU without a card; VRAM_EMODEL.
+VRAM_API int vram_serve(vram *v, const struct vram_serving **out);
+
 // ---- what to change --------------------------------------------------------------------------
 
 // What a change does to the training.
@@ -579,6 +695,8 @@ struct vram_change {
     uint64_t process_bytes, saved_bytes;
     bool fits, fits_surely;  // surely: with the whole error bound
     bool in_plan;
+    const char *line;  // what to write in the framework: "gradient_checkpointing=True"; NULL: nothing there
+    bool by_tensors;   // these alone are more than the card has: not replayed, the allocator adds the part that it does now
 };
 
 struct vram_advice {
@@ -593,9 +711,11 @@ struct vram_advice {
     uint64_t plan_process_bytes;
     int64_t plan_cost_permille;
     struct vram_capacity capacity;  // of the card; gpu_bytes is what of it is left
+    const char *framework;          // whose lines are given
 };
 
-// Every number is that of a whole estimate. With a card that is too small there is a plan.
+// Changes that the configuration's framework has and that take less. Every number is that of a whole estimate, but for
+// changes marked by_tensors. With a card that is too small there is a plan.
 VRAM_API int vram_advise(vram *v, const struct vram_advice **out);
 
 #define VRAM_PLAN SIZE_MAX
@@ -708,11 +828,14 @@ enum vram_format {
     VRAM_FORMAT_COUNT
 };
 
-// What can be written. The first six are the last answers of the functions above.
+// What can be written. The first nine are the last answers of the functions above.
 #define VRAM_ANSWERS(X) \
     X(REPORT, "report") \
     X(FIT, "fit") \
     X(MAX_BATCH, "max-batch") \
+    X(SOLUTION, "solve") \
+    X(CARDS, "cards") \
+    X(SERVING, "serve") \
     X(ADVICE, "advice") \
     X(OOM, "explain-oom") \
     X(COMPARISON, "compare") \
@@ -739,7 +862,7 @@ enum { VRAM_WRITE_COLOR = 1 };  // text: with the escape codes of a terminal
 // Errors: VRAM_ENOTRUN before the answer was asked for; VRAM_EARG where vram_can_write is false.
 VRAM_API int vram_write(vram *v, enum vram_answer answer, enum vram_format format, unsigned flags);
 
-// vram_write as JSON, which needs none of the other writers.
+// vram_write as JSON of all but solution, cards, serving and trace; it needs none of the other writers.
 VRAM_API int vram_write_json(vram *v, enum vram_answer answer);
 
 // vram_sweep with its rows as text, json, csv or md.

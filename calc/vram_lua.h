@@ -14,6 +14,9 @@
 //     vram.advise(config)             ranked changes; needs a gpu
 //     vram.fit(config)                whether it fits in the gpu, and by how much
 //     vram.max_batch(config)          the largest batch_size that fits
+//     vram.solve(field, config)       the largest or smallest value of a count that fits in the gpu
+//     vram.cards(config)              every card, and up to 8 of each, that the run fits
+//     vram.serve(config)              how many sequences, and how long a context, vLLM or llama.cpp has room for
 //     vram.explain_oom(text [, config])  which tensor an out-of-memory message is about
 //     vram.config(text [, kind])      fields that a text sets (kind: flat, nanogpt, hf, log), as a table
 //     vram.gpu(name), vram.gpus()     a card, all cards: name, memory_bytes, cuda_bytes (Linux), ...

@@ -7,14 +7,14 @@
 #include "calc/base/text.h"
 #include "calc/model/config.h"
 
-enum { ADVICE_MAX = 32 };
+enum { ADVICE_MAX = 48 };
 
 // A change that was tried. number: its row in advise.def.
 struct advice {
     struct vram_change out;
     size_t number;
     struct vram_config config;  // with the change
-    struct text_line what;
+    struct text_line what, line;
     struct message refusal;
 };
 
@@ -25,6 +25,7 @@ struct advice_list {
     size_t count;
     size_t order[ADVICE_MAX];                // rows, the first to show first
     bool made;
+    uint64_t least;                          // run_process_least of the base
     struct vram_config base, plan;  // what the advice is on; what the plan makes of it
 };
 

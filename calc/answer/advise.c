@@ -4,36 +4,63 @@
 #include "calc/answer/advise.h"
 
 #include "calc/answer/advise_changes.h"
+#include "calc/answer/advise_lines.h"
 #include "calc/answer/advise_plan.h"
 #include "calc/answer/answers.h"
 #include "calc/answer/probe.h"
 #include "calc/model/capacities.h"
 #include "calc/model/gpus.h"
+#include "calc/replay/run.h"
 
 static bool is_for(uint64_t task, enum advice_task row)
 {
     return row == ADVICE_BOTH || (row == ADVICE_TRAIN) == (task == TASK_TRAIN);
 }
 
-// What the change takes, on the probe. A change that is possible but not modelled is no advice: *dropped.
-static int measure(struct vram *probe, struct advice_list *list, struct advice *a, bool *dropped)
+// An error of the probe: a change that is not possible is refused with it; one that is not modelled is no advice.
+static int refuse(struct vram *probe, struct advice *a, int rc, bool *dropped)
 {
-    struct probe_answer answer;
-    probe->config = a->config;
-    probe->has_result = false;
-    int rc = probe_try(probe, 0, &answer);
     *dropped = rc == VRAM_EUNSUPPORTED;
     if (rc == VRAM_ENOMEM)
         return rc;
-    if (rc != VRAM_OK) {
-        message_copy(&a->refusal, &probe->err.out);
-        a->out.refusal = &a->refusal.out;
-        message_clear(&probe->err);
+    message_copy(&a->refusal, &probe->err.out);
+    a->out.refusal = &a->refusal.out;
+    message_clear(&probe->err);
+    return VRAM_OK;
+}
+
+// Where the tensors alone are too much, before and after, nothing is replayed: the allocator is taken to add the same part.
+static int measure_tensors(struct advice_list *list, struct advice *a, uint64_t least)
+{
+    double part = (double)list->out.process_bytes / (double)list->least;
+    a->out.by_tensors = true;
+    a->out.process_bytes = least < list->least ? (uint64_t)((double)least * part) : list->out.process_bytes;
+    a->out.saved_bytes = list->out.process_bytes - a->out.process_bytes;
+    return VRAM_OK;
+}
+
+// What the change takes, on the probe. One that takes no less saves nothing, and is not replayed where its tensors say so.
+static int measure(struct vram *probe, struct advice_list *list, struct advice *a, bool *dropped)
+{
+    struct probe_answer answer = {0};
+    uint64_t least, before = list->out.process_bytes, room = list->out.gpu_bytes;
+    probe->config = a->config;
+    probe->has_result = false;
+    int rc = run_process_least(probe, &least);
+    if (rc != VRAM_OK)
+        return refuse(probe, a, rc, dropped);
+    if (room && least > room)
+        return measure_tensors(list, a, least);
+    a->out.process_bytes = before;
+    if (least >= before)
         return VRAM_OK;
-    }
-    uint64_t before = list->out.process_bytes;
+    rc = probe_try(probe, before, &answer);
+    if (rc == VRAM_ENOFIT)
+        return VRAM_OK;
+    if (rc != VRAM_OK)
+        return refuse(probe, a, rc, dropped);
     a->out.process_bytes = answer.process;
-    a->out.saved_bytes = before > answer.process ? before - answer.process : 0;
+    a->out.saved_bytes = before - answer.process;
     a->out.fits = answer.fits;
     a->out.fits_surely = answer.surely;
     return VRAM_OK;
@@ -58,11 +85,12 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
     mem_zero(a, sizeof *a);
     a->config = v->config;
     enum advice_applied applied = advice_apply(number, &a->config, &a->what, &a->refusal);
-    if (applied == ADVICE_NOT_HERE)
+    if (applied == ADVICE_NOT_HERE || !advise_line(row->id, advise_framework(&v->config), &a->config, &a->line))
         return VRAM_OK;
     a->number = number;
     a->out = (struct vram_change){.id = row->id,
                                   .what = a->what.text,
+                                  .line = a->line.len ? a->line.text : NULL,
                                   .effect = row->effect,
                                   .result = row->result,
                                   .how = of_gpt ? row->how : NULL,
@@ -107,12 +135,19 @@ static void sort(struct advice_list *list)
     }
 }
 
+// Rows that save something, are refused, or that the plan needs; what helps in a plan may save nothing alone.
 static void publish(struct advice_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        list->changes[i] = list->row[list->order[i]].out;
+    size_t shown = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct vram_change *c = &list->row[list->order[i]].out;
+        if (!c->saved_bytes && !c->refusal && !c->in_plan)
+            continue;
+        list->order[shown] = list->order[i];
+        list->changes[shown++] = *c;
+    }
     list->out.changes = list->changes;
-    list->out.change_count = list->count;
+    list->out.change_count = shown;
     list->made = true;
 }
 
@@ -121,10 +156,13 @@ static int try_all(struct vram *v, struct vram *probe, struct advice_list *list)
     struct advice_change row;
     struct probe_answer now = {0};
     int rc = probe_try(probe, 0, &now);
+    if (rc == VRAM_OK)
+        rc = run_process_least(probe, &list->least);
     list->out = (struct vram_advice){.process_bytes = now.process,
                                      .gpu_bytes = capacity_left(&v->config),
                                      .gpu_name = gpu_name(&v->config),
-                                     .fits = now.fits};
+                                     .fits = now.fits,
+                                     .framework = vram_field_at(FIELD_framework)->values[advise_framework(&v->config)]};
     capacity_of(&v->config, &list->out.capacity);
     for (size_t i = 0; rc == VRAM_OK && advice_change_at(i, &row); i++)
         if (is_for(v->config.task, row.task))
@@ -184,7 +222,7 @@ int vram_take_advice(vram *v, size_t change, vram *to)
     if (!list || !list->made)
         return err_set(&v->err, MESSAGE_no_answer, NO_POS, NO_FIELD, NO_ARGS);
     bool plan = change == VRAM_PLAN && list->out.plan_found;
-    if (!plan && change >= list->count)
+    if (!plan && change >= list->out.change_count)
         return err_set(&v->err, MESSAGE_no_such_change, NO_POS, NO_FIELD, ARGS(arg_u64("index", change)));
     to->config = plan ? list->plan : list->row[list->order[change]].config;
     to->has_result = false;

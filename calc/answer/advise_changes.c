@@ -1,35 +1,9 @@
-// The changes of advise.def, each as an edit of a configuration.
+// Owns the changes of advise.def that are about the step, as edits of a configuration, and the table of all.
 
 #include "calc/answer/advise_changes.h"
 
+#include "calc/base/text.h"
 #include "calc/model/model.h"
-
-struct change {
-    struct vram_config *c;
-    struct text_line *what;  // "key=value key=value"
-    struct message *refusal;
-};
-
-static void *no_memory(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    (void)bytes;
-    return NULL;
-}
-
-// Sets a field and writes it down.
-static void say(struct change *k, enum config_field_id field, uint64_t n)
-{
-    char value[32] = "";
-    struct vram_mem none = {no_memory, NULL, NULL};
-    struct writer w = {.mem = &none, .text = value, .cap = sizeof value};
-    config_put(k->c, field, n);
-    config_write(&w, k->c, field);
-    text_append(k->what, k->what->len ? " " : "");
-    text_append(k->what, vram_field_at(field)->key);
-    text_append(k->what, "=");
-    text_append(k->what, value);
-}
 
 // Divides the micro-batch and multiplies accumulation, so that a step sees the same sequences.
 static enum advice_applied micro_batch(struct change *k, uint64_t divide)
@@ -40,24 +14,24 @@ static enum advice_applied micro_batch(struct change *k, uint64_t divide)
     uint64_t batch = k->c->batch_size / divide;
     while (sequences % batch)
         batch--;
-    say(k, FIELD_batch_size, batch);
+    advise_say(k, FIELD_batch_size, batch);
     if (sequences / batch > 1000000)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_gradient_accumulation_steps, sequences / batch);
+    advise_say(k, FIELD_gradient_accumulation_steps, sequences / batch);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_micro_batch(struct change *k)
+enum advice_applied change_micro_batch(struct change *k)
 {
     return micro_batch(k, 2);
 }
 
-static enum advice_applied change_micro_batch_4(struct change *k)
+enum advice_applied change_micro_batch_4(struct change *k)
 {
     return k->c->batch_size >= 8 ? micro_batch(k, 4) : ADVICE_NOT_HERE;
 }
 
-static enum advice_applied change_micro_batch_1(struct change *k)
+enum advice_applied change_micro_batch_1(struct change *k)
 {
     return k->c->batch_size > 3 ? micro_batch(k, k->c->batch_size) : ADVICE_NOT_HERE;
 }
@@ -67,127 +41,119 @@ static bool whole_logits(const struct vram_config *c)
     return c->cross_entropy != CROSS_ENTROPY_CHUNKED && c->cross_entropy != CROSS_ENTROPY_CCE;
 }
 
-static enum advice_applied change_chunked(struct change *k)
+enum advice_applied change_chunked(struct change *k)
 {
     if (!whole_logits(k->c))
         return ADVICE_NOT_HERE;
-    say(k, FIELD_cross_entropy, CROSS_ENTROPY_CHUNKED);
+    advise_say(k, FIELD_cross_entropy, CROSS_ENTROPY_CHUNKED);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_cce(struct change *k)
+enum advice_applied change_cce(struct change *k)
 {
     if (!whole_logits(k->c))
         return ADVICE_NOT_HERE;
-    say(k, FIELD_cross_entropy, CROSS_ENTROPY_CCE);
+    advise_say(k, FIELD_cross_entropy, CROSS_ENTROPY_CCE);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_compile(struct change *k)
+enum advice_applied change_compile(struct change *k)
 {
     if (k->c->compile == COMPILE_TORCH25 || k->c->family != FAMILY_GPT2 || k->c->lora_rank)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_compile, COMPILE_TORCH25);
+    advise_say(k, FIELD_compile, COMPILE_TORCH25);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_loss_only(struct change *k)
+enum advice_applied change_loss_only(struct change *k)
 {
     if (k->c->compile == COMPILE_NONE || !k->c->compile_logits || !whole_logits(k->c))
         return ADVICE_NOT_HERE;
-    say(k, FIELD_compile_logits, 0);
+    advise_say(k, FIELD_compile_logits, 0);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_drop_logits(struct change *k)
+enum advice_applied change_drop_logits(struct change *k)
 {
     bool kept = k->c->keep_logits == KEEP_LOGITS_YES ||
                 (k->c->keep_logits == KEEP_LOGITS_AUTO && k->c->family == FAMILY_GPT2);
     if (!kept || !whole_logits(k->c))
         return ADVICE_NOT_HERE;
-    say(k, FIELD_keep_logits, KEEP_LOGITS_NO);
+    advise_say(k, FIELD_keep_logits, KEEP_LOGITS_NO);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_flash(struct change *k)
+enum advice_applied change_flash(struct change *k)
 {
     if (k->c->attention != ATTENTION_MATH)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_attention, ATTENTION_FLASH);
+    advise_say(k, FIELD_attention, ATTENTION_FLASH);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_fused(struct change *k)
+enum advice_applied change_fused(struct change *k)
 {
     if (k->c->optimizer != OPTIMIZER_ADAMW_FOREACH)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_optimizer, OPTIMIZER_ADAMW_FUSED);
+    advise_say(k, FIELD_optimizer, OPTIMIZER_ADAMW_FUSED);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_checkpoint(struct change *k)
+enum advice_applied change_checkpoint(struct change *k)
 {
     if (k->c->checkpointing == CHECKPOINTING_BLOCK || k->c->compile != COMPILE_NONE)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_checkpointing, CHECKPOINTING_BLOCK);
+    advise_say(k, FIELD_checkpointing, CHECKPOINTING_BLOCK);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_checkpoint_half(struct change *k)
+enum advice_applied change_checkpoint_half(struct change *k)
 {
     if (k->c->checkpointing != CHECKPOINTING_NONE || k->c->compile != COMPILE_NONE ||
         k->c->n_layer < 2)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_checkpointing, CHECKPOINTING_EVERY);
-    say(k, FIELD_checkpoint_every, 2);
+    advise_say(k, FIELD_checkpointing, CHECKPOINTING_EVERY);
+    advise_say(k, FIELD_checkpoint_every, 2);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_expandable(struct change *k)
+enum advice_applied change_expandable(struct change *k)
 {
     if (k->c->expandable_segments)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_expandable_segments, 1);
+    advise_say(k, FIELD_expandable_segments, 1);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_bfloat16(struct change *k)
+enum advice_applied change_bfloat16(struct change *k)
 {
     if (k->c->dtype != DTYPE_FLOAT32 || model_lacks_bfloat16(k->c))
         return ADVICE_NOT_HERE;
-    say(k, FIELD_dtype, DTYPE_BFLOAT16);
+    advise_say(k, FIELD_dtype, DTYPE_BFLOAT16);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_float16(struct change *k)
+enum advice_applied change_float16(struct change *k)
 {
     if (k->c->dtype != DTYPE_FLOAT32 || !model_lacks_bfloat16(k->c))
         return ADVICE_NOT_HERE;
-    say(k, FIELD_dtype, DTYPE_FLOAT16);
+    advise_say(k, FIELD_dtype, DTYPE_FLOAT16);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_adam_8bit(struct change *k)
-{
-    if (k->c->optimizer != OPTIMIZER_ADAMW_FUSED && k->c->optimizer != OPTIMIZER_ADAMW_FOREACH)
-        return ADVICE_NOT_HERE;
-    say(k, FIELD_optimizer, OPTIMIZER_ADAMW_8BIT);
-    return ADVICE_APPLIED;
-}
-
-static enum advice_applied change_bfloat16_pure(struct change *k)
+enum advice_applied change_bfloat16_pure(struct change *k)
 {
     if (k->c->dtype == DTYPE_BFLOAT16_PURE || k->c->lora_rank || k->c->compile != COMPILE_NONE)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_dtype, DTYPE_BFLOAT16_PURE);
+    advise_say(k, FIELD_dtype, DTYPE_BFLOAT16_PURE);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_kv_int8(struct change *k)
+enum advice_applied change_kv_int8(struct change *k)
 {
     if (k->c->kv_dtype == KV_DTYPE_INT8)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_kv_dtype, KV_DTYPE_INT8);
+    advise_say(k, FIELD_kv_dtype, KV_DTYPE_INT8);
     return ADVICE_APPLIED;
 }
 
@@ -195,100 +161,87 @@ static enum advice_applied weights(struct change *k, uint64_t format)
 {
     if (k->c->quantization != QUANTIZATION_NONE)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_quantization, format);
+    advise_say(k, FIELD_quantization, format);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_weights_int8(struct change *k)
+enum advice_applied change_weights_int8(struct change *k)
 {
     return weights(k, QUANTIZATION_INT8);
 }
 
-static enum advice_applied change_weights_nf4(struct change *k)
+enum advice_applied change_weights_nf4(struct change *k)
 {
     return weights(k, QUANTIZATION_NF4);
 }
 
-static enum advice_applied change_half_batch(struct change *k)
+enum advice_applied change_half_batch(struct change *k)
 {
     if (k->c->batch_size < 2)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_batch_size, k->c->batch_size / 2);
+    advise_say(k, FIELD_batch_size, k->c->batch_size / 2);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_half_prompt(struct change *k)
+enum advice_applied change_half_prompt(struct change *k)
 {
     uint64_t seq = k->c->seq_len ? k->c->seq_len : k->c->block_size;
     if (seq < 128)
         return ADVICE_NOT_HERE;
-    say(k, FIELD_seq_len, seq / 2);
+    advise_say(k, FIELD_seq_len, seq / 2);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_lora(struct change *k)
-{
-    if (k->c->lora_rank || k->c->compile != COMPILE_NONE || k->c->family == FAMILY_GPT2)
-        return ADVICE_NOT_HERE;
-    say(k, FIELD_lora_rank, 16);
-    return ADVICE_APPLIED;
-}
-
-static enum advice_applied change_qlora(struct change *k)
-{
-    if (k->c->quantization != QUANTIZATION_NONE || k->c->compile != COMPILE_NONE ||
-        k->c->family == FAMILY_GPT2)
-        return ADVICE_NOT_HERE;
-    if (!k->c->lora_rank)
-        say(k, FIELD_lora_rank, 16);
-    say(k, FIELD_quantization, QUANTIZATION_NF4);
-    return ADVICE_APPLIED;
-}
-
-static enum advice_applied change_block_size(struct change *k)
+enum advice_applied change_block_size(struct change *k)
 {
     uint64_t seq = k->c->seq_len ? k->c->seq_len : k->c->block_size;
     if (seq < 128 || k->c->gradient_accumulation_steps > 500000)
         return ADVICE_NOT_HERE;
     if (k->c->seq_len)
-        say(k, FIELD_seq_len, seq / 2);
+        advise_say(k, FIELD_seq_len, seq / 2);
     else
-        say(k, FIELD_block_size, seq / 2);
-    say(k, FIELD_gradient_accumulation_steps, k->c->gradient_accumulation_steps * 2);
+        advise_say(k, FIELD_block_size, seq / 2);
+    advise_say(k, FIELD_gradient_accumulation_steps, k->c->gradient_accumulation_steps * 2);
     return ADVICE_APPLIED;
 }
 
-static enum advice_applied change_vocabulary(struct change *k)
+// Adapters are on a model that is there already.
+static bool is_fixed(const struct vram_config *c)
+{
+    return c->lora_rank || c->quantization;
+}
+
+enum advice_applied change_vocabulary(struct change *k)
 {
     static const uint64_t sizes[] = {128256, 65536, 50304, 32768, 16384, 8192};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; !is_fixed(k->c) && i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] * 10 < k->c->vocab_size * 8) {
-            say(k, FIELD_vocab_size, sizes[i]);
+            advise_say(k, FIELD_vocab_size, sizes[i]);
             return ADVICE_APPLIED;
         }
     return ADVICE_NOT_HERE;
 }
 
-static enum advice_applied change_layers(struct change *k)
+enum advice_applied change_layers(struct change *k)
 {
-    if (k->c->n_layer < 4)
+    if (k->c->n_layer < 4 || is_fixed(k->c))
         return ADVICE_NOT_HERE;
-    say(k, FIELD_n_layer, k->c->n_layer * 3 / 4);
+    advise_say(k, FIELD_n_layer, k->c->n_layer * 3 / 4);
     return ADVICE_APPLIED;
 }
 
 // Two thirds of the width, a multiple of 64; only if the heads divide it.
-static enum advice_applied change_width(struct change *k)
+enum advice_applied change_width(struct change *k)
 {
     uint64_t width = k->c->n_embd * 2 / 3 / 64 * 64;
     if (k->c->family != FAMILY_GPT2 || width < 64)
         return ADVICE_NOT_HERE;
     uint64_t heads = k->c->n_head;
     if (width % heads == 0) {
-        say(k, FIELD_n_embd, width);
+        advise_say(k, FIELD_n_embd, width);
         return ADVICE_APPLIED;
     }
-    say(k, FIELD_n_embd, width);
+    advise_say(k, FIELD_n_embd, width);
     message_set(k->refusal, MESSAGE_width_refused, ABOUT("n_embd", "n_head"),
                 ARGS(arg_u64("n_embd", width), arg_u64("n_head", heads), arg_u64("near_heads", width / 64)));
     return ADVICE_REFUSED;

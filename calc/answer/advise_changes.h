@@ -3,8 +3,7 @@
 #ifndef CALC_ADVISE_CHANGES_H
 #define CALC_ADVISE_CHANGES_H
 
-#include "calc/base/text.h"
-#include "calc/model/config.h"
+#include "calc/answer/advise_edit.h"
 
 enum advice_task { ADVICE_TRAIN, ADVICE_INFERENCE, ADVICE_BOTH };
 
@@ -19,7 +18,6 @@ struct advice_change {
 bool advice_change_at(size_t number, struct advice_change *out);  // false past the end
 
 // Edits *config by a row. what gets the settings, refusal the reason of ADVICE_REFUSED.
-enum advice_applied { ADVICE_NOT_HERE, ADVICE_APPLIED, ADVICE_REFUSED };
 enum advice_applied advice_apply(size_t number, struct vram_config *config, struct text_line *what,
                                  struct message *refusal);
 

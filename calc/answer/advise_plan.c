@@ -56,6 +56,8 @@ struct plan {
     struct advice_list *list;
     bool found, tight;  // of the configuration as it is
     bool tight_only;    // a narrow fit is all that is asked for
+    bool exact;         // plan_process_bytes is that of the plan; else its tensors alone are known, and too much
+    uint64_t least;     // run_process_least of the plan
 };
 
 static struct vram_change *change_of(const struct plan *p, size_t row)
@@ -82,7 +84,7 @@ static size_t next_row(const struct plan *p, const bool *tried, bool same)
     for (size_t k = 0; k < p->list->count; k++) {
         size_t i = p->list->order[k];
         const struct vram_change *c = change_of(p, i);
-        if (tried[i] || c->refusal || c->saved_bytes == 0 || (c->effect == VRAM_EFFECT_SAME) != same)
+        if (tried[i] || c->in_plan || c->refusal || (c->effect == VRAM_EFFECT_SAME) != same)
             continue;
         if (best == p->list->count || is_earlier(p, i, best))
             best = i;
@@ -96,54 +98,64 @@ static void aim(struct vram *probe, const struct vram_config *config)
     probe->has_result = false;
 }
 
-// Is what the tensors alone take already too much? Then there is nothing to replay.
-static bool takes_at_least(struct vram *probe, const struct vram_config *config, uint64_t bytes)
+// What the tensors alone take; more than anything where that is no possible run.
+static uint64_t least_of(struct vram *probe, const struct vram_config *config)
 {
     uint64_t least;
     aim(probe, config);
-    bool does = run_process_least(probe, &least) == VRAM_OK && least >= bytes;
+    if (run_process_least(probe, &least) != VRAM_OK)
+        least = UINT64_MAX;
     message_clear(&probe->err);
-    return does;
+    return least;
 }
 
-// The answer for a configuration if it takes less than `enough`, else VRAM_ENOFIT. The first change of a plan has been
-// tried already, as a row.
+// The answer for a configuration if it takes less than `enough`, else VRAM_ENOFIT; 0: in any case. The first change of a plan
+// has been tried already, as a row.
 static int try_below(const struct plan *p, const struct vram_config *config, uint64_t enough,
                      struct probe_answer *answer)
 {
     for (size_t i = 0; i < p->list->count; i++) {
         const struct vram_change *c = change_of(p, i);
-        if (c->refusal || !config_same(&p->list->row[i].config, config))
+        if (c->refusal || c->by_tensors || !config_same(&p->list->row[i].config, config))
             continue;
         *answer = (struct probe_answer){c->process_bytes, c->fits, c->fits_surely};
-        return c->process_bytes < enough ? VRAM_OK : VRAM_ENOFIT;
+        return !enough || c->process_bytes < enough ? VRAM_OK : VRAM_ENOFIT;
     }
-    if (takes_at_least(p->probe, config, enough))
-        return VRAM_ENOFIT;
     aim(p->probe, config);
     int rc = probe_try(p->probe, enough, answer);
     message_clear(&p->probe->err);
     return rc;
 }
 
-static void apply(const struct plan *p, size_t row, struct vram_config *config)
+static bool apply(const struct plan *p, size_t row, struct vram_config *config)
 {
     struct text_line what;
     struct message refusal;
-    advice_apply(p->list->row[row].number, config, &what, &refusal);
+    return advice_apply(p->list->row[row].number, config, &what, &refusal) == ADVICE_APPLIED;
 }
 
-// Adds one row if that takes less memory still.
+// Adds one row if that takes less memory still. While the tensors alone are more than the card has, theirs are compared and
+// nothing is replayed; later, what takes as many tensors as the plan and saves nothing alone is not tried.
 static int extend(struct plan *p, size_t row)
 {
     struct vram_config next = p->list->plan;
-    struct probe_answer answer;
-    apply(p, row, &next);
-    int rc = try_below(p, &next, p->list->out.plan_process_bytes, &answer);
+    struct probe_answer answer = {0};
+    struct vram_advice *out = &p->list->out;
+    if (!apply(p, row, &next))
+        return VRAM_OK;
+    uint64_t least = least_of(p->probe, &next);
+    bool exact = least <= out->gpu_bytes, fewer = least < p->least;
+    int rc = VRAM_OK;
+    if (!fewer && (!exact || !change_of(p, row)->saved_bytes))
+        return VRAM_OK;
+    if (exact)
+        rc = try_below(p, &next, p->exact ? out->plan_process_bytes : 0, &answer);
     if (rc != VRAM_OK)
         return rc == VRAM_ENOMEM ? rc : VRAM_OK;
     p->list->plan = next;
-    p->list->out.plan_process_bytes = answer.process;
+    p->least = least;
+    p->exact = exact;
+    out->plan_process_bytes = answer.process;
     change_of(p, row)->in_plan = true;
     p->tight = answer.fits;
     p->found = answer.surely;
@@ -160,6 +172,8 @@ static int leave_out(struct plan *p, size_t out)
         if (i != out && change_of(p, i)->in_plan)
             apply(p, i, &next);
     }
+    if (least_of(p->probe, &next) > p->list->out.gpu_bytes)
+        return VRAM_OK;
     int rc = try_below(p, &next, p->list->out.gpu_bytes + 1, &answer);
     if (rc == VRAM_OK && (p->tight_only ? answer.fits : answer.surely)) {
         p->list->plan = next;
@@ -181,25 +195,59 @@ static int prune(struct plan *p)
     return rc;
 }
 
+// Adds rows that leave the training as it is until the plan fits.
+static int add_same(struct plan *p)
+{
+    bool tried[ADVICE_MAX] = {false};
+    int rc = VRAM_OK;
+    for (size_t row; rc == VRAM_OK && !p->found && (row = next_row(p, tried, true)) < p->list->count;) {
+        tried[row] = true;
+        rc = extend(p, row);
+    }
+    return rc;
+}
+
+// Adds the other rows, after another model or optimizer again those that leave the training as it is: checkpointing helps
+// where the optimizer's state no longer decides.
+static int add_other(struct plan *p)
+{
+    bool tried[ADVICE_MAX] = {false};
+    int rc = VRAM_OK;
+    for (size_t row; rc == VRAM_OK && !p->found && (row = next_row(p, tried, false)) < p->list->count;) {
+        tried[row] = true;
+        rc = extend(p, row);
+        const struct vram_change *c = change_of(p, row);
+        if (rc == VRAM_OK && c->in_plan && c->effect == VRAM_EFFECT_DIFFERENT && !p->found)
+            rc = add_same(p);
+    }
+    return rc;
+}
+
+// A plan that does not fit, of which only the tensors are known.
+static int finish(struct plan *p)
+{
+    struct probe_answer answer = {0};
+    int rc = p->exact ? VRAM_OK : try_below(p, &p->list->plan, 0, &answer);
+    if (!p->exact)
+        p->list->out.plan_process_bytes = answer.process;
+    return rc;
+}
+
 // A second change of the same field (micro-batches) replaces the first.
 int plan_make(struct vram *v, struct vram *probe, struct advice_list *list)
 {
-    struct plan p = {.v = v, .probe = probe, .list = list};
-    bool tried[ADVICE_MAX] = {false};
+    struct plan p = {.v = v, .probe = probe, .list = list, .exact = true, .least = list->least};
     int rc = VRAM_OK;
     list->plan = v->config;
     list->out.plan_process_bytes = list->out.process_bytes;
-    for (int same = 1; same >= 0; same--) {
-        for (size_t row; rc == VRAM_OK && !p.found && (row = next_row(&p, tried, same)) < list->count;) {
-            tried[row] = true;
-            rc = extend(&p, row);
-        }
+    for (int same = 1; same >= 0 && rc == VRAM_OK; same--) {
+        rc = same ? add_same(&p) : add_other(&p);
         // a narrow fit is better than another model
         p.tight_only = !p.found && p.tight;
         p.found = p.found || p.tight;
     }
-    if (rc == VRAM_OK && p.found)
-        rc = prune(&p);
+    if (rc == VRAM_OK)
+        rc = p.found ? prune(&p) : finish(&p);
     list->out.plan_found = p.found;
     list->out.plan_tight = p.tight_only;
     list->out.plan_cost_permille =

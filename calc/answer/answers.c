@@ -7,6 +7,7 @@ static void answers_free(void *ptr)
     struct answers *a = ptr;
     struct vram_mem mem = a->mem;
     mem_arena_free(&a->oom_arena);
+    mem_arena_free(&a->cards_arena);
     message_list_free(&a->oom_hints);
     if (a->advice)
         mem_free(&mem, a->advice, sizeof *a->advice);
@@ -25,7 +26,7 @@ struct answers *answers_of(struct vram *v)
     }
     mem_zero(a, sizeof *a);
     a->mem = v->mem;
-    a->oom_arena.mem = &a->mem;
+    a->oom_arena.mem = a->cards_arena.mem = &a->mem;
     message_list_init(&a->oom_hints, &a->mem);
     *part = (struct handle_part){a, answers_free};
     return a;

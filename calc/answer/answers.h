@@ -10,10 +10,15 @@ enum { COMPARE_FORMULAS = 4 };
 
 struct answers {
     struct vram_mem mem;
-    bool has_fit, has_max_batch, has_comparison, has_oom;
+    bool has_fit, has_max_batch, has_comparison, has_oom, has_solution, has_cards, has_serving;
     struct vram_fit fit;
     struct vram_max_batch max_batch;
     struct message refusal;  // of max_batch
+    struct vram_solution solution;
+    struct vram_serving serving;
+    struct message solve_limit, solve_refusal, cards_refusal, serve_refusal;
+    struct vram_cards cards;
+    struct mem_arena cards_arena;
     struct vram_comparison comparison;
     struct vram_formula formulas[COMPARE_FORMULAS];
     struct vram_oom oom;

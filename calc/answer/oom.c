@@ -6,6 +6,10 @@
 
 enum { GUESSES = 6, MIB = 1048576, OTHERS_LEAST_MIB = 512 };
 
+// What the allocator asks the driver for on behalf of a small request. SRC: c10/cuda/CUDACachingAllocator.cpp, kLargeBuffer,
+// kSmallBuffer.
+enum { SEGMENT_MIB = 20, SMALL_MIB = 2 };
+
 static void hint(struct answers *a, enum message_id id)
 {
     message_list_add(&a->oom_hints, id, NO_FIELD, NO_ARGS);
@@ -25,6 +29,8 @@ static void add_hints(struct answers *a, const struct oom_message *m, bool with_
         hint(a, MESSAGE_hint_contexts);
         return;
     }
+    if (m->tried.present && m->tried.high <= (uint64_t)SEGMENT_MIB / 2 * MIB)
+        hint_mib(a, MESSAGE_hint_segment, (uint64_t)(m->tried.low > MIB ? SEGMENT_MIB : SMALL_MIB) * MIB);
     if (oom_others(m) > (uint64_t)OTHERS_LEAST_MIB * MIB)
         hint_mib(a, MESSAGE_hint_other_processes, oom_others(m));
     if (oom_idle(m) >= m->tried.bytes && oom_idle(m) > 0)
@@ -78,6 +84,12 @@ static const char *compile_name(uint64_t mode)
     return vram_field_at(FIELD_compile)->values[mode];
 }
 
+#ifdef __wasm__
+#define ADVISES false  // a page asks for the advice itself, of its second module
+#else
+#define ADVISES true
+#endif
+
 // Against a configuration: the tensors, and what to change. Advice that cannot be had is left out.
 static int explain_config(struct vram *v, struct answers *a, const struct oom_message *m)
 {
@@ -86,7 +98,7 @@ static int explain_config(struct vram *v, struct answers *a, const struct oom_me
     int rc = oom_search(v, m, &s);
     if (rc == VRAM_OK)
         rc = add_tensors(a, v, &s);
-    if (rc == VRAM_OK && vram_advise(v, &advice) == VRAM_ENOMEM)
+    if (rc == VRAM_OK && ADVISES && vram_advise(v, &advice) == VRAM_ENOMEM)
         rc = VRAM_ENOMEM;
     a->oom.advice = err_is_set(&v->err) ? NULL : advice;
     if (rc == VRAM_OK)

@@ -7,11 +7,11 @@
 
 enum { ARG_CUT = 60 };
 
-// The page has its own words, but for errors of what was typed.
+// The page has its own words, in its reader's language.
 #ifdef __wasm__
-#define PROSE(class, english) ((class) == VRAM_OK ? "" : (english))
+#define PROSE(english) ""
 #else
-#define PROSE(class, english) english
+#define PROSE(english) english
 #endif
 
 // MESSAGES_AS_IDS: a build for tests, in which no English is left for anything to depend on.
@@ -19,7 +19,7 @@ static const struct vram_message TABLE[MESSAGE_COUNT] = {
 #ifdef MESSAGES_AS_IDS
 #define MESSAGE(id, class, english) {#id, class, NULL, "#" #id, NULL, 0, 0, NULL, 0},
 #else
-#define MESSAGE(id, class, english) {#id, class, NULL, PROSE(class, english), NULL, 0, 0, NULL, 0},
+#define MESSAGE(id, class, english) {#id, class, NULL, PROSE(english), NULL, 0, 0, NULL, 0},
 #endif
 #include "calc/base/messages.def"
 #undef MESSAGE

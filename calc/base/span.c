@@ -30,6 +30,14 @@ bool span_is(struct span s, const char *word)
     return text_equal(s.at, s.len, word);
 }
 
+bool span_same(struct span a, struct span b)
+{
+    for (size_t i = 0; i < a.len && i < b.len; i++)
+        if (a.at[i] != b.at[i])
+            return false;
+    return a.len == b.len;
+}
+
 bool span_starts(struct span s, const char *prefix)
 {
     size_t n = text_len(prefix);

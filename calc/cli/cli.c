@@ -8,17 +8,7 @@
 
 #include "calc/cli/cli_help.h"
 #include "calc/cli/cli_input.h"
-#include "calc/cli/cli_options.h"
-#include "calc/vram.h"
-
-// A command under way.
-struct run {
-    struct cli_line *line;
-    vram *v;
-    struct cli_texts texts;
-    const struct cli_text *message;  // of explain-oom, or NULL
-    enum vram_format format;
-};
+#include "calc/cli/cli_run.h"
 
 // ---- output ------------------------------------------------------------------------------------
 
@@ -50,14 +40,14 @@ static int write_file(const vram *v, const char *path)
     return fclose(f) == 0 && good ? CLI_OK : cannot_write(path);
 }
 
-static const char *output_of(const struct run *r)
+static const char *output_of(const struct cli_run *r)
 {
     const char *path = r->line->option[OPTION_OUTPUT];
     return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
 // The library's text, where it is wanted.
-static int deliver(const struct run *r)
+int cli_deliver(const struct cli_run *r)
 {
     const char *path = output_of(r);
     if (path)
@@ -67,7 +57,7 @@ static int deliver(const struct run *r)
 
 // ---- errors ------------------------------------------------------------------------------------
 
-static bool is_key(const struct cli_word *pair, const char *key)
+bool cli_is_key(const struct cli_word *pair, const char *key)
 {
     size_t n = strlen(key);
     return strncmp(pair->text, key, n) == 0 && pair->text[n] == '=';
@@ -105,7 +95,7 @@ static const struct cli_word *word_of(const struct cli_line *line, const char *f
 }
 
 // The library's last error, at the word or the line of a file that it is about.
-static int fail(const struct run *r)
+int cli_fail(const struct cli_run *r)
 {
     const struct vram_message *m = vram_error(r->v);
     bool whole = m->code == VRAM_EMODEL || m->code == VRAM_EUNSUPPORTED || m->code == VRAM_EOVERFLOW;
@@ -119,17 +109,17 @@ static int fail(const struct run *r)
 }
 
 // An answer that has been made, or the error that kept it from it.
-static int finish(const struct run *r, int code, enum vram_answer answer)
+static int finish(const struct cli_run *r, int code, enum vram_answer answer)
 {
     unsigned flags = !output_of(r) && is_terminal(stdout) ? VRAM_WRITE_COLOR : 0;
     if (code == VRAM_OK)
         code = vram_write(r->v, answer, r->format, flags);
-    return code == VRAM_OK ? deliver(r) : fail(r);
+    return code == VRAM_OK ? cli_deliver(r) : cli_fail(r);
 }
 
 // ---- configuration -----------------------------------------------------------------------------
 
-static int set_pair(const struct run *r, const struct cli_word *pair)
+static int set_pair(const struct cli_run *r, const struct cli_word *pair)
 {
     const char *eq = strchr(pair->text, '=');
     size_t key = (size_t)(eq - pair->text);
@@ -142,17 +132,18 @@ static int set_pair(const struct run *r, const struct cli_word *pair)
 }
 
 // A log that ends in an out-of-memory message tells the configuration too, if nothing else does.
-static bool message_is_config(const struct run *r)
+static bool message_is_config(const struct cli_run *r)
 {
     for (size_t i = 0; i < r->line->pair_count; i++)
-        if (is_key(&r->line->pairs[i], "preset"))
+        if (cli_is_key(&r->line->pairs[i], "preset"))
             return false;
     return r->message && r->line->file_count <= 1 && cli_is_log(r->message);
 }
 
-static int read_files(struct run *r)
+static int read_files(struct cli_run *r)
 {
-    size_t first = r->message && r->line->file_count ? 1 : 0;
+    bool skips = r->message || r->line->command == COMMAND_SOLVE;
+    size_t first = skips && r->line->file_count ? 1 : 0;
     int rc = CLI_OK;
     if (message_is_config(r))
         vram_parse(r->v, VRAM_KIND_LOG, r->message->text, r->message->len, r->message->name, NULL, NULL);
@@ -163,14 +154,14 @@ static int read_files(struct run *r)
 
 // mode first, because a preset and nanoGPT's defaults look at it; then presets, files, and the other words, so that
 // what is said last and most directly wins.
-static int configure(struct run *r, bool (*skip)(const struct cli_word *))
+static int configure(struct cli_run *r, bool (*skip)(const struct cli_word *))
 {
     const struct cli_line *line = r->line;
     int rc = CLI_OK;
     for (int round = 0; round < 3 && rc == CLI_OK; round++) {
         for (size_t i = 0; i < line->pair_count && rc == CLI_OK; i++) {
             const struct cli_word *pair = &line->pairs[i];
-            int turn = is_key(pair, "mode") ? 0 : is_key(pair, "preset") ? 1 : 2;
+            int turn = cli_is_key(pair, "mode") ? 0 : cli_is_key(pair, "preset") ? 1 : 2;
             if (turn == round && !(skip && skip(pair)))
                 rc = set_pair(r, pair);
         }
@@ -210,23 +201,23 @@ static int format_of(const struct cli_line *line, enum vram_format *format)
 
 // ---- commands ----------------------------------------------------------------------------------
 
-static int draw_timeline(const struct run *r)
+static int draw_timeline(const struct cli_run *r)
 {
     const char *path = r->line->option[OPTION_TIMELINE];
     if (!path)
         return CLI_OK;
     if (vram_write(r->v, VRAM_ANSWER_TIMELINE, VRAM_FORMAT_SVG, 0) != VRAM_OK)
-        return fail(r);
+        return cli_fail(r);
     return write_file(r->v, path);
 }
 
-static int run_estimate(struct run *r)
+static int run_estimate(struct cli_run *r)
 {
     int rc = finish(r, vram_run(r->v), VRAM_ANSWER_REPORT);
     return rc == CLI_OK ? draw_timeline(r) : rc;
 }
 
-static int run_trace(struct run *r)
+static int run_trace(struct cli_run *r)
 {
     if (r->format == VRAM_FORMAT_VIZ && !r->line->option[OPTION_OUTPUT] && isatty(STDOUT_FILENO)) {
         fputs("vramcalc: error: viz is binary: give --output FILE.pickle\n", stderr);
@@ -236,7 +227,7 @@ static int run_trace(struct run *r)
     return rc == CLI_OK ? draw_timeline(r) : rc;
 }
 
-static int run_fit(struct run *r)
+static int run_fit(struct cli_run *r)
 {
     const struct vram_fit *fit = NULL;
     int rc = finish(r, vram_fit(r->v, &fit), VRAM_ANSWER_FIT);
@@ -246,41 +237,70 @@ static int run_fit(struct run *r)
     return rc == CLI_OK && !fits ? CLI_NO_FIT : rc;
 }
 
-static int run_max_batch(struct run *r)
+static int run_max_batch(struct cli_run *r)
 {
     const struct vram_max_batch *found = NULL;
     int rc = finish(r, vram_max_batch(r->v, &found), VRAM_ANSWER_MAX_BATCH);
     return rc == CLI_OK && found->refusal ? CLI_NO_FIT : rc;
 }
 
-static int run_advise(struct run *r)
+// The field is the first word that is neither an option nor a pair.
+static int run_solve(struct cli_run *r)
+{
+    const struct vram_solution *s = NULL;
+    const struct cli_word *word = r->line->files;
+    int code = vram_solve(r->v, word->text, &s);
+    const struct vram_message *m = vram_error(r->v);
+    if (code == VRAM_EKEY || (code == VRAM_EVALUE && !m->line)) {
+        cli_complain(r->line, word->index, 0, m->text);
+        return CLI_USAGE;
+    }
+    int rc = finish(r, code, VRAM_ANSWER_SOLUTION);
+    return rc == CLI_OK && s->refusal ? CLI_NO_FIT : rc;
+}
+
+static int run_cards(struct cli_run *r)
+{
+    const struct vram_cards *c = NULL;
+    int rc = finish(r, vram_cards(r->v, &c), VRAM_ANSWER_CARDS);
+    return rc == CLI_OK && c->refusal ? CLI_NO_FIT : rc;
+}
+
+static int run_serve(struct cli_run *r)
+{
+    const struct vram_serving *s = NULL;
+    int rc = finish(r, vram_serve(r->v, &s), VRAM_ANSWER_SERVING);
+    return rc == CLI_OK && s->refusal ? CLI_NO_FIT : rc;
+}
+
+static int run_advise(struct cli_run *r)
 {
     const struct vram_advice *advice;
     return finish(r, vram_advise(r->v, &advice), VRAM_ANSWER_ADVICE);
 }
 
-static int run_compare(struct run *r)
+static int run_compare(struct cli_run *r)
 {
     const struct vram_comparison *comparison;
     return finish(r, vram_compare(r->v, &comparison), VRAM_ANSWER_COMPARISON);
 }
 
-static int run_gpus(struct run *r)
+static int run_gpus(struct cli_run *r)
 {
     return finish(r, VRAM_OK, VRAM_ANSWER_GPUS);
 }
 
-static int run_presets(struct run *r)
+static int run_presets(struct cli_run *r)
 {
     return finish(r, VRAM_OK, VRAM_ANSWER_PRESETS);
 }
 
-static int run_fields(struct run *r)
+static int run_fields(struct cli_run *r)
 {
     return finish(r, VRAM_OK, VRAM_ANSWER_FIELDS);
 }
 
-static int run_explain(struct run *r)
+static int run_explain(struct cli_run *r)
 {
     const struct vram_oom *oom;
     bool with_config = r->line->file_count > 1 || r->line->pair_count > 0 || message_is_config(r);
@@ -292,107 +312,37 @@ static int run_explain(struct run *r)
     return CLI_INPUT;
 }
 
-// ---- sweep -------------------------------------------------------------------------------------
-
-// "a:b" and "a,b" are for sweep.
-static bool is_range(const struct cli_word *pair)
-{
-    return strpbrk(strchr(pair->text, '='), ":,") != NULL;
-}
-
-static bool sweeps_presets(const struct cli_line *line)
-{
-    for (size_t i = 0; i < line->pair_count; i++)
-        if (is_range(&line->pairs[i]) && is_key(&line->pairs[i], "preset"))
-            return true;
-    return false;
-}
-
-// A preset starts afresh in its row: there the other words are set after it, as columns of one value.
-static bool in_rows(const struct cli_line *line, const struct cli_word *pair)
-{
-    return is_range(pair) || (sweeps_presets(line) && !is_key(pair, "mode"));
-}
-
-// The library counts columns in the ranges as join_ranges makes them; the caret is under the word.
-static int complain_of_range(const struct run *r)
-{
-    const struct cli_line *line = r->line;
-    const struct vram_message *m = vram_error(r->v);
-    size_t at = m->col ? m->col - 1 : 0;
-    for (size_t i = 0; m->col && i < line->pair_count; i++) {
-        size_t len = strlen(line->pairs[i].text);
-        if (!in_rows(line, &line->pairs[i]))
-            continue;
-        if (at <= len) {
-            int word = line->pairs[i].index;
-            cli_complain(line, word, at + strlen(line->argv[word]) - len, m->text);
-            return CLI_USAGE;
-        }
-        at -= len + 1;
-    }
-    cli_say_message(&r->texts, m);
-    return CLI_USAGE;
-}
-
-// Owns: the caller frees it; NULL without memory.
-static char *join_ranges(const struct cli_line *line)
-{
-    size_t len = 1, at = 0;
-    for (size_t i = 0; i < line->pair_count; i++)
-        len += strlen(line->pairs[i].text) + 1;
-    char *ranges = calloc(len, 1);
-    for (size_t i = 0; ranges && i < line->pair_count; i++)
-        if (in_rows(line, &line->pairs[i]))
-            at += (size_t)snprintf(ranges + at, len - at, "%s%s", at ? " " : "", line->pairs[i].text);
-    return ranges;
-}
-
-static int run_sweep(struct run *r)
-{
-    if (r->line->file_count && sweeps_presets(r->line)) {
-        cli_complain(r->line, r->line->files[0].index, 0,
-                     "a preset is a whole configuration: sweep presets, or this file");
-        return CLI_USAGE;
-    }
-    char *ranges = join_ranges(r->line);
-    if (!ranges) {
-        fputs("vramcalc: error: out of memory\n", stderr);
-        return CLI_INPUT;
-    }
-    int code = vram_write_sweep(r->v, ranges, r->format);
-    free(ranges);
-    if (code == VRAM_OK)
-        return deliver(r);
-    return code == VRAM_EPARSE || vram_error(r->v)->col ? complain_of_range(r) : fail(r);
-}
-
 // ---- all of them -------------------------------------------------------------------------------
 
-static int (*const RUN[COMMAND_COUNT])(struct run *) = {
+static int (*const RUN[COMMAND_COUNT])(struct cli_run *) = {
     [COMMAND_ESTIMATE] = run_estimate,   [COMMAND_TRACE] = run_trace,
     [COMMAND_FIT] = run_fit,             [COMMAND_MAX_BATCH] = run_max_batch,
-    [COMMAND_SWEEP] = run_sweep,         [COMMAND_ADVISE] = run_advise,
+    [COMMAND_SWEEP] = cli_sweep,         [COMMAND_ADVISE] = run_advise,
     [COMMAND_EXPLAIN_OOM] = run_explain, [COMMAND_COMPARE] = run_compare,
     [COMMAND_GPUS] = run_gpus,           [COMMAND_PRESETS] = run_presets,
-    [COMMAND_FIELDS] = run_fields,
+    [COMMAND_FIELDS] = run_fields,       [COMMAND_SOLVE] = run_solve,
+    [COMMAND_CARDS] = run_cards,         [COMMAND_SERVE] = run_serve,
 };
 
-static int run(struct run *r)
+static int run(struct cli_run *r)
 {
     if (r->line->command == COMMAND_EXPLAIN_OOM) {
         r->message = cli_find_message(&r->texts, r->line);
         if (!r->message)
             return CLI_INPUT;
     }
-    int rc = configure(r, r->line->command == COMMAND_SWEEP ? is_range : NULL);
+    if (r->line->command == COMMAND_SOLVE && r->line->file_count == 0) {
+        fputs("vramcalc: error: solve needs a field: `vramcalc solve seq_len ...` (`vramcalc help solve`)\n", stderr);
+        return CLI_USAGE;
+    }
+    int rc = configure(r, r->line->command == COMMAND_SWEEP ? cli_is_range : NULL);
     return rc == CLI_OK ? RUN[r->line->command](r) : rc;
 }
 
 static int run_command(struct cli_line *line)
 {
     struct vram_mem mem = vram_mem_malloc();
-    struct run r = {.line = line};
+    struct cli_run r = {.line = line};
     if (format_of(line, &r.format) != CLI_OK)
         return CLI_USAGE;
     r.v = vram_new(&mem);

@@ -6,28 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/cli/cli_json.h"
+#include "calc/cli/cli_hub.h"
 
 enum { LOOK = 65536 };
 
 // ---- what kind of text -----------------------------------------------------------------------
 
-static bool ends(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = strlen(suffix);
-    return n >= m && strcmp(name + n - m, suffix) == 0;
-}
-
 static bool says(const struct cli_text *t, const char *words)
 {
     return memmem(t->text, t->len < LOOK ? t->len : LOOK, words, strlen(words)) != NULL;
-}
-
-// By its first byte; a file that is called JSON and holds nothing is truncated, not a list of no settings.
-static bool is_json(const struct cli_text *t)
-{
-    size_t i = strspn(t->text, " \t\r\n");
-    return t->text[i] == '{' || t->text[i] == '[' || (t->text[i] == 0 && ends(t->name, ".json"));
 }
 
 bool cli_is_log(const struct cli_text *t)
@@ -48,17 +35,6 @@ bool cli_is_message(const struct cli_text *t)
            holds(t, "_STATUS_ALLOC_FAILED");
 }
 
-static enum vram_kind kind_of(const struct cli_text *t)
-{
-    if (ends(t->name, ".py"))
-        return VRAM_KIND_NANOGPT;
-    if (cli_is_log(t))
-        return VRAM_KIND_LOG;
-    if (says(t, "import ") || says(t, "wandb_log") || says(t, "out_dir ="))
-        return VRAM_KIND_NANOGPT;
-    return VRAM_KIND_FLAT;
-}
-
 static int kind_by_name(const char *name, enum vram_kind *kind)
 {
     static const char *const names[] = {
@@ -71,7 +47,10 @@ static int kind_by_name(const char *name, enum vram_kind *kind)
             *kind = (enum vram_kind)i;
             return CLI_OK;
         }
-    fprintf(stderr, "<command line>:1:1: error: unknown kind '%s': it is flat, nanogpt, hf or log\n", name);
+    fprintf(stderr, "<command line>:1:1: error: unknown kind '%s': it is one of", name);
+    for (int i = 0; i < VRAM_KIND_COUNT; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", names[i]);
+    fputc('\n', stderr);
     return CLI_USAGE;
 }
 
@@ -82,41 +61,77 @@ static void on_error(void *ctx, const struct vram_message *m)
     cli_say_message(ctx, m);
 }
 
-static int configure_json(vram *v, struct cli_texts *texts, const struct cli_text *t, const char *kind)
+// A message alone is no configuration; in a log it is its end.
+static bool is_only_message(vram *v, const struct cli_text *t)
 {
-    struct cli_pairs pairs;
-    enum vram_kind k = VRAM_KIND_FLAT;
-    int rc = cli_flatten(texts, t, &pairs);
-    if (pairs.is_model)
-        k = VRAM_KIND_HF;
-    if (rc == CLI_OK && kind)
-        rc = kind_by_name(kind, &k);
-    if (rc == CLI_OK && vram_parse_pairs(v, k, pairs.at, pairs.count, t->name, on_error, texts) != VRAM_OK)
-        rc = CLI_INPUT;
-    cli_pairs_free(&pairs);
-    return rc;
+    return cli_is_message(t) && vram_recognize(v, t->text, t->len, t->name) != VRAM_KIND_LOG;
 }
 
-static int configure_text(vram *v, struct cli_texts *texts, const struct cli_text *t, const char *kind)
+static int parse(vram *v, struct cli_texts *texts, const struct cli_text *t, enum vram_kind kind)
 {
-    enum vram_kind k = kind_of(t);
-    int rc = kind ? kind_by_name(kind, &k) : CLI_OK;
-    if (rc == CLI_OK && !kind && k != VRAM_KIND_LOG && cli_is_message(t)) {
-        fprintf(stderr, "%s:1:1: error: this is an error message: vramcalc explain-oom %s [CONFIG]\n", t->name,
-                strcmp(t->name, "<stdin>") ? t->name : "-");
+    return vram_parse(v, kind, t->text, t->len, t->name, on_error, texts) == VRAM_OK ? CLI_OK : CLI_INPUT;
+}
+
+// ---- models of the Hub -----------------------------------------------------------------------
+
+enum { PATH = 1024 };
+
+// The model that a file names and no preset is, as its error says it.
+static void on_model(void *ctx, const struct vram_message *m)
+{
+    char *model = ctx;
+    for (size_t i = 0; strcmp(m->id, "model_unknown") == 0 && i < m->arg_count; i++)
+        if (strcmp(m->args[i].name, "model") == 0 && m->args[i].text)
+            snprintf(model, PATH, "%s", m->args[i].text);
+}
+
+// Reads on a copy which model the file needs, and that model's config.json where the Hub's cache has it.
+static int read_model(vram *v, struct cli_texts *texts, const struct cli_text *t, enum vram_kind kind)
+{
+    char model[PATH] = "", path[PATH];
+    struct vram_mem mem = vram_mem_malloc();
+    vram *copy = vram_new(&mem);
+    if (!copy)
         return CLI_INPUT;
+    vram_copy(copy, v);
+    vram_parse(copy, kind, t->text, t->len, t->name, on_model, model);
+    vram_free(copy);
+    const struct cli_text *config = model[0] && cli_hub_config(model, path, sizeof path) ? cli_read(texts, path) : NULL;
+    return config ? parse(v, texts, config, VRAM_KIND_AUTO) : CLI_OK;
+}
+
+// "org/name" in place of a file: the cache's config.json, or the preset of that name.
+static int configure_id(vram *v, struct cli_texts *texts, const char *id)
+{
+    char path[PATH];
+    if (cli_hub_config(id, path, sizeof path)) {
+        const struct cli_text *t = cli_read(texts, path);
+        return t ? parse(v, texts, t, VRAM_KIND_AUTO) : CLI_INPUT;
     }
-    if (rc == CLI_OK && vram_parse(v, k, t->text, t->len, t->name, on_error, texts) != VRAM_OK)
-        rc = CLI_INPUT;
-    return rc;
+    if (vram_set(v, "preset", id) == VRAM_OK)
+        return CLI_OK;
+    fprintf(stderr, "%s:1:1: error: no file has this name, the Hub's cache (HF_HOME) has no such model, and it is no preset: give "
+                    "its config.json\n", id);
+    return CLI_INPUT;
 }
 
 int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char *kind)
 {
+    enum vram_kind k = VRAM_KIND_AUTO;
+    if (kind && kind_by_name(kind, &k) != CLI_OK)
+        return CLI_USAGE;
+    if (!kind && cli_is_hub_id(path))
+        return configure_id(v, texts, path);
     const struct cli_text *t = cli_read(texts, path);
     if (!t)
         return CLI_INPUT;
-    return is_json(t) ? configure_json(v, texts, t, kind) : configure_text(v, texts, t, kind);
+    if (!kind && is_only_message(v, t)) {
+        fprintf(stderr, "%s:1:1: error: this is an error message: vramcalc explain-oom %s [CONFIG]\n", t->name,
+                strcmp(t->name, "<stdin>") ? t->name : "-");
+        return CLI_INPUT;
+    }
+    int rc = read_model(v, texts, t, k);
+    return rc == CLI_OK ? parse(v, texts, t, k) : rc;
 }
 
 // ---- the message of explain-oom --------------------------------------------------------------

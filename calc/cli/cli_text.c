@@ -111,9 +111,9 @@ static void show_line(const struct cli_text *source, uint32_t line, uint32_t col
     fputs("^\n", stderr);
 }
 
-void cli_say(const struct cli_texts *t, const char *name, uint32_t line, uint32_t col, const char *text)
+static void say(const struct cli_texts *t, const char *name, uint32_t line, uint32_t col, const char *level, const char *text)
 {
-    fprintf(stderr, "%s:%u:%u: error: %s\n", name, line ? (unsigned)line : 1, line ? (unsigned)col : 1, text);
+    fprintf(stderr, "%s:%u:%u: %s: %s\n", name, line ? (unsigned)line : 1, line ? (unsigned)col : 1, level, text);
     for (size_t i = 0; line && i < t->count; i++)
         if (strcmp(t->at[i]->name, name) == 0 && t->at[i]->len) {
             show_line(t->at[i], line, col);
@@ -121,7 +121,13 @@ void cli_say(const struct cli_texts *t, const char *name, uint32_t line, uint32_
         }
 }
 
+void cli_say(const struct cli_texts *t, const char *name, uint32_t line, uint32_t col, const char *text)
+{
+    say(t, name, line, col, "error", text);
+}
+
 void cli_say_message(const struct cli_texts *t, const struct vram_message *m)
 {
-    cli_say(t, m->file ? m->file : "<command line>", m->line, m->col, m->text);
+    const char *level = m->code == VRAM_OK ? "warning" : "error";
+    say(t, m->file ? m->file : "<command line>", m->line, m->col, level, m->text);
 }

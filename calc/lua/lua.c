@@ -205,6 +205,37 @@ static int f_max_batch(lua_State *L)
     return 1;
 }
 
+static int f_solve(lua_State *L)
+{
+    const struct vram_solution *s;
+    const char *field = luaL_checkstring(L, 1);
+    vram *v = handle_for(L, 2);
+    if (vram_solve(v, field, &s))
+        raise(L, v, NULL);
+    lua_push_solution(L, s);
+    return 1;
+}
+
+static int f_cards(lua_State *L)
+{
+    const struct vram_cards *c;
+    vram *v = handle_for(L, 1);
+    if (vram_cards(v, &c))
+        raise(L, v, NULL);
+    lua_push_cards(L, c);
+    return 1;
+}
+
+static int f_serve(lua_State *L)
+{
+    const struct vram_serving *s;
+    vram *v = handle_for(L, 1);
+    if (vram_serve(v, &s))
+        raise(L, v, NULL);
+    lua_push_serving(L, s);
+    return 1;
+}
+
 static int f_live_peak(lua_State *L)
 {
     uint64_t bytes;
@@ -383,7 +414,8 @@ int luaopen_vram(lua_State *L)
         {"estimate", f_estimate}, {"live_peak", f_live_peak},
         {"step_seconds", f_step_seconds}, {"params", f_params},
         {"trace", f_trace}, {"compare", f_compare}, {"advise", f_advise}, {"fit", f_fit},
-        {"max_batch", f_max_batch}, {"explain_oom", f_explain_oom}, {"config", f_config},
+        {"max_batch", f_max_batch}, {"solve", f_solve}, {"cards", f_cards},
+        {"serve", f_serve}, {"explain_oom", f_explain_oom}, {"config", f_config},
         {"gpu", f_gpu}, {"gpus", f_gpus}, {"emit", f_emit}, {"timeline", f_timeline},
         {NULL, NULL}};
     luaL_newmetatable(L, HANDLE);

@@ -24,17 +24,20 @@ CONFIG_TABLE(framework)
 CONFIG_TABLE(mode)
 CONFIG_TABLE(dtype)
 CONFIG_TABLE(attention)
+CONFIG_TABLE(kernels)
 CONFIG_TABLE(optimizer)
 CONFIG_TABLE(checkpointing)
 CONFIG_TABLE(compile)
 CONFIG_TABLE(cross_entropy)
 CONFIG_TABLE(keep_logits)
 CONFIG_TABLE(quantization)
+CONFIG_TABLE(prepare_kbit)
 CONFIG_TABLE(adapter)
 CONFIG_TABLE(adapter_dtype)
 CONFIG_TABLE(lora_targets)
 CONFIG_TABLE(modules_to_save)
 CONFIG_TABLE(parallel)
+CONFIG_TABLE(reshard_after_forward)
 CONFIG_TABLE(pipeline_stage)
 CONFIG_TABLE(pipeline_schedule)
 CONFIG_TABLE(kv_dtype)
@@ -363,4 +366,28 @@ void config_write(struct writer *w, const struct vram_config *c, size_t field)
         writer_str(w, config_version(n, (char[24]){0}));
     else
         writer_u64(w, n);
+}
+
+static void *config_no_memory(void *ctx, size_t bytes)
+{
+    (void)ctx;
+    (void)bytes;
+    return NULL;
+}
+
+void config_append_value(struct text_line *line, const struct vram_config *c, size_t field)
+{
+    char value[TEXT_LINE] = "";
+    struct vram_mem none = {config_no_memory, NULL, NULL};
+    struct writer w = {.mem = &none, .text = value, .cap = sizeof value};
+    config_write(&w, c, field);
+    text_append(line, value);
+}
+
+void config_append(struct text_line *line, const struct vram_config *c, size_t field)
+{
+    text_append(line, line->len ? " " : "");
+    text_append(line, config_fields[field].key);
+    text_append(line, "=");
+    config_append_value(line, c, field);
 }

@@ -30,17 +30,20 @@ CONFIG_ENUM(framework)
 CONFIG_ENUM(mode)
 CONFIG_ENUM(dtype)
 CONFIG_ENUM(attention)
+CONFIG_ENUM(kernels)
 CONFIG_ENUM(optimizer)
 CONFIG_ENUM(checkpointing)
 CONFIG_ENUM(compile)
 CONFIG_ENUM(cross_entropy)
 CONFIG_ENUM(keep_logits)
 CONFIG_ENUM(quantization)
+CONFIG_ENUM(prepare_kbit)
 CONFIG_ENUM(adapter)
 CONFIG_ENUM(adapter_dtype)
 CONFIG_ENUM(lora_targets)
 CONFIG_ENUM(modules_to_save)
 CONFIG_ENUM(parallel)
+CONFIG_ENUM(reshard_after_forward)
 CONFIG_ENUM(pipeline_stage)
 CONFIG_ENUM(pipeline_schedule)
 CONFIG_ENUM(kv_dtype)
@@ -73,6 +76,10 @@ int config_set(struct vram_config *c, struct message *e, struct err_pos pos, con
 uint64_t config_get(const struct vram_config *c, size_t field);
 void config_put(struct vram_config *c, size_t field, uint64_t value);
 void config_write(struct writer *w, const struct vram_config *c, size_t field);  // as config_set reads it
+
+// A value, and "key=value", the latter behind a blank where the text is not empty.
+void config_append_value(struct text_line *line, const struct vram_config *c, size_t field);
+void config_append(struct text_line *line, const struct vram_config *c, size_t field);
 
 // A value of a field of type SET as config_set reads it, to *out, which is zeroed.
 void config_set_text(size_t field, uint64_t members, struct text_line *out);

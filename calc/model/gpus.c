@@ -11,7 +11,6 @@ enum { MIB = 1048576, GPU_KEY_MAX = 40 };
 #ifdef __wasm__
 #define ADDRESS(id) NULL
 #define REMARK(id) NULL
-#define TEXT(text) NULL
 #else
 #define GPU_SOURCE(id, address, what) \
     static const char ADDRESS_##id[] = address; \
@@ -20,14 +19,13 @@ enum { MIB = 1048576, GPU_KEY_MAX = 40 };
 #undef GPU_SOURCE
 #define ADDRESS(id) ADDRESS_##id
 #define REMARK(id) REMARK_##id
-#define TEXT(text) text
 #endif
 
 enum basis { NOMINAL, REPORTED };
 
 static const struct vram_gpu GPUS[] = {
 #define GPU(name, arch, cc, sms, mib, basis, mem_src, bandwidth, fp16, bf16, fp32, src) \
-    {name, (uint64_t)mib * MIB, bandwidth, fp16, bf16, fp32, cc, sms, basis == REPORTED, TEXT(arch), \
+    {name, (uint64_t)mib * MIB, bandwidth, fp16, bf16, fp32, cc, sms, basis == REPORTED, arch, \
      ADDRESS(src), REMARK(src), ADDRESS(mem_src), REMARK(mem_src)},
 #include "calc/model/gpus.def"
 #undef GPU
@@ -65,6 +63,20 @@ static bool is_gap(char c)
     return c == ' ' || c == '-' || c == '_' || c == '\t';
 }
 
+// "80GB" is 80 to people: the length without the unit of a size.
+static size_t without_unit(const char *word, size_t len)
+{
+    static const char *const units[] = {"gib", "gb", "g"};
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        size_t unit = text_len(units[u]), digits = 0;
+        while (digits < len && word[digits] >= '0' && word[digits] <= '9')
+            digits++;
+        if (digits && digits + unit == len && text_equal_nocase(word + digits, unit, units[u]))
+            return digits;
+    }
+    return len;
+}
+
 static void key_add(struct key *k, const char *word, size_t len)
 {
     // "rtx4070": the maker's letters without a gap
@@ -72,6 +84,7 @@ static void key_add(struct key *k, const char *word, size_t len)
         word += 3;
         len -= 3;
     }
+    len = without_unit(word, len);
     for (size_t i = 0; i < len && k->len < GPU_KEY_MAX; i++) {
         char c = word[i];
         k->text[k->len++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;

@@ -38,6 +38,7 @@ void vram_free(vram *v)
 void vram_clear(vram *v)
 {
     config_defaults(&v->config);
+    v->facts = (struct facts){0};
     message_clear(&v->err);
     message_list_free(&v->notes);
     v->has_result = false;
@@ -48,6 +49,7 @@ void vram_clear(vram *v)
 void vram_copy(vram *to, const vram *from)
 {
     to->config = from->config;
+    to->facts = from->facts;
     to->has_result = false;
 }
 
@@ -158,6 +160,7 @@ static int set_preset(struct vram *v, struct err_pos pos, const char *value, siz
         return rc;
     mem_zero(v->places, sizeof v->places);
     message_list_free(&v->notes);
+    v->facts = (struct facts){.model = true};
     return rc;
 }
 

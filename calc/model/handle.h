@@ -7,6 +7,7 @@
 #include "calc/base/mem.h"
 #include "calc/base/writer.h"
 #include "calc/model/config.h"
+#include "calc/model/facts.h"
 #include "calc/vram.h"
 
 // Where a field got its value: line 0 means that nothing set it, HANDLE_BY_CALL that no text did.
@@ -25,6 +26,7 @@ struct handle_part {
 struct vram {
     struct vram_mem mem;
     struct vram_config config;
+    struct facts facts;         // of the files that were read, beside the fields
     struct message err;
     struct writer text;         // what vram_text returns
     struct message_list notes;  // of the last parse

@@ -119,6 +119,12 @@ static void layout_linear(struct layout *l, const struct model *m, struct layout
         layout_adapters(l, m, r);
 }
 
+// Unsloth's RMSNorm gives its weight no gradient. SRC: fms-acceleration kernels/unsloth/rms_layernorm.py, backward.
+static bool layout_norm_trained(const struct model *m)
+{
+    return m->c.lora_rank == 0 && !((m->features & HAS_RMS_NORM) && m->c.kernels == KERNELS_FOAK);
+}
+
 static bool layout_norm_bias(const struct model *m)
 {
     return !(m->features & HAS_RMS_NORM) && (m->c.bias || (m->features & HAS_ALL_BIASES));
@@ -126,7 +132,7 @@ static bool layout_norm_bias(const struct model *m)
 
 static void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
 {
-    bool full = m->c.lora_rank == 0;
+    bool full = layout_norm_trained(m);
     layout_block(l, full, (struct layout_row){number, role, PART_WEIGHT, SHAPE_C, m->c.n_embd, 0});
     if (layout_norm_bias(m))
         layout_block(l, full,
@@ -269,7 +275,7 @@ static void layout_outside(struct layout *l, const struct model *m)
             (struct layout_row){P_WPE, ROLE_WPE, PART_WEIGHT, SHAPE_W_WPE, m->c.block_size, c});
     if (!m->last)
         return;
-    layout_after(l, full, (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});
+    layout_after(l, layout_norm_trained(m), (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});
     if (layout_norm_bias(m))
         layout_after(l, full,
                      (struct layout_row){P_LN_F_BIAS, ROLE_LN_F, PART_BIAS, SHAPE_C, c, 0});
@@ -308,22 +314,4 @@ const struct layout_param *layout_find(const struct layout *l, bool block, uint1
     if (block)
         return &l->block[i];
     return i < LAYOUT_ENDS ? &l->before[i] : &l->after[i - LAYOUT_ENDS];
-}
-
-static uint64_t layout_sum(const struct layout_param *list, unsigned count,
-                           const uint64_t elements[SHAPE_COUNT])
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < count; i++)
-        sum = size_add(sum, elements[list[i].shape]);
-    return sum;
-}
-
-int layout_sums(const struct layout *l, uint64_t elements[SHAPE_COUNT])
-{
-    elements[SHAPE_LAYER] = layout_sum(l->block, l->block_count, elements);
-    elements[SHAPE_ROOT] = size_add(layout_sum(l->before, l->before_count, elements),
-                                    layout_sum(l->after, l->after_count, elements));
-    bool fits = elements[SHAPE_LAYER] <= SIZE_LIMIT / 8 && elements[SHAPE_ROOT] <= SIZE_LIMIT / 8;
-    return fits ? VRAM_OK : VRAM_EOVERFLOW;
 }

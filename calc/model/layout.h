@@ -23,6 +23,7 @@ enum layout_global {
     P_LN_F_BIAS,
     P_WTE_SAVED,
     P_HEAD_SAVED,
+    P_ROOT_FLAT,  // no parameter: the gradients of all, in one
     LAYOUT_GLOBAL_NUMBERS = 20
 };
 
@@ -45,7 +46,8 @@ enum layout_block {
     P_UP = P_GATE + LAYOUT_LINEAR,  // also c_fc
     P_DOWN = P_UP + LAYOUT_LINEAR,  // also mlp.c_proj
     P_ROUTER = P_DOWN + LAYOUT_LINEAR,
-    LAYOUT_BLOCK_NUMBERS = P_ROUTER + LAYOUT_LINEAR
+    P_LAYER_FLAT = P_ROUTER + LAYOUT_LINEAR,  // as P_ROOT_FLAT
+    LAYOUT_BLOCK_NUMBERS
 };
 
 struct layout_param {
@@ -65,10 +67,6 @@ struct layout {
 };
 
 void layout_make(struct layout *l, const struct model *m);
-
-// Fills SHAPE_LAYER and SHAPE_ROOT, the elements of all parameters of a layer and of those outside,
-// from the other shapes. VRAM_EOVERFLOW if they do not fit.
-int layout_sums(const struct layout *l, uint64_t elements[SHAPE_COUNT]);
 
 // The parameter of a number; NULL if the model has none. block: inside of a layer.
 const struct layout_param *layout_find(const struct layout *l, bool block, uint16_t number);

@@ -15,6 +15,14 @@ bool model_lacks_flash(const struct vram_config *c)
     return model_capability(c) > 0 && model_capability(c) < 80;
 }
 
+uint64_t model_expert_runs(const struct vram_config *c)
+{
+    bool frozen = c->lora_rank || c->task == TASK_INFERENCE;
+    uint64_t most = frozen ? MODEL_EXPERT_RUNS : 1;
+    uint64_t runs = c->n_expert < most ? c->n_expert : most;
+    return runs ? runs : 1;
+}
+
 // SRC: pytorch torch/cuda/__init__.py, is_bf16_supported: arithmetic from compute capability 8.0.
 bool model_lacks_bfloat16(const struct vram_config *c)
 {

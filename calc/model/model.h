@@ -28,7 +28,8 @@ enum model_feature {
     HAS_WIDE_NORM = 1 << 18,     // norms over the whole of q and k
     HAS_BRANCH_SCALE = 1 << 19,  // branches times a number
     HAS_LOGIT_SCALE = 1 << 20,   // logits divided by a number
-    HAS_OWN_LOSS = 1 << 21       // before the common loss function: logits in their own format
+    HAS_OWN_LOSS = 1 << 21,      // before the common loss function: logits in their own format
+    HAS_REPEATED_FLASH = 1 << 22 // before 4.48 flash-attn's kernels got a key and a value for every query head
 };
 
 // What a version of a framework does; traits.def says which.
@@ -57,6 +58,11 @@ static inline bool model_has_trait(const struct model *m, enum model_trait trait
 {
     return m->traits >> trait & 1;
 }
+
+// How often the experts' part runs: one expert after the other where their weights are frozen, at most so many that
+// a trace stays short; all as one where each weight has a gradient of its own.
+enum { MODEL_EXPERT_RUNS = 8 };
+uint64_t model_expert_runs(const struct vram_config *c);
 
 // What a card that is chosen cannot do: run PyTorch's flash attention kernels; compute in bfloat16 natively.
 bool model_lacks_flash(const struct vram_config *c);

@@ -4,6 +4,7 @@
 
 #include "calc/base/mem.h"
 #include "calc/base/size.h"
+#include "calc/model/gguf.h"
 #include "calc/model/layout.h"
 #include "calc/model/resolve.h"
 
@@ -56,13 +57,17 @@ static int model_check_heads(struct vram_config *c, struct message *e)
 }
 
 static const struct trait_row {
-    uint64_t framework, torch[2], transformers[2];
+    uint64_t frameworks, torch[2], transformers[2];
 } model_traits[TRAIT_COUNT] = {
-#define FRAMEWORK_ANY FRAMEWORK_AUTO
+#define FRAMEWORKS(name) (UINT64_C(1) << FRAMEWORK_##name)
+#define FRAMEWORKS_ANY ~UINT64_C(0)
+#define FRAMEWORKS_TRANSFORMERS FRAMEWORKS(TRANSFORMERS)
+#define FRAMEWORKS_LITGPT FRAMEWORKS(LITGPT)
+#define FRAMEWORKS_ACCUMULATING (FRAMEWORKS(LITGPT) | FRAMEWORKS(TRANSFORMERS))
 #define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) \
-    [TRAIT_##id] = {FRAMEWORK_##framework, {torch_from, torch_before}, {transformers_from, transformers_before}},
+    [TRAIT_##id] = {FRAMEWORKS_##framework, {torch_from, torch_before}, {transformers_from, transformers_before}},
 #include "calc/model/traits.def"
-#undef FRAMEWORK_ANY
+#undef FRAMEWORKS
 };
 
 static bool model_between(uint64_t version, const uint64_t range[2])
@@ -75,7 +80,7 @@ static void model_find_traits(struct model *m)
     m->traits = 0;
     for (unsigned i = 0; i < TRAIT_COUNT && m->c.mode != MODE_REFERENCE; i++) {
         const struct trait_row *t = &model_traits[i];
-        bool here = t->framework == FRAMEWORK_AUTO || t->framework == m->c.framework;
+        bool here = t->frameworks >> m->c.framework & 1;
         if (here && model_between(m->c.torch, t->torch) && model_between(m->c.transformers, t->transformers))
             m->traits |= UINT32_C(1) << i;
     }
@@ -140,6 +145,8 @@ static int model_check_adapters(struct vram_config *c, struct message *e)
         {c->adapter == ADAPTER_DORA && !adapted, MESSAGE_dora_needs_rank, {"adapter", "lora_rank"}},
         {c->quantization && !adapted && trains, MESSAGE_quantized_needs_lora, {"quantization", "lora_rank"}},
         {c->quantization == QUANTIZATION_FP8 && trains, MESSAGE_fp8_trains, {"quantization", "task"}},
+        {gguf_is(c->quantization), MESSAGE_gguf_serves, {"quantization"}},
+        {c->kv_dtype > KV_DTYPE_INT8, MESSAGE_gguf_serves, {"kv_dtype"}},
         {c->adapter == ADAPTER_DORA && c->quantization, MESSAGE_dora_quantized, {"adapter", "quantization"}},
         {c->modules_to_save && !adapted, MESSAGE_saved_needs_lora, {"modules_to_save", "lora_rank"}},
         {c->prepare_kbit && !c->quantization, MESSAGE_prepare_quantized, {"prepare_kbit", "quantization"}},
@@ -208,7 +215,8 @@ static int model_check_support(const struct vram_config *c, struct message *e)
         {compiled && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
         {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER, MESSAGE_compile_loss, {"compile", "cross_entropy"}},
         {stages && (compiled || c->parallel >= PARALLEL_ZERO2), MESSAGE_pipeline_here, {"pipeline_parallel"}},
-        {c->checkpointing && !c->use_reentrant && (stages || gathers), MESSAGE_no_reentrant_here, {"use_reentrant"}},
+        {c->checkpointing && !c->use_reentrant && (stages || (gathers && c->parallel == PARALLEL_ZERO3)),
+         MESSAGE_no_reentrant_here, {"use_reentrant"}},
         {stages && c->task == TASK_INFERENCE, MESSAGE_pipeline_inference, {"pipeline_parallel"}},
         {compiled && c->attention == ATTENTION_MATH, MESSAGE_compile_math, {"compile", "attention"}},
     };

@@ -17,5 +17,6 @@ const struct precision *precision_of(const struct vram_config *c)
 
 bool precision_is_float16(const struct vram_config *c)
 {
-    return c->dtype == DTYPE_FLOAT16 || c->dtype == DTYPE_FLOAT16_LOADED || c->dtype == DTYPE_FLOAT16_DEEPSPEED;
+    return c->dtype == DTYPE_FLOAT16 || c->dtype == DTYPE_FLOAT16_LOADED ||
+           c->dtype == DTYPE_FLOAT16_ACCELERATE || c->dtype == DTYPE_FLOAT16_DEEPSPEED;
 }

@@ -4,6 +4,7 @@
 
 #include "calc/base/text.h"
 #include "calc/model/gpus.h"
+#include "calc/model/preset_ids.h"
 
 #ifdef __wasm__
 #define PROSE(text) ""
@@ -90,6 +91,11 @@ static int unknown_preset(struct message *e, struct err_pos pos, const char *nam
 
 int preset_apply(struct vram_config *c, struct message *e, struct err_pos pos, const char *name, size_t len)
 {
+    struct span id = {name, len};
+    if (span_find(id, "/") < len && preset_of_id(id)) {  // "meta-llama/Llama-3.2-1B"
+        name = preset_of_id(id);
+        len = text_len(name);
+    }
     for (size_t i = 0; i < PRESET_COUNT; i++) {
         if (text_equal_nocase(name, len, PRESETS[i].name)) {
             forget(c);

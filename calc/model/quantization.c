@@ -10,10 +10,11 @@
 
 enum { TABLE_BYTES = 1024 };
 
-unsigned quantization_tensors(uint64_t kind, bool own_tables, uint64_t rows, uint64_t cols,
+unsigned quantization_tensors(const struct vram_config *c, bool own_tables, uint64_t rows, uint64_t cols,
                               struct quantization_tensor out[QUANTIZATION_TENSORS])
 {
-    uint64_t n = size_mul(rows, cols);
+    uint64_t n = size_mul(rows, cols), kind = c->quantization;
+    uint64_t group = c->quantization_group ? c->quantization_group : cols;
     unsigned count = 0;
 #define STORED(which, name, size) \
     if (kind == QUANTIZATION_##which) \
@@ -24,10 +25,30 @@ unsigned quantization_tensors(uint64_t kind, bool own_tables, uint64_t rows, uin
     return count;
 }
 
+bool quantization_is_4bit(uint64_t kind)
+{
+    return kind == QUANTIZATION_NF4 || kind == QUANTIZATION_NF4_DOUBLE;
+}
+
+// LitGPT replaces every linear layer, transformers leaves the head. SRC: lightning fabric/plugins/precision/bitsandbytes.py
+// (convert_module); transformers quantizers/quantizer_bnb_4bit.py (modules_to_not_convert).
+static bool quantization_takes_head(const struct vram_config *c)
+{
+    return c->framework == FRAMEWORK_LITGPT && quantization_is_4bit(c->quantization);
+}
+
 bool quantization_of(const struct model *m, const struct layout_param *p, bool block)
 {
     bool frozen = !p->trained || m->c.task == TASK_INFERENCE;
-    return m->c.quantization && block && frozen && p->matrix && p->part == PART_WEIGHT && p->number != P_ROUTER;
+    bool here = block ? p->number != P_ROUTER : p->number == P_HEAD && quantization_takes_head(&m->c);
+    return m->c.quantization && here && frozen && p->matrix && p->part == PART_WEIGHT;
+}
+
+// SRC: trl 0.13 trainer/utils.py, peft_module_casting_to_bf16.
+static bool quantization_widens(const struct vram_config *c, const struct layout_param *p)
+{
+    bool end = p->role == ROLE_WTE || p->role == ROLE_HEAD || p->role == ROLE_WPE;
+    return quantization_prepared(c) && !(end && c->prepare_kbit == PREPARE_KBIT_TRL);
 }
 
 // SRC: peft src/peft/tuners/tuners_utils.py, cast_adapter_dtype; src/peft/utils/other.py,
@@ -39,14 +60,9 @@ uint8_t quantization_format(const struct model *m, const struct layout_param *p)
     bool generates = c->task == TASK_INFERENCE;  // loaded in two bytes
     uint8_t base = generates ? (c->dtype == DTYPE_FLOAT32 ? DT_F32 : DT_LOW) : precision->frozen;
     if (p->part != PART_A && p->part != PART_B && p->part != PART_VECTOR)
-        return quantization_prepared(c) ? DT_F32 : p->trained && !generates ? precision->weight : base;
+        return quantization_widens(c, p) ? DT_F32 : p->trained && !generates ? precision->weight : base;
     bool as_weights = c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->mode == MODE_REFERENCE && !precision->autocast;
     return c->adapter_dtype == ADAPTER_DTYPE_BASE || as_weights ? base : DT_F32;
-}
-
-bool quantization_is_4bit(uint64_t kind)
-{
-    return kind == QUANTIZATION_NF4 || kind == QUANTIZATION_NF4_DOUBLE;
 }
 
 bool quantization_is_bitsandbytes(uint64_t kind)

@@ -13,11 +13,11 @@ struct quantization_tensor {
 };
 
 // The tensors that a matrix of rows x cols is stored as; returns how many. 0: two bytes a weight, as it is.
-// own_tables: each matrix has the table of its scales' codes for itself (GEMM_4BIT), one is not shared by all.
-unsigned quantization_tensors(uint64_t kind, bool own_tables, uint64_t rows, uint64_t cols,
+// c says how, in which groups; own_tables: each matrix has the table of its scales' codes for itself (GEMM_4BIT), one is not shared by all.
+unsigned quantization_tensors(const struct vram_config *c, bool own_tables, uint64_t rows, uint64_t cols,
                               struct quantization_tensor out[QUANTIZATION_TENSORS]);
 
-// Whether a parameter is stored so: a frozen linear layer of a block, no router.
+// Whether a parameter is stored so: a frozen linear layer of a block, no router; in LitGPT the head too.
 bool quantization_of(const struct model *m, const struct layout_param *p, bool block);
 
 bool quantization_is_bitsandbytes(uint64_t kind);

@@ -38,7 +38,7 @@ void resolve_auto(struct vram_config *c)
         c->cross_entropy = gpt || c->framework == FRAMEWORK_LITGPT ? CROSS_ENTROPY_EAGER : CROSS_ENTROPY_UPCAST;
     if (c->keep_logits == KEEP_LOGITS_AUTO)
         c->keep_logits = gpt ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
-    if (model_lacks_flash(c) && c->attention == ATTENTION_FLASH)
+    if (model_lacks_flash(c) && (c->attention == ATTENTION_FLASH || c->attention == ATTENTION_FLASH_2))
         c->attention = ATTENTION_MEM_EFFICIENT;
     bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST ||
                  c->cross_entropy == CROSS_ENTROPY_INPLACE;

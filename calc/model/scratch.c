@@ -16,7 +16,7 @@ struct scratch_card scratch_card_of(const struct vram_config *c)
         card.processors = gpu->sm_count;
     if (capability == 75)
         card.threads = 1024;
-    else if (capability == 86 || capability == 87 || capability == 89 || capability == 120)
+    else if (capability == 86 || capability == 87 || capability == 89 || capability >= 120)
         card.threads = 1536;
     if (capability >= 90)
         card.workspace = UINT64_C(33554432);

@@ -36,6 +36,7 @@ void dims_make(struct dims *d, const struct model *m)
     d->block = c->block_size;
     d->E = c->n_expert;
     d->A = c->n_expert_active;
+    d->runs = model_expert_runs(c);
     d->r = c->lora_rank;
     d->eye = c->adapter == ADAPTER_DORA;
     d->chunk = c->cross_entropy_chunk ? c->cross_entropy_chunk : dims_chunk(d);

@@ -34,6 +34,7 @@ struct dims {
     uint64_t F;         // feed-forward width
     uint64_t block;     // positions
     uint64_t E, A;      // experts, active ones
+    uint64_t runs;      // of the experts' part: model_expert_runs
     uint64_t r;         // rank of adapters
     uint64_t eye;       // 1 with DoRA
     uint64_t chunk;     // rows in a chunk of the loss

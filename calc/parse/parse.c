@@ -95,15 +95,21 @@ bool parse_is_training_key(struct span key)
     return false;
 }
 
+size_t parse_name_len(struct span s)
+{
+    size_t n = 0;
+    for (; n < s.len; n++) {
+        char c = s.at[n];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && !(n > 0 && c >= '0' && c <= '9'))
+            break;
+    }
+    return n;
+}
+
 bool parse_is_name(struct span s)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.at[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && !(i > 0 && c >= '0' && c <= '9'))
-            return false;
-    }
-    return s.len > 0;
+    return s.len > 0 && parse_name_len(s) == s.len;
 }
 
 int parse_set_entry(struct parse *p, const struct entry *e)
@@ -139,69 +145,23 @@ int parse_report(struct parse *p)
     return VRAM_OK;
 }
 
-// Text has no NUL and no control characters but tabs and line ends; the first other byte is named.
-static int check_bytes(struct parse *p)
+void parse_warn(struct parse *p, enum message_id id, struct err_pos pos, struct args args)
 {
-    if (p->len > PARSE_TEXT_MAX)
-        return err_set(&p->v->err, MESSAGE_text_too_long, (struct err_pos){p->file, 1, 1}, NO_FIELD,
-                       ARGS(arg_u64("bytes", p->len), arg_u64("most", PARSE_TEXT_MAX)));
-    for (size_t i = 0; i < p->len; i++) {
-        unsigned char c = (unsigned char)p->text[i];
-        if ((c < 32 && c != '\t' && c != '\n' && c != '\r' && c != 27) || c == 127)
-            return err_set(&p->v->err, MESSAGE_not_text, err_pos_of(p->file, p->text, i), NO_FIELD,
-                           ARGS(arg_u64("byte", c)));
-    }
-    return VRAM_OK;
+    struct message m;
+    message_clear(&m);
+    message_set(&m, id, NO_FIELD, args);
+    message_place(&m, pos.file, pos.line, pos.col);
+    message_list_copy(&p->v->notes, &m.out);
+    if (p->each)
+        p->each(p->ctx, &m.out);
 }
 
-static int (*const PARSERS[])(struct parse *) = {
-    [VRAM_KIND_FLAT] = parse_flat,
-    [VRAM_KIND_NANOGPT] = parse_nanogpt,
-    [VRAM_KIND_HF] = parse_hf,
-    [VRAM_KIND_LOG] = parse_log,
-};
-
-// Reads with a parser. What it reported on the way is an error of the whole, too: nothing of the text is kept.
-static int run_parser(struct parse *p, enum vram_kind kind)
+bool parse_is_slip(struct span a, struct span b)
 {
-    struct vram *v = p->v;
-    struct vram_config before = v->config;
-    message_clear(&v->err);
-    message_clear(&p->first);
-    message_list_free(&v->notes);
-    v->has_result = false;
-    handle_begin_text(v, p->file);
-    int rc = check_bytes(p);
-    if (rc == VRAM_OK)
-        rc = PARSERS[kind](p);
-    if (rc == VRAM_OK && v->notes.failed)
-        rc = handle_no_memory(v);
-    if (rc != VRAM_OK)
-        parse_report(p);
-    if (!err_is_set(&v->err) && !err_is_set(&p->first))
-        return VRAM_OK;
-    if (!err_is_set(&v->err))
-        message_copy(&v->err, &p->first.out);
-    v->config = before;
-    return v->err.out.code;
-}
-
-static int bad_kind(struct vram *v, enum vram_kind kind)
-{
-    message_clear(&v->err);
-    return err_set(&v->err, MESSAGE_no_such_kind, NO_POS, NO_FIELD, ARGS(arg_u64("kind", (uint64_t)kind)));
-}
-
-int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file, vram_message_fn *each,
-               void *ctx)
-{
-    struct parse p = {.v = v, .text = text ? text : "", .len = text ? len : 0, .file = file, .each = each, .ctx = ctx};
-    return (unsigned)kind < VRAM_KIND_COUNT ? run_parser(&p, kind) : bad_kind(v, kind);
-}
-
-int vram_parse_pairs(vram *v, enum vram_kind kind, const struct vram_pair *pairs, size_t count, const char *file,
-                     vram_message_fn *each, void *ctx)
-{
-    struct parse p = {.v = v, .text = "", .file = file, .pairs = pairs, .pair_count = count, .each = each, .ctx = ctx};
-    return kind == VRAM_KIND_FLAT || kind == VRAM_KIND_HF ? run_parser(&p, kind) : bad_kind(v, kind);
+    size_t longer = a.len > b.len ? a.len : b.len, head = 0, tail = 0;
+    while (head < a.len && head < b.len && a.at[head] == b.at[head])
+        head++;
+    while (tail < a.len - head && tail < b.len - head && a.at[a.len - 1 - tail] == b.at[b.len - 1 - tail])
+        tail++;
+    return head + tail + 2 >= longer;
 }

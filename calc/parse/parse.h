@@ -9,7 +9,7 @@
 #include "calc/base/span.h"
 #include "calc/model/handle.h"
 
-enum { PARSE_TEXT_MAX = 16 * 1024 * 1024 };
+enum { PARSE_TEXT_MAX = 16 * 1024 * 1024, PARSE_LIST_MAX = 4096 };
 
 // A key with its value, and where both are.
 struct entry {
@@ -31,6 +31,7 @@ struct parse {
     void *ctx;
     struct message first;           // error
     unsigned unreadable;            // errors of syntax
+    unsigned unknown;               // keys that no table has
     bool ended;                     // what follows cannot be told apart: reading stops
 };
 
@@ -48,6 +49,12 @@ struct err_pos parse_at(const struct parse *p, const char *byte);
 // it was.
 int parse_report(struct parse *p);
 
+// Says something about a place that is no error: each gets it, and it is among the notes.
+void parse_warn(struct parse *p, enum message_id id, struct err_pos pos, struct args args);
+
+// One or two letters wrong in one place.
+bool parse_is_slip(struct span a, struct span b);
+
 // Sets a field; keys of training that do not touch memory are read over. Takes the text as it is.
 int parse_set(struct parse *p, struct span key, struct span value);
 int parse_set_entry(struct parse *p, const struct entry *e);
@@ -55,13 +62,20 @@ int parse_set_entry(struct parse *p, const struct entry *e);
 // Is it a key of training (learning_rate, wandb_log, ...) that memory does not depend on?
 bool parse_is_training_key(struct span key);
 
-bool parse_is_name(struct span s);  // a Python identifier
+bool parse_is_name(struct span s);      // a Python identifier
+size_t parse_name_len(struct span s);  // bytes of the identifier at the beginning of s
 
 // The parsers, one a kind. Errors on the way go to parse_report; the one that is returned ends the reading.
 int parse_flat(struct parse *p);
 int parse_nanogpt(struct parse *p);
 int parse_log(struct parse *p);
 int parse_hf(struct parse *p);
+
+// Fields of a model's group back to their defaults, then "a=1 b=2", as transformers' classes hold the model.
+int parse_model_fields(struct parse *p, const char *fields);
+
+// A model knows more positions than a run has tokens: shorter where none are given, with a note.
+void parse_choose_length(struct parse *p);
 
 // Reads one Python assignment "name = expression" whose first line is `line`. Used by nanogpt and log.
 int parse_assignment(struct parse *p, struct span key, struct span expression);

@@ -53,18 +53,22 @@ static int unknown_type(struct parse *p, const struct entry *type)
     return err_set(&p->v->err, MESSAGE_unknown_model_type, type->value_pos, ABOUT("family"), ARGS(value, list));
 }
 
+int parse_model_fields(struct parse *p, const char *fields)
+{
+    const struct vram_field *f;
+    for (size_t k = 0; (f = vram_field_at(k)) != NULL; k++)
+        if (text_equal(f->group, text_len(f->group), "model"))
+            config_put(&p->v->config, k, f->initial);
+    p->v->facts.model = true;
+    int rc = handle_imply(p->v, fields);
+    return rc ? rc : handle_imply(p->v, "cross_entropy=upcast keep_logits=no evaluation=0");
+}
+
 static int apply_family(struct parse *p, const struct entry *type)
 {
-    for (size_t i = 0; i < FAMILY_ROWS; i++) {
-        if (!span_is(type->value, FAMILIES[i].type))
-            continue;
-        const struct vram_field *f;
-        for (size_t k = 0; (f = vram_field_at(k)) != NULL; k++)
-            if (text_equal(f->group, text_len(f->group), "model"))
-                config_put(&p->v->config, k, f->initial);
-        int rc = handle_imply(p->v, FAMILIES[i].defaults);
-        return rc ? rc : handle_imply(p->v, "cross_entropy=upcast keep_logits=no evaluation=0");
-    }
+    for (size_t i = 0; i < FAMILY_ROWS; i++)
+        if (span_is(type->value, FAMILIES[i].type))
+            return parse_model_fields(p, FAMILIES[i].defaults);
     return unknown_type(p, type);
 }
 
@@ -85,6 +89,7 @@ static int find_family(struct parse *p)
 static int on_dtype(struct parse *p, struct span value)
 {
     struct vram_config *c = &p->v->config;
+    facts_set(&p->v->facts, FACT_checkpoint, value.at, value.len);
     if (span_is(value, "float32"))
         c->dtype = DTYPE_FLOAT32;
     else if (span_is(value, "bfloat16") || span_is(value, "float16"))
@@ -94,30 +99,50 @@ static int on_dtype(struct parse *p, struct span value)
     return VRAM_OK;
 }
 
-static int on_quantization(struct parse *p, struct span key, struct span value)
+// What a quantizer's name and its number of bits are here. SRC: transformers utils/quantization_config.py.
+static int on_quantizer(struct parse *p, const struct entry *e)
 {
     struct vram_config *c = &p->v->config;
-    if (!span_is(value, "true"))
-        return VRAM_OK;
-    if (span_is(key, "quantization_config.load_in_4bit") && c->quantization == QUANTIZATION_NONE)
-        c->quantization = QUANTIZATION_NF4;
-    if (span_is(key, "quantization_config.load_in_8bit"))
-        c->quantization = QUANTIZATION_INT8;
-    if (span_is(key, "quantization_config.bnb_4bit_use_double_quant"))
-        c->quantization = QUANTIZATION_NF4_DOUBLE;
+    if (span_is(e->value, "gptq"))
+        c->quantization = QUANTIZATION_GPTQ;
+    else if (span_is(e->value, "awq"))
+        c->quantization = QUANTIZATION_AWQ;
+    else if (span_is(e->value, "fp8"))
+        c->quantization = QUANTIZATION_FP8;
+    else if (!span_is(e->value, "bitsandbytes"))
+        return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, ABOUT("quantization"),
+                       ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
     return VRAM_OK;
 }
 
-// One or two letters wrong in one place: a config.json may hold anything, and only a slip of the finger is an error.
-static bool is_slip(struct span a, struct span b)
+static int on_bits(struct parse *p, const struct entry *e)
 {
-    size_t longer = a.len > b.len ? a.len : b.len, head = 0, tail = 0;
-    while (head < a.len && head < b.len && a.at[head] == b.at[head])
-        head++;
-    while (tail < a.len - head && tail < b.len - head &&
-           a.at[a.len - 1 - tail] == b.at[b.len - 1 - tail])
-        tail++;
-    return head + tail + 2 >= longer;
+    struct vram_config *c = &p->v->config;
+    if (span_is(e->value, "8") && c->quantization != QUANTIZATION_AWQ)
+        c->quantization = QUANTIZATION_GPTQ_INT8;
+    else if (!span_is(e->value, "4"))
+        return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, ABOUT("quantization"),
+                       ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
+    return VRAM_OK;
+}
+
+static int on_quantization(struct parse *p, const struct entry *e)
+{
+    struct vram_config *c = &p->v->config;
+    struct span key = span_skip(e->key, span_find(e->key, ".") + 1);
+    if (span_is(key, "quant_method"))
+        return on_quantizer(p, e);
+    if (span_is(key, "bits") || span_is(key, "w_bit"))
+        return on_bits(p, e);
+    if (!span_is(e->value, "true"))
+        return VRAM_OK;
+    if ((span_is(key, "load_in_4bit") || span_is(key, "_load_in_4bit")) && c->quantization == QUANTIZATION_NONE)
+        c->quantization = QUANTIZATION_NF4;
+    if (span_is(key, "load_in_8bit") || span_is(key, "_load_in_8bit"))
+        c->quantization = QUANTIZATION_INT8;
+    if (span_is(key, "bnb_4bit_use_double_quant"))
+        c->quantization = QUANTIZATION_NF4_DOUBLE;
+    return VRAM_OK;
 }
 
 static int unknown_key(struct parse *p, const struct entry *e)
@@ -126,7 +151,7 @@ static int unknown_key(struct parse *p, const struct entry *e)
     for (size_t i = 0; i < KEY_ROWS; i++)
         names[i] = KEYS[i].hf;
     const char *near = e->key.len > 5 ? vram_nearest(e->key.at, e->key.len, names, KEY_ROWS) : NULL;
-    if (!near || !is_slip(e->key, span_of(near)))
+    if (!near || !parse_is_slip(e->key, span_of(near)))
         return VRAM_OK;
     return err_set(&p->v->err, MESSAGE_unknown_key_near, e->key_pos, NO_FIELD,
                    ARGS(arg_part("key", e->key.at, e->key.len), arg_text("near", near)));
@@ -140,7 +165,7 @@ static int read_entry(struct parse *p, struct entry e)
     if (span_is(e.key, "torch_dtype") || span_is(e.key, "dtype"))
         return on_dtype(p, e.value);
     if (span_starts(e.key, "quantization_config."))
-        return on_quantization(p, e.key, e.value);
+        return on_quantization(p, &e);
     for (size_t i = 0; i < KEY_ROWS; i++)
         if (span_is(e.key, KEYS[i].hf)) {
             e.key = span_of(KEYS[i].field);
@@ -152,10 +177,10 @@ static int read_entry(struct parse *p, struct entry e)
 }
 
 // A model knows more positions than anybody trains on; one that has no position table need not be as long.
-static void choose_length(struct parse *p, bool length_given)
+void parse_choose_length(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
-    if (c->family == FAMILY_GPT2 || length_given || c->block_size <= HF_SEQ)
+    if (c->family == FAMILY_GPT2 || c->seq_len != 0 || c->block_size <= HF_SEQ)
         return;
     c->seq_len = HF_SEQ;
     message_list_add(&p->v->notes, MESSAGE_length_chosen, ABOUT("seq_len"),
@@ -166,8 +191,7 @@ int parse_hf(struct parse *p)
 {
     struct entry e;
     struct vram_config *c = &p->v->config;
-    bool length_given = c->seq_len != 0,
-         batch_given = c->batch_size != vram_field_find("batch_size")->initial;
+    bool batch_given = c->batch_size != vram_field_find("batch_size")->initial;
     int rc = find_family(p);
     while (rc == VRAM_OK && parse_entry(p, &e))
         if (read_entry(p, e) != VRAM_OK)
@@ -176,7 +200,7 @@ int parse_hf(struct parse *p)
         return rc;
     if (!batch_given)
         c->batch_size = 1;
-    choose_length(p, length_given);
+    parse_choose_length(p);
     if (c->family != FAMILY_GPT2 && p->v->places[FIELD_n_inner].line == 0)
         message_list_add(&p->v->notes, MESSAGE_inner_assumed, ABOUT("n_inner"),
                          ARGS(arg_u64("n_inner", c->n_inner ? c->n_inner : 4 * c->n_embd)));

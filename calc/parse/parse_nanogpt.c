@@ -5,8 +5,6 @@
 #include "calc/base/text.h"
 #include "calc/parse/pyexpr.h"
 
-enum { NUMBER_MAX = 32 };
-
 // Decimal digits of n at the end of buf; returns the first.
 static char *digits(char *end, uint64_t n)
 {
@@ -17,33 +15,32 @@ static char *digits(char *end, uint64_t n)
     return end;
 }
 
-static struct span int_text(char buf[NUMBER_MAX], int64_t n)
+static struct span int_text(char buf[PY_NUMBER], int64_t n)
 {
-    char *at = digits(buf + NUMBER_MAX, n < 0 ? (uint64_t)-n : (uint64_t)n);
+    char *at = digits(buf + PY_NUMBER, n < 0 ? (uint64_t)-n : (uint64_t)n);
     if (n < 0)
         *--at = '-';
-    return (struct span){at, (size_t)(buf + NUMBER_MAX - at)};
+    return (struct span){at, (size_t)(buf + PY_NUMBER - at)};
 }
 
 // Six places; |d| < 1e18, and a fraction's field is far below that.
-static struct span float_text(char buf[NUMBER_MAX], double d)
+static struct span float_text(char buf[PY_NUMBER], double d)
 {
     double size = d < 0 ? -d : d;
     if (size >= 1e12)
         return int_text(buf, d < 0 ? -1 : INT64_MAX / 2);
     uint64_t n = (uint64_t)(size * 1e6 + 0.5);
-    char *at = buf + NUMBER_MAX;
+    char *at = buf + PY_NUMBER;
     for (int i = 0; i < 6; i++, n /= 10)
         *--at = (char)('0' + n % 10);
     *--at = '.';
     at = digits(at, n);
     if (d < 0)
         *--at = '-';
-    return (struct span){at, (size_t)(buf + NUMBER_MAX - at)};
+    return (struct span){at, (size_t)(buf + PY_NUMBER - at)};
 }
 
-// What vram_set gets for a value; an empty span where it cannot be said.
-static struct span value_text(char buf[NUMBER_MAX], const struct py_value *v, struct span source)
+struct span py_text(char buf[PY_NUMBER], const struct py_value *v, struct span source)
 {
     switch (v->kind) {
     case PY_STR:
@@ -134,20 +131,21 @@ static enum message_id unknown_value(struct span source)
 }
 
 // The value of an assignment as vram_set takes it; an empty span where it cannot be said.
-static struct span assigned(char buf[NUMBER_MAX], const struct py_value *v, struct span source)
+static struct span assigned(char buf[PY_NUMBER], const struct py_value *v, struct span source)
 {
-    struct span value = value_text(buf, v, source);
+    struct span value = py_text(buf, v, source);
     return value.len == 0 ? torch_name(source) : value;
 }
 
 int parse_assignment(struct parse *p, struct span key, struct span expression)
 {
-    char buf[NUMBER_MAX];
+    char buf[PY_NUMBER];
     struct py_value v;
     struct py_error error;
     const char *text_end = p->text + p->len;
     expression = span_trim(expression);
-    const char *at = py_eval(&p->v->config, expression.at, text_end, &v, &error);
+    struct py_names names = {py_field, &p->v->config};
+    const char *at = py_eval(&names, false, expression.at, text_end, &v, &error);
     bool field =
         config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
     if (error.at)
@@ -174,9 +172,7 @@ static bool is_statement(struct span line)
     static const char words[] =
         "import from def class if elif else for while with try except finally return assert "
         "print exec global raise del pass break continue";
-    size_t n = 0;
-    while (n < line.len && parse_is_name((struct span){line.at, n + 1}))
-        n++;
+    size_t n = parse_name_len(line);
     return text_has_word(words, line.at, n) ||
            (n < line.len && (line.at[n] == '(' || line.at[n] == '.'));
 }
@@ -201,7 +197,8 @@ static int skip_string(struct parse *p, const char *at)
 {
     struct py_value v;
     struct py_error error;
-    const char *end = py_eval(&p->v->config, at, p->text + p->len, &v, &error);
+    struct py_names names = {py_field, &p->v->config};
+    const char *end = py_eval(&names, false, at, p->text + p->len, &v, &error);
     if (error.at)
         return bad_expression(p, &error);
     finish_line(p, end);
@@ -220,8 +217,6 @@ static int read_line(struct parse *p, struct span line, bool *stop)
         return VRAM_OK;
     if (!split(line, &key, &expression))
         return unreadable(p, line.at, MESSAGE_no_assignment);
-    if (span_find(expression, "TrainingArguments(") < expression.len)
-        return unreadable(p, line.at, MESSAGE_trainer_script);
     // train.py's own line after its settings; what follows is the program
     *stop = span_is(key, "config_keys");
     return *stop ? VRAM_OK : parse_assignment(p, key, expression);

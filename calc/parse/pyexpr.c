@@ -7,7 +7,7 @@
 enum { PY_DEPTH = 64 };
 
 struct py {
-    const struct vram_config *c;
+    const struct py_names *names;
     const char *at, *end;
     int brackets; // inside of ( [ {: a line's end is a blank
     int depth;    // of the recursion
@@ -58,10 +58,8 @@ static bool py_take(struct py *p, const char *token)
 
 static struct span py_word(const struct py *p)
 {
-    struct span s = {p->at, 0};
-    while (s.at + s.len < p->end && parse_is_name((struct span){s.at, s.len + 1}))
-        s.len++;
-    return s;
+    struct span rest = {p->at, (size_t)(p->end - p->at)};
+    return (struct span){p->at, parse_name_len(rest)};
 }
 
 static bool py_take_word(struct py *p, const char *word)
@@ -138,20 +136,20 @@ static void py_skip_bracket(struct py *p)
         py_fail(p, start, MESSAGE_open_bracket);
 }
 
-static struct py_value py_field(const struct py *p, struct span name)
+bool py_field(const void *config, struct span name, struct py_value *out)
 {
     int field = config_field(name.at, name.len);
     const struct vram_field *f = field < 0 ? NULL : vram_field_at((size_t)field);
-    if (!f || !text_equal(name.at, name.len, f->key))
-        return py_of(PY_UNKNOWN);
-    uint64_t n = config_get(p->c, (size_t)field);
-    if (f->type == VRAM_TYPE_SET)
-        return py_of(PY_UNKNOWN);
+    if (!f || !text_equal(name.at, name.len, f->key) || f->type == VRAM_TYPE_SET)
+        return false;
+    uint64_t n = config_get(config, (size_t)field);
     if (f->values)
-        return (struct py_value){.kind = PY_STR, .s = span_of(f->values[n])};
-    if (f->type == VRAM_TYPE_FRACTION)
-        return (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6};
-    return (struct py_value){.kind = f->type == VRAM_TYPE_BOOL ? PY_BOOL : PY_INT, .i = (int64_t)n};
+        *out = (struct py_value){.kind = PY_STR, .s = span_of(f->values[n])};
+    else if (f->type == VRAM_TYPE_FRACTION)
+        *out = (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6};
+    else
+        *out = (struct py_value){.kind = f->type == VRAM_TYPE_BOOL ? PY_BOOL : PY_INT, .i = (int64_t)n};
+    return true;
 }
 
 static struct py_value py_name(struct py *p)
@@ -166,7 +164,9 @@ static struct py_value py_name(struct py *p)
         return (struct py_value){.kind = PY_NONE, .literal = true};
     if (span_is(name, "lambda"))
         return py_fail(p, name.at, MESSAGE_lambda);
-    return py_field(p, name);
+    struct py_value v = py_of(PY_UNKNOWN);
+    p->names->find(p->names->ctx, name, &v);
+    return v;
 }
 
 static struct py_value py_atom(struct py *p)
@@ -379,10 +379,10 @@ static struct py_value py_expression(struct py *p)
     return v;
 }
 
-const char *py_eval(const struct vram_config *c, const char *at, const char *end,
-                    struct py_value *out, struct py_error *error)
+const char *py_eval(const struct py_names *names, bool inside, const char *at, const char *end, struct py_value *out,
+                    struct py_error *error)
 {
-    struct py p = {.c = c, .at = at, .end = end};
+    struct py p = {.names = names, .at = at, .end = end, .brackets = inside};
     *out = py_expression(&p);
     py_blank(&p);
     *error = p.error;

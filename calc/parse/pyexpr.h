@@ -6,6 +6,13 @@
 
 #include "calc/parse/parse.h"
 
+// What names stand for: sets *out and returns true, or false for a name that stands for nothing known.
+struct py_value;
+struct py_names {
+    bool (*find)(const void *ctx, struct span name, struct py_value *out);
+    const void *ctx;
+};
+
 enum py_kind { PY_UNKNOWN, PY_INT, PY_FLOAT, PY_STR, PY_BOOL, PY_NONE };
 
 struct py_value {
@@ -23,8 +30,15 @@ struct py_error {
 };
 
 // Evaluates the expression that begins at `at` and ends at a line's end outside of brackets, at `;`, at `#` or
-// at `end`. Returns the first byte that was not read.
-const char *py_eval(const struct vram_config *c, const char *at, const char *end, struct py_value *out,
+// at `end`. inside: of a call's brackets, where a line's end is a blank. Returns the first byte that was not read.
+const char *py_eval(const struct py_names *names, bool inside, const char *at, const char *end, struct py_value *out,
                     struct py_error *error);
+
+// What vram_set gets for a value that was read from `source`; an empty span where it cannot be said.
+enum { PY_NUMBER = 32 };
+struct span py_text(char buf[PY_NUMBER], const struct py_value *v, struct span source);
+
+// Names of fields stand for their values, as config files of nanoGPT use them. ctx is a struct vram_config.
+bool py_field(const void *config, struct span name, struct py_value *out);
 
 #endif

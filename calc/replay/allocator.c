@@ -28,12 +28,14 @@ static bool config_is_good(const struct allocator_config *c)
     return c->roundup_divisions <= 1 || is_power_of_two(c->roundup_divisions);
 }
 
-static void pool_clear(struct allocator_pool *p, uint64_t page)
+static void pool_clear(struct allocator_pool *p, uint8_t stream, bool small)
 {
+    p->stream = stream;
+    p->small = small;
     p->rows = 0;
     for (uint32_t r = 0; r < ALLOCATOR_ROWS; r++)
         p->columns[r] = 0;
-    p->page = page;
+    p->page = small ? ALLOCATOR_SMALL_BUFFER : ALLOCATOR_LARGE_BUFFER;
     p->searches = 0;
     p->unmapped = 0;
 }
@@ -58,8 +60,11 @@ int allocator_reset(struct allocator *a, const struct allocator_config *config)
     a->next_address = FIRST_ADDRESS;
     a->count = 1;
     a->spare = a->spares = 0;
-    pool_clear(&a->small, ALLOCATOR_SMALL_BUFFER);
-    pool_clear(&a->large, ALLOCATOR_LARGE_BUFFER);
+    a->stream = 0;
+    for (unsigned i = 0; i < ALLOCATOR_STREAMS; i++) {
+        pool_clear(pool_at(a, i, false), (uint8_t)i, false);
+        pool_clear(pool_at(a, i, true), (uint8_t)i, true);
+    }
     return VRAM_OK;
 }
 
@@ -144,11 +149,11 @@ static uint32_t find_free(struct allocator *a, struct allocator_pool *p, uint64_
 
 // ---- segments ---------------------------------------------------------------------------------
 
-static void segment_new(struct allocator *a, bool small, uint64_t bytes, uint32_t *block)
+static void segment_new(struct allocator *a, const struct allocator_pool *p, uint64_t bytes, uint32_t *block)
 {
     uint32_t i = block_new(a);
     a->blocks[i] = (struct allocator_block){
-        .size = bytes, .address = a->next_address, .small = small, .state = BLOCK_FREE};
+        .size = bytes, .address = a->next_address, .small = p->small, .stream = p->stream, .state = BLOCK_FREE};
     a->next_address += bytes;
     stat_add(&a->stats.reserved, bytes);
     stat_add(&a->stats.segments, 1);
@@ -180,15 +185,15 @@ static int segment_try(struct allocator *a, struct allocator_pool *p, uint64_t s
     if (a->config.expandable)
         return allocator_map(a, p, size, block);
     if (allocator_device_has(a, bytes))
-        segment_new(a, p == &a->small, bytes, block);
+        segment_new(a, p, bytes, block);
     return VRAM_OK;
 }
 
-// Frees old whole segments of the large pool until the reserve is under the threshold.
+// Frees old whole segments of the stream's large pool until the reserve is under the threshold.
 // SRC: garbage_collect_cached_blocks. The mean age is compared without division.
 static void collect_garbage(struct allocator *a)
 {
-    struct allocator_pool *p = &a->large;
+    struct allocator_pool *p = pool_at(a, a->stream, false);
     uint64_t allowed = a->config.allowed_bytes, ppm = a->config.gc_threshold_ppm;
     uint64_t threshold = allowed / 1000000 * ppm + allowed % 1000000 * ppm / 1000000;
     if (a->stats.reserved.now <= threshold)
@@ -260,8 +265,10 @@ static int release_pool(struct allocator *a, struct allocator_pool *p)
 
 int allocator_empty_cache(struct allocator *a)
 {
-    int rc = release_pool(a, &a->large);
-    return rc ? rc : release_pool(a, &a->small);
+    int rc = VRAM_OK;
+    for (unsigned i = 0; i < 2 * ALLOCATOR_STREAMS && rc == VRAM_OK; i++)
+        rc = release_pool(a, pool_at(a, i / 2, i % 2));
+    return rc;
 }
 
 // No free block fits: ask the device, then make room and ask again.
@@ -310,6 +317,7 @@ static void block_split(struct allocator *a, struct allocator_pool *p, uint32_t 
     r->prev = i;
     r->next = b->next;
     r->small = b->small;
+    r->stream = b->stream;
     r->expandable = b->expandable;
     if (b->next)
         a->blocks[b->next].prev = rest;
@@ -331,7 +339,7 @@ int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block)
         rc = allocator_reserve(a, BLOCKS_PER_MALLOC);
     if (rc)
         return rc;
-    struct allocator_pool *p = size <= ALLOCATOR_SMALL ? &a->small : &a->large;
+    struct allocator_pool *p = pool_at(a, a->stream, size <= ALLOCATOR_SMALL);
     uint32_t i = find_free(a, p, size);
     if (i) {
         pool_remove(p, a->blocks, i);
@@ -397,7 +405,7 @@ void allocator_release(struct allocator *a, uint32_t block)
     if (!block)
         return;
     struct allocator_block *b = &a->blocks[block];
-    struct allocator_pool *p = b->small ? &a->small : &a->large;
+    struct allocator_pool *p = pool_of(a, block);
     if (a->blocks[b->prev].state == BLOCK_FREE)
         merge_before(a, p, block);
     if (a->blocks[b->next].state == BLOCK_FREE)

@@ -1,6 +1,6 @@
 // PyTorch's CUDA caching allocator, replayed: the same blocks, segments and statistics, without a GPU.
 //
-// One stream, one device. Addresses are invented: a new segment lies above all that came before it,
+// A few streams, one device. Addresses are invented: a new segment lies above all that came before it,
 // which decides between equal blocks as the real allocator does when the driver hands out rising
 // addresses.
 // SRC: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp at 001074d, DeviceCachingAllocator.
@@ -20,6 +20,12 @@ int allocator_reset(struct allocator *a, const struct allocator_config *config);
 
 // Gives all memory back to mem. a may be all zero.
 void allocator_done(struct allocator *a);
+
+// The stream, below ALLOCATOR_STREAMS, on which the requests to come are made; 0 at first.
+static inline void allocator_stream(struct allocator *a, uint32_t stream)
+{
+    a->stream = stream;
+}
 
 // Hands out a block for bytes; *block gets its number, 0 for 0 bytes.
 // Errors: VRAM_ENOFIT (OutOfMemoryError: stats.oom_bytes says the size), VRAM_EOVERFLOW, VRAM_ENOMEM. After each of

@@ -51,7 +51,7 @@ static uint32_t splice(struct allocator *a, uint32_t like, uint64_t address, uin
     uint32_t i = block_new(a);
     a->blocks[i] = (struct allocator_block){
         .size = size, .address = address, .prev = prev, .next = next,
-        .small = a->blocks[like].small, .expandable = true};
+        .small = a->blocks[like].small, .stream = a->blocks[like].stream, .expandable = true};
     if (prev)
         a->blocks[prev].next = i;
     if (next)
@@ -94,7 +94,7 @@ static uint32_t virtual_segment_new(struct allocator *a, struct allocator_pool *
     uint32_t i = block_new(a);
     a->next_address = round_up(a->next_address, ALLOCATOR_LARGE_BUFFER);
     a->blocks[i] = (struct allocator_block){
-        .size = size, .address = a->next_address, .small = p == &a->small, .expandable = true};
+        .size = size, .address = a->next_address, .small = p->small, .stream = p->stream, .expandable = true};
     a->next_address += size;
     unmapped_insert(a, p, i);
     return i;

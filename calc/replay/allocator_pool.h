@@ -17,7 +17,8 @@ struct allocator_block {
     uint16_t class;         // of size, while free: pool_class
     uint8_t state;          // enum allocator_state; block 0 counts as used
     bool small, expandable;
-    uint32_t unused[2];     // 64 bytes: a block's place is a shift away
+    uint8_t stream;
+    uint8_t unused[7];      // 64 bytes: a block's place is a shift away
 };
 
 // The size class: row = power of two, column = 1/32 of it; the first row counts single steps of 512.
@@ -132,9 +133,16 @@ static inline void pool_remove(struct allocator_pool *p, struct allocator_block 
     }
 }
 
+static inline struct allocator_pool *pool_at(struct allocator *a, uint32_t stream, bool small)
+{
+    if (stream)
+        return &a->others[stream - 1][small];
+    return small ? &a->small : &a->large;
+}
+
 static inline struct allocator_pool *pool_of(struct allocator *a, uint32_t block)
 {
-    return a->blocks[block].small ? &a->small : &a->large;
+    return pool_at(a, a->blocks[block].stream, a->blocks[block].small);
 }
 
 // A fresh number; allocator_reserve has made sure that there is one.

@@ -51,11 +51,16 @@ struct allocator_stats {
 
 struct allocator_block;
 
-// The free blocks of one pool, ordered by (size, address): a list for each size class, and two levels
+// Free blocks serve the stream that they were allocated on alone.
+enum { ALLOCATOR_STREAMS = 3 };
+
+// The free blocks of one pool and stream, ordered by (size, address): a list for each size class, and two levels
 // of bitmaps that find the next class in use. Classes are 1/32 of a power of two wide.
 enum { ALLOCATOR_ROWS = 48, ALLOCATOR_COLUMNS = 32 };
 
 struct allocator_pool {
+    uint8_t stream;
+    bool small;
     uint64_t rows;                                      // bit r: columns[r] != 0
     uint32_t columns[ALLOCATOR_ROWS];                   // bit c: the list of class (r, c) is not empty
     uint32_t head[ALLOCATOR_ROWS * ALLOCATOR_COLUMNS];  // valid only where the bit is set
@@ -74,7 +79,9 @@ struct allocator {
     size_t cap;                      // room in blocks
     uint32_t count;                  // numbers ever used
     uint32_t spare, spares;          // first of those given back, and how many
-    struct allocator_pool small, large;
+    uint32_t stream;                      // of the next requests
+    struct allocator_pool small, large;   // of stream 0
+    struct allocator_pool others[ALLOCATOR_STREAMS - 1][2];  // large, small
 };
 
 #endif

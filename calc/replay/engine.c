@@ -5,6 +5,7 @@
 #include "calc/base/size.h"
 #include "calc/base/text.h"
 #include "calc/model/model_make.h"
+#include "calc/model/units.h"
 
 static void engine_free(void *ptr)
 {
@@ -123,8 +124,9 @@ static struct vram_config engine_key(const struct model *m)
     k.dropout = k.dropout > 0;
     k.lora_dropout = k.lora_dropout > 0;
     k.lora_rank = k.lora_rank > 0;
-    k.n_expert = k.n_expert > 0;
-    k.n_head = k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.batch_size = k.seq_len = 0;
+    k.n_expert = model_expert_runs(&m->c);
+    k.n_head = k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.seq_len = 0;
+    k.batch_size = k.batch_size == 1;  // loss_transformers.c
     k.n_expert_active = k.expert_inner = k.grad_clip = 0;
     k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided
     k.pipeline_parallel = (k.pipeline_parallel > 1) | m->first << 1 | m->last << 2;
@@ -183,7 +185,7 @@ static int engine_fit(struct engine *e, bool play)
     layout_make(&e->state.layout, &e->model);
     int rc = shape_fill(&e->dims, e->elements);
     if (rc == VRAM_OK)
-        rc = layout_sums(&e->state.layout, e->elements);
+        rc = units_sums(&e->model, &e->state.layout, e->elements);
     if (rc == VRAM_OK)
         reel_sizes_make(&e->sizes, e->elements, e->dims.parts);
     for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++) {

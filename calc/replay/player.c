@@ -82,8 +82,10 @@ int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint6
         player_rise(p, s, bytes, block);
     if (p->lags)
         player_launch(p, 1);
-    if (p->allocator)
+    if (p->allocator) {
+        allocator_stream(p->allocator, s->stream);
         return allocator_malloc(p->allocator, bytes, &p->slots[slot]);
+    }
     if (!p->sink)
         return VRAM_OK;
     p->slots[slot] = p->ids++;
@@ -109,8 +111,10 @@ int player_forever(struct player *p, const struct storage *s, uint64_t bytes, in
     p->events++;
     if (s->category != VRAM_CAT_WORKSPACE)
         player_rise(p, s, bytes, block);
-    if (p->allocator)
+    if (p->allocator) {
+        allocator_stream(p->allocator, s->stream);
         return allocator_malloc(p->allocator, bytes, &block_number);
+    }
     return p->sink ? player_tell(p, p->ids++, s, bytes, block, false) : VRAM_OK;
 }
 
@@ -138,7 +142,7 @@ static int player_do(struct player *p, const struct reel *r, const struct tape_s
 {
     uint32_t operand = code >> 2;
     bool is_free = (code & 3) == TAPE_FREE;
-    if (p->lean && !p->lags)
+    if (p->lean && !p->lags && !p->streams)
         return is_free ? allocator_free(p->allocator, p->slots[slot])
                        : allocator_malloc(p->allocator, r->bytes[operand], &p->slots[slot]);
     const struct storage *s = &r->tape.storages[operand];

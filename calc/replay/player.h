@@ -43,6 +43,7 @@ struct player {
     uint64_t workspace_bytes;
     bool lean;        // tapes go to the allocator only: no sums, no peak of live bytes
     uint64_t enough;  // lean: once this many bytes are reserved the rest is not played (VRAM_ENOFIT)
+    bool streams;         // some storages are on a stream of their own
     bool lags;            // the card runs behind: what collectives have used comes back late
     uint64_t launches;    // kernels and events so far
     struct player_late *late;  // a ring of PLAYER_LATE, oldest first; set where lags is

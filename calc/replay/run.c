@@ -57,6 +57,7 @@ static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enou
         return rc;
     e->player.allocator = &e->allocator;
     e->player.lean = lean;
+    e->player.streams = e->graph.gathered;
     e->player.lags = run_lags(&e->model.c);
     e->player.late = e->late;
     e->player.enough = enough;
@@ -153,7 +154,8 @@ int run_process_least(struct vram *v, uint64_t *process)
     struct vram_figure context;
     context_figure(&v->config, &context);
     int rc = vram_live_peak(v, process);
-    *process += rc == VRAM_OK ? context.bytes : 0;
+    const struct engine *e = v->parts[HANDLE_ENGINE].ptr;
+    *process += rc == VRAM_OK ? context.bytes + e->state.paged_bytes : 0;
     return rc;
 }
 

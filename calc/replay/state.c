@@ -37,10 +37,23 @@ static void state_divide(const struct model *m, struct state_row *r, uint64_t wi
 static void state_quantized(const struct model *m, struct state_row *r)
 {
     bool own = model_has_trait(m, TRAIT_GEMM_4BIT);
-    r->stored_count = (uint8_t)quantization_tensors(m->c.quantization, own, r->param->rows, r->param->cols, r->stored);
+    r->stored_count = (uint8_t)quantization_tensors(&m->c, own, r->param->rows, r->param->cols, r->stored);
     r->weight = 0;
     for (unsigned i = 0; i < r->stored_count; i++)
         r->weight = size_add(r->weight, r->stored[i].bytes);
+}
+
+// Scales and tables of a quantized weight belong to no parameter: they stay whole.
+// SRC: bitsandbytes nn/modules.py, Params4bit.quant_state; auto_gptq's buffers.
+static void state_divide_frozen(struct state_row *r, uint64_t parts)
+{
+    if (r->stored_count == 0) {
+        r->weight = state_part(r->weight, 1, parts);
+        return;
+    }
+    uint64_t whole = r->stored[0].bytes;
+    r->stored[0].bytes = state_part(whole, 1, parts);
+    r->weight = r->weight - whole + r->stored[0].bytes;
 }
 
 static void state_row_make(struct state_row *r, const struct model *m, const struct layout_param *p,
@@ -54,10 +67,8 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
     if (quantization_of(m, p, block))
         state_quantized(m, r);
     if (frozen) {
-        if (scheme_divides_weights(&m->c)) {
-            r->weight = state_part(r->weight, 1, m->c.n_gpu);
-            r->stored_count = 0;
-        }
+        if (scheme_divides_weights(&m->c))
+            state_divide_frozen(r, m->c.n_gpu);
         return;
     }
     r->whole_gradient = width * n;

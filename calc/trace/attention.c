@@ -42,7 +42,8 @@ static void attention_save(struct graph *g, struct value *out, const struct valu
 
 bool attention_is_flash(const struct graph *g, uint8_t dtype)
 {
-    return g->m->c.attention == ATTENTION_FLASH && dtype == DT_LOW && g->m->c.head_dim <= 256;
+    bool chosen = g->m->c.attention == ATTENTION_FLASH || g->m->c.attention == ATTENTION_FLASH_2;
+    return chosen && dtype == DT_LOW && g->m->c.head_dim <= 256;
 }
 
 // heads_first: query is contiguous by head, and so is flash's result.

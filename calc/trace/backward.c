@@ -109,7 +109,7 @@ static void backward_deliver(struct graph *g, const struct edge *e, uint32_t gra
 
 static void backward_release(struct graph *g, struct node *n)
 {
-    for (unsigned k = 0; k < GRAPH_EDGES; k++) {
+    for (unsigned k = 0; k < GRAPH_OUTPUTS; k++) {
         tape_unref(g->t, n->gradient[k]);
         n->gradient[k] = TAPE_NONE;
     }

@@ -18,6 +18,8 @@ static struct value gpt_attention(struct graph *g, struct value x)
     struct value qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
     layer_split3(g, qkv, shapes, part);
     graph_drop(g, qkv);
+    if (graph_has(g, TRAIT_CACHE_IN_TRAINING) && g->m->c.family == FAMILY_GPT_BIGCODE && g->training && !g->recompute)
+        graph_keep(g, part[1].storage, g->t->unit, g->t->sub);
     cache_keep(g, part[1], part[2]);
     struct value y = layer_attention(g, part[0], part[1], part[2]);
     struct value projected = layer_linear(g, y, P_O, SHAPE_U);

@@ -7,6 +7,7 @@
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_experts.h"
+#include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
 
@@ -38,7 +39,15 @@ static bool llama_grouped(const struct graph *g)
 // The kernel takes grouped keys and values as they are, or gets one of each for every query head.
 static bool llama_repeats(const struct graph *g)
 {
+    if (g->m->c.attention == ATTENTION_FLASH_2)
+        return llama_grouped(g) && graph_has(g, TRAIT_FLASH_2_REPEATS) && has(g, HAS_REPEATED_FLASH);
     return llama_grouped(g) && !(graph_has(g, TRAIT_ENABLE_GQA) && g->m->c.attention != ATTENTION_MATH);
+}
+
+// scaled_dot_product_attention gets contiguous copies.
+static bool llama_copies(const struct graph *g)
+{
+    return graph_has(g, TRAIT_CONTIGUOUS_QKV) && g->m->c.attention != ATTENTION_FLASH_2;
 }
 
 struct heads {
@@ -50,6 +59,12 @@ struct heads {
 static struct value llama_by_head(struct graph *g, struct value x)
 {
     return graph_has(g, TRAIT_INNER_MODEL) ? layer_view(g, x, NODE_VIEW) : x;
+}
+
+// What is to be rotated: a fused kernel works on it as it is.
+static struct value llama_turnable(struct graph *g, struct value x)
+{
+    return g->m->c.kernels ? x : llama_by_head(g, x);
 }
 
 // qkv[..., :n]: each slice's gradient is put into zeros of the whole. Uses qkv up.
@@ -65,10 +80,21 @@ static struct heads llama_slices(struct graph *g, struct value qkv)
     return (struct heads){part[0], part[1], part[2]};
 }
 
+static struct heads llama_project_fused(struct graph *g, struct value x)
+{
+    struct value out[3];
+    fused_qkv(g, x, out);
+    if (llama_repeats(g) || llama_copies(g))
+        out[2] = llama_by_head(g, out[2]);
+    return (struct heads){out[0], out[1], out[2]};
+}
+
 // Projections; GPT-NeoX and Phi-3 have one for all three.
 static struct heads llama_project(struct graph *g, struct value x)
 {
     struct heads h;
+    if (!has(g, HAS_FUSED_QKV) && fused_has_lora(g, P_Q))
+        return llama_project_fused(g, x);
     if (has(g, HAS_FUSED_QKV)) {
         static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
         struct value part[3], qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
@@ -78,10 +104,10 @@ static struct heads llama_project(struct graph *g, struct value x)
         graph_drop(g, qkv);
         return (struct heads){part[0], part[1], part[2]};
     }
-    h.q = llama_by_head(g, llama_head_norm(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS));
-    h.k = llama_by_head(g, llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS));
+    h.q = llama_turnable(g, llama_head_norm(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS));
+    h.k = llama_turnable(g, llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS));
     h.v = layer_linear(g, x, P_V, SHAPE_KV);
-    if (llama_repeats(g) || graph_has(g, TRAIT_CONTIGUOUS_QKV))
+    if (llama_repeats(g) || llama_copies(g))
         h.v = llama_by_head(g, h.v);
     return h;
 }
@@ -89,6 +115,11 @@ static struct heads llama_project(struct graph *g, struct value x)
 // q, k = apply_rotary_pos_emb(q, k, cos, sin): the old ones live until both new ones are there.
 static void llama_rotate(struct graph *g, struct heads *h)
 {
+    if (g->m->c.kernels) {
+        h->q = fused_rotary(g, h->q, llama_copies(g));
+        h->k = fused_rotary(g, h->k, llama_copies(g) || llama_repeats(g));
+        return;
+    }
     struct value q = layer_rotary(g, h->q, SHAPE_Q_HALF);
     struct value k = layer_rotary(g, h->k, SHAPE_KV_HALF);
     graph_drop(g, h->q);
@@ -116,7 +147,7 @@ static struct value llama_attend(struct graph *g, const struct heads *h)
     static const uint8_t roles[3] = {ROLE_K, ROLE_V, ROLE_Q};
     const struct value in[3] = {h->k, h->v, h->q};
     struct value whole[3], cast[3];
-    bool contiguous = graph_has(g, TRAIT_CONTIGUOUS_QKV);
+    bool contiguous = llama_copies(g);
     for (unsigned i = 0; i < 3; i++)
         whole[i] = i < 2 && llama_repeats(g) ? llama_repeat(g, in[i])
                    : contiguous              ? layer_copy(g, in[i])
@@ -138,7 +169,7 @@ static struct value llama_attention(struct graph *g, struct value x)
     llama_rotate(g, &h);
     cache_keep(g, h.k, h.v);
     struct value y = llama_attend(g, &h);
-    struct value out = layer_linear(g, y, P_O, SHAPE_U);
+    struct value out = fused_has_lora(g, P_O) ? fused_output(g, y) : layer_linear(g, y, P_O, SHAPE_U);
     graph_drop(g, y);
     graph_drop(g, h.q);
     graph_drop(g, h.k);
@@ -146,10 +177,24 @@ static struct value llama_attention(struct graph *g, struct value x)
     return out;
 }
 
+// down(LigerSiLUMulFunction(gate(x), up(x))). Uses gate up.
+static struct value llama_gated_liger(struct graph *g, struct value x, struct value gate)
+{
+    struct value up = layer_linear(g, x, P_UP, SHAPE_FF);
+    struct value product = fused_swiglu(g, gate, up);
+    graph_drop(g, gate);
+    graph_drop(g, up);
+    struct value out = layer_linear(g, product, P_DOWN, SHAPE_U);
+    graph_drop(g, product);
+    return out;
+}
+
 // down(act(gate(x)) * up(x))
 static struct value llama_gated(struct graph *g, struct value x)
 {
     struct value gate = layer_linear(g, x, P_GATE, SHAPE_FF);
+    if (g->m->c.kernels == KERNELS_LIGER)
+        return llama_gated_liger(g, x, gate);
     struct value active = layer_activation(g, gate, has(g, HAS_GELU_GATE));
     graph_drop(g, gate);
     struct value up = layer_linear(g, x, P_UP, SHAPE_FF);

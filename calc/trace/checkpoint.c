@@ -7,6 +7,7 @@
 #include "calc/trace/backward.h"
 #include "calc/trace/block.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/parallel.h"
 
 // use_reentrant=False. The block runs with gradients and its graph is recorded, but a hook puts a holder in the place of
 // each tensor that a node saves. _NoopSaveInputs keeps the input.
@@ -114,13 +115,19 @@ void checkpoint_end(struct graph *g)
         }
 }
 
+// What CheckpointFunction runs, twice.
+static struct value checkpoint_body(struct graph *g, struct value x)
+{
+    return g->around ? parallel_layer(g, x, block_forward) : block_forward(g, x);
+}
+
 struct value checkpoint_block(struct graph *g, struct value x)
 {
     if (!g->m->c.use_reentrant)
         return checkpoint_packed(g, x);
     bool grad = g->grad;
     g->grad = false;
-    struct value out = block_forward(g, x);
+    struct value out = checkpoint_body(g, x);
     g->grad = grad;
     if (graph_needs(g, x)) {
         int32_t n = graph_node(g, NODE_CHECKPOINT, &out, 0);
@@ -147,7 +154,7 @@ static void checkpoint_run(struct graph *g, const struct node *n, uint32_t resul
     graph_node(g, NODE_ACCUMULATE, &x,
                PART_SELF);  // the detached input: a leaf that collects the gradient
     g->recompute = true;
-    struct value out = block_forward(g, x);
+    struct value out = checkpoint_body(g, x);
     graph_autocast_exit_layer(g);
     g->recompute = false;
     if (!graph_ok(g))
@@ -160,6 +167,7 @@ static void checkpoint_run(struct graph *g, const struct node *n, uint32_t resul
     graph_drop(g, out);
     g->t->unit = n->unit;
     g->t->sub = n->sub;
+    parallel_keep_input(g, n->saved[0], results[0]);
     checkpoint_forget(g);
     g->node_count = (size_t)base;
 }

@@ -12,27 +12,20 @@
 #include "calc/trace/loss.h"
 #include "calc/trace/parallel.h"
 
-static struct value forward_layer(struct graph *g, struct value x)
+static bool forward_checkpoints(const struct graph *g)
 {
-    uint64_t layer = (uint64_t)g->t->unit * g->period + g->t->sub;
-    bool every =
-        g->m->c.checkpointing == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
-    if (g->grad && (every || g->m->c.checkpointing == CHECKPOINTING_BLOCK))
-        return checkpoint_block(g, x);
-    return block_forward(g, x);
+    uint64_t layer = (uint64_t)g->t->unit * g->period + g->t->sub, kind = g->m->c.checkpointing;
+    bool every = kind == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
+    return g->grad && (every || kind == CHECKPOINTING_BLOCK);
 }
 
 // The layer with the weights that it needs.
-static struct value forward_layer_of(struct graph *g, struct value x)
+static struct value forward_layer(struct graph *g, struct value x)
 {
-    if (!g->gathered)
-        return forward_layer(g, x);
-    struct value in = parallel_enter(g, x);
-    struct value inside = forward_layer(g, in);
-    struct value out = parallel_leave(g, inside);
-    graph_drop(g, in);
-    graph_drop(g, inside);
-    return out;
+    bool checkpoints = forward_checkpoints(g);
+    if (!g->gathered || (checkpoints && g->around))
+        return checkpoints ? checkpoint_block(g, x) : block_forward(g, x);
+    return parallel_layer(g, x, checkpoints ? checkpoint_block : block_forward);
 }
 
 // for block in self.transformer.h: x = block(x). Uses x up.
@@ -42,7 +35,7 @@ struct value forward_layers(struct graph *g, struct value x)
         g->t->unit = (int32_t)(layer / g->period);
         g->t->sub = (uint8_t)(layer % g->period);
         x.role = ROLE_RESID2;  // its gradient is called alike in every layer
-        struct value next = forward_layer_of(g, x);
+        struct value next = forward_layer(g, x);
         graph_drop(g, x);
         x = next;
     }

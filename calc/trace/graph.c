@@ -18,7 +18,9 @@ void graph_free(struct graph *g)
         return;
     mem_free(g->mem, g->nodes, g->node_cap * sizeof *g->nodes);
     mem_free(g->mem, g->params, g->param_cap * sizeof *g->params);
+    mem_free(g->mem, g->shards, g->shard_cap * sizeof *g->shards);
     mem_free(g->mem, g->frames, g->frame_cap * sizeof *g->frames);
+    mem_free(g->mem, g->kept, g->kept_cap * sizeof *g->kept);
     graph_init(g, g->mem);
 }
 
@@ -47,7 +49,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->t = t;
     g->units = units;
     g->period = period;
-    g->node_count = g->frame_count = 0;
+    g->node_count = g->frame_count = g->kept_count = 0;
     g->packing = GRAPH_NO_FRAME;
     g->failed = false;
     g->grad = g->training = true;
@@ -55,7 +57,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->compute = precision->compute;
     g->autocast = precision->autocast && !generates;
     g->residual = generates || scheme_divides_weights(&m->c) ? g->compute : frozen ? precision->frozen : precision->weight;
-    if (quantization_prepared(&m->c))
+    if (quantization_prepared(&m->c) && m->c.prepare_kbit == PREPARE_KBIT_PEFT)
         g->residual = DT_F32;
     g->caches = false;
     g->workspaces = m->c.mode == MODE_PROCESS && !model_has_trait(m, TRAIT_WORKSPACE_PER_CALL);
@@ -66,10 +68,16 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->in_buckets = scheme_in_buckets(&m->c);
     g->divided = scheme_divides_gradients(&m->c);
     g->gathered = scheme_divides_weights(&m->c);
+    g->keeps_whole = g->gathered && m->c.parallel > PARALLEL_ZERO3 && m->c.gradient_accumulation_steps > 1 &&
+                     model_has_trait(m, TRAIT_NO_SYNC);
+    g->around = g->gathered && m->c.parallel > PARALLEL_ZERO3 && m->c.use_reentrant && m->c.checkpointing &&
+                model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
     g->ahead = g->open = g->behind = g->root = g->reduced = TAPE_NONE;
     tape_reset(t, units);
     if (graph_grow(g, &g->params, &g->param_cap, params, sizeof *g->params))
         mem_zero(g->params, params * sizeof *g->params);
+    if (graph_grow(g, &g->shards, &g->shard_cap, (size_t)units * period, sizeof *g->shards))
+        mem_zero(g->shards, (size_t)units * period * sizeof *g->shards);
 }
 
 struct value graph_none(void)
@@ -376,6 +384,29 @@ void graph_autocast_exit(struct graph *g)
         g->t->sub = (uint8_t)(layer % g->period);
         graph_autocast_exit_layer(g);
     }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+}
+
+void graph_keep(struct graph *g, uint32_t storage, int32_t unit, uint8_t sub)
+{
+    void *p = g->kept;
+    if (storage == TAPE_NONE || !graph_ok(g) ||
+        !graph_grow(g, &p, &g->kept_cap, g->kept_count + 1, sizeof *g->kept))
+        return;
+    g->kept = p;
+    g->kept[g->kept_count++] = (struct kept_alive){storage, unit, sub};
+    tape_ref(g->t, storage);
+}
+
+void graph_let_go(struct graph *g)
+{
+    for (size_t i = 0; i < g->kept_count && graph_ok(g); i++) {
+        g->t->unit = g->kept[i].unit;
+        g->t->sub = g->kept[i].sub;
+        tape_unref(g->t, g->kept[i].storage);
+    }
+    g->kept_count = 0;
     g->t->unit = TAPE_GLOBAL;
     g->t->sub = 0;
 }

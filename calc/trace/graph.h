@@ -18,7 +18,7 @@ enum node_kind {
     NODE_COUNT
 };
 
-enum { GRAPH_SAVED = 8, GRAPH_EDGES = 3, GRAPH_NO_NODE = -1, GRAPH_NO_FRAME = -1, GRAPH_NO_PARAM = 0xffff };
+enum { GRAPH_SAVED = 8, GRAPH_EDGES = 7, GRAPH_OUTPUTS = 3, GRAPH_NO_NODE = -1, GRAPH_NO_FRAME = -1, GRAPH_NO_PARAM = 0xffff };
 
 // A Python variable that holds a tensor. It owns one reference of the storage; graph_drop gives it
 // up.
@@ -46,7 +46,7 @@ struct node {
     int32_t frame;     // of the checkpointed block whose holders it has in place of tensors, or GRAPH_NO_FRAME
     uint32_t saved[GRAPH_SAVED];
     struct edge edges[GRAPH_EDGES];
-    uint32_t gradient[GRAPH_EDGES];  // what arrived, by input
+    uint32_t gradient[GRAPH_OUTPUTS];  // what arrived, by result of the node
 };
 
 // A block that is checkpointed with use_reentrant=False: its nodes exist, their saved tensors do not until one of them
@@ -61,6 +61,13 @@ struct frame {
     bool again;           // it has been recomputed
 };
 
+// What the model's result keeps alive beyond its layer, until the loss is there.
+struct kept_alive {
+    uint32_t storage;
+    int32_t unit;
+    uint8_t sub;
+};
+
 // A weight. The storage is there for the whole tape.
 struct param {
     uint32_t storage;
@@ -68,6 +75,12 @@ struct param {
     uint32_t cast;       // autocast's cached copy, TAPE_NONE if there is none
     int32_t cast_node;
     uint32_t held;  // whole gradient that waits to be divided, parallel.c
+};
+
+// What the data parallel scheme holds of a layer: parallel.c.
+struct unit {
+    uint32_t weights;          // gathered, from a forward pass to its backward
+    uint32_t input, gradient;  // of a checkpointed block, to the end of the backward pass
 };
 
 // Slots of HOME_PERSIST outside of the units.
@@ -108,12 +121,16 @@ struct graph {
     size_t node_count, node_cap;
     struct frame *frames;
     size_t frame_count, frame_cap;
+    struct kept_alive *kept;
+    size_t kept_count, kept_cap;
     int32_t packing;     // the frame whose block runs forward, or GRAPH_NO_FRAME
     uint32_t node_out;   // the result of the node made last
     bool node_inputs;    // it has saved nothing but what was there before the result
     struct layout layout;
     struct param *params;  // global ones by number, then those of each layer
     size_t param_cap;
+    struct unit *shards;  // by layer
+    size_t shard_cap;
     uint32_t units, period;  // in the simulation; layers in a unit
     bool failed;
     bool recompute;      // a checkpointed block runs again
@@ -126,6 +143,8 @@ struct graph {
     bool summed;         // a pass's gradients are added to float32 sums at its end
     bool divided;        // each GPU keeps its part of a gradient
     bool gathered;       // weights are divided too, and gathered for a layer at a time
+    bool keeps_whole;    // parts are made in the last micro-step alone: whole gradients are there before
+    bool around;         // a checkpointed block gathers them itself, in each of its runs
     uint32_t ahead, open, behind, root;  // gathered weights: parallel.c
     uint32_t reduced;                    // the last block's gradients on their way to all GPUs: parallel.c
     int32_t open_unit;                   // layer that `open` belongs to, while a backward pass runs
@@ -198,6 +217,10 @@ struct value graph_to(struct graph *g, struct value v, uint8_t dtype, uint8_t pa
 void graph_autocast_exit(struct graph *g);  // empties the cache of casts
 void graph_autocast_exit_layer(
     struct graph *g);  // of the current layer alone: all there is while a block runs again
+
+// Keeps a storage alive until graph_let_go.
+void graph_keep(struct graph *g, uint32_t storage, int32_t unit, uint8_t sub);
+void graph_let_go(struct graph *g);
 
 // Where a parameter's gradient lives: its slot of HOME_PERSIST in the node's unit.
 uint16_t graph_gradient_slot(const struct node *n);

@@ -1,7 +1,8 @@
 // Owns the feed-forward part that is split into experts: router, gathering, the experts, adding up.
 //
-// Tokens are taken to be spread evenly, and what the experts do one after the other is written as one operation over
-// all their rows: the sums of what is saved are right, a temporary of one expert appears as large as all of them.
+// Tokens are taken to be spread evenly. Experts whose weights are frozen run one after the other, more than
+// MODEL_EXPERT_RUNS of them in as many groups. With trained weights what they do is written as one operation over all
+// their rows: the sums of what is saved are right, a temporary of one expert appears as large as all of them.
 // SRC: transformers src/transformers/models/mixtral/modeling_mixtral.py, MixtralSparseMoeBlock.forward.
 
 #include "calc/trace/layers_experts.h"
@@ -59,30 +60,38 @@ static struct value experts_gated(struct graph *g, struct value x)
     return out;
 }
 
-// final.index_add_(0, rows, y): into zeros of the residual stream's size.
-static struct value experts_scatter(struct graph *g, struct value y, uint32_t chosen)
+// final.index_add_(0, rows, y): in place; the gradient goes to what was added and to the sum before.
+static void experts_scatter(struct graph *g, struct value *sum, struct value y, uint32_t chosen)
 {
-    struct value out = graph_make(g, OP_ZEROS, ROLE_EXPERTS, PART_OUTPUT, y.dtype, SHAPE_U);
-    if (graph_needs(g, y)) {
-        int32_t n = graph_node(g, NODE_INDEX_ADD, &out, 0);
-        graph_save(g, n, chosen);
-        graph_edge(g, n, y);
-    }
-    return out;
+    struct value before = *sum;
+    if (!graph_needs(g, y))
+        return;
+    int32_t n = graph_node(g, NODE_INDEX_ADD, sum, 0);
+    graph_save(g, n, chosen);
+    graph_edge(g, n, y);
+    graph_edge(g, n, before);
+}
+
+// One expert, or a group of them: its rows of the hidden states, times their share, are added to the sum.
+static void experts_run(struct graph *g, struct value x, struct value weights, uint32_t chosen, struct value *sum)
+{
+    struct value rows = experts_gather(g, x, chosen);
+    struct value y = experts_gated(g, rows);
+    graph_drop(g, rows);
+    struct value weighted = layer_mul(g, y, weights, ROLE_EXPERTS, PART_SCALED);
+    graph_drop(g, y);
+    experts_scatter(g, sum, weighted, chosen);
+    graph_drop(g, weighted);
 }
 
 struct value layer_experts(struct graph *g, struct value x)
 {
     uint32_t chosen;
     struct value weights = experts_route(g, x, &chosen);
-    struct value rows = experts_gather(g, x, chosen);
-    struct value y = experts_gated(g, rows);
-    graph_drop(g, rows);
-    struct value weighted = layer_mul(g, y, weights, ROLE_EXPERTS, PART_SCALED);
-    graph_drop(g, y);
+    struct value sum = graph_make(g, OP_ZEROS, ROLE_EXPERTS, PART_OUTPUT, x.dtype, SHAPE_U);
+    for (uint64_t i = 0; i < model_expert_runs(&g->m->c) && graph_ok(g); i++)
+        experts_run(g, x, weights, chosen, &sum);
     graph_drop(g, weights);
-    struct value out = experts_scatter(g, weighted, chosen);
-    graph_drop(g, weighted);
     tape_unref(g->t, chosen);
-    return out;
+    return sum;
 }

@@ -5,6 +5,8 @@
 
 #include "calc/trace/layers_llama.h"
 
+#include "calc/trace/layers_fused.h"
+
 // One operation with one input. saves: the input, the result, or nothing.
 enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_RESULT };
 
@@ -67,6 +69,8 @@ static struct value rms_weighted(struct graph *g, struct value w, struct value x
 // SRC: litgpt/model.py, RMSNorm.forward.
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats)
 {
+    if (g->m->c.kernels)
+        return fused_norm(g, x, global, weight, stats);
     bool gemma = (g->m->features & HAS_GEMMA_NORM) || g->m->c.framework == FRAMEWORK_LITGPT;
     struct value w = graph_param(g, global, weight), named = x, variance;
     named.role = w.role;

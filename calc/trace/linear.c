@@ -64,7 +64,7 @@ static struct value layer_affine(struct graph *g, struct value x, bool global, u
 
 static struct value layer_frozen(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
 {
-    return quantized_is(g, weight) ? quantized_linear(g, x, weight, out_shape)
+    return quantized_is(g, weight) ? quantized_linear(g, x, false, weight, out_shape)
                                    : layer_affine(g, x, false, weight, out_shape);
 }
 
@@ -109,6 +109,7 @@ uint16_t layer_head_weight(const struct graph *g)
 
 struct value layer_head(struct graph *g, struct value x)
 {
-    struct value out = layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
+    struct value out = quantized_is_head(g) ? quantized_linear(g, x, true, P_HEAD, SHAPE_NV)
+                                            : layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
     return lora_is_adapted(g, true, P_HEAD) ? lora_add(g, x, out, true, P_HEAD) : out;
 }

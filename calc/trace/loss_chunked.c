@@ -30,15 +30,53 @@ static void fused_close(struct graph *g, const struct fused *f)
     graph_drop(g, f->w);
 }
 
-// One chunk: its logits, in which the kernel leaves their gradient, and that gradient times the weight. The chunk
-// before it is a variable until both names have gone to this one.
-static uint32_t chunk_run(struct graph *g, uint32_t before)
+// What the variables of the loop hold: the logits of a chunk, in which the kernel leaves their gradient, and that gradient
+// scaled, where there is a copy of it.
+struct chunk {
+    uint32_t logits, scaled;
+};
+
+static uint32_t chunk_tensor(struct graph *g, enum op op, uint8_t dtype)
 {
-    uint32_t logits = graph_scratch(g, OP_MM, ROLE_LOGITS, PART_SELF, g->compute, SHAPE_CHUNK_V);
-    tape_unref(g->t, before);
-    if (g->grad)
+    return graph_scratch(g, op, ROLE_LOGITS, PART_SELF, dtype, SHAPE_CHUNK_V);
+}
+
+static void chunk_rebind(struct graph *g, uint32_t *variable, uint32_t with)
+{
+    tape_unref(g->t, *variable);
+    *variable = with;
+}
+
+// One chunk: its logits, and their gradient times the weight. The chunk before it is a variable until the names have gone
+// to this one. fms-acceleration's copy of the kernel works in float32.
+static void chunk_run(struct graph *g, struct chunk *c)
+{
+    bool wide = g->m->c.kernels == KERNELS_FOAK;
+    bool buffer = graph_has(g, TRAIT_LIGER_BUFFER) && !wide;
+    if (c->logits == TAPE_NONE || !buffer)
+        chunk_rebind(g, &c->logits, chunk_tensor(g, OP_MM, g->compute));
+    if (wide) {
+        chunk_rebind(g, &c->logits, chunk_tensor(g, OP_TO_COPY, DT_F32));
+        chunk_rebind(g, &c->logits, chunk_tensor(g, OP_TO_COPY, g->compute));
+    }
+    if (wide || graph_has(g, TRAIT_LIGER_COPIES))
+        chunk_rebind(g, &c->scaled, chunk_tensor(g, OP_MUL, g->compute));
+    if (g->grad && !buffer)
         tape_unref(g->t, graph_scratch(g, OP_MM, ROLE_LOSS, PART_TEMP, g->compute, SHAPE_CHUNK_U));
-    return logits;
+}
+
+// hidden_states[..., :-1, :].contiguous(), which one sequence is already.
+static struct value chunk_shifted(struct graph *g, struct value x)
+{
+    bool copies = g->m->c.kernels == KERNELS_FOAK || graph_has(g, TRAIT_LIGER_COPIES);
+    if (!copies || !graph_has(g, TRAIT_INNER_MODEL) || g->m->c.batch_size == 1)
+        return graph_copy(g, x);
+    struct value view = layer_view(g, graph_copy(g, x), NODE_SLICE);
+    if (graph_has(g, TRAIT_SLICE_NODES))
+        view = layer_view(g, view, NODE_SLICE);
+    struct value out = layer_copy(g, view);
+    graph_drop(g, view);
+    return out;
 }
 
 static bool chunk_is_all(const struct graph *g)
@@ -51,14 +89,17 @@ static bool chunk_is_all(const struct graph *g)
 // All chunks after the second are like it: what they allocate has just been freed.
 struct value loss_chunked(struct graph *g, struct value x)
 {
-    struct fused f = fused_open(g, x);
+    struct value shifted = chunk_shifted(g, x);
+    struct fused f = fused_open(g, shifted);
+    graph_drop(g, shifted);
     bool weight = graph_needs(g, f.w), input = graph_needs(g, f.in);
     uint32_t d_in = input ? graph_scratch(g, OP_ZEROS, ROLE_HEAD, PART_GRAD, f.in.dtype, SHAPE_U) : TAPE_NONE;
     uint32_t d_w = weight ? graph_scratch(g, OP_ZEROS, f.w.role, PART_WEIGHT_GRAD, f.w.dtype, f.w.shape) : TAPE_NONE;
     uint32_t losses = graph_scratch(g, OP_ZEROS, ROLE_LOSS, PART_SCRATCH, DT_F32, SHAPE_TOKENS);
-    uint32_t last = chunk_run(g, TAPE_NONE);
+    struct chunk last = {TAPE_NONE, TAPE_NONE};
+    chunk_run(g, &last);
     if (!chunk_is_all(g))
-        last = chunk_run(g, last);
+        chunk_run(g, &last);
     struct value loss = graph_make(g, OP_SUM, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
     if (input || weight) {
         int32_t n = graph_node(g, NODE_FUSED_LOSS, &loss, 0);
@@ -67,7 +108,8 @@ struct value loss_chunked(struct graph *g, struct value x)
         graph_edge(g, n, f.in);
         graph_edge(g, n, f.w);
     }
-    tape_unref(g->t, last);
+    tape_unref(g->t, last.scaled);
+    tape_unref(g->t, last.logits);
     tape_unref(g->t, losses);
     tape_unref(g->t, d_w);
     tape_unref(g->t, d_in);

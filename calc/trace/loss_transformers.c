@@ -62,15 +62,17 @@ static struct value loss_padded(struct graph *g, struct value logits)
     return loss;
 }
 
-// shift_logits = logits[..., :-1, :].contiguous()
+// shift_logits = logits[..., :-1, :].contiguous(), shift_labels = labels[..., 1:].contiguous(): of one sequence both are
+// contiguous already.
 static struct value loss_shifted(struct graph *g, struct value logits)
 {
     struct value view = layer_view(g, graph_copy(g, logits), NODE_SLICE);
     view.shape = SHAPE_SHIFTED_V;
     if (graph_has(g, TRAIT_SLICE_NODES))
         view = layer_view(g, view, NODE_SLICE);
-    struct value shifted = layer_copy(g, view);
-    uint32_t labels = loss_labels(g, OP_CLONE, SHAPE_SHIFTED);
+    bool one = g->m->c.batch_size == 1;
+    struct value shifted = one ? graph_copy(g, view) : layer_copy(g, view);
+    uint32_t labels = one ? TAPE_NONE : loss_labels(g, OP_CLONE, SHAPE_SHIFTED);
     struct value loss = loss_kernel(g, shifted, labels, SHAPE_SHIFTED);
     tape_unref(g->t, labels);
     graph_drop(g, shifted);
@@ -84,7 +86,8 @@ struct value loss_transformers(struct graph *g, struct value x, uint32_t targets
     *logits = loss_logits(g, x);
     bool own = (g->m->features & HAS_OWN_LOSS) && !graph_has(g, TRAIT_PADDED_LABELS);
     struct value wide = own ? graph_copy(g, *logits) : graph_to(g, *logits, DT_F32, PART_UPCAST);
-    struct value loss = graph_has(g, TRAIT_PADDED_LABELS) ? loss_padded(g, wide) : loss_shifted(g, wide);
+    bool padded = graph_has(g, TRAIT_PADDED_LABELS) && g->m->c.kernels != KERNELS_FOAK;  // FastForCausalLMLoss
+    struct value loss = padded ? loss_padded(g, wide) : loss_shifted(g, wide);
     graph_drop(g, wide);
     return loss;
 }

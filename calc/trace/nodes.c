@@ -6,6 +6,7 @@
 
 #include "calc/trace/attention.h"
 #include "calc/trace/block_nanotron.h"
+#include "calc/trace/layers_fused.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
 #include "calc/trace/nodes_llama.h"
@@ -341,6 +342,10 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_FUSED_LOSS] = node_fused_loss,
     [NODE_INPLACE] = node_inplace,
     [NODE_CCE] = node_cut_loss,
+    [NODE_FUSED_NORM] = node_fused_norm,
+    [NODE_FUSED_SWIGLU] = node_fused_swiglu,
+    [NODE_FUSED_QKV] = node_fused_qkv,
+    [NODE_FUSED_OUTPUT] = node_fused_output,
     [NODE_GATHER] = node_gather,
     [NODE_RESHARD] = node_reshard,
 };

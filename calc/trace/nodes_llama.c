@@ -80,9 +80,13 @@ void node_scatter(struct graph *g, const struct node *n, uint32_t results[])
         results[0] = scratch(g, n, OP_ZEROS, n->edges[0].shape);
 }
 
-// index_add: the added rows get a copy of their rows of the gradient.
+// index_add: the added rows get a copy of their rows of the gradient, what they were added to gets it as it is.
 void node_index_add(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (wanted(n))
         results[0] = scratch(g, n, OP_INDEX, n->edges[0].shape);
+    if (n->edge_count > 1 && n->edges[1].to != GRAPH_NO_NODE) {
+        tape_ref(g->t, n->gradient[0]);
+        results[1] = n->gradient[0];
+    }
 }

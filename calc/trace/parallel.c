@@ -5,22 +5,8 @@
 #include "calc/trace/parallel.h"
 
 #include "calc/model/precision.h"
-
 #include "calc/model/quantization.h"
-
-// One GPU's part of a gradient: reduced into fresh memory, then .grad or added to it.
-static void parallel_reduce(struct graph *g, const struct node *n, uint32_t gradient)
-{
-    struct storage s = g->t->storages[gradient];
-    const struct layout_param *p = layout_find(&g->layout, n->unit >= 0, n->param);
-    uint8_t dtype = quantization_format(g->m, p) == DT_LOW ? DT_LOW_SHARE : DT_F32_SHARE;
-    uint32_t part = tape_alloc(g->t, OP_REDUCE_SCATTER, s.name, VRAM_CAT_GRAD, dtype, s.shape);
-    tape_unref(g->t, gradient);
-    if (g->has_gradients)
-        tape_unref(g->t, part);
-    else if (graph_ok(g))
-        tape_keep(g->t, part, n->unit, graph_gradient_slot(n));
-}
+#include "calc/model/units.h"
 
 static struct param *parallel_params(struct graph *g)
 {
@@ -30,38 +16,174 @@ static struct param *parallel_params(struct graph *g)
     return &g->params[LAYOUT_GLOBAL_NUMBERS + layer * LAYOUT_BLOCK_NUMBERS];
 }
 
-void parallel_divide(struct graph *g, struct node *n, uint32_t gradient)
+static struct unit *parallel_unit(struct graph *g)
 {
-    if (!g->gathered && !g->summed)
-        parallel_reduce(g, n, gradient);
-    else if (n->unit < 0)
-        g->params[n->param].held = gradient;
-    else
-        parallel_params(g)[n->param].held = gradient;
+    return &g->shards[(size_t)g->t->unit * g->period + g->t->sub];
 }
 
-// The whole gradients of the current layer, or of the parameters outside, become parts.
+static bool parallel_is_fsdp(const struct graph *g)
+{
+    return g->m->c.parallel == PARALLEL_FSDP || g->m->c.parallel == PARALLEL_FSDP1;
+}
+
+// Streams of FSDP: gathered weights are on one, parts of gradients and what they are cast to on another.
+// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py (_init_streams, _unshard, _post_backward_hook);
+// _fully_shard/_fsdp_param_group.py (FSDPCommContext).
+enum { STREAM_GATHER = 1, STREAM_REDUCE };
+
+static uint32_t parallel_on(struct graph *g, uint32_t storage, uint8_t stream)
+{
+    if (parallel_is_fsdp(g) && graph_ok(g) && storage != TAPE_NONE)
+        g->t->storages[storage].stream = stream;
+    return storage;
+}
+
+// Whether what is trained is all of a unit, or goes with it: else it is adapters that are divided, and they are small.
+static bool parallel_units_train(const struct graph *g)
+{
+    return !g->m->c.lora_rank || (g->m->c.parallel == PARALLEL_FSDP1 && !units_apart(g->m));
+}
+
+static bool parallel_adds_up(const struct graph *g)
+{
+    return g->keeps_whole && parallel_units_train(g);
+}
+
+// This GPU's part of a gradient, in fresh memory: .grad, or added to it.
+static void parallel_part(struct graph *g, const struct node *n, uint32_t gradient)
+{
+    struct storage s = g->t->storages[gradient];
+    const struct layout_param *p = layout_find(&g->layout, n->unit >= 0, n->param);
+    uint8_t dtype = quantization_format(g->m, p) == DT_LOW ? DT_LOW_SHARE : DT_F32_SHARE;
+    uint32_t part = tape_alloc(g->t, OP_REDUCE_SCATTER, s.name, VRAM_CAT_GRAD, dtype, s.shape);
+    parallel_on(g, part, STREAM_REDUCE);
+    if (g->has_gradients && !parallel_adds_up(g))
+        tape_unref(g->t, part);
+    else if (graph_ok(g))
+        tape_keep(g->t, part, n->unit, graph_gradient_slot(n));
+}
+
+void parallel_divide(struct graph *g, struct node *n, uint32_t gradient)
+{
+    if (g->gathered || g->summed) {
+        (n->unit < 0 ? g->params : parallel_params(g))[n->param].held = gradient;
+        return;
+    }
+    parallel_part(g, n, gradient);
+    tape_unref(g->t, gradient);
+}
+
+// What waits in the current layer, or outside: the whole gradients go, then their parts are made.
+static void parallel_drop_held(struct graph *g, unsigned count)
+{
+    for (uint16_t i = 0; i < count && graph_ok(g); i++)
+        tape_unref(g->t, parallel_params(g)[i].held);
+}
+
+static void parallel_make_parts(struct graph *g, unsigned count)
+{
+    for (uint16_t i = 0; i < count && graph_ok(g); i++) {
+        struct param *p = &parallel_params(g)[i];
+        struct node n = {.unit = g->t->unit, .sub = g->t->sub, .param = i};
+        if (p->held != TAPE_NONE)
+            parallel_part(g, &n, p->held);
+        p->held = TAPE_NONE;
+    }
+}
+
+// One after the other.
 static void parallel_reduce_held(struct graph *g, unsigned count)
 {
     for (uint16_t i = 0; i < count && graph_ok(g); i++) {
         struct param *p = &parallel_params(g)[i];
         struct node n = {.unit = g->t->unit, .sub = g->t->sub, .param = i};
         if (p->held != TAPE_NONE)
-            parallel_reduce(g, &n, p->held);
+            parallel_part(g, &n, p->held);
+        tape_unref(g->t, p->held);
         p->held = TAPE_NONE;
     }
 }
 
+// ---- gathered weights --------------------------------------------------------------------------
+
+static bool parallel_copies(const struct graph *g)
+{
+    return g->m->c.parallel == PARALLEL_FSDP;
+}
+
+static uint32_t parallel_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
+{
+    return tape_alloc(g->t, op, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape);
+}
+
+static uint32_t parallel_weights(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
+{
+    return tape_alloc(g->t, op, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, dtype, shape);
+}
+
+// This GPU's part in the format that is sent: FSDP2 always copies it, FSDP1 where it is cast.
 static uint32_t parallel_gather(struct graph *g, uint8_t shape)
 {
-    return tape_alloc(g->t, OP_ALL_GATHER, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, g->compute,
-                      shape);
+    bool cast = parallel_is_fsdp(g) && precision_of(&g->m->c)->weight != g->compute;
+    uint8_t share = g->compute == DT_F32 ? DT_F32_SHARE : DT_LOW_SHARE;
+    uint32_t mine = cast || parallel_copies(g) ? parallel_weights(g, OP_TO_COPY, share, shape) : TAPE_NONE;
+    uint32_t gathered = parallel_weights(g, OP_ALL_GATHER, g->compute, shape);
+    parallel_on(g, mine, STREAM_GATHER);
+    parallel_on(g, gathered, STREAM_GATHER);
+    tape_unref(g->t, mine);
+    return gathered;
+}
+
+// fully_shard copies each weight out of what was gathered. SRC: pytorch torch/distributed/fsdp/_fully_shard/
+// _fsdp_collectives.py, foreach_all_gather_copy_out; traces llama_fsdp2_* of tests/calc/truth/frameworks.
+static uint32_t parallel_copy_out(struct graph *g, uint32_t gathered, uint8_t shape)
+{
+    if (!parallel_copies(g))
+        return gathered;
+    uint32_t weights = parallel_weights(g, OP_ALL_GATHER, g->compute, shape);
+    tape_unref(g->t, gathered);
+    return weights;
+}
+
+// Forward: what FSDP2 gathered is there until the next unit's is copied out. SRC: _fsdp_param_group.py, wait_for_unshard.
+static uint32_t parallel_take_forward(struct graph *g, uint8_t shape)
+{
+    uint32_t gathered = parallel_gather(g, shape);
+    if (!parallel_copies(g))
+        return gathered;
+    tape_unref(g->t, g->ahead);
+    g->ahead = gathered;
+    tape_ref(g->t, gathered);
+    return parallel_copy_out(g, gathered, shape);
+}
+
+// Whether a layer is the last of the pass, forward or backward.
+static bool parallel_last(const struct graph *g, bool backward)
+{
+    uint32_t layer = (uint32_t)g->t->unit * g->period + g->t->sub;
+    return backward ? layer == 0 : layer + 1 == g->units * g->period;
+}
+
+static bool parallel_stays(const struct graph *g)
+{
+    uint64_t reshard = g->m->c.reshard_after_forward;
+    return g->grad && (reshard == RESHARD_NO || (reshard == RESHARD_BUT_LAST && parallel_last(g, false)));
 }
 
 void parallel_open(struct graph *g)
 {
     if (g->gathered)
-        g->root = parallel_gather(g, SHAPE_ROOT);
+        g->root = parallel_take_forward(g, SHAPE_ROOT);
+}
+
+void parallel_forward_end(struct graph *g)
+{
+    tape_unref(g->t, g->ahead);
+    g->ahead = TAPE_NONE;
+    if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !parallel_copies(g) || g->m->c.reshard_after_forward == RESHARD_NO)
+        return;
+    tape_unref(g->t, g->root);
+    g->root = TAPE_NONE;
 }
 
 static struct value parallel_view(struct graph *g, struct value x, enum node_kind kind)
@@ -72,49 +194,72 @@ static struct value parallel_view(struct graph *g, struct value x, enum node_kin
     return view;
 }
 
-// Whether a layer is the last of the pass, forward or backward.
-static bool parallel_last(const struct graph *g, bool backward)
+static struct value parallel_enter(struct graph *g, struct value x)
 {
-    uint32_t layer = (uint32_t)g->t->unit * g->period + g->t->sub;
-    return backward ? layer == 0 : layer + 1 == g->units * g->period;
-}
-
-static bool parallel_is_fsdp(const struct graph *g)
-{
-    return g->m->c.parallel >= PARALLEL_FSDP;
-}
-
-// fully_shard copies each weight out of what was gathered. SRC: pytorch torch/distributed/fsdp/_fully_shard/
-// _fsdp_collectives.py, foreach_all_gather_copy_out; traces llama_fsdp2_* of tests/calc/truth/frameworks.
-static uint32_t parallel_copy_out(struct graph *g, uint32_t gathered)
-{
-    if (g->m->c.parallel != PARALLEL_FSDP)
-        return gathered;
-    uint32_t weights = parallel_gather(g, SHAPE_LAYER);
-    tape_unref(g->t, gathered);
-    return weights;
-}
-
-// The weights of this layer, gathered now or ahead of time, and those of the next.
-static uint32_t parallel_take(struct graph *g, uint32_t *ahead, bool backward)
-{
-    uint32_t mine = parallel_copy_out(g, *ahead != TAPE_NONE ? *ahead : parallel_gather(g, SHAPE_LAYER));
-    bool more = parallel_is_fsdp(g) && !parallel_last(g, backward);
-    *ahead = more ? parallel_gather(g, SHAPE_LAYER) : TAPE_NONE;
-    return mine;
-}
-
-struct value parallel_enter(struct graph *g, struct value x)
-{
-    g->open = parallel_take(g, &g->ahead, false);
+    g->open = parallel_take_forward(g, SHAPE_LAYER);
     return parallel_view(g, x, NODE_RESHARD);
 }
 
-struct value parallel_leave(struct graph *g, struct value x)
+static struct value parallel_leave(struct graph *g, struct value x)
 {
-    tape_unref(g->t, g->open);
+    if (parallel_stays(g) && graph_ok(g))
+        parallel_unit(g)->weights = g->open;
+    else
+        tape_unref(g->t, g->open);
     g->open = TAPE_NONE;
     return parallel_view(g, x, NODE_GATHER);
+}
+
+struct value parallel_layer(struct graph *g, struct value x, block_fn *body)
+{
+    struct value in = parallel_enter(g, x);
+    struct value inside = body(g, in);
+    struct value out = parallel_leave(g, inside);
+    graph_drop(g, in);
+    graph_drop(g, inside);
+    return out;
+}
+
+// ---- backward ----------------------------------------------------------------------------------
+
+// With adapters as units of their own (PEFT's and torchtune's policies) the block before is gathered when the first of them
+// is reached, at the block's end. A checkpointed block that FSDP is in has registered nothing in its first run.
+// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py (_register_pre_backward_hooks, _get_handle_to_prefetch); peft
+// utils/other.py, fsdp_auto_wrap_policy; traces llama_fsdp1_*.
+enum parallel_prefetch { PREFETCH_NOTHING, PREFETCH_FIRST, PREFETCH_LAST };
+
+static enum parallel_prefetch parallel_prefetch(const struct graph *g)
+{
+    if (!parallel_is_fsdp(g) || g->around)
+        return PREFETCH_NOTHING;
+    return units_apart(g->m) ? PREFETCH_LAST : PREFETCH_FIRST;
+}
+
+// Gathers the weights of `layer` ahead of time. They belong to its unit, so that all units are alike.
+static void parallel_gather_ahead(struct graph *g, uint32_t layer)
+{
+    if (!graph_ok(g) || g->shards[layer].weights != TAPE_NONE)
+        return;
+    tape_ahead(g->t, (int32_t)(layer / g->period), (uint8_t)(layer % g->period));
+    g->behind = parallel_gather(g, SHAPE_LAYER);
+    tape_ahead_end(g->t);
+}
+
+static void parallel_gather_next(struct graph *g)
+{
+    uint32_t layer = (uint32_t)g->t->unit * g->period + g->t->sub;
+    if (layer > 0)
+        parallel_gather_ahead(g, layer - 1);
+}
+
+void parallel_begin_backward(struct graph *g)
+{
+    if (!g->gathered || !graph_has(g, TRAIT_INNER_MODEL) || !graph_ok(g))
+        return;
+    if (g->root == TAPE_NONE)
+        g->root = parallel_copy_out(g, parallel_gather(g, SHAPE_ROOT), SHAPE_ROOT);
+    if (parallel_prefetch(g) != PREFETCH_NOTHING)
+        parallel_gather_ahead(g, g->units * g->period - 1);
 }
 
 static void parallel_pass(struct graph *g, const struct node *n, uint32_t results[])
@@ -125,15 +270,18 @@ static void parallel_pass(struct graph *g, const struct node *n, uint32_t result
 
 void node_gather(struct graph *g, const struct node *n, uint32_t results[])
 {
-    g->open = parallel_take(g, &g->behind, true);
+    struct unit *u = parallel_unit(g);
+    uint32_t gathered = g->behind;
+    g->behind = TAPE_NONE;
+    if (u->weights == TAPE_NONE)
+        u->weights = parallel_copy_out(g, gathered != TAPE_NONE ? gathered : parallel_gather(g, SHAPE_LAYER), SHAPE_LAYER);
+    g->open = u->weights;
+    u->weights = TAPE_NONE;
     g->open_unit = n->unit;
     g->open_sub = n->sub;
+    if (parallel_prefetch(g) == PREFETCH_FIRST)
+        parallel_gather_next(g);
     parallel_pass(g, n, results);
-}
-
-static uint32_t parallel_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
-{
-    return tape_alloc(g->t, op, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape);
 }
 
 // The gradients of a unit, in the format in which they are added up.
@@ -142,18 +290,58 @@ static uint8_t parallel_sum_format(const struct graph *g)
     return precision_of(&g->m->c)->weight == DT_F32 ? DT_F32 : g->compute;
 }
 
-// FSDP1: the gradients become one tensor, which is cast; both are gone when this GPU's part is there.
-// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook; traces llama_fsdp1_*.
+// The whole gradients of a unit that earlier micro-steps have added up.
+static uint16_t parallel_whole_slot(const struct graph *g)
+{
+    struct node n = {.unit = g->t->unit, .sub = g->t->sub, .param = g->t->unit < 0 ? P_ROOT_FLAT : P_LAYER_FLAT};
+    return graph_gradient_slot(&n);
+}
+
+// Without synchronization the whole gradients stay; the last micro-step's are added to them, and both go.
+// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook (no_sync); _fully_shard/_fsdp_param.py,
+// to_accumulated_grad_if_needed; lightning fabric no_backward_sync; accelerate no_sync.
+static bool parallel_keep_whole(struct graph *g, uint32_t whole)
+{
+    if (!parallel_adds_up(g) || g->has_gradients)
+        return false;
+    if (graph_ok(g))
+        tape_keep(g->t, whole, g->t->unit, parallel_whole_slot(g));
+    return true;
+}
+
+static void parallel_drop_whole(struct graph *g, uint8_t dtype, uint8_t shape)
+{
+    if (parallel_adds_up(g) && g->has_gradients && graph_ok(g))
+        tape_unref(g->t, tape_existing(g->t, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape, HOME_PERSIST, parallel_whole_slot(g)));
+}
+
+static void parallel_forget_held(struct graph *g, unsigned count)
+{
+    for (uint16_t i = 0; i < count; i++)
+        parallel_params(g)[i].held = TAPE_NONE;
+}
+
+// FSDP1: the gradients become one tensor, zeros for what is frozen, which is cast; both are gone when this GPU's part is
+// there. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook; torch/csrc/autograd/FunctionsManual.cpp,
+// split_with_sizes_backward; traces llama_fsdp1_*.
 static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
 {
+    uint32_t zeros = g->m->c.lora_rank ? parallel_buffer(g, OP_ZEROS, g->compute, shape) : TAPE_NONE;
     uint32_t flat = parallel_buffer(g, OP_CAT, g->compute, shape), wide = TAPE_NONE;
+    tape_unref(g->t, zeros);
+    parallel_drop_held(g, count);
     tape_unref(g->t, *weights);
     *weights = TAPE_NONE;
+    if (parallel_keep_whole(g, flat)) {
+        parallel_forget_held(g, count);
+        return;
+    }
     if (parallel_sum_format(g) != g->compute)
-        wide = parallel_buffer(g, OP_TO_COPY, DT_F32, shape);
-    parallel_reduce_held(g, count);
+        wide = parallel_on(g, parallel_buffer(g, OP_TO_COPY, DT_F32, shape), STREAM_REDUCE);
+    parallel_make_parts(g, count);
     tape_unref(g->t, wide);
     tape_unref(g->t, flat);
+    parallel_drop_whole(g, g->compute, shape);
 }
 
 // FSDP2: one tensor takes the gradients, cast on the way; it is there until the next unit's is needed.
@@ -164,14 +352,20 @@ static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned co
     *weights = TAPE_NONE;
     tape_unref(g->t, g->reduced);
     g->reduced = parallel_buffer(g, OP_REDUCE_SCATTER, parallel_sum_format(g), shape);
-    parallel_reduce_held(g, count);
+    parallel_drop_held(g, count);
+    if (parallel_keep_whole(g, g->reduced)) {
+        parallel_forget_held(g, count);
+        g->reduced = TAPE_NONE;
+        return;
+    }
+    parallel_make_parts(g, count);
+    parallel_drop_whole(g, parallel_sum_format(g), shape);
 }
 
-// After a unit's backward: its gradients are divided, its weights given back. With adapters it is they that are divided,
-// and they are small.
+// After a unit's backward: its gradients are divided, its weights given back.
 static void parallel_end(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
 {
-    if (parallel_is_fsdp(g) && g->t->backward && !g->m->c.lora_rank) {
+    if (parallel_is_fsdp(g) && g->t->backward && parallel_units_train(g)) {
         if (g->m->c.parallel == PARALLEL_FSDP1)
             parallel_reduce_flat(g, weights, count, shape);
         else
@@ -185,6 +379,8 @@ static void parallel_end(struct graph *g, uint32_t *weights, unsigned count, uin
 
 static void parallel_reshard(struct graph *g)
 {
+    if (parallel_prefetch(g) == PREFETCH_LAST)
+        parallel_gather_next(g);
     parallel_end(g, &g->open, LAYOUT_BLOCK_NUMBERS, SHAPE_LAYER);
 }
 
@@ -192,6 +388,27 @@ void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
 {
     parallel_reshard(g);
     parallel_pass(g, n, results);
+}
+
+// A unit whose weights are all frozen has a hook on its input, held to the end of the pass, and the input of a block that
+// is run again is a leaf: it and its gradient stay with the hook.
+// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook; traces llama_fsdp1_lora_ckpt.
+void parallel_keep_input(struct graph *g, uint32_t input, uint32_t gradient)
+{
+    if (!g->around || !units_apart(g->m))
+        return;
+    tape_ref(g->t, input);
+    tape_ref(g->t, gradient);
+    parallel_unit(g)->input = input;
+    parallel_unit(g)->gradient = gradient;
+}
+
+static void parallel_release_input(struct graph *g)
+{
+    struct unit *u = parallel_unit(g);
+    tape_unref(g->t, u->input);
+    tape_unref(g->t, u->gradient);
+    u->input = u->gradient = TAPE_NONE;
 }
 
 // After the pass: fp32_grad.add_(grad), grad = None, for each parameter.
@@ -205,15 +422,25 @@ static void parallel_sum(struct graph *g, unsigned count)
     }
 }
 
-static void parallel_sum_all(struct graph *g)
+static void parallel_sum_layer(struct graph *g)
+{
+    parallel_sum(g, LAYOUT_BLOCK_NUMBERS);
+}
+
+static void parallel_each_layer(struct graph *g, void (*fn)(struct graph *g))
 {
     for (uint32_t layer = g->units * g->period; layer-- > 0;) {
         g->t->unit = (int32_t)(layer / g->period);
         g->t->sub = (uint8_t)(layer % g->period);
-        parallel_sum(g, LAYOUT_BLOCK_NUMBERS);
+        fn(g);
     }
     g->t->unit = TAPE_GLOBAL;
     g->t->sub = 0;
+}
+
+static void parallel_sum_all(struct graph *g)
+{
+    parallel_each_layer(g, parallel_sum_layer);
     parallel_sum(g, LAYOUT_GLOBAL_NUMBERS);
 }
 
@@ -234,5 +461,8 @@ void parallel_close(struct graph *g)
     }
     parallel_end(g, &g->root, LAYOUT_GLOBAL_NUMBERS, SHAPE_ROOT);
     tape_unref(g->t, g->reduced);
-    g->reduced = TAPE_NONE;
+    tape_unref(g->t, g->ahead);
+    tape_unref(g->t, g->behind);
+    g->reduced = g->ahead = g->behind = TAPE_NONE;
+    parallel_each_layer(g, parallel_release_input);
 }

@@ -10,11 +10,14 @@ void parallel_divide(struct graph *g, struct node *n, uint32_t gradient);
 
 // Around a pass: the weights outside of layers are gathered as long as it lasts.
 void parallel_open(struct graph *g);
+void parallel_forward_end(struct graph *g);     // the model's forward function has returned
+void parallel_begin_backward(struct graph *g);  // the gradient of what it returned is there
 void parallel_close(struct graph *g);
 
-// Around a layer. Both give a new variable for the same tensor.
-struct value parallel_enter(struct graph *g, struct value x);
-struct value parallel_leave(struct graph *g, struct value x);
+// A layer, with its weights gathered as long as body runs, and once more for its backward.
+struct value parallel_layer(struct graph *g, struct value x, block_fn *body);
+// A checkpointed block has run backward: its input and that one's gradient.
+void parallel_keep_input(struct graph *g, uint32_t input, uint32_t gradient);
 node_fn node_gather, node_reshard;
 
 #endif

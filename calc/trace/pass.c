@@ -25,11 +25,16 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     bool rotary = g->m->features & HAS_ROTARY;
     if (g->m->c.compile)
         return compile_forward(g, ids, targets, logits);
+    bool inside = graph_has(g, TRAIT_INNER_MODEL);  // the model's forward function makes the loss
     struct value x = forward_layers(g, forward_embed(g, ids, local));
+    if (!inside)
+        parallel_forward_end(g);
     struct value loss = forward_head(g, x, targets, local, &normed, logits);
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
     graph_drop(g, normed);
+    if (inside)
+        parallel_forward_end(g);
     if (rotary && !(g->grad && g->m->c.checkpointing))
         layer_rope_close(g);
     return loss;
@@ -89,6 +94,21 @@ static struct value pass_divide(struct graph *g, struct value loss)
     return out;
 }
 
+// accelerate returns a model's results in float32 where it runs it under autocast; its Trainer lets go of them.
+// SRC: accelerate utils/operations.py, convert_outputs_to_fp32; accelerator.py, prepare_model.
+static void pass_widen(struct graph *g, struct value *logits)
+{
+    uint64_t dtype = g->m->c.dtype;
+    bool wraps = dtype == DTYPE_BFLOAT16_LOADED || dtype == DTYPE_FLOAT16_LOADED || dtype == DTYPE_BFLOAT16_ACCELERATE ||
+                 dtype == DTYPE_FLOAT16_ACCELERATE;
+    bool dropped = g->m->c.keep_logits == KEEP_LOGITS_NO;
+    if (!wraps || !dropped || !graph_has(g, TRAIT_INNER_MODEL) || logits->storage == TAPE_NONE)
+        return;
+    struct value wide = graph_to(g, *logits, DT_F32, PART_UPCAST);
+    graph_drop(g, *logits);
+    *logits = wide;
+}
+
 // The variables logits and loss keep what the pass made.
 static void pass_keep(struct graph *g, struct value *logits, struct value *loss)
 {
@@ -120,6 +140,7 @@ static void pass_backward(struct graph *g, struct value loss)
         compile_backward(g);
     } else if (graph_ok(g)) {
         tape_ref(g->t, one);  // backward()'s own variable
+        parallel_begin_backward(g);
         backward_run(g, root.node, one, 0);
     }
     g->t->unit = TAPE_GLOBAL;
@@ -148,6 +169,8 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     uint32_t targets = pass_slot(g, SLOT_Y, NAME(TARGETS, SELF), DT_I64, SHAPE_TOKENS);
     struct value logits = graph_none();
     struct value loss = pass_forward(g, ids, targets, &logits);
+    pass_widen(g, &logits);
+    graph_let_go(g);
     pass_rebind(g, p, logits, loss);
     if (pass_divides(g->m))
         loss = pass_divide(g, loss);

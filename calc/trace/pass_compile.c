@@ -7,6 +7,7 @@
 // torch/_functorch/_aot_autograd/runtime_wrappers.py (zeros for tangents of outputs that were not used),
 // pytorch PR 129043 (the loss's backward without a scatter, from 2.5 on).
 
+#include "calc/trace/attention.h"
 #include "calc/trace/pass_compile.h"
 
 #include "calc/trace/backward.h"
@@ -135,7 +136,7 @@ static uint32_t product(struct region *r, int32_t nodes, const struct product *p
 
 static bool is_flash(const struct graph *g)
 {
-    return g->m->c.attention == ATTENTION_FLASH && g->compute == DT_LOW && g->m->c.head_dim <= 256;
+    return attention_is_flash(g, g->compute);
 }
 
 static void forward_attention(struct region *r, int32_t nodes)

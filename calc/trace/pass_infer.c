@@ -9,6 +9,7 @@
 
 #include "calc/trace/cache.h"
 #include "calc/trace/forward.h"
+#include "calc/trace/quantized.h"
 
 // Heads of a group share keys and values; the kernel wants one for each.
 static void decode_attention(struct graph *g)
@@ -41,6 +42,7 @@ static void decode_layers(struct graph *g, bool first)
 // Logits of the last position, in float32 for the choice of the next token.
 static void infer_choose(struct graph *g)
 {
+    quantized_head_once(g);
     uint32_t logits = graph_scratch(g, OP_MM, ROLE_LOGITS, PART_SELF, g->compute, SHAPE_LAST_V);
     uint32_t wide = graph_scratch(g, OP_TO_COPY, ROLE_LOGITS, PART_UPCAST, DT_F32, SHAPE_LAST_V);
     tape_unref(g->t, logits);

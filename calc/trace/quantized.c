@@ -14,6 +14,12 @@ bool quantized_is(const struct graph *g, uint16_t weight)
     return p && quantization_of(g->m, p, true);
 }
 
+bool quantized_is_head(const struct graph *g)
+{
+    const struct layout_param *p = layout_find(&g->layout, false, P_HEAD);
+    return p && quantization_of(g->m, p, false);
+}
+
 bool quantized_by_bitsandbytes(const struct graph *g, uint16_t weight)
 {
     return quantized_is(g, weight) && quantization_is_bitsandbytes(g->m->c.quantization);
@@ -24,10 +30,10 @@ bool quantized_copies(const struct graph *g)
     return quantization_is_4bit(g->m->c.quantization);
 }
 
-// One number for 64 weights.
-static uint8_t quantized_scales(uint8_t weight_shape)
+uint8_t quantized_scales(uint8_t weight_shape)
 {
-    return weight_shape == SHAPE_W_FF    ? SHAPE_S_FF
+    return weight_shape == SHAPE_W_WTE   ? SHAPE_S_WTE
+           : weight_shape == SHAPE_W_FF    ? SHAPE_S_FF
            : weight_shape == SHAPE_W_KV  ? SHAPE_S_KV
            : weight_shape == SHAPE_W_QKV ? SHAPE_S_QKV
                                          : SHAPE_S_Q;
@@ -52,6 +58,11 @@ static struct expanded quantized_expand(struct graph *g, uint8_t role, uint8_t s
     for (unsigned i = 0; i < copies; i++)
         e.scales[i] = graph_scratch(g, i ? OP_ADD : OP_DEQUANTIZE, role, PART_SCALES, DT_F32, quantized_scales(shape));
     e.weight = graph_scratch(g, OP_DEQUANTIZE, role, PART_DEQUANTIZED, DT_LOW, shape);
+    if (graph_has(g, TRAIT_HALF_4BIT) && quantization_is_4bit(g->m->c.quantization)) {
+        uint32_t copy = graph_scratch(g, OP_TO_COPY, role, PART_DEQUANTIZED, DT_LOW, shape);
+        tape_unref(g->t, e.weight);
+        e.weight = copy;
+    }
     for (unsigned i = 0; i < 2 && !held; i++) {
         tape_unref(g->t, e.scales[i]);
         e.scales[i] = TAPE_NONE;
@@ -64,6 +75,12 @@ static void quantized_release(struct graph *g, struct expanded e)
     tape_unref(g->t, e.scales[1]);
     tape_unref(g->t, e.scales[0]);
     tape_unref(g->t, e.weight);
+}
+
+// Of experts' matrices one is expanded at a time.
+static uint8_t quantized_shape(uint8_t weight_shape)
+{
+    return weight_shape == SHAPE_W_EXPERTS ? SHAPE_W_EXPERT : weight_shape;
 }
 
 // What a product holds beside its result.
@@ -93,15 +110,31 @@ static struct product quantized_open(struct graph *g, struct value x, uint8_t ro
     return p;
 }
 
-// A function of its own to autograd: nothing is saved but the stored weight.
-struct value quantized_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
+static bool quantized_keeps_input(const struct graph *g)
 {
-    struct value w = graph_param(g, false, weight);
+    bool kept = graph_has(g, TRAIT_INPUT_KEPT_4BIT) || graph_has(g, TRAIT_INPUT_KEPT_4BIT_LITGPT);
+    return kept && quantization_is_4bit(g->m->c.quantization);
+}
+
+void quantized_head_once(struct graph *g)
+{
+    if (quantized_is_head(g))
+        quantized_release(g, quantized_expand(g, ROLE_HEAD, SHAPE_W_WTE, false));
+}
+
+// A function of its own to autograd: nothing is saved but the stored weight.
+struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t out_shape)
+{
+    struct value w = graph_param(g, global, weight);
     struct value own = graph_to(g, x, quantized_operator(g) ? g->compute : x.dtype, PART_INPUT_CAST);
-    struct product p = quantized_open(g, own, w.role, w.shape);
+    struct product p = quantized_open(g, own, w.role, quantized_shape(w.shape));
     struct value out = graph_make(g, OP_MM, w.role, PART_OUTPUT, p.in.dtype, out_shape);
-    if (graph_needs(g, own))
-        graph_edge(g, graph_node(g, NODE_QUANTIZED, &out, w.shape), own);
+    if (graph_needs(g, own)) {
+        int32_t n = graph_node(g, NODE_QUANTIZED, &out, quantized_shape(w.shape));
+        if (quantized_keeps_input(g))
+            graph_save(g, n, own.storage);
+        graph_edge(g, n, own);
+    }
     graph_drop(g, p.in);
     tape_unref(g->t, p.low);
     quantized_release(g, p.e);

@@ -40,7 +40,7 @@ void tape_reset(struct tape *t, uint32_t units)
     t->limit = UINT32_MAX;
     t->unit = TAPE_GLOBAL;
     t->sub = 0;
-    t->backward = false;
+    t->backward = t->ahead = false;
     if (tape_grow(t, &t->unit_slots, &t->unit_slots_cap, units + 1, sizeof *t->unit_slots))
         mem_zero(t->unit_slots, (units + 1) * sizeof *t->unit_slots);
     if (tape_grow(t, &t->storages, &t->cap, 256, sizeof *t->storages))
@@ -51,15 +51,32 @@ void tape_reset(struct tape *t, uint32_t units)
 static bool tape_segment(struct tape *t)
 {
     struct tape_segment *last = t->segment_count ? &t->segments[t->segment_count - 1] : NULL;
-    if (last && last->unit == t->unit && last->backward == t->backward)
+    int32_t unit = t->ahead ? t->here : t->unit;
+    if (last && last->unit == unit && last->backward == t->backward)
         return true;
     if (last)
         last->end = (uint32_t)t->code_count;
     if (!tape_grow(t, &t->segments, &t->segment_cap, t->segment_count + 1, sizeof *t->segments))
         return false;
     t->segments[t->segment_count++] =
-        (struct tape_segment){(uint32_t)t->code_count, 0, t->unit, t->backward};
+        (struct tape_segment){(uint32_t)t->code_count, 0, unit, t->backward};
     return true;
+}
+
+void tape_ahead(struct tape *t, int32_t unit, uint8_t sub)
+{
+    t->here = t->unit;
+    t->here_sub = t->sub;
+    t->ahead = true;
+    t->unit = unit;
+    t->sub = sub;
+}
+
+void tape_ahead_end(struct tape *t)
+{
+    t->unit = t->here;
+    t->sub = t->here_sub;
+    t->ahead = false;
 }
 
 static void tape_emit(struct tape *t, enum tape_kind kind, uint32_t operand)
@@ -159,7 +176,7 @@ static bool tape_same(const struct storage *a, const struct storage *b)
 {
     return a->name == b->name && a->op == b->op && a->category == b->category &&
            a->dtype == b->dtype && a->shape == b->shape && a->home == b->home && a->sub == b->sub &&
-           a->slot == b->slot && a->sent == b->sent;
+           a->slot == b->slot && a->sent == b->sent && a->stream == b->stream;
 }
 
 // The next storage of a unit from *at on, or the end.

@@ -32,6 +32,7 @@ struct storage {
     uint16_t name;
     uint8_t op, category, dtype, shape, home;
     uint8_t sub;  // layer within the unit
+    uint8_t stream;  // on which it is allocated: the caching allocator keeps its memory for that one
     int16_t refs;
     uint16_t slot;  // within its unit and home
     int32_t unit;   // of the simulation, or TAPE_GLOBAL
@@ -69,6 +70,9 @@ struct tape {
     int32_t unit;                       // where the next instruction belongs
     uint8_t sub;
     bool backward;
+    bool ahead;     // storages are made for another unit, within the instructions of `here`
+    int32_t here;
+    uint8_t here_sub;
     bool failed;  // out of memory, sticky
 };
 
@@ -77,6 +81,10 @@ enum { TAPE_NONE = 0 };  // storage 0 is none
 void tape_init(struct tape *t, const struct vram_mem *mem);
 void tape_reset(struct tape *t, uint32_t units);
 void tape_free(struct tape *t);
+
+// What is made between these two belongs to another unit: memory that a layer gets before its turn. Not nested.
+void tape_ahead(struct tape *t, int32_t unit, uint8_t sub);
+void tape_ahead_end(struct tape *t);
 
 // A storage with one reference and its allocation.
 uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category, uint8_t dtype,

@@ -1,7 +1,7 @@
-// What a second module adds for a page that is asked for it: every format of every answer.
+// What a second module adds for a page that is asked for it: searches over configurations, and every format of every answer.
 //
-// It is the first module's whole interface and this one more function: a page that writes a trace or a picture loads it
-// then, and hands it the configuration as flat lines.
+// It is the first module's whole interface and these functions more: a page that reads a file, asks what to change,
+// solves for a length, lists cards, writes a trace or a picture loads it then, and hands it the configuration as flat lines.
 
 #include "calc/wasm/wasm.h"
 
@@ -15,7 +15,78 @@ EXPORT(write) int wasm_write(uint32_t answer, uint32_t format)
     return wasm_finish(v, vram_write(v, (enum vram_answer)answer, (enum vram_format)format, 0));
 }
 
-// The words for the numbers above: answers, formats, one group a line.
+// Reads the first len bytes of the input, a text of one of VRAM_KINDS, into the configuration, on top of what is there.
+EXPORT(parse) int wasm_parse(uint32_t kind, size_t len)
+{
+    vram *v = wasm_handle();
+    if (!v)
+        return VRAM_ENOMEM;
+    const char *text = wasm_input_text(len);
+    if (!text || kind >= VRAM_KIND_COUNT)
+        return VRAM_EARG;
+    return wasm_finish(v, vram_parse(v, (enum vram_kind)kind, text, len, NULL, NULL, NULL));
+}
+
+// The kind of the first len bytes of the input; AUTO where it is none that is read.
+EXPORT(recognize) uint32_t wasm_recognize(size_t len)
+{
+    vram *v = wasm_handle();
+    const char *text = v ? wasm_input_text(len) : NULL;
+    return text ? vram_recognize(v, text, len, NULL) : VRAM_KIND_AUTO;
+}
+
+static int finish_json(vram *v, int code, enum vram_answer answer)
+{
+    return wasm_finish(v, code ? code : vram_write(v, answer, VRAM_FORMAT_JSON, 0));
+}
+
+// What to change, ranked.
+EXPORT(advise) int wasm_advise(void)
+{
+    const struct vram_advice *advice;
+    vram *v = wasm_handle();
+    return v ? finish_json(v, vram_advise(v, &advice), VRAM_ANSWER_ADVICE) : VRAM_ENOMEM;
+}
+
+// The first len bytes of the input are the key of the field whose value is looked for.
+EXPORT(solve) int wasm_solve(size_t len)
+{
+    const struct vram_solution *solution;
+    vram *v = wasm_handle();
+    if (!v)
+        return VRAM_ENOMEM;
+    const char *field = wasm_input_text(len);
+    return field ? finish_json(v, vram_solve(v, field, &solution), VRAM_ANSWER_SOLUTION) : VRAM_EARG;
+}
+
+// The cards that the configuration fits.
+EXPORT(cards) int wasm_cards(void)
+{
+    const struct vram_cards *cards;
+    vram *v = wasm_handle();
+    return v ? finish_json(v, vram_cards(v, &cards), VRAM_ANSWER_CARDS) : VRAM_ENOMEM;
+}
+
+// What a server of the configuration has room for.
+EXPORT(serve) int wasm_serve(void)
+{
+    const struct vram_serving *serving;
+    vram *v = wasm_handle();
+    return v ? finish_json(v, vram_serve(v, &serving), VRAM_ANSWER_SERVING) : VRAM_ENOMEM;
+}
+
+// The first len bytes of the input are PyTorch's out-of-memory message.
+EXPORT(explain) int wasm_explain(size_t len, bool with_config)
+{
+    const struct vram_oom *oom;
+    vram *v = wasm_handle();
+    if (!v)
+        return VRAM_ENOMEM;
+    const char *text = wasm_input_text(len);
+    return text ? finish_json(v, vram_explain_oom(v, text, len, with_config, &oom), VRAM_ANSWER_OOM) : VRAM_EARG;
+}
+
+// The words for the numbers above: answers, formats, kinds of text, one group a line.
 EXPORT(write_names) const char *wasm_write_names(void)
 {
     return ""
@@ -25,6 +96,10 @@ EXPORT(write_names) const char *wasm_write_names(void)
         "\n"
 #define X(id, name) name " "
         VRAM_FORMATS(X)
+#undef X
+        "\n"
+#define X(id, name, text) name " "
+        VRAM_KINDS(X)
 #undef X
         "\n";
 }

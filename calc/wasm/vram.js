@@ -1,31 +1,23 @@
-// The estimator for a page or for Node: opens vram.wasm and speaks its interface (head of calc/wasm/wasm.c).
+// The estimator for a page or for Node: opens vram.wasm, or vram-export.wasm, which has more, and speaks its interface (heads
+// of calc/wasm/wasm.c and export.c).
 // A classic script, because modules are blocked on file://; it sets globalThis.vramOpen and nothing else.
 //
 //     const calc = await vramOpen(bytes);                     // the bytes of vram.wasm
 //     calc.estimate('preset = gpt2\nbatch_size = 8').value    // schema vramcalc/1
-//     calc.read(pastedText); calc.ask('advise').value
+//     calc.read(pastedText); calc.ask('report').value
 //
 // Every answer is { code, text, value }: code 0 or a number of enum vram_code, text the JSON as the library wrote it,
 // value what it says. An error's value is { error: ... }.
 (function vram(root) {
     'use strict';
 
-    // A config.json as flat lines: nested names joined by points, lists by commas, null left out.
-    function flatten(object, prefix = '') {
-        let lines = '';
-        for (const [key, value] of Object.entries(object)) {
-            const name = prefix + key;
-            if (value === null) continue;
-            if (Array.isArray(value)) {
-                if (value.every((v) => v === null || typeof v !== 'object')) lines += line(name, value.join(','));
-            } else if (typeof value === 'object') lines += flatten(value, name + '.');
-            else lines += line(name, String(value));
-        }
-        return lines;
-    }
-
-    function line(name, value) {
-        return `${name} = ${value.replace(/[\r\n]+/g, ' ')}\n`;
+    // The JSON Schema of the fields as rows: { key, aliases, group, type, unit, default, min, max, values }.
+    const TYPES = { boolean: 'bool', integer: 'count', number: 'fraction' };
+    const fieldType = (p) => (p.enum ? 'enum' : p.examples ? 'set' : p.pattern ? 'version' : TYPES[p.type]);
+    function fieldRows(schema) {
+        return Object.entries(schema.properties).filter(([, p]) => p.group).map(([key, p]) => ({
+            key, aliases: p.aliases, group: p.group, type: fieldType(p), unit: p.unit, default: p.default, min: p.minimum, max: p.maximum,
+            values: p.enum || p.examples || null }));
     }
 
     class Calculator {
@@ -36,12 +28,15 @@
 
         constructor(exports) {
             this.#e = exports;
-            const at = exports.names();
-            const memory = new Uint8Array(exports.memory.buffer);
+            const [asks] = this.#words(exports.names()), [answers, formats, kinds] = exports.write_names ? this.#words(exports.write_names()) : [];
+            this.#numbers = { asks, answers, formats, kinds };
+        }
+
+        // Groups of words at an address, one a line, as maps from a word to its place.
+        #words(at) {
+            const memory = new Uint8Array(this.#e.memory.buffer);
             const words = this.#decode.decode(memory.subarray(at, memory.indexOf(0, at)));
-            const [asks, kinds] = words.trim().split('\n').map(
-                (group) => new Map(group.trim().split(' ').map((word, i) => [word, i])));
-            this.#numbers = { asks, kinds };
+            return words.trim().split('\n').map((group) => new Map(group.trim().split(' ').map((word, i) => [word, i])));
         }
 
         #put(text) {
@@ -54,7 +49,7 @@
 
         #number(group, word) {
             const n = this.#numbers[group].get(word);
-            if (n === undefined) throw new Error(`vram.wasm: no such word: ${word}`);
+            if (n === undefined) throw new Error('vram.wasm: no such word: ' + word);
             return n;
         }
 
@@ -75,33 +70,58 @@
             return this.#e.clear();
         }
 
-        // Text of one kind (flat, nanogpt, hf, log) on top of the configuration as it stands.
+        // Text of one kind on top of the configuration as it is: flat, and with vram-export.wasm any of VRAM_KINDS (auto: whichever it is).
         parse(kind, text) {
             const len = this.#put(text);
+            if (kind === 'flat') return this.#answer(this.#e.flat(len), false);
             return this.#answer(this.#e.parse(this.#number('kinds', kind), len), false);
         }
 
-        // Whatever was pasted: a config.json, a Python file, a log, flat lines, or an out-of-memory message.
-        // Answers { kind, code, text, value }.
+        // Of vram-export.wasm, as all below but ask(). The kind of a text: flat, nanogpt, log, hf, axolotl, ...; auto where it is none that is read.
+        recognize(text) {
+            const number = this.#e.recognize(this.#put(text));
+            return [...this.#numbers.kinds].find(([, n]) => n === number)?.[0] ?? 'auto';
+        }
+
+        // Whatever was pasted, on top of the configuration as it is: any file that the command line reads, or an
+        // out-of-memory message. Returns { kind, code, text, value }; warnings are notes of the next report.
         read(text) {
-            let kind, object;
-            if (/^\s*\{/.test(text)) {
-                try {
-                    object = JSON.parse(text);
-                } catch (e) {
-                    return { kind: 'hf', code: -7, text: e.message, value: { error: { message: e.message } } };
-                }
-                return { kind: 'hf', ...this.parse('hf', flatten(object)) };
-            }
-            if (/out of memory/i.test(text)) return { kind: 'oom', ...this.explain(text) };
-            if (/^\s*(#.*\n|\s)*(number of parameters|num decayed|tokens per iteration|step \d+:|iter \d+:)/m.test(text)) kind = 'log';
-            else kind = 'nanogpt';
+            const kind = this.recognize(text);
+            if (kind !== 'log' && /ried to allocate|out of memory|OutOfMemoryError/i.test(text)) return { kind: 'oom', ...this.explain(text) };
             return { kind, ...this.parse(kind, text) };
         }
 
-        // report, config, advise, gpus, presets
+        // report, config, gpus, presets, timeline, fields; advise of vram-export.wasm
         ask(what) {
-            return this.#answer(this.#e.answer(this.#number('asks', what)));
+            if (what === 'advise') return this.advise();
+            const answer = this.#answer(this.#e.answer(this.#number('asks', what)));
+            if (what === 'fields') answer.value = fieldRows(answer.value);
+            return answer;
+        }
+
+        // vram-export.wasm has these, too.
+        advise() {
+            return this.#answer(this.#e.advise());
+        }
+
+        solve(field) {
+            const len = this.#put(field);
+            return this.#answer(this.#e.solve(len));
+        }
+
+        cards() {
+            return this.#answer(this.#e.cards());
+        }
+
+        // Also of vram-export.wasm: an answer in any format, as { code, bytes } (a trace for memory_viz is no text).
+        write(answer, format) {
+            const code = this.#e.write(this.#number('answers', answer), this.#number('formats', format));
+            if (code !== 0) return this.#answer(code);
+            return { code, bytes: new Uint8Array(this.#e.memory.buffer, this.#e.text_at(), this.#e.text_bytes()).slice() };
+        }
+
+        serve() {
+            return this.#answer(this.#e.serve());
         }
 
         explain(message, withConfig = false) {
@@ -114,7 +134,6 @@
         const { instance } = await WebAssembly.instantiate(await bytes, {});
         return new Calculator(instance.exports);
     };
-    root.vramOpen.flatten = flatten;
     // This file as text, for a worker made from a blob: a page opened from a folder cannot load one by address.
-    root.vramOpen.source = `(${vram})(globalThis)`;
+    root.vramOpen.source = '(' + vram + ')(globalThis)';
 })(globalThis);

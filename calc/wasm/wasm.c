@@ -8,8 +8,8 @@
 //     const json = decode(e.memory.buffer, e.text_at(), e.text_bytes());
 //
 // Every call returns a code of enum vram_code. When it is not 0 the text is the error as JSON. The memory may have
-// grown: take e.memory.buffer again after every call. Numbers of WASM_ASKS and VRAM_KINDS are positions
-// in those lists, from 0; names() lists them, so that a page need not repeat them.
+// grown: take e.memory.buffer again after every call. Numbers of WASM_ASKS are positions
+// in that list, from 0; names() lists them, so that a page need not repeat them.
 
 #include "calc/wasm/wasm.h"
 
@@ -17,9 +17,10 @@
 #define WASM_ASKS(X) \
     X(REPORT, REPORT, "report") \
     X(CONFIG, CONFIG, "config") \
-    X(ADVISE, ADVICE, "advise") \
     X(GPUS, GPUS, "gpus") \
-    X(PRESETS, PRESETS, "presets")
+    X(PRESETS, PRESETS, "presets") \
+    X(FIELDS, FIELDS, "fields") \
+    X(TIMELINE, TIMELINE, "timeline")
 
 enum wasm_ask {
 #define X(id, answer, name) WASM_ASK_##id,
@@ -134,6 +135,15 @@ EXPORT(input) char *wasm_input(size_t len)
     return in->input;
 }
 
+const char *wasm_input_text(size_t len)
+{
+    struct instance *in = instance();
+    if (!in->input || len >= in->input_cap)
+        return NULL;
+    in->input[len] = 0;
+    return in->input;
+}
+
 EXPORT(text_at) const char *wasm_text_at(void)
 {
     vram *v = wasm_handle();
@@ -159,24 +169,72 @@ EXPORT(clear) int wasm_clear(void)
     return VRAM_OK;
 }
 
-// Reads the first len bytes of the input into the configuration, on top of what is there.
-EXPORT(parse) int wasm_parse(uint32_t kind, size_t len)
+static const char *trim(const char *at, size_t *len)
 {
-    vram *v = wasm_handle();
-    struct instance *in = instance();
-    if (!v)
-        return VRAM_ENOMEM;
-    if (kind >= VRAM_KIND_COUNT || len >= in->input_cap)
-        return VRAM_EARG;
-    return wasm_finish(v, vram_parse(v, (enum vram_kind)kind, in->input, len, NULL, NULL, NULL));
+    while (*len && (at[*len - 1] == ' ' || at[*len - 1] == '\r'))
+        (*len)--;
+    while (*len && *at == ' ') {
+        at++;
+        (*len)--;
+    }
+    return at;
 }
 
-static int make(vram *v, enum wasm_ask ask)
+// A preset depends on the mode, and other lines are set over it: in this order, whatever the lines' own is.
+static const char *const FIRST[] = {"mode", "preset"};
+enum { FIRST_COUNT = sizeof FIRST / sizeof *FIRST };
+
+// Which of FIRST a key is, FIRST_COUNT for others.
+static unsigned turn_of(const char *key, size_t len)
 {
-    const struct vram_advice *advice;
-    return ask == WASM_ASK_REPORT   ? vram_run(v)
-           : ask == WASM_ASK_ADVISE ? vram_advise(v, &advice)
-                                    : VRAM_OK;
+    unsigned turn = 0;
+    for (; turn < FIRST_COUNT; turn++) {
+        size_t n = 0;
+        while (n < len && FIRST[turn][n] == key[n])
+            n++;
+        if (n == len && !FIRST[turn][n])
+            break;
+    }
+    return turn;
+}
+
+// "key = value", if it is this key's turn; an empty line sets nothing.
+static int set_line(vram *v, const char *line, size_t len, unsigned turn)
+{
+    size_t key_len = 0;
+    line = trim(line, &len);
+    while (key_len < len && line[key_len] != '=')
+        key_len++;
+    size_t value_len = key_len < len ? len - key_len - 1 : 0;
+    const char *value = trim(line + len - value_len, &value_len), *key = trim(line, &key_len);
+    return len && turn_of(key, key_len) == turn ? vram_set_n(v, key, key_len, value, value_len) : VRAM_OK;
+}
+
+static int set_lines(vram *v, const char *text, size_t len, unsigned turn)
+{
+    int code = VRAM_OK;
+    for (size_t at = 0; at < len && code == VRAM_OK;) {
+        size_t end = at;
+        while (end < len && text[end] != '\n')
+            end++;
+        code = set_line(v, text + at, end - at, turn);
+        at = end + 1;
+    }
+    return code;
+}
+
+// Sets the lines `key = value` of the first len bytes of the input on top of what is there, up to the first that is wrong. Readers
+// of files are the second module's.
+EXPORT(flat) int wasm_flat(size_t len)
+{
+    vram *v = wasm_handle();
+    const char *text = v ? wasm_input_text(len) : NULL;
+    int code = VRAM_OK;
+    if (!text)
+        return v ? VRAM_EARG : VRAM_ENOMEM;
+    for (unsigned turn = 0; turn <= FIRST_COUNT && code == VRAM_OK; turn++)
+        code = set_lines(v, text, len, turn);
+    return wasm_finish(v, code);
 }
 
 // Makes the answer that is asked for, of the configuration as it is now, as JSON.
@@ -192,7 +250,7 @@ EXPORT(answer) int wasm_answer(uint32_t ask)
         return VRAM_ENOMEM;
     if (ask >= WASM_ASK_COUNT)
         return VRAM_EARG;
-    int code = make(v, (enum wasm_ask)ask);
+    int code = ask == WASM_ASK_REPORT ? vram_run(v) : VRAM_OK;
     return wasm_finish(v, code ? code : vram_write_json(v, answers[ask]));
 }
 
@@ -201,34 +259,16 @@ EXPORT(estimate) int wasm_estimate(size_t len)
 {
     int code = wasm_clear();
     if (!code)
-        code = wasm_parse(VRAM_KIND_FLAT, len);
+        code = wasm_flat(len);
     return code ? code : wasm_answer(WASM_ASK_REPORT);
 }
 
-// The input is PyTorch's out-of-memory message.
-EXPORT(explain) int wasm_explain(size_t len, bool with_config)
-{
-    const struct vram_oom *oom;
-    vram *v = wasm_handle();
-    struct instance *in = instance();
-    if (!v)
-        return VRAM_ENOMEM;
-    if (len >= in->input_cap)
-        return VRAM_EARG;
-    int code = vram_explain_oom(v, in->input, len, with_config, &oom);
-    return wasm_finish(v, code ? code : vram_write_json(v, VRAM_ANSWER_OOM));
-}
-
-// The words for the numbers above: asks, kinds, one group a line.
+// The words for the numbers above, in one line.
 EXPORT(names) const char *wasm_names(void)
 {
     return ""
 #define X(id, answer, name) name " "
         WASM_ASKS(X)
-#undef X
-        "\n"
-#define X(id, name, text) name " "
-        VRAM_KINDS(X)
 #undef X
         "\n";
 }

@@ -65,6 +65,8 @@ static void change(struct json *j, const struct vram_change *c)
         json_null(j, "slowdown_permille");
     json_message(j, "slowdown_basis", c->cost_basis);
     json_bool(j, "fits", c->fits);
+    json_str(j, "line", c->line);
+    json_bool(j, "by_tensors", c->by_tensors);
     json_close(j, '}');
 }
 
@@ -101,6 +103,7 @@ void json_advice(struct vram *v)
         json_null(&j, "gpu_bytes");
         json_null(&j, "fits");
     }
+    json_str(&j, "framework", a->framework);
     json_open(&j, "changes", '[');
     for (size_t i = 0; i < a->change_count; i++)
         change(&j, &a->changes[i]);

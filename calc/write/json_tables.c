@@ -22,8 +22,8 @@ void json_gpus(struct vram *v)
         json_u64(&j, "fp32_gflops", g->fp32_gflops);
         json_u64(&j, "sm_count", g->sm_count);
         json_u64(&j, "compute_capability", g->compute_capability);
+        json_str(&j, "architecture", g->architecture);
         if (g->source) {
-            json_str(&j, "architecture", g->architecture);
             json_str(&j, "source", g->source);
             json_str(&j, "source_note", g->source_note);
             json_str(&j, "memory_source", g->memory_source);
@@ -74,11 +74,29 @@ static void members(struct json *j, const struct vram_field *f)
     json_set(j, "default", f, f->initial);
 }
 
+static void aliases(struct json *j, const struct vram_field *f)
+{
+    json_open(j, "aliases", '[');
+    for (const char *at = f->aliases; *at; at += *at == ' ') {
+        char name[48];
+        size_t n = 0;
+        for (; *at && *at != ' '; at++)
+            if (n + 1 < sizeof name)
+                name[n++] = *at;
+        name[n] = 0;
+        json_str(j, NULL, name);
+    }
+    json_close(j, ']');
+}
+
 static void field(struct json *j, const struct vram_field *f)
 {
     unsigned decimals = f->type == VRAM_TYPE_FRACTION ? 6 : 0;
     json_open(j, f->key, '{');
     json_str(j, "description", f->help);
+    json_str(j, "group", f->group);
+    json_str(j, "unit", vram_unit_name(f->unit));
+    aliases(j, f);
     if (f->type == VRAM_TYPE_ENUM) {
         values(j, f);
     } else if (f->type == VRAM_TYPE_SET) {

@@ -22,7 +22,7 @@ static void put_cost(struct writer *w, int64_t permille)
         writer_f(w, "about %u %% %s", (n + 5) / 10, permille < 0 ? "faster" : "slower");
 }
 
-static void put_change(struct writer *w, const struct vram_change *c)
+static void put_change(struct writer *w, const struct vram_change *c, const char *framework)
 {
     if (c->refusal) {
         writer_f(w, "     refused  %s\n               %s\n", c->what, c->refusal->text);
@@ -34,7 +34,7 @@ static void put_change(struct writer *w, const struct vram_change *c)
     } else {
         writer_str(w, "     nothing");
     }
-    writer_f(w, "  %s%s\n               ", c->what, c->fits ? "   <- fits" : "");
+    writer_f(w, "  %s%s%s\n               ", c->what, c->fits ? "   <- fits" : "", c->by_tensors ? "   (by its tensors)" : "");
     if (c->cost_predicted) {
         put_cost(w, c->cost_permille);
         writer_f(w, " (%s)", c->cost_basis->text);
@@ -44,6 +44,8 @@ static void put_change(struct writer *w, const struct vram_change *c)
     writer_f(w, "\n               %s\n", c->result->text);
     if (c->how)
         writer_f(w, "               in the code: %s\n", c->how->text);
+    if (c->line)
+        writer_f(w, "               %s: %s\n", framework, c->line);
 }
 
 static void put_group(struct writer *w, const struct vram_advice *a, uint32_t effect)
@@ -60,7 +62,7 @@ static void put_group(struct writer *w, const struct vram_advice *a, uint32_t ef
             writer_char(w, '\n');
         }
         any = true;
-        put_change(w, c);
+        put_change(w, c, a->framework);
     }
     if (any)
         writer_char(w, '\n');
@@ -81,9 +83,13 @@ static void put_plan(struct writer *w, const struct vram *v, const struct advice
         writer_char(w, ')');
     }
     writer_str(w, a->plan_found && a->plan_tight ? "; the margin is smaller than the error bound\n\n" : "\n\n");
-    for (size_t i = 0; i < a->change_count; i++)
-        if (a->changes[i].in_plan && a->changes[i].how)
-            writer_f(w, "# %s, in the code: %s\n", a->changes[i].what, a->changes[i].how->text);
+    for (size_t i = 0; i < a->change_count; i++) {
+        const struct vram_change *c = &a->changes[i];
+        if (c->in_plan && c->how)
+            writer_f(w, "# %s, in the code: %s\n", c->what, c->how->text);
+        if (c->in_plan && c->line)
+            writer_f(w, "# %s, %s: %s\n", c->what, a->framework, c->line);
+    }
     put_config(w, &list->plan);
 }
 

@@ -273,9 +273,14 @@ static void advice(struct writer *w, const struct vram_advice *a)
 
 static void notes(struct writer *w, const struct vram_result *r)
 {
-    for (size_t i = 0; i < r->note_count; i++)
+    size_t count = 0;
+    for (size_t i = 0; i < r->note_count; i++) {
+        if (r->notes[i].line)
+            continue;  // a warning about a file's line, said where it was read
         writer_f(w, "note: %s\n", r->notes[i].text);
-    if (r->note_count)
+        count++;
+    }
+    if (count)
         writer_char(w, '\n');
 }
 

@@ -7,17 +7,16 @@
 
 #include "calc/base/text.h"
 #include "calc/write/number.h"
+#include "calc/write/timeline_points.h"
 
 enum {
-    COLUMNS = 360,
+    COLUMNS = TIMELINE_COLUMNS,
     WIDTH = 960,
     HEIGHT = 460,
     LEFT = 74,
     TOP = 56,
     PLOT_W = 720,
-    PLOT_H = 320,
-    PHASES_MAX = 64,
-    PHASE_TEXT = 32
+    PLOT_H = 320
 };
 
 // Light and dark colours by category, from the bottom of the stack to its top; neighbours differ in lightness.
@@ -28,76 +27,6 @@ static const struct tint {
     {"#2b8a5f", "#4fb98a"}, {"#d9541e", "#f28350"}, {"#f2b134", "#ffd27a"}, {"#7a5c3a", "#b8956a"},
     {"#a0a0a0", "#8a8a8a"}, {"#5a5a5a", "#c0c0c0"},
 };
-
-struct column {
-    uint64_t total;
-    uint64_t by[VRAM_CAT_COUNT];
-};
-
-struct phase {
-    char name[PHASE_TEXT];
-    uint64_t begin, end; // events
-};
-
-struct timeline {
-    struct column column[COLUMNS]; // the fullest moment of each
-    struct column now;
-    uint64_t events, at; // how many in all; this one
-    uint64_t peak, peak_event;
-    struct phase phase[PHASES_MAX];
-    size_t phases;
-};
-
-// One phase for a pass: micro-steps and iterations apart, a last one takes what is too much.
-static void follow(struct timeline *t, const char *name)
-{
-    struct phase *last = t->phases ? &t->phase[t->phases - 1] : NULL;
-    if (last && (text_equal(name, text_len(name), last->name) || t->phases == PHASES_MAX)) {
-        last->end = t->at + 1;
-        return;
-    }
-    last = &t->phase[t->phases++];
-    *last = (struct phase){{0}, t->at, t->at + 1};
-    for (size_t i = 0; i + 1 < PHASE_TEXT && name[i]; i++)
-        last->name[i] = name[i];
-}
-
-static int on_event(void *ctx, const struct vram_event *e)
-{
-    struct timeline *t = ctx;
-    follow(t, e->phase);
-    if (e->is_free) {
-        t->now.by[e->category] -= e->bytes;
-        t->now.total -= e->bytes;
-    } else {
-        t->now.by[e->category] += e->bytes;
-        t->now.total += e->bytes;
-    }
-    struct column *c = &t->column[t->at * COLUMNS / t->events];
-    if (t->now.total >= c->total)
-        *c = t->now;
-    if (t->now.total > t->peak) {
-        t->peak = t->now.total;
-        t->peak_event = t->at;
-    }
-    t->at++;
-    return 0;
-}
-
-static int on_count(void *ctx, const struct vram_event *e)
-{
-    (void)e;
-    (*(uint64_t *)ctx)++;
-    return 0;
-}
-
-// Columns that no event fell into are at what was live before.
-static void fill_gaps(struct timeline *t)
-{
-    for (size_t i = 1; i < COLUMNS; i++)
-        if (t->column[i].total == 0)
-            t->column[i] = t->column[i - 1];
-}
 
 // A tick that makes 4 to 8 steps: 1, 2 or 5 times a power of two of MiB would surprise, so powers of ten.
 static uint64_t tick_mib(uint64_t peak)
@@ -172,7 +101,7 @@ static uint64_t edge(const struct timeline *t, size_t i, uint32_t category, bool
 {
     uint64_t below = 0;
     for (uint32_t c = 0; c < category + (upper ? 1U : 0U); c++)
-        below += t->column[i].by[c];
+        below += t->high[i].by[c];
     return y_of(below, top);
 }
 
@@ -181,7 +110,7 @@ static void area(struct writer *w, const struct timeline *t, uint32_t category, 
 {
     uint64_t most = 0;
     for (size_t i = 0; i < COLUMNS; i++)
-        most = t->column[i].by[category] > most ? t->column[i].by[category] : most;
+        most = t->high[i].by[category] > most ? t->high[i].by[category] : most;
     if (most == 0)
         return;
     writer_f(w, "<path class=\"vt-area vt-%s\" fill=\"%s\" d=\"M", vram_category_name(category),
@@ -206,7 +135,7 @@ static void phases(struct writer *w, const struct timeline *t)
 {
     char words[NUMBER_PHASE];
     for (size_t i = 0; i < t->phases; i++) {
-        const struct phase *p = &t->phase[i];
+        const struct timeline_phase *p = &t->phase[i];
         uint64_t x0 = x_of(p->begin, t->events), x1 = x_of(p->end, t->events);
         writer_f(w,
                  "<path class=\"vt-grid\" stroke=\"#ddd\" fill=\"none\" d=\"M%u "
@@ -244,7 +173,7 @@ static void mark_peak(struct writer *w, const struct timeline *t, uint64_t top)
 static void legend(struct writer *w, const struct timeline *t)
 {
     uint64_t y = TOP + 6;
-    const struct column *p = &t->column[t->events ? t->peak_event * COLUMNS / t->events : 0];
+    const struct timeline_moment *p = &t->high[t->events ? t->peak_event * COLUMNS / t->events : 0];
     text_at(w, LEFT + PLOT_W + 18, TOP - 14, "vt-small", "start");
     writer_str(w, "at the peak, MiB</text>\n");
     for (uint32_t c = VRAM_CAT_COUNT; c-- > 0;) {
@@ -268,7 +197,7 @@ static void description(struct writer *w, const struct timeline *t)
     for (size_t i = 0; i < t->phases; i++)
         if (t->peak_event >= t->phase[i].begin && t->peak_event < t->phase[i].end)
             phase = t->phase[i].name;
-    const struct column *p = &t->column[t->events ? t->peak_event * COLUMNS / t->events : 0];
+    const struct timeline_moment *p = &t->high[t->events ? t->peak_event * COLUMNS / t->events : 0];
     writer_str(w, "<title id=\"vt-title\">GPU memory over the step</title>\n<desc "
                   "id=\"vt-desc\">The peak of ");
     put_mib_round(w, t->peak);
@@ -310,20 +239,10 @@ static void draw(struct writer *w, const struct vram *v, const struct timeline *
 
 int timeline_svg(struct vram *v)
 {
-    uint64_t events = 0;
-    int rc = vram_trace(v, on_count, &events);
-    if (rc != VRAM_OK)
-        return rc;
-    struct timeline *t = mem_alloc(&v->mem, sizeof *t);
-    if (!t)
-        return handle_no_memory(v);
-    mem_zero(t, sizeof *t);
-    t->events = events;
-    rc = vram_trace(v, on_event, t);
-    if (rc == VRAM_OK) {
-        fill_gaps(t);
+    struct timeline *t;
+    int rc = timeline_record(v, &t);
+    if (rc == VRAM_OK)
         draw(&v->text, v, t);
-    }
-    mem_free(&v->mem, t, sizeof *t);
+    timeline_free(v, t);
     return rc;
 }

@@ -15,6 +15,9 @@ static write_fn *const WRITERS[VRAM_ANSWER_COUNT][VRAM_FORMAT_COUNT] = {
     [VRAM_ANSWER_REPORT] = {text_report, json_report, csv_report, md_report},
     [VRAM_ANSWER_FIT] = {text_fit, json_fit, csv_fit, md_fit},
     [VRAM_ANSWER_MAX_BATCH] = {text_max_batch, json_max_batch},
+    [VRAM_ANSWER_SOLUTION] = {text_solution, json_solution},
+    [VRAM_ANSWER_CARDS] = {text_cards, json_cards, csv_cards, md_cards},
+    [VRAM_ANSWER_SERVING] = {text_serving, json_serving},
     [VRAM_ANSWER_ADVICE] = {text_advice, json_advice, csv_advice, md_advice},
     [VRAM_ANSWER_OOM] = {text_oom, json_oom},
     [VRAM_ANSWER_COMPARISON] = {text_comparison, json_comparison, csv_comparison, md_comparison},
@@ -33,7 +36,7 @@ static run_fn *const RUNNERS[VRAM_ANSWER_COUNT][VRAM_FORMAT_COUNT] = {
                            [VRAM_FORMAT_JSON] = trace_json,
                            [VRAM_FORMAT_VIZ] = trace_pickle,
                            [VRAM_FORMAT_PERFETTO] = trace_perfetto},
-    [VRAM_ANSWER_TIMELINE] = {[VRAM_FORMAT_SVG] = timeline_svg},
+    [VRAM_ANSWER_TIMELINE] = {[VRAM_FORMAT_JSON] = json_timeline, [VRAM_FORMAT_SVG] = timeline_svg},
 };
 
 bool vram_can_write(enum vram_answer answer, enum vram_format format)

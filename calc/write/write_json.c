@@ -14,6 +14,12 @@ static bool is_made(const struct vram *v, enum vram_answer answer)
         return a && a->has_fit;
     case VRAM_ANSWER_MAX_BATCH:
         return a && a->has_max_batch;
+    case VRAM_ANSWER_SOLUTION:
+        return a && a->has_solution;
+    case VRAM_ANSWER_CARDS:
+        return a && a->has_cards;
+    case VRAM_ANSWER_SERVING:
+        return a && a->has_serving;
     case VRAM_ANSWER_ADVICE:
         return a && a->advice && a->advice->made;
     case VRAM_ANSWER_OOM:
@@ -68,11 +74,15 @@ int vram_write_json(vram *v, enum vram_answer answer)
         [VRAM_ANSWER_GPUS] = json_gpus,             [VRAM_ANSWER_PRESETS] = json_presets,
         [VRAM_ANSWER_FIELDS] = json_schema,
     };
-    if ((unsigned)answer >= VRAM_ANSWER_COUNT || !writers[answer])
+    bool runs = answer == VRAM_ANSWER_TIMELINE;
+    if (!runs && ((unsigned)answer >= VRAM_ANSWER_COUNT || !writers[answer]))
         return write_refuse(v, answer, VRAM_FORMAT_JSON);
     int rc = write_begin(v, answer);
     if (rc != VRAM_OK)
         return rc;
-    writers[answer](v);
+    if (!runs)
+        writers[answer](v);
+    else if ((rc = json_timeline(v)) != VRAM_OK)
+        return rc;
     return write_end(v);
 }

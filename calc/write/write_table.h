@@ -7,6 +7,7 @@
 
 void csv_report(struct vram *v);
 void csv_fit(struct vram *v);
+void csv_cards(struct vram *v);
 void csv_advice(struct vram *v);
 void csv_comparison(struct vram *v);
 void csv_gpus(struct vram *v);
@@ -14,6 +15,7 @@ void csv_presets(struct vram *v);
 
 void md_report(struct vram *v);
 void md_fit(struct vram *v);
+void md_cards(struct vram *v);
 void md_advice(struct vram *v);
 void md_comparison(struct vram *v);
 void md_gpus(struct vram *v);

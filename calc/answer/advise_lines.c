@@ -1,0 +1,81 @@
+// Owns the lines of advise_lines.def: which a framework has, and their values.
+
+#include "calc/answer/advise_lines.h"
+
+struct line_row {
+    const char *change;
+    uint64_t framework;
+    const char *text;
+};
+
+static const struct line_row ROWS[] = {
+#define FRAMEWORK_ANY FRAMEWORK_AUTO
+#define LINE(change, framework, text) {#change, FRAMEWORK_##framework, text},
+#include "calc/answer/advise_lines.def"
+#undef FRAMEWORK_ANY
+};
+
+enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
+
+uint64_t advise_framework(const struct vram_config *c)
+{
+    if (c->framework != FRAMEWORK_AUTO)
+        return c->framework;
+    return c->family == FAMILY_GPT2 ? FRAMEWORK_NANOGPT : FRAMEWORK_TRANSFORMERS;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// Length of an id without the number at its end: that of "micro_batch" in "micro_batch_4".
+static size_t stem(const char *id)
+{
+    size_t len = text_len(id), n = len;
+    while (n > 0 && is_digit(id[n - 1]))
+        n--;
+    return n < len && n > 1 && id[n - 1] == '_' ? n - 1 : len;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c);
+}
+
+// The value of {name}, for config_write; `length` is what a sequence has. false: it is no field.
+static bool value_of(const char *name, size_t len, const struct vram_config *c, struct text_line *line)
+{
+    bool length = text_equal(name, len, "length");
+    int field = length ? (c->seq_len ? FIELD_seq_len : FIELD_block_size) : config_field(name, len);
+    if (field < 0)
+        return false;
+    config_append_value(line, c, (size_t)field);
+    return true;
+}
+
+static void fill(const char *text, const struct vram_config *c, struct text_line *line)
+{
+    while (*text) {
+        size_t n = 1;
+        while (*text == '{' && is_word(text[n]))
+            n++;
+        bool hole = n > 1 && text[n] == '}' && value_of(text + 1, n - 1, c, line);
+        if (!hole)
+            text_append(line, (char[]){*text, 0});
+        text += hole ? n + 1 : 1;
+    }
+}
+
+bool advise_line(const char *id, uint64_t framework, const struct vram_config *c, struct text_line *line)
+{
+    *line = (struct text_line){{0}, 0};
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const struct line_row *r = &ROWS[i];
+        if (!text_equal(id, stem(id), r->change) || (r->framework != FRAMEWORK_AUTO && r->framework != framework))
+            continue;
+        fill(r->text, c, line);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,80 @@
+// Owns which preset an id of the Hub, a folder of a checkpoint or a framework's own name of a model means.
+
+#include "calc/model/preset_ids.h"
+
+#include "calc/base/text.h"
+#include "calc/vram.h"
+
+// Endings that change the training of a model and not its shape.
+static const char *const ENDINGS[] = {"instruct", "chat", "base", "hf", "it", "v01", "v02", "v10", "2507", "4k"};
+
+static char plain(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
+}
+
+static bool counts(char c)
+{
+    c = plain(c);
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+// Letters and digits of a name, small; false where there are too many.
+static bool letters(struct span s, char out[96], size_t *len)
+{
+    *len = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        if (!counts(s.at[i]))
+            continue;
+        if (*len + 1 >= 96)
+            return false;
+        out[(*len)++] = plain(s.at[i]);
+    }
+    out[*len] = 0;
+    return *len > 0;
+}
+
+static const char *preset_of_letters(const char *name, size_t len)
+{
+    const struct vram_preset *preset;
+    for (size_t i = 0; (preset = vram_preset_at(i)) != NULL; i++) {
+        char own[96];
+        size_t n;
+        bool hub = !preset->run[0] ? span_starts(span_of(preset->name), "hf-") : true;
+        struct span named = span_of(preset->name);
+        if (hub && letters(span_starts(named, "hf-") ? span_skip(named, 3) : named, own, &n) && text_equal(name, len, own))
+            return preset->name;
+    }
+    return NULL;
+}
+
+static bool drop_ending(const char *name, size_t *len)
+{
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
+        size_t n = text_len(ENDINGS[i]);
+        if (*len > n && text_equal(name + *len - n, n, ENDINGS[i])) {
+            *len -= n;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *preset_of_id(struct span id)
+{
+    char name[96];
+    size_t len, slash;
+    while (id.len > 0 && id.at[id.len - 1] == '/')
+        id.len--;
+    while ((slash = span_find(id, "/")) < id.len)
+        id = span_skip(id, slash + 1);
+    if (span_starts(id, "Meta-"))
+        id = span_skip(id, 5);
+    if (!letters(id, name, &len))
+        return NULL;
+    for (;;) {
+        const char *preset = preset_of_letters(name, len);
+        if (preset || !drop_ending(name, &len))
+            return preset;
+    }
+}

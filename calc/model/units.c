@@ -1,0 +1,43 @@
+// Owns what is gathered together under a data parallel scheme.
+// SRC: peft utils/other.py, fsdp_auto_wrap_policy (leaves with trained weights, and layers); torchtune 0.2
+// modules/peft/peft_utils.py, lora_fsdp_wrap_policy; bitsandbytes nn/modules.py, Params4bit (quant_storage).
+
+#include "calc/model/units.h"
+
+#include "calc/base/size.h"
+#include "calc/model/names.h"
+#include "calc/model/quantization.h"
+
+bool units_apart(const struct model *m)
+{
+    return m->c.parallel == PARALLEL_FSDP1 && m->c.lora_rank && !model_has_trait(m, TRAIT_MIXED_UNITS);
+}
+
+static uint64_t units_elements(const struct model *m, const struct layout_param *p, bool block, const uint64_t elements[SHAPE_COUNT])
+{
+    struct quantization_tensor stored[QUANTIZATION_TENSORS];
+    if (units_apart(m) && (p->part == PART_A || p->part == PART_B || p->part == PART_VECTOR))
+        return 0;
+    if (!quantization_of(m, p, block))
+        return elements[p->shape];
+    quantization_tensors(&m->c, false, p->rows, p->cols, stored);
+    return (stored[0].bytes + 1) / 2;
+}
+
+static uint64_t units_sum(const struct model *m, const struct layout_param *list, unsigned count, bool block,
+                          const uint64_t elements[SHAPE_COUNT])
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum = size_add(sum, units_elements(m, &list[i], block, elements));
+    return sum;
+}
+
+int units_sums(const struct model *m, const struct layout *l, uint64_t elements[SHAPE_COUNT])
+{
+    elements[SHAPE_LAYER] = units_sum(m, l->block, l->block_count, true, elements);
+    elements[SHAPE_ROOT] = size_add(units_sum(m, l->before, l->before_count, false, elements),
+                                    units_sum(m, l->after, l->after_count, false, elements));
+    bool fits = elements[SHAPE_LAYER] <= SIZE_LIMIT / 8 && elements[SHAPE_ROOT] <= SIZE_LIMIT / 8;
+    return fits ? VRAM_OK : VRAM_EOVERFLOW;
+}

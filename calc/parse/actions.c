@@ -1,0 +1,266 @@
+// Owns the keys of training frameworks that mean more than one field.
+
+#include "calc/parse/actions.h"
+
+#include "calc/base/text.h"
+#include "calc/parse/model_by_name.h"
+
+const struct vram_pair *pair_find(const struct parse *p, const char *key)
+{
+    const struct vram_pair *found = NULL;
+    for (size_t i = 0; i < p->pair_count; i++)
+        if (span_is(span_of(p->pairs[i].key), key) && !value_is_nothing(span_of(p->pairs[i].value)))
+            found = &p->pairs[i];
+    return found;
+}
+
+static int set(struct parse *p, const struct entry *e, const char *field, struct span value)
+{
+    return handle_set(p->v, e->value_pos, field, text_len(field), value.at, value.len);
+}
+
+static int set_word(struct parse *p, const struct entry *e, const char *field, const char *value)
+{
+    return set(p, e, field, span_of(value));
+}
+
+// ---- adapters --------------------------------------------------------------------------------
+
+// Layers with adapters by the names of any project; a fused one is all that it holds.
+static int on_modules(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } names[] = {{"output_proj", "o"}, {"out_proj", "o"},     {"all-linear", "all"},  {"qkv_proj", "q+k+v"},
+                 {"Wqkv", "q+k+v"},    {"gate_up_proj", "gate+up"}, {"query_key_value", "q+k+v"}, {"c_attn", "q+k+v"}};
+    struct text_line out = {{0}, 0};
+    (void)map;
+    (void)as;
+    for (struct span rest = e->value; rest.len > 0;) {
+        struct span name = {rest.at, span_find(rest, ",")};
+        const char *ours = NULL;
+        char own[64];
+        rest = span_skip(rest, name.len + 1);
+        name = span_trim(name);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (span_is(name, names[i].theirs))
+                ours = names[i].ours;
+        size_t n = name.len < sizeof own - 1 ? name.len : sizeof own - 1;
+        mem_copy(own, name.at, n);
+        own[n] = 0;
+        text_append(&out, out.len ? "+" : "");
+        text_append(&out, ours ? ours : own);
+    }
+    return set_word(p, e, "lora_targets", out.text);
+}
+
+// A rank counts only where the key in the map says that there is an adapter; with a ? also where that key is not there.
+static int on_rank(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    char key[32];
+    size_t n = span_find(span_of(map), "?");
+    (void)as;
+    mem_copy(key, map, n);
+    key[n] = 0;
+    const struct vram_pair *kind = pair_find(p, key);
+    struct span value = kind ? span_of(kind->value) : (struct span){"", 0};
+    bool adapter = kind ? !value_is_false(value) && !span_is(value, "full") : map[n] == '?';
+    return adapter ? set(p, e, "lora_rank", e->value) : VRAM_OK;
+}
+
+// TRL's adapters, with its ModelConfig's defaults.
+static int on_peft(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    int rc = VRAM_OK;
+    (void)map;
+    (void)as;
+    if (!value_is_true(e->value))
+        return rc;
+    if (!pair_find(p, "lora_r"))
+        rc = set_word(p, e, "lora_rank", "16");
+    return rc || pair_find(p, "lora_dropout") ? rc : set_word(p, e, "lora_dropout", "0.05");
+}
+
+// One member of the set, in or out.
+static int on_lora(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    struct vram_config *c = &p->v->config, with = *c;
+    int rc = config_set(&with, &p->v->err, e->value_pos, "lora_targets", 12, map, text_len(map));
+    (void)as;
+    if (rc == VRAM_OK)
+        c->lora_targets = value_is_true(e->value) ? c->lora_targets | with.lora_targets : c->lora_targets & ~with.lora_targets;
+    return rc;
+}
+
+// LLaMA-Factory's kinds: full, or lora with its own defaults.
+static int on_finetuning(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    struct arg key = arg_part("key", e->key.at, e->key.len), value = arg_part("value", e->value.at, e->value.len);
+    (void)map;
+    (void)as;
+    if (span_is(e->value, "full"))
+        p->v->facts.trained = p->v->facts.trained ? p->v->facts.trained : 2;
+    else if (!span_is(e->value, "lora"))
+        return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD, ARGS(key, value));
+    else if (!pair_find(p, "lora_rank"))
+        return set_word(p, e, "lora_rank", "8");
+    return VRAM_OK;
+}
+
+static int on_double(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    (void)map;
+    (void)as;
+    if (value_is_false(e->value) && p->v->config.quantization == QUANTIZATION_NF4_DOUBLE)
+        return set_word(p, e, "quantization", "nf4");
+    return VRAM_OK;
+}
+
+// ---- axolotl ---------------------------------------------------------------------------------
+
+static int on_plugins(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    (void)map;
+    (void)as;
+    if (span_find(e->value, "CutCrossEntropyPlugin") < e->value.len)
+        return set_word(p, e, "cross_entropy", "cce");
+    return VRAM_OK;
+}
+
+// FSDP's settings go by accelerate's names, with and without fsdp_ before them.
+static int on_fsdp(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    static const char path[] = "fsdp_config.fsdp_";
+    size_t before = sizeof path - 1;
+    struct span name = span_skip(e->key, text_len("fsdp_config."));
+    (void)p;
+    (void)map;
+    if (span_starts(name, "fsdp_"))
+        name = span_skip(name, 5);
+    if (before + name.len >= sizeof as->key)
+        return VRAM_OK;
+    mem_copy(as->key, path, before);
+    mem_copy(as->key + before, name.at, name.len);
+    as->e.key = (struct span){as->key, before + name.len};
+    as->format = FORMAT_ACCELERATE;
+    return VRAM_OK;
+}
+
+// ---- models ----------------------------------------------------------------------------------
+
+static int on_model(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    (void)map;
+    (void)as;
+    return model_by_name(p, e);
+}
+
+// The file has the model's sizes itself.
+static int on_shape(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    (void)map;
+    (void)as;
+    (void)e;
+    p->v->facts.model = true;
+    return VRAM_OK;
+}
+
+// LoraConfig's arguments, in the words of its file.
+static int on_adapter(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    (void)p;
+    (void)map;
+    as->e.key = span_skip(e->key, span_find(e->key, ".") + 1);
+    as->format = FORMAT_ADAPTER;
+    return VRAM_OK;
+}
+
+// "torchtune.models.llama3_2.lora_llama3_2_3b": the function that makes the model.
+static int on_component(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    struct entry named = *e;
+    (void)map;
+    (void)as;
+    for (size_t i; (i = span_find(named.value, ".")) < named.value.len;)
+        named.value = span_skip(named.value, i + 1);
+    if (span_starts(named.value, "qlora_"))
+        p->v->config.quantization = QUANTIZATION_NF4;
+    if (span_starts(named.value, "lora_") || span_starts(named.value, "qlora_"))
+        named.value = span_skip(named.value, named.value.at[0] == 'q' ? 6 : 5);
+    return model_by_name(p, &named);
+}
+
+// torchtitan's sizes by model.name and model.flavor: llama3 and 8B.
+static int on_flavor(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    const struct vram_pair *family = pair_find(p, "model.name");
+    struct text_line name = {{0}, 0};
+    struct entry named = *e;
+    char flavor[32];
+    size_t n = span_find(e->value, "_");
+    (void)map;
+    (void)as;
+    text_append(&name, family ? family->value : "llama3");
+    if (text_equal(name.text, name.len, "llama3"))
+        text_append(&name, ".1");
+    n = n < sizeof flavor - 1 ? n : sizeof flavor - 1;
+    mem_copy(flavor, e->value.at, n);
+    flavor[n] = 0;
+    text_append(&name, "-");
+    text_append(&name, flavor);
+    if (text_equal(name.text, name.len, "llama3.1-debugmodel"))
+        return parse_model_fields(p, "family=llama n_layer=6 n_embd=256 n_head=16 n_inner=768 vocab_size=2048 tie_embeddings=0");
+    named.value = (struct span){name.text, name.len};
+    return model_by_name(p, &named);
+}
+
+// Every n-th block, or by operations, which is not modelled.
+static int on_selective(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    const struct vram_pair *mode = pair_find(p, "activation_checkpoint.mode");
+    (void)map;
+    (void)as;
+    if (mode && !span_is(span_of(mode->value), "selective"))
+        return VRAM_OK;
+    if (span_is(e->value, "op")) {
+        parse_warn(p, MESSAGE_takes_less, e->value_pos,
+                   ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
+        return set_word(p, e, "checkpointing", "none");
+    }
+    int rc = set(p, e, "checkpoint_every", e->value);
+    return rc ? rc : set_word(p, e, "checkpointing", "every");
+}
+
+// The schedule of a pipeline counts where there is one.
+static int on_schedule(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    const struct vram_pair *degree = pair_find(p, "parallelism.pipeline_parallel_degree");
+    struct arg key = arg_part("key", e->key.at, e->key.len), value = arg_part("value", e->value.at, e->value.len);
+    (void)map;
+    (void)as;
+    if (!degree || span_is(span_of(degree->value), "1"))
+        return VRAM_OK;
+    if (text_equal_nocase(e->value.at, e->value.len, "1F1B") || text_equal_nocase(e->value.at, e->value.len, "GPipe"))
+        return set(p, e, "pipeline_schedule", e->value);
+    return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD, ARGS(key, value));
+}
+
+// ---- all -------------------------------------------------------------------------------------
+
+int action_run(struct parse *p, const char *name, const char *map, const struct entry *e, struct delegate *as)
+{
+    static const struct {
+        const char *name;
+        int (*run)(struct parse *, const char *, const struct entry *, struct delegate *);
+    } actions[] = {{"model", on_model},       {"modules", on_modules},       {"rank", on_rank},     {"lora", on_lora},
+                   {"double", on_double},     {"finetuning", on_finetuning}, {"plugins", on_plugins}, {"fsdp", on_fsdp},
+                   {"component", on_component}, {"flavor", on_flavor},       {"selective", on_selective},
+                   {"shape", on_shape},       {"adapter", on_adapter},
+                   {"schedule", on_schedule}, {"peft", on_peft}};
+    as->format = FORMAT_NONE;
+    as->e = *e;
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (span_is(span_of(name), actions[i].name))
+            return actions[i].run(p, map, e, as);
+    return VRAM_OK;
+}

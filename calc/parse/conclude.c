@@ -1,0 +1,150 @@
+// Owns what follows for the fields from all that the files so far have said of formats, engines and batches.
+
+#include "calc/parse/conclude.h"
+
+#include "calc/model/scheme.h"
+
+// The words of facts.def, by number.
+enum { IS_FLOAT32 = 1, IS_BFLOAT16, IS_FLOAT16, AS_CHECKPOINT };
+enum { MIXED_NONE = 1, MIXED_BFLOAT16, MIXED_FLOAT16 };
+enum { ENGINE_NONE = 1, ENGINE_DDP, ENGINE_FSDP, ENGINE_DEEPSPEED };
+enum { SHARDING_FULL = 1, SHARDING_GRADIENTS, SHARDING_NONE };
+enum { SAID_NO = 1, SAID_YES };
+
+static void note(struct parse *p, enum message_id id)
+{
+    message_list_add(&p->v->notes, id, NO_FIELD, NO_ARGS);
+}
+
+// ---- what divides the work -------------------------------------------------------------------
+
+static uint64_t fsdp_of(struct parse *p)
+{
+    const struct facts *f = &p->v->facts;
+    if (f->sharding == SHARDING_NONE)
+        return PARALLEL_DDP;
+    p->v->config.reshard_after_forward = f->sharding == SHARDING_GRADIENTS ? RESHARD_NO : RESHARD_YES;
+    return f->fsdp_version == 2 ? PARALLEL_FSDP : PARALLEL_FSDP1;
+}
+
+static void conclude_parallel(struct parse *p)
+{
+    const struct facts *f = &p->v->facts;
+    struct vram_config *c = &p->v->config;
+    bool titan = c->framework == FRAMEWORK_TORCHTITAN;
+    if (f->engine == ENGINE_FSDP)
+        c->parallel = fsdp_of(p);
+    else if (f->zero_stage)
+        c->parallel = f->zero_stage == 1 ? PARALLEL_DDP : PARALLEL_ZERO1 + f->zero_stage - 2;
+    else if (f->engine == ENGINE_DDP)
+        c->parallel = PARALLEL_DDP;
+    else if (f->engine == ENGINE_NONE)
+        c->parallel = PARALLEL_NONE;
+    else if (titan)
+        c->parallel = PARALLEL_FSDP;
+    else if (c->framework == FRAMEWORK_LITGPT && c->n_gpu > 1)
+        c->parallel = PARALLEL_FSDP1;
+    if (c->parallel != PARALLEL_NONE && c->n_gpu == 1 && c->parallel != PARALLEL_DDP)
+        note(p, MESSAGE_gpus_unsaid);
+    if (c->tensor_parallel == 1)
+        c->sequence_parallel = 0;
+}
+
+// ---- number formats --------------------------------------------------------------------------
+
+static bool is_half(uint64_t format)
+{
+    return format == IS_BFLOAT16 || format == IS_FLOAT16;
+}
+
+// How the weights are in memory when training begins.
+static uint64_t loaded_as(const struct facts *f)
+{
+    uint64_t loaded = f->loaded ? f->loaded : AS_CHECKPOINT;
+    if (loaded == AS_CHECKPOINT)
+        loaded = f->checkpoint ? f->checkpoint : IS_BFLOAT16;
+    return loaded;
+}
+
+// SRC: what each value keeps in which format is calc/model/precision.def.
+static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
+{
+    uint64_t loaded = loaded_as(f);
+    bool mixed = f->mixed >= MIXED_BFLOAT16, half = f->mixed == MIXED_FLOAT16;
+    bool casts = f->trained == 2 && !c->lora_rank && !scheme_divides_weights(c);
+    if (c->framework == FRAMEWORK_TORCHTITAN)
+        return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE : mixed ? DTYPE_BFLOAT16_FSDP : DTYPE_FLOAT32;
+    if (f->zero_stage > 1 && mixed)
+        return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
+    if (f->engine == ENGINE_FSDP && mixed && c->n_gpu > 1)
+        return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;
+    if (!is_half(loaded) || casts)
+        return !mixed ? DTYPE_FLOAT32 : half ? DTYPE_FLOAT16 : DTYPE_BFLOAT16;
+    return !mixed ? DTYPE_BFLOAT16_PURE : half ? DTYPE_FLOAT16_LOADED : DTYPE_BFLOAT16_LOADED;
+}
+
+static void conclude_dtype(struct parse *p)
+{
+    const struct facts *f = &p->v->facts;
+    if (p->v->config.framework == FRAMEWORK_NANOTRON || !(f->trainer || f->mixed || f->loaded || f->zero_stage > 1))
+        return;
+    p->v->config.dtype = dtype_of(f, &p->v->config);
+    message_list_drop(&p->v->notes, "dtype");
+}
+
+// ---- batches ---------------------------------------------------------------------------------
+
+// Sequences of a step on all GPUs, into micro-steps.
+static int conclude_accumulation(struct parse *p)
+{
+    const struct facts *f = &p->v->facts;
+    struct vram_config *c = &p->v->config;
+    uint64_t micro = f->micro ? f->micro : c->batch_size, one = micro * c->n_gpu;
+    if (!f->global_batch || p->v->places[FIELD_gradient_accumulation_steps].line)
+        return VRAM_OK;
+    if (f->global_batch < one)
+        return err_set(&p->v->err, MESSAGE_batches_do_not_divide, NO_POS, NO_FIELD,
+                       ARGS(arg_u64("sequences", f->global_batch), arg_u64("micro", micro), arg_u64("gpus", c->n_gpu)));
+    c->gradient_accumulation_steps = f->global_batch / one;
+    return VRAM_OK;
+}
+
+// Packed texts are one row of the whole micro-batch.
+static void conclude_rows(struct parse *p)
+{
+    const struct facts *f = &p->v->facts;
+    struct vram_config *c = &p->v->config;
+    bool packed = f->packed == SAID_YES;
+    if (f->micro)
+        c->batch_size = packed ? 1 : f->micro;
+    if (f->length)
+        c->seq_len = packed && f->micro ? f->length * f->micro : f->length;
+}
+
+// ---- what is not modelled together -----------------------------------------------------------
+
+static void conclude_form(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    if (p->v->facts.checkpointed == SAID_YES && scheme_divides_weights(c))
+        c->checkpointing = CHECKPOINTING_BLOCK;
+    if (p->v->facts.compiled == SAID_YES && c->family != FAMILY_GPT2)
+        note(p, MESSAGE_compiled_as_eager);
+    else if (p->v->facts.compiled == SAID_YES)
+        c->compile = COMPILE_TORCH25;
+    if (!c->use_reentrant && c->checkpointing && scheme_divides_weights(c)) {
+        note(p, MESSAGE_reentrant_assumed);
+        c->use_reentrant = 1;
+    }
+}
+
+int conclude(struct parse *p)
+{
+    conclude_rows(p);
+    conclude_parallel(p);
+    conclude_dtype(p);
+    conclude_form(p);
+    if (p->v->facts.model)
+        parse_choose_length(p);
+    return conclude_accumulation(p);
+}

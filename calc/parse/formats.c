@@ -1,0 +1,401 @@
+// Owns the tables of the training frameworks' formats: recognition by their own keys, and the reading of a key.
+
+#include "calc/parse/formats.h"
+
+#include "calc/base/text.h"
+#include "calc/parse/actions.h"
+#include "calc/parse/conclude.h"
+#include "calc/parse/pairs.h"
+
+static const struct format {
+    const char *name, *title, *newest, *implied;
+    enum format_id parent;
+} FORMATS[] = {
+#define FORMAT(id, name, title, parent, newest, implied) {name, title, newest, implied, parent},
+#include "calc/parse/formats.def"
+};
+
+static const struct mark {
+    enum format_id format;
+    const char *keys;
+} MARKS[] = {
+#define MARK(id, keys) {FORMAT_##id, keys},
+#include "calc/parse/formats.def"
+};
+
+static const struct key {
+    enum format_id format;
+    const char *name, *target, *map;
+} KEYS[] = {
+#define KEY(id, key, target, map) {FORMAT_##id, key, target, map},
+#include "calc/parse/formats.def"
+};
+
+static const struct initial {
+    enum format_id format;
+    const char *key;
+    uint32_t since, before;
+    const char *value;
+} DEFAULTS[] = {
+#define DEFAULT(id, key, since, before, value) {FORMAT_##id, key, since, before, value},
+#include "calc/parse/formats.def"
+};
+
+static const struct ignored {
+    enum format_id format;
+    const char *words;
+} IGNORED[] = {
+#define IGNORE(id, words) {FORMAT_##id, words},
+#include "calc/parse/formats.def"
+};
+
+enum { UNKNOWN_MAX = 100 };  // unknown keys that are named: more say that this is another kind of file
+
+#define ROWS(table) (sizeof(table) / sizeof *(table))
+
+const char *format_name(enum format_id format)
+{
+    return format < FORMAT_COUNT ? FORMATS[format].name : "";
+}
+
+// A name with a * at its end stands for all that begin so.
+static bool name_matches(struct span name, struct span s)
+{
+    if (name.len > 0 && name.at[name.len - 1] == '*')
+        return s.len >= name.len - 1 && span_same((struct span){s.at, name.len - 1}, (struct span){name.at, name.len - 1});
+    return span_same(name, s);
+}
+
+static bool words_match(const char *words, struct span s)
+{
+    for (struct span rest = span_of(words); rest.len > 0;) {
+        size_t n = span_find(rest, " ");
+        if (n > 0 && name_matches((struct span){rest.at, n}, s))
+            return true;
+        rest = span_skip(rest, n + 1);
+    }
+    return false;
+}
+
+// ---- recognition -----------------------------------------------------------------------------
+
+static bool has_key(const struct parse *p, struct span key)
+{
+    for (size_t i = 0; i < p->pair_count; i++)
+        if (span_same(span_of(p->pairs[i].key), key))
+            return true;
+    return false;
+}
+
+static bool has_keys(const struct parse *p, const char *keys)
+{
+    for (struct span rest = span_of(keys); rest.len > 0;) {
+        size_t n = span_find(rest, " ");
+        if (!has_key(p, (struct span){rest.at, n}))
+            return false;
+        rest = span_skip(rest, n + 1);
+    }
+    return true;
+}
+
+enum format_id format_recognize(struct parse *p)
+{
+    for (size_t i = 0; i < ROWS(MARKS); i++)
+        if (has_keys(p, MARKS[i].keys))
+            return MARKS[i].format;
+    return FORMAT_NONE;
+}
+
+// ---- values ----------------------------------------------------------------------------------
+
+bool value_is_nothing(struct span value)
+{
+    return value.len == 0 || span_is(value, "~") || text_equal_nocase(value.at, value.len, "null") || span_is(value, "None");
+}
+
+bool value_is_true(struct span value)
+{
+    return text_has_word("true yes on", value.at, value.len);
+}
+
+bool value_is_false(struct span value)
+{
+    return text_has_word("false no off", value.at, value.len);
+}
+
+static bool word_equal(struct span from, struct span value)
+{
+    if (from.len > 0 && from.at[from.len - 1] == '*')
+        return name_matches(from, value);
+    if (from.len != value.len)
+        return false;
+    for (size_t i = 0; i < from.len; i++) {
+        char a = from.at[i], b = value.at[i];
+        a = a >= 'A' && a <= 'Z' ? (char)(a | 32) : a == '-' || a == ' ' ? '_' : a;
+        b = b >= 'A' && b <= 'Z' ? (char)(b | 32) : b == '-' || b == ' ' ? '_' : b;
+        if (a != b)
+            return false;
+    }
+    return true;
+}
+
+// The word behind `value=` in a map; false where it has none.
+static bool look_up(const char *map, struct span value, struct span *to)
+{
+    for (struct span rest = span_of(map); rest.len > 0;) {
+        struct span row = {rest.at, span_find(rest, " ")};
+        size_t eq = span_find(row, "=");
+        *to = span_skip(row, eq + 1);
+        if (row.len > 0 && word_equal((struct span){row.at, eq}, value))
+            return true;
+        rest = span_skip(rest, row.len + 1);
+    }
+    return false;
+}
+
+static bool map_value(const char *map, struct span value, struct span *to)
+{
+    *to = value;
+    if (!*map)
+        return true;
+    bool found = look_up(map, value, to) || (value_is_true(value) && look_up(map, span_of("true"), to)) ||
+                 (value_is_false(value) && look_up(map, span_of("false"), to)) || look_up(map, span_of("*"), to);
+    if (found && span_is(*to, "$"))
+        *to = value;
+    return found;
+}
+
+// ---- one key ---------------------------------------------------------------------------------
+
+static struct args about(const struct entry *e, struct arg room[2])
+{
+    room[0] = arg_part("key", e->key.at, e->key.len);
+    room[1] = arg_part("value", e->value.at, e->value.len);
+    return (struct args){room, 2};
+}
+
+// The signs of a map that stand for no value. Returns false for a value.
+static bool read_sign(struct parse *p, const struct entry *e, struct span to, int *rc)
+{
+    struct arg room[2];
+    *rc = VRAM_OK;
+    if (to.len == 0)
+        return true;
+    if (span_is(to, "<"))
+        parse_warn(p, MESSAGE_takes_less, e->value_pos, about(e, room));
+    else if (span_is(to, "^"))
+        parse_warn(p, MESSAGE_file_not_opened, e->value_pos, about(e, room));
+    else if (span_is(to, "!"))
+        *rc = err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD, about(e, room));
+    else if (!span_is(to, "@"))
+        return false;
+    else if (!p->v->facts.trainer)
+        *rc = err_set(&p->v->err, MESSAGE_auto_alone, e->value_pos, NO_FIELD, about(e, room));
+    return true;
+}
+
+static int bad_word(struct parse *p, const struct entry *e, const char *words)
+{
+    struct arg room[3];
+    about(e, room);
+    room[2] = arg_text("values", words);
+    return err_set(&p->v->err, MESSAGE_bad_word, e->value_pos, NO_FIELD, (struct args){room, 3});
+}
+
+static int set_fact(struct parse *p, const struct entry *e, const char *name, struct span to)
+{
+    int fact = facts_find(name, text_len(name));
+    if (facts_set(&p->v->facts, fact, to.at, to.len))
+        return VRAM_OK;
+    return bad_word(p, e, *facts_words(fact) ? facts_words(fact) : "a whole number");
+}
+
+static int read_entry(struct parse *p, enum format_id format, const struct entry *e);
+
+static int act(struct parse *p, const struct key *k, const struct entry *e)
+{
+    struct delegate as;
+    int rc = action_run(p, k->target + 1, k->map, e, &as);
+    return rc == VRAM_OK && as.format != FORMAT_NONE ? read_entry(p, as.format, &as.e) : rc;
+}
+
+static int read_key(struct parse *p, const struct key *k, const struct entry *e)
+{
+    struct span to;
+    int rc;
+    if (k->target[0] == '#')
+        return act(p, k, e);
+    if (!map_value(k->map, e->value, &to))
+        return bad_word(p, e, k->map);
+    if (read_sign(p, e, to, &rc) || k->target[0] == '-')
+        return rc;
+    if (k->target[0] == '@')
+        return set_fact(p, e, k->target + 1, to);
+    return handle_set(p->v, e->value_pos, k->target, text_len(k->target), to.at, to.len);
+}
+
+// ---- unknown keys ----------------------------------------------------------------------------
+
+// The name of a mapping whose members are known.
+static bool is_above(const char *words, struct span key)
+{
+    for (struct span rest = span_of(words); rest.len > key.len;) {
+        struct span word = {rest.at, span_find(rest, " ")};
+        if (word.len > key.len && word.at[key.len] == '.' && span_same((struct span){word.at, key.len}, key))
+            return true;
+        rest = span_skip(rest, word.len + 1);
+    }
+    return false;
+}
+
+static bool is_mapping(enum format_id format, struct span key)
+{
+    for (size_t i = 0; i < ROWS(KEYS); i++)
+        if (KEYS[i].format == format && is_above(KEYS[i].name, key))
+            return true;
+    for (size_t i = 0; i < ROWS(IGNORED); i++)
+        if (IGNORED[i].format == format && is_above(IGNORED[i].words, key))
+            return true;
+    return false;
+}
+
+static bool is_ignored(enum format_id format, struct span key)
+{
+    for (size_t i = 0; i < ROWS(IGNORED); i++)
+        if (IGNORED[i].format == format && words_match(IGNORED[i].words, key))
+            return true;
+    return false;
+}
+
+static int unknown(struct parse *p, enum format_id format, const struct entry *e)
+{
+    const char *names[ROWS(KEYS)];
+    size_t count = 0;
+    if (p->unknown++ >= UNKNOWN_MAX) {
+        if (p->unknown == UNKNOWN_MAX + 1)
+            parse_warn(p, MESSAGE_keys_unknown, e->key_pos, ARGS(arg_text("format", FORMATS[format].title)));
+        return VRAM_OK;
+    }
+    for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent)
+        for (size_t i = 0; i < ROWS(KEYS); i++)
+            if (KEYS[i].format == f)
+                names[count++] = KEYS[i].name;
+    const char *near = vram_nearest(e->key.at, e->key.len, names, count);
+    struct arg key = arg_part("key", e->key.at, e->key.len), title = arg_text("format", FORMATS[format].title);
+    if (near && parse_is_slip(e->key, span_of(near)))
+        return err_set(&p->v->err, MESSAGE_unknown_key_near, e->key_pos, NO_FIELD, ARGS(key, arg_text("near", near)));
+    if (near)
+        parse_warn(p, MESSAGE_key_unknown_near, e->key_pos, ARGS(key, title, arg_text("near", near)));
+    else
+        parse_warn(p, MESSAGE_key_unknown, e->key_pos, ARGS(key, title));
+    return VRAM_OK;
+}
+
+static int read_entry(struct parse *p, enum format_id format, const struct entry *e)
+{
+    bool found = false;
+    int rc = VRAM_OK;
+    for (enum format_id f = format; f != FORMAT_NONE && !found; f = FORMATS[f].parent) {
+        for (size_t i = 0; i < ROWS(KEYS) && rc == VRAM_OK; i++) {
+            if (KEYS[i].format != f || !name_matches(span_of(KEYS[i].name), e->key))
+                continue;
+            if (span_is(e->value, PAIRS_NOT_LITERAL) && !found)
+                parse_warn(p, MESSAGE_not_literal, e->value_pos, ARGS(arg_part("key", e->key.at, e->key.len)));
+            else if (!value_is_nothing(e->value) && !span_is(e->value, PAIRS_NOT_LITERAL))
+                rc = read_key(p, &KEYS[i], e);
+            found = true;
+        }
+        found = found || is_ignored(f, e->key) || (value_is_nothing(e->value) && is_mapping(f, e->key));
+    }
+    return found || rc ? rc : unknown(p, format, e);
+}
+
+// ---- defaults --------------------------------------------------------------------------------
+
+static bool is_set(const struct parse *p, const char *target)
+{
+    int field = config_field(target, text_len(target));
+    if (target[0] == '@')
+        return facts_get(&p->v->facts, facts_find(target + 1, text_len(target + 1))) != 0;
+    return field >= 0 && p->v->places[field].line != 0;
+}
+
+// Every target of the key that nothing has set, as the format or its parent has it.
+static int read_default(struct parse *p, enum format_id format, const struct initial *d)
+{
+    struct entry e = {span_of(d->key), span_of(d->value), NO_POS, NO_POS};
+    bool found = false;
+    int rc = VRAM_OK;
+    for (size_t i = 0; i < ROWS(KEYS) && rc == VRAM_OK; i++) {
+        if (KEYS[i].format != format || !span_is(e.key, KEYS[i].name))
+            continue;
+        found = true;
+        if (is_set(p, KEYS[i].target))
+            continue;
+        rc = read_key(p, &KEYS[i], &e);
+        int field = config_field(KEYS[i].target, text_len(KEYS[i].target));
+        if (field >= 0)
+            p->v->places[field].line = 0;
+    }
+    return found || rc || FORMATS[format].parent == FORMAT_NONE ? rc : read_default(p, FORMATS[format].parent, d);
+}
+
+// Has the file said something for the key? Nothing, and what is no literal, count as not said.
+static bool is_said(const struct parse *p, const char *key)
+{
+    for (size_t i = 0; i < p->pair_count; i++)
+        if (span_is(span_of(p->pairs[i].key), key) && !span_is(span_of(p->pairs[i].value), PAIRS_NOT_LITERAL) &&
+            !value_is_nothing(span_of(p->pairs[i].value)))
+            return true;
+    return false;
+}
+
+static int read_defaults(struct parse *p, enum format_id format)
+{
+    uint64_t newest = 99998, version = p->v->config.framework_version;
+    int rc = VRAM_OK;
+    for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent) {
+        uint64_t of = f == FORMAT_TRAINER ? p->v->config.transformers : version ? version : newest;
+        for (size_t i = 0; i < ROWS(DEFAULTS) && rc == VRAM_OK; i++)
+            if (DEFAULTS[i].format == f && of >= DEFAULTS[i].since && of < DEFAULTS[i].before &&
+                !is_said(p, DEFAULTS[i].key))
+                rc = read_default(p, f, &DEFAULTS[i]);
+    }
+    return rc;
+}
+
+// ---- a file ----------------------------------------------------------------------------------
+
+// "${batch_size}", as OmegaConf writes it: the value of another key.
+static void resolve(const struct parse *p, struct entry *e)
+{
+    if (!span_starts(e->value, "${") || e->value.at[e->value.len - 1] != '}')
+        return;
+    struct span key = {e->value.at + 2, e->value.len - 3};
+    for (size_t i = 0; i < p->pair_count; i++)
+        if (span_same(span_of(p->pairs[i].key), key))
+            e->value = span_of(p->pairs[i].value);
+}
+
+static bool is_trainer(enum format_id f)
+{
+    return f != FORMAT_ADAPTER && f != FORMAT_DEEPSPEED && f != FORMAT_ACCELERATE && f != FORMAT_GENERATION;
+}
+
+int format_read(struct parse *p, enum format_id format)
+{
+    struct entry e;
+    int rc = handle_imply(p->v, FORMATS[format].implied);
+    if (is_trainer(format))
+        p->v->facts.trainer = 1;
+    while (rc == VRAM_OK && parse_entry(p, &e)) {
+        resolve(p, &e);
+        if (read_entry(p, format, &e) != VRAM_OK)
+            rc = parse_report(p);
+    }
+    if (rc == VRAM_OK && !p->v->facts.model)
+        rc = err_set(&p->v->err, MESSAGE_model_unsaid, (struct err_pos){p->file, 1, 1}, ABOUT("family"), NO_ARGS);
+    if (rc == VRAM_OK)
+        rc = read_defaults(p, format);
+    return rc == VRAM_OK ? conclude(p) : rc;
+}

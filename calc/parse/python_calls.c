@@ -1,0 +1,350 @@
+// Owns the reading of constructor calls in Python: TrainingArguments(...), SFTConfig(...), LoraConfig(...) and what stands beside
+// them. Nothing is run: literals count, names that are bound to one above, and arithmetic over them; the rest is named.
+
+#include "calc/parse/pairs.h"
+
+#include "calc/base/text.h"
+#include "calc/parse/pyexpr.h"
+
+// A constructor, the path under which its arguments are, and the name of its first argument without a name.
+static const struct call {
+    const char *name, *path, *first;
+} CALLS[] = {
+    {"TrainingArguments", "", NULL},
+    {"Seq2SeqTrainingArguments", "", NULL},
+    {"SFTConfig", "", NULL},
+    {"LoraConfig", "lora_config", "r"},
+    {"BitsAndBytesConfig", "quantization_config", NULL},
+    {"ForCausalLM.from_pretrained", "", "model_name_or_path"},
+    {"FastLanguageModel.from_pretrained", "", "model_name_or_path"},
+    {"TrainingConfig", "training", NULL},
+    {"ParallelismConfig", "parallelism", NULL},
+    {"ActivationCheckpointConfig", "activation_checkpoint", NULL},
+    {"CompileConfig", "compile", NULL},
+};
+
+enum { CALL_ROWS = sizeof CALLS / sizeof *CALLS, NAMES_MAX = 256 };
+
+struct binding {
+    struct span name;
+    struct py_value value;
+};
+
+struct calls {
+    struct parse *p;
+    struct pair_list *out;
+    const char *at, *end;
+    struct binding *bound;  // NAMES_MAX
+    size_t count;
+    bool seen[CALL_ROWS];
+};
+
+static bool is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// ---- where calls are -------------------------------------------------------------------------
+
+// Does `name(` stand at `at`? It may be a part of a longer name's end only where it has a point in it.
+static bool calls_here(const char *begin, const char *at, const char *end, const struct call *call)
+{
+    size_t n = text_len(call->name);
+    bool whole = span_find(span_of(call->name), ".") == n;
+    if ((size_t)(end - at) <= n || !text_equal(at, n, call->name) || at[n] != '(')
+        return false;
+    if (whole && at > begin && is_name_byte(at[-1]))
+        return false;
+    const char *word = at;
+    while (word > begin && (is_name_byte(word[-1]) || word[-1] == '.'))
+        word--;
+    while (word > begin && word[-1] == ' ')
+        word--;
+    return !(word - begin >= 5 && text_equal(word - 5, 5, "class")) && !(word - begin >= 3 && text_equal(word - 3, 3, "def"));
+}
+
+static const struct call *call_at(const char *begin, const char *at, const char *end)
+{
+    for (size_t i = 0; i < CALL_ROWS; i++)
+        if (*at == CALLS[i].name[0] && calls_here(begin, at, end, &CALLS[i]))
+            return &CALLS[i];
+    return NULL;
+}
+
+bool calls_are_in(struct span text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (call_at(text.at, text.at + i, text.at + text.len))
+            return true;
+    return false;
+}
+
+// ---- names -----------------------------------------------------------------------------------
+
+static bool find_name(const void *ctx, struct span name, struct py_value *out)
+{
+    const struct calls *c = ctx;
+    for (size_t i = c->count; i-- > 0;)
+        if (span_same(c->bound[i].name, name)) {
+            *out = c->bound[i].value;
+            return true;
+        }
+    return false;
+}
+
+static struct py_names names_of(const struct calls *c)
+{
+    return (struct py_names){find_name, c};
+}
+
+// `name = expression` at a line's beginning. A name that is bound twice, or inside of a block, may be either.
+static void bind(struct calls *c, const char *line)
+{
+    const char *at = line;
+    struct py_value old;
+    struct py_error error;
+    while (at < c->end && *at == ' ')
+        at++;
+    struct binding b = {.name = {at, 0}};
+    while (at < c->end && is_name_byte(*at))
+        at++;
+    b.name.len = (size_t)(at - b.name.at);
+    while (at < c->end && *at == ' ')
+        at++;
+    if (b.name.len == 0 || at + 1 >= c->end || *at != '=' || at[1] == '=' || c->count == NAMES_MAX)
+        return;
+    struct py_names names = names_of(c);
+    py_eval(&names, false, at + 1, c->end, &b.value, &error);
+    if (error.at || (b.name.at > line && find_name(c, b.name, &old)))
+        b.value = (struct py_value){.kind = PY_UNKNOWN};
+    c->bound[c->count++] = b;
+}
+
+// ---- values ----------------------------------------------------------------------------------
+
+static void blank(struct calls *c)
+{
+    for (; c->at < c->end; c->at++) {
+        if (*c->at == '#')
+            while (c->at < c->end && *c->at != '\n')
+                c->at++;
+        if (c->at == c->end || (*c->at != ' ' && *c->at != '\t' && *c->at != '\n' && *c->at != '\r'))
+            return;
+    }
+}
+
+static bool take(struct calls *c, char token)
+{
+    blank(c);
+    if (c->at == c->end || *c->at != token)
+        return false;
+    c->at++;
+    return true;
+}
+
+static size_t place(const struct calls *c, const char *at)
+{
+    return (size_t)(at - c->p->text);
+}
+
+static int fail(struct calls *c, const char *at, enum message_id id)
+{
+    return err_set(&c->p->v->err, id, pairs_pos(c->out, c->p->file, place(c, at)), NO_FIELD, NO_ARGS);
+}
+
+// One expression as text; "" where it is no literal. torch.bfloat16 is as good as "bfloat16".
+static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
+{
+    struct py_value v;
+    struct py_error error;
+    struct py_names names = names_of(c);
+    blank(c);
+    const char *start = c->at;
+    c->at = py_eval(&names, true, start, c->end, &v, &error);
+    if (error.at)
+        return fail(c, error.at, error.id);
+    struct span source = span_trim((struct span){start, (size_t)(c->at - start)});
+    *text = py_text(buf, &v, source);
+    if (text->len == 0 && v.kind == PY_UNKNOWN)
+        *text = span_starts(source, "torch.") ? span_skip(source, 6) : span_of(PAIRS_NOT_LITERAL);
+    return VRAM_OK;
+}
+
+static int argument(struct calls *c, struct span name, const char *name_at, int depth);
+
+// {"use_reentrant": False}: members under the path.
+static int dictionary(struct calls *c, int depth)
+{
+    char buf[PY_NUMBER];
+    struct span key;
+    int rc = VRAM_OK;
+    while (rc == VRAM_OK && !take(c, '}')) {
+        blank(c);
+        const char *key_at = c->at;
+        rc = expression(c, &key, buf);
+        if (rc == VRAM_OK && !take(c, ':'))
+            rc = fail(c, c->at, MESSAGE_value_unreadable);
+        if (rc == VRAM_OK)
+            rc = argument(c, key, key_at, depth + 1);
+        take(c, ',');
+    }
+    return rc;
+}
+
+static int list(struct calls *c, struct span *joined)
+{
+    char buf[PY_NUMBER];
+    struct span item;
+    size_t items = 0;
+    int rc = VRAM_OK;
+    *joined = (struct span){"", 0};
+    while (rc == VRAM_OK && !take(c, ']')) {
+        rc = expression(c, &item, buf);
+        if (rc == VRAM_OK && joined->len + item.len <= PARSE_LIST_MAX)
+            *joined = pairs_join(c->out, *joined, item, items++ == 0);
+        take(c, ',');
+        if (c->at == c->end)
+            return fail(c, c->at, MESSAGE_open_bracket);
+    }
+    return rc;
+}
+
+// The value of a named argument, into pairs.
+static int argument(struct calls *c, struct span name, const char *name_at, int depth)
+{
+    char buf[PY_NUMBER];
+    struct span text = {"", 0};
+    size_t before = pairs_enter(c->out, name);
+    int rc = before == SIZE_MAX || depth > PAIRS_DEPTH ? fail(c, name_at, MESSAGE_too_deep) : VRAM_OK;
+    blank(c);
+    const char *start = c->at;
+    bool tree = rc == VRAM_OK && c->at < c->end && *c->at == '{';
+    if (tree) {
+        c->at++;
+        rc = dictionary(c, depth);
+    } else if (rc == VRAM_OK && take(c, '['))
+        rc = list(c, &text);
+    else if (rc == VRAM_OK)
+        rc = expression(c, &text, buf);
+    if (rc == VRAM_OK && !tree)
+        pairs_add(c->out, text, place(c, name_at), place(c, start));
+    if (before != SIZE_MAX)
+        pairs_leave(c->out, before);
+    return rc;
+}
+
+// ---- a call ----------------------------------------------------------------------------------
+
+// "name=" at c->at, or nothing of it.
+static struct span argument_name(struct calls *c)
+{
+    const char *at = c->at;
+    while (at < c->end && is_name_byte(*at))
+        at++;
+    struct span name = {c->at, (size_t)(at - c->at)};
+    while (at < c->end && *at == ' ')
+        at++;
+    if (name.len == 0 || at + 1 >= c->end || *at != '=' || at[1] == '=')
+        return (struct span){c->at, 0};
+    c->at = at + 1;
+    return name;
+}
+
+static int arguments(struct calls *c, const struct call *call)
+{
+    int rc = VRAM_OK;
+    for (size_t number = 0; rc == VRAM_OK && !take(c, ')'); number++) {
+        if (c->at == c->end)
+            return fail(c, c->at, MESSAGE_open_bracket);
+        const char *name_at = c->at;
+        struct span name = argument_name(c);
+        if (name.len == 0 && number == 0 && call->first && *c->at != '*')
+            name = span_of(call->first);
+        while (name.len == 0 && take(c, '*'))
+            ;
+        rc = argument(c, name.len ? name : (struct span){"_", 1}, name_at, 0);
+        if (rc == VRAM_OK && !take(c, ',') && c->at < c->end && *c->at != ')')
+            rc = fail(c, c->at, MESSAGE_value_goes_on);
+    }
+    return rc;
+}
+
+// A call is a key, too, by which the format is recognized: _SFTConfig.
+static void add_mark(struct calls *c, const char *name)
+{
+    struct text_line key = {{0}, 0};
+    text_append(&key, "_");
+    text_append(&key, name);
+    size_t before = pairs_enter(c->out, (struct span){key.text, key.len});
+    if (before == SIZE_MAX)
+        return;
+    pairs_add(c->out, (struct span){"", 0}, place(c, c->at), place(c, c->at));
+    pairs_leave(c->out, before);
+}
+
+static int read_call(struct calls *c, const struct call *call)
+{
+    size_t row = (size_t)(call - CALLS), before = 0;
+    struct err_pos pos = pairs_pos(c->out, c->p->file, place(c, c->at));
+    bool loads = span_find(span_of(call->name), ".") < text_len(call->name);
+    if (c->seen[row] && loads) {  // what was trained is loaded again behind the training
+        parse_warn(c->p, MESSAGE_loaded_twice, pos, NO_ARGS);
+        c->at++;
+        return VRAM_OK;
+    }
+    if (c->seen[row])
+        return err_set(&c->p->v->err, MESSAGE_call_twice, pos, NO_FIELD, ARGS(arg_text("call", call->name)));
+    c->seen[row] = true;
+    add_mark(c, call->name);
+    c->at += text_len(call->name) + 1;
+    const char *inside = c->at;
+    if (call->path[0])
+        before = pairs_enter(c->out, span_of(call->path));
+    int rc = arguments(c, call);
+    if (call->path[0])
+        pairs_leave(c->out, before);
+    c->at = inside;  // a call may be an argument of another
+    return rc;
+}
+
+// Over a string or a comment at c->at. false: there is none.
+static bool skip_quiet(struct calls *c)
+{
+    char quote = *c->at;
+    if (quote == '#') {
+        while (c->at < c->end && *c->at != '\n')
+            c->at++;
+        return true;
+    }
+    if (quote != '"' && quote != '\'')
+        return false;
+    size_t n = c->end - c->at >= 3 && c->at[1] == quote && c->at[2] == quote ? 3 : 1;
+    for (c->at += n; c->at < c->end; c->at++) {
+        if (*c->at == '\\')
+            c->at++;
+        else if (*c->at == quote && (n == 1 || (c->end - c->at >= 3 && c->at[1] == quote && c->at[2] == quote)))
+            break;
+    }
+    c->at = c->end - c->at > (ptrdiff_t)n ? c->at + n : c->end;
+    return true;
+}
+
+int read_calls(struct parse *p, struct pair_list *out)
+{
+    struct calls c = {.p = p, .out = out, .at = p->text, .end = p->text + p->len};
+    int rc = VRAM_OK;
+    c.bound = mem_arena_new(&out->arena, NAMES_MAX, sizeof *c.bound);
+    if (!c.bound)
+        return handle_no_memory(p->v);
+    for (bool line = true; rc == VRAM_OK && c.at < c.end;) {
+        if (line)
+            bind(&c, c.at);
+        line = *c.at == '\n';
+        const struct call *call = call_at(p->text, c.at, c.end);
+        if (call)
+            rc = read_call(&c, call);
+        else if (!skip_quiet(&c))
+            c.at++;
+    }
+    return out->failed ? handle_no_memory(p->v) : rc;
+}

@@ -1,0 +1,293 @@
+"""Owns a configuration and its answers: one libvram handle, and functions that make one for a single question."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from . import answers
+from ._library import answer, ffi, lib, text_of
+
+Value = str | int | float | bool
+
+
+class VramError(ValueError):
+    """What libvram refused: `message` says what and where, `code` of it which class, `all` are the errors of one text."""
+
+    def __init__(self, message: answers.Message, all: tuple[answers.Message, ...] = ()):
+        super().__init__("\n".join(str(m) for m in all) if all else str(message))
+        self.message = message
+        self.all = all or (message,)
+
+
+@ffi.callback("void(void *, const struct vram_message *)")
+def _collect(handle, message):
+    ffi.from_handle(handle).append(answer(answers.Message, message))
+
+
+def _written(value: Value) -> bytes:
+    """A value as vram_set reads it."""
+    return (str(value).lower() if isinstance(value, bool) else str(value)).encode()
+
+
+def _pairs(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    """The scalars of a nested mapping with their names joined by points; lists and None hold nothing that is read."""
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _pairs(value, f"{prefix}{key}.")
+        elif isinstance(value, (str, int, float, bool)):
+            yield f"{prefix}{key}", _written(value)
+
+
+class Estimator:
+    """A configuration, and what libvram says of it.
+
+    >>> e = Estimator("gpt2", batch_size=8, gpu="RTX 4070")
+    >>> e.estimate().verdict
+    'fits'
+
+    `source` is the name of a preset, the path of a file that `read` takes, a mapping (a Hugging Face config), or None.
+    `fields` are those of `vram.fields()`, and gpu. Raises VramError, and OSError for a file.
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any] | None = None, **fields: Value):
+        self._handle = lib.vram_new_malloc()
+        if self._handle == ffi.NULL:
+            raise MemoryError
+        self._handle = ffi.gc(self._handle, lib.vram_free)
+        if isinstance(source, Mapping):
+            self.read_config(source)
+        elif source is not None:
+            self._take(os.fspath(source))
+        self.set(**fields)
+
+    def _take(self, source: str) -> None:
+        if os.sep in source or source.endswith((".json", ".py", ".txt", ".log")) or os.path.isfile(source):
+            self.read(source)
+        else:
+            self.set(preset=source)
+
+    # ---- errors
+
+    def error(self) -> answers.Message:
+        """The last error of the library."""
+        return answer(answers.Message, lib.vram_error(self._handle))
+
+    def _check(self, code: int, errors: tuple[answers.Message, ...] = ()) -> None:
+        if code == lib.VRAM_ENOMEM:
+            raise MemoryError(self.error().text)
+        if code != lib.VRAM_OK:
+            raise VramError(errors[0] if errors else self.error(), errors)
+
+    # ---- configuration
+
+    def set(self, **fields: Value) -> Estimator:
+        """Sets fields; the preset, wherever it is named, is set first, since it brings values of its own."""
+        for key in sorted(fields, key=lambda name: name != "preset"):
+            self._check(lib.vram_set(self._handle, key.encode(), _written(fields[key])))
+        return self
+
+    def get(self, key: str) -> str:
+        """A field's value as text that `set` reads back."""
+        out = ffi.new("char[]", 256)
+        length = lib.vram_get(self._handle, key.encode(), out, 256)
+        if length < 0:
+            self._check(length)
+        return ffi.string(out).decode()
+
+    def copy(self) -> Estimator:
+        """Another configuration with the same values."""
+        other = Estimator()
+        lib.vram_copy(other._handle, self._handle)
+        return other
+
+    def read(self, path: str | os.PathLike[str], kind: str | None = None) -> Estimator:
+        """Reads a file: a config.json, nanoGPT's config/*.py, a training log, or key = value lines (kind "hf", "nanogpt",
+        "log", "flat"; by the file's name if it is not given)."""
+        path = os.fspath(path)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if kind is None:
+            kind = {".json": "hf", ".py": "nanogpt", ".log": "log"}.get(os.path.splitext(path)[1], "flat")
+        if kind == "hf":
+            try:
+                tree = json.loads(text)
+            except json.JSONDecodeError as wrong:
+                raise ValueError(f"{path}:{wrong.lineno}:{wrong.colno}: {wrong.msg}") from wrong
+            return self.read_config(tree, path)
+        kinds = {"flat": lib.VRAM_KIND_FLAT, "nanogpt": lib.VRAM_KIND_NANOGPT, "log": lib.VRAM_KIND_LOG}
+        data, errors = text.encode(), []
+        context = ffi.new_handle(errors)
+        self._check(lib.vram_parse(self._handle, kinds[kind], data, len(data), path.encode(), _collect, context),
+                    tuple(errors))
+        return self
+
+    def read_config(self, tree: Mapping[str, Any], name: str = "config.json") -> Estimator:
+        """Reads a Hugging Face config as a mapping: json.load of a config.json, or `model.config.to_dict()`."""
+        kept = [(ffi.new("char[]", key.encode()), ffi.new("char[]", value)) for key, value in _pairs(tree)]
+        pairs = ffi.new("struct vram_pair[]", [{"key": key, "value": value} for key, value in kept])
+        errors: list[answers.Message] = []
+        context = ffi.new_handle(errors)
+        self._check(lib.vram_parse_pairs(self._handle, lib.VRAM_KIND_HF, pairs, len(kept), name.encode(), _collect,
+                                         context), tuple(errors))
+        return self
+
+    # ---- answers
+
+    def _answer(self, function: str, kind: Any, *arguments: Any) -> Any:
+        out = ffi.new(f"const struct {next(k for k, v in answers.STRUCTS.items() if v is kind)} **")
+        self._check(getattr(lib, function)(self._handle, *arguments, out))
+        return answer(kind, out[0])
+
+    def estimate(self) -> answers.Result:
+        """The memory of the run."""
+        self._check(lib.vram_run(self._handle))
+        return answer(answers.Result, lib.vram_result(self._handle))
+
+    def fit(self) -> answers.Fit:
+        """Whether it fits the card of field gpu."""
+        return self._answer("vram_fit", answers.Fit)
+
+    def max_batch(self) -> answers.MaxBatch:
+        """The largest batch_size that fits."""
+        return self._answer("vram_max_batch", answers.MaxBatch)
+
+    def solve(self, field: str) -> answers.Solution:
+        """The largest or smallest value of a count that fits: solve("seq_len")."""
+        return self._answer("vram_solve", answers.Solution, field.encode())
+
+    def cards(self) -> answers.Cards:
+        """Every card, and up to eight of each, that fits."""
+        return self._answer("vram_cards", answers.Cards)
+
+    def serve(self) -> answers.Serving:
+        """How long a context, and how many sequences, a server has room for."""
+        return self._answer("vram_serve", answers.Serving)
+
+    def advise(self) -> answers.Advice:
+        """What to change."""
+        return self._answer("vram_advise", answers.Advice)
+
+    def take(self, change: int | None = None) -> Estimator:
+        """The configuration with a change of the last advice, or with all of its plan (None)."""
+        other = Estimator()
+        number = ffi.cast("size_t", -1) if change is None else change
+        self._check(lib.vram_take_advice(self._handle, int(number), other._handle))
+        return other
+
+    def compare(self) -> answers.Comparison:
+        """The peak beside the formulas of others."""
+        return self._answer("vram_compare", answers.Comparison)
+
+    def explain_oom(self, message: str, with_config: bool = True) -> answers.Oom:
+        """What PyTorch's out-of-memory message says, and which tensor of this configuration it is about."""
+        data = message.encode()
+        return self._answer("vram_explain_oom", answers.Oom, data, len(data), with_config)
+
+    def step_seconds(self) -> float:
+        """Seconds of an optimizer step by a roofline: for ratios, not for a clock."""
+        out = ffi.new("double *")
+        self._check(lib.vram_step_seconds(self._handle, out))
+        return out[0]
+
+    def trace(self) -> list[answers.Event]:
+        """Every allocation and free of the step, in order."""
+        events: list[answers.Event] = []
+
+        @ffi.callback("int(void *, const struct vram_event *)")
+        def each(_, event):
+            events.append(answer(answers.Event, event[0]))
+            return 0
+
+        self._check(lib.vram_trace(self._handle, each, ffi.NULL))
+        return events
+
+    def parameters(self) -> list[answers.Param]:
+        """Every parameter tensor, in the order in which the model registers it."""
+        out, found = ffi.new("struct vram_param *"), []
+        while lib.vram_param_at(self._handle, len(found), out) == lib.VRAM_OK:
+            found.append(answer(answers.Param, out[0]))
+        return found
+
+    def sweep(self, ranges: str) -> list[tuple[dict[str, str], answers.Result | answers.Message]]:
+        """Every combination of "batch_size=1:64 block_size=256,512": its values, and its result or its error."""
+        rows = []
+
+        @ffi.callback("int(void *, const struct vram_sweep *, const struct vram_sweep_row *)")
+        def each(_, sweep, row):
+            values = {text_of(sweep.keys[i]): text_of(row.values[i]) for i in range(sweep.key_count)}
+            wrong = row.error != ffi.NULL
+            rows.append((values, answer(answers.Message, row.error) if wrong else answer(answers.Result, row.result)))
+            return 0
+
+        self._check(lib.vram_sweep(self._handle, ranges.encode(), each, ffi.NULL))
+        return rows
+
+
+def _table(function: str, kind: Any) -> list[Any]:
+    found: list[Any] = []
+    while (row := getattr(lib, function)(len(found))) != ffi.NULL:
+        found.append(answer(kind, row[0]))
+    return found
+
+
+def fields() -> list[answers.Field]:
+    """The fields of a configuration."""
+    return _table("vram_field_at", answers.Field)
+
+
+def gpus() -> list[answers.Gpu]:
+    """The cards that the library knows."""
+    return _table("vram_gpu_at", answers.Gpu)
+
+
+def presets() -> list[answers.Preset]:
+    """The models that the library knows."""
+    return _table("vram_preset_at", answers.Preset)
+
+
+def estimate(source: Any = None, **fields: Value) -> answers.Result:
+    """The memory of a run: estimate("llama-3.1-8b", batch_size=4, lora_rank=16). See Estimator for `source`."""
+    return Estimator(source, **fields).estimate()
+
+
+def fit(source: Any = None, **fields: Value) -> answers.Fit:
+    """Whether a run fits its card: fit("gpt2", batch_size=8, gpu="RTX 4070")."""
+    return Estimator(source, **fields).fit()
+
+
+def max_batch(source: Any = None, **fields: Value) -> answers.MaxBatch:
+    """The largest batch_size with which a run fits its card."""
+    return Estimator(source, **fields).max_batch()
+
+
+def solve(field: str, source: Any = None, **fields: Value) -> answers.Solution:
+    """The largest or smallest value of a count with which a run fits: solve("seq_len", "gpt2", gpu="T4")."""
+    return Estimator(source, **fields).solve(field)
+
+
+def cards(source: Any = None, **fields: Value) -> answers.Cards:
+    """Every card, and up to eight of each, that a run fits."""
+    return Estimator(source, **fields).cards()
+
+
+def serve(source: Any = None, **fields: Value) -> answers.Serving:
+    """What a server has room for: serve("llama-3.1-8b", quantization="q4_k_m", seq_len=8192, gpu="RTX 3060")."""
+    return Estimator(source, **fields).serve()
+
+
+def advise(source: Any = None, **fields: Value) -> answers.Advice:
+    """What to change in a run that does not fit."""
+    return Estimator(source, **fields).advise()
+
+
+def explain_oom(message: str, source: Any = None, **fields: Value) -> answers.Oom:
+    """What an out-of-memory message is about; of a run, if one is given."""
+    return Estimator(source, **fields).explain_oom(message, with_config=source is not None or bool(fields))
+
+
+def version() -> str:
+    """The version of the library."""
+    return text_of(lib.vram_version())

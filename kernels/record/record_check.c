@@ -83,7 +83,7 @@ static const struct rule value_rules[] = {{"unit", UNIT, true},
                                           {"samples", LIST, false},
                                           {0}};
 
-static const char *const tools[] = {"vramprobe", "torch_record.py", NULL};
+static const char *const tools[] = {"vramprobe", "torch_record.py", "vram", NULL};
 static const char *const units[] = {"B",     "B/s",   "FLOP/s", "s", "tokens/s",
                                     "count", "ratio", "text",   NULL};
 static const char *const engines[] = {"vramprobe", "torch-eager", "torch-compile", NULL};
@@ -185,7 +185,7 @@ static const char *misses(const struct rjson *j, enum wanted wanted)
     case NAME: return is_name(t) ? NULL : "a name of a-z 0-9 _ is wanted";
     case SCHEMA: return strcmp(t, RECORD_SCHEMA) == 0 ? NULL : RECORD_SCHEMA " is wanted";
     case RECORD_STATUS: return one_of(t, record_statuses) ? NULL : "ok or no-device is wanted";
-    case TOOL: return one_of(t, tools) ? NULL : "vramprobe or torch_record.py is wanted";
+    case TOOL: return one_of(t, tools) ? NULL : "vramprobe, torch_record.py or vram is wanted";
     case ENGINE:
         return one_of(t, engines) ? NULL : "one of vramprobe, torch-eager, torch-compile is wanted";
     case STATUS: return one_of(t, statuses) ? NULL : "one of ok, oom, skipped, failed is wanted";

@@ -63,14 +63,14 @@ framework_words() {
     case $1 in old) echo torch=2.4 transformers=4.48 ;; new) echo torch=2.15 transformers=5.23 ;; esac
 }
 
-# words_of ENVIRONMENT WORD...: a word that begins with new: or old: holds for that environment alone; without:PHASE is no word
-# of the estimator but a phase that is not compared.
+# words_of ENVIRONMENT WORD...: a word that begins with new: or old: holds for that environment alone; without:PHASE and most:BYTES are no
+# words of the estimator.
 words_of() {
     here=$1
     shift
     for word; do
         case $word in
-        without:*) ;;
+        without:* | most:*) ;;
         "$here":*) echo "${word#*:}" ;;
         old:* | new:*) ;;
         *) echo "$word" ;;
@@ -92,11 +92,13 @@ while IFS='	' read -r name words slack cause environments; do
         vramcalc trace -f csv optimizer=adamw_foreach grad_clip=0 gradient_accumulation_steps=1 keep_logits=backward \
             $(words_of "$environment" $words) n_layer="$layers" $shape $(framework_words "$environment") gpu=A100_80GB \
             framework=transformers evaluation=false >"$work/csv" || { status=1; echo "not ok $run: refused"; continue; }
-        # Once whole, and once without logits and embeddings, which hide what happens in the blocks.
+        # Once whole, and once without logits and embeddings, which hide what happens in the blocks: what has 400 MB and more,
+        # or as the case says, where a whole block is gathered.
         why=
         without=$(echo "$words" | tr ' ' '\n' | sed -n 's/^without://p')
-        for most in 1e18 4e8; do
-            phases_of_trace "$most" <"$work/trace" | grep -v "^${without:-nothing} " >"$work/want"
+        least=$(echo "$words" | tr ' ' '\n' | sed -n 's/^most://p')
+        for most in 1e18 "${least:-4e8}"; do
+            phases_of_trace "$most" <"$work/trace" | grep -Ev "^(${without:-nothing}) " >"$work/want"
             phases_of_estimate "$most" <"$work/csv" >"$work/have"
             why=$why$(compare "$slack" "$tokens" "$work/want" "$work/have")
         done

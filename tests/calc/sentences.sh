@@ -10,10 +10,10 @@ failed=0
 gcc -std=c11 -O1 -ffreestanding -DMESSAGES_AS_IDS -I. -c calc/base/message.c -o "$work/message.o"
 objects=''
 for source in calc/*/*.c; do
-    case $source in calc/lua/*|calc/wasm/*|calc/base/message.c) ;; *) objects="$objects $BUILD/${source%.c}.o" ;; esac
+    case $source in calc/lua/*|calc/wasm/*|calc/python/*|calc/base/message.c) ;; *) objects="$objects $BUILD/${source%.c}.o" ;; esac
 done
 # shellcheck disable=SC2086
-gcc $objects "$work/message.o" -o "$work/vramcalc" -ljansson -lm
+gcc $objects "$work/message.o" -o "$work/vramcalc" -lm
 cat >"$work/english.mjs" <<'END'
 // #id{field=...|name=value} back into the sentence of messages.def; blanks are not compared.
 import { readFileSync } from 'node:fs';
@@ -58,6 +58,10 @@ fit preset=oom-gpt2
 fit preset=gpt2
 max-batch preset=llama-2-70b -g T4
 max-batch preset=llama-2-70b -g T4 -f json
+solve seq_len preset=gpt2 batch_size=1 -g 4090
+solve batch_size preset=llama-2-70b -g T4 -f json
+solve dtype preset=gpt2 -g T4
+cards preset=llama-3.1-405b batch_size=64
 compare preset=gpt2
 compare preset=gpt2 -f json
 sweep preset=gpt2 n_head=7,12

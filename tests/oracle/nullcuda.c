@@ -5,7 +5,7 @@
  * It is loaded before libcudart and libcublas (LD_PRELOAD) and as libcuda.so.1. What torch calls
  * and is not written here returns success and does nothing (nullcuda_rest.c, which setup.sh writes
  * from the list of symbols that the installed libraries leave undefined). A device pointer is host
- * memory that nobody has touched, so it reads as zero: .item() on the device gives 0, and copies of
+ * memory that was not written, so it reads as zero: .item() on the device gives 0, and copies of
  * up to 1 MiB really happen. NULLCUDA_CARD chooses the card (a100, h100, l40s, rtx4090); only what
  * decides about memory is told: compute capability, multiprocessors, shared memory and the total.
  */

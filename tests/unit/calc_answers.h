@@ -36,6 +36,18 @@ static inline int write_max_batch(vram *v, uint64_t *batch, enum vram_format for
     return written(v, code, VRAM_ANSWER_MAX_BATCH, format);
 }
 
+static inline int write_solution(vram *v, const char *field, enum vram_format format)
+{
+    const struct vram_solution *solution;
+    return written(v, vram_solve(v, field, &solution), VRAM_ANSWER_SOLUTION, format);
+}
+
+static inline int write_cards(vram *v, enum vram_format format)
+{
+    const struct vram_cards *cards;
+    return written(v, vram_cards(v, &cards), VRAM_ANSWER_CARDS, format);
+}
+
 static inline int write_advice(vram *v, enum vram_format format)
 {
     const struct vram_advice *advice;

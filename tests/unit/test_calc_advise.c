@@ -86,8 +86,158 @@ static void test_order(void **state)
         assert_true(strlen(json_sentence_text(row, "result")) > 0);
     }
     row_named(j, "attention=flash");
+    json_decref(j);
+    set_all(v, "batch_size=1 block_size=64");  // the optimizer's step is the peak
+    j = asked(v, write_advice);
     row_named(j, "optimizer=adamw_fused");
     json_decref(j);
+    close_vram(v, &h);
+}
+
+// A change by its id in the framework of a configuration, and the line for it; NULL: it is not
+// offered.
+static const struct line {
+    const char *config, *id, *line;
+} LINES[] = {
+    {"preset=gpt2", "micro_batch", "--batch_size=6 --gradient_accumulation_steps=4"},
+    {"preset=gpt2 batch_size=1 block_size=64", "fused", NULL},
+    {"preset=gpt2", "expandable", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+    {"preset=gpt2", "lora", NULL},
+    {"preset=gpt2", "adafactor", NULL},
+    {"preset=oom-gpt2 compile=none", "chunked",
+     "LigerFusedLinearCrossEntropyLoss(ignore_index=-1)(self.lm_head.weight, x.view(-1, "
+     "x.size(-1)), targets.view(-1))"},
+    {"preset=llama-3.1-8b", "checkpoint_half", NULL},
+    {"preset=llama-3.1-8b", "adam_8bit_paged", "optim=\"paged_adamw_8bit\""},
+    {"preset=llama-3.1-8b", "lora", "peft_config=LoraConfig(r=16, target_modules=\"all-linear\")"},
+    {"preset=llama-3.1-8b framework=torchtune", "in_backward", "optimizer_in_bwd=True"},
+    {"preset=llama-3.1-8b", "in_backward", NULL},
+    {"preset=llama-3.2-1b batch_size=8", "checkpoint", "gradient_checkpointing=True"},
+    {"preset=llama-3.2-1b batch_size=8", "chunked", "use_liger_kernel=True"},
+    {"preset=llama-3.2-1b batch_size=8 seq_len=512", "block_size", "max_length=256"},
+    {"preset=llama-3.2-1b batch_size=8 framework=torchtitan", "checkpoint",
+     "--activation_checkpoint.mode full"},
+    {"preset=llama-3.2-1b batch_size=8 framework=torchtitan", "chunked", NULL},
+    {"preset=llama-3.2-1b batch_size=8 framework=litgpt", "micro_batch_4",
+     "--train.micro_batch_size 2"},
+    {"preset=llama-3.2-1b framework=nanotron batch_size=4 dtype=bfloat16_master", "micro_batch",
+     "tokens: {micro_batch_size: 2, batch_accumulation_per_replica: 2}"},
+    {"preset=llama-3.1-8b lora_rank=32 quantization=nf4", "rank_8", "LoraConfig(r=16)"},
+    {"preset=llama-3.1-8b lora_rank=32 quantization=nf4", "nf4_double",
+     "bnb_4bit_use_double_quant=True"},
+    {"preset=llama-3.1-8b lora_rank=32 quantization=nf4", "vocabulary", NULL},
+    {"preset=llama-3.1-8b parallel=ddp n_gpu=4", "zero3",
+     "deepspeed={\"zero_optimization\": {\"stage\": 3}, \"bf16\": {\"enabled\": \"auto\"}}"},
+    {"preset=llama-3.1-8b", "zero3", NULL},
+    {"preset=llama-3.1-8b task=inference", "weights_int8",
+     "quantization_config=BitsAndBytesConfig(load_in_8bit=True)"},
+};
+
+static void test_lines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++) {
+        const struct line *l = &LINES[i];
+        struct heap h = {0};
+        const struct vram_advice *a;
+        const struct vram_change *found = NULL;
+        vram *v = open_vram(&h);
+        set_all(v, l->config);
+        if (vram_advise(v, &a) != VRAM_OK)
+            fail_msg("%s: %s", l->config, vram_error(v)->text);
+        for (size_t k = 0; k < a->change_count; k++)
+            if (strcmp(a->changes[k].id, l->id) == 0)
+                found = &a->changes[k];
+        if (!found != !l->line)
+            fail_msg("%s of %s is%s offered", l->id, l->config, found ? "" : " not");
+        if (found && (!found->line || strcmp(found->line, l->line) != 0))
+            fail_msg("%s of %s: %s", l->id, l->config, found->line);
+        close_vram(v, &h);
+    }
+}
+
+static const char *const CHANGE_IDS[] = {
+#define CHANGE(id, task, effect, edit, result, cost, basis) #id,
+#include "calc/answer/advise.def"
+#undef CHANGE
+};
+
+static const char *const LINE_IDS[] = {
+#define LINE(change, framework, text) #change,
+#include "calc/answer/advise_lines.def"
+};
+
+// Each line is of a change, and each change has a framework that has it.
+static void test_every_change_has_a_line(void **state)
+{
+    (void)state;
+    enum {
+        CHANGES = sizeof CHANGE_IDS / sizeof *CHANGE_IDS,
+        ROWS = sizeof LINE_IDS / sizeof *LINE_IDS
+    };
+    for (size_t i = 0; i < CHANGES + ROWS; i++) {
+        bool is_line = i >= CHANGES, found = false;
+        const char *wanted = is_line ? LINE_IDS[i - CHANGES] : CHANGE_IDS[i];
+        for (size_t k = 0; k < (is_line ? CHANGES : ROWS); k++) {
+            const char *id = is_line ? CHANGE_IDS[k] : wanted,
+                       *line = is_line ? wanted : LINE_IDS[k];
+            size_t n = strlen(line);
+            bool number = id[n] == '_' && strspn(id + n + 1, "0123456789") == strlen(id + n + 1);
+            found |= strncmp(id, line, n) == 0 && (!id[n] || number);
+        }
+        if (!found)
+            fail_msg("%s is in one table only", wanted);
+    }
+}
+
+// What saves nothing alone can be what makes a plan fit.
+static void test_plan_of_adapters(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    const struct vram_advice *a;
+    vram *v = open_vram(&h);
+    set_all(v, "preset=llama-3.1-8b gpu=RTX_4090");
+    assert_int_equal(vram_advise(v, &a), VRAM_OK);
+    assert_true(a->plan_found && !a->fits);
+    assert_string_equal(a->framework, "transformers");
+    bool checkpoints = false, adapts = false;
+    for (size_t i = 0; i < a->change_count; i++) {
+        checkpoints |= a->changes[i].in_plan && strcmp(a->changes[i].id, "checkpoint") == 0;
+        adapts |= a->changes[i].in_plan && strstr(a->changes[i].id, "lora");
+    }
+    assert_true(checkpoints && adapts);
+    close_vram(v, &h);
+}
+
+// Where the tensors alone are more than the card has, before and after, theirs are compared; else
+// all is replayed.
+static void test_by_tensors(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    const struct vram_advice *a;
+    size_t rough = 0, whole = 0;
+    vram *v = open_vram(&h);
+    set_all(v, "preset=llama-3.1-8b gpu=A100_40GB");
+    assert_int_equal(vram_advise(v, &a), VRAM_OK);
+    for (size_t i = 0; i < a->change_count; i++) {
+        const struct vram_change *c = &a->changes[i];
+        char pairs[256];
+        if (c->refusal)
+            continue;
+        rough += c->by_tensors;
+        whole += !c->by_tensors;
+        snprintf(pairs, sizeof pairs, "preset=llama-3.1-8b gpu=A100_40GB %s", c->what);
+        uint64_t bytes = process_of(pairs), off = bytes > c->process_bytes
+                                                      ? bytes - c->process_bytes
+                                                      : c->process_bytes - bytes;
+        if (c->by_tensors)
+            assert_true(!c->fits && off < a->process_bytes / 7);
+        else
+            assert_int_equal(off, 0);
+    }
+    assert_true(rough > 3 && whole > 1);
     close_vram(v, &h);
 }
 
@@ -248,6 +398,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_out_of_memory_case),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_every_change_has_a_line),
+        cmocka_unit_test(test_plan_of_adapters),
+        cmocka_unit_test(test_by_tensors),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_inference),
         cmocka_unit_test(test_fit),

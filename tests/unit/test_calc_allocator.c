@@ -151,6 +151,30 @@ static void test_free_neighbours_coalesce(void **state)
     stop(&f);
 }
 
+// SRC: c10/cuda/CUDACachingAllocator.cpp, BlockComparatorSize: blocks are ordered by stream first.
+static void test_free_blocks_serve_their_stream(void **state)
+{
+    (void)state;
+    for (int expandable = 0; expandable < 2; expandable++) {
+        struct fixture f;
+        start(&f, (struct allocator_config){.expandable = expandable});
+        put(&f, get(&f, 100 * MIB));
+        allocator_stream(&f.a, 1);
+        uint32_t other = get(&f, 100 * MIB);
+        assert_int_equal(f.a.stats.reserved.now, 200 * MIB);
+        put(&f, other);
+        assert_int_equal(get(&f, 40 * MIB), other);
+        allocator_stream(&f.a, 0);
+        get(&f, 100 * MIB);
+        assert_int_equal(f.a.stats.reserved.now, 200 * MIB);
+        get(&f, 60 * MIB);  // what is left is the other stream's
+        assert_int_equal(f.a.stats.reserved.now, 260 * MIB);
+        assert_int_equal(allocator_empty_cache(&f.a), VRAM_OK);
+        assert_int_equal(f.a.stats.reserved.now, expandable ? 200 * MIB : 260 * MIB);
+        stop(&f);
+    }
+}
+
 static void test_segments_do_not_coalesce(void **state)
 {
     (void)state;
@@ -355,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_large_pool_keeps_a_rest_of_one_mib),
         cmocka_unit_test(test_best_fit_takes_the_smallest_then_the_lowest),
         cmocka_unit_test(test_free_neighbours_coalesce),
+        cmocka_unit_test(test_free_blocks_serve_their_stream),
         cmocka_unit_test(test_segments_do_not_coalesce),
         cmocka_unit_test(test_wrong_frees_are_refused),
         cmocka_unit_test(test_max_split_size),

@@ -201,7 +201,9 @@ static void test_preparation_for_kbit_training(void **state)
     uint64_t before = fixture_run(v)->param_bytes;
     fixture_set(v, "prepare_kbit=true");
     assert_int_equal(fixture_run(v)->param_bytes, before + 2 * whole);
-    fixture_set(v, "quantization=gptq");  // PEFT leaves it alone
+    fixture_set(v, "prepare_kbit=trl");  // of that only the nine norms remain
+    assert_int_equal(fixture_run(v)->param_bytes, before + 2 * (UINT64_C(9) * 256));
+    fixture_set(v, "prepare_kbit=true quantization=gptq");  // PEFT leaves it alone
     uint64_t gptq = fixture_run(v)->param_bytes;
     fixture_set(v, "prepare_kbit=false");
     assert_int_equal(fixture_run(v)->param_bytes, gptq);
@@ -225,18 +227,26 @@ static void test_table_of_stored_weights(void **state)
         [QUANTIZATION_FP8] = N + 4 * 3 * 4,
     };
     struct quantization_tensor tensors[QUANTIZATION_TENSORS];
+    struct vram_config c = {.quantization_group = 128};
     for (uint64_t kind = 0; kind < quantization_COUNT; kind++) {
         uint64_t sum = 0;
-        for (unsigned i = quantization_tensors(kind, false, 512, 384, tensors); i-- > 0;)
+        c.quantization = kind;
+        for (unsigned i = quantization_tensors(&c, false, 512, 384, tensors); i-- > 0;)
             sum += tensors[i].bytes;
         assert_int_equal(sum, want[kind]);
         sum = 0;
-        for (unsigned i = quantization_tensors(kind, true, 512, 384, tensors); i-- > 0;)
+        for (unsigned i = quantization_tensors(&c, true, 512, 384, tensors); i-- > 0;)
             sum += tensors[i].bytes;
         assert_int_equal(sum, want[kind] + (kind == QUANTIZATION_NF4_DOUBLE) * 1024);
     }
+    // Without groups a column has one scale and one zero.
+    c = (struct vram_config){.quantization = QUANTIZATION_GPTQ};
+    assert_int_equal(quantization_tensors(&c, false, 512, 384, tensors), 4);
+    assert_int_equal(tensors[1].bytes, 256);
+    assert_int_equal(tensors[2].bytes, 512 * 2);
     // The last group is shorter.
-    assert_int_equal(quantization_tensors(QUANTIZATION_NF4, false, 3, 3, tensors), 3);
+    c.quantization = QUANTIZATION_NF4;
+    assert_int_equal(quantization_tensors(&c, false, 3, 3, tensors), 3);
     assert_int_equal(tensors[0].bytes, 5);
     assert_int_equal(tensors[1].bytes, 4);
 }

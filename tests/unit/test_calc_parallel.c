@@ -56,7 +56,8 @@ static void test_zero(void **state)
     close_vram(v, &h);
 }
 
-// Gathered weights: the root for the whole pass, one layer with zero3, two with fsdp.
+// Gathered weights: the root for the whole pass, one layer with zero3, two with fsdp1. fsdp2 copies
+// them out of what was gathered, and that of the root is there until the first layer's is copied.
 struct gathered {
     uint64_t now, most;
 };
@@ -87,9 +88,10 @@ static void test_gathered(void **state)
     uint64_t c = 768, layer = 12 * c * c + 2 * c, root = (50304 + 1024 + 1) * c;
     (void)state;
     assert_int_equal(gathered_most(v, "parallel=zero3 n_gpu=4"), 2 * (root + layer));
-    assert_int_equal(gathered_most(v, "parallel=fsdp n_gpu=4"), 2 * (root + 2 * layer));
-    assert_int_equal(gathered_most(v, "parallel=fsdp n_gpu=4 dtype=float32"),
+    assert_int_equal(gathered_most(v, "parallel=fsdp1 n_gpu=4"), 2 * (root + 2 * layer));
+    assert_int_equal(gathered_most(v, "parallel=fsdp1 n_gpu=4 dtype=float32"),
                      4 * (root + 2 * layer));
+    assert_int_equal(gathered_most(v, "parallel=fsdp2 n_gpu=4"), 2 * (2 * root + layer));
     assert_int_equal(gathered_most(v, "parallel=zero2 n_gpu=4"), 0);
     close_vram(v, &h);
 }
@@ -139,11 +141,78 @@ static void test_gradients_of_fsdp(void **state)
     struct buffers one = buffers_of(v, "parallel=fsdp1"), two = buffers_of(v, "parallel=fsdp2");
     assert_true(one.wide >= 4 && one.wide % 4 == 0 && one.flat == one.wide);
     assert_int_equal(one.most, 6 * root);
-    assert_true(two.wide == one.wide && two.flat == 0);
+    assert_true(two.wide >= 4 && two.wide % 4 == 0 && two.flat == 0);
     assert_true(one.wide_most == 1 && two.wide_most == 1);
     assert_int_equal(two.most, 4 * root);
     assert_int_equal(buffers_of(v, "parallel=fsdp1 dtype=bfloat16_pure").wide, 0);
     assert_int_equal(buffers_of(v, "parallel=zero3 dtype=bfloat16_fsdp").most, 0);
+    close_vram(v, &h);
+}
+
+// Micro-steps before the last divide nothing: the whole gradients of all units are there, with
+// those of one unit more.
+static void test_whole_gradients(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t root = (2 * UINT64_C(128256) + 1) * 4096, all = 4 * UINT64_C(218112000) + root;
+    const char *two = "parallel=fsdp1 dtype=bfloat16_pure gradient_accumulation_steps=2";
+    (void)state;
+    assert_int_equal(buffers_of(v, two).most, 2 * (all + LAYER_8B));
+    assert_int_equal(buffers_of(v, "parallel=fsdp2 gradient_accumulation_steps=2").most,
+                     4 * (all + LAYER_8B));
+    vram_clear(v);
+    set_all(
+        v,
+        "preset=llama-2-7b framework=litgpt dtype=bfloat16_pure parallel=fsdp1 n_gpu=2 lora_rank=8 "
+        "lora_targets=q+v adapter_dtype=base checkpointing=block use_reentrant=false batch_size=1 "
+        "seq_len=1304 "
+        "gradient_accumulation_steps=128 keep_logits=no");
+    run_vram(v);
+    // lit-gpt's table of November 2023: 22.18 GB, of which 20.2 GB are half of the weights and
+    // whole gradients.
+    assert_in_range(vram_result(v)->peak_allocated.bytes, UINT64_C(21800000000),
+                    UINT64_C(23000000000));
+    assert_int_equal(
+        buffers_of(
+            v,
+            "parallel=fsdp1 framework=torchtune dtype=bfloat16_pure gradient_accumulation_steps=2")
+            .most,
+        2 * root);
+    close_vram(v, &h);
+}
+
+// With adapters in units of their own, and the checkpoint around FSDP's unit, the gradients of all
+// blocks' inputs are there at the end of the backward pass: (L - 2) of them more than in one
+// block's. SRC: traces llama_fsdp1_lora_ckpt_*_old; none in
+// *_new, where the checkpoint is inside.
+static uint64_t adapters_peak(vram *v, const char *layers, const char *words)
+{
+    vram_clear(v);
+    set_all(v,
+            "preset=llama-3.1-8b seq_len=4096 batch_size=4 dtype=bfloat16_pure lora_rank=16 "
+            "adapter_dtype=base "
+            "checkpointing=block parallel=fsdp1 n_gpu=2 cross_entropy=chunked transformers=4.48");
+    set_all(v, layers);
+    set_all(v, words);
+    run_vram(v);
+    return vram_result(v)->peak_live.bytes - vram_result(v)->param_bytes;
+}
+
+static void test_inputs_of_frozen_units(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t stream = UINT64_C(2) * 4 * 4096 * 4096, adapters = UINT64_C(1) << 27;
+    (void)state;
+    uint64_t few = adapters_peak(v, "n_layer=16", ""), many = adapters_peak(v, "n_layer=32", "");
+    assert_in_range(many - few, 2 * 16 * stream, 2 * 16 * stream + adapters);
+    few = adapters_peak(v, "n_layer=16", "transformers=5.23");
+    many = adapters_peak(v, "n_layer=32", "transformers=5.23");
+    assert_in_range(many - few, 16 * stream, 16 * stream + adapters);
+    many = adapters_peak(v, "n_layer=32", "use_reentrant=false") -
+           adapters_peak(v, "n_layer=16", "use_reentrant=false");
+    assert_in_range(many, 16 * stream, 16 * stream + adapters);
     close_vram(v, &h);
 }
 
@@ -194,6 +263,8 @@ int main(void)
         cmocka_unit_test(test_zero),
         cmocka_unit_test(test_gathered),
         cmocka_unit_test(test_gradients_of_fsdp),
+        cmocka_unit_test(test_whole_gradients),
+        cmocka_unit_test(test_inputs_of_frozen_units),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_pipeline),
     };

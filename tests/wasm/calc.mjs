@@ -35,3 +35,8 @@ export const flat = (words) => words.map((w) => w.replace('=', ' = ') + '\n').jo
 
 // A report of the command as the page's module writes it: a sentence is its id and its values there.
 export const withoutEnglish = (json) => json.replace(/^(\s*"text": )".*"(,?)$/gm, '$1""$2');
+
+// An error of the module in the command's English: its sentence is its id and its values there.
+const english = JSON.parse(readFileSync(join(root, 'i18n/calculator/en.json'), 'utf8'));
+export const sentence = (error) => english[error.id].replace(/\{(\w+)\}/g,
+    (all, name) => (name === 'field' ? error.field : error.args[name] ?? all));

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, check, finish } from './calc.mjs';
+import { build, check, finish, flat, withoutEnglish } from './calc.mjs';
 
 const file = join(build, 'vram-export.wasm');
 if (!existsSync(file)) {
@@ -31,8 +31,28 @@ for (const [answer, format, verb] of [['trace', 'csv', 'trace'], ['trace', 'viz'
 }
 check('the picture is SVG', e.write(answers.indexOf('timeline'), formats.indexOf('svg')) === 0 &&
       bytes().toString().startsWith('<svg'));
+
+// Searches: the same answers as the command's, but for the English.
+const put = (words) => {
+    const flat = Buffer.from(words);
+    const to = e.input(flat.length);
+    Buffer.from(e.memory.buffer, to, flat.length).set(flat);
+    return flat.length;
+};
+const tuned = ['preset=llama-3.2-1b', 'checkpointing=block', 'gpu=RTX 4090'];
+const tell = (...args) => withoutEnglish(spawnSync(join(build, 'vramcalc'), [...args, '-f', 'json', ...tuned], { maxBuffer: 1 << 26 }).stdout.toString());
+check('a configuration for searches', e.estimate(put(flat(tuned))) === 0);
+for (const field of ['batch_size', 'seq_len', 'lora_rank'])
+    check(`solve ${field}`, e.solve(put(field)) === 0 && bytes().toString() === tell('solve', field), bytes().toString());
+check('advise', e.advise() === 0 && bytes().toString() === tell('advise'), bytes().toString());
+check('cards', e.cards() === 0 && bytes().toString() === tell('cards'), '');
+const served = ['preset=llama-3.1-8b', 'quantization=awq', 'seq_len=4096', 'gpu=RTX 4090'];
+e.estimate(put(flat(['task=inference', ...served])));
+check('serve', e.serve() === 0 && bytes().toString() === withoutEnglish(spawnSync(join(build, 'vramcalc'), ['serve', '-f', 'json', ...served])
+    .stdout.toString()), bytes().toString());
+check('a field that is none is refused', e.solve(put('batch_sise')) === -2 && JSON.parse(bytes()).error.id === 'unknown_key_near');
 const EARG = -12, ENOTRUN = -11;
 check('a trace as Markdown is refused', e.write(answers.indexOf('trace'), formats.indexOf('md')) === EARG);
 check('what is neither answer nor format is refused', e.write(999, 999) === EARG);
-check('advice that nobody asked for is not there', e.write(answers.indexOf('advice'), formats.indexOf('text')) === ENOTRUN);
+check('an answer that was not asked for is not there', e.write(answers.indexOf('compare'), formats.indexOf('text')) === ENOTRUN);
 finish();

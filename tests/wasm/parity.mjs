@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { build, check, finish, flat, open, root, withoutEnglish } from './calc.mjs';
+import { build, check, finish, flat, open, root, withoutEnglish, sentence } from './calc.mjs';
 
 const calc = await open();
 const configs = readFileSync(join(root, 'tests/calc/parity-configs.txt'), 'utf8').trim().split('\n');
@@ -22,7 +22,7 @@ for (const config of configs) {
     const command = spawnSync(join(build, 'vramcalc'), ['estimate', '--format', 'json', ...words], { encoding: 'utf8' });
     const answer = calc.estimate(flat(words));
     if (command.status !== 0) {
-        const message = answer.value?.error?.text ?? '';
+        const message = answer.value?.error ? sentence(answer.value.error) : '';
         check(config, answer.code !== 0 && message && command.stderr.includes(message),
               `command: ${command.stderr.trim()} wasm: ${answer.code} ${message}`);
         continue;

@@ -1,0 +1,160 @@
+"""Answers are those of vramcalc, errors say what the library says, and what is returned outlives the library's storage."""
+
+import gc
+import json
+import threading
+
+import pytest
+
+import vram
+from conftest import ROOT
+
+RUNS = [
+    ("gpt2", {"batch_size": 8, "gpu": "RTX 4070"}),
+    ("llama-3.1-8b", {"batch_size": 1, "seq_len": 2048, "lora_rank": 16, "quantization": "nf4", "checkpointing": "block",
+                      "gpu": "RTX 4090"}),
+    ("qwen2.5-7b", {"task": "inference", "batch_size": 4, "seq_len": 4096}),
+    ("nanogpt-30m", {}),
+]
+
+
+@pytest.mark.parametrize("preset,fields", RUNS, ids=[preset for preset, _ in RUNS])
+def test_estimate_is_vramcalcs(preset, fields, vramcalc):
+    said = vramcalc("estimate", f"preset={preset}", *(f"{key}={value}" for key, value in fields.items()))
+    result = vram.estimate(preset, **fields)
+    for name in ("peak_live", "peak_allocated", "peak_reserved", "process"):
+        assert getattr(result, name).bytes == said[f"{name}_bytes"], name
+    assert (result.params, result.trained_params) == (said["params"], said["trained_params"])
+    assert sum(result.by_category.values()) >= result.peak_live.bytes
+    assert sum(line.bytes for line in result.at_peak) == sum(result.by_category.values())
+
+
+def test_fit_and_verdict():
+    assert vram.fit("gpt2", batch_size=4, gpu="RTX 4070").verdict == "fits"
+    assert vram.estimate("gpt2", batch_size=32, gpu="RTX 4070").verdict == "too big"
+    assert not vram.estimate("gpt2", batch_size=4).fits
+
+
+def test_max_batch_fits_and_the_next_does_not():
+    largest = vram.max_batch("gpt2", gpu="RTX 4070").batch_size
+    assert vram.fit("gpt2", batch_size=largest, gpu="RTX 4070").verdict in ("fits", "tight")
+    assert vram.fit("gpt2", batch_size=largest + 1, gpu="RTX 4070").verdict in ("nearly", "too big")
+
+
+def test_advice_is_taken():
+    e = vram.Estimator("oom-gpt2")
+    advice = e.advise()
+    assert advice.plan_found
+    assert e.take().estimate().process.bytes == advice.plan_process_bytes
+    assert e.take(0).estimate().process.bytes == advice.changes[0].process_bytes
+
+
+def test_answers_outlive_the_handle():
+    result = vram.estimate("gpt2")
+    names = [line.name for line in result.at_peak]
+    gc.collect()
+    vram.estimate("llama-3.1-8b")
+    assert [line.name for line in result.at_peak] == names
+
+
+def test_errors_have_code_and_field():
+    with pytest.raises(vram.VramError, match="did you mean 'gpt2'") as caught:
+        vram.estimate("gpt3")
+    assert caught.value.message.code == "unknown-preset"
+    with pytest.raises(vram.VramError) as caught:
+        vram.estimate("gpt2", batch_size=0)
+    assert (caught.value.message.code, caught.value.message.field) == ("out-of-range", "batch_size")
+    with pytest.raises(vram.VramError):
+        vram.estimate("gpt2", n_head=7)
+
+
+def test_every_error_of_a_text(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("batch_size = x\nblok_size = 3\n")
+    with pytest.raises(vram.VramError) as caught:
+        vram.Estimator(str(path))
+    assert [(m.line, m.file) for m in caught.value.all] == [(1, str(path)), (2, str(path))]
+
+
+def test_config_json(tmp_path):
+    config = {"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 22, "num_attention_heads": 32,
+              "num_key_value_heads": 4, "intermediate_size": 5632, "vocab_size": 32000, "tie_word_embeddings": False,
+              "architectures": ["LlamaForCausalLM"], "rope_scaling": None}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config))
+    wanted = vram.estimate("tinyllama-1.1b").params
+    assert vram.estimate(str(path)).params == vram.estimate(config).params == wanted
+    path.write_text("{")
+    with pytest.raises(ValueError, match=r"config\.json:1:2"):
+        vram.estimate(str(path))
+
+
+def test_trace_ends_where_the_report_says():
+    e = vram.Estimator("nanogpt-30m")
+    events = e.trace()
+    assert max(event.live for event in events) == e.estimate().peak_requested_bytes
+    assert len({event.id for event in events if not event.is_free}) == sum(not event.is_free for event in events)
+
+
+def test_sweep():
+    rows = vram.Estimator("gpt2").sweep("batch_size=1:3 n_head=12,7")
+    assert len(rows) == 6
+    assert [isinstance(answer, vram.Message) for _, answer in rows] == [False, True] * 3
+
+
+def test_explain_oom():
+    said = vram.explain_oom("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 6.14 GiB.", "gpt2", batch_size=32)
+    assert said.tensors[0].shape.dim[:3] == (32, 1024, 50304)
+    assert not vram.explain_oom("CUDA out of memory. Tried to allocate 2.00 GiB").has_config
+
+
+def test_tables():
+    assert {"gpt2", "llama-3.1-8b"} <= {preset.name for preset in vram.presets()}
+    assert "RTX 4070" in {card.name for card in vram.gpus()}
+    assert [f.values for f in vram.fields() if f.key == "task"] == [("train", "inference")]
+
+
+def test_fields_round_trip():
+    e = vram.Estimator("llama-3.1-8b", batch_size=3, lora_rank=8)
+    copy = e.copy()
+    assert [copy.get(f.key) for f in vram.fields()] == [e.get(f.key) for f in vram.fields()]
+
+
+def test_two_threads():
+    answers = {}
+    presets = ["gpt2", "tinyllama-1.1b", "gemma-2b", "pythia-160m"]
+    threads = [threading.Thread(target=lambda name=name: answers.update({name: vram.estimate(name).process.bytes}))
+               for name in presets]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {name: vram.estimate(name).process.bytes for name in presets}
+
+
+def test_version():
+    assert vram.version() == vram.__version__
+    assert f'"{vram.version()}"' in (ROOT / "calc/vram.h").read_text()
+
+
+def test_searches():
+    solution = vram.solve("batch_size", "gpt2", gpu="RTX 4070")
+    assert solution.value == vram.max_batch("gpt2", gpu="RTX 4070").batch_size
+    assert (solution.goal, solution.method, solution.refusal) == ("largest", "bisection", None)
+    assert vram.solve("seq_len", "llama-2-70b", gpu="T4").refusal.id == "solve_nothing_fits"
+    with pytest.raises(vram.VramError, match="it is one of batch_size"):
+        vram.solve("dtype", "gpt2", gpu="T4")
+    cards = vram.cards("llama-3.1-8b", checkpointing="block").cards
+    assert cards[0].total_bytes <= cards[-1].total_bytes and {card.count for card in cards} == set(range(1, 9))
+
+
+def test_serving():
+    served = vram.serve("llama-3.1-8b", quantization="q4_k_m", seq_len=8192, gpu="RTX 3060")
+    assert (served.server, served.token_bytes) == ("llama.cpp", 131072)
+    assert served.sequences > 0 and served.longest >= 8192
+
+
+def test_lines_of_the_framework():
+    advice = vram.advise("llama-3.1-8b", gpu="RTX 4090")
+    assert advice.framework == "transformers" and advice.plan_found
+    assert "gradient_checkpointing=True" in {change.line for change in advice.changes if change.in_plan}

@@ -1,0 +1,34 @@
+// The calculator's sentences in each language: one for each error that a page can meet and one for each field, with the same
+// values in them as the library's own.
+
+import { readFileSync, readdirSync } from 'node:fs';
+import { check, finish, open } from './calc.mjs';
+
+const root = new URL('../..', import.meta.url).pathname;
+const read = (path) => readFileSync(root + path, 'utf8');
+const values = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(' ');
+
+// Errors of callers and of commands that a page has not.
+const ELSEWHERE = /^(no_answer|no_such_|range_|solve_not_for)/;
+const errors = new Map();
+for (const [, id, code, english] of read('calc/base/messages.def').matchAll(/MESSAGE\((\w+),\s*(\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)/g))
+    if (code !== 'VRAM_OK' && !ELSEWHERE.test(id)) errors.set(id, values(english));
+check('the errors are found', errors.size > 80, `${errors.size}`);
+
+const calc = await open();
+const wanted = new Map(errors);
+for (const field of calc.ask('fields').value) wanted.set(`field.${field.key}`, '');
+const languages = readdirSync(root + 'i18n/calculator').map((name) => name.replace('.json', ''));
+check('five languages', ['en', 'es', 'de', 'fr', 'hi'].every((tag) => languages.includes(tag)), languages.join(' '));
+const english = JSON.parse(read('i18n/calculator/en.json'));
+for (const tag of languages) {
+    const own = JSON.parse(read(`i18n/calculator/${tag}.json`));
+    const missing = [...wanted.keys()].filter((key) => !own[key]), more = Object.keys(own).filter((key) => !wanted.has(key));
+    check(`${tag}: a sentence for each`, missing.length === 0, missing.join(' '));
+    check(`${tag}: none without use`, more.length === 0, more.join(' '));
+    const other = [...wanted].filter(([key, list]) => own[key] && values(own[key]) !== list).map(([key]) => key);
+    check(`${tag}: the same values in them`, other.length === 0, other.join(' '));
+    const same = Object.keys(own).filter((key) => own[key] === english[key] && !/^PYTORCH/.test(own[key]));
+    check(`${tag}: translated`, tag === 'en' || same.length <= 2, same.join(' '));
+}
+finish();

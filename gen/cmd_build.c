@@ -9,7 +9,7 @@
 #include "gen/base/escape.h"
 
 struct options {
-    const char *source, *output, *settings, *templates, *i18n, *cache, *strict, *kind;
+    const char *source, *output, *settings, *templates, *i18n, *cache, *strict, *kind, *base_url;
     uint64_t jobs;
     bool explain, fresh, into, json, quiet, verbose, shuffle;
 };
@@ -23,6 +23,8 @@ static const struct arg_option rows[] = {
     {0, "cache", ARG_STRING, offsetof(struct options, cache), "DIR", "folder that remembers what was built (beside the output)"},
     {'k', "kind", ARG_STRING, offsetof(struct options, kind), "NAME",
      "what the folder is: docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, jekyll or plain (its own files say)"},
+    {0, "base-url", ARG_STRING, offsetof(struct options, base_url), "URL",
+     "where the site will be: canonical addresses, hreflang, a sitemap"},
     {0, "explain", ARG_FLAG, offsetof(struct options, explain), NULL, "say what the folder was recognised as and why; nothing is built"},
     {'j', "jobs", ARG_UINT, offsetof(struct options, jobs), "N", "processes (as many as there are processors)"},
     {'f', "fresh", ARG_FLAG, offsetof(struct options, fresh), NULL, "forget the last build and write everything again"},
@@ -42,8 +44,9 @@ static void print_json(const struct build_summary *s, bool ok, const struct diag
 {
     buf_printf(out, "{\"result\":\"%s\",\"output\":\"", ok ? s->unchanged ? "unchanged" : "built" : "failed");
     escape_json(out, str_c(s->output));
-    buf_printf(out, "\",\"pages\":%zu,\"documents\":%zu,\"languages\":%zu,\"rendered\":%zu,\"written\":%zu,\"removed\":%zu,",
-               s->pages, s->documents, s->languages, s->rendered, s->written, s->removed);
+    buf_printf(out, "\",\"pages\":%zu,\"translations\":%zu,\"documents\":%zu,\"languages\":%zu,", s->pages, s->translations, s->documents,
+               s->languages);
+    buf_printf(out, "\"rendered\":%zu,\"written\":%zu,\"removed\":%zu,", s->rendered, s->written, s->removed);
     buf_printf(out, "\"left_out\":%zu,\"foreign\":%zu,\"errors\":%zu,\"warnings\":%zu,\"ms\":%llu}\n",
                s->left_out.count, s->foreign, diag_count(d, DIAG_ERROR),
                diag_count(d, DIAG_WARNING) - diag_count(d, DIAG_ERROR), (unsigned long long)s->ms);
@@ -106,6 +109,8 @@ static bool are_good(const struct options *o, int operand_count)
         buf_lit(&wrong, "vramdoc build: it takes no operands; name the folder by --source\n");
     else if (o->strict && *o->strict && !only_measured(o))
         buf_lit(&wrong, "vramdoc build: --strict takes nothing, or measured\n");
+    else if (o->base_url && !settings_base_url(str_c(o->base_url)).len)
+        buf_lit(&wrong, "vramdoc build: --base-url is an address that starts with https:// or http://\n");
     else if (o->kind && !kind_named(str_c(o->kind)))
         buf_printf(&wrong, "vramdoc build: --kind is %s\n", kind_names());
     bool good = !wrong.len;
@@ -129,6 +134,7 @@ static int run(void *given, int operand_count, char **operands)
     struct build_options b = {
         .paths = {.file = path_arg(o->settings), .content = path_arg(o->source), .output = path_arg(o->output),
                   .templates = path_arg(o->templates), .i18n = path_arg(o->i18n), .cache = path_arg(o->cache),
+                  .base_url = path_arg(o->base_url),
                   .kind = o->kind ? kind_named(str_c(o->kind)) : NULL},
         .program_dir = build_program_dir(&a), .jobs = (unsigned)o->jobs, .fresh = o->fresh, .into = o->into, .verbose = o->verbose,
         .progress = isatty(2) && !o->json && !o->quiet, .strict = o->strict != NULL,

@@ -28,8 +28,6 @@ int i18n_usage(const char *text)
     return EXIT_USAGE;
 }
 
-// ---- one translation ---------------------------------------------------------------------------
-
 const struct page *translation_of(const struct document *doc, size_t language)
 {
     const struct page *p = doc->pages[language];
@@ -85,8 +83,6 @@ bool translation_change(const struct translation *t, size_t i, struct translatio
                                        .own_index = m->before};
     return true;
 }
-
-// ---- the command -------------------------------------------------------------------------------
 
 static int run(void *given, int count, char **operands)
 {

@@ -40,7 +40,7 @@ bool translation_open(struct site *site, const struct document *doc, const struc
 bool translation_change(const struct translation *t, size_t i, struct translation_change *out);
 void translation_print(const struct translation *t, const struct translation_change *c,
                        enum i18n_format format, buf *out);
-// The page of a document in a language, if a file stands for it that is not the source; else NULL.
+// The page of a document in a language, if it has a file that is not the source; else NULL.
 const struct page *translation_of(const struct document *doc, size_t language);
 // Prints "vramdoc i18n: ..." for a command line that makes no sense: the exit code.
 int i18n_usage(const char *text);

@@ -1,4 +1,4 @@
-// Opening a site for commands that only look at it.
+// Opening a site for commands that only look at it, drafts included: a draft has figures and translations like any page.
 #include "gen/cmd_site.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ bool site_options_open(const struct site_options *o, bool as_written, struct sit
 {
     *site = (struct site){.arena = ARENA_INIT, .diag = d};
     struct settings_paths paths = {.file = path_of(o->settings), .content = path_of(o->source), .i18n = path_of(o->i18n)};
-    struct load_options load = {.need_catalogs = true, .as_written = as_written};
+    struct load_options load = {.need_catalogs = true, .drafts = true, .as_written = as_written};
     md_init();
     return settings_load(&site->settings, &paths, build_program_dir(&site->arena), &site->arena, d) && site_open(site, &load);
 }

@@ -18,8 +18,6 @@ struct acceptance {
     bool ok;
 };
 
-// ---- choosing ----------------------------------------------------------------------------------
-
 // Whether a word of the command line names this change: by the source's id, or by a line of the
 // translation.
 static bool is_named(const struct translation *t, const struct translation_change *c, str word)
@@ -69,8 +67,6 @@ static bool may_accept(struct acceptance *x, const struct translation *t, size_t
     buf_free(&question);
     return asks && answer_is_yes();
 }
-
-// ---- writing -----------------------------------------------------------------------------------
 
 static bool write_sidecar(struct acceptance *x, const struct translation *t, struct sidecar *s)
 {

@@ -22,8 +22,6 @@ static struct po_text_edit *add_edit(struct po_work *w, size_t start, size_t end
     return &w->edits[w->count++];
 }
 
-// ---- a block's lines ---------------------------------------------------------------------------
-
 static size_t line_start(str text, size_t at)
 {
     while (at && text.ptr[at - 1] != '\n')
@@ -86,8 +84,6 @@ static str lines_of(struct po_work *w, const struct po_entry *e, str own,
     buf_free(&out);
     return s;
 }
-
-// ---- edits -------------------------------------------------------------------------------------
 
 static void replace_block(struct po_work *w, size_t i, const struct po_entry *e)
 {
@@ -162,8 +158,6 @@ static void collect(struct po_work *w)
             insert_block(w, i, e);
     }
 }
-
-// ---- front matter ------------------------------------------------------------------------------
 
 // Quoted as JSON is, which YAML and TOML read alike.
 static str quoted(struct po_work *w, str value)
@@ -250,8 +244,6 @@ static void edit_front(struct po_work *w)
         edit_pair(w, NULL, lang, doc->t->page->language->tag);
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
-
 static int by_place(const void *x, const void *y)
 {
     const struct po_text_edit *a = x, *b = y;
@@ -279,8 +271,6 @@ static str edited(struct po_work *w)
     buf_free(&out);
     return text;
 }
-
-// ---- checking ----------------------------------------------------------------------------------
 
 // Reads the new text. Its Markdown begins as far behind the old place as the front matter has
 // grown.

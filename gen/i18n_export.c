@@ -26,8 +26,6 @@ static struct po_entry *add(struct export *x)
     return &po->entries[po->count++];
 }
 
-// ---- one document ------------------------------------------------------------------------------
-
 static str reference_of(struct export *x, const struct scanned *t, size_t offset)
 {
     uint32_t line, column;
@@ -126,8 +124,6 @@ static bool export_document(struct export *x, const struct document *doc)
     add_document(x, doc, &t);
     return true;
 }
-
-// ---- the file ----------------------------------------------------------------------------------
 
 static void fill_header(struct export *x)
 {

@@ -20,8 +20,6 @@ struct import {
     buf out;
 };
 
-// ---- reading -----------------------------------------------------------------------------------
-
 static bool read_po(struct import *x, const char *path)
 {
     buf bytes = BUF_INIT;
@@ -56,8 +54,6 @@ static str document_name(str context)
     size_t at = str_find(context, '@'), block = str_find(context, '#');
     return str_slice(context, 0, at < block ? at : block);
 }
-
-// ---- one document ------------------------------------------------------------------------------
 
 // Where the translation of a source is when there is none yet: the source's language in its
 // path replaced, or put before the last dot.

@@ -21,8 +21,6 @@ static unsigned line_of(const struct scanned *t, const struct md_block *b)
     return line;
 }
 
-// ---- one block ---------------------------------------------------------------------------------
-
 static void put_lines(str text, const char *mark, buf *out)
 {
     for (str line; str_line(&text, &line);)
@@ -115,8 +113,6 @@ void translation_print(const struct translation *t, const struct translation_cha
         put_lines(c->source ? c->source->text : STR_NONE, "    + ", out);
     }
 }
-
-// ---- all of them -------------------------------------------------------------------------------
 
 static void begin_json(struct status *s, const struct translation *t)
 {

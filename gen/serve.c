@@ -230,7 +230,7 @@ static int serve(struct serve *s, uint16_t port)
     s->watch = watch_new();
     if (signals < 0 || !s->watch) return fail("cannot watch files");
     watch_all(s);
-    // The port is taken first: a build that no one can see would be in vain.
+    // The port is taken first: a build that cannot be seen would be useless.
     s->http = http_open(s->output, port);
     if (!s->http) return fail(errno == ENOENT || errno == ENOSYS ? "libmicrohttpd.so.12 is needed" : "cannot listen");
     http_set_base(s->http, buf_view(&s->base));

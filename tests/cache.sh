@@ -32,11 +32,11 @@ page en d1 2; page de d7 2; vram -o out && grep -q ' 4 rendered' log && same && 
 cp -p "$program" other; program=./other
 vram -o out && grep -q 'nothing has changed' log && good 'a copy of the program believes it' || bad 'a copy of the program does not believe it'
 touch -d '2001-02-03 04:05:06.7' other
-vram -o out && grep -q ' 122 rendered' log && same && good 'another program builds anew' || bad 'another program believes it'
+vram -o out && grep -q ' 122 rendered' log && same && good 'another program builds again' || bad 'another program believes it'
 library=$(ldd other | sed -n 's/.*=> \(.*libyaml[^ ]*\).*/\1/p')
 cp "$library" "${library##*/}"; vram -o out
 LD_LIBRARY_PATH=. "$program" build -c site.yaml -s content -t templates --i18n i18n -o out >log 2>&1 && grep -q ' 122 rendered' log \
-    && good 'another library builds anew' || bad 'another library believes it'
+    && good 'another library builds again' || bad 'another library believes it'
 program=$BUILD/vramdoc
 vram -o out
 

@@ -14,7 +14,7 @@ for error in 38 1; do
     then good "files beneath a folder where openat2 fails with $error"; else bad "files beneath a folder where openat2 fails with $error"; fi
 done
 
-# The site lies three folders deep, among files that no one may touch.
+# The site lies three folders deep, among files that must not change.
 mkdir -p "$work/a/b/site/content"
 cd "$work/a/b/site"
 for canary in page.html page.md x.html b.html ../page.html ../x.html ../../x.html ../../../x.html; do echo canary >"$canary"; done

@@ -94,7 +94,7 @@ try 'the site is as it was' diff then now
 # they are, at once and after the next build, which makes what a clean one makes.
 make -s -C "$ROOT" BUILD="$MAKE_BUILD" MODE="${MODE:-release}" "$MAKE_BUILD/tests/hinder" >log 2>&1
 hinder=$BUILD/tests/hinder
-"$hinder" kill 9999999 true || { echo "skip foreign: killed builds: nobody may be traced here"; exit $status; }
+"$hinder" kill 9999999 true || { echo "skip foreign: killed builds: no process may be traced here"; exit $status; }
 killed() { # killed WHAT PREPARE WORDS...: PREPARE makes out/ and content/; then `build WORDS` is killed at each step
     what=$1 prepare=$2 n=0 wrong=0
     shift 2

@@ -44,7 +44,7 @@ echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >content/en/pic.svg
 sed 's,</head>,{% once "language" %}<link rel="stylesheet" href="{{ asset("style.css") }}">{% end %}&,' templates/page.html >x
 mv x templates/page.html
 sed 's,</head>,<script src="{{ asset("wide.js") }}"></script>&,' templates/page.html >templates/wide.html
-echo '// 0' >templates/wide.js; echo '// nobody asks for it' >templates/other.js
+echo '// 0' >templates/wide.js; echo '// it is not asked for' >templates/other.js
 
 # One edit of a kind chosen at random. Documents d0 to d11 stay in English, so that links to them are never broken.
 edit() {

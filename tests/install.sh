@@ -28,6 +28,24 @@ printf -- '---\ntitle: Installed\n---\n\nText.\n' >"$work/docs/page.md"
 cd "$work"
 try 'it builds a folder of Markdown' "$usr/bin/vramdoc" build -s docs -o out
 try 'with its templates' grep -rqs '<main' out
+# From any folder, as a user without root who owns nothing but the output, of a tree that is read only.
+chmod 755 "$work" "$work/docs" && chmod -R a+rX "$work/root" && chmod 644 "$work/docs/page.md"
+mkdir -m 777 "$work/elsewhere" && ln -s "$usr/bin/vramdoc" "$work/elsewhere/vramdoc"
+as=''
+if [ "$(id -u)" -eq 0 ]; then as='setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all'; fi
+anywhere() { (cd "$1" && shift && env -i PATH=/usr/bin:/bin $as "$@"); }
+outside() { (cd "$work" && find root docs -type f -exec sha256sum {} + | sort); }
+before=$(outside)
+try 'it builds from the root folder, as a user without root' anywhere / "$usr/bin/vramdoc" build -s "$work/docs" -o "$work/elsewhere/site"
+try 'it builds by a relative path and a link to the program' anywhere "$work/elsewhere" ./vramdoc build -s ../docs -o ./again
+try 'the same bytes' diff -r "$work/elsewhere/site" "$work/elsewhere/again"
+try 'nothing else is changed' [ "$before" = "$(outside)" ]
+alone() { [ "$(find "$work/elsewhere" -mindepth 1 -maxdepth 1 | wc -l)" -le 5 ]; }   # two sites, two caches, the link
+try 'nor made' alone
+denied() { ! anywhere / "$usr/bin/vramdoc" build -s "$work/docs" -o "$work/docs/out" && [ ! -e "$work/docs/out" ]; }
+chmod 555 "$work/docs"
+try 'it says when it may not write' denied
+chmod 755 "$work/docs"
 if [ -f "$usr/lib/libvram.a" ]; then
     printf '#include <vram.h>\nint main(void) { return vram_version() ? 0 : 1; }\n' >use.c
     try 'a program links libvram by pkg-config' sh -c 'PKG_CONFIG_PATH="$1/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$2" gcc -fsanitize="${3}" use.c -o use $(PKG_CONFIG_PATH="$1/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$2" pkg-config --cflags --libs libvram) && ./use' sh "$usr" "$work/root" "$(case ${MODE:-} in check) echo address,undefined ;; *) echo undefined ;; esac)"

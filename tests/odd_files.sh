@@ -17,8 +17,8 @@ printf '# A\n\nOne.\n' >content/a.md
 mkfifo fifo
 rc=0
 timeout 20 "$BUILD/vramdoc" build -c fifo -s content -o out >log 2>&1 || rc=$?
-if [ $rc -eq 3 ] && grep -q '^fifo: error: .*nobody writes to it \[io-read\]$' log; then good 'a FIFO that nobody writes to is no settings'
-else bad 'a FIFO that nobody writes to is no settings' "exit code $rc"; fi
+if [ $rc -eq 3 ] && grep -q '^fifo: error: .*it has no writer \[io-read\]$' log; then good 'a FIFO without a writer is no settings'
+else bad 'a FIFO without a writer is no settings' "exit code $rc"; fi
 rc=0
 { sleep 0.2; echo 'title: From a pipe'; } >fifo &
 timeout 20 "$BUILD/vramdoc" build -q -c fifo -s content -o out >log 2>&1 || rc=$?
@@ -28,7 +28,7 @@ else bad 'settings come from a FIFO' "exit code $rc"; fi
 mkfifo content/site.yaml content/_config.yml
 rc=0
 timeout 20 "$BUILD/vramdoc" build -q -s content -o out2 >log 2>&1 || rc=$?
-if [ $rc -eq 3 ]; then good 'a FIFO in a tree keeps nobody waiting'; else bad 'a FIFO in a tree keeps nobody waiting' "exit code $rc"; fi
+if [ $rc -eq 3 ]; then good 'a FIFO in a tree keeps no build waiting'; else bad 'a FIFO in a tree keeps no build waiting' "exit code $rc"; fi
 rm content/site.yaml content/_config.yml
 
 # An edit in place that leaves the size and restores the time: only the time of the last change of the inode tells.

@@ -67,10 +67,10 @@ void diag_advance(struct diag_cursor *c, str text, size_t offset)
 {
     if (offset > text.len) offset = text.len;
     if (offset < c->at || !c->line) *c = (struct diag_cursor){0, 1, 1};
-    for (; c->at < offset; c->at++) {
-        if (text.ptr[c->at] == '\n') c->line++, c->col = 1;
-        else c->col += ((unsigned char)text.ptr[c->at] & 0xc0) != 0x80;   // what goes on with a code point begins none
-    }
+    for (const char *end; c->at < offset && (end = memchr(text.ptr + c->at, '\n', offset - c->at)) != NULL; c->line++, c->col = 1)
+        c->at = (size_t)(end - text.ptr) + 1;
+    for (; c->at < offset; c->at++)
+        c->col += ((unsigned char)text.ptr[c->at] & 0xc0) != 0x80;   // what goes on with a code point begins none
 }
 
 void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col)

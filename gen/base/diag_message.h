@@ -1,4 +1,4 @@
-// What diag_message.c keeps and diag_print.c shows; no one else includes this.
+// What diag_message.c keeps and diag_print.c shows; no other file includes this.
 #ifndef GEN_BASE_DIAG_MESSAGE_H
 #define GEN_BASE_DIAG_MESSAGE_H
 

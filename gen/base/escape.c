@@ -125,6 +125,8 @@ bool url_is_safe(str s)
     static const str images[] = {STR("data:image/png"), STR("data:image/gif"),
                                  STR("data:image/jpeg"), STR("data:image/webp")};
     static const str schemes[] = {STR("javascript:"), STR("vbscript:"), STR("file:"), STR("data:")};
+    if (!s.len || !strchr("dDjJvVfF", s.ptr[0]))
+        return true;
     for (size_t i = 0; i < sizeof images / sizeof *images; i++)
         if (starts_nocase(s, images[i]))
             return true;

@@ -30,7 +30,7 @@ struct fs_list {
 
 // 0, or -1 with errno set. Existing content of out is kept, the file is appended. EFBIG above limit bytes (0 = no limit).
 int fs_read(const char *path, size_t limit, buf *out);
-// The same; a FIFO or a socket that no one writes to gives ENODATA instead of waiting without an end.
+// The same; a FIFO or a socket without a writer gives ENODATA instead of waiting without an end.
 int fs_read_now(const char *path, size_t limit, buf *out);
 int fs_read_fd(int fd, size_t limit, buf *out);       // the same for what is open already, such as standard input
 int fs_stat(const char *path, struct fs_stat *out);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// In the hostile build the order of slots changes from run to run: no one may depend on it.
+// In the hostile build the order of slots changes from run to run: nothing may depend on it.
 static uint64_t key_hash(str key)
 {
     uint64_t h = str_hash(key);

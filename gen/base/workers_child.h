@@ -17,7 +17,7 @@ struct workers_slot {
 };
 
 struct workers_shared {
-    _Alignas(64) _Atomic uint64_t counter;  // the first job that no one took
+    _Alignas(64) _Atomic uint64_t counter;  // the first job that is not taken
     uint64_t chunk;
     struct workers_slot slots[];
 };

@@ -10,7 +10,7 @@
 bool address_normalize(str address, buf *out);
 // Whether a name is hidden where it is in a path: of the hidden ones only .well-known at the head of an address is none.
 bool address_is_hidden(str part, bool first);
-// A copy in which a dash stands for what may not be in an address, or means something there or on some disk.
+// A copy in which a dash replaces what may not be in an address, or means something there or on some disk.
 str address_harmless(str path, arena *a);
 
 // Appends the address of to (below the site) as it is written in the page from: "../de/x.html". Not escaped.

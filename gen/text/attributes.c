@@ -12,7 +12,7 @@ static size_t skip_blanks(str s, size_t i)
     return i;
 }
 
-static bool is_id_byte(char c) { return is_word(c) || c == '-' || c == '.' || c == ':' || c & 0x80; }
+static bool is_id_byte(char c) { return is_word(c) || c == '-' || c == '.' || c == ':' || c == '+' || c & 0x80; }
 
 // One of #id, .class, key=value, key="some words", a bare word behind a colon. Its end; 0 for anything else.
 static size_t attribute_end(str s, size_t i, bool colon)
@@ -35,6 +35,12 @@ static size_t attribute_end(str s, size_t i, bool colon)
     return quote ? 0 : i;
 }
 
+static str unquoted(str s)
+{
+    bool quoted = s.len > 1 && (s.ptr[0] == '"' || s.ptr[0] == '\'');
+    return quoted ? str_slice(s, 1, s.len - 1) : s;
+}
+
 size_t md_attributes(str s, str *id, str *classes)
 {
     size_t i = 1, count = 0;
@@ -45,6 +51,7 @@ size_t md_attributes(str s, str *id, str *classes)
         size_t end = attribute_end(s, i, colon);
         if (!end) return 0;
         if (s.ptr[i] == '#') *id = str_slice(s, i + 1, end);
+        if (str_starts(str_slice(s, i, end), STR("id="))) *id = unquoted(str_slice(s, i + 3, end));
         if (s.ptr[i] == '.' && !classes->len) *classes = str_slice(s, i + 1, end);
         i = end;
     }

@@ -70,8 +70,6 @@ static void fail(struct reader *r, enum diag_id id, str key, const char *what, s
     r->failed = true;
 }
 
-// ---- patterns ----------------------------------------------------------------------------------
-
 static bool is_name(str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -129,8 +127,6 @@ static void names_check(struct reader *r, str key, const struct message *m, cons
                 fail(r, D_CATALOG_NAME, key, "", m->forms[f].pieces[i]);
 }
 
-// ---- reading -----------------------------------------------------------------------------------
-
 static void plural_read(struct reader *r, str key, json_t *forms, struct message *m)
 {
     const char *name;
@@ -173,7 +169,7 @@ static void entry_read(struct reader *r, str key, json_t *value)
 // and none of these is missed in it.
 static bool is_calculator_word(str key)
 {
-    static const char *const groups[] = {"accuracy.", "calc.", "chart.", "records.", "unit."};
+    static const char *const groups[] = {"accuracy.", "calc.", "chart.", "records.", "start.", "unit."};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (str_starts(key, str_c(groups[i])))
             return true;
@@ -256,8 +252,6 @@ void catalog_free(struct catalog *c)
     arena_free(&c->arena);
     free(c);
 }
-
-// ---- formatting --------------------------------------------------------------------------------
 
 static const struct pattern *choose(const struct catalog *c, const struct message *m,
                                     const struct catalog_argument *args, size_t count)

@@ -58,7 +58,7 @@ static void put_escape(struct scanner *s, buf *b)
     if (c != '\n') buf_char(b, known ? to[known - from] : c);
 }
 
-// "${...}" in a template, whose value no one knows: it is left out.
+// "${...}" in a template, whose value is unknown: it is left out.
 static void skip_braces(struct scanner *s)
 {
     int depth = 0;
@@ -183,7 +183,7 @@ static void add_pair(struct scanner *s, struct yaml_node *map, size_t *cap, stru
 
 static struct yaml_node *named(struct scanner *s, str name);
 
-// key: value, a name that stands for itself, ...more, or a function.
+// key: value, a name alone, which is its own value, ...more, or a function.
 static void read_pair(struct scanner *s, struct yaml_node *map, size_t *cap)
 {
     struct yaml_node *key = node_new(s, YAML_SCALAR), *value = NULL;
@@ -287,7 +287,7 @@ static struct yaml_node *named(struct scanner *s, str name)
     return empty(s);
 }
 
-// A name, a call or a path of names; "a || 'b'" is 'b' where no one knows a.
+// A name, a call or a path of names; "a || 'b'" is 'b' where a is unknown.
 static struct yaml_node *read_named(struct scanner *s)
 {
     size_t from = s->at;
@@ -340,7 +340,7 @@ static struct yaml_node *read_value(struct scanner *s)
     return value;
 }
 
-// Where the value of the outermost key of that name begins: behind its colon, or at the name where it stands for itself. *shorthand
+// Where the value of the outermost key of that name begins: behind its colon, or at the name where that is its own value. *shorthand
 // says which. text.len for none.
 static size_t find_key(struct scanner *s, str key, bool *shorthand)
 {

@@ -49,8 +49,6 @@ struct locale {
     struct cache *cache;
 };
 
-// ---- UTF-16 ------------------------------------------------------------------------------------
-
 static void put_utf16(buf *out, const UChar *s, int32_t len)
 {
     for (int32_t i = 0; i < len;) {
@@ -67,8 +65,6 @@ static int32_t to_utf16(str s, UChar *out, int32_t cap)
     u_strFromUTF8WithSub(out, cap, &len, s.ptr, (int32_t)s.len, 0xfffd, NULL, &e);
     return U_SUCCESS(e) ? len : 0;
 }
-
-// ---- opening -----------------------------------------------------------------------------------
 
 // Name of the language in itself, as at the beginning of a sentence: "Español".
 static str native_name(const struct locale *l, arena *a)
@@ -153,6 +149,12 @@ void locale_free(struct locale *l)
     free(l);
 }
 
+void locale_latin_digits(struct locale *l)
+{
+    UErrorCode e = U_ZERO_ERROR;
+    uloc_setKeywordValue("numbers", "latn", l->id, sizeof l->id, &e);
+}
+
 str locale_tag(const struct locale *l)
 {
     return l->tag;
@@ -177,8 +179,6 @@ str locale_region(const struct locale *l)
 {
     return l->region;
 }
-
-// ---- numbers -----------------------------------------------------------------------------------
 
 static UNumberFormatter *open_skeleton(const struct locale *l, str skeleton)
 {
@@ -258,8 +258,6 @@ void locale_percent(const struct locale *l, double fraction, int decimals, bool 
 {
     format_double(l, sign ? STYLE_PERCENT_SIGNED : STYLE_PERCENT, fraction, decimals, out);
 }
-
-// ---- byte units --------------------------------------------------------------------------------
 
 // X(name, size in bytes, ICU's unit or NULL, symbol, French symbol). ICU 72 has no good short names for B and the
 // binary units ("6.5 Gibyte" in English); their symbols are those of IEC 80000-13, in French with the octet.
@@ -365,8 +363,6 @@ void locale_bytes(const struct locale *l, double bytes, enum byte_unit u, int de
     locale_number(l, bytes / units[u].size, decimals, out);
     buf_str(out, p->after);
 }
-
-// ---- dates, plurals, collation, words ----------------------------------------------------------
 
 void locale_date(const struct locale *l, int64_t unix_seconds, enum date_style style, buf *out)
 {

@@ -11,6 +11,8 @@ struct locale *locale_open(str tag);     // BCP 47, "es", "pt-BR"; NULL when ICU
 void locale_free(struct locale *l);
 str locale_tag(const struct locale *l);
 bool locale_rtl(const struct locale *l);
+// Digits 0 to 9 also where the language has digits of its own; before the first number is written.
+void locale_latin_digits(struct locale *l);
 str locale_native_name(const struct locale *l);   // "Español": capitalised as for a menu
 str locale_script(const struct locale *l);        // "Latn", "Deva"
 str locale_region(const struct locale *l);        // "de_DE", "pt_BR", where the language most likely is; the tag where it is nowhere
@@ -38,7 +40,7 @@ bool locale_has_plural(const struct locale *l, str category);
 int locale_compare(const struct locale *l, str a, str b);
 size_t locale_word_count(const struct locale *l, str text);
 
-// How many decimals a size gets when no one says: whole small units, one decimal for gigabytes and up.
+// How many decimals a size gets by default: whole small units, one decimal for gigabytes and up.
 static inline int byte_unit_decimals(enum byte_unit u) { return byte_unit_size(u) >= 1e9 ? 1 : 0; }
 
 #endif

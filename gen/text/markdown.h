@@ -15,6 +15,9 @@ enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD
        MD_ADMONITIONS = 512,        // !!! and ??? of MkDocs, with indented lines, and its ///
        MD_CONTAINERS = 1024 };      // ::: of Docusaurus, VitePress and Starlight
 
+// What a cell writes where there is no value yet; a column of a table that has nothing else is left out.
+#define MD_ABSENT "<span class=\"missing\""
+
 // How ids are made of headings: as the tree's own generator makes them, so that its links lead to them.
 enum md_slug { MD_SLUG_GITHUB, MD_SLUG_PYTHON, MD_SLUG_VUE };
 
@@ -55,6 +58,8 @@ struct md_result {
     struct md_link *links;       size_t link_count;
     struct md_block *blocks;     size_t block_count;
     str *anchors;                size_t anchor_count;  // every id= in the output
+    bool unread;                 // it holds syntax that is not read: other anchors may be in what that makes
+    str title_id;                // the anchor of the page's title; ""
     size_t words;                // of running text, by white space
     str first_paragraph;         // plain text, for descriptions
     bool has_math, has_code, has_figures, has_tables, has_media;   // media: a video
@@ -90,6 +95,7 @@ struct md_options {
     int top_heading;            // the level that the highest heading is moved to; 0: as written
     str title;                  // a first heading that says the same is not shown again; ""
     str first_id;               // of the page's title, which stood in the text: an anchor before it; ""
+    str source_title_id;        // the same of the source, for a translation; ""
     const str *ids;             // of the source's headings, in order, for a translation
     size_t id_count;
     bool keep_text;             // md_block has text, start and end

@@ -44,8 +44,6 @@ static struct md_admonition *admonition_of(cmark_node *n)
     return data == title_mark ? NULL : data;
 }
 
-// ---- reading a line that opens one ------------------------------------------------------------
-
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t';
@@ -139,6 +137,8 @@ static bool read_container(struct md *r, str s, struct md_admonition *m)
     m->mark = ':';
     m->length = fence_length(s);
     s = str_slice(s, (size_t)m->length, s.len);
+    if (!s.len)   // an end of nothing that is open is not shown
+        return m->bare = m->ended = true;
     str type = take_word(&s), title;
     m->folds = is_details(type);
     if (!type.len || (s.len && !is_space(s.ptr[0]) && s.ptr[0] != '[' && s.ptr[0] != '{'))
@@ -182,8 +182,6 @@ static bool read_opening(struct md *r, str s, struct md_admonition *m)
     return on & MD_CONTAINERS && str_starts(s, STR(":::")) && read_container(r, s, m);
 }
 
-// ---- which lines belong to one ----------------------------------------------------------------
-
 // Takes the rest of the line, but for its end.
 static void take_line(cmark_parser *parser, unsigned char *input, int len)
 {
@@ -202,6 +200,29 @@ static cmark_node *add_block(cmark_syntax_extension *ext, cmark_parser *parser, 
     return n;
 }
 
+const char md_unread_mark[] = "unread";
+
+// ::: name.of.an.object, with indented lines of options: mkdocstrings puts there what it reads from
+// a program. The parser itself adds the lines to the block.
+static bool is_object(struct md *r, str s)
+{
+    if (!(r->o->extensions & MD_ADMONITIONS) || !str_starts(s, STR("::: ")))
+        return false;
+    str name = str_trim(str_slice(s, 4, s.len));
+    for (size_t i = 0; i < name.len; i++)
+        if (!is_word_byte(name.ptr[i]) && name.ptr[i] != '.')
+            return false;
+    return name.len > 0;
+}
+
+static cmark_node *open_object(cmark_parser *parser, cmark_node *parent)
+{
+    int column = cmark_parser_get_first_nonspace(parser) + 1;
+    cmark_node *n = cmark_parser_add_child(parser, parent, CMARK_NODE_CODE_BLOCK, column);
+    cmark_node_set_user_data(n, (void *)md_unread_mark);
+    return n;
+}
+
 static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_parser *parser,
                               cmark_node *parent, unsigned char *input, int len)
 {
@@ -209,6 +230,8 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
     size_t at = (size_t)cmark_parser_get_first_nonspace(parser);
     str s = str_trim(str_slice((str){(const char *)input, (size_t)len}, at, (size_t)len));
     struct md_admonition m = {0};
+    if (!indented && is_object(r, s))
+        return open_object(parser, parent);
     if (indented || cmark_node_get_user_data(parent) == title_mark || !read_opening(r, s, &m))
         return NULL;
     struct md_admonition *kept = arena_new(r->a, struct md_admonition, 1);
@@ -313,7 +336,33 @@ cmark_syntax_extension *md_admonition_extension(struct md *r)
     return ext;
 }
 
-// ---- rendering --------------------------------------------------------------------------------
+bool md_admonition_wrap(struct md *r, cmark_node *block, str class)
+{
+    struct md_admonition m = {.mark = ':', .ended = true};
+    if (!set_type(&m, class))
+        return false;
+    struct md_admonition *kept = arena_new(r->a, struct md_admonition, 1);
+    *kept = m;
+    cmark_node *alert = cmark_node_new_with_mem(CMARK_NODE_CUSTOM_BLOCK, r->mem);
+    cmark_node *title = cmark_node_new_with_mem(CMARK_NODE_CUSTOM_BLOCK, r->mem);
+    cmark_node_set_user_data(alert, kept);
+    cmark_node_set_user_data(title, (void *)title_mark);
+    bool placed = cmark_node_append_child(alert, title) && cmark_node_insert_before(block, alert);
+    if (!placed) {
+        cmark_node_free(alert);
+        return false;
+    }
+    cmark_node *in = md_is(block, CMARK_NODE_BLOCK_QUOTE) ? cmark_node_first_child(block) : block;
+    for (cmark_node *next; in; in = next) {
+        next = in == block ? NULL : cmark_node_next(in);
+        cmark_node_append_child(alert, in);
+    }
+    if (cmark_node_parent(block) != alert) {   // a quote, whose blocks are in the alert now
+        cmark_node_unlink(block);
+        cmark_node_free(block);
+    }
+    return true;
+}
 
 static void title_enter(struct md *r, cmark_node *n, const struct md_admonition *m)
 {

@@ -1,6 +1,8 @@
-// Attributes behind links and blocks, as kramdown, Python-Markdown and Hugo read them: never shown as text; an id stays.
+// Attributes behind links and blocks, as kramdown, Python-Markdown and Hugo read them: never shown as text. An id stays; of classes
+// those that name an alert, and where a paragraph's lines are set.
 #include <string.h>
 
+#include "gen/text/markdown_extension.h"
 #include "gen/text/markdown_foreign.h"
 
 static void drop(cmark_node *n)
@@ -43,6 +45,32 @@ static cmark_node *list_of(cmark_node *n)
     return n;
 }
 
+// Whether n begins on the line behind the last of before: nothing is between them.
+static bool adjoins(cmark_node *before, cmark_node *n)
+{
+    return before && n && cmark_node_get_start_line(n) == cmark_node_get_end_line(before) + 1;
+}
+
+// What the attributes of a paragraph that holds nothing else are of: the block before it, or else the one behind it.
+static cmark_node *block_of(cmark_node *paragraph)
+{
+    cmark_node *before = cmark_node_previous(paragraph), *behind = cmark_node_next(paragraph);
+    if (adjoins(before, paragraph)) return before;
+    return adjoins(paragraph, behind) ? behind : NULL;
+}
+
+static void apply_class(struct md *r, cmark_node *block, str class)
+{
+    static const char *const places[] = {"center", "left", "right"};
+    cmark_node *parent = block ? cmark_node_parent(block) : NULL;
+    bool quoted = md_is(parent, CMARK_NODE_BLOCK_QUOTE) && cmark_node_first_child(parent) == cmark_node_last_child(parent);
+    if (quoted) block = parent;   // whose last line they are written behind
+    enum md_kind kind = block ? md_kind(r, block) : K_NONE;
+    if (!class.len || (kind != K_PARAGRAPH && kind != K_QUOTE && kind != K_LIST) || md_admonition_wrap(r, block, class)) return;
+    for (size_t i = 0; kind == K_PARAGRAPH && i < sizeof places / sizeof *places; i++)
+        if (str_eq(class, str_c(places[i]))) cmark_node_set_user_data(block, (void *)places[i]);
+}
+
 // One text. False when its block has gone.
 static bool apply_text(struct md *r, cmark_node *n, cmark_node *block)
 {
@@ -68,15 +96,42 @@ static bool apply_text(struct md *r, cmark_node *n, cmark_node *block)
         return false;
     }
     put_anchor(r, n, id);
+    apply_class(r, before || behind ? block : block_of(block), classes);
     if (before) drop(before);
     else if (is_break(r, behind)) drop(behind);
     drop(n);
     return true;
 }
 
+// {: .icon
+// width="70"}: the lines of one list of attributes become one text.
+static void join_lines(struct md *r, cmark_node *n)
+{
+    str text = md_literal(n);
+    if (!str_starts(text, STR("{:")) || str_find(text, '}') < text.len) return;
+    buf b = BUF_INIT;
+    buf_str(&b, text);
+    cmark_node *last = NULL;
+    for (cmark_node *x = cmark_node_next(n); x && (is_break(r, x) || md_kind(r, x) == K_TEXT); x = cmark_node_next(x)) {
+        if (is_break(r, x)) buf_char(&b, ' ');
+        else buf_str(&b, md_literal(x));
+        if (str_find(buf_view(&b), '}') == b.len) continue;
+        last = x;
+        break;
+    }
+    if (last) cmark_node_set_literal(n, b.ptr);
+    while (last && last != n) {
+        cmark_node *before = cmark_node_previous(last);
+        drop(last);
+        last = before;
+    }
+    buf_free(&b);
+}
+
 static bool apply_inlines(struct md *r, cmark_node *parent, cmark_node *block)
 {
     for (cmark_node *n = cmark_node_first_child(parent), *next; n; n = next) {
+        if (md_kind(r, n) == K_TEXT) join_lines(r, n);
         next = cmark_node_next(n);
         if (is_break(r, next)) next = cmark_node_next(next);   // which may go with the text
         if (cmark_node_first_child(n) && !apply_inlines(r, n, block)) return false;

@@ -99,8 +99,6 @@ str md_block_text(uint8_t kind, str content, arena *a)
     return text;
 }
 
-// ---- places -----------------------------------------------------------------------------------
-
 static size_t offset_of(const struct md *r, str line)
 {
     return line.ptr ? (size_t)(line.ptr - r->text.ptr) : r->text.len;

@@ -31,6 +31,8 @@ struct hiding {
     str body;            // as it was
     unsigned foreign;
     bool changed;
+    str unread;          // the first tag that became a fence, and where it is
+    size_t unread_at;
 };
 
 static size_t line_end(str s, size_t at) { return at + str_find(str_slice(s, at, s.len), '\n'); }
@@ -48,8 +50,6 @@ static bool is_one_piece(str s, size_t from, size_t to, bool ticks)
     }
     return true;
 }
-
-// ---- braces ------------------------------------------------------------------------------------
 
 // The end of the tag in braces at from: {{ ... }}, {% ... %}; 0 for none.
 static size_t braces_end(str s, size_t from)
@@ -108,13 +108,11 @@ static size_t hide_braces(struct hiding *h, size_t at)
     return end;
 }
 
-// ---- JSX ---------------------------------------------------------------------------------------
-
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 static bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
 
-// The end of a tag whose attributes may hold braces and strings; 0 for none.
+// The end of a tag whose attributes may hold braces and strings, empty lines in them included; 0 for none.
 static size_t jsx_end(str s, size_t from)
 {
     char quote = 0;
@@ -126,7 +124,7 @@ static size_t jsx_end(str s, size_t from)
         else if (c == '{') depth++;
         else if (c == '}') depth--;
         else if (c == '`' || (c == '<' && !depth)) return 0;
-        else if (c == '>' && depth <= 0 && s.ptr[i - 1] != '=') return is_one_piece(s, from, i + 1, true) ? i + 1 : 0;
+        else if (c == '>' && depth <= 0 && s.ptr[i - 1] != '=') return i + 1;
         if (depth < 0) return 0;
     }
     return 0;
@@ -173,16 +171,62 @@ static size_t hide_import(struct hiding *h, size_t at)
     return end;
 }
 
-static size_t hide_jsx(struct hiding *h, size_t at)
+// A tag with an empty line in it is several blocks to the parser: its first line and its last become the marks of a fence, and what
+// is between them, mostly a program's text, is shown as code. Only the tag's name is shown where the last line has no room for a mark.
+static void hide_lines(struct hiding *h, size_t at, size_t end)
 {
-    size_t end = h->body.ptr[at] == '<' ? tag_end(h->body, at) : expression_end(h->body, at);
-    if (!end) return 0;
-    hide(h->text, at, end);
-    h->changed = true;
+    size_t first = line_end(h->body, at), last = str_rfind(str_slice(h->body, 0, end), '\n') + 1;
+    str behind = str_trim(str_slice(h->body, end, line_end(h->body, end)));
+    if (str_starts(behind, STR("</"))) end = line_end(h->body, end);
+    if (end - last < 3 || first - at < 3) {
+        size_t name = at + 1 + str_find(str_slice(h->body, at, first), ' ');
+        hide(h->text, at, name < first ? name : first);
+        blank(h->text, name < first ? name : first, end);
+        return;
+    }
+    if (!h->unread.len) h->unread = str_slice(h->body, at, first), h->unread_at = at;
+    blank(h->text, at, first);
+    blank(h->text, last, end);
+    memcpy(h->text + at, "~~~", 3);
+    memcpy(h->text + last, "~~~", 3);
+}
+
+static bool begins_line(str s, size_t at)
+{
+    while (at && (s.ptr[at - 1] == ' ' || s.ptr[at - 1] == '\t')) at--;
+    return !at || s.ptr[at - 1] == '\n';
+}
+
+// <img width={283} style={{...}} />: an element of HTML whose attributes are JSX's.
+static size_t element_end(struct hiding *h, size_t at)
+{
+    str s = h->body;
+    size_t name = at + 1, end;
+    if (name >= s.len || !(s.ptr[name] >= 'a' && s.ptr[name] <= 'z')) return 0;
+    while (name < s.len && is_word(s.ptr[name])) name++;
+    if (name >= s.len || !strchr(" \t\r\n", s.ptr[name]) || !(end = jsx_end(s, at)) || !is_one_piece(s, at, end, true)) return 0;
+    if (str_find(str_slice(s, at, end), '{') == end - at) return 0;
+    md_jsx_attributes(h->text, name, end - 1);
     return end;
 }
 
-// ---- the walk ----------------------------------------------------------------------------------
+static size_t hide_jsx(struct hiding *h, size_t at)
+{
+    bool is_tag = h->body.ptr[at] == '<';
+    size_t end = is_tag ? element_end(h, at) : 0;
+    if (end) {
+        h->changed = true;
+        return end;
+    }
+    end = is_tag ? tag_end(h->body, at) : expression_end(h->body, at);
+    if (!end) return 0;
+    bool whole = is_one_piece(h->body, at, end, true);
+    if (!whole && !begins_line(h->body, at)) return 0;
+    if (whole) hide(h->text, at, end);
+    else hide_lines(h, at, end);
+    h->changed = true;
+    return end;
+}
 
 // A fence's mark at the head of a line: its byte and length; 0 for none.
 static size_t fence_at(str line, char *mark)
@@ -220,13 +264,33 @@ static size_t span_end(str s, size_t at)
     return at + n;
 }
 
+// Whether a line of a fence is one that ends it, but for the signs of the quotes that it is in.
+static bool is_all(str s, char mark)
+{
+    while (s.len && (s.ptr[0] == '>' || s.ptr[0] == ' ')) s = str_slice(s, 1, s.len);
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] != mark) return false;
+    return true;
+}
+
+static size_t indent_of(str line)
+{
+    size_t i = 0;
+    while (i < line.len && line.ptr[i] == ' ') i++;
+    return i;
+}
+
 static void walk(struct hiding *h)
 {
-    char mark = 0, other;
-    size_t fence = 0;
+    char mark = 0, other = 0;
+    size_t fence = 0, indent = 0;
     for (size_t at = 0; at < h->body.len;) {
-        size_t end = line_end(h->body, at), n = fence_at(str_slice(h->body, at, end), &other);
-        bool closes = fence && n >= fence && other == mark;
+        size_t end = line_end(h->body, at);
+        str line = str_slice(h->body, at, end);
+        size_t n = fence_at(line, &other), own = indent_of(line);
+        if (fence && indent >= 4 && own < 2 && str_trim(line).len) fence = 0;   // the list that it is in has ended
+        bool closes = fence && n >= fence && other == mark && is_all(str_trim(line), mark);
+        if (n && !fence) indent = own;
         if (n && (!fence || closes)) mark = other, fence = closes ? 0 : n, n = 1;
         else n = fence != 0;
         if (n) { at = end + 1; continue; }
@@ -270,5 +334,6 @@ str md_foreign_hide(struct md *r, str body)
     if (!braces && !(tags && on & MD_FOREIGN_JSX)) return body;
     struct hiding h = {.text = arena_c(r->a, body), .body = body, .foreign = on};
     walk(&h);
+    r->unread = h.unread, r->unread_at = h.unread_at;
     return h.changed ? (str){h.text, body.len} : body;
 }

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "gen/base/escape.h"
+#include "gen/text/markdown_extension.h"
 #include "gen/text/markdown_foreign.h"
 
 enum component_how { ENCLOSES, LABEL, LINK };
+enum shown_as { AS_NOTHING, AS_LABEL, AS_LINK, AS_CODE };
 
 static const struct component { str name; enum component_how how; str attribute; } components[] = {
 #define X(name, how, attribute) {STR(name), how, STR(attribute)},
@@ -22,22 +24,6 @@ struct showing {
 };
 
 static enum md_kind kind_of(struct showing *s, cmark_node *n) { return md_kind(s->r, n); }
-
-// Puts back what was hidden in a literal, or in a link's address.
-static void put_back(struct showing *s, cmark_node *n)
-{
-    enum md_kind kind = kind_of(s, n);
-    bool link = kind == K_LINK || kind == K_IMAGE;
-    if (!link && kind != K_CODE && kind != K_CODE_BLOCK && kind != K_HTML_BLOCK && kind != K_HTML_INLINE) return;
-    str now = link ? md_url(n) : md_literal(n);
-    if (str_find(now, MD_HIDDEN_END) == now.len) return;
-    char *text = arena_c(s->r->a, now);
-    md_foreign_put_back(text, now.len);
-    if (link) cmark_node_set_url(n, text);
-    else cmark_node_set_literal(n, text);
-}
-
-// ---- nodes -------------------------------------------------------------------------------------
 
 static cmark_node *node_new(struct md *r, cmark_node_type type, str literal)
 {
@@ -56,15 +42,19 @@ static void put_text(struct showing *s, cmark_node *place, str text)
     if (text.len) put_before(place, node_new(s->r, CMARK_NODE_TEXT, text));
 }
 
+static void count_unread(struct showing *s, str tag)
+{
+    size_t at = md_block_offset(s->r, s->block);
+    if (!s->count++ || at < s->first_at) s->first = arena_str(s->r->a, tag), s->first_at = at;
+}
+
 static void put_code(struct showing *s, cmark_node *place, str tag)
 {
-    if (!s->count++) s->first = arena_str(s->r->a, tag), s->first_at = md_block_offset(s->r, s->block);
+    count_unread(s, tag);
     cmark_node *n = node_new(s->r, CMARK_NODE_HTML_INLINE, tag);   // which cells of tables may hold, too
     cmark_node_set_user_data(n, (void *)(uintptr_t)components);
     put_before(place, n);
 }
-
-// ---- JSX ---------------------------------------------------------------------------------------
 
 static str tag_name(str tag)
 {
@@ -90,6 +80,7 @@ static str attribute(str tag, str name)
 static void put_label(struct showing *s, cmark_node *place, cmark_node_type type, str label, str href)
 {
     cmark_node *n = node_new(s->r, type, STR_NONE);
+    cmark_node_set_user_data(n, (void *)(uintptr_t)components);
     if (type == CMARK_NODE_LINK) cmark_node_set_url(n, arena_c(s->r->a, href));
     cmark_node_append_child(n, node_new(s->r, CMARK_NODE_TEXT, label));
     put_before(place, n);
@@ -102,21 +93,28 @@ static bool is_closed(const struct showing *s, str name)
     return str_search(s->closed, sought) < s->closed.len;
 }
 
-static void show_element(struct showing *s, cmark_node *place, str tag)
+// What an element is shown as: nothing when what it encloses is shown, words in bold or with a link, else its tag as code.
+static enum shown_as element_as(struct showing *s, str tag, str *words, str *href)
 {
     str name = tag_name(tag);
     bool end = tag.len > 1 && tag.ptr[1] == '/', alone = str_ends(tag, STR("/>"));
     const struct component *c = NULL;
     for (size_t i = 0; i < sizeof components / sizeof *components; i++)
         if (str_eq(name, components[i].name)) c = &components[i];
-    str words = c ? attribute(tag, c->attribute) : STR_NONE, href = attribute(tag, STR("href"));
-    if (end && is_closed(s, name)) return;
-    if (words.len && c->how == LINK && href.len) put_label(s, place, CMARK_NODE_LINK, words, href);
-    else if (words.len) put_label(s, place, CMARK_NODE_STRONG, words, STR_NONE);
-    else if (alone || !is_closed(s, name)) put_code(s, place, tag);
+    *words = c ? attribute(tag, c->attribute) : STR_NONE, *href = attribute(tag, STR("href"));
+    if (end && is_closed(s, name)) return AS_NOTHING;
+    if (words->len) return c->how == LINK && href->len ? AS_LINK : AS_LABEL;
+    return alone || !is_closed(s, name) ? AS_CODE : AS_NOTHING;
 }
 
-// ---- text --------------------------------------------------------------------------------------
+static void show_element(struct showing *s, cmark_node *place, str tag)
+{
+    str words, href;
+    enum shown_as as = element_as(s, tag, &words, &href);
+    if (as == AS_LINK) put_label(s, place, CMARK_NODE_LINK, words, href);
+    if (as == AS_LABEL) put_label(s, place, CMARK_NODE_STRONG, words, STR_NONE);
+    if (as == AS_CODE) put_code(s, place, tag);
+}
 
 static bool is_raw_mark(str tag)
 {
@@ -131,6 +129,92 @@ static void show_tag(struct showing *s, cmark_node *place, str tag)
     if (tag.ptr[0] == '<') show_element(s, place, tag);
     else if (str_starts(tag, STR("{/*"))) return;
     else if (!is_raw_mark(tag)) put_code(s, place, tag);
+}
+
+static void put_element(buf *out, const char *name, str href, str words)
+{
+    buf_printf(out, "<%s", name);
+    if (href.len) {
+        buf_lit(out, " href=\"");
+        escape_attribute(out, href);
+        buf_char(out, '"');
+    }
+    buf_char(out, '>');
+    escape_text(out, words);
+    buf_printf(out, "</%s>", name);
+}
+
+// A tag in the text of a block of HTML becomes an element there.
+static void put_tag_html(struct showing *s, buf *out, str tag)
+{
+    str words = STR_NONE, href = STR_NONE;
+    enum shown_as as = AS_CODE;
+    if (tag.ptr[0] == '<') as = element_as(s, tag, &words, &href);
+    else if (str_starts(tag, STR("{/*")) || is_raw_mark(tag)) as = AS_NOTHING;
+    if (as == AS_LINK) put_element(out, "a", href, words);
+    if (as == AS_LABEL) put_element(out, "strong", STR_NONE, words);
+    if (as != AS_CODE) return;
+    count_unread(s, tag);
+    put_element(out, "code", STR_NONE, tag);
+}
+
+// Behind a tag or a comment of HTML at s[at]; at + 1 when it is a sign alone.
+static size_t markup_end(str s, size_t at)
+{
+    str rest = str_slice(s, at, s.len);
+    char quote = 0, next = rest.len > 1 ? rest.ptr[1] : 0;
+    if (str_starts(rest, STR("<!--"))) return at + str_search(rest, STR("-->"));
+    if (next != '/' && !((next | 32) >= 'a' && (next | 32) <= 'z')) return at + 1;
+    for (size_t i = 1; i < rest.len; i++) {
+        char c = rest.ptr[i];
+        if (quote) quote = c == quote ? 0 : quote;
+        else if (c == '"' || c == '\'') quote = c;
+        else if (c == '>') return at + i + 1;
+    }
+    return at + 1;
+}
+
+// A block of HTML: what was hidden in its text becomes code, what was hidden in its tags is put back.
+static void show_html_block(struct showing *s, cmark_node *n)
+{
+    str text = md_literal(n);
+    buf b = BUF_INIT;
+    s->block = n;
+    for (size_t at = 0, end; at < text.len; at = end) {
+        char c = text.ptr[at];
+        bool hidden = c == MD_HIDDEN_TAG || c == MD_HIDDEN_BRACE;
+        if (hidden) end = at + str_find(str_slice(text, at, text.len), MD_HIDDEN_END) + 1;
+        else end = c == '<' ? markup_end(text, at) : at + 1;
+        if (end > text.len) end = text.len;
+        if (end == at + 1) {
+            buf_char(&b, c);
+            continue;
+        }
+        str piece = arena_str(s->r->a, str_slice(text, at, end));
+        md_foreign_put_back((char *)piece.ptr, piece.len);
+        if (hidden) put_tag_html(s, &b, piece);
+        else buf_str(&b, piece);
+    }
+    cmark_node_set_literal(n, b.ptr);
+    buf_free(&b);
+}
+
+// Puts back what was hidden in a literal, or in a link's address.
+static void put_back(struct showing *s, cmark_node *n)
+{
+    enum md_kind kind = kind_of(s, n);
+    bool link = kind == K_LINK || kind == K_IMAGE;
+    if (!link && kind != K_CODE && kind != K_CODE_BLOCK && kind != K_HTML_BLOCK && kind != K_HTML_INLINE) return;
+    str now = link ? md_url(n) : md_literal(n);
+    if (str_find(now, MD_HIDDEN_END) == now.len) return;
+    if (kind == K_HTML_BLOCK) {
+        show_html_block(s, n);
+        return;
+    }
+    char *text = arena_c(s->r->a, now);
+    md_foreign_put_back(text, now.len);
+    if (link) cmark_node_set_url(n, text);
+    else cmark_node_set_literal(n, text);
 }
 
 // The text from a node on, up to the end of the tag that begins in it at from: the tag may go over several lines.
@@ -198,8 +282,6 @@ static cmark_node *show_text(struct showing *s, cmark_node *n)
     return next;
 }
 
-// ---- blocks ------------------------------------------------------------------------------------
-
 static void show_inlines(struct showing *s, cmark_node *parent)
 {
     for (cmark_node *n = cmark_node_first_child(parent); n;) {
@@ -265,12 +347,14 @@ static str closed_names(struct md *r)
 
 void md_foreign_show(struct md *r, cmark_node *root)
 {
-    struct showing s = {.r = r, .closed = closed_names(r)};
+    struct showing s = {.r = r, .closed = closed_names(r), .first = r->unread, .first_at = r->from + r->unread_at,
+                        .count = r->unread.len > 0};
     size_t count = 0, cap = 0;
     cmark_node **blocks = NULL;
     for (cmark_node *n = root; n; n = next_node(n, root)) {
         enum md_kind kind = md_kind(r, n);
         put_back(&s, n);
+        if (kind == K_CODE_BLOCK && cmark_node_get_user_data(n) == md_unread_mark) s.block = n, count_unread(&s, md_literal(n));
         if (kind == K_CODE_BLOCK && r->o->foreign & MD_FOREIGN_LIQUID) drop_raw_lines(n);
         if (kind != K_PARAGRAPH && kind != K_HEADING && kind != K_CELL) continue;
         blocks = arena_grow(r->a, blocks, count, &cap, count + 1, sizeof *blocks);
@@ -281,6 +365,7 @@ void md_foreign_show(struct md *r, cmark_node *root)
         show_inlines(&s, blocks[i]);
         if (md_is(blocks[i], CMARK_NODE_PARAGRAPH)) tidy(&s, blocks[i]);
     }
+    if (s.count) r->result->unread = true;
     if (!s.count || r->scan) return;
     str line = str_slice(s.first, 0, str_find(s.first, '\n'));
     if (line.len > 60) line.len = 60;

@@ -49,6 +49,14 @@ void md_anchor_add(struct md *r, str id)
     res->anchors[res->anchor_count++] = arena_str(r->a, id);
 }
 
+// The node behind n and all that is in it; root at the end.
+static cmark_node *next_outside(cmark_node *n, cmark_node *root)
+{
+    while (n != root && !cmark_node_next(n))
+        n = cmark_node_parent(n);
+    return n == root ? root : cmark_node_next(n);
+}
+
 // The slug of a heading's text. Values of cells are left out: an id must not change with a number.
 static void slug_of(struct md *r, buf *out, cmark_node *heading)
 {
@@ -57,6 +65,10 @@ static void slug_of(struct md *r, buf *out, cmark_node *heading)
     bool cell = false;
     for (cmark_node *n = cmark_node_first_child(heading); n && n != heading;) {
         enum md_kind kind = md_kind(r, n);
+        if (kind == K_STRONG && md_foreign_is(n)) {   // the words of a badge are no part of an id
+            n = next_outside(n, heading);
+            continue;
+        }
         cell = kind == K_CODE && cell_inline(md_literal(n), &code);
         if (kind == K_TEXT || (kind == K_CODE && !cell))
             buf_str(&text, md_literal(n));
@@ -66,10 +78,7 @@ static void slug_of(struct md *r, buf *out, cmark_node *heading)
             n = cmark_node_first_child(n);
             continue;
         }
-        while (n != heading && !cmark_node_next(n))
-            n = cmark_node_parent(n);
-        if (n != heading)
-            n = cmark_node_next(n);
+        n = next_outside(n, heading);
     }
     slug_text(r->o->slugs, buf_view(&text), out);
     buf_free(&text);
@@ -112,9 +121,32 @@ static str unique_id(struct md *r, str id)
     return arena_str(r->a, id);
 }
 
+// "<!-- md:setting config.lang -->" as a whole heading: a hook of the tree's own puts something there. Its last word is shown,
+// and names the heading.
+static str take_comment(struct md *r, cmark_node *heading)
+{
+    cmark_node *n = cmark_node_first_child(heading);
+    str s = n && !cmark_node_next(n) && md_is(n, CMARK_NODE_HTML_INLINE) ? md_literal(n) : STR_NONE;
+    if (!r->o->open_html || !str_starts(s, STR("<!--")) || s.len < 7)
+        return STR_NONE;
+    s = str_trim(str_slice(s, 4, s.len - 3));
+    size_t space = str_rfind(s, ' ');
+    str word = arena_str(r->a, space == s.len ? s : str_slice(s, space + 1, s.len));
+    cmark_node *code = cmark_node_new_with_mem(CMARK_NODE_CODE, r->mem);
+    cmark_node_set_literal(code, word.ptr);
+    if (!word.len || !cmark_node_replace(n, code)) {
+        cmark_node_free(code);
+        return STR_NONE;
+    }
+    cmark_node_free(n);
+    return word;
+}
+
 static str given_id(struct md *r, cmark_node *n)
 {
-    str id = take_explicit_id(r, n);
+    str id = take_explicit_id(r, n), comment = id.len ? STR_NONE : take_comment(r, n);
+    if (comment.len)
+        return comment;
     if (!id.len)
         return r->heading_index < r->o->id_count ? r->o->ids[r->heading_index] : STR_NONE;
     if (map_has(&r->ids, id))
@@ -132,16 +164,24 @@ static str heading_id(struct md *r, cmark_node *n)
     return unique_id(r, r->scratch.len ? buf_view(&r->scratch) : STR("section"));
 }
 
-void md_first_anchor(struct md *r)
+static void put_title_anchor(struct md *r, str id)
 {
-    str id = unique_id(r, r->o->first_id);
     md_anchor_add(r, id);
     buf_lit(r->out, "<span id=\"");
     escape_attribute(r->out, id);
     buf_lit(r->out, "\"></span>\n");
 }
 
-// The page's title as it stands behind badges or imports: its template shows it, and only its anchor stays.
+void md_first_anchor(struct md *r)
+{
+    str own = r->o->first_id, source = r->o->source_title_id;
+    if (own.len)
+        put_title_anchor(r, r->result->title_id = unique_id(r, own));
+    if (source.len && !map_has(&r->ids, source))
+        put_title_anchor(r, unique_id(r, source));
+}
+
+// The page's title where badges or imports come before it: its template shows it, and only its anchor stays.
 void md_title_drop(struct md *r, cmark_node *root)
 {
     cmark_node *n = cmark_node_first_child(root);

@@ -99,6 +99,8 @@ static void put_end(struct md *r)
     buf_lit(r->out, "</");
     buf_str(r->out, name);
     buf_char(r->out, '>');
+    if (str_eq(name, STR("table")))
+        md_region_close(r);
 }
 
 void md_tags_close(struct md *r, cmark_node *parent)
@@ -123,6 +125,8 @@ static bool close_tag(struct md *r, cmark_node *parent, str name)
 
 static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct allowed *as, str attributes)
 {
+    if (str_eq(as->shown, STR("table")))
+        md_region_open(r);
     buf_char(r->out, '<');
     buf_str(r->out, as->shown);
     md_html_attributes(r, node, as->name, attributes);
@@ -146,9 +150,11 @@ static bool put_tag(struct md *r, cmark_node *node, cmark_node *parent, const st
     if (r->tag_count >= MAX_OPEN_TAGS)
         return false;
     str attributes = str_trim(tag->attributes);
-    if (str_ends(attributes, STR("/")))
-        attributes.len--;
+    bool slash = str_ends(attributes, STR("/"));
+    attributes.len -= slash;
     open_tag(r, node, parent, as, attributes);
+    if (slash && r->o->foreign & MD_FOREIGN_JSX && !is_void(as->kind))
+        put_end(r);   // <div /> is a whole element there
     return true;
 }
 

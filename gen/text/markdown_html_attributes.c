@@ -96,7 +96,7 @@ static void put_id(struct writing *w, str value)
 {
     struct md *r = w->r;
     bool is_new;
-    if (w->has_id || !all_of(value, "-_.:") || is_reserved(value))
+    if (w->has_id || !all_of(value, "-_.:+") || is_reserved(value))
         return;
     map_put(&r->ids, r->a, value, &is_new);
     if (!is_new)

@@ -9,6 +9,7 @@
 
 #include "gen/text/markdown_extension.h"
 #include "gen/text/math.h"
+#include "gen/text/terms.h"
 
 // What a formula's node carries: no other code node has user data.
 struct md_formula {
@@ -27,8 +28,6 @@ bool md_formula_displayed(const struct md_formula *f)
 {
     return f->display;
 }
-
-// ---- where a formula begins and ends ----------------------------------------------------------
 
 static bool is_space(char c)
 {
@@ -52,10 +51,14 @@ static uint32_t before(const char *s, size_t at)
     return at ? utf8_next((str){s + i, at - i}, &n) : 0;
 }
 
+// Whether what is behind a dollar sign makes it a part of a word. Particles of Korean, Japanese and
+// the like follow a formula without a space.
 static bool is_letter_or_digit(const char *s)
 {
     size_t n;
-    return *s && u_isalnum((UChar32)utf8_next((str){s, strnlen(s, 4)}, &n));
+    uint32_t c = *s ? utf8_next((str){s, strnlen(s, 4)}, &n) : 0;
+    bool particle = (c >= 0xAC00 && c <= 0xD7A3) || terms_is_dense(c);
+    return c && !particle && u_isalnum((UChar32)c);
 }
 
 // Whether a formula may begin at s[at]: at the start, behind white space or an opening bracket;
@@ -147,8 +150,6 @@ static str unescaped(arena *a, str tex)
     return (str){out, n};
 }
 
-// ---- in a line --------------------------------------------------------------------------------
-
 static cmark_node *new_formula(struct md *r, str tex, struct md_formula what)
 {
     cmark_node *n = cmark_node_new_with_mem(CMARK_NODE_CODE, r->mem);
@@ -219,8 +220,6 @@ static int is_escapable(char c)
     return c != '(' && ((c >= '!' && c <= '/') || (c >= ':' && c <= '@') ||
                         (c >= '[' && c <= '`') || (c >= '{' && c <= '~'));
 }
-
-// ---- blocks -----------------------------------------------------------------------------------
 
 // How a block is written.
 static const struct {

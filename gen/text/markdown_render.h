@@ -48,10 +48,18 @@ struct md_note {
     unsigned uses;
 };
 
+struct md_cell {
+    size_t start, end;          // in the output
+    unsigned column;
+    bool header;
+};
+
 struct md_table_state {
     const uint8_t *alignments;  // 'l' 'c' 'r' or 0, a column
     unsigned columns, column;
     bool header, body, row_headers;
+    struct md_cell *cells;
+    size_t cell_count, cell_cap;
 };
 
 enum { MD_FORMULA_BLOCKS = 3 };  // ways to write one
@@ -96,6 +104,8 @@ struct md {
     bool first_paragraph_open;
     size_t first_paragraph_html;
     bool stale;                 // the block that is open
+    str unread;                 // the first tag whose lines were hidden as a fence, "" for none; unread_at: where
+    size_t unread_at;
 
     struct md_open_tag *tags;
     size_t tag_count, tag_cap;
@@ -216,7 +226,7 @@ void md_heading_leave(struct md *r, cmark_node *n);
 void md_anchor_add(struct md *r, str id);
 // Takes the first heading away when it is md_options.title.
 void md_title_drop(struct md *r, cmark_node *root);
-// Writes the anchor that md_options.first_id names.
+// Writes the anchors that md_options.first_id and source_title_id name.
 void md_first_anchor(struct md *r);
 // Rendered HTML without links and footnote marks.
 str md_html_unlinked(struct md *r, str html);
@@ -224,6 +234,9 @@ str md_html_unlinked(struct md *r, str html);
 str md_html_plain(struct md *r, str html);
 
 // markdown_table.c
+// What a table of any origin is in, so that a narrow window scrolls it and not the page.
+void md_region_open(struct md *r);
+void md_region_close(struct md *r);
 bool md_tables_fit(str body, size_t max_cells, size_t *offset);
 void md_table_enter(struct md *r, cmark_node *n);
 void md_table_leave(struct md *r, cmark_node *n);
@@ -231,6 +244,11 @@ void md_row_enter(struct md *r, cmark_node *n);
 void md_row_leave(struct md *r, cmark_node *n);
 void md_cell_enter(struct md *r, cmark_node *n);
 void md_cell_leave(struct md *r, cmark_node *n);
+// markdown_columns.c: cells are noted at their start and end; md_columns_end takes columns without a value out of the output.
+void md_columns_begin(struct md *r);
+void md_columns_cell(struct md *r, size_t start);
+void md_columns_cell_end(struct md *r);
+void md_columns_end(struct md *r);
 // A paragraph "Table: ..." directly before a table is its caption.
 bool md_caption_enter(struct md *r, cmark_node *paragraph);
 bool md_caption_leave(struct md *r, cmark_node *paragraph);

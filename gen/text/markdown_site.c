@@ -66,6 +66,16 @@ static cmark_node *only_formula(cmark_node *paragraph)
     return f && md_formula_displayed(f) && !md_in_tight_list(paragraph) ? only : NULL;
 }
 
+// place: where its lines are set, NULL for where the language sets them.
+static void put_paragraph(struct md *r, const char *place)
+{
+    md_cr(r);
+    buf_lit(r->out, "<p");
+    if (r->stale || place)
+        buf_printf(r->out, " class=\"%s%s%s\"", r->stale ? "stale" : "", r->stale && place ? " " : "", place ? place : "");
+    buf_char(r->out, '>');
+}
+
 static void paragraph_enter(struct md *r, cmark_node *n)
 {
     md_leaf_enter(r, n);
@@ -79,13 +89,8 @@ static void paragraph_enter(struct md *r, cmark_node *n)
     md_block_add(r, n, paragraph_kind(n), r->leaf_content, true);
     if (md_caption_enter(r, n))
         return;
-    bool tight = md_in_tight_list(n);
-    if (!tight)
-        md_cr(r);
-    if (!tight && r->stale)
-        buf_lit(r->out, "<p class=\"stale\">");
-    else if (!tight)
-        buf_lit(r->out, "<p>");
+    if (!md_in_tight_list(n))
+        put_paragraph(r, cmark_node_get_user_data(n));
     cmark_node *parent = cmark_node_parent(n);
     if (md_is_task(parent) && !cmark_node_previous(n))
         put_box(r, cmark_gfm_extensions_get_tasklist_item_checked(parent));
@@ -106,7 +111,7 @@ static void first_paragraph_done(struct md *r)
 static bool leave_block_cell(struct md *r, cmark_node *n)
 {
     str html = str_slice(buf_view(r->out), r->first_paragraph_html, r->out->len);
-    bool block = str_starts(html, STR("<figure")) || str_starts(html, STR("<section"));
+    bool block = str_starts(html, STR("<figure")) || str_starts(html, STR("<div class=\"block\""));
     cmark_node *only = cmark_node_first_child(n);
     if (!block || cmark_node_next(only) || !md_is(only, CMARK_NODE_CODE) || md_in_tight_list(n))
         return false;

@@ -137,19 +137,35 @@ static size_t caption_prefix(str s)
     return 0;
 }
 
-static void region_open(struct md *r, bool captioned)
+static void put_region(struct md *r, bool captioned)
 {
     r->table_count++;
     r->result->has_tables = true;
     md_cr(r);
     buf_lit(r->out, "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label");
     if (captioned) {
-        buf_printf(r->out, "ledby=\"table:%zu\">\n<table>\n", r->table_count);
+        buf_printf(r->out, "ledby=\"table:%zu\">\n", r->table_count);
         return;
     }
     buf_lit(r->out, "=\"");
     escape_attribute(r->out, md_word(r, "table.label", "Table"));
-    buf_printf(r->out, " %zu\">\n<table>\n", r->table_count);
+    buf_printf(r->out, " %zu\">\n", r->table_count);
+}
+
+void md_region_open(struct md *r)
+{
+    put_region(r, false);
+}
+
+void md_region_close(struct md *r)
+{
+    buf_lit(r->out, "\n</div>\n");
+}
+
+static void region_open(struct md *r, bool captioned)
+{
+    put_region(r, captioned);
+    buf_lit(r->out, "<table>\n");
 }
 
 static bool before_table(struct md *r, cmark_node *n)
@@ -199,6 +215,7 @@ void md_table_enter(struct md *r, cmark_node *n)
     r->table = (struct md_table_state){.alignments = cmark_gfm_extensions_get_table_alignments(n),
                                        .columns = cmark_gfm_extensions_get_table_columns(n),
                                        .row_headers = has_row_headers(n)};
+    md_columns_begin(r);
     if (!r->caption_open)
         region_open(r, false);
     r->caption_open = false;
@@ -209,6 +226,7 @@ void md_table_leave(struct md *r, cmark_node *n)
     (void)n;
     if (r->table.body)
         buf_lit(r->out, "</tbody>\n");
+    md_columns_end(r);
     buf_lit(r->out, "</table>\n</div>\n");
 }
 
@@ -268,6 +286,7 @@ static bool is_heading(const struct md *r, cmark_node *cell)
 
 void md_cell_enter(struct md *r, cmark_node *n)
 {
+    md_columns_cell(r, r->out->len);
     if (!is_heading(r, n))
         buf_lit(r->out, "<td");
     else if (r->table.header)
@@ -286,5 +305,6 @@ void md_cell_leave(struct md *r, cmark_node *n)
         buf_lit(r->out, "</th>");
     else
         buf_lit(r->out, "</td>");
+    md_columns_cell_end(r);
     r->table.column++;
 }

@@ -29,8 +29,16 @@ struct reading {
     arena *a;
 };
 
+// Most tags of a page are these, and most of its text is in them.
+static bool is_common(str name)
+{
+    if (name.len == 4) return !memcmp(name.ptr, "span", 4) || !memcmp(name.ptr, "code", 4);
+    return name.len == 1 && name.ptr[0] == 'a';
+}
+
 static enum tag_kind kind_of(str name)
 {
+    if (is_common(name)) return INLINE;
     size_t low = 0, high = sizeof kinds / sizeof *kinds;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -60,22 +68,50 @@ static void put_space(struct reading *r)
     if (last != ' ' && last != '\n') buf_char(r->text, ' ');
 }
 
+// The end of what is copied as it is: neither an entity nor white space but for single spaces between words.
+static size_t plain_end(str html, size_t at, size_t end)
+{
+    const char *p = html.ptr;
+    size_t from = at;
+    for (; at < end; at++) {
+        unsigned char c = (unsigned char)p[at];
+        if (c > ' ' && c != '&') continue;
+        bool between = c == ' ' && at > from && at + 1 < end && (unsigned char)p[at + 1] > ' ' && p[at + 1] != '&';
+        if (!between) break;
+    }
+    return at;
+}
+
+// An entity at the head of s, whose length is returned. Ours are nearly all of these four.
+static size_t put_entity(str s, buf *out)
+{
+    static const struct { str name; char c; } common[] = {
+        {STR("&lt;"), '<'}, {STR("&gt;"), '>'}, {STR("&quot;"), '"'}, {STR("&amp;"), '&'},
+    };
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
+        if (s.len < common[i].name.len || memcmp(s.ptr, common[i].name.ptr, common[i].name.len)) continue;
+        buf_char(out, common[i].c);
+        return common[i].name.len;
+    }
+    size_t n = str_find(s, ';') + 1;
+    html_unescape(str_slice(s, 0, n), out);
+    return n < s.len ? n : s.len;
+}
+
 // White space is one space, but for lines of code.
 static void put_text(struct reading *r, size_t end)
 {
     while (r->at < end) {
         char c = r->html.ptr[r->at];
         if (c == '&') {
-            size_t n = str_find(str_slice(r->html, r->at, end), ';') + 1;
-            html_unescape(str_slice(r->html, r->at, r->at + n), r->text);
-            r->at += n;
+            r->at += put_entity(str_slice(r->html, r->at, end), r->text);
         } else if ((unsigned char)c <= ' ') {   // control characters, too
             if (c == '\n' && r->in_pre) end_line(r);
             else put_space(r);
             r->at++;
         } else {
             size_t from = r->at;
-            while (r->at < end && (unsigned char)r->html.ptr[r->at] > ' ' && r->html.ptr[r->at] != '&') r->at++;
+            r->at = plain_end(r->html, r->at, end);
             buf_str(r->text, str_slice(r->html, from, r->at));
         }
     }
@@ -136,9 +172,10 @@ static void close_heading(struct reading *r)
     r->in_heading = false;
 }
 
+// The link of a heading to itself: all that a page's own text has of what is hidden.
 static bool is_hidden(str tag)
 {
-    return str_search(tag, STR("aria-hidden=\"true\"")) < tag.len;
+    return str_starts(tag, STR("<a class=\"anchor\""));
 }
 
 static bool is_of_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }

@@ -28,8 +28,6 @@ static void bad(struct reader *r, size_t offset, const char *what)
     r->ok = false;
 }
 
-// ---- strings -----------------------------------------------------------------------------------
-
 static int hex_digit(char c)
 {
     return c >= '0' && c <= '9'                 ? c - '0'
@@ -88,8 +86,6 @@ static void read_quoted(struct reader *r, str s, size_t offset, buf *out)
     else if (str_trim(str_slice(s, i + 1, s.len)).len)
         bad(r, offset + i + 1, "text behind a string");
 }
-
-// ---- entries -----------------------------------------------------------------------------------
 
 static str kept(struct reader *r, const buf *b)
 {
@@ -151,8 +147,6 @@ static void end_entry(struct reader *r, size_t offset)
     begin_entry(r);
 }
 
-// ---- lines -------------------------------------------------------------------------------------
-
 static void add_line(buf *b, str line)
 {
     if (b->len)
@@ -183,7 +177,7 @@ static enum part keyword_of(str s, size_t *length)
     return NOTHING;
 }
 
-// A keyword and its string. previous: behind #|, where what stands for the source as it was.
+// A keyword and its string. previous: behind #|, which is the source as it was.
 static void read_keyword(struct reader *r, str s, size_t offset, bool previous)
 {
     size_t length = 0;
@@ -219,7 +213,7 @@ static void read_string(struct reader *r, str s, size_t offset, bool previous)
     if (fits)
         read_quoted(r, s, offset, &r->parts[r->open]);
     else
-        bad(r, offset, "a string that no keyword stands before");
+        bad(r, offset, "a string without a keyword before it");
 }
 
 static void read_flags(struct reader *r, str flags)

@@ -60,8 +60,6 @@ static bool is_one_of(str name, const str *names)
     return false;
 }
 
-// ---- what runs ---------------------------------------------------------------------------------
-
 static bool element_runs(str name)
 {
     static const str names[] = {
@@ -162,8 +160,6 @@ static bool attribute_runs(str name, str value)
     return (is_one_of(local, addresses) && address_runs(value)) ||
            str_eq_nocase(local, STR("srcdoc"));
 }
-
-// ---- tags --------------------------------------------------------------------------------------
 
 static void note(struct cleaner *c, size_t at)
 {

@@ -42,8 +42,6 @@ static void fail(struct compiler *c, size_t offset, const char *what, str detail
     c->failed = true;
 }
 
-// ---- output ------------------------------------------------------------------------------------
-
 static void put_newlines(struct compiler *c)
 {
     for (; c->newlines; c->newlines--)
@@ -85,8 +83,6 @@ static void put_code(struct compiler *c, size_t from, size_t to)
         buf_char(c->out, c->source.ptr[i]);
 }
 
-// ---- static text -------------------------------------------------------------------------------
-
 // Whether indentation here is of no use to a reader: between elements, not inside pre.
 static bool drops_indent(const struct html_context *x)
 {
@@ -107,8 +103,6 @@ static void put_static(struct compiler *c, char b)
         fail(c, c->at, "a template tag splits the name of an HTML tag or attribute", STR(""));
     buf_char(&c->literal, b);
 }
-
-// ---- tags --------------------------------------------------------------------------------------
 
 // A tag that has a line to itself takes the line with it.
 static bool stands_alone(const struct compiler *c, size_t open, size_t close)
@@ -236,8 +230,6 @@ static void compile_value(struct compiler *c, size_t open)
     buf_lit(c->out, ");");
     c->line_start = false;
 }
-
-// ---- statements --------------------------------------------------------------------------------
 
 static void block_open(struct compiler *c, enum block_kind kind, size_t offset)
 {
@@ -410,8 +402,6 @@ static void compile_comment(struct compiler *c, size_t open)
     c->at = end + 2;
     take_line(c, open);
 }
-
-// ---- the whole ---------------------------------------------------------------------------------
 
 static void compile_all(struct compiler *c)
 {

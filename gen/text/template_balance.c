@@ -49,8 +49,6 @@ struct balance {
     bool in_tag;
 };
 
-// ---- elements ----------------------------------------------------------------------------------
-
 // Void elements, those whose tags may be left out, and those whose text ends by itself.
 static bool is_counted(str name)
 {
@@ -105,8 +103,6 @@ static void feed(struct balance *b, char byte)
     if (byte == '>' && b->in_tag && b->context.state != HTML_VALUE)
         tag_is_over(b, b->at && b->source.ptr[b->at - 1] == '/');
 }
-
-// ---- blocks ------------------------------------------------------------------------------------
 
 static bool same_items(const struct items *x, const struct items *y)
 {
@@ -218,8 +214,6 @@ static void word_of_lua(struct balance *b, str word, size_t offset, str words)
         close_level(b);
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
-
 // The offset of a tag's end: of the first closer outside of strings, comments and braces.
 static size_t find_end(const struct balance *b, size_t at, str closer)
 {
@@ -288,7 +282,7 @@ bool template_balance(str source, str file, arena *a, struct diag *d)
             k++;
         struct item first = l->nets[k].list[0];
         diag_add(d, D_TEMPLATE_SYNTAX, DIAG_AT(file, source, l->offset),
-                 "<%s%.*s> stands on one branch only, and nothing under the same "
+                 "<%s%.*s> is on one branch only, and nothing under the same "
                  "condition %s it",
                  first.closing ? "/" : "", STR_ARG(first.name), first.closing ? "opens" : "closes");
         ok = false;

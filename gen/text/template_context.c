@@ -103,8 +103,6 @@ static void attribute_named(struct html_context *c)
         c->attribute = HTML_ATTR_EVENT;
 }
 
-// ---- one function a state ----------------------------------------------------------------------
-
 static void in_text(struct html_context *c, char b)
 {
     if (b == '<') {
@@ -303,8 +301,6 @@ void context_cut(struct html_context *c)
     c->escaped = false;
     to(c, HTML_IN_TAG);
 }
-
-// ---- values ------------------------------------------------------------------------------------
 
 static const char *attribute_value(struct html_context *c, enum html_emitter *out)
 {

@@ -19,6 +19,8 @@ void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), v
 void terms_fold(str term, buf *out);
 // Whether term is of a script that is written without spaces: it has no word form that could be stemmed.
 bool terms_is_pair(str term);
+// Whether a folded term is a single letter, which a mark had beside it: no word.
+bool terms_is_letter(str folded);
 
 enum { TERM_LETTERS = 30 };
 

@@ -34,6 +34,10 @@ static bool cell_hook(void *ctx, str code, struct diag_pos at, buf *out)
     (void)ctx;
     diag_line_col(at.text, at.offset, &line, &column);
     bool linked = str_starts(code, STR("linked"));
+    if (str_eq(code, STR("absent"))) {
+        buf_lit(out, MD_ABSENT ">\xe2\x80\x93</span>");
+        return true;
+    }
     buf_printf(out, "%s<data class=\"at-%u-%u\">", linked ? "<a href=\"#source\">" : "", line,
                column);
     escape_text(out, code);

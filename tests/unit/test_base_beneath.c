@@ -10,7 +10,7 @@
 #include "gen/base/beneath.h"
 #include "gen/base/fs.h"
 
-static int root;  // of "in", beside which "out" lies with a file that no one may touch
+static int root;  // of "in", beside which "out" lies with a file that must not change
 
 static int make_folder(void **state)
 {

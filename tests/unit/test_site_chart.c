@@ -94,7 +94,7 @@ static void test_stack_draws_parts_in_proportion(void **state)
         &f,
         "chart_stack{title = 't', columns = {'eager', 'compiled'}, rows = {{'part.logits', " GIB(
             3) ", " GIB(1) "}, {'part.rest', " GIB(1) "}}}"));
-    has(&f, "<figure class=\"chart\">\n<figcaption>Spitze &lt;eager&gt;</figcaption>");
+    has(&f, "<figure class=\"chart stack\">\n<figcaption>Spitze &lt;eager&gt;</figcaption>");
     has(&f, "role=\"img\">\n<title>Spitze &lt;eager&gt;</title>\n<desc>Logits &amp; Loss: eager "
             "3.072 MiB, compiled 1.024 MiB; part.rest: eager 1.024 MiB</desc>");
     has(&f, ">eager: 4,00 GiB</text>");
@@ -121,7 +121,8 @@ static void test_values_are_cited(void **state)
     assert_int_equal(figures_cited(f.figures, &list), 2);
     assert_int_equal(list[0]->kind, FIGURE_CLAIMED);
     assert_string_equal(list[1]->source.ptr, "by hand");
-    has(&f, "<a class=\"fig claimed\" href=\"#source-1\"><data value=\"2147483648\">2.048 "
+    has(&f, "<a class=\"fig claimed\" href=\"#source-1\" id=\"cite-1\"><data "
+            "value=\"2147483648\">2.048 "
             "MiB</data></a>");
     has(&f, "<details><summary>Die Zahlen</summary>");
     has(&f, "<rect class=\"hollow\" x=\"0.5\" y=\"59\" width=\"278.0\"");
@@ -215,7 +216,122 @@ static void test_table_holds_words_and_figures(void **state)
     has(&f, "1.024 MiB");
     has(&f, "<td>Logits &amp; Loss</td></tr>");
     has(&f, "noch nicht gemessen");
-    has(&f, "<td></td></tr>\n</tbody></table></div>\n</section>\n");
+    has(&f, "<td></td></tr>\n</tbody></table></div>\n</div>\n");
+    teardown(&f);
+}
+
+static void test_boxes_lie_in_each_other(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(cell(&f, "chart_nest{title = 't', columns = {'a'}, rows = {{'card', " GIB(
+                             4) "}, {'process', " GIB(2) "}, {'part.logits', " GIB(1) "}}}"));
+    has(&f, "<rect class=\"nest\" x=\"0.5\" y=\"0.5\" width=\"359.0\"");
+    has(&f, "<rect class=\"nest\" x=\"0.5\" y=\"22.5\" width=\"179.5\"");
+    has(&f, "<rect class=\"nest\" x=\"0.5\" y=\"44.5\" width=\"89.8\"");
+    has(&f, ">C  Logits &amp; Loss: 1.024 MiB</text>");
+    assert_int_equal(count(&f, "<details>"), 0);
+    teardown(&f);
+}
+
+static void test_a_chain_leaves_out_stages(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(
+        cell(&f, "chart_chain{title = 't', columns = {'eager', 'compiled'}, rows = {{'a', " GIB(
+                     1) ", " GIB(1) "}, {'b', " GIB(2) "}, {'c', " GIB(2) ", " GIB(1) "}}}"));
+    assert_int_equal(count(&f, "<rect class=\"cat g"), 5);
+    assert_int_equal(count(&f, "<path class=\"line\""), 3);  // two arrows, and one over the gap
+    has(&f, "<rect class=\"cat g1\" x=\"125.3\" y=\"20.0\" width=\"109.3\" height=\"70.0\"/>");
+    has(&f, "<span class=\"swatch g2\"></span>C c");
+    teardown(&f);
+}
+
+static void test_a_block_counts_bytes(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(cell(&f,
+                     "chart_block{title = 't', unit = 'B', columns = {'bytes'}, rows = {{'ln_1', "
+                     "computed(8, 'B', 'x')}, {'mm', computed(3072, 'B', 'x')}, {'none', "
+                     "computed(0, 'B', 'x')}}}"));
+    has(&f, ">3.072 B</text>");
+    has(&f, "<rect class=\"cat activations\" x=\"150.0\" y=\"37.0\" width=\"120.0\"");
+    assert_int_equal(count(&f, "<rect"), 2);
+    assert_int_equal(count(&f, "<circle class=\"hollow\""), 1);
+    assert_int_equal(count(&f, "<path class=\"flow\""), 2);
+    teardown(&f);
+}
+
+static void test_segments_show_their_gaps(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(
+        cell(&f, "chart_segments{title = 't', columns = {'reserved', 'used'}, rows = {{'1', " GIB(
+                     4) ", " GIB(2) ", points = {2^30, -2^31, 2^30}}}}"));
+    assert_int_equal(count(&f, "<rect class=\"gap\""), 2);  // one is the legend's
+    has(&f, "<rect class=\"cat parameters\" x=\"0.5\" y=\"40.0\" width=\"89.8\"");
+    has(&f, "<rect class=\"cat parameters\" x=\"269.8\" y=\"40.0\" width=\"89.8\"");
+    teardown(&f);
+}
+
+static void test_cells_hang_over_the_card(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(cell(&f, "chart_cells{title = 't', columns = {'a'}, limit = " GIB(
+                             1) ", limit_label = 'card', over = 'too much', rows = "
+                                "{{'part.logits', " GIB(1) "}, {'x', computed(2^27, 'B', 'x')}}}"));
+    has(&f, "<path class=\"cell logits\" d=\"M0.5 18.5h14v14h-14z");
+    // 16 cells fill a line; the two of the next row lie below the card's edge.
+    has(&f, "<path class=\"cell cat\" d=\"M0.5 41.5h14v14h-14zM15.5 41.5h14v14h-14z\"/>");
+    has(&f, ">too much: 128 MiB</text>");
+    assert_int_equal(count(&f, "free"), 0);
+    assert_true(
+        cell(&f, "chart_cells{title = 't', columns = {'a'}, limit = " GIB(
+                     1) ", limit_label = 'card', rows = {{'x', computed(2^27, 'B', 'x')}}}"));
+    has(&f, "<path class=\"cell free\" d=\"M30.5 18.5h14");
+    teardown(&f);
+}
+
+static void test_areas_are_stacked(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(
+        cell(&f, "chart_area{title = 't', columns = {'Spitze'}, operations = 'mm*2|add*1', spans = "
+                 "{{'forward', 0, 1}, {'backward', 1, 2}}, rows = {{'part.logits', " GIB(
+                     1) ", points = {0, 2^30, 2^30}}, {'x', " GIB(2) ", points = {0, 0, 2^31}}}}"));
+    has(&f, "data-moments=\"3\" data-operations=\"mm*2|add*1\"");
+    has(&f, "<circle class=\"peak\" cx=\"352.0\"");
+    has(&f, ">Spitze: 3,00 GiB</text>");
+    // The axis goes to 4 GiB over 190 units from 206 up; the upper area is drawn first.
+    has(&f, "<path class=\"part cat\" d=\"M52 206L52.0 206L202.0 158.5L352.0 63.5V206Z\"/>\n<path "
+            "class=\"part "
+            "logits\" d=\"M52 206L52.0 206L202.0 158.5L352.0 158.5V206Z\"/>");
+    has(&f, ">backward</text>");
+    teardown(&f);
+}
+
+static void test_lines_have_a_slider(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(
+        cell(&f, "chart_lines{title = 't', slider = 'move', columns = {'a'}, limit = " GIB(
+                     2) ", limit_label = 'card', rows = {{1, " GIB(1) "}, {2, " GIB(3) "}}}"));
+    has(&f, "<div class=\"slider js-only\" data-limit=\"2147483648\" data-fits=\"calc.fits\" "
+            "data-not=\"calc.not\">");
+    has(&f, "<label>move <input type=\"range\" min=\"0\" max=\"1\" value=\"1\"></label>");
     teardown(&f);
 }
 
@@ -253,6 +369,11 @@ static void test_bad_tables_are_refused(void **state)
         "'B')}}}",
         "chart_time{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B')}}, points = {-1}}",
         "chart_time{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B')}}, points = {1 / 0}}",
+        "chart_area{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B'), points = {1 / 0}}}}",
+        "chart_area{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B'), points = {'y'}}}}",
+        "chart_area{title = 't', columns = {'a'}, spans = {3}, rows = {{'x', given(3, 'B')}}}",
+        "chart_area{title = 't', columns = {'a'}, spans = {{'s'}}, rows = {{'x', given(3, 'B')}}}",
+        "chart_block{title = 't', columns = {'a'}, unit = 's', rows = {{'x', given(3, 'B')}}}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -270,10 +391,12 @@ static void test_nothing_is_drawn_of_zeros(void **state)
     struct fixture f;
     (void)state;
     setup(&f);
-    static const char *const all[] = {"stack", "lines", "time", "scatter", "pairs"};
-    for (size_t i = 0; i < 5; i++) {
+    static const char *const all[] = {"stack", "lines", "time",     "scatter", "pairs", "nest",
+                                      "chain", "block", "segments", "cells",   "area"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         buf code = BUF_INIT;
-        bool one = i == 2;
+        bool one =
+            !strstr("stack lines scatter pairs chain segments", all[i]);  // kinds of one column
         buf_printf(
             &code,
             "chart_%s{title = 't', columns = {'a'%s}, rows = {{0, given(0, 'B'), given(0, 'B')}}}",
@@ -291,8 +414,39 @@ static void test_records_say_that_there_are_none(void **state)
     (void)state;
     setup(&f);
     assert_true(cell(&f, "records()"));
-    assert_string_equal(f.out.ptr,
-                        "<section>\n<p><strong>noch keine &lt;1&gt;</strong></p>\n</section>\n");
+    assert_string_equal(
+        f.out.ptr, "<div class=\"block\">\n<p><strong>noch keine &lt;1&gt;</strong></p>\n</div>\n");
+    teardown(&f);
+}
+
+// In Arabic the shapes are turned over, a text at x is as far from the other edge, and numbers are
+// isolated.
+static void test_right_to_left_is_mirrored(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    locale_free(f.language.locale);
+    f.language.locale = locale_open(STR("ar"));
+    assert_true(cell(&f, "chart_stack{title = 't', columns = {'a'}, rows = {{'x', " GIB(
+                             3) "}, {'y', " GIB(1) "}}}"));
+    has(&f, "<svg class=\"mirrored\"");
+    has(&f, "<g transform=\"translate(360 0) scale(-1 1)\">\n<path class=\"grid\"");
+    has(&f, "</g>\n<text x=\"359.5\" y=\"79.0\" text-anchor=\"start\">\xe2\x81\xa6");
+    assert_true(cell(&f, "chart_time{title = 't', columns = {'a'}, rows = {{'x', " GIB(
+                             1) "}}, points = {0, 2^30}}"));
+    assert_int_equal(count(&f, "mirrored"), 0);
+    teardown(&f);
+}
+
+static void test_kinds_draw_their_lines(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    assert_true(cell(&f, "kinds()"));
+    has(&f, "<tr><th scope=\"row\"><span class=\"fig claimed\">figure.kind.claimed</span></th>");
+    assert_int_equal(count(&f, "<tr>"), 6);
     teardown(&f);
 }
 
@@ -304,11 +458,20 @@ int main(void)
         cmocka_unit_test(test_lines_mark_each_value_and_the_limit),
         cmocka_unit_test(test_time_marks_the_peak),
         cmocka_unit_test(test_scatter_leaves_out_what_is_not_measured),
+        cmocka_unit_test(test_boxes_lie_in_each_other),
+        cmocka_unit_test(test_a_chain_leaves_out_stages),
+        cmocka_unit_test(test_a_block_counts_bytes),
+        cmocka_unit_test(test_segments_show_their_gaps),
+        cmocka_unit_test(test_cells_hang_over_the_card),
+        cmocka_unit_test(test_areas_are_stacked),
+        cmocka_unit_test(test_lines_have_a_slider),
         cmocka_unit_test(test_bad_tables_are_refused),
         cmocka_unit_test(test_cloud_puts_points_on_logarithms),
         cmocka_unit_test(test_table_holds_words_and_figures),
         cmocka_unit_test(test_nothing_is_drawn_of_zeros),
         cmocka_unit_test(test_records_say_that_there_are_none),
+        cmocka_unit_test(test_right_to_left_is_mirrored),
+        cmocka_unit_test(test_kinds_draw_their_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

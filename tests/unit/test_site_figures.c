@@ -39,9 +39,11 @@ static struct fixture *setup(const char *tag)
     f->d = diag_new((struct diag_options){.quiet = true});
     f->out = f->messages = BUF_INIT;
     struct locale *l = locale_open(str_c(tag));
-    struct catalog *c =
-        catalog_parse(STR("{\"figure.missing\":\"noch nicht gemessen\",\"figure.stale\":\"alt\"}"),
-                      STR("c"), l, NULL, f->d);
+    struct catalog *c = catalog_parse(
+        STR("{\"figure.missing\":\"noch nicht gemessen\",\"figure.stale\":\"alt\","
+            "\"figure.kind.claimed\":\"behauptet\",\"source.two bytes\":\"zwei Byte\","
+            "\"source.rule of thumb\":\"Faustregel\"}"),
+        STR("c"), l, NULL, f->d);
     f->language = (struct language){str_c(tag), l, c, 0};
     f->list[0] = &f->language;
     f->page =
@@ -151,7 +153,7 @@ static void cells_in_german(void **state)
     struct fixture *f = setup("de");
     load(f, lua);
     shows(f, "peak",
-          "<a class=\"fig computed\" href=\"#source-1\"><data "
+          "<a class=\"fig computed\" href=\"#source-1\" id=\"cite-1\"><data "
           "value=\"6187763980\">5.901\xc2\xa0MiB</data></a>");
     shows(f, "GiB(peak, 2)", "5,76\xc2\xa0GiB");
     shows(f, "GB(peak)", "6,2\xc2\xa0GB");
@@ -193,7 +195,7 @@ static void arithmetic_carries_kind_and_source(void **state)
     (void)state;
     struct fixture *f = setup("en");
     load(f, lua);
-    shows(f, "peak / seen", "fig reported");
+    shows(f, "peak / seen", "fig computed");
     shows(f, "peak - rule", "fig claimed");
     shows(f, "peak + given(1, 'MiB')", "fig computed");
     shows(f, "2 * peak", "12375527960");
@@ -203,6 +205,9 @@ static void arithmetic_carries_kind_and_source(void **state)
     assert_str(list[0]->source, "batch_size=16; https://example.org/a?b=c");
     assert_str(list[0]->name, "peak / seen");
     assert_str(list[2]->source, "batch_size=16");
+    shows(f, "difference(peak, seen)", "fig computed");
+    shows(f, "difference(seen, seen)", "fig reported");
+    shows(f, "seen - peak", "fig reported");
     refuses(f, "peak + params", "cannot be added");
     refuses(f, "peak * seen", "has no unit here");
     refuses(f, "peak ^ 2", "powers are for plain numbers");
@@ -338,11 +343,13 @@ static void measured_figures(void **state)
     assert_true(reports(
         f,
         "warning: a measured figure without a record: framework_step: max_memory_allocated_bytes"));
-    shows(
-        f, "a",
-        "<a class=\"fig measured\" href=\"#source-1\"><data value=\"6187763980\">5.901\xc2\xa0MiB");
-    shows(f, "b", "<a class=\"fig measured missing\" href=\"#source-2\">noch nicht gemessen</a>");
-    shows(f, "percent(a / b)", "noch nicht gemessen");
+    shows(f, "a",
+          "<a class=\"fig measured\" href=\"#source-1\" id=\"cite-1\"><data "
+          "value=\"6187763980\">5.901\xc2\xa0MiB");
+    shows(f, "b", "<span class=\"missing\" title=\"noch nicht gemessen\">\xe2\x80\x93</span>");
+    shows(f, "b", "missing");
+    assert_int_equal(figures_unmeasured(f->figures), 1);
+    shows(f, "percent(a / b)", "missing");
     shows(f, "c", "value=\"5\"");
     shows(f, "d", "value=\"5\"");
     size_t n;
@@ -350,7 +357,39 @@ static void measured_figures(void **state)
     assert_str(
         rows[0].source_html,
         "NVIDIA H200, driver 550.1, PyTorch 2.5.1, 2026-11-20, vramprobe 1.0, torch-eager: new");
-    assert_true(str_ends(rows[3].source_html, STR("torch-eager: old (alt)")));
+    assert_int_equal(n, 3);
+    assert_true(str_ends(rows[1].source_html, STR("torch-eager: old (alt)")));
+    teardown(f);
+}
+
+// A source in the reader's language: sentences that the catalog has, formulas and commands as code;
+// the kind in a title.
+static void sources_in_words(void **state)
+{
+    (void)state;
+    struct fixture *f = setup("de");
+    load(f, "return {a = claimed(2, 'B', 'rule of thumb: https://example.org/x'),\n"
+            "  b = computed(2, 'B', 'two bytes') + computed(3, 'B', '3 * T'),\n"
+            "  c = vram.gpu('RTX 4070').memory_bytes,\n"
+            "  d = vram.explain_oom('CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 "
+            "GiB total)',\n"
+            "    {preset = 'gpt2', batch_size = 32}).tried_bytes}\n");
+    shows(f, "a", "href=\"#source-1\" id=\"cite-1\" title=\"behauptet\">");
+    shows(f, "a", "href=\"#source-1\" title=\"behauptet\">");
+    shows(f, "b", "#source-2");
+    shows(f, "c", "#source-3");
+    shows(f, "d", "#source-4");
+    size_t n;
+    const struct view_figure *rows = figures_view(f->figures, &n);
+    assert_str(rows[0].source_html,
+               "Faustregel: <a href=\"https://example.org/x\">https://example.org/x</a>");
+    assert_str(rows[0].cite, "cite-1");
+    assert_str(rows[1].source_html, "zwei Byte; <code>3 * T</code>");
+    assert_str(rows[2].source_html,
+               "<code class=\"command\">vramcalc gpus | grep 'RTX 4070'</code>");
+    assert_str(rows[3].source_html, "<code class=\"command\">echo 'CUDA out of memory. Tried to "
+                                    "allocate 6.14 GiB (GPU 0; 15.78 GiB total)' | "
+                                    "vramcalc explain-oom - batch_size=32 preset=gpt2</code>");
     teardown(f);
 }
 
@@ -368,7 +407,8 @@ static void figures_of_the_estimator(void **state)
     shows(f, "time", "\xc2\xa0s</data>");
     size_t n;
     const struct view_figure *rows = figures_view(f->figures, &n);
-    assert_str(rows[2].source_html, "vramcalc: gpu=RTX 4070 preset=gpt2");
+    assert_str(rows[2].source_html,
+               "<code class=\"command\">vramcalc advise gpu='RTX 4070' preset=gpt2</code>");
     teardown(f);
 }
 
@@ -465,6 +505,7 @@ int main(void)
         cmocka_unit_test(wrong_page_lua),
         cmocka_unit_test(measured_figures),
         cmocka_unit_test(figures_of_the_estimator),
+        cmocka_unit_test(sources_in_words),
         cmocka_unit_test(worked_examples),
         cmocka_unit_test(updates_wanted_output),
         cmocka_unit_test(checks_the_document),

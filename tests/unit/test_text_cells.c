@@ -1,4 +1,4 @@
-// Cells: what is one in a code span, in an info string, and in source that no one has parsed.
+// Cells: what is one in a code span, in an info string, and in source that is not parsed.
 #include "gen/text/cells.h"
 #include "tests/unit/base_fixture.h"
 

@@ -251,7 +251,7 @@ static void blocks_keep_their_text(void **state)
     arena_free(&a);
 }
 
-// cmark-gfm gives empty blocks memory that nobody has written to; what stood there before must not
+// cmark-gfm gives empty blocks memory that was not written; what stood there before must not
 // show.
 static void empty_blocks_are_empty(void **state)
 {

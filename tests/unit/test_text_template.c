@@ -200,17 +200,17 @@ static void accepts(const char *source)
 static void elements_on_one_branch(void **state)
 {
     (void)state;
-    wants_error("{% if x then %}<div>{% end %}", "1:1", "<div> stands on one branch only");
-    wants_error("a\n{% if x then %}</div>{% end %}", "2:1", "</div> stands on one branch only");
-    wants_error("{% if x then %}<a href=\"b\">{% else %}<b>{% end %}c</a>", "1:1", "<a> stands");
-    wants_error("{% for i = 1, 3 do %}<ul>{% end %}", "1:1", "<ul> stands");
+    wants_error("{% if x then %}<div>{% end %}", "1:1", "<div> is on one branch only");
+    wants_error("a\n{% if x then %}</div>{% end %}", "2:1", "</div> is on one branch only");
+    wants_error("{% if x then %}<a href=\"b\">{% else %}<b>{% end %}c</a>", "1:1", "<a> is on");
+    wants_error("{% for i = 1, 3 do %}<ul>{% end %}", "1:1", "<ul> is on");
     wants_error("{% if x then %}<div>{% end %}a{% if y then %}</div>{% end %}", "1:1",
-                "<div> stands");
-    wants_error("{% if x then %}<div>{% elseif y then %}<div>{% end %}", "1:1", "<div> stands");
+                "<div> is on");
+    wants_error("{% if x then %}<div>{% elseif y then %}<div>{% end %}", "1:1", "<div> is on");
     wants_error(
         "{% if x then %}<div>{% end %}{% if x then %}</div>{% end %}{% if x then %}</div>{% end %}",
-        "1:60", "</div> stands");
-    wants_error("{% if x then %}{% for i = 1, 2 do %}<b>{% end %}{% end %}", "1:16", "<b> stands");
+        "1:60", "</div> is on");
+    wants_error("{% if x then %}{% for i = 1, 2 do %}<b>{% end %}{% end %}", "1:16", "<b> is on");
     accepts("{% if x then %}<div>{% end %}a{% if x then %}</div>{% end %}");
     accepts("{% if x then %}<a href=\"{{ u }}\">{% else %}<b>{% end %}c{% if x then %}</a>{% else "
             "%}</b>{% end %}");

@@ -21,8 +21,6 @@ static str address(str name, uint64_t hash, arena *a)
                         STR_ARG(str_slice(file, dot, file.len)));
 }
 
-// ---- stylesheets -------------------------------------------------------------------------------
-
 static bool read_asset(const struct assets *all, struct asset *x, struct diag *d);
 
 static bool is_stylesheet(const struct asset *x) { return x->kind != ASSET_STATIC && str_ends(x->name, STR(".css")); }
@@ -85,8 +83,6 @@ static void read_script(struct assets *all, struct asset *x, str text)
     x->bytes = arena_str(&all->arena, buf_view(&out));
     buf_free(&out);
 }
-
-// ---- reading -----------------------------------------------------------------------------------
 
 void assets_clean(const struct asset *x, buf *bytes, struct diag *d)
 {
@@ -162,8 +158,6 @@ void assets_use(const struct site *site, struct asset *x, uint64_t hash, size_t 
 }
 
 bool assets_read(const struct site *site, struct asset *x, struct diag *d) { return read_asset(site->asset_index, x, d); }
-
-// ---- the list ----------------------------------------------------------------------------------
 
 static bool is_template_asset(str path)
 {
@@ -242,8 +236,6 @@ bool assets_load(struct site *site)
     for (size_t i = 0; i < all->count; i++) add_hash(all, &all->items[i]);
     return ok;
 }
-
-// ---- finding -----------------------------------------------------------------------------------
 
 str assets_template(const struct site *site, str name, size_t *place)
 {

@@ -38,8 +38,6 @@ static uint32_t add(struct site *site, uint32_t parent, struct contents_item ite
     return own;
 }
 
-// ---- by sections -------------------------------------------------------------------------------
-
 static void add_section(struct site *site, const struct document *doc, uint32_t parent, int depth)
 {
     for (uint32_t i = 0; i < doc->child_count && depth < 8; i++) {
@@ -49,8 +47,6 @@ static void add_section(struct site *site, const struct document *doc, uint32_t 
         if (child->child_count) add_section(site, child, own, depth + 1);
     }
 }
-
-// ---- by the tree's configuration ---------------------------------------------------------------
 
 // A folder in the contents, "dir/": its documents in their own order.
 static void add_folder(struct site *site, str folder, str title, uint32_t parent)
@@ -160,8 +156,6 @@ uint64_t contents_hash(const struct site *site)
     }
     return h;
 }
-
-// ---- of a page ---------------------------------------------------------------------------------
 
 struct showing {
     const struct site *site;

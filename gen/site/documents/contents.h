@@ -4,7 +4,7 @@
 
 #include "gen/site/source/site.h"
 
-// A page shows so many entries at most: more would cost more than its text.
+// A page shows this many entries at most: more would cost more than its text.
 enum { CONTENTS_SHOWN = 60 };
 
 struct contents_entry {

@@ -62,9 +62,10 @@ bool languages_open(struct site *site)
             if (first != (pass == 0) || l->catalog) continue;
             l->locale = locale_open(l->tag);
             if (!l->locale) {
-                diag_add(site->diag, D_LANG_UNKNOWN, DIAG_FILE(l->tag), "ICU has no data for it; English stands in");
+                diag_add(site->diag, D_LANG_UNKNOWN, DIAG_FILE(l->tag), "ICU has no data for it; English is used");
                 l->locale = locale_open(STR("en"));
             }
+            if (site->settings.latin_digits) locale_latin_digits(l->locale);
             l->catalog = open_catalog(site, l, english);
             if (first) english = l->catalog;
             ok = ok && l->catalog;

@@ -111,6 +111,12 @@ static struct link find_target(const struct site *site, const struct page *p, co
     return (struct link){.kind = LINK_MISSING};
 }
 
+// Whether a path names a file of Markdown, not an address.
+static bool names_file(str path)
+{
+    return str_ends(path, STR(".md")) || str_ends(path, STR(".mdx")) || str_ends(path, STR(".markdown"));
+}
+
 static struct link missing(const struct site *site, str path, arena *a)
 {
     enum publish why = publish_missing(site, path, a);
@@ -148,7 +154,13 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
     bool inside = fs_normalize(buf_view(&joined), &found);
     out = find_below_root(site, p, l, path, a, &b, d);
     if (out.kind == LINK_MISSING && inside) out = find_target(site, p, l, buf_view(&found), a, &b, d);
+    // "../start/" in _articles/fr/start.md leads to the page itself by its address, and to English by its file's place.
+    if (out.kind == LINK_PAGE && out.document == p->document && site->tree_index && !names_file(path)) {
+        struct link by_address = find_in_tree(site, p, l, path, a, d);
+        if (by_address.kind == LINK_PAGE) out = by_address;
+    }
     if (out.kind == LINK_MISSING) out = find_in_tree(site, p, l, path, a, d);
+    if (out.kind == LINK_MISSING && tree_climbs_out(site, p, path, a)) out.kind = LINK_UNREAD;
     if (out.kind == LINK_MISSING && inside) out = missing(site, buf_view(&found), a);
     if (out.kind == LINK_MISSING && !inside) out.kind = LINK_OUT_OF_SITE;
     out.anchor = cut.anchor;

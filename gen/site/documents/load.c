@@ -215,6 +215,7 @@ static void place(struct placing *w, struct page *p)
     p->body = m.body;
     p->broken = m.body == PAGE_BROKEN;
     str listed = f->title.len ? STR_NONE : listed_title(w, p);
+    if (!listed.len && str_eq(p->url, STR("index"))) listed = site->settings.title;
     p->title = f->title.len ? f->title : listed.len ? listed : title_from(p->url, &site->arena);
     p->description = f->description;
     p->layout = f->layout;

@@ -9,7 +9,7 @@ struct load_options {
     unsigned jobs;
     bool need_catalogs;   // open locales and message catalogs, too
     bool drafts;          // drafts, and pages whose date is to come, are part of the site
-    bool as_written;      // a file that stands for several pages stays one, see each.h
+    bool as_written;      // a file that makes several pages stays one, see each.h
     const struct cache_file *known;   // of the last build, by path; none: all pages are read
     size_t known_count;
     bool same_paths;      // known has the very files that are there now, changed or not

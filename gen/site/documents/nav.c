@@ -144,11 +144,20 @@ static void group(struct site *site)
 
 struct made { struct page **items; size_t count, cap; };
 
+// A folder's path with its name in it, as "." and "docs/.." have not.
+static str folder_path(str folder, arena *a)
+{
+    char *real = realpath(folder.ptr, NULL);
+    str out = real ? arena_str(a, str_c(real)) : folder;
+    free(real);
+    return out;
+}
+
 static void make_page(struct site *site, struct document *doc, struct language *l, struct made *made)
 {
     struct page *p = arena_new(&site->arena, struct page, 1);
     str title = doc->key.len ? last_part(doc->key) : settings_title(&site->settings, l->tag);
-    if (!title.len) title = last_part(site->settings.content_dir);
+    if (!title.len) title = last_part(folder_path(site->settings.content_dir, &site->arena));
     char *text = arena_c(&site->arena, title);
     for (char *c = text; doc->key.len && *c; c++)
         if (*c == '-' || *c == '_') *c = ' ';
@@ -248,7 +257,7 @@ static void put_in_order(struct site *site)
     }
 }
 
-// "guide/intro" -> "guide/intro.html"; a folder's page is its index. A slug stands for the key's last part, or, with a '/' at
+// "guide/intro" -> "guide/intro.html"; a folder's page is its index. A slug replaces the key's last part, or, with a '/' at
 // its head, for all of it.
 static str address_path(const struct site *site, const struct document *doc, str slug, arena *a)
 {

@@ -75,8 +75,6 @@ void tree_links_free(struct site *site)
     if (site->tree_index) arena_free(&site->tree_index->arena);
 }
 
-// ---- destinations ------------------------------------------------------------------------------
-
 // "{% link a.md %}" or '{{ "/a" | relative_url }}': the first word behind name, or in quotes.
 static str argument(str inside, str name)
 {
@@ -87,7 +85,7 @@ static str argument(str inside, str name)
     return str_slice(rest, 0, str_find(rest, ' '));
 }
 
-// What stands for a path in braces. False when it is unknown.
+// The path that braces mean. False when it is unknown.
 static bool put_braces(const struct site *site, str inside, buf *out)
 {
     static const str empty[] = {STR("site.baseurl"), STR("site.url"), STR("site.github.url"), STR("base_url"), STR("site.base_url")};
@@ -150,13 +148,13 @@ str tree_destination(const struct site *site, str destination, bool *unread, are
         buf_free(&b);
     }
     if (str_starts(destination, STR("pathname://"))) destination = str_slice(destination, 11, destination.len);
+    if (str_starts(destination, STR("@assets/")))   // what Astro's projects call it, in tsconfig.json
+        destination = arena_join(a, STR("@site/src/"), str_slice(destination, 1, destination.len), STR_NONE);
     if (str_starts(destination, STR("@site/")))
         destination = arena_join(a, STR("/"), site->tree->folder.len ? arena_join(a, site->tree->folder, STR("/"), STR_NONE) : STR_NONE,
                                  str_slice(destination, 6, destination.len));
     return without_base(site->tree, destination);
 }
-
-// ---- pages -------------------------------------------------------------------------------------
 
 static const struct page *look_up(const struct tree_index *x, str address, bool lower, arena *a)
 {
@@ -202,6 +200,15 @@ static bool join(str folder, str path, arena *a, str *out)
     return ok;
 }
 
+bool tree_climbs_out(const struct site *site, const struct page *p, str path, arena *a)
+{
+    str own[TREE_ADDRESSES], joined;
+    if (!(site->tree->kind->flags & KIND_FOREIGN) || path.ptr[0] == '/') return false;
+    for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n; i++)
+        if (join(folder_of(own[i]), path, a, &joined)) return false;
+    return true;
+}
+
 enum { MAX_PLACES = 12 };
 
 struct places { str items[MAX_PLACES]; size_t count; };
@@ -218,7 +225,10 @@ static void list_addresses(const struct site *site, const struct page *p, str pa
 {
     str own[TREE_ADDRESSES];
     if (path.ptr[0] == '/') {
+        size_t next = site->tree->kind->flags & KIND_MDX ? str_search(path, STR("/next/")) : path.len;
         add_place(all, STR_NONE, path, a);
+        // Of docs with versions these are the newest: the others are left out.
+        if (next < path.len) add_place(all, str_slice(path, 0, next), str_slice(path, next + 6, path.len), a);
         if (p->root && p->root->prefix.len) add_place(all, p->root->prefix, path, a);
         return;
     }
@@ -228,9 +238,11 @@ static void list_addresses(const struct site *site, const struct page *p, str pa
         // The language's own part is not in these addresses: one step up may lead out of it.
         if (str_starts(path, STR("../"))) add_place(all, own[i], str_slice(path, 3, path.len), a);
     }
+    if (site->tree->link_words) add_place(all, STR_NONE, path, a);
+    // Docusaurus takes the name of a file from its docs folder as well as from the page's own.
+    bool file = str_ends(path, STR(".md")) || str_ends(path, STR(".mdx"));
+    if (file && site->tree->kind->flags & KIND_MDX && p->root) add_place(all, p->root->prefix, path, a);
 }
-
-// ---- files -------------------------------------------------------------------------------------
 
 static const struct tree_root *source_root(const struct site *site, const struct page *p)
 {

@@ -12,7 +12,7 @@ void tree_links_index(struct site *site);
 void tree_links_free(struct site *site);
 
 // What a destination means before it is looked for: Liquid's {{ site.baseurl }}, {% link FILE %} and their like, @site/FILE, the
-// tree's base path. Lives in a. *unread: it holds syntax that no one knows.
+// tree's base path. Lives in a. *unread: it holds unknown syntax.
 str tree_destination(const struct site *site, str destination, bool *unread, arena *a);
 
 struct tree_target {
@@ -21,6 +21,9 @@ struct tree_target {
     struct asset *asset;
     bool other_case;                   // found only without regard to capital letters
 };
+
+// Whether a relative path leads above the top of the site, from the page's address: to what others serve there.
+bool tree_climbs_out(const struct site *site, const struct page *p, str path, arena *a);
 
 // What path means in page p: absolute with a slash in front, else relative. d as for link_resolve.
 struct tree_target tree_find(const struct site *site, const struct page *p, str path, arena *a, struct diag *d);

@@ -1,5 +1,6 @@
 // Charts as cells: reads a cell's table of figures, writes a <figure> with a drawing, its description and its numbers.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gen/site/figures/chart.h"
@@ -7,22 +8,26 @@
 
 #define CHART_META "chart"
 
-// X(name, columns at least, at most): chart_NAME{...}
-#define CHARTS(X) X(stack, 1, 4) X(pairs, 2, 2) X(lines, 1, 4) X(time, 1, 1) X(scatter, 2, 2)
+// X(name, columns at least, at most, whether the table is the legend too, whether it is mirrored in right-to-left languages):
+// chart_NAME{...}. Charts with axes in two directions are the same everywhere.
+#define CHARTS(X) \
+    X(stack, 1, 4, true, true) X(pairs, 2, 2, false, true) X(lines, 1, 4, false, false) X(time, 1, 1, false, false) \
+    X(scatter, 2, 2, false, false) X(nest, 1, 1, true, true) X(chain, 1, 3, true, true) X(block, 1, 1, false, true) \
+    X(segments, 2, 2, false, true) X(cells, 1, 1, true, true) X(area, 1, 1, true, false)
 
 static const struct kind {
     const char *name;
     size_t least, most;
     double (*draw)(const struct chart *, buf *);
+    bool is_legend;            // letters and colours are before the labels of the table, which is not folded
+    bool mirrors;
 } kinds[] = {
-#define X(name, least, most) {#name, least, most, chart_##name},
+#define X(name, least, most, legend, mirrors) {#name, least, most, chart_##name, legend, mirrors},
     CHARTS(X)
 #undef X
 };
 
-enum { KIND_STACK = 0, KIND_COUNT = sizeof kinds / sizeof *kinds };
-
-// ---- the table of a cell -----------------------------------------------------------------------
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
 str chart_words(lua_State *L)
 {
@@ -65,7 +70,22 @@ static str class_of(struct figures *f, str key)
     return arena_str(&f->arena, dot < key.len ? str_slice(key, dot + 1, key.len) : STR("cat"));
 }
 
-// A row is at the top of the stack: {label, figure, ...}; pops it.
+// The list at the top of the stack, as the points of a row.
+static void take_points(lua_State *L, struct chart_row *row)
+{
+    size_t n = lua_rawlen(L, -1);
+    if (n > CHART_POINTS)
+        luaL_error(L, "points: at most %d", CHART_POINTS);
+    row->points = arena_new(&figures_of(L)->arena, double, n);
+    for (; row->point_count < n; row->point_count++, lua_pop(L, 1)) {
+        lua_rawgeti(L, -1, (lua_Integer)row->point_count + 1);
+        row->points[row->point_count] = luaL_checknumber(L, -1);
+        if (!isfinite(row->points[row->point_count]))
+            luaL_error(L, "points: finite numbers");
+    }
+}
+
+// A row is at the top of the stack: {label, figure, ..., points = {...}}; pops it.
 static void take_row(lua_State *L, struct chart *c)
 {
     struct chart_row *row = &c->rows[c->row_count++];
@@ -85,6 +105,8 @@ static void take_row(lua_State *L, struct chart *c)
         lua_rawgeti(L, index, (lua_Integer)i + 2);
         row->value[i] = take_figure(L);
     }
+    if (lua_getfield(L, index, "points") == LUA_TTABLE)
+        take_points(L, row);
     lua_settop(L, index - 1);
 }
 
@@ -110,6 +132,37 @@ static size_t take_numbers(lua_State *L, const char *name, double *out, size_t m
     }
     lua_pop(L, 1);
     return n;
+}
+
+// spans = {{label, first point, last point}, ...}
+static void take_spans(lua_State *L, struct chart *c)
+{
+    size_t n = list_length(L, "spans", CHART_SPANS);
+    for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, -1, (lua_Integer)i + 1);
+        luaL_checktype(L, -1, LUA_TTABLE);
+        lua_rawgeti(L, -1, 2);
+        lua_rawgeti(L, -2, 3);
+        c->spans[i] = (struct chart_span){.from = luaL_checknumber(L, -2), .to = luaL_checknumber(L, -1)};
+        lua_pop(L, 2);
+        lua_rawgeti(L, -1, 1);
+        c->spans[i].label = chart_words(L);
+    }
+    lua_pop(L, 1);
+    c->span_count = n;
+}
+
+// What only some kinds have.
+static void take_extras(lua_State *L, struct chart *c)
+{
+    c->over_label = chart_words_field(L, 1, "over");
+    c->slider = chart_words_field(L, 1, "slider");
+    c->operations = chart_words_field(L, 1, "operations");
+    str unit = chart_words_field(L, 1, "unit");
+    c->has_unit = byte_unit_parse(unit, &c->unit);
+    if (unit.len && !c->has_unit)
+        luaL_error(L, "unit: %s is none of bytes", unit.ptr);
+    take_spans(L, c);
 }
 
 static void take_chart(lua_State *L, const struct kind *k, struct chart *c)
@@ -141,14 +194,28 @@ static void take_chart(lua_State *L, const struct kind *k, struct chart *c)
     lua_pop(L, 1);
     c->point_count = take_numbers(L, "points", c->points, CHART_POINTS);
     c->mark_count = take_numbers(L, "marks", c->marks, CHART_MARKS);
+    take_extras(L, c);
 }
 
-// ---- what all charts have ----------------------------------------------------------------------
+static struct shown shown_in(const struct chart *c, struct figure *g)
+{
+    if (c->has_unit)
+        return (struct shown){.figure = g, .style = SHOWN_BYTES, .unit = c->unit, .decimals = byte_unit_decimals(c->unit)};
+    return (struct shown){.figure = g, .style = SHOWN_DEFAULT, .unit = UNIT_MiB, .decimals = -1};
+}
+
+void chart_figure(const struct chart *c, struct figure *g, buf *out)
+{
+    struct shown s = shown_in(c, g);
+    chart_isolate(c, true, out);
+    shown_text(&s, c->language, out);
+    chart_isolate(c, false, out);
+}
 
 static void put_plain(const struct chart *c, struct figure *g, buf *out)
 {
     buf text = BUF_INIT;
-    shown_text(&(struct shown){.figure = g, .style = SHOWN_DEFAULT, .unit = UNIT_MiB, .decimals = -1}, c->language, &text);
+    chart_figure(c, g, &text);
     escape_text(out, buf_view(&text));
     buf_free(&text);
 }
@@ -180,15 +247,45 @@ static void put_description(const struct chart *c, buf *out)
     buf_lit(out, "</desc>\n");
 }
 
+static bool is_text(str element) { return str_starts(element, STR("<text")); }
+
+// A text at x is drawn as far from the other edge; its anchor is that of its direction.
+static void put_mirrored_text(str element, buf *out)
+{
+    size_t x = str_search(element, STR(" x=\"")) + 4, end = x + str_find(str_slice(element, x, element.len), '"');
+    buf_str(out, str_slice(element, 0, x));
+    buf_printf(out, "%.1f", CHART_WIDTH - strtod(element.ptr + x, NULL));
+    buf_str(out, str_slice(element, end, element.len));
+    buf_char(out, '\n');
+}
+
+// The elements of a drawing, one a line, from right to left: shapes in a group that is turned over, texts behind them.
+static void put_mirrored(str body, buf *out)
+{
+    str rest = body, element;
+    buf_printf(out, "<g transform=\"translate(%d 0) scale(-1 1)\">\n", CHART_WIDTH);
+    while (str_line(&rest, &element))
+        if (!is_text(element))
+            buf_str(out, element), buf_char(out, '\n');
+    buf_lit(out, "</g>\n");
+    for (rest = body; str_line(&rest, &element);)
+        if (is_text(element))
+            put_mirrored_text(element, out);
+}
+
 static void put_drawing(const struct chart *c, const struct kind *k, buf *out)
 {
     buf body = BUF_INIT;
+    bool is_mirrored = k->mirrors && locale_rtl(c->language->locale);
     double height = k->draw(c, &body);
-    buf_printf(out, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>", CHART_WIDTH, height);
+    buf_printf(out, "<svg%s viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>", is_mirrored ? " class=\"mirrored\"" : "", CHART_WIDTH, height);
     escape_text(out, c->title);
     buf_lit(out, "</title>\n");
     put_description(c, out);
-    buf_str(out, buf_view(&body));
+    if (is_mirrored)
+        put_mirrored(buf_view(&body), out);
+    else
+        buf_str(out, buf_view(&body));
     buf_lit(out, "</svg>\n");
     buf_free(&body);
 }
@@ -206,25 +303,28 @@ static void put_head(const struct chart *c, buf *out)
     buf_lit(out, "</tr></thead>\n");
 }
 
-// In a stack the label is its legend too: the letter and the colour of its part.
+// In a legend the label comes behind: the letter and the colour of its part.
 static void put_row(struct figures *f, const struct chart *c, size_t index, const char *letter, buf *out)
 {
     const struct chart_row *row = &c->rows[index];
     buf_lit(out, "<tr><th scope=\"row\">");
+    if (*letter && row->class.len)
+        buf_printf(out, "<span class=\"swatch %.*s\"></span>", STR_ARG(row->class));
     if (*letter)
-        buf_printf(out, "<span class=\"swatch %.*s\"></span>%s ", STR_ARG(row->class), letter);
+        buf_printf(out, "%s ", letter);
     escape_text(out, row->label);
     buf_lit(out, "</th>");
     for (size_t k = 0; k < c->column_count; k++) {
         buf_lit(out, "<td>");
+        struct shown s = shown_in(c, row->value[k]);
         if (row->value[k])
-            figure_html(f, &(struct shown){.figure = row->value[k], .style = SHOWN_DEFAULT, .unit = UNIT_MiB, .decimals = -1}, out);
+            figure_html(f, &s, out);
         buf_lit(out, "</td>");
     }
     buf_lit(out, "</tr>\n");
 }
 
-static void put_numbers(struct figures *f, const struct chart *c, bool is_stack, buf *out)
+static void put_numbers(struct figures *f, const struct chart *c, bool is_legend, buf *out)
 {
     buf_lit(out, "<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
     escape_attribute(out, c->title);
@@ -232,29 +332,52 @@ static void put_numbers(struct figures *f, const struct chart *c, bool is_stack,
     put_head(c, out);
     buf_lit(out, "<tbody>\n");
     for (size_t i = 0; i < c->row_count; i++)
-        put_row(f, c, i, is_stack ? (char[]){(char)('A' + i % 26), '\0'} : "", out);
+        put_row(f, c, i, is_legend ? (char[]){(char)('A' + i % 26), '\0'} : "", out);
     buf_lit(out, "</tbody></table></div>\n");
+}
+
+static void put_word_attribute(const struct chart *c, const char *name, const char *key, buf *out)
+{
+    buf words = BUF_INIT;
+    if (!catalog_format(c->language->catalog, str_c(key), NULL, 0, &words, NULL))
+        buf_str(&words, str_c(key));
+    buf_printf(out, " data-%s=\"", name);
+    escape_attribute(out, buf_view(&words));
+    buf_char(out, '"');
+    buf_free(&words);
+}
+
+// A slider over the rows of lines, for pages with a script: the values are those of the table, the limit is in the drawing.
+static void put_slider(const struct chart *c, buf *out)
+{
+    buf_printf(out, "<div class=\"slider js-only\" data-limit=\"%.0f\"", chart_limit(c));
+    put_word_attribute(c, "fits", "calc.fits", out);
+    put_word_attribute(c, "not", "calc.not", out);
+    buf_lit(out, "><label>");
+    escape_text(out, c->slider);
+    buf_printf(out, " <input type=\"range\" min=\"0\" max=\"%zu\" value=\"%zu\"></label>\n", c->row_count - 1, c->row_count / 2);
+    buf_lit(out, "<p role=\"status\"></p></div>\n");
 }
 
 static void put_chart(struct figures *f, const struct chart *c, const struct kind *k, buf *out)
 {
-    bool is_stack = k == &kinds[KIND_STACK];
-    buf_lit(out, "<figure class=\"chart\">\n<figcaption>");
+    bool is_legend = k->is_legend;
+    buf_printf(out, "<figure class=\"chart %s\">\n<figcaption>", k->name);
     escape_text(out, c->title);
     buf_lit(out, "</figcaption>\n");
     put_drawing(c, k, out);
-    if (!is_stack) {
+    if (c->slider.len)
+        put_slider(c, out);
+    if (!is_legend) {
         buf_lit(out, "<details><summary>");
         if (!catalog_format(c->language->catalog, STR("chart.numbers"), NULL, 0, out, NULL))
             buf_lit(out, "Numbers");
         buf_lit(out, "</summary>\n");
     }
-    put_numbers(f, c, is_stack, out);
-    buf_str(out, is_stack ? STR("") : STR("</details>\n"));
+    put_numbers(f, c, is_legend, out);
+    buf_str(out, is_legend ? STR("") : STR("</details>\n"));
     buf_lit(out, "</figure>\n");
 }
-
-// ---- Lua ---------------------------------------------------------------------------------------
 
 int chart_push(lua_State *L, str html)
 {
@@ -272,6 +395,32 @@ bool chart_at(lua_State *L, int index, str *html)
     return held != NULL;
 }
 
+// The page's first chart of parts, its first column, is its picture for previews.
+static void keep_preview(struct figures *f, const struct chart *c)
+{
+    buf parts = BUF_INIT;
+    if (f->preview.len)
+        return;
+    for (size_t i = 0; i < c->row_count; i++)
+        if (chart_value(&c->rows[i], 0) > 0)
+            buf_printf(&parts, "%.*s %.0f\n", STR_ARG(c->rows[i].class), chart_value(&c->rows[i], 0));
+    if (parts.len && chart_limit(c) > 0)
+        buf_printf(&parts, "limit %.0f\n", chart_limit(c));
+    f->preview = arena_str(&f->page_arena, buf_view(&parts));
+    buf_free(&parts);
+}
+
+// Rows that are no parts of the memory have the colours of their numbers, boxes in boxes have none.
+static void colour_rows(struct figures *f, const struct kind *k, struct chart *c)
+{
+    for (size_t i = 0; i < c->row_count; i++) {
+        if (k->draw == chart_chain)
+            c->rows[i].class = arena_printf(&f->arena, "g%zu", i % 9);
+        if (k->draw == chart_nest)
+            c->rows[i].class = STR("");
+    }
+}
+
 // chart_KIND{...} in a cell: the upvalue is the kind's index.
 static int make_chart(lua_State *L)
 {
@@ -285,7 +434,10 @@ static int make_chart(lua_State *L)
     struct chart *c = arena_new(&f->arena, struct chart, 1);
     c->language = f->page->language;
     take_chart(L, k, c);
+    colour_rows(f, k, c);
     sandbox_charge(L, 2000);
+    if (k->draw == chart_stack || k->draw == chart_cells)
+        keep_preview(f, c);
     put_chart(f, c, k, &html);
     str kept = arena_str(&f->arena, buf_view(&html));
     buf_free(&html);

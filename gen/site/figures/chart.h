@@ -4,13 +4,17 @@
 
 #include "gen/site/figures/figures_lib.h"
 
-enum { CHART_COLUMNS = 4, CHART_ROWS = 32, CHART_POINTS = 400, CHART_MARKS = 16, CHART_WIDTH = 360 };
+enum { CHART_COLUMNS = 4, CHART_ROWS = 32, CHART_POINTS = 400, CHART_MARKS = 16, CHART_SPANS = 16, CHART_WIDTH = 360 };
 
 struct chart_row {
     str label, class;                      // the class is a category's: "logits"
     double x;                              // where a row is a place on the axis
     struct figure *value[CHART_COLUMNS];   // NULL where the table has none
+    double *points; size_t point_count;    // of an area: bytes over time; of a segment: blocks, those that are free below 0
 };
+
+// A named part of the horizontal axis, in indices of points.
+struct chart_span { str label; double from, to; };
 
 struct chart {
     const struct language *language;
@@ -21,6 +25,11 @@ struct chart {
     double band;                           // tolerance, as a fraction
     double points[CHART_POINTS]; size_t point_count;   // bytes over time
     double marks[CHART_MARKS]; size_t mark_count;      // indices of points
+    struct chart_span spans[CHART_SPANS]; size_t span_count;
+    str operations;                        // of an area: "name*count|name*count", what runs at each point
+    str over_label;                        // what does not fit in the limit
+    str slider;                            // the name of a slider below lines, "" for none
+    bool has_unit; enum byte_unit unit;    // of all values, where the table names one
 };
 
 // A value axis: `size` units of the drawing for 0..max bytes, with a tick each step.
@@ -35,6 +44,12 @@ double chart_pairs(const struct chart *c, buf *out);
 double chart_lines(const struct chart *c, buf *out);
 double chart_time(const struct chart *c, buf *out);
 double chart_scatter(const struct chart *c, buf *out);
+double chart_nest(const struct chart *c, buf *out);
+double chart_chain(const struct chart *c, buf *out);
+double chart_block(const struct chart *c, buf *out);
+double chart_segments(const struct chart *c, buf *out);
+double chart_cells(const struct chart *c, buf *out);
+double chart_area(const struct chart *c, buf *out);
 
 // The string at the top of the stack in the words of the page's language, if its catalog has them; pops it.
 str chart_words(lua_State *L);
@@ -46,6 +61,13 @@ void chart_open_cloud(lua_State *L);
 double chart_value(const struct chart_row *row, size_t column);
 bool chart_has(const struct chart_row *row, size_t column);
 struct chart_axis chart_axis(double largest, double size);
+// A value as the chart's table shows it: in the table's unit, or as figures of that size are.
+void chart_figure(const struct chart *c, struct figure *g, buf *out);
+// Before and behind a number with its unit, which reads from left to right in every language: U+2066 and U+2069.
+void chart_isolate(const struct chart *c, bool begins, buf *out);
+// The letter of a row, which the legend has before its label: on its segment, in the middle of x and y.
+void chart_letter(size_t row, double x, double y, buf *out);
+double chart_limit(const struct chart *c);   // bytes; 0 for none
 void chart_bytes(const struct chart *c, double bytes, enum byte_unit u, int decimals, buf *out);
 // anchor: "start", "middle" or "end".
 void chart_text(buf *out, double x, double y, const char *anchor, str text);

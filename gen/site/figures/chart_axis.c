@@ -18,6 +18,20 @@ double chart_value(const struct chart_row *row, size_t column)
     return fmax(0, row->value[column]->value * scale);
 }
 
+double chart_limit(const struct chart *c)
+{
+    double scale = 1;
+    if (!c->limit || c->limit->missing)
+        return 0;
+    figure_is_bytes(c->limit->unit, &scale);
+    return c->limit->value * scale;
+}
+
+void chart_letter(size_t row, double x, double y, buf *out)
+{
+    buf_printf(out, "<text class=\"on\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%c</text>\n", x, y + 4, (char)('A' + row % 26));
+}
+
 // The smallest of 1, 2 and 5 times a power of ten that is not less than v.
 static double round_step(double v)
 {
@@ -32,9 +46,17 @@ struct chart_axis chart_axis(double largest, double size)
     return (struct chart_axis){.max = fmax(ceil(largest * 1.02 / step), 1) * step, .step = step, .size = size, .unit = unit};
 }
 
+void chart_isolate(const struct chart *c, bool begins, buf *out)
+{
+    if (locale_rtl(c->language->locale))
+        buf_str(out, begins ? STR("\xe2\x81\xa6") : STR("\xe2\x81\xa9"));
+}
+
 void chart_bytes(const struct chart *c, double bytes, enum byte_unit u, int decimals, buf *out)
 {
+    chart_isolate(c, true, out);
     locale_bytes(c->language->locale, bytes, u, decimals, out);
+    chart_isolate(c, false, out);
 }
 
 void chart_text(buf *out, double x, double y, const char *anchor, str text)

@@ -3,8 +3,6 @@
 
 #include "gen/site/figures/chart.h"
 
-// ---- stack -------------------------------------------------------------------------------------
-
 enum { STACK_BAR = 24, STACK_PITCH = 62 };
 
 static double column_total(const struct chart *c, size_t column)
@@ -28,16 +26,20 @@ static void put_bar_title(const struct chart *c, size_t column, double total, en
 // Parts from left to right, each with its letter below where there is room for it.
 static void put_parts(const struct chart *c, size_t column, const struct chart_axis *a, double y, buf *out)
 {
-    double x = 0, free_from = 0;
+    double x = 0, free_from = 0;   // letters beside each other below narrow parts
     for (size_t i = 0; i < c->row_count; i++) {
         double width = chart_value(&c->rows[i], column) / a->max * a->size;
         char letter[2] = {(char)('A' + i % 26), '\0'};
+        bool has_room = width >= 14;
         if (width > 0)
             buf_printf(out, "<rect class=\"cat %.*s\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\"/>\n",
                        STR_ARG(c->rows[i].class), x, y, width, STACK_BAR);
-        if (width >= 1 && x + width / 2 - 4 >= free_from) {
-            chart_text(out, x + width / 2, y + STACK_BAR + 12, "middle", str_c(letter));
-            free_from = x + width / 2 + 6;
+        if (has_room) {
+            chart_letter(i, x + width / 2, y + STACK_BAR / 2.0, out);
+        } else if (width > 0) {
+            double at = fmax(x + width / 2, free_from);
+            chart_text(out, at, y + STACK_BAR + 12, "middle", str_c(letter));
+            free_from = at + 10;
         }
         x += width;
     }
@@ -45,10 +47,7 @@ static void put_parts(const struct chart *c, size_t column, const struct chart_a
 
 double chart_stack(const struct chart *c, buf *out)
 {
-    double largest = c->limit ? c->limit->value : 0, scale = 1;
-    if (c->limit && figure_is_bytes(c->limit->unit, &scale))
-        largest *= scale;
-    double limit = largest;
+    double limit = chart_limit(c), largest = limit;
     for (size_t k = 0; k < c->column_count; k++)
         largest = fmax(largest, column_total(c, k));
     struct chart_axis a = chart_axis(largest, CHART_WIDTH - 1);
@@ -66,8 +65,6 @@ double chart_stack(const struct chart *c, buf *out)
     }
     return bottom + 18;
 }
-
-// ---- pairs -------------------------------------------------------------------------------------
 
 enum { PAIR_BAR = 13, PAIR_PITCH = 50, PAIR_WIDTH = 278 };
 

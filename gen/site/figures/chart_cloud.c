@@ -20,8 +20,6 @@ struct cloud {
     double low, high;       // exponents of two: the ends of both axes
 };
 
-// ---- the table of a cell -----------------------------------------------------------------------
-
 static double positive(lua_State *L, int index)
 {
     double v = lua_tonumber(L, index);
@@ -87,8 +85,6 @@ static void take_cloud(lua_State *L, struct cloud *c)
     lua_pop(L, 1);
     find_range(L, c);
 }
-
-// ---- the drawing -------------------------------------------------------------------------------
 
 // From the start of an axis, in units of the drawing.
 static double along(const struct cloud *c, double bytes)

@@ -5,15 +5,6 @@
 
 enum { LEFT = 52, TOP = 16, RIGHT = 8, HEIGHT = 190, WIDTH = CHART_WIDTH - LEFT - RIGHT, BASE = TOP + HEIGHT };
 
-static double limit_of(const struct chart *c)
-{
-    double scale = 1;
-    if (!c->limit || c->limit->missing)
-        return 0;
-    figure_is_bytes(c->limit->unit, &scale);
-    return c->limit->value * scale;
-}
-
 static double y_of(const struct chart_axis *a, double v)
 {
     return BASE - v / a->max * a->size;
@@ -21,7 +12,7 @@ static double y_of(const struct chart_axis *a, double v)
 
 static double largest_value(const struct chart *c)
 {
-    double largest = limit_of(c);
+    double largest = chart_limit(c);
     for (size_t i = 0; i < c->row_count; i++)
         for (size_t k = 0; k < c->column_count; k++)
             largest = fmax(largest, chart_value(&c->rows[i], k));
@@ -32,14 +23,14 @@ static double largest_value(const struct chart *c)
 
 static void put_limit(const struct chart *c, const struct chart_axis *a, buf *out)
 {
-    double limit = limit_of(c);
+    double limit = chart_limit(c);
     if (limit <= 0)
         return;
     chart_line(out, "limit", LEFT, y_of(a, limit), LEFT + WIDTH, y_of(a, limit));
     buf text = BUF_INIT;
     buf_printf(&text, "%.*s: ", STR_ARG(c->limit_label));
     chart_bytes(c, limit, UNIT_MiB, 0, &text);
-    chart_text(out, LEFT + WIDTH, y_of(a, limit) + 13, "end", buf_view(&text));
+    chart_text(out, LEFT + 3, y_of(a, limit) - 4, "start", buf_view(&text));
     buf_free(&text);
 }
 
@@ -51,8 +42,6 @@ static double put_x_title(const struct chart *c, double y, buf *out)
     chart_text(out, LEFT + WIDTH / 2.0, y + 12, "middle", c->x_title);
     return y + 16;
 }
-
-// ---- lines -------------------------------------------------------------------------------------
 
 static double x_of(const struct chart *c, double x)
 {
@@ -116,8 +105,6 @@ double chart_lines(const struct chart *c, buf *out)
     return put_legend(c, put_x_title(c, BASE + 16, out) + 4, out) + 4;
 }
 
-// ---- time --------------------------------------------------------------------------------------
-
 static double time_x(const struct chart *c, double index)
 {
     return LEFT + index / fmax(1, (double)c->point_count - 1) * WIDTH;
@@ -154,8 +141,6 @@ double chart_time(const struct chart *c, buf *out)
         put_peak(c, &a, out);
     return put_x_title(c, BASE + 2, out) + 4;
 }
-
-// ---- scatter -----------------------------------------------------------------------------------
 
 static void put_band(const struct chart *c, buf *out)
 {

@@ -39,9 +39,16 @@ bool figures_cell(struct figures *f, const struct page *page, str code, struct d
 bool figures_example(struct figures *f, const struct page *page, str code, str wanted, struct diag_pos at, buf *out);
 // The figures cited so far on the page that is rendered, in order of first citation; reset by figures_begin_page.
 void figures_begin_page(struct figures *f);
+// How many figures of that page nothing has measured yet.
+uint32_t figures_unmeasured(const struct figures *f);
 size_t figures_cited(const struct figures *f, const struct figure *const **list);
 // The same as rows of the page's table of sources. Valid until the next page begins.
 const struct view_figure *figures_view(struct figures *f, size_t *count);
+// The parts of that page's first bar or card, for a picture: lines "category bytes", the limit as "limit bytes"; "" for none. Lives
+// until the next page begins.
+str figures_preview(const struct figures *f);
+// Where the picture of such parts is, below the output folder.
+str figures_preview_url(str preview, arena *a);
 // Every figure that page.lua defines, by name.
 size_t figures_defined(const struct figures *f, const struct figure *const **list);
 // Reads all translations: figures that none cites, numbers with a byte unit that are no figures. Only for documents with page.lua;

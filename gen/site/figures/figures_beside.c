@@ -1,4 +1,5 @@
 // Files beside page.lua: require("NAME") runs NAME.lua once and gives what it returned, contents("NAME") is a file as a string.
+// A module that is not there is looked for in the content folder itself, where documents share theirs.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +22,22 @@ static str folder_of(const struct figures *f)
     return slash < source.len ? str_slice(source, 0, slash + 1) : STR("");
 }
 
+static bool is_there(const struct figures *f, str path)
+{
+    const struct fs_list *files = &f->site->files;
+    return files->count && bsearch(&path, files->items, files->count, sizeof *files->items, by_path);
+}
+
 // The file of the site that lies beside page.lua and has this name; its path from the current folder. Raises an error if there
 // is none: what the walk left out, such as a link out of the content, is none.
 static str path_beside(lua_State *L, str name)
 {
     struct figures *f = figures_of(L);
-    const struct fs_list *files = &f->site->files;
     str folder = folder_of(f), path = arena_printf(&f->arena, "%.*s%.*s", STR_ARG(folder), STR_ARG(name));
     bool plain = name.len && str_find(name, '/') == name.len;
-    if (!plain || !files->count || !bsearch(&path, files->items, files->count, sizeof *files->items, by_path))
+    if (plain && !is_there(f, path) && str_ends(name, STR(".lua")))
+        path = name;
+    if (!plain || !is_there(f, path))
         luaL_error(L, "no file '%s' lies beside page.lua", name.ptr);
     return arena_printf(&f->arena, "%.*s/%.*s", STR_ARG(f->site->settings.content_dir), STR_ARG(path));
 }

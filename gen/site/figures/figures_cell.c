@@ -5,10 +5,10 @@
 #include "gen/site/figures/figures_lib.h"
 #include "gen/site/figures/figures_run.h"
 #include "gen/base/escape.h"
+#include "gen/text/markdown.h"
 
 #define NBSP "\xc2\xa0"
-
-// ---- formats -----------------------------------------------------------------------------------
+#define NOTHING "\xe2\x80\x93"   // an en dash where there is no value
 
 static void put_word(const struct language *l, str key, buf *out)
 {
@@ -48,7 +48,7 @@ void shown_text(const struct shown *s, const struct language *language, buf *out
     const struct figure *g = s->figure;
     double scale = 1;
     if (g->missing) {
-        put_word(language, STR("figure.missing"), out);
+        buf_lit(out, NOTHING);
         return;
     }
     switch (s->style) {
@@ -66,52 +66,6 @@ void shown_text(const struct shown *s, const struct language *language, buf *out
         break;
     }
 }
-
-// ---- sources -----------------------------------------------------------------------------------
-
-static bool ends_address(char c)
-{
-    return c == ' ' || c == ';' || c == ',' || c == ')' || c == '"' || c == '<' || c == '>';
-}
-
-static void put_linked(str text, buf *out)
-{
-    while (text.len) {
-        size_t at = str_search(text, STR("https://")), end = at;
-        while (end < text.len && !ends_address(text.ptr[end]))
-            end++;
-        str address = str_slice(text, at, end);
-        escape_text(out, str_slice(text, 0, at));
-        if (address.len) {
-            buf_lit(out, "<a href=\"");
-            escape_url(out, address);
-            buf_lit(out, "\">");
-            escape_text(out, address);
-            buf_lit(out, "</a>");
-        }
-        text = str_slice(text, end, text.len);
-    }
-}
-
-static bool is_name(str s)
-{
-    size_t i = 0;
-    while (i < s.len && (s.ptr[i] == '_' || (s.ptr[i] | 32) >= 'a' || (s.ptr[i] >= '0' && s.ptr[i] <= '9')))
-        i++;
-    return i == s.len;
-}
-
-void source_html(const struct figure *g, buf *out)
-{
-    if (g->name.len && !is_name(g->name)) {
-        buf_lit(out, "<code>");
-        escape_text(out, g->name);
-        buf_lit(out, "</code>: ");
-    }
-    put_linked(g->source, out);
-}
-
-// ---- citations ---------------------------------------------------------------------------------
 
 static uint32_t cite(struct figures *f, const struct shown *s, str text)
 {
@@ -145,24 +99,61 @@ static void put_value(const struct figure *g, buf *out)
         buf_printf(out, "%.15g", v);
 }
 
+// A value that nothing has measured yet is no citation: the page says once how many there are.
+static void put_missing(struct figures *f, const struct figure *g, buf *out)
+{
+    bool is_new;
+    map_put(&f->unmeasured, &f->page_arena, g->source, &is_new);
+    f->unmeasured_count += is_new;
+    buf_lit(out, MD_ABSENT " title=\"");
+    buf words = BUF_INIT;
+    put_word(f->page->language, STR("figure.missing"), &words);
+    escape_attribute(out, buf_view(&words));
+    buf_free(&words);
+    buf_lit(out, "\">" NOTHING "</span>");
+}
+
+// The kind in words, which a screen reader says after the number.
+static void put_kind(struct figures *f, const char *kind, buf *out)
+{
+    buf key = BUF_INIT, words = BUF_INIT;
+    buf_printf(&key, "figure.kind.%s", kind);
+    if (catalog_format(f->page->language->catalog, buf_view(&key), NULL, 0, &words, NULL)) {
+        buf_lit(out, " title=\"");
+        escape_attribute(out, buf_view(&words));
+        buf_char(out, '"');
+    }
+    buf_free(&key);
+    buf_free(&words);
+}
+
 // Given values are what the text itself states: they have no source to go to.
 void figure_html(struct figures *f, const struct shown *s, buf *out)
 {
     const struct figure *g = s->figure;
     const char *kind = figure_kind_name(g->kind);
     buf text = BUF_INIT;
-    shown_text(s, f->page->language, &text);
     bool linked = g->kind != FIGURE_GIVEN || g->source.len;
-    if (linked)
-        buf_printf(out, "<a class=\"fig %s%s\" href=\"#source-%u\">", kind, g->missing ? " missing" : "",
-                   cite(f, s, buf_view(&text)));
-    if (!g->missing) {
-        buf_lit(out, "<data value=\"");
-        put_value(g, out);
-        buf_str(out, linked ? STR("\">") : STR("\" class=\"fig given\">"));
+    if (g->missing) {
+        put_missing(f, g, out);
+        s->figure->citations++;
+        return;
     }
+    shown_text(s, f->page->language, &text);
+    if (linked) {
+        size_t known = f->cited_count;
+        uint32_t row = cite(f, s, buf_view(&text));
+        buf_printf(out, "<a class=\"fig %s\" href=\"#source-%u\"", kind, row);
+        if (row > known)
+            buf_printf(out, " id=\"cite-%u\"", row);   // where the table leads back to
+        put_kind(f, kind, out);
+        buf_char(out, '>');
+    }
+    buf_lit(out, "<data value=\"");
+    put_value(g, out);
+    buf_str(out, linked ? STR("\">") : STR("\" class=\"fig given\">"));
     escape_text(out, buf_view(&text));
-    buf_str(out, g->missing ? STR("") : STR("</data>"));
+    buf_lit(out, "</data>");
     buf_str(out, linked ? STR("</a>") : STR(""));
     buf_free(&text);
 }
@@ -191,11 +182,23 @@ void figures_begin_page(struct figures *f)
 {
     arena_reset(&f->page_arena);
     f->anchors = (struct map){0};
+    f->unmeasured = (struct map){0};
+    f->unmeasured_count = 0;
+    f->preview = STR_NONE;
     f->cited = NULL;
     f->cited_text = NULL;
     f->rows = NULL;
     f->cited_count = f->cited_cap = f->cited_text_cap = f->row_cap = 0;
 }
+
+str figures_preview(const struct figures *f) { return f->preview; }
+
+str figures_preview_url(str preview, arena *a)
+{
+    return arena_printf(a, "assets/preview.%08x.png", (unsigned)str_hash(preview));
+}
+
+uint32_t figures_unmeasured(const struct figures *f) { return f->unmeasured_count; }
 
 size_t figures_cited(const struct figures *f, const struct figure *const **list)
 {
@@ -212,7 +215,7 @@ const struct view_figure *figures_view(struct figures *f, size_t *count)
     for (size_t i = 0; i < f->cited_count; i++) {
         const struct figure *g = f->cited[i];
         buf html = BUF_INIT;
-        source_html(g, &html);
+        source_html(g, f->page->language, &html);
         if (g->stale) {
             buf_lit(&html, " (");
             put_word(f->page->language, STR("figure.stale"), &html);
@@ -222,6 +225,7 @@ const struct view_figure *figures_view(struct figures *f, size_t *count)
             .name = g->name, .text = f->cited_text[i], .kind = str_c(figure_kind_name(g->kind)),
             .source_html = arena_str(&f->page_arena, buf_view(&html)),
             .anchor = arena_printf(&f->page_arena, "source-%zu", i + 1),
+            .cite = arena_printf(&f->page_arena, "cite-%zu", i + 1),
         };
         buf_free(&html);
     }

@@ -6,8 +6,6 @@
 #include "gen/text/cells.h"
 #include "gen/text/template_lua.h"
 
-// ---- names in cells ----------------------------------------------------------------------------
-
 static void names_in(str text, str code, void (*note)(void *ctx, str name, size_t offset), void *ctx)
 {
     size_t at = 0, start;
@@ -41,8 +39,6 @@ void figures_names(str text, size_t from, void (*note)(void *ctx, str name, size
     }
     names_in_examples(text, from, note, ctx);
 }
-
-// ---- bare numbers ------------------------------------------------------------------------------
 
 static bool is_digit(char c)
 {
@@ -143,8 +139,6 @@ static void bare_check(struct figures *f, str file, str text, size_t from)
             bare_in_line(f, file, text, line);
     }
 }
-
-// ---- the whole ---------------------------------------------------------------------------------
 
 struct citations {
     const struct figures *f;

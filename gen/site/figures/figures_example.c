@@ -43,8 +43,6 @@ static void put_diff(str wanted, str got, buf *out)
     }
 }
 
-// ---- UPDATE=1 ----------------------------------------------------------------------------------
-
 // A fence's line: its sign, repeated, and its info string. False for another line.
 static bool fence_line(str line, str *fence, str *info)
 {
@@ -115,8 +113,6 @@ static bool update_file(const struct figures *f, str code, str got, struct diag_
     return ok;
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
-
 static void put_code(str code, buf *out)
 {
     buf_lit(out, "<pre tabindex=\"0\"><code class=\"language-lua\">");
@@ -154,10 +150,15 @@ bool figures_example(struct figures *f, const struct page *page, str code, str w
     if (ok)
         ok = compare(f, code, without_end(wanted), got, at);
     buf_lit(out, "<div class=\"example\">\n");
-    put_code(code, out);
-    if (got.len)
+    if (got.len) {
         put_output(got, out);
-    buf_lit(out, "</div>\n");
+        buf_lit(out, "<details><summary>");
+        if (!catalog_format(page->language->catalog, STR("code.check"), NULL, 0, out, NULL))
+            buf_lit(out, "Check it yourself");
+        buf_lit(out, "</summary>\n");
+    }
+    put_code(code, out);
+    buf_str(out, got.len ? STR("</details>\n</div>\n") : STR("</div>\n"));
     buf_free(&printed);
     return ok;
 }

@@ -32,6 +32,9 @@ struct figures {
     str *cited_text; size_t cited_text_cap;   // as first shown
     struct view_figure *rows; size_t row_cap;
     struct map anchors;            // what tells citations apart -> number of the row
+    struct map unmeasured;         // sources of figures that are missing
+    uint32_t unmeasured_count;
+    str preview;                   // of the first chart of parts
     arena page_arena;
 };
 
@@ -71,8 +74,9 @@ bool figure_is_bytes(str unit, double *scale);
 void shown_text(const struct shown *s, const struct language *l, buf *out);
 // Appends a figure with its kind and a link to its source, and notes the citation.
 void figure_html(struct figures *f, const struct shown *s, buf *out);
-// Appends a source with its addresses as links.
-void source_html(const struct figure *f, buf *out);
+// Appends a source in words of the language: sentences that its catalog has as "source.SENTENCE", addresses as links, commands
+// and formulas as code.
+void source_html(const struct figure *f, const struct language *l, buf *out);
 // Records the newest valid result for a query table at index; see figures_record.c.
 void record_find(lua_State *L, int query, const char *experiment, struct figure *out);
 

@@ -24,8 +24,6 @@ static void put_head_cell(const struct language *l, const char *key, const char 
     buf_lit(out, "</th>");
 }
 
-// ---- values ------------------------------------------------------------------------------------
-
 // Units of the schema as they are read: how many of them one of ours is.
 // SRC: kernels/vramprobe.schema.json, value.unit
 static const struct { const char *unit, *shown; double scale; } units[] = {
@@ -85,8 +83,6 @@ static void put_config(const struct rjson *config, buf *out)
         before = " ";
     }
 }
-
-// ---- a record ----------------------------------------------------------------------------------
 
 static void put_outcome(const struct language *l, const struct rjson *result, buf *out)
 {
@@ -157,7 +153,7 @@ static void put_devices(const struct language *l, const struct measurements *lis
         const struct measurement *first = &list->items[i];
         if (measurements_seen(list, i) || (slug.len && !str_eq(first->slug, slug)))
             continue;
-        buf_lit(out, "<section>\n");
+        buf_lit(out, "<div class=\"block\">\n");
         if (!slug.len) {
             buf_lit(out, "<h2>");
             escape_text(out, first->device);
@@ -166,13 +162,11 @@ static void put_devices(const struct language *l, const struct measurements *lis
         for (size_t k = i; k < list->count; k++)
             if (str_eq(first->slug, list->items[k].slug))
                 put_record(l, &list->items[k], out);
-        buf_lit(out, "</section>\n");
+        buf_lit(out, "</div>\n");
     }
 }
 
-// ---- the list of GPUs --------------------------------------------------------------------------
-
-// The document that stands for a kind of GPU, or NULL.
+// The document of a kind of GPU, or NULL.
 static const struct document *document_for(const struct site *site, str device)
 {
     for (size_t i = 0; i < site->document_count; i++)
@@ -221,7 +215,7 @@ static void put_device(struct figures *f, const struct measurements *list, size_
 static void put_device_table(struct figures *f, const struct measurements *list, buf *out)
 {
     const struct language *l = f->page->language;
-    buf_lit(out, "<section>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
+    buf_lit(out, "<div class=\"block\">\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
     put_word(l, "records.gpus", out);
     buf_lit(out, "\"><table>\n<thead><tr>");
     put_head_cell(l, "records.gpu", "", out);
@@ -232,10 +226,8 @@ static void put_device_table(struct figures *f, const struct measurements *list,
     for (size_t i = 0; i < list->count; i++)
         if (!measurements_seen(list, i))
             put_device(f, list, i, out);
-    buf_lit(out, "</tbody></table></div>\n</section>\n");
+    buf_lit(out, "</tbody></table></div>\n</div>\n");
 }
-
-// ---- cells -------------------------------------------------------------------------------------
 
 static struct figures *cell_figures(lua_State *L, const char *name)
 {
@@ -250,9 +242,9 @@ static struct figures *cell_figures(lua_State *L, const char *name)
 static int leave(lua_State *L, struct figures *f, buf *html)
 {
     if (!html->len) {
-        buf_lit(html, "<section>\n<p><strong>");
+        buf_lit(html, "<div class=\"block\">\n<p><strong>");
         put_word(f->page->language, "records.none", html);
-        buf_lit(html, "</strong></p>\n</section>\n");
+        buf_lit(html, "</strong></p>\n</div>\n");
     }
     str kept = arena_str(&f->arena, buf_view(html));
     buf_free(html);
@@ -280,8 +272,34 @@ static int list_gpus(lua_State *L)
     return leave(L, f, &html);
 }
 
+// kinds(): each kind of figure with its line below it, and what it rests on.
+static int list_kinds(lua_State *L)
+{
+    struct figures *f = cell_figures(L, "kinds");
+    const struct language *l = f->page->language;
+    buf html = BUF_INIT;
+    buf_lit(&html, "<div class=\"block\">\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
+    put_word(l, "sources.kind", &html);
+    buf_lit(&html, "\"><table>\n<thead><tr>");
+    put_head_cell(l, "sources.kind", "", &html);
+    put_head_cell(l, "sources.source", "", &html);
+    buf_lit(&html, "</tr></thead>\n<tbody>\n");
+    static const char *const names[] = {"computed", "measured", "reported", "claimed", "given"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        buf_printf(&html, "<tr><th scope=\"row\"><span class=\"fig %s\">", names[i]);
+        put_word(l, arena_printf(&f->arena, "figure.kind.%s", names[i]).ptr, &html);
+        buf_lit(&html, "</span></th><td>");
+        put_word(l, arena_printf(&f->arena, "figure.about.%s", names[i]).ptr, &html);
+        buf_lit(&html, "</td></tr>\n");
+    }
+    buf_lit(&html, "</tbody></table></div>\n</div>\n");
+    return leave(L, f, &html);
+}
+
 void figures_open_list(lua_State *L)
 {
+    lua_pushcfunction(L, list_kinds);
+    lua_setfield(L, -2, "kinds");
     lua_pushcfunction(L, list_records);
     lua_setfield(L, -2, "records");
     lua_pushcfunction(L, list_gpus);

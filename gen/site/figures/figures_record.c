@@ -5,8 +5,6 @@
 #include "gen/site/figures/figures_lib.h"
 #include "gen/site/source/measurements.h"
 
-// ---- searching ---------------------------------------------------------------------------------
-
 // Whether the Lua value at index equals a JSON value.
 static bool same_value(lua_State *L, int index, const struct rjson *v)
 {

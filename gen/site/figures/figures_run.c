@@ -10,8 +10,6 @@
 
 #define PAGE_LUA_MAX ((size_t)1 << 20)   // bytes of a page.lua
 
-// ---- the state ---------------------------------------------------------------------------------
-
 // Names that cells use: figures first, then what is in every cell. The upvalues: figures by name, the functions.
 static int cell_index(lua_State *L)
 {
@@ -87,8 +85,6 @@ static bool state_open(struct figures *f)
     return sandbox_call(f->sandbox, 0, 0, f->doc->page_lua, f->d);
 }
 
-// ---- page.lua ----------------------------------------------------------------------------------
-
 // Argument 1 is what page.lua returned: its figures get their names, and cells see them from now on.
 static int take_values(lua_State *L)
 {
@@ -117,7 +113,7 @@ static int take_values(lua_State *L)
     return 0;
 }
 
-// A chunk (argument 1) may have globals of its own, which no one else sees.
+// A chunk (argument 1) may have globals of its own, which nothing else sees.
 static int fresh_environment(lua_State *L)
 {
     lua_newtable(L);
@@ -202,8 +198,6 @@ size_t figures_defined(const struct figures *f, const struct figure *const **lis
     *list = (const struct figure *const *)f->defined;
     return f->defined_count;
 }
-
-// ---- cells -------------------------------------------------------------------------------------
 
 // Leaves the function that `return CODE` compiles to; each code is compiled once.
 static bool compile_cell(struct figures *f, str code)

@@ -99,13 +99,13 @@ static int make_table(lua_State *L)
     check_rows(L, rows, columns);
     sandbox_charge(L, 200 * (uint64_t)(rows * columns));
     buf html = BUF_INIT;
-    buf_lit(&html, "<section>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
+    buf_lit(&html, "<div class=\"block\">\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
     escape_attribute(&html, title);
     buf_lit(&html, "\"><table>\n<thead><tr>");
     put_titles(L, columns, &html);
     buf_lit(&html, "</tr></thead>\n<tbody>\n");
     put_rows(L, f, rows, columns, &html);
-    buf_lit(&html, "</tbody></table></div>\n</section>\n");
+    buf_lit(&html, "</tbody></table></div>\n</div>\n");
     str kept = arena_str(&f->arena, buf_view(&html));
     buf_free(&html);
     return chart_push(L, kept);

@@ -186,9 +186,19 @@ static str joined_source(struct figures *f, const struct figure *a, const struct
     return arena_printf(&f->arena, "%.*s; %.*s", STR_ARG(x), STR_ARG(y));
 }
 
-static int combine(lua_State *L, double value, str unit, const struct figure *a, const struct figure *b)
+// A sum is what its weakest part is; a comparison of two kinds is neither of them: it was not reported but computed.
+static enum figure_kind combined_kind(const struct figure *a, const struct figure *b, bool compares)
 {
-    enum figure_kind kind = a && (!b || a->kind > b->kind) ? a->kind : b ? b->kind : FIGURE_GIVEN;
+    if (!a || !b)
+        return a ? a->kind : b ? b->kind : FIGURE_GIVEN;
+    if (compares && a->kind != b->kind)
+        return FIGURE_COMPUTED;
+    return a->kind > b->kind ? a->kind : b->kind;
+}
+
+static int combine_as(lua_State *L, double value, str unit, const struct figure *a, const struct figure *b, bool compares)
+{
+    enum figure_kind kind = combined_kind(a, b, compares);
     bool missing = (a && a->missing) || (b && b->missing);
     if (!missing && !isfinite(value))
         return luaL_error(L, "the result is not a finite number");
@@ -197,6 +207,11 @@ static int combine(lua_State *L, double value, str unit, const struct figure *a,
     g->stale = (a && a->stale) || (b && b->stale);
     figure_push(L, g);
     return 1;
+}
+
+static int combine(lua_State *L, double value, str unit, const struct figure *a, const struct figure *b)
+{
+    return combine_as(L, value, unit, a, b, false);
 }
 
 // Sums keep their unit; a plain number beside a figure is taken as the same.
@@ -237,7 +252,7 @@ static int figure_div(lua_State *L)
         unit = STR("");
     else if (b.unit.len)
         unit = arena_printf(&figures_of(L)->arena, "%.*s/%.*s", STR_ARG(a.unit), STR_ARG(b.unit));
-    return combine(L, a.value / b.value, unit, a.figure, b.figure);
+    return combine_as(L, a.value / b.value, unit, a.figure, b.figure, str_eq(a.unit, b.unit));
 }
 
 static int figure_idiv(lua_State *L)
@@ -395,7 +410,7 @@ static int show_difference(lua_State *L)
     lua_settop(L, 2);
     struct operand a = operand_at(L, 1), b = operand_at(L, 2);
     unit_of_sum(L, &a, &b);
-    combine(L, (a.value - b.value) / b.value, STR(""), a.figure, b.figure);
+    combine_as(L, (a.value - b.value) / b.value, STR(""), a.figure, b.figure, true);
     return push_shown(L, SHOWN_SIGNED_PERCENT, checked_figure(L, -1), UNIT_B, decimals);
 }
 

@@ -59,30 +59,33 @@ static int result_len(lua_State *L)
     return 1;
 }
 
-// "vramcalc: batch_size=16 preset=gpt2": the configuration at 1 in order of key, or as it was written.
-static void push_source(lua_State *L)
+// "key=value", with quotes where a shell needs them.
+static void push_setting(lua_State *L, int key, int value)
+{
+    const char *name = luaL_tolstring(L, key, NULL);
+    const char *text = luaL_tolstring(L, value, NULL);
+    const char *quote = strpbrk(text, " ,()|&;<>$") ? "'" : "";
+    lua_pushfstring(L, "%s=%s%s%s", name, quote, text, quote);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+}
+
+// " batch_size=16 preset=gpt2": the configuration at index in order of key.
+static void push_settings(lua_State *L, int index)
 {
     luaL_Buffer b;
-    if (!lua_istable(L, 1)) {
-        lua_pushfstring(L, "vramcalc: %s", luaL_tolstring(L, 1, NULL));
-        return;
-    }
     lua_newtable(L);
     int keys = lua_gettop(L);
     lua_Integer n = 0;
-    for (lua_pushnil(L); lua_next(L, 1);) {
-        const char *key = luaL_tolstring(L, -2, NULL);
-        const char *value = luaL_tolstring(L, -2, NULL);
-        lua_pushfstring(L, "%s=%s", key, value);
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        push_setting(L, lua_gettop(L) - 1, lua_gettop(L));
         lua_rawseti(L, keys, ++n);
-        lua_pop(L, 3);
     }
     lua_getglobal(L, "table");
     lua_getfield(L, -1, "sort");
     lua_pushvalue(L, keys);
     lua_call(L, 1, 0);
     luaL_buffinit(L, &b);
-    luaL_addstring(&b, "vramcalc:");
     for (lua_Integer i = 1; i <= n; i++) {
         luaL_addchar(&b, ' ');
         lua_rawgeti(L, keys, i);
@@ -91,12 +94,30 @@ static void push_source(lua_State *L)
     luaL_pushresult(&b);
 }
 
-// Upvalues: a function of vram and a unit. What it returns as a table becomes a result, a number a figure in that unit.
+// The command that repeats a call whose arguments are at 1 and 2: "vramcalc estimate batch_size=16 preset=gpt2". A text is what
+// the command reads, a name what it is asked for.
+static void push_source(lua_State *L, const char *command)
+{
+    if (lua_istable(L, 1)) {
+        push_settings(L, 1);
+        lua_pushfstring(L, "vramcalc %s%s", command, lua_tostring(L, -1));
+    } else if (strcmp(command, "explain-oom") == 0) {
+        lua_pushliteral(L, "");
+        if (lua_istable(L, 2))
+            push_settings(L, 2);
+        const char *settings = lua_tostring(L, -1);
+        lua_pushfstring(L, "echo '%s' | vramcalc explain-oom -%s", luaL_tolstring(L, 1, NULL), settings);
+    } else {
+        lua_pushfstring(L, "vramcalc %s | grep '%s'", command, luaL_tolstring(L, 1, NULL));
+    }
+}
+
+// Upvalues: a function of vram, a unit and a command. What it returns as a table becomes a result, a number a figure in that unit.
 static int call_wrapped(lua_State *L)
 {
     int n = lua_gettop(L);
     luaL_checkany(L, 1);
-    push_source(L);
+    push_source(L, lua_tostring(L, lua_upvalueindex(3)));
     lua_insert(L, 1);
     lua_settop(L, n + 1);
     lua_pushvalue(L, lua_upvalueindex(1));
@@ -113,10 +134,12 @@ static int call_wrapped(lua_State *L)
     return 1;
 }
 
-// Functions of a configuration. live_peak gives bytes; it is left out because estimate says more.
-static const struct { const char *name, *unit; } wrapped[] = {
-    {"estimate", ""}, {"compare", ""}, {"advise", ""}, {"fit", ""}, {"max_batch", ""}, {"explain_oom", ""},
-    {"gpu", ""}, {"gpus", ""}, {"step_seconds", "s"},
+// Functions of a configuration and the commands that say the same. live_peak gives bytes; it is left out because estimate says
+// more.
+static const struct { const char *name, *unit, *command; } wrapped[] = {
+    {"estimate", "", "estimate"}, {"compare", "", "compare"}, {"advise", "", "advise"}, {"fit", "", "fit"},
+    {"max_batch", "", "max-batch"}, {"explain_oom", "", "explain-oom"}, {"gpu", "", "gpus"}, {"gpus", "", "gpus"},
+    {"step_seconds", "s", "advise"},
 };
 
 void figures_open_vram(lua_State *L)
@@ -134,7 +157,8 @@ void figures_open_vram(lua_State *L)
     for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++) {
         if (lua_getfield(L, -1, wrapped[i].name) == LUA_TFUNCTION) {
             lua_pushstring(L, wrapped[i].unit);
-            lua_pushcclosure(L, call_wrapped, 2);
+            lua_pushstring(L, wrapped[i].command);
+            lua_pushcclosure(L, call_wrapped, 3);
             lua_setfield(L, -2, wrapped[i].name);
         } else {
             lua_pop(L, 1);

@@ -83,8 +83,6 @@ static const struct yaml_node *preset_options(const struct yaml_node *presets)
     return NULL;
 }
 
-// ---- sidebars ----------------------------------------------------------------------------------
-
 // A document's file by its id, with or without the numbers that order it.
 static str file_of(struct tree *t, str folder, str id)
 {

@@ -68,6 +68,10 @@ static void read_mounts(struct tree *t, const struct configs *c)
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
         const struct yaml_node *m = list->items[i];
         str target = kind_text(m, "target"), source = kind_path(t, kind_text(m, "source")), lang = language_of_mount(m);
+        if (kind_text(m, "source").len && !source.len) {   // it lies above the folder that is read
+            kind_explain(t, "not read, since it is outside of the folder: %.*s", STR_ARG(kind_text(m, "source")));
+            continue;
+        }
         if (str_eq(target, STR("static"))) kind_static(t, source);
         bool content = str_eq(target, STR("content")) || str_starts(target, STR("content/"));
         if (!content || !kind_has_folder(t, source)) continue;
@@ -112,4 +116,6 @@ void hugo_read(struct tree *t)
     kind_site(t, text(&c, "baseURL"), STR_NONE);
     const struct yaml_node *math = get(&c, "markup.goldmark.extensions.passthrough");
     t->math = kind_true(math, "enable", false);
+    t->link_words = kind_has(t, kind_path(t, STR("layouts/_default/_markup/render-link.html")))
+                    || kind_has(t, kind_path(t, STR("layouts/_markup/render-link.html")));
 }

@@ -65,6 +65,8 @@ struct tree {
     bool needs_source;       // a translation without its source is no page
     bool only_nav;           // what the contents do not list is no page
     bool math;               // dollar formulas are on
+    bool hooks;              // programs of its own put something in place of comments
+    bool link_words;         // a template of its own reads links: one to a bare word is no address
     uint64_t hash;           // of every configuration that was read
     buf explained;           // what was recognised and why, a line each; while it is read
     str explanation;         // the same behind that

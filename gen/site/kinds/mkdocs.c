@@ -119,5 +119,6 @@ void mkdocs_read(struct tree *t)
     t->description = kind_text(c, "site_description");
     t->repository = kind_text(c, "repo_url");
     t->math = entry_of(extensions, STR("pymdownx.arithmatex")) != NULL;
+    t->hooks = kind_get(c, "hooks") != NULL;
     kind_site(t, kind_text(c, "site_url"), STR_NONE);
 }

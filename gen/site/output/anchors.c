@@ -20,7 +20,7 @@ static const struct rendered_page *rendered_at(const struct build *b, str url)
 static bool has_anchor(const struct build *b, str url, str anchor)
 {
     const struct rendered_page *r = rendered_at(b, url);
-    if (!r) return true;   // it was not rendered: its own errors say why
+    if (!r || r->any_anchor) return true;   // what was not rendered has errors of its own
     struct unpack u = r->anchors;
     for (size_t n = unpack_count(&u); n && !u.bad; n--)
         if (str_eq(unpack_str(&u), anchor)) return true;

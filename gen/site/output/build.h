@@ -23,6 +23,7 @@ struct build_list { struct build_item *items; size_t count, cap; };   // items o
 
 struct build_summary {
     size_t pages, documents, languages;
+    size_t translations;      // of pages, those whose document has a page in the source language, too
     size_t rendered, written, removed;    // pages rendered; files written and removed
     uint64_t ms;
     struct build_list left_out;           // of the source

@@ -114,6 +114,7 @@ static bool open_view(struct build *b)
     b->view_site = (struct view_site){.generator = STR("vramdoc"), .csp = csp(&site->arena), .homes = homes,
                                       .search_index = search, .asset = asset_url,
                                       .asset_count = site->asset_index->template_count, .ctx = site};
+    menu_open(b);
     b->view = view_open(site, &b->view_site, b->diag);
     return b->view != NULL;
 }
@@ -260,7 +261,12 @@ static void summarize(struct build *b, uint64_t started)
     s->documents = b->site.document_count;
     s->languages = b->site.language_count;
     if (b->site.language_count) s->until = b->site.until;
-    for (size_t i = 0; i < b->site.page_count; i++) s->pages += !b->site.pages[i]->made;
+    for (size_t i = 0; i < b->site.page_count; i++) {
+        const struct page *p = b->site.pages[i];
+        s->pages += !p->made;
+        const struct page *source = p->document ? p->document->source : p;
+        s->translations += !p->made && source != p && !source->made && source->language == b->site.source_language;
+    }
     s->written = b->written_count;
     s->ms = now_ms() - started;
     buf path = BUF_INIT;

@@ -54,6 +54,8 @@ void site_files_pages(struct build *b);
 void site_files_write(struct build *b);
 // Keeps or writes one output of the site: digest is of its inputs; bytes are asked for only when that changed.
 void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct build *b, void *ctx, buf *out), void *ctx);
+void menu_open(struct build *b);           // menu.c: fills view_site.menus and .calculators
+void preview_write(struct build *b);       // preview.c: pictures for previews, once the pages are rendered
 void status_page_write(struct build *b);   // status_page.c
 // Notes that an output is as o says, whoever wrote it.
 void build_keep(struct build *b, struct cache_output o);

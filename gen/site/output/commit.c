@@ -25,8 +25,6 @@ static bool failed_at(struct commit *c, str url)
     return emit_failed(e, arena_printf(&e->arena, "%.*s/%.*s", STR_ARG(e->output), STR_ARG(url)));
 }
 
-// ---- the whole folder --------------------------------------------------------------------------
-
 // The work folder has become the site.
 static bool put(struct emit *e)
 {
@@ -56,8 +54,6 @@ static bool exchange(struct commit *c)
     if (mark >= 0) close(mark);
     return false;
 }
-
-// ---- file by file ------------------------------------------------------------------------------
 
 // Files of others are not written over: all of them are named before anything is changed.
 static bool nothing_in_the_way(struct commit *c)

@@ -120,6 +120,8 @@ static void digest_shown(struct build *b)
         add_u64(&d, catalog_hash(site->languages[i]->catalog));
         add_u64(&d, b->feeds[i]);
         add_str(&d, b->view_site.homes[i]);
+        add_str(&d, b->view_site.calculators[i]);
+        for (size_t k = 0; k < b->view_site.menus[i].count; k++) add_str(&d, b->view_site.menus[i].links[k].url);
         add_str(&d, b->view_site.search_index ? b->view_site.search_index[i] : STR_NONE);
     }
     // Records that page.lua may cite.
@@ -177,6 +179,17 @@ static size_t first_not_before(const struct fs_list *files, str path)
     return low;
 }
 
+// Modules that documents share: Lua files of the content folder itself.
+static void add_shared(struct digest *d, const struct site *site)
+{
+    for (size_t i = 0; i < site->files.count; i++) {
+        const struct fs_entry *file = &site->files.items[i];
+        if (str_find(file->path, '/') < file->path.len || !str_ends(file->path, STR(".lua"))) continue;
+        add_str(d, file->path);
+        add_stat(d, &file->stat);
+    }
+}
+
 // What page.lua may read: the files of its folder that are no pages.
 static void add_beside(struct digest *d, const struct site *site, const struct document *doc, arena *a)
 {
@@ -203,6 +216,7 @@ uint64_t digest_document(const struct build *b, const struct document *doc)
     if (doc->page_lua.len) {
         add_file(&d, doc->page_lua);
         add_beside(&d, &b->site, doc, &a);
+        add_shared(&d, &b->site);
     }
     for (size_t i = 0; i < b->site.language_count; i++) {
         add_page(&d, b, doc, b->site.languages[i], &a);

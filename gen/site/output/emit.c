@@ -34,8 +34,6 @@ bool emit_may_write(str output, bool into, struct diag *d)
     return may;
 }
 
-// ---- the work folder ---------------------------------------------------------------------------
-
 // Opens the folder that the output lies in, or is to lie in; a link to the output is followed, so that it stays one.
 static bool open_parent(struct emit *e)
 {
@@ -105,8 +103,6 @@ void emit_end(struct emit *e)
     arena_free(&e->arena);
     e->folders = (struct map){0};
 }
-
-// ---- files -------------------------------------------------------------------------------------
 
 static str folder_of(str url)
 {

@@ -148,12 +148,21 @@ static void put_element(buf *out, const char *name, str text)
     buf_printf(out, "</%s>\n", name);
 }
 
-// Without base_url an entry's name is a tag URI of its address, and links are relative.
+// A name that two builds of the same site agree on: a UUID of version 8 (RFC 9562, 5.8) from the site's title and the address.
+static void put_uuid(struct build *b, str url, buf *out)
+{
+    uint64_t high = str_hash(b->site.settings.title) ^ str_hash(url);
+    uint64_t low = str_hash((str){(const char *)&high, sizeof high}) + str_hash(url);
+    buf_printf(out, "urn:uuid:%08x-%04x-8%03x-%04x-%012llx", (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff),
+               (unsigned)(high & 0xfff), (unsigned)(0x8000 | (low >> 48 & 0x3fff)), (unsigned long long)(low & 0xffffffffffff));
+}
+
+// Without base_url an entry's name is a UUID, and links are relative.
 static void put_id(struct build *b, buf *out, str url)
 {
     buf_lit(out, "<id>");
     if (b->site.settings.base_url.len) put_address(b, out, url);
-    else buf_lit(out, "urn:vramdoc:"), escape_xml(out, url);
+    else put_uuid(b, url, out);
     buf_lit(out, "</id>\n");
 }
 
@@ -193,7 +202,7 @@ static void make_feed(struct build *b, void *ctx, buf *out)
     size_t n = 0;
     for (size_t i = 0; i < site->page_count; i++) {
         const struct page *p = site->pages[i];
-        if (p->language == f->language && !p->made && changed(p) != INT64_MIN) list[n++] = p;
+        if (p->language == f->language && !p->made && p->document->key.len && changed(p) != INT64_MIN) list[n++] = p;
     }
     qsort(list, n, sizeof *list, newest_first);
     buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"%.*s\">\n",

@@ -15,8 +15,6 @@
 #include "gen/base/fs.h"
 #include "gen/site/output/manifest_format.h"
 
-// ---- the manifest ------------------------------------------------------------------------------
-
 // Opens the manifest of a folder, if this program wrote it; *any tells of one at all. -1 without it.
 static int open_manifest(int output, bool *any)
 {
@@ -73,8 +71,6 @@ void foreign_ours(int output, arena *a, struct map *urls)
     if (fd >= 0) close(fd);
     buf_free(&text);
 }
-
-// ---- the folder --------------------------------------------------------------------------------
 
 struct sweep {
     const struct map *ours;

@@ -48,7 +48,7 @@ static void add(struct list *l, str path, uint64_t size, uint64_t hash, str show
     buf_char(l->out, '}');
 }
 
-// A file that stands for several pages is one input.
+// A file that makes several pages is one input.
 static bool is_input(const struct site *site, const struct page *p)
 {
     return !p->made && (!p->subject.len || map_get(&site->page_by_source, p->source) == p);

@@ -13,13 +13,14 @@ void rendered_page(buf *out, const struct rendered_page *p, const struct page_ou
     pack_str(out, p->search);
     pack_str(out, p->assets);
     pack_str(out, o->hosts);
+    pack_str(out, o->preview);
     pack_u64(out, p->search_hash);
     pack_u64(out, p->hash);
     pack_uint(out, p->size);
     pack_u64(out, p->markdown_hash);
     pack_uint(out, p->markdown_size);
     pack_uint(out, (uint64_t)p->written | (uint64_t)p->markdown_written << 1 | (uint64_t)p->is_new << 2
-              | (uint64_t)o->md.has_media << 3);
+              | (uint64_t)o->md.has_media << 3 | (uint64_t)o->any_anchor << 4);
     buf part = BUF_INIT;
     pack_uint(&part, o->md.anchor_count);
     for (size_t i = 0; i < o->md.anchor_count; i++) pack_str(&part, o->md.anchors[i]);
@@ -62,6 +63,7 @@ bool rendered_next(struct rendered_reader *r, struct rendered_page *p)
     p->search = unpack_str(&r->u);
     p->assets = unpack_str(&r->u);
     p->hosts = unpack_str(&r->u);
+    p->preview = unpack_str(&r->u);
     p->search_hash = unpack_u64(&r->u);
     p->hash = unpack_u64(&r->u);
     p->size = unpack_uint(&r->u);
@@ -72,6 +74,7 @@ bool rendered_next(struct rendered_reader *r, struct rendered_page *p)
     p->markdown_written = flags >> 1 & 1;
     p->is_new = flags >> 2 & 1;
     p->has_media = flags >> 3 & 1;
+    p->any_anchor = flags >> 4 & 1;
     p->anchors = unpack_from(unpack_str(&r->u));
     p->links = unpack_from(unpack_str(&r->u));
     p->uses = unpack_from(unpack_str(&r->u));

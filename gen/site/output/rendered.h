@@ -12,7 +12,9 @@ struct rendered_page {
     str assets;                       // see view_assets()
     uint64_t search_hash;             // of url, description and search: what the search index shows, beside the title
     str hosts;                        // of other sites, whose pictures it shows
+    str preview;                      // see figures_preview(); "" for none
     bool has_media;                   // it has a video
+    bool any_anchor;                  // anchors that are not listed may be there, too
     bool written, markdown_written;       // by the render that this is of
     bool is_new;                      // no earlier build had written them
     struct unpack anchors;            // count, then strings

@@ -69,11 +69,25 @@ static void write_redirect(struct build *b, str url, const struct page *p)
     buf_free(&parts);
 }
 
+// Hugo's "../old" counts from the folder that the page's address is in.
+static str from_top(struct build *b, const struct page *p, str alias)
+{
+    bool relative = b->site.tree->kind->flags & KIND_FOREIGN && str_starts(alias, STR("."));
+    str folder = str_slice(p->url, 0, str_rfind(p->url, '/') < p->url.len ? str_rfind(p->url, '/') : 0);
+    buf whole = BUF_INIT, path = BUF_INIT;
+    buf_printf(&whole, "%.*s/%.*s", STR_ARG(folder), STR_ARG(alias));
+    bool inside = relative && fs_normalize(buf_view(&whole), &path);
+    str out = inside ? arena_join(&b->site.arena, STR("/"), buf_view(&path), STR_NONE) : alias;
+    buf_free(&whole), buf_free(&path);
+    return out;
+}
+
 // An alias is an address below the site: "/old/path/", "old.html".
 static void write_alias(struct build *b, const struct page *p, str alias)
 {
     buf path = BUF_INIT;
     arena *a = &b->site.arena;
+    alias = from_top(b, p, alias);
     if (!address_normalize(alias, &path) || !path.len) {
         buf what = BUF_INIT;
         buf_printf(&what, "alias %.*s", STR_ARG(alias));
@@ -150,6 +164,7 @@ void site_files_write(struct build *b)
 {
     build_output(b, STR("_headers"), b->shown ^ str_hash(b->hosts) ^ b->has_media, make_headers, NULL);
     build_output(b, STR("robots.txt"), b->shown, make_robots, NULL);
+    preview_write(b);
     search_write(b);
     feeds_write(b);
     manifest_write(b);

@@ -24,9 +24,11 @@ struct page_output {
     struct anchor_link *links; size_t link_count, link_cap;
     struct asset_use *uses; size_t use_count, use_cap;
     size_t stale_count;       // blocks older than their source
+    bool any_anchor;          // it may have anchors that are not known: part of its syntax is not read
     struct cell_value *cells; size_t cell_count, cell_cap;
     str hosts;                // of other sites, whose pictures it shows, between blanks
     str description;          // the page's, or its first paragraph
+    str preview;              // parts of the picture that stands for the page; "" where that is a file, or none
 };
 
 // What all renders of a worker share.

@@ -107,7 +107,7 @@ static bool is_used(str key)
 {
     static const char *const used[] = {"title", "description", "lang", "key", "slug", "aliases", "order", "draft",
                                        "published", "publishDate",
-                                       "date", "updated", "toc", "each"};
+                                       "date", "updated", "toc", "each", "schema"};
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
         if (str_eq(key, str_c(used[i]))) return true;
     return false;
@@ -161,14 +161,40 @@ static str iso_date(int64_t seconds, arena *a)
     return arena_printf(a, "%04d-%02d-%02d", (int)(yoe + era * 400 + (m <= 2)), (int)m, (int)d);
 }
 
+// The type of schema.org that the front matter names, or that follows from what the page is.
+static str schema_of(const struct view_page *p, const struct front *f)
+{
+    for (size_t i = 0; i < f->pair_count; i++)
+        if (str_eq(f->pairs[i].key, STR("schema")) && f->pairs[i].value.len) return f->pairs[i].value;
+    if (str_eq(p->layout, STR("calculator"))) return STR("WebApplication");
+    return str_eq(p->kind, STR("article")) ? STR("TechArticle") : STR("WebPage");
+}
+
+// The entries of a glossary: its headings of the third level.
+static void put_terms(const struct view_page *p, buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->toc_count; i++) {
+        const struct md_heading *h = &p->toc[i];
+        if (h->level != 3) continue;
+        buf_str(out, any ? STR(",{") : STR(",\"hasDefinedTerm\":[{"));
+        put_member(out, "@type", STR("DefinedTerm"));
+        put_member(out, "name", h->text);
+        put_member(out, "termCode", h->id);
+        buf_char(out, '}');
+        any = true;
+    }
+    buf_str(out, any ? STR("]") : STR_NONE);
+}
+
 void page_json_ld(const struct view_page *p, const struct page_context *c, buf *out)
 {
     const struct page_renderer *r = c->renderer;
     const struct document *doc = p->document;
-    bool article = str_eq(p->kind, STR("article"));
-    const char *type = article ? "TechArticle" : "WebPage";
+    str type = schema_of(p, c->front);
+    bool article = str_ends(type, STR("Article"));
     buf_lit(out, "{\"@context\":\"https://schema.org\"");
-    put_member(out, "@type", str_c(type));
+    put_member(out, "@type", type);
     put_member(out, article ? "headline" : "name", p->title);
     put_member(out, "description", p->description);
     put_member(out, "inLanguage", p->page->language->tag);
@@ -183,12 +209,15 @@ void page_json_ld(const struct view_page *p, const struct page_context *c, buf *
     if (p->page != doc->source) {
         str source = page_address(r->site, doc->source->url, r->arena);
         buf_lit(out, ",\"translationOfWork\":{");
-        put_member(out, "@type", str_c(type));
+        put_member(out, "@type", type);
         if (source.len) put_member(out, "@id", source);
         put_member(out, "inLanguage", doc->source->language->tag);
         put_member(out, "name", doc->source->title);
         buf_char(out, '}');
     }
+    if (str_eq(type, STR("DefinedTermSet"))) put_terms(p, out);
+    if (str_eq(type, STR("WebApplication")))
+        buf_lit(out, ",\"applicationCategory\":\"DeveloperApplication\",\"operatingSystem\":\"Any\",\"isAccessibleForFree\":true");
     buf_char(out, '}');
 }
 
@@ -196,6 +225,7 @@ static void need_figures(struct view_page *p, struct page_renderer *r)
 {
     if (!p->page) return;
     p->figures = figures_view(r->figures, &p->figure_count);
+    p->unmeasured = figures_unmeasured(r->figures);
 }
 
 void page_need(struct view_page *p, enum view_list list)

@@ -4,10 +4,10 @@
 
 bool page_markdown_is_block(str html)
 {
-    return str_starts(html, STR("<figure")) || str_starts(html, STR("<section"));
+    return str_starts(html, STR("<figure")) || str_starts(html, STR("<div class=\"block\""));
 }
 
-// What stands for a tag; cells counts those of the row that is open.
+// What replaces a tag; cells counts those of the row that is open.
 static void put_tag(str tag, size_t *cells, bool *head, buf *out)
 {
     static const struct { str tag, text; } marks[] = {
@@ -30,11 +30,12 @@ static void put_tag(str tag, size_t *cells, bool *head, buf *out)
     }
 }
 
-// The length of what is passed over at the head of html: a drawing, the summary of a fold.
+// The length of what is passed over at the head of html: a drawing, the summary of a fold, a slider.
 static size_t passed_over(str html)
 {
-    static const str from[] = {STR("<svg"), STR("<summary")}, to[] = {STR("</svg>"), STR("</summary>")};
-    for (size_t i = 0; i < 2; i++)
+    static const str from[] = {STR("<svg"), STR("<summary"), STR("<div class=\"slider")};
+    static const str to[] = {STR("</svg>"), STR("</summary>"), STR("</div>")};
+    for (size_t i = 0; i < 3; i++)
         if (str_starts(html, from[i])) return str_search(html, to[i]) + to[i].len - 1;
     return 0;
 }

@@ -64,6 +64,13 @@ static void keep_host(struct hooks *h, str address)
     o->hosts = o->hosts.len ? arena_join(h->r->arena, o->hosts, STR(" "), host) : arena_str(h->r->arena, host);
 }
 
+static bool is_word(str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (strchr("/.#:?", s.ptr[i])) return false;
+    return s.len > 0;
+}
+
 static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at)
 {
     struct hooks *h = ctx;
@@ -90,6 +97,7 @@ static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at
     case LINK_UNREAD: return destination;
     case LINK_OUT_OF_SITE: diag_add(h->r->diag, D_LINK_ESCAPES, at, "%.*s", STR_ARG(destination)); break;
     case LINK_MISSING:
+        if (h->r->site->tree->link_words && is_word(destination)) return STR("#");
         diag_add(h->r->diag, D_LINK_BROKEN, at, "%s%.*s", is_image ? "image " : "", STR_ARG(destination));
         break;
     }
@@ -158,7 +166,7 @@ static void check_here(struct hooks *h, str text, str file)
 {
     for (size_t i = 0; i < h->here_count; i++) {
         const struct anchor_link *l = &h->here[i];
-        bool known = has_anchor(&h->out->md, l->anchor) || str_starts(l->anchor, STR("source-"))
+        bool known = h->out->any_anchor || has_anchor(&h->out->md, l->anchor) || str_starts(l->anchor, STR("source-"))
             || str_eq(l->anchor, STR("top")) || str_eq(l->anchor, STR("main")) || str_eq(l->anchor, STR("page-sources"));
         if (!known) diag_add(h->r->diag, D_LINK_ANCHOR, DIAG_AT(file, text, l->offset), "#%.*s", STR_ARG(l->anchor));
     }
@@ -178,6 +186,12 @@ static str title_id(struct hooks *h, str text, size_t from)
     return id;
 }
 
+// Anchors of what is not read are not known: links to any are taken for right.
+static bool may_have_more(const struct hooks *h, str text)
+{
+    return h->out->md.unread || (h->r->site->tree->hooks && str_search(text, STR("<!--")) < text.len);
+}
+
 static bool render_body(struct hooks *h, const struct document *doc, str text, buf *out)
 {
     struct page_renderer *r = h->r;
@@ -187,6 +201,7 @@ static bool render_body(struct hooks *h, const struct document *doc, str text, b
         .math = r->math, .foreign = r->site->tree->kind->syntax, .slugs = r->site->tree->kind->slugs,
         .open_html = !r->site->settings.file.len || r->site->tree->kind->flags & KIND_FOREIGN,
         .first_id = h->first_id, .title = r->site->tree_index ? h->page->title : STR_NONE,
+        .source_title_id = translation && r->source && r->site->tree_index ? r->source->title_id : STR_NONE,
         .ids = translation ? r->ids : NULL, .id_count = translation ? r->id_count : 0,
         .hooks = {.ctx = h, .link = on_link, .cell = on_cell, .example = on_example, .word = on_word, .stale = on_stale,
                   .image_size = on_image_size},
@@ -195,6 +210,7 @@ static bool render_body(struct hooks *h, const struct document *doc, str text, b
     figures_begin_page(r->figures);
     if (translation && r->source) compare_with_source(h, text, file, &o);
     bool ok = md_render(text, h->page->body, file, &o, r->arena, r->diag, out, &h->out->md);
+    h->out->any_anchor = may_have_more(h, text);
     check_here(h, text, file);
     if (translation && r->source && r->parity) {
         struct parity_text source = {doc->source, site_path(r->site, doc->source->source, r->arena), r->source_text, r->source};
@@ -318,6 +334,10 @@ static void fill_view(struct view_page *v, struct hooks *h, const struct documen
     v->published = p->published;
     v->markdown_url = page_markdown_url(h->url, r->arena);
     v->image = file_address(h, f->image.len ? f->image : r->site->settings.image);
+    if (!v->image.len && r->site->settings.base_url.len && figures_preview(r->figures).len) {
+        h->out->preview = arena_str(r->arena, figures_preview(r->figures));
+        v->image = figures_preview_url(h->out->preview, r->arena);
+    }
     file_address(h, f->audio);
     if (f->toc != 0) v->toc = h->out->md.headings, v->toc_count = h->out->md.heading_count;
     v->current = h->language->index;

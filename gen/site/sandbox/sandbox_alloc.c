@@ -78,7 +78,7 @@ static void *block_resize(struct sandbox *s, void *p, size_t old, size_t new_siz
     return moved;
 }
 
-// More than the stack of Lua ever takes (LUAI_MAXSTACK slots): while that moves no one may look at it.
+// More than the stack of Lua ever takes (LUAI_MAXSTACK slots): while that moves nothing may read it.
 #define LARGER_THAN_STACK ((size_t)LUAI_MAXSTACK * 32)
 
 // Notes the line that runs. It allocates nothing; what is asked for must not be the stack itself.

@@ -10,8 +10,6 @@
 #define LOAD_MAX ((size_t)1 << 20)       // bytes of a chunk given to load()
 #define COROUTINE_WORK 400               // a new coroutine's hook starts to count again
 
-// ---- text of values ----------------------------------------------------------------------------
-
 const char *sandbox_tolstring(lua_State *L, int index, size_t *len)
 {
     int type = lua_type(L, index);
@@ -51,8 +49,6 @@ static int base_print(lua_State *L)
     buf_char(&s->output, '\n');
     return 0;
 }
-
-// ---- catching errors ---------------------------------------------------------------------------
 
 static void check_status(lua_State *L, int status)
 {
@@ -105,8 +101,6 @@ static int base_xpcall(lua_State *L)
     int status = lua_pcallk(L, n - 2, LUA_MULTRET, 0, 2, after_xpcall);
     return after_xpcall(L, status, 2);
 }
-
-// ---- ordered traversal -------------------------------------------------------------------------
 
 struct key {
     int type;           // LUA_TNUMBER, LUA_TSTRING, LUA_TBOOLEAN
@@ -256,8 +250,6 @@ static int base_next(lua_State *L)
     return 2;
 }
 
-// ---- tables and chunks -------------------------------------------------------------------------
-
 static int base_setmetatable(lua_State *L)
 {
     static const char *const refused[] = {"__gc", "__mode"};
@@ -324,8 +316,6 @@ const luaL_Reg sandbox_base[] = {
     {"pairs", base_pairs}, {"next", base_next}, {"setmetatable", base_setmetatable}, {"rawset", base_rawset},
     {"load", base_load}, {"collectgarbage", base_collectgarbage}, {NULL, NULL},
 };
-
-// ---- coroutines --------------------------------------------------------------------------------
 
 static int co_create(lua_State *L)
 {
@@ -419,8 +409,6 @@ static int co_close(lua_State *L)
 const luaL_Reg sandbox_coroutine[] = {
     {"create", co_create}, {"resume", co_resume}, {"wrap", co_wrap}, {"close", co_close}, {NULL, NULL},
 };
-
-// ---- numbers that look random ------------------------------------------------------------------
 
 // SRC: Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014), SplitMix64.
 static uint64_t random_next(struct sandbox *s)

@@ -29,8 +29,6 @@ static uint8_t pattern_at(const struct pattern_match *m, size_t p)
     return p < m->pattern.len ? (uint8_t)m->pattern.ptr[p] : 0;
 }
 
-// ---- single characters -------------------------------------------------------------------------
-
 static size_t set_end(struct pattern_match *m, size_t p)
 {
     if (pattern_at(m, p) == '^')
@@ -109,8 +107,6 @@ static bool single(struct pattern_match *m, size_t s, size_t p, size_t end)
     default: return pattern_at(m, p) == c;
     }
 }
-
-// ---- items of a pattern ------------------------------------------------------------------------
 
 static size_t longest(struct pattern_match *m, size_t s, size_t p, size_t end)
 {
@@ -207,8 +203,6 @@ static size_t capture_end(struct pattern_match *m, size_t s, size_t p)
         m->captures[i - 1].len = PATTERN_OPEN;
     return result;
 }
-
-// ---- the whole ---------------------------------------------------------------------------------
 
 enum outcome { GO_ON, DONE };
 

@@ -155,7 +155,7 @@ static void open_library(lua_State *L, const char *name, lua_CFunction open, con
     lua_pop(L, 1);
 }
 
-// The methods of strings read the library itself; no one gets hold of it.
+// The methods of strings read the library itself; scripts cannot reach it.
 static void lock_string_methods(lua_State *L)
 {
     lua_pushliteral(L, "");
@@ -238,7 +238,7 @@ void sandbox_environment(struct sandbox *s)
     lua_pop(L, 1);
 }
 
-// Messages show at most LUA_IDSIZE - 1 bytes of a name, so the end of a long one stands for it.
+// Messages show at most LUA_IDSIZE - 1 bytes of a name, so a long one is shown by its end.
 static struct sandbox_chunk *chunk_note(struct sandbox *s, str file, str text)
 {
     for (struct sandbox_chunk *c = s->chunks; c; c = c->next) {

@@ -13,8 +13,6 @@ static str check_str(lua_State *L, int index)
     return s;
 }
 
-// ---- captures ----------------------------------------------------------------------------------
-
 // The i-th capture; without any, the whole match start..end is the first.
 static void push_capture(struct pattern_match *m, size_t i, size_t start, size_t end)
 {
@@ -66,8 +64,6 @@ static size_t search(struct pattern_match *m, size_t *start)
     }
     return PATTERN_NONE;
 }
-
-// ---- find, match, gmatch -----------------------------------------------------------------------
 
 // The start given as argument index, as an offset; more than len when it lies behind the end.
 static size_t start_offset(lua_State *L, int index, size_t len)
@@ -153,8 +149,6 @@ static int string_gmatch(lua_State *L)
     lua_pushcclosure(L, gmatch_next, 4);
     return 1;
 }
-
-// ---- gsub --------------------------------------------------------------------------------------
 
 // A replacement given as a string: %0 to %9 and %%.
 static void add_template(struct pattern_match *m, luaL_Buffer *b, str repl, size_t start, size_t end)
@@ -242,8 +236,6 @@ static int string_gsub(lua_State *L)
     lua_pushinteger(L, count);
     return 2;
 }
-
-// ---- rep, format -------------------------------------------------------------------------------
 
 static int string_rep(lua_State *L)
 {

@@ -97,8 +97,6 @@ static int table_move(lua_State *L)
     return 1;
 }
 
-// ---- sort --------------------------------------------------------------------------------------
-
 // The values are copied to a table at VALUES; what is sorted are their numbers. A merge sort asks about each pair once
 // and keeps equal values in place, whatever the comparison answers.
 enum { COMPARE = 2, VALUES = 3 };

@@ -10,7 +10,7 @@
 
 // A reader loads a dictionary for each word and a text for each hit. A small site's are small, so that the eight hits of a
 // search come with 15 kB (brotli, tests/search_rank.sh); a large one's hold more, since each is a file.
-enum { SMALL_SITE = 150000, SMALL_DICTIONARY = 1500, LARGE_DICTIONARY = 2500, SMALL_TEXT = 1200, LARGE_TEXT = 6000,
+enum { SMALL_SITE = 500000, SMALL_DICTIONARY = 1000, LARGE_DICTIONARY = 2500, SMALL_TEXT = 800, LARGE_TEXT = 6000,
        SAME_LETTERS = 4,      // forms that begin alike stay in one dictionary, where what is not there looks for its like
        MOST_POSTINGS = 512, LEVELS = 8 };
 
@@ -30,8 +30,11 @@ struct writing {
 // first, in 34 from ']'.
 static void put_number(buf *out, uint32_t v)
 {
-    for (; v >= 57; v = (v - 57) / 34) buf_char(out, (char)(']' + (v - 57) % 34));
-    buf_char(out, (char)('#' + v));
+    char signs[8];   // 57 * 34^5 is more than 2^32
+    size_t n = 0;
+    for (; v >= 57; v = (v - 57) / 34) signs[n++] = (char)(']' + (v - 57) % 34);
+    signs[n++] = (char)('#' + v);
+    buf_put(out, signs, n);
 }
 
 static void put_quoted(buf *out, str s)

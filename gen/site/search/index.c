@@ -25,16 +25,20 @@ struct index *index_new(void)
     return x;
 }
 
-static void end(struct index *x)
+// Room for one item more behind count of them; what is there is kept for the next language.
+static void *more(void *items, size_t count, size_t *cap, size_t size)
 {
-    if (x->stemmer) sb_stemmer_delete(x->stemmer);
-    free(x->postings);
-    free(x->words);
+    if (count < *cap) return items;
+    *cap = *cap ? *cap * 2 : 1024;
+    items = realloc(items, *cap * size);
+    if (!items) buf_no_memory();
+    return items;
 }
 
 void index_free(struct index *x)
 {
-    end(x);
+    if (x->stemmer) sb_stemmer_delete(x->stemmer);
+    free(x->words), free(x->names), free(x->groups), free(x->newest), free(x->postings), free(x->forms), free(x->units), free(x->pages);
     terms_free(x->terms);
     buf_free(&x->folded), buf_free(&x->stem);
     arena_free(&x->arena);
@@ -43,8 +47,8 @@ void index_free(struct index *x)
 
 static uint32_t new_group(struct index *x)
 {
-    x->groups = arena_grow(&x->arena, x->groups, x->group_count, &x->group_cap, x->group_count + 1, sizeof *x->groups);
-    x->newest = arena_grow(&x->arena, x->newest, x->group_count, &x->newest_cap, x->group_count + 1, sizeof *x->newest);
+    x->groups = more(x->groups, x->group_count, &x->group_cap, sizeof *x->groups);
+    x->newest = more(x->newest, x->group_count, &x->newest_cap, sizeof *x->newest);
     x->groups[x->group_count] = (struct word_group){0};
     x->newest[x->group_count] = (struct newest){0};
     return (uint32_t)x->group_count++;
@@ -52,9 +56,12 @@ static uint32_t new_group(struct index *x)
 
 void index_begin(struct index *x, str tag)
 {
-    end(x);
+    if (x->stemmer) sb_stemmer_delete(x->stemmer);
+    x->stemmer = stemmer_of(tag);
     arena_reset(&x->arena);
-    *x = (struct index){.arena = x->arena, .terms = x->terms, .folded = x->folded, .stem = x->stem, .stemmer = stemmer_of(tag)};
+    if (x->word_count) memset(x->words, 0, x->slot_count * sizeof *x->words);
+    x->by_form = x->by_stem = (struct map){0};
+    x->word_count = x->name_count = x->group_count = x->posting_count = x->form_count = x->unit_count = x->page_count = 0;
     new_group(x);
 }
 
@@ -65,15 +72,7 @@ static bool has_digit(str s)
     return false;
 }
 
-// Whether a form is a single letter, which a mark had beside it: no word.
-static bool is_letter(str form)
-{
-    size_t n = 0;
-    if (form.len) utf8_next(form, &n);
-    return n == form.len && !has_digit(form) && !terms_is_pair(form);
-}
-
-// The group that key stands for in a map; is_new tells that it was made.
+// The group of key in a map; is_new tells that it was made.
 static uint32_t group_in(struct index *x, struct map *map, str key, bool *is_new)
 {
     void **slot = map_put(map, &x->arena, key, is_new);
@@ -106,7 +105,7 @@ static uint64_t head_of(str text)
 
 static void add_form(struct index *x, str text, uint32_t group)
 {
-    x->forms = arena_grow(&x->arena, x->forms, x->form_count, &x->form_cap, x->form_count + 1, sizeof *x->forms);
+    x->forms = more(x->forms, x->form_count, &x->form_cap, sizeof *x->forms);
     x->forms[x->form_count++] = (struct form){.head = head_of(text), .text = text, .group = group};
 }
 
@@ -120,7 +119,7 @@ static uint32_t group_of(struct index *x, str term)
     }
     buf_clear(&x->folded);
     terms_fold(term, &x->folded);
-    if (is_letter(buf_view(&x->folded))) return 0;
+    if (terms_is_letter(buf_view(&x->folded))) return 0;
     bool is_new;
     void **slot = map_put(&x->by_form, &x->arena, buf_view(&x->folded), &is_new);
     if (is_new) {
@@ -173,7 +172,7 @@ static uint32_t find_group(struct index *x, str term)
     }
     uint32_t name = 0, group = group_of(x, term);
     if (term.len > 8) {
-        x->names = arena_grow(&x->arena, x->names, x->name_count, &x->name_cap, x->name_count + 1, sizeof *x->names);
+        x->names = more(x->names, x->name_count, &x->name_cap, sizeof *x->names);
         x->names[x->name_count++] = arena_str(&x->arena, term);
         name = (uint32_t)x->name_count;
     }
@@ -184,11 +183,7 @@ static uint32_t find_group(struct index *x, str term)
 
 static void new_posting(struct index *x, uint32_t group, uint32_t unit)
 {
-    if (x->posting_count == x->posting_cap) {
-        x->posting_cap = x->posting_cap ? x->posting_cap * 2 : 1 << 14;
-        x->postings = realloc(x->postings, x->posting_cap * sizeof *x->postings);
-        if (!x->postings) buf_no_memory();
-    }
+    x->postings = more(x->postings, x->posting_count, &x->posting_cap, sizeof *x->postings);
     x->postings[x->posting_count++] = (struct posting){.group = group, .unit = unit};
     x->newest[group] = (struct newest){(uint32_t)x->posting_count, unit};
 }
@@ -213,10 +208,10 @@ void index_page(struct index *x, str url, str title, str packed)
 {
     struct units units = units_open(packed);
     struct unit u;
-    x->pages = arena_grow(&x->arena, x->pages, x->page_count, &x->page_cap, x->page_count + 1, sizeof *x->pages);
+    x->pages = more(x->pages, x->page_count, &x->page_cap, sizeof *x->pages);
     x->pages[x->page_count++] = (struct indexed_page){url, title, (uint32_t)x->unit_count};
     while (units_next(&units, &u)) {
-        x->units = arena_grow(&x->arena, x->units, x->unit_count, &x->unit_cap, x->unit_count + 1, sizeof *x->units);
+        x->units = more(x->units, x->unit_count, &x->unit_cap, sizeof *x->units);
         x->units[x->unit_count++] = (struct indexed_unit){u.anchor, u.heading, u.text, 0, 0, (uint32_t)x->page_count - 1};
         x->in_heading = true;
         terms_scan(x->terms, u.heading, add_term, x);

@@ -25,7 +25,7 @@ struct indexed_page { str url, title; uint32_t first; };   // first: of its unit
 // bytes at most, which its hash tells from all others, else its place in names, counted from 1.
 struct word { uint64_t hash; uint32_t group, name; };
 
-// One index after the other: what is kept of the last is memory.
+// One index after the other: what is kept of the last is memory. The arrays are malloc's, strings are in the arena.
 struct index {
     arena arena;
     struct terms *terms;

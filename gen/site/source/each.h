@@ -9,7 +9,7 @@ bool each_knows(str word);
 // Puts, for every page whose subject is the word of its front matter, one page for each subject in its place: its key is the
 // subject's beside it ("records/gpu" gives "records/nvidia-h200"), and {gpu} in title and description is the subject's name.
 void each_expand(struct site *site);
-// What is known of a file goes to all pages that it stands for: when it was changed, and its sidecar.
+// What is known of a file goes to all pages that are made of it: when it was changed, and its sidecar.
 void each_share(struct site *site);
 
 #endif

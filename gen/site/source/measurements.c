@@ -34,8 +34,6 @@ static int newer_first(const void *pa, const void *pb)
     return order ? order : str_cmp(b->id, a->id);
 }
 
-// ---- reading -----------------------------------------------------------------------------------
-
 struct reading { struct diag *d; str file; };
 
 static void say(void *ctx, const struct rjson *at, const char *where, const char *what)

@@ -295,7 +295,7 @@ static bool is_post_date(str s)
     return true;
 }
 
-// Where the folder "_posts/" stands in a path; its length when it does not.
+// Where the folder "_posts/" is in a path; its length when it does not.
 static size_t posts_folder(str path)
 {
     if (str_starts(path, STR("_posts/"))) return 0;

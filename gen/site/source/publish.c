@@ -26,8 +26,6 @@ int64_t publish_now(void)
     return epoch && str_u64(str_c(epoch), &seconds) && seconds <= INT64_MAX ? (int64_t)seconds : (int64_t)time(NULL);
 }
 
-// ---- pages -------------------------------------------------------------------------------------
-
 // Jekyll's _drafts, _includes and the like, Docusaurus's parts of pages; _posts and Hugo's _index are pages.
 static enum publish by_path(const struct site *site, str path)
 {
@@ -61,8 +59,6 @@ enum publish publish_page(struct site *site, const struct page *p, const struct 
     if (!site->drafts && (f->draft == 1 || f->published == 0)) return LEFT_DRAFT;
     return is_due(site, f->publishDate != INT64_MIN ? f->publishDate : p->published) ? PUBLISH : LEFT_LATER;
 }
-
-// ---- files -------------------------------------------------------------------------------------
 
 static bool ends_nocase(str s, str end)
 {

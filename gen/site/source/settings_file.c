@@ -131,7 +131,7 @@ static bool read_file(struct settings *s, str file, bool wanted, arena *a, struc
     buf text = BUF_INIT;
     bool ok = true;
     if (fs_read_now(file.ptr, 4u << 20, &text) < 0) {
-        if (wanted) diag_add(d, D_IO_READ, DIAG_FILE(file), "the settings: %s", errno == ENODATA ? "nobody writes to it" : strerror(errno));
+        if (wanted) diag_add(d, D_IO_READ, DIAG_FILE(file), "the settings: %s", errno == ENODATA ? "it has no writer" : strerror(errno));
         ok = !wanted;
     } else {
         ok = settings_parse(s, arena_str(a, buf_view(&text)), file, parent_of(file, a), a, d);
@@ -155,8 +155,9 @@ bool settings_load(struct settings *s, const struct settings_paths *p, str progr
     bool wanted = p->file.len > 0 || fs_stat(file.ptr, &st) == 0;
     bool ok = read_file(s, file, wanted, a, d);
     if (p->kind) s->kind = p->kind;
+    if (p->base_url.len) s->base_url = settings_base_url(arena_str(a, p->base_url));
     if (wanted) s->file = file;
-    uint64_t shown[2] = {s->hash, str_hash(content)};   // edit links name the folder
+    uint64_t shown[3] = {s->hash, str_hash(content), str_hash(s->base_url)};   // edit links name the folder
     s->hash = str_hash((str){(const char *)shown, sizeof shown});
     s->content_dir = content;
     s->output_dir = strip_slash(p->output.len ? p->output : STR("site"), a);
@@ -183,6 +184,8 @@ static str by_language(const struct map *texts, str any, str language)
 str settings_title(const struct settings *s, str language) { return by_language(&s->titles, s->title, language); }
 
 str settings_synonyms(const struct settings *s, str language) { return by_language(&s->synonyms, STR_NONE, language); }
+
+str settings_navigation(const struct settings *s, str language) { return by_language(&s->navigation, STR_NONE, language); }
 
 str settings_description(const struct settings *s, str language)
 {

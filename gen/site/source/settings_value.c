@@ -32,15 +32,20 @@ static void read_str(struct setting_reader *r, const struct setting *s, const st
     if (scalar(r, s, v)) *(str *)member(r, s) = v->text;
 }
 
+str settings_base_url(str url)
+{
+    bool web = str_starts(url, STR("https://")) || str_starts(url, STR("http://"));
+    for (size_t i = 0; i < url.len; i++) web = web && (unsigned char)url.ptr[i] > ' ' && !strchr("\"<>", url.ptr[i]);
+    while (url.len && url.ptr[url.len - 1] == '/') url.len--;
+    return web ? url : STR_NONE;
+}
+
 static void read_url(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
 {
     if (!scalar(r, s, v)) return;
-    str url = v->text;
-    bool web = str_starts(url, STR("https://")) || str_starts(url, STR("http://"));
-    for (size_t i = 0; i < url.len; i++) web = web && (unsigned char)url.ptr[i] > ' ' && !strchr("\"<>", url.ptr[i]);
-    if (!web) { bad(r, s, v->offset, "an address that starts with https:// or http://"); return; }
-    while (url.len && url.ptr[url.len - 1] == '/') url.len--;
-    *(str *)member(r, s) = arena_str(r->arena, url);
+    str url = settings_base_url(v->text);
+    if (!url.len) bad(r, s, v->offset, "an address that starts with https:// or http://");
+    else *(str *)member(r, s) = arena_str(r->arena, url);
 }
 
 static void read_path(struct setting_reader *r, const struct setting *s, const struct yaml_node *v)
@@ -276,7 +281,7 @@ static void read_messages(struct setting_reader *r, const struct setting *s, con
     for (size_t i = 0; i < v->count; i++) {
         enum diag_level level;
         enum diag_id id = diag_named(v->pairs[i].key->text);
-        if (id == DIAG_COUNT) bad(r, s, v->pairs[i].key->offset, "the name of a message, as it stands in [brackets]");
+        if (id == DIAG_COUNT) bad(r, s, v->pairs[i].key->offset, "the name of a message, as it is in [brackets]");
         else if (read_level(r, s, v->pairs[i].value, &level)) diag_set_level(r->diag, id, level);
     }
 }

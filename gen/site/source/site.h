@@ -20,7 +20,7 @@ struct language {
 // What a page shows of its file. The digest by which it is rendered again goes through the same rows.
 //   source        path below the content folder
 //   layout        "" for the usual one
-//   subject       what it is about, where a file stands for several pages: "NVIDIA H200"; see each.h
+//   subject       what it is about, where a file makes several pages: "NVIDIA H200"; see each.h
 //   content_hash  of the file's bytes
 //   sidecar       changes with the record of its source, see staleness.h; 0 without one
 //   updated, published   Unix seconds; INT64_MIN unknown
@@ -49,11 +49,11 @@ struct page {
     str meta;                 // packed front matter, see read.h
     str tag, date;            // what its path says: language and date of a post, "" for neither
     str key;                  // what its path says of its document
-    uint32_t index;           // in site.pages; pages that no file stands for come last
+    uint32_t index;           // in site.pages; pages without a file come last
     bool unchanged;           // its file is as the last build read it
     bool rendered_always;     // whatever a folder above it says
     bool broken;              // it could not be read, its errors are recorded
-    bool made;                // no file stands for it: a home or section page that lists what is there
+    bool made;                // it has no file: a home or section page that lists what is there
     uint8_t left_out;         // enum publish: why it is no part of the site
 };
 #undef PAGE_STR
@@ -85,6 +85,7 @@ struct settings {
     str title, base_url, source_language, repository, report_url, author;
     str description, edit_url, branch, image;
     struct map titles, descriptions;   // language -> str *, where they differ by language
+    struct map navigation;             // language -> str *: the menu of every page, a line each, "KEY = words"
     struct map synonyms;               // language -> str *: groups for search, a line each, "OOM = out of memory"
     str *languages; size_t language_count;   // as listed; empty: what the pages say
     str *order; size_t order_count;    // keys of documents in reading order, before all others
@@ -99,6 +100,7 @@ struct settings {
     bool git;                 // ask git when a page was last changed
     const struct tree_kind *kind;  // as the settings or the command line say; NULL: what the tree's marks say
     enum diag_level link_level;
+    bool latin_digits;   // numbers and dates in 0 to 9 in every language
     bool remote_media, remote_given;   // pictures of other sites are shown; given: the settings say so
     bool future;              // pages whose date is to come are published
     enum search_kind search;
@@ -125,7 +127,7 @@ struct site {
     struct tree *tree;        // what kind of tree the content folder is, and what follows from that
     struct language **languages; size_t language_count;
     struct document **documents; size_t document_count;   // in reading order
-    struct page **pages;         size_t page_count;       // by path; then those that no file stands for
+    struct page **pages;         size_t page_count;       // by path; then those without a file
     struct page **read_pages;    size_t read_count;       // all that were read, drafts too, by path
     struct fs_list files;        // everything below the content folder
     struct map page_by_source;   // content path -> struct page

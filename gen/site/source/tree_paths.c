@@ -99,8 +99,6 @@ str tree_address(str written, arena *a)
     return out;
 }
 
-// ---- patterns ----------------------------------------------------------------------------------
-
 struct parts { str date, title, path, folder, collection; };
 
 static str without_ending(str name) { return str_slice(name, 0, str_rfind(name, '.')); }

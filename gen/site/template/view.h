@@ -22,7 +22,7 @@ struct view_translation { str tag, name, url; bool exists; };
 struct view_alternate { str hreflang, address; };
 struct view_pair { str key, value; };
 struct view_contents { str title, url, address; uint32_t depth; bool current, above, more; };   // see contents.h
-struct view_figure { str name, text, kind, source_html, anchor; };  // text: plain; source_html: HTML
+struct view_figure { str name, text, kind, source_html, anchor, cite; };  // text: plain; source_html: HTML; cite: where it is first
 
 // Lists that cost something: filled by need() when a template asks for them the first time.
 enum view_list { VIEW_TRANSLATIONS, VIEW_ALTERNATES, VIEW_CRUMBS, VIEW_CHILDREN, VIEW_PROVENANCE, VIEW_FIGURES,
@@ -31,7 +31,7 @@ enum view_list { VIEW_TRANSLATIONS, VIEW_ALTERNATES, VIEW_CRUMBS, VIEW_CHILDREN,
 struct view_page {
     const struct language *language;       // of the interface; page->language is the text's, and differs on a fallback page
     const struct document *document;       // NULL on pages of no document (404)
-    const struct page *page;               // the text that is shown; NULL on pages that no file stands for
+    const struct page *page;               // the text that is shown; NULL on pages without a file
     str url;                               // of this page, below the output folder
     str title, lede, description, kind, layout;
     str body;                              // HTML
@@ -41,6 +41,7 @@ struct view_page {
     str markdown_url, feed_url, image, target;   // urls; target: where a redirect leads
     struct view_link previous, next;       // url "" for none
     uint32_t reading_minutes, stale_count;
+    uint32_t unmeasured;                   // figures without a record; filled with the figures
     int64_t updated, published;            // Unix seconds; INT64_MIN for unknown
     const struct md_heading *toc; size_t toc_count;
 
@@ -60,10 +61,15 @@ struct view_page {
     str json_ld;                           // JSON that may be in a script element
 };
 
+// The menu of every page of a language: words and url of each document, and its key.
+struct view_menu { const struct view_link *links; const str *keys; size_t count; };
+
 // What is the same for all pages. Must outlive the view.
 struct view_site {
     str generator, csp;
     const str *homes;                      // [site.language_count]: url of the start page
+    const struct view_menu *menus;         // [site.language_count]; NULL for none at all
+    const str *calculators;                // [site.language_count]: url of the page whose layout is the calculator, "" for none
     const str *search_index;               // [site.language_count]: url of the index, "" for none; NULL for none at all
     // url of a file of the templates' folder, and its place among asset_count of them; "" when there is none.
     str (*asset)(void *ctx, str name, size_t *place);

@@ -231,8 +231,6 @@ const luaL_Reg view_emitters[] = {
     {"js_value", emit_js_value}, {"once", view_once}, {"include", emit_include}, {NULL, NULL},
 };
 
-// ---- HTML values -------------------------------------------------------------------------------
-
 static int html_tostring(lua_State *L)
 {
     const struct view_html *h = luaL_checkudata(L, 1, VIEW_HTML_META);

@@ -17,9 +17,7 @@ static const struct language *page_language(lua_State *L, const char *function)
     return v->page->language;
 }
 
-// ---- t -----------------------------------------------------------------------------------------
-
-// Collects {name = value} from the table at 2. HTML values are held back: a mark stands for the i-th of them.
+// Collects {name = value} from the table at 2. HTML values are held back: a mark replaces the i-th of them.
 static size_t read_arguments(lua_State *L, struct catalog_argument *args, bool *has_html)
 {
     static const char *const marks[ARGUMENTS_MAX] = {"\001A", "\001B", "\001C", "\001D", "\001E", "\001F", "\001G", "\001H",
@@ -98,7 +96,7 @@ static void missing_key(lua_State *L, str key)
     diag_add(v->d, D_CATALOG_MISSING, at, "%.*s, in every language", STR_ARG(key));
 }
 
-// Pushes what text stands for: itself, or HTML when it comes from another language or holds HTML.
+// Pushes what text means: itself, or HTML when it comes from another language or holds HTML.
 static void push_message(lua_State *L, const struct language *language, str text, const struct catalog_argument *args,
                          bool has_html, bool other_language)
 {
@@ -168,8 +166,6 @@ static int view_t(lua_State *L)
     return 1;
 }
 
-// ---- numbers, dates ----------------------------------------------------------------------------
-
 static int checked_decimals(lua_State *L, int index, int otherwise)
 {
     lua_Integer n = luaL_optinteger(L, index, otherwise);
@@ -231,8 +227,6 @@ static int view_date(lua_State *L)
     locale_date(page_language(L, "date")->locale, seconds, DATE_LONG, &v->scratch);
     return push_scratch(L);
 }
-
-// ---- addresses, HTML ---------------------------------------------------------------------------
 
 // The fingerprinted address of a file of the templates' folder, which is written for it; nil when there is none.
 static int view_asset(lua_State *L)

@@ -8,7 +8,7 @@
 #include "gen/site/sandbox/sandbox.h"
 #include "gen/site/template/view.h"
 
-// Who shares a value or a once block: all pages, those of a language, those of a document, or no one.
+// Who shares a value or a once block: all pages, those of a language, those of a document, or none.
 enum view_scope { SCOPE_SITE, SCOPE_LANGUAGE, SCOPE_DOCUMENT, SCOPE_PAGE };
 
 // Addresses go up to the site's root as often as the page lies deep; a fallback page has other alternates.
@@ -93,6 +93,7 @@ void view_push_html_copy(lua_State *L, str bytes);
 // The HTML value at index, or NULL.
 const struct view_html *view_to_html(lua_State *L, int index);
 // A url as it is written in the page: relative, going up to the root and down again; on a lost page from the server's root.
+str view_url(struct view *v, str url);            // the same in the scratch buffer
 void view_push_url(struct view *v, str url);
 // {iso, text} in the page's language, or nil for an unknown time.
 void view_push_date(struct view *v, int64_t seconds);
@@ -109,6 +110,7 @@ void view_push_translations(struct view *v, const struct view_field *field);
 void view_push_alternates(struct view *v, const struct view_field *field);
 void view_push_crumbs(struct view *v, const struct view_field *field);
 void view_push_contents(struct view *v, const struct view_field *f);
+void view_push_contents_html(struct view *v, const struct view_field *f);
 void view_push_children(struct view *v, const struct view_field *field);
 void view_push_toc(struct view *v, const struct view_field *field);
 void view_push_provenance(struct view *v, const struct view_field *field);

@@ -1,4 +1,5 @@
 // The lists of `page` that templates walk through, as Lua tables: translations, crumbs, headings, figures and the like.
+#include "gen/base/escape.h"
 #include "gen/site/template/view_lib.h"
 
 void view_push_translations(struct view *v, const struct view_field *f)
@@ -70,6 +71,47 @@ void view_push_contents(struct view *v, const struct view_field *f)
         lua_setfield(L, -2, "more");
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+}
+
+static void put_contents_item(struct view *v, const struct view_contents *c, buf *out)
+{
+    char depth = (char)('0' + (c->depth < 3 ? c->depth : 3));
+    buf_lit(out, "<li class=\"d");
+    buf_char(out, depth);
+    buf_str(out, c->above ? STR(" above\">") : STR("\">"));
+    if (!c->url.len && !c->address.len) {
+        buf_lit(out, "<span>");
+        escape_text(out, c->title);
+        buf_lit(out, "</span></li>\n");
+        return;
+    }
+    buf_lit(out, "<a href=\"");
+    escape_url(out, c->url.len ? view_url(v, c->url) : c->address);
+    if (c->more) {
+        buf_lit(out, "\" aria-label=\"");
+        escape_attribute(out, c->title);
+        buf_lit(out, " …");
+    }
+    buf_str(out, c->current && !c->more ? STR("\" aria-current=\"page\">") : STR("\">"));
+    if (c->more)
+        buf_lit(out, "…");
+    else
+        escape_text(out, c->title);
+    buf_lit(out, "</a></li>\n");
+}
+
+// The items of the list that page.contents has. Sixty of them made in Lua were a fifth of a full build of 1,630 pages.
+void view_push_contents_html(struct view *v, const struct view_field *f)
+{
+    buf html = BUF_INIT;
+    (void)f;
+    for (size_t i = 0; i < v->page->contents_count; i++)
+        put_contents_item(v, &v->page->contents[i], &html);
+    if (html.len)
+        view_push_html_copy(v->L, buf_view(&html));
+    else
+        lua_pushliteral(v->L, "");
+    buf_free(&html);
 }
 
 void view_push_children(struct view *v, const struct view_field *f)
@@ -144,6 +186,7 @@ void view_push_figures(struct view *v, const struct view_field *f)
         view_set_str(L, "text", g->text);
         view_set_str(L, "kind", g->kind);
         view_set_str(L, "anchor", g->anchor);
+        view_set_str(L, "cite", g->cite);
         view_push_html(L, g->source_html);
         lua_setfield(L, -2, "source_html");
         lua_rawseti(L, -2, (lua_Integer)i + 1);

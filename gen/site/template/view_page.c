@@ -15,8 +15,6 @@ struct view_field {
     enum view_list list;        // what need() must fill before
 };
 
-// ---- values ------------------------------------------------------------------------------------
-
 static const void *member(const struct view *v, const struct view_field *f)
 {
     return (const char *)v->page + f->offset;
@@ -33,9 +31,14 @@ static void push_csp(struct view *v, const struct view_field *f)
     view_push_str(v->L, v->page->csp.len ? v->page->csp : v->vs->csp);
 }
 
+// "" is plain, so that a template can compare with it.
 static void push_html(struct view *v, const struct view_field *f)
 {
-    view_push_html(v->L, *(const str *)member(v, f));
+    str html = *(const str *)member(v, f);
+    if (html.len)
+        view_push_html(v->L, html);
+    else
+        lua_pushliteral(v->L, "");
 }
 
 static void push_bool(struct view *v, const struct view_field *f)
@@ -60,7 +63,7 @@ static void put_root(struct view *v)
         buf_lit(&v->scratch, "../");
 }
 
-void view_push_url(struct view *v, str url)
+str view_url(struct view *v, str url)
 {
     buf_clear(&v->scratch);
     if (v->scope != SCOPE_DOCUMENT && v->scope != SCOPE_SITE && v->variant.depth != DEPTH_LOST) {
@@ -69,7 +72,12 @@ void view_push_url(struct view *v, str url)
         put_root(v);
         buf_str(&v->scratch, url);
     }
-    view_push_str(v->L, buf_view(&v->scratch));
+    return buf_view(&v->scratch);
+}
+
+void view_push_url(struct view *v, str url)
+{
+    view_push_str(v->L, view_url(v, url));
 }
 
 static void push_url(struct view *v, const struct view_field *f)
@@ -116,6 +124,19 @@ static void push_time(struct view *v, const struct view_field *f)
     view_push_date(v, *(const int64_t *)member(v, f));
 }
 
+// For others to load: absolute where the site's address is known.
+static void push_image(struct view *v, const struct view_field *f)
+{
+    str url = *(const str *)member(v, f), base = v->site->settings.base_url;
+    if (!url.len || !base.len || str_search(url, STR("://")) < url.len) {
+        push_url(v, f);
+        return;
+    }
+    buf_clear(&v->scratch);
+    buf_printf(&v->scratch, "%.*s/%.*s", STR_ARG(base), STR_ARG(url));
+    view_push_str(v->L, buf_view(&v->scratch));
+}
+
 static void push_link(struct view *v, const struct view_field *f)
 {
     const struct view_link *link = member(v, f);
@@ -140,6 +161,13 @@ static void push_dir(struct view *v, const struct view_field *f)
     view_push_str(v->L, locale_rtl(v->page->language->locale) ? STR("rtl") : STR("ltr"));
 }
 
+// The numbering system of BCP 47 that scripts format numbers in; nothing where it is the language's own.
+static void push_digits(struct view *v, const struct view_field *f)
+{
+    (void)f;
+    view_push_str(v->L, v->site->settings.latin_digits ? STR("latn") : STR(""));
+}
+
 static const struct language *body_language(const struct view *v)
 {
     return v->page->page ? v->page->page->language : v->page->language;
@@ -149,6 +177,12 @@ static void push_body_lang(struct view *v, const struct view_field *f)
 {
     (void)f;
     view_push_str(v->L, body_language(v)->tag);
+}
+
+static void push_body_dir(struct view *v, const struct view_field *f)
+{
+    (void)f;
+    view_push_str(v->L, locale_rtl(body_language(v)->locale) ? STR("rtl") : STR("ltr"));
 }
 
 static void push_source_language_name(struct view *v, const struct view_field *f)
@@ -181,8 +215,6 @@ static void push_section(struct view *v, const struct view_field *f)
     view_push_str(v->L, v->page->document ? v->page->document->section : STR_NONE);
 }
 
-// ---- page --------------------------------------------------------------------------------------
-
 #define AT(m) offsetof(struct view_page, m)
 // In any order: the first look-up of a name remembers its row.
 static const struct view_field fields[] = {
@@ -194,8 +226,10 @@ static const struct view_field fields[] = {
     {"locale", push_locale, 0, SCOPE_LANGUAGE, NO_LIST},
     {"csp", push_csp, 0, SCOPE_PAGE, NO_LIST},
     {"dir", push_dir, 0, SCOPE_LANGUAGE, NO_LIST},
+    {"digits", push_digits, 0, SCOPE_LANGUAGE, NO_LIST},
     {"body", push_html, AT(body), SCOPE_PAGE, NO_LIST},
     {"body_lang", push_body_lang, 0, SCOPE_PAGE, NO_LIST},
+    {"body_dir", push_body_dir, 0, SCOPE_PAGE, NO_LIST},
     {"is_fallback", push_bool, AT(is_fallback), SCOPE_DOCUMENT, NO_LIST},
     {"source_language_name", push_source_language_name, 0, SCOPE_PAGE, NO_LIST},
     {"key", push_key, 0, SCOPE_DOCUMENT, NO_LIST},
@@ -207,6 +241,7 @@ static const struct view_field fields[] = {
     {"translations", view_push_translations, 0, SCOPE_DOCUMENT, VIEW_TRANSLATIONS},
     {"crumbs", view_push_crumbs, 0, SCOPE_PAGE, VIEW_CRUMBS},
     {"contents", view_push_contents, 0, SCOPE_PAGE, VIEW_CONTENTS},
+    {"contents_html", view_push_contents_html, 0, SCOPE_PAGE, VIEW_CONTENTS},
     {"previous", push_link, AT(previous), SCOPE_PAGE, NO_LIST},
     {"next", push_link, AT(next), SCOPE_PAGE, NO_LIST},
     {"children", view_push_children, 0, SCOPE_PAGE, VIEW_CHILDREN},
@@ -219,11 +254,12 @@ static const struct view_field fields[] = {
     {"provenance", view_push_provenance, 0, SCOPE_PAGE, VIEW_PROVENANCE},
     {"stale_count", push_count, AT(stale_count), SCOPE_PAGE, NO_LIST},
     {"figures", view_push_figures, 0, SCOPE_PAGE, VIEW_FIGURES},
+    {"unmeasured", push_count, AT(unmeasured), SCOPE_PAGE, VIEW_FIGURES},
     {"markdown_url", push_url, AT(markdown_url), SCOPE_PAGE, NO_LIST},
     {"feed_url", push_url, AT(feed_url), SCOPE_PAGE, NO_LIST},
     {"target", push_url, AT(target), SCOPE_PAGE, NO_LIST},
     {"json_ld", push_html, AT(json_ld), SCOPE_PAGE, VIEW_JSON_LD},
-    {"image", push_url, AT(image), SCOPE_PAGE, NO_LIST},
+    {"image", push_image, AT(image), SCOPE_PAGE, NO_LIST},
     {"has_math", push_bool, AT(has_math), SCOPE_PAGE, NO_LIST},
 };
 #define FIELD_COUNT (sizeof fields / sizeof *fields)
@@ -320,8 +356,6 @@ int view_translation_index(lua_State *L)
     return 1;
 }
 
-// ---- site --------------------------------------------------------------------------------------
-
 static void make_site_languages(struct view *v)
 {
     lua_State *L = v->L;
@@ -360,6 +394,28 @@ static void push_root(struct view *v)
     view_push_str(v->L, buf_view(&v->scratch));
 }
 
+// {title, url, key} of each document of the menu in the page's language.
+static void push_menu(struct view *v, const struct view_menu *m)
+{
+    lua_createtable(v->L, (int)m->count, 0);
+    for (size_t i = 0; i < m->count; i++) {
+        lua_createtable(v->L, 0, 3);
+        view_set_str(v->L, "title", m->links[i].title);
+        view_set_str(v->L, "key", m->keys[i]);
+        view_set_url(v, "url", m->links[i].url);
+        lua_rawseti(v->L, -2, (lua_Integer)i + 1);
+    }
+}
+
+static void push_calculator(struct view *v, uint32_t language)
+{
+    str url = v->vs->calculators ? v->vs->calculators[language] : STR_NONE;
+    if (url.len)
+        view_push_url(v, url);
+    else
+        lua_pushliteral(v->L, "");
+}
+
 int view_site_index(lua_State *L)
 {
     struct view *v = view_of(L);
@@ -389,6 +445,12 @@ int view_site_index(lua_State *L)
     } else if (strcmp(name, "home") == 0) {
         check_scope(v, SCOPE_LANGUAGE, "site", name);
         view_push_url(v, v->vs->homes[language]);
+    } else if (strcmp(name, "menu") == 0) {
+        check_scope(v, SCOPE_LANGUAGE, "site", name);
+        push_menu(v, v->vs->menus ? &v->vs->menus[language] : &(struct view_menu){0});
+    } else if (strcmp(name, "calculator") == 0) {
+        check_scope(v, SCOPE_LANGUAGE, "site", name);
+        push_calculator(v, language);
     } else if (strcmp(name, "search_index") == 0) {
         check_scope(v, SCOPE_LANGUAGE, "site", name);
         bool has = v->vs->search_index && v->vs->search_index[language].len;

@@ -13,8 +13,6 @@
 #define GARBAGE_MAX 4096                    // KiB of Lua's memory before it is collected, between pages
 #define KEPT_MAX ((size_t)16 << 20)         // bytes of a language's once blocks that are kept at most
 
-// ---- reading and compiling ---------------------------------------------------------------------
-
 static struct view_template *template_find(const struct view *v, str name)
 {
     for (size_t i = 0; i < v->template_count; i++)
@@ -132,8 +130,6 @@ static bool templates_build(struct view *v, struct diag *d)
     }
     return ok;
 }
-
-// ---- the state ---------------------------------------------------------------------------------
 
 // A metatable that Lua code cannot reach, for userdata and tables called name.
 static void make_meta(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction index, bool has_cache)
@@ -255,8 +251,6 @@ uint64_t view_hash(const struct view *v)
 {
     return v->hash;
 }
-
-// ---- rendering ---------------------------------------------------------------------------------
 
 static void forget_lists(struct view *v, int *reference, bool *used)
 {

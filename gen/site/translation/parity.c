@@ -26,8 +26,6 @@ struct scan {
     size_t block;
 };
 
-// ---- collecting --------------------------------------------------------------------------------
-
 static void token_add(struct scan *s, char kind, str text, size_t offset)
 {
     struct tokens *out = s->out;
@@ -116,30 +114,6 @@ static size_t take_number(struct scan *s, size_t i, size_t end)
     return i + (n ? n : 1);
 }
 
-static void scan_prose(struct scan *s, size_t from, size_t end)
-{
-    str text = s->t->text, inside, code;
-    for (size_t i = from; i < end;) {
-        size_t next = skip_markup(text, i, end);
-        if (next > i) {
-            i = next;
-        } else if (text.ptr[i] == '`') {
-            next = code_span(text, i, end, &inside);
-            if (next > i && (cell_inline(inside, &code) || has_digit(inside)))
-                token_add(s, 'c', inside, i);
-            i = next > i ? next : i + 1;
-        } else if (is_digit(text.ptr[i]) || (text.ptr[i] & 0x80)) {
-            size_t n = 1;
-            if (!is_digit(text.ptr[i]))
-                utf8_next(str_slice(text, i, end), &n);
-            size_t behind = take_number(s, i, end);
-            i = behind > i + 1 ? behind : i + n;
-        } else {
-            i++;
-        }
-    }
-}
-
 // Code blocks: every run of digits and points as it is.
 static void scan_code(struct scan *s, size_t from, size_t end)
 {
@@ -153,6 +127,38 @@ static void scan_code(struct scan *s, size_t from, size_t end)
             n++;
         token_add(s, 'c', str_slice(text, i, n), i);
         i = n;
+    }
+}
+
+static bool is_fence(str text, size_t i)
+{
+    return str_starts(str_slice(text, i, text.len), STR("```"));
+}
+
+static void scan_prose(struct scan *s, size_t from, size_t end)
+{
+    str text = s->t->text, inside, code;
+    for (size_t i = from; i < end;) {
+        size_t next = skip_markup(text, i, end);
+        if (next > i) {
+            i = next;
+        } else if (text.ptr[i] == '`') {
+            next = code_span(text, i, end, &inside);
+            // A formula or code that is no block of its own: its words may be translated, its numbers not.
+            if (next > i && is_fence(text, i))
+                scan_code(s, i, next);
+            else if (next > i && (cell_inline(inside, &code) || has_digit(inside)))
+                token_add(s, 'c', inside, i);
+            i = next > i ? next : i + 1;
+        } else if (is_digit(text.ptr[i]) || (text.ptr[i] & 0x80)) {
+            size_t n = 1;
+            if (!is_digit(text.ptr[i]))
+                utf8_next(str_slice(text, i, end), &n);
+            size_t behind = take_number(s, i, end);
+            i = behind > i + 1 ? behind : i + n;
+        } else {
+            i++;
+        }
     }
 }
 
@@ -173,8 +179,6 @@ static struct tokens collect(const struct parity_text *t, arena *a)
     }
     return out;
 }
-
-// ---- comparing ---------------------------------------------------------------------------------
 
 static bool same_structure(const struct md_result *a, const struct md_result *b)
 {
@@ -267,7 +271,7 @@ static unsigned line_of(const struct parity_text *t, size_t offset)
 }
 
 // Each message points at a number: at the translation's, with what the source says in its place;
-// and at those of the source that nothing of the translation stands for.
+// and at those of the source that the translation lacks.
 static void report_numbers(const struct parity_text *source, struct tokens *in_source,
                            const struct parity_text *own, const struct tokens *in_own,
                            bool by_block, struct diag *d)

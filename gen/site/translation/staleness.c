@@ -19,8 +19,6 @@ str staleness_path(const struct site *site, const struct page *p, arena *a)
     return site_path(site, arena_printf(a, "%.*s.source.json", (int)dot, source.ptr), a);
 }
 
-// ---- comparing ---------------------------------------------------------------------------------
-
 static uint64_t *hashes_of(const struct md_result *r, arena *a)
 {
     uint64_t *h = arena_new(a, uint64_t, r->block_count + 1);
@@ -154,8 +152,6 @@ struct staleness *staleness_read(const struct site *site, const struct page *p,
     return s;
 }
 
-// ---- telling -----------------------------------------------------------------------------------
-
 bool staleness_at(const struct staleness *s, size_t block)
 {
     return s && block < s->count &&
@@ -180,8 +176,6 @@ void staleness_report(const struct staleness *s, str file, str text, const struc
                  "block %zu of the source is not here yet", s->missing[i].source + 1);
     }
 }
-
-// ---- accepting ---------------------------------------------------------------------------------
 
 size_t *staleness_pair_up(const struct md_result *source, const struct md_result *own, arena *a)
 {

@@ -1,0 +1,2 @@
+cp -R "$ROOT/tests/sites-shared/." .
+mv menu.html templates/page.html

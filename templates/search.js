@@ -24,7 +24,7 @@
   }
   function terms(text) {
     var out = [];
-    (fold(text).replace(/(\d)[.,'\u2019\u00a0\u202f](?=\d)/g, "$1").match(word) || []).forEach(function (run) {
+    (fold(text.replace(/(\p{Nd})[.,'\u2019\u00a0\u202f](?=\p{Nd})/gu, "$1")).match(word) || []).forEach(function (run) {
       var letters = Array.from(run);
       if (!isDense.test(run)) { if (letters[1] || /\d/.test(run)) out.push(letters.slice(0, 30).join("")); }
       else if (!letters[1]) out.push(run);
@@ -120,6 +120,10 @@
         if (Math.abs(f[0].length - text.length) < 3 && common(text, f[0]) > Math.max(3, text.length - 3)) add(f[1], 0.5);
       });
       if (found.size) return found;
+      // A wrong letter may put a word into the dictionary beside: those that have words of the same first letter.
+      var beside = [number - 1, number + 1].filter(function (n) { return text.length > 4 && n >= 0 && n < at.words.length && at.words[Math.max(n, number)][0] === text[0]; });
+      return Promise.all(beside.map(dictionary)).then(function (more) {
+      more.forEach(function (d) { if (d) d.forms.forEach(function (entry, form) { forms.push([form, entry]); }); });
       var plain = text.replace(/([aou])e/g, "$1");
       forms.forEach(function (f) { if (f[0] === plain) add(f[1], 0.9); });
       if (text.length > 3 && !found.size) forms.forEach(function (f) { if (alike(text, f[0])) add(f[1], 0.7); });
@@ -132,6 +136,7 @@
       return lookUp(at, rest, false, true).then(function (more) {
         more.forEach(function (worth, entry) { add(entry, worth * 0.5); });
         return found;
+      });
       });
     });
   }

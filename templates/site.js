@@ -1,21 +1,103 @@
-// The theme switch, menus, and what loads the search. Everything else on a page works without a script.
+// The theme switch, menus, copying, the contents' current section, and what loads the search and the notes of figures. Everything else on a page works without a script.
 (function (root) {
   "use strict";
   var $ = document.querySelector.bind(document);
 
   // The table of contents stands open beside the text where there is room for it.
   var toc = $(".toc details");
-  if (toc && matchMedia("(min-width: 68rem)").matches) toc.open = true;
+  if (toc && matchMedia("(min-width: 1280px)").matches) toc.open = true;
   var side = $(".side details");
   if (side && matchMedia("(min-width: 60rem)").matches) side.open = true;
 
+  function script(src) {
+    var e = document.createElement("script");
+    e.src = src;
+    document.head.append(e);
+    return e;
+  }
   // A page with a tool of its own names its script.
   var tool = $("[data-script]");
-  if (tool) {
-    var script = document.createElement("script");
-    script.src = tool.getAttribute("data-script");
-    document.head.append(script);
+  if (tool) script(tool.getAttribute("data-script"));
+
+  // The section that is read is marked in the contents: the last heading above the middle of the window.
+  var entries = Array.from(document.querySelectorAll(".toc a")).map(function (a) { return [a, document.getElementById(decodeURIComponent(a.hash.slice(1)))]; });
+  function mark() {
+    var now = null;
+    entries.forEach(function (e) { if (e[1] && e[1].getBoundingClientRect().top < innerHeight / 2) now = e[0]; });
+    entries.forEach(function (e) { if (e[0] === now) e[0].setAttribute("aria-current", "true"); else e[0].removeAttribute("aria-current"); });
   }
+  if (entries.length) {
+    var watch = new IntersectionObserver(mark, { rootMargin: "0px 0px -50% 0px" });
+    entries.forEach(function (e) { if (e[1]) watch.observe(e[1]); });
+  }
+
+  // Code has its language and a button to copy it. Without navigator.clipboard (plain http) the text is selected and copied.
+  var body = document.body.dataset;
+  window.vramdocCopy = function (text, button) {
+    function done() {
+      button.textContent = body.copied;
+      setTimeout(function () { button.textContent = body.copy; }, 2000);
+    }
+    function select() {
+      var area = document.createElement("textarea");
+      area.value = text;
+      area.className = "vh";
+      document.body.append(area);
+      area.select();
+      var ok = document.execCommand("copy");
+      area.remove();
+      button.focus();
+      if (ok) done();
+    }
+    if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, select);
+    else select();
+  };
+  document.querySelectorAll(".body pre > code").forEach(function (code) {
+    var pre = code.parentNode, box = document.createElement("div"), bar = document.createElement("div"), button = document.createElement("button");
+    box.className = "code";
+    bar.className = "code-bar";
+    button.type = "button";
+    button.textContent = body.copy;
+    button.addEventListener("click", function () { window.vramdocCopy(code.textContent, button); });
+    var language = document.createElement("span");
+    language.textContent = (/language-(\S+)/.exec(code.className) || ["", ""])[1];
+    bar.append(language, button);
+    pre.replaceWith(box);
+    box.append(pre, bar);
+  });
+
+  // The table of sources opens for what leads into it.
+  var sources = $(".sources");
+  function open() {
+    var at = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (var up = at; up; up = up.parentElement) if (up.tagName === "DETAILS" && !up.open) { up.open = true; at.scrollIntoView(); }
+  }
+  addEventListener("hashchange", open);
+  open();
+  // Notes of numbers and live charts are a script of their own, loaded when one is first used.
+  var asks = ["click", "focusin", "pointerover", "input"], engine = null, last = null;
+  function ask(e) {
+    var at = e.target.closest && e.target.closest(".body a.fig, .chart.area, .slider"), link = at && e.target.closest("a.fig"), click = link && e.type === "click";
+    if (!at || !sources.dataset.engine || e.ctrlKey || e.metaKey) return;
+    if (click) e.preventDefault();
+    if (click || !last || last.type !== "click") last = e;
+    if (engine) return;
+    engine = script(sources.dataset.engine);
+    engine.onload = engine.onerror = function () {
+      asks.forEach(function (type) { document.removeEventListener(type, ask); });
+      if (window.vramdocFigures) window.vramdocFigures(last);
+      else if (last.type === "click") location.hash = last.target.closest("a").hash;
+    };
+  }
+  if (sources) asks.forEach(function (type) { document.addEventListener(type, ask); });
+
+  // The box of the start page opens the calculator with what was pasted.
+  var paste = $("form.paste");
+  if (paste) paste.addEventListener("submit", function (e) {
+    e.preventDefault();
+    var text = paste.querySelector("textarea").value;
+    location.href = paste.dataset.calculator + (text.trim() ? "#paste=" + encodeURIComponent(text.slice(0, 8192)) : "");
+  });
 
   // Only one menu at a time; Escape closes it and gives the focus back.
   var langs = $(".langs");
@@ -49,9 +131,7 @@
   function load() {
     if (asked) return;
     asked = true;
-    var engine = document.createElement("script");
-    engine.src = form.dataset.engine;
-    document.head.append(engine);
+    script(form.dataset.engine);
   }
   box.addEventListener("focus", load);
   if (document.activeElement === box) load();

@@ -1,6 +1,7 @@
 // The calculator in the page: its numbers are the command line's, its state is in the address, it explains itself.
-import { check, close, equal, open, that } from "./harness.mjs";
+import { axe, check, close, equal, open, that } from "./harness.mjs";
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const vramcalc = join(process.env.BUILD ?? "build", "vramcalc");
@@ -8,8 +9,24 @@ const vramcalc = join(process.env.BUILD ?? "build", "vramcalc");
 async function ready(browser, base, lang, state = "", options = {}) {
   const tab = await open(browser, `${base}/${lang}/calculator.html${state}`, options);
   await tab.locator("#calc.ready").waitFor();
+  await tab.waitForFunction(() => window.vramPage.paste);
   return tab;
 }
+
+// Runs one check in a tab of its own, at whose end nothing may have been complained of.
+function calculator(browser, name, { base, lang = "en", state = "", options = {} }, body) {
+  return check(`calculator: ${name}`, async () => {
+    const tab = await ready(browser, base, lang, state, options);
+    try {
+      await body(tab);
+      equal(tab.complaints.join("; "), "", "console");
+    } finally { await close(tab); }
+  });
+}
+
+const bytes = (tab) => tab.evaluate(() => window.vramPage.report.process_bytes);
+const verdict = (tab) => tab.locator("[data-out=verdict]").innerText();
+const wrong = (tab) => tab.locator("#calc").evaluate((e) => e.classList.contains("wrong"));
 
 // A number generator that gives the same numbers everywhere.
 function random(seed) {
@@ -33,69 +50,380 @@ function configs(count) {
 const shown = ["peak_live_bytes", "peak_allocated_bytes", "peak_reserved_bytes", "context_bytes", "process_bytes", "params"];
 
 async function parity(browser, site) {
-  await check("calculator: 200 configs as on the command line", async () => {
-    const tab = await ready(browser, site.http, "en");
-    try {
-      const list = configs(200);
-      const pages = await tab.evaluate(async (list) => {
-        const text = atob(window.vramWasm), bytes = Uint8Array.from(text, (c) => c.charCodeAt(0));
-        const core = await window.vramOpen(bytes);
-        return list.map((config) => core.estimate(Object.entries(config).map(([k, v]) => `${k} = ${v}`).join("\n")).value);
-      }, list);
-      list.forEach((config, i) => {
-        const words = Object.entries(config).map(([key, value]) => `${key}=${value}`);
-        let line;
-        try {
-          line = JSON.parse(execFileSync(vramcalc, ["estimate", "--format", "json", ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }));
-        } catch (error) { line = { error: String(error.stderr) }; }
-        if (line.error) { that(pages[i].error, `${words.join(" ")}: only the command line refuses it: ${line.error}`); return; }
-        for (const key of shown) equal(pages[i][key], line[key], `${words.join(" ")}: ${key}`);
-      });
-    } finally { await close(tab); }
+  await calculator(browser, "200 configs as on the command line", { base: site.http }, async (tab) => {
+    const list = configs(200);
+    const pages = await tab.evaluate((list) => list.map((config) =>
+      window.vramPage.core.estimate(Object.entries(config).map(([k, v]) => `${k} = ${v}`).join("\n")).value), list);
+    list.forEach((config, i) => {
+      const words = Object.entries(config).map(([key, value]) => `${key}=${value}`);
+      let line;
+      try {
+        line = JSON.parse(execFileSync(vramcalc, ["estimate", "--format", "json", ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }));
+      } catch (error) { line = { error: String(error.stderr) }; }
+      if (line.error) { that(pages[i].error, `${words.join(" ")}: only the command line refuses it: ${line.error}`); return; }
+      for (const key of shown) equal(pages[i][key], line[key], `${words.join(" ")}: ${key}`);
+    });
   });
 }
 
+// ---- it does not mislead ---------------------------------------------------------------------------
+
+async function honest(browser, site) {
+  await calculator(browser, "for each preset the length in the form counts", { base: site.http }, async (tab) => {
+    const left = await tab.evaluate(() => {
+      const page = window.vramPage, missed = [];
+      for (const preset of page.core.ask("presets").value) {
+        page.replace({ preset: preset.name });
+        const input = document.querySelector("[data-out=fields] :is([name=seq_len], [name=block_size])"), before = page.report.process_bytes;
+        const config = page.report.config;
+        if (Number(input.value) !== (config.seq_len || config.block_size)) missed.push(`${preset.name} shows ${input.value}`);
+        input.value = String(Number(input.value) / 2);
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+        if (page.report.process_bytes === before) missed.push(preset.name);
+      }
+      return missed;
+    });
+    equal(left.join(" "), "", "presets whose length does not count");
+  });
+  const state = "#preset=gpt2&batch_size=3&gpu=RTX+3060";
+  await calculator(browser, "a link within the page keeps the run", { base: site.http, state, options: { reducedMotion: "reduce" } }, async (tab) => {
+    const before = await bytes(tab);
+    await tab.locator(".skip").focus();
+    await tab.keyboard.press("Enter");
+    await tab.waitForFunction(() => location.hash === "#main");
+    await tab.evaluate(() => { location.hash = "#table"; });
+    await tab.waitForTimeout(50);
+    equal(await bytes(tab), before, "the run after two places");
+    equal(await tab.locator("[name=batch_size]").inputValue(), "3", "batch_size");
+    that(/table$/.test(tab.url()), `the place is still in the address: ${tab.url()}`);
+    equal(await tab.locator("#main").evaluate((e) => getComputedStyle(e).backgroundColor), "rgba(0, 0, 0, 0)", "the page as a target");
+  });
+  await calculator(browser, "what is wrong is marked and the old answer dimmed", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+    await tab.locator("[name=batch_size]").fill("many");
+    await tab.locator("#calc.wrong").waitFor();
+    equal(await tab.locator("[name=batch_size]").getAttribute("aria-invalid"), "true", "aria-invalid");
+    const id = await tab.locator("[name=batch_size]").getAttribute("aria-describedby");
+    that((await tab.locator(`#${id}`).innerText()).includes("many"), "the sentence says what was written");
+    that(await tab.locator(".answer").evaluate((e) => Number(getComputedStyle(e).opacity) < 0.6), "the old answer is dimmed");
+    await axe(tab);
+    await tab.locator("[name=batch_size]").fill("4");
+    equal(await wrong(tab), false, "after mending");
+    equal(await tab.locator("[aria-invalid]").count(), 0, "marks after mending");
+  });
+  const heads = "#preset=gpt2&n_head=7&gpu=RTX+4070";
+  await calculator(browser, "an error offers what mends it", { base: site.http, state: heads }, async (tab) => {
+    that(await wrong(tab), "seven heads are wrong");
+    await tab.locator("[data-out=remedies] button").first().click();
+    equal(await wrong(tab), false, "after the remedy");
+    that(/n_head=6/.test(tab.url()), tab.url());
+  });
+}
+
+const WRITTEN = [["1,024", 1024], ["1.024", 1024], ["1 024", 1024], ["1\u202f024", 1024], ["1'024", 1024], ["1k", 1024], ["0.5k", 512], ["1024.0", 1024],
+  ["\u0967\u0966\u0968\u096a", 1024], ["\uff11\uff10\uff12\uff14", 1024], ["\u0661\u066c\u0660\u0662\u0664", 1024], ["  512 ", 512]];
+
+async function numbers(browser, site) {
+  await calculator(browser, "numbers as people write them", { base: site.http, state: "#preset=gpt2" }, async (tab) => {
+    for (const [text, wanted] of WRITTEN) {
+      await tab.locator("[name=block_size]").fill("256");
+      await tab.locator("[name=block_size]").fill(text);
+      equal(await wrong(tab), false, `${text} is read`);
+      equal(await tab.evaluate(() => window.vramPage.report.config.block_size), wanted, text);
+    }
+    await tab.evaluate(() => { document.querySelector(".all").open = true; });
+    await tab.locator("[name=all-vocab_size]").fill("50,257");
+    equal(await tab.evaluate(() => window.vramPage.report.config.vocab_size), 50257, "50,257");
+    await tab.locator("[name=all-dropout]").fill("0,1");
+    equal(await tab.evaluate(() => window.vramPage.report.config.dropout), 0.1, "0,1");
+  });
+}
+
+// ---- what a reader does --------------------------------------------------------------------------------
+
 async function use(browser, site, scheme) {
-  await check(`calculator: change, apply, share ${scheme}`, async () => {
-    const tab = await ready(browser, site[scheme], "en", "#preset=oom-gpt2&gpu=RTX+4070");
+  const state = "#preset=oom-gpt2&gpu=RTX+4070";
+  await calculator(browser, `change, apply, undo, share ${scheme}`, { base: site[scheme], state }, async (tab) => {
+    that(/not fit/.test(await verdict(tab)), await verdict(tab));
+    that(/not fit/.test(await tab.locator("[data-out=badge]").innerText()), "the badge says it, too");
+    const before = tab.url(), first = tab.locator("[data-out=advice] button").first();
+    await first.waitFor();
+    await first.hover();
+    equal(await tab.locator(".ghost").count(), 1, "what the bar would be");
+    await first.focus();
+    await tab.keyboard.press("Enter");
+    await tab.waitForFunction(() => /^Fits/.test(document.querySelector("[data-out=verdict]").textContent));
+    that(/batch_size=/.test(tab.url()), `state in the address: ${tab.url()}`);
+    that(await tab.locator("[data-out=chips] li").count() >= 1, "what was applied is a chip");
+    that(/batch_size=\d/.test(await tab.locator("[data-out=command]").innerText()), "and in the command");
+    await tab.waitForFunction(() => document.activeElement.closest(".advice"));
+    await tab.locator("[data-out=toast] button").click();
+    await tab.waitForFunction(() => /not fit/.test(document.querySelector("[data-out=verdict]").textContent));
+    equal(tab.url(), before, "address after undoing");
+    await tab.goForward();
+    await tab.waitForFunction(() => /^Fits/.test(document.querySelector("[data-out=verdict]").textContent));
+    const address = tab.url(), text = await verdict(tab);
+    await tab.goto("about:blank");
+    await tab.goto(address);
+    await tab.locator("#calc.ready").waitFor();
+    equal(await verdict(tab), text, "what a link shows");
+    await tab.locator("[data-out=flags]").filter({ hasText: /--batch_size=\d+/ }).waitFor();
+    await tab.locator("[name=batch_size]").fill("64");
+    that(/not fit/.test(await verdict(tab)), "64 sequences");
+    for (let chip = 0; await tab.locator("[data-out=chips] button").count() && chip < 9; chip++) await tab.locator("[data-out=chips] button").first().click();
+    equal(new URL(tab.url()).hash, state, "address without chips");
+    equal(tab.requested.some((url) => url.endsWith(".wasm")), scheme === "http", "the module is fetched as it is");
+    equal(tab.requested.some((url) => /vram\.wasm\.\w+\.js$/.test(url)), scheme === "file", "the module is a script");
+  });
+}
+
+async function choose(tab, name, text) {
+  await tab.locator(`[name=${name}]`).click();
+  await tab.locator(`[name=${name}]`).fill(text);
+  await tab.keyboard.press("Enter");
+}
+
+async function tasks(browser, site) {
+  const base = site.http;
+  await check("calculator: from home, a message to an applied fix", async () => {
+    const tab = await open(browser, `${base}/en/index.html`);
     try {
-      const verdict = tab.locator("[data-out=verdict]");
-      that(/not fit/.test(await verdict.innerText()), await verdict.innerText());
-      await tab.locator("[data-out=advice] button").first().waitFor();
+      await tab.locator("form.paste textarea").fill("CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 512.00 MiB is free.");
+      await tab.locator("form.paste button").click();
+      await tab.locator("[data-out=pasted] li").first().waitFor();
       await tab.locator("[data-out=advice] button").first().click();
       await tab.waitForFunction(() => /^Fits/.test(document.querySelector("[data-out=verdict]").textContent));
-      const address = tab.url();
-      that(/batch_size=/.test(address), `state in the address: ${address}`);
-      const text = await verdict.innerText();
-      await tab.goto("about:blank");
-      await tab.goto(address);
-      await tab.locator("#calc.ready").waitFor();
-      equal(await verdict.innerText(), text, "what a link shows");
-      that(/--batch_size=\d+/.test(await tab.locator("[data-out=flags]").innerText()), "flags for nanoGPT");
-      await tab.locator("[name=batch_size]").fill("64");
-      await tab.waitForFunction(() => /not fit/.test(document.querySelector("[data-out=verdict]").textContent));
-      await tab.locator("[name=n_head]").fill("7");
-      await tab.locator("#calc.wrong").waitFor();
       equal(tab.complaints.join("; "), "", "console");
     } finally { await close(tab); }
   });
-  await check(`calculator: paste ${scheme}`, async () => {
-    const tab = await ready(browser, site[scheme], "en", "#preset=gpt2&gpu=RTX+4070");
-    try {
-      await tab.locator(".calc details summary").first().click();
-      const area = tab.locator("textarea");
-      await area.fill("batch_size = 3\nblock_size = 256\nn_layer = 5\nn_head = 4\nn_embd = 128\ndtype = 'float16'\ncompile = False\n");
-      await tab.waitForFunction(() => document.querySelector("[name=n_layer]").value === "5");
-      equal(await tab.locator("[name=batch_size]").inputValue(), "3", "batch_size");
-      await area.fill(JSON.stringify({ model_type: "llama", hidden_size: 256, num_hidden_layers: 3, num_attention_heads: 4, intermediate_size: 512, vocab_size: 1000, max_position_embeddings: 128 }));
-      await tab.waitForFunction(() => document.querySelector("[name=n_layer]").value === "3");
-      await tab.evaluate(() => { location.hash = "#preset=gpt2&batch_size=16&gpu=RTX+4070"; });
-      await tab.waitForFunction(() => document.querySelector("[name=batch_size]").value === "16");
-      await area.fill("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.99 GiB of which 512.00 MiB is free.");
-      await tab.locator("[data-out=pasted] li").first().waitFor();
-      that(/50304/.test(await tab.locator("[data-out=pasted]").innerText()), await tab.locator("[data-out=pasted]").innerText());
-      equal(tab.complaints.join("; "), "", "console");
-    } finally { await close(tab); }
+  await calculator(browser, "8B QLoRA on 24 GB", { base }, async (tab) => {
+    await tab.locator(".tasks label", { hasText: "Fine-tune" }).click();
+    await choose(tab, "preset", "llama 3.1 8b");
+    await choose(tab, "gpu", "4090");
+    await tab.locator("[name=quantization]").selectOption("nf4");
+    await tab.locator("[name=checkpointing]").selectOption("block");
+    equal(await tab.locator("[name=gpu]").inputValue(), "RTX 4090", "the card");
+    const config = await tab.evaluate(() => window.vramPage.report.config);
+    equal([config.family, config.n_layer, config.lora_rank, config.quantization].join(" "), "llama 32 16 nf4", "configuration");
+    that(/^Fits|^Probably fits/.test(await verdict(tab)), await verdict(tab));
+  });
+  await calculator(browser, "FSDP on two cards of 24 GB", { base, state: "#preset=llama-3.1-8b&gpu=RTX+3090" }, async (tab) => {
+    const alone = await bytes(tab);
+    await tab.locator("[name=n_gpu]").fill("2");
+    equal(await tab.locator("[name=parallel]").inputValue(), "fsdp2", "the scheme");
+    const two = await bytes(tab);
+    await tab.locator("[name=n_gpu]").fill("8");
+    that(await bytes(tab) < two, "eight take less each");
+    await tab.locator("[name=n_gpu]").fill("1");
+    equal(await bytes(tab), alone, "one again");
+  });
+  await calculator(browser, "70B at 4 bit with 32k on 80 GB", { base }, async (tab) => {
+    await tab.locator(".tasks label", { hasText: "Serve" }).click();
+    await choose(tab, "preset", "llama-3.1-70b");
+    await choose(tab, "gpu", "a100 80gb");
+    await tab.locator("[name=quantization]").selectOption("nf4");
+    await tab.locator("[name=seq_len]").fill("32k");
+    equal(await tab.evaluate(() => window.vramPage.report.config.seq_len), 32768, "32k");
+    that(/^Fits|^Probably fits/.test(await verdict(tab)), await verdict(tab));
+  });
+  await calculator(browser, "a list is searched, by keyboard and by hand", { base }, async (tab) => {
+    await tab.locator("[name=gpu]").click();
+    that(await tab.locator("#calc-gpus [role=group]").count() > 3, "cards are grouped");
+    await axe(tab);
+    await tab.locator("[name=gpu]").fill("h100");
+    equal(await tab.locator("#calc-gpus [role=option]").filter({ hasNotText: "H100" }).count(), 0, "others than H100");
+    await tab.keyboard.press("Escape");
+    equal(await tab.locator("[name=gpu]").inputValue(), "RTX 4070", "Escape leaves the card");
+    await tab.locator("[name=gpu]").fill("no such card");
+    await tab.keyboard.press("Tab");
+    equal(await tab.locator("[name=gpu]").inputValue(), "RTX 4070", "so does leaving the field");
+    await tab.locator("[name=gpu]").click();
+    await tab.locator("#calc-gpus [role=option]", { hasText: "RTX 4090" }).first().click();
+    that(/gpu=RTX\+4090/.test(tab.url()), tab.url());
+  });
+}
+
+// A value for a field that differs from its default and that the library reads.
+function another(field) {
+  if (field.type === "bool") return String(!field.default);
+  if (field.type === "enum") return field.values.find((value) => value !== field.default);
+  if (field.type === "set") return field.values[0];
+  if (field.type === "version") return field.key === "torch" ? "2.4" : "4.40";
+  if (field.type === "fraction") return "0.25";
+  return String(Math.min(field.max, Math.max(field.min, field.default * 2 || 64)));
+}
+
+async function fields(browser, site) {
+  await calculator(browser, "each field by form, address and paste", { base: site.http }, async (tab) => {
+    const list = await tab.evaluate(() => window.vramPage.core.ask("fields").value);
+    that(list.length > 60, `${list.length} fields`);
+    await tab.evaluate(() => { document.querySelector(".all").open = true; });
+    await tab.locator("[name=all-n_layer]").waitFor();
+    for (const field of list) {
+      const value = another(field);
+      const [form, address, paste] = await tab.evaluate(([key, value]) => {
+        const page = window.vramPage, start = { preset: "gpt2", gpu: "RTX 4070" };
+        const said = () => {
+          const answer = page.core.estimate(page.flat());
+          return JSON.stringify(answer.code ? answer.value.error.id : [answer.value.process_bytes, String(answer.value.config[key])]);
+        };
+        page.replace({ ...start });
+        const control = document.querySelector(`[name=all-${key}]`);
+        control.value = value;
+        control.dispatchEvent(new Event("input", { bubbles: true }));
+        const form = said();
+        page.replace({ ...start, [key]: value });
+        const address = said();
+        page.replace({ ...start });
+        page.paste(`preset = gpt2\ngpu = RTX 4070\n${key} = ${value}`);
+        return [form, address, said()];
+      }, [field.key, value]);
+      equal(form, address, `${field.key} = ${value}: form and address`);
+      equal(paste, address, `${field.key} = ${value}: paste and address`);
+      that(!/bad_|unknown_|out_of_range/.test(form), `${field.key} = ${value} is not read: ${form}`);
+    }
+  });
+}
+
+// ---- the step as a picture ------------------------------------------------------------------------------
+
+// Runs of all tasks, small enough for their trace to be read line by line here.
+const RUNS = ["preset=oom-gpt2", "preset=nanogpt-30m", "preset=shakespeare-char checkpointing=block", "preset=hf-gpt2 batch_size=4 compile=2.5",
+  "preset=qwen3-0.6b lora_rank=8", "preset=smollm2-135m lora_rank=4 quantization=nf4", "preset=pythia-160m n_gpu=2 parallel=fsdp2",
+  "preset=gemma-2b task=inference quantization=int8", "preset=smollm2-360m task=inference seq_len=4096 max_new_tokens=8", "preset=olmo-2-1b n_gpu=4 parallel=zero2"];
+
+// The largest moment of `vramcalc trace` and the five tensors that are largest then, those of a name together.
+function traced(words) {
+  const rows = execFileSync(vramcalc, ["trace", ...words.split(" ")], { encoding: "utf8", maxBuffer: 1 << 28 }).trim().split("\n").slice(1).map((row) => row.split(","));
+  const peak = rows.reduce((best, row) => (Number(row[4]) > Number(best[4]) ? row : best));
+  const live = new Map(), sums = new Map();
+  for (const row of rows.slice(0, Number(peak[0]) + 1)) row[1] === "alloc" ? live.set(row[2], row) : live.delete(row[2]);
+  for (const row of live.values()) sums.set(row[6], (sums.get(row[6]) ?? 0) + Number(row[3]));
+  return { bytes: Number(peak[4]), event: Number(peak[0]), op: peak[7], five: [...sums].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([, bytes]) => bytes) };
+}
+
+async function step(browser, site, scheme) {
+  await calculator(browser, `the picture's peak is the trace's ${scheme}`, { base: site[scheme] }, async (tab) => {
+    for (const words of scheme === "http" ? RUNS : RUNS.slice(0, 1)) {
+      const wanted = traced(words), state = Object.fromEntries(words.split(" ").map((pair) => pair.split("=")));
+      const got = await tab.evaluate(async (state) => {
+        const page = window.vramPage;
+        page.replace(state);
+        const t = await new Promise((done) => page.later("test", "ask", ["timeline"], (answer) => done(answer.value)));
+        const at = await new Promise((done) => page.later("test", "moment", [t.peak_event], (answer) => done(answer.value)));
+        const point = t.points.find((p) => p[0] === t.peak_event);
+        return { bytes: point.slice(1).reduce((a, b) => a + b), said: t.peak_bytes, event: t.peak_event, op: at.op, five: at.tensors.map((x) => x.bytes) };
+      }, state);
+      equal(got.bytes, wanted.bytes, `${words}: peak`);
+      equal(got.said, wanted.bytes, `${words}: what the library calls the peak`);
+      equal(got.event, wanted.event, `${words}: moment`);
+      equal(got.op, wanted.op, `${words}: operation`);
+      equal(got.five.join(" "), wanted.five.join(" "), `${words}: five tensors`);
+    }
+  });
+  await calculator(browser, `the picture by keyboard and pointer ${scheme}`, { base: site[scheme] }, async (tab) => {
+    const slider = tab.locator("[data-out=step]"), said = () => slider.getAttribute("aria-valuetext");
+    await slider.locator("svg").waitFor();
+    that(/logits/.test(await said()), `at first the peak: ${await said()}`);
+    await slider.focus();
+    await tab.keyboard.press("Home");
+    await tab.waitForFunction(() => /:.*weight/.test(document.querySelector("[data-out=step]").getAttribute("aria-valuetext")));
+    equal(await slider.getAttribute("aria-valuenow"), "0", "Home");
+    const first = await said();
+    await tab.keyboard.press("PageDown");
+    await tab.keyboard.press("PageUp");
+    that(await said() !== first, "PageUp moves");
+    const box = await slider.boundingBox();
+    await slider.hover({ position: { x: box.width * 0.9, y: 200 } });
+    that(Number(await slider.getAttribute("aria-valuenow")) > 100, "the pointer moves it");
+    equal(await tab.locator("[data-out=tensors] li").count() <= 5, true, "at most five tensors");
+  });
+  await calculator(browser, `what is saved ${scheme}`, { base: site[scheme] }, async (tab) => {
+    await tab.locator("[data-out=step] svg").waitFor();
+    for (const [kind, first] of [["svg", "<svg"], ["png", "\x89PNG"], ["csv", "event,kind,id"], ["viz", "\x80"], ["perfetto", "{"]]) {
+      const [download] = await Promise.all([tab.waitForEvent("download"), tab.locator(`[data-save=${kind}]`).click()]);
+      const bytes = readFileSync(await download.path());
+      equal(bytes.subarray(0, first.length).toString("latin1"), first, `beginning of the ${kind}`);
+      that(bytes.length > 1000, `${kind} has ${bytes.length} bytes`);
+      if (kind === "svg") that(!/class=|var\(|NaN/.test(bytes.toString()), "the SVG stands alone");
+      if (kind === "csv") equal(bytes.toString(), execFileSync(vramcalc, ["trace", "preset=oom-gpt2"], { encoding: "utf8", maxBuffer: 1 << 26 }), "the CSV is the command line's");
+    }
+  });
+}
+
+async function beyond(browser, site) {
+  await calculator(browser, "the largest that fits, and cards", { base: site.http }, async (tab) => {
+    const largest = tab.locator("[data-solve=batch_size] button");
+    await largest.waitFor();
+    await largest.click();
+    await tab.waitForFunction(() => /^Fits/.test(document.querySelector("[data-out=verdict]").textContent));
+    const fits = Number(await tab.locator("[name=batch_size]").inputValue());
+    await tab.locator("[name=batch_size]").fill(String(fits + 1));
+    that(!/^Fits/.test(await verdict(tab)), `${fits + 1} fit, too`);
+    await tab.locator("[name=batch_size]").fill("64");
+    await tab.waitForFunction(() => !/T4/.test(document.querySelector("[data-out=cards]").textContent));
+    await tab.locator("[data-out=cards] button").first().click();
+    await tab.waitForFunction(() => /fits/i.test(document.querySelector("[data-out=verdict]").textContent));
+  });
+  await calculator(browser, "a bar for each GPU, and the cache by length", { base: site.http, state: "#preset=llama-3.1-8b&n_gpu=4&parallel=zero3&gpu=RTX+4090" }, async (tab) => {
+    equal(await tab.locator("[data-out=ranks] li").count(), 4, "bars");
+    await tab.evaluate(() => window.vramPage.replace({ preset: "llama-3.1-8b", task: "inference", gpu: "RTX 4090" }));
+    await tab.locator("[data-out=serving] li").nth(4).waitFor();
+    equal(await tab.locator("[data-out=ranks]").isVisible(), false, "no bars of one GPU");
+    that(/\u2717/.test(await tab.locator("[data-out=serving] li").last().innerText()), "128k do not fit");
+    that(/\u2713/.test(await tab.locator("[data-out=serving] li").first().innerText()), "1k fit");
+    await axe(tab);
+  });
+}
+
+// ---- what is pasted ----------------------------------------------------------------------------------------
+
+const llama = { model_type: "llama", hidden_size: 256, num_hidden_layers: 3, num_attention_heads: 4, intermediate_size: 512, vocab_size: 1000, max_position_embeddings: 128 };
+const SMI = `| NVIDIA-SMI 550.54.14   Driver Version: 550.54.14   CUDA Version: 12.4 |
+|   0  NVIDIA GeForce RTX 3090        On  |   00000000:01:00.0 Off |  N/A |
+| 30%   41C    P8    22W / 350W |    1234MiB /  24576MiB |      0%      Default |`;
+const PASTED = [
+  ["a nanoGPT config", "batch_size = 3\nblock_size = 256\nn_layer = 5\nn_head = 4\nn_embd = 128\ndtype = 'float16'\ncompile = False\n", { n_layer: 5, batch_size: 3, dtype: "float16" }],
+  ["a config.json", JSON.stringify(llama), { n_layer: 3, family: "llama" }],
+  ["lines", "lora_rank = 16\nquantization = nf4\nfamily = llama", { lora_rank: 16, quantization: "nf4", family: "llama" }],
+  ["its own command", "vramcalc estimate preset=llama-3.1-8b lora_rank=8 quantization=nf4 gpu='RTX 4090'", { n_layer: 32, lora_rank: 8, gpu: "RTX 4090" }],
+  ["its own flags", "python train.py --batch_size=7 --block_size=512 --n_layer=4 --n_head=4 --n_embd=128 --compile=False", { batch_size: 7, block_size: 512, n_layer: 4 }],
+  ["a link", "https://example.org/en/calculator.html#preset=qwen3-8b&batch_size=2", { n_layer: 36, batch_size: 2 }],
+  ["TrainingArguments", "args = TrainingArguments(per_device_train_batch_size=4, gradient_checkpointing=True,\n  learning_rate=1e-4)", { batch_size: 4, checkpointing: "block", n_layer: 36 }],
+  ["axolotl", "base_model: meta-llama/Llama-3.1-8B\nload_in_4bit: true\nadapter: qlora\nlora_r: 32\nsequence_len: 4096\nmicro_batch_size: 2\ngradient_checkpointing: true\n",
+    { n_layer: 32, lora_rank: 32, seq_len: 4096, batch_size: 2, checkpointing: "block" }],
+  ["DeepSpeed", '{"zero_optimization": {"stage": 3}, "bf16": {"enabled": true}, "train_micro_batch_size_per_gpu": 3}', { n_layer: 32, parallel: "zero3", batch_size: 3 }],
+  ["nvidia-smi", SMI, { gpu: "RTX 3090", other_memory: 1234 }],
+  ["a name on the Hub", "meta-llama/Llama-3.1-8B", { family: "llama", n_layer: 32, vocab_size: 128256 }],
+];
+const REFUSED = [["prose", "Will this fit on my card?"], ["a broken JSON", '{"model_type": '], ["an unknown model", '{"model_type": "whisper", "hidden_size": 384}'],
+  ["a word of 300 kB", "x".repeat(300000)], ["a word of 200 kB", "x".repeat(200000)]];
+
+async function paste(browser, site, scheme) {
+  await calculator(browser, `paste ${scheme}`, { base: site[scheme], state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+    const area = tab.locator("textarea");
+    for (const [what, text, wanted] of PASTED) {
+      await tab.evaluate(() => document.querySelector("[data-out=pasted]").replaceChildren());
+      await area.fill(text);
+      await tab.locator("[data-out=pasted] > *").first().waitFor();
+      await tab.waitForFunction((wanted) => Object.entries(wanted).every(([key, value]) => window.vramPage.report.config[key] === value), wanted)
+        .catch(async () => { throw new Error(`${what}: ${await tab.locator("[data-out=pasted]").innerText()}`); });
+      that(/Read/.test(await tab.locator("[data-out=pasted]").innerText()), `${what}: what was read is said`);
+    }
+    for (const [what, text] of REFUSED) {
+      const before = await tab.evaluate(() => location.hash);
+      await tab.evaluate((text) => { document.querySelector("[data-out=pasted]").replaceChildren(); window.vramPage.paste(text); }, text);
+      await tab.locator("[data-out=pasted] .bad").waitFor().catch(() => { throw new Error(`${what} is not refused`); });
+      equal(await tab.evaluate(() => location.hash), before, `${what} changes nothing`);
+    }
+  });
+  await calculator(browser, `an out-of-memory message ${scheme}`, { base: site[scheme], state: "#preset=gpt2&batch_size=16&gpu=RTX+4090" }, async (tab) => {
+    await tab.locator("textarea").fill("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 512.00 MiB is free.");
+    await tab.locator("[data-out=pasted] li").first().waitFor();
+    that(/50304/.test(await tab.locator("[data-out=pasted]").innerText()), await tab.locator("[data-out=pasted]").innerText());
+    equal(Math.round(await tab.evaluate(() => window.vramPage.report.gpu.cuda_bytes) / 2 ** 28), 46, "the card has the message's total");
+    await tab.locator("textarea").fill("RuntimeError: CUDA error: out of memory");
+    await tab.waitForFunction(() => !document.querySelector("[data-out=pasted] li"));
+    that(!/\b0(\.00)?\sGiB/.test(await tab.locator("[data-out=pasted]").innerText()), "no size is made up");
   });
 }
 
@@ -110,33 +438,72 @@ async function drop(tab, name, text) {
 }
 
 async function dropped(browser, site) {
-  await check("calculator: drop a file", async () => {
-    const tab = await ready(browser, site.http, "en", "#preset=gpt2&gpu=RTX+4070");
-    try {
-      await drop(tab, "train.log", "tokens per iteration will be: 65,536\nnumber of parameters: 29.94M\nstep 0: train loss 10.8, val loss 10.8\n");
-      await tab.locator("[data-out=pasted]:not(:empty)").waitFor();
-      that(await tab.locator("textarea").isVisible(), "the field with the text is open");
-      await drop(tab, "small.py", "batch_size = 5\nn_layer = 3\nn_head = 4\nn_embd = 128\n");
-      await tab.waitForFunction(() => document.querySelector("[name=batch_size]").value === "5");
-      equal(await tab.locator("[name=gpu]").inputValue(), "RTX 4070", "the card stays");
-      equal(tab.complaints.join("; "), "", "console");
-    } finally { await close(tab); }
+  await calculator(browser, "drop a file", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+    await drop(tab, "train.log", "tokens per iteration will be: 65,536\nnumber of parameters: 29.94M\nstep 0: train loss 10.8, val loss 10.8\n");
+    await tab.locator("[data-out=pasted]:not(:empty)").waitFor();
+    await drop(tab, "small.py", "batch_size = 5\nn_layer = 3\nn_head = 4\nn_embd = 128\n");
+    await tab.waitForFunction(() => document.querySelector("[name=batch_size]").value === "5");
+    equal(await tab.locator("[name=gpu]").inputValue(), "RTX 4070", "the card stays");
+    await drop(tab, "large.txt", "x".repeat(3e6));
+    await tab.locator("[data-out=pasted] .bad").waitFor();
   });
 }
 
+// ---- looks and languages -------------------------------------------------------------------------------------
+
+// What reaches over the right or left edge of the screen.
+const offScreen = () => [...document.querySelectorAll("#calc button, #calc input:not(.vh), #calc select")].filter((e) => {
+  const box = e.getBoundingClientRect();
+  return box.width > 0 && (box.left < -1 || box.right > document.documentElement.clientWidth + 1) && !e.closest(".tasks");
+}).map((e) => e.outerHTML.slice(0, 90)).join(" ");
+
+async function looks(browser, site) {
+  for (const width of [360, 1280]) for (const theme of ["light", "dark"]) for (const lang of ["en", "de", "hi"]) {
+    const options = { viewport: { width, height: 800 }, colorScheme: theme };
+    await calculator(browser, `${lang} ${width} ${theme}`, { base: site.http, lang, state: "#preset=oom-gpt2&batch_size=20&gpu=RTX+4070", options }, async (tab) => {
+      await tab.locator("[data-out=advice] button").first().waitFor();
+      await tab.evaluate(() => { document.querySelector(".all").open = true; });
+      await tab.locator("[name=all-n_layer]").waitFor();
+      equal(await tab.evaluate(offScreen), "", "off the screen");
+      equal(await tab.evaluate(() => document.scrollingElement.scrollWidth - document.documentElement.clientWidth), 0, "too wide by");
+      await axe(tab);
+      await tab.locator("[data-sample=config]").click();
+      await tab.locator("[data-out=pasted] dl").waitFor();
+      await axe(tab);
+    });
+  }
+}
+
 async function words(browser, site) {
+  await calculator(browser, "from right to left", { base: site.http, lang: "ar", options: { viewport: { width: 360, height: 800 } } }, async (tab) => {
+    that(/^\u2066[^A-Z]*GiB\u2069$/.test(await tab.locator("[data-out=number]").innerText()), "the unit follows its number");
+    await tab.locator("[data-out=advice] button").first().waitFor();
+    equal(await tab.evaluate(offScreen), "", "off the screen");
+    await axe(tab);
+  });
+  for (const [lang, wanted] of [["de", /ganze Zahl/], ["hi", /\u092a\u0942\u0930\u094d\u0923/], ["en", /whole number/]]) {
+    await calculator(browser, `errors and meanings in ${lang}`, { base: site.http, lang, state: "#preset=gpt2&batch_size=x" }, async (tab) => {
+      that(wanted.test(await verdict(tab)), await verdict(tab));
+      await tab.evaluate(() => { document.querySelector(".all").open = true; });
+      const help = await tab.locator("#help-optimizer_in_backward").innerText();
+      equal(/each parameter/.test(help), lang === "en", `the meaning of a field: ${help}`);
+      await tab.locator(".all input[type=search]").fill("lora_r");
+      that(await tab.locator(".setting:visible").count() < 6, "settings are searched, also by their other names");
+      that(await tab.locator("[name=all-lora_rank]").isVisible(), "lora_rank");
+    });
+  }
   await check("calculator: the reader's language", async () => {
     const state = "#preset=gpt2&batch_size=8&compile=2.5&gpu=RTX+4070", texts = new Map();
     for (const lang of ["en", "es", "de", "fr", "hi"]) {
       const tab = await ready(browser, site.http, lang, state);
       try {
-        texts.set(lang, await tab.locator("[data-out=verdict]").innerText());
+        texts.set(lang, await verdict(tab));
         const left = await tab.locator(".calc").innerText();
         that(!/calc\.|undefined|\{\w+\}/.test(left), `${lang}: a word is missing: ${left.match(/calc\.\w+|undefined|\{\w+\}/)}`);
       } finally { await close(tab); }
     }
     equal(new Set(texts.values()).size, 5, "different texts");
-    that(texts.get("fr").includes("Mio") && texts.get("de").includes("."), [...texts.values()].join(" / "));
+    that(texts.get("fr").includes("Gio") && texts.get("de").includes(","), [...texts.values()].join(" / "));
   });
   await check("calculator: a table without a script", async () => {
     const tab = await open(browser, `${site.http}/en/calculator.html`, { javaScriptEnabled: false });
@@ -146,6 +513,11 @@ async function words(browser, site) {
       that(await tab.locator(".body tbody tr").count() >= 8, "rows");
     } finally { await close(tab); }
   });
+  await calculator(browser, "printed without controls", { base: site.http }, async (tab) => {
+    await tab.emulateMedia({ media: "print" });
+    equal(await tab.locator("#calc :is(button, input, select, textarea):visible").count(), 0, "controls");
+    that(await tab.locator("[data-out=number]").isVisible(), "the number");
+  });
 }
 
 export async function run(browser, site) {
@@ -154,7 +526,17 @@ export async function run(browser, site) {
   await close(tab);
   if (!there) { console.log("skip calculator: vram.wasm was not built, see README"); return; }
   await parity(browser, site);
-  for (const scheme of ["http", "file"]) await use(browser, site, scheme);
+  await honest(browser, site);
+  await numbers(browser, site);
+  for (const scheme of ["http", "file"]) {
+    await use(browser, site, scheme);
+    await paste(browser, site, scheme);
+    await step(browser, site, scheme);
+  }
+  await tasks(browser, site);
+  await beyond(browser, site);
+  await fields(browser, site);
   await dropped(browser, site);
+  await looks(browser, site);
   await words(browser, site);
 }

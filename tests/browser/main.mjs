@@ -1,10 +1,13 @@
-// The built site in a real Chromium: node main.mjs SITE FIXTURE, both folders as vramdoc writes them.
+// The built site in a real Chromium: node main.mjs SITE FIXTURE, both folders as vramdoc writes them. PART=works runs one part.
 import { counts, launch } from "./harness.mjs";
 import { serve } from "./server.mjs";
 import { pagesOf } from "./pages.mjs";
 import * as looks from "./looks.mjs";
 import * as works from "./works.mjs";
+import * as figures from "./figures.mjs";
+import * as pictures from "./pictures.mjs";
 import * as calculator from "./calculator.mjs";
+import * as injection from "./injection.mjs";
 import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
 
@@ -16,9 +19,8 @@ const site = { root: siteRoot, http: served.origin, file: pathToFileURL(siteRoot
 const fixture = { root: fixtureRoot, http: servedFixture.origin, file: pathToFileURL(fixtureRoot).href, rules: servedFixture.rules, pages: await pagesOf(fixtureRoot) };
 
 try {
-  await looks.run(browser, site, fixture);
-  await works.run(browser, site, fixture);
-  await calculator.run(browser, site);
+  for (const [name, part] of Object.entries({ looks, works, figures, pictures, calculator, injection }))
+    if (!process.env.PART || process.env.PART === name) await part.run(browser, site, fixture);
 } finally {
   await browser.close();
   served.close();

@@ -6,7 +6,7 @@ import { extname, join, normalize } from "node:path";
 const types = {
   ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
   ".json": "application/json", ".xml": "application/xml", ".md": "text/markdown; charset=utf-8", ".txt": "text/plain; charset=utf-8",
-  ".svg": "image/svg+xml", ".png": "image/png",
+  ".svg": "image/svg+xml", ".png": "image/png", ".wasm": "application/wasm",
 };
 
 // [{path: "/*", headers: [[name, value], ...]}, ...] of a _headers file.

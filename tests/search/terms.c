@@ -10,9 +10,10 @@ static void print(void *ctx, str term)
     buf *line = ctx;
     buf folded = BUF_INIT;
     terms_fold(term, &folded);
-    if (line->len)
+    if (line->len && !terms_is_letter(buf_view(&folded)))
         buf_char(line, ' ');
-    buf_str(line, buf_view(&folded));
+    if (!terms_is_letter(buf_view(&folded)))
+        buf_str(line, buf_view(&folded));
     buf_free(&folded);
 }
 

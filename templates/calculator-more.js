@@ -1,0 +1,279 @@
+// What the calculator says after its first number: what to change, all settings, how to take the run along. The worker runs
+// the library some dozens of times beside the page.
+(function () {
+  "use strict";
+  const page = window.vramPage;
+  const { root, words, out, el, put, button, fill, gib, share } = page;
+  const sentences = page.sentences || {};
+
+  // ---- questions that take long: one at a time, of each kind only the latest -------------------------
+  // The tensors that live after an event, those of a name together, largest first. The events are kept for the next question.
+  function moment(core, flat, event) {
+    if (moment.flat !== flat) {
+      const answer = core.write("trace", "csv");
+      if (answer.code) return answer;
+      moment.rows = new TextDecoder().decode(answer.bytes).split("\n");
+      moment.flat = flat;
+    }
+    const live = new Map(), names = new Map();
+    let row = [];
+    for (let i = 1; i <= event + 1; i++) {
+      row = moment.rows[i].split(",");
+      if (row[1] === "alloc") live.set(row[2], row);
+      else live.delete(row[2]);
+    }
+    live.forEach((r) => {
+      const x = names.get(r[6] + r[5]) || { name: r[6], category: r[5], count: 0, bytes: 0 };
+      x.count++;
+      x.bytes += Number(r[3]);
+      names.set(r[6] + r[5], x);
+    });
+    return { code: 0, value: { op: row[7], tensors: Array.from(names.values()).sort((a, b) => b.bytes - a.bytes).slice(0, 5) } };
+  }
+  // A report for each length.
+  function lengths(core, flat, list) {
+    return { code: 0, value: list.map((n) => core.estimate(flat + "seq_len = " + n + "\n").value).filter((r) => !r.error) };
+  }
+  // A pasted file: over nothing, or, where it says nothing of a model, over the run as it stands. What it sets, and the keys that
+  // nothing was made of.
+  function reading(core, flat, text) {
+    // The defaults are those of gpt2: said by name, the library knows that a model is there.
+    const onto = () => { core.clear(); core.parse("flat", (/^preset/.test(flat) ? "" : "preset = gpt2\n") + flat); };
+    core.clear();
+    let before = core.ask("config").value, read = core.read(text), over = false;
+    if (read.code !== 0 && read.value.error.id === "model_unsaid") {
+      onto();
+      over = true;
+      before = core.ask("config").value;
+      read = core.read(text);
+    }
+    if (read.code !== 0) return { code: 0, value: { kind: read.kind, error: read.value.error } };
+    const after = core.ask("config").value, report = core.ask("report"), found = {};
+    Object.keys(after).forEach((key) => { if (after[key] !== before[key] && after[key] !== null) found[key] = String(after[key]); });
+    const left = report.code === 0 ? report.value.notes.map((note) => note.args.key).filter(Boolean) : [];
+    return { code: 0, value: { kind: read.kind, found, left, onto: over } };
+  }
+  const CALLS = { moment, lengths, reading };
+  function answer(core, d) {
+    core.clear();
+    core.parse("flat", d.flat);
+    return CALLS[d.call] ? CALLS[d.call].apply(null, [core, d.flat].concat(d.args)) : core[d.call].apply(core, d.args);
+  }
+  const SOURCE = "let core;" + [moment, lengths, reading, answer].join(";") + ";const CALLS={moment,lengths,reading};onmessage=function(e){const d=e.data;" +
+    "if(d.bytes){core=vramOpen(d.bytes);return}core.then(function(c){const a=answer(c,d);delete a.text;postMessage(a)})}";
+  const waiting = new Map();
+  let worker = null, core = null, busy = null;
+  function next() {
+    if (busy || !waiting.size || !(worker || core)) return;
+    const kind = waiting.keys().next().value;
+    busy = waiting.get(kind);
+    waiting.delete(kind);
+    if (worker) worker.postMessage({ flat: busy.flat, call: busy.call, args: busy.args });
+    else setTimeout(() => answered(answer(core, busy)), 0);
+  }
+  function answered(answer) {
+    const job = busy;
+    busy = null;
+    if (!waiting.has(job.kind)) job.done(answer);
+    next();
+  }
+  page.later = function (kind, call, args, done) {
+    waiting.delete(kind);
+    waiting.set(kind, { kind, call, args, done, flat: page.flat() });
+    next();
+  };
+  // Beside the page where there are workers, else in it.
+  async function employ(bytes) {
+    try {
+      const hired = new Worker(URL.createObjectURL(new Blob([window.vramOpen.source + ";" + SOURCE], { type: "text/javascript" })));
+      hired.onmessage = (e) => answered(e.data);
+      hired.postMessage({ bytes: bytes });
+      worker = hired;
+    } catch (e) { core = await window.vramOpen(bytes); }
+    next();
+  }
+
+  const signed = new Intl.NumberFormat(page.lang, { style: "percent", maximumFractionDigits: 0, signDisplay: "exceptZero" });
+
+  // ---- advice: cards, each with what it saves ---------------------------------------------------------
+  function pairs(text) {
+    const changes = {};
+    text.split(" ").forEach((pair) => { changes[pair.slice(0, pair.indexOf("="))] = pair.slice(pair.indexOf("=") + 1); });
+    return changes;
+  }
+  function saving(a, before) {
+    const part = el("i", {}, []), rest = el("b", {}, []);
+    rest.style.inlineSize = (100 * a.process_bytes / before).toFixed(2) + "%";
+    part.style.inlineSize = (100 * a.saved_bytes / before).toFixed(2) + "%";
+    return el("span", { class: "saving", "aria-hidden": "true" }, [rest, part]);
+  }
+  function facts(a) {
+    const list = [fill(words.saving, { bytes: gib(a.saved_bytes) })];
+    if (a.slowdown_permille) list.push(fill(words.slower, { share: signed.format(a.slowdown_permille / 1000) }));
+    return list.concat(words.effect[a.effect] || []).join(" \u00b7 ");
+  }
+  function card(a, before) {
+    const apply = button(words.apply, () => take(a), { "aria-label": words.apply + ": " + a.change });
+    const top = el("p", { class: "change" }, [el("code", {}, [a.change.replace(/ /g, "\n")])]
+      .concat(a.fits && !page.report.fits ? [el("span", { class: "badge" }, ["\u2713 " + words.makes_it_fit])] : []));
+    const line = a.line && a.line !== a.change ? [el("p", { class: "line" }, [words.line + " ", el("code", {}, [a.line])])] : [];
+    const e = el("li", a.fits ? { class: "fitting" } : {}, [top, saving(a, before), el("p", {}, [facts(a)])].concat(line, [apply]));
+    ["mouseenter", "focusin"].forEach((name) => e.addEventListener(name, () => page.ghost(a.process_bytes)));
+    ["mouseleave", "focusout"].forEach((name) => e.addEventListener(name, () => page.ghost(0)));
+    return e;
+  }
+  // The focus stays among the buttons when they are made again.
+  let focus = -1;
+  function take(a) {
+    focus = Array.from(out("advice").querySelectorAll("button")).indexOf(document.activeElement);
+    page.change(pairs(a.change), "push");
+    put("toast", [fill(words.applied, { change: a.change }) + " ", button(words.undo, () => history.back())]);
+    document.querySelector(".result").scrollIntoView({ block: "nearest" });
+  }
+  function advise(list, before) {
+    const useful = list.filter((a) => a.saved_bytes >= before / 200 && !a.refused);
+    const effects = ["same", "close", "different"], rank = (a) => (a.fits ? 0 : 3) + effects.indexOf(a.effect);
+    const order = useful.sort((a, b) => rank(a) - rank(b) || (a.fits ? 0 : b.saved_bytes - a.saved_bytes)).slice(0, 8);
+    put("advice", order.length ? order.map((a) => card(a, before)) : [el("li", {}, [words.nothing])]);
+    const buttons = out("advice").querySelectorAll("button");
+    if (focus >= 0) (buttons[Math.min(focus, buttons.length - 1)] || out("chips")).focus({ preventScroll: true });
+    focus = -1;
+  }
+  let wait = 0;
+  function ask(r) {
+    const training = r.config.task !== "inference";
+    out("advice").closest("section").hidden = !r.gpu || !training;
+    clearTimeout(wait);
+    if (!r.gpu || !training) return;
+    wait = setTimeout(() => page.later("advise", "ask", ["advise"],
+      (answer) => { if (answer.code === 0 && page.report === r) advise(answer.value.changes, r.process_bytes); }), 120);
+  }
+
+  // ---- take it along ----------------------------------------------------------------------------------
+  const FLAGS = ["batch_size", "block_size", "gradient_accumulation_steps", "n_layer", "n_head", "n_embd", "dropout", "bias", "dtype", "compile",
+    "grad_clip", "eval_only"];
+  const quote = (text) => (/[^\w.+=,:-]/.test(text) ? "'" + text + "'" : text);
+  function flag(config, key) {
+    const value = String(config[key]), python = { "true": "True", "false": "False" };
+    if (key === "compile") return "--compile=" + (value === "none" ? "False" : "True");
+    return "--" + key + "=" + (python[value] || value);
+  }
+  const ALLOCATOR = [["expandable_segments", (v) => "expandable_segments:True"], ["max_split_size_mb", (v) => "max_split_size_mb:" + v],
+    ["garbage_collection_threshold", (v) => "garbage_collection_threshold:" + v], ["roundup_power2_divisions", (v) => "roundup_power2_divisions:" + v]];
+  function environment(config) {
+    const list = ALLOCATOR.filter((entry) => config[entry[0]]).map((entry) => entry[1](config[entry[0]]));
+    return list.length ? "PYTORCH_CUDA_ALLOC_CONF=" + list.join(",") + " " : "";
+  }
+  function along(r) {
+    const config = r.config, state = page.state(), nano = config.family === "gpt2" && config.task !== "inference";
+    out("flags").textContent = nano ? environment(config) + "python train.py " + FLAGS.map((key) => flag(config, key)).join(" ") : "";
+    out("flags").closest(".flags").hidden = !nano;
+    const known = FLAGS.concat(ALLOCATOR.map((entry) => entry[0]), "preset", "gpu", "n_gpu", "other_memory", "system");
+    const left = Object.keys(state).filter((key) => !known.includes(key)).map((key) => key + "=" + state[key]);
+    put("unflagged", nano && left.length ? [fill(words.unflagged, { settings: left.join(" ") })] : []);
+    out("command").textContent = "vramcalc estimate " + page.flat().trim().split("\n").map((l) => {
+      const at = l.indexOf(" = ");
+      return quote(l.slice(0, at) + "=" + l.slice(at + 3));
+    }).join(" ");
+  }
+  // Without navigator.clipboard (plain http) the text is chosen, so that one key copies it.
+  function choose(e) {
+    const range = document.createRange();
+    range.selectNodeContents(e);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+  }
+  root.addEventListener("click", (e) => {
+    const what = e.target.getAttribute("data-copy");
+    if (!what) return;
+    const text = what === "link" ? location.href.split("#")[0] + "#" + new URLSearchParams(page.state()) : out(what).textContent;
+    const said = e.target.parentElement.querySelector("[role=status]");
+    const failed = () => { if (what !== "link") choose(out(what)); said.textContent = words.select; };
+    if (!navigator.clipboard) failed();
+    else navigator.clipboard.writeText(text).then(() => { said.textContent = words.copied; }, failed);
+  });
+
+  // ---- all settings, out of the library's table ---------------------------------------------------------
+  function setting(field) {
+    const control = page.control(field.key, "all-"), help = sentences["field." + field.key] || "", id = "help-" + field.key;
+    control.id = "all-" + field.key;
+    control.setAttribute("aria-describedby", id);
+    const values = field.type === "set" ? " (" + field.values.join(", ") + ")" : "";
+    const unit = words.units[field.unit] || "";
+    const row = el("div", { class: "setting" }, [el("label", { for: control.id }, [el("code", {}, [field.key])]), control,
+      el("p", { id }, [help + values + (unit ? " \u00b7 " + unit : "")])]);
+    row.dataset.find = [field.key, field.aliases.join(" "), help].join(" ");
+    return row;
+  }
+  function settings() {
+    const groups = new Map();
+    page.fields.forEach((field) => {
+      if (!groups.has(field.group)) groups.set(field.group, []);
+      groups.get(field.group).push(setting(field));
+    });
+    put("settings", Array.from(groups, (entry) =>
+      el("fieldset", {}, [el("legend", {}, [words.groups[entry[0]] || entry[0]])].concat(entry[1]))));
+    page.update();
+  }
+  function narrow(query) {
+    out("settings").querySelectorAll(".setting").forEach((row) => { row.hidden = !page.finds(row.dataset.find, query); });
+    out("settings").querySelectorAll("fieldset").forEach((group) => { group.hidden = !group.querySelector(".setting:not([hidden])"); });
+  }
+  const all = root.querySelector(".all");
+  all.addEventListener("toggle", () => { if (all.open && !out("settings").firstChild) settings(); });
+  all.querySelector("input").addEventListener("input", (e) => { e.stopPropagation(); narrow(e.target.value); });
+  if (all.open) settings();
+
+  // ---- the phases of a step -----------------------------------------------------------------------------
+  const closed = out("phases").closest("details");
+  closed.addEventListener("toggle", () => { if (closed.open) phases(page.report); });
+  function phases(r) {
+    if (!closed.open) return;
+    const top = Math.max.apply(null, r.phases.map((p) => p.peak_live_bytes));
+    put("phases", r.phases.map((p) => el("tr", p.peak_live_bytes === top ? { class: "peak" } : {}, [
+      el("th", { scope: "row" }, [el("code", {}, [p.name])]), el("td", { class: "right" }, [gib(p.peak_live_bytes)]),
+      el("td", { class: "right" }, [share.format(p.peak_live_bytes / top)])])));
+  }
+
+  // ---- what would fit: the largest values, and other cards ------------------------------------------------
+  function solved(key, answer, r) {
+    const s = answer.value, item = out("solve").querySelector("[data-solve=" + key + "]");
+    if (answer.code !== 0 || page.report !== r || !item) return;
+    const value = s.safe_value === null ? s.value : s.safe_value;
+    const label = el("span", {}, [words.labels[key] + " "]);
+    if (value === null) { item.replaceChildren(label, words.nothingfits); return; }
+    const same = String(value) === String(s.configured);
+    item.replaceChildren(label, button(key + " = " + whole(value), () => page.change({ [key]: value }, "push"), same ? { disabled: "" } : {}),
+      " ", s.safe_value !== null && s.value !== s.safe_value ? fill(words.hardlyvalue, { value: whole(s.value) }) : s.safe_value === null ? words.badges.tight : "");
+  }
+  const whole = (n) => page.whole.format(n);
+  function solve(r) {
+    const several = Number(r.config.n_gpu) > 1 && r.config.parallel !== "none" ? ["n_gpu"] : [];
+    const keys = ["batch_size", page.lengthKey(r.config)].concat(r.config.task === "inference" ? ["max_new_tokens"] : several);
+    out("solve").closest("section").hidden = !r.gpu;
+    if (!r.gpu) return;
+    if (out("solve").dataset.keys !== keys.join(" ")) put("solve", keys.map((key) => el("li", { "data-solve": key }, ["\u2026"])));
+    out("solve").dataset.keys = keys.join(" ");
+    keys.forEach((key) => page.later("solve " + key, "solve", [key], (answer) => solved(key, answer, r)));
+  }
+  function choice(c) {
+    const name = (c.count > 1 ? whole(c.count) + " \u00d7 " : "") + c.gpu;
+    return el("li", {}, [button(name, () => page.change(Object.assign({ gpu: c.gpu }, c.change ? pairs(c.change) : {}), "push")),
+      el("small", {}, [" " + fill(words.left, { bytes: gib(c.margin_bytes) }) + (c.surely ? "" : " \u00b7 " + words.badges.tight)])]);
+  }
+  function cards(r) {
+    page.later("cards", "cards", [], (answer) => {
+      if (answer.code !== 0 || page.report !== r) return;
+      const list = answer.value.cards.slice(0, 6);
+      put("cards", list.length ? list.map(choice) : [el("li", {}, [words.nothingfits])]);
+    });
+  }
+  let quiet = 0;
+  function beyond(r) {
+    clearTimeout(quiet);
+    quiet = setTimeout(() => { solve(r); cards(r); }, 250);
+  }
+
+  page.after.push(along, phases, ask, beyond);
+  page.module("export", "vramExportWasm").then(employ);
+})();

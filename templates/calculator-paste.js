@@ -1,0 +1,173 @@
+// What the reader pastes or drops on the calculator: it is recognised, read into the state, and said what was taken.
+(function () {
+  "use strict";
+  const page = window.vramPage;
+  const { root, words, put, el, fill, gib } = page;
+  const area = root.querySelector("textarea");
+  const MOST = 262144, MiB = 1048576;
+
+  // ---- words of a command line, as a shell splits them ---------------------------------------------------
+  const tokens = (text) => Array.from(text.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g), (m) => m[0].replace(/['"]/g, ""));
+  function commandLine(text) {
+    const list = tokens(text.replace(/\\\n/g, " ")), found = {}, left = [];
+    list.forEach((token, i) => {
+      const pair = /^(?:--)?([\w-]+)=(.*)$/.exec(token);
+      if (pair) take(found, left, pair[1].replace(/-/g, "_"), pair[2]);
+      else if (/^(-g|--gpu)$/.test(token) && list[i + 1]) found.gpu = list[i + 1];
+    });
+    return { found, left };
+  }
+  function take(found, left, key, value) {
+    const field = page.fieldOf(key);
+    if (key === "preset" || key === "gpu") found[key] = value;
+    else if (field) found[field.key] = field.type === "enum" || field.type === "bool" ? spell(field, value) : value;
+    else left.push(key);
+  }
+  // Python's True is "true" here.
+  const spell = (field, value) => (/^(True|False)$/.test(value) ? value.toLowerCase() : value);
+
+  // ---- the kinds of text that are known by their look ------------------------------------------------------
+  function byAddress(text) {
+    const hash = /calculator\.html#(\S+=\S*)/.exec(text), found = {}, left = [];
+    if (!hash) return null;
+    new URLSearchParams(hash[1]).forEach((value, key) => take(found, left, key, value));
+    return { kind: "flat", found, left };
+  }
+  function byCommand(text) {
+    const nano = /^\s*(?:\$\s*)?(?:[A-Z_]+=\S+\s+)*(?:python3?|torchrun)\b.*--\w+=/s.test(text);
+    if (!nano && !/^\s*(?:\$\s*)?vramcalc\s/.test(text) && !/^\s*--\w[\w-]*=/.test(text)) return null;
+    return Object.assign({ kind: "command" }, commandLine(text));
+  }
+  const key = (name) => name.toLowerCase().replace(/^nvidia|geforce|[^a-z0-9.]/g, "");
+  function cardNamed(text) {
+    return page.cards.filter((card) => key(text).includes(key(card.value))).sort((a, b) => b.value.length - a.value.length)[0];
+  }
+  function bySmi(text) {
+    const row = /(\d+)\s*MiB\s*\/\s*(\d+)\s*MiB/.exec(text);
+    if (!/NVIDIA-SMI|nvidia-smi/.test(text) || !row) return null;
+    const card = cardNamed(text.slice(0, row.index)), found = {};
+    if (card) found.gpu = card.value;
+    else found.gpu_memory = row[2];
+    if (Number(row[1]) > 64) found.other_memory = row[1];
+    return { kind: "smi", found, left: [] };
+  }
+  function byHub(text) {
+    const name = /^\s*(?:https?:\/\/(?:huggingface\.co|hf\.co)\/)?[\w.-]+\/([\w.-]+)\S*\s*$/.exec(text);
+    if (!name) return null;
+    const near = (p) => key(name[1]).startsWith(key(p.value));
+    const preset = page.presets.filter(near).sort((a, b) => b.value.length - a.value.length)[0];
+    return preset ? { kind: "hub", found: { preset: preset.value }, left: [] } : null;
+  }
+  // Lines of our own settings; other files have lines like these, too, and keys of their own.
+  function byLines(text) {
+    const lines = text.split("\n").filter((line) => line.trim() && !/^\s*#/.test(line)), found = {}, left = [];
+    if (!lines.length || !lines.every((line) => /^\s*\w+\s*=\s*[^()\[\]{}]+$/.test(line))) return null;
+    lines.forEach((line) => {
+      const pair = /^\s*(\w+)\s*=\s*(.*?)\s*(?:#.*)?$/.exec(line);
+      take(found, left, pair[1], pair[2].replace(/^(['"])(.*)\1$/, "$2"));
+    });
+    return left.length ? null : { kind: "flat", found, left };
+  }
+
+  // ---- an out-of-memory message --------------------------------------------------------------------------------
+  function cardOfSize(bytes) {
+    const all = page.core.ask("gpus").value, off = (g) => Math.abs(g.cuda_bytes - bytes);
+    const near = all.filter((g) => off(g) < bytes / 100).sort((a, b) => off(a) - off(b));
+    const now = page.report && page.report.gpu;
+    return now && near.some((g) => g.name === now.name) ? now.name : near.length ? near[0].name : "";
+  }
+  function tensor(t) {
+    const shape = (t.shape || []).join(" \u00d7 ") + (t.shape ? " \u00d7 " + t.element_bytes + " B" : "");
+    return el("li", {}, [t.name ? el("code", {}, [t.name]) : "", t.name && shape ? ": " : "", shape, " = " + gib(t.bytes)]);
+  }
+  function sizes(r) {
+    if (!r.tried_bytes) return [el("p", {}, [words["oom.unsaid"]])];
+    const list = r.tensors.length ? r.tensors : r.shapes, small = r.tried_bytes <= 20 * MiB;
+    const text = small ? words["oom.small"] : r.tensors.length ? words["oom.found"] : list.length ? words["oom.none"] : words["oom.unknown"];
+    return [el("p", {}, [fill(text, { bytes: gib(r.tried_bytes) })])].concat(small || !list.length ? [] : el("ul", {}, list.slice(0, 4).map(tensor)));
+  }
+  function explained(answer) {
+    if (answer.code !== 0) return refuse(page.sentence(answer.value.error) + ".");
+    const r = answer.value, changes = {}, total = r.total_bytes ? cardOfSize(r.total_bytes) : "";
+    const sum = r.total_bytes && r.free_bytes !== null && r.allocated_bytes;
+    if (total) changes.gpu = total;
+    else if (r.total_bytes) changes.cuda_memory = String(Math.round(r.total_bytes / MiB));
+    if (Object.keys(changes).length) page.change(changes, "push");
+    const about = fill(words["oom.about"], { run: page.state().preset || words.own });
+    return say([el("p", {}, [sum ? fill(words["oom.card"], { total: gib(r.total_bytes), free: gib(r.free_bytes), allocated: gib(r.allocated_bytes),
+      gpu: total || words.none }) : ""])].concat(sizes(r), [el("p", {}, [about])]));
+  }
+
+  // ---- what is said of it -----------------------------------------------------------------------------------------
+  const say = (children) => put("pasted", children);
+  // What says nothing of a model is set in the run as it stands; a name alone is another model; a model begins anew.
+  function onto(read) {
+    const found = read.found;
+    const state = page.state(), keys = Object.keys(found), fields = keys.map((name) => page.fields.get(name));
+    const model = keys.includes("preset") || fields.some((field) => field && field.group === "model");
+    if (!model || read.onto) return Object.assign({}, state, found);
+    if (keys.length === 1 && found.preset) return page.withPreset(found.preset);
+    return Object.assign(state.gpu ? { gpu: state.gpu } : {}, found);
+  }
+  function accept(read) {
+    page.replace(onto(read));
+    const list = (names) => names.map((name) => el("code", {}, [name])).flatMap((e, i) => (i ? [", ", e] : [e]));
+    const config = page.report.config, assumed = ["batch_size", page.lengthKey(config), "dtype"].filter((name) => !(name in read.found));
+    const rows = [[words.read, Object.keys(read.found).map((name) => name + " = " + read.found[name])],
+      [words.assumed, read.onto || /smi|hub/.test(read.kind) ? [] : assumed.map((name) => name + " = " + config[name])],
+      [words.ignored, Array.from(new Set(read.left || []))]].filter((row) => row[1].length);
+    say([el("p", {}, [fill(words.pasted, { kind: words.kinds[read.kind] || read.kind })]),
+      el("dl", {}, rows.map((row) => el("div", {}, [el("dt", {}, [row[0]]), el("dd", {}, list(row[1]))])))]);
+  }
+  function refuse(reason) {
+    say([el("p", { class: "bad" }, [reason + " " + words.readable])]);
+  }
+  function done(read) {
+    if (read.error) refuse(page.sentence(read.error) + ".");
+    else if (!Object.keys(read.found).length) refuse(words.unread);
+    else accept(read);
+  }
+  // What is known by its look is read here, all else by the library beside the page.
+  page.paste = function (text) {
+    area.value = text;
+    if (text.length > MOST) { area.value = ""; refuse(words.toolong); return; }
+    if (/out of memory/i.test(text)) { page.later("read", "explain", [text, true], explained); return; }
+    const read = [byAddress, byCommand, bySmi, byHub, byLines].reduce((found, reader) => found || reader(text), null);
+    if (read) done(read);
+    else page.later("read", "reading", [text], (answer) => done(answer.value));
+  };
+
+  const SAMPLES = {
+    config: '{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, ' +
+      '"intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 8192, "tie_word_embeddings": false, "torch_dtype": "bfloat16"}',
+    oom: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 412.00 MiB " +
+      "is free. Of the allocated memory 10.74 GiB is allocated by PyTorch, and 206.13 MiB is reserved by PyTorch but unallocated.",
+    command: "vramcalc estimate preset=llama-3.1-8b lora_rank=16 quantization=nf4 checkpointing=block gpu='RTX 4090'",
+    settings: "batch_size = 8\nblock_size = 1024\nn_layer = 24\nn_head = 16\nn_embd = 1024\ndtype = 'bfloat16'\ncompile = False",
+  };
+  let wait = 0;
+  area.addEventListener("input", () => {
+    clearTimeout(wait);
+    wait = setTimeout(() => { if (area.value.trim()) page.paste(area.value); else say([]); }, 60);
+  });
+  root.addEventListener("click", (e) => {
+    const sample = SAMPLES[e.target.getAttribute("data-sample")];
+    if (!sample) return;
+    page.paste(sample);
+  });
+  function file(f) {
+    if (!f) return;
+    if (f.size > MOST) { refuse(words.toolong); return; }
+    f.text().then(page.paste);
+  }
+  root.querySelector("input[type=file]").addEventListener("change", (e) => file(e.target.files[0]));
+  // A file may be dropped anywhere on the calculator.
+  root.addEventListener("dragover", (e) => { if (e.dataTransfer.types.includes("Files")) { e.preventDefault(); root.classList.add("over"); } });
+  root.addEventListener("dragleave", () => root.classList.remove("over"));
+  root.addEventListener("drop", (e) => {
+    root.classList.remove("over");
+    if (!e.dataTransfer.files.length) return;
+    e.preventDefault();
+    file(e.dataTransfer.files[0]);
+  });
+})();

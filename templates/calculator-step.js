@@ -1,0 +1,243 @@
+// The step as a picture: live memory over the events of a step, stacked by kind of tensor. Under the pointer or the arrow keys
+// stand the moment, its operation and the largest tensors. Also the pictures of several GPUs and of serving, and downloads.
+(function () {
+  "use strict";
+  const page = window.vramPage;
+  const { words, out, el, put, fill, gib, whole } = page;
+  const MiB = 1048576, LEFT = 52, RIGHT = 6, TOP = 22, BOTTOM = 34;
+  const box = out("step");
+
+  function svg(name, attributes, children) {
+    const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.keys(attributes).forEach((key) => e.setAttribute(key, attributes[key]));
+    e.append.apply(e, children || []);
+    return e;
+  }
+  const text = (x, y, anchor, words, name) => svg("text", { x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor, class: name || "" }, [words]);
+
+  // ---- from events to pixels -----------------------------------------------------------------------------
+  const sum = (point) => point.slice(1).reduce((a, b) => a + b, 0);
+  const phaseAt = (t, event) => t.phases.find((p) => event >= p.begin && event < p.end) || t.phases[t.phases.length - 1];
+  // The iteration in which the peak lies; a run without iterations is shown whole.
+  function range(t) {
+    const round = /:it(\d+)/.exec(phaseAt(t, t.peak_event).name);
+    const own = round ? t.phases.filter((p) => new RegExp(":it" + round[1] + "\\b").test(p.name)) : t.phases;
+    return [own[0].begin, own[own.length - 1].end];
+  }
+  function kindOf(name) {
+    const kind = name.split(":")[0];
+    return { fwd: words.forward, bwd: words.backward, step: words.optimizer, eval: words.evaluation }[kind] || kind;
+  }
+  // A step of 1, 2 or 5 times a power of ten that gives at most five lines.
+  function tick(top) {
+    const power = Math.pow(10, Math.floor(Math.log10(top / 5)));
+    return [1, 2, 5, 10].map((n) => n * power).find((n) => top / n <= 5);
+  }
+  function frame(t, r, width, height) {
+    const [begin, end] = range(t), points = t.points.filter((p) => p[0] >= begin && p[0] < end);
+    const limit = r.gpu ? r.gpu.left_bytes - r.context_bytes : 0, high = Math.max.apply(null, points.map(sum));
+    const top = (limit > 0 && limit < 2.2 * high ? Math.max(limit, high) : high) * 1.06;
+    const x = (event) => LEFT + (width - LEFT - RIGHT) * (event - begin) / Math.max(1, end - 1 - begin);
+    const y = (bytes) => TOP + (height - TOP - BOTTOM) * (1 - bytes / top);
+    return { t, r, points, begin, end, limit: limit > 0 && limit <= top ? limit : 0, top, x, y, width, height };
+  }
+  // From the bottom up; a kind that is never there has no area.
+  const tenth = (n) => Math.round(n * 10) / 10;
+  function areas(f) {
+    const xs = f.points.map((p) => tenth(f.x(p[0])) + " "), sums = f.points.map(() => 0);
+    let under = xs.map((x) => x + tenth(f.y(0)));
+    return f.t.categories.map((name, k) => {
+      if (!f.points.some((p) => p[k + 1] > 0)) return null;
+      const over = f.points.map((p, i) => xs[i] + tenth(f.y(sums[i] += p[k + 1])));
+      const path = svg("path", { class: "cat " + name, d: "M" + over.join("L") + "L" + under.reverse().join("L") + "Z" });
+      under = over;
+      return path;
+    }).filter(Boolean);
+  }
+  function axis(f) {
+    const GiB = 1024 * MiB, by = tick(f.top / GiB), lines = [];
+    for (let n = 0; n * by <= f.top / GiB; n++) {
+      const y = f.y(n * by * GiB);
+      lines.push(svg("line", { class: "grid", x1: LEFT, x2: f.width - RIGHT, y1: y, y2: y }), text(LEFT - 6, y + 4, "end", page.number(n * by)));
+    }
+    return lines.concat(text(0, 12, "start", words.GiB));
+  }
+  // Phases of one kind that follow each other share a name; a name that has no room is left out.
+  function phases(f) {
+    const spans = [];
+    f.t.phases.filter((p) => p.begin >= f.begin && p.end <= f.end).forEach((p) => {
+      const last = spans[spans.length - 1], kind = kindOf(p.name);
+      if (last && last.kind === kind) last.end = p.end;
+      else spans.push({ kind, begin: p.begin, end: p.end });
+    });
+    const bottom = f.height - BOTTOM;
+    return spans.flatMap((s) => {
+      const from = f.x(s.begin), to = f.x(Math.min(s.end, f.end - 1)), short = s.kind.split(" ")[0];
+      const name = [s.kind, short].find((word) => word.length * 7 < to - from);
+      return [svg("line", { class: "phase", x1: from, x2: from, y1: TOP, y2: bottom + 6 })].concat(name ? text((from + to) / 2, bottom + 18, "middle", name) : []);
+    });
+  }
+  function limit(f) {
+    if (!f.limit) return [];
+    const y = f.y(f.limit);
+    return [svg("line", { class: "card", x1: LEFT, x2: f.width - RIGHT, y1: y, y2: y }),
+      text(f.width - RIGHT - 2, y - 5, "end", fill(words.cardline, { bytes: gib(f.limit) }), "strong")];
+  }
+  let shown = null, at = 0, room = 0;
+  function draw(t, r) {
+    const width = Math.max(280, room || box.clientWidth), height = width < 500 ? 230 : 300, f = frame(t, r, width, height);
+    const children = axis(f).concat(areas(f), phases(f), limit(f), svg("line", { class: "cursor", y1: TOP, y2: height - BOTTOM }));
+    const picture = svg("svg", { viewBox: "0 0 " + width + " " + height, width, height, "aria-hidden": "true" }, children);
+    box.replaceChildren(picture);
+    shown = f;
+    move(f.points.findIndex((p) => p[0] === t.peak_event));
+  }
+
+  // ---- the moment under the pointer ---------------------------------------------------------------------------
+  function tensors(list) {
+    return list.slice(0, 5).map((x) => el("li", {}, [el("span", { class: "swatch " + x.category }), el("code", {}, [x.name]),
+      x.count > 1 ? " \u00d7 " + whole.format(x.count) : "", el("span", { class: "right" }, [gib(x.bytes)])]));
+  }
+  function describe(op, list) {
+    const f = shown, point = f.points[at], phase = phaseAt(f.t, point[0]);
+    const moment = fill(words.moment, { event: whole.format(point[0]), events: whole.format(f.t.events), phase: kindOf(phase.name), bytes: gib(sum(point)) });
+    put("moment", [moment + (point[0] === f.t.peak_event ? " \u00b7 " + words.peak : ""), " ", el("code", {}, [phase.name + (op ? " " + op : "")])]);
+    put("tensors", tensors(list));
+    box.setAttribute("aria-valuetext", moment + (list.length ? ": " + list.slice(0, 5).map((x) => x.name + " " + gib(x.bytes)).join(", ") : ""));
+  }
+  function move(i) {
+    const f = shown;
+    at = Math.min(Math.max(i, 0), f.points.length - 1);
+    const event = f.points[at][0], x = f.x(event), r = f.r;
+    const line = box.querySelector(".cursor");
+    line.setAttribute("x1", x);
+    line.setAttribute("x2", x);
+    box.setAttribute("aria-valuemax", f.points.length - 1);
+    box.setAttribute("aria-valuenow", at);
+    if (event === f.t.peak_event) { describe(r.peak_at.op, r.at_peak); return; }
+    describe("", []);
+    page.later("moment", "moment", [event], (answer) => {
+      if (shown === f && f.points[at][0] === event && answer.value) describe(answer.value.op, answer.value.tensors);
+    });
+  }
+  function nearest(clientX) {
+    const f = shown, rect = box.firstChild.getBoundingClientRect(), x = clientX - rect.left;
+    let best = 0;
+    f.points.forEach((p, i) => { if (Math.abs(f.x(p[0]) - x) < Math.abs(f.x(f.points[best][0]) - x)) best = i; });
+    return best;
+  }
+  box.addEventListener("pointermove", (e) => { if (shown) move(nearest(e.clientX)); });
+  box.addEventListener("pointerdown", (e) => { if (shown) move(nearest(e.clientX)); });
+  const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 20, PageDown: -20, Home: -1e6, End: 1e6 };
+  box.addEventListener("keydown", (e) => {
+    if (!shown || !(e.key in steps)) return;
+    e.preventDefault();
+    move(at + steps[e.key]);
+  });
+  // The width is told, not asked for: asking would lay the page out once more for each key.
+  let known = null;
+  new ResizeObserver((entries) => {
+    room = entries[0].contentRect.width;
+    if (shown && known && Math.abs(room - shown.width) > 2) draw(known, shown.r);
+  }).observe(box);
+
+  // A long run is thinned beside the page, so that typing does not wait for it.
+  function step(r) {
+    const use = (answer) => {
+      box.closest("section").classList.toggle("late", false);
+      if (answer.code !== 0 || page.report !== r) return;
+      known = answer.value;
+      draw(known, r);
+    };
+    if (r.events < 20000) { use(page.core.ask("timeline")); return; }
+    box.closest("section").classList.toggle("late", true);
+    page.later("timeline", "ask", ["timeline"], use);
+  }
+
+  // ---- several GPUs: a bar for each -------------------------------------------------------------------------------
+  const MOST = 8;
+  function mini(r, name, top) {
+    const bar = el("span", { class: "mini", "aria-hidden": "true" }, page.parts(r).map((part) => {
+      const i = el("i", { class: part[0] }, []);
+      i.style.inlineSize = (100 * part[1] / top).toFixed(3) + "%";
+      return i;
+    }));
+    return el("li", {}, [el("span", {}, [name]), bar, el("span", { class: "right" }, [gib(r.process_bytes)])]);
+  }
+  function ranks(r) {
+    const c = r.config, groups = Number(c.tensor_parallel) * Number(c.pipeline_parallel), n = Math.max(Number(c.n_gpu), groups);
+    out("ranks").closest("section").hidden = n < 2;
+    if (n < 2) return;
+    const stages = Number(c.pipeline_parallel) > 1 ? ["first", "last"] : [""], top = Math.max(r.process_bytes, r.gpu ? r.gpu.left_bytes : 0);
+    const reports = stages.map((stage) => (stage ? page.core.estimate(page.flat() + "pipeline_stage = " + stage + "\n").value : r)).filter((x) => !x.error);
+    const rows = stages[0] ? reports.map((x, i) => mini(x, fill(words.stage, { n: i ? whole.format(c.pipeline_parallel) : "1" }), top))
+      : Array.from({ length: Math.min(n, MOST) }, (x, i) => mini(r, "GPU " + whole.format(i + 1), top));
+    put("ranks", rows.concat(!stages[0] && n > MOST ? [el("li", {}, [fill(words.alike, { n: whole.format(n - MOST) })])] : []));
+  }
+
+  // ---- serving: the cache against the length ----------------------------------------------------------------------
+  function lengths(c) {
+    const list = [], most = Math.max(c.block_size, c.seq_len || 0);
+    for (let n = most, i = 0; n >= 128 && i < 8; n = Math.floor(n / 2), i++) list.unshift(n);
+    return list;
+  }
+  function serving(r) {
+    const section = out("serving").closest("section");
+    section.hidden = r.config.task !== "inference";
+    if (section.hidden) return;
+    page.later("lengths", "lengths", [lengths(r.config)], (answer) => {
+      if (page.report !== r) return;
+      const top = Math.max.apply(null, answer.value.map((x) => x.process_bytes).concat(r.gpu ? r.gpu.left_bytes : 0));
+      put("serving", answer.value.map((x) => {
+        const row = mini(x, whole.format(x.config.seq_len || x.config.block_size), top);
+        const fits = !r.gpu || x.process_bytes <= r.gpu.left_bytes;
+        row.firstChild.prepend(r.gpu ? el("b", { class: fits ? "good" : "bad-mark" }, [fits ? "\u2713 " : "\u2717 "]) : "");
+        return row;
+      }));
+    });
+  }
+
+  // ---- taking the picture and the events along --------------------------------------------------------------------
+  function save(name, blob) {
+    const link = el("a", { download: name, href: URL.createObjectURL(blob) }, []);
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    page.saved = { name, size: blob.size };
+  }
+  // The picture with all that the stylesheet gives it as attributes, so that it stands alone.
+  const LOOKS = ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "font-size", "font-family", "font-weight", "opacity"];
+  function alone() {
+    const from = box.firstChild, copy = from.cloneNode(true), all = copy.querySelectorAll("*");
+    from.querySelectorAll("*").forEach((e, i) => {
+      const style = getComputedStyle(e);
+      LOOKS.forEach((name) => all[i].setAttribute(name, style.getPropertyValue(name)));
+      all[i].removeAttribute("class");
+    });
+    copy.querySelector("line:last-of-type").remove();
+    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    copy.prepend(svg("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor }));
+    return new XMLSerializer().serializeToString(copy);
+  }
+  function png() {
+    const image = new Image(), scale = 2, f = shown;
+    image.onload = () => {
+      const canvas = el("canvas", { width: f.width * scale, height: f.height * scale }, []);
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((blob) => save("step.png", blob));
+    };
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(alone());
+  }
+  const FILES = { csv: ["step.csv", "text/csv", "csv"], viz: ["step.pickle", "application/octet-stream", "viz"], perfetto: ["step.json", "application/json", "perfetto"] };
+  document.getElementById("calc").addEventListener("click", (e) => {
+    const what = e.target.getAttribute("data-save");
+    if (!what || !shown) return;
+    if (what === "svg") save("step.svg", new Blob([alone()], { type: "image/svg+xml" }));
+    else if (what === "png") png();
+    else page.later("write", "write", ["trace", FILES[what][2]], (answer) => {
+      if (answer.code === 0) save(FILES[what][0], new Blob([answer.bytes], { type: FILES[what][1] }));
+    });
+  });
+
+  page.after.push(step, ranks, serving);
+  page.stepShown = () => shown;
+})();

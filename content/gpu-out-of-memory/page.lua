@@ -15,18 +15,11 @@ local eager_8 = vram.estimate(process_8)
 process_8.expandable_segments = true
 local eager_8_expandable = vram.estimate(process_8)
 local compiled_8 = vram.estimate{preset = "oom-gpt2", batch_size = 8, gradient_accumulation_steps = 64}
+local whole = vram.estimate{preset = "oom-gpt2", compile = "none"}   -- with evaluation and scaler, as train.py runs
+local none = vram.estimate{preset = "oom-gpt2", compile_logits = false}
 
 local B, T, V = 16, 1024, 50304
 local logits = B * T * V
-
--- A value measured in PyTorch with what differs from the run, or "not measured yet".
-local function framework(engine, changes, value)
-  local query = {engine = engine, batch_size = B, gradient_accumulation_steps = 32, block_size = T, seq_len = T,
-    n_layer = 12, n_embd = 768, dtype = "float16", attention = "flash", checkpointing = "none", loop = "train",
-    value = value}
-  for key, val in pairs(changes) do query[key] = val end
-  return measured("framework_step", query)
-end
 
 -- A reported message, with what its author said of the run; the estimator names the tensor.
 local explained = vram.explain_oom("CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 GiB total capacity; "
@@ -59,60 +52,71 @@ for _, batch in ipairs{1, 2, 4, 8, 12, 16, 20, 24} do
   batches[#batches + 1] = {batch, vram.estimate(changes).process_bytes, with}
 end
 
+-- What a row changes, for the whole process.
+local function process(changes, compile)
+  local config = {preset = "oom-gpt2", compile = compile}
+  for key, value in pairs(changes) do config[key] = value end
+  return vram.estimate(config)
+end
+
 local card = vram.gpu("RTX 4070")
 local figures = {
+  compiled_blocks = compiled_16.breakdown.activations,
+  compiled_loss = compiled_16.breakdown.logits,
+  compiled_activations = compiled_16.breakdown.activations + compiled_16.breakdown.logits,
+  compiled_16_reserved = compiled_16.peak_reserved_bytes,
+  context = compiled_16.context_bytes,
+  whole_process = whole.process_bytes,
+  eager_reserved = whole.peak_reserved_bytes,
+  none_process = none.process_bytes,
+  none_eager = eager{keep_logits = "no"}.peak_live_bytes,
+  none_spare = card.cuda_bytes - none.process_bytes,
+  both_process = process({compile_logits = false, batch_size = 8, gradient_accumulation_steps = 64}, "2.5").process_bytes,
+  chunked_eager_process = process({cross_entropy = "chunked"}, "none").process_bytes,
+  adam8_reserved = process({optimizer = "adamw_8bit"}, "2.5").peak_reserved_bytes,
+  compiled_16_expandable = process({expandable_segments = true}, "2.5").peak_reserved_bytes,
+  compiled_8_expandable = process({batch_size = 8, gradient_accumulation_steps = 64, expandable_segments = true}, "2.5").peak_reserved_bytes,
+  adam8_7b = computed(6 * 7e9, "B", "6 bytes * 7000000000"),
+  adam8_here = computed(6 * run.params, "B", "6 bytes * parameters"),
   card = card.cuda_bytes,
   card_shown = card.memory_bytes,
-  context_low = reported(287047680, "B", "https://github.com/pytorch/pytorch/pull/86509"),
-  context_high = reported(426 * 2^20, "B", "https://github.com/unslothai/unsloth-zoo/pull/1053"),
 
   params = run.params,
   weights = run.param_bytes,
   gradients = run.grad_bytes,
-  moments = computed(8 * run.params, "B", "two fp32 moments for each parameter"),
-  state = computed(16 * run.params, "B", "weight, gradient and two moments of each parameter, in fp32"),
+  moments = computed(8 * run.params, "B", "8 bytes * parameters"),
+  state = computed(16 * run.params, "B", "16 bytes * parameters"),
   casts = run.breakdown.weight_casts,
   blocks = run.breakdown.activations,
   loss = run.breakdown.logits,
   activations = run.breakdown.activations + run.breakdown.logits,
   tokens = computed(B * T, "", "batch_size * block_size"),
-  weights_half = computed(2 * run.params, "B", "two bytes for each parameter"),
+  weights_half = computed(2 * run.params, "B", "2 bytes * parameters"),
   compiling = compiled_16.peak_allocated_bytes - run.peak_allocated_bytes,
   halved = 1 - eager{batch_size = 8}.breakdown.activations / run.breakdown.activations,
-  claimed_weights_low = claimed(500e6, "B", "weights in half precision: " .. user),
-  claimed_weights_high = claimed(550e6, "B", "weights in half precision: " .. user),
-  claimed_gradients = claimed(500e6, "B", "gradients: " .. user),
-  claimed_moments_low = claimed(1e9, "B", "states of AdamW: " .. user),
-  claimed_moments_high = claimed(1.2e9, "B", "states of AdamW: " .. user),
-  claimed_halving_low = claimed(0.4, "", "activations saved by batch_size=8: " .. user),
-  claimed_halving_high = claimed(0.5, "", "activations saved by batch_size=8: " .. user),
-  claimed_slower_low = claimed(0.1, "", "time added by batch_size=8: " .. user),
-  claimed_slower_high = claimed(0.15, "", "time added by batch_size=8: " .. user),
-  claimed_compile_low = claimed(1e9, "B", "memory that compiling adds: " .. user),
-  claimed_compile_high = claimed(2e9, "B", "memory that compiling adds: " .. user),
-  claimed_activations_low = claimed(9e9, "B", "rule of thumb, activations of one micro-batch: " .. user),
-  claimed_activations_high = claimed(11e9, "B", "rule of thumb, activations of one micro-batch: " .. user),
+  claimed_weights_low = claimed(500e6, "B", user),
+  claimed_weights_high = claimed(550e6, "B", user),
+  claimed_gradients = claimed(500e6, "B", user),
+  claimed_moments_low = claimed(1e9, "B", user),
+  claimed_moments_high = claimed(1.2e9, "B", user),
+  claimed_halving_low = claimed(0.4, "", user),
+  claimed_halving_high = claimed(0.5, "", user),
+  claimed_slower_low = claimed(0.1, "", user),
+  claimed_slower_high = claimed(0.15, "", user),
+  claimed_compile_low = claimed(1e9, "B", user),
+  claimed_compile_high = claimed(2e9, "B", user),
+  claimed_activations_low = claimed(9e9, "B", user),
+  claimed_activations_high = claimed(11e9, "B", user),
 
   eager_16 = run.peak_live_bytes,
-  eager_8 = eager{batch_size = 8}.peak_live_bytes,
-  eager_4 = eager{batch_size = 4}.peak_live_bytes,
-  eager_2 = eager{batch_size = 2}.peak_live_bytes,
-  eager_l9 = eager{n_layer = 9}.peak_live_bytes,
-  eager_c512 = eager{n_embd = 512, n_head = 8}.peak_live_bytes,
   eager_checkpointing = eager{checkpointing = "block"}.peak_live_bytes,
-  eager_8_process = eager_8.process_bytes,
   eager_8_reserved = eager_8.peak_reserved_bytes,
   eager_8_expandable = eager_8_expandable.peak_reserved_bytes,
   eager_chunked = eager{cross_entropy = "chunked"}.peak_live_bytes,
-  eager_adam8 = eager{optimizer = "adamw_8bit"}.peak_live_bytes,
   compiled_16 = compiled_16.peak_live_bytes,
   compiled_16_process = compiled_16.process_bytes,
   compiled_8 = compiled_8.peak_allocated_bytes,
   compiled_8_reserved = compiled_8.peak_reserved_bytes,
-  measured_16 = framework("torch-compile", {}, "max_memory_allocated_bytes"),
-  measured_8 = framework("torch-compile", rows["8"], "max_memory_allocated_bytes"),
-  measured_8_eager = framework("torch-eager", rows["8"], "max_memory_allocated_bytes"),
-  measured_16_eager = framework("torch-eager", {}, "max_memory_allocated_bytes"),
 
   half_logits = computed(2 * logits, "B", "batch_size * block_size * vocab_size * 2 bytes"),
   full_logits = computed(4 * logits, "B", "batch_size * block_size * vocab_size * 4 bytes"),
@@ -126,7 +130,20 @@ local figures = {
 
 for name, changes in pairs(rows) do
   figures["time_" .. name] = token_time(changes)
-  figures["rate_" .. name] = framework("torch-eager", changes, "tokens_per_s")
+  figures["eager_process_" .. name] = process(changes, "none").process_bytes
+  if name ~= "checkpointing" then figures["process_" .. name] = process(changes, "2.5").process_bytes end
+end
+
+-- The pictures. Two micro-steps are enough: more of them take no more memory.
+do
+  local pictures = require "pictures"
+  local reference = {preset = "oom-gpt2", compile = "none", mode = "reference", gradient_accumulation_steps = 2}
+  local run = vram.estimate{preset = "oom-gpt2", gradient_accumulation_steps = 2}
+  figures.memory_nest = pictures.memory_nest(card, vram.estimate{preset = "oom-gpt2", batch_size = 8, gradient_accumulation_steps = 2})
+  figures.card_cells = pictures.card_cells(card, run)
+  figures.loss_chain = pictures.loss_chain(reference, {preset = "oom-gpt2", gradient_accumulation_steps = 2})
+  figures.step_area = pictures.step_area(reference, 140)
+  figures.batch_fit.slider = "chart.slider"
 end
 
 return figures

@@ -23,7 +23,7 @@ end
 
 -- Reserved memory of one sequence more.
 for _, batch in ipairs{9, 10} do
-  figures["reserved_" .. batch] = vram.estimate{preset = "gpt2", compile = "none", batch_size = batch}.peak_reserved_bytes
+  figures["reserved_" .. batch] = vram.estimate{preset = "gpt2", compile = "none", torch = "2.4", batch_size = batch}.peak_reserved_bytes
 end
 
 -- What others measured: name, MiB, address, configuration, field of the estimate that stands beside it.
@@ -63,8 +63,6 @@ local others = {
   {"zero2", 26316.8, "https://arxiv.org/abs/2309.12307", {preset = "llama-2-7b", seq_len = 8192, lora_rank = 8,
     lora_targets = "attention", checkpointing = "block", parallel = "zero2", n_gpu = 8}, "peak_reserved_bytes"},
   {"context_lazy", 273.75, "https://github.com/pytorch/pytorch/pull/86509", {preset = "gpt2"}, "context_bytes"},
-  {"context_ada", 426, "https://github.com/unslothai/unsloth-zoo/pull/1053", {preset = "gpt2", gpu = "RTX 6000 Ada"},
-    "context_bytes"},
 }
 for _, row in ipairs(others) do
   local name, MiB_seen, address, config, field = row[1], row[2], row[3], row[4], row[5]

@@ -111,7 +111,7 @@ end
 
 local function worst_row(r)
   local measurement = reported(r.row.measured.bytes, "B", r.row.column.source:match("https?://[^ )]+") or r.row.column.source)
-  local estimate = computed(r.predicted, "B", "vramcalc: " .. r.words)
+  local estimate = computed(r.predicted, "B", "vramcalc estimate " .. r.words)
   return {what_ran(r.row.column), MiB(measurement), MiB(estimate), difference(estimate, measurement, 0), causes.of(r)}
 end
 

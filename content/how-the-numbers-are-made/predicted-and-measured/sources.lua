@@ -19,14 +19,19 @@ local function fms_vocabulary(facts)
   end
 end
 
+-- The files of TheBloke's main branches: quantize_config.json of Mixtral has group_size -1.
+local function fms_group(column)
+  return column.model:find("^TheBloke/Mixtral%-") and 0 or nil
+end
+
 local function fms(facts, column)
   local several = tonumber(column.n_gpu) > 1
-  facts.vocabulary = fms_vocabulary(facts)
+  facts.vocabulary, facts.group = fms_vocabulary(facts), fms_group(column)
   -- packing to min(4096, the model's own length)
   if facts.model:find("family=gpt_bigcode", 1, true) then facts.length = 2048 end
   if facts.quantized_adapters then facts.quantized = "nf4_double" end
-  -- TRL calls PEFT's preparation on one GPU; with the weights of FSDP still on the CPU it calls none.
-  facts.prepare_kbit = facts.prepared == "peft" and not several
+  -- TRL calls PEFT's preparation on one GPU, and takes head and embeddings back to bfloat16; with the weights of FSDP still on the CPU it calls none.
+  facts.prepare_kbit = facts.prepared == "peft" and not several and "trl" or nil
   if facts.quantized == "nf4_double" and several then facts.adapters = "base" end
   if column.method:lower():find("scattermoe", 1, true) then return "unknown method 'scattermoe'" end
 end
@@ -68,7 +73,7 @@ end
 
 -- README.md of September 2024: full.yaml of Llama 3.2 names AdamW, whose states of 3B are 25.7 GB in bfloat16, on an A10G of 24 GB.
 local function contradicts_itself(facts)
-  return facts.trained == "all" and facts.model:find("llama%-3%.2%-") ~= nil
+  return facts.trained == "all" and (facts.model:find("llama%-3%.2%-") or facts.model:find("family=phi3", 1, true)) ~= nil
 end
 
 local function litgpt_hub(facts, column)
@@ -81,7 +86,7 @@ local function litgpt_hub(facts, column)
     facts.targets, facts.dropout, sequences = yaml.targets, yaml.dropout, yaml.sequences
   end
   if facts.quantized_adapters then
-    facts.quantized, facts.optimizer, facts.loading = "nf4", "adamw_paged", "quantize_after"
+    facts.quantized, facts.optimizer = "nf4", "adamw_paged"   -- each layer is quantized as it is made, none is loaded whole
   end
   facts.accumulation = facts.accumulation or math.max(1, sequences // batch)
   litgpt_finetuned(facts, column)
@@ -222,7 +227,7 @@ local function qwen(facts)
     facts.rank, facts.targets, facts.dropout = facts.rank or 64, facts.targets or "all", "0.05"
     for name in pairs{target_c_attn = 0, target_c_proj = 0, target_w1 = 0, target_w2 = 0} do facts[name] = nil end
   end
-  if facts.quantized_adapters then facts.base, facts.prepare_kbit = "float16", true end
+  if facts.quantized_adapters then facts.base, facts.prepare_kbit = "float16", "true" end
 end
 
 -- DP, TP, PP and ZeRO of scripts/scaling_benchmarks.py; tensor parallelism reduces and scatters, so sequences are divided too.
@@ -248,10 +253,10 @@ sources.list = {
   {name = "PEFT", match = "^peft/", framework = "transformers", reading = peft, method = peft_words,
     facts = {adapters = "float32", keep_logits = "yes", accumulation = 1, clip = "1", optimizer = "adamw_foreach"},
     readings = {"<=768 is taken as 768: the longest batch is as long as the limit allows"}},
-  {name = "LitGPT", match = "^litgpt/config_hub", framework = "litgpt", reading = litgpt_hub, facts = {adapters = "base", clip = "0", evaluation = true}},
-  {name = "LitGPT", match = "^litgpt/resource%-tables", framework = "litgpt", reading = litgpt_tables, facts = {adapters = "base", clip = "0", evaluation = true}},
-  {name = "LitGPT", match = "^litgpt/inference", framework = "litgpt", reading = litgpt_inference, facts = {trained = "none"}},
-  {name = "LitGPT", match = "^litgpt/", framework = "litgpt", reading = litgpt_sharded, facts = {adapters = "base", clip = "0", accumulation = 1}},
+  {name = "LitGPT", match = "^litgpt/config_hub", framework = "litgpt", reading = litgpt_hub, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
+  {name = "LitGPT", match = "^litgpt/resource%-tables", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
+  {name = "LitGPT", match = "^litgpt/inference", framework = "litgpt", reading = litgpt_inference, facts = {untied = true, trained = "none"}},
+  {name = "LitGPT", match = "^litgpt/", framework = "litgpt", reading = litgpt_sharded, facts = {untied = true, adapters = "base", clip = "0", accumulation = 1}},
   {name = "torchtune", match = "^torchtune/README ladder", framework = "torchtune", reading = tune_ladder, facts = {adapters = "base", accumulation = 1, clip = "0"}},
   {name = "torchtune", match = "^torchtune/README v0%.2", framework = "torchtune", reading = tune_02, facts = {adapters = "base", accumulation = 1, clip = "0"},
     readings = {"peak memory per GPU is taken as max_memory_reserved, as the recipes of 0.2 log it beside the others"}},

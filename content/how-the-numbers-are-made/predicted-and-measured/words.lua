@@ -226,6 +226,7 @@ end
 local function put_model(put, facts)
   for key, value in facts.model:gmatch("([%w_]+)=(%S+)") do put(key, value) end
   put("vocab_size", facts.vocabulary)
+  put("tie_embeddings", facts.untied and "false" or nil)
 end
 
 local function first_fault(facts, column, source)
@@ -279,7 +280,8 @@ local function write(facts, column)
     put_training(put, facts)
   end
   put("quantization", facts.quantized)
-  put("prepare_kbit", yes(facts.prepare_kbit))
+  put("quantization_group", facts.group)
+  put("prepare_kbit", facts.prepare_kbit)
   put("loading", facts.loading)
   put("attention", facts.attention)
   put_parallel(put, facts)

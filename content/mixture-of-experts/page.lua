@@ -1,0 +1,62 @@
+-- Figures of the page about mixtures of experts: all and active parameters, what serving and training take, and measured runs.
+local figures = {}
+local models = {mixtral = "mixtral-8x7b", qwen = "qwen3-30b-a3b"}
+local ways = {
+  bf16 = {task = "inference", seq_len = 8192}, awq = {task = "inference", seq_len = 8192, quantization = "awq"},
+  nf4 = {task = "inference", seq_len = 8192, quantization = "nf4"},
+  qlora = {lora_rank = 16, lora_targets = "q+k+v+o", quantization = "nf4_double", seq_len = 2048, checkpointing = "block", cross_entropy = "chunked"},
+  lora = {lora_rank = 16, lora_targets = "q+k+v+o", seq_len = 2048, checkpointing = "block", cross_entropy = "chunked"},
+  full = {seq_len = 2048, checkpointing = "block", cross_entropy = "chunked"},
+}
+for name, preset in pairs(models) do
+  for way, changes in pairs(ways) do
+    local config = {preset = preset, batch_size = 1}
+    for key, value in pairs(changes) do config[key] = value end
+    local run = vram.estimate(config)
+    figures[name .. "_" .. way] = run.process_bytes
+    if way == "full" then figures[name .. "_params"] = run.params end
+    if way == "bf16" and name == "qwen" then figures.qwen_weights, figures.qwen_cache = run.breakdown.parameters, run.breakdown.kv_cache end
+  end
+end
+-- Experts' matrices: three of them, n_embd by the expert's width, in each layer.
+local function experts(layers, count, width, inner) return 3 * layers * count * width * inner end
+figures.mixtral_experts = computed(experts(32, 8, 4096, 14336), "", "3 * 32 layers * 8 experts * 4096 * 14336")
+local visited = {}
+visited.mixtral = computed(experts(32, 2, 4096, 14336), "", "3 * 32 layers * 2 experts * 4096 * 14336")
+figures.qwen_experts = computed(experts(48, 128, 2048, 768), "", "3 * 48 layers * 128 experts * 2048 * 768")
+visited.qwen = computed(experts(48, 8, 2048, 768), "", "3 * 48 layers * 8 experts * 2048 * 768")
+for name in pairs(models) do figures[name .. "_active"] = figures[name .. "_params"] - figures[name .. "_experts"] + visited[name] end
+
+local b = vram.estimate{preset = "qwen3-30b-a3b", batch_size = 1, lora_rank = 16, lora_targets = "q+k+v+o", seq_len = 2048}.breakdown
+local d = vram.estimate{preset = "qwen3-8b", batch_size = 1, lora_rank = 16, lora_targets = "q+k+v+o", seq_len = 2048}.breakdown
+figures.act_moe, figures.act_dense = b.activations / 2048, d.activations / 2048
+local rows = {}
+for _, part in ipairs{"parameters", "kv_cache", "activations"} do
+  local row = {"calc.part." .. part}
+  for i, preset in ipairs{"qwen3-8b", "qwen3-30b-a3b", "qwen3-32b", "mixtral-8x7b"} do
+    row[i + 1] = vram.estimate{preset = preset, task = "inference", batch_size = 1, seq_len = 8192}.breakdown[part]
+  end
+  rows[#rows + 1] = row
+end
+figures.by_model = {title = "chart.by_method", rows_title = "chart.part", rows = rows, columns = {"Qwen3 8B", "30B-A3B", "32B", "Mixtral"}}
+for name, card in pairs{card_24 = "RTX 4090", card_32 = "RTX 5090", card_80 = "A100 80GB SXM"} do figures[name] = vram.gpu(card).cuda_bytes end
+
+-- Measured by others.
+local qwen = "https://github.com/QwenLM/Qwen3/blob/main/docs/source/getting_started/speed_benchmark.md"
+for i, row in ipairs{{1, 58462}, {14336, 59806}, {30720, 61342}} do
+  local run = vram.estimate{preset = "qwen3-30b-a3b", task = "inference", batch_size = 1, seq_len = row[1], max_new_tokens = 2048, torch = "2.6",
+    transformers = "4.51", dtype = "bfloat16_pure", gpu = "H100 SXM"}
+  local cache = computed(2 * 48 * 4 * 128 * 2 * (row[1] + 2048), "B", "2 * 48 layers * 4 heads * 128 * 2 bytes * tokens")
+  figures["seen_" .. i] = reported(row[2] * 2^20, "B", qwen)
+  figures["said_" .. i] = run.param_bytes + cache
+end
+local fms = "https://github.com/foundation-model-stack/fms-acceleration/blob/main/scripts/benchmarks/refs/a100_80gb.csv"
+for name, row in pairs{q4 = {36731843072, 4}, q8 = {48770183680, 8}} do
+  figures["seen_" .. name] = reported(row[1], "B", fms)
+  figures["said_" .. name] = vram.estimate{preset = "mixtral-8x7b", vocab_size = 32001, framework = "transformers", torch = "2.4", transformers = "4.48",
+    dtype = "bfloat16_loaded", batch_size = row[2], seq_len = 4096, gradient_accumulation_steps = 1, lora_rank = 16, lora_targets = "q+k+v+o",
+    lora_dropout = 0.1, optimizer = "adamw_foreach", checkpointing = "block", grad_clip = 1, evaluation = false, quantization = "nf4_double",
+    gpu = "A100 80GB SXM"}.peak_allocated_bytes
+end
+
+return figures

@@ -28,7 +28,8 @@ GEN := $(filter-out gen/main.c,$(wildcard gen/*.c gen/*/*.c gen/*/*/*.c)) $(wild
 CLI := $(wildcard calc/cli/*.c)
 LUA := $(wildcard calc/lua/*.c)
 WASM := $(wildcard calc/wasm/*.c)
-CORE := $(filter-out $(CLI) $(LUA) $(WASM),$(wildcard calc/*.c calc/*/*.c))
+PYTHON := $(wildcard calc/python/*.c)
+CORE := $(filter-out $(CLI) $(LUA) $(WASM) $(PYTHON),$(wildcard calc/*.c calc/*/*.c))
 TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -39,8 +40,11 @@ WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)
 	/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a))
 PARTS := vramdoc vramcalc libvram.a $(if $(WASM_LD),vram.wasm vram-export.wasm) $(if $(NVCC),vramprobe)
 
+PAGE_MODULES := $(foreach m,vram vram-export,templates/$(m).wasm templates/$(m).wasm.js)
+SENTENCES := $(patsubst i18n/calculator/%.json,templates/sentences.%.js,$(wildcard i18n/calculator/*.json))
+
 all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n) \
-	$(if $(filter vram.wasm,$(PARTS)),templates/vram.wasm.js templates/vram.js)
+	$(if $(filter vram.wasm,$(PARTS)),$(PAGE_MODULES) templates/vram.js) $(SENTENCES)
 
 # A program finds templates and words beside itself, wherever BUILD is.
 $(BUILD)/templates $(BUILD)/i18n:
@@ -91,12 +95,43 @@ $(BUILD)/vramdoc: $(call objects,gen/main.c $(GEN) $(LUA)) $(LIBVRAM)
 	$(CC) $(ALL_FLAGS) $^ -o $@ $(GEN_LIBS)
 
 $(BUILD)/vramcalc: $(call objects,$(CLI)) $(LIBVRAM)
-	$(CC) $(ALL_FLAGS) $^ -o $@ -ljansson -lm
+	$(CC) $(ALL_FLAGS) $^ -o $@ -lm
 
-# For the page: a classic script with the module in base64 also works from file://, where nothing may be fetched.
-templates/vram.wasm.js: $(BUILD)/vram.wasm
-	{ printf 'window.vramWasm = "'; base64 -w 0 $<; printf '";\n'; } >$(BUILD)/vram.wasm.js
-	@cmp -s $(BUILD)/vram.wasm.js $@ && touch $@ || cp $(BUILD)/vram.wasm.js $@
+# The Python package: its modules, the library with malloc's memory, and the header as cffi reads it, which knows neither
+# includes nor bodies of functions.
+PACKAGE := $(BUILD)/python/vram
+PACKAGE_FILES := $(patsubst calc/python/vram/%,$(PACKAGE)/%,$(wildcard calc/python/vram/*)) $(PACKAGE)/_device.py $(PACKAGE)/libvram.so $(PACKAGE)/vram.cdef
+$(PACKAGE)/%: calc/python/vram/%
+	@mkdir -p $(@D)
+	cp $< $@
+$(PACKAGE)/_device.py: kernels/torch_device.py
+	@mkdir -p $(@D)
+	cp $< $@
+$(PACKAGE)/libvram.so: $(BUILD)/vram.o $(call objects,$(PYTHON))
+	@mkdir -p $(@D)
+	$(CC) $(ALL_FLAGS) -shared -s $^ -o $@
+$(PACKAGE)/vram.cdef: calc/vram.h $(PYTHON)
+	@mkdir -p $(@D)
+	sed '/^#include/d' calc/vram.h | $(CC) -E -P -DVRAM_FREESTANDING -Dbool=_Bool '-D__attribute__(x)=' -x c - | \
+	    sed '/^static inline/,/^}/d' >$@
+	sed -n 's/^VRAM_API //p' $(PYTHON) >>$@
+	sed -n '/^#define VRAM_ABI /p' calc/vram.h >>$@
+package: $(PACKAGE_FILES)
+wheel: package
+	python3 calc/python/make_wheel.py $(BUILD)/python $(VERSION) $(BUILD)/wheel
+
+# For the page: the modules as they are, and each as a classic script that holds it in base64, which also works from file://,
+# where nothing may be fetched.
+templates/vram.wasm.js: VARIABLE := vramWasm
+templates/vram-export.wasm.js: VARIABLE := vramExportWasm
+templates/%.wasm.js: $(BUILD)/%.wasm
+	{ printf 'window.$(VARIABLE) = "'; base64 -w 0 $<; printf '";\n'; } >$(BUILD)/$(@F)
+	@cmp -s $(BUILD)/$(@F) $@ && touch $@ || cp $(BUILD)/$(@F) $@
+templates/%.wasm: $(BUILD)/%.wasm
+	@cmp -s $< $@ && touch $@ || cp $< $@
+# The sentences of a language that the calculator needs after its first number, as a classic script.
+templates/sentences.%.js: i18n/calculator/%.json
+	{ printf 'window.vramSentences = '; cat $<; echo ';'; } >$@
 templates/vram.js: calc/wasm/vram.js
 	cp $< $@
 
@@ -114,7 +149,7 @@ $(BUILD)/wasm/%.o: %.c Makefile $(BUILD)/flags.wasm
 $(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) calc/wasm/wasm.c)
 $(BUILD)/vram-export.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))
 $(BUILD)/vram.wasm $(BUILD)/vram-export.wasm:
-	$(WASM_LD) --no-entry --strip-all --gc-sections --compress-relocations --stack-first -z stack-size=65536 $^ $(WASM_RT) -o $@
+	$(WASM_LD) --no-entry --strip-all --gc-sections --compress-relocations --stack-first -z stack-size=262144 $^ $(WASM_RT) -o $@
 	$(if $(WASM_OPT),$(WASM_OPT) -Oz --converge --enable-bulk-memory $@ -o $@)
 
 # The probe: its C is compiled by the C compiler, its kernels by nvcc. On a machine with a GPU, for that GPU; elsewhere as PTX,
@@ -144,7 +179,7 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libgen.a $(LIBVRAM)
 
 # gen/base and the estimator need no other part of the project, and neither do their tests.
 $(BUILD)/tests/unit/test_base_%: $(BUILD)/tests/unit/test_base_%.o $(BUILD)/libbase.a
-	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka
+	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -lz
 $(BUILD)/tests/unit/test_calc_%: $(BUILD)/tests/unit/test_calc_%.o $(BUILD)/libcore.a
 	$(CC) $(ALL_FLAGS) $^ -o $@ -lcmocka -ljansson -lz -lm
 
@@ -202,7 +237,7 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all skipped tests fuzzers install uninstall clean FORCE
+.PHONY: all skipped tests fuzzers package wheel install uninstall clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 COMPILED := $(wildcard $(addprefix $(BUILD)/,gen calc kernels tests wasm))

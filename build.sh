@@ -1,6 +1,7 @@
 #!/bin/sh
-# The one entry: ./build.sh [site|test|check|bench|probe|serve|fuzz|truth|install|clean]
-#   site     install what is missing, compile, write site/ and check it (this is what no verb means)
+# The one entry: ./build.sh [site|test|check|bench|probe|serve|fuzz|truth|wheel|install|clean]
+#   site     install what is missing, compile, write site/ and check it (this is what no verb means); --base-url URL says where
+#            it will be published: canonical addresses, hreflang, a sitemap
 #   test     run every test; FILTER=name runs some, UPDATE=1 rewrites wanted outputs
 #   check    sanitizers, tiny buffers, shuffled order: the tests again, and the same site byte by byte
 #   bench    measure vramdoc beside hugo and a floor program; BENCH=quick for small corpora; bench TREE... on real trees
@@ -9,6 +10,7 @@
 #   serve    build, then serve the site with live reload
 #   fuzz     libFuzzer on every target for FUZZ_SECONDS (600) each
 #   truth    run the frameworks without a GPU and write their allocations again (Python, PyPI, 6 GB a version of torch)
+#   wheel    the Python package, build/wheel/*.whl: pip install it, then `import vram`
 #   install  into prefix (/usr/local), below DESTDIR; ./build.sh clean removes what was compiled and built
 set -eu
 cd "$(dirname "$0")"
@@ -25,11 +27,13 @@ zlib1g-dev:size_budgets blahtexml:formulas_to_MathML git:date_of_the_last_change
 clang:page_calculator lld:page_calculator libclang-rt-dev-wasm32:page_calculator binaryen:smaller_page_calculator'
 to_test='libcmocka-dev:unit_tests cmark-gfm:text_of_the_GFM_specification nodejs:browser_and_wasm_tests
 npm:browser_tests chromium:browser_tests universal-ctags:length_of_functions
-g++:the_public_header_as_C++ clang-format:layout_of_the_sources curl:tests_of_vramdoc_serve procps:fault_tests
-gettext:PO_files_checked_by_msgfmt'
+g++:the_public_header_as_C++ clang-format:layout_of_the_sources curl:tests_of_vramdoc_serve procps:fault_tests default-jre-headless:the_Nu_HTML_checker
+gettext:PO_files_checked_by_msgfmt
+python3-cffi:tests_of_the_Python_package python3-pytest:tests_of_the_Python_package'
 # Its test runs the probe, so it is wanted only where that can be built.
 if command -v nvcc >/dev/null; then to_test="$to_test slurm-wlm:many_probes_at_once"; fi
 to_fuzz='libclang-rt-dev:libFuzzer'
+to_wheel='python3:writing_the_wheel'
 to_bench='hugo:what_we_are_compared_with'
 
 # install_missing LIST: installs what is not there; prints the one command and ends with 3 where it may not.
@@ -105,6 +109,9 @@ serve)
     exec "$BUILD/vramdoc" serve -c content/site.yaml -s content -o site "$@" ;;
 fuzz) fuzz ;;
 truth) exec sh tests/oracle/make.sh "$@" ;;
+wheel)
+    install_missing "$to_build $to_wheel"
+    make -s -j"$JOBS" BUILD="$BUILD" wheel ;;
 install)
     compile
     make -s BUILD="$BUILD" prefix="${prefix:-/usr/local}" DESTDIR="${DESTDIR:-}" install ;;

@@ -31,6 +31,7 @@ allowed() {
     calc/cli/*) echo 'calc/cli/*|calc/vram.h' ;;
     calc/lua/*|calc/vram_lua.h) echo 'calc/lua/*|calc/vram.h|calc/vram_lua.h' ;;
     calc/wasm/*) echo 'calc/wasm/*|calc/vram.h' ;;
+    calc/python/*) echo 'calc/vram.h' ;;
     calc/toml/*) echo 'calc/toml/*' ;;
     calc/base/*) echo 'calc/base/*|calc/vram.h' ;;
     calc/model/*) echo 'calc/base/*|calc/model/*|calc/vram.h' ;;

@@ -155,7 +155,7 @@ run_site() {
         if [ -n "$UPDATE" ]; then cp "$folder/stderr" "$site/wanted.diag"; fi
         diff -u "$site/wanted.diag" "$folder/stderr" >>"$work/log" || bad="$bad wanted.diag"
     elif [ -s "$folder/stderr" ] && [ $rc -eq "$want" ]; then
-        bad="$bad messages that nobody wants"; cat "$folder/stderr" >>"$work/log"
+        bad="$bad messages that are not wanted"; cat "$folder/stderr" >>"$work/log"
     fi
     if [ -d "$site/wanted" ]; then
         (cd "$site/wanted" && find . -type f | sort) >"$work/files"

@@ -1,0 +1,63 @@
+// The calculator in the reader's language: what a setting means, what is wrong, what the verdict is, in every language of the site.
+import { check, close, equal, that } from "./harness.mjs";
+import { calculator, isBuilt, ready, verdict } from "./calculator.mjs";
+import { readFileSync } from "node:fs";
+
+const root = new URL("../../", import.meta.url);
+const languages = readFileSync(new URL("content/site.yaml", root), "utf8").match(/^languages: \[(.*)\]$/m)[1].split(/,\s*/);
+const sentences = (lang) => JSON.parse(readFileSync(new URL(`i18n/calculator/${lang}.json`, root), "utf8"));
+// "whole number": a word of the error for "batch_size=x", by which a person sees that the catalog's language is its name's.
+const wholeNumber = { en: /whole number/, es: /n\u00famero entero/, de: /ganze Zahl/, fr: /nombre entier/, hi: /\u092a\u0942\u0930\u094d\u0923/,
+  "zh-Hans": /\u6574\u6570/, ja: /\u6574\u6570\u3092/, ar: /\u0639\u062f\u062f \u0635\u062d\u064a\u062d/ };
+const mistakes = [["preset=gpt2&optimizer=adamx", "bad_enum"], ["preset=gpt2&lora_ranks=8", "unknown_key_near"],
+  ["preset=gpt2&n_head=7", "heads_divide_width"], ["preset=gpt2&seq_len=4096", "longer_than_positions"], ["preset=gpt3", "unknown_preset_near"],
+  ["preset=llama-3.1-8b&quantization=nf4", "quantized_needs_lora"], ["preset=gpt2&grad_clip=-1", "bad_fraction"]];
+const literal = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+// Waits until is() holds; says what() when it does not.
+async function until(is, what) {
+  for (let i = 0; i < 50 && !(await is()); i++) await new Promise((later) => setTimeout(later, 100));
+  that(await is(), await what());
+}
+
+async function errorsAndMeanings(browser, site, lang) {
+  const own = sentences(lang);
+  await calculator(browser, `errors and meanings in ${lang}`, { base: site.http, lang, state: "#preset=gpt2&batch_size=x" }, async (tab) => {
+    that(wholeNumber[lang].test(await verdict(tab)), await verdict(tab));
+    for (const [hash, id] of mistakes) {
+      await tab.evaluate((hash) => { location.hash = hash; }, hash);
+      const whole = new RegExp(`^${own[id].split(/\{\w+\}/).map(literal).join(".+")}$`);
+      await until(async () => whole.test(await verdict(tab)), async () => `${hash} says ${await verdict(tab)}, wanted ${own[id]}`);
+    }
+    await tab.evaluate(() => { location.hash = "preset=gpt2"; document.querySelector(".all").open = true; });
+    for (const key of await tab.evaluate(() => Array.from(window.vramPage.fields.keys()))) {
+      const help = await tab.locator(`#help-${key}`).textContent();
+      that(help.startsWith(own["field." + key]), `the meaning of ${key}: ${help}`);
+    }
+    await tab.locator(".all input[type=search]").fill("lora_r");
+    that(await tab.locator(".setting:visible").count() < 6, "settings are searched, also by their other names");
+    that(await tab.locator("[name=all-lora_rank]").isVisible(), "lora_rank");
+  });
+}
+
+async function verdicts(browser, site) {
+  await check("calculator: the reader's language", async () => {
+    const state = "#preset=gpt2&batch_size=8&compile=2.5&gpu=RTX+4070", texts = new Map();
+    for (const lang of languages) {
+      const tab = await ready(browser, site.http, lang, state);
+      try {
+        texts.set(lang, await verdict(tab));
+        const left = await tab.locator(".calc").innerText();
+        that(!/calc\.|undefined|\{\w+\}/.test(left), `${lang}: a word is missing: ${left.match(/calc\.\w+|undefined|\{\w+\}/)}`);
+      } finally { await close(tab); }
+    }
+    equal(new Set(texts.values()).size, languages.length, "different texts");
+    that(texts.get("fr").includes("Gio") && texts.get("de").includes(","), [...texts.values()].join(" / "));
+  });
+}
+
+export async function run(browser, site) {
+  if (!await isBuilt(browser, site)) return;
+  for (const lang of languages) await errorsAndMeanings(browser, site, lang);
+  await verdicts(browser, site);
+}

@@ -3,8 +3,9 @@ local figures = {}
 local models = {mixtral = "mixtral-8x7b", qwen = "qwen3-30b-a3b"}
 local ways = {
   bf16 = {task = "inference", seq_len = 8192}, awq = {task = "inference", seq_len = 8192, quantization = "awq"},
-  nf4 = {task = "inference", seq_len = 8192, quantization = "nf4"},
-  qlora = {lora_rank = 16, lora_targets = "q+k+v+o", quantization = "nf4_double", seq_len = 2048, checkpointing = "block", cross_entropy = "chunked"},
+  nf4 = {task = "inference", seq_len = 8192, quantization = "nf4", transformers = "4.57"},
+  qlora = {lora_rank = 16, lora_targets = "q+k+v+o", quantization = "nf4_double", seq_len = 2048, checkpointing = "block",
+    cross_entropy = "chunked", transformers = "4.57"},
   lora = {lora_rank = 16, lora_targets = "q+k+v+o", seq_len = 2048, checkpointing = "block", cross_entropy = "chunked"},
   full = {seq_len = 2048, checkpointing = "block", cross_entropy = "chunked"},
 }
@@ -21,6 +22,10 @@ end
 -- Experts' matrices: three of them, n_embd by the expert's width, in each layer.
 local function experts(layers, count, width, inner) return 3 * layers * count * width * inner end
 figures.mixtral_experts = computed(experts(32, 8, 4096, 14336), "", "3 * 32 layers * 8 experts * 4096 * 14336")
+figures.qwen_unquantized = computed(2 * experts(48, 128, 2048, 768), "B", "3 * 48 layers * 128 experts * 2048 * 768 * 2 bytes")
+-- What batched_mm copies for 2,048 tokens: gate and up of each visited expert, for each token.
+figures.batched = computed(2048 * 8 * 2 * 768 * 2048 * 2, "B", "2048 tokens * 8 experts * 2 * 768 * 2048 * 2 bytes")
+figures.pairs = computed(48 * 128 * 3, "", "48 layers * 128 experts * 3 matrices")
 local visited = {}
 visited.mixtral = computed(experts(32, 2, 4096, 14336), "", "3 * 32 layers * 2 experts * 4096 * 14336")
 figures.qwen_experts = computed(experts(48, 128, 2048, 768), "", "3 * 48 layers * 128 experts * 2048 * 768")
@@ -38,8 +43,8 @@ for _, part in ipairs{"parameters", "kv_cache", "activations"} do
   end
   rows[#rows + 1] = row
 end
-figures.by_model = {title = "chart.by_method", rows_title = "chart.part", rows = rows, columns = {"Qwen3 8B", "30B-A3B", "32B", "Mixtral"}}
-for name, card in pairs{card_24 = "RTX 4090", card_32 = "RTX 5090", card_80 = "A100 80GB SXM"} do figures[name] = vram.gpu(card).cuda_bytes end
+figures.by_model = {title = "chart.by_model", rows_title = "chart.part", rows = rows, columns = {"Qwen3 8B", "30B-A3B", "32B", "Mixtral"}}
+for name, card in pairs{card_24 = "RTX 4090", card_80 = "A100 80GB SXM"} do figures[name] = vram.gpu(card).cuda_bytes end
 
 -- Measured by others.
 local qwen = "https://github.com/QwenLM/Qwen3/blob/main/docs/source/getting_started/speed_benchmark.md"
@@ -51,12 +56,17 @@ for i, row in ipairs{{1, 58462}, {14336, 59806}, {30720, 61342}} do
   figures["said_" .. i] = run.param_bytes + cache
 end
 local fms = "https://github.com/foundation-model-stack/fms-acceleration/blob/main/scripts/benchmarks/refs/a100_80gb.csv"
-for name, row in pairs{q4 = {36731843072, 4}, q8 = {48770183680, 8}} do
+local quantized = {dtype = "bfloat16_loaded", quantization = "nf4_double"}
+for name, row in pairs{q4 = {36731843072, 4, quantized}, q8 = {48770183680, 8, quantized},
+    kbit = {42794268160, 4, {dtype = "bfloat16_loaded", quantization = "nf4_double", prepare_kbit = "trl"}},
+    fsdp = {57554708992, 2, {dtype = "bfloat16_pure", parallel = "fsdp1", n_gpu = 2}}} do
+  local config = {preset = "mixtral-8x7b", vocab_size = 32001, framework = "transformers", torch = "2.4", transformers = "4.48",
+    batch_size = row[2], seq_len = 4096, gradient_accumulation_steps = 1, lora_rank = 16, lora_targets = "q+k+v+o",
+    lora_dropout = 0.1, optimizer = "adamw_foreach", checkpointing = "block", use_reentrant = true, grad_clip = 1, evaluation = false,
+    attention = "flash_attention_2", gpu = "A100 80GB SXM"}
+  for key, value in pairs(row[3]) do config[key] = value end
   figures["seen_" .. name] = reported(row[1], "B", fms)
-  figures["said_" .. name] = vram.estimate{preset = "mixtral-8x7b", vocab_size = 32001, framework = "transformers", torch = "2.4", transformers = "4.48",
-    dtype = "bfloat16_loaded", batch_size = row[2], seq_len = 4096, gradient_accumulation_steps = 1, lora_rank = 16, lora_targets = "q+k+v+o",
-    lora_dropout = 0.1, optimizer = "adamw_foreach", checkpointing = "block", grad_clip = 1, evaluation = false, quantization = "nf4_double",
-    gpu = "A100 80GB SXM"}.peak_allocated_bytes
+  figures["said_" .. name] = vram.estimate(config).peak_allocated_bytes
 end
 
 return figures

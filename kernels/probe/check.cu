@@ -71,7 +71,7 @@ static int indices(struct check *c, int64_t count, int64_t below)
 // included.
 static double tolerance(enum dtype type)
 {
-    return type == DTYPE_F32 ? 2e-3 : type == DTYPE_F16 ? 3e-3 : 2e-2;
+    return type == DTYPE_F32 ? 2e-3 : type == DTYPE_F16 ? 2e-3 : 1e-2;
 }
 
 static void compare(struct check *c, const char *what, int i, enum dtype type)

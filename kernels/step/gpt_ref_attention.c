@@ -1,5 +1,6 @@
 // The CPU reference of attention: with O(T) memory, and with the matrices written out.
 #include <math.h>
+#include <stdlib.h>
 
 #include "kernels/step/gpt_ref.h"
 
@@ -52,13 +53,14 @@ void ref_attention(void *ctx, tensor *out, tensor *lse, const tensor *qkv, struc
                 attend(out, lse, qkv, s, b, h, i);
 }
 
-static void add_to(tensor *t, int64_t i, double v)
-{
-    ref_set(t, i, ref_get(t, i) + v);
-}
+// The gradients of one head's queries, keys and values, [T, D] each, summed in double and rounded
+// once: sums in bfloat16 would stray by some percent from kernels that sum in float32.
+struct head_sums {
+    double *dq, *dk, *dv;
+};
 
-// The contributions of query i and key j of one head to dq, dk and dv.
-static void pair_backward(tensor *dq, tensor *dk, tensor *dv, const tensor *dout, const tensor *qkv,
+// The contributions of query i and key j.
+static void pair_backward(struct head_sums *sums, const tensor *dout, const tensor *qkv,
                           struct attention_shape s, int64_t b, int64_t h, int64_t i, int64_t j,
                           double p, double delta)
 {
@@ -67,9 +69,28 @@ static void pair_backward(tensor *dq, tensor *dk, tensor *dv, const tensor *dout
         dp += ref_get(dout, at_token(s, b, i, h, d)) * ref_get(qkv, at_part(s, 2, b, j, h, d));
     double ds = p * (dp - delta) / sqrt((double)s.D);
     for (int64_t d = 0; d < s.D; d++) {
-        add_to(dq, at_token(s, b, i, h, d), ds * ref_get(qkv, at_part(s, 1, b, j, h, d)));
-        add_to(dk, at_token(s, b, j, h, d), ds * ref_get(qkv, at_part(s, 0, b, i, h, d)));
-        add_to(dv, at_token(s, b, j, h, d), p * ref_get(dout, at_token(s, b, i, h, d)));
+        sums->dq[i * s.D + d] += ds * ref_get(qkv, at_part(s, 1, b, j, h, d));
+        sums->dk[j * s.D + d] += ds * ref_get(qkv, at_part(s, 0, b, i, h, d));
+        sums->dv[j * s.D + d] += p * ref_get(dout, at_token(s, b, i, h, d));
+    }
+}
+
+static void head_backward(struct head_sums *sums, tensor *delta, const tensor *dout,
+                          const tensor *qkv, const tensor *out, const tensor *lse,
+                          struct attention_shape s, int64_t b, int64_t h)
+{
+    for (int64_t i = 0; i < s.T; i++) {
+        int64_t row = (b * s.H + h) * s.T + i;
+        double sum = 0;
+        for (int64_t d = 0; d < s.D; d++) {
+            int64_t at = at_token(s, b, i, h, d);
+            sum += ref_get(dout, at) * ref_get(out, at);
+        }
+        ref_set(delta, row, sum);
+        for (int64_t j = 0; j <= i; j++) {
+            double p = exp(score(qkv, s, b, h, i, j) - ref_get(lse, row));
+            pair_backward(sums, dout, qkv, s, b, h, i, j, p, sum);
+        }
     }
 }
 
@@ -79,23 +100,23 @@ void ref_attention_backward(void *ctx, tensor *dq, tensor *dk, tensor *dv, tenso
 {
     (void)ctx;
     (void)accumulator;
-    tensor *gradients[] = {dq, dk, dv};
-    for (int i = 0; i < 3; i++)
-        memset(gradients[i]->data, 0, (size_t)gradients[i]->count * dtype_size(gradients[i]->type));
+    size_t of_head = (size_t)(s.T * s.D);
+    double *memory = malloc(3 * of_head * sizeof *memory);
+    if (!memory)
+        exit(3);
+    struct head_sums sums = {memory, memory + of_head, memory + 2 * of_head};
     for (int64_t b = 0; b < s.B; b++)
-        for (int64_t h = 0; h < s.H; h++)
-            for (int64_t i = 0; i < s.T; i++) {
-                int64_t row = (b * s.H + h) * s.T + i;
-                double sum = 0;
-                for (int64_t d = 0; d < s.D; d++)
-                    sum += ref_get(dout, at_token(s, b, i, h, d)) *
-                           ref_get(out, at_token(s, b, i, h, d));
-                ref_set(delta, row, sum);
-                for (int64_t j = 0; j <= i; j++) {
-                    double p = exp(score(qkv, s, b, h, i, j) - ref_get(lse, row));
-                    pair_backward(dq, dk, dv, dout, qkv, s, b, h, i, j, p, sum);
+        for (int64_t h = 0; h < s.H; h++) {
+            memset(memory, 0, 3 * of_head * sizeof *memory);
+            head_backward(&sums, delta, dout, qkv, out, lse, s, b, h);
+            for (int64_t i = 0; i < s.T; i++)
+                for (int64_t d = 0; d < s.D; d++) {
+                    ref_set(dq, at_token(s, b, i, h, d), sums.dq[i * s.D + d]);
+                    ref_set(dk, at_token(s, b, i, h, d), sums.dk[i * s.D + d]);
+                    ref_set(dv, at_token(s, b, i, h, d), sums.dv[i * s.D + d]);
                 }
-            }
+        }
+    free(memory);
 }
 
 void ref_concat_qkv(void *ctx, tensor *dqkv, const tensor *dq, const tensor *dk, const tensor *dv,

@@ -29,7 +29,10 @@ enum model_feature {
     HAS_BRANCH_SCALE = 1 << 19,  // branches times a number
     HAS_LOGIT_SCALE = 1 << 20,   // logits divided by a number
     HAS_OWN_LOSS = 1 << 21,      // before the common loss function: logits in their own format
-    HAS_REPEATED_FLASH = 1 << 22 // before 4.48 flash-attn's kernels got a key and a value for every query head
+    HAS_REPEATED_FLASH = 1 << 22,  // before 4.48 flash-attn's kernels got a key and a value for every query head
+    HAS_FOURTH_PLAIN = 1 << 23,    // every fourth layer has no positions
+    HAS_PART_ROTARY = 1 << 24,     // a part of each head is rotated, the rest put behind it
+    HAS_PAIR_ROTARY = 1 << 25      // neighbours are rotated, by cosines and sines that each layer spreads out
 };
 
 // What a version of a framework does; traits.def says which.

@@ -51,6 +51,8 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     if (c->family == FAMILY_GPT2 && c->n_kv_head != c->n_head)
         return err_set(e, MESSAGE_kv_heads_of_gpt2, NO_POS, ABOUT("n_kv_head"),
                        ARGS(VALUE(c, n_head), VALUE(c, n_kv_head)));
+    if (!(model_features[c->family] & HAS_PART_ROTARY))
+        c->partial_rotary_factor = 1000000;
     if (c->head_dim % 2 != 0 && (model_features[c->family] & HAS_ROTARY))
         return err_set(e, MESSAGE_odd_head, NO_POS, ABOUT("head_dim"), ARGS(VALUE(c, head_dim)));
     return VRAM_OK;

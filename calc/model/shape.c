@@ -32,6 +32,7 @@ void dims_make(struct dims *d, const struct model *m)
     d->D = c->head_dim;
     d->Q = d->H * d->D;
     d->K = d->KH * d->D;
+    d->R = c->head_dim * c->partial_rotary_factor / 1000000;
     d->F = dims_share(c->n_expert ? c->expert_inner : c->n_inner, tp);
     d->block = c->block_size;
     d->E = c->n_expert;

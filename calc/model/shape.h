@@ -31,6 +31,7 @@ struct dims {
     uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
     uint64_t H, KH, D;  // heads, key and value heads, width of a head
     uint64_t Q, K;      // H * D, KH * D
+    uint64_t R;         // rotated width of a head
     uint64_t F;         // feed-forward width
     uint64_t block;     // positions
     uint64_t E, A;      // experts, active ones

@@ -22,6 +22,14 @@ static const struct key {
 #undef HF_KEY
 };
 
+static const struct only {
+    const char *hf, *value;
+} ONLY[] = {
+#define HF_ONLY(hf, value) {hf, value},
+#include "calc/parse/hf_keys.def"
+#undef HF_ONLY
+};
+
 enum { FAMILY_ROWS = sizeof FAMILIES / sizeof *FAMILIES, KEY_ROWS = sizeof KEYS / sizeof *KEYS };
 
 static const char IGNORED[] =
@@ -145,6 +153,12 @@ static int on_quantization(struct parse *p, const struct entry *e)
     return VRAM_OK;
 }
 
+static int not_modelled(struct parse *p, const struct entry *e)
+{
+    return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD,
+                   ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
+}
+
 static int unknown_key(struct parse *p, const struct entry *e)
 {
     const char *names[KEY_ROWS];
@@ -171,6 +185,9 @@ static int read_entry(struct parse *p, struct entry e)
             e.key = span_of(KEYS[i].field);
             return parse_set_entry(p, &e);
         }
+    for (size_t i = 0; i < sizeof ONLY / sizeof *ONLY; i++)
+        if (span_is(e.key, ONLY[i].hf))
+            return span_is(e.value, ONLY[i].value) ? VRAM_OK : not_modelled(p, &e);
     if (span_find(e.key, ".") < e.key.len || text_has_word(IGNORED, e.key.at, e.key.len))
         return VRAM_OK;
     return unknown_key(p, &e);

@@ -121,6 +121,7 @@ static struct vram_config engine_key(const struct model *m)
     k.n_layer = k.n_layer / pass_period(m) > 3 && k.n_layer % pass_period(m) == 0 ? 4 : k.n_layer;
     k.n_kv_head = k.n_kv_head == k.n_head;
     k.head_dim = k.head_dim <= 256;
+    k.partial_rotary_factor = 0;
     k.dropout = k.dropout > 0;
     k.lora_dropout = k.lora_dropout > 0;
     k.lora_rank = k.lora_rank > 0;

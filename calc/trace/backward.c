@@ -77,7 +77,7 @@ static uint32_t backward_fit(struct graph *g, const struct edge *e, uint32_t res
     struct storage s = g->t->storages[result];
     if (result == TAPE_NONE || s.home != HOME_TAPE)
         return result;
-    if (s.shape != e->shape) {
+    if (s.shape != e->shape && !s.parts) {
         uint32_t sum = graph_sum(g, e->role, PART_GRAD, s.dtype, s.shape, e->shape);
         tape_unref(g->t, result);
         result = sum;

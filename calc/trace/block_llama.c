@@ -9,6 +9,7 @@
 #include "calc/trace/layers_experts.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_rotary.h"
 #include "calc/trace/linear.h"
 
 static bool has(const struct graph *g, unsigned feature)
@@ -61,10 +62,17 @@ static struct value llama_by_head(struct graph *g, struct value x)
     return graph_has(g, TRAIT_INNER_MODEL) ? layer_view(g, x, NODE_VIEW) : x;
 }
 
+// Of a family with layers that know no positions, one of those.
+static bool llama_is_plain(const struct graph *g)
+{
+    return has(g, HAS_FOURTH_PLAIN) && ((uint64_t)g->t->unit * g->period + g->t->sub) % 4 == 3;
+}
+
 // What is to be rotated: a fused kernel works on it as it is.
 static struct value llama_turnable(struct graph *g, struct value x)
 {
-    return g->m->c.kernels ? x : llama_by_head(g, x);
+    bool as_it_is = g->m->c.kernels || (llama_is_plain(g) && !llama_copies(g));
+    return as_it_is ? x : llama_by_head(g, x);
 }
 
 // qkv[..., :n]: each slice's gradient is put into zeros of the whole. Uses qkv up.
@@ -115,6 +123,12 @@ static struct heads llama_project(struct graph *g, struct value x)
 // q, k = apply_rotary_pos_emb(q, k, cos, sin): the old ones live until both new ones are there.
 static void llama_rotate(struct graph *g, struct heads *h)
 {
+    if (llama_is_plain(g))
+        return;
+    if (has(g, HAS_PART_ROTARY)) {
+        layer_rotary_part(g, &h->q, &h->k);
+        return;
+    }
     if (g->m->c.kernels) {
         h->q = fused_rotary(g, h->q, llama_copies(g));
         h->k = fused_rotary(g, h->k, llama_copies(g) || llama_repeats(g));
@@ -147,11 +161,11 @@ static struct value llama_attend(struct graph *g, const struct heads *h)
     static const uint8_t roles[3] = {ROLE_K, ROLE_V, ROLE_Q};
     const struct value in[3] = {h->k, h->v, h->q};
     struct value whole[3], cast[3];
-    bool contiguous = llama_copies(g);
+    bool joined = has(g, HAS_PART_ROTARY), contiguous = llama_copies(g) || joined;  // cat's results are contiguous
     for (unsigned i = 0; i < 3; i++)
-        whole[i] = i < 2 && llama_repeats(g) ? llama_repeat(g, in[i])
-                   : contiguous              ? layer_copy(g, in[i])
-                                             : graph_copy(g, in[i]);
+        whole[i] = i < 2 && llama_repeats(g)           ? llama_repeat(g, in[i])
+                   : llama_copies(g) && !(joined && i != 1) ? layer_copy(g, in[i])
+                                                       : graph_copy(g, in[i]);
     for (unsigned i = 3; i-- > 0;)
         cast[i] = graph_input_cast(g, whole[i], roles[i], PART_INPUT_CAST);
     struct value y = contiguous ? layer_attention_by_head(g, cast[2], cast[0], cast[1])

@@ -7,6 +7,7 @@
 #include "calc/trace/backward.h"
 #include "calc/trace/block.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_rotary.h"
 #include "calc/trace/parallel.h"
 
 // use_reentrant=False. The block runs with gradients and its graph is recorded, but a hook puts a holder in the place of

@@ -8,6 +8,7 @@
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_rotary.h"
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/loss.h"
 #include "calc/trace/parallel.h"
@@ -98,6 +99,9 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
         graph_drop(g, local[k]);
         local[k] = graph_none();
     }
+    bool kept = g->m->c.kernels || (g->grad && g->m->c.checkpointing);  // by fused rotations, as arguments of blocks
+    if (graph_has(g, TRAIT_INNER_MODEL) && !kept)
+        layer_rope_close(g);
     return loss_forward(g, *normed, targets, logits);
 }
 

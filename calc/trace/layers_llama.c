@@ -1,6 +1,6 @@
-// Owns the forward side of the layers that the llama families add: RMSNorm by single operations, rotary positions,
+// Owns the forward side of the layers that the llama families add: RMSNorm by single operations,
 // gates, repeated keys and values, soft caps.
-// SRC: transformers src/transformers/models/llama/modeling_llama.py (LlamaRMSNorm, apply_rotary_pos_emb, rotate_half,
+// SRC: transformers src/transformers/models/llama/modeling_llama.py (LlamaRMSNorm,
 // LlamaMLP), integrations/sdpa_attention.py (repeat_kv), models/gemma2/modeling_gemma2.py (soft caps).
 
 #include "calc/trace/layers_llama.h"
@@ -86,77 +86,6 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
     graph_drop(g, variance);
     graph_drop(g, w);
     return out;
-}
-
-// cat(-x[half:], x[:half]): the negated half and the result take memory, the halves are views. One node stands for
-// those of the two slices, the negation and the concatenation.
-static struct value rotate_half(struct graph *g, struct value x, uint8_t half)
-{
-    uint32_t negated = graph_scratch(g, OP_NEG, x.role, PART_ROTATED, x.dtype, half);
-    struct value out = graph_make(g, OP_CAT, x.role, PART_ROTATED, x.dtype, x.shape);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, NODE_CAT, &out, half), x);
-    tape_unref(g->t, negated);
-    return out;
-}
-
-struct value layer_rotary(struct graph *g, struct value x, uint8_t half)
-{
-    struct value straight = layer_mul(g, x, g->cos, x.role, PART_SCALED);
-    struct value turned = rotate_half(g, x, half);
-    struct value crossed = layer_mul(g, turned, g->sin, x.role, PART_SCALED);
-    graph_drop(g, turned);
-    struct value out = layer_add(g, straight, crossed, x.role);
-    graph_drop(g, straight);
-    graph_drop(g, crossed);
-    return out;
-}
-
-// LlamaRotaryEmbedding.forward: angles of the positions in float32, their cosines and sines times a factor, in the format
-// of the hidden states.
-static struct value rope_half(struct graph *g, enum op op)
-{
-    uint32_t plain = graph_scratch(g, op, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
-    struct value scaled = graph_make(g, OP_MUL, ROLE_ROTARY, PART_SCALED, DT_F32, SHAPE_ROPE);
-    tape_unref(g->t, plain);
-    return scaled;
-}
-
-static void rope_transformers(struct graph *g)
-{
-    uint32_t positions = graph_scratch(g, OP_TO_COPY, ROLE_ROTARY, PART_UPCAST, DT_F32, SHAPE_T);
-    uint32_t angles = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE_HALF);
-    tape_unref(g->t, positions);
-    uint32_t both = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
-    struct value cos = rope_half(g, OP_COS), sin = rope_half(g, OP_SIN);
-    g->cos = graph_to(g, cos, g->residual, PART_SELF);
-    g->sin = graph_to(g, sin, g->residual, PART_SELF);
-    tape_unref(g->t, angles);
-    tape_unref(g->t, both);
-    graph_drop(g, cos);
-    graph_drop(g, sin);
-}
-
-// Angles once a forward pass: in float32, then in the format of the residual stream.
-void layer_rope_open(struct graph *g)
-{
-    if (graph_has(g, TRAIT_INNER_MODEL)) {
-        rope_transformers(g);
-        return;
-    }
-    uint32_t angles = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
-    uint32_t wide = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
-    g->cos = graph_make(g, OP_TO_COPY, ROLE_ROTARY, PART_SELF, g->residual, SHAPE_ROPE);
-    g->sin = graph_make(g, OP_TO_COPY, ROLE_ROTARY, PART_SELF, g->residual, SHAPE_ROPE);
-    tape_unref(g->t, wide);
-    tape_unref(g->t, angles);
-}
-
-void layer_rope_close(struct graph *g)
-{
-    graph_drop(g, g->cos);
-    graph_drop(g, g->sin);
-    g->cos = g->sin = graph_none();
 }
 
 struct value layer_activation(struct graph *g, struct value x, bool gelu)

@@ -6,14 +6,10 @@
 #include "calc/trace/layers.h"
 
 // Cosines and sines of the positions (g->cos, g->sin), variables of the model's forward function.
-void layer_rope_open(struct graph *g);
-void layer_rope_close(struct graph *g);
-
 // stats: the shape of one number for each row that is normalized.
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats);
 
 // x turned by its position; half: the shape of one half of each head.
-struct value layer_rotary(struct graph *g, struct value x, uint8_t half);
 struct value layer_activation(struct graph *g, struct value x, bool gelu);
 struct value layer_gelu_new(struct graph *g, struct value x);  // transformers' GPT-2
 struct value layer_repeat(struct graph *g, struct value x, uint8_t shape);

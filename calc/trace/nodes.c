@@ -334,6 +334,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_RSQRT] = node_rsqrt,
     [NODE_REPEAT] = node_repeat,
     [NODE_CAT] = node_cat,
+    [NODE_JOIN] = node_join,
     [NODE_TANH] = node_tanh,
     [NODE_TOPK] = node_scatter,
     [NODE_INDEX] = node_scatter,

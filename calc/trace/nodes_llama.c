@@ -67,6 +67,19 @@ void node_cat(struct graph *g, const struct node *n, uint32_t results[])
     tape_unref(g->t, other);
 }
 
+// cat: each of the tensors that it joined gets its part of the gradient, a view.
+void node_join(struct graph *g, const struct node *n, uint32_t results[])
+{
+    for (unsigned k = 0; k < n->edge_count; k++) {
+        if (n->edges[k].to == GRAPH_NO_NODE)
+            continue;
+        tape_ref(g->t, n->gradient[0]);
+        results[k] = n->gradient[0];
+        if (graph_ok(g))
+            g->t->storages[n->gradient[0]].parts = true;
+    }
+}
+
 void node_tanh(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (wanted(n))

@@ -8,13 +8,18 @@
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/forward.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_rotary.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
 #include "calc/trace/pass_stage.h"
 
 uint32_t pass_period(const struct model *m)
 {
-    return m->c.checkpointing == CHECKPOINTING_EVERY ? (uint32_t)m->c.checkpoint_every : 1;
+    uint32_t every = m->c.checkpointing == CHECKPOINTING_EVERY ? (uint32_t)m->c.checkpoint_every : 1;
+    uint32_t period = every;
+    while ((m->features & HAS_FOURTH_PLAIN) && period % 4 != 0)
+        period += every;
+    return period;
 }
 
 static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets,

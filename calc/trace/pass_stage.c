@@ -7,6 +7,7 @@
 #include "calc/trace/backward.h"
 #include "calc/trace/forward.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_rotary.h"
 #include "calc/trace/parallel.h"
 
 struct stage {

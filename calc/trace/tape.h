@@ -40,6 +40,7 @@ struct storage {
     bool saved;     // counted as saved for backward
     bool sent;      // a collective on a stream of its own uses it
     bool view;      // a gradient that is a view: nothing is added to it in place
+    bool parts;     // a gradient whose receivers take views of a part of it
 };
 
 // Instructions: kind in the low two bits, storage above. MOVE is followed by the storage that it

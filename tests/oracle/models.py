@@ -59,6 +59,10 @@ WIDTHS = {
     # tiiuae/falcon-7b
     "falcon": dict(model_type="falcon", vocab_size=65024, hidden_size=4544, num_attention_heads=71,
                    multi_query=True, parallel_attn=True, bias=False, new_decoder_architecture=False, alibi=False),
+    # tiiuae/falcon-11B
+    "falcon11": dict(model_type="falcon", vocab_size=65024, hidden_size=4096, num_attention_heads=32, num_kv_heads=8,
+                     ffn_hidden_size=16384, parallel_attn=True, bias=False, new_decoder_architecture=True,
+                     num_ln_in_parallel_attn=1, alibi=False),
     # bigcode/starcoder2-3b
     "starcoder2": dict(model_type="starcoder2", vocab_size=49152, hidden_size=3072, intermediate_size=12288,
                        num_attention_heads=24, num_key_value_heads=2, max_position_embeddings=16384,
@@ -67,6 +71,11 @@ WIDTHS = {
     "mixtral": dict(model_type="mixtral", vocab_size=32000, hidden_size=4096, intermediate_size=14336,
                     num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=32768,
                     num_local_experts=8, num_experts_per_tok=2, tie_word_embeddings=False),
+    # Qwen/Qwen3-30B-A3B
+    "qwen3_moe": dict(model_type="qwen3_moe", vocab_size=151936, hidden_size=2048, intermediate_size=6144,
+                      moe_intermediate_size=768, num_attention_heads=32, num_key_value_heads=4, head_dim=128,
+                      num_experts=128, num_experts_per_tok=8, norm_topk_prob=True, max_position_embeddings=40960,
+                      tie_word_embeddings=False),
     # openai/gpt-oss-20b
     "gpt_oss": dict(model_type="gpt_oss", vocab_size=201088, hidden_size=2880, intermediate_size=2880,
                     num_attention_heads=64, num_key_value_heads=8, head_dim=64, num_local_experts=32,
@@ -79,6 +88,13 @@ WIDTHS = {
                         q_lora_rank=1536, kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128,
                         v_head_dim=128, first_k_dense_replace=0, max_position_embeddings=163840,
                         tie_word_embeddings=False),
+    # moonshotai/Moonlight-16B-A3B
+    "moonlight": dict(model_type="deepseek_v3", vocab_size=163840, hidden_size=2048, intermediate_size=11264,
+                      moe_intermediate_size=1408, num_attention_heads=16, num_key_value_heads=16,
+                      n_routed_experts=64, num_experts_per_tok=6, n_shared_experts=2, n_group=1, topk_group=1,
+                      q_lora_rank=None, kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128,
+                      v_head_dim=128, first_k_dense_replace=1, max_position_embeddings=8192,
+                      tie_word_embeddings=False),
     # google-bert/bert-base-uncased
     "bert": dict(model_type="bert", vocab_size=30522, hidden_size=768, intermediate_size=3072,
                  num_attention_heads=12, max_position_embeddings=512),

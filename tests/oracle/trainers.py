@@ -145,10 +145,11 @@ def adapters(model, kind, checkpoint):
     rank, _, rest = kind.partition(":")
     words = dict(w.split("+") for w in rest.split(",") if w)
     targets = words.get("targets", "q_proj;k_proj;v_proj;o_proj").split(";")
+    task = "CAUSAL_LM" if hasattr(model, "prepare_inputs_for_generation") else None
     if rank == "ia3":
-        cfg = peft.IA3Config(task_type="CAUSAL_LM")
+        cfg = peft.IA3Config(task_type=task)
     else:
-        cfg = peft.LoraConfig(task_type="CAUSAL_LM", r=int(rank), lora_alpha=16,
+        cfg = peft.LoraConfig(task_type=task, r=int(rank), lora_alpha=16,
                               lora_dropout=float(words.get("dropout", 0)),
                               target_modules=targets[0] if targets == ["all-linear"] else targets,
                               use_dora="dora" in words,

@@ -1,0 +1,127 @@
+// Owns rotary positions: their angles, and the forms in which families turn queries and keys.
+// SRC: transformers src/transformers/models/llama/modeling_llama.py (LlamaRotaryEmbedding, rotate_half,
+// apply_rotary_pos_emb), models/glm4/modeling_glm4.py (the same names).
+
+#include "calc/trace/layers_rotary.h"
+
+// cat(-x[half:], x[:half]): the negated half and the result take memory, the halves are views. One node stands for
+// those of the two slices, the negation and the concatenation.
+static struct value rotate_half(struct graph *g, struct value x, uint8_t half)
+{
+    uint32_t negated = graph_scratch(g, OP_NEG, x.role, PART_ROTATED, x.dtype, half);
+    struct value out = graph_make(g, OP_CAT, x.role, PART_ROTATED, x.dtype, x.shape);
+    if (graph_needs(g, x))
+        graph_edge(g, graph_node(g, NODE_CAT, &out, half), x);
+    tape_unref(g->t, negated);
+    return out;
+}
+
+static struct value rotary_turn(struct graph *g, struct value x, struct value cos, struct value sin, uint8_t half)
+{
+    struct value straight = layer_mul(g, x, cos, x.role, PART_SCALED);
+    struct value turned = rotate_half(g, x, half);
+    struct value crossed = layer_mul(g, turned, sin, x.role, PART_SCALED);
+    graph_drop(g, turned);
+    struct value out = layer_add(g, straight, crossed, x.role);
+    graph_drop(g, straight);
+    graph_drop(g, crossed);
+    return out;
+}
+
+struct value layer_rotary(struct graph *g, struct value x, uint8_t half)
+{
+    return rotary_turn(g, x, g->cos, g->sin, half);
+}
+
+// x[..., :n] or x[..., n:]
+static struct value rotary_slice(struct graph *g, struct value x, uint8_t shape)
+{
+    struct value part = layer_view(g, graph_copy(g, x), NODE_SLICE);
+    part.shape = shape;
+    return part;
+}
+
+// cat(turned, rest). Uses turned up.
+static struct value rotary_join(struct graph *g, struct value turned, struct value rest, uint8_t shape)
+{
+    struct value out = graph_make(g, OP_CAT, rest.role, PART_ROTATED, turned.dtype, shape);
+    if (graph_needs(g, rest)) {
+        int32_t n = graph_node(g, NODE_JOIN, &out, 0);
+        graph_edge(g, n, turned);
+        graph_edge(g, n, rest);
+    }
+    graph_drop(g, turned);
+    return out;
+}
+
+// repeat_interleave(2): each layer spreads the first halves of cosines and sines over pairs.
+static struct value rotary_spread(struct graph *g, struct value angles)
+{
+    return g->m->features & HAS_PAIR_ROTARY ? layer_copy(g, angles) : graph_copy(g, angles);
+}
+
+void layer_rotary_part(struct graph *g, struct value *q, struct value *k)
+{
+    struct value cos = rotary_spread(g, g->cos), sin = rotary_spread(g, g->sin);
+    struct value q_turns = rotary_slice(g, *q, SHAPE_Q_ROT), q_rest = rotary_slice(g, *q, SHAPE_Q);
+    struct value k_turns = rotary_slice(g, *k, SHAPE_KV_ROT), k_rest = rotary_slice(g, *k, SHAPE_KV);
+    struct value q_turned = rotary_turn(g, q_turns, cos, sin, SHAPE_Q_HALF);
+    struct value k_turned = rotary_turn(g, k_turns, cos, sin, SHAPE_KV_HALF);
+    graph_drop(g, q_turns);
+    graph_drop(g, k_turns);
+    graph_drop(g, *q);
+    graph_drop(g, *k);
+    *q = rotary_join(g, q_turned, q_rest, SHAPE_Q);
+    *k = rotary_join(g, k_turned, k_rest, SHAPE_KV);
+    graph_drop(g, q_rest);
+    graph_drop(g, k_rest);
+    graph_drop(g, cos);
+    graph_drop(g, sin);
+}
+
+// LlamaRotaryEmbedding.forward: angles of the positions in float32, their cosines and sines times a factor, in the format
+// of the hidden states.
+static struct value rope_half(struct graph *g, enum op op)
+{
+    uint32_t plain = graph_scratch(g, op, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
+    struct value scaled = graph_make(g, OP_MUL, ROLE_ROTARY, PART_SCALED, DT_F32, SHAPE_ROPE);
+    tape_unref(g->t, plain);
+    return scaled;
+}
+
+static void rope_transformers(struct graph *g)
+{
+    uint32_t positions = graph_scratch(g, OP_TO_COPY, ROLE_ROTARY, PART_UPCAST, DT_F32, SHAPE_T);
+    uint32_t angles = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE_HALF);
+    tape_unref(g->t, positions);
+    uint32_t both = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
+    struct value cos = rope_half(g, OP_COS), sin = rope_half(g, OP_SIN);
+    g->cos = graph_to(g, cos, g->residual, PART_SELF);
+    g->sin = graph_to(g, sin, g->residual, PART_SELF);
+    tape_unref(g->t, angles);
+    tape_unref(g->t, both);
+    graph_drop(g, cos);
+    graph_drop(g, sin);
+}
+
+// Angles once a forward pass: in float32, then in the format of the residual stream.
+void layer_rope_open(struct graph *g)
+{
+    if (graph_has(g, TRAIT_INNER_MODEL)) {
+        rope_transformers(g);
+        return;
+    }
+    uint32_t angles = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
+    uint32_t wide = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
+    g->cos = graph_make(g, OP_TO_COPY, ROLE_ROTARY, PART_SELF, g->residual, SHAPE_ROPE);
+    g->sin = graph_make(g, OP_TO_COPY, ROLE_ROTARY, PART_SELF, g->residual, SHAPE_ROPE);
+    tape_unref(g->t, wide);
+    tape_unref(g->t, angles);
+}
+
+void layer_rope_close(struct graph *g)
+{
+    graph_drop(g, g->cos);
+    graph_drop(g, g->sin);
+    g->cos = g->sin = graph_none();
+}

@@ -1,0 +1,17 @@
+// Rotary positions.
+
+#ifndef CALC_LAYERS_ROTARY_H
+#define CALC_LAYERS_ROTARY_H
+
+#include "calc/trace/layers.h"
+
+// Angles of the positions: made once a forward pass, kept until it is closed.
+void layer_rope_open(struct graph *g);
+void layer_rope_close(struct graph *g);
+
+struct value layer_rotary(struct graph *g, struct value x, uint8_t half);
+
+// Turns a part of each head and puts the rest behind it. Uses *q and *k up, and makes the new ones.
+void layer_rotary_part(struct graph *g, struct value *q, struct value *k);
+
+#endif

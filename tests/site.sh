@@ -15,6 +15,14 @@ try() {
 }
 try 'it builds under --strict' vramdoc build -q --strict -c content/site.yaml -s content -o "$work/site"
 try 'it passes its check' vramdoc check --strict -q "$work/site"
+# Tables, charts, sources and notes too: what a document does not translate comes from a catalog.
+make -s BUILD="${MAKE_BUILD:-build}" MODE="${MODE:-release}" "${MAKE_BUILD:-build}/tests/calc/lua" >&2
+english() { (cd "$work/site" && find ??* -name '*.html' -path '*/*' ! -path 'en/*' -exec "$BUILD/tests/calc/lua" "$ROOT/tests/english.lua" . {} +); }
+try 'no page in another language has an English sentence' english
+mkdir -p "$work/mixed/en" "$work/mixed/de"
+for lang in en de; do echo '<p>rows by what is nearest</p><p><code>a b and more words</code></p>' >"$work/mixed/$lang/a.html"; done
+mixed() { ! "$BUILD/tests/calc/lua" tests/english.lua "$work/mixed" de/a.html >"$work/found" && grep -qFx 'de/a.html: rows by what is nearest' "$work/found" && [ "$(wc -l <"$work/found")" -eq 1 ]; }
+try 'and one that has is found' mixed
 # Two copies outside of the repository, where no git gives the date of the last change.
 place() {
     mkdir -p "$1"

@@ -373,12 +373,16 @@ static void sources_in_words(void **state)
             "  c = vram.gpu('RTX 4070').memory_bytes,\n"
             "  d = vram.explain_oom('CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 "
             "GiB total)',\n"
-            "    {preset = 'gpt2', batch_size = 32}).tried_bytes}\n");
+            "    {preset = 'gpt2', batch_size = 32}).tried_bytes,\n"
+            "  e = computed(4, '', 'a.tsv, b.sh: figure.stale'),\n"
+            "  g = computed(5, '', '(a + b) / c; https://example.org/a - b')}\n");
     shows(f, "a", "href=\"#source-1\" id=\"cite-1\" title=\"behauptet\">");
     shows(f, "a", "href=\"#source-1\" title=\"behauptet\">");
     shows(f, "b", "#source-2");
     shows(f, "c", "#source-3");
     shows(f, "d", "#source-4");
+    shows(f, "e", "#source-5");
+    shows(f, "g", "#source-6");
     size_t n;
     const struct view_figure *rows = figures_view(f->figures, &n);
     assert_str(rows[0].source_html,
@@ -390,6 +394,9 @@ static void sources_in_words(void **state)
     assert_str(rows[3].source_html, "<code class=\"command\">echo 'CUDA out of memory. Tried to "
                                     "allocate 6.14 GiB (GPU 0; 15.78 GiB total)' | "
                                     "vramcalc explain-oom - batch_size=32 preset=gpt2</code>");
+    assert_str(rows[4].source_html, "a.tsv, b.sh: alt");
+    assert_str(rows[5].source_html, "<code>(a + b) / c</code>; <a href=\"https://example.org/a\">"
+                                    "https://example.org/a</a> - b");
     teardown(f);
 }
 

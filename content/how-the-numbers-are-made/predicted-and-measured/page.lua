@@ -2,6 +2,7 @@
 -- each build.
 local causes = require "causes"
 local peers = require "peers"
+local reasons = require "reasons"
 local score = require "score"
 local tsv = require "tsv"
 
@@ -11,6 +12,7 @@ if #faults > 0 then error(faults[1]) end
 local results = score.rows(rows, vram.estimate)
 local figures = {}
 
+-- what: a key of the catalog or a name.
 local function count(n, what) return integer(computed(n, "", SOURCE .. ": " .. what)) end
 
 local function share(x, what) return percent(computed(x, "", SOURCE .. ": " .. what), 1) end
@@ -51,29 +53,28 @@ figures.by_regime = titled("accuracy.regime", "accuracy.by_regime", by(function(
 figures.by_framework = titled("accuracy.framework", "accuracy.by_framework", by(function(r) return r.framework end, itself))
 
 local all = score.sum(results)
-figures.rows, figures.said, figures.near = count(#results, "rows"), count(all.said, "said"), count(all.instead, "by what is nearest")
-figures.unsaid = count(#results - all.said - all.instead, "not said")
-figures.counted, figures.median = count(#all.errors, "counted"), share(score.median(all.errors), "all that count")
-figures.step_rows, figures.step_median = count(#all.step_bound, "peak in the step"), share(score.median(all.step_bound), "peak in the step")
-figures.full_cards = count(all.full_card, "above 90% of the card")
+figures.rows, figures.said, figures.near = count(#results, "accuracy.rows"), count(all.said, "accuracy.said"), count(all.instead, "accuracy.near")
+figures.unsaid = count(#results - all.said - all.instead, "accuracy.none")
+figures.counted, figures.median = count(#all.errors, "accuracy.counted"), share(score.median(all.errors), "accuracy.counted")
+figures.step_rows, figures.step_median = count(#all.step_bound, "accuracy.step"), share(score.median(all.step_bound), "accuracy.step")
+figures.full_cards = count(all.full_card, "accuracy.full_card")
 
 -- ---- why a row has no figure ----------------------------------------------------------------
 
--- What is outside is said in the reader's language, a refusal of the library in its own words.
-local function reason_of(r)
-  return r.outside and "accuracy.outside." .. r.outside or r.why
-end
-
-local function reasons()
-  local groups, list = score.group(results, reason_of), {}
+local function unsaid_rows()
+  local without = {}
+  for _, r in ipairs(results) do
+    if r.why then without[#without + 1] = r end
+  end
+  local groups, list = score.group(without, reasons.of), {}
   table.sort(groups, function(a, b) return #a.results > #b.results or #a.results == #b.results and a.key < b.key end)
   for i, group in ipairs(groups) do
-    list[i] = {(group.key:gsub("^cannot be said[^:]*: ", "")), count(#group.results, "not said")}
+    list[i] = {group.key, count(#group.results, "accuracy.none")}
   end
   return list
 end
 
-figures.unsaid_why = {title = "accuracy.why", columns = {"accuracy.reason", "accuracy.rows"}, rows = reasons()}
+figures.unsaid_why = {title = "accuracy.why", columns = {"accuracy.reason", "accuracy.rows"}, rows = unsaid_rows()}
 
 -- ---- the picture ----------------------------------------------------------------------------
 

@@ -35,13 +35,13 @@ peers.list = {
 
 -- Over all rows: the best estimator of each group, chosen with hindsight, and this one.
 peers.best, peers.ours_median = 18.6, 8.4
-peers.ours = "libvram at 4e9616b, 2026-11-22"
+peers.ours = "libvram 4e9616b, 2026-11-22"
 
--- Where an estimator's code is: "https://github.com/OWNER/NAME, commit COMMIT".
+-- Where an estimator's code is: "https://github.com/OWNER/NAME/tree/COMMIT".
 function peers.address(p)
   if p.at:find("^https:") then return p.at end
   local repository, commit = p.at:match("^([^@]+)@(%x+)$")
-  if repository then return ("https://github.com/%s commit %s"):format(repository, commit) end
+  if repository then return ("https://github.com/%s/tree/%s"):format(repository, commit) end
   local name, file = p.at:match("^(%S+): (.*)$")
   return ("https://github.com/%s %s"):format(name, file)
 end

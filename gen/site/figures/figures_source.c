@@ -61,33 +61,40 @@ static bool is_command(str text)
     return str_starts(text, STR("vramcalc ")) || str_starts(text, STR("echo '"));
 }
 
+// An operator with a space on each side; no address has one.
+static bool is_formula(str text)
+{
+    static const char *const operators[] = {" * ", " / ", " + ", " - "};
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (str_search(text, str_c(operators[i])) < text.len)
+            return str_search(text, STR("://")) == text.len;
+    return false;
+}
+
 // A part that no catalog has: a command, a formula, or words with addresses.
 static void put_plain(str text, buf *out)
 {
     if (is_command(text))
         put_code(text, " class=\"command\"", out);
-    else if (str_search(text, STR("*")) < text.len)
+    else if (is_formula(text))
         put_code(text, "", out);
     else
         put_linked(text, out);
 }
 
-// "sentence", "sentence: address", "sentence: vramcalc ..." or what it is.
+// Pieces between ": ", each a sentence or what it is: "sentence: address", "sentence: vramcalc ...", "file: sentence".
 static void put_part(str part, const struct language *l, buf *out)
 {
-    size_t colon = str_search(part, STR(": "));
-    if (put_sentence(part, l, out))
-        return;
-    if (colon < part.len && !is_command(part) && put_sentence(str_slice(part, 0, colon), l, out)) {
+    while (!put_sentence(part, l, out)) {
+        size_t colon = is_command(part) ? part.len : str_search(part, STR(": "));
+        str piece = str_slice(part, 0, colon);
+        if (colon >= part.len || !put_sentence(piece, l, out))
+            put_plain(piece, out);
+        if (colon >= part.len)
+            return;
         buf_lit(out, ": ");
-        put_part(str_slice(part, colon + 2, part.len), l, out);
-        return;
-    }
-    if (colon < part.len && !is_command(part) && is_command(str_slice(part, colon + 2, part.len))) {
-        put_linked(str_slice(part, 0, colon + 2), out);
         part = str_slice(part, colon + 2, part.len);
     }
-    put_plain(part, out);
 }
 
 // Where the first part ends: at "; ", but not in what a command reads between quotes.

@@ -181,7 +181,7 @@
   };
   function label(key) {
     const text = words.labels[key] || "";
-    return el("label", {}, [el("span", {}, [text, " ", el("code", {}, [key.replace(/_/g, "_\u200b")])]), page.control(key, "")]);
+    return el("label", {}, [el("span", {}, [text, " ", el("code", {}, [key])]), page.control(key, "")]);
   }
   function fieldsOf(config) {
     const keys = TASKS[task].keys.map((key) => (key === "length" ? lengthKey(config) : key));
@@ -485,6 +485,7 @@
     await page.load("step");
     await page.load("paste");
     update();
+    root.classList.add("whole");
     if (page.handed) page.paste(page.handed);
   }
   begin();

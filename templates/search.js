@@ -327,6 +327,7 @@
       panel.hidden = !query.trim() || !form.contains(document.activeElement);
       panel.querySelector("[role=status]").textContent = found.pages ? form.dataset.found + " " + found.pages : form.dataset.none;
       panel.querySelector("ol").replaceChildren.apply(panel.querySelector("ol"), found.hits.map(function (hit) { return item(hit, found.words); }));
+      panel.dataset.query = query;
     });
   }
   if (box) {

@@ -4,6 +4,9 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 
+// Waits until the results are those of the whole query, not of its first letters.
+const answered = (tab, query) => tab.locator(`.results[data-query="${query}"]`).waitFor();
+
 async function search(browser, site, scheme, lang, word, wanted) {
   await check(`search ${scheme} ${lang}`, async () => {
     const page = site.pages.find((p) => p.lang === lang && p.kind === "article");
@@ -14,6 +17,7 @@ async function search(browser, site, scheme, lang, word, wanted) {
       await tab.keyboard.press("/");
       equal(await tab.evaluate(() => document.activeElement.id), "q", "the key / goes to the box");
       await tab.keyboard.type(word);
+      await answered(tab, word);
       await links.first().waitFor();
       const first = await links.first().evaluate((a) => a.href);
       that(first.includes(wanted), `first result ${first}, wanted ${wanted}`);
@@ -25,23 +29,22 @@ async function search(browser, site, scheme, lang, word, wanted) {
       await tab.keyboard.press("ArrowDown");
       equal(await tab.evaluate(() => document.activeElement.closest(".results") !== null), true, "arrow key goes to the results");
       await tab.keyboard.press("Escape");
-      await tab.waitForTimeout(200);
       that(await panel.isHidden(), "Escape closes the results");
       equal(await tab.evaluate(() => document.activeElement.id), "q", "Escape gives the focus back");
       await tab.keyboard.press("Control+A");
       await tab.keyboard.type("zzzzqqq");
-      await panel.waitFor();
-      await tab.waitForFunction(() => !document.querySelector(".results li"));
+      await answered(tab, "zzzzqqq");
+      equal(await tab.locator(".results li").count(), 0, "results for no word");
       that((await tab.locator(".results [role=status]").innerText()).length > 5, "says that nothing was found");
       await tab.locator("#q").fill(word);
-      await links.first().waitFor();
+      await answered(tab, word);
       await tab.locator("#theme").focus();
       that(await panel.isHidden(), "the results close when the focus leaves");
       await tab.locator("#q").focus();
       await links.first().waitFor();
       await tab.keyboard.press("Enter");
       await tab.waitForURL((url) => url.href.includes(wanted));
-      const anchor = decodeURIComponent(new URL(tab.url()).hash.slice(1));
+      const anchor = decodeURIComponent(await tab.evaluate(() => location.hash.slice(1)));
       that(!anchor || await tab.evaluate((id) => document.getElementById(id) !== null, anchor), `no place #${anchor} in ${tab.url()}`);
       equal(tab.complaints.join("; "), "", "console");
     } finally { await close(tab); }
@@ -62,6 +65,7 @@ async function theme(browser, site, scheme) {
       // On the next page the choice holds from the first frame on.
       await tab.addInitScript(() => requestAnimationFrame(() => { window.firstFrame = document.documentElement.getAttribute("data-theme"); }));
       await tab.goto(`${site[scheme]}/${second.path}`);
+      await tab.waitForFunction(() => window.firstFrame !== undefined);   // a page may be loaded before its first frame
       equal(await tab.evaluate(() => window.firstFrame), "dark", "first frame");
       equal(await tab.evaluate(darkness), dark, "background after going on");
       equal(await tab.locator("#theme").inputValue(), "dark", "the switch");
@@ -82,9 +86,8 @@ async function languages(browser, site, scheme) {
         for (const tag of tags) {
           await tab.locator(".langs summary").click();
           await tab.locator(`.langs a[hreflang=${tag}]`).click();
-          await tab.waitForLoadState();
-          equal(await tab.evaluate(() => document.documentElement.lang), tag, "language");
-          equal(tab.url().split("#")[0].split("/").at(-1), page.name, "document");
+          await tab.waitForFunction((tag) => document.readyState === "complete" && document.documentElement.lang === tag, tag);
+          equal(await tab.evaluate(() => location.pathname.split("/").at(-1)), page.name, "document");
         }
         equal(tab.complaints.join("; "), "", "console");
       } finally { await close(tab); }

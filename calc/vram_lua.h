@@ -17,6 +17,7 @@
 //     vram.solve(field, config)       the largest or smallest value of a count that fits in the gpu
 //     vram.cards(config)              every card, and up to 8 of each, that the run fits
 //     vram.serve(config)              how many sequences, and how long a context, vLLM or llama.cpp has room for
+//     vram.segments(config [, moment])  the allocator's segments and blocks: at "peak", "growth" (default), "end", or after an event
 //     vram.explain_oom(text [, config])  which tensor an out-of-memory message is about
 //     vram.config(text [, kind])      fields that a text sets (kind: flat, nanogpt, hf, log), as a table
 //     vram.gpu(name), vram.gpus()     a card, all cards: name, memory_bytes, cuda_bytes (Linux), ...

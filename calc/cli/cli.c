@@ -273,6 +273,34 @@ static int run_serve(struct cli_run *r)
     return rc == CLI_OK && s->refusal ? CLI_NO_FIT : rc;
 }
 
+// --at: the name of a moment, or the number of an event.
+static int moment_of(const struct cli_line *line, uint32_t *moment, uint64_t *event)
+{
+    const char *wanted = line->option[OPTION_AT];
+    *moment = VRAM_MOMENT_GROWTH;
+    if (!wanted)
+        return CLI_OK;
+    for (*moment = 0; *moment < VRAM_MOMENT_EVENT; ++*moment)
+        if (strcmp(wanted, vram_moment_name(*moment)) == 0)
+            return CLI_OK;
+    size_t digits = strspn(wanted, "0123456789");
+    if (digits && digits < 19 && !wanted[digits]) {
+        *event = strtoull(wanted, NULL, 10);
+        return CLI_OK;
+    }
+    cli_complain(line, line->option_at[OPTION_AT], 0, "a moment is peak, growth, end, or the number of an event");
+    return CLI_USAGE;
+}
+
+static int run_segments(struct cli_run *r)
+{
+    const struct vram_segments *s;
+    uint32_t moment;
+    uint64_t event = 0;
+    int rc = moment_of(r->line, &moment, &event);
+    return rc == CLI_OK ? finish(r, vram_segments(r->v, moment, event, &s), VRAM_ANSWER_SEGMENTS) : rc;
+}
+
 static int run_advise(struct cli_run *r)
 {
     const struct vram_advice *advice;
@@ -322,6 +350,7 @@ static int (*const RUN[COMMAND_COUNT])(struct cli_run *) = {
     [COMMAND_GPUS] = run_gpus,           [COMMAND_PRESETS] = run_presets,
     [COMMAND_FIELDS] = run_fields,       [COMMAND_SOLVE] = run_solve,
     [COMMAND_CARDS] = run_cards,         [COMMAND_SERVE] = run_serve,
+    [COMMAND_SEGMENTS] = run_segments,
 };
 
 static int run(struct cli_run *r)

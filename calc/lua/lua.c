@@ -236,6 +236,24 @@ static int f_serve(lua_State *L)
     return 1;
 }
 
+static int f_segments(lua_State *L)
+{
+    static const char *const names[] = {
+#define X(id, name, text) name,
+        VRAM_MOMENTS(X)
+#undef X
+        NULL};
+    const struct vram_segments *s;
+    bool number = lua_isinteger(L, 2);
+    uint32_t moment = number ? VRAM_MOMENT_EVENT : (uint32_t)luaL_checkoption(L, 2, names[VRAM_MOMENT_GROWTH], names);
+    lua_Integer event = number ? lua_tointeger(L, 2) : 0;
+    vram *v = handle_for(L, 1);
+    if (vram_segments(v, moment, event < 0 ? UINT64_MAX : (uint64_t)event, &s))
+        raise(L, v, NULL);
+    lua_push_segments(L, s);
+    return 1;
+}
+
 static int f_live_peak(lua_State *L)
 {
     uint64_t bytes;
@@ -415,7 +433,7 @@ int luaopen_vram(lua_State *L)
         {"step_seconds", f_step_seconds}, {"params", f_params},
         {"trace", f_trace}, {"compare", f_compare}, {"advise", f_advise}, {"fit", f_fit},
         {"max_batch", f_max_batch}, {"solve", f_solve}, {"cards", f_cards},
-        {"serve", f_serve}, {"explain_oom", f_explain_oom}, {"config", f_config},
+        {"serve", f_serve}, {"segments", f_segments}, {"explain_oom", f_explain_oom}, {"config", f_config},
         {"gpu", f_gpu}, {"gpus", f_gpus}, {"emit", f_emit}, {"timeline", f_timeline},
         {NULL, NULL}};
     luaL_newmetatable(L, HANDLE);

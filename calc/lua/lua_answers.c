@@ -69,6 +69,61 @@ void lua_push_cards(lua_State *L, const struct vram_cards *c)
     member_message(L, "refusal", c->refusal);
 }
 
+static void push_block(lua_State *L, const struct vram_block *b)
+{
+    member_open(L, "vram.block");
+    member_bytes(L, "bytes", b->bytes);
+    member_string(L, "state", vram_block_state_name(b->state));
+    if (b->state != VRAM_BLOCK_USED)
+        return;
+    member_bytes(L, "requested_bytes", b->requested);
+    member_string(L, "category", vram_category_name(b->category));
+    member_string(L, "tensor", b->name);
+    member_signed(L, "layer", b->layer);
+}
+
+static void push_segment(lua_State *L, const struct vram_segment *g)
+{
+    member_open(L, "vram.segment");
+    member_bytes(L, "bytes", g->bytes);
+    member_bytes(L, "used_bytes", g->used_bytes);
+    member_bytes(L, "largest_free_bytes", g->largest_free_bytes);
+    member_boolean(L, "small", g->small);
+    member_count(L, "stream", g->stream);
+    lua_createtable(L, (int)g->block_count, 0);
+    for (size_t i = 0; i < g->block_count; i++) {
+        push_block(L, &g->blocks[i]);
+        member_append(L, i);
+    }
+    lua_setfield(L, -2, "blocks");
+}
+
+void lua_push_segments(lua_State *L, const struct vram_segments *s)
+{
+    member_open(L, "vram.segments");
+    member_string(L, "schema", VRAM_SCHEMA);
+    member_string(L, "moment", vram_moment_name(s->moment));
+    member_count(L, "event", s->event);
+    member_count(L, "events", s->events);
+    member_bytes(L, "event_bytes", s->event_bytes);
+    member_boolean(L, "event_is_free", s->event_is_free);
+    member_string(L, "tensor", s->name);
+    member_string(L, "op", s->op);
+    member_string(L, "phase", s->phase);
+    member_bytes(L, "reserved_bytes", s->reserved_bytes);
+    member_bytes(L, "allocated_bytes", s->allocated_bytes);
+    member_bytes(L, "requested_bytes", s->requested_bytes);
+    member_bytes(L, "pending_bytes", s->pending_bytes);
+    member_count(L, "free_blocks", s->free_blocks);
+    member_bytes(L, "largest_free_bytes", s->largest_free_bytes);
+    lua_createtable(L, (int)s->segment_count, 0);
+    for (size_t i = 0; i < s->segment_count; i++) {
+        push_segment(L, &s->segments[i]);
+        member_append(L, i);
+    }
+    lua_setfield(L, -2, "segments");
+}
+
 void lua_push_serving(lua_State *L, const struct vram_serving *s)
 {
     member_open(L, "vram.serving");

@@ -16,6 +16,7 @@ void lua_push_fit(struct lua_State *L, const struct vram_fit *f);
 void lua_push_solution(struct lua_State *L, const struct vram_solution *s);
 void lua_push_cards(struct lua_State *L, const struct vram_cards *c);
 void lua_push_serving(struct lua_State *L, const struct vram_serving *s);
+void lua_push_segments(struct lua_State *L, const struct vram_segments *s);
 void lua_push_advice(struct lua_State *L, vram *v, const struct vram_advice *a, vram *spare);
 void lua_push_oom(struct lua_State *L, const struct vram_oom *o);
 void lua_push_comparison(struct lua_State *L, const struct vram_comparison *c);

@@ -16,6 +16,7 @@ static void engine_free(void *ptr)
     graph_free(&e->graph);
     allocator_done(&e->allocator);
     mem_arena_free(&e->names);
+    mem_arena_free(&e->segments_arena);
     message_list_free(&e->notes);
     mem_free(mem, e->slots, e->slots_cap * sizeof *e->slots);
     mem_free(mem, e->name_cache, ENGINE_NAMES * sizeof *e->name_cache);
@@ -37,7 +38,7 @@ static void *engine_table(const struct vram_mem *mem, size_t size)
 static bool engine_fill(struct engine *e, const struct vram_mem *mem)
 {
     e->mem = mem;
-    e->names.mem = mem;
+    e->names.mem = e->segments_arena.mem = mem;
     message_list_init(&e->notes, mem);
     for (unsigned i = 0; i < ENGINE_REELS; i++)
         reel_init(&e->reels[i], mem);

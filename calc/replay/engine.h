@@ -61,6 +61,10 @@ struct engine {
     uint32_t *name_count;
     uint8_t *name_op, *name_category;
     char peak_phase[TRACE_PHASE_TEXT];
+    struct vram_segments segments;  // the last answer of vram_segments, in an arena of its own
+    struct mem_arena segments_arena;
+    char segments_phase[TRACE_PHASE_TEXT];
+    bool has_segments;
 };
 
 // The engine of a handle, made at the first call; NULL: out of memory (recorded as an error).

@@ -74,6 +74,12 @@ static int player_late(struct player *p, uint32_t block)
     return VRAM_OK;
 }
 
+// After an event of the replay.
+static int player_told(struct player *p, int rc, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t number)
+{
+    return rc == VRAM_OK && p->watch ? p->watch->event(p->watch->ctx, p, s, bytes, layer, number) : rc;
+}
+
 int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
                  int32_t block)
 {
@@ -84,7 +90,8 @@ int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint6
         player_launch(p, 1);
     if (p->allocator) {
         allocator_stream(p->allocator, s->stream);
-        return allocator_malloc(p->allocator, bytes, &p->slots[slot]);
+        int rc = allocator_malloc(p->allocator, bytes, &p->slots[slot]);
+        return player_told(p, rc, s, bytes, block, p->slots[slot]);
     }
     if (!p->sink)
         return VRAM_OK;
@@ -98,10 +105,10 @@ int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64
     p->events++;
     if (s->category != VRAM_CAT_WORKSPACE)
         p->live -= bytes;
-    if (p->lags && s->sent)
-        return player_late(p, p->slots[slot]);
-    if (p->allocator)
-        return allocator_free(p->allocator, p->slots[slot]);
+    if (p->allocator) {
+        int rc = p->lags && s->sent ? player_late(p, p->slots[slot]) : allocator_free(p->allocator, p->slots[slot]);
+        return player_told(p, rc, s, bytes, block, 0);
+    }
     return p->sink ? player_tell(p, p->slots[slot], s, bytes, block, true) : VRAM_OK;
 }
 
@@ -113,7 +120,8 @@ int player_forever(struct player *p, const struct storage *s, uint64_t bytes, in
         player_rise(p, s, bytes, block);
     if (p->allocator) {
         allocator_stream(p->allocator, s->stream);
-        return allocator_malloc(p->allocator, bytes, &block_number);
+        int rc = allocator_malloc(p->allocator, bytes, &block_number);
+        return player_told(p, rc, s, bytes, block, block_number);
     }
     return p->sink ? player_tell(p, p->ids++, s, bytes, block, false) : VRAM_OK;
 }

@@ -21,10 +21,20 @@ struct player_late {
     uint64_t due;  // launch with which the card is surely past it
 };
 
+struct player;
+
+// Is told of every event of a replay, after the allocator has done it. number: of the block that was handed out; of a free 0.
+// A non-zero answer stops the walk and is handed back.
+struct player_watch {
+    int (*event)(void *ctx, const struct player *p, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t number);
+    void *ctx;
+};
+
 struct player {
     const struct model *m;
     struct allocator *allocator;    // replay, or NULL
     const struct trace_sink *sink;  // hand out, or NULL
+    const struct player_watch *watch;  // of a replay, or NULL
     uint32_t *slots;                // by slot: the allocator's block, or the sink's id
     uint32_t tape_base;             // slots of tapes follow those that survive them
     uint32_t lane_slots;            // of one lane

@@ -45,21 +45,36 @@ static bool run_lags(const struct vram_config *c)
     return c->framework == FRAMEWORK_NANOTRON && c->tensor_parallel > 1 && c->sequence_parallel && c->pipeline_parallel == 1;
 }
 
-// lean: only what the allocator does, up to `enough` bytes reserved.
-static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enough)
+// A player that plays into the engine's allocator, which is emptied for it.
+static int run_into_allocator(struct vram *v, struct engine *e, struct player *p)
 {
     struct allocator_config config = run_allocator(&e->model.c);
     int rc = allocator_reset(&e->allocator, &config);
     if (rc != VRAM_OK)
         return err_set(&v->err, MESSAGE_allocator_refuses, NO_POS, NO_FIELD, NO_ARGS);
-    rc = run_player(v, e, &e->player);
+    rc = run_player(v, e, p);
+    p->allocator = &e->allocator;
+    p->streams = e->graph.gathered;
+    p->lags = run_lags(&e->model.c);
+    p->late = e->late;
+    return rc;
+}
+
+int run_again(struct vram *v, struct engine *e, const struct player_watch *watch)
+{
+    struct player p;
+    int rc = run_into_allocator(v, e, &p);
+    p.watch = watch;
+    return rc == VRAM_OK ? schedule_play(e, &p, e->player.iterations) : rc;
+}
+
+// lean: only what the allocator does, up to `enough` bytes reserved.
+static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enough)
+{
+    int rc = run_into_allocator(v, e, &e->player);
     if (rc != VRAM_OK)
         return rc;
-    e->player.allocator = &e->allocator;
     e->player.lean = lean;
-    e->player.streams = e->graph.gathered;
-    e->player.lags = run_lags(&e->model.c);
-    e->player.late = e->late;
     e->player.enough = enough;
     rc = schedule_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
     if (rc == VRAM_OK && enough && e->allocator.stats.reserved.peak >= enough)

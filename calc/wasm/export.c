@@ -75,6 +75,17 @@ EXPORT(serve) int wasm_serve(void)
     return v ? finish_json(v, vram_serve(v, &serving), VRAM_ANSWER_SERVING) : VRAM_ENOMEM;
 }
 
+// The allocator's segments at one of VRAM_MOMENTS, or after an event (below 2^32: a run has some hundred thousand).
+EXPORT(segments) int wasm_segments(uint32_t moment, uint32_t event)
+{
+    const struct vram_segments *segments;
+    vram *v = wasm_handle();
+    if (!v)
+        return VRAM_ENOMEM;
+    int code = vram_segments(v, moment, event, &segments);
+    return wasm_finish(v, code ? code : vram_write(v, VRAM_ANSWER_SEGMENTS, VRAM_FORMAT_JSON, 0));
+}
+
 // The first len bytes of the input are PyTorch's out-of-memory message.
 EXPORT(explain) int wasm_explain(size_t len, bool with_config)
 {
@@ -86,7 +97,7 @@ EXPORT(explain) int wasm_explain(size_t len, bool with_config)
     return text ? finish_json(v, vram_explain_oom(v, text, len, with_config, &oom), VRAM_ANSWER_OOM) : VRAM_EARG;
 }
 
-// The words for the numbers above: answers, formats, kinds of text, one group a line.
+// The words for the numbers above: answers, formats, kinds of text, moments, one group a line.
 EXPORT(write_names) const char *wasm_write_names(void)
 {
     return ""
@@ -100,6 +111,10 @@ EXPORT(write_names) const char *wasm_write_names(void)
         "\n"
 #define X(id, name, text) name " "
         VRAM_KINDS(X)
+#undef X
+        "\n"
+#define X(id, name, text) name " "
+        VRAM_MOMENTS(X)
 #undef X
         "\n";
 }

@@ -28,8 +28,8 @@
 
         constructor(exports) {
             this.#e = exports;
-            const [asks] = this.#words(exports.names()), [answers, formats, kinds] = exports.write_names ? this.#words(exports.write_names()) : [];
-            this.#numbers = { asks, answers, formats, kinds };
+            const [asks] = this.#words(exports.names()), [answers, formats, kinds, moments] = exports.write_names ? this.#words(exports.write_names()) : [];
+            this.#numbers = { asks, answers, formats, kinds, moments };
         }
 
         // Groups of words at an address, one a line, as maps from a word to its place.
@@ -122,6 +122,12 @@
 
         serve() {
             return this.#answer(this.#e.serve());
+        }
+
+        // The allocator's segments: at "peak", "growth", "end", or after the event of a number.
+        segments(moment) {
+            const event = typeof moment === 'number';
+            return this.#answer(this.#e.segments(this.#number('moments', event ? 'event' : moment), event ? moment : 0));
         }
 
         explain(message, withConfig = false) {

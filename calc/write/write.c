@@ -26,6 +26,7 @@ static write_fn *const WRITERS[VRAM_ANSWER_COUNT][VRAM_FORMAT_COUNT] = {
     [VRAM_ANSWER_GPUS] = {text_gpus, json_gpus, csv_gpus, md_gpus},
     [VRAM_ANSWER_PRESETS] = {text_presets, json_presets, csv_presets, md_presets},
     [VRAM_ANSWER_FIELDS] = {text_fields, json_schema, NULL, md_fields},
+    [VRAM_ANSWER_SEGMENTS] = {text_segments, json_segments, csv_segments},
 };
 
 typedef int run_fn(struct vram *v);

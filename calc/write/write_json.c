@@ -3,6 +3,7 @@
 #include "calc/write/write_json.h"
 
 #include "calc/answer/answers.h"
+#include "calc/replay/run.h"
 
 static bool is_made(const struct vram *v, enum vram_answer answer)
 {
@@ -24,6 +25,8 @@ static bool is_made(const struct vram *v, enum vram_answer answer)
         return a && a->advice && a->advice->made;
     case VRAM_ANSWER_OOM:
         return a && a->has_oom;
+    case VRAM_ANSWER_SEGMENTS:
+        return segments_made(v) != NULL;
     case VRAM_ANSWER_COMPARISON:
         return a && a->has_comparison;
     default:

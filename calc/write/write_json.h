@@ -12,6 +12,7 @@ void json_max_batch(struct vram *v);
 void json_solution(struct vram *v);
 void json_cards(struct vram *v);
 void json_serving(struct vram *v);
+void json_segments(struct vram *v);
 void json_advice(struct vram *v);
 void json_oom(struct vram *v);
 void json_comparison(struct vram *v);

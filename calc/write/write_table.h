@@ -12,6 +12,7 @@ void csv_advice(struct vram *v);
 void csv_comparison(struct vram *v);
 void csv_gpus(struct vram *v);
 void csv_presets(struct vram *v);
+void csv_segments(struct vram *v);
 
 void md_report(struct vram *v);
 void md_fit(struct vram *v);

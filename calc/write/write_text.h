@@ -11,6 +11,7 @@ void text_max_batch(struct vram *v);
 void text_solution(struct vram *v);
 void text_cards(struct vram *v);
 void text_serving(struct vram *v);
+void text_segments(struct vram *v);
 void text_advice(struct vram *v);
 void text_oom(struct vram *v);
 void text_comparison(struct vram *v);

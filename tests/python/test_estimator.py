@@ -154,6 +154,19 @@ def test_serving():
     assert served.sequences > 0 and served.longest >= 8192
 
 
+def test_segments():
+    run = vram.estimate("oom-gpt2", batch_size=8, compile="none")
+    at = vram.segments("oom-gpt2", batch_size=8, compile="none")
+    assert (at.moment, at.reserved_bytes) == ("growth", run.peak_reserved.bytes)
+    assert vram.segments("oom-gpt2", "peak", batch_size=8, compile="none").allocated_bytes == run.peak_allocated.bytes
+    blocks = [block for segment in at.segments for block in segment.blocks]
+    assert sum(block.bytes for block in blocks) == at.reserved_bytes
+    assert max(block.bytes for block in blocks if block.state == "free") == at.largest_free_bytes
+    assert "logits gradient" in {block.name for block in blocks}
+    with pytest.raises(ValueError, match="no moment"):
+        vram.segments("gpt2", "noon")
+
+
 def test_lines_of_the_framework():
     advice = vram.advise("llama-3.1-8b", gpu="RTX 4090")
     assert advice.framework == "transformers" and advice.plan_found

@@ -10,20 +10,20 @@
 The numbers are libvram's; sizes are bytes. Only cffi is needed; torch and transformers are used where they are there.
 """
 
-from .answers import (MIB, Advice, Capacity, Card, Cards, Change, Comparison, Event, Field, Figure, Fit, Formula, Gpu,
-                      Line, MaxBatch, Message, Oom, Param, Phase, Preset, Result, Serving, Shape, Size, Solution,
+from .answers import (MIB, Advice, Block, Capacity, Card, Cards, Change, Comparison, Event, Field, Figure, Fit, Formula, Gpu,
+                      Line, MaxBatch, Message, Oom, Param, Phase, Preset, Result, Segment, Segments, Serving, Shape, Size, Solution,
                       Suspect, Tensor)
 from .estimator import (Estimator, VramError, advise, cards, estimate, explain_oom, fields, fit, gpus, max_batch,
-                        presets, serve, solve, version)
+                        presets, segments, serve, solve, version)
 from .live import ModelMismatch, from_model
 from .recording import record
 from .trainer import prediction_callback
 
 __version__ = version()
 __all__ = [
-    "MIB", "Advice", "Capacity", "Card", "Cards", "Change", "Comparison", "Estimator", "Event", "Field", "Figure",
+    "MIB", "Advice", "Block", "Capacity", "Card", "Cards", "Change", "Comparison", "Estimator", "Event", "Field", "Figure",
     "Fit", "Formula", "Gpu", "Line", "MaxBatch", "Message", "ModelMismatch", "Oom", "Param", "Phase", "Preset",
-    "Result", "Serving", "Shape", "Size", "Solution", "Suspect", "Tensor", "VramError", "advise", "cards", "estimate",
+    "Result", "Segment", "Segments", "Serving", "Shape", "Size", "Solution", "Suspect", "Tensor", "VramError", "advise", "cards", "estimate",
     "explain_oom", "fields", "fit", "from_model", "gpus", "max_batch", "prediction_callback", "presets", "record",
-    "serve", "solve", "version",
+    "segments", "serve", "solve", "version",
 ]

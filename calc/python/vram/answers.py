@@ -252,6 +252,51 @@ class Serving:
 
 
 @dataclasses.dataclass(frozen=True)
+class Block:
+    """A piece of a segment: handed out to a tensor, free, or still used by another stream."""
+
+    bytes: int
+    requested: int  # by the tensor; 0 where it is not handed out
+    state: str = _word("block_state")  # "free", "used" or "pending"
+    category: str = _word("category")  # of a used block, as what follows
+    layer: int
+    name: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Segment:
+    """What one cudaMalloc gave."""
+
+    bytes: int
+    used_bytes: int
+    largest_free_bytes: int
+    small: bool  # for requests of at most 1 MiB
+    stream: int
+    blocks: tuple[Block, ...] = _array("block_count")  # in order of address
+
+
+@dataclasses.dataclass(frozen=True)
+class Segments:
+    """The allocator after an event of the run."""
+
+    moment: str = _word("moment")  # "peak", "growth", "end" or "event"
+    event: int
+    events: int
+    event_bytes: int
+    event_is_free: bool
+    name: str
+    op: str
+    phase: str
+    reserved_bytes: int
+    allocated_bytes: int
+    requested_bytes: int
+    pending_bytes: int
+    free_blocks: int
+    largest_free_bytes: int
+    segments: tuple[Segment, ...] = _array("segment_count")  # in order of address
+
+
+@dataclasses.dataclass(frozen=True)
 class Change:
     """One thing to change, with what the whole run takes then."""
 
@@ -448,5 +493,5 @@ STRUCTS = {
     "vram_advice": Advice, "vram_formula": Formula, "vram_comparison": Comparison, "vram_size": Size,
     "vram_shape": Shape, "vram_suspect": Suspect, "vram_oom": Oom, "vram_event": Event, "vram_param": Param,
     "vram_gpu": Gpu, "vram_preset": Preset, "vram_field": Field, "vram_solution": Solution, "vram_card": Card,
-    "vram_cards": Cards, "vram_serving": Serving,
+    "vram_cards": Cards, "vram_serving": Serving, "vram_block": Block, "vram_segment": Segment, "vram_segments": Segments,
 }

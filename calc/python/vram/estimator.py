@@ -166,6 +166,14 @@ class Estimator:
         """How long a context, and how many sequences, a server has room for."""
         return self._answer("vram_serve", answers.Serving)
 
+    def segments(self, moment: str | int = "growth") -> answers.Segments:
+        """The allocator's segments: at "peak", "growth" or "end", or after the event of a number."""
+        names = {"peak": lib.VRAM_MOMENT_PEAK, "growth": lib.VRAM_MOMENT_GROWTH, "end": lib.VRAM_MOMENT_END}
+        if isinstance(moment, str) and moment not in names:
+            raise ValueError(f"{moment!r} is no moment: {', '.join(names)}, or the number of an event")
+        event = 0 if isinstance(moment, str) else moment
+        return self._answer("vram_segments", answers.Segments, names.get(moment, lib.VRAM_MOMENT_EVENT), event)
+
     def advise(self) -> answers.Advice:
         """What to change."""
         return self._answer("vram_advise", answers.Advice)
@@ -276,6 +284,11 @@ def cards(source: Any = None, **fields: Value) -> answers.Cards:
 def serve(source: Any = None, **fields: Value) -> answers.Serving:
     """What a server has room for: serve("llama-3.1-8b", quantization="q4_k_m", seq_len=8192, gpu="RTX 3060")."""
     return Estimator(source, **fields).serve()
+
+
+def segments(source: Any = None, moment: str | int = "growth", **fields: Value) -> answers.Segments:
+    """The allocator's segments and blocks at a moment of a run: segments("gpt2", "peak", batch_size=8)."""
+    return Estimator(source, **fields).segments(moment)
 
 
 def advise(source: Any = None, **fields: Value) -> answers.Advice:

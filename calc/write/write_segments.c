@@ -145,7 +145,8 @@ void text_segments(struct vram *v)
 
 void csv_segments(struct vram *v)
 {
-    static const char *const names[] = {"segment", "small", "state", "category", "tensor", "layer", "stream", "offset", "bytes", "requested_bytes"};
+    static const char *const names[] = {"segment", "small", "state", "category", "tensor",
+                                        "layer", "stream", "offset", "bytes", "requested_bytes"};
     const struct vram_segments *s = segments_made(v);
     struct table t = table_of(&v->text, false);
     table_head(&t, names, sizeof names / sizeof *names, 5);

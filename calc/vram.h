@@ -863,6 +863,60 @@ struct vram_oom {
 VRAM_API int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
                               const struct vram_oom **out);
 
+// Blocks of one size from one line of a program, or tensors of one name that were expected.
+struct vram_snapshot_block {
+    uint64_t bytes;       // of one, as it was asked for
+    uint64_t count;
+    const char *category; // what it is for, by its frames or its size; NULL: not known
+    const char *file;     // the innermost frame outside of PyTorch; "" without frames. Of an expected tensor: the operation
+    const char *name;     // of its function; of an expected tensor: its name
+    uint64_t line;
+};
+
+struct vram_snapshot_segment {
+    uint64_t address, bytes, allocated_bytes, largest_free_bytes, stream, blocks;
+    bool small, expandable;
+};
+
+// A category's bytes: now, at the peak, and as estimated at the estimate's peak.
+struct vram_snapshot_row {
+    const char *category;  // as vram_category_name; "unknown" for what neither frames nor sizes tell
+    uint64_t now_bytes, peak_bytes, estimated_bytes;
+};
+
+// What a memory snapshot of PyTorch says, of the device that has the most memory in it.
+struct vram_snapshot {
+    uint64_t device, devices;
+    uint64_t reserved_bytes;    // of all segments
+    uint64_t allocated_bytes;   // in blocks of tensors, as torch.cuda.memory_allocated
+    uint64_t requested_bytes;   // what those asked for
+    uint64_t pending_bytes;     // freed, and waited for by another stream
+    uint64_t free_bytes, largest_free_bytes;  // in segments, without a tensor
+    const char *settings;       // PYTORCH_CUDA_ALLOC_CONF, or NULL
+    bool has_frames;            // recorded with stacks
+    bool has_trace;             // with the history of allocations: the rest of this block
+    uint64_t events;
+    uint64_t peak_requested_bytes, peak_reserved_bytes;  // within the history
+    bool has_oom;               // an allocation failed; the last that did
+    uint64_t oom_bytes, oom_free_bytes;
+    struct vram_snapshot_block oom_site;
+    bool has_config;            // the rest of this block
+    uint64_t estimated_requested_bytes, estimated_reserved_bytes;
+    uint64_t matched_bytes;     // in blocks of which the estimate has a tensor of the same size
+    uint64_t unmatched_bytes, missing_bytes;
+    const struct vram_snapshot_row *rows;  // by enum vram_category, the unknown last
+    // At the peak, or now where there is no history: the largest blocks; with a configuration those that the estimate has no
+    // tensor for, and the tensors that it has and no block is.
+    const struct vram_snapshot_block *blocks, *missing;
+    const struct vram_snapshot_segment *segments;
+    size_t row_count, block_count, missing_count, segment_count;
+};
+
+// Reads what torch.cuda.memory._dump_snapshot wrote, a pickle, or the same as JSON; nothing in it is run. file is a name for
+// messages. with_config: holds it against this configuration. Errors: VRAM_EPARSE; those of vram_run.
+VRAM_API int vram_read_snapshot(vram *v, const void *data, size_t len, const char *file, bool with_config,
+                                const struct vram_snapshot **out);
+
 // The same configuration by someone else's formula.
 struct vram_formula {
     const char *id, *name;
@@ -897,7 +951,7 @@ enum vram_format {
     VRAM_FORMAT_COUNT
 };
 
-// What can be written. The first nine are the last answers of the functions above.
+// What can be written. The first ten are the last answers of the functions above.
 #define VRAM_ANSWERS(X) \
     X(REPORT, "report") \
     X(FIT, "fit") \
@@ -908,6 +962,7 @@ enum vram_format {
     X(ADVICE, "advice") \
     X(OOM, "explain-oom") \
     X(COMPARISON, "compare") \
+    X(SNAPSHOT, "snapshot") \
     X(TRACE, "trace") /* runs the step */ \
     X(TIMELINE, "timeline") /* runs the step */ \
     X(CONFIG, "config") \
@@ -932,7 +987,7 @@ enum { VRAM_WRITE_COLOR = 1 };  // text: with the escape codes of a terminal
 // Errors: VRAM_ENOTRUN before the answer was asked for; VRAM_EARG where vram_can_write is false.
 VRAM_API int vram_write(vram *v, enum vram_answer answer, enum vram_format format, unsigned flags);
 
-// vram_write as JSON of all but solution, cards, serving, segments and trace; it needs none of the other writers.
+// vram_write as JSON of all but solution, cards, serving, segments, snapshot and trace; it needs none of the other writers.
 VRAM_API int vram_write_json(vram *v, enum vram_answer answer);
 
 // vram_sweep with its rows as text, json, csv or md.

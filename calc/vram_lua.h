@@ -19,7 +19,9 @@
 //     vram.serve(config)              how many sequences, and how long a context, vLLM or llama.cpp has room for
 //     vram.segments(config [, moment])  the allocator's segments and blocks: at "peak", "growth" (default), "end", or after an event
 //     vram.explain_oom(text [, config])  which tensor an out-of-memory message is about
-//     vram.config(text [, kind])      fields that a text sets (kind: flat, nanogpt, hf, log), as a table
+//     vram.snapshot(bytes [, config])  what torch.cuda.memory._dump_snapshot wrote, beside the estimate
+//     vram.config(text [, kind])      fields that a text sets (kind: flat, hf, axolotl, auto, ...), as a table; of a list of
+//                                     texts each is over what came before, and its own keys say what it is
 //     vram.gpu(name), vram.gpus()     a card, all cards: name, memory_bytes, cuda_bytes (Linux), ...
 //     vram.emit(config, format)       the report as text: text, json, csv, md
 //     vram.timeline(config)           SVG

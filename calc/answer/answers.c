@@ -8,6 +8,7 @@ static void answers_free(void *ptr)
     struct vram_mem mem = a->mem;
     mem_arena_free(&a->oom_arena);
     mem_arena_free(&a->cards_arena);
+    mem_arena_free(&a->snapshot_arena);
     message_list_free(&a->oom_hints);
     if (a->advice)
         mem_free(&mem, a->advice, sizeof *a->advice);
@@ -26,7 +27,7 @@ struct answers *answers_of(struct vram *v)
     }
     mem_zero(a, sizeof *a);
     a->mem = v->mem;
-    a->oom_arena.mem = a->cards_arena.mem = &a->mem;
+    a->oom_arena.mem = a->cards_arena.mem = a->snapshot_arena.mem = &a->mem;
     message_list_init(&a->oom_hints, &a->mem);
     *part = (struct handle_part){a, answers_free};
     return a;

@@ -10,7 +10,7 @@ enum { COMPARE_FORMULAS = 4 };
 
 struct answers {
     struct vram_mem mem;
-    bool has_fit, has_max_batch, has_comparison, has_oom, has_solution, has_cards, has_serving;
+    bool has_fit, has_max_batch, has_comparison, has_oom, has_solution, has_cards, has_serving, has_snapshot;
     struct vram_fit fit;
     struct vram_max_batch max_batch;
     struct message refusal;  // of max_batch
@@ -24,6 +24,8 @@ struct answers {
     struct vram_oom oom;
     struct mem_arena oom_arena;
     struct message_list oom_hints;
+    struct vram_snapshot snapshot;
+    struct mem_arena snapshot_arena;
     struct advice_list *advice;  // NULL before the first
 };
 

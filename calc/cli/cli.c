@@ -142,7 +142,7 @@ static bool message_is_config(const struct cli_run *r)
 
 static int read_files(struct cli_run *r)
 {
-    bool skips = r->message || r->line->command == COMMAND_SOLVE;
+    bool skips = r->message || r->snapshot || r->line->command == COMMAND_SOLVE;
     size_t first = skips && r->line->file_count ? 1 : 0;
     int rc = CLI_OK;
     if (message_is_config(r))
@@ -340,6 +340,14 @@ static int run_explain(struct cli_run *r)
     return CLI_INPUT;
 }
 
+static int run_snapshot(struct cli_run *r)
+{
+    const struct vram_snapshot *s;
+    bool with_config = r->line->file_count > 1 || r->line->pair_count > 0;
+    return finish(r, vram_read_snapshot(r->v, r->snapshot->text, r->snapshot->len, r->snapshot->name, with_config, &s),
+                  VRAM_ANSWER_SNAPSHOT);
+}
+
 // ---- all of them -------------------------------------------------------------------------------
 
 static int (*const RUN[COMMAND_COUNT])(struct cli_run *) = {
@@ -351,7 +359,20 @@ static int (*const RUN[COMMAND_COUNT])(struct cli_run *) = {
     [COMMAND_FIELDS] = run_fields,       [COMMAND_SOLVE] = run_solve,
     [COMMAND_CARDS] = run_cards,         [COMMAND_SERVE] = run_serve,
     [COMMAND_SEGMENTS] = run_segments,
+    [COMMAND_SNAPSHOT] = run_snapshot,
 };
+
+// Says so where a command lacks the word that it is about.
+static bool needs_word(const struct cli_line *line)
+{
+    if (line->file_count)
+        return false;
+    if (line->command == COMMAND_SOLVE)
+        fputs("vramcalc: error: solve needs a field: `vramcalc solve seq_len ...` (`vramcalc help solve`)\n", stderr);
+    else if (line->command == COMMAND_SNAPSHOT)
+        fputs("vramcalc: error: snapshot needs a file: `vramcalc snapshot FILE ...` (`vramcalc help snapshot`)\n", stderr);
+    return line->command == COMMAND_SOLVE || line->command == COMMAND_SNAPSHOT;
+}
 
 static int run(struct cli_run *r)
 {
@@ -360,10 +381,10 @@ static int run(struct cli_run *r)
         if (!r->message)
             return CLI_INPUT;
     }
-    if (r->line->command == COMMAND_SOLVE && r->line->file_count == 0) {
-        fputs("vramcalc: error: solve needs a field: `vramcalc solve seq_len ...` (`vramcalc help solve`)\n", stderr);
+    if (needs_word(r->line))
         return CLI_USAGE;
-    }
+    if (r->line->command == COMMAND_SNAPSHOT && !(r->snapshot = cli_read_large(&r->texts, r->line->files[0].text)))
+        return CLI_INPUT;
     int rc = configure(r, r->line->command == COMMAND_SWEEP ? cli_is_range : NULL);
     return rc == CLI_OK ? RUN[r->line->command](r) : rc;
 }

@@ -130,6 +130,11 @@ int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char
                 strcmp(t->name, "<stdin>") ? t->name : "-");
         return CLI_INPUT;
     }
+    if (!kind && t->len && (unsigned char)t->text[0] == 0x80) {
+        fprintf(stderr, "%s:1:1: error: this is a pickle, as torch.cuda.memory._dump_snapshot writes: vramcalc snapshot %s [CONFIG]\n",
+                t->name, strcmp(t->name, "<stdin>") ? t->name : "-");
+        return CLI_INPUT;
+    }
     int rc = read_model(v, texts, t, k);
     return rc == CLI_OK ? parse(v, texts, t, k) : rc;
 }

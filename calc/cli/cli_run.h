@@ -12,6 +12,7 @@ struct cli_run {
     vram *v;
     struct cli_texts texts;
     const struct cli_text *message;  // of explain-oom, or NULL
+    const struct cli_text *snapshot; // of snapshot, or NULL
     enum vram_format format;
 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ_STEP = 65536, READ_MAX = 64 * 1024 * 1024, SHOWN_MAX = 160 };
+enum { READ_STEP = 65536, READ_MAX = 64 * 1024 * 1024, LARGE_MAX = 1024 * 1024 * 1024, SHOWN_MAX = 160 };
 
 void cli_texts_free(struct cli_texts *t)
 {
@@ -34,7 +34,7 @@ static const struct cli_text *add(struct cli_texts *t, struct cli_text text)
     return t->at[t->count++] = own;
 }
 
-static const char *read_all(struct cli_text *out, FILE *f)
+static const char *read_all(struct cli_text *out, FILE *f, size_t most)
 {
     size_t cap = 0;
     for (;;) {
@@ -48,8 +48,8 @@ static const char *read_all(struct cli_text *out, FILE *f)
         size_t n = fread(out->text + out->len, 1, READ_STEP, f);
         out->len += n;
         out->text[out->len] = 0;
-        if (out->len > READ_MAX)
-            return "it is larger than 64 MiB";
+        if (out->len > most)
+            return most == READ_MAX ? "it is larger than 64 MiB" : "it is larger than 1 GiB";
         if (n == 0)
             return ferror(f) ? strerror(errno) : NULL;
     }
@@ -64,12 +64,12 @@ static void drop_mark(struct cli_text *t)
     memmove(t->text, t->text + 3, t->len + 1);
 }
 
-const struct cli_text *cli_read(struct cli_texts *t, const char *path)
+static const struct cli_text *read_file(struct cli_texts *t, const char *path, size_t most)
 {
     bool standard = strcmp(path, "-") == 0;
     struct cli_text text = {NULL, 0, standard ? "<stdin>" : path};
     FILE *f = standard ? stdin : fopen(path, "rb");
-    const char *why = f ? read_all(&text, f) : strerror(errno);
+    const char *why = f ? read_all(&text, f, most) : strerror(errno);
     if (f && !standard)
         fclose(f);
     if (why) {
@@ -79,6 +79,16 @@ const struct cli_text *cli_read(struct cli_texts *t, const char *path)
     }
     drop_mark(&text);
     return add(t, text);
+}
+
+const struct cli_text *cli_read(struct cli_texts *t, const char *path)
+{
+    return read_file(t, path, READ_MAX);
+}
+
+const struct cli_text *cli_read_large(struct cli_texts *t, const char *path)
+{
+    return read_file(t, path, LARGE_MAX);
 }
 
 const struct cli_text *cli_quote(struct cli_texts *t, const char *text)

@@ -26,6 +26,7 @@ void cli_texts_free(struct cli_texts *t);
 const struct cli_text *cli_read(struct cli_texts *t, const char *path);
 
 // Adds a word of the command line that is itself a text.
+const struct cli_text *cli_read_large(struct cli_texts *t, const char *path);  // up to 1 GiB and not 64 MiB
 const struct cli_text *cli_quote(struct cli_texts *t, const char *text);
 
 // "NAME:LINE:COL: error: TEXT" on stderr, with the line and a caret where it is known.

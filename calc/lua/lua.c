@@ -287,6 +287,19 @@ static int f_explain_oom(lua_State *L)
     return 1;
 }
 
+static int f_snapshot(lua_State *L)
+{
+    size_t len;
+    const struct vram_snapshot *snapshot;
+    const char *data = luaL_checklstring(L, 1, &len);
+    bool with_config = !lua_isnoneornil(L, 2);
+    vram *v = handle_for(L, 2);
+    if (vram_read_snapshot(v, data, len, NULL, with_config, &snapshot))
+        raise(L, v, NULL);
+    lua_push_snapshot(L, snapshot);
+    return 1;
+}
+
 static int push_text(lua_State *L, vram *v, int code)
 {
     size_t len;
@@ -323,12 +336,19 @@ static int f_config(lua_State *L)
         VRAM_KINDS(X)
 #undef X
         NULL};
-    size_t len;
-    const char *text = luaL_checklstring(L, 1, &len);
-    int kind = luaL_checkoption(L, 2, "flat", names);
+    bool several = lua_istable(L, 1);
+    lua_Integer count = several ? luaL_len(L, 1) : 1;
+    int kind = luaL_checkoption(L, 2, several ? "auto" : "flat", names);
     vram *v = handle_push(L);
-    if (vram_parse(v, (enum vram_kind)kind, text, len, NULL, NULL, NULL))
-        raise(L, v, NULL);
+    for (lua_Integer i = 1; i <= count; i++) {
+        size_t len;
+        if (several)
+            lua_geti(L, 1, i);
+        const char *text = luaL_checklstring(L, several ? -1 : 1, &len);
+        if (vram_parse(v, (enum vram_kind)kind, text, len, NULL, NULL, NULL))
+            raise(L, v, NULL);
+        lua_settop(L, several ? -2 : -1);
+    }
     lua_push_config(L, v);
     return 1;
 }
@@ -433,7 +453,7 @@ int luaopen_vram(lua_State *L)
         {"step_seconds", f_step_seconds}, {"params", f_params},
         {"trace", f_trace}, {"compare", f_compare}, {"advise", f_advise}, {"fit", f_fit},
         {"max_batch", f_max_batch}, {"solve", f_solve}, {"cards", f_cards},
-        {"serve", f_serve}, {"segments", f_segments}, {"explain_oom", f_explain_oom}, {"config", f_config},
+        {"serve", f_serve}, {"segments", f_segments}, {"explain_oom", f_explain_oom}, {"snapshot", f_snapshot}, {"config", f_config},
         {"gpu", f_gpu}, {"gpus", f_gpus}, {"emit", f_emit}, {"timeline", f_timeline},
         {NULL, NULL}};
     luaL_newmetatable(L, HANDLE);

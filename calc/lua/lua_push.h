@@ -19,6 +19,7 @@ void lua_push_serving(struct lua_State *L, const struct vram_serving *s);
 void lua_push_segments(struct lua_State *L, const struct vram_segments *s);
 void lua_push_advice(struct lua_State *L, vram *v, const struct vram_advice *a, vram *spare);
 void lua_push_oom(struct lua_State *L, const struct vram_oom *o);
+void lua_push_snapshot(struct lua_State *L, const struct vram_snapshot *s);
 void lua_push_comparison(struct lua_State *L, const struct vram_comparison *c);
 void lua_push_config(struct lua_State *L, vram *v);
 void lua_push_param(struct lua_State *L, const struct vram_param *p);

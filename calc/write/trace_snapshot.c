@@ -218,7 +218,7 @@ static int on_alloc(struct snapshot *s, const struct vram_event *e)
         rc = note_segment(s, s->live[block].address, grown);
         put_action(s, "segment_alloc", s->live[block].address, grown, NULL);
     }
-    put_action(s, "alloc", s->live[block].address, s->live[block].size, e);
+    put_action(s, "alloc", s->live[block].address, e->bytes, e);
     return rc;
 }
 
@@ -227,8 +227,8 @@ static int on_free(struct snapshot *s, const struct vram_event *e)
     uint32_t block = e->id < s->block_cap ? s->block[e->id] : 0;
     if (block == 0)
         return VRAM_OK;
-    put_action(s, "free_requested", s->live[block].address, s->live[block].size, e);
-    put_action(s, "free_completed", s->live[block].address, s->live[block].size, e);
+    put_action(s, "free_requested", s->live[block].address, s->live[block].requested, e);
+    put_action(s, "free_completed", s->live[block].address, s->live[block].requested, e);
     s->live[block].used = false;
     return allocator_free(&s->a, block);
 }

@@ -21,6 +21,7 @@ static write_fn *const WRITERS[VRAM_ANSWER_COUNT][VRAM_FORMAT_COUNT] = {
     [VRAM_ANSWER_ADVICE] = {text_advice, json_advice, csv_advice, md_advice},
     [VRAM_ANSWER_OOM] = {text_oom, json_oom},
     [VRAM_ANSWER_COMPARISON] = {text_comparison, json_comparison, csv_comparison, md_comparison},
+    [VRAM_ANSWER_SNAPSHOT] = {text_snapshot, json_snapshot},
     [VRAM_ANSWER_CONFIG] = {text_config, json_config},
     [VRAM_ANSWER_ERROR] = {text_error, json_error},
     [VRAM_ANSWER_GPUS] = {text_gpus, json_gpus, csv_gpus, md_gpus},

@@ -29,6 +29,8 @@ static bool is_made(const struct vram *v, enum vram_answer answer)
         return segments_made(v) != NULL;
     case VRAM_ANSWER_COMPARISON:
         return a && a->has_comparison;
+    case VRAM_ANSWER_SNAPSHOT:
+        return a && a->has_snapshot;
     default:
         return true;
     }

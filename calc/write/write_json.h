@@ -16,6 +16,7 @@ void json_segments(struct vram *v);
 void json_advice(struct vram *v);
 void json_oom(struct vram *v);
 void json_comparison(struct vram *v);
+void json_snapshot(struct vram *v);
 void json_config(struct vram *v);
 void json_error(struct vram *v);
 void json_gpus(struct vram *v);

@@ -15,6 +15,7 @@ void text_segments(struct vram *v);
 void text_advice(struct vram *v);
 void text_oom(struct vram *v);
 void text_comparison(struct vram *v);
+void text_snapshot(struct vram *v);
 void text_config(struct vram *v);
 void text_error(struct vram *v);
 void text_gpus(struct vram *v);

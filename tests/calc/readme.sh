@@ -4,7 +4,7 @@ set -eu
 readme=$ROOT/calc/README.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cp "$ROOT"/tests/cli/calc_read/* "$work"  # the files that the examples name
+cp "$ROOT"/tests/cli/calc_read/* "$ROOT"/tests/cli/calc_snapshot/* "$work"  # the files that the examples name
 cd "$work"
 PATH=$BUILD:$PATH
 

@@ -4,6 +4,8 @@ import gc
 import json
 import threading
 
+import os
+
 import pytest
 
 import vram
@@ -85,7 +87,7 @@ def test_config_json(tmp_path):
     wanted = vram.estimate("tinyllama-1.1b").params
     assert vram.estimate(str(path)).params == vram.estimate(config).params == wanted
     path.write_text("{")
-    with pytest.raises(ValueError, match=r"config\.json:1:2"):
+    with pytest.raises(ValueError, match=r"config\.json:1:1"):
         vram.estimate(str(path))
 
 
@@ -106,6 +108,26 @@ def test_explain_oom():
     said = vram.explain_oom("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 6.14 GiB.", "gpt2", batch_size=32)
     assert said.tensors[0].shape.dim[:3] == (32, 1024, 50304)
     assert not vram.explain_oom("CUDA out of memory. Tried to allocate 2.00 GiB").has_config
+
+
+def test_snapshot():
+    path = os.path.join(os.path.dirname(__file__), "../cli/calc_snapshot/step4.pickle")
+    held = vram.snapshot(path)
+    assert (held.reserved_bytes, held.peak_requested_bytes, held.has_config) == (200 << 20, 122686396, False)
+    assert held.blocks[0].file == "/home/u/model.py" and held.blocks[0].count == 8
+    assert vram.snapshot(path, "gpt2", batch_size=1).missing
+    with pytest.raises(vram.VramError, match="wants to call Python code"):
+        vram.snapshot(path.replace("step4", "hostile"))
+
+
+def test_files_of_frameworks():
+    folder = os.path.join(os.path.dirname(__file__), "../cli/calc_read")
+    both = vram.Estimator([os.path.join(folder, name) for name in ("config.json", "sft.yaml")], n_gpu=2)
+    assert (both.get("batch_size"), both.get("seq_len"), both.get("n_gpu")) == ("4", "1024", "2")
+    assert vram.Estimator(os.path.join(folder, "titan.toml")).get("seq_len") == "8192"
+    assert vram.Estimator(os.path.join(folder, "axolotl.yaml")).get("optimizer") == "adamw_8bit"
+    with pytest.raises(ValueError, match="no kind"):
+        vram.Estimator().read(os.path.join(folder, "axolotl.yaml"), kind="lotl")
 
 
 def test_tables():

@@ -9,7 +9,7 @@ const read = (path) => readFileSync(root + path, 'utf8');
 const values = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(' ');
 
 // Errors of callers and of commands that a page has not.
-const ELSEWHERE = /^(no_answer|no_such_|range_|solve_not_for)/;
+const ELSEWHERE = /^(no_answer|no_such_|range_|solve_not_for|snapshot_|pickle_)/;
 const errors = new Map();
 for (const [, id, code, english] of read('calc/base/messages.def').matchAll(/MESSAGE\((\w+),\s*(\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)/g))
     if (code !== 'VRAM_OK' && !ELSEWHERE.test(id)) errors.set(id, values(english));

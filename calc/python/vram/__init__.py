@@ -11,10 +11,10 @@ The numbers are libvram's; sizes are bytes. Only cffi is needed; torch and trans
 """
 
 from .answers import (MIB, Advice, Block, Capacity, Card, Cards, Change, Comparison, Event, Field, Figure, Fit, Formula, Gpu,
-                      Line, MaxBatch, Message, Oom, Param, Phase, Preset, Result, Segment, Segments, Serving, Shape, Size, Solution,
-                      Suspect, Tensor)
+                      Line, MaxBatch, Message, Oom, Param, Phase, Preset, Result, Segment, Segments, Serving, Shape, Size, Snapshot,
+                      SnapshotBlock, SnapshotRow, SnapshotSegment, Solution, Suspect, Tensor)
 from .estimator import (Estimator, VramError, advise, cards, estimate, explain_oom, fields, fit, gpus, max_batch,
-                        presets, segments, serve, solve, version)
+                        presets, segments, serve, snapshot, solve, version)
 from .live import ModelMismatch, from_model
 from .recording import record
 from .trainer import prediction_callback
@@ -23,7 +23,7 @@ __version__ = version()
 __all__ = [
     "MIB", "Advice", "Block", "Capacity", "Card", "Cards", "Change", "Comparison", "Estimator", "Event", "Field", "Figure",
     "Fit", "Formula", "Gpu", "Line", "MaxBatch", "Message", "ModelMismatch", "Oom", "Param", "Phase", "Preset",
-    "Result", "Segment", "Segments", "Serving", "Shape", "Size", "Solution", "Suspect", "Tensor", "VramError", "advise", "cards", "estimate",
-    "explain_oom", "fields", "fit", "from_model", "gpus", "max_batch", "prediction_callback", "presets", "record",
-    "segments", "serve", "solve", "version",
+    "Result", "Segment", "Segments", "Serving", "Shape", "Size", "Snapshot", "SnapshotBlock", "SnapshotRow", "SnapshotSegment",
+    "Solution", "Suspect", "Tensor", "VramError", "advise", "cards", "estimate", "explain_oom", "fields", "fit", "from_model", "gpus", "max_batch", "prediction_callback", "presets", "record",
+    "segments", "serve", "snapshot", "solve", "version",
 ]

@@ -411,6 +411,76 @@ class Oom:
 
 
 @dataclasses.dataclass(frozen=True)
+class SnapshotBlock:
+    """Blocks of one size from one line of a program, or tensors of one name that were expected."""
+
+    bytes: int  # of one, as it was asked for
+    count: int
+    category: str | None  # None: not known
+    file: str | None  # the innermost frame outside of PyTorch
+    name: str | None
+    line: int
+
+
+@dataclasses.dataclass(frozen=True)
+class SnapshotSegment:
+    """A piece of memory that the allocator took from CUDA."""
+
+    address: int
+    bytes: int
+    allocated_bytes: int
+    largest_free_bytes: int
+    stream: int
+    blocks: int
+    small: bool
+    expandable: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class SnapshotRow:
+    """A category's bytes: now, at the peak, and as estimated at the estimate's peak."""
+
+    category: str
+    now_bytes: int
+    peak_bytes: int
+    estimated_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """What a memory snapshot of PyTorch says, of the device that has the most memory in it."""
+
+    device: int
+    devices: int
+    reserved_bytes: int
+    allocated_bytes: int
+    requested_bytes: int
+    pending_bytes: int
+    free_bytes: int
+    largest_free_bytes: int
+    settings: str | None  # PYTORCH_CUDA_ALLOC_CONF
+    has_frames: bool
+    has_trace: bool  # with the history of allocations; without it the peak is not known
+    events: int
+    peak_requested_bytes: int
+    peak_reserved_bytes: int
+    has_oom: bool
+    oom_bytes: int
+    oom_free_bytes: int
+    oom_site: SnapshotBlock
+    has_config: bool
+    estimated_requested_bytes: int
+    estimated_reserved_bytes: int
+    matched_bytes: int  # in blocks of which the estimate has a tensor of the same size
+    unmatched_bytes: int
+    missing_bytes: int
+    rows: tuple[SnapshotRow, ...] = _array("row_count")
+    blocks: tuple[SnapshotBlock, ...] = _array("block_count")
+    missing: tuple[SnapshotBlock, ...] = _array("missing_count")
+    segments: tuple[SnapshotSegment, ...] = _array("segment_count")
+
+
+@dataclasses.dataclass(frozen=True)
 class Event:
     """One allocation or free of the step."""
 
@@ -494,4 +564,6 @@ STRUCTS = {
     "vram_shape": Shape, "vram_suspect": Suspect, "vram_oom": Oom, "vram_event": Event, "vram_param": Param,
     "vram_gpu": Gpu, "vram_preset": Preset, "vram_field": Field, "vram_solution": Solution, "vram_card": Card,
     "vram_cards": Cards, "vram_serving": Serving, "vram_block": Block, "vram_segment": Segment, "vram_segments": Segments,
+    "vram_snapshot_block": SnapshotBlock, "vram_snapshot_segment": SnapshotSegment, "vram_snapshot_row": SnapshotRow,
+    "vram_snapshot": Snapshot,
 }

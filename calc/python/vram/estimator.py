@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Union
 
 from . import answers
 from ._library import answer, ffi, lib, text_of
@@ -41,6 +40,10 @@ def _pairs(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, byt
             yield f"{prefix}{key}", _written(value)
 
 
+Source = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], None]
+FILES = (".json", ".yaml", ".yml", ".toml", ".py", ".txt", ".log", ".conf")
+
+
 class Estimator:
     """A configuration, and what libvram says of it.
 
@@ -48,23 +51,25 @@ class Estimator:
     >>> e.estimate().verdict
     'fits'
 
-    `source` is the name of a preset, the path of a file that `read` takes, a mapping (a Hugging Face config), or None.
+    `source` is the name of a preset, the path of a file that `read` takes, a mapping (a Hugging Face config), a list of
+    these, each over what came before, or None.
     `fields` are those of `vram.fields()`, and gpu. Raises VramError, and OSError for a file.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any] | None = None, **fields: Value):
+    def __init__(self, source: Source = None, **fields: Value):
         self._handle = lib.vram_new_malloc()
         if self._handle == ffi.NULL:
             raise MemoryError
         self._handle = ffi.gc(self._handle, lib.vram_free)
-        if isinstance(source, Mapping):
-            self.read_config(source)
-        elif source is not None:
-            self._take(os.fspath(source))
+        for one in source if isinstance(source, (list, tuple)) else [source]:
+            if isinstance(one, Mapping):
+                self.read_config(one)
+            elif one is not None:
+                self._take(os.fspath(one))
         self.set(**fields)
 
     def _take(self, source: str) -> None:
-        if os.sep in source or source.endswith((".json", ".py", ".txt", ".log")) or os.path.isfile(source):
+        if source.endswith(FILES) or os.path.isfile(source):
             self.read(source)
         else:
             self.set(preset=source)
@@ -104,24 +109,18 @@ class Estimator:
         return other
 
     def read(self, path: str | os.PathLike[str], kind: str | None = None) -> Estimator:
-        """Reads a file: a config.json, nanoGPT's config/*.py, a training log, or key = value lines (kind "hf", "nanogpt",
-        "log", "flat"; by the file's name if it is not given)."""
+        """Reads a file over what is there, several one after the other: a config.json, a framework's YAML, JSON or TOML,
+        nanoGPT's config/*.py, a training log, or key = value lines. kind is a name of `vramcalc --kind`; without it the
+        file's own keys say what it is."""
         path = os.fspath(path)
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        if kind is None:
-            kind = {".json": "hf", ".py": "nanogpt", ".log": "log"}.get(os.path.splitext(path)[1], "flat")
-        if kind == "hf":
-            try:
-                tree = json.loads(text)
-            except json.JSONDecodeError as wrong:
-                raise ValueError(f"{path}:{wrong.lineno}:{wrong.colno}: {wrong.msg}") from wrong
-            return self.read_config(tree, path)
-        kinds = {"flat": lib.VRAM_KIND_FLAT, "nanogpt": lib.VRAM_KIND_NANOGPT, "log": lib.VRAM_KIND_LOG}
-        data, errors = text.encode(), []
+        with open(path, "rb") as file:
+            data = file.read()
+        number = getattr(lib, f"VRAM_KIND_{(kind or 'auto').upper()}", None)
+        if number is None:
+            raise ValueError(f"there is no kind {kind!r} of file")
+        errors: list[answers.Message] = []
         context = ffi.new_handle(errors)
-        self._check(lib.vram_parse(self._handle, kinds[kind], data, len(data), path.encode(), _collect, context),
-                    tuple(errors))
+        self._check(lib.vram_parse(self._handle, number, data, len(data), path.encode(), _collect, context), tuple(errors))
         return self
 
     def read_config(self, tree: Mapping[str, Any], name: str = "config.json") -> Estimator:
@@ -193,6 +192,12 @@ class Estimator:
         """What PyTorch's out-of-memory message says, and which tensor of this configuration it is about."""
         data = message.encode()
         return self._answer("vram_explain_oom", answers.Oom, data, len(data), with_config)
+
+    def snapshot(self, path: str | os.PathLike[str], with_config: bool = True) -> answers.Snapshot:
+        """What torch.cuda.memory._dump_snapshot wrote to a file, beside this configuration. Nothing in it is run."""
+        with open(path, "rb") as file:
+            data = file.read()
+        return self._answer("vram_read_snapshot", answers.Snapshot, data, len(data), os.fspath(path).encode(), with_config)
 
     def step_seconds(self) -> float:
         """Seconds of an optimizer step by a roofline: for ratios, not for a clock."""
@@ -299,6 +304,11 @@ def advise(source: Any = None, **fields: Value) -> answers.Advice:
 def explain_oom(message: str, source: Any = None, **fields: Value) -> answers.Oom:
     """What an out-of-memory message is about; of a run, if one is given."""
     return Estimator(source, **fields).explain_oom(message, with_config=source is not None or bool(fields))
+
+
+def snapshot(path: str | os.PathLike[str], source: Any = None, **fields: Value) -> answers.Snapshot:
+    """What a memory snapshot of PyTorch holds: snapshot("snapshot.pickle", "gpt2", batch_size=8)."""
+    return Estimator(source, **fields).snapshot(path, with_config=source is not None or bool(fields))
 
 
 def version() -> str:

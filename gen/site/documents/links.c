@@ -91,7 +91,7 @@ static struct link find_in_tree(const struct site *site, const struct page *p, c
     struct link out = {.kind = LINK_MISSING};
     if (t.page) {
         const struct document *doc = t.page->document;
-        const struct page *named = t.language ? doc->pages[t.language->index] : NULL;
+        const struct page *named = t.language ? doc->pages[t.language->index] : tree_is_own(site, p, path, a) ? NULL : t.page;
         out = to_document(site, p, l, doc, named, a);
     } else if (t.asset) {
         out = (struct link){.kind = LINK_ASSET, .target = t.asset->url, .asset = t.asset};
@@ -120,6 +120,7 @@ static bool names_file(str path)
 static struct link missing(const struct site *site, str path, arena *a)
 {
     enum publish why = publish_missing(site, path, a);
+    if (why == LEFT_HIDDEN && names_file(path)) return (struct link){.kind = LINK_HIDDEN};
     if (why != PUBLISH) return (struct link){.kind = LINK_PRIVATE, .why = publish_why(why)};
     return (struct link){.kind = LINK_MISSING};
 }
@@ -130,6 +131,12 @@ static struct link find_below_root(const struct site *site, const struct page *p
 {
     if (!p->root || !p->root->folder.len || path.ptr[0] != '/') return (struct link){.kind = LINK_MISSING};
     return find_target(site, p, l, arena_join(a, p->root->folder, path, STR_NONE), a, b, d);
+}
+
+static struct link made(const struct site *site, const struct language *l, str path, arena *a)
+{
+    str target = tree_made(site, l, path, a);
+    return target.len ? (struct link){.kind = LINK_MADE, .target = target} : (struct link){.kind = LINK_MISSING};
 }
 
 struct link link_resolve(const struct site *site, const struct page *p, const struct language *l, str destination, arena *a,
@@ -160,7 +167,10 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
         if (by_address.kind == LINK_PAGE) out = by_address;
     }
     if (out.kind == LINK_MISSING) out = find_in_tree(site, p, l, path, a, d);
+    if (out.kind == LINK_MISSING) out = made(site, l, path, a);
     if (out.kind == LINK_MISSING && tree_climbs_out(site, p, path, a)) out.kind = LINK_UNREAD;
+    if (out.kind == LINK_MISSING && tree_is_html(site, p, path, a))
+        out = (struct link){.kind = LINK_PRIVATE, .why = "a page that its own generator makes of HTML, which is not read"};
     if (out.kind == LINK_MISSING && inside) out = missing(site, buf_view(&found), a);
     if (out.kind == LINK_MISSING && !inside) out.kind = LINK_OUT_OF_SITE;
     out.anchor = cut.anchor;

@@ -9,8 +9,10 @@ enum link_kind {
     LINK_HERE,         // an anchor of the same page
     LINK_PAGE,         // target: the address of a page
     LINK_ASSET,        // target: the address of a copied file, which is asset
+    LINK_MADE,         // target: a file that the build writes of itself: a feed, the page for what is not there
     LINK_MISSING,      // nothing that the site has
     LINK_PRIVATE,      // a file that is there and is not published: why
+    LINK_HIDDEN,       // the same of Markdown, because a name in its path begins with a dot: .github/CONTRIBUTING.md
     LINK_OUT_OF_SITE,  // climbs above the content folder
     LINK_UNREAD,       // syntax of another generator that is not read
 };

@@ -9,6 +9,7 @@
 #include "gen/site/documents/contents.h"
 #include "gen/site/documents/languages.h"
 #include "gen/site/documents/nav.h"
+#include "gen/site/documents/references.h"
 #include "gen/site/documents/tree_links.h"
 #include "gen/site/source/each.h"
 #include "gen/site/source/known.h"
@@ -49,6 +50,7 @@ struct placing {
     size_t unnamed;                    // pages that say no language
     struct map titles;                 // of files, in the tree's own contents
     struct map never;                  // folders whose pages are not rendered, as Hugo's cascades say
+    struct references references;      // translations as front matter pairs them
     arena scratch;
 };
 
@@ -181,6 +183,7 @@ static struct language *meant(struct placing *w, str tag, str *usual)
 static void find_language(struct placing *w, struct page *p, const struct front *f)
 {
     str tag = f->lang.len ? f->lang : p->tag, near = STR_NONE;
+    if (!tag.len) tag = tree_default_language(w->site->tree, p->source, false);
     p->language = tag.len ? spelled(w, tag) : NULL;
     if (!tag.len) w->unnamed++;
     if (!tag.len || p->language) return;
@@ -202,18 +205,21 @@ static void place(struct placing *w, struct page *p)
     arena_reset(&w->scratch);
     if (!page_meta_unpack(p->meta, &w->scratch, &m)) m = (struct page_meta){.body = PAGE_BROKEN};
     struct front *f = &m.front;
+    if (!f->lang.len) f->lang = tree_language(site, p, f, &w->scratch);
     if (w->names) find_name(w, p, f->lang);
     p->published = f->date;
     if (p->published == INT64_MIN && p->date.len) front_date(p->date, &p->published);
     p->left_out = publish_page(site, p, f);
     note_never(w, p, f);
     if (p->left_out == PUBLISH) find_language(w, p, f);
+    if (p->left_out == PUBLISH) references_note(&w->references, p, tree_reference(site, f), &site->arena);
     str key = mapped_key(&site->settings, p->source);
     if (!key.len) read_address(site, p, f, "key", f->key, &key);
     p->url = key.len ? key : p->key;
     p->content_hash = m.content_hash;
     p->body = m.body;
     p->broken = m.body == PAGE_BROKEN;
+    if (p->broken && site->tree->kind->flags & KIND_FOREIGN && p->left_out == PUBLISH) p->left_out = LEFT_UNREADABLE;
     str listed = f->title.len ? STR_NONE : listed_title(w, p);
     if (!listed.len && str_eq(p->url, STR("index"))) listed = site->settings.title;
     p->title = f->title.len ? f->title : listed.len ? listed : title_from(p->url, &site->arena);
@@ -345,6 +351,7 @@ bool site_load(struct site *site, const struct load_options *o)
     for (size_t i = 0; i < site->page_count; i++)
         if (!site->pages[i]->language) site->pages[i]->language = site->source_language;
     drop_never(&w);
+    references_pair(&w.references, site);
     if (site->tree->needs_source) drop_sourceless(site);
     drop_left_out(site);
     measurements_read(site);

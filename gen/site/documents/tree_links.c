@@ -10,6 +10,7 @@
 struct tree_index {
     struct map pages, lower;           // address -> struct page; lower: the same in lower case
     struct map assets, urls;           // lower-case names and addresses -> struct asset; filled when asked for
+    struct map posts;                  // names of files with a date -> struct page
     struct map languages;              // spellings of languages in addresses -> struct language
     arena arena;
     bool assets_listed;
@@ -41,6 +42,13 @@ static void index_page(const struct site *site, struct tree_index *x, const stru
     put_first(&x->lower, &x->arena, lowered(p->document->key, scratch), p);
 }
 
+// "{% post_url 2018-12-22-distill %}" names a post in whatever folder it is.
+static void index_post(struct tree_index *x, const struct page *p)
+{
+    size_t slash = str_rfind(p->source, '/'), name = slash == p->source.len ? 0 : slash + 1;
+    if (p->date.len) put_first(&x->posts, &x->arena, str_slice(p->source, name, str_rfind(p->source, '.')), p);
+}
+
 static void index_languages(struct site *site, struct tree_index *x, arena *scratch)
 {
     for (size_t i = 0; i < site->language_count; i++) {
@@ -65,6 +73,7 @@ void tree_links_index(struct site *site)
         for (size_t i = 0; i < site->page_count; i++) {
             if (site->pages[i]->made != (pass == 1)) continue;
             index_page(site, x, site->pages[i], &scratch);
+            index_post(x, site->pages[i]);
             arena_reset(&scratch);
         }
     arena_free(&scratch);
@@ -102,7 +111,10 @@ static bool put_braces(const struct site *site, str inside, buf *out)
     }
     if (str_starts(inside, STR("post_url "))) {
         str post = argument(inside, STR("post_url"));
-        buf_printf(out, "/_posts/%.*s", STR_ARG(post));
+        size_t slash = str_rfind(post, '/');
+        const struct page *p = slash == post.len ? map_get(&site->tree_index->posts, post) : NULL;
+        if (p) buf_printf(out, "/%.*s", STR_ARG(p->source));
+        else buf_printf(out, "/_posts/%.*s", STR_ARG(post));
         return true;
     }
     bool quoted = inside.len && (inside.ptr[0] == '"' || inside.ptr[0] == '\'');
@@ -209,7 +221,7 @@ bool tree_climbs_out(const struct site *site, const struct page *p, str path, ar
     return true;
 }
 
-enum { MAX_PLACES = 12 };
+enum { MAX_PLACES = 20 };
 
 struct places { str items[MAX_PLACES]; size_t count; };
 
@@ -252,6 +264,14 @@ static const struct tree_root *source_root(const struct site *site, const struct
     return p->root;
 }
 
+// "/en/guide" is /guide where en is a language of the site.
+static str without_language(const struct site *site, str path, arena *a)
+{
+    size_t end = 1 + str_find(str_slice(path, 1, path.len), '/');
+    bool named = map_has(&site->tree_index->languages, lowered(str_slice(path, 1, end), a));
+    return named ? str_slice(path, end, path.len) : path;
+}
+
 // Where a file may lie that is no page: beside the page, beside the source's, and for an absolute destination in the folders that
 // its generator publishes.
 static void list_files(const struct site *site, const struct page *p, str path, arena *a, struct places *all)
@@ -260,10 +280,14 @@ static void list_files(const struct site *site, const struct page *p, str path, 
     const struct page *first = p->document ? p->document->source : p;
     str content = site->tree->folder, own[TREE_ADDRESSES];
     if (path.ptr[0] == '/') {
+        str rest = without_language(site, path, a);
         add_place(all, STR_NONE, path, a);
         if (p->root) add_place(all, p->root->folder, path, a);
+        if (source && rest.len < path.len) add_place(all, source->folder, rest, a);   // /en/guide/x.png lies in content/guide
         if (source) add_place(all, source->folder, path, a);
         add_place(all, content, path, a);
+        if (p->root && p->tag.len) add_place(all, arena_join(a, p->root->folder, STR("/"), p->tag), path, a);
+        if (source && first->tag.len) add_place(all, arena_join(a, source->folder, STR("/"), first->tag), path, a);
         for (size_t i = 0; i < site->tree->static_count; i++) add_place(all, site->tree->statics[i], path, a);
         add_place(all, arena_join(a, content, STR("/"), STR("assets")), path, a);
         return;
@@ -316,4 +340,46 @@ struct tree_target tree_find(const struct site *site, const struct page *p, str 
     if (!t.page) t.asset = find_asset(site, &files, true, a, d);
     t.other_case = (t.page && !(site->tree->kind->flags & KIND_LOWER)) || t.asset;
     return t;
+}
+
+static bool is_dated(const struct page *p) { return !p->made && (p->updated != INT64_MIN || p->published != INT64_MIN); }
+
+str tree_made(const struct site *site, const struct language *l, str path, arena *a)
+{
+    static const str feeds[] = {STR("feed.xml"), STR("atom.xml"), STR("rss.xml"), STR("index.xml"), STR("feed")};
+    if (!site->tree_index) return STR_NONE;
+    while (path.len && path.ptr[path.len - 1] == '/') path.len--;
+    size_t slash = str_rfind(path, '/');
+    str name = slash == path.len ? path : str_slice(path, slash + 1, path.len), file = STR_NONE;
+    for (size_t i = 0; i < sizeof feeds / sizeof *feeds; i++)
+        if (str_eq(name, feeds[i])) file = STR("feed.xml");
+    bool any = false;
+    for (size_t i = 0; file.len && i < site->page_count && !any; i++) any = site->pages[i]->language == l && is_dated(site->pages[i]);
+    if (!any) file = STR_NONE;   // a feed is written where a page has a date
+    if (str_eq(name, STR("404")) || str_eq(name, STR("404.html"))) file = STR("404.html");
+    return file.len && site->by_folder ? arena_printf(a, "%.*s/%.*s", STR_ARG(l->tag), STR_ARG(file)) : file;
+}
+
+bool tree_is_html(const struct site *site, const struct page *p, str path, arena *a)
+{
+    static const str tails[] = {STR(".html"), STR("/index.html")};
+    struct places files = {.count = 0};
+    if (!site->tree_index || !(site->tree->kind->flags & KIND_FOREIGN)) return false;
+    list_files(site, p, path, a, &files);
+    for (size_t i = 0; i < files.count; i++) {
+        str place = files.items[i];
+        if (str_ends(place, STR("/"))) place.len--;
+        if (str_ends(place, STR(".html"))) place.len -= 5;
+        for (size_t k = 0; k < 2; k++)
+            if (assets_lookup(site, arena_join(a, place, tails[k], STR_NONE))) return true;
+    }
+    return false;
+}
+
+bool tree_is_own(const struct site *site, const struct page *p, str path, arena *a)
+{
+    str own[TREE_ADDRESSES], address = tree_address(path, a);
+    bool found = path.ptr[0] != '/' || str_eq(p->document->key, address);
+    for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n && !found; i++) found = str_eq(own[i], address);
+    return found;
 }

@@ -28,4 +28,12 @@ bool tree_climbs_out(const struct site *site, const struct page *p, str path, ar
 // What path means in page p: absolute with a slash in front, else relative. d as for link_resolve.
 struct tree_target tree_find(const struct site *site, const struct page *p, str path, arena *a, struct diag *d);
 
+// Whether an absolute path is an address that page p itself has: translations may share one.
+bool tree_is_own(const struct site *site, const struct page *p, str path, arena *a);
+// Whether path means a page that the tree's generator makes of HTML, which is not read: donate.html for /donate/.
+bool tree_is_html(const struct site *site, const struct page *p, str path, arena *a);
+// The file of ours in place of one that other generators write: the feed of language l for /feed.xml, the page for what is not
+// there for /404. "" for any other path.
+str tree_made(const struct site *site, const struct language *l, str path, arena *a);
+
 #endif

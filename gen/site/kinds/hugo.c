@@ -103,6 +103,21 @@ static void read_content(struct tree *t, const struct configs *c)
     kind_root(t, content, named ? t->source_language : STR_NONE, STR_NONE, STR_NONE);
 }
 
+// permalinks: {posts: /:year/:slug/}, or below "page" for the pages of a section. Sections are folders of every root.
+static void read_permalinks(struct tree *t, const struct yaml_node *map)
+{
+    for (size_t i = 0; map && map->kind == YAML_MAP && i < map->count; i++) {
+        const struct yaml_node *value = map->pairs[i].value;
+        str section = map->pairs[i].key->text;
+        if (str_eq(section, STR("page"))) read_permalinks(t, value);
+        for (size_t r = 0; value->kind == YAML_SCALAR && r < t->root_count; r++) {
+            kind_permalink(t, kind_join(t, t->roots[r].folder, section), value->text);
+            if (t->roots[r].language.len) continue;   // folders of languages may be in it
+            kind_permalink(t, arena_printf(t->a, "%.*s/*/%.*s", STR_ARG(t->roots[r].folder), STR_ARG(section)), value->text);
+        }
+    }
+}
+
 void hugo_read(struct tree *t)
 {
     struct configs c = {0};
@@ -110,6 +125,7 @@ void hugo_read(struct tree *t)
     str language = text(&c, "defaultContentLanguage");
     t->source_language = language.len ? language : STR("en");
     read_content(t, &c);
+    read_permalinks(t, get(&c, "permalinks"));
     kind_static(t, kind_path(t, STR("static")));
     t->title = text(&c, "title");
     t->description = text(&c, "params.description");

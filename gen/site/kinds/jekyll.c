@@ -95,6 +95,7 @@ void jekyll_read(struct tree *t)
     else if (repository.len) t->repository = arena_printf(t->a, "https://github.com/%.*s", STR_ARG(repository));
     else t->repository = STR_NONE;
     read_list(t, kind_get(c, "languages"), kind_language);
+    kind_defaults(t, kind_get(c, "defaults"));
     str url = kind_text(c, "url"), base = kind_text(c, "baseurl");
     kind_site(t, url, base);
     t->math = true;   // kramdown's own $$ ... $$

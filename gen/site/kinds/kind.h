@@ -13,6 +13,8 @@ enum kind_flag {
     KIND_STATIC_ALL = 8,     // files beside the pages are reached by their path, too
     KIND_FOREIGN = 16,       // of a generator with conventions of its own
     KIND_UNDERSCORE = 32,    // names that begin with an underscore are pages
+    KIND_POSTS = 64,         // posts with dates in their names, whose language front matter says in several ways
+    KIND_REFERENCES = 128,   // front matter says which pages are translations of each other
 };
 
 struct tree;
@@ -39,6 +41,13 @@ struct tree_root {
     str permalink;           // pattern of addresses, "/news/:year/:title/"; "" without one
 };
 
+// What a configuration says of pages that do not say it themselves: Jekyll's defaults.
+struct tree_default {
+    str path;                // a folder, a file or a pattern below the content folder; "" for all
+    str type;                // "posts", "pages" or a collection; "" for all
+    str language, permalink; // "" where it says none
+};
+
 // A line of the tree's own contents. A section has no file.
 struct tree_entry {
     str title;               // "" for the page's own
@@ -57,6 +66,7 @@ struct tree {
     str base_path;           // "/docs" of addresses that begin with it; ""
     str *languages;          size_t language_count, language_cap;   // that names of files may say
     struct tree_root *roots; size_t root_count, root_cap;
+    struct tree_default *defaults; size_t default_count, default_cap;
     str *statics;            size_t static_count, static_cap;       // folders whose files keep their names
     str *ignored;            size_t ignored_count, ignored_cap;     // patterns of paths that are no pages
     struct tree_entry *nav;  size_t nav_count, nav_cap;
@@ -84,6 +94,10 @@ struct tree *tree_read(str content, const struct tree_kind *forced, bool own, ar
 const struct tree_root *tree_root_of(const struct tree *t, str path);
 // Whether a path is a page of the tree by its name and place.
 bool tree_is_page(const struct tree *t, str path);
+// The language and the pattern of addresses that the tree's defaults give to a path, the most exact first; "" for none.
+// named: only of defaults that name a folder, a file or a pattern.
+str tree_default_language(const struct tree *t, str path, bool named);
+str tree_default_permalink(const struct tree *t, str path);
 // The path below its root.
 str tree_below(const struct tree_root *r, str path);
 

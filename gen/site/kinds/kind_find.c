@@ -93,14 +93,21 @@ static void explain_result(struct tree *t)
     if (t->nav_count) kind_explain(t, "order: %zu lines of the tree's own contents", t->nav_count);
 }
 
+// Where another generator decides what is published, a link to what is not is broken as others are; and one page of a tree that
+// cannot be read, or whose front matter cannot, leaves the others as they are.
+static void lower_levels(struct tree *t)
+{
+    static const enum diag_id ids[] = {D_LINK_PRIVATE, D_FILE_PRIVATE, D_YAML_SYNTAX, D_TOML_SYNTAX, D_UTF8_INVALID, D_UTF8_NUL};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids && t->kind->flags & KIND_FOREIGN; i++) diag_set_level(t->diag, ids[i], DIAG_WARNING);
+}
+
 struct tree *tree_read(str content, const struct tree_kind *forced, bool own, arena *a, struct diag *d)
 {
     struct tree *t = arena_new(a, struct tree, 1);
     *t = (struct tree){.content = content, .a = a, .diag = d, .kind = PLAIN, .explained = BUF_INIT};
     if (forced || !own) recognise(t, forced);
     explain_kind(t, forced, own);
-    // Where another generator decides what is published, such a link is broken as others are.
-    if (t->kind->flags & KIND_FOREIGN) diag_set_level(d, D_LINK_PRIVATE, DIAG_WARNING);
+    lower_levels(t);
     if (t->config_name.len && !kind_has_folder(t, t->config_name)) t->config = kind_file(t, t->config_name);
     t->kind->read(t);
     if (!t->root_count) kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);

@@ -33,6 +33,10 @@ void kind_nav(struct tree *t, uint32_t depth, str title, str file, str url);
 void kind_static(struct tree *t, str folder);           // when it is there
 void kind_ignore(struct tree *t, str pattern);
 void kind_language(struct tree *t, str tag);
+// The pattern of the addresses of what is in a folder.
+void kind_permalink(struct tree *t, str folder, str pattern);
+// defaults: a list of maps with scope: {path, type} and values, as Jekyll has it.
+void kind_defaults(struct tree *t, const struct yaml_node *defaults);
 // Sets the address of the site: base_url and base_path.
 void kind_site(struct tree *t, str url, str base);
 void kind_explain(struct tree *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -33,7 +33,7 @@ static void put_destination(struct copy *t, str destination)
 {
     struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena, NULL);
     if (l.kind == LINK_PAGE) address_relative(t->url, page_markdown_url(l.target, t->r->arena), t->out);
-    else if (l.kind == LINK_ASSET) address_relative(t->url, l.target, t->out);
+    else if (l.kind == LINK_ASSET || l.kind == LINK_MADE) address_relative(t->url, l.target, t->out);
     else { buf_str(t->out, destination); return; }
     buf_str(t->out, l.tail);
 }

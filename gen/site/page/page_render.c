@@ -93,6 +93,8 @@ static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at
     case LINK_ASSET:
         keep_use(h, l.asset);
         return relative(h, l.target, l.tail);
+    case LINK_MADE: return relative(h, l.target, l.tail);
+    case LINK_HIDDEN: diag_add(h->r->diag, D_LINK_HIDDEN, at, "%.*s", STR_ARG(destination)); break;
     case LINK_PRIVATE: diag_add(h->r->diag, D_LINK_PRIVATE, at, "%.*s: %s", STR_ARG(destination), l.why); break;
     case LINK_UNREAD: return destination;
     case LINK_OUT_OF_SITE: diag_add(h->r->diag, D_LINK_ESCAPES, at, "%.*s", STR_ARG(destination)); break;

@@ -9,6 +9,8 @@
 
 #include "gen/text/address.h"
 
+enum { KEY_BYTES = 1 << 20 };   // a longer file is no certificate
+
 const char *publish_why(enum publish p)
 {
     switch (p) {
@@ -52,9 +54,11 @@ static bool is_due(struct site *site, int64_t when)
     return when <= site->now;
 }
 
+enum publish publish_path(const struct site *site, const struct page *p) { return by_path(site, tree_below(p->root, p->source)); }
+
 enum publish publish_page(struct site *site, const struct page *p, const struct front *f)
 {
-    enum publish path = by_path(site, tree_below(p->root, p->source));
+    enum publish path = publish_path(site, p);
     if (path != PUBLISH) return path;
     if (!site->drafts && (f->draft == 1 || f->published == 0)) return LEFT_DRAFT;
     return is_due(site, f->publishDate != INT64_MIN ? f->publishDate : p->published) ? PUBLISH : LEFT_LATER;
@@ -80,6 +84,22 @@ static bool is_key(str name)
                                 STR(".pdf"), STR(".mp3"), STR(".mp4"), STR(".webm"), STR(".css")};
     bool id = str_eq_nocase(str_slice(name, 0, 3), STR("id_")) && !has_ending(name, media, sizeof media / sizeof *media);
     return id || str_eq_nocase(str_slice(name, 0, 4), STR(".env")) || has_ending(name, keys, sizeof keys / sizeof *keys);
+}
+
+bool publish_is_public(const char *path)
+{
+    static const str labels[] = {STR("CERTIFICATE-----"), STR("TRUSTED CERTIFICATE-----"), STR("CERTIFICATE REQUEST-----"),
+                                 STR("PUBLIC KEY-----"), STR("X509 CRL-----"), STR("PKCS7-----")};
+    buf text = BUF_INIT;
+    size_t known = 0, all = 0;
+    str begin = STR("-----BEGIN "), rest = STR_NONE;
+    if (fs_read(path, KEY_BYTES, &text) == 0) rest = buf_view(&text);
+    for (size_t at; (at = str_search(rest, begin)) < rest.len; all++) {
+        rest = str_slice(rest, at + begin.len, rest.len);
+        for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) known += str_starts(rest, labels[i]);
+    }
+    buf_free(&text);
+    return known && known == all;
 }
 
 static str last_part(str path)

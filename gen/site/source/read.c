@@ -7,6 +7,7 @@
 #include "gen/base/workers.h"
 #include "gen/text/attributes.h"
 #include "gen/base/packed_values.h"
+#include "gen/site/source/publish.h"
 
 enum { FEW = 200 };   // files: fewer are read sooner than a worker starts
 
@@ -225,7 +226,11 @@ static void read_one(struct reading *r, const struct page *p, buf *text, buf *pa
         if (errno == EFBIG) diag_add(d, D_FILE_TOO_LARGE, DIAG_FILE(file), "more than %zu bytes", r->site->settings.max_page_bytes);
         else diag_add(d, D_IO_READ, DIAG_FILE(file), "%s", strerror(errno));
     } else {
-        ok = page_read(buf_view(text), file, a, d, &m);
+        bool others = (r->site->tree->kind->flags & KIND_FOREIGN) != 0;
+        bool left_out = publish_path(r->site, p) == LEFT_UNDERSCORE;   // its generator does not read it either
+        struct diag *own = left_out ? diag_new((struct diag_options){.quiet = true}) : d;
+        ok = page_read(buf_view(text), file, a, own, &m) || (others && m.front.body);
+        if (left_out) diag_free(own);
     }
     if (!ok) m.body = PAGE_BROKEN;
     page_meta_pack(&m, out);

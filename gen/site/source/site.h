@@ -43,6 +43,7 @@ struct page {
     str slug;                 // "" for the usual one
     const struct tree_root *root;   // the folder of pages that it lies in
     str address;              // where its own generator would have it, without the language; "" unless it says so
+    str categories;           // of a post, as its address has them: "linux/shell"
     str label;                // its name in lists of contents; "" for the title
     str *aliases;             // older addresses that lead here
     uint32_t alias_count;

@@ -72,7 +72,8 @@ void statics_scan(struct site *site)
     for (size_t i = 0; i < files.count; i++) {
         const struct fs_entry *f = &files.items[i];
         str path = arena_join(&site->arena, folder, STR("/"), f->path), name = arena_join(&site->arena, own, STR("/"), f->path);
-        if (publish_file(f->path) == LEFT_KEY) diag_add(site->diag, D_FILE_PRIVATE, DIAG_FILE(path), "%s", publish_why(LEFT_KEY));
+        bool key = publish_file(f->path) == LEFT_KEY && !publish_is_public(path.ptr);
+        if (key) diag_add(site->diag, D_FILE_PRIVATE, DIAG_FILE(path), "%s", publish_why(LEFT_KEY));
         else statics_add(site, name, path, f->path, &f->stat);
     }
 }

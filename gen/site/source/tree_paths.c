@@ -2,7 +2,9 @@
 #include "gen/site/source/tree_paths.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "gen/site/source/settings.h"
 #include "gen/text/address.h"
 #include "gen/text/front_lines.h"
 
@@ -70,12 +72,63 @@ static str inside(str flat, str key)
     return STR_NONE;
 }
 
+static bool has_posts(const struct site *site) { return site->tree->kind->flags & KIND_POSTS; }
+
+str tree_language(const struct site *site, const struct page *p, const struct front *f, arena *a)
+{
+    static const char *const keys[] = {"locale", "language"};
+    str found = STR_NONE;
+    if (!has_posts(site)) return STR_NONE;
+    for (size_t i = 0; i < 2 && !found.len; i++) {
+        str written = pair(f, keys[i]);
+        if (language_tag(written, a).len) found = written;   // language: Rust is none
+    }
+    return found.len ? found : tree_default_language(site->tree, p->source, true);
+}
+
+str tree_reference(const struct site *site, const struct front *f)
+{
+    static const char *const keys[] = {"ref", "page_id", "translation_id", "translationKey", "document_id", "lang-ref", "lang_ref"};
+    str found = STR_NONE;
+    if (!(site->tree->kind->flags & KIND_REFERENCES)) return STR_NONE;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !found.len; i++) found = pair(f, keys[i]);
+    return found;
+}
+
+// "categories: [Linux, shell]" and "categories: linux shell" are linux/shell in an address.
+// Source: Jekyll::Drops::UrlDrop#categories.
+static str read_categories(const struct front *f, arena *a)
+{
+    str written = pair(f, "categories"), item;
+    char joint = str_find(written, ',') < written.len ? ',' : ' ';
+    buf b = BUF_INIT;
+    if (!written.len) written = pair(f, "category"), joint = '\n';
+    while (str_cut(&written, joint, &item)) {
+        item = str_trim(item);
+        if (b.len && item.len) buf_char(&b, '/');
+        for (size_t i = 0; i < item.len; i++) buf_char(&b, (char)(item.ptr[i] + (item.ptr[i] >= 'A' && item.ptr[i] <= 'Z' ? 32 : 0)));
+    }
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+// The pattern of a page's addresses: its own, that of the tree's defaults, or that of its folder.
+static str pattern_of(const struct site *site, const struct page *p)
+{
+    str from_defaults = tree_default_permalink(site->tree, p->source);
+    if (from_defaults.len) return from_defaults;
+    return p->root ? p->root->permalink : STR_NONE;
+}
+
 void tree_front(const struct site *site, struct page *p, const struct front *f, arena *a)
 {
     static const char *const orders[] = {"weight", "nav_order", "sidebar_position"};
     static const char *const labels[] = {"sidebar_label", "linkTitle", "nav_title"};
     static const char *const addresses[] = {"permalink", "url"};
     if (!(site->tree->kind->flags & KIND_FOREIGN)) return;
+    if (has_posts(site) && p->date.len && str_search(pattern_of(site, p), STR(":categories")) < pattern_of(site, p).len)
+        p->categories = read_categories(f, a);
     for (size_t i = 0; i < 3 && p->order == INT64_MIN; i++) whole_number(pair(f, orders[i]), &p->order);
     if (p->order == INT64_MIN) whole_number(inside(pair(f, "sidebar"), STR("order")), &p->order);
     for (size_t i = 0; i < 3 && !p->label.len; i++) p->label = pair(f, labels[i]);
@@ -99,7 +152,7 @@ str tree_address(str written, arena *a)
     return out;
 }
 
-struct parts { str date, title, path, folder, collection; };
+struct parts { str date, name, title, slug, path, folder, collection, categories; };
 
 static str without_ending(str name) { return str_slice(name, 0, str_rfind(name, '.')); }
 
@@ -107,8 +160,9 @@ static bool put_part(const struct parts *x, str name, buf *out)
 {
     struct { str name, value; } known[] = {
         {STR("year"), str_slice(x->date, 0, 4)}, {STR("month"), str_slice(x->date, 5, 7)}, {STR("day"), str_slice(x->date, 8, 10)},
-        {STR("title"), x->title}, {STR("slug"), x->title}, {STR("name"), x->title}, {STR("filename"), x->title},
-        {STR("basename"), x->title}, {STR("path"), x->path}, {STR("categories"), x->folder}, {STR("collection"), x->collection},
+        {STR("title"), x->title}, {STR("slug"), x->slug}, {STR("name"), x->name}, {STR("filename"), x->name},
+        {STR("basename"), x->name}, {STR("contentbasename"), x->name}, {STR("slugorfilename"), x->slug},
+        {STR("path"), x->path}, {STR("categories"), x->categories}, {STR("collection"), x->collection},
         {STR("section"), x->folder}, {STR("sections"), x->folder}, {STR("output_ext"), STR_NONE},
         {STR("short_year"), str_slice(x->date, 2, 4)},
     };
@@ -144,20 +198,50 @@ static str folder_of(str path)
     return slash == path.len ? STR_NONE : str_slice(path, 0, slash);
 }
 
-// The address by the root's pattern: of posts and collections.
-static str by_pattern(const struct page *p, arena *a)
+// "Kustomization File" is Kustomization-File in an address. Source: Hugo's PathSpec.MakePathSanitized; Starlight's slugs are alike.
+static str hyphened(str path, arena *a)
 {
-    str below = tree_below(p->root, p->source), name = without_ending(name_of(below)), folder = folder_of(below);
-    bool post = p->date.len == 10;
-    struct parts x = {.date = p->date, .title = post ? str_slice(name, 11, name.len) : name, .path = without_ending(below),
-                      .folder = folder, .collection = str_slice(p->root->folder, 0, p->root->folder.len)};
-    if (str_ends(folder, STR("_posts"))) x.folder = str_slice(folder, 0, folder.len > 7 ? folder.len - 7 : 0);
-    size_t underscore = str_rfind(p->root->folder, '_');
-    if (underscore < p->root->folder.len) x.collection = str_slice(p->root->folder, underscore + 1, p->root->folder.len);
-    bool collection = underscore < p->root->folder.len;
-    if (!p->root->permalink.len || (!post && !collection)) return STR_NONE;
+    static const char left_out[] = "!\"#$&'()*,:;<=>?@[\\]^`{|}";
     buf b = BUF_INIT;
-    str out = put_pattern(&x, p->root->permalink, &b) ? tree_address(buf_view(&b), a) : STR_NONE;
+    for (size_t i = 0; i < path.len; i++) {
+        bool blank = path.ptr[i] == ' ', after = b.len && b.ptr[b.len - 1] == '-';
+        if (blank && !after) buf_char(&b, '-');
+        else if (!blank && !(path.ptr[i] == '-' && after) && !strchr(left_out, path.ptr[i])) buf_char(&b, path.ptr[i]);
+    }
+    str out = str_eq(buf_view(&b), path) ? path : arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+// The day that an address has: of the name of a post, or of its front matter. "" without one.
+static str day_of(const struct site *site, const struct page *p, arena *a)
+{
+    struct tm day;
+    time_t seconds = (time_t)p->published;
+    if (p->date.len == 10) return p->date;
+    if (has_posts(site) || p->published == INT64_MIN || !gmtime_r(&seconds, &day)) return STR_NONE;
+    return arena_printf(a, "%04d-%02d-%02d", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
+}
+
+// The address by the pattern of its folder: of posts, collections and sections.
+static str by_pattern(const struct site *site, const struct page *p, arena *a)
+{
+    str pattern = pattern_of(site, p), below = tree_below(p->root, p->source), name = without_ending(name_of(below));
+    bool post = p->date.len == 10, dated = str_starts(name, p->date) && post && name.len > 11;
+    size_t underscore = str_rfind(p->root->folder, '_');
+    bool collection = underscore < p->root->folder.len;
+    struct parts x = {.date = day_of(site, p, a), .name = dated ? str_slice(name, 11, name.len) : name, .path = without_ending(below),
+                      .folder = folder_of(below), .collection = p->root->folder};
+    if (!pattern.len || (has_posts(site) && !post && !collection)) return STR_NONE;
+    if (!x.date.len && str_search(pattern, STR(":year")) < pattern.len) return STR_NONE;
+    if (str_ends(x.folder, STR("_posts"))) x.folder = str_slice(x.folder, 0, x.folder.len > 7 ? x.folder.len - 7 : 0);
+    if (collection) x.collection = str_slice(p->root->folder, underscore + 1, p->root->folder.len);
+    bool section = !has_posts(site) && tree_default_permalink(site->tree, p->source).len;   // Hugo's :title is that of the page
+    x.title = section ? hyphened(p->title, a) : x.name;
+    x.slug = p->slug.len && p->slug.ptr[0] != '/' ? p->slug : x.title;
+    x.categories = arena_join(a, x.folder, x.folder.len && p->categories.len ? STR("/") : STR_NONE, p->categories);
+    buf b = BUF_INIT;
+    str out = put_pattern(&x, pattern, &b) ? tree_address(buf_view(&b), a) : STR_NONE;
     buf_free(&b);
     return out;
 }
@@ -173,7 +257,7 @@ size_t tree_addresses(const struct site *site, const struct page *p, arena *a, s
     str path = tree_page_path(site, p, a);
     path = str_slice(path, 0, str_rfind(path, '.'));
     if (p->address.len) out[n++] = p->address;
-    str pattern = p->root ? by_pattern(p, a) : STR_NONE;
+    str pattern = p->root ? by_pattern(site, p, a) : STR_NONE;
     if (pattern.len) out[n++] = pattern;
     if (p->slug.len) {
         str folder = folder_of(path), slug = p->slug;
@@ -181,6 +265,9 @@ size_t tree_addresses(const struct site *site, const struct page *p, arena *a, s
         str prefix = whole ? (p->root ? p->root->prefix : STR_NONE) : folder;
         out[n++] = tree_address(arena_join(a, prefix, STR("/"), slug), a);
     }
-    out[n++] = names_folder(name_of(path)) ? folder_of(path) : path;
+    str own = names_folder(name_of(path)) ? folder_of(path) : path, slugged = own;
+    out[n++] = own;
+    if (site->tree->kind->flags & KIND_LOWER) slugged = hyphened(own, a);
+    if (slugged.ptr != own.ptr) out[n++] = slugged;
     return n;
 }

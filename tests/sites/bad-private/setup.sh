@@ -3,5 +3,6 @@ cp -R "$ROOT/tests/sites-shared/." .
 mkdir -p elsewhere
 printf -- '---\ntitle: Elsewhere\n---\n' >elsewhere/page.md
 ln -s ../elsewhere content/elsewhere
+mkdir -p content/.notes && echo plan >content/.notes/plan.md
 echo secret >content/server.key
 mkdir -p content/static && echo secret >content/static/server.key

@@ -1,0 +1,2 @@
+cp -R "$ROOT/tests/sites-shared/." .
+mkdir -p content/en/_posts/.notes && echo plan >content/en/_posts/.notes/plan.md

@@ -95,7 +95,7 @@ if build -f && outside | diff "$before" - >>"$work/log"; then good 'a manifest t
 # A cache that the settings put elsewhere.
 ln -s ../.. content/up
 printf 'x\n' >content/file
-for cache in ../../cache /tmp/vramdoc-cache-of-somebody up/cache file/cache; do
+for cache in ../../cache "$work/cache-of-somebody" up/cache file/cache; do
     printf 'cache: %s\n' "$cache" >content/site.yaml
     if build || [ -e "content/$cache" ] || [ -e "$cache" ] || ! grep -q 'setting-value' "$work/log"; then bad "cache: $cache"; else good "cache: $cache"; fi
 done

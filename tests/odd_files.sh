@@ -20,7 +20,8 @@ timeout 20 "$BUILD/vramdoc" build -c fifo -s content -o out >log 2>&1 || rc=$?
 if [ $rc -eq 3 ] && grep -q '^fifo: error: .*it has no writer \[io-read\]$' log; then good 'a FIFO without a writer is no settings'
 else bad 'a FIFO without a writer is no settings' "exit code $rc"; fi
 rc=0
-{ sleep 0.2; echo 'title: From a pipe'; } >fifo &
+# The writer's open ends when the program has opened the other side: what it writes comes later than that.
+{ exec 4>fifo; sleep 0.05; echo 'title: From a pipe' >&4; } &
 timeout 20 "$BUILD/vramdoc" build -q -c fifo -s content -o out >log 2>&1 || rc=$?
 wait
 if [ $rc -eq 0 ] && grep -q 'From a pipe' out/a.html; then good 'settings come from a FIFO'

@@ -76,7 +76,7 @@ rm content/site.yaml
 if command -v curl >/dev/null; then
     build; "$BUILD/vramdoc" serve --drafts -s content -o out --port 0 2>log & pid=$!
     for _ in $(seq 600); do url=$(sed -n 's,.*\(http://127.0.0.1:[0-9]*\)/ shows.*,\1,p' log); [ -z "$url" ] || break; sleep 0.05; done
-    shows() { curl -s -m 5 "$url/$1" | grep -q "$2"; }
+    shows() { curl -s -m 60 "$url/$1" | grep -q "$2"; }
     try 'serve --drafts shows a draft' shows draft.html DRAFTED
     try 'one in _drafts' shows _drafts/idea.html DRAFTED
     try 'a page of the future' shows embargo.html LATER

@@ -203,7 +203,7 @@ if [ -f tests/browser/run.sh ] && wanted browser; then
     sh tests/browser/run.sh modules >"$work/browser" 2>&1 </dev/null || true
     (
         rc=0
-        timeout -k 5 900 sh tests/browser/run.sh >"$work/browser" 2>&1 </dev/null || rc=$?
+        timeout -k 5 1800 sh tests/browser/run.sh >"$work/browser" 2>&1 </dev/null || rc=$?
         echo $rc >"$work/browser.rc"
     ) &
     beside=$!

@@ -16,7 +16,7 @@ const literal = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 // Waits until is() holds; says what() when it does not.
 async function until(is, what) {
-  for (let i = 0; i < 50 && !(await is()); i++) await new Promise((later) => setTimeout(later, 100));
+  for (let i = 0; i < 300 && !(await is()); i++) await new Promise((later) => setTimeout(later, 100));
   that(await is(), await what());
 }
 

@@ -39,7 +39,7 @@ export function launch() {
 // Opens url in a context of its own; what the browser complains about is collected in page.complaints.
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  context.setDefaultTimeout(10000);
+  context.setDefaultTimeout(60000);   // a loaded machine is only slower
   const page = await context.newPage();
   page.complaints = [];
   page.requested = [];

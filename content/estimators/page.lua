@@ -51,9 +51,64 @@ do
 end
 figures.x_full = claimed(160 * 2 * 4 * 4096 * 4096 * 32, "B", "160 * 2 bytes * tokens * n_embd * n_layer; " .. user)
 
--- What is in the peak of the LoRA run, beside what the rules count.
+-- What is in the peak of the LoRA run, beside what a rule counts.
 local b = runs.lora[2].breakdown
 figures.lora_weights, figures.lora_states = b.parameters, b.gradients + b.optimizer
 figures.lora_activations, figures.lora_logits = b.activations, b.logits
+local parts = {}
+for _, part in ipairs{"parameters", "activations", "logits"} do
+  parts[#parts + 1] = {"calc.part." .. part, part == "parameters" and figures.fac_lora or computed(0, "B", factory), b[part]}
+end
+figures.by_rule = {title = "chart.by_method", rows_title = "chart.part", rows = parts, columns = {"LLaMA-Factory", "vramcalc"},
+  limit = figures.seen_lora, limit_label = "figure.kind.reported"}
+
+-- All public measurements by kind: what others make of them, and this library today.
+local FOLDER = "how-the-numbers-are-made/predicted-and-measured/"
+local score, tsv, peers = require(FOLDER .. "score"), require(FOLDER .. "tsv"), require(FOLDER .. "peers")
+local SOURCE = "measured.tsv, tests/calc/measured.sh"
+local results = score.rows((tsv.read(contents(FOLDER .. "measured.tsv"), "measured.tsv")), vram.estimate)
+local kinds = {["full"] = "full", ["sharded"] = "full_sharded", ["adapters"] = "lora", ["sharded adapters"] = "lora_sharded",
+  ["quantized adapters"] = "qlora", ["sharded quantized adapters"] = "qlora_sharded", ["inference"] = "inference"}
+
+-- The kind of a row that PyTorch's own counters measured; nil for others.
+local function kind_of(r)
+  if not r.error or r.class == "unstated" or r.class == "nvidia-smi" or r.class == "outside" then return nil end
+  return r.class == "nanotron" and "nanotron" or kinds[r.regime]
+end
+
+local ours, all = {}, {}
+for _, group in ipairs(score.group(results, kind_of)) do
+  local errors = {}
+  for i, r in ipairs(group.results) do errors[i], all[#all + 1] = r.error, r.error end
+  ours[group.key] = {median = score.median(errors), rows = #errors}
+end
+local function share(x, what) return computed(x, "", SOURCE .. ": " .. what) end
+local rows, ahead, behind = {}, 0, 0
+for i, p in ipairs(peers.list) do
+  local mine, source = ours[p.group], peers.address(p)
+  if mine.median * 100 < p.median then ahead = ahead + 1 else behind = behind + 1 end
+  rows[i] = {"accuracy.group." .. p.group, p.name, integer(reported(p.rows, "", source)), percent(reported(p.median / 100, "", source), 1),
+    percent(share(mine.median, p.group), 1), integer(share(mine.rows, p.group))}
+end
+figures.peers = {title = "accuracy.peers", columns = {"accuracy.group", "accuracy.estimator", "accuracy.rows", "accuracy.median",
+  "accuracy.ours_today", "accuracy.rows"}, rows = rows}
+figures.ahead, figures.behind = share(ahead, "rows of the table"), share(behind, "rows of the table")
+figures.all_rows, figures.all_median = share(#all, "by PyTorch's counters"), share(score.median(all), "by PyTorch's counters")
+figures.peers_best, figures.peers_ours = reported(peers.best / 100, "", peers.ours), computed(peers.ours_median / 100, "", peers.ours)
+
+-- What nvidia-smi shows, and one row of DDP.
+local smi = {}
+for _, r in ipairs(results) do
+  if r.class == "nvidia-smi" and r.error and not r.full_card then smi[#smi + 1] = r.error end
+  if r.row.column.id == "655" and r.error then
+    figures.seen_tiny, figures.said_tiny = reported(r.row.measured.bytes, "B", r.row.column.source), computed(r.predicted, "B", "vramcalc estimate " .. r.words)
+  end
+end
+figures.smi_rows, figures.smi_median = share(#smi, "nvidia-smi"), share(score.median(smi), "nvidia-smi")
+figures.smi_within = share(score.within(smi, 0.1), "nvidia-smi")
+local unsloth = "https://github.com/unslothai/unsloth commit 015bdef0"
+figures.unsloth_full, figures.full_then = reported(0.025, "", unsloth), computed(0.030, "", peers.ours)
+figures.tiny_mbridge = reported(0.003, "", "https://github.com/ISEEKYAN/mbridge commit 10cb17f")
+figures.tiny_megatron = reported(0.013, "", "https://github.com/NVIDIA/Megatron-LM commit d98e8a64")
 
 return figures

@@ -1,5 +1,6 @@
 // Files beside page.lua: require("NAME") runs NAME.lua once and gives what it returned, contents("NAME") is a file as a string.
-// A module that is not there is looked for in the content folder itself, where documents share theirs.
+// A module that is not there is looked for in the content folder itself, where documents share theirs; "DOCUMENT/NAME" is one of
+// another document's, and what that requires in turn lies beside it.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,11 @@ static int by_path(const void *key, const void *entry)
     return str_cmp(*(const str *)key, ((const struct fs_entry *)entry)->path);
 }
 
-// The folder of page.lua below the content folder, with a '/' at its end unless it is the content folder itself.
-static str folder_of(const struct figures *f)
+// The folder of a file below the content folder, with a '/' at its end unless it is the content folder itself.
+static str folder_of(str path)
 {
-    str source = f->doc->source->source;
-    size_t slash = str_rfind(source, '/');
-    return slash < source.len ? str_slice(source, 0, slash + 1) : STR("");
+    size_t slash = str_rfind(path, '/');
+    return slash < path.len ? str_slice(path, 0, slash + 1) : STR("");
 }
 
 static bool is_there(const struct figures *f, str path)
@@ -28,18 +28,33 @@ static bool is_there(const struct figures *f, str path)
     return files->count && bsearch(&path, files->items, files->count, sizeof *files->items, by_path);
 }
 
-// The file of the site that lies beside page.lua and has this name; its path from the current folder. Raises an error if there
-// is none: what the walk left out, such as a link out of the content, is none.
+// Whether the site has a file NAME in folder, which ends in '/' or is empty; *path is its path below the content folder.
+static bool find_in(const struct figures *f, arena *a, str folder, str name, str *path)
+{
+    *path = arena_printf(a, "%.*s%.*s", STR_ARG(folder), STR_ARG(name));
+    return is_there(f, *path);
+}
+
+// The file of the site that has this name: beside the module that asks, beside page.lua, a module in the content folder, or with
+// a '/' in the name any below the content folder; its path below that. Raises an error if there is none: what the walk left
+// out, such as a link out of the content, is none.
 static str path_beside(lua_State *L, str name)
 {
     struct figures *f = figures_of(L);
-    str folder = folder_of(f), path = arena_printf(&f->arena, "%.*s%.*s", STR_ARG(folder), STR_ARG(name));
-    bool plain = name.len && str_find(name, '/') == name.len;
-    if (plain && !is_there(f, path) && str_ends(name, STR(".lua")))
-        path = name;
-    if (!plain || !is_there(f, path))
+    str path;
+    bool plain = str_find(name, '/') == name.len;
+    bool shared = !plain || str_ends(name, STR(".lua"));
+    bool there = name.len && ((plain && find_in(f, &f->arena, f->module_folder, name, &path)) ||
+                              (plain && find_in(f, &f->arena, folder_of(f->doc->source->source), name, &path)) ||
+                              (shared && find_in(f, &f->arena, STR(""), name, &path)));
+    if (!there)
         luaL_error(L, "no file '%s' lies beside page.lua", name.ptr);
-    return arena_printf(&f->arena, "%.*s/%.*s", STR_ARG(f->site->settings.content_dir), STR_ARG(path));
+    return path;
+}
+
+static str in_content(const struct figures *f, arena *a, str path)
+{
+    return arena_printf(a, "%.*s/%.*s", STR_ARG(f->site->settings.content_dir), STR_ARG(path));
 }
 
 static str read_beside(lua_State *L, str path)
@@ -74,29 +89,46 @@ static str checked_name(lua_State *L)
 static int read_contents(lua_State *L)
 {
     only_in_page_lua(L, "contents");
-    str text = read_beside(L, path_beside(L, checked_name(L)));
+    struct figures *f = figures_of(L);
+    str text = read_beside(L, in_content(f, &f->arena, path_beside(L, checked_name(L))));
     lua_pushlstring(L, text.ptr, text.len);
     return 1;
 }
 
-// Upvalue: name -> what the file returned, true while it runs.
+// Runs the chunk on top of the stack; what it requires is looked for in its own folder first.
+static void call_in(lua_State *L, str folder)
+{
+    struct figures *f = figures_of(L);
+    str before = f->module_folder;
+    f->module_folder = folder;
+    int status = lua_pcall(L, 0, 1, 0);
+    f->module_folder = before;
+    if (status != LUA_OK)
+        lua_error(L);
+}
+
+// Upvalue: path -> what the file returned, true while it runs.
 static int run_module(lua_State *L)
 {
     only_in_page_lua(L, "require");
+    struct figures *f = figures_of(L);
     str name = checked_name(L);
-    lua_settop(L, 1);
+    name = arena_printf(&f->arena, "%.*s", STR_ARG(name));
+    str path = path_beside(L, arena_printf(&f->arena, "%.*s.lua", STR_ARG(name)));
+    lua_settop(L, 0);
+    lua_pushlstring(L, path.ptr, path.len);
     lua_pushvalue(L, 1);
     lua_rawget(L, lua_upvalueindex(1));
     if (lua_isboolean(L, -1))
         return luaL_error(L, "'%s' requires itself", name.ptr);
     if (!lua_isnil(L, -1))
         return 1;
-    str path = path_beside(L, arena_printf(&figures_of(L)->arena, "%.*s.lua", STR_ARG(name)));
     lua_pushvalue(L, 1);
     lua_pushboolean(L, 1);
     lua_rawset(L, lua_upvalueindex(1));
-    sandbox_include(L, read_beside(L, path), path);
-    lua_call(L, 0, 1);
+    str file = in_content(f, &f->arena, path);
+    sandbox_include(L, read_beside(L, file), file);
+    call_in(L, folder_of(path));
     if (lua_isnil(L, -1) || lua_isboolean(L, -1))
         return luaL_error(L, "'%s.lua' returns no table", name.ptr);
     lua_pushvalue(L, 1);

@@ -25,6 +25,7 @@ struct figures {
     int cells;                     // registry reference: code -> compiled function
     str unknown;                   // name that the running cell asked for in vain
     bool in_page_lua, page_lua_failed;
+    str module_folder;             // of the module that is loaded, as a path below the content folder ends in '/'; else empty
 
     // the page that is rendered
     const struct page *page;

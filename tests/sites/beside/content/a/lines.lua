@@ -1,0 +1,1 @@
+return {of = require "read".lines}

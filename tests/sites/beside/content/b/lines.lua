@@ -1,0 +1,1 @@
+return {number = require "read".number}

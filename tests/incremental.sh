@@ -38,6 +38,9 @@ printf -- '---\ntitle: Beside\n---\n\nIt is `{lua} n`.\n' >content/en/beside/ind
 printf 'return {n = require "part"(contents("data.txt"))}\n' >content/en/beside/page.lua
 printf 'return function(text) return computed(#text + 0, "", "data.txt") end\n' >content/en/beside/part.lua
 echo 1 >content/en/beside/data.txt
+mkdir -p content/en/another
+printf -- '---\ntitle: Another\n---\n\nIt is `{lua} n`.\n' >content/en/another/index.md
+printf 'return {n = require "en/beside/part"(contents("en/beside/data.txt"))}\n' >content/en/another/page.lua
 echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >content/en/pic.svg
 : >log
 # A layout whose script is written only while some page has that layout; a stylesheet that all pages ask for.

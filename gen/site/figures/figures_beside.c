@@ -36,14 +36,14 @@ static bool find_in(const struct figures *f, arena *a, str folder, str name, str
 }
 
 // The file of the site that has this name: beside the module that asks, beside page.lua, a module in the content folder, or with
-// a '/' in the name any below the content folder; its path below that. Raises an error if there is none: what the walk left
-// out, such as a link out of the content, is none.
+// a '/' in the name one of another document, whose folder page.lua names (so that the digest knows it); its path below the
+// content folder. Raises an error if there is none: what the walk left out, such as a link out of the content, is none.
 static str path_beside(lua_State *L, str name)
 {
     struct figures *f = figures_of(L);
     str path;
     bool plain = str_find(name, '/') == name.len;
-    bool shared = !plain || str_ends(name, STR(".lua"));
+    bool shared = plain ? str_ends(name, STR(".lua")) : str_search(f->text, folder_of(name)) < f->text.len;
     bool there = name.len && ((plain && find_in(f, &f->arena, f->module_folder, name, &path)) ||
                               (plain && find_in(f, &f->arena, folder_of(f->doc->source->source), name, &path)) ||
                               (shared && find_in(f, &f->arena, STR(""), name, &path)));

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/fs.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/contents.h"
 #include "gen/site/output/build_state.h"
@@ -10,7 +11,7 @@
 // Numbers and strings fed one after the other; strings with their length, so that borders matter.
 struct digest { buf bytes; uint64_t h; };
 
-enum { CHUNK = 4096 };
+enum { CHUNK = 4096, PAGE_LUA_MAX = 4 << 20 };
 
 static void fold(struct digest *d)
 {
@@ -190,11 +191,9 @@ static void add_shared(struct digest *d, const struct site *site)
     }
 }
 
-// What page.lua may read: the files of its folder that are no pages.
-static void add_beside(struct digest *d, const struct site *site, const struct document *doc, arena *a)
+// The files of a folder, whose name ends in '/' or is empty, that are no pages: what page.lua may read.
+static void add_files_of(struct digest *d, const struct site *site, str folder)
 {
-    str source = doc->source->source, own = str_slice(source, 0, str_rfind(source, '/'));
-    str folder = own.len < source.len ? arena_printf(a, "%.*s/", STR_ARG(own)) : STR("");
     for (size_t i = first_not_before(&site->files, folder); i < site->files.count; i++) {
         const struct fs_entry *file = &site->files.items[i];
         if (!str_starts(file->path, folder)) break;
@@ -203,6 +202,27 @@ static void add_beside(struct digest *d, const struct site *site, const struct d
         add_str(d, name);
         add_stat(d, &file->stat);
     }
+}
+
+static str folder_of(str path)
+{
+    size_t slash = str_rfind(path, '/');
+    return slash < path.len ? str_slice(path, 0, slash + 1) : STR("");
+}
+
+// The files in folders of other documents that page.lua names: "FOLDER/" stands in its text.
+static void add_named(struct digest *d, const struct site *site, str page_lua)
+{
+    buf text = BUF_INIT;
+    str last = STR("");
+    if (fs_read(page_lua.ptr, PAGE_LUA_MAX, &text) != 0) return;
+    for (size_t i = 0; i < site->files.count; i++) {
+        str folder = folder_of(site->files.items[i].path);
+        if (!folder.len || str_eq(folder, last)) continue;
+        last = folder;
+        if (str_search(buf_view(&text), folder) < text.len) add_files_of(d, site, folder);
+    }
+    buf_free(&text);
 }
 
 uint64_t digest_document(const struct build *b, const struct document *doc)
@@ -215,7 +235,8 @@ uint64_t digest_document(const struct build *b, const struct document *doc)
     add_str(&d, doc->page_lua);
     if (doc->page_lua.len) {
         add_file(&d, doc->page_lua);
-        add_beside(&d, &b->site, doc, &a);
+        add_files_of(&d, &b->site, folder_of(doc->source->source));
+        add_named(&d, &b->site, doc->page_lua);
         add_shared(&d, &b->site);
     }
     for (size_t i = 0; i < b->site.language_count; i++) {

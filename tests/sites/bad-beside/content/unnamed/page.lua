@@ -1,0 +1,1 @@
+return {a = given(#contents("wrong" .. "/" .. "part.lua"))}

@@ -22,7 +22,7 @@ local function instead(notes)
     local into = plain[note:match("^[%w_]+")] and rest or list
     into[#into + 1] = note:gsub("%->", "→"):gsub("→ nothing$", "→ –")
   end
-  return table.concat(#list > 0 and list or rest, "; ")
+  return "\u{2066}" .. table.concat(#list > 0 and list or rest, "; ") .. "\u{2069}"   -- from left to right on every page, as code
 end
 
 -- The cause of a result's error.

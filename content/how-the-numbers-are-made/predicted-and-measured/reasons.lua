@@ -10,6 +10,8 @@ local keys = {
   {"^the lengths of the sequences are not said", "accuracy.why.lengths"},
   {" not said", "accuracy.why.unsaid"}, {"^no %w+ is said", "accuracy.why.unsaid"},
 }
+-- From left to right on every page, as code.
+local ISOLATED = "\u{2066}%s → –\u{2069}"
 local lacking = {"^[%w_]+: unknown key '([^']*)'", "^unknown %w+ '([^']*)'"}
 
 -- of(result): result as score.rows has it, without a figure.
@@ -18,7 +20,7 @@ function reasons.of(result)
   local sentence = result.why:gsub("^cannot be said[^:]*: ", "")
   for _, pattern in ipairs(lacking) do
     local word = sentence:match(pattern)
-    if word then return word .. " → –" end
+    if word then return ISOLATED:format(word) end
   end
   for _, known in ipairs(keys) do
     if sentence:find(known[1]) then return known[2] end

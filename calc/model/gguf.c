@@ -59,7 +59,7 @@ bool gguf_is(uint64_t quantization)
 
 static enum tensors tensors_of(uint16_t number)
 {
-    return number == P_V || number == P_QKV ? V : number == P_O ? O : number == P_DOWN ? DOWN : OTHER;
+    return number == P_V || number == P_QKV ? V : number == P_O ? O : number == P_DOWN || number == P_EXPERTS_DOWN ? DOWN : OTHER;
 }
 
 static bool is_grouped(const struct model *m)

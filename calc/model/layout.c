@@ -172,11 +172,29 @@ static void layout_attention(struct layout *l, const struct model *m)
         layout_head_norm(l, m, P_Q_NORM, ROLE_Q_NORM);
         layout_head_norm(l, m, P_K_NORM, ROLE_K_NORM);
     }
+    bool sinks = m->features & HAS_SINKS;
     layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_Q, c, q},
-                  all ? SHAPE_C : 0);
+                  all || sinks ? SHAPE_C : 0);
+    if (sinks)
+        layout_block(l, m->c.lora_rank == 0, (struct layout_row){P_SINKS, ROLE_SINKS, PART_WEIGHT, SHAPE_HEADS, m->c.n_head, 0});
 }
 
-// The experts' matrices stand as one tensor of each kind.
+// Two tensors for all experts, gate and up in one, with biases where the family has them.
+static void layout_experts_grouped(struct layout *l, const struct model *m)
+{
+    bool full = m->c.lora_rank == 0, biases = m->features & HAS_SINKS;
+    uint64_t e = m->c.n_expert, inner = m->c.expert_inner, c = m->c.n_embd;
+    struct layout_row up = {P_EXPERTS_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_EXPERTS2, 2 * e * inner, c};
+    struct layout_row down = {P_EXPERTS_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_EXPERTS, e * c, inner};
+    layout_block(l, full, up);
+    if (biases)
+        layout_block(l, full, (struct layout_row){P_EXPERTS_UP_BIAS, ROLE_UP, PART_BIAS, SHAPE_EXPERTS_FF2, e, 2 * inner});
+    layout_block(l, full, down);
+    if (biases)
+        layout_block(l, full, (struct layout_row){P_EXPERTS_DOWN_BIAS, ROLE_MLP_PROJ, PART_BIAS, SHAPE_EXPERTS_C, e, c});
+}
+
+// The experts' matrices stand as one tensor of each kind, or as two.
 static void layout_experts(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0;
@@ -184,6 +202,13 @@ static void layout_experts(struct layout *l, const struct model *m)
     layout_block(
         l, full,
         (struct layout_row){P_ROUTER, ROLE_ROUTER, PART_WEIGHT, SHAPE_W_ROUTER, m->c.n_expert, c});
+    if (m->features & HAS_SINKS)
+        layout_block(l, full,
+                     (struct layout_row){P_ROUTER + LAYOUT_BIAS, ROLE_ROUTER, PART_BIAS, SHAPE_EXPERTS, m->c.n_expert, 0});
+    if (model_groups_experts(m)) {
+        layout_experts_grouped(l, m);
+        return;
+    }
     layout_block(l, full,
                  (struct layout_row){P_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
     layout_block(l, full,

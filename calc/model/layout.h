@@ -46,7 +46,12 @@ enum layout_block {
     P_UP = P_GATE + LAYOUT_LINEAR,  // also c_fc
     P_DOWN = P_UP + LAYOUT_LINEAR,  // also mlp.c_proj
     P_ROUTER = P_DOWN + LAYOUT_LINEAR,
-    P_LAYER_FLAT = P_ROUTER + LAYOUT_LINEAR,  // as P_ROOT_FLAT
+    P_EXPERTS_UP = P_ROUTER + LAYOUT_LINEAR,  // of all experts: gate and up, and their biases
+    P_EXPERTS_UP_BIAS,
+    P_EXPERTS_DOWN,
+    P_EXPERTS_DOWN_BIAS,
+    P_SINKS,
+    P_LAYER_FLAT,  // as P_ROOT_FLAT
     LAYOUT_BLOCK_NUMBERS
 };
 

@@ -15,8 +15,16 @@ bool model_lacks_flash(const struct vram_config *c)
     return model_capability(c) > 0 && model_capability(c) < 80;
 }
 
-uint64_t model_expert_runs(const struct vram_config *c)
+bool model_groups_experts(const struct model *m)
 {
+    return m->c.n_expert && !m->c.quantization && model_has_trait(m, TRAIT_GROUPED_EXPERTS);
+}
+
+uint64_t model_expert_runs(const struct model *m)
+{
+    const struct vram_config *c = &m->c;
+    if (model_groups_experts(m))
+        return 1;
     bool frozen = c->lora_rank || c->task == TASK_INFERENCE;
     uint64_t most = frozen ? MODEL_EXPERT_RUNS : 1;
     uint64_t runs = c->n_expert < most ? c->n_expert : most;

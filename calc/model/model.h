@@ -32,7 +32,10 @@ enum model_feature {
     HAS_REPEATED_FLASH = 1 << 22,  // before 4.48 flash-attn's kernels got a key and a value for every query head
     HAS_FOURTH_PLAIN = 1 << 23,    // every fourth layer has no positions
     HAS_PART_ROTARY = 1 << 24,     // a part of each head is rotated, the rest put behind it
-    HAS_PAIR_ROTARY = 1 << 25      // neighbours are rotated, by cosines and sines that each layer spreads out
+    HAS_PAIR_ROTARY = 1 << 25,     // neighbours are rotated, by cosines and sines that each layer spreads out
+    HAS_SPLIT_ROTARY = 1 << 26,    // the halves of a head are rotated apart and joined
+    HAS_SINKS = 1 << 27,           // a score of each head beside those of the positions; biases on all projections, of experts too
+    HAS_WIDE_SCALE = 1 << 28       // RMSNorm's weight is applied in float32
 };
 
 // What a version of a framework does; traits.def says which.
@@ -46,7 +49,7 @@ enum model_trait {
 struct model {
     struct vram_config c;  // with every "0 = derived" filled in
     unsigned features;     // HAS_*
-    uint32_t traits;       // 1 << TRAIT_*
+    uint64_t traits;       // 1 << TRAIT_*
     uint64_t tokens;       // batch_size * seq_len
     uint64_t params, reported_params, trained_params;
     uint64_t decayed_params, decayed_tensors, nodecay_params, nodecay_tensors;
@@ -65,7 +68,10 @@ static inline bool model_has_trait(const struct model *m, enum model_trait trait
 // How often the experts' part runs: one expert after the other where their weights are frozen, at most so many that
 // a trace stays short; all as one where each weight has a gradient of its own.
 enum { MODEL_EXPERT_RUNS = 8 };
-uint64_t model_expert_runs(const struct vram_config *c);
+uint64_t model_expert_runs(const struct model *m);
+
+// All experts' products are one operation over a tensor of all their weights.
+bool model_groups_experts(const struct model *m);
 
 // What a card that is chosen cannot do: run PyTorch's flash attention kernels; compute in bfloat16 natively.
 bool model_lacks_flash(const struct vram_config *c);

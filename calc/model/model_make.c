@@ -84,7 +84,7 @@ static void model_find_traits(struct model *m)
         const struct trait_row *t = &model_traits[i];
         bool here = t->frameworks >> m->c.framework & 1;
         if (here && model_between(m->c.torch, t->torch) && model_between(m->c.transformers, t->transformers))
-            m->traits |= UINT32_C(1) << i;
+            m->traits |= UINT64_C(1) << i;
     }
 }
 
@@ -268,6 +268,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);
+    if (m->features & HAS_SINKS)
+        m->c.attention = ATTENTION_MATH;  // SRC: transformers modeling_gpt_oss.py, _supports_sdpa = False
     model_find_traits(m);
     int rc = model_check_heads(&m->c, e);
     if (rc == VRAM_OK)

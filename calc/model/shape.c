@@ -33,11 +33,12 @@ void dims_make(struct dims *d, const struct model *m)
     d->Q = d->H * d->D;
     d->K = d->KH * d->D;
     d->R = c->head_dim * c->partial_rotary_factor / 1000000;
-    d->F = dims_share(c->n_expert ? c->expert_inner : c->n_inner, tp);
+    d->F = dims_share(c->n_inner, tp);
+    d->X = dims_share(c->expert_inner, tp);
     d->block = c->block_size;
     d->E = c->n_expert;
     d->A = c->n_expert_active;
-    d->runs = model_expert_runs(c);
+    d->runs = model_expert_runs(m);
     d->r = c->lora_rank;
     d->eye = c->adapter == ADAPTER_DORA;
     d->chunk = c->cross_entropy_chunk ? c->cross_entropy_chunk : dims_chunk(d);

@@ -32,7 +32,7 @@ struct dims {
     uint64_t H, KH, D;  // heads, key and value heads, width of a head
     uint64_t Q, K;      // H * D, KH * D
     uint64_t R;         // rotated width of a head
-    uint64_t F;         // feed-forward width
+    uint64_t F, X;      // feed-forward width, that of an expert
     uint64_t block;     // positions
     uint64_t E, A;      // experts, active ones
     uint64_t runs;      // of the experts' part: model_expert_runs

@@ -117,6 +117,8 @@ static int on_quantizer(struct parse *p, const struct entry *e)
         c->quantization = QUANTIZATION_AWQ;
     else if (span_is(e->value, "fp8"))
         c->quantization = QUANTIZATION_FP8;
+    else if (span_is(e->value, "mxfp4") && c->family == FAMILY_GPT_OSS)
+        message_list_add(&p->v->notes, MESSAGE_mxfp4_expanded, ABOUT("quantization"), NO_ARGS);
     else if (!span_is(e->value, "bitsandbytes"))
         return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, ABOUT("quantization"),
                        ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));

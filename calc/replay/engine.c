@@ -126,7 +126,7 @@ static struct vram_config engine_key(const struct model *m)
     k.dropout = k.dropout > 0;
     k.lora_dropout = k.lora_dropout > 0;
     k.lora_rank = k.lora_rank > 0;
-    k.n_expert = model_expert_runs(&m->c);
+    k.n_expert = model_expert_runs(m);
     k.n_head = k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.seq_len = 0;
     k.batch_size = k.batch_size == 1;  // loss_transformers.c
     k.n_expert_active = k.expert_inner = k.grad_clip = 0;

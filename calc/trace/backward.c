@@ -107,15 +107,20 @@ static void backward_deliver(struct graph *g, const struct edge *e, uint32_t gra
     tape_unref(g->t, gradient);
 }
 
+static void backward_release_saved(struct graph *g, struct node *n)
+{
+    for (unsigned k = 0; k < n->saved_count; k++)
+        tape_unref(g->t, n->saved[k]);
+    n->saved_count = 0;
+}
+
 static void backward_release(struct graph *g, struct node *n)
 {
     for (unsigned k = 0; k < GRAPH_OUTPUTS; k++) {
         tape_unref(g->t, n->gradient[k]);
         n->gradient[k] = TAPE_NONE;
     }
-    for (unsigned k = 0; k < n->saved_count; k++)
-        tape_unref(g->t, n->saved[k]);
-    n->saved_count = 0;
+    backward_release_saved(g, n);
 }
 
 // Runs one node and hands its results on. Nodes that have all they wait for join the ready list.
@@ -131,6 +136,8 @@ static void backward_step(struct graph *g, int32_t i, int32_t *ready)
     g->calls->unpack(g, i);
     node_run(g, i, results);
     struct node n = g->nodes[i];  // running may have moved the array
+    if (n.frame != GRAPH_NO_FRAME)  // what was made again belongs to the function alone, which has returned
+        backward_release_saved(g, &g->nodes[i]);
     for (unsigned k = 0; k < n.edge_count && graph_ok(g); k++)
         if (n.edges[k].to != GRAPH_NO_NODE)
             results[k] = backward_fit(g, &n.edges[k], results[k]);

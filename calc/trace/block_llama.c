@@ -4,10 +4,12 @@
 #include "calc/trace/block_llama.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/attention_sinks.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_experts.h"
 #include "calc/trace/layers_fused.h"
+#include "calc/trace/layers_grouped.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_rotary.h"
 #include "calc/trace/linear.h"
@@ -120,12 +122,25 @@ static struct heads llama_project(struct graph *g, struct value x)
     return h;
 }
 
+// OLMo 2's angles are in float32.
+static bool llama_turns_wide(const struct graph *g)
+{
+    return has(g, HAS_WIDE_NORM) && graph_has(g, TRAIT_LATE_CAST);
+}
+
+// A part of each head is turned.
+static bool llama_turns_part(const struct graph *g)
+{
+    bool always = has(g, HAS_PAIR_ROTARY);
+    return has(g, HAS_PART_ROTARY) && (always || graph_has(g, TRAIT_JOINED_ROTARY));
+}
+
 // q, k = apply_rotary_pos_emb(q, k, cos, sin): the old ones live until both new ones are there.
 static void llama_rotate(struct graph *g, struct heads *h)
 {
     if (llama_is_plain(g))
         return;
-    if (has(g, HAS_PART_ROTARY)) {
+    if (llama_turns_part(g)) {
         layer_rotary_part(g, &h->q, &h->k);
         return;
     }
@@ -136,6 +151,13 @@ static void llama_rotate(struct graph *g, struct heads *h)
     }
     struct value q = layer_rotary(g, h->q, SHAPE_Q_HALF);
     struct value k = layer_rotary(g, h->k, SHAPE_KV_HALF);
+    if (llama_turns_wide(g)) {
+        struct value wide[2] = {q, k};
+        q = graph_to(g, q, h->q.dtype, PART_OUTPUT_CAST);
+        k = graph_to(g, k, h->k.dtype, PART_OUTPUT_CAST);
+        graph_drop(g, wide[0]);
+        graph_drop(g, wide[1]);
+    }
     graph_drop(g, h->q);
     graph_drop(g, h->k);
     h->q = q;
@@ -161,7 +183,7 @@ static struct value llama_attend(struct graph *g, const struct heads *h)
     static const uint8_t roles[3] = {ROLE_K, ROLE_V, ROLE_Q};
     const struct value in[3] = {h->k, h->v, h->q};
     struct value whole[3], cast[3];
-    bool joined = has(g, HAS_PART_ROTARY), contiguous = llama_copies(g) || joined;  // cat's results are contiguous
+    bool joined = llama_turns_part(g), contiguous = llama_copies(g) || joined;  // cat's results are contiguous
     for (unsigned i = 0; i < 3; i++)
         whole[i] = i < 2 && llama_repeats(g)           ? llama_repeat(g, in[i])
                    : llama_copies(g) && !(joined && i != 1) ? layer_copy(g, in[i])
@@ -177,12 +199,22 @@ static struct value llama_attend(struct graph *g, const struct heads *h)
     return y;
 }
 
+// Keys and values of every query head, as GPT-OSS takes them.
+static struct value llama_attend_sinks(struct graph *g, const struct heads *h)
+{
+    struct value k = llama_repeat(g, h->k), v = llama_repeat(g, h->v);
+    struct value y = layer_attention_sinks(g, h->q, k, v);
+    graph_drop(g, k);
+    graph_drop(g, v);
+    return y;
+}
+
 static struct value llama_attention(struct graph *g, struct value x)
 {
     struct heads h = llama_project(g, x);
     llama_rotate(g, &h);
     cache_keep(g, h.k, h.v);
-    struct value y = llama_attend(g, &h);
+    struct value y = has(g, HAS_SINKS) ? llama_attend_sinks(g, &h) : llama_attend(g, &h);
     struct value out = fused_has_lora(g, P_O) ? fused_output(g, y) : layer_linear(g, y, P_O, SHAPE_U);
     graph_drop(g, y);
     graph_drop(g, h.q);
@@ -239,7 +271,7 @@ static struct value llama_gated_once(struct graph *g, struct value x)
 static struct value llama_mlp(struct graph *g, struct value x)
 {
     if (has(g, HAS_EXPERTS))
-        return layer_experts(g, x);
+        return model_groups_experts(g->m) ? layer_experts_grouped(g, x) : layer_experts(g, x);
     if (has(g, HAS_FUSED_GATE))
         return llama_gated_once(g, x);
     if (has(g, HAS_GATE))
@@ -294,5 +326,7 @@ struct value block_llama(struct graph *g, struct value x)
     struct value out = layer_add(g, middle, y, ROLE_RESID2);
     graph_drop(g, middle);
     graph_drop(g, y);
+    graph_drop(g, g->shares);
+    g->shares = graph_none();
     return out;
 }

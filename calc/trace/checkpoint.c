@@ -103,6 +103,10 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     for (unsigned k = 0; k < holder->saved_count; k++)
         tape_unref(g->t, holder->saved[k]);
     holder->saved_count = 0;
+    if (frame == 1 && g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
+        tape_unref(g->t, g->masks[1]);
+        g->masks[1] = TAPE_NONE;
+    }
     if (frame == 0 && graph_has(g, TRAIT_INNER_MODEL))
         layer_rope_close(g);  // an argument of every block
 }

@@ -3,6 +3,7 @@
 
 #include "calc/trace/forward.h"
 
+#include "calc/trace/attention_sinks.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/block.h"
 #include "calc/trace/checkpoint.h"
@@ -74,6 +75,8 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
         graph_drop(g, x);
         x = scaled;
     }
+    if (g->m->features & HAS_SINKS)
+        attention_masks_open(g);
     layer_rope_open(g);
     return x;
 }

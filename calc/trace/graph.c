@@ -64,6 +64,8 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->workspace_done[0] = g->workspace_done[1] = false;
     g->recompute = false;
     g->cos = g->sin = graph_none();
+    g->shares = graph_none();
+    g->masks[0] = g->masks[1] = TAPE_NONE;
     layout_make(&g->layout, m);
     g->in_buckets = scheme_in_buckets(&m->c);
     g->divided = scheme_divides_gradients(&m->c);

@@ -89,7 +89,7 @@ struct value layer_experts(struct graph *g, struct value x)
     uint32_t chosen;
     struct value weights = experts_route(g, x, &chosen);
     struct value sum = graph_make(g, OP_ZEROS, ROLE_EXPERTS, PART_OUTPUT, x.dtype, SHAPE_U);
-    for (uint64_t i = 0; i < model_expert_runs(&g->m->c) && graph_ok(g); i++)
+    for (uint64_t i = 0; i < model_expert_runs(g->m) && graph_ok(g); i++)
         experts_run(g, x, weights, chosen, &sum);
     graph_drop(g, weights);
     tape_unref(g->t, chosen);

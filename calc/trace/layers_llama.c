@@ -7,11 +7,8 @@
 
 #include "calc/trace/layers_fused.h"
 
-// One operation with one input. saves: the input, the result, or nothing.
-enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_RESULT };
-
-static struct value unary(struct graph *g, struct value x, enum op op, enum node_kind kind, uint8_t role, uint8_t part,
-                          uint8_t shape, enum saves saves)
+struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_kind kind, uint8_t role, uint8_t part,
+                         uint8_t shape, enum saves saves)
 {
     struct value out = graph_make(g, op, role, part, x.dtype, shape);
     if (!graph_needs(g, x))
@@ -26,11 +23,11 @@ static struct value unary(struct graph *g, struct value x, enum op op, enum node
 // x * rsqrt(x.pow(2).mean(-1) + eps) in float32; *variance stays a variable of the caller until it returns.
 static struct value rms_normalize(struct graph *g, struct value x, uint8_t stats, struct value *variance)
 {
-    struct value square = unary(g, x, OP_POW, NODE_POW, x.role, PART_SQUARE, x.shape, SAVES_INPUT);
-    *variance = unary(g, square, OP_MEAN, NODE_MEAN, x.role, PART_MEAN, stats, SAVES_NOTHING);
+    struct value square = layer_unary(g, x, OP_POW, NODE_POW, x.role, PART_SQUARE, x.shape, SAVES_INPUT);
+    *variance = layer_unary(g, square, OP_MEAN, NODE_MEAN, x.role, PART_MEAN, stats, SAVES_NOTHING);
     graph_drop(g, square);
-    struct value moved = unary(g, *variance, OP_ADD, NODE_PASS, x.role, PART_MEAN, stats, SAVES_NOTHING);
-    struct value factor = unary(g, moved, OP_RSQRT, NODE_RSQRT, x.role, PART_RSTD, stats, SAVES_RESULT);
+    struct value moved = layer_unary(g, *variance, OP_ADD, NODE_PASS, x.role, PART_MEAN, stats, SAVES_NOTHING);
+    struct value factor = layer_unary(g, moved, OP_RSQRT, NODE_RSQRT, x.role, PART_RSTD, stats, SAVES_RESULT);
     graph_drop(g, moved);
     struct value hat = layer_mul(g, x, factor, x.role, PART_NORMALIZED);
     graph_drop(g, factor);
@@ -43,7 +40,7 @@ static struct value gemma_scale(struct graph *g, struct value hat, struct value 
     struct value wide = graph_to(g, w, DT_F32, PART_UPCAST);
     struct value plus = g->m->c.framework == FRAMEWORK_LITGPT
                             ? graph_copy(g, wide)
-                            : unary(g, wide, OP_ADD, NODE_PASS, w.role, PART_SCALED, w.shape, SAVES_NOTHING);
+                            : layer_unary(g, wide, OP_ADD, NODE_PASS, w.role, PART_SCALED, w.shape, SAVES_NOTHING);
     graph_drop(g, wide);
     struct value out = layer_mul(g, hat, plus, w.role, PART_SCALED);
     graph_drop(g, plus);
@@ -65,6 +62,12 @@ static struct value rms_weighted(struct graph *g, struct value w, struct value x
     return out;
 }
 
+static bool norm_casts_late(const struct graph *g)
+{
+    bool olmo = g->m->features & HAS_WIDE_NORM;
+    return (g->m->features & HAS_WIDE_SCALE) && g->m->c.framework != FRAMEWORK_LITGPT && (!olmo || graph_has(g, TRAIT_LATE_CAST));
+}
+
 // Llama goes back to the input's format before the weight, Gemma and LitGPT after it.
 // SRC: litgpt/model.py, RMSNorm.forward.
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats)
@@ -78,8 +81,11 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
     struct value hat = rms_normalize(g, wide, stats, &variance);
     graph_drop(g, wide);
     struct value scaled = gemma ? gemma_scale(g, hat, w) : graph_none();
-    struct value low = graph_to(g, gemma ? scaled : hat, x.dtype, PART_OUTPUT_CAST);
-    struct value out = gemma ? graph_copy(g, low) : rms_weighted(g, w, low);
+    bool late = norm_casts_late(g);
+    if (late)
+        scaled = rms_weighted(g, w, hat);
+    struct value low = graph_to(g, gemma || late ? scaled : hat, x.dtype, PART_OUTPUT_CAST);
+    struct value out = gemma || late ? graph_copy(g, low) : rms_weighted(g, w, low);
     graph_drop(g, low);
     graph_drop(g, scaled);
     graph_drop(g, hat);
@@ -90,7 +96,7 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
 
 struct value layer_activation(struct graph *g, struct value x, bool gelu)
 {
-    return unary(g, x, gelu ? OP_GELU : OP_SILU, gelu ? NODE_GELU : NODE_SILU, ROLE_ACT, PART_OUTPUT, x.shape,
+    return layer_unary(g, x, gelu ? OP_GELU : OP_SILU, gelu ? NODE_GELU : NODE_SILU, ROLE_ACT, PART_OUTPUT, x.shape,
                  SAVES_INPUT);
 }
 
@@ -100,7 +106,7 @@ struct value layer_gelu_new(struct graph *g, struct value x)
 {
     struct value half = layer_scale(g, x, ROLE_ACT);
     struct value wide = g->autocast ? graph_to(g, x, DT_F32, PART_UPCAST) : graph_copy(g, x);  // pow is float32's
-    struct value cube = unary(g, wide, OP_POW, NODE_POW, ROLE_ACT, PART_SQUARE, x.shape, SAVES_INPUT);
+    struct value cube = layer_unary(g, wide, OP_POW, NODE_POW, ROLE_ACT, PART_SQUARE, x.shape, SAVES_INPUT);
     graph_drop(g, wide);
     struct value small = layer_scale(g, cube, ROLE_ACT);
     graph_drop(g, cube);
@@ -108,9 +114,9 @@ struct value layer_gelu_new(struct graph *g, struct value x)
     graph_drop(g, small);
     struct value angle = layer_scale(g, sum, ROLE_ACT);
     graph_drop(g, sum);
-    struct value bent = unary(g, angle, OP_TANH, NODE_TANH, ROLE_ACT, PART_SCALED, x.shape, SAVES_RESULT);
+    struct value bent = layer_unary(g, angle, OP_TANH, NODE_TANH, ROLE_ACT, PART_SCALED, x.shape, SAVES_RESULT);
     graph_drop(g, angle);
-    struct value up = unary(g, bent, OP_ADD, NODE_PASS, ROLE_ACT, PART_SCALED, x.shape, SAVES_NOTHING);
+    struct value up = layer_unary(g, bent, OP_ADD, NODE_PASS, ROLE_ACT, PART_SCALED, x.shape, SAVES_NOTHING);
     graph_drop(g, bent);
     struct value out = layer_mul(g, half, up, ROLE_ACT, PART_OUTPUT);
     graph_drop(g, up);
@@ -121,14 +127,14 @@ struct value layer_gelu_new(struct graph *g, struct value x)
 // expand and reshape: a copy for every head.
 struct value layer_repeat(struct graph *g, struct value x, uint8_t shape)
 {
-    return unary(g, x, OP_CLONE, NODE_REPEAT, x.role, PART_COPY, shape, SAVES_NOTHING);
+    return layer_unary(g, x, OP_CLONE, NODE_REPEAT, x.role, PART_COPY, shape, SAVES_NOTHING);
 }
 
 // tanh(x / cap) * cap
 struct value layer_soft_cap(struct graph *g, struct value x)
 {
-    struct value small = unary(g, x, OP_DIV, NODE_DIV, x.role, PART_SCALED, x.shape, SAVES_NOTHING);
-    struct value bent = unary(g, small, OP_TANH, NODE_TANH, x.role, PART_SCALED, x.shape, SAVES_RESULT);
+    struct value small = layer_unary(g, x, OP_DIV, NODE_DIV, x.role, PART_SCALED, x.shape, SAVES_NOTHING);
+    struct value bent = layer_unary(g, small, OP_TANH, NODE_TANH, x.role, PART_SCALED, x.shape, SAVES_RESULT);
     graph_drop(g, small);
     struct value out = layer_scale(g, bent, x.role);
     graph_drop(g, bent);
@@ -138,11 +144,11 @@ struct value layer_soft_cap(struct graph *g, struct value x)
 // x divided by a Python number.
 struct value layer_divide(struct graph *g, struct value x)
 {
-    return unary(g, x, OP_DIV, NODE_DIV, x.role, PART_SCALED, x.shape, SAVES_NOTHING);
+    return layer_unary(g, x, OP_DIV, NODE_DIV, x.role, PART_SCALED, x.shape, SAVES_NOTHING);
 }
 
 // x times a Python number.
 struct value layer_scale(struct graph *g, struct value x, uint8_t role)
 {
-    return unary(g, x, OP_MUL, NODE_SCALE, role, PART_SCALED, x.shape, SAVES_NOTHING);
+    return layer_unary(g, x, OP_MUL, NODE_SCALE, role, PART_SCALED, x.shape, SAVES_NOTHING);
 }

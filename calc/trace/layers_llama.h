@@ -7,6 +7,11 @@
 
 // Cosines and sines of the positions (g->cos, g->sin), variables of the model's forward function.
 // stats: the shape of one number for each row that is normalized.
+// One operation with one input. saves: the input, the result, or nothing.
+enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_RESULT };
+struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_kind kind, uint8_t role, uint8_t part,
+                         uint8_t shape, enum saves saves);
+
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats);
 
 // x turned by its position; half: the shape of one half of each head.

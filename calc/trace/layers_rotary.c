@@ -28,8 +28,52 @@ static struct value rotary_turn(struct graph *g, struct value x, struct value co
     return out;
 }
 
+// cat(turned, rest). Uses turned up.
+static struct value rotary_join(struct graph *g, struct value turned, struct value rest, uint8_t shape)
+{
+    struct value out = graph_make(g, OP_CAT, rest.role, PART_ROTATED, turned.dtype, shape);
+    if (graph_needs(g, turned) || graph_needs(g, rest)) {
+        int32_t n = graph_node(g, NODE_JOIN, &out, 0);
+        graph_edge(g, n, turned);
+        graph_edge(g, n, rest);
+    }
+    graph_drop(g, turned);
+    return out;
+}
+
+// a * cos - b * sin, or a * cos + b * sin
+static struct value rotary_mix(struct graph *g, struct value a, struct value b, bool minus)
+{
+    struct value straight = layer_mul(g, a, g->cos, a.role, PART_SCALED);
+    struct value crossed = layer_mul(g, b, g->sin, a.role, PART_SCALED);
+    struct value out = graph_make(g, minus ? OP_SUB : OP_ADD, a.role, PART_ROTATED, straight.dtype, a.shape);
+    if (graph_needs(g, a)) {
+        int32_t n = graph_node(g, minus ? NODE_SUB : NODE_ADD, &out, 0);
+        graph_edge(g, n, straight);
+        graph_edge(g, n, crossed);
+    }
+    graph_drop(g, straight);
+    graph_drop(g, crossed);
+    return out;
+}
+
+// first, second = chunk(x, 2); cat(first * cos - second * sin, second * cos + first * sin)
+static struct value rotary_split(struct graph *g, struct value x, uint8_t half)
+{
+    struct value part[2];
+    layer_split2(g, x, half, part);
+    struct value first = rotary_mix(g, part[0], part[1], true), second = rotary_mix(g, part[1], part[0], false);
+    struct value out = rotary_join(g, first, second, x.shape);
+    graph_drop(g, second);
+    graph_drop(g, part[0]);
+    graph_drop(g, part[1]);
+    return out;
+}
+
 struct value layer_rotary(struct graph *g, struct value x, uint8_t half)
 {
+    if (g->m->features & HAS_SPLIT_ROTARY)
+        return rotary_split(g, x, half);
     return rotary_turn(g, x, g->cos, g->sin, half);
 }
 
@@ -39,19 +83,6 @@ static struct value rotary_slice(struct graph *g, struct value x, uint8_t shape)
     struct value part = layer_view(g, graph_copy(g, x), NODE_SLICE);
     part.shape = shape;
     return part;
-}
-
-// cat(turned, rest). Uses turned up.
-static struct value rotary_join(struct graph *g, struct value turned, struct value rest, uint8_t shape)
-{
-    struct value out = graph_make(g, OP_CAT, rest.role, PART_ROTATED, turned.dtype, shape);
-    if (graph_needs(g, rest)) {
-        int32_t n = graph_node(g, NODE_JOIN, &out, 0);
-        graph_edge(g, n, turned);
-        graph_edge(g, n, rest);
-    }
-    graph_drop(g, turned);
-    return out;
 }
 
 // repeat_interleave(2): each layer spreads the first halves of cosines and sines over pairs.
@@ -66,13 +97,18 @@ void layer_rotary_part(struct graph *g, struct value *q, struct value *k)
     struct value q_turns = rotary_slice(g, *q, SHAPE_Q_ROT), q_rest = rotary_slice(g, *q, SHAPE_Q);
     struct value k_turns = rotary_slice(g, *k, SHAPE_KV_ROT), k_rest = rotary_slice(g, *k, SHAPE_KV);
     struct value q_turned = rotary_turn(g, q_turns, cos, sin, SHAPE_Q_HALF);
+    bool fused = g->m->features & HAS_FUSED_QKV;  // Phi-3 joins queries before it turns keys
+    struct value q_old = *q, k_old = *k;
+    if (fused)
+        *q = rotary_join(g, q_turned, q_rest, SHAPE_Q);
     struct value k_turned = rotary_turn(g, k_turns, cos, sin, SHAPE_KV_HALF);
+    if (!fused)
+        *q = rotary_join(g, q_turned, q_rest, SHAPE_Q);
+    *k = rotary_join(g, k_turned, k_rest, SHAPE_KV);
     graph_drop(g, q_turns);
     graph_drop(g, k_turns);
-    graph_drop(g, *q);
-    graph_drop(g, *k);
-    *q = rotary_join(g, q_turned, q_rest, SHAPE_Q);
-    *k = rotary_join(g, k_turned, k_rest, SHAPE_KV);
+    graph_drop(g, q_old);
+    graph_drop(g, k_old);
     graph_drop(g, q_rest);
     graph_drop(g, k_rest);
     graph_drop(g, cos);
@@ -81,10 +117,10 @@ void layer_rotary_part(struct graph *g, struct value *q, struct value *k)
 
 // LlamaRotaryEmbedding.forward: angles of the positions in float32, their cosines and sines times a factor, in the format
 // of the hidden states.
-static struct value rope_half(struct graph *g, enum op op)
+static struct value rope_half(struct graph *g, enum op op, uint8_t shape)
 {
-    uint32_t plain = graph_scratch(g, op, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
-    struct value scaled = graph_make(g, OP_MUL, ROLE_ROTARY, PART_SCALED, DT_F32, SHAPE_ROPE);
+    uint32_t plain = graph_scratch(g, op, ROLE_ROTARY, PART_SCRATCH, DT_F32, shape);
+    struct value scaled = graph_make(g, OP_MUL, ROLE_ROTARY, PART_SCALED, DT_F32, shape);
     tape_unref(g->t, plain);
     return scaled;
 }
@@ -94,10 +130,13 @@ static void rope_transformers(struct graph *g)
     uint32_t positions = graph_scratch(g, OP_TO_COPY, ROLE_ROTARY, PART_UPCAST, DT_F32, SHAPE_T);
     uint32_t angles = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE_HALF);
     tape_unref(g->t, positions);
-    uint32_t both = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
-    struct value cos = rope_half(g, OP_COS), sin = rope_half(g, OP_SIN);
-    g->cos = graph_to(g, cos, g->residual, PART_SELF);
-    g->sin = graph_to(g, sin, g->residual, PART_SELF);
+    bool whole = !(g->m->features & HAS_SINKS);  // GPT-OSS has one angle for both halves
+    uint32_t both = whole ? graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE) : TAPE_NONE;
+    uint8_t shape = whole ? SHAPE_ROPE : SHAPE_ROPE_HALF;
+    struct value cos = rope_half(g, OP_COS, shape), sin = rope_half(g, OP_SIN, shape);
+    bool wide = (g->m->features & HAS_WIDE_NORM) && graph_has(g, TRAIT_LATE_CAST);
+    g->cos = graph_to(g, cos, wide ? DT_F32 : g->residual, PART_SELF);
+    g->sin = graph_to(g, sin, wide ? DT_F32 : g->residual, PART_SELF);
     tape_unref(g->t, angles);
     tape_unref(g->t, both);
     graph_drop(g, cos);
@@ -124,4 +163,8 @@ void layer_rope_close(struct graph *g)
     graph_drop(g, g->cos);
     graph_drop(g, g->sin);
     g->cos = g->sin = graph_none();
+    for (unsigned i = 0; i < 2; i++) {
+        tape_unref(g->t, g->masks[i]);
+        g->masks[i] = TAPE_NONE;
+    }
 }

@@ -7,6 +7,7 @@
 #include "calc/trace/attention.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers_fused.h"
+#include "calc/trace/layers_grouped.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
 #include "calc/trace/nodes_llama.h"
@@ -294,6 +295,8 @@ static void node_masked_fill(struct graph *g, const struct node *n, uint32_t res
 static void node_softmax(struct graph *g, const struct node *n, uint32_t results[])
 {
     node_one(g, n, 0, OP_SOFTMAX_BACKWARD, results);
+    if (g->m->c.mode != MODE_REFERENCE && node_wants(n, 0))  // grad * output
+        tape_unref(g->t, graph_scratch(g, OP_MUL, n->role, PART_SCRATCH, n->dtype, n->shape));
 }
 
 static void node_neg(struct graph *g, const struct node *n, uint32_t results[])
@@ -335,6 +338,13 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_REPEAT] = node_repeat,
     [NODE_CAT] = node_cat,
     [NODE_JOIN] = node_join,
+    [NODE_SUB] = node_sub,
+    [NODE_MAX] = node_scatter,
+    [NODE_ROUTE] = node_route,
+    [NODE_GROUPED_MM] = node_grouped_mm,
+    [NODE_CLAMP] = node_clamp,
+    [NODE_SIGMOID] = node_sigmoid,
+    [NODE_SUM] = node_spread,
     [NODE_TANH] = node_tanh,
     [NODE_TOPK] = node_scatter,
     [NODE_INDEX] = node_scatter,

@@ -80,6 +80,17 @@ void node_join(struct graph *g, const struct node *n, uint32_t results[])
     }
 }
 
+// Edges: self, which gets the gradient as it is, other.
+void node_sub(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (n->edges[1].to != GRAPH_NO_NODE)
+        results[1] = scratch(g, n, OP_NEG, n->shape);
+    if (wanted(n)) {
+        tape_ref(g->t, n->gradient[0]);
+        results[0] = n->gradient[0];
+    }
+}
+
 void node_tanh(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (wanted(n))

@@ -16,8 +16,8 @@
 uint32_t pass_period(const struct model *m)
 {
     uint32_t every = m->c.checkpointing == CHECKPOINTING_EVERY ? (uint32_t)m->c.checkpoint_every : 1;
-    uint32_t period = every;
-    while ((m->features & HAS_FOURTH_PLAIN) && period % 4 != 0)
+    uint32_t kinds = m->features & HAS_FOURTH_PLAIN ? 4 : m->features & HAS_SINKS ? 2 : 1, period = every;
+    while (period % kinds != 0)
         period += every;
     return period;
 }

@@ -1,0 +1,317 @@
+// Owns the feed-forward part whose experts are one grouped product: router, sorting by expert, the products, the way back.
+// SRC: transformers src/transformers/integrations/moe.py (grouped_mm_experts_forward), models/mixtral/modeling_mixtral.py
+// (MixtralTopKRouter), models/gpt_oss/modeling_gpt_oss.py (GptOssTopKRouter, GptOssExperts._apply_gate); pytorch
+// aten/src/ATen/native/cuda/Indexing.cu (index_put_with_sort_kernel).
+
+#include "calc/trace/layers_grouped.h"
+
+#include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
+#include "calc/trace/linear.h"
+
+// What the router hands over, and its variables that live until the experts are done.
+struct routing {
+    struct value weights, held;
+    uint32_t chosen;
+};
+
+static struct value route_softmax(struct graph *g, struct value x)
+{
+    struct value out = graph_make(g, OP_SOFTMAX, ROLE_ROUTER, PART_SOFTMAX, x.dtype, x.shape);
+    if (graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_SOFTMAX, &out, 0);
+        graph_save(g, n, out.storage);
+        graph_edge(g, n, x);
+    }
+    return out;
+}
+
+static struct value route_topk(struct graph *g, struct value x, uint32_t *chosen)
+{
+    struct value best = graph_make(g, OP_TOPK, ROLE_ROUTER, PART_OUTPUT, x.dtype, SHAPE_TOPK);
+    *chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
+    if (graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_TOPK, &best, 0);
+        graph_save(g, n, *chosen);
+        graph_edge(g, n, x);
+    }
+    return best;
+}
+
+// best /= best.sum(): in place, so autograd keeps a copy of what it was. The way to the sum stays out. Uses best up.
+static struct value route_normalized(struct graph *g, struct value best)
+{
+    uint32_t sum = graph_scratch(g, OP_SUM, ROLE_ROUTER, PART_SCRATCH, best.dtype, SHAPE_TOKENS);
+    struct value out = best;
+    if (graph_needs(g, best)) {
+        uint32_t before = graph_scratch(g, OP_CLONE, ROLE_ROUTER, PART_COPY, best.dtype, SHAPE_TOPK);
+        int32_t n = graph_node(g, NODE_DIV, &out, 0);
+        graph_save(g, n, before);
+        graph_save(g, n, sum);
+        graph_edge(g, n, best);
+        tape_unref(g->t, before);
+    }
+    tape_unref(g->t, sum);
+    return out;
+}
+
+// Shares of all experts in float32, of which the best are taken; Mixtral leaves them so.
+static struct routing route_shares(struct graph *g, struct value x)
+{
+    struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
+    struct value wide = graph_to(g, r.held, DT_F32, PART_UPCAST);
+    struct value share = route_softmax(g, wide);
+    graph_drop(g, wide);
+    struct value best = route_normalized(g, route_topk(g, share, &r.chosen));
+    graph_drop(g, share);
+    r.weights = graph_to(g, best, g->m->c.family == FAMILY_MIXTRAL ? DT_F32 : r.held.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, best);
+    return r;
+}
+
+// Shares among the best alone.
+static struct routing route_best(struct graph *g, struct value x)
+{
+    struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
+    struct value best = route_topk(g, r.held, &r.chosen);
+    r.weights = route_softmax(g, best);
+    graph_drop(g, best);
+    return r;
+}
+
+// x[rows]
+static struct value grouped_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part, uint8_t shape)
+{
+    struct value out = graph_make(g, OP_INDEX, x.role, part, x.dtype, shape);
+    if (graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_ROUTE, &out, 0);
+        graph_save(g, n, rows);
+        graph_edge(g, n, x);
+    }
+    return out;
+}
+
+// The same of biases, which are by expert.
+static struct value grouped_bias(struct graph *g, uint16_t number, uint32_t rows, uint8_t shape)
+{
+    struct value b = graph_param(g, false, number);
+    struct value out = grouped_rows(g, b, rows, PART_BIAS, shape);
+    graph_drop(g, b);
+    return out;
+}
+
+// No operation of autocast's list: in the input's format. offsets: where each expert's rows end.
+static struct value grouped_mm(struct graph *g, struct value x, uint16_t number, uint32_t offsets, uint8_t shape)
+{
+    struct value w = graph_param(g, false, number);
+    struct value out = graph_make(g, OP_GROUPED_MM, w.role, PART_OUTPUT, x.dtype, shape);
+    if (graph_needs(g, x) || graph_needs(g, w)) {
+        int32_t n = graph_node(g, NODE_GROUPED_MM, &out, 0);
+        graph_save(g, n, graph_needs(g, w) ? x.storage : TAPE_NONE);
+        graph_save(g, n, graph_needs(g, x) ? w.storage : TAPE_NONE);
+        graph_save(g, n, offsets);
+        graph_edge(g, n, x);
+        graph_edge(g, n, w);
+    }
+    graph_drop(g, w);
+    return out;
+}
+
+// out.add_(bias): the sum is where out was. Uses out up.
+static struct value grouped_add(struct graph *g, struct value out, struct value bias)
+{
+    struct value sum = out;
+    if (graph_needs(g, out) || graph_needs(g, bias)) {
+        int32_t n = graph_node(g, NODE_ADD, &sum, 0);
+        graph_edge(g, n, out);
+        graph_edge(g, n, bias);
+    }
+    return sum;
+}
+
+static struct value grouped_clamp(struct graph *g, struct value x, uint8_t sides)
+{
+    struct value out = graph_make(g, OP_CLAMP, x.role, PART_SCALED, x.dtype, x.shape);
+    if (graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_CLAMP, &out, sides);
+        graph_save(g, n, x.storage);
+        graph_edge(g, n, x);
+    }
+    return out;
+}
+
+// Gate and up lie between each other: out[..., ::2], out[..., 1::2]. (up + 1) * gate * sigmoid(gate * alpha), both limited.
+static struct value grouped_limited(struct graph *g, struct value both)
+{
+    struct value half[2], gate, up, scaled, open, glu, more, out;
+    for (unsigned k = 0; k < 2; k++) {
+        half[k] = layer_view(g, graph_copy(g, both), NODE_SLICE);
+        half[k].shape = SHAPE_ROUTED_FF;
+    }
+    gate = grouped_clamp(g, half[0], 1);
+    graph_drop(g, half[0]);
+    up = grouped_clamp(g, half[1], 2);
+    graph_drop(g, half[1]);
+    scaled = layer_scale(g, gate, ROLE_ACT);
+    open = layer_unary(g, scaled, OP_SIGMOID, NODE_SIGMOID, ROLE_ACT, PART_OUTPUT, SHAPE_ROUTED_FF, SAVES_RESULT);
+    graph_drop(g, scaled);
+    glu = layer_mul(g, gate, open, ROLE_ACT, PART_OUTPUT);
+    graph_drop(g, open);
+    more = layer_unary(g, up, OP_ADD, NODE_PASS, ROLE_UP, PART_SCALED, SHAPE_ROUTED_FF, SAVES_NOTHING);
+    out = layer_mul(g, more, glu, ROLE_EXPERTS, PART_INPUT);
+    graph_drop(g, more);
+    graph_drop(g, glu);
+    graph_drop(g, up);
+    graph_drop(g, gate);
+    return out;
+}
+
+// act(gate) * up
+static struct value grouped_gated(struct graph *g, struct value both)
+{
+    struct value half[2];
+    layer_split2(g, both, SHAPE_ROUTED_FF, half);
+    struct value active = layer_activation(g, half[0], g->m->features & HAS_GELU_GATE);
+    struct value out = layer_mul(g, active, half[1], ROLE_EXPERTS, PART_INPUT);
+    graph_drop(g, active);
+    graph_drop(g, half[0]);
+    graph_drop(g, half[1]);
+    return out;
+}
+
+// Both products of the sorted rows; *bias stays a variable to the end, where there is one.
+static struct value grouped_products(struct graph *g, struct value rows, uint32_t sorted, uint32_t offsets, struct value *bias)
+{
+    bool biases = g->m->features & HAS_SINKS;
+    if (biases)
+        *bias = grouped_bias(g, P_EXPERTS_UP_BIAS, sorted, SHAPE_ROUTED_FF2);
+    struct value both = grouped_mm(g, rows, P_EXPERTS_UP, offsets, SHAPE_ROUTED_FF2);
+    if (biases)
+        both = grouped_add(g, both, *bias);
+    struct value product = biases ? grouped_limited(g, both) : grouped_gated(g, both);
+    graph_drop(g, both);
+    if (biases) {
+        struct value next = grouped_bias(g, P_EXPERTS_DOWN_BIAS, sorted, SHAPE_ROUTED_U);
+        graph_drop(g, *bias);
+        *bias = next;
+    }
+    struct value out = grouped_mm(g, product, P_EXPERTS_DOWN, offsets, SHAPE_ROUTED_U);
+    graph_drop(g, product);
+    return biases ? grouped_add(g, out, *bias) : out;
+}
+
+// Rows in their old order again, and the sum over the experts of a token.
+static struct value grouped_back(struct graph *g, struct value weighted, struct value *unsorted)
+{
+    uint32_t order = graph_scratch(g, OP_NEW_EMPTY, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
+    *unsorted = grouped_rows(g, weighted, order, PART_OUTPUT, SHAPE_ROUTED_U);
+    tape_unref(g->t, order);
+    graph_drop(g, weighted);
+    return layer_unary(g, *unsorted, OP_SUM, NODE_SUM, ROLE_EXPERTS, PART_OUTPUT, SHAPE_U, SAVES_NOTHING);
+}
+
+// What sorting by expert leaves: the experts' numbers in order, the order, the counts and where each ends.
+enum { SORTED, ORDER, NUMBERS, COUNTS, OFFSETS, GROUPED_TABLES };
+
+static void grouped_sort(struct graph *g, uint32_t table[GROUPED_TABLES])
+{
+    for (unsigned i = SORTED; i <= ORDER; i++)
+        table[i] = graph_scratch(g, OP_SORT, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
+}
+
+static void grouped_count(struct graph *g, uint32_t table[GROUPED_TABLES])
+{
+    table[NUMBERS] = graph_scratch(g, OP_TO_COPY, ROLE_ROUTER, PART_MASK, DT_F32, SHAPE_TOPK);
+    table[COUNTS] = graph_scratch(g, OP_ZEROS, ROLE_ROUTER, PART_MASK, DT_F32, SHAPE_EXPERTS);
+    table[OFFSETS] = graph_scratch(g, OP_SUM, ROLE_ROUTER, PART_MASK, DT_F32, SHAPE_EXPERTS);
+}
+
+static struct value grouped_run(struct graph *g, struct value x, struct value weights)
+{
+    uint32_t table[GROUPED_TABLES];
+    struct value bias = graph_none(), unsorted;
+    grouped_sort(g, table);
+    uint32_t tokens = graph_scratch(g, OP_DIV, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
+    struct value rows = grouped_rows(g, x, tokens, PART_INPUT, SHAPE_ROUTED_U);
+    tape_unref(g->t, tokens);
+    struct value shares = grouped_rows(g, weights, table[ORDER], PART_OUTPUT, SHAPE_TOPK);
+    grouped_count(g, table);
+    struct value y = grouped_products(g, rows, table[SORTED], table[OFFSETS], &bias);
+    struct value weighted = layer_mul(g, y, shares, ROLE_EXPERTS, PART_SCALED);
+    struct value sum = grouped_back(g, weighted, &unsorted), out = graph_to(g, sum, x.dtype, PART_OUTPUT_CAST);
+    for (unsigned i = 0; i < GROUPED_TABLES; i++)
+        tape_unref(g->t, table[i]);
+    graph_drop(g, unsorted);
+    graph_drop(g, sum);
+    graph_drop(g, bias);
+    graph_drop(g, y);
+    graph_drop(g, shares);
+    graph_drop(g, rows);
+    return out;
+}
+
+struct value layer_experts_grouped(struct graph *g, struct value x)
+{
+    struct routing r = g->m->features & HAS_SINKS ? route_best(g, x) : route_shares(g, x);
+    struct value out = grouped_run(g, x, r.weights);
+    graph_drop(g, r.held);
+    graph_drop(g, r.weights);
+    tape_unref(g->t, r.chosen);
+    return out;
+}
+
+static uint32_t indices(struct graph *g)
+{
+    return graph_scratch(g, OP_MUL, ROLE_ROUTER, PART_SCRATCH, DT_I64, SHAPE_TOPK);
+}
+
+// Zeros of the input's size, to which the rows are added in an order that a sort finds.
+void node_route(struct graph *g, const struct node *n, uint32_t results[])
+{
+    enum { TEMPORARIES = 4 };
+    uint32_t temporary[TEMPORARIES];
+    const struct edge *e = &n->edges[0];
+    if (n->edge_count == 0 || e->to == GRAPH_NO_NODE)
+        return;
+    results[0] = graph_scratch(g, OP_ZEROS, e->role, PART_GRAD, n->dtype, e->shape);
+    for (unsigned i = 0; i < TEMPORARIES; i++)
+        temporary[i] = indices(g);
+    for (unsigned i = TEMPORARIES; i-- > 0;)
+        tape_unref(g->t, temporary[i]);
+}
+
+// Edges: self, mat2.
+void node_grouped_mm(struct graph *g, const struct node *n, uint32_t results[])
+{
+    static const uint8_t parts[2] = {PART_GRAD, PART_WEIGHT_GRAD};
+    for (unsigned k = 2; k-- > 0;)
+        if (n->edges[k].to != GRAPH_NO_NODE)
+            results[k] = graph_scratch(g, OP_GROUPED_MM, n->edges[k].role, parts[k], n->edges[k].dtype, n->edges[k].shape);
+}
+
+// Where the input was within its limits: a mask for each of them.
+void node_clamp(struct graph *g, const struct node *n, uint32_t results[])
+{
+    uint32_t mask[2] = {TAPE_NONE, TAPE_NONE};
+    if (n->edge_count == 0 || n->edges[0].to == GRAPH_NO_NODE)
+        return;
+    for (unsigned i = 0; i < n->extra; i++)
+        mask[i] = graph_scratch(g, OP_EQ, n->role, PART_MASK, DT_BYTE, n->shape);
+    results[0] = graph_scratch(g, OP_WHERE, n->role, PART_GRAD, n->dtype, n->shape);
+    tape_unref(g->t, mask[1]);
+    tape_unref(g->t, mask[0]);
+}
+
+void node_sigmoid(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (n->edge_count > 0 && n->edges[0].to != GRAPH_NO_NODE)
+        results[0] = graph_scratch(g, OP_SIGMOID_BACKWARD, n->role, PART_GRAD, n->dtype, n->shape);
+}
+
+// A sum's gradient, expanded over what was summed.
+void node_spread(struct graph *g, const struct node *n, uint32_t results[])
+{
+    const struct edge *e = &n->edges[0];
+    if (n->edge_count > 0 && e->to != GRAPH_NO_NODE)
+        results[0] = graph_scratch(g, OP_CLONE, e->role, PART_GRAD, e->dtype, e->shape);
+}

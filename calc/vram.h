@@ -846,7 +846,7 @@ struct vram_suspect {
 // What an out-of-memory message says, and which tensor it is about.
 struct vram_oom {
     struct vram_size tried, total, free, allocated, reserved, unallocated, in_use;
-    bool driver;  // the driver or a library had no memory, not PyTorch's allocator: no size
+    bool driver;  // not PyTorch's allocator but the driver, a library or a server says it: no tensor is looked for
     bool has_config;
     const char *compile;          // with which the tensors are found; NULL: none are found
     const char *compile_as_asked; // as it is configured
@@ -857,9 +857,11 @@ struct vram_oom {
     const struct vram_message *hints;  // what to look at first, from the message alone
     size_t hint_count;
     const struct vram_advice *advice;  // NULL without a configuration
+    const char *source;  // whose message it is: pytorch, cudaMallocAsync, cuda, triton, xla, llama.cpp, vllm, bitsandbytes, nccl, host
+    const struct vram_message *about;  // where no tensor of PyTorch's is meant: what is; else NULL
 };
 
-// Reads PyTorch's out-of-memory message. with_config: explains it against this configuration.
+// Reads an out-of-memory message, PyTorch's or another's. with_config: explains it against this configuration.
 VRAM_API int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
                               const struct vram_oom **out);
 

@@ -21,18 +21,65 @@ static void hint_mib(struct answers *a, enum message_id id, uint64_t bytes)
     message_list_add(&a->oom_hints, id, NO_FIELD, ARGS(arg_u64("mib", (bytes + MIB / 2) / MIB)));
 }
 
-static void add_hints(struct answers *a, const struct oom_message *m, bool with_config)
+// Where no tensor of PyTorch's is meant.
+static void add_other_hints(struct answers *a, const struct oom_message *m)
 {
-    if (m->driver) {
+    switch (m->source) {
+    case OOM_DRIVER:
+    case OOM_BNB:
+    case OOM_NCCL:
         hint(a, MESSAGE_hint_holder);
         hint(a, MESSAGE_hint_leave_room);
         hint(a, MESSAGE_hint_contexts);
+        break;
+    case OOM_TRITON:
+        hint(a, MESSAGE_hint_triton);
+        break;
+    case OOM_XLA:
+        hint(a, MESSAGE_hint_xla);
+        hint(a, MESSAGE_hint_holder);
+        break;
+    case OOM_LLAMA:
+        hint(a, MESSAGE_hint_llama);
+        hint(a, MESSAGE_hint_llama_serve);
+        break;
+    case OOM_VLLM:
+        hint(a, MESSAGE_hint_vllm);
+        hint(a, MESSAGE_hint_vllm_serve);
+        break;
+    case OOM_HOST:
+        hint(a, MESSAGE_hint_host);
+        break;
+    default:
+        break;
+    }
+}
+
+// Requests of less than 10 MiB are served out of a segment, whose size is what the message then says.
+static void add_segment_hint(struct answers *a, const struct oom_message *m)
+{
+    if (m->tried.bytes == (uint64_t)SEGMENT_MIB * MIB)
+        hint(a, MESSAGE_hint_segment_of_20);
+    else if (m->tried.bytes == (uint64_t)SMALL_MIB * MIB)
+        hint(a, MESSAGE_hint_segment_of_2);
+    else if (m->tried.high <= (uint64_t)SEGMENT_MIB / 2 * MIB)
+        hint_mib(a, MESSAGE_hint_segment, (uint64_t)(m->tried.low > MIB ? SEGMENT_MIB : SMALL_MIB) * MIB);
+}
+
+static void add_hints(struct answers *a, const struct oom_message *m, bool with_config)
+{
+    if (!oom_is_tensor(m)) {
+        add_other_hints(a, m);
         return;
     }
-    if (m->tried.present && m->tried.high <= (uint64_t)SEGMENT_MIB / 2 * MIB)
-        hint_mib(a, MESSAGE_hint_segment, (uint64_t)(m->tried.low > MIB ? SEGMENT_MIB : SMALL_MIB) * MIB);
+    if (m->source == OOM_PYTORCH)
+        add_segment_hint(a, m);
     if (oom_others(m) > (uint64_t)OTHERS_LEAST_MIB * MIB)
         hint_mib(a, MESSAGE_hint_other_processes, oom_others(m));
+    if (m->allowed.present)
+        hint_mib(a, MESSAGE_hint_allowed, m->allowed.bytes);
+    if (m->private_pools.present)
+        hint_mib(a, MESSAGE_hint_private_pools, m->private_pools.bytes);
     if (oom_idle(m) >= m->tried.bytes && oom_idle(m) > 0)
         hint_mib(a, MESSAGE_hint_fragmented, oom_idle(m));
     if (with_config)
@@ -121,7 +168,9 @@ static void begin(struct answers *a, const struct oom_message *m, bool with_conf
                                .reserved = m->reserved,
                                .unallocated = m->unallocated,
                                .in_use = m->in_use,
-                               .driver = m->driver,
+                               .driver = !oom_is_tensor(m),
+                               .source = oom_source_name(m->source),
+                               .about = message_plain(oom_source_sentence(m->source)),
                                .has_config = with_config};
 }
 
@@ -133,11 +182,11 @@ int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config, co
     int rc = a ? oom_parse(&m, &v->err, text, len) : VRAM_ENOMEM;
     if (rc != VRAM_OK)
         return rc;
-    with_config = with_config && !m.driver;
+    with_config = with_config && oom_is_tensor(&m);
     begin(a, &m, with_config);
     if (with_config)
         rc = explain_config(v, a, &m);
-    if (rc == VRAM_OK && a->oom.tensor_count == 0 && !m.driver)
+    if (rc == VRAM_OK && a->oom.tensor_count == 0 && oom_is_tensor(&m))
         rc = add_shapes(a, &m);
     add_hints(a, &m, with_config);
     if (rc == VRAM_ENOMEM || (rc == VRAM_OK && a->oom_hints.failed))

@@ -48,6 +48,8 @@ uint64_t oom_others(const struct oom_message *m)
 static uint64_t budget(const struct vram *v, const struct oom_message *m)
 {
     uint64_t total = m->total.present ? m->total.bytes : capacity_left(&v->config);
+    if (m->allowed.present)
+        return m->allowed.bytes;
     uint64_t taken = oom_others(m) + (uint64_t)CONTEXT_MIB * MIB;
     return total > taken ? total - taken : 0;
 }

@@ -31,8 +31,18 @@ static bool holds(const struct cli_text *t, const char *words)
 
 bool cli_is_message(const struct cli_text *t)
 {
-    return holds(t, "ried to allocate") || holds(t, "OutOfMemoryError") || holds(t, "error: out of memory") ||
-           holds(t, "_STATUS_ALLOC_FAILED");
+    static const char *const words[] = {"ried to allocate", "OutOfMemoryError", "error: out of memory", "_STATUS_ALLOC_FAILED",
+                                        "would exceed allowed memory", "out of resource: shared memory", "KV cache is needed",
+                                        "that can be stored in KV cache", "memory for the cache blocks",
+                                        "desired GPU memory utilization", "RESOURCE_EXHAUSTED", "esource exhausted",
+                                        "ResourceExhaustedError", "trying to allocate", "cudaMalloc failed", "failed to allocate",
+                                        "Failed to allocate", "able to allocate", "Failed to CUDA calloc", "out of memory'",
+                                        "rror out of memory at line", "Error [CUDA]: out of memory", "ErrorOutOfMemory",
+                                        "cudaErrorMemoryAllocation"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (holds(t, words[i]))
+            return true;
+    return false;
 }
 
 static int kind_by_name(const char *name, enum vram_kind *kind)

@@ -233,12 +233,15 @@ void lua_push_oom(lua_State *L, const struct vram_oom *o)
 {
     member_open(L, "vram.oom");
     member_string(L, "schema", VRAM_SCHEMA);
+    member_string(L, "source", o->source);
+    member_message(L, "about", o->about);
     set_size(L, "tried_bytes", &o->tried);
     set_size(L, "total_bytes", &o->total);
     set_size(L, "free_bytes", &o->free);
     set_size(L, "allocated_bytes", &o->allocated);
     set_size(L, "reserved_bytes", &o->reserved);
     set_size(L, "unallocated_bytes", &o->unallocated);
+    set_size(L, "in_use_bytes", &o->in_use);
     member_string(L, "compile", o->compile);
     lua_createtable(L, (int)o->tensor_count, 0);
     for (size_t i = 0; i < o->tensor_count; i++) {

@@ -1,34 +1,56 @@
-// Reads PyTorch's out-of-memory message, in the wordings of 1.x and 2.x.
+// Reads out-of-memory messages: PyTorch's in the wordings of 1.x and 2.x, those of the driver, of libraries and of servers.
 
 #include "calc/parse/parse_oom.h"
 
 #include "calc/base/span.h"
 #include "calc/base/text.h"
 
-enum { KIB = 1024, MIB = 1048576 };
+enum { KIB = 1024, MIB = 1048576, BARE_LEAST = 65536 };
+#define KIB64 ((uint64_t)MIB)  // KIB * KIB64 is a GiB
+#define SIZE_MOST ((uint64_t)1 << 50)
+#define DIGITS_MOST ((uint64_t)1000000000000000)
 
-// SRC: c10/cuda/CUDACachingAllocator.cpp. BEFORE: the size is before the words, AFTER: after them.
-enum side { BEFORE, AFTER };
+// The size is before the words, after them, after them as the second in brackets, or as a share of the total.
+enum side { BEFORE, AFTER, LIST, SHARE };
 
 static const struct phrase {
+    enum oom_source source;
     const char *words;
     enum side side;
     size_t member;
 } PHRASES[] = {
-    {"ried to allocate", AFTER, offsetof(struct oom_message, tried)},
-    {"total capacity of", AFTER, offsetof(struct oom_message, total)},
-    {"total capacty of", AFTER, offsetof(struct oom_message, total)}, // so in 2.1
-    {"total capacity", BEFORE, offsetof(struct oom_message, total)},
-    {"already allocated", BEFORE, offsetof(struct oom_message, allocated)},
-    {"Of the allocated memory", AFTER, offsetof(struct oom_message, allocated)},
-    {"is free", BEFORE, offsetof(struct oom_message, free)},
-    {"free", BEFORE, offsetof(struct oom_message, free)},
-    {"reserved in total by PyTorch", BEFORE, offsetof(struct oom_message, reserved)},
-    {"cached", BEFORE, offsetof(struct oom_message, reserved)},
-    {"is reserved by PyTorch but unallocated", BEFORE, offsetof(struct oom_message, unallocated)},
-    {"this process has", AFTER, offsetof(struct oom_message, in_use)},
-    {"memory in use", BEFORE, offsetof(struct oom_message, in_use)},
+#define PHRASE(source, words, side, member) {OOM_##source, words, side, offsetof(struct oom_message, member)},
+#include "calc/parse/oom_sources.def"
+#undef PHRASE
 };
+
+static const struct {
+    enum oom_source source;
+    const char *words;
+} WORDS_OF[] = {
+#define WORDS(source, words) {OOM_##source, words},
+#include "calc/parse/oom_sources.def"
+#undef WORDS
+};
+
+static const struct {
+    const char *name;
+    enum message_id sentence;
+} SOURCES[] = {
+#define SOURCE(id, name, sentence) {name, MESSAGE_##sentence},
+#include "calc/parse/oom_sources.def"
+#undef SOURCE
+};
+
+const char *oom_source_name(enum oom_source source)
+{
+    return SOURCES[source].name;
+}
+
+enum message_id oom_source_sentence(enum oom_source source)
+{
+    return SOURCES[source].sentence;
+}
 
 static bool is_space(char c)
 {
@@ -42,29 +64,34 @@ static struct span skip_space(struct span s)
     return s;
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Of the word at the start of s; 0: it is none of these.
 static uint64_t unit_of(struct span s)
 {
     static const struct {
         const char *name;
         uint64_t bytes;
-    } units[] = {{"bytes", 1},
-                 {"KiB", KIB},
-                 {"MiB", MIB},
-                 {"GiB", (uint64_t)MIB * KIB},
-                 {"KB", KIB},
-                 {"MB", MIB},
-                 {"GB", (uint64_t)MIB * KIB},
-                 {"TiB", (uint64_t)MIB * KIB * KIB}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        size_t n = text_len(units[i].name);
-        if (s.len >= n && text_equal_nocase(s.at, n, units[i].name))
+    } units[] = {{"bytes", 1},         {"byte", 1},          {"B", 1},
+                 {"K", KIB},           {"KB", KIB},          {"KiB", KIB},
+                 {"M", MIB},           {"MB", MIB},          {"MiB", MIB},
+                 {"G", KIB * KIB64},   {"GB", KIB * KIB64},  {"GiB", KIB * KIB64},
+                 {"TB", MIB * KIB64},  {"TiB", MIB * KIB64}};
+    size_t n = 0;
+    while (n < s.len && is_letter(s.at[n]))
+        n++;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (text_equal_nocase(s.at, n, units[i].name))
             return units[i].bytes;
-    }
     return 0;
 }
 
-// "6.14 GiB" at the start of s. Two decimal places are what PyTorch prints; fewer widen the range.
-static struct vram_size read_size(struct span s)
+// A number at the start of s, of this unit, or of its own where that is 0. Two decimal places are what PyTorch prints; fewer
+// widen the range.
+static struct vram_size read_number(struct span s, uint64_t unit)
 {
     struct vram_size none = {0, 0, 0, false};
     uint64_t n = 0, scale = 1;
@@ -73,20 +100,30 @@ static struct vram_size read_size(struct span s)
     s = skip_space(s);
     for (; i < s.len && ((s.at[i] >= '0' && s.at[i] <= '9') || (s.at[i] == '.' && !point)); i++) {
         if (s.at[i] == '.') {
-            point = true;
+            point = i + 1 < s.len && s.at[i + 1] >= '0' && s.at[i + 1] <= '9';
+            if (!point)
+                break;
             continue;
         }
         n = n * 10 + (uint64_t)(s.at[i] - '0');
         scale *= point ? 10 : 1;
-        if (n > 100000000 || scale > 10000)
+        if (n > DIGITS_MOST || scale > 10000)
             return none;
     }
-    uint64_t unit = i ? unit_of(skip_space(span_skip(s, i))) : 0;
     if (unit == 0)
+        unit = unit_of(skip_space(span_skip(s, i)));
+    if (unit == 0 && scale == 1 && n >= BARE_LEAST && (i == s.len || is_space(s.at[i])))  // llama.cpp's "of size 14822711296"
+        unit = 1;
+    if (i == 0 || unit == 0 || n / scale > SIZE_MOST / unit || n > UINT64_MAX / unit)
         return none;
     uint64_t half = unit / scale / 2;
     uint64_t bytes = n * unit / scale;
     return (struct vram_size){bytes, bytes > half ? bytes - half : 0, bytes + half, true};
+}
+
+static struct vram_size read_size(struct span s)
+{
+    return read_number(s, 0);
 }
 
 // The size whose unit ends just before byte `end` of text.
@@ -131,6 +168,23 @@ static size_t find_words(struct span text, const char *words)
     return text.len;
 }
 
+// What follows the words at the start of s, and a colon behind them.
+static struct span behind(struct span s, const char *words)
+{
+    for (const char *w = words; *w; w++)
+        s = *w != ' ' ? span_skip(s, 1) : skip_space(s);
+    s = skip_space(s);
+    return s.len && s.at[0] == ':' ? span_skip(s, 1) : s;
+}
+
+// "(7.2/8.0 GiB)", as vLLM says it.
+static void read_share(struct oom_message *m, struct span s)
+{
+    struct span share = span_skip(s, span_find(s, "(") + 1);
+    m->free = read_number(share, KIB * KIB64);
+    m->total = read_number(span_skip(share, span_find(share, "/") + 1), KIB * KIB64);
+}
+
 static void read_phrase(struct oom_message *m, const struct phrase *p, struct span text)
 {
     struct vram_size *out = (struct vram_size *)(void *)((char *)m + p->member);
@@ -141,35 +195,45 @@ static void read_phrase(struct oom_message *m, const struct phrase *p, struct sp
         *out = read_before(text, at);
         return;
     }
-    struct span rest = span_skip(text, at);
-    for (const char *w = p->words; *w; w++) {
-        if (*w != ' ')
-            rest = span_skip(rest, 1);
-        else
-            rest = skip_space(rest);
+    struct span rest = behind(span_skip(text, at), p->words);
+    if (p->side == SHARE) {
+        read_share(m, rest);
+        return;
     }
+    if (p->side == LIST)
+        rest = span_skip(rest, span_find(rest, ",") + 1);
     *out = read_size(rest);
 }
 
-// In a container a process does not know itself by its number ("Process 42 has"); one that uses less than this one's
-// tensors take is another.
-static void check_in_use(struct oom_message *m)
+static size_t count_words(struct span text, const char *words)
+{
+    size_t n = 0;
+    for (size_t at; (at = find_words(text, words)) < text.len; text = span_skip(text, at + 1))
+        n++;
+    return n;
+}
+
+// In a container a process does not know itself by its number ("Process 42 has"): one that uses less than this one's tensors
+// take is another, and of several it is not known which is this.
+static void check_in_use(struct oom_message *m, struct span text)
 {
     uint64_t tensors = m->allocated.present ? m->allocated.low : 0;
-    if (m->in_use.high < tensors + (m->unallocated.present ? m->unallocated.low : 0))
+    bool several = count_words(text, "memory in use") > 1 && find_words(text, "this process has") == text.len;
+    if (several || m->in_use.high < tensors + (m->unallocated.present ? m->unallocated.low : 0))
         m->in_use.present = false;
 }
 
-// What the driver and NVIDIA's libraries say when they have no memory: no size, and no figures of PyTorch's.
-static bool is_of_driver(struct span text)
+// Whose message it is; OOM_SOURCE_COUNT: no one's that is known.
+static enum oom_source source_of(struct span text)
 {
-    static const char *const words[] = {"CUDA error: out of memory", "HIP error: out of memory",
-                                        "CUDA driver error: out of memory", "_STATUS_ALLOC_FAILED",
-                                        "CUDA_ERROR_OUT_OF_MEMORY"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (find_words(text, words[i]) < text.len)
-            return true;
-    return false;
+    size_t tried = find_words(text, "ried to allocate");
+    bool own = tried < text.len && find_words(text, "you tried to allocate") == text.len;
+    if (own)
+        return OOM_PYTORCH;
+    for (size_t i = 0; i < sizeof WORDS_OF / sizeof *WORDS_OF; i++)
+        if (find_words(text, WORDS_OF[i].words) < text.len)
+            return WORDS_OF[i].source;
+    return find_words(text, "out of memory") < text.len ? OOM_PYTORCH : OOM_SOURCE_COUNT;
 }
 
 // There is no size that can be read: says where one should stand.
@@ -197,22 +261,25 @@ static struct span last_message(struct span message)
 static void read_phrases(struct oom_message *m, struct span text)
 {
     for (size_t i = 0; i < sizeof PHRASES / sizeof *PHRASES; i++)
-        read_phrase(m, &PHRASES[i], text);
+        if (PHRASES[i].source == m->source)
+            read_phrase(m, &PHRASES[i], text);
 }
 
 int oom_parse(struct oom_message *m, struct message *e, const char *text, size_t len)
 {
     struct span all = {text, len};
-    size_t start = find_words(all, "out of memory");
-    *m = (struct oom_message){.driver = is_of_driver(all) && find_words(all, "ried to allocate") == len};
-    if (m->driver)
-        return VRAM_OK;
-    if (start == len)
+    *m = (struct oom_message){.source = source_of(all)};
+    if (m->source == OOM_SOURCE_COUNT)
         return err_set(e, MESSAGE_oom_no_message, (struct err_pos){NULL, 1, 1}, NO_FIELD, NO_ARGS);
-    struct span message = last_message(span_skip(all, start));
+    if (m->source != OOM_PYTORCH) {
+        read_phrases(m, all);
+        return m->tried.present || !oom_is_tensor(m) ? VRAM_OK : no_size(e, all, 0);
+    }
+    size_t start = find_words(all, "out of memory");
+    struct span message = last_message(span_skip(all, start < len ? start : find_words(all, "ried to allocate")));
     read_phrases(m, message);
     if (!m->tried.present)  // quoted the other way round
         read_phrases(m, all);
-    check_in_use(m);
+    check_in_use(m, message);
     return m->tried.present ? VRAM_OK : no_size(e, all, (size_t)(message.at - text));
 }

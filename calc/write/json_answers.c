@@ -149,12 +149,15 @@ void json_oom(struct vram *v)
 {
     const struct vram_oom *o = &answers_made(v)->oom;
     struct json j = begin(v);
+    json_str(&j, "source", o->source);
+    json_message(&j, "about", o->about);
     size(&j, "tried_bytes", &o->tried);
     size(&j, "total_bytes", &o->total);
     size(&j, "free_bytes", &o->free);
     size(&j, "allocated_bytes", &o->allocated);
     size(&j, "reserved_bytes", &o->reserved);
     size(&j, "unallocated_bytes", &o->unallocated);
+    size(&j, "in_use_bytes", &o->in_use);
     json_str(&j, "compile", o->compile);
     json_open(&j, "tensors", '[');
     for (size_t i = 0; i < o->tensor_count; i++)

@@ -113,22 +113,38 @@ static void put_shapes(struct writer *w, const struct vram_oom *o)
                                   "error.txt config.py\n\n");
 }
 
-// An item of a list, broken at blanks.
-static void put_item(struct writer *w, const char *text)
+// Words broken at blanks: `first` begins the first line, the others are indented by as much.
+static void put_words(struct writer *w, const char *first, const char *text)
 {
-    size_t at = 2;
-    writer_char(w, '-');
+    size_t indent = text_len(first), at = indent;
+    writer_str(w, first);
     while (*text) {
         size_t n = 0;
         while (text[n] && text[n] != ' ')
             n++;
-        bool fits = at + n + 1 <= TEXT_WIDTH;
-        writer_str(w, fits || at == 2 ? " " : "\n  ");
+        bool begins = at == indent, fits = at + n + 1 <= TEXT_WIDTH;
+        if (!begins && !fits) {
+            writer_f(w, "\n%.*s", (int)indent, "  ");
+            at = indent;
+            begins = true;
+        }
+        if (!begins)
+            writer_char(w, ' ');
         writer_bytes(w, text, n);
-        at = fits || at == 2 ? at + n + 1 : 2 + n;
+        at += n + !begins;
         text += n + (text[n] == ' ');
     }
     writer_char(w, '\n');
+}
+
+static void put_item(struct writer *w, const char *text)
+{
+    put_words(w, "- ", text);
+}
+
+static void put_paragraph(struct writer *w, const char *text)
+{
+    put_words(w, "", text);
 }
 
 static void put_changes(struct writer *w, const struct vram_oom *o)
@@ -153,11 +169,13 @@ static void put_changes(struct writer *w, const struct vram_oom *o)
     writer_str(w, "All of it, with costs: vramcalc advise\n");
 }
 
-// The message has no size: the driver's or a library's.
-static void put_driver(struct writer *w, const struct vram_oom *o)
+// Not a tensor of PyTorch's: what it is, and the sizes that it has.
+static void put_other(struct writer *w, const struct vram_oom *o)
 {
-    writer_str(w, "This message has no size: it is not PyTorch's allocator that found no room but the CUDA driver or a\n"
-                  "library (cuBLAS, cuDNN) that wanted memory of its own, for a context or a workspace.\n\n");
+    if (o->tried.present || o->free.present)
+        put_message(w, o);
+    put_paragraph(w, o->about->text);
+    writer_char(w, '\n');
     put_heading(w, "What to look at first");
     for (size_t i = 0; i < o->hint_count; i++)
         put_item(w, o->hints[i].text);
@@ -168,7 +186,7 @@ void text_oom(struct vram *v)
     const struct vram_oom *o = &answers_made(v)->oom;
     struct writer *w = &v->text;
     if (o->driver) {
-        put_driver(w, o);
+        put_other(w, o);
         return;
     }
     put_message(w, o);

@@ -10,7 +10,7 @@
 #define MESSAGE_1_0 \
     "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total " \
     "capacity; " \
-    "6.36 GiB already allocated; 5.38 MiB free; 6.90 GiB cached)"
+    "6.36 GiB already allocated; 5.38 MiB free; 0.45 MiB cached)"
 // SRC: https://github.com/karpathy/nanoGPT/issues/61
 #define MESSAGE_1_13 \
     "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 786.00 MiB (GPU 0; 15.78 " \
@@ -59,7 +59,7 @@ static void test_wordings(void **state)
     assert_hundredths(m.total, 793, gib);
     assert_hundredths(m.allocated, 636, gib);
     assert_hundredths(m.free, 538, mib);
-    assert_hundredths(m.reserved, 690, gib);
+    assert_hundredths(m.unallocated, 45, mib);
     m = parsed(MESSAGE_1_13);
     assert_hundredths(m.tried, 78600, mib);
     assert_hundredths(m.reserved, 1432, gib);
@@ -262,7 +262,7 @@ static void test_driver(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_true(parsed(texts[i]).driver);
+        assert_int_equal(parsed(texts[i]).source, OOM_DRIVER);
         assert_int_equal(write_oom(v, texts[i], strlen(texts[i]), i % 2, VRAM_FORMAT_TEXT),
                          VRAM_OK);
         assert_non_null(strstr(vram_text(v, NULL), "nvidia-smi"));
@@ -271,7 +271,7 @@ static void test_driver(void **state)
         assert_int_equal(json_array_size(json_object_get(j, "shapes")), 0);
         json_decref(j);
     }
-    assert_false(parsed("cuda out of memory. tried to allocate 786 mib").driver);
+    assert_int_equal(parsed("cuda out of memory. tried to allocate 786 mib").source, OOM_PYTORCH);
     assert_int_equal(parsed("cuda out of memory. tried to allocate 786 mib").tried.bytes,
                      786 * 1048576);
     const char *cut = "RuntimeError: CUDA out of memory. Tried to allocate 1.53";

@@ -24,6 +24,7 @@ __all__ = [
     "MIB", "Advice", "Block", "Capacity", "Card", "Cards", "Change", "Comparison", "Estimator", "Event", "Field", "Figure",
     "Fit", "Formula", "Gpu", "Line", "MaxBatch", "Message", "ModelMismatch", "Oom", "Param", "Phase", "Preset",
     "Result", "Segment", "Segments", "Serving", "Shape", "Size", "Snapshot", "SnapshotBlock", "SnapshotRow", "SnapshotSegment",
-    "Solution", "Suspect", "Tensor", "VramError", "advise", "cards", "estimate", "explain_oom", "fields", "fit", "from_model", "gpus", "max_batch", "prediction_callback", "presets", "record",
+    "Solution", "Suspect", "Tensor", "VramError", "advise", "cards", "estimate",
+    "explain_oom", "fields", "fit", "from_model", "gpus", "max_batch", "prediction_callback", "presets", "record",
     "segments", "serve", "snapshot", "solve", "version",
 ]

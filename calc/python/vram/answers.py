@@ -400,7 +400,7 @@ class Oom:
     reserved: Size
     unallocated: Size
     in_use: Size
-    driver: bool  # the driver or a library had no memory: no size
+    driver: bool  # the driver, a library or a server says it, not PyTorch's allocator
     has_config: bool
     compile: str | None
     compile_as_asked: str | None
@@ -408,6 +408,8 @@ class Oom:
     shapes: tuple[Shape, ...] = _array("shape_count")
     hints: tuple[Message, ...] = _array("hint_count")
     advice: Advice | None
+    source: str  # "pytorch", "cuda", "nccl", "xla", "llama.cpp", "vllm", ...
+    about: Message | None  # what it is where no tensor of PyTorch's is meant
 
 
 @dataclasses.dataclass(frozen=True)

@@ -30,9 +30,25 @@
     });
     return { code: 0, value: { op: row[7], tensors: Array.from(names.values()).sort((a, b) => b.bytes - a.bytes).slice(0, 5) } };
   }
-  // A report for each length.
+  // What a server answers for each length.
   function lengths(core, flat, list) {
-    return { code: 0, value: list.map((n) => core.estimate(flat + "seq_len = " + n + "\n").value).filter((r) => !r.error) };
+    const one = (n) => { core.clear(); core.parse("flat", flat + "seq_len = " + n + "\n"); return core.ask("serving"); };
+    return { code: 0, value: list.map((n) => [n, one(n)]).filter((x) => x[1].code === 0).map((x) => Object.assign({ prompt: x[0] }, x[1].value)) };
+  }
+  // One to eight of each card that serve at least one sequence of this length, smallest total memory first; of a kind the fewest.
+  function servers(core, flat) {
+    const bare = flat.replace(/^(gpu|tensor_parallel) = .*\n/gm, ""), found = [];
+    core.ask("gpus").value.forEach((gpu) => {
+      for (let count = 1; count <= 8; count *= 2) {
+        core.clear();
+        core.parse("flat", bare + "gpu = " + gpu.name + "\ntensor_parallel = " + count + "\n");
+        const s = core.ask("serving");
+        if (s.code !== 0 || !s.value.sequences) continue;
+        found.push({ gpu: gpu.name, count, total: count * gpu.memory_bytes, sequences: s.value.sequences });
+        break;
+      }
+    });
+    return { code: 0, value: found.sort((a, b) => a.total - b.total || a.count - b.count).slice(0, 6) };
   }
   // A pasted file: over nothing, or, where it says nothing of a model, over the run as it stands. What it sets, and the keys that
   // nothing was made of.
@@ -53,13 +69,13 @@
     const left = report.code === 0 ? report.value.notes.map((note) => note.args.key).filter(Boolean) : [];
     return { code: 0, value: { kind: read.kind, found, left, onto: over } };
   }
-  const CALLS = { moment, lengths, reading };
+  const CALLS = { moment, lengths, servers, reading };
   function answer(core, d) {
     core.clear();
     core.parse("flat", d.flat);
     return CALLS[d.call] ? CALLS[d.call].apply(null, [core, d.flat].concat(d.args)) : core[d.call].apply(core, d.args);
   }
-  const SOURCE = "let core;" + [moment, lengths, reading, answer].join(";") + ";const CALLS={moment,lengths,reading};onmessage=function(e){const d=e.data;" +
+  const SOURCE = "let core;" + [moment, lengths, servers, reading, answer].join(";") + ";const CALLS={moment,lengths,servers,reading};onmessage=function(e){const d=e.data;" +
     "if(d.bytes){core=vramOpen(d.bytes);return}core.then(function(c){const a=answer(c,d);delete a.text;postMessage(a)})}";
   const waiting = new Map();
   let worker = null, core = null, busy = null;
@@ -141,7 +157,7 @@
   }
   let wait = 0;
   function ask(r) {
-    const training = r.config.task !== "inference";
+    const training = r.config.task !== "inference" && !r.server;
     out("advice").closest("section").hidden = !r.gpu || !training;
     clearTimeout(wait);
     if (!r.gpu || !training) return;
@@ -171,7 +187,7 @@
     const known = FLAGS.concat(ALLOCATOR.map((entry) => entry[0]), "preset", "gpu", "n_gpu", "other_memory", "system");
     const left = Object.keys(state).filter((key) => !known.includes(key)).map((key) => key + "=" + state[key]);
     put("unflagged", nano && left.length ? [fill(words.unflagged, { settings: left.join(" ") })] : []);
-    out("command").textContent = "vramcalc estimate " + page.flat().trim().split("\n").map((l) => {
+    out("command").textContent = (r.server ? "vramcalc serve " : "vramcalc estimate ") + page.flat().trim().split("\n").map((l) => {
       const at = l.indexOf(" = ");
       return quote(l.slice(0, at) + "=" + l.slice(at + 3));
     }).join(" ");
@@ -228,7 +244,7 @@
   const closed = out("phases").closest("details");
   closed.addEventListener("toggle", () => { if (closed.open) phases(page.report); });
   function phases(r) {
-    if (!closed.open) return;
+    if (!closed.open || r.server) return;
     const top = Math.max.apply(null, r.phases.map((p) => p.peak_live_bytes));
     put("phases", r.phases.map((p) => el("tr", p.peak_live_bytes === top ? { class: "peak" } : {}, [
       el("th", { scope: "row" }, [el("code", {}, [p.name])]), el("td", { class: "right" }, [gib(p.peak_live_bytes)]),
@@ -271,7 +287,7 @@
   let quiet = 0;
   function beyond(r) {
     clearTimeout(quiet);
-    quiet = setTimeout(() => { solve(r); cards(r); }, 250);
+    if (!r.server) quiet = setTimeout(() => { solve(r); cards(r); }, 250);
   }
 
   page.after.push(along, phases, ask, beyond);

@@ -1,5 +1,5 @@
 // The step as a picture: live memory over the events of a step, stacked by kind of tensor. Under the pointer or the arrow keys
-// stand the moment, its operation and the largest tensors. Also the pictures of several GPUs and of serving, and downloads.
+// stand the moment, its operation and the largest tensors. Also the picture of several GPUs, and downloads.
 (function () {
   "use strict";
   const page = window.vramPage;
@@ -143,6 +143,8 @@
 
   // A long run is thinned beside the page, so that typing does not wait for it.
   function step(r) {
+    box.closest("section").hidden = Boolean(r.server);
+    if (r.server) return;
     const use = (answer) => {
       box.closest("section").classList.toggle("late", false);
       if (answer.code !== 0 || page.report !== r) return;
@@ -166,35 +168,13 @@
   }
   function ranks(r) {
     const c = r.config, groups = Number(c.tensor_parallel) * Number(c.pipeline_parallel), n = Math.max(Number(c.n_gpu), groups);
-    out("ranks").closest("section").hidden = n < 2;
-    if (n < 2) return;
+    out("ranks").closest("section").hidden = n < 2 || Boolean(r.server);
+    if (n < 2 || r.server) return;
     const stages = Number(c.pipeline_parallel) > 1 ? ["first", "last"] : [""], top = Math.max(r.process_bytes, r.gpu ? r.gpu.left_bytes : 0);
     const reports = stages.map((stage) => (stage ? page.core.estimate(page.flat() + "pipeline_stage = " + stage + "\n").value : r)).filter((x) => !x.error);
     const rows = stages[0] ? reports.map((x, i) => mini(x, fill(words.stage, { n: i ? whole.format(c.pipeline_parallel) : "1" }), top))
       : Array.from({ length: Math.min(n, MOST) }, (x, i) => mini(r, "GPU " + whole.format(i + 1), top));
     put("ranks", rows.concat(!stages[0] && n > MOST ? [el("li", {}, [fill(words.alike, { n: whole.format(n - MOST) })])] : []));
-  }
-
-  // ---- serving: the cache against the length ----------------------------------------------------------------------
-  function lengths(c) {
-    const list = [], most = Math.max(c.block_size, c.seq_len || 0);
-    for (let n = most, i = 0; n >= 128 && i < 8; n = Math.floor(n / 2), i++) list.unshift(n);
-    return list;
-  }
-  function serving(r) {
-    const section = out("serving").closest("section");
-    section.hidden = r.config.task !== "inference";
-    if (section.hidden) return;
-    page.later("lengths", "lengths", [lengths(r.config)], (answer) => {
-      if (page.report !== r) return;
-      const top = Math.max.apply(null, answer.value.map((x) => x.process_bytes).concat(r.gpu ? r.gpu.left_bytes : 0));
-      put("serving", answer.value.map((x) => {
-        const row = mini(x, whole.format(x.config.seq_len || x.config.block_size), top);
-        const fits = !r.gpu || x.process_bytes <= r.gpu.left_bytes;
-        row.firstChild.prepend(r.gpu ? el("b", { class: fits ? "good" : "bad-mark" }, [fits ? "\u2713 " : "\u2717 "]) : "");
-        return row;
-      }));
-    });
   }
 
   // ---- taking the picture and the events along --------------------------------------------------------------------
@@ -238,6 +218,7 @@
     });
   });
 
-  page.after.push(step, ranks, serving);
+  page.after.push(step, ranks);
+  page.mini = mini;
   page.stepShown = () => shown;
 })();

@@ -156,7 +156,7 @@
   const TASKS = {
     train: { set: { task: null, lora_rank: null, quantization: null }, keys: ["batch_size", "length", "dtype", "checkpointing", "optimizer"] },
     tune: { set: { task: null }, keys: ["lora_rank", "quantization", "batch_size", "length", "checkpointing"] },
-    serve: { set: { task: "inference", lora_rank: null }, keys: ["batch_size", "length", "max_new_tokens", "quantization", "kv_dtype"] },
+    serve: { set: { task: "inference", lora_rank: null }, keys: ["length", "max_new_tokens", "quantization", "kv_dtype", "gpu_memory_utilization"] },
   };
   const fields = new Map(), aliases = new Map();
   page.fields = fields;
@@ -181,7 +181,7 @@
   };
   function label(key) {
     const text = words.labels[key] || "";
-    return el("label", {}, [el("span", {}, [text, " ", el("code", {}, [key])]), page.control(key, "")]);
+    return el("label", {}, [el("span", {}, [text, " ", el("code", {}, [key.length > 15 ? key.replace(/_/g, "_\u200b") : key])]), page.control(key, "")]);
   }
   function fieldsOf(config) {
     const keys = TASKS[task].keys.map((key) => (key === "length" ? lengthKey(config) : key));
@@ -219,14 +219,14 @@
   }
   const letter = (i) => String.fromCharCode(65 + i);
   const wide = (e, part) => { e.style.inlineSize = (100 * part).toFixed(3) + "%"; return e; };
-  function bar(r) {
-    const room = r.gpu ? r.gpu.left_bytes : 0, top = Math.max(room, r.process_bytes) * 1.02;
-    const segments = parts(r).map((part, i) => wide(el("span", { class: "seg", title: words.parts[part[0]] + ": " + gib(part[1]) },
+  function bar(list, whole, room) {
+    const top = Math.max(room, whole) * 1.02;
+    const segments = list.map((part, i) => wide(el("span", { class: "seg", title: words.parts[part[0]] + ": " + gib(part[1]) },
       [el("i", { class: part[0] }), el("b", {}, [letter(i)])]), part[1] / top));
     const box = el("div", { class: "bar", "aria-hidden": "true" }, segments);
     box.dataset.top = top;
     if (room) {
-      const limit = el("span", { class: "limit" }, [el("b", {}, [words.card + " " + gib(room)])]);
+      const limit = el("span", { class: room < 0.4 * top ? "limit early" : "limit" }, [el("b", {}, [words.card + " " + gib(room)])]);
       limit.style.insetInlineStart = (100 * room / top).toFixed(3) + "%";
       box.append(limit);
     }
@@ -238,10 +238,10 @@
     if (old) old.remove();
     if (box && bytes) box.append(wide(el("span", { class: "ghost" }), bytes / Number(box.dataset.top)));
   };
-  function table(r) {
-    return parts(r).map((part, i) => el("tr", {}, [
+  function table(list, whole) {
+    return list.map((part, i) => el("tr", {}, [
       el("th", { scope: "row" }, [el("b", { class: "letter" }, [letter(i)]), el("span", { class: "swatch " + part[0] }), words.parts[part[0]] || part[0]]),
-      el("td", { class: "right" }, [mib(part[1])]), el("td", { class: "right" }, [share.format(part[1] / r.process_bytes)])]));
+      el("td", { class: "right" }, [mib(part[1])]), el("td", { class: "right" }, [share.format(part[1] / whole)])]));
   }
   // The card's total in nvidia-smi and what CUDA offers of it: less on Linux, by observation or by rule.
   function totals(gpu) {
@@ -256,7 +256,7 @@
   }
   const signs = { fits: "\u2713", tight: "\u2248", hardly: "\u2248", not: "\u2717" };
   function verdict(r, how) {
-    const bounds = r.bounds.process_bytes, room = r.gpu ? r.gpu.left_bytes : 0;
+    const bounds = r.bounds.process_bytes, room = r.gpu ? r.gpu.left_bytes : 0, list = parts(r);
     const values = { process: gib(r.process_bytes), card: gib(room), margin: gib(Math.abs(room - r.process_bytes)) };
     root.dataset.verdict = how;
     put("badge", how === "needs" ? [] : [el("span", { "aria-hidden": "true" }, [signs[how] + " "]), words.badges[how]]);
@@ -264,6 +264,8 @@
     put("range", [fill(words.range, { low: gib(bounds.low), high: gib(bounds.high) })]);
     put("verdict", [fill(words[how], values)]);
     put("totals", [r.gpu ? totals(r.gpu) : ""]);
+    put("bar", [bar(list, r.process_bytes, room)]);
+    put("parts", table(list, r.process_bytes));
   }
   function chip(key) {
     return el("li", {}, [el("code", {}, [key + " = " + state[key]]),
@@ -324,8 +326,9 @@
     put("remedies", []);
   }
 
+  // A card that serves is answered by its own script: a server counts otherwise than a step of PyTorch.
   function update() {
-    const answer = core.estimate(flat());
+    const serves = state.task === "inference" && state.gpu && page.serves, answer = serves ? serves() : core.estimate(flat());
     settle();
     root.classList.toggle("wrong", answer.code !== 0);
     root.querySelectorAll(".figure, .picture, .answer").forEach((e) => { e.inert = answer.code !== 0; });
@@ -334,9 +337,9 @@
     const r = page.report = answer.value;
     arrange(r.config);
     show(r.config);
-    verdict(r, standing(r));
-    put("bar", [bar(r)]);
-    put("parts", table(r));
+    root.classList.toggle("serves", Boolean(serves));
+    if (serves) page.served(r);
+    else verdict(r, standing(r));
     page.after.forEach((after) => after(r));
   }
 
@@ -467,7 +470,7 @@
   };
   page.flat = flat;
   page.state = () => state;
-  Object.assign(page, { el, put, button, fill, gib, mib, share, whole, parts, change, replace, withPreset, update, base, readNumber, lengthKey, letter });
+  Object.assign(page, { el, put, button, fill, gib, mib, share, whole, parts, bar, table, totals, change, replace, withPreset, update, base, readNumber, lengthKey, letter });
 
   async function begin() {
     document.head.append(el("link", { rel: "stylesheet", href: root.dataset.style }));
@@ -477,10 +480,12 @@
     core = page.core = await window.vramOpen(page.bytes);
     prepare();
     if (!read()) Object.assign(state, start);
+    if (state.task === "inference") await page.load("card");
     update();
     root.classList.add("ready");
     await page.load("words");
     page.sentences = window.vramSentences;
+    if (!page.serves) await page.load("card");
     await page.load("more");
     await page.load("step");
     await page.load("paste");

@@ -91,7 +91,7 @@
             return { kind, ...this.parse(kind, text) };
         }
 
-        // report, config, gpus, presets, timeline, fields; advise of vram-export.wasm
+        // report, config, gpus, presets, timeline, serving, fields; advise of vram-export.wasm
         ask(what) {
             if (what === 'advise') return this.advise();
             const answer = this.#answer(this.#e.answer(this.#number('asks', what)));

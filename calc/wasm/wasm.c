@@ -20,7 +20,8 @@
     X(GPUS, GPUS, "gpus") \
     X(PRESETS, PRESETS, "presets") \
     X(FIELDS, FIELDS, "fields") \
-    X(TIMELINE, TIMELINE, "timeline")
+    X(TIMELINE, TIMELINE, "timeline") \
+    X(SERVING, SERVING, "serving")
 
 enum wasm_ask {
 #define X(id, answer, name) WASM_ASK_##id,
@@ -250,7 +251,8 @@ EXPORT(answer) int wasm_answer(uint32_t ask)
         return VRAM_ENOMEM;
     if (ask >= WASM_ASK_COUNT)
         return VRAM_EARG;
-    int code = ask == WASM_ASK_REPORT ? vram_run(v) : VRAM_OK;
+    const struct vram_serving *serving;
+    int code = ask == WASM_ASK_REPORT ? vram_run(v) : ask == WASM_ASK_SERVING ? vram_serve(v, &serving) : VRAM_OK;
     return wasm_finish(v, code ? code : vram_write_json(v, answers[ask]));
 }
 

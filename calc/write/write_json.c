@@ -77,7 +77,7 @@ int vram_write_json(vram *v, enum vram_answer answer)
         [VRAM_ANSWER_OOM] = json_oom,               [VRAM_ANSWER_COMPARISON] = json_comparison,
         [VRAM_ANSWER_CONFIG] = json_config,         [VRAM_ANSWER_ERROR] = json_error,
         [VRAM_ANSWER_GPUS] = json_gpus,             [VRAM_ANSWER_PRESETS] = json_presets,
-        [VRAM_ANSWER_FIELDS] = json_schema,
+        [VRAM_ANSWER_FIELDS] = json_schema,         [VRAM_ANSWER_SERVING] = json_serving,
     };
     bool runs = answer == VRAM_ANSWER_TIMELINE;
     if (!runs && ((unsigned)answer >= VRAM_ANSWER_COUNT || !writers[answer]))

@@ -8,6 +8,7 @@ import * as figures from "./figures.mjs";
 import * as pictures from "./pictures.mjs";
 import * as calculator from "./calculator.mjs";
 import * as words from "./calculator_words.mjs";
+import * as card from "./card.mjs";
 import * as injection from "./injection.mjs";
 import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
@@ -20,7 +21,7 @@ const site = { root: siteRoot, http: served.origin, file: pathToFileURL(siteRoot
 const fixture = { root: fixtureRoot, http: servedFixture.origin, file: pathToFileURL(fixtureRoot).href, rules: servedFixture.rules, pages: await pagesOf(fixtureRoot) };
 
 try {
-  for (const [name, part] of Object.entries({ looks, works, figures, pictures, calculator, words, injection }))
+  for (const [name, part] of Object.entries({ looks, works, figures, pictures, calculator, words, card, injection }))
     if (!process.env.PART || process.env.PART === name) await part.run(browser, site, fixture);
 } finally {
   await browser.close();

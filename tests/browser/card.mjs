@@ -1,0 +1,87 @@
+// The calculator's pictures of a card: what a server has room for, cells, the allocator's segments; held against the command line.
+import { axe, equal, that } from "./harness.mjs";
+import { calculator, vramcalc } from "./calculator.mjs";
+import { execFileSync, spawnSync } from "node:child_process";
+
+// ---- serving --------------------------------------------------------------------------------------------
+
+const SERVED = ["preset=llama-3.1-8b gpu='RTX 4090' seq_len=8192", "preset=llama-3.1-8b gpu='RTX 3060' seq_len=8192 quantization=q4_k_m kv_dtype=q8_0",
+  "preset=qwen2.5-7b gpu='RTX 4090' quantization=awq seq_len=4096", "preset=llama-3.1-70b gpu='RTX 3090' quantization=q4_k_m tensor_parallel=2 seq_len=4096",
+  "preset=llama-3.1-70b gpu='RTX 4090'", "preset=llama-3.1-8b gpu='L4' gpu_memory_utilization=0.5 kv_dtype=fp8 max_new_tokens=1024"];
+const wordsOf = (text) => Array.from(text.matchAll(/(?:[^\s']+|'[^']*')+/g), (m) => m[0].replace(/'/g, ""));
+
+async function serve(browser, site, scheme) {
+  const state = "#preset=llama-3.1-8b&task=inference&gpu=RTX+4090";
+  await calculator(browser, `what a server has room for is the command line's ${scheme}`, { base: site[scheme], state }, async (tab) => {
+    for (const words of SERVED) {
+      // exit code 1 where nothing fits; the answer is written all the same
+      const line = JSON.parse(spawnSync(vramcalc, ["serve", "--format", "json", ...wordsOf(words)], { encoding: "utf8" }).stdout);
+      const page = await tab.evaluate((state) => { window.vramPage.replace({ ...state, task: "inference" }); return window.vramPage.report; },
+        Object.fromEntries(wordsOf(words).map((pair) => pair.split("="))));
+      for (const key of ["server", "weights_bytes", "work_bytes", "pool_bytes", "tokens", "sequences", "longest", "length"]) equal(page[key], line[key], `${words}: ${key}`);
+      equal(await tab.locator("#calc").getAttribute("data-verdict"), line.sequences ? "fits" : "not", `${words}: the badge`);
+      that(/vramcalc serve/.test(await tab.locator("[data-out=command]").innerText()), "the command is the server's");
+    }
+  });
+  await calculator(browser, `the cache by length ${scheme}`, { base: site[scheme], state }, async (tab) => {
+    const rows = tab.locator("[data-out=serving] li");
+    await rows.nth(7).waitFor();
+    that(/\u2713/.test(await rows.first().innerText()) && /\u2717/.test(await rows.last().innerText()), "1k find room, 128k do not");
+    const most = await rows.evaluateAll((list) => list.map((li) => Number(li.lastChild.textContent.replace(/\D/g, ""))));
+    that(most.every((n, i) => !i || n <= most[i - 1]) && most[0] > most[4], `fewer of longer ones: ${most.join(" ")}`);
+    equal(await tab.locator("[data-out=step]:visible, [data-out=advice]:visible, .unused:visible").count(), 0, "pictures of a step");
+    if (scheme === "http") await axe(tab);
+    await rows.nth(4).locator("button").click();
+    equal(await tab.evaluate(() => window.vramPage.report.config.seq_len), 16384, "a length is taken by its button");
+    await tab.waitForFunction(() => document.querySelector("[data-out=serving] .now button")?.textContent === "16,384");
+    await tab.locator("[data-out=cards] button").first().click();
+    await tab.waitForFunction(() => window.vramPage.report.gpu !== "RTX 4090");
+    that(await tab.evaluate(() => window.vramPage.report.sequences) >= 1, "a card of the list serves a sequence");
+    await tab.locator("[name=quantization]").selectOption("q4_k_m");
+    equal(await tab.evaluate(() => window.vramPage.report.server), "llama.cpp", "a type of llama.cpp's");
+    await tab.locator(".tasks label", { hasText: "Train" }).click();
+    await tab.waitForFunction(() => window.vramPage.report.process_bytes > 0);
+    equal(await tab.locator("[data-out=step]").isVisible(), true, "the step is back");
+  });
+}
+
+// ---- the card as cells, the allocator's segments ----------------------------------------------------------
+
+async function card(browser, site) {
+  for (const [width, colorScheme] of [[360, "dark"], [1280, "light"]]) {
+    const options = { viewport: { width, height: 800 }, colorScheme };
+    await calculator(browser, `the card in cells of 64 MiB ${width} ${colorScheme}`, { base: site.http, state: "#preset=oom-gpt2&gpu=RTX+4070", options }, async (tab) => {
+      await tab.locator(".cells").waitFor();
+      const [drawn, room, process, over] = await tab.evaluate(() => {
+        const count = (e) => (e.getAttribute("d").match(/M/g) || []).length, r = window.vramPage.report;
+        const parts = [...document.querySelectorAll(".cells .cat")].reduce((n, e) => n + count(e), 0);
+        return [parts + count(document.querySelector(".cells .free")), r.gpu.left_bytes, r.process_bytes, document.querySelectorAll(".cells .edge").length];
+      });
+      that(Math.abs(drawn - Math.max(room, process) / 2 ** 26) < 8, `${drawn} cells`);   // a part of less than 1 MiB is not drawn
+      equal(over, 1, "an edge over which it hangs");
+      await tab.locator("[name=batch_size]").fill("2");
+      await tab.waitForFunction(() => !document.querySelector(".cells .edge"));
+    });
+    await calculator(browser, `what is reserved and unused ${width} ${colorScheme}`, { base: site.http, state: "#preset=oom-gpt2&batch_size=8&compile=none&gpu=RTX+4070", options }, async (tab) => {
+      await tab.locator(".unused summary").click();
+      await tab.locator("svg.segments").waitFor();
+      const line = JSON.parse(execFileSync(vramcalc, ["segments", "--format", "json", "preset=oom-gpt2", "batch_size=8", "compile=none"], { encoding: "utf8" }));
+      equal(await tab.locator("svg.segments > .gap").count(), line.segments.length, "an outline for each segment");
+      const said = await tab.locator("[data-out=segments] p").first().innerText();
+      that(said.includes(line.tensor) && said.includes(String(line.free_blocks)), said);
+      that(await tab.locator("svg.segments .cat").count() > 20, "blocks");
+      const gaps = await tab.evaluate(() => {   // blocks lie in their segment
+        const boxes = (s) => [...document.querySelectorAll(s)].map((e) => e.getBBox());
+        const all = boxes("svg.segments > .gap");
+        return boxes("svg.segments .cat").filter((b) => !all.some((g) => b.x >= g.x - 0.1 && b.x + b.width <= g.x + g.width + 0.5 && b.y === g.y)).length;
+      });
+      equal(gaps, 0, "blocks outside of their segment");
+      await axe(tab);
+    });
+  }
+}
+
+export async function run(browser, site) {
+  for (const scheme of ["http", "file"]) await serve(browser, site, scheme);
+  await card(browser, site);
+}

@@ -40,6 +40,14 @@ for pair in zh-TW:深色:zh-Hant zh-HK:搜尋:zh-Hant zh-CN:搜索:zh-Hans zh:�
     else bad "$tag has not the words of ${pair##*:}"; fi
 done
 
+# How long a page takes to read: in a script without spaces by its signs, not by code, figures and addresses.
+site en ja
+code=$(printf '\n```text\n'; printf 'x %.0s' $(seq 3000); printf '\n```\n')
+mkdir -p content/long
+{ printf -- '---\ntitle: B\n---\n\nSigns and PyTorch.\n%s\n' "$code"; } >content/long/en.md
+{ printf -- '---\ntitle: B\n---\n\n'; printf '%600s' '' | sed 's/ /字/g'; printf ' PyTorch\n%s\n' "$code"; } >content/long/ja.md
+if vram --strict && grep -q '約 2 分' out/ja/long.html; then good 'signs are read, code is not'; else bad 'signs are read as words'; fi
+
 # A page word that is missing is named; so is one of the calculator's, but only where there are others of them.
 cp -R "$ROOT/i18n" words
 I18N=words

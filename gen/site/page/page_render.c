@@ -222,17 +222,32 @@ static bool render_body(struct hooks *h, const struct document *doc, str text, b
     return ok;
 }
 
+// The signs of a script without spaces in a text, and the Latin words between them. What stands between backticks is no prose.
+static void count_signs(str text, size_t *signs, size_t *words)
+{
+    bool code = false, in_word = false;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (c == '`') code = !code;
+        bool letter = !code && ((c | 32) >= 'a' && (c | 32) <= 'z');
+        *words += letter && !in_word;
+        *signs += !code && c >= 0xC0;
+        in_word = letter;
+    }
+}
+
 // Languages written without spaces are read by signs.
 static uint32_t reading_minutes(const struct hooks *h, str text)
 {
     static const char *const unspaced[] = {"Hans", "Hant", "Jpan", "Thai", "Khmr", "Laoo", "Mymr", "Tibt"};
     str script = locale_script(h->page->language->locale);
-    size_t signs = 0, minutes = (h->out->md.words + WORDS_A_MINUTE - 1) / WORDS_A_MINUTE;
+    size_t signs = 0, words = h->out->md.words;
     for (size_t i = 0; i < sizeof unspaced / sizeof unspaced[0]; i++) {
         if (!str_eq(script, str_c(unspaced[i]))) continue;
-        for (size_t k = h->page->body; k < text.len; k++) signs += ((unsigned char)text.ptr[k] & 0xC0) != 0x80;
-        minutes = (signs + SIGNS_A_MINUTE - 1) / SIGNS_A_MINUTE;
+        words = 0;
+        count_signs(str_slice(text, h->page->body, text.len), &signs, &words);
     }
+    size_t minutes = (words * SIGNS_A_MINUTE + signs * WORDS_A_MINUTE + WORDS_A_MINUTE * SIGNS_A_MINUTE - 1) / (WORDS_A_MINUTE * SIGNS_A_MINUTE);
     return minutes ? (uint32_t)minutes : 1;
 }
 

@@ -58,11 +58,19 @@ size_t md_attributes(str s, str *id, str *classes)
     return i < s.len && (count || colon) ? i + 1 : 0;
 }
 
+static size_t trimmed(str s, size_t end)
+{
+    while (end && (s.ptr[end - 1] == ' ' || s.ptr[end - 1] == '\t')) end--;
+    return end;
+}
+
 size_t md_attributes_at_end(str s, str *id, str *classes)
 {
     size_t open = str_rfind(s, '{'), end = s.len;
     while (end && (s.ptr[end - 1] == ' ' || s.ptr[end - 1] == '\n')) end--;
+    // "%{#id}%" is what Vue's documentations set for the braces, which their templates take.
+    bool marked = open && open < end && s.ptr[open - 1] == '%' && s.ptr[end - 1] == '%';
+    if (marked && md_attributes(str_slice(s, open, end - 1), id, classes) == end - 1 - open) return trimmed(s, open - 1);
     if (open >= end || md_attributes(str_slice(s, open, end), id, classes) != end - open) return s.len;
-    while (open && (s.ptr[open - 1] == ' ' || s.ptr[open - 1] == '\t')) open--;
-    return open;
+    return trimmed(s, open);
 }

@@ -242,8 +242,10 @@ static size_t fence_at(str line, char *mark)
 // Tags in one line's worth of text, from at on: where the walk goes on.
 static size_t hide_at(struct hiding *h, size_t at)
 {
-    char c = h->body.ptr[at];
+    char c = h->body.ptr[at], next = at + 1 < h->body.len ? h->body.ptr[at + 1] : 0;
     size_t end = 0;
+    bool mdx = h->foreign & MD_FOREIGN_JSX && !(h->foreign & MD_FOREIGN_BRACES);
+    if (c == '\\' && ((next == '<' && h->foreign & MD_FOREIGN_JSX) || (next == '{' && mdx))) return at + 2;   // a sign of the text
     if (c == '{' && h->foreign & MD_FOREIGN_BRACES) end = hide_braces(h, at);
     if (!end && (c == '<' || c == '{') && h->foreign & MD_FOREIGN_JSX) end = hide_jsx(h, at);
     return end ? end : at + 1;

@@ -197,6 +197,15 @@ static void find_language(struct placing *w, struct page *p, const struct front 
     buf_free(&what);
 }
 
+// The start page of the tree's own contents, or the same file of another language's folder.
+static bool is_home(const struct site *site, const struct page *p)
+{
+    str home = site->tree->home;
+    if (!home.len || !p->root) return false;
+    const struct tree_root *r = tree_root_of(site->tree, home);
+    return str_eq(p->source, home) || (r && p->root->address.len && str_eq(tree_below(p->root, p->source), tree_below(r, home)));
+}
+
 // The key is kept in url until documents exist.
 static void place(struct placing *w, struct page *p)
 {
@@ -236,7 +245,7 @@ static void place(struct placing *w, struct page *p)
         memcpy(p->aliases, f->aliases.items, p->alias_count * sizeof *p->aliases);
     }
     place_slug(site, p, f);
-    if (str_eq(p->source, site->tree->home)) p->url = STR("index");
+    if (is_home(site, p)) p->url = STR("index");
 }
 
 static int by_tag(const void *a, const void *b)

@@ -150,5 +150,6 @@ bool tree_is_page(const struct tree *t, str path)
 {
     bool by_name = str_ends(path, STR(".md")) || str_ends(path, STR(".markdown"))
         || (t->kind->flags & KIND_MDX && str_ends(path, STR(".mdx")));
-    return by_name && tree_root_of(t, path) && (!t->only_nav || is_listed(t, path));
+    const struct tree_root *r = by_name ? tree_root_of(t, path) : NULL;
+    return r && (!t->only_nav || r->address.len || is_listed(t, path));   // translations follow the list of the source
 }

@@ -203,3 +203,19 @@ str kind_script_top(const struct js_text *js, const char *key)
     top.deepest = 2;
     return kind_script_text(&top, key);
 }
+
+bool kind_siblings(struct tree *t, str docs)
+{
+    str *names, own = t->folder;
+    if (own.len < 2 || str_find(own, '/') < own.len || !str_starts(docs, own)) return false;
+    str below = str_slice(docs, own.len + 1, docs.len);
+    size_t n = kind_folders(t, STR_NONE, &names), before = t->root_count;
+    for (size_t i = 0; i < n; i++) {
+        str folder = kind_join(t, names[i], below);
+        bool tag = names[i].len >= 2 && names[i].len <= 7 && (names[i].len < 4 || names[i].ptr[2] == '-');
+        if (tag && kind_has_folder(t, folder)) kind_root(t, folder, names[i], STR_NONE, str_eq(names[i], own) ? STR_NONE : names[i]);
+    }
+    if (t->root_count - before > 1) t->source_language = own;
+    else t->root_count = before;
+    return t->root_count > before;
+}

@@ -29,6 +29,9 @@ str kind_text(const struct yaml_node *map, const char *path);
 bool kind_true(const struct yaml_node *map, const char *path, bool otherwise);
 
 struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix, str address);
+// Each language a project of its own, beside the one that was found: en/mkdocs.yml, en/docs, fr/docs. Makes roots of all and the
+// found one's language that of the source; false when there is only one.
+bool kind_siblings(struct tree *t, str docs);
 void kind_nav(struct tree *t, uint32_t depth, str title, str file, str url);
 void kind_static(struct tree *t, str folder);           // when it is there
 void kind_ignore(struct tree *t, str pattern);

@@ -77,7 +77,8 @@ void mdbook_read(struct tree *t)
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL;
     str src = kind_text(c, "book.src"), folder = kind_path(t, src.len ? src : STR("src"));
     t->source_language = kind_text(c, "book.language");
-    kind_root(t, folder, STR_NONE, STR_NONE, STR_NONE);
+    if (!kind_siblings(t, folder)) kind_root(t, folder, STR_NONE, STR_NONE, STR_NONE);
+    for (size_t i = 0; i < t->root_count; i++) kind_ignore(t, kind_join(t, t->roots[i].folder, STR("SUMMARY.md")));
     read_summary(t, folder);
     t->title = kind_text(c, "book.title");
     t->description = kind_text(c, "book.description");

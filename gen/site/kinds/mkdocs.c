@@ -66,23 +66,6 @@ static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin)
     t->fallback = kind_true(plugin, "fallback_to_default", true);
 }
 
-// Each language a project of its own, beside the one that was found: en/mkdocs.yml, en/docs, fr/docs.
-static bool read_sibling_languages(struct tree *t, str docs)
-{
-    str *names, own = t->folder;
-    if (own.len < 2 || str_find(own, '/') < own.len || !str_starts(docs, own)) return false;
-    str below = str_slice(docs, own.len + 1, docs.len);
-    size_t n = kind_folders(t, STR_NONE, &names), before = t->root_count;
-    for (size_t i = 0; i < n; i++) {
-        str folder = kind_join(t, names[i], below);
-        bool tag = names[i].len >= 2 && names[i].len <= 7 && (names[i].len < 4 || names[i].ptr[2] == '-');
-        if (tag && kind_has_folder(t, folder)) kind_root(t, folder, names[i], STR_NONE, str_eq(names[i], own) ? STR_NONE : names[i]);
-    }
-    if (t->root_count - before > 1) t->source_language = own;
-    else t->root_count = before;
-    return t->root_count > before;
-}
-
 // Patterns as in .gitignore, a line each.
 static void read_excluded(struct tree *t, str docs, str lines)
 {
@@ -108,7 +91,7 @@ void mkdocs_read(struct tree *t)
     const struct yaml_node *extensions = kind_get(c, "markdown_extensions");
     t->source_language = kind_text(c, "theme.language");
     if (i18n) read_i18n(t, docs, i18n);
-    bool siblings = !t->root_count && read_sibling_languages(t, docs);
+    bool siblings = !t->root_count && kind_siblings(t, docs);
     if (!t->root_count) kind_root(t, docs, STR_NONE, STR_NONE, STR_NONE);
     str of_nav = siblings || !t->root_count ? docs : t->roots[0].folder;
     for (size_t i = 0; i < t->root_count; i++)

@@ -1,4 +1,4 @@
-// VitePress: Markdown below srcDir, a folder a language, a program as configuration.
+// VitePress, and VuePress before it: Markdown below srcDir, a folder a language, a program as configuration.
 #include <string.h>
 
 #include "gen/site/kinds/kind_lib.h"
@@ -65,12 +65,21 @@ static str plain_tag(str name, str lang)
     return !lang.len || (region && !two_ways) ? name : lang;
 }
 
+// "/ja/" of VuePress is ja, its "/" is root.
+static str locale_name(str key)
+{
+    while (key.len && key.ptr[0] == '/') key = str_slice(key, 1, key.len);
+    while (key.len && key.ptr[key.len - 1] == '/') key.len--;
+    return key.len ? key : STR("root");
+}
+
 static void read_locales(struct tree *t, str src, const struct yaml_node *locales, str moved)
 {
     str root_language = kind_text(locales, "root.lang");
+    if (!root_language.len) root_language = kind_text(locales, "/.lang");
     if (root_language.len) t->source_language = plain_tag(str_slice(root_language, 0, str_find(root_language, '-')), root_language);
     for (size_t i = 0; locales && locales->kind == YAML_MAP && i < locales->count; i++) {
-        str name = locales->pairs[i].key->text, lang = kind_text(locales->pairs[i].value, "lang"), folder = kind_join(t, src, name);
+        str name = locale_name(locales->pairs[i].key->text), lang = kind_text(locales->pairs[i].value, "lang"), folder = kind_join(t, src, name);
         if (str_eq(name, STR("root")) || str_eq(name, moved) || !kind_has_folder(t, folder)) continue;
         kind_root(t, folder, plain_tag(name, lang), STR_NONE, name);
     }
@@ -96,6 +105,7 @@ void vitepress_read(struct tree *t)
     const struct yaml_node *bar = js_value(&js, STR("sidebar"));
     read_sidebar(t, src, bar ? bar : js_declared(&js, STR("sidebar")));
     kind_static(t, kind_join(t, src, STR("public")));
+    kind_static(t, kind_path(t, STR(".vuepress/public")));
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "description");
     t->math = str_search(t->config, STR("math: true")) < t->config.len;

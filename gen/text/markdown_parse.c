@@ -260,6 +260,7 @@ static void render_body(struct md *r)
         md_foreign_show(r, root);
     if (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len)
         md_attributes_apply(r, root);
+    md_strong_repair(r, root);
     render_tree(r, root);
     cmark_parser_free(parser);
     if (!--trees.depth)

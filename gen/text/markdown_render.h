@@ -219,6 +219,9 @@ void md_block_add(struct md *r, cmark_node *n, uint8_t kind, str content, bool p
 // markdown_block.c: fills text, start and end.
 void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *block);
 
+// markdown_strong.c: makes "**" bold that CommonMark leaves as text beside letters of Chinese, Japanese and Korean.
+void md_strong_repair(struct md *r, cmark_node *root);
+
 // markdown_heading.c
 void md_headings_prepare(struct md *r, cmark_node *root);
 void md_heading_enter(struct md *r, cmark_node *n);

@@ -79,7 +79,8 @@ static void read_locales(struct tree *t, str src, const struct yaml_node *locale
     if (!root_language.len) root_language = kind_text(locales, "/.lang");
     if (root_language.len) t->source_language = plain_tag(str_slice(root_language, 0, str_find(root_language, '-')), root_language);
     for (size_t i = 0; locales && locales->kind == YAML_MAP && i < locales->count; i++) {
-        str name = locale_name(locales->pairs[i].key->text), lang = kind_text(locales->pairs[i].value, "lang"), folder = kind_join(t, src, name);
+        str name = locale_name(locales->pairs[i].key->text), lang = kind_text(locales->pairs[i].value, "lang");
+        str folder = kind_join(t, src, name);
         if (str_eq(name, STR("root")) || str_eq(name, moved) || !kind_has_folder(t, folder)) continue;
         kind_root(t, folder, plain_tag(name, lang), STR_NONE, name);
     }

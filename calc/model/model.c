@@ -31,6 +31,22 @@ uint64_t model_expert_runs(const struct model *m)
     return runs ? runs : 1;
 }
 
+static bool model_adapts(const struct vram_config *c, enum lora_targets_value target)
+{
+    return c->lora_targets & CONFIG_BIT(target);
+}
+
+uint64_t model_adapted_parts(const struct vram_config *c)
+{
+    return (uint64_t)model_adapts(c, TARGET_Q) + model_adapts(c, TARGET_K) + model_adapts(c, TARGET_V);
+}
+
+uint64_t model_adapted_width(const struct vram_config *c)
+{
+    uint64_t q = c->n_head * c->head_dim, k = c->n_kv_head * c->head_dim;
+    return model_adapts(c, TARGET_Q) * q + (model_adapts(c, TARGET_K) + (uint64_t)model_adapts(c, TARGET_V)) * k;
+}
+
 // SRC: pytorch torch/cuda/__init__.py, is_bf16_supported: arithmetic from compute capability 8.0.
 bool model_lacks_bfloat16(const struct vram_config *c)
 {

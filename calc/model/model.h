@@ -41,6 +41,7 @@ enum model_feature {
 // What a version of a framework does; traits.def says which.
 enum model_trait {
 #define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) TRAIT_##id,
+#define TRAIT_OF(id, framework, torch_from, torch_before, from, before) TRAIT_##id,
 #include "calc/model/traits.def"
     TRAIT_COUNT
 };
@@ -72,6 +73,10 @@ uint64_t model_expert_runs(const struct model *m);
 
 // All experts' products are one operation over a tensor of all their weights.
 bool model_groups_experts(const struct model *m);
+
+// Of query, key and value in one projection: how many have adapters, and how wide they are together.
+uint64_t model_adapted_parts(const struct vram_config *c);
+uint64_t model_adapted_width(const struct vram_config *c);
 
 // What a card that is chosen cannot do: run PyTorch's flash attention kernels; compute in bfloat16 natively.
 bool model_lacks_flash(const struct vram_config *c);

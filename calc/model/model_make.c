@@ -58,8 +58,10 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     return VRAM_OK;
 }
 
+enum { MODEL_NEWEST = 99998 };  // of versions, below NOW of traits.def
+
 static const struct trait_row {
-    uint64_t frameworks, torch[2], transformers[2];
+    uint64_t frameworks, torch[2], transformers[2], own[2];
 } model_traits[TRAIT_COUNT] = {
 #define FRAMEWORKS(name) (UINT64_C(1) << FRAMEWORK_##name)
 #define FRAMEWORKS_ANY ~UINT64_C(0)
@@ -67,7 +69,9 @@ static const struct trait_row {
 #define FRAMEWORKS_LITGPT FRAMEWORKS(LITGPT)
 #define FRAMEWORKS_ACCUMULATING (FRAMEWORKS(LITGPT) | FRAMEWORKS(TRANSFORMERS))
 #define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) \
-    [TRAIT_##id] = {FRAMEWORKS_##framework, {torch_from, torch_before}, {transformers_from, transformers_before}},
+    [TRAIT_##id] = {FRAMEWORKS_##framework, {torch_from, torch_before}, {transformers_from, transformers_before}, {0, MODEL_NEWEST + 1}},
+#define TRAIT_OF(id, framework, torch_from, torch_before, from, before) \
+    [TRAIT_##id] = {FRAMEWORKS_##framework, {torch_from, torch_before}, {0, MODEL_NEWEST + 1}, {from, before}},
 #include "calc/model/traits.def"
 #undef FRAMEWORKS
 };
@@ -79,10 +83,11 @@ static bool model_between(uint64_t version, const uint64_t range[2])
 
 static void model_find_traits(struct model *m)
 {
+    uint64_t own = m->c.framework_version ? m->c.framework_version : MODEL_NEWEST;
     m->traits = 0;
     for (unsigned i = 0; i < TRAIT_COUNT && m->c.mode != MODE_REFERENCE; i++) {
         const struct trait_row *t = &model_traits[i];
-        bool here = t->frameworks >> m->c.framework & 1;
+        bool here = t->frameworks >> m->c.framework & 1 && model_between(own, t->own);
         if (here && model_between(m->c.torch, t->torch) && model_between(m->c.transformers, t->transformers))
             m->traits |= UINT64_C(1) << i;
     }
@@ -271,6 +276,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     if (m->features & HAS_SINKS)
         m->c.attention = ATTENTION_MATH;  // SRC: transformers modeling_gpt_oss.py, _supports_sdpa = False
     model_find_traits(m);
+    if (model_has_trait(m, TRAIT_ONE_PROJECTION) && m->c.task == TASK_TRAIN && !(m->features & (HAS_HEAD_NORM | HAS_WIDE_NORM)))
+        m->features = (m->features | HAS_FUSED_QKV) & ~(unsigned)HAS_FUSED_GATE;
     int rc = model_check_heads(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_run(&m->c, e);

@@ -34,14 +34,15 @@ void resolve_auto(struct vram_config *c)
     bool gpt = c->framework == FRAMEWORK_NANOGPT;
     if (c->dtype == DTYPE_AUTO)
         c->dtype = resolve_dtype(c);
+    bool lit = c->framework == FRAMEWORK_LITGPT;
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)
-        c->cross_entropy = gpt || c->framework == FRAMEWORK_LITGPT ? CROSS_ENTROPY_EAGER : CROSS_ENTROPY_UPCAST;
+        c->cross_entropy = gpt ? CROSS_ENTROPY_EAGER : lit ? CROSS_ENTROPY_CHUNKED_OUTPUT : CROSS_ENTROPY_UPCAST;
     if (c->keep_logits == KEEP_LOGITS_AUTO)
-        c->keep_logits = gpt ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
+        c->keep_logits = gpt || lit ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
     if (model_lacks_flash(c) && (c->attention == ATTENTION_FLASH || c->attention == ATTENTION_FLASH_2))
         c->attention = ATTENTION_MEM_EFFICIENT;
     bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST ||
-                 c->cross_entropy == CROSS_ENTROPY_INPLACE;
+                 c->cross_entropy == CROSS_ENTROPY_INPLACE || c->cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT;
     if (!whole || (c->compile && !c->compile_logits))
         c->keep_logits = KEEP_LOGITS_NO;  // there are none
     resolve_versions(c);

@@ -6,11 +6,27 @@
 
 // Liger's rule: as many chunks as make each about as large as the hidden states.
 // SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py.
-static uint64_t dims_chunk(const struct dims *d)
+static uint64_t dims_chunk_liger(const struct dims *d)
 {
     uint64_t inc = (d->V + d->C - 1) / d->C, rows = (d->N + inc - 1) / inc, chunk = 1;
     while (chunk < rows)
         chunk *= 2;
+    return chunk < d->N ? chunk : d->N;
+}
+
+// LitGPT cuts 128 tokens: of each sequence where the head does, else of all. SRC: litgpt finetune/lora.py (lm_head_chunk_size),
+// utils.py (chunked_cross_entropy). torchtune cuts into eight. SRC: torchtune modules/loss/ce_chunked_output_loss.py.
+static uint64_t dims_chunk(const struct dims *d, const struct model *m)
+{
+    enum { LITGPT_CHUNK = 128, TORCHTUNE_CHUNKS = 8 };
+    const struct vram_config *c = &m->c;
+    if (c->cross_entropy_chunk)
+        return c->cross_entropy_chunk;
+    if (c->cross_entropy != CROSS_ENTROPY_CHUNKED_OUTPUT)
+        return dims_chunk_liger(d);
+    uint64_t chunk = (d->N + TORCHTUNE_CHUNKS - 1) / TORCHTUNE_CHUNKS;
+    if (model_has_trait(m, TRAIT_OUTPUT_IN_FLOAT32))
+        chunk = c->lora_rank ? LITGPT_CHUNK * d->B : LITGPT_CHUNK;
     return chunk < d->N ? chunk : d->N;
 }
 
@@ -40,8 +56,10 @@ void dims_make(struct dims *d, const struct model *m)
     d->A = c->n_expert_active;
     d->runs = model_expert_runs(m);
     d->r = c->lora_rank;
+    d->parts_adapted = model_adapted_parts(c);
+    d->width_adapted = dims_share(model_adapted_width(c), tp);
     d->eye = c->adapter == ADAPTER_DORA;
-    d->chunk = c->cross_entropy_chunk ? c->cross_entropy_chunk : dims_chunk(d);
+    d->chunk = dims_chunk(d, m);
     d->parts = c->n_gpu;
     d->card = scratch_card_of(c);
     d->cache = c->seq_len + c->max_new_tokens;

@@ -37,6 +37,7 @@ struct dims {
     uint64_t E, A;      // experts, active ones
     uint64_t runs;      // of the experts' part: model_expert_runs
     uint64_t r;         // rank of adapters
+    uint64_t parts_adapted, width_adapted;  // of q, k and v in one projection: model_adapted_parts, model_adapted_width
     uint64_t eye;       // 1 with DoRA
     uint64_t chunk;     // rows in a chunk of the loss
     uint64_t cache;     // positions in the key-value cache

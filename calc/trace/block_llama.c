@@ -42,6 +42,8 @@ static bool llama_grouped(const struct graph *g)
 // The kernel takes grouped keys and values as they are, or gets one of each for every query head.
 static bool llama_repeats(const struct graph *g)
 {
+    if (graph_has(g, TRAIT_RESHAPED_HEADS) && has(g, HAS_FUSED_QKV))
+        return false;  // before the rotation
     if (g->m->c.attention == ATTENTION_FLASH_2)
         return llama_grouped(g) && graph_has(g, TRAIT_FLASH_2_REPEATS) && has(g, HAS_REPEATED_FLASH);
     return llama_grouped(g) && !(graph_has(g, TRAIT_ENABLE_GQA) && g->m->c.attention != ATTENTION_MATH);
@@ -90,6 +92,17 @@ static struct heads llama_slices(struct graph *g, struct value qkv)
     return (struct heads){part[0], part[1], part[2]};
 }
 
+// q.reshape(...), k.expand(...).reshape(...) and v likewise: copies where a group has several queries. Uses the parts up.
+static struct heads llama_reshaped(struct graph *g, struct value part[3])
+{
+    if (!llama_grouped(g) || !graph_has(g, TRAIT_RESHAPED_HEADS))
+        return (struct heads){part[0], part[1], part[2]};
+    struct heads h = {layer_copy(g, part[0]), layer_repeat(g, part[1], SHAPE_Q), layer_repeat(g, part[2], SHAPE_Q)};
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(g, part[k]);
+    return h;
+}
+
 static struct heads llama_project_fused(struct graph *g, struct value x)
 {
     struct value out[3];
@@ -112,7 +125,7 @@ static struct heads llama_project(struct graph *g, struct value x)
             return llama_slices(g, qkv);
         layer_split3(g, qkv, shapes, part);
         graph_drop(g, qkv);
-        return (struct heads){part[0], part[1], part[2]};
+        return llama_reshaped(g, part);
     }
     h.q = llama_turnable(g, llama_head_norm(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS));
     h.k = llama_turnable(g, llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS));
@@ -150,7 +163,7 @@ static void llama_rotate(struct graph *g, struct heads *h)
         return;
     }
     struct value q = layer_rotary(g, h->q, SHAPE_Q_HALF);
-    struct value k = layer_rotary(g, h->k, SHAPE_KV_HALF);
+    struct value k = layer_rotary(g, h->k, h->k.shape == SHAPE_Q ? SHAPE_Q_HALF : SHAPE_KV_HALF);
     if (llama_turns_wide(g)) {
         struct value wide[2] = {q, k};
         q = graph_to(g, q, h->q.dtype, PART_OUTPUT_CAST);
@@ -190,7 +203,7 @@ static struct value llama_attend(struct graph *g, const struct heads *h)
                                                        : graph_copy(g, in[i]);
     for (unsigned i = 3; i-- > 0;)
         cast[i] = graph_input_cast(g, whole[i], roles[i], PART_INPUT_CAST);
-    struct value y = contiguous ? layer_attention_by_head(g, cast[2], cast[0], cast[1])
+    struct value y = contiguous || graph_has(g, TRAIT_RESHAPED_HEADS) ? layer_attention_by_head(g, cast[2], cast[0], cast[1])
                                 : layer_attention(g, cast[2], cast[0], cast[1]);
     for (unsigned i = 0; i < 3; i++) {
         graph_drop(g, cast[i]);

@@ -105,7 +105,7 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
     bool kept = g->m->c.kernels || (g->grad && g->m->c.checkpointing);  // by fused rotations, as arguments of blocks
     if (graph_has(g, TRAIT_INNER_MODEL) && !kept)
         layer_rope_close(g);
-    return loss_forward(g, *normed, targets, logits);
+    return loss_forward(g, normed, targets, logits);
 }
 
 struct value forward_hidden(struct graph *g, uint32_t ids)

@@ -20,6 +20,7 @@ void graph_free(struct graph *g)
     mem_free(g->mem, g->params, g->param_cap * sizeof *g->params);
     mem_free(g->mem, g->shards, g->shard_cap * sizeof *g->shards);
     mem_free(g->mem, g->frames, g->frame_cap * sizeof *g->frames);
+    mem_free(g->mem, g->outliving, g->outliving_cap * sizeof *g->outliving);
     mem_free(g->mem, g->kept, g->kept_cap * sizeof *g->kept);
     graph_init(g, g->mem);
 }
@@ -49,7 +50,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->t = t;
     g->units = units;
     g->period = period;
-    g->node_count = g->frame_count = g->kept_count = 0;
+    g->node_count = g->frame_count = g->kept_count = g->outliving_count = 0;
     g->packing = GRAPH_NO_FRAME;
     g->failed = false;
     g->grad = g->training = true;
@@ -411,6 +412,49 @@ void graph_let_go(struct graph *g)
     g->kept_count = 0;
     g->t->unit = TAPE_GLOBAL;
     g->t->sub = 0;
+}
+
+void graph_saved_go(struct graph *g)
+{
+    if (!graph_ok(g))
+        return;
+    struct node *n = &g->nodes[g->running];
+    for (unsigned k = 0; k < n->saved_count; k++)
+        tape_unref(g->t, n->saved[k]);
+    n->saved_count = 0;
+}
+
+void graph_outlive(struct graph *g, bool global, uint16_t weight, uint32_t storage)
+{
+    void *p = g->outliving;
+    if (storage == TAPE_NONE || !graph_ok(g) || (g->outliving_count && g->outliving[g->outliving_count - 1].storage == storage) ||
+        !graph_grow(g, &p, &g->outliving_cap, g->outliving_count + 1, sizeof *g->outliving))
+        return;
+    g->outliving = p;
+    uint16_t slot = (uint16_t)(global ? SLOT_GRADIENT + weight : g->t->sub * LAYOUT_BLOCK_NUMBERS + weight);
+    g->outliving[g->outliving_count++] =
+        (struct outliving){storage, global ? TAPE_GLOBAL : g->t->unit, global ? 0 : g->t->sub, slot};
+    tape_ref(g->t, storage);
+}
+
+void graph_outlived_go(struct graph *g)
+{
+    for (size_t i = 0; i < g->outliving_count && graph_ok(g); i++) {
+        const struct outliving *o = &g->outliving[i];
+        struct storage s = g->t->storages[o->storage];
+        g->t->unit = o->unit;
+        g->t->sub = o->sub;
+        tape_unref(g->t, tape_existing(g->t, s.name, s.category, s.dtype, s.shape, HOME_PERSIST, o->slot));
+    }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+}
+
+void graph_outlive_pass(struct graph *g)
+{
+    for (size_t i = 0; i < g->outliving_count && graph_ok(g); i++)
+        tape_keep(g->t, g->outliving[i].storage, g->outliving[i].unit, g->outliving[i].slot);
+    g->outliving_count = 0;
 }
 
 uint16_t graph_gradient_slot(const struct node *n)

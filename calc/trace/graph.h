@@ -68,6 +68,14 @@ struct kept_alive {
     uint8_t sub;
 };
 
+// What outlives a pass: it goes when the next pass has its loss.
+struct outliving {
+    uint32_t storage;
+    int32_t unit;
+    uint8_t sub;
+    uint16_t slot;
+};
+
 // A weight. The storage is there for the whole tape.
 struct param {
     uint32_t storage;
@@ -123,6 +131,8 @@ struct graph {
     size_t frame_count, frame_cap;
     struct kept_alive *kept;
     size_t kept_count, kept_cap;
+    struct outliving *outliving;
+    size_t outliving_count, outliving_cap;
     int32_t packing;     // the frame whose block runs forward, or GRAPH_NO_FRAME
     uint32_t node_out;   // the result of the node made last
     bool node_inputs;    // it has saved nothing but what was there before the result
@@ -132,6 +142,7 @@ struct graph {
     struct unit *shards;  // by layer
     size_t shard_cap;
     uint32_t units, period;  // in the simulation; layers in a unit
+    int32_t running;  // the node that runs backward
     bool failed;
     bool recompute;      // a checkpointed block runs again
     bool autocast;       // two-byte matrix products over float32 weights
@@ -207,6 +218,9 @@ void graph_edge(struct graph *g, int32_t node, struct value in);
 void graph_save(struct graph *g, int32_t node, uint32_t storage);
 void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype);  // a number in the CPU's memory
 
+// What the node that runs has saved goes before it returns.
+void graph_saved_go(struct graph *g);
+
 // ---- parameters
 // A parameter by its number (layout.h): of the current layer, or a global one. graph_none() if the
 // model has none.
@@ -223,6 +237,11 @@ void graph_autocast_exit_layer(
 // Keeps a storage alive until graph_let_go.
 void graph_keep(struct graph *g, uint32_t storage, int32_t unit, uint8_t sub);
 void graph_let_go(struct graph *g);
+
+// What the node of a frozen layer's weight keeps as long as the node is there, that is to the next pass.
+void graph_outlive(struct graph *g, bool global, uint16_t weight, uint32_t storage);
+void graph_outlived_go(struct graph *g);  // those of the pass before
+void graph_outlive_pass(struct graph *g);  // those of this pass stay
 
 // Where a parameter's gradient lives: its slot of HOME_PERSIST in the node's unit.
 uint16_t graph_gradient_slot(const struct node *n);

@@ -38,7 +38,7 @@ static struct value rms_normalize(struct graph *g, struct value x, uint8_t stats
 static struct value gemma_scale(struct graph *g, struct value hat, struct value w)
 {
     struct value wide = graph_to(g, w, DT_F32, PART_UPCAST);
-    struct value plus = g->m->c.framework == FRAMEWORK_LITGPT
+    struct value plus = graph_has(g, TRAIT_NORM_WEIGHT_IN_FLOAT32)
                             ? graph_copy(g, wide)
                             : layer_unary(g, wide, OP_ADD, NODE_PASS, w.role, PART_SCALED, w.shape, SAVES_NOTHING);
     graph_drop(g, wide);
@@ -74,10 +74,10 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
 {
     if (g->m->c.kernels)
         return fused_norm(g, x, global, weight, stats);
-    bool gemma = (g->m->features & HAS_GEMMA_NORM) || g->m->c.framework == FRAMEWORK_LITGPT;
+    bool gemma = (g->m->features & HAS_GEMMA_NORM) || graph_has(g, TRAIT_NORM_WEIGHT_IN_FLOAT32);
     struct value w = graph_param(g, global, weight), named = x, variance;
     named.role = w.role;
-    struct value wide = graph_to(g, named, DT_F32, PART_UPCAST);
+    struct value wide = graph_to(g, named, graph_has(g, TRAIT_NORM_NOT_WIDENED) ? x.dtype : DT_F32, PART_UPCAST);
     struct value hat = rms_normalize(g, wide, stats, &variance);
     graph_drop(g, wide);
     struct value scaled = gemma ? gemma_scale(g, hat, w) : graph_none();

@@ -20,14 +20,37 @@ static uint8_t lora_dtype(struct graph *g, bool global, uint16_t weight)
     return a.dtype;
 }
 
+// One adapter for those of query, key and value that have one.
+static bool lora_together(const struct graph *g, bool global, uint16_t weight)
+{
+    return !global && weight == P_QKV && graph_has(g, TRAIT_ADAPTERS_TOGETHER);
+}
+
+// zero_pad: zeros(...).index_copy_(-1, index, x), which keeps x for its size. Uses x up.
+static struct value lora_pad(struct graph *g, struct value x, uint8_t shape)
+{
+    enum { ALL = 3 };
+    if (model_adapted_parts(&g->m->c) == ALL)
+        return x;
+    struct value out = graph_make(g, OP_ZEROS, x.role, PART_TEMP, x.dtype, shape);
+    int32_t n = graph_node(g, NODE_INDEX_COPY, &out, 0);
+    graph_save(g, n, x.storage);
+    graph_edge(g, n, x);
+    graph_drop(g, x);
+    return out;
+}
+
 // B(A(dropout(x))) * scaling
 static struct value lora_path(struct graph *g, struct value x, struct value base, bool global, uint16_t weight)
 {
+    bool together = lora_together(g, global, weight);
     struct value dropped = adapter_dropout(g, x);
-    struct value rank = adapter_half(g, dropped, global, (uint16_t)(weight + LAYOUT_A), SHAPE_RANK);
+    struct value rank = adapter_half(g, dropped, global, (uint16_t)(weight + LAYOUT_A), together ? SHAPE_RANK_PARTS : SHAPE_RANK);
     graph_drop(g, dropped);
-    struct value wide = adapter_half(g, rank, global, (uint16_t)(weight + LAYOUT_B), base.shape);
+    struct value wide = adapter_half(g, rank, global, (uint16_t)(weight + LAYOUT_B), together ? SHAPE_PARTS : base.shape);
     graph_drop(g, rank);
+    if (together)
+        wide = lora_pad(g, wide, base.shape);
     struct value scaled = adapter_scaling(g, wide, base.role);
     graph_drop(g, wide);
     return scaled;
@@ -56,7 +79,7 @@ static struct value lora_over_bits(struct graph *g, struct value x, struct value
 // The adapters take x in their own format, which is a variable until the layer returns; the sum goes back to the result's.
 struct value lora_add(struct graph *g, struct value x, struct value base, bool global, uint16_t weight)
 {
-    if (!global && quantized_by_bitsandbytes(g, weight))
+    if (!global && quantized_by_bitsandbytes(g, weight) && !graph_has(g, TRAIT_ADAPTERS_TOGETHER))
         return lora_over_bits(g, x, base, weight);
     struct value own = graph_to(g, x, lora_dtype(g, global, weight), PART_UPCAST);
     struct value path = g->m->c.adapter == ADAPTER_DORA ? dora_path(g, own, base, global, weight)

@@ -5,36 +5,32 @@
 
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers.h"
-#include "calc/trace/layers_llama.h"
-#include "calc/trace/linear.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
+#include "calc/trace/loss_output.h"
 #include "calc/trace/loss_transformers.h"
 
-static struct value loss_whole(struct graph *g, struct value x, uint32_t targets,
-                               struct value *logits)
+static struct value loss_whole(struct graph *g, struct value *normed, uint32_t targets, struct value *logits)
 {
-    *logits = layer_head(g, x);
-    if (g->m->features & HAS_SOFT_CAP) {
-        struct value capped = layer_soft_cap(g, *logits);
-        graph_drop(g, *logits);
-        *logits = capped;
-    }
+    *logits = loss_output_logits(g, normed);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE)
         return loss_inplace(g, *logits, targets, SHAPE_TOKENS);
     return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
 }
 
-struct value loss_forward(struct graph *g, struct value x, uint32_t targets, struct value *logits)
+struct value loss_forward(struct graph *g, struct value *normed, uint32_t targets, struct value *logits)
 {
+    struct value x = *normed;
     if (graph_is_nanotron(g))
         return loss_nanotron(g, x, targets);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED)
         return loss_chunked(g, x);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CCE)
         return loss_cut(g, x, targets);
+    if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT)
+        return loss_output(g, normed, logits);
     bool inplace = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE;
     if ((inplace || g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST) && graph_has(g, TRAIT_INNER_MODEL))
         return loss_transformers(g, x, targets, logits);
-    return loss_whole(g, x, targets, logits);
+    return loss_whole(g, normed, targets, logits);
 }

@@ -10,6 +10,7 @@
 #include "calc/trace/layers_grouped.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
+#include "calc/trace/loss_output.h"
 #include "calc/trace/nodes_llama.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/quantized.h"
@@ -349,6 +350,8 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_TOPK] = node_scatter,
     [NODE_INDEX] = node_scatter,
     [NODE_INDEX_ADD] = node_index_add,
+    [NODE_INDEX_COPY] = node_index_copy,
+    [NODE_LOSS_CHUNKS] = node_loss_chunks,
     [NODE_QUANTIZED] = node_quantized,
     [NODE_FUSED_LOSS] = node_fused_loss,
     [NODE_INPLACE] = node_inplace,
@@ -365,6 +368,7 @@ void node_run(struct graph *g, int32_t i, uint32_t results[GRAPH_EDGES])
 {
     struct node n = g->nodes[i];  // a checkpointed block adds nodes, which may move the array
     node_fn *run = n.kind == NODE_CHECKPOINT ? g->calls->run : node_table[n.kind];
+    g->running = i;
     if (run && graph_ok(g))
         run(g, &n, results);
 }

@@ -81,7 +81,7 @@ static void pass_rebind(struct graph *g, const struct pass *p, struct value logi
 {
     if (!p->has_logits)
         return;
-    if (g->m->c.keep_logits == KEEP_LOGITS_YES)
+    if (g->m->c.keep_logits == KEEP_LOGITS_YES && !graph_has(g, TRAIT_OUTPUT_IN_FLOAT32))
         pass_rebind_one(g, SLOT_LOGITS, logits, PART_SELF);
     pass_rebind_one(g, SLOT_LOSS, loss, p->train && pass_divides(g->m) ? PART_SCALED : PART_SELF);
 }
@@ -177,6 +177,8 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     pass_widen(g, &logits);
     graph_let_go(g);
     pass_rebind(g, p, logits, loss);
+    if (p->has_logits)
+        graph_outlived_go(g);
     if (pass_divides(g->m))
         loss = pass_divide(g, loss);
     pass_keep(g, &logits, &loss);
@@ -194,6 +196,7 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
         pass_next_batch(g, ids, targets, next);
     tape_move(g->t, next[0], SLOT_X);
     tape_move(g->t, next[1], SLOT_Y);
+    graph_outlive_pass(g);
 }
 
 // One batch of estimate_loss: no gradients, model.eval().
@@ -217,6 +220,7 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
         return;
     g->calls = &checkpoint_calls;
     g->has_gradients = p->has_gradients;
+    g->has_logits = p->has_logits;
     if (p->kind != PASS_TRAINING)
         pass_infer(g, (enum pass_kind)p->kind);
     else if (g->m->c.pipeline_parallel > 1)

@@ -131,8 +131,11 @@ struct value quantized_linear(struct graph *g, struct value x, bool global, uint
     struct value out = graph_make(g, OP_MM, w.role, PART_OUTPUT, p.in.dtype, out_shape);
     if (graph_needs(g, own)) {
         int32_t n = graph_node(g, NODE_QUANTIZED, &out, quantized_shape(w.shape));
-        if (quantized_keeps_input(g))
+        if (quantized_keeps_input(g)) {
             graph_save(g, n, own.storage);
+            if (graph_has(g, TRAIT_INPUT_OUTLIVES_BACKWARD) && !g->m->c.checkpointing)
+                graph_outlive(g, global, weight, own.storage);
+        }
         graph_edge(g, n, own);
     }
     graph_drop(g, p.in);

@@ -125,11 +125,13 @@ says("its second FSDP", {group = "torchtitan/x", framework = "torchtitan", n_gpu
 
 local lit = {group = "litgpt/resource-tables", framework = "litgpt 8641822, torch 2.1.0", precision = "bf16-true", checkpointing = "none",
   method = "Finetuning with LoRA on Multiple GPUs None (4,194,304 trainable)", n_gpu = "2"}
-says("fine-tuning with FSDP checkpoints blocks", lit, "parallel=fsdp1 n_gpu=2 checkpointing=block use_reentrant=false cross_entropy=eager")
+says("fine-tuning with FSDP checkpoints blocks", lit, "parallel=fsdp1 n_gpu=2 checkpointing=block use_reentrant=false cross_entropy=chunked_output framework_version=0.1")
 lit.n_gpu, lit.method = "1", "Finetuning with LoRA on 1 GPU None (4,194,304 trainable)"
-says("and does not on one GPU", lit, "checkpointing=none cross_entropy=eager", "parallel use_reentrant")
+says("and does not on one GPU", lit, "checkpointing=none cross_entropy=chunked_output", "parallel use_reentrant")
 says("nor in pretraining", {group = "litgpt/thunder", framework = "litgpt, torch 2.4", precision = "bf16-true", method = "full fsdp", n_gpu = "8"},
-  "parallel=fsdp1 n_gpu=8 checkpointing=none cross_entropy=eager")
+  "parallel=fsdp1 n_gpu=8 checkpointing=none cross_entropy=eager keep_logits=no gradient_accumulation_steps=1 framework_version=0.3")
+lit = {group = "litgpt/thunder", framework = "litgpt, torch 2.4", precision = "bf16-true", method = "full ddp", n_gpu = "8", batch = "4"}
+says("its steps are of 512 sequences", lit, "parallel=ddp gradient_accumulation_steps=16")
 says("nanotron's first process is in the first stage", {group = "nanotron/x", framework = "nanotron 0.5, torch 2.4", n_gpu = "4",
   precision = "bf16 params, fp32 master+grad accumulation", method = "DP1 TP2 PP2 ZeRO-0"}, "dtype=bfloat16_master pipeline_stage=first sequence_parallel=true")
 

@@ -38,11 +38,19 @@ end
 
 -- ---- litgpt ---------------------------------------------------------------------------------
 
--- utils.py, chunked_cross_entropy: F.cross_entropy of logits in the model's own format, never upcast. Several GPUs:
--- FSDPStrategy(auto_wrap_policy={Block}).
+-- utils.py, chunked_cross_entropy. Several GPUs: FSDPStrategy(auto_wrap_policy={Block}).
 local function litgpt_sharded(facts, column)
-  if facts.trained ~= "none" then facts.loss = "eager" end
+  if facts.trained ~= "none" then facts.loss = "chunked_output" end
   if tonumber(column.n_gpu) > 1 then facts.parallel = facts.parallel == "ddp" and "ddp" or "fsdp1" end
+end
+
+-- extensions/thunder/pretrain.py of April 2024: F.cross_entropy on whole logits, float32 as Fabric hands them out, inside of
+-- forward_and_loss. 512 sequences a step, under FSDP 32: README.md, "Gradient accumulation is disabled in the FSDP setting".
+local function litgpt_thunder(facts, column)
+  litgpt_sharded(facts, column)
+  local gpus = tonumber(column.n_gpu)
+  facts.loss, facts.keep_logits, facts.framework_version = "eager", "no", "0.3"
+  facts.accumulation = facts.parallel == "fsdp1" and 1 or 512 // (gpus * tonumber(column.batch))
 end
 
 -- finetune/{full,lora}.py, lit-gpt's and litgpt's: on several GPUs activation_checkpointing_policy={Block}, in PyTorch's wrapper and
@@ -94,6 +102,7 @@ end
 
 -- lit-gpt of November 2023, finetune/lora.py: rank 8 on q and v, dropout 0.05; 128 sequences a step.
 local function litgpt_tables(facts, column)
+  facts.framework_version = "0.1"
   if facts.trained == "lora" then
     facts.rank, facts.targets, facts.dropout = facts.rank or 8, facts.targets or "q+v", "0.05"
     facts.accumulation = facts.accumulation or 128 // (tonumber(column.batch) or 1)
@@ -256,6 +265,7 @@ sources.list = {
   {name = "LitGPT", match = "^litgpt/config_hub", framework = "litgpt", reading = litgpt_hub, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/resource%-tables", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/inference", framework = "litgpt", reading = litgpt_inference, facts = {untied = true, trained = "none"}},
+  {name = "LitGPT", match = "^litgpt/thunder", framework = "litgpt", reading = litgpt_thunder, facts = {untied = true, clip = "0"}},
   {name = "LitGPT", match = "^litgpt/", framework = "litgpt", reading = litgpt_sharded, facts = {untied = true, adapters = "base", clip = "0", accumulation = 1}},
   {name = "torchtune", match = "^torchtune/README ladder", framework = "torchtune", reading = tune_ladder, facts = {adapters = "base", accumulation = 1, clip = "0"}},
   {name = "torchtune", match = "^torchtune/README v0%.2", framework = "torchtune", reading = tune_02, facts = {adapters = "base", accumulation = 1, clip = "0"},

@@ -18,7 +18,7 @@ standins.list = {
   {"pipeline_schedule", nil, ""}, {"pipeline_stage", nil, ""}, {"reshard_after_forward", nil, ""},
   {"checkpointing", "selective", "checkpointing=block"},
   {"compile", "true", "compile=2.5"}, {"compile", "false", "compile=none"},
-  {"kernels", nil, ""}, {"cross_entropy", "inplace", "cross_entropy=eager"}, {"cross_entropy", "chunked_output", "cross_entropy=chunked"},
+  {"kernels", nil, ""}, {"cross_entropy", "inplace", "cross_entropy=eager"},
   {"attention", "sdpa", "attention=flash"}, {"attention", "flash_attention_2", "attention=flash"},
   {"adapter_dtype", nil, ""}, {"adapter", "dora", ""}, {"prepare_kbit", nil, ""}, {"modules_to_save", nil, ""},
   {"lora_targets", "q+v", "lora_targets=qv"}, {"lora_targets", "q+k+v+o", "lora_targets=attention"}, {"lora_targets", nil, "lora_targets=all"},

@@ -268,6 +268,7 @@ local function write(facts, column)
   if wrong then return nil, wrong end
   put_model(put, facts)
   put("framework", facts.framework)
+  put("framework_version", facts.framework_version)
   put("torch", facts.torch)
   put("transformers", facts.framework == "transformers" and facts.transformers or nil)
   put("task", column.task)

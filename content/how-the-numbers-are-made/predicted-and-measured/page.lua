@@ -107,7 +107,7 @@ local WORST = 20
 local function what_ran(column)
   local words = {column.model:gsub(" *%(.*$", ""), column.method:gsub(" *%[none%]$", ""), column.batch .. " × " .. column.seq}
   if column.n_gpu ~= "1" then words[#words + 1] = column.n_gpu .. " GPU" end
-  return ("%s: %s"):format(column.id, table.concat(words, ", "))
+  return ("\u{2066}%s: %s\u{2069}"):format(column.id, table.concat(words, ", "))
 end
 
 local function worst_row(r)

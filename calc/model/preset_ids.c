@@ -8,6 +8,15 @@
 // Endings that change the training of a model and not its shape.
 static const char *const ENDINGS[] = {"instruct", "chat", "base", "hf", "it", "v01", "v02", "v10", "2507", "4k"};
 
+// Models of the same sizes under another name, by their letters and digits.
+static const struct {
+    const char *name, *preset;
+} SAME[] = {{"llama3370b", "llama-3.1-70b"},
+            {"tinyllamav11", "tinyllama-1.1b"},
+            {"tinyllama11bintermediatestep1431k", "tinyllama-1.1b"},
+            {"tinyllama11bintermediatestep1431k3t", "tinyllama-1.1b"},
+            {"tinyllama11bchatv10", "tinyllama-1.1b"}};
+
 static char plain(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
@@ -37,6 +46,9 @@ static bool letters(struct span s, char out[96], size_t *len)
 static const char *preset_of_letters(const char *name, size_t len)
 {
     const struct vram_preset *preset;
+    for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++)
+        if (text_equal(name, len, SAME[i].name))
+            return SAME[i].preset;
     for (size_t i = 0; (preset = vram_preset_at(i)) != NULL; i++) {
         char own[96];
         size_t n;

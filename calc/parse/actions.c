@@ -26,30 +26,71 @@ static int set_word(struct parse *p, const struct entry *e, const char *field, c
 
 // ---- adapters --------------------------------------------------------------------------------
 
-// Layers with adapters by the names of any project; a fused one is all that it holds.
-static int on_modules(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+// Our name of a layer by the name that any project gives it; "" is the name itself.
+static const char *module_of(struct span name)
 {
     static const struct {
         const char *theirs, *ours;
     } names[] = {{"output_proj", "o"}, {"out_proj", "o"},     {"all-linear", "all"},  {"qkv_proj", "q+k+v"},
                  {"Wqkv", "q+k+v"},    {"gate_up_proj", "gate+up"}, {"query_key_value", "q+k+v"}, {"c_attn", "q+k+v"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (span_is(name, names[i].theirs))
+            return names[i].ours;
+    return "";
+}
+
+// "model.layers.[\\d]+.(mlp|self_attn).(up|down|gate|q|k|v|o)_proj", a pattern over all layers: its last brackets, without them.
+// Empty: it is no such pattern.
+static struct span pattern_of(struct span value)
+{
+    struct span none = {"", 0};
+    size_t layers = span_find(value, "layers"), end = value.len, open;
+    if (layers == value.len || end < 6 || !span_is(span_skip(value, end - 6), ")_proj"))
+        return none;
+    for (open = end -= 6; open > layers && value.at[open] != '('; open--)
+        ;
+    struct span path = {value.at + layers, open - layers};
+    bool attention = span_find(path, "self_attn") < path.len, mlp = span_find(path, "mlp") < path.len;
+    for (size_t i = 0; i < path.len; i++)
+        if (path.at[i] >= '0' && path.at[i] <= '9')  // some layers alone
+            return none;
+    return attention && mlp ? (struct span){value.at + open + 1, end - open - 1} : none;
+}
+
+// "self_attn.q_proj" without what it is part of, where that is every block's attention or feed-forward.
+static struct span last_name(struct span name)
+{
+    static const char *const parts[] = {"self_attn.", "attn.", "attention.", "mlp."};
+    for (size_t i = name.len; i-- > 0;) {
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            struct span rest = span_skip(name, i);
+            bool begins = i == 0 || name.at[i - 1] == '.';
+            if (begins && span_starts(rest, parts[k]) && parse_is_name(span_skip(rest, text_len(parts[k]))))
+                return span_skip(rest, text_len(parts[k]));
+        }
+    }
+    return name;
+}
+
+// Layers with adapters; a fused one is all that it holds.
+static int on_modules(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
     struct text_line out = {{0}, 0};
+    struct span pattern = pattern_of(span_trim(e->value)), rest = pattern.len ? pattern : e->value;
     (void)map;
     (void)as;
-    for (struct span rest = e->value; rest.len > 0;) {
-        struct span name = {rest.at, span_find(rest, ",")};
-        const char *ours = NULL;
+    while (rest.len > 0) {
+        struct span name = {rest.at, span_find(rest, pattern.len ? "|" : ",")};
         char own[64];
         rest = span_skip(rest, name.len + 1);
         name = span_trim(name);
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (span_is(name, names[i].theirs))
-                ours = names[i].ours;
+        name = last_name(name);
+        const char *ours = module_of(name);
         size_t n = name.len < sizeof own - 1 ? name.len : sizeof own - 1;
         mem_copy(own, name.at, n);
         own[n] = 0;
         text_append(&out, out.len ? "+" : "");
-        text_append(&out, ours ? ours : own);
+        text_append(&out, ours[0] ? ours : own);
     }
     return set_word(p, e, "lora_targets", out.text);
 }
@@ -152,7 +193,37 @@ static int on_model(struct parse *p, const char *map, const struct entry *e, str
 {
     (void)map;
     (void)as;
-    return model_by_name(p, e);
+    return pair_find(p, "model_config.n_layer") ? VRAM_OK : model_by_name(p, e);
+}
+
+// LitGPT's model_config, a model of one's own: what is not there is as litgpt/config.py has it.
+static int on_own_model(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    static const struct {
+        const char *key, *field;
+    } sizes[] = {{"model_config.n_layer", "n_layer"},           {"model_config.n_head", "n_head"},
+                 {"model_config.n_embd", "n_embd"},             {"model_config.n_query_groups", "n_kv_head"},
+                 {"model_config.block_size", "block_size"},     {"model_config.padded_vocab_size", "vocab_size"},
+                 {"model_config.head_size", "head_dim"},        {"model_config.intermediate_size", "n_inner"}};
+    const struct vram_pair *mlp = pair_find(p, "model_config.mlp_class_name");
+    bool gated = mlp && span_is(span_of(mlp->value), "LLaMAMLP");
+    struct text_line out = {{0}, 0};
+    (void)map;
+    (void)as;
+    (void)e;
+    text_append(&out, gated ? "family=llama" : "family=gpt_neox");
+    text_append(&out, " tie_embeddings=false");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const struct vram_pair *size = pair_find(p, sizes[i].key);
+        if (!size)
+            continue;
+        text_append(&out, " ");
+        text_append(&out, sizes[i].field);
+        text_append(&out, "=");
+        text_append(&out, size->value);
+    }
+    p->v->facts.model = true;
+    return parse_model_fields(p, out.text);
 }
 
 // The file has the model's sizes itself.
@@ -255,7 +326,7 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
     } actions[] = {{"model", on_model},       {"modules", on_modules},       {"rank", on_rank},     {"lora", on_lora},
                    {"double", on_double},     {"finetuning", on_finetuning}, {"plugins", on_plugins}, {"fsdp", on_fsdp},
                    {"component", on_component}, {"flavor", on_flavor},       {"selective", on_selective},
-                   {"shape", on_shape},       {"adapter", on_adapter},
+                   {"shape", on_shape},       {"own_model", on_own_model},       {"adapter", on_adapter},
                    {"schedule", on_schedule}, {"peft", on_peft}};
     as->format = FORMAT_NONE;
     as->e = *e;

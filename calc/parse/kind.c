@@ -77,7 +77,7 @@ static bool is_toml(const struct parse *p)
     while (next_line(&rest, &line))
         if (is_header(line))
             return true;
-    return named(p, ".toml");
+    return false;
 }
 
 static bool is_yaml_line(struct span line)
@@ -92,8 +92,6 @@ static bool is_yaml_line(struct span line)
 static bool is_yaml(const struct parse *p)
 {
     struct span rest = beginning(p), line;
-    if (named(p, ".yaml") || named(p, ".yml"))
-        return true;
     if (!next_line(&rest, &line) || !is_yaml_line(line))
         return false;
     while (next_line(&rest, &line)) {
@@ -113,8 +111,10 @@ static enum language language_of(const struct parse *p)
 {
     struct span text = span_trim(beginning(p));
     bool brace = text.len > 0 && text.at[0] == '{';
-    if (brace || named(p, ".json"))
+    if (brace || named(p, ".json") || named(p, ".yaml") || named(p, ".yml"))
         return TREE;
+    if (named(p, ".toml"))
+        return TOML;
     if (named(p, ".py"))
         return calls_are_in(beginning(p)) ? CALLS : PYTHON;
     if (is_log(p))

@@ -73,9 +73,13 @@ static const struct call *call_at(const char *begin, const char *at, const char 
 
 bool calls_are_in(struct span text)
 {
-    for (size_t i = 0; i < text.len; i++)
-        if (call_at(text.at, text.at + i, text.at + text.len))
+    bool comment = false, begins = true;  // of a line, after blanks
+    for (size_t i = 0; i < text.len; i++) {
+        comment = text.at[i] != '\n' && (comment || (begins && text.at[i] == '#'));
+        begins = text.at[i] == '\n' || (begins && (text.at[i] == ' ' || text.at[i] == '\t'));
+        if (!comment && call_at(text.at, text.at + i, text.at + text.len))
             return true;
+    }
     return false;
 }
 

@@ -13,7 +13,8 @@ enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD
        MD_MATH_KRAMDOWN = 256,      // $$x$$, \\(x\\) and \\[x\\]
        MD_MATH = 448,
        MD_ADMONITIONS = 512,        // !!! and ??? of MkDocs, with indented lines, and its ///
-       MD_CONTAINERS = 1024 };      // ::: of Docusaurus, VitePress and Starlight
+       MD_CONTAINERS = 1024,        // ::: of Docusaurus, VitePress and Starlight
+       MD_DEFINITIONS = 2048 };     // a term, and ": what it is" on the next line
 
 // What a cell writes where there is no value yet; a column of a table that has nothing else is left out.
 #define MD_ABSENT "<span class=\"missing\""

@@ -141,7 +141,7 @@ static bool apply_inlines(struct md *r, cmark_node *parent, cmark_node *block)
     return true;
 }
 
-static cmark_node *next_node(cmark_node *n, const cmark_node *root)
+cmark_node *md_next_node(cmark_node *n, const cmark_node *root)
 {
     if (cmark_node_first_child(n)) return cmark_node_first_child(n);
     while (n != root && !cmark_node_next(n)) n = cmark_node_parent(n);
@@ -152,7 +152,7 @@ void md_attributes_apply(struct md *r, cmark_node *root)
 {
     size_t count = 0, cap = 0;
     cmark_node **blocks = NULL;
-    for (cmark_node *n = root; n; n = next_node(n, root)) {
+    for (cmark_node *n = root; n; n = md_next_node(n, root)) {
         enum md_kind kind = md_kind(r, n);
         if (kind != K_PARAGRAPH && kind != K_CELL) continue;
         blocks = arena_grow(r->a, blocks, count, &cap, count + 1, sizeof *blocks);

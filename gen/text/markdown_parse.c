@@ -261,6 +261,8 @@ static void render_body(struct md *r)
     if (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len)
         md_attributes_apply(r, root);
     md_strong_repair(r, root);
+    if (r->o->extensions & MD_DEFINITIONS && !r->o->plain && str_search(body, STR("\n:")) < body.len)
+        md_definitions_make(r, root);
     render_tree(r, root);
     cmark_parser_free(parser);
     if (!--trees.depth)

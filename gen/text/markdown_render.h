@@ -219,6 +219,16 @@ void md_block_add(struct md *r, cmark_node *n, uint8_t kind, str content, bool p
 // markdown_block.c: fills text, start and end.
 void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *block);
 
+// The node behind n in the tree below root, its children first; NULL at the end. Trees may be deeper than the stack.
+cmark_node *md_next_node(cmark_node *n, const cmark_node *root);
+
+// markdown_definitions.c: makes lists of terms and definitions below root. The element that stands for a part of one, "dl", "dt"
+// or "dd"; NULL for any other node.
+void md_definitions_make(struct md *r, cmark_node *root);
+const char *md_definition_element(cmark_node *n);
+// Whether n is the empty paragraph in front of the parts that it held.
+bool md_definition_source(cmark_node *n);
+
 // markdown_strong.c: makes "**" bold that CommonMark leaves as text beside letters of Chinese, Japanese and Korean.
 void md_strong_repair(struct md *r, cmark_node *root);
 

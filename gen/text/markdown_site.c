@@ -66,11 +66,13 @@ static cmark_node *only_formula(cmark_node *paragraph)
     return f && md_formula_displayed(f) && !md_in_tight_list(paragraph) ? only : NULL;
 }
 
-// place: where its lines are set, NULL for where the language sets them.
-static void put_paragraph(struct md *r, const char *place)
+// place: where its lines are set, NULL for where the language sets them. element: of a part of a list of definitions.
+static void put_paragraph(struct md *r, const char *place, const char *element)
 {
     md_cr(r);
-    buf_lit(r->out, "<p");
+    buf_printf(r->out, "<%s", element ? element : "p");
+    if (element)
+        place = NULL;
     if (r->stale || place)
         buf_printf(r->out, " class=\"%s%s%s\"", r->stale ? "stale" : "", r->stale && place ? " " : "", place ? place : "");
     buf_char(r->out, '>');
@@ -78,7 +80,13 @@ static void put_paragraph(struct md *r, const char *place)
 
 static void paragraph_enter(struct md *r, cmark_node *n)
 {
-    md_leaf_enter(r, n);
+    const char *element = md_definition_element(n);
+    if (!element)   // the leaf of a definition is the paragraph that it was in
+        md_leaf_enter(r, n);
+    if (md_definition_source(n)) {
+        md_block_add(r, n, paragraph_kind(n), r->leaf_content, true);
+        return;
+    }
     cmark_node *formula = only_formula(n);
     if (formula) {
         str tex = md_literal(formula);
@@ -86,11 +94,12 @@ static void paragraph_enter(struct md *r, cmark_node *n)
         r->skip_children = true;
         return;
     }
-    md_block_add(r, n, paragraph_kind(n), r->leaf_content, true);
+    if (!element)
+        md_block_add(r, n, paragraph_kind(n), r->leaf_content, true);
     if (md_caption_enter(r, n))
         return;
     if (!md_in_tight_list(n))
-        put_paragraph(r, cmark_node_get_user_data(n));
+        put_paragraph(r, cmark_node_get_user_data(n), element);
     cmark_node *parent = cmark_node_parent(n);
     if (md_is_task(parent) && !cmark_node_previous(n))
         put_box(r, cmark_gfm_extensions_get_tasklist_item_checked(parent));
@@ -124,7 +133,7 @@ static bool leave_block_cell(struct md *r, cmark_node *n)
 
 static void paragraph_leave(struct md *r, cmark_node *n)
 {
-    if (only_formula(n) || md_caption_leave(r, n) || leave_block_cell(r, n))
+    if (md_definition_source(n) || only_formula(n) || md_caption_leave(r, n) || leave_block_cell(r, n))
         return;
     if (r->first_paragraph_open)
         first_paragraph_done(r);
@@ -133,7 +142,8 @@ static void paragraph_leave(struct md *r, cmark_node *n)
         return;
     if (md_is(cmark_node_parent(n), CMARK_NODE_FOOTNOTE_DEFINITION) && !cmark_node_next(n))
         md_footnote_backlinks(r);
-    buf_lit(r->out, "</p>\n");
+    const char *element = md_definition_element(n);
+    buf_printf(r->out, "</%s>\n", element ? element : "p");
 }
 
 static bool has_tasks(cmark_node *list)
@@ -272,6 +282,24 @@ static void cell_enter(struct md *r, cmark_node *n)
     md_cell_enter(r, n);
 }
 
+static void custom_enter(struct md *r, cmark_node *n)
+{
+    if (!md_definition_element(n)) {
+        md_admonition_enter(r, n);
+        return;
+    }
+    md_cr(r);
+    buf_lit(r->out, "<dl>\n");
+}
+
+static void custom_leave(struct md *r, cmark_node *n)
+{
+    if (md_definition_element(n))
+        buf_lit(r->out, "</dl>\n");
+    else
+        md_admonition_leave(r, n);
+}
+
 const struct md_handler md_site_handlers[K_COUNT] = {
     [K_DOCUMENT] = {NULL, md_footnotes_end},
     [K_QUOTE] = {quote_enter, quote_leave},
@@ -279,7 +307,7 @@ const struct md_handler md_site_handlers[K_COUNT] = {
     [K_ITEM] = {item_enter, item_leave},
     [K_CODE_BLOCK] = {md_code_block, NULL},
     [K_HTML_BLOCK] = {md_html_block, NULL},
-    [K_CUSTOM_BLOCK] = {md_admonition_enter, md_admonition_leave},
+    [K_CUSTOM_BLOCK] = {custom_enter, custom_leave},
     [K_PARAGRAPH] = {paragraph_enter, paragraph_leave},
     [K_HEADING] = {heading_enter, md_heading_leave},
     [K_RULE] = {rule, NULL},

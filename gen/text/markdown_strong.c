@@ -88,16 +88,25 @@ static bool next_mark(str text, size_t *at)
     return false;
 }
 
+// A pair costs a copy of the text that it is in, so that a text has to be short.
+enum { MAX_TEXT = 16384 };
+
 // Whether a "**" has no partner, or bold text is in bold text: marks were taken for the wrong side then.
 static bool is_wrong(struct md *r, cmark_node *parent)
 {
-    for (cmark_node *n = cmark_node_first_child(parent); n; n = cmark_node_next(n)) {
+    size_t length = 0;
+    bool wrong = false;
+    for (cmark_node *n = cmark_node_first_child(parent); n && length <= MAX_TEXT; n = cmark_node_next(n)) {
         size_t at = 0;
-        if (md_kind(r, n) == K_TEXT && next_mark(md_literal(n), &at)) return true;
-        for (cmark_node *in = md_kind(r, n) == K_STRONG ? cmark_node_first_child(n) : NULL; in; in = cmark_node_next(in))
-            if (md_kind(r, in) == K_STRONG) return true;
+        bool text = md_kind(r, n) == K_TEXT;
+        length += text ? md_literal(n).len : 4;
+        wrong = wrong || (text && next_mark(md_literal(n), &at));
+        for (cmark_node *in = md_kind(r, n) == K_STRONG ? cmark_node_first_child(n) : NULL; in; in = cmark_node_next(in)) {
+            length += md_kind(r, in) == K_TEXT ? md_literal(in).len : 4;
+            wrong = wrong || md_kind(r, in) == K_STRONG;
+        }
     }
-    return false;
+    return wrong && length <= MAX_TEXT;
 }
 
 // Pairs that were found beside a mark without one may be the wrong ones: they become text again.
@@ -134,16 +143,6 @@ static void pair(struct md *r, cmark_node *parent)
     }
 }
 
-static void repair_children(struct md *r, cmark_node *parent)
-{
-    if (is_wrong(r, parent)) {
-        unwrap(r, parent);
-        pair(r, parent);
-    }
-    for (cmark_node *n = cmark_node_first_child(parent); n; n = cmark_node_next(n))
-        if (cmark_node_first_child(n)) repair_children(r, n);
-}
-
 // Whether a text has "**" and a letter of these languages: UTF-8's E3 to ED begin their common ones.
 static bool may_need(str body)
 {
@@ -155,5 +154,10 @@ static bool may_need(str body)
 
 void md_strong_repair(struct md *r, cmark_node *root)
 {
-    if (may_need(str_slice(r->text, r->from, r->text.len))) repair_children(r, root);
+    bool needed = may_need(str_slice(r->text, r->from, r->text.len));
+    for (cmark_node *n = needed ? root : NULL; n; n = md_next_node(n, root)) {
+        if (!is_wrong(r, n)) continue;
+        unwrap(r, n);
+        pair(r, n);
+    }
 }

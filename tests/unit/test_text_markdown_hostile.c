@@ -85,6 +85,11 @@ static const struct row {
     {"indented nested admonitions",
      false,
      {{"!!! a\n    !!! b\n        !!! c\n            !!! d\n", 10000}}},
+    {"bold beside letters without spaces", false, {{"**가(a)**나 ", 50000}}},
+    {"bold without an end beside them", false, {{"**가(a) ", 50000}}},
+    {"nested quotes with bold in them", false, {{"> ", 20000}, {"**가(a)**나\n: b\n", 1}}},
+    {"definitions", false, {{"a\n: b\n: c\n\n", 20000}}},
+    {"definitions of one term", false, {{"a\n", 1}, {": b\n", 50000}}},
     {"delimiter rows that fit nothing", true, {{"a|b|c\n|-|-|\n", 50000}}},
 };
 
@@ -109,7 +114,7 @@ static void put_row(const struct row *row, buf *text)
 static void render(const char *name, str text, bool plain, bool too_large)
 {
     struct md_options o = {.extensions =
-                               plain ? MD_GFM : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS,
+                               plain ? MD_GFM : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS | MD_DEFINITIONS,
                            .plain = plain};
     arena a = ARENA_INIT;
     struct diag *d = diag_new((struct diag_options){0});

@@ -130,6 +130,7 @@ void hugo_read(struct tree *t)
     t->title = text(&c, "title");
     t->description = text(&c, "params.description");
     kind_site(t, text(&c, "baseURL"), STR_NONE);
+    t->definitions = kind_true(get(&c, "markup.goldmark.extensions"), "definitionList", true);
     const struct yaml_node *math = get(&c, "markup.goldmark.extensions.passthrough");
     t->math = kind_true(math, "enable", false);
     t->link_words = kind_has(t, kind_path(t, STR("layouts/_default/_markup/render-link.html")))

@@ -98,5 +98,6 @@ void jekyll_read(struct tree *t)
     kind_defaults(t, kind_get(c, "defaults"));
     str url = kind_text(c, "url"), base = kind_text(c, "baseurl");
     kind_site(t, url, base);
+    t->definitions = true;
     t->math = true;   // kramdown's own $$ ... $$
 }

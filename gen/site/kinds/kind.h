@@ -74,6 +74,7 @@ struct tree {
     bool fallback;           // pages without a translation are shown in the source language
     bool needs_source;       // a translation without its source is no page
     bool only_nav;           // what the contents do not list is no page
+    bool definitions;        // "Term" and ": what it is" are a list
     bool math;               // dollar formulas are on
     bool hooks;              // programs of its own put something in place of comments
     bool link_words;         // a template of its own reads links: one to a bare word is no address

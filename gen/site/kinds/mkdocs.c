@@ -102,6 +102,10 @@ void mkdocs_read(struct tree *t)
     t->description = kind_text(c, "site_description");
     t->repository = kind_text(c, "repo_url");
     t->math = entry_of(extensions, STR("pymdownx.arithmatex")) != NULL;
+    static const str with_lists[] = {STR("def_list"), STR("extra"), STR("markdown.extensions.def_list"),
+                                     STR("markdown.extensions.extra")};
+    for (size_t i = 0; i < sizeof with_lists / sizeof *with_lists && !t->definitions; i++)
+        t->definitions = entry_of(extensions, with_lists[i]) != NULL;
     t->hooks = kind_get(c, "hooks") != NULL;
     kind_site(t, kind_text(c, "site_url"), STR_NONE);
 }

@@ -247,7 +247,8 @@ static uint32_t reading_minutes(const struct hooks *h, str text)
         words = 0;
         count_signs(str_slice(text, h->page->body, text.len), &signs, &words);
     }
-    size_t minutes = (words * SIGNS_A_MINUTE + signs * WORDS_A_MINUTE + WORDS_A_MINUTE * SIGNS_A_MINUTE - 1) / (WORDS_A_MINUTE * SIGNS_A_MINUTE);
+    size_t minutes = (words * SIGNS_A_MINUTE + signs * WORDS_A_MINUTE + WORDS_A_MINUTE * SIGNS_A_MINUTE - 1)
+                     / (WORDS_A_MINUTE * SIGNS_A_MINUTE);
     return minutes ? (uint32_t)minutes : 1;
 }
 

@@ -28,7 +28,7 @@ static void take_address(str *to, str from)
 static void take_markdown(struct settings *s, const struct tree *t)
 {
     s->math = t->math ? t->kind->math : 0;
-    s->admonitions = t->kind->admonitions;
+    s->admonitions = t->kind->admonitions | (t->definitions ? MD_DEFINITIONS : 0);
 }
 
 void tree_settings(struct site *site)

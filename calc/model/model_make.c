@@ -269,7 +269,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
 {
     mem_zero(m, sizeof *m);
     m->c = *c;
-    m->features = model_features[c->family] | (c->framework == FRAMEWORK_NANOTRON ? HAS_FUSED_QKV : 0);
+    m->features = model_features[c->family] | (c->framework == FRAMEWORK_NANOTRON ? HAS_FUSED_QKV | HAS_FUSED_GATE : 0);
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);

@@ -14,10 +14,9 @@ static uint64_t buckets_width(const struct model *m)
     return UINT64_C(1) << dtype_shift(precision_of(&m->c)->weight);
 }
 
-// nanotron wraps in DDP whatever divides the optimizer's state. SRC: nanotron src/nanotron/trainer.py.
 static bool buckets_are_whole(const struct vram_config *c)
 {
-    return c->parallel == PARALLEL_DDP || (c->framework == FRAMEWORK_NANOTRON && c->parallel == PARALLEL_ZERO1);
+    return c->parallel == PARALLEL_DDP;
 }
 
 // nanotron's MemoryBuffer: a whole sequence for the column products, another for the row products' gradients.

@@ -11,8 +11,9 @@ void player_init(struct player *p, const struct model *m)
 
 uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size_t count)
 {
-    uint32_t most = (uint32_t)m->tensors +
-                    8;  // temporaries of an optimizer step: one for each tensor, some more
+    uint32_t most = (uint32_t)m->tensors + 8;  // temporaries of an optimizer step: one for each tensor, some more
+    uint32_t parts = (uint32_t)m->c.n_gpu + 2;  // what each GPU has of the weights, and all in a row
+    most = m->c.framework == FRAMEWORK_NANOTRON && parts > most ? parts : most;
     for (size_t i = 0; i < count; i++) {
         uint32_t n = reels[i].tape.slots_global + reels[i].units * reels[i].tape.slots_unit;
         most = n > most ? n : most;
@@ -41,11 +42,12 @@ static void player_rise(struct player *p, const struct storage *s, uint64_t byte
     }
 }
 
-// How far the program runs ahead: the number of launches that the driver's queue takes. A collective is one, with an event and a wait;
-// for each that gives or takes memory here there is another that gathers into a buffer that stays.
+// How far the program runs ahead: the number of launches that the driver's queue takes. A collective is a kernel with an event and a
+// wait before it and after it; for each whole sequence that goes to one there is another that gathers into a buffer that stays.
 // SRC: measured on tests/oracle with NULLCUDA_LAG; CUDA's launch queue of 1,024 entries; pytorch
-// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (recordStream of what a collective takes and fills).
-enum { PLAYER_QUEUE = 1024, PLAYER_COLLECTIVE = 6 };
+// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (collective: syncStream, recordStream of what it takes and fills, ncclEndEvent_;
+// WorkNCCL::synchronizeStream).
+enum { PLAYER_QUEUE = 1024, PLAYER_COLLECTIVE = 2 * 5 };
 
 static void player_release(struct player *p)
 {
@@ -67,7 +69,6 @@ static int player_late(struct player *p, uint32_t block)
     int rc = allocator_hold(p->allocator, block);
     if (rc != VRAM_OK)
         return rc;
-    player_launch(p, PLAYER_COLLECTIVE);
     if (p->late_count == PLAYER_LATE)
         player_release(p);
     p->late[(p->late_first + p->late_count++) % PLAYER_LATE] = (struct player_late){block, p->launches + PLAYER_QUEUE};
@@ -78,6 +79,19 @@ static int player_late(struct player *p, uint32_t block)
 static int player_told(struct player *p, int rc, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t number)
 {
     return rc == VRAM_OK && p->watch ? p->watch->event(p->watch->ctx, p, s, bytes, layer, number) : rc;
+}
+
+void player_drain(struct player *p)
+{
+    while (p->late_count)
+        player_release(p);
+}
+
+// Where the card runs behind. A weight's gradient was added to its float32 sum before.
+static int player_give_back(struct player *p, uint32_t slot, const struct storage *s)
+{
+    player_launch(p, s->sent ? PLAYER_COLLECTIVE : s->category == VRAM_CAT_GRAD);
+    return s->sent || s->taken ? player_late(p, p->slots[slot]) : allocator_free(p->allocator, p->slots[slot]);
 }
 
 int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
@@ -106,7 +120,7 @@ int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64
     if (s->category != VRAM_CAT_WORKSPACE)
         p->live -= bytes;
     if (p->allocator) {
-        int rc = p->lags && s->sent ? player_late(p, p->slots[slot]) : allocator_free(p->allocator, p->slots[slot]);
+        int rc = p->lags ? player_give_back(p, slot, s) : allocator_free(p->allocator, p->slots[slot]);
         return player_told(p, rc, s, bytes, block, 0);
     }
     return p->sink ? player_tell(p, p->slots[slot], s, bytes, block, true) : VRAM_OK;

@@ -82,6 +82,9 @@ int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint6
 int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
                 int32_t block);
 
+// Waits for the card: what it has run behind with comes back.
+void player_drain(struct player *p);
+
 // An allocation that is never given back.
 int player_forever(struct player *p, const struct storage *s, uint64_t bytes, int32_t block);
 

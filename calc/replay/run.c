@@ -39,7 +39,8 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
     return VRAM_OK;
 }
 
-// Where nothing makes the program wait for the card. The stages of a pipeline wait for each other's messages.
+// Where nothing makes the program wait for the card. The stages of a pipeline wait for each other's messages; what a pass holds
+// between two of them was seen in some measured runs and not in others, by nothing that a configuration says.
 static bool run_lags(const struct vram_config *c)
 {
     return c->framework == FRAMEWORK_NANOTRON && c->tensor_parallel > 1 && c->sequence_parallel && c->pipeline_parallel == 1;

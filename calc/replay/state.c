@@ -92,6 +92,7 @@ static void state_sum(struct state *s, const struct state_row *r, uint64_t times
     s->optim_bytes = size_add(s->optim_bytes, size_mul(times, kept));
     s->paged_bytes = size_add(s->paged_bytes, size_mul(times, r->state.paged));
     s->trained_tensors += r->whole_gradient ? times : 0;
+    s->part_bytes = size_add(s->part_bytes, size_mul(times, state_part(r->whole_gradient, 2, s->m->c.n_gpu)));
     s->trained_bytes = size_add(s->trained_bytes, size_mul(times, r->whole_gradient));
     s->temp_peak = s->temps_together ? size_add(s->temp_peak, size_mul(times, temps))
                                      : size_max(s->temp_peak, temps);

@@ -195,6 +195,38 @@ static int step_tables(struct player *p, const struct state *s)
     return rc;
 }
 
+// nanotron's ZeRO-1 after its step: this GPU's parts as one tensor, the other GPUs' (a tensor each), and all of them in a row, in which
+// NCCL gathers. SRC: nanotron src/nanotron/optim/zero.py (_all_gather_params; no DDP: trainer.py, make_ddp), distributed.py
+// (all_gather_coalesced); pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (allgather, newLikeFlat).
+static bool step_gathers(const struct state *s)
+{
+    return s->m->c.framework == FRAMEWORK_NANOTRON && s->m->c.parallel == PARALLEL_ZERO1 && s->m->c.n_gpu > 1;
+}
+
+static uint64_t step_gathered(const struct state *s)
+{
+    return step_gathers(s) ? (2 * s->m->c.n_gpu + 1) * s->part_bytes : 0;
+}
+
+// By then the step has launched several kernels for each tensor (sums, norms, clipping, copies): the card has caught up.
+static int step_gather(struct player *p, const struct state *s)
+{
+    static const struct storage gathered = {.name = NAME(PARALLEL, BUCKET), .op = OP_ALL_GATHER, .category = VRAM_CAT_PARAM};
+    uint64_t parts = s->m->c.n_gpu, part = s->part_bytes;
+    uint32_t base = p->tape_base;
+    int rc = VRAM_OK;
+    player_drain(p);
+    for (uint32_t i = 0; i <= parts && rc == VRAM_OK; i++)
+        rc = player_alloc(p, base + i, &gathered, part, -1);
+    if (rc == VRAM_OK)
+        rc = player_alloc(p, base + (uint32_t)parts + 1, &gathered, parts * part, -1);
+    if (rc == VRAM_OK)
+        rc = player_free(p, base + (uint32_t)parts + 1, &gathered, parts * part, -1);
+    for (uint32_t i = 0; i <= parts && rc == VRAM_OK; i++)
+        rc = player_free(p, base + i, &gathered, part, -1);
+    return rc;
+}
+
 int state_step(struct player *p, const struct state *s, bool first)
 {
     int rc = step_scales(s) ? step_scaler_open(p, first) : VRAM_OK;
@@ -206,6 +238,8 @@ int state_step(struct player *p, const struct state *s, bool first)
         rc = state_each(p, s, step_keep);
     if (rc == VRAM_OK && s->temp_peak)
         rc = step_temps(p, s);
+    if (rc == VRAM_OK && step_gathers(s))
+        rc = step_gather(p, s);
     if (rc == VRAM_OK && step_scales(s))
         rc = step_scaler_close(p);
     return rc == VRAM_OK ? state_each(p, s, step_zero_grad) : rc;
@@ -217,5 +251,5 @@ uint64_t state_step_rise(const struct state *s, bool first, int64_t *net)
     uint64_t kept = first ? s->optim_bytes : 0, held = scaler + (first ? scaler : 0);
     uint64_t clip = step_clips(s) ? 8 * s->trained_tensors + 4 * STEP_CLIP_SCALARS : 0;
     *net = (int64_t)(kept + (first ? scaler : 0)) - (int64_t)s->grad_bytes;
-    return held + size_max(clip, kept + s->temp_peak);
+    return held + size_max(clip, kept + size_max(s->temp_peak, step_gathered(s)));
 }

@@ -28,6 +28,7 @@ struct value nanotron_norm(struct graph *g, struct value x, bool global, uint16_
 {
     struct value w = graph_param(g, global, number);
     struct value out = graph_make(g, OP_TRITON, w.role, PART_OUTPUT, x.dtype, x.shape);
+    graph_taken(g, out.storage);
     uint32_t rstd = graph_scratch(g, OP_TRITON, w.role, PART_RSTD, DT_F32, SHAPE_TOKENS_SHARE);
     if (graph_needs(g, x) || graph_needs(g, w)) {
         int32_t n = graph_node(g, NODE_RMS_NORM, &out, 0);
@@ -41,75 +42,83 @@ struct value nanotron_norm(struct graph *g, struct value x, bool global, uint16_
     return out;
 }
 
-// The kernel rotates into a new tensor, or in place; nothing is saved but the angles, which are the layer's own.
-static struct value rotated(struct graph *g, struct value x)
+// Numbers in another order: permute(...).contiguous(). Where the copy is only permuted back its gradient is copied, too.
+static struct value permuted(struct graph *g, struct value x, enum node_kind kind)
 {
-    struct value out = graph_make(g, OP_TRITON, x.role, PART_ROTATED, x.dtype, x.shape);
+    struct value out = graph_make(g, OP_CLONE, x.role, PART_COPY, x.dtype, x.shape);
     if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, NODE_ROTARY, &out, 0), x);
+        graph_edge(g, graph_node(g, kind, &out, 0), x);
     return out;
 }
 
-static void replace(struct graph *g, struct value *x, struct value with)
+// cat of key and value: the gradient of the whole is theirs by views.
+static struct value joined(struct graph *g, struct value key, struct value value)
 {
-    graph_drop(g, *x);
-    *x = with;
+    struct value out = graph_make(g, OP_CAT, ROLE_K, PART_COPY, key.dtype, SHAPE_KV2);
+    if (graph_needs(g, key)) {
+        int32_t n = graph_node(g, NODE_ADD, &out, 0);
+        key.shape = value.shape = SHAPE_KV2;
+        graph_edge(g, n, key);
+        graph_edge(g, n, value);
+    }
+    return out;
 }
 
-// permute(...).contiguous() of the projection, cat and permute(...).contiguous() of key and value.
+// Query, and key with value, are rotated in place: the first keeps the whole permuted projection. The projection's own result is a
+// variable of the function. With several sequences the attention's result is a transposed view, which a product copies.
 static struct value nanotron_attention(struct graph *g, struct value x)
 {
     static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
-    struct value part[3], fused = layer_linear(g, x, P_QKV, SHAPE_QKV);
-    replace(g, &fused, layer_copy(g, fused));
-    layer_split3(g, fused, shapes, part);
-    graph_drop(g, fused);
-    struct value q = part[0], k = part[1], v = part[2];
-    struct value key = layer_copy(g, k), value = layer_copy(g, v);
-    replace(g, &key, layer_copy(g, key));
-    replace(g, &value, layer_copy(g, value));
-    struct value turned = rotated(g, q);
-    graph_drop(g, v);
-    graph_drop(g, k);
-    graph_drop(g, q);
-    struct value y = layer_attention(g, turned, key, value);
+    struct value part[3], both[2], fused = layer_linear(g, x, P_QKV, SHAPE_QKV);
+    struct value copy = permuted(g, fused, NODE_VIEW);
+    layer_split3(g, copy, shapes, part);
+    graph_drop(g, copy);
+    struct value cat = joined(g, part[1], part[2]), pair = permuted(g, cat, NODE_CLONE);
+    graph_drop(g, cat);
+    layer_split2(g, pair, SHAPE_KV, both);
+    struct value y = layer_attention(g, part[0], both[0], both[1]);
+    uint32_t order = g->m->c.batch_size > 1 ? graph_scratch(g, OP_CLONE, ROLE_ATTENTION, PART_COPY, y.dtype, SHAPE_Q) : TAPE_NONE;
     struct value out = layer_linear(g, y, P_O, SHAPE_U);
+    tape_unref(g->t, order);
     graph_drop(g, y);
-    graph_drop(g, turned);
-    graph_drop(g, key);
-    graph_drop(g, value);
+    graph_drop(g, both[0]);
+    graph_drop(g, both[1]);
+    graph_drop(g, pair);
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(g, part[k]);
+    graph_drop(g, fused);
     return out;
 }
 
-// down(silu(gate) * up); gate and up are halves of one projection, and live until the product is there.
+// down(silu(gate) * up); gate and up are halves of one projection, a variable until the product is there.
 static struct value nanotron_mlp(struct graph *g, struct value x)
 {
-    struct value gate = layer_linear(g, x, P_GATE, SHAPE_FF), up = layer_linear(g, x, P_UP, SHAPE_FF);
-    struct value active = layer_activation(g, gate, false);
-    struct value product = layer_mul(g, active, up, ROLE_MLP_PROJ, PART_INPUT);
+    struct value half[2], both = layer_linear(g, x, P_UP, SHAPE_FF2);
+    layer_split2(g, both, SHAPE_FF, half);
+    struct value active = layer_activation(g, half[0], false);
+    struct value product = layer_mul(g, active, half[1], ROLE_MLP_PROJ, PART_INPUT);
     graph_drop(g, active);
+    graph_drop(g, half[0]);
+    graph_drop(g, half[1]);
     struct value out = layer_linear(g, product, P_DOWN, SHAPE_U);
     graph_drop(g, product);
-    graph_drop(g, gate);
-    graph_drop(g, up);
+    graph_drop(g, both);
     return out;
 }
 
-static struct value nanotron_branch(struct graph *g, struct value x, uint16_t norm, block_fn *branch, uint8_t role)
-{
-    struct value normed = nanotron_norm(g, x, false, norm);
-    struct value y = branch(g, normed);
-    graph_drop(g, normed);
-    struct value out = layer_add(g, y, x, role);
-    graph_drop(g, y);
-    return out;
-}
-
+// The attention's result is in a dictionary of the layer's until it returns.
 struct value block_nanotron(struct graph *g, struct value x)
 {
-    struct value middle = nanotron_branch(g, x, P_LN1, nanotron_attention, ROLE_RESID1);
-    struct value out = nanotron_branch(g, middle, P_LN2, nanotron_mlp, ROLE_RESID2);
+    struct value normed = nanotron_norm(g, x, false, P_LN1), attended = nanotron_attention(g, normed);
+    graph_drop(g, normed);
+    struct value middle = layer_add(g, attended, x, ROLE_RESID1);
+    normed = nanotron_norm(g, middle, false, P_LN2);
+    struct value y = nanotron_mlp(g, normed);
+    graph_drop(g, normed);
+    struct value out = layer_add(g, y, middle, ROLE_RESID2);
+    graph_drop(g, y);
     graph_drop(g, middle);
+    graph_drop(g, attended);
     return out;
 }
 
@@ -151,11 +160,6 @@ void node_rms_norm(struct graph *g, const struct node *n, uint32_t results[])
 {
     results[0] = made(g, n, 0, OP_TRITON, PART_GRAD);
     results[1] = made(g, n, 1, OP_SUM, PART_WEIGHT_GRAD);
-}
-
-void node_rotary(struct graph *g, const struct node *n, uint32_t results[])
-{
-    results[0] = made(g, n, 0, OP_TRITON, PART_GRAD);
 }
 
 // grad_input = softmax: the saved tensor itself.

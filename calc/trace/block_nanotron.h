@@ -16,6 +16,6 @@ block_fn block_nanotron;
 // The loss of the last hidden state; x stays the caller's.
 struct value loss_nanotron(struct graph *g, struct value x, uint32_t targets);
 
-node_fn node_rms_norm, node_rotary, node_sharded_loss;
+node_fn node_rms_norm, node_sharded_loss;
 
 #endif

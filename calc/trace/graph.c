@@ -152,6 +152,12 @@ uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, 
     return storage;
 }
 
+void graph_taken(struct graph *g, uint32_t storage)
+{
+    if (graph_ok(g) && storage != TAPE_NONE && graph_is_nanotron(g) && g->m->c.tensor_parallel > 1 && g->m->c.sequence_parallel)
+        g->t->storages[storage].taken = true;
+}
+
 uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype)
 {
     uint32_t storage = graph_scratch(g, op, role, PART_SCRATCH, dtype, SHAPE_U_WHOLE);

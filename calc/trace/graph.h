@@ -207,6 +207,9 @@ uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, 
 // The same for the whole sequence of a product of many GPUs, which a collective takes or fills.
 uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype);
 
+// nanotron's collective on its other end: a GPU's part of the sequence, which is there for other reasons.
+void graph_taken(struct graph *g, uint32_t storage);
+
 // A sum over rows: the result, after the kernel has had its partial sums.
 uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from, uint8_t to);
 

@@ -54,6 +54,8 @@ static struct value layer_affine(struct graph *g, struct value x, bool global, u
     uint32_t whole = layer_whole(g, &x_cast, out_shape);
     struct value out = layer_product(g, x_cast, w_cast, b_cast, out_shape);
     tape_unref(g->t, whole);
+    if (whole != TAPE_NONE)
+        graph_taken(g, out.storage);
     graph_drop(g, x_cast);
     graph_drop(g, w_cast);
     graph_drop(g, b_cast);

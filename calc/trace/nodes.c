@@ -70,7 +70,7 @@ static void node_whole(struct graph *g, const struct node *n, uint32_t whole[2])
         return;
     if (!graph_is_nanotron(g))  // it gathers into buffers that stay
         whole[0] = graph_sent(g, OP_ALL_GATHER, n->role, n->dtype);
-    if (column && !(graph_is_nanotron(g) && n->role == ROLE_UP))  // one projection with the gate
+    if (column)
         whole[1] = graph_sent(g, OP_MM, n->role, n->dtype);
 }
 
@@ -81,13 +81,29 @@ static void node_mark_view(struct graph *g, uint32_t gradient)
         g->t->storages[gradient].view = graph_has(g, TRAIT_GRADIENT_VIEWS);
 }
 
+// nanotron's linear layers make the input's gradient first; the attention's result is a transposed view, which is copied where there are
+// several sequences. The collective takes the input's gradient, or the incoming one.
+static void node_nanotron_mm(struct graph *g, const struct node *n, const uint32_t whole[2], uint32_t results[])
+{
+    bool turned = n->role == ROLE_ATTN_PROJ && g->m->c.batch_size > 1;
+    node_one(g, n, 0, OP_MM, results);
+    graph_taken(g, whole[1] != TAPE_NONE ? results[0] : n->shape == SHAPE_U ? n->gradient[0] : TAPE_NONE);
+    uint32_t order = turned ? graph_scratch(g, OP_CLONE, n->role, PART_COPY, n->dtype, SHAPE_Q) : TAPE_NONE;
+    node_weight(g, n, 1, OP_MM, false, results);
+    tape_unref(g->t, order);
+}
+
 // Edges: self, mat2.
 static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
 {
     uint32_t whole[2];
     node_whole(g, n, whole);
-    node_weight(g, n, 1, OP_MM, false, results);
-    node_one(g, n, 0, OP_MM, results);
+    if (graph_is_nanotron(g)) {
+        node_nanotron_mm(g, n, whole, results);
+    } else {
+        node_weight(g, n, 1, OP_MM, false, results);
+        node_one(g, n, 0, OP_MM, results);
+    }
     node_mark_view(g, results[0]);
     node_mark_view(g, results[1]);
     tape_unref(g->t, whole[0]);
@@ -331,7 +347,6 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_SOFTMAX] = node_softmax,
     [NODE_NEG] = node_neg,
     [NODE_RMS_NORM] = node_rms_norm,
-    [NODE_ROTARY] = node_rotary,
     [NODE_SHARDED_LOSS] = node_sharded_loss,
     [NODE_POW] = node_pow,
     [NODE_MEAN] = node_mean,

@@ -55,6 +55,10 @@ static void stage_forward(struct graph *g, struct stage *s)
         graph_drop(g, s->local[k]);
     graph_drop(g, s->normed);
     graph_drop(g, s->logits);
+    if (!g->m->last && graph_is_nanotron(g)) {  // SRC: nanotron pipeline_parallel/state.py, SendActivation
+        graph_drop(g, s->out);
+        s->out.storage = TAPE_NONE;
+    }
     if (!g->m->c.checkpointing)
         layer_rope_close(g);
     graph_autocast_exit(g);

@@ -39,6 +39,7 @@ struct storage {
     uint32_t made;  // how many allocations were on the tape before it
     bool saved;     // counted as saved for backward
     bool sent;      // a collective on a stream of its own uses it
+    bool taken;     // the other end of such a collective
     bool view;      // a gradient that is a view: nothing is added to it in place
     bool parts;     // a gradient whose receivers take views of a part of it
 };

@@ -42,14 +42,16 @@ static void test_states(void **state)
     // last micro-step.
     r = run(v, "parallel=zero1 n_gpu=8");
     assert_in_range(r->optim_bytes, 4 * p + 12 * p / 8, 4 * p + 12 * p / 8 + 16 * r->tensors);
-    // DDP's buckets are there whatever divides the state: 2 bytes a parameter.
-    assert_in_range(r->steady_end_bytes, 8 * p + 12 * p / 8, 8 * p + 12 * p / 8 + MIB);
+    // No DDP, and no buckets, where gradients are summed in float32 and the state is divided.
+    assert_in_range(r->steady_end_bytes, 6 * p + 12 * p / 8, 6 * p + 12 * p / 8 + MIB);
+    r = run(v, "parallel=ddp n_gpu=8");
+    assert_in_range(r->steady_end_bytes, 20 * p, 20 * p + MIB);
     close_vram(v, &h);
 }
 
-// Saved by a layer in bfloat16: inputs of both norms and their results, query, key and value, the
-// attention's output; gate, up, silu(gate) and the product; in float32 the norms' factors and the
-// attention's sums.
+// Saved by a layer in bfloat16: inputs of both norms and their results, the permuted projection in
+// which the query is rotated, keys with values, the attention's output; gate, up, silu(gate) and
+// the product; in float32 the norms' factors and the attention's sums.
 static void test_what_a_layer_saves(void **state)
 {
     struct heap h = {0};
@@ -57,11 +59,11 @@ static void test_what_a_layer_saves(void **state)
     uint64_t n = 4096, u = 2 * n * 2048, f = 2 * n * 8192, small = 2 * 4 * n + 4 * n * 32;
     (void)state;
     uint64_t whole = run(v, "n_layer=8")->saved_bytes, half = run(v, "n_layer=4")->saved_bytes;
-    assert_int_equal((whole - half) / 4, 8 * u + 4 * f + small);
+    assert_int_equal((whole - half) / 4, 10 * u + 4 * f + small);
     // Every tensor of a layer is divided where the sequence is divided too.
     whole = run(v, "n_layer=8 tensor_parallel=4 sequence_parallel=true")->saved_bytes;
     half = run(v, "n_layer=4 tensor_parallel=4 sequence_parallel=true")->saved_bytes;
-    assert_int_equal((whole - half) / 4, (8 * u + 4 * f + small) / 4);
+    assert_int_equal((whole - half) / 4, (10 * u + 4 * f + small) / 4);
     close_vram(v, &h);
 }
 
@@ -91,6 +93,35 @@ static void test_logits(void **state)
     assert_int_equal(vram_trace(v, logits_event, &l), VRAM_OK);
     assert_int_equal(l.now, 0);
     assert_int_equal(l.most, 8 * UINT64_C(4096) * 131072);
+    close_vram(v, &h);
+}
+
+// After a step of ZeRO-1 there are for a moment this GPU's part of the weights, the parts of all
+// GPUs, a tensor each, and all of them in a row; under DDP there is nothing to gather.
+static int weights_event(void *ctx, const struct vram_event *e)
+{
+    struct logits *l = ctx;
+    if (e->category == VRAM_CAT_PARAM) {
+        l->now += e->is_free ? 0 - e->bytes : e->bytes;
+        l->most = l->now > l->most ? l->now : l->most;
+    }
+    return 0;
+}
+
+static void test_gathered_weights(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t p = embedding + 2 * layer_weights + 2048;
+    (void)state;
+    struct logits zero = {0}, ddp = {0};
+    run(v, "n_layer=2 parallel=zero1 n_gpu=8");
+    assert_int_equal(vram_trace(v, weights_event, &zero), VRAM_OK);
+    assert_int_equal(zero.now, 2 * p);
+    assert_int_equal(zero.most, 2 * p + 2 * p / 8 + 2 * 2 * p);
+    run(v, "n_layer=2 parallel=ddp n_gpu=8");
+    assert_int_equal(vram_trace(v, weights_event, &ddp), VRAM_OK);
+    assert_int_equal(ddp.most, 2 * p);
     close_vram(v, &h);
 }
 
@@ -147,9 +178,9 @@ static void test_late_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),      cmocka_unit_test(test_what_a_layer_saves),
-        cmocka_unit_test(test_logits),      cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_late_blocks),
+        cmocka_unit_test(test_states),           cmocka_unit_test(test_what_a_layer_saves),
+        cmocka_unit_test(test_gathered_weights), cmocka_unit_test(test_logits),
+        cmocka_unit_test(test_stages),           cmocka_unit_test(test_late_blocks),
     };
     return cmocka_run_group_tests_name("calc_nanotron", tests, NULL, NULL);
 }

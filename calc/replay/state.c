@@ -80,6 +80,14 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
     state_divide(m, r, width);
 }
 
+static uint64_t state_kept(const struct state_row *r, uint8_t part)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < r->state.kept_count; i++)
+        bytes += r->state.kept[i].part == part ? r->state.kept[i].bytes : 0;
+    return bytes;
+}
+
 static void state_sum(struct state *s, const struct state_row *r, uint64_t times)
 {
     uint64_t kept = 0, temps = 0;
@@ -87,6 +95,8 @@ static void state_sum(struct state *s, const struct state_row *r, uint64_t times
         kept += r->state.kept[i].bytes;
     for (unsigned i = 0; i < r->state.temp_count; i++)
         temps += r->state.temps[i];
+    s->copy_bytes = size_add(s->copy_bytes, size_mul(times, state_kept(r, PART_COPY)));
+    s->sum_bytes = size_add(s->sum_bytes, size_mul(times, state_kept(r, PART_WEIGHT_GRAD)));
     s->param_bytes = size_add(s->param_bytes, size_mul(times, r->weight));
     s->grad_bytes = size_add(s->grad_bytes, size_mul(times, r->gradient));
     s->optim_bytes = size_add(s->optim_bytes, size_mul(times, kept));

@@ -56,10 +56,28 @@ static int step_weight(struct player *p, const struct state *s, const struct sta
     return rc;
 }
 
+// What the optimizer has before its first step, as one tensor of each kind: sums of gradients, then copies of the weights.
+// SRC: nanotron src/nanotron/optim/gradient_accumulator.py (contiguous_buffer_f32_gradients, big_flat_buffer); DeepSpeed
+// runtime/bf16_optimizer.py, zero/stage_1_and_2.py (single_partition_of_fp32_groups).
+static bool step_is_early(uint8_t part)
+{
+    return part == PART_COPY || part == PART_WEIGHT_GRAD;
+}
+
+static int step_early(struct player *p, const struct state *s)
+{
+    static const struct storage sums = {.name = NAME(OPTIMIZER, WEIGHT_GRAD), .op = OP_ZEROS, .category = VRAM_CAT_OPTIM};
+    static const struct storage copies = {.name = NAME(OPTIMIZER, COPY), .op = OP_TO_COPY, .category = VRAM_CAT_OPTIM};
+    int rc = s->sum_bytes ? player_forever(p, &sums, s->sum_bytes, -1) : VRAM_OK;
+    return rc == VRAM_OK && s->copy_bytes ? player_forever(p, &copies, s->copy_bytes, -1) : rc;
+}
+
 int state_build(struct player *p, const struct state *s)
 {
     int rc = state_each(p, s, step_weight);
-    return rc == VRAM_OK ? buckets_build(p, s) : rc;
+    if (rc == VRAM_OK)
+        rc = buckets_build(p, s);
+    return rc == VRAM_OK ? step_early(p, s) : rc;
 }
 
 static int step_keep(struct player *p, const struct state *s, const struct state_row *r,
@@ -68,6 +86,8 @@ static int step_keep(struct player *p, const struct state *s, const struct state
     int rc = VRAM_OK;
     (void)s;
     for (unsigned i = 0; i < r->state.kept_count && rc == VRAM_OK; i++) {
+        if (step_is_early(r->state.kept[i].part))
+            continue;
         struct storage kept = {.name = name_of(ROLE_OPTIMIZER, r->state.kept[i].part),
                                .op = r->state.kept[i].op,
                                .category = VRAM_CAT_OPTIM};
@@ -248,7 +268,7 @@ int state_step(struct player *p, const struct state *s, bool first)
 uint64_t state_step_rise(const struct state *s, bool first, int64_t *net)
 {
     uint64_t scaler = step_scales(s) ? 4 * STEP_SCALERS : 0;
-    uint64_t kept = first ? s->optim_bytes : 0, held = scaler + (first ? scaler : 0);
+    uint64_t kept = first ? s->optim_bytes - s->copy_bytes - s->sum_bytes : 0, held = scaler + (first ? scaler : 0);
     uint64_t clip = step_clips(s) ? 8 * s->trained_tensors + 4 * STEP_CLIP_SCALARS : 0;
     *net = (int64_t)(kept + (first ? scaler : 0)) - (int64_t)s->grad_bytes;
     return held + size_max(clip, kept + size_max(s->temp_peak, step_gathered(s)));

@@ -55,7 +55,8 @@ uint64_t serve_weights(const struct model *m, uint64_t quantization)
     uint64_t sum = size_add(ends(m, quantization, l.before, l.before_count), ends(m, quantization, l.after, l.after_count));
     for (uint64_t layer = 0; layer < m->c.n_layer; layer++)
         for (unsigned i = 0; i < l.block_count; i++)
-            sum = size_add(sum, parameter(m, quantization, &l.block[i], true, layer));
+            if (layout_here(&l.block[i], m, layer))
+                sum = size_add(sum, parameter(m, quantization, &l.block[i], true, layer));
     return sum;
 }
 

@@ -16,7 +16,7 @@ struct layout_row {
 static void layout_put(struct layout_param *list, uint8_t *count, struct layout_row r, bool trained)
 {
     list[(*count)++] = (struct layout_param){r.number,   r.role,  r.part, r.shape,
-                                             r.cols > 0, trained, r.rows, r.cols};
+                                             r.cols > 0, trained, LAYERS_ALL, r.rows, r.cols};
 }
 
 static void layout_before(struct layout *l, bool trained, struct layout_row r)
@@ -32,6 +32,7 @@ static void layout_after(struct layout *l, bool trained, struct layout_row r)
 static void layout_block(struct layout *l, bool trained, struct layout_row r)
 {
     layout_put(l->block, &l->block_count, r, trained);
+    l->block[l->block_count - 1].layers = l->layers;
 }
 
 // Which members of lora_targets a linear layer answers to: one projection for q, k and v to any of the three.
@@ -46,6 +47,12 @@ static uint64_t layout_targets(uint16_t number)
         [P_GATE] = CONFIG_BIT(TARGET_GATE),
         [P_UP] = CONFIG_BIT(TARGET_UP),
         [P_DOWN] = CONFIG_BIT(TARGET_DOWN),
+        [P_Q_A] = CONFIG_BIT(TARGET_Q),
+        [P_KV_A] = CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V),
+        [P_KV_B] = CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V),
+        [P_SHARED_GATE] = CONFIG_BIT(TARGET_GATE),
+        [P_SHARED_UP] = CONFIG_BIT(TARGET_UP),
+        [P_SHARED_DOWN] = CONFIG_BIT(TARGET_DOWN),
     };
     return targets[number];
 }
@@ -55,18 +62,26 @@ static bool layout_adapted(const struct model *m, uint16_t number)
     return m->c.lora_rank > 0 && (m->c.lora_targets & layout_targets(number));
 }
 
-// The shape of an adapter's matrix by the width that it touches.
+// The shapes of an adapter's matrices by that of the weight: on the side of the input and on that of the output.
 static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint16_t number)
 {
-    bool wide_in = number == P_O || number == P_DOWN;  // the inner width is on the input side
+    static const uint8_t latent[SHAPE_COUNT][2] = {
+        [SHAPE_W_Q_A] = {SHAPE_A_C, SHAPE_A_Q_LATENT},       [SHAPE_W_Q_B] = {SHAPE_A_Q_LATENT, SHAPE_A_Q},
+        [SHAPE_W_KV_A] = {SHAPE_A_C, SHAPE_A_KV_LATENT},     [SHAPE_W_KV_B] = {SHAPE_A_KV_CORE, SHAPE_A_KV_WIDE},
+        [SHAPE_W_VALUES] = {SHAPE_A_VALUES, SHAPE_A_C},
+    };
+    bool wide_in = number == P_O || number == P_DOWN || number == P_SHARED_DOWN;  // the inner width is on the input side
     bool inner = output_side != wide_in;
+    if (latent[weight_shape][0])
+        return latent[weight_shape][output_side];
     if (!inner)
         return SHAPE_A_C;
-    return weight_shape == SHAPE_W_FF    ? SHAPE_A_FF
-           : weight_shape == SHAPE_W_FF2 ? SHAPE_A_FF2
-           : weight_shape == SHAPE_W_KV  ? SHAPE_A_KV
-           : weight_shape == SHAPE_W_QKV ? SHAPE_A_QKV
-                                         : SHAPE_A_Q;
+    return weight_shape == SHAPE_W_FF       ? SHAPE_A_FF
+           : weight_shape == SHAPE_W_SHARED ? SHAPE_A_SHARED
+           : weight_shape == SHAPE_W_FF2    ? SHAPE_A_FF2
+           : weight_shape == SHAPE_W_KV     ? SHAPE_A_KV
+           : weight_shape == SHAPE_W_QKV    ? SHAPE_A_QKV
+                                            : SHAPE_A_Q;
 }
 
 // A vector as long as a linear layer's input or output.
@@ -153,8 +168,37 @@ static void layout_head_norm(struct layout *l, const struct model *m, uint16_t n
                  (struct layout_row){number, role, PART_WEIGHT, SHAPE_HEAD, m->c.head_dim, 0});
 }
 
+static void layout_latent_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t shape, uint64_t rows)
+{
+    uint8_t role = number == P_Q_A_NORM ? ROLE_Q_A_NORM : ROLE_KV_A_NORM;
+    layout_block(l, m->c.lora_rank == 0, (struct layout_row){number, role, PART_WEIGHT, shape, rows, 0});
+}
+
+// Multi-head latent attention. SRC: transformers models/deepseek_v3/modeling_deepseek_v3.py, DeepseekV3Attention.
+static void layout_latent(struct layout *l, const struct model *m)
+{
+    const struct vram_config *v = &m->c;
+    uint64_t c = v->n_embd, q = v->n_head * v->head_dim, values = v->n_head * v->v_head_dim, in = c;
+    uint64_t wide = v->n_head * (v->qk_nope_head_dim + v->v_head_dim);
+    if (v->q_lora_rank) {
+        in = v->q_lora_rank;
+        layout_linear(l, m, (struct layout_row){P_Q_A, ROLE_Q_A, PART_WEIGHT, SHAPE_W_Q_A, in, c}, 0);
+        layout_latent_norm(l, m, P_Q_A_NORM, SHAPE_Q_A, in);
+    }
+    layout_linear(l, m, (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT, v->q_lora_rank ? SHAPE_W_Q_B : SHAPE_W_Q, q, in}, 0);
+    layout_linear(
+        l, m, (struct layout_row){P_KV_A, ROLE_KV_A, PART_WEIGHT, SHAPE_W_KV_A, v->kv_lora_rank + v->qk_rope_head_dim, c}, 0);
+    layout_latent_norm(l, m, P_KV_A_NORM, SHAPE_KV_A, v->kv_lora_rank);
+    layout_linear(l, m, (struct layout_row){P_KV_B, ROLE_KV_B, PART_WEIGHT, SHAPE_W_KV_B, wide, v->kv_lora_rank}, 0);
+    layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_VALUES, c, values}, 0);
+}
+
 static void layout_attention(struct layout *l, const struct model *m)
 {
+    if (m->features & HAS_LATENT) {
+        layout_latent(l, m);
+        return;
+    }
     uint64_t q = m->c.n_head * m->c.head_dim, k = m->c.n_kv_head * m->c.head_dim, c = m->c.n_embd;
     bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
     bool some = all || m->c.attention_bias || (m->features & HAS_QKV_BIAS);
@@ -224,6 +268,14 @@ static void layout_experts(struct layout *l, const struct model *m)
                  (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_EXPERTS, rows, c});
 }
 
+static void layout_shared(struct layout *l, const struct model *m)
+{
+    uint64_t c = m->c.n_embd, inner = m->c.n_shared_experts * m->c.expert_inner;
+    layout_linear(l, m, (struct layout_row){P_SHARED_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_SHARED, inner, c}, 0);
+    layout_linear(l, m, (struct layout_row){P_SHARED_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_SHARED, inner, c}, 0);
+    layout_linear(l, m, (struct layout_row){P_SHARED_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_SHARED, c, inner}, 0);
+}
+
 static void layout_mlp(struct layout *l, const struct model *m)
 {
     uint64_t c = m->c.n_embd, f = m->c.n_inner;
@@ -250,10 +302,16 @@ static void layout_layer(struct layout *l, const struct model *m)
         layout_norm(l, m, P_POST_ATTN, ROLE_POST_ATTN_NORM);
     if (before)
         layout_norm(l, m, P_LN2, ROLE_LN2);
+    bool latent = m->features & HAS_LATENT;
+    l->layers = latent && m->c.n_expert ? LAYERS_SPARSE : LAYERS_ALL;
     if (m->c.n_expert)
         layout_experts(l, m);
-    else
+    if (m->c.n_shared_experts && m->c.n_expert)
+        layout_shared(l, m);
+    l->layers = m->c.n_expert ? LAYERS_DENSE : LAYERS_ALL;
+    if (!m->c.n_expert || model_dense_layers(m))
         layout_mlp(l, m);
+    l->layers = LAYERS_ALL;
     if (m->features & HAS_POST_NORM)
         layout_norm(l, m, P_POST_MLP, ROLE_POST_MLP_NORM);
 }
@@ -328,6 +386,17 @@ static void layout_index(struct layout *l)
         l->global_index[l->before[i].number] = i;
     for (uint8_t i = 0; i < l->after_count; i++)
         l->global_index[l->after[i].number] = (uint8_t)(LAYOUT_ENDS + i);
+}
+
+uint64_t layout_times(const struct layout_param *p, const struct model *m)
+{
+    uint64_t dense = model_dense_layers(m);
+    return p->layers == LAYERS_ALL ? m->c.n_layer : p->layers == LAYERS_DENSE ? dense : m->c.n_layer - dense;
+}
+
+bool layout_here(const struct layout_param *p, const struct model *m, uint64_t layer)
+{
+    return p->layers == LAYERS_ALL || (p->layers == LAYERS_DENSE) == (layer < model_dense_layers(m));
 }
 
 void layout_make(struct layout *l, const struct model *m)

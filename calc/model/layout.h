@@ -51,15 +51,27 @@ enum layout_block {
     P_EXPERTS_DOWN,
     P_EXPERTS_DOWN_BIAS,
     P_SINKS,
+    P_Q_A,  // queries' latent; P_Q is out of it
+    P_KV_A = P_Q_A + LAYOUT_LINEAR,
+    P_KV_B = P_KV_A + LAYOUT_LINEAR,
+    P_SHARED_GATE = P_KV_B + LAYOUT_LINEAR,
+    P_SHARED_UP = P_SHARED_GATE + LAYOUT_LINEAR,
+    P_SHARED_DOWN = P_SHARED_UP + LAYOUT_LINEAR,
+    P_Q_A_NORM = P_SHARED_DOWN + LAYOUT_LINEAR,
+    P_KV_A_NORM,
     P_LAYER_FLAT,  // as P_ROOT_FLAT
     LAYOUT_BLOCK_NUMBERS
 };
+
+// Which layers have a parameter.
+enum layout_layers { LAYERS_ALL, LAYERS_DENSE, LAYERS_SPARSE };
 
 struct layout_param {
     uint16_t number;
     uint8_t role, part, shape;
     bool matrix;  // two or more dimensions: decayed
     bool trained;
+    uint8_t layers;       // enum layout_layers
     uint64_t rows, cols;  // cols 0: a vector
 };
 
@@ -67,9 +79,14 @@ enum { LAYOUT_ENDS = 8 };
 struct layout {
     struct layout_param before[LAYOUT_ENDS], block[LAYOUT_BLOCK_NUMBERS], after[LAYOUT_ENDS];
     uint8_t before_count, block_count, after_count;
+    uint8_t layers;  // of the parameters that are put now
     uint8_t block_index[LAYOUT_BLOCK_NUMBERS];    // by number, 255: not in this model
     uint8_t global_index[LAYOUT_GLOBAL_NUMBERS];  // into before, or LAYOUT_ENDS + into after; 255
 };
+
+// In how many layers a block's parameter is, and whether a layer has it.
+uint64_t layout_times(const struct layout_param *p, const struct model *m);
+bool layout_here(const struct layout_param *p, const struct model *m, uint64_t layer);
 
 void layout_make(struct layout *l, const struct model *m);
 

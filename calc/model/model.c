@@ -84,6 +84,10 @@ void model_stage(struct model *m, uint64_t stage)
     uint64_t ahead = stages - stage, begun = m->c.gradient_accumulation_steps;
     if (stages == 1)
         return;
+    uint64_t before = 0;
+    for (uint64_t i = 0; i < stage; i++)
+        before += model_stage_layers(&m->c, i);
+    m->c.first_k_dense_replace -= before < m->c.first_k_dense_replace ? before : m->c.first_k_dense_replace;
     m->buffer_bytes /= layers;
     m->c.n_layer = model_stage_layers(&m->c, stage);
     m->buffer_bytes *= m->c.n_layer;

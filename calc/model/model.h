@@ -35,7 +35,8 @@ enum model_feature {
     HAS_PAIR_ROTARY = 1 << 25,     // neighbours are rotated, by cosines and sines that each layer spreads out
     HAS_SPLIT_ROTARY = 1 << 26,    // the halves of a head are rotated apart and joined
     HAS_SINKS = 1 << 27,           // a score of each head beside those of the positions; biases on all projections, of experts too
-    HAS_WIDE_SCALE = 1 << 28       // RMSNorm's weight is applied in float32
+    HAS_WIDE_SCALE = 1 << 28,      // RMSNorm's weight is applied in float32
+    HAS_LATENT = 1 << 29           // queries, keys and values out of latents; a sigmoid router and shared experts
 };
 
 // What a version of a framework does; traits.def says which.
@@ -70,6 +71,13 @@ static inline bool model_has_trait(const struct model *m, enum model_trait trait
 // a trace stays short; all as one where each weight has a gradient of its own.
 enum { MODEL_EXPERT_RUNS = 8 };
 uint64_t model_expert_runs(const struct model *m);
+
+// Layers at the start that have no experts although the others do.
+static inline uint64_t model_dense_layers(const struct model *m)
+{
+    uint64_t dense = m->c.n_expert ? m->c.first_k_dense_replace : 0;
+    return dense < m->c.n_layer ? dense : m->c.n_layer;
+}
 
 // All experts' products are one operation over a tensor of all their weights.
 bool model_groups_experts(const struct model *m);

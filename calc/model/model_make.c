@@ -41,6 +41,13 @@ static int model_check_heads(struct vram_config *c, struct message *e)
 {
     if (c->n_kv_head == 0)
         c->n_kv_head = c->n_head;
+    bool latent = model_features[c->family] & HAS_LATENT;
+    if (latent) {
+        c->head_dim = c->qk_nope_head_dim + c->qk_rope_head_dim;
+        c->n_kv_head = c->n_head;
+    } else {
+        c->n_shared_experts = c->first_k_dense_replace = c->q_lora_rank = 0;
+    }
     if (c->head_dim == 0 && c->n_embd % c->n_head != 0)
         return model_bad_width(c, e);
     if (c->head_dim == 0)
@@ -210,7 +217,12 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     bool compiled = c->compile != COMPILE_NONE, stages = c->pipeline_parallel > 1;
     bool gathers = c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3;
     bool nanotron = c->framework == FRAMEWORK_NANOTRON;
+    bool latent = model_features[c->family] & HAS_LATENT;
+    bool adapts = c->lora_rank && c->adapter != ADAPTER_LORA;
+    bool whole = c->tensor_parallel == 1 && !c->kernels && c->framework == FRAMEWORK_TRANSFORMERS && c->transformers >= 5000 &&
+                 c->torch >= 2009;
     const struct model_limit limits[] = {
+        {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole), MESSAGE_latent_here, {"family"}},
         {nanotron && (c->family != FAMILY_LLAMA || c->lora_rank || c->task == TASK_INFERENCE),
          MESSAGE_nanotron_model, {"framework", "family"}},
         {nanotron && (compiled || c->checkpointing), MESSAGE_nanotron_run, {"framework"}},
@@ -253,7 +265,7 @@ static void model_count(struct model *m)
     for (unsigned i = 0; i < l.before_count; i++)
         model_add(m, &l.before[i], 1);
     for (unsigned i = 0; i < l.block_count; i++)
-        model_add(m, &l.block[i], m->c.n_layer);
+        model_add(m, &l.block[i], layout_times(&l.block[i], m));
     for (unsigned i = 0; i < l.after_count; i++)
         model_add(m, &l.after[i], 1);
     m->block_tensors = l.block_count;
@@ -273,6 +285,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);
+    if (m->features & HAS_LATENT)
+        m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention wants values as wide as keys
     if (m->features & HAS_SINKS)
         m->c.attention = ATTENTION_MATH;  // SRC: transformers modeling_gpt_oss.py, _supports_sdpa = False
     model_find_traits(m);
@@ -309,9 +323,9 @@ bool model_param_at(const struct model *m, uint64_t index, struct model_param *o
     if (index < l.before_count)
         return model_param_from(&l.before[index], -1, out);
     index -= l.before_count;
-    if (index < l.block_count * m->c.n_layer)
-        return model_param_from(&l.block[index % l.block_count], (int32_t)(index / l.block_count),
-                                out);
-    index -= l.block_count * m->c.n_layer;
+    for (uint64_t layer = 0; layer < m->c.n_layer; layer++)
+        for (unsigned i = 0; i < l.block_count; i++)
+            if (layout_here(&l.block[i], m, layer) && index-- == 0)
+                return model_param_from(&l.block[i], (int32_t)layer, out);
     return index < l.after_count && model_param_from(&l.after[index], -1, out);
 }

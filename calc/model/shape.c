@@ -49,6 +49,14 @@ void dims_make(struct dims *d, const struct model *m)
     d->Q = d->H * d->D;
     d->K = d->KH * d->D;
     d->R = c->head_dim * c->partial_rotary_factor / 1000000;
+    d->KR = d->KH * d->R;
+    if (m->features & HAS_LATENT)
+        d->R = d->KR = c->qk_rope_head_dim;  // one for all heads
+    d->QA = c->q_lora_rank;
+    d->KA = c->kv_lora_rank;
+    d->W = d->H * c->v_head_dim;
+    d->KW = d->H * (c->qk_nope_head_dim + c->v_head_dim);
+    d->XS = c->n_shared_experts * c->expert_inner;
     d->F = dims_share(c->n_inner, tp);
     d->X = dims_share(c->expert_inner, tp);
     d->block = c->block_size;

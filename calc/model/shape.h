@@ -31,7 +31,10 @@ struct dims {
     uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
     uint64_t H, KH, D;  // heads, key and value heads, width of a head
     uint64_t Q, K;      // H * D, KH * D
-    uint64_t R;         // rotated width of a head
+    uint64_t R, KR;     // rotated width of a head, of all keys
+    uint64_t QA, KA;    // width of the latents
+    uint64_t W, KW;     // all values; what a latent becomes: keys without the rotated part, and values
+    uint64_t XS;        // width of the shared experts
     uint64_t F, X;      // feed-forward width, that of an expert
     uint64_t block;     // positions
     uint64_t E, A;      // experts, active ones

@@ -29,7 +29,8 @@ static uint64_t units_sum(const struct model *m, const struct layout_param *list
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < count; i++)
-        sum = size_add(sum, units_elements(m, &list[i], block, elements));
+        if (list[i].layers != LAYERS_DENSE)  // layers without experts are smaller
+            sum = size_add(sum, units_elements(m, &list[i], block, elements));
     return sum;
 }
 

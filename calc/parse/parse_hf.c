@@ -176,6 +176,10 @@ static int unknown_key(struct parse *p, const struct entry *e)
 static int read_entry(struct parse *p, struct entry e)
 {
     e.key = inner(e.key);
+    if (span_is(e.value, "null") && span_is(e.key, "q_lora_rank")) {
+        p->v->config.q_lora_rank = 0;
+        return VRAM_OK;
+    }
     if (span_is(e.value, "null") || span_is(e.key, "model_type"))
         return VRAM_OK;
     if (span_is(e.key, "torch_dtype") || span_is(e.key, "dtype"))

@@ -75,7 +75,8 @@ static int buckets_whole(struct player *p, const struct state *s)
         rc = buckets_add(p, &f, &s->after[i]);
     for (uint64_t layer = 0; layer < s->m->c.n_layer; layer++)
         for (unsigned i = s->layout.block_count; i-- > 0 && rc == VRAM_OK;)
-            rc = buckets_add(p, &f, &s->block[i]);
+            if (layout_here(s->block[i].param, s->m, layer))
+                rc = buckets_add(p, &f, &s->block[i]);
     for (unsigned i = s->layout.before_count; i-- > 0 && rc == VRAM_OK;)
         rc = buckets_add(p, &f, &s->before[i]);
     return rc == VRAM_OK && f.bytes ? player_forever(p, &bucket, f.bytes, -1) : rc;

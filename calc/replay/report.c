@@ -222,10 +222,11 @@ static void report_counts(const struct engine *e, struct vram_result *out)
 }
 
 // A line for the tensors of one name: those of all layers together.
-static int report_parameters(struct engine *e, const struct layout_param *p, size_t n, uint64_t count,
+static int report_parameters(struct engine *e, const struct layout_param *p, size_t n, const struct model *m,
                              struct vram_result *out)
 {
     for (size_t i = 0; i < n; i++) {
+        uint64_t count = m ? layout_times(&p[i], m) : 1;
         const char *name = engine_name(e, name_of(p[i].role, p[i].part));
         if (!name)
             return VRAM_ENOMEM;
@@ -245,10 +246,10 @@ static int report_layout(const struct vram *v, struct engine *e, struct vram_res
     struct layout l;
     layout_make(&l, &m);
     out->parameters = e->parameters;
-    int rc = report_parameters(e, l.before, l.before_count, 1, out);
+    int rc = report_parameters(e, l.before, l.before_count, NULL, out);
     if (rc == VRAM_OK)
-        rc = report_parameters(e, l.block, l.block_count, m.c.n_layer, out);
-    return rc == VRAM_OK ? report_parameters(e, l.after, l.after_count, 1, out) : rc;
+        rc = report_parameters(e, l.block, l.block_count, &m, out);
+    return rc == VRAM_OK ? report_parameters(e, l.after, l.after_count, NULL, out) : rc;
 }
 
 static int report_notes(const struct vram *v, struct engine *e, struct vram_result *out)

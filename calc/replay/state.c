@@ -124,7 +124,7 @@ int state_make(struct state *s, const struct model *m, const uint64_t elements[S
     for (unsigned i = 0; i < s->layout.block_count; i++) {
         const struct layout_param *p = &s->layout.block[i];
         state_row_make(&s->block[i], m, p, elements[p->shape], true);
-        state_sum(s, &s->block[i], m->c.n_layer);
+        state_sum(s, &s->block[i], layout_times(p, m));
     }
     for (unsigned i = 0; i < s->layout.after_count; i++) {
         const struct layout_param *p = &s->layout.after[i];

@@ -13,7 +13,8 @@ int state_each(struct player *p, const struct state *s, state_fn *fn)
         rc = fn(p, s, &s->before[i], -1);
     for (int32_t layer = 0; layer < (int32_t)s->m->c.n_layer; layer++)
         for (unsigned i = 0; i < s->layout.block_count && rc == VRAM_OK; i++)
-            rc = fn(p, s, &s->block[i], layer);
+            if (layout_here(s->block[i].param, s->m, (uint64_t)layer))
+                rc = fn(p, s, &s->block[i], layer);
     for (unsigned i = 0; i < s->layout.after_count && rc == VRAM_OK; i++)
         rc = fn(p, s, &s->after[i], -1);
     return rc;

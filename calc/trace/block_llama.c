@@ -4,6 +4,7 @@
 #include "calc/trace/block_llama.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/attention_latent.h"
 #include "calc/trace/attention_sinks.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
@@ -66,10 +67,15 @@ static struct value llama_by_head(struct graph *g, struct value x)
     return graph_has(g, TRAIT_INNER_MODEL) ? layer_view(g, x, NODE_VIEW) : x;
 }
 
+static uint64_t llama_layer(const struct graph *g)
+{
+    return (uint64_t)g->t->unit * g->period + g->t->sub;
+}
+
 // Of a family with layers that know no positions, one of those.
 static bool llama_is_plain(const struct graph *g)
 {
-    return has(g, HAS_FOURTH_PLAIN) && ((uint64_t)g->t->unit * g->period + g->t->sub) % 4 == 3;
+    return has(g, HAS_FOURTH_PLAIN) && llama_layer(g) % 4 == 3;
 }
 
 // What is to be rotated: a fused kernel works on it as it is.
@@ -224,6 +230,8 @@ static struct value llama_attend_sinks(struct graph *g, const struct heads *h)
 
 static struct value llama_attention(struct graph *g, struct value x)
 {
+    if (has(g, HAS_LATENT))
+        return layer_attention_latent(g, x);
     struct heads h = llama_project(g, x);
     llama_rotate(g, &h);
     cache_keep(g, h.k, h.v);
@@ -248,21 +256,31 @@ static struct value llama_gated_liger(struct graph *g, struct value x, struct va
     return out;
 }
 
-// down(act(gate(x)) * up(x))
-static struct value llama_gated(struct graph *g, struct value x)
+// down(act(gate(x)) * up(x)); up and down have the next numbers.
+static struct value llama_gated_by(struct graph *g, struct value x, uint16_t first, uint8_t shape)
 {
-    struct value gate = layer_linear(g, x, P_GATE, SHAPE_FF);
+    struct value gate = layer_linear(g, x, first, shape);
     if (g->m->c.kernels == KERNELS_LIGER)
         return llama_gated_liger(g, x, gate);
     struct value active = layer_activation(g, gate, has(g, HAS_GELU_GATE));
     graph_drop(g, gate);
-    struct value up = layer_linear(g, x, P_UP, SHAPE_FF);
+    struct value up = layer_linear(g, x, (uint16_t)(first + LAYOUT_LINEAR), shape);
     struct value product = layer_mul(g, active, up, ROLE_MLP_PROJ, PART_INPUT);
     graph_drop(g, active);
     graph_drop(g, up);
-    struct value out = layer_linear(g, product, P_DOWN, SHAPE_U);
+    struct value out = layer_linear(g, product, (uint16_t)(first + 2 * LAYOUT_LINEAR), SHAPE_U);
     graph_drop(g, product);
     return out;
+}
+
+static struct value llama_gated(struct graph *g, struct value x)
+{
+    return llama_gated_by(g, x, P_GATE, SHAPE_FF);
+}
+
+static struct value llama_shared(struct graph *g, struct value x)
+{
+    return llama_gated_by(g, x, P_SHARED_GATE, SHAPE_SHARED);
 }
 
 // gate, up = gate_up_proj(x).chunk(2)
@@ -281,10 +299,16 @@ static struct value llama_gated_once(struct graph *g, struct value x)
     return out;
 }
 
+static struct value llama_experts(struct graph *g, struct value x)
+{
+    block_fn *shared = layout_find(&g->layout, true, P_SHARED_GATE) ? llama_shared : NULL;
+    return model_groups_experts(g->m) ? layer_experts_grouped(g, x, shared) : layer_experts(g, x);
+}
+
 static struct value llama_mlp(struct graph *g, struct value x)
 {
-    if (has(g, HAS_EXPERTS))
-        return model_groups_experts(g->m) ? layer_experts_grouped(g, x) : layer_experts(g, x);
+    if (has(g, HAS_EXPERTS) && llama_layer(g) >= model_dense_layers(g->m))
+        return llama_experts(g, x);
     if (has(g, HAS_FUSED_GATE))
         return llama_gated_once(g, x);
     if (has(g, HAS_GATE))

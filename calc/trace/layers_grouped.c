@@ -79,6 +79,46 @@ static struct routing route_best(struct graph *g, struct value x)
     return r;
 }
 
+// In float32, where autocast does not take it back.
+static struct value route_wide(struct graph *g, struct value x)
+{
+    if (g->autocast)
+        return layer_linear(g, x, P_ROUTER, SHAPE_ROUTER);
+    struct value w = graph_param(g, false, P_ROUTER), wide_x = graph_to(g, x, DT_F32, PART_UPCAST);
+    struct value wide_w = graph_to(g, w, DT_F32, PART_UPCAST);
+    struct value out = graph_make(g, OP_MM, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_ROUTER);
+    if (graph_needs(g, wide_x) || graph_needs(g, wide_w)) {
+        int32_t n = graph_node(g, NODE_MM, &out, 0);
+        graph_save(g, n, graph_needs(g, wide_w) ? wide_x.storage : TAPE_NONE);
+        graph_save(g, n, graph_needs(g, wide_x) ? wide_w.storage : TAPE_NONE);
+        graph_edge(g, n, wide_x);
+        graph_edge(g, n, wide_w);
+    }
+    graph_drop(g, wide_x);
+    graph_drop(g, wide_w);
+    graph_drop(g, w);
+    return out;
+}
+
+// Each expert's own share; which are chosen goes by groups, in tensors that are gone again.
+static struct routing route_sigmoid(struct graph *g, struct value x)
+{
+    struct routing r = {.held = route_wide(g, x)};
+    struct value share = layer_unary(g, r.held, OP_SIGMOID, NODE_SIGMOID, ROLE_ROUTER, PART_OUTPUT, SHAPE_ROUTER, SAVES_RESULT);
+    r.chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
+    struct value best = graph_make(g, OP_INDEX, ROLE_ROUTER, PART_OUTPUT, share.dtype, SHAPE_TOPK);
+    if (graph_needs(g, share)) {
+        int32_t n = graph_node(g, NODE_TOPK, &best, 0);
+        graph_save(g, n, r.chosen);
+        graph_edge(g, n, share);
+    }
+    graph_drop(g, share);
+    best = route_normalized(g, best);
+    r.weights = layer_scale(g, best, ROLE_ROUTER);
+    graph_drop(g, best);
+    return r;
+}
+
 // x[rows]
 static struct value grouped_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part, uint8_t shape)
 {
@@ -250,10 +290,18 @@ static struct value grouped_run(struct graph *g, struct value x, struct value we
     return out;
 }
 
-struct value layer_experts_grouped(struct graph *g, struct value x)
+struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *shared)
 {
-    struct routing r = g->m->features & HAS_SINKS ? route_best(g, x) : route_shares(g, x);
+    struct routing r = g->m->features & HAS_SINKS    ? route_best(g, x)
+                       : g->m->features & HAS_LATENT ? route_sigmoid(g, x)
+                                                     : route_shares(g, x);
     struct value out = grouped_run(g, x, r.weights);
+    if (shared) {
+        struct value y = shared(g, x), sum = layer_add(g, out, y, ROLE_EXPERTS);
+        graph_drop(g, y);
+        graph_drop(g, out);
+        out = sum;
+    }
     graph_drop(g, r.held);
     graph_drop(g, r.weights);
     tape_unref(g->t, r.chosen);

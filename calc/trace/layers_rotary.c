@@ -115,6 +115,28 @@ void layer_rotary_part(struct graph *g, struct value *q, struct value *k)
     graph_drop(g, sin);
 }
 
+// cat(a * cos - b * sin, b * cos + a * sin). Uses a and b up.
+static struct value rotary_pair(struct graph *g, struct value a, struct value b, uint8_t shape)
+{
+    struct value first = rotary_mix(g, a, b, true), second = rotary_mix(g, b, a, false);
+    struct value out = rotary_join(g, first, second, shape);
+    graph_drop(g, second);
+    graph_drop(g, a);
+    graph_drop(g, b);
+    return out;
+}
+
+void layer_rotary_latent(struct graph *g, struct value *q, struct value *k)
+{
+    struct value q1 = rotary_slice(g, *q, SHAPE_Q_HALF), q2 = rotary_slice(g, *q, SHAPE_Q_HALF);
+    struct value k1 = rotary_slice(g, *k, SHAPE_KV_HALF), k2 = rotary_slice(g, *k, SHAPE_KV_HALF);
+    struct value q_new = rotary_pair(g, q1, q2, SHAPE_Q_ROT), k_new = rotary_pair(g, k1, k2, SHAPE_KV_ROT);
+    graph_drop(g, *q);
+    graph_drop(g, *k);
+    *q = q_new;
+    *k = k_new;
+}
+
 // LlamaRotaryEmbedding.forward: angles of the positions in float32, their cosines and sines times a factor, in the format
 // of the hidden states.
 static struct value rope_half(struct graph *g, enum op op, uint8_t shape)

@@ -5,6 +5,7 @@
 #include "calc/trace/nodes.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/attention_latent.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_grouped.h"
@@ -245,10 +246,23 @@ static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t resul
     tape_unref(g->t, wide[0]);
 }
 
+// Values narrower than keys, and keys wider than 128: the kernel makes the sums over do * o itself, and has dk and dv in tiles.
+static void sdpa_latent(struct graph *g, const struct node *n, uint32_t results[])
+{
+    for (unsigned k = 0; k < 3; k++)
+        node_one(g, n, k, OP_NEW_EMPTY, results);
+    uint32_t rows = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LSE);
+    uint32_t tiles = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_WIDE_TILES);
+    tape_unref(g->t, tiles);
+    tape_unref(g->t, rows);
+}
+
 static void node_sdpa(struct graph *g, const struct node *n, uint32_t results[])
 {
     if ((n->extra & ~ATTENTION_HEADS_FIRST) == ATTENTION_FLASH)
         sdpa_flash(g, n, results);
+    else if (g->m->features & HAS_LATENT)
+        sdpa_latent(g, n, results);
     else
         sdpa_efficient(g, n, results);
 }
@@ -358,6 +372,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_MAX] = node_scatter,
     [NODE_ROUTE] = node_route,
     [NODE_GROUPED_MM] = node_grouped_mm,
+    [NODE_COPY_SLICE] = node_copy_slice,
     [NODE_CLAMP] = node_clamp,
     [NODE_SIGMOID] = node_sigmoid,
     [NODE_SUM] = node_spread,

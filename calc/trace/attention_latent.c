@@ -1,0 +1,124 @@
+// Owns attention whose queries, keys and values come out of narrow latents: one rotated key for all heads, values narrower
+// than keys. SRC: transformers src/transformers/models/deepseek_v3/modeling_deepseek_v3.py (DeepseekV3Attention).
+
+#include "calc/trace/attention_latent.h"
+
+#include "calc/trace/attention.h"
+#include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_rotary.h"
+#include "calc/trace/linear.h"
+
+static struct value latent_queries(struct graph *g, struct value x)
+{
+    if (!layout_find(&g->layout, true, P_Q_A))
+        return layer_linear(g, x, P_Q, SHAPE_Q);
+    struct value narrow = layer_linear(g, x, P_Q_A, SHAPE_Q_LATENT);
+    struct value normed = layer_rms_norm(g, narrow, false, P_Q_A_NORM, SHAPE_TOKENS);
+    graph_drop(g, narrow);
+    struct value q = layer_linear(g, normed, P_Q, SHAPE_Q);
+    graph_drop(g, normed);
+    return q;
+}
+
+// split(x, [n, m], dim=-1): views.
+static void latent_split(struct graph *g, struct value x, uint8_t first, uint8_t second, struct value out[2])
+{
+    layer_split2(g, x, first, out);
+    out[1].shape = second;
+}
+
+// cat((q_pass, q_rot), dim=-1)
+static struct value latent_join(struct graph *g, struct value rest, struct value turned)
+{
+    uint8_t dtype = rest.dtype == DT_F32 || turned.dtype == DT_F32 ? DT_F32 : rest.dtype;
+    struct value out = graph_make(g, OP_CAT, ROLE_Q, PART_COPY, dtype, SHAPE_Q);
+    if (graph_needs(g, rest) || graph_needs(g, turned)) {
+        int32_t n = graph_node(g, NODE_JOIN, &out, 0);
+        graph_edge(g, n, rest);
+        graph_edge(g, n, turned);
+    }
+    return out;
+}
+
+// whole[..., a:b].copy_(part). Uses whole up.
+static struct value latent_put(struct graph *g, struct value whole, struct value part)
+{
+    struct value out = whole;
+    if (graph_needs(g, whole) || graph_needs(g, part)) {
+        int32_t n = graph_node(g, NODE_COPY_SLICE, &out, part.shape);
+        graph_edge(g, n, whole);
+        graph_edge(g, n, part);
+    }
+    return out;
+}
+
+// Keys and values of every head out of the latent; the rotated key is the same for all.
+static void latent_expand(struct graph *g, struct value core, struct value turned, struct value out[2])
+{
+    struct value part[2], wide = layer_view(g, layer_linear(g, core, P_KV_B, SHAPE_KV_WIDE), NODE_VIEW);
+    latent_split(g, wide, SHAPE_KEYS, SHAPE_VALUES, part);
+    struct value all = layer_view(g, graph_copy(g, turned), NODE_REPEAT);
+    all.shape = SHAPE_Q_ROT;
+    struct value key = graph_make(g, OP_NEW_EMPTY, ROLE_K, PART_COPY, wide.dtype, SHAPE_Q);
+    key = latent_put(g, key, part[0]);
+    out[0] = latent_put(g, key, all);
+    out[1] = part[1];
+    graph_drop(g, all);
+    graph_drop(g, part[0]);
+    graph_drop(g, wide);
+}
+
+static struct value latent_attend(struct graph *g, struct value query, struct value key, struct value value)
+{
+    static const uint8_t roles[3] = {ROLE_Q, ROLE_K, ROLE_V};
+    const struct value in[3] = {query, key, value};
+    struct value cast[3];
+    for (unsigned i = 3; i-- > 0;)
+        cast[i] = graph_input_cast(g, in[i], roles[i], PART_INPUT_CAST);
+    struct value y = layer_attention(g, cast[0], cast[1], cast[2]);
+    for (unsigned i = 0; i < 3; i++)
+        graph_drop(g, cast[i]);
+    return y;
+}
+
+struct value layer_attention_latent(struct graph *g, struct value x)
+{
+    struct value q = layer_view(g, latent_queries(g, x), NODE_VIEW), q_part[2], kv_part[2], wide[2];
+    latent_split(g, q, SHAPE_KEYS, SHAPE_Q_ROT, q_part);
+    struct value kv = layer_linear(g, x, P_KV_A, SHAPE_KV_LATENT);
+    latent_split(g, kv, SHAPE_KV_CORE, SHAPE_KV_ROT, kv_part);
+    struct value core = layer_rms_norm(g, kv_part[0], false, P_KV_A_NORM, SHAPE_TOKENS);
+    layer_rotary_latent(g, &q_part[1], &kv_part[1]);
+    struct value query = latent_join(g, q_part[0], q_part[1]);
+    latent_expand(g, core, kv_part[1], wide);
+    struct value y = latent_attend(g, query, wide[0], wide[1]), out = layer_linear(g, y, P_O, SHAPE_U);
+    graph_drop(g, y);
+    graph_drop(g, wide[0]);
+    graph_drop(g, wide[1]);
+    graph_drop(g, query);
+    graph_drop(g, core);
+    graph_drop(g, kv);
+    graph_drop(g, q);
+    for (unsigned i = 0; i < 2; i++) {
+        graph_drop(g, q_part[i]);
+        graph_drop(g, kv_part[i]);
+    }
+    return out;
+}
+
+// Edges: what was there before, the part that was put in. CopySlices copies the whole gradient and its part; an expanded
+// part's own node has zeros of it in hand.
+void node_copy_slice(struct graph *g, const struct node *n, uint32_t results[])
+{
+    bool before = n->edges[0].to != GRAPH_NO_NODE;
+    uint32_t whole = graph_scratch(g, OP_CLONE, n->role, PART_GRAD, n->dtype, n->shape);
+    if (n->edges[1].to != GRAPH_NO_NODE)
+        results[1] = graph_scratch(g, OP_CLONE, n->role, PART_GRAD, n->dtype, n->extra);
+    if (before)
+        tape_unref(g->t, graph_scratch(g, OP_ZEROS, n->role, PART_SCRATCH, n->dtype, n->extra));
+    if (before)
+        results[0] = whole;
+    else
+        tape_unref(g->t, whole);
+}

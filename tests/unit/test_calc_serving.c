@@ -248,6 +248,48 @@ static void test_measured(void **state)
     }
 }
 
+// What vLLM's logs say of one GPU: GiB of weights, GiB of the profile run's peak (V0; 0: not said),
+// bytes of the cache for a token (pool over blocks of 16 tokens; 0: not said).
+static const struct logged {
+    const char *config;
+    double weights, peak;
+    uint64_t token;
+    const char *source;
+} LOGS[] = {
+    {"preset=llama-3-8b", 14.96, 1.26, 0, "https://github.com/vllm-project/vllm/pull/10511"},
+    {"preset=llama-3-8b tensor_parallel=2", 7.48, 1.26, 0,
+     "https://github.com/vllm-project/vllm/pull/10511"},
+    {"preset=qwen2.5-32b tensor_parallel=2", 30.71, 1.26, 131072,
+     "https://github.com/vllm-project/vllm/issues/15815"},
+    {"preset=qwen3-30b-a3b tensor_parallel=4", 14.2474, 0, 0,
+     "https://github.com/vllm-project/vllm/issues/17469"},
+};
+
+static void test_logs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof LOGS / sizeof *LOGS; i++) {
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        char config[160];
+        snprintf(config, sizeof config,
+                 "%s gpu=H100_SXM seq_len=2048 max_num_batched_tokens=8192 max_num_seqs=256",
+                 LOGS[i].config);
+        const struct vram_serving *s = serve(v, config);
+        double weights = (double)s->weights_bytes / (1 << 30),
+               peak = (double)s->work_bytes / (1 << 30);
+        if (fabs(weights - LOGS[i].weights) > 0.01 * LOGS[i].weights)
+            fail_msg("%s: %.4f GiB of weights, %s has %.4f", LOGS[i].config, weights,
+                     LOGS[i].source, LOGS[i].weights);
+        if (LOGS[i].peak > 0 && (peak > LOGS[i].peak || peak < LOGS[i].peak - 0.41))
+            fail_msg("%s: a peak of %.4f GiB, %s has %.4f", LOGS[i].config, peak, LOGS[i].source,
+                     LOGS[i].peak);
+        if (LOGS[i].token)
+            assert_int_equal(s->token_bytes, LOGS[i].token);
+        close_vram(v, &h);
+    }
+}
+
 static void test_schema(void **state)
 {
     (void)state;
@@ -277,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_logs),
         cmocka_unit_test(test_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

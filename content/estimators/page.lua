@@ -92,7 +92,7 @@ for i, p in ipairs(peers.list) do
 end
 figures.peers = {title = "accuracy.peers", columns = {"accuracy.group", "accuracy.estimator", "accuracy.rows", "accuracy.median",
   "accuracy.ours_today", "accuracy.rows"}, rows = rows}
-figures.ahead, figures.behind = share(ahead, "rows of the table"), share(behind, "rows of the table")
+figures.ahead, figures.behind = share(ahead, "accuracy.rows"), share(behind, "accuracy.rows")
 figures.all_rows, figures.all_median = share(#all, "by PyTorch's counters"), share(score.median(all), "by PyTorch's counters")
 figures.peers_best, figures.peers_ours = reported(peers.best / 100, "", peers.ours), computed(peers.ours_median / 100, "", peers.ours)
 

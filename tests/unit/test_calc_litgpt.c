@@ -1,11 +1,14 @@
-// LitGPT's fine-tuning: one projection with one adapter, norms by version, the loss in chunks, what outlives a pass; against
-// closed forms of its code and a trace of litgpt 0.4.13 with torch 2.4.1 and bitsandbytes 0.42.
+// LitGPT's fine-tuning: one projection with one adapter, norms by version, the loss in chunks, what
+// outlives a pass; against closed forms of its code and a trace of litgpt 0.4.13 with torch 2.4.1
+// and bitsandbytes 0.42.
 
 #include "tests/unit/calc_fixture.h"
 
 #define RUN \
-    "preset=llama-2-7b framework=litgpt torch=2.4 tie_embeddings=false dtype=bfloat16_pure batch_size=2 seq_len=512 " \
-    "gradient_accumulation_steps=4 lora_rank=32 lora_targets=q+v lora_dropout=0.05 adapter_dtype=base optimizer=adamw_foreach " \
+    "preset=llama-2-7b framework=litgpt torch=2.4 tie_embeddings=false dtype=bfloat16_pure " \
+    "batch_size=2 seq_len=512 " \
+    "gradient_accumulation_steps=4 lora_rank=32 lora_targets=q+v lora_dropout=0.05 " \
+    "adapter_dtype=base optimizer=adamw_foreach " \
     "grad_clip=0 "
 enum { N = 1024, C = 4096, F = 11008, R = 32, HEADS = 32 };
 
@@ -27,14 +30,16 @@ static uint64_t phase_peak(const struct vram_result *r, const char *name)
     return 0;
 }
 
-// lit-gpt's log of rank 8 on query and value of Llama 2 7B: 4,194,304; on all three A has three parts.
+// lit-gpt's log of rank 8 on query and value of Llama 2 7B: 4,194,304; on all three A has three
+// parts.
 static void test_adapters(void **state)
 {
     struct heap h = {0};
     vram *v = open_vram(&h);
     (void)state;
     assert_int_equal(run(v, "lora_rank=8")->trained_params, 4194304);
-    assert_int_equal(run(v, "lora_rank=8 lora_targets=q+k+v")->trained_params, 32 * 8 * (3 * C + 3 * C));
+    assert_int_equal(run(v, "lora_rank=8 lora_targets=q+k+v")->trained_params,
+                     32 * 8 * (3 * C + 3 * C));
     assert_int_equal(run(v, "lora_rank=8 lora_targets=o")->trained_params, 32 * 8 * 2 * C);
     close_vram(v, &h);
 }
@@ -48,21 +53,27 @@ static uint64_t layer_saves(vram *v, const char *more)
     return (whole - run(v, text)->saved_bytes) / 4;
 }
 
-// The projection, of which the values are a view; what index_copy_ keeps of the adapter; turned queries and keys; attention's
-// output and its sums; gate, up and silu(gate); dropout's result and mask; the adapter's inner result; both norms.
+// The projection, of which the values are a view; what index_copy_ keeps of the adapter; turned
+// queries and keys; attention's output and its sums; gate, up and silu(gate); dropout's result and
+// mask; the adapter's inner result; both norms.
 static void test_what_a_layer_saves(void **state)
 {
     struct heap h = {0};
     vram *v = open_vram(&h);
-    uint64_t attention = 6 * C + 4 * C + 4 * C + 2 * C + 4 * HEADS, mlp = 6 * F, adapter = 3 * C + 2 * 2 * R;
-    uint64_t norms = 2 * (4 * C + 4), copies = 2 * 4 * C;  // the norms' inputs, factors and weights in float32
+    uint64_t attention = 6 * C + 4 * C + 4 * C + 2 * C + 4 * HEADS, mlp = 6 * F,
+             adapter = 3 * C + 2 * 2 * R;
+    uint64_t norms = 2 * (4 * C + 4),
+             copies = 2 * 4 * C;  // the norms' inputs, factors and weights in float32
     (void)state;
     assert_int_equal(layer_saves(v, ""), N * (attention + mlp + adapter + norms) + copies);
     // With adapters on all three nothing is put into zeros, and A is wider.
-    assert_int_equal(layer_saves(v, "lora_targets=q+k+v"), N * (attention - 4 * C + mlp + adapter + 2 * R + norms) + copies);
+    assert_int_equal(layer_saves(v, "lora_targets=q+k+v"),
+                     N * (attention - 4 * C + mlp + adapter + 2 * R + norms) + copies);
     // Before 0.4 the weight is not widened, in lit-gpt of 2023 the input neither.
-    assert_int_equal(layer_saves(v, "framework_version=0.3"), N * (attention + mlp + adapter + norms));
-    assert_int_equal(layer_saves(v, "framework_version=0.1"), N * (attention + mlp + adapter + norms / 2));
+    assert_int_equal(layer_saves(v, "framework_version=0.3"),
+                     N * (attention + mlp + adapter + norms));
+    assert_int_equal(layer_saves(v, "framework_version=0.1"),
+                     N * (attention + mlp + adapter + norms / 2));
     close_vram(v, &h);
 }
 
@@ -71,14 +82,16 @@ static void test_grouped(void **state)
 {
     struct heap h = {0};
     vram *v = open_vram(&h);
-    uint64_t f = 14336, attention = 2 * C + 2 * (C + 1024) + 4 * C + 2 * C + 4 * HEADS, adapter = 3 * C + 2 * 2 * R;
+    uint64_t f = 14336, attention = 2 * C + 2 * (C + 1024) + 4 * C + 2 * C + 4 * HEADS,
+             adapter = 3 * C + 2 * 2 * R;
     (void)state;
     assert_int_equal(layer_saves(v, "n_kv_head=8 n_inner=14336"),
                      N * (attention + 6 * f + adapter + 2 * (4 * C + 4)) + 2 * 4 * C);
     close_vram(v, &h);
 }
 
-// Two layers of Llama 2 7B, 2 x 512. The trace has 2,035,694,592 allocated at most in the first pass, 2,047,877,632 in all.
+// Two layers of Llama 2 7B, 2 x 512. The trace has 2,035,694,592 allocated at most in the first
+// pass, 2,047,877,632 in all.
 static void test_peak(void **state)
 {
     struct heap h = {0};
@@ -86,7 +99,8 @@ static void test_peak(void **state)
     uint64_t nv = UINT64_C(1024) * 32000;
     (void)state;
     const struct vram_result *r = run(v, "n_layer=2");
-    assert_in_range(r->peak_allocated.bytes, 2047877632 - (UINT64_C(2) << 20), 2047877632 + (UINT64_C(2) << 20));
+    assert_in_range(r->peak_allocated.bytes, 2047877632 - (UINT64_C(2) << 20),
+                    2047877632 + (UINT64_C(2) << 20));
     // Logits and log-probabilities in float32, and twice a chunk of 128 of both sequences.
     uint64_t logits = 0;
     for (size_t i = 0; i < r->at_peak_count; i++)
@@ -98,8 +112,9 @@ static void test_peak(void **state)
     close_vram(v, &h);
 }
 
-// MatMul4Bit's nodes hold their inputs as attributes, and the variable `loss` holds the nodes: inputs of the projection, of the
-// attention's output and of both halves of the feed-forward part are there twice at the end of the second forward pass.
+// MatMul4Bit's nodes hold their inputs as attributes, and the variable `loss` holds the nodes:
+// inputs of the projection, of the attention's output and of both halves of the feed-forward part
+// are there twice at the end of the second forward pass.
 static void test_what_outlives_a_pass(void **state)
 {
     struct heap h = {0};
@@ -119,13 +134,15 @@ static void test_what_outlives_a_pass(void **state)
     const struct vram_result *two = run(v, "quantization=nf4 optimizer=adamw_paged n_layer=2");
     assert_in_range(two->peak_allocated.bytes, 1842690048, 1842690048 + (UINT64_C(20) << 20));
     // lit-gpt of 2023 begins with its longest sequence.
-    const struct vram_result *old = run(v, "quantization=nf4 optimizer=adamw_paged framework_version=0.1");
+    const struct vram_result *old =
+        run(v, "quantization=nf4 optimizer=adamw_paged framework_version=0.1");
     uint64_t first = phase_peak(old, "bwd:it0.m0"), second = phase_peak(old, "bwd:it0.m1");
     assert_in_range(second, first, first + (UINT64_C(64) << 20));
     close_vram(v, &h);
 }
 
-// torchtune: logits in two bytes, log-probabilities in float32, an eighth of them twice on the way back.
+// torchtune: logits in two bytes, log-probabilities in float32, an eighth of them twice on the way
+// back.
 static void test_chunked_output(void **state)
 {
     struct heap h = {0};
@@ -133,7 +150,8 @@ static void test_chunked_output(void **state)
     uint64_t nv = UINT64_C(2048) * 128256, logits = 0;
     (void)state;
     vram_clear(v);
-    set_all(v, "preset=llama-3.2-1b framework=torchtune dtype=bfloat16_pure batch_size=1 seq_len=2048 cross_entropy=chunked_output "
+    set_all(v, "preset=llama-3.2-1b framework=torchtune dtype=bfloat16_pure batch_size=1 "
+               "seq_len=2048 cross_entropy=chunked_output "
                "checkpointing=block lora_rank=8 adapter_dtype=base");
     assert_int_equal(vram_run(v), VRAM_OK);
     const struct vram_result *r = vram_result(v);
@@ -146,8 +164,12 @@ static void test_chunked_output(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adapters), cmocka_unit_test(test_what_a_layer_saves), cmocka_unit_test(test_grouped),
-        cmocka_unit_test(test_peak),     cmocka_unit_test(test_what_outlives_a_pass), cmocka_unit_test(test_chunked_output),
+        cmocka_unit_test(test_adapters),
+        cmocka_unit_test(test_what_a_layer_saves),
+        cmocka_unit_test(test_grouped),
+        cmocka_unit_test(test_peak),
+        cmocka_unit_test(test_what_outlives_a_pass),
+        cmocka_unit_test(test_chunked_output),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,7 @@ static void set_figures(lua_State *L, const struct vram_result *r)
     member_bytes(L, "first_step_peak_bytes", r->first_step_peak_bytes);
     member_bytes(L, "steady_end_bytes", r->steady_end_bytes);
     member_bytes(L, "eval_peak_bytes", r->eval_peak_bytes);
+    member_bytes(L, "cards_allocated_bytes", r->cards_allocated_bytes);
 }
 
 static void set_card(lua_State *L, const struct vram_result *r)

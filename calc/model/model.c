@@ -2,6 +2,8 @@
 
 #include "calc/model/model.h"
 
+#include "calc/model/device_map.h"
+
 static uint32_t model_capability(const struct vram_config *c)
 {
     const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
@@ -80,10 +82,14 @@ static uint64_t model_stage_layers(const struct vram_config *c, uint64_t stage)
 
 void model_stage(struct model *m, uint64_t stage)
 {
-    uint64_t stages = m->c.pipeline_parallel, layers = m->c.n_layer;
+    uint64_t stages = device_map_stages(&m->c), layers = m->c.n_layer;
     uint64_t ahead = stages - stage, begun = m->c.gradient_accumulation_steps;
     if (stages == 1)
         return;
+    if (m->c.task == TASK_INFERENCE) {
+        device_map_stage(m, stage);
+        return;
+    }
     uint64_t before = 0;
     for (uint64_t i = 0; i < stage; i++)
         before += model_stage_layers(&m->c, i);

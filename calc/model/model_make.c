@@ -209,6 +209,9 @@ static int model_check_parallel(const struct vram_config *c, struct message *e)
     if (c->pipeline_parallel > c->n_layer)
         return err_set(e, MESSAGE_pipeline_longer_than_model, NO_POS, ABOUT("pipeline_parallel", "n_layer"),
                        ARGS(VALUE(c, pipeline_parallel), VALUE(c, n_layer)));
+    if (c->device_map > c->n_layer)
+        return err_set(e, MESSAGE_more_cards_than_layers, NO_POS, ABOUT("device_map", "n_layer"),
+                       ARGS(VALUE(c, device_map), VALUE(c, n_layer)));
     return VRAM_OK;
 }
 
@@ -236,6 +239,7 @@ static int model_check_support(const struct vram_config *c, struct message *e)
         {stages && (compiled || c->parallel >= PARALLEL_ZERO2), MESSAGE_pipeline_here, {"pipeline_parallel"}},
         {c->checkpointing && !c->use_reentrant && (stages || (gathers && c->parallel == PARALLEL_ZERO3)),
          MESSAGE_no_reentrant_here, {"use_reentrant"}},
+        {c->device_map > 1 && c->task == TASK_TRAIN, MESSAGE_device_map_trains, {"device_map", "task"}},
         {stages && c->task == TASK_INFERENCE, MESSAGE_pipeline_inference, {"pipeline_parallel"}},
         {compiled && c->attention == ATTENTION_MATH, MESSAGE_compile_math, {"compile", "attention"}},
     };

@@ -4,6 +4,7 @@
 
 #include "calc/base/size.h"
 #include "calc/base/text.h"
+#include "calc/model/device_map.h"
 #include "calc/model/model_make.h"
 #include "calc/model/units.h"
 
@@ -133,7 +134,8 @@ static struct vram_config engine_key(const struct model *m)
     k.batch_size = k.batch_size == 1;  // loss_transformers.c
     k.n_expert_active = k.expert_inner = k.grad_clip = 0;
     k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided
-    k.pipeline_parallel = (k.pipeline_parallel > 1) | m->first << 1 | m->last << 2;
+    k.pipeline_parallel = (device_map_stages(&m->c) > 1) | m->first << 1 | m->last << 2;
+    k.device_map = 1;
     k.evaluation = k.optimizer = k.max_new_tokens = 0;
     k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =

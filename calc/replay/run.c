@@ -5,6 +5,7 @@
 #include "calc/base/size.h"
 #include "calc/model/contexts.h"
 #include "calc/model/cost.h"
+#include "calc/model/device_map.h"
 #include "calc/model/model_make.h"
 #include "calc/model/precision.h"
 #include "calc/replay/engine.h"
@@ -108,10 +109,26 @@ static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint
     return VRAM_OK;
 }
 
+// Of the cards of device_map the fullest.
+static int run_fullest(struct vram *v, struct engine *e, uint64_t *card, uint64_t *peak)
+{
+    uint64_t bytes = 0;
+    int rc = VRAM_OK;
+    *peak = *card = 0;
+    for (uint64_t i = 0; i < v->config.device_map && rc == VRAM_OK; i++) {
+        rc = run_stage_peak(v, e, i, &bytes);
+        *card = bytes > *peak ? i : *card;
+        *peak = bytes > *peak ? bytes : *peak;
+    }
+    return rc;
+}
+
 // Of a pipeline the stage that takes most: the first holds most activations, the last the logits.
 static int run_largest(struct vram *v, struct engine *e, uint64_t *stage, uint64_t *peak)
 {
     uint64_t last = 0;
+    if (v->config.task == TASK_INFERENCE && v->config.device_map > 1)
+        return run_fullest(v, e, stage, peak);
     int rc = run_stage_peak(v, e, 0, peak);
     uint64_t stages = e->model.c.pipeline_parallel;
     *stage = v->config.pipeline_stage == PIPELINE_STAGE_LAST ? stages - 1 : 0;
@@ -128,8 +145,20 @@ static int run_largest(struct vram *v, struct engine *e, uint64_t *stage, uint64
 static int run_whole(struct vram *v, struct engine *e, bool lean, uint64_t enough)
 {
     uint64_t stage = 0, peak;
-    int rc = v->config.pipeline_parallel > 1 ? run_largest(v, e, &stage, &peak) : VRAM_OK;
+    int rc = device_map_stages(&v->config) > 1 ? run_largest(v, e, &stage, &peak) : VRAM_OK;
     return rc == VRAM_OK ? run_stage(v, e, stage, lean, enough) : rc;
+}
+
+// What each card of device_map has allocated at most, all of them together; 0 without one.
+static int run_cards(struct vram *v, struct engine *e, uint64_t *sum)
+{
+    int rc = VRAM_OK;
+    bool spread = v->config.task == TASK_INFERENCE && v->config.device_map > 1;
+    for (uint64_t i = 0; spread && i < v->config.device_map && rc == VRAM_OK; i++) {
+        rc = run_stage(v, e, i, true, 0);
+        *sum += rc == VRAM_OK ? e->allocator.stats.allocated.peak : 0;
+    }
+    return rc;
 }
 
 int vram_run(struct vram *v)
@@ -139,11 +168,15 @@ int vram_run(struct vram *v)
     struct engine *e = engine_of(v);
     if (!e)
         return VRAM_ENOMEM;
-    int rc = run_whole(v, e, false, 0);
+    uint64_t cards = 0;
+    int rc = run_cards(v, e, &cards);
+    if (rc == VRAM_OK)
+        rc = run_whole(v, e, false, 0);
     if (rc != VRAM_OK)
         return rc;
     if (report_make(v, e) != VRAM_OK)
         return handle_no_memory(v);
+    v->result.cards_allocated_bytes = cards ? cards : v->result.peak_allocated.bytes;
     v->has_result = true;
     return VRAM_OK;
 }

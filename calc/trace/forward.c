@@ -108,13 +108,23 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
     return loss_forward(g, normed, targets, logits);
 }
 
+// hidden_states and position_embeddings of a card's blocks, sent from the card before. SRC: accelerate hooks.py, AlignDevicesHook.
+static struct value forward_arrived(struct graph *g)
+{
+    if (g->m->features & HAS_ROTARY)
+        layer_rope_open(g);
+    return graph_make(g, OP_RECEIVE, ROLE_RESID2, PART_INPUT, g->residual, SHAPE_U);
+}
+
 struct value forward_hidden(struct graph *g, uint32_t ids)
 {
     struct value local[3] = {graph_none(), graph_none(), graph_none()};
     bool rotary = g->m->features & HAS_ROTARY;
     parallel_open(g);
-    struct value x = rotary ? forward_embed_rotary(g, ids, local) : forward_embed_gpt(g, ids, local);
-    struct value normed = forward_last_norm(g, forward_layers(g, x));
+    struct value x = g->m->first ? (rotary ? forward_embed_rotary(g, ids, local) : forward_embed_gpt(g, ids, local))
+                                 : forward_arrived(g);
+    x = forward_layers(g, x);
+    struct value normed = g->m->last ? forward_last_norm(g, x) : x;
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
     if (rotary)

@@ -55,7 +55,8 @@ static void infer_prompt(struct graph *g)
     g->caches = true;
     struct value normed = forward_hidden(g, ids);
     g->caches = false;
-    infer_choose(g);
+    if (g->m->last)
+        infer_choose(g);
     graph_drop(g, normed);
     tape_unref(g->t, ids);
 }
@@ -64,7 +65,8 @@ static void infer_token(struct graph *g, bool first)
 {
     uint32_t x = graph_scratch(g, OP_EMBEDDING, ROLE_EMBED, PART_SELF, g->residual, SHAPE_LAST_U);
     decode_layers(g, first);
-    infer_choose(g);
+    if (g->m->last)
+        infer_choose(g);
     tape_unref(g->t, x);
 }
 

@@ -31,6 +31,7 @@ static void figures(struct json *j, const struct vram_result *r)
     json_u64(j, "first_step_peak_bytes", r->first_step_peak_bytes);
     json_u64(j, "steady_end_bytes", r->steady_end_bytes);
     json_u64(j, "eval_peak_bytes", r->eval_peak_bytes);
+    json_u64(j, "cards_allocated_bytes", r->cards_allocated_bytes);
     json_u64(j, "segments", r->segments);
     json_u64(j, "events", r->events);
     json_u64(j, "iterations", r->iterations);

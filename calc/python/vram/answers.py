@@ -129,6 +129,7 @@ class Result:
     first_step_peak_bytes: int
     steady_end_bytes: int
     eval_peak_bytes: int
+    cards_allocated_bytes: int  # peak_allocated of every card of device_map, together
     segments: int
     events: int
     iterations: int

@@ -3,7 +3,7 @@ local figures = {}
 
 -- {pattern of the metric in lower case, member of the estimate, why}
 figures.metrics = {
-  {"^max_memory_allocated summed over gpus$", "peak_allocated_bytes", "with devices_map the library sums over the cards"},
+  {"^max_memory_allocated summed over gpus$", "cards_allocated_bytes", "each card's own peak, summed"},
   {"^max_memory_allocated$", "peak_allocated_bytes", "the same counter"},
   {"^max_memory_reserved", "peak_reserved_bytes", "the same counter"},
   {"^peak memory active$", "peak_allocated_bytes", "active_bytes counts the blocks of live tensors, as allocated does"},

@@ -173,7 +173,7 @@ local function put_parallel(put, facts)
   put("pipeline_stage", facts.stage)
   put("context_parallel", facts.cp and facts.cp > 1 and facts.cp or nil)
   put("expert_parallel", facts.ep and facts.ep > 1 and facts.ep or nil)
-  put("devices_map", facts.devices or facts.spread_layers and facts.gpus or nil)
+  put("device_map", facts.devices or facts.spread_layers and facts.gpus or nil)
 end
 
 local function parallel_fault(facts)

@@ -113,8 +113,9 @@ static void put_row(const struct row *row, buf *text)
 
 static void render(const char *name, str text, bool plain, bool too_large)
 {
-    struct md_options o = {.extensions =
-                               plain ? MD_GFM : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS | MD_DEFINITIONS,
+    struct md_options o = {.extensions = plain ? MD_GFM
+                                               : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS |
+                                                     MD_DEFINITIONS,
                            .plain = plain};
     arena a = ARENA_INIT;
     struct diag *d = diag_new((struct diag_options){0});

@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
+import { brotliCompressSync } from 'node:zlib';
 import { check, finish, open, wasmFile } from './calc.mjs';
 
 const calc = await open();
@@ -10,6 +11,9 @@ const size = statSync(wasmFile).size;
 // without wasm-opt the linker's own module is as good, and larger
 const most = spawnSync('wasm-opt', ['--version']).status === 0 ? 230000 : 242000;
 check(`at most ${most / 1000} kB`, size <= most, `${size} bytes`);
+// what counts is what a page transfers for its first number: at most 110 kB with everything else
+const packed = brotliCompressSync(readFileSync(wasmFile)).length;
+check('at most 80 kB with brotli', packed <= 80000, `${packed} bytes`);
 check('imports nothing', WebAssembly.Module.imports(module).length === 0);
 
 // Memory: a thousand runs after the first hundred do not make it grow.

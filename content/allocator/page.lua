@@ -21,6 +21,19 @@ for _, batch in ipairs{6, 7, 8, 9, 10, 11, 12, 13, 14} do
 end
 figures.by_batch = {title = "chart.batch", rows_title = "chart.batch.size", x = "chart.batch.size", rows = rows, columns = {"chart.allocated", "chart.reserved"}}
 
+-- The large segments of that run when no free block was large enough for the last time: blocks in use, and gaps (negative).
+local held = vram.segments{preset = "oom-gpt2", batch_size = 8, gradient_accumulation_steps = 64, compile = "none"}
+local source = "vramcalc segments preset=oom-gpt2 batch_size=8 gradient_accumulation_steps=64 compile=none --format csv"
+local large = {}
+for _, segment in ipairs(held.segments) do
+  if segment.bytes >= 64 * 2^20 then
+    local points = {}
+    for _, block in ipairs(segment.blocks) do points[#points + 1] = block.state == "used" and block.bytes or -block.bytes end
+    large[#large + 1] = {#large + 1, computed(segment.bytes, "B", source), computed(segment.used_bytes, "B", source), points = points}
+  end
+end
+figures.segments = {title = "chart.segments.growth", rows_title = "chart.segment", columns = {"chart.reserved", "chart.used"}, over = "chart.gap", rows = large}
+
 -- The settings, on four runs.
 local runs = {
   eager = {preset = "oom-gpt2", batch_size = 8, compile = "none"}, compiled = {preset = "oom-gpt2", batch_size = 8},

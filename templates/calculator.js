@@ -473,6 +473,7 @@
   Object.assign(page, { el, put, button, fill, gib, mib, share, whole, parts, bar, table, totals, change, replace, withPreset, update, base, readNumber, lengthKey, letter });
 
   async function begin() {
+    document.documentElement.classList.add("calculates");   // :has(.calc) would be asked again for each element that changes
     document.head.append(el("link", { rel: "stylesheet", href: root.dataset.style }));
     const module = page.module("wasm", "vramWasm"), script = page.load("core");
     await script;

@@ -96,19 +96,15 @@ figures.ahead, figures.behind = share(ahead, "accuracy.rows"), share(behind, "ac
 figures.all_rows, figures.all_median = share(#all, "by PyTorch's counters"), share(score.median(all), "by PyTorch's counters")
 figures.peers_best, figures.peers_ours = reported(peers.best / 100, "", peers.ours), computed(peers.ours_median / 100, "", peers.ours)
 
--- What nvidia-smi shows, and one row of DDP.
+-- What nvidia-smi shows, and pipelines.
 local smi = {}
 for _, r in ipairs(results) do
   if r.class == "nvidia-smi" and r.error and not r.full_card then smi[#smi + 1] = r.error end
-  if r.row.column.id == "655" and r.error then
-    figures.seen_tiny, figures.said_tiny = reported(r.row.measured.bytes, "B", r.row.column.source), computed(r.predicted, "B", "vramcalc estimate " .. r.words)
-  end
 end
 figures.smi_rows, figures.smi_median = share(#smi, "nvidia-smi"), share(score.median(smi), "nvidia-smi")
 figures.smi_within = share(score.within(smi, 0.1), "nvidia-smi")
 local unsloth = "https://github.com/unslothai/unsloth commit 015bdef0"
 figures.unsloth_full, figures.full_then = reported(0.025, "", unsloth), computed(0.030, "", peers.ours)
-figures.tiny_mbridge = reported(0.003, "", "https://github.com/ISEEKYAN/mbridge commit 10cb17f")
-figures.tiny_megatron = reported(0.013, "", "https://github.com/NVIDIA/Megatron-LM commit d98e8a64")
+figures.nanotron_rows, figures.nanotron_median = share(ours.nanotron.rows, "nanotron"), share(ours.nanotron.median, "nanotron")
 
 return figures

@@ -8,11 +8,6 @@
 #include "calc/model/layout.h"
 #include "calc/model/quantization.h"
 
-uint64_t device_map_stages(const struct vram_config *c)
-{
-    return c->task == TASK_INFERENCE ? c->device_map : c->pipeline_parallel;
-}
-
 static uint64_t device_map_bytes(const struct model *m, const struct layout_param *list, unsigned count, bool block)
 {
     struct quantization_tensor stored[QUANTIZATION_TENSORS];
@@ -47,7 +42,7 @@ static uint64_t device_map_layers(const struct model *m, uint64_t card)
     return mine;
 }
 
-void device_map_stage(struct model *m, uint64_t card)
+void device_map_narrow(struct model *m, uint64_t card)
 {
     bool even = m->c.framework == FRAMEWORK_LITGPT;
     uint64_t cards = m->c.device_map, all = m->c.n_layer, each = (all + cards - 1) / cards;

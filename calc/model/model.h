@@ -90,8 +90,4 @@ uint64_t model_adapted_width(const struct vram_config *c);
 bool model_lacks_flash(const struct vram_config *c);
 bool model_lacks_bfloat16(const struct vram_config *c);
 
-// Narrows a model to one stage of its pipeline: the layers and weights of that GPU. stage <
-// pipeline_parallel.
-void model_stage(struct model *m, uint64_t stage);
-
 #endif

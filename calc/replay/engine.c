@@ -4,8 +4,8 @@
 
 #include "calc/base/size.h"
 #include "calc/base/text.h"
-#include "calc/model/device_map.h"
 #include "calc/model/model_make.h"
+#include "calc/model/stage.h"
 #include "calc/model/units.h"
 
 static void engine_free(void *ptr)
@@ -134,7 +134,7 @@ static struct vram_config engine_key(const struct model *m)
     k.batch_size = k.batch_size == 1;  // loss_transformers.c
     k.n_expert_active = k.expert_inner = k.grad_clip = 0;
     k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided
-    k.pipeline_parallel = (device_map_stages(&m->c) > 1) | m->first << 1 | m->last << 2;
+    k.pipeline_parallel = (stage_count(&m->c) > 1) | m->first << 1 | m->last << 2;
     k.device_map = 1;
     k.evaluation = k.optimizer = k.max_new_tokens = 0;
     k.n_gpu = k.n_gpu > 1;
@@ -210,7 +210,7 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
     int rc = model_make(&e->model, &v->config, &v->err);
     if (rc != VRAM_OK)
         return handle_locate(v);
-    model_stage(&e->model, e->stage);
+    stage_narrow(&e->model, e->stage);
     struct vram_config key = engine_key(&e->model);
     bool same = e->recorded && config_same(&key, &e->key);
     e->recorded = false;

@@ -5,9 +5,9 @@
 #include "calc/base/size.h"
 #include "calc/model/contexts.h"
 #include "calc/model/cost.h"
-#include "calc/model/device_map.h"
 #include "calc/model/model_make.h"
 #include "calc/model/precision.h"
+#include "calc/model/stage.h"
 #include "calc/replay/engine.h"
 #include "calc/replay/live.h"
 #include "calc/replay/report.h"
@@ -145,7 +145,7 @@ static int run_largest(struct vram *v, struct engine *e, uint64_t *stage, uint64
 static int run_whole(struct vram *v, struct engine *e, bool lean, uint64_t enough)
 {
     uint64_t stage = 0, peak;
-    int rc = device_map_stages(&v->config) > 1 ? run_largest(v, e, &stage, &peak) : VRAM_OK;
+    int rc = stage_count(&v->config) > 1 ? run_largest(v, e, &stage, &peak) : VRAM_OK;
     return rc == VRAM_OK ? run_stage(v, e, stage, lean, enough) : rc;
 }
 

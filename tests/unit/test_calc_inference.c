@@ -96,23 +96,26 @@ static void test_live_peak_is_the_same(void **state)
     vram_free(v);
 }
 
-// device_map: what the cards hold together is the model's weights, the cache and what each needs of its own while its blocks
-// run; the reported figures are of the fullest card.
+// device_map: what the cards hold together is the model's weights, the cache and what each needs of
+// its own while its blocks run; the reported figures are of the fullest card.
 static void test_device_map(void **state)
 {
     (void)state;
-    vram *v = fixture_open("preset=qwen2.5-72b task=inference dtype=bfloat16_pure batch_size=1 seq_len=6144 max_new_tokens=2048");
+    vram *v = fixture_open("preset=qwen2.5-72b task=inference dtype=bfloat16_pure batch_size=1 "
+                           "seq_len=6144 max_new_tokens=2048");
     const struct vram_result *r = fixture_run(v);
     uint64_t whole = r->peak_allocated.bytes, weights = r->param_bytes;
     assert_int_equal(r->cards_allocated_bytes, whole);
-    uint64_t own = whole - weights - 2 * 2 * UINT64_C(80) * 6144 * 1024;  // beside the prompt's keys and values
+    uint64_t own = whole - weights -
+                   2 * 2 * UINT64_C(80) * 6144 * 1024;  // beside the prompt's keys and values
     for (unsigned cards = 2; cards <= 3; cards++) {
         char text[32];
         uint64_t live;
         snprintf(text, sizeof text, "device_map=%u", cards);
         fixture_set(v, text);
         r = fixture_run(v);
-        assert_in_range(r->cards_allocated_bytes, whole + (cards - 1) * own / 2, whole + (cards - 1) * own);
+        assert_in_range(r->cards_allocated_bytes, whole + (cards - 1) * own / 2,
+                        whole + (cards - 1) * own);
         assert_in_range(r->peak_allocated.bytes, whole / cards, whole / cards + weights / 20);
         assert_int_equal(vram_live_peak(v, &live), VRAM_OK);
         assert_int_equal(live, r->peak_live.bytes);
@@ -121,7 +124,8 @@ static void test_device_map(void **state)
     fixture_set(v, "framework=litgpt device_map=8 seq_len=8 max_new_tokens=256");
     r = fixture_run(v);
     assert_int_equal(r->pipeline_stage, 0);
-    assert_int_equal(r->param_bytes - 2 * (2 * r->parameters[0].elements + 8192), (weights - 2 * (2 * r->parameters[0].elements + 8192)) / 8);
+    assert_int_equal(r->param_bytes - 2 * (2 * r->parameters[0].elements + 8192),
+                     (weights - 2 * (2 * r->parameters[0].elements + 8192)) / 8);
     fixture_set(v, "device_map=81");
     assert_int_equal(vram_run(v), VRAM_EMODEL);
     fixture_set(v, "device_map=2 task=train");

@@ -2,7 +2,9 @@
 # make [BUILD=build] [MODE=release|check|fuzz] [CFLAGS=...] [all|tests|install|uninstall|clean|FILE]
 # A new source file needs no entry here: its folder and name say what it belongs to.
 # The one version: that of the library's header.
-VERSION := $(shell sed -n 's/^.define VRAM_VERSION "\(.*\)"/\1/p' calc/vram.h)
+VERSION := $(shell sed -n 's/^.define VRAM_VERSION "\(.*\)"/\1/p' calc/vram/base.h)
+# The parts of the public header, in its order.
+VRAM_HEADERS := $(shell sed -n 's,^.include "\(.*\)",calc/\1,p' calc/vram.h)
 BUILD ?= build
 MODE ?= release
 CC := gcc
@@ -66,7 +68,7 @@ $(BUILD)/flags.%: FORCE
 
 $(call objects,$(CORE)): ALL_FLAGS += -ffreestanding -fvisibility=hidden
 $(BUILD)/gen/main.o: ALL_FLAGS += -DVERSION='"$(VERSION)"'
-$(BUILD)/gen/main.o: calc/vram.h
+$(BUILD)/gen/main.o: calc/vram/base.h
 
 # An object is as old as the beginning of its compilation: a header that changes meanwhile is newer than it, and the next
 # make compiles again.
@@ -110,12 +112,12 @@ $(PACKAGE)/_device.py: kernels/torch_device.py
 $(PACKAGE)/libvram.so: $(BUILD)/vram.o $(call objects,$(PYTHON))
 	@mkdir -p $(@D)
 	$(CC) $(ALL_FLAGS) -shared -s $^ -o $@
-$(PACKAGE)/vram.cdef: calc/vram.h $(PYTHON)
+$(PACKAGE)/vram.cdef: calc/vram.h $(VRAM_HEADERS) $(PYTHON)
 	@mkdir -p $(@D)
-	sed '/^#include/d' calc/vram.h | $(CC) -E -P -DVRAM_FREESTANDING -Dbool=_Bool '-D__attribute__(x)=' -x c - | \
+	cat $(VRAM_HEADERS) | sed '/^#include/d' | $(CC) -E -P -DVRAM_FREESTANDING -Dbool=_Bool '-D__attribute__(x)=' -x c - | \
 	    sed '/^static inline/,/^}/d' >$@
 	sed -n 's/^VRAM_API //p' $(PYTHON) >>$@
-	sed -n '/^#define VRAM_ABI /p' calc/vram.h >>$@
+	sed -n '/^#define VRAM_ABI /p' calc/vram/base.h >>$@
 package: $(PACKAGE_FILES)
 wheel: package
 	python3 calc/python/make_wheel.py $(BUILD)/python $(VERSION) $(BUILD)/wheel
@@ -169,7 +171,7 @@ $(BUILD)/%.cu.o: %.cu Makefile $(BUILD)/flags.cu
 	$(dated)
 $(BUILD)/kernels/probe/probe.o: ALL_FLAGS += -DVERSION='"$(VERSION)"' -DCOMPILE_FLAGS='"$(strip $(NVCC_FLAGS) $(NVCC_ARCHS))"' \
 	-DSOURCES_SHA256='"$(shell cat $(PROBE_SOURCES) | sha256sum | cut -d" " -f1)"'
-$(BUILD)/kernels/probe/probe.o: $(PROBE_SOURCES) calc/vram.h $(BUILD)/flags.cu
+$(BUILD)/kernels/probe/probe.o: $(PROBE_SOURCES) calc/vram.h $(VRAM_HEADERS) $(BUILD)/flags.cu
 $(BUILD)/vramprobe: $(patsubst %.cu,$(BUILD)/%.cu.o,$(wildcard kernels/*/*.cu)) $(call objects,kernels/probe/probe.c) $(BUILD)/libprobe.a $(LIBVRAM)
 	$(NVCC) $(NVCC_ARCHS) $^ -o $@ -lcublas -lcublasLt -ldl -lm
 
@@ -222,16 +224,17 @@ install: all
 	install -d $(SHARE)/vramdoc/templates $(SHARE)/vramdoc/i18n
 	cp -R templates/. $(SHARE)/vramdoc/templates/
 	install -m 644 i18n/*.json $(SHARE)/vramdoc/i18n/
-	install -d $(LIB)/pkgconfig $(INCLUDE) $(SHARE)/vramcalc
+	install -d $(LIB)/pkgconfig $(INCLUDE)/vram $(SHARE)/vramcalc
 	install -m 644 $(BUILD)/libvram.a $(LIB)/
 	install -m 644 calc/vram.h calc/vram_lua.h $(INCLUDE)/
+	install -m 644 $(VRAM_HEADERS) $(INCLUDE)/vram/
 	sed 's,@prefix@,$(prefix),;s,@version@,$(VERSION),' calc/libvram.pc.in >$(LIB)/pkgconfig/libvram.pc
 	$(if $(WASM_LD),install -m 644 $(BUILD)/vram.wasm $(SHARE)/vramcalc/)
 
 uninstall:
 	for p in vramdoc vramcalc; do rm -f $(BIN)/$$p $(MAN)/$$p.1 $(COMPLETION)/$$p; done
 	rm -f $(LIB)/libvram.a $(LIB)/pkgconfig/libvram.pc $(INCLUDE)/vram.h $(INCLUDE)/vram_lua.h
-	rm -rf $(SHARE)/vramdoc $(SHARE)/vramcalc
+	rm -rf $(INCLUDE)/vram $(SHARE)/vramdoc $(SHARE)/vramcalc
 
 clean:
 	rm -rf $(BUILD)

@@ -22,8 +22,8 @@ for header in gen/*.h gen/*/*.h gen/*/*/*.h calc/*.h calc/*/*.h kernels/*/*.h; d
     # shellcheck disable=SC2086
     check "$header" gcc -x c $flags
 done
-if [ -f calc/vram.h ]; then
-    if command -v g++ >/dev/null; then check calc/vram.h g++ -x c++ -I. -Wall -Wextra -Werror -fsyntax-only
-    else echo "skip calc/vram.h as C++: g++ is not there"; fi
-fi
+for header in calc/vram.h calc/vram/*.h; do
+    if command -v g++ >/dev/null; then check "$header" g++ -x c++ -I. -Wall -Wextra -Werror -fsyntax-only
+    else echo "skip $header as C++: g++ is not there"; fi
+done
 exit $status

@@ -13,7 +13,7 @@ check() {
     else failed=1; echo "not ok $name: $(tail -n 1 "$work/log")"; cat "$work/log"; fi
 }
 mkdir "$work/include"
-cp calc/vram.h calc/vram_lua.h "$work/include"
+cp -R calc/vram.h calc/vram_lua.h calc/vram "$work/include"
 for header in vram vram_lua; do
     printf '#include "%s.h"\n' $header >"$work/$header.c"
     check "$header.h as C11" gcc -std=c11 -Wall -Wextra -Werror -pedantic -I"$work/include" -c "$work/$header.c" -o "$work/$header.o"
@@ -42,7 +42,7 @@ check "the header's first example" gcc -std=c11 $sanitizers -Wall -Wextra -Werro
     "$BUILD/libvram.a" -o "$work/example"
 check "it prints a number" sh -c "'$work/example' | grep -qE '^[0-9]{9,}\$'"
 # What leaves the library is what the header marks.
-sed -n 's/^VRAM_API .*[ *]\(vram_[a-z0-9_]*\)(.*/\1/p' calc/vram.h | sort >"$work/declared"
+sed -n 's/^VRAM_API .*[ *]\(vram_[a-z0-9_]*\)(.*/\1/p' calc/vram/*.h | sort >"$work/declared"
 nm -g --defined-only "$BUILD/libvram.a" | sed -n 's/.* [A-Z] //p' | sort >"$work/exported"
 check "exported is what vram.h declares" diff "$work/declared" "$work/exported"
 check "nothing else is asked for" test -z "$(nm -u "$BUILD/vram.o" | grep -vE ' (mem(cpy|set|move|cmp)|_GLOBAL_OFFSET_TABLE_|__(asan|ubsan|stack_chk)[a-z0-9_]*)$')"

@@ -156,7 +156,7 @@ def test_two_threads():
 
 def test_version():
     assert vram.version() == vram.__version__
-    assert f'"{vram.version()}"' in (ROOT / "calc/vram.h").read_text()
+    assert f'"{vram.version()}"' in (ROOT / "calc/vram/base.h").read_text()
 
 
 def test_searches():

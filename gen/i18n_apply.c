@@ -257,7 +257,8 @@ static str edited(struct po_work *w)
     str own = w->doc->t->own.text;
     buf out = BUF_INIT;
     size_t at = 0;
-    qsort(w->edits, w->count, sizeof *w->edits, by_place);
+    if (w->count)
+        qsort(w->edits, w->count, sizeof *w->edits, by_place);
     for (size_t i = 0; i < w->count; i++) {
         const struct po_text_edit *e = &w->edits[i];
         if (e->start < at)

@@ -14,13 +14,16 @@ try() {
 head='<!doctype html><html lang="en"><head><title>x</title></head><body>' tail='</body></html>'
 mkdir "$work/many" "$work/line" "$work/big"
 
+# The hostile build lets arrays grow by one item at a time, which is quadratic by itself: it gets shorter pages.
+if [ "${MODE:-release}" = release ]; then links=40000; else links=4000; fi
+
 # 40,000 anchors, a link to each, each twice over: that took 25 s of processor time, now 0.1.
-awk -v head="$head" -v tail="$tail" 'BEGIN { print head; for (i = 0; i < 40000; i++) printf "<p id=\"i%d\"><a href=\"#i%d\">x</a> <a href=\"gone%d.html\">x</a></p>\n", i, i, i; print tail }' >"$work/many/index.html"
-many() { (ulimit -t 8; vramdoc check "$work/many" >"$work/log" 2>&1) && return 1; [ "$(grep -c 'gone[0-9]*\.html \|gone[0-9]*\.html$' "$work/log")" -eq 40000 ] && grep -q 'index.html:40001:' "$work/log"; }
-try '40,000 anchors and 40,000 broken links in a page' many
+awk -v head="$head" -v tail="$tail" -v links=$links 'BEGIN { print head; for (i = 0; i < links; i++) printf "<p id=\"i%d\"><a href=\"#i%d\">x</a> <a href=\"gone%d.html\">x</a></p>\n", i, i, i; print tail }' >"$work/many/index.html"
+many() { (ulimit -t 8; vramdoc check "$work/many" >"$work/log" 2>&1) && return 1; [ "$(grep -c 'gone[0-9]*\.html \|gone[0-9]*\.html$' "$work/log")" -eq $links ] && grep -q "index.html:$((links + 1)):" "$work/log"; }
+try "$links anchors and as many broken links in a page" many
 # The same in one line, and every id twice: the column is counted from the last place on.
 tr -d '\n' <"$work/many/index.html" | sed 's/i[0-9]*0"/same"/g' >"$work/line/index.html"
-line() { (ulimit -t 8; vramdoc check "$work/line" >"$work/log" 2>&1) && return 1; [ "$(grep -c 'anchor-duplicate' "$work/log")" -gt 3000 ]; }
+line() { (ulimit -t 8; vramdoc check "$work/line" >"$work/log" 2>&1) && return 1; [ "$(grep -c 'anchor-duplicate' "$work/log")" -gt $((links * 3 / 40)) ]; }
 try 'the same in one line, with ids that are there twice' line
 
 # A page that is larger than all memory that may be used, between small ones.

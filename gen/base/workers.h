@@ -4,13 +4,16 @@
 
 #include "gen/base/buf.h"
 
+enum { WORKERS_WAIT = 8 };
 enum workers_fate { WORKERS_DONE, WORKERS_CRASHED, WORKERS_TIMED_OUT };
 
 struct workers_plan {
     size_t job_count;
     unsigned workers;           // 0: the number of processors that may be used
     unsigned chunk;             // jobs taken at once; 0: chosen
-    uint64_t job_timeout_ms;    // wall clock of one job; 0: none
+    // Processor time of one job, which a busy machine does not shorten; 0: none. A job that waits is ended when
+    // WORKERS_WAIT times as much has passed on the clock.
+    uint64_t job_timeout_ms;
     uint64_t memory_bytes;      // address space a worker may add; 0: no limit
     // In the worker, once, before its first job.
     void (*begin)(void *ctx);

@@ -43,10 +43,10 @@ struct pool {
     unsigned fruitless;   // workers that died before they took a job
 };
 
-uint64_t workers_clock_ms(void)
+uint64_t workers_clock_ms(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (clock_gettime(clock, &t) != 0) return 0;
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
@@ -179,16 +179,24 @@ static void bury(struct pool *p, unsigned slot)
     if (clean || !more || p->fruitless > p->count || !start(p, slot, undone, count)) free(undone);
 }
 
+static bool is_past(uint64_t now, uint64_t since, uint64_t limit)
+{
+    return now > since && now - since > limit;
+}
+
 // Kills workers whose job runs past its limit.
 static void watch_clock(struct pool *p)
 {
-    uint64_t now = workers_clock_ms();
+    uint64_t now = workers_clock_ms(CLOCK_MONOTONIC), limit = p->plan->job_timeout_ms;
     for (unsigned i = 0; i < p->count; i++) {
         struct worker *w = &p->workers[i];
         struct workers_slot *s = &p->shared->slots[i];
         if (!w->pid || w->timed_out || atomic_load(&s->current) == WORKERS_NO_JOB) continue;
-        uint64_t since = atomic_load(&s->since_ms);
-        if (now <= since || now - since <= p->plan->job_timeout_ms) continue;
+        clockid_t processor;
+        uint64_t used = clock_getcpuclockid(w->pid, &processor) == 0 ? workers_clock_ms(processor) : 0;
+        if (!is_past(used, atomic_load(&s->used_ms), limit) &&
+            !is_past(now, atomic_load(&s->since_ms), limit * WORKERS_WAIT))
+            continue;
         w->timed_out = true;
         kill(w->pid, SIGKILL);
     }

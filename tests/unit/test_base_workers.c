@@ -3,6 +3,7 @@
 #include "tests/unit/base_fixture.h"
 
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gen/base/workers.h"
@@ -17,9 +18,9 @@ struct run {
     int bad;
 };
 
-// By the wall clock: a job that does not hang may be kept waiting by other processes for a while.
-enum { HANG_MS = 3000 };
-enum { BAD_ABORT = 1, BAD_EXIT, BAD_HANG, BAD_MEMORY };
+// Processor time; a job that waits for NAP_MS is within WORKERS_WAIT times as much.
+enum { HANG_MS = 400, NAP_MS = 800 };
+enum { BAD_ABORT = 1, BAD_EXIT, BAD_HANG, BAD_SPIN, BAD_NAP, BAD_MEMORY };
 
 static bool is_bad(const struct run *r, size_t index)
 {
@@ -37,6 +38,13 @@ static void misbehave(int how)
     if (how == BAD_HANG)
         for (;;)
             pause();
+    if (how == BAD_SPIN)
+        for (volatile unsigned i = 0;; i++)
+            ;
+    if (how == BAD_NAP) {
+        nanosleep(&(struct timespec){.tv_nsec = NAP_MS * 1000000L}, NULL);
+        return;
+    }
     buf b = BUF_INIT;
     for (;;)
         buf_reserve(&b, b.cap + (16 << 20));
@@ -62,7 +70,8 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal_n
     buf_printf(&wanted, "%zu:", index);
     if (index != r->next++)
         r->wrong = true;
-    if (fate == WORKERS_DONE && (is_bad(r, index) || !str_starts(bytes, buf_view(&wanted))))
+    if (fate == WORKERS_DONE &&
+        ((is_bad(r, index) && r->bad != BAD_NAP) || !str_starts(bytes, buf_view(&wanted))))
         r->wrong = true;
     if (fate != WORKERS_DONE && (!is_bad(r, index) || bytes.len))
         r->wrong = true;
@@ -75,14 +84,16 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal_n
 
 static void run(struct run *r, unsigned workers, unsigned chunk)
 {
-    struct workers_plan plan = {.job_count = r->count,
-                                .workers = workers,
-                                .chunk = chunk,
-                                .job = job,
-                                .result = result,
-                                .ctx = r,
-                                .job_timeout_ms = r->bad == BAD_HANG ? HANG_MS : 0,
-                                .memory_bytes = r->bad == BAD_MEMORY ? 64 << 20 : 0};
+    struct workers_plan plan = {
+        .job_count = r->count,
+        .workers = workers,
+        .chunk = chunk,
+        .job = job,
+        .result = result,
+        .ctx = r,
+        .job_timeout_ms =
+            r->bad == BAD_HANG || r->bad == BAD_SPIN || r->bad == BAD_NAP ? HANG_MS : 0,
+        .memory_bytes = r->bad == BAD_MEMORY ? 64 << 20 : 0};
     r->next = r->crashed = r->timed_out = 0;
     assert_int_equal(workers_run(&plan), 0);
     assert_int_equal(r->next, r->count);
@@ -125,6 +136,25 @@ static void a_hang_is_ended(void **state)
     struct run r = {.count = 30, .bad = BAD_HANG, .bad_every = 15};
     run(&r, 2, 5);
     assert_int_equal(r.timed_out, 2);
+    assert_int_equal(r.crashed, 0);
+}
+
+static void an_endless_loop_is_ended(void **state)
+{
+    (void)state;
+    struct run r = {.count = 30, .bad = BAD_SPIN, .bad_every = 15};
+    run(&r, 2, 5);
+    assert_int_equal(r.timed_out, 2);
+    assert_int_equal(r.crashed, 0);
+}
+
+// The limit is of processor time: what others make of the machine's time ends no job.
+static void a_job_that_waits_has_more_time(void **state)
+{
+    (void)state;
+    struct run r = {.count = 10, .bad = BAD_NAP, .bad_every = 5};
+    run(&r, 2, 5);
+    assert_int_equal(r.timed_out, 0);
     assert_int_equal(r.crashed, 0);
 }
 
@@ -172,6 +202,8 @@ int main(void)
         cmocka_unit_test(results_come_in_order),
         cmocka_unit_test(a_crash_costs_one_job),
         cmocka_unit_test(a_hang_is_ended),
+        cmocka_unit_test(an_endless_loop_is_ended),
+        cmocka_unit_test(a_job_that_waits_has_more_time),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(workers_that_cannot_begin_do_not_loop),
     };

@@ -182,8 +182,10 @@ static void test_every_change_has_a_line(void **state)
             const char *id = is_line ? CHANGE_IDS[k] : wanted,
                        *line = is_line ? wanted : LINE_IDS[k];
             size_t n = strlen(line);
-            bool number = id[n] == '_' && strspn(id + n + 1, "0123456789") == strlen(id + n + 1);
-            found |= strncmp(id, line, n) == 0 && (!id[n] || number);
+            if (strncmp(id, line, n) != 0)
+                continue;
+            const char *rest = id + n;
+            found |= !*rest || (*rest == '_' && strspn(rest + 1, "0123456789") == strlen(rest + 1));
         }
         if (!found)
             fail_msg("%s is in one table only", wanted);

@@ -51,8 +51,8 @@ function configs(count) {
 
 const shown = ["peak_live_bytes", "peak_allocated_bytes", "peak_reserved_bytes", "context_bytes", "process_bytes", "params"];
 
-async function parity(browser, site) {
-  await calculator(browser, "200 configs as on the command line", { base: site.http }, async (tab) => {
+function parity(browser, site) {
+  calculator(browser, "200 configs as on the command line", { base: site.http }, async (tab) => {
     const list = configs(200);
     const pages = await tab.evaluate((list) => list.map((config) =>
       window.vramPage.core.estimate(Object.entries(config).map(([k, v]) => `${k} = ${v}`).join("\n")).value), list);
@@ -70,8 +70,8 @@ async function parity(browser, site) {
 
 // ---- it does not mislead ---------------------------------------------------------------------------
 
-async function honest(browser, site) {
-  await calculator(browser, "for each preset the length in the form counts", { base: site.http }, async (tab) => {
+function honest(browser, site) {
+  calculator(browser, "for each preset the length in the form counts", { base: site.http }, async (tab) => {
     const left = await tab.evaluate(() => {
       const page = window.vramPage, missed = [];
       for (const preset of page.core.ask("presets").value) {
@@ -88,7 +88,7 @@ async function honest(browser, site) {
     equal(left.join(" "), "", "presets whose length does not count");
   });
   const state = "#preset=gpt2&batch_size=3&gpu=RTX+3060";
-  await calculator(browser, "a link within the page keeps the run", { base: site.http, state, options: { reducedMotion: "reduce" } }, async (tab) => {
+  calculator(browser, "a link within the page keeps the run", { base: site.http, state, options: { reducedMotion: "reduce" } }, async (tab) => {
     const before = await bytes(tab);
     await tab.locator(".skip").focus();
     await tab.keyboard.press("Enter");
@@ -99,7 +99,7 @@ async function honest(browser, site) {
     that(/table$/.test(await address(tab)), `the place is still in the address: ${await address(tab)}`);
     equal(await tab.locator("#main").evaluate((e) => getComputedStyle(e).backgroundColor), "rgba(0, 0, 0, 0)", "the page as a target");
   });
-  await calculator(browser, "what is wrong is marked and the old answer dimmed", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+  calculator(browser, "what is wrong is marked and the old answer dimmed", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
     await tab.locator("[name=batch_size]").fill("many");
     await tab.locator("#calc.wrong").waitFor();
     equal(await tab.locator("[name=batch_size]").getAttribute("aria-invalid"), "true", "aria-invalid");
@@ -112,7 +112,7 @@ async function honest(browser, site) {
     equal(await tab.locator("[aria-invalid]").count(), 0, "marks after mending");
   });
   const heads = "#preset=gpt2&n_head=7&gpu=RTX+4070";
-  await calculator(browser, "an error offers what mends it", { base: site.http, state: heads }, async (tab) => {
+  calculator(browser, "an error offers what mends it", { base: site.http, state: heads }, async (tab) => {
     that(await wrong(tab), "seven heads are wrong");
     await tab.locator("[data-out=remedies] button").first().click();
     equal(await wrong(tab), false, "after the remedy");
@@ -123,8 +123,8 @@ async function honest(browser, site) {
 const WRITTEN = [["1,024", 1024], ["1.024", 1024], ["1 024", 1024], ["1\u202f024", 1024], ["1'024", 1024], ["1k", 1024], ["0.5k", 512], ["1024.0", 1024],
   ["\u0967\u0966\u0968\u096a", 1024], ["\uff11\uff10\uff12\uff14", 1024], ["\u0661\u066c\u0660\u0662\u0664", 1024], ["  512 ", 512]];
 
-async function numbers(browser, site) {
-  await calculator(browser, "numbers as people write them", { base: site.http, state: "#preset=gpt2" }, async (tab) => {
+function numbers(browser, site) {
+  calculator(browser, "numbers as people write them", { base: site.http, state: "#preset=gpt2" }, async (tab) => {
     for (const [text, wanted] of WRITTEN) {
       await tab.locator("[name=block_size]").fill("256");
       await tab.locator("[name=block_size]").fill(text);
@@ -141,9 +141,9 @@ async function numbers(browser, site) {
 
 // ---- what a reader does --------------------------------------------------------------------------------
 
-async function use(browser, site, scheme) {
+function use(browser, site, scheme) {
   const state = "#preset=oom-gpt2&gpu=RTX+4070";
-  await calculator(browser, `change, apply, undo, share ${scheme}`, { base: site[scheme], state }, async (tab) => {
+  calculator(browser, `change, apply, undo, share ${scheme}`, { base: site[scheme], state }, async (tab) => {
     that(/not fit/.test(await verdict(tab)), await verdict(tab));
     that(/not fit/.test(await tab.locator("[data-out=badge]").innerText()), "the badge says it, too");
     const before = await address(tab), first = tab.locator("[data-out=advice] button").first();
@@ -183,9 +183,9 @@ async function choose(tab, name, text) {
   await tab.keyboard.press("Enter");
 }
 
-async function tasks(browser, site) {
+function tasks(browser, site) {
   const base = site.http;
-  await check("calculator: from home, a message to an applied fix", async () => {
+  check("calculator: from home, a message to an applied fix", async () => {
     const tab = await open(browser, `${base}/en/index.html`);
     try {
       await tab.locator("form.paste textarea").fill("CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 512.00 MiB is free.");
@@ -196,7 +196,7 @@ async function tasks(browser, site) {
       equal(tab.complaints.join("; "), "", "console");
     } finally { await close(tab); }
   });
-  await calculator(browser, "8B QLoRA on 24 GB", { base }, async (tab) => {
+  calculator(browser, "8B QLoRA on 24 GB", { base }, async (tab) => {
     await tab.locator(".tasks label", { hasText: "Fine-tune" }).click();
     await choose(tab, "preset", "llama 3.1 8b");
     await choose(tab, "gpu", "4090");
@@ -207,7 +207,7 @@ async function tasks(browser, site) {
     equal([config.family, config.n_layer, config.lora_rank, config.quantization].join(" "), "llama 32 16 nf4", "configuration");
     that(/^Fits|^Probably fits/.test(await verdict(tab)), await verdict(tab));
   });
-  await calculator(browser, "FSDP on two cards of 24 GB", { base, state: "#preset=llama-3.1-8b&gpu=RTX+3090" }, async (tab) => {
+  calculator(browser, "FSDP on two cards of 24 GB", { base, state: "#preset=llama-3.1-8b&gpu=RTX+3090" }, async (tab) => {
     const alone = await bytes(tab);
     await tab.locator("[name=n_gpu]").fill("2");
     equal(await tab.locator("[name=parallel]").inputValue(), "fsdp2", "the scheme");
@@ -217,7 +217,7 @@ async function tasks(browser, site) {
     await tab.locator("[name=n_gpu]").fill("1");
     equal(await bytes(tab), alone, "one again");
   });
-  await calculator(browser, "70B at 4 bit with 32k on 80 GB", { base }, async (tab) => {
+  calculator(browser, "70B at 4 bit with 32k on 80 GB", { base }, async (tab) => {
     await tab.locator(".tasks label", { hasText: "Serve" }).click();
     await choose(tab, "preset", "llama-3.1-70b");
     await choose(tab, "gpu", "a100 80gb");
@@ -227,7 +227,7 @@ async function tasks(browser, site) {
     that(await tab.evaluate(() => window.vramPage.report.sequences) >= 1, "a sequence");
     that(/fits/.test(await tab.locator("[data-out=badge]").innerText()), await tab.locator("[data-out=badge]").innerText());
   });
-  await calculator(browser, "a list is searched, by keyboard and by hand", { base }, async (tab) => {
+  calculator(browser, "a list is searched, by keyboard and by hand", { base }, async (tab) => {
     await tab.locator("[name=gpu]").click();
     that(await tab.locator("#calc-gpus [role=group]").count() > 3, "cards are grouped");
     await axe(tab);
@@ -254,8 +254,8 @@ function another(field) {
   return String(Math.min(field.max, Math.max(field.min, field.default * 2 || 64)));
 }
 
-async function fields(browser, site) {
-  await calculator(browser, "each field by form, address and paste", { base: site.http }, async (tab) => {
+function fields(browser, site) {
+  calculator(browser, "each field by form, address and paste", { base: site.http }, async (tab) => {
     const list = await tab.evaluate(() => window.vramPage.core.ask("fields").value);
     that(list.length > 60, `${list.length} fields`);
     await tab.evaluate(() => { document.querySelector(".all").open = true; });
@@ -303,8 +303,8 @@ function traced(words) {
   return { bytes: Number(peak[4]), event: Number(peak[0]), op: peak[7], five: [...sums].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([, bytes]) => bytes) };
 }
 
-async function step(browser, site, scheme) {
-  await calculator(browser, `the picture's peak is the trace's ${scheme}`, { base: site[scheme] }, async (tab) => {
+function step(browser, site, scheme) {
+  calculator(browser, `the picture's peak is the trace's ${scheme}`, { base: site[scheme] }, async (tab) => {
     for (const words of scheme === "http" ? RUNS : RUNS.slice(0, 1)) {
       const wanted = traced(words), state = Object.fromEntries(words.split(" ").map((pair) => pair.split("=")));
       const got = await tab.evaluate(async (state) => {
@@ -322,7 +322,7 @@ async function step(browser, site, scheme) {
       equal(got.five.join(" "), wanted.five.join(" "), `${words}: five tensors`);
     }
   });
-  await calculator(browser, `the picture by keyboard and pointer ${scheme}`, { base: site[scheme] }, async (tab) => {
+  calculator(browser, `the picture by keyboard and pointer ${scheme}`, { base: site[scheme] }, async (tab) => {
     const slider = tab.locator("[data-out=step]"), said = () => slider.getAttribute("aria-valuetext");
     await slider.locator("svg").waitFor();
     that(/logits/.test(await said()), `at first the peak: ${await said()}`);
@@ -339,7 +339,7 @@ async function step(browser, site, scheme) {
     that(Number(await slider.getAttribute("aria-valuenow")) > 100, "the pointer moves it");
     equal(await tab.locator("[data-out=tensors] li").count() <= 5, true, "at most five tensors");
   });
-  await calculator(browser, `what is saved ${scheme}`, { base: site[scheme] }, async (tab) => {
+  calculator(browser, `what is saved ${scheme}`, { base: site[scheme] }, async (tab) => {
     await tab.locator("[data-out=step] svg").waitFor();
     for (const [kind, first] of [["svg", "<svg"], ["png", "\x89PNG"], ["csv", "event,kind,id"], ["viz", "\x80"], ["perfetto", "{"]]) {
       const [download] = await Promise.all([tab.waitForEvent("download"), tab.locator(`[data-save=${kind}]`).click()]);
@@ -352,8 +352,8 @@ async function step(browser, site, scheme) {
   });
 }
 
-async function beyond(browser, site) {
-  await calculator(browser, "the largest that fits, and cards", { base: site.http }, async (tab) => {
+function beyond(browser, site) {
+  calculator(browser, "the largest that fits, and cards", { base: site.http }, async (tab) => {
     const largest = tab.locator("[data-solve=batch_size] button");
     await largest.waitFor();
     await largest.click();
@@ -366,7 +366,7 @@ async function beyond(browser, site) {
     await tab.locator("[data-out=cards] button").first().click();
     await tab.waitForFunction(() => /fits/i.test(document.querySelector("[data-out=verdict]").textContent));
   });
-  await calculator(browser, "a bar for each GPU", { base: site.http, state: "#preset=llama-3.1-8b&n_gpu=4&parallel=zero3&gpu=RTX+4090" }, async (tab) => {
+  calculator(browser, "a bar for each GPU", { base: site.http, state: "#preset=llama-3.1-8b&n_gpu=4&parallel=zero3&gpu=RTX+4090" }, async (tab) => {
     equal(await tab.locator("[data-out=ranks] li").count(), 4, "bars");
     await tab.locator("[name=n_gpu]").fill("1");
     equal(await tab.locator("[data-out=ranks]").isVisible(), false, "no bars of one GPU");
@@ -396,8 +396,8 @@ const PASTED = [
 const REFUSED = [["prose", "Will this fit on my card?"], ["a broken JSON", '{"model_type": '], ["an unknown model", '{"model_type": "whisper", "hidden_size": 384}'],
   ["a word of 300 kB", "x".repeat(300000)], ["a word of 200 kB", "x".repeat(200000)]];
 
-async function paste(browser, site, scheme) {
-  await calculator(browser, `paste ${scheme}`, { base: site[scheme], state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+function paste(browser, site, scheme) {
+  calculator(browser, `paste ${scheme}`, { base: site[scheme], state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
     const area = tab.locator("textarea");
     for (const [what, text, wanted] of PASTED) {
       await tab.evaluate(() => document.querySelector("[data-out=pasted]").replaceChildren());
@@ -414,7 +414,7 @@ async function paste(browser, site, scheme) {
       equal(await tab.evaluate(() => location.hash), before, `${what} changes nothing`);
     }
   });
-  await calculator(browser, `an out-of-memory message ${scheme}`, { base: site[scheme], state: "#preset=gpt2&batch_size=16&gpu=RTX+4090" }, async (tab) => {
+  calculator(browser, `an out-of-memory message ${scheme}`, { base: site[scheme], state: "#preset=gpt2&batch_size=16&gpu=RTX+4090" }, async (tab) => {
     await tab.locator("textarea").fill("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 512.00 MiB is free.");
     await tab.locator("[data-out=pasted] li").first().waitFor();
     that(/50304/.test(await tab.locator("[data-out=pasted]").innerText()), await tab.locator("[data-out=pasted]").innerText());
@@ -435,8 +435,8 @@ async function drop(tab, name, text) {
   await tab.dispatchEvent("#calc .answer", "drop", { dataTransfer });
 }
 
-async function dropped(browser, site) {
-  await calculator(browser, "drop a file", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+function dropped(browser, site) {
+  calculator(browser, "drop a file", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
     await drop(tab, "train.log", "tokens per iteration will be: 65,536\nnumber of parameters: 29.94M\nstep 0: train loss 10.8, val loss 10.8\n");
     await tab.locator("[data-out=pasted]:not(:empty)").waitFor();
     await drop(tab, "small.py", "batch_size = 5\nn_layer = 3\nn_head = 4\nn_embd = 128\n");
@@ -455,10 +455,10 @@ const offScreen = () => [...document.querySelectorAll("#calc button, #calc input
   return box.width > 0 && (box.left < -1 || box.right > document.documentElement.clientWidth + 1) && !e.closest(".tasks");
 }).map((e) => e.outerHTML.slice(0, 90)).join(" ");
 
-async function looks(browser, site) {
+function looks(browser, site) {
   for (const width of [360, 1280]) for (const theme of ["light", "dark"]) for (const lang of ["en", "de", "hi"]) {
     const options = { viewport: { width, height: 800 }, colorScheme: theme };
-    await calculator(browser, `${lang} ${width} ${theme}`, { base: site.http, lang, state: "#preset=oom-gpt2&batch_size=20&gpu=RTX+4070", options }, async (tab) => {
+    calculator(browser, `${lang} ${width} ${theme}`, { base: site.http, lang, state: "#preset=oom-gpt2&batch_size=20&gpu=RTX+4070", options }, async (tab) => {
       await tab.locator("[data-out=advice] button").first().waitFor();
       await tab.evaluate(() => { document.querySelector(".all").open = true; });
       await tab.locator("[name=all-n_layer]").waitFor();
@@ -472,14 +472,14 @@ async function looks(browser, site) {
   }
 }
 
-async function words(browser, site) {
-  await calculator(browser, "from right to left", { base: site.http, lang: "ar", options: { viewport: { width: 360, height: 800 } } }, async (tab) => {
+function words(browser, site) {
+  calculator(browser, "from right to left", { base: site.http, lang: "ar", options: { viewport: { width: 360, height: 800 } } }, async (tab) => {
     that(/^\u2066[^A-Z]*GiB\u2069$/.test(await tab.locator("[data-out=number]").innerText()), "the unit follows its number");
     await tab.locator("[data-out=advice] button").first().waitFor();
     equal(await tab.evaluate(offScreen), "", "off the screen");
     await axe(tab);
   });
-  await check("calculator: a table without a script", async () => {
+  check("calculator: a table without a script", async () => {
     const tab = await open(browser, `${site.http}/en/calculator.html`, { javaScriptEnabled: false });
     try {
       that(await tab.locator(".no-js").isVisible(), "says that it needs a script");
@@ -487,7 +487,7 @@ async function words(browser, site) {
       that(await tab.locator(".body tbody tr").count() >= 8, "rows");
     } finally { await close(tab); }
   });
-  await calculator(browser, "printed without controls", { base: site.http }, async (tab) => {
+  calculator(browser, "printed without controls", { base: site.http }, async (tab) => {
     await tab.emulateMedia({ media: "print" });
     equal(await tab.locator("#calc :is(button, input, select, textarea):visible").count(), 0, "controls");
     that(await tab.locator("[data-out=number]").isVisible(), "the number");
@@ -503,18 +503,18 @@ export async function isBuilt(browser, site) {
 
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) { console.log("skip calculator: vram.wasm was not built, see README"); return; }
-  await parity(browser, site);
-  await honest(browser, site);
-  await numbers(browser, site);
+  parity(browser, site);
+  honest(browser, site);
+  numbers(browser, site);
   for (const scheme of ["http", "file"]) {
-    await use(browser, site, scheme);
-    await paste(browser, site, scheme);
-    await step(browser, site, scheme);
+    use(browser, site, scheme);
+    paste(browser, site, scheme);
+    step(browser, site, scheme);
   }
-  await tasks(browser, site);
-  await beyond(browser, site);
-  await fields(browser, site);
-  await dropped(browser, site);
-  await looks(browser, site);
-  await words(browser, site);
+  tasks(browser, site);
+  beyond(browser, site);
+  fields(browser, site);
+  dropped(browser, site);
+  looks(browser, site);
+  words(browser, site);
 }

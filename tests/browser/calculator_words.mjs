@@ -20,9 +20,9 @@ async function until(is, what) {
   that(await is(), await what());
 }
 
-async function errorsAndMeanings(browser, site, lang) {
+function errorsAndMeanings(browser, site, lang) {
   const own = sentences(lang);
-  await calculator(browser, `errors and meanings in ${lang}`, { base: site.http, lang, state: "#preset=gpt2&batch_size=x" }, async (tab) => {
+  calculator(browser, `errors and meanings in ${lang}`, { base: site.http, lang, state: "#preset=gpt2&batch_size=x" }, async (tab) => {
     that(wholeNumber[lang].test(await verdict(tab)), await verdict(tab));
     for (const [hash, id] of mistakes) {
       await tab.evaluate((hash) => { location.hash = hash; }, hash);
@@ -40,8 +40,8 @@ async function errorsAndMeanings(browser, site, lang) {
   });
 }
 
-async function verdicts(browser, site) {
-  await check("calculator: the reader's language", async () => {
+function verdicts(browser, site) {
+  check("calculator: the reader's language", async () => {
     const state = "#preset=gpt2&batch_size=8&compile=2.5&gpu=RTX+4070", texts = new Map();
     for (const lang of languages) {
       const tab = await ready(browser, site.http, lang, state);
@@ -58,6 +58,6 @@ async function verdicts(browser, site) {
 
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
-  for (const lang of languages) await errorsAndMeanings(browser, site, lang);
-  await verdicts(browser, site);
+  for (const lang of languages) errorsAndMeanings(browser, site, lang);
+  verdicts(browser, site);
 }

@@ -10,9 +10,9 @@ const SERVED = ["preset=llama-3.1-8b gpu='RTX 4090' seq_len=8192", "preset=llama
   "preset=llama-3.1-70b gpu='RTX 4090'", "preset=llama-3.1-8b gpu='L4' gpu_memory_utilization=0.5 kv_dtype=fp8 max_new_tokens=1024"];
 const wordsOf = (text) => Array.from(text.matchAll(/(?:[^\s']+|'[^']*')+/g), (m) => m[0].replace(/'/g, ""));
 
-async function serve(browser, site, scheme) {
+function serve(browser, site, scheme) {
   const state = "#preset=llama-3.1-8b&task=inference&gpu=RTX+4090";
-  await calculator(browser, `what a server has room for is the command line's ${scheme}`, { base: site[scheme], state }, async (tab) => {
+  calculator(browser, `what a server has room for is the command line's ${scheme}`, { base: site[scheme], state }, async (tab) => {
     for (const words of SERVED) {
       // exit code 1 where nothing fits; the answer is written all the same
       const line = JSON.parse(spawnSync(vramcalc, ["serve", "--format", "json", ...wordsOf(words)], { encoding: "utf8" }).stdout);
@@ -23,7 +23,7 @@ async function serve(browser, site, scheme) {
       that(/vramcalc serve/.test(await tab.locator("[data-out=command]").innerText()), "the command is the server's");
     }
   });
-  await calculator(browser, `the cache by length ${scheme}`, { base: site[scheme], state }, async (tab) => {
+  calculator(browser, `the cache by length ${scheme}`, { base: site[scheme], state }, async (tab) => {
     const rows = tab.locator("[data-out=serving] li");
     await rows.nth(7).waitFor();
     that(/\u2713/.test(await rows.first().innerText()) && /\u2717/.test(await rows.last().innerText()), "1k find room, 128k do not");
@@ -47,10 +47,10 @@ async function serve(browser, site, scheme) {
 
 // ---- the card as cells, the allocator's segments ----------------------------------------------------------
 
-async function card(browser, site) {
+function card(browser, site) {
   for (const [width, colorScheme] of [[360, "dark"], [1280, "light"]]) {
     const options = { viewport: { width, height: 800 }, colorScheme };
-    await calculator(browser, `the card in cells of 64 MiB ${width} ${colorScheme}`, { base: site.http, state: "#preset=oom-gpt2&gpu=RTX+4070", options }, async (tab) => {
+    calculator(browser, `the card in cells of 64 MiB ${width} ${colorScheme}`, { base: site.http, state: "#preset=oom-gpt2&gpu=RTX+4070", options }, async (tab) => {
       await tab.locator(".cells").waitFor();
       const [drawn, room, process, over] = await tab.evaluate(() => {
         const count = (e) => (e.getAttribute("d").match(/M/g) || []).length, r = window.vramPage.report;
@@ -62,7 +62,7 @@ async function card(browser, site) {
       await tab.locator("[name=batch_size]").fill("2");
       await tab.waitForFunction(() => !document.querySelector(".cells .edge"));
     });
-    await calculator(browser, `what is reserved and unused ${width} ${colorScheme}`, { base: site.http, state: "#preset=oom-gpt2&batch_size=8&compile=none&gpu=RTX+4070", options }, async (tab) => {
+    calculator(browser, `what is reserved and unused ${width} ${colorScheme}`, { base: site.http, state: "#preset=oom-gpt2&batch_size=8&compile=none&gpu=RTX+4070", options }, async (tab) => {
       await tab.locator(".unused summary").click();
       await tab.locator("svg.segments").waitFor();
       const line = JSON.parse(execFileSync(vramcalc, ["segments", "--format", "json", "preset=oom-gpt2", "batch_size=8", "compile=none"], { encoding: "utf8" }));
@@ -81,7 +81,7 @@ async function card(browser, site) {
   }
 }
 
-export async function run(browser, site) {
-  for (const scheme of ["http", "file"]) await serve(browser, site, scheme);
-  await card(browser, site);
+export function run(browser, site) {
+  for (const scheme of ["http", "file"]) serve(browser, site, scheme);
+  card(browser, site);
 }

@@ -4,8 +4,8 @@ import { axe, check, close, equal, open, that } from "./harness.mjs";
 
 const article = (site, lang = "en") => site.pages.find((p) => p.lang === lang && p.path.includes("rtx-4070"));
 
-async function note(browser, site, lang, width, colorScheme) {
-  await check(`a number says where it comes from ${lang} ${width} ${colorScheme}`, async () => {
+function note(browser, site, lang, width, colorScheme) {
+  check(`a number says where it comes from ${lang} ${width} ${colorScheme}`, async () => {
     const tab = await open(browser, `${site.http}/${article(site, lang).path}`, { viewport: { width, height: 900 }, colorScheme, reducedMotion: "reduce" });
     try {
       const link = tab.locator(".body a.fig.computed").first(), box = tab.locator(".source-note");
@@ -35,8 +35,8 @@ async function note(browser, site, lang, width, colorScheme) {
   });
 }
 
-async function byKeyboard(browser, site) {
-  await check("a number that gets the focus shows its note", async () => {
+function byKeyboard(browser, site) {
+  check("a number that gets the focus shows its note", async () => {
     const tab = await open(browser, `${site.file}/${article(site).path}`, { reducedMotion: "reduce" });
     try {
       await tab.locator(".body a:not(.fig)").first().focus();
@@ -49,7 +49,7 @@ async function byKeyboard(browser, site) {
       that(await tab.locator(".source-note").isHidden(), "a click elsewhere closes it");
     } finally { await close(tab); }
   });
-  await check("touch shows the note", async () => {
+  check("touch shows the note", async () => {
     const tab = await open(browser, `${site.http}/${article(site).path}`, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
     try {
       await tab.locator(".body a.fig.computed").first().tap();
@@ -58,8 +58,8 @@ async function byKeyboard(browser, site) {
   });
 }
 
-async function withoutScript(browser, site) {
-  await check("without a script a number opens its row", async () => {
+function withoutScript(browser, site) {
+  check("without a script a number opens its row", async () => {
     const tab = await open(browser, `${site.http}/${article(site).path}`, { javaScriptEnabled: false });
     try {
       equal(await tab.locator(".sources td:visible").count(), 0, "the table is folded");
@@ -69,8 +69,8 @@ async function withoutScript(browser, site) {
   });
 }
 
-async function frame(browser, site) {
-  await check("the menu says where one is", async () => {
+function frame(browser, site) {
+  check("the menu says where one is", async () => {
     for (const lang of new Set(site.pages.map((p) => p.lang))) {
       const page = site.pages.find((p) => p.lang === lang && p.name === "glossary.html");
       const tab = await open(browser, `${site.http}/${page.path}`, { viewport: { width: 360, height: 740 } });
@@ -81,7 +81,7 @@ async function frame(browser, site) {
       } finally { await close(tab); }
     }
   });
-  await check("the contents mark the current section", async () => {
+  check("the contents mark the current section", async () => {
     const tab = await open(browser, `${site.http}/${article(site).path}`, { reducedMotion: "reduce" });
     try {
       const id = await tab.evaluate(() => { const all = document.querySelectorAll(".toc a"); return all[all.length - 2].hash; });
@@ -91,7 +91,7 @@ async function frame(browser, site) {
     } finally { await close(tab); }
   });
   for (const clipboard of [true, false]) {
-    await check(`code is copied${clipboard ? "" : " without navigator.clipboard"}`, async () => {
+    check(`code is copied${clipboard ? "" : " without navigator.clipboard"}`, async () => {
       const page = site.pages.find((p) => p.lang === "en" && p.path.includes("gpu-out-of-memory"));
       const before = clipboard ? undefined : () => Object.defineProperty(navigator, "clipboard", { value: undefined });
       const tab = await open(browser, `${site.http}/${page.path}`, { permissions: ["clipboard-read", "clipboard-write"], before });
@@ -104,7 +104,7 @@ async function frame(browser, site) {
       } finally { await close(tab); }
     });
   }
-  await check("the start page's box opens the calculator", async () => {
+  check("the start page's box opens the calculator", async () => {
     const tab = await open(browser, `${site.http}/en/index.html`);
     try {
       equal(await tab.locator(".doors a").count(), 2, "doors");
@@ -115,9 +115,9 @@ async function frame(browser, site) {
   });
 }
 
-export async function run(browser, site) {
-  for (const lang of ["en", "de", "hi", "ar"]) for (const [width, theme] of [[360, "light"], [1280, "dark"]]) await note(browser, site, lang, width, theme);
-  await byKeyboard(browser, site);
-  await withoutScript(browser, site);
-  await frame(browser, site);
+export function run(browser, site) {
+  for (const lang of ["en", "de", "hi", "ar"]) for (const [width, theme] of [[360, "light"], [1280, "dark"]]) note(browser, site, lang, width, theme);
+  byKeyboard(browser, site);
+  withoutScript(browser, site);
+  frame(browser, site);
 }

@@ -9,16 +9,65 @@ const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 export const counts = { passed: 0, failed: 0 };
 
-// Runs one check and prints its line. body throws when the check fails. Where the browser itself ended under it, the check runs
-// once more in a new one; a page that ends every browser fails.
-export async function check(name, body) {
+// Checks are put down first and run afterwards, some at a time: most of a check is waiting for the browser.
+const queue = [];
+let part = "";
+
+export function wanted(name) {
   const filter = process.env.FILTER;
-  if (filter && filter !== "browser" && !`browser/${name}`.includes(filter)) return;
-  let error = await failure(body);
-  if (error && /has been closed|crashed/.test(error.message ?? "")) {
-    console.log(`# the browser ended in: ${name}`);
-    error = await failure(body);
-  }
+  return !filter || filter === "browser" || `browser/${name}`.includes(filter);
+}
+
+// Puts down one check. body throws when it fails.
+export function check(name, body) {
+  together([name], (now) => now(name, body));
+}
+
+// Puts down checks that share a page: body(now) calls now(NAME, CHECK) for each of names.
+export function together(names, body) {
+  names = names.filter(wanted);
+  if (names.length) queue.push({ part, names, body });
+}
+
+// What add() puts down belongs to the part name.
+export async function collect(name, add) {
+  part = name;
+  await add();
+}
+
+// Runs all that was put down, lanes of them at a time, and prints a line for each check; then where the time went.
+export async function runAll(lanes) {
+  const times = new Map(), jobs = queue.values(), began = performance.now();
+  const lane = async () => {
+    for (const job of jobs) {
+      const start = performance.now(), results = await attempt(job);
+      for (const [name, error] of results) tell(name, error);
+      const sum = times.get(job.part) ?? { checks: 0, ms: 0 };
+      times.set(job.part, { checks: sum.checks + results.length, ms: sum.ms + performance.now() - start });
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  const seconds = (ms) => (ms / 1000).toFixed(0);
+  for (const [name, sum] of times) console.log(`# ${name}: ${sum.checks} checks, ${seconds(sum.ms)} s in a lane`);
+  console.log(`# ${lanes} lanes: ${seconds(performance.now() - began)} s`);
+}
+
+// [[name, error or undefined], ...] of a job. Where the browser itself ended under it, the job runs once more in a new one; a page
+// that ends every browser fails.
+async function attempt(job) {
+  const first = await once(job);
+  if (!first.some(([, error]) => /has been closed|crashed/.test(error?.message ?? ""))) return first;
+  console.log(`# the browser ended in: ${job.names[0]}`);
+  return once(job);
+}
+
+async function once({ names, body }) {
+  const errors = new Map();
+  const outside = await failure(() => body(async (name, inner) => { if (wanted(name)) errors.set(name, await failure(inner)); }));
+  return names.map((name) => [name, errors.has(name) ? errors.get(name) : outside ?? new Error("it was not reached")]);
+}
+
+function tell(name, error) {
   counts[error ? "failed" : "passed"]++;
   console.log(`${error ? "not ok" : "ok"} ${name}`);
   if (error) console.log(String(error.message ?? error).split("\n").slice(0, 12).map((line) => `    ${line}`).join("\n"));
@@ -43,10 +92,10 @@ export function that(condition, what) {
 // Debian's Chromium; newContext() starts another where the last one has ended.
 export async function launch() {
   const start = () => chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
-  let browser = await start();
+  let browser = await start(), next = Promise.resolve();
   return {
     async newContext(options) {
-      if (!browser.isConnected()) browser = await start();
+      await (next = next.then(async () => { if (!browser.isConnected()) browser = await start(); }));
       return browser.newContext(options);
     },
     close: () => browser.close(),
@@ -78,7 +127,7 @@ export async function close(page) {
 
 // Every axe rule for WCAG 2.2 AA and the best practices; throws with the nodes that break one.
 export async function axe(page) {
-  await page.evaluate(axeSource);
+  if (!await page.evaluate(() => window.axe?.run)) await page.evaluate(axeSource);
   const violations = await page.evaluate(async () => {
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
     const result = await window.axe.run(document, { runOnly: { type: "tag", values: tags } });

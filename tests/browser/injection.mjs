@@ -56,8 +56,8 @@ function provoke() {
 
 const before = "window.hits = []; window.hit = () => window.hits.push(location.href)";
 
-export async function run(browser) {
-  await check("injection: what is let through is seen", async () => {
+export function run(browser) {
+  check("injection: what is let through is seen", async () => {
     const path = join(process.env.BROWSER_MODULES, "injection", "bare.html");
     write(dirname(path), "bare.html", `<main>${vectors[0]}<p onfocus="hit()">t</p><script>hit()</script></main>`);
     const tab = await open(browser, "about:blank", { bypassCSP: true, before });
@@ -68,7 +68,7 @@ export async function run(browser) {
     } finally { await close(tab); }
   });
   for (const kind of Object.keys(kinds))
-    await check(`injection ${kind}`, async () => {
+    check(`injection ${kind}`, async () => {
       const root = join(process.env.BROWSER_MODULES, "injection", kind), out = `${root}-site`;
       rmSync(root, { recursive: true, force: true });
       plant(root, kind);

@@ -1,5 +1,6 @@
-// The built site in a real Chromium: node main.mjs SITE FIXTURE, both folders as vramdoc writes them. PART=works runs one part.
-import { counts, launch } from "./harness.mjs";
+// The built site in a real Chromium: node main.mjs SITE FIXTURE, both folders as vramdoc writes them. PART=works runs one part,
+// LANES=1 one check at a time (2).
+import { collect, counts, launch, runAll } from "./harness.mjs";
 import { serve } from "./server.mjs";
 import { pagesOf } from "./pages.mjs";
 import * as looks from "./looks.mjs";
@@ -21,8 +22,10 @@ const site = { root: siteRoot, http: served.origin, file: pathToFileURL(siteRoot
 const fixture = { root: fixtureRoot, http: servedFixture.origin, file: pathToFileURL(fixtureRoot).href, rules: servedFixture.rules, pages: await pagesOf(fixtureRoot) };
 
 try {
-  for (const [name, part] of Object.entries({ looks, works, figures, pictures, calculator, words, card, injection }))
-    if (!process.env.PART || process.env.PART === name) await part.run(browser, site, fixture);
+  // long checks first
+  for (const [name, part] of Object.entries({ calculator, words, card, injection, works, figures, pictures, looks }))
+    if (!process.env.PART || process.env.PART === name) await collect(name, () => part.run(browser, site, fixture));
+  await runAll(Number(process.env.LANES) || 2);
 } finally {
   await browser.close();
   served.close();

@@ -1,6 +1,7 @@
 // Pictures: each with its table, alive with a script; colours that people with colour-blindness tell apart; borders that are seen.
-import { axe, check, close, equal, open, that } from "./harness.mjs";
+import { axe, check, close, equal, open, that, together } from "./harness.mjs";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 const page = (site, name, lang = "en") => site.pages.find((p) => p.lang === lang && p.path.endsWith(`${name}.html`));
 
@@ -41,14 +42,21 @@ function contrast(a, b) {
 }
 const parts = ["parameters", "gradients", "optimizer", "weight_casts", "activations", "logits", "backward", "kv_cache", "inputs", "workspaces", "cache", "context"];
 
-async function colours(browser, site) {
-  await check("the colour difference is that of its authors", async () => {
+function colours(browser, site) {
+  check("the colour difference is that of its authors", async () => {
     // Rows 1, 7, 17 and 25 of the table of test data by Sharma and others.
     for (const [a, b, wanted] of [[[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425], [[50, 0, 0], [50, -1, 2], 2.3669],
       [[50, 2.5, 0], [73, 25, -18], 27.1492], [[60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387], 1.2644]])
       that(Math.abs(difference(a, b) - wanted) < 0.0001, `${difference(a, b)}, not ${wanted}`);
   });
-  for (const theme of ["light", "dark"]) {
+  for (const theme of ["light", "dark"]) themed(browser, site, theme);
+}
+
+// What the parts are drawn with, and the controls' borders, in one theme.
+function themed(browser, site, theme) {
+  const differ = (sight) => `parts of the memory differ for ${sight} eyes, ${theme}`, borders = `borders of controls are seen, ${theme}`;
+  const previews = "pictures for previews have the colours of the pages";
+  together([...Object.keys(sights).map(differ), ...(theme === "light" ? [previews] : []), borders], async (now) => {
     const tab = await open(browser, `${site.http}/${page(site, "gpu-out-of-memory").path}`, { colorScheme: theme });
     try {
       const drawn = await tab.evaluate((names) => names.map((name) => {
@@ -57,42 +65,42 @@ async function colours(browser, site) {
         document.body.append(e);
         return getComputedStyle(e).color;
       }), parts);
-      for (const sight of Object.keys(sights))
-        await check(`parts of the memory differ for ${sight} eyes, ${theme}`, async () => {
-          const labs = drawn.map((c) => lab(rgb(c), sight)), near = [];
-          for (let i = 0; i < labs.length; i++) for (let k = 0; k < i; k++)
-            if (difference(labs[i], labs[k]) <= 15) near.push(`${parts[i]} and ${parts[k]}: ${difference(labs[i], labs[k]).toFixed(1)}`);
-          equal(near.join("; "), "", "too near");
-        });
-      if (theme === "light") await check("pictures for previews have the colours of the pages", async () => {
+      for (const sight of Object.keys(sights)) await now(differ(sight), async () => tooNear(drawn, sight));
+      if (theme === "light") await now(previews, async () => {
         const source = readFileSync("gen/site/output/preview.c", "utf8");
         for (const [i, name] of parts.entries()) {
           const [, hex] = source.match(new RegExp(`\\{"${name}", 0x([0-9a-f]{6})\\}`));
           equal(rgb(drawn[i]).map((c) => c.toString(16).padStart(2, "0")).join(""), hex, name);
         }
       });
-      await check(`borders of controls are seen, ${theme}`, async () => {
+      await now(borders, async () => {
         const found = await tab.evaluate(() => Array.from(document.querySelectorAll("input[type=search], #theme, .langs summary, .code-bar button"), (e) => [e.className + e.id + e.tagName, getComputedStyle(e).borderTopColor]));
         const paper = rgb(await tab.evaluate(() => getComputedStyle(document.body).backgroundColor));
         that(found.length > 3, "controls");
         for (const [name, colour] of found) that(contrast(rgb(colour), paper) >= 3, `${name}: ${contrast(rgb(colour), paper).toFixed(2)}`);
       });
     } finally { await close(tab); }
-  }
+  });
+}
+
+function tooNear(drawn, sight) {
+  const labs = drawn.map((c) => lab(rgb(c), sight)), near = [];
+  for (let i = 0; i < labs.length; i++) for (let k = 0; k < i; k++)
+    if (difference(labs[i], labs[k]) <= 15) near.push(`${parts[i]} and ${parts[k]}: ${difference(labs[i], labs[k]).toFixed(1)}`);
+  equal(near.join("; "), "", "too near");
 }
 
 // What each kind must have drawn.
 const drawn = { stack: "rect.cat", lines: ".line", area: ".part", cells: ".cell", chain: "rect.cat", nest: ".nest", block: "rect.cat", segments: ".gap" };
 
-async function tables(browser, site) {
+function tables(browser, site) {
   for (const p of site.pages.filter((p) => p.lang === "en" && p.kind !== "404")) {
-    const tab = await open(browser, `${site.http}/${p.path}`, { javaScriptEnabled: false });
-    try {
-      const charts = await tab.locator("figure.chart").count();
-      if (!charts) continue;
-      await check(`pictures have their tables ${p.path}`, async () => {
-        for (let i = 0; i < charts; i++) {
-          const chart = tab.locator("figure.chart").nth(i), kind = (await chart.getAttribute("class")).split(" ")[1];
+    if (!/<figure class="chart/.test(readFileSync(join(site.root, p.path), "utf8"))) continue;
+    check(`pictures have their tables ${p.path}`, async () => {
+      const tab = await open(browser, `${site.http}/${p.path}`, { javaScriptEnabled: false });
+      try {
+        for (const chart of await tab.locator("figure.chart").all()) {
+          const kind = (await chart.getAttribute("class")).split(" ")[1];
           if (!kind) continue;   // a cloud of points: its rows are the tables beside it
           that(await chart.locator("table tbody tr").count() > 0, `${kind}: rows`);
           that((await chart.locator("svg desc").textContent()).length > 20, `${kind}: description`);
@@ -100,13 +108,13 @@ async function tables(browser, site) {
           const box = await chart.locator("svg").boundingBox(), page = await chart.boundingBox();
           that(box.width <= page.width + 1, `${kind}: wider than its place`);
         }
-      });
-    } finally { await close(tab); }
+      } finally { await close(tab); }
+    });
   }
 }
 
-async function alive(browser, site, width, colorScheme) {
-  await check(`the batch slider answers ${width} ${colorScheme}`, async () => {
+function alive(browser, site, width, colorScheme) {
+  check(`the batch slider answers ${width} ${colorScheme}`, async () => {
     const tab = await open(browser, `${site.http}/${page(site, "gpu-out-of-memory").path}`, { viewport: { width, height: 900 }, colorScheme });
     try {
       const slider = tab.locator(".slider input"), said = tab.locator(".slider p");
@@ -125,7 +133,7 @@ async function alive(browser, site, width, colorScheme) {
       equal(tab.complaints.join("; "), "", "console");
     } finally { await close(tab); }
   });
-  await check(`the step says what is alive ${width} ${colorScheme}`, async () => {
+  check(`the step says what is alive ${width} ${colorScheme}`, async () => {
     const tab = await open(browser, `${site.file}/${page(site, "rtx-4070").path}`, { viewport: { width, height: 900 }, colorScheme });
     try {
       const picture = tab.locator(".chart.area svg"), text = tab.locator(".chart.area .moment");
@@ -143,9 +151,9 @@ async function alive(browser, site, width, colorScheme) {
   });
 }
 
-export async function run(browser, site) {
-  await colours(browser, site);
-  await tables(browser, site);
-  await alive(browser, site, 360, "light");
-  await alive(browser, site, 1280, "dark");
+export function run(browser, site) {
+  colours(browser, site);
+  tables(browser, site);
+  alive(browser, site, 360, "light");
+  alive(browser, site, 1280, "dark");
 }

@@ -7,8 +7,8 @@ import { join } from "node:path";
 // Waits until the results are those of the whole query, not of its first letters.
 const answered = (tab, query) => tab.locator(`.results[data-query="${query}"]`).waitFor();
 
-async function search(browser, site, scheme, lang, word, wanted) {
-  await check(`search ${scheme} ${lang}`, async () => {
+function search(browser, site, scheme, lang, word, wanted) {
+  check(`search ${scheme} ${lang}`, async () => {
     const page = site.pages.find((p) => p.lang === lang && p.kind === "article");
     const tab = await open(browser, `${site[scheme]}/${page.path}`);
     const panel = tab.locator(".results"), links = tab.locator(".results a");
@@ -53,8 +53,8 @@ async function search(browser, site, scheme, lang, word, wanted) {
 
 const darkness = () => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number).reduce((a, b) => a + b, 0);
 
-async function theme(browser, site, scheme) {
-  await check(`theme ${scheme}`, async () => {
+function theme(browser, site, scheme) {
+  check(`theme ${scheme}`, async () => {
     const [first, second] = site.pages.filter((p) => p.lang === "en" && p.kind === "article");
     const tab = await open(browser, `${site[scheme]}/${first.path}`, { colorScheme: "light" });
     try {
@@ -77,10 +77,10 @@ async function theme(browser, site, scheme) {
   });
 }
 
-async function languages(browser, site, scheme) {
+function languages(browser, site, scheme) {
   const tags = [...new Set(site.pages.map((p) => p.lang))];
   for (const page of site.pages.filter((p) => p.lang === "en" && p.kind !== "404")) {
-    await check(`languages ${scheme} ${page.path}`, async () => {
+    check(`languages ${scheme} ${page.path}`, async () => {
       const tab = await open(browser, `${site[scheme]}/${page.path}`);
       try {
         for (const tag of tags) {
@@ -102,8 +102,8 @@ const focused = () => {
   return { name, seen: e.matches(".skip") ? e.getBoundingClientRect().top >= 0 : style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 };
 };
 
-async function keyboard(browser, site) {
-  await check("keyboard", async () => {
+function keyboard(browser, site) {
+  check("keyboard", async () => {
     const page = site.pages.find((p) => p.lang === "en" && p.kind === "article");
     const tab = await open(browser, `${site.http}/${page.path}`, { reducedMotion: "reduce" });
     try {
@@ -125,7 +125,7 @@ async function keyboard(browser, site) {
       equal(await tab.evaluate(() => document.activeElement.id), "main", "skip link");
     } finally { await close(tab); }
   });
-  await check("wide tables scroll by keyboard", async () => {
+  check("wide tables scroll by keyboard", async () => {
     const page = site.pages.find((p) => p.lang === "en" && p.path.includes("gpu-out-of-memory"));
     const tab = await open(browser, `${site.http}/${page.path}`, { viewport: { width: 360, height: 800 }, reducedMotion: "reduce" });
     try {
@@ -143,18 +143,18 @@ async function keyboard(browser, site) {
   });
 }
 
-async function headers(site) {
-  await check("the policy is sent", async () => {
+function headers(site) {
+  check("the policy is sent", async () => {
     const policy = site.rules.flatMap((rule) => rule.headers).find(([name]) => name.toLowerCase() === "content-security-policy")?.[1] ?? "";
     that(policy.includes("default-src 'none'") && policy.includes("script-src 'self'") && !policy.includes("unsafe-inline"), policy);
   });
-  await check("every language has its 404", async () => {
+  check("every language has its 404", async () => {
     for (const tag of new Set(site.pages.map((p) => p.lang))) that(existsSync(join(site.root, tag, "404.html")), `${tag}/404.html`);
   });
 }
 
-async function translations(browser, fixture) {
-  await check("a passage that has fallen behind is marked", async () => {
+function translations(browser, fixture) {
+  check("a passage that has fallen behind is marked", async () => {
     const tab = await open(browser, `${fixture.http}/hi/kitchen.html`);
     try {
       equal(await tab.locator(".stale").count(), 2, "marked passages");
@@ -163,7 +163,7 @@ async function translations(browser, fixture) {
       that(/[\u0900-\u097f]/.test(name), `the mark's name: ${name}`);
     } finally { await close(tab); }
   });
-  await check("a page without a translation says so", async () => {
+  check("a page without a translation says so", async () => {
     const tab = await open(browser, `${fixture.http}/hi/alone.html`);
     try {
       equal(await tab.evaluate(() => document.documentElement.lang), "hi", "language of the page");
@@ -175,14 +175,14 @@ async function translations(browser, fixture) {
   });
 }
 
-export async function run(browser, site, fixture) {
+export function run(browser, site, fixture) {
   for (const scheme of ["http", "file"]) {
-    await search(browser, site, scheme, "en", "memory", "compile.html");
-    await search(browser, site, scheme, "hi", "4070", "rtx-4070");
-    await theme(browser, site, scheme);
-    await languages(browser, site, scheme);
+    search(browser, site, scheme, "en", "memory", "compile.html");
+    search(browser, site, scheme, "hi", "4070", "rtx-4070");
+    theme(browser, site, scheme);
+    languages(browser, site, scheme);
   }
-  await keyboard(browser, site);
-  await translations(browser, fixture);
-  await headers(site);
+  keyboard(browser, site);
+  translations(browser, fixture);
+  headers(site);
 }

@@ -35,6 +35,7 @@
 #include "vram/fit.h"
 #include "vram/advise.h"
 #include "vram/explain.h"
+#include "vram/visit.h"
 #include "vram/write.h"
 
 #endif

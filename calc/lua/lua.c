@@ -159,7 +159,7 @@ static int f_estimate(lua_State *L)
     vram *v = handle_for(L, 1);
     if (vram_run(v))
         raise(L, v, NULL);
-    lua_push_result(L, v);
+    lua_push(L, VRAM_OBJECT_RESULT, vram_result(v), v);
     return 1;
 }
 
@@ -169,7 +169,7 @@ static int f_compare(lua_State *L)
     vram *v = handle_for(L, 1);
     if (vram_compare(v, &c))
         raise(L, v, NULL);
-    lua_push_comparison(L, c);
+    lua_push(L, VRAM_OBJECT_COMPARISON, c, NULL);
     return 1;
 }
 
@@ -179,7 +179,9 @@ static int f_advise(lua_State *L)
     vram *v = handle_for(L, 1), *spare = handle_push(L);
     if (vram_advise(v, &a))
         raise(L, v, NULL);
-    lua_push_advice(L, v, a, spare);
+    if (a->plan_found)
+        vram_take_advice(v, VRAM_PLAN, spare);
+    lua_push(L, VRAM_OBJECT_ADVICE, a, spare);
     return 1;
 }
 
@@ -189,7 +191,7 @@ static int f_fit(lua_State *L)
     vram *v = handle_for(L, 1);
     if (vram_fit(v, &fit))
         raise(L, v, NULL);
-    lua_push_fit(L, fit);
+    lua_push(L, VRAM_OBJECT_FIT, fit, NULL);
     return 1;
 }
 
@@ -212,7 +214,7 @@ static int f_solve(lua_State *L)
     vram *v = handle_for(L, 2);
     if (vram_solve(v, field, &s))
         raise(L, v, NULL);
-    lua_push_solution(L, s);
+    lua_push(L, VRAM_OBJECT_SOLUTION, s, NULL);
     return 1;
 }
 
@@ -222,7 +224,7 @@ static int f_cards(lua_State *L)
     vram *v = handle_for(L, 1);
     if (vram_cards(v, &c))
         raise(L, v, NULL);
-    lua_push_cards(L, c);
+    lua_push(L, VRAM_OBJECT_CARDS, c, NULL);
     return 1;
 }
 
@@ -232,7 +234,7 @@ static int f_serve(lua_State *L)
     vram *v = handle_for(L, 1);
     if (vram_serve(v, &s))
         raise(L, v, NULL);
-    lua_push_serving(L, s);
+    lua_push(L, VRAM_OBJECT_SERVING, s, NULL);
     return 1;
 }
 
@@ -250,7 +252,7 @@ static int f_segments(lua_State *L)
     vram *v = handle_for(L, 1);
     if (vram_segments(v, moment, event < 0 ? UINT64_MAX : (uint64_t)event, &s))
         raise(L, v, NULL);
-    lua_push_segments(L, s);
+    lua_push(L, VRAM_OBJECT_SEGMENTS, s, NULL);
     return 1;
 }
 
@@ -283,7 +285,7 @@ static int f_explain_oom(lua_State *L)
     vram *v = handle_for(L, 2);
     if (vram_explain_oom(v, text, len, with_config, &oom))
         raise(L, v, NULL);
-    lua_push_oom(L, oom);
+    lua_push(L, VRAM_OBJECT_OOM, oom, NULL);
     return 1;
 }
 
@@ -296,7 +298,7 @@ static int f_snapshot(lua_State *L)
     vram *v = handle_for(L, 2);
     if (vram_read_snapshot(v, data, len, NULL, with_config, &snapshot))
         raise(L, v, NULL);
-    lua_push_snapshot(L, snapshot);
+    lua_push(L, VRAM_OBJECT_SNAPSHOT, snapshot, NULL);
     return 1;
 }
 
@@ -361,7 +363,7 @@ static int f_params(lua_State *L)
         raise(L, v, NULL);
     lua_newtable(L);
     for (uint64_t i = 0; vram_param_at(v, i, &p) == VRAM_OK; i++) {
-        lua_push_param(L, &p);
+        lua_push(L, VRAM_OBJECT_PARAM, &p, NULL);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
@@ -380,7 +382,7 @@ enum { WALK_STOPPED = 1, WALK_FAILED = 2 };
 static int walk_step(lua_State *L)
 {
     struct walk *w = lua_touserdata(L, 1);
-    lua_push_event(L, lua_touserdata(L, 2));
+    lua_push(L, VRAM_OBJECT_EVENT, lua_touserdata(L, 2), NULL);
     if (!w->function) {
         lua_rawseti(L, 3, ++w->count);
         return 0;
@@ -431,7 +433,7 @@ static int f_gpu(lua_State *L)
     const struct vram_gpu *g = vram_gpu_find(name);
     if (!g)
         return luaL_error(L, "vram.gpu: no GPU is called '%s'", name);
-    lua_push_gpu(L, g);
+    lua_push(L, VRAM_OBJECT_GPU, g, NULL);
     return 1;
 }
 
@@ -440,7 +442,7 @@ static int f_gpus(lua_State *L)
     const struct vram_gpu *g;
     lua_newtable(L);
     for (size_t i = 0; (g = vram_gpu_at(i)); i++) {
-        lua_push_gpu(L, g);
+        lua_push(L, VRAM_OBJECT_GPU, g, NULL);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;

@@ -1,192 +1,144 @@
-// Owns the report and the configuration as Lua tables.
+// Owns the library's answers and configurations as Lua tables.
 
 #include "calc/lua/lua_push.h"
 
+#include <lauxlib.h>
 #include <lua.h>
 
-#include "calc/lua/lua_member.h"
+// Below the table that is being filled are its key and the table that it goes into.
+struct fill {
+    lua_State *L;
+    vram *config;
+    int depth;
+};
 
-// ---- configuration ---------------------------------------------------------------------------
+// The key of what is pushed next: its name, or its place in a list.
+static void push_key(const struct fill *f, const char *key)
+{
+    if (key)
+        lua_pushstring(f->L, key);
+    else
+        lua_pushinteger(f->L, (lua_Integer)lua_rawlen(f->L, -1) + 1);
+}
+
+// A new table of a kind; the tables of one kind share their units.
+static void push_table(lua_State *L, const char *kind)
+{
+    lua_createtable(L, 0, kind ? 16 : 0);
+    if (!kind)
+        return;
+    if (luaL_newmetatable(L, kind)) {
+        lua_newtable(L);
+        lua_setfield(L, -2, "units");
+        lua_pushboolean(L, 0);
+        lua_setfield(L, -2, "__metatable");
+    }
+    lua_setmetatable(L, -2);
+}
+
+static void fill_open(void *ctx, const char *key, const char *kind)
+{
+    struct fill *f = ctx;
+    luaL_checkstack(f->L, 6, NULL);
+    if (f->depth++)
+        push_key(f, key);
+    push_table(f->L, kind);
+}
+
+static void fill_close(void *ctx, const char *kind)
+{
+    struct fill *f = ctx;
+    (void)kind;
+    if (--f->depth)
+        lua_rawset(f->L, -3);
+}
+
+static void fill_difference(void *ctx, const char *key, int64_t n)
+{
+    struct fill *f = ctx;
+    push_key(f, key);
+    lua_pushinteger(f->L, n);
+    lua_rawset(f->L, -3);
+}
+
+static void fill_number(void *ctx, const char *key, uint64_t n, uint32_t unit)
+{
+    struct fill *f = ctx;
+    fill_difference(f, key, (int64_t)n);
+    if (unit == VRAM_UNIT_NONE)
+        return;
+    luaL_getmetafield(f->L, -1, "units");
+    lua_pushstring(f->L, vram_unit_name(unit));
+    lua_setfield(f->L, -2, key);
+    lua_pop(f->L, 1);
+}
+
+static void fill_fixed(void *ctx, const char *key, uint64_t n, unsigned decimals)
+{
+    struct fill *f = ctx;
+    uint64_t one = 1;
+    while (decimals-- > 0)
+        one *= 10;
+    push_key(f, key);
+    if (n % one == 0)
+        lua_pushinteger(f->L, (lua_Integer)(n / one));
+    else
+        lua_pushnumber(f->L, (lua_Number)n / (lua_Number)one);
+    lua_rawset(f->L, -3);
+}
+
+static void fill_text(void *ctx, const char *key, const char *text)
+{
+    struct fill *f = ctx;
+    if (!text)
+        return;
+    push_key(f, key);
+    lua_pushstring(f->L, text);
+    lua_rawset(f->L, -3);
+}
+
+static void fill_truth(void *ctx, const char *key, bool yes)
+{
+    struct fill *f = ctx;
+    push_key(f, key);
+    lua_pushboolean(f->L, yes);
+    lua_rawset(f->L, -3);
+}
+
+static void fill_config(void *ctx, const char *key)
+{
+    struct fill *f = ctx;
+    push_key(f, key);
+    lua_push_config(f->L, f->config);
+    lua_rawset(f->L, -3);
+}
+
+void lua_push(lua_State *L, enum vram_object kind, const void *object, vram *config)
+{
+    static const struct vram_visitor visitor = {fill_open, fill_close, fill_number, fill_difference,
+                                                fill_fixed, fill_text, fill_truth, fill_config};
+    struct fill f = {L, config, 0};
+    vram_visit(kind, object, &visitor, &f);
+}
 
 void lua_push_config(lua_State *L, vram *v)
 {
-    const struct vram_field *f;
-    char name[64], text[128];
-    member_open(L, "vram.config");
-    for (size_t i = 0; (f = vram_field_at(i)) != NULL; i++) {
+    const struct vram_field *field;
+    char text[128];
+    struct fill f = {L, v, 1};
+    push_table(L, "vram.config");
+    for (size_t i = 0; (field = vram_field_at(i)) != NULL; i++) {
         uint64_t n = 0;
-        vram_get_u64(v, f->key, &n);
-        if (f->type == VRAM_TYPE_ENUM)
-            member_string(L, f->key, f->values[n]);
-        else if (f->type == VRAM_TYPE_SET && vram_get(v, f->key, text, sizeof text) >= 0)
-            member_string(L, f->key, text);
-        else if (f->type == VRAM_TYPE_BOOL)
-            member_boolean(L, f->key, n != 0);
-        else if (f->type == VRAM_TYPE_VERSION) {
-            vram_get(v, f->key, name, sizeof name);
-            member_string(L, f->key, name);
-        } else if (f->type == VRAM_TYPE_COUNT || n % 1000000 == 0)
-            member_count(L, f->key, f->type == VRAM_TYPE_COUNT ? n : n / 1000000);
-        else {
-            lua_pushnumber(L, (lua_Number)n / 1e6);
-            lua_setfield(L, -2, f->key);
-        }
+        vram_get_u64(v, field->key, &n);
+        if (field->type == VRAM_TYPE_ENUM)
+            fill_text(&f, field->key, field->values[n]);
+        else if (field->type == VRAM_TYPE_BOOL)
+            fill_truth(&f, field->key, n != 0);
+        else if (field->type == VRAM_TYPE_COUNT || field->type == VRAM_TYPE_FRACTION)
+            fill_fixed(&f, field->key, n, field->type == VRAM_TYPE_FRACTION ? 6 : 0);
+        else if (vram_get(v, field->key, text, sizeof text) >= 0)
+            fill_text(&f, field->key, text);
     }
-    if (vram_get(v, "gpu", name, sizeof name) > 0 && vram_gpu_find(name))
-        member_string(L, "gpu", name);
-}
-
-// ---- report ----------------------------------------------------------------------------------
-
-static void set_bound(lua_State *L, const char *key, const struct vram_figure *f)
-{
-    member_open(L, "vram.bound");
-    member_bytes(L, "low", f->low);
-    member_bytes(L, "high", f->high);
-    member_string(L, "basis", vram_basis_name(f->basis));
-    if (f->tolerance_permille % 10 == 0)
-        member_count(L, "tolerance_percent", f->tolerance_permille / 10);
-    else {
-        lua_pushnumber(L, f->tolerance_permille / 10.0);
-        lua_setfield(L, -2, "tolerance_percent");
-    }
-    member_count(L, "measurements", f->measurements);
-    member_message(L, "why", f->why);
-    lua_setfield(L, -2, key);
-}
-
-static void set_bounds(lua_State *L, const struct vram_result *r)
-{
-    member_open(L, "vram.bounds");
-    set_bound(L, "peak_live_bytes", &r->peak_live);
-    set_bound(L, "peak_allocated_bytes", &r->peak_allocated);
-    set_bound(L, "peak_reserved_bytes", &r->peak_reserved);
-    set_bound(L, "context_bytes", &r->context);
-    set_bound(L, "process_bytes", &r->process);
-    lua_setfield(L, -2, "bounds");
-}
-
-static void set_counts(lua_State *L, const struct vram_result *r)
-{
-    member_count(L, "params", r->params);
-    member_count(L, "reported_params", r->reported_params);
-    member_count(L, "trained_params", r->trained_params);
-    member_count(L, "decayed_params", r->decayed_params);
-    member_count(L, "decayed_tensors", r->decayed_tensors);
-    member_count(L, "nodecay_params", r->nodecay_params);
-    member_count(L, "nodecay_tensors", r->nodecay_tensors);
-    member_count(L, "tensors", r->tensors);
-    member_count(L, "segments", r->segments);
-    member_count(L, "events", r->events);
-    member_count(L, "iterations", r->iterations);
-}
-
-static void set_figures(lua_State *L, const struct vram_result *r)
-{
-    member_bytes(L, "param_bytes", r->param_bytes);
-    member_bytes(L, "grad_bytes", r->grad_bytes);
-    member_bytes(L, "optim_bytes", r->optim_bytes);
-    member_bytes(L, "buffer_bytes", r->buffer_bytes);
-    member_bytes(L, "saved_bytes", r->saved_bytes);
-    member_bytes(L, "peak_live_bytes", r->peak_live.bytes);
-    member_bytes(L, "peak_requested_bytes", r->peak_requested_bytes);
-    member_bytes(L, "peak_allocated_bytes", r->peak_allocated.bytes);
-    member_bytes(L, "peak_reserved_bytes", r->peak_reserved.bytes);
-    member_bytes(L, "context_bytes", r->context.bytes);
-    member_bytes(L, "process_bytes", r->process.bytes);
-    member_bytes(L, "first_step_peak_bytes", r->first_step_peak_bytes);
-    member_bytes(L, "steady_end_bytes", r->steady_end_bytes);
-    member_bytes(L, "eval_peak_bytes", r->eval_peak_bytes);
-    member_bytes(L, "cards_allocated_bytes", r->cards_allocated_bytes);
-}
-
-static void set_card(lua_State *L, const struct vram_result *r)
-{
-    if (!r->gpu_name)
-        return;
-    member_open(L, "vram.card");
-    member_string(L, "name", r->gpu_name);
-    member_bytes(L, "left_bytes", r->gpu_bytes);
-    member_capacity(L, &r->capacity);
-    lua_setfield(L, -2, "gpu");
-    member_boolean(L, "fits", vram_verdict_fits(r->verdict));
-}
-
-static void set_lines(lua_State *L, const char *key, const struct vram_line *line, size_t count)
-{
-    lua_createtable(L, (int)count, 0);
-    for (size_t i = 0; i < count; i++) {
-        member_open(L, "vram.line");
-        member_string(L, "name", line[i].name);
-        member_string(L, "op", line[i].op);
-        member_string(L, "category", vram_category_name(line[i].category));
-        member_count(L, "count", line[i].count);
-        member_bytes(L, "bytes", line[i].bytes);
-        member_append(L, i);
-    }
-    lua_setfield(L, -2, key);
-}
-
-static void set_peak(lua_State *L, const struct vram_result *r)
-{
-    member_open(L, "vram.peak");
-    member_string(L, "phase", r->peak_phase);
-    member_string(L, "op", r->peak_op);
-    if (r->peak_block >= 0)
-        member_count(L, "block", (uint64_t)r->peak_block);
-    lua_setfield(L, -2, "peak_at");
-    member_open(L, "vram.breakdown");
-    for (uint32_t c = 0; c < r->category_count; c++)
-        member_bytes(L, vram_category_name(c), r->by_category[c]);
-    lua_setfield(L, -2, "breakdown");
-}
-
-static void set_phases(lua_State *L, const struct vram_result *r)
-{
-    lua_createtable(L, (int)r->phase_count, 0);
-    for (size_t i = 0; i < r->phase_count; i++) {
-        member_open(L, "vram.phase");
-        member_string(L, "name", r->phases[i].name);
-        member_bytes(L, "peak_live_bytes", r->phases[i].peak_live_bytes);
-        member_append(L, i);
-    }
-    lua_setfield(L, -2, "phases");
-}
-
-static void set_parameters(lua_State *L, const struct vram_result *r)
-{
-    lua_createtable(L, (int)r->parameter_count, 0);
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        const struct vram_tensor *t = &r->parameters[i];
-        uint64_t dims[2] = {t->rows, t->cols};
-        member_open(L, "vram.tensor");
-        member_string(L, "name", t->name);
-        member_count(L, "count", t->count);
-        member_shape(L, dims, t->cols ? 2 : 1);
-        member_count(L, "elements", t->elements);
-        member_boolean(L, "decayed", t->decayed);
-        member_boolean(L, "trained", t->trained);
-        member_append(L, i);
-    }
-    lua_setfield(L, -2, "parameters");
-}
-
-void lua_push_result(lua_State *L, vram *v)
-{
-    const struct vram_result *r = vram_result(v);
-    member_open(L, "vram.result");
-    member_string(L, "schema", VRAM_SCHEMA);
-    member_string(L, "regime", vram_regime_name(r->regime));
-    set_counts(L, r);
-    set_figures(L, r);
-    set_card(L, r);
-    set_bounds(L, r);
-    set_peak(L, r);
-    set_lines(L, "at_peak", r->at_peak, r->at_peak_count);
-    set_lines(L, "saved", r->saved, r->saved_count);
-    set_phases(L, r);
-    set_parameters(L, r);
-    member_messages(L, "notes", r->notes, r->note_count);
-    lua_push_config(L, v);
-    lua_setfield(L, -2, "config");
+    if (vram_get(v, "gpu", text, sizeof text) > 0 && vram_gpu_find(text))
+        fill_text(&f, "gpu", text);
 }

@@ -1,51 +1,9 @@
-// Owns what several answers have in common as JSON: sentences and configurations.
+// Owns what several answers have in common as JSON: what vram_visit names, and configurations.
 
 #include "calc/write/json_parts.h"
 
 #include "calc/base/text.h"
-
-void json_sentence(struct json *j, const struct vram_message *m)
-{
-    json_str(j, "id", m->id);
-    json_str(j, "field", m->field);
-    json_str(j, "text", m->text);
-    json_open(j, "args", '{');
-    for (size_t i = 0; i < m->arg_count; i++)
-        if (m->args[i].text)
-            json_str(j, m->args[i].name, m->args[i].text);
-        else
-            json_u64(j, m->args[i].name, m->args[i].number);
-    json_close(j, '}');
-}
-
-void json_message(struct json *j, const char *key, const struct vram_message *m)
-{
-    if (!m) {
-        json_null(j, key);
-        return;
-    }
-    json_open(j, key, '{');
-    json_sentence(j, m);
-    json_close(j, '}');
-}
-
-void json_messages(struct json *j, const char *key, const struct vram_message *m, size_t count)
-{
-    json_open(j, key, '[');
-    for (size_t i = 0; i < count; i++)
-        json_message(j, NULL, &m[i]);
-    json_close(j, ']');
-}
-
-void json_capacity(struct json *j, const struct vram_capacity *card)
-{
-    json_u64(j, "memory_bytes", card->total_bytes);
-    json_u64(j, "cuda_bytes", card->cuda_bytes);
-    json_u64(j, "cuda_low_bytes", card->cuda_low_bytes);
-    json_u64(j, "cuda_high_bytes", card->cuda_high_bytes);
-    json_str(j, "cuda_basis", vram_capacity_name(card->basis));
-    json_u64(j, "cuda_seen", card->seen);
-}
+#include "calc/write/visit_objects.h"
 
 // A set as the text that reads it.
 void json_set(struct json *j, const char *key, const struct vram_field *f, uint64_t n)
@@ -78,4 +36,62 @@ void json_fields(struct json *j, const char *key, const struct vram_config *c)
     const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
     json_str(j, "gpu", gpu ? gpu->name : NULL);
     json_close(j, '}');
+}
+
+// ---- what vram_visit names -------------------------------------------------------------------
+
+static struct json *json_in(void *ctx)
+{
+    return &((struct json_visit *)ctx)->j;
+}
+
+static void put_open(void *ctx, const char *key, const char *kind)
+{
+    json_open(json_in(ctx), key, kind ? '{' : '[');
+}
+
+static void put_close(void *ctx, const char *kind)
+{
+    json_close(json_in(ctx), kind ? '}' : ']');
+}
+
+static void put_number(void *ctx, const char *key, uint64_t n, uint32_t unit)
+{
+    (void)unit;
+    json_u64(json_in(ctx), key, n);
+}
+
+static void put_difference(void *ctx, const char *key, int64_t n)
+{
+    json_i64(json_in(ctx), key, n);
+}
+
+static void put_fixed(void *ctx, const char *key, uint64_t n, unsigned decimals)
+{
+    json_fixed(json_in(ctx), key, n, decimals);
+}
+
+static void put_text(void *ctx, const char *key, const char *text)
+{
+    json_str(json_in(ctx), key, text);
+}
+
+static void put_truth(void *ctx, const char *key, bool yes)
+{
+    json_bool(json_in(ctx), key, yes);
+}
+
+static void put_config(void *ctx, const char *key)
+{
+    json_fields(json_in(ctx), key, ((struct json_visit *)ctx)->config);
+}
+
+const struct vram_visitor json_visitor = {put_open, put_close, put_number, put_difference,
+                                          put_fixed, put_text, put_truth, put_config};
+
+void json_message(struct json *j, const char *key, const struct vram_message *m)
+{
+    struct json_visit to = {*j, NULL};
+    visit_object(&visit_message, m, key, &json_visitor, &to);
+    *j = to.j;
 }

@@ -6,13 +6,14 @@
 #include "calc/model/handle.h"
 #include "calc/write/json.h"
 
-// A sentence's id, field, text and arguments: as the content of an object, and as one; null for NULL.
-void json_sentence(struct json *j, const struct vram_message *m);
-void json_message(struct json *j, const char *key, const struct vram_message *m);
-void json_messages(struct json *j, const char *key, const struct vram_message *m, size_t count);
+// Writes what vram_visit names. config: what a member that is a configuration is.
+struct json_visit {
+    struct json j;
+    const struct vram_config *config;
+};
+extern const struct vram_visitor json_visitor;
 
-// The totals of a card, as members of an object: nvidia-smi's, CUDA's with the extremes that were seen, its basis.
-void json_capacity(struct json *j, const struct vram_capacity *card);
+void json_message(struct json *j, const char *key, const struct vram_message *m);  // null for NULL
 
 // Every field of a configuration, and the card, as an object.
 void json_fields(struct json *j, const char *key, const struct vram_config *c);

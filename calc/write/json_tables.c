@@ -1,39 +1,8 @@
-// Owns the library's tables as JSON: cards, presets, and the fields as a JSON Schema.
+// Owns the library's tables as JSON: presets, and the fields as a JSON Schema.
 
 #include "calc/write/json.h"
 #include "calc/write/json_parts.h"
 #include "calc/write/write_json.h"
-
-void json_gpus(struct vram *v)
-{
-    const struct vram_gpu *g;
-    struct vram_capacity card;
-    struct json j = json_of(&v->text);
-    json_open(&j, NULL, '[');
-    for (size_t i = 0; (g = vram_gpu_at(i)) != NULL; i++) {
-        json_open(&j, NULL, '{');
-        json_str(&j, "name", g->name);
-        vram_gpu_capacity(g, NULL, &card);
-        json_capacity(&j, &card);
-        json_str(&j, "memory_basis", g->memory_reported ? "reported" : "nominal");
-        json_u64(&j, "bandwidth_mb_s", g->bandwidth_mb_s);
-        json_u64(&j, "fp16_gflops", g->fp16_gflops);
-        json_u64(&j, "bf16_gflops", g->bf16_gflops);
-        json_u64(&j, "fp32_gflops", g->fp32_gflops);
-        json_u64(&j, "sm_count", g->sm_count);
-        json_u64(&j, "compute_capability", g->compute_capability);
-        json_str(&j, "architecture", g->architecture);
-        if (g->source) {
-            json_str(&j, "source", g->source);
-            json_str(&j, "source_note", g->source_note);
-            json_str(&j, "memory_source", g->memory_source);
-            json_str(&j, "memory_note", g->memory_note);
-        }
-        json_close(&j, '}');
-    }
-    json_close(&j, ']');
-    json_end(&j);
-}
 
 void json_presets(struct vram *v)
 {

@@ -1,70 +1,11 @@
-// Owns the allocator's segments at a moment as JSON, as text and as rows of blocks.
+// Owns the allocator's segments at a moment as text and as rows of blocks.
 
 #include "calc/replay/run.h"
-#include "calc/write/json.h"
 #include "calc/write/number.h"
 #include "calc/write/table.h"
 #include "calc/write/text_parts.h"
-#include "calc/write/write_json.h"
 #include "calc/write/write_table.h"
 #include "calc/write/write_text.h"
-
-static void json_block(struct json *j, const struct vram_block *b)
-{
-    json_open(j, NULL, '{');
-    json_u64(j, "bytes", b->bytes);
-    json_str(j, "state", vram_block_state_name(b->state));
-    if (b->state == VRAM_BLOCK_USED) {
-        json_u64(j, "requested_bytes", b->requested);
-        json_str(j, "category", vram_category_name(b->category));
-        json_str(j, "tensor", b->name);
-        json_i64(j, "layer", b->layer);
-    }
-    json_close(j, '}');
-}
-
-static void json_segment(struct json *j, const struct vram_segment *g)
-{
-    json_open(j, NULL, '{');
-    json_u64(j, "bytes", g->bytes);
-    json_u64(j, "used_bytes", g->used_bytes);
-    json_u64(j, "largest_free_bytes", g->largest_free_bytes);
-    json_bool(j, "small", g->small);
-    json_u64(j, "stream", g->stream);
-    json_open(j, "blocks", '[');
-    for (size_t i = 0; i < g->block_count; i++)
-        json_block(j, &g->blocks[i]);
-    json_close(j, ']');
-    json_close(j, '}');
-}
-
-void json_segments(struct vram *v)
-{
-    const struct vram_segments *s = segments_made(v);
-    struct json j = json_of(&v->text);
-    json_open(&j, NULL, '{');
-    json_str(&j, "schema", VRAM_SCHEMA);
-    json_str(&j, "moment", vram_moment_name(s->moment));
-    json_u64(&j, "event", s->event);
-    json_u64(&j, "events", s->events);
-    json_u64(&j, "event_bytes", s->event_bytes);
-    json_bool(&j, "event_is_free", s->event_is_free);
-    json_str(&j, "tensor", s->name);
-    json_str(&j, "op", s->op);
-    json_str(&j, "phase", s->phase);
-    json_u64(&j, "reserved_bytes", s->reserved_bytes);
-    json_u64(&j, "allocated_bytes", s->allocated_bytes);
-    json_u64(&j, "requested_bytes", s->requested_bytes);
-    json_u64(&j, "pending_bytes", s->pending_bytes);
-    json_u64(&j, "free_blocks", s->free_blocks);
-    json_u64(&j, "largest_free_bytes", s->largest_free_bytes);
-    json_open(&j, "segments", '[');
-    for (size_t i = 0; i < s->segment_count; i++)
-        json_segment(&j, &s->segments[i]);
-    json_close(&j, ']');
-    json_close(&j, '}');
-    json_end(&j);
-}
 
 // ---- text ------------------------------------------------------------------------------------------
 

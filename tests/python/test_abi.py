@@ -44,7 +44,7 @@ def test_the_header_has_structs():
 
 
 # What a caller passes, and what rows hold while they are read.
-NO_ANSWERS = {"vram_arg", "vram_pair", "vram_sweep", "vram_sweep_row"}
+NO_ANSWERS = {"vram_arg", "vram_pair", "vram_sweep", "vram_sweep_row", "vram_visitor"}
 
 
 @pytest.mark.parametrize("struct", [name for name in STRUCTS if name not in NO_ANSWERS])

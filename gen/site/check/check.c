@@ -178,7 +178,9 @@ static void check_link(struct checking *c, const struct checked *from, const str
         return;
     }
     if (to != from) to->links_here++;
-    if (l->anchor.len && to->is_page && !has_id(c, to, l->anchor))
+    // With "=" it is a state that a script of the page reads, as the calculator does, and no place.
+    bool place = l->anchor.len && str_find(l->anchor, '=') == l->anchor.len;
+    if (place && to->is_page && !has_id(c, to, l->anchor))
         diag_add(c->d, D_LINK_ANCHOR, at, "%.*s#%.*s", STR_ARG(l->target), STR_ARG(l->anchor));
     bool other = to->is_page && to->page.lang.len && !str_eq(to->page.lang, from->page.lang);
     if (!l->language && !from->page.is_redirect && (other || map_has(&c->fallbacks, to->url)) && !map_has(&c->fallbacks, from->url))

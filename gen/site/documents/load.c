@@ -234,8 +234,9 @@ static void place(struct placing *w, struct page *p)
     p->title = f->title.len ? f->title : listed.len ? listed : title_from(p->url, &site->arena);
     p->description = f->description;
     p->layout = f->layout;
-    if (each_knows(f->each)) p->subject = f->each;   // until each_expand
-    else if (f->each.len) site_diag(site, D_FRONT_TYPE, p, key_offset(f, "each"), "each: wanted gpu");
+    if (f->each.len && each_knows(site, p, f->each)) p->each = f->each;
+    else if (f->each.len)
+        site_diag(site, D_FRONT_TYPE, p, key_offset(f, "each"), "each: wanted gpu, or NAME of a NAME.tsv beside the page");
     p->order = f->order;
     p->updated = f->updated;
     tree_front(site, p, f, &site->arena);

@@ -4,6 +4,7 @@
 
 #include "gen/site/figures/figures_lib.h"
 #include "gen/text/address.h"
+#include "gen/site/source/each.h"
 #include "gen/site/source/measurements.h"
 #include "gen/site/documents/nav.h"
 #include "gen/base/escape.h"
@@ -170,7 +171,7 @@ static void put_devices(const struct language *l, const struct measurements *lis
 static const struct document *document_for(const struct site *site, str device)
 {
     for (size_t i = 0; i < site->document_count; i++)
-        if (str_eq(site->documents[i]->source->subject, device))
+        if (each_recorded(site->documents[i]->source) && str_eq(site->documents[i]->source->subject, device))
             return site->documents[i];
     return NULL;
 }

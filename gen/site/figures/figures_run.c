@@ -57,8 +57,9 @@ static int prepare(lua_State *L)
     figures_open_beside(L);
     figures_open_table(L);
     if (f->doc->source && f->doc->source->subject.len) {
+        lua_pushlstring(L, f->doc->source->each.ptr, f->doc->source->each.len);
         lua_pushlstring(L, f->doc->source->subject.ptr, f->doc->source->subject.len);
-        lua_setfield(L, -2, "gpu");
+        lua_rawset(L, -3);
     }
     lua_pushvalue(L, -1);
     f->values = luaL_ref(L, LUA_REGISTRYINDEX);   // the functions, until page.lua has returned

@@ -8,6 +8,7 @@
 #include "gen/text/address.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/output/rendered.h"
+#include "gen/site/source/each.h"
 #include "gen/site/source/settings.h"
 #include "gen/site/page/page_markdown.h"
 #include "gen/base/escape.h"
@@ -49,6 +50,7 @@ static void make_sitemap(struct build *b, void *ctx, buf *out)
         const struct page *p = doc->pages[m->language->index];
         if (!p) continue;
         left--;
+        if (p->robots.len) continue;
         buf_lit(out, "<url><loc>");
         put_address(b, out, p->url);
         buf_lit(out, "</loc>");
@@ -100,8 +102,8 @@ static uint64_t pages_digest(struct build *b, const struct language *l)
     for (size_t i = 0; i < b->site.document_count; i++) {
         const struct page *p = b->site.documents[i]->pages[l->index];
         if (!p) continue;
-        uint64_t numbers[5] = {h, (uint64_t)p->updated, (uint64_t)p->published, p->content_hash,
-                               str_hash(description_of(b, p))};
+        uint64_t numbers[6] = {h, (uint64_t)p->updated, (uint64_t)p->published, p->content_hash, str_hash(description_of(b, p)),
+                               p->robots.len};
         buf_clear(&parts);
         buf_put(&parts, numbers, sizeof numbers);
         buf_str(&parts, p->url);
@@ -202,7 +204,7 @@ static void make_feed(struct build *b, void *ctx, buf *out)
     size_t n = 0;
     for (size_t i = 0; i < site->page_count; i++) {
         const struct page *p = site->pages[i];
-        if (p->language == f->language && !p->made && p->document->key.len && changed(p) != INT64_MIN) list[n++] = p;
+        if (p->language == f->language && !p->made && !each_listed(p) && p->document->key.len && changed(p) != INT64_MIN) list[n++] = p;
     }
     qsort(list, n, sizeof *list, newest_first);
     buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"%.*s\">\n",
@@ -262,7 +264,7 @@ static void make_llms(struct build *b, void *ctx, buf *out)
     buf_printf(out, "## %.*s\n\n", STR_ARG(locale_native_name(m->language->locale)));
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = site->documents[i]->pages[m->language->index];
-        if (p && !p->made) put_llms_page(b, p, m->url, out);
+        if (p && !p->made && !p->robots.len) put_llms_page(b, p, m->url, out);
     }
     if (m->language != site->source_language || site->language_count < 2) return;
     buf_lit(out, "\n## Optional\n\n");

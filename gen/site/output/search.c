@@ -9,6 +9,7 @@
 #include "gen/site/documents/nav.h"
 #include "gen/site/output/rendered.h"
 #include "gen/site/search/index.h"
+#include "gen/site/source/each.h"
 #include "gen/site/source/settings.h"
 
 // Files are search.js and search/d0.js, search/t0.js and so on, in the language's folder.
@@ -29,7 +30,7 @@ static str folder_of(str first, arena *a)
 void search_page(struct unit_maker *units, const struct site *site, const struct page *p, const struct page_output *o, buf *out)
 {
     if (site->settings.search == SEARCH_NONE) return;
-    units_pack(units, p->title, o->description, buf_view(&o->body), site->settings.search == SEARCH_TITLES, out);
+    units_pack(units, p->title, o->description, buf_view(&o->body), site->settings.search == SEARCH_TITLES || each_listed(p), out);
 }
 
 uint64_t search_hash(const struct rendered_page *p)

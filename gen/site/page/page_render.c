@@ -341,6 +341,7 @@ static void fill_view(struct view_page *v, struct hooks *h, const struct documen
     v->url = h->url;
     v->title = p->title;
     v->lede = p->description;
+    v->robots = p->robots;
     v->description = h->out->description = p->description.len ? p->description : shortened(h->out->md.first_paragraph, r->arena);
     v->kind = !doc->key.len ? STR("home") : doc->is_section ? STR("section") : STR("article");
     v->layout = p->layout.len && view_has(r->view, p->layout) ? p->layout

@@ -21,11 +21,13 @@ struct language {
 //   source        path below the content folder
 //   layout        "" for the usual one
 //   subject       what it is about, where a file makes several pages: "NVIDIA H200"; see each.h
+//   robots        "noindex": not for search engines; "" for all others
 //   content_hash  of the file's bytes
 //   sidecar       changes with the record of its source, see staleness.h; 0 without one
 //   updated, published   Unix seconds; INT64_MIN unknown
 #define PAGE_SHOWN(STR, HASH, TIME) \
-    STR(source) STR(title) STR(description) STR(layout) STR(subject) HASH(content_hash) HASH(sidecar) TIME(updated) TIME(published)
+    STR(source) STR(title) STR(description) STR(layout) STR(subject) STR(robots) HASH(content_hash) \
+    HASH(sidecar) TIME(updated) TIME(published)
 #define PAGE_STR(name) str name;
 #define PAGE_HASH(name) uint64_t name;
 #define PAGE_TIME(name) int64_t name;
@@ -45,6 +47,7 @@ struct page {
     str address;              // where its own generator would have it, without the language; "" unless it says so
     str categories;           // of a post, as its address has them: "linux/shell"
     str label;                // its name in lists of contents; "" for the title
+    str each;                 // the word of `each`, where its file makes several pages
     str *aliases;             // older addresses that lead here
     uint32_t alias_count;
     str meta;                 // packed front matter, see read.h

@@ -33,7 +33,7 @@ struct view_page {
     const struct document *document;       // NULL on pages of no document (404)
     const struct page *page;               // the text that is shown; NULL on pages without a file
     str url;                               // of this page, below the output folder
-    str title, lede, description, kind, layout;
+    str title, lede, description, kind, layout, robots;
     str body;                              // HTML
     bool is_fallback, has_math;
     bool is_lost;                          // shown for any address that is not there: urls start at base_url's path, if known

@@ -235,6 +235,7 @@ static const struct view_field fields[] = {
     {"key", push_key, 0, SCOPE_DOCUMENT, NO_LIST},
     {"section", push_section, 0, SCOPE_DOCUMENT, NO_LIST},
     {"kind", push_text, AT(kind), SCOPE_PAGE, NO_LIST},
+    {"robots", push_text, AT(robots), SCOPE_PAGE, NO_LIST},
     {"layout", push_text, AT(layout), SCOPE_PAGE, NO_LIST},
     {"canonical", push_text, AT(canonical), SCOPE_PAGE, NO_LIST},
     {"alternates", view_push_alternates, 0, SCOPE_DOCUMENT, VIEW_ALTERNATES},

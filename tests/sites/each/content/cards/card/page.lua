@@ -1,0 +1,1 @@
+return {words = {title = "the page of", columns = {"about"}, rows = {{card}}}}

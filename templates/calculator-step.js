@@ -156,25 +156,51 @@
     page.later("timeline", "ask", ["timeline"], use);
   }
 
-  // ---- several GPUs: a bar for each -------------------------------------------------------------------------------
+  // ---- several GPUs: a bar for each, the card's line through all of them, and the numbers in a table ----------------
   const MOST = 8;
-  function mini(r, name, top) {
-    const bar = el("span", { class: "mini", "aria-hidden": "true" }, page.parts(r).map((part) => {
-      const i = el("i", { class: part[0] }, []);
-      i.style.inlineSize = (100 * part[1] / top).toFixed(3) + "%";
-      return i;
+  // Of all reports, so that a letter is the same part in each bar.
+  function kinds(reports) {
+    return Array.from(new Set(reports.flatMap((r) => page.parts(r).map((part) => part[0]))));
+  }
+  function limit(room, top, text) {
+    const e = el("span", { class: room < 0.5 * top ? "limit early" : "limit" }, text ? [el("b", {}, [text])] : []);
+    e.style.insetInlineStart = (100 * room / top).toFixed(3) + "%";
+    return e;
+  }
+  function rankBar(r, scale, lettered) {
+    const bar = el("span", { class: lettered ? "mini lettered" : "mini", "aria-hidden": "true" }, page.parts(r).map((part) => {
+      const name = words.parts[part[0]] + ": " + gib(part[1]), letter = page.letter(scale.kinds.indexOf(part[0]));
+      const e = el("span", { class: "seg", title: name }, [el("i", { class: part[0] }, [])].concat(lettered ? [el("b", {}, [letter])] : []));
+      e.style.inlineSize = (100 * part[1] / scale.top).toFixed(3) + "%";
+      return e;
     }));
-    return el("li", {}, [el("span", {}, [name]), bar, el("span", { class: "right" }, [gib(r.process_bytes)])]);
+    if (r.gpu) bar.append(limit(r.gpu.left_bytes, scale.top, ""));
+    return bar;
+  }
+  function rank(r, name, scale, lettered) {
+    const how = page.standing(r), sign = how === "needs" ? [] : [el("b", { class: { fits: "good", tight: "" }[how] ?? "bad-mark", title: words.badges[how] },
+      [el("span", { "aria-hidden": "true" }, [page.signs[how] + " "]), el("span", { class: "vh" }, [words.badges[how] + " "])])];
+    return el("li", {}, [el("span", {}, [name]), rankBar(r, scale, lettered), el("span", { class: "right" }, sign.concat(gib(r.process_bytes)))]);
+  }
+  function rankTable(reports, names, all) {
+    const bytes = (r, key) => (page.parts(r).find((part) => part[0] === key) || ["", 0])[1];
+    const row = (head, of, last) => el("tr", last ? { class: "peak" } : {}, [el("th", { scope: "row" }, head)].concat(reports.map((r) => el("td", { class: "right" }, [page.mib(of(r))]))));
+    out("rank-names").replaceChildren(out("rank-names").firstElementChild, ...names.map((name) => el("th", { scope: "col", class: "right" }, [name])));
+    put("rank-rows", all.map((key, i) => row([el("b", { class: "letter" }, [page.letter(i)]), el("span", { class: "swatch " + key }), words.parts[key]], (r) => bytes(r, key)))
+      .concat([row([words.process], (r) => r.process_bytes, true)], reports[0].gpu ? [row([words.card], (r) => r.gpu.left_bytes)] : []));
   }
   function ranks(r) {
     const c = r.config, groups = Number(c.tensor_parallel) * Number(c.pipeline_parallel), n = Math.max(Number(c.n_gpu), groups);
     out("ranks").closest("section").hidden = n < 2 || Boolean(r.server);
     if (n < 2 || r.server) return;
-    const stages = Number(c.pipeline_parallel) > 1 ? ["first", "last"] : [""], top = Math.max(r.process_bytes, r.gpu ? r.gpu.left_bytes : 0);
+    const stages = Number(c.pipeline_parallel) > 1 ? ["first", "last"] : [""];
     const reports = stages.map((stage) => (stage ? page.core.estimate(page.flat() + "pipeline_stage = " + stage + "\n").value : r)).filter((x) => !x.error);
-    const rows = stages[0] ? reports.map((x, i) => mini(x, fill(words.stage, { n: i ? whole.format(c.pipeline_parallel) : "1" }), top))
-      : Array.from({ length: Math.min(n, MOST) }, (x, i) => mini(r, "GPU " + whole.format(i + 1), top));
-    put("ranks", rows.concat(!stages[0] && n > MOST ? [el("li", {}, [fill(words.alike, { n: whole.format(n - MOST) })])] : []));
+    const scale = { kinds: kinds(reports), top: 1.02 * Math.max.apply(null, reports.map((x) => Math.max(x.process_bytes, x.gpu ? x.gpu.left_bytes : 0))) };
+    const drawn = Math.min(n, MOST), gpu = (i) => "GPU\u00a0" + whole.format(i), stage = (i) => fill(words.stage, { n: i ? whole.format(c.pipeline_parallel) : whole.format(1) });
+    const rows = stages[0] ? reports.map((x, i) => rank(x, stage(i), scale, true)) : Array.from({ length: drawn }, (x, i) => rank(r, gpu(i + 1), scale, i === drawn - 1));
+    const head = r.gpu ? [el("li", { class: "scale", "aria-hidden": "true" }, [el("span"), el("span", { class: "mini" }, [limit(r.gpu.left_bytes, scale.top, words.card + " " + gib(r.gpu.left_bytes))])])] : [];
+    put("ranks", head.concat(rows, !stages[0] && n > MOST ? [el("li", { class: "alike" }, [fill(words.alike, { n: whole.format(n - MOST) })])] : []));
+    rankTable(reports, stages[0] ? reports.map((x, i) => stage(i)) : [gpu(1) + "\u2013" + whole.format(n)], scale.kinds);
   }
 
   // ---- taking the picture and the events along --------------------------------------------------------------------
@@ -219,6 +245,5 @@
   });
 
   page.after.push(step, ranks);
-  page.mini = mini;
   page.stepShown = () => shown;
 })();

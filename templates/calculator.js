@@ -470,7 +470,7 @@
   };
   page.flat = flat;
   page.state = () => state;
-  Object.assign(page, { el, put, button, fill, gib, mib, share, whole, parts, bar, table, totals, change, replace, withPreset, update, base, readNumber, lengthKey, letter });
+  Object.assign(page, { el, put, button, fill, gib, mib, share, whole, parts, bar, table, totals, change, replace, withPreset, update, base, readNumber, lengthKey, letter, standing, signs });
 
   async function begin() {
     document.documentElement.classList.add("calculates");   // :has(.calc) would be asked again for each element that changes

@@ -366,11 +366,6 @@ function beyond(browser, site) {
     await tab.locator("[data-out=cards] button").first().click();
     await tab.waitForFunction(() => /fits/i.test(document.querySelector("[data-out=verdict]").textContent));
   });
-  calculator(browser, "a bar for each GPU", { base: site.http, state: "#preset=llama-3.1-8b&n_gpu=4&parallel=zero3&gpu=RTX+4090" }, async (tab) => {
-    equal(await tab.locator("[data-out=ranks] li").count(), 4, "bars");
-    await tab.locator("[name=n_gpu]").fill("1");
-    equal(await tab.locator("[data-out=ranks]").isVisible(), false, "no bars of one GPU");
-  });
 }
 
 // ---- what is pasted ----------------------------------------------------------------------------------------

@@ -81,7 +81,52 @@ function card(browser, site) {
   }
 }
 
+// ---- several GPUs ------------------------------------------------------------------------------------------
+
+// Each bar of the picture: how far its parts and the card's line reach, of the bar's own width, and what stands beside it.
+const bars = (tab) => tab.evaluate(() => Array.from(document.querySelectorAll("[data-out=ranks] li:not(.scale, .alike)"), (li) => {
+  const box = li.querySelector(".mini").getBoundingClientRect(), rtl = document.documentElement.dir === "rtl";
+  const far = (e, end) => (rtl ? box.right - e[end ? "left" : "right"] : e[end ? "right" : "left"] - box.left) / box.width;
+  return { name: li.firstChild.textContent, said: li.lastChild.textContent, parts: far(Array.from(li.querySelectorAll(".seg")).at(-1).getBoundingClientRect(), true),
+    limit: far(li.querySelector(".limit").getBoundingClientRect(), false) };
+}));
+const reported = (words) => JSON.parse(spawnSync(vramcalc, ["estimate", "--format", "json", ...wordsOf(words)], { encoding: "utf8" }).stdout);
+
+function severalGpus(browser, site) {
+  for (const [width, colorScheme, lang] of [[360, "dark", "en"], [1280, "light", "en"], [360, "light", "ar"]]) {
+    const options = { viewport: { width, height: 800 }, colorScheme };
+    calculator(browser, `a bar for each GPU ${lang} ${width} ${colorScheme}`, { base: site.http, lang, state: "#preset=llama-3.1-8b&n_gpu=4&parallel=zero3&gpu=RTX+4090", options }, async (tab) => {
+      const line = reported("preset=llama-3.1-8b n_gpu=4 parallel=zero3 gpu='RTX 4090'"), top = line.process_bytes * 1.02;
+      const four = await bars(tab);
+      equal(four.length, 4, "bars");
+      for (const bar of four) {
+        that(Math.abs(bar.limit - line.gpu.left_bytes / top) < 0.01, `${bar.name}: the card's line is at ${bar.limit}`);
+        that(Math.abs(bar.parts - line.process_bytes / top) < 0.01, `${bar.name}: its parts end at ${bar.parts}`);
+        that(bar.said.includes("\u2717"), `${bar.name} does not fit: ${bar.said}`);
+      }
+      that(await tab.locator("[data-out=ranks] .lettered b").count() > 4, "letters");
+      await tab.locator("section:has(> [data-out=ranks]) summary").click();
+      const rows = (await tab.locator("[data-out=rank-rows] td").allInnerTexts()).map((text) => Number(text.normalize("NFKD").replace(/[^0-9]/g, "")));
+      const sum = rows.slice(0, -2).reduce((a, b) => a + b);
+      that(Math.abs(sum - rows.at(-2)) < rows.length && Math.abs(rows.at(-2) - line.process_bytes / 2 ** 20) <= 1, `${rows} are the parts, their sum and the card`);
+      equal(rows.at(-1), Math.round(line.gpu.left_bytes / 2 ** 20), "the card in the table");
+      equal(await tab.evaluate(() => document.scrollingElement.scrollWidth - document.documentElement.clientWidth), 0, "too wide by");
+      await axe(tab);
+      await tab.locator("[name=n_gpu]").fill("1");
+      equal(await tab.locator("[data-out=ranks]").isVisible(), false, "no bars of one GPU");
+    });
+  }
+  calculator(browser, "the first and the last stage", { base: site.http, state: "#preset=llama-3.1-8b&n_gpu=4&pipeline_parallel=4&gpu=RTX+4090" }, async (tab) => {
+    const two = await bars(tab), lines = ["first", "last"].map((stage) => reported(`preset=llama-3.1-8b n_gpu=4 pipeline_parallel=4 gpu='RTX 4090' pipeline_stage=${stage}`));
+    const top = 1.02 * Math.max(...lines.map((line) => Math.max(line.process_bytes, line.gpu.left_bytes)));
+    equal(two.length, 2, "bars");
+    lines.forEach((line, i) => that(Math.abs(two[i].parts - line.process_bytes / top) < 0.01, `stage ${i}: ${two[i].parts}`));
+    equal(await tab.locator("[data-out=rank-names] th").count(), 3, "columns of the table");
+  });
+}
+
 export function run(browser, site) {
   for (const scheme of ["http", "file"]) serve(browser, site, scheme);
   card(browser, site);
+  severalGpus(browser, site);
 }

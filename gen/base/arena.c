@@ -20,11 +20,9 @@ struct arena_chunk {
     alignas(max_align_t) char bytes[];
 };
 
-static size_t align_up(size_t n)
-{
-    size_t a = alignof(max_align_t);
-    return (n + a - 1) & ~(a - 1);
-}
+enum { ALIGNMENT = alignof(max_align_t), SMALL = 8 * ALIGNMENT };
+
+static size_t align_up(size_t n) { return (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1); }
 
 static void push_chunk(arena *a, size_t need)
 {
@@ -39,21 +37,44 @@ static void push_chunk(arena *a, size_t need)
     a->used = 0;
 }
 
+// Aligned memory that holds anything.
+static char *take(arena *a, size_t bytes)
+{
+    if (!a->head || a->head->cap - a->used < bytes) push_chunk(a, bytes);
+    char *p = a->head->bytes + a->used;
+    a->used += bytes;
+    a->total += bytes;
+    return p;
+}
+
+// bytes are what align_up() made: small ones are zeroed here, since a call of memset costs more.
+static void *zeroed(char *p, size_t bytes)
+{
+    if (bytes > SMALL) return memset(p, 0, bytes);
+    for (size_t i = 0; i < bytes; i += ALIGNMENT) memset(p + i, 0, ALIGNMENT);
+    return p;
+}
+
 void *arena_alloc(arena *a, size_t n, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 4) buf_no_memory();
     bytes = align_up(bytes ? bytes : 1);
-    if (!a->head || a->head->cap - a->used < bytes) push_chunk(a, bytes);
-    char *p = a->head->bytes + a->used;
-    a->used += bytes;
-    a->total += bytes;
-    return memset(p, 0, bytes);
+    return zeroed(take(a, bytes), bytes);
+}
+
+// For a string of len bytes, which is what is written to it; its end is.
+static char *string_of(arena *a, size_t len)
+{
+    if (len > SIZE_MAX / 4) buf_no_memory();
+    char *p = take(a, align_up(len + 1));
+    p[len] = 0;
+    return p;
 }
 
 char *arena_c(arena *a, str s)
 {
-    char *p = arena_alloc(a, s.len + 1, 1);
+    char *p = string_of(a, s.len);
     if (s.len) memcpy(p, s.ptr, s.len);
     return p;
 }
@@ -65,7 +86,7 @@ str arena_str(arena *a, str s)
 
 str arena_join(arena *a, str x, str y, str z)
 {
-    char *p = arena_alloc(a, x.len + y.len + z.len + 1, 1);
+    char *p = string_of(a, x.len + y.len + z.len);
     if (x.len) memcpy(p, x.ptr, x.len);
     if (y.len) memcpy(p + x.len, y.ptr, y.len);
     if (z.len) memcpy(p + x.len + y.len, z.ptr, z.len);

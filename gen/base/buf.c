@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 // The hostile build (./build.sh check) starts tiny, so that every growth path is walked.
 #ifdef BASE_HOSTILE
 enum { FIRST_CAP = 4 };
@@ -37,27 +36,6 @@ void buf_reserve(buf *b, size_t more)
     if (!p) buf_no_memory();
     b->ptr = p;
     b->cap = cap;
-    b->ptr[b->len] = 0;
-}
-
-void buf_put(buf *b, const void *bytes, size_t n)
-{
-    if (n == 0) return;
-    buf_reserve(b, n);
-    memcpy(b->ptr + b->len, bytes, n);
-    b->len += n;
-    b->ptr[b->len] = 0;
-}
-
-void buf_str(buf *b, str s)
-{
-    buf_put(b, s.ptr, s.len);
-}
-
-void buf_char(buf *b, char c)
-{
-    if (b->len + 2 > b->cap) buf_reserve(b, 1);
-    b->ptr[b->len++] = c;
     b->ptr[b->len] = 0;
 }
 
@@ -121,9 +99,4 @@ void buf_free(buf *b)
 {
     if (b->cap) free(b->ptr);
     *b = BUF_INIT;
-}
-
-str buf_view(const buf *b)
-{
-    return (str){b->ptr, b->len};
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
+#include "gen/base/bytes16.h"
 
 enum { TEXT = 1, QUOTE = 2, APOSTROPHE = 4, SCRIPT = 8, JSON = 16, XML = 32, HREF = 64 };
 
@@ -30,18 +30,26 @@ static const uint8_t needs[256] = {
 
 static bool holds_markup(const char *p)
 {
-    bytes16 v;
-    memcpy(&v, p, sizeof v);
-    bytes16 hit =
-        (bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') | (bytes16)(v == '"');
-    uint64_t half[2];
-    memcpy(half, &hit, sizeof half);
-    return (half[0] | half[1]) != 0;
+    bytes16 v = bytes16_at(p);
+    return bytes16_any((bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') |
+                       (bytes16)(v == '"'));
+}
+
+// What JSON in a page replaces; of letters, those that begin with E2 are looked at one by one.
+static bool holds_json(const char *p)
+{
+    bytes16 v = bytes16_at(p);
+    return bytes16_any((bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') |
+                       (bytes16)(v == '"') | (bytes16)(v == '\\') | (bytes16)(v == 0xe2) |
+                       (bytes16)(v < 0x20));
 }
 
 // Offset of the first byte at or behind i that mask concerns.
 static size_t skip_plain(str s, size_t i, uint8_t mask)
 {
+    if (mask == JSON)
+        while (i + 16 <= s.len && !holds_json(s.ptr + i))
+            i += 16;
     if (!(mask & ~(TEXT | QUOTE)))
         while (i + 16 <= s.len && !holds_markup(s.ptr + i))
             i += 16;

@@ -11,13 +11,6 @@ str str_c(const char *nul_terminated)
     return nul_terminated ? (str){nul_terminated, strlen(nul_terminated)} : STR_NONE;
 }
 
-str str_slice(str s, size_t from, size_t to)
-{
-    if (to > s.len) to = s.len;
-    if (from >= to) return (str){s.ptr ? s.ptr + (from < s.len ? from : s.len) : NULL, 0};
-    return (str){s.ptr + from, to - from};
-}
-
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -28,11 +21,6 @@ str str_trim(str s)
     while (s.len && is_space(s.ptr[0])) s.ptr++, s.len--;
     while (s.len && is_space(s.ptr[s.len - 1])) s.len--;
     return s;
-}
-
-bool str_eq(str a, str b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
 static char lower(char c)
@@ -54,11 +42,6 @@ int str_cmp(str a, str b)
     int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
     if (order) return order < 0 ? -1 : 1;
     return a.len < b.len ? -1 : a.len > b.len;
-}
-
-bool str_starts(str s, str prefix)
-{
-    return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);
 }
 
 bool str_ends(str s, str suffix)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // len bytes at ptr; not NUL-terminated. ptr may be NULL only when len is 0.
 typedef struct {
@@ -18,12 +19,9 @@ typedef struct {
 #define STR_NONE ((str){0})
 
 str str_c(const char *nul_terminated);
-str str_slice(str s, size_t from, size_t to);  // clamped to s
 str str_trim(str s);                           // ASCII white space, both ends
-bool str_eq(str a, str b);
 bool str_eq_nocase(str a, str b);              // ASCII
 int str_cmp(str a, str b);                     // bytes, shorter first
-bool str_starts(str s, str prefix);
 bool str_ends(str s, str suffix);
 // Index of the first or last c, or of needle; s.len when absent.
 size_t str_find(str s, char c);
@@ -41,5 +39,20 @@ uint64_t str_hash(str s);                      // XXH3, 64 bits
 uint32_t utf8_next(str s, size_t *n);
 // Offset of the first byte that is not valid UTF-8 or is NUL; s.len when all is well.
 size_t utf8_invalid(str s);
+
+// Clamped to s.
+static inline str str_slice(str s, size_t from, size_t to)
+{
+    if (to > s.len) to = s.len;
+    if (from >= to) return (str){s.ptr ? s.ptr + (from < s.len ? from : s.len) : NULL, 0};
+    return (str){s.ptr + from, to - from};
+}
+
+static inline bool str_eq(str a, str b) { return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0); }
+
+static inline bool str_starts(str s, str prefix)
+{
+    return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);
+}
 
 #endif

@@ -70,7 +70,8 @@ static cmark_node *only_formula(cmark_node *paragraph)
 static void put_paragraph(struct md *r, const char *place, const char *element)
 {
     md_cr(r);
-    buf_printf(r->out, "<%s", element ? element : "p");
+    buf_char(r->out, '<');
+    buf_str(r->out, element ? str_c(element) : STR("p"));
     if (element)
         place = NULL;
     if (r->stale || place)
@@ -143,7 +144,9 @@ static void paragraph_leave(struct md *r, cmark_node *n)
     if (md_is(cmark_node_parent(n), CMARK_NODE_FOOTNOTE_DEFINITION) && !cmark_node_next(n))
         md_footnote_backlinks(r);
     const char *element = md_definition_element(n);
-    buf_printf(r->out, "</%s>\n", element ? element : "p");
+    buf_lit(r->out, "</");
+    buf_str(r->out, element ? str_c(element) : STR("p"));
+    buf_lit(r->out, ">\n");
 }
 
 static bool has_tasks(cmark_node *list)

@@ -79,11 +79,9 @@ static cmark_node *wrap(struct md *r, struct mark open, struct mark close)
 // The next "**" of a text from *at on, no part of a longer run; false at its end.
 static bool next_mark(str text, size_t *at)
 {
-    while (*at + 1 < text.len) {
-        size_t n = 0;
-        while (*at + n < text.len && text.ptr[*at + n] == '*') n++;
+    for (size_t n; *at < text.len && (*at += str_find(str_slice(text, *at, text.len), '*')) + 1 < text.len; *at += n) {
+        for (n = 1; *at + n < text.len && text.ptr[*at + n] == '*';) n++;
         if (n == 2) return true;
-        *at += n ? n : 1;
     }
     return false;
 }

@@ -3,18 +3,19 @@
 
 #include <string.h>
 
+#include "gen/base/bytes16.h"
 #include "gen/text/html_names.h"
 
 // Elements that begin a line of their own. A cell is divided from the one before it.
 enum tag_kind { INLINE, BLOCK, CELL, HEADING, HIDDEN };
 
-static const struct { const char *name; enum tag_kind kind; } kinds[] = {
-    {"annotation", HIDDEN}, {"article", BLOCK}, {"aside", BLOCK}, {"blockquote", BLOCK}, {"br", BLOCK}, {"caption", BLOCK},
-    {"center", BLOCK}, {"dd", BLOCK}, {"details", BLOCK}, {"div", BLOCK}, {"dl", BLOCK}, {"dt", BLOCK}, {"figcaption", BLOCK},
-    {"figure", BLOCK}, {"h1", HEADING}, {"h2", HEADING}, {"h3", HEADING}, {"h4", HEADING}, {"h5", HEADING}, {"h6", HEADING},
-    {"hr", BLOCK}, {"li", BLOCK}, {"ol", BLOCK}, {"p", BLOCK}, {"pre", BLOCK}, {"script", HIDDEN}, {"section", BLOCK},
-    {"style", HIDDEN}, {"summary", BLOCK}, {"svg", HIDDEN}, {"table", BLOCK}, {"td", CELL}, {"th", CELL}, {"tr", BLOCK},
-    {"ul", BLOCK},
+static const struct { str name; enum tag_kind kind; } kinds[] = {
+    {STR("annotation"), HIDDEN}, {STR("article"), BLOCK}, {STR("aside"), BLOCK}, {STR("blockquote"), BLOCK}, {STR("br"), BLOCK}, {STR("caption"), BLOCK},
+    {STR("center"), BLOCK}, {STR("dd"), BLOCK}, {STR("details"), BLOCK}, {STR("div"), BLOCK}, {STR("dl"), BLOCK}, {STR("dt"), BLOCK}, {STR("figcaption"), BLOCK},
+    {STR("figure"), BLOCK}, {STR("h1"), HEADING}, {STR("h2"), HEADING}, {STR("h3"), HEADING}, {STR("h4"), HEADING}, {STR("h5"), HEADING}, {STR("h6"), HEADING},
+    {STR("hr"), BLOCK}, {STR("li"), BLOCK}, {STR("ol"), BLOCK}, {STR("p"), BLOCK}, {STR("pre"), BLOCK}, {STR("script"), HIDDEN}, {STR("section"), BLOCK},
+    {STR("style"), HIDDEN}, {STR("summary"), BLOCK}, {STR("svg"), HIDDEN}, {STR("table"), BLOCK}, {STR("td"), CELL}, {STR("th"), CELL}, {STR("tr"), BLOCK},
+    {STR("ul"), BLOCK},
 };
 
 struct place { size_t anchor, anchor_end, heading, heading_end, text; };   // offsets in text
@@ -42,7 +43,7 @@ static enum tag_kind kind_of(str name)
     size_t low = 0, high = sizeof kinds / sizeof *kinds;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        int order = str_cmp(name, str_c(kinds[middle].name));
+        int order = str_cmp(name, kinds[middle].name);
         if (!order) return kinds[middle].kind;
         if (order < 0) high = middle;
         else low = middle + 1;
@@ -68,11 +69,21 @@ static void put_space(struct reading *r)
     if (last != ' ' && last != '\n') buf_char(r->text, ' ');
 }
 
-// The end of what is copied as it is: neither an entity nor white space but for single spaces between words.
+// Whether 16 bytes at p, and the one behind them, are plain: no entity, no white space but for single spaces.
+static bool is_plain(const char *p)
+{
+    bytes16 v = bytes16_at(p), next = bytes16_at(p + 1);
+    return !bytes16_any((bytes16)(v < ' ') | (bytes16)(v == '&') |
+                        ((bytes16)(v == ' ') & ((bytes16)(next <= ' ') | (bytes16)(next == '&'))));
+}
+
+// The end of what is copied as it is: neither an entity nor white space but for single spaces between words. The first byte is of
+// a word.
 static size_t plain_end(str html, size_t at, size_t end)
 {
     const char *p = html.ptr;
     size_t from = at;
+    while (at + 17 <= end && is_plain(p + at)) at += 16;
     for (; at < end; at++) {
         unsigned char c = (unsigned char)p[at];
         if (c > ' ' && c != '&') continue;

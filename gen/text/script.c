@@ -4,7 +4,10 @@
 // Within a literal of several lines, a line that begins with // is no comment and its indentation counts.
 static bool may_go_over_lines(str js)
 {
-    return str_find(js, '`') < js.len || str_search(js, STR("\\\n")) < js.len || str_search(js, STR("\\\r")) < js.len;
+    if (str_find(js, '`') < js.len) return true;
+    for (str rest = js; (rest = str_slice(rest, str_find(rest, '\\'), rest.len)).len > 1; rest = str_slice(rest, 1, rest.len))
+        if (rest.ptr[1] == '\n' || rest.ptr[1] == '\r') return true;
+    return false;
 }
 
 void script_shorten(str js, buf *out)

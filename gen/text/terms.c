@@ -11,7 +11,7 @@ enum letter_class { SEPARATOR, WORD, DIGIT, DENSE, HYPHEN, IN_NUMBER, NOTHING };
 
 enum { BLOCK = 256, BLOCKS = 0x110000 / BLOCK, MAX_LETTERS = 40, MAX_BYTES = MAX_LETTERS * 4 };
 
-struct letter { uint32_t lower; uint8_t class; };
+struct letter { uint32_t lower; uint8_t class; bool same; };   // same: it is its own lower case
 
 struct part { char bytes[2 * MAX_BYTES]; size_t len, letters; };
 
@@ -78,8 +78,10 @@ static const struct letter *letter_of(struct terms *t, uint32_t c)
     if (!*block) {
         *block = calloc(BLOCK, sizeof **block);
         if (!*block) buf_no_memory();
-        for (uint32_t i = 0, first = c / BLOCK * BLOCK; i < BLOCK; i++)
-            (*block)[i] = (struct letter){(uint32_t)u_tolower((UChar32)(first + i)), (uint8_t)class_of(first + i)};
+        for (uint32_t i = 0, first = c / BLOCK * BLOCK; i < BLOCK; i++) {
+            uint32_t at = first + i, lower = (uint32_t)u_tolower((UChar32)at);
+            (*block)[i] = (struct letter){lower, (uint8_t)class_of(at), lower == at};
+        }
     }
     return &(*block)[c % BLOCK];
 }
@@ -110,11 +112,16 @@ static size_t put_utf8(char *to, uint32_t c)
     return 4;
 }
 
-static void word_add(struct part *p, uint32_t c)
+// l was read from bytes: nearly all letters are in lower case, and go on as they are.
+static void word_add(struct part *w, const struct letter *l, str bytes)
 {
-    if (p->letters == MAX_LETTERS) return;
-    p->len += put_utf8(p->bytes + p->len, c);
-    p->letters++;
+    if (w->letters == MAX_LETTERS) return;
+    w->letters++;
+    if (!l->same) {
+        w->len += put_utf8(w->bytes + w->len, l->lower);
+        return;
+    }
+    for (size_t i = 0; i < bytes.len; i++) w->bytes[w->len++] = bytes.ptr[i];
 }
 
 static void word_end(struct terms *t, bool hyphen)
@@ -198,11 +205,11 @@ static const struct letter *next_letter(struct terms *t, str text, size_t *at)
     return letter_of(t, c);
 }
 
-static void add_letter(struct terms *t, const struct letter *l)
+static void add_letter(struct terms *t, const struct letter *l, str bytes)
 {
     if (t->dense_run && l->class != DENSE) dense_end(t);
     if (l->class == WORD || l->class == DIGIT) {
-        word_add(&t->word, l->lower);
+        word_add(&t->word, l, bytes);
         t->has_digit |= l->class == DIGIT;
         return;
     }
@@ -221,13 +228,14 @@ void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), v
             last = text.ptr[at - 1] <= '9' ? DIGIT : WORD;
             continue;
         }
+        size_t from = at;
         const struct letter *l = next_letter(t, text, &at);
         if (l->class == NOTHING) continue;
         if (l->class == IN_NUMBER && last == DIGIT && at < text.len) {
             size_t behind = at;
             if (next_letter(t, text, &behind)->class == DIGIT) continue;
         }
-        add_letter(t, l);
+        add_letter(t, l, str_slice(text, from, at));
         last = (enum letter_class)l->class;
     }
     dense_end(t);

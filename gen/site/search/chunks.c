@@ -1,5 +1,6 @@
 // Writes an index as scripts: dictionaries by the first letters of words, texts by units, and the first file, which says where
 // each begins. What templates/search.js reads.
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,17 @@ enum { SMALL_SITE = 500000, SMALL_DICTIONARY = 1000, LARGE_DICTIONARY = 2500, SM
        SAME_LETTERS = 4,      // forms that begin alike stay in one dictionary, where what is not there looks for its like
        MOST_POSTINGS = 512, LEVELS = 8 };
 
+struct unit_weight { double length, heading; };
+
 struct writing {
     struct index *x;
     double mean_words;
+    struct unit_weight *weights;            // of each unit
     struct posting *postings;               // of all groups, one behind the other
     uint32_t *first;                        // of each group
     size_t dictionary_bytes, text_bytes;   // of one, about
     buf first_forms, texts;         // of each dictionary, of each text: what the first file says
-    buf bytes, line;
+    buf name, bytes, line;          // of the file that is written
     void (*put)(void *ctx, str name, str bytes);
     void *ctx;
 };
@@ -44,14 +48,24 @@ static void put_quoted(buf *out, str s)
     buf_char(out, '"');
 }
 
-// How much a unit is about a word, 1 to 7: BM25's saturation of the count (k 1.2, b 0.6), and a heading the more, the fewer
-// words it has.
+// What is the same for all words of a unit: its length in BM25 (k 1.2, b 0.6), and what a word in its heading is worth, the more,
+// the fewer they are.
+static void weigh_units(struct writing *w)
+{
+    struct index *x = w->x;
+    w->weights = arena_new(&x->arena, struct unit_weight, x->unit_count);
+    for (size_t i = 0; i < x->unit_count; i++) {
+        const struct indexed_unit *u = &x->units[i];
+        w->weights[i] = (struct unit_weight){1.2 * (0.4 + 0.6 * (u->words / w->mean_words)), 5.0 / sqrt(u->heading_words ? u->heading_words : 1)};
+    }
+}
+
+// How much a unit is about a word, 1 to 7: BM25's saturation of the count, and more for one in the heading.
 static uint32_t level_of(const struct writing *w, const struct posting *p)
 {
-    const struct indexed_unit *u = &w->x->units[p->unit];
-    double count = p->count, length = u->words / w->mean_words;
-    double value = count * 2.2 / (count + 1.2 * (0.4 + 0.6 * length));
-    if (p->in_heading) value += 5.0 / sqrt(u->heading_words ? u->heading_words : 1);
+    const struct unit_weight *u = &w->weights[p->unit];
+    double count = p->count, value = count * 2.2 / (count + u->length);
+    if (p->in_heading) value += u->heading;
     uint32_t level = (uint32_t)(value * 1.5 + 0.5);
     return level < 1 ? 1 : level < LEVELS ? level : LEVELS - 1;
 }
@@ -87,22 +101,50 @@ static void encode(struct writing *w, struct word_group *g)
     g->code = arena_str(&x->arena, buf_view(&w->line));
 }
 
-static void put_file(struct writing *w, char kind, size_t number)
+static void begin_file(struct writing *w, char kind, size_t number)
 {
-    buf all = BUF_INIT, name = BUF_INIT;
-    buf_printf(&name, "%c%zu", kind, number);
-    buf_printf(&all, "vramdocSearch(\"%s\",", name.ptr);
-    buf_str(&all, buf_view(&w->bytes));
-    buf_lit(&all, ")\n");
-    w->put(w->ctx, buf_view(&name), buf_view(&all));
-    buf_clear(&w->bytes);
-    buf_free(&all), buf_free(&name);
+    buf_clear(&w->name), buf_clear(&w->bytes);
+    buf_char(&w->name, kind);
+    buf_u64(&w->name, number);
+    buf_lit(&w->bytes, "vramdocSearch(\"");
+    buf_str(&w->bytes, buf_view(&w->name));
+    buf_lit(&w->bytes, "\",");
+}
+
+static void end_file(struct writing *w)
+{
+    buf_lit(&w->bytes, ")\n");
+    w->put(w->ctx, buf_view(&w->name), buf_view(&w->bytes));
+}
+
+// A form's place in an order: its first bytes as a number that sorts as they do.
+struct place { uint64_t head; const struct form *form; };
+
+static uint64_t head_of(str text)
+{
+    uint64_t head = 0;
+    if (text.len >= 8) {
+        memcpy(&head, text.ptr, 8);
+        return be64toh(head);
+    }
+    for (size_t i = 0; i < 8; i++) head = head << 8 | (i < text.len ? (unsigned char)text.ptr[i] : 0);
+    return head;
 }
 
 static int by_text(const void *pa, const void *pb)
 {
-    const struct form *a = pa, *b = pb;
-    return a->head != b->head ? (a->head < b->head ? -1 : 1) : str_cmp(a->text, b->text);
+    const struct place *a = pa, *b = pb;
+    return a->head != b->head ? (a->head < b->head ? -1 : 1) : str_cmp(a->form->text, b->form->text);
+}
+
+static void sort_forms(struct index *x)
+{
+    struct place *places = arena_new(&x->arena, struct place, x->form_count);
+    struct form *sorted = arena_new(&x->arena, struct form, x->form_count);
+    for (size_t i = 0; i < x->form_count; i++) places[i] = (struct place){head_of(x->forms[i].text), &x->forms[i]};
+    if (x->form_count) qsort(places, x->form_count, sizeof *places, by_text);
+    for (size_t i = 0; i < x->form_count; i++) sorted[i] = *places[i].form;
+    if (x->form_count) memcpy(x->forms, sorted, x->form_count * sizeof *sorted);
 }
 
 // How many bytes two forms begin with alike, as far as dictionaries are not divided.
@@ -161,7 +203,7 @@ static void put_dictionaries(struct writing *w)
 {
     struct index *x = w->x;
     size_t number = 0;
-    if (x->form_count) qsort(x->forms, x->form_count, sizeof *x->forms, by_text);
+    sort_forms(x);
     for (size_t from = 0, to; from < x->form_count; from = to) {
         size_t bytes = 0;
         for (to = from; to < x->form_count; to++) {
@@ -170,8 +212,9 @@ static void put_dictionaries(struct writing *w)
             size_t count = x->groups[x->forms[to].group].count, most = count < MOST_POSTINGS ? count : MOST_POSTINGS;
             bytes += x->forms[to].text.len + 2 + most * 2;
         }
-        put_groups(w, from, to, (uint32_t)number + 1);
-        put_file(w, 'd', number++);
+        begin_file(w, 'd', number++);
+        put_groups(w, from, to, (uint32_t)number);
+        end_file(w);
         if (from) buf_char(&w->first_forms, ' ');
         buf_str(&w->first_forms, beginning_of(x, from));
     }
@@ -207,6 +250,7 @@ static void put_texts(struct writing *w)
         size_t bytes = 0;
         for (to = from; to < x->unit_count && (to == from || bytes + x->units[to].text.len <= w->text_bytes); to++)
             bytes += x->units[to].text.len + x->units[to].heading.len;
+        begin_file(w, 't', number++);
         buf_char(&w->bytes, '[');
         for (size_t i = from, end; i < to; i = end) {
             uint32_t page = x->units[i].page;
@@ -215,7 +259,7 @@ static void put_texts(struct writing *w)
             put_page_texts(w, &x->pages[page], i, end);
         }
         buf_char(&w->bytes, ']');
-        put_file(w, 't', number++);
+        end_file(w);
         put_number(&w->texts, (uint32_t)(from - before));
         before = from;
     }
@@ -226,6 +270,7 @@ static void put_first(struct writing *w, str synonyms)
     buf pages = BUF_INIT;
     for (size_t i = 0; i < w->x->page_count; i++)
         put_number(&pages, w->x->pages[i].first - (i ? w->x->pages[i - 1].first : 0));
+    buf_clear(&w->bytes);
     buf_printf(&w->bytes, "vramdocSearch(\"\",[%zu,\"", w->x->unit_count);
     buf_str(&w->bytes, buf_view(&w->first_forms));
     buf_lit(&w->bytes, "\",\"");
@@ -253,16 +298,17 @@ static void sort_postings(struct writing *w)
 
 void index_files(struct index *x, str synonyms, void (*put)(void *ctx, str name, str bytes), void *ctx)
 {
-    struct writing w = {.x = x, .mean_words = 1, .first_forms = BUF_INIT, .texts = BUF_INIT, .bytes = BUF_INIT,
+    struct writing w = {.x = x, .mean_words = 1, .first_forms = BUF_INIT, .texts = BUF_INIT, .name = BUF_INIT, .bytes = BUF_INIT,
                         .line = BUF_INIT, .put = put, .ctx = ctx};
     size_t words = 0, bytes = 0;
     for (size_t i = 0; i < x->unit_count; i++) words += x->units[i].words, bytes += x->units[i].text.len;
     w.dictionary_bytes = bytes < SMALL_SITE ? SMALL_DICTIONARY : LARGE_DICTIONARY;
     w.text_bytes = bytes < SMALL_SITE ? SMALL_TEXT : LARGE_TEXT;
     if (words) w.mean_words = (double)words / (double)x->unit_count;
+    weigh_units(&w);
     sort_postings(&w);
     put_dictionaries(&w);
     put_texts(&w);
     put_first(&w, synonyms);
-    buf_free(&w.first_forms), buf_free(&w.texts), buf_free(&w.bytes), buf_free(&w.line);
+    buf_free(&w.first_forms), buf_free(&w.texts), buf_free(&w.name), buf_free(&w.bytes), buf_free(&w.line);
 }

@@ -95,18 +95,10 @@ static uint32_t group_of_stem(struct index *x, str term, str folded)
     return group_in(x, &x->by_stem, key, &is_new);
 }
 
-// The first bytes as a number that sorts as they do.
-static uint64_t head_of(str text)
-{
-    uint64_t head = 0;
-    for (size_t i = 0; i < 8; i++) head = head << 8 | (i < text.len ? (unsigned char)text.ptr[i] : 0);
-    return head;
-}
-
 static void add_form(struct index *x, str text, uint32_t group)
 {
     x->forms = more(x->forms, x->form_count, &x->form_cap, sizeof *x->forms);
-    x->forms[x->form_count++] = (struct form){.head = head_of(text), .text = text, .group = group};
+    x->forms[x->form_count++] = (struct form){.text = text, .group = group};
 }
 
 // The group of a word that is met for the first time; 0 when folding leaves no word of it. A pair of letters is a form as it is.

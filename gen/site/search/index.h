@@ -16,7 +16,7 @@ struct word_group { uint32_t count, chunk, first_form, last_form; str code; };
 // The newest posting of a group, counted from 1, and its unit: what each word of a text asks for, so it is kept small.
 struct newest { uint32_t posting, unit; };
 
-struct form { uint64_t head; str text; uint32_t group, next; };   // text: folded; head: its first bytes, to sort by
+struct form { str text; uint32_t group, next; };   // text: folded
 
 struct indexed_unit { str anchor, heading, text; uint32_t heading_words, words, page; };
 struct indexed_page { str url, title; uint32_t first; };   // first: of its units

@@ -1,0 +1,26 @@
+// Sixteen bytes that are compared at once, by the compiler's vectors.
+#ifndef GEN_BASE_BYTES16_H
+#define GEN_BASE_BYTES16_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+static inline bytes16 bytes16_at(const char *p)
+{
+    bytes16 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+// Whether a comparison was true of any of them.
+static inline bool bytes16_any(bytes16 hits)
+{
+    uint64_t half[2];
+    memcpy(half, &hits, sizeof half);
+    return (half[0] | half[1]) != 0;
+}
+
+#endif

@@ -5,6 +5,7 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#include "gen/base/bytes16.h"
 #include "gen/text/markdown_render.h"
 
 // A "**" in a text, and which side of a pair it may be.
@@ -144,8 +145,13 @@ static void pair(struct md *r, cmark_node *parent)
 // Whether a text has "**" and a letter of these languages: UTF-8's E3 to ED begin their common ones.
 static bool may_need(str body)
 {
+    size_t i = 0;
     if (str_search(body, STR("**")) == body.len) return false;
-    for (size_t i = 0; i < body.len; i++)
+    for (bytes16 v; i + sizeof v <= body.len; i += sizeof v) {
+        v = bytes16_at(body.ptr + i);
+        if (bytes16_any((bytes16)(v >= 0xE3) & (bytes16)(v <= 0xED))) return true;
+    }
+    for (; i < body.len; i++)
         if ((unsigned char)body.ptr[i] >= 0xE3 && (unsigned char)body.ptr[i] <= 0xED) return true;
     return false;
 }

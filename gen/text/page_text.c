@@ -30,16 +30,12 @@ struct reading {
     arena *a;
 };
 
-// Most tags of a page are these, and most of its text is in them.
-static bool is_common(str name)
-{
-    if (name.len == 4) return !memcmp(name.ptr, "span", 4) || !memcmp(name.ptr, "code", 4);
-    return name.len == 1 && name.ptr[0] == 'a';
-}
-
 static enum tag_kind kind_of(str name)
 {
-    if (is_common(name)) return INLINE;
+    // Most tags of a page are these.
+    if (name.len == 4 && (!memcmp(name.ptr, "span", 4) || !memcmp(name.ptr, "code", 4))) return INLINE;
+    if (name.len == 2 && !memcmp(name.ptr, "li", 2)) return BLOCK;
+    if (name.len == 1) return name.ptr[0] == 'p' ? BLOCK : INLINE;
     size_t low = 0, high = sizeof kinds / sizeof *kinds;
     while (low < high) {
         size_t middle = (low + high) / 2;

@@ -190,7 +190,7 @@ static size_t add_ascii(struct terms *t, str text, size_t at)
 static uint32_t decode(const unsigned char *p, size_t left, size_t *n)
 {
     if (p[0] >= 0xC2 && p[0] < 0xE0 && left > 1 && (p[1] & 0xC0) == 0x80) return *n = 2, (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
-    bool three = p[0] > 0xE0 && p[0] < 0xF0 && p[0] != 0xED && left > 2 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80;
+    bool three = (p[0] > 0xE0 || (p[0] == 0xE0 && left > 2 && p[1] >= 0xA0)) && p[0] < 0xF0 && p[0] != 0xED && left > 2 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80;
     if (three) return *n = 3, (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
     return utf8_next((str){(const char *)p, left}, n);
 }
@@ -203,6 +203,17 @@ static const struct letter *next_letter(struct terms *t, str text, size_t *at)
     if (c >= 0x80) c = decode((const unsigned char *)text.ptr + *at, text.len - *at, &n);
     *at += n;
     return letter_of(t, c);
+}
+
+// Adds letters from at on that are no ASCII; returns where they end, at if there is none.
+static size_t add_letters(struct terms *t, str text, size_t at)
+{
+    for (size_t from = at; at < text.len && (unsigned char)text.ptr[at] >= 0x80; at = from) {
+        const struct letter *l = next_letter(t, text, &from);
+        if (l->class != WORD) break;
+        word_add(&t->word, l, str_slice(text, at, from));
+    }
+    return at;
 }
 
 static void add_letter(struct terms *t, const struct letter *l, str bytes)
@@ -236,6 +247,7 @@ void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), v
             if (next_letter(t, text, &behind)->class == DIGIT) continue;
         }
         add_letter(t, l, str_slice(text, from, at));
+        if (l->class == WORD) at = add_letters(t, text, at);
         last = (enum letter_class)l->class;
     }
     dense_end(t);

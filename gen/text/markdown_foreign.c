@@ -89,7 +89,8 @@ static bool make_fence(struct hiding *h, size_t from, size_t to)
     str rest = str_trim(str_slice(inside, 9, inside.len)), language = opens ? str_slice(rest, 0, str_find(rest, ' ')) : STR_NONE;
     blank(h->text, from, to);
     memcpy(h->text + from, fence.ptr, fence.len);
-    if (language.len && 3 + language.len <= to - from && str_find(language, '"') == language.len) memcpy(h->text + from + 3, language.ptr, language.len);
+    if (language.len && 3 + language.len <= to - from && str_find(language, '"') == language.len)
+        memcpy(h->text + from + 3, language.ptr, language.len);
     return true;
 }
 

@@ -10,12 +10,13 @@
 enum tag_kind { INLINE, BLOCK, CELL, HEADING, HIDDEN };
 
 static const struct { str name; enum tag_kind kind; } kinds[] = {
-    {STR("annotation"), HIDDEN}, {STR("article"), BLOCK}, {STR("aside"), BLOCK}, {STR("blockquote"), BLOCK}, {STR("br"), BLOCK}, {STR("caption"), BLOCK},
-    {STR("center"), BLOCK}, {STR("dd"), BLOCK}, {STR("details"), BLOCK}, {STR("div"), BLOCK}, {STR("dl"), BLOCK}, {STR("dt"), BLOCK}, {STR("figcaption"), BLOCK},
-    {STR("figure"), BLOCK}, {STR("h1"), HEADING}, {STR("h2"), HEADING}, {STR("h3"), HEADING}, {STR("h4"), HEADING}, {STR("h5"), HEADING}, {STR("h6"), HEADING},
-    {STR("hr"), BLOCK}, {STR("li"), BLOCK}, {STR("ol"), BLOCK}, {STR("p"), BLOCK}, {STR("pre"), BLOCK}, {STR("script"), HIDDEN}, {STR("section"), BLOCK},
-    {STR("style"), HIDDEN}, {STR("summary"), BLOCK}, {STR("svg"), HIDDEN}, {STR("table"), BLOCK}, {STR("td"), CELL}, {STR("th"), CELL}, {STR("tr"), BLOCK},
-    {STR("ul"), BLOCK},
+    {STR("annotation"), HIDDEN}, {STR("article"), BLOCK}, {STR("aside"), BLOCK}, {STR("blockquote"), BLOCK}, {STR("br"), BLOCK},
+    {STR("caption"), BLOCK}, {STR("center"), BLOCK}, {STR("dd"), BLOCK}, {STR("details"), BLOCK}, {STR("div"), BLOCK},
+    {STR("dl"), BLOCK}, {STR("dt"), BLOCK}, {STR("figcaption"), BLOCK}, {STR("figure"), BLOCK}, {STR("h1"), HEADING},
+    {STR("h2"), HEADING}, {STR("h3"), HEADING}, {STR("h4"), HEADING}, {STR("h5"), HEADING}, {STR("h6"), HEADING},
+    {STR("hr"), BLOCK}, {STR("li"), BLOCK}, {STR("ol"), BLOCK}, {STR("p"), BLOCK}, {STR("pre"), BLOCK}, {STR("script"), HIDDEN},
+    {STR("section"), BLOCK}, {STR("style"), HIDDEN}, {STR("summary"), BLOCK}, {STR("svg"), HIDDEN}, {STR("table"), BLOCK},
+    {STR("td"), CELL}, {STR("th"), CELL}, {STR("tr"), BLOCK}, {STR("ul"), BLOCK},
 };
 
 struct place { size_t anchor, anchor_end, heading, heading_end, text; };   // offsets in text

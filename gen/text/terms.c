@@ -190,8 +190,8 @@ static size_t add_ascii(struct terms *t, str text, size_t at)
 static uint32_t decode(const unsigned char *p, size_t left, size_t *n)
 {
     if (p[0] >= 0xC2 && p[0] < 0xE0 && left > 1 && (p[1] & 0xC0) == 0x80) return *n = 2, (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
-    bool three = (p[0] > 0xE0 || (p[0] == 0xE0 && left > 2 && p[1] >= 0xA0)) && p[0] < 0xF0 && p[0] != 0xED && left > 2 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80;
-    if (three) return *n = 3, (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+    bool three = p[0] >= 0xE0 && p[0] < 0xF0 && p[0] != 0xED && left > 2 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80;
+    if (three && (p[0] > 0xE0 || p[1] >= 0xA0)) return *n = 3, (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
     return utf8_next((str){(const char *)p, left}, n);
 }
 

@@ -56,7 +56,8 @@ static void weigh_units(struct writing *w)
     w->weights = arena_new(&x->arena, struct unit_weight, x->unit_count);
     for (size_t i = 0; i < x->unit_count; i++) {
         const struct indexed_unit *u = &x->units[i];
-        w->weights[i] = (struct unit_weight){1.2 * (0.4 + 0.6 * (u->words / w->mean_words)), 5.0 / sqrt(u->heading_words ? u->heading_words : 1)};
+        w->weights[i].length = 1.2 * (0.4 + 0.6 * (u->words / w->mean_words));
+        w->weights[i].heading = 5.0 / sqrt(u->heading_words ? u->heading_words : 1);
     }
 }
 

@@ -128,11 +128,13 @@
     if (a.slowdown_permille) list.push(fill(words.slower, { share: signed.format(a.slowdown_permille / 1000) }));
     return list.concat(words.effect[a.effect] || []).join(" \u00b7 ");
   }
+  // Code breaks after an opening bracket, a comma, an equals sign; what is copied stays as it is.
+  const breakable = (text) => text.split(/(?<=[=(,.])/).flatMap((piece) => [piece, el("wbr")]);
   function card(a, before) {
     const apply = button(words.apply, () => take(a), { "aria-label": words.apply + ": " + a.change });
     const top = el("p", { class: "change" }, [el("code", {}, [a.change.replace(/ /g, "\n")])]
       .concat(a.fits && !page.report.fits ? [el("span", { class: "badge" }, ["\u2713 " + words.makes_it_fit])] : []));
-    const line = a.line && a.line !== a.change ? [el("p", { class: "line" }, [words.line + " ", el("code", {}, [a.line])])] : [];
+    const line = a.line && a.line !== a.change ? [el("p", { class: "line" }, [words.line + " ", el("code", {}, breakable(a.line))])] : [];
     const e = el("li", a.fits ? { class: "fitting" } : {}, [top, saving(a, before), el("p", {}, [facts(a)])].concat(line, [apply]));
     ["mouseenter", "focusin"].forEach((name) => e.addEventListener(name, () => page.ghost(a.process_bytes)));
     ["mouseleave", "focusout"].forEach((name) => e.addEventListener(name, () => page.ghost(0)));

@@ -109,12 +109,20 @@
     if (keys.length === 1 && found.preset) return page.withPreset(found.preset);
     return Object.assign(state.gpu ? { gpu: state.gpu } : {}, found);
   }
-  function accept(read) {
+  // What the text itself says: a number that stands in it, a word of it. The rest is what a reader of such files takes for granted.
+  const GRANTED = ["cross_entropy", "keep_logits", "evaluation", "compile", "optimizer", "checkpointing", "attention"];
+  function says(text, name, value) {
+    if (/^\d+$/.test(value)) return new RegExp("(?<![\\d.])" + value + "(?![\\d.]*\\d)").test(text.replace(/(?<=\d)[_,](?=\d{3})/g, ""));
+    return !GRANTED.includes(name) || [value.split("_")[0], name.slice(0, 4)].some((word) => word.length > 2 && text.toLowerCase().includes(word));
+  }
+  function accept(read, text) {
     page.replace(onto(read));
     const list = (names) => names.map((name) => el("code", {}, [name])).flatMap((e, i) => (i ? [", ", e] : [e]));
     const config = page.report.config, assumed = ["batch_size", page.lengthKey(config), "dtype"].filter((name) => !(name in read.found));
-    const rows = [[words.read, Object.keys(read.found).map((name) => name + " = " + read.found[name])],
-      [words.assumed, read.onto || /smi|hub/.test(read.kind) ? [] : assumed.map((name) => name + " = " + config[name])],
+    const set = (name) => name + " = " + read.found[name], known = Object.keys(read.found).filter((name) => !text || says(text, name, read.found[name]));
+    const rows = [[words.read, known.map(set)],
+      [words.assumed, Object.keys(read.found).filter((name) => !known.includes(name)).map(set)
+        .concat(read.onto || /smi|hub/.test(read.kind) ? [] : assumed.map((name) => name + " = " + config[name]))],
       [words.ignored, Array.from(new Set(read.left || []))]].filter((row) => row[1].length);
     say([el("p", {}, [fill(words.pasted, { kind: words.kinds[read.kind] || read.kind })]),
       el("dl", {}, rows.map((row) => el("div", {}, [el("dt", {}, [row[0]]), el("dd", {}, list(row[1]))])))]);
@@ -122,10 +130,10 @@
   function refuse(reason) {
     say([el("p", { class: "bad" }, [reason + " " + words.readable])]);
   }
-  function done(read) {
+  function done(read, text) {
     if (read.error) refuse(page.sentence(read.error) + ".");
     else if (!Object.keys(read.found).length) refuse(words.unread);
-    else accept(read);
+    else accept(read, text);
   }
   // What is known by its look is read here, all else by the library beside the page.
   page.paste = function (text) {
@@ -134,7 +142,7 @@
     if (/out of memory/i.test(text)) { page.later("read", "explain", [text, true], explained); return; }
     const read = [byAddress, byCommand, bySmi, byHub, byLines].reduce((found, reader) => found || reader(text), null);
     if (read) done(read);
-    else page.later("read", "reading", [text], (answer) => done(answer.value));
+    else page.later("read", "reading", [text], (answer) => done(answer.value, text));
   };
 
   const SAMPLES = {

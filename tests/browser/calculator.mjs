@@ -402,6 +402,11 @@ function paste(browser, site, scheme) {
         .catch(async () => { throw new Error(`${what}: ${await tab.locator("[data-out=pasted]").innerText()}`); });
       that(/Read/.test(await tab.locator("[data-out=pasted]").innerText()), `${what}: what was read is said`);
     }
+    await area.fill(JSON.stringify(llama));
+    await tab.waitForFunction(() => window.vramPage.report.config.n_layer === 3);
+    const [read, assumed] = await tab.locator("[data-out=pasted] dd").allInnerTexts();
+    that(/n_layer = 3/.test(read) && !/seq_len|batch_size|evaluation/.test(read), `read of a config.json: ${read}`);
+    that(/seq_len = /.test(assumed) && /batch_size = 1/.test(assumed) && !/n_layer/.test(assumed), `assumed of a config.json: ${assumed}`);
     for (const [what, text] of REFUSED) {
       const before = await tab.evaluate(() => location.hash);
       await tab.evaluate((text) => { document.querySelector("[data-out=pasted]").replaceChildren(); window.vramPage.paste(text); }, text);

@@ -257,6 +257,7 @@
   function solved(key, answer, r) {
     const s = answer.value, item = out("solve").querySelector("[data-solve=" + key + "]");
     if (answer.code !== 0 || page.report !== r || !item) return;
+    item.classList.remove("late");
     const value = s.safe_value === null ? s.value : s.safe_value;
     const label = el("span", {}, [words.labels[key] + " "]);
     if (value === null) { item.replaceChildren(label, words.nothingfits); return; }
@@ -283,12 +284,16 @@
     page.later("cards", "cards", [], (answer) => {
       if (answer.code !== 0 || page.report !== r) return;
       const list = answer.value.cards.slice(0, 6);
+      out("cards").classList.remove("late");
       put("cards", list.length ? list.map(choice) : [el("li", {}, [words.nothingfits])]);
     });
   }
   let quiet = 0;
   function beyond(r) {
     clearTimeout(quiet);
+    // Until the new answers are there, the old ones are those of another run.
+    out("solve").querySelectorAll("li").forEach((item) => item.classList.add("late"));
+    out("cards").classList.add("late");
     if (!r.server) quiet = setTimeout(() => { solve(r); cards(r); }, 250);
   }
 

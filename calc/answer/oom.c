@@ -44,6 +44,8 @@ static void add_other_hints(struct answers *a, const struct oom_message *m)
         hint(a, MESSAGE_hint_llama_serve);
         break;
     case OOM_VLLM:
+        if (m->room_tokens)
+            message_list_add(&a->oom_hints, MESSAGE_hint_vllm_room, NO_FIELD, ARGS(arg_u64("tokens", m->room_tokens)));
         hint(a, MESSAGE_hint_vllm);
         hint(a, MESSAGE_hint_vllm_serve);
         break;
@@ -76,6 +78,8 @@ static void add_hints(struct answers *a, const struct oom_message *m, bool with_
         add_segment_hint(a, m);
     if (oom_others(m) > (uint64_t)OTHERS_LEAST_MIB * MIB)
         hint_mib(a, MESSAGE_hint_other_processes, oom_others(m));
+    if (m->total.present && m->allocated.present && m->allocated.low > m->total.high)
+        hint_mib(a, MESSAGE_hint_system_memory, m->allocated.bytes - m->total.bytes);
     if (m->allowed.present)
         hint_mib(a, MESSAGE_hint_allowed, m->allowed.bytes);
     if (m->private_pools.present)

@@ -8,10 +8,12 @@
 enum { KIB = 1024, MIB = 1048576, BARE_LEAST = 65536 };
 #define KIB64 ((uint64_t)MIB)  // KIB * KIB64 is a GiB
 #define SIZE_MOST ((uint64_t)1 << 50)
+#define TOKENS_MOST ((uint64_t)1 << 40)
 #define DIGITS_MOST ((uint64_t)1000000000000000)
 
-// The size is before the words, after them, after them as the second in brackets, or as a share of the total.
-enum side { BEFORE, AFTER, LIST, SHARE };
+// The size is before the words, after them, after them as the second in brackets, or as a share of the total; or a count of
+// tokens is after them.
+enum side { BEFORE, AFTER, LIST, SHARE, TOKENS };
 
 static const struct phrase {
     enum oom_source source;
@@ -185,8 +187,27 @@ static void read_share(struct oom_message *m, struct span s)
     m->total = read_number(span_skip(share, span_find(share, "/") + 1), KIB * KIB64);
 }
 
+// "(39024)"; no more digits than a context can have.
+static uint64_t read_tokens(struct span s)
+{
+    uint64_t n = 0;
+    s = skip_space(s);
+    if (s.len && s.at[0] == '(')
+        s = span_skip(s, 1);
+    for (size_t i = 0; i < s.len && s.at[i] >= '0' && s.at[i] <= '9'; i++)
+        if ((n = n * 10 + (uint64_t)(s.at[i] - '0')) > TOKENS_MOST)
+            return 0;
+    return n;
+}
+
 static void read_phrase(struct oom_message *m, const struct phrase *p, struct span text)
 {
+    if (p->side == TOKENS) {
+        size_t found = find_words(text, p->words);
+        if (found < text.len)
+            *(uint64_t *)(void *)((char *)m + p->member) = read_tokens(behind(span_skip(text, found), p->words));
+        return;
+    }
     struct vram_size *out = (struct vram_size *)(void *)((char *)m + p->member);
     size_t at = find_words(text, p->words);
     if (out->present || at == text.len)
@@ -205,21 +226,22 @@ static void read_phrase(struct oom_message *m, const struct phrase *p, struct sp
     *out = read_size(rest);
 }
 
-static size_t count_words(struct span text, const char *words)
-{
-    size_t n = 0;
-    for (size_t at; (at = find_words(text, words)) < text.len; text = span_skip(text, at + 1))
-        n++;
-    return n;
-}
-
 // In a container a process does not know itself by its number ("Process 42 has"): one that uses less than this one's tensors
-// take is another, and of several it is not known which is this.
-static void check_in_use(struct oom_message *m, struct span text)
+// take is another. Of several that use as much it is not known which is this.
+static void find_in_use(struct oom_message *m, struct span text)
 {
-    uint64_t tensors = m->allocated.present ? m->allocated.low : 0;
-    bool several = count_words(text, "memory in use") > 1 && find_words(text, "this process has") == text.len;
-    if (several || m->in_use.high < tensors + (m->unallocated.present ? m->unallocated.low : 0))
+    static const char words[] = "memory in use";
+    uint64_t tensors = (m->allocated.present ? m->allocated.low : 0) + (m->unallocated.present ? m->unallocated.low : 0);
+    bool itself = find_words(text, "this process has") < text.len;
+    size_t large = 0;
+    for (size_t at = 0; !itself && (at += find_words(span_skip(text, at), words)) < text.len; at++) {
+        struct vram_size size = read_before(text, at);
+        if (!size.present || size.high < tensors)
+            continue;
+        m->in_use = size;
+        large++;
+    }
+    if ((!itself && large != 1) || m->in_use.high < tensors)
         m->in_use.present = false;
 }
 
@@ -280,6 +302,6 @@ int oom_parse(struct oom_message *m, struct message *e, const char *text, size_t
     read_phrases(m, message);
     if (!m->tried.present)  // quoted the other way round
         read_phrases(m, all);
-    check_in_use(m, message);
+    find_in_use(m, message);
     return m->tried.present ? VRAM_OK : no_size(e, all, (size_t)(message.at - text));
 }

@@ -16,6 +16,7 @@ struct oom_message {
     struct vram_size tried, total, free, allocated, reserved, unallocated, in_use;
     struct vram_size allowed;        // of the card, by set_per_process_memory_fraction
     struct vram_size private_pools;  // of CUDA graphs
+    uint64_t room_tokens;            // that the KV cache of a server has room for; 0: not said
     enum oom_source source;
 };
 

@@ -96,6 +96,7 @@ static void put_decoded(struct md *r, str s, void (*escape)(buf *out, str s))
 static void put_end(struct md *r)
 {
     str name = r->tags[--r->tag_count].name;
+    r->links_open -= str_eq(name, STR("a"));
     buf_lit(r->out, "</");
     buf_str(r->out, name);
     buf_char(r->out, '>');
@@ -109,14 +110,21 @@ void md_tags_close(struct md *r, cmark_node *parent)
         put_end(r);
 }
 
+// The number of elements that are open when the innermost of this name in the same node begins, and it; 0: none is.
+static size_t find_open(const struct md *r, cmark_node *parent, str name)
+{
+    size_t i = r->tag_count;
+    while (i && r->tags[i - 1].parent == parent && !str_eq(r->tags[i - 1].written, name))
+        i--;
+    return i && r->tags[i - 1].parent == parent ? i : 0;
+}
+
 // An end tag ends the innermost open element of its name in the same node, and what is open within
 // it.
 static bool close_tag(struct md *r, cmark_node *parent, str name)
 {
-    size_t i = r->tag_count;
-    while (i && r->tags[i - 1].parent == parent && !str_eq(r->tags[i - 1].name, name))
-        i--;
-    if (!i || r->tags[i - 1].parent != parent)
+    size_t i = find_open(r, parent, name);
+    if (!i)
         return false;
     while (r->tag_count >= i)
         put_end(r);
@@ -125,8 +133,13 @@ static bool close_tag(struct md *r, cmark_node *parent, str name)
 
 static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct allowed *as, str attributes)
 {
+    str written = as->shown;
+    bool is_link = md_html_is_link(as->name, attributes) && !r->links_open;
+    if (str_eq(as->name, STR("a")) && !is_link)
+        as = allowed(STR("span"));  // the place of an id
     if (str_eq(as->shown, STR("table")))
         md_region_open(r);
+    r->links_open += is_link;
     buf_char(r->out, '<');
     buf_str(r->out, as->shown);
     md_html_attributes(r, node, as->name, attributes);
@@ -136,10 +149,10 @@ static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const s
     if (r->tag_count == r->tag_cap)
         r->tags =
             arena_grow(r->a, r->tags, r->tag_count, &r->tag_cap, r->tag_count + 1, sizeof *r->tags);
-    r->tags[r->tag_count++] = (struct md_open_tag){parent, as->shown};
+    r->tags[r->tag_count++] = (struct md_open_tag){parent, as->shown, written};
 }
 
-// parent: what the element is closed with at the latest. A link within a link is none.
+// parent: what the element is closed with at the latest.
 static bool put_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct raw_tag *tag, bool in_line)
 {
     const struct allowed *as = allowed(tag->name);
@@ -294,13 +307,49 @@ static void put_block(struct md *r, cmark_node *node, cmark_node *parent, str s,
     }
 }
 
+// The end, on a line of its own, of what was opened beside this block.
+static bool is_end_beside(const struct md *r, cmark_node *parent, str s)
+{
+    struct raw_tag tag;
+    const struct allowed *as = s.len && read_tag(s, &tag) && tag.closing ? allowed(tag.name) : NULL;
+    return as && find_open(r, parent, as->shown);
+}
+
+// The first tag of a link in raw HTML: 1 for its end, -1 for another link, 0: there is none.
+static int first_link_tag(str s)
+{
+    for (size_t at = str_find(s, '<'); at < s.len; at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
+        struct raw_tag tag;
+        if (read_tag(str_slice(s, at, s.len), &tag) && str_eq_nocase(tag.name, STR("a")))
+            return tag.closing ? 1 : -1;
+    }
+    return 0;
+}
+
+static bool has_link_end_behind(struct md *r, cmark_node *n)
+{
+    cmark_node *parent = cmark_node_parent(n);
+    if (r->no_link_end == parent)
+        return false;
+    while ((n = cmark_node_next(n))) {
+        int tag = md_is(n, CMARK_NODE_HTML_BLOCK) ? first_link_tag(md_literal(n)) : 0;
+        if (tag)
+            return tag > 0;
+    }
+    r->no_link_end = parent;
+    return false;
+}
+
 // What is not an allowed block is in a paragraph of its own, and its elements end there.
 static void put_site_block(struct md *r, cmark_node *n, str s)
 {
     s = str_trim(s);
     size_t start = r->out->len;
-    if (s.len && s.ptr[0] == '<' && has_block(s)) {
+    if (s.len && s.ptr[0] == '<' && (has_block(s) || is_end_beside(r, cmark_node_parent(n), s))) {
         put_block(r, n, cmark_node_parent(n), s, false);
+        // A link that is never ended would be around all that follows, and make its links none.
+        if (r->links_open && !has_link_end_behind(r, n))
+            close_tag(r, cmark_node_parent(n), STR("a"));
         return;
     }
     buf_lit(r->out, "<p>");

@@ -8,4 +8,7 @@
 // stands in.
 void md_html_attributes(struct md *r, cmark_node *node, str tag, str attributes);
 
+// A tag that is a link: <a> without an address is the place of an id.
+bool md_html_is_link(str tag, str attributes);
+
 #endif

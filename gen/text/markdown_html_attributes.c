@@ -199,6 +199,33 @@ static str take_value(str *rest)
     return value;
 }
 
+// Takes an attribute off the head of *rest; false when there is none.
+static bool take_attribute(str *rest, str *name, str *value)
+{
+    size_t n = 0;
+    *rest = str_trim(*rest);
+    while (n < rest->len && rest->ptr[n] != '=' && !md_is_space(rest->ptr[n]))
+        n++;
+    *name = str_slice(*rest, 0, n);
+    *value = STR_NONE;
+    bool taken = rest->len > 0;
+    *rest = str_trim(str_slice(*rest, n, rest->len));
+    if (rest->len && rest->ptr[0] == '=') {
+        *rest = str_slice(*rest, 1, rest->len);
+        *value = take_value(rest);
+    }
+    return taken;
+}
+
+bool md_html_is_link(str tag, str attributes)
+{
+    str name, value;
+    while (str_eq(tag, STR("a")) && take_attribute(&attributes, &name, &value))
+        if (str_eq_nocase(name, STR("href")))
+            return true;
+    return false;
+}
+
 void md_html_attributes(struct md *r, cmark_node *node, str tag, str rest)
 {
     struct writing w = {.r = r, .node = node, .tag = tag};
@@ -207,16 +234,7 @@ void md_html_attributes(struct md *r, cmark_node *node, str tag, str rest)
         r->result->has_media = true;
     if (str_eq(tag, STR("center")))
         put_align(&w, tag);
-    for (rest = str_trim(rest); rest.len; rest = str_trim(rest)) {
-        size_t n = 0;
-        while (n < rest.len && rest.ptr[n] != '=' && !md_is_space(rest.ptr[n]))
-            n++;
-        str name = str_slice(rest, 0, n), value = STR_NONE;
-        rest = str_trim(str_slice(rest, n, rest.len));
-        if (rest.len && rest.ptr[0] == '=') {
-            rest = str_slice(rest, 1, rest.len);
-            value = take_value(&rest);
-        }
+    for (str name, value; take_attribute(&rest, &name, &value);) {
         const struct rule *rule = rule_of(name, tag);
         uint64_t bit = rule ? (uint64_t)1 << (rule - rules) : 0;
         if (!rule || w.seen & bit)

@@ -208,6 +208,10 @@ static void put_title(struct md *r, cmark_node *n)
 void md_link_enter(struct md *r, cmark_node *n)
 {
     str url = destination(r, n, false);
+    if (r->links_open) {  // of raw HTML
+        r->bare_link = n;
+        return;
+    }
     r->links_open++;
     buf_lit(r->out, "<a href=\"");
     put_url(r, url);
@@ -218,6 +222,8 @@ void md_link_enter(struct md *r, cmark_node *n)
 
 void md_site_link_leave(struct md *r, cmark_node *n)
 {
+    if (r->bare_link == n)
+        return;
     r->links_open--;
     md_link_leave(r, n);
 }

@@ -58,7 +58,7 @@ static void code_block(struct md *r, cmark_node *n)
 {
     str info = str_c(cmark_node_get_fence_info(n));
     size_t word = 0;
-    while (word < info.len && !md_is_space(info.ptr[word]))
+    while (word < info.len && (!md_is_space(info.ptr[word]) || info.ptr[word] == '\v'))  // which is none to cmark
         word++;
     md_cr(r);
     if (info.len) {

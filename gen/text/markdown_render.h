@@ -28,7 +28,7 @@ enum { MD_SLOTS = 64 };   // a type beyond them is looked up by its name each ti
 // A raw HTML element that is open: it is closed no later than the node that it was opened in.
 struct md_open_tag {
     cmark_node *parent;
-    str name;
+    str name, written;  // as it was put, and as its end tag is written
 };
 
 // A line of a leaf's content, and the source line that it is on.
@@ -89,7 +89,9 @@ struct md {
     cmark_node *math_node;      // code span that is a formula
     cmark_node *passed_over;    // fence of output that a worked example has shown
 
-    unsigned links_open;
+    unsigned links_open;        // of Markdown or of raw HTML: a link holds no other
+    cmark_node *no_link_end;    // the node in which no further raw HTML ends a link
+    cmark_node *bare_link;      // the link that was put without its tag, being within one
     size_t *lines;              // offsets of line starts below from
     size_t line_count;
     struct md_map map;

@@ -54,6 +54,7 @@ static const struct row {
     {"open tags", false, {{"<b>", 60000}}},
     {"end tags", false, {{"</b>", 60000}}},
     {"crossed tags", false, {{"<b><i></b></i>", 30000}}},
+    {"links of raw HTML without an end", false, {{"<div><a href='u'>\n\n[a](b.md)\n\n", 20000}}},
     {"unclosed attributes", false, {{"<b a='", 50000}}},
     {"ampersands", false, {{"&", 100000}}},
     {"comments", false, {{"<!--", 50000}}},

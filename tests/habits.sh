@@ -31,6 +31,7 @@ none 'no unbounded string function' '\b(strcpy|strcat|sprintf|vsprintf|gets|strt
 none 'formatting only in gen/base/buf.c' '\bv?snprintf\(' $(echo "$gen" | grep -v '^gen/base/buf\.c$')
 none 'memory that runs out ends with exit code 3' '\babort\(' $gen
 none 'stderr only in gen/base' '(, |\()stderr\b|\bperror\(|STDERR_FILENO' $(echo "$gen" | grep -v '^gen/base/')
+none 'frameworks by name only in their tables' 'framework *[!=]= *FRAMEWORK_([^A]|A[^U])' $(find calc -name '*.[ch]')
 none 'nothing is left to do' '\b(TO''DO|FIX''ME|XX''X)\b' $(find gen calc kernels templates tests/unit tests/spec -type f ! -name '*.pyc')
 }
 

@@ -9,6 +9,7 @@
 #include "calc/answer/answers.h"
 #include "calc/answer/probe.h"
 #include "calc/model/capacities.h"
+#include "calc/model/framework.h"
 #include "calc/model/gpus.h"
 #include "calc/replay/run.h"
 
@@ -85,7 +86,7 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
     mem_zero(a, sizeof *a);
     a->config = v->config;
     enum advice_applied applied = advice_apply(number, &a->config, &a->what, &a->refusal);
-    if (applied == ADVICE_NOT_HERE || !advise_line(row->id, advise_framework(&v->config), &a->config, &a->line))
+    if (applied == ADVICE_NOT_HERE || !advise_line(row->id, framework_id(&v->config), &a->config, &a->line))
         return VRAM_OK;
     a->number = number;
     a->out = (struct vram_change){.id = row->id,
@@ -162,7 +163,7 @@ static int try_all(struct vram *v, struct vram *probe, struct advice_list *list)
                                      .gpu_bytes = capacity_left(&v->config),
                                      .gpu_name = gpu_name(&v->config),
                                      .fits = now.fits,
-                                     .framework = vram_field_at(FIELD_framework)->values[advise_framework(&v->config)]};
+                                     .framework = vram_field_at(FIELD_framework)->values[framework_id(&v->config)]};
     capacity_of(&v->config, &list->out.capacity);
     for (size_t i = 0; rc == VRAM_OK && advice_change_at(i, &row); i++)
         if (is_for(v->config.task, row.task))

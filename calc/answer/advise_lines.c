@@ -17,13 +17,6 @@ static const struct line_row ROWS[] = {
 
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
-uint64_t advise_framework(const struct vram_config *c)
-{
-    if (c->framework != FRAMEWORK_AUTO)
-        return c->framework;
-    return c->family == FAMILY_GPT2 ? FRAMEWORK_NANOGPT : FRAMEWORK_TRANSFORMERS;
-}
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

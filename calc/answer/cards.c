@@ -5,6 +5,7 @@
 #include "calc/base/size.h"
 #include "calc/base/text.h"
 #include "calc/model/capacities.h"
+#include "calc/model/framework.h"
 #include "calc/model/model_make.h"
 #include "calc/replay/run.h"
 
@@ -24,11 +25,6 @@ struct cards_search {
     struct share share[VRAM_CARDS_MOST];
 };
 
-static bool is_nanogpt(const struct vram_config *c)
-{
-    return c->framework == FRAMEWORK_NANOGPT || (c->framework == FRAMEWORK_AUTO && c->family == FAMILY_GPT2);
-}
-
 // Sets what `count` cards are used by: the scheme of the configuration; without one fully_shard, or what nanoGPT has. A
 // generation divides each layer. What is divided already takes a multiple of that.
 static bool divide(struct vram_config *c, uint64_t count, struct text_line *line)
@@ -44,7 +40,7 @@ static bool divide(struct vram_config *c, uint64_t count, struct text_line *line
         return false;
     c->n_gpu = count / group;
     if (c->parallel == PARALLEL_NONE && c->n_gpu > 1) {
-        c->parallel = is_nanogpt(c) || group > 1 ? PARALLEL_DDP : PARALLEL_FSDP;
+        c->parallel = framework_goes(c, BY_DDP_ALONE) || group > 1 ? PARALLEL_DDP : PARALLEL_FSDP;
         config_append(line, c, FIELD_parallel);
     }
     if (c->n_gpu > 1)

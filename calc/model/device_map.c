@@ -5,6 +5,7 @@
 
 #include "calc/model/device_map.h"
 
+#include "calc/model/framework.h"
 #include "calc/model/layout.h"
 #include "calc/model/quantization.h"
 
@@ -44,7 +45,7 @@ static uint64_t device_map_layers(const struct model *m, uint64_t card)
 
 void device_map_narrow(struct model *m, uint64_t card)
 {
-    bool even = m->c.framework == FRAMEWORK_LITGPT;
+    bool even = framework_goes(&m->c, BY_EVEN_LAYERS);
     uint64_t cards = m->c.device_map, all = m->c.n_layer, each = (all + cards - 1) / cards;
     uint64_t begun = each * card < all ? each * card : all - 1;
     uint64_t mine = !even ? device_map_layers(m, card) : all - begun < each ? all - begun : each;

@@ -4,6 +4,7 @@
 
 #include "calc/base/mem.h"
 #include "calc/base/size.h"
+#include "calc/model/framework.h"
 #include "calc/model/gguf.h"
 #include "calc/model/layout.h"
 #include "calc/model/resolve.h"
@@ -219,10 +220,10 @@ static int model_check_support(const struct vram_config *c, struct message *e)
 {
     bool compiled = c->compile != COMPILE_NONE, stages = c->pipeline_parallel > 1;
     bool gathers = c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3;
-    bool nanotron = c->framework == FRAMEWORK_NANOTRON;
+    bool nanotron = framework_goes(c, BY_NANOTRON);
     bool latent = model_features[c->family] & HAS_LATENT;
     bool adapts = c->lora_rank && c->adapter != ADAPTER_LORA;
-    bool whole = c->tensor_parallel == 1 && !c->kernels && c->framework == FRAMEWORK_TRANSFORMERS && c->transformers >= 5000 &&
+    bool whole = c->tensor_parallel == 1 && !c->kernels && framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 &&
                  c->torch >= 2009;
     const struct model_limit limits[] = {
         {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole), MESSAGE_latent_here, {"family"}},
@@ -285,7 +286,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
 {
     mem_zero(m, sizeof *m);
     m->c = *c;
-    m->features = model_features[c->family] | (c->framework == FRAMEWORK_NANOTRON ? HAS_FUSED_QKV | HAS_FUSED_GATE : 0);
+    m->features = model_features[c->family] | framework_of(c)->features;
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);

@@ -3,6 +3,7 @@
 #include "calc/model/quantization.h"
 
 #include "calc/base/size.h"
+#include "calc/model/framework.h"
 #include "calc/model/names.h"
 #include "calc/model/precision.h"
 
@@ -34,7 +35,7 @@ bool quantization_is_4bit(uint64_t kind)
 // (convert_module); transformers quantizers/quantizer_bnb_4bit.py (modules_to_not_convert).
 static bool quantization_takes_head(const struct vram_config *c)
 {
-    return c->framework == FRAMEWORK_LITGPT && quantization_is_4bit(c->quantization);
+    return framework_goes(c, BY_QUANTIZED_HEAD) && quantization_is_4bit(c->quantization);
 }
 
 bool quantization_of(const struct model *m, const struct layout_param *p, bool block)

@@ -2,6 +2,7 @@
 
 #include "calc/model/resolve.h"
 
+#include "calc/model/framework.h"
 #include "calc/model/model.h"
 #include "calc/model/scheme.h"
 
@@ -9,7 +10,7 @@
 // modeling_utils.py (from_pretrained takes the checkpoint's format).
 static uint64_t resolve_dtype(const struct vram_config *c)
 {
-    if (c->framework == FRAMEWORK_NANOGPT)
+    if (framework_goes(c, BY_AUTOCAST))
         return DTYPE_BFLOAT16;
     if (scheme_many(c) && c->parallel >= PARALLEL_FSDP)
         return c->lora_rank ? DTYPE_BFLOAT16_ACCELERATE : DTYPE_BFLOAT16_FSDP;
@@ -29,16 +30,14 @@ static void resolve_versions(struct vram_config *c)
 
 void resolve_auto(struct vram_config *c)
 {
-    if (c->framework == FRAMEWORK_AUTO)
-        c->framework = c->family == FAMILY_GPT2 ? FRAMEWORK_NANOGPT : FRAMEWORK_TRANSFORMERS;
-    bool gpt = c->framework == FRAMEWORK_NANOGPT;
+    c->framework = framework_id(c);
+    const struct framework *f = framework_of(c);
     if (c->dtype == DTYPE_AUTO)
         c->dtype = resolve_dtype(c);
-    bool lit = c->framework == FRAMEWORK_LITGPT;
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)
-        c->cross_entropy = gpt ? CROSS_ENTROPY_EAGER : lit ? CROSS_ENTROPY_CHUNKED_OUTPUT : CROSS_ENTROPY_UPCAST;
+        c->cross_entropy = f->loss;
     if (c->keep_logits == KEEP_LOGITS_AUTO)
-        c->keep_logits = gpt || lit ? KEEP_LOGITS_YES : KEEP_LOGITS_NO;
+        c->keep_logits = f->keep_logits;
     if (model_lacks_flash(c) && (c->attention == ATTENTION_FLASH || c->attention == ATTENTION_FLASH_2))
         c->attention = ATTENTION_MEM_EFFICIENT;
     bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST ||

@@ -3,6 +3,7 @@
 #include "calc/model/stage.h"
 
 #include "calc/model/device_map.h"
+#include "calc/model/framework.h"
 
 uint64_t stage_count(const struct vram_config *c)
 {
@@ -12,7 +13,7 @@ uint64_t stage_count(const struct vram_config *c)
 // A stage gets layers until its share of all matrix products is passed; the head counts as what it costs. Where the head
 // alone is the last share, a stage is left with no layer: it counts as one here.
 // SRC: nanotron src/nanotron/models/base.py (build_model), models/llama.py (get_block_compute_costs).
-static uint64_t stage_nanotron_layers(const struct vram_config *c, uint64_t stage)
+static uint64_t stage_costly_layers(const struct vram_config *c, uint64_t stage)
 {
     uint64_t width = c->n_embd, layer = 4 * c->n_head * c->head_dim * width + 3 * c->n_inner * width;
     uint64_t all = layer * c->n_layer + c->vocab_size * width, mine = 0, rank = 0;
@@ -27,8 +28,7 @@ static uint64_t stage_nanotron_layers(const struct vram_config *c, uint64_t stag
 static uint64_t stage_layers(const struct vram_config *c, uint64_t stage)
 {
     uint64_t stages = c->pipeline_parallel, layers = c->n_layer;
-    return c->framework == FRAMEWORK_NANOTRON ? stage_nanotron_layers(c, stage)
-                                              : layers / stages + (stage < layers % stages);
+    return framework_goes(c, BY_STAGES_OF_COST) ? stage_costly_layers(c, stage) : layers / stages + (stage < layers % stages);
 }
 
 // One forward, one backward: a stage has begun as many micro-batches as there are stages behind it,

@@ -2,6 +2,7 @@
 
 #include "calc/parse/conclude.h"
 
+#include "calc/model/framework.h"
 #include "calc/model/scheme.h"
 
 // The words of facts.def, by number.
@@ -31,7 +32,7 @@ static void conclude_parallel(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config;
-    bool titan = c->framework == FRAMEWORK_TORCHTITAN;
+    const struct framework *own = framework_of(c);
     if (f->engine == ENGINE_FSDP)
         c->parallel = fsdp_of(p);
     else if (f->zero_stage)
@@ -40,10 +41,8 @@ static void conclude_parallel(struct parse *p)
         c->parallel = PARALLEL_DDP;
     else if (f->engine == ENGINE_NONE)
         c->parallel = PARALLEL_NONE;
-    else if (titan)
-        c->parallel = PARALLEL_FSDP;
-    else if (c->framework == FRAMEWORK_LITGPT && c->n_gpu > 1)
-        c->parallel = PARALLEL_FSDP1;
+    else if (own->sharding != PARALLEL_NONE && (c->n_gpu > 1 || (own->habits & BY_MESH)))
+        c->parallel = own->sharding;
     if (c->parallel != PARALLEL_NONE && c->n_gpu == 1 && c->parallel != PARALLEL_DDP)
         note(p, MESSAGE_gpus_unsaid);
     if (c->tensor_parallel == 1)
@@ -72,7 +71,7 @@ static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
     uint64_t loaded = loaded_as(f);
     bool mixed = f->mixed >= MIXED_BFLOAT16, half = f->mixed == MIXED_FLOAT16;
     bool casts = f->trained == 2 && !c->lora_rank && !scheme_divides_weights(c);
-    if (c->framework == FRAMEWORK_TORCHTITAN)
+    if (framework_goes(c, BY_MESH))
         return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE : mixed ? DTYPE_BFLOAT16_FSDP : DTYPE_FLOAT32;
     if (f->zero_stage > 1 && mixed)
         return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
@@ -86,7 +85,7 @@ static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
 static void conclude_dtype(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
-    if (p->v->config.framework == FRAMEWORK_NANOTRON || !(f->trainer || f->mixed || f->loaded || f->zero_stage > 1))
+    if (framework_goes(&p->v->config, BY_NANOTRON) || !(f->trainer || f->mixed || f->loaded || f->zero_stage > 1))
         return;
     p->v->config.dtype = dtype_of(f, &p->v->config);
     message_list_drop(&p->v->notes, "dtype");

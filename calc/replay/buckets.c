@@ -3,6 +3,7 @@
 
 #include "calc/replay/buckets.h"
 
+#include "calc/model/framework.h"
 #include "calc/model/precision.h"
 #include "calc/model/scheme.h"
 
@@ -25,7 +26,7 @@ enum { BUCKETS_GATHERED = 2 };
 
 static uint64_t buckets_gathered(const struct model *m)
 {
-    bool gathers = m->c.framework == FRAMEWORK_NANOTRON && m->c.tensor_parallel > 1 && m->c.sequence_parallel;
+    bool gathers = framework_goes(&m->c, BY_NANOTRON) && m->c.tensor_parallel > 1 && m->c.sequence_parallel;
     return gathers ? 2 * m->tokens * m->c.n_embd : 0;
 }
 

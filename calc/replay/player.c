@@ -2,6 +2,8 @@
 
 #include "calc/replay/player.h"
 
+#include "calc/model/framework.h"
+
 void player_init(struct player *p, const struct model *m)
 {
     mem_zero(p, sizeof *p);
@@ -13,7 +15,7 @@ uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size
 {
     uint32_t most = (uint32_t)m->tensors + 8;  // temporaries of an optimizer step: one for each tensor, some more
     uint32_t parts = (uint32_t)m->c.n_gpu + 2;  // what each GPU has of the weights, and all in a row
-    most = m->c.framework == FRAMEWORK_NANOTRON && parts > most ? parts : most;
+    most = framework_goes(&m->c, BY_NANOTRON) && parts > most ? parts : most;
     for (size_t i = 0; i < count; i++) {
         uint32_t n = reels[i].tape.slots_global + reels[i].units * reels[i].tape.slots_unit;
         most = n > most ? n : most;

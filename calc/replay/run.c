@@ -5,6 +5,7 @@
 #include "calc/base/size.h"
 #include "calc/model/contexts.h"
 #include "calc/model/cost.h"
+#include "calc/model/framework.h"
 #include "calc/model/model_make.h"
 #include "calc/model/precision.h"
 #include "calc/model/stage.h"
@@ -44,7 +45,7 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
 // between two of them was seen in some measured runs and not in others, by nothing that a configuration says.
 static bool run_lags(const struct vram_config *c)
 {
-    return c->framework == FRAMEWORK_NANOTRON && c->tensor_parallel > 1 && c->sequence_parallel && c->pipeline_parallel == 1;
+    return framework_goes(c, BY_NANOTRON) && c->tensor_parallel > 1 && c->sequence_parallel && c->pipeline_parallel == 1;
 }
 
 // A player that plays into the engine's allocator, which is emptied for it.

@@ -3,6 +3,7 @@
 #include "calc/replay/state_play.h"
 
 #include "calc/base/size.h"
+#include "calc/model/framework.h"
 #include "calc/model/precision.h"
 #include "calc/replay/buckets.h"
 
@@ -221,7 +222,7 @@ static int step_tables(struct player *p, const struct state *s)
 // (all_gather_coalesced); pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (allgather, newLikeFlat).
 static bool step_gathers(const struct state *s)
 {
-    return s->m->c.framework == FRAMEWORK_NANOTRON && s->m->c.parallel == PARALLEL_ZERO1 && s->m->c.n_gpu > 1;
+    return framework_goes(&s->m->c, BY_NANOTRON) && s->m->c.parallel == PARALLEL_ZERO1 && s->m->c.n_gpu > 1;
 }
 
 static uint64_t step_gathered(const struct state *s)

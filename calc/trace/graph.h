@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "calc/model/framework.h"
 #include "calc/model/layout.h"
 #include "calc/model/model.h"
 #include "calc/trace/tape.h"
@@ -187,7 +188,7 @@ static inline bool graph_has(const struct graph *g, enum model_trait trait)
 
 static inline bool graph_is_nanotron(const struct graph *g)
 {
-    return g->m->c.framework == FRAMEWORK_NANOTRON;
+    return framework_goes(&g->m->c, BY_NANOTRON);
 }
 
 // ---- values

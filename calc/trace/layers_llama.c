@@ -5,6 +5,7 @@
 
 #include "calc/trace/layers_llama.h"
 
+#include "calc/model/framework.h"
 #include "calc/trace/layers_fused.h"
 
 struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_kind kind, uint8_t role, uint8_t part,
@@ -65,7 +66,7 @@ static struct value rms_weighted(struct graph *g, struct value w, struct value x
 static bool norm_casts_late(const struct graph *g)
 {
     bool olmo = g->m->features & HAS_WIDE_NORM;
-    return (g->m->features & HAS_WIDE_SCALE) && g->m->c.framework != FRAMEWORK_LITGPT && (!olmo || graph_has(g, TRAIT_LATE_CAST));
+    return (g->m->features & HAS_WIDE_SCALE) && !framework_goes(&g->m->c, BY_WIDE_SCALE) && (!olmo || graph_has(g, TRAIT_LATE_CAST));
 }
 
 // Llama goes back to the input's format before the weight, Gemma and LitGPT after it.

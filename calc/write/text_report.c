@@ -2,6 +2,7 @@
 
 #include "calc/answer/advise.h"
 #include "calc/answer/answers.h"
+#include "calc/model/framework.h"
 #include "calc/model/resolve.h"
 #include "calc/write/number.h"
 #include "calc/write/text_parts.h"
@@ -19,7 +20,7 @@ static void versions(struct writer *w, const struct vram_config *c)
 {
     char torch[24], transformers[24];
     writer_f(w, ", PyTorch %s", config_version(c->torch, torch));
-    if (c->framework == FRAMEWORK_TRANSFORMERS)
+    if (framework_goes(c, BY_TRANSFORMERS))
         writer_f(w, ", transformers %s", config_version(c->transformers, transformers));
 }
 

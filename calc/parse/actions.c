@@ -72,27 +72,57 @@ static struct span last_name(struct span name)
     return name;
 }
 
-// Layers with adapters; a fused one is all that it holds.
+static void append_word(struct text_line *out, const char *word)
+{
+    text_append(out, out->len ? "+" : "");
+    text_append(out, word);
+}
+
+// Whether the set of targets has a word for it.
+static bool is_target(const struct parse *p, const char *word)
+{
+    struct vram_config with = p->v->config;
+    struct message e;
+    message_clear(&e);
+    return config_set(&with, &e, (struct err_pos){0}, "lora_targets", 12, word, text_len(word)) == VRAM_OK;
+}
+
+// Layers of modelled families that the set has no word for: adapters there would be left out of the estimate.
+static bool is_other_layer(struct span name)
+{
+    return text_has_word("q_a_proj q_b_proj kv_a_proj_with_mqa kv_b_proj w1 w2 w3 router wpe", name.at, name.len);
+}
+
+// Layers with adapters; a fused one is all that it holds. A name that no layer has is passed over where another one has adapters.
+// SRC: peft src/peft/tuners/tuners_utils.py, inject_adapter (targeted_module_names is empty: ValueError).
 static int on_modules(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
-    struct text_line out = {{0}, 0};
-    struct span pattern = pattern_of(span_trim(e->value)), rest = pattern.len ? pattern : e->value;
+    struct text_line all = {{0}, 0}, known = {{0}, 0};
+    struct span pattern = pattern_of(span_trim(e->value)), rest = pattern.len ? pattern : e->value, unknown = {"", 0};
+    bool other = false;
     (void)map;
     (void)as;
     while (rest.len > 0) {
         struct span name = {rest.at, span_find(rest, pattern.len ? "|" : ",")};
         char own[64];
         rest = span_skip(rest, name.len + 1);
-        name = span_trim(name);
-        name = last_name(name);
+        name = last_name(span_trim(name));
         const char *ours = module_of(name);
         size_t n = name.len < sizeof own - 1 ? name.len : sizeof own - 1;
         mem_copy(own, name.at, n);
         own[n] = 0;
-        text_append(&out, out.len ? "+" : "");
-        text_append(&out, ours[0] ? ours : own);
+        append_word(&all, ours[0] ? ours : own);
+        if (is_target(p, ours[0] ? ours : own)) {
+            append_word(&known, ours[0] ? ours : own);
+        } else {
+            other = other || is_other_layer(name);
+            unknown = unknown.len ? unknown : name;
+        }
     }
-    return set_word(p, e, "lora_targets", out.text);
+    bool passed = unknown.len && known.len && !other;
+    if (passed)
+        parse_warn(p, MESSAGE_no_such_target, e->value_pos, ARGS(arg_part("name", unknown.at, unknown.len)));
+    return set_word(p, e, "lora_targets", passed ? known.text : all.text);
 }
 
 // A rank counts only where the key in the map says that there is an adapter; with a ? also where that key is not there.

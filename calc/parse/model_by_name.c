@@ -13,12 +13,39 @@ static const struct vram_preset *preset_named(const char *name)
     return NULL;
 }
 
+// Whether a preset's model is another one than that of the configuration. Its vocabulary may have been extended.
+static bool is_other_model(const struct parse *p, const struct vram_preset *preset)
+{
+    static const uint8_t sizes[] = {FIELD_family, FIELD_n_layer, FIELD_n_embd, FIELD_n_head};
+    struct vram_config named = p->v->config;
+    const char *at = preset->fields;
+    for (size_t i = 0; i < sizeof sizes; i++)
+        config_put(&named, sizes[i], vram_field_at(sizes[i])->initial);
+    while (*at) {
+        size_t key = span_find(span_of(at), "="), len = span_find(span_of(at), " ");
+        int field = config_field(at, key);
+        struct message e;
+        message_clear(&e);
+        for (size_t i = 0; i < sizeof sizes; i++)
+            if (field == sizes[i])
+                config_set(&named, &e, (struct err_pos){0}, at, key, at + key + 1, len - key - 1);
+        at += len + (at[len] == ' ');
+    }
+    for (size_t i = 0; i < sizeof sizes; i++)
+        if (config_get(&named, sizes[i]) != config_get(&p->v->config, sizes[i]))
+            return true;
+    return false;
+}
+
 int model_by_name(struct parse *p, const struct entry *e)
 {
-    if (p->v->facts.model)
-        return VRAM_OK;
     const char *name = preset_of_id(e->value);
     struct arg model = arg_part("model", e->value.at, e->value.len);
+    if (p->v->facts.model) {
+        if (name && is_other_model(p, preset_named(name)))
+            parse_warn(p, MESSAGE_model_differs, e->value_pos, ARGS(model, arg_text("preset", name)));
+        return VRAM_OK;
+    }
     p->v->facts.model = true;  // said, if not known
     if (!name)
         return err_set(&p->v->err, MESSAGE_model_unknown, e->value_pos, ABOUT("family"), ARGS(model));

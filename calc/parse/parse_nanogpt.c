@@ -144,7 +144,7 @@ int parse_assignment(struct parse *p, struct span key, struct span expression)
     struct py_error error;
     const char *text_end = p->text + p->len;
     expression = span_trim(expression);
-    struct py_names names = {py_field, &p->v->config};
+    struct py_names names = {py_field, &p->v->config, NULL};
     const char *at = py_eval(&names, false, expression.at, text_end, &v, &error);
     bool field =
         config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
@@ -197,7 +197,7 @@ static int skip_string(struct parse *p, const char *at)
 {
     struct py_value v;
     struct py_error error;
-    struct py_names names = {py_field, &p->v->config};
+    struct py_names names = {py_field, &p->v->config, NULL};
     const char *end = py_eval(&names, false, at, p->text + p->len, &v, &error);
     if (error.at)
         return bad_expression(p, &error);

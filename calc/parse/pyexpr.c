@@ -4,7 +4,7 @@
 
 #include "calc/base/text.h"
 
-enum { PY_DEPTH = 64 };
+enum { PY_DEPTH = 64, PY_JOINED = 4096 };
 
 struct py {
     const struct py_names *names;
@@ -94,6 +94,41 @@ static struct py_value py_string(struct py *p, bool plain)
     return py_fail(p, start, MESSAGE_open_string);
 }
 
+// Whether a string begins here, with the letters before its quote.
+static bool py_begins_string(const struct py *p, struct span *letters)
+{
+    *letters = py_word(p);
+    const char *quote = letters->at + letters->len;
+    return letters->len <= 2 && quote < p->end && (*quote == '\'' || *quote == '"');
+}
+
+static struct py_value py_join(struct py *p, struct py_value a, struct py_value b)
+{
+    size_t len = a.s.len + b.s.len;
+    bool can = a.kind == PY_STR && b.kind == PY_STR && p->names->arena && len <= PY_JOINED;
+    char *text = can ? mem_arena_new(p->names->arena, len + 1, 1) : NULL;
+    if (!text)
+        return py_of(PY_UNKNOWN);
+    mem_copy(text, a.s.at, a.s.len);
+    mem_copy(text + a.s.len, b.s.at, b.s.len);
+    a.s = (struct span){text, len};
+    return a;
+}
+
+// A string, or several one after the other, which are one.
+static struct py_value py_strings(struct py *p, struct span letters)
+{
+    struct py_value all = py_of(PY_UNKNOWN);
+    for (bool first = true, more = true; more && !p->error.at; first = false) {
+        p->at += letters.len;
+        struct py_value one = py_string(p, !letters.len || span_is(letters, "r") || span_is(letters, "u"));
+        all = first ? one : py_join(p, all, one);
+        py_blank(p);
+        more = py_begins_string(p, &letters);
+    }
+    return all;
+}
+
 static struct py_value py_number(struct py *p)
 {
     struct span s = {p->at, 0};
@@ -156,8 +191,6 @@ static struct py_value py_name(struct py *p)
 {
     struct span name = py_word(p);
     p->at += name.len;
-    if (p->at < p->end && (*p->at == '\'' || *p->at == '"') && name.len <= 2)
-        return py_string(p, span_is(name, "r") || span_is(name, "u"));
     if (span_is(name, "True") || span_is(name, "False"))
         return (struct py_value){.kind = PY_BOOL, .i = name.at[0] == 'T', .literal = true};
     if (span_is(name, "None"))
@@ -173,8 +206,9 @@ static struct py_value py_atom(struct py *p)
 {
     py_blank(p);
     char c = p->at < p->end ? *p->at : 0;
-    if (c == '\'' || c == '"')
-        return py_string(p, true);
+    struct span letters;
+    if (py_begins_string(p, &letters))
+        return py_strings(p, letters);
     if ((c >= '0' && c <= '9') || c == '.')
         return py_number(p);
     if (c == '[' || c == '{') {

@@ -11,6 +11,7 @@ struct py_value;
 struct py_names {
     bool (*find)(const void *ctx, struct span name, struct py_value *out);
     const void *ctx;
+    struct mem_arena *arena;  // of strings that are put together; NULL: those are unknown
 };
 
 enum py_kind { PY_UNKNOWN, PY_INT, PY_FLOAT, PY_STR, PY_BOOL, PY_NONE };

@@ -98,7 +98,7 @@ static bool find_name(const void *ctx, struct span name, struct py_value *out)
 
 static struct py_names names_of(const struct calls *c)
 {
-    return (struct py_names){find_name, c};
+    return (struct py_names){find_name, c, &c->out->arena};
 }
 
 // `name = expression` at a line's beginning. A name that is bound twice, or inside of a block, may be either.

@@ -66,6 +66,27 @@
     box.append(pre, bar);
   });
 
+  // On a phone, a table that is wider than it and has sentences, lines of code or few columns is a card a row, in which each cell says its
+  // column's name; a matrix of numbers stays a table. Browsers keep a table's roles only where they are said.
+  function isWide(box) {
+    var cells = Array.from(box.querySelectorAll("tbody tr > :not(:first-child)")), over = box.scrollWidth - box.clientWidth;
+    return over > 0 && box.querySelector("thead") && (over > 60 && box.querySelectorAll("thead tr:last-child > *").length < 6 || cells.some(function (e) { return e.textContent.length > 20; }));
+  }
+  function cards(box) {
+    var heads = Array.from(box.querySelectorAll("thead tr:last-child > *"), function (e) { return e.textContent.trim(); });
+    var roles = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
+    box.classList.add("cards");
+    box.querySelectorAll("table, thead, tbody, tr, td, th").forEach(function (e) {
+      e.setAttribute("role", roles[e.tagName] || (e.closest("thead") ? "columnheader" : "rowheader"));
+      if (e.cellIndex && heads[e.cellIndex]) e.dataset.label = heads[e.cellIndex];
+    });
+  }
+  function fold(within) { Array.from(within.querySelectorAll(".table:not(.cards)")).filter(isWide).forEach(cards); }
+  if (matchMedia("(max-width: 30rem)").matches) {
+    document.querySelectorAll("article > .body").forEach(fold);
+    document.querySelectorAll("article > :is(.body, .sources) details").forEach(function (e) { e.addEventListener("toggle", function () { fold(e); }); });
+  }
+
   // The table of sources opens for what leads into it.
   var sources = $(".sources");
   function open() {

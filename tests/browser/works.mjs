@@ -126,13 +126,13 @@ function keyboard(browser, site) {
     } finally { await close(tab); }
   });
   check("wide tables scroll by keyboard", async () => {
-    const page = site.pages.find((p) => p.lang === "en" && p.path.includes("gpu-out-of-memory"));
+    const page = site.pages.find((p) => p.lang === "en" && p.path.endsWith("/serving.html"));
     const tab = await open(browser, `${site.http}/${page.path}`, { viewport: { width: 360, height: 800 }, reducedMotion: "reduce" });
     try {
       const wide = tab.locator(".body .table").filter({ has: tab.locator("table") });
       let moved = 0;
       for (let i = 0; i < await wide.count(); i++) {
-        if (await wide.nth(i).evaluate((e) => e.scrollWidth <= e.clientWidth)) continue;
+        if (await wide.nth(i).evaluate((e) => e.scrollWidth <= e.clientWidth || e.closest("details:not([open])") !== null)) continue;
         await wide.nth(i).focus();
         await tab.keyboard.press("ArrowRight");
         await tab.waitForFunction((e) => e.scrollLeft > 0, await wide.nth(i).elementHandle());
@@ -140,6 +140,40 @@ function keyboard(browser, site) {
       }
       that(moved > 0, "no table is wider than a phone");
     } finally { await close(tab); }
+  });
+}
+
+// On a phone: tables with sentences or code are cards, no column of a chart's table or another is as narrow as a letter or two.
+function tablesOnPhones(browser, site) {
+  const names = ["gpu-out-of-memory", "find-your-case", "rtx-4070", "bytes-a-parameter", "several-gpus", "compile"];
+  for (const page of site.pages.filter((p) => ["en", "ar", "ja", "zh-Hans"].includes(p.lang) && names.some((name) => p.path.endsWith(`/${name}.html`) && !p.path.includes("cards/"))))
+    check(`tables on a phone ${page.path}`, async () => {
+      const tab = await open(browser, `${site.http}/${page.path}`, { viewport: { width: 360, height: 740 } });
+      try {
+        await tab.evaluate(() => { document.querySelectorAll(".body details").forEach((e) => { e.open = true; }); });
+        await tab.waitForFunction(() => document.querySelectorAll(".body .table.cards").length > 0);
+        await tab.waitForFunction(() => !document.querySelector(".body .chart .table:not(.cards)") || Array.from(document.querySelectorAll(".body .chart .table:not(.cards)")).every((e) => e.scrollWidth - e.clientWidth <= 60));
+        const wrong = await tab.evaluate(() => Array.from(document.querySelectorAll(".body .table"), (box) => {
+          const cells = Array.from(box.querySelectorAll("tbody tr > *")), heads = box.querySelectorAll("thead th").length, said = box.innerText.slice(0, 40);
+          const narrow = cells.concat(...(box.matches(".cards") ? [] : [Array.from(box.querySelectorAll("thead th"))])).find((e) => {
+            const range = document.createRange(), size = parseFloat(getComputedStyle(e).fontSize);
+            range.selectNodeContents(e);
+            const text = range.getBoundingClientRect();
+            return e.innerText.trim().length > 5 && text.width < 2.2 * size && text.height > 3 * 1.8 * size;
+          });
+          if (narrow) return `a column of ${narrow.innerText}`;
+          if (!box.matches(".cards")) return box.scrollWidth > box.clientWidth && cells.some((e) => e.cellIndex && e.textContent.length > 20) ? `sideways: ${said}` : "";
+          if (box.scrollWidth > box.clientWidth) return `a card is too wide: ${said}`;
+          return heads && cells.some((e) => e.cellIndex && !e.dataset.label && box.querySelectorAll("thead th")[e.cellIndex]?.textContent.trim()) ? `without its column's name: ${said}` : "";
+        }).filter(Boolean));
+        equal(wrong.join("; "), "", "tables");
+        await axe(tab);
+      } finally { await close(tab); }
+    });
+  check("tables stay tables on a desk", async () => {
+    const page = site.pages.find((p) => p.lang === "en" && p.path.endsWith("/find-your-case.html"));
+    const tab = await open(browser, `${site.http}/${page.path}`);
+    try { equal(await tab.locator(".cards").count(), 0, "cards"); } finally { await close(tab); }
   });
 }
 
@@ -184,5 +218,6 @@ export function run(browser, site, fixture) {
   }
   keyboard(browser, site);
   translations(browser, fixture);
+  tablesOnPhones(browser, site);
   headers(site);
 }

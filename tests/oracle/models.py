@@ -63,6 +63,9 @@ WIDTHS = {
     "falcon11": dict(model_type="falcon", vocab_size=65024, hidden_size=4096, num_attention_heads=32, num_kv_heads=8,
                      ffn_hidden_size=16384, parallel_attn=True, bias=False, new_decoder_architecture=True,
                      num_ln_in_parallel_attn=1, alibi=False),
+    # tiiuae/falcon-40b
+    "falcon40": dict(model_type="falcon", vocab_size=65024, hidden_size=8192, num_attention_heads=128, num_kv_heads=8,
+                     parallel_attn=True, bias=False, new_decoder_architecture=True, alibi=False),
     # bigcode/starcoder2-3b
     "starcoder2": dict(model_type="starcoder2", vocab_size=49152, hidden_size=3072, intermediate_size=12288,
                        num_attention_heads=24, num_key_value_heads=2, max_position_embeddings=16384,

@@ -149,7 +149,7 @@ static bool layout_norm_trained(const struct model *m)
 
 static bool layout_norm_bias(const struct model *m)
 {
-    return !(m->features & HAS_RMS_NORM) && (m->c.bias || (m->features & HAS_ALL_BIASES));
+    return !(m->features & HAS_RMS_NORM) && (m->c.bias || (m->features & (HAS_ALL_BIASES | HAS_PICKED_KEYS)));
 }
 
 static void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
@@ -292,15 +292,29 @@ static void layout_mlp(struct layout *l, const struct model *m)
                   all ? SHAPE_C : 0);
 }
 
+// An encoder's norms follow its branches.
+static void layout_layer_encoder(struct layout *l, const struct model *m)
+{
+    layout_attention(l, m);
+    layout_norm(l, m, P_LN1, ROLE_LN1);
+    layout_mlp(l, m);
+    layout_norm(l, m, P_LN2, ROLE_LN2);
+}
+
 static void layout_layer(struct layout *l, const struct model *m)
 {
+    if (m->features & HAS_ENCODER) {
+        layout_layer_encoder(l, m);
+        return;
+    }
     bool before = !(m->features & HAS_NO_PRE_NORM);
     if (before)
         layout_norm(l, m, P_LN1, ROLE_LN1);
     layout_attention(l, m);
     if (m->features & HAS_POST_NORM)
         layout_norm(l, m, P_POST_ATTN, ROLE_POST_ATTN_NORM);
-    if (before)
+    bool one = (m->features & HAS_PICKED_KEYS) && m->c.parallel_norms == 1;
+    if (before && !one)
         layout_norm(l, m, P_LN2, ROLE_LN2);
     bool latent = m->features & HAS_LATENT;
     l->layers = latent && m->c.n_expert ? LAYERS_SPARSE : LAYERS_ALL;
@@ -353,6 +367,31 @@ static void layout_head(struct layout *l, const struct model *m)
         layout_after(l, true, (struct layout_row){P_HEAD_SAVED, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
 }
 
+// SRC: transformers modeling_bert.py (BertEmbeddings, type_vocab_size of every published BERT).
+static void layout_encoder_embedding(struct layout *l, const struct model *m)
+{
+    enum { KINDS = 2 };
+    bool full = m->c.lora_rank == 0;
+    uint64_t c = m->c.n_embd;
+    layout_before(l, full, (struct layout_row){P_TYPES, ROLE_TYPES, PART_WEIGHT, SHAPE_TYPES, KINDS, c});
+    layout_before(l, full, (struct layout_row){P_EMBED_NORM, ROLE_EMBED_NORM, PART_WEIGHT, SHAPE_C, c, 0});
+    layout_before(l, full, (struct layout_row){P_EMBED_NORM_BIAS, ROLE_EMBED_NORM, PART_BIAS, SHAPE_C, c, 0});
+}
+
+// BertLMPredictionHead: its layers are called dense too, so that adapters of those get one.
+static void layout_encoder_head(struct layout *l, const struct model *m)
+{
+    bool full = m->c.lora_rank == 0;
+    uint64_t c = m->c.n_embd, r = m->c.lora_rank;
+    layout_after(l, full, (struct layout_row){P_HEAD + LAYOUT_BIAS, ROLE_HEAD, PART_BIAS, SHAPE_B_V, m->c.vocab_size, 0});
+    layout_after(l, full, (struct layout_row){P_TRANSFORM, ROLE_TRANSFORM, PART_WEIGHT, SHAPE_W_Q, c, c});
+    layout_after(l, full, (struct layout_row){P_TRANSFORM + LAYOUT_BIAS, ROLE_TRANSFORM, PART_BIAS, SHAPE_C, c, 0});
+    if (!layout_targeted(m, TARGET_O))
+        return;
+    layout_after(l, true, (struct layout_row){P_TRANSFORM + LAYOUT_A, ROLE_TRANSFORM, PART_A, SHAPE_A_C, r, c});
+    layout_after(l, true, (struct layout_row){P_TRANSFORM + LAYOUT_B, ROLE_TRANSFORM, PART_B, SHAPE_A_C, c, r});
+}
+
 static void layout_outside(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0;
@@ -363,8 +402,13 @@ static void layout_outside(struct layout *l, const struct model *m)
         layout_before(
             l, full,
             (struct layout_row){P_WPE, ROLE_WPE, PART_WEIGHT, SHAPE_W_WPE, m->c.block_size, c});
+    bool encoder = m->features & HAS_ENCODER;
+    if (m->first && encoder)
+        layout_encoder_embedding(l, m);
     if (!m->last)
         return;
+    if (encoder)
+        layout_encoder_head(l, m);
     layout_after(l, layout_norm_trained(m), (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});
     if (layout_norm_bias(m))
         layout_after(l, full,

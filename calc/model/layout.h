@@ -24,7 +24,11 @@ enum layout_global {
     P_WTE_SAVED,
     P_HEAD_SAVED,
     P_ROOT_FLAT,  // no parameter: the gradients of all, in one
-    LAYOUT_GLOBAL_NUMBERS = 20
+    P_TYPES,      // an encoder's kinds of tokens, the norm of its embeddings, the first layer of its head
+    P_EMBED_NORM,
+    P_EMBED_NORM_BIAS,
+    P_TRANSFORM,
+    LAYOUT_GLOBAL_NUMBERS = P_TRANSFORM + LAYOUT_LINEAR
 };
 
 // Numbers of parameters inside a layer.
@@ -75,7 +79,7 @@ struct layout_param {
     uint64_t rows, cols;  // cols 0: a vector
 };
 
-enum { LAYOUT_ENDS = 8 };
+enum { LAYOUT_ENDS = 12 };
 struct layout {
     struct layout_param before[LAYOUT_ENDS], block[LAYOUT_BLOCK_NUMBERS], after[LAYOUT_ENDS];
     uint8_t before_count, block_count, after_count;

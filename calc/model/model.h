@@ -36,8 +36,12 @@ enum model_feature {
     HAS_SPLIT_ROTARY = 1 << 26,    // the halves of a head are rotated apart and joined
     HAS_SINKS = 1 << 27,           // a score of each head beside those of the positions; biases on all projections, of experts too
     HAS_WIDE_SCALE = 1 << 28,      // RMSNorm's weight is applied in float32
-    HAS_LATENT = 1 << 29           // queries, keys and values out of latents; a sigmoid router and shared experts
+    HAS_LATENT = 1 << 29,          // queries, keys and values out of latents; a sigmoid router and shared experts
+    HAS_ENCODER = 1 << 30          // no causal mask; norms on the residual stream, kinds of tokens, a head of two layers (BERT)
 };
+
+// More of them than an enumerator holds.
+#define HAS_PICKED_KEYS (UINT64_C(1) << 32)  // keys and values by index out of one projection, a mask beside them (Falcon)
 
 // What a version of a framework does; traits.def says which.
 enum model_trait {
@@ -50,7 +54,7 @@ enum model_trait {
 // Derived sizes; every product fits (size_ok).
 struct model {
     struct vram_config c;  // with every "0 = derived" filled in
-    unsigned features;     // HAS_*
+    uint64_t features;     // HAS_*
     uint64_t traits;       // 1 << TRAIT_*
     uint64_t tokens;       // batch_size * seq_len
     uint64_t params, reported_params, trained_params;

@@ -9,7 +9,7 @@
 #include "calc/model/layout.h"
 #include "calc/model/resolve.h"
 
-static const unsigned model_features[family_COUNT] = {
+static const uint64_t model_features[family_COUNT] = {
 #define FAMILY_ROW(id, features) [FAMILY_##id] = features,
 #include "calc/model/families.def"
 };
@@ -216,6 +216,14 @@ static int model_check_parallel(const struct vram_config *c, struct message *e)
     return VRAM_OK;
 }
 
+// All of an encoder's layers but query, key and value are called dense, which PEFT takes as the end of a name.
+static void model_dense_targets(struct vram_config *c)
+{
+    uint64_t dense = CONFIG_BIT(TARGET_O) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN);
+    if ((model_features[c->family] & HAS_ENCODER) && (c->lora_targets & dense))
+        c->lora_targets |= dense;
+}
+
 static int model_check_support(const struct vram_config *c, struct message *e)
 {
     bool compiled = c->compile != COMPILE_NONE, stages = c->pipeline_parallel > 1;
@@ -225,7 +233,12 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     bool adapts = c->lora_rank && c->adapter != ADAPTER_LORA;
     bool whole = c->tensor_parallel == 1 && !c->kernels && framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 &&
                  c->torch >= 2009;
+    bool encoder = model_features[c->family] & HAS_ENCODER, falcon = model_features[c->family] & HAS_PICKED_KEYS;
+    bool other = c->task == TASK_INFERENCE || c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2 || stages;
     const struct model_limit limits[] = {
+        {encoder && (other || c->cross_entropy > CROSS_ENTROPY_UPCAST || c->quantization || adapts || c->kernels || c->tensor_parallel > 1 || c->framework != FRAMEWORK_TRANSFORMERS),
+         MESSAGE_encoder_here, {"family"}},
+        {falcon && (other || adapts || !whole), MESSAGE_falcon_here, {"family"}},
         {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole), MESSAGE_latent_here, {"family"}},
         {nanotron && (c->family != FAMILY_LLAMA || c->lora_rank || c->task == TASK_INFERENCE),
          MESSAGE_nanotron_model, {"framework", "family"}},
@@ -280,6 +293,10 @@ static void model_count(struct model *m)
     if (m->c.attention == ATTENTION_MATH &&
         m->c.family == FAMILY_GPT2)  // nanoGPT registers a mask in every block
         m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, m->c.block_size);
+    if (m->c.family == FAMILY_GPT_NEOX && model_has_trait(m, TRAIT_REGISTERED_MASKS))
+        m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
+    if (m->features & HAS_ENCODER)
+        m->buffer_bytes = size_mul(2 * 8, m->c.block_size);  // position_ids and token_type_ids
 }
 
 int model_make(struct model *m, const struct vram_config *c, struct message *e)
@@ -292,11 +309,14 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     resolve_auto(&m->c);
     if (m->features & HAS_LATENT)
         m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention wants values as wide as keys
+    if ((m->features & HAS_PICKED_KEYS) && m->c.attention == ATTENTION_FLASH)
+        m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention takes no mask
     if (m->features & HAS_SINKS)
         m->c.attention = ATTENTION_MATH;  // SRC: transformers modeling_gpt_oss.py, _supports_sdpa = False
     model_find_traits(m);
+    model_dense_targets(&m->c);
     if (model_has_trait(m, TRAIT_ONE_PROJECTION) && m->c.task == TASK_TRAIN && !(m->features & (HAS_HEAD_NORM | HAS_WIDE_NORM)))
-        m->features = (m->features | HAS_FUSED_QKV) & ~(unsigned)HAS_FUSED_GATE;
+        m->features = (m->features | HAS_FUSED_QKV) & ~(uint64_t)HAS_FUSED_GATE;
     int rc = model_check_heads(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_run(&m->c, e);

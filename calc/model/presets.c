@@ -12,15 +12,15 @@
 #define PROSE(text) text
 #endif
 
-// A short fine-tuning script: weights, gradients and optimizer state in bfloat16, one sequence of 2048 tokens.
-#define PRESET_HF_RUN \
-    "batch_size=1 seq_len=2048 gradient_accumulation_steps=1 dtype=auto evaluation=0"
+// A short fine-tuning script: weights, gradients and optimizer state in bfloat16, one sequence of 2048 tokens, or of as many
+// as BERT has positions.
+#define PRESET_HF_RUN(length) "batch_size=1 seq_len=" length " gradient_accumulation_steps=1 dtype=auto evaluation=0"
 
-enum run { OWN, HF };
+enum run { OWN, HF, HF_512 };
 
 static const struct vram_preset PRESETS[] = {
 #define PRESET(name, what, run, fields, source) \
-    {name, what, fields, run == HF ? PRESET_HF_RUN : "", PROSE(source)},
+    {name, what, fields, run == HF ? PRESET_HF_RUN("2048") : run == HF_512 ? PRESET_HF_RUN("512") : "", PROSE(source)},
 #include "calc/model/presets.def"
 #undef PRESET
 };

@@ -77,6 +77,22 @@ uint64_t scratch_tiles(uint64_t seq, uint64_t head_dim)
     return scratch_up(seq, 64) * scratch_up(head_dim, 64) * (64 * 64 + 4);
 }
 
+static uint64_t scratch_blocks(uint64_t heads, uint64_t seq, uint64_t head_dim, uint64_t queries, uint64_t keys)
+{
+    return size_mul(heads, scratch_up(seq, queries) * scratch_up(head_dim, keys) * (queries * keys + 4));
+}
+
+// SRC: the same file and kernels/cutlassB.h (cutlassB_bf16_aligned_64x64_k64, 128x64_k96, 128x128_k128 from sm_80 on): dk and dv stay in
+// registers up to a head of 128. Compared with bfloat16 traces at heads of 64 and 128.
+uint64_t scratch_low_tiles(uint64_t heads, uint64_t seq, uint64_t head_dim)
+{
+    if (head_dim > 128)
+        return scratch_wide_tiles(heads, seq, head_dim, head_dim);
+    return head_dim <= 64   ? scratch_blocks(heads, seq, head_dim, 64, 64)
+           : head_dim <= 96 ? scratch_blocks(heads, seq, head_dim, 128, 64)
+                            : scratch_blocks(heads, seq, head_dim, 128, 128);
+}
+
 // SRC: the same file, workspace_elements_gk, _gv and _gq for blocks of 128 queries and 64 keys; pytorch
 // attention_backward.cu (num_splits_key: 200 / (batches * heads), where there are as many blocks of keys). Compared with traces
 // of a head of 192 and 128 at 512 and 1,024 positions.

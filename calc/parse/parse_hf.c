@@ -210,6 +210,31 @@ void parse_choose_length(struct parse *p)
                      ARGS(arg_u64("seq_len", HF_SEQ), arg_u64("positions", c->block_size)));
 }
 
+// What Falcon's three keys say of heads and norms together: num_kv_heads counts with new_decoder_architecture or without
+// multi_query, two norms come with the former. SRC: transformers models/falcon/modeling_falcon.py, FalconAttention,
+// FalconDecoderLayer; configuration_falcon.py.
+static void conclude_falcon(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    struct entry e;
+    bool grouped = false, one = true, said = false, norms = false;
+    parse_rewind(p);
+    while (parse_entry(p, &e)) {
+        if (span_is(e.key, "new_decoder_architecture"))
+            grouped = span_is(e.value, "true");
+        if (span_is(e.key, "multi_query"))
+            one = span_is(e.value, "true");
+        said = said || (span_is(e.key, "num_kv_heads") && !span_is(e.value, "null"));
+        norms = norms || (span_is(e.key, "num_ln_in_parallel_attn") && !span_is(e.value, "null"));
+    }
+    if (!grouped)
+        c->n_kv_head = one ? 1 : c->n_head;
+    else if (!said)
+        c->n_kv_head = c->n_head;
+    if (!norms)
+        c->parallel_norms = grouped ? 2 : 1;
+}
+
 int parse_hf(struct parse *p)
 {
     struct entry e;
@@ -230,5 +255,7 @@ int parse_hf(struct parse *p)
     // transformers: a missing num_key_value_heads means as many as heads, a missing head_dim hidden / heads
     if (c->family == FAMILY_GPT_NEOX)
         c->n_kv_head = 0;
+    if (c->family == FAMILY_FALCON)
+        conclude_falcon(p);
     return VRAM_OK;
 }

@@ -26,7 +26,8 @@ static int step_mask(struct player *p, const struct state *s, int32_t layer)
 {
     static const struct storage mask = {
         .name = NAME(SCORES, BUFFER), .op = OP_BUFFER, .category = VRAM_CAT_PARAM};
-    return player_forever(p, &mask, s->buffer_bytes / s->m->c.n_layer, layer);
+    uint64_t layers = s->m->c.n_layer, rest = (uint64_t)layer + 1 == layers ? s->buffer_bytes % layers : 0;
+    return player_forever(p, &mask, s->buffer_bytes / layers + rest, layer);
 }
 
 static bool step_last_of_attention(const struct state *s, const struct state_row *r)

@@ -72,6 +72,17 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
     return out;
 }
 
+// SRC: pytorch aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask.
+struct value layer_attention_masked(struct graph *g, struct value q, struct value k, struct value v)
+{
+    uint32_t mask = graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, q.dtype, SHAPE_MASKS);
+    struct value out = attention_fused(g, q, k, v, false);
+    if (graph_needs(g, out))
+        graph_save(g, out.node, mask);
+    tape_unref(g->t, mask);
+    return out;
+}
+
 // a @ b on contiguous copies: matmul flattens batch and heads, which views of one projection do not
 // allow.
 static struct value attention_product(struct graph *g, struct value a, struct value b, uint8_t role,

@@ -4,6 +4,8 @@
 #include "calc/trace/block.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/block_encoder.h"
+#include "calc/trace/block_falcon.h"
 #include "calc/trace/block_llama.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/cache.h"
@@ -68,6 +70,10 @@ struct value block_forward(struct graph *g, struct value x)
 {
     if (graph_is_nanotron(g))
         return block_nanotron(g, x);
+    if (g->m->features & HAS_ENCODER)
+        return block_encoder(g, x);
+    if (g->m->features & HAS_PICKED_KEYS)
+        return block_falcon(g, x);
     return (g->m->features & HAS_GATE) || (g->m->features & HAS_ROTARY) ? block_llama(g, x)
                                                                         : block_gpt(g, x);
 }

@@ -15,7 +15,7 @@
 #include "calc/trace/layers_rotary.h"
 #include "calc/trace/linear.h"
 
-static bool has(const struct graph *g, unsigned feature)
+static bool has(const struct graph *g, uint64_t feature)
 {
     return g->m->features & feature;
 }
@@ -150,7 +150,7 @@ static bool llama_turns_wide(const struct graph *g)
 // A part of each head is turned.
 static bool llama_turns_part(const struct graph *g)
 {
-    bool always = has(g, HAS_PAIR_ROTARY);
+    bool always = !has(g, HAS_SLICED_QKV);
     return has(g, HAS_PART_ROTARY) && (always || graph_has(g, TRAIT_JOINED_ROTARY));
 }
 

@@ -6,6 +6,8 @@
 #include "calc/trace/attention_sinks.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/block.h"
+#include "calc/trace/block_encoder.h"
+#include "calc/trace/block_falcon.h"
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
@@ -77,6 +79,8 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
     }
     if (g->m->features & HAS_SINKS)
         attention_masks_open(g);
+    if (g->m->features & HAS_PICKED_KEYS)
+        falcon_mask_open(g);
     layer_rope_open(g);
     return x;
 }
@@ -97,7 +101,8 @@ static struct value forward_last_norm(struct graph *g, struct value x)
 struct value forward_head(struct graph *g, struct value x, uint32_t targets, struct value local[3],
                           struct value *normed, struct value *logits)
 {
-    *normed = forward_last_norm(g, x);
+    bool encoder = g->m->features & HAS_ENCODER;
+    *normed = encoder ? x : forward_last_norm(g, x);
     for (unsigned k = 0; k < 3 && graph_has(g, TRAIT_INNER_MODEL); k++) {
         graph_drop(g, local[k]);
         local[k] = graph_none();
@@ -105,7 +110,7 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
     bool kept = g->m->c.kernels || (g->grad && g->m->c.checkpointing);  // by fused rotations, as arguments of blocks
     if (graph_has(g, TRAIT_INNER_MODEL) && !kept)
         layer_rope_close(g);
-    return loss_forward(g, normed, targets, logits);
+    return encoder ? encoder_loss(g, *normed, targets, logits) : loss_forward(g, normed, targets, logits);
 }
 
 // hidden_states and position_embeddings of a card's blocks, sent from the card before. SRC: accelerate hooks.py, AlignDevicesHook.
@@ -142,8 +147,9 @@ static void forward_needs_gradient(struct graph *g, struct value *x)
 
 struct value forward_embed(struct graph *g, uint32_t ids, struct value local[3])
 {
-    bool rotary = g->m->features & HAS_ROTARY;
-    struct value x = rotary ? forward_embed_rotary(g, ids, local) : forward_embed_gpt(g, ids, local);
+    struct value x = g->m->features & HAS_ENCODER  ? encoder_embedding(g, ids, local)
+                     : g->m->features & HAS_ROTARY ? forward_embed_rotary(g, ids, local)
+                                                   : forward_embed_gpt(g, ids, local);
     forward_needs_gradient(g, &x);
     return x;
 }

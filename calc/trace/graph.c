@@ -172,6 +172,7 @@ static uint8_t graph_partial(uint8_t from, uint8_t to)
     static const uint8_t partial[SHAPE_COUNT] = {
         [SHAPE_C] = SHAPE_PARTIAL_C,     [SHAPE_B_QKV] = SHAPE_PARTIAL_QKV, [SHAPE_B_Q] = SHAPE_PARTIAL_Q,
         [SHAPE_B_KV] = SHAPE_PARTIAL_KV, [SHAPE_B_FF] = SHAPE_PARTIAL_FF,
+        [SHAPE_B_V] = SHAPE_PARTIAL_V,
         [SHAPE_Q_A] = SHAPE_PARTIAL_Q_A, [SHAPE_KV_A] = SHAPE_PARTIAL_KV_A,
     };
     if (to == SHAPE_HEAD)

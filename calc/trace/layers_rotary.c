@@ -97,7 +97,7 @@ void layer_rotary_part(struct graph *g, struct value *q, struct value *k)
     struct value q_turns = rotary_slice(g, *q, SHAPE_Q_ROT), q_rest = rotary_slice(g, *q, SHAPE_Q);
     struct value k_turns = rotary_slice(g, *k, SHAPE_KV_ROT), k_rest = rotary_slice(g, *k, SHAPE_KV);
     struct value q_turned = rotary_turn(g, q_turns, cos, sin, SHAPE_Q_HALF);
-    bool fused = g->m->features & HAS_FUSED_QKV;  // Phi-3 joins queries before it turns keys
+    bool fused = g->m->features & HAS_SLICED_QKV;  // Phi-3 joins queries before it turns keys
     struct value q_old = *q, k_old = *k;
     if (fused)
         *q = rotary_join(g, q_turned, q_rest, SHAPE_Q);

@@ -45,9 +45,9 @@ static uint32_t layer_whole(struct graph *g, const struct value *x, uint8_t out_
 static struct value layer_affine(struct graph *g, struct value x, bool global, uint16_t weight,
                                  uint8_t out_shape)
 {
-    uint16_t bias = (uint16_t)(weight + LAYOUT_BIAS);
+    uint16_t bias = (uint16_t)((out_shape == SHAPE_NV ? P_HEAD : weight) + LAYOUT_BIAS);  // a tied weight has the head's
     struct value w = graph_param(g, global, weight);
-    struct value b = global ? graph_none() : graph_param(g, false, bias);
+    struct value b = graph_param(g, global, bias);
     struct value b_cast = graph_weight_cast(g, global, bias, b);
     struct value w_cast = graph_weight_cast(g, global, weight, w);
     struct value x_cast = graph_input_cast(g, x, w.role, PART_INPUT_CAST);
@@ -100,6 +100,12 @@ struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint
         return layer_scaled(g, x, weight, out_shape);
     struct value out = layer_frozen(g, x, weight, out_shape);
     return lora_is_adapted(g, false, weight) ? lora_add(g, x, out, false, weight) : out;
+}
+
+struct value layer_transform(struct graph *g, struct value x)
+{
+    struct value out = layer_affine(g, x, true, P_TRANSFORM, SHAPE_U);
+    return lora_is_adapted(g, true, P_TRANSFORM) ? lora_add(g, x, out, true, P_TRANSFORM) : out;
 }
 
 uint16_t layer_head_weight(const struct graph *g)

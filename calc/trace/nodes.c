@@ -220,7 +220,7 @@ static void sdpa_flash(struct graph *g, const struct node *n, uint32_t results[]
     tape_unref(g->t, copy);
 }
 
-// The sums over do * o by operations of their own, then the kernel with its tiles of dq where that is in float32.
+// dq is summed in float32 tiles. The sums over do * o are operations of their own where the operands are in float32.
 // SRC: pytorch aten/src/ATen/native/transformers/cuda/attention_backward.cu, _efficient_attention_backward.
 static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t results[])
 {
@@ -231,6 +231,12 @@ static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t resul
         uint32_t rows = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LSE);
         sdpa_wide(g, n, wide);
         tape_unref(g->t, rows);
+    } else if (n->dtype != DT_F32) {  // the kernel makes the sums itself
+        sdpa_wide(g, n, wide);
+        uint32_t rows = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LSE);
+        uint32_t tiles = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LOW_TILES);
+        tape_unref(g->t, tiles);
+        tape_unref(g->t, rows);
     } else {
         sdpa_wide(g, n, wide);
         uint32_t product = sdpa_scratch(g, n, OP_MUL, n->dtype, n->shape);
@@ -238,7 +244,7 @@ static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t resul
         uint32_t rows = sdpa_scratch(g, n, OP_CLONE, DT_F32, SHAPE_LSE);
         tape_unref(g->t, sum);
         tape_unref(g->t, product);
-        uint32_t tiles = n->dtype == DT_F32 ? sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_TILES) : TAPE_NONE;
+        uint32_t tiles = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_TILES);
         tape_unref(g->t, rows);
         tape_unref(g->t, tiles);
     }

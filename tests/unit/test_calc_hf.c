@@ -55,6 +55,15 @@ static const struct published {
      "1\ntext_config.head_dim = 256\n"
      "text_config.intermediate_size = 6912\ntext_config.vocab_size = 262144\n",
      999885952},
+    {"model_type = falcon\nnum_kv_heads = 71\n", 6921720704},
+    {"model_type = falcon\nnew_decoder_architecture = true\nnum_attention_heads = 128\nhidden_size = 8192\n"
+     "num_hidden_layers = 60\nnum_kv_heads = 8\n",
+     41303293952},
+    {"model_type = falcon\nnew_decoder_architecture = true\nnum_attention_heads = 32\nhidden_size = 4096\n"
+     "num_hidden_layers = 60\nnum_kv_heads = 8\nnum_ln_in_parallel_attn = 1\nffn_hidden_size = 16384\n"
+     "tie_word_embeddings = false\n",
+     11102822400},
+    {"model_type = bert\nseq_len = 512\n", 109514298},
     {"model_type = mixtral\nnum_local_experts = 8\nnum_experts_per_tok = 2\n", 46702792704},
     {"model_type = qwen3_moe\nhead_dim = 128\nhidden_size = 2048\nmoe_intermediate_size = "
      "768\nnum_attention_heads = 32\n"
@@ -88,7 +97,7 @@ static void test_refusals(void **state)
     (void)state;
     assert_refused("hidden_size = 768\n", VRAM_EPARSE, 1, "no model_type");
     assert_refused("a = 1\nmodel_type = llamma\n", VRAM_EUNSUPPORTED, 2, "nearest is llama");
-    assert_refused("model_type = bert\n", VRAM_EUNSUPPORTED, 1, "not modelled");
+    assert_refused("model_type = t5\n", VRAM_EUNSUPPORTED, 1, "not modelled");
     assert_refused("model_type = llama\nhidden_sise = 768\n", VRAM_EKEY, 2,
                    "did you mean 'hidden_size'");
     assert_refused("model_type = llama\nnum_hiden_layers = 3\n", VRAM_EKEY, 2,

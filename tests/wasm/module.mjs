@@ -9,11 +9,12 @@ const calc = await open();
 const module = new WebAssembly.Module(readFileSync(wasmFile));
 const size = statSync(wasmFile).size;
 // without wasm-opt the linker's own module is as good, and larger
-const most = spawnSync('wasm-opt', ['--version']).status === 0 ? 234000 : 242000;
+const most = spawnSync('wasm-opt', ['--version']).status === 0 ? 240000 : 248000;
 check(`at most ${most / 1000} kB`, size <= most, `${size} bytes`);
-// what counts is what a page transfers for its first number: at most 110 kB, of which the rest is 26
+// Falcon, BERT and their presets took 2.2 kB of it
+// what counts is what a page transfers for its first number: at most 111 kB, of which the rest is 26
 const packed = brotliCompressSync(readFileSync(wasmFile)).length;
-check('at most 84 kB with brotli', packed <= 84000, `${packed} bytes`);
+check('at most 85 kB with brotli', packed <= 85000, `${packed} bytes`);
 check('imports nothing', WebAssembly.Module.imports(module).length === 0);
 
 // Memory: a thousand runs after the first hundred do not make it grow.

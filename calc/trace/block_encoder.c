@@ -1,0 +1,85 @@
+// Owns BERT for masked words: which variable of which function holds what, and until when.
+// SRC: transformers src/transformers/models/bert/modeling_bert.py (BertEmbeddings, BertLayer, BertSelfOutput, BertOutput,
+// BertPredictionHeadTransform, BertForMaskedLM); traces bert_* of tests/calc/truth/frameworks.
+
+#include "calc/trace/block_encoder.h"
+
+#include "calc/trace/attention.h"
+#include "calc/trace/layers.h"
+#include "calc/trace/layers_lora.h"
+#include "calc/trace/linear.h"
+
+// word_embeddings + token_type_embeddings + position_embeddings, a norm, dropout. The kinds are a row gathered from a buffer,
+// expanded over the sequences, of which the embedding makes a copy; positions are a view of a buffer.
+struct value encoder_embedding(struct graph *g, uint32_t ids, struct value local[3])
+{
+    uint32_t kinds = graph_scratch(g, OP_INDEX, ROLE_TYPES, PART_SELF, DT_I64, SHAPE_T);
+    struct value words = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
+    uint32_t whole = graph_scratch(g, OP_CLONE, ROLE_TYPES, PART_COPY, DT_I64, SHAPE_TOKENS);
+    struct value types = layer_embedding(g, kinds, P_TYPES, SHAPE_U);
+    tape_unref(g->t, whole);
+    tape_unref(g->t, kinds);
+    struct value both = layer_add(g, words, types, ROLE_EMBED);
+    struct value places = layer_embedding(g, TAPE_NONE, P_WPE, SHAPE_TC);
+    struct value sum = layer_add(g, both, places, ROLE_EMBED);
+    graph_drop(g, both);
+    struct value normed = layer_norm(g, sum, true, P_EMBED_NORM);
+    graph_drop(g, sum);
+    struct value x = layer_dropout(g, normed, ROLE_EMBED);
+    graph_drop(g, normed);
+    graph_drop(g, places);
+    graph_drop(g, types);
+    graph_drop(g, words);
+    local[0] = graph_copy(g, x);
+    return x;
+}
+
+// LayerNorm(dropout(dense(branch)) + x)
+static struct value encoder_output(struct graph *g, struct value branch, struct value x, uint16_t dense, uint16_t norm)
+{
+    bool attends = dense == P_O;
+    struct value wide = layer_linear(g, branch, dense, SHAPE_U);
+    struct value dropped = layer_dropout(g, wide, attends ? ROLE_ATTN_DROP : ROLE_MLP_DROP);
+    graph_drop(g, wide);
+    struct value sum = layer_add(g, dropped, x, attends ? ROLE_RESID1 : ROLE_RESID2);
+    struct value out = layer_norm(g, sum, false, norm);
+    graph_drop(g, sum);
+    graph_drop(g, dropped);
+    return out;
+}
+
+static struct value encoder_attention(struct graph *g, struct value x)
+{
+    struct value q = layer_linear(g, x, P_Q, SHAPE_Q), k = layer_linear(g, x, P_K, SHAPE_KV), v = layer_linear(g, x, P_V, SHAPE_KV);
+    struct value y = layer_attention(g, q, k, v);
+    graph_drop(g, q);
+    graph_drop(g, k);
+    graph_drop(g, v);
+    return y;
+}
+
+struct value block_encoder(struct graph *g, struct value x)
+{
+    struct value y = encoder_attention(g, x);
+    struct value middle = encoder_output(g, y, x, P_O, P_LN1);
+    graph_drop(g, y);
+    struct value wide = layer_linear(g, middle, P_UP, SHAPE_FF);
+    struct value active = layer_gelu(g, wide);
+    graph_drop(g, wide);
+    struct value out = encoder_output(g, active, middle, P_DOWN, P_LN2);
+    graph_drop(g, active);
+    graph_drop(g, middle);
+    return out;
+}
+
+struct value encoder_loss(struct graph *g, struct value x, uint32_t targets, struct value *logits)
+{
+    struct value wide = layer_transform(g, x);
+    struct value active = layer_gelu(g, wide);
+    graph_drop(g, wide);
+    struct value normed = layer_norm(g, active, true, P_LN_F);
+    graph_drop(g, active);
+    *logits = layer_head(g, normed);
+    graph_drop(g, normed);
+    return layer_cross_entropy(g, *logits, targets, false);
+}

@@ -2,7 +2,6 @@
 
 #include "calc/model/model.h"
 
-
 static uint32_t model_capability(const struct vram_config *c)
 {
     const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
@@ -18,7 +17,8 @@ bool model_lacks_flash(const struct vram_config *c)
 
 bool model_groups_experts(const struct model *m)
 {
-    return m->c.n_expert && !m->c.quantization && model_has_trait(m, TRAIT_GROUPED_EXPERTS);
+    bool stay = m->c.quantization <= QUANTIZATION_NF4_DOUBLE;  // bitsandbytes takes nn.Linear alone
+    return m->c.n_expert && stay && model_has_trait(m, TRAIT_GROUPED_EXPERTS);
 }
 
 uint64_t model_expert_runs(const struct model *m)

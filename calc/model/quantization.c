@@ -41,7 +41,8 @@ static bool quantization_takes_head(const struct vram_config *c)
 bool quantization_of(const struct model *m, const struct layout_param *p, bool block)
 {
     bool frozen = !p->trained || m->c.task == TASK_INFERENCE;
-    bool here = block ? p->number != P_ROUTER : p->number == P_HEAD && quantization_takes_head(&m->c);
+    bool apart = p->number == P_ROUTER || p->number == P_EXPERTS_UP || p->number == P_EXPERTS_DOWN;
+    bool here = block ? !apart : p->number == P_HEAD && quantization_takes_head(&m->c);
     return m->c.quantization && here && frozen && p->matrix && p->part == PART_WEIGHT;
 }
 

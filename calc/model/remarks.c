@@ -6,7 +6,7 @@
 #include "calc/model/precision.h"
 
 // SRC: see model_lacks_flash. The tensors of memory-efficient attention are those of its source: log-sum-exp rows in
-// multiples of 32, no accumulator in float32 in backward.
+// multiples of 32, dq added up in tiles of float32.
 static void remark_attention(struct message_list *notes, const struct vram_config *c)
 {
     if (!model_lacks_flash(c) || c->attention == ATTENTION_MATH || c->task != TASK_TRAIN)
@@ -41,6 +41,15 @@ static void remark_idle(struct message_list *notes, const struct vram *v)
         message_list_add(notes, MESSAGE_idle_gpus, ABOUT("n_gpu"), ARGS(arg_u64("n_gpu", c->n_gpu)));
 }
 
+// SRC: peft 0.21 utils/transformers_weight_conversion.py; trace mixtral_all, where a layer's experts cost 3 GB more.
+static void remark_experts(struct message_list *notes, const struct vram_config *c)
+{
+    uint64_t inner = CONFIG_BIT(TARGET_GATE) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN);
+    bool theirs = c->framework == FRAMEWORK_AUTO || c->framework == FRAMEWORK_TRANSFORMERS;
+    if (c->n_expert && c->lora_rank && (c->lora_targets & inner) && theirs && c->transformers >= 5000 && c->task == TASK_TRAIN)
+        message_list_add(notes, MESSAGE_experts_unadapted, ABOUT("lora_targets"), NO_ARGS);
+}
+
 void remarks_add(struct message_list *notes, const struct vram *v)
 {
     const struct vram_config *c = &v->config;
@@ -49,6 +58,7 @@ void remarks_add(struct message_list *notes, const struct vram *v)
     remark_bfloat16(notes, c);
     if (c->checkpointing && !c->use_reentrant && c->task == TASK_TRAIN)
         message_list_add(notes, MESSAGE_early_stop, ABOUT("use_reentrant"), NO_ARGS);
+    remark_experts(notes, c);
     if (c->eval_only)
         message_list_add(notes, MESSAGE_evaluation_alone, ABOUT("eval_only"), NO_ARGS);
 }

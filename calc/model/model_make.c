@@ -236,7 +236,8 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     bool encoder = model_features[c->family] & HAS_ENCODER, falcon = model_features[c->family] & HAS_PICKED_KEYS;
     bool other = c->task == TASK_INFERENCE || c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2 || stages;
     const struct model_limit limits[] = {
-        {encoder && (other || c->cross_entropy > CROSS_ENTROPY_UPCAST || c->quantization || adapts || c->kernels || c->tensor_parallel > 1 || c->framework != FRAMEWORK_TRANSFORMERS),
+        {encoder && (other || adapts || c->quantization || c->kernels), MESSAGE_encoder_here, {"family"}},
+        {encoder && (c->cross_entropy > CROSS_ENTROPY_UPCAST || c->tensor_parallel > 1 || c->framework != FRAMEWORK_TRANSFORMERS),
          MESSAGE_encoder_here, {"family"}},
         {falcon && (other || adapts || !whole), MESSAGE_falcon_here, {"family"}},
         {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole), MESSAGE_latent_here, {"family"}},

@@ -56,11 +56,14 @@ static const struct published {
      "text_config.intermediate_size = 6912\ntext_config.vocab_size = 262144\n",
      999885952},
     {"model_type = falcon\nnum_kv_heads = 71\n", 6921720704},
-    {"model_type = falcon\nnew_decoder_architecture = true\nnum_attention_heads = 128\nhidden_size = 8192\n"
+    {"model_type = falcon\nnew_decoder_architecture = true\nnum_attention_heads = 128\nhidden_size "
+     "= 8192\n"
      "num_hidden_layers = 60\nnum_kv_heads = 8\n",
      41303293952},
-    {"model_type = falcon\nnew_decoder_architecture = true\nnum_attention_heads = 32\nhidden_size = 4096\n"
-     "num_hidden_layers = 60\nnum_kv_heads = 8\nnum_ln_in_parallel_attn = 1\nffn_hidden_size = 16384\n"
+    {"model_type = falcon\nnew_decoder_architecture = true\nnum_attention_heads = 32\nhidden_size "
+     "= 4096\n"
+     "num_hidden_layers = 60\nnum_kv_heads = 8\nnum_ln_in_parallel_attn = 1\nffn_hidden_size = "
+     "16384\n"
      "tie_word_embeddings = false\n",
      11102822400},
     {"model_type = bert\nseq_len = 512\n", 109514298},

@@ -1,4 +1,4 @@
-// The CUDA context by card, from the published figures in contexts.def.
+// The CUDA context by card, from the published figures in contexts.def, and NCCL's communicators from those of communicators.def.
 
 #include "calc/model/contexts.h"
 
@@ -18,6 +18,17 @@ static const struct context_row ROWS[] = {
     {card, loading == EAGER, loading == BARE, low, high, PROSE(source), PROSE(what)},
 #include "calc/model/contexts.def"
 #undef CONTEXT
+};
+
+struct communicator_row {
+    const char *card;
+    uint32_t from, to, mib, low_mib, high_mib;
+};
+
+static const struct communicator_row COMMUNICATORS[] = {
+#define COMMUNICATOR(card, from, to, mib, low, high, source, what) {card, from, to, mib, low, high},
+#include "calc/model/communicators.def"
+#undef COMMUNICATOR
 };
 
 bool context_at(size_t index, struct context_row *out)
@@ -46,7 +57,22 @@ static const struct context_row *row_of_card(int32_t gpu)
     return NULL;
 }
 
-void context_figure(const struct vram_config *c, struct vram_figure *out)
+// Adds a group's communicator.
+static void add_group(const struct vram_config *c, uint64_t cards, struct vram_figure *out)
+{
+    const struct vram_gpu *card = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
+    for (size_t i = 0; card && i < sizeof COMMUNICATORS / sizeof *COMMUNICATORS; i++) {
+        const struct communicator_row *r = &COMMUNICATORS[i];
+        if (cards < r->from || (r->to && cards > r->to) || !text_equal(card->name, text_len(card->name), r->card))
+            continue;
+        out->bytes += (uint64_t)r->mib * MIB;
+        out->low += (uint64_t)r->low_mib * MIB;
+        out->high += (uint64_t)r->high_mib * MIB;
+        out->why = message_plain(MESSAGE_why_context_communicators);
+    }
+}
+
+static void of_context(const struct vram_config *c, struct vram_figure *out)
 {
     const struct context_row *row = row_of_card(c->gpu);
     if (c->context_mib) {
@@ -54,11 +80,21 @@ void context_figure(const struct vram_config *c, struct vram_figure *out)
     } else if (row && row->bare && row->low_mib > CONTEXT_MIB) {
         fill(out, row->high_mib, row->low_mib, row->high_mib + CONTEXT_HIGH_MIB - CONTEXT_MIB, MESSAGE_why_context_bare);
     } else if (row && row->low_mib > CONTEXT_MIB) {
-        fill(out, row->low_mib, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB, MESSAGE_why_context_card);
+        fill(out, row->low_mib, CONTEXT_LOW_MIB, row->high_mib + CONTEXT_HIGH_MIB - CONTEXT_MIB, MESSAGE_why_context_card);
     } else {
         fill(out, CONTEXT_MIB, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB,
              MESSAGE_why_context_default);
     }
+}
+
+void context_figure(const struct vram_config *c, struct vram_figure *out)
+{
+    of_context(c, out);
+    if (c->context_mib)
+        return;
+    add_group(c, c->n_gpu, out);
+    add_group(c, c->tensor_parallel, out);
+    add_group(c, c->pipeline_parallel, out);
 }
 
 uint32_t context_most_mib(void)

@@ -64,7 +64,7 @@ struct vram_result {
     struct vram_figure peak_live;       // tensors alone, unrounded
     struct vram_figure peak_allocated;  // as torch.cuda.max_memory_allocated
     struct vram_figure peak_reserved;   // as torch.cuda.max_memory_reserved
-    struct vram_figure context;         // CUDA context and modules, outside the allocator
+    struct vram_figure context;         // outside the allocator: CUDA context and modules, NCCL's communicators where published
     struct vram_figure process;         // as nvidia-smi shows it: reserved + context
     uint64_t peak_requested_bytes;      // tensors and workspaces, unrounded
     uint64_t first_step_peak_bytes;     // peak of live bytes in iteration 0

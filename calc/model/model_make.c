@@ -76,6 +76,7 @@ static const struct trait_row {
 #define FRAMEWORKS_TRANSFORMERS FRAMEWORKS(TRANSFORMERS)
 #define FRAMEWORKS_LITGPT FRAMEWORKS(LITGPT)
 #define FRAMEWORKS_ACCUMULATING (FRAMEWORKS(LITGPT) | FRAMEWORKS(TRANSFORMERS))
+#define FRAMEWORKS_SYNCING (FRAMEWORKS(TORCHTUNE) | FRAMEWORKS(TRANSFORMERS))
 #define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) \
     [TRAIT_##id] = {FRAMEWORKS_##framework, {torch_from, torch_before}, {transformers_from, transformers_before}, {0, MODEL_NEWEST + 1}},
 #define TRAIT_OF(id, framework, torch_from, torch_before, from, before) \

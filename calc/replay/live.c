@@ -47,7 +47,7 @@ static uint64_t live_iteration(const struct engine *e, uint64_t live, bool first
 
 static uint64_t live_generation(const struct engine *e, uint64_t live)
 {
-    uint64_t peak = live;
+    uint64_t peak = live + e->state.second_head_bytes;
     live = live_after(e, ENGINE_PROMPT, REEL_ALL, live, &peak);
     if (e->model.c.max_new_tokens > 0)
         live = live_after(e, ENGINE_FIRST_TOKEN, REEL_ALL, live, &peak);

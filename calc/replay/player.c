@@ -49,7 +49,7 @@ static void player_rise(struct player *p, const struct storage *s, uint64_t byte
 // SRC: measured on tests/oracle with NULLCUDA_LAG; CUDA's launch queue of 1,024 entries; pytorch
 // torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (collective: syncStream, recordStream of what it takes and fills, ncclEndEvent_;
 // WorkNCCL::synchronizeStream).
-enum { PLAYER_QUEUE = 1024, PLAYER_COLLECTIVE = 2 * 5 };
+enum { PLAYER_QUEUE = 1024 };
 
 static void player_release(struct player *p)
 {
@@ -58,15 +58,14 @@ static void player_release(struct player *p)
     p->late_count--;
 }
 
-static void player_launch(struct player *p, uint64_t launches)
+void player_launch(struct player *p, uint64_t launches)
 {
     p->launches += launches;
     while (p->late_count && p->late[p->late_first].due <= p->launches)
         player_release(p);
 }
 
-// Frees what a collective has used: the block comes back when the card is past it.
-static int player_late(struct player *p, uint32_t block)
+int player_late(struct player *p, uint32_t block)
 {
     int rc = allocator_hold(p->allocator, block);
     if (rc != VRAM_OK)
@@ -140,6 +139,13 @@ int player_forever(struct player *p, const struct storage *s, uint64_t bytes, in
         return player_told(p, rc, s, bytes, block, block_number);
     }
     return p->sink ? player_tell(p, p->ids++, s, bytes, block, false) : VRAM_OK;
+}
+
+int player_within(struct player *p, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t block)
+{
+    p->events++;
+    player_rise(p, s, bytes, layer);
+    return player_told(p, VRAM_OK, s, bytes, layer, block);
 }
 
 // cuBLAS keeps its workspace for ever: only the first product of a thread allocates it.

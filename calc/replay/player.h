@@ -82,11 +82,23 @@ int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint6
 int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
                 int32_t block);
 
+// What a collective puts into the queue: a kernel with an event and a wait before it and after it.
+enum { PLAYER_COLLECTIVE = 2 * 5 };
+
+// The program has put so many kernels and events into the queue of a card that runs behind.
+void player_launch(struct player *p, uint64_t launches);
+
+// Frees what a collective has used: the block comes back when the card is past it. Errors: those of the allocator.
+int player_late(struct player *p, uint32_t block);
+
 // Waits for the card: what it has run behind with comes back.
 void player_drain(struct player *p);
 
 // An allocation that is never given back.
 int player_forever(struct player *p, const struct storage *s, uint64_t bytes, int32_t block);
+
+// A tensor that is never given back in a block that others share, and that the allocator has handed out before.
+int player_within(struct player *p, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t block);
 
 // The slot of a parameter's gradient.
 static inline uint32_t player_gradient(int32_t layer, uint16_t number)

@@ -108,6 +108,16 @@ static void state_sum(struct state *s, const struct state_row *r, uint64_t times
                                      : size_max(s->temp_peak, temps);
 }
 
+// AutoAWQ stores a clone of each entry of the state dict, and so a head beside the embedding that is its weight; transformers loads
+// both, and ties them when all weights are there.
+// SRC: AutoAWQ awq/models/base.py, save_quantized; transformers modeling_utils.py, from_pretrained (tie_weights).
+static uint64_t state_second_head(const struct state *s)
+{
+    const struct vram_config *c = &s->m->c;
+    bool stored = c->quantization == QUANTIZATION_AWQ && c->tie_embeddings && model_has_trait(s->m, TRAIT_INNER_MODEL);
+    return stored && c->task == TASK_INFERENCE && s->layout.before_count ? s->before[0].weight : 0;
+}
+
 int state_make(struct state *s, const struct model *m, const uint64_t elements[SHAPE_COUNT])
 {
     mem_zero(s, sizeof *s);
@@ -131,6 +141,7 @@ int state_make(struct state *s, const struct model *m, const uint64_t elements[S
         state_row_make(&s->after[i], m, p, elements[p->shape], false);
         state_sum(s, &s->after[i], 1);
     }
+    s->second_head_bytes = state_second_head(s);
     if (s->trained_tensors && !m->c.eval_only)
         s->optim_bytes = size_add(s->optim_bytes, s->tables * s->table_bytes);
     else

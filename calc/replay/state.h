@@ -31,6 +31,7 @@ struct state {
     uint64_t temp_peak;                       // largest sum of temporaries in a step
     uint64_t trained_tensors, trained_bytes;  // trained_bytes: of whole gradients
     uint64_t copy_bytes, sum_bytes;           // of float32 copies of the weights, and sums of gradients: from the beginning
+    uint64_t second_head_bytes;               // of a head that is loaded beside the embedding, and goes when they are tied
     uint64_t part_bytes;                      // of one GPU's part of all trained weights, in the weights' format
 };
 

@@ -6,6 +6,7 @@
 #include "calc/model/framework.h"
 #include "calc/model/precision.h"
 #include "calc/replay/buckets.h"
+#include "calc/replay/wrap.h"
 
 int state_each(struct player *p, const struct state *s, state_fn *fn)
 {
@@ -75,9 +76,33 @@ static int step_early(struct player *p, const struct state *s)
     return rc == VRAM_OK && s->copy_bytes ? player_forever(p, &copies, s->copy_bytes, -1) : rc;
 }
 
+// FSDP1 wraps the layers, then the rest.
+static int step_wrap(struct player *p, const struct state *s)
+{
+    int rc = VRAM_OK;
+    for (int32_t layer = 0; layer < (int32_t)s->m->c.n_layer && rc == VRAM_OK; layer++)
+        rc = wrap_unit(p, s, layer);
+    if (rc == VRAM_OK)
+        rc = wrap_unit(p, s, -1);
+    player_drain(p);
+    return rc == VRAM_OK ? wrap_widen(p, s) : rc;
+}
+
+// The first batch's slot: it comes later.
+static const struct storage step_second_head = {.name = NAME(HEAD, WEIGHT), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
+
+static int step_load(struct player *p, const struct state *s)
+{
+    uint64_t second = s->second_head_bytes;
+    int rc = second ? player_alloc(p, SLOT_X, &step_second_head, second, -1) : VRAM_OK;
+    if (rc == VRAM_OK)
+        rc = wrap_is_played(p, s) ? step_wrap(p, s) : state_each(p, s, step_weight);
+    return rc == VRAM_OK && second ? player_free(p, SLOT_X, &step_second_head, second, -1) : rc;
+}
+
 int state_build(struct player *p, const struct state *s)
 {
-    int rc = state_each(p, s, step_weight);
+    int rc = step_load(p, s);
     if (rc == VRAM_OK)
         rc = buckets_build(p, s);
     return rc == VRAM_OK ? step_early(p, s) : rc;

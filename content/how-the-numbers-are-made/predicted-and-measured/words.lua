@@ -165,6 +165,7 @@ local function put_parallel(put, facts)
     put("parallel", scheme)
     put("n_gpu", ways)
   end
+  put("fsdp_rank", scheme == "fsdp1" and ways > 1 and facts.first_card and "first" or nil)
   put("reshard_after_forward", facts.reshard == false and "false" or nil)
   put("tensor_parallel", facts.tensor_parallel and facts.gpus or facts.tp and facts.tp > 1 and facts.tp or nil)
   put("sequence_parallel", yes(facts.sequence_parallel and (facts.tp or 1) > 1))

@@ -207,7 +207,7 @@ static int set_fact(struct parse *p, const struct entry *e, const char *name, st
     int fact = facts_find(name, text_len(name));
     if (facts_set(&p->v->facts, fact, to.at, to.len))
         return VRAM_OK;
-    return bad_word(p, e, *facts_words(fact) ? facts_words(fact) : "a whole number");
+    return bad_word(p, e, *facts_words(fact) ? facts_words(fact) : "0, 1, 2, ...");
 }
 
 static int read_entry(struct parse *p, enum format_id format, const struct entry *e);

@@ -35,6 +35,12 @@ struct parse {
     bool ended;                     // what follows cannot be told apart: reading stops
 };
 
+// A text that begins with UTF-16's mark, as PowerShell writes what it redirects.
+static inline bool parse_is_utf16(struct span text)
+{
+    return text.len > 1 && ((text.at[0] == '\xff' && text.at[1] == '\xfe') || (text.at[0] == '\xfe' && text.at[1] == '\xff'));
+}
+
 // The next line without its end; false past the last, and after too many errors.
 bool parse_line(struct parse *p, struct span *line);
 

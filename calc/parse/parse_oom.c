@@ -4,6 +4,7 @@
 
 #include "calc/base/span.h"
 #include "calc/base/text.h"
+#include "calc/parse/parse.h"
 
 enum { KIB = 1024, MIB = 1048576, BARE_LEAST = 65536 };
 #define KIB64 ((uint64_t)MIB)  // KIB * KIB64 is a GiB
@@ -290,6 +291,8 @@ static void read_phrases(struct oom_message *m, struct span text)
 int oom_parse(struct oom_message *m, struct message *e, const char *text, size_t len)
 {
     struct span all = {text, len};
+    if (parse_is_utf16(all))
+        return err_set(e, MESSAGE_text_is_utf16, (struct err_pos){NULL, 1, 1}, NO_FIELD, NO_ARGS);
     *m = (struct oom_message){.source = source_of(all)};
     if (m->source == OOM_SOURCE_COUNT)
         return err_set(e, MESSAGE_oom_no_message, (struct err_pos){NULL, 1, 1}, NO_FIELD, NO_ARGS);

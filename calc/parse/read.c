@@ -8,6 +8,8 @@ static int check_bytes(struct parse *p)
     if (p->len > PARSE_TEXT_MAX)
         return err_set(&p->v->err, MESSAGE_text_too_long, (struct err_pos){p->file, 1, 1}, NO_FIELD,
                        ARGS(arg_u64("bytes", p->len), arg_u64("most", PARSE_TEXT_MAX)));
+    if (parse_is_utf16((struct span){p->text, p->len}))
+        return err_set(&p->v->err, MESSAGE_text_is_utf16, (struct err_pos){p->file, 1, 1}, NO_FIELD, NO_ARGS);
     for (size_t i = 0; i < p->len; i++) {
         unsigned char c = (unsigned char)p->text[i];
         if ((c < 32 && c != '\t' && c != '\n' && c != '\r' && c != 27) || c == 127)

@@ -1,157 +1,11 @@
-// Figures: page.lua, cells in five locales, arithmetic that carries kind and source, records,
-// examples, checks.
-#include "tests/unit/base_fixture.h"
-
-#include <unistd.h>
-
-#include "gen/site/figures/figures.h"
-#include "gen/site/source/measurements.h"
-#include "gen/site/template/view.h"
-
-struct fixture {
-    char dir[64];
-    struct site site;
-    struct language language, *list[1];
-    struct page page, *pages[1];
-    struct document document;
-    struct diag *d;
-    struct figures *figures;
-    buf out, messages;
-};
-
-static void put_file(const struct fixture *f, const char *name, const char *text)
-{
-    buf path = BUF_INIT;
-    buf_printf(&path, "%s/%s", f->dir, name);
-    size_t slash = str_rfind(buf_view(&path), '/');
-    path.ptr[slash] = '\0';
-    fs_mkdirs(path.ptr);
-    path.ptr[slash] = '/';
-    assert_true(fs_write(path.ptr, str_c(text)) >= 0);
-    buf_free(&path);
-}
-
-static struct fixture *setup(const char *tag)
-{
-    struct fixture *f = calloc(1, sizeof *f);
-    memcpy(f->dir, "/tmp/vramdoc-figs.XXXXXX", 25);
-    assert_non_null(mkdtemp(f->dir));
-    f->d = diag_new((struct diag_options){.quiet = true});
-    f->out = f->messages = BUF_INIT;
-    struct locale *l = locale_open(str_c(tag));
-    struct catalog *c = catalog_parse(
-        STR("{\"figure.missing\":\"noch nicht gemessen\",\"figure.stale\":\"alt\","
-            "\"figure.kind.claimed\":\"behauptet\",\"source.two bytes\":\"zwei Byte\","
-            "\"source.rule of thumb\":\"Faustregel\"}"),
-        STR("c"), l, NULL, f->d);
-    f->language = (struct language){str_c(tag), l, c, 0};
-    f->list[0] = &f->language;
-    f->page =
-        (struct page){.document = &f->document, .language = &f->language, .source = STR("a/de.md")};
-    f->pages[0] = &f->page;
-    f->document = (struct document){
-        .key = STR("a"), .pages = f->pages, .source = &f->page, .page_lua = STR("")};
-    f->site.languages = f->list;
-    f->site.language_count = 1;
-    f->site.settings.content_dir = str_c(f->dir);
-    f->site.diag = f->d;
-    f->site.settings.max_page_bytes = 1 << 20;
-    return f;
-}
-
-static void load(struct fixture *f, const char *page_lua)
-{
-    static const char name[] = "a/page.lua";
-    char *path = malloc(strlen(f->dir) + sizeof name + 1);
-    if (page_lua) {
-        put_file(f, name, page_lua);
-        memcpy(path, f->dir, strlen(f->dir));
-        path[strlen(f->dir)] = '/';
-        memcpy(path + strlen(f->dir) + 1, name, sizeof name);
-        f->document.page_lua = str_c(path);
-    } else {
-        free(path);
-    }
-    fs_walk(f->dir, NULL, &f->site.arena, &f->site.files, NULL);
-    measurements_read(&f->site);
-    f->figures = figures_load(&f->site, &f->document, f->d);
-    figures_begin_page(f->figures);
-}
-
-static void teardown(struct fixture *f)
-{
-    figures_free(f->figures);
-    if (f->document.page_lua.len)
-        free((char *)f->document.page_lua.ptr);
-    measurements_free(&f->site);
-    arena_free(&f->site.arena);
-    catalog_free(f->language.catalog);
-    locale_free(f->language.locale);
-    fs_remove_tree(f->dir);
-    diag_free(f->d);
-    buf_free(&f->out);
-    buf_free(&f->messages);
-    free(f);
-}
-
-// What a cell or an example gives and says is looked at by itself: output and messages of earlier
-// ones are forgotten.
-static void forget(struct fixture *f)
-{
-    buf_clear(&f->out);
-    diag_clear(f->d);
-}
-
-static const char *messages(struct fixture *f)
-{
-    buf_clear(&f->messages);
-    diag_text(f->d, &f->messages);
-    return f->messages.ptr;
-}
-
-static bool cell(struct fixture *f, const char *code)
-{
-    forget(f);
-    str text = STR("line one\nline `{lua} x`\n");
-    return figures_cell(f->figures, &f->page, str_c(code), DIAG_AT(STR("a/de.md"), text, 14),
-                        &f->out);
-}
-
-static void shows(struct fixture *f, const char *code, const char *want)
-{
-    bool ok = cell(f, code);
-    if (!ok || str_search(buf_view(&f->out), str_c(want)) == f->out.len)
-        fail_msg("%s\n  gives %s\n  wanted %s\n  %s", code, f->out.ptr, want, messages(f));
-}
-
-static bool reports(struct fixture *f, const char *what)
-{
-    return strstr(messages(f), what);
-}
-
-static void refuses(struct fixture *f, const char *code, const char *message)
-{
-    bool ok = cell(f, code);
-    if (ok || !reports(f, message))
-        fail_msg("%s\n  gives %d %s\n  wanted %s", code, ok, f->messages.ptr, message);
-}
-
-static const char lua[] =
-    "local function twice(x) return 2 * x end\n"
-    "return {\n"
-    "  peak = computed(6187763980, 'B', 'batch_size=16'),\n"
-    "  half = computed(twice(3093881990), 'B', {dtype = 'float16', batch_size = 16}),\n"
-    "  seen = reported(4464 * 2^20, 'B', 'https://example.org/a?b=c'),\n"
-    "  rule = claimed(300e6, 'B', \"somebody's rule\"),\n"
-    "  params = computed(30135168, '', 'from the config'),\n"
-    "  speed = computed(1234.567, 'tokens/s', 'x'),\n"
-    "}\n";
+// Figures: page.lua, cells in five locales, arithmetic that carries kind and source, records.
+#include "tests/unit/figures_fixture.h"
 
 static void cells_in_german(void **state)
 {
     (void)state;
     struct fixture *f = setup("de");
-    load(f, lua);
+    load(f, figures_lua);
     shows(f, "peak",
           "<a class=\"fig computed\" href=\"#source-1\" id=\"cite-1\"><data "
           "value=\"6187763980\">5.901\xc2\xa0MiB</data></a>");
@@ -184,7 +38,7 @@ static void cells_in_other_locales(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fixture *f = setup(rows[i][0]);
-        load(f, lua);
+        load(f, figures_lua);
         shows(f, "peak", rows[i][1]);
         teardown(f);
     }
@@ -194,7 +48,7 @@ static void arithmetic_carries_kind_and_source(void **state)
 {
     (void)state;
     struct fixture *f = setup("en");
-    load(f, lua);
+    load(f, figures_lua);
     shows(f, "peak / seen", "fig computed");
     shows(f, "peak - rule", "fig claimed");
     shows(f, "peak + given(1, 'MiB')", "fig computed");
@@ -219,7 +73,7 @@ static void rows_of_sources(void **state)
 {
     (void)state;
     struct fixture *f = setup("en");
-    load(f, lua);
+    load(f, figures_lua);
     shows(f, "seen", "#source-1");
     shows(f, "peak", "#source-2");
     shows(f, "seen", "#source-1");
@@ -242,7 +96,7 @@ static void wrong_cells(void **state)
 {
     (void)state;
     struct fixture *f = setup("en");
-    load(f, lua);
+    load(f, figures_lua);
     refuses(
         f, "nothing",
         "a/de.md:2:6: error: a figure that the page.lua of this document does not define: nothing");
@@ -419,87 +273,6 @@ static void figures_of_the_estimator(void **state)
     teardown(f);
 }
 
-static bool example(struct fixture *f, const char *code, const char *wanted)
-{
-    forget(f);
-    buf file = BUF_INIT, text = BUF_INIT;
-    buf_printf(&file, "%s/a/de.md", f->dir);
-    fs_read(file.ptr, 0, &text);
-    size_t at = str_search(buf_view(&text), str_c(code));
-    bool ok =
-        figures_example(f->figures, &f->page, str_c(code), str_c(wanted),
-                        DIAG_AT(buf_view(&file), buf_view(&text), at < text.len ? at : 0), &f->out);
-    buf_free(&file);
-    buf_free(&text);
-    return ok;
-}
-
-static void worked_examples(void **state)
-{
-    (void)state;
-    struct fixture *f = setup("en");
-    load(f, lua);
-    assert_true(example(f, "local x = 2\ny = 3\nprint(x + y)\nprint(\"<\")\n", "5\n<\n"));
-    assert_true(str_search(buf_view(&f->out),
-                           STR("<pre class=\"output\" tabindex=\"0\"><samp>5\n&lt;</samp></pre>")) <
-                f->out.len);
-    assert_true(example(f, "print(y)\n", "nil\n"));
-    assert_true(example(f, "print(peak)\n", "6187763980\n"));
-    assert_true(example(f, "local x = 1\n", ""));
-    assert_false(example(f, "print(1)\nprint(2)\n", "1\n3\n"));
-    assert_true(reports(f, "line 2: wanted \"3\", printed \"2\""));
-    put_file(f, "a/de.md", "# T\n\n```{lua}\nprint(1)\nerror(\"no\")\n```\n");
-    assert_false(example(f, "print(1)\nerror(\"no\")\n", "1\n"));
-    assert_true(reports(f, "de.md:5:1: error: error in Lua: no"));
-    teardown(f);
-}
-
-static void updates_wanted_output(void **state)
-{
-    static const char before[] =
-        "a\n\n```{lua}\nprint(1)\n```\n\n```output\n9\n8\n```\n\n````{lua}\nprint(2)\n````\nb\n";
-    static const char after[] = "a\n\n```{lua}\nprint(1)\n```\n```output\n1\n```\n\n````{lua}"
-                                "\nprint(2)\n````\n```output\n2\n```\nb\n";
-    (void)state;
-    struct fixture *f = setup("en");
-    load(f, lua);
-    put_file(f, "a/de.md", before);
-    setenv("UPDATE", "1", 1);
-    assert_true(example(f, "print(1)\n", "9\n8\n"));
-    assert_true(example(f, "print(2)\n", ""));
-    unsetenv("UPDATE");
-    buf path = BUF_INIT, text = BUF_INIT;
-    buf_printf(&path, "%s/a/de.md", f->dir);
-    fs_read(path.ptr, 0, &text);
-    assert_str(buf_view(&text), after);
-    buf_free(&path);
-    buf_free(&text);
-    teardown(f);
-}
-
-static void checks_the_document(void **state)
-{
-    (void)state;
-    struct fixture *f = setup("en");
-    put_file(
-        f, "a/de.md",
-        "Peak `{lua} peak`, 4464 MiB and 6.5\xc2\xa0GB, `12 GB`, [x](4GB), http://a/5GB 7GBx\n\n"
-        "```\n8 GB\n```\n```{lua}\nprint(half)\n```\n12-GB card, `{lua} GiB(rule)` params speed\n");
-    load(f, lua);
-    figures_check(f->figures, f->d);
-    assert_true(
-        reports(f, "de.md:1:20: warning: a number with a byte unit that is no figure: 4464 MiB"));
-    assert_true(reports(f, "6.5\xc2\xa0GB"));
-    assert_true(
-        reports(f, "de.md:9:1: warning: a number with a byte unit that is no figure: 12-GB"));
-    assert_true(reports(f, "page.lua:5: warning: a figure that no page cites: seen"));
-    assert_true(reports(f, "no page cites: params"));
-    assert_false(reports(f, "no page cites: half"));
-    assert_false(reports(f, "no page cites: rule"));
-    assert_int_equal(diag_count(f->d, DIAG_WARNING), 6);
-    teardown(f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,9 +286,6 @@ int main(void)
         cmocka_unit_test(measured_figures),
         cmocka_unit_test(figures_of_the_estimator),
         cmocka_unit_test(sources_in_words),
-        cmocka_unit_test(worked_examples),
-        cmocka_unit_test(updates_wanted_output),
-        cmocka_unit_test(checks_the_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 // A fragment with the very bytes that cmark-gfm's own HTML renderer prints: no ids, alerts,
 // highlighting or formulas.
+#include <string.h>
+
 #include "gen/base/escape.h"
 #include "gen/text/markdown_render.h"
 
@@ -58,7 +60,8 @@ static void code_block(struct md *r, cmark_node *n)
 {
     str info = str_c(cmark_node_get_fence_info(n));
     size_t word = 0;
-    while (word < info.len && (!md_is_space(info.ptr[word]) || info.ptr[word] == '\v'))  // which is none to cmark
+    // To cmark neither a vertical tab nor a form feed is a space.
+    while (word < info.len && !strchr(" \t\r\n", info.ptr[word]))
         word++;
     md_cr(r);
     if (info.len) {

@@ -202,29 +202,3 @@ int fs_walk(const char *root, const struct fs_rules *rules, arena *a, struct fs_
     errno = out->bad[0].error;
     return -1;
 }
-
-// Takes away what an interrupted fs_write left in one folder and those below.
-static void remove_temps(int fd)
-{
-    DIR *dir = fdopendir(fd);
-    if (!dir) {
-        close(fd);
-        return;
-    }
-    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-        if (str_starts(str_c(e->d_name), STR(FS_TEMP_PREFIX))) {
-            unlinkat(fd, e->d_name, 0);
-            continue;
-        }
-        if (e->d_name[0] == '.' || (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN)) continue;
-        int below = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (below >= 0) remove_temps(below);
-    }
-    closedir(dir);
-}
-
-void fs_remove_temps(const char *root)
-{
-    int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) remove_temps(fd);
-}

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unicode/ubrk.h>
-#include <unicode/ucol.h>
 #include <unicode/udat.h>
 #include <unicode/uldnames.h>
 #include <unicode/uloc.h>
@@ -36,8 +34,6 @@ struct cache {
     UNumberFormatter *numbers[STYLE_COUNT][DECIMALS_MAX + 2];   // [decimals + 1]
     UPluralRules *plurals;
     UDateFormat *dates[2];
-    UCollator *collator;
-    UBreakIterator *words;
     struct unit_pattern units[UNIT_COUNT];
     str small[SMALL], small_plurals[SMALL];
 };
@@ -140,10 +136,6 @@ void locale_free(struct locale *l)
     for (int i = 0; i < 2; i++)
         if (c->dates[i])
             udat_close(c->dates[i]);
-    if (c->collator)
-        ucol_close(c->collator);
-    if (c->words)
-        ubrk_close(c->words);
     arena_free(&c->arena);
     free(c);
     free(l);
@@ -424,31 +416,4 @@ bool locale_has_plural(const struct locale *l, str category)
         found = str_eq(category, (str){name, (size_t)len});
     uenum_close(all);
     return found;
-}
-
-int locale_compare(const struct locale *l, str a, str b)
-{
-    UErrorCode e = U_ZERO_ERROR;
-    if (!l->cache->collator)
-        l->cache->collator = ucol_open(l->id, &e);
-    int order = ucol_strcollUTF8(l->cache->collator, a.ptr, (int32_t)a.len, b.ptr, (int32_t)b.len, &e);
-    return U_SUCCESS(e) && order ? order : str_cmp(a, b);
-}
-
-size_t locale_word_count(const struct locale *l, str text)
-{
-    UErrorCode e = U_ZERO_ERROR;
-    UText *ut = utext_openUTF8(NULL, text.len ? text.ptr : "", (int64_t)text.len, &e);
-    if (!l->cache->words)
-        l->cache->words = ubrk_open(UBRK_WORD, l->id, NULL, 0, &e);
-    size_t count = 0;
-    if (U_SUCCESS(e))
-        ubrk_setUText(l->cache->words, ut, &e);
-    if (U_SUCCESS(e)) {
-        ubrk_first(l->cache->words);
-        while (ubrk_next(l->cache->words) != UBRK_DONE)
-            count += ubrk_getRuleStatus(l->cache->words) >= UBRK_WORD_NONE_LIMIT;
-    }
-    utext_close(ut);
-    return count;
 }

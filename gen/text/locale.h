@@ -37,8 +37,6 @@ void locale_date(const struct locale *l, int64_t unix_seconds, enum date_style s
 str locale_plural(const struct locale *l, double n);
 // Whether category is one that this language uses.
 bool locale_has_plural(const struct locale *l, str category);
-int locale_compare(const struct locale *l, str a, str b);
-size_t locale_word_count(const struct locale *l, str text);
 
 // How many decimals a size gets by default: whole small units, one decimal for gigabytes and up.
 static inline int byte_unit_decimals(enum byte_unit u) { return byte_unit_size(u) >= 1e9 ? 1 : 0; }

@@ -15,6 +15,7 @@ enum kind_flag {
     KIND_UNDERSCORE = 32,    // names that begin with an underscore are pages
     KIND_POSTS = 64,         // posts with dates in their names, whose language front matter says in several ways
     KIND_REFERENCES = 128,   // front matter says which pages are translations of each other
+    KIND_ALIAS_BESIDE = 256, // an alias without a slash in front is beside the page
 };
 
 struct tree;

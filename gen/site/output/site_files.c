@@ -55,7 +55,11 @@ static void write_redirect(struct build *b, str url, const struct page *p)
 {
     struct redirect to = {url, p->url, p};
     bool is_new;
-    map_put(&b->redirects, &b->site.arena, url, &is_new);
+    void **at = map_put(&b->redirects, &b->site.arena, url, &is_new);
+    const struct page *other = *at;
+    // In trees of others translations begin as copies, front matter included.
+    if (other && other != p && other->document == p->document && b->site.tree->kind->flags & KIND_FOREIGN) return;
+    if (is_new) *at = (void *)(uintptr_t)p;
     if (!is_new || map_has(&b->site.page_by_url, url) || assets_static(&b->site, url)) {
         buf what = BUF_INIT;
         buf_printf(&what, "%.*s, an alias", STR_ARG(url));
@@ -69,13 +73,14 @@ static void write_redirect(struct build *b, str url, const struct page *p)
     buf_free(&parts);
 }
 
-// Hugo's "../old" counts from the folder that the page's address is in.
+// Hugo's "old" and "../older" count from the folder that the page's address is in, and that of x/index.html is x itself.
 static str from_top(struct build *b, const struct page *p, str alias)
 {
-    bool relative = b->site.tree->kind->flags & KIND_FOREIGN && str_starts(alias, STR("."));
-    str folder = str_slice(p->url, 0, str_rfind(p->url, '/') < p->url.len ? str_rfind(p->url, '/') : 0);
+    bool relative = b->site.tree->kind->flags & KIND_ALIAS_BESIDE && !str_starts(alias, STR("/"));
+    str folder = str_ends(p->url, STR("/index.html")) ? str_slice(p->url, 0, str_rfind(p->url, '/')) : p->url;
+    size_t slash = str_rfind(folder, '/');
     buf whole = BUF_INIT, path = BUF_INIT;
-    buf_printf(&whole, "%.*s/%.*s", STR_ARG(folder), STR_ARG(alias));
+    buf_printf(&whole, "%.*s/%.*s", (int)(slash < folder.len ? slash : 0), folder.ptr, STR_ARG(alias));
     bool inside = relative && fs_normalize(buf_view(&whole), &path);
     str out = inside ? arena_join(&b->site.arena, STR("/"), buf_view(&path), STR_NONE) : alias;
     buf_free(&whole), buf_free(&path);
@@ -109,9 +114,12 @@ static void write_alias(struct build *b, const struct page *p, str alias)
 static void write_redirects(struct build *b)
 {
     const struct site *site = &b->site;
-    for (size_t i = 0; i < site->page_count; i++)
-        for (uint32_t k = 0; k < site->pages[i]->alias_count; k++)
-            write_alias(b, site->pages[i], site->pages[i]->aliases[k]);
+    // Of a document's pages with the same alias, the source has it.
+    for (int of_source = 1; of_source >= 0; of_source--)
+        for (size_t i = 0; i < site->page_count; i++) {
+            const struct page *p = site->pages[i];
+            for (uint32_t k = 0; k < p->alias_count && (p == p->document->source) == of_source; k++) write_alias(b, p, p->aliases[k]);
+        }
     const struct document *home = map_get(&site->document_by_key, STR_NONE);
     struct page *start = home->pages[site->source_language->index];
     if (site->by_folder && !map_has(&b->redirects, STR("index.html")))

@@ -58,8 +58,9 @@ static bool walk_reported(struct site *site)
     for (size_t i = 0; i < site->files.bad_count; i++) {
         const struct fs_bad *b = &site->files.bad[i];
         str file = b->path.len ? site_path(site, b->path, &site->arena) : site->settings.content_dir;
-        enum diag_id id = b->error == ELOOP ? D_IO_SYMLINK_LOOP : b->error == EXDEV ? D_FILE_OUTSIDE : D_IO_READ;
-        diag_add(site->diag, id, DIAG_FILE(file), "%s", id == D_FILE_OUTSIDE ? "" : strerror(b->error));
+        bool nowhere = b->error == ENOENT && b->path.len && site->tree->kind->flags & KIND_FOREIGN;
+        enum diag_id id = b->error == ELOOP ? D_IO_SYMLINK_LOOP : b->error == EXDEV ? D_FILE_OUTSIDE : nowhere ? D_FILE_NOWHERE : D_IO_READ;
+        diag_add(site->diag, id, DIAG_FILE(file), "%s", id == D_FILE_OUTSIDE || id == D_FILE_NOWHERE ? "" : strerror(b->error));
         ok = ok && b->path.len;
     }
     return ok;

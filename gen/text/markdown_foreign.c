@@ -58,10 +58,12 @@ static size_t braces_end(str s, size_t from)
     bool open = str_starts(rest, STR("{{")) || str_starts(rest, STR("{%"));
     if (!open || (from && s.ptr[from - 1] == '$')) return 0;   // ${{ ... }} is of workflows
     if (rest.ptr[1] == '%') close = STR("%}");
+    // A shortcode is taken out before Markdown is read, so that a code span may be in one of its values.
+    bool shortcode = str_starts(rest, STR("{{<")) || str_starts(rest, STR("{{%"));
     size_t end = str_search(rest, close);
     if (end == rest.len || end == 1) return 0;
     end += from + 2;
-    return is_one_piece(s, from, end, false) ? end : 0;
+    return is_one_piece(s, from, end, shortcode) ? end : 0;
 }
 
 static str inside_of(str tag)

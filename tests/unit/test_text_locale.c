@@ -333,8 +333,7 @@ int main(void)
         cmocka_unit_test(unit_names),        cmocka_unit_test(dates),
         cmocka_unit_test(plurals),           cmocka_unit_test(names_and_scripts),
         cmocka_unit_test(likely_regions),    cmocka_unit_test(small_numbers_are_kept),
-        cmocka_unit_test(unknown_languages),
-        cmocka_unit_test(reads_numbers),
+        cmocka_unit_test(unknown_languages), cmocka_unit_test(reads_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,7 +238,7 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     bool other = c->task == TASK_INFERENCE || c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2 || stages;
     const struct model_limit limits[] = {
         {encoder && (other || adapts || c->quantization || c->kernels), MESSAGE_encoder_here, {"family"}},
-        {encoder && (c->cross_entropy > CROSS_ENTROPY_UPCAST || c->tensor_parallel > 1 || c->framework != FRAMEWORK_TRANSFORMERS),
+        {encoder && (c->cross_entropy > CROSS_ENTROPY_UPCAST || c->tensor_parallel > 1 || !framework_goes(c, BY_TRANSFORMERS)),
          MESSAGE_encoder_here, {"family"}},
         {falcon && (other || adapts || !whole), MESSAGE_falcon_here, {"family"}},
         {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole), MESSAGE_latent_here, {"family"}},

@@ -2,6 +2,7 @@
 
 #include "calc/model/remarks.h"
 
+#include "calc/model/framework.h"
 #include "calc/model/model.h"
 #include "calc/model/precision.h"
 
@@ -45,7 +46,7 @@ static void remark_idle(struct message_list *notes, const struct vram *v)
 static void remark_experts(struct message_list *notes, const struct vram_config *c)
 {
     uint64_t inner = CONFIG_BIT(TARGET_GATE) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN);
-    bool theirs = c->framework == FRAMEWORK_AUTO || c->framework == FRAMEWORK_TRANSFORMERS;
+    bool theirs = framework_goes(c, BY_TRANSFORMERS);
     if (c->n_expert && c->lora_rank && (c->lora_targets & inner) && theirs && c->transformers >= 5000 && c->task == TASK_TRAIN)
         message_list_add(notes, MESSAGE_experts_unadapted, ABOUT("lora_targets"), NO_ARGS);
 }

@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const page = window.vramPage;
-  const { root, words, put, el, fill, gib } = page;
+  const { root, words, put, el, fill, gib, mib } = page;
   const area = root.querySelector("textarea");
   const MOST = 262144, MiB = 1048576;
 
@@ -76,26 +76,33 @@
     const now = page.report && page.report.gpu;
     return now && near.some((g) => g.name === now.name) ? now.name : near.length ? near[0].name : "";
   }
+  const size = (bytes) => (bytes < 100 * MiB ? mib(bytes) : gib(bytes));
   function tensor(t) {
     const shape = (t.shape || []).join(" \u00d7 ") + (t.shape ? " \u00d7 " + t.element_bytes + " B" : "");
-    return el("li", {}, [t.name ? el("code", {}, [t.name]) : "", t.name && shape ? ": " : "", shape, " = " + gib(t.bytes)]);
+    return el("li", {}, [t.name ? el("code", {}, [t.name]) : "", t.name && shape ? ": " : "", shape, " = " + size(t.bytes)]);
   }
+  // Of a segment the hints say what it is: a tensor so small is not why the card is full.
   function sizes(r) {
-    if (!r.tried_bytes) return [el("p", {}, [words["oom.unsaid"]])];
-    const list = r.tensors.length ? r.tensors : r.shapes, small = r.tried_bytes <= 20 * MiB;
-    const text = small ? words["oom.small"] : r.tensors.length ? words["oom.found"] : list.length ? words["oom.none"] : words["oom.unknown"];
-    return [el("p", {}, [fill(text, { bytes: gib(r.tried_bytes) })])].concat(small || !list.length ? [] : el("ul", {}, list.slice(0, 4).map(tensor)));
+    if (r.about || r.hints.some((hint) => /^hint_segment/.test(hint.id))) return [];
+    const list = r.tensors.length ? r.tensors : r.shapes;
+    const text = r.tensors.length ? words["oom.found"] : list.length ? words["oom.none"] : words["oom.unknown"];
+    return [el("p", {}, [fill(text, { bytes: size(r.tried_bytes) })]), list.length ? el("ul", {}, list.slice(0, 4).map(tensor)) : null];
+  }
+  // A sentence of the library, with its `code` as code.
+  const marked = (message) => page.sentence(message).split("`").map((part, i) => (i % 2 ? el("code", {}, [part]) : part));
+  function first(hints) {
+    return hints.length ? [el("p", {}, [el("b", {}, [words["oom.first"]])]), el("ul", {}, hints.map((hint) => el("li", {}, marked(hint))))] : [];
   }
   function explained(answer) {
-    if (answer.code !== 0) return refuse(page.sentence(answer.value.error) + ".");
+    if (answer.code !== 0) { refuse(page.sentence(answer.value.error) + "."); return; }
     const r = answer.value, changes = {}, total = r.total_bytes ? cardOfSize(r.total_bytes) : "";
     const sum = r.total_bytes && r.free_bytes !== null && r.allocated_bytes;
     if (total) changes.gpu = total;
     else if (r.total_bytes) changes.cuda_memory = String(Math.round(r.total_bytes / MiB));
     if (Object.keys(changes).length) page.change(changes, "push");
-    const about = fill(words["oom.about"], { run: page.state().preset || words.own });
-    return say([el("p", {}, [sum ? fill(words["oom.card"], { total: gib(r.total_bytes), free: gib(r.free_bytes), allocated: gib(r.allocated_bytes),
-      gpu: total || words.none }) : ""])].concat(sizes(r), [el("p", {}, [about])]));
+    const card = sum ? fill(words["oom.card"], { total: size(r.total_bytes), free: size(r.free_bytes), allocated: size(r.allocated_bytes), gpu: total || words.none }) : "";
+    const run = fill(words["oom.about"], { run: page.state().preset || words.own }), held = sizes(r);
+    say([r.about ? el("p", {}, marked(r.about)) : null, card ? el("p", {}, [card]) : null].concat(held, first(r.hints), held.length ? el("p", {}, [run]) : null).filter(Boolean));
   }
 
   // ---- what is said of it -----------------------------------------------------------------------------------------
@@ -139,10 +146,15 @@
   page.paste = function (text) {
     area.value = text;
     if (text.length > MOST) { area.value = ""; refuse(words.toolong); return; }
-    if (/out of memory/i.test(text)) { page.later("read", "explain", [text, true], explained); return; }
+    const explain = (done) => page.later("read", "explain", [text, true], done);
+    if (/out of memory/i.test(text)) { explain(explained); return; }
     const read = [byAddress, byCommand, bySmi, byHub, byLines].reduce((found, reader) => found || reader(text), null);
-    if (read) done(read);
-    else page.later("read", "reading", [text], (answer) => done(answer.value, text));
+    if (read) { done(read); return; }
+    // Not every message says "out of memory": vLLM, Triton and others have words of their own, which the library knows.
+    explain((answer) => {
+      if (answer.code === 0) explained(answer);
+      else page.later("read", "reading", [text], (answer) => done(answer.value, text));
+    });
   };
 
   const SAMPLES = {

@@ -1,5 +1,5 @@
 // The calculator in the reader's language: what a setting means, what is wrong, what the verdict is, in every language of the site.
-import { check, close, equal, that } from "./harness.mjs";
+import { axe, check, close, equal, that } from "./harness.mjs";
 import { calculator, isBuilt, ready, verdict } from "./calculator.mjs";
 import { readFileSync } from "node:fs";
 
@@ -40,6 +40,38 @@ function errorsAndMeanings(browser, site, lang) {
   });
 }
 
+// What the library says of a message, in the reader's language: what it is where no tensor is meant, and what to look at first.
+const MESSAGES = [
+  ["torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 412.00 MiB is free. " +
+    "Of the allocated memory 6.74 GiB is allocated by PyTorch, and 4.13 GiB is reserved by PyTorch but unallocated.", "", ["hint_fragmented"], { mib: 4229 }],
+  ["ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
+    "oom_of_vllm", ["hint_vllm", "hint_vllm_serve"], {}],
+  ["RuntimeError: CUDA error: out of memory", "oom_of_driver", ["hint_holder", "hint_leave_room", "hint_contexts"], {}],
+];
+function hints(browser, site) {
+  for (const [lang, scheme] of [["en", "file"], ["en", "http"], ["ar", "http"], ["ja", "http"]]) {
+    const own = sentences(lang);
+    calculator(browser, `what to look at first in ${lang} ${scheme}`, { base: site[scheme], lang, state: "#preset=gpt2&batch_size=16&gpu=RTX+4070" }, async (tab) => {
+      const pasted = tab.locator("[data-out=pasted]");
+      for (const [text, about, ids, args] of MESSAGES) {
+        const wanted = (id) => own[id].replace(/`/g, "").replace(/\{(\w+)\}/g, (all, name) => args[name]);
+        await tab.locator("textarea").fill(text);
+        const items = pasted.locator("b").locator("xpath=../following-sibling::ul[1]/li");
+        await items.filter({ hasText: wanted(ids[0]) }).waitFor().catch(async () => { throw new Error(`${ids[0]} is not in: ${await pasted.innerText()}`); });
+        equal((await items.allTextContents()).join("\n"), ids.map(wanted).join("\n"), `the hints for ${text}`);
+        equal(await pasted.locator(".bad").count(), 0, "refused");
+        const said = await pasted.textContent();
+        that(!/`|\{\w+\}/.test(said), said);
+        if (about) equal(await pasted.locator("p").first().textContent(), wanted(about), "what it is");
+        that(!about || !/\b0(\.00)?\sGiB/.test(said), "no size is made up");
+        equal(/gpt2/.test(said), !about, `held against the run, where a tensor is meant: ${said}`);
+      }
+      equal(await tab.evaluate(() => document.scrollingElement.scrollWidth - document.documentElement.clientWidth), 0, "too wide by");
+      if (scheme === "http") await axe(tab);   // it asks for the styles again, which a file may not
+    });
+  }
+}
+
 function verdicts(browser, site) {
   check("calculator: the reader's language", async () => {
     const state = "#preset=gpt2&batch_size=8&compile=2.5&gpu=RTX+4070", texts = new Map();
@@ -59,5 +91,6 @@ function verdicts(browser, site) {
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
   for (const lang of languages) errorsAndMeanings(browser, site, lang);
+  hints(browser, site);
   verdicts(browser, site);
 }

@@ -1,5 +1,5 @@
-// The calculator's sentences in each language: one for each error that a page can meet and one for each field, with the same
-// values in them as the library's own.
+// The calculator's sentences in each language: one for each error that a page can meet, one for each field, and what is said of
+// an out-of-memory message, with the same values in them as the library's own.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { check, finish, open } from './calc.mjs';
@@ -7,11 +7,12 @@ import { check, finish, open } from './calc.mjs';
 const root = new URL('../..', import.meta.url).pathname;
 const read = (path) => readFileSync(root + path, 'utf8');
 const values = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(' ');
+const code = (text) => (text.match(/`[^`]+`/g) ?? []).sort().join(' ');
 
 // Errors of callers and of commands that a page has not.
 const ELSEWHERE = /^(no_answer|no_such_|range_|solve_not_for|snapshot_|pickle_)/;
-// Notes that the page shows.
-const NOTES = /^serve_(vllm|llama)$/;
+// Notes that the page shows, and what it says of an out-of-memory message.
+const NOTES = /^(serve_(vllm|llama)$|hint_|oom_of_)/;
 const errors = new Map();
 for (const [, id, code, english] of read('calc/base/messages.def').matchAll(/MESSAGE\((\w+),\s*(\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)/g))
     if ((code !== 'VRAM_OK' && !ELSEWHERE.test(id)) || NOTES.test(id)) errors.set(id, values(english));
@@ -33,6 +34,8 @@ for (const tag of languages) {
     check(`${tag}: none without use`, more.length === 0, more.join(' '));
     const other = [...wanted].filter(([key, list]) => own[key] && values(own[key]) !== list).map(([key]) => key);
     check(`${tag}: the same values in them`, other.length === 0, other.join(' '));
+    const coded = Object.keys(own).filter((key) => /^(hint_|oom_of_)/.test(key) && code(own[key]) !== code(english[key]));
+    check(`${tag}: the same code in what is said of a message`, coded.length === 0, coded.join(' '));
     const same = Object.keys(own).filter((key) => own[key] === english[key] && !/^PYTORCH/.test(own[key]));
     check(`${tag}: translated`, tag === 'en' || same.length <= 2, same.join(' '));
 }

@@ -158,7 +158,8 @@ static bool may_need(str body)
 
 void md_strong_repair(struct md *r, cmark_node *root)
 {
-    bool needed = may_need(str_slice(r->text, r->from, r->text.len));
+    // A plain fragment is what cmark-gfm makes of it.
+    bool needed = !r->o->plain && may_need(str_slice(r->text, r->from, r->text.len));
     for (cmark_node *n = needed ? root : NULL; n; n = md_next_node(n, root)) {
         if (!is_wrong(r, n)) continue;
         unwrap(r, n);

@@ -1,29 +1,32 @@
 // The Lua 5.4 binding of libvram.
 //
 //     local r = vram.estimate{preset = "gpt2", batch_size = 8, gpu = "RTX 4070"}
-//     r.peak_reserved_bytes, r.at_peak[1].name    -- the fields of `vramcalc estimate --format json`
+//     r.peak_reserved_bytes, r.at_peak[1].name    -- the fields of `vramcalc estimate --format
+//     json`
 //
-// A configuration is a table of fields (numbers, strings, booleans), or a string of key = value lines.
+// A configuration is a table of fields (numbers, strings, booleans), or a string of key = value
+// lines.
 //
-//     vram.estimate(config)           the report, schema vramcalc/1, as a table; sizes are integers, in bytes
-//     vram.live_peak(config)          peak of live bytes alone, fast
+//     vram.estimate(config)           the report, schema vramcalc/1, as a table; sizes are
+//     integers, in bytes vram.live_peak(config)          peak of live bytes alone, fast
 //     vram.step_seconds(config)       of an optimizer step, by a roofline: for ratios
-//     vram.params(config)             list of parameter tensors: name, block, rows, cols, bytes, decayed, trained
-//     vram.trace(config [, f])        list of events, or f(event) for each until it returns true
-//     vram.compare(config)            the same configuration by other people's formulas
-//     vram.advise(config)             ranked changes; needs a gpu
-//     vram.fit(config)                whether it fits in the gpu, and by how much
-//     vram.max_batch(config)          the largest batch_size that fits
-//     vram.solve(field, config)       the largest or smallest value of a count that fits in the gpu
-//     vram.cards(config)              every card, and up to 8 of each, that the run fits
-//     vram.serve(config)              how many sequences, and how long a context, vLLM or llama.cpp has room for
-//     vram.segments(config [, moment])  the allocator's segments and blocks: at "peak", "growth" (default), "end", or after an event
-//     vram.explain_oom(text [, config])  which tensor an out-of-memory message is about
-//     vram.snapshot(bytes [, config])  what torch.cuda.memory._dump_snapshot wrote, beside the estimate
-//     vram.config(text [, kind])      fields that a text sets (kind: flat, hf, axolotl, auto, ...), as a table; of a list of
-//                                     texts each is over what came before, and its own keys say what it is
-//     vram.gpu(name), vram.gpus()     a card, all cards: name, memory_bytes, cuda_bytes (Linux), ...
-//     vram.emit(config, format)       the report as text: text, json, csv, md
+//     vram.params(config)             list of parameter tensors: name, block, rows, cols, bytes,
+//     decayed, trained vram.trace(config [, f])        list of events, or f(event) for each until
+//     it returns true vram.compare(config)            the same configuration by other people's
+//     formulas vram.advise(config)             ranked changes; needs a gpu vram.fit(config) whether
+//     it fits in the gpu, and by how much vram.max_batch(config)          the largest batch_size
+//     that fits vram.solve(field, config)       the largest or smallest value of a count that fits
+//     in the gpu vram.cards(config)              every card, and up to 8 of each, that the run fits
+//     vram.serve(config)              how many sequences, and how long a context, vLLM or llama.cpp
+//     has room for vram.segments(config [, moment])  the allocator's segments and blocks: at
+//     "peak", "growth" (default), "end", or after an event vram.explain_oom(text [, config])  which
+//     tensor an out-of-memory message is about vram.snapshot(bytes [, config])  what
+//     torch.cuda.memory._dump_snapshot wrote, beside the estimate vram.config(text [, kind]) fields
+//     that a text sets (kind: flat, hf, axolotl, auto, ...), as a table; of a list of
+//                                     texts each is over what came before, and its own keys say
+//                                     what it is
+//     vram.gpu(name), vram.gpus()     a card, all cards: name, memory_bytes, cuda_bytes (Linux),
+//     ... vram.emit(config, format)       the report as text: text, json, csv, md
 //     vram.timeline(config)           SVG
 //     vram.version
 //
@@ -38,8 +41,8 @@ extern "C" {
 
 struct lua_State;
 
-// For luaL_requiref and package.preload: leaves the module's table on the stack. Memory of the library comes
-// from the state's own allocator, so that a limit on the state holds for it too.
+// For luaL_requiref and package.preload: leaves the module's table on the stack. Memory of the
+// library comes from the state's own allocator, so that a limit on the state holds for it too.
 int luaopen_vram(struct lua_State *L);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-// The commands of vramdoc: each file gen/cmd_NAME.c owns one row with its options and its run function.
+// The commands of vramdoc: each file gen/cmd_NAME.c owns one row with its options and its run
+// function.
 #ifndef GEN_CMD_H
 #define GEN_CMD_H
 

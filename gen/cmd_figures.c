@@ -1,4 +1,5 @@
-// vramdoc figures: every figure of the documents, its value, kind, source, and the pages that cite it.
+// vramdoc figures: every figure of the documents, its value, kind, source, and the pages that cite
+// it.
 #include <math.h>
 #include <string.h>
 
@@ -100,12 +101,14 @@ static void put_text(const struct site *site, const struct citing *c, size_t i, 
         put_number(g->value, &value);
     if (g->unit.len && !g->missing)
         buf_printf(&value, " %.*s", STR_ARG(g->unit));
-    buf_printf(out, "  %-22.*s %-9s %20.*s  ", STR_ARG(g->name), figure_kind_name(g->kind), STR_ARG(buf_view(&value)));
+    buf_printf(out, "  %-22.*s %-9s %20.*s  ", STR_ARG(g->name), figure_kind_name(g->kind),
+               STR_ARG(buf_view(&value)));
     for (size_t k = 0; k < c->languages; k++) {
         if (c->cited[i * c->languages + k])
             buf_printf(out, "%s%.*s", pages++ ? "," : "", STR_ARG(site->languages[k]->tag));
     }
-    buf_printf(out, "%s  %.*s%s\n", pages ? "" : "cited by none", STR_ARG(g->source), g->stale ? " (older protocol)" : "");
+    buf_printf(out, "%s  %.*s%s\n", pages ? "" : "cited by none", STR_ARG(g->source),
+               g->stale ? " (older protocol)" : "");
     buf_free(&value);
 }
 
@@ -114,7 +117,7 @@ static void list_document(struct site *site, const struct document *doc, bool js
     struct figures *f = figures_load(site, doc, site->diag);
     struct citing c = {.languages = site->language_count};
     c.count = figures_defined(f, &c.figures);
-    c.cited = arena_new(&site->arena, bool, c.count * c.languages + 1);
+    c.cited = arena_new(&site->arena, bool, c.count *c.languages + 1);
     find_citations(site, doc, &c);
     if (!json)
         buf_printf(out, "%.*s\n", STR_ARG(site_document_name(doc)));
@@ -154,6 +157,10 @@ static int run(void *given, int operand_count, char **operands)
 }
 
 const struct arg_command command_figures = {
-    .name = "figures", .operands = "[DOCUMENT]", .summary = "list figures with value, kind, source and the pages that cite them",
-    .options = rows, .run = run, .options_size = sizeof(struct options),
+    .name = "figures",
+    .operands = "[DOCUMENT]",
+    .summary = "list figures with value, kind, source and the pages that cite them",
+    .options = rows,
+    .run = run,
+    .options_size = sizeof(struct options),
 };

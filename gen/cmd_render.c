@@ -27,11 +27,15 @@ static const struct arg_option options[] = {
     {0},
 };
 
-static const struct { str name; unsigned bit; } extensions[] = {
-    {STR("table"), MD_TABLE},       {STR("footnotes"), MD_FOOTNOTES},
-    {STR("tasklist"), MD_TASKLIST}, {STR("strikethrough"), MD_STRIKETHROUGH},
-    {STR("autolink"), MD_AUTOLINK}, {STR("tagfilter"), MD_TAGFILTER},
-    {STR("math"), MD_MATH_DOLLARS}, {STR("admonitions"), MD_ADMONITIONS}, {STR("containers"), MD_CONTAINERS},
+static const struct {
+    str name;
+    unsigned bit;
+} extensions[] = {
+    {STR("table"), MD_TABLE},           {STR("footnotes"), MD_FOOTNOTES},
+    {STR("tasklist"), MD_TASKLIST},     {STR("strikethrough"), MD_STRIKETHROUGH},
+    {STR("autolink"), MD_AUTOLINK},     {STR("tagfilter"), MD_TAGFILTER},
+    {STR("math"), MD_MATH_DOLLARS},     {STR("admonitions"), MD_ADMONITIONS},
+    {STR("containers"), MD_CONTAINERS},
 };
 
 static unsigned extension_bit(str name)
@@ -68,7 +72,8 @@ static int read_input(const char *path, struct diag *d, buf *text)
 }
 
 // On a site's page, front matter is no text.
-static bool find_body(const struct md_options *o, str file, arena *a, struct diag *d, str text, size_t *body)
+static bool find_body(const struct md_options *o, str file, arena *a, struct diag *d, str text,
+                      size_t *body)
 {
     struct front front;
     *body = 0;
@@ -84,7 +89,8 @@ static int print_fragment(const struct md_options *o, str file, struct diag *d, 
     arena a = ARENA_INIT;
     buf out = BUF_INIT;
     size_t body;
-    bool ok = find_body(o, file, &a, d, text, &body) && md_render(text, body, file, o, &a, d, &out, NULL);
+    bool ok =
+        find_body(o, file, &a, d, text, &body) && md_render(text, body, file, o, &a, d, &out, NULL);
     bool written = fwrite(out.ptr, 1, out.len, stdout) == out.len && !fflush(stdout);
     if (!written)
         diag_add(d, D_IO_WRITE, DIAG_FILE(STR("-")), DIAG_PLAIN);

@@ -1,4 +1,5 @@
-// Opening a site for commands that only look at it, drafts included: a draft has figures and translations like any page.
+// Opening a site for commands that only look at it, drafts included: a draft has figures and
+// translations like any page.
 #include "gen/cmd_site.h"
 
 #include <errno.h>
@@ -21,18 +22,24 @@ static str path_of(const char *s)
 struct diag *site_options_diag(const struct site_options *o)
 {
     const char *no_color = getenv("NO_COLOR");
-    return diag_new((struct diag_options){
-        .strict = o->strict != NULL, .strict_measured = o->strict && !strcmp(o->strict, "measured"), .json = o->json,
-        .color = isatty(2) && !(no_color && *no_color)});
+    return diag_new(
+        (struct diag_options){.strict = o->strict != NULL,
+                              .strict_measured = o->strict && !strcmp(o->strict, "measured"),
+                              .json = o->json,
+                              .color = isatty(2) && !(no_color && *no_color)});
 }
 
-bool site_options_open(const struct site_options *o, bool as_written, struct site *site, struct diag *d)
+bool site_options_open(const struct site_options *o, bool as_written, struct site *site,
+                       struct diag *d)
 {
     *site = (struct site){.arena = ARENA_INIT, .diag = d};
-    struct settings_paths paths = {.file = path_of(o->settings), .content = path_of(o->source), .i18n = path_of(o->i18n)};
+    struct settings_paths paths = {
+        .file = path_of(o->settings), .content = path_of(o->source), .i18n = path_of(o->i18n)};
     struct load_options load = {.need_catalogs = true, .drafts = true, .as_written = as_written};
     md_init();
-    return settings_load(&site->settings, &paths, build_program_dir(&site->arena), &site->arena, d) && site_open(site, &load);
+    return settings_load(&site->settings, &paths, build_program_dir(&site->arena), &site->arena,
+                         d) &&
+           site_open(site, &load);
 }
 
 struct document *site_document(const struct site *site, str name)
@@ -59,12 +66,14 @@ bool site_scan_page(struct site *site, const struct page *p, struct scanned *out
 {
     buf bytes = BUF_INIT;
     struct diag *quiet = diag_new((struct diag_options){.quiet = true});
-    struct md_options o = {.extensions = settings_markdown(&site->settings), .top_heading = 2, .keep_text = true};
+    struct md_options o = {
+        .extensions = settings_markdown(&site->settings), .top_heading = 2, .keep_text = true};
     *out = (struct scanned){.file = site_path(site, p->source, &site->arena)};
     bool ok = fs_read(out->file.ptr, site->settings.max_page_bytes, &bytes) == 0;
     if (ok) {
         out->text = arena_str(&site->arena, buf_view(&bytes));
-        md_scan(out->text, p->body < out->text.len ? p->body : out->text.len, out->file, &o, &site->arena, quiet, &out->md);
+        md_scan(out->text, p->body < out->text.len ? p->body : out->text.len, out->file, &o,
+                &site->arena, quiet, &out->md);
     } else {
         diag_add(site->diag, D_IO_READ, DIAG_FILE(out->file), "%s", strerror(errno));
     }

@@ -1,4 +1,5 @@
-// What commands share that look at a site without building it: its options, opening it, finding a document, reading a page.
+// What commands share that look at a site without building it: its options, opening it, finding a
+// document, reading a page.
 #ifndef GEN_CMD_SITE_H
 #define GEN_CMD_SITE_H
 
@@ -14,12 +15,22 @@ struct site_options {
 };
 
 // Rows of a command's table. T is its options' type, whose member `site` is a struct site_options.
-#define SITE_OPTION_ROWS(T)                                                                                                  \
-    {'s', "source", ARG_STRING, offsetof(T, site.source), "DIR", "folder of Markdown files (content)"},                     \
-    {'c', "config", ARG_STRING, offsetof(T, site.settings), "FILE", "settings (DIR/site.yaml of the source, if it is there)"}, \
-    {0, "i18n", ARG_STRING, offsetof(T, site.i18n), "DIR", "folder of message catalogs (the program's own)"},               \
-    {0, "strict", ARG_STRING, offsetof(T, site.strict), "[WHAT]", "warnings about content are errors; measured: stale measurements, too"}, \
-    {0, "json", ARG_FLAG, offsetof(T, site.json), NULL, "print the result as JSON"}
+#define SITE_OPTION_ROWS(T) \
+    {'s',        "source", \
+     ARG_STRING, offsetof(T, site.source), \
+     "DIR",      "folder of Markdown files (content)"}, \
+        {'c',        "config", \
+         ARG_STRING, offsetof(T, site.settings), \
+         "FILE",     "settings (DIR/site.yaml of the source, if it is there)"}, \
+        {0,          "i18n", \
+         ARG_STRING, offsetof(T, site.i18n), \
+         "DIR",      "folder of message catalogs (the program's own)"}, \
+        {0,          "strict", \
+         ARG_STRING, offsetof(T, site.strict), \
+         "[WHAT]",   "warnings about content are errors; measured: stale measurements, too"}, \
+    { \
+        0, "json", ARG_FLAG, offsetof(T, site.json), NULL, "print the result as JSON" \
+    }
 
 // A page's text and what Markdown makes of it.
 struct scanned {
@@ -29,8 +40,10 @@ struct scanned {
 
 // Diagnostics as the options want them.
 struct diag *site_options_diag(const struct site_options *o);
-// Settings, pages, documents, locales and catalogs. site->diag is d. as_written: see load.h. False after errors were recorded.
-bool site_options_open(const struct site_options *o, bool as_written, struct site *site, struct diag *d);
+// Settings, pages, documents, locales and catalogs. site->diag is d. as_written: see load.h. False
+// after errors were recorded.
+bool site_options_open(const struct site_options *o, bool as_written, struct site *site,
+                       struct diag *d);
 // By key ("index" for the start page), or by the path of its folder; NULL when there is none.
 struct document *site_document(const struct site *site, str name);
 // Its key as people write it: "index" for the start page.

@@ -1,4 +1,5 @@
-// Answers requests with libmicrohttpd in the caller's own loop: files, server-sent events, and pages that reload.
+// Answers requests with libmicrohttpd in the caller's own loop: files, server-sent events, and
+// pages that reload.
 #include "gen/serve_http.h"
 
 #include <arpa/inet.h>
@@ -22,7 +23,7 @@ struct listener {
     struct http *http;
     struct listener *next;
     struct MHD_Connection *connection;
-    unsigned pending;   // HEARTBEAT, RELOAD
+    unsigned pending;  // HEARTBEAT, RELOAD
     bool suspended;
 };
 
@@ -37,17 +38,21 @@ struct http {
     bool closing;
 };
 
-// A page that differs in its <main> only, and has nothing there that a script may hold on to, changes in place: that is on
-// screen in a third of the time of a reload, and the reader stays where they were.
+// A page that differs in its <main> only, and has nothing there that a script may hold on to,
+// changes in place: that is on screen in a third of the time of a reload, and the reader stays
+// where they were.
 static const char reload_script[] =
     "(function () {\n"
     "  var source = new EventSource('" OWN "events'), lost = false, shown = null;\n"
     "  function get() {\n"
-    "    return fetch(location.href, { cache: 'no-store' }).then(function (r) { return r.text(); });\n"
+    "    return fetch(location.href, { cache: 'no-store' }).then(function (r) { return r.text(); "
+    "});\n"
     "  }\n"
     "  function parts(text) {\n"
-    "    var page = new DOMParser().parseFromString(text, 'text/html'), main = page.querySelector('main'), head = '';\n"
-    "    if (!main || main.querySelector('script,form,input,button,select,textarea,canvas')) return null;\n"
+    "    var page = new DOMParser().parseFromString(text, 'text/html'), main = "
+    "page.querySelector('main'), head = '';\n"
+    "    if (!main || main.querySelector('script,form,input,button,select,textarea,canvas')) "
+    "return null;\n"
     "    page.querySelectorAll('head link[rel=stylesheet],head script').forEach(function (e) {\n"
     "      if (e.type !== 'application/ld+json') head += e.outerHTML;\n"
     "    });\n"
@@ -55,7 +60,8 @@ static const char reload_script[] =
     "    return { main: main, title: page.title, rest: head + page.body.outerHTML };\n"
     "  }\n"
     "  function swap(text) {\n"
-    "    var before = shown && parts(shown), after = parts(text), main = document.querySelector('main');\n"
+    "    var before = shown && parts(shown), after = parts(text), main = "
+    "document.querySelector('main');\n"
     "    if (!before || !after || !main || before.rest !== after.rest) return false;\n"
     "    main.replaceWith(document.adoptNode(after.main));\n"
     "    document.title = after.title;\n"
@@ -74,12 +80,17 @@ static const char reload_script[] =
     "})();\n";
 
 static const char problem_style[] =
-    "#vramdoc-problems{position:fixed;inset:auto 0 0 0;z-index:1000;max-height:60vh;overflow:auto;margin:0;"
-    "padding:1rem 1.25rem;background:#2b1111;color:#ffe9e6;border-top:4px solid #ff6b57;direction:ltr;"
+    "#vramdoc-problems{position:fixed;inset:auto 0 0 "
+    "0;z-index:1000;max-height:60vh;overflow:auto;margin:0;"
+    "padding:1rem 1.25rem;background:#2b1111;color:#ffe9e6;border-top:4px solid "
+    "#ff6b57;direction:ltr;"
     "text-align:left;font:14px/1.5 ui-monospace,monospace}"
-    "#vramdoc-problems pre{margin:0;background:none;color:inherit;white-space:pre-wrap;font:inherit}";
+    "#vramdoc-problems "
+    "pre{margin:0;background:none;color:inherit;white-space:pre-wrap;font:inherit}";
 
-static const struct { const char *end, *type; } types[] = {
+static const struct {
+    const char *end, *type;
+} types[] = {
 #define X(end, type) {end, type},
 #include "gen/media_types.def"
 #undef X
@@ -88,14 +99,16 @@ static const struct { const char *end, *type; } types[] = {
 static const char *type_of(const char *path)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (str_ends(str_c(path), str_c(types[i].end))) return types[i].type;
+        if (str_ends(str_c(path), str_c(types[i].end)))
+            return types[i].type;
     return "application/octet-stream";
 }
 
-static enum MHD_Result send_response(const struct http *h, struct MHD_Connection *c, unsigned status, struct MHD_Response *r,
-                                     const char *type)
+static enum MHD_Result send_response(const struct http *h, struct MHD_Connection *c,
+                                     unsigned status, struct MHD_Response *r, const char *type)
 {
-    if (!r) return MHD_NO;
+    if (!r)
+        return MHD_NO;
     h->mhd.add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     h->mhd.add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     h->mhd.add_response_header(r, "X-Content-Type-Options", "nosniff");
@@ -104,10 +117,12 @@ static enum MHD_Result send_response(const struct http *h, struct MHD_Connection
     return rc;
 }
 
-static enum MHD_Result send_text(const struct http *h, struct MHD_Connection *c, unsigned status, const char *type, str body)
+static enum MHD_Result send_text(const struct http *h, struct MHD_Connection *c, unsigned status,
+                                 const char *type, str body)
 {
     // The library's older interface takes a pointer that it only reads.
-    struct MHD_Response *r = h->mhd.create_response_from_buffer(body.len, (void *)(uintptr_t)body.ptr, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *r = h->mhd.create_response_from_buffer(
+        body.len, (void *)(uintptr_t)body.ptr, MHD_RESPMEM_MUST_COPY);
     return send_response(h, c, status, r, type);
 }
 
@@ -123,12 +138,15 @@ static void add_site_headers(const struct http *h, struct MHD_Response *r)
         while (str_line(&rest, &line)) {
             str word = str_trim(line);
             size_t colon = str_find(word, ':');
-            if (line.len && line.ptr[0] != ' ' && line.ptr[0] != '\t') for_all = str_eq(word, STR("/*"));
-            else if (for_all && colon < word.len && !str_eq_nocase(str_slice(word, 0, colon), STR("cache-control"))) {
+            if (line.len && line.ptr[0] != ' ' && line.ptr[0] != '\t')
+                for_all = str_eq(word, STR("/*"));
+            else if (for_all && colon < word.len &&
+                     !str_eq_nocase(str_slice(word, 0, colon), STR("cache-control"))) {
                 char *name = strndup(word.ptr, colon);
                 str value = str_trim(str_slice(word, colon + 1, word.len));
                 char *content = strndup(value.ptr, value.len);
-                if (name && content) h->mhd.add_response_header(r, name, content);
+                if (name && content)
+                    h->mhd.add_response_header(r, name, content);
                 free(name);
                 free(content);
             }
@@ -140,7 +158,8 @@ static void add_site_headers(const struct http *h, struct MHD_Response *r)
 
 static void put_problems(const struct http *h, buf *out)
 {
-    if (h->problems.len == 0) return;
+    if (h->problems.len == 0)
+        return;
     buf_lit(out, "<link rel=\"stylesheet\" href=\"" OWN "problems.css\">"
                  "<section id=\"vramdoc-problems\" role=\"alert\" lang=\"en\"><pre>");
     escape_text(out, buf_view(&h->problems));
@@ -148,11 +167,14 @@ static void put_problems(const struct http *h, buf *out)
 }
 
 // A page with the script and what is wrong in front of its end.
-static enum MHD_Result send_page(const struct http *h, struct MHD_Connection *c, unsigned status, str html)
+static enum MHD_Result send_page(const struct http *h, struct MHD_Connection *c, unsigned status,
+                                 str html)
 {
     str end = STR("</body>");
     size_t at = html.len, found;
-    for (size_t from = 0; (found = str_search(str_slice(html, from, html.len), end)) < html.len - from; from = at + 1)
+    for (size_t from = 0;
+         (found = str_search(str_slice(html, from, html.len), end)) < html.len - from;
+         from = at + 1)
         at = from + found;
     buf out = BUF_INIT;
     buf_reserve(&out, html.len + 512);
@@ -160,9 +182,11 @@ static enum MHD_Result send_page(const struct http *h, struct MHD_Connection *c,
     put_problems(h, &out);
     buf_lit(&out, "<script src=\"" OWN "reload.js\"></script>");
     buf_str(&out, str_slice(html, at, html.len));
-    struct MHD_Response *r = h->mhd.create_response_from_buffer(out.len, out.ptr, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *r =
+        h->mhd.create_response_from_buffer(out.len, out.ptr, MHD_RESPMEM_MUST_COPY);
     buf_free(&out);
-    if (r) add_site_headers(h, r);
+    if (r)
+        add_site_headers(h, r);
     return send_response(h, c, status, r, "text/html; charset=utf-8");
 }
 
@@ -178,44 +202,57 @@ static enum MHD_Result send_missing(const struct http *h, struct MHD_Connection 
         buf_printf(&name, "%s/404.html", h->folder);
         found = fs_read(name.ptr, 1 << 24, &html) == 0;
     }
-    if (!found) buf_lit(&html, "<!DOCTYPE html><html lang=\"en\"><title>Not found</title><body><h1>Not found</h1></body></html>");
+    if (!found)
+        buf_lit(&html, "<!DOCTYPE html><html lang=\"en\"><title>Not found</title><body><h1>Not "
+                       "found</h1></body></html>");
     enum MHD_Result rc = send_page(h, c, MHD_HTTP_NOT_FOUND, buf_view(&html));
     buf_free(&name);
     buf_free(&html);
     return rc;
 }
 
-// The library has decoded the path: what is no plain sign of an address is written as its bytes again.
+// The library has decoded the path: what is no plain sign of an address is written as its bytes
+// again.
 static void put_path(buf *out, str path)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     for (size_t i = 0; i < path.len; i++) {
-        if (path.ptr[i] && strchr(plain, path.ptr[i])) buf_char(out, path.ptr[i]);
-        else buf_printf(out, "%%%02X", (unsigned)(unsigned char)path.ptr[i]);
+        if (path.ptr[i] && strchr(plain, path.ptr[i]))
+            buf_char(out, path.ptr[i]);
+        else
+            buf_printf(out, "%%%02X", (unsigned)(unsigned char)path.ptr[i]);
     }
 }
 
-static enum MHD_Result redirect(const struct http *h, struct MHD_Connection *c, const char *url, const char *behind)
+static enum MHD_Result redirect(const struct http *h, struct MHD_Connection *c, const char *url,
+                                const char *behind)
 {
-    struct MHD_Response *r = h->mhd.create_response_from_buffer(0, (void *)(uintptr_t)"", MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *r =
+        h->mhd.create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
     buf to = BUF_INIT;
-    while (url[0] == '/' && url[1] == '/') url++;   // or the address would begin with another host
+    while (url[0] == '/' && url[1] == '/')
+        url++;  // or the address would begin with another host
     buf_str(&to, buf_view(&h->base));
     put_path(&to, str_c(url));
     buf_str(&to, str_c(behind));
-    if (r) h->mhd.add_response_header(r, MHD_HTTP_HEADER_LOCATION, to.ptr);
+    if (r)
+        h->mhd.add_response_header(r, MHD_HTTP_HEADER_LOCATION, to.ptr);
     buf_free(&to);
     return send_response(h, c, MHD_HTTP_FOUND, r, "text/plain");
 }
 
-static enum MHD_Result send_open_file(const struct http *h, struct MHD_Connection *c, const char *path, int fd, size_t size)
+static enum MHD_Result send_open_file(const struct http *h, struct MHD_Connection *c,
+                                      const char *path, int fd, size_t size)
 {
     const char *type = type_of(path);
-    if (strncmp(type, "text/html", 9)) return send_response(h, c, MHD_HTTP_OK, h->mhd.create_response_from_fd64(size, fd), type);
+    if (strncmp(type, "text/html", 9))
+        return send_response(h, c, MHD_HTTP_OK, h->mhd.create_response_from_fd64(size, fd), type);
     buf html = BUF_INIT;
     int rc = fs_read_fd(fd, 1 << 28, &html);
     close(fd);
-    enum MHD_Result result = rc < 0 ? send_missing(h, c, STR("")) : send_page(h, c, MHD_HTTP_OK, buf_view(&html));
+    enum MHD_Result result =
+        rc < 0 ? send_missing(h, c, STR("")) : send_page(h, c, MHD_HTTP_OK, buf_view(&html));
     buf_free(&html);
     return result;
 }
@@ -228,7 +265,8 @@ static enum MHD_Result send_file(const struct http *h, struct MHD_Connection *c,
     size_t root = path.len;
     enum MHD_Result rc;
     bool inside = fs_normalize(str_c(url), &path);
-    if (inside && str_ends(str_c(url), STR("/"))) buf_printf(&path, "%sindex.html", path.len > root ? "/" : "");
+    if (inside && str_ends(str_c(url), STR("/")))
+        buf_printf(&path, "%sindex.html", path.len > root ? "/" : "");
     str below = str_slice(buf_view(&path), root, path.len);
     struct stat st;
     int fd = inside ? open(path.ptr, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
@@ -236,7 +274,8 @@ static enum MHD_Result send_file(const struct http *h, struct MHD_Connection *c,
         rc = send_open_file(h, c, path.ptr, fd, (size_t)st.st_size);
     } else {
         bool is_folder = fd >= 0 && S_ISDIR(st.st_mode);
-        if (fd >= 0) close(fd);
+        if (fd >= 0)
+            close(fd);
         rc = is_folder ? redirect(h, c, url, "/") : send_missing(h, c, below);
     }
     buf_free(&path);
@@ -247,7 +286,8 @@ static ssize_t next_event(void *ctx, uint64_t at, char *out, size_t room)
 {
     struct listener *l = ctx;
     (void)at;
-    if (l->http->closing) return MHD_CONTENT_READER_END_OF_STREAM;
+    if (l->http->closing)
+        return MHD_CONTENT_READER_END_OF_STREAM;
     str event = l->pending & RELOAD ? STR("event: reload\ndata: 1\n\n") : STR(": here\n\n");
     if (!l->pending || event.len > room) {
         l->suspended = true;
@@ -262,25 +302,34 @@ static ssize_t next_event(void *ctx, uint64_t at, char *out, size_t room)
 static void forget_listener(void *ctx)
 {
     struct listener *l = ctx, **at = &l->http->listeners;
-    while (*at && *at != l) at = &(*at)->next;
-    if (*at) *at = l->next;
+    while (*at && *at != l)
+        at = &(*at)->next;
+    if (*at)
+        *at = l->next;
     free(l);
 }
 
 static enum MHD_Result send_events(struct http *h, struct MHD_Connection *c)
 {
     struct listener *l = calloc(1, sizeof *l);
-    if (!l) buf_no_memory();
+    if (!l)
+        buf_no_memory();
     *l = (struct listener){h, h->listeners, c, HEARTBEAT, false};
     h->listeners = l;
-    struct MHD_Response *r = h->mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, next_event, l, forget_listener);
-    if (!r) forget_listener(l);
+    struct MHD_Response *r = h->mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, 1024,
+                                                                  next_event, l, forget_listener);
+    if (!r)
+        forget_listener(l);
     return send_response(h, c, MHD_HTTP_OK, r, "text/event-stream");
 }
 
-struct hosts { const char *last; unsigned count; };
+struct hosts {
+    const char *last;
+    unsigned count;
+};
 
-static enum MHD_Result note_host(void *ctx, enum MHD_ValueKind kind, const char *key, const char *value)
+static enum MHD_Result note_host(void *ctx, enum MHD_ValueKind kind, const char *key,
+                                 const char *value)
 {
     struct hosts *hosts = ctx;
     (void)kind;
@@ -298,35 +347,44 @@ static bool is_port(str s)
     return str_u64(s, &port) && port > 0 && port < 65536;
 }
 
-// A name that resolves to 127.0.0.1 elsewhere must not let a foreign page read this site: the request has one Host, and that
-// is one of ours to the last byte.
+// A name that resolves to 127.0.0.1 elsewhere must not let a foreign page read this site: the
+// request has one Host, and that is one of ours to the last byte.
 static bool is_own_host(const struct http *h, struct MHD_Connection *c)
 {
     static const str names[] = {STR("localhost"), STR("127.0.0.1"), STR("[::1]")};
     struct hosts hosts = {0};
     h->mhd.get_connection_values(c, MHD_HEADER_KIND, note_host, &hosts);
-    if (hosts.count != 1 || !hosts.last) return false;
+    if (hosts.count != 1 || !hosts.last)
+        return false;
     str host = str_c(hosts.last);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         str rest = str_slice(host, names[i].len, host.len);
-        if (str_eq_nocase(str_slice(host, 0, names[i].len), names[i])
-            && (!rest.len || (rest.ptr[0] == ':' && is_port(str_slice(rest, 1, rest.len))))) return true;
+        if (str_eq_nocase(str_slice(host, 0, names[i].len), names[i]) &&
+            (!rest.len || (rest.ptr[0] == ':' && is_port(str_slice(rest, 1, rest.len)))))
+            return true;
     }
     return false;
 }
 
-static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *url, const char *method,
-                              const char *version, const char *upload, size_t *upload_size, void **state)
+static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *url,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **state)
 {
     struct http *h = ctx;
     (void)version, (void)upload, (void)state;
     *upload_size = 0;
-    if (!is_own_host(h, c)) return send_text(h, c, MHD_HTTP_FORBIDDEN, "text/plain", STR("this server answers to localhost only\n"));
+    if (!is_own_host(h, c))
+        return send_text(h, c, MHD_HTTP_FORBIDDEN, "text/plain",
+                         STR("this server answers to localhost only\n"));
     if (strcmp(method, "GET") && strcmp(method, "HEAD"))
-        return send_text(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", STR("GET and HEAD only\n"));
-    if (!strcmp(url, OWN "events")) return send_events(h, c);
-    if (!strcmp(url, OWN "reload.js")) return send_text(h, c, MHD_HTTP_OK, type_of(".js"), str_c(reload_script));
-    if (!strcmp(url, OWN "problems.css")) return send_text(h, c, MHD_HTTP_OK, type_of(".css"), str_c(problem_style));
+        return send_text(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain",
+                         STR("GET and HEAD only\n"));
+    if (!strcmp(url, OWN "events"))
+        return send_events(h, c);
+    if (!strcmp(url, OWN "reload.js"))
+        return send_text(h, c, MHD_HTTP_OK, type_of(".js"), str_c(reload_script));
+    if (!strcmp(url, OWN "problems.css"))
+        return send_text(h, c, MHD_HTTP_OK, type_of(".css"), str_c(problem_style));
     str base = buf_view(&h->base);
     bool below = str_starts(str_c(url), base) && (!base.len || url[base.len] == '/');
     return below ? send_file(h, c, url + base.len) : redirect(h, c, url, "");
@@ -335,7 +393,8 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
 struct http *http_open(const char *folder, uint16_t port)
 {
     struct http *h = calloc(1, sizeof *h);
-    if (!h || !(h->folder = strdup(folder))) buf_no_memory();
+    if (!h || !(h->folder = strdup(folder)))
+        buf_no_memory();
     h->problems = h->base = BUF_INIT;
     if (!serve_library_load(&h->mhd)) {
         int error = errno;
@@ -345,9 +404,10 @@ struct http *http_open(const char *folder, uint16_t port)
     }
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    h->daemon = h->mhd.start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, handle, h,
-                                 MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
-                                 MHD_OPTION_CONNECTION_TIMEOUT, 120u, MHD_OPTION_END);
+    h->daemon =
+        h->mhd.start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, handle, h,
+                            MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
+                            MHD_OPTION_CONNECTION_TIMEOUT, 120u, MHD_OPTION_END);
     if (!h->daemon) {
         int error = errno;
         http_close(h);
@@ -372,7 +432,8 @@ static void wake(struct http *h, unsigned what)
 
 void http_close(struct http *h)
 {
-    if (!h) return;
+    if (!h)
+        return;
     if (h->daemon) {
         // The library refuses to stop while a connection is suspended.
         h->closing = true;
@@ -398,7 +459,8 @@ int http_fd(const struct http *h)
 int http_timeout_ms(const struct http *h)
 {
     MHD_UNSIGNED_LONG_LONG ms;
-    if (h->mhd.get_timeout(h->daemon, &ms) != MHD_YES) return -1;
+    if (h->mhd.get_timeout(h->daemon, &ms) != MHD_YES)
+        return -1;
     return ms > 60000 ? 60000 : (int)ms;
 }
 

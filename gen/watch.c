@@ -12,27 +12,32 @@
 
 #include "gen/base/buf.h"
 
-enum { EVENTS = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_ATTRIB };
+enum {
+    EVENTS = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF |
+             IN_ATTRIB
+};
 
 // One watched folder. Its number is inotify's watch descriptor.
 struct place {
-    char *path;     // NULL: no longer watched
-    char *only;     // the one name that counts; NULL: all
+    char *path;  // NULL: no longer watched
+    char *only;  // the one name that counts; NULL: all
 };
 
 struct watch {
     int fd;
     char *except;
-    struct place *places;   // by watch descriptor
+    struct place *places;  // by watch descriptor
     size_t count;
 };
 
 struct watch *watch_new(void)
 {
     struct watch *w = calloc(1, sizeof *w);
-    if (!w) buf_no_memory();
+    if (!w)
+        buf_no_memory();
     w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (w->fd >= 0) return w;
+    if (w->fd >= 0)
+        return w;
     int error = errno;
     free(w);
     errno = error;
@@ -48,8 +53,10 @@ static void forget(struct place *p)
 
 void watch_free(struct watch *w)
 {
-    if (!w) return;
-    for (size_t i = 0; i < w->count; i++) forget(&w->places[i]);
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->count; i++)
+        forget(&w->places[i]);
     free(w->places);
     free(w->except);
     close(w->fd);
@@ -64,18 +71,21 @@ int watch_fd(const struct watch *w)
 static char *copy(const char *s)
 {
     char *p = s ? strdup(s) : NULL;
-    if (s && !p) buf_no_memory();
+    if (s && !p)
+        buf_no_memory();
     return p;
 }
 
 static int add_folder(struct watch *w, const char *path, const char *only)
 {
     int number = inotify_add_watch(w->fd, path, EVENTS | IN_ONLYDIR);
-    if (number < 0) return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    if (number < 0)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
     size_t at = (size_t)number;
     if (at >= w->count) {
         struct place *more = realloc(w->places, (at + 1) * sizeof *more);
-        if (!more) buf_no_memory();
+        if (!more)
+            buf_no_memory();
         memset(more + w->count, 0, (at + 1 - w->count) * sizeof *more);
         w->places = more;
         w->count = at + 1;
@@ -91,15 +101,19 @@ static int add_folder(struct watch *w, const char *path, const char *only)
 static int add_tree(struct watch *w, const char *path, int depth)
 {
     char real[4096];
-    if (w->except && realpath(path, real) && !strcmp(real, w->except)) return 0;
+    if (w->except && realpath(path, real) && !strcmp(real, w->except))
+        return 0;
     // The watch comes first: what is made while the folder is read gives an event.
     int rc = add_folder(w, path, NULL);
     DIR *dir = rc == 0 && depth < 40 ? opendir(path) : NULL;
-    if (!dir) return rc;
+    if (!dir)
+        return rc;
     for (struct dirent *e; rc == 0 && (e = readdir(dir)) != NULL;) {
-        if (e->d_name[0] == '.' || e->d_type == DT_REG) continue;
+        if (e->d_name[0] == '.' || e->d_type == DT_REG)
+            continue;
         struct stat st;
-        if (fstatat(dirfd(dir), e->d_name, &st, 0) < 0 || !S_ISDIR(st.st_mode)) continue;
+        if (fstatat(dirfd(dir), e->d_name, &st, 0) < 0 || !S_ISDIR(st.st_mode))
+            continue;
         buf below = BUF_INIT;
         buf_printf(&below, "%s/%s", path, e->d_name);
         rc = add_tree(w, below.ptr, depth + 1);
@@ -114,14 +128,19 @@ static int add_tree(struct watch *w, const char *path, int depth)
 int watch_add(struct watch *w, const char *path, const char *except)
 {
     struct stat st;
-    if (except && !w->except) w->except = realpath(except, NULL);
-    if (stat(path, &st) < 0) return 0;
-    if (S_ISDIR(st.st_mode)) return add_tree(w, path, 0);
+    if (except && !w->except)
+        w->except = realpath(except, NULL);
+    if (stat(path, &st) < 0)
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return add_tree(w, path, 0);
     str whole = str_c(path);
     size_t slash = str_rfind(whole, '/');
     buf folder = BUF_INIT;
-    if (slash < whole.len) buf_str(&folder, str_slice(whole, 0, slash ? slash : 1));
-    else buf_char(&folder, '.');
+    if (slash < whole.len)
+        buf_str(&folder, str_slice(whole, 0, slash ? slash : 1));
+    else
+        buf_char(&folder, '.');
     int rc = add_folder(w, folder.ptr, slash < whole.len ? path + slash + 1 : path);
     buf_free(&folder);
     return rc;
@@ -148,14 +167,17 @@ static bool counts(struct watch *w, const struct inotify_event *e)
             }
         return true;
     }
-    if (e->wd < 0 || (size_t)e->wd >= w->count || !w->places[e->wd].path) return false;
+    if (e->wd < 0 || (size_t)e->wd >= w->count || !w->places[e->wd].path)
+        return false;
     struct place *p = &w->places[e->wd];
     if (e->mask & IN_IGNORED) {
         forget(p);
         return false;
     }
-    if (e->mask & IN_DELETE_SELF) return true;
-    if (e->len == 0 || is_noise(e->name) || (p->only && strcmp(p->only, e->name))) return false;
+    if (e->mask & IN_DELETE_SELF)
+        return true;
+    if (e->len == 0 || is_noise(e->name) || (p->only && strcmp(p->only, e->name)))
+        return false;
     if ((e->mask & IN_ISDIR) && (e->mask & (IN_CREATE | IN_MOVED_TO)) && !p->only) {
         buf below = BUF_INIT;
         buf_printf(&below, "%s/%s", p->path, e->name);
@@ -181,8 +203,10 @@ bool watch_read(struct watch *w)
     for (;;) {
         _Alignas(struct inotify_event) char bytes[16384];
         ssize_t n = read(w->fd, bytes, sizeof bytes);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return changed;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return changed;
         for (ssize_t at = 0; at < n;) {
             struct inotify_event head;
             memcpy(&head, bytes + at, sizeof head);

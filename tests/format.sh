@@ -4,7 +4,7 @@
 #   sh tests/format.sh             compares the trees that are laid out
 #   sh tests/format.sh -i TREE...  lays trees out; then their names belong in the list below
 set -eu
-trees='kernels tests'
+trees="gen calc kernels tests"
 status=0
 for program in clang-format-14 clang-format; do
     if command -v $program >/dev/null && $program --version | grep -q 'version 14\.'; then format=$program; break; fi

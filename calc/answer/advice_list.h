@@ -23,9 +23,9 @@ struct advice_list {
     struct vram_change changes[ADVICE_MAX];  // as out has them: in their order
     struct advice row[ADVICE_MAX];           // in the order of the table
     size_t count;
-    size_t order[ADVICE_MAX];                // rows, the first to show first
+    size_t order[ADVICE_MAX];  // rows, the first to show first
     bool made;
-    uint64_t least;                          // run_process_least of the base
+    uint64_t least;                 // run_process_least of the base
     struct vram_config base, plan;  // what the advice is on; what the plan makes of it
 };
 

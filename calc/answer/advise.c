@@ -1,5 +1,5 @@
-// Owns the trying of changes and their order: each is run on a second handle, so every number is that of a whole
-// estimate.
+// Owns the trying of changes and their order: each is run on a second handle, so every number is
+// that of a whole estimate.
 
 #include "calc/answer/advise.h"
 
@@ -18,7 +18,8 @@ static bool is_for(uint64_t task, enum advice_task row)
     return row == ADVICE_BOTH || (row == ADVICE_TRAIN) == (task == TASK_TRAIN);
 }
 
-// An error of the probe: a change that is not possible is refused with it; one that is not modelled is no advice.
+// An error of the probe: a change that is not possible is refused with it; one that is not modelled
+// is no advice.
 static int refuse(struct vram *probe, struct advice *a, int rc, bool *dropped)
 {
     *dropped = rc == VRAM_EUNSUPPORTED;
@@ -30,17 +31,20 @@ static int refuse(struct vram *probe, struct advice *a, int rc, bool *dropped)
     return VRAM_OK;
 }
 
-// Where the tensors alone are too much, before and after, nothing is replayed: the allocator is taken to add the same part.
+// Where the tensors alone are too much, before and after, nothing is replayed: the allocator is
+// taken to add the same part.
 static int measure_tensors(struct advice_list *list, struct advice *a, uint64_t least)
 {
     double part = (double)list->out.process_bytes / (double)list->least;
     a->out.by_tensors = true;
-    a->out.process_bytes = least < list->least ? (uint64_t)((double)least * part) : list->out.process_bytes;
+    a->out.process_bytes =
+        least < list->least ? (uint64_t)((double)least * part) : list->out.process_bytes;
     a->out.saved_bytes = list->out.process_bytes - a->out.process_bytes;
     return VRAM_OK;
 }
 
-// What the change takes, on the probe. One that takes no less saves nothing, and is not replayed where its tensors say so.
+// What the change takes, on the probe. One that takes no less saves nothing, and is not replayed
+// where its tensors say so.
 static int measure(struct vram *probe, struct advice_list *list, struct advice *a, bool *dropped)
 {
     struct probe_answer answer = {0};
@@ -86,7 +90,8 @@ static int try_row(struct vram *v, struct vram *probe, struct advice_list *list,
     mem_zero(a, sizeof *a);
     a->config = v->config;
     enum advice_applied applied = advice_apply(number, &a->config, &a->what, &a->refusal);
-    if (applied == ADVICE_NOT_HERE || !advise_line(row->id, framework_id(&v->config), &a->config, &a->line))
+    if (applied == ADVICE_NOT_HERE ||
+        !advise_line(row->id, framework_id(&v->config), &a->config, &a->line))
         return VRAM_OK;
     a->number = number;
     a->out = (struct vram_change){.id = row->id,
@@ -109,8 +114,8 @@ static unsigned dearness(const struct vram_change *c)
     return c->cost_permille <= 20 ? 0 : c->cost_permille <= 100 ? 1 : 2;
 }
 
-// Group by effect; in a group what is enough by itself comes first, then settings before edits of code, then what costs
-// little, then the most bytes. What is refused comes last.
+// Group by effect; in a group what is enough by itself comes first, then settings before edits of
+// code, then what costs little, then the most bytes. What is refused comes last.
 static bool is_before(const struct vram_change *a, const struct vram_change *b)
 {
     if (a->effect != b->effect)
@@ -136,7 +141,8 @@ static void sort(struct advice_list *list)
     }
 }
 
-// Rows that save something, are refused, or that the plan needs; what helps in a plan may save nothing alone.
+// Rows that save something, are refused, or that the plan needs; what helps in a plan may save
+// nothing alone.
 static void publish(struct advice_list *list)
 {
     size_t shown = 0;
@@ -159,11 +165,12 @@ static int try_all(struct vram *v, struct vram *probe, struct advice_list *list)
     int rc = probe_try(probe, 0, &now);
     if (rc == VRAM_OK)
         rc = run_process_least(probe, &list->least);
-    list->out = (struct vram_advice){.process_bytes = now.process,
-                                     .gpu_bytes = capacity_left(&v->config),
-                                     .gpu_name = gpu_name(&v->config),
-                                     .fits = now.fits,
-                                     .framework = vram_field_at(FIELD_framework)->values[framework_id(&v->config)]};
+    list->out = (struct vram_advice){
+        .process_bytes = now.process,
+        .gpu_bytes = capacity_left(&v->config),
+        .gpu_name = gpu_name(&v->config),
+        .fits = now.fits,
+        .framework = vram_field_at(FIELD_framework)->values[framework_id(&v->config)]};
     capacity_of(&v->config, &list->out.capacity);
     for (size_t i = 0; rc == VRAM_OK && advice_change_at(i, &row); i++)
         if (is_for(v->config.task, row.task))
@@ -212,7 +219,8 @@ bool advise_is_current(const struct vram *v)
 {
     const struct answers *a = answers_made(v);
     const struct advice_list *list = a ? a->advice : NULL;
-    return list && list->made && list->base.gpu == v->config.gpu && config_same(&list->base, &v->config);
+    return list && list->made && list->base.gpu == v->config.gpu &&
+           config_same(&list->base, &v->config);
 }
 
 int vram_take_advice(vram *v, size_t change, vram *to)
@@ -224,7 +232,8 @@ int vram_take_advice(vram *v, size_t change, vram *to)
         return err_set(&v->err, MESSAGE_no_answer, NO_POS, NO_FIELD, NO_ARGS);
     bool plan = change == VRAM_PLAN && list->out.plan_found;
     if (!plan && change >= list->out.change_count)
-        return err_set(&v->err, MESSAGE_no_such_change, NO_POS, NO_FIELD, ARGS(arg_u64("index", change)));
+        return err_set(&v->err, MESSAGE_no_such_change, NO_POS, NO_FIELD,
+                       ARGS(arg_u64("index", change)));
     to->config = plan ? list->plan : list->row[list->order[change]].config;
     to->has_result = false;
     return VRAM_OK;

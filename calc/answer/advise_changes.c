@@ -1,4 +1,5 @@
-// Owns the changes of advise.def that are about the step, as edits of a configuration, and the table of all.
+// Owns the changes of advise.def that are about the step, as edits of a configuration, and the
+// table of all.
 
 #include "calc/answer/advise_changes.h"
 
@@ -243,7 +244,8 @@ enum advice_applied change_width(struct change *k)
     }
     advise_say(k, FIELD_n_embd, width);
     message_set(k->refusal, MESSAGE_width_refused, ABOUT("n_embd", "n_head"),
-                ARGS(arg_u64("n_embd", width), arg_u64("n_head", heads), arg_u64("near_heads", width / 64)));
+                ARGS(arg_u64("n_embd", width), arg_u64("n_head", heads),
+                     arg_u64("near_heads", width / 64)));
     return ADVICE_REFUSED;
 }
 
@@ -258,7 +260,13 @@ static const struct row {
     enum advice_applied (*apply)(struct change *k);
 } ROWS[] = {
 #define CHANGE(id, task, effect, edit, result, cost, basis) \
-    {#id,  VRAM_EFFECT_##effect, ADVICE_##task, MESSAGE_##edit, MESSAGE_##result, MESSAGE_##basis, COST_##cost, \
+    {#id, \
+     VRAM_EFFECT_##effect, \
+     ADVICE_##task, \
+     MESSAGE_##edit, \
+     MESSAGE_##result, \
+     MESSAGE_##basis, \
+     COST_##cost, \
      change_##id},
 #include "calc/answer/advise.def"
 #undef CHANGE
@@ -279,7 +287,12 @@ bool advice_change_at(size_t number, struct advice_change *out)
     if (number >= ROW_COUNT)
         return false;
     const struct row *r = &ROWS[number];
-    *out = (struct advice_change){r->id, r->effect, r->task, message_plain(r->how), message_plain(r->result),
-                                  message_plain(r->basis), r->predicted};
+    *out = (struct advice_change){r->id,
+                                  r->effect,
+                                  r->task,
+                                  message_plain(r->how),
+                                  message_plain(r->result),
+                                  message_plain(r->basis),
+                                  r->predicted};
     return true;
 }

@@ -17,7 +17,8 @@ struct change {
 // Sets a field and writes it down.
 void advise_say(struct change *k, enum config_field_id field, uint64_t n);
 
-#define CHANGE(id, task, effect, edit, result, cost, basis) enum advice_applied change_##id(struct change *k);
+#define CHANGE(id, task, effect, edit, result, cost, basis) \
+    enum advice_applied change_##id(struct change *k);
 #include "calc/answer/advise.def"
 #undef CHANGE
 

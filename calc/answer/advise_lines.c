@@ -37,7 +37,8 @@ static bool is_word(char c)
 }
 
 // The value of {name}, for config_write; `length` is what a sequence has. false: it is no field.
-static bool value_of(const char *name, size_t len, const struct vram_config *c, struct text_line *line)
+static bool value_of(const char *name, size_t len, const struct vram_config *c,
+                     struct text_line *line)
 {
     bool length = text_equal(name, len, "length");
     int field = length ? (c->seq_len ? FIELD_seq_len : FIELD_block_size) : config_field(name, len);
@@ -60,12 +61,14 @@ static void fill(const char *text, const struct vram_config *c, struct text_line
     }
 }
 
-bool advise_line(const char *id, uint64_t framework, const struct vram_config *c, struct text_line *line)
+bool advise_line(const char *id, uint64_t framework, const struct vram_config *c,
+                 struct text_line *line)
 {
     *line = (struct text_line){{0}, 0};
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct line_row *r = &ROWS[i];
-        if (!text_equal(id, stem(id), r->change) || (r->framework != FRAMEWORK_AUTO && r->framework != framework))
+        if (!text_equal(id, stem(id), r->change) ||
+            (r->framework != FRAMEWORK_AUTO && r->framework != framework))
             continue;
         fill(r->text, c, line);
         return true;

@@ -56,8 +56,9 @@ struct plan {
     struct advice_list *list;
     bool found, tight;  // of the configuration as it is
     bool tight_only;    // a narrow fit is all that is asked for
-    bool exact;         // plan_process_bytes is that of the plan; else its tensors alone are known, and too much
-    uint64_t least;     // run_process_least of the plan
+    bool exact;  // plan_process_bytes is that of the plan; else its tensors alone are known, and
+                 // too much
+    uint64_t least;  // run_process_least of the plan
 };
 
 static struct vram_change *change_of(const struct plan *p, size_t row)
@@ -65,8 +66,8 @@ static struct vram_change *change_of(const struct plan *p, size_t row)
     return &p->list->row[row].out;
 }
 
-// Does a come before b in a plan? What keeps the training goes settings first, then by its cost, the rest in the
-// table's order: the least change to the result first.
+// Does a come before b in a plan? What keeps the training goes settings first, then by its cost,
+// the rest in the table's order: the least change to the result first.
 static bool is_earlier(const struct plan *p, size_t a, size_t b)
 {
     const struct vram_change *x = change_of(p, a), *y = change_of(p, b);
@@ -109,8 +110,8 @@ static uint64_t least_of(struct vram *probe, const struct vram_config *config)
     return least;
 }
 
-// The answer for a configuration if it takes less than `enough`, else VRAM_ENOFIT; 0: in any case. The first change of a plan
-// has been tried already, as a row.
+// The answer for a configuration if it takes less than `enough`, else VRAM_ENOFIT; 0: in any case.
+// The first change of a plan has been tried already, as a row.
 static int try_below(const struct plan *p, const struct vram_config *config, uint64_t enough,
                      struct probe_answer *answer)
 {
@@ -134,8 +135,9 @@ static bool apply(const struct plan *p, size_t row, struct vram_config *config)
     return advice_apply(p->list->row[row].number, config, &what, &refusal) == ADVICE_APPLIED;
 }
 
-// Adds one row if that takes less memory still. While the tensors alone are more than the card has, theirs are compared and
-// nothing is replayed; later, what takes as many tensors as the plan and saves nothing alone is not tried.
+// Adds one row if that takes less memory still. While the tensors alone are more than the card has,
+// theirs are compared and nothing is replayed; later, what takes as many tensors as the plan and
+// saves nothing alone is not tried.
 static int extend(struct plan *p, size_t row)
 {
     struct vram_config next = p->list->plan;
@@ -200,20 +202,22 @@ static int add_same(struct plan *p)
 {
     bool tried[ADVICE_MAX] = {false};
     int rc = VRAM_OK;
-    for (size_t row; rc == VRAM_OK && !p->found && (row = next_row(p, tried, true)) < p->list->count;) {
+    for (size_t row;
+         rc == VRAM_OK && !p->found && (row = next_row(p, tried, true)) < p->list->count;) {
         tried[row] = true;
         rc = extend(p, row);
     }
     return rc;
 }
 
-// Adds the other rows, after another model or optimizer again those that leave the training as it is: checkpointing helps
-// where the optimizer's state no longer decides.
+// Adds the other rows, after another model or optimizer again those that leave the training as it
+// is: checkpointing helps where the optimizer's state no longer decides.
 static int add_other(struct plan *p)
 {
     bool tried[ADVICE_MAX] = {false};
     int rc = VRAM_OK;
-    for (size_t row; rc == VRAM_OK && !p->found && (row = next_row(p, tried, false)) < p->list->count;) {
+    for (size_t row;
+         rc == VRAM_OK && !p->found && (row = next_row(p, tried, false)) < p->list->count;) {
         tried[row] = true;
         rc = extend(p, row);
         const struct vram_change *c = change_of(p, row);
@@ -251,6 +255,7 @@ int plan_make(struct vram *v, struct vram *probe, struct advice_list *list)
     list->out.plan_found = p.found;
     list->out.plan_tight = p.tight_only;
     list->out.plan_cost_permille =
-        v->config.eval_only ? 0 : plan_cost_permille(&v->config, &list->plan, VRAM_EFFECT_DIFFERENT);
+        v->config.eval_only ? 0
+                            : plan_cost_permille(&v->config, &list->plan, VRAM_EFFECT_DIFFERENT);
     return rc;
 }

@@ -1,10 +1,12 @@
-// Owns the changes of advise.def that are about optimizers, sharding and adapters, as edits of a configuration.
+// Owns the changes of advise.def that are about optimizers, sharding and adapters, as edits of a
+// configuration.
 
 #include "calc/answer/advise_edit.h"
 
 static bool is_adam(const struct vram_config *c)
 {
-    return c->optimizer == OPTIMIZER_ADAMW_FUSED || c->optimizer == OPTIMIZER_ADAMW_FOREACH || c->optimizer == OPTIMIZER_ADAMW_HF;
+    return c->optimizer == OPTIMIZER_ADAMW_FUSED || c->optimizer == OPTIMIZER_ADAMW_FOREACH ||
+           c->optimizer == OPTIMIZER_ADAMW_HF;
 }
 
 static enum advice_applied optimizer(struct change *k, uint64_t value)

@@ -10,7 +10,8 @@ enum { COMPARE_FORMULAS = 4 };
 
 struct answers {
     struct vram_mem mem;
-    bool has_fit, has_max_batch, has_comparison, has_oom, has_solution, has_cards, has_serving, has_snapshot;
+    bool has_fit, has_max_batch, has_comparison, has_oom, has_solution, has_cards, has_serving,
+        has_snapshot;
     struct vram_fit fit;
     struct vram_max_batch max_batch;
     struct message refusal;  // of max_batch

@@ -25,8 +25,9 @@ struct cards_search {
     struct share share[VRAM_CARDS_MOST];
 };
 
-// Sets what `count` cards are used by: the scheme of the configuration; without one fully_shard, or what nanoGPT has. A
-// generation divides each layer. What is divided already takes a multiple of that.
+// Sets what `count` cards are used by: the scheme of the configuration; without one fully_shard, or
+// what nanoGPT has. A generation divides each layer. What is divided already takes a multiple of
+// that.
 static bool divide(struct vram_config *c, uint64_t count, struct text_line *line)
 {
     uint64_t group = c->tensor_parallel * c->pipeline_parallel;
@@ -66,7 +67,8 @@ static int make_shares(struct cards_search *s, const struct vram_config *base)
         message_clear(&none);
         share->config = *base;
         share->config.gpu_memory = share->config.cuda_memory = 0;
-        share->possible = divide(&share->config, count, &line) && model_make(&m, &share->config, &none) == VRAM_OK;
+        share->possible = divide(&share->config, count, &line) &&
+                          model_make(&m, &share->config, &none) == VRAM_OK;
         share->change = line.len ? keep(s->arena, &line) : NULL;
         if (line.len && !share->change)
             return VRAM_ENOMEM;
@@ -143,7 +145,8 @@ static void fill(struct answers *a, const struct cards_search *s, const struct v
         out->note = message_plain(MESSAGE_cards_share);
     if (s->count)
         return;
-    message_set(&a->cards_refusal, MESSAGE_cards_none, NO_FIELD, ARGS(arg_u64("most", VRAM_CARDS_MOST)));
+    message_set(&a->cards_refusal, MESSAGE_cards_none, NO_FIELD,
+                ARGS(arg_u64("most", VRAM_CARDS_MOST)));
     out->refusal = &a->cards_refusal.out;
 }
 

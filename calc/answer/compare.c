@@ -9,9 +9,9 @@ enum { GIB_HUNDREDTH = 100 };
 // What the formulas are made of.
 struct sizes {
     uint64_t P, decayed, B, T, C, L, H, K, D, F, V;
-    bool low;   // mixed precision
-    bool gated; // three matrices in the feed-forward part
-    bool rms;   // norms without bias
+    bool low;    // mixed precision
+    bool gated;  // three matrices in the feed-forward part
+    bool rms;    // norms without bias
     bool tied;
 };
 
@@ -45,8 +45,9 @@ static uint64_t rule_x160(const struct sizes *s)
     return size_add(state, size_mul(320, size_mul3(size_mul(s->B, s->T), s->C, s->L)));
 }
 
-// SRC: EleutherAI/cookbook, calc/calc_transformer_mem.py at 827ee3b, with --misc-mem-gib 0. Two embeddings,
-// 2 (or 4) + 4 + 12 bytes a parameter, 34 bytes a token and channel and 5 a score of attention; printed to 0.01 GiB.
+// SRC: EleutherAI/cookbook, calc/calc_transformer_mem.py at 827ee3b, with --misc-mem-gib 0. Two
+// embeddings, 2 (or 4) + 4 + 12 bytes a parameter, 34 bytes a token and channel and 5 a score of
+// attention; printed to 0.01 GiB.
 static uint64_t rule_eleuther(const struct sizes *s)
 {
     uint64_t matrix = size_mul(s->C, s->C), tokens = size_mul(s->B, s->T);
@@ -67,15 +68,17 @@ static uint64_t rule_eleuther(const struct sizes *s)
     return whole * gib + hundredths * gib / GIB_HUNDREDTH;
 }
 
-// SRC: huggingface/accelerate at 16cb6eb8, estimate_training_usage: the largest of what loading, backward and the
-// optimizer's step hold, for a batch of one without activations: 8 bytes a parameter in half precision, else 16.
+// SRC: huggingface/accelerate at 16cb6eb8, estimate_training_usage: the largest of what loading,
+// backward and the optimizer's step hold, for a batch of one without activations: 8 bytes a
+// parameter in half precision, else 16.
 static uint64_t rule_accelerate(const struct sizes *s)
 {
     return size_mul(s->low ? 8 : 16, s->P);
 }
 
-// SRC: NVIDIA/Megatron-LM at d98e8a64, theoretical_memory_usage.py with sequence parallelism: 18 bytes a parameter,
-// 18 + 4 F / C bytes a token, channel and layer, 4 a logit once. No position table.
+// SRC: NVIDIA/Megatron-LM at d98e8a64, theoretical_memory_usage.py with sequence parallelism: 18
+// bytes a parameter, 18 + 4 F / C bytes a token, channel and layer, 4 a logit once. No position
+// table.
 static uint64_t rule_megatron(const struct sizes *s)
 {
     uint64_t norm = s->rms ? 1 : 2, tokens = size_mul(s->B, s->T);
@@ -113,7 +116,11 @@ static struct vram_formula formula_of(const struct rule *r, const struct sizes *
 {
     uint64_t bytes = r->bytes(s);
     bool fits = size_ok(bytes);
-    return (struct vram_formula){r->id, r->name, !fits, fits ? bytes : 0, fits ? difference(bytes, ours) : 0,
+    return (struct vram_formula){r->id,
+                                 r->name,
+                                 !fits,
+                                 fits ? bytes : 0,
+                                 fits ? difference(bytes, ours) : 0,
                                  message_plain(r->because)};
 }
 
@@ -129,7 +136,8 @@ int vram_compare(vram *v, const struct vram_comparison **out)
     struct sizes s = sizes_of(&m);
     for (size_t i = 0; i < COMPARE_FORMULAS; i++)
         a->formulas[i] = formula_of(&RULES[i], &s, v->result.peak_live.bytes);
-    a->comparison = (struct vram_comparison){v->result.peak_live.bytes, a->formulas, COMPARE_FORMULAS};
+    a->comparison =
+        (struct vram_comparison){v->result.peak_live.bytes, a->formulas, COMPARE_FORMULAS};
     a->has_comparison = true;
     *out = &a->comparison;
     return VRAM_OK;

@@ -42,12 +42,14 @@ int vram_max_batch(vram *v, const struct vram_max_batch **out)
                                  .process_bytes = found.process_bytes,
                                  .gpu_bytes = capacity_left(&v->config),
                                  .gpu_name = gpu_name(&v->config),
-                                 .sequences = v->config.batch_size * v->config.gradient_accumulation_steps};
+                                 .sequences =
+                                     v->config.batch_size * v->config.gradient_accumulation_steps};
     capacity_of(&v->config, &m->capacity);
     if (m->batch_size) {
         m->gradient_accumulation_steps = (m->sequences + m->batch_size - 1) / m->batch_size;
     } else {
-        message_set(&a->refusal, MESSAGE_nothing_fits, ABOUT("batch_size"), ARGS(arg_text("gpu", m->gpu_name)));
+        message_set(&a->refusal, MESSAGE_nothing_fits, ABOUT("batch_size"),
+                    ARGS(arg_text("gpu", m->gpu_name)));
         m->refusal = &a->refusal.out;
     }
     a->has_max_batch = true;

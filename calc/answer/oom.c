@@ -1,4 +1,5 @@
-// vram_explain_oom: which tensor an out-of-memory message is about, when in the step, and what to change.
+// vram_explain_oom: which tensor an out-of-memory message is about, when in the step, and what to
+// change.
 
 #include "calc/answer/answers.h"
 #include "calc/answer/oom_search.h"
@@ -6,8 +7,8 @@
 
 enum { GUESSES = 6, MIB = 1048576, OTHERS_LEAST_MIB = 512 };
 
-// What the allocator asks the driver for on behalf of a small request. SRC: c10/cuda/CUDACachingAllocator.cpp, kLargeBuffer,
-// kSmallBuffer.
+// What the allocator asks the driver for on behalf of a small request. SRC:
+// c10/cuda/CUDACachingAllocator.cpp, kLargeBuffer, kSmallBuffer.
 enum { SEGMENT_MIB = 20, SMALL_MIB = 2 };
 
 static void hint(struct answers *a, enum message_id id)
@@ -32,9 +33,7 @@ static void add_other_hints(struct answers *a, const struct oom_message *m)
         hint(a, MESSAGE_hint_leave_room);
         hint(a, MESSAGE_hint_contexts);
         break;
-    case OOM_TRITON:
-        hint(a, MESSAGE_hint_triton);
-        break;
+    case OOM_TRITON: hint(a, MESSAGE_hint_triton); break;
     case OOM_XLA:
         hint(a, MESSAGE_hint_xla);
         hint(a, MESSAGE_hint_holder);
@@ -45,19 +44,18 @@ static void add_other_hints(struct answers *a, const struct oom_message *m)
         break;
     case OOM_VLLM:
         if (m->room_tokens)
-            message_list_add(&a->oom_hints, MESSAGE_hint_vllm_room, NO_FIELD, ARGS(arg_u64("tokens", m->room_tokens)));
+            message_list_add(&a->oom_hints, MESSAGE_hint_vllm_room, NO_FIELD,
+                             ARGS(arg_u64("tokens", m->room_tokens)));
         hint(a, MESSAGE_hint_vllm);
         hint(a, MESSAGE_hint_vllm_serve);
         break;
-    case OOM_HOST:
-        hint(a, MESSAGE_hint_host);
-        break;
-    default:
-        break;
+    case OOM_HOST: hint(a, MESSAGE_hint_host); break;
+    default: break;
     }
 }
 
-// Requests of less than 10 MiB are served out of a segment, whose size is what the message then says.
+// Requests of less than 10 MiB are served out of a segment, whose size is what the message then
+// says.
 static void add_segment_hint(struct answers *a, const struct oom_message *m)
 {
     if (m->tried.bytes == (uint64_t)SEGMENT_MIB * MIB)
@@ -65,7 +63,8 @@ static void add_segment_hint(struct answers *a, const struct oom_message *m)
     else if (m->tried.bytes == (uint64_t)SMALL_MIB * MIB)
         hint(a, MESSAGE_hint_segment_of_2);
     else if (m->tried.high <= (uint64_t)SEGMENT_MIB / 2 * MIB)
-        hint_mib(a, MESSAGE_hint_segment, (uint64_t)(m->tried.low > MIB ? SEGMENT_MIB : SMALL_MIB) * MIB);
+        hint_mib(a, MESSAGE_hint_segment,
+                 (uint64_t)(m->tried.low > MIB ? SEGMENT_MIB : SMALL_MIB) * MIB);
 }
 
 static void add_hints(struct answers *a, const struct oom_message *m, bool with_config)
@@ -178,7 +177,8 @@ static void begin(struct answers *a, const struct oom_message *m, bool with_conf
                                .has_config = with_config};
 }
 
-int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config, const struct vram_oom **out)
+int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
+                     const struct vram_oom **out)
 {
     struct oom_message m;
     message_clear(&v->err);

@@ -1,4 +1,5 @@
-// Owns the search for the tensor that did not fit: every allocation of the run that has the message's size.
+// Owns the search for the tensor that did not fit: every allocation of the run that has the
+// message's size.
 
 #include "calc/answer/oom_search.h"
 
@@ -39,7 +40,8 @@ uint64_t oom_others(const struct oom_message *m)
     bool own = m->in_use.present || m->reserved.present || m->allocated.present;
     if (!m->total.present || !m->free.present || !own)
         return 0;
-    uint64_t mine = m->in_use.present ? m->in_use.bytes : reserved(m) + (uint64_t)context_most_mib() * MIB;
+    uint64_t mine =
+        m->in_use.present ? m->in_use.bytes : reserved(m) + (uint64_t)context_most_mib() * MIB;
     uint64_t used = m->total.bytes > m->free.bytes ? m->total.bytes - m->free.bytes : 0;
     return used > mine ? used - mine : 0;
 }
@@ -54,8 +56,8 @@ static uint64_t budget(const struct vram *v, const struct oom_message *m)
     return total > taken ? total - taken : 0;
 }
 
-// Without a figure to compare with, a run dies at the first request that does not fit; where the card is not known
-// either, the fullest moment is the likeliest.
+// Without a figure to compare with, a run dies at the first request that does not fit; where the
+// card is not known either, the fullest moment is the likeliest.
 static uint64_t distance(struct walk *w, const struct vram_event *e, uint64_t live)
 {
     if (w->m->allocated.present)
@@ -67,14 +69,15 @@ static uint64_t distance(struct walk *w, const struct vram_event *e, uint64_t li
 
 static void remember(struct oom_suspect *s, const struct vram_event *e, uint64_t live, uint64_t far)
 {
-    *s = (struct oom_suspect){.out = {e->name, e->op, NULL, e->category, e->block, e->bytes, live, {{0}, {0}, 0, 0, 0}},
-                              .distance = far};
+    *s = (struct oom_suspect){
+        .out = {e->name, e->op, NULL, e->category, e->block, e->bytes, live, {{0}, {0}, 0, 0, 0}},
+        .distance = far};
     for (size_t i = 0; i + 1 < OOM_PHASE && e->phase[i]; i++)
         s->phase[i] = e->phase[i];
 }
 
-// The place of an event among the suspects: that of the same tensor, a new one, or the last; OOM_SUSPECTS if all that
-// are there are likelier.
+// The place of an event among the suspects: that of the same tensor, a new one, or the last;
+// OOM_SUSPECTS if all that are there are likelier.
 static size_t place_for(const struct oom_search *s, const struct vram_event *e, uint64_t far)
 {
     size_t at = 0;
@@ -85,7 +88,8 @@ static size_t place_for(const struct oom_search *s, const struct vram_event *e, 
     return at < s->count && s->found[at].distance <= far ? OOM_SUSPECTS : at;
 }
 
-// Of several allocations of the same tensor the one whose moment agrees best with the message is kept.
+// Of several allocations of the same tensor the one whose moment agrees best with the message is
+// kept.
 static int on_event(void *ctx, const struct vram_event *e)
 {
     struct walk *w = ctx;

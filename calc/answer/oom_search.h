@@ -22,13 +22,13 @@ struct oom_search {
     uint64_t compile;  // and as the suspects were found
 };
 
-// Memory of the card that neither this process' tensors nor its context explain; what the allocator holds without a
-// tensor in it.
+// Memory of the card that neither this process' tensors nor its context explain; what the allocator
+// holds without a tensor in it.
 uint64_t oom_others(const struct oom_message *m);
 uint64_t oom_idle(const struct oom_message *m);
 
-// As configured; if nothing has that size, as other versions of torch.compile, or none, would have run it. The mode
-// that agrees best is left in v->config: the caller puts s->asked back.
+// As configured; if nothing has that size, as other versions of torch.compile, or none, would have
+// run it. The mode that agrees best is left in v->config: the caller puts s->asked back.
 int oom_search(struct vram *v, const struct oom_message *m, struct oom_search *s);
 
 #endif

@@ -1,4 +1,5 @@
-// Products of dimensions: from a configuration to a tensor's shape, and from a size to likely shapes.
+// Products of dimensions: from a configuration to a tensor's shape, and from a size to likely
+// shapes.
 
 #include "calc/answer/oom_shape.h"
 
@@ -109,12 +110,13 @@ bool oom_shape_find(const struct vram_config *c, uint64_t bytes, struct vram_sha
     return false;
 }
 
-// Vocabularies in common use, padded ones included: GPT-2 (nanoGPT, Hugging Face), Llama 3, Llama 2, Qwen, Mistral,
-// Gemma, o200k, cl100k, BERT, Pythia, SmolLM; then those of a power of two, Yi, Pythia 6.9B, Phi-3, Falcon, OLMo 2, Granite,
-// GPT-BigCode, GLM-4, gpt-oss, DeepSeek-V3, Moonlight.
-static const uint64_t VOCABS[] = {50304,  50257,  128256, 32000,  151936, 152064, 32768,  256000, 262144,
-                                  49152,  100277, 200019, 30522,  50432,  65536,  131072, 64000,  50688,
-                                  32064,  65024,  100352, 49155,  49280,  151552, 201088, 129280, 163840};
+// Vocabularies in common use, padded ones included: GPT-2 (nanoGPT, Hugging Face), Llama 3, Llama
+// 2, Qwen, Mistral, Gemma, o200k, cl100k, BERT, Pythia, SmolLM; then those of a power of two, Yi,
+// Pythia 6.9B, Phi-3, Falcon, OLMo 2, Granite, GPT-BigCode, GLM-4, gpt-oss, DeepSeek-V3, Moonlight.
+static const uint64_t VOCABS[] = {50304,  50257,  128256, 32000,  151936, 152064, 32768,
+                                  256000, 262144, 49152,  100277, 200019, 30522,  50432,
+                                  65536,  131072, 64000,  50688,  32064,  65024,  100352,
+                                  49155,  49280,  151552, 201088, 129280, 163840};
 static const uint64_t LENGTHS[] = {1024, 2048, 512, 4096, 256, 8192, 128, 16384, 32768};
 static const uint64_t WIDTHS[] = {768, 1024, 2048, 4096, 1280, 1600, 512, 384, 3072, 5120, 8192};
 static const uint64_t HEADS[] = {12, 16, 32, 20, 25, 8, 40, 64};
@@ -147,7 +149,7 @@ static bool is_round(uint64_t batch)
 
 struct guesses {
     uint64_t low, high;
-    unsigned left; // to skip
+    unsigned left;  // to skip
     struct vram_shape *out;
 };
 
@@ -173,12 +175,13 @@ static bool guess_logits(struct guesses *g, bool round, unsigned element)
 {
     for (unsigned v = 0; v < VOCAB_COUNT; v++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
-            struct vram_shape s = {{0, LENGTHS[t], VOCABS[v]}, {"batch", "sequence", "vocabulary"}, 3, element, 0};
+            struct vram_shape s = {
+                {0, LENGTHS[t], VOCABS[v]}, {"batch", "sequence", "vocabulary"}, 3, element, 0};
             unsigned left = g->left;
             if (take(g, s, 0, round))
                 return true;
             if (g->left != left)
-                break; // one length a vocabulary: the others are the same number of tokens
+                break;  // one length a vocabulary: the others are the same number of tokens
         }
     return false;
 }
@@ -187,7 +190,11 @@ static bool guess_hidden(struct guesses *g, unsigned element)
 {
     for (unsigned c = 0; c < WIDTH_COUNT; c++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
-            struct vram_shape s = {{0, LENGTHS[t], 4 * WIDTHS[c]}, {"batch", "sequence", "feed-forward"}, 3, element, 0};
+            struct vram_shape s = {{0, LENGTHS[t], 4 * WIDTHS[c]},
+                                   {"batch", "sequence", "feed-forward"},
+                                   3,
+                                   element,
+                                   0};
             if (take(g, s, 0, true))
                 return true;
         }
@@ -198,7 +205,11 @@ static bool guess_scores(struct guesses *g, unsigned element)
 {
     for (unsigned h = 0; h < HEAD_COUNT; h++)
         for (unsigned t = 0; t < LENGTH_COUNT; t++) {
-            struct vram_shape s = {{0, HEADS[h], LENGTHS[t], LENGTHS[t]}, {"batch", "heads", "sequence", "sequence"}, 4, element, 0};
+            struct vram_shape s = {{0, HEADS[h], LENGTHS[t], LENGTHS[t]},
+                                   {"batch", "heads", "sequence", "sequence"},
+                                   4,
+                                   element,
+                                   0};
             if (take(g, s, 0, true))
                 return true;
         }

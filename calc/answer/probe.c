@@ -34,6 +34,7 @@ int probe_try(struct vram *probe, uint64_t enough, struct probe_answer *answer)
     if (rc != VRAM_OK)
         return rc;
     uint32_t verdict = report_verdict(&process, capacity_left(&probe->config));
-    *answer = (struct probe_answer){process.bytes, vram_verdict_fits(verdict), verdict == VRAM_VERDICT_FITS};
+    *answer = (struct probe_answer){process.bytes, vram_verdict_fits(verdict),
+                                    verdict == VRAM_VERDICT_FITS};
     return VRAM_OK;
 }

@@ -12,7 +12,8 @@
 
 enum { VLLM_BLOCK = 16, LLAMA_BLOCK = 256, LARGE_CARD_GIB = 70 };  // tokens; see take_defaults
 
-// SRC: vllm engine/arg_utils.py, get_batch_defaults: cards of 70 GiB and more but the A100, for the API server.
+// SRC: vllm engine/arg_utils.py, get_batch_defaults: cards of 70 GiB and more but the A100, for the
+// API server.
 static bool is_large(const struct vram_config *c, const struct vram_capacity *card)
 {
     const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
@@ -41,13 +42,16 @@ static int make_model(struct vram *v, struct model *m)
     return model_make(m, &c, &v->err) == VRAM_OK ? VRAM_OK : handle_locate(v);
 }
 
-// SRC: vllm v1/worker/gpu_worker.py, determine_available_memory: the part of the card's total, less what is allocated at the
-// peak of the profile run and what is taken outside of PyTorch, other processes included.
+// SRC: vllm v1/worker/gpu_worker.py, determine_available_memory: the part of the card's total, less
+// what is allocated at the peak of the profile run and what is taken outside of PyTorch, other
+// processes included.
 static uint64_t pool_of(const struct vram_config *c, const struct vram_serving *s, bool vllm)
 {
     uint64_t total = s->capacity.cuda_bytes, others = c->other_memory << 20;
-    uint64_t share = vllm ? (uint64_t)((double)total * (double)c->gpu_memory_utilization / 1e6) : total;
-    uint64_t taken = size_add(size_add(s->weights_bytes, s->work_bytes), size_add(s->context_bytes, others));
+    uint64_t share =
+        vllm ? (uint64_t)((double)total * (double)c->gpu_memory_utilization / 1e6) : total;
+    uint64_t taken =
+        size_add(size_add(s->weights_bytes, s->work_bytes), size_add(s->context_bytes, others));
     return taken < share ? share - taken : 0;
 }
 
@@ -69,10 +73,11 @@ static void judge(struct answers *a, const struct vram_config *c, bool vllm)
     uint64_t wanted = (uint64_t)((double)total * (double)c->gpu_memory_utilization / 1e6);
     if (vllm && wanted > free)
         message_set(&a->serve_refusal, MESSAGE_serve_refuses, ABOUT("gpu_memory_utilization"),
-                    ARGS(arg_u64("utilization", c->gpu_memory_utilization / 10000), arg_u64("wanted", wanted >> 20),
-                         arg_u64("free", free >> 20)));
+                    ARGS(arg_u64("utilization", c->gpu_memory_utilization / 10000),
+                         arg_u64("wanted", wanted >> 20), arg_u64("free", free >> 20)));
     else if (!s->blocks)
-        message_set(&a->serve_refusal, MESSAGE_serve_no_room, ABOUT("quantization"), ARGS(arg_text("gpu", s->gpu_name)));
+        message_set(&a->serve_refusal, MESSAGE_serve_no_room, ABOUT("quantization"),
+                    ARGS(arg_text("gpu", s->gpu_name)));
     else if (!s->sequences)
         message_set(&a->serve_refusal, MESSAGE_serve_too_short, ABOUT("seq_len"),
                     ARGS(arg_u64("length", s->length), arg_u64("longest", s->longest)));
@@ -86,11 +91,15 @@ static void fill(struct answers *a, const struct vram_config *c, const struct mo
     struct vram_serving *s = &a->serving;
     struct vram_figure context;
     bool vllm = !is_llama(c);
-    *s = (struct vram_serving){.server = vllm ? "vllm" : "llama.cpp", .gpu_name = gpu_name(c), .params = m->params};
+    *s = (struct vram_serving){
+        .server = vllm ? "vllm" : "llama.cpp", .gpu_name = gpu_name(c), .params = m->params};
     capacity_of(c, &s->capacity);
     context_figure(c, &context);
     bool large = is_large(c, &s->capacity);
-    s->batched_tokens = !vllm ? 0 : c->max_num_batched_tokens ? c->max_num_batched_tokens : large ? 8192 : 2048;
+    s->batched_tokens = !vllm                       ? 0
+                        : c->max_num_batched_tokens ? c->max_num_batched_tokens
+                        : large                     ? 8192
+                                                    : 2048;
     s->most_sequences = !vllm ? 0 : c->max_num_seqs ? c->max_num_seqs : large ? 1024 : 256;
     s->weights_bytes = serve_weights(m, c->quantization);
     s->token_bytes = serve_token_bytes(m, c->kv_dtype);
@@ -109,7 +118,9 @@ int vram_serve(vram *v, const struct vram_serving **out)
 {
     struct model m;
     message_clear(&v->err);
-    int rc = capacity_left(&v->config) ? make_model(v, &m) : err_set(&v->err, MESSAGE_no_gpu, NO_POS, ABOUT("gpu"), NO_ARGS);
+    int rc = capacity_left(&v->config)
+                 ? make_model(v, &m)
+                 : err_set(&v->err, MESSAGE_no_gpu, NO_POS, ABOUT("gpu"), NO_ARGS);
     struct answers *a = rc == VRAM_OK ? answers_of(v) : NULL;
     if (!a)
         return v->err.out.code;

@@ -1,4 +1,5 @@
-// vram_read_snapshot: what a memory snapshot of PyTorch holds, by category, beside what the estimate expected.
+// vram_read_snapshot: what a memory snapshot of PyTorch holds, by category, beside what the
+// estimate expected.
 
 #include "calc/answer/answers.h"
 #include "calc/answer/snapshot_history.h"
@@ -28,7 +29,8 @@ static int keep_alive(void *ctx, const struct vram_event *e)
 {
     struct expected *x = ctx;
     size_t before = x->cap;
-    if (mem_grow(&x->v->mem, (void **)&x->by_id, &x->cap, (size_t)e->id + 1, sizeof *x->by_id) != VRAM_OK)
+    if (mem_grow(&x->v->mem, (void **)&x->by_id, &x->cap, (size_t)e->id + 1, sizeof *x->by_id) !=
+        VRAM_OK)
         return VRAM_ENOMEM;
     for (size_t i = before; i < x->cap; i++)
         x->by_id[i].bytes = 0;
@@ -59,11 +61,15 @@ static int expect(struct vram *v, struct live_set *out)
 
 // ---- the parts of the answer -----------------------------------------------------------------
 
-static void put_segment(struct vram_snapshot *out, const struct snapshot_read *s, const struct snapshot_segment *g,
-                        struct vram_snapshot_segment *row)
+static void put_segment(struct vram_snapshot *out, const struct snapshot_read *s,
+                        const struct snapshot_segment *g, struct vram_snapshot_segment *row)
 {
-    *row = (struct vram_snapshot_segment){.address = g->address, .bytes = g->bytes, .stream = g->stream, .blocks = g->count,
-                                          .small = g->small, .expandable = g->expandable};
+    *row = (struct vram_snapshot_segment){.address = g->address,
+                                          .bytes = g->bytes,
+                                          .stream = g->stream,
+                                          .blocks = g->count,
+                                          .small = g->small,
+                                          .expandable = g->expandable};
     for (size_t i = 0; i < g->count; i++) {
         const struct snapshot_block *b = &s->blocks[g->first + i];
         if (b->state == SNAPSHOT_ALLOCATED) {
@@ -73,7 +79,8 @@ static void put_segment(struct vram_snapshot *out, const struct snapshot_read *s
             out->pending_bytes += b->bytes;
         } else {
             out->free_bytes += b->bytes;
-            row->largest_free_bytes = b->bytes > row->largest_free_bytes ? b->bytes : row->largest_free_bytes;
+            row->largest_free_bytes =
+                b->bytes > row->largest_free_bytes ? b->bytes : row->largest_free_bytes;
         }
     }
     out->reserved_bytes += g->bytes;
@@ -82,7 +89,8 @@ static void put_segment(struct vram_snapshot *out, const struct snapshot_read *s
         out->largest_free_bytes = row->largest_free_bytes;
 }
 
-static int put_segments(struct vram_snapshot *out, const struct snapshot_read *s, struct mem_arena *arena)
+static int put_segments(struct vram_snapshot *out, const struct snapshot_read *s,
+                        struct mem_arena *arena)
 {
     struct vram_snapshot_segment *rows = mem_arena_new(arena, s->segment_count + 1, sizeof *rows);
     if (!rows)
@@ -94,14 +102,16 @@ static int put_segments(struct vram_snapshot *out, const struct snapshot_read *s
     return VRAM_OK;
 }
 
-static int put_oom(struct vram_snapshot *out, const struct snapshot_read *s, struct mem_arena *arena)
+static int put_oom(struct vram_snapshot *out, const struct snapshot_read *s,
+                   struct mem_arena *arena)
 {
     for (size_t i = 0; i < s->event_count; i++) {
         const struct snapshot_event *e = &s->events[i];
         if (e->action != SNAPSHOT_OOM)
             continue;
         const struct snapshot_site *site = &s->sites[e->site];
-        const char *category = site->category < VRAM_CAT_COUNT ? vram_category_name(site->category) : NULL;
+        const char *category =
+            site->category < VRAM_CAT_COUNT ? vram_category_name(site->category) : NULL;
         out->has_oom = true;
         out->oom_bytes = e->bytes;
         out->oom_free_bytes = e->address;
@@ -117,8 +127,8 @@ static int put_oom(struct vram_snapshot *out, const struct snapshot_read *s, str
     return VRAM_OK;
 }
 
-// Autograd's own thread has no Python stack: where stacks were recorded, what has none is of the backward pass, and what of
-// that has the size of a weight is its gradient.
+// Autograd's own thread has no Python stack: where stacks were recorded, what has none is of the
+// backward pass, and what of that has the size of a weight is its gradient.
 static void guess_backward(struct live_set *set, bool has_frames)
 {
     for (size_t from = 0, to = 0; from < set->count && has_frames; from = to) {
@@ -137,11 +147,14 @@ static void add_to_rows(struct vram_snapshot_row *rows, const struct live_set *s
 {
     for (size_t i = 0; i < set->count; i++) {
         struct vram_snapshot_row *row = &rows[set->at[i].category];
-        *(column == NOW ? &row->now_bytes : column == PEAK ? &row->peak_bytes : &row->estimated_bytes) += set->at[i].bytes;
+        *(column == NOW    ? &row->now_bytes
+          : column == PEAK ? &row->peak_bytes
+                           : &row->estimated_bytes) += set->at[i].bytes;
     }
 }
 
-static int put_rows(struct vram_snapshot *out, const struct live_set *now, const struct live_set *peak, const struct live_set *tensors,
+static int put_rows(struct vram_snapshot *out, const struct live_set *now,
+                    const struct live_set *peak, const struct live_set *tensors,
                     struct mem_arena *arena)
 {
     struct vram_snapshot_row *rows = mem_arena_new(arena, VRAM_CAT_COUNT + 1, sizeof *rows);
@@ -157,17 +170,20 @@ static int put_rows(struct vram_snapshot *out, const struct live_set *now, const
     return VRAM_OK;
 }
 
-static void sum_matches(struct vram_snapshot *out, const struct live_set *blocks, const struct live_set *tensors)
+static void sum_matches(struct vram_snapshot *out, const struct live_set *blocks,
+                        const struct live_set *tensors)
 {
     for (size_t i = 0; i < blocks->count; i++)
-        *(blocks->at[i].matched ? &out->matched_bytes : &out->unmatched_bytes) += blocks->at[i].bytes;
+        *(blocks->at[i].matched ? &out->matched_bytes : &out->unmatched_bytes) +=
+            blocks->at[i].bytes;
     for (size_t i = 0; i < tensors->count; i++)
         out->missing_bytes += tensors->at[i].matched ? 0 : tensors->at[i].bytes;
 }
 
 // ---- the whole -------------------------------------------------------------------------------
 
-static int compare(struct answers *a, const struct snapshot_read *s, struct history *h, struct live_set *tensors)
+static int compare(struct answers *a, const struct snapshot_read *s, struct history *h,
+                   struct live_set *tensors)
 {
     struct vram_snapshot *out = &a->snapshot;
     struct live_set *shown = s->event_count ? &h->peak : &h->now;
@@ -180,7 +196,8 @@ static int compare(struct answers *a, const struct snapshot_read *s, struct hist
     live_set_sort(shown);
     int rc = put_rows(out, &h->now, &h->peak, tensors, &a->snapshot_arena);
     if (rc == VRAM_OK)
-        rc = live_set_rows(shown, !out->has_config, &a->snapshot_arena, &out->blocks, &out->block_count);
+        rc = live_set_rows(shown, !out->has_config, &a->snapshot_arena, &out->blocks,
+                           &out->block_count);
     if (rc == VRAM_OK && out->has_config)
         rc = live_set_rows(tensors, false, &a->snapshot_arena, &out->missing, &out->missing_count);
     return rc;
@@ -226,7 +243,8 @@ static int begin(struct answers *a, const struct snapshot_read *s, bool with_con
     return a->snapshot.settings ? VRAM_OK : VRAM_ENOMEM;
 }
 
-int vram_read_snapshot(vram *v, const void *data, size_t len, const char *file, bool with_config, const struct vram_snapshot **out)
+int vram_read_snapshot(vram *v, const void *data, size_t len, const char *file, bool with_config,
+                       const struct vram_snapshot **out)
 {
     struct snapshot_read s = {0};
     message_clear(&v->err);

@@ -1,8 +1,9 @@
 // Owns the way back through a snapshot's events.
 //
-// What is alive at the end is known from the segments, so that a history whose beginning was overwritten (max_entries) still
-// gives every sum within it: backwards, an allocation takes its bytes away and a free gives them back.
-// SRC: torch/utils/viz/MemoryViz.js, process_alloc_data, does the same.
+// What is alive at the end is known from the segments, so that a history whose beginning was
+// overwritten (max_entries) still gives every sum within it: backwards, an allocation takes its
+// bytes away and a free gives them back. SRC: torch/utils/viz/MemoryViz.js, process_alloc_data,
+// does the same.
 
 #include "calc/answer/snapshot_history.h"
 
@@ -47,7 +48,8 @@ static uint64_t put_blocks(struct walk *w)
                 continue;
             struct place *p = place_of(w, b->address);
             sum += b->requested - (p->live ? p->bytes : 0);
-            *p = (struct place){b->address, b->requested, b->site, SNAPSHOT_UNKNOWN, true, true, false};
+            *p = (struct place){b->address, b->requested, b->site, SNAPSHOT_UNKNOWN,
+                                true,       true,         false};
         }
     return sum;
 }
@@ -76,7 +78,8 @@ static uint64_t undo_segment(const struct snapshot_event *e, uint64_t reserved)
     return e->action == SNAPSHOT_SEGMENT_SHRINKS ? reserved + e->bytes : reserved;
 }
 
-// An allocation tells of the block that is at its address and has not been told of: where it is from.
+// An allocation tells of the block that is at its address and has not been told of: where it is
+// from.
 static void tell(struct walk *w, const struct snapshot_event *e)
 {
     if (e->action != SNAPSHOT_ALLOC && e->action != SNAPSHOT_FREE)
@@ -98,7 +101,8 @@ static int collect(struct walk *w, struct live_set *out)
             continue;
         const struct snapshot_site *site = &s->sites[p->site];
         uint32_t category = p->category == SNAPSHOT_UNKNOWN ? site->category : p->category;
-        struct live_item item = {p->bytes, site->file, site->name, site->line, category, site->empty, false};
+        struct live_item item = {p->bytes, site->file,  site->name, site->line,
+                                 category, site->empty, false};
         if (live_set_add(out, s->tree.mem, item) != VRAM_OK)
             return VRAM_ENOMEM;
     }

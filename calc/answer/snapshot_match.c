@@ -26,7 +26,8 @@ static int compare_spans(struct span a, struct span b)
 
 static int compare_places(const struct live_item *a, const struct live_item *b)
 {
-    int order = a->category != b->category ? (a->category < b->category ? -1 : 1) : compare_spans(a->file, b->file);
+    int order = a->category != b->category ? (a->category < b->category ? -1 : 1)
+                                           : compare_spans(a->file, b->file);
     if (order == 0)
         order = a->line != b->line ? (a->line < b->line ? -1 : 1) : compare_spans(a->name, b->name);
     return order;
@@ -93,19 +94,22 @@ const char *span_keep(struct mem_arena *arena, struct span s)
     return text;
 }
 
-static int row_of(struct mem_arena *arena, const struct live_item *item, struct vram_snapshot_block *out)
+static int row_of(struct mem_arena *arena, const struct live_item *item,
+                  struct vram_snapshot_block *out)
 {
-    *out = (struct vram_snapshot_block){.bytes = item->bytes,
-                                        .count = 1,
-                                        .category = item->category == SNAPSHOT_UNKNOWN ? NULL : vram_category_name(item->category),
-                                        .file = span_keep(arena, item->file),
-                                        .name = span_keep(arena, item->name),
-                                        .line = item->line};
+    *out = (struct vram_snapshot_block){
+        .bytes = item->bytes,
+        .count = 1,
+        .category = item->category == SNAPSHOT_UNKNOWN ? NULL : vram_category_name(item->category),
+        .file = span_keep(arena, item->file),
+        .name = span_keep(arena, item->name),
+        .line = item->line};
     return out->file && out->name ? VRAM_OK : VRAM_ENOMEM;
 }
 
 // By what a row has in all: many small ones of one line can be more than one large.
-static void put_row(struct vram_snapshot_block *rows, size_t *count, const struct vram_snapshot_block *row)
+static void put_row(struct vram_snapshot_block *rows, size_t *count,
+                    const struct vram_snapshot_block *row)
 {
     size_t at = *count < SNAPSHOT_ROWS ? (*count)++ : SNAPSHOT_ROWS;
     while (at > 0 && rows[at - 1].bytes * rows[at - 1].count < row->bytes * row->count) {
@@ -117,7 +121,8 @@ static void put_row(struct vram_snapshot_block *rows, size_t *count, const struc
         rows[at] = *row;
 }
 
-int live_set_rows(const struct live_set *s, bool all, struct mem_arena *arena, const struct vram_snapshot_block **out, size_t *count)
+int live_set_rows(const struct live_set *s, bool all, struct mem_arena *arena,
+                  const struct vram_snapshot_block **out, size_t *count)
 {
     struct vram_snapshot_block *rows = mem_arena_new(arena, SNAPSHOT_ROWS, sizeof *rows);
     *count = 0;
@@ -127,10 +132,13 @@ int live_set_rows(const struct live_set *s, bool all, struct mem_arena *arena, c
     for (size_t i = 0; i < s->count;) {
         const struct live_item *item = &s->at[i];
         uint64_t same = 0;
-        for (; i < s->count && s->at[i].bytes == item->bytes && compare_places(&s->at[i], item) == 0; i++)
+        for (;
+             i < s->count && s->at[i].bytes == item->bytes && compare_places(&s->at[i], item) == 0;
+             i++)
             same += all || !s->at[i].matched;
         const struct vram_snapshot_block *last = &rows[SNAPSHOT_ROWS - 1];
-        bool wanted = same && (*count < SNAPSHOT_ROWS || item->bytes * same > last->bytes * last->count);
+        bool wanted =
+            same && (*count < SNAPSHOT_ROWS || item->bytes * same > last->bytes * last->count);
         struct vram_snapshot_block row;
         if (wanted && row_of(arena, item, &row) != VRAM_OK)
             return VRAM_ENOMEM;

@@ -26,13 +26,15 @@ void live_set_free(struct live_set *s, const struct vram_mem *mem);
 // By size, the largest first; then by place.
 void live_set_sort(struct live_set *s);
 
-// Pairs items of the same size, once each. Both must be sorted. A block whose frames tell nothing takes its tensor's category.
+// Pairs items of the same size, once each. Both must be sorted. A block whose frames tell nothing
+// takes its tensor's category.
 void live_set_match(struct live_set *blocks, struct live_set *tensors);
 
-// The largest items that match nothing (all: whether they do or not), equal ones as one row, copied into the arena.
-// Returns VRAM_ENOMEM or VRAM_OK.
+// The largest items that match nothing (all: whether they do or not), equal ones as one row, copied
+// into the arena. Returns VRAM_ENOMEM or VRAM_OK.
 enum { SNAPSHOT_ROWS = 12 };
-int live_set_rows(const struct live_set *s, bool all, struct mem_arena *arena, const struct vram_snapshot_block **out, size_t *count);
+int live_set_rows(const struct live_set *s, bool all, struct mem_arena *arena,
+                  const struct vram_snapshot_block **out, size_t *count);
 
 const char *span_keep(struct mem_arena *arena, struct span s);  // NUL-terminated; NULL: no memory
 

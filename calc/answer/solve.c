@@ -1,4 +1,5 @@
-// Owns the search for the largest or smallest value that fits: vram_solve, and what vram_max_batch looks for.
+// Owns the search for the largest or smallest value that fits: vram_solve, and what vram_max_batch
+// looks for.
 
 #include "calc/answer/solve.h"
 
@@ -18,11 +19,11 @@ enum solve_bound {
     POSITIONS_LEFT,  // behind the prompt
     STAGES,          // of the pipeline
     TENSOR_GPUS,
-    HEADS,           // a width for each head, and pairs of numbers for rotary positions
+    HEADS,  // a width for each head, and pairs of numbers for rotary positions
     QUERY_HEADS,
     LAYERS,
     ACTIVE_EXPERTS,
-    CARD             // MiB
+    CARD  // MiB
 };
 
 static const struct solve_row ROWS[] = {
@@ -36,10 +37,12 @@ enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 static uint64_t positions_left(const struct vram_config *c)
 {
     uint64_t prompt = c->seq_len ? c->seq_len : c->block_size;
-    return c->block_size > prompt ? c->block_size - prompt : vram_field_at(FIELD_max_new_tokens)->max;
+    return c->block_size > prompt ? c->block_size - prompt
+                                  : vram_field_at(FIELD_max_new_tokens)->max;
 }
 
-// A length that is configured beyond the model's positions is one that its positions are stretched to.
+// A length that is configured beyond the model's positions is one that its positions are stretched
+// to.
 static uint64_t bound(uint8_t which, uint32_t field, const struct vram_config *c)
 {
     switch ((enum solve_bound)which) {
@@ -79,7 +82,8 @@ struct search {
     uint64_t from, step, last;  // values are from + k * step, for k up to last
     bool surely;                // with the whole error bound
     uint32_t tried;
-    struct message *limit;      // why the last value that does not fit is no possible model; clear where it is one
+    struct message
+        *limit;  // why the last value that does not fit is no possible model; clear where it is one
 };
 
 static uint64_t value_at(const struct search *s, uint64_t k)
@@ -87,8 +91,8 @@ static uint64_t value_at(const struct search *s, uint64_t k)
     return s->from + k * s->step;
 }
 
-// Does value k fit? What is no possible model does not, nor does what is so large that its sizes overflow; no run takes
-// less than its tensors.
+// Does value k fit? What is no possible model does not, nor does what is so large that its sizes
+// overflow; no run takes less than its tensors.
 static int try_value(struct search *s, uint64_t k, bool *fits)
 {
     struct probe_answer answer = {0};
@@ -113,8 +117,9 @@ static int try_value(struct search *s, uint64_t k, bool *fits)
     return VRAM_OK;
 }
 
-// The number of values from the first on of which `want` holds: doubles until it does not, then halves the gap. What the
-// answer says has been tried; the allocator's slack can put it a little off the true edge.
+// The number of values from the first on of which `want` holds: doubles until it does not, then
+// halves the gap. What the answer says has been tried; the allocator's slack can put it a little
+// off the true edge.
 static int count_while(struct search *s, bool want, uint64_t *count)
 {
     uint64_t good = 0, bad = s->last + 2, next = 1;  // as counts: value k is number k + 1
@@ -127,7 +132,9 @@ static int count_while(struct search *s, bool want, uint64_t *count)
             good = next;
         else
             bad = next;
-        next = bad <= s->last + 1 ? good + (bad - good) / 2 : good <= s->last / 2 ? good * 2 : s->last + 1;
+        next = bad <= s->last + 1    ? good + (bad - good) / 2
+               : good <= s->last / 2 ? good * 2
+                                     : s->last + 1;
     }
     *count = good;
     return VRAM_OK;
@@ -176,14 +183,16 @@ static int check_first(struct search *s)
     return s->row->method == VRAM_METHOD_SCAN ? VRAM_OK : rc;
 }
 
-// What keeps a value from being larger, where it is not memory: clear, or no possible model, or the end of the values.
+// What keeps a value from being larger, where it is not memory: clear, or no possible model, or the
+// end of the values.
 static void say_limit(const struct search *s, const struct solve_found *f)
 {
     const char *field = vram_field_at(s->row->field)->key;
     if (s->row->goal != VRAM_GOAL_LARGEST)
         message_clear(s->limit);
     else if (f->value == value_at(s, s->last))
-        message_set(s->limit, MESSAGE_solve_ends, ABOUT(field), ARGS(arg_text("field", field), arg_u64("most", f->value)));
+        message_set(s->limit, MESSAGE_solve_ends, ABOUT(field),
+                    ARGS(arg_text("field", field), arg_u64("most", f->value)));
 }
 
 // What the value takes, and the value that fits with the whole error bound.
@@ -201,10 +210,14 @@ static int look_again(struct search *s, struct solve_found *found)
     return rc == VRAM_OK ? look(s, &found->surely, &found->safe_value) : rc;
 }
 
-int solve_search(struct vram *probe, const struct solve_row *row, struct solve_found *found, struct message *limit)
+int solve_search(struct vram *probe, const struct solve_row *row, struct solve_found *found,
+                 struct message *limit)
 {
     struct vram_config c = probe->config;
-    struct search s = {.probe = probe, .row = row, .limit = limit, .from = bound(row->from, row->field, &c),
+    struct search s = {.probe = probe,
+                       .row = row,
+                       .limit = limit,
+                       .from = bound(row->from, row->field, &c),
                        .step = bound(row->step, row->field, &c)};
     uint64_t most = bound(row->most, row->field, &c);
     s.last = most > s.from ? (most - s.from) / s.step : 0;
@@ -226,7 +239,9 @@ int solve_search(struct vram *probe, const struct solve_row *row, struct solve_f
 int solve_need_card(struct vram *v)
 {
     message_clear(&v->err);
-    return capacity_left(&v->config) ? VRAM_OK : err_set(&v->err, MESSAGE_no_gpu, NO_POS, ABOUT("gpu"), NO_ARGS);
+    return capacity_left(&v->config)
+               ? VRAM_OK
+               : err_set(&v->err, MESSAGE_no_gpu, NO_POS, ABOUT("gpu"), NO_ARGS);
 }
 
 // Every field of the table, with commas.
@@ -248,15 +263,18 @@ static int find_row(struct vram *v, const char *field, const struct solve_row **
     *row = solve_row_of((uint32_t)number);
     if (!*row) {
         list_fields(&fields);
-        return err_set(&v->err, MESSAGE_solve_not_for, NO_POS, ABOUT(vram_field_at((size_t)number)->key),
-                       ARGS(arg_text("field", vram_field_at((size_t)number)->key), arg_text("fields", fields.text)));
+        return err_set(&v->err, MESSAGE_solve_not_for, NO_POS,
+                       ABOUT(vram_field_at((size_t)number)->key),
+                       ARGS(arg_text("field", vram_field_at((size_t)number)->key),
+                            arg_text("fields", fields.text)));
     }
     if ((*row)->field == FIELD_n_gpu && v->config.parallel == PARALLEL_NONE)
         return err_set(&v->err, MESSAGE_solve_divides_nothing, NO_POS, ABOUT("n_gpu"), NO_ARGS);
     return VRAM_OK;
 }
 
-static void fill(struct answers *a, const struct vram *v, const struct solve_row *row, const struct solve_found *f)
+static void fill(struct answers *a, const struct vram *v, const struct solve_row *row,
+                 const struct solve_found *f)
 {
     const char *field = vram_field_at(row->field)->key;
     struct vram_solution *s = &a->solution;

@@ -14,17 +14,19 @@ struct solve_row {
 // The row of a field; NULL if none.
 const struct solve_row *solve_row_of(uint32_t field);
 
-// What was found. limit, where found and there is memory left for more: why there is no larger value.
+// What was found. limit, where found and there is memory left for more: why there is no larger
+// value.
 struct solve_found {
-    bool any, surely;            // a value that fits; one that does so with the whole error bound
+    bool any, surely;  // a value that fits; one that does so with the whole error bound
     uint64_t value, safe_value;
-    uint64_t process_bytes;      // with value
-    uint32_t tried;              // configurations
+    uint64_t process_bytes;  // with value
+    uint32_t tried;          // configurations
 };
 
-// Tries values of a field on the probe, which is left with one of them. limit gets a sentence, or stays clear. Errors:
-// recorded in the probe.
-int solve_search(struct vram *probe, const struct solve_row *row, struct solve_found *found, struct message *limit);
+// Tries values of a field on the probe, which is left with one of them. limit gets a sentence, or
+// stays clear. Errors: recorded in the probe.
+int solve_search(struct vram *probe, const struct solve_row *row, struct solve_found *found,
+                 struct message *limit);
 
 // VRAM_EGPU, recorded, where no card is chosen.
 int solve_need_card(struct vram *v);

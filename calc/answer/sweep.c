@@ -16,7 +16,7 @@ struct range {
 
 struct sweep {
     struct vram *v, *probe;
-    const char *text; // the ranges, for positions
+    const char *text;  // the ranges, for positions
     struct range range[SWEEP_KEYS];
     size_t keys, rows;
     char key[SWEEP_KEYS][SWEEP_CELL], value[SWEEP_KEYS][SWEEP_CELL];  // as the rows have them
@@ -148,7 +148,8 @@ static bool is_preset(const struct range *r)
     return text_equal_nocase(r->key.at, r->key.len, "preset");
 }
 
-// Sets the fields of one row; the last key changes fastest. A preset is a whole configuration: the others are set on it.
+// Sets the fields of one row; the last key changes fastest. A preset is a whole configuration: the
+// others are set on it.
 static int set_row(struct sweep *s, size_t row)
 {
     int rc = VRAM_OK;
@@ -188,7 +189,8 @@ static struct vram_sweep_row row_of(struct sweep *s, size_t row, int rc)
 }
 
 // A row that is not a possible model says so and the sweep goes on; no memory ends it.
-static int run_row(struct sweep *s, size_t row, const struct vram_sweep *sweep, vram_sweep_fn *fn, void *ctx)
+static int run_row(struct sweep *s, size_t row, const struct vram_sweep *sweep, vram_sweep_fn *fn,
+                   void *ctx)
 {
     int rc = set_row(s, row);
     if (rc == VRAM_EKEY || rc == VRAM_EVALUE || rc == VRAM_EGPU || rc == VRAM_EPRESET)

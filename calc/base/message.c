@@ -78,7 +78,8 @@ static void message_write_arg(struct writer *w, const struct vram_arg *a)
 }
 
 // The value of the placeholder whose name has n bytes.
-static void message_write_value(struct writer *w, const struct vram_message *m, const char *name, size_t n)
+static void message_write_value(struct writer *w, const struct vram_message *m, const char *name,
+                                size_t n)
 {
     if (text_equal(name, n, "field")) {
         writer_str(w, m->field ? m->field : "");
@@ -189,7 +190,8 @@ void message_copy(struct message *to, const struct vram_message *from)
     for (size_t i = 0; i < from->arg_count && i < MESSAGE_ARGS; i++) {
         const struct vram_arg *a = &from->args[i];
         to->args[i] = (struct vram_arg){
-            a->name, a->text ? message_keep(to, &used, a->text, text_len(a->text)) : NULL, a->number};
+            a->name, a->text ? message_keep(to, &used, a->text, text_len(a->text)) : NULL,
+            a->number};
         to->out.arg_count = i + 1;
     }
     n = n < MESSAGE_TEXT - 1 ? n : MESSAGE_TEXT - 1;
@@ -231,7 +233,8 @@ static const struct vram_arg *list_args(struct message_list *l, const struct vra
     struct vram_arg *args = mem_arena_new(&l->arena, m->arg_count, sizeof *args);
     l->failed |= !args;
     for (size_t i = 0; args && i < m->arg_count; i++)
-        args[i] = (struct vram_arg){m->args[i].name, list_text(l, m->args[i].text), m->args[i].number};
+        args[i] =
+            (struct vram_arg){m->args[i].name, list_text(l, m->args[i].text), m->args[i].number};
     return args;
 }
 
@@ -248,7 +251,8 @@ void message_list_copy(struct message_list *l, const struct vram_message *m)
         l->at[l->count++] = copy;
 }
 
-void message_list_add(struct message_list *l, enum message_id id, const char *const *about, struct args args)
+void message_list_add(struct message_list *l, enum message_id id, const char *const *about,
+                      struct args args)
 {
     struct message m;
     message_set(&m, id, about, args);

@@ -1,4 +1,5 @@
-// Sentences as data: a row of messages.def, the fields that it is about, the values of its placeholders.
+// Sentences as data: a row of messages.def, the fields that it is about, the values of its
+// placeholders.
 
 #ifndef CALC_MESSAGE_H
 #define CALC_MESSAGE_H
@@ -22,7 +23,8 @@ struct arg {
 };
 
 struct arg arg_text(const char *name, const char *text);
-struct arg arg_part(const char *name, const char *text, size_t len);  // of the user's text: cut at 60 bytes
+struct arg arg_part(const char *name, const char *text,
+                    size_t len);  // of the user's text: cut at 60 bytes
 static inline struct arg arg_u64(const char *name, uint64_t number)
 {
     return (struct arg){name, NULL, 0, number};
@@ -34,7 +36,8 @@ struct args {
 };
 
 #define ARGS(...) \
-    ((struct args){(const struct arg[]){__VA_ARGS__}, sizeof((const struct arg[]){__VA_ARGS__}) / sizeof(struct arg)})
+    ((struct args){(const struct arg[]){__VA_ARGS__}, \
+                   sizeof((const struct arg[]){__VA_ARGS__}) / sizeof(struct arg)})
 #define NO_ARGS ((struct args){NULL, 0})
 
 // Keys of fields, the first of which the sentence is about; NULL at the end.
@@ -42,7 +45,13 @@ struct args {
 #define NO_FIELD ((const char *const[]){NULL})
 
 // A message that needs no memory but its own: what does not fit into it is cut.
-enum { MESSAGE_ARGS = 8, MESSAGE_ABOUT = 4, MESSAGE_TEXT = 400, MESSAGE_ROOM = 512, MESSAGE_FILE = 256 };
+enum {
+    MESSAGE_ARGS = 8,
+    MESSAGE_ABOUT = 4,
+    MESSAGE_TEXT = 400,
+    MESSAGE_ROOM = 512,
+    MESSAGE_FILE = 256
+};
 
 struct message {
     struct vram_message out;  // points into the arrays below: a copy is made by message_copy
@@ -70,9 +79,10 @@ struct message_list {
 };
 
 void message_list_init(struct message_list *l, const struct vram_mem *mem);
-void message_list_free(struct message_list *l);   // and ready for use again
-void message_list_add(struct message_list *l, enum message_id id, const char *const *about, struct args args);
+void message_list_free(struct message_list *l);  // and ready for use again
+void message_list_add(struct message_list *l, enum message_id id, const char *const *about,
+                      struct args args);
 void message_list_copy(struct message_list *l, const struct vram_message *m);  // appends
-void message_list_drop(struct message_list *l, const char *field);             // those about a field
+void message_list_drop(struct message_list *l, const char *field);  // those about a field
 
 #endif

@@ -16,7 +16,7 @@ struct span span_trim(struct span s);
 bool span_is(struct span s, const char *word);
 bool span_same(struct span a, struct span b);
 bool span_starts(struct span s, const char *prefix);
-struct span span_skip(struct span s, size_t n); // without its first n bytes; empty if shorter
+struct span span_skip(struct span s, size_t n);  // without its first n bytes; empty if shorter
 // Index of needle in s, or s.len.
 size_t span_find(struct span s, const char *needle);
 

@@ -18,7 +18,8 @@ bool text_has_word(const char *words, const char *s,
 // tells).
 bool text_to_u64(const char *s, size_t len, uint64_t *out, bool *overflow);
 
-// "12282 MiB", "12 GB" (of 2^30 bytes, as cards are sold) in MiB, up to 2^24; false if it is no such size.
+// "12282 MiB", "12 GB" (of 2^30 bytes, as cards are sold) in MiB, up to 2^24; false if it is no
+// such size.
 bool text_to_mib(const char *s, size_t len, uint64_t *out);
 
 // "0.1", "1e-3", "2", ".5" -> millionths, rounded half up. false: not a finite non-negative number.

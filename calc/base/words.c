@@ -16,12 +16,10 @@ const char *vram_code_name(int code)
 {
     switch (code) {
 #define X(id, number, name, text) \
-    case number: \
-        return name;
+    case number: return name;
         VRAM_CODES(X)
 #undef X
-    default:
-        return "unknown";
+    default: return "unknown";
     }
 }
 

@@ -32,8 +32,10 @@ const char *writer_text(const struct writer *w)
 // SRC: ECMA-48, Select Graphic Rendition.
 void writer_style(struct writer *w, enum writer_style style)
 {
-    static const char *const codes[] = {[STYLE_PLAIN] = "\033[0m",    [STYLE_HEADING] = "\033[1m",
-                                        [STYLE_GOOD] = "\033[1;32m",  [STYLE_CLOSE] = "\033[1;33m",
+    static const char *const codes[] = {[STYLE_PLAIN] = "\033[0m",
+                                        [STYLE_HEADING] = "\033[1m",
+                                        [STYLE_GOOD] = "\033[1;32m",
+                                        [STYLE_CLOSE] = "\033[1;33m",
                                         [STYLE_BAD] = "\033[1;31m"};
     if (w->color)
         writer_str(w, codes[style]);

@@ -66,17 +66,14 @@ bool cli_is_key(const struct cli_word *pair, const char *key)
 static int exit_of(enum vram_code code)
 {
     switch (code) {
-    case VRAM_ENOFIT:
-        return CLI_NO_FIT;
+    case VRAM_ENOFIT: return CLI_NO_FIT;
     case VRAM_EKEY:
     case VRAM_EVALUE:
     case VRAM_ERANGE:
     case VRAM_EPRESET:
     case VRAM_EGPU:
-    case VRAM_EARG:
-        return CLI_USAGE;
-    default:
-        return CLI_INPUT;
+    case VRAM_EARG: return CLI_USAGE;
+    default: return CLI_INPUT;
     }
 }
 
@@ -98,7 +95,8 @@ static const struct cli_word *word_of(const struct cli_line *line, const char *f
 int cli_fail(const struct cli_run *r)
 {
     const struct vram_message *m = vram_error(r->v);
-    bool whole = m->code == VRAM_EMODEL || m->code == VRAM_EUNSUPPORTED || m->code == VRAM_EOVERFLOW;
+    bool whole =
+        m->code == VRAM_EMODEL || m->code == VRAM_EUNSUPPORTED || m->code == VRAM_EOVERFLOW;
     const struct cli_word *word = whole && m->line == 0 ? word_of(r->line, m->field) : NULL;
     if (word) {
         cli_complain(r->line, word->index, 0, m->text);
@@ -146,14 +144,15 @@ static int read_files(struct cli_run *r)
     size_t first = skips && r->line->file_count ? 1 : 0;
     int rc = CLI_OK;
     if (message_is_config(r))
-        vram_parse(r->v, VRAM_KIND_LOG, r->message->text, r->message->len, r->message->name, NULL, NULL);
+        vram_parse(r->v, VRAM_KIND_LOG, r->message->text, r->message->len, r->message->name, NULL,
+                   NULL);
     for (size_t i = first; i < r->line->file_count && rc == CLI_OK; i++)
         rc = cli_configure(r->v, &r->texts, r->line->files[i].text, r->line->option[OPTION_KIND]);
     return rc;
 }
 
-// mode first, because a preset and nanoGPT's defaults look at it; then presets, files, and the other words, so that
-// what is said last and most directly wins.
+// mode first, because a preset and nanoGPT's defaults look at it; then presets, files, and the
+// other words, so that what is said last and most directly wins.
 static int configure(struct cli_run *r, bool (*skip)(const struct cli_word *))
 {
     const struct cli_line *line = r->line;
@@ -168,7 +167,8 @@ static int configure(struct cli_run *r, bool (*skip)(const struct cli_word *))
         if (round == 1 && rc == CLI_OK)
             rc = read_files(r);
     }
-    if (rc == CLI_OK && line->option[OPTION_GPU] && vram_set(r->v, "gpu", line->option[OPTION_GPU]) != VRAM_OK) {
+    if (rc == CLI_OK && line->option[OPTION_GPU] &&
+        vram_set(r->v, "gpu", line->option[OPTION_GPU]) != VRAM_OK) {
         cli_complain(line, line->option_at[OPTION_GPU], 0, vram_error(r->v)->text);
         rc = CLI_USAGE;
     }
@@ -193,8 +193,8 @@ static int format_of(const struct cli_line *line, enum vram_format *format)
         return CLI_OK;
     }
     char text[160];
-    snprintf(text, sizeof text, "%s has no format '%.40s': it is one of %s", cli_commands[line->command].name, wanted,
-             list);
+    snprintf(text, sizeof text, "%s has no format '%.40s': it is one of %s",
+             cli_commands[line->command].name, wanted, list);
     cli_complain(line, line->option_at[OPTION_FORMAT], 0, text);
     return CLI_USAGE;
 }
@@ -288,7 +288,8 @@ static int moment_of(const struct cli_line *line, uint32_t *moment, uint64_t *ev
         *event = strtoull(wanted, NULL, 10);
         return CLI_OK;
     }
-    cli_complain(line, line->option_at[OPTION_AT], 0, "a moment is peak, growth, end, or the number of an event");
+    cli_complain(line, line->option_at[OPTION_AT], 0,
+                 "a moment is peak, growth, end, or the number of an event");
     return CLI_USAGE;
 }
 
@@ -298,7 +299,8 @@ static int run_segments(struct cli_run *r)
     uint32_t moment;
     uint64_t event = 0;
     int rc = moment_of(r->line, &moment, &event);
-    return rc == CLI_OK ? finish(r, vram_segments(r->v, moment, event, &s), VRAM_ANSWER_SEGMENTS) : rc;
+    return rc == CLI_OK ? finish(r, vram_segments(r->v, moment, event, &s), VRAM_ANSWER_SEGMENTS)
+                        : rc;
 }
 
 static int run_advise(struct cli_run *r)
@@ -344,20 +346,29 @@ static int run_snapshot(struct cli_run *r)
 {
     const struct vram_snapshot *s;
     bool with_config = r->line->file_count > 1 || r->line->pair_count > 0;
-    return finish(r, vram_read_snapshot(r->v, r->snapshot->text, r->snapshot->len, r->snapshot->name, with_config, &s),
+    return finish(r,
+                  vram_read_snapshot(r->v, r->snapshot->text, r->snapshot->len, r->snapshot->name,
+                                     with_config, &s),
                   VRAM_ANSWER_SNAPSHOT);
 }
 
 // ---- all of them -------------------------------------------------------------------------------
 
 static int (*const RUN[COMMAND_COUNT])(struct cli_run *) = {
-    [COMMAND_ESTIMATE] = run_estimate,   [COMMAND_TRACE] = run_trace,
-    [COMMAND_FIT] = run_fit,             [COMMAND_MAX_BATCH] = run_max_batch,
-    [COMMAND_SWEEP] = cli_sweep,         [COMMAND_ADVISE] = run_advise,
-    [COMMAND_EXPLAIN_OOM] = run_explain, [COMMAND_COMPARE] = run_compare,
-    [COMMAND_GPUS] = run_gpus,           [COMMAND_PRESETS] = run_presets,
-    [COMMAND_FIELDS] = run_fields,       [COMMAND_SOLVE] = run_solve,
-    [COMMAND_CARDS] = run_cards,         [COMMAND_SERVE] = run_serve,
+    [COMMAND_ESTIMATE] = run_estimate,
+    [COMMAND_TRACE] = run_trace,
+    [COMMAND_FIT] = run_fit,
+    [COMMAND_MAX_BATCH] = run_max_batch,
+    [COMMAND_SWEEP] = cli_sweep,
+    [COMMAND_ADVISE] = run_advise,
+    [COMMAND_EXPLAIN_OOM] = run_explain,
+    [COMMAND_COMPARE] = run_compare,
+    [COMMAND_GPUS] = run_gpus,
+    [COMMAND_PRESETS] = run_presets,
+    [COMMAND_FIELDS] = run_fields,
+    [COMMAND_SOLVE] = run_solve,
+    [COMMAND_CARDS] = run_cards,
+    [COMMAND_SERVE] = run_serve,
     [COMMAND_SEGMENTS] = run_segments,
     [COMMAND_SNAPSHOT] = run_snapshot,
 };
@@ -368,9 +379,13 @@ static bool needs_word(const struct cli_line *line)
     if (line->file_count)
         return false;
     if (line->command == COMMAND_SOLVE)
-        fputs("vramcalc: error: solve needs a field: `vramcalc solve seq_len ...` (`vramcalc help solve`)\n", stderr);
+        fputs("vramcalc: error: solve needs a field: `vramcalc solve seq_len ...` (`vramcalc help "
+              "solve`)\n",
+              stderr);
     else if (line->command == COMMAND_SNAPSHOT)
-        fputs("vramcalc: error: snapshot needs a file: `vramcalc snapshot FILE ...` (`vramcalc help snapshot`)\n", stderr);
+        fputs("vramcalc: error: snapshot needs a file: `vramcalc snapshot FILE ...` (`vramcalc "
+              "help snapshot`)\n",
+              stderr);
     return line->command == COMMAND_SOLVE || line->command == COMMAND_SNAPSHOT;
 }
 
@@ -383,7 +398,8 @@ static int run(struct cli_run *r)
     }
     if (needs_word(r->line))
         return CLI_USAGE;
-    if (r->line->command == COMMAND_SNAPSHOT && !(r->snapshot = cli_read_large(&r->texts, r->line->files[0].text)))
+    if (r->line->command == COMMAND_SNAPSHOT &&
+        !(r->snapshot = cli_read_large(&r->texts, r->line->files[0].text)))
         return CLI_INPUT;
     int rc = configure(r, r->line->command == COMMAND_SWEEP ? cli_is_range : NULL);
     return rc == CLI_OK ? RUN[r->line->command](r) : rc;
@@ -438,8 +454,8 @@ static int complete(const struct cli_line *line)
 
 static int answer(struct cli_line *line)
 {
-    bool asks = line->option[OPTION_HELP] || line->option[OPTION_VERSION] || line->option[OPTION_MAN] ||
-                line->option[OPTION_COMPLETION];
+    bool asks = line->option[OPTION_HELP] || line->option[OPTION_VERSION] ||
+                line->option[OPTION_MAN] || line->option[OPTION_COMPLETION];
     if (!line->given && !asks) {
         cli_help(stderr, NULL);
         return CLI_USAGE;

@@ -16,14 +16,16 @@ static const struct example {
 #undef EXAMPLE
 };
 
-// The tolerances, stated here and nowhere else in the documents; the JSON's bounds carry the same numbers.
+// The tolerances, stated here and nowhere else in the documents; the JSON's bounds carry the same
+// numbers.
 static const char *const TOLERANCES[][2] = {
     {"tensors alive, eager", "exact for gpt2; 0.5 % for the llama families"},
     {"max_memory_allocated", "1 %"},
     {"max_memory_reserved", "5 %: a slightly other batch can move it by more than 3 %"},
     {"compiled, all figures", "5 %"},
     {"the process", "5 %, and the context's range on top: 300 MiB by default, 200 to 430"},
-    {"where it was measured", "what 90 % of the public measurements of the same kind of run are within, where that is more"},
+    {"where it was measured",
+     "what 90 % of the public measurements of the same kind of run are within, where that is more"},
 };
 
 static const char *const EXITS[][2] = {

@@ -1,5 +1,6 @@
 // Owns the looking for a model in the cache folder of the Hugging Face Hub.
-// SRC: huggingface_hub constants.py (HF_HOME, HF_HUB_CACHE), file_download.py (models--org--name/refs, snapshots).
+// SRC: huggingface_hub constants.py (HF_HOME, HF_HUB_CACHE), file_download.py
+// (models--org--name/refs, snapshots).
 
 #include "calc/cli/cli_hub.h"
 
@@ -14,9 +15,10 @@ enum { PATH = 1024 };
 bool cli_is_hub_id(const char *word)
 {
     const char *slash = strchr(word, '/');
-    size_t plain = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./");
-    return slash && slash > word && slash[1] && !strchr(slash + 1, '/') && word[0] != '.' && word[plain] == 0 &&
-           access(word, F_OK) != 0;
+    size_t plain =
+        strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./");
+    return slash && slash > word && slash[1] && !strchr(slash + 1, '/') && word[0] != '.' &&
+           word[plain] == 0 && access(word, F_OK) != 0;
 }
 
 static bool cache_folder(char *path, size_t cap)
@@ -51,7 +53,8 @@ bool cli_hub_config(const char *id, char *path, size_t cap)
     glob_t found;
     if (!slash || strchr(id, '*') || !cache_folder(cache, sizeof cache))
         return false;
-    snprintf(folder, sizeof folder, "%.700s/models--%.*s--%.200s", cache, (int)(slash - id), id, slash + 1);
+    snprintf(folder, sizeof folder, "%.700s/models--%.*s--%.200s", cache, (int)(slash - id), id,
+             slash + 1);
     revision(folder, name);
     snprintf(pattern, sizeof pattern, "%s/snapshots/%s/config.json", folder, name);
     if (glob(pattern, 0, NULL, &found) != 0)

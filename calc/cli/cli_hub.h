@@ -9,8 +9,8 @@
 // Is it an id of the Hub, "org/name", and no file?
 bool cli_is_hub_id(const char *word);
 
-// The path of its config.json in the Hub's cache folder (HF_HUB_CACHE, HF_HOME/hub, ~/.cache/huggingface/hub). False where
-// it is not there. Nothing is downloaded.
+// The path of its config.json in the Hub's cache folder (HF_HUB_CACHE, HF_HOME/hub,
+// ~/.cache/huggingface/hub). False where it is not there. Nothing is downloaded.
 bool cli_hub_config(const char *id, char *path, size_t cap);
 
 #endif

@@ -31,13 +31,29 @@ static bool holds(const struct cli_text *t, const char *words)
 
 bool cli_is_message(const struct cli_text *t)
 {
-    static const char *const words[] = {"ried to allocate", "OutOfMemoryError", "error: out of memory", "_STATUS_ALLOC_FAILED",
-                                        "would exceed allowed memory", "out of resource: shared memory", "KV cache is needed",
-                                        "that can be stored in KV cache", "memory for the cache blocks",
-                                        "desired GPU memory utilization", "RESOURCE_EXHAUSTED", "esource exhausted",
-                                        "ResourceExhaustedError", "trying to allocate", "cudaMalloc failed", "failed to allocate",
-                                        "Failed to allocate", "able to allocate", "Failed to CUDA calloc", "out of memory'",
-                                        "rror out of memory at line", "Error [CUDA]: out of memory", "ErrorOutOfMemory",
+    static const char *const words[] = {"ried to allocate",
+                                        "OutOfMemoryError",
+                                        "error: out of memory",
+                                        "_STATUS_ALLOC_FAILED",
+                                        "would exceed allowed memory",
+                                        "out of resource: shared memory",
+                                        "KV cache is needed",
+                                        "that can be stored in KV cache",
+                                        "memory for the cache blocks",
+                                        "desired GPU memory utilization",
+                                        "RESOURCE_EXHAUSTED",
+                                        "esource exhausted",
+                                        "ResourceExhaustedError",
+                                        "trying to allocate",
+                                        "cudaMalloc failed",
+                                        "failed to allocate",
+                                        "Failed to allocate",
+                                        "able to allocate",
+                                        "Failed to CUDA calloc",
+                                        "out of memory'",
+                                        "rror out of memory at line",
+                                        "Error [CUDA]: out of memory",
+                                        "ErrorOutOfMemory",
                                         "cudaErrorMemoryAllocation"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (holds(t, words[i]))
@@ -79,7 +95,8 @@ static bool is_only_message(vram *v, const struct cli_text *t)
 
 static int parse(vram *v, struct cli_texts *texts, const struct cli_text *t, enum vram_kind kind)
 {
-    return vram_parse(v, kind, t->text, t->len, t->name, on_error, texts) == VRAM_OK ? CLI_OK : CLI_INPUT;
+    return vram_parse(v, kind, t->text, t->len, t->name, on_error, texts) == VRAM_OK ? CLI_OK
+                                                                                     : CLI_INPUT;
 }
 
 // ---- models of the Hub -----------------------------------------------------------------------
@@ -95,8 +112,10 @@ static void on_model(void *ctx, const struct vram_message *m)
             snprintf(model, PATH, "%s", m->args[i].text);
 }
 
-// Reads on a copy which model the file needs, and that model's config.json where the Hub's cache has it.
-static int read_model(vram *v, struct cli_texts *texts, const struct cli_text *t, enum vram_kind kind)
+// Reads on a copy which model the file needs, and that model's config.json where the Hub's cache
+// has it.
+static int read_model(vram *v, struct cli_texts *texts, const struct cli_text *t,
+                      enum vram_kind kind)
 {
     char model[PATH] = "", path[PATH];
     struct vram_mem mem = vram_mem_malloc();
@@ -106,7 +125,8 @@ static int read_model(vram *v, struct cli_texts *texts, const struct cli_text *t
     vram_copy(copy, v);
     vram_parse(copy, kind, t->text, t->len, t->name, on_model, model);
     vram_free(copy);
-    const struct cli_text *config = model[0] && cli_hub_config(model, path, sizeof path) ? cli_read(texts, path) : NULL;
+    const struct cli_text *config =
+        model[0] && cli_hub_config(model, path, sizeof path) ? cli_read(texts, path) : NULL;
     return config ? parse(v, texts, config, VRAM_KIND_AUTO) : CLI_OK;
 }
 
@@ -120,8 +140,11 @@ static int configure_id(vram *v, struct cli_texts *texts, const char *id)
     }
     if (vram_set(v, "preset", id) == VRAM_OK)
         return CLI_OK;
-    fprintf(stderr, "%s:1:1: error: no file has this name, the Hub's cache (HF_HOME) has no such model, and it is no preset: give "
-                    "its config.json\n", id);
+    fprintf(stderr,
+            "%s:1:1: error: no file has this name, the Hub's cache (HF_HOME) has no such model, "
+            "and it is no preset: give "
+            "its config.json\n",
+            id);
     return CLI_INPUT;
 }
 
@@ -136,12 +159,15 @@ int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char
     if (!t)
         return CLI_INPUT;
     if (!kind && is_only_message(v, t)) {
-        fprintf(stderr, "%s:1:1: error: this is an error message: vramcalc explain-oom %s [CONFIG]\n", t->name,
-                strcmp(t->name, "<stdin>") ? t->name : "-");
+        fprintf(stderr,
+                "%s:1:1: error: this is an error message: vramcalc explain-oom %s [CONFIG]\n",
+                t->name, strcmp(t->name, "<stdin>") ? t->name : "-");
         return CLI_INPUT;
     }
     if (!kind && t->len && (unsigned char)t->text[0] == 0x80) {
-        fprintf(stderr, "%s:1:1: error: this is a pickle, as torch.cuda.memory._dump_snapshot writes: vramcalc snapshot %s [CONFIG]\n",
+        fprintf(stderr,
+                "%s:1:1: error: this is a pickle, as torch.cuda.memory._dump_snapshot writes: "
+                "vramcalc snapshot %s [CONFIG]\n",
                 t->name, strcmp(t->name, "<stdin>") ? t->name : "-");
         return CLI_INPUT;
     }
@@ -163,8 +189,8 @@ static const struct cli_text *read_word(struct cli_texts *texts, const char *wor
     return is_quoted(word) ? cli_quote(texts, word) : cli_read(texts, word);
 }
 
-// By what it says, wherever it is; without one the first is taken for it, as its error will say. Standard input can
-// be read only once.
+// By what it says, wherever it is; without one the first is taken for it, as its error will say.
+// Standard input can be read only once.
 const struct cli_text *cli_find_message(struct cli_texts *texts, struct cli_line *line)
 {
     if (line->file_count == 0)

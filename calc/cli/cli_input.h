@@ -12,10 +12,12 @@ bool cli_is_message(const struct cli_text *t);
 // Is it a training log with the figures of a model in it?
 bool cli_is_log(const struct cli_text *t);
 
-// Reads a file into the configuration. kind NULL: by name and content. Every error is said on stderr.
+// Reads a file into the configuration. kind NULL: by name and content. Every error is said on
+// stderr.
 int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char *kind);
 
-// Reads the message that explain-oom is about and moves its word to the front of line->files. NULL after saying why.
+// Reads the message that explain-oom is about and moves its word to the front of line->files. NULL
+// after saying why.
 const struct cli_text *cli_find_message(struct cli_texts *texts, struct cli_line *line);
 
 #endif

@@ -101,7 +101,8 @@ static int unknown_option(const struct cli_line *line, int index, const char *na
                    "`vramcalc help` lists them");
 }
 
-// The value of option `id`: after '=', or the next word. Returns how many words were used, 0 after a complaint.
+// The value of option `id`: after '=', or the next word. Returns how many words were used, 0 after
+// a complaint.
 static int take_value(struct cli_line *line, int index, int id, const char *inline_value)
 {
     line->option_at[id] = index;
@@ -135,7 +136,7 @@ static int take_long(struct cli_line *line, int index)
     int id = find_option(name, len);
     if (id >= 0)
         return take_value(line, index, id, eq ? eq + 1 : NULL);
-    if (eq && is_field(name, len)) { // --key=value, as train.py takes it
+    if (eq && is_field(name, len)) {  // --key=value, as train.py takes it
         line->pairs[line->pair_count++] = (struct cli_word){name, index};
         return 1;
     }

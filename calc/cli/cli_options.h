@@ -42,11 +42,11 @@ struct cli_word {
 struct cli_line {
     int argc;
     char **argv;
-    bool given;                       // a command is
+    bool given;  // a command is
     enum cli_command_id command;
-    const char *option[OPTION_COUNT]; // argument, "" for a flag that is set, NULL
-    int option_at[OPTION_COUNT];      // its place in argv
-    struct cli_word *files, *pairs;   // pairs: key=value
+    const char *option[OPTION_COUNT];  // argument, "" for a flag that is set, NULL
+    int option_at[OPTION_COUNT];       // its place in argv
+    struct cli_word *files, *pairs;    // pairs: key=value
     size_t file_count, pair_count;
 };
 
@@ -54,7 +54,8 @@ struct cli_line {
 int cli_parse(struct cli_line *line, int argc, char **argv);
 void cli_line_free(struct cli_line *line);
 
-// Says what is wrong with word `index` of the command line, from its byte `at` on, with the line and a caret.
+// Says what is wrong with word `index` of the command line, from its byte `at` on, with the line
+// and a caret.
 void cli_complain(const struct cli_line *line, int index, size_t at, const char *text);
 
 #endif

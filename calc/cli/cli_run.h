@@ -11,8 +11,8 @@ struct cli_run {
     struct cli_line *line;
     vram *v;
     struct cli_texts texts;
-    const struct cli_text *message;  // of explain-oom, or NULL
-    const struct cli_text *snapshot; // of snapshot, or NULL
+    const struct cli_text *message;   // of explain-oom, or NULL
+    const struct cli_text *snapshot;  // of snapshot, or NULL
     enum vram_format format;
 };
 
@@ -22,7 +22,8 @@ bool cli_is_key(const struct cli_word *pair, const char *key);
 // Writes the library's text where it is wanted. Returns an exit code.
 int cli_deliver(const struct cli_run *r);
 
-// Says the library's last error, at the word or the line of a file that it is about. Returns an exit code.
+// Says the library's last error, at the word or the line of a file that it is about. Returns an
+// exit code.
 int cli_fail(const struct cli_run *r);
 
 // `vramcalc sweep`; is a pair a range ("a:b", "a,b") for it?

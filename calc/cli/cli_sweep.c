@@ -20,7 +20,8 @@ static bool sweeps_presets(const struct cli_line *line)
     return false;
 }
 
-// A preset starts afresh in its row: there the other words are set after it, as columns of one value.
+// A preset starts afresh in its row: there the other words are set after it, as columns of one
+// value.
 static bool in_rows(const struct cli_line *line, const struct cli_word *pair)
 {
     return cli_is_range(pair) || (sweeps_presets(line) && !cli_is_key(pair, "mode"));
@@ -56,7 +57,8 @@ static char *join_ranges(const struct cli_line *line)
     char *ranges = calloc(len, 1);
     for (size_t i = 0; ranges && i < line->pair_count; i++)
         if (in_rows(line, &line->pairs[i]))
-            at += (size_t)snprintf(ranges + at, len - at, "%s%s", at ? " " : "", line->pairs[i].text);
+            at +=
+                (size_t)snprintf(ranges + at, len - at, "%s%s", at ? " " : "", line->pairs[i].text);
     return ranges;
 }
 

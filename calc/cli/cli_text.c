@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ_STEP = 65536, READ_MAX = 64 * 1024 * 1024, LARGE_MAX = 1024 * 1024 * 1024, SHOWN_MAX = 160 };
+enum {
+    READ_STEP = 65536,
+    READ_MAX = 64 * 1024 * 1024,
+    LARGE_MAX = 1024 * 1024 * 1024,
+    SHOWN_MAX = 160
+};
 
 void cli_texts_free(struct cli_texts *t)
 {
@@ -21,7 +26,8 @@ void cli_texts_free(struct cli_texts *t)
 // Takes over text, also where there is no room for it.
 static const struct cli_text *add(struct cli_texts *t, struct cli_text text)
 {
-    struct cli_text **more = realloc(t->at, (t->count + 1) * sizeof *more), *own = malloc(sizeof *own);
+    struct cli_text **more = realloc(t->at, (t->count + 1) * sizeof *more),
+                    *own = malloc(sizeof *own);
     if (more)
         t->at = more;
     if (!more || !own || !text.text) {
@@ -121,9 +127,11 @@ static void show_line(const struct cli_text *source, uint32_t line, uint32_t col
     fputs("^\n", stderr);
 }
 
-static void say(const struct cli_texts *t, const char *name, uint32_t line, uint32_t col, const char *level, const char *text)
+static void say(const struct cli_texts *t, const char *name, uint32_t line, uint32_t col,
+                const char *level, const char *text)
 {
-    fprintf(stderr, "%s:%u:%u: %s: %s\n", name, line ? (unsigned)line : 1, line ? (unsigned)col : 1, level, text);
+    fprintf(stderr, "%s:%u:%u: %s: %s\n", name, line ? (unsigned)line : 1, line ? (unsigned)col : 1,
+            level, text);
     for (size_t i = 0; line && i < t->count; i++)
         if (strcmp(t->at[i]->name, name) == 0 && t->at[i]->len) {
             show_line(t->at[i], line, col);
@@ -131,7 +139,8 @@ static void say(const struct cli_texts *t, const char *name, uint32_t line, uint
         }
 }
 
-void cli_say(const struct cli_texts *t, const char *name, uint32_t line, uint32_t col, const char *text)
+void cli_say(const struct cli_texts *t, const char *name, uint32_t line, uint32_t col,
+             const char *text)
 {
     say(t, name, line, col, "error", text);
 }

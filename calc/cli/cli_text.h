@@ -26,11 +26,13 @@ void cli_texts_free(struct cli_texts *t);
 const struct cli_text *cli_read(struct cli_texts *t, const char *path);
 
 // Adds a word of the command line that is itself a text.
-const struct cli_text *cli_read_large(struct cli_texts *t, const char *path);  // up to 1 GiB and not 64 MiB
+const struct cli_text *cli_read_large(struct cli_texts *t,
+                                      const char *path);  // up to 1 GiB and not 64 MiB
 const struct cli_text *cli_quote(struct cli_texts *t, const char *text);
 
 // "NAME:LINE:COL: error: TEXT" on stderr, with the line and a caret where it is known.
-void cli_say(const struct cli_texts *t, const char *name, uint32_t line, uint32_t col, const char *text);
+void cli_say(const struct cli_texts *t, const char *name, uint32_t line, uint32_t col,
+             const char *text);
 void cli_say_message(const struct cli_texts *t, const struct vram_message *m);
 
 #endif

@@ -68,7 +68,8 @@ static void raise(lua_State *L, const vram *v, const char *key)
     const struct vram_message *m = vram_error(v);
     const char *where = "";
     if (m->line)
-        where = lua_pushfstring(L, " (%s:%d:%d)", m->file ? m->file : "text", (int)m->line, (int)m->col);
+        where = lua_pushfstring(L, " (%s:%d:%d)", m->file ? m->file : "text", (int)m->line,
+                                (int)m->col);
     if (key)
         luaL_error(L, "vram.%s: %s: %s%s", function_name(L), key, m->text, where);
     luaL_error(L, "vram.%s: %s%s", function_name(L), m->text, where);
@@ -80,8 +81,7 @@ static void raise(lua_State *L, const vram *v, const char *key)
 static const char *value_text(lua_State *L, const char *key)
 {
     switch (lua_type(L, -1)) {
-    case LUA_TBOOLEAN:
-        return lua_toboolean(L, -1) ? "true" : "false";
+    case LUA_TBOOLEAN: return lua_toboolean(L, -1) ? "true" : "false";
     case LUA_TNUMBER: {
         int whole;
         lua_Integer n = lua_tointegerx(L, -1, &whole);
@@ -89,11 +89,10 @@ static const char *value_text(lua_State *L, const char *key)
             return lua_pushfstring(L, "%I", (LUAI_UACINT)n);
         return luaL_tolstring(L, -1, NULL);
     }
-    case LUA_TSTRING:
-        return lua_tostring(L, -1);
+    case LUA_TSTRING: return lua_tostring(L, -1);
     default:
-        luaL_error(L, "vram.%s: %s: a number, a string or a boolean is needed, not a %s", function_name(L), key,
-                   luaL_typename(L, -1));
+        luaL_error(L, "vram.%s: %s: a number, a string or a boolean is needed, not a %s",
+                   function_name(L), key, luaL_typename(L, -1));
         return NULL;
     }
 }
@@ -111,16 +110,16 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Sets the table's fields: mode, because a preset looks at it, preset, because it sets others, gpu, then the rest by
-// name, so that the same table always gives the same error.
+// Sets the table's fields: mode, because a preset looks at it, preset, because it sets others, gpu,
+// then the rest by name, so that the same table always gives the same error.
 static void set_table(lua_State *L, vram *v, int table)
 {
     static const char *const first[] = {"mode", "preset", "gpu"};
     size_t count = 0;
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING)
-            luaL_error(L, "vram.%s: the fields of a configuration have names, [%s] has none", function_name(L),
-                       luaL_tolstring(L, -2, NULL));
+            luaL_error(L, "vram.%s: the fields of a configuration have names, [%s] has none",
+                       function_name(L), luaL_tolstring(L, -2, NULL));
         count++;
     }
     const char **keys = lua_newuserdatauv(L, (count + 1) * sizeof *keys, 0);
@@ -131,14 +130,16 @@ static void set_table(lua_State *L, vram *v, int table)
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         set_key(L, v, table, first[i]);
     for (size_t i = 0; i < n; i++)
-        if (strcmp(keys[i], "mode") != 0 && strcmp(keys[i], "preset") != 0 && strcmp(keys[i], "gpu") != 0)
+        if (strcmp(keys[i], "mode") != 0 && strcmp(keys[i], "preset") != 0 &&
+            strcmp(keys[i], "gpu") != 0)
             set_key(L, v, table, keys[i]);
 }
 
 // Argument arg as a configuration in a handle, which stays on the stack. No argument: the defaults.
 static vram *handle_for(lua_State *L, int arg)
 {
-    int type = lua_type(L, arg);  // before the handle takes the place of an argument that is not there
+    int type =
+        lua_type(L, arg);  // before the handle takes the place of an argument that is not there
     vram *v = handle_push(L);
     if (type == LUA_TSTRING) {
         size_t len;
@@ -244,10 +245,11 @@ static int f_segments(lua_State *L)
 #define X(id, name, text) name,
         VRAM_MOMENTS(X)
 #undef X
-        NULL};
+            NULL};
     const struct vram_segments *s;
     bool number = lua_isinteger(L, 2);
-    uint32_t moment = number ? VRAM_MOMENT_EVENT : (uint32_t)luaL_checkoption(L, 2, names[VRAM_MOMENT_GROWTH], names);
+    uint32_t moment = number ? VRAM_MOMENT_EVENT
+                             : (uint32_t)luaL_checkoption(L, 2, names[VRAM_MOMENT_GROWTH], names);
     lua_Integer event = number ? lua_tointeger(L, 2) : 0;
     vram *v = handle_for(L, 1);
     if (vram_segments(v, moment, event < 0 ? UINT64_MAX : (uint64_t)event, &s))
@@ -318,11 +320,12 @@ static int f_emit(lua_State *L)
 #define X(id, name) name,
         VRAM_FORMATS(X)
 #undef X
-        NULL};
+            NULL};
     int format = luaL_checkoption(L, 2, "text", names);
     vram *v = handle_for(L, 1);
     int code = vram_run(v);
-    return push_text(L, v, code ? code : vram_write(v, VRAM_ANSWER_REPORT, (enum vram_format)format, 0));
+    return push_text(L, v,
+                     code ? code : vram_write(v, VRAM_ANSWER_REPORT, (enum vram_format)format, 0));
 }
 
 static int f_timeline(lua_State *L)
@@ -337,7 +340,7 @@ static int f_config(lua_State *L)
 #define X(id, name, text) name,
         VRAM_KINDS(X)
 #undef X
-        NULL};
+            NULL};
     bool several = lua_istable(L, 1);
     lua_Integer count = several ? luaL_len(L, 1) : 1;
     int kind = luaL_checkoption(L, 2, several ? "auto" : "flat", names);
@@ -450,14 +453,27 @@ static int f_gpus(lua_State *L)
 
 int luaopen_vram(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"estimate", f_estimate}, {"live_peak", f_live_peak},
-        {"step_seconds", f_step_seconds}, {"params", f_params},
-        {"trace", f_trace}, {"compare", f_compare}, {"advise", f_advise}, {"fit", f_fit},
-        {"max_batch", f_max_batch}, {"solve", f_solve}, {"cards", f_cards},
-        {"serve", f_serve}, {"segments", f_segments}, {"explain_oom", f_explain_oom}, {"snapshot", f_snapshot}, {"config", f_config},
-        {"gpu", f_gpu}, {"gpus", f_gpus}, {"emit", f_emit}, {"timeline", f_timeline},
-        {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"estimate", f_estimate},
+                                         {"live_peak", f_live_peak},
+                                         {"step_seconds", f_step_seconds},
+                                         {"params", f_params},
+                                         {"trace", f_trace},
+                                         {"compare", f_compare},
+                                         {"advise", f_advise},
+                                         {"fit", f_fit},
+                                         {"max_batch", f_max_batch},
+                                         {"solve", f_solve},
+                                         {"cards", f_cards},
+                                         {"serve", f_serve},
+                                         {"segments", f_segments},
+                                         {"explain_oom", f_explain_oom},
+                                         {"snapshot", f_snapshot},
+                                         {"config", f_config},
+                                         {"gpu", f_gpu},
+                                         {"gpus", f_gpus},
+                                         {"emit", f_emit},
+                                         {"timeline", f_timeline},
+                                         {NULL, NULL}};
     luaL_newmetatable(L, HANDLE);
     lua_pushcfunction(L, handle_close);
     lua_pushvalue(L, -1);

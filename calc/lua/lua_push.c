@@ -115,8 +115,9 @@ static void fill_config(void *ctx, const char *key)
 
 void lua_push(lua_State *L, enum vram_object kind, const void *object, vram *config)
 {
-    static const struct vram_visitor visitor = {fill_open, fill_close, fill_number, fill_difference,
-                                                fill_fixed, fill_text, fill_truth, fill_config};
+    static const struct vram_visitor visitor = {fill_open,       fill_close, fill_number,
+                                                fill_difference, fill_fixed, fill_text,
+                                                fill_truth,      fill_config};
     struct fill f = {L, config, 0};
     vram_visit(kind, object, &visitor, &f);
 }

@@ -1,7 +1,7 @@
 // The library's answers as Lua tables, under the keys of its JSON.
 //
-// Each table has a metatable whose field `units` gives the unit of its numbers by key ("bytes"); keys that are not
-// there are plain counts. A member without a value is nil.
+// Each table has a metatable whose field `units` gives the unit of its numbers by key ("bytes");
+// keys that are not there are plain counts. A member without a value is nil.
 
 #ifndef CALC_LUA_PUSH_H
 #define CALC_LUA_PUSH_H
@@ -10,7 +10,8 @@
 
 struct lua_State;
 
-// Each leaves one table on the stack. config: the handle of a result, or one that has taken the plan of an advice; else NULL.
+// Each leaves one table on the stack. config: the handle of a result, or one that has taken the
+// plan of an advice; else NULL.
 void lua_push(struct lua_State *L, enum vram_object kind, const void *object, vram *config);
 void lua_push_config(struct lua_State *L, vram *v);
 

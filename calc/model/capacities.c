@@ -1,4 +1,5 @@
-// What CUDA offers of a card's memory: the observations in capacities.def, and the rule for cards without one.
+// What CUDA offers of a card's memory: the observations in capacities.def, and the rule for cards
+// without one.
 
 #include "calc/model/capacities.h"
 
@@ -34,8 +35,9 @@ static uint64_t total_mib(const struct vram_gpu *card)
     return card->memory_bytes / MIB;
 }
 
-// What nvidia-smi's total is more than CUDA's, by the observed cards that are like one: of the same compute capability,
-// without a name (capability 0) from Ampere on, and of these those nearest in size.
+// What nvidia-smi's total is more than CUDA's, by the observed cards that are like one: of the same
+// compute capability, without a name (capability 0) from Ampere on, and of these those nearest in
+// size.
 struct likeness {
     uint64_t mib, distance;
     uint32_t capability;
@@ -45,7 +47,8 @@ struct likeness {
 
 static bool is_alike(const struct likeness *l, const struct vram_gpu *card)
 {
-    return l->capability ? card->compute_capability == l->capability : card->compute_capability >= AMPERE;
+    return l->capability ? card->compute_capability == l->capability
+                         : card->compute_capability >= AMPERE;
 }
 
 static void add_reserve(struct likeness *l, uint32_t reserve)
@@ -81,10 +84,12 @@ static uint64_t usual_reserve(uint64_t mib, uint32_t capability)
     find_alike(&l);
     if (!l.count)
         return 0;
-    return l.count % 2 ? l.reserves[l.count / 2] : (l.reserves[l.count / 2 - 1] + l.reserves[l.count / 2] + 1) / 2;
+    return l.count % 2 ? l.reserves[l.count / 2]
+                       : (l.reserves[l.count / 2 - 1] + l.reserves[l.count / 2] + 1) / 2;
 }
 
-static void set_mib(struct vram_capacity *out, uint64_t mib, uint64_t low, uint64_t high, uint32_t basis)
+static void set_mib(struct vram_capacity *out, uint64_t mib, uint64_t low, uint64_t high,
+                    uint32_t basis)
 {
     out->cuda_bytes = mib * MIB;
     out->cuda_low_bytes = low * MIB;
@@ -112,7 +117,8 @@ static void on_linux(struct vram_capacity *out, int32_t gpu, uint64_t mib, bool 
 
 static void find(struct vram_capacity *out, int32_t gpu, uint64_t given_mib, uint64_t system)
 {
-    uint64_t own = gpu < 0 ? 0 : total_mib(vram_gpu_at((size_t)gpu)), mib = given_mib ? given_mib : own;
+    uint64_t own = gpu < 0 ? 0 : total_mib(vram_gpu_at((size_t)gpu)),
+             mib = given_mib ? given_mib : own;
     *out = (struct vram_capacity){.total_bytes = mib * MIB};
     if (mib && system == SYSTEM_WINDOWS)
         set_mib(out, mib, mib, mib, VRAM_CAPACITY_TOTAL);

@@ -61,14 +61,8 @@ CONFIG_TABLE(system)
 
 static const struct vram_field config_fields[] = {
 #define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
-    {#ident, \
-     aliases, \
-     group, \
-     CONFIG_PROSE(help), \
-     VRAM_TYPE_##type, \
-     VRAM_UNIT_##unit, \
-     initial, \
-     CONFIG_ROW_##type(ident, min, max)},
+    {#ident,           aliases,          group,   CONFIG_PROSE(help), \
+     VRAM_TYPE_##type, VRAM_UNIT_##unit, initial, CONFIG_ROW_##type(ident, min, max)},
 #include "calc/model/fields.def"
 };
 
@@ -169,9 +163,10 @@ static bool config_read_enum(size_t field, const char *s, size_t len, uint64_t *
     return false;
 }
 
-// Names for several modules. PEFT finds a module by the end of its name, so that c_proj is that of attention and that of
-// the feed-forward part. SRC: peft src/peft/tuners/tuners_utils.py, check_target_module_exists;
-// src/peft/utils/constants.py (all-linear: every linear layer but the output).
+// Names for several modules. PEFT finds a module by the end of its name, so that c_proj is that of
+// attention and that of the feed-forward part. SRC: peft src/peft/tuners/tuners_utils.py,
+// check_target_module_exists; src/peft/utils/constants.py (all-linear: every linear layer but the
+// output).
 #define CONFIG_QKV (CONFIG_BIT(TARGET_Q) | CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V))
 static const struct set_group config_targets[] = {
     {"all", CONFIG_SET_ALL_LINEAR},
@@ -206,7 +201,8 @@ static bool config_read_version(const char *s, size_t len, uint64_t *out)
         size_t begin = at;
         for (; at < len && s[at] >= '0' && s[at] <= '9' && at < begin + 3; at++)
             part[i] = 10 * part[i] + (uint64_t)(s[at] - '0');
-        bool ends = i == 0 ? at < len && s[at] == '.' : at == len || s[at] == '.' || s[at] == '+' || s[at] == 'a';
+        bool ends = i == 0 ? at < len && s[at] == '.'
+                           : at == len || s[at] == '.' || s[at] == '+' || s[at] == 'a';
         if (at == begin || !ends)
             return false;
         at++;
@@ -221,17 +217,13 @@ static bool config_read(size_t field, const char *s, size_t len, uint64_t *out, 
     switch (config_fields[field].type) {
     case VRAM_TYPE_COUNT:
         return text_to_u64(s, len, out, overflow) ||
-               (!*overflow && config_fields[field].unit == VRAM_UNIT_MIB && text_to_mib(s, len, out));
-    case VRAM_TYPE_FRACTION:
-        return text_to_millionths(s, len, out, overflow);
-    case VRAM_TYPE_BOOL:
-        return config_read_bool(s, len, out);
-    case VRAM_TYPE_SET:
-        return config_read_set(field, s, len, out);
-    case VRAM_TYPE_VERSION:
-        return config_read_version(s, len, out);
-    default:
-        return config_read_enum(field, s, len, out);
+               (!*overflow && config_fields[field].unit == VRAM_UNIT_MIB &&
+                text_to_mib(s, len, out));
+    case VRAM_TYPE_FRACTION: return text_to_millionths(s, len, out, overflow);
+    case VRAM_TYPE_BOOL: return config_read_bool(s, len, out);
+    case VRAM_TYPE_SET: return config_read_set(field, s, len, out);
+    case VRAM_TYPE_VERSION: return config_read_version(s, len, out);
+    default: return config_read_enum(field, s, len, out);
     }
 }
 
@@ -245,7 +237,8 @@ static int config_bad_enum(struct message *e, struct err_pos pos, size_t field, 
         text_append(&list, f->values[i]);
     }
     if (f->type == VRAM_TYPE_SET)
-        return err_set(e, MESSAGE_bad_set, pos, ABOUT(f->key), ARGS(value, arg_text("values", list.text)));
+        return err_set(e, MESSAGE_bad_set, pos, ABOUT(f->key),
+                       ARGS(value, arg_text("values", list.text)));
     bool switched = config_read_enum(field, "false", 5, &off);
     return err_set(e, switched ? MESSAGE_bad_switch : MESSAGE_bad_enum, pos, ABOUT(f->key),
                    ARGS(value, arg_text("values", list.text)));
@@ -270,7 +263,8 @@ const char *config_version(uint64_t n, char text[24])
 }
 
 // A limit as a reader writes it: fractions are stored in millionths.
-static struct arg config_limit(const char *name, const struct vram_field *f, uint64_t n, char digits[24])
+static struct arg config_limit(const char *name, const struct vram_field *f, uint64_t n,
+                               char digits[24])
 {
     if (f->type == VRAM_TYPE_VERSION)
         return arg_text(name, config_version(n, digits));
@@ -288,8 +282,9 @@ static int config_bad_range(struct message *e, struct err_pos pos, size_t field,
 {
     const struct vram_field *f = &config_fields[field];
     char low[24], high[24];
-    return err_set(e, MESSAGE_out_of_range, pos, ABOUT(f->key),
-                   ARGS(value, config_limit("min", f, f->min, low), config_limit("max", f, f->max, high)));
+    return err_set(
+        e, MESSAGE_out_of_range, pos, ABOUT(f->key),
+        ARGS(value, config_limit("min", f, f->min, low), config_limit("max", f, f->max, high)));
 }
 
 static int config_bad_value(struct message *e, struct err_pos pos, size_t field, struct arg value)
@@ -300,14 +295,14 @@ static int config_bad_value(struct message *e, struct err_pos pos, size_t field,
     if (f->type == VRAM_TYPE_VERSION)
         return err_set(e, MESSAGE_bad_version, pos, ABOUT(f->key), ARGS(value));
     if (f->type != VRAM_TYPE_COUNT)
-        return err_set(e, f->type == VRAM_TYPE_BOOL ? MESSAGE_bad_bool : MESSAGE_bad_fraction, pos, ABOUT(f->key),
-                       ARGS(value));
-    return err_set(e, f->unit == VRAM_UNIT_MIB ? MESSAGE_bad_mib : MESSAGE_bad_count, pos, ABOUT(f->key),
-                   ARGS(value, arg_u64("min", f->min), arg_u64("max", f->max)));
+        return err_set(e, f->type == VRAM_TYPE_BOOL ? MESSAGE_bad_bool : MESSAGE_bad_fraction, pos,
+                       ABOUT(f->key), ARGS(value));
+    return err_set(e, f->unit == VRAM_UNIT_MIB ? MESSAGE_bad_mib : MESSAGE_bad_count, pos,
+                   ABOUT(f->key), ARGS(value, arg_u64("min", f->min), arg_u64("max", f->max)));
 }
 
-int config_set(struct vram_config *c, struct message *e, struct err_pos pos, const char *key, size_t key_len,
-               const char *value, size_t value_len)
+int config_set(struct vram_config *c, struct message *e, struct err_pos pos, const char *key,
+               size_t key_len, const char *value, size_t value_len)
 {
     int field = config_field(key, key_len);
     struct arg shown = arg_part("value", value, value_len);

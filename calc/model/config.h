@@ -72,11 +72,12 @@ int config_field(const char *key, size_t len);
 const char *config_version(uint64_t n, char text[24]);
 
 // Sets a field from text, but not "preset" and "gpu". Errors: VRAM_EKEY, VRAM_EVALUE, VRAM_ERANGE.
-int config_set(struct vram_config *c, struct message *e, struct err_pos pos, const char *key, size_t key_len,
-               const char *value, size_t value_len);
+int config_set(struct vram_config *c, struct message *e, struct err_pos pos, const char *key,
+               size_t key_len, const char *value, size_t value_len);
 uint64_t config_get(const struct vram_config *c, size_t field);
 void config_put(struct vram_config *c, size_t field, uint64_t value);
-void config_write(struct writer *w, const struct vram_config *c, size_t field);  // as config_set reads it
+void config_write(struct writer *w, const struct vram_config *c,
+                  size_t field);  // as config_set reads it
 
 // A value, and "key=value", the latter behind a blank where the text is not empty.
 void config_append_value(struct text_line *line, const struct vram_config *c, size_t field);

@@ -1,4 +1,5 @@
-// The CUDA context by card, from the published figures in contexts.def, and NCCL's communicators from those of communicators.def.
+// The CUDA context by card, from the published figures in contexts.def, and NCCL's communicators
+// from those of communicators.def.
 
 #include "calc/model/contexts.h"
 
@@ -42,11 +43,12 @@ bool context_at(size_t index, struct context_row *out)
 static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t high,
                  enum message_id why)
 {
-    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, 0, message_plain(why)};
+    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB,        VRAM_BASIS_RANGE,
+                                0,         0,         message_plain(why)};
 }
 
-// A card's own published figure is taken as it is, with the common range around it: drivers differ. One without
-// PyTorch's kernels is the least that a process can have.
+// A card's own published figure is taken as it is, with the common range around it: drivers differ.
+// One without PyTorch's kernels is the least that a process can have.
 static const struct context_row *row_of_card(int32_t gpu)
 {
     const struct vram_gpu *card = gpu < 0 ? NULL : vram_gpu_at((size_t)gpu);
@@ -63,7 +65,8 @@ static void add_group(const struct vram_config *c, uint64_t cards, struct vram_f
     const struct vram_gpu *card = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
     for (size_t i = 0; card && i < sizeof COMMUNICATORS / sizeof *COMMUNICATORS; i++) {
         const struct communicator_row *r = &COMMUNICATORS[i];
-        if (cards < r->from || (r->to && cards > r->to) || !text_equal(card->name, text_len(card->name), r->card))
+        if (cards < r->from || (r->to && cards > r->to) ||
+            !text_equal(card->name, text_len(card->name), r->card))
             continue;
         out->bytes += (uint64_t)r->mib * MIB;
         out->low += (uint64_t)r->low_mib * MIB;
@@ -78,12 +81,13 @@ static void of_context(const struct vram_config *c, struct vram_figure *out)
     if (c->context_mib) {
         fill(out, c->context_mib, c->context_mib, c->context_mib, MESSAGE_why_context_given);
     } else if (row && row->bare && row->low_mib > CONTEXT_MIB) {
-        fill(out, row->high_mib, row->low_mib, row->high_mib + CONTEXT_HIGH_MIB - CONTEXT_MIB, MESSAGE_why_context_bare);
+        fill(out, row->high_mib, row->low_mib, row->high_mib + CONTEXT_HIGH_MIB - CONTEXT_MIB,
+             MESSAGE_why_context_bare);
     } else if (row && row->low_mib > CONTEXT_MIB) {
-        fill(out, row->low_mib, CONTEXT_LOW_MIB, row->high_mib + CONTEXT_HIGH_MIB - CONTEXT_MIB, MESSAGE_why_context_card);
+        fill(out, row->low_mib, CONTEXT_LOW_MIB, row->high_mib + CONTEXT_HIGH_MIB - CONTEXT_MIB,
+             MESSAGE_why_context_card);
     } else {
-        fill(out, CONTEXT_MIB, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB,
-             MESSAGE_why_context_default);
+        fill(out, CONTEXT_MIB, CONTEXT_LOW_MIB, CONTEXT_HIGH_MIB, MESSAGE_why_context_default);
     }
 }
 

@@ -8,9 +8,10 @@
 
 enum { CONTEXT_MIB = 300, CONTEXT_LOW_MIB = 200, CONTEXT_HIGH_MIB = 430 };
 
-// What the process has outside of the allocator, with its range: the context, and a communicator of NCCL for each group of cards, where
-// one of the card was published. context_mib of the configuration wins and is all; else the card's own measurement, where there is one
-// for lazy loading; else the default.
+// What the process has outside of the allocator, with its range: the context, and a communicator of
+// NCCL for each group of cards, where one of the card was published. context_mib of the
+// configuration wins and is all; else the card's own measurement, where there is one for lazy
+// loading; else the default.
 void context_figure(const struct vram_config *c, struct vram_figure *out);
 
 // A row of contexts.def; false past the end. Texts are "" where sources are left out.

@@ -5,7 +5,8 @@
 #include "calc/model/precision.h"
 #include "calc/vram.h"
 
-// An assumption for ratios: what well-fed training reaches. SRC: nanoGPT's own mfu lines are at 0.3 to 0.5
+// An assumption for ratios: what well-fed training reaches. SRC: nanoGPT's own mfu lines are at 0.3
+// to 0.5
 static const double REACHED = 0.4;
 
 void cost_of(struct cost *out, const struct model *m)
@@ -22,7 +23,8 @@ void cost_of(struct cost *out, const struct model *m)
     if (c->n_expert > c->n_expert_active)
         blocks *= (double)c->n_expert_active / (double)c->n_expert;
     out->micro_steps = (double)c->gradient_accumulation_steps;
-    // two operations a weight and token; attention: q k and scores v, two operations each, half of it causal
+    // two operations a weight and token; attention: q k and scores v, two operations each, half of
+    // it causal
     out->block_forward = tokens * out->micro_steps * (2 * blocks + 2 * layers * width * seq);
     out->head_forward = tokens * out->micro_steps * 2 * head;
     out->flops = 3 * (out->block_forward + out->head_forward);

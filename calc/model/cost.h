@@ -7,17 +7,18 @@
 
 // Floating point operations and bytes of one iteration; saturating, good for ratios only.
 struct cost {
-    double flops;         // forward and backward, all micro-steps
-    double block_forward; // of the blocks' forward alone
-    double head_forward;  // of the head's matmul alone
-    double weight_bytes;  // read and written once for each micro-step: weights three times, gradients twice
+    double flops;          // forward and backward, all micro-steps
+    double block_forward;  // of the blocks' forward alone
+    double head_forward;   // of the head's matmul alone
+    double weight_bytes;   // read and written once for each micro-step: weights three times,
+                           // gradients twice
     double micro_steps;
 };
 
 void cost_of(struct cost *out, const struct model *m);
 
-// Seconds of an iteration on a card that reaches 40 % of its dense rate, weights read at its full bandwidth.
-// Without a card the ratios of an RTX 4070 stand in.
+// Seconds of an iteration on a card that reaches 40 % of its dense rate, weights read at its full
+// bandwidth. Without a card the ratios of an RTX 4070 stand in.
 double cost_seconds(const struct cost *c, const struct vram_config *config);
 
 #endif

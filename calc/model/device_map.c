@@ -1,7 +1,8 @@
-// Owns the placing of layers by device_map="auto": each card but the last one gets the model's bytes by the number of cards and a
-// quarter more than a block; the first one keeps room for the largest part. Cards have all they are given free here.
-// SRC: accelerate utils/modeling.py (get_balanced_memory, infer_auto_device_map); litgpt generate/sequentially.py
-// (layer_to_device): blocks in equal numbers, embedding, norm and head on the first.
+// Owns the placing of layers by device_map="auto": each card but the last one gets the model's
+// bytes by the number of cards and a quarter more than a block; the first one keeps room for the
+// largest part. Cards have all they are given free here. SRC: accelerate utils/modeling.py
+// (get_balanced_memory, infer_auto_device_map); litgpt generate/sequentially.py (layer_to_device):
+// blocks in equal numbers, embedding, norm and head on the first.
 
 #include "calc/model/device_map.h"
 
@@ -9,13 +10,17 @@
 #include "calc/model/layout.h"
 #include "calc/model/quantization.h"
 
-static uint64_t device_map_bytes(const struct model *m, const struct layout_param *list, unsigned count, bool block)
+static uint64_t device_map_bytes(const struct model *m, const struct layout_param *list,
+                                 unsigned count, bool block)
 {
     struct quantization_tensor stored[QUANTIZATION_TENSORS];
     uint64_t sum = 0;
     for (unsigned i = 0; i < count; i++) {
         uint64_t n = list[i].rows * (list[i].cols ? list[i].cols : 1);
-        unsigned parts = quantization_of(m, &list[i], block) ? quantization_tensors(&m->c, false, list[i].rows, list[i].cols, stored) : 0;
+        unsigned parts =
+            quantization_of(m, &list[i], block)
+                ? quantization_tensors(&m->c, false, list[i].rows, list[i].cols, stored)
+                : 0;
         for (unsigned k = 0; k < parts; k++)
             sum += stored[k].bytes;
         sum += parts ? 0 : n << dtype_shift(quantization_format(m, &list[i]));
@@ -30,7 +35,8 @@ static uint64_t device_map_layers(const struct model *m, uint64_t card)
     layout_make(&l, m);
     uint64_t cards = m->c.device_map, left = m->c.n_layer, mine = 0;
     uint64_t block = device_map_bytes(m, l.block, l.block_count, true);
-    uint64_t before = device_map_bytes(m, l.before, l.before_count, false), after = device_map_bytes(m, l.after, l.after_count, false);
+    uint64_t before = device_map_bytes(m, l.before, l.before_count, false),
+             after = device_map_bytes(m, l.after, l.after_count, false);
     uint64_t ends = before > after ? before : after, largest = ends > block ? ends : block;
     uint64_t room = (before + after + block * left) / cards + block + block / 4;
     for (uint64_t i = 0; i <= card; i++) {
@@ -51,7 +57,8 @@ void device_map_narrow(struct model *m, uint64_t card)
     uint64_t mine = !even ? device_map_layers(m, card) : all - begun < each ? all - begun : each;
     for (uint64_t i = 0, before = 0; i < card && !even; i++, begun = before)
         before += device_map_layers(m, i);
-    m->c.first_k_dense_replace -= begun < m->c.first_k_dense_replace ? begun : m->c.first_k_dense_replace;
+    m->c.first_k_dense_replace -=
+        begun < m->c.first_k_dense_replace ? begun : m->c.first_k_dense_replace;
     m->c.n_layer = mine;
     m->first = card == 0;
     m->last = even || m->c.tie_embeddings ? card == 0 : card + 1 == cards;

@@ -47,7 +47,8 @@ bool facts_set(struct facts *f, int fact, const char *value, size_t len)
     struct span wanted = {value, len}, words = span_of(FACTS[fact].words);
     bool overflow;
     if (words.len == 0)
-        return text_to_u64(value, len, slot(f, fact), &overflow) && *slot(f, fact) <= (uint64_t)1 << 40;
+        return text_to_u64(value, len, slot(f, fact), &overflow) && *slot(f, fact) <= (uint64_t)1
+                                                                                          << 40;
     for (uint64_t index = 0; words.len > 0; index++) {
         struct span word = {words.at, span_find(words, " ")};
         if (span_same(word, wanted)) {

@@ -6,7 +6,8 @@
 
 static const struct framework frameworks[] = {
 #define FRAMEWORK_ROW(id, loss, keep_logits, sharding, features, habits) \
-    [FRAMEWORK_##id] = {CROSS_ENTROPY_##loss, KEEP_LOGITS_##keep_logits, PARALLEL_##sharding, features, habits},
+    [FRAMEWORK_##id] = {CROSS_ENTROPY_##loss, KEEP_LOGITS_##keep_logits, PARALLEL_##sharding, \
+                        features, habits},
 #include "calc/model/frameworks.def"
 };
 

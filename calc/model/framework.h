@@ -1,4 +1,5 @@
-// What a framework does, whatever its version: the one place that knows frameworks by name, by the table frameworks.def.
+// What a framework does, whatever its version: the one place that knows frameworks by name, by the
+// table frameworks.def.
 
 #ifndef CALC_FRAMEWORK_H
 #define CALC_FRAMEWORK_H
@@ -6,21 +7,25 @@
 #include "calc/model/config.h"
 
 enum framework_habit {
-    BY_AUTOCAST = 1 << 0,        // trains in bfloat16 by autocast where nothing says otherwise
-    BY_DDP_ALONE = 1 << 1,       // has no other way to use several GPUs
-    BY_TRANSFORMERS = 1 << 2,    // the model code is that of transformers
-    BY_NANOTRON = 1 << 3,        // nanotron's layers, buffers, ZeRO-1 and number formats: Llama alone, eager, without adapters
-    BY_STAGES_OF_COST = 1 << 4,  // a pipeline's stages have equal shares of the products, not of the layers
-    BY_EVEN_LAYERS = 1 << 5,     // device_map gives each card as many layers, the first one embedding and head
+    BY_AUTOCAST = 1 << 0,      // trains in bfloat16 by autocast where nothing says otherwise
+    BY_DDP_ALONE = 1 << 1,     // has no other way to use several GPUs
+    BY_TRANSFORMERS = 1 << 2,  // the model code is that of transformers
+    BY_NANOTRON = 1 << 3,  // nanotron's layers, buffers, ZeRO-1 and number formats: Llama alone,
+                           // eager, without adapters
+    BY_STAGES_OF_COST =
+        1 << 4,  // a pipeline's stages have equal shares of the products, not of the layers
+    BY_EVEN_LAYERS =
+        1 << 5,  // device_map gives each card as many layers, the first one embedding and head
     BY_QUANTIZED_HEAD = 1 << 6,  // four bits for the head, too
     BY_WIDE_SCALE = 1 << 7,      // RMSNorm's weight is applied as in Gemma, whatever the family
-    BY_MESH = 1 << 8             // shards by its device mesh on as many GPUs as there are, without a word in the file, and has
-                                 // no autocast
+    BY_MESH = 1 << 8  // shards by its device mesh on as many GPUs as there are, without a word in
+                      // the file, and has no autocast
 };
 
 struct framework {
-    uint64_t loss, keep_logits, sharding;  // of the values of cross_entropy, keep_logits and parallel
-    unsigned features;                     // HAS_*
+    uint64_t loss, keep_logits,
+        sharding;       // of the values of cross_entropy, keep_logits and parallel
+    unsigned features;  // HAS_*
     unsigned habits;
 };
 

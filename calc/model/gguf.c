@@ -59,7 +59,10 @@ bool gguf_is(uint64_t quantization)
 
 static enum tensors tensors_of(uint16_t number)
 {
-    return number == P_V || number == P_QKV ? V : number == P_O ? O : number == P_DOWN || number == P_EXPERTS_DOWN ? DOWN : OTHER;
+    return number == P_V || number == P_QKV               ? V
+           : number == P_O                                ? O
+           : number == P_DOWN || number == P_EXPERTS_DOWN ? DOWN
+                                                          : OTHER;
 }
 
 static bool is_grouped(const struct model *m)
@@ -82,27 +85,31 @@ static bool holds(enum layers layers, const struct model *m, uint64_t layer)
     return false;
 }
 
-static enum gguf_block by_rules(const struct model *m, uint64_t quantization, enum gguf_block base, uint16_t number,
-                                uint64_t layer)
+static enum gguf_block by_rules(const struct model *m, uint64_t quantization, enum gguf_block base,
+                                uint16_t number, uint64_t layer)
 {
     enum tensors tensors = tensors_of(number);
     for (size_t i = 0; i < COUNT(RULES); i++)
-        if (RULES[i].quantization == quantization && RULES[i].tensors == tensors && holds(RULES[i].layers, m, layer))
+        if (RULES[i].quantization == quantization && RULES[i].tensors == tensors &&
+            holds(RULES[i].layers, m, layer))
             return RULES[i].type;
     return base;
 }
 
-// SRC: llama.cpp src/llama-quant.cpp: 70B has eighty layers and grouped keys; eight experts keep keys and values in Q8_0.
-static enum gguf_block of_layer(const struct model *m, uint64_t quantization, enum gguf_block base, uint16_t number,
-                                uint64_t layer)
+// SRC: llama.cpp src/llama-quant.cpp: 70B has eighty layers and grouped keys; eight experts keep
+// keys and values in Q8_0.
+static enum gguf_block of_layer(const struct model *m, uint64_t quantization, enum gguf_block base,
+                                uint16_t number, uint64_t layer)
 {
     bool v = tensors_of(number) == V, eight = m->c.n_expert == 8;
     enum gguf_block type = by_rules(m, quantization, base, number, layer);
-    if (v && m->c.n_layer == 80 && m->c.n_kv_head < m->c.n_head && (type == GGUF_Q3_K || type == GGUF_Q4_K))
+    if (v && m->c.n_layer == 80 && m->c.n_kv_head < m->c.n_head &&
+        (type == GGUF_Q3_K || type == GGUF_Q4_K))
         type = GGUF_Q5_K;
     if (eight && (v || number == P_K))
         return GGUF_Q8_0;
-    bool few_bits = base == GGUF_Q2_K || base == GGUF_Q3_K || base == GGUF_Q4_K || base == GGUF_IQ4_NL || base == GGUF_IQ4_XS;
+    bool few_bits = base == GGUF_Q2_K || base == GGUF_Q3_K || base == GGUF_Q4_K ||
+                    base == GGUF_IQ4_NL || base == GGUF_IQ4_XS;
     if (eight && number == P_O && few_bits && quantization != QUANTIZATION_Q3_K_L)
         return GGUF_Q5_K;
     return type;
@@ -114,8 +121,9 @@ static enum gguf_block of_output(enum gguf_block base, uint64_t cols)
     return base == GGUF_Q8_0 || cols % BLOCKS[base].numbers ? GGUF_Q8_0 : GGUF_Q6_K;
 }
 
-static enum gguf_block of_parameter(const struct model *m, uint64_t quantization, enum gguf_block base,
-                                    const struct layout_param *p, bool block, uint64_t layer)
+static enum gguf_block of_parameter(const struct model *m, uint64_t quantization,
+                                    enum gguf_block base, const struct layout_param *p, bool block,
+                                    uint64_t layer)
 {
     if (!p->cols || (block && p->number == P_ROUTER) || (!block && p->number == P_WPE))
         return GGUF_F32;
@@ -125,7 +133,8 @@ static enum gguf_block of_parameter(const struct model *m, uint64_t quantization
     return output ? of_output(base, p->cols) : base;
 }
 
-uint64_t gguf_bytes(const struct model *m, uint64_t quantization, const struct layout_param *p, bool block, uint64_t layer)
+uint64_t gguf_bytes(const struct model *m, uint64_t quantization, const struct layout_param *p,
+                    bool block, uint64_t layer)
 {
     enum gguf_block base = GGUF_F16, type;
     for (size_t i = 0; i < COUNT(TYPES); i++)

@@ -25,8 +25,20 @@ enum basis { NOMINAL, REPORTED };
 
 static const struct vram_gpu GPUS[] = {
 #define GPU(name, arch, cc, sms, mib, basis, mem_src, bandwidth, fp16, bf16, fp32, src) \
-    {name, (uint64_t)mib * MIB, bandwidth, fp16, bf16, fp32, cc, sms, basis == REPORTED, arch, \
-     ADDRESS(src), REMARK(src), ADDRESS(mem_src), REMARK(mem_src)},
+    {name, \
+     (uint64_t)mib * MIB, \
+     bandwidth, \
+     fp16, \
+     bf16, \
+     fp32, \
+     cc, \
+     sms, \
+     basis == REPORTED, \
+     arch, \
+     ADDRESS(src), \
+     REMARK(src), \
+     ADDRESS(mem_src), \
+     REMARK(mem_src)},
 #include "calc/model/gpus.def"
 #undef GPU
 };
@@ -176,7 +188,8 @@ static int unknown_gpu(struct message *e, struct err_pos pos, const char *name, 
     return err_set(e, MESSAGE_unknown_gpu, pos, ABOUT("gpu"), ARGS(arg_part("name", name, len)));
 }
 
-int gpu_choose(struct vram_config *c, struct message *e, struct err_pos pos, const char *value, size_t len)
+int gpu_choose(struct vram_config *c, struct message *e, struct err_pos pos, const char *value,
+               size_t len)
 {
     int index = gpu_index(value, len);
     bool none = text_has_word("none", value, len);

@@ -15,9 +15,11 @@
 int gpu_index(const char *name, size_t len);
 
 // Chooses a card: by name, by its memory ("12 GB"), or "none". Errors: VRAM_EGPU with a suggestion.
-int gpu_choose(struct vram_config *c, struct message *e, struct err_pos pos, const char *value, size_t len);
+int gpu_choose(struct vram_config *c, struct message *e, struct err_pos pos, const char *value,
+               size_t len);
 
-// Other cards whose names begin as an ambiguous one ("A100"), ", " between; writes nothing for a name of its own.
+// Other cards whose names begin as an ambiguous one ("A100"), ", " between; writes nothing for a
+// name of its own.
 void gpu_write_others(struct writer *w, const char *name, size_t len, int index);
 
 // The name of a configuration's card, "card" for one without a name; NULL without a card.

@@ -128,7 +128,8 @@ static void note_others(struct vram *v, const char *name, size_t len, int index)
     gpu_write_others(&others, name, len, index);
     if (others.len)
         message_list_add(&v->notes, MESSAGE_other_gpus, ABOUT("gpu"),
-                         ARGS(arg_text("gpu", vram_gpu_at((size_t)index)->name), arg_part("name", name, len),
+                         ARGS(arg_text("gpu", vram_gpu_at((size_t)index)->name),
+                              arg_part("name", name, len),
                               arg_text("others", writer_text(&others))));
     writer_free(&others);
 }
@@ -164,8 +165,8 @@ static int set_preset(struct vram *v, struct err_pos pos, const char *value, siz
     return rc;
 }
 
-int handle_set(struct vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value,
-               size_t value_len)
+int handle_set(struct vram *v, struct err_pos pos, const char *key, size_t key_len,
+               const char *value, size_t value_len)
 {
     v->has_result = false;
     trim(&key, &key_len);
@@ -219,8 +220,9 @@ int vram_set_u64(vram *v, const char *key, uint64_t value)
         return VRAM_EKEY;
     const struct vram_field *f = vram_field_at((size_t)field);
     if (value < f->min || value > f->max)
-        return err_set(&v->err, MESSAGE_out_of_range, NO_POS, ABOUT(f->key),
-                       ARGS(arg_u64("value", value), arg_u64("min", f->min), arg_u64("max", f->max)));
+        return err_set(
+            &v->err, MESSAGE_out_of_range, NO_POS, ABOUT(f->key),
+            ARGS(arg_u64("value", value), arg_u64("min", f->min), arg_u64("max", f->max)));
     v->has_result = false;
     message_list_drop(&v->notes, f->key);
     note_place(v, field, NO_POS);

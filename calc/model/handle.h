@@ -26,26 +26,27 @@ struct handle_part {
 struct vram {
     struct vram_mem mem;
     struct vram_config config;
-    struct facts facts;         // of the files that were read, beside the fields
+    struct facts facts;  // of the files that were read, beside the fields
     struct message err;
     struct writer text;         // what vram_text returns
     struct message_list notes;  // of the last parse
     struct handle_place places[CONFIG_FIELD_COUNT];
-    struct handle_place last;          // of the key that was set last
-    char place_file[MESSAGE_FILE];     // the text that lines are of; "" for a text without a name
-    bool has_result;                   // of the configuration as it is
+    struct handle_place last;       // of the key that was set last
+    char place_file[MESSAGE_FILE];  // the text that lines are of; "" for a text without a name
+    bool has_result;                // of the configuration as it is
     struct vram_result result;
     struct handle_part parts[HANDLE_PARTS];
 };
 
-// The recorded error is about the configuration as a whole: finds which of its fields something set, and gives it the
-// place of that, or else of the key that was set last, where it came from a text. Returns the error's code.
+// The recorded error is about the configuration as a whole: finds which of its fields something
+// set, and gives it the place of that, or else of the key that was set last, where it came from a
+// text. Returns the error's code.
 int handle_locate(struct vram *v);
 
 // vram_set for parsers: with a position, and without forgetting the last error. "preset" and "gpu"
 // too.
-int handle_set(struct vram *v, struct err_pos pos, const char *key, size_t key_len, const char *value,
-               size_t value_len);
+int handle_set(struct vram *v, struct err_pos pos, const char *key, size_t key_len,
+               const char *value, size_t value_len);
 
 // Sets fields from "a=1 b=2" that no one wrote: the defaults of a format or a family.
 int handle_imply(struct vram *v, const char *fields);

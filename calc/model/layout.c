@@ -1,30 +1,25 @@
-// Owns the list of parameter tensors: which ones a family has, in the order in which its code
-// registers them.
+// Owns the list of parameter tensors of a model: those of a layer, and all in the order in which
+// its code registers them.
 
 #include "calc/model/layout.h"
 
 #include "calc/base/mem.h"
 #include "calc/base/size.h"
+#include "calc/model/layout_rows.h"
 #include "calc/model/names.h"
-
-struct layout_row {
-    uint16_t number;
-    uint8_t role, part, shape;
-    uint64_t rows, cols;
-};
 
 static void layout_put(struct layout_param *list, uint8_t *count, struct layout_row r, bool trained)
 {
-    list[(*count)++] = (struct layout_param){r.number,   r.role,  r.part, r.shape,
-                                             r.cols > 0, trained, LAYERS_ALL, r.rows, r.cols};
+    list[(*count)++] = (struct layout_param){r.number, r.role,     r.part, r.shape, r.cols > 0,
+                                             trained,  LAYERS_ALL, r.rows, r.cols};
 }
 
-static void layout_before(struct layout *l, bool trained, struct layout_row r)
+void layout_before(struct layout *l, bool trained, struct layout_row r)
 {
     layout_put(l->before, &l->before_count, r, trained);
 }
 
-static void layout_after(struct layout *l, bool trained, struct layout_row r)
+void layout_after(struct layout *l, bool trained, struct layout_row r)
 {
     layout_put(l->after, &l->after_count, r, trained);
 }
@@ -35,7 +30,8 @@ static void layout_block(struct layout *l, bool trained, struct layout_row r)
     l->block[l->block_count - 1].layers = l->layers;
 }
 
-// Which members of lora_targets a linear layer answers to: one projection for q, k and v to any of the three.
+// Which members of lora_targets a linear layer answers to: one projection for q, k and v to any of
+// the three.
 static uint64_t layout_targets(uint16_t number)
 {
     static const uint64_t targets[LAYOUT_BLOCK_NUMBERS] = {
@@ -62,15 +58,19 @@ static bool layout_adapted(const struct model *m, uint16_t number)
     return m->c.lora_rank > 0 && (m->c.lora_targets & layout_targets(number));
 }
 
-// The shapes of an adapter's matrices by that of the weight: on the side of the input and on that of the output.
+// The shapes of an adapter's matrices by that of the weight: on the side of the input and on that
+// of the output.
 static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint16_t number)
 {
     static const uint8_t latent[SHAPE_COUNT][2] = {
-        [SHAPE_W_Q_A] = {SHAPE_A_C, SHAPE_A_Q_LATENT},       [SHAPE_W_Q_B] = {SHAPE_A_Q_LATENT, SHAPE_A_Q},
-        [SHAPE_W_KV_A] = {SHAPE_A_C, SHAPE_A_KV_LATENT},     [SHAPE_W_KV_B] = {SHAPE_A_KV_CORE, SHAPE_A_KV_WIDE},
+        [SHAPE_W_Q_A] = {SHAPE_A_C, SHAPE_A_Q_LATENT},
+        [SHAPE_W_Q_B] = {SHAPE_A_Q_LATENT, SHAPE_A_Q},
+        [SHAPE_W_KV_A] = {SHAPE_A_C, SHAPE_A_KV_LATENT},
+        [SHAPE_W_KV_B] = {SHAPE_A_KV_CORE, SHAPE_A_KV_WIDE},
         [SHAPE_W_VALUES] = {SHAPE_A_VALUES, SHAPE_A_C},
     };
-    bool wide_in = number == P_O || number == P_DOWN || number == P_SHARED_DOWN;  // the inner width is on the input side
+    bool wide_in = number == P_O || number == P_DOWN ||
+                   number == P_SHARED_DOWN;  // the inner width is on the input side
     bool inner = output_side != wide_in;
     if (latent[weight_shape][0])
         return latent[weight_shape][output_side];
@@ -101,22 +101,29 @@ static void layout_scale(struct layout *l, struct layout_row r)
     bool input = r.number == P_DOWN;
     uint8_t shape = layout_vector_shape(layout_adapter_shape(r.shape, !input, r.number));
     layout_block(l, true,
-                 (struct layout_row){(uint16_t)(r.number + LAYOUT_VECTOR), r.role, PART_VECTOR, shape,
-                                     input ? r.cols : r.rows, 1});
+                 (struct layout_row){(uint16_t)(r.number + LAYOUT_VECTOR), r.role, PART_VECTOR,
+                                     shape, input ? r.cols : r.rows, 1});
 }
 
 static void layout_adapters(struct layout *l, const struct model *m, struct layout_row r)
 {
-    uint8_t in = layout_adapter_shape(r.shape, false, r.number), out = layout_adapter_shape(r.shape, true, r.number);
+    uint8_t in = layout_adapter_shape(r.shape, false, r.number),
+            out = layout_adapter_shape(r.shape, true, r.number);
     if (r.number == P_QKV && model_has_trait(m, TRAIT_ADAPTERS_TOGETHER)) {
-        layout_block(l, true, (struct layout_row){P_QKV + LAYOUT_A, r.role, PART_A, SHAPE_A_PARTS_C,
-                                                  m->c.lora_rank * model_adapted_parts(&m->c), r.cols});
-        layout_block(l, true, (struct layout_row){P_QKV + LAYOUT_B, r.role, PART_B, SHAPE_A_PARTS,
-                                                  model_adapted_width(&m->c), m->c.lora_rank});
+        layout_block(l, true,
+                     (struct layout_row){P_QKV + LAYOUT_A, r.role, PART_A, SHAPE_A_PARTS_C,
+                                         m->c.lora_rank * model_adapted_parts(&m->c), r.cols});
+        layout_block(l, true,
+                     (struct layout_row){P_QKV + LAYOUT_B, r.role, PART_B, SHAPE_A_PARTS,
+                                         model_adapted_width(&m->c), m->c.lora_rank});
         return;
     }
-    layout_block(l, true, (struct layout_row){(uint16_t)(r.number + LAYOUT_A), r.role, PART_A, in, m->c.lora_rank, r.cols});
-    layout_block(l, true, (struct layout_row){(uint16_t)(r.number + LAYOUT_B), r.role, PART_B, out, r.rows, m->c.lora_rank});
+    layout_block(l, true,
+                 (struct layout_row){(uint16_t)(r.number + LAYOUT_A), r.role, PART_A, in,
+                                     m->c.lora_rank, r.cols});
+    layout_block(l, true,
+                 (struct layout_row){(uint16_t)(r.number + LAYOUT_B), r.role, PART_B, out, r.rows,
+                                     m->c.lora_rank});
     if (m->c.adapter == ADAPTER_DORA)
         layout_block(l, true,
                      (struct layout_row){(uint16_t)(r.number + LAYOUT_VECTOR), r.role, PART_VECTOR,
@@ -141,15 +148,17 @@ static void layout_linear(struct layout *l, const struct model *m, struct layout
         layout_adapters(l, m, r);
 }
 
-// Unsloth's RMSNorm gives its weight no gradient. SRC: fms-acceleration kernels/unsloth/rms_layernorm.py, backward.
-static bool layout_norm_trained(const struct model *m)
+// Unsloth's RMSNorm gives its weight no gradient. SRC: fms-acceleration
+// kernels/unsloth/rms_layernorm.py, backward.
+bool layout_norm_trained(const struct model *m)
 {
     return m->c.lora_rank == 0 && !((m->features & HAS_RMS_NORM) && m->c.kernels == KERNELS_FOAK);
 }
 
-static bool layout_norm_bias(const struct model *m)
+bool layout_norm_bias(const struct model *m)
 {
-    return !(m->features & HAS_RMS_NORM) && (m->c.bias || (m->features & (HAS_ALL_BIASES | HAS_PICKED_KEYS)));
+    return !(m->features & HAS_RMS_NORM) &&
+           (m->c.bias || (m->features & (HAS_ALL_BIASES | HAS_PICKED_KEYS)));
 }
 
 static void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
@@ -168,13 +177,16 @@ static void layout_head_norm(struct layout *l, const struct model *m, uint16_t n
                  (struct layout_row){number, role, PART_WEIGHT, SHAPE_HEAD, m->c.head_dim, 0});
 }
 
-static void layout_latent_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t shape, uint64_t rows)
+static void layout_latent_norm(struct layout *l, const struct model *m, uint16_t number,
+                               uint8_t shape, uint64_t rows)
 {
     uint8_t role = number == P_Q_A_NORM ? ROLE_Q_A_NORM : ROLE_KV_A_NORM;
-    layout_block(l, m->c.lora_rank == 0, (struct layout_row){number, role, PART_WEIGHT, shape, rows, 0});
+    layout_block(l, m->c.lora_rank == 0,
+                 (struct layout_row){number, role, PART_WEIGHT, shape, rows, 0});
 }
 
-// Multi-head latent attention. SRC: transformers models/deepseek_v3/modeling_deepseek_v3.py, DeepseekV3Attention.
+// Multi-head latent attention. SRC: transformers models/deepseek_v3/modeling_deepseek_v3.py,
+// DeepseekV3Attention.
 static void layout_latent(struct layout *l, const struct model *m)
 {
     const struct vram_config *v = &m->c;
@@ -182,15 +194,25 @@ static void layout_latent(struct layout *l, const struct model *m)
     uint64_t wide = v->n_head * (v->qk_nope_head_dim + v->v_head_dim);
     if (v->q_lora_rank) {
         in = v->q_lora_rank;
-        layout_linear(l, m, (struct layout_row){P_Q_A, ROLE_Q_A, PART_WEIGHT, SHAPE_W_Q_A, in, c}, 0);
+        layout_linear(l, m, (struct layout_row){P_Q_A, ROLE_Q_A, PART_WEIGHT, SHAPE_W_Q_A, in, c},
+                      0);
         layout_latent_norm(l, m, P_Q_A_NORM, SHAPE_Q_A, in);
     }
-    layout_linear(l, m, (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT, v->q_lora_rank ? SHAPE_W_Q_B : SHAPE_W_Q, q, in}, 0);
-    layout_linear(
-        l, m, (struct layout_row){P_KV_A, ROLE_KV_A, PART_WEIGHT, SHAPE_W_KV_A, v->kv_lora_rank + v->qk_rope_head_dim, c}, 0);
+    layout_linear(l, m,
+                  (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT,
+                                      v->q_lora_rank ? SHAPE_W_Q_B : SHAPE_W_Q, q, in},
+                  0);
+    layout_linear(l, m,
+                  (struct layout_row){P_KV_A, ROLE_KV_A, PART_WEIGHT, SHAPE_W_KV_A,
+                                      v->kv_lora_rank + v->qk_rope_head_dim, c},
+                  0);
     layout_latent_norm(l, m, P_KV_A_NORM, SHAPE_KV_A, v->kv_lora_rank);
-    layout_linear(l, m, (struct layout_row){P_KV_B, ROLE_KV_B, PART_WEIGHT, SHAPE_W_KV_B, wide, v->kv_lora_rank}, 0);
-    layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_VALUES, c, values}, 0);
+    layout_linear(
+        l, m,
+        (struct layout_row){P_KV_B, ROLE_KV_B, PART_WEIGHT, SHAPE_W_KV_B, wide, v->kv_lora_rank},
+        0);
+    layout_linear(
+        l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_VALUES, c, values}, 0);
 }
 
 static void layout_attention(struct layout *l, const struct model *m)
@@ -216,8 +238,10 @@ static void layout_attention(struct layout *l, const struct model *m)
     }
     if (m->features & HAS_WIDE_NORM) {
         bool full = m->c.lora_rank == 0;
-        layout_block(l, full, (struct layout_row){P_Q_NORM, ROLE_Q_NORM, PART_WEIGHT, SHAPE_B_Q, q, 0});
-        layout_block(l, full, (struct layout_row){P_K_NORM, ROLE_K_NORM, PART_WEIGHT, SHAPE_B_KV, k, 0});
+        layout_block(l, full,
+                     (struct layout_row){P_Q_NORM, ROLE_Q_NORM, PART_WEIGHT, SHAPE_B_Q, q, 0});
+        layout_block(l, full,
+                     (struct layout_row){P_K_NORM, ROLE_K_NORM, PART_WEIGHT, SHAPE_B_KV, k, 0});
     }
     if (m->features & HAS_HEAD_NORM) {
         layout_head_norm(l, m, P_Q_NORM, ROLE_Q_NORM);
@@ -227,7 +251,9 @@ static void layout_attention(struct layout *l, const struct model *m)
     layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_Q, c, q},
                   all || sinks ? SHAPE_C : 0);
     if (sinks)
-        layout_block(l, m->c.lora_rank == 0, (struct layout_row){P_SINKS, ROLE_SINKS, PART_WEIGHT, SHAPE_HEADS, m->c.n_head, 0});
+        layout_block(
+            l, m->c.lora_rank == 0,
+            (struct layout_row){P_SINKS, ROLE_SINKS, PART_WEIGHT, SHAPE_HEADS, m->c.n_head, 0});
 }
 
 // Two tensors for all experts, gate and up in one, with biases where the family has them.
@@ -236,13 +262,18 @@ static void layout_experts_grouped(struct layout *l, const struct model *m)
     bool full = m->c.lora_rank == 0, biases = m->features & HAS_SINKS;
     uint64_t e = m->c.n_expert, inner = m->c.expert_inner, c = m->c.n_embd;
     struct layout_row up = {P_EXPERTS_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_EXPERTS2, 2 * e * inner, c};
-    struct layout_row down = {P_EXPERTS_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_EXPERTS, e * c, inner};
+    struct layout_row down = {P_EXPERTS_DOWN,  ROLE_MLP_PROJ, PART_WEIGHT,
+                              SHAPE_W_EXPERTS, e * c,         inner};
     layout_block(l, full, up);
     if (biases)
-        layout_block(l, full, (struct layout_row){P_EXPERTS_UP_BIAS, ROLE_UP, PART_BIAS, SHAPE_EXPERTS_FF2, e, 2 * inner});
+        layout_block(l, full,
+                     (struct layout_row){P_EXPERTS_UP_BIAS, ROLE_UP, PART_BIAS, SHAPE_EXPERTS_FF2,
+                                         e, 2 * inner});
     layout_block(l, full, down);
     if (biases)
-        layout_block(l, full, (struct layout_row){P_EXPERTS_DOWN_BIAS, ROLE_MLP_PROJ, PART_BIAS, SHAPE_EXPERTS_C, e, c});
+        layout_block(l, full,
+                     (struct layout_row){P_EXPERTS_DOWN_BIAS, ROLE_MLP_PROJ, PART_BIAS,
+                                         SHAPE_EXPERTS_C, e, c});
 }
 
 // The experts' matrices stand as one tensor of each kind, or as two.
@@ -255,7 +286,8 @@ static void layout_experts(struct layout *l, const struct model *m)
         (struct layout_row){P_ROUTER, ROLE_ROUTER, PART_WEIGHT, SHAPE_W_ROUTER, m->c.n_expert, c});
     if (m->features & HAS_SINKS)
         layout_block(l, full,
-                     (struct layout_row){P_ROUTER + LAYOUT_BIAS, ROLE_ROUTER, PART_BIAS, SHAPE_EXPERTS, m->c.n_expert, 0});
+                     (struct layout_row){P_ROUTER + LAYOUT_BIAS, ROLE_ROUTER, PART_BIAS,
+                                         SHAPE_EXPERTS, m->c.n_expert, 0});
     if (model_groups_experts(m)) {
         layout_experts_grouped(l, m);
         return;
@@ -271,9 +303,15 @@ static void layout_experts(struct layout *l, const struct model *m)
 static void layout_shared(struct layout *l, const struct model *m)
 {
     uint64_t c = m->c.n_embd, inner = m->c.n_shared_experts * m->c.expert_inner;
-    layout_linear(l, m, (struct layout_row){P_SHARED_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_SHARED, inner, c}, 0);
-    layout_linear(l, m, (struct layout_row){P_SHARED_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_SHARED, inner, c}, 0);
-    layout_linear(l, m, (struct layout_row){P_SHARED_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_SHARED, c, inner}, 0);
+    layout_linear(
+        l, m, (struct layout_row){P_SHARED_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_SHARED, inner, c},
+        0);
+    layout_linear(
+        l, m, (struct layout_row){P_SHARED_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_SHARED, inner, c}, 0);
+    layout_linear(
+        l, m,
+        (struct layout_row){P_SHARED_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_SHARED, c, inner},
+        0);
 }
 
 static void layout_mlp(struct layout *l, const struct model *m)
@@ -330,92 +368,6 @@ static void layout_layer(struct layout *l, const struct model *m)
         layout_norm(l, m, P_POST_MLP, ROLE_POST_MLP_NORM);
 }
 
-static bool layout_targeted(const struct model *m, enum lora_targets_value target)
-{
-    return m->c.lora_rank > 0 && m->c.adapter != ADAPTER_IA3 && (m->c.lora_targets & CONFIG_BIT(target));
-}
-
-static bool layout_saved(const struct model *m, enum modules_to_save_value module)
-{
-    return m->c.lora_rank > 0 && (m->c.modules_to_save & CONFIG_BIT(module));
-}
-
-// PEFT's adapters of an embedding: A is as long as the vocabulary.
-static void layout_embedding(struct layout *l, const struct model *m)
-{
-    uint64_t c = m->c.n_embd, v = m->c.vocab_size, r = m->c.lora_rank;
-    layout_before(l, r == 0, (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
-    if (layout_targeted(m, TARGET_EMBED)) {
-        layout_before(l, true, (struct layout_row){P_WTE + LAYOUT_A, ROLE_WTE, PART_A, SHAPE_A_V, r, v});
-        layout_before(l, true, (struct layout_row){P_WTE + LAYOUT_B, ROLE_WTE, PART_B, SHAPE_A_C, c, r});
-    }
-    if (layout_saved(m, SAVE_EMBED))
-        layout_before(l, true, (struct layout_row){P_WTE_SAVED, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
-}
-
-// The last stage has a copy of a tied weight.
-static void layout_head(struct layout *l, const struct model *m)
-{
-    uint64_t c = m->c.n_embd, v = m->c.vocab_size, r = m->c.lora_rank;
-    if (!m->c.tie_embeddings || !m->first)
-        layout_after(l, r == 0, (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
-    if (layout_targeted(m, TARGET_HEAD)) {
-        layout_after(l, true, (struct layout_row){P_HEAD + LAYOUT_A, ROLE_HEAD, PART_A, SHAPE_A_C, r, c});
-        layout_after(l, true, (struct layout_row){P_HEAD + LAYOUT_B, ROLE_HEAD, PART_B, SHAPE_A_V, v, r});
-    }
-    if (layout_saved(m, SAVE_HEAD))
-        layout_after(l, true, (struct layout_row){P_HEAD_SAVED, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
-}
-
-// SRC: transformers modeling_bert.py (BertEmbeddings, type_vocab_size of every published BERT).
-static void layout_encoder_embedding(struct layout *l, const struct model *m)
-{
-    enum { KINDS = 2 };
-    bool full = m->c.lora_rank == 0;
-    uint64_t c = m->c.n_embd;
-    layout_before(l, full, (struct layout_row){P_TYPES, ROLE_TYPES, PART_WEIGHT, SHAPE_TYPES, KINDS, c});
-    layout_before(l, full, (struct layout_row){P_EMBED_NORM, ROLE_EMBED_NORM, PART_WEIGHT, SHAPE_C, c, 0});
-    layout_before(l, full, (struct layout_row){P_EMBED_NORM_BIAS, ROLE_EMBED_NORM, PART_BIAS, SHAPE_C, c, 0});
-}
-
-// BertLMPredictionHead: its layers are called dense too, so that adapters of those get one.
-static void layout_encoder_head(struct layout *l, const struct model *m)
-{
-    bool full = m->c.lora_rank == 0;
-    uint64_t c = m->c.n_embd, r = m->c.lora_rank;
-    layout_after(l, full, (struct layout_row){P_HEAD + LAYOUT_BIAS, ROLE_HEAD, PART_BIAS, SHAPE_B_V, m->c.vocab_size, 0});
-    layout_after(l, full, (struct layout_row){P_TRANSFORM, ROLE_TRANSFORM, PART_WEIGHT, SHAPE_W_Q, c, c});
-    layout_after(l, full, (struct layout_row){P_TRANSFORM + LAYOUT_BIAS, ROLE_TRANSFORM, PART_BIAS, SHAPE_C, c, 0});
-    if (!layout_targeted(m, TARGET_O))
-        return;
-    layout_after(l, true, (struct layout_row){P_TRANSFORM + LAYOUT_A, ROLE_TRANSFORM, PART_A, SHAPE_A_C, r, c});
-    layout_after(l, true, (struct layout_row){P_TRANSFORM + LAYOUT_B, ROLE_TRANSFORM, PART_B, SHAPE_A_C, c, r});
-}
-
-static void layout_outside(struct layout *l, const struct model *m)
-{
-    bool full = m->c.lora_rank == 0;
-    uint64_t c = m->c.n_embd;
-    if (m->first)
-        layout_embedding(l, m);
-    if (m->first && (m->features & HAS_POSITIONS))
-        layout_before(
-            l, full,
-            (struct layout_row){P_WPE, ROLE_WPE, PART_WEIGHT, SHAPE_W_WPE, m->c.block_size, c});
-    bool encoder = m->features & HAS_ENCODER;
-    if (m->first && encoder)
-        layout_encoder_embedding(l, m);
-    if (!m->last)
-        return;
-    if (encoder)
-        layout_encoder_head(l, m);
-    layout_after(l, layout_norm_trained(m), (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});
-    if (layout_norm_bias(m))
-        layout_after(l, full,
-                     (struct layout_row){P_LN_F_BIAS, ROLE_LN_F, PART_BIAS, SHAPE_C, c, 0});
-    layout_head(l, m);
-}
-
 enum { LAYOUT_ABSENT = 255 };
 
 static void layout_index(struct layout *l)
@@ -435,12 +387,15 @@ static void layout_index(struct layout *l)
 uint64_t layout_times(const struct layout_param *p, const struct model *m)
 {
     uint64_t dense = model_dense_layers(m);
-    return p->layers == LAYERS_ALL ? m->c.n_layer : p->layers == LAYERS_DENSE ? dense : m->c.n_layer - dense;
+    return p->layers == LAYERS_ALL     ? m->c.n_layer
+           : p->layers == LAYERS_DENSE ? dense
+                                       : m->c.n_layer - dense;
 }
 
 bool layout_here(const struct layout_param *p, const struct model *m, uint64_t layer)
 {
-    return p->layers == LAYERS_ALL || (p->layers == LAYERS_DENSE) == (layer < model_dense_layers(m));
+    return p->layers == LAYERS_ALL ||
+           (p->layers == LAYERS_DENSE) == (layer < model_dense_layers(m));
 }
 
 void layout_make(struct layout *l, const struct model *m)

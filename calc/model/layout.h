@@ -10,8 +10,8 @@
 #include "calc/model/model.h"
 #include "calc/model/shape.h"
 
-// A linear layer has five numbers in a row: weight, bias, adapters A and B, and the vector of DoRA or IA3. So has the
-// token embedding.
+// A linear layer has five numbers in a row: weight, bias, adapters A and B, and the vector of DoRA
+// or IA3. So has the token embedding.
 enum { LAYOUT_BIAS = 1, LAYOUT_A, LAYOUT_B, LAYOUT_VECTOR, LAYOUT_LINEAR };
 
 // Numbers of parameters outside of the layers. SAVED: the trained copy of modules_to_save.
@@ -24,7 +24,8 @@ enum layout_global {
     P_WTE_SAVED,
     P_HEAD_SAVED,
     P_ROOT_FLAT,  // no parameter: the gradients of all, in one
-    P_TYPES,      // an encoder's kinds of tokens, the norm of its embeddings, the first layer of its head
+    P_TYPES,  // an encoder's kinds of tokens, the norm of its embeddings, the first layer of its
+              // head
     P_EMBED_NORM,
     P_EMBED_NORM_BIAS,
     P_TRANSFORM,
@@ -83,7 +84,7 @@ enum { LAYOUT_ENDS = 12 };
 struct layout {
     struct layout_param before[LAYOUT_ENDS], block[LAYOUT_BLOCK_NUMBERS], after[LAYOUT_ENDS];
     uint8_t before_count, block_count, after_count;
-    uint8_t layers;  // of the parameters that are put now
+    uint8_t layers;                               // of the parameters that are put now
     uint8_t block_index[LAYOUT_BLOCK_NUMBERS];    // by number, 255: not in this model
     uint8_t global_index[LAYOUT_GLOBAL_NUMBERS];  // into before, or LAYOUT_ENDS + into after; 255
 };

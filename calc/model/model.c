@@ -8,8 +8,9 @@ static uint32_t model_capability(const struct vram_config *c)
     return gpu ? gpu->compute_capability : 0;  // 0: AMD, or no card
 }
 
-// SRC: pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_flash_attention_hardware_support: sm_80 and
-// above; check_mem_efficient_hardware_support: from sm_50. Before 2.2 flash had a kernel for sm_75 (check_gpu_sm75_or_greater).
+// SRC: pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
+// check_flash_attention_hardware_support: sm_80 and above; check_mem_efficient_hardware_support:
+// from sm_50. Before 2.2 flash had a kernel for sm_75 (check_gpu_sm75_or_greater).
 bool model_lacks_flash(const struct vram_config *c)
 {
     return model_capability(c) > 0 && model_capability(c) < 80;
@@ -39,13 +40,15 @@ static bool model_adapts(const struct vram_config *c, enum lora_targets_value ta
 
 uint64_t model_adapted_parts(const struct vram_config *c)
 {
-    return (uint64_t)model_adapts(c, TARGET_Q) + model_adapts(c, TARGET_K) + model_adapts(c, TARGET_V);
+    return (uint64_t)model_adapts(c, TARGET_Q) + model_adapts(c, TARGET_K) +
+           model_adapts(c, TARGET_V);
 }
 
 uint64_t model_adapted_width(const struct vram_config *c)
 {
     uint64_t q = c->n_head * c->head_dim, k = c->n_kv_head * c->head_dim;
-    return model_adapts(c, TARGET_Q) * q + (model_adapts(c, TARGET_K) + (uint64_t)model_adapts(c, TARGET_V)) * k;
+    return model_adapts(c, TARGET_Q) * q +
+           (model_adapts(c, TARGET_K) + (uint64_t)model_adapts(c, TARGET_V)) * k;
 }
 
 // SRC: pytorch torch/cuda/__init__.py, is_bf16_supported: arithmetic from compute capability 8.0.

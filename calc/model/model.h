@@ -29,23 +29,31 @@ enum model_feature {
     HAS_BRANCH_SCALE = 1 << 19,  // branches times a number
     HAS_LOGIT_SCALE = 1 << 20,   // logits divided by a number
     HAS_OWN_LOSS = 1 << 21,      // before the common loss function: logits in their own format
-    HAS_REPEATED_FLASH = 1 << 22,  // before 4.48 flash-attn's kernels got a key and a value for every query head
-    HAS_FOURTH_PLAIN = 1 << 23,    // every fourth layer has no positions
-    HAS_PART_ROTARY = 1 << 24,     // a part of each head is rotated, the rest put behind it
-    HAS_PAIR_ROTARY = 1 << 25,     // neighbours are rotated, by cosines and sines that each layer spreads out
-    HAS_SPLIT_ROTARY = 1 << 26,    // the halves of a head are rotated apart and joined
-    HAS_SINKS = 1 << 27,           // a score of each head beside those of the positions; biases on all projections, of experts too
-    HAS_WIDE_SCALE = 1 << 28,      // RMSNorm's weight is applied in float32
-    HAS_LATENT = 1 << 29,          // queries, keys and values out of latents; a sigmoid router and shared experts
-    HAS_ENCODER = 1 << 30          // no causal mask; norms on the residual stream, kinds of tokens, a head of two layers (BERT)
+    HAS_REPEATED_FLASH =
+        1 << 22,  // before 4.48 flash-attn's kernels got a key and a value for every query head
+    HAS_FOURTH_PLAIN = 1 << 23,  // every fourth layer has no positions
+    HAS_PART_ROTARY = 1 << 24,   // a part of each head is rotated, the rest put behind it
+    HAS_PAIR_ROTARY =
+        1 << 25,  // neighbours are rotated, by cosines and sines that each layer spreads out
+    HAS_SPLIT_ROTARY = 1 << 26,  // the halves of a head are rotated apart and joined
+    HAS_SINKS = 1 << 27,       // a score of each head beside those of the positions; biases on all
+                               // projections, of experts too
+    HAS_WIDE_SCALE = 1 << 28,  // RMSNorm's weight is applied in float32
+    HAS_LATENT =
+        1 << 29,  // queries, keys and values out of latents; a sigmoid router and shared experts
+    HAS_ENCODER = 1 << 30  // no causal mask; norms on the residual stream, kinds of tokens, a head
+                           // of two layers (BERT)
 };
 
 // More of them than an enumerator holds.
-#define HAS_PICKED_KEYS (UINT64_C(1) << 32)  // keys and values by index out of one projection, a mask beside them (Falcon)
+#define HAS_PICKED_KEYS \
+    (UINT64_C(1) \
+     << 32)  // keys and values by index out of one projection, a mask beside them (Falcon)
 
 // What a version of a framework does; traits.def says which.
 enum model_trait {
-#define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) TRAIT_##id,
+#define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) \
+    TRAIT_##id,
 #define TRAIT_OF(id, framework, torch_from, torch_before, from, before) TRAIT_##id,
 #include "calc/model/traits.def"
     TRAIT_COUNT
@@ -71,8 +79,8 @@ static inline bool model_has_trait(const struct model *m, enum model_trait trait
     return m->traits >> trait & 1;
 }
 
-// How often the experts' part runs: one expert after the other where their weights are frozen, at most so many that
-// a trace stays short; all as one where each weight has a gradient of its own.
+// How often the experts' part runs: one expert after the other where their weights are frozen, at
+// most so many that a trace stays short; all as one where each weight has a gradient of its own.
 enum { MODEL_EXPERT_RUNS = 8 };
 uint64_t model_expert_runs(const struct model *m);
 
@@ -86,11 +94,13 @@ static inline uint64_t model_dense_layers(const struct model *m)
 // All experts' products are one operation over a tensor of all their weights.
 bool model_groups_experts(const struct model *m);
 
-// Of query, key and value in one projection: how many have adapters, and how wide they are together.
+// Of query, key and value in one projection: how many have adapters, and how wide they are
+// together.
 uint64_t model_adapted_parts(const struct vram_config *c);
 uint64_t model_adapted_width(const struct vram_config *c);
 
-// What a card that is chosen cannot do: run PyTorch's flash attention kernels; compute in bfloat16 natively.
+// What a card that is chosen cannot do: run PyTorch's flash attention kernels; compute in bfloat16
+// natively.
 bool model_lacks_flash(const struct vram_config *c);
 bool model_lacks_bfloat16(const struct vram_config *c);
 

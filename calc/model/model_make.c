@@ -78,9 +78,15 @@ static const struct trait_row {
 #define FRAMEWORKS_ACCUMULATING (FRAMEWORKS(LITGPT) | FRAMEWORKS(TRANSFORMERS))
 #define FRAMEWORKS_SYNCING (FRAMEWORKS(TORCHTUNE) | FRAMEWORKS(TRANSFORMERS))
 #define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) \
-    [TRAIT_##id] = {FRAMEWORKS_##framework, {torch_from, torch_before}, {transformers_from, transformers_before}, {0, MODEL_NEWEST + 1}},
+    [TRAIT_##id] = {FRAMEWORKS_##framework, \
+                    {torch_from, torch_before}, \
+                    {transformers_from, transformers_before}, \
+                    {0, MODEL_NEWEST + 1}},
 #define TRAIT_OF(id, framework, torch_from, torch_before, from, before) \
-    [TRAIT_##id] = {FRAMEWORKS_##framework, {torch_from, torch_before}, {0, MODEL_NEWEST + 1}, {from, before}},
+    [TRAIT_##id] = {FRAMEWORKS_##framework, \
+                    {torch_from, torch_before}, \
+                    {0, MODEL_NEWEST + 1}, \
+                    {from, before}},
 #include "calc/model/traits.def"
 #undef FRAMEWORKS
 };
@@ -97,7 +103,8 @@ static void model_find_traits(struct model *m)
     for (unsigned i = 0; i < TRAIT_COUNT && m->c.mode != MODE_REFERENCE; i++) {
         const struct trait_row *t = &model_traits[i];
         bool here = t->frameworks >> m->c.framework & 1 && model_between(own, t->own);
-        if (here && model_between(m->c.torch, t->torch) && model_between(m->c.transformers, t->transformers))
+        if (here && model_between(m->c.torch, t->torch) &&
+            model_between(m->c.transformers, t->transformers))
             m->traits |= UINT64_C(1) << i;
     }
 }
@@ -134,7 +141,8 @@ static int model_check_limits(const struct model_limit *limits, size_t count, st
 {
     for (size_t i = 0; i < count; i++)
         if (limits[i].here)
-            return err_set(e, limits[i].message, NO_POS, ABOUT(limits[i].about[0], limits[i].about[1]), NO_ARGS);
+            return err_set(e, limits[i].message, NO_POS,
+                           ABOUT(limits[i].about[0], limits[i].about[1]), NO_ARGS);
     return VRAM_OK;
 }
 
@@ -145,7 +153,9 @@ static int model_check_optimizer(const struct vram_config *c, struct message *e)
         {inside && c->gradient_accumulation_steps > 1,
          MESSAGE_inside_accumulates,
          {"optimizer_in_backward", "gradient_accumulation_steps"}},
-        {inside && (c->compile || c->n_gpu > 1 || c->pipeline_parallel > 1), MESSAGE_inside_here, {"optimizer_in_backward"}},
+        {inside && (c->compile || c->n_gpu > 1 || c->pipeline_parallel > 1),
+         MESSAGE_inside_here,
+         {"optimizer_in_backward"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
@@ -159,13 +169,23 @@ static int model_check_adapters(struct vram_config *c, struct message *e)
     bool adapted = c->lora_rank > 0;
     const struct model_limit limits[] = {
         {c->adapter == ADAPTER_DORA && !adapted, MESSAGE_dora_needs_rank, {"adapter", "lora_rank"}},
-        {c->quantization && !adapted && trains, MESSAGE_quantized_needs_lora, {"quantization", "lora_rank"}},
-        {c->quantization == QUANTIZATION_FP8 && trains, MESSAGE_fp8_trains, {"quantization", "task"}},
+        {c->quantization && !adapted && trains,
+         MESSAGE_quantized_needs_lora,
+         {"quantization", "lora_rank"}},
+        {c->quantization == QUANTIZATION_FP8 && trains,
+         MESSAGE_fp8_trains,
+         {"quantization", "task"}},
         {gguf_is(c->quantization), MESSAGE_gguf_serves, {"quantization"}},
         {c->kv_dtype > KV_DTYPE_INT8, MESSAGE_gguf_serves, {"kv_dtype"}},
-        {c->adapter == ADAPTER_DORA && c->quantization, MESSAGE_dora_quantized, {"adapter", "quantization"}},
-        {c->modules_to_save && !adapted, MESSAGE_saved_needs_lora, {"modules_to_save", "lora_rank"}},
-        {c->prepare_kbit && !c->quantization, MESSAGE_prepare_quantized, {"prepare_kbit", "quantization"}},
+        {c->adapter == ADAPTER_DORA && c->quantization,
+         MESSAGE_dora_quantized,
+         {"adapter", "quantization"}},
+        {c->modules_to_save && !adapted,
+         MESSAGE_saved_needs_lora,
+         {"modules_to_save", "lora_rank"}},
+        {c->prepare_kbit && !c->quantization,
+         MESSAGE_prepare_quantized,
+         {"prepare_kbit", "quantization"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
@@ -189,8 +209,10 @@ static int model_check_run(struct vram_config *c, struct message *e)
         rc = model_check_optimizer(c, e);
     if (rc != VRAM_OK)
         return rc;
-    if (c->eval_only && (c->family != FAMILY_GPT2 || c->task != TASK_TRAIN || c->pipeline_parallel > 1))
-        return err_set(e, MESSAGE_eval_only_of_nanogpt, NO_POS, ABOUT("eval_only", "family", "task"), NO_ARGS);
+    if (c->eval_only &&
+        (c->family != FAMILY_GPT2 || c->task != TASK_TRAIN || c->pipeline_parallel > 1))
+        return err_set(e, MESSAGE_eval_only_of_nanogpt, NO_POS,
+                       ABOUT("eval_only", "family", "task"), NO_ARGS);
     return model_check_allocator(c, e);
 }
 
@@ -201,15 +223,18 @@ static int model_check_parallel(const struct vram_config *c, struct message *e)
         !c->compile && !c->n_expert && c->task == TASK_TRAIN &&
         (c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST);
     if (c->sequence_parallel && tp == 1)
-        return err_set(e, MESSAGE_sequence_needs_tensor, NO_POS, ABOUT("sequence_parallel", "tensor_parallel"),
-                       NO_ARGS);
+        return err_set(e, MESSAGE_sequence_needs_tensor, NO_POS,
+                       ABOUT("sequence_parallel", "tensor_parallel"), NO_ARGS);
     if (c->sequence_parallel && !plain)
-        return err_set(e, MESSAGE_sequence_parallel_here, NO_POS, ABOUT("sequence_parallel"), NO_ARGS);
+        return err_set(e, MESSAGE_sequence_parallel_here, NO_POS, ABOUT("sequence_parallel"),
+                       NO_ARGS);
     if (c->n_head % tp != 0 || c->n_inner % tp != 0)
-        return err_set(e, MESSAGE_tensor_parallel_divides, NO_POS, ABOUT("tensor_parallel", "n_head", "n_inner"),
+        return err_set(e, MESSAGE_tensor_parallel_divides, NO_POS,
+                       ABOUT("tensor_parallel", "n_head", "n_inner"),
                        ARGS(VALUE(c, tensor_parallel), VALUE(c, n_head), VALUE(c, n_inner)));
     if (c->pipeline_parallel > c->n_layer)
-        return err_set(e, MESSAGE_pipeline_longer_than_model, NO_POS, ABOUT("pipeline_parallel", "n_layer"),
+        return err_set(e, MESSAGE_pipeline_longer_than_model, NO_POS,
+                       ABOUT("pipeline_parallel", "n_layer"),
                        ARGS(VALUE(c, pipeline_parallel), VALUE(c, n_layer)));
     if (c->device_map > c->n_layer)
         return err_set(e, MESSAGE_more_cards_than_layers, NO_POS, ABOUT("device_map", "n_layer"),
@@ -217,7 +242,8 @@ static int model_check_parallel(const struct vram_config *c, struct message *e)
     return VRAM_OK;
 }
 
-// All of an encoder's layers but query, key and value are called dense, which PEFT takes as the end of a name.
+// All of an encoder's layers but query, key and value are called dense, which PEFT takes as the end
+// of a name.
 static void model_dense_targets(struct vram_config *c)
 {
     uint64_t dense = CONFIG_BIT(TARGET_O) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN);
@@ -232,32 +258,53 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     bool nanotron = framework_goes(c, BY_NANOTRON);
     bool latent = model_features[c->family] & HAS_LATENT;
     bool adapts = c->lora_rank && c->adapter != ADAPTER_LORA;
-    bool whole = c->tensor_parallel == 1 && !c->kernels && framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 &&
-                 c->torch >= 2009;
-    bool encoder = model_features[c->family] & HAS_ENCODER, falcon = model_features[c->family] & HAS_PICKED_KEYS;
-    bool other = c->task == TASK_INFERENCE || c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2 || stages;
+    bool whole = c->tensor_parallel == 1 && !c->kernels && framework_goes(c, BY_TRANSFORMERS) &&
+                 c->transformers >= 5000 && c->torch >= 2009;
+    bool encoder = model_features[c->family] & HAS_ENCODER,
+         falcon = model_features[c->family] & HAS_PICKED_KEYS;
+    bool other = c->task == TASK_INFERENCE || c->attention == ATTENTION_MATH ||
+                 c->attention == ATTENTION_FLASH_2 || stages;
     const struct model_limit limits[] = {
-        {encoder && (other || adapts || c->quantization || c->kernels), MESSAGE_encoder_here, {"family"}},
-        {encoder && (c->cross_entropy > CROSS_ENTROPY_UPCAST || c->tensor_parallel > 1 || !framework_goes(c, BY_TRANSFORMERS)),
-         MESSAGE_encoder_here, {"family"}},
+        {encoder && (other || adapts || c->quantization || c->kernels),
+         MESSAGE_encoder_here,
+         {"family"}},
+        {encoder && (c->cross_entropy > CROSS_ENTROPY_UPCAST || c->tensor_parallel > 1 ||
+                     !framework_goes(c, BY_TRANSFORMERS)),
+         MESSAGE_encoder_here,
+         {"family"}},
         {falcon && (other || adapts || !whole), MESSAGE_falcon_here, {"family"}},
-        {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole), MESSAGE_latent_here, {"family"}},
+        {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole),
+         MESSAGE_latent_here,
+         {"family"}},
         {nanotron && (c->family != FAMILY_LLAMA || c->lora_rank || c->task == TASK_INFERENCE),
-         MESSAGE_nanotron_model, {"framework", "family"}},
+         MESSAGE_nanotron_model,
+         {"framework", "family"}},
         {nanotron && (compiled || c->checkpointing), MESSAGE_nanotron_run, {"framework"}},
-        {nanotron && c->parallel > PARALLEL_ZERO1, MESSAGE_nanotron_parallel, {"framework", "parallel"}},
+        {nanotron && c->parallel > PARALLEL_ZERO1,
+         MESSAGE_nanotron_parallel,
+         {"framework", "parallel"}},
         {compiled && c->checkpointing, MESSAGE_compile_checkpointing, {"compile", "checkpointing"}},
         {compiled && c->dtype == DTYPE_BFLOAT16_PURE, MESSAGE_compile_pure, {"compile", "dtype"}},
         {compiled && gathers, MESSAGE_compile_sharded, {"compile", "parallel"}},
         {compiled && c->family != FAMILY_GPT2, MESSAGE_compile_family, {"compile", "family"}},
         {compiled && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
-        {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER, MESSAGE_compile_loss, {"compile", "cross_entropy"}},
-        {stages && (compiled || c->parallel >= PARALLEL_ZERO2), MESSAGE_pipeline_here, {"pipeline_parallel"}},
-        {c->checkpointing && !c->use_reentrant && (stages || (gathers && c->parallel == PARALLEL_ZERO3)),
-         MESSAGE_no_reentrant_here, {"use_reentrant"}},
-        {c->device_map > 1 && c->task == TASK_TRAIN, MESSAGE_device_map_trains, {"device_map", "task"}},
+        {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER,
+         MESSAGE_compile_loss,
+         {"compile", "cross_entropy"}},
+        {stages && (compiled || c->parallel >= PARALLEL_ZERO2),
+         MESSAGE_pipeline_here,
+         {"pipeline_parallel"}},
+        {c->checkpointing && !c->use_reentrant &&
+             (stages || (gathers && c->parallel == PARALLEL_ZERO3)),
+         MESSAGE_no_reentrant_here,
+         {"use_reentrant"}},
+        {c->device_map > 1 && c->task == TASK_TRAIN,
+         MESSAGE_device_map_trains,
+         {"device_map", "task"}},
         {stages && c->task == TASK_INFERENCE, MESSAGE_pipeline_inference, {"pipeline_parallel"}},
-        {compiled && c->attention == ATTENTION_MATH, MESSAGE_compile_math, {"compile", "attention"}},
+        {compiled && c->attention == ATTENTION_MATH,
+         MESSAGE_compile_math,
+         {"compile", "attention"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
@@ -314,10 +361,12 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     if ((m->features & HAS_PICKED_KEYS) && m->c.attention == ATTENTION_FLASH)
         m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention takes no mask
     if (m->features & HAS_SINKS)
-        m->c.attention = ATTENTION_MATH;  // SRC: transformers modeling_gpt_oss.py, _supports_sdpa = False
+        m->c.attention =
+            ATTENTION_MATH;  // SRC: transformers modeling_gpt_oss.py, _supports_sdpa = False
     model_find_traits(m);
     model_dense_targets(&m->c);
-    if (model_has_trait(m, TRAIT_ONE_PROJECTION) && m->c.task == TASK_TRAIN && !(m->features & (HAS_HEAD_NORM | HAS_WIDE_NORM)))
+    if (model_has_trait(m, TRAIT_ONE_PROJECTION) && m->c.task == TASK_TRAIN &&
+        !(m->features & (HAS_HEAD_NORM | HAS_WIDE_NORM)))
         m->features = (m->features | HAS_FUSED_QKV) & ~(uint64_t)HAS_FUSED_GATE;
     int rc = model_check_heads(&m->c, e);
     if (rc == VRAM_OK)

@@ -1,4 +1,5 @@
-// Owns which preset an id of the Hub, a folder of a checkpoint or a framework's own name of a model means.
+// Owns which preset an id of the Hub, a folder of a checkpoint or a framework's own name of a model
+// means.
 
 #include "calc/model/preset_ids.h"
 
@@ -6,7 +7,8 @@
 #include "calc/vram.h"
 
 // Endings that change the training of a model and not its shape.
-static const char *const ENDINGS[] = {"instruct", "chat", "base", "hf", "it", "v01", "v02", "v10", "2507", "4k"};
+static const char *const ENDINGS[] = {"instruct", "chat", "base", "hf",   "it",
+                                      "v01",      "v02",  "v10",  "2507", "4k"};
 
 // Models of the same sizes under another name, by their letters and digits.
 static const struct {
@@ -54,7 +56,8 @@ static const char *preset_of_letters(const char *name, size_t len)
         size_t n;
         bool hub = !preset->run[0] ? span_starts(span_of(preset->name), "hf-") : true;
         struct span named = span_of(preset->name);
-        if (hub && letters(span_starts(named, "hf-") ? span_skip(named, 3) : named, own, &n) && text_equal(name, len, own))
+        if (hub && letters(span_starts(named, "hf-") ? span_skip(named, 3) : named, own, &n) &&
+            text_equal(name, len, own))
             return preset->name;
     }
     return NULL;

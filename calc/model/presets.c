@@ -12,15 +12,20 @@
 #define PROSE(text) text
 #endif
 
-// A short fine-tuning script: weights, gradients and optimizer state in bfloat16, one sequence of 2048 tokens, or of as many
-// as BERT has positions.
-#define PRESET_HF_RUN(length) "batch_size=1 seq_len=" length " gradient_accumulation_steps=1 dtype=auto evaluation=0"
+// A short fine-tuning script: weights, gradients and optimizer state in bfloat16, one sequence of
+// 2048 tokens, or of as many as BERT has positions.
+#define PRESET_HF_RUN(length) \
+    "batch_size=1 seq_len=" length " gradient_accumulation_steps=1 dtype=auto evaluation=0"
 
 enum run { OWN, HF, HF_512 };
 
 static const struct vram_preset PRESETS[] = {
 #define PRESET(name, what, run, fields, source) \
-    {name, what, fields, run == HF ? PRESET_HF_RUN("2048") : run == HF_512 ? PRESET_HF_RUN("512") : "", PROSE(source)},
+    {name, what, fields, \
+     run == HF       ? PRESET_HF_RUN("2048") \
+     : run == HF_512 ? PRESET_HF_RUN("512") \
+                     : "", \
+     PROSE(source)},
 #include "calc/model/presets.def"
 #undef PRESET
 };
@@ -37,8 +42,8 @@ static bool leave_out(const struct vram_config *c, const char *key, size_t len)
     return c->mode == MODE_REFERENCE && text_equal(key, len, "compile");
 }
 
-static int set_one(struct vram_config *c, struct message *e, const char *key, size_t key_len, const char *value,
-                   size_t value_len)
+static int set_one(struct vram_config *c, struct message *e, const char *key, size_t key_len,
+                   const char *value, size_t value_len)
 {
     if (text_equal(key, key_len, "gpu"))
         return gpu_choose(c, e, NO_POS, value, value_len);
@@ -53,7 +58,9 @@ int preset_fields(struct vram_config *c, struct message *e, const char *fields)
             key++;
         for (end = key; fields[end] && fields[end] != ' ';)
             end++;
-        int rc = leave_out(c, fields, key) ? VRAM_OK : set_one(c, e, fields, key, fields + key + 1, end - key - 1);
+        int rc = leave_out(c, fields, key)
+                     ? VRAM_OK
+                     : set_one(c, e, fields, key, fields + key + 1, end - key - 1);
         if (rc)
             return rc;
         fields += end;
@@ -86,10 +93,12 @@ static int unknown_preset(struct message *e, struct err_pos pos, const char *nam
     if (near)
         return err_set(e, MESSAGE_unknown_preset_near, pos, ABOUT("preset"),
                        ARGS(arg_part("name", name, len), arg_text("near", near)));
-    return err_set(e, MESSAGE_unknown_preset, pos, ABOUT("preset"), ARGS(arg_part("name", name, len)));
+    return err_set(e, MESSAGE_unknown_preset, pos, ABOUT("preset"),
+                   ARGS(arg_part("name", name, len)));
 }
 
-int preset_apply(struct vram_config *c, struct message *e, struct err_pos pos, const char *name, size_t len)
+int preset_apply(struct vram_config *c, struct message *e, struct err_pos pos, const char *name,
+                 size_t len)
 {
     struct span id = {name, len};
     if (span_find(id, "/") < len && preset_of_id(id)) {  // "meta-llama/Llama-3.2-1B"

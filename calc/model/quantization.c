@@ -11,8 +11,8 @@
 
 enum { TABLE_BYTES = 1024 };
 
-unsigned quantization_tensors(const struct vram_config *c, bool own_tables, uint64_t rows, uint64_t cols,
-                              struct quantization_tensor out[QUANTIZATION_TENSORS])
+unsigned quantization_tensors(const struct vram_config *c, bool own_tables, uint64_t rows,
+                              uint64_t cols, struct quantization_tensor out[QUANTIZATION_TENSORS])
 {
     uint64_t n = size_mul(rows, cols), kind = c->quantization;
     uint64_t group = c->quantization_group ? c->quantization_group : cols;
@@ -31,8 +31,9 @@ bool quantization_is_4bit(uint64_t kind)
     return kind == QUANTIZATION_NF4 || kind == QUANTIZATION_NF4_DOUBLE;
 }
 
-// LitGPT replaces every linear layer, transformers leaves the head. SRC: lightning fabric/plugins/precision/bitsandbytes.py
-// (convert_module); transformers quantizers/quantizer_bnb_4bit.py (modules_to_not_convert).
+// LitGPT replaces every linear layer, transformers leaves the head. SRC: lightning
+// fabric/plugins/precision/bitsandbytes.py (convert_module); transformers
+// quantizers/quantizer_bnb_4bit.py (modules_to_not_convert).
 static bool quantization_takes_head(const struct vram_config *c)
 {
     return framework_goes(c, BY_QUANTIZED_HEAD) && quantization_is_4bit(c->quantization);
@@ -62,8 +63,11 @@ uint8_t quantization_format(const struct model *m, const struct layout_param *p)
     bool generates = c->task == TASK_INFERENCE;  // loaded in two bytes
     uint8_t base = generates ? (c->dtype == DTYPE_FLOAT32 ? DT_F32 : DT_LOW) : precision->frozen;
     if (p->part != PART_A && p->part != PART_B && p->part != PART_VECTOR)
-        return quantization_widens(c, p) ? DT_F32 : p->trained && !generates ? precision->weight : base;
-    bool as_weights = c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->mode == MODE_REFERENCE && !precision->autocast;
+        return quantization_widens(c, p)  ? DT_F32
+               : p->trained && !generates ? precision->weight
+                                          : base;
+    bool as_weights =
+        c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->mode == MODE_REFERENCE && !precision->autocast;
     return c->adapter_dtype == ADAPTER_DTYPE_BASE || as_weights ? base : DT_F32;
 }
 

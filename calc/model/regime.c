@@ -19,7 +19,8 @@ static bool regime_is_quantized(const struct vram_config *c)
     return regime_has_adapters(c) && c->quantization != QUANTIZATION_NONE;
 }
 
-static uint32_t regime_of_weights(const struct vram_config *c, uint32_t quantized, uint32_t adapters, uint32_t full)
+static uint32_t regime_of_weights(const struct vram_config *c, uint32_t quantized,
+                                  uint32_t adapters, uint32_t full)
 {
     return regime_is_quantized(c) ? quantized : regime_has_adapters(c) ? adapters : full;
 }
@@ -36,7 +37,8 @@ uint32_t regime_of(const struct vram_config *c)
     if (regime_is_divided(c))
         return VRAM_REGIME_MODEL_PARALLEL;
     if (!one)
-        return regime_of_weights(c, VRAM_REGIME_SHARDED_QUANTIZED_ADAPTERS, VRAM_REGIME_SHARDED_ADAPTERS,
-                                 VRAM_REGIME_SHARDED);
-    return regime_of_weights(c, VRAM_REGIME_QUANTIZED_ADAPTERS, VRAM_REGIME_ADAPTERS, VRAM_REGIME_FULL);
+        return regime_of_weights(c, VRAM_REGIME_SHARDED_QUANTIZED_ADAPTERS,
+                                 VRAM_REGIME_SHARDED_ADAPTERS, VRAM_REGIME_SHARDED);
+    return regime_of_weights(c, VRAM_REGIME_QUANTIZED_ADAPTERS, VRAM_REGIME_ADAPTERS,
+                             VRAM_REGIME_FULL);
 }

@@ -6,23 +6,26 @@
 #include "calc/model/model.h"
 #include "calc/model/precision.h"
 
-// SRC: see model_lacks_flash. The tensors of memory-efficient attention are those of its source: log-sum-exp rows in
-// multiples of 32, dq added up in tiles of float32.
+// SRC: see model_lacks_flash. The tensors of memory-efficient attention are those of its source:
+// log-sum-exp rows in multiples of 32, dq added up in tiles of float32.
 static void remark_attention(struct message_list *notes, const struct vram_config *c)
 {
     if (!model_lacks_flash(c) || c->attention == ATTENTION_MATH || c->task != TASK_TRAIN)
         return;
     const struct vram_gpu *gpu = vram_gpu_at((size_t)c->gpu);
     message_list_add(notes, MESSAGE_attention_falls_back, ABOUT("attention"),
-                     ARGS(arg_text("gpu", gpu->name), arg_u64("major", gpu->compute_capability / 10),
+                     ARGS(arg_text("gpu", gpu->name),
+                          arg_u64("major", gpu->compute_capability / 10),
                           arg_u64("minor", gpu->compute_capability % 10)));
     uint64_t width = c->head_dim ? c->head_dim : c->n_embd / c->n_head;
     if (width % 8)
-        message_list_add(notes, MESSAGE_heads_are_padded, ABOUT("head_dim"), ARGS(arg_u64("width", width)));
+        message_list_add(notes, MESSAGE_heads_are_padded, ABOUT("head_dim"),
+                         ARGS(arg_u64("width", width)));
 }
 
-// SRC: pytorch torch/cuda/__init__.py: is_bf16_supported(including_emulation=True) since 2.4, compute capability 8.0
-// before; nanoGPT train.py: dtype = 'bfloat16' if ... is_bf16_supported() else 'float16'.
+// SRC: pytorch torch/cuda/__init__.py: is_bf16_supported(including_emulation=True) since 2.4,
+// compute capability 8.0 before; nanoGPT train.py: dtype = 'bfloat16' if ... is_bf16_supported()
+// else 'float16'.
 static void remark_bfloat16(struct message_list *notes, const struct vram_config *c)
 {
     if (!model_lacks_bfloat16(c) || c->dtype == DTYPE_FLOAT32 || precision_is_float16(c))
@@ -35,19 +38,23 @@ static void remark_bfloat16(struct message_list *notes, const struct vram_config
 static void remark_idle(struct message_list *notes, const struct vram *v)
 {
     const struct vram_config *c = &v->config;
-    bool divided = c->parallel != PARALLEL_NONE || c->tensor_parallel > 1 || c->pipeline_parallel > 1;
+    bool divided =
+        c->parallel != PARALLEL_NONE || c->tensor_parallel > 1 || c->pipeline_parallel > 1;
     if (v->last.line == 0)
         message_list_add(notes, MESSAGE_nothing_set, NO_FIELD, NO_ARGS);
     if (c->n_gpu > 1 && !divided)
-        message_list_add(notes, MESSAGE_idle_gpus, ABOUT("n_gpu"), ARGS(arg_u64("n_gpu", c->n_gpu)));
+        message_list_add(notes, MESSAGE_idle_gpus, ABOUT("n_gpu"),
+                         ARGS(arg_u64("n_gpu", c->n_gpu)));
 }
 
-// SRC: peft 0.21 utils/transformers_weight_conversion.py; trace mixtral_all, where a layer's experts cost 3 GB more.
+// SRC: peft 0.21 utils/transformers_weight_conversion.py; trace mixtral_all, where a layer's
+// experts cost 3 GB more.
 static void remark_experts(struct message_list *notes, const struct vram_config *c)
 {
     uint64_t inner = CONFIG_BIT(TARGET_GATE) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN);
     bool theirs = framework_goes(c, BY_TRANSFORMERS);
-    if (c->n_expert && c->lora_rank && (c->lora_targets & inner) && theirs && c->transformers >= 5000 && c->task == TASK_TRAIN)
+    if (c->n_expert && c->lora_rank && (c->lora_targets & inner) && theirs &&
+        c->transformers >= 5000 && c->task == TASK_TRAIN)
         message_list_add(notes, MESSAGE_experts_unadapted, ABOUT("lora_targets"), NO_ARGS);
 }
 

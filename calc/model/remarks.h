@@ -5,8 +5,8 @@
 
 #include "calc/model/handle.h"
 
-// Adds them to a list: choices that PyTorch makes for the chosen card, settings that do nothing, figures that rest on
-// source code alone.
+// Adds them to a list: choices that PyTorch makes for the chosen card, settings that do nothing,
+// figures that rest on source code alone.
 void remarks_add(struct message_list *notes, const struct vram *v);
 
 #endif

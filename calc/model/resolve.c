@@ -6,8 +6,8 @@
 #include "calc/model/model.h"
 #include "calc/model/scheme.h"
 
-// SRC: nanoGPT train.py (dtype); accelerate utils/fsdp_utils.py, DeepSpeed runtime/engine.py; transformers 5
-// modeling_utils.py (from_pretrained takes the checkpoint's format).
+// SRC: nanoGPT train.py (dtype); accelerate utils/fsdp_utils.py, DeepSpeed runtime/engine.py;
+// transformers 5 modeling_utils.py (from_pretrained takes the checkpoint's format).
 static uint64_t resolve_dtype(const struct vram_config *c)
 {
     if (framework_goes(c, BY_AUTOCAST))
@@ -38,10 +38,13 @@ void resolve_auto(struct vram_config *c)
         c->cross_entropy = f->loss;
     if (c->keep_logits == KEEP_LOGITS_AUTO)
         c->keep_logits = f->keep_logits;
-    if (model_lacks_flash(c) && (c->attention == ATTENTION_FLASH || c->attention == ATTENTION_FLASH_2))
+    if (model_lacks_flash(c) &&
+        (c->attention == ATTENTION_FLASH || c->attention == ATTENTION_FLASH_2))
         c->attention = ATTENTION_MEM_EFFICIENT;
-    bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST ||
-                 c->cross_entropy == CROSS_ENTROPY_INPLACE || c->cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT;
+    bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER ||
+                 c->cross_entropy == CROSS_ENTROPY_UPCAST ||
+                 c->cross_entropy == CROSS_ENTROPY_INPLACE ||
+                 c->cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT;
     if (!whole || (c->compile && !c->compile_logits))
         c->keep_logits = KEEP_LOGITS_NO;  // there are none
     resolve_versions(c);

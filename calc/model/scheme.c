@@ -1,4 +1,5 @@
-// Owns which data parallel scheme divides what. SRC: ZeRO (arXiv 1910.02054); pytorch torch/distributed/fsdp.
+// Owns which data parallel scheme divides what. SRC: ZeRO (arXiv 1910.02054); pytorch
+// torch/distributed/fsdp.
 
 #include "calc/model/scheme.h"
 

@@ -1,4 +1,5 @@
-// Data parallel schemes as the configuration names them: what each GPU keeps whole and what in parts.
+// Data parallel schemes as the configuration names them: what each GPU keeps whole and what in
+// parts.
 
 #ifndef CALC_SCHEME_H
 #define CALC_SCHEME_H
@@ -6,8 +7,8 @@
 #include "calc/model/model.h"
 
 bool scheme_many(const struct vram_config *c);
-bool scheme_in_buckets(const struct vram_config *c);     // gradients are views of DDP's buckets
-bool scheme_divides_state(const struct vram_config *c);  // ZeRO-1 and above
+bool scheme_in_buckets(const struct vram_config *c);         // gradients are views of DDP's buckets
+bool scheme_divides_state(const struct vram_config *c);      // ZeRO-1 and above
 bool scheme_divides_gradients(const struct vram_config *c);  // ZeRO-2 and above
 bool scheme_divides_weights(const struct vram_config *c);    // ZeRO-3, FSDP
 

@@ -24,8 +24,10 @@ struct scratch_sum scratch_sum(const struct scratch_card *card, uint64_t rows, u
 // float32 elements that the backward of memory-efficient attention adds up dq in, for one head.
 uint64_t scratch_tiles(uint64_t seq, uint64_t head_dim);
 
-// The same of all heads where a head is wider than 128: dq, and dk and dv of each split of the keys.
-uint64_t scratch_low_tiles(uint64_t heads, uint64_t seq, uint64_t head_dim);  // the same of two-byte operands, all heads
+// The same of all heads where a head is wider than 128: dq, and dk and dv of each split of the
+// keys.
+uint64_t scratch_low_tiles(uint64_t heads, uint64_t seq,
+                           uint64_t head_dim);  // the same of two-byte operands, all heads
 uint64_t scratch_wide_tiles(uint64_t heads, uint64_t seq, uint64_t keys, uint64_t values);
 
 #endif

@@ -4,7 +4,8 @@
 
 static bool set_separator(char c)
 {
-    return c == '+' || c == ',' || c == ';' || c == ' ' || c == '[' || c == ']' || c == '\'' || c == '"';
+    return c == '+' || c == ',' || c == ';' || c == ' ' || c == '[' || c == ']' || c == '\'' ||
+           c == '"';
 }
 
 static bool set_word(const struct set *set, const char *s, size_t len, uint64_t *out)

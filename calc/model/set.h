@@ -16,8 +16,8 @@ struct set {
     const struct set_group *groups;              // NULL: none; the last one has no names
 };
 
-// Reads members, or names for several of them, with +, commas or the brackets and quotes of a list between them; "none" is
-// the empty set. false: a word is no member.
+// Reads members, or names for several of them, with +, commas or the brackets and quotes of a list
+// between them; "none" is the empty set. false: a word is no member.
 bool set_read(const struct set *set, const char *s, size_t len, uint64_t *out);
 
 // Writes what set_read takes to *out, which is zeroed.

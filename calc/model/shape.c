@@ -14,8 +14,9 @@ static uint64_t dims_chunk_liger(const struct dims *d)
     return chunk < d->N ? chunk : d->N;
 }
 
-// LitGPT cuts 128 tokens: of each sequence where the head does, else of all. SRC: litgpt finetune/lora.py (lm_head_chunk_size),
-// utils.py (chunked_cross_entropy). torchtune cuts into eight. SRC: torchtune modules/loss/ce_chunked_output_loss.py.
+// LitGPT cuts 128 tokens: of each sequence where the head does, else of all. SRC: litgpt
+// finetune/lora.py (lm_head_chunk_size), utils.py (chunked_cross_entropy). torchtune cuts into
+// eight. SRC: torchtune modules/loss/ce_chunked_output_loss.py.
 static uint64_t dims_chunk(const struct dims *d, const struct model *m)
 {
     enum { LITGPT_CHUNK = 128, TORCHTUNE_CHUNKS = 8 };

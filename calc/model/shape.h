@@ -33,14 +33,15 @@ struct dims {
     uint64_t Q, K;      // H * D, KH * D
     uint64_t R, KR;     // rotated width of a head, of all keys
     uint64_t QA, KA;    // width of the latents
-    uint64_t W, KW;     // all values; what a latent becomes: keys without the rotated part, and values
-    uint64_t XS;        // width of the shared experts
-    uint64_t F, X;      // feed-forward width, that of an expert
-    uint64_t block;     // positions
-    uint64_t E, A;      // experts, active ones
-    uint64_t runs;      // of the experts' part: model_expert_runs
-    uint64_t r;         // rank of adapters
-    uint64_t parts_adapted, width_adapted;  // of q, k and v in one projection: model_adapted_parts, model_adapted_width
+    uint64_t W, KW;  // all values; what a latent becomes: keys without the rotated part, and values
+    uint64_t XS;     // width of the shared experts
+    uint64_t F, X;   // feed-forward width, that of an expert
+    uint64_t block;  // positions
+    uint64_t E, A;   // experts, active ones
+    uint64_t runs;   // of the experts' part: model_expert_runs
+    uint64_t r;      // rank of adapters
+    uint64_t parts_adapted,
+        width_adapted;  // of q, k and v in one projection: model_adapted_parts, model_adapted_width
     uint64_t eye;       // 1 with DoRA
     uint64_t chunk;     // rows in a chunk of the loss
     uint64_t cache;     // positions in the key-value cache

@@ -1,4 +1,5 @@
-// Owns what one card has of a model that several divide by layers: a pipeline's stage, or a card of device_map.
+// Owns what one card has of a model that several divide by layers: a pipeline's stage, or a card of
+// device_map.
 
 #include "calc/model/stage.h"
 
@@ -10,12 +11,14 @@ uint64_t stage_count(const struct vram_config *c)
     return c->task == TASK_INFERENCE ? c->device_map : c->pipeline_parallel;
 }
 
-// A stage gets layers until its share of all matrix products is passed; the head counts as what it costs. Where the head
-// alone is the last share, a stage is left with no layer: it counts as one here.
-// SRC: nanotron src/nanotron/models/base.py (build_model), models/llama.py (get_block_compute_costs).
+// A stage gets layers until its share of all matrix products is passed; the head counts as what it
+// costs. Where the head alone is the last share, a stage is left with no layer: it counts as one
+// here. SRC: nanotron src/nanotron/models/base.py (build_model), models/llama.py
+// (get_block_compute_costs).
 static uint64_t stage_costly_layers(const struct vram_config *c, uint64_t stage)
 {
-    uint64_t width = c->n_embd, layer = 4 * c->n_head * c->head_dim * width + 3 * c->n_inner * width;
+    uint64_t width = c->n_embd,
+             layer = 4 * c->n_head * c->head_dim * width + 3 * c->n_inner * width;
     uint64_t all = layer * c->n_layer + c->vocab_size * width, mine = 0, rank = 0;
     for (uint64_t i = 1; i <= c->n_layer; i++) {
         mine += rank == stage;
@@ -28,7 +31,8 @@ static uint64_t stage_costly_layers(const struct vram_config *c, uint64_t stage)
 static uint64_t stage_layers(const struct vram_config *c, uint64_t stage)
 {
     uint64_t stages = c->pipeline_parallel, layers = c->n_layer;
-    return framework_goes(c, BY_STAGES_OF_COST) ? stage_costly_layers(c, stage) : layers / stages + (stage < layers % stages);
+    return framework_goes(c, BY_STAGES_OF_COST) ? stage_costly_layers(c, stage)
+                                                : layers / stages + (stage < layers % stages);
 }
 
 // One forward, one backward: a stage has begun as many micro-batches as there are stages behind it,
@@ -47,7 +51,8 @@ void stage_narrow(struct model *m, uint64_t stage)
     uint64_t before = 0;
     for (uint64_t i = 0; i < stage; i++)
         before += stage_layers(&m->c, i);
-    m->c.first_k_dense_replace -= before < m->c.first_k_dense_replace ? before : m->c.first_k_dense_replace;
+    m->c.first_k_dense_replace -=
+        before < m->c.first_k_dense_replace ? before : m->c.first_k_dense_replace;
     m->buffer_bytes /= layers;
     m->c.n_layer = stage_layers(&m->c, stage);
     m->buffer_bytes *= m->c.n_layer;

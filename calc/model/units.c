@@ -1,6 +1,7 @@
 // Owns what is gathered together under a data parallel scheme.
-// SRC: peft utils/other.py, fsdp_auto_wrap_policy (leaves with trained weights, and layers); torchtune 0.2
-// modules/peft/peft_utils.py, lora_fsdp_wrap_policy; bitsandbytes nn/modules.py, Params4bit (quant_storage).
+// SRC: peft utils/other.py, fsdp_auto_wrap_policy (leaves with trained weights, and layers);
+// torchtune 0.2 modules/peft/peft_utils.py, lora_fsdp_wrap_policy; bitsandbytes nn/modules.py,
+// Params4bit (quant_storage).
 
 #include "calc/model/units.h"
 
@@ -10,10 +11,12 @@
 
 bool units_apart(const struct model *m)
 {
-    return m->c.parallel == PARALLEL_FSDP1 && m->c.lora_rank && !model_has_trait(m, TRAIT_MIXED_UNITS);
+    return m->c.parallel == PARALLEL_FSDP1 && m->c.lora_rank &&
+           !model_has_trait(m, TRAIT_MIXED_UNITS);
 }
 
-static uint64_t units_elements(const struct model *m, const struct layout_param *p, bool block, const uint64_t elements[SHAPE_COUNT])
+static uint64_t units_elements(const struct model *m, const struct layout_param *p, bool block,
+                               const uint64_t elements[SHAPE_COUNT])
 {
     struct quantization_tensor stored[QUANTIZATION_TENSORS];
     if (units_apart(m) && (p->part == PART_A || p->part == PART_B || p->part == PART_VECTOR))
@@ -24,8 +27,8 @@ static uint64_t units_elements(const struct model *m, const struct layout_param 
     return (stored[0].bytes + 1) / 2;
 }
 
-static uint64_t units_sum(const struct model *m, const struct layout_param *list, unsigned count, bool block,
-                          const uint64_t elements[SHAPE_COUNT])
+static uint64_t units_sum(const struct model *m, const struct layout_param *list, unsigned count,
+                          bool block, const uint64_t elements[SHAPE_COUNT])
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < count; i++)

@@ -1,12 +1,13 @@
-// What a data parallel scheme gathers together: the weights of a layer, and those outside of layers.
+// What a data parallel scheme gathers together: the weights of a layer, and those outside of
+// layers.
 
 #ifndef CALC_UNITS_H
 #define CALC_UNITS_H
 
 #include "calc/model/layout.h"
 
-// Fills SHAPE_LAYER and SHAPE_ROOT from the other shapes: elements in the format of matrix products; two bytes of a quantized
-// weight's codes count as one. Errors: VRAM_EOVERFLOW.
+// Fills SHAPE_LAYER and SHAPE_ROOT from the other shapes: elements in the format of matrix
+// products; two bytes of a quantized weight's codes count as one. Errors: VRAM_EOVERFLOW.
 int units_sums(const struct model *m, const struct layout *l, uint64_t elements[SHAPE_COUNT]);
 
 // Whether FSDP1 wraps adapters as units of their own, beside the frozen weights of a layer.

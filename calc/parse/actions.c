@@ -31,16 +31,17 @@ static const char *module_of(struct span name)
 {
     static const struct {
         const char *theirs, *ours;
-    } names[] = {{"output_proj", "o"}, {"out_proj", "o"},     {"all-linear", "all"},  {"qkv_proj", "q+k+v"},
-                 {"Wqkv", "q+k+v"},    {"gate_up_proj", "gate+up"}, {"query_key_value", "q+k+v"}, {"c_attn", "q+k+v"}};
+    } names[] = {{"output_proj", "o"},         {"out_proj", "o"},  {"all-linear", "all"},
+                 {"qkv_proj", "q+k+v"},        {"Wqkv", "q+k+v"},  {"gate_up_proj", "gate+up"},
+                 {"query_key_value", "q+k+v"}, {"c_attn", "q+k+v"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (span_is(name, names[i].theirs))
             return names[i].ours;
     return "";
 }
 
-// "model.layers.[\\d]+.(mlp|self_attn).(up|down|gate|q|k|v|o)_proj", a pattern over all layers: its last brackets, without them.
-// Empty: it is no such pattern.
+// "model.layers.[\\d]+.(mlp|self_attn).(up|down|gate|q|k|v|o)_proj", a pattern over all layers: its
+// last brackets, without them. Empty: it is no such pattern.
 static struct span pattern_of(struct span value)
 {
     struct span none = {"", 0};
@@ -50,14 +51,16 @@ static struct span pattern_of(struct span value)
     for (open = end -= 6; open > layers && value.at[open] != '('; open--)
         ;
     struct span path = {value.at + layers, open - layers};
-    bool attention = span_find(path, "self_attn") < path.len, mlp = span_find(path, "mlp") < path.len;
+    bool attention = span_find(path, "self_attn") < path.len,
+         mlp = span_find(path, "mlp") < path.len;
     for (size_t i = 0; i < path.len; i++)
         if (path.at[i] >= '0' && path.at[i] <= '9')  // some layers alone
             return none;
     return attention && mlp ? (struct span){value.at + open + 1, end - open - 1} : none;
 }
 
-// "self_attn.q_proj" without what it is part of, where that is every block's attention or feed-forward.
+// "self_attn.q_proj" without what it is part of, where that is every block's attention or
+// feed-forward.
 static struct span last_name(struct span name)
 {
     static const char *const parts[] = {"self_attn.", "attn.", "attention.", "mlp."};
@@ -65,7 +68,8 @@ static struct span last_name(struct span name)
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             struct span rest = span_skip(name, i);
             bool begins = i == 0 || name.at[i - 1] == '.';
-            if (begins && span_starts(rest, parts[k]) && parse_is_name(span_skip(rest, text_len(parts[k]))))
+            if (begins && span_starts(rest, parts[k]) &&
+                parse_is_name(span_skip(rest, text_len(parts[k]))))
                 return span_skip(rest, text_len(parts[k]));
         }
     }
@@ -84,21 +88,26 @@ static bool is_target(const struct parse *p, const char *word)
     struct vram_config with = p->v->config;
     struct message e;
     message_clear(&e);
-    return config_set(&with, &e, (struct err_pos){0}, "lora_targets", 12, word, text_len(word)) == VRAM_OK;
+    return config_set(&with, &e, (struct err_pos){0}, "lora_targets", 12, word, text_len(word)) ==
+           VRAM_OK;
 }
 
-// Layers of modelled families that the set has no word for: adapters there would be left out of the estimate.
+// Layers of modelled families that the set has no word for: adapters there would be left out of the
+// estimate.
 static bool is_other_layer(struct span name)
 {
-    return text_has_word("q_a_proj q_b_proj kv_a_proj_with_mqa kv_b_proj w1 w2 w3 router wpe", name.at, name.len);
+    return text_has_word("q_a_proj q_b_proj kv_a_proj_with_mqa kv_b_proj w1 w2 w3 router wpe",
+                         name.at, name.len);
 }
 
-// Layers with adapters; a fused one is all that it holds. A name that no layer has is passed over where another one has adapters.
-// SRC: peft src/peft/tuners/tuners_utils.py, inject_adapter (targeted_module_names is empty: ValueError).
+// Layers with adapters; a fused one is all that it holds. A name that no layer has is passed over
+// where another one has adapters. SRC: peft src/peft/tuners/tuners_utils.py, inject_adapter
+// (targeted_module_names is empty: ValueError).
 static int on_modules(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
     struct text_line all = {{0}, 0}, known = {{0}, 0};
-    struct span pattern = pattern_of(span_trim(e->value)), rest = pattern.len ? pattern : e->value, unknown = {"", 0};
+    struct span pattern = pattern_of(span_trim(e->value)), rest = pattern.len ? pattern : e->value,
+                unknown = {"", 0};
     bool other = false;
     (void)map;
     (void)as;
@@ -121,11 +130,13 @@ static int on_modules(struct parse *p, const char *map, const struct entry *e, s
     }
     bool passed = unknown.len && known.len && !other;
     if (passed)
-        parse_warn(p, MESSAGE_no_such_target, e->value_pos, ARGS(arg_part("name", unknown.at, unknown.len)));
+        parse_warn(p, MESSAGE_no_such_target, e->value_pos,
+                   ARGS(arg_part("name", unknown.at, unknown.len)));
     return set_word(p, e, "lora_targets", passed ? known.text : all.text);
 }
 
-// A rank counts only where the key in the map says that there is an adapter; with a ? also where that key is not there.
+// A rank counts only where the key in the map says that there is an adapter; with a ? also where
+// that key is not there.
 static int on_rank(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
     char key[32];
@@ -159,14 +170,17 @@ static int on_lora(struct parse *p, const char *map, const struct entry *e, stru
     int rc = config_set(&with, &p->v->err, e->value_pos, "lora_targets", 12, map, text_len(map));
     (void)as;
     if (rc == VRAM_OK)
-        c->lora_targets = value_is_true(e->value) ? c->lora_targets | with.lora_targets : c->lora_targets & ~with.lora_targets;
+        c->lora_targets = value_is_true(e->value) ? c->lora_targets | with.lora_targets
+                                                  : c->lora_targets & ~with.lora_targets;
     return rc;
 }
 
 // LLaMA-Factory's kinds: full, or lora with its own defaults.
-static int on_finetuning(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+static int on_finetuning(struct parse *p, const char *map, const struct entry *e,
+                         struct delegate *as)
 {
-    struct arg key = arg_part("key", e->key.at, e->key.len), value = arg_part("value", e->value.at, e->value.len);
+    struct arg key = arg_part("key", e->key.at, e->key.len),
+               value = arg_part("value", e->value.at, e->value.len);
     (void)map;
     (void)as;
     if (span_is(e->value, "full"))
@@ -227,14 +241,16 @@ static int on_model(struct parse *p, const char *map, const struct entry *e, str
 }
 
 // LitGPT's model_config, a model of one's own: what is not there is as litgpt/config.py has it.
-static int on_own_model(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+static int on_own_model(struct parse *p, const char *map, const struct entry *e,
+                        struct delegate *as)
 {
     static const struct {
         const char *key, *field;
-    } sizes[] = {{"model_config.n_layer", "n_layer"},           {"model_config.n_head", "n_head"},
-                 {"model_config.n_embd", "n_embd"},             {"model_config.n_query_groups", "n_kv_head"},
-                 {"model_config.block_size", "block_size"},     {"model_config.padded_vocab_size", "vocab_size"},
-                 {"model_config.head_size", "head_dim"},        {"model_config.intermediate_size", "n_inner"}};
+    } sizes[] = {
+        {"model_config.n_layer", "n_layer"},       {"model_config.n_head", "n_head"},
+        {"model_config.n_embd", "n_embd"},         {"model_config.n_query_groups", "n_kv_head"},
+        {"model_config.block_size", "block_size"}, {"model_config.padded_vocab_size", "vocab_size"},
+        {"model_config.head_size", "head_dim"},    {"model_config.intermediate_size", "n_inner"}};
     const struct vram_pair *mlp = pair_find(p, "model_config.mlp_class_name");
     bool gated = mlp && span_is(span_of(mlp->value), "LLaMAMLP");
     struct text_line out = {{0}, 0};
@@ -277,7 +293,8 @@ static int on_adapter(struct parse *p, const char *map, const struct entry *e, s
 }
 
 // "torchtune.models.llama3_2.lora_llama3_2_3b": the function that makes the model.
-static int on_component(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+static int on_component(struct parse *p, const char *map, const struct entry *e,
+                        struct delegate *as)
 {
     struct entry named = *e;
     (void)map;
@@ -310,13 +327,15 @@ static int on_flavor(struct parse *p, const char *map, const struct entry *e, st
     text_append(&name, "-");
     text_append(&name, flavor);
     if (text_equal(name.text, name.len, "llama3.1-debugmodel"))
-        return parse_model_fields(p, "family=llama n_layer=6 n_embd=256 n_head=16 n_inner=768 vocab_size=2048 tie_embeddings=0");
+        return parse_model_fields(p, "family=llama n_layer=6 n_embd=256 n_head=16 n_inner=768 "
+                                     "vocab_size=2048 tie_embeddings=0");
     named.value = (struct span){name.text, name.len};
     return model_by_name(p, &named);
 }
 
 // Every n-th block, or by operations, which is not modelled.
-static int on_selective(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+static int on_selective(struct parse *p, const char *map, const struct entry *e,
+                        struct delegate *as)
 {
     const struct vram_pair *mode = pair_find(p, "activation_checkpoint.mode");
     (void)map;
@@ -325,7 +344,8 @@ static int on_selective(struct parse *p, const char *map, const struct entry *e,
         return VRAM_OK;
     if (span_is(e->value, "op")) {
         parse_warn(p, MESSAGE_takes_less, e->value_pos,
-                   ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
+                   ARGS(arg_part("key", e->key.at, e->key.len),
+                        arg_part("value", e->value.at, e->value.len)));
         return set_word(p, e, "checkpointing", "none");
     }
     int rc = set(p, e, "checkpoint_every", e->value);
@@ -336,28 +356,34 @@ static int on_selective(struct parse *p, const char *map, const struct entry *e,
 static int on_schedule(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
     const struct vram_pair *degree = pair_find(p, "parallelism.pipeline_parallel_degree");
-    struct arg key = arg_part("key", e->key.at, e->key.len), value = arg_part("value", e->value.at, e->value.len);
+    struct arg key = arg_part("key", e->key.at, e->key.len),
+               value = arg_part("value", e->value.at, e->value.len);
     (void)map;
     (void)as;
     if (!degree || span_is(span_of(degree->value), "1"))
         return VRAM_OK;
-    if (text_equal_nocase(e->value.at, e->value.len, "1F1B") || text_equal_nocase(e->value.at, e->value.len, "GPipe"))
+    if (text_equal_nocase(e->value.at, e->value.len, "1F1B") ||
+        text_equal_nocase(e->value.at, e->value.len, "GPipe"))
         return set(p, e, "pipeline_schedule", e->value);
     return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD, ARGS(key, value));
 }
 
 // ---- all -------------------------------------------------------------------------------------
 
-int action_run(struct parse *p, const char *name, const char *map, const struct entry *e, struct delegate *as)
+int action_run(struct parse *p, const char *name, const char *map, const struct entry *e,
+               struct delegate *as)
 {
     static const struct {
         const char *name;
         int (*run)(struct parse *, const char *, const struct entry *, struct delegate *);
-    } actions[] = {{"model", on_model},       {"modules", on_modules},       {"rank", on_rank},     {"lora", on_lora},
-                   {"double", on_double},     {"finetuning", on_finetuning}, {"plugins", on_plugins}, {"fsdp", on_fsdp},
-                   {"component", on_component}, {"flavor", on_flavor},       {"selective", on_selective},
-                   {"shape", on_shape},       {"own_model", on_own_model},       {"adapter", on_adapter},
-                   {"schedule", on_schedule}, {"peft", on_peft}};
+    } actions[] = {{"model", on_model},         {"modules", on_modules},
+                   {"rank", on_rank},           {"lora", on_lora},
+                   {"double", on_double},       {"finetuning", on_finetuning},
+                   {"plugins", on_plugins},     {"fsdp", on_fsdp},
+                   {"component", on_component}, {"flavor", on_flavor},
+                   {"selective", on_selective}, {"shape", on_shape},
+                   {"own_model", on_own_model}, {"adapter", on_adapter},
+                   {"schedule", on_schedule},   {"peft", on_peft}};
     as->format = FORMAT_NONE;
     as->e = *e;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

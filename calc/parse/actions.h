@@ -10,11 +10,12 @@
 struct delegate {
     enum format_id format;  // FORMAT_NONE: of none
     struct entry e;
-    char key[96];           // what e.key may point to
+    char key[96];  // what e.key may point to
 };
 
 // Runs the action of a row. map is the row's own. Errors are recorded in the handle.
-int action_run(struct parse *p, const char *name, const char *map, const struct entry *e, struct delegate *as);
+int action_run(struct parse *p, const char *name, const char *map, const struct entry *e,
+               struct delegate *as);
 
 // The last pair with this key, or NULL; a value of nothing counts as none.
 const struct vram_pair *pair_find(const struct parse *p, const char *key);

@@ -1,4 +1,5 @@
-// Owns what follows for the fields from all that the files so far have said of formats, engines and batches.
+// Owns what follows for the fields from all that the files so far have said of formats, engines and
+// batches.
 
 #include "calc/parse/conclude.h"
 
@@ -24,7 +25,8 @@ static uint64_t fsdp_of(struct parse *p)
     const struct facts *f = &p->v->facts;
     if (f->sharding == SHARDING_NONE)
         return PARALLEL_DDP;
-    p->v->config.reshard_after_forward = f->sharding == SHARDING_GRADIENTS ? RESHARD_NO : RESHARD_YES;
+    p->v->config.reshard_after_forward =
+        f->sharding == SHARDING_GRADIENTS ? RESHARD_NO : RESHARD_YES;
     return f->fsdp_version == 2 ? PARALLEL_FSDP : PARALLEL_FSDP1;
 }
 
@@ -72,7 +74,9 @@ static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
     bool mixed = f->mixed >= MIXED_BFLOAT16, half = f->mixed == MIXED_FLOAT16;
     bool casts = f->trained == 2 && !c->lora_rank && !scheme_divides_weights(c);
     if (framework_goes(c, BY_MESH))
-        return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE : mixed ? DTYPE_BFLOAT16_FSDP : DTYPE_FLOAT32;
+        return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE
+               : mixed               ? DTYPE_BFLOAT16_FSDP
+                                     : DTYPE_FLOAT32;
     if (f->zero_stage > 1 && mixed)
         return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
     if (f->engine == ENGINE_FSDP && mixed && c->n_gpu > 1)
@@ -85,7 +89,8 @@ static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
 static void conclude_dtype(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
-    if (framework_goes(&p->v->config, BY_NANOTRON) || !(f->trainer || f->mixed || f->loaded || f->zero_stage > 1))
+    if (framework_goes(&p->v->config, BY_NANOTRON) ||
+        !(f->trainer || f->mixed || f->loaded || f->zero_stage > 1))
         return;
     p->v->config.dtype = dtype_of(f, &p->v->config);
     message_list_drop(&p->v->notes, "dtype");
@@ -103,7 +108,8 @@ static int conclude_accumulation(struct parse *p)
         return VRAM_OK;
     if (f->global_batch < one)
         return err_set(&p->v->err, MESSAGE_batches_do_not_divide, NO_POS, NO_FIELD,
-                       ARGS(arg_u64("sequences", f->global_batch), arg_u64("micro", micro), arg_u64("gpus", c->n_gpu)));
+                       ARGS(arg_u64("sequences", f->global_batch), arg_u64("micro", micro),
+                            arg_u64("gpus", c->n_gpu)));
     c->gradient_accumulation_steps = f->global_batch / one;
     return VRAM_OK;
 }

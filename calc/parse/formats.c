@@ -1,4 +1,5 @@
-// Owns the tables of the training frameworks' formats: recognition by their own keys, and the reading of a key.
+// Owns the tables of the training frameworks' formats: recognition by their own keys, and the
+// reading of a key.
 
 #include "calc/parse/formats.h"
 
@@ -49,7 +50,9 @@ static const struct ignored {
 #include "calc/parse/formats.def"
 };
 
-enum { UNKNOWN_MAX = 100 };  // unknown keys that are named: more say that this is another kind of file
+enum {
+    UNKNOWN_MAX = 100
+};  // unknown keys that are named: more say that this is another kind of file
 
 #define ROWS(table) (sizeof(table) / sizeof *(table))
 
@@ -62,7 +65,8 @@ const char *format_name(enum format_id format)
 static bool name_matches(struct span name, struct span s)
 {
     if (name.len > 0 && name.at[name.len - 1] == '*')
-        return s.len >= name.len - 1 && span_same((struct span){s.at, name.len - 1}, (struct span){name.at, name.len - 1});
+        return s.len >= name.len - 1 &&
+               span_same((struct span){s.at, name.len - 1}, (struct span){name.at, name.len - 1});
     return span_same(name, s);
 }
 
@@ -110,7 +114,8 @@ enum format_id format_recognize(struct parse *p)
 
 bool value_is_nothing(struct span value)
 {
-    return value.len == 0 || span_is(value, "~") || text_equal_nocase(value.at, value.len, "null") || span_is(value, "None");
+    return value.len == 0 || span_is(value, "~") ||
+           text_equal_nocase(value.at, value.len, "null") || span_is(value, "None");
 }
 
 bool value_is_true(struct span value)
@@ -158,8 +163,10 @@ static bool map_value(const char *map, struct span value, struct span *to)
     *to = value;
     if (!*map)
         return true;
-    bool found = look_up(map, value, to) || (value_is_true(value) && look_up(map, span_of("true"), to)) ||
-                 (value_is_false(value) && look_up(map, span_of("false"), to)) || look_up(map, span_of("*"), to);
+    bool found = look_up(map, value, to) ||
+                 (value_is_true(value) && look_up(map, span_of("true"), to)) ||
+                 (value_is_false(value) && look_up(map, span_of("false"), to)) ||
+                 look_up(map, span_of("*"), to);
     if (found && span_is(*to, "$"))
         *to = value;
     return found;
@@ -241,7 +248,8 @@ static bool is_above(const char *words, struct span key)
 {
     for (struct span rest = span_of(words); rest.len > key.len;) {
         struct span word = {rest.at, span_find(rest, " ")};
-        if (word.len > key.len && word.at[key.len] == '.' && span_same((struct span){word.at, key.len}, key))
+        if (word.len > key.len && word.at[key.len] == '.' &&
+            span_same((struct span){word.at, key.len}, key))
             return true;
         rest = span_skip(rest, word.len + 1);
     }
@@ -273,7 +281,8 @@ static int unknown(struct parse *p, enum format_id format, const struct entry *e
     size_t count = 0;
     if (p->unknown++ >= UNKNOWN_MAX) {
         if (p->unknown == UNKNOWN_MAX + 1)
-            parse_warn(p, MESSAGE_keys_unknown, e->key_pos, ARGS(arg_text("format", FORMATS[format].title)));
+            parse_warn(p, MESSAGE_keys_unknown, e->key_pos,
+                       ARGS(arg_text("format", FORMATS[format].title)));
         return VRAM_OK;
     }
     for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent)
@@ -281,11 +290,14 @@ static int unknown(struct parse *p, enum format_id format, const struct entry *e
             if (KEYS[i].format == f)
                 names[count++] = KEYS[i].name;
     const char *near = vram_nearest(e->key.at, e->key.len, names, count);
-    struct arg key = arg_part("key", e->key.at, e->key.len), title = arg_text("format", FORMATS[format].title);
+    struct arg key = arg_part("key", e->key.at, e->key.len),
+               title = arg_text("format", FORMATS[format].title);
     if (near && parse_is_slip(e->key, span_of(near)))
-        return err_set(&p->v->err, MESSAGE_unknown_key_near, e->key_pos, NO_FIELD, ARGS(key, arg_text("near", near)));
+        return err_set(&p->v->err, MESSAGE_unknown_key_near, e->key_pos, NO_FIELD,
+                       ARGS(key, arg_text("near", near)));
     if (near)
-        parse_warn(p, MESSAGE_key_unknown_near, e->key_pos, ARGS(key, title, arg_text("near", near)));
+        parse_warn(p, MESSAGE_key_unknown_near, e->key_pos,
+                   ARGS(key, title, arg_text("near", near)));
     else
         parse_warn(p, MESSAGE_key_unknown, e->key_pos, ARGS(key, title));
     return VRAM_OK;
@@ -300,12 +312,14 @@ static int read_entry(struct parse *p, enum format_id format, const struct entry
             if (KEYS[i].format != f || !name_matches(span_of(KEYS[i].name), e->key))
                 continue;
             if (span_is(e->value, PAIRS_NOT_LITERAL) && !found)
-                parse_warn(p, MESSAGE_not_literal, e->value_pos, ARGS(arg_part("key", e->key.at, e->key.len)));
+                parse_warn(p, MESSAGE_not_literal, e->value_pos,
+                           ARGS(arg_part("key", e->key.at, e->key.len)));
             else if (!value_is_nothing(e->value) && !span_is(e->value, PAIRS_NOT_LITERAL))
                 rc = read_key(p, &KEYS[i], e);
             found = true;
         }
-        found = found || is_ignored(f, e->key) || (value_is_nothing(e->value) && is_mapping(f, e->key));
+        found =
+            found || is_ignored(f, e->key) || (value_is_nothing(e->value) && is_mapping(f, e->key));
     }
     return found || rc ? rc : unknown(p, format, e);
 }
@@ -337,14 +351,17 @@ static int read_default(struct parse *p, enum format_id format, const struct ini
         if (field >= 0)
             p->v->places[field].line = 0;
     }
-    return found || rc || FORMATS[format].parent == FORMAT_NONE ? rc : read_default(p, FORMATS[format].parent, d);
+    return found || rc || FORMATS[format].parent == FORMAT_NONE
+               ? rc
+               : read_default(p, FORMATS[format].parent, d);
 }
 
 // Has the file said something for the key? Nothing, and what is no literal, count as not said.
 static bool is_said(const struct parse *p, const char *key)
 {
     for (size_t i = 0; i < p->pair_count; i++)
-        if (span_is(span_of(p->pairs[i].key), key) && !span_is(span_of(p->pairs[i].value), PAIRS_NOT_LITERAL) &&
+        if (span_is(span_of(p->pairs[i].key), key) &&
+            !span_is(span_of(p->pairs[i].value), PAIRS_NOT_LITERAL) &&
             !value_is_nothing(span_of(p->pairs[i].value)))
             return true;
     return false;
@@ -379,7 +396,8 @@ static void resolve(const struct parse *p, struct entry *e)
 
 static bool is_trainer(enum format_id f)
 {
-    return f != FORMAT_ADAPTER && f != FORMAT_DEEPSPEED && f != FORMAT_ACCELERATE && f != FORMAT_GENERATION;
+    return f != FORMAT_ADAPTER && f != FORMAT_DEEPSPEED && f != FORMAT_ACCELERATE &&
+           f != FORMAT_GENERATION;
 }
 
 int format_read(struct parse *p, enum format_id format)
@@ -394,7 +412,8 @@ int format_read(struct parse *p, enum format_id format)
             rc = parse_report(p);
     }
     if (rc == VRAM_OK && !p->v->facts.model)
-        rc = err_set(&p->v->err, MESSAGE_model_unsaid, (struct err_pos){p->file, 1, 1}, ABOUT("family"), NO_ARGS);
+        rc = err_set(&p->v->err, MESSAGE_model_unsaid, (struct err_pos){p->file, 1, 1},
+                     ABOUT("family"), NO_ARGS);
     if (rc == VRAM_OK)
         rc = read_defaults(p, format);
     return rc == VRAM_OK ? conclude(p) : rc;

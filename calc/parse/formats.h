@@ -11,7 +11,8 @@ enum format_id format_recognize(struct parse *p);
 
 const char *format_name(enum format_id format);
 
-// Reads all pairs of p as a file of that format, over what is there. Errors go to parse_report, remarks to parse_warn.
+// Reads all pairs of p as a file of that format, over what is there. Errors go to parse_report,
+// remarks to parse_warn.
 int format_read(struct parse *p, enum format_id format);
 
 #endif

@@ -1,4 +1,5 @@
-// Owns the telling of what a text is: its language by its first words, its format by its own keys. Nothing is guessed.
+// Owns the telling of what a text is: its language by its first words, its format by its own keys.
+// Nothing is guessed.
 
 #include "calc/parse/kind.h"
 
@@ -39,7 +40,8 @@ static bool named(const struct parse *p, const char *suffix)
 static bool is_log(const struct parse *p)
 {
     return says(p, "number of parameters:") || says(p, "num decayed parameter tensors:") ||
-           says(p, "tokens per iteration will be") || (span_starts(span_trim(beginning(p)), "iter ") && says(p, ": loss "));
+           says(p, "tokens per iteration will be") ||
+           (span_starts(span_trim(beginning(p)), "iter ") && says(p, ": loss "));
 }
 
 // The lines of a text that say something, one after the other.
@@ -63,7 +65,8 @@ static bool is_header(struct span line)
         return false;
     for (size_t i = 1; i < close; i++) {
         char c = line.at[i];
-        bool name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+        bool name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    c == '_' || c == '-' || c == '.';
         if (!name && !(i == 1 && c == '['))
             return false;
     }
@@ -83,9 +86,11 @@ static bool is_toml(const struct parse *p)
 static bool is_yaml_line(struct span line)
 {
     size_t colon = span_find(line, ":");
-    bool ends = colon + 1 == line.len || (colon < line.len && (line.at[colon + 1] == ' ' || line.at[colon + 1] == '\t'));
+    bool ends = colon + 1 == line.len ||
+                (colon < line.len && (line.at[colon + 1] == ' ' || line.at[colon + 1] == '\t'));
     return span_starts(line, "- ") || span_starts(line, "---") ||
-           (ends && span_find(line, "=") > colon && span_find(line, " ") > colon && span_find(line, "(") > colon);
+           (ends && span_find(line, "=") > colon && span_find(line, " ") > colon &&
+            span_find(line, "(") > colon);
 }
 
 // Its first line is "key:", and none is "key = value".
@@ -128,7 +133,9 @@ static enum language language_of(const struct parse *p)
 
 static int read_language(struct parse *p, enum language language, struct pair_list *pairs)
 {
-    int rc = language == TOML ? read_toml(p, pairs) : language == CALLS ? read_calls(p, pairs) : read_yaml(p, pairs);
+    int rc = language == TOML    ? read_toml(p, pairs)
+             : language == CALLS ? read_calls(p, pairs)
+                                 : read_yaml(p, pairs);
     p->pairs = pairs->at;
     p->pair_count = pairs->count;
     return rc;
@@ -157,7 +164,8 @@ static bool is_ours(struct span key)
     return config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
 }
 
-// A model's config.json, lines of ours, or a format by its keys. A config.json may hold what generation_config.json does.
+// A model's config.json, lines of ours, or a format by its keys. A config.json may hold what
+// generation_config.json does.
 static enum vram_kind kind_of_pairs(struct parse *p)
 {
     enum format_id format = format_recognize(p);
@@ -176,7 +184,8 @@ static enum vram_kind kind_of_pairs(struct parse *p)
 
 enum vram_kind kind_recognize(struct parse *p, struct pair_list *pairs)
 {
-    static const enum vram_kind plain[] = {[LINES] = VRAM_KIND_FLAT, [PYTHON] = VRAM_KIND_NANOGPT, [LOG] = VRAM_KIND_LOG};
+    static const enum vram_kind plain[] = {
+        [LINES] = VRAM_KIND_FLAT, [PYTHON] = VRAM_KIND_NANOGPT, [LOG] = VRAM_KIND_LOG};
     enum language language = language_of(p);
     if (language == LINES || language == PYTHON || language == LOG)
         return plain[language];
@@ -189,7 +198,8 @@ enum vram_kind kind_recognize(struct parse *p, struct pair_list *pairs)
 
 static int no_format(struct parse *p)
 {
-    return err_set(&p->v->err, MESSAGE_no_format, (struct err_pos){p->file, 1, 1}, NO_FIELD, NO_ARGS);
+    return err_set(&p->v->err, MESSAGE_no_format, (struct err_pos){p->file, 1, 1}, NO_FIELD,
+                   NO_ARGS);
 }
 
 static int read_as(struct parse *p, enum vram_kind kind)
@@ -198,20 +208,16 @@ static int read_as(struct parse *p, enum vram_kind kind)
     if (format != FORMAT_NONE)
         return format_read(p, format);
     switch (kind) {
-    case VRAM_KIND_FLAT:
-        return parse_flat(p);
-    case VRAM_KIND_NANOGPT:
-        return parse_nanogpt(p);
-    case VRAM_KIND_LOG:
-        return parse_log(p);
-    case VRAM_KIND_HF:
-        return parse_hf(p);
-    default:
-        return no_format(p);
+    case VRAM_KIND_FLAT: return parse_flat(p);
+    case VRAM_KIND_NANOGPT: return parse_nanogpt(p);
+    case VRAM_KIND_LOG: return parse_log(p);
+    case VRAM_KIND_HF: return parse_hf(p);
+    default: return no_format(p);
     }
 }
 
-// A text of a structured kind is read into pairs first; HF may also be flat lines, as it always could.
+// A text of a structured kind is read into pairs first; HF may also be flat lines, as it always
+// could.
 static int read_text(struct parse *p, enum vram_kind kind, struct pair_list *pairs)
 {
     enum language language = language_of(p);
@@ -224,7 +230,8 @@ static int read_text(struct parse *p, enum vram_kind kind, struct pair_list *pai
             p->pairs = NULL;  // lines of ours with colons: their own reader knows arithmetic, too
         return read_as(p, kind);
     }
-    bool brace = span_starts(span_trim(beginning(p)), "{"), lines = kind == VRAM_KIND_FLAT || kind == VRAM_KIND_HF;
+    bool brace = span_starts(span_trim(beginning(p)), "{"),
+         lines = kind == VRAM_KIND_FLAT || kind == VRAM_KIND_HF;
     if (lines ? !brace : format_of_kind(kind) == FORMAT_NONE)
         return read_as(p, kind);
     rc = read_language(p, language, pairs);

@@ -13,7 +13,8 @@ static const struct vram_preset *preset_named(const char *name)
     return NULL;
 }
 
-// Whether a preset's model is another one than that of the configuration. Its vocabulary may have been extended.
+// Whether a preset's model is another one than that of the configuration. Its vocabulary may have
+// been extended.
 static bool is_other_model(const struct parse *p, const struct vram_preset *preset)
 {
     static const uint8_t sizes[] = {FIELD_family, FIELD_n_layer, FIELD_n_embd, FIELD_n_head};
@@ -43,12 +44,15 @@ int model_by_name(struct parse *p, const struct entry *e)
     struct arg model = arg_part("model", e->value.at, e->value.len);
     if (p->v->facts.model) {
         if (name && is_other_model(p, preset_named(name)))
-            parse_warn(p, MESSAGE_model_differs, e->value_pos, ARGS(model, arg_text("preset", name)));
+            parse_warn(p, MESSAGE_model_differs, e->value_pos,
+                       ARGS(model, arg_text("preset", name)));
         return VRAM_OK;
     }
     p->v->facts.model = true;  // said, if not known
     if (!name)
-        return err_set(&p->v->err, MESSAGE_model_unknown, e->value_pos, ABOUT("family"), ARGS(model));
-    message_list_add(&p->v->notes, MESSAGE_model_by_name, ABOUT("family"), ARGS(model, arg_text("preset", name)));
+        return err_set(&p->v->err, MESSAGE_model_unknown, e->value_pos, ABOUT("family"),
+                       ARGS(model));
+    message_list_add(&p->v->notes, MESSAGE_model_by_name, ABOUT("family"),
+                     ARGS(model, arg_text("preset", name)));
     return parse_model_fields(p, preset_named(name)->fields);
 }

@@ -5,8 +5,8 @@
 
 #include "calc/parse/parse.h"
 
-// The model that an id of the Hub or a folder's name says, unless one is said already. Errors: VRAM_EUNSUPPORTED where no
-// preset has that name.
+// The model that an id of the Hub or a folder's name says, unless one is said already. Errors:
+// VRAM_EUNSUPPORTED where no preset has that name.
 int model_by_name(struct parse *p, const struct entry *e);
 
 #endif

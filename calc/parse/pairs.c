@@ -101,9 +101,11 @@ struct err_pos pairs_pos(struct pair_list *l, const char *file, size_t at)
 static struct span as_count(struct pair_list *l, struct span s)
 {
     uint64_t millionths;
-    bool overflow, broken = span_find(s, ".") < s.len || span_find(s, "e") < s.len || span_find(s, "E") < s.len;
+    bool overflow, broken = span_find(s, ".") < s.len || span_find(s, "e") < s.len ||
+                            span_find(s, "E") < s.len;
     if (s.len == 0 || s.len > 24 || !broken || s.at[0] < '0' || s.at[0] > '9' ||
-        !text_to_millionths(s.at, s.len, &millionths, &overflow) || millionths % 1000000 != 0 || millionths == 0)
+        !text_to_millionths(s.at, s.len, &millionths, &overflow) || millionths % 1000000 != 0 ||
+        millionths == 0)
         return s;
     char digits[24];
     size_t n = sizeof digits;
@@ -115,13 +117,14 @@ static struct span as_count(struct pair_list *l, struct span s)
 void pairs_add(struct pair_list *l, struct span value, size_t key_at, size_t value_at)
 {
     struct err_pos key_pos = pairs_pos(l, NULL, key_at), value_pos = pairs_pos(l, NULL, value_at);
-    struct span key = pairs_keep(l, (struct span){l->path, l->path_len}), own = pairs_keep(l, as_count(l, value));
+    struct span key = pairs_keep(l, (struct span){l->path, l->path_len}),
+                own = pairs_keep(l, as_count(l, value));
     void *at = l->at;
     if (l->failed || mem_grow(l->arena.mem, &at, &l->cap, l->count + 1, sizeof *l->at) != 0) {
         l->failed = true;
         return;
     }
     l->at = at;
-    l->at[l->count++] =
-        (struct vram_pair){key.at, own.at, key_pos.line, key_pos.col, value_pos.line, value_pos.col};
+    l->at[l->count++] = (struct vram_pair){key.at,      own.at,         key_pos.line,
+                                           key_pos.col, value_pos.line, value_pos.col};
 }

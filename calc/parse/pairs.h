@@ -1,4 +1,5 @@
-// The values of a structured text, flat: nested names joined by points, lists of values by commas, with their places.
+// The values of a structured text, flat: nested names joined by points, lists of values by commas,
+// with their places.
 
 #ifndef CALC_PAIRS_H
 #define CALC_PAIRS_H
@@ -20,8 +21,8 @@ struct pair_list {
     struct mem_arena arena;  // keys and values
     struct vram_pair *at;    // memory of the arena's host, freed by pairs_free
     size_t count, cap;
-    bool failed;             // out of memory, sticky
-    char path[PAIRS_PATH];   // of the value that is being read
+    bool failed;            // out of memory, sticky
+    char path[PAIRS_PATH];  // of the value that is being read
     size_t path_len;
     struct place place;
 };
@@ -29,8 +30,8 @@ struct pair_list {
 void pairs_init(struct pair_list *l, const struct vram_mem *mem, const char *text);
 void pairs_free(struct pair_list *l);
 
-// Goes into a member, by its name or by its number in a list. Returns the length to come back to with pairs_leave, or
-// SIZE_MAX where the path is too long.
+// Goes into a member, by its name or by its number in a list. Returns the length to come back to
+// with pairs_leave, or SIZE_MAX where the path is too long.
 size_t pairs_enter(struct pair_list *l, struct span key);
 size_t pairs_enter_item(struct pair_list *l, size_t number);
 void pairs_leave(struct pair_list *l, size_t len);
@@ -47,11 +48,12 @@ struct span pairs_join(struct pair_list *l, struct span to, struct span more, bo
 // The line and column of a byte.
 struct err_pos pairs_pos(struct pair_list *l, const char *file, size_t at);
 
-// Readers of one language each. They report what they cannot read; what they return ends the reading.
+// Readers of one language each. They report what they cannot read; what they return ends the
+// reading.
 int read_yaml(struct parse *p, struct pair_list *out);  // and JSON, which is YAML in brackets
 int read_toml(struct parse *p, struct pair_list *out);
-int read_calls(struct parse *p, struct pair_list *out);  // of Python: constructors whose arguments are literals
-
+int read_calls(struct parse *p,
+               struct pair_list *out);  // of Python: constructors whose arguments are literals
 
 // Is one of the constructors that read_calls knows called in it?
 bool calls_are_in(struct span text);

@@ -42,7 +42,8 @@ static bool entry_of_pair(struct parse *p, struct entry *out)
     if (p->pair >= p->pair_count || p->ended)
         return false;
     const struct vram_pair *pair = &p->pairs[p->pair++];
-    *out = (struct entry){span_of(pair->key), span_of(pair->value),
+    *out = (struct entry){span_of(pair->key),
+                          span_of(pair->value),
                           {p->file, pair->key_line, pair->key_col},
                           {p->file, pair->value_line, pair->value_col}};
     return true;
@@ -72,7 +73,8 @@ bool parse_entry(struct parse *p, struct entry *out)
     return false;
 }
 
-// nanoGPT's train.py, sample.py and Hugging Face's TrainingArguments, as far as memory does not care.
+// nanoGPT's train.py, sample.py and Hugging Face's TrainingArguments, as far as memory does not
+// care.
 static const char TRAINING_KEYS[] = "out_dir init_from dataset device backend seed data_dir "
                                     "learning_rate max_iters weight_decay beta1 beta2 "
                                     "decay_lr min_lr always_save_checkpoint num_samples "
@@ -115,10 +117,12 @@ bool parse_is_name(struct span s)
 int parse_set_entry(struct parse *p, const struct entry *e)
 {
     struct span key = e->key, value = e->value;
-    bool known = config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
+    bool known =
+        config_field(key.at, key.len) >= 0 || span_is(key, "preset") || span_is(key, "gpu");
     if (!known && parse_is_training_key(key))
         return VRAM_OK;
-    return handle_set(p->v, known ? e->value_pos : e->key_pos, key.at, key.len, value.at, value.len);
+    return handle_set(p->v, known ? e->value_pos : e->key_pos, key.at, key.len, value.at,
+                      value.len);
 }
 
 int parse_set(struct parse *p, struct span key, struct span value)
@@ -161,7 +165,8 @@ bool parse_is_slip(struct span a, struct span b)
     size_t longer = a.len > b.len ? a.len : b.len, head = 0, tail = 0;
     while (head < a.len && head < b.len && a.at[head] == b.at[head])
         head++;
-    while (tail < a.len - head && tail < b.len - head && a.at[a.len - 1 - tail] == b.at[b.len - 1 - tail])
+    while (tail < a.len - head && tail < b.len - head &&
+           a.at[a.len - 1 - tail] == b.at[b.len - 1 - tail])
         tail++;
     return head + tail + 2 >= longer;
 }

@@ -1,4 +1,5 @@
-// What the parsers of configuration texts share: lines, positions, errors, keys that have nothing to do with memory.
+// What the parsers of configuration texts share: lines, positions, errors, keys that have nothing
+// to do with memory.
 
 #ifndef CALC_PARSE_H
 #define CALC_PARSE_H
@@ -21,24 +22,25 @@ struct parse {
     struct vram *v;
     const char *text;
     size_t len;
-    const char *file;               // for messages, or NULL
-    size_t pos;                     // read so far
-    size_t line_start;              // where line `line` begins
+    const char *file;   // for messages, or NULL
+    size_t pos;         // read so far
+    size_t line_start;  // where line `line` begins
     uint32_t line;
     const struct vram_pair *pairs;  // in place of a text, or NULL
     size_t pair_count, pair;        // how many; which is next
     vram_message_fn *each;          // gets every error, or NULL
     void *ctx;
-    struct message first;           // error
-    unsigned unreadable;            // errors of syntax
-    unsigned unknown;               // keys that no table has
-    bool ended;                     // what follows cannot be told apart: reading stops
+    struct message first;  // error
+    unsigned unreadable;   // errors of syntax
+    unsigned unknown;      // keys that no table has
+    bool ended;            // what follows cannot be told apart: reading stops
 };
 
 // A text that begins with UTF-16's mark, as PowerShell writes what it redirects.
 static inline bool parse_is_utf16(struct span text)
 {
-    return text.len > 1 && ((text.at[0] == '\xff' && text.at[1] == '\xfe') || (text.at[0] == '\xfe' && text.at[1] == '\xff'));
+    return text.len > 1 && ((text.at[0] == '\xff' && text.at[1] == '\xfe') ||
+                            (text.at[0] == '\xfe' && text.at[1] == '\xff'));
 }
 
 // The next line without its end; false past the last, and after too many errors.
@@ -51,8 +53,8 @@ void parse_rewind(struct parse *p);
 // Position of a byte inside the current line.
 struct err_pos parse_at(const struct parse *p, const char *byte);
 
-// Hands on the error that the handle holds, so that reading can go on. Returns VRAM_OK, or VRAM_ENOMEM if that is what
-// it was.
+// Hands on the error that the handle holds, so that reading can go on. Returns VRAM_OK, or
+// VRAM_ENOMEM if that is what it was.
 int parse_report(struct parse *p);
 
 // Says something about a place that is no error: each gets it, and it is among the notes.
@@ -68,22 +70,25 @@ int parse_set_entry(struct parse *p, const struct entry *e);
 // Is it a key of training (learning_rate, wandb_log, ...) that memory does not depend on?
 bool parse_is_training_key(struct span key);
 
-bool parse_is_name(struct span s);      // a Python identifier
+bool parse_is_name(struct span s);     // a Python identifier
 size_t parse_name_len(struct span s);  // bytes of the identifier at the beginning of s
 
-// The parsers, one a kind. Errors on the way go to parse_report; the one that is returned ends the reading.
+// The parsers, one a kind. Errors on the way go to parse_report; the one that is returned ends the
+// reading.
 int parse_flat(struct parse *p);
 int parse_nanogpt(struct parse *p);
 int parse_log(struct parse *p);
 int parse_hf(struct parse *p);
 
-// Fields of a model's group back to their defaults, then "a=1 b=2", as transformers' classes hold the model.
+// Fields of a model's group back to their defaults, then "a=1 b=2", as transformers' classes hold
+// the model.
 int parse_model_fields(struct parse *p, const char *fields);
 
 // A model knows more positions than a run has tokens: shorter where none are given, with a note.
 void parse_choose_length(struct parse *p);
 
-// Reads one Python assignment "name = expression" whose first line is `line`. Used by nanogpt and log.
+// Reads one Python assignment "name = expression" whose first line is `line`. Used by nanogpt and
+// log.
 int parse_assignment(struct parse *p, struct span key, struct span expression);
 
 #endif

@@ -1,4 +1,5 @@
-// Owns the reading of a Hugging Face config.json, whose keys the caller has flattened: model_type picks the defaults.
+// Owns the reading of a Hugging Face config.json, whose keys the caller has flattened: model_type
+// picks the defaults.
 
 #include "calc/parse/parse.h"
 
@@ -54,11 +55,13 @@ static int unknown_type(struct parse *p, const struct entry *type)
         text_append(&known, names[i]);
     }
     const char *near = vram_nearest(type->value.at, type->value.len, names, FAMILY_ROWS);
-    struct arg value = arg_part("type", type->value.at, type->value.len), list = arg_text("types", known.text);
+    struct arg value = arg_part("type", type->value.at, type->value.len),
+               list = arg_text("types", known.text);
     if (near)
-        return err_set(&p->v->err, MESSAGE_unknown_model_type_near, type->value_pos, ABOUT("family"),
-                       ARGS(value, arg_text("near", near), list));
-    return err_set(&p->v->err, MESSAGE_unknown_model_type, type->value_pos, ABOUT("family"), ARGS(value, list));
+        return err_set(&p->v->err, MESSAGE_unknown_model_type_near, type->value_pos,
+                       ABOUT("family"), ARGS(value, arg_text("near", near), list));
+    return err_set(&p->v->err, MESSAGE_unknown_model_type, type->value_pos, ABOUT("family"),
+                   ARGS(value, list));
 }
 
 int parse_model_fields(struct parse *p, const char *fields)
@@ -85,11 +88,13 @@ static int find_family(struct parse *p)
 {
     struct entry e, type = {{NULL, 0}, {NULL, 0}, NO_POS, NO_POS};
     while (parse_entry(p, &e))
-        if (span_is(inner(e.key), "model_type") && (type.value.len == 0 || e.key.len != inner(e.key).len))
+        if (span_is(inner(e.key), "model_type") &&
+            (type.value.len == 0 || e.key.len != inner(e.key).len))
             type = e;
     parse_rewind(p);
     if (type.value.len == 0)
-        return err_set(&p->v->err, MESSAGE_no_model_type, (struct err_pos){p->file, 1, 1}, NO_FIELD, NO_ARGS);
+        return err_set(&p->v->err, MESSAGE_no_model_type, (struct err_pos){p->file, 1, 1}, NO_FIELD,
+                       NO_ARGS);
     return apply_family(p, &type);
 }
 
@@ -107,7 +112,8 @@ static int on_dtype(struct parse *p, struct span value)
     return VRAM_OK;
 }
 
-// What a quantizer's name and its number of bits are here. SRC: transformers utils/quantization_config.py.
+// What a quantizer's name and its number of bits are here. SRC: transformers
+// utils/quantization_config.py.
 static int on_quantizer(struct parse *p, const struct entry *e)
 {
     struct vram_config *c = &p->v->config;
@@ -121,7 +127,8 @@ static int on_quantizer(struct parse *p, const struct entry *e)
         message_list_add(&p->v->notes, MESSAGE_mxfp4_expanded, ABOUT("quantization"), NO_ARGS);
     else if (!span_is(e->value, "bitsandbytes"))
         return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, ABOUT("quantization"),
-                       ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
+                       ARGS(arg_part("key", e->key.at, e->key.len),
+                            arg_part("value", e->value.at, e->value.len)));
     return VRAM_OK;
 }
 
@@ -132,7 +139,8 @@ static int on_bits(struct parse *p, const struct entry *e)
         c->quantization = QUANTIZATION_GPTQ_INT8;
     else if (!span_is(e->value, "4"))
         return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, ABOUT("quantization"),
-                       ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
+                       ARGS(arg_part("key", e->key.at, e->key.len),
+                            arg_part("value", e->value.at, e->value.len)));
     return VRAM_OK;
 }
 
@@ -146,7 +154,8 @@ static int on_quantization(struct parse *p, const struct entry *e)
         return on_bits(p, e);
     if (!span_is(e->value, "true"))
         return VRAM_OK;
-    if ((span_is(key, "load_in_4bit") || span_is(key, "_load_in_4bit")) && c->quantization == QUANTIZATION_NONE)
+    if ((span_is(key, "load_in_4bit") || span_is(key, "_load_in_4bit")) &&
+        c->quantization == QUANTIZATION_NONE)
         c->quantization = QUANTIZATION_NF4;
     if (span_is(key, "load_in_8bit") || span_is(key, "_load_in_8bit"))
         c->quantization = QUANTIZATION_INT8;
@@ -157,8 +166,9 @@ static int on_quantization(struct parse *p, const struct entry *e)
 
 static int not_modelled(struct parse *p, const struct entry *e)
 {
-    return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD,
-                   ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
+    return err_set(
+        &p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD,
+        ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
 }
 
 static int unknown_key(struct parse *p, const struct entry *e)
@@ -199,7 +209,8 @@ static int read_entry(struct parse *p, struct entry e)
     return unknown_key(p, &e);
 }
 
-// A model knows more positions than anybody trains on; one that has no position table need not be as long.
+// A model knows more positions than anybody trains on; one that has no position table need not be
+// as long.
 void parse_choose_length(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
@@ -210,9 +221,10 @@ void parse_choose_length(struct parse *p)
                      ARGS(arg_u64("seq_len", HF_SEQ), arg_u64("positions", c->block_size)));
 }
 
-// What Falcon's three keys say of heads and norms together: num_kv_heads counts with new_decoder_architecture or without
-// multi_query, two norms come with the former. SRC: transformers models/falcon/modeling_falcon.py, FalconAttention,
-// FalconDecoderLayer; configuration_falcon.py.
+// What Falcon's three keys say of heads and norms together: num_kv_heads counts with
+// new_decoder_architecture or without multi_query, two norms come with the former. SRC:
+// transformers models/falcon/modeling_falcon.py, FalconAttention, FalconDecoderLayer;
+// configuration_falcon.py.
 static void conclude_falcon(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
@@ -252,7 +264,8 @@ int parse_hf(struct parse *p)
     if (c->family != FAMILY_GPT2 && p->v->places[FIELD_n_inner].line == 0)
         message_list_add(&p->v->notes, MESSAGE_inner_assumed, ABOUT("n_inner"),
                          ARGS(arg_u64("n_inner", c->n_inner ? c->n_inner : 4 * c->n_embd)));
-    // transformers: a missing num_key_value_heads means as many as heads, a missing head_dim hidden / heads
+    // transformers: a missing num_key_value_heads means as many as heads, a missing head_dim hidden
+    // / heads
     if (c->family == FAMILY_GPT_NEOX)
         c->n_kv_head = 0;
     if (c->family == FAMILY_FALCON)

@@ -2,7 +2,8 @@
 
 #include "calc/parse/parse.h"
 
-// The value without a comment and without the quotes around it. *end is where an unclosed quote began, or NULL.
+// The value without a comment and without the quotes around it. *end is where an unclosed quote
+// began, or NULL.
 static struct span value_of(struct span s, const char **unclosed)
 {
     *unclosed = NULL;
@@ -33,7 +34,8 @@ static bool is_arithmetic(struct span value)
     return false;
 }
 
-// A preset looks at the mode, and puts back what other lines set: so the mode comes first, presets next.
+// A preset looks at the mode, and puts back what other lines set: so the mode comes first, presets
+// next.
 enum { TURN_MODE, TURN_PRESET, TURN_REST, TURN_COUNT };
 
 static int turn_of(struct span key)
@@ -75,14 +77,14 @@ static int report(struct parse *p, int turn)
 // "python train.py --batch_size=16 --compile=False": the words that set something.
 static bool is_command(struct span line)
 {
-    return span_starts(line, "python") || span_starts(line, "torchrun ") || span_starts(line, "accelerate launch ") ||
-           span_starts(line, "$ python");
+    return span_starts(line, "python") || span_starts(line, "torchrun ") ||
+           span_starts(line, "accelerate launch ") || span_starts(line, "$ python");
 }
 
 static bool is_setting(struct span word)
 {
-    return span_starts(word, "--") && span_find(word, "=") < word.len && !span_starts(word, "--nproc") &&
-           !span_starts(word, "--nnodes");
+    return span_starts(word, "--") && span_find(word, "=") < word.len &&
+           !span_starts(word, "--nproc") && !span_starts(word, "--nnodes");
 }
 
 static int read_command(struct parse *p, struct span line, int turn)

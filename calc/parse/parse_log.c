@@ -1,5 +1,6 @@
-// A training log: nanoGPT's parameter counts, what it says about optimizer and compiler, the settings it echoes.
-// From the counts alone follow layers, width, biases, and the sum of vocabulary and positions.
+// A training log: nanoGPT's parameter counts, what it says about optimizer and compiler, the
+// settings it echoes. From the counts alone follow layers, width, biases, and the sum of vocabulary
+// and positions.
 
 #include "calc/parse/parse.h"
 
@@ -8,11 +9,11 @@
 
 struct log {
     struct parse *p;
-    uint64_t decayed_tensors, decayed, nodecay_tensors, nodecay; // 0: not seen
-    uint64_t shown;    // "29.94M" in units of 10^4; 0: not seen
-    uint64_t tokens;   // per iteration; 0: not seen
-    bool echoed_any;   // some field
-    bool echoed_model; // the log itself names n_layer or n_embd
+    uint64_t decayed_tensors, decayed, nodecay_tensors, nodecay;  // 0: not seen
+    uint64_t shown;     // "29.94M" in units of 10^4; 0: not seen
+    uint64_t tokens;    // per iteration; 0: not seen
+    bool echoed_any;    // some field
+    bool echoed_model;  // the log itself names n_layer or n_embd
     bool has_vocab, has_block, has_head, has_bias, has_batch;
 };
 
@@ -178,8 +179,8 @@ static int read_line(struct log *l, struct span line)
     return read_echo(l, line);
 }
 
-// Layers, width and biases out of the tensors that do not decay: with biases 8L + 2 of them and 13LC + 2C numbers,
-// without 2L + 1 and (2L + 1)C. SRC: nanoGPT model.py, configure_optimizers
+// Layers, width and biases out of the tensors that do not decay: with biases 8L + 2 of them and
+// 13LC + 2C numbers, without 2L + 1 and (2L + 1)C. SRC: nanoGPT model.py, configure_optimizers
 static bool infer_width(struct log *l, uint64_t *layers, uint64_t *width)
 {
     uint64_t t = l->nodecay_tensors, n = l->nodecay;
@@ -197,13 +198,14 @@ static bool infer_width(struct log *l, uint64_t *layers, uint64_t *width)
     return true;
 }
 
-// The rows of both embeddings together are (decayed - 12LC^2) / C. The count that is shown leaves the positions out,
-// so it tells the two apart to within 5000 / C rows; a vocabulary in common use settles it.
+// The rows of both embeddings together are (decayed - 12LC^2) / C. The count that is shown leaves
+// the positions out, so it tells the two apart to within 5000 / C rows; a vocabulary in common use
+// settles it.
 static bool infer_rows(struct log *l, uint64_t layers, uint64_t width)
 {
     static const uint64_t vocabs[] = {50304, 50257, 65, 256, 32000, 32768, 100277, 128256, 151936};
     struct vram_config *c = &l->p->v->config;
-    uint64_t blocks = 12 * layers * width; // times width
+    uint64_t blocks = 12 * layers * width;  // times width
     if (blocks > l->decayed / width || (l->decayed - blocks * width) % width)
         return false;
     uint64_t rows = l->decayed / width - blocks, total = l->decayed + l->nodecay;
@@ -247,9 +249,9 @@ static bool infer(struct log *l)
     if (!l->has_head && before.n_embd != width && width % 64 == 0)
         c->n_head = width / 64;
     note(l, l->has_head ? MESSAGE_log_inferred : MESSAGE_log_inferred_heads,
-         ARGS(arg_u64("n_layer", c->n_layer), arg_u64("n_embd", c->n_embd), arg_u64("n_head", c->n_head),
-              arg_u64("block_size", c->block_size), arg_u64("vocab_size", c->vocab_size),
-              arg_text("bias", c->bias ? "true" : "false")));
+         ARGS(arg_u64("n_layer", c->n_layer), arg_u64("n_embd", c->n_embd),
+              arg_u64("n_head", c->n_head), arg_u64("block_size", c->block_size),
+              arg_u64("vocab_size", c->vocab_size), arg_text("bias", c->bias ? "true" : "false")));
     return true;
 }
 
@@ -284,12 +286,15 @@ static void check_tokens(struct log *l, const struct vram_config *c)
     uint64_t seq = c->seq_len ? c->seq_len : c->block_size;
     uint64_t step = seq * c->batch_size;
     if (l->tokens && step && l->has_batch && l->tokens % step)
-        note(l, MESSAGE_log_differs_tokens, ARGS(arg_u64("tokens", l->tokens), arg_u64("step", step)));
+        note(l, MESSAGE_log_differs_tokens,
+             ARGS(arg_u64("tokens", l->tokens), arg_u64("step", step)));
     else if (l->tokens && step && !l->has_batch)
-        note(l, MESSAGE_log_without_batch, ARGS(arg_u64("batch_size", c->batch_size), arg_u64("tokens", l->tokens)));
+        note(l, MESSAGE_log_without_batch,
+             ARGS(arg_u64("batch_size", c->batch_size), arg_u64("tokens", l->tokens)));
 }
 
-// Compares the counts with the configuration; where the log did not spell the model out, takes it from the counts.
+// Compares the counts with the configuration; where the log did not spell the model out, takes it
+// from the counts.
 static int check(struct log *l)
 {
     struct vram *v = l->p->v;
@@ -305,7 +310,8 @@ static int check(struct log *l)
         note_difference(l, &m);
     check_tokens(l, &v->config);
     if (!l->decayed && !l->shown && !l->tokens && !l->echoed_any)
-        return err_set(&v->err, MESSAGE_log_without_model, (struct err_pos){l->p->file, 1, 1}, NO_FIELD, NO_ARGS);
+        return err_set(&v->err, MESSAGE_log_without_model, (struct err_pos){l->p->file, 1, 1},
+                       NO_FIELD, NO_ARGS);
     return VRAM_OK;
 }
 

@@ -1,4 +1,5 @@
-// nanoGPT's configuration: config/*.py and the head of train.py are Python, of which the assignments are read.
+// nanoGPT's configuration: config/*.py and the head of train.py are Python, of which the
+// assignments are read.
 
 #include "calc/parse/parse.h"
 
@@ -43,18 +44,12 @@ static struct span float_text(char buf[PY_NUMBER], double d)
 struct span py_text(char buf[PY_NUMBER], const struct py_value *v, struct span source)
 {
     switch (v->kind) {
-    case PY_STR:
-        return v->s;
-    case PY_BOOL:
-        return span_of(v->i ? "true" : "false");
-    case PY_NONE:
-        return span_of("none");
-    case PY_INT:
-        return int_text(buf, v->i);
-    case PY_FLOAT:
-        return v->literal ? span_trim(source) : float_text(buf, v->d);
-    default:
-        return (struct span){source.at, 0};
+    case PY_STR: return v->s;
+    case PY_BOOL: return span_of(v->i ? "true" : "false");
+    case PY_NONE: return span_of("none");
+    case PY_INT: return int_text(buf, v->i);
+    case PY_FLOAT: return v->literal ? span_trim(source) : float_text(buf, v->d);
+    default: return (struct span){source.at, 0};
     }
 }
 
@@ -85,8 +80,8 @@ static int bad_expression(struct parse *p, const struct py_error *error)
     return unreadable(p, error->at, error->id);
 }
 
-// init_from='gpt2-xl' loads the published weights: 50257 tokens, biases, 1024 positions, nanoGPT's own dropout.
-// SRC: nanoGPT model.py, from_pretrained
+// init_from='gpt2-xl' loads the published weights: 50257 tokens, biases, 1024 positions, nanoGPT's
+// own dropout. SRC: nanoGPT model.py, from_pretrained
 static int start_from(struct parse *p, struct span value)
 {
     static const struct {
@@ -157,7 +152,8 @@ int parse_assignment(struct parse *p, struct span key, struct span expression)
     if (value.len == 0 && field)
         return unreadable(p, expression.at, unknown_value(source));
     struct entry e = {key, value, parse_at(p, key.at), parse_at(p, expression.at)};
-    int rc = span_is(key, "init_from") && v.kind == PY_STR ? start_from(p, value) : parse_set_entry(p, &e);
+    int rc = span_is(key, "init_from") && v.kind == PY_STR ? start_from(p, value)
+                                                           : parse_set_entry(p, &e);
     if (rc == VRAM_OK && span_is(key, "dataset") && span_is(value, "shakespeare_char")) {
         message_list_add(&p->v->notes, MESSAGE_shakespeare_char, ABOUT("vocab_size"), NO_ARGS);
         p->v->config.vocab_size = 65;

@@ -1,4 +1,5 @@
-// Reads out-of-memory messages: PyTorch's in the wordings of 1.x and 2.x, those of the driver, of libraries and of servers.
+// Reads out-of-memory messages: PyTorch's in the wordings of 1.x and 2.x, those of the driver, of
+// libraries and of servers.
 
 #include "calc/parse/parse_oom.h"
 
@@ -12,8 +13,8 @@ enum { KIB = 1024, MIB = 1048576, BARE_LEAST = 65536 };
 #define TOKENS_MOST ((uint64_t)1 << 40)
 #define DIGITS_MOST ((uint64_t)1000000000000000)
 
-// The size is before the words, after them, after them as the second in brackets, or as a share of the total; or a count of
-// tokens is after them.
+// The size is before the words, after them, after them as the second in brackets, or as a share of
+// the total; or a count of tokens is after them.
 enum side { BEFORE, AFTER, LIST, SHARE, TOKENS };
 
 static const struct phrase {
@@ -22,7 +23,8 @@ static const struct phrase {
     enum side side;
     size_t member;
 } PHRASES[] = {
-#define PHRASE(source, words, side, member) {OOM_##source, words, side, offsetof(struct oom_message, member)},
+#define PHRASE(source, words, side, member) \
+    {OOM_##source, words, side, offsetof(struct oom_message, member)},
 #include "calc/parse/oom_sources.def"
 #undef PHRASE
 };
@@ -78,11 +80,11 @@ static uint64_t unit_of(struct span s)
     static const struct {
         const char *name;
         uint64_t bytes;
-    } units[] = {{"bytes", 1},         {"byte", 1},          {"B", 1},
-                 {"K", KIB},           {"KB", KIB},          {"KiB", KIB},
-                 {"M", MIB},           {"MB", MIB},          {"MiB", MIB},
-                 {"G", KIB * KIB64},   {"GB", KIB * KIB64},  {"GiB", KIB * KIB64},
-                 {"TB", MIB * KIB64},  {"TiB", MIB * KIB64}};
+    } units[] = {{"bytes", 1},        {"byte", 1},         {"B", 1},
+                 {"K", KIB},          {"KB", KIB},         {"KiB", KIB},
+                 {"M", MIB},          {"MB", MIB},         {"MiB", MIB},
+                 {"G", KIB * KIB64},  {"GB", KIB * KIB64}, {"GiB", KIB * KIB64},
+                 {"TB", MIB * KIB64}, {"TiB", MIB * KIB64}};
     size_t n = 0;
     while (n < s.len && is_letter(s.at[n]))
         n++;
@@ -92,8 +94,8 @@ static uint64_t unit_of(struct span s)
     return 0;
 }
 
-// A number at the start of s, of this unit, or of its own where that is 0. Two decimal places are what PyTorch prints; fewer
-// widen the range.
+// A number at the start of s, of this unit, or of its own where that is 0. Two decimal places are
+// what PyTorch prints; fewer widen the range.
 static struct vram_size read_number(struct span s, uint64_t unit)
 {
     struct vram_size none = {0, 0, 0, false};
@@ -115,7 +117,8 @@ static struct vram_size read_number(struct span s, uint64_t unit)
     }
     if (unit == 0)
         unit = unit_of(skip_space(span_skip(s, i)));
-    if (unit == 0 && scale == 1 && n >= BARE_LEAST && (i == s.len || is_space(s.at[i])))  // llama.cpp's "of size 14822711296"
+    if (unit == 0 && scale == 1 && n >= BARE_LEAST &&
+        (i == s.len || is_space(s.at[i])))  // llama.cpp's "of size 14822711296"
         unit = 1;
     if (i == 0 || unit == 0 || n / scale > SIZE_MOST / unit || n > UINT64_MAX / unit)
         return none;
@@ -206,7 +209,8 @@ static void read_phrase(struct oom_message *m, const struct phrase *p, struct sp
     if (p->side == TOKENS) {
         size_t found = find_words(text, p->words);
         if (found < text.len)
-            *(uint64_t *)(void *)((char *)m + p->member) = read_tokens(behind(span_skip(text, found), p->words));
+            *(uint64_t *)(void *)((char *)m + p->member) =
+                read_tokens(behind(span_skip(text, found), p->words));
         return;
     }
     struct vram_size *out = (struct vram_size *)(void *)((char *)m + p->member);
@@ -227,15 +231,18 @@ static void read_phrase(struct oom_message *m, const struct phrase *p, struct sp
     *out = read_size(rest);
 }
 
-// In a container a process does not know itself by its number ("Process 42 has"): one that uses less than this one's tensors
-// take is another. Of several that use as much it is not known which is this.
+// In a container a process does not know itself by its number ("Process 42 has"): one that uses
+// less than this one's tensors take is another. Of several that use as much it is not known which
+// is this.
 static void find_in_use(struct oom_message *m, struct span text)
 {
     static const char words[] = "memory in use";
-    uint64_t tensors = (m->allocated.present ? m->allocated.low : 0) + (m->unallocated.present ? m->unallocated.low : 0);
+    uint64_t tensors = (m->allocated.present ? m->allocated.low : 0) +
+                       (m->unallocated.present ? m->unallocated.low : 0);
     bool itself = find_words(text, "this process has") < text.len;
     size_t large = 0;
-    for (size_t at = 0; !itself && (at += find_words(span_skip(text, at), words)) < text.len; at++) {
+    for (size_t at = 0; !itself && (at += find_words(span_skip(text, at), words)) < text.len;
+         at++) {
         struct vram_size size = read_before(text, at);
         if (!size.present || size.high < tensors)
             continue;
@@ -301,7 +308,8 @@ int oom_parse(struct oom_message *m, struct message *e, const char *text, size_t
         return m->tried.present || !oom_is_tensor(m) ? VRAM_OK : no_size(e, all, 0);
     }
     size_t start = find_words(all, "out of memory");
-    struct span message = last_message(span_skip(all, start < len ? start : find_words(all, "ried to allocate")));
+    struct span message =
+        last_message(span_skip(all, start < len ? start : find_words(all, "ried to allocate")));
     read_phrases(m, message);
     if (!m->tried.present)  // quoted the other way round
         read_phrases(m, all);

@@ -1,15 +1,16 @@
-// Reads a pickle of plain data (dictionaries, lists, tuples, strings, numbers, None, booleans), protocol 2 to 5. What would
-// import or call something is refused: a pickle is a program, and this one is not run.
+// Reads a pickle of plain data (dictionaries, lists, tuples, strings, numbers, None, booleans),
+// protocol 2 to 5. What would import or call something is refused: a pickle is a program, and this
+// one is not run.
 //
-// SRC: CPython, Lib/pickletools.py, the opcodes; Lib/pickle.py, what its Pickler writes; torch/csrc/jit/serialization/
-// pickler.cpp, what torch's writes.
+// SRC: CPython, Lib/pickletools.py, the opcodes; Lib/pickle.py, what its Pickler writes;
+// torch/csrc/jit/serialization/ pickler.cpp, what torch's writes.
 
 #include "calc/parse/tree.h"
 
 struct pickle {
     struct tree *t;
-    size_t at;             // read so far
-    size_t op;             // where the opcode is
+    size_t at;  // read so far
+    size_t op;  // where the opcode is
     struct tree_value *stack, *memo;
     size_t stack_count, stack_cap, memo_count, memo_cap;
     bool failed, done;
@@ -19,7 +20,8 @@ static void fail(struct pickle *p, enum message_id id)
 {
     p->failed = true;
     err_set(p->t->err, id, (struct err_pos){p->t->file, 0, 0}, NO_FIELD,
-            ARGS(arg_u64("byte", p->op), arg_u64("code", p->op < p->t->len ? (unsigned char)p->t->text[p->op] : 0)));
+            ARGS(arg_u64("byte", p->op),
+                 arg_u64("code", p->op < p->t->len ? (unsigned char)p->t->text[p->op] : 0)));
 }
 
 static void no_memory(struct pickle *p)
@@ -32,7 +34,8 @@ static void no_memory(struct pickle *p)
 
 static void push(struct pickle *p, struct tree_value v)
 {
-    if (mem_grow(p->t->mem, (void **)&p->stack, &p->stack_cap, p->stack_count + 1, sizeof *p->stack) == VRAM_OK)
+    if (mem_grow(p->t->mem, (void **)&p->stack, &p->stack_cap, p->stack_count + 1,
+                 sizeof *p->stack) == VRAM_OK)
         p->stack[p->stack_count++] = v;
     else
         no_memory(p);
@@ -66,7 +69,8 @@ static void collect(struct pickle *p, uint32_t kind, size_t from, size_t drop)
     if (p->failed)
         return;
     if (!tree_new(p->t, kind, &v) ||
-        (p->stack_count > from && tree_append(p->t, &v, p->stack + from, p->stack_count - from) != VRAM_OK)) {
+        (p->stack_count > from &&
+         tree_append(p->t, &v, p->stack + from, p->stack_count - from) != VRAM_OK)) {
         no_memory(p);
         return;
     }
@@ -121,12 +125,14 @@ static void extend_by(struct pickle *p, uint32_t kind, size_t count)
 // A pickle of n bytes needs no more than n numbers in its memo.
 static void memo_put(struct pickle *p, uint64_t number)
 {
-    if (p->stack_count == 0 || number > p->t->len || p->stack[p->stack_count - 1].kind == TREE_MARK) {
+    if (p->stack_count == 0 || number > p->t->len ||
+        p->stack[p->stack_count - 1].kind == TREE_MARK) {
         fail(p, MESSAGE_pickle_broken);
         return;
     }
     size_t before = p->memo_cap;
-    if (mem_grow(p->t->mem, (void **)&p->memo, &p->memo_cap, number + 1, sizeof *p->memo) != VRAM_OK) {
+    if (mem_grow(p->t->mem, (void **)&p->memo, &p->memo_cap, number + 1, sizeof *p->memo) !=
+        VRAM_OK) {
         no_memory(p);
         return;
     }
@@ -188,7 +194,8 @@ static uint64_t sign_extend(uint64_t n, size_t bytes)
     return bytes < 8 && bytes > 0 && n >> (8 * bytes - 1) & 1 ? n | ~(uint64_t)0 << 8 * bytes : n;
 }
 
-// LONG: two's complement of any length. What has more than 64 bits (a cap of memory that was never set) is cut to the largest.
+// LONG: two's complement of any length. What has more than 64 bits (a cap of memory that was never
+// set) is cut to the largest.
 static void longint(struct pickle *p, size_t width)
 {
     uint64_t len = little(p, width);
@@ -291,7 +298,8 @@ static bool literal(struct pickle *p, unsigned char op)
 // Opcodes that import, call or build something of a class.
 static bool calls(unsigned char op)
 {
-    static const unsigned char codes[] = {'c', 0x93, 'R', 'b', 'i', 'o', 0x81, 0x92, 0x82, 0x83, 0x84, 'P', 'Q', 0x97, 0x98};
+    static const unsigned char codes[] = {'c',  0x93, 'R',  'b', 'i', 'o',  0x81, 0x92,
+                                          0x82, 0x83, 0x84, 'P', 'Q', 0x97, 0x98};
     for (size_t i = 0; i < sizeof codes; i++)
         if (codes[i] == op)
             return true;

@@ -1,4 +1,5 @@
-// Evaluates the Python expressions of configuration files: a recursive descent over one logical line.
+// Evaluates the Python expressions of configuration files: a recursive descent over one logical
+// line.
 
 #include "calc/parse/pyexpr.h"
 
@@ -9,8 +10,8 @@ enum { PY_DEPTH = 64, PY_JOINED = 4096 };
 struct py {
     const struct py_names *names;
     const char *at, *end;
-    int brackets; // inside of ( [ {: a line's end is a blank
-    int depth;    // of the recursion
+    int brackets;  // inside of ( [ {: a line's end is a blank
+    int depth;     // of the recursion
     struct py_error error;
 };
 
@@ -24,7 +25,8 @@ static struct py_value py_of(enum py_kind kind)
 static struct py_value py_fail(struct py *p, const char *at, enum message_id id)
 {
     if (!p->error.at)
-        p->error = (struct py_error){at, id, id == MESSAGE_open_string || id == MESSAGE_open_bracket};
+        p->error =
+            (struct py_error){at, id, id == MESSAGE_open_string || id == MESSAGE_open_bracket};
     p->at = p->end;
     return py_of(PY_UNKNOWN);
 }
@@ -121,7 +123,8 @@ static struct py_value py_strings(struct py *p, struct span letters)
     struct py_value all = py_of(PY_UNKNOWN);
     for (bool first = true, more = true; more && !p->error.at; first = false) {
         p->at += letters.len;
-        struct py_value one = py_string(p, !letters.len || span_is(letters, "r") || span_is(letters, "u"));
+        struct py_value one =
+            py_string(p, !letters.len || span_is(letters, "r") || span_is(letters, "u"));
         all = first ? one : py_join(p, all, one);
         py_blank(p);
         more = py_begins_string(p, &letters);
@@ -147,8 +150,7 @@ static struct py_value py_number(struct py *p)
     if (is_float && text_to_millionths(s.at, s.len, &n, &overflow))
         return (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6, .literal = true};
     return py_fail(p, s.at,
-                   is_float || n == 0 ? MESSAGE_number_unreadable
-                                      : MESSAGE_number_too_large);
+                   is_float || n == 0 ? MESSAGE_number_unreadable : MESSAGE_number_too_large);
 }
 
 // Everything up to the bracket that closes the one at p->at.
@@ -183,7 +185,8 @@ bool py_field(const void *config, struct span name, struct py_value *out)
     else if (f->type == VRAM_TYPE_FRACTION)
         *out = (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6};
     else
-        *out = (struct py_value){.kind = f->type == VRAM_TYPE_BOOL ? PY_BOOL : PY_INT, .i = (int64_t)n};
+        *out = (struct py_value){.kind = f->type == VRAM_TYPE_BOOL ? PY_BOOL : PY_INT,
+                                 .i = (int64_t)n};
     return true;
 }
 
@@ -228,9 +231,7 @@ static struct py_value py_atom(struct py *p)
         return tuple ? py_of(PY_UNKNOWN) : v;
     }
     if (!parse_is_name((struct span){p->at, c != 0}))
-        return py_fail(p, p->at,
-                       c && c != '\n' ? MESSAGE_value_unreadable
-                                      : MESSAGE_value_missing);
+        return py_fail(p, p->at, c && c != '\n' ? MESSAGE_value_unreadable : MESSAGE_value_missing);
     return py_name(p);
 }
 
@@ -274,7 +275,7 @@ static struct py_value py_int_op(struct py *p, char op, int64_t a, int64_t b, co
         return py_fail(p, at, MESSAGE_division_by_zero);
     if (op == '*')
         n = a * b;
-    else if (op == '/') // floor division, as Python's //
+    else if (op == '/')  // floor division, as Python's //
         n = a / b - (a % b != 0 && (a < 0) != (b < 0));
     else if (op == '%')
         n = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
@@ -413,8 +414,8 @@ static struct py_value py_expression(struct py *p)
     return v;
 }
 
-const char *py_eval(const struct py_names *names, bool inside, const char *at, const char *end, struct py_value *out,
-                    struct py_error *error)
+const char *py_eval(const struct py_names *names, bool inside, const char *at, const char *end,
+                    struct py_value *out, struct py_error *error)
 {
     struct py p = {.names = names, .at = at, .end = end, .brackets = inside};
     *out = py_expression(&p);

@@ -1,12 +1,14 @@
-// Owns the reading of constructor calls in Python: TrainingArguments(...), SFTConfig(...), LoraConfig(...) and what stands beside
-// them. Nothing is run: literals count, names that are bound to one above, and arithmetic over them; the rest is named.
+// Owns the reading of constructor calls in Python: TrainingArguments(...), SFTConfig(...),
+// LoraConfig(...) and what stands beside them. Nothing is run: literals count, names that are bound
+// to one above, and arithmetic over them; the rest is named.
 
 #include "calc/parse/pairs.h"
 
 #include "calc/base/text.h"
 #include "calc/parse/pyexpr.h"
 
-// A constructor, the path under which its arguments are, and the name of its first argument without a name.
+// A constructor, the path under which its arguments are, and the name of its first argument without
+// a name.
 static const struct call {
     const char *name, *path, *first;
 } CALLS[] = {
@@ -46,7 +48,8 @@ static bool is_name_byte(char c)
 
 // ---- where calls are -------------------------------------------------------------------------
 
-// Does `name(` stand at `at`? It may be a part of a longer name's end only where it has a point in it.
+// Does `name(` stand at `at`? It may be a part of a longer name's end only where it has a point in
+// it.
 static bool calls_here(const char *begin, const char *at, const char *end, const struct call *call)
 {
     size_t n = text_len(call->name);
@@ -60,7 +63,8 @@ static bool calls_here(const char *begin, const char *at, const char *end, const
         word--;
     while (word > begin && word[-1] == ' ')
         word--;
-    return !(word - begin >= 5 && text_equal(word - 5, 5, "class")) && !(word - begin >= 3 && text_equal(word - 3, 3, "def"));
+    return !(word - begin >= 5 && text_equal(word - 5, 5, "class")) &&
+           !(word - begin >= 3 && text_equal(word - 3, 3, "def"));
 }
 
 static const struct call *call_at(const char *begin, const char *at, const char *end)
@@ -101,7 +105,8 @@ static struct py_names names_of(const struct calls *c)
     return (struct py_names){find_name, c, &c->out->arena};
 }
 
-// `name = expression` at a line's beginning. A name that is bound twice, or inside of a block, may be either.
+// `name = expression` at a line's beginning. A name that is bound twice, or inside of a block, may
+// be either.
 static void bind(struct calls *c, const char *line)
 {
     const char *at = line;
@@ -132,7 +137,8 @@ static void blank(struct calls *c)
         if (*c->at == '#')
             while (c->at < c->end && *c->at != '\n')
                 c->at++;
-        if (c->at == c->end || (*c->at != ' ' && *c->at != '\t' && *c->at != '\n' && *c->at != '\r'))
+        if (c->at == c->end ||
+            (*c->at != ' ' && *c->at != '\t' && *c->at != '\n' && *c->at != '\r'))
             return;
     }
 }
@@ -153,7 +159,8 @@ static size_t place(const struct calls *c, const char *at)
 
 static int fail(struct calls *c, const char *at, enum message_id id)
 {
-    return err_set(&c->p->v->err, id, pairs_pos(c->out, c->p->file, place(c, at)), NO_FIELD, NO_ARGS);
+    return err_set(&c->p->v->err, id, pairs_pos(c->out, c->p->file, place(c, at)), NO_FIELD,
+                   NO_ARGS);
 }
 
 // One expression as text; "" where it is no literal. torch.bfloat16 is as good as "bfloat16".
@@ -219,7 +226,8 @@ static int argument(struct calls *c, struct span name, const char *name_at, int 
     char buf[PY_NUMBER];
     struct span text = {"", 0};
     size_t before = pairs_enter(c->out, name);
-    int rc = before == SIZE_MAX || depth > PAIRS_DEPTH ? fail(c, name_at, MESSAGE_too_deep) : VRAM_OK;
+    int rc =
+        before == SIZE_MAX || depth > PAIRS_DEPTH ? fail(c, name_at, MESSAGE_too_deep) : VRAM_OK;
     blank(c);
     const char *start = c->at;
     bool tree = rc == VRAM_OK && c->at < c->end && *c->at == '{';
@@ -297,7 +305,8 @@ static int read_call(struct calls *c, const struct call *call)
         return VRAM_OK;
     }
     if (c->seen[row])
-        return err_set(&c->p->v->err, MESSAGE_call_twice, pos, NO_FIELD, ARGS(arg_text("call", call->name)));
+        return err_set(&c->p->v->err, MESSAGE_call_twice, pos, NO_FIELD,
+                       ARGS(arg_text("call", call->name)));
     c->seen[row] = true;
     add_mark(c, call->name);
     c->at += text_len(call->name) + 1;
@@ -326,7 +335,8 @@ static bool skip_quiet(struct calls *c)
     for (c->at += n; c->at < c->end; c->at++) {
         if (*c->at == '\\')
             c->at++;
-        else if (*c->at == quote && (n == 1 || (c->end - c->at >= 3 && c->at[1] == quote && c->at[2] == quote)))
+        else if (*c->at == quote &&
+                 (n == 1 || (c->end - c->at >= 3 && c->at[1] == quote && c->at[2] == quote)))
             break;
     }
     c->at = c->end - c->at > (ptrdiff_t)n ? c->at + n : c->end;

@@ -9,7 +9,8 @@ static int check_bytes(struct parse *p)
         return err_set(&p->v->err, MESSAGE_text_too_long, (struct err_pos){p->file, 1, 1}, NO_FIELD,
                        ARGS(arg_u64("bytes", p->len), arg_u64("most", PARSE_TEXT_MAX)));
     if (parse_is_utf16((struct span){p->text, p->len}))
-        return err_set(&p->v->err, MESSAGE_text_is_utf16, (struct err_pos){p->file, 1, 1}, NO_FIELD, NO_ARGS);
+        return err_set(&p->v->err, MESSAGE_text_is_utf16, (struct err_pos){p->file, 1, 1}, NO_FIELD,
+                       NO_ARGS);
     for (size_t i = 0; i < p->len; i++) {
         unsigned char c = (unsigned char)p->text[i];
         if ((c < 32 && c != '\t' && c != '\n' && c != '\r' && c != 27) || c == 127)
@@ -19,7 +20,8 @@ static int check_bytes(struct parse *p)
     return VRAM_OK;
 }
 
-// Reads with a parser. What it reported on the way is an error of the whole, too: nothing of the text is kept.
+// Reads with a parser. What it reported on the way is an error of the whole, too: nothing of the
+// text is kept.
 static int run_parser(struct parse *p, enum vram_kind kind)
 {
     struct vram *v = p->v;
@@ -49,21 +51,34 @@ static int run_parser(struct parse *p, enum vram_kind kind)
 static int bad_kind(struct vram *v, enum vram_kind kind)
 {
     message_clear(&v->err);
-    return err_set(&v->err, MESSAGE_no_such_kind, NO_POS, NO_FIELD, ARGS(arg_u64("kind", (uint64_t)kind)));
+    return err_set(&v->err, MESSAGE_no_such_kind, NO_POS, NO_FIELD,
+                   ARGS(arg_u64("kind", (uint64_t)kind)));
 }
 
-int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file, vram_message_fn *each,
-               void *ctx)
+int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len, const char *file,
+               vram_message_fn *each, void *ctx)
 {
-    struct parse p = {.v = v, .text = text ? text : "", .len = text ? len : 0, .file = file, .each = each, .ctx = ctx};
+    struct parse p = {.v = v,
+                      .text = text ? text : "",
+                      .len = text ? len : 0,
+                      .file = file,
+                      .each = each,
+                      .ctx = ctx};
     return (unsigned)kind < VRAM_KIND_COUNT ? run_parser(&p, kind) : bad_kind(v, kind);
 }
 
-int vram_parse_pairs(vram *v, enum vram_kind kind, const struct vram_pair *pairs, size_t count, const char *file,
-                     vram_message_fn *each, void *ctx)
+int vram_parse_pairs(vram *v, enum vram_kind kind, const struct vram_pair *pairs, size_t count,
+                     const char *file, vram_message_fn *each, void *ctx)
 {
-    struct parse p = {.v = v, .text = "", .file = file, .pairs = pairs, .pair_count = count, .each = each, .ctx = ctx};
-    bool text = kind == VRAM_KIND_NANOGPT || kind == VRAM_KIND_LOG || (unsigned)kind >= VRAM_KIND_COUNT;
+    struct parse p = {.v = v,
+                      .text = "",
+                      .file = file,
+                      .pairs = pairs,
+                      .pair_count = count,
+                      .each = each,
+                      .ctx = ctx};
+    bool text =
+        kind == VRAM_KIND_NANOGPT || kind == VRAM_KIND_LOG || (unsigned)kind >= VRAM_KIND_COUNT;
     return text ? bad_kind(v, kind) : run_parser(&p, kind);
 }
 

@@ -29,14 +29,15 @@ static bool holds(struct span s, const char *part)
 static size_t rule_of(struct span file, struct span name, bool outermost)
 {
     for (size_t i = 0; i < RULE_COUNT; i++)
-        if ((RULES[i].which == ANY || outermost) && holds(file, RULES[i].file) && holds(name, RULES[i].name))
+        if ((RULES[i].which == ANY || outermost) && holds(file, RULES[i].file) &&
+            holds(name, RULES[i].name))
             return i;
     return RULE_COUNT;
 }
 
 // As rule_of, once for each frame: they are shared by the stacks of many allocations.
-static size_t rule_of_frame(struct snapshot_read *s, const struct tree_value *frame, struct span file, struct span name,
-                            bool outermost)
+static size_t rule_of_frame(struct snapshot_read *s, const struct tree_value *frame,
+                            struct span file, struct span name, bool outermost)
 {
     unsigned char *known = frame->kind == TREE_DICT ? &s->rule_of_frame[frame->n] : NULL;
     if (outermost || !known)
@@ -49,7 +50,8 @@ static size_t rule_of_frame(struct snapshot_read *s, const struct tree_value *fr
 // Is it a line of a library that runs in every stack, or of C++?
 static bool is_inside(struct span file, struct span name)
 {
-    return holds(file, "/torch/") || span_starts(file, "torch/") || holds(name, "::") || span_is(file, "??") || file.len == 0;
+    return holds(file, "/torch/") || span_starts(file, "torch/") || holds(name, "::") ||
+           span_is(file, "??") || file.len == 0;
 }
 
 struct snapshot_site snapshot_site_of(struct snapshot_read *s, const struct tree_value *frames)
@@ -62,7 +64,8 @@ struct snapshot_site snapshot_site_of(struct snapshot_read *s, const struct tree
     struct tree_value frame;
     struct tree_walk w = tree_items(t, frames);
     while (tree_next(t, &w, &frame)) {
-        struct tree_value f = tree_get(t, &frame, "filename"), n = tree_get(t, &frame, "name"), l = tree_get(t, &frame, "line");
+        struct tree_value f = tree_get(t, &frame, "filename"), n = tree_get(t, &frame, "name"),
+                          l = tree_get(t, &frame, "line");
         struct span file = tree_str(t, &f), name = tree_str(t, &n);
         left--;
         if (!tree_pay(t, (file.len + name.len) / 8))

@@ -1,19 +1,22 @@
 // Owns the reading of a memory snapshot's members.
 //
-// SRC: torch/csrc/cuda/memory_snapshot.cpp and torch/csrc/cuda/Module.cpp, THCPModule_memorySnapshot (the members);
-// torch/cuda/_memory_viz.py, _block_extra_legacy ("history" of 1.13 and 2.0).
+// SRC: torch/csrc/cuda/memory_snapshot.cpp and torch/csrc/cuda/Module.cpp,
+// THCPModule_memorySnapshot (the members); torch/cuda/_memory_viz.py, _block_extra_legacy
+// ("history" of 1.13 and 2.0).
 
 #include "calc/parse/snapshot_read.h"
 
 #include "calc/base/text.h"
 
-// Steps that reading takes: some 20 a byte where the frames of every event are named by two bytes each.
+// Steps that reading takes: some 20 a byte where the frames of every event are named by two bytes
+// each.
 enum { STEPS_A_BYTE = 64, STEPS_LEAST = 1 << 20 };
 
 static int grow(struct snapshot_read *s, void **at, size_t *cap, size_t need, size_t size)
 {
     int rc = mem_grow(s->tree.mem, at, cap, need, size);
-    return rc == VRAM_OK ? rc : err_set(s->tree.err, MESSAGE_out_of_memory, NO_POS, NO_FIELD, NO_ARGS);
+    return rc == VRAM_OK ? rc
+                         : err_set(s->tree.err, MESSAGE_out_of_memory, NO_POS, NO_FIELD, NO_ARGS);
 }
 
 static uint64_t number(struct tree *t, const struct tree_value *dict, const char *key)
@@ -39,7 +42,9 @@ static int site(struct snapshot_read *s, const struct tree_value *frames, uint32
     uint32_t *known = &s->site_of_list[frames->n];
     if (*known == 0) {
         struct snapshot_site found = snapshot_site_of(s, frames);
-        int rc = found.empty ? VRAM_OK : grow(s, (void **)&s->sites, &s->site_cap, s->site_count + 1, sizeof *s->sites);
+        int rc = found.empty ? VRAM_OK
+                             : grow(s, (void **)&s->sites, &s->site_cap, s->site_count + 1,
+                                    sizeof *s->sites);
         if (rc != VRAM_OK)
             return rc;
         if (!found.empty) {
@@ -56,13 +61,14 @@ static int site(struct snapshot_read *s, const struct tree_value *frames, uint32
 
 static uint32_t state_of(struct span name)
 {
-    return span_is(name, "active_allocated")      ? SNAPSHOT_ALLOCATED
-           : span_is(name, "active_pending_free") ? SNAPSHOT_PENDING
+    return span_is(name, "active_allocated")       ? SNAPSHOT_ALLOCATED
+           : span_is(name, "active_pending_free")  ? SNAPSHOT_PENDING
            : span_is(name, "active_awaiting_free") ? SNAPSHOT_PENDING
-                                                  : SNAPSHOT_INACTIVE;
+                                                   : SNAPSHOT_INACTIVE;
 }
 
-// Until 2.0 a block has a history, the last first, in place of frames and the size that was asked for.
+// Until 2.0 a block has a history, the last first, in place of frames and the size that was asked
+// for.
 static struct tree_value last_of_history(struct tree *t, const struct tree_value *block)
 {
     struct tree_value history = tree_get(t, block, "history"), first = {TREE_NONE, 0, 0};
@@ -73,7 +79,8 @@ static struct tree_value last_of_history(struct tree *t, const struct tree_value
 static int read_block(struct snapshot_read *s, const struct tree_value *v, uint64_t address)
 {
     struct tree *t = &s->tree;
-    struct tree_value frames = tree_get(t, v, "frames"), requested = tree_get(t, v, "requested_size");
+    struct tree_value frames = tree_get(t, v, "frames"),
+                      requested = tree_get(t, v, "requested_size");
     if (frames.kind != TREE_LIST) {
         struct tree_value last = last_of_history(t, v);
         frames = tree_get(t, &last, "frames");
@@ -84,7 +91,8 @@ static int read_block(struct snapshot_read *s, const struct tree_value *v, uint6
     if (rc != VRAM_OK)
         return rc;
     struct snapshot_block *b = &s->blocks[s->block_count++];
-    *b = (struct snapshot_block){address, number(t, v, "size"), tree_u64(&requested), state_of(word(t, v, "state")), 0};
+    *b = (struct snapshot_block){address, number(t, v, "size"), tree_u64(&requested),
+                                 state_of(word(t, v, "state")), 0};
     if (requested.kind != TREE_INT || b->requested > b->bytes)
         b->requested = b->bytes;
     return site(s, &frames, &b->site);
@@ -93,8 +101,10 @@ static int read_block(struct snapshot_read *s, const struct tree_value *v, uint6
 static int read_segment(struct snapshot_read *s, const struct tree_value *v)
 {
     struct tree *t = &s->tree;
-    struct tree_value blocks = tree_get(t, v, "blocks"), expandable = tree_get(t, v, "is_expandable"), block;
-    int rc = grow(s, (void **)&s->segments, &s->segment_cap, s->segment_count + 1, sizeof *s->segments);
+    struct tree_value blocks = tree_get(t, v, "blocks"),
+                      expandable = tree_get(t, v, "is_expandable"), block;
+    int rc =
+        grow(s, (void **)&s->segments, &s->segment_cap, s->segment_count + 1, sizeof *s->segments);
     if (rc != VRAM_OK)
         return rc;
     struct snapshot_segment g = {.address = number(t, v, "address"),
@@ -156,7 +166,8 @@ static uint32_t category_of(struct span name)
 static int read_event(struct snapshot_read *s, const struct tree_value *v)
 {
     struct tree *t = &s->tree;
-    struct snapshot_event e = {.action = action_of(word(t, v, "action")), .bytes = number(t, v, "size")};
+    struct snapshot_event e = {.action = action_of(word(t, v, "action")),
+                               .bytes = number(t, v, "size")};
     if (e.action == SNAPSHOT_OTHER)
         return VRAM_OK;
     struct tree_value frames = tree_get(t, v, "frames");
@@ -217,14 +228,18 @@ static void choose_device(struct snapshot_read *s, const struct tree_value *trac
     }
 }
 
-// {"segments": [...], "device_traces": [[...]]}, or the segments alone, as torch.cuda.memory_snapshot returns them.
+// {"segments": [...], "device_traces": [[...]]}, or the segments alone, as
+// torch.cuda.memory_snapshot returns them.
 static int read_root(struct snapshot_read *s)
 {
     struct tree *t = &s->tree;
-    struct tree_value segments = t->root.kind == TREE_LIST ? t->root : tree_get(t, &t->root, "segments");
-    struct tree_value traces = tree_get(t, &t->root, "device_traces"), settings = tree_get(t, &t->root, "allocator_settings");
+    struct tree_value segments =
+        t->root.kind == TREE_LIST ? t->root : tree_get(t, &t->root, "segments");
+    struct tree_value traces = tree_get(t, &t->root, "device_traces"),
+                      settings = tree_get(t, &t->root, "allocator_settings");
     if (segments.kind != TREE_LIST && traces.kind != TREE_LIST)
-        return err_set(t->err, MESSAGE_snapshot_no_members, (struct err_pos){t->file, 0, 0}, NO_FIELD, NO_ARGS);
+        return err_set(t->err, MESSAGE_snapshot_no_members, (struct err_pos){t->file, 0, 0},
+                       NO_FIELD, NO_ARGS);
     s->settings = word(t, &settings, "PYTORCH_CUDA_ALLOC_CONF");
     if (s->settings.len == 0)
         s->settings = word(t, &settings, "PYTORCH_ALLOC_CONF");
@@ -242,21 +257,25 @@ static int read_tree(struct tree *t)
         return err_set(t->err, MESSAGE_snapshot_archive, pos, NO_FIELD, NO_ARGS);
     if (first == 0x80)
         return tree_read_pickle(t);
-    if (first == '{' || first == '[' || first == ' ' || first == '\n' || first == '\r' || first == '\t')
+    if (first == '{' || first == '[' || first == ' ' || first == '\n' || first == '\r' ||
+        first == '\t')
         return tree_read_json(t);
     return err_set(t->err, MESSAGE_snapshot_unknown, pos, NO_FIELD, NO_ARGS);
 }
 
-int snapshot_read(struct snapshot_read *s, const struct vram_mem *mem, struct message *err, const char *text, size_t len,
-                  const char *file)
+int snapshot_read(struct snapshot_read *s, const struct vram_mem *mem, struct message *err,
+                  const char *text, size_t len, const char *file)
 {
-    *s = (struct snapshot_read){.tree = {.mem = mem, .text = text, .len = len, .file = file, .err = err}};
+    *s = (struct snapshot_read){
+        .tree = {.mem = mem, .text = text, .len = len, .file = file, .err = err}};
     s->tree.budget = STEPS_LEAST + STEPS_A_BYTE * (uint64_t)len;
     int rc = read_tree(&s->tree);
     if (rc == VRAM_OK)
-        rc = grow(s, (void **)&s->site_of_list, &s->list_cap, s->tree.list_count + 1, sizeof *s->site_of_list);
+        rc = grow(s, (void **)&s->site_of_list, &s->list_cap, s->tree.list_count + 1,
+                  sizeof *s->site_of_list);
     if (rc == VRAM_OK)
-        rc = grow(s, (void **)&s->rule_of_frame, &s->rule_cap, s->tree.list_count + 1, sizeof *s->rule_of_frame);
+        rc = grow(s, (void **)&s->rule_of_frame, &s->rule_cap, s->tree.list_count + 1,
+                  sizeof *s->rule_of_frame);
     if (rc == VRAM_OK)
         rc = grow(s, (void **)&s->sites, &s->site_cap, 1, sizeof *s->sites);
     if (rc != VRAM_OK)

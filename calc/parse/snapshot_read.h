@@ -7,7 +7,14 @@
 
 enum snapshot_state { SNAPSHOT_INACTIVE, SNAPSHOT_ALLOCATED, SNAPSHOT_PENDING };
 
-enum snapshot_action { SNAPSHOT_ALLOC, SNAPSHOT_FREE, SNAPSHOT_SEGMENT_GROWS, SNAPSHOT_SEGMENT_SHRINKS, SNAPSHOT_OOM, SNAPSHOT_OTHER };
+enum snapshot_action {
+    SNAPSHOT_ALLOC,
+    SNAPSHOT_FREE,
+    SNAPSHOT_SEGMENT_GROWS,
+    SNAPSHOT_SEGMENT_SHRINKS,
+    SNAPSHOT_OOM,
+    SNAPSHOT_OTHER
+};
 
 enum { SNAPSHOT_UNKNOWN = VRAM_CAT_COUNT };  // a category that nothing tells
 
@@ -46,16 +53,19 @@ struct snapshot_read {
     struct snapshot_event *events;
     struct snapshot_site *sites;  // the first is for what has no frames
     uint32_t *site_of_list;
-    unsigned char *rule_of_frame;  // by the number of its dictionary: 1 and its rule of snapshot_frames.def, 0: not yet known
+    unsigned char *rule_of_frame;  // by the number of its dictionary: 1 and its rule of
+                                   // snapshot_frames.def, 0: not yet known
     size_t rule_cap;
-    size_t segment_count, segment_cap, block_count, block_cap, event_count, event_cap, site_count, site_cap, list_cap;
+    size_t segment_count, segment_cap, block_count, block_cap, event_count, event_cap, site_count,
+        site_cap, list_cap;
     struct span settings;  // PYTORCH_CUDA_ALLOC_CONF as it was
     bool has_frames;
 };
 
-// A pickle or JSON, told apart by its first byte. Errors go to *err; snapshot_done is to be called in any case.
-int snapshot_read(struct snapshot_read *s, const struct vram_mem *mem, struct message *err, const char *text, size_t len,
-                  const char *file);
+// A pickle or JSON, told apart by its first byte. Errors go to *err; snapshot_done is to be called
+// in any case.
+int snapshot_read(struct snapshot_read *s, const struct vram_mem *mem, struct message *err,
+                  const char *text, size_t len, const char *file);
 void snapshot_done(struct snapshot_read *s);
 
 // What the frames of a list, the innermost first, say about an allocation.

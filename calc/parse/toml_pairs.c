@@ -43,7 +43,8 @@ static void add_list(struct reading *r, const struct toml_value *list)
         if (item->kind == TOML_TABLE)
             add_table(r, item);
         pairs_leave(r->out, before);
-        if (item->kind != TOML_TABLE && item->kind != TOML_ARRAY && joined.len + item->text.len <= PARSE_LIST_MAX)
+        if (item->kind != TOML_TABLE && item->kind != TOML_ARRAY &&
+            joined.len + item->text.len <= PARSE_LIST_MAX)
             joined = pairs_join(r->out, joined, view(item->text), scalars++ == 0);
     }
     if (scalars > 0 || number == 0)
@@ -56,7 +57,8 @@ static void add_table(struct reading *r, const struct toml_value *table)
     for (const struct toml_value *v = table->first; v && !r->out->failed; v = v->next) {
         size_t before = pairs_enter(r->out, view(v->key));
         if (before == SIZE_MAX) {
-            err_set(&r->p->v->err, MESSAGE_key_too_long, pairs_pos(r->out, r->p->file, v->key_offset), NO_FIELD,
+            err_set(&r->p->v->err, MESSAGE_key_too_long,
+                    pairs_pos(r->out, r->p->file, v->key_offset), NO_FIELD,
                     ARGS(arg_u64("most", PAIRS_PATH)));
             parse_report(r->p);
             continue;

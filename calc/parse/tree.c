@@ -19,20 +19,23 @@ void tree_free(struct tree *t)
 
 bool tree_new(struct tree *t, uint32_t kind, struct tree_value *out)
 {
-    if (t->list_count >= TREE_END || mem_grow(t->mem, (void **)&t->lists, &t->list_cap, t->list_count + 1, sizeof *t->lists) != VRAM_OK)
+    if (t->list_count >= TREE_END || mem_grow(t->mem, (void **)&t->lists, &t->list_cap,
+                                              t->list_count + 1, sizeof *t->lists) != VRAM_OK)
         return false;
     t->lists[t->list_count] = (struct tree_list){TREE_END, TREE_END, 0};
     *out = (struct tree_value){kind, 0, t->list_count++};
     return true;
 }
 
-// The run that a list's new items go to: its last where that is the end of all items, else a new one.
+// The run that a list's new items go to: its last where that is the end of all items, else a new
+// one.
 static struct tree_run *run_for(struct tree *t, struct tree_list *list)
 {
     struct tree_run *last = list->last == TREE_END ? NULL : &t->runs[list->last];
     if (last && last->first + last->count == t->item_count)
         return last;
-    if (t->run_count >= TREE_END || mem_grow(t->mem, (void **)&t->runs, &t->run_cap, t->run_count + 1, sizeof *t->runs) != VRAM_OK)
+    if (t->run_count >= TREE_END || mem_grow(t->mem, (void **)&t->runs, &t->run_cap,
+                                             t->run_count + 1, sizeof *t->runs) != VRAM_OK)
         return NULL;
     uint32_t number = (uint32_t)t->run_count++;
     t->runs[number] = (struct tree_run){t->item_count, 0, TREE_END};
@@ -44,13 +47,15 @@ static struct tree_run *run_for(struct tree *t, struct tree_list *list)
     return &t->runs[number];
 }
 
-int tree_append(struct tree *t, const struct tree_value *to, const struct tree_value *items, size_t count)
+int tree_append(struct tree *t, const struct tree_value *to, const struct tree_value *items,
+                size_t count)
 {
     struct tree_list *list = &t->lists[to->n];
     if (count == 0)
         return VRAM_OK;
     struct tree_run *run = run_for(t, list);
-    if (!run || mem_grow(t->mem, (void **)&t->items, &t->item_cap, t->item_count + count, sizeof *t->items) != VRAM_OK)
+    if (!run || mem_grow(t->mem, (void **)&t->items, &t->item_cap, t->item_count + count,
+                         sizeof *t->items) != VRAM_OK)
         return VRAM_ENOMEM;
     mem_copy(t->items + t->item_count, items, count * sizeof *items);
     t->item_count += count;

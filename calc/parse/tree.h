@@ -1,8 +1,9 @@
-// Values of a pickle or of JSON: dictionaries, lists, strings, numbers. Nothing in them is ever run.
+// Values of a pickle or of JSON: dictionaries, lists, strings, numbers. Nothing in them is ever
+// run.
 //
-// A list is a chain of runs of items, as it grew; what is shared is stored once, so the whole takes no more than some
-// multiple of the text. Walking it can take longer than reading it (one list in a million places): whoever walks pays
-// with tree_pay.
+// A list is a chain of runs of items, as it grew; what is shared is stored once, so the whole takes
+// no more than some multiple of the text. Walking it can take longer than reading it (one list in a
+// million places): whoever walks pays with tree_pay.
 
 #ifndef CALC_TREE_H
 #define CALC_TREE_H
@@ -11,7 +12,16 @@
 #include "calc/base/mem.h"
 #include "calc/base/span.h"
 
-enum tree_kind { TREE_NONE, TREE_BOOL, TREE_INT, TREE_FLOAT, TREE_STR, TREE_LIST, TREE_DICT, TREE_MARK };
+enum tree_kind {
+    TREE_NONE,
+    TREE_BOOL,
+    TREE_INT,
+    TREE_FLOAT,
+    TREE_STR,
+    TREE_LIST,
+    TREE_DICT,
+    TREE_MARK
+};
 
 struct tree_value {
     uint32_t kind;  // enum tree_kind
@@ -35,15 +45,15 @@ struct tree {
     const struct vram_mem *mem;
     const char *text;
     size_t len;
-    const char *file;     // for messages
+    const char *file;  // for messages
     struct message *err;
     struct tree_value *items, root;
     struct tree_run *runs;
     struct tree_list *lists;
     size_t item_count, item_cap, run_count, run_cap, list_count, list_cap;
-    char *strings;        // of JSON, without their escapes
+    char *strings;  // of JSON, without their escapes
     size_t string_len, string_cap;
-    uint64_t budget;      // steps that are left to walk
+    uint64_t budget;  // steps that are left to walk
 };
 
 // The readers. Errors are recorded in *err; the tree is then still to be freed.
@@ -55,12 +65,14 @@ void tree_free(struct tree *t);
 bool tree_new(struct tree *t, uint32_t kind, struct tree_value *out);
 
 // Appends items, keys and values in turn of a dictionary.
-int tree_append(struct tree *t, const struct tree_value *to, const struct tree_value *items, size_t count);
+int tree_append(struct tree *t, const struct tree_value *to, const struct tree_value *items,
+                size_t count);
 
 // The member of a dictionary, the last where there are several; TREE_NONE where there is none.
 struct tree_value tree_get(struct tree *t, const struct tree_value *dict, const char *key);
-struct span tree_str(const struct tree *t, const struct tree_value *v);  // empty unless it is a string
-uint64_t tree_u64(const struct tree_value *v);                           // 0 unless it is a number of 0 or more
+struct span tree_str(const struct tree *t,
+                     const struct tree_value *v);  // empty unless it is a string
+uint64_t tree_u64(const struct tree_value *v);     // 0 unless it is a number of 0 or more
 bool tree_is_true(const struct tree_value *v);
 
 // The items of a list, one by one; those of anything else are none.
@@ -71,7 +83,8 @@ struct tree_walk {
 struct tree_walk tree_items(const struct tree *t, const struct tree_value *list);
 bool tree_next(struct tree *t, struct tree_walk *w, struct tree_value *out);
 
-// Pays for `steps` steps; false, with an error, when a walk has taken longer than any snapshot that was written can.
+// Pays for `steps` steps; false, with an error, when a walk has taken longer than any snapshot that
+// was written can.
 bool tree_pay(struct tree *t, uint64_t steps);
 
 #endif

@@ -1,4 +1,5 @@
-// Reads JSON into the same values as a pickle: snapshots written by json.dump, and `vramcalc trace --format json`.
+// Reads JSON into the same values as a pickle: snapshots written by json.dump, and `vramcalc trace
+// --format json`.
 
 #include "calc/parse/tree.h"
 
@@ -19,7 +20,9 @@ struct json_read {
 static void fail(struct json_read *r, enum message_id id)
 {
     if (!r->failed)
-        err_set(r->t->err, id, err_pos_of(r->t->file, r->t->text, r->at < r->t->len ? r->at : r->t->len), NO_FIELD, NO_ARGS);
+        err_set(r->t->err, id,
+                err_pos_of(r->t->file, r->t->text, r->at < r->t->len ? r->at : r->t->len), NO_FIELD,
+                NO_ARGS);
     r->failed = true;
 }
 
@@ -33,8 +36,8 @@ static void push(struct json_read *r, struct tree_value v)
 
 static char peek(struct json_read *r)
 {
-    while (r->at < r->t->len && (r->t->text[r->at] == ' ' || r->t->text[r->at] == '\n' || r->t->text[r->at] == '\r' ||
-                                 r->t->text[r->at] == '\t'))
+    while (r->at < r->t->len && (r->t->text[r->at] == ' ' || r->t->text[r->at] == '\n' ||
+                                 r->t->text[r->at] == '\r' || r->t->text[r->at] == '\t'))
         r->at++;
     return r->at < r->t->len ? r->t->text[r->at] : 0;
 }
@@ -140,7 +143,8 @@ static void number(struct json_read *r)
     if (digits == 0)
         fail(r, MESSAGE_snapshot_json);
     else
-        push(r, (struct tree_value){whole ? TREE_INT : TREE_FLOAT, 0, negative ? (uint64_t)0 - n : n});
+        push(r,
+             (struct tree_value){whole ? TREE_INT : TREE_FLOAT, 0, negative ? (uint64_t)0 - n : n});
 }
 
 static void word(struct json_read *r)
@@ -148,8 +152,11 @@ static void word(struct json_read *r)
     static const struct {
         const char *name;
         struct tree_value value;
-    } words[] = {{"true", {TREE_BOOL, 0, 1}},  {"false", {TREE_BOOL, 0, 0}},    {"null", {TREE_NONE, 0, 0}},
-                 {"NaN", {TREE_FLOAT, 0, 0}}, {"Infinity", {TREE_FLOAT, 0, 0}}};
+    } words[] = {{"true", {TREE_BOOL, 0, 1}},
+                 {"false", {TREE_BOOL, 0, 0}},
+                 {"null", {TREE_NONE, 0, 0}},
+                 {"NaN", {TREE_FLOAT, 0, 0}},
+                 {"Infinity", {TREE_FLOAT, 0, 0}}};
     struct span rest = {r->t->text + r->at, r->t->len - r->at};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (span_starts(rest, words[i].name)) {

@@ -1,5 +1,6 @@
-// Owns the reading of YAML as configuration files write it, and of JSON, into pairs: block and flow collections, all scalars,
-// anchors of scalars. Tags, complex keys, aliases of collections and second documents are refused with their place.
+// Owns the reading of YAML as configuration files write it, and of JSON, into pairs: block and flow
+// collections, all scalars, anchors of scalars. Tags, complex keys, aliases of collections and
+// second documents are refused with their place.
 
 #include "calc/parse/yaml.h"
 
@@ -33,7 +34,8 @@ void yaml_skip_spaces(struct yaml *y)
 
 static bool at_mark(const struct yaml *y, const char *mark)
 {
-    return y->at == y->line_start && span_starts((struct span){y->text + y->at, y->len - y->at}, mark) &&
+    return y->at == y->line_start &&
+           span_starts((struct span){y->text + y->at, y->len - y->at}, mark) &&
            yaml_is_blank(yaml_byte(y, 3));
 }
 
@@ -117,7 +119,8 @@ struct yaml_value yaml_list_value(const struct yaml_list *list)
 {
     if (list->items > 0 && list->scalars == 0)
         return (struct yaml_value){YAML_COLLECTION, {"", 0}, list->at};
-    return (struct yaml_value){YAML_SCALAR, list->joined.at ? list->joined : (struct span){"", 0}, list->at};
+    return (struct yaml_value){YAML_SCALAR, list->joined.at ? list->joined : (struct span){"", 0},
+                               list->at};
 }
 
 // ---- anchors ---------------------------------------------------------------------------------
@@ -160,15 +163,18 @@ static bool is_item(const struct yaml *y)
     return yaml_byte(y, 0) == '-' && yaml_is_blank(yaml_byte(y, 1));
 }
 
-// A value that begins in the line of its key or dash. least: the columns that its further lines have at least.
+// A value that begins in the line of its key or dash. least: the columns that its further lines
+// have at least.
 static struct yaml_value inline_value(struct yaml *y, size_t least)
 {
     char c = yaml_byte(y, 0);
     struct yaml_value v;
     if (c == '|' || c == '>')
         return yaml_block_text(y, least);
-    if (c == '!' || c == '%' || c == '@' || c == '`' || (c == '?' && yaml_is_blank(yaml_byte(y, 1))))
-        return yaml_fail(y, y->at, MESSAGE_yaml_special, ARGS(arg_part("found", y->text + y->at, 1)));
+    if (c == '!' || c == '%' || c == '@' || c == '`' ||
+        (c == '?' && yaml_is_blank(yaml_byte(y, 1))))
+        return yaml_fail(y, y->at, MESSAGE_yaml_special,
+                         ARGS(arg_part("found", y->text + y->at, 1)));
     if (c == '[' || c == '{')
         v = yaml_flow(y);
     else if (c == '"' || c == '\'')
@@ -193,8 +199,9 @@ static bool take_key(struct yaml *y, struct span *key)
     struct yaml_value v = c == '"' || c == '\'' ? yaml_quoted(y) : yaml_plain(y, true, 0);
     if (c != '"' && c != '\'') {  // outside of brackets a key may have brackets and commas in it
         *y = before;
-        while (!yaml_at_line_end(y) && !(yaml_byte(y, 0) == ':' && yaml_is_blank(yaml_byte(y, 1))) &&
-               !(yaml_byte(y, 0) == '#' && y->at > y->line_start && yaml_is_blank(y->text[y->at - 1])))
+        while (
+            !yaml_at_line_end(y) && !(yaml_byte(y, 0) == ':' && yaml_is_blank(yaml_byte(y, 1))) &&
+            !(yaml_byte(y, 0) == '#' && y->at > y->line_start && yaml_is_blank(y->text[y->at - 1])))
             y->at++;
         v.text = span_trim((struct span){y->text + before.at, y->at - before.at});
     }
@@ -210,8 +217,8 @@ static bool take_key(struct yaml *y, struct span *key)
     return false;
 }
 
-// The value behind a colon or a dash, in this line or below. least: its least column below; after_key: a list may have that of
-// its key.
+// The value behind a colon or a dash, in this line or below. least: its least column below;
+// after_key: a list may have that of its key.
 static struct yaml_value value_of(struct yaml *y, size_t least, bool after_key)
 {
     struct span anchor = {NULL, 0};
@@ -261,7 +268,8 @@ static struct yaml_value block_map(struct yaml *y, size_t indent)
             while (at + n < y->len && y->text[at + n] != '\n')
                 n++;
             return y->failed ? map
-                             : yaml_fail(y, at, MESSAGE_yaml_no_pair, ARGS(arg_part("line", y->text + at, n)));
+                             : yaml_fail(y, at, MESSAGE_yaml_no_pair,
+                                         ARGS(arg_part("line", y->text + at, n)));
         }
         if (!yaml_enter_key(y, key, at, &before))
             return map;

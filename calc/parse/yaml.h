@@ -7,7 +7,8 @@
 
 enum yaml_kind { YAML_NOTHING, YAML_SCALAR, YAML_COLLECTION };
 
-// A value as its owner gets it: the pairs of a collection are in the list already, a list of scalars is one scalar.
+// A value as its owner gets it: the pairs of a collection are in the list already, a list of
+// scalars is one scalar.
 struct yaml_value {
     enum yaml_kind kind;
     struct span text;
@@ -39,7 +40,8 @@ static inline bool yaml_is_blank(char c)
 
 static inline bool yaml_at_line_end(const struct yaml *y)
 {
-    return y->at >= y->len || y->text[y->at] == '\n' || (y->text[y->at] == '\r' && yaml_byte(y, 1) == '\n');
+    return y->at >= y->len || y->text[y->at] == '\n' ||
+           (y->text[y->at] == '\r' && yaml_byte(y, 1) == '\n');
 }
 
 // Says what is wrong at a byte, once, and returns a value of nothing.
@@ -50,8 +52,9 @@ bool yaml_skip(struct yaml *y);         // to the next word of the document; fal
 
 // yaml_scalar.c: scalars, each from its first byte on.
 struct yaml_value yaml_quoted(struct yaml *y);
-struct yaml_value yaml_plain(struct yaml *y, bool in_flow, size_t indent);  // goes on in lines deeper than indent
-struct yaml_value yaml_block_text(struct yaml *y, size_t indent);           // after | and >
+struct yaml_value yaml_plain(struct yaml *y, bool in_flow,
+                             size_t indent);  // goes on in lines deeper than indent
+struct yaml_value yaml_block_text(struct yaml *y, size_t indent);  // after | and >
 
 // yaml_flow.c: a value in brackets, or one inside of them.
 struct yaml_value yaml_flow(struct yaml *y);
@@ -65,7 +68,8 @@ bool yaml_enter_item(struct yaml *y, struct yaml_list *list, size_t *before);
 void yaml_leave_item(struct yaml *y, struct yaml_list *list, size_t before, struct yaml_value item);
 struct yaml_value yaml_list_value(const struct yaml_list *list);
 
-// A mapping's member: its key is entered before the value is read, which is added when it is a scalar.
+// A mapping's member: its key is entered before the value is read, which is added when it is a
+// scalar.
 bool yaml_enter_key(struct yaml *y, struct span key, size_t at, size_t *before);
 void yaml_leave_key(struct yaml *y, size_t before, size_t key_at, struct yaml_value value);
 

@@ -61,13 +61,15 @@ static bool flow_member(struct yaml *y, size_t open)
 {
     size_t at = y->at, before;
     char c = yaml_byte(y, 0);
-    struct yaml_value key = c == '"' || (c == '\'' && !y->json) ? yaml_quoted(y) : yaml_plain(y, true, 0);
+    struct yaml_value key =
+        c == '"' || (c == '\'' && !y->json) ? yaml_quoted(y) : yaml_plain(y, true, 0);
     if (!y->failed && y->json && c != '"')
         yaml_fail(y, at, MESSAGE_json_name, NO_ARGS);
     if (y->failed || !flow_skip(y, open))
         return false;
     if (yaml_byte(y, 0) != ':') {
-        yaml_fail(y, y->at, MESSAGE_yaml_no_colon, ARGS(arg_part("key", key.text.at, key.text.len)));
+        yaml_fail(y, y->at, MESSAGE_yaml_no_colon,
+                  ARGS(arg_part("key", key.text.at, key.text.len)));
         return false;
     }
     y->at++;

@@ -120,7 +120,8 @@ struct yaml_value yaml_quoted(struct yaml *y)
 static bool ends_plain(const struct yaml *y, bool in_flow)
 {
     char c = yaml_byte(y, 0), next = yaml_byte(y, 1);
-    if (c == ':' && (yaml_is_blank(next) || (in_flow && (next == ',' || next == ']' || next == '}'))))
+    if (c == ':' &&
+        (yaml_is_blank(next) || (in_flow && (next == ',' || next == ']' || next == '}'))))
         return true;
     if (c == '#' && y->at > 0 && yaml_is_blank(y->text[y->at - 1]))
         return true;

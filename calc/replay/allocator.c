@@ -1,4 +1,5 @@
-// The caching allocator's rules: rounding, best fit, split, coalesce, segments, and what happens when the device is full.
+// The caching allocator's rules: rounding, best fit, split, coalesce, segments, and what happens
+// when the device is full.
 
 #include "calc/replay/allocator.h"
 
@@ -16,7 +17,8 @@ static bool is_power_of_two(uint64_t n)
     return n && !(n & (n - 1));
 }
 
-// SRC: c10/cuda/CUDAAllocatorConfig.cpp: max_split_size_mb is above 20 MiB, a threshold lies in (0, 1), divisions are powers of two.
+// SRC: c10/cuda/CUDAAllocatorConfig.cpp: max_split_size_mb is above 20 MiB, a threshold lies in (0,
+// 1), divisions are powers of two.
 static bool config_is_good(const struct allocator_config *c)
 {
     if (c->max_split_bytes && c->max_split_bytes <= ALLOCATOR_LARGE_BUFFER)
@@ -116,7 +118,8 @@ static uint64_t expandable_size(const struct allocator *a, uint32_t i)
 }
 
 // Among larger free blocks the one before an unmapped tail loses to those that cannot grow as far.
-static uint32_t prefer_less_room(const struct allocator *a, const struct allocator_pool *p, uint32_t i)
+static uint32_t prefer_less_room(const struct allocator *a, const struct allocator_pool *p,
+                                 uint32_t i)
 {
     for (uint32_t next = pool_after(p, a->blocks, i); next; next = pool_after(p, a->blocks, i)) {
         if (expandable_size(a, next) >= expandable_size(a, i))
@@ -149,11 +152,15 @@ static uint32_t find_free(struct allocator *a, struct allocator_pool *p, uint64_
 
 // ---- segments ---------------------------------------------------------------------------------
 
-static void segment_new(struct allocator *a, const struct allocator_pool *p, uint64_t bytes, uint32_t *block)
+static void segment_new(struct allocator *a, const struct allocator_pool *p, uint64_t bytes,
+                        uint32_t *block)
 {
     uint32_t i = block_new(a);
-    a->blocks[i] = (struct allocator_block){
-        .size = bytes, .address = a->next_address, .small = p->small, .stream = p->stream, .state = BLOCK_FREE};
+    a->blocks[i] = (struct allocator_block){.size = bytes,
+                                            .address = a->next_address,
+                                            .small = p->small,
+                                            .stream = p->stream,
+                                            .state = BLOCK_FREE};
     a->next_address += bytes;
     stat_add(&a->stats.reserved, bytes);
     stat_add(&a->stats.segments, 1);
@@ -176,7 +183,8 @@ static bool is_whole_segment(const struct allocator_block *b)
 }
 
 // One attempt at the device. *block is 0 if it has no more. Errors: VRAM_ENOMEM.
-static int segment_try(struct allocator *a, struct allocator_pool *p, uint64_t size, uint32_t *block)
+static int segment_try(struct allocator *a, struct allocator_pool *p, uint64_t size,
+                       uint32_t *block)
 {
     uint64_t bytes = allocator_segment_bytes(size), allowed = a->config.allowed_bytes;
     *block = 0;

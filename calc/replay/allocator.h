@@ -1,9 +1,10 @@
-// PyTorch's CUDA caching allocator, replayed: the same blocks, segments and statistics, without a GPU.
+// PyTorch's CUDA caching allocator, replayed: the same blocks, segments and statistics, without a
+// GPU.
 //
-// A few streams, one device. Addresses are invented: a new segment lies above all that came before it,
-// which decides between equal blocks as the real allocator does when the driver hands out rising
-// addresses.
-// SRC: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp at 001074d, DeviceCachingAllocator.
+// A few streams, one device. Addresses are invented: a new segment lies above all that came before
+// it, which decides between equal blocks as the real allocator does when the driver hands out
+// rising addresses. SRC: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp at 001074d,
+// DeviceCachingAllocator.
 
 #ifndef CALC_ALLOCATOR_H
 #define CALC_ALLOCATOR_H
@@ -28,15 +29,16 @@ static inline void allocator_stream(struct allocator *a, uint32_t stream)
 }
 
 // Hands out a block for bytes; *block gets its number, 0 for 0 bytes.
-// Errors: VRAM_ENOFIT (OutOfMemoryError: stats.oom_bytes says the size), VRAM_EOVERFLOW, VRAM_ENOMEM. After each of
-// them a is as consistent as PyTorch's allocator is after a caught error, and may be used on.
+// Errors: VRAM_ENOFIT (OutOfMemoryError: stats.oom_bytes says the size), VRAM_EOVERFLOW,
+// VRAM_ENOMEM. After each of them a is as consistent as PyTorch's allocator is after a caught
+// error, and may be used on.
 int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block);
 
 // Takes a block back; 0 is nothing. Errors: VRAM_EARG if the block is not handed out.
 int allocator_free(struct allocator *a, uint32_t block);
 
-// As allocator_free in two steps: the statistics at once, the block when another stream has done with it.
-// SRC: the same file, free() and process_events().
+// As allocator_free in two steps: the statistics at once, the block when another stream has done
+// with it. SRC: the same file, free() and process_events().
 int allocator_hold(struct allocator *a, uint32_t block);
 void allocator_release(struct allocator *a, uint32_t block);
 

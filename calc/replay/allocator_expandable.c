@@ -1,8 +1,10 @@
-// Virtual segments of the caching allocator (expandable_segments:True): which pages are mapped and when they are given back.
+// Virtual segments of the caching allocator (expandable_segments:True): which pages are mapped and
+// when they are given back.
 //
-// A virtual segment is a row of blocks by address: in use, free (mapped), or unmapped. Unmapped ranges begin and end
-// on page boundaries; segments begin at multiples of the larger page, so an address alone tells the page.
-// SRC: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp at 001074d, ExpandableSegment, map_block, unmap_block.
+// A virtual segment is a row of blocks by address: in use, free (mapped), or unmapped. Unmapped
+// ranges begin and end on page boundaries; segments begin at multiples of the larger page, so an
+// address alone tells the page. SRC: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp at 001074d,
+// ExpandableSegment, map_block, unmap_block.
 
 #include "calc/replay/allocator_expandable.h"
 
@@ -49,9 +51,13 @@ static uint32_t splice(struct allocator *a, uint32_t like, uint64_t address, uin
                        uint32_t prev, uint32_t next)
 {
     uint32_t i = block_new(a);
-    a->blocks[i] = (struct allocator_block){
-        .size = size, .address = address, .prev = prev, .next = next,
-        .small = a->blocks[like].small, .stream = a->blocks[like].stream, .expandable = true};
+    a->blocks[i] = (struct allocator_block){.size = size,
+                                            .address = address,
+                                            .prev = prev,
+                                            .next = next,
+                                            .small = a->blocks[like].small,
+                                            .stream = a->blocks[like].stream,
+                                            .expandable = true};
     if (prev)
         a->blocks[prev].next = i;
     if (next)
@@ -60,7 +66,8 @@ static uint32_t splice(struct allocator *a, uint32_t like, uint64_t address, uin
 }
 
 // Joins i, which is in no list, with its neighbours of the given state.
-static void join_neighbours(struct allocator *a, struct allocator_pool *p, uint32_t i, uint8_t state)
+static void join_neighbours(struct allocator *a, struct allocator_pool *p, uint32_t i,
+                            uint8_t state)
 {
     struct allocator_block *b = &a->blocks[i];
     for (int side = 0; side < 2; side++) {
@@ -93,8 +100,11 @@ static uint32_t virtual_segment_new(struct allocator *a, struct allocator_pool *
     uint64_t size = total ? round_up(total + total / 8, p->page) : ENDLESS / p->page * p->page;
     uint32_t i = block_new(a);
     a->next_address = round_up(a->next_address, ALLOCATOR_LARGE_BUFFER);
-    a->blocks[i] = (struct allocator_block){
-        .size = size, .address = a->next_address, .small = p->small, .stream = p->stream, .expandable = true};
+    a->blocks[i] = (struct allocator_block){.size = size,
+                                            .address = a->next_address,
+                                            .small = p->small,
+                                            .stream = p->stream,
+                                            .expandable = true};
     a->next_address += size;
     unmapped_insert(a, p, i);
     return i;
@@ -120,8 +130,8 @@ static uint32_t find_room(struct allocator *a, struct allocator_pool *p, uint64_
     return virtual_segment_new(a, p);
 }
 
-// Maps the first pages of the unmapped block i, as many as size bytes need, and joins them with free neighbours.
-// Returns false if the device has no more.
+// Maps the first pages of the unmapped block i, as many as size bytes need, and joins them with
+// free neighbours. Returns false if the device has no more.
 static bool map_front(struct allocator *a, struct allocator_pool *p, uint32_t i, uint64_t size)
 {
     struct allocator_block *b = &a->blocks[i];

@@ -1,4 +1,5 @@
-// The blocks of the caching allocator and the ordered set of the free ones, for the allocator's own files only.
+// The blocks of the caching allocator and the ordered set of the free ones, for the allocator's own
+// files only.
 
 #ifndef CALC_ALLOCATOR_POOL_H
 #define CALC_ALLOCATOR_POOL_H
@@ -10,18 +11,19 @@ enum allocator_state { BLOCK_USED, BLOCK_FREE, BLOCK_UNMAPPED };
 // One range of addresses. Numbers, not pointers: the array may move when it grows.
 struct allocator_block {
     uint64_t size, address;
-    uint64_t requested;     // bytes asked for, while in use
-    uint64_t born;          // the pool's searches when it became free
-    uint32_t prev, next;    // neighbours in the segment, 0 at its ends
-    uint32_t before, after; // in the list of its size class, or of unmapped ranges
-    uint16_t class;         // of size, while free: pool_class
-    uint8_t state;          // enum allocator_state; block 0 counts as used
+    uint64_t requested;      // bytes asked for, while in use
+    uint64_t born;           // the pool's searches when it became free
+    uint32_t prev, next;     // neighbours in the segment, 0 at its ends
+    uint32_t before, after;  // in the list of its size class, or of unmapped ranges
+    uint16_t class;          // of size, while free: pool_class
+    uint8_t state;           // enum allocator_state; block 0 counts as used
     bool small, expandable;
     uint8_t stream;
-    uint8_t unused[7];      // 64 bytes: a block's place is a shift away
+    uint8_t unused[7];  // 64 bytes: a block's place is a shift away
 };
 
-// The size class: row = power of two, column = 1/32 of it; the first row counts single steps of 512.
+// The size class: row = power of two, column = 1/32 of it; the first row counts single steps of
+// 512.
 static inline uint32_t pool_class(uint64_t size)
 {
     uint64_t units = size / ALLOCATOR_MIN_BLOCK;
@@ -65,8 +67,8 @@ static inline uint32_t pool_lower_bound(const struct allocator_pool *p,
 }
 
 // The next block by (size, address), or 0.
-static inline uint32_t pool_after(const struct allocator_pool *p, const struct allocator_block *blocks,
-                                  uint32_t i)
+static inline uint32_t pool_after(const struct allocator_pool *p,
+                                  const struct allocator_block *blocks, uint32_t i)
 {
     return blocks[i].after ? blocks[i].after : pool_first_after(p, blocks[i].class);
 }

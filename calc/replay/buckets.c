@@ -1,5 +1,6 @@
-// Owns the buckets in which gradients are sent. SRC: pytorch torch/csrc/distributed/c10d/reducer.cpp (of 1 MiB, then of
-// 25 MiB); DeepSpeed runtime/zero (reduce_bucket_size 5e8 elements).
+// Owns the buckets in which gradients are sent. SRC: pytorch
+// torch/csrc/distributed/c10d/reducer.cpp (of 1 MiB, then of 25 MiB); DeepSpeed runtime/zero
+// (reduce_bucket_size 5e8 elements).
 
 #include "calc/replay/buckets.h"
 
@@ -20,13 +21,15 @@ static bool buckets_are_whole(const struct vram_config *c)
     return c->parallel == PARALLEL_DDP;
 }
 
-// nanotron's MemoryBuffer: a whole sequence for the column products, another for the row products' gradients.
-// SRC: nanotron src/nanotron/parallel/utils.py, tensor_parallel/functional.py ("allgather", "allgather2").
+// nanotron's MemoryBuffer: a whole sequence for the column products, another for the row products'
+// gradients. SRC: nanotron src/nanotron/parallel/utils.py, tensor_parallel/functional.py
+// ("allgather", "allgather2").
 enum { BUCKETS_GATHERED = 2 };
 
 static uint64_t buckets_gathered(const struct model *m)
 {
-    bool gathers = framework_goes(&m->c, BY_NANOTRON) && m->c.tensor_parallel > 1 && m->c.sequence_parallel;
+    bool gathers =
+        framework_goes(&m->c, BY_NANOTRON) && m->c.tensor_parallel > 1 && m->c.sequence_parallel;
     return gathers ? 2 * m->tokens * m->c.n_embd : 0;
 }
 
@@ -94,5 +97,5 @@ int buckets_build(struct player *p, const struct state *s)
     if (bytes == 0 || rc != VRAM_OK)
         return rc;
     return buckets_are_whole(&s->m->c) ? buckets_whole(p, s)
-                                            : player_forever(p, &bucket, bytes, -1);
+                                       : player_forever(p, &bucket, bytes, -1);
 }

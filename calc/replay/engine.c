@@ -123,7 +123,8 @@ static struct vram_config engine_key(const struct model *m)
     k.n_layer = k.n_layer / pass_period(m) > 3 && k.n_layer % pass_period(m) == 0 ? 4 : k.n_layer;
     k.n_kv_head = k.n_kv_head == k.n_head;
     k.head_dim = k.head_dim <= 256;
-    k.partial_rotary_factor = k.kv_lora_rank = k.qk_nope_head_dim = k.qk_rope_head_dim = k.v_head_dim = 0;
+    k.partial_rotary_factor = k.kv_lora_rank = k.qk_nope_head_dim = k.qk_rope_head_dim =
+        k.v_head_dim = 0;
     k.q_lora_rank = k.q_lora_rank > 0;
     k.n_shared_experts = k.n_shared_experts > 0;
     k.dropout = k.dropout > 0;

@@ -58,7 +58,8 @@ static uint64_t live_generation(const struct engine *e, uint64_t live)
 
 uint64_t live_peak(const struct engine *e)
 {
-    uint64_t live = e->state.param_bytes + e->state.buffer_bytes + buckets_bytes(&e->state) + e->state.copy_bytes + e->state.sum_bytes,
+    uint64_t live = e->state.param_bytes + e->state.buffer_bytes + buckets_bytes(&e->state) +
+                    e->state.copy_bytes + e->state.sum_bytes,
              peak;
     if (e->model.c.task == TASK_INFERENCE)
         return live_generation(e, live);

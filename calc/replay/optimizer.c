@@ -1,8 +1,9 @@
 // Owns optimizers: bytes kept and taken for each parameter.
-// SRC: pytorch torch/optim/{adamw,sgd}.py; bitsandbytes optim/optimizer.py (states of one byte with a float32 scale for 256,
-// float32 below 4,096 numbers; get_state_buffer: paged from 100,000 numbers on); torchao optim/{adam,subclass_8bit,
-// subclass_4bit}.py; transformers optimization.py (Adafactor; AdamW before 5.0); KellerJordan/Muon muon.py. The traces
-// llama_8bit, llama_paged8bit, llama_paged32, llama_lion, llama_lion8bit, llama_ao8bit, llama_ao4bit, llama_adafactor and
+// SRC: pytorch torch/optim/{adamw,sgd}.py; bitsandbytes optim/optimizer.py (states of one byte with
+// a float32 scale for 256, float32 below 4,096 numbers; get_state_buffer: paged from 100,000
+// numbers on); torchao optim/{adam,subclass_8bit, subclass_4bit}.py; transformers optimization.py
+// (Adafactor; AdamW before 5.0); KellerJordan/Muon muon.py. The traces llama_8bit, llama_paged8bit,
+// llama_paged32, llama_lion, llama_lion8bit, llama_ao8bit, llama_ao4bit, llama_adafactor and
 // llama_sgd of tests/calc/truth/frameworks.
 
 #include "calc/replay/optimizer.h"
@@ -10,7 +11,15 @@
 #include "calc/model/names.h"
 #include "calc/trace/tape.h"
 
-enum { LEAST_QUANTIZED = 4096, LEAST_PAGED = 100000, BLOCK_BNB = 256, BLOCK_AO8 = 256, BLOCK_AO4 = 128, TABLE = 1024, TABLE_AO4 = 64 };
+enum {
+    LEAST_QUANTIZED = 4096,
+    LEAST_PAGED = 100000,
+    BLOCK_BNB = 256,
+    BLOCK_AO8 = 256,
+    BLOCK_AO4 = 128,
+    TABLE = 1024,
+    TABLE_AO4 = 64
+};
 
 typedef void optimizer_fn(struct optimizer_state *s, const struct optimizer_param *p);
 
@@ -38,7 +47,8 @@ static void adam_fused(struct optimizer_state *s, const struct optimizer_param *
     keep(s, PART_STEP, OP_STEP, 4);
 }
 
-// The root of the second moment, for all parameters at once (foreach) or one by one (transformers' AdamW).
+// The root of the second moment, for all parameters at once (foreach) or one by one (transformers'
+// AdamW).
 static void adam_root(struct optimizer_state *s, const struct optimizer_param *p)
 {
     adam(s, p);
@@ -63,10 +73,13 @@ static uint64_t scales(uint64_t n, uint64_t block)
     return (n + block - 1) / block * 4;
 }
 
-// States of float32 or of one byte; paged ones above a size are in managed memory, their scales are not.
-static void bnb(struct optimizer_state *s, const struct optimizer_param *p, unsigned moments, bool bytes, bool paged)
+// States of float32 or of one byte; paged ones above a size are in managed memory, their scales are
+// not.
+static void bnb(struct optimizer_state *s, const struct optimizer_param *p, unsigned moments,
+                bool bytes, bool paged)
 {
-    static const uint8_t parts[2] = {PART_EXP_AVG, PART_EXP_AVG_SQ}, ops[2] = {OP_EXP_AVG, OP_EXP_AVG_SQ};
+    static const uint8_t parts[2] = {PART_EXP_AVG, PART_EXP_AVG_SQ},
+                         ops[2] = {OP_EXP_AVG, OP_EXP_AVG_SQ};
     bool quantized = bytes && p->n >= LEAST_QUANTIZED;
     uint64_t each = quantized ? p->n : 4 * p->n;
     for (unsigned i = 0; i < moments; i++) {
@@ -106,10 +119,13 @@ static void lion_8bit(struct optimizer_state *s, const struct optimizer_param *p
 
 // ---- torchao -----------------------------------------------------------------------------------
 
-// Codes, scales and a table for each moment; what is small or no multiple of the block stays as it is.
-static bool torchao(struct optimizer_state *s, const struct optimizer_param *p, unsigned shift, uint64_t block, uint64_t table)
+// Codes, scales and a table for each moment; what is small or no multiple of the block stays as it
+// is.
+static bool torchao(struct optimizer_state *s, const struct optimizer_param *p, unsigned shift,
+                    uint64_t block, uint64_t table)
 {
-    static const uint8_t parts[2] = {PART_EXP_AVG, PART_EXP_AVG_SQ}, ops[2] = {OP_EXP_AVG, OP_EXP_AVG_SQ};
+    static const uint8_t parts[2] = {PART_EXP_AVG, PART_EXP_AVG_SQ},
+                         ops[2] = {OP_EXP_AVG, OP_EXP_AVG_SQ};
     bool quantized = p->n >= LEAST_QUANTIZED && p->n % block == 0;
     for (unsigned i = 0; i < 2; i++) {
         keep(s, parts[i], ops[i], quantized ? p->n >> shift : p->update);
@@ -139,8 +155,9 @@ static void torchao_4bit(struct optimizer_state *s, const struct optimizer_param
 
 // ---- others ------------------------------------------------------------------------------------
 
-// Without a first moment, as Trainer sets it: sums of rows and columns; gradient, weight, its square and the square's sum
-// with eps live in float32 at once, what is in float32 already is not copied.
+// Without a first moment, as Trainer sets it: sums of rows and columns; gradient, weight, its
+// square and the square's sum with eps live in float32 at once, what is in float32 already is not
+// copied.
 static void adafactor(struct optimizer_state *s, const struct optimizer_param *p)
 {
     if (p->param->matrix) {
@@ -193,7 +210,8 @@ static unsigned optimizer_books(const struct vram_config *c)
     return two ? 2 : c->optimizer == OPTIMIZER_LION_8BIT;
 }
 
-void optimizer_state(struct optimizer_state *out, const struct vram_config *c, const struct optimizer_param *p)
+void optimizer_state(struct optimizer_state *out, const struct vram_config *c,
+                     const struct optimizer_param *p)
 {
     *out = (struct optimizer_state){.kept_count = 0};
     if (p->copies)
@@ -203,8 +221,10 @@ void optimizer_state(struct optimizer_state *out, const struct vram_config *c, c
     if (c->eval_only)
         return;
     optimizers[c->optimizer](out, p);
-    for (unsigned i = 0; i < optimizer_books(c) && c->optimizer_in_backward && p->n >= LEAST_QUANTIZED; i++)
-        keep(out, PART_CODE, OP_STEP, TABLE);  // an optimizer for each parameter, tables for each optimizer
+    for (unsigned i = 0;
+         i < optimizer_books(c) && c->optimizer_in_backward && p->n >= LEAST_QUANTIZED; i++)
+        keep(out, PART_CODE, OP_STEP,
+             TABLE);  // an optimizer for each parameter, tables for each optimizer
 }
 
 uint64_t optimizer_tables(const struct vram_config *c, unsigned *count)

@@ -19,8 +19,8 @@ struct optimizer_state {
     uint64_t paged;  // bytes in managed memory, outside of PyTorch's allocator
 };
 
-// One parameter of n numbers. update: the bytes of what the optimizer updates (the weight, or its float32 copy); hidden: it
-// belongs to a layer.
+// One parameter of n numbers. update: the bytes of what the optimizer updates (the weight, or its
+// float32 copy); hidden: it belongs to a layer.
 struct optimizer_param {
     const struct layout_param *param;
     uint64_t n, update;
@@ -29,11 +29,13 @@ struct optimizer_param {
 };
 
 // The copies alone where eval_only.
-void optimizer_state(struct optimizer_state *out, const struct vram_config *c, const struct optimizer_param *p);
+void optimizer_state(struct optimizer_state *out, const struct vram_config *c,
+                     const struct optimizer_param *p);
 
 // Bytes of a table that all parameters share, and how many such tables there are.
 uint64_t optimizer_tables(const struct vram_config *c, unsigned *count);
 
-bool optimizer_temps_together(const struct vram_config *c);  // of all parameters at once, not of one after the other
+bool optimizer_temps_together(
+    const struct vram_config *c);  // of all parameters at once, not of one after the other
 
 #endif

@@ -13,8 +13,10 @@ void player_init(struct player *p, const struct model *m)
 
 uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size_t count)
 {
-    uint32_t most = (uint32_t)m->tensors + 8;  // temporaries of an optimizer step: one for each tensor, some more
-    uint32_t parts = (uint32_t)m->c.n_gpu + 2;  // what each GPU has of the weights, and all in a row
+    uint32_t most = (uint32_t)m->tensors +
+                    8;  // temporaries of an optimizer step: one for each tensor, some more
+    uint32_t parts =
+        (uint32_t)m->c.n_gpu + 2;  // what each GPU has of the weights, and all in a row
     most = framework_goes(&m->c, BY_NANOTRON) && parts > most ? parts : most;
     for (size_t i = 0; i < count; i++) {
         uint32_t n = reels[i].tape.slots_global + reels[i].units * reels[i].tape.slots_unit;
@@ -44,11 +46,12 @@ static void player_rise(struct player *p, const struct storage *s, uint64_t byte
     }
 }
 
-// How far the program runs ahead: the number of launches that the driver's queue takes. A collective is a kernel with an event and a
-// wait before it and after it; for each whole sequence that goes to one there is another that gathers into a buffer that stays.
-// SRC: measured on tests/oracle with NULLCUDA_LAG; CUDA's launch queue of 1,024 entries; pytorch
-// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (collective: syncStream, recordStream of what it takes and fills, ncclEndEvent_;
-// WorkNCCL::synchronizeStream).
+// How far the program runs ahead: the number of launches that the driver's queue takes. A
+// collective is a kernel with an event and a wait before it and after it; for each whole sequence
+// that goes to one there is another that gathers into a buffer that stays. SRC: measured on
+// tests/oracle with NULLCUDA_LAG; CUDA's launch queue of 1,024 entries; pytorch
+// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (collective: syncStream, recordStream of what it
+// takes and fills, ncclEndEvent_; WorkNCCL::synchronizeStream).
 enum { PLAYER_QUEUE = 1024 };
 
 static void player_release(struct player *p)
@@ -72,14 +75,17 @@ int player_late(struct player *p, uint32_t block)
         return rc;
     if (p->late_count == PLAYER_LATE)
         player_release(p);
-    p->late[(p->late_first + p->late_count++) % PLAYER_LATE] = (struct player_late){block, p->launches + PLAYER_QUEUE};
+    p->late[(p->late_first + p->late_count++) % PLAYER_LATE] =
+        (struct player_late){block, p->launches + PLAYER_QUEUE};
     return VRAM_OK;
 }
 
 // After an event of the replay.
-static int player_told(struct player *p, int rc, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t number)
+static int player_told(struct player *p, int rc, const struct storage *s, uint64_t bytes,
+                       int32_t layer, uint32_t number)
 {
-    return rc == VRAM_OK && p->watch ? p->watch->event(p->watch->ctx, p, s, bytes, layer, number) : rc;
+    return rc == VRAM_OK && p->watch ? p->watch->event(p->watch->ctx, p, s, bytes, layer, number)
+                                     : rc;
 }
 
 void player_drain(struct player *p)
@@ -92,7 +98,8 @@ void player_drain(struct player *p)
 static int player_give_back(struct player *p, uint32_t slot, const struct storage *s)
 {
     player_launch(p, s->sent ? PLAYER_COLLECTIVE : s->category == VRAM_CAT_GRAD);
-    return s->sent || s->taken ? player_late(p, p->slots[slot]) : allocator_free(p->allocator, p->slots[slot]);
+    return s->sent || s->taken ? player_late(p, p->slots[slot])
+                               : allocator_free(p->allocator, p->slots[slot]);
 }
 
 int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
@@ -121,7 +128,8 @@ int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64
     if (s->category != VRAM_CAT_WORKSPACE)
         p->live -= bytes;
     if (p->allocator) {
-        int rc = p->lags ? player_give_back(p, slot, s) : allocator_free(p->allocator, p->slots[slot]);
+        int rc =
+            p->lags ? player_give_back(p, slot, s) : allocator_free(p->allocator, p->slots[slot]);
         return player_told(p, rc, s, bytes, block, 0);
     }
     return p->sink ? player_tell(p, p->slots[slot], s, bytes, block, true) : VRAM_OK;
@@ -141,7 +149,8 @@ int player_forever(struct player *p, const struct storage *s, uint64_t bytes, in
     return p->sink ? player_tell(p, p->ids++, s, bytes, block, false) : VRAM_OK;
 }
 
-int player_within(struct player *p, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t block)
+int player_within(struct player *p, const struct storage *s, uint64_t bytes, int32_t layer,
+                  uint32_t block)
 {
     p->events++;
     player_rise(p, s, bytes, layer);
@@ -164,7 +173,8 @@ static int player_workspace(struct player *p, uint32_t slot)
 static int32_t player_layer(const struct reel *r, const struct tape_segment *seg, int64_t real,
                             const struct storage *s)
 {
-    return s->unit < 0 ? -1 : (int32_t)reel_unit(r, seg, s->unit, real) * (int32_t)r->period + s->sub;
+    return s->unit < 0 ? -1
+                       : (int32_t)reel_unit(r, seg, s->unit, real) * (int32_t)r->period + s->sub;
 }
 
 static int player_do(struct player *p, const struct reel *r, const struct tape_segment *seg,
@@ -186,7 +196,8 @@ static int player_segment(struct player *p, const struct reel *r, const struct t
 {
     const uint32_t *code = r->tape.code;
     int64_t shift = r->tape.repeats && seg->unit >= 0 ? real - seg->unit : 0;
-    int64_t last = r->tape.repeats && seg->unit < 0 ? (int64_t)r->units - 1 : 2;  // what unit 2 stands for
+    int64_t last =
+        r->tape.repeats && seg->unit < 0 ? (int64_t)r->units - 1 : 2;  // what unit 2 stands for
     int rc = VRAM_OK;
     for (uint32_t i = seg->begin; i < seg->end && rc == VRAM_OK; i++) {
         uint32_t operand = code[i] >> 2, kind = code[i] & 3;
@@ -196,13 +207,15 @@ static int player_segment(struct player *p, const struct reel *r, const struct t
         }
         const struct reel_place *at = &r->places[operand];
         int64_t unit = at->unit == 2 ? last : at->unit;
-        uint32_t slot = at->base + (at->in_lane ? p->tape_base : 0) + (uint32_t)(unit + shift) * at->step;
+        uint32_t slot =
+            at->base + (at->in_lane ? p->tape_base : 0) + (uint32_t)(unit + shift) * at->step;
         if (kind == TAPE_MOVE)
             p->slots[r->tape.storages[code[++i] >> 2].slot] = p->slots[slot];
         else
             rc = player_do(p, r, seg, real, code[i], slot);
     }
-    return rc == VRAM_OK && p->enough && p->allocator->stats.reserved.now >= p->enough ? VRAM_ENOFIT : rc;
+    return rc == VRAM_OK && p->enough && p->allocator->stats.reserved.now >= p->enough ? VRAM_ENOFIT
+                                                                                       : rc;
 }
 
 void player_phase(struct player *p, uint32_t phase)

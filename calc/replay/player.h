@@ -23,25 +23,26 @@ struct player_late {
 
 struct player;
 
-// Is told of every event of a replay, after the allocator has done it. number: of the block that was handed out; of a free 0.
-// A non-zero answer stops the walk and is handed back.
+// Is told of every event of a replay, after the allocator has done it. number: of the block that
+// was handed out; of a free 0. A non-zero answer stops the walk and is handed back.
 struct player_watch {
-    int (*event)(void *ctx, const struct player *p, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t number);
+    int (*event)(void *ctx, const struct player *p, const struct storage *s, uint64_t bytes,
+                 int32_t layer, uint32_t number);
     void *ctx;
 };
 
 struct player {
     const struct model *m;
-    struct allocator *allocator;    // replay, or NULL
-    const struct trace_sink *sink;  // hand out, or NULL
+    struct allocator *allocator;       // replay, or NULL
+    const struct trace_sink *sink;     // hand out, or NULL
     const struct player_watch *watch;  // of a replay, or NULL
-    uint32_t *slots;                // by slot: the allocator's block, or the sink's id
-    uint32_t tape_base;             // slots of tapes follow those that survive them
-    uint32_t lane_slots;            // of one lane
-    uint32_t ids;                   // next id for the sink
-    uint32_t workspaces;            // bits: which cuBLAS workspaces exist
-    uint32_t temps;                 // temporaries of an optimizer step made so far
-    uint32_t phase;                 // trace_phase()
+    uint32_t *slots;                   // by slot: the allocator's block, or the sink's id
+    uint32_t tape_base;                // slots of tapes follow those that survive them
+    uint32_t lane_slots;               // of one lane
+    uint32_t ids;                      // next id for the sink
+    uint32_t workspaces;               // bits: which cuBLAS workspaces exist
+    uint32_t temps;                    // temporaries of an optimizer step made so far
+    uint32_t phase;                    // trace_phase()
     uint32_t phase_count;
     struct player_phase phases[PLAYER_PHASES];
     uint64_t live, phase_peak, events;
@@ -51,11 +52,12 @@ struct player {
     uint16_t peak_op;
     int32_t peak_block;
     uint64_t workspace_bytes;
-    bool lean;        // tapes go to the allocator only: no sums, no peak of live bytes
-    uint64_t enough;  // lean: once this many bytes are reserved the rest is not played (VRAM_ENOFIT)
-    bool streams;         // some storages are on a stream of their own
-    bool lags;            // the card runs behind: what collectives have used comes back late
-    uint64_t launches;    // kernels and events so far
+    bool lean;  // tapes go to the allocator only: no sums, no peak of live bytes
+    uint64_t
+        enough;    // lean: once this many bytes are reserved the rest is not played (VRAM_ENOFIT)
+    bool streams;  // some storages are on a stream of their own
+    bool lags;     // the card runs behind: what collectives have used comes back late
+    uint64_t launches;         // kernels and events so far
     struct player_late *late;  // a ring of PLAYER_LATE, oldest first; set where lags is
     uint32_t late_first, late_count;
     uint32_t iterations;  // played
@@ -88,7 +90,8 @@ enum { PLAYER_COLLECTIVE = 2 * 5 };
 // The program has put so many kernels and events into the queue of a card that runs behind.
 void player_launch(struct player *p, uint64_t launches);
 
-// Frees what a collective has used: the block comes back when the card is past it. Errors: those of the allocator.
+// Frees what a collective has used: the block comes back when the card is past it. Errors: those of
+// the allocator.
 int player_late(struct player *p, uint32_t block);
 
 // Waits for the card: what it has run behind with comes back.
@@ -97,8 +100,10 @@ void player_drain(struct player *p);
 // An allocation that is never given back.
 int player_forever(struct player *p, const struct storage *s, uint64_t bytes, int32_t block);
 
-// A tensor that is never given back in a block that others share, and that the allocator has handed out before.
-int player_within(struct player *p, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t block);
+// A tensor that is never given back in a block that others share, and that the allocator has handed
+// out before.
+int player_within(struct player *p, const struct storage *s, uint64_t bytes, int32_t layer,
+                  uint32_t block);
 
 // The slot of a parameter's gradient.
 static inline uint32_t player_gradient(int32_t layer, uint16_t number)

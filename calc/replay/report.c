@@ -138,7 +138,8 @@ static struct vram_figure report_figure(uint64_t bytes, uint32_t basis, uint32_t
 {
     uint64_t slack = bytes / 1000 * permille;
     slack = slack < bytes ? slack : bytes;
-    return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, 0, message_plain(why)};
+    return (struct vram_figure){bytes, bytes - slack,     bytes + slack, basis, permille,
+                                0,     message_plain(why)};
 }
 
 // What the sum of live tensors rests on. Exact: what the reference values cover, GPT-2 in eager
@@ -157,10 +158,8 @@ static struct vram_figure report_live(const struct model *m, uint64_t bytes)
         return report_figure(bytes, VRAM_BASIS_MODEL, REPORT_TOLERANCE_MODEL,
                              MESSAGE_why_libraries);
     if (!eager || c->family != FAMILY_GPT2)
-        return report_figure(bytes, VRAM_BASIS_MODEL, REPORT_TOLERANCE_FAMILY,
-                             MESSAGE_why_family);
-    return report_figure(bytes, VRAM_BASIS_EXACT, REPORT_TOLERANCE_LIVE,
-                         MESSAGE_why_exact);
+        return report_figure(bytes, VRAM_BASIS_MODEL, REPORT_TOLERANCE_FAMILY, MESSAGE_why_family);
+    return report_figure(bytes, VRAM_BASIS_EXACT, REPORT_TOLERANCE_LIVE, MESSAGE_why_exact);
 }
 
 static uint32_t report_at_least(uint32_t a, uint32_t b)
@@ -169,8 +168,8 @@ static uint32_t report_at_least(uint32_t a, uint32_t b)
 }
 
 // A figure with the tolerance that measurements of its kind of run show, and no less than `least`.
-static struct vram_figure report_confirmed(uint64_t bytes, uint32_t basis, struct accuracy seen, uint32_t least,
-                                           enum message_id why)
+static struct vram_figure report_confirmed(uint64_t bytes, uint32_t basis, struct accuracy seen,
+                                           uint32_t least, enum message_id why)
 {
     struct vram_figure f = report_figure(bytes, basis, report_at_least(seen.permille, least), why);
     f.measurements = seen.rows;
@@ -178,10 +177,11 @@ static struct vram_figure report_confirmed(uint64_t bytes, uint32_t basis, struc
 }
 
 // paged: managed memory, on the card where there is room for it; the lower end is without.
-void report_process(const struct vram_config *c, uint64_t reserved, uint64_t paged, const struct vram_figure *context,
-                    struct vram_figure *out)
+void report_process(const struct vram_config *c, uint64_t reserved, uint64_t paged,
+                    const struct vram_figure *context, struct vram_figure *out)
 {
-    struct accuracy seen = accuracy_of(c, ACCURACY_PROCESS), inside = accuracy_of(c, ACCURACY_ALLOCATOR);
+    struct accuracy seen = accuracy_of(c, ACCURACY_PROCESS),
+                    inside = accuracy_of(c, ACCURACY_ALLOCATOR);
     uint32_t least = report_at_least(REPORT_TOLERANCE_PROCESS, seen.rows ? 0 : inside.permille);
     *out = report_confirmed(reserved, VRAM_BASIS_RANGE, seen, least, MESSAGE_why_process);
     out->bytes += context->bytes + paged;
@@ -195,12 +195,15 @@ static void report_figures(const struct vram *v, struct engine *e, struct vram_r
     struct accuracy seen = accuracy_of(&v->config, ACCURACY_ALLOCATOR);
     out->peak_live = report_live(&e->model, e->player.peak);
     uint32_t live = out->peak_live.tolerance_permille;
-    out->peak_allocated = report_confirmed(s->allocated.peak, VRAM_BASIS_MODEL, seen,
-                                           report_at_least(live, REPORT_TOLERANCE_ALLOCATED), MESSAGE_why_allocated);
-    out->peak_reserved = report_confirmed(s->reserved.peak, VRAM_BASIS_MODEL, seen,
-                                          report_at_least(live, REPORT_TOLERANCE_RESERVED), MESSAGE_why_reserved);
+    out->peak_allocated =
+        report_confirmed(s->allocated.peak, VRAM_BASIS_MODEL, seen,
+                         report_at_least(live, REPORT_TOLERANCE_ALLOCATED), MESSAGE_why_allocated);
+    out->peak_reserved =
+        report_confirmed(s->reserved.peak, VRAM_BASIS_MODEL, seen,
+                         report_at_least(live, REPORT_TOLERANCE_RESERVED), MESSAGE_why_reserved);
     context_figure(&v->config, &out->context);
-    report_process(&v->config, s->reserved.peak, e->state.paged_bytes, &out->context, &out->process);
+    report_process(&v->config, s->reserved.peak, e->state.paged_bytes, &out->context,
+                   &out->process);
 }
 
 static void report_counts(const struct engine *e, struct vram_result *out)
@@ -215,24 +218,28 @@ static void report_counts(const struct engine *e, struct vram_result *out)
     out->nodecay_tensors = m->nodecay_tensors;
     out->tensors = m->tensors;
     out->param_bytes = e->state.param_bytes;
-    out->grad_bytes =
-        e->state.grad_bytes + (e->state.grad_bytes ? 0 : buckets_bytes(&e->state));
+    out->grad_bytes = e->state.grad_bytes + (e->state.grad_bytes ? 0 : buckets_bytes(&e->state));
     out->optim_bytes = e->state.optim_bytes;
     out->buffer_bytes = e->state.buffer_bytes;
 }
 
 // A line for the tensors of one name: those of all layers together.
-static int report_parameters(struct engine *e, const struct layout_param *p, size_t n, const struct model *m,
-                             struct vram_result *out)
+static int report_parameters(struct engine *e, const struct layout_param *p, size_t n,
+                             const struct model *m, struct vram_result *out)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t count = m ? layout_times(&p[i], m) : 1;
         const char *name = engine_name(e, name_of(p[i].role, p[i].part));
         if (!name)
             return VRAM_ENOMEM;
-        e->parameters[out->parameter_count++] = (struct vram_tensor){
-            name,      count,    p[i].rows, p[i].cols, count * p[i].rows * (p[i].cols ? p[i].cols : 1),
-            p[i].matrix, p[i].trained};
+        e->parameters[out->parameter_count++] =
+            (struct vram_tensor){name,
+                                 count,
+                                 p[i].rows,
+                                 p[i].cols,
+                                 count * p[i].rows * (p[i].cols ? p[i].cols : 1),
+                                 p[i].matrix,
+                                 p[i].trained};
     }
     return VRAM_OK;
 }

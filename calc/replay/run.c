@@ -41,11 +41,13 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
     return VRAM_OK;
 }
 
-// Where nothing makes the program wait for the card. The stages of a pipeline wait for each other's messages; what a pass holds
-// between two of them was seen in some measured runs and not in others, by nothing that a configuration says.
+// Where nothing makes the program wait for the card. The stages of a pipeline wait for each other's
+// messages; what a pass holds between two of them was seen in some measured runs and not in others,
+// by nothing that a configuration says.
 static bool run_lags(const struct vram_config *c)
 {
-    return framework_goes(c, BY_NANOTRON) && c->tensor_parallel > 1 && c->sequence_parallel && c->pipeline_parallel == 1;
+    return framework_goes(c, BY_NANOTRON) && c->tensor_parallel > 1 && c->sequence_parallel &&
+           c->pipeline_parallel == 1;
 }
 
 // A player that plays into the engine's allocator, which is emptied for it.
@@ -195,7 +197,8 @@ int run_process(struct vram *v, uint64_t enough, struct vram_figure *process)
         enough = enough > context.bytes ? enough - context.bytes : 1;
     int rc = run_whole(v, e, true, enough);
     if (rc == VRAM_OK)
-        report_process(&v->config, e->allocator.stats.reserved.peak, e->state.paged_bytes, &context, process);
+        report_process(&v->config, e->allocator.stats.reserved.peak, e->state.paged_bytes, &context,
+                       process);
     return rc;
 }
 
@@ -284,7 +287,8 @@ int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)
     if (rc != VRAM_OK)
         return rc;
     if (!model_param_at(&e->model, index, &p))
-        return err_set(&v->err, MESSAGE_no_such_param, NO_POS, NO_FIELD, ARGS(arg_u64("index", index)));
+        return err_set(&v->err, MESSAGE_no_such_param, NO_POS, NO_FIELD,
+                       ARGS(arg_u64("index", index)));
     const char *name = engine_name(e, p.name);
     if (!name)
         return handle_no_memory(v);

@@ -5,17 +5,20 @@
 
 #include "calc/replay/engine.h"
 
-// What vram_run would give as result.process. enough: bytes of the process from which on the exact number does not
-// matter, or 0. Errors: those of vram_run; VRAM_ENOFIT, not recorded: it takes `enough` or more.
+// What vram_run would give as result.process. enough: bytes of the process from which on the exact
+// number does not matter, or 0. Errors: those of vram_run; VRAM_ENOFIT, not recorded: it takes
+// `enough` or more.
 int run_process(struct vram *v, uint64_t enough, struct vram_figure *process);
 
-// A lower bound of that figure, of the live bytes alone: no replay. Errors: those of vram_live_peak.
+// A lower bound of that figure, of the live bytes alone: no replay. Errors: those of
+// vram_live_peak.
 int run_process_least(struct vram *v, uint64_t *process);
 
 // The last answer of vram_segments; NULL: there is none of the configuration as it is.
 const struct vram_segments *segments_made(const struct vram *v);
 
-// Replays the run that vram_run has just made, event by event, for watch; the result stays. Errors: what watch answers; VRAM_ENOMEM.
+// Replays the run that vram_run has just made, event by event, for watch; the result stays. Errors:
+// what watch answers; VRAM_ENOMEM.
 int run_again(struct vram *v, struct engine *e, const struct player_watch *watch);
 
 #endif

@@ -1,4 +1,5 @@
-// Owns vram_segments: the run replayed up to a moment, and the allocator's blocks as they lie there.
+// Owns vram_segments: the run replayed up to a moment, and the allocator's blocks as they lie
+// there.
 
 #include "calc/replay/allocator_pool.h"
 #include "calc/replay/run.h"
@@ -14,10 +15,10 @@ struct watch {
     struct engine *e;
     struct owner *owners;
     size_t owners_cap;
-    uint64_t stop;              // event after which the walk ends; UINT64_MAX: at the end
+    uint64_t stop;  // event after which the walk ends; UINT64_MAX: at the end
     uint64_t peak_event, growth_event, events;
     uint64_t peak, reserved;
-    uint16_t name, op;          // of the last event that was seen
+    uint16_t name, op;  // of the last event that was seen
     uint32_t phase;
     uint64_t bytes;
     bool is_free;
@@ -35,7 +36,8 @@ static int watch_own(struct watch *w, const struct storage *s, int32_t layer, ui
     return rc;
 }
 
-static int on_event(void *ctx, const struct player *p, const struct storage *s, uint64_t bytes, int32_t layer, uint32_t number)
+static int on_event(void *ctx, const struct player *p, const struct storage *s, uint64_t bytes,
+                    int32_t layer, uint32_t number)
 {
     struct watch *w = ctx;
     const struct allocator_stats *stats = &p->allocator->stats;
@@ -68,7 +70,8 @@ static int watch_play(struct watch *w)
     return rc == VRAM_ENOMEM ? handle_no_memory(w->v) : rc;
 }
 
-// ---- from numbers of blocks to segments ----------------------------------------------------------
+// ---- from numbers of blocks to segments
+// ----------------------------------------------------------
 
 // Which numbers are of blocks, and which were given back. NULL: out of memory.
 static bool *segments_spare(const struct allocator *a, struct mem_arena *arena)
@@ -139,7 +142,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static void block_count(struct vram_segments *all, struct vram_segment *g, const struct vram_block *b)
+static void block_count(struct vram_segments *all, struct vram_segment *g,
+                        const struct vram_block *b)
 {
     g->bytes += b->bytes;
     if (b->state == VRAM_BLOCK_USED) {
@@ -153,14 +157,18 @@ static void block_count(struct vram_segments *all, struct vram_segment *g, const
     }
 }
 
-static bool segment_fill(const struct watch *w, uint32_t first, struct vram_segments *all, struct vram_segment *g)
+static bool segment_fill(const struct watch *w, uint32_t first, struct vram_segments *all,
+                         struct vram_segment *g)
 {
     const struct allocator *a = &w->e->allocator;
     size_t n = 0;
     for (uint32_t i = first; i; i = next_mapped(a, i))
         n++;
     struct vram_block *blocks = mem_arena_new(&w->e->segments_arena, n, sizeof *blocks);
-    *g = (struct vram_segment){.small = a->blocks[first].small, .stream = a->blocks[first].stream, .blocks = blocks, .block_count = n};
+    *g = (struct vram_segment){.small = a->blocks[first].small,
+                               .stream = a->blocks[first].stream,
+                               .blocks = blocks,
+                               .block_count = n};
     if (!blocks)
         return false;
     n = 0;
@@ -180,7 +188,8 @@ static int segments_fill(const struct watch *w, struct vram_segments *out)
     struct engine *e = w->e;
     size_t count;
     uint32_t *first = segments_first(&e->allocator, &e->segments_arena, &count);
-    struct vram_segment *list = first ? mem_arena_new(&e->segments_arena, count + 1, sizeof *list) : NULL;
+    struct vram_segment *list =
+        first ? mem_arena_new(&e->segments_arena, count + 1, sizeof *list) : NULL;
     if (!list)
         return VRAM_ENOMEM;
     for (size_t i = 0; i < count; i++)
@@ -203,7 +212,8 @@ const struct vram_segments *segments_made(const struct vram *v)
     return v->has_result && e && e->has_segments ? &e->segments : NULL;
 }
 
-// ---- the call --------------------------------------------------------------------------------------
+// ---- the call
+// --------------------------------------------------------------------------------------
 
 // One walk to the end finds the moments, a second stops there.
 static int segments_at(struct watch *w, uint32_t moment, uint64_t event, struct vram_segments *out)
@@ -214,9 +224,12 @@ static int segments_at(struct watch *w, uint32_t moment, uint64_t event, struct 
         return rc;
     *out = (struct vram_segments){.moment = moment, .events = w->events};
     if (moment >= VRAM_MOMENT_COUNT || (moment == VRAM_MOMENT_EVENT && event >= w->events))
-        return err_set(&w->v->err, MESSAGE_no_such_event, NO_POS, NO_FIELD, ARGS(arg_u64("event", event), arg_u64("events", w->events)));
+        return err_set(&w->v->err, MESSAGE_no_such_event, NO_POS, NO_FIELD,
+                       ARGS(arg_u64("event", event), arg_u64("events", w->events)));
     if (moment != VRAM_MOMENT_END) {
-        w->stop = moment == VRAM_MOMENT_PEAK ? w->peak_event : moment == VRAM_MOMENT_GROWTH ? w->growth_event : event;
+        w->stop = moment == VRAM_MOMENT_PEAK     ? w->peak_event
+                  : moment == VRAM_MOMENT_GROWTH ? w->growth_event
+                                                 : event;
         rc = watch_play(w);
     }
     if (rc == VRAM_OK && segments_fill(w, out) != VRAM_OK)

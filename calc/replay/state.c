@@ -1,5 +1,5 @@
-// Owns weights, gradients and optimizer state: how many bytes each parameter needs, and the order of their making.
-// SRC: pytorch torch/nn/utils/clip_grad.py, torch/amp/grad_scaler.py.
+// Owns weights, gradients and optimizer state: how many bytes each parameter needs, and the order
+// of their making. SRC: pytorch torch/nn/utils/clip_grad.py, torch/amp/grad_scaler.py.
 
 #include "calc/replay/state.h"
 
@@ -37,7 +37,8 @@ static void state_divide(const struct model *m, struct state_row *r, uint64_t wi
 static void state_quantized(const struct model *m, struct state_row *r)
 {
     bool own = model_has_trait(m, TRAIT_GEMM_4BIT);
-    r->stored_count = (uint8_t)quantization_tensors(&m->c, own, r->param->rows, r->param->cols, r->stored);
+    r->stored_count =
+        (uint8_t)quantization_tensors(&m->c, own, r->param->rows, r->param->cols, r->stored);
     r->weight = 0;
     for (unsigned i = 0; i < r->stored_count; i++)
         r->weight = size_add(r->weight, r->stored[i].bytes);
@@ -102,19 +103,22 @@ static void state_sum(struct state *s, const struct state_row *r, uint64_t times
     s->optim_bytes = size_add(s->optim_bytes, size_mul(times, kept));
     s->paged_bytes = size_add(s->paged_bytes, size_mul(times, r->state.paged));
     s->trained_tensors += r->whole_gradient ? times : 0;
-    s->part_bytes = size_add(s->part_bytes, size_mul(times, state_part(r->whole_gradient, 2, s->m->c.n_gpu)));
+    s->part_bytes =
+        size_add(s->part_bytes, size_mul(times, state_part(r->whole_gradient, 2, s->m->c.n_gpu)));
     s->trained_bytes = size_add(s->trained_bytes, size_mul(times, r->whole_gradient));
     s->temp_peak = s->temps_together ? size_add(s->temp_peak, size_mul(times, temps))
                                      : size_max(s->temp_peak, temps);
 }
 
-// AutoAWQ stores a clone of each entry of the state dict, and so a head beside the embedding that is its weight; transformers loads
-// both, and ties them when all weights are there.
-// SRC: AutoAWQ awq/models/base.py, save_quantized; transformers modeling_utils.py, from_pretrained (tie_weights).
+// AutoAWQ stores a clone of each entry of the state dict, and so a head beside the embedding that
+// is its weight; transformers loads both, and ties them when all weights are there. SRC: AutoAWQ
+// awq/models/base.py, save_quantized; transformers modeling_utils.py, from_pretrained
+// (tie_weights).
 static uint64_t state_second_head(const struct state *s)
 {
     const struct vram_config *c = &s->m->c;
-    bool stored = c->quantization == QUANTIZATION_AWQ && c->tie_embeddings && model_has_trait(s->m, TRAIT_INNER_MODEL);
+    bool stored = c->quantization == QUANTIZATION_AWQ && c->tie_embeddings &&
+                  model_has_trait(s->m, TRAIT_INNER_MODEL);
     return stored && c->task == TASK_INFERENCE && s->layout.before_count ? s->before[0].weight : 0;
 }
 
@@ -146,7 +150,7 @@ int state_make(struct state *s, const struct model *m, const uint64_t elements[S
         s->optim_bytes = size_add(s->optim_bytes, s->tables * s->table_bytes);
     else
         s->tables = 0;
-    bool fits = size_ok(s->param_bytes) && size_ok(s->grad_bytes) && size_ok(s->optim_bytes) && size_ok(s->paged_bytes) &&
-                size_ok(s->temp_peak);
+    bool fits = size_ok(s->param_bytes) && size_ok(s->grad_bytes) && size_ok(s->optim_bytes) &&
+                size_ok(s->paged_bytes) && size_ok(s->temp_peak);
     return fits ? VRAM_OK : VRAM_EOVERFLOW;
 }

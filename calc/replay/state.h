@@ -11,9 +11,9 @@
 // What belongs to one parameter tensor.
 struct state_row {
     const struct layout_param *param;
-    uint64_t weight, gradient;                // bytes; gradient 0: frozen, or a view of a bucket
-    uint64_t update;                          // bytes of what the optimizer updates: the weight, or its float32 copy
-    uint64_t whole_gradient;                  // before it is divided among GPUs
+    uint64_t weight, gradient;  // bytes; gradient 0: frozen, or a view of a bucket
+    uint64_t update;  // bytes of what the optimizer updates: the weight, or its float32 copy
+    uint64_t whole_gradient;  // before it is divided among GPUs
     struct optimizer_state state;
     struct quantization_tensor stored[QUANTIZATION_TENSORS];  // what a quantized weight consists of
     uint8_t stored_count;
@@ -25,14 +25,16 @@ struct state {
     struct state_row before[LAYOUT_ENDS], block[LAYOUT_BLOCK_NUMBERS], after[LAYOUT_ENDS];
     bool temps_together;  // all temporaries live at once (foreach), not one parameter's at a time
     uint64_t param_bytes, grad_bytes, optim_bytes, buffer_bytes;  // of one GPU
-    uint64_t paged_bytes;                     // optimizer state in managed memory
-    uint64_t table_bytes;                     // of one of the optimizer's tables
+    uint64_t paged_bytes;  // optimizer state in managed memory
+    uint64_t table_bytes;  // of one of the optimizer's tables
     unsigned tables;
     uint64_t temp_peak;                       // largest sum of temporaries in a step
     uint64_t trained_tensors, trained_bytes;  // trained_bytes: of whole gradients
-    uint64_t copy_bytes, sum_bytes;           // of float32 copies of the weights, and sums of gradients: from the beginning
-    uint64_t second_head_bytes;               // of a head that is loaded beside the embedding, and goes when they are tied
-    uint64_t part_bytes;                      // of one GPU's part of all trained weights, in the weights' format
+    uint64_t copy_bytes,
+        sum_bytes;  // of float32 copies of the weights, and sums of gradients: from the beginning
+    uint64_t second_head_bytes;  // of a head that is loaded beside the embedding, and goes when
+                                 // they are tied
+    uint64_t part_bytes;         // of one GPU's part of all trained weights, in the weights' format
 };
 
 // Fills *s for a model. Errors: VRAM_EOVERFLOW.

@@ -27,7 +27,8 @@ static int step_mask(struct player *p, const struct state *s, int32_t layer)
 {
     static const struct storage mask = {
         .name = NAME(SCORES, BUFFER), .op = OP_BUFFER, .category = VRAM_CAT_PARAM};
-    uint64_t layers = s->m->c.n_layer, rest = (uint64_t)layer + 1 == layers ? s->buffer_bytes % layers : 0;
+    uint64_t layers = s->m->c.n_layer,
+             rest = (uint64_t)layer + 1 == layers ? s->buffer_bytes % layers : 0;
     return player_forever(p, &mask, s->buffer_bytes / layers + rest, layer);
 }
 
@@ -42,7 +43,9 @@ static int step_stored(struct player *p, const struct state_row *r, int32_t laye
 {
     int rc = VRAM_OK;
     for (unsigned i = 0; i < r->stored_count && rc == VRAM_OK; i++) {
-        struct storage stored = {.name = name_of(r->param->role, r->stored[i].part), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
+        struct storage stored = {.name = name_of(r->param->role, r->stored[i].part),
+                                 .op = OP_PARAM,
+                                 .category = VRAM_CAT_PARAM};
         rc = player_forever(p, &stored, r->stored[i].bytes, layer);
     }
     return rc;
@@ -54,15 +57,17 @@ static int step_weight(struct player *p, const struct state *s, const struct sta
     struct storage weight = {.name = name_of(r->param->role, r->param->part),
                              .op = OP_PARAM,
                              .category = VRAM_CAT_PARAM};
-    int rc = r->stored_count ? step_stored(p, r, layer) : player_forever(p, &weight, r->weight, layer);
+    int rc =
+        r->stored_count ? step_stored(p, r, layer) : player_forever(p, &weight, r->weight, layer);
     if (rc == VRAM_OK && s->buffer_bytes && layer >= 0 && step_last_of_attention(s, r))
         rc = step_mask(p, s, layer);
     return rc;
 }
 
-// What the optimizer has before its first step, as one tensor of each kind: sums of gradients, then copies of the weights.
-// SRC: nanotron src/nanotron/optim/gradient_accumulator.py (contiguous_buffer_f32_gradients, big_flat_buffer); DeepSpeed
-// runtime/bf16_optimizer.py, zero/stage_1_and_2.py (single_partition_of_fp32_groups).
+// What the optimizer has before its first step, as one tensor of each kind: sums of gradients, then
+// copies of the weights. SRC: nanotron src/nanotron/optim/gradient_accumulator.py
+// (contiguous_buffer_f32_gradients, big_flat_buffer); DeepSpeed runtime/bf16_optimizer.py,
+// zero/stage_1_and_2.py (single_partition_of_fp32_groups).
 static bool step_is_early(uint8_t part)
 {
     return part == PART_COPY || part == PART_WEIGHT_GRAD;
@@ -70,8 +75,10 @@ static bool step_is_early(uint8_t part)
 
 static int step_early(struct player *p, const struct state *s)
 {
-    static const struct storage sums = {.name = NAME(OPTIMIZER, WEIGHT_GRAD), .op = OP_ZEROS, .category = VRAM_CAT_OPTIM};
-    static const struct storage copies = {.name = NAME(OPTIMIZER, COPY), .op = OP_TO_COPY, .category = VRAM_CAT_OPTIM};
+    static const struct storage sums = {
+        .name = NAME(OPTIMIZER, WEIGHT_GRAD), .op = OP_ZEROS, .category = VRAM_CAT_OPTIM};
+    static const struct storage copies = {
+        .name = NAME(OPTIMIZER, COPY), .op = OP_TO_COPY, .category = VRAM_CAT_OPTIM};
     int rc = s->sum_bytes ? player_forever(p, &sums, s->sum_bytes, -1) : VRAM_OK;
     return rc == VRAM_OK && s->copy_bytes ? player_forever(p, &copies, s->copy_bytes, -1) : rc;
 }
@@ -89,7 +96,8 @@ static int step_wrap(struct player *p, const struct state *s)
 }
 
 // The first batch's slot: it comes later.
-static const struct storage step_second_head = {.name = NAME(HEAD, WEIGHT), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
+static const struct storage step_second_head = {
+    .name = NAME(HEAD, WEIGHT), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
 
 static int step_load(struct player *p, const struct state *s)
 {
@@ -145,7 +153,8 @@ static int step_temp_end(struct player *p, const struct state *s, const struct s
     int rc = VRAM_OK;
     (void)s;
     for (unsigned i = 0; i < r->state.temp_count && rc == VRAM_OK; i++)
-        rc = player_free(p, p->tape_base + p->temps++, &step_temp_storage, r->state.temps[i], layer);
+        rc =
+            player_free(p, p->tape_base + p->temps++, &step_temp_storage, r->state.temps[i], layer);
     return rc;
 }
 
@@ -236,19 +245,22 @@ static int step_temps(struct player *p, const struct state *s)
 
 static int step_tables(struct player *p, const struct state *s)
 {
-    static const struct storage table = {.name = NAME(OPTIMIZER, CODE), .op = OP_STEP, .category = VRAM_CAT_OPTIM};
+    static const struct storage table = {
+        .name = NAME(OPTIMIZER, CODE), .op = OP_STEP, .category = VRAM_CAT_OPTIM};
     int rc = VRAM_OK;
     for (unsigned i = 0; i < s->tables && rc == VRAM_OK; i++)
         rc = player_forever(p, &table, s->table_bytes, -1);
     return rc;
 }
 
-// nanotron's ZeRO-1 after its step: this GPU's parts as one tensor, the other GPUs' (a tensor each), and all of them in a row, in which
-// NCCL gathers. SRC: nanotron src/nanotron/optim/zero.py (_all_gather_params; no DDP: trainer.py, make_ddp), distributed.py
-// (all_gather_coalesced); pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (allgather, newLikeFlat).
+// nanotron's ZeRO-1 after its step: this GPU's parts as one tensor, the other GPUs' (a tensor
+// each), and all of them in a row, in which NCCL gathers. SRC: nanotron src/nanotron/optim/zero.py
+// (_all_gather_params; no DDP: trainer.py, make_ddp), distributed.py (all_gather_coalesced);
+// pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (allgather, newLikeFlat).
 static bool step_gathers(const struct state *s)
 {
-    return framework_goes(&s->m->c, BY_NANOTRON) && s->m->c.parallel == PARALLEL_ZERO1 && s->m->c.n_gpu > 1;
+    return framework_goes(&s->m->c, BY_NANOTRON) && s->m->c.parallel == PARALLEL_ZERO1 &&
+           s->m->c.n_gpu > 1;
 }
 
 static uint64_t step_gathered(const struct state *s)
@@ -256,10 +268,12 @@ static uint64_t step_gathered(const struct state *s)
     return step_gathers(s) ? (2 * s->m->c.n_gpu + 1) * s->part_bytes : 0;
 }
 
-// By then the step has launched several kernels for each tensor (sums, norms, clipping, copies): the card has caught up.
+// By then the step has launched several kernels for each tensor (sums, norms, clipping, copies):
+// the card has caught up.
 static int step_gather(struct player *p, const struct state *s)
 {
-    static const struct storage gathered = {.name = NAME(PARALLEL, BUCKET), .op = OP_ALL_GATHER, .category = VRAM_CAT_PARAM};
+    static const struct storage gathered = {
+        .name = NAME(PARALLEL, BUCKET), .op = OP_ALL_GATHER, .category = VRAM_CAT_PARAM};
     uint64_t parts = s->m->c.n_gpu, part = s->part_bytes;
     uint32_t base = p->tape_base;
     int rc = VRAM_OK;
@@ -296,7 +310,8 @@ int state_step(struct player *p, const struct state *s, bool first)
 uint64_t state_step_rise(const struct state *s, bool first, int64_t *net)
 {
     uint64_t scaler = step_scales(s) ? 4 * STEP_SCALERS : 0;
-    uint64_t kept = first ? s->optim_bytes - s->copy_bytes - s->sum_bytes : 0, held = scaler + (first ? scaler : 0);
+    uint64_t kept = first ? s->optim_bytes - s->copy_bytes - s->sum_bytes : 0,
+             held = scaler + (first ? scaler : 0);
     uint64_t clip = step_clips(s) ? 8 * s->trained_tensors + 4 * STEP_CLIP_SCALARS : 0;
     *net = (int64_t)(kept + (first ? scaler : 0)) - (int64_t)s->grad_bytes;
     return held + size_max(clip, kept + size_max(s->temp_peak, step_gathered(s)));

@@ -1,10 +1,12 @@
-// Owns what wrapping a model in FSDP1 does to the caching allocator. Each unit's tensors are moved to the card whole, filled by
-// broadcasts of buckets, copied into one flat tensor and divided; the segments stay reserved, with holes that fit little else. The
-// first card copies from the host and waits for that; the programs of the others run ahead until the queue is full, and what is sent
+// Owns what wrapping a model in FSDP1 does to the caching allocator. Each unit's tensors are moved
+// to the card whole, filled by broadcasts of buckets, copied into one flat tensor and divided; the
+// segments stay reserved, with holes that fit little else. The first card copies from the host and
+// waits for that; the programs of the others run ahead until the queue is full, and what is sent
 // comes back when it has arrived.
-// SRC: pytorch torch/distributed/fsdp/_init_utils.py (_init_param_handle_from_module), _flat_param.py (flatten_tensors, shard,
-// _get_shard), torch/csrc/distributed/c10d/reducer.cpp (compute_bucket_assignment_by_size), comm.cpp (broadcast_coalesced);
-// accelerate accelerator.py, prepare_model (upcasts); measured: pytorch issue 124260.
+// SRC: pytorch torch/distributed/fsdp/_init_utils.py (_init_param_handle_from_module),
+// _flat_param.py (flatten_tensors, shard, _get_shard), torch/csrc/distributed/c10d/reducer.cpp
+// (compute_bucket_assignment_by_size), comm.cpp (broadcast_coalesced); accelerate accelerator.py,
+// prepare_model (upcasts); measured: pytorch issue 124260.
 
 #include "calc/replay/wrap.h"
 
@@ -19,21 +21,22 @@ enum { WRAP_IN_FLIGHT = 2, WRAP_BLOCKS = 1024 };
 bool wrap_is_played(const struct player *p, const struct state *s)
 {
     const struct vram_config *c = &s->m->c;
-    return p->allocator && c->parallel == PARALLEL_FSDP1 && scheme_divides_weights(c) && !s->buffer_bytes;
+    return p->allocator && c->parallel == PARALLEL_FSDP1 && scheme_divides_weights(c) &&
+           !s->buffer_bytes;
 }
 
 // A unit on its way from whole tensors to a part of one.
 struct wrap {
     struct player *p;
     const struct state *s;
-    int32_t layer;               // -1: what is outside of layers
-    bool adapters;               // the units of adapters, else that of the rest
-    uint32_t kept;               // the block that stays
+    int32_t layer;  // -1: what is outside of layers
+    bool adapters;  // the units of adapters, else that of the rest
+    uint32_t kept;  // the block that stays
     uint32_t blocks[WRAP_BLOCKS], count;
-    uint64_t bucket;             // bytes that wait to be sent
-    uint32_t in_bucket;          // tensors
+    uint64_t bucket;     // bytes that wait to be sent
+    uint32_t in_bucket;  // tensors
     uint32_t sent[WRAP_IN_FLIGHT], sent_count;
-    uint64_t whole;              // bytes of all
+    uint64_t whole;  // bytes of all
 };
 
 static int wrap_malloc(struct wrap *w, uint64_t bytes, uint32_t *block)
@@ -77,12 +80,14 @@ static uint64_t wrap_loaded(const struct state *s, const struct state_row *r)
     const struct precision *precision = precision_of(&s->m->c);
     if (!r->whole_gradient)
         return wrap_part(r) * s->m->c.n_gpu;
-    return precision->weight == DT_F32 && precision->frozen == DT_LOW ? r->whole_gradient / 2 : r->whole_gradient;
+    return precision->weight == DT_F32 && precision->frozen == DT_LOW ? r->whole_gradient / 2
+                                                                      : r->whole_gradient;
 }
 
 static bool wrap_is_apart(const struct wrap *w, const struct state_row *r)
 {
-    bool adapter = r->param->part == PART_A || r->param->part == PART_B || r->param->part == PART_VECTOR;
+    bool adapter =
+        r->param->part == PART_A || r->param->part == PART_B || r->param->part == PART_VECTOR;
     return adapter && units_apart(w->s->m);
 }
 
@@ -167,7 +172,9 @@ static int wrap_scales(struct wrap *w, const struct state_row *r)
 {
     int rc = VRAM_OK;
     for (unsigned i = 1; i < r->stored_count && rc == VRAM_OK; i++) {
-        struct storage stored = {.name = name_of(r->param->role, r->stored[i].part), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
+        struct storage stored = {.name = name_of(r->param->role, r->stored[i].part),
+                                 .op = OP_PARAM,
+                                 .category = VRAM_CAT_PARAM};
         rc = player_forever(w->p, &stored, r->stored[i].bytes, w->layer);
     }
     return rc;
@@ -175,7 +182,9 @@ static int wrap_scales(struct wrap *w, const struct state_row *r)
 
 static int wrap_tell(struct wrap *w, const struct state_row *r)
 {
-    struct storage named = {.name = name_of(r->param->role, r->param->part), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
+    struct storage named = {.name = name_of(r->param->role, r->param->part),
+                            .op = OP_PARAM,
+                            .category = VRAM_CAT_PARAM};
     return player_within(w->p, &named, wrap_part(r), w->layer, w->kept);
 }
 
@@ -199,7 +208,8 @@ static int wrap_adapter(struct wrap *w, const struct state_row *r)
 
 int wrap_unit(struct player *p, const struct state *s, int32_t layer)
 {
-    struct wrap a = {.p = p, .s = s, .layer = layer, .adapters = true}, w = {.p = p, .s = s, .layer = layer};
+    struct wrap a = {.p = p, .s = s, .layer = layer, .adapters = true},
+                w = {.p = p, .s = s, .layer = layer};
     int rc = wrap_each(&a, wrap_adapter);
     if (rc == VRAM_OK)
         rc = wrap_each(&w, wrap_scales);

@@ -9,11 +9,13 @@
 // Whether wrapping is played: FSDP1 divides the weights, and there is an allocator.
 bool wrap_is_played(const struct player *p, const struct state *s);
 
-// Makes the unit of a layer, or of what is outside of layers (-1): whole tensors, what is sent, one flat tensor, this GPU's part of
-// it, which alone stays. The parts of the parameters are told one by one. Errors: those of the player.
+// Makes the unit of a layer, or of what is outside of layers (-1): whole tensors, what is sent, one
+// flat tensor, this GPU's part of it, which alone stays. The parts of the parameters are told one
+// by one. Errors: those of the player.
 int wrap_unit(struct player *p, const struct state *s, int32_t layer);
 
-// Makes this GPU's parts of what is trained anew in float32 where the optimizer wants it and the weights came in two bytes.
+// Makes this GPU's parts of what is trained anew in float32 where the optimizer wants it and the
+// weights came in two bytes.
 int wrap_widen(struct player *p, const struct state *s);
 
 #endif

@@ -1,5 +1,6 @@
 // TOML 1.0 as a tree: the whole language, https://toml.io/en/v1.0.0. It includes nothing of the
-// project and no library, so that the estimator's core and the generator read TOML by the same code.
+// project and no library, so that the estimator's core and the generator read TOML by the same
+// code.
 
 #ifndef CALC_TOML_H
 #define CALC_TOML_H
@@ -37,10 +38,11 @@ struct toml_text {
 
 // A date, a time or both; what the value does not have is 0.
 struct toml_date {
-    uint32_t nanosecond;                  // digits behind the ninth are cut
-    int16_t year, offset;                 // offset: minutes east of UTC
-    uint8_t month, day;                   // from 1
-    uint8_t hour, minute, second, zoned;  // second: 60 in a leap second; zoned: an offset or Z is given
+    uint32_t nanosecond;   // digits behind the ninth are cut
+    int16_t year, offset;  // offset: minutes east of UTC
+    uint8_t month, day;    // from 1
+    uint8_t hour, minute, second,
+        zoned;  // second: 60 in a leap second; zoned: an offset or Z is given
 };
 
 struct toml_index;
@@ -53,15 +55,16 @@ struct toml_value {
     uint8_t kind;             // enum toml_kind
     uint8_t made, depth;      // the reader's own
     union {
-        struct {                    // a table or an array
+        struct {  // a table or an array
             struct toml_value *first, *last;
             size_t count;
             struct toml_index *index;  // the reader's own
         };
         struct {
-            struct toml_text text;  // of a string its content, of others what is written, of a float without '_'
+            struct toml_text
+                text;  // of a string its content, of others what is written, of a float without '_'
             union {
-                int64_t integer;    // of an integer; 0 or 1 of a bool
+                int64_t integer;  // of an integer; 0 or 1 of a bool
                 struct toml_date date;
             };
         };
@@ -82,8 +85,8 @@ struct toml_error {
 };
 
 // Memory and messages. alloc returns zeroed bytes, aligned for any type, that live as long as the
-// tree does, or NULL. error gets every error as it is found: in the order of the text, but for what is
-// not closed, which is known late. A text that is not UTF-8 gets no other errors.
+// tree does, or NULL. error gets every error as it is found: in the order of the text, but for what
+// is not closed, which is known late. A text that is not UTF-8 gets no other errors.
 struct toml_host {
     void *(*alloc)(void *ctx, size_t bytes);
     void (*error)(void *ctx, const struct toml_error *e);
@@ -92,10 +95,11 @@ struct toml_host {
 
 enum toml_status { TOML_OK, TOML_INVALID, TOML_NO_MEMORY };
 
-// Reads len bytes at text as one document. *root is its table, or NULL unless the status is TOML_OK.
-// Keys and strings without escapes are views of text, the rest is host's memory. Takes time
-// proportional to len, and memory of at most 80 bytes for a byte of text; no recursion.
-enum toml_status toml_read(const char *text, size_t len, const struct toml_host *host, struct toml_value **root);
+// Reads len bytes at text as one document. *root is its table, or NULL unless the status is
+// TOML_OK. Keys and strings without escapes are views of text, the rest is host's memory. Takes
+// time proportional to len, and memory of at most 80 bytes for a byte of text; no recursion.
+enum toml_status toml_read(const char *text, size_t len, const struct toml_host *host,
+                           struct toml_value **root);
 
 // The value of a key, or NULL. table is of kind TOML_TABLE.
 const struct toml_value *toml_get(const struct toml_value *table, struct toml_text key);

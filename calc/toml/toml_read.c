@@ -1,4 +1,5 @@
-// Reads a TOML text statement by statement: headers, keys, and values however deep without recursion.
+// Reads a TOML text statement by statement: headers, keys, and values however deep without
+// recursion.
 
 #include "calc/toml/toml_read.h"
 
@@ -120,7 +121,8 @@ static bool begin_value(struct toml_reader *r, struct nest *n, struct toml_value
         return true;
     }
     slot->kind = TOML_STRING;  // also of what cannot be read
-    return c == '"' || c == '\'' ? toml_read_string(r, false, &slot->text) : toml_read_bare(r, slot);
+    return c == '"' || c == '\'' ? toml_read_string(r, false, &slot->text)
+                                 : toml_read_bare(r, slot);
 }
 
 // Is r->at the beginning of a line that is a key with its =? No value of an array is.
@@ -142,7 +144,8 @@ static bool is_pair_line(struct toml_reader *r)
 enum next { NEXT_FAILED, NEXT_SLOT, NEXT_CLOSED };
 
 // Behind the opening bracket or a value of an array.
-static enum next next_item(struct toml_reader *r, struct toml_value *array, struct toml_value **slot)
+static enum next next_item(struct toml_reader *r, struct toml_value *array,
+                           struct toml_value **slot)
 {
     if (!skip_lines(r))
         return NEXT_FAILED;
@@ -161,8 +164,9 @@ static enum next next_item(struct toml_reader *r, struct toml_value *array, stru
     return *slot ? NEXT_SLOT : NEXT_FAILED;
 }
 
-// A table in braces ends on its line. One that does not is read as if it might, after one error, so that what follows is
-// not taken for something else. False at the end of the text and before a key that is not of the table.
+// A table in braces ends on its line. One that does not is read as if it might, after one error, so
+// that what follows is not taken for something else. False at the end of the text and before a key
+// that is not of the table.
 static bool stay_on_line(struct toml_reader *r, const struct toml_value *table, bool more)
 {
     toml_skip_blank(r);
@@ -175,7 +179,8 @@ static bool stay_on_line(struct toml_reader *r, const struct toml_value *table, 
 }
 
 // Behind the opening brace or a pair of a table in braces.
-static enum next next_pair(struct toml_reader *r, struct toml_value *table, struct toml_value **slot)
+static enum next next_pair(struct toml_reader *r, struct toml_value *table,
+                           struct toml_value **slot)
 {
     struct toml_path path;
     if (!stay_on_line(r, table, false))
@@ -256,7 +261,8 @@ static bool read_header(struct toml_reader *r)
     struct toml_path path;
     bool is_array;
     size_t offset = r->at;
-    // What is below a header that cannot be used is read into a table of its own, for the errors in it.
+    // What is below a header that cannot be used is read into a table of its own, for the errors in
+    // it.
     r->table = NULL;
     if (read_header_name(r, &path, &is_array))
         r->table = toml_open_header(r, &path, is_array, offset);
@@ -294,17 +300,21 @@ static bool is_header_line(struct toml_reader *r)
     return is;
 }
 
-// Goes to where reading can go on behind an error: the next line or, in an array, the next statement.
+// Goes to where reading can go on behind an error: the next line or, in an array, the next
+// statement.
 static void recover(struct toml_reader *r)
 {
     if (!r->in_lines || !is_pair_line(r))
         skip_line(r);
-    for (toml_skip_blank(r); r->in_lines && !toml_at_end(r) && !is_pair_line(r) && !is_header_line(r); toml_skip_blank(r))
+    for (toml_skip_blank(r);
+         r->in_lines && !toml_at_end(r) && !is_pair_line(r) && !is_header_line(r);
+         toml_skip_blank(r))
         skip_line(r);
     r->in_lines = false;
 }
 
-enum toml_status toml_read(const char *text, size_t len, const struct toml_host *host, struct toml_value **root)
+enum toml_status toml_read(const char *text, size_t len, const struct toml_host *host,
+                           struct toml_value **root)
 {
     struct toml_reader r = {.text = text, .len = len, .host = host};
     *root = NULL;

@@ -10,7 +10,8 @@ struct word {
 
 static bool ends_word(char c)
 {
-    return toml_is_control(c) || c == ' ' || c == '\t' || c == ',' || c == ']' || c == '}' || c == '#';
+    return toml_is_control(c) || c == ' ' || c == '\t' || c == ',' || c == ']' || c == '}' ||
+           c == '#';
 }
 
 static bool is_word(const struct word *w, const char *text)
@@ -63,7 +64,8 @@ static enum date_state read_day(const struct word *w, struct toml_date *d)
     return DATE_GOOD;
 }
 
-// Digits behind the point of a second as nanoseconds; *at moves behind them. False if there is none.
+// Digits behind the point of a second as nanoseconds; *at moves behind them. False if there is
+// none.
 static bool read_fraction(const struct word *w, size_t *at, uint32_t *out)
 {
     size_t from = *at;
@@ -139,7 +141,10 @@ static enum date_state read_date(const struct word *w, struct toml_value *out)
 
 static int digit_of(char c, int base)
 {
-    int v = toml_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+    int v = toml_is_digit(c)       ? c - '0'
+            : c >= 'a' && c <= 'f' ? c - 'a' + 10
+            : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                   : 99;
     return v < base ? v : -1;
 }
 
@@ -149,7 +154,8 @@ static bool skip_digits(struct toml_reader *r, const struct word *w, size_t *at,
     size_t from = *at;
     for (; *at < w->len; ++*at) {
         if (has(w, *at, '_')) {
-            bool between = *at > from && *at + 1 < w->len && !has(w, *at - 1, '_') && digit_of(w->at[*at + 1], base) >= 0;
+            bool between = *at > from && *at + 1 < w->len && !has(w, *at - 1, '_') &&
+                           digit_of(w->at[*at + 1], base) >= 0;
             if (!between)
                 return toml_fail(r, w->offset + *at, TOML_E_UNDERSCORE);
         } else if (digit_of(w->at[*at], base) < 0) {
@@ -160,7 +166,8 @@ static bool skip_digits(struct toml_reader *r, const struct word *w, size_t *at,
 }
 
 // The integer w[from, len), which skip_digits has checked.
-static bool read_integer(struct toml_reader *r, const struct word *w, size_t from, int base, bool minus, int64_t *out)
+static bool read_integer(struct toml_reader *r, const struct word *w, size_t from, int base,
+                         bool minus, int64_t *out)
 {
     uint64_t v = 0, most = (uint64_t)INT64_MAX + minus;
     for (size_t i = from; i < w->len; i++) {
@@ -226,7 +233,8 @@ static bool read_number(struct toml_reader *r, const struct word *w, struct toml
         if (!skip_digits(r, w, &at, 10))
             return false;
     }
-    return at == w->len ? plain_digits(r, w, &out->text) : toml_fail(r, w->offset + at, TOML_E_NUMBER);
+    return at == w->len ? plain_digits(r, w, &out->text)
+                        : toml_fail(r, w->offset + at, TOML_E_NUMBER);
 }
 
 // The word at r->at; a date takes the time behind one space.
@@ -264,7 +272,8 @@ bool toml_read_bare(struct toml_reader *r, struct toml_value *out)
     }
     if (digits(&w, 0, 2) >= 0 && (has(&w, 4, '-') || has(&w, 2, ':'))) {
         enum date_state state = read_date(&w, out);
-        return state == DATE_GOOD || toml_fail(r, w.offset, state == DATE_BAD ? TOML_E_DATE : TOML_E_DATE_RANGE);
+        return state == DATE_GOOD ||
+               toml_fail(r, w.offset, state == DATE_BAD ? TOML_E_DATE : TOML_E_DATE_RANGE);
     }
     if (has(&w, 0, '0') && (has(&w, 1, 'x') || has(&w, 1, 'o') || has(&w, 1, 'b')))
         return read_based(r, &w, out);

@@ -1,17 +1,20 @@
 // Tables and arrays of TOML: what a key or a header may name, and who is in a table.
-// The index of a table is a crit-bit tree, D. J. Bernstein, https://cr.yp.to/critbit.html: a search reads
-// as many bits as the key has, so that no choice of keys makes it slow, and needs no random seed.
+// The index of a table is a crit-bit tree, D. J. Bernstein, https://cr.yp.to/critbit.html: a search
+// reads as many bits as the key has, so that no choice of keys makes it slow, and needs no random
+// seed.
 
 #include "calc/toml/toml_read.h"
 
-// A leaf holds a value; a fork holds the bit that its two sides differ in first, and any value below.
+// A leaf holds a value; a fork holds the bit that its two sides differ in first, and any value
+// below.
 struct toml_index {
     struct toml_value *value;
     size_t bit;
     struct toml_index *side[2];  // NULL in a leaf
 };
 
-// Bits of a key, nine a byte: one that says that the byte is there, so that no key is the beginning of another.
+// Bits of a key, nine a byte: one that says that the byte is there, so that no key is the beginning
+// of another.
 static unsigned key_bit(struct toml_text key, size_t bit)
 {
     size_t byte = bit / 9, place = bit % 9;
@@ -89,7 +92,8 @@ static void append(struct toml_value *to, struct toml_value *v)
 }
 
 // A new value that lies one level below its parent; its kind is that of an empty table.
-static struct toml_value *below(struct toml_reader *r, const struct toml_value *parent, size_t offset)
+static struct toml_value *below(struct toml_reader *r, const struct toml_value *parent,
+                                size_t offset)
 {
     if (parent->depth >= TOML_MAX_DEPTH)
         return toml_fail(r, offset, TOML_E_DEEP), NULL;
@@ -114,7 +118,8 @@ struct toml_value *toml_add_item(struct toml_reader *r, struct toml_value *array
     return v;
 }
 
-static struct toml_value *add_key(struct toml_reader *r, struct toml_value *table, const struct toml_path *p, size_t part)
+static struct toml_value *add_key(struct toml_reader *r, struct toml_value *table,
+                                  const struct toml_path *p, size_t part)
 {
     struct toml_value *v = below(r, table, p->offset[part]);
     if (!v)
@@ -127,14 +132,16 @@ static struct toml_value *add_key(struct toml_reader *r, struct toml_value *tabl
     return v;
 }
 
-static struct toml_value *refuse(struct toml_reader *r, size_t offset, enum toml_error_id id, const struct toml_value *first)
+static struct toml_value *refuse(struct toml_reader *r, size_t offset, enum toml_error_id id,
+                                 const struct toml_value *first)
 {
     toml_fail_name(r, offset, id, first->key_offset);
     return NULL;
 }
 
 // One part of a header's name that is not its last: a table, or the last table of an array.
-static struct toml_value *step_header(struct toml_reader *r, struct toml_value *table, const struct toml_path *p, size_t part)
+static struct toml_value *step_header(struct toml_reader *r, struct toml_value *table,
+                                      const struct toml_path *p, size_t part)
 {
     struct toml_value *v = find(table, p->part[part]);
     if (!v) {
@@ -144,14 +151,16 @@ static struct toml_value *step_header(struct toml_reader *r, struct toml_value *
         return v;
     }
     if (v->kind == TOML_ARRAY)
-        return v->made == TOML_BY_HEADER ? v->last : refuse(r, p->offset[part], TOML_E_ARRAY_CLOSED, v);
+        return v->made == TOML_BY_HEADER ? v->last
+                                         : refuse(r, p->offset[part], TOML_E_ARRAY_CLOSED, v);
     if (v->kind != TOML_TABLE)
         return refuse(r, p->offset[part], TOML_E_NOT_TABLE, v);
     return v->made == TOML_BY_VALUE ? refuse(r, p->offset[part], TOML_E_TABLE_CLOSED, v) : v;
 }
 
 // [name]: a new table, or one that headers of tables below it have made.
-static struct toml_value *open_table(struct toml_reader *r, struct toml_value *in, const struct toml_path *p, size_t offset)
+static struct toml_value *open_table(struct toml_reader *r, struct toml_value *in,
+                                     const struct toml_path *p, size_t offset)
 {
     size_t part = p->count - 1;
     struct toml_value *v = find(in, p->part[part]);
@@ -169,7 +178,8 @@ static struct toml_value *open_table(struct toml_reader *r, struct toml_value *i
 }
 
 // [[name]]: one more table at the end of an array.
-static struct toml_value *open_item(struct toml_reader *r, struct toml_value *in, const struct toml_path *p, size_t offset)
+static struct toml_value *open_item(struct toml_reader *r, struct toml_value *in,
+                                    const struct toml_path *p, size_t offset)
 {
     size_t part = p->count - 1;
     struct toml_value *v = find(in, p->part[part]);
@@ -191,7 +201,8 @@ static struct toml_value *open_item(struct toml_reader *r, struct toml_value *in
     return item;
 }
 
-struct toml_value *toml_open_header(struct toml_reader *r, const struct toml_path *p, bool is_array, size_t offset)
+struct toml_value *toml_open_header(struct toml_reader *r, const struct toml_path *p, bool is_array,
+                                    size_t offset)
 {
     struct toml_value *table = r->root;
     for (size_t i = 0; table && i + 1 < p->count; i++)
@@ -200,11 +211,13 @@ struct toml_value *toml_open_header(struct toml_reader *r, const struct toml_pat
 }
 
 // One part of a dotted key that is not its last: a table that dotted keys have made, or a new one.
-static struct toml_value *step_key(struct toml_reader *r, struct toml_value *table, const struct toml_path *p, size_t part)
+static struct toml_value *step_key(struct toml_reader *r, struct toml_value *table,
+                                   const struct toml_path *p, size_t part)
 {
     struct toml_value *v = find(table, p->part[part]);
     if (v && v->kind != TOML_TABLE)
-        return refuse(r, p->offset[part], v->kind == TOML_ARRAY ? TOML_E_ARRAY_CLOSED : TOML_E_NOT_TABLE, v);
+        return refuse(r, p->offset[part],
+                      v->kind == TOML_ARRAY ? TOML_E_ARRAY_CLOSED : TOML_E_NOT_TABLE, v);
     if (v && (v->made == TOML_BY_HEADER || v->made == TOML_BY_VALUE))
         return refuse(r, p->offset[part], TOML_E_TABLE_CLOSED, v);
     if (!v)
@@ -214,7 +227,8 @@ static struct toml_value *step_key(struct toml_reader *r, struct toml_value *tab
     return v;
 }
 
-struct toml_value *toml_open_key(struct toml_reader *r, struct toml_value *table, const struct toml_path *p)
+struct toml_value *toml_open_key(struct toml_reader *r, struct toml_value *table,
+                                 const struct toml_path *p)
 {
     size_t last = p->count - 1;
     for (size_t i = 0; table && i < last; i++)

@@ -50,7 +50,8 @@ void toml_skip_blank(struct toml_reader *r)
 
 static bool is_bare(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || toml_is_digit(c) || c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || toml_is_digit(c) || c == '-' ||
+           c == '_';
 }
 
 static bool read_part(struct toml_reader *r, struct toml_text *out)
@@ -64,7 +65,8 @@ static bool read_part(struct toml_reader *r, struct toml_text *out)
     *out = (struct toml_text){r->text + from, r->at - from};
     if (out->len)
         return true;
-    bool is_missing = toml_at_line_end(r) || c == '=' || c == '.' || c == ']' || c == '}' || c == '[' || c == ',';
+    bool is_missing =
+        toml_at_line_end(r) || c == '=' || c == '.' || c == ']' || c == '}' || c == '[' || c == ',';
     return toml_fail_here(r, is_missing ? TOML_E_KEY : TOML_E_KEY_BYTE);
 }
 
@@ -77,7 +79,8 @@ bool toml_read_path(struct toml_reader *r, struct toml_path *p)
         toml_skip_blank(r);
         if (toml_byte(r, 0) != '.') {
             unsigned char c = (unsigned char)toml_byte(r, 0);
-            bool is_word = c >= 0x80 || (c > ' ' && c != '=' && c != ']' && c != '}' && c != '#' && c != ',' && c < 0x7F);
+            bool is_word = c >= 0x80 || (c > ' ' && c != '=' && c != ']' && c != '}' && c != '#' &&
+                                         c != ',' && c < 0x7F);
             return !is_word || toml_fail(r, r->at, TOML_E_KEY_BYTE);
         }
         r->at++;
@@ -137,11 +140,13 @@ static const char *find_escape(char c)
     return NULL;
 }
 
-// Length of the backslash at s that ends a line, with all blanks and line ends behind it; 0 if it ends none.
+// Length of the backslash at s that ends a line, with all blanks and line ends behind it; 0 if it
+// ends none.
 static size_t line_escape(const char *s, size_t len)
 {
     size_t i = 1, ends = 0;
-    while (i < len && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || (s[i] == '\r' && i + 1 < len && s[i + 1] == '\n'))) {
+    while (i < len && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' ||
+                       (s[i] == '\r' && i + 1 < len && s[i + 1] == '\n'))) {
         // Blanks alone before other text are no end of a line.
         ends += s[i] == '\n';
         i++;
@@ -160,7 +165,8 @@ static bool check_escape(struct toml_reader *r, bool is_long)
         return true;
     }
     char c = toml_byte(r, 1);
-    bool is_code = c == 'u' || c == 'U', ok = is_code ? read_code(s + 1, left - 1, &code, &used) : find_escape(c) && left > 1;
+    bool is_code = c == 'u' || c == 'U',
+         ok = is_code ? read_code(s + 1, left - 1, &code, &used) : find_escape(c) && left > 1;
     size_t offset = r->at;
     r->at += ok ? (is_code ? 1 + used : 2) : 1;
     return ok || toml_fail(r, offset, is_code ? TOML_E_ESCAPE_CODE : TOML_E_ESCAPE);
@@ -182,7 +188,8 @@ static size_t count_quotes(const struct toml_reader *r, char quote)
     return n;
 }
 
-// Goes on to the end of the string, checking what is in it, and behind its closing quotes. False after an error.
+// Goes on to the end of the string, checking what is in it, and behind its closing quotes. False
+// after an error.
 static bool scan_string(struct toml_reader *r, struct quoted *q, size_t opening)
 {
     bool ok = true;

@@ -1,5 +1,5 @@
-// Owns what low-rank adapters and DoRA share: dropout, a product with one of the adapter's matrices, the factor.
-// SRC: peft src/peft/tuners/lora/layer.py.
+// Owns what low-rank adapters and DoRA share: dropout, a product with one of the adapter's
+// matrices, the factor. SRC: peft src/peft/tuners/lora/layer.py.
 
 #include "calc/trace/adapter.h"
 
@@ -19,7 +19,8 @@ struct value adapter_dropout(struct graph *g, struct value x)
     return out;
 }
 
-struct value adapter_half(struct graph *g, struct value x, bool global, uint16_t number, uint8_t out_shape)
+struct value adapter_half(struct graph *g, struct value x, bool global, uint16_t number,
+                          uint8_t out_shape)
 {
     struct value w = graph_param(g, global, number);
     struct value w_cast = graph_weight_cast(g, global, number, w);

@@ -47,7 +47,8 @@ bool attention_is_flash(const struct graph *g, uint8_t dtype)
 }
 
 // heads_first: query is contiguous by head, and so is flash's result.
-static struct value attention_fused(struct graph *g, struct value q, struct value k, struct value v, bool heads_first)
+static struct value attention_fused(struct graph *g, struct value q, struct value k, struct value v,
+                                    bool heads_first)
 {
     bool latent = g->m->features & HAS_LATENT, flash = attention_is_flash(g, q.dtype);
     uint8_t shape = latent ? SHAPE_VALUES : q.shape;
@@ -58,8 +59,10 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
     struct value out = graph_make(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, q.dtype, shape);
     uint32_t lse = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32,
                                  flash ? SHAPE_LSE : SHAPE_LSE32);
-    if (latent && q.dtype == DT_LOW)  // sums of the output in float32: values do not fit in registers
-        tape_unref(g->t, graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_SCRATCH, DT_F32, SHAPE_VALUES));
+    if (latent &&
+        q.dtype == DT_LOW)  // sums of the output in float32: values do not fit in registers
+        tape_unref(g->t, graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_SCRATCH, DT_F32,
+                                       SHAPE_VALUES));
     if (flash || g->m->c.mode == MODE_REFERENCE)
         state = attention_state(g, flash);
     if (graph_needs(g, q) || graph_needs(g, k) || graph_needs(g, v))
@@ -173,8 +176,10 @@ struct value layer_attention(struct graph *g, struct value q, struct value k, st
                                                : attention_fused(g, q, k, v, false);
 }
 
-// attn_output.transpose(1, 2).contiguous(): what memory-efficient attention makes is in that order already.
-struct value layer_attention_by_head(struct graph *g, struct value q, struct value k, struct value v)
+// attn_output.transpose(1, 2).contiguous(): what memory-efficient attention makes is in that order
+// already.
+struct value layer_attention_by_head(struct graph *g, struct value q, struct value k,
+                                     struct value v)
 {
     if (g->m->c.attention == ATTENTION_MATH)
         return attention_math(g, q, k, v);

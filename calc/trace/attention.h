@@ -11,10 +11,14 @@ enum { ATTENTION_HEADS_FIRST = 16 };
 // Whether PyTorch takes flash attention for operands of a format; else memory-efficient attention.
 bool attention_is_flash(const struct graph *g, uint8_t dtype);
 
-// scaled_dot_product_attention on transposed views of (batch, sequence, head, width), or on contiguous copies by head.
+// scaled_dot_product_attention on transposed views of (batch, sequence, head, width), or on
+// contiguous copies by head.
 struct value layer_attention(struct graph *g, struct value q, struct value k, struct value v);
-// With a mask beside them, which the kernel takes in the format of the operands. They stay the caller's.
-struct value layer_attention_masked(struct graph *g, struct value q, struct value k, struct value v);
-struct value layer_attention_by_head(struct graph *g, struct value q, struct value k, struct value v);
+// With a mask beside them, which the kernel takes in the format of the operands. They stay the
+// caller's.
+struct value layer_attention_masked(struct graph *g, struct value q, struct value k,
+                                    struct value v);
+struct value layer_attention_by_head(struct graph *g, struct value q, struct value k,
+                                     struct value v);
 
 #endif

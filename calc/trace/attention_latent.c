@@ -1,5 +1,6 @@
-// Owns attention whose queries, keys and values come out of narrow latents: one rotated key for all heads, values narrower
-// than keys. SRC: transformers src/transformers/models/deepseek_v3/modeling_deepseek_v3.py (DeepseekV3Attention).
+// Owns attention whose queries, keys and values come out of narrow latents: one rotated key for all
+// heads, values narrower than keys. SRC: transformers
+// src/transformers/models/deepseek_v3/modeling_deepseek_v3.py (DeepseekV3Attention).
 
 #include "calc/trace/attention_latent.h"
 
@@ -22,7 +23,8 @@ static struct value latent_queries(struct graph *g, struct value x)
 }
 
 // split(x, [n, m], dim=-1): views.
-static void latent_split(struct graph *g, struct value x, uint8_t first, uint8_t second, struct value out[2])
+static void latent_split(struct graph *g, struct value x, uint8_t first, uint8_t second,
+                         struct value out[2])
 {
     layer_split2(g, x, first, out);
     out[1].shape = second;
@@ -54,9 +56,11 @@ static struct value latent_put(struct graph *g, struct value whole, struct value
 }
 
 // Keys and values of every head out of the latent; the rotated key is the same for all.
-static void latent_expand(struct graph *g, struct value core, struct value turned, struct value out[2])
+static void latent_expand(struct graph *g, struct value core, struct value turned,
+                          struct value out[2])
 {
-    struct value part[2], wide = layer_view(g, layer_linear(g, core, P_KV_B, SHAPE_KV_WIDE), NODE_VIEW);
+    struct value part[2],
+        wide = layer_view(g, layer_linear(g, core, P_KV_B, SHAPE_KV_WIDE), NODE_VIEW);
     latent_split(g, wide, SHAPE_KEYS, SHAPE_VALUES, part);
     struct value all = layer_view(g, graph_copy(g, turned), NODE_REPEAT);
     all.shape = SHAPE_Q_ROT;
@@ -69,7 +73,8 @@ static void latent_expand(struct graph *g, struct value core, struct value turne
     graph_drop(g, wide);
 }
 
-static struct value latent_attend(struct graph *g, struct value query, struct value key, struct value value)
+static struct value latent_attend(struct graph *g, struct value query, struct value key,
+                                  struct value value)
 {
     static const uint8_t roles[3] = {ROLE_Q, ROLE_K, ROLE_V};
     const struct value in[3] = {query, key, value};
@@ -92,7 +97,8 @@ struct value layer_attention_latent(struct graph *g, struct value x)
     layer_rotary_latent(g, &q_part[1], &kv_part[1]);
     struct value query = latent_join(g, q_part[0], q_part[1]);
     latent_expand(g, core, kv_part[1], wide);
-    struct value y = latent_attend(g, query, wide[0], wide[1]), out = layer_linear(g, y, P_O, SHAPE_U);
+    struct value y = latent_attend(g, query, wide[0], wide[1]),
+                 out = layer_linear(g, y, P_O, SHAPE_U);
     graph_drop(g, y);
     graph_drop(g, wide[0]);
     graph_drop(g, wide[1]);
@@ -107,8 +113,8 @@ struct value layer_attention_latent(struct graph *g, struct value x)
     return out;
 }
 
-// Edges: what was there before, the part that was put in. CopySlices copies the whole gradient and its part; an expanded
-// part's own node has zeros of it in hand.
+// Edges: what was there before, the part that was put in. CopySlices copies the whole gradient and
+// its part; an expanded part's own node has zeros of it in hand.
 void node_copy_slice(struct graph *g, const struct node *n, uint32_t results[])
 {
     bool before = n->edges[0].to != GRAPH_NO_NODE;

@@ -1,6 +1,7 @@
-// Owns attention with a sink: one learned score of each head beside the T x T others, by single operations.
-// SRC: transformers src/transformers/models/gpt_oss/modeling_gpt_oss.py (eager_attention_forward), masking_utils.py
-// (eager_mask: two masks, of the layers that see all and of those with a window).
+// Owns attention with a sink: one learned score of each head beside the T x T others, by single
+// operations. SRC: transformers src/transformers/models/gpt_oss/modeling_gpt_oss.py
+// (eager_attention_forward), masking_utils.py (eager_mask: two masks, of the layers that see all
+// and of those with a window).
 
 #include "calc/trace/attention_sinks.h"
 
@@ -13,7 +14,8 @@ void attention_masks_open(struct graph *g)
         g->masks[i] = graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, g->residual, SHAPE_MASKS);
 }
 
-static struct value sinks_product(struct graph *g, struct value a, struct value b, uint8_t role, uint8_t shape)
+static struct value sinks_product(struct graph *g, struct value a, struct value b, uint8_t role,
+                                  uint8_t shape)
 {
     struct value out = graph_make(g, OP_BMM, role, PART_OUTPUT, a.dtype, shape);
     if (graph_needs(g, a) || graph_needs(g, b)) {
@@ -29,7 +31,8 @@ static struct value sinks_product(struct graph *g, struct value a, struct value 
 // q k' * scaling + mask
 static struct value sinks_scores(struct graph *g, struct value q, struct value k)
 {
-    struct value qc = graph_input_cast(g, q, ROLE_Q, PART_INPUT_CAST), kc = graph_input_cast(g, k, ROLE_K, PART_INPUT_CAST);
+    struct value qc = graph_input_cast(g, q, ROLE_Q, PART_INPUT_CAST),
+                 kc = graph_input_cast(g, k, ROLE_K, PART_INPUT_CAST);
     struct value raw = sinks_product(g, qc, kc, ROLE_SCORES, SHAPE_SCORES);
     graph_drop(g, qc);
     graph_drop(g, kc);
@@ -45,8 +48,10 @@ static struct value sinks_scores(struct graph *g, struct value q, struct value k
 // cat(scores, sinks), less its largest of each row. *combined stays a variable of the function.
 static struct value sinks_combined(struct graph *g, struct value scores)
 {
-    struct value w = graph_param(g, false, P_SINKS), sinks = layer_view(g, graph_copy(g, w), NODE_REPEAT);
-    struct value all = graph_make(g, OP_CAT, ROLE_SCORES, PART_COPY, scores.dtype, SHAPE_SINK_SCORES);
+    struct value w = graph_param(g, false, P_SINKS),
+                 sinks = layer_view(g, graph_copy(g, w), NODE_REPEAT);
+    struct value all =
+        graph_make(g, OP_CAT, ROLE_SCORES, PART_COPY, scores.dtype, SHAPE_SINK_SCORES);
     if (graph_needs(g, scores) || graph_needs(g, sinks)) {
         int32_t n = graph_node(g, NODE_JOIN, &all, 0);
         graph_edge(g, n, scores);
@@ -62,7 +67,8 @@ static struct value sinks_combined(struct graph *g, struct value scores)
         graph_edge(g, n, all);
     }
     tape_unref(g->t, where);
-    struct value less = graph_make(g, OP_SUB, ROLE_SCORES, PART_NORMALIZED, all.dtype, SHAPE_SINK_SCORES);
+    struct value less =
+        graph_make(g, OP_SUB, ROLE_SCORES, PART_NORMALIZED, all.dtype, SHAPE_SINK_SCORES);
     if (graph_needs(g, all)) {
         int32_t n = graph_node(g, NODE_SUB, &less, 0);
         graph_edge(g, n, all);
@@ -87,7 +93,8 @@ static struct value sinks_softmax(struct graph *g, struct value x)
 struct value layer_attention_sinks(struct graph *g, struct value q, struct value k, struct value v)
 {
     struct value scores = sinks_scores(g, q, k), combined = sinks_combined(g, scores);
-    struct value shares = sinks_softmax(g, combined), without = layer_view(g, graph_copy(g, shares), NODE_SLICE);
+    struct value shares = sinks_softmax(g, combined),
+                 without = layer_view(g, graph_copy(g, shares), NODE_SLICE);
     without.shape = SHAPE_SCORES;
     struct value low = graph_to(g, without, v.dtype, PART_OUTPUT_CAST);
     graph_drop(g, without);

@@ -46,11 +46,11 @@ static int32_t backward_next(struct graph *g, int32_t *ready)
 
 static uint8_t gradient_part(uint8_t part)
 {
-    return part == PART_BIAS ? PART_BIAS_GRAD
-           : part == PART_A  ? PART_A_GRAD
-           : part == PART_B  ? PART_B_GRAD
+    return part == PART_BIAS     ? PART_BIAS_GRAD
+           : part == PART_A      ? PART_A_GRAD
+           : part == PART_B      ? PART_B_GRAD
            : part == PART_VECTOR ? PART_VECTOR_GRAD
-                             : PART_WEIGHT_GRAD;
+                                 : PART_WEIGHT_GRAD;
 }
 
 void backward_accumulate(struct graph *g, struct node *n)
@@ -136,7 +136,8 @@ static void backward_step(struct graph *g, int32_t i, int32_t *ready)
     g->calls->unpack(g, i);
     node_run(g, i, results);
     struct node n = g->nodes[i];  // running may have moved the array
-    if (n.frame != GRAPH_NO_FRAME)  // what was made again belongs to the function alone, which has returned
+    if (n.frame !=
+        GRAPH_NO_FRAME)  // what was made again belongs to the function alone, which has returned
         backward_release_saved(g, &g->nodes[i]);
     for (unsigned k = 0; k < n.edge_count && graph_ok(g); k++)
         if (n.edges[k].to != GRAPH_NO_NODE)

@@ -1,5 +1,6 @@
-// Owns the choice of a block, and that of GPT-2 as nanoGPT writes it: which variable of which function holds what, and
-// until when. SRC: nanoGPT model.py, CausalSelfAttention.forward, MLP.forward, Block.forward.
+// Owns the choice of a block, and that of GPT-2 as nanoGPT writes it: which variable of which
+// function holds what, and until when. SRC: nanoGPT model.py, CausalSelfAttention.forward,
+// MLP.forward, Block.forward.
 
 #include "calc/trace/block.h"
 
@@ -20,7 +21,8 @@ static struct value gpt_attention(struct graph *g, struct value x)
     struct value qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
     layer_split3(g, qkv, shapes, part);
     graph_drop(g, qkv);
-    if (graph_has(g, TRAIT_CACHE_IN_TRAINING) && g->m->c.family == FAMILY_GPT_BIGCODE && g->training && !g->recompute)
+    if (graph_has(g, TRAIT_CACHE_IN_TRAINING) && g->m->c.family == FAMILY_GPT_BIGCODE &&
+        g->training && !g->recompute)
         graph_keep(g, part[1].storage, g->t->unit, g->t->sub);
     cache_keep(g, part[1], part[2]);
     struct value y = layer_attention(g, part[0], part[1], part[2]);

@@ -1,6 +1,7 @@
 // Owns BERT for masked words: which variable of which function holds what, and until when.
-// SRC: transformers src/transformers/models/bert/modeling_bert.py (BertEmbeddings, BertLayer, BertSelfOutput, BertOutput,
-// BertPredictionHeadTransform, BertForMaskedLM); traces bert_* of tests/calc/truth/frameworks.
+// SRC: transformers src/transformers/models/bert/modeling_bert.py (BertEmbeddings, BertLayer,
+// BertSelfOutput, BertOutput, BertPredictionHeadTransform, BertForMaskedLM); traces bert_* of
+// tests/calc/truth/frameworks.
 
 #include "calc/trace/block_encoder.h"
 
@@ -9,8 +10,9 @@
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/linear.h"
 
-// word_embeddings + token_type_embeddings + position_embeddings, a norm, dropout. The kinds are a row gathered from a buffer,
-// expanded over the sequences, of which the embedding makes a copy; positions are a view of a buffer.
+// word_embeddings + token_type_embeddings + position_embeddings, a norm, dropout. The kinds are a
+// row gathered from a buffer, expanded over the sequences, of which the embedding makes a copy;
+// positions are a view of a buffer.
 struct value encoder_embedding(struct graph *g, uint32_t ids, struct value local[3])
 {
     uint32_t kinds = graph_scratch(g, OP_INDEX, ROLE_TYPES, PART_SELF, DT_I64, SHAPE_T);
@@ -35,7 +37,8 @@ struct value encoder_embedding(struct graph *g, uint32_t ids, struct value local
 }
 
 // LayerNorm(dropout(dense(branch)) + x)
-static struct value encoder_output(struct graph *g, struct value branch, struct value x, uint16_t dense, uint16_t norm)
+static struct value encoder_output(struct graph *g, struct value branch, struct value x,
+                                   uint16_t dense, uint16_t norm)
 {
     bool attends = dense == P_O;
     struct value wide = layer_linear(g, branch, dense, SHAPE_U);
@@ -50,7 +53,8 @@ static struct value encoder_output(struct graph *g, struct value branch, struct 
 
 static struct value encoder_attention(struct graph *g, struct value x)
 {
-    struct value q = layer_linear(g, x, P_Q, SHAPE_Q), k = layer_linear(g, x, P_K, SHAPE_KV), v = layer_linear(g, x, P_V, SHAPE_KV);
+    struct value q = layer_linear(g, x, P_Q, SHAPE_Q), k = layer_linear(g, x, P_K, SHAPE_KV),
+                 v = layer_linear(g, x, P_V, SHAPE_KV);
     struct value y = layer_attention(g, q, k, v);
     graph_drop(g, q);
     graph_drop(g, k);

@@ -1,6 +1,7 @@
 // Owns Falcon's layer: which variable of which function holds what, and until when.
-// SRC: transformers src/transformers/models/falcon/modeling_falcon.py (FalconDecoderLayer, FalconAttention._split_heads,
-// FalconMLP); traces falcon_* and falcon11_* of tests/calc/truth/frameworks.
+// SRC: transformers src/transformers/models/falcon/modeling_falcon.py (FalconDecoderLayer,
+// FalconAttention._split_heads, FalconMLP); traces falcon_* and falcon11_* of
+// tests/calc/truth/frameworks.
 
 #include "calc/trace/block_falcon.h"
 
@@ -26,8 +27,8 @@ static struct value falcon_pick(struct graph *g, struct value qkv, uint8_t role)
     return layer_unary(g, qkv, OP_INDEX, NODE_INDEX, role, PART_COPY, SHAPE_KV, SAVES_NOTHING);
 }
 
-// Queries are a slice. With more than one key for a group, keys and values are spread over its queries, and all are made flat
-// (new_decoder_architecture).
+// Queries are a slice. With more than one key for a group, keys and values are spread over its
+// queries, and all are made flat (new_decoder_architecture).
 static struct heads falcon_split(struct graph *g, struct value qkv)
 {
     struct heads h = {.q = layer_view(g, graph_copy(g, qkv), NODE_SLICE)};
@@ -37,7 +38,8 @@ static struct heads falcon_split(struct graph *g, struct value qkv)
     h.v = falcon_pick(g, qkv, ROLE_V);
     if (g->m->c.n_kv_head == 1)
         return h;
-    struct heads flat = {layer_copy(g, h.q), layer_repeat(g, h.k, SHAPE_Q), layer_repeat(g, h.v, SHAPE_Q)};
+    struct heads flat = {layer_copy(g, h.q), layer_repeat(g, h.k, SHAPE_Q),
+                         layer_repeat(g, h.v, SHAPE_Q)};
     graph_drop(g, h.q);
     graph_drop(g, h.k);
     graph_drop(g, h.v);
@@ -59,7 +61,8 @@ static struct value falcon_attention(struct graph *g, struct value x)
     struct value qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
     struct heads h = falcon_split(g, qkv);
     falcon_rotate(g, &h);
-    struct value k = graph_input_cast(g, h.k, ROLE_K, PART_INPUT_CAST), q = graph_input_cast(g, h.q, ROLE_Q, PART_INPUT_CAST);
+    struct value k = graph_input_cast(g, h.k, ROLE_K, PART_INPUT_CAST),
+                 q = graph_input_cast(g, h.q, ROLE_Q, PART_INPUT_CAST);
     struct value v = graph_input_cast(g, h.v, ROLE_V, PART_INPUT_CAST);
     struct value y = layer_attention_masked(g, q, k, v);
     graph_drop(g, q);
@@ -99,7 +102,8 @@ static struct value falcon_both(struct graph *g, struct value mlp, struct value 
 struct value block_falcon(struct graph *g, struct value x)
 {
     struct value first = layer_norm(g, x, false, P_LN1);
-    struct value second = layout_find(&g->layout, true, P_LN2) ? layer_norm(g, x, false, P_LN2) : graph_copy(g, first);
+    struct value second = layout_find(&g->layout, true, P_LN2) ? layer_norm(g, x, false, P_LN2)
+                                                               : graph_copy(g, first);
     struct value attention = falcon_attention(g, first);
     struct value both = falcon_both(g, falcon_mlp(g, second), attention);
     struct value dropped = layer_dropout(g, both, ROLE_MLP_DROP);

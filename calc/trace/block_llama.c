@@ -1,5 +1,6 @@
-// Owns the decoder layers of the rotary families: which variable of which function holds what, and until when.
-// SRC: transformers src/transformers/models/{llama,qwen3,gemma2,gpt_neox}/modeling_*.py, DecoderLayer.forward.
+// Owns the decoder layers of the rotary families: which variable of which function holds what, and
+// until when. SRC: transformers
+// src/transformers/models/{llama,qwen3,gemma2,gpt_neox}/modeling_*.py, DecoderLayer.forward.
 
 #include "calc/trace/block_llama.h"
 
@@ -22,7 +23,8 @@ static bool has(const struct graph *g, uint64_t feature)
 
 static struct value llama_norm(struct graph *g, struct value x, uint16_t number)
 {
-    return has(g, HAS_RMS_NORM) ? layer_rms_norm(g, x, false, number, SHAPE_TOKENS) : layer_norm(g, x, false, number);
+    return has(g, HAS_RMS_NORM) ? layer_rms_norm(g, x, false, number, SHAPE_TOKENS)
+                                : layer_norm(g, x, false, number);
 }
 
 // The norm over each head, or over all of them, where the family has one. Uses x up.
@@ -30,7 +32,8 @@ static struct value llama_head_norm(struct graph *g, struct value x, uint16_t nu
 {
     if (!has(g, HAS_HEAD_NORM) && !has(g, HAS_WIDE_NORM))
         return x;
-    struct value normed = layer_rms_norm(g, x, false, number, has(g, HAS_WIDE_NORM) ? SHAPE_TOKENS : stats);
+    struct value normed =
+        layer_rms_norm(g, x, false, number, has(g, HAS_WIDE_NORM) ? SHAPE_TOKENS : stats);
     graph_drop(g, x);
     return normed;
 }
@@ -46,8 +49,10 @@ static bool llama_repeats(const struct graph *g)
     if (graph_has(g, TRAIT_RESHAPED_HEADS) && has(g, HAS_FUSED_QKV))
         return false;  // before the rotation
     if (g->m->c.attention == ATTENTION_FLASH_2)
-        return llama_grouped(g) && graph_has(g, TRAIT_FLASH_2_REPEATS) && has(g, HAS_REPEATED_FLASH);
-    return llama_grouped(g) && !(graph_has(g, TRAIT_ENABLE_GQA) && g->m->c.attention != ATTENTION_MATH);
+        return llama_grouped(g) && graph_has(g, TRAIT_FLASH_2_REPEATS) &&
+               has(g, HAS_REPEATED_FLASH);
+    return llama_grouped(g) &&
+           !(graph_has(g, TRAIT_ENABLE_GQA) && g->m->c.attention != ATTENTION_MATH);
 }
 
 // scaled_dot_product_attention gets contiguous copies.
@@ -60,8 +65,8 @@ struct heads {
     struct value q, k, v;
 };
 
-// .view(...).transpose(1, 2) before the rotation, and of values that are copied by head: gradients come back by head, and
-// are copied. Uses x up.
+// .view(...).transpose(1, 2) before the rotation, and of values that are copied by head: gradients
+// come back by head, and are copied. Uses x up.
 static struct value llama_by_head(struct graph *g, struct value x)
 {
     return graph_has(g, TRAIT_INNER_MODEL) ? layer_view(g, x, NODE_VIEW) : x;
@@ -98,12 +103,14 @@ static struct heads llama_slices(struct graph *g, struct value qkv)
     return (struct heads){part[0], part[1], part[2]};
 }
 
-// q.reshape(...), k.expand(...).reshape(...) and v likewise: copies where a group has several queries. Uses the parts up.
+// q.reshape(...), k.expand(...).reshape(...) and v likewise: copies where a group has several
+// queries. Uses the parts up.
 static struct heads llama_reshaped(struct graph *g, struct value part[3])
 {
     if (!llama_grouped(g) || !graph_has(g, TRAIT_RESHAPED_HEADS))
         return (struct heads){part[0], part[1], part[2]};
-    struct heads h = {layer_copy(g, part[0]), layer_repeat(g, part[1], SHAPE_Q), layer_repeat(g, part[2], SHAPE_Q)};
+    struct heads h = {layer_copy(g, part[0]), layer_repeat(g, part[1], SHAPE_Q),
+                      layer_repeat(g, part[2], SHAPE_Q)};
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, part[k]);
     return h;
@@ -133,8 +140,10 @@ static struct heads llama_project(struct graph *g, struct value x)
         graph_drop(g, qkv);
         return llama_reshaped(g, part);
     }
-    h.q = llama_turnable(g, llama_head_norm(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS));
-    h.k = llama_turnable(g, llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS));
+    h.q = llama_turnable(
+        g, llama_head_norm(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS));
+    h.k = llama_turnable(
+        g, llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS));
     h.v = layer_linear(g, x, P_V, SHAPE_KV);
     if (llama_repeats(g) || llama_copies(g))
         h.v = llama_by_head(g, h.v);
@@ -195,22 +204,24 @@ static struct value llama_repeat(struct graph *g, struct value x)
     return out;
 }
 
-// Under autocast the kernels take the compute format, while the rotation has gone to that of the angles. What is cast
-// are variables until they return.
+// Under autocast the kernels take the compute format, while the rotation has gone to that of the
+// angles. What is cast are variables until they return.
 static struct value llama_attend(struct graph *g, const struct heads *h)
 {
     static const uint8_t roles[3] = {ROLE_K, ROLE_V, ROLE_Q};
     const struct value in[3] = {h->k, h->v, h->q};
     struct value whole[3], cast[3];
-    bool joined = llama_turns_part(g), contiguous = llama_copies(g) || joined;  // cat's results are contiguous
+    bool joined = llama_turns_part(g),
+         contiguous = llama_copies(g) || joined;  // cat's results are contiguous
     for (unsigned i = 0; i < 3; i++)
-        whole[i] = i < 2 && llama_repeats(g)           ? llama_repeat(g, in[i])
+        whole[i] = i < 2 && llama_repeats(g)                ? llama_repeat(g, in[i])
                    : llama_copies(g) && !(joined && i != 1) ? layer_copy(g, in[i])
-                                                       : graph_copy(g, in[i]);
+                                                            : graph_copy(g, in[i]);
     for (unsigned i = 3; i-- > 0;)
         cast[i] = graph_input_cast(g, whole[i], roles[i], PART_INPUT_CAST);
-    struct value y = contiguous || graph_has(g, TRAIT_RESHAPED_HEADS) ? layer_attention_by_head(g, cast[2], cast[0], cast[1])
-                                : layer_attention(g, cast[2], cast[0], cast[1]);
+    struct value y = contiguous || graph_has(g, TRAIT_RESHAPED_HEADS)
+                         ? layer_attention_by_head(g, cast[2], cast[0], cast[1])
+                         : layer_attention(g, cast[2], cast[0], cast[1]);
     for (unsigned i = 0; i < 3; i++) {
         graph_drop(g, cast[i]);
         graph_drop(g, whole[i]);
@@ -236,7 +247,8 @@ static struct value llama_attention(struct graph *g, struct value x)
     llama_rotate(g, &h);
     cache_keep(g, h.k, h.v);
     struct value y = has(g, HAS_SINKS) ? llama_attend_sinks(g, &h) : llama_attend(g, &h);
-    struct value out = fused_has_lora(g, P_O) ? fused_output(g, y) : layer_linear(g, y, P_O, SHAPE_U);
+    struct value out =
+        fused_has_lora(g, P_O) ? fused_output(g, y) : layer_linear(g, y, P_O, SHAPE_U);
     graph_drop(g, y);
     graph_drop(g, h.q);
     graph_drop(g, h.k);

@@ -1,6 +1,7 @@
 // Owns nanotron's decoder layer and loss: what each function holds, and until when.
-// SRC: nanotron src/nanotron/models/llama.py (LlamaDecoderLayer, CausalSelfAttention._forward_training, MLP, Loss),
-// nn/layer_norm.py (TritonRMSNorm), parallel/tensor_parallel/functional.py (_ShardedCrossEntropy, column and row linear);
+// SRC: nanotron src/nanotron/models/llama.py (LlamaDecoderLayer,
+// CausalSelfAttention._forward_training, MLP, Loss), nn/layer_norm.py (TritonRMSNorm),
+// parallel/tensor_parallel/functional.py (_ShardedCrossEntropy, column and row linear);
 // flash-attention flash_attn/ops/triton/layer_norm.py, layers/rotary.py.
 
 #include "calc/trace/block_nanotron.h"
@@ -10,12 +11,14 @@
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
 
-// The rows of this part of the vocabulary, then the same with zeros for the others', then each GPU's part of the sum.
+// The rows of this part of the vocabulary, then the same with zeros for the others', then each
+// GPU's part of the sum.
 struct value nanotron_embedding(struct graph *g, uint32_t ids)
 {
     if (g->m->c.tensor_parallel == 1)
         return layer_embedding(g, ids, P_WTE, SHAPE_U);
-    uint32_t rows = graph_scratch(g, OP_EMBEDDING, ROLE_WTE, PART_SCRATCH, g->residual, SHAPE_U_WHOLE);
+    uint32_t rows =
+        graph_scratch(g, OP_EMBEDDING, ROLE_WTE, PART_SCRATCH, g->residual, SHAPE_U_WHOLE);
     uint32_t masked = graph_sent(g, OP_MUL, ROLE_WTE, g->residual);
     tape_unref(g->t, rows);
     struct value out = layer_embedding(g, ids, P_WTE, SHAPE_U);
@@ -42,7 +45,8 @@ struct value nanotron_norm(struct graph *g, struct value x, bool global, uint16_
     return out;
 }
 
-// Numbers in another order: permute(...).contiguous(). Where the copy is only permuted back its gradient is copied, too.
+// Numbers in another order: permute(...).contiguous(). Where the copy is only permuted back its
+// gradient is copied, too.
 static struct value permuted(struct graph *g, struct value x, enum node_kind kind)
 {
     struct value out = graph_make(g, OP_CLONE, x.role, PART_COPY, x.dtype, x.shape);
@@ -64,8 +68,9 @@ static struct value joined(struct graph *g, struct value key, struct value value
     return out;
 }
 
-// Query, and key with value, are rotated in place: the first keeps the whole permuted projection. The projection's own result is a
-// variable of the function. With several sequences the attention's result is a transposed view, which a product copies.
+// Query, and key with value, are rotated in place: the first keeps the whole permuted projection.
+// The projection's own result is a variable of the function. With several sequences the attention's
+// result is a transposed view, which a product copies.
 static struct value nanotron_attention(struct graph *g, struct value x)
 {
     static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
@@ -77,7 +82,9 @@ static struct value nanotron_attention(struct graph *g, struct value x)
     graph_drop(g, cat);
     layer_split2(g, pair, SHAPE_KV, both);
     struct value y = layer_attention(g, part[0], both[0], both[1]);
-    uint32_t order = g->m->c.batch_size > 1 ? graph_scratch(g, OP_CLONE, ROLE_ATTENTION, PART_COPY, y.dtype, SHAPE_Q) : TAPE_NONE;
+    uint32_t order = g->m->c.batch_size > 1
+                         ? graph_scratch(g, OP_CLONE, ROLE_ATTENTION, PART_COPY, y.dtype, SHAPE_Q)
+                         : TAPE_NONE;
     struct value out = layer_linear(g, y, P_O, SHAPE_U);
     tape_unref(g->t, order);
     graph_drop(g, y);
@@ -90,7 +97,8 @@ static struct value nanotron_attention(struct graph *g, struct value x)
     return out;
 }
 
-// down(silu(gate) * up); gate and up are halves of one projection, a variable until the product is there.
+// down(silu(gate) * up); gate and up are halves of one projection, a variable until the product is
+// there.
 static struct value nanotron_mlp(struct graph *g, struct value x)
 {
     struct value half[2], both = layer_linear(g, x, P_UP, SHAPE_FF2);
@@ -109,7 +117,8 @@ static struct value nanotron_mlp(struct graph *g, struct value x)
 // The attention's result is in a dictionary of the layer's until it returns.
 struct value block_nanotron(struct graph *g, struct value x)
 {
-    struct value normed = nanotron_norm(g, x, false, P_LN1), attended = nanotron_attention(g, normed);
+    struct value normed = nanotron_norm(g, x, false, P_LN1),
+                 attended = nanotron_attention(g, normed);
     graph_drop(g, normed);
     struct value middle = layer_add(g, attended, x, ROLE_RESID1);
     normed = nanotron_norm(g, middle, false, P_LN2);
@@ -122,8 +131,8 @@ struct value block_nanotron(struct graph *g, struct value x)
     return out;
 }
 
-// The logits in float32, which the model's caller holds until it returns; less their maximum: a second tensor, in which the
-// exponentials, the softmax and at last its gradient are made.
+// The logits in float32, which the model's caller holds until it returns; less their maximum: a
+// second tensor, in which the exponentials, the softmax and at last its gradient are made.
 struct value loss_nanotron(struct graph *g, struct value x, uint32_t targets)
 {
     struct value low = layer_head(g, x);
@@ -151,8 +160,9 @@ struct value loss_nanotron(struct graph *g, struct value x, uint32_t targets)
 static uint32_t made(struct graph *g, const struct node *n, unsigned edge, enum op op, uint8_t part)
 {
     const struct edge *e = &n->edges[edge];
-    return edge < n->edge_count && e->to != GRAPH_NO_NODE ? graph_scratch(g, op, e->role, part, e->dtype, e->shape)
-                                                          : TAPE_NONE;
+    return edge < n->edge_count && e->to != GRAPH_NO_NODE
+               ? graph_scratch(g, op, e->role, part, e->dtype, e->shape)
+               : TAPE_NONE;
 }
 
 // Edges: input, weight.

@@ -3,7 +3,8 @@
 
 #include "calc/trace/cache.h"
 
-// Two slots for keys and two for values in each layer, used in turn. There are no gradients that need them.
+// Two slots for keys and two for values in each layer, used in turn. There are no gradients that
+// need them.
 static uint16_t cache_slot(const struct graph *g, uint16_t number, unsigned turn)
 {
     return (uint16_t)(g->t->sub * LAYOUT_BLOCK_NUMBERS + number + turn);
@@ -35,7 +36,8 @@ void cache_keep(struct graph *g, struct value k, struct value v)
     if (!g->caches)
         return;
     cache_fill(g, k, P_K, PART_KEYS);
-    if (v.storage != k.storage || cache_dtype(g, v.dtype) != v.dtype)  // views of one projection keep it whole
+    if (v.storage != k.storage ||
+        cache_dtype(g, v.dtype) != v.dtype)  // views of one projection keep it whole
         cache_fill(g, v, P_V, PART_VALUES);
 }
 
@@ -50,7 +52,8 @@ static struct cache_old cache_first(const struct graph *g, bool values)
 {
     bool fused = g->m->features & HAS_FUSED_QKV, rotary = g->m->features & HAS_ROTARY;
     bool bytes = cache_dtype(g, g->compute) == DT_BYTE;
-    struct cache_old old = {SHAPE_KV, cache_dtype(g, g->compute), values ? PART_VALUES : PART_KEYS, values ? P_V : P_K, true};
+    struct cache_old old = {SHAPE_KV, cache_dtype(g, g->compute), values ? PART_VALUES : PART_KEYS,
+                            values ? P_V : P_K, true};
     if (fused && !bytes && (values || !rotary))
         old.shape = SHAPE_QKV;
     old.is_there = bytes || !fused || rotary || !values;
@@ -65,8 +68,8 @@ void cache_grow(struct graph *g, bool values, bool first)
     uint8_t role = values ? ROLE_V : ROLE_K;
     if (!first)
         old.shape = SHAPE_CACHE;
-    uint32_t before = tape_existing(g->t, name_of(role, old.part), VRAM_CAT_CACHE, old.dtype, old.shape, HOME_PERSIST,
-                                    cache_slot(g, old.number, turn));
+    uint32_t before = tape_existing(g->t, name_of(role, old.part), VRAM_CAT_CACHE, old.dtype,
+                                    old.shape, HOME_PERSIST, cache_slot(g, old.number, turn));
     uint32_t grown = graph_scratch(g, OP_CAT, role, old.part, old.dtype, SHAPE_CACHE);
     if (!graph_ok(g))
         return;

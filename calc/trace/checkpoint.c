@@ -1,6 +1,7 @@
-// Owns activation checkpointing: the forward pass of a block that keeps its input only, and its second run in backward.
-// SRC: pytorch torch/utils/checkpoint.py, CheckpointFunction (use_reentrant=True) and
-// _checkpoint_without_reentrant_generator with _CheckpointFrame, _checkpoint_hook, _recomputation_hook (False).
+// Owns activation checkpointing: the forward pass of a block that keeps its input only, and its
+// second run in backward. SRC: pytorch torch/utils/checkpoint.py, CheckpointFunction
+// (use_reentrant=True) and _checkpoint_without_reentrant_generator with _CheckpointFrame,
+// _checkpoint_hook, _recomputation_hook (False).
 
 #include "calc/trace/checkpoint.h"
 
@@ -10,8 +11,8 @@
 #include "calc/trace/layers_rotary.h"
 #include "calc/trace/parallel.h"
 
-// use_reentrant=False. The block runs with gradients and its graph is recorded, but a hook puts a holder in the place of
-// each tensor that a node saves. _NoopSaveInputs keeps the input.
+// use_reentrant=False. The block runs with gradients and its graph is recorded, but a hook puts a
+// holder in the place of each tensor that a node saves. _NoopSaveInputs keeps the input.
 static struct value checkpoint_packed(struct graph *g, struct value x)
 {
     struct value kept = x;
@@ -34,7 +35,8 @@ static struct value checkpoint_packed(struct graph *g, struct value x)
     return out;
 }
 
-// The tensors that the second run has saved go to the nodes of the first, in the order of their making.
+// The tensors that the second run has saved go to the nodes of the first, in the order of their
+// making.
 static void checkpoint_fill(struct graph *g, struct frame f, int32_t base)
 {
     int32_t from = base;
@@ -53,8 +55,8 @@ static void checkpoint_fill(struct graph *g, struct frame f, int32_t base)
     }
 }
 
-// The block once more, until the last tensor that a node wants is there (early stop: the exception that ends it lets
-// go of the variables of the block's functions).
+// The block once more, until the last tensor that a node wants is there (early stop: the exception
+// that ends it lets go of the variables of the block's functions).
 static void checkpoint_again(struct graph *g, int32_t number)
 {
     struct frame f = g->frames[number];
@@ -103,7 +105,8 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     for (unsigned k = 0; k < holder->saved_count; k++)
         tape_unref(g->t, holder->saved[k]);
     holder->saved_count = 0;
-    if (frame == 1 && g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
+    if (frame == 1 &&
+        g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
         tape_unref(g->t, g->masks[1]);
         g->masks[1] = TAPE_NONE;
     }

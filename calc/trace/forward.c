@@ -68,7 +68,9 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
     if (graph_is_nanotron(g))
         return nanotron_embedding(g, ids);
     struct value x = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
-    if (graph_has(g, TRAIT_INNER_MODEL)) {  // inputs_embeds and position_ids, until the inner model returns
+    if (graph_has(
+            g,
+            TRAIT_INNER_MODEL)) {  // inputs_embeds and position_ids, until the inner model returns
         local[1] = graph_copy(g, x);
         local[0] = graph_make(g, OP_ARANGE, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_T);
     }
@@ -89,15 +91,15 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
 static struct value forward_last_norm(struct graph *g, struct value x)
 {
     bool rms = g->m->features & HAS_RMS_NORM;
-    struct value normed =
-        graph_is_nanotron(g) ? nanotron_norm(g, x, true, P_LN_F)
-        : rms ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS) : layer_norm(g, x, true, P_LN_F);
+    struct value normed = graph_is_nanotron(g) ? nanotron_norm(g, x, true, P_LN_F)
+                          : rms                ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS)
+                                               : layer_norm(g, x, true, P_LN_F);
     graph_drop(g, x);
     return normed;
 }
 
-// The last norm, the head and the loss. x is used up; normed stays a variable of forward(), and so do the embedding's
-// where one function does it all.
+// The last norm, the head and the loss. x is used up; normed stays a variable of forward(), and so
+// do the embedding's where one function does it all.
 struct value forward_head(struct graph *g, struct value x, uint32_t targets, struct value local[3],
                           struct value *normed, struct value *logits)
 {
@@ -107,13 +109,16 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
         graph_drop(g, local[k]);
         local[k] = graph_none();
     }
-    bool kept = g->m->c.kernels || (g->grad && g->m->c.checkpointing);  // by fused rotations, as arguments of blocks
+    bool kept = g->m->c.kernels ||
+                (g->grad && g->m->c.checkpointing);  // by fused rotations, as arguments of blocks
     if (graph_has(g, TRAIT_INNER_MODEL) && !kept)
         layer_rope_close(g);
-    return encoder ? encoder_loss(g, *normed, targets, logits) : loss_forward(g, normed, targets, logits);
+    return encoder ? encoder_loss(g, *normed, targets, logits)
+                   : loss_forward(g, normed, targets, logits);
 }
 
-// hidden_states and position_embeddings of a card's blocks, sent from the card before. SRC: accelerate hooks.py, AlignDevicesHook.
+// hidden_states and position_embeddings of a card's blocks, sent from the card before. SRC:
+// accelerate hooks.py, AlignDevicesHook.
 static struct value forward_arrived(struct graph *g)
 {
     if (g->m->features & HAS_ROTARY)
@@ -126,7 +131,8 @@ struct value forward_hidden(struct graph *g, uint32_t ids)
     struct value local[3] = {graph_none(), graph_none(), graph_none()};
     bool rotary = g->m->features & HAS_ROTARY;
     parallel_open(g);
-    struct value x = g->m->first ? (rotary ? forward_embed_rotary(g, ids, local) : forward_embed_gpt(g, ids, local))
+    struct value x = g->m->first ? (rotary ? forward_embed_rotary(g, ids, local)
+                                           : forward_embed_gpt(g, ids, local))
                                  : forward_arrived(g);
     x = forward_layers(g, x);
     struct value normed = g->m->last ? forward_last_norm(g, x) : x;

@@ -57,7 +57,9 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->summed = precision->copies > 1 && !scheme_divides_gradients(&m->c);
     g->compute = precision->compute;
     g->autocast = precision->autocast && !generates;
-    g->residual = generates || scheme_divides_weights(&m->c) ? g->compute : frozen ? precision->frozen : precision->weight;
+    g->residual = generates || scheme_divides_weights(&m->c) ? g->compute
+                  : frozen                                   ? precision->frozen
+                                                             : precision->weight;
     if (quantization_prepared(&m->c) && m->c.prepare_kbit == PREPARE_KBIT_PEFT)
         g->residual = DT_F32;
     g->caches = false;
@@ -71,10 +73,10 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->in_buckets = scheme_in_buckets(&m->c);
     g->divided = scheme_divides_gradients(&m->c);
     g->gathered = scheme_divides_weights(&m->c);
-    g->keeps_whole = g->gathered && m->c.parallel > PARALLEL_ZERO3 && m->c.gradient_accumulation_steps > 1 &&
-                     model_has_trait(m, TRAIT_NO_SYNC);
-    g->around = g->gathered && m->c.parallel > PARALLEL_ZERO3 && m->c.use_reentrant && m->c.checkpointing &&
-                model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
+    g->keeps_whole = g->gathered && m->c.parallel > PARALLEL_ZERO3 &&
+                     m->c.gradient_accumulation_steps > 1 && model_has_trait(m, TRAIT_NO_SYNC);
+    g->around = g->gathered && m->c.parallel > PARALLEL_ZERO3 && m->c.use_reentrant &&
+                m->c.checkpointing && model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
     g->ahead = g->open = g->behind = g->root = g->reduced = TAPE_NONE;
     tape_reset(t, units);
     if (graph_grow(g, &g->params, &g->param_cap, params, sizeof *g->params))
@@ -129,7 +131,8 @@ static bool graph_product(enum op op)
 // The first matrix product of a thread asks cuBLAS for its workspace.
 static void graph_workspace(struct graph *g, enum op op)
 {
-    if (!g->workspaces || !graph_product(op) || g->workspace_done[g->t->backward] || g->t->allocations >= g->t->limit)
+    if (!g->workspaces || !graph_product(op) || g->workspace_done[g->t->backward] ||
+        g->t->allocations >= g->t->limit)
         return;
     g->workspace_done[g->t->backward] = true;
     tape_workspace(g->t, (uint16_t)(SLOT_WORKSPACE + g->t->backward));
@@ -140,21 +143,24 @@ static void graph_workspace_call(struct graph *g, enum op op)
 {
     if (!graph_product(op) || !graph_has(g, TRAIT_WORKSPACE_PER_CALL))
         return;
-    tape_unref(g->t, tape_alloc(g->t, OP_CUBLAS, NAME(CUBLAS, WORKSPACE), VRAM_CAT_WORKSPACE, DT_BYTE, SHAPE_WORKSPACE));
+    tape_unref(g->t, tape_alloc(g->t, OP_CUBLAS, NAME(CUBLAS, WORKSPACE), VRAM_CAT_WORKSPACE,
+                                DT_BYTE, SHAPE_WORKSPACE));
 }
 
 uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
                        uint8_t shape)
 {
     graph_workspace(g, op);
-    uint32_t storage = tape_alloc(g->t, op, name_of(role, part), graph_category(g, role, part), dtype, shape);
+    uint32_t storage =
+        tape_alloc(g->t, op, name_of(role, part), graph_category(g, role, part), dtype, shape);
     graph_workspace_call(g, op);
     return storage;
 }
 
 void graph_taken(struct graph *g, uint32_t storage)
 {
-    if (graph_ok(g) && storage != TAPE_NONE && graph_is_nanotron(g) && g->m->c.tensor_parallel > 1 && g->m->c.sequence_parallel)
+    if (graph_ok(g) && storage != TAPE_NONE && graph_is_nanotron(g) &&
+        g->m->c.tensor_parallel > 1 && g->m->c.sequence_parallel)
         g->t->storages[storage].taken = true;
 }
 
@@ -170,9 +176,9 @@ uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype)
 static uint8_t graph_partial(uint8_t from, uint8_t to)
 {
     static const uint8_t partial[SHAPE_COUNT] = {
-        [SHAPE_C] = SHAPE_PARTIAL_C,     [SHAPE_B_QKV] = SHAPE_PARTIAL_QKV, [SHAPE_B_Q] = SHAPE_PARTIAL_Q,
-        [SHAPE_B_KV] = SHAPE_PARTIAL_KV, [SHAPE_B_FF] = SHAPE_PARTIAL_FF,
-        [SHAPE_B_V] = SHAPE_PARTIAL_V,
+        [SHAPE_C] = SHAPE_PARTIAL_C,     [SHAPE_B_QKV] = SHAPE_PARTIAL_QKV,
+        [SHAPE_B_Q] = SHAPE_PARTIAL_Q,   [SHAPE_B_KV] = SHAPE_PARTIAL_KV,
+        [SHAPE_B_FF] = SHAPE_PARTIAL_FF, [SHAPE_B_V] = SHAPE_PARTIAL_V,
         [SHAPE_Q_A] = SHAPE_PARTIAL_Q_A, [SHAPE_KV_A] = SHAPE_PARTIAL_KV_A,
     };
     if (to == SHAPE_HEAD)
@@ -180,7 +186,8 @@ static uint8_t graph_partial(uint8_t from, uint8_t to)
     return partial[to];
 }
 
-uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from, uint8_t to)
+uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from,
+                   uint8_t to)
 {
     uint32_t sum = graph_scratch(g, OP_SUM, role, part, dtype, to);
     uint8_t partial = graph_has(g, TRAIT_SUM_SCRATCH) ? graph_partial(from, to) : 0;
@@ -240,8 +247,8 @@ void graph_edge(struct graph *g, int32_t node, struct value in)
     n->edges[n->edge_count++] = (struct edge){in.node, in.output, in.dtype, in.shape, in.role};
 }
 
-// saved_tensors_hooks: a holder takes the tensor's place. An operation saves its inputs before it runs, so the
-// recomputation need not run one that saves nothing else.
+// saved_tensors_hooks: a holder takes the tensor's place. An operation saves its inputs before it
+// runs, so the recomputation need not run one that saves nothing else.
 static void graph_pack(struct graph *g, struct node *n, uint32_t storage)
 {
     struct frame *f = &g->frames[g->packing];
@@ -435,13 +442,15 @@ void graph_saved_go(struct graph *g)
 void graph_outlive(struct graph *g, bool global, uint16_t weight, uint32_t storage)
 {
     void *p = g->outliving;
-    if (storage == TAPE_NONE || !graph_ok(g) || (g->outliving_count && g->outliving[g->outliving_count - 1].storage == storage) ||
+    if (storage == TAPE_NONE || !graph_ok(g) ||
+        (g->outliving_count && g->outliving[g->outliving_count - 1].storage == storage) ||
         !graph_grow(g, &p, &g->outliving_cap, g->outliving_count + 1, sizeof *g->outliving))
         return;
     g->outliving = p;
-    uint16_t slot = (uint16_t)(global ? SLOT_GRADIENT + weight : g->t->sub * LAYOUT_BLOCK_NUMBERS + weight);
-    g->outliving[g->outliving_count++] =
-        (struct outliving){storage, global ? TAPE_GLOBAL : g->t->unit, global ? 0 : g->t->sub, slot};
+    uint16_t slot =
+        (uint16_t)(global ? SLOT_GRADIENT + weight : g->t->sub * LAYOUT_BLOCK_NUMBERS + weight);
+    g->outliving[g->outliving_count++] = (struct outliving){
+        storage, global ? TAPE_GLOBAL : g->t->unit, global ? 0 : g->t->sub, slot};
     tape_ref(g->t, storage);
 }
 
@@ -452,7 +461,8 @@ void graph_outlived_go(struct graph *g)
         struct storage s = g->t->storages[o->storage];
         g->t->unit = o->unit;
         g->t->sub = o->sub;
-        tape_unref(g->t, tape_existing(g->t, s.name, s.category, s.dtype, s.shape, HOME_PERSIST, o->slot));
+        tape_unref(
+            g->t, tape_existing(g->t, s.name, s.category, s.dtype, s.shape, HOME_PERSIST, o->slot));
     }
     g->t->unit = TAPE_GLOBAL;
     g->t->sub = 0;

@@ -19,7 +19,14 @@ enum node_kind {
     NODE_COUNT
 };
 
-enum { GRAPH_SAVED = 8, GRAPH_EDGES = 7, GRAPH_OUTPUTS = 3, GRAPH_NO_NODE = -1, GRAPH_NO_FRAME = -1, GRAPH_NO_PARAM = 0xffff };
+enum {
+    GRAPH_SAVED = 8,
+    GRAPH_EDGES = 7,
+    GRAPH_OUTPUTS = 3,
+    GRAPH_NO_NODE = -1,
+    GRAPH_NO_FRAME = -1,
+    GRAPH_NO_PARAM = 0xffff
+};
 
 // A Python variable that holds a tensor. It owns one reference of the storage; graph_drop gives it
 // up.
@@ -44,22 +51,23 @@ struct node {
     uint16_t param;    // ACCUMULATE: number within its unit
     uint16_t waiting;  // edges that have not delivered yet
     int32_t link;      // next ready node
-    int32_t frame;     // of the checkpointed block whose holders it has in place of tensors, or GRAPH_NO_FRAME
+    int32_t frame;     // of the checkpointed block whose holders it has in place of tensors, or
+                       // GRAPH_NO_FRAME
     uint32_t saved[GRAPH_SAVED];
     struct edge edges[GRAPH_EDGES];
     uint32_t gradient[GRAPH_OUTPUTS];  // what arrived, by result of the node
 };
 
-// A block that is checkpointed with use_reentrant=False: its nodes exist, their saved tensors do not until one of them
-// is asked for. Owned by checkpoint.c.
+// A block that is checkpointed with use_reentrant=False: its nodes exist, their saved tensors do
+// not until one of them is asked for. Owned by checkpoint.c.
 struct frame {
-    int32_t first, end;   // its nodes
-    int32_t holder;       // the node that keeps the block's input
-    struct value input;   // without a reference of its own
-    uint32_t start;       // allocations on the tape before the block
-    uint32_t stop;        // allocations of the block until everything is saved
-    uint32_t left;        // nodes with saved tensors that have not run
-    bool again;           // it has been recomputed
+    int32_t first, end;  // its nodes
+    int32_t holder;      // the node that keeps the block's input
+    struct value input;  // without a reference of its own
+    uint32_t start;      // allocations on the tape before the block
+    uint32_t stop;       // allocations of the block until everything is saved
+    uint32_t left;       // nodes with saved tensors that have not run
+    bool again;          // it has been recomputed
 };
 
 // What the model's result keeps alive beyond its layer, until the loss is there.
@@ -111,13 +119,17 @@ struct graph;
 // A block, or a branch of one: the caller's x stays the caller's.
 typedef struct value block_fn(struct graph *g, struct value x);
 
-// Runs a node backward. results[k]: a storage with a reference for edge k, or TAPE_NONE where nothing flows.
+// Runs a node backward. results[k]: a storage with a reference for edge k, or TAPE_NONE where
+// nothing flows.
 typedef void node_fn(struct graph *g, const struct node *n, uint32_t results[]);
 
-// What the backward pass asks of activation checkpointing, which itself runs forward and backward passes.
+// What the backward pass asks of activation checkpointing, which itself runs forward and backward
+// passes.
 struct graph_calls {
-    node_fn *run;                                     // NODE_CHECKPOINT
-    void (*unpack)(struct graph *g, int32_t node);    // before a node runs: its saved tensors are made if they are not there
+    node_fn *run;  // NODE_CHECKPOINT
+    void (*unpack)(
+        struct graph *g,
+        int32_t node);  // before a node runs: its saved tensors are made if they are not there
     void (*release)(struct graph *g, int32_t frame);  // after a node with a frame has run
 };
 
@@ -134,16 +146,16 @@ struct graph {
     size_t kept_count, kept_cap;
     struct outliving *outliving;
     size_t outliving_count, outliving_cap;
-    int32_t packing;     // the frame whose block runs forward, or GRAPH_NO_FRAME
-    uint32_t node_out;   // the result of the node made last
-    bool node_inputs;    // it has saved nothing but what was there before the result
+    int32_t packing;    // the frame whose block runs forward, or GRAPH_NO_FRAME
+    uint32_t node_out;  // the result of the node made last
+    bool node_inputs;   // it has saved nothing but what was there before the result
     struct layout layout;
     struct param *params;  // global ones by number, then those of each layer
     size_t param_cap;
     struct unit *shards;  // by layer
     size_t shard_cap;
     uint32_t units, period;  // in the simulation; layers in a unit
-    int32_t running;  // the node that runs backward
+    int32_t running;         // the node that runs backward
     bool failed;
     bool recompute;      // a checkpointed block runs again
     bool autocast;       // two-byte matrix products over float32 weights
@@ -155,11 +167,12 @@ struct graph {
     bool summed;         // a pass's gradients are added to float32 sums at its end
     bool divided;        // each GPU keeps its part of a gradient
     bool gathered;       // weights are divided too, and gathered for a layer at a time
-    bool keeps_whole;    // parts are made in the last micro-step alone: whole gradients are there before
+    bool keeps_whole;    // parts are made in the last micro-step alone: whole gradients are there
+                         // before
     bool around;         // a checkpointed block gathers them itself, in each of its runs
     uint32_t ahead, open, behind, root;  // gathered weights: parallel.c
-    uint32_t reduced;                    // the last block's gradients on their way to all GPUs: parallel.c
-    int32_t open_unit;                   // layer that `open` belongs to, while a backward pass runs
+    uint32_t reduced;   // the last block's gradients on their way to all GPUs: parallel.c
+    int32_t open_unit;  // layer that `open` belongs to, while a backward pass runs
     uint8_t open_sub;
     bool has_logits;  // the caller's variables hold the last micro-step's logits and loss
     bool workspaces;  // cuBLAS workspaces are part of the tape
@@ -208,11 +221,13 @@ uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, 
 // The same for the whole sequence of a product of many GPUs, which a collective takes or fills.
 uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype);
 
-// nanotron's collective on its other end: a GPU's part of the sequence, which is there for other reasons.
+// nanotron's collective on its other end: a GPU's part of the sequence, which is there for other
+// reasons.
 void graph_taken(struct graph *g, uint32_t storage);
 
 // A sum over rows: the result, after the kernel has had its partial sums.
-uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from, uint8_t to);
+uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from,
+                   uint8_t to);
 
 // ---- nodes
 // The node of a result; saved storages get a reference of their own. Does nothing while no
@@ -242,9 +257,10 @@ void graph_autocast_exit_layer(
 void graph_keep(struct graph *g, uint32_t storage, int32_t unit, uint8_t sub);
 void graph_let_go(struct graph *g);
 
-// What the node of a frozen layer's weight keeps as long as the node is there, that is to the next pass.
+// What the node of a frozen layer's weight keeps as long as the node is there, that is to the next
+// pass.
 void graph_outlive(struct graph *g, bool global, uint16_t weight, uint32_t storage);
-void graph_outlived_go(struct graph *g);  // those of the pass before
+void graph_outlived_go(struct graph *g);   // those of the pass before
 void graph_outlive_pass(struct graph *g);  // those of this pass stay
 
 // Where a parameter's gradient lives: its slot of HOME_PERSIST in the node's unit.

@@ -16,7 +16,8 @@ struct value layer_dropout(struct graph *g, struct value x,
                            uint8_t role);  // x again where dropout is 0
 
 // Cuts the fused projection into three views; x stays the caller's.
-// A view: x is used up, and gets a node whose gradient is copied (NODE_VIEW) or put into zeros (NODE_SLICE).
+// A view: x is used up, and gets a node whose gradient is copied (NODE_VIEW) or put into zeros
+// (NODE_SLICE).
 struct value layer_view(struct graph *g, struct value x, enum node_kind kind);
 struct value layer_copy(struct graph *g, struct value x);  // contiguous()
 void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value out[2]);

@@ -1,6 +1,6 @@
-// Owns DoRA: it multiplies the adapters out against a unit matrix to know each output's length, with the frozen
-// weight in the adapters' format; all of it are variables of its forward function until it returns.
-// SRC: peft src/peft/tuners/lora/dora.py (DoraLinearLayer), variants.py.
+// Owns DoRA: it multiplies the adapters out against a unit matrix to know each output's length,
+// with the frozen weight in the adapters' format; all of it are variables of its forward function
+// until it returns. SRC: peft src/peft/tuners/lora/dora.py (DoraLinearLayer), variants.py.
 
 #include "calc/trace/layers_dora.h"
 
@@ -9,7 +9,9 @@
 
 static uint8_t dora_eye_shape(uint8_t adapter_shape)
 {
-    return adapter_shape == SHAPE_A_FF ? SHAPE_EYE_FF : adapter_shape == SHAPE_A_Q ? SHAPE_EYE_Q : SHAPE_EYE_C;
+    return adapter_shape == SHAPE_A_FF  ? SHAPE_EYE_FF
+           : adapter_shape == SHAPE_A_Q ? SHAPE_EYE_Q
+                                        : SHAPE_EYE_C;
 }
 
 // The variables that live as long as the function.
@@ -17,8 +19,10 @@ struct dora {
     struct value eye, low, product, weight, norm, ratio;
 };
 
-// A product that is detached before anything asks for its gradient: what it would save lives as long as its variables.
-static struct value dora_half(struct graph *g, struct value x, bool global, uint16_t number, uint8_t out_shape)
+// A product that is detached before anything asks for its gradient: what it would save lives as
+// long as its variables.
+static struct value dora_half(struct graph *g, struct value x, bool global, uint16_t number,
+                              uint8_t out_shape)
 {
     struct value w = graph_param(g, global, number);
     struct value w_cast = graph_weight_cast(g, global, number, w);
@@ -31,7 +35,8 @@ static struct value dora_half(struct graph *g, struct value x, bool global, uint
 }
 
 // B(A(eye)) and the weight in the adapters' format, their sum's length, magnitude / length.
-static void dora_lengths(struct graph *g, struct dora *d, struct value x, bool global, uint16_t weight)
+static void dora_lengths(struct graph *g, struct dora *d, struct value x, bool global,
+                         uint16_t weight)
 {
     struct value a = graph_param(g, global, (uint16_t)(weight + LAYOUT_A));
     struct value m = graph_param(g, global, (uint16_t)(weight + LAYOUT_VECTOR));
@@ -82,7 +87,8 @@ static struct value dora_scaled(struct graph *g, struct value vector, struct val
 }
 
 // The frozen product once more, of what dropout has left.
-static struct value dora_again(struct graph *g, const struct dora *d, struct value x, struct value base)
+static struct value dora_again(struct graph *g, const struct dora *d, struct value x,
+                               struct value base)
 {
     struct value in = graph_input_cast(g, x, base.role, PART_INPUT_CAST);
     struct value out = graph_make(g, OP_MM, base.role, PART_OUTPUT, in.dtype, base.shape);
@@ -98,9 +104,11 @@ static struct value dora_again(struct graph *g, const struct dora *d, struct val
 }
 
 // (ratio - 1) * result + ratio * B(A(x)) * scaling
-static struct value dora_sum(struct graph *g, const struct dora *d, struct value result, struct value wide)
+static struct value dora_sum(struct graph *g, const struct dora *d, struct value result,
+                             struct value wide)
 {
-    struct value less = graph_make(g, OP_SUB, d->ratio.role, PART_SCALED, d->ratio.dtype, d->ratio.shape);
+    struct value less =
+        graph_make(g, OP_SUB, d->ratio.role, PART_SCALED, d->ratio.dtype, d->ratio.shape);
     if (graph_needs(g, d->ratio))
         graph_edge(g, graph_node(g, NODE_PASS, &less, 0), d->ratio);
     struct value first = dora_scaled(g, less, result);
@@ -114,7 +122,8 @@ static struct value dora_sum(struct graph *g, const struct dora *d, struct value
     return out;
 }
 
-struct value dora_path(struct graph *g, struct value x, struct value base, bool global, uint16_t weight)
+struct value dora_path(struct graph *g, struct value x, struct value base, bool global,
+                       uint16_t weight)
 {
     struct dora d;
     struct value in = adapter_dropout(g, x);

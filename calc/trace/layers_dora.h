@@ -6,6 +6,7 @@
 #include "calc/trace/graph.h"
 
 // What DoRA adds to base, the frozen layer's result for x.
-struct value dora_path(struct graph *g, struct value x, struct value base, bool global, uint16_t weight);
+struct value dora_path(struct graph *g, struct value x, struct value base, bool global,
+                       uint16_t weight);
 
 #endif

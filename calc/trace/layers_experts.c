@@ -1,9 +1,10 @@
 // Owns the feed-forward part that is split into experts: router, gathering, the experts, adding up.
 //
-// Tokens are taken to be spread evenly. Experts whose weights are frozen run one after the other, more than
-// MODEL_EXPERT_RUNS of them in as many groups. With trained weights what they do is written as one operation over all
-// their rows: the sums of what is saved are right, a temporary of one expert appears as large as all of them.
-// SRC: transformers src/transformers/models/mixtral/modeling_mixtral.py, MixtralSparseMoeBlock.forward.
+// Tokens are taken to be spread evenly. Experts whose weights are frozen run one after the other,
+// more than MODEL_EXPERT_RUNS of them in as many groups. With trained weights what they do is
+// written as one operation over all their rows: the sums of what is saved are right, a temporary of
+// one expert appears as large as all of them. SRC: transformers
+// src/transformers/models/mixtral/modeling_mixtral.py, MixtralSparseMoeBlock.forward.
 
 #include "calc/trace/layers_experts.h"
 
@@ -60,7 +61,8 @@ static struct value experts_gated(struct graph *g, struct value x)
     return out;
 }
 
-// final.index_add_(0, rows, y): in place; the gradient goes to what was added and to the sum before.
+// final.index_add_(0, rows, y): in place; the gradient goes to what was added and to the sum
+// before.
 static void experts_scatter(struct graph *g, struct value *sum, struct value y, uint32_t chosen)
 {
     struct value before = *sum;
@@ -72,8 +74,10 @@ static void experts_scatter(struct graph *g, struct value *sum, struct value y, 
     graph_edge(g, n, before);
 }
 
-// One expert, or a group of them: its rows of the hidden states, times their share, are added to the sum.
-static void experts_run(struct graph *g, struct value x, struct value weights, uint32_t chosen, struct value *sum)
+// One expert, or a group of them: its rows of the hidden states, times their share, are added to
+// the sum.
+static void experts_run(struct graph *g, struct value x, struct value weights, uint32_t chosen,
+                        struct value *sum)
 {
     struct value rows = experts_gather(g, x, chosen);
     struct value y = experts_gated(g, rows);

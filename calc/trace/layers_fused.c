@@ -1,9 +1,10 @@
-// Owns the kernels that take the place of several operations: RMSNorm, rotary positions, SwiGLU, and adapters over
-// quantized weights as one function.
-// SRC: fms-acceleration plugins/fused-ops-and-kernels/src/fms_acceleration_foak/kernels/unsloth/rms_layernorm.py
-// (Fast_RMS_Layernorm), rope_embedding.py (Fast_RoPE_Embedding), fused_ops/unsloth_lora/bnb/fast_lora.py and
-// gptq/fast_lora.py (LoRA_QKV, LoRA_W), utils.py (matmul_lora, fast_dequantize); Liger-Kernel src/liger_kernel/ops/
-// rms_norm.py, rope.py, swiglu.py.
+// Owns the kernels that take the place of several operations: RMSNorm, rotary positions, SwiGLU,
+// and adapters over quantized weights as one function. SRC: fms-acceleration
+// plugins/fused-ops-and-kernels/src/fms_acceleration_foak/kernels/unsloth/rms_layernorm.py
+// (Fast_RMS_Layernorm), rope_embedding.py (Fast_RoPE_Embedding),
+// fused_ops/unsloth_lora/bnb/fast_lora.py and gptq/fast_lora.py (LoRA_QKV, LoRA_W), utils.py
+// (matmul_lora, fast_dequantize); Liger-Kernel src/liger_kernel/ops/ rms_norm.py, rope.py,
+// swiglu.py.
 
 #include "calc/trace/layers_fused.h"
 
@@ -11,7 +12,8 @@
 #include "calc/trace/quantized.h"
 
 // Unsloth's gives the weight no gradient.
-struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats)
+struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t weight,
+                        uint8_t stats)
 {
     struct value w = graph_param(g, global, weight);
     struct value out = graph_make(g, OP_TRITON, w.role, PART_OUTPUT, x.dtype, x.shape);
@@ -30,7 +32,8 @@ struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t w
     return out;
 }
 
-// The input's gradient is written over the incoming one; where norms follow a branch Liger takes fresh memory.
+// The input's gradient is written over the incoming one; where norms follow a branch Liger takes
+// fresh memory.
 void node_fused_norm(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edges[0].to != GRAPH_NO_NODE && (g->m->features & HAS_POST_NORM)) {
@@ -40,7 +43,8 @@ void node_fused_norm(struct graph *g, const struct node *n, uint32_t results[])
         results[0] = n->gradient[0];
     }
     if (n->edge_count > 1)
-        results[1] = graph_scratch(g, OP_SUM, n->edges[1].role, PART_WEIGHT_GRAD, n->edges[1].dtype, n->edges[1].shape);
+        results[1] = graph_scratch(g, OP_SUM, n->edges[1].role, PART_WEIGHT_GRAD, n->edges[1].dtype,
+                                   n->edges[1].shape);
 }
 
 struct value fused_rotary(struct graph *g, struct value x, bool copied)
@@ -84,17 +88,20 @@ bool fused_has_lora(const struct graph *g, uint16_t weight)
 {
     if (g->m->c.kernels != KERNELS_FOAK || g->m->c.adapter != ADAPTER_LORA)
         return false;
-    return weight == P_Q ? fused_is_adapted(g, P_Q) && fused_is_adapted(g, P_K) && fused_is_adapted(g, P_V)
-                         : fused_is_adapted(g, weight);
+    return weight == P_Q
+               ? fused_is_adapted(g, P_Q) && fused_is_adapted(g, P_K) && fused_is_adapted(g, P_V)
+               : fused_is_adapted(g, weight);
 }
 
-// fast_dequantize: the weight first, then scales that are quantized themselves; dequant248: the weight alone.
+// fast_dequantize: the weight first, then scales that are quantized themselves; dequant248: the
+// weight alone.
 static uint32_t fused_expand(struct graph *g, uint16_t weight)
 {
     const struct layout_param *p = layout_find(&g->layout, true, weight);
     uint32_t out = graph_scratch(g, OP_DEQUANTIZE, p->role, PART_DEQUANTIZED, DT_LOW, p->shape);
     if (quantized_by_bitsandbytes(g, weight))
-        tape_unref(g->t, graph_scratch(g, OP_DEQUANTIZE, p->role, PART_SCALES, DT_F32, quantized_scales(p->shape)));
+        tape_unref(g->t, graph_scratch(g, OP_DEQUANTIZE, p->role, PART_SCALES, DT_F32,
+                                       quantized_scales(p->shape)));
     return out;
 }
 
@@ -107,9 +114,10 @@ static void fused_path(struct graph *g, uint8_t role, uint8_t out_shape)
     tape_unref(g->t, wide);
 }
 
-// matmul_lora: X @ W, then dropout of X, which its caller keeps, and the adapter. Uses the weight up.
-static struct value fused_product(struct graph *g, struct value x, uint32_t w, uint16_t weight, uint8_t out_shape,
-                                  bool early, uint32_t *dropped)
+// matmul_lora: X @ W, then dropout of X, which its caller keeps, and the adapter. Uses the weight
+// up.
+static struct value fused_product(struct graph *g, struct value x, uint32_t w, uint16_t weight,
+                                  uint8_t out_shape, bool early, uint32_t *dropped)
 {
     uint8_t role = layout_find(&g->layout, true, weight)->role;
     struct value out = graph_make(g, OP_MM, role, PART_OUTPUT, g->compute, out_shape);
@@ -164,7 +172,8 @@ void fused_qkv(struct graph *g, struct value x, struct value out[3])
 struct value fused_output(struct graph *g, struct value x)
 {
     uint32_t w = fused_expand(g, P_O), dropped;
-    struct value out = fused_product(g, x, w, P_O, SHAPE_U, quantized_by_bitsandbytes(g, P_O), &dropped);
+    struct value out =
+        fused_product(g, x, w, P_O, SHAPE_U, quantized_by_bitsandbytes(g, P_O), &dropped);
     int32_t n = graph_node(g, NODE_FUSED_OUTPUT, &out, 0);
     graph_save(g, n, x.storage);
     graph_save(g, n, dropped);
@@ -176,14 +185,16 @@ struct value fused_output(struct graph *g, struct value x)
 }
 
 // d_A = dropped' @ (dY @ B'), d_B = (A' @ dropped') @ dY. Edges: A, B.
-static void fused_adapter_gradients(struct graph *g, const struct node *n, unsigned first, uint32_t results[])
+static void fused_adapter_gradients(struct graph *g, const struct node *n, unsigned first,
+                                    uint32_t results[])
 {
     for (unsigned k = first; k < first + 2; k++) {
         const struct edge *e = &n->edges[k];
         if (e->to == GRAPH_NO_NODE)
             continue;
         uint32_t rank = graph_scratch(g, OP_MM, e->role, PART_TEMP, g->compute, SHAPE_RANK);
-        results[k] = graph_scratch(g, OP_MM, e->role, k == first ? PART_A_GRAD : PART_B_GRAD, g->compute, e->shape);
+        results[k] = graph_scratch(g, OP_MM, e->role, k == first ? PART_A_GRAD : PART_B_GRAD,
+                                   g->compute, e->shape);
         tape_unref(g->t, rank);
     }
 }

@@ -1,4 +1,5 @@
-// Kernels that take the place of several operations of a transformers model: kernels=foak, kernels=liger.
+// Kernels that take the place of several operations of a transformers model: kernels=foak,
+// kernels=liger.
 
 #ifndef CALC_LAYERS_FUSED_H
 #define CALC_LAYERS_FUSED_H
@@ -6,7 +7,8 @@
 #include "calc/trace/graph.h"
 
 // RMSNorm in one kernel: the input and a number a row are kept. stats: the shape of these.
-struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats);
+struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t weight,
+                        uint8_t stats);
 
 // Rotary positions in place. copied: the gradient comes back in another order of heads. Uses x up.
 struct value fused_rotary(struct graph *g, struct value x, bool copied);
@@ -14,7 +16,8 @@ struct value fused_rotary(struct graph *g, struct value x, bool copied);
 // silu(gate) * up.
 struct value fused_swiglu(struct graph *g, struct value gate, struct value up);
 
-// Whether query, key and value (number P_Q) or the output projection (P_O) with their adapters are one function.
+// Whether query, key and value (number P_Q) or the output projection (P_O) with their adapters are
+// one function.
 bool fused_has_lora(const struct graph *g, uint16_t weight);
 void fused_qkv(struct graph *g, struct value x, struct value out[3]);
 struct value fused_output(struct graph *g, struct value x);

@@ -1,6 +1,7 @@
-// Owns the feed-forward part whose experts are one grouped product: router, sorting by expert, the products, the way back.
-// SRC: transformers src/transformers/integrations/moe.py (grouped_mm_experts_forward), models/mixtral/modeling_mixtral.py
-// (MixtralTopKRouter), models/gpt_oss/modeling_gpt_oss.py (GptOssTopKRouter, GptOssExperts._apply_gate); pytorch
+// Owns the feed-forward part whose experts are one grouped product: router, sorting by expert, the
+// products, the way back. SRC: transformers src/transformers/integrations/moe.py
+// (grouped_mm_experts_forward), models/mixtral/modeling_mixtral.py (MixtralTopKRouter),
+// models/gpt_oss/modeling_gpt_oss.py (GptOssTopKRouter, GptOssExperts._apply_gate); pytorch
 // aten/src/ATen/native/cuda/Indexing.cu (index_put_with_sort_kernel).
 
 #include "calc/trace/layers_grouped.h"
@@ -38,13 +39,15 @@ static struct value route_topk(struct graph *g, struct value x, uint32_t *chosen
     return best;
 }
 
-// best /= best.sum(): in place, so autograd keeps a copy of what it was. The way to the sum stays out. Uses best up.
+// best /= best.sum(): in place, so autograd keeps a copy of what it was. The way to the sum stays
+// out. Uses best up.
 static struct value route_normalized(struct graph *g, struct value best)
 {
     uint32_t sum = graph_scratch(g, OP_SUM, ROLE_ROUTER, PART_SCRATCH, best.dtype, SHAPE_TOKENS);
     struct value out = best;
     if (graph_needs(g, best)) {
-        uint32_t before = graph_scratch(g, OP_CLONE, ROLE_ROUTER, PART_COPY, best.dtype, SHAPE_TOPK);
+        uint32_t before =
+            graph_scratch(g, OP_CLONE, ROLE_ROUTER, PART_COPY, best.dtype, SHAPE_TOPK);
         int32_t n = graph_node(g, NODE_DIV, &out, 0);
         graph_save(g, n, before);
         graph_save(g, n, sum);
@@ -64,7 +67,8 @@ static struct routing route_shares(struct graph *g, struct value x)
     graph_drop(g, wide);
     struct value best = route_normalized(g, route_topk(g, share, &r.chosen));
     graph_drop(g, share);
-    r.weights = graph_to(g, best, g->m->c.family == FAMILY_MIXTRAL ? DT_F32 : r.held.dtype, PART_OUTPUT_CAST);
+    r.weights = graph_to(g, best, g->m->c.family == FAMILY_MIXTRAL ? DT_F32 : r.held.dtype,
+                         PART_OUTPUT_CAST);
     graph_drop(g, best);
     return r;
 }
@@ -104,7 +108,8 @@ static struct value route_wide(struct graph *g, struct value x)
 static struct routing route_sigmoid(struct graph *g, struct value x)
 {
     struct routing r = {.held = route_wide(g, x)};
-    struct value share = layer_unary(g, r.held, OP_SIGMOID, NODE_SIGMOID, ROLE_ROUTER, PART_OUTPUT, SHAPE_ROUTER, SAVES_RESULT);
+    struct value share = layer_unary(g, r.held, OP_SIGMOID, NODE_SIGMOID, ROLE_ROUTER, PART_OUTPUT,
+                                     SHAPE_ROUTER, SAVES_RESULT);
     r.chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
     struct value best = graph_make(g, OP_INDEX, ROLE_ROUTER, PART_OUTPUT, share.dtype, SHAPE_TOPK);
     if (graph_needs(g, share)) {
@@ -120,7 +125,8 @@ static struct routing route_sigmoid(struct graph *g, struct value x)
 }
 
 // x[rows]
-static struct value grouped_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part, uint8_t shape)
+static struct value grouped_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
+                                 uint8_t shape)
 {
     struct value out = graph_make(g, OP_INDEX, x.role, part, x.dtype, shape);
     if (graph_needs(g, x)) {
@@ -141,7 +147,8 @@ static struct value grouped_bias(struct graph *g, uint16_t number, uint32_t rows
 }
 
 // No operation of autocast's list: in the input's format. offsets: where each expert's rows end.
-static struct value grouped_mm(struct graph *g, struct value x, uint16_t number, uint32_t offsets, uint8_t shape)
+static struct value grouped_mm(struct graph *g, struct value x, uint16_t number, uint32_t offsets,
+                               uint8_t shape)
 {
     struct value w = graph_param(g, false, number);
     struct value out = graph_make(g, OP_GROUPED_MM, w.role, PART_OUTPUT, x.dtype, shape);
@@ -180,7 +187,8 @@ static struct value grouped_clamp(struct graph *g, struct value x, uint8_t sides
     return out;
 }
 
-// Gate and up lie between each other: out[..., ::2], out[..., 1::2]. (up + 1) * gate * sigmoid(gate * alpha), both limited.
+// Gate and up lie between each other: out[..., ::2], out[..., 1::2]. (up + 1) * gate * sigmoid(gate
+// * alpha), both limited.
 static struct value grouped_limited(struct graph *g, struct value both)
 {
     struct value half[2], gate, up, scaled, open, glu, more, out;
@@ -193,11 +201,13 @@ static struct value grouped_limited(struct graph *g, struct value both)
     up = grouped_clamp(g, half[1], 2);
     graph_drop(g, half[1]);
     scaled = layer_scale(g, gate, ROLE_ACT);
-    open = layer_unary(g, scaled, OP_SIGMOID, NODE_SIGMOID, ROLE_ACT, PART_OUTPUT, SHAPE_ROUTED_FF, SAVES_RESULT);
+    open = layer_unary(g, scaled, OP_SIGMOID, NODE_SIGMOID, ROLE_ACT, PART_OUTPUT, SHAPE_ROUTED_FF,
+                       SAVES_RESULT);
     graph_drop(g, scaled);
     glu = layer_mul(g, gate, open, ROLE_ACT, PART_OUTPUT);
     graph_drop(g, open);
-    more = layer_unary(g, up, OP_ADD, NODE_PASS, ROLE_UP, PART_SCALED, SHAPE_ROUTED_FF, SAVES_NOTHING);
+    more =
+        layer_unary(g, up, OP_ADD, NODE_PASS, ROLE_UP, PART_SCALED, SHAPE_ROUTED_FF, SAVES_NOTHING);
     out = layer_mul(g, more, glu, ROLE_EXPERTS, PART_INPUT);
     graph_drop(g, more);
     graph_drop(g, glu);
@@ -220,7 +230,8 @@ static struct value grouped_gated(struct graph *g, struct value both)
 }
 
 // Both products of the sorted rows; *bias stays a variable to the end, where there is one.
-static struct value grouped_products(struct graph *g, struct value rows, uint32_t sorted, uint32_t offsets, struct value *bias)
+static struct value grouped_products(struct graph *g, struct value rows, uint32_t sorted,
+                                     uint32_t offsets, struct value *bias)
 {
     bool biases = g->m->features & HAS_SINKS;
     if (biases)
@@ -247,10 +258,12 @@ static struct value grouped_back(struct graph *g, struct value weighted, struct 
     *unsorted = grouped_rows(g, weighted, order, PART_OUTPUT, SHAPE_ROUTED_U);
     tape_unref(g->t, order);
     graph_drop(g, weighted);
-    return layer_unary(g, *unsorted, OP_SUM, NODE_SUM, ROLE_EXPERTS, PART_OUTPUT, SHAPE_U, SAVES_NOTHING);
+    return layer_unary(g, *unsorted, OP_SUM, NODE_SUM, ROLE_EXPERTS, PART_OUTPUT, SHAPE_U,
+                       SAVES_NOTHING);
 }
 
-// What sorting by expert leaves: the experts' numbers in order, the order, the counts and where each ends.
+// What sorting by expert leaves: the experts' numbers in order, the order, the counts and where
+// each ends.
 enum { SORTED, ORDER, NUMBERS, COUNTS, OFFSETS, GROUPED_TABLES };
 
 static void grouped_sort(struct graph *g, uint32_t table[GROUPED_TABLES])
@@ -278,7 +291,8 @@ static struct value grouped_run(struct graph *g, struct value x, struct value we
     grouped_count(g, table);
     struct value y = grouped_products(g, rows, table[SORTED], table[OFFSETS], &bias);
     struct value weighted = layer_mul(g, y, shares, ROLE_EXPERTS, PART_SCALED);
-    struct value sum = grouped_back(g, weighted, &unsorted), out = graph_to(g, sum, x.dtype, PART_OUTPUT_CAST);
+    struct value sum = grouped_back(g, weighted, &unsorted),
+                 out = graph_to(g, sum, x.dtype, PART_OUTPUT_CAST);
     for (unsigned i = 0; i < GROUPED_TABLES; i++)
         tape_unref(g->t, table[i]);
     graph_drop(g, unsorted);
@@ -334,7 +348,8 @@ void node_grouped_mm(struct graph *g, const struct node *n, uint32_t results[])
     static const uint8_t parts[2] = {PART_GRAD, PART_WEIGHT_GRAD};
     for (unsigned k = 2; k-- > 0;)
         if (n->edges[k].to != GRAPH_NO_NODE)
-            results[k] = graph_scratch(g, OP_GROUPED_MM, n->edges[k].role, parts[k], n->edges[k].dtype, n->edges[k].shape);
+            results[k] = graph_scratch(g, OP_GROUPED_MM, n->edges[k].role, parts[k],
+                                       n->edges[k].dtype, n->edges[k].shape);
 }
 
 // Where the input was within its limits: a mask for each of them.

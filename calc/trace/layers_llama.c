@@ -1,15 +1,16 @@
 // Owns the forward side of the layers that the llama families add: RMSNorm by single operations,
 // gates, repeated keys and values, soft caps.
 // SRC: transformers src/transformers/models/llama/modeling_llama.py (LlamaRMSNorm,
-// LlamaMLP), integrations/sdpa_attention.py (repeat_kv), models/gemma2/modeling_gemma2.py (soft caps).
+// LlamaMLP), integrations/sdpa_attention.py (repeat_kv), models/gemma2/modeling_gemma2.py (soft
+// caps).
 
 #include "calc/trace/layers_llama.h"
 
 #include "calc/model/framework.h"
 #include "calc/trace/layers_fused.h"
 
-struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_kind kind, uint8_t role, uint8_t part,
-                         uint8_t shape, enum saves saves)
+struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_kind kind,
+                         uint8_t role, uint8_t part, uint8_t shape, enum saves saves)
 {
     struct value out = graph_make(g, op, role, part, x.dtype, shape);
     if (!graph_needs(g, x))
@@ -21,14 +22,19 @@ struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_
     return out;
 }
 
-// x * rsqrt(x.pow(2).mean(-1) + eps) in float32; *variance stays a variable of the caller until it returns.
-static struct value rms_normalize(struct graph *g, struct value x, uint8_t stats, struct value *variance)
+// x * rsqrt(x.pow(2).mean(-1) + eps) in float32; *variance stays a variable of the caller until it
+// returns.
+static struct value rms_normalize(struct graph *g, struct value x, uint8_t stats,
+                                  struct value *variance)
 {
-    struct value square = layer_unary(g, x, OP_POW, NODE_POW, x.role, PART_SQUARE, x.shape, SAVES_INPUT);
+    struct value square =
+        layer_unary(g, x, OP_POW, NODE_POW, x.role, PART_SQUARE, x.shape, SAVES_INPUT);
     *variance = layer_unary(g, square, OP_MEAN, NODE_MEAN, x.role, PART_MEAN, stats, SAVES_NOTHING);
     graph_drop(g, square);
-    struct value moved = layer_unary(g, *variance, OP_ADD, NODE_PASS, x.role, PART_MEAN, stats, SAVES_NOTHING);
-    struct value factor = layer_unary(g, moved, OP_RSQRT, NODE_RSQRT, x.role, PART_RSTD, stats, SAVES_RESULT);
+    struct value moved =
+        layer_unary(g, *variance, OP_ADD, NODE_PASS, x.role, PART_MEAN, stats, SAVES_NOTHING);
+    struct value factor =
+        layer_unary(g, moved, OP_RSQRT, NODE_RSQRT, x.role, PART_RSTD, stats, SAVES_RESULT);
     graph_drop(g, moved);
     struct value hat = layer_mul(g, x, factor, x.role, PART_NORMALIZED);
     graph_drop(g, factor);
@@ -39,9 +45,10 @@ static struct value rms_normalize(struct graph *g, struct value x, uint8_t stats
 static struct value gemma_scale(struct graph *g, struct value hat, struct value w)
 {
     struct value wide = graph_to(g, w, DT_F32, PART_UPCAST);
-    struct value plus = graph_has(g, TRAIT_NORM_WEIGHT_IN_FLOAT32)
-                            ? graph_copy(g, wide)
-                            : layer_unary(g, wide, OP_ADD, NODE_PASS, w.role, PART_SCALED, w.shape, SAVES_NOTHING);
+    struct value plus =
+        graph_has(g, TRAIT_NORM_WEIGHT_IN_FLOAT32)
+            ? graph_copy(g, wide)
+            : layer_unary(g, wide, OP_ADD, NODE_PASS, w.role, PART_SCALED, w.shape, SAVES_NOTHING);
     graph_drop(g, wide);
     struct value out = layer_mul(g, hat, plus, w.role, PART_SCALED);
     graph_drop(g, plus);
@@ -66,19 +73,22 @@ static struct value rms_weighted(struct graph *g, struct value w, struct value x
 static bool norm_casts_late(const struct graph *g)
 {
     bool olmo = g->m->features & HAS_WIDE_NORM;
-    return (g->m->features & HAS_WIDE_SCALE) && !framework_goes(&g->m->c, BY_WIDE_SCALE) && (!olmo || graph_has(g, TRAIT_LATE_CAST));
+    return (g->m->features & HAS_WIDE_SCALE) && !framework_goes(&g->m->c, BY_WIDE_SCALE) &&
+           (!olmo || graph_has(g, TRAIT_LATE_CAST));
 }
 
 // Llama goes back to the input's format before the weight, Gemma and LitGPT after it.
 // SRC: litgpt/model.py, RMSNorm.forward.
-struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats)
+struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight,
+                            uint8_t stats)
 {
     if (g->m->c.kernels)
         return fused_norm(g, x, global, weight, stats);
     bool gemma = (g->m->features & HAS_GEMMA_NORM) || graph_has(g, TRAIT_NORM_WEIGHT_IN_FLOAT32);
     struct value w = graph_param(g, global, weight), named = x, variance;
     named.role = w.role;
-    struct value wide = graph_to(g, named, graph_has(g, TRAIT_NORM_NOT_WIDENED) ? x.dtype : DT_F32, PART_UPCAST);
+    struct value wide =
+        graph_to(g, named, graph_has(g, TRAIT_NORM_NOT_WIDENED) ? x.dtype : DT_F32, PART_UPCAST);
     struct value hat = rms_normalize(g, wide, stats, &variance);
     graph_drop(g, wide);
     struct value scaled = gemma ? gemma_scale(g, hat, w) : graph_none();
@@ -97,17 +107,19 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
 
 struct value layer_activation(struct graph *g, struct value x, bool gelu)
 {
-    return layer_unary(g, x, gelu ? OP_GELU : OP_SILU, gelu ? NODE_GELU : NODE_SILU, ROLE_ACT, PART_OUTPUT, x.shape,
-                 SAVES_INPUT);
+    return layer_unary(g, x, gelu ? OP_GELU : OP_SILU, gelu ? NODE_GELU : NODE_SILU, ROLE_ACT,
+                       PART_OUTPUT, x.shape, SAVES_INPUT);
 }
 
-// NewGELUActivation: 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))), one operation after the other.
-// SRC: transformers src/transformers/activations.py.
+// NewGELUActivation: 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))), one operation
+// after the other. SRC: transformers src/transformers/activations.py.
 struct value layer_gelu_new(struct graph *g, struct value x)
 {
     struct value half = layer_scale(g, x, ROLE_ACT);
-    struct value wide = g->autocast ? graph_to(g, x, DT_F32, PART_UPCAST) : graph_copy(g, x);  // pow is float32's
-    struct value cube = layer_unary(g, wide, OP_POW, NODE_POW, ROLE_ACT, PART_SQUARE, x.shape, SAVES_INPUT);
+    struct value wide =
+        g->autocast ? graph_to(g, x, DT_F32, PART_UPCAST) : graph_copy(g, x);  // pow is float32's
+    struct value cube =
+        layer_unary(g, wide, OP_POW, NODE_POW, ROLE_ACT, PART_SQUARE, x.shape, SAVES_INPUT);
     graph_drop(g, wide);
     struct value small = layer_scale(g, cube, ROLE_ACT);
     graph_drop(g, cube);
@@ -115,9 +127,11 @@ struct value layer_gelu_new(struct graph *g, struct value x)
     graph_drop(g, small);
     struct value angle = layer_scale(g, sum, ROLE_ACT);
     graph_drop(g, sum);
-    struct value bent = layer_unary(g, angle, OP_TANH, NODE_TANH, ROLE_ACT, PART_SCALED, x.shape, SAVES_RESULT);
+    struct value bent =
+        layer_unary(g, angle, OP_TANH, NODE_TANH, ROLE_ACT, PART_SCALED, x.shape, SAVES_RESULT);
     graph_drop(g, angle);
-    struct value up = layer_unary(g, bent, OP_ADD, NODE_PASS, ROLE_ACT, PART_SCALED, x.shape, SAVES_NOTHING);
+    struct value up =
+        layer_unary(g, bent, OP_ADD, NODE_PASS, ROLE_ACT, PART_SCALED, x.shape, SAVES_NOTHING);
     graph_drop(g, bent);
     struct value out = layer_mul(g, half, up, ROLE_ACT, PART_OUTPUT);
     graph_drop(g, up);
@@ -134,8 +148,10 @@ struct value layer_repeat(struct graph *g, struct value x, uint8_t shape)
 // tanh(x / cap) * cap
 struct value layer_soft_cap(struct graph *g, struct value x)
 {
-    struct value small = layer_unary(g, x, OP_DIV, NODE_DIV, x.role, PART_SCALED, x.shape, SAVES_NOTHING);
-    struct value bent = layer_unary(g, small, OP_TANH, NODE_TANH, x.role, PART_SCALED, x.shape, SAVES_RESULT);
+    struct value small =
+        layer_unary(g, x, OP_DIV, NODE_DIV, x.role, PART_SCALED, x.shape, SAVES_NOTHING);
+    struct value bent =
+        layer_unary(g, small, OP_TANH, NODE_TANH, x.role, PART_SCALED, x.shape, SAVES_RESULT);
     graph_drop(g, small);
     struct value out = layer_scale(g, bent, x.role);
     graph_drop(g, bent);

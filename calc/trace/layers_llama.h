@@ -9,17 +9,18 @@
 // stats: the shape of one number for each row that is normalized.
 // One operation with one input. saves: the input, the result, or nothing.
 enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_RESULT };
-struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_kind kind, uint8_t role, uint8_t part,
-                         uint8_t shape, enum saves saves);
+struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_kind kind,
+                         uint8_t role, uint8_t part, uint8_t shape, enum saves saves);
 
-struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t stats);
+struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight,
+                            uint8_t stats);
 
 // x turned by its position; half: the shape of one half of each head.
 struct value layer_activation(struct graph *g, struct value x, bool gelu);
 struct value layer_gelu_new(struct graph *g, struct value x);  // transformers' GPT-2
 struct value layer_repeat(struct graph *g, struct value x, uint8_t shape);
 struct value layer_soft_cap(struct graph *g, struct value x);
-struct value layer_divide(struct graph *g, struct value x);  // by a Python number
+struct value layer_divide(struct graph *g, struct value x);               // by a Python number
 struct value layer_scale(struct graph *g, struct value x, uint8_t role);  // by a Python number
 
 #endif

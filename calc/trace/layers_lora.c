@@ -1,5 +1,6 @@
 // Owns low-rank adapters: the way around the frozen weight, in the number formats of PEFT.
-// SRC: peft src/peft/tuners/lora/layer.py (Linear.forward, Embedding.forward), bnb.py (Linear4bit.forward), gptq.py.
+// SRC: peft src/peft/tuners/lora/layer.py (Linear.forward, Embedding.forward), bnb.py
+// (Linear4bit.forward), gptq.py.
 
 #include "calc/trace/layers_lora.h"
 
@@ -41,13 +42,16 @@ static struct value lora_pad(struct graph *g, struct value x, uint8_t shape)
 }
 
 // B(A(dropout(x))) * scaling
-static struct value lora_path(struct graph *g, struct value x, struct value base, bool global, uint16_t weight)
+static struct value lora_path(struct graph *g, struct value x, struct value base, bool global,
+                              uint16_t weight)
 {
     bool together = lora_together(g, global, weight);
     struct value dropped = adapter_dropout(g, x);
-    struct value rank = adapter_half(g, dropped, global, (uint16_t)(weight + LAYOUT_A), together ? SHAPE_RANK_PARTS : SHAPE_RANK);
+    struct value rank = adapter_half(g, dropped, global, (uint16_t)(weight + LAYOUT_A),
+                                     together ? SHAPE_RANK_PARTS : SHAPE_RANK);
     graph_drop(g, dropped);
-    struct value wide = adapter_half(g, rank, global, (uint16_t)(weight + LAYOUT_B), together ? SHAPE_PARTS : base.shape);
+    struct value wide = adapter_half(g, rank, global, (uint16_t)(weight + LAYOUT_B),
+                                     together ? SHAPE_PARTS : base.shape);
     graph_drop(g, rank);
     if (together)
         wide = lora_pad(g, wide, base.shape);
@@ -56,18 +60,22 @@ static struct value lora_path(struct graph *g, struct value x, struct value base
     return scaled;
 }
 
-// Over bitsandbytes' four bits: the result is copied first; under autocast x stays as it is. The sum is in the result's
-// format without a cast of its own.
-static struct value lora_over_bits(struct graph *g, struct value x, struct value base, uint16_t weight)
+// Over bitsandbytes' four bits: the result is copied first; under autocast x stays as it is. The
+// sum is in the result's format without a cast of its own.
+static struct value lora_over_bits(struct graph *g, struct value x, struct value base,
+                                   uint16_t weight)
 {
-    struct value result = quantized_copies(g) ? graph_make(g, OP_CLONE, base.role, PART_COPY, base.dtype, base.shape)
-                                              : graph_copy(g, base);
+    struct value result =
+        quantized_copies(g) ? graph_make(g, OP_CLONE, base.role, PART_COPY, base.dtype, base.shape)
+                            : graph_copy(g, base);
     if (quantized_copies(g) && graph_needs(g, base))
         graph_edge(g, graph_node(g, NODE_CLONE, &result, 0), base);
     graph_drop(g, base);
-    struct value own = g->autocast ? graph_copy(g, x) : graph_to(g, x, lora_dtype(g, false, weight), PART_UPCAST);
+    struct value own =
+        g->autocast ? graph_copy(g, x) : graph_to(g, x, lora_dtype(g, false, weight), PART_UPCAST);
     struct value path = lora_path(g, own, result, false, weight);
-    struct value fit = g->autocast ? graph_copy(g, path) : graph_to(g, path, result.dtype, PART_OUTPUT_CAST);
+    struct value fit =
+        g->autocast ? graph_copy(g, path) : graph_to(g, path, result.dtype, PART_OUTPUT_CAST);
     graph_drop(g, path);
     struct value sum = layer_add(g, result, fit, result.role);
     graph_drop(g, fit);
@@ -76,8 +84,10 @@ static struct value lora_over_bits(struct graph *g, struct value x, struct value
     return sum;
 }
 
-// The adapters take x in their own format, which is a variable until the layer returns; the sum goes back to the result's.
-struct value lora_add(struct graph *g, struct value x, struct value base, bool global, uint16_t weight)
+// The adapters take x in their own format, which is a variable until the layer returns; the sum
+// goes back to the result's.
+struct value lora_add(struct graph *g, struct value x, struct value base, bool global,
+                      uint16_t weight)
 {
     if (!global && quantized_by_bitsandbytes(g, weight) && !graph_has(g, TRAIT_ADAPTERS_TOGETHER))
         return lora_over_bits(g, x, base, weight);

@@ -1,11 +1,11 @@
 // Owns rotary positions: their angles, and the forms in which families turn queries and keys.
-// SRC: transformers src/transformers/models/llama/modeling_llama.py (LlamaRotaryEmbedding, rotate_half,
-// apply_rotary_pos_emb), models/glm4/modeling_glm4.py (the same names).
+// SRC: transformers src/transformers/models/llama/modeling_llama.py (LlamaRotaryEmbedding,
+// rotate_half, apply_rotary_pos_emb), models/glm4/modeling_glm4.py (the same names).
 
 #include "calc/trace/layers_rotary.h"
 
-// cat(-x[half:], x[:half]): the negated half and the result take memory, the halves are views. One node stands for
-// those of the two slices, the negation and the concatenation.
+// cat(-x[half:], x[:half]): the negated half and the result take memory, the halves are views. One
+// node stands for those of the two slices, the negation and the concatenation.
 static struct value rotate_half(struct graph *g, struct value x, uint8_t half)
 {
     uint32_t negated = graph_scratch(g, OP_NEG, x.role, PART_ROTATED, x.dtype, half);
@@ -16,7 +16,8 @@ static struct value rotate_half(struct graph *g, struct value x, uint8_t half)
     return out;
 }
 
-static struct value rotary_turn(struct graph *g, struct value x, struct value cos, struct value sin, uint8_t half)
+static struct value rotary_turn(struct graph *g, struct value x, struct value cos, struct value sin,
+                                uint8_t half)
 {
     struct value straight = layer_mul(g, x, cos, x.role, PART_SCALED);
     struct value turned = rotate_half(g, x, half);
@@ -29,7 +30,8 @@ static struct value rotary_turn(struct graph *g, struct value x, struct value co
 }
 
 // cat(turned, rest). Uses turned up.
-static struct value rotary_join(struct graph *g, struct value turned, struct value rest, uint8_t shape)
+static struct value rotary_join(struct graph *g, struct value turned, struct value rest,
+                                uint8_t shape)
 {
     struct value out = graph_make(g, OP_CAT, rest.role, PART_ROTATED, turned.dtype, shape);
     if (graph_needs(g, turned) || graph_needs(g, rest)) {
@@ -46,7 +48,8 @@ static struct value rotary_mix(struct graph *g, struct value a, struct value b, 
 {
     struct value straight = layer_mul(g, a, g->cos, a.role, PART_SCALED);
     struct value crossed = layer_mul(g, b, g->sin, a.role, PART_SCALED);
-    struct value out = graph_make(g, minus ? OP_SUB : OP_ADD, a.role, PART_ROTATED, straight.dtype, a.shape);
+    struct value out =
+        graph_make(g, minus ? OP_SUB : OP_ADD, a.role, PART_ROTATED, straight.dtype, a.shape);
     if (graph_needs(g, a)) {
         int32_t n = graph_node(g, minus ? NODE_SUB : NODE_ADD, &out, 0);
         graph_edge(g, n, straight);
@@ -62,7 +65,8 @@ static struct value rotary_split(struct graph *g, struct value x, uint8_t half)
 {
     struct value part[2];
     layer_split2(g, x, half, part);
-    struct value first = rotary_mix(g, part[0], part[1], true), second = rotary_mix(g, part[1], part[0], false);
+    struct value first = rotary_mix(g, part[0], part[1], true),
+                 second = rotary_mix(g, part[1], part[0], false);
     struct value out = rotary_join(g, first, second, x.shape);
     graph_drop(g, second);
     graph_drop(g, part[0]);
@@ -95,7 +99,8 @@ void layer_rotary_part(struct graph *g, struct value *q, struct value *k)
 {
     struct value cos = rotary_spread(g, g->cos), sin = rotary_spread(g, g->sin);
     struct value q_turns = rotary_slice(g, *q, SHAPE_Q_ROT), q_rest = rotary_slice(g, *q, SHAPE_Q);
-    struct value k_turns = rotary_slice(g, *k, SHAPE_KV_ROT), k_rest = rotary_slice(g, *k, SHAPE_KV);
+    struct value k_turns = rotary_slice(g, *k, SHAPE_KV_ROT),
+                 k_rest = rotary_slice(g, *k, SHAPE_KV);
     struct value q_turned = rotary_turn(g, q_turns, cos, sin, SHAPE_Q_HALF);
     bool fused = g->m->features & HAS_SLICED_QKV;  // Phi-3 joins queries before it turns keys
     struct value q_old = *q, k_old = *k;
@@ -130,15 +135,16 @@ void layer_rotary_latent(struct graph *g, struct value *q, struct value *k)
 {
     struct value q1 = rotary_slice(g, *q, SHAPE_Q_HALF), q2 = rotary_slice(g, *q, SHAPE_Q_HALF);
     struct value k1 = rotary_slice(g, *k, SHAPE_KV_HALF), k2 = rotary_slice(g, *k, SHAPE_KV_HALF);
-    struct value q_new = rotary_pair(g, q1, q2, SHAPE_Q_ROT), k_new = rotary_pair(g, k1, k2, SHAPE_KV_ROT);
+    struct value q_new = rotary_pair(g, q1, q2, SHAPE_Q_ROT),
+                 k_new = rotary_pair(g, k1, k2, SHAPE_KV_ROT);
     graph_drop(g, *q);
     graph_drop(g, *k);
     *q = q_new;
     *k = k_new;
 }
 
-// LlamaRotaryEmbedding.forward: angles of the positions in float32, their cosines and sines times a factor, in the format
-// of the hidden states.
+// LlamaRotaryEmbedding.forward: angles of the positions in float32, their cosines and sines times a
+// factor, in the format of the hidden states.
 static struct value rope_half(struct graph *g, enum op op, uint8_t shape)
 {
     uint32_t plain = graph_scratch(g, op, ROLE_ROTARY, PART_SCRATCH, DT_F32, shape);
@@ -153,7 +159,8 @@ static void rope_transformers(struct graph *g)
     uint32_t angles = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE_HALF);
     tape_unref(g->t, positions);
     bool whole = !(g->m->features & HAS_SINKS);  // GPT-OSS has one angle for both halves
-    uint32_t both = whole ? graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE) : TAPE_NONE;
+    uint32_t both =
+        whole ? graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE) : TAPE_NONE;
     uint8_t shape = whole ? SHAPE_ROPE : SHAPE_ROPE_HALF;
     struct value cos = rope_half(g, OP_COS, shape), sin = rope_half(g, OP_SIN, shape);
     bool wide = (g->m->features & HAS_WIDE_NORM) && graph_has(g, TRAIT_LATE_CAST);

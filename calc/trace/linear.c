@@ -1,5 +1,6 @@
-// Owns linear layers: matrix products on autocast's copies, with adapters and quantized weights where there are some.
-// SRC: pytorch aten/src/ATen/autocast_mode.cpp (lists of operations), tools/autograd/derivatives.yaml (what is saved).
+// Owns linear layers: matrix products on autocast's copies, with adapters and quantized weights
+// where there are some. SRC: pytorch aten/src/ATen/autocast_mode.cpp (lists of operations),
+// tools/autograd/derivatives.yaml (what is saved).
 
 #include "calc/trace/linear.h"
 
@@ -45,7 +46,8 @@ static uint32_t layer_whole(struct graph *g, const struct value *x, uint8_t out_
 static struct value layer_affine(struct graph *g, struct value x, bool global, uint16_t weight,
                                  uint8_t out_shape)
 {
-    uint16_t bias = (uint16_t)((out_shape == SHAPE_NV ? P_HEAD : weight) + LAYOUT_BIAS);  // a tied weight has the head's
+    uint16_t bias = (uint16_t)((out_shape == SHAPE_NV ? P_HEAD : weight) +
+                               LAYOUT_BIAS);  // a tied weight has the head's
     struct value w = graph_param(g, global, weight);
     struct value b = graph_param(g, global, bias);
     struct value b_cast = graph_weight_cast(g, global, bias, b);
@@ -64,7 +66,8 @@ static struct value layer_affine(struct graph *g, struct value x, bool global, u
     return out;
 }
 
-static struct value layer_frozen(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
+static struct value layer_frozen(struct graph *g, struct value x, uint16_t weight,
+                                 uint8_t out_shape)
 {
     return quantized_is(g, weight) ? quantized_linear(g, x, false, weight, out_shape)
                                    : layer_affine(g, x, false, weight, out_shape);
@@ -72,17 +75,20 @@ static struct value layer_frozen(struct graph *g, struct value x, uint16_t weigh
 
 static bool layer_is_scaled(const struct graph *g, uint16_t weight)
 {
-    return g->m->c.adapter == ADAPTER_IA3 && layout_find(&g->layout, true, (uint16_t)(weight + LAYOUT_VECTOR));
+    return g->m->c.adapter == ADAPTER_IA3 &&
+           layout_find(&g->layout, true, (uint16_t)(weight + LAYOUT_VECTOR));
 }
 
-// IA3: a trained factor for each output, in the last projection of the feed-forward part for each input.
-// SRC: peft src/peft/tuners/ia3/layer.py, Linear.forward.
-static struct value layer_scaled(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
+// IA3: a trained factor for each output, in the last projection of the feed-forward part for each
+// input. SRC: peft src/peft/tuners/ia3/layer.py, Linear.forward.
+static struct value layer_scaled(struct graph *g, struct value x, uint16_t weight,
+                                 uint8_t out_shape)
 {
     bool inside = weight == P_DOWN;
     struct value vector = graph_param(g, false, (uint16_t)(weight + LAYOUT_VECTOR));
     struct value scale = adapter_scaling(g, vector, vector.role);
-    struct value in = inside ? graph_to(g, x, vector.dtype, PART_UPCAST) : layer_frozen(g, x, weight, out_shape);
+    struct value in =
+        inside ? graph_to(g, x, vector.dtype, PART_UPCAST) : layer_frozen(g, x, weight, out_shape);
     struct value scaled = layer_mul(g, in, scale, in.role, PART_SCALED);
     struct value fit = graph_to(g, scaled, inside ? x.dtype : in.dtype, PART_OUTPUT_CAST);
     graph_drop(g, scaled);
@@ -117,7 +123,8 @@ uint16_t layer_head_weight(const struct graph *g)
 
 struct value layer_head(struct graph *g, struct value x)
 {
-    struct value out = quantized_is_head(g) ? quantized_linear(g, x, true, P_HEAD, SHAPE_NV)
-                                            : layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
+    struct value out = quantized_is_head(g)
+                           ? quantized_linear(g, x, true, P_HEAD, SHAPE_NV)
+                           : layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
     return lora_is_adapted(g, true, P_HEAD) ? lora_add(g, x, out, true, P_HEAD) : out;
 }

@@ -10,7 +10,8 @@
 #include "calc/trace/loss_output.h"
 #include "calc/trace/loss_transformers.h"
 
-static struct value loss_whole(struct graph *g, struct value *normed, uint32_t targets, struct value *logits)
+static struct value loss_whole(struct graph *g, struct value *normed, uint32_t targets,
+                               struct value *logits)
 {
     *logits = loss_output_logits(g, normed);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE)
@@ -18,7 +19,8 @@ static struct value loss_whole(struct graph *g, struct value *normed, uint32_t t
     return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
 }
 
-struct value loss_forward(struct graph *g, struct value *normed, uint32_t targets, struct value *logits)
+struct value loss_forward(struct graph *g, struct value *normed, uint32_t targets,
+                          struct value *logits)
 {
     struct value x = *normed;
     if (graph_is_nanotron(g))
@@ -30,7 +32,8 @@ struct value loss_forward(struct graph *g, struct value *normed, uint32_t target
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT)
         return loss_output(g, normed, logits);
     bool inplace = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE;
-    if ((inplace || g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST) && graph_has(g, TRAIT_INNER_MODEL))
+    if ((inplace || g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST) &&
+        graph_has(g, TRAIT_INNER_MODEL))
         return loss_transformers(g, x, targets, logits);
     return loss_whole(g, normed, targets, logits);
 }

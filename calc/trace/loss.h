@@ -6,6 +6,7 @@
 #include "calc/trace/graph.h"
 
 // *logits gets a variable, graph_none() where they are not handed out.
-struct value loss_forward(struct graph *g, struct value *normed, uint32_t targets, struct value *logits);
+struct value loss_forward(struct graph *g, struct value *normed, uint32_t targets,
+                          struct value *logits);
 
 #endif

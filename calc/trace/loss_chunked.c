@@ -1,7 +1,7 @@
-// Owns the losses that never hold all logits: head and loss in chunks with the gradients made in forward (Liger), and
-// the kernel that keeps one number a token (Cut Cross-Entropy).
-// SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py (arXiv 2410.10989); apple/ml-cross-entropy
-// cut_cross_entropy/cce.py (arXiv 2411.09009).
+// Owns the losses that never hold all logits: head and loss in chunks with the gradients made in
+// forward (Liger), and the kernel that keeps one number a token (Cut Cross-Entropy). SRC:
+// linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py (arXiv 2410.10989);
+// apple/ml-cross-entropy cut_cross_entropy/cce.py (arXiv 2411.09009).
 
 #include "calc/trace/loss_chunked.h"
 
@@ -30,8 +30,8 @@ static void fused_close(struct graph *g, const struct fused *f)
     graph_drop(g, f->w);
 }
 
-// What the variables of the loop hold: the logits of a chunk, in which the kernel leaves their gradient, and that gradient
-// scaled, where there is a copy of it.
+// What the variables of the loop hold: the logits of a chunk, in which the kernel leaves their
+// gradient, and that gradient scaled, where there is a copy of it.
 struct chunk {
     uint32_t logits, scaled;
 };
@@ -47,8 +47,8 @@ static void chunk_rebind(struct graph *g, uint32_t *variable, uint32_t with)
     *variable = with;
 }
 
-// One chunk: its logits, and their gradient times the weight. The chunk before it is a variable until the names have gone
-// to this one. fms-acceleration's copy of the kernel works in float32.
+// One chunk: its logits, and their gradient times the weight. The chunk before it is a variable
+// until the names have gone to this one. fms-acceleration's copy of the kernel works in float32.
 static void chunk_run(struct graph *g, struct chunk *c)
 {
     bool wide = g->m->c.kernels == KERNELS_FOAK;
@@ -93,8 +93,11 @@ struct value loss_chunked(struct graph *g, struct value x)
     struct fused f = fused_open(g, shifted);
     graph_drop(g, shifted);
     bool weight = graph_needs(g, f.w), input = graph_needs(g, f.in);
-    uint32_t d_in = input ? graph_scratch(g, OP_ZEROS, ROLE_HEAD, PART_GRAD, f.in.dtype, SHAPE_U) : TAPE_NONE;
-    uint32_t d_w = weight ? graph_scratch(g, OP_ZEROS, f.w.role, PART_WEIGHT_GRAD, f.w.dtype, f.w.shape) : TAPE_NONE;
+    uint32_t d_in =
+        input ? graph_scratch(g, OP_ZEROS, ROLE_HEAD, PART_GRAD, f.in.dtype, SHAPE_U) : TAPE_NONE;
+    uint32_t d_w =
+        weight ? graph_scratch(g, OP_ZEROS, f.w.role, PART_WEIGHT_GRAD, f.w.dtype, f.w.shape)
+               : TAPE_NONE;
     uint32_t losses = graph_scratch(g, OP_ZEROS, ROLE_LOSS, PART_SCRATCH, DT_F32, SHAPE_TOKENS);
     struct chunk last = {TAPE_NONE, TAPE_NONE};
     chunk_run(g, &last);
@@ -154,5 +157,6 @@ void node_cut_loss(struct graph *g, const struct node *n, uint32_t results[])
     static const uint8_t part[2] = {PART_GRAD, PART_WEIGHT_GRAD_LOW};
     for (unsigned k = 0; k < 2; k++)
         if (n->edges[k].to != GRAPH_NO_NODE)
-            results[k] = graph_scratch(g, OP_TRITON, n->edges[k].role, part[k], n->edges[k].dtype, n->edges[k].shape);
+            results[k] = graph_scratch(g, OP_TRITON, n->edges[k].role, part[k], n->edges[k].dtype,
+                                       n->edges[k].shape);
 }

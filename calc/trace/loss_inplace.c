@@ -1,6 +1,7 @@
-// Owns cross-entropy in place: a loss and a logsumexp for each row in forward, the gradient over the logits in backward.
-// SRC: unsloth kernels/cross_entropy_loss.py (Fast_CrossEntropyLoss), as fms-acceleration
-// plugins/fused-ops-and-kernels/.../kernels/unsloth/cross_entropy_loss.py puts it into transformers (FastForCausalLMLoss).
+// Owns cross-entropy in place: a loss and a logsumexp for each row in forward, the gradient over
+// the logits in backward. SRC: unsloth kernels/cross_entropy_loss.py (Fast_CrossEntropyLoss), as
+// fms-acceleration plugins/fused-ops-and-kernels/.../kernels/unsloth/cross_entropy_loss.py puts it
+// into transformers (FastForCausalLMLoss).
 
 #include "calc/trace/loss_inplace.h"
 

@@ -5,7 +5,8 @@
 
 #include "calc/trace/graph.h"
 
-// The mean loss of logits, which are float32 or not; rows: the shape of one number for each row; labels stay the caller's.
+// The mean loss of logits, which are float32 or not; rows: the shape of one number for each row;
+// labels stay the caller's.
 struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels, uint8_t rows);
 node_fn node_inplace;
 

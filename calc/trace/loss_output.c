@@ -1,7 +1,9 @@
-// Owns cross-entropy of a chunk at a time. In LitGPT logits, cut in 128 tokens of each sequence where adapters are trained, become
-// float32 on their way out of the model; in torchtune a chunk does for its loss.
-// SRC: litgpt utils.py (chunked_cross_entropy), lora.py (GPT.forward, lm_head_chunk_size), finetune/lora.py and full.py (fit);
-// lightning fabric/wrappers.py (_FabricModule.forward: precision.convert_output); torchtune modules/loss/ce_chunked_output_loss.py.
+// Owns cross-entropy of a chunk at a time. In LitGPT logits, cut in 128 tokens of each sequence
+// where adapters are trained, become float32 on their way out of the model; in torchtune a chunk
+// does for its loss. SRC: litgpt utils.py (chunked_cross_entropy), lora.py (GPT.forward,
+// lm_head_chunk_size), finetune/lora.py and full.py (fit); lightning fabric/wrappers.py
+// (_FabricModule.forward: precision.convert_output); torchtune
+// modules/loss/ce_chunked_output_loss.py.
 
 #include "calc/trace/loss_output.h"
 
@@ -10,13 +12,15 @@
 #include "calc/trace/linear.h"
 #include "calc/trace/quantized.h"
 
-// logits = model(input_ids): those of the pass before go when the model has returned, before the loss.
+// logits = model(input_ids): those of the pass before go when the model has returned, before the
+// loss.
 static void output_rebind(struct graph *g, struct value logits)
 {
     if (!g->has_logits || g->m->c.keep_logits != KEEP_LOGITS_YES || !graph_ok(g))
         return;
     uint16_t name = g->t->storages[logits.storage].name;
-    tape_unref(g->t, tape_existing(g->t, name, VRAM_CAT_LOGITS, logits.dtype, logits.shape, HOME_PERSIST, SLOT_LOGITS));
+    tape_unref(g->t, tape_existing(g->t, name, VRAM_CAT_LOGITS, logits.dtype, logits.shape,
+                                   HOME_PERSIST, SLOT_LOGITS));
 }
 
 // The model has returned: its variable goes before what it made is converted.
@@ -37,14 +41,17 @@ struct value loss_output_logits(struct graph *g, struct value *normed)
         logits = capped;
     }
     output_returned(g, normed);
-    struct value wide = graph_has(g, TRAIT_OUTPUT_IN_FLOAT32) ? graph_to(g, logits, DT_F32, PART_UPCAST) : graph_copy(g, logits);
+    struct value wide = graph_has(g, TRAIT_OUTPUT_IN_FLOAT32)
+                            ? graph_to(g, logits, DT_F32, PART_UPCAST)
+                            : graph_copy(g, logits);
     graph_drop(g, logits);
     if (graph_has(g, TRAIT_OUTPUT_IN_FLOAT32))
         output_rebind(g, wide);
     return wide;
 }
 
-// logits[..., :-1, :].reshape(-1, V).split(128): a view of one sequence, else a copy until the loss is there.
+// logits[..., :-1, :].reshape(-1, V).split(128): a view of one sequence, else a copy until the loss
+// is there.
 static struct value output_whole(struct graph *g, struct value logits)
 {
     struct value view = layer_view(g, graph_copy(g, logits), NODE_SLICE);
@@ -53,18 +60,20 @@ static struct value output_whole(struct graph *g, struct value logits)
     return layer_view(g, rows, NODE_SPLIT);
 }
 
-// What a chunk takes on its way: in LitGPT the last one without its last position, which of several sequences is a copy; in
-// torchtune each in float32.
+// What a chunk takes on its way: in LitGPT the last one without its last position, which of several
+// sequences is a copy; in torchtune each in float32.
 static uint32_t output_chunk(struct graph *g)
 {
     bool lit = graph_has(g, TRAIT_OUTPUT_IN_FLOAT32);
     if (lit && (g->m->c.lora_rank == 0 || g->m->c.batch_size == 1))
         return TAPE_NONE;
-    return graph_scratch(g, lit ? OP_CLONE : OP_TO_COPY, ROLE_LOGITS, PART_COPY, DT_F32, SHAPE_CHUNK_V);
+    return graph_scratch(g, lit ? OP_CLONE : OP_TO_COPY, ROLE_LOGITS, PART_COPY, DT_F32,
+                         SHAPE_CHUNK_V);
 }
 
-// The head's chunks, each with the weight expanded for it where that is quantized, and in LitGPT their copies in float32. The
-// copies' gradients are part of node_loss_chunks: *rows is what these go to.
+// The head's chunks, each with the weight expanded for it where that is quantized, and in LitGPT
+// their copies in float32. The copies' gradients are part of node_loss_chunks: *rows is what these
+// go to.
 static struct value output_cut(struct graph *g, struct value *normed, struct value *rows)
 {
     *rows = layer_head(g, *normed);
@@ -87,7 +96,8 @@ struct value loss_output(struct graph *g, struct value *normed, struct value *lo
     else
         rows = output_whole(g, *logits);
     uint32_t chunk = output_chunk(g);
-    struct value log = graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, DT_F32, SHAPE_NV);
+    struct value log =
+        graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, DT_F32, SHAPE_NV);
     struct value loss = graph_make(g, OP_DIV, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
     if (graph_needs(g, rows)) {
         int32_t n = graph_node(g, NODE_LOSS_CHUNKS, &loss, 0);
@@ -101,16 +111,19 @@ struct value loss_output(struct graph *g, struct value *normed, struct value *lo
     return loss;
 }
 
-// Of each chunk the gradient of nll_loss and that of log_softmax, then its log-probabilities go: what is there stays as large as
-// they were. Where the head cuts, each chunk's gradient then goes to two bytes.
+// Of each chunk the gradient of nll_loss and that of log_softmax, then its log-probabilities go:
+// what is there stays as large as they were. Where the head cuts, each chunk's gradient then goes
+// to two bytes.
 void node_loss_chunks(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edges[0].to == GRAPH_NO_NODE || n->saved[0] == TAPE_NONE)
         return;
     uint32_t nll = graph_scratch(g, OP_NLL_BACKWARD, ROLE_LOGITS, PART_GRAD, DT_F32, SHAPE_CHUNK_V);
-    uint32_t log = graph_scratch(g, OP_LOG_SOFTMAX_BACKWARD, ROLE_LOGITS, PART_GRAD, DT_F32, SHAPE_CHUNK_V);
+    uint32_t log =
+        graph_scratch(g, OP_LOG_SOFTMAX_BACKWARD, ROLE_LOGITS, PART_GRAD, DT_F32, SHAPE_CHUNK_V);
     tape_unref(g->t, nll);
     tape_unref(g->t, log);
     graph_saved_go(g);
-    results[0] = graph_scratch(g, OP_LOG_SOFTMAX_BACKWARD, ROLE_LOGITS, PART_GRAD, n->edges[0].dtype, SHAPE_NV);
+    results[0] = graph_scratch(g, OP_LOG_SOFTMAX_BACKWARD, ROLE_LOGITS, PART_GRAD,
+                               n->edges[0].dtype, SHAPE_NV);
 }

@@ -7,7 +7,8 @@
 
 // Both may give the last norm's result up.
 struct value loss_output(struct graph *g, struct value *normed, struct value *logits);
-struct value loss_output_logits(struct graph *g, struct value *normed);  // the head's result as the loop gets it
+struct value loss_output_logits(struct graph *g,
+                                struct value *normed);  // the head's result as the loop gets it
 node_fn node_loss_chunks;
 
 #endif

@@ -1,6 +1,6 @@
-// Owns the way from the last hidden state to the loss in transformers' models: which copies of the logits there are, and
-// who holds them until when.
-// SRC: transformers src/transformers/loss/loss_utils.py (ForCausalLMLoss, from 4.46; labels padded from 4.49),
+// Owns the way from the last hidden state to the loss in transformers' models: which copies of the
+// logits there are, and who holds them until when. SRC: transformers
+// src/transformers/loss/loss_utils.py (ForCausalLMLoss, from 4.46; labels padded from 4.49),
 // models/llama/modeling_llama.py (LlamaForCausalLM.forward, its own loss before 4.46).
 
 #include "calc/trace/loss_transformers.h"
@@ -10,7 +10,8 @@
 #include "calc/trace/linear.h"
 #include "calc/trace/loss_inplace.h"
 
-// hidden_states[:, slice_indices, :]: three slices, each a node in the versions that make one for a whole dimension.
+// hidden_states[:, slice_indices, :]: three slices, each a node in the versions that make one for a
+// whole dimension.
 static struct value loss_sliced(struct graph *g, struct value x)
 {
     bool nodes = graph_has(g, TRAIT_LOGITS_TO_KEEP) && graph_has(g, TRAIT_SLICE_NODES);
@@ -48,7 +49,8 @@ static uint32_t loss_labels(struct graph *g, enum op op, uint8_t shape)
 static struct value loss_kernel(struct graph *g, struct value logits, uint32_t labels, uint8_t rows)
 {
     bool inplace = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE;
-    return inplace ? loss_inplace(g, logits, labels, rows) : layer_cross_entropy(g, logits, labels, false);
+    return inplace ? loss_inplace(g, logits, labels, rows)
+                   : layer_cross_entropy(g, logits, labels, false);
 }
 
 // labels = nn.functional.pad(labels, (0, 1))[..., 1:].contiguous()
@@ -62,8 +64,8 @@ static struct value loss_padded(struct graph *g, struct value logits)
     return loss;
 }
 
-// shift_logits = logits[..., :-1, :].contiguous(), shift_labels = labels[..., 1:].contiguous(): of one sequence both are
-// contiguous already.
+// shift_logits = logits[..., :-1, :].contiguous(), shift_labels = labels[..., 1:].contiguous(): of
+// one sequence both are contiguous already.
 static struct value loss_shifted(struct graph *g, struct value logits)
 {
     struct value view = layer_view(g, graph_copy(g, logits), NODE_SLICE);
@@ -80,13 +82,15 @@ static struct value loss_shifted(struct graph *g, struct value logits)
     return loss;
 }
 
-struct value loss_transformers(struct graph *g, struct value x, uint32_t targets, struct value *logits)
+struct value loss_transformers(struct graph *g, struct value x, uint32_t targets,
+                               struct value *logits)
 {
     (void)targets;  // shifted copies of them are what is saved
     *logits = loss_logits(g, x);
     bool own = (g->m->features & HAS_OWN_LOSS) && !graph_has(g, TRAIT_PADDED_LABELS);
     struct value wide = own ? graph_copy(g, *logits) : graph_to(g, *logits, DT_F32, PART_UPCAST);
-    bool padded = graph_has(g, TRAIT_PADDED_LABELS) && g->m->c.kernels != KERNELS_FOAK;  // FastForCausalLMLoss
+    bool padded = graph_has(g, TRAIT_PADDED_LABELS) &&
+                  g->m->c.kernels != KERNELS_FOAK;  // FastForCausalLMLoss
     struct value loss = padded ? loss_padded(g, wide) : loss_shifted(g, wide);
     graph_drop(g, wide);
     return loss;

@@ -6,6 +6,7 @@
 #include "calc/trace/graph.h"
 
 // From the last hidden state x; *logits gets a variable of the model's output.
-struct value loss_transformers(struct graph *g, struct value x, uint32_t targets, struct value *logits);
+struct value loss_transformers(struct graph *g, struct value x, uint32_t targets,
+                               struct value *logits);
 
 #endif

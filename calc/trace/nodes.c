@@ -75,21 +75,27 @@ static void node_whole(struct graph *g, const struct node *n, uint32_t whole[2])
         whole[1] = graph_sent(g, OP_MM, n->role, n->dtype);
 }
 
-// A product's gradients are seen through views: the input's of two dimensions as three, the weight's transposed.
+// A product's gradients are seen through views: the input's of two dimensions as three, the
+// weight's transposed.
 static void node_mark_view(struct graph *g, uint32_t gradient)
 {
     if (graph_ok(g) && gradient != TAPE_NONE)
         g->t->storages[gradient].view = graph_has(g, TRAIT_GRADIENT_VIEWS);
 }
 
-// nanotron's linear layers make the input's gradient first; the attention's result is a transposed view, which is copied where there are
-// several sequences. The collective takes the input's gradient, or the incoming one.
-static void node_nanotron_mm(struct graph *g, const struct node *n, const uint32_t whole[2], uint32_t results[])
+// nanotron's linear layers make the input's gradient first; the attention's result is a transposed
+// view, which is copied where there are several sequences. The collective takes the input's
+// gradient, or the incoming one.
+static void node_nanotron_mm(struct graph *g, const struct node *n, const uint32_t whole[2],
+                             uint32_t results[])
 {
     bool turned = n->role == ROLE_ATTN_PROJ && g->m->c.batch_size > 1;
     node_one(g, n, 0, OP_MM, results);
-    graph_taken(g, whole[1] != TAPE_NONE ? results[0] : n->shape == SHAPE_U ? n->gradient[0] : TAPE_NONE);
-    uint32_t order = turned ? graph_scratch(g, OP_CLONE, n->role, PART_COPY, n->dtype, SHAPE_Q) : TAPE_NONE;
+    graph_taken(g, whole[1] != TAPE_NONE ? results[0]
+                   : n->shape == SHAPE_U ? n->gradient[0]
+                                         : TAPE_NONE);
+    uint32_t order =
+        turned ? graph_scratch(g, OP_CLONE, n->role, PART_COPY, n->dtype, SHAPE_Q) : TAPE_NONE;
     node_weight(g, n, 1, OP_MM, false, results);
     tape_unref(g->t, order);
 }
@@ -121,8 +127,8 @@ static void node_addmm(struct graph *g, const struct node *n, uint32_t results[]
     node_mark_view(g, results[0]);
     node_mark_view(g, results[1]);
     if (node_wants(n, 2))
-        results[2] = graph_sum(g, n->edges[2].role, node_weight_part(g, &n->edges[2], true), n->edges[2].dtype, n->shape,
-                               n->edges[2].shape);
+        results[2] = graph_sum(g, n->edges[2].role, node_weight_part(g, &n->edges[2], true),
+                               n->edges[2].dtype, n->shape, n->edges[2].shape);
     tape_unref(g->t, whole[0]);
     tape_unref(g->t, whole[1]);
 }
@@ -190,15 +196,18 @@ static void node_dropout(struct graph *g, const struct node *n, uint32_t results
     node_one(g, n, 0, OP_DROPOUT_BACKWARD, results);
 }
 
-// Grouped keys and values: the kernel writes their gradients for every head, a sum over the group follows.
+// Grouped keys and values: the kernel writes their gradients for every head, a sum over the group
+// follows.
 static void sdpa_wide(struct graph *g, const struct node *n, uint32_t wide[2])
 {
     bool grouped = n->edges[1].shape == SHAPE_KV && g->m->c.n_kv_head != g->m->c.n_head;
     for (unsigned k = 0; k < 2; k++)
-        wide[k] = grouped ? graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, n->dtype, SHAPE_Q) : TAPE_NONE;
+        wide[k] = grouped ? graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, n->dtype, SHAPE_Q)
+                          : TAPE_NONE;
 }
 
-static uint32_t sdpa_scratch(struct graph *g, const struct node *n, enum op op, uint8_t dtype, uint8_t shape)
+static uint32_t sdpa_scratch(struct graph *g, const struct node *n, enum op op, uint8_t dtype,
+                             uint8_t shape)
 {
     return graph_scratch(g, op, n->role, PART_SCRATCH, dtype, shape);
 }
@@ -207,7 +216,9 @@ static uint32_t sdpa_scratch(struct graph *g, const struct node *n, enum op op, 
 // SRC: flash-attention csrc/flash_attn/flash_api.cpp mha_bwd.
 static void sdpa_flash(struct graph *g, const struct node *n, uint32_t results[])
 {
-    uint32_t wide[2], copy = n->extra & ATTENTION_HEADS_FIRST ? sdpa_scratch(g, n, OP_CLONE, n->dtype, n->shape) : TAPE_NONE;
+    uint32_t wide[2], copy = n->extra & ATTENTION_HEADS_FIRST
+                                 ? sdpa_scratch(g, n, OP_CLONE, n->dtype, n->shape)
+                                 : TAPE_NONE;
     for (unsigned k = 0; k < 3; k++)
         node_one(g, n, k, OP_NEW_EMPTY, results);
     uint32_t rows = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LSE128);
@@ -220,8 +231,9 @@ static void sdpa_flash(struct graph *g, const struct node *n, uint32_t results[]
     tape_unref(g->t, copy);
 }
 
-// dq is summed in float32 tiles. The sums over do * o are operations of their own where the operands are in float32.
-// SRC: pytorch aten/src/ATen/native/transformers/cuda/attention_backward.cu, _efficient_attention_backward.
+// dq is summed in float32 tiles. The sums over do * o are operations of their own where the
+// operands are in float32. SRC: pytorch
+// aten/src/ATen/native/transformers/cuda/attention_backward.cu, _efficient_attention_backward.
 static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t results[])
 {
     uint32_t wide[2];
@@ -252,7 +264,8 @@ static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t resul
     tape_unref(g->t, wide[0]);
 }
 
-// Values narrower than keys, and keys wider than 128: the kernel makes the sums over do * o itself, and has dk and dv in tiles.
+// Values narrower than keys, and keys wider than 128: the kernel makes the sums over do * o itself,
+// and has dk and dv in tiles.
 static void sdpa_latent(struct graph *g, const struct node *n, uint32_t results[])
 {
     for (unsigned k = 0; k < 3; k++)

@@ -111,7 +111,8 @@ void node_index_copy(struct graph *g, const struct node *n, uint32_t results[])
         results[0] = scratch(g, n, OP_INDEX, n->edges[0].shape);
 }
 
-// index_add: the added rows get a copy of their rows of the gradient, what they were added to gets it as it is.
+// index_add: the added rows get a copy of their rows of the gradient, what they were added to gets
+// it as it is.
 void node_index_add(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (wanted(n))

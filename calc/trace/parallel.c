@@ -1,6 +1,6 @@
 // Owns the data parallel schemes: division of gradients and weights among GPUs, gathering by layer.
-// SRC: pytorch torch/distributed/fsdp (all-gather before a unit's forward and backward, one unit ahead;
-// reduce-scatter after its backward; the root stays gathered); ZeRO (arXiv 1910.02054).
+// SRC: pytorch torch/distributed/fsdp (all-gather before a unit's forward and backward, one unit
+// ahead; reduce-scatter after its backward; the root stays gathered); ZeRO (arXiv 1910.02054).
 
 #include "calc/trace/parallel.h"
 
@@ -26,9 +26,9 @@ static bool parallel_is_fsdp(const struct graph *g)
     return g->m->c.parallel == PARALLEL_FSDP || g->m->c.parallel == PARALLEL_FSDP1;
 }
 
-// Streams of FSDP: gathered weights are on one, parts of gradients and what they are cast to on another.
-// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py (_init_streams, _unshard, _post_backward_hook);
-// _fully_shard/_fsdp_param_group.py (FSDPCommContext).
+// Streams of FSDP: gathered weights are on one, parts of gradients and what they are cast to on
+// another. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py (_init_streams, _unshard,
+// _post_backward_hook); _fully_shard/_fsdp_param_group.py (FSDPCommContext).
 enum { STREAM_GATHER = 1, STREAM_REDUCE };
 
 static uint32_t parallel_on(struct graph *g, uint32_t storage, uint8_t stream)
@@ -38,7 +38,8 @@ static uint32_t parallel_on(struct graph *g, uint32_t storage, uint8_t stream)
     return storage;
 }
 
-// Whether what is trained is all of a unit, or goes with it: else it is adapters that are divided, and they are small.
+// Whether what is trained is all of a unit, or goes with it: else it is adapters that are divided,
+// and they are small.
 static bool parallel_units_train(const struct graph *g)
 {
     return !g->m->c.lora_rank || (g->m->c.parallel == PARALLEL_FSDP1 && !units_apart(g->m));
@@ -126,7 +127,8 @@ static uint32_t parallel_gather(struct graph *g, uint8_t shape)
 {
     bool cast = parallel_is_fsdp(g) && precision_of(&g->m->c)->weight != g->compute;
     uint8_t share = g->compute == DT_F32 ? DT_F32_SHARE : DT_LOW_SHARE;
-    uint32_t mine = cast || parallel_copies(g) ? parallel_weights(g, OP_TO_COPY, share, shape) : TAPE_NONE;
+    uint32_t mine =
+        cast || parallel_copies(g) ? parallel_weights(g, OP_TO_COPY, share, shape) : TAPE_NONE;
     uint32_t gathered = parallel_weights(g, OP_ALL_GATHER, g->compute, shape);
     parallel_on(g, mine, STREAM_GATHER);
     parallel_on(g, gathered, STREAM_GATHER);
@@ -134,8 +136,9 @@ static uint32_t parallel_gather(struct graph *g, uint8_t shape)
     return gathered;
 }
 
-// fully_shard copies each weight out of what was gathered. SRC: pytorch torch/distributed/fsdp/_fully_shard/
-// _fsdp_collectives.py, foreach_all_gather_copy_out; traces llama_fsdp2_* of tests/calc/truth/frameworks.
+// fully_shard copies each weight out of what was gathered. SRC: pytorch
+// torch/distributed/fsdp/_fully_shard/ _fsdp_collectives.py, foreach_all_gather_copy_out; traces
+// llama_fsdp2_* of tests/calc/truth/frameworks.
 static uint32_t parallel_copy_out(struct graph *g, uint32_t gathered, uint8_t shape)
 {
     if (!parallel_copies(g))
@@ -145,7 +148,8 @@ static uint32_t parallel_copy_out(struct graph *g, uint32_t gathered, uint8_t sh
     return weights;
 }
 
-// Forward: what FSDP2 gathered is there until the next unit's is copied out. SRC: _fsdp_param_group.py, wait_for_unshard.
+// Forward: what FSDP2 gathered is there until the next unit's is copied out. SRC:
+// _fsdp_param_group.py, wait_for_unshard.
 static uint32_t parallel_take_forward(struct graph *g, uint8_t shape)
 {
     uint32_t gathered = parallel_gather(g, shape);
@@ -167,7 +171,8 @@ static bool parallel_last(const struct graph *g, bool backward)
 static bool parallel_stays(const struct graph *g)
 {
     uint64_t reshard = g->m->c.reshard_after_forward;
-    return g->grad && (reshard == RESHARD_NO || (reshard == RESHARD_BUT_LAST && parallel_last(g, false)));
+    return g->grad &&
+           (reshard == RESHARD_NO || (reshard == RESHARD_BUT_LAST && parallel_last(g, false)));
 }
 
 void parallel_open(struct graph *g)
@@ -180,7 +185,8 @@ void parallel_forward_end(struct graph *g)
 {
     tape_unref(g->t, g->ahead);
     g->ahead = TAPE_NONE;
-    if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !parallel_copies(g) || g->m->c.reshard_after_forward == RESHARD_NO)
+    if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !parallel_copies(g) ||
+        g->m->c.reshard_after_forward == RESHARD_NO)
         return;
     tape_unref(g->t, g->root);
     g->root = TAPE_NONE;
@@ -222,10 +228,11 @@ struct value parallel_layer(struct graph *g, struct value x, block_fn *body)
 
 // ---- backward ----------------------------------------------------------------------------------
 
-// With adapters as units of their own (PEFT's and torchtune's policies) the block before is gathered when the first of them
-// is reached, at the block's end. A checkpointed block that FSDP is in has registered nothing in its first run.
-// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py (_register_pre_backward_hooks, _get_handle_to_prefetch); peft
-// utils/other.py, fsdp_auto_wrap_policy; traces llama_fsdp1_*.
+// With adapters as units of their own (PEFT's and torchtune's policies) the block before is
+// gathered when the first of them is reached, at the block's end. A checkpointed block that FSDP is
+// in has registered nothing in its first run. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py
+// (_register_pre_backward_hooks, _get_handle_to_prefetch); peft utils/other.py,
+// fsdp_auto_wrap_policy; traces llama_fsdp1_*.
 enum parallel_prefetch { PREFETCH_NOTHING, PREFETCH_FIRST, PREFETCH_LAST };
 
 static enum parallel_prefetch parallel_prefetch(const struct graph *g)
@@ -235,7 +242,8 @@ static enum parallel_prefetch parallel_prefetch(const struct graph *g)
     return units_apart(g->m) ? PREFETCH_LAST : PREFETCH_FIRST;
 }
 
-// Gathers the weights of `layer` ahead of time. They belong to its unit, so that all units are alike.
+// Gathers the weights of `layer` ahead of time. They belong to its unit, so that all units are
+// alike.
 static void parallel_gather_ahead(struct graph *g, uint32_t layer)
 {
     if (!graph_ok(g) || g->shards[layer].weights != TAPE_NONE)
@@ -274,7 +282,8 @@ void node_gather(struct graph *g, const struct node *n, uint32_t results[])
     uint32_t gathered = g->behind;
     g->behind = TAPE_NONE;
     if (u->weights == TAPE_NONE)
-        u->weights = parallel_copy_out(g, gathered != TAPE_NONE ? gathered : parallel_gather(g, SHAPE_LAYER), SHAPE_LAYER);
+        u->weights = parallel_copy_out(
+            g, gathered != TAPE_NONE ? gathered : parallel_gather(g, SHAPE_LAYER), SHAPE_LAYER);
     g->open = u->weights;
     u->weights = TAPE_NONE;
     g->open_unit = n->unit;
@@ -293,13 +302,15 @@ static uint8_t parallel_sum_format(const struct graph *g)
 // The whole gradients of a unit that earlier micro-steps have added up.
 static uint16_t parallel_whole_slot(const struct graph *g)
 {
-    struct node n = {.unit = g->t->unit, .sub = g->t->sub, .param = g->t->unit < 0 ? P_ROOT_FLAT : P_LAYER_FLAT};
+    struct node n = {
+        .unit = g->t->unit, .sub = g->t->sub, .param = g->t->unit < 0 ? P_ROOT_FLAT : P_LAYER_FLAT};
     return graph_gradient_slot(&n);
 }
 
-// Without synchronization the whole gradients stay; the last micro-step's are added to them, and both go.
-// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook (no_sync); _fully_shard/_fsdp_param.py,
-// to_accumulated_grad_if_needed; lightning fabric no_backward_sync; accelerate no_sync.
+// Without synchronization the whole gradients stay; the last micro-step's are added to them, and
+// both go. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook (no_sync);
+// _fully_shard/_fsdp_param.py, to_accumulated_grad_if_needed; lightning fabric no_backward_sync;
+// accelerate no_sync.
 static bool parallel_keep_whole(struct graph *g, uint32_t whole)
 {
     if (!parallel_adds_up(g) || g->has_gradients)
@@ -312,7 +323,8 @@ static bool parallel_keep_whole(struct graph *g, uint32_t whole)
 static void parallel_drop_whole(struct graph *g, uint8_t dtype, uint8_t shape)
 {
     if (parallel_adds_up(g) && g->has_gradients && graph_ok(g))
-        tape_unref(g->t, tape_existing(g->t, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape, HOME_PERSIST, parallel_whole_slot(g)));
+        tape_unref(g->t, tape_existing(g->t, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape,
+                                       HOME_PERSIST, parallel_whole_slot(g)));
 }
 
 static void parallel_forget_held(struct graph *g, unsigned count)
@@ -321,12 +333,14 @@ static void parallel_forget_held(struct graph *g, unsigned count)
         parallel_params(g)[i].held = TAPE_NONE;
 }
 
-// FSDP1: the gradients become one tensor, zeros for what is frozen, which is cast; both are gone when this GPU's part is
-// there. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook; torch/csrc/autograd/FunctionsManual.cpp,
-// split_with_sizes_backward; traces llama_fsdp1_*.
+// FSDP1: the gradients become one tensor, zeros for what is frozen, which is cast; both are gone
+// when this GPU's part is there. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py,
+// _post_backward_hook; torch/csrc/autograd/FunctionsManual.cpp, split_with_sizes_backward; traces
+// llama_fsdp1_*.
 static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
 {
-    uint32_t zeros = g->m->c.lora_rank ? parallel_buffer(g, OP_ZEROS, g->compute, shape) : TAPE_NONE;
+    uint32_t zeros =
+        g->m->c.lora_rank ? parallel_buffer(g, OP_ZEROS, g->compute, shape) : TAPE_NONE;
     uint32_t flat = parallel_buffer(g, OP_CAT, g->compute, shape), wide = TAPE_NONE;
     tape_unref(g->t, zeros);
     parallel_drop_held(g, count);
@@ -344,8 +358,9 @@ static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned co
     parallel_drop_whole(g, g->compute, shape);
 }
 
-// FSDP2: one tensor takes the gradients, cast on the way; it is there until the next unit's is needed.
-// SRC: pytorch torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce; traces llama_fsdp2_*.
+// FSDP2: one tensor takes the gradients, cast on the way; it is there until the next unit's is
+// needed. SRC: pytorch torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce;
+// traces llama_fsdp2_*.
 static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
 {
     tape_unref(g->t, *weights);
@@ -390,9 +405,10 @@ void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
     parallel_pass(g, n, results);
 }
 
-// A unit whose weights are all frozen has a hook on its input, held to the end of the pass, and the input of a block that
-// is run again is a leaf: it and its gradient stay with the hook.
-// SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook; traces llama_fsdp1_lora_ckpt.
+// A unit whose weights are all frozen has a hook on its input, held to the end of the pass, and the
+// input of a block that is run again is a leaf: it and its gradient stay with the hook. SRC:
+// pytorch torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook;
+// traces llama_fsdp1_lora_ckpt.
 void parallel_keep_input(struct graph *g, uint32_t input, uint32_t gradient)
 {
     if (!g->around || !units_apart(g->m))

@@ -15,10 +15,14 @@
 
 uint32_t pass_period(const struct model *m)
 {
-    uint32_t every = m->c.checkpointing == CHECKPOINTING_EVERY ? (uint32_t)m->c.checkpoint_every : 1;
+    uint32_t every =
+        m->c.checkpointing == CHECKPOINTING_EVERY ? (uint32_t)m->c.checkpoint_every : 1;
     if (model_dense_layers(m))
         return (uint32_t)m->c.n_layer;
-    uint32_t kinds = m->features & HAS_FOURTH_PLAIN ? 4 : m->features & HAS_SINKS ? 2 : 1, period = every;
+    uint32_t kinds = m->features & HAS_FOURTH_PLAIN ? 4
+                     : m->features & HAS_SINKS      ? 2
+                                                    : 1,
+             period = every;
     while (period % kinds != 0)
         period += every;
     return period;
@@ -101,13 +105,14 @@ static struct value pass_divide(struct graph *g, struct value loss)
     return out;
 }
 
-// accelerate returns a model's results in float32 where it runs it under autocast; its Trainer lets go of them.
-// SRC: accelerate utils/operations.py, convert_outputs_to_fp32; accelerator.py, prepare_model.
+// accelerate returns a model's results in float32 where it runs it under autocast; its Trainer lets
+// go of them. SRC: accelerate utils/operations.py, convert_outputs_to_fp32; accelerator.py,
+// prepare_model.
 static void pass_widen(struct graph *g, struct value *logits)
 {
     uint64_t dtype = g->m->c.dtype;
-    bool wraps = dtype == DTYPE_BFLOAT16_LOADED || dtype == DTYPE_FLOAT16_LOADED || dtype == DTYPE_BFLOAT16_ACCELERATE ||
-                 dtype == DTYPE_FLOAT16_ACCELERATE;
+    bool wraps = dtype == DTYPE_BFLOAT16_LOADED || dtype == DTYPE_FLOAT16_LOADED ||
+                 dtype == DTYPE_BFLOAT16_ACCELERATE || dtype == DTYPE_FLOAT16_ACCELERATE;
     bool dropped = g->m->c.keep_logits == KEEP_LOGITS_NO;
     if (!wraps || !dropped || !graph_has(g, TRAIT_INNER_MODEL) || logits->storage == TAPE_NONE)
         return;

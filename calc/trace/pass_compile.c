@@ -1,11 +1,13 @@
-// Owns the pass of a compiled model (torch.compile, inductor): two fused graphs in place of single operations.
+// Owns the pass of a compiled model (torch.compile, inductor): two fused graphs in place of single
+// operations.
 //
-// A model of what inductor does, not a rule: which tensors the partitioner hands from the forward to the backward graph
-// was read from a published dump of nanoGPT's joint graph; buffers die after their last use, an addition to the residual
-// stream works in place, all weight gradients are outputs of one call and reach .grad when it has returned.
-// SRC: pytorch torch/_functorch/partitioners.py, torch/_inductor/codegen/wrapper.py (del after last use),
-// torch/_functorch/_aot_autograd/runtime_wrappers.py (zeros for tangents of outputs that were not used),
-// pytorch PR 129043 (the loss's backward without a scatter, from 2.5 on).
+// A model of what inductor does, not a rule: which tensors the partitioner hands from the forward
+// to the backward graph was read from a published dump of nanoGPT's joint graph; buffers die after
+// their last use, an addition to the residual stream works in place, all weight gradients are
+// outputs of one call and reach .grad when it has returned. SRC: pytorch
+// torch/_functorch/partitioners.py, torch/_inductor/codegen/wrapper.py (del after last use),
+// torch/_functorch/_aot_autograd/runtime_wrappers.py (zeros for tangents of outputs that were not
+// used), pytorch PR 129043 (the loss's backward without a scatter, from 2.5 on).
 
 #include "calc/trace/attention.h"
 #include "calc/trace/pass_compile.h"
@@ -15,26 +17,51 @@
 
 // What a layer's forward kernels leave for backward, in as few nodes as will hold it.
 enum kept {
-    LN1_HAT, LN1_RSTD, LN1_OUT, QKV_CAST, QKV_OUT,
-    ATT_OUT, ATT_LSE, ATT_RNG, PROJ_CAST,
-    LN2_HAT, LN2_RSTD, LN2_OUT, FC_CAST, FC_OUT, GELU_OUT,
-    DOWN_CAST, KEPT_COUNT
+    LN1_HAT,
+    LN1_RSTD,
+    LN1_OUT,
+    QKV_CAST,
+    QKV_OUT,
+    ATT_OUT,
+    ATT_LSE,
+    ATT_RNG,
+    PROJ_CAST,
+    LN2_HAT,
+    LN2_RSTD,
+    LN2_OUT,
+    FC_CAST,
+    FC_OUT,
+    GELU_OUT,
+    DOWN_CAST,
+    KEPT_COUNT
 };
 enum { KEPT_NODES = (KEPT_COUNT + GRAPH_SAVED - 1) / GRAPH_SAVED };
 
 // What is outside of the layers.
-enum kept_end { LNF_HAT, LNF_RSTD, LNF_OUT, HEAD_CAST, LOGITS, TARGETS, AMAX, LOG_SUM, IDS, KEPT_END_COUNT };
+enum kept_end {
+    LNF_HAT,
+    LNF_RSTD,
+    LNF_OUT,
+    HEAD_CAST,
+    LOGITS,
+    TARGETS,
+    AMAX,
+    LOG_SUM,
+    IDS,
+    KEPT_END_COUNT
+};
 enum { KEPT_END_NODES = (KEPT_END_COUNT + GRAPH_SAVED - 1) / GRAPH_SAVED };
 
 struct region {
     struct graph *g;
-    int32_t end;         // nodes of what is outside of the layers
-    uint32_t residual;   // the stream, then its gradient
-    uint32_t branch;     // output of the last matrix product
-    uint32_t gradient;   // of that output, in the compute format
+    int32_t end;        // nodes of what is outside of the layers
+    uint32_t residual;  // the stream, then its gradient
+    uint32_t branch;    // output of the last matrix product
+    uint32_t gradient;  // of that output, in the compute format
 };
 
-static uint32_t buffer(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype, uint8_t shape)
+static uint32_t buffer(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
+                       uint8_t shape)
 {
     return graph_scratch(g, op, role, part, dtype, shape);
 }
@@ -73,7 +100,8 @@ static uint32_t *kept_at(struct graph *g, int32_t nodes, unsigned which)
     return &g->nodes[nodes + (int32_t)(which / GRAPH_SAVED)].saved[which % GRAPH_SAVED];
 }
 
-// Hands a buffer over to backward; without gradients it dies here. Returns it for further use inside of forward.
+// Hands a buffer over to backward; without gradients it dies here. Returns it for further use
+// inside of forward.
 static void keep(struct graph *g, int32_t nodes, unsigned which, uint32_t storage)
 {
     if (nodes != GRAPH_NO_NODE && graph_ok(g))
@@ -90,12 +118,15 @@ static void forget(struct graph *g, int32_t nodes, unsigned which)
 
 // ---- forward -----------------------------------------------------------------------------------
 
-// The weight as the product takes it; TAPE_NONE where it is used as it is. Its gradient's node is made on the way.
+// The weight as the product takes it; TAPE_NONE where it is used as it is. Its gradient's node is
+// made on the way.
 static uint32_t weight_cast(struct graph *g, bool global, uint16_t number)
 {
     struct value w = graph_param(g, global, number);
     graph_drop(g, graph_param(g, global, (uint16_t)(number + LAYOUT_BIAS)));
-    uint32_t cast = g->autocast ? buffer(g, OP_TRITON, w.role, PART_WEIGHT_CAST, g->compute, w.shape) : TAPE_NONE;
+    uint32_t cast = g->autocast
+                        ? buffer(g, OP_TRITON, w.role, PART_WEIGHT_CAST, g->compute, w.shape)
+                        : TAPE_NONE;
     graph_drop(g, w);
     return cast;
 }
@@ -107,7 +138,8 @@ static void norm_params(struct graph *g, bool global, uint16_t number)
 }
 
 // Add and normalize in one kernel: the stream in place, x_hat, 1 / sigma and the normalized output.
-static uint32_t norm(struct region *r, int32_t nodes, unsigned which, bool global, uint16_t number, uint8_t role)
+static uint32_t norm(struct region *r, int32_t nodes, unsigned which, bool global, uint16_t number,
+                     uint8_t role)
 {
     struct graph *g = r->g;
     norm_params(g, global, number);
@@ -148,7 +180,9 @@ static void forward_attention(struct region *r, int32_t nodes)
     uint32_t heads = product(r, nodes, &qkv);
     keep(g, nodes, LN1_OUT, normed);
     uint32_t y = buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, g->compute, SHAPE_Q);
-    keep(g, nodes, ATT_LSE, buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32, is_flash(g) ? SHAPE_LSE : SHAPE_LSE32));
+    keep(g, nodes, ATT_LSE,
+         buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32,
+                is_flash(g) ? SHAPE_LSE : SHAPE_LSE32));
     keep(g, nodes, ATT_RNG, buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_RNG, DT_I64, SHAPE_RNG));
     keep(g, nodes, QKV_OUT, heads);
     r->branch = product(r, nodes, &out);
@@ -187,7 +221,8 @@ static void forward_layers(struct region *r)
 }
 
 // The last norm, the head, and a loss that reads the logits twice and stores two numbers a token.
-static struct value forward_loss(struct region *r, uint32_t ids, uint32_t targets, struct value *logits)
+static struct value forward_loss(struct region *r, uint32_t ids, uint32_t targets,
+                                 struct value *logits)
 {
     struct graph *g = r->g;
     uint16_t head = g->m->c.tie_embeddings ? P_WTE : P_HEAD;
@@ -230,7 +265,8 @@ struct value compile_forward(struct graph *g, uint32_t ids, uint32_t targets, st
 
 // ---- backward ----------------------------------------------------------------------------------
 
-// A weight gradient as an output of the graph: it waits in its AccumulateGrad node until the call has returned.
+// A weight gradient as an output of the graph: it waits in its AccumulateGrad node until the call
+// has returned.
 static void output_gradient(struct graph *g, bool global, uint16_t number, enum op op, uint8_t part)
 {
     struct value w = graph_param(g, global, number);
@@ -239,12 +275,14 @@ static void output_gradient(struct graph *g, bool global, uint16_t number, enum 
     graph_drop(g, w);
 }
 
-// dW and dx of a product; dW in the compute format first. The gradient of its output is replaced by that of its input.
+// dW and dx of a product; dW in the compute format first. The gradient of its output is replaced by
+// that of its input.
 static void backward_product(struct region *r, uint16_t number, uint8_t role, uint8_t in_shape)
 {
     struct graph *g = r->g;
     struct value w = graph_param(g, false, number);
-    uint32_t low = g->autocast ? buffer(g, OP_MM, w.role, PART_WEIGHT_GRAD_LOW, g->compute, w.shape) : TAPE_NONE;
+    uint32_t low = g->autocast ? buffer(g, OP_MM, w.role, PART_WEIGHT_GRAD_LOW, g->compute, w.shape)
+                               : TAPE_NONE;
     uint32_t in = buffer(g, OP_MM, role, PART_GRAD, g->compute, in_shape);
     graph_drop(g, w);
     output_gradient(g, false, number, g->autocast ? OP_TRITON : OP_MM, PART_WEIGHT_GRAD);
@@ -262,7 +300,8 @@ static void backward_norm(struct region *r, bool global, uint16_t number, uint8_
         r->residual = buffer(g, OP_TRITON, role, PART_GRAD, DT_F32, SHAPE_U);
     output_gradient(g, global, number, OP_TRITON, PART_WEIGHT_GRAD);
     output_gradient(g, global, (uint16_t)(number + LAYOUT_BIAS), OP_TRITON, PART_BIAS_GRAD);
-    uint32_t copy = g->autocast ? buffer(g, OP_TRITON, role, PART_GRAD_CAST, g->compute, SHAPE_U) : TAPE_NONE;
+    uint32_t copy =
+        g->autocast ? buffer(g, OP_TRITON, role, PART_GRAD_CAST, g->compute, SHAPE_U) : TAPE_NONE;
     tape_unref(g->t, r->gradient);
     r->gradient = copy;
 }
@@ -288,9 +327,13 @@ static void backward_kernel(struct region *r)
     struct graph *g = r->g;
     uint32_t part[3];
     for (unsigned k = 0; k < 3; k++)
-        part[k] = buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_GRAD, g->compute, k ? SHAPE_KV : SHAPE_Q);
-    uint32_t rows = buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_SCRATCH, DT_F32, is_flash(g) ? SHAPE_LSE128 : SHAPE_LSE);
-    uint32_t sum = is_flash(g) ? buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_SCRATCH, DT_F32, SHAPE_DQ_ACC) : TAPE_NONE;
+        part[k] =
+            buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_GRAD, g->compute, k ? SHAPE_KV : SHAPE_Q);
+    uint32_t rows = buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_SCRATCH, DT_F32,
+                           is_flash(g) ? SHAPE_LSE128 : SHAPE_LSE);
+    uint32_t sum = is_flash(g)
+                       ? buffer(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_SCRATCH, DT_F32, SHAPE_DQ_ACC)
+                       : TAPE_NONE;
     tape_unref(g->t, sum);
     tape_unref(g->t, rows);
     tape_unref(g->t, r->gradient);
@@ -317,7 +360,8 @@ static void backward_attention(struct region *r, int32_t nodes)
     forget(g, nodes, LN1_RSTD);
 }
 
-// Gradient of the logits. Up to 2.4 the targets are scattered into float32 of the logits' size first.
+// Gradient of the logits. Up to 2.4 the targets are scattered into float32 of the logits' size
+// first.
 static uint32_t backward_logits(struct region *r)
 {
     struct graph *g = r->g;
@@ -336,7 +380,8 @@ static uint32_t backward_logits(struct region *r)
     return gradient;
 }
 
-// The head's gradient stays in the compute format until the embedding's is added, where both are one weight.
+// The head's gradient stays in the compute format until the embedding's is added, where both are
+// one weight.
 static uint32_t backward_head(struct region *r)
 {
     struct graph *g = r->g;

@@ -1,9 +1,10 @@
-// Owns the passes of a generation: the prompt at once, then one token at a time with the keys and values of all before.
+// Owns the passes of a generation: the prompt at once, then one token at a time with the keys and
+// values of all before.
 //
-// The cache grows as in transformers' DynamicCache: each step makes a longer tensor and drops the old one, layer by
-// layer. Only two of these steps are played, both at the full length: what precedes them needs less.
-// SRC: transformers src/transformers/cache_utils.py (DynamicLayer.update), generation/utils.py (_sample: the last
-// position's logits in float32).
+// The cache grows as in transformers' DynamicCache: each step makes a longer tensor and drops the
+// old one, layer by layer. Only two of these steps are played, both at the full length: what
+// precedes them needs less. SRC: transformers src/transformers/cache_utils.py
+// (DynamicLayer.update), generation/utils.py (_sample: the last position's logits in float32).
 
 #include "calc/trace/pass_infer.h"
 
@@ -17,8 +18,10 @@ static void decode_attention(struct graph *g)
     uint32_t wide[2] = {TAPE_NONE, TAPE_NONE};
     bool bytes = cache_dtype(g, g->compute) == DT_BYTE;
     for (unsigned i = 0; i < 2 && (bytes || g->m->c.n_kv_head != g->m->c.n_head); i++)
-        wide[i] = graph_scratch(g, OP_CLONE, i ? ROLE_V : ROLE_K, PART_COPY, g->compute, SHAPE_CACHE_HEADS);
-    tape_unref(g->t, graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, g->compute, SHAPE_LAST_U));
+        wide[i] = graph_scratch(g, OP_CLONE, i ? ROLE_V : ROLE_K, PART_COPY, g->compute,
+                                SHAPE_CACHE_HEADS);
+    tape_unref(g->t, graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, g->compute,
+                                   SHAPE_LAST_U));
     tape_unref(g->t, wide[0]);
     tape_unref(g->t, wide[1]);
 }

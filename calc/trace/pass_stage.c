@@ -55,7 +55,8 @@ static void stage_forward(struct graph *g, struct stage *s)
         graph_drop(g, s->local[k]);
     graph_drop(g, s->normed);
     graph_drop(g, s->logits);
-    if (!g->m->last && graph_is_nanotron(g)) {  // SRC: nanotron pipeline_parallel/state.py, SendActivation
+    if (!g->m->last &&
+        graph_is_nanotron(g)) {  // SRC: nanotron pipeline_parallel/state.py, SendActivation
         graph_drop(g, s->out);
         s->out.storage = TAPE_NONE;
     }

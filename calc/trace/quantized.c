@@ -1,7 +1,8 @@
 // Owns products with quantized weights: expanded for each product, in backward once more.
-// SRC: bitsandbytes autograd/_functions.py (MatMul4Bit, MatMul8bitLt), nn/modules.py (Linear4bit.forward), functional.py;
-// gptqmodel nn_modules/triton_utils/dequant.py (QuantLinearFunction); AutoAWQ awq/modules/linear/gemm.py;
-// transformers integrations/finegrained_fp8.py.
+// SRC: bitsandbytes autograd/_functions.py (MatMul4Bit, MatMul8bitLt), nn/modules.py
+// (Linear4bit.forward), functional.py; gptqmodel nn_modules/triton_utils/dequant.py
+// (QuantLinearFunction); AutoAWQ awq/modules/linear/gemm.py; transformers
+// integrations/finegrained_fp8.py.
 
 #include "calc/trace/quantized.h"
 
@@ -33,7 +34,7 @@ bool quantized_copies(const struct graph *g)
 uint8_t quantized_scales(uint8_t weight_shape)
 {
     return weight_shape == SHAPE_W_WTE   ? SHAPE_S_WTE
-           : weight_shape == SHAPE_W_FF    ? SHAPE_S_FF
+           : weight_shape == SHAPE_W_FF  ? SHAPE_S_FF
            : weight_shape == SHAPE_W_KV  ? SHAPE_S_KV
            : weight_shape == SHAPE_W_QKV ? SHAPE_S_QKV
                                          : SHAPE_S_Q;
@@ -50,13 +51,15 @@ struct expanded {
     uint32_t scales[2], weight;
 };
 
-// Scales that are quantized themselves are expanded first; gemm_4bit adds their mean in a copy and holds both to its end.
+// Scales that are quantized themselves are expanded first; gemm_4bit adds their mean in a copy and
+// holds both to its end.
 static struct expanded quantized_expand(struct graph *g, uint8_t role, uint8_t shape, bool held)
 {
     struct expanded e = {{TAPE_NONE, TAPE_NONE}, TAPE_NONE};
     unsigned copies = g->m->c.quantization != QUANTIZATION_NF4_DOUBLE ? 0 : held ? 2 : 1;
     for (unsigned i = 0; i < copies; i++)
-        e.scales[i] = graph_scratch(g, i ? OP_ADD : OP_DEQUANTIZE, role, PART_SCALES, DT_F32, quantized_scales(shape));
+        e.scales[i] = graph_scratch(g, i ? OP_ADD : OP_DEQUANTIZE, role, PART_SCALES, DT_F32,
+                                    quantized_scales(shape));
     e.weight = graph_scratch(g, OP_DEQUANTIZE, role, PART_DEQUANTIZED, DT_LOW, shape);
     if (graph_has(g, TRAIT_HALF_4BIT) && quantization_is_4bit(g->m->c.quantization)) {
         uint32_t copy = graph_scratch(g, OP_TO_COPY, role, PART_DEQUANTIZED, DT_LOW, shape);
@@ -90,10 +93,12 @@ struct product {
     struct value in;
 };
 
-// Linear4bit: the weight goes to the input's format. Autocast brings a float32 pair of them back to two bytes.
+// Linear4bit: the weight goes to the input's format. Autocast brings a float32 pair of them back to
+// two bytes.
 static struct product quantized_open(struct graph *g, struct value x, uint8_t role, uint8_t shape)
 {
-    struct product p = {quantized_expand(g, role, shape, quantized_operator(g)), TAPE_NONE, graph_none()};
+    struct product p = {quantized_expand(g, role, shape, quantized_operator(g)), TAPE_NONE,
+                        graph_none()};
     if (x.dtype != DT_F32 || quantized_operator(g)) {
         p.in = graph_copy(g, x);
         return p;
@@ -123,10 +128,12 @@ void quantized_head_once(struct graph *g)
 }
 
 // A function of its own to autograd: nothing is saved but the stored weight.
-struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t out_shape)
+struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight,
+                              uint8_t out_shape)
 {
     struct value w = graph_param(g, global, weight);
-    struct value own = graph_to(g, x, quantized_operator(g) ? g->compute : x.dtype, PART_INPUT_CAST);
+    struct value own =
+        graph_to(g, x, quantized_operator(g) ? g->compute : x.dtype, PART_INPUT_CAST);
     struct product p = quantized_open(g, own, w.role, quantized_shape(w.shape));
     struct value out = graph_make(g, OP_MM, w.role, PART_OUTPUT, p.in.dtype, out_shape);
     if (graph_needs(g, own)) {

@@ -9,9 +9,10 @@ bool quantized_is(const struct graph *g, uint16_t weight);
 bool quantized_by_bitsandbytes(const struct graph *g, uint16_t weight);
 bool quantized_copies(const struct graph *g);  // PEFT copies the result before it adds to it
 
-uint8_t quantized_scales(uint8_t weight_shape);              // shape of one number for 64 weights
+uint8_t quantized_scales(uint8_t weight_shape);  // shape of one number for 64 weights
 
-struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight, uint8_t out_shape);
+struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight,
+                              uint8_t out_shape);
 bool quantized_is_head(const struct graph *g);
 // A product without gradients and its result's memory: what there is beside them.
 void quantized_head_once(struct graph *g);

@@ -176,7 +176,8 @@ static bool tape_same(const struct storage *a, const struct storage *b)
 {
     return a->name == b->name && a->op == b->op && a->category == b->category &&
            a->dtype == b->dtype && a->shape == b->shape && a->home == b->home && a->sub == b->sub &&
-           a->slot == b->slot && a->sent == b->sent && a->taken == b->taken && a->stream == b->stream;
+           a->slot == b->slot && a->sent == b->sent && a->taken == b->taken &&
+           a->stream == b->stream;
 }
 
 // The next storage of a unit from *at on, or the end.

@@ -32,7 +32,8 @@ struct storage {
     uint16_t name;
     uint8_t op, category, dtype, shape, home;
     uint8_t sub;  // layer within the unit
-    uint8_t stream;  // on which it is allocated: the caching allocator keeps its memory for that one
+    uint8_t
+        stream;  // on which it is allocated: the caching allocator keeps its memory for that one
     int16_t refs;
     uint16_t slot;  // within its unit and home
     int32_t unit;   // of the simulation, or TAPE_GLOBAL
@@ -68,11 +69,11 @@ struct tape {
     bool repeats;                       // unit 1 stands for all between the first and the last
     uint16_t slots_global, slots_unit;  // storages of HOME_TAPE: outside of layers, in each unit
     uint32_t allocations;               // so far
-    uint32_t limit;                     // further ones do not happen: a recomputation that has stopped
-    int32_t unit;                       // where the next instruction belongs
+    uint32_t limit;  // further ones do not happen: a recomputation that has stopped
+    int32_t unit;    // where the next instruction belongs
     uint8_t sub;
     bool backward;
-    bool ahead;     // storages are made for another unit, within the instructions of `here`
+    bool ahead;  // storages are made for another unit, within the instructions of `here`
     int32_t here;
     uint8_t here_sub;
     bool failed;  // out of memory, sticky
@@ -84,7 +85,8 @@ void tape_init(struct tape *t, const struct vram_mem *mem);
 void tape_reset(struct tape *t, uint32_t units);
 void tape_free(struct tape *t);
 
-// What is made between these two belongs to another unit: memory that a layer gets before its turn. Not nested.
+// What is made between these two belongs to another unit: memory that a layer gets before its turn.
+// Not nested.
 void tape_ahead(struct tape *t, int32_t unit, uint8_t sub);
 void tape_ahead_end(struct tape *t);
 

@@ -20,25 +20,27 @@ enum vram_effect {
 #define X(id, name, text) VRAM_EFFECT_##id,
     VRAM_EFFECTS(X)
 #undef X
-    VRAM_EFFECT_COUNT
+        VRAM_EFFECT_COUNT
 };
 VRAM_API const char *vram_effect_name(uint32_t effect);
 
 struct vram_change {
-    const char *id;    // "micro_batch": a row of the library's table of changes
-    const char *what;  // "batch_size=8 gradient_accumulation_steps=4"
-    uint32_t effect;   // enum vram_effect
-    const struct vram_message *result;      // what it does to the result
-    const struct vram_message *how;         // the code to edit, or NULL where it is a setting
-    const struct vram_message *refusal;     // why it cannot be done, or NULL
+    const char *id;                      // "micro_batch": a row of the library's table of changes
+    const char *what;                    // "batch_size=8 gradient_accumulation_steps=4"
+    uint32_t effect;                     // enum vram_effect
+    const struct vram_message *result;   // what it does to the result
+    const struct vram_message *how;      // the code to edit, or NULL where it is a setting
+    const struct vram_message *refusal;  // why it cannot be done, or NULL
     const struct vram_message *cost_basis;  // what the cost rests on, or NULL
     bool cost_predicted;
     int64_t cost_permille;  // of a step's time, per token; negative: faster
     uint64_t process_bytes, saved_bytes;
     bool fits, fits_surely;  // surely: with the whole error bound
     bool in_plan;
-    const char *line;  // what to write in the framework: "gradient_checkpointing=True"; NULL: nothing there
-    bool by_tensors;   // these alone are more than the card has: not replayed, the allocator adds the part that it does now
+    const char *
+        line;  // what to write in the framework: "gradient_checkpointing=True"; NULL: nothing there
+    bool by_tensors;  // these alone are more than the card has: not replayed, the allocator adds
+                      // the part that it does now
 };
 
 struct vram_advice {
@@ -56,8 +58,8 @@ struct vram_advice {
     const char *framework;          // whose lines are given
 };
 
-// Changes that the configuration's framework has and that take less. Every number is that of a whole estimate, but for
-// changes marked by_tensors. With a card that is too small there is a plan.
+// Changes that the configuration's framework has and that take less. Every number is that of a
+// whole estimate, but for changes marked by_tensors. With a card that is too small there is a plan.
 VRAM_API int vram_advise(vram *v, const struct vram_advice **out);
 
 #define VRAM_PLAN SIZE_MAX

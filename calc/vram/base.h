@@ -28,8 +28,8 @@ extern "C" {
 
 typedef struct vram vram;
 
-VRAM_API const char *vram_version(void);      // VRAM_VERSION of the library itself
-VRAM_API uint32_t vram_abi_version(void);     // VRAM_ABI of the library itself
+VRAM_API const char *vram_version(void);   // VRAM_VERSION of the library itself
+VRAM_API uint32_t vram_abi_version(void);  // VRAM_ABI of the library itself
 
 // ---- memory --------------------------------------------------------------------------------
 

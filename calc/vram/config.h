@@ -21,8 +21,8 @@ VRAM_API int vram_set_u64(vram *v, const char *key, uint64_t value);
 // is always written when cap > 0, or a negative code.
 VRAM_API int vram_get(vram *v, const char *key, char *out, size_t cap);
 
-// The stored number: counts as they are, enum and bool as their index, fractions in millionths, versions as
-// 1000 * major + minor, a set as a bit for each of its values.
+// The stored number: counts as they are, enum and bool as their index, fractions in millionths,
+// versions as 1000 * major + minor, a set as a bit for each of its values.
 VRAM_API int vram_get_u64(vram *v, const char *key, uint64_t *value);
 
 enum vram_type {
@@ -36,7 +36,7 @@ enum vram_type {
 
 // A row of the table of fields, for help, forms and schemas.
 struct vram_field {
-    const char *key, *aliases;      // aliases separated by spaces, "" if none
+    const char *key, *aliases;  // aliases separated by spaces, "" if none
     const char *group, *help;
     uint32_t type, unit;            // enum vram_type, enum vram_unit
     uint64_t initial, min, max;     // stored numbers; fractions in millionths
@@ -50,8 +50,7 @@ VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key o
 #define VRAM_KINDS(X) \
     X(FLAT, "flat", "key = value lines, # comments") \
     X(NANOGPT, "nanogpt", "nanoGPT's config/*.py or train.py") \
-    X(HF, "hf", \
-      "a Hugging Face config.json, flattened to key = value lines (a.b for nesting)") \
+    X(HF, "hf", "a Hugging Face config.json, flattened to key = value lines (a.b for nesting)") \
     X(LOG, "log", "a training log: parameter counts and the echoed configuration") \
     X(AUTO, "auto", "whichever of these the text's own keys say") \
     X(TRAINER, "trainer", "the Hugging Face trainer's arguments: YAML, JSON or a Python call") \
@@ -71,16 +70,16 @@ enum vram_kind {
 #define X(id, name, text) VRAM_KIND_##id,
     VRAM_KINDS(X)
 #undef X
-    VRAM_KIND_COUNT
+        VRAM_KIND_COUNT
 };
 
-// Reads text into the configuration, over what is there: several files of one run are read one after
-// the other. file is a name for messages only; nothing is opened.
-// Keys that belong to training but not to memory (learning_rate, ...) are accepted; a key that is not
-// known is a warning, as is one that makes the run take less than is modelled.
-// each gets every error, and every warning (its code is VRAM_OK), in the order in which they are
-// found; NULL: no one does. Warnings are also notes of v. If there is an error, the configuration
-// stays as it was, vram_error has the first and its code is returned.
+// Reads text into the configuration, over what is there: several files of one run are read one
+// after the other. file is a name for messages only; nothing is opened. Keys that belong to
+// training but not to memory (learning_rate, ...) are accepted; a key that is not known is a
+// warning, as is one that makes the run take less than is modelled. each gets every error, and
+// every warning (its code is VRAM_OK), in the order in which they are found; NULL: no one does.
+// Warnings are also notes of v. If there is an error, the configuration stays as it was, vram_error
+// has the first and its code is returned.
 VRAM_API int vram_parse(vram *v, enum vram_kind kind, const char *text, size_t len,
                         const char *file, vram_message_fn *each, void *ctx);
 
@@ -91,13 +90,13 @@ struct vram_pair {
     uint32_t key_line, key_col, value_line, value_col;
 };
 
-// As vram_parse, for a structured file that the caller has read: lists are values with commas between
-// them, null is "null". kind is any but NANOGPT and LOG.
+// As vram_parse, for a structured file that the caller has read: lists are values with commas
+// between them, null is "null". kind is any but NANOGPT and LOG.
 VRAM_API int vram_parse_pairs(vram *v, enum vram_kind kind, const struct vram_pair *pairs,
                               size_t count, const char *file, vram_message_fn *each, void *ctx);
 
-// The kind of a text, without reading it into v: one of the structured kinds, FLAT, NANOGPT or LOG. AUTO: it is none that
-// is known, or it cannot be read.
+// The kind of a text, without reading it into v: one of the structured kinds, FLAT, NANOGPT or LOG.
+// AUTO: it is none that is known, or it cannot be read.
 VRAM_API enum vram_kind vram_recognize(vram *v, const char *text, size_t len, const char *file);
 
 // Checks the configuration as a whole. Errors: VRAM_EMODEL, VRAM_EOVERFLOW, VRAM_EUNSUPPORTED.

@@ -16,7 +16,8 @@ struct vram_figure {
     uint64_t low, high;
     uint32_t basis;                  // enum vram_basis
     uint32_t tolerance_permille;     // 0 for an exact figure
-    uint32_t measurements;           // public ones of the same regime, 90 % of which are within the tolerance; 0: none
+    uint32_t measurements;           // public ones of the same regime, 90 % of which are within the
+                                     // tolerance; 0: none
     const struct vram_message *why;  // which rule, which term is uncertain
 };
 
@@ -64,7 +65,8 @@ struct vram_result {
     struct vram_figure peak_live;       // tensors alone, unrounded
     struct vram_figure peak_allocated;  // as torch.cuda.max_memory_allocated
     struct vram_figure peak_reserved;   // as torch.cuda.max_memory_reserved
-    struct vram_figure context;         // outside the allocator: CUDA context and modules, NCCL's communicators where published
+    struct vram_figure context;         // outside the allocator: CUDA context and modules, NCCL's
+                                        // communicators where published
     struct vram_figure process;         // as nvidia-smi shows it: reserved + context
     uint64_t peak_requested_bytes;      // tensors and workspaces, unrounded
     uint64_t first_step_peak_bytes;     // peak of live bytes in iteration 0
@@ -75,19 +77,19 @@ struct vram_result {
     uint64_t events;                    // allocations and frees replayed
     uint32_t iterations;                // run until reserved was stable
     uint32_t pipeline_stage;            // that takes most; 0 without a pipeline
-    uint64_t gpu_bytes;                 // what CUDA offers of the card less other_memory; 0 without a card
-    const char *gpu_name;               // NULL without one
-    uint32_t verdict;                   // enum vram_verdict
-    uint32_t regime;                    // enum vram_regime
+    uint64_t gpu_bytes;    // what CUDA offers of the card less other_memory; 0 without a card
+    const char *gpu_name;  // NULL without one
+    uint32_t verdict;      // enum vram_verdict
+    uint32_t regime;       // enum vram_regime
 
     const char *peak_phase;  // where the peak of live bytes is: "bwd:it1.m1"
     const char *peak_op;     // "nll_loss_backward"
     int64_t peak_block;      // layer number, or -1
 
-    const uint64_t *by_category;      // live bytes at the peak, by enum vram_category
-    const struct vram_line *at_peak;  // live at the peak, largest first
-    const struct vram_line *saved;    // saved for backward, largest first
-    const struct vram_phase *phases;  // in order of time
+    const uint64_t *by_category;           // live bytes at the peak, by enum vram_category
+    const struct vram_line *at_peak;       // live at the peak, largest first
+    const struct vram_line *saved;         // saved for backward, largest first
+    const struct vram_phase *phases;       // in order of time
     const struct vram_tensor *parameters;  // in the order in which the model registers them
     const struct vram_message *notes;      // of the texts, then on the configuration as it is
     size_t category_count, at_peak_count, saved_count, phase_count, parameter_count, note_count;

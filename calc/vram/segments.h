@@ -20,7 +20,7 @@ enum vram_moment {
 #define X(id, name, text) VRAM_MOMENT_##id,
     VRAM_MOMENTS(X)
 #undef X
-    VRAM_MOMENT_COUNT
+        VRAM_MOMENT_COUNT
 };
 VRAM_API const char *vram_moment_name(uint32_t moment);
 
@@ -34,7 +34,7 @@ enum vram_block_state {
 #define X(id, name, text) VRAM_BLOCK_##id,
     VRAM_BLOCK_STATES(X)
 #undef X
-    VRAM_BLOCK_COUNT
+        VRAM_BLOCK_COUNT
 };
 VRAM_API const char *vram_block_state_name(uint32_t state);
 
@@ -48,7 +48,8 @@ struct vram_block {
     const char *name;    // of the tensor; NULL
 };
 
-// What one cudaMalloc gave. With expandable_segments: a range of addresses that is mapped without a gap.
+// What one cudaMalloc gave. With expandable_segments: a range of addresses that is mapped without a
+// gap.
 struct vram_segment {
     uint64_t bytes, used_bytes, largest_free_bytes;
     bool small;       // for requests of at most 1 MiB
@@ -58,23 +59,25 @@ struct vram_segment {
 };
 
 struct vram_segments {
-    uint32_t moment;           // enum vram_moment, as it was asked for
-    uint64_t event, events;    // number of the event, from 0, as in vram_trace; how many the run has
-    uint64_t event_bytes;      // that it asks for or gives back
+    uint32_t moment;         // enum vram_moment, as it was asked for
+    uint64_t event, events;  // number of the event, from 0, as in vram_trace; how many the run has
+    uint64_t event_bytes;    // that it asks for or gives back
     bool event_is_free;
     const char *name, *op, *phase;  // of the event
-    uint64_t reserved_bytes;   // of all segments: memory_reserved
-    uint64_t allocated_bytes;  // of the blocks that are handed out: memory_allocated
-    uint64_t requested_bytes;  // by their tensors
+    uint64_t reserved_bytes;        // of all segments: memory_reserved
+    uint64_t allocated_bytes;       // of the blocks that are handed out: memory_allocated
+    uint64_t requested_bytes;       // by their tensors
     uint64_t pending_bytes;
     uint64_t free_blocks, largest_free_bytes;
     const struct vram_segment *segments;  // in order of address
     size_t segment_count;
 };
 
-// The segments and blocks of the allocator after an event of the run that vram_run would make; event counts for
-// VRAM_MOMENT_EVENT alone. Errors: those of vram_run; VRAM_EARG for an event or a moment that is not there.
-VRAM_API int vram_segments(vram *v, uint32_t moment, uint64_t event, const struct vram_segments **out);
+// The segments and blocks of the allocator after an event of the run that vram_run would make;
+// event counts for VRAM_MOMENT_EVENT alone. Errors: those of vram_run; VRAM_EARG for an event or a
+// moment that is not there.
+VRAM_API int vram_segments(vram *v, uint32_t moment, uint64_t event,
+                           const struct vram_segments **out);
 
 #ifdef __cplusplus
 }

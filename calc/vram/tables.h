@@ -16,9 +16,10 @@ struct vram_gpu {
     uint64_t fp16_gflops, bf16_gflops, fp32_gflops;  // dense; 0 = not supported
     uint32_t compute_capability;                     // 89 for 8.9; AMD: 0
     uint32_t sm_count;                               // multiprocessors or compute units
-    bool memory_reported;      // memory_bytes: seen as a driver's report; else the advertised size
+    bool memory_reported;  // memory_bytes: seen as a driver's report; else the advertised size
     const char *architecture;
-    const char *source, *source_note;  // address of the datasheet; this and the rest: NULL where left out to save space
+    const char *source, *source_note;  // address of the datasheet; this and the rest: NULL where
+                                       // left out to save space
     const char *memory_source, *memory_note;
 };
 VRAM_API const struct vram_gpu *vram_gpu_at(size_t index);  // NULL past the end
@@ -28,10 +29,12 @@ VRAM_API const struct vram_gpu *vram_gpu_find(const char *name);
 // The two totals of a card's memory.
 struct vram_capacity {
     uint64_t total_bytes;  // as nvidia-smi prints it; 0 where only cuda_memory is known
-    uint64_t cuda_bytes;   // as cudaMemGetInfo and PyTorch's messages say it: what processes can have
-    uint64_t cuda_low_bytes, cuda_high_bytes;  // the extremes of what was seen; cuda_bytes where nothing was
-    uint32_t basis;                            // enum vram_capacity_basis, of cuda_bytes
-    uint32_t seen;                             // observations behind it
+    uint64_t
+        cuda_bytes;  // as cudaMemGetInfo and PyTorch's messages say it: what processes can have
+    uint64_t cuda_low_bytes,
+        cuda_high_bytes;  // the extremes of what was seen; cuda_bytes where nothing was
+    uint32_t basis;       // enum vram_capacity_basis, of cuda_bytes
+    uint32_t seen;        // observations behind it
 };
 
 // The totals of a card of the table under a system: "linux" (or NULL), "windows". False for another
@@ -47,8 +50,8 @@ struct vram_preset {
 };
 VRAM_API const struct vram_preset *vram_preset_at(size_t index);  // NULL past the end
 
-// "Did you mean": the nearest of count names to a word of len bytes (edit distance, at most a third of
-// its length), or NULL.
+// "Did you mean": the nearest of count names to a word of len bytes (edit distance, at most a third
+// of its length), or NULL.
 VRAM_API const char *vram_nearest(const char *word, size_t len, const char *const *names,
                                   size_t count);
 

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-// The structs whose members are known: VRAM_OBJECT_FIT is struct vram_fit. ERROR is a message with its code and its place.
+// The structs whose members are known: VRAM_OBJECT_FIT is struct vram_fit. ERROR is a message with
+// its code and its place.
 #define VRAM_OBJECTS(X) \
     X(RESULT, result) \
     X(FIT, fit) \
@@ -34,23 +35,27 @@ enum vram_object {
 #define X(id, name) VRAM_OBJECT_##id,
     VRAM_OBJECTS(X)
 #undef X
-    VRAM_OBJECT_COUNT
+        VRAM_OBJECT_COUNT
 };
 
 // What gets the members. key is NULL for an element of a list, and for the object itself.
 struct vram_visitor {
-    void (*open)(void *ctx, const char *key, const char *kind);   // an object, by the name of its kind; NULL: a list
-    void (*close)(void *ctx, const char *kind);                   // with the same kind
+    void (*open)(void *ctx, const char *key,
+                 const char *kind);              // an object, by the name of its kind; NULL: a list
+    void (*close)(void *ctx, const char *kind);  // with the same kind
     void (*number)(void *ctx, const char *key, uint64_t n, uint32_t unit);  // enum vram_unit
     void (*difference)(void *ctx, const char *key, int64_t n);
     void (*fixed)(void *ctx, const char *key, uint64_t n, unsigned decimals);  // n / 10^decimals
-    void (*text)(void *ctx, const char *key, const char *text);   // NULL: the member has no value
+    void (*text)(void *ctx, const char *key, const char *text);  // NULL: the member has no value
     void (*truth)(void *ctx, const char *key, bool yes);
-    void (*config)(void *ctx, const char *key);  // the configuration of a result, or the one that a plan comes to: vram_take_advice
+    void (*config)(void *ctx, const char *key);  // the configuration of a result, or the one that a
+                                                 // plan comes to: vram_take_advice
 };
 
-// Calls the visitor for an object and all that is in it, in the order of JSON. object points to the struct.
-VRAM_API void vram_visit(enum vram_object kind, const void *object, const struct vram_visitor *visitor, void *ctx);
+// Calls the visitor for an object and all that is in it, in the order of JSON. object points to the
+// struct.
+VRAM_API void vram_visit(enum vram_object kind, const void *object,
+                         const struct vram_visitor *visitor, void *ctx);
 
 #ifdef __cplusplus
 }

@@ -52,7 +52,7 @@ enum vram_category {
 #define X(id, name, text) VRAM_CAT_##id,
     VRAM_CATEGORIES(X)
 #undef X
-    VRAM_CAT_COUNT
+        VRAM_CAT_COUNT
 };
 VRAM_API const char *vram_category_name(uint32_t category);
 
@@ -66,7 +66,7 @@ enum vram_basis {
 #define X(id, name, text) VRAM_BASIS_##id,
     VRAM_BASES(X)
 #undef X
-    VRAM_BASIS_COUNT
+        VRAM_BASIS_COUNT
 };
 VRAM_API const char *vram_basis_name(uint32_t basis);
 
@@ -82,18 +82,21 @@ enum vram_verdict {
 #define X(id, name, text) VRAM_VERDICT_##id,
     VRAM_VERDICTS(X)
 #undef X
-    VRAM_VERDICT_COUNT
+        VRAM_VERDICT_COUNT
 };
 VRAM_API const char *vram_verdict_name(uint32_t verdict);
 
-// What kind of run a configuration is: measurements of one kind say little about another. The first that holds.
+// What kind of run a configuration is: measurements of one kind say little about another. The first
+// that holds.
 #define VRAM_REGIMES(X) \
     X(INFERENCE, "inference", "generation, with or without quantized weights") \
     X(GPT2, "gpt2", "GPT-2 in training, eager or compiled, on one GPU") \
     X(COMPILED, "compiled", "training with torch.compile") \
     X(MODEL_PARALLEL, "model parallel", "layers, tensors, sequences or experts divided over GPUs") \
-    X(SHARDED_QUANTIZED_ADAPTERS, "sharded quantized adapters", "adapters over quantized weights on several GPUs") \
-    X(SHARDED_ADAPTERS, "sharded adapters", "adapters over weights in two or four bytes on several GPUs") \
+    X(SHARDED_QUANTIZED_ADAPTERS, "sharded quantized adapters", \
+      "adapters over quantized weights on several GPUs") \
+    X(SHARDED_ADAPTERS, "sharded adapters", \
+      "adapters over weights in two or four bytes on several GPUs") \
     X(SHARDED, "sharded", "all weights trained on several GPUs") \
     X(QUANTIZED_ADAPTERS, "quantized adapters", "adapters over quantized weights on one GPU") \
     X(ADAPTERS, "adapters", "adapters over weights in two or four bytes on one GPU") \
@@ -103,7 +106,7 @@ enum vram_regime {
 #define X(id, name, text) VRAM_REGIME_##id,
     VRAM_REGIMES(X)
 #undef X
-    VRAM_REGIME_COUNT
+        VRAM_REGIME_COUNT
 };
 VRAM_API const char *vram_regime_name(uint32_t regime);
 
@@ -116,15 +119,17 @@ static inline bool vram_verdict_fits(uint32_t verdict)
 #define VRAM_CAPACITIES(X) \
     X(NONE, "none", "no card is chosen") \
     X(OBSERVED, "observed", "seen on such cards: the median of those with a current driver") \
-    X(RULE, "rule", "not seen: the card's total less what the observed cards that are like it keep back") \
-    X(TOTAL, "total", "the card's total: Windows, WSL2, and cards of other makers keep nothing back") \
+    X(RULE, "rule", \
+      "not seen: the card's total less what the observed cards that are like it keep back") \
+    X(TOTAL, "total", \
+      "the card's total: Windows, WSL2, and cards of other makers keep nothing back") \
     X(GIVEN, "given", "set as cuda_memory")
 
 enum vram_capacity_basis {
 #define X(id, name, text) VRAM_CAPACITY_##id,
     VRAM_CAPACITIES(X)
 #undef X
-    VRAM_CAPACITY_COUNT
+        VRAM_CAPACITY_COUNT
 };
 VRAM_API const char *vram_capacity_name(uint32_t basis);
 
@@ -148,7 +153,7 @@ enum vram_unit {
 #define X(id, name) VRAM_UNIT_##id,
     VRAM_UNITS(X)
 #undef X
-    VRAM_UNIT_COUNT
+        VRAM_UNIT_COUNT
 };
 VRAM_API const char *vram_unit_name(uint32_t unit);
 

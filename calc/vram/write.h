@@ -22,7 +22,7 @@ enum vram_format {
 #define X(id, name) VRAM_FORMAT_##id,
     VRAM_FORMATS(X)
 #undef X
-    VRAM_FORMAT_COUNT
+        VRAM_FORMAT_COUNT
 };
 
 // What can be written. The first ten are the last answers of the functions above.
@@ -37,7 +37,7 @@ enum vram_format {
     X(OOM, "explain-oom") \
     X(COMPARISON, "compare") \
     X(SNAPSHOT, "snapshot") \
-    X(TRACE, "trace") /* runs the step */ \
+    X(TRACE, "trace")       /* runs the step */ \
     X(TIMELINE, "timeline") /* runs the step */ \
     X(CONFIG, "config") \
     X(ERROR, "error") \
@@ -50,7 +50,7 @@ enum vram_answer {
 #define X(id, name) VRAM_ANSWER_##id,
     VRAM_ANSWERS(X)
 #undef X
-    VRAM_ANSWER_COUNT
+        VRAM_ANSWER_COUNT
 };
 
 VRAM_API bool vram_can_write(enum vram_answer answer, enum vram_format format);
@@ -61,7 +61,8 @@ enum { VRAM_WRITE_COLOR = 1 };  // text: with the escape codes of a terminal
 // Errors: VRAM_ENOTRUN before the answer was asked for; VRAM_EARG where vram_can_write is false.
 VRAM_API int vram_write(vram *v, enum vram_answer answer, enum vram_format format, unsigned flags);
 
-// vram_write as JSON of all but solution, cards, segments, snapshot and trace; it needs none of the other writers.
+// vram_write as JSON of all but solution, cards, segments, snapshot and trace; it needs none of the
+// other writers.
 VRAM_API int vram_write_json(vram *v, enum vram_answer answer);
 
 // vram_sweep with its rows as text, json, csv or md.

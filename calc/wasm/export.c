@@ -1,12 +1,14 @@
-// What a second module adds for a page that is asked for it: searches over configurations, and every format of every answer.
+// What a second module adds for a page that is asked for it: searches over configurations, and
+// every format of every answer.
 //
-// It is the first module's whole interface and these functions more: a page that reads a file, asks what to change,
-// solves for a length, lists cards, writes a trace or a picture loads it then, and hands it the configuration as flat lines.
+// It is the first module's whole interface and these functions more: a page that reads a file, asks
+// what to change, solves for a length, lists cards, writes a trace or a picture loads it then, and
+// hands it the configuration as flat lines.
 
 #include "calc/wasm/wasm.h"
 
-// Writes an answer of the configuration as it is now; answers and formats by their positions in VRAM_ANSWERS and
-// VRAM_FORMATS. An answer that is not there yet is an error.
+// Writes an answer of the configuration as it is now; answers and formats by their positions in
+// VRAM_ANSWERS and VRAM_FORMATS. An answer that is not there yet is an error.
 EXPORT(write) int wasm_write(uint32_t answer, uint32_t format)
 {
     vram *v = wasm_handle();
@@ -15,7 +17,8 @@ EXPORT(write) int wasm_write(uint32_t answer, uint32_t format)
     return wasm_finish(v, vram_write(v, (enum vram_answer)answer, (enum vram_format)format, 0));
 }
 
-// Reads the first len bytes of the input, a text of one of VRAM_KINDS, into the configuration, on top of what is there.
+// Reads the first len bytes of the input, a text of one of VRAM_KINDS, into the configuration, on
+// top of what is there.
 EXPORT(parse) int wasm_parse(uint32_t kind, size_t len)
 {
     vram *v = wasm_handle();
@@ -56,7 +59,8 @@ EXPORT(solve) int wasm_solve(size_t len)
     if (!v)
         return VRAM_ENOMEM;
     const char *field = wasm_input_text(len);
-    return field ? finish_json(v, vram_solve(v, field, &solution), VRAM_ANSWER_SOLUTION) : VRAM_EARG;
+    return field ? finish_json(v, vram_solve(v, field, &solution), VRAM_ANSWER_SOLUTION)
+                 : VRAM_EARG;
 }
 
 // The cards that the configuration fits.
@@ -75,7 +79,8 @@ EXPORT(serve) int wasm_serve(void)
     return v ? finish_json(v, vram_serve(v, &serving), VRAM_ANSWER_SERVING) : VRAM_ENOMEM;
 }
 
-// The allocator's segments at one of VRAM_MOMENTS, or after an event (below 2^32: a run has some hundred thousand).
+// The allocator's segments at one of VRAM_MOMENTS, or after an event (below 2^32: a run has some
+// hundred thousand).
 EXPORT(segments) int wasm_segments(uint32_t moment, uint32_t event)
 {
     const struct vram_segments *segments;
@@ -94,7 +99,8 @@ EXPORT(explain) int wasm_explain(size_t len, bool with_config)
     if (!v)
         return VRAM_ENOMEM;
     const char *text = wasm_input_text(len);
-    return text ? finish_json(v, vram_explain_oom(v, text, len, with_config, &oom), VRAM_ANSWER_OOM) : VRAM_EARG;
+    return text ? finish_json(v, vram_explain_oom(v, text, len, with_config, &oom), VRAM_ANSWER_OOM)
+                : VRAM_EARG;
 }
 
 // The words for the numbers above: answers, formats, kinds of text, moments, one group a line.
@@ -104,17 +110,17 @@ EXPORT(write_names) const char *wasm_write_names(void)
 #define X(id, name) name " "
         VRAM_ANSWERS(X)
 #undef X
-        "\n"
+            "\n"
 #define X(id, name) name " "
         VRAM_FORMATS(X)
 #undef X
-        "\n"
+            "\n"
 #define X(id, name, text) name " "
         VRAM_KINDS(X)
 #undef X
-        "\n"
+            "\n"
 #define X(id, name, text) name " "
         VRAM_MOMENTS(X)
 #undef X
-        "\n";
+            "\n";
 }

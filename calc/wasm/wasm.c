@@ -1,19 +1,22 @@
-// The estimator in a web page: libvram with the memory of a WebAssembly module, texts in and out by address and length.
+// The estimator in a web page: libvram with the memory of a WebAssembly module, texts in and out by
+// address and length.
 //
-// The module imports nothing. All state lies at the start of its heap, so nothing here is a global variable.
+// The module imports nothing. All state lies at the start of its heap, so nothing here is a global
+// variable.
 //
 //     const at = e.input(bytes.length);            // room for the text; 0 = no memory
 //     new Uint8Array(e.memory.buffer).set(bytes, at);
-//     const code = e.estimate(bytes.length);       // flat `key = value` lines -> JSON of schema vramcalc/1
-//     const json = decode(e.memory.buffer, e.text_at(), e.text_bytes());
+//     const code = e.estimate(bytes.length);       // flat `key = value` lines -> JSON of schema
+//     vramcalc/1 const json = decode(e.memory.buffer, e.text_at(), e.text_bytes());
 //
-// Every call returns a code of enum vram_code. When it is not 0 the text is the error as JSON. The memory may have
-// grown: take e.memory.buffer again after every call. Numbers of WASM_ASKS are positions
-// in that list, from 0; names() lists them, so that a page need not repeat them.
+// Every call returns a code of enum vram_code. When it is not 0 the text is the error as JSON. The
+// memory may have grown: take e.memory.buffer again after every call. Numbers of WASM_ASKS are
+// positions in that list, from 0; names() lists them, so that a page need not repeat them.
 
 #include "calc/wasm/wasm.h"
 
-// What answer() can be asked, and the function that makes the answer first; plain ones are always there.
+// What answer() can be asked, and the function that makes the answer first; plain ones are always
+// there.
 #define WASM_ASKS(X) \
     X(REPORT, REPORT, "report") \
     X(CONFIG, CONFIG, "config") \
@@ -27,15 +30,15 @@ enum wasm_ask {
 #define X(id, answer, name) WASM_ASK_##id,
     WASM_ASKS(X)
 #undef X
-    WASM_ASK_COUNT
+        WASM_ASK_COUNT
 };
 
 enum { SMALLEST = 5, LARGEST = 30, WASM_PAGE = 65536 };
 
 // What the module remembers. Zero at first, as all of its memory.
 struct instance {
-    unsigned char *top;                  // end of what was ever handed out
-    void *spare[LARGEST + 1];            // blocks given back, by power of two; the first word is the next one
+    unsigned char *top;        // end of what was ever handed out
+    void *spare[LARGEST + 1];  // blocks given back, by power of two; the first word is the next one
     struct vram_mem mem;
     vram *v;
     char *input;
@@ -181,7 +184,8 @@ static const char *trim(const char *at, size_t *len)
     return at;
 }
 
-// A preset depends on the mode, and other lines are set over it: in this order, whatever the lines' own is.
+// A preset depends on the mode, and other lines are set over it: in this order, whatever the lines'
+// own is.
 static const char *const FIRST[] = {"mode", "preset"};
 enum { FIRST_COUNT = sizeof FIRST / sizeof *FIRST };
 
@@ -208,7 +212,8 @@ static int set_line(vram *v, const char *line, size_t len, unsigned turn)
         key_len++;
     size_t value_len = key_len < len ? len - key_len - 1 : 0;
     const char *value = trim(line + len - value_len, &value_len), *key = trim(line, &key_len);
-    return len && turn_of(key, key_len) == turn ? vram_set_n(v, key, key_len, value, value_len) : VRAM_OK;
+    return len && turn_of(key, key_len) == turn ? vram_set_n(v, key, key_len, value, value_len)
+                                                : VRAM_OK;
 }
 
 static int set_lines(vram *v, const char *text, size_t len, unsigned turn)
@@ -224,8 +229,8 @@ static int set_lines(vram *v, const char *text, size_t len, unsigned turn)
     return code;
 }
 
-// Sets the lines `key = value` of the first len bytes of the input on top of what is there, up to the first that is wrong. Readers
-// of files are the second module's.
+// Sets the lines `key = value` of the first len bytes of the input on top of what is there, up to
+// the first that is wrong. Readers of files are the second module's.
 EXPORT(flat) int wasm_flat(size_t len)
 {
     vram *v = wasm_handle();
@@ -252,7 +257,9 @@ EXPORT(answer) int wasm_answer(uint32_t ask)
     if (ask >= WASM_ASK_COUNT)
         return VRAM_EARG;
     const struct vram_serving *serving;
-    int code = ask == WASM_ASK_REPORT ? vram_run(v) : ask == WASM_ASK_SERVING ? vram_serve(v, &serving) : VRAM_OK;
+    int code = ask == WASM_ASK_REPORT    ? vram_run(v)
+               : ask == WASM_ASK_SERVING ? vram_serve(v, &serving)
+                                         : VRAM_OK;
     return wasm_finish(v, code ? code : vram_write_json(v, answers[ask]));
 }
 
@@ -272,5 +279,5 @@ EXPORT(names) const char *wasm_names(void)
 #define X(id, answer, name) name " "
         WASM_ASKS(X)
 #undef X
-        "\n";
+            "\n";
 }

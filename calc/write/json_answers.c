@@ -6,7 +6,8 @@
 #include "calc/write/visit_objects.h"
 #include "calc/write/write_json.h"
 
-static void put(struct vram *v, const struct object *kind, const void *object, const struct vram_config *config)
+static void put(struct vram *v, const struct object *kind, const void *object,
+                const struct vram_config *config)
 {
     struct json_visit to = {json_of(&v->text), config};
     visit_object(kind, object, NULL, &json_visitor, &to);

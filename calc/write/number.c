@@ -74,12 +74,13 @@ void put_size(struct writer *w, uint64_t bytes)
     else if (bytes <= NUMBER_MIB)
         writer_ratio(w, bytes, 1024, 2);
     else
-        writer_ratio(w, bytes,
-                     bytes <= (uint64_t)NUMBER_MIB * 1024 ? NUMBER_MIB : (uint64_t)NUMBER_MIB * 1024, 2);
+        writer_ratio(
+            w, bytes,
+            bytes <= (uint64_t)NUMBER_MIB * 1024 ? NUMBER_MIB : (uint64_t)NUMBER_MIB * 1024, 2);
     if (bytes > 1024)
         writer_str(w, bytes <= NUMBER_MIB                    ? " KiB"
                       : bytes <= (uint64_t)NUMBER_MIB * 1024 ? " MiB"
-                                                           : " GiB");
+                                                             : " GiB");
 }
 
 // Eighths of a block, so that small parts are seen too.
@@ -87,7 +88,7 @@ void put_bar(struct writer *w, uint64_t part, uint64_t whole, unsigned width)
 {
     static const char *const eighths[] = {"",       "\u258f", "\u258e", "\u258d",
                                           "\u258c", "\u258b", "\u258a", "\u2589"};
-    uint64_t steps = whole ? part * width * 8 / whole : 0; // part is below 2^53, width below 64
+    uint64_t steps = whole ? part * width * 8 / whole : 0;  // part is below 2^53, width below 64
     unsigned done = 0;
     if (steps > width * 8)
         steps = width * 8;

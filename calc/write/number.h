@@ -13,7 +13,8 @@ void put_mib(struct writer *w, uint64_t bytes);  // 16,834.2 (MiB, one place)
 void put_mib_right(struct writer *w, uint64_t bytes, unsigned width);
 void put_mib_round(struct writer *w, uint64_t bytes);  // 16,834
 void put_size(struct writer *w, uint64_t bytes);       // 786.00 MiB, as PyTorch writes sizes
-void put_bar(struct writer *w, uint64_t part, uint64_t whole, unsigned width);  // blocks, padded to width
+void put_bar(struct writer *w, uint64_t part, uint64_t whole,
+             unsigned width);  // blocks, padded to width
 void put_percent_right(struct writer *w, uint64_t part, uint64_t whole, unsigned width);
 
 // Blanks up to column `width` behind where the writer was at `start`.

@@ -17,9 +17,11 @@ struct rows {
 
 static const char *fits_word(const struct vram_result *r)
 {
-    static const char *const words[VRAM_VERDICT_COUNT] = {
-        [VRAM_VERDICT_NO_GPU] = "", [VRAM_VERDICT_FITS] = "yes",   [VRAM_VERDICT_TIGHT] = "tight",
-        [VRAM_VERDICT_NEARLY] = "no", [VRAM_VERDICT_TOO_BIG] = "no"};
+    static const char *const words[VRAM_VERDICT_COUNT] = {[VRAM_VERDICT_NO_GPU] = "",
+                                                          [VRAM_VERDICT_FITS] = "yes",
+                                                          [VRAM_VERDICT_TIGHT] = "tight",
+                                                          [VRAM_VERDICT_NEARLY] = "no",
+                                                          [VRAM_VERDICT_TOO_BIG] = "no"};
     return words[r->verdict];
 }
 
@@ -33,7 +35,8 @@ static void figures_of(const struct vram_result *r, uint64_t out[FIGURES])
 
 // ---- JSON ------------------------------------------------------------------------------------
 
-static void json_value(struct json *j, const char *key, const char *value, const struct vram_config *c)
+static void json_value(struct json *j, const char *key, const char *value,
+                       const struct vram_config *c)
 {
     int field = config_field(key, text_len(key));
     const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
@@ -74,9 +77,10 @@ static void json_row(struct json *j, const struct vram_sweep *s, const struct vr
 
 static void table_heading(struct table *t, const struct vram_sweep *s)
 {
-    static const char *const csv[] = {"peak_live_bytes", "peak_allocated_bytes", "peak_reserved_bytes",
-                                      "process_bytes", "fits"};
-    static const char *const md[] = {"live MiB", "allocated MiB", "reserved MiB", "process MiB", "fits"};
+    static const char *const csv[] = {"peak_live_bytes", "peak_allocated_bytes",
+                                      "peak_reserved_bytes", "process_bytes", "fits"};
+    static const char *const md[] = {"live MiB", "allocated MiB", "reserved MiB", "process MiB",
+                                     "fits"};
     const char *names[KEYS_MAX + FIGURES + 1];
     size_t n = 0;
     for (; n < s->key_count && n < KEYS_MAX; n++)

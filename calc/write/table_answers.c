@@ -68,7 +68,8 @@ void md_report(struct vram *v)
 
 static void fit(struct vram *v, bool md)
 {
-    static const char *const names[] = {"gpu", "fits", "process", "low", "high", "card", "CUDA", "nvidia-smi"};
+    static const char *const names[] = {"gpu",  "fits", "process", "low",
+                                        "high", "card", "CUDA",    "nvidia-smi"};
     const struct vram_fit *f = &answers_made(v)->fit;
     struct table t = table_of(&v->text, md);
     table_head(&t, names, 8, 2);

@@ -6,18 +6,10 @@
 
 static void gpus(struct vram *v, bool md)
 {
-    static const char *const names[] = {"card",
-                                        "memory basis",
-                                        "source",
-                                        "CUDA basis",
-                                        "nvidia-smi",
-                                        "CUDA on Linux",
-                                        "bandwidth MB/s",
-                                        "fp16 Gflop/s",
-                                        "bf16 Gflop/s",
-                                        "fp32 Gflop/s",
-                                        "multiprocessors",
-                                        "compute capability x10"};
+    static const char *const names[] = {
+        "card",         "memory basis",  "source",          "CUDA basis",
+        "nvidia-smi",   "CUDA on Linux", "bandwidth MB/s",  "fp16 Gflop/s",
+        "bf16 Gflop/s", "fp32 Gflop/s",  "multiprocessors", "compute capability x10"};
     const struct vram_gpu *g;
     struct vram_capacity card;
     struct table t = table_of(&v->text, md);

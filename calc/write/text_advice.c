@@ -34,7 +34,8 @@ static void put_change(struct writer *w, const struct vram_change *c, const char
     } else {
         writer_str(w, "     nothing");
     }
-    writer_f(w, "  %s%s%s\n               ", c->what, c->fits ? "   <- fits" : "", c->by_tensors ? "   (by its tensors)" : "");
+    writer_f(w, "  %s%s%s\n               ", c->what, c->fits ? "   <- fits" : "",
+             c->by_tensors ? "   (by its tensors)" : "");
     if (c->cost_predicted) {
         put_cost(w, c->cost_permille);
         writer_f(w, " (%s)", c->cost_basis->text);
@@ -57,7 +58,8 @@ static void put_group(struct writer *w, const struct vram_advice *a, uint32_t ef
             continue;
         if (!any) {
             writer_style(w, STYLE_HEADING);
-            writer_f(w, "%s. Saves, MiB; what is enough alone first, settings before code:", HEADS[effect]);
+            writer_f(w, "%s. Saves, MiB; what is enough alone first, settings before code:",
+                     HEADS[effect]);
             writer_style(w, STYLE_PLAIN);
             writer_char(w, '\n');
         }
@@ -72,7 +74,8 @@ static void put_group(struct writer *w, const struct vram_advice *a, uint32_t ef
 static void put_plan(struct writer *w, const struct vram *v, const struct advice_list *list)
 {
     const struct vram_advice *a = &list->out;
-    writer_str(w, a->plan_found ? "Do this: it then takes " : "Even all of it together is too much: ");
+    writer_str(w,
+               a->plan_found ? "Do this: it then takes " : "Even all of it together is too much: ");
     put_mib_round(w, a->plan_process_bytes);
     writer_str(w, " of ");
     put_mib_round(w, a->gpu_bytes);
@@ -82,7 +85,9 @@ static void put_plan(struct writer *w, const struct vram *v, const struct advice
         put_cost(w, a->plan_cost_permille);
         writer_char(w, ')');
     }
-    writer_str(w, a->plan_found && a->plan_tight ? "; the margin is smaller than the error bound\n\n" : "\n\n");
+    writer_str(w, a->plan_found && a->plan_tight
+                      ? "; the margin is smaller than the error bound\n\n"
+                      : "\n\n");
     for (size_t i = 0; i < a->change_count; i++) {
         const struct vram_change *c = &a->changes[i];
         if (c->in_plan && c->how)

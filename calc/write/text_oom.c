@@ -72,8 +72,10 @@ static void put_suspect(struct writer *w, const struct vram_suspect *t)
 static void put_tensors(struct writer *w, const struct vram_oom *o)
 {
     if (!text_equal(o->compile, text_len(o->compile), o->compile_as_asked))
-        writer_f(w, "With compile=%s, as configured, no tensor has that size; with compile=%s one has. Compiled by "
-                    "another PyTorch?\n\n",
+        writer_f(w,
+                 "With compile=%s, as configured, no tensor has that size; with compile=%s one "
+                 "has. Compiled by "
+                 "another PyTorch?\n\n",
                  o->compile_as_asked, o->compile);
     put_heading(w, o->tensor_count > 1 ? "The tensor, the likeliest first" : "The tensor");
     for (size_t i = 0; i < o->tensor_count; i++) {
@@ -108,9 +110,10 @@ static void put_shapes(struct writer *w, const struct vram_oom *o)
     put_heading(w, "Shapes that ask for this size");
     for (size_t i = 0; i < o->shape_count; i++)
         put_shape(w, &o->shapes[i]);
-    writer_str(w, o->has_config ? "\n"
-                                : "Give the configuration and the tensor is named: vramcalc explain-oom "
-                                  "error.txt config.py\n\n");
+    writer_str(w, o->has_config
+                      ? "\n"
+                      : "Give the configuration and the tensor is named: vramcalc explain-oom "
+                        "error.txt config.py\n\n");
 }
 
 // Words broken at blanks: `first` begins the first line, the others are indented by as much.

@@ -1,4 +1,5 @@
-// Owns what several answers have in common as text: headings, totals of cards, defaults of fields, configurations.
+// Owns what several answers have in common as text: headings, totals of cards, defaults of fields,
+// configurations.
 
 #include "calc/write/text_parts.h"
 
@@ -68,9 +69,14 @@ void put_card(struct writer *w, const char *name, const struct vram_capacity *ca
 // Only what differs from the defaults, and always the fields that people look for.
 static bool is_worth_saying(size_t field, uint64_t n)
 {
-    static const enum config_field_id always[] = {FIELD_n_layer,    FIELD_n_head,     FIELD_n_embd,
-                                                  FIELD_vocab_size, FIELD_block_size, FIELD_batch_size,
-                                                  FIELD_gradient_accumulation_steps,  FIELD_dtype};
+    static const enum config_field_id always[] = {FIELD_n_layer,
+                                                  FIELD_n_head,
+                                                  FIELD_n_embd,
+                                                  FIELD_vocab_size,
+                                                  FIELD_block_size,
+                                                  FIELD_batch_size,
+                                                  FIELD_gradient_accumulation_steps,
+                                                  FIELD_dtype};
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (field == always[i])
             return true;

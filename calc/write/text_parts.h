@@ -5,9 +5,10 @@
 
 #include "calc/model/handle.h"
 
-void put_heading(struct writer *w, const char *text);                 // a line
-void put_default(struct writer *w, size_t field);                     // its value
-void put_card(struct writer *w, const char *name, const struct vram_capacity *card, uint64_t left);  // a line: its totals
-void put_config(struct writer *w, const struct vram_config *c);       // lines that can be pasted
+void put_heading(struct writer *w, const char *text);  // a line
+void put_default(struct writer *w, size_t field);      // its value
+void put_card(struct writer *w, const char *name, const struct vram_capacity *card,
+              uint64_t left);                                    // a line: its totals
+void put_config(struct writer *w, const struct vram_config *c);  // lines that can be pasted
 
 #endif

@@ -1,4 +1,5 @@
-// The report for people: does it fit, what takes the memory, where the figures rest, what to change.
+// The report for people: does it fit, what takes the memory, where the figures rest, what to
+// change.
 
 #include "calc/answer/advise.h"
 #include "calc/answer/answers.h"
@@ -37,8 +38,8 @@ static void heading(struct writer *w, const struct vram *v)
     writer_str(w, " parameters\n");
     writer_f(w, "%u x %u tokens", c.batch_size, c.seq_len ? c.seq_len : c.block_size);
     if (c.eval_only)
-        writer_f(w, " a batch, %s, %s attention, evaluation alone, %s", name_of(FIELD_dtype, c.dtype),
-                 name_of(FIELD_attention, c.attention),
+        writer_f(w, " a batch, %s, %s attention, evaluation alone, %s",
+                 name_of(FIELD_dtype, c.dtype), name_of(FIELD_attention, c.attention),
                  c.compile == COMPILE_NONE ? "eager" : "torch.compile ");
     else if (c.task == TASK_TRAIN)
         writer_f(w, " a micro-step, %u micro-step%s a step, %s, %s attention, %s, %s",
@@ -74,7 +75,8 @@ static const struct {
 } VERDICTS[VRAM_VERDICT_COUNT] = {
     [VRAM_VERDICT_FITS] = {"FITS", " MiB to spare", STYLE_GOOD},
     [VRAM_VERDICT_TIGHT] = {"TIGHT", " MiB to spare, less than the error bound", STYLE_CLOSE},
-    [VRAM_VERDICT_NEARLY] = {"PROBABLY DOES NOT FIT", " MiB too much, less than the error bound", STYLE_BAD},
+    [VRAM_VERDICT_NEARLY] = {"PROBABLY DOES NOT FIT", " MiB too much, less than the error bound",
+                             STYLE_BAD},
     [VRAM_VERDICT_TOO_BIG] = {"DOES NOT FIT", " MiB too much", STYLE_BAD},
 };
 
@@ -123,7 +125,8 @@ static void stack(struct writer *w, const struct vram_result *r)
     for (uint32_t c = 0; c < VRAM_CAT_COUNT; c++)
         sum += r->by_category[c];
     writer_style(w, STYLE_HEADING);
-    writer_f(w, "What is alive at the peak (%s, in %s), MiB", phase_words(r->peak_phase, words), r->peak_op);
+    writer_f(w, "What is alive at the peak (%s, in %s), MiB", phase_words(r->peak_phase, words),
+             r->peak_op);
     writer_style(w, STYLE_PLAIN);
     writer_char(w, '\n');
     for (;;) {
@@ -176,7 +179,8 @@ static void put_confirmed(struct writer *w, const struct vram_figure *f)
     if (f->measurements == 1)
         writer_str(w, "the one public measurement of such a run is within it\n");
     else if (f->measurements)
-        writer_f(w, "90 %% of %u public measurements of such runs are within it\n", (uint64_t)f->measurements);
+        writer_f(w, "90 %% of %u public measurements of such runs are within it\n",
+                 (uint64_t)f->measurements);
     else
         writer_str(w, "no GPU run of this kind has confirmed it yet\n");
 }
@@ -204,7 +208,8 @@ static void figure(struct writer *w, const char *name, const struct vram_figure 
 
 static void figures(struct writer *w, const struct vram_result *r)
 {
-    put_heading(w, "Figure                                   MiB   error bound and what it rests on");
+    put_heading(w,
+                "Figure                                   MiB   error bound and what it rests on");
     figure(w, "tensors alive at the peak", &r->peak_live);
     figure(w, "max_memory_allocated", &r->peak_allocated);
     put_confirmed(w, &r->peak_allocated);

@@ -16,8 +16,8 @@ void text_solution(struct vram *v)
         writer_f(w, "%s\n", s->refusal->text);
         return;
     }
-    writer_f(w, "%s = %u\n# the %s that fits, by %s over %u configurations: ", s->field, s->value, vram_goal_name(s->goal),
-             vram_method_name(s->method), (uint64_t)s->tried);
+    writer_f(w, "%s = %u\n# the %s that fits, by %s over %u configurations: ", s->field, s->value,
+             vram_goal_name(s->goal), vram_method_name(s->method), (uint64_t)s->tried);
     put_mib_round(w, s->process_bytes);
     writer_str(w, " of ");
     put_mib_round(w, s->gpu_bytes);
@@ -51,18 +51,21 @@ void text_cards(struct vram *v)
         put_count_right(w, row->gpu_bytes / NUMBER_MIB, 11);
         put_count_right(w, (row->process_bytes + NUMBER_MIB / 2) / NUMBER_MIB, 11);
         put_count_right(w, row->margin_bytes / NUMBER_MIB, 11);
-        writer_f(w, "%s%s%s\n", row->surely ? "" : " ~", row->change ? row->surely ? "   " : " " : "",
-                 row->change ? row->change : "");
+        writer_f(w, "%s%s%s\n", row->surely ? "" : " ~",
+                 row->change ? row->surely ? "   " : " " : "", row->change ? row->change : "");
     }
-    writer_str(w, "MiB of all: nvidia-smi's totals. ~: the margin is smaller than the error bound.\n");
+    writer_str(w,
+               "MiB of all: nvidia-smi's totals. ~: the margin is smaller than the error bound.\n");
     if (c->note && c->cards[c->card_count - 1].count > 1)
         writer_f(w, "%s\n", c->note->text);
 }
 
 static void cards(struct vram *v, bool md)
 {
-    static const char *const csv[] = {"gpu", "change", "surely", "count", "total_bytes", "gpu_bytes", "process_bytes", "margin_bytes"};
-    static const char *const mib[] = {"card", "change", "surely", "count", "of all, MiB", "for each", "needed", "margin"};
+    static const char *const csv[] = {"gpu",         "change",    "surely",        "count",
+                                      "total_bytes", "gpu_bytes", "process_bytes", "margin_bytes"};
+    static const char *const mib[] = {"card",        "change",   "surely", "count",
+                                      "of all, MiB", "for each", "needed", "margin"};
     const struct vram_cards *c = &answers_made(v)->cards;
     struct table t = table_of(&v->text, md);
     table_head(&t, md ? mib : csv, 8, 3);
@@ -104,8 +107,8 @@ void text_serving(struct vram *v)
     if (s->refusal)
         writer_f(w, "%s\n\n", s->refusal->text);
     else
-        writer_f(w, "%u sequences of %u tokens at once; the longest context is %u tokens\n\n", s->sequences, s->length,
-                 s->longest);
+        writer_f(w, "%u sequences of %u tokens at once; the longest context is %u tokens\n\n",
+                 s->sequences, s->length, s->longest);
     writer_f(w, "%s on the %s, MiB\n", s->server, s->gpu_name);
     line(w, "weights", s->weights_bytes);
     writer_str(w, "   ");
@@ -118,8 +121,8 @@ void text_serving(struct vram *v)
     line(w, "CUDA context", s->context_bytes);
     writer_char(w, '\n');
     line(w, "left for the cache", s->pool_bytes);
-    writer_f(w, "   %u blocks of %u tokens, %u tokens, %u bytes each\n", s->blocks, s->block_tokens, s->tokens,
-             s->token_bytes);
+    writer_f(w, "   %u blocks of %u tokens, %u tokens, %u bytes each\n", s->blocks, s->block_tokens,
+             s->tokens, s->token_bytes);
     put_card(w, s->gpu_name, &s->capacity, s->gpu_bytes);
     writer_f(w, "%s\n", s->note->text);
 }

@@ -8,8 +8,8 @@
 
 enum { NAME_WIDTH = 34, COLUMN = 12, PATH_SHOWN = 44, SHOWN_LEAST = NUMBER_MIB / 20 };
 
-static void put_columns(struct writer *w, const struct vram_snapshot *s, const char *name, uint64_t now, uint64_t peak,
-                        uint64_t estimated)
+static void put_columns(struct writer *w, const struct vram_snapshot *s, const char *name,
+                        uint64_t now, uint64_t peak, uint64_t estimated)
 {
     writer_str(w, "  ");
     put_cell(w, name, NAME_WIDTH);
@@ -43,8 +43,10 @@ static void put_categories(struct writer *w, const struct vram_snapshot *s)
         if (r->now_bytes || r->peak_bytes || r->estimated_bytes)
             put_columns(w, s, name, r->now_bytes, r->peak_bytes, r->estimated_bytes);
     }
-    put_columns(w, s, "in all", s->requested_bytes, s->peak_requested_bytes, s->estimated_requested_bytes);
-    put_columns(w, s, "reserved in segments", s->reserved_bytes, s->peak_reserved_bytes, s->estimated_reserved_bytes);
+    put_columns(w, s, "in all", s->requested_bytes, s->peak_requested_bytes,
+                s->estimated_requested_bytes);
+    put_columns(w, s, "reserved in segments", s->reserved_bytes, s->peak_reserved_bytes,
+                s->estimated_reserved_bytes);
     writer_char(w, '\n');
 }
 
@@ -86,14 +88,16 @@ static void put_blocks(struct writer *w, const struct vram_snapshot *s)
 {
     if (s->block_count == 0 || !is_shown(&s->blocks[0]))
         return;
-    writer_str(w, s->has_config ? "The largest blocks for which the estimate has no tensor" : "The largest blocks");
+    writer_str(w, s->has_config ? "The largest blocks for which the estimate has no tensor"
+                                : "The largest blocks");
     writer_str(w, s->has_trace ? ", at the peak, MiB\n" : ", MiB\n");
     for (size_t i = 0; i < s->block_count; i++) {
         if (!is_shown(&s->blocks[i]))
             continue;
         put_times(w, &s->blocks[i]);
         put_place(w, &s->blocks[i]);
-        writer_f(w, "%s%s\n", s->blocks[i].category ? ", " : "", s->blocks[i].category ? s->blocks[i].category : "");
+        writer_f(w, "%s%s\n", s->blocks[i].category ? ", " : "",
+                 s->blocks[i].category ? s->blocks[i].category : "");
     }
     writer_char(w, '\n');
 }
@@ -119,7 +123,8 @@ static void put_device(struct writer *w, const struct vram_snapshot *s)
         expandable += s->segments[i].expandable;
     writer_f(w, "device %u: ", s->device);
     put_mib(w, s->reserved_bytes);
-    writer_f(w, " MiB in %u segment%s, ", (uint64_t)s->segment_count, s->segment_count == 1 ? "" : "s");
+    writer_f(w, " MiB in %u segment%s, ", (uint64_t)s->segment_count,
+             s->segment_count == 1 ? "" : "s");
     put_mib(w, s->allocated_bytes);
     writer_str(w, " in tensors; ");
     put_mib(w, s->free_bytes);
@@ -142,12 +147,14 @@ static void put_device(struct writer *w, const struct vram_snapshot *s)
 static void put_history(struct writer *w, const struct vram_snapshot *s)
 {
     if (!s->has_trace) {
-        writer_str(w, "no history of allocations: the peak is not known (torch.cuda.memory._record_memory_history() before the "
+        writer_str(w, "no history of allocations: the peak is not known "
+                      "(torch.cuda.memory._record_memory_history() before the "
                       "run keeps one)\n");
         return;
     }
     put_count(w, s->events);
-    writer_str(w, s->has_frames ? " events of its history are read\n" : " events of its history are read; they have no frames\n");
+    writer_str(w, s->has_frames ? " events of its history are read\n"
+                                : " events of its history are read; they have no frames\n");
     if (!s->has_oom)
         return;
     writer_str(w, "out of memory: ");

@@ -23,8 +23,9 @@ static void rate(struct writer *w, uint64_t gflops, unsigned width)
 static void contexts_text(struct writer *w)
 {
     struct context_row row;
-    writer_str(w, "\nCUDA context, outside of the allocator, as published (MiB); the default is 300, "
-                  "200 to 430\n(bare: without PyTorch's kernels, so the least)\n");
+    writer_str(w,
+               "\nCUDA context, outside of the allocator, as published (MiB); the default is 300, "
+               "200 to 430\n(bare: without PyTorch's kernels, so the least)\n");
     for (size_t i = 0; context_at(i, &row); i++) {
         size_t start = w->len;
         writer_f(w, "  %u", (uint64_t)row.low_mib);
@@ -33,7 +34,10 @@ static void contexts_text(struct writer *w)
         put_pad(w, start, 14);
         put_cell(w, row.card[0] ? row.card : "any card", 24);
         writer_f(w, "%s loading: %s\n                                      %s\n",
-                 row.eager ? "eager" : row.bare ? "bare, lazy" : "lazy", row.what, row.source);
+                 row.eager  ? "eager"
+                 : row.bare ? "bare, lazy"
+                            : "lazy",
+                 row.what, row.source);
     }
 }
 
@@ -42,8 +46,8 @@ void text_gpus(struct vram *v)
     struct writer *w = &v->text;
     const struct vram_gpu *g;
     struct vram_capacity card;
-    writer_str(
-        w, "card                    nvidia-smi       CUDA       GB/s  fp16 Tflop/s  bf16  fp32   SM  cc\n");
+    writer_str(w, "card                    nvidia-smi       CUDA       GB/s  fp16 Tflop/s  bf16  "
+                  "fp32   SM  cc\n");
     for (size_t i = 0; (g = vram_gpu_at(i)) != NULL; i++) {
         put_cell(w, g->name, 22);
         put_count_right(w, g->memory_bytes / NUMBER_MIB, 11);
@@ -62,8 +66,10 @@ void text_gpus(struct vram *v)
         else
             writer_str(w, "  -\n");
     }
-    writer_str(w, "nvidia-smi: the card's total in MiB, as the driver reports it, or (*) the advertised size.\n"
-                  "CUDA: what processes can have of it on Linux, as seen on such cards, or (~) by the cards most like\n"
+    writer_str(w, "nvidia-smi: the card's total in MiB, as the driver reports it, or (*) the "
+                  "advertised size.\n"
+                  "CUDA: what processes can have of it on Linux, as seen on such cards, or (~) by "
+                  "the cards most like\n"
                   "it; on Windows and under WSL2 it is all. Rates: dense, sums in float32.\n"
                   "Sources: vramcalc gpus --format json\n");
     contexts_text(w);

@@ -1,7 +1,8 @@
 // Memory over the step as SVG: live bytes stacked by category, phases below, the peak marked.
 //
-// Readable without colour (legend in stacking order, hairlines between the areas), with a title and description for
-// screen readers, in light and dark. Colours are classes, with plain attributes for where no style applies.
+// Readable without colour (legend in stacking order, hairlines between the areas), with a title and
+// description for screen readers, in light and dark. Colours are classes, with plain attributes for
+// where no style applies.
 
 #include "calc/write/timeline.h"
 
@@ -19,7 +20,8 @@ enum {
     PLOT_H = 320
 };
 
-// Light and dark colours by category, from the bottom of the stack to its top; neighbours differ in lightness.
+// Light and dark colours by category, from the bottom of the stack to its top; neighbours differ in
+// lightness.
 static const struct tint {
     const char *light, *dark;
 } TINTS[VRAM_CAT_COUNT] = {
@@ -28,7 +30,8 @@ static const struct tint {
     {"#a0a0a0", "#8a8a8a"}, {"#5a5a5a", "#c0c0c0"},
 };
 
-// A tick that makes 4 to 8 steps: 1, 2 or 5 times a power of two of MiB would surprise, so powers of ten.
+// A tick that makes 4 to 8 steps: 1, 2 or 5 times a power of two of MiB would surprise, so powers
+// of ten.
 static uint64_t tick_mib(uint64_t peak)
 {
     uint64_t mib = peak / NUMBER_MIB + 1, tick = 1;
@@ -121,7 +124,7 @@ static void area(struct writer *w, const struct timeline *t, uint32_t category, 
         bool ends = i == 0 || i + 1 == COLUMNS;
         if (!ends && y == edge(t, i - 1, category, k < COLUMNS, top) &&
             y == edge(t, i + 1, category, k < COLUMNS, top))
-            continue; // inside of a level stretch
+            continue;  // inside of a level stretch
         writer_f(w, "%s%u %u", k ? "L" : "", x_of(i, COLUMNS - 1), y);
     }
     writer_str(w, "Z\"><title>");

@@ -17,8 +17,8 @@ struct timeline_phase {
     uint64_t begin, end;  // events
 };
 
-// Of each column, which is a 360th of the events, the emptiest and the fullest moment; where no event is in it, what was
-// alive before.
+// Of each column, which is a 360th of the events, the emptiest and the fullest moment; where no
+// event is in it, what was alive before.
 struct timeline {
     struct timeline_moment low[TIMELINE_COLUMNS], high[TIMELINE_COLUMNS];
     struct timeline_moment now;

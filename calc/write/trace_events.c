@@ -41,14 +41,15 @@ int trace_csv(struct vram *v)
 }
 
 // ---- Trace Event JSON --------------------------------------------------------------------------
-// SRC: "Trace Event Format", the document that chrome://tracing and Perfetto's importer follow: M names a process or
-// thread, X is a slice with a duration, C a counter, b and e begin and end a slice that may overlap others.
+// SRC: "Trace Event Format", the document that chrome://tracing and Perfetto's importer follow: M
+// names a process or thread, X is a slice with a duration, C a counter, b and e begin and end a
+// slice that may overlap others.
 
 enum { PHASE_TEXT = 32, SHOWN_PART = 400 };
 
 struct perfetto {
     struct writer *w;
-    uint64_t time, least; // least: bytes of a tensor that is drawn on its own
+    uint64_t time, least;  // least: bytes of a tensor that is drawn on its own
     uint64_t sum[VRAM_CAT_COUNT];
     char phase[PHASE_TEXT];
     uint64_t phase_start;

@@ -8,8 +8,8 @@
 // One event a row.
 int trace_csv(struct vram *v);
 
-// Trace Event JSON, for ui.perfetto.dev and chrome://tracing: phases, memory by category, the larger tensors. One event
-// is one microsecond: the order is real, the durations are not.
+// Trace Event JSON, for ui.perfetto.dev and chrome://tracing: phases, memory by category, the
+// larger tensors. One event is one microsecond: the order is real, the durations are not.
 int trace_perfetto(struct vram *v);
 
 #endif

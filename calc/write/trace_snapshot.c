@@ -1,21 +1,21 @@
 // The trace as PyTorch's memory snapshot, by replaying it through the allocator: a pickle or JSON.
 //
-// SRC: torch/utils/viz/MemoryViz.js, annotate_snapshot and process_alloc_data (what the viewer reads) and unpickle
-// (which opcodes it knows); torch/cuda/memory.py, _snapshot (the fields).
+// SRC: torch/utils/viz/MemoryViz.js, annotate_snapshot and process_alloc_data (what the viewer
+// reads) and unpickle (which opcodes it knows); torch/cuda/memory.py, _snapshot (the fields).
 
 #include "calc/write/trace_snapshot.h"
 
 #include "calc/base/text.h"
 #include "calc/replay/allocator.h"
 
-enum { MIB = 1048576, BATCH = 500 }; // list items between two APPENDS
+enum { MIB = 1048576, BATCH = 500 };  // list items between two APPENDS
 
 // Dictionaries and lists, in either notation.
 struct out {
     struct writer *w;
     bool pickle;
-    bool empty;     // JSON: no comma needed
-    unsigned items; // pickle: in the outer list since the last APPENDS
+    bool empty;      // JSON: no comma needed
+    unsigned items;  // pickle: in the outer list since the last APPENDS
 };
 
 static void byte(struct out *o, unsigned char c)
@@ -49,7 +49,7 @@ static void put_int(struct out *o, uint64_t n)
         byte(o, 'J');
         little(o, n, 4);
     } else {
-        byte(o, 0x8a); // LONG1
+        byte(o, 0x8a);  // LONG1
         byte(o, 8);
         little(o, n, 8);
     }
@@ -129,9 +129,9 @@ struct snapshot {
     struct out o;
     struct vram *v;
     struct allocator a;
-    uint32_t *block; // by id of the event
+    uint32_t *block;  // by id of the event
     size_t block_cap;
-    struct live *live; // by block number
+    struct live *live;  // by block number
     size_t live_cap;
     struct segment *segments;
     size_t segment_count, segment_cap;
@@ -240,7 +240,8 @@ static int on_event(void *ctx, const struct vram_event *e)
     return s->rc != VRAM_OK || s->o.w->failed;
 }
 
-// The blocks in use at the end, in order of address: packs and sorts the table in place (shell sort).
+// The blocks in use at the end, in order of address: packs and sorts the table in place (shell
+// sort).
 static size_t sort_live(struct live *l, size_t cap)
 {
     size_t n = 0;
@@ -388,7 +389,7 @@ static int snapshot(struct vram *v, bool pickle)
     if (rc != VRAM_OK)
         return err_set(&v->err, MESSAGE_allocator_refuses, NO_POS, NO_FIELD, NO_ARGS);
     if (pickle) {
-        byte(&s.o, 0x80); // protocol 2: the oldest that the viewer takes
+        byte(&s.o, 0x80);  // protocol 2: the oldest that the viewer takes
         byte(&s.o, 2);
     }
     open(&s.o, '{');

@@ -5,9 +5,9 @@
 
 #include "calc/model/handle.h"
 
-// The structure that torch.cuda.memory._snapshot() returns: as a pickle, which pytorch.org/memory_viz opens, or as
-// JSON for other programs. Addresses and segments are those of the replayed allocator. Runs the step and appends to
-// v->text.
+// The structure that torch.cuda.memory._snapshot() returns: as a pickle, which
+// pytorch.org/memory_viz opens, or as JSON for other programs. Addresses and segments are those of
+// the replayed allocator. Runs the step and appends to v->text.
 int trace_pickle(struct vram *v);
 int trace_json(struct vram *v);
 

@@ -7,17 +7,15 @@ struct visit {
     void *ctx;
 };
 
-static void visit_members(const struct visit *v, const struct object *o, const char *base, const char *outer);
+static void visit_members(const struct visit *v, const struct object *o, const char *base,
+                          const char *outer);
 
 static uint64_t number_at(const void *p, unsigned width)
 {
     switch (width) {
-    case 1:
-        return *(const uint8_t *)p;
-    case 4:
-        return *(const uint32_t *)p;
-    default:
-        return *(const uint64_t *)p;
+    case 1: return *(const uint8_t *)p;
+    case 4: return *(const uint32_t *)p;
+    default: return *(const uint64_t *)p;
     }
 }
 
@@ -26,7 +24,8 @@ static const void *pointer_at(const char *p)
     return *(const void *const *)(const void *)p;
 }
 
-static void visit_one(const struct visit *v, const char *key, const struct object *o, const char *base, const char *outer)
+static void visit_one(const struct visit *v, const char *key, const struct object *o,
+                      const char *base, const char *outer)
 {
     if (!base) {
         v->to->text(v->ctx, key, NULL);
@@ -99,26 +98,17 @@ static void visit_number(const struct visit *v, const struct member *m, const ch
 {
     uint64_t n = number_at(p, m->width);
     switch (m->kind) {
-    case MEMBER_NUMBER:
-        v->to->number(v->ctx, m->name, n, m->unit);
-        break;
+    case MEMBER_NUMBER: v->to->number(v->ctx, m->name, n, m->unit); break;
     case MEMBER_LAYER:
         if ((int64_t)n < 0) {
             v->to->text(v->ctx, m->name, NULL);
             break;
         }
         // fall through
-    case MEMBER_DIFFERENCE:
-        v->to->difference(v->ctx, m->name, (int64_t)n);
-        break;
-    case MEMBER_TENTHS:
-        v->to->fixed(v->ctx, m->name, n, 1);
-        break;
-    case MEMBER_WORD:
-        v->to->text(v->ctx, m->name, m->by.word((uint32_t)n));
-        break;
-    default:
-        v->to->truth(v->ctx, m->name, m->by.truth ? m->by.truth((uint32_t)n) : n != 0);
+    case MEMBER_DIFFERENCE: v->to->difference(v->ctx, m->name, (int64_t)n); break;
+    case MEMBER_TENTHS: v->to->fixed(v->ctx, m->name, n, 1); break;
+    case MEMBER_WORD: v->to->text(v->ctx, m->name, m->by.word((uint32_t)n)); break;
+    default: v->to->truth(v->ctx, m->name, m->by.truth ? m->by.truth((uint32_t)n) : n != 0);
     }
 }
 
@@ -126,52 +116,28 @@ static void visit_member(const struct visit *v, const struct member *m, const ch
 {
     const char *p = base + m->at;
     switch (m->kind) {
-    case MEMBER_SCHEMA:
-        v->to->text(v->ctx, m->name, VRAM_SCHEMA);
-        break;
-    case MEMBER_TEXT:
-        v->to->text(v->ctx, m->name, pointer_at(p));
-        break;
-    case MEMBER_MEMBERS:
-        visit_members(v, m->by.object, p, base);
-        break;
-    case MEMBER_OBJECT:
-        visit_one(v, m->name, m->by.object, p, base);
-        break;
-    case MEMBER_POINTER:
-        visit_one(v, m->name, m->by.object, pointer_at(p), base);
-        break;
-    case MEMBER_LIST:
-        visit_list(v, m, base);
-        break;
+    case MEMBER_SCHEMA: v->to->text(v->ctx, m->name, VRAM_SCHEMA); break;
+    case MEMBER_TEXT: v->to->text(v->ctx, m->name, pointer_at(p)); break;
+    case MEMBER_MEMBERS: visit_members(v, m->by.object, p, base); break;
+    case MEMBER_OBJECT: visit_one(v, m->name, m->by.object, p, base); break;
+    case MEMBER_POINTER: visit_one(v, m->name, m->by.object, pointer_at(p), base); break;
+    case MEMBER_LIST: visit_list(v, m, base); break;
     case MEMBER_CODE:
         v->to->text(v->ctx, m->name, vram_code_name(*(const enum vram_code *)(const void *)p));
         break;
-    case MEMBER_SHAPE:
-        visit_shape(v, m, base);
-        break;
-    case MEMBER_ARGS:
-        visit_args(v, m->name, (const void *)base);
-        break;
-    case MEMBER_BREAKDOWN:
-        visit_breakdown(v, m->name, (const void *)base);
-        break;
-    case MEMBER_PLAN:
-        visit_plan(v, m->name, (const void *)base);
-        break;
-    case MEMBER_CAPACITY:
-        visit_capacity_of(v, (const void *)base);
-        break;
-    case MEMBER_CONFIG:
-        v->to->config(v->ctx, m->name);
-        break;
-    default:
-        visit_number(v, m, p);
+    case MEMBER_SHAPE: visit_shape(v, m, base); break;
+    case MEMBER_ARGS: visit_args(v, m->name, (const void *)base); break;
+    case MEMBER_BREAKDOWN: visit_breakdown(v, m->name, (const void *)base); break;
+    case MEMBER_PLAN: visit_plan(v, m->name, (const void *)base); break;
+    case MEMBER_CAPACITY: visit_capacity_of(v, (const void *)base); break;
+    case MEMBER_CONFIG: v->to->config(v->ctx, m->name); break;
+    default: visit_number(v, m, p);
     }
 }
 
 // Where a member has no value: an object within says so itself, members without one are left out.
-static void visit_members(const struct visit *v, const struct object *o, const char *base, const char *outer)
+static void visit_members(const struct visit *v, const struct object *o, const char *base,
+                          const char *outer)
 {
     bool has_value = true;
     for (const struct member *m = o->members; m < o->members + o->count; m++)
@@ -187,13 +153,15 @@ static void visit_members(const struct visit *v, const struct object *o, const c
         }
 }
 
-void visit_object(const struct object *kind, const void *object, const char *key, const struct vram_visitor *visitor, void *ctx)
+void visit_object(const struct object *kind, const void *object, const char *key,
+                  const struct vram_visitor *visitor, void *ctx)
 {
     const struct visit v = {visitor, ctx};
     visit_one(&v, key, kind, object, NULL);
 }
 
-void vram_visit(enum vram_object kind, const void *object, const struct vram_visitor *visitor, void *ctx)
+void vram_visit(enum vram_object kind, const void *object, const struct vram_visitor *visitor,
+                void *ctx)
 {
     static const struct object *const objects[VRAM_OBJECT_COUNT] = {
 #define X(id, name) [VRAM_OBJECT_##id] = &visit_##name,

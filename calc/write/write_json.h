@@ -26,7 +26,8 @@ void json_schema(struct vram *v);
 // The step runs while it is written. Errors: those of vram_run.
 int json_timeline(struct vram *v);
 
-// Empties the text, and the error where that is not what is written. VRAM_ENOTRUN if the answer has not been made.
+// Empties the text, and the error where that is not what is written. VRAM_ENOTRUN if the answer has
+// not been made.
 int write_begin(struct vram *v, enum vram_answer answer);
 int write_end(struct vram *v);  // VRAM_OK, or VRAM_ENOMEM recorded
 

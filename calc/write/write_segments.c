@@ -7,18 +7,21 @@
 #include "calc/write/write_table.h"
 #include "calc/write/write_text.h"
 
-// ---- text ------------------------------------------------------------------------------------------
+// ---- text
+// ------------------------------------------------------------------------------------------
 
 enum { MAP_WIDTH = 44 };
 
-// A segment as characters, each an equal part of it: # handed out, + pending, . free, by what has most of the part.
+// A segment as characters, each an equal part of it: # handed out, + pending, . free, by what has
+// most of the part.
 static void put_map(struct writer *w, const struct vram_segment *g)
 {
     static const char signs[VRAM_BLOCK_COUNT] = {'.', '#', '+'};
     size_t i = 0;
     uint64_t begin = 0;  // of block i
     for (uint64_t k = 0; k < MAP_WIDTH; k++) {
-        uint64_t from = g->bytes * k / MAP_WIDTH, to = g->bytes * (k + 1) / MAP_WIDTH, by[VRAM_BLOCK_COUNT] = {0};
+        uint64_t from = g->bytes * k / MAP_WIDTH, to = g->bytes * (k + 1) / MAP_WIDTH,
+                 by[VRAM_BLOCK_COUNT] = {0};
         while (i < g->block_count && from < to) {
             uint64_t end = begin + g->blocks[i].bytes, part = (end < to ? end : to) - from;
             by[g->blocks[i].state] += part;
@@ -28,7 +31,8 @@ static void put_map(struct writer *w, const struct vram_segment *g)
                 i++;
             }
         }
-        uint32_t most = by[VRAM_BLOCK_USED] >= by[VRAM_BLOCK_FREE] ? VRAM_BLOCK_USED : VRAM_BLOCK_FREE;
+        uint32_t most =
+            by[VRAM_BLOCK_USED] >= by[VRAM_BLOCK_FREE] ? VRAM_BLOCK_USED : VRAM_BLOCK_FREE;
         writer_char(w, signs[by[VRAM_BLOCK_PENDING] > by[most] ? VRAM_BLOCK_PENDING : most]);
     }
 }
@@ -66,7 +70,8 @@ void text_segments(struct vram *v)
     put_count(w, s->event);
     writer_str(w, " of ");
     put_count(w, s->events);
-    writer_f(w, ", %s: %s %s ", phase_words(s->phase, phase), s->name, s->event_is_free ? "gives back" : "asks for");
+    writer_f(w, ", %s: %s %s ", phase_words(s->phase, phase), s->name,
+             s->event_is_free ? "gives back" : "asks for");
     put_mib(w, s->event_bytes);
     writer_str(w, " MiB\n\n");
     put_sums(w, s);
@@ -82,12 +87,14 @@ void text_segments(struct vram *v)
     }
 }
 
-// ---- CSV: a row a block --------------------------------------------------------------------------------
+// ---- CSV: a row a block
+// --------------------------------------------------------------------------------
 
 void csv_segments(struct vram *v)
 {
-    static const char *const names[] = {"segment", "small", "state", "category", "tensor",
-                                        "layer", "stream", "offset", "bytes", "requested_bytes"};
+    static const char *const names[] = {"segment", "small",          "state",  "category",
+                                        "tensor",  "layer",          "stream", "offset",
+                                        "bytes",   "requested_bytes"};
     const struct vram_segments *s = segments_made(v);
     struct table t = table_of(&v->text, false);
     table_head(&t, names, sizeof names / sizeof *names, 5);

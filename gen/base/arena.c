@@ -22,15 +22,21 @@ struct arena_chunk {
 
 enum { ALIGNMENT = alignof(max_align_t), SMALL = 8 * ALIGNMENT };
 
-static size_t align_up(size_t n) { return (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1); }
+static size_t align_up(size_t n)
+{
+    return (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
 
 static void push_chunk(arena *a, size_t need)
 {
     size_t cap = a->head ? a->head->cap * 2 : FIRST_CHUNK;
-    if (cap > LARGEST_CHUNK - sizeof *a->head) cap = LARGEST_CHUNK - sizeof *a->head;
-    if (cap < need) cap = need;
+    if (cap > LARGEST_CHUNK - sizeof *a->head)
+        cap = LARGEST_CHUNK - sizeof *a->head;
+    if (cap < need)
+        cap = need;
     struct arena_chunk *c = malloc(sizeof *c + cap);
-    if (!c) buf_no_memory();
+    if (!c)
+        buf_no_memory();
     c->older = a->head;
     c->cap = cap;
     a->head = c;
@@ -40,7 +46,8 @@ static void push_chunk(arena *a, size_t need)
 // Aligned memory that holds anything.
 static char *take(arena *a, size_t bytes)
 {
-    if (!a->head || a->head->cap - a->used < bytes) push_chunk(a, bytes);
+    if (!a->head || a->head->cap - a->used < bytes)
+        push_chunk(a, bytes);
     char *p = a->head->bytes + a->used;
     a->used += bytes;
     a->total += bytes;
@@ -50,15 +57,18 @@ static char *take(arena *a, size_t bytes)
 // bytes are what align_up() made: small ones are zeroed here, since a call of memset costs more.
 static void *zeroed(char *p, size_t bytes)
 {
-    if (bytes > SMALL) return memset(p, 0, bytes);
-    for (size_t i = 0; i < bytes; i += ALIGNMENT) memset(p + i, 0, ALIGNMENT);
+    if (bytes > SMALL)
+        return memset(p, 0, bytes);
+    for (size_t i = 0; i < bytes; i += ALIGNMENT)
+        memset(p + i, 0, ALIGNMENT);
     return p;
 }
 
 void *arena_alloc(arena *a, size_t n, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 4) buf_no_memory();
+    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 4)
+        buf_no_memory();
     bytes = align_up(bytes ? bytes : 1);
     return zeroed(take(a, bytes), bytes);
 }
@@ -66,7 +76,8 @@ void *arena_alloc(arena *a, size_t n, size_t size)
 // For a string of len bytes, which is what is written to it; its end is.
 static char *string_of(arena *a, size_t len)
 {
-    if (len > SIZE_MAX / 4) buf_no_memory();
+    if (len > SIZE_MAX / 4)
+        buf_no_memory();
     char *p = take(a, align_up(len + 1));
     p[len] = 0;
     return p;
@@ -75,7 +86,8 @@ static char *string_of(arena *a, size_t len)
 char *arena_c(arena *a, str s)
 {
     char *p = string_of(a, s.len);
-    if (s.len) memcpy(p, s.ptr, s.len);
+    if (s.len)
+        memcpy(p, s.ptr, s.len);
     return p;
 }
 
@@ -87,9 +99,12 @@ str arena_str(arena *a, str s)
 str arena_join(arena *a, str x, str y, str z)
 {
     char *p = string_of(a, x.len + y.len + z.len);
-    if (x.len) memcpy(p, x.ptr, x.len);
-    if (y.len) memcpy(p + x.len, y.ptr, y.len);
-    if (z.len) memcpy(p + x.len + y.len, z.ptr, z.len);
+    if (x.len)
+        memcpy(p, x.ptr, x.len);
+    if (y.len)
+        memcpy(p + x.len, y.ptr, y.len);
+    if (z.len)
+        memcpy(p + x.len + y.len, z.ptr, z.len);
     return (str){p, x.len + y.len + z.len};
 }
 
@@ -105,12 +120,15 @@ str arena_printf(arena *a, const char *format, ...)
     return copy;
 }
 
-// Grows the newest allocation where it is. False when something lies behind it or the chunk is full.
+// Grows the newest allocation where it is. False when something lies behind it or the chunk is
+// full.
 static bool extend(arena *a, void *items, size_t old_bytes, size_t new_bytes)
 {
-    if (!a->head || !items) return false;
+    if (!a->head || !items)
+        return false;
     size_t from = align_up(old_bytes), to = align_up(new_bytes);
-    if ((char *)items + from != a->head->bytes + a->used || a->head->cap - a->used < to - from) return false;
+    if ((char *)items + from != a->head->bytes + a->used || a->head->cap - a->used < to - from)
+        return false;
     memset((char *)items + from, 0, to - from);
     a->used += to - from;
     a->total += to - from;
@@ -119,19 +137,23 @@ static bool extend(arena *a, void *items, size_t old_bytes, size_t new_bytes)
 
 void *arena_grow(arena *a, void *items, size_t count, size_t *cap, size_t need, size_t size)
 {
-    if (need <= *cap) return items;
+    if (need <= *cap)
+        return items;
     size_t larger = *cap + *cap / 2 + 8, bytes;
 #ifdef BASE_HOSTILE
     larger = need;
 #endif
-    if (larger < need) larger = need;
-    if (__builtin_mul_overflow(larger, size, &bytes) || bytes > SIZE_MAX / 4) buf_no_memory();
+    if (larger < need)
+        larger = need;
+    if (__builtin_mul_overflow(larger, size, &bytes) || bytes > SIZE_MAX / 4)
+        buf_no_memory();
     if (*cap && extend(a, items, *cap * size, bytes)) {
         *cap = larger;
         return items;
     }
     void *moved = arena_alloc(a, larger, size);
-    if (count) memcpy(moved, items, count * size);
+    if (count)
+        memcpy(moved, items, count * size);
     *cap = larger;
     return moved;
 }
@@ -158,7 +180,8 @@ void arena_rewind(arena *a, arena_mark m)
 
 void arena_reset(arena *a)
 {
-    if (!a->head) return;
+    if (!a->head)
+        return;
     struct arena_chunk *c = a->head->older;
     while (c) {
         struct arena_chunk *older = c->older;

@@ -1,4 +1,5 @@
-// Memory by lifetime: allocate often, free once. Three lives: site (a build), page (a render), scratch (mark and rewind).
+// Memory by lifetime: allocate often, free once. Three lives: site (a build), page (a render),
+// scratch (mark and rewind).
 #ifndef GEN_BASE_ARENA_H
 #define GEN_BASE_ARENA_H
 
@@ -23,16 +24,18 @@ typedef struct {
 // Zeroed, aligned for any type. n * size is checked; out of memory ends the program (exit 3).
 void *arena_alloc(arena *a, size_t n, size_t size);
 #define arena_new(a, type, n) ((type *)arena_alloc((a), (n), sizeof(type)))
-str arena_str(arena *a, str s);                       // a copy, NUL-terminated beyond len
-char *arena_c(arena *a, str s);                       // the same, as a C string
-str arena_join(arena *a, str x, str y, str z);        // the three, one behind the other; NUL-terminated beyond len
+str arena_str(arena *a, str s);  // a copy, NUL-terminated beyond len
+char *arena_c(arena *a, str s);  // the same, as a C string
+str arena_join(arena *a, str x, str y,
+               str z);  // the three, one behind the other; NUL-terminated beyond len
 str arena_printf(arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// Grows an array of *cap items held in the arena so that at least need fit; returns the (perhaps moved) array.
+// Grows an array of *cap items held in the arena so that at least need fit; returns the (perhaps
+// moved) array.
 void *arena_grow(arena *a, void *items, size_t count, size_t *cap, size_t need, size_t size);
 
 arena_mark arena_save(const arena *a);
-void arena_rewind(arena *a, arena_mark m);            // what was handed out since m is gone
-void arena_reset(arena *a);                           // everything is gone, one chunk is kept
+void arena_rewind(arena *a, arena_mark m);  // what was handed out since m is gone
+void arena_reset(arena *a);                 // everything is gone, one chunk is kept
 void arena_free(arena *a);
 
 #endif

@@ -1,5 +1,5 @@
-// Command line options from a table: parsing, --help, the man page and the shell completion read the same rows. The
-// columns have the names and the order of those in calc/cli/cli.def.
+// Command line options from a table: parsing, --help, the man page and the shell completion read
+// the same rows. The columns have the names and the order of those in calc/cli/cli.def.
 #ifndef GEN_BASE_ARGS_H
 #define GEN_BASE_ARGS_H
 
@@ -11,25 +11,28 @@ struct arg_option {
     char letter;  // of -o; 0 when there is none
     const char *name;
     enum arg_kind kind;
-    size_t offset;  // of the target in the command's options struct: bool, const char *, or uint64_t
-    // In the help: "DIR"; NULL for a flag; "[WHAT]" when =WHAT may be left out (the target is "" then).
+    size_t
+        offset;  // of the target in the command's options struct: bool, const char *, or uint64_t
+    // In the help: "DIR"; NULL for a flag; "[WHAT]" when =WHAT may be left out (the target is ""
+    // then).
     const char *argument;
     const char *help;
 };
 
 struct arg_command {
     const char *name;
-    const char *operands;   // in the help: "[FILE|-]"; "" when there are none
+    const char *operands;  // in the help: "[FILE|-]"; "" when there are none
     const char *summary;
     const struct arg_option *options;  // ends with name NULL; each command also has -h, --help
-    size_t options_size;    // of the options struct, which starts zeroed
+    size_t options_size;               // of the options struct, which starts zeroed
     int (*run)(void *options, int operand_count, char **operands);  // the exit code
 };
 
 enum { ARGS_HELP = -1 };
 
-// Parses argv behind the command's name into options; operands are moved to the front of argv. 0, ARGS_HELP when help
-// is asked for, or 2 after saying what is wrong (with "did you mean") in *error.
+// Parses argv behind the command's name into options; operands are moved to the front of argv. 0,
+// ARGS_HELP when help is asked for, or 2 after saying what is wrong (with "did you mean") in
+// *error.
 int args_parse(const struct arg_command *c, int argc, char **argv, void *options, char ***operands,
                int *operand_count, buf *error);
 // The nearest of count names to word, or NULL when none is near.
@@ -38,11 +41,11 @@ const char *args_nearest(const char *word, const char *const *names, size_t coun
 // What a program tells about itself; commands ends with NULL.
 struct args_program {
     const char *name, *version, *summary;
-    const char *about;                 // paragraphs of the man page, separated by empty lines
-    const char *exit_codes;            // "0  what it means" lines
-    const char *environment;           // "NAME  what it does" lines
+    const char *about;        // paragraphs of the man page, separated by empty lines
+    const char *exit_codes;   // "0  what it means" lines
+    const char *environment;  // "NAME  what it does" lines
     const struct arg_command *const *commands;
-    const char *settings;              // "key  what it is" lines of the settings file; NULL when there is none
+    const char *settings;  // "key  what it is" lines of the settings file; NULL when there is none
 };
 
 // only: one command's help; NULL for the whole program's.

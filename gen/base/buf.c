@@ -27,13 +27,17 @@ _Noreturn void buf_no_memory(void)
 
 void buf_reserve(buf *b, size_t more)
 {
-    if (more > SIZE_MAX / 4 || b->len > SIZE_MAX / 4) buf_no_memory();
+    if (more > SIZE_MAX / 4 || b->len > SIZE_MAX / 4)
+        buf_no_memory();
     size_t need = b->len + more + 1;
-    if (need <= b->cap) return;
+    if (need <= b->cap)
+        return;
     size_t cap = b->cap ? b->cap + b->cap / 2 : FIRST_CAP;
-    if (cap < need) cap = need;
+    if (cap < need)
+        cap = need;
     char *p = realloc(b->cap ? b->ptr : NULL, cap);
-    if (!p) buf_no_memory();
+    if (!p)
+        buf_no_memory();
     b->ptr = p;
     b->cap = cap;
     b->ptr[b->len] = 0;
@@ -43,25 +47,28 @@ void buf_u64(buf *b, uint64_t v)
 {
     char digits[20];
     size_t at = sizeof digits;
-    do digits[--at] = (char)('0' + v % 10);
+    do
+        digits[--at] = (char)('0' + v % 10);
     while (v /= 10);
     buf_put(b, digits + at, sizeof digits - at);
 }
 
 void buf_utf8(buf *b, uint32_t c)
 {
-    if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) c = 0xfffd;
+    if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+        c = 0xfffd;
     if (c < 0x80) {
         buf_char(b, (char)c);
     } else if (c < 0x800) {
         char out[2] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))};
         buf_put(b, out, 2);
     } else if (c < 0x10000) {
-        char out[3] = {(char)(0xe0 | c >> 12), (char)(0x80 | (c >> 6 & 0x3f)), (char)(0x80 | (c & 0x3f))};
+        char out[3] = {(char)(0xe0 | c >> 12), (char)(0x80 | (c >> 6 & 0x3f)),
+                       (char)(0x80 | (c & 0x3f))};
         buf_put(b, out, 3);
     } else {
-        char out[4] = {(char)(0xf0 | c >> 18), (char)(0x80 | (c >> 12 & 0x3f)), (char)(0x80 | (c >> 6 & 0x3f)),
-                       (char)(0x80 | (c & 0x3f))};
+        char out[4] = {(char)(0xf0 | c >> 18), (char)(0x80 | (c >> 12 & 0x3f)),
+                       (char)(0x80 | (c >> 6 & 0x3f)), (char)(0x80 | (c & 0x3f))};
         buf_put(b, out, 4);
     }
 }
@@ -72,7 +79,8 @@ void buf_vprintf(buf *b, const char *format, va_list list)
     va_copy(again, list);
     size_t room = b->cap > b->len ? b->cap - b->len : 0;
     int n = vsnprintf(room ? b->ptr + b->len : NULL, room, format, list);
-    if (n < 0) n = 0;
+    if (n < 0)
+        n = 0;
     if ((size_t)n >= room) {
         buf_reserve(b, (size_t)n);
         vsnprintf(b->ptr + b->len, (size_t)n + 1, format, again);
@@ -92,11 +100,13 @@ void buf_printf(buf *b, const char *format, ...)
 void buf_clear(buf *b)
 {
     b->len = 0;
-    if (b->cap) b->ptr[0] = 0;
+    if (b->cap)
+        b->ptr[0] = 0;
 }
 
 void buf_free(buf *b)
 {
-    if (b->cap) free(b->ptr);
+    if (b->cap)
+        free(b->ptr);
     *b = BUF_INIT;
 }

@@ -1,4 +1,5 @@
-// The one door for diagnostics: file:line:col, a level, what and what to do, the line with a caret; counts and the worst level.
+// The one door for diagnostics: file:line:col, a level, what and what to do, the line with a caret;
+// counts and the worst level.
 #ifndef GEN_BASE_DIAG_H
 #define GEN_BASE_DIAG_H
 
@@ -7,8 +8,9 @@
 
 enum diag_level { DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
 
-// Rows of diag.def: X(ID, LEVEL, "id-in-brackets", "what it means; what to do", STRICT) where STRICT is the
-// group of --strict that turns a warning into an error: NEVER, CONTENT (--strict) or MEASURED (--strict=measured).
+// Rows of diag.def: X(ID, LEVEL, "id-in-brackets", "what it means; what to do", STRICT) where
+// STRICT is the group of --strict that turns a warning into an error: NEVER, CONTENT (--strict) or
+// MEASURED (--strict=measured).
 enum diag_id {
 #define X(id, level, slug, text, strict) D_##id,
 #include "gen/base/diag.def"
@@ -17,7 +19,8 @@ enum diag_id {
 };
 
 // Where: text is the whole source when known (for the line and caret), offset a byte in it.
-// line and col are found from them when line is 0; with text empty they are used as they are, and 0 leaves them out.
+// line and col are found from them when line is 0; with text empty they are used as they are, and 0
+// leaves them out.
 struct diag_pos {
     str file;
     str text;
@@ -45,15 +48,20 @@ struct diag *diag_new(struct diag_options options);
 void diag_free(struct diag *d);
 // Forgets all messages, for the next build of one process.
 void diag_clear(struct diag *d);
-// Records one message: the row's text up to its ';', ": " and the detail that format gives (leave it out with
-// DIAG_PLAIN), then the rest of the row's text. Same position, id and text twice is kept once. Output is sorted by file, line and column at
-// diag_flush, so that the number of workers does not show.
+// Records one message: the row's text up to its ';', ": " and the detail that format gives (leave
+// it out with DIAG_PLAIN), then the rest of the row's text. Same position, id and text twice is
+// kept once. Output is sorted by file, line and column at diag_flush, so that the number of workers
+// does not show.
 void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define DIAG_PLAIN "%s", ""
 // A place that goes through a text, so that many places in order cost one pass. Zero-initialise.
-struct diag_cursor { size_t at; uint32_t line, col; };
-// Moves c to a byte offset of the text that it goes through; an earlier one is found from the beginning again.
+struct diag_cursor {
+    size_t at;
+    uint32_t line, col;
+};
+// Moves c to a byte offset of the text that it goes through; an earlier one is found from the
+// beginning again.
 void diag_advance(struct diag_cursor *c, str text, size_t offset);
 // Line and column (both from 1, columns in code points) of a byte offset.
 void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col);
@@ -62,11 +70,13 @@ void diag_pack(const struct diag *d, buf *out);
 bool diag_unpack(struct diag *d, str packed);
 size_t diag_count(const struct diag *d, enum diag_level at_least);
 bool diag_has(const struct diag *d, enum diag_id id);
-// Whether a file could not be read or written (io-read, io-write): such a run ends with exit code 3.
+// Whether a file could not be read or written (io-read, io-write): such a run ends with exit
+// code 3.
 bool diag_has_io(const struct diag *d);
 // Prints what has not been printed yet to stderr (text or JSON lines).
 void diag_flush(struct diag *d);
-// Bytes to stderr as they are: usage errors and the progress line, which are no diagnostics of a file.
+// Bytes to stderr as they are: usage errors and the progress line, which are no diagnostics of a
+// file.
 void diag_say(str text);
 // All messages kept so far as HTML-free text, for the page that serve shows.
 void diag_text(const struct diag *d, buf *out);

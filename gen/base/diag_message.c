@@ -19,14 +19,16 @@ static const struct diag_row rows[] = {
 struct diag *diag_new(struct diag_options options)
 {
     struct diag *d = calloc(1, sizeof *d);
-    if (!d) buf_no_memory();
+    if (!d)
+        buf_no_memory();
     d->options = options;
     return d;
 }
 
 void diag_free(struct diag *d)
 {
-    if (!d) return;
+    if (!d)
+        return;
     arena_free(&d->arena);
     free(d);
 }
@@ -42,16 +44,21 @@ void diag_clear(struct diag *d)
 enum diag_id diag_named(str slug)
 {
     for (size_t i = 0; i < DIAG_COUNT; i++)
-        if (str_eq(slug, rows[i].slug)) return (enum diag_id)i;
+        if (str_eq(slug, rows[i].slug))
+            return (enum diag_id)i;
     return DIAG_COUNT;
 }
 
-void diag_set_level(struct diag *d, enum diag_id id, enum diag_level level) { d->levels[id] = (uint8_t)(level + 1); }
+void diag_set_level(struct diag *d, enum diag_id id, enum diag_level level)
+{
+    d->levels[id] = (uint8_t)(level + 1);
+}
 
 void diag_set_links(struct diag *d, enum diag_level level)
 {
     for (size_t i = 0; i < DIAG_COUNT; i++)
-        if (str_starts(rows[i].slug, STR("link-")) && rows[i].strict != NEVER) diag_set_level(d, (enum diag_id)i, level);
+        if (str_starts(rows[i].slug, STR("link-")) && rows[i].strict != NEVER)
+            diag_set_level(d, (enum diag_id)i, level);
 }
 
 static enum diag_level level_of(const struct diag *d, enum diag_id id)
@@ -65,12 +72,17 @@ static enum diag_level level_of(const struct diag *d, enum diag_id id)
 
 void diag_advance(struct diag_cursor *c, str text, size_t offset)
 {
-    if (offset > text.len) offset = text.len;
-    if (offset < c->at || !c->line) *c = (struct diag_cursor){0, 1, 1};
-    for (const char *end; c->at < offset && (end = memchr(text.ptr + c->at, '\n', offset - c->at)) != NULL; c->line++, c->col = 1)
+    if (offset > text.len)
+        offset = text.len;
+    if (offset < c->at || !c->line)
+        *c = (struct diag_cursor){0, 1, 1};
+    for (const char *end;
+         c->at < offset && (end = memchr(text.ptr + c->at, '\n', offset - c->at)) != NULL;
+         c->line++, c->col = 1)
         c->at = (size_t)(end - text.ptr) + 1;
     for (; c->at < offset; c->at++)
-        c->col += ((unsigned char)text.ptr[c->at] & 0xc0) != 0x80;   // what goes on with a code point begins none
+        c->col += ((unsigned char)text.ptr[c->at] & 0xc0) !=
+                  0x80;  // what goes on with a code point begins none
 }
 
 void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col)
@@ -84,12 +96,18 @@ void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col)
 // The part of the line around offset that is worth printing; *caret is where offset falls in it.
 static str line_around(str text, size_t offset, size_t *caret)
 {
-    if (offset > text.len) offset = text.len;
+    if (offset > text.len)
+        offset = text.len;
     size_t from = offset, to = offset;
-    while (from > 0 && text.ptr[from - 1] != '\n' && offset - from < DIAG_BEFORE) from--;
-    while (to < text.len && text.ptr[to] != '\n' && text.ptr[to] != '\r' && to - offset < DIAG_BEHIND) to++;
-    while (from < offset && ((unsigned char)text.ptr[from] & 0xc0) == 0x80) from++;
-    while (to > offset && to < text.len && ((unsigned char)text.ptr[to] & 0xc0) == 0x80) to--;
+    while (from > 0 && text.ptr[from - 1] != '\n' && offset - from < DIAG_BEFORE)
+        from--;
+    while (to < text.len && text.ptr[to] != '\n' && text.ptr[to] != '\r' &&
+           to - offset < DIAG_BEHIND)
+        to++;
+    while (from < offset && ((unsigned char)text.ptr[from] & 0xc0) == 0x80)
+        from++;
+    while (to > offset && to < text.len && ((unsigned char)text.ptr[to] & 0xc0) == 0x80)
+        to--;
     *caret = offset - from;
     return str_slice(text, from, to);
 }
@@ -104,13 +122,15 @@ static void keep(struct diag *d, struct diag_message r)
     bool is_new;
     map_put(&d->known, &d->arena, buf_view(&key), &is_new);
     buf_free(&key);
-    if (!is_new) return;
+    if (!is_new)
+        return;
     r.level = level_of(d, r.id);
     d->counts[r.level]++;
     r.file = arena_str(&d->arena, r.file);
     r.detail = arena_str(&d->arena, r.detail);
     r.source = arena_str(&d->arena, r.source);
-    d->messages = arena_grow(&d->arena, d->messages, d->count, &d->cap, d->count + 1, sizeof *d->messages);
+    d->messages =
+        arena_grow(&d->arena, d->messages, d->count, &d->cap, d->count + 1, sizeof *d->messages);
     d->messages[d->count++] = r;
 }
 
@@ -118,7 +138,8 @@ void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *
 {
     struct diag_message r = {.id = id, .file = pos.file, .line = pos.line, .col = pos.col};
     if (pos.text.ptr) {
-        if (!pos.line) diag_line_col(pos.text, pos.offset, &r.line, &r.col);
+        if (!pos.line)
+            diag_line_col(pos.text, pos.offset, &r.line, &r.col);
         r.source = line_around(pos.text, pos.offset, &r.caret);
     }
     buf detail = BUF_INIT;
@@ -134,21 +155,24 @@ void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *
 bool diag_has(const struct diag *d, enum diag_id id)
 {
     for (size_t i = 0; i < d->count; i++)
-        if (d->messages[i].id == id) return true;
+        if (d->messages[i].id == id)
+            return true;
     return false;
 }
 
 size_t diag_count(const struct diag *d, enum diag_level at_least)
 {
     size_t n = 0;
-    for (int level = at_least; level <= DIAG_ERROR; level++) n += d->counts[level];
+    for (int level = at_least; level <= DIAG_ERROR; level++)
+        n += d->counts[level];
     return n;
 }
 
 bool diag_has_io(const struct diag *d)
 {
     for (size_t i = 0; i < d->count; i++)
-        if (d->messages[i].id == D_IO_READ || d->messages[i].id == D_IO_WRITE) return true;
+        if (d->messages[i].id == D_IO_READ || d->messages[i].id == D_IO_WRITE)
+            return true;
     return false;
 }
 
@@ -156,19 +180,25 @@ static int by_place(const void *a, const void *b)
 {
     const struct diag_message *x = a, *y = b;
     int order = str_cmp(x->file, y->file);
-    if (order) return order;
-    if (x->line != y->line) return x->line < y->line ? -1 : 1;
-    if (x->col != y->col) return x->col < y->col ? -1 : 1;
-    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    if (order)
+        return order;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->col != y->col)
+        return x->col < y->col ? -1 : 1;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
     return str_cmp(x->detail, y->detail);
 }
 
 void diag_sort(struct diag_message *messages, size_t count)
 {
-    if (count) qsort(messages, count, sizeof *messages, by_place);
+    if (count)
+        qsort(messages, count, sizeof *messages, by_place);
 }
 
-// What a message is on its way between processes: these numbers, then the bytes of file, detail and source.
+// What a message is on its way between processes: these numbers, then the bytes of file, detail and
+// source.
 struct packed {
     uint32_t id, line, col, caret;
     uint32_t file, detail, source;
@@ -178,8 +208,13 @@ void diag_pack(const struct diag *d, buf *out)
 {
     for (size_t i = 0; i < d->count; i++) {
         const struct diag_message *r = &d->messages[i];
-        struct packed p = {r->id, r->line, r->col, (uint32_t)r->caret,
-                           (uint32_t)r->file.len, (uint32_t)r->detail.len, (uint32_t)r->source.len};
+        struct packed p = {r->id,
+                           r->line,
+                           r->col,
+                           (uint32_t)r->caret,
+                           (uint32_t)r->file.len,
+                           (uint32_t)r->detail.len,
+                           (uint32_t)r->source.len};
         buf_put(out, &p, sizeof p);
         buf_str(out, r->file);
         buf_str(out, r->detail);
@@ -189,7 +224,8 @@ void diag_pack(const struct diag *d, buf *out)
 
 static bool take(str *rest, size_t n, str *out)
 {
-    if (rest->len < n) return false;
+    if (rest->len < n)
+        return false;
     *out = str_slice(*rest, 0, n);
     *rest = str_slice(*rest, n, rest->len);
     return true;
@@ -200,11 +236,14 @@ bool diag_unpack(struct diag *d, str rest)
     while (rest.len) {
         struct packed p;
         str head;
-        if (!take(&rest, sizeof p, &head)) return false;
+        if (!take(&rest, sizeof p, &head))
+            return false;
         memcpy(&p, head.ptr, sizeof p);
-        struct diag_message r = {.id = (enum diag_id)p.id, .line = p.line, .col = p.col, .caret = p.caret};
-        if (p.id >= DIAG_COUNT || !take(&rest, p.file, &r.file) || !take(&rest, p.detail, &r.detail) ||
-            !take(&rest, p.source, &r.source) || p.caret > p.source)
+        struct diag_message r = {
+            .id = (enum diag_id)p.id, .line = p.line, .col = p.col, .caret = p.caret};
+        if (p.id >= DIAG_COUNT || !take(&rest, p.file, &r.file) ||
+            !take(&rest, p.detail, &r.detail) || !take(&rest, p.source, &r.source) ||
+            p.caret > p.source)
             return false;
         keep(d, r);
     }

@@ -11,9 +11,9 @@ enum { DIAG_BEFORE = 120, DIAG_BEHIND = 120 };
 struct diag_message {
     enum diag_id id;
     enum diag_level level;
-    str file, detail, source;   // source: the part of the line that is shown
-    size_t caret;               // byte in source
-    uint32_t line, col;         // 0: not known
+    str file, detail, source;  // source: the part of the line that is shown
+    size_t caret;              // byte in source
+    uint32_t line, col;        // 0: not known
 };
 
 struct diag {
@@ -21,9 +21,9 @@ struct diag {
     arena arena;
     struct diag_message *messages;
     size_t count, cap, printed;
-    struct map known;           // what was said once is not said again
+    struct map known;  // what was said once is not said again
     size_t counts[DIAG_ERROR + 1];
-    uint8_t levels[DIAG_COUNT]; // given by the settings: a level and 1; 0 for the row's own
+    uint8_t levels[DIAG_COUNT];  // given by the settings: a level and 1; 0 for the row's own
 };
 
 // By file, line, column, message and detail.

@@ -1,4 +1,5 @@
-// Shows messages: as text with the source line and a caret, or as JSON lines. The only writer to stderr.
+// Shows messages: as text with the source line and a caret, or as JSON lines. The only writer to
+// stderr.
 #include <stdio.h>
 
 #include "gen/base/diag_message.h"
@@ -17,15 +18,19 @@ static const struct words words[] = {
 static const char *const level_names[] = {"note", "warning", "error"};
 static const char *const level_colors[] = {"\033[36m", "\033[33m", "\033[31m"};
 
-// Bytes from a file must not steer the terminal: control characters become U+FFFD, a tab becomes a space.
+// Bytes from a file must not steer the terminal: control characters become U+FFFD, a tab becomes a
+// space.
 static void put_safe(buf *out, str s)
 {
     while (s.len) {
         size_t n;
         uint32_t c = utf8_next(s, &n);
-        if (c == '\t') buf_char(out, ' ');
-        else if (c < 0x20 || (c >= 0x7f && c < 0xa0)) buf_utf8(out, 0xfffd);
-        else buf_utf8(out, c);
+        if (c == '\t')
+            buf_char(out, ' ');
+        else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+            buf_utf8(out, 0xfffd);
+        else
+            buf_utf8(out, c);
         s = str_slice(s, n, s.len);
     }
 }
@@ -36,7 +41,8 @@ static void put_caret(buf *out, const struct diag_message *r, bool color)
     put_safe(out, r->source);
     buf_lit(out, "\n    ");
     for (size_t i = 0; i < r->caret; i++)
-        if (((unsigned char)r->source.ptr[i] & 0xc0) != 0x80) buf_char(out, ' ');
+        if (((unsigned char)r->source.ptr[i] & 0xc0) != 0x80)
+            buf_char(out, ' ');
     buf_printf(out, "%s^%s\n", color ? "\033[32m" : "", color ? "\033[0m" : "");
 }
 
@@ -55,21 +61,27 @@ static void put_message(buf *out, const struct diag_message *r)
 
 static void put_text(buf *out, const struct diag_message *r, bool color)
 {
-    if (color) buf_lit(out, "\033[1m");
+    if (color)
+        buf_lit(out, "\033[1m");
     put_safe(out, r->file.len ? r->file : STR("vramdoc"));
-    if (r->line) buf_printf(out, ":%u", r->line);
-    if (r->line && r->col) buf_printf(out, ":%u", r->col);
-    buf_printf(out, ": %s%s:%s ", color ? level_colors[r->level] : "", level_names[r->level], color ? "\033[0m" : "");
+    if (r->line)
+        buf_printf(out, ":%u", r->line);
+    if (r->line && r->col)
+        buf_printf(out, ":%u", r->col);
+    buf_printf(out, ": %s%s:%s ", color ? level_colors[r->level] : "", level_names[r->level],
+               color ? "\033[0m" : "");
     put_message(out, r);
     buf_printf(out, " [%s]\n", words[r->id].slug);
-    if (r->source.len) put_caret(out, r, color);
+    if (r->source.len)
+        put_caret(out, r, color);
 }
 
 // A file's name and a detail may have bytes that are not UTF-8, which JSON must be.
 static void put_json_string(buf *out, str s)
 {
     buf valid = BUF_INIT;
-    for (size_t n; s.len; s = str_slice(s, n, s.len)) buf_utf8(&valid, utf8_next(s, &n));
+    for (size_t n; s.len; s = str_slice(s, n, s.len))
+        buf_utf8(&valid, utf8_next(s, &n));
     buf_char(out, '"');
     escape_json(out, buf_view(&valid));
     buf_char(out, '"');
@@ -78,10 +90,13 @@ static void put_json_string(buf *out, str s)
 
 static void put_json(buf *out, const struct diag_message *r)
 {
-    buf_printf(out, "{\"level\":\"%s\",\"id\":\"%s\",\"file\":", level_names[r->level], words[r->id].slug);
+    buf_printf(out, "{\"level\":\"%s\",\"id\":\"%s\",\"file\":", level_names[r->level],
+               words[r->id].slug);
     put_json_string(out, r->file);
-    if (r->line) buf_printf(out, ",\"line\":%u", r->line);
-    if (r->line && r->col) buf_printf(out, ",\"col\":%u", r->col);
+    if (r->line)
+        buf_printf(out, ",\"line\":%u", r->line);
+    if (r->line && r->col)
+        buf_printf(out, ",\"col\":%u", r->col);
     buf message = BUF_INIT;
     put_message(&message, r);
     buf_lit(out, ",\"message\":");
@@ -96,9 +111,12 @@ void diag_flush(struct diag *d)
     diag_sort(d->messages + d->printed, d->count - d->printed);
     for (; d->printed < d->count; d->printed++) {
         const struct diag_message *r = &d->messages[d->printed];
-        if (d->options.quiet && r->level < DIAG_ERROR) continue;
-        if (d->options.json) put_json(&out, r);
-        else put_text(&out, r, d->options.color);
+        if (d->options.quiet && r->level < DIAG_ERROR)
+            continue;
+        if (d->options.json)
+            put_json(&out, r);
+        else
+            put_text(&out, r, d->options.color);
     }
     diag_say(buf_view(&out));
     buf_free(&out);
@@ -110,13 +128,15 @@ void diag_text(const struct diag *d, buf *out)
     buf_put(&copy, d->messages, d->count * sizeof *d->messages);
     struct diag_message *messages = (struct diag_message *)(void *)copy.ptr;
     diag_sort(messages, d->count);
-    for (size_t i = 0; i < d->count; i++) put_text(out, &messages[i], false);
+    for (size_t i = 0; i < d->count; i++)
+        put_text(out, &messages[i], false);
     buf_free(&copy);
 }
 
 void diag_say(str text)
 {
-    if (text.len == 0) return;
+    if (text.len == 0)
+        return;
     // A message that cannot be shown cannot be reported either.
     size_t shown = fwrite(text.ptr, 1, text.len, stderr);
     (void)shown;

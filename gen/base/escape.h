@@ -13,8 +13,8 @@ void escape_href(buf *out, str s);
 // (javascript:, vbscript:, data: other than images, file:) gives "#".
 void escape_url(buf *out, str s);
 bool url_is_safe(str s);
-void escape_js(buf *out, str s);         // inside a quoted JavaScript string within HTML
-void escape_json(buf *out, str s);       // inside a quoted JSON string; also safe within <script>
-void escape_xml(buf *out, str s);        // text and attributes of XML; drops what XML 1.0 forbids
+void escape_js(buf *out, str s);    // inside a quoted JavaScript string within HTML
+void escape_json(buf *out, str s);  // inside a quoted JSON string; also safe within <script>
+void escape_xml(buf *out, str s);   // text and attributes of XML; drops what XML 1.0 forbids
 
 #endif

@@ -20,9 +20,11 @@ static uint32_t *find_slot(const struct map *m, str key, uint64_t hash)
     size_t mask = m->slot_count - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
         uint32_t index = m->slots[i];
-        if (index == 0) return &m->slots[i];
+        if (index == 0)
+            return &m->slots[i];
         const struct map_entry *e = &m->entries[index - 1];
-        if (e->hash == hash && str_eq(e->key, key)) return &m->slots[i];
+        if (e->hash == hash && str_eq(e->key, key))
+            return &m->slots[i];
     }
 }
 
@@ -30,19 +32,22 @@ static void grow_slots(struct map *m, arena *a, size_t need)
 {
     // At most three quarters full, so that a search always meets an empty slot.
     m->slot_count = m->slot_count ? m->slot_count * 2 : 8;
-    while (need * 4 > m->slot_count * 3) m->slot_count *= 2;
+    while (need * 4 > m->slot_count * 3)
+        m->slot_count *= 2;
     m->slots = arena_new(a, uint32_t, m->slot_count);
     size_t mask = m->slot_count - 1;
     for (size_t e = 0; e < m->count; e++) {
         size_t i = m->entries[e].hash & mask;
-        while (m->slots[i]) i = (i + 1) & mask;
+        while (m->slots[i])
+            i = (i + 1) & mask;
         m->slots[i] = (uint32_t)(e + 1);
     }
 }
 
 static const struct map_entry *find(const struct map *m, str key)
 {
-    if (m->count == 0) return NULL;
+    if (m->count == 0)
+        return NULL;
     uint32_t index = *find_slot(m, key, key_hash(key));
     return index ? &m->entries[index - 1] : NULL;
 }
@@ -60,10 +65,12 @@ bool map_has(const struct map *m, str key)
 
 static void **put(struct map *m, arena *a, str key, bool copy, bool *is_new)
 {
-    if ((m->count + 1) * 4 > m->slot_count * 3) grow_slots(m, a, m->count + 1);
+    if ((m->count + 1) * 4 > m->slot_count * 3)
+        grow_slots(m, a, m->count + 1);
     uint64_t hash = key_hash(key);
     uint32_t *slot = find_slot(m, key, hash);
-    if (is_new) *is_new = *slot == 0;
+    if (is_new)
+        *is_new = *slot == 0;
     if (*slot == 0) {
         m->entries = arena_grow(a, m->entries, m->count, &m->cap, m->count + 1, sizeof *m->entries);
         m->entries[m->count] = (struct map_entry){copy ? arena_str(a, key) : key, NULL, hash};
@@ -72,13 +79,20 @@ static void **put(struct map *m, arena *a, str key, bool copy, bool *is_new)
     return &m->entries[*slot - 1].value;
 }
 
-void **map_put(struct map *m, arena *a, str key, bool *is_new) { return put(m, a, key, true, is_new); }
+void **map_put(struct map *m, arena *a, str key, bool *is_new)
+{
+    return put(m, a, key, true, is_new);
+}
 
-void **map_put_kept(struct map *m, arena *a, str key, bool *is_new) { return put(m, a, key, false, is_new); }
+void **map_put_kept(struct map *m, arena *a, str key, bool *is_new)
+{
+    return put(m, a, key, false, is_new);
+}
 
 void map_reserve(struct map *m, arena *a, size_t more)
 {
     size_t need = m->count + more;
-    if (need * 4 > m->slot_count * 3) grow_slots(m, a, need);
+    if (need * 4 > m->slot_count * 3)
+        grow_slots(m, a, need);
     m->entries = arena_grow(a, m->entries, m->count, &m->cap, need, sizeof *m->entries);
 }

@@ -5,7 +5,7 @@
 #include "gen/base/arena.h"
 
 struct map_entry {
-    str key;         // copied into the arena, but for map_put_kept
+    str key;  // copied into the arena, but for map_put_kept
     void *value;
     uint64_t hash;
 };
@@ -17,11 +17,12 @@ struct map {
     size_t count, cap, slot_count;
 };
 
-void *map_get(const struct map *m, str key);                   // NULL when absent
+void *map_get(const struct map *m, str key);  // NULL when absent
 bool map_has(const struct map *m, str key);
 // The place of key's value, made (NULL) when new. Valid until the next insertion.
 void **map_put(struct map *m, arena *a, str key, bool *is_new);
-// The same for a key that lives as long as the map: it is not copied, and ends with a NUL if the caller's does.
+// The same for a key that lives as long as the map: it is not copied, and ends with a NUL if the
+// caller's does.
 void **map_put_kept(struct map *m, arena *a, str key, bool *is_new);
 // Makes room for `more` entries at once.
 void map_reserve(struct map *m, arena *a, size_t more);

@@ -1,4 +1,5 @@
-// Numbers and strings as bytes, for the cache and for what workers send: little-endian, no alignment, bounds checked.
+// Numbers and strings as bytes, for the cache and for what workers send: little-endian, no
+// alignment, bounds checked.
 #ifndef GEN_BASE_PACKED_VALUES_H
 #define GEN_BASE_PACKED_VALUES_H
 
@@ -8,13 +9,14 @@
 
 struct unpack {
     const char *at, *end;
-    bool bad;             // something was asked for that is not there
+    bool bad;  // something was asked for that is not there
 };
 
 // Where n more bytes go; the caller writes them and calls pack_end with their end.
 static inline char *pack_room(buf *out, size_t n)
 {
-    if (out->cap < out->len + n + 1) buf_reserve(out, n);
+    if (out->cap < out->len + n + 1)
+        buf_reserve(out, n);
     return out->ptr + out->len;
 }
 
@@ -31,15 +33,16 @@ static inline void pack_u64(buf *out, uint64_t v)
     pack_end(out, to + sizeof v);
 }
 
-static inline void pack_uint(buf *out, uint64_t v)   // 7 bits a byte, small numbers short
+static inline void pack_uint(buf *out, uint64_t v)  // 7 bits a byte, small numbers short
 {
     char *to = pack_room(out, 10);
-    for (; v >= 0x80; v >>= 7) *to++ = (char)(v | 0x80);
+    for (; v >= 0x80; v >>= 7)
+        *to++ = (char)(v | 0x80);
     *to++ = (char)v;
     pack_end(out, to);
 }
 
-static inline void pack_int(buf *out, int64_t v)     // zigzag
+static inline void pack_int(buf *out, int64_t v)  // zigzag
 {
     pack_uint(out, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
 }
@@ -47,18 +50,25 @@ static inline void pack_int(buf *out, int64_t v)     // zigzag
 static inline void pack_str(buf *out, str s)
 {
     pack_uint(out, s.len);
-    if (!s.len) return;
+    if (!s.len)
+        return;
     char *to = pack_room(out, s.len);
     memcpy(to, s.ptr, s.len);
     pack_end(out, to + s.len);
 }
 
-static inline struct unpack unpack_from(str s) { return (struct unpack){s.ptr, s.ptr + s.len, false}; }
+static inline struct unpack unpack_from(str s)
+{
+    return (struct unpack){s.ptr, s.ptr + s.len, false};
+}
 
 static inline uint64_t unpack_u64(struct unpack *u)
 {
     uint64_t v = 0;
-    if ((size_t)(u->end - u->at) < sizeof v) { u->bad = true; return 0; }
+    if ((size_t)(u->end - u->at) < sizeof v) {
+        u->bad = true;
+        return 0;
+    }
     memcpy(&v, u->at, sizeof v);
     u->at += sizeof v;
     return v;
@@ -68,10 +78,12 @@ static inline uint64_t unpack_uint(struct unpack *u)
 {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        if (u->at == u->end) break;
+        if (u->at == u->end)
+            break;
         unsigned char c = (unsigned char)*u->at++;
         v |= (uint64_t)(c & 0x7F) << shift;
-        if (!(c & 0x80)) return v;
+        if (!(c & 0x80))
+            return v;
     }
     u->bad = true;
     return 0;
@@ -87,7 +99,10 @@ static inline int64_t unpack_int(struct unpack *u)
 static inline str unpack_str(struct unpack *u)
 {
     uint64_t n = unpack_uint(u);
-    if (u->bad || n > (uint64_t)(u->end - u->at)) { u->bad = true; return (str){0}; }
+    if (u->bad || n > (uint64_t)(u->end - u->at)) {
+        u->bad = true;
+        return (str){0};
+    }
     str s = {u->at, (size_t)n};
     u->at += n;
     return s;
@@ -97,7 +112,10 @@ static inline str unpack_str(struct unpack *u)
 static inline size_t unpack_count(struct unpack *u)
 {
     uint64_t n = unpack_uint(u);
-    if (n > (uint64_t)(u->end - u->at)) { u->bad = true; return 0; }
+    if (n > (uint64_t)(u->end - u->at)) {
+        u->bad = true;
+        return 0;
+    }
     return (size_t)n;
 }
 

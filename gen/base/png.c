@@ -1,4 +1,5 @@
-// PNG with four bits a pixel. SRC: PNG specification, third edition (W3C), 5 and 11; RFC 1950 and 1951 for the stored blocks.
+// PNG with four bits a pixel. SRC: PNG specification, third edition (W3C), 5 and 11; RFC 1950 and
+// 1951 for the stored blocks.
 #include "gen/base/png.h"
 
 #include <zlib.h>
@@ -7,7 +8,8 @@ enum { STORED_MAX = 65535 };
 
 static void put_u32(buf *out, uint32_t v)
 {
-    unsigned char bytes[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16), (unsigned char)(v >> 8), (unsigned char)v};
+    unsigned char bytes[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16),
+                              (unsigned char)(v >> 8), (unsigned char)v};
     buf_put(out, bytes, 4);
 }
 
@@ -45,17 +47,19 @@ static void put_rows(const uint8_t *pixels, uint32_t width, uint32_t height, buf
     }
 }
 
-void png_write(const uint8_t *pixels, uint32_t width, uint32_t height, const uint32_t *palette, uint32_t colours, buf *out)
+void png_write(const uint8_t *pixels, uint32_t width, uint32_t height, const uint32_t *palette,
+               uint32_t colours, buf *out)
 {
     buf part = BUF_INIT, rows = BUF_INIT;
     buf_put(out, "\x89PNG\r\n\x1a\n", 8);
     put_u32(&part, width);
     put_u32(&part, height);
-    buf_put(&part, "\x04\x03\0\0\0", 5);   // four bits, a palette
+    buf_put(&part, "\x04\x03\0\0\0", 5);  // four bits, a palette
     put_chunk(out, "IHDR", buf_view(&part));
     buf_clear(&part);
     for (uint32_t i = 0; i < colours; i++)
-        buf_char(&part, (char)(palette[i] >> 16)), buf_char(&part, (char)(palette[i] >> 8)), buf_char(&part, (char)palette[i]);
+        buf_char(&part, (char)(palette[i] >> 16)), buf_char(&part, (char)(palette[i] >> 8)),
+            buf_char(&part, (char)palette[i]);
     put_chunk(out, "PLTE", buf_view(&part));
     buf_clear(&part);
     put_rows(pixels, width, height, &rows);

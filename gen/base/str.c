@@ -18,8 +18,10 @@ static bool is_space(char c)
 
 str str_trim(str s)
 {
-    while (s.len && is_space(s.ptr[0])) s.ptr++, s.len--;
-    while (s.len && is_space(s.ptr[s.len - 1])) s.len--;
+    while (s.len && is_space(s.ptr[0]))
+        s.ptr++, s.len--;
+    while (s.len && is_space(s.ptr[s.len - 1]))
+        s.len--;
     return s;
 }
 
@@ -30,9 +32,11 @@ static char lower(char c)
 
 bool str_eq_nocase(str a, str b)
 {
-    if (a.len != b.len) return false;
+    if (a.len != b.len)
+        return false;
     for (size_t i = 0; i < a.len; i++)
-        if (lower(a.ptr[i]) != lower(b.ptr[i])) return false;
+        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+            return false;
     return true;
 }
 
@@ -40,7 +44,8 @@ int str_cmp(str a, str b)
 {
     size_t n = a.len < b.len ? a.len : b.len;
     int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
-    if (order) return order < 0 ? -1 : 1;
+    if (order)
+        return order < 0 ? -1 : 1;
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
@@ -64,41 +69,50 @@ size_t str_rfind(str s, char c)
 
 size_t str_search(str s, str needle)
 {
-    if (needle.len == 0) return 0;
+    if (needle.len == 0)
+        return 0;
     const char *at = s.len ? memmem(s.ptr, s.len, needle.ptr, needle.len) : NULL;
     return at ? (size_t)(at - s.ptr) : s.len;
 }
 
 bool str_cut(str *rest, char sep, str *part)
 {
-    if (!rest->ptr) return false;
+    if (!rest->ptr)
+        return false;
     size_t end = str_find(*rest, sep);
     *part = (str){rest->ptr, end};
     // A NULL pointer marks the end, so that "a," has an empty second part and "a" has none.
-    if (end == rest->len) *rest = STR_NONE;
-    else *rest = (str){rest->ptr + end + 1, rest->len - end - 1};
+    if (end == rest->len)
+        *rest = STR_NONE;
+    else
+        *rest = (str){rest->ptr + end + 1, rest->len - end - 1};
     return true;
 }
 
 bool str_line(str *rest, str *line)
 {
-    if (rest->len == 0) return false;
+    if (rest->len == 0)
+        return false;
     size_t end = str_find(*rest, '\n');
     *line = (str){rest->ptr, end};
     size_t used = end < rest->len ? end + 1 : end;
     *rest = (str){rest->ptr + used, rest->len - used};
-    if (line->len && line->ptr[line->len - 1] == '\r') line->len--;
+    if (line->len && line->ptr[line->len - 1] == '\r')
+        line->len--;
     return true;
 }
 
 bool str_u64(str s, uint64_t *out)
 {
     uint64_t v = 0;
-    if (s.len == 0) return false;
+    if (s.len == 0)
+        return false;
     for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] < '0' || s.ptr[i] > '9') return false;
+        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+            return false;
         unsigned digit = (unsigned)(s.ptr[i] - '0');
-        if (v > (UINT64_MAX - digit) / 10) return false;
+        if (v > (UINT64_MAX - digit) / 10)
+            return false;
         v = v * 10 + digit;
     }
     *out = v;
@@ -110,13 +124,18 @@ uint64_t str_hash(str s)
     return XXH3_64bits(s.len ? s.ptr : "", s.len);
 }
 
-// The length that a lead byte announces, and the least code point that may be written so long (RFC 3629, section 4).
+// The length that a lead byte announces, and the least code point that may be written so long (RFC
+// 3629, section 4).
 static size_t utf8_length(unsigned char lead, uint32_t *bits, uint32_t *least)
 {
-    if (lead < 0x80) return *bits = lead, *least = 0, 1;
-    if (lead >= 0xc2 && lead <= 0xdf) return *bits = lead & 0x1fu, *least = 0x80, 2;
-    if (lead >= 0xe0 && lead <= 0xef) return *bits = lead & 0x0fu, *least = 0x800, 3;
-    if (lead >= 0xf0 && lead <= 0xf4) return *bits = lead & 0x07u, *least = 0x10000, 4;
+    if (lead < 0x80)
+        return *bits = lead, *least = 0, 1;
+    if (lead >= 0xc2 && lead <= 0xdf)
+        return *bits = lead & 0x1fu, *least = 0x80, 2;
+    if (lead >= 0xe0 && lead <= 0xef)
+        return *bits = lead & 0x0fu, *least = 0x800, 3;
+    if (lead >= 0xf0 && lead <= 0xf4)
+        return *bits = lead & 0x07u, *least = 0x10000, 4;
     return 0;
 }
 
@@ -125,13 +144,16 @@ static size_t utf8_decode(str s, uint32_t *out)
 {
     uint32_t v, least;
     size_t n = s.len ? utf8_length((unsigned char)s.ptr[0], &v, &least) : 0;
-    if (n == 0 || n > s.len) return 0;
+    if (n == 0 || n > s.len)
+        return 0;
     for (size_t i = 1; i < n; i++) {
         unsigned char c = (unsigned char)s.ptr[i];
-        if ((c & 0xc0) != 0x80) return 0;
+        if ((c & 0xc0) != 0x80)
+            return 0;
         v = v << 6 | (c & 0x3fu);
     }
-    if (v < least || v > 0x10ffff || (v >= 0xd800 && v <= 0xdfff)) return 0;
+    if (v < least || v > 0x10ffff || (v >= 0xd800 && v <= 0xdfff))
+        return 0;
     *out = v;
     return n;
 }
@@ -140,7 +162,8 @@ uint32_t utf8_next(str s, size_t *n)
 {
     uint32_t v;
     *n = utf8_decode(s, &v);
-    if (*n) return v;
+    if (*n)
+        return v;
     *n = s.len ? 1 : 0;
     return 0xfffd;
 }
@@ -164,7 +187,8 @@ size_t utf8_invalid(str s)
         }
         uint32_t v;
         size_t n = utf8_decode((str){s.ptr + i, s.len - i}, &v);
-        if (n == 0 || v == 0) return i;
+        if (n == 0 || v == 0)
+            return i;
         i += n;
     }
     return s.len;

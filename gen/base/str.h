@@ -19,21 +19,22 @@ typedef struct {
 #define STR_NONE ((str){0})
 
 str str_c(const char *nul_terminated);
-str str_trim(str s);                           // ASCII white space, both ends
-bool str_eq_nocase(str a, str b);              // ASCII
-int str_cmp(str a, str b);                     // bytes, shorter first
+str str_trim(str s);               // ASCII white space, both ends
+bool str_eq_nocase(str a, str b);  // ASCII
+int str_cmp(str a, str b);         // bytes, shorter first
 bool str_ends(str s, str suffix);
 // Index of the first or last c, or of needle; s.len when absent.
 size_t str_find(str s, char c);
 size_t str_rfind(str s, char c);
 size_t str_search(str s, str needle);
-// Takes the part of *rest before the first sep, and moves *rest behind it. False when *rest is spent.
+// Takes the part of *rest before the first sep, and moves *rest behind it. False when *rest is
+// spent.
 bool str_cut(str *rest, char sep, str *part);
 // Takes a line without its \n or \r\n.
 bool str_line(str *rest, str *line);
 // Decimal digits only, no sign, no overflow. False leaves *out alone.
 bool str_u64(str s, uint64_t *out);
-uint64_t str_hash(str s);                      // XXH3, 64 bits
+uint64_t str_hash(str s);  // XXH3, 64 bits
 
 // Decodes one code point at s.ptr; *n is its length in bytes. A malformed byte gives U+FFFD and 1.
 uint32_t utf8_next(str s, size_t *n);
@@ -43,12 +44,17 @@ size_t utf8_invalid(str s);
 // Clamped to s.
 static inline str str_slice(str s, size_t from, size_t to)
 {
-    if (to > s.len) to = s.len;
-    if (from >= to) return (str){s.ptr ? s.ptr + (from < s.len ? from : s.len) : NULL, 0};
+    if (to > s.len)
+        to = s.len;
+    if (from >= to)
+        return (str){s.ptr ? s.ptr + (from < s.len ? from : s.len) : NULL, 0};
     return (str){s.ptr + from, to - from};
 }
 
-static inline bool str_eq(str a, str b) { return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0); }
+static inline bool str_eq(str a, str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
 
 static inline bool str_starts(str s, str prefix)
 {

@@ -1,4 +1,5 @@
-// A walk below a folder, sorted in byte order, that follows symbolic links and notices when one leads back up.
+// A walk below a folder, sorted in byte order, that follows symbolic links and notices when one
+// leads back up.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,16 +18,18 @@ struct above {
 };
 
 struct walk {
-    buf path;              // of the entry that is looked at
+    buf path;  // of the entry that is looked at
     int root;
-    const char *root_path, *real_root;   // as given, and without links; the second only where rules want the inside
+    const char *root_path,
+        *real_root;  // as given, and without links; the second only where rules want the inside
     struct fs_rules rules;
     arena *arena;
     struct fs_list *out;
     size_t cap, bad_cap;
 };
 
-// A name in a folder; a folder's own name ends with '/', which makes the order of names the order of whole paths.
+// A name in a folder; a folder's own name ends with '/', which makes the order of names the order
+// of whole paths.
 struct name {
     str text;
     struct fs_stat st;
@@ -47,7 +50,8 @@ static int by_bad_path(const void *a, const void *b)
 static void note(struct walk *w, str path, int error)
 {
     struct fs_list *l = w->out;
-    l->bad = arena_grow(w->arena, l->bad, l->bad_count, &w->bad_cap, l->bad_count + 1, sizeof *l->bad);
+    l->bad =
+        arena_grow(w->arena, l->bad, l->bad_count, &w->bad_cap, l->bad_count + 1, sizeof *l->bad);
     l->bad[l->bad_count++] = (struct fs_bad){arena_str(w->arena, path), error};
 }
 
@@ -56,7 +60,8 @@ static void not_there(struct walk *w, int folder, const char *own)
 {
     struct stat link;
     int error = errno;
-    if (fstatat(folder, own, &link, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT) return;
+    if (fstatat(folder, own, &link, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+        return;
     note(w, buf_view(&w->path), error);
 }
 
@@ -69,39 +74,47 @@ static bool leads_out(const struct walk *w)
     str root = str_c(w->real_root);
     bool known = realpath(path.ptr, real) != NULL;
     buf_free(&path);
-    return known && root.len > 1 && !(str_starts(str_c(real), root) && (real[root.len] == '/' || !real[root.len]));
+    return known && root.len > 1 &&
+           !(str_starts(str_c(real), root) && (real[root.len] == '/' || !real[root.len]));
 }
 
 static bool is_link(int folder, const struct dirent *e)
 {
     struct stat st;
-    if (e->d_type != DT_UNKNOWN) return e->d_type == DT_LNK;
+    if (e->d_type != DT_UNKNOWN)
+        return e->d_type == DT_LNK;
     return fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
 }
 
 // Reads one entry of the folder; whether it is kept.
-static bool read_name(struct walk *w, int folder, str path, const struct dirent *e, struct name *out)
+static bool read_name(struct walk *w, int folder, str path, const struct dirent *e,
+                      struct name *out)
 {
     struct stat st;
     const char *own = e->d_name;
     const struct fs_rules *rules = &w->rules;
-    if (!strcmp(own, ".") || !strcmp(own, "..")) return false;
+    if (!strcmp(own, ".") || !strcmp(own, ".."))
+        return false;
     buf_clear(&w->path);
     buf_str(&w->path, path);
     buf_str(&w->path, str_c(own));
-    if (own[0] == '.' && !(rules->hidden && rules->hidden(rules->ctx, buf_view(&w->path)))) return false;
+    if (own[0] == '.' && !(rules->hidden && rules->hidden(rules->ctx, buf_view(&w->path))))
+        return false;
     if (fstatat(folder, own, &st, 0) < 0) {
         not_there(w, folder, own);
         return false;
     }
     bool is_dir = S_ISDIR(st.st_mode);
-    if (!is_dir && !S_ISREG(st.st_mode)) return false;
-    if (rules->skip && rules->skip(rules->ctx, buf_view(&w->path), is_dir)) return false;
+    if (!is_dir && !S_ISREG(st.st_mode))
+        return false;
+    if (rules->skip && rules->skip(rules->ctx, buf_view(&w->path), is_dir))
+        return false;
     if (w->real_root && is_link(folder, e) && leads_out(w)) {
         note(w, buf_view(&w->path), EXDEV);
         return false;
     }
-    if (is_dir) buf_char(&w->path, '/');
+    if (is_dir)
+        buf_char(&w->path, '/');
     out->text = arena_str(w->arena, buf_view(&w->path));
     out->device = st.st_dev;
     out->st = fs_stat_of(&st);
@@ -123,16 +136,19 @@ static void read_folder(struct walk *w, int fd, str path, struct names *names)
     }
     for (struct dirent *e; errno = 0, (e = readdir(dir)) != NULL;) {
         struct name n;
-        if (!read_name(w, dirfd(dir), path, e, &n)) continue;
+        if (!read_name(w, dirfd(dir), path, e, &n))
+            continue;
         if (names->count == names->cap) {
             names->cap = names->cap ? names->cap * 2 : 16;
             struct name *more = realloc(names->items, names->cap * sizeof *more);
-            if (!more) buf_no_memory();
+            if (!more)
+                buf_no_memory();
             names->items = more;
         }
         names->items[names->count++] = n;
     }
-    if (errno) note(w, path, errno);
+    if (errno)
+        note(w, path, errno);
     closedir(dir);
 }
 
@@ -151,24 +167,30 @@ static void walk_below(struct walk *w, const struct name *n, const struct above 
     str shown = str_slice(n->text, 0, n->text.len - 1);
     struct above here = {above, n->device, (ino_t)n->st.inode};
     for (const struct above *u = above; u; u = u->parent) {
-        if (u->device != here.device || u->inode != here.inode) continue;
+        if (u->device != here.device || u->inode != here.inode)
+            continue;
         note(w, shown, ELOOP);
         return;
     }
     int below = openat(w->root, n->text.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (below < 0) note(w, shown, errno);
-    else walk_folder(w, below, n->text, &here);
+    if (below < 0)
+        note(w, shown, errno);
+    else
+        walk_folder(w, below, n->text, &here);
 }
 
 static void walk_folder(struct walk *w, int fd, str path, const struct above *above)
 {
     struct names names = {0};
     read_folder(w, fd, path, &names);
-    if (names.count) qsort(names.items, names.count, sizeof *names.items, by_name);
+    if (names.count)
+        qsort(names.items, names.count, sizeof *names.items, by_name);
     for (size_t i = 0; i < names.count; i++) {
         const struct name *n = &names.items[i];
-        if (n->st.is_dir) walk_below(w, n, above);
-        else keep_file(w, n);
+        if (n->st.is_dir)
+            walk_below(w, n, above);
+        else
+            keep_file(w, n);
     }
     free(names.items);
 }
@@ -177,7 +199,8 @@ static void walk_root(struct walk *w)
 {
     struct stat st;
     int fd = -1;
-    if (w->root < 0 || fstat(w->root, &st) < 0 || (fd = openat(w->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+    if (w->root < 0 || fstat(w->root, &st) < 0 ||
+        (fd = openat(w->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
         note(w, STR(""), errno);
         return;
     }
@@ -190,15 +213,20 @@ int fs_walk(const char *root, const struct fs_rules *rules, arena *a, struct fs_
     char real[4096];
     struct walk w = {.root_path = root, .arena = a, .out = out, .path = BUF_INIT};
     *out = (struct fs_list){0};
-    if (rules) w.rules = *rules;
-    if (w.rules.inside) w.real_root = realpath(root, real);
+    if (rules)
+        w.rules = *rules;
+    if (w.rules.inside)
+        w.real_root = realpath(root, real);
     w.root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     walk_root(&w);
-    if (w.root >= 0) close(w.root);
+    if (w.root >= 0)
+        close(w.root);
     buf_free(&w.path);
-    if (!out->bad_count) return 0;
+    if (!out->bad_count)
+        return 0;
     qsort(out->bad, out->bad_count, sizeof *out->bad, by_bad_path);
-    if (bad) *bad = out->bad[0].path;
+    if (bad)
+        *bad = out->bad[0].path;
     errno = out->bad[0].error;
     return -1;
 }

@@ -13,7 +13,8 @@
 
 enum { SEND_AT = 32 << 10, PIPE_BYTES = 1 << 20 };
 
-// The limit counts from what the parent had already. Sanitizers reserve terabytes and cannot live under it.
+// The limit counts from what the parent had already. Sanitizers reserve terabytes and cannot live
+// under it.
 static void limit_memory(uint64_t more)
 {
 #if !defined(__SANITIZE_ADDRESS__)
@@ -36,11 +37,13 @@ static void limit_memory(uint64_t more)
 
 static void send_results(int fd, buf *out)
 {
-    if (fs_write_all(fd, buf_view(out)) < 0) _exit(1);  // the parent is gone
+    if (fs_write_all(fd, buf_view(out)) < 0)
+        _exit(1);  // the parent is gone
     buf_clear(out);
 }
 
-static void run_job(const struct workers_plan *plan, struct workers_slot *slot, uint64_t index, buf *out)
+static void run_job(const struct workers_plan *plan, struct workers_slot *slot, uint64_t index,
+                    buf *out)
 {
     struct workers_frame frame = {index, 0};
     size_t head = out->len;
@@ -54,34 +57,39 @@ static void run_job(const struct workers_plan *plan, struct workers_slot *slot, 
     memcpy(out->ptr + head, &frame, sizeof frame);
 }
 
-static void run_range(const struct workers_plan *plan, struct workers_slot *slot, uint64_t begin, uint64_t end,
-                      int fd, buf *out)
+static void run_range(const struct workers_plan *plan, struct workers_slot *slot, uint64_t begin,
+                      uint64_t end, int fd, buf *out)
 {
     atomic_store(&slot->begin, begin);
     atomic_store(&slot->end, end);
     for (uint64_t i = begin; i < end; i++) {
         run_job(plan, slot, i, out);
-        if (out->len >= SEND_AT) send_results(fd, out);
+        if (out->len >= SEND_AT)
+            send_results(fd, out);
     }
     send_results(fd, out);
 }
 
 _Noreturn void workers_child(const struct workers_plan *plan, struct workers_shared *shared,
-                             struct workers_slot *slot, int fd, const uint64_t *redo, size_t redo_count,
-                             pid_t parent)
+                             struct workers_slot *slot, int fd, const uint64_t *redo,
+                             size_t redo_count, pid_t parent)
 {
     // A build that is killed takes its workers with it.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
+    if (getppid() != parent)
+        _exit(1);
     signal(SIGPIPE, SIG_IGN);
     fcntl(fd, F_SETPIPE_SZ, (int)PIPE_BYTES);
     limit_memory(plan->memory_bytes);
-    if (plan->begin) plan->begin(plan->ctx);
+    if (plan->begin)
+        plan->begin(plan->ctx);
     buf out = BUF_INIT;
-    for (size_t i = 0; i < redo_count; i++) run_range(plan, slot, redo[i], redo[i] + 1, fd, &out);
+    for (size_t i = 0; i < redo_count; i++)
+        run_range(plan, slot, redo[i], redo[i] + 1, fd, &out);
     for (;;) {
         uint64_t begin = atomic_fetch_add(&shared->counter, shared->chunk);
-        if (begin >= plan->job_count) break;
+        if (begin >= plan->job_count)
+            break;
         uint64_t end = begin + shared->chunk;
         run_range(plan, slot, begin, end < plan->job_count ? end : plan->job_count, fd, &out);
     }

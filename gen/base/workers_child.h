@@ -13,8 +13,9 @@
 // Written by one worker, read by the parent.
 struct workers_slot {
     _Alignas(64) _Atomic uint64_t current;  // the job that runs
-    _Atomic uint64_t since_ms, used_ms;     // when it began: the clock, and what processor time the worker had used
-    _Atomic uint64_t begin, end;            // the range whose results are not all sent
+    _Atomic uint64_t since_ms,
+        used_ms;  // when it began: the clock, and what processor time the worker had used
+    _Atomic uint64_t begin, end;  // the range whose results are not all sent
 };
 
 struct workers_shared {
@@ -32,7 +33,7 @@ struct workers_frame {
 uint64_t workers_clock_ms(clockid_t clock);  // 0 when there is no such clock (any more)
 // The life of a worker: the jobs of redo, then ranges from the shared counter. Does not return.
 _Noreturn void workers_child(const struct workers_plan *plan, struct workers_shared *shared,
-                             struct workers_slot *slot, int fd, const uint64_t *redo, size_t redo_count,
-                             pid_t parent);
+                             struct workers_slot *slot, int fd, const uint64_t *redo,
+                             size_t redo_count, pid_t parent);
 
 #endif

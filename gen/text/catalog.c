@@ -1,4 +1,5 @@
-// Message catalogs: JSON checked against the language and the source catalog, patterns cut once, formatted by copying.
+// Message catalogs: JSON checked against the language and the source catalog, patterns cut once,
+// formatted by copying.
 #include "gen/text/catalog.h"
 
 #include <jansson.h>
@@ -9,16 +10,17 @@
 
 #define CATEGORY_COUNT 6
 
-static const char *const categories[CATEGORY_COUNT] = {"zero", "one", "two", "few", "many", "other"};
+static const char *const categories[CATEGORY_COUNT] = {"zero", "one",  "two",
+                                                       "few",  "many", "other"};
 
 // A pattern cut at its placeholders: text, name, text, name, ..., text.
 struct pattern {
     str *pieces;
-    size_t count;       // odd: places with an odd index are names
+    size_t count;  // odd: places with an odd index are names
 };
 
 struct message {
-    struct pattern forms[CATEGORY_COUNT];   // a plain text has only [5], "other"
+    struct pattern forms[CATEGORY_COUNT];  // a plain text has only [5], "other"
     bool is_plural;
 };
 
@@ -74,7 +76,8 @@ static bool is_name(str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'))
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_'))
             return false;
     }
     return s.len > 0;
@@ -89,11 +92,13 @@ static bool pattern_read(struct reader *r, str key, str text, struct pattern *p)
         size_t open = str_find(rest, '{');
         size_t close = str_find(str_slice(rest, open, rest.len), '}') + open;
         str name = str_slice(rest, open + 1, close);
-        if (str_find(str_slice(rest, 0, open), '}') < open || (open < rest.len && (close >= rest.len || !is_name(name)))) {
+        if (str_find(str_slice(rest, 0, open), '}') < open ||
+            (open < rest.len && (close >= rest.len || !is_name(name)))) {
             fail(r, D_CATALOG_SYNTAX, key, "a brace that is no {placeholder}: ", text);
             return false;
         }
-        p->pieces = arena_grow(&r->c->arena, p->pieces, p->count, &cap, p->count + 2, sizeof *p->pieces);
+        p->pieces =
+            arena_grow(&r->c->arena, p->pieces, p->count, &cap, p->count + 2, sizeof *p->pieces);
         p->pieces[p->count++] = arena_str(&r->c->arena, str_slice(rest, 0, open));
         if (open == rest.len)
             return true;
@@ -119,7 +124,8 @@ static bool message_has(const struct message *m, str name)
 }
 
 // Every placeholder must be one that the source's message has.
-static void names_check(struct reader *r, str key, const struct message *m, const struct message *source)
+static void names_check(struct reader *r, str key, const struct message *m,
+                        const struct message *source)
 {
     for (size_t f = 0; f < CATEGORY_COUNT; f++)
         for (size_t i = 1; i < m->forms[f].count; i += 2)
@@ -132,18 +138,21 @@ static void plural_read(struct reader *r, str key, json_t *forms, struct message
     const char *name;
     json_t *text;
     m->is_plural = true;
-    json_object_foreach(forms, name, text) {
+    json_object_foreach(forms, name, text)
+    {
         size_t i = category_index(str_c(name));
         if (i == CATEGORY_COUNT || !locale_has_plural(r->c->locale, str_c(name)))
             fail(r, D_CATALOG_PLURAL, key, "the language has no category ", str_c(name));
         else if (!json_is_string(text))
             fail(r, D_CATALOG_SYNTAX, key, "not a text: ", str_c(name));
         else
-            pattern_read(r, key, (str){json_string_value(text), json_string_length(text)}, &m->forms[i]);
+            pattern_read(r, key, (str){json_string_value(text), json_string_length(text)},
+                         &m->forms[i]);
     }
     for (size_t i = 0; i < CATEGORY_COUNT; i++)
         if (!m->forms[i].count && locale_has_plural(r->c->locale, str_c(categories[i])))
-            fail(r, D_CATALOG_PLURAL, key, "the language needs the category ", str_c(categories[i]));
+            fail(r, D_CATALOG_PLURAL, key, "the language needs the category ",
+                 str_c(categories[i]));
 }
 
 static void entry_read(struct reader *r, str key, json_t *value)
@@ -151,11 +160,13 @@ static void entry_read(struct reader *r, str key, json_t *value)
     struct message *m = arena_new(&r->c->arena, struct message, 1);
     bool is_new;
     if (json_is_string(value)) {
-        pattern_read(r, key, (str){json_string_value(value), json_string_length(value)}, &m->forms[CATEGORY_COUNT - 1]);
+        pattern_read(r, key, (str){json_string_value(value), json_string_length(value)},
+                     &m->forms[CATEGORY_COUNT - 1]);
     } else if (json_is_object(value)) {
         plural_read(r, key, value, m);
     } else {
-        fail(r, D_CATALOG_SYNTAX, key, "neither a text nor an object of plural categories", STR(""));
+        fail(r, D_CATALOG_SYNTAX, key, "neither a text nor an object of plural categories",
+             STR(""));
     }
     if (r->c->fallback) {
         const struct message *source = map_get(&r->c->fallback->messages, key);
@@ -165,11 +176,12 @@ static void entry_read(struct reader *r, str key, json_t *value)
     *map_put(&r->c->messages, &r->c->arena, key, &is_new) = m;
 }
 
-// The words of the calculator, its charts, its records and its accuracy. A catalog without any word of calc. has those of pages alone,
-// and none of these is missed in it.
+// The words of the calculator, its charts, its records and its accuracy. A catalog without any word
+// of calc. has those of pages alone, and none of these is missed in it.
 static bool is_calculator_word(str key)
 {
-    static const char *const groups[] = {"accuracy.", "calc.", "chart.", "records.", "start.", "unit."};
+    static const char *const groups[] = {"accuracy.", "calc.",  "chart.",
+                                         "records.",  "start.", "unit."};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (str_starts(key, str_c(groups[i])))
             return true;
@@ -198,9 +210,11 @@ static void missing_report(struct reader *r)
 static json_t *document_read(struct reader *r)
 {
     json_error_t e;
-    json_t *root = json_loadb(r->json.len ? r->json.ptr : "", r->json.len, JSON_REJECT_DUPLICATES, &e);
+    json_t *root =
+        json_loadb(r->json.len ? r->json.ptr : "", r->json.len, JSON_REJECT_DUPLICATES, &e);
     if (!root) {
-        size_t at = e.position > 0 && (size_t)e.position <= r->json.len ? (size_t)e.position : r->json.len;
+        size_t at =
+            e.position > 0 && (size_t)e.position <= r->json.len ? (size_t)e.position : r->json.len;
         diag_add(r->d, D_CATALOG_SYNTAX, DIAG_AT(r->file, r->json, at ? at - 1 : 0), "%s", e.text);
     } else if (!json_is_object(root)) {
         diag_add(r->d, D_CATALOG_SYNTAX, DIAG_AT(r->file, r->json, 0), "not an object of messages");
@@ -224,8 +238,8 @@ struct catalog *catalog_none(const struct locale *l, const struct catalog *fallb
     return catalog_new(STR("{}"), l, fallback);
 }
 
-struct catalog *catalog_parse(str json, str file, const struct locale *l, const struct catalog *fallback,
-                              struct diag *d)
+struct catalog *catalog_parse(str json, str file, const struct locale *l,
+                              const struct catalog *fallback, struct diag *d)
 {
     struct catalog *c = catalog_new(json, l, fallback);
     struct reader r = {.c = c, .json = json, .file = file, .d = d};
@@ -233,8 +247,7 @@ struct catalog *catalog_parse(str json, str file, const struct locale *l, const 
     r.failed = !json_is_object(root);
     const char *key;
     json_t *value;
-    json_object_foreach(root, key, value)
-        entry_read(&r, str_c(key), value);
+    json_object_foreach(root, key, value) entry_read(&r, str_c(key), value);
     json_decref(root);
     if (r.failed) {
         catalog_free(c);
@@ -262,13 +275,15 @@ static const struct pattern *choose(const struct catalog *c, const struct messag
     for (size_t i = 0; i < count; i++) {
         if (!args[i].is_number)
             continue;
-        const struct pattern *p = &m->forms[category_index(locale_plural(c->locale, args[i].number))];
+        const struct pattern *p =
+            &m->forms[category_index(locale_plural(c->locale, args[i].number))];
         return p->count ? p : other;
     }
     return other;
 }
 
-static void put_pattern(const struct pattern *p, const struct catalog_argument *args, size_t count, buf *out)
+static void put_pattern(const struct pattern *p, const struct catalog_argument *args, size_t count,
+                        buf *out)
 {
     for (size_t i = 0; i < p->count; i++) {
         if (i % 2 == 0) {
@@ -285,8 +300,8 @@ static void put_pattern(const struct pattern *p, const struct catalog_argument *
     }
 }
 
-bool catalog_format(const struct catalog *c, str key, const struct catalog_argument *args, size_t count, buf *out,
-                    bool *lang_differs)
+bool catalog_format(const struct catalog *c, str key, const struct catalog_argument *args,
+                    size_t count, buf *out, bool *lang_differs)
 {
     if (lang_differs)
         *lang_differs = false;

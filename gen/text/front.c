@@ -1,5 +1,5 @@
-// Front matter: finds the YAML between --- lines or the TOML between +++ lines, reads it, and puts known keys into typed fields;
-// every key stays a pair.
+// Front matter: finds the YAML between --- lines or the TOML between +++ lines, reads it, and puts
+// known keys into typed fields; every key stays a pair.
 #include "gen/text/front.h"
 
 #include <limits.h>
@@ -12,7 +12,10 @@
 
 enum field_type { TYPE_STR, TYPE_BOOL, TYPE_FLAG, TYPE_INT, TYPE_DATE, TYPE_LIST };
 
-struct list { str *items; size_t count; };
+struct list {
+    str *items;
+    size_t count;
+};
 
 struct field {
     const char *name;
@@ -32,7 +35,8 @@ enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 static const struct field *field_find(str key)
 {
     for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (key.len == fields[i].len && memcmp(key.ptr, fields[i].name, key.len) == 0) return &fields[i];
+        if (key.len == fields[i].len && memcmp(key.ptr, fields[i].name, key.len) == 0)
+            return &fields[i];
     return NULL;
 }
 
@@ -60,42 +64,63 @@ static bool parse_int(str s, int64_t *out)
 {
     uint64_t v;
     bool minus = s.len && s.ptr[0] == '-';
-    if (!str_u64(str_slice(s, minus, s.len), &v) || v > INT32_MAX) return false;
+    if (!str_u64(str_slice(s, minus, s.len), &v) || v > INT32_MAX)
+        return false;
     *out = minus ? -(int64_t)v : (int64_t)v;
     return true;
 }
 
-struct target { str text, file; arena *a; struct diag *d; struct front *f; };
+struct target {
+    str text, file;
+    arena *a;
+    struct diag *d;
+    struct front *f;
+};
 
-static void bad_type(const struct target *t, const struct field *field, size_t offset, const char *wanted)
+static void bad_type(const struct target *t, const struct field *field, size_t offset,
+                     const char *wanted)
 {
-    diag_add(t->d, D_FRONT_TYPE, DIAG_AT(t->file, t->text, offset), "%s: wanted %s", field->name, wanted);
+    diag_add(t->d, D_FRONT_TYPE, DIAG_AT(t->file, t->text, offset), "%s: wanted %s", field->name,
+             wanted);
 }
 
 static void set_list(const struct target *t, const struct field *field, const struct yaml_node *v)
 {
     struct list *l = (struct list *)(void *)((char *)t->f + field->offset);
     size_t n = v->kind == YAML_LIST ? v->count : 1;
-    if (v->kind == YAML_MAP) { bad_type(t, field, v->offset, "a list"); return; }
+    if (v->kind == YAML_MAP) {
+        bad_type(t, field, v->offset, "a list");
+        return;
+    }
     l->items = arena_new(t->a, str, n);
     for (size_t i = 0; i < n; i++) {
         const struct yaml_node *item = v->kind == YAML_LIST ? v->items[i] : v;
-        if (item->kind != YAML_SCALAR) bad_type(t, field, item->offset, "a list of words");
-        else if (!yaml_is_null(item)) l->items[l->count++] = item->text;
+        if (item->kind != YAML_SCALAR)
+            bad_type(t, field, item->offset, "a list of words");
+        else if (!yaml_is_null(item))
+            l->items[l->count++] = item->text;
     }
 }
 
-// The words of a value that is more than one: what a person or a picture in a map is called, and such in a list.
+// The words of a value that is more than one: what a person or a picture in a map is called, and
+// such in a list.
 static void put_words(const struct yaml_node *v, buf *out, int depth)
 {
     static const char *const names[] = {"name", "path", "src", "url", "title", "file", "default"};
-    if (depth > 3) return;
-    if (v->kind == YAML_SCALAR && out->len && v->text.len) buf_lit(out, ", ");
-    if (v->kind == YAML_SCALAR) buf_str(out, v->text);
-    for (size_t i = 0; v->kind == YAML_LIST && i < v->count; i++) put_words(v->items[i], out, depth + 1);
+    if (depth > 3)
+        return;
+    if (v->kind == YAML_SCALAR && out->len && v->text.len)
+        buf_lit(out, ", ");
+    if (v->kind == YAML_SCALAR)
+        buf_str(out, v->text);
+    for (size_t i = 0; v->kind == YAML_LIST && i < v->count; i++)
+        put_words(v->items[i], out, depth + 1);
     for (size_t n = 0; v->kind == YAML_MAP && n < sizeof names / sizeof *names; n++)
         for (size_t i = 0; i < v->count; i++)
-            if (str_eq(v->pairs[i].key->text, str_c(names[n]))) { put_words(v->pairs[i].value, out, depth + 1); return; }
+            if (str_eq(v->pairs[i].key->text, str_c(names[n]))) {
+                put_words(v->pairs[i].value, out, depth + 1);
+                return;
+            }
 }
 
 // "false" for a picture or a sound means that there is none.
@@ -110,17 +135,22 @@ static void set_str(const struct target *t, const struct field *field, const str
     buf words = BUF_INIT;
     put_words(v, &words, 0);
     *to = arena_str(t->a, buf_view(&words));
-    if (!to->len && v->count) bad_type(t, field, v->offset, "one value");
+    if (!to->len && v->count)
+        bad_type(t, field, v->offset, "one value");
     buf_free(&words);
 }
 
 // Of YAML 1.1 and of people who quote.
 static bool read_bool(const struct yaml_node *v, bool *out)
 {
-    static const struct { str word; bool value; } words[] = {{STR("true"), true}, {STR("yes"), true}, {STR("on"), true}, {STR("1"), true},
-        {STR("false"), false}, {STR("no"), false}, {STR("off"), false}, {STR("0"), false}};
+    static const struct {
+        str word;
+        bool value;
+    } words[] = {{STR("true"), true},   {STR("yes"), true}, {STR("on"), true},   {STR("1"), true},
+                 {STR("false"), false}, {STR("no"), false}, {STR("off"), false}, {STR("0"), false}};
     for (size_t i = 0; v->kind == YAML_SCALAR && i < sizeof words / sizeof *words; i++)
-        if (str_eq_nocase(v->text, words[i].word)) return *out = words[i].value, true;
+        if (str_eq_nocase(v->text, words[i].word))
+            return *out = words[i].value, true;
     return false;
 }
 
@@ -128,30 +158,43 @@ static void set_field(const struct target *t, const struct field *field, const s
 {
     char *to = (char *)t->f + field->offset;
     bool b, read = read_bool(v, &b);
-    if (yaml_is_null(v) || (field->type == TYPE_FLAG && !read)) return;
-    if (field->type == TYPE_BOOL && v->kind != YAML_SCALAR) { *(int8_t *)to = v->count > 0; return; }   // toc: {min: 2}
+    if (yaml_is_null(v) || (field->type == TYPE_FLAG && !read))
+        return;
+    if (field->type == TYPE_BOOL && v->kind != YAML_SCALAR) {
+        *(int8_t *)to = v->count > 0;
+        return;
+    }  // toc: {min: 2}
     switch (field->type) {
     case TYPE_LIST: set_list(t, field, v); return;
     case TYPE_STR: set_str(t, field, v); return;
     case TYPE_INT:
-        if (v->kind != YAML_SCALAR || !parse_int(v->text, (int64_t *)(void *)to)) bad_type(t, field, v->offset, "a whole number");
+        if (v->kind != YAML_SCALAR || !parse_int(v->text, (int64_t *)(void *)to))
+            bad_type(t, field, v->offset, "a whole number");
         return;
     case TYPE_DATE:
-        if (v->kind != YAML_SCALAR || (v->text.len && !read && !front_date(v->text, (int64_t *)(void *)to)))
+        if (v->kind != YAML_SCALAR ||
+            (v->text.len && !read && !front_date(v->text, (int64_t *)(void *)to)))
             bad_type(t, field, v->offset, "a date such as 2026-05-31");
         return;
     default: break;
     }
-    if (read) *(int8_t *)to = b;
-    else bad_type(t, field, v->offset, "true or false");
+    if (read)
+        *(int8_t *)to = b;
+    else
+        bad_type(t, field, v->offset, "true or false");
 }
 
-// A value as one line of text: a scalar as written, a list joined by commas, a map as "key: value" pairs.
+// A value as one line of text: a scalar as written, a list joined by commas, a map as "key: value"
+// pairs.
 static void flatten(const struct yaml_node *v, buf *out, int depth)
 {
-    if (v->kind == YAML_SCALAR) { buf_str(out, v->text); return; }
+    if (v->kind == YAML_SCALAR) {
+        buf_str(out, v->text);
+        return;
+    }
     for (size_t i = 0; i < v->count && depth < 4; i++) {
-        if (i) buf_lit(out, ", ");
+        if (i)
+            buf_lit(out, ", ");
         if (v->kind == YAML_MAP) {
             buf_str(out, v->pairs[i].key->text);
             buf_lit(out, ": ");
@@ -168,7 +211,8 @@ static void fill(const struct target *t, const struct yaml_node *map)
         const struct yaml_node *key = map->pairs[i].key, *value = map->pairs[i].value;
         const struct field *field = field_find(key->text);
         str flat = value->text;
-        if (field) set_field(t, field, value);
+        if (field)
+            set_field(t, field, value);
         if (value->kind != YAML_SCALAR) {
             buf b = BUF_INIT;
             flatten(value, &b, 0);
@@ -181,43 +225,55 @@ static void fill(const struct target *t, const struct yaml_node *map)
 
 static bool is_fence(str line, str mark)
 {
-    while (line.len && (line.ptr[line.len - 1] == ' ' || line.ptr[line.len - 1] == '\t')) line.len--;
+    while (line.len && (line.ptr[line.len - 1] == ' ' || line.ptr[line.len - 1] == '\t'))
+        line.len--;
     return str_eq(line, mark);
 }
 
-// The block is text[*from, *to) between two lines of *mark, --- for YAML or +++ for TOML; *body is behind the second. False when
-// it is not closed.
+// The block is text[*from, *to) between two lines of *mark, --- for YAML or +++ for TOML; *body is
+// behind the second. False when it is not closed.
 static bool find_block(str text, str *mark, size_t *from, size_t *to, size_t *body)
 {
     str rest = text, line;
-    if (str_starts(rest, STR("\xEF\xBB\xBF"))) rest = str_slice(rest, 3, rest.len);
+    if (str_starts(rest, STR("\xEF\xBB\xBF")))
+        rest = str_slice(rest, 3, rest.len);
     *from = *to = *body = (size_t)(rest.ptr - text.ptr);
     *mark = str_starts(rest, STR("+++")) ? STR("+++") : STR("---");
-    if (!str_starts(rest, *mark) || !str_line(&rest, &line) || !is_fence(line, *mark)) return true;
+    if (!str_starts(rest, *mark) || !str_line(&rest, &line) || !is_fence(line, *mark))
+        return true;
     *from = text.len - rest.len;
     for (;;) {
         *to = text.len - rest.len;
-        if (!str_line(&rest, &line)) return false;
+        if (!str_line(&rest, &line))
+            return false;
         bool is_end = str_eq(*mark, STR("---")) && str_eq(str_trim(line), STR("..."));
-        if (is_fence(line, *mark) || is_end) break;
+        if (is_fence(line, *mark) || is_end)
+            break;
     }
     *body = text.len - rest.len;
     return true;
 }
 
-// {"title": "..."} at the head of a file, as Hugo has it: YAML reads it, too. The end of the object; text.len when it is none.
+// {"title": "..."} at the head of a file, as Hugo has it: YAML reads it, too. The end of the
+// object; text.len when it is none.
 static size_t json_end(str text, size_t from)
 {
     size_t at = from + 1, depth = 0;
     bool quoted = false;
-    while (at < text.len && strchr(" \t\r\n", text.ptr[at])) at++;
-    if (from >= text.len || text.ptr[from] != '{' || at >= text.len || text.ptr[at] != '"') return text.len;
+    while (at < text.len && strchr(" \t\r\n", text.ptr[at]))
+        at++;
+    if (from >= text.len || text.ptr[from] != '{' || at >= text.len || text.ptr[at] != '"')
+        return text.len;
     for (at = from; at < text.len; at++) {
         char c = text.ptr[at];
-        if (quoted && c == '\\') at++;
-        else if (c == '"') quoted = !quoted;
-        else if (!quoted && c == '{') depth++;
-        else if (!quoted && c == '}' && !--depth) return at + 1;
+        if (quoted && c == '\\')
+            at++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && c == '{')
+            depth++;
+        else if (!quoted && c == '}' && !--depth)
+            return at + 1;
     }
     return text.len;
 }
@@ -226,13 +282,16 @@ static bool find_json(str text, size_t *from, size_t *to, size_t *body)
 {
     size_t start = str_starts(text, STR("\xEF\xBB\xBF")) ? 3 : 0, end = json_end(text, start);
     size_t line = end + str_find(str_slice(text, end, text.len), '\n');
-    if (end == text.len && (!text.len || text.ptr[text.len - 1] != '}')) return false;
-    if (end <= start || str_trim(str_slice(text, end, line)).len || (text.ptr[start] != '{')) return false;
+    if (end == text.len && (!text.len || text.ptr[text.len - 1] != '}'))
+        return false;
+    if (end <= start || str_trim(str_slice(text, end, line)).len || (text.ptr[start] != '{'))
+        return false;
     *from = start, *to = end, *body = line + (line < text.len);
     return true;
 }
 
-bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front *out, bool by_lines)
+bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front *out,
+                      bool by_lines)
 {
     struct target t = {text, file, a, d, out};
     struct yaml_node *map = NULL;
@@ -240,15 +299,21 @@ bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front
     str mark;
     set_absent(out);
     if (!find_block(text, &mark, &from, &to, &out->body)) {
-        diag_add(d, D_FRONT_UNCLOSED, DIAG_AT(file, text, 0), "the first line is %.*s, and no later line is", STR_ARG(mark));
+        diag_add(d, D_FRONT_UNCLOSED, DIAG_AT(file, text, 0),
+                 "the first line is %.*s, and no later line is", STR_ARG(mark));
         return true;
     }
-    bool toml = str_eq(mark, STR("+++")), json = from == to && find_json(text, &from, &to, &out->body);
-    if (from == to) return true;
-    if (toml && !front_toml(text, from, to, file, a, d, &map)) return false;
-    if (!toml && !(by_lines && !json && front_lines(text, from, to, a, &map)) && !yaml_parse(text, from, to, file, a, d, &map))
+    bool toml = str_eq(mark, STR("+++")),
+         json = from == to && find_json(text, &from, &to, &out->body);
+    if (from == to)
+        return true;
+    if (toml && !front_toml(text, from, to, file, a, d, &map))
         return false;
-    if (!map || yaml_is_null(map)) return true;
+    if (!toml && !(by_lines && !json && front_lines(text, from, to, a, &map)) &&
+        !yaml_parse(text, from, to, file, a, d, &map))
+        return false;
+    if (!map || yaml_is_null(map))
+        return true;
     if (map->kind != YAML_MAP) {
         diag_add(d, D_FRONT_TYPE, DIAG_AT(file, text, map->offset), "wanted key: value lines");
         return true;

@@ -4,8 +4,10 @@
 
 #include "gen/text/yaml.h"
 
-// Reads text[from, to) as one TOML document. Strings count as quoted; numbers, dates, true and false as plain words as they are
-// written. Everything lives in a. False after toml-syntax was recorded.
-bool front_toml(str text, size_t from, size_t to, str file, arena *a, struct diag *d, struct yaml_node **out);
+// Reads text[from, to) as one TOML document. Strings count as quoted; numbers, dates, true and
+// false as plain words as they are written. Everything lives in a. False after toml-syntax was
+// recorded.
+bool front_toml(str text, size_t from, size_t to, str file, arena *a, struct diag *d,
+                struct yaml_node **out);
 
 #endif

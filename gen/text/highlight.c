@@ -7,14 +7,18 @@
 #include "gen/text/highlight_lexer.h"
 
 static const struct hl_language languages[HL_LANGUAGES] = {
-#define LANGUAGE(id, names, lexer, comment, open, close, flags)                                    \
+#define LANGUAGE(id, names, lexer, comment, open, close, flags) \
     [HL_##id] = {STR(names), lexer, STR(comment), STR(open), STR(close), flags, HL_##id},
 #include "gen/text/highlight.def"
 };
 
 enum { K = 'k', F = 'f' };
 
-static const struct { enum hl_language_id language; char class; str word; } words[] = {
+static const struct {
+    enum hl_language_id language;
+    char class;
+    str word;
+} words[] = {
 #define WORD(id, word, class) {HL_##id, class, STR(word)},
 #include "gen/text/highlight.def"
 };
@@ -107,8 +111,8 @@ size_t hl_quoted_end(str code, size_t i, bool many_lines)
 
 bool hl_is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
-           || (uint8_t)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (uint8_t)c >= 0x80;
 }
 
 size_t hl_name_end(str code, size_t i)

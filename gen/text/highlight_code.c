@@ -95,8 +95,8 @@ static bool is_digit(char c)
 
 static bool read_number(struct hl *h)
 {
-    bool fraction = hl_peek(h, 0) == '.' && is_digit(hl_peek(h, 1))
-                    && !(h->at && h->code.ptr[h->at - 1] == '.');
+    bool fraction = hl_peek(h, 0) == '.' && is_digit(hl_peek(h, 1)) &&
+                    !(h->at && h->code.ptr[h->at - 1] == '.');
     if (!is_digit(hl_peek(h, 0)) && !fraction)
         return false;
     hl_span(h, 'n', hl_number_end(h->code, h->at));
@@ -183,8 +183,8 @@ void hl_code(const struct hl_language *l, str code, buf *out)
 {
     struct hl h = {.l = l, .code = code, .out = out};
     while (h.at < code.len)
-        if (!read_comment(&h) && !read_special(&h) && !read_string(&h) && !read_number(&h)
-            && !read_name(&h))
+        if (!read_comment(&h) && !read_special(&h) && !read_string(&h) && !read_number(&h) &&
+            !read_name(&h))
             h.at++;
     hl_flush(&h);
 }

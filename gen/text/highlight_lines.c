@@ -37,8 +37,8 @@ static size_t key_end(str line)
 // A plain scalar: up to a comment, a flow's end, or the line's.
 static size_t scalar_end(str line, size_t i)
 {
-    while (i < line.len && !strchr(",[]{}", line.ptr[i])
-           && !(line.ptr[i] == '#' && line.ptr[i - 1] == ' '))
+    while (i < line.len && !strchr(",[]{}", line.ptr[i]) &&
+           !(line.ptr[i] == '#' && line.ptr[i - 1] == ' '))
         i++;
     return i;
 }
@@ -103,8 +103,8 @@ static bool opens_block(str line)
     str s = str_trim(line);
     while (s.len && strchr("+-0123456789", s.ptr[s.len - 1]))
         s.len--;
-    return s.len && (s.ptr[s.len - 1] == '|' || s.ptr[s.len - 1] == '>')
-        && (s.len == 1 || s.ptr[s.len - 2] == ' ');
+    return s.len && (s.ptr[s.len - 1] == '|' || s.ptr[s.len - 1] == '>') &&
+           (s.len == 1 || s.ptr[s.len - 2] == ' ');
 }
 
 static void yaml_line(struct hl *h, str line)
@@ -168,9 +168,8 @@ void hl_diff(const struct hl_language *l, str code, buf *out)
             old_lines = hunk_lines(&rest, '-');
             new_lines = hunk_lines(&rest, '+');
             hl_span(&h, 'k', end);
-        } else if (!hunk
-                   && (str_starts(line, STR("---")) || str_starts(line, STR("+++"))
-                       || str_starts(line, STR("diff ")) || str_starts(line, STR("index ")))) {
+        } else if (!hunk && (str_starts(line, STR("---")) || str_starts(line, STR("+++")) ||
+                             str_starts(line, STR("diff ")) || str_starts(line, STR("index ")))) {
             hl_span(&h, 'k', end);
         } else if (c == '+' || c == '-') {
             hl_span(&h, c == '+' ? 'a' : 'd', end);

@@ -61,8 +61,8 @@ static bool read_quotes(struct hl *h)
 // "<<EOF", "<<-'EOF'": notes the word that will end the document.
 static bool read_here(struct hl *h, struct here *here)
 {
-    if (hl_peek(h, 0) != '<' || hl_peek(h, 1) != '<' || hl_peek(h, 2) == '<'
-        || here->count == MAX_HERE)
+    if (hl_peek(h, 0) != '<' || hl_peek(h, 1) != '<' || hl_peek(h, 2) == '<' ||
+        here->count == MAX_HERE)
         return false;
     size_t i = h->at + 2;
     bool indented = i < h->code.len && h->code.ptr[i] == '-';
@@ -144,8 +144,8 @@ void hl_shell(const struct hl_language *l, str code, buf *out)
             read_bodies(&h, &here);
         else if (c == '\\')
             h.at += h.at + 1 < code.len ? 2 : 1;
-        else if (!read_comment(&h) && !read_variable(&h) && !read_quotes(&h)
-                 && !read_here(&h, &here) && !read_word(&h))
+        else if (!read_comment(&h) && !read_variable(&h) && !read_quotes(&h) &&
+                 !read_here(&h, &here) && !read_word(&h))
             h.at++;
     }
     hl_flush(&h);

@@ -17,10 +17,10 @@ struct check {
     struct diag *d;
     size_t reports;
     size_t depth;
-    unsigned foreign;      // open svg and math elements: there every element may close itself
-    unsigned paragraphs;   // open p elements
-    unsigned links;        // open a elements
-    bool raw;              // within script or style
+    unsigned foreign;     // open svg and math elements: there every element may close itself
+    unsigned paragraphs;  // open p elements
+    unsigned links;       // open a elements
+    bool raw;             // within script or style
     struct open_element open[MAX_DEPTH];
 };
 
@@ -57,8 +57,8 @@ static void check_attributes(struct check *c, const struct html_token *t)
     for (size_t i = 0; i < t->attribute_count; i++) {
         const struct html_attribute *a = &t->attributes[i];
         for (size_t k = 0; k < i; k++)
-            if (a->name.len == t->attributes[k].name.len
-                && str_eq_nocase(a->name, t->attributes[k].name))
+            if (a->name.len == t->attributes[k].name.len &&
+                str_eq_nocase(a->name, t->attributes[k].name))
                 report(c, a->offset, "attribute given twice in <", t->name);
         if (is_odd_name(a->name))
             report(c, a->offset, "attribute with a quote or < in its name in <", t->name);

@@ -1,16 +1,21 @@
 // Looks elements and entities up in sorted tables; decodes character references.
 #include "gen/text/html_names.h"
 
-
 enum { MAX_NAME = 10 };
 
-static const struct { str name; unsigned flags; } elements[] = {
+static const struct {
+    str name;
+    unsigned flags;
+} elements[] = {
 #define X(name, flags) {STR(#name), flags},
 #include "gen/text/html_names.def"
 #undef X
 };
 
-static const struct { str name; uint32_t code_point; } entities[] = {
+static const struct {
+    str name;
+    uint32_t code_point;
+} entities[] = {
 #define X(name, code_point) {STR(#name), code_point},
 #include "gen/text/html_entities.def"
 #undef X

@@ -35,8 +35,8 @@ static size_t skip_space(str s, size_t i)
 
 static size_t name_end(str s, size_t i)
 {
-    while (i < s.len && !is_space(s.ptr[i]) && s.ptr[i] != '>' && s.ptr[i] != '/'
-           && s.ptr[i] != '=')
+    while (i < s.len && !is_space(s.ptr[i]) && s.ptr[i] != '>' && s.ptr[i] != '/' &&
+           s.ptr[i] != '=')
         i++;
     return i;
 }
@@ -124,8 +124,8 @@ static size_t raw_text_end(str s, size_t from, str name)
         if (!p)
             break;
         i = (size_t)(p - s.ptr);
-        if (i + 2 + name.len <= s.len && s.ptr[i + 1] == '/'
-            && str_eq_nocase(str_slice(s, i + 2, i + 2 + name.len), name))
+        if (i + 2 + name.len <= s.len && s.ptr[i + 1] == '/' &&
+            str_eq_nocase(str_slice(s, i + 2, i + 2 + name.len), name))
             return i;
     }
     return s.len;

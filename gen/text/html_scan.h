@@ -7,12 +7,15 @@
 
 enum html_event { HTML_OPEN, HTML_CLOSE, HTML_TEXT, HTML_COMMENT, HTML_DOCTYPE };
 
-struct html_attribute { str name, value; size_t offset; };
+struct html_attribute {
+    str name, value;
+    size_t offset;
+};
 
 struct html_token {
     enum html_event event;
-    str name;                       // of the tag, as written
-    str text;                       // HTML_TEXT: raw; HTML_COMMENT: its inside
+    str name;  // of the tag, as written
+    str text;  // HTML_TEXT: raw; HTML_COMMENT: its inside
     size_t offset;
     bool self_closing;
     const struct html_attribute *attributes;

@@ -1,4 +1,5 @@
-// Reads literals out of JavaScript without running it: strings, numbers, lists and objects, and names that stand for such.
+// Reads literals out of JavaScript without running it: strings, numbers, lists and objects, and
+// names that stand for such.
 #include "gen/text/js_literals.h"
 
 #include <string.h>
@@ -15,12 +16,19 @@ struct scanner {
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || (c & 0x80);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || (c & 0x80);
 }
 
-static char byte(const struct scanner *s, size_t ahead) { return s->at + ahead < s->text.len ? s->text.ptr[s->at + ahead] : 0; }
+static char byte(const struct scanner *s, size_t ahead)
+{
+    return s->at + ahead < s->text.len ? s->text.ptr[s->at + ahead] : 0;
+}
 
-static bool is_spent(const struct scanner *s) { return s->at >= s->text.len; }
+static bool is_spent(const struct scanner *s)
+{
+    return s->at >= s->text.len;
+}
 
 static void skip_blank(struct scanner *s)
 {
@@ -29,7 +37,8 @@ static void skip_blank(struct scanner *s)
         if (c == ' ' || (c >= '\t' && c <= '\r')) {
             s->at++;
         } else if (c == '/' && byte(s, 1) == '/') {
-            while (!is_spent(s) && byte(s, 0) != '\n') s->at++;
+            while (!is_spent(s) && byte(s, 0) != '\n')
+                s->at++;
         } else if (c == '/' && byte(s, 1) == '*') {
             size_t end = str_search(str_slice(s->text, s->at + 2, s->text.len), STR("*/"));
             s->at += end + 4;
@@ -55,7 +64,8 @@ static void put_escape(struct scanner *s, buf *b)
     char c = byte(s, 0);
     const char *known = c ? strchr(from, c) : NULL;
     s->at++;
-    if (c != '\n') buf_char(b, known ? to[known - from] : c);
+    if (c != '\n')
+        buf_char(b, known ? to[known - from] : c);
 }
 
 // "${...}" in a template, whose value is unknown: it is left out.
@@ -75,7 +85,8 @@ static str read_string(struct scanner *s)
     buf b = BUF_INIT;
     for (s->at++; !is_spent(s) && byte(s, 0) != quote;) {
         char c = byte(s, 0);
-        if (c == '\n' && quote != '`') break;
+        if (c == '\n' && quote != '`')
+            break;
         if (c == '\\') {
             s->at++;
             put_escape(s, &b);
@@ -93,7 +104,10 @@ static str read_string(struct scanner *s)
     return out;
 }
 
-static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'' || c == '`';
+}
 
 // A pattern such as /a\/[/]b/ may come where a value may begin.
 static void skip_pattern(struct scanner *s)
@@ -101,10 +115,14 @@ static void skip_pattern(struct scanner *s)
     bool set = false;
     for (s->at++; !is_spent(s) && byte(s, 0) != '\n'; s->at++) {
         char c = byte(s, 0);
-        if (c == '\\') s->at++;
-        else if (c == '[') set = true;
-        else if (c == ']') set = false;
-        else if (c == '/' && !set) break;
+        if (c == '\\')
+            s->at++;
+        else if (c == '[')
+            set = true;
+        else if (c == ']')
+            set = false;
+        else if (c == '/' && !set)
+            break;
     }
     s->at++;
 }
@@ -117,7 +135,8 @@ static void skip_token(struct scanner *s, char before)
     if (is_quote(c)) {
         read_string(s);
     } else if (is_name_byte(c)) {
-        while (is_name_byte(byte(s, 0))) s->at++;
+        while (is_name_byte(byte(s, 0)))
+            s->at++;
     } else if (c == '/' && value) {
         skip_pattern(s);
     } else {
@@ -132,7 +151,8 @@ static void skip_to_end(struct scanner *s)
     char before = '(';
     for (skip_blank(s); !is_spent(s); skip_blank(s)) {
         char c = byte(s, 0);
-        if (depth == 0 && strchr(",;)]}", c)) return;
+        if (depth == 0 && strchr(",;)]}", c))
+            return;
         depth += strchr("([{", c) ? 1 : strchr(")]}", c) ? -1 : 0;
         before = c;
         skip_token(s, before);
@@ -142,7 +162,8 @@ static void skip_to_end(struct scanner *s)
 static str read_name(struct scanner *s)
 {
     size_t from = s->at;
-    while (is_name_byte(byte(s, 0))) s->at++;
+    while (is_name_byte(byte(s, 0)))
+        s->at++;
     return str_slice(s->text, from, s->at);
 }
 
@@ -150,7 +171,8 @@ static struct yaml_node *read_value(struct scanner *s);
 
 static void add_item(struct scanner *s, struct yaml_node *list, size_t *cap, struct yaml_node *item)
 {
-    list->items = arena_grow(s->js->a, list->items, list->count, cap, list->count + 1, sizeof *list->items);
+    list->items =
+        arena_grow(s->js->a, list->items, list->count, cap, list->count + 1, sizeof *list->items);
     list->items[list->count++] = item;
 }
 
@@ -165,19 +187,25 @@ static struct yaml_node *read_list(struct scanner *s)
         s->at += spread ? 3 : 0;
         struct yaml_node *item = read_value(s);
         bool many = spread && item->kind == YAML_LIST;
-        for (size_t i = 0; many && i < item->count; i++) add_item(s, list, &cap, item->items[i]);
-        if (!spread) add_item(s, list, &cap, item);
+        for (size_t i = 0; many && i < item->count; i++)
+            add_item(s, list, &cap, item->items[i]);
+        if (!spread)
+            add_item(s, list, &cap, item);
         skip_to_end(s);
-        if (byte(s, 0) == ',') s->at++;
-        if (s->at == start || *s->nodes > MAX_NODES) break;
+        if (byte(s, 0) == ',')
+            s->at++;
+        if (s->at == start || *s->nodes > MAX_NODES)
+            break;
     }
-    if (byte(s, 0) == ']') s->at++;
+    if (byte(s, 0) == ']')
+        s->at++;
     return list;
 }
 
 static void add_pair(struct scanner *s, struct yaml_node *map, size_t *cap, struct yaml_pair pair)
 {
-    map->pairs = arena_grow(s->js->a, map->pairs, map->count, cap, map->count + 1, sizeof *map->pairs);
+    map->pairs =
+        arena_grow(s->js->a, map->pairs, map->count, cap, map->count + 1, sizeof *map->pairs);
     map->pairs[map->count++] = pair;
 }
 
@@ -190,7 +218,8 @@ static void read_pair(struct scanner *s, struct yaml_node *map, size_t *cap)
     if (str_starts(str_slice(s->text, s->at, s->text.len), STR("..."))) {
         s->at += 3;
         value = read_value(s);
-        for (size_t i = 0; value->kind == YAML_MAP && i < value->count; i++) add_pair(s, map, cap, value->pairs[i]);
+        for (size_t i = 0; value->kind == YAML_MAP && i < value->count; i++)
+            add_pair(s, map, cap, value->pairs[i]);
         return;
     }
     key->text = is_quote(byte(s, 0)) ? read_string(s) : read_name(s);
@@ -201,7 +230,8 @@ static void read_pair(struct scanner *s, struct yaml_node *map, size_t *cap)
     } else if (byte(s, 0) == ',' || byte(s, 0) == '}') {
         value = named(s, key->text);
     }
-    if (key->text.len && value) add_pair(s, map, cap, (struct yaml_pair){key, value});
+    if (key->text.len && value)
+        add_pair(s, map, cap, (struct yaml_pair){key, value});
 }
 
 static struct yaml_node *read_map(struct scanner *s)
@@ -213,11 +243,15 @@ static struct yaml_node *read_map(struct scanner *s)
         size_t start = s->at;
         read_pair(s, map, &cap);
         skip_to_end(s);
-        if (byte(s, 0) == ',' || byte(s, 0) == ';') s->at++;
-        if (s->at == start) s->at++;
-        if (*s->nodes > MAX_NODES) break;
+        if (byte(s, 0) == ',' || byte(s, 0) == ';')
+            s->at++;
+        if (s->at == start)
+            s->at++;
+        if (*s->nodes > MAX_NODES)
+            break;
     }
-    if (byte(s, 0) == '}') s->at++;
+    if (byte(s, 0) == '}')
+        s->at++;
     return map;
 }
 
@@ -226,9 +260,11 @@ static size_t find_word(str text, str word, size_t from)
 {
     for (size_t at = from; at < text.len; at++) {
         at += str_search(str_slice(text, at, text.len), word);
-        if (at >= text.len) break;
+        if (at >= text.len)
+            break;
         bool starts = at == 0 || !is_name_byte(text.ptr[at - 1]);
-        if (starts && (at + word.len == text.len || !is_name_byte(text.ptr[at + word.len]))) return at;
+        if (starts && (at + word.len == text.len || !is_name_byte(text.ptr[at + word.len])))
+            return at;
     }
     return text.len;
 }
@@ -239,7 +275,10 @@ static bool follows_word(str text, size_t at, str word)
     return str_ends(before, word) && before.len < at;
 }
 
-static struct yaml_node *empty(struct scanner *s) { return node_new(s, YAML_SCALAR); }
+static struct yaml_node *empty(struct scanner *s)
+{
+    return node_new(s, YAML_SCALAR);
+}
 
 // import NAME from "./file.json"
 static struct yaml_node *imported(struct scanner *s, size_t behind)
@@ -248,12 +287,14 @@ static struct yaml_node *imported(struct scanner *s, size_t behind)
     struct yaml_node *root = NULL;
     in.at = behind;
     skip_blank(&in);
-    if (!str_eq(read_name(&in), STR("from"))) return NULL;
+    if (!str_eq(read_name(&in), STR("from")))
+        return NULL;
     skip_blank(&in);
     str path = is_quote(byte(&in, 0)) ? read_string(&in) : STR_NONE;
     str bytes = path.len && s->js->import ? s->js->import(s->js->ctx, path) : STR_NONE;
     struct diag *quiet = diag_new((struct diag_options){.quiet = true});
-    if (bytes.len && str_ends(path, STR(".json"))) yaml_parse(bytes, 0, bytes.len, path, s->js->a, quiet, &root);
+    if (bytes.len && str_ends(path, STR(".json")))
+        yaml_parse(bytes, 0, bytes.len, path, s->js->a, quiet, &root);
     diag_free(quiet);
     return root;
 }
@@ -264,25 +305,32 @@ static struct yaml_node *declared_at(struct scanner *s, size_t at, str name)
     struct scanner in = *s;
     in.at = at + name.len;
     in.names++;
-    if (follows_word(s->text, at, STR("import"))) return imported(s, in.at);
+    if (follows_word(s->text, at, STR("import")))
+        return imported(s, in.at);
     if (follows_word(s->text, at, STR("function"))) {
         in.at = find_word(s->text, STR("return"), in.at) + 6;
         return in.at < s->text.len ? read_value(&in) : NULL;
     }
-    if (!follows_word(s->text, at, STR("const")) && !follows_word(s->text, at, STR("let"))
-        && !follows_word(s->text, at, STR("var"))) return NULL;
-    while (!is_spent(&in) && !strchr("=;\n{", byte(&in, 0))) skip_token(&in, ' ');
-    if (byte(&in, 0) != '=') return NULL;
+    if (!follows_word(s->text, at, STR("const")) && !follows_word(s->text, at, STR("let")) &&
+        !follows_word(s->text, at, STR("var")))
+        return NULL;
+    while (!is_spent(&in) && !strchr("=;\n{", byte(&in, 0)))
+        skip_token(&in, ' ');
+    if (byte(&in, 0) != '=')
+        return NULL;
     in.at++;
     return read_value(&in);
 }
 
 static struct yaml_node *named(struct scanner *s, str name)
 {
-    if (s->names >= MAX_NAMES || !name.len) return empty(s);
-    for (size_t at = find_word(s->text, name, 0); at < s->text.len; at = find_word(s->text, name, at + 1)) {
+    if (s->names >= MAX_NAMES || !name.len)
+        return empty(s);
+    for (size_t at = find_word(s->text, name, 0); at < s->text.len;
+         at = find_word(s->text, name, at + 1)) {
         struct yaml_node *value = declared_at(s, at, name);
-        if (value) return value;
+        if (value)
+            return value;
     }
     return empty(s);
 }
@@ -292,19 +340,24 @@ static struct yaml_node *read_named(struct scanner *s)
 {
     size_t from = s->at;
     str name = read_name(s);
-    bool word = str_eq(name, STR("true")) || str_eq(name, STR("false")) || str_eq(name, STR("null"));
+    bool word =
+        str_eq(name, STR("true")) || str_eq(name, STR("false")) || str_eq(name, STR("null"));
     if (word || (name.ptr[0] >= '0' && name.ptr[0] <= '9')) {
         struct yaml_node *n = empty(s);
-        while (byte(s, 0) == '.' && byte(s, 1) >= '0' && byte(s, 1) <= '9') s->at++, read_name(s);
+        while (byte(s, 0) == '.' && byte(s, 1) >= '0' && byte(s, 1) <= '9')
+            s->at++, read_name(s);
         n->text = arena_str(s->js->a, str_slice(s->text, from, s->at));
         return n;
     }
     struct yaml_node *value = byte(s, 0) == '.' ? empty(s) : named(s, name);
     if (value->kind == YAML_SCALAR && !value->text.len) {
-        while (!is_spent(s) && (is_name_byte(byte(s, 0)) || byte(s, 0) == '.')) s->at++;
+        while (!is_spent(s) && (is_name_byte(byte(s, 0)) || byte(s, 0) == '.'))
+            s->at++;
         skip_blank(s);
-        bool other = (byte(s, 0) == '|' && byte(s, 1) == '|') || (byte(s, 0) == '?' && byte(s, 1) == '?');
-        if (!other) return value;
+        bool other =
+            (byte(s, 0) == '|' && byte(s, 1) == '|') || (byte(s, 0) == '?' && byte(s, 1) == '?');
+        if (!other)
+            return value;
         s->at += 2;
         return read_value(s);
     }
@@ -323,25 +376,32 @@ static struct yaml_node *read_value(struct scanner *s)
 {
     struct yaml_node *value;
     skip_blank(s);
-    if (s->depth >= MAX_DEPTH || *s->nodes > MAX_NODES) return empty(s);
+    if (s->depth >= MAX_DEPTH || *s->nodes > MAX_NODES)
+        return empty(s);
     s->depth++;
     char c = byte(s, 0);
-    if (c == '(') {   // ({...}) and (a as B)
+    if (c == '(') {  // ({...}) and (a as B)
         s->at++;
         value = read_value(s);
         skip_to_end(s);
-        if (byte(s, 0) == ')') s->at++;
-    } else if (is_quote(c)) value = read_scalar(s);
-    else if (c == '[') value = read_list(s);
-    else if (c == '{') value = read_map(s);
-    else if (is_name_byte(c)) value = read_named(s);
-    else value = empty(s);
+        if (byte(s, 0) == ')')
+            s->at++;
+    } else if (is_quote(c))
+        value = read_scalar(s);
+    else if (c == '[')
+        value = read_list(s);
+    else if (c == '{')
+        value = read_map(s);
+    else if (is_name_byte(c))
+        value = read_named(s);
+    else
+        value = empty(s);
     s->depth--;
     return value;
 }
 
-// Where the value of the outermost key of that name begins: behind its colon, or at the name where that is its own value. *shorthand
-// says which. text.len for none.
+// Where the value of the outermost key of that name begins: behind its colon, or at the name where
+// that is its own value. *shorthand says which. text.len for none.
 static size_t find_key(struct scanner *s, str key, bool *shorthand)
 {
     char before = 0;
@@ -352,15 +412,20 @@ static size_t find_key(struct scanner *s, str key, bool *shorthand)
         char first = byte(s, 0);
         bool may = before == '{' || before == ',' || before == ';';
         str word = STR_NONE;
-        if (is_quote(first)) word = read_string(s);
-        else if (is_name_byte(first)) word = read_name(s);
-        else skip_token(s, before);
+        if (is_quote(first))
+            word = read_string(s);
+        else if (is_name_byte(first))
+            word = read_name(s);
+        else
+            skip_token(s, before);
         depth += strchr("([{", first) ? 1 : strchr(")]}", first) ? -1 : 0;
         before = first;
-        if (!may || depth >= best_depth || !str_eq(word, key)) continue;
+        if (!may || depth >= best_depth || !str_eq(word, key))
+            continue;
         skip_blank(s);
         bool colon = byte(s, 0) == ':';
-        if (!colon && byte(s, 0) != ',' && byte(s, 0) != '}') continue;
+        if (!colon && byte(s, 0) != ',' && byte(s, 0) != '}')
+            continue;
         best_depth = depth;
         best = colon ? s->at + 1 : from;
         *shorthand = !colon;
@@ -374,7 +439,8 @@ struct yaml_node *js_value(const struct js_text *js, str key)
     bool shorthand = false;
     struct scanner s = {.js = js, .text = js->text, .nodes = &nodes};
     s.at = find_key(&s, key, &shorthand);
-    if (s.at == s.text.len) return NULL;
+    if (s.at == s.text.len)
+        return NULL;
     return shorthand ? named(&s, key) : read_value(&s);
 }
 
@@ -396,10 +462,12 @@ struct yaml_node *js_exported(const struct js_text *js)
         return read_value(&s);
     }
     s.at = str_search(js->text, STR("module.exports"));
-    if (s.at == js->text.len) return NULL;
+    if (s.at == js->text.len)
+        return NULL;
     s.at += 14;
     skip_blank(&s);
-    if (byte(&s, 0) != '=') return NULL;
+    if (byte(&s, 0) != '=')
+        return NULL;
     s.at++;
     return read_value(&s);
 }

@@ -1,4 +1,5 @@
-// What ICU knows of one language, behind plain C: formatting objects are opened on first use and kept.
+// What ICU knows of one language, behind plain C: formatting objects are opened on first use and
+// kept.
 #include "gen/text/locale.h"
 
 #include <math.h>
@@ -15,23 +16,26 @@
 #include "gen/base/arena.h"
 
 #define DECIMALS_MAX 9
-#define TEXT_MAX 256          // UTF-16 units of a formatted value, of a name
+#define TEXT_MAX 256  // UTF-16 units of a formatted value, of a name
 #define NBSP "\xc2\xa0"
 #define NARROW_NBSP "\xe2\x80\xaf"
 
-#define SMALL 64              // whole numbers below it are formatted once: minutes, counts
+#define SMALL 64  // whole numbers below it are formatted once: minutes, counts
 
 enum style { STYLE_NUMBER, STYLE_PERCENT, STYLE_PERCENT_SIGNED, STYLE_COUNT };
 enum { UNIT_COUNT = UNIT_TiB + 1 };
 
 // How a size is written: what is before and behind the number.
-struct unit_pattern { str before, after; bool known; };
+struct unit_pattern {
+    str before, after;
+    bool known;
+};
 
 // Opened on first use; the locale itself stays constant.
 struct cache {
     arena arena;
     UFormattedNumber *result;
-    UNumberFormatter *numbers[STYLE_COUNT][DECIMALS_MAX + 2];   // [decimals + 1]
+    UNumberFormatter *numbers[STYLE_COUNT][DECIMALS_MAX + 2];  // [decimals + 1]
     UPluralRules *plurals;
     UDateFormat *dates[2];
     struct unit_pattern units[UNIT_COUNT];
@@ -40,7 +44,7 @@ struct cache {
 
 struct locale {
     str tag, name, script, region;
-    char id[ULOC_FULLNAME_CAPACITY];   // as ICU writes it: "pt_BR"
+    char id[ULOC_FULLNAME_CAPACITY];  // as ICU writes it: "pt_BR"
     bool rtl;
     struct cache *cache;
 };
@@ -65,7 +69,8 @@ static int32_t to_utf16(str s, UChar *out, int32_t cap)
 // Name of the language in itself, as at the beginning of a sentence: "Español".
 static str native_name(const struct locale *l, arena *a)
 {
-    UDisplayContext contexts[] = {UDISPCTX_CAPITALIZATION_FOR_BEGINNING_OF_SENTENCE, UDISPCTX_DIALECT_NAMES};
+    UDisplayContext contexts[] = {UDISPCTX_CAPITALIZATION_FOR_BEGINNING_OF_SENTENCE,
+                                  UDISPCTX_DIALECT_NAMES};
     UErrorCode e = U_ZERO_ERROR;
     UChar name[TEXT_MAX];
     ULocaleDisplayNames *names = uldn_openForContext(l->id, contexts, 2, &e);
@@ -80,10 +85,12 @@ static str native_name(const struct locale *l, arena *a)
     return result;
 }
 
-// Source: CLDR's likely subtags (supplemental/likelySubtags.xml), as ICU has them: "de" is most likely de-Latn-DE.
+// Source: CLDR's likely subtags (supplemental/likelySubtags.xml), as ICU has them: "de" is most
+// likely de-Latn-DE.
 static void find_likely(struct locale *l, arena *a)
 {
-    char full[ULOC_FULLNAME_CAPACITY], language[ULOC_LANG_CAPACITY], script[ULOC_SCRIPT_CAPACITY], region[ULOC_COUNTRY_CAPACITY];
+    char full[ULOC_FULLNAME_CAPACITY], language[ULOC_LANG_CAPACITY], script[ULOC_SCRIPT_CAPACITY],
+        region[ULOC_COUNTRY_CAPACITY];
     UErrorCode e = U_ZERO_ERROR;
     uloc_addLikelySubtags(l->id, full, sizeof full, &e);
     int32_t script_len = uloc_getScript(full, script, sizeof script, &e);
@@ -184,7 +191,9 @@ static UNumberFormatter *open_skeleton(const struct locale *l, str skeleton)
 static UNumberFormatter *number_formatter(const struct locale *l, enum style style, int decimals)
 {
     static const char *const heads[STYLE_COUNT] = {
-        "", "percent scale/100 ", "percent scale/100 sign-except-zero ",
+        "",
+        "percent scale/100 ",
+        "percent scale/100 sign-except-zero ",
     };
     int d = decimals < -1 ? -1 : decimals > DECIMALS_MAX ? DECIMALS_MAX : decimals;
     UNumberFormatter **slot = &l->cache->numbers[style][d + 1];
@@ -211,7 +220,8 @@ static void put_result(const struct locale *l, buf *out)
         put_utf16(out, text, len);
 }
 
-static void format_double(const struct locale *l, enum style style, double v, int decimals, buf *out)
+static void format_double(const struct locale *l, enum style style, double v, int decimals,
+                          buf *out)
 {
     UErrorCode e = U_ZERO_ERROR;
     unumf_formatDouble(number_formatter(l, style, decimals), v, l->cache->result, &e);
@@ -251,8 +261,9 @@ void locale_percent(const struct locale *l, double fraction, int decimals, bool 
     format_double(l, sign ? STYLE_PERCENT_SIGNED : STYLE_PERCENT, fraction, decimals, out);
 }
 
-// X(name, size in bytes, ICU's unit or NULL, symbol, French symbol). ICU 72 has no good short names for B and the
-// binary units ("6.5 Gibyte" in English); their symbols are those of IEC 80000-13, in French with the octet.
+// X(name, size in bytes, ICU's unit or NULL, symbol, French symbol). ICU 72 has no good short names
+// for B and the binary units ("6.5 Gibyte" in English); their symbols are those of IEC 80000-13, in
+// French with the octet.
 #define UNITS(X) \
     X(B, 1.0, NULL, "B", "o") \
     X(kB, 1e3, "kilobyte", "kB", "ko") \
@@ -310,7 +321,8 @@ static str without_breaks(arena *a, str s)
     return result;
 }
 
-// Lets ICU write 7 of a unit, and takes what is around the number. False when the number is not to be found in it.
+// Lets ICU write 7 of a unit, and takes what is around the number. False when the number is not to
+// be found in it.
 static bool unit_from_icu(const struct locale *l, enum byte_unit u, struct unit_pattern *p)
 {
     buf sample = BUF_INIT, number = BUF_INIT, skeleton = BUF_INIT;
@@ -363,7 +375,8 @@ void locale_date(const struct locale *l, int64_t unix_seconds, enum date_style s
     UDateFormat **f = &l->cache->dates[style];
     UChar text[TEXT_MAX];
     if (!*f)
-        *f = udat_open(UDAT_NONE, style == DATE_LONG ? UDAT_LONG : UDAT_SHORT, l->id, utc, 3, NULL, 0, &e);
+        *f = udat_open(UDAT_NONE, style == DATE_LONG ? UDAT_LONG : UDAT_SHORT, l->id, utc, 3, NULL,
+                       0, &e);
     int32_t len = udat_format(*f, (UDate)unix_seconds * 1000.0, text, TEXT_MAX, NULL, &e);
     if (U_SUCCESS(e))
         put_utf16(out, text, len);

@@ -1,10 +1,13 @@
-// Numbers read back from prose: a language's separators and digits, so that translations can be compared.
+// Numbers read back from prose: a language's separators and digits, so that translations can be
+// compared.
 #include <unicode/uchar.h>
 #include <string.h>
 
 #include "gen/text/locale.h"
 
-struct separators { char group[8], decimal[8]; };
+struct separators {
+    char group[8], decimal[8];
+};
 
 static int digit_at(str s, size_t i, size_t *n)
 {
@@ -70,7 +73,8 @@ static size_t version_length(str s)
 // Length of a separator at i that is between groups of digits in any language or in this one.
 static size_t group_length(str s, size_t i, const struct separators *x)
 {
-    static const char *const common[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", "'", "\xe2\x80\x99"};
+    static const char *const common[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", "'",
+                                         "\xe2\x80\x99"};
     str rest = str_slice(s, i, s.len);
     if (*x->group && str_starts(rest, str_c(x->group)))
         return strlen(x->group);

@@ -6,41 +6,50 @@
 
 #include "gen/base/diag.h"
 
-enum { MD_TABLE = 1, MD_FOOTNOTES = 2, MD_TASKLIST = 4, MD_STRIKETHROUGH = 8, MD_AUTOLINK = 16,
-       MD_TAGFILTER = 32, MD_GFM = 31,
-       MD_MATH_DOLLARS = 64,        // $x$ and $$x$$
-       MD_MATH_BRACKETS = 128,      // \(x\) and \[x\]
-       MD_MATH_KRAMDOWN = 256,      // $$x$$, \\(x\\) and \\[x\\]
-       MD_MATH = 448,
-       MD_ADMONITIONS = 512,        // !!! and ??? of MkDocs, with indented lines, and its ///
-       MD_CONTAINERS = 1024,        // ::: of Docusaurus, VitePress and Starlight
-       MD_DEFINITIONS = 2048 };     // a term, and ": what it is" on the next line
+enum {
+    MD_TABLE = 1,
+    MD_FOOTNOTES = 2,
+    MD_TASKLIST = 4,
+    MD_STRIKETHROUGH = 8,
+    MD_AUTOLINK = 16,
+    MD_TAGFILTER = 32,
+    MD_GFM = 31,
+    MD_MATH_DOLLARS = 64,    // $x$ and $$x$$
+    MD_MATH_BRACKETS = 128,  // \(x\) and \[x\]
+    MD_MATH_KRAMDOWN = 256,  // $$x$$, \\(x\\) and \\[x\\]
+    MD_MATH = 448,
+    MD_ADMONITIONS = 512,  // !!! and ??? of MkDocs, with indented lines, and its ///
+    MD_CONTAINERS = 1024,  // ::: of Docusaurus, VitePress and Starlight
+    MD_DEFINITIONS = 2048
+};  // a term, and ": what it is" on the next line
 
-// What a cell writes where there is no value yet; a column of a table that has nothing else is left out.
+// What a cell writes where there is no value yet; a column of a table that has nothing else is left
+// out.
 #define MD_ABSENT "<span class=\"missing\""
 
-// How ids are made of headings: as the tree's own generator makes them, so that its links lead to them.
+// How ids are made of headings: as the tree's own generator makes them, so that its links lead to
+// them.
 enum md_slug { MD_SLUG_GITHUB, MD_SLUG_PYTHON, MD_SLUG_VUE };
 
 // Syntax of other generators: what of it is read, and what is shown as code.
 enum md_foreign {
-    MD_FOREIGN_BRACES = 1,       // {{ ... }} and {% ... %}
-    MD_FOREIGN_LIQUID = 2,       // {% highlight %}, {% raw %}
-    MD_FOREIGN_JSX = 4,          // <Tabs>, import, export
-    MD_FOREIGN_ATTRIBUTES = 8,   // {: .class #id} behind a block, { .class } behind a word
-    MD_FOREIGN_INCLUDES = 16,    // --8<-- "file", <!--@include: file-->
+    MD_FOREIGN_BRACES = 1,      // {{ ... }} and {% ... %}
+    MD_FOREIGN_LIQUID = 2,      // {% highlight %}, {% raw %}
+    MD_FOREIGN_JSX = 4,         // <Tabs>, import, export
+    MD_FOREIGN_ATTRIBUTES = 8,  // {: .class #id} behind a block, { .class } behind a word
+    MD_FOREIGN_INCLUDES = 16,   // --8<-- "file", <!--@include: file-->
 };
 
 struct md_heading {
-    int level;          // 1..6 as rendered
+    int level;  // 1..6 as rendered
     str id;
-    str html;           // inline HTML without links
-    str text;           // plain text
+    str html;  // inline HTML without links
+    str text;  // plain text
 };
 
 struct md_link {
-    str destination;    // as written
-    size_t offset;      // in the source
+    str destination;  // as written
+    size_t offset;    // in the source
     bool is_image;
 };
 
@@ -55,15 +64,19 @@ struct md_block {
 };
 
 struct md_result {
-    struct md_heading *headings; size_t heading_count;
-    struct md_link *links;       size_t link_count;
-    struct md_block *blocks;     size_t block_count;
-    str *anchors;                size_t anchor_count;  // every id= in the output
-    bool unread;                 // it holds syntax that is not read: other anchors may be in what that makes
-    str title_id;                // the anchor of the page's title; ""
-    size_t words;                // of running text, by white space
-    str first_paragraph;         // plain text, for descriptions
-    bool has_math, has_code, has_figures, has_tables, has_media;   // media: a video
+    struct md_heading *headings;
+    size_t heading_count;
+    struct md_link *links;
+    size_t link_count;
+    struct md_block *blocks;
+    size_t block_count;
+    str *anchors;
+    size_t anchor_count;  // every id= in the output
+    bool unread;   // it holds syntax that is not read: other anchors may be in what that makes
+    str title_id;  // the anchor of the page's title; ""
+    size_t words;  // of running text, by white space
+    str first_paragraph;                                          // plain text, for descriptions
+    bool has_math, has_code, has_figures, has_tables, has_media;  // media: a video
 };
 
 // Hooks may be NULL. All strings handed back must live until md_render returns.
@@ -90,21 +103,21 @@ struct md_hooks {
 struct math;
 
 struct md_options {
-    unsigned extensions;        // MD_*
-    bool unsafe;                // raw HTML and unsafe URLs pass as they are
-    bool plain;                 // as cmark-gfm itself prints it: no ids, alerts, colours, formulas
-    int top_heading;            // the level that the highest heading is moved to; 0: as written
-    str title;                  // a first heading that says the same is not shown again; ""
-    str first_id;               // of the page's title, which stood in the text: an anchor before it; ""
-    str source_title_id;        // the same of the source, for a translation; ""
-    const str *ids;             // of the source's headings, in order, for a translation
+    unsigned extensions;  // MD_*
+    bool unsafe;          // raw HTML and unsafe URLs pass as they are
+    bool plain;           // as cmark-gfm itself prints it: no ids, alerts, colours, formulas
+    int top_heading;      // the level that the highest heading is moved to; 0: as written
+    str title;            // a first heading that says the same is not shown again; ""
+    str first_id;         // of the page's title, which stood in the text: an anchor before it; ""
+    str source_title_id;  // the same of the source, for a translation; ""
+    const str *ids;       // of the source's headings, in order, for a translation
     size_t id_count;
-    bool keep_text;             // md_block has text, start and end
-    unsigned foreign;           // enum md_foreign
+    bool keep_text;    // md_block has text, start and end
+    unsigned foreign;  // enum md_foreign
     enum md_slug slugs;
-    bool open_html;             // tags and addresses as READMEs of others have them; unknown ones are code
-    size_t max_table_cells;     // 0: default (50,000)
-    struct math *math;          // formulas that are known; NULL: each is converted again
+    bool open_html;  // tags and addresses as READMEs of others have them; unknown ones are code
+    size_t max_table_cells;  // 0: default (50,000)
+    struct math *math;       // formulas that are known; NULL: each is converted again
     struct md_hooks hooks;
 };
 
@@ -122,8 +135,8 @@ bool md_scan(str text, size_t from, str file, const struct md_options *o, arena 
 bool md_block_is_prose(uint8_t kind);
 // The hash of a block (md_block.hash) from its text.
 uint64_t md_block_hash(uint8_t kind, str text);
-// A block's content as it is shown and kept: running text in one line but for hard breaks, a table's
-// row with " |" behind each cell and \| in them, code as it is. Lives in a.
+// A block's content as it is shown and kept: running text in one line but for hard breaks, a
+// table's row with " |" behind each cell and \| in them, code as it is. Lives in a.
 str md_block_text(uint8_t kind, str content, arena *a);
 
 #endif

@@ -137,7 +137,7 @@ static bool read_container(struct md *r, str s, struct md_admonition *m)
     m->mark = ':';
     m->length = fence_length(s);
     s = str_slice(s, (size_t)m->length, s.len);
-    if (!s.len)   // an end of nothing that is open is not shown
+    if (!s.len)  // an end of nothing that is open is not shown
         return m->bare = m->ended = true;
     str type = take_word(&s), title;
     m->folds = is_details(type);
@@ -357,7 +357,7 @@ bool md_admonition_wrap(struct md *r, cmark_node *block, str class)
         next = in == block ? NULL : cmark_node_next(in);
         cmark_node_append_child(alert, in);
     }
-    if (cmark_node_parent(block) != alert) {   // a quote, whose blocks are in the alert now
+    if (cmark_node_parent(block) != alert) {  // a quote, whose blocks are in the alert now
         cmark_node_unlink(block);
         cmark_node_free(block);
     }

@@ -166,7 +166,7 @@ void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *bl
     } else if (type == CMARK_NODE_CODE_BLOCK) {
         code_place(r, n, block);
     } else {
-        size_t last = r->leaf_content.len;   // which n is
+        size_t last = r->leaf_content.len;  // which n is
         while (last && is_space(r->leaf_content.ptr[last - 1]))
             last--;
         block->start = md_content_offset(r, 0);

@@ -1,5 +1,5 @@
-// Columns of a table in which nothing has a value are left out: what is known of its cells while they are written, and the
-// removal once the table is whole.
+// Columns of a table in which nothing has a value are left out: what is known of its cells while
+// they are written, and the removal once the table is whole.
 #include <string.h>
 
 #include "gen/text/markdown_render.h"
@@ -13,8 +13,10 @@ void md_columns_begin(struct md *r)
 void md_columns_cell(struct md *r, size_t start)
 {
     struct md_table_state *t = &r->table;
-    t->cells = arena_grow(r->a, t->cells, t->cell_count, &t->cell_cap, t->cell_count + 1, sizeof *t->cells);
-    t->cells[t->cell_count++] = (struct md_cell){.start = start, .column = t->column, .header = t->header};
+    t->cells = arena_grow(r->a, t->cells, t->cell_count, &t->cell_cap, t->cell_count + 1,
+                          sizeof *t->cells);
+    t->cells[t->cell_count++] =
+        (struct md_cell){.start = start, .column = t->column, .header = t->header};
 }
 
 void md_columns_cell_end(struct md *r)
@@ -32,7 +34,8 @@ static enum says cell_says(const struct md *r, const struct md_cell *c)
     html = str_slice(html, str_find(html, '>') + 1, str_rfind(html, '<'));
     if (!str_trim(html).len)
         return SAYS_NOTHING;
-    bool missing = str_starts(html, STR(MD_ABSENT)) && str_search(html, STR("</span>")) + 7 == html.len;
+    bool missing =
+        str_starts(html, STR(MD_ABSENT)) && str_search(html, STR("</span>")) + 7 == html.len;
     return missing ? SAYS_MISSING : SAYS_SOMETHING;
 }
 
@@ -69,8 +72,9 @@ static void remove_column(struct md *r, unsigned column)
 
 void md_columns_end(struct md *r)
 {
-    if (!r->table.cell_count || str_search(str_slice(buf_view(r->out), r->table.cells[0].start, r->out->len), STR(MD_ABSENT))
-        == r->out->len - r->table.cells[0].start)
+    if (!r->table.cell_count ||
+        str_search(str_slice(buf_view(r->out), r->table.cells[0].start, r->out->len),
+                   STR(MD_ABSENT)) == r->out->len - r->table.cells[0].start)
         return;
     for (unsigned column = 0; column < r->table.columns; column++)
         if (is_without_values(r, column))

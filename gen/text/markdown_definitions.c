@@ -1,11 +1,13 @@
-// Definition lists, "Term" with ": what it is" on the next line or behind an empty one, as kramdown, PHP Markdown Extra and
-// MkDocs's def_list have them. A definition is one paragraph here: what is indented below it comes behind the list.
+// Definition lists, "Term" with ": what it is" on the next line or behind an empty one, as
+// kramdown, PHP Markdown Extra and MkDocs's def_list have them. A definition is one paragraph here:
+// what is indented below it comes behind the list.
 #include <string.h>
 
 #include "gen/text/markdown_render.h"
 
 static const char list_mark[] = "dl", term_mark[] = "dt", definition_mark[] = "dd";
-// Of the paragraph that parts were made of: it stays in front of them, empty, since it knows its lines in the source.
+// Of the paragraph that parts were made of: it stays in front of them, empty, since it knows its
+// lines in the source.
 static const char source_mark[] = "source";
 
 const char *md_definition_element(cmark_node *n)
@@ -14,7 +16,10 @@ const char *md_definition_element(cmark_node *n)
     return mark == list_mark || mark == term_mark || mark == definition_mark ? mark : NULL;
 }
 
-bool md_definition_source(cmark_node *n) { return n && cmark_node_get_user_data(n) == source_mark; }
+bool md_definition_source(cmark_node *n)
+{
+    return n && cmark_node_get_user_data(n) == source_mark;
+}
 
 static bool is_list(cmark_node *n)
 {
@@ -36,7 +41,8 @@ static bool is_break(struct md *r, cmark_node *n)
 static bool holds_definition(struct md *r, cmark_node *paragraph)
 {
     for (cmark_node *n = cmark_node_first_child(paragraph); n; n = cmark_node_next(n))
-        if (is_break(r, n) && begins_definition(r, cmark_node_next(n))) return true;
+        if (is_break(r, n) && begins_definition(r, cmark_node_next(n)))
+            return true;
     return false;
 }
 
@@ -44,7 +50,8 @@ static void cut_colon(struct md *r, cmark_node *text)
 {
     str s = md_literal(text);
     size_t blanks = 1;
-    while (blanks < s.len && (s.ptr[blanks] == ' ' || s.ptr[blanks] == '\t')) blanks++;
+    while (blanks < s.len && (s.ptr[blanks] == ' ' || s.ptr[blanks] == '\t'))
+        blanks++;
     cmark_node_set_literal(text, arena_c(r->a, str_slice(s, blanks, s.len)));
 }
 
@@ -73,7 +80,8 @@ static void take(struct md *r, cmark_node *list, cmark_node *paragraph)
         }
         if (!part) {
             bool definition = begins_definition(r, n);
-            if (definition) cut_colon(r, n);
+            if (definition)
+                cut_colon(r, n);
             defined = defined || definition;
             part = new_part(r, list, definition ? definition_mark : term_mark);
         }
@@ -84,7 +92,8 @@ static void take(struct md *r, cmark_node *list, cmark_node *paragraph)
 static cmark_node *list_before(struct md *r, cmark_node *block)
 {
     cmark_node *before = cmark_node_previous(block);
-    if (is_list(before)) return before;
+    if (is_list(before))
+        return before;
     cmark_node *list = cmark_node_new_with_mem(CMARK_NODE_CUSTOM_BLOCK, r->mem);
     cmark_node_set_user_data(list, (void *)list_mark);
     cmark_node_insert_before(block, list);
@@ -96,10 +105,14 @@ static void make_below(struct md *r, cmark_node *parent)
     for (cmark_node *n = cmark_node_first_child(parent), *next; n; n = next) {
         cmark_node *before = cmark_node_previous(n);
         next = cmark_node_next(n);
-        if (!md_is(n, CMARK_NODE_PARAGRAPH)) continue;
-        bool first = begins_definition(r, cmark_node_first_child(n)), after_term = first && md_is(before, CMARK_NODE_PARAGRAPH);
-        if (after_term) take(r, list_before(r, before), before);
-        if (after_term || (first && is_list(before)) || (!first && holds_definition(r, n))) take(r, list_before(r, n), n);
+        if (!md_is(n, CMARK_NODE_PARAGRAPH))
+            continue;
+        bool first = begins_definition(r, cmark_node_first_child(n)),
+             after_term = first && md_is(before, CMARK_NODE_PARAGRAPH);
+        if (after_term)
+            take(r, list_before(r, before), before);
+        if (after_term || (first && is_list(before)) || (!first && holds_definition(r, n)))
+            take(r, list_before(r, n), n);
     }
 }
 
@@ -107,7 +120,9 @@ void md_definitions_make(struct md *r, cmark_node *root)
 {
     for (cmark_node *n = root; n; n = md_next_node(n, root)) {
         enum md_kind kind = md_kind(r, n);
-        bool holds_blocks = kind == K_DOCUMENT || kind == K_QUOTE || kind == K_ITEM || kind == K_CUSTOM_BLOCK;
-        if (holds_blocks && !is_list(n)) make_below(r, n);
+        bool holds_blocks =
+            kind == K_DOCUMENT || kind == K_QUOTE || kind == K_ITEM || kind == K_CUSTOM_BLOCK;
+        if (holds_blocks && !is_list(n))
+            make_below(r, n);
     }
 }

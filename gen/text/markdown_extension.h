@@ -12,7 +12,8 @@ cmark_syntax_extension *md_math_extension(struct md *r, cmark_parser *parser);
 cmark_syntax_extension *md_admonition_extension(struct md *r);
 // The user data of a code block that shows syntax which is not read.
 extern const char md_unread_mark[];
-// Puts block, which is in a tree, into an alert: that of the word that a class names; false for any other class.
+// Puts block, which is in a tree, into an alert: that of the word that a class names; false for any
+// other class.
 bool md_admonition_wrap(struct md *r, cmark_node *block, str class);
 
 #endif

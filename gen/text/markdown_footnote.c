@@ -9,7 +9,7 @@
 // note is referred to is counted here.
 struct mark {
     cmark_node *node;
-    int line;                   // of the block that it is in
+    int line;  // of the block that it is in
     size_t index;
 };
 

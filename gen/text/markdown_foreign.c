@@ -1,5 +1,6 @@
-// Hides the tags of other generators from the parser: each byte that Markdown would act on is replaced by one that it does not
-// know, so that the text keeps its length, its lines and its places, and what was hidden can be put back.
+// Hides the tags of other generators from the parser: each byte that Markdown would act on is
+// replaced by one that it does not know, so that the text keeps its length, its lines and its
+// places, and what was hidden can be put back.
 #include "gen/text/markdown_foreign.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@ enum { MAX_TAG = 8000 };
 
 // What is replaced inside a tag, and by what. The bytes are control characters that no text has.
 static const char plain[] = "<>*_[]&!\\\"|~$ @:{}`#().-=\t";
-static const char hidden[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x7f\x18\x19\x1a\x1b\x1c\x1d\x1e";
+static const char hidden[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16"
+                             "\x17\x7f\x18\x19\x1a\x1b\x1c\x1d\x1e";
 _Static_assert(sizeof plain == sizeof hidden, "each byte has its other");
 
 static void hide(char *text, size_t from, size_t to)
@@ -16,37 +18,50 @@ static void hide(char *text, size_t from, size_t to)
     text[to - 1] = MD_HIDDEN_END;
     for (size_t i = from; i + 1 < to; i++) {
         const char *at = text[i] ? strchr(plain, text[i]) : NULL;
-        if (at) text[i] = hidden[at - plain];
+        if (at)
+            text[i] = hidden[at - plain];
     }
 }
 
 static void blank(char *text, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
+        if (text[i] != '\n' && text[i] != '\r')
+            text[i] = ' ';
 }
 
 struct hiding {
-    char *text;          // the copy
-    str body;            // as it was
+    char *text;  // the copy
+    str body;    // as it was
     unsigned foreign;
     bool changed;
-    str unread;          // the first tag that became a fence, and where it is
+    str unread;  // the first tag that became a fence, and where it is
     size_t unread_at;
 };
 
-static size_t line_end(str s, size_t at) { return at + str_find(str_slice(s, at, s.len), '\n'); }
+static size_t line_end(str s, size_t at)
+{
+    return at + str_find(str_slice(s, at, s.len), '\n');
+}
 
-static str line_at(str s, size_t at) { return str_slice(s, at, line_end(s, at)); }
+static str line_at(str s, size_t at)
+{
+    return str_slice(s, at, line_end(s, at));
+}
 
-// Whether [from, to) may be a tag: not too long, without an empty line, and without a code span's mark unless ticks says so.
+// Whether [from, to) may be a tag: not too long, without an empty line, and without a code span's
+// mark unless ticks says so.
 static bool is_one_piece(str s, size_t from, size_t to, bool ticks)
 {
-    if (to - from > MAX_TAG) return false;
+    if (to - from > MAX_TAG)
+        return false;
     for (size_t i = from; i < to; i++) {
-        if (s.ptr[i] == '`' && !ticks) return false;
-        if (s.ptr[i] != '\n') continue;
-        if (!str_trim(line_at(s, i + 1)).len && line_end(s, i + 1) < to) return false;
+        if (s.ptr[i] == '`' && !ticks)
+            return false;
+        if (s.ptr[i] != '\n')
+            continue;
+        if (!str_trim(line_at(s, i + 1)).len && line_end(s, i + 1) < to)
+            return false;
     }
     return true;
 }
@@ -56,12 +71,16 @@ static size_t braces_end(str s, size_t from)
 {
     str rest = str_slice(s, from, s.len), close = STR("}}");
     bool open = str_starts(rest, STR("{{")) || str_starts(rest, STR("{%"));
-    if (!open || (from && s.ptr[from - 1] == '$')) return 0;   // ${{ ... }} is of workflows
-    if (rest.ptr[1] == '%') close = STR("%}");
-    // A shortcode is taken out before Markdown is read, so that a code span may be in one of its values.
+    if (!open || (from && s.ptr[from - 1] == '$'))
+        return 0;  // ${{ ... }} is of workflows
+    if (rest.ptr[1] == '%')
+        close = STR("%}");
+    // A shortcode is taken out before Markdown is read, so that a code span may be in one of its
+    // values.
     bool shortcode = str_starts(rest, STR("{{<")) || str_starts(rest, STR("{{%"));
     size_t end = str_search(rest, close);
-    if (end == rest.len || end == 1) return 0;
+    if (end == rest.len || end == 1)
+        return 0;
     end += from + 2;
     return is_one_piece(s, from, end, shortcode) ? end : 0;
 }
@@ -69,8 +88,10 @@ static size_t braces_end(str s, size_t from)
 static str inside_of(str tag)
 {
     str s = str_trim(str_slice(tag, 2, tag.len - 2));
-    while (s.len && strchr("<%-", s.ptr[0])) s = str_trim(str_slice(s, 1, s.len));
-    while (s.len && strchr(">%-", s.ptr[s.len - 1])) s = str_trim(str_slice(s, 0, s.len - 1));
+    while (s.len && strchr("<%-", s.ptr[0]))
+        s = str_trim(str_slice(s, 1, s.len));
+    while (s.len && strchr(">%-", s.ptr[s.len - 1]))
+        s = str_trim(str_slice(s, 0, s.len - 1));
     return s;
 }
 
@@ -79,16 +100,21 @@ static bool is_called(str inside, str name)
     return str_starts(inside, name) && (inside.len == name.len || inside.ptr[name.len] == ' ');
 }
 
-// {% highlight ruby %} and its end become a fence and its language, when they are on lines of their own.
+// {% highlight ruby %} and its end become a fence and its language, when they are on lines of their
+// own.
 static bool make_fence(struct hiding *h, size_t from, size_t to)
 {
     str inside = inside_of(str_slice(h->body, from, to)), fence = STR("~~~");
     size_t start = str_rfind(str_slice(h->body, 0, from), '\n');
     start = start == from ? 0 : start + 1;
-    bool own_line = !str_trim(str_slice(h->body, start, from)).len && !str_trim(str_slice(h->body, to, line_end(h->body, to))).len;
-    bool opens = is_called(inside, STR("highlight")), closes = str_eq(inside, STR("endhighlight")) || str_eq(inside, STR("/highlight"));
-    if (!own_line || (!opens && !closes)) return false;
-    str rest = str_trim(str_slice(inside, 9, inside.len)), language = opens ? str_slice(rest, 0, str_find(rest, ' ')) : STR_NONE;
+    bool own_line = !str_trim(str_slice(h->body, start, from)).len &&
+                    !str_trim(str_slice(h->body, to, line_end(h->body, to))).len;
+    bool opens = is_called(inside, STR("highlight")),
+         closes = str_eq(inside, STR("endhighlight")) || str_eq(inside, STR("/highlight"));
+    if (!own_line || (!opens && !closes))
+        return false;
+    str rest = str_trim(str_slice(inside, 9, inside.len)),
+        language = opens ? str_slice(rest, 0, str_find(rest, ' ')) : STR_NONE;
     blank(h->text, from, to);
     memcpy(h->text + from, fence.ptr, fence.len);
     if (language.len && 3 + language.len <= to - from && str_find(language, '"') == language.len)
@@ -99,36 +125,56 @@ static bool make_fence(struct hiding *h, size_t from, size_t to)
 static size_t hide_braces(struct hiding *h, size_t at)
 {
     size_t end = braces_end(h->body, at);
-    if (!end) return 0;
+    if (!end)
+        return 0;
     h->changed = true;
     str inside = inside_of(str_slice(h->body, at, end));
     if (is_called(inside, STR("comment"))) {
         size_t close = str_search(str_slice(h->body, end, h->body.len), STR("endcomment"));
         size_t last = end + close + str_find(str_slice(h->body, end + close, h->body.len), '}') + 1;
-        if (last <= h->body.len) { blank(h->text, at, last); return last; }
+        if (last <= h->body.len) {
+            blank(h->text, at, last);
+            return last;
+        }
     }
-    if (!make_fence(h, at, end)) hide(h->text, at, end);
+    if (!make_fence(h, at, end))
+        hide(h->text, at, end);
     return end;
 }
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
-static bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_word(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+}
 
-// The end of a tag whose attributes may hold braces and strings, empty lines in them included; 0 for none.
+// The end of a tag whose attributes may hold braces and strings, empty lines in them included; 0
+// for none.
 static size_t jsx_end(str s, size_t from)
 {
     char quote = 0;
     int depth = 0;
     for (size_t i = from + 1; i < s.len && i - from < MAX_TAG; i++) {
         char c = s.ptr[i];
-        if (quote) quote = c == quote ? 0 : quote;
-        else if (c == '"' || (c == '\'' && depth) || (c == '`' && depth) || (c == '\'' && s.ptr[i - 1] == '=')) quote = c;
-        else if (c == '{') depth++;
-        else if (c == '}') depth--;
-        else if (c == '`' || (c == '<' && !depth)) return 0;
-        else if (c == '>' && depth <= 0 && s.ptr[i - 1] != '=') return i + 1;
-        if (depth < 0) return 0;
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '"' || (c == '\'' && depth) || (c == '`' && depth) ||
+                 (c == '\'' && s.ptr[i - 1] == '='))
+            quote = c;
+        else if (c == '{')
+            depth++;
+        else if (c == '}')
+            depth--;
+        else if (c == '`' || (c == '<' && !depth))
+            return 0;
+        else if (c == '>' && depth <= 0 && s.ptr[i - 1] != '=')
+            return i + 1;
+        if (depth < 0)
+            return 0;
     }
     return 0;
 }
@@ -137,8 +183,10 @@ static size_t jsx_end(str s, size_t from)
 static size_t tag_end(str s, size_t at)
 {
     size_t name = at + 1 + (at + 1 < s.len && s.ptr[at + 1] == '/');
-    if (name >= s.len || (at && is_word(s.ptr[at - 1]))) return 0;
-    if (s.ptr[name] == '>') return name + 1;
+    if (name >= s.len || (at && is_word(s.ptr[at - 1])))
+        return 0;
+    if (s.ptr[name] == '>')
+        return name + 1;
     return s.ptr[name] >= 'A' && s.ptr[name] <= 'Z' ? jsx_end(s, at) : 0;
 }
 
@@ -151,7 +199,8 @@ static size_t expression_end(str s, size_t at)
         return end < rest.len && end < MAX_TAG ? at + end + 3 : 0;
     }
     size_t n = 1;
-    while (n < rest.len && (is_word(rest.ptr[n]) || strchr(".()'[]", rest.ptr[n]))) n++;
+    while (n < rest.len && (is_word(rest.ptr[n]) || strchr(".()'[]", rest.ptr[n])))
+        n++;
     bool dotted = n > 1 && is_letter(rest.ptr[1]) && str_find(str_slice(rest, 0, n), '.') < n;
     return dotted && n < rest.len && rest.ptr[n] == '}' ? at + n + 1 : 0;
 }
@@ -161,33 +210,54 @@ static size_t hide_import(struct hiding *h, size_t at)
 {
     str line = line_at(h->body, at);
     bool import = str_starts(line, STR("import ")), export = str_starts(line, STR("export "));
-    if (import) import = str_search(line, STR(" from ")) < line.len || strchr("{'\"", line.ptr[7]) || str_starts(line, STR("import type"));
-    static const char *const exports[] = {"export const ", "export let ", "export default ", "export function ", "export {", "export *"};
+    if (import)
+        import =
+            str_search(
+                line,
+                STR(" from ")) < line.len || strchr("{'\"", line.ptr[7]) || str_starts(line, STR("i"
+                                                                                                 "m"
+                                                                                                 "p"
+                                                                                                 "o"
+                                                                                                 "r"
+                                                                                                 "t"
+                                                                                                 " "
+                                                                                                 "t"
+                                                                                                 "y"
+                                                                                                 "p"
+                                                                                                 "e"));
+    static const char *const exports[] = {"export const ",    "export let ", "export default ",
+                                          "export function ", "export {",    "export *"};
     bool declares = false;
-    for (size_t i = 0; export && i < sizeof exports / sizeof *exports; i++) declares = declares || str_starts(line, str_c(exports[i]));
-    if (!import && !declares) return 0;
+    for (size_t i = 0; export && i < sizeof exports / sizeof *exports; i++)
+        declares = declares || str_starts(line, str_c(exports[i]));
+    if (!import && !declares)
+        return 0;
     size_t end = line_end(h->body, at);
-    while (end < h->body.len && str_trim(line_at(h->body, end + 1)).len && !str_starts(line_at(h->body, end + 1), STR("</")))
-        end = line_end(h->body, end + 1);   // a script's end is one, too
+    while (end < h->body.len && str_trim(line_at(h->body, end + 1)).len &&
+           !str_starts(line_at(h->body, end + 1), STR("</")))
+        end = line_end(h->body, end + 1);  // a script's end is one, too
     blank(h->text, at, end);
     h->changed = true;
     return end;
 }
 
-// A tag with an empty line in it is several blocks to the parser: its first line and its last become the marks of a fence, and what
-// is between them, mostly a program's text, is shown as code. Only the tag's name is shown where the last line has no room for a mark.
+// A tag with an empty line in it is several blocks to the parser: its first line and its last
+// become the marks of a fence, and what is between them, mostly a program's text, is shown as code.
+// Only the tag's name is shown where the last line has no room for a mark.
 static void hide_lines(struct hiding *h, size_t at, size_t end)
 {
     size_t first = line_end(h->body, at), last = str_rfind(str_slice(h->body, 0, end), '\n') + 1;
     str behind = str_trim(str_slice(h->body, end, line_end(h->body, end)));
-    if (str_starts(behind, STR("</"))) end = line_end(h->body, end);
+    if (str_starts(behind, STR("</")))
+        end = line_end(h->body, end);
     if (end - last < 3 || first - at < 3) {
         size_t name = at + 1 + str_find(str_slice(h->body, at, first), ' ');
         hide(h->text, at, name < first ? name : first);
         blank(h->text, name < first ? name : first, end);
         return;
     }
-    if (!h->unread.len) h->unread = str_slice(h->body, at, first), h->unread_at = at;
+    if (!h->unread.len)
+        h->unread = str_slice(h->body, at, first), h->unread_at = at;
     blank(h->text, at, first);
     blank(h->text, last, end);
     memcpy(h->text + at, "~~~", 3);
@@ -196,7 +266,8 @@ static void hide_lines(struct hiding *h, size_t at, size_t end)
 
 static bool begins_line(str s, size_t at)
 {
-    while (at && (s.ptr[at - 1] == ' ' || s.ptr[at - 1] == '\t')) at--;
+    while (at && (s.ptr[at - 1] == ' ' || s.ptr[at - 1] == '\t'))
+        at--;
     return !at || s.ptr[at - 1] == '\n';
 }
 
@@ -205,10 +276,15 @@ static size_t element_end(struct hiding *h, size_t at)
 {
     str s = h->body;
     size_t name = at + 1, end;
-    if (name >= s.len || !(s.ptr[name] >= 'a' && s.ptr[name] <= 'z')) return 0;
-    while (name < s.len && is_word(s.ptr[name])) name++;
-    if (name >= s.len || !strchr(" \t\r\n", s.ptr[name]) || !(end = jsx_end(s, at)) || !is_one_piece(s, at, end, true)) return 0;
-    if (str_find(str_slice(s, at, end), '{') == end - at) return 0;
+    if (name >= s.len || !(s.ptr[name] >= 'a' && s.ptr[name] <= 'z'))
+        return 0;
+    while (name < s.len && is_word(s.ptr[name]))
+        name++;
+    if (name >= s.len || !strchr(" \t\r\n", s.ptr[name]) || !(end = jsx_end(s, at)) ||
+        !is_one_piece(s, at, end, true))
+        return 0;
+    if (str_find(str_slice(s, at, end), '{') == end - at)
+        return 0;
     md_jsx_attributes(h->text, name, end - 1);
     return end;
 }
@@ -222,11 +298,15 @@ static size_t hide_jsx(struct hiding *h, size_t at)
         return end;
     }
     end = is_tag ? tag_end(h->body, at) : expression_end(h->body, at);
-    if (!end) return 0;
+    if (!end)
+        return 0;
     bool whole = is_one_piece(h->body, at, end, true);
-    if (!whole && !begins_line(h->body, at)) return 0;
-    if (whole) hide(h->text, at, end);
-    else hide_lines(h, at, end);
+    if (!whole && !begins_line(h->body, at))
+        return 0;
+    if (whole)
+        hide(h->text, at, end);
+    else
+        hide_lines(h, at, end);
     h->changed = true;
     return end;
 }
@@ -235,11 +315,17 @@ static size_t hide_jsx(struct hiding *h, size_t at)
 static size_t fence_at(str line, char *mark)
 {
     size_t i = 0, n = 0;
-    while (i < line.len && (line.ptr[i] == ' ' || line.ptr[i] == '\t' || line.ptr[i] == '>')) i++;
-    if (i >= line.len || (line.ptr[i] != '`' && line.ptr[i] != '~')) return 0;
+    while (i < line.len && (line.ptr[i] == ' ' || line.ptr[i] == '\t' || line.ptr[i] == '>'))
+        i++;
+    if (i >= line.len || (line.ptr[i] != '`' && line.ptr[i] != '~'))
+        return 0;
     *mark = line.ptr[i];
-    while (i + n < line.len && line.ptr[i + n] == *mark) n++;
-    return n >= 3 && (*mark == '~' || str_find(str_slice(line, i + n, line.len), '`') == line.len - i - n) ? n : 0;
+    while (i + n < line.len && line.ptr[i + n] == *mark)
+        n++;
+    return n >= 3 && (*mark == '~' ||
+                      str_find(str_slice(line, i + n, line.len), '`') == line.len - i - n)
+               ? n
+               : 0;
 }
 
 // Tags in one line's worth of text, from at on: where the walk goes on.
@@ -248,9 +334,12 @@ static size_t hide_at(struct hiding *h, size_t at)
     char c = h->body.ptr[at], next = at + 1 < h->body.len ? h->body.ptr[at + 1] : 0;
     size_t end = 0;
     bool mdx = h->foreign & MD_FOREIGN_JSX && !(h->foreign & MD_FOREIGN_BRACES);
-    if (c == '\\' && ((next == '<' && h->foreign & MD_FOREIGN_JSX) || (next == '{' && mdx))) return at + 2;   // a sign of the text
-    if (c == '{' && h->foreign & MD_FOREIGN_BRACES) end = hide_braces(h, at);
-    if (!end && (c == '<' || c == '{') && h->foreign & MD_FOREIGN_JSX) end = hide_jsx(h, at);
+    if (c == '\\' && ((next == '<' && h->foreign & MD_FOREIGN_JSX) || (next == '{' && mdx)))
+        return at + 2;  // a sign of the text
+    if (c == '{' && h->foreign & MD_FOREIGN_BRACES)
+        end = hide_braces(h, at);
+    if (!end && (c == '<' || c == '{') && h->foreign & MD_FOREIGN_JSX)
+        end = hide_jsx(h, at);
     return end ? end : at + 1;
 }
 
@@ -258,12 +347,16 @@ static size_t hide_at(struct hiding *h, size_t at)
 static size_t span_end(str s, size_t at)
 {
     size_t n = 0, i;
-    while (at + n < s.len && s.ptr[at + n] == '`') n++;
+    while (at + n < s.len && s.ptr[at + n] == '`')
+        n++;
     for (i = at + n; i < s.len;) {
         size_t m = 0;
-        if (s.ptr[i] == '\n' && !str_trim(line_at(s, i + 1)).len) break;
-        while (i + m < s.len && s.ptr[i + m] == '`') m++;
-        if (m == n) return i + m;
+        if (s.ptr[i] == '\n' && !str_trim(line_at(s, i + 1)).len)
+            break;
+        while (i + m < s.len && s.ptr[i + m] == '`')
+            m++;
+        if (m == n)
+            return i + m;
         i += m ? m : 1;
     }
     return at + n;
@@ -272,16 +365,19 @@ static size_t span_end(str s, size_t at)
 // Whether a line of a fence is one that ends it, but for the signs of the quotes that it is in.
 static bool is_all(str s, char mark)
 {
-    while (s.len && (s.ptr[0] == '>' || s.ptr[0] == ' ')) s = str_slice(s, 1, s.len);
+    while (s.len && (s.ptr[0] == '>' || s.ptr[0] == ' '))
+        s = str_slice(s, 1, s.len);
     for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] != mark) return false;
+        if (s.ptr[i] != mark)
+            return false;
     return true;
 }
 
 static size_t indent_of(str line)
 {
     size_t i = 0;
-    while (i < line.len && line.ptr[i] == ' ') i++;
+    while (i < line.len && line.ptr[i] == ' ')
+        i++;
     return i;
 }
 
@@ -293,17 +389,28 @@ static void walk(struct hiding *h)
         size_t end = line_end(h->body, at);
         str line = str_slice(h->body, at, end);
         size_t n = fence_at(line, &other), own = indent_of(line);
-        if (fence && indent >= 4 && own < 2 && str_trim(line).len) fence = 0;   // the list that it is in has ended
+        if (fence && indent >= 4 && own < 2 && str_trim(line).len)
+            fence = 0;  // the list that it is in has ended
         bool closes = fence && n >= fence && other == mark && is_all(str_trim(line), mark);
-        if (n && !fence) indent = own;
-        if (n && (!fence || closes)) mark = other, fence = closes ? 0 : n, n = 1;
-        else n = fence != 0;
-        if (n) { at = end + 1; continue; }
+        if (n && !fence)
+            indent = own;
+        if (n && (!fence || closes))
+            mark = other, fence = closes ? 0 : n, n = 1;
+        else
+            n = fence != 0;
+        if (n) {
+            at = end + 1;
+            continue;
+        }
         size_t hidden_to = h->foreign & MD_FOREIGN_JSX ? hide_import(h, at) : 0;
-        if (hidden_to) { at = hidden_to; continue; }
+        if (hidden_to) {
+            at = hidden_to;
+            continue;
+        }
         while (at < end) {
             at = h->body.ptr[at] == '`' ? span_end(h->body, at) : hide_at(h, at);
-            if (at > end) end = line_end(h->body, at);
+            if (at > end)
+                end = line_end(h->body, at);
         }
         at = end + 1;
     }
@@ -312,7 +419,8 @@ static void walk(struct hiding *h)
 static bool has_hidden_bytes(str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] == MD_HIDDEN_END || (s.ptr[i] && memchr(hidden, s.ptr[i], sizeof hidden - 1))) return true;
+        if (s.ptr[i] == MD_HIDDEN_END || (s.ptr[i] && memchr(hidden, s.ptr[i], sizeof hidden - 1)))
+            return true;
     return false;
 }
 
@@ -326,7 +434,8 @@ void md_foreign_put_back(char *text, size_t len)
             open = 0;
         } else if (at) {
             text[i] = plain[at - hidden];
-            if (!open) open = text[i];
+            if (!open)
+                open = text[i];
         }
     }
 }
@@ -334,9 +443,12 @@ void md_foreign_put_back(char *text, size_t len)
 str md_foreign_hide(struct md *r, str body)
 {
     unsigned on = r->o->foreign;
-    if (!(on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX)) || has_hidden_bytes(body)) return body;
-    bool braces = str_find(body, '{') < body.len, tags = str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len;
-    if (!braces && !(tags && on & MD_FOREIGN_JSX)) return body;
+    if (!(on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX)) || has_hidden_bytes(body))
+        return body;
+    bool braces = str_find(body, '{') < body.len,
+         tags = str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len;
+    if (!braces && !(tags && on & MD_FOREIGN_JSX))
+        return body;
     struct hiding h = {.text = arena_c(r->a, body), .body = body, .foreign = on};
     walk(&h);
     r->unread = h.unread, r->unread_at = h.unread_at;

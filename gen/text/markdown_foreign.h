@@ -1,16 +1,18 @@
-// Syntax of other generators in Markdown: hidden from the parser, byte by byte, and put back into its tree as code.
+// Syntax of other generators in Markdown: hidden from the parser, byte by byte, and put back into
+// its tree as code.
 #ifndef GEN_TEXT_MARKDOWN_FOREIGN_H
 #define GEN_TEXT_MARKDOWN_FOREIGN_H
 
 #include "gen/text/attributes.h"
 #include "gen/text/markdown_render.h"
 
-// A copy of body, of the same length and with the same lines, in which tags of r->o->foreign hold nothing that Markdown knows.
-// body itself when it has no such tag. Lives in r->a.
+// A copy of body, of the same length and with the same lines, in which tags of r->o->foreign hold
+// nothing that Markdown knows. body itself when it has no such tag. Lives in r->a.
 str md_foreign_hide(struct md *r, str body);
-// Puts back what was hidden: code stays as it was written, a tag in text becomes code, or what it means.
+// Puts back what was hidden: code stays as it was written, a tag in text becomes code, or what it
+// means.
 void md_foreign_show(struct md *r, cmark_node *root);
-bool md_foreign_is(cmark_node *n);                // whether md_foreign_show made it
+bool md_foreign_is(cmark_node *n);  // whether md_foreign_show made it
 void md_foreign_inline(struct md *r, cmark_node *n);
 
 // How a hidden tag begins, with < or with {, and how it ends.
@@ -18,8 +20,9 @@ enum { MD_HIDDEN_TAG = 0x01, MD_HIDDEN_BRACE = 0x16, MD_HIDDEN_END = 0x1f };
 // Puts the hidden bytes of a text back in their places.
 void md_foreign_put_back(char *text, size_t len);
 
-// Of a tag of JSX, text[from..to) behind its name: attributes become HTML's, byte by byte, so that the text keeps its length.
-// {283}, {'words'}, {require('file')} are values; every other expression is blanked out with its attribute's name.
+// Of a tag of JSX, text[from..to) behind its name: attributes become HTML's, byte by byte, so that
+// the text keeps its length. {283}, {'words'}, {require('file')} are values; every other expression
+// is blanked out with its attribute's name.
 void md_jsx_attributes(char *text, size_t from, size_t to);
 
 // Takes attributes behind words and blocks out of the tree; an id stays as an anchor.

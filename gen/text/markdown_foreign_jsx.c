@@ -1,17 +1,20 @@
-// Attributes of JSX as attributes of HTML, in place: what an expression says without being run stays, the rest becomes blanks.
+// Attributes of JSX as attributes of HTML, in place: what an expression says without being run
+// stays, the rest becomes blanks.
 #include <string.h>
 
 #include "gen/text/markdown_foreign.h"
 
 static bool is_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-_:@.", c);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           strchr("-_:@.", c);
 }
 
 static void blank(char *text, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
+        if (text[i] != '\n' && text[i] != '\r')
+            text[i] = ' ';
 }
 
 // Behind the brace that closes the one at from; to when there is none.
@@ -21,22 +24,29 @@ static size_t brace_end(const char *text, size_t from, size_t to)
     int depth = 0;
     for (size_t i = from; i < to; i++) {
         char c = text[i];
-        if (quote) quote = c == quote ? 0 : quote;
-        else if (strchr("\"'`", c)) quote = c;
-        else if (c == '{') depth++;
-        else if (c == '}' && !--depth) return i + 1;
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (strchr("\"'`", c))
+            quote = c;
+        else if (c == '{')
+            depth++;
+        else if (c == '}' && !--depth)
+            return i + 1;
     }
     return to;
 }
 
-// The one string of an expression: 'x', useBaseUrl('x'), require('x').default; empty for anything else.
+// The one string of an expression: 'x', useBaseUrl('x'), require('x').default; empty for anything
+// else.
 static str only_string(str s)
 {
     static const char *const calls[] = {"useBaseUrl(", "require("};
     str rest = str_trim(s);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (str_starts(rest, str_c(calls[i]))) rest = str_trim(str_slice(rest, strlen(calls[i]), rest.len));
-    if (rest.len < 2 || !strchr("\"'", rest.ptr[0])) return STR_NONE;
+        if (str_starts(rest, str_c(calls[i])))
+            rest = str_trim(str_slice(rest, strlen(calls[i]), rest.len));
+    if (rest.len < 2 || !strchr("\"'", rest.ptr[0]))
+        return STR_NONE;
     size_t end = str_find(str_slice(rest, 1, rest.len), rest.ptr[0]) + 2;
     str behind = str_trim(str_slice(rest, end, rest.len));
     bool ends = !behind.len || (behind.ptr[0] == ')' && rest.ptr != str_trim(s).ptr);
@@ -46,7 +56,8 @@ static str only_string(str s)
 static bool is_number(str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] < '0' || s.ptr[i] > '9') return false;
+        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+            return false;
     return s.len > 0;
 }
 
@@ -65,14 +76,16 @@ static void put_value(char *text, size_t name, size_t open, size_t end)
     }
 }
 
-// A line that has become empty would end the tag's paragraph: it gets an attribute that no element has.
+// A line that has become empty would end the tag's paragraph: it gets an attribute that no element
+// has.
 static void fill_lines(char *text, size_t from, size_t to)
 {
     for (size_t i = from, end; i < to; i = end + 1) {
         const char *line_end = memchr(text + i, '\n', to - i);
         end = line_end ? (size_t)(line_end - text) : to;
         bool empty = i > from && end > i && !str_trim((str){text + i, end - i}).len;
-        if (empty) text[end - 1 - (text[end - 1] == '\r' && end - 1 > i)] = 'x';
+        if (empty)
+            text[end - 1 - (text[end - 1] == '\r' && end - 1 > i)] = 'x';
     }
 }
 
@@ -81,7 +94,8 @@ void md_jsx_attributes(char *text, size_t from, size_t to)
     size_t start = from;
     for (size_t i = from; i < to;) {
         size_t name = i, end;
-        while (i < to && is_name(text[i])) i++;
+        while (i < to && is_name(text[i]))
+            i++;
         if (i > name && i + 1 < to && text[i] == '=' && text[i + 1] == '{') {
             end = brace_end(text, i + 1, to);
             put_value(text, name, i + 1, end);

@@ -1,5 +1,6 @@
-// Puts what was hidden from the parser back into its tree: a tag in text becomes a node of its own, shown as code; what encloses
-// text is left away, and what it encloses shown; attributes go to headings, links and blocks, or away.
+// Puts what was hidden from the parser back into its tree: a tag in text becomes a node of its own,
+// shown as code; what encloses text is left away, and what it encloses shown; attributes go to
+// headings, links and blocks, or away.
 #include <string.h>
 
 #include "gen/base/escape.h"
@@ -9,7 +10,11 @@
 enum component_how { ENCLOSES, LABEL, LINK };
 enum shown_as { AS_NOTHING, AS_LABEL, AS_LINK, AS_CODE };
 
-static const struct component { str name; enum component_how how; str attribute; } components[] = {
+static const struct component {
+    str name;
+    enum component_how how;
+    str attribute;
+} components[] = {
 #define X(name, how, attribute) {STR(name), how, STR(attribute)},
 #include "gen/text/markdown_components.def"
 #undef X
@@ -17,41 +22,49 @@ static const struct component { str name; enum component_how how; str attribute;
 
 struct showing {
     struct md *r;
-    cmark_node *block;      // whose inlines are walked
-    str closed;             // names of all end tags of the page, each between two spaces
-    str first;              // the first tag that is shown as code
+    cmark_node *block;  // whose inlines are walked
+    str closed;         // names of all end tags of the page, each between two spaces
+    str first;          // the first tag that is shown as code
     size_t first_at, count;
 };
 
-static enum md_kind kind_of(struct showing *s, cmark_node *n) { return md_kind(s->r, n); }
+static enum md_kind kind_of(struct showing *s, cmark_node *n)
+{
+    return md_kind(s->r, n);
+}
 
 static cmark_node *node_new(struct md *r, cmark_node_type type, str literal)
 {
     cmark_node *n = cmark_node_new_with_mem(type, r->mem);
-    if (literal.len) cmark_node_set_literal(n, arena_c(r->a, literal));
+    if (literal.len)
+        cmark_node_set_literal(n, arena_c(r->a, literal));
     return n;
 }
 
 static void put_before(cmark_node *place, cmark_node *n)
 {
-    if (!cmark_node_insert_before(place, n)) cmark_node_free(n);
+    if (!cmark_node_insert_before(place, n))
+        cmark_node_free(n);
 }
 
 static void put_text(struct showing *s, cmark_node *place, str text)
 {
-    if (text.len) put_before(place, node_new(s->r, CMARK_NODE_TEXT, text));
+    if (text.len)
+        put_before(place, node_new(s->r, CMARK_NODE_TEXT, text));
 }
 
 static void count_unread(struct showing *s, str tag)
 {
     size_t at = md_block_offset(s->r, s->block);
-    if (!s->count++ || at < s->first_at) s->first = arena_str(s->r->a, tag), s->first_at = at;
+    if (!s->count++ || at < s->first_at)
+        s->first = arena_str(s->r->a, tag), s->first_at = at;
 }
 
 static void put_code(struct showing *s, cmark_node *place, str tag)
 {
     count_unread(s, tag);
-    cmark_node *n = node_new(s->r, CMARK_NODE_HTML_INLINE, tag);   // which cells of tables may hold, too
+    cmark_node *n =
+        node_new(s->r, CMARK_NODE_HTML_INLINE, tag);  // which cells of tables may hold, too
     cmark_node_set_user_data(n, (void *)(uintptr_t)components);
     put_before(place, n);
 }
@@ -59,7 +72,8 @@ static void put_code(struct showing *s, cmark_node *place, str tag)
 static str tag_name(str tag)
 {
     size_t from = 1 + (tag.len > 1 && tag.ptr[1] == '/'), to = from;
-    while (to < tag.len && !strchr(" \t\r\n/>", tag.ptr[to])) to++;
+    while (to < tag.len && !strchr(" \t\r\n/>", tag.ptr[to]))
+        to++;
     return str_slice(tag, from, to);
 }
 
@@ -69,41 +83,52 @@ static str attribute(str tag, str name)
     for (size_t at = 0; at < tag.len; at++) {
         at += str_search(str_slice(tag, at, tag.len), name);
         size_t equals = at + name.len;
-        if (equals + 1 >= tag.len) break;
+        if (equals + 1 >= tag.len)
+            break;
         char quote = tag.ptr[equals + 1];
-        bool own = at && strchr(" \t\r\n:", tag.ptr[at - 1]) && tag.ptr[equals] == '=' && (quote == '"' || quote == '\'');
-        if (own) return str_slice(tag, equals + 2, equals + 2 + str_find(str_slice(tag, equals + 2, tag.len), quote));
+        bool own = at && strchr(" \t\r\n:", tag.ptr[at - 1]) && tag.ptr[equals] == '=' &&
+                   (quote == '"' || quote == '\'');
+        if (own)
+            return str_slice(tag, equals + 2,
+                             equals + 2 + str_find(str_slice(tag, equals + 2, tag.len), quote));
     }
     return STR_NONE;
 }
 
-static void put_label(struct showing *s, cmark_node *place, cmark_node_type type, str label, str href)
+static void put_label(struct showing *s, cmark_node *place, cmark_node_type type, str label,
+                      str href)
 {
     cmark_node *n = node_new(s->r, type, STR_NONE);
     cmark_node_set_user_data(n, (void *)(uintptr_t)components);
-    if (type == CMARK_NODE_LINK) cmark_node_set_url(n, arena_c(s->r->a, href));
+    if (type == CMARK_NODE_LINK)
+        cmark_node_set_url(n, arena_c(s->r->a, href));
     cmark_node_append_child(n, node_new(s->r, CMARK_NODE_TEXT, label));
     put_before(place, n);
 }
 
 static bool is_closed(const struct showing *s, str name)
 {
-    if (!name.len) return true;
+    if (!name.len)
+        return true;
     str sought = arena_printf(s->r->a, " %.*s ", STR_ARG(name));
     return str_search(s->closed, sought) < s->closed.len;
 }
 
-// What an element is shown as: nothing when what it encloses is shown, words in bold or with a link, else its tag as code.
+// What an element is shown as: nothing when what it encloses is shown, words in bold or with a
+// link, else its tag as code.
 static enum shown_as element_as(struct showing *s, str tag, str *words, str *href)
 {
     str name = tag_name(tag);
     bool end = tag.len > 1 && tag.ptr[1] == '/', alone = str_ends(tag, STR("/>"));
     const struct component *c = NULL;
     for (size_t i = 0; i < sizeof components / sizeof *components; i++)
-        if (str_eq(name, components[i].name)) c = &components[i];
+        if (str_eq(name, components[i].name))
+            c = &components[i];
     *words = c ? attribute(tag, c->attribute) : STR_NONE, *href = attribute(tag, STR("href"));
-    if (end && is_closed(s, name)) return AS_NOTHING;
-    if (words->len) return c->how == LINK && href->len ? AS_LINK : AS_LABEL;
+    if (end && is_closed(s, name))
+        return AS_NOTHING;
+    if (words->len)
+        return c->how == LINK && href->len ? AS_LINK : AS_LABEL;
     return alone || !is_closed(s, name) ? AS_CODE : AS_NOTHING;
 }
 
@@ -111,24 +136,32 @@ static void show_element(struct showing *s, cmark_node *place, str tag)
 {
     str words, href;
     enum shown_as as = element_as(s, tag, &words, &href);
-    if (as == AS_LINK) put_label(s, place, CMARK_NODE_LINK, words, href);
-    if (as == AS_LABEL) put_label(s, place, CMARK_NODE_STRONG, words, STR_NONE);
-    if (as == AS_CODE) put_code(s, place, tag);
+    if (as == AS_LINK)
+        put_label(s, place, CMARK_NODE_LINK, words, href);
+    if (as == AS_LABEL)
+        put_label(s, place, CMARK_NODE_STRONG, words, STR_NONE);
+    if (as == AS_CODE)
+        put_code(s, place, tag);
 }
 
 static bool is_raw_mark(str tag)
 {
     str s = str_slice(tag, 2, tag.len - 2);
-    while (s.len && strchr(" -", s.ptr[0])) s = str_slice(s, 1, s.len);
-    while (s.len && strchr(" -", s.ptr[s.len - 1])) s.len--;
+    while (s.len && strchr(" -", s.ptr[0]))
+        s = str_slice(s, 1, s.len);
+    while (s.len && strchr(" -", s.ptr[s.len - 1]))
+        s.len--;
     return str_eq(s, STR("raw")) || str_eq(s, STR("endraw"));
 }
 
 static void show_tag(struct showing *s, cmark_node *place, str tag)
 {
-    if (tag.ptr[0] == '<') show_element(s, place, tag);
-    else if (str_starts(tag, STR("{/*"))) return;
-    else if (!is_raw_mark(tag)) put_code(s, place, tag);
+    if (tag.ptr[0] == '<')
+        show_element(s, place, tag);
+    else if (str_starts(tag, STR("{/*")))
+        return;
+    else if (!is_raw_mark(tag))
+        put_code(s, place, tag);
 }
 
 static void put_element(buf *out, const char *name, str href, str words)
@@ -149,11 +182,16 @@ static void put_tag_html(struct showing *s, buf *out, str tag)
 {
     str words = STR_NONE, href = STR_NONE;
     enum shown_as as = AS_CODE;
-    if (tag.ptr[0] == '<') as = element_as(s, tag, &words, &href);
-    else if (str_starts(tag, STR("{/*")) || is_raw_mark(tag)) as = AS_NOTHING;
-    if (as == AS_LINK) put_element(out, "a", href, words);
-    if (as == AS_LABEL) put_element(out, "strong", STR_NONE, words);
-    if (as != AS_CODE) return;
+    if (tag.ptr[0] == '<')
+        as = element_as(s, tag, &words, &href);
+    else if (str_starts(tag, STR("{/*")) || is_raw_mark(tag))
+        as = AS_NOTHING;
+    if (as == AS_LINK)
+        put_element(out, "a", href, words);
+    if (as == AS_LABEL)
+        put_element(out, "strong", STR_NONE, words);
+    if (as != AS_CODE)
+        return;
     count_unread(s, tag);
     put_element(out, "code", STR_NONE, tag);
 }
@@ -163,18 +201,24 @@ static size_t markup_end(str s, size_t at)
 {
     str rest = str_slice(s, at, s.len);
     char quote = 0, next = rest.len > 1 ? rest.ptr[1] : 0;
-    if (str_starts(rest, STR("<!--"))) return at + str_search(rest, STR("-->"));
-    if (next != '/' && !((next | 32) >= 'a' && (next | 32) <= 'z')) return at + 1;
+    if (str_starts(rest, STR("<!--")))
+        return at + str_search(rest, STR("-->"));
+    if (next != '/' && !((next | 32) >= 'a' && (next | 32) <= 'z'))
+        return at + 1;
     for (size_t i = 1; i < rest.len; i++) {
         char c = rest.ptr[i];
-        if (quote) quote = c == quote ? 0 : quote;
-        else if (c == '"' || c == '\'') quote = c;
-        else if (c == '>') return at + i + 1;
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+        else if (c == '>')
+            return at + i + 1;
     }
     return at + 1;
 }
 
-// A block of HTML: what was hidden in its text becomes code, what was hidden in its tags is put back.
+// A block of HTML: what was hidden in its text becomes code, what was hidden in its tags is put
+// back.
 static void show_html_block(struct showing *s, cmark_node *n)
 {
     str text = md_literal(n);
@@ -183,17 +227,22 @@ static void show_html_block(struct showing *s, cmark_node *n)
     for (size_t at = 0, end; at < text.len; at = end) {
         char c = text.ptr[at];
         bool hidden = c == MD_HIDDEN_TAG || c == MD_HIDDEN_BRACE;
-        if (hidden) end = at + str_find(str_slice(text, at, text.len), MD_HIDDEN_END) + 1;
-        else end = c == '<' ? markup_end(text, at) : at + 1;
-        if (end > text.len) end = text.len;
+        if (hidden)
+            end = at + str_find(str_slice(text, at, text.len), MD_HIDDEN_END) + 1;
+        else
+            end = c == '<' ? markup_end(text, at) : at + 1;
+        if (end > text.len)
+            end = text.len;
         if (end == at + 1) {
             buf_char(&b, c);
             continue;
         }
         str piece = arena_str(s->r->a, str_slice(text, at, end));
         md_foreign_put_back((char *)piece.ptr, piece.len);
-        if (hidden) put_tag_html(s, &b, piece);
-        else buf_str(&b, piece);
+        if (hidden)
+            put_tag_html(s, &b, piece);
+        else
+            buf_str(&b, piece);
     }
     cmark_node_set_literal(n, b.ptr);
     buf_free(&b);
@@ -204,28 +253,38 @@ static void put_back(struct showing *s, cmark_node *n)
 {
     enum md_kind kind = kind_of(s, n);
     bool link = kind == K_LINK || kind == K_IMAGE;
-    if (!link && kind != K_CODE && kind != K_CODE_BLOCK && kind != K_HTML_BLOCK && kind != K_HTML_INLINE) return;
+    if (!link && kind != K_CODE && kind != K_CODE_BLOCK && kind != K_HTML_BLOCK &&
+        kind != K_HTML_INLINE)
+        return;
     str now = link ? md_url(n) : md_literal(n);
-    if (str_find(now, MD_HIDDEN_END) == now.len) return;
+    if (str_find(now, MD_HIDDEN_END) == now.len)
+        return;
     if (kind == K_HTML_BLOCK) {
         show_html_block(s, n);
         return;
     }
     char *text = arena_c(s->r->a, now);
     md_foreign_put_back(text, now.len);
-    if (link) cmark_node_set_url(n, text);
-    else cmark_node_set_literal(n, text);
+    if (link)
+        cmark_node_set_url(n, text);
+    else
+        cmark_node_set_literal(n, text);
 }
 
-// The text from a node on, up to the end of the tag that begins in it at from: the tag may go over several lines.
-static bool gather(struct showing *s, cmark_node *n, size_t from, buf *tag, cmark_node **last, size_t *to)
+// The text from a node on, up to the end of the tag that begins in it at from: the tag may go over
+// several lines.
+static bool gather(struct showing *s, cmark_node *n, size_t from, buf *tag, cmark_node **last,
+                   size_t *to)
 {
     buf_clear(tag);
     for (cmark_node *x = n; x; x = cmark_node_next(x), from = 0) {
         enum md_kind kind = kind_of(s, x);
-        if (kind == K_SOFTBREAK || kind == K_LINEBREAK) buf_char(tag, '\n');
-        if (kind != K_TEXT && kind != K_SOFTBREAK && kind != K_LINEBREAK) return false;
-        str text = kind == K_TEXT ? md_literal(x) : STR_NONE, rest = str_slice(text, from, text.len);
+        if (kind == K_SOFTBREAK || kind == K_LINEBREAK)
+            buf_char(tag, '\n');
+        if (kind != K_TEXT && kind != K_SOFTBREAK && kind != K_LINEBREAK)
+            return false;
+        str text = kind == K_TEXT ? md_literal(x) : STR_NONE,
+            rest = str_slice(text, from, text.len);
         size_t end = str_find(rest, MD_HIDDEN_END);
         buf_str(tag, str_slice(rest, 0, end + 1));
         if (end < rest.len) {
@@ -258,9 +317,11 @@ static cmark_node *show_text(struct showing *s, cmark_node *n)
     str text = arena_str(s->r->a, md_literal(n));
     size_t from = hidden_start(text);
     if (from == text.len || !gather(s, n, from, &tag, &last, &to)) {
-        char *whole = arena_c(s->r->a, text);   // a tag that emphasis or a link cut in two stays text
+        char *whole =
+            arena_c(s->r->a, text);  // a tag that emphasis or a link cut in two stays text
         md_foreign_put_back(whole, text.len);
-        if (memcmp(whole, text.ptr, text.len)) cmark_node_set_literal(n, whole);
+        if (memcmp(whole, text.ptr, text.len))
+            cmark_node_set_literal(n, whole);
         buf_free(&tag);
         return cmark_node_next(n);
     }
@@ -285,7 +346,8 @@ static cmark_node *show_text(struct showing *s, cmark_node *n)
 static void show_inlines(struct showing *s, cmark_node *parent)
 {
     for (cmark_node *n = cmark_node_first_child(parent); n;) {
-        if (cmark_node_first_child(n)) show_inlines(s, n);
+        if (cmark_node_first_child(n))
+            show_inlines(s, n);
         n = kind_of(s, n) == K_TEXT ? show_text(s, n) : cmark_node_next(n);
     }
 }
@@ -293,27 +355,34 @@ static void show_inlines(struct showing *s, cmark_node *parent)
 static bool is_blank(struct showing *s, cmark_node *n)
 {
     enum md_kind kind = kind_of(s, n);
-    return kind == K_SOFTBREAK || kind == K_LINEBREAK || (kind == K_TEXT && !str_trim(md_literal(n)).len);
+    return kind == K_SOFTBREAK || kind == K_LINEBREAK ||
+           (kind == K_TEXT && !str_trim(md_literal(n)).len);
 }
 
 // Takes away breaks that a tag left at the ends, and a paragraph that held nothing else.
 static void tidy(struct showing *s, cmark_node *block)
 {
-    for (cmark_node *n; (n = cmark_node_first_child(block)) && is_blank(s, n);) drop(n);
-    for (cmark_node *n; (n = cmark_node_last_child(block)) && is_blank(s, n);) drop(n);
-    if (!cmark_node_first_child(block)) drop(block);
+    for (cmark_node *n; (n = cmark_node_first_child(block)) && is_blank(s, n);)
+        drop(n);
+    for (cmark_node *n; (n = cmark_node_last_child(block)) && is_blank(s, n);)
+        drop(n);
+    if (!cmark_node_first_child(block))
+        drop(block);
 }
 
 // {% raw %} in a block of code keeps Liquid from reading it, and is not shown.
 static void drop_raw_lines(cmark_node *n)
 {
     str rest = md_literal(n), line;
-    if (str_search(rest, STR("raw")) == rest.len) return;
+    if (str_search(rest, STR("raw")) == rest.len)
+        return;
     buf b = BUF_INIT;
     while (str_line(&rest, &line)) {
         str s = str_trim(line);
-        bool mark = str_starts(s, STR("{%")) && str_ends(s, STR("%}")) && s.len > 4 && is_raw_mark(s);
-        if (mark) continue;
+        bool mark =
+            str_starts(s, STR("{%")) && str_ends(s, STR("%}")) && s.len > 4 && is_raw_mark(s);
+        if (mark)
+            continue;
         buf_str(&b, line);
         buf_char(&b, '\n');
     }
@@ -323,8 +392,10 @@ static void drop_raw_lines(cmark_node *n)
 
 static cmark_node *next_node(cmark_node *n, const cmark_node *root)
 {
-    if (cmark_node_first_child(n)) return cmark_node_first_child(n);
-    while (n != root && !cmark_node_next(n)) n = cmark_node_parent(n);
+    if (cmark_node_first_child(n))
+        return cmark_node_first_child(n);
+    while (n != root && !cmark_node_next(n))
+        n = cmark_node_parent(n);
     return n == root ? NULL : cmark_node_next(n);
 }
 
@@ -334,9 +405,11 @@ static str closed_names(struct md *r)
     buf b = BUF_INIT;
     buf_char(&b, ' ');
     for (size_t at = r->from; at + 2 < r->text.len; at++) {
-        if (r->text.ptr[at] != '<' || r->text.ptr[at + 1] != '/') continue;
+        if (r->text.ptr[at] != '<' || r->text.ptr[at + 1] != '/')
+            continue;
         size_t end = at + str_find(str_slice(r->text, at, r->text.len), '>');
-        if (end - at > 80) continue;
+        if (end - at > 80)
+            continue;
         buf_str(&b, str_trim(str_slice(r->text, at + 2, end)));
         buf_char(&b, ' ');
     }
@@ -347,34 +420,48 @@ static str closed_names(struct md *r)
 
 void md_foreign_show(struct md *r, cmark_node *root)
 {
-    struct showing s = {.r = r, .closed = closed_names(r), .first = r->unread, .first_at = r->from + r->unread_at,
+    struct showing s = {.r = r,
+                        .closed = closed_names(r),
+                        .first = r->unread,
+                        .first_at = r->from + r->unread_at,
                         .count = r->unread.len > 0};
     size_t count = 0, cap = 0;
     cmark_node **blocks = NULL;
     for (cmark_node *n = root; n; n = next_node(n, root)) {
         enum md_kind kind = md_kind(r, n);
         put_back(&s, n);
-        if (kind == K_CODE_BLOCK && cmark_node_get_user_data(n) == md_unread_mark) s.block = n, count_unread(&s, md_literal(n));
-        if (kind == K_CODE_BLOCK && r->o->foreign & MD_FOREIGN_LIQUID) drop_raw_lines(n);
-        if (kind != K_PARAGRAPH && kind != K_HEADING && kind != K_CELL) continue;
+        if (kind == K_CODE_BLOCK && cmark_node_get_user_data(n) == md_unread_mark)
+            s.block = n, count_unread(&s, md_literal(n));
+        if (kind == K_CODE_BLOCK && r->o->foreign & MD_FOREIGN_LIQUID)
+            drop_raw_lines(n);
+        if (kind != K_PARAGRAPH && kind != K_HEADING && kind != K_CELL)
+            continue;
         blocks = arena_grow(r->a, blocks, count, &cap, count + 1, sizeof *blocks);
         blocks[count++] = n;
     }
     for (size_t i = 0; i < count; i++) {
         s.block = blocks[i];
         show_inlines(&s, blocks[i]);
-        if (md_is(blocks[i], CMARK_NODE_PARAGRAPH)) tidy(&s, blocks[i]);
+        if (md_is(blocks[i], CMARK_NODE_PARAGRAPH))
+            tidy(&s, blocks[i]);
     }
-    if (s.count) r->result->unread = true;
-    if (!s.count || r->scan) return;
+    if (s.count)
+        r->result->unread = true;
+    if (!s.count || r->scan)
+        return;
     str line = str_slice(s.first, 0, str_find(s.first, '\n'));
-    if (line.len > 60) line.len = 60;
-    while (line.len && ((unsigned char)line.ptr[line.len - 1] & 0xC0) == 0x80) line.len--;
+    if (line.len > 60)
+        line.len = 60;
+    while (line.len && ((unsigned char)line.ptr[line.len - 1] & 0xC0) == 0x80)
+        line.len--;
     diag_add(r->d, D_SYNTAX_UNREAD, md_at(r, s.first_at), "%.*s%s, %zu in this page", STR_ARG(line),
              line.len < s.first.len ? "..." : "", s.count);
 }
 
-bool md_foreign_is(cmark_node *n) { return cmark_node_get_user_data(n) == (void *)(uintptr_t)components; }
+bool md_foreign_is(cmark_node *n)
+{
+    return cmark_node_get_user_data(n) == (void *)(uintptr_t)components;
+}
 
 void md_foreign_inline(struct md *r, cmark_node *n)
 {

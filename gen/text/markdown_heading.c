@@ -65,7 +65,7 @@ static void slug_of(struct md *r, buf *out, cmark_node *heading)
     bool cell = false;
     for (cmark_node *n = cmark_node_first_child(heading); n && n != heading;) {
         enum md_kind kind = md_kind(r, n);
-        if (kind == K_STRONG && md_foreign_is(n)) {   // the words of a badge are no part of an id
+        if (kind == K_STRONG && md_foreign_is(n)) {  // the words of a badge are no part of an id
             n = next_outside(n, heading);
             continue;
         }
@@ -108,7 +108,8 @@ static str unique_id(struct md *r, str id)
     while (!is_new) {
         size_t number = (size_t)(uintptr_t)*place + 1;
         *place = (void *)(uintptr_t)number;
-        str numbered = arena_printf(r->a, r->o->slugs == MD_SLUG_PYTHON ? "%.*s_%zu" : "%.*s-%zu", STR_ARG(id), number);
+        str numbered = arena_printf(r->a, r->o->slugs == MD_SLUG_PYTHON ? "%.*s_%zu" : "%.*s-%zu",
+                                    STR_ARG(id), number);
         void **other = map_put(&r->ids, r->a, numbered, &is_new);
         if (is_new) {
             *other = NULL;
@@ -121,8 +122,8 @@ static str unique_id(struct md *r, str id)
     return arena_str(r->a, id);
 }
 
-// "<!-- md:setting config.lang -->" as a whole heading: a hook of the tree's own puts something there. Its last word is shown,
-// and names the heading.
+// "<!-- md:setting config.lang -->" as a whole heading: a hook of the tree's own puts something
+// there. Its last word is shown, and names the heading.
 static str take_comment(struct md *r, cmark_node *heading)
 {
     cmark_node *n = cmark_node_first_child(heading);
@@ -181,7 +182,8 @@ void md_first_anchor(struct md *r)
         put_title_anchor(r, unique_id(r, source));
 }
 
-// The page's title where badges or imports come before it: its template shows it, and only its anchor stays.
+// The page's title where badges or imports come before it: its template shows it, and only its
+// anchor stays.
 void md_title_drop(struct md *r, cmark_node *root)
 {
     cmark_node *n = cmark_node_first_child(root);
@@ -192,7 +194,8 @@ void md_title_drop(struct md *r, cmark_node *root)
     slug_text(r->o->slugs, r->o->title, &title);
     if (n)
         slug_of(r, &own, n);
-    bool same = n && cmark_node_get_heading_level(n) == 1 && str_eq(buf_view(&own), buf_view(&title));
+    bool same =
+        n && cmark_node_get_heading_level(n) == 1 && str_eq(buf_view(&own), buf_view(&title));
     if (same) {
         struct md_options with = *r->o;
         const struct md_options *before = r->o;
@@ -207,11 +210,12 @@ void md_title_drop(struct md *r, cmark_node *root)
     buf_free(&title);
 }
 
-// A translation's heading has its source's id, and answers to the one that its own words make. In trees of others, whose links
-// were written for their generator.
+// A translation's heading has its source's id, and answers to the one that its own words make. In
+// trees of others, whose links were written for their generator.
 static str own_id(struct md *r, cmark_node *n, str id)
 {
-    if (!r->o->open_html || !r->o->id_count) return STR_NONE;
+    if (!r->o->open_html || !r->o->id_count)
+        return STR_NONE;
     buf_clear(&r->scratch);
     slug_of(r, &r->scratch, n);
     str own = buf_view(&r->scratch);
@@ -289,8 +293,8 @@ str md_html_unlinked(struct md *r, str html)
 
 str md_html_plain(struct md *r, str html)
 {
-    if (str_find(html, '<') == html.len && str_find(html, '&') == html.len
-        && str_find(html, '\n') == html.len)
+    if (str_find(html, '<') == html.len && str_find(html, '&') == html.len &&
+        str_find(html, '\n') == html.len)
         return html;
     buf text = BUF_INIT;
     buf_clear(&r->scratch);

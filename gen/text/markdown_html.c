@@ -10,7 +10,11 @@ enum { MAX_OPEN_TAGS = 64 };
 
 enum tag_kind { NOT_ALLOWED, VOID, INLINE, BLOCK, BLOCK_VOID };
 
-static const struct allowed { str name; enum tag_kind kind; str shown; } allowed_tags[] = {
+static const struct allowed {
+    str name;
+    enum tag_kind kind;
+    str shown;
+} allowed_tags[] = {
 #define X(name, kind, shown) {STR(#name), kind, STR(#shown)},
 #include "gen/text/markdown_tags.def"
 #undef X
@@ -20,13 +24,13 @@ static const struct allowed { str name; enum tag_kind kind; str shown; } allowed
 struct raw_tag {
     str name, attributes;
     bool closing;
-    size_t length;   // of the whole, from < to >
+    size_t length;  // of the whole, from < to >
 };
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'
-           || c == ':';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == ':';
 }
 
 // Offset of the > that ends a tag, quotes heeded; s.len when there is none.
@@ -110,7 +114,8 @@ void md_tags_close(struct md *r, cmark_node *parent)
         put_end(r);
 }
 
-// The number of elements that are open when the innermost of this name in the same node begins, and it; 0: none is.
+// The number of elements that are open when the innermost of this name in the same node begins, and
+// it; 0: none is.
 static size_t find_open(const struct md *r, cmark_node *parent, str name)
 {
     size_t i = r->tag_count;
@@ -131,7 +136,8 @@ static bool close_tag(struct md *r, cmark_node *parent, str name)
     return true;
 }
 
-static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct allowed *as, str attributes)
+static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct allowed *as,
+                     str attributes)
 {
     str written = as->shown;
     bool is_link = md_html_is_link(as->name, attributes) && !r->links_open;
@@ -153,7 +159,8 @@ static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const s
 }
 
 // parent: what the element is closed with at the latest.
-static bool put_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct raw_tag *tag, bool in_line)
+static bool put_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct raw_tag *tag,
+                    bool in_line)
 {
     const struct allowed *as = allowed(tag->name);
     if (!as || (in_line && is_block(as->kind)))
@@ -167,7 +174,7 @@ static bool put_tag(struct md *r, cmark_node *node, cmark_node *parent, const st
     attributes.len -= slash;
     open_tag(r, node, parent, as, attributes);
     if (slash && r->o->foreign & MD_FOREIGN_JSX && !is_void(as->kind))
-        put_end(r);   // <div /> is a whole element there
+        put_end(r);  // <div /> is a whole element there
     return true;
 }
 
@@ -186,9 +193,8 @@ static bool is_filtered(str s)
     while (end < s.len && is_name_byte(s.ptr[end]))
         end++;
     str name = str_slice(s, start, end);
-    bool ended = end < s.len
-                 && (md_is_space(s.ptr[end]) || s.ptr[end] == '>'
-                     || (s.ptr[end] == '/' && end + 1 < s.len && s.ptr[end + 1] == '>'));
+    bool ended = end < s.len && (md_is_space(s.ptr[end]) || s.ptr[end] == '>' ||
+                                 (s.ptr[end] == '/' && end + 1 < s.len && s.ptr[end + 1] == '>'));
     for (size_t i = 0; ended && i < sizeof names / sizeof *names; i++)
         if (str_eq_nocase(name, names[i]))
             return true;
@@ -215,7 +221,8 @@ static void put_unsafe(struct md *r, str s)
     }
 }
 
-// An unknown tag: an end of something that was closed already, or never opened, says nothing to readers of other people's trees.
+// An unknown tag: an end of something that was closed already, or never opened, says nothing to
+// readers of other people's trees.
 static void put_unknown(struct md *r, str s, bool closing)
 {
     if (r->o->open_html && closing)
@@ -227,10 +234,12 @@ static void put_unknown(struct md *r, str s, bool closing)
         buf_lit(r->out, "</code>");
 }
 
-// What a script or a style sheet of a tree of others holds is for its own site: passed over, with its tags.
+// What a script or a style sheet of a tree of others holds is for its own site: passed over, with
+// its tags.
 static size_t passed_over(struct md *r, str s)
 {
-    static const str names[] = {STR("script"), STR("style"), STR("template"), STR("noscript"), STR("svg")};
+    static const str names[] = {STR("script"), STR("style"), STR("template"), STR("noscript"),
+                                STR("svg")};
     struct raw_tag tag;
     if (!r->o->open_html || !read_tag(s, &tag) || tag.closing)
         return 0;
@@ -287,9 +296,11 @@ static size_t put_markup(struct md *r, cmark_node *node, cmark_node *parent, str
 // Whether a piece of raw HTML has an element that is on its own.
 static bool has_block(str s)
 {
-    for (size_t at = str_find(s, '<'); at < s.len; at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
+    for (size_t at = str_find(s, '<'); at < s.len;
+         at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
         struct raw_tag tag;
-        const struct allowed *as = read_tag(str_slice(s, at, s.len), &tag) ? allowed(tag.name) : NULL;
+        const struct allowed *as =
+            read_tag(str_slice(s, at, s.len), &tag) ? allowed(tag.name) : NULL;
         if (as && is_block(as->kind))
             return true;
     }
@@ -318,7 +329,8 @@ static bool is_end_beside(const struct md *r, cmark_node *parent, str s)
 // The first tag of a link in raw HTML: 1 for its end, -1 for another link, 0: there is none.
 static int first_link_tag(str s)
 {
-    for (size_t at = str_find(s, '<'); at < s.len; at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
+    for (size_t at = str_find(s, '<'); at < s.len;
+         at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
         struct raw_tag tag;
         if (read_tag(str_slice(s, at, s.len), &tag) && str_eq_nocase(tag.name, STR("a")))
             return tag.closing ? 1 : -1;

@@ -4,8 +4,8 @@
 
 #include "gen/text/markdown_render.h"
 
-// Writes those attributes of an element that pass. tag: its name as in markdown_tags.def; node: the piece of raw HTML that it
-// stands in.
+// Writes those attributes of an element that pass. tag: its name as in markdown_tags.def; node: the
+// piece of raw HTML that it stands in.
 void md_html_attributes(struct md *r, cmark_node *node, str tag, str attributes);
 
 // A tag that is a link: <a> without an address is the place of an id.

@@ -7,7 +7,11 @@
 
 enum check { TEXT, LINK, IMAGE, IMAGES, NUMBER, ALIGN, ID, FLAG, MEDIA };
 
-static const struct rule { str name; enum check check; const char *tags; } rules[] = {
+static const struct rule {
+    str name;
+    enum check check;
+    const char *tags;
+} rules[] = {
 #define X(name, check, tags) {STR(#name), check, tags},
 #include "gen/text/markdown_html_attributes.def"
 #undef X
@@ -19,7 +23,7 @@ _Static_assert(RULE_COUNT <= 64, "seen has a bit for each");
 struct writing {
     struct md *r;
     cmark_node *node;
-    str tag;              // as the author wrote it, lower case
+    str tag;  // as the author wrote it, lower case
     uint64_t seen;
     bool has_id, has_alt;
 };
@@ -110,12 +114,14 @@ static void put_id(struct writing *w, str value)
 static str resolved(struct writing *w, str url, bool is_image)
 {
     struct md *r = w->r;
-    size_t offset = md_block_offset(r, r->leaf && !md_is(w->node, CMARK_NODE_HTML_BLOCK) ? r->leaf : w->node);
+    size_t offset =
+        md_block_offset(r, r->leaf && !md_is(w->node, CMARK_NODE_HTML_BLOCK) ? r->leaf : w->node);
     if (!url_is_safe(url))
         return STR_NONE;
     url = arena_str(r->a, url);
     md_link_note(r, url, offset, is_image);
-    return r->o->hooks.link ? r->o->hooks.link(r->o->hooks.ctx, url, is_image, md_at(r, offset)) : url;
+    return r->o->hooks.link ? r->o->hooks.link(r->o->hooks.ctx, url, is_image, md_at(r, offset))
+                            : url;
 }
 
 static void put_address(struct writing *w, str name, str url, bool is_image)
@@ -137,7 +143,8 @@ static void put_addresses(struct writing *w, str name, str list)
     while (str_cut(&list, ',', &item)) {
         item = str_trim(item);
         size_t blank = str_find(item, ' ');
-        str size = str_trim(str_slice(item, blank, item.len)), to = resolved(w, str_slice(item, 0, blank), true);
+        str size = str_trim(str_slice(item, blank, item.len)),
+            to = resolved(w, str_slice(item, 0, blank), true);
         if (!to.len || (size.len && !all_of(size, ".")))
             continue;
         if (!first)
@@ -152,8 +159,12 @@ static void put_addresses(struct writing *w, str name, str list)
 
 static void put_align(struct writing *w, str value)
 {
-    static const struct { str word, class; } words[] = {
-        {STR("center"), STR("center")}, {STR("middle"), STR("center")}, {STR("right"), STR("right")}, {STR("left"), STR("left")}};
+    static const struct {
+        str word, class;
+    } words[] = {{STR("center"), STR("center")},
+                 {STR("middle"), STR("center")},
+                 {STR("right"), STR("right")},
+                 {STR("left"), STR("left")}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_eq_nocase(value, words[i].word))
             put_value(w, STR("class"), words[i].class);
@@ -171,7 +182,8 @@ static void put(struct writing *w, const struct rule *rule, str value)
     case FLAG: put_name(w, rule->name); break;
     case NUMBER:
         if (is_number(value))
-            put_value(w, rule->name, str_ends(value, STR("px")) ? str_slice(value, 0, value.len - 2) : value);
+            put_value(w, rule->name,
+                      str_ends(value, STR("px")) ? str_slice(value, 0, value.len - 2) : value);
         break;
     case MEDIA:
         if (all_of(value, ":-() ."))
@@ -246,6 +258,7 @@ void md_html_attributes(struct md *r, cmark_node *node, str tag, str rest)
         put(&w, rule, buf_view(&decoded));
     }
     if (str_eq(tag, STR("img")))
-        buf_str(r->out, w.has_alt ? STR(" loading=\"lazy\" decoding=\"async\"") : STR(" alt=\"\" loading=\"lazy\" decoding=\"async\""));
+        buf_str(r->out, w.has_alt ? STR(" loading=\"lazy\" decoding=\"async\"")
+                                  : STR(" alt=\"\" loading=\"lazy\" decoding=\"async\""));
     buf_free(&decoded);
 }

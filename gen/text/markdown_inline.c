@@ -60,15 +60,10 @@ static void alt_node(struct md *r, cmark_node *n)
     switch (md_kind(r, n)) {
     case K_TEXT:
     case K_CODE:
-    case K_HTML_INLINE:
-        escape_quoted(r->out, md_literal(n));
-        break;
+    case K_HTML_INLINE: escape_quoted(r->out, md_literal(n)); break;
     case K_LINEBREAK:
-    case K_SOFTBREAK:
-        buf_char(r->out, ' ');
-        break;
-    default:
-        break;
+    case K_SOFTBREAK: buf_char(r->out, ' '); break;
+    default: break;
     }
 }
 
@@ -109,7 +104,7 @@ void md_text(struct md *r, cmark_node *n)
         r->trim_bytes = 1;
     }
     escape_text(r->out, s);
-    cmark_node_set_literal(n, NULL);   // the getter's copy: freed now, the next one gets its memory
+    cmark_node_set_literal(n, NULL);  // the getter's copy: freed now, the next one gets its memory
 }
 
 void md_linebreak(struct md *r, cmark_node *n)

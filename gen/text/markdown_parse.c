@@ -23,8 +23,11 @@ void md_init(void)
 
 enum md_kind md_kind_learn(struct md *r, cmark_node *n, size_t slot)
 {
-    static const struct { str name; enum md_kind kind; } names[] = {
-        {STR("table"), K_TABLE},    {STR("table_header"), K_ROW},       {STR("table_row"), K_ROW},
+    static const struct {
+        str name;
+        enum md_kind kind;
+    } names[] = {
+        {STR("table"), K_TABLE},     {STR("table_header"), K_ROW},     {STR("table_row"), K_ROW},
         {STR("table_cell"), K_CELL}, {STR("strikethrough"), K_STRIKE},
     };
     str name = str_c(cmark_node_get_type_string(n));
@@ -102,11 +105,14 @@ str md_word(struct md *r, const char *key, const char *english)
     return word.len ? word : str_c(english);
 }
 
-// Memory of trees: nothing in it is freed before the tree is, and then all at once. Against malloc and
-// cmark_node_free() that saves 7 % of the instructions of a full build of 1,630 pages of 7 kB, more than
-// the 5 % that cmark-gfm's public getters cost. Its allocator is three functions without a context, so
-// the arena is the thread's. depth: renders that are under way.
-static _Thread_local struct { arena arena; unsigned depth; } trees;
+// Memory of trees: nothing in it is freed before the tree is, and then all at once. Against malloc
+// and cmark_node_free() that saves 7 % of the instructions of a full build of 1,630 pages of 7 kB,
+// more than the 5 % that cmark-gfm's public getters cost. Its allocator is three functions without
+// a context, so the arena is the thread's. depth: renders that are under way.
+static _Thread_local struct {
+    arena arena;
+    unsigned depth;
+} trees;
 
 // In front of each block: its size, for alloc_again.
 struct tree_block {
@@ -140,7 +146,10 @@ static void free_nothing(void *p)
     (void)p;
 }
 
-static const struct { unsigned bit; const char *name; } extension_names[] = {
+static const struct {
+    unsigned bit;
+    const char *name;
+} extension_names[] = {
     {MD_TABLE, "table"},         {MD_STRIKETHROUGH, "strikethrough"}, {MD_AUTOLINK, "autolink"},
     {MD_TAGFILTER, "tagfilter"}, {MD_TASKLIST, "tasklist"},
 };
@@ -182,8 +191,8 @@ static bool holds_byte(str s, char c)
 // Whether a table can begin: its delimiter row has one of these. Dashes alone make a heading.
 static bool may_have_table(str s)
 {
-    return holds_byte(s, '|') || holds(s, STR(":-"), 0) || holds(s, STR("-:"), 1)
-           || holds_byte(s, '\v') || holds_byte(s, '\f');
+    return holds_byte(s, '|') || holds(s, STR(":-"), 0) || holds(s, STR("-:"), 1) ||
+           holds_byte(s, '\v') || holds_byte(s, '\f');
 }
 
 // Extensions without what they look for in the text cost time all the same: all of them in every
@@ -201,8 +210,8 @@ static unsigned useful_extensions(unsigned wanted, str body)
         useless |= MD_FOOTNOTES;
     if (!holds_byte(body, '$') && !holds(body, STR("\\("), 0) && !holds(body, STR("\\["), 0))
         useless |= MD_MATH;
-    if (!holds(body, STR("!!!"), 0) && !holds(body, STR("???"), 0) && !holds(body, STR("///"), 0)
-        && !holds(body, STR("==="), 0) && !holds(body, STR(":::"), 0))
+    if (!holds(body, STR("!!!"), 0) && !holds(body, STR("???"), 0) && !holds(body, STR("///"), 0) &&
+        !holds(body, STR("==="), 0) && !holds(body, STR(":::"), 0))
         useless |= MD_ADMONITIONS;
     if (!holds(body, STR(":::"), 0))
         useless |= MD_CONTAINERS;
@@ -261,7 +270,8 @@ static void render_body(struct md *r)
     if (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len)
         md_attributes_apply(r, root);
     md_strong_repair(r, root);
-    if (r->o->extensions & MD_DEFINITIONS && !r->o->plain && str_search(body, STR("\n:")) < body.len)
+    if (r->o->extensions & MD_DEFINITIONS && !r->o->plain &&
+        str_search(body, STR("\n:")) < body.len)
         md_definitions_make(r, root);
     render_tree(r, root);
     cmark_parser_free(parser);
@@ -291,7 +301,13 @@ bool md_render(str text, size_t from, str file, const struct md_options *o, aren
                struct diag *d, buf *out, struct md_result *result)
 {
     struct md_result unused;
-    struct md r = {.o = o, .text = text, .from = from, .file = file, .a = a, .d = d, .out = out,
+    struct md r = {.o = o,
+                   .text = text,
+                   .from = from,
+                   .file = file,
+                   .a = a,
+                   .d = d,
+                   .out = out,
                    .result = result ? result : &unused};
     return run(&r);
 }

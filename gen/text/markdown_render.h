@@ -12,18 +12,40 @@
 // What a node is, as handlers are found by.
 enum md_kind {
     K_NONE,
-    K_DOCUMENT, K_QUOTE, K_LIST, K_ITEM, K_CODE_BLOCK, K_HTML_BLOCK, K_CUSTOM_BLOCK,
-    K_PARAGRAPH, K_HEADING, K_RULE, K_FOOTNOTE, K_TABLE, K_ROW, K_CELL,
-    K_TEXT, K_SOFTBREAK, K_LINEBREAK, K_CODE, K_HTML_INLINE, K_CUSTOM_INLINE,
-    K_EMPH, K_STRONG, K_LINK, K_IMAGE, K_FOOTNOTE_REF, K_STRIKE,
+    K_DOCUMENT,
+    K_QUOTE,
+    K_LIST,
+    K_ITEM,
+    K_CODE_BLOCK,
+    K_HTML_BLOCK,
+    K_CUSTOM_BLOCK,
+    K_PARAGRAPH,
+    K_HEADING,
+    K_RULE,
+    K_FOOTNOTE,
+    K_TABLE,
+    K_ROW,
+    K_CELL,
+    K_TEXT,
+    K_SOFTBREAK,
+    K_LINEBREAK,
+    K_CODE,
+    K_HTML_INLINE,
+    K_CUSTOM_INLINE,
+    K_EMPH,
+    K_STRONG,
+    K_LINK,
+    K_IMAGE,
+    K_FOOTNOTE_REF,
+    K_STRIKE,
     K_COUNT
 };
 
 // cmark-gfm's types as small numbers: those of blocks even, those of inlines odd.
-#define MD_SLOT(type)                                                                              \
-    (((unsigned)(type) & CMARK_NODE_VALUE_MASK) * 2                                                \
-     + (((unsigned)(type) & CMARK_NODE_TYPE_MASK) == CMARK_NODE_TYPE_INLINE))
-enum { MD_SLOTS = 64 };   // a type beyond them is looked up by its name each time
+#define MD_SLOT(type) \
+    (((unsigned)(type)&CMARK_NODE_VALUE_MASK) * 2 + \
+     (((unsigned)(type)&CMARK_NODE_TYPE_MASK) == CMARK_NODE_TYPE_INLINE))
+enum { MD_SLOTS = 64 };  // a type beyond them is looked up by its name each time
 
 // A raw HTML element that is open: it is closed no later than the node that it was opened in.
 struct md_open_tag {
@@ -34,12 +56,12 @@ struct md_open_tag {
 // A line of a leaf's content, and the source line that it is on.
 struct md_map {
     cmark_node *leaf;
-    size_t number;              // of the source line, from 1
-    size_t start, end;          // of the content's line; end is known when it is behind start
-    bool placed;                // the rest is known
+    size_t number;      // of the source line, from 1
+    size_t start, end;  // of the content's line; end is known when it is behind start
+    bool placed;        // the rest is known
     str line;
-    size_t place;               // where the content begins in line
-    size_t into;                // how much of the content's head was trimmed
+    size_t place;  // where the content begins in line
+    size_t into;   // how much of the content's head was trimmed
 };
 
 // A footnote, and how often the text refers to it.
@@ -49,7 +71,7 @@ struct md_note {
 };
 
 struct md_cell {
-    size_t start, end;          // in the output
+    size_t start, end;  // in the output
     unsigned column;
     bool header;
 };
@@ -67,32 +89,32 @@ enum { MD_FORMULA_BLOCKS = 3 };  // ways to write one
 // One render. Only md_render makes one; everything in it lives in the caller's arena.
 struct md {
     const struct md_options *o;
-    str text, file;             // text[from..] is what cmark-gfm got
+    str text, file;  // text[from..] is what cmark-gfm got
     size_t from;
     arena *a;
-    cmark_mem *mem;             // of the tree's nodes
+    cmark_mem *mem;  // of the tree's nodes
     struct diag *d;
     buf *out;
-    size_t base;                // length of out at the start
+    size_t base;  // length of out at the start
     struct md_result *result;
     bool ok;
-    bool scan;                  // only result is wanted: formulas and colours are left out
+    bool scan;  // only result is wanted: formulas and colours are left out
 
-    bool skip_children;         // set by an enter function
-    uint8_t kinds[MD_SLOTS];    // enum md_kind of each type; K_NONE: not met yet
-    cmark_node *leaf;           // block whose inlines are being walked
-    str leaf_content;           // its Markdown
-    size_t cursor;              // in leaf's content: where the next link is looked for
-    size_t code_cursor;         // the same for the next cell or formula
-    cmark_node *trim_node;      // text node whose first trim_bytes are not shown
+    bool skip_children;       // set by an enter function
+    uint8_t kinds[MD_SLOTS];  // enum md_kind of each type; K_NONE: not met yet
+    cmark_node *leaf;         // block whose inlines are being walked
+    str leaf_content;         // its Markdown
+    size_t cursor;            // in leaf's content: where the next link is looked for
+    size_t code_cursor;       // the same for the next cell or formula
+    cmark_node *trim_node;    // text node whose first trim_bytes are not shown
     size_t trim_bytes;
-    cmark_node *math_node;      // code span that is a formula
-    cmark_node *passed_over;    // fence of output that a worked example has shown
+    cmark_node *math_node;    // code span that is a formula
+    cmark_node *passed_over;  // fence of output that a worked example has shown
 
-    unsigned links_open;        // of Markdown or of raw HTML: a link holds no other
-    cmark_node *no_link_end;    // the node in which no further raw HTML ends a link
-    cmark_node *bare_link;      // the link that was put without its tag, being within one
-    size_t *lines;              // offsets of line starts below from
+    unsigned links_open;      // of Markdown or of raw HTML: a link holds no other
+    cmark_node *no_link_end;  // the node in which no further raw HTML ends a link
+    cmark_node *bare_link;    // the link that was put without its tag, being within one
+    size_t *lines;            // offsets of line starts below from
     size_t line_count;
     struct md_map map;
     size_t no_formula[MD_FORMULA_BLOCKS];  // lines before this number end no formula
@@ -101,20 +123,20 @@ struct md {
     struct map ids;
     size_t heading_index;
     int heading_shift;
-    size_t heading_html;        // offset in out of the heading's inner HTML
+    size_t heading_html;  // offset in out of the heading's inner HTML
     str heading_id;
     bool first_paragraph_open;
     size_t first_paragraph_html;
-    bool stale;                 // the block that is open
-    str unread;                 // the first tag whose lines were hidden as a fence, "" for none; unread_at: where
+    bool stale;  // the block that is open
+    str unread;  // the first tag whose lines were hidden as a fence, "" for none; unread_at: where
     size_t unread_at;
 
     struct md_open_tag *tags;
     size_t tag_count, tag_cap;
     struct md_table_state table;
     size_t table_count;
-    bool caption_open;          // a caption has been written, its table follows
-    struct md_note *notes;      // by number
+    bool caption_open;      // a caption has been written, its table follows
+    struct md_note *notes;  // by number
     size_t note_count;
     unsigned footnote, backlinks_written;
     buf scratch, row;
@@ -221,17 +243,19 @@ void md_block_add(struct md *r, cmark_node *n, uint8_t kind, str content, bool p
 // markdown_block.c: fills text, start and end.
 void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *block);
 
-// The node behind n in the tree below root, its children first; NULL at the end. Trees may be deeper than the stack.
+// The node behind n in the tree below root, its children first; NULL at the end. Trees may be
+// deeper than the stack.
 cmark_node *md_next_node(cmark_node *n, const cmark_node *root);
 
-// markdown_definitions.c: makes lists of terms and definitions below root. The element that stands for a part of one, "dl", "dt"
-// or "dd"; NULL for any other node.
+// markdown_definitions.c: makes lists of terms and definitions below root. The element that stands
+// for a part of one, "dl", "dt" or "dd"; NULL for any other node.
 void md_definitions_make(struct md *r, cmark_node *root);
 const char *md_definition_element(cmark_node *n);
 // Whether n is the empty paragraph in front of the parts that it held.
 bool md_definition_source(cmark_node *n);
 
-// markdown_strong.c: makes "**" bold that CommonMark leaves as text beside letters of Chinese, Japanese and Korean.
+// markdown_strong.c: makes "**" bold that CommonMark leaves as text beside letters of Chinese,
+// Japanese and Korean.
 void md_strong_repair(struct md *r, cmark_node *root);
 
 // markdown_heading.c
@@ -259,7 +283,8 @@ void md_row_enter(struct md *r, cmark_node *n);
 void md_row_leave(struct md *r, cmark_node *n);
 void md_cell_enter(struct md *r, cmark_node *n);
 void md_cell_leave(struct md *r, cmark_node *n);
-// markdown_columns.c: cells are noted at their start and end; md_columns_end takes columns without a value out of the output.
+// markdown_columns.c: cells are noted at their start and end; md_columns_end takes columns without
+// a value out of the output.
 void md_columns_begin(struct md *r);
 void md_columns_cell(struct md *r, size_t start);
 void md_columns_cell_end(struct md *r);
@@ -279,7 +304,7 @@ str md_formula_tex(struct md *r, cmark_node *block, str literal);
 void md_footnotes_prepare(struct md *r, cmark_node *root);
 // Which of the marks of its note this is, from 1.
 unsigned md_footnote_nth(cmark_node *mark);
-unsigned md_footnote_uses(const struct md *r);   // of the note that is open
+unsigned md_footnote_uses(const struct md *r);  // of the note that is open
 // The label of the note that a mark refers to.
 str md_footnote_label_of(struct md *r, cmark_node *mark);
 void md_footnote_enter(struct md *r, cmark_node *n);

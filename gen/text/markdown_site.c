@@ -38,8 +38,8 @@ static uint8_t paragraph_kind(cmark_node *n)
 {
     if (md_is(cmark_node_parent(n), CMARK_NODE_ITEM))
         return 'i';
-    bool quoted = md_is(cmark_node_parent(n), CMARK_NODE_BLOCK_QUOTE)
-                  || md_is(cmark_node_parent(n), CMARK_NODE_CUSTOM_BLOCK);
+    bool quoted = md_is(cmark_node_parent(n), CMARK_NODE_BLOCK_QUOTE) ||
+                  md_is(cmark_node_parent(n), CMARK_NODE_CUSTOM_BLOCK);
     return quoted ? 'q' : 'p';
 }
 
@@ -66,7 +66,8 @@ static cmark_node *only_formula(cmark_node *paragraph)
     return f && md_formula_displayed(f) && !md_in_tight_list(paragraph) ? only : NULL;
 }
 
-// place: where its lines are set, NULL for where the language sets them. element: of a part of a list of definitions.
+// place: where its lines are set, NULL for where the language sets them. element: of a part of a
+// list of definitions.
 static void put_paragraph(struct md *r, const char *place, const char *element)
 {
     md_cr(r);
@@ -75,14 +76,15 @@ static void put_paragraph(struct md *r, const char *place, const char *element)
     if (element)
         place = NULL;
     if (r->stale || place)
-        buf_printf(r->out, " class=\"%s%s%s\"", r->stale ? "stale" : "", r->stale && place ? " " : "", place ? place : "");
+        buf_printf(r->out, " class=\"%s%s%s\"", r->stale ? "stale" : "",
+                   r->stale && place ? " " : "", place ? place : "");
     buf_char(r->out, '>');
 }
 
 static void paragraph_enter(struct md *r, cmark_node *n)
 {
     const char *element = md_definition_element(n);
-    if (!element)   // the leaf of a definition is the paragraph that it was in
+    if (!element)  // the leaf of a definition is the paragraph that it was in
         md_leaf_enter(r, n);
     if (md_definition_source(n)) {
         md_block_add(r, n, paragraph_kind(n), r->leaf_content, true);
@@ -104,8 +106,7 @@ static void paragraph_enter(struct md *r, cmark_node *n)
     cmark_node *parent = cmark_node_parent(n);
     if (md_is_task(parent) && !cmark_node_previous(n))
         put_box(r, cmark_gfm_extensions_get_tasklist_item_checked(parent));
-    r->first_paragraph_open =
-        md_is(parent, CMARK_NODE_DOCUMENT) && !r->result->first_paragraph.len;
+    r->first_paragraph_open = md_is(parent, CMARK_NODE_DOCUMENT) && !r->result->first_paragraph.len;
     r->first_paragraph_html = r->out->len;
 }
 
@@ -134,7 +135,8 @@ static bool leave_block_cell(struct md *r, cmark_node *n)
 
 static void paragraph_leave(struct md *r, cmark_node *n)
 {
-    if (md_definition_source(n) || only_formula(n) || md_caption_leave(r, n) || leave_block_cell(r, n))
+    if (md_definition_source(n) || only_formula(n) || md_caption_leave(r, n) ||
+        leave_block_cell(r, n))
         return;
     if (r->first_paragraph_open)
         first_paragraph_done(r);
@@ -195,7 +197,10 @@ static void item_leave(struct md *r, cmark_node *n)
     buf_lit(r->out, "</li>\n");
 }
 
-static const struct { str mark, class; const char *key, *english; } alerts[] = {
+static const struct {
+    str mark, class;
+    const char *key, *english;
+} alerts[] = {
     {STR("[!NOTE]"), STR("note"), "alert.note", "Note"},
     {STR("[!TIP]"), STR("tip"), "alert.tip", "Tip"},
     {STR("[!IMPORTANT]"), STR("important"), "alert.important", "Important"},

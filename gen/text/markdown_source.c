@@ -195,8 +195,8 @@ static size_t cell_offset(struct md *r, cmark_node *cell, size_t at)
     if (at < m->start)
         *m = (struct md_map){.leaf = cell, .place = cell_start(r, cell)};
     for (; m->start < at && m->place + 1 < r->text.len; m->start++, m->place++)
-        if (r->text.ptr[m->place] == '\\' && r->text.ptr[m->place + 1] == '|'
-            && content.ptr[m->start] == '|')
+        if (r->text.ptr[m->place] == '\\' && r->text.ptr[m->place + 1] == '|' &&
+            content.ptr[m->start] == '|')
             m->place++;
     return m->place;
 }
@@ -256,8 +256,8 @@ static bool is_scheme(str s)
 static size_t bare_place(struct md *r, str content, cmark_node *link)
 {
     cmark_node *child = cmark_node_first_child(link);
-    str text = !cmark_node_next(child) && md_is(child, CMARK_NODE_TEXT) ? md_literal(child)
-                                                                    : STR_NONE;
+    str text =
+        !cmark_node_next(child) && md_is(child, CMARK_NODE_TEXT) ? md_literal(child) : STR_NONE;
     str url = md_url(link);
     if (!text.len || !str_ends(url, text) || !is_scheme(str_slice(url, 0, url.len - text.len)))
         return content.len;

@@ -71,10 +71,10 @@ static size_t pipe_count(str line)
 
 // Lines up to a blank one, as far as they have been judged.
 struct run {
-    size_t start;          // offset in the body
-    size_t pipes;          // in the lines so far
-    size_t widest;         // columns that its rows have been counted with
-    size_t steps; // what cmark-gfm does to try each delimiter row on the paragraph above it
+    size_t start;   // offset in the body
+    size_t pipes;   // in the lines so far
+    size_t widest;  // columns that its rows have been counted with
+    size_t steps;   // what cmark-gfm does to try each delimiter row on the paragraph above it
 };
 
 // Rows that a table could have: lines up to a blank one. Wide rows are no rows of a table.

@@ -17,9 +17,9 @@
 #include "gen/text/math_spelling.h"
 
 enum {
-    MAX_FORMULA = 16384,   // bytes: less than a socket holds, so that writing it cannot block
+    MAX_FORMULA = 16384,  // bytes: less than a socket holds, so that writing it cannot block
     MAX_ANSWER = 4 << 20,
-    FORMAT = 3,            // raised when what is kept would be made differently
+    FORMAT = 3,  // raised when what is kept would be made differently
 };
 
 extern char **environ;
@@ -27,7 +27,7 @@ extern char **environ;
 struct math {
     str dir;
     arena arena;
-    struct map known;      // key -> str *
+    struct map known;  // key -> str *
 };
 
 struct math *math_open(str cache_dir)
@@ -111,8 +111,10 @@ static void keep(struct math *m, str key, str mathml)
 
 static int spawn(int socket, bool display, pid_t *pid)
 {
-    char *argv[] = {"blahtexml", "--mathml", "--mathml-encoding", "raw", "--other-encoding", "raw",
-                    "--spacing", "moderate", display ? "--displaymath" : NULL, NULL};
+    char *argv[] = {"blahtexml", "--mathml",         "--mathml-encoding",
+                    "raw",       "--other-encoding", "raw",
+                    "--spacing", "moderate",         display ? "--displaymath" : NULL,
+                    NULL};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);

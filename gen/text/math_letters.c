@@ -5,12 +5,16 @@ static const struct alphabet {
     str variant;
     uint32_t upper, lower, digit, greek_upper, greek_lower;
 } alphabets[] = {
-#define ALPHABET(variant, upper, lower, digit, greek_upper, greek_lower)                           \
+#define ALPHABET(variant, upper, lower, digit, greek_upper, greek_lower) \
     {STR(variant), upper, lower, digit, greek_upper, greek_lower},
 #include "gen/text/math_letters.def"
 };
 
-static const struct { str variant; char letter; uint32_t code_point; } letters[] = {
+static const struct {
+    str variant;
+    char letter;
+    uint32_t code_point;
+} letters[] = {
 #define LETTER(variant, letter, code_point) {STR(variant), letter, code_point},
 #include "gen/text/math_letters.def"
 };

@@ -9,17 +9,27 @@
 // Elements that begin a line of their own. A cell is divided from the one before it.
 enum tag_kind { INLINE, BLOCK, CELL, HEADING, HIDDEN };
 
-static const struct { str name; enum tag_kind kind; } kinds[] = {
-    {STR("annotation"), HIDDEN}, {STR("article"), BLOCK}, {STR("aside"), BLOCK}, {STR("blockquote"), BLOCK}, {STR("br"), BLOCK},
-    {STR("caption"), BLOCK}, {STR("center"), BLOCK}, {STR("dd"), BLOCK}, {STR("details"), BLOCK}, {STR("div"), BLOCK},
-    {STR("dl"), BLOCK}, {STR("dt"), BLOCK}, {STR("figcaption"), BLOCK}, {STR("figure"), BLOCK}, {STR("h1"), HEADING},
-    {STR("h2"), HEADING}, {STR("h3"), HEADING}, {STR("h4"), HEADING}, {STR("h5"), HEADING}, {STR("h6"), HEADING},
-    {STR("hr"), BLOCK}, {STR("li"), BLOCK}, {STR("ol"), BLOCK}, {STR("p"), BLOCK}, {STR("pre"), BLOCK}, {STR("script"), HIDDEN},
-    {STR("section"), BLOCK}, {STR("style"), HIDDEN}, {STR("summary"), BLOCK}, {STR("svg"), HIDDEN}, {STR("table"), BLOCK},
-    {STR("td"), CELL}, {STR("th"), CELL}, {STR("tr"), BLOCK}, {STR("ul"), BLOCK},
+static const struct {
+    str name;
+    enum tag_kind kind;
+} kinds[] = {
+    {STR("annotation"), HIDDEN}, {STR("article"), BLOCK}, {STR("aside"), BLOCK},
+    {STR("blockquote"), BLOCK},  {STR("br"), BLOCK},      {STR("caption"), BLOCK},
+    {STR("center"), BLOCK},      {STR("dd"), BLOCK},      {STR("details"), BLOCK},
+    {STR("div"), BLOCK},         {STR("dl"), BLOCK},      {STR("dt"), BLOCK},
+    {STR("figcaption"), BLOCK},  {STR("figure"), BLOCK},  {STR("h1"), HEADING},
+    {STR("h2"), HEADING},        {STR("h3"), HEADING},    {STR("h4"), HEADING},
+    {STR("h5"), HEADING},        {STR("h6"), HEADING},    {STR("hr"), BLOCK},
+    {STR("li"), BLOCK},          {STR("ol"), BLOCK},      {STR("p"), BLOCK},
+    {STR("pre"), BLOCK},         {STR("script"), HIDDEN}, {STR("section"), BLOCK},
+    {STR("style"), HIDDEN},      {STR("summary"), BLOCK}, {STR("svg"), HIDDEN},
+    {STR("table"), BLOCK},       {STR("td"), CELL},       {STR("th"), CELL},
+    {STR("tr"), BLOCK},          {STR("ul"), BLOCK},
 };
 
-struct place { size_t anchor, anchor_end, heading, heading_end, text; };   // offsets in text
+struct place {
+    size_t anchor, anchor_end, heading, heading_end, text;
+};  // offsets in text
 
 struct reading {
     str html;
@@ -34,16 +44,22 @@ struct reading {
 static enum tag_kind kind_of(str name)
 {
     // Most tags of a page are these.
-    if (name.len == 4 && (!memcmp(name.ptr, "span", 4) || !memcmp(name.ptr, "code", 4))) return INLINE;
-    if (name.len == 2 && !memcmp(name.ptr, "li", 2)) return BLOCK;
-    if (name.len == 1) return name.ptr[0] == 'p' ? BLOCK : INLINE;
+    if (name.len == 4 && (!memcmp(name.ptr, "span", 4) || !memcmp(name.ptr, "code", 4)))
+        return INLINE;
+    if (name.len == 2 && !memcmp(name.ptr, "li", 2))
+        return BLOCK;
+    if (name.len == 1)
+        return name.ptr[0] == 'p' ? BLOCK : INLINE;
     size_t low = 0, high = sizeof kinds / sizeof *kinds;
     while (low < high) {
         size_t middle = (low + high) / 2;
         int order = str_cmp(name, kinds[middle].name);
-        if (!order) return kinds[middle].kind;
-        if (order < 0) high = middle;
-        else low = middle + 1;
+        if (!order)
+            return kinds[middle].kind;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return INLINE;
 }
@@ -56,17 +72,21 @@ static char last_of(const struct reading *r)
 
 static void end_line(struct reading *r)
 {
-    while (last_of(r) == ' ') r->text->len--;
-    if (last_of(r) != '\n') buf_char(r->text, '\n');
+    while (last_of(r) == ' ')
+        r->text->len--;
+    if (last_of(r) != '\n')
+        buf_char(r->text, '\n');
 }
 
 static void put_space(struct reading *r)
 {
     char last = last_of(r);
-    if (last != ' ' && last != '\n') buf_char(r->text, ' ');
+    if (last != ' ' && last != '\n')
+        buf_char(r->text, ' ');
 }
 
-// Whether 16 bytes at p, and the one behind them, are plain: no entity, no white space but for single spaces.
+// Whether 16 bytes at p, and the one behind them, are plain: no entity, no white space but for
+// single spaces.
 static bool is_plain(const char *p)
 {
     bytes16 v = bytes16_at(p), next = bytes16_at(p + 1);
@@ -74,18 +94,22 @@ static bool is_plain(const char *p)
                         ((bytes16)(v == ' ') & ((bytes16)(next <= ' ') | (bytes16)(next == '&'))));
 }
 
-// The end of what is copied as it is: neither an entity nor white space but for single spaces between words. The first byte is of
-// a word.
+// The end of what is copied as it is: neither an entity nor white space but for single spaces
+// between words. The first byte is of a word.
 static size_t plain_end(str html, size_t at, size_t end)
 {
     const char *p = html.ptr;
     size_t from = at;
-    while (at + 17 <= end && is_plain(p + at)) at += 16;
+    while (at + 17 <= end && is_plain(p + at))
+        at += 16;
     for (; at < end; at++) {
         unsigned char c = (unsigned char)p[at];
-        if (c > ' ' && c != '&') continue;
-        bool between = c == ' ' && at > from && at + 1 < end && (unsigned char)p[at + 1] > ' ' && p[at + 1] != '&';
-        if (!between) break;
+        if (c > ' ' && c != '&')
+            continue;
+        bool between = c == ' ' && at > from && at + 1 < end && (unsigned char)p[at + 1] > ' ' &&
+                       p[at + 1] != '&';
+        if (!between)
+            break;
     }
     return at;
 }
@@ -93,11 +117,18 @@ static size_t plain_end(str html, size_t at, size_t end)
 // An entity at the head of s, whose length is returned. Ours are nearly all of these four.
 static size_t put_entity(str s, buf *out)
 {
-    static const struct { str name; char c; } common[] = {
-        {STR("&lt;"), '<'}, {STR("&gt;"), '>'}, {STR("&quot;"), '"'}, {STR("&amp;"), '&'},
+    static const struct {
+        str name;
+        char c;
+    } common[] = {
+        {STR("&lt;"), '<'},
+        {STR("&gt;"), '>'},
+        {STR("&quot;"), '"'},
+        {STR("&amp;"), '&'},
     };
     for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
-        if (s.len < common[i].name.len || memcmp(s.ptr, common[i].name.ptr, common[i].name.len)) continue;
+        if (s.len < common[i].name.len || memcmp(s.ptr, common[i].name.ptr, common[i].name.len))
+            continue;
         buf_char(out, common[i].c);
         return common[i].name.len;
     }
@@ -113,9 +144,11 @@ static void put_text(struct reading *r, size_t end)
         char c = r->html.ptr[r->at];
         if (c == '&') {
             r->at += put_entity(str_slice(r->html, r->at, end), r->text);
-        } else if ((unsigned char)c <= ' ') {   // control characters, too
-            if (c == '\n' && r->in_pre) end_line(r);
-            else put_space(r);
+        } else if ((unsigned char)c <= ' ') {  // control characters, too
+            if (c == '\n' && r->in_pre)
+                end_line(r);
+            else
+                put_space(r);
             r->at++;
         } else {
             size_t from = r->at;
@@ -142,7 +175,8 @@ static void pass_over(struct reading *r, str name)
 
 static struct place *begin_section(struct reading *r, str anchor)
 {
-    if (r->count) end_line(r);
+    if (r->count)
+        end_line(r);
     size_t at = r->text->len;
     html_unescape(anchor, r->text);
     r->places = arena_grow(r->a, r->places, r->count, &r->cap, r->count + 1, sizeof *r->places);
@@ -154,7 +188,8 @@ static struct place *begin_section(struct reading *r, str anchor)
 static str id_of(str tag)
 {
     size_t at = str_search(tag, STR(" id=\""));
-    if (at == tag.len) return STR_NONE;
+    if (at == tag.len)
+        return STR_NONE;
     str rest = str_slice(tag, at + 5, tag.len);
     return str_slice(rest, 0, str_find(rest, '"'));
 }
@@ -174,9 +209,12 @@ static void open_heading(struct reading *r, str tag)
 static void close_heading(struct reading *r)
 {
     struct place *p = &r->places[r->count - 1];
-    while (last_of(r) == ' ') r->text->len--;
-    if (r->in_heading) p->heading_end = p->text = r->text->len;
-    else end_line(r);
+    while (last_of(r) == ' ')
+        r->text->len--;
+    if (r->in_heading)
+        p->heading_end = p->text = r->text->len;
+    else
+        end_line(r);
     r->in_heading = false;
 }
 
@@ -186,7 +224,10 @@ static bool is_hidden(str tag)
     return str_starts(tag, STR("<a class=\"anchor\""));
 }
 
-static bool is_of_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+static bool is_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
 
 // The tag at r->at, which is moved behind it, or behind what is left out.
 static void read_tag(struct reading *r)
@@ -195,7 +236,8 @@ static void read_tag(struct reading *r)
     str tag = str_slice(r->html, from, end);
     bool closes = tag.len > 1 && tag.ptr[1] == '/';
     size_t name_from = closes ? 2 : 1, name_to = name_from;
-    while (name_to < tag.len && is_of_name(tag.ptr[name_to])) name_to++;
+    while (name_to < tag.len && is_of_name(tag.ptr[name_to]))
+        name_to++;
     str name = str_slice(tag, name_from, name_to);
     enum tag_kind kind = kind_of(name);
     if (!closes && (kind == HIDDEN || (str_eq(name, STR("a")) && is_hidden(tag)))) {
@@ -203,12 +245,18 @@ static void read_tag(struct reading *r)
         return;
     }
     r->at = end < r->html.len ? end : r->html.len;
-    if (str_eq(name, STR("pre"))) r->in_pre = !closes;
-    if (kind == HEADING && !closes) open_heading(r, tag);
-    else if (kind == HEADING) close_heading(r);
-    else if (kind == BLOCK && !r->in_heading) end_line(r);
-    else if (kind == BLOCK) put_space(r);
-    else if (kind == CELL && !closes && last_of(r) != '\n') buf_lit(r->text, " · ");
+    if (str_eq(name, STR("pre")))
+        r->in_pre = !closes;
+    if (kind == HEADING && !closes)
+        open_heading(r, tag);
+    else if (kind == HEADING)
+        close_heading(r);
+    else if (kind == BLOCK && !r->in_heading)
+        end_line(r);
+    else if (kind == BLOCK)
+        put_space(r);
+    else if (kind == CELL && !closes && last_of(r) != '\n')
+        buf_lit(r->text, " · ");
 }
 
 struct text_section *page_text_sections(str html, arena *a, buf *text, size_t *count)
@@ -217,7 +265,8 @@ struct text_section *page_text_sections(str html, arena *a, buf *text, size_t *c
     begin_section(&r, STR_NONE);
     while (r.at < html.len) {
         put_text(&r, r.at + str_find(str_slice(html, r.at, html.len), '<'));
-        if (r.at < html.len) read_tag(&r);
+        if (r.at < html.len)
+            read_tag(&r);
     }
     end_line(&r);
     struct text_section *out = arena_new(a, struct text_section, r.count);
@@ -225,7 +274,8 @@ struct text_section *page_text_sections(str html, arena *a, buf *text, size_t *c
         const struct place *p = &r.places[i];
         size_t end = i + 1 < r.count ? r.places[i + 1].anchor : text->len;
         str all = buf_view(text);
-        out[i] = (struct text_section){str_slice(all, p->anchor, p->anchor_end), str_slice(all, p->heading, p->heading_end),
+        out[i] = (struct text_section){str_slice(all, p->anchor, p->anchor_end),
+                                       str_slice(all, p->heading, p->heading_end),
                                        str_trim(str_slice(all, p->text, end))};
     }
     *count = r.count;

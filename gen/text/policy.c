@@ -5,13 +5,15 @@
 
 static void put_hosts(str hosts, buf *out)
 {
-    if (hosts.len) buf_char(out, ' ');
+    if (hosts.len)
+        buf_char(out, ' ');
     buf_str(out, hosts);
 }
 
 void policy_write(str hosts, bool media, buf *out)
 {
-    buf_lit(out, "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; style-src 'self'; "
+    buf_lit(out, "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' "
+                 "blob:; style-src 'self'; "
                  "img-src 'self' data:");
     put_hosts(hosts, out);
     if (media) {
@@ -21,17 +23,22 @@ void policy_write(str hosts, bool media, buf *out)
     buf_lit(out, "; connect-src 'self'; base-uri 'none'; form-action 'none'");
 }
 
-// A host is letters, digits, dots and hyphens, and a port: anything else could say more than a host.
+// A host is letters, digits, dots and hyphens, and a port: anything else could say more than a
+// host.
 str policy_host(str address)
 {
     static const str schemes[] = {STR("https://"), STR("http://")};
     for (size_t i = 0; i < 2; i++) {
-        if (!str_starts(address, schemes[i])) continue;
+        if (!str_starts(address, schemes[i]))
+            continue;
         size_t end = schemes[i].len;
         while (end < address.len && !strchr("/?#", address.ptr[end])) {
             char c = (char)(address.ptr[end] | 32);
-            bool plain = (c >= 'a' && c <= 'z') || (address.ptr[end] >= '0' && address.ptr[end] <= '9') || strchr(".-:", address.ptr[end]);
-            if (!plain) return STR_NONE;
+            bool plain = (c >= 'a' && c <= 'z') ||
+                         (address.ptr[end] >= '0' && address.ptr[end] <= '9') ||
+                         strchr(".-:", address.ptr[end]);
+            if (!plain)
+                return STR_NONE;
             end++;
         }
         return end > schemes[i].len ? str_slice(address, 0, end) : STR_NONE;
@@ -43,6 +50,7 @@ bool policy_has(str hosts, str host)
 {
     str one;
     while (str_cut(&hosts, ' ', &one))
-        if (str_eq(one, host)) return true;
+        if (str_eq(one, host))
+            return true;
     return false;
 }

@@ -1,12 +1,16 @@
 // Takes from a script what only its authors read, as far as that shows without parsing it.
 #include "gen/text/script.h"
 
-// Within a literal of several lines, a line that begins with // is no comment and its indentation counts.
+// Within a literal of several lines, a line that begins with // is no comment and its indentation
+// counts.
 static bool may_go_over_lines(str js)
 {
-    if (str_find(js, '`') < js.len) return true;
-    for (str rest = js; (rest = str_slice(rest, str_find(rest, '\\'), rest.len)).len > 1; rest = str_slice(rest, 1, rest.len))
-        if (rest.ptr[1] == '\n' || rest.ptr[1] == '\r') return true;
+    if (str_find(js, '`') < js.len)
+        return true;
+    for (str rest = js; (rest = str_slice(rest, str_find(rest, '\\'), rest.len)).len > 1;
+         rest = str_slice(rest, 1, rest.len))
+        if (rest.ptr[1] == '\n' || rest.ptr[1] == '\r')
+            return true;
     return false;
 }
 
@@ -19,7 +23,8 @@ void script_shorten(str js, buf *out)
     }
     while (str_cut(&js, '\n', &line)) {
         line = str_trim(line);
-        if (!line.len || str_starts(line, STR("//"))) continue;
+        if (!line.len || str_starts(line, STR("//")))
+            continue;
         buf_str(out, line);
         buf_char(out, '\n');
     }

@@ -4,8 +4,8 @@
 
 #include "gen/base/buf.h"
 
-// Appends js without what only its authors read. A script whose literals may go over several lines (a backtick, a backslash at the
-// end of a line) is appended as it is.
+// Appends js without what only its authors read. A script whose literals may go over several lines
+// (a backtick, a backslash at the end of a line) is appended as it is.
 void script_shorten(str js, buf *out);
 
 #endif

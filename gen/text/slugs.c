@@ -7,7 +7,8 @@
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
 
-// Letters, marks, decimal digits and connectors stay: what GitHub's slugs keep beside space and hyphen.
+// Letters, marks, decimal digits and connectors stay: what GitHub's slugs keep beside space and
+// hyphen.
 static bool is_word(UChar32 c)
 {
     return (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0;
@@ -15,9 +16,12 @@ static bool is_word(UChar32 c)
 
 static void github_ascii(buf *out, char c)
 {
-    if (c >= 'A' && c <= 'Z') buf_char(out, (char)(c + 'a' - 'A'));
-    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-') buf_char(out, c);
-    else if (c == ' ' || c == '\n') buf_char(out, '-');
+    if (c >= 'A' && c <= 'Z')
+        buf_char(out, (char)(c + 'a' - 'A'));
+    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-')
+        buf_char(out, c);
+    else if (c == ' ' || c == '\n')
+        buf_char(out, '-');
 }
 
 static void github(str s, buf *out)
@@ -29,7 +33,8 @@ static void github(str s, buf *out)
             continue;
         }
         UChar32 c = (UChar32)utf8_next(str_slice(s, i, s.len), &n);
-        if (c != 0xfffd && is_word(c)) buf_utf8(out, (uint32_t)u_tolower(c));
+        if (c != 0xfffd && is_word(c))
+            buf_utf8(out, (uint32_t)u_tolower(c));
     }
 }
 
@@ -39,8 +44,10 @@ static str decomposed(str s, buf *out)
     UErrorCode e = U_ZERO_ERROR;
     const UNormalizer2 *nfkd = unorm2_getNFKDInstance(&e);
     int32_t size = (int32_t)s.len + 1, wide_len = 0, len = 0;
-    UChar *wide = calloc((size_t)size, sizeof *wide), *apart = calloc((size_t)size * 18, sizeof *apart);   // U+FDFA: 1 to 18
-    if (!wide || !apart) buf_no_memory();
+    UChar *wide = calloc((size_t)size, sizeof *wide),
+          *apart = calloc((size_t)size * 18, sizeof *apart);  // U+FDFA: 1 to 18
+    if (!wide || !apart)
+        buf_no_memory();
     u_strFromUTF8Lenient(wide, size, &wide_len, s.ptr, (int32_t)s.len, &e);
     len = unorm2_normalize(nfkd, wide, wide_len, apart, size * 18, &e);
     for (int32_t i = 0; U_SUCCESS(e) && i < len;) {
@@ -52,22 +59,28 @@ static str decomposed(str s, buf *out)
     return buf_view(out);
 }
 
-// Source: Python-Markdown, markdown/extensions/toc.py, slugify(): ASCII letters, digits, _, and one hyphen for blanks and hyphens.
+// Source: Python-Markdown, markdown/extensions/toc.py, slugify(): ASCII letters, digits, _, and one
+// hyphen for blanks and hyphens.
 static void python(str s, buf *out)
 {
     bool joint = false, any = false;
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        if (c == ' ' || c == '-' || c == '\n' || c == '\t') joint = any;
-        if (!word) continue;
-        if (joint) buf_char(out, '-');
+        bool word =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        if (c == ' ' || c == '-' || c == '\n' || c == '\t')
+            joint = any;
+        if (!word)
+            continue;
+        if (joint)
+            buf_char(out, '-');
         joint = false, any = true;
         github_ascii(out, c);
     }
 }
 
-// Source: mdit-vue, packages/shared/src/slugify.ts: marks dropped, signs and blanks one hyphen, _ in front of a digit.
+// Source: mdit-vue, packages/shared/src/slugify.ts: marks dropped, signs and blanks one hyphen, _
+// in front of a digit.
 static void vue(str s, buf *out)
 {
     static const char signs[] = " \t\n~`!@#$%^&*()-_+=[]{}|\\;:\"'<>,.?/";
@@ -76,15 +89,19 @@ static void vue(str s, buf *out)
     size_t start = out->len;
     for (size_t i = 0, n; i < s.len; i += n) {
         UChar32 c = (UChar32)utf8_next(str_slice(s, i, s.len), &n);
-        bool quote = n == 3 && str_search(str_c(quotes), str_slice(s, i, i + 3)) < sizeof quotes - 1;
-        if (c >= 0x300 && c <= 0x36F) continue;
+        bool quote =
+            n == 3 && str_search(str_c(quotes), str_slice(s, i, i + 3)) < sizeof quotes - 1;
+        if (c >= 0x300 && c <= 0x36F)
+            continue;
         if (c < ' ' || (c < 0x80 && strchr(signs, (int)c)) || quote) {
             joint = true;
             continue;
         }
-        if (joint && out->len > start) buf_char(out, '-');
+        if (joint && out->len > start)
+            buf_char(out, '-');
         joint = false;
-        if (out->len == start && c >= '0' && c <= '9') buf_char(out, '_');
+        if (out->len == start && c >= '0' && c <= '9')
+            buf_char(out, '_');
         buf_utf8(out, (uint32_t)u_tolower(c));
     }
 }
@@ -92,8 +109,11 @@ static void vue(str s, buf *out)
 void slug_text(enum md_slug style, str text, buf *out)
 {
     buf apart = BUF_INIT;
-    if (style == MD_SLUG_PYTHON) python(decomposed(text, &apart), out);
-    else if (style == MD_SLUG_VUE) vue(decomposed(text, &apart), out);
-    else github(text, out);
+    if (style == MD_SLUG_PYTHON)
+        python(decomposed(text, &apart), out);
+    else if (style == MD_SLUG_VUE)
+        vue(decomposed(text, &apart), out);
+    else
+        github(text, out);
     buf_free(&apart);
 }

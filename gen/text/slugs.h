@@ -4,7 +4,8 @@
 
 #include "gen/text/markdown.h"
 
-// Appends the id that a heading's text has in a style; nothing for a text without letters and digits.
+// Appends the id that a heading's text has in a style; nothing for a text without letters and
+// digits.
 void slug_text(enum md_slug style, str text, buf *out);
 
 #endif

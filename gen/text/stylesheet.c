@@ -4,11 +4,15 @@
 
 #include <string.h>
 
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 static size_t behind_spaces(str css, size_t at)
 {
-    while (at < css.len && is_space(css.ptr[at])) at++;
+    while (at < css.len && is_space(css.ptr[at]))
+        at++;
     return at;
 }
 
@@ -17,22 +21,31 @@ static size_t read_string(str css, size_t at, size_t *from, size_t *to)
 {
     char quote = css.ptr[at];
     *from = ++at;
-    while (at < css.len && css.ptr[at] != quote && css.ptr[at] != '\n') at += css.ptr[at] == '\\' && at + 1 < css.len ? 2 : 1;
+    while (at < css.len && css.ptr[at] != quote && css.ptr[at] != '\n')
+        at += css.ptr[at] == '\\' && at + 1 < css.len ? 2 : 1;
     *to = at < css.len ? at : css.len;
     return at < css.len ? at + 1 : css.len;
 }
 
-static bool begins(str css, size_t at, str word) { return str_eq_nocase(str_slice(css, at, at + word.len), word); }
+static bool begins(str css, size_t at, str word)
+{
+    return str_eq_nocase(str_slice(css, at, at + word.len), word);
+}
 
-static bool is_quote(str css, size_t at) { return at < css.len && (css.ptr[at] == '"' || css.ptr[at] == '\''); }
+static bool is_quote(str css, size_t at)
+{
+    return at < css.len && (css.ptr[at] == '"' || css.ptr[at] == '\'');
+}
 
 // Behind "url(".
 static size_t read_url(str css, size_t at, size_t *from, size_t *to)
 {
     at = behind_spaces(css, at);
-    if (is_quote(css, at)) return read_string(css, at, from, to);
+    if (is_quote(css, at))
+        return read_string(css, at, from, to);
     *from = at;
-    while (at < css.len && css.ptr[at] != ')' && !is_space(css.ptr[at])) at++;
+    while (at < css.len && css.ptr[at] != ')' && !is_space(css.ptr[at]))
+        at++;
     *to = at;
     return at;
 }

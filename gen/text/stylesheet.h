@@ -4,8 +4,9 @@
 
 #include "gen/base/str.h"
 
-// Finds the next address from *at on, of url(...) or of an @import: css[*from, *to), without its quotes. *at moves behind it.
-// False when there is none left. Comments and other strings are passed over.
+// Finds the next address from *at on, of url(...) or of an @import: css[*from, *to), without its
+// quotes. *at moves behind it. False when there is none left. Comments and other strings are passed
+// over.
 bool stylesheet_next(str css, size_t *at, size_t *from, size_t *to);
 
 #endif

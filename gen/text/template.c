@@ -1,4 +1,5 @@
-// Compiles a template to a Lua chunk: static text, values escaped for their place, statements, blocks that must match.
+// Compiles a template to a Lua chunk: static text, values escaped for their place, statements,
+// blocks that must match.
 #include "gen/text/template.h"
 
 #include <string.h>
@@ -26,19 +27,20 @@ struct compiler {
     arena *arena;
     struct template *result;
     size_t include_cap;
-    size_t at;                  // next byte of source
+    size_t at;  // next byte of source
     struct html_context context;
     struct block blocks[DEPTH_MAX];
     size_t depth;
-    buf literal;                // static text that has not gone out yet
-    size_t newlines;            // of source, that have not gone out yet
+    buf literal;      // static text that has not gone out yet
+    size_t newlines;  // of source, that have not gone out yet
     bool line_start, failed;
     uint32_t once_number;
 };
 
 static void fail(struct compiler *c, size_t offset, const char *what, str detail)
 {
-    diag_add(c->d, D_TEMPLATE_SYNTAX, DIAG_AT(c->file, c->source, offset), "%s%.*s", what, STR_ARG(detail));
+    diag_add(c->d, D_TEMPLATE_SYNTAX, DIAG_AT(c->file, c->source, offset), "%s%.*s", what,
+             STR_ARG(detail));
     c->failed = true;
 }
 
@@ -121,7 +123,8 @@ static void take_line(struct compiler *c, size_t open)
 {
     if (!stands_alone(c, open, c->at))
         return;
-    while (c->literal.len && (c->literal.ptr[c->literal.len - 1] == ' ' || c->literal.ptr[c->literal.len - 1] == '\t'))
+    while (c->literal.len && (c->literal.ptr[c->literal.len - 1] == ' ' ||
+                              c->literal.ptr[c->literal.len - 1] == '\t'))
         c->literal.ptr[--c->literal.len] = '\0';
     c->at += str_find(str_slice(c->source, c->at, c->source.len), '\n');
     if (c->at < c->source.len) {
@@ -131,12 +134,15 @@ static void take_line(struct compiler *c, size_t open)
     c->line_start = true;
 }
 
-// Finds the end of a tag ("%}" or "}}") from c->at on, with its code's tokens. False at the end of the file.
-struct span { size_t from, to; };
+// Finds the end of a tag ("%}" or "}}") from c->at on, with its code's tokens. False at the end of
+// the file.
+struct span {
+    size_t from, to;
+};
 
 struct tag {
     size_t open;
-    struct span code[128];    // pieces between comments
+    struct span code[128];  // pieces between comments
     size_t pieces;
 };
 
@@ -201,8 +207,9 @@ static void put_pieces(struct compiler *c, const struct tag *t, size_t to)
 static void compile_value(struct compiler *c, size_t open)
 {
     static const char *const names[EMIT_COUNT] = {
-        [EMIT_TEXT] = "__t", [EMIT_PLAIN] = "__p", [EMIT_ATTRIBUTE] = "__a", [EMIT_URL] = "__u",
-        [EMIT_URL_PART] = "__w", [EMIT_URL_QUERY] = "__q", [EMIT_JS_STRING] = "__j", [EMIT_JS_VALUE] = "__v",
+        [EMIT_TEXT] = "__t",      [EMIT_PLAIN] = "__p",    [EMIT_ATTRIBUTE] = "__a",
+        [EMIT_URL] = "__u",       [EMIT_URL_PART] = "__w", [EMIT_URL_QUERY] = "__q",
+        [EMIT_JS_STRING] = "__j", [EMIT_JS_VALUE] = "__v",
     };
     struct tag t = {.open = open};
     enum html_emitter emitter = EMIT_TEXT;
@@ -216,7 +223,8 @@ static void compile_value(struct compiler *c, size_t open)
         return;
     }
     size_t start, first = open + 2;
-    if (!t.pieces || template_token(str_slice(c->source, 0, c->at - 2), &first, &start) == LUA_TOKEN_END)
+    if (!t.pieces ||
+        template_token(str_slice(c->source, 0, c->at - 2), &first, &start) == LUA_TOKEN_END)
         fail(c, open, "{{ }} without a value", STR(""));
     put_newlines(c);
     buf_printf(c->out, "%s((", names[emitter]);
@@ -238,7 +246,9 @@ static void block_open(struct compiler *c, enum block_kind kind, size_t offset)
         c->depth--;
     }
     c->blocks[c->depth++] = (struct block){
-        .kind = kind, .offset = offset, .start = c->context,
+        .kind = kind,
+        .offset = offset,
+        .start = c->context,
         .awaits_do = kind == BLOCK_LOOP,
     };
 }
@@ -250,7 +260,8 @@ static void branch_end(struct compiler *c, struct block *b, size_t offset)
         b->end = c->context;
         b->has_end = true;
     } else if (!context_join(&b->end, &c->context)) {
-        fail(c, offset, "branches end in different places of HTML: this one ", str_c(context_name(&c->context)));
+        fail(c, offset, "branches end in different places of HTML: this one ",
+             str_c(context_name(&c->context)));
     }
 }
 
@@ -275,7 +286,8 @@ static bool block_close(struct compiler *c, bool by_until, size_t offset)
         return false;
     }
     c->depth--;
-    bool may_skip = b->kind == BLOCK_LOOP || b->kind == BLOCK_FUNCTION || (b->kind == BLOCK_IF && !b->has_else);
+    bool may_skip =
+        b->kind == BLOCK_LOOP || b->kind == BLOCK_FUNCTION || (b->kind == BLOCK_IF && !b->has_else);
     branch_end(c, b, offset);
     c->context = b->end;
     if ((may_skip || b->kind == BLOCK_REPEAT) && !context_join(&c->context, &b->start))
@@ -284,7 +296,8 @@ static bool block_close(struct compiler *c, bool by_until, size_t offset)
     return b->kind == BLOCK_ONCE;
 }
 
-// What one word of a statement does to the blocks. True when ")" must follow, for the end of a once block.
+// What one word of a statement does to the blocks. True when ")" must follow, for the end of a once
+// block.
 static bool statement_word(struct compiler *c, str word, size_t offset)
 {
     struct block *top = c->depth ? &c->blocks[c->depth - 1] : NULL;
@@ -321,8 +334,10 @@ static void put_statements(struct compiler *c, const struct tag *t)
         while ((kind = template_token(piece, &at, &start)) != LUA_TOKEN_END) {
             put_code(c, done, at);
             done = at;
-            bool is_field = start > 0 && (piece.ptr[start - 1] == '.' || piece.ptr[start - 1] == ':');
-            if (kind == LUA_TOKEN_NAME && !is_field && statement_word(c, str_slice(piece, start, at), start))
+            bool is_field =
+                start > 0 && (piece.ptr[start - 1] == '.' || piece.ptr[start - 1] == ':');
+            if (kind == LUA_TOKEN_NAME && !is_field &&
+                statement_word(c, str_slice(piece, start, at), start))
                 buf_char(c->out, ')');
         }
         put_code(c, done, piece.len);
@@ -334,7 +349,8 @@ static void put_statements(struct compiler *c, const struct tag *t)
             buf_char(c->out, '\n');
 }
 
-// {% include "name" %} and {% once "scope" %}: a word and one string. False when the tag is neither.
+// {% include "name" %} and {% once "scope" %}: a word and one string. False when the tag is
+// neither.
 static bool compile_special(struct compiler *c, const struct tag *t)
 {
     size_t at = t->pieces ? t->code[0].from : c->at, start, string_start;
@@ -350,17 +366,22 @@ static bool compile_special(struct compiler *c, const struct tag *t)
         return false;
     flush_literal(c);
     if (once) {
-        if (!str_eq(name, STR("language")) && !str_eq(name, STR("document")) && !str_eq(name, STR("site")))
-            fail(c, string_start, "unknown scope; there are \"language\", \"document\" and \"site\": ", name);
+        if (!str_eq(name, STR("language")) && !str_eq(name, STR("document")) &&
+            !str_eq(name, STR("site")))
+            fail(c, string_start,
+                 "unknown scope; there are \"language\", \"document\" and \"site\": ", name);
         buf_printf(c->out, "__o(\"%.*s\",%u,function() ", STR_ARG(name), c->once_number++);
         block_open(c, BLOCK_ONCE, t->open);
         return true;
     }
     if (c->context.state != HTML_IN_TEXT)
-        fail(c, t->open, "an include may stand between elements only, not ", str_c(context_name(&c->context)));
-    c->result->includes = arena_grow(c->arena, c->result->includes, c->result->include_count, &c->include_cap,
-                                     c->result->include_count + 1, sizeof *c->result->includes);
-    c->result->includes[c->result->include_count++] = (struct template_include){arena_str(c->arena, name), t->open};
+        fail(c, t->open, "an include may stand between elements only, not ",
+             str_c(context_name(&c->context)));
+    c->result->includes =
+        arena_grow(c->arena, c->result->includes, c->result->include_count, &c->include_cap,
+                   c->result->include_count + 1, sizeof *c->result->includes);
+    c->result->includes[c->result->include_count++] =
+        (struct template_include){arena_str(c->arena, name), t->open};
     buf_lit(c->out, "__i(");
     put_quoted(c->out, name);
     buf_lit(c->out, ");");
@@ -406,7 +427,8 @@ static void compile_comment(struct compiler *c, size_t open)
 static void compile_all(struct compiler *c)
 {
     while (c->at < c->source.len) {
-        char b = c->source.ptr[c->at], next = c->at + 1 < c->source.len ? c->source.ptr[c->at + 1] : 0;
+        char b = c->source.ptr[c->at],
+             next = c->at + 1 < c->source.len ? c->source.ptr[c->at + 1] : 0;
         if (b == '{' && next == '{')
             compile_value(c, c->at);
         else if (b == '{' && next == '%')
@@ -423,11 +445,18 @@ static void compile_all(struct compiler *c)
         fail(c, c->source.len, "the template ends ", str_c(context_name(&c->context)));
 }
 
-bool template_compile(str source, str file, uint32_t first_once, arena *a, struct diag *d, struct template *result,
-                      buf *out)
+bool template_compile(str source, str file, uint32_t first_once, arena *a, struct diag *d,
+                      struct template *result, buf *out)
 {
-    struct compiler c = {.source = source, .file = file, .d = d, .out = out, .arena = a, .result = result,
-                         .literal = BUF_INIT, .line_start = true, .once_number = first_once};
+    struct compiler c = {.source = source,
+                         .file = file,
+                         .d = d,
+                         .out = out,
+                         .arena = a,
+                         .result = result,
+                         .literal = BUF_INIT,
+                         .line_start = true,
+                         .once_number = first_once};
     *result = (struct template){0};
     buf_lit(out, "local __s,__t,__p,__a,__u,__w,__q,__j,__v,__o,__i=... return function() ");
     compile_all(&c);

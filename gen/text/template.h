@@ -6,30 +6,30 @@
 
 struct template_include {
     str name;
-    size_t offset;          // of the tag in the template
+    size_t offset;  // of the tag in the template
 };
 
-struct template {
+struct template
+{
     struct template_include *includes;
     size_t include_count;
-    uint32_t once_count;    // {% once %} blocks, numbered on from first_once
+    uint32_t once_count;  // {% once %} blocks, numbered on from first_once
 };
 
-// The syntax is described in templates/README.md. Appends Lua source to out. The chunk takes the emitters as arguments, in this
-// order, and returns the function that renders:
+// The syntax is described in templates/README.md. Appends Lua source to out. The chunk takes the
+// emitters as arguments, in this order, and returns the function that renders:
 //   static(text)                 as it is
-//   text(value, before)          escaped for text; before (may be absent) is static text that goes out first
-//   plain(value, before)         escaped for text where no element can be (title, textarea, a comment)
-//   attribute(value, before)     inside quotes
-//   url(value, before)           a URL attribute's whole value, or its beginning
-//   url_part(value, before)      behind a part of a path: as url, but no scheme can begin here
-//   url_query(value, before)     behind a "?": also & and = are encoded
-//   js_string(value, before)     inside a quoted JavaScript string
+//   text(value, before)          escaped for text; before (may be absent) is static text that goes
+//   out first plain(value, before)         escaped for text where no element can be (title,
+//   textarea, a comment) attribute(value, before)     inside quotes url(value, before)           a
+//   URL attribute's whole value, or its beginning url_part(value, before)      behind a part of a
+//   path: as url, but no scheme can begin here url_query(value, before)     behind a "?": also &
+//   and = are encoded js_string(value, before)     inside a quoted JavaScript string
 //   js_value(value, before)      as a JavaScript literal
 //   once(scope, number, body)    {% once "scope" %}
 //   include(name)
 // What *result points to lives in a. False after template-syntax.
-bool template_compile(str source, str file, uint32_t first_once, arena *a, struct diag *d, struct template *result,
-                      buf *out);
+bool template_compile(str source, str file, uint32_t first_once, arena *a, struct diag *d,
+                      struct template *result, buf *out);
 
 #endif

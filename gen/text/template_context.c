@@ -1,4 +1,5 @@
-// The HTML state machine of templates: knows where static text leads, and what a value there has to be made into.
+// The HTML state machine of templates: knows where static text leads, and what a value there has to
+// be made into.
 #include "gen/text/template_context.h"
 
 #include <string.h>
@@ -88,8 +89,9 @@ static void tag_ends(struct html_context *c)
 
 static void attribute_named(struct html_context *c)
 {
-    static const char *const urls[] = {"href", "src", "action", "formaction", "poster", "cite", "data", "ping", "manifest",
-                                       "background", "xlink:href", "srcset"};
+    static const char *const urls[] = {"href",     "src",        "action",     "formaction",
+                                       "poster",   "cite",       "data",       "ping",
+                                       "manifest", "background", "xlink:href", "srcset"};
     c->attribute = HTML_ATTR_PLAIN;
     c->url = HTML_URL_START;
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
@@ -189,7 +191,9 @@ static void value(struct html_context *c, char b)
         c->attribute = c->url = 0;
         c->quote = 0;
     } else if (b == '?' || b == '#') {
-        c->url = b == '?' ? HTML_URL_QUERY : c->url == HTML_URL_QUERY ? HTML_URL_QUERY : HTML_URL_PATH;
+        c->url = b == '?'                   ? HTML_URL_QUERY
+                 : c->url == HTML_URL_QUERY ? HTML_URL_QUERY
+                                            : HTML_URL_PATH;
     } else if (c->url != HTML_URL_QUERY && !is_blank(b)) {
         c->url = b == '/' || b == ':' || c->url == HTML_URL_PATH ? HTML_URL_PATH : HTML_URL_UNSURE;
     }
@@ -283,10 +287,19 @@ static void in_script(struct html_context *c, char b)
 void context_feed(struct html_context *c, char byte)
 {
     static void (*const states[])(struct html_context *, char) = {
-        [HTML_IN_TEXT] = in_text, [HTML_TAG_START] = tag_start, [HTML_TAG_NAME] = tag_name, [HTML_IN_TAG] = in_tag,
-        [HTML_ATTRIBUTE_NAME] = attribute_name, [HTML_BEFORE_VALUE] = before_value, [HTML_VALUE] = value,
-        [HTML_BARE_VALUE] = bare_value, [HTML_IN_COMMENT] = in_comment, [HTML_MARKUP] = markup,
-        [HTML_PLAIN] = in_plain, [HTML_SCRIPT] = in_script, [HTML_STYLE] = in_style,
+        [HTML_IN_TEXT] = in_text,
+        [HTML_TAG_START] = tag_start,
+        [HTML_TAG_NAME] = tag_name,
+        [HTML_IN_TAG] = in_tag,
+        [HTML_ATTRIBUTE_NAME] = attribute_name,
+        [HTML_BEFORE_VALUE] = before_value,
+        [HTML_VALUE] = value,
+        [HTML_BARE_VALUE] = bare_value,
+        [HTML_IN_COMMENT] = in_comment,
+        [HTML_MARKUP] = markup,
+        [HTML_PLAIN] = in_plain,
+        [HTML_SCRIPT] = in_script,
+        [HTML_STYLE] = in_style,
     };
     states[c->state](c, byte);
 }
@@ -304,7 +317,8 @@ void context_cut(struct html_context *c)
 
 static const char *attribute_value(struct html_context *c, enum html_emitter *out)
 {
-    static const enum html_emitter urls[] = {EMIT_URL, EMIT_URL_PART, EMIT_URL_PART, EMIT_URL_QUERY};
+    static const enum html_emitter urls[] = {EMIT_URL, EMIT_URL_PART, EMIT_URL_PART,
+                                             EMIT_URL_QUERY};
     switch ((enum html_attribute_kind)c->attribute) {
     case HTML_ATTR_STYLE: return "in a style attribute; use a class";
     case HTML_ATTR_EVENT: return "in an event attribute; use a script file and data- attributes";
@@ -340,7 +354,10 @@ const char *context_value(struct html_context *c, enum html_emitter *out)
     case HTML_VALUE: return attribute_value(c, out);
     case HTML_SCRIPT: return script_value(c, out);
     case HTML_IN_COMMENT:
-    case HTML_PLAIN: c->name_len = 0; *out = EMIT_PLAIN; return NULL;
+    case HTML_PLAIN:
+        c->name_len = 0;
+        *out = EMIT_PLAIN;
+        return NULL;
     case HTML_IN_TEXT: *out = c->in_option ? EMIT_PLAIN : EMIT_TEXT; return NULL;
     }
     return NULL;
@@ -375,12 +392,19 @@ bool context_join(struct html_context *c, const struct html_context *other)
 const char *context_name(const struct html_context *c)
 {
     static const char *const names[] = {
-        [HTML_IN_TEXT] = "in text", [HTML_TAG_START] = "behind a \"<\"", [HTML_TAG_NAME] = "in a tag's name",
-        [HTML_IN_TAG] = "inside a tag", [HTML_ATTRIBUTE_NAME] = "in an attribute's name",
-        [HTML_BEFORE_VALUE] = "behind an attribute's =", [HTML_VALUE] = "inside an attribute's value",
-        [HTML_BARE_VALUE] = "inside an attribute's value", [HTML_IN_COMMENT] = "inside a comment",
-        [HTML_MARKUP] = "inside a declaration", [HTML_PLAIN] = "inside a title or textarea",
-        [HTML_SCRIPT] = "inside a script", [HTML_STYLE] = "inside a style element",
+        [HTML_IN_TEXT] = "in text",
+        [HTML_TAG_START] = "behind a \"<\"",
+        [HTML_TAG_NAME] = "in a tag's name",
+        [HTML_IN_TAG] = "inside a tag",
+        [HTML_ATTRIBUTE_NAME] = "in an attribute's name",
+        [HTML_BEFORE_VALUE] = "behind an attribute's =",
+        [HTML_VALUE] = "inside an attribute's value",
+        [HTML_BARE_VALUE] = "inside an attribute's value",
+        [HTML_IN_COMMENT] = "inside a comment",
+        [HTML_MARKUP] = "inside a declaration",
+        [HTML_PLAIN] = "inside a title or textarea",
+        [HTML_SCRIPT] = "inside a script",
+        [HTML_STYLE] = "inside a style element",
     };
     return names[c->state];
 }

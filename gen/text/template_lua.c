@@ -11,7 +11,8 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// Offset behind a long bracket that opens at i ("[[" or "[=["); i when none does, s.len + 1 when it never closes.
+// Offset behind a long bracket that opens at i ("[[" or "[=["); i when none does, s.len + 1 when it
+// never closes.
 static size_t long_bracket(str s, size_t i)
 {
     size_t level = 0, at = i + 1;

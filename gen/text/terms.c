@@ -1,23 +1,32 @@
-// Divides a text into terms: one pass over its letters, each of a class that is looked up in a table.
+// Divides a text into terms: one pass over its letters, each of a class that is looked up in a
+// table.
 #include "gen/text/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/uchar.h>
 
-// A number's separators are between digits and are left out there; elsewhere they end a word, as everything that is no
-// letter does. Signs without a width (soft hyphen, joiners) are as if they were not there.
+// A number's separators are between digits and are left out there; elsewhere they end a word, as
+// everything that is no letter does. Signs without a width (soft hyphen, joiners) are as if they
+// were not there.
 enum letter_class { SEPARATOR, WORD, DIGIT, DENSE, HYPHEN, IN_NUMBER, NOTHING };
 
 enum { BLOCK = 256, BLOCKS = 0x110000 / BLOCK, MAX_LETTERS = 40, MAX_BYTES = MAX_LETTERS * 4 };
 
-struct letter { uint32_t lower; uint8_t class; bool same; };   // same: it is its own lower case
+struct letter {
+    uint32_t lower;
+    uint8_t class;
+    bool same;
+};  // same: it is its own lower case
 
-struct part { char bytes[2 * MAX_BYTES]; size_t len, letters; };
+struct part {
+    char bytes[2 * MAX_BYTES];
+    size_t len, letters;
+};
 
 struct terms {
-    struct letter *blocks[BLOCKS];   // NULL until a letter of it is met
-    struct part word, before;        // before: the word that a hyphen has ended
+    struct letter *blocks[BLOCKS];  // NULL until a letter of it is met
+    struct part word, before;       // before: the word that a hyphen has ended
     bool joined, has_digit;
     uint32_t last_dense, dense_run;
     void (*visit)(void *ctx, str term);
@@ -27,12 +36,13 @@ struct terms {
 bool terms_is_dense(uint32_t c)
 {
     static const uint32_t ranges[][2] = {
-        {0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17FF}, {0x3005, 0x3007}, {0x3041, 0x309F}, {0x30A1, 0x30FA},
-        {0x30FC, 0x30FF}, {0x31F0, 0x31FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xA9E0, 0xA9FF}, {0xAA60, 0xAA7F},
-        {0xF900, 0xFAFF}, {0x20000, 0x3FFFF},
+        {0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17FF}, {0x3005, 0x3007},   {0x3041, 0x309F},
+        {0x30A1, 0x30FA}, {0x30FC, 0x30FF}, {0x31F0, 0x31FF}, {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},
+        {0xA9E0, 0xA9FF}, {0xAA60, 0xAA7F}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges && c >= ranges[i][0]; i++)
-        if (c <= ranges[i][1]) return true;
+        if (c <= ranges[i][1])
+            return true;
     return false;
 }
 
@@ -45,7 +55,8 @@ bool terms_is_pair(str term)
 bool terms_is_letter(str folded)
 {
     size_t n = 0;
-    if (folded.len) utf8_next(folded, &n);
+    if (folded.len)
+        utf8_next(folded, &n);
     bool digit = folded.len && folded.ptr[0] >= '0' && folded.ptr[0] <= '9';
     return n == folded.len && !digit && !terms_is_pair(folded);
 }
@@ -55,20 +66,27 @@ static bool is_digit(uint32_t c)
 {
     static const uint32_t zeros[] = {'0', 0x660, 0x6F0, 0x966, 0x9E6, 0xFF10};
     for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++)
-        if (c >= zeros[i] && c < zeros[i] + 10) return true;
+        if (c >= zeros[i] && c < zeros[i] + 10)
+            return true;
     return false;
 }
 
 static enum letter_class class_of(uint32_t c)
 {
-    static const uint32_t hyphens[] = {'-', '_', 0x2010, 0x2011}, in_number[] = {'.', ',', '\'', 0x2019, 0xA0, 0x202F};
+    static const uint32_t hyphens[] = {'-', '_', 0x2010, 0x2011},
+                          in_number[] = {'.', ',', '\'', 0x2019, 0xA0, 0x202F};
     for (size_t i = 0; i < sizeof hyphens / sizeof *hyphens; i++)
-        if (c == hyphens[i]) return HYPHEN;
+        if (c == hyphens[i])
+            return HYPHEN;
     for (size_t i = 0; i < sizeof in_number / sizeof *in_number; i++)
-        if (c == in_number[i]) return IN_NUMBER;
-    if (c == 0xAD || (c >= 0x200B && c <= 0x200D) || c == 0x2060 || c == 0xFEFF) return NOTHING;
-    if (is_digit(c)) return DIGIT;
-    if (!(U_MASK(u_charType((UChar32)c)) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_N_MASK))) return SEPARATOR;
+        if (c == in_number[i])
+            return IN_NUMBER;
+    if (c == 0xAD || (c >= 0x200B && c <= 0x200D) || c == 0x2060 || c == 0xFEFF)
+        return NOTHING;
+    if (is_digit(c))
+        return DIGIT;
+    if (!(U_MASK(u_charType((UChar32)c)) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_N_MASK)))
+        return SEPARATOR;
     return terms_is_dense(c) ? DENSE : WORD;
 }
 
@@ -77,7 +95,8 @@ static const struct letter *letter_of(struct terms *t, uint32_t c)
     struct letter **block = &t->blocks[c / BLOCK];
     if (!*block) {
         *block = calloc(BLOCK, sizeof **block);
-        if (!*block) buf_no_memory();
+        if (!*block)
+            buf_no_memory();
         for (uint32_t i = 0, first = c / BLOCK * BLOCK; i < BLOCK; i++) {
             uint32_t at = first + i, lower = (uint32_t)u_tolower((UChar32)at);
             (*block)[i] = (struct letter){lower, (uint8_t)class_of(at), lower == at};
@@ -89,22 +108,27 @@ static const struct letter *letter_of(struct terms *t, uint32_t c)
 struct terms *terms_new(void)
 {
     struct terms *t = calloc(1, sizeof *t);
-    if (!t) buf_no_memory();
+    if (!t)
+        buf_no_memory();
     return t;
 }
 
 void terms_free(struct terms *t)
 {
-    for (size_t i = 0; t && i < BLOCKS; i++) free(t->blocks[i]);
+    for (size_t i = 0; t && i < BLOCKS; i++)
+        free(t->blocks[i]);
     free(t);
 }
 
 static size_t put_utf8(char *to, uint32_t c)
 {
-    if (c < 0x80) return to[0] = (char)c, 1;
-    if (c < 0x800) return to[0] = (char)(0xC0 | c >> 6), to[1] = (char)(0x80 | (c & 0x3F)), 2;
+    if (c < 0x80)
+        return to[0] = (char)c, 1;
+    if (c < 0x800)
+        return to[0] = (char)(0xC0 | c >> 6), to[1] = (char)(0x80 | (c & 0x3F)), 2;
     if (c < 0x10000) {
-        to[0] = (char)(0xE0 | c >> 12), to[1] = (char)(0x80 | (c >> 6 & 0x3F)), to[2] = (char)(0x80 | (c & 0x3F));
+        to[0] = (char)(0xE0 | c >> 12), to[1] = (char)(0x80 | (c >> 6 & 0x3F)),
+        to[2] = (char)(0x80 | (c & 0x3F));
         return 3;
     }
     to[0] = (char)(0xF0 | c >> 18), to[1] = (char)(0x80 | (c >> 12 & 0x3F));
@@ -115,13 +139,15 @@ static size_t put_utf8(char *to, uint32_t c)
 // l was read from bytes: nearly all letters are in lower case, and go on as they are.
 static void word_add(struct part *w, const struct letter *l, str bytes)
 {
-    if (w->letters == MAX_LETTERS) return;
+    if (w->letters == MAX_LETTERS)
+        return;
     w->letters++;
     if (!l->same) {
         w->len += put_utf8(w->bytes + w->len, l->lower);
         return;
     }
-    for (size_t i = 0; i < bytes.len; i++) w->bytes[w->len++] = bytes.ptr[i];
+    for (size_t i = 0; i < bytes.len; i++)
+        w->bytes[w->len++] = bytes.ptr[i];
 }
 
 static void word_end(struct terms *t, bool hyphen)
@@ -131,7 +157,8 @@ static void word_end(struct terms *t, bool hyphen)
         t->joined = false;
         return;
     }
-    if (w->letters > 1 || t->has_digit) t->visit(t->ctx, (str){w->bytes, w->len});
+    if (w->letters > 1 || t->has_digit)
+        t->visit(t->ctx, (str){w->bytes, w->len});
     if (t->joined) {
         memcpy(b->bytes + b->len, w->bytes, w->len);
         t->visit(t->ctx, (str){b->bytes, b->len + w->len});
@@ -148,7 +175,8 @@ static void word_end(struct terms *t, bool hyphen)
 static void dense_end(struct terms *t)
 {
     char alone[4];
-    if (t->dense_run == 1) t->visit(t->ctx, (str){alone, put_utf8(alone, t->last_dense)});
+    if (t->dense_run == 1)
+        t->visit(t->ctx, (str){alone, put_utf8(alone, t->last_dense)});
     t->dense_run = 0;
 }
 
@@ -164,13 +192,15 @@ static void dense_add(struct terms *t, uint32_t c)
 
 // What an ASCII letter or digit is in a word; 0 of everything else.
 static const char ascii_lower[256] = {
-    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8',
-    ['9'] = '9', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h',
-    ['i'] = 'i', ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q',
-    ['r'] = 'r', ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
-    ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i',
-    ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r',
-    ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6',
+    ['7'] = '7', ['8'] = '8', ['9'] = '9', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd',
+    ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j', ['k'] = 'k',
+    ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r',
+    ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y',
+    ['z'] = 'z', ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e', ['F'] = 'f',
+    ['G'] = 'g', ['H'] = 'h', ['I'] = 'i', ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm',
+    ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r', ['S'] = 's', ['T'] = 't',
+    ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
 };
 
 // Adds the letters and digits of ASCII from at on; returns where they end.
@@ -179,19 +209,24 @@ static size_t add_ascii(struct terms *t, str text, size_t at)
     struct part *w = &t->word;
     for (char c; at < text.len && (c = ascii_lower[(unsigned char)text.ptr[at]]); at++) {
         t->has_digit |= c <= '9';
-        if (w->letters == MAX_LETTERS) continue;
+        if (w->letters == MAX_LETTERS)
+            continue;
         w->bytes[w->len++] = c;
         w->letters++;
     }
     return at;
 }
 
-// A code point of two bytes or three, which nearly all letters outside of ASCII are; the general reader takes the rest.
+// A code point of two bytes or three, which nearly all letters outside of ASCII are; the general
+// reader takes the rest.
 static uint32_t decode(const unsigned char *p, size_t left, size_t *n)
 {
-    if (p[0] >= 0xC2 && p[0] < 0xE0 && left > 1 && (p[1] & 0xC0) == 0x80) return *n = 2, (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
-    bool three = p[0] >= 0xE0 && p[0] < 0xF0 && p[0] != 0xED && left > 2 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80;
-    if (three && (p[0] > 0xE0 || p[1] >= 0xA0)) return *n = 3, (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+    if (p[0] >= 0xC2 && p[0] < 0xE0 && left > 1 && (p[1] & 0xC0) == 0x80)
+        return *n = 2, (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
+    bool three = p[0] >= 0xE0 && p[0] < 0xF0 && p[0] != 0xED && left > 2 && (p[1] & 0xC0) == 0x80 &&
+                 (p[2] & 0xC0) == 0x80;
+    if (three && (p[0] > 0xE0 || p[1] >= 0xA0))
+        return *n = 3, (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
     return utf8_next((str){(const char *)p, left}, n);
 }
 
@@ -200,7 +235,8 @@ static const struct letter *next_letter(struct terms *t, str text, size_t *at)
 {
     size_t n = 1;
     uint32_t c = (unsigned char)text.ptr[*at];
-    if (c >= 0x80) c = decode((const unsigned char *)text.ptr + *at, text.len - *at, &n);
+    if (c >= 0x80)
+        c = decode((const unsigned char *)text.ptr + *at, text.len - *at, &n);
     *at += n;
     return letter_of(t, c);
 }
@@ -210,7 +246,8 @@ static size_t add_letters(struct terms *t, str text, size_t at)
 {
     for (size_t from = at; at < text.len && (unsigned char)text.ptr[at] >= 0x80; at = from) {
         const struct letter *l = next_letter(t, text, &from);
-        if (l->class != WORD) break;
+        if (l->class != WORD)
+            break;
         word_add(&t->word, l, str_slice(text, at, from));
     }
     return at;
@@ -218,14 +255,16 @@ static size_t add_letters(struct terms *t, str text, size_t at)
 
 static void add_letter(struct terms *t, const struct letter *l, str bytes)
 {
-    if (t->dense_run && l->class != DENSE) dense_end(t);
+    if (t->dense_run && l->class != DENSE)
+        dense_end(t);
     if (l->class == WORD || l->class == DIGIT) {
         word_add(&t->word, l, bytes);
         t->has_digit |= l->class == DIGIT;
         return;
     }
     word_end(t, l->class == HYPHEN);
-    if (l->class == DENSE) dense_add(t, l->lower);
+    if (l->class == DENSE)
+        dense_add(t, l->lower);
 }
 
 void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), void *ctx)
@@ -234,20 +273,24 @@ void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), v
     t->visit = visit, t->ctx = ctx;
     for (size_t at = 0; at < text.len;) {
         if (ascii_lower[(unsigned char)text.ptr[at]]) {
-            if (t->dense_run) dense_end(t);
+            if (t->dense_run)
+                dense_end(t);
             at = add_ascii(t, text, at);
             last = text.ptr[at - 1] <= '9' ? DIGIT : WORD;
             continue;
         }
         size_t from = at;
         const struct letter *l = next_letter(t, text, &at);
-        if (l->class == NOTHING) continue;
+        if (l->class == NOTHING)
+            continue;
         if (l->class == IN_NUMBER && last == DIGIT && at < text.len) {
             size_t behind = at;
-            if (next_letter(t, text, &behind)->class == DIGIT) continue;
+            if (next_letter(t, text, &behind)->class == DIGIT)
+                continue;
         }
         add_letter(t, l, str_slice(text, from, at));
-        if (l->class == WORD) at = add_letters(t, text, at);
+        if (l->class == WORD)
+            at = add_letters(t, text, at);
         last = (enum letter_class)l->class;
     }
     dense_end(t);

@@ -4,8 +4,12 @@
 
 #include "gen/text/terms.h"
 
-// Letters whose decomposition does not say what they are taken for, and digits; templates/search.js has the same list.
-static const struct { uint32_t from, to; const char *as; } letters[] = {
+// Letters whose decomposition does not say what they are taken for, and digits; templates/search.js
+// has the same list.
+static const struct {
+    uint32_t from, to;
+    const char *as;
+} letters[] = {
 #define X(from, to, as) {from, to, as},
 #include "gen/text/terms_fold.def"
 #undef X
@@ -15,18 +19,23 @@ static const struct { uint32_t from, to; const char *as; } letters[] = {
 static bool put_listed(uint32_t c, buf *out)
 {
     for (size_t i = 0; i < sizeof letters / sizeof *letters && letters[i].from <= c; i++) {
-        if (c > letters[i].to) continue;
-        if (letters[i].as[0] == '0') buf_char(out, (char)('0' + (c - letters[i].from)));
-        else buf_str(out, str_c(letters[i].as));
+        if (c > letters[i].to)
+            continue;
+        if (letters[i].as[0] == '0')
+            buf_char(out, (char)('0' + (c - letters[i].from)));
+        else
+            buf_str(out, str_c(letters[i].as));
         return true;
     }
     return false;
 }
 
-// Scripts whose marks are left out with the decomposition: Latin, Greek, Cyrillic, Latin's ligatures and wide forms.
+// Scripts whose marks are left out with the decomposition: Latin, Greek, Cyrillic, Latin's
+// ligatures and wide forms.
 static bool is_decomposed(uint32_t c)
 {
-    return (c >= 0xC0 && c < 0x530) || (c >= 0x1E00 && c < 0x2000) || (c >= 0xFB00 && c < 0xFB07) || (c >= 0xFF00 && c < 0xFF5F);
+    return (c >= 0xC0 && c < 0x530) || (c >= 0x1E00 && c < 0x2000) || (c >= 0xFB00 && c < 0xFB07) ||
+           (c >= 0xFF00 && c < 0xFF5F);
 }
 
 static void put_folded(uint32_t c, const UNormalizer2 *nfkd, buf *out)
@@ -34,13 +43,15 @@ static void put_folded(uint32_t c, const UNormalizer2 *nfkd, buf *out)
     UChar parts[24];
     UErrorCode e = U_ZERO_ERROR;
     int32_t n = is_decomposed(c) ? unorm2_getDecomposition(nfkd, (UChar32)c, parts, 24, &e) : -1;
-    if (put_listed(c, out)) return;
+    if (put_listed(c, out))
+        return;
     if (n <= 0 || U_FAILURE(e)) {
         buf_utf8(out, c);
         return;
     }
     for (int32_t i = 0; i < n; i++)
-        if (!(U_MASK(u_charType(parts[i])) & U_GC_MN_MASK)) buf_utf8(out, (uint32_t)u_tolower(parts[i]));
+        if (!(U_MASK(u_charType(parts[i])) & U_GC_MN_MASK))
+            buf_utf8(out, (uint32_t)u_tolower(parts[i]));
 }
 
 void terms_fold(str term, buf *out)
@@ -51,13 +62,17 @@ void terms_fold(str term, buf *out)
     for (size_t i = 0, n; i < term.len; i += n) {
         uint32_t c = (unsigned char)term.ptr[i];
         n = 1;
-        if (c >= 0x80) c = utf8_next(str_slice(term, i, term.len), &n);
-        if (c < 0x80) buf_char(out, term.ptr[i]);
-        else put_folded(c, nfkd, out);
+        if (c >= 0x80)
+            c = utf8_next(str_slice(term, i, term.len), &n);
+        if (c < 0x80)
+            buf_char(out, term.ptr[i]);
+        else
+            put_folded(c, nfkd, out);
     }
     size_t end = start;
     for (int letters_left = TERM_LETTERS; end < out->len; end++)
-        if (((unsigned char)out->ptr[end] & 0xC0) != 0x80 && !letters_left--) break;
+        if (((unsigned char)out->ptr[end] & 0xC0) != 0x80 && !letters_left--)
+            break;
     out->len = end;
     out->ptr[end] = 0;
 }

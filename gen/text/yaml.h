@@ -18,10 +18,12 @@ struct yaml_node {
     size_t count;              // of items or pairs
 };
 
-struct yaml_pair { struct yaml_node *key, *value; };
+struct yaml_pair {
+    struct yaml_node *key, *value;
+};
 
-// Reads text[from, to) as one document; offsets count from the start of text. Everything lives in a.
-// *out is NULL for an empty document. False after yaml-syntax was recorded at its place.
+// Reads text[from, to) as one document; offsets count from the start of text. Everything lives in
+// a. *out is NULL for an empty document. False after yaml-syntax was recorded at its place.
 bool yaml_parse(str text, size_t from, size_t to, str file, arena *a, struct diag *d,
                 struct yaml_node **out);
 // What a plain scalar means: null or nothing; true or false. Anything else, or with quotes: false.

@@ -21,15 +21,16 @@ struct scan {
     struct map ids;
     struct diag_cursor cursor;
     size_t id_cap, link_cap;
-    buf css, script, kept;    // kept: the page without inline SVG
-    size_t svg_from;          // where an open <svg> began; SIZE_MAX outside
+    buf css, script, kept;  // kept: the page without inline SVG
+    size_t svg_from;        // where an open <svg> began; SIZE_MAX outside
     size_t kept_to;
 };
 
 static const struct html_attribute *attribute(const struct html_token *t, const char *name)
 {
     for (size_t i = 0; i < t->attribute_count; i++)
-        if (str_eq_nocase(t->attributes[i].name, str_c(name))) return &t->attributes[i];
+        if (str_eq_nocase(t->attributes[i].name, str_c(name)))
+            return &t->attributes[i];
     return NULL;
 }
 
@@ -37,7 +38,11 @@ static const struct html_attribute *attribute(const struct html_token *t, const 
 static struct diag_pos place_of(struct scan *s, const struct html_attribute *x)
 {
     diag_advance(&s->cursor, s->html, x->offset);
-    return (struct diag_pos){.file = s->path, .text = s->html, .offset = x->offset, .line = s->cursor.line, .col = s->cursor.col};
+    return (struct diag_pos){.file = s->path,
+                             .text = s->html,
+                             .offset = x->offset,
+                             .line = s->cursor.line,
+                             .col = s->cursor.col};
 }
 
 static bool is_word(const struct html_token *t, const char *attr, const char *word)
@@ -48,46 +53,57 @@ static bool is_word(const struct html_token *t, const char *attr, const char *wo
 
 static bool is_outside(str s)
 {
-    if (str_starts(s, STR("//"))) return true;
+    if (str_starts(s, STR("//")))
+        return true;
     size_t colon = str_find(s, ':'), slash = str_find(s, '/');
     return colon < s.len && colon < slash && colon < str_find(s, '#') && colon < str_find(s, '?');
 }
 
-// The address as a path below the site and an anchor. False for one that leads outside, or nowhere (recorded).
+// The address as a path below the site and an anchor. False for one that leads outside, or nowhere
+// (recorded).
 static bool resolve(struct scan *s, const struct html_attribute *x, str raw, struct check_link *out)
 {
     buf text = BUF_INIT, joined = BUF_INIT, path = BUF_INIT;
     html_unescape(raw, &text);
     str all = str_trim(arena_str(s->a, buf_view(&text)));
     buf_free(&text);
-    if (is_outside(all)) return false;
+    if (is_outside(all))
+        return false;
     size_t hash = str_find(all, '#'), query = str_find(str_slice(all, 0, hash), '?');
     str to = address_decode(str_slice(all, 0, query), s->a);
-    *out = (struct check_link){.anchor = hash < all.len ? address_decode(str_slice(all, hash + 1, all.len), s->a) : STR_NONE,
-                               .target = s->url};
+    *out = (struct check_link){
+        .anchor =
+            hash < all.len ? address_decode(str_slice(all, hash + 1, all.len), s->a) : STR_NONE,
+        .target = s->url};
     diag_advance(&s->cursor, s->html, x->offset);
     out->line = s->cursor.line, out->col = s->cursor.col;
     bool ok = true;
     if (to.len) {
         size_t slash = str_rfind(s->url, '/');
-        if (to.ptr[0] != '/' && slash < s->url.len) buf_str(&joined, str_slice(s->url, 0, slash + 1));
+        if (to.ptr[0] != '/' && slash < s->url.len)
+            buf_str(&joined, str_slice(s->url, 0, slash + 1));
         buf_str(&joined, to);
         ok = fs_normalize(buf_view(&joined), &path);
-        if (!ok) diag_add(s->d, D_LINK_ESCAPES, place_of(s, x), "%.*s", STR_ARG(all));
-        if (to.ptr[to.len - 1] == '/' || !path.len) buf_str(&path, path.len ? STR("/index.html") : STR("index.html"));
+        if (!ok)
+            diag_add(s->d, D_LINK_ESCAPES, place_of(s, x), "%.*s", STR_ARG(all));
+        if (to.ptr[to.len - 1] == '/' || !path.len)
+            buf_str(&path, path.len ? STR("/index.html") : STR("index.html"));
         out->target = arena_str(s->a, buf_view(&path));
     }
     buf_free(&joined), buf_free(&path);
     return ok;
 }
 
-static void add_link(struct scan *s, const struct html_token *t, const struct html_attribute *x, str value)
+static void add_link(struct scan *s, const struct html_token *t, const struct html_attribute *x,
+                     str value)
 {
     struct check_link l;
     struct check_page *p = s->page;
-    if (!resolve(s, x, value, &l)) return;
+    if (!resolve(s, x, value, &l))
+        return;
     l.language = attribute(t, "hreflang") != NULL || is_word(t, "rel", "canonical");
-    p->links = arena_grow(s->a, p->links, p->link_count, &s->link_cap, p->link_count + 1, sizeof *p->links);
+    p->links = arena_grow(s->a, p->links, p->link_count, &s->link_cap, p->link_count + 1,
+                          sizeof *p->links);
     p->links[p->link_count++] = l;
 }
 
@@ -100,7 +116,8 @@ static void add_id(struct scan *s, const struct html_attribute *x)
     str id = arena_str(s->a, buf_view(&text));
     buf_free(&text);
     map_put(&s->ids, s->a, id, &is_new);
-    if (!is_new) diag_add(s->d, D_ANCHOR_DUPLICATE, place_of(s, x), "%.*s", STR_ARG(id));
+    if (!is_new)
+        diag_add(s->d, D_ANCHOR_DUPLICATE, place_of(s, x), "%.*s", STR_ARG(id));
     p->ids = arena_grow(s->a, p->ids, p->id_count, &s->id_cap, p->id_count + 1, sizeof *p->ids);
     p->ids[p->id_count++] = id;
 }
@@ -110,9 +127,11 @@ static void note_loaded(struct scan *s, const struct html_token *t, const struct
     struct check_link l;
     bool style = str_eq_nocase(t->name, STR("link")) && is_word(t, "rel", "stylesheet");
     bool script = str_eq_nocase(t->name, STR("script"));
-    if ((!style && !script) || !resolve(s, x, x->value, &l)) return;
+    if ((!style && !script) || !resolve(s, x, x->value, &l))
+        return;
     s->page->requests++;
-    if (script && !attribute(t, "defer")) return;
+    if (script && !attribute(t, "defer"))
+        return;
     buf *list = style ? &s->css : &s->script;
     buf_str(list, l.target);
     buf_char(list, '\n');
@@ -122,15 +141,18 @@ static void note_loaded(struct scan *s, const struct html_token *t, const struct
 static void note_refresh(struct scan *s, const struct html_token *t)
 {
     const struct html_attribute *x = attribute(t, "content");
-    if (!x || !is_word(t, "http-equiv", "refresh")) return;
+    if (!x || !is_word(t, "http-equiv", "refresh"))
+        return;
     size_t at = str_search(x->value, STR("url="));
     s->page->is_redirect = true;
-    if (at < x->value.len) add_link(s, t, x, str_slice(x->value, at + 4, x->value.len));
+    if (at < x->value.len)
+        add_link(s, t, x, str_slice(x->value, at + 4, x->value.len));
 }
 
 static void cut_svg(struct scan *s, const struct html_token *t)
 {
-    if (!str_eq_nocase(t->name, STR("svg"))) return;
+    if (!str_eq_nocase(t->name, STR("svg")))
+        return;
     if (t->event == HTML_OPEN && s->svg_from == SIZE_MAX && !t->self_closing) {
         buf_str(&s->kept, str_slice(s->html, s->kept_to, t->offset));
         s->svg_from = t->offset;
@@ -143,17 +165,23 @@ static void cut_svg(struct scan *s, const struct html_token *t)
 static bool visit(void *ctx, const struct html_token *t)
 {
     struct scan *s = ctx;
-    if (t->event == HTML_OPEN || t->event == HTML_CLOSE) cut_svg(s, t);
-    if (t->event != HTML_OPEN) return true;
+    if (t->event == HTML_OPEN || t->event == HTML_CLOSE)
+        cut_svg(s, t);
+    if (t->event != HTML_OPEN)
+        return true;
     if (str_eq_nocase(t->name, STR("html")) && attribute(t, "lang"))
         s->page->lang = arena_str(s->a, attribute(t, "lang")->value);
-    if (str_eq_nocase(t->name, STR("meta"))) note_refresh(s, t);
+    if (str_eq_nocase(t->name, STR("meta")))
+        note_refresh(s, t);
     for (size_t i = 0; i < t->attribute_count; i++) {
         const struct html_attribute *x = &t->attributes[i];
-        if (str_eq_nocase(x->name, STR("id"))) add_id(s, x);
+        if (str_eq_nocase(x->name, STR("id")))
+            add_id(s, x);
         bool link = str_eq_nocase(x->name, STR("href")) || str_eq_nocase(x->name, STR("src"));
-        if (link || str_eq_nocase(x->name, STR("data-index"))) add_link(s, t, x, x->value);
-        if (link) note_loaded(s, t, x);
+        if (link || str_eq_nocase(x->name, STR("data-index")))
+            add_link(s, t, x, x->value);
+        if (link)
+            note_loaded(s, t, x);
     }
     return true;
 }
@@ -163,7 +191,8 @@ size_t check_gzip_size(str bytes)
     z_stream z = {0};
     unsigned char out[1 << 14];
     size_t size = 0;
-    if (deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) buf_no_memory();
+    if (deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        buf_no_memory();
     z.next_in = (Bytef *)(uintptr_t)bytes.ptr;
     z.avail_in = (uInt)bytes.len;
     int rc;
@@ -179,8 +208,16 @@ size_t check_gzip_size(str bytes)
 
 void check_page(str html, str url, str path, arena *a, struct diag *d, struct check_page *out)
 {
-    struct scan s = {.page = out, .html = html, .url = url, .path = path, .a = a, .d = d, .css = BUF_INIT,
-                     .script = BUF_INIT, .kept = BUF_INIT, .svg_from = SIZE_MAX};
+    struct scan s = {.page = out,
+                     .html = html,
+                     .url = url,
+                     .path = path,
+                     .a = a,
+                     .d = d,
+                     .css = BUF_INIT,
+                     .script = BUF_INIT,
+                     .kept = BUF_INIT,
+                     .svg_from = SIZE_MAX};
     *out = (struct check_page){.requests = 1};
     html_check(html, path, d);
     html_scan(html, visit, &s);
@@ -200,7 +237,8 @@ void check_page_pack(const struct check_page *p, buf *out)
     pack_str(out, p->css);
     pack_str(out, p->script);
     pack_uint(out, p->id_count);
-    for (size_t i = 0; i < p->id_count; i++) pack_str(out, p->ids[i]);
+    for (size_t i = 0; i < p->id_count; i++)
+        pack_str(out, p->ids[i]);
     pack_uint(out, p->link_count);
     for (size_t i = 0; i < p->link_count; i++) {
         pack_str(out, p->links[i].target);
@@ -221,7 +259,8 @@ bool check_page_unpack(str packed, arena *a, struct check_page *p)
     p->script = unpack_str(&u);
     p->id_count = unpack_count(&u);
     p->ids = arena_new(a, str, p->id_count);
-    for (size_t i = 0; i < p->id_count; i++) p->ids[i] = unpack_str(&u);
+    for (size_t i = 0; i < p->id_count; i++)
+        p->ids[i] = unpack_str(&u);
     p->link_count = unpack_count(&u);
     p->links = arena_new(a, struct check_link, p->link_count);
     for (size_t i = 0; i < p->link_count; i++) {

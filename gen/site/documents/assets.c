@@ -1,4 +1,5 @@
-// Files that are copied as they are: listed, read when something refers to them, and given an address with their hash in it.
+// Files that are copied as they are: listed, read when something refers to them, and given an
+// address with their hash in it.
 #include "gen/site/documents/assets.h"
 
 #include <errno.h>
@@ -17,13 +18,16 @@ static str address(str name, uint64_t hash, arena *a)
     size_t slash = str_rfind(name, '/');
     str file = slash == name.len ? name : str_slice(name, slash + 1, name.len);
     size_t dot = str_rfind(file, '.');
-    return arena_printf(a, "assets/%.*s.%08x%.*s", (int)dot, file.ptr, (unsigned)(hash ^ hash >> 32),
-                        STR_ARG(str_slice(file, dot, file.len)));
+    return arena_printf(a, "assets/%.*s.%08x%.*s", (int)dot, file.ptr,
+                        (unsigned)(hash ^ hash >> 32), STR_ARG(str_slice(file, dot, file.len)));
 }
 
 static bool read_asset(const struct assets *all, struct asset *x, struct diag *d);
 
-static bool is_stylesheet(const struct asset *x) { return x->kind != ASSET_STATIC && str_ends(x->name, STR(".css")); }
+static bool is_stylesheet(const struct asset *x)
+{
+    return x->kind != ASSET_STATIC && str_ends(x->name, STR(".css"));
+}
 
 // What an address in a stylesheet means: a file beside it, or one that keeps its name.
 static struct asset *refer(const struct assets *all, const struct asset *css, str path)
@@ -31,29 +35,38 @@ static struct asset *refer(const struct assets *all, const struct asset *css, st
     buf joined = BUF_INIT, found = BUF_INIT;
     bool absolute = str_starts(path, STR("/"));
     size_t slash = str_rfind(css->name, '/');
-    if (!absolute && slash < css->name.len) buf_str(&joined, str_slice(css->name, 0, slash + 1));
+    if (!absolute && slash < css->name.len)
+        buf_str(&joined, str_slice(css->name, 0, slash + 1));
     buf_str(&joined, path);
     struct asset *x = NULL;
     if (fs_normalize(buf_view(&joined), &found)) {
-        x = map_get(css->kind == ASSET_TEMPLATE ? &all->by_template : &all->by_content, buf_view(&found));
-        if (!x) x = map_get(&all->by_url, buf_view(&found));
+        x = map_get(css->kind == ASSET_TEMPLATE ? &all->by_template : &all->by_content,
+                    buf_view(&found));
+        if (!x)
+            x = map_get(&all->by_url, buf_view(&found));
     }
     buf_free(&joined), buf_free(&found);
     return x;
 }
 
-static void put_address(struct assets *all, struct asset *css, str text, size_t from, str written, struct diag *d, buf *out)
+static void put_address(struct assets *all, struct asset *css, str text, size_t from, str written,
+                        struct diag *d, buf *out)
 {
     size_t end = str_find(written, '#'), query = str_find(str_slice(written, 0, end), '?');
     str path = str_slice(written, 0, query);
-    struct asset *x = path.len && !address_is_outside(written) ? refer(all, css, address_decode(path, &all->arena)) : NULL;
-    if (!path.len || address_is_outside(written) || (x && x->state == ASSET_READING)) {   // of a circle: it keeps what it has
+    struct asset *x = path.len && !address_is_outside(written)
+                          ? refer(all, css, address_decode(path, &all->arena))
+                          : NULL;
+    if (!path.len || address_is_outside(written) ||
+        (x && x->state == ASSET_READING)) {  // of a circle: it keeps what it has
         buf_str(out, written);
     } else if (!x || !read_asset(all, x, d)) {
-        if (d) diag_add(d, D_LINK_BROKEN, DIAG_AT(css->path, text, from), "%.*s", STR_ARG(written));
+        if (d)
+            diag_add(d, D_LINK_BROKEN, DIAG_AT(css->path, text, from), "%.*s", STR_ARG(written));
         buf_str(out, written);
     } else {
-        css->refs = arena_grow(&all->arena, css->refs, css->ref_count, &css->ref_cap, css->ref_count + 1, sizeof *css->refs);
+        css->refs = arena_grow(&all->arena, css->refs, css->ref_count, &css->ref_cap,
+                               css->ref_count + 1, sizeof *css->refs);
         css->refs[css->ref_count++] = x;
         address_relative(STR("assets/x"), x->url, out);
         buf_str(out, str_slice(written, query, written.len));
@@ -74,7 +87,10 @@ static void read_stylesheet(struct assets *all, struct asset *x, str text, struc
     buf_free(&out);
 }
 
-static bool is_script(const struct asset *x) { return x->kind == ASSET_TEMPLATE && str_ends(x->name, STR(".js")); }
+static bool is_script(const struct asset *x)
+{
+    return x->kind == ASSET_TEMPLATE && str_ends(x->name, STR(".js"));
+}
 
 static void read_script(struct assets *all, struct asset *x, str text)
 {
@@ -89,12 +105,14 @@ void assets_clean(const struct asset *x, buf *bytes, struct diag *d)
     size_t place;
     buf out = BUF_INIT;
     str ending = x->name.len < 4 ? STR_NONE : str_slice(x->name, x->name.len - 4, x->name.len);
-    if (x->kind == ASSET_TEMPLATE || !str_eq_nocase(ending, STR(".svg"))) return;
+    if (x->kind == ASSET_TEMPLATE || !str_eq_nocase(ending, STR(".svg")))
+        return;
     enum svg_clean how = svg_clean(buf_view(bytes), &out, &place);
     if (how != SVG_SAME && d)
         diag_add(d, D_SVG_SCRIPT, DIAG_AT(x->path, buf_view(bytes), place), "%s",
-                 how == SVG_CLEANED ? "what runs in a browser is left out, here first"
-                                    : "it cannot be read as plain XML in UTF-8; an empty picture takes its place");
+                 how == SVG_CLEANED
+                     ? "what runs in a browser is left out, here first"
+                     : "it cannot be read as plain XML in UTF-8; an empty picture takes its place");
     if (how != SVG_SAME) {
         buf_clear(bytes);
         buf_str(bytes, buf_view(&out));
@@ -105,25 +123,33 @@ void assets_clean(const struct asset *x, buf *bytes, struct diag *d)
 // d may be NULL: nothing is said then.
 static bool read_asset(const struct assets *const_all, struct asset *x, struct diag *d)
 {
-    struct assets *all = (struct assets *)(uintptr_t)const_all;   // the list is fixed; what is known of its files grows
+    struct assets *all = (struct assets *)(uintptr_t)
+        const_all;  // the list is fixed; what is known of its files grows
     buf bytes = BUF_INIT;
-    if (x->state != ASSET_UNREAD) return x->state == ASSET_READ;
+    if (x->state != ASSET_UNREAD)
+        return x->state == ASSET_READ;
     x->state = ASSET_READING;
     if (fs_read(x->path.ptr, 0, &bytes) < 0) {
-        if (d) diag_add(d, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
+        if (d)
+            diag_add(d, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
         x->state = d ? ASSET_BROKEN : ASSET_UNREAD;
     } else {
         size_t size = bytes.len;
         uint64_t hash = str_hash(buf_view(&bytes));
         assets_clean(x, &bytes, d);
-        if (bytes.len != size || str_hash(buf_view(&bytes)) != hash) x->bytes = arena_str(&all->arena, buf_view(&bytes));
-        if (is_stylesheet(x)) read_stylesheet(all, x, buf_view(&bytes), d);
-        else if (is_script(x)) read_script(all, x, buf_view(&bytes));
-        else image_size(buf_view(&bytes), &x->width, &x->height);
+        if (bytes.len != size || str_hash(buf_view(&bytes)) != hash)
+            x->bytes = arena_str(&all->arena, buf_view(&bytes));
+        if (is_stylesheet(x))
+            read_stylesheet(all, x, buf_view(&bytes), d);
+        else if (is_script(x))
+            read_script(all, x, buf_view(&bytes));
+        else
+            image_size(buf_view(&bytes), &x->width, &x->height);
         str kept = x->bytes.len ? x->bytes : buf_view(&bytes);
         x->hash = str_hash(kept);
         x->size = kept.len;
-        if (x->kind != ASSET_STATIC) x->url = address(x->name, x->hash, &all->arena);
+        if (x->kind != ASSET_STATIC)
+            x->url = address(x->name, x->hash, &all->arena);
         x->state = ASSET_READ;
     }
     buf_free(&bytes);
@@ -132,9 +158,12 @@ static bool read_asset(const struct assets *const_all, struct asset *x, struct d
 
 uint64_t assets_stamp(const struct site *site, struct asset *x)
 {
-    uint64_t h[5] = {x->stat.size, x->stat.inode, (uint64_t)x->stat.mtime_ns, (uint64_t)x->stat.ctime_ns, 0};
-    if (is_stylesheet(x)) assets_read(site, x, site->diag);
-    for (size_t i = 0; i < x->ref_count; i++) h[4] = h[4] * 31 + x->refs[i]->hash;
+    uint64_t h[5] = {x->stat.size, x->stat.inode, (uint64_t)x->stat.mtime_ns,
+                     (uint64_t)x->stat.ctime_ns, 0};
+    if (is_stylesheet(x))
+        assets_read(site, x, site->diag);
+    for (size_t i = 0; i < x->ref_count; i++)
+        h[4] = h[4] * 31 + x->refs[i]->hash;
     return str_hash((str){(const char *)h, sizeof h});
 }
 
@@ -142,7 +171,8 @@ static void use(struct asset *x)
 {
     bool known = x->used;
     x->used = true;
-    for (size_t i = 0; i < x->ref_count && !known; i++) use(x->refs[i]);
+    for (size_t i = 0; i < x->ref_count && !known; i++)
+        use(x->refs[i]);
 }
 
 void assets_use(const struct site *site, struct asset *x, uint64_t hash, size_t size)
@@ -152,18 +182,24 @@ void assets_use(const struct site *site, struct asset *x, uint64_t hash, size_t 
         assets_read(site, x, site->diag);
     } else if (x->state == ASSET_UNREAD) {
         x->hash = hash, x->size = size;
-        if (x->kind != ASSET_STATIC) x->url = address(x->name, hash, &all->arena);
+        if (x->kind != ASSET_STATIC)
+            x->url = address(x->name, hash, &all->arena);
     }
     use(x);
 }
 
-bool assets_read(const struct site *site, struct asset *x, struct diag *d) { return read_asset(site->asset_index, x, d); }
+bool assets_read(const struct site *site, struct asset *x, struct diag *d)
+{
+    return read_asset(site->asset_index, x, d);
+}
 
 static bool is_template_asset(str path)
 {
-    static const char *const endings[] = {".css", ".js", ".svg", ".png", ".webp", ".woff2", ".wasm", ".ico"};
+    static const char *const endings[] = {".css",  ".js",    ".svg",  ".png",
+                                          ".webp", ".woff2", ".wasm", ".ico"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (str_ends(path, str_c(endings[i]))) return true;
+        if (str_ends(path, str_c(endings[i])))
+            return true;
     return false;
 }
 
@@ -173,10 +209,13 @@ static bool no_folders(void *ctx, str path, bool is_dir)
     return is_dir || !is_template_asset(path);
 }
 
-static struct asset *add(struct assets *all, const struct fs_entry *f, str folder, enum asset_kind kind)
+static struct asset *add(struct assets *all, const struct fs_entry *f, str folder,
+                         enum asset_kind kind)
 {
     struct asset *x = &all->items[all->count++];
-    str path = str_eq(folder, STR(".")) ? f->path : arena_printf(&all->arena, "%.*s/%.*s", STR_ARG(folder), STR_ARG(f->path));
+    str path = str_eq(folder, STR("."))
+                   ? f->path
+                   : arena_printf(&all->arena, "%.*s/%.*s", STR_ARG(folder), STR_ARG(f->path));
     *x = (struct asset){.name = f->path, .path = path, .stat = f->stat, .kind = kind};
     return x;
 }
@@ -187,18 +226,27 @@ static void add_hash(struct assets *all, const struct asset *x)
     all->hash = str_hash((str){(const char *)pair, sizeof pair});
 }
 
-// A file that keeps its name may not take a page's address, nor that of the list of what a build wrote.
+// A file that keeps its name may not take a page's address, nor that of the list of what a build
+// wrote.
 static bool claim(struct site *site, struct asset *x)
 {
     arena a = ARENA_INIT;
     bool is_markdown = str_ends(x->url, STR(".md")), is_new;
-    str page = is_markdown ? arena_printf(&a, "%.*s.html", STR_ARG(str_slice(x->url, 0, x->url.len - 3))) : x->url;
+    str page = is_markdown
+                   ? arena_printf(&a, "%.*s.html", STR_ARG(str_slice(x->url, 0, x->url.len - 3)))
+                   : x->url;
     const struct page *p = map_get(&site->page_by_url, page);
     void **slot = map_put(&site->asset_index->by_url, &site->asset_index->arena, x->url, &is_new);
     const struct asset *other = is_new ? NULL : *slot;
-    if (is_new) *slot = x;
-    str what = p ? p->source : other ? other->path : str_eq(x->url, STR("manifest.json")) ? STR("what was written") : STR_NONE;
-    if (what.len || p) diag_add(site->diag, D_URL_DUPLICATE, DIAG_FILE(x->path), "%.*s, as %.*s", STR_ARG(x->url), STR_ARG(what));
+    if (is_new)
+        *slot = x;
+    str what = p                                      ? p->source
+               : other                                ? other->path
+               : str_eq(x->url, STR("manifest.json")) ? STR("what was written")
+                                                      : STR_NONE;
+    if (what.len || p)
+        diag_add(site->diag, D_URL_DUPLICATE, DIAG_FILE(x->path), "%.*s, as %.*s", STR_ARG(x->url),
+                 STR_ARG(what));
     arena_free(&a);
     return !what.len && !p;
 }
@@ -207,22 +255,26 @@ bool assets_load(struct site *site)
 {
     struct fs_list files = {0};
     bool ok = true;
-    if (fs_walk(site->settings.templates_dir.ptr, &(struct fs_rules){.skip = no_folders}, &site->arena, &files, NULL) < 0) {
+    if (fs_walk(site->settings.templates_dir.ptr, &(struct fs_rules){.skip = no_folders},
+                &site->arena, &files, NULL) < 0) {
         str looked = site->settings.templates_looked;
-        diag_add(site->diag, D_TEMPLATE_MISSING, DIAG_FILE(site->settings.templates_dir), "%s%s%.*s%s", strerror(errno),
+        diag_add(site->diag, D_TEMPLATE_MISSING, DIAG_FILE(site->settings.templates_dir),
+                 "%s%s%.*s%s", strerror(errno),
                  looked.len ? "; the program's own were looked for in " : "", STR_ARG(looked),
                  looked.len ? ": put them there, or say --templates DIR" : "");
         return false;
     }
     struct assets *all = site->asset_index = arena_new(&site->arena, struct assets, 1);
-    all->items = arena_new(&all->arena, struct asset, files.count + site->assets.count + site->static_count);
+    all->items =
+        arena_new(&all->arena, struct asset, files.count + site->assets.count + site->static_count);
     for (size_t i = 0; i < files.count; i++) {
         struct asset *x = add(all, &files.items[i], site->settings.templates_dir, ASSET_TEMPLATE);
         *map_put(&all->by_template, &all->arena, x->name, NULL) = x;
     }
     all->template_count = all->count;
     for (size_t i = 0; i < site->assets.count; i++) {
-        struct asset *x = add(all, &site->assets.items[i], site->settings.content_dir, ASSET_CONTENT);
+        struct asset *x =
+            add(all, &site->assets.items[i], site->settings.content_dir, ASSET_CONTENT);
         *map_put(&all->by_content, &all->arena, x->name, NULL) = x;
     }
     for (size_t i = 0; i < site->static_count; i++) {
@@ -230,10 +282,13 @@ bool assets_load(struct site *site)
         struct asset *x = add(all, &(struct fs_entry){f->name, f->stat}, STR("."), ASSET_STATIC);
         x->path = f->path, x->url = f->url, x->used = true;
         *map_put(&all->by_content, &all->arena, x->name, NULL) = x;
-        if (!claim(site, x)) x->used = false;   // what has the address keeps it
+        if (!claim(site, x))
+            x->used = false;  // what has the address keeps it
     }
-    for (size_t i = 0; i < all->template_count; i++) ok = read_asset(all, &all->items[i], site->diag) && ok;
-    for (size_t i = 0; i < all->count; i++) add_hash(all, &all->items[i]);
+    for (size_t i = 0; i < all->template_count; i++)
+        ok = read_asset(all, &all->items[i], site->diag) && ok;
+    for (size_t i = 0; i < all->count; i++)
+        add_hash(all, &all->items[i]);
     return ok;
 }
 
@@ -241,7 +296,8 @@ str assets_template(const struct site *site, str name, size_t *place)
 {
     const struct assets *all = site->asset_index;
     const struct asset *x = all ? map_get(&all->by_template, name) : NULL;
-    if (x && place) *place = (size_t)(x - all->items);
+    if (x && place)
+        *place = (size_t)(x - all->items);
     return x ? x->url : STR_NONE;
 }
 

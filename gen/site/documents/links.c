@@ -1,4 +1,5 @@
-// What a link in the text leads to: other pages by their files, by their keys or by their addresses, and copied files.
+// What a link in the text leads to: other pages by their files, by their keys or by their
+// addresses, and copied files.
 #include "gen/text/address.h"
 #include "gen/site/documents/links.h"
 
@@ -19,8 +20,10 @@ static const struct page *by_source(const struct site *site, str path, const cha
 {
     buf_clear(b);
     buf_str(b, path);
-    if (path.len && tail[0] == '/' && path.ptr[path.len - 1] == '/') tail++;
-    if (!path.len && tail[0] == '/') tail++;
+    if (path.len && tail[0] == '/' && path.ptr[path.len - 1] == '/')
+        tail++;
+    if (!path.len && tail[0] == '/')
+        tail++;
     buf_str(b, str_c(tail));
     return map_get(&site->page_by_source, buf_view(b));
 }
@@ -28,20 +31,25 @@ static const struct page *by_source(const struct site *site, str path, const cha
 static str without_ending(str path)
 {
     static const char *const endings[] = {"/index.html", ".html", ".markdown", ".md"};
-    if (str_eq(path, STR("index.html"))) return STR_NONE;
+    if (str_eq(path, STR("index.html")))
+        return STR_NONE;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (str_ends(path, str_c(endings[i]))) return str_slice(path, 0, path.len - strlen(endings[i]));
-    while (path.len && path.ptr[path.len - 1] == '/') path.len--;
+        if (str_ends(path, str_c(endings[i])))
+            return str_slice(path, 0, path.len - strlen(endings[i]));
+    while (path.len && path.ptr[path.len - 1] == '/')
+        path.len--;
     return path;
 }
 
 // A page by its file, with or without ending, or by the file of its folder.
 static const struct page *find_file(const struct site *site, str path, buf *b)
 {
-    static const char *const tails[] = {"", ".md", ".markdown", ".mdx", "/index.md", "/_index.md", "/README.md", "/index.mdx"};
+    static const char *const tails[] = {"",          ".md",        ".markdown",  ".mdx",
+                                        "/index.md", "/_index.md", "/README.md", "/index.mdx"};
     for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
         const struct page *p = by_source(site, path, tails[i], b);
-        if (p) return p;
+        if (p)
+            return p;
     }
     return NULL;
 }
@@ -51,18 +59,21 @@ static const struct document *find_key(const struct site *site, str path, const 
 {
     str key = without_ending(path);
     *p = map_get(&site->page_by_url, path);
-    if (*p) return (*p)->document;
+    if (*p)
+        return (*p)->document;
     const struct document *doc = map_get(&site->document_by_key, key);
-    if (doc) return doc;
-    size_t slash = str_find(key, '/');   // "es/key": the language's part is not the key's
+    if (doc)
+        return doc;
+    size_t slash = str_find(key, '/');  // "es/key": the language's part is not the key's
     for (size_t l = 0; l < site->language_count && slash < key.len; l++)
         if (str_eq(site->languages[l]->tag, str_slice(key, 0, slash)))
             return map_get(&site->document_by_key, str_slice(key, slash + 1, key.len));
     return NULL;
 }
 
-static struct link to_document(const struct site *site, const struct page *from, const struct language *l,
-                               const struct document *doc, const struct page *named, arena *a)
+static struct link to_document(const struct site *site, const struct page *from,
+                               const struct language *l, const struct document *doc,
+                               const struct page *named, arena *a)
 {
     struct link out = {.kind = LINK_PAGE, .document = doc};
     // A link between translations of one document means the very file that it names.
@@ -72,26 +83,32 @@ static struct link to_document(const struct site *site, const struct page *from,
     }
     out.target = nav_url(site, doc, l, a);
     out.untranslated = !doc->pages[l->index];
-    if (!out.target.len) out.target = doc->source->url;
+    if (!out.target.len)
+        out.target = doc->source->url;
     return out;
 }
 
 static void cut_tail(str destination, str *path, struct link *out, arena *a)
 {
-    size_t hash = str_find(destination, '#'), query = str_find(str_slice(destination, 0, hash), '?');
+    size_t hash = str_find(destination, '#'),
+           query = str_find(str_slice(destination, 0, hash), '?');
     *path = address_decode(str_slice(destination, 0, query), a);
     out->tail = str_slice(destination, query, destination.len);
-    if (hash < destination.len) out->anchor = address_decode(str_slice(destination, hash + 1, destination.len), a);
+    if (hash < destination.len)
+        out->anchor = address_decode(str_slice(destination, hash + 1, destination.len), a);
 }
 
 // By the tree's own addresses, where nothing lies at the path itself.
-static struct link find_in_tree(const struct site *site, const struct page *p, const struct language *l, str path, arena *a, struct diag *d)
+static struct link find_in_tree(const struct site *site, const struct page *p,
+                                const struct language *l, str path, arena *a, struct diag *d)
 {
     struct tree_target t = tree_find(site, p, path, a, d);
     struct link out = {.kind = LINK_MISSING};
     if (t.page) {
         const struct document *doc = t.page->document;
-        const struct page *named = t.language ? doc->pages[t.language->index] : tree_is_own(site, p, path, a) ? NULL : t.page;
+        const struct page *named = t.language                      ? doc->pages[t.language->index]
+                                   : tree_is_own(site, p, path, a) ? NULL
+                                                                   : t.page;
         out = to_document(site, p, l, doc, named, a);
     } else if (t.asset) {
         out = (struct link){.kind = LINK_ASSET, .target = t.asset->url, .asset = t.asset};
@@ -100,79 +117,108 @@ static struct link find_in_tree(const struct site *site, const struct page *p, c
     return out;
 }
 
-static struct link find_target(const struct site *site, const struct page *p, const struct language *l, str path,
-                               arena *a, buf *b, struct diag *d)
+static struct link find_target(const struct site *site, const struct page *p,
+                               const struct language *l, str path, arena *a, buf *b, struct diag *d)
 {
     const struct page *named = find_file(site, path, b);
     const struct document *doc = named ? named->document : find_key(site, path, &named);
-    if (doc) return to_document(site, p, l, doc, named, a);
+    if (doc)
+        return to_document(site, p, l, doc, named, a);
     struct asset *asset = assets_find(site, path, d);
-    if (asset) return (struct link){.kind = LINK_ASSET, .target = asset->url, .asset = asset};
+    if (asset)
+        return (struct link){.kind = LINK_ASSET, .target = asset->url, .asset = asset};
     return (struct link){.kind = LINK_MISSING};
 }
 
 // Whether a path names a file of Markdown, not an address.
 static bool names_file(str path)
 {
-    return str_ends(path, STR(".md")) || str_ends(path, STR(".mdx")) || str_ends(path, STR(".markdown"));
+    return str_ends(path, STR(".md")) || str_ends(path, STR(".mdx")) ||
+           str_ends(path, STR(".markdown"));
 }
 
 static struct link missing(const struct site *site, str path, arena *a)
 {
     enum publish why = publish_missing(site, path, a);
-    if (why == LEFT_HIDDEN && names_file(path)) return (struct link){.kind = LINK_HIDDEN};
-    if (why != PUBLISH) return (struct link){.kind = LINK_PRIVATE, .why = publish_why(why)};
+    if (why == LEFT_HIDDEN && names_file(path))
+        return (struct link){.kind = LINK_HIDDEN};
+    if (why != PUBLISH)
+        return (struct link){.kind = LINK_PRIVATE, .why = publish_why(why)};
     return (struct link){.kind = LINK_MISSING};
 }
 
-// The page that an absolute path means whose root is not the content folder: a file below the page's own root.
-static struct link find_below_root(const struct site *site, const struct page *p, const struct language *l, str path, arena *a, buf *b,
+// The page that an absolute path means whose root is not the content folder: a file below the
+// page's own root.
+static struct link find_below_root(const struct site *site, const struct page *p,
+                                   const struct language *l, str path, arena *a, buf *b,
                                    struct diag *d)
 {
-    if (!p->root || !p->root->folder.len || path.ptr[0] != '/') return (struct link){.kind = LINK_MISSING};
+    if (!p->root || !p->root->folder.len || path.ptr[0] != '/')
+        return (struct link){.kind = LINK_MISSING};
     return find_target(site, p, l, arena_join(a, p->root->folder, path, STR_NONE), a, b, d);
 }
 
 static struct link made(const struct site *site, const struct language *l, str path, arena *a)
 {
     str target = tree_made(site, l, path, a);
-    return target.len ? (struct link){.kind = LINK_MADE, .target = target} : (struct link){.kind = LINK_MISSING};
+    return target.len ? (struct link){.kind = LINK_MADE, .target = target}
+                      : (struct link){.kind = LINK_MISSING};
 }
 
-struct link link_resolve(const struct site *site, const struct page *p, const struct language *l, str destination, arena *a,
-                         struct diag *d)
+struct link link_resolve(const struct site *site, const struct page *p, const struct language *l,
+                         str destination, arena *a, struct diag *d)
 {
     struct link cut = {.kind = LINK_OUTSIDE}, out = {.kind = LINK_MISSING};
     str path;
     bool unread = false;
-    if (!destination.len) return (struct link){.kind = LINK_HERE};
-    if (site->tree_index) destination = tree_destination(site, destination, &unread, a);
-    if (unread) return (struct link){.kind = LINK_UNREAD};
-    if (!destination.len) destination = STR("/");
+    if (!destination.len)
+        return (struct link){.kind = LINK_HERE};
+    if (site->tree_index)
+        destination = tree_destination(site, destination, &unread, a);
+    if (unread)
+        return (struct link){.kind = LINK_UNREAD};
+    if (!destination.len)
+        destination = STR("/");
     if (destination.ptr[0] == '#')
-        return (struct link){.kind = LINK_HERE, .anchor = address_decode(str_slice(destination, 1, destination.len), a),
+        return (struct link){.kind = LINK_HERE,
+                             .anchor =
+                                 address_decode(str_slice(destination, 1, destination.len), a),
                              .tail = destination};
-    if (address_is_outside(destination)) return cut;
+    if (address_is_outside(destination))
+        return cut;
     cut_tail(destination, &path, &cut, a);
-    if (!path.len) return (struct link){.kind = LINK_HERE, .anchor = cut.anchor, .tail = cut.tail};
+    if (!path.len)
+        return (struct link){.kind = LINK_HERE, .anchor = cut.anchor, .tail = cut.tail};
     buf joined = BUF_INIT, found = BUF_INIT, b = BUF_INIT;
-    if (path.ptr[0] != '/') buf_str(&joined, folder_of(p->source));
+    if (path.ptr[0] != '/')
+        buf_str(&joined, folder_of(p->source));
     buf_str(&joined, path.ptr[0] == '/' ? str_slice(path, 1, path.len) : path);
     bool inside = fs_normalize(buf_view(&joined), &found);
     out = find_below_root(site, p, l, path, a, &b, d);
-    if (out.kind == LINK_MISSING && inside) out = find_target(site, p, l, buf_view(&found), a, &b, d);
-    // "../start/" in _articles/fr/start.md leads to the page itself by its address, and to English by its file's place.
-    if (out.kind == LINK_PAGE && out.document == p->document && site->tree_index && !names_file(path)) {
+    if (out.kind == LINK_MISSING && inside)
+        out = find_target(site, p, l, buf_view(&found), a, &b, d);
+    // "../start/" in _articles/fr/start.md leads to the page itself by its address, and to English
+    // by its file's place.
+    if (out.kind == LINK_PAGE && out.document == p->document && site->tree_index &&
+        !names_file(path)) {
         struct link by_address = find_in_tree(site, p, l, path, a, d);
-        if (by_address.kind == LINK_PAGE) out = by_address;
+        if (by_address.kind == LINK_PAGE)
+            out = by_address;
     }
-    if (out.kind == LINK_MISSING) out = find_in_tree(site, p, l, path, a, d);
-    if (out.kind == LINK_MISSING) out = made(site, l, path, a);
-    if (out.kind == LINK_MISSING && tree_climbs_out(site, p, path, a)) out.kind = LINK_UNREAD;
+    if (out.kind == LINK_MISSING)
+        out = find_in_tree(site, p, l, path, a, d);
+    if (out.kind == LINK_MISSING)
+        out = made(site, l, path, a);
+    if (out.kind == LINK_MISSING && tree_climbs_out(site, p, path, a))
+        out.kind = LINK_UNREAD;
     if (out.kind == LINK_MISSING && tree_is_html(site, p, path, a))
-        out = (struct link){.kind = LINK_PRIVATE, .why = "a page that its own generator makes of HTML, which is not read"};
-    if (out.kind == LINK_MISSING && inside) out = missing(site, buf_view(&found), a);
-    if (out.kind == LINK_MISSING && !inside) out.kind = LINK_OUT_OF_SITE;
+        out =
+            (struct link){.kind = LINK_PRIVATE,
+                          .why = "a page that its own generator makes of HTML, which is not read"};
+    if (out.kind == LINK_MISSING && inside)
+        out = missing(site, buf_view(&found), a);
+    if (out.kind == LINK_MISSING && !inside)
+        out.kind = LINK_OUT_OF_SITE;
     out.anchor = cut.anchor;
     out.tail = cut.tail;
     buf_free(&joined), buf_free(&found), buf_free(&b);

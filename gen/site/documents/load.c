@@ -1,4 +1,5 @@
-// Makes pages and languages of what was read: which language each file is in, and the key that it shares with others.
+// Makes pages and languages of what was read: which language each file is in, and the key that it
+// shares with others.
 #include "gen/site/documents/load.h"
 
 #include <fnmatch.h>
@@ -27,7 +28,8 @@
 static size_t key_offset(const struct front *f, const char *key)
 {
     for (size_t i = 0; i < f->pair_count; i++)
-        if (str_eq(f->pairs[i].key, str_c(key))) return f->pairs[i].offset;
+        if (str_eq(f->pairs[i].key, str_c(key)))
+            return f->pairs[i].offset;
     return 0;
 }
 
@@ -46,20 +48,22 @@ static struct language *language_of(struct site *site, struct map *languages, st
 struct placing {
     struct site *site;
     const struct names *names;
-    struct map languages, spellings;   // spellings: a tag as written -> struct language *
-    size_t unnamed;                    // pages that say no language
-    struct map titles;                 // of files, in the tree's own contents
-    struct map never;                  // folders whose pages are not rendered, as Hugo's cascades say
-    struct references references;      // translations as front matter pairs them
+    struct map languages, spellings;  // spellings: a tag as written -> struct language *
+    size_t unnamed;                   // pages that say no language
+    struct map titles;                // of files, in the tree's own contents
+    struct map never;              // folders whose pages are not rendered, as Hugo's cascades say
+    struct references references;  // translations as front matter pairs them
     arena scratch;
 };
 
 static struct language *spelled(struct placing *w, str tag)
 {
     struct language *l = map_get(&w->spellings, tag);
-    if (l) return l;
+    if (l)
+        return l;
     str usual = language_tag(tag, &w->site->arena);
-    if (!usual.len) return NULL;
+    if (!usual.len)
+        return NULL;
     l = language_of(w->site, &w->languages, usual);
     *map_put(&w->spellings, &w->site->arena, tag, NULL) = l;
     return l;
@@ -72,8 +76,10 @@ static str title_from(str key, arena *a)
     str name = slash == key.len ? key : str_slice(key, slash + 1, key.len);
     char *text = arena_c(a, name.len ? name : STR("Index"));
     for (char *c = text; *c; c++)
-        if (*c == '-' || *c == '_') *c = ' ';
-    if (*text >= 'a' && *text <= 'z') *text -= 32;
+        if (*c == '-' || *c == '_')
+            *c = ' ';
+    if (*text >= 'a' && *text <= 'z')
+        *text -= 32;
     return str_c(text);
 }
 
@@ -83,8 +89,11 @@ static str listed_title(struct placing *w, const struct page *p)
     const struct tree *t = w->site->tree;
     for (size_t i = 0; !w->titles.count && i < t->nav_count; i++) {
         bool is_new;
-        void **slot = t->nav[i].file.len ? map_put(&w->titles, &w->site->arena, t->nav[i].file, &is_new) : NULL;
-        if (slot && is_new) *slot = &t->nav[i].title;
+        void **slot = t->nav[i].file.len
+                          ? map_put(&w->titles, &w->site->arena, t->nav[i].file, &is_new)
+                          : NULL;
+        if (slot && is_new)
+            *slot = &t->nav[i].title;
     }
     const str *title = map_get(&w->titles, p->source);
     return title ? *title : STR_NONE;
@@ -94,16 +103,20 @@ static str listed_title(struct placing *w, const struct page *p)
 static str mapped_key(const struct settings *s, str source)
 {
     str *exact = map_get(&s->document_of, source);
-    if (exact) return *exact;
+    if (exact)
+        return *exact;
     for (size_t i = 0; i < s->document_of.count; i++) {
         const struct map_entry *e = &s->document_of.entries[i];
-        if (strpbrk(e->key.ptr, "*?[") && fnmatch(e->key.ptr, source.ptr, FNM_PATHNAME) == 0) return *(str *)e->value;
+        if (strpbrk(e->key.ptr, "*?[") && fnmatch(e->key.ptr, source.ptr, FNM_PATHNAME) == 0)
+            return *(str *)e->value;
     }
     return STR_NONE;
 }
 
-// An address that the front matter has under name, as a path below the language's folder. False after an error.
-static bool read_address(struct site *site, const struct page *p, const struct front *f, const char *name, str written, str *out)
+// An address that the front matter has under name, as a path below the language's folder. False
+// after an error.
+static bool read_address(struct site *site, const struct page *p, const struct front *f,
+                         const char *name, str written, str *out)
 {
     buf path = BUF_INIT, what = BUF_INIT;
     bool ok = address_normalize(written, &path);
@@ -116,14 +129,19 @@ static bool read_address(struct site *site, const struct page *p, const struct f
     return ok;
 }
 
-// A slug at the root of its language, "/intro", keeps its slash; "/" alone makes the page the language's first, which is its key.
+// A slug at the root of its language, "/intro", keeps its slash; "/" alone makes the page the
+// language's first, which is its key.
 static void place_slug(struct site *site, struct page *p, const struct front *f)
 {
     str path, root = str_starts(f->slug, STR("/")) ? STR("/") : STR_NONE;
-    if (!read_address(site, p, f, "slug", f->slug, &path)) return;
-    if (path.len) p->slug = arena_join(&site->arena, root, path, STR_NONE);
-    else if (root.len && p->root && p->root->prefix.len) p->url = arena_join(&site->arena, p->root->prefix, STR("/index"), STR_NONE);
-    else if (root.len) p->url = STR("index");
+    if (!read_address(site, p, f, "slug", f->slug, &path))
+        return;
+    if (path.len)
+        p->slug = arena_join(&site->arena, root, path, STR_NONE);
+    else if (root.len && p->root && p->root->prefix.len)
+        p->url = arena_join(&site->arena, p->root->prefix, STR("/index"), STR_NONE);
+    else if (root.len)
+        p->url = STR("index");
 }
 
 // Language, key and date as the path says them.
@@ -131,7 +149,8 @@ static void find_name(struct placing *w, struct page *p, str lang)
 {
     arena *a = &w->site->arena;
     bool said = p->root && p->root->language.len;
-    struct name name = said ? names_plain(tree_page_path(w->site, p, a), a) : names_split(w->names, tree_page_path(w->site, p, a), lang, a);
+    struct name name = said ? names_plain(tree_page_path(w->site, p, a), a)
+                            : names_split(w->names, tree_page_path(w->site, p, a), lang, a);
     p->tag = said ? p->root->language : name.tag;
     p->key = name.key, p->date = name.date;
 }
@@ -139,7 +158,8 @@ static void find_name(struct placing *w, struct page *p, str lang)
 static str pair_value(const struct front *f, const char *key)
 {
     for (size_t i = 0; i < f->pair_count; i++)
-        if (str_eq(f->pairs[i].key, str_c(key))) return f->pairs[i].value;
+        if (str_eq(f->pairs[i].key, str_c(key)))
+            return f->pairs[i].value;
     return STR_NONE;
 }
 
@@ -149,33 +169,42 @@ static bool says_never(const struct front *f, const char *key)
     return str_search(value, STR("render: never")) < value.len;
 }
 
-// Hugo's pages that are there for others only: their own front matter says so, or that of a folder above them.
+// Hugo's pages that are there for others only: their own front matter says so, or that of a folder
+// above them.
 static void note_never(struct placing *w, struct page *p, const struct front *f)
 {
     size_t slash = str_rfind(p->source, '/');
-    if (!(w->site->tree->kind->flags & KIND_FOREIGN)) return;
+    if (!(w->site->tree->kind->flags & KIND_FOREIGN))
+        return;
     if (says_never(f, "cascade") && slash < p->source.len)
         map_put(&w->never, &w->site->arena, str_slice(p->source, 0, slash), NULL);
-    if (says_never(f, "build") || says_never(f, "_build")) p->left_out = LEFT_NEVER;
-    else if (str_search(pair_value(f, "build"), STR("render: always")) < pair_value(f, "build").len) p->rendered_always = true;
+    if (says_never(f, "build") || says_never(f, "_build"))
+        p->left_out = LEFT_NEVER;
+    else if (str_search(pair_value(f, "build"), STR("render: always")) < pair_value(f, "build").len)
+        p->rendered_always = true;
 }
 
-static void drop_never(const struct placing *w)   // but for a folder's own page that says otherwise
+static void drop_never(const struct placing *w)  // but for a folder's own page that says otherwise
 {
     for (size_t i = 0; i < w->site->page_count && w->never.count; i++) {
         struct page *p = w->site->pages[i];
         for (size_t n = 0; n < p->source.len; n++)
-            if (!p->rendered_always && p->source.ptr[n] == '/' && map_has(&w->never, str_slice(p->source, 0, n))) p->left_out = LEFT_NEVER;
+            if (!p->rendered_always && p->source.ptr[n] == '/' &&
+                map_has(&w->never, str_slice(p->source, 0, n)))
+                p->left_out = LEFT_NEVER;
     }
 }
 
-// What a tag that is none may mean: the same language of a page that was read, the language alone, or one of a few mistakes.
+// What a tag that is none may mean: the same language of a page that was read, the language alone,
+// or one of a few mistakes.
 static struct language *meant(struct placing *w, str tag, str *usual)
 {
     *usual = language_meant(tag, &w->site->arena);
     for (size_t i = 0; i < w->languages.count && usual->len; i++) {
         struct language *l = w->languages.entries[i].value;
-        if (str_starts(l->tag, *usual) && (l->tag.len == usual->len || l->tag.ptr[usual->len] == '-')) return l;
+        if (str_starts(l->tag, *usual) &&
+            (l->tag.len == usual->len || l->tag.ptr[usual->len] == '-'))
+            return l;
     }
     return usual->len ? spelled(w, *usual) : NULL;
 }
@@ -183,16 +212,20 @@ static struct language *meant(struct placing *w, str tag, str *usual)
 static void find_language(struct placing *w, struct page *p, const struct front *f)
 {
     str tag = f->lang.len ? f->lang : p->tag, near = STR_NONE;
-    if (!tag.len) tag = tree_default_language(w->site->tree, p->source, false);
+    if (!tag.len)
+        tag = tree_default_language(w->site->tree, p->source, false);
     p->language = tag.len ? spelled(w, tag) : NULL;
-    if (!tag.len) w->unnamed++;
-    if (!tag.len || p->language) return;
+    if (!tag.len)
+        w->unnamed++;
+    if (!tag.len || p->language)
+        return;
     struct language *l = meant(w, tag, &near);
     str own = p->tag.len && !l ? p->tag : STR_NONE;
     p->language = l ? l : own.len ? spelled(w, own) : NULL;
     buf what = BUF_INIT;
     buf_str(&what, tag);
-    if (l) buf_printf(&what, " (did you mean %.*s? it is taken for that)", STR_ARG(l->tag));
+    if (l)
+        buf_printf(&what, " (did you mean %.*s? it is taken for that)", STR_ARG(l->tag));
     site_diag(w->site, D_LANG_UNKNOWN, p, key_offset(f, "lang"), what.ptr);
     buf_free(&what);
 }
@@ -201,9 +234,11 @@ static void find_language(struct placing *w, struct page *p, const struct front 
 static bool is_home(const struct site *site, const struct page *p)
 {
     str home = site->tree->home;
-    if (!home.len || !p->root) return false;
+    if (!home.len || !p->root)
+        return false;
     const struct tree_root *r = tree_root_of(site->tree, home);
-    return str_eq(p->source, home) || (r && p->root->address.len && str_eq(tree_below(p->root, p->source), tree_below(r, home)));
+    return str_eq(p->source, home) || (r && p->root->address.len &&
+                                       str_eq(tree_below(p->root, p->source), tree_below(r, home)));
 }
 
 // The key is kept in url until documents exist.
@@ -212,31 +247,42 @@ static void place(struct placing *w, struct page *p)
     struct site *site = w->site;
     struct page_meta m;
     arena_reset(&w->scratch);
-    if (!page_meta_unpack(p->meta, &w->scratch, &m)) m = (struct page_meta){.body = PAGE_BROKEN};
+    if (!page_meta_unpack(p->meta, &w->scratch, &m))
+        m = (struct page_meta){.body = PAGE_BROKEN};
     struct front *f = &m.front;
-    if (!f->lang.len) f->lang = tree_language(site, p, f, &w->scratch);
-    if (w->names) find_name(w, p, f->lang);
+    if (!f->lang.len)
+        f->lang = tree_language(site, p, f, &w->scratch);
+    if (w->names)
+        find_name(w, p, f->lang);
     p->published = f->date;
-    if (p->published == INT64_MIN && p->date.len) front_date(p->date, &p->published);
+    if (p->published == INT64_MIN && p->date.len)
+        front_date(p->date, &p->published);
     p->left_out = publish_page(site, p, f);
     note_never(w, p, f);
-    if (p->left_out == PUBLISH) find_language(w, p, f);
-    if (p->left_out == PUBLISH) references_note(&w->references, p, tree_reference(site, f), &site->arena);
+    if (p->left_out == PUBLISH)
+        find_language(w, p, f);
+    if (p->left_out == PUBLISH)
+        references_note(&w->references, p, tree_reference(site, f), &site->arena);
     str key = mapped_key(&site->settings, p->source);
-    if (!key.len) read_address(site, p, f, "key", f->key, &key);
+    if (!key.len)
+        read_address(site, p, f, "key", f->key, &key);
     p->url = key.len ? key : p->key;
     p->content_hash = m.content_hash;
     p->body = m.body;
     p->broken = m.body == PAGE_BROKEN;
-    if (p->broken && site->tree->kind->flags & KIND_FOREIGN && p->left_out == PUBLISH) p->left_out = LEFT_UNREADABLE;
+    if (p->broken && site->tree->kind->flags & KIND_FOREIGN && p->left_out == PUBLISH)
+        p->left_out = LEFT_UNREADABLE;
     str listed = f->title.len ? STR_NONE : listed_title(w, p);
-    if (!listed.len && str_eq(p->url, STR("index"))) listed = site->settings.title;
+    if (!listed.len && str_eq(p->url, STR("index")))
+        listed = site->settings.title;
     p->title = f->title.len ? f->title : listed.len ? listed : title_from(p->url, &site->arena);
     p->description = f->description;
     p->layout = f->layout;
-    if (f->each.len && each_knows(site, p, f->each)) p->each = f->each;
+    if (f->each.len && each_knows(site, p, f->each))
+        p->each = f->each;
     else if (f->each.len)
-        site_diag(site, D_FRONT_TYPE, p, key_offset(f, "each"), "each: wanted gpu, or NAME of a NAME.tsv beside the page");
+        site_diag(site, D_FRONT_TYPE, p, key_offset(f, "each"),
+                  "each: wanted gpu, or NAME of a NAME.tsv beside the page");
     p->order = f->order;
     p->updated = f->updated;
     tree_front(site, p, f, &site->arena);
@@ -246,13 +292,15 @@ static void place(struct placing *w, struct page *p)
         memcpy(p->aliases, f->aliases.items, p->alias_count * sizeof *p->aliases);
     }
     place_slug(site, p, f);
-    if (is_home(site, p)) p->url = STR("index");
+    if (is_home(site, p))
+        p->url = STR("index");
 }
 
 static int by_tag(const void *a, const void *b)
 {
     const struct language *x = *(struct language *const *)a, *y = *(struct language *const *)b;
-    if (x->index != y->index) return x->index < y->index ? -1 : 1;
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
     return str_cmp(x->tag, y->tag);
 }
 
@@ -260,15 +308,19 @@ static struct language *most_used(const struct site *site, const struct map *lan
 {
     struct language *best = NULL;
     uint32_t *count = calloc(languages->count + 1, sizeof *count);
-    if (!count) buf_no_memory();
-    for (size_t i = 0; i < languages->count; i++) ((struct language *)languages->entries[i].value)->index = (uint32_t)i;
+    if (!count)
+        buf_no_memory();
+    for (size_t i = 0; i < languages->count; i++)
+        ((struct language *)languages->entries[i].value)->index = (uint32_t)i;
     for (size_t i = 0; i < site->page_count; i++)
-        if (site->pages[i]->language) count[site->pages[i]->language->index]++;
+        if (site->pages[i]->language)
+            count[site->pages[i]->language->index]++;
     for (size_t i = 0; i < languages->count; i++) {
         struct language *l = languages->entries[i].value;
         bool more = !best || count[l->index] > count[best->index];
         bool same = best && count[l->index] == count[best->index];
-        if (more || (same && str_cmp(l->tag, best->tag) < 0)) best = l;
+        if (more || (same && str_cmp(l->tag, best->tag) < 0))
+            best = l;
     }
     free(count);
     return best;
@@ -278,18 +330,24 @@ static void choose_source(struct placing *w)
 {
     const struct settings *s = &w->site->settings;
     struct language *english = map_get(&w->languages, STR("en"));
-    if (s->source_language.len) w->site->source_language = language_of(w->site, &w->languages, s->source_language);
-    else if (s->language_count) w->site->source_language = language_of(w->site, &w->languages, s->languages[0]);
-    else if (english) w->site->source_language = english;
-    else if (w->unnamed || !w->languages.count) w->site->source_language = language_of(w->site, &w->languages, STR("en"));
-    else w->site->source_language = most_used(w->site, &w->languages);
+    if (s->source_language.len)
+        w->site->source_language = language_of(w->site, &w->languages, s->source_language);
+    else if (s->language_count)
+        w->site->source_language = language_of(w->site, &w->languages, s->languages[0]);
+    else if (english)
+        w->site->source_language = english;
+    else if (w->unnamed || !w->languages.count)
+        w->site->source_language = language_of(w->site, &w->languages, STR("en"));
+    else
+        w->site->source_language = most_used(w->site, &w->languages);
 }
 
 static void list_languages(struct placing *w)
 {
     struct site *site = w->site;
     const struct settings *s = &site->settings;
-    for (size_t i = 0; i < s->language_count; i++) language_of(site, &w->languages, s->languages[i]);
+    for (size_t i = 0; i < s->language_count; i++)
+        language_of(site, &w->languages, s->languages[i]);
     choose_source(w);
     site->language_count = w->languages.count;
     site->languages = arena_new(&site->arena, struct language *, site->language_count);
@@ -297,10 +355,12 @@ static void list_languages(struct placing *w)
         struct language *l = site->languages[i] = w->languages.entries[i].value;
         l->index = UINT32_MAX;
         for (size_t k = 0; k < s->language_count; k++)
-            if (str_eq(l->tag, s->languages[k])) l->index = (uint32_t)k;
+            if (str_eq(l->tag, s->languages[k]))
+                l->index = (uint32_t)k;
     }
     qsort(site->languages, site->language_count, sizeof *site->languages, by_tag);
-    for (size_t i = 0; i < site->language_count; i++) site->languages[i]->index = (uint32_t)i;
+    for (size_t i = 0; i < site->language_count; i++)
+        site->languages[i]->index = (uint32_t)i;
     site->by_folder = site->language_count > 1 || s->language_count > 0;
 }
 
@@ -310,7 +370,8 @@ static void drop_left_out(struct site *site)
     struct page **kept = arena_new(&site->arena, struct page *, site->page_count);
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
-        if (p->left_out == PUBLISH) p->index = (uint32_t)n, kept[n++] = p;
+        if (p->left_out == PUBLISH)
+            p->index = (uint32_t)n, kept[n++] = p;
     }
     site->pages = kept;
     site->page_count = n;
@@ -325,9 +386,11 @@ static const struct names *learn_names(const struct site *site, arena *a)
     str *paths = arena_new(a, str, site->page_count), *listed = arena_new(a, str, listed_count);
     for (size_t i = 0; i < site->page_count; i++) {
         const struct page *p = site->pages[i];
-        if (!p->root || !p->root->language.len) paths[count++] = tree_page_path(site, p, a);
+        if (!p->root || !p->root->language.len)
+            paths[count++] = tree_page_path(site, p, a);
     }
-    for (size_t i = 0; i < listed_count; i++) listed[i] = i < s->language_count ? s->languages[i] : t->languages[i - s->language_count];
+    for (size_t i = 0; i < listed_count; i++)
+        listed[i] = i < s->language_count ? s->languages[i] : t->languages[i - s->language_count];
     return names_learn(paths, count, listed, listed_count, a);
 }
 
@@ -337,11 +400,13 @@ static void drop_sourceless(struct site *site)
     struct map keys = {0};
     arena scratch = ARENA_INIT;
     for (size_t i = 0; i < site->page_count; i++)
-        if (site->pages[i]->left_out == PUBLISH && site->pages[i]->language == site->source_language)
+        if (site->pages[i]->left_out == PUBLISH &&
+            site->pages[i]->language == site->source_language)
             map_put(&keys, &scratch, site->pages[i]->url, NULL);
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
-        if (p->left_out == PUBLISH && !map_has(&keys, p->url)) p->left_out = LEFT_SOURCELESS;
+        if (p->left_out == PUBLISH && !map_has(&keys, p->url))
+            p->left_out = LEFT_SOURCELESS;
     }
     arena_free(&scratch);
 }
@@ -355,17 +420,22 @@ bool site_load(struct site *site, const struct load_options *o)
     site->since = INT64_MIN, site->until = INT64_MAX;
     known_take(site, o->known, o->known_count);
     pages_read(site, o->jobs);
-    if (!o->same_paths || !known_places(site, o->known)) w.names = learn_names(site, &learning);
-    for (size_t i = 0; i < site->page_count; i++) place(&w, site->pages[i]);
+    if (!o->same_paths || !known_places(site, o->known))
+        w.names = learn_names(site, &learning);
+    for (size_t i = 0; i < site->page_count; i++)
+        place(&w, site->pages[i]);
     list_languages(&w);
     for (size_t i = 0; i < site->page_count; i++)
-        if (!site->pages[i]->language) site->pages[i]->language = site->source_language;
+        if (!site->pages[i]->language)
+            site->pages[i]->language = site->source_language;
     drop_never(&w);
     references_pair(&w.references, site);
-    if (site->tree->needs_source) drop_sourceless(site);
+    if (site->tree->needs_source)
+        drop_sourceless(site);
     drop_left_out(site);
     measurements_read(site);
-    if (!o->as_written) each_expand(site);
+    if (!o->as_written)
+        each_expand(site);
     arena_free(&w.scratch);
     arena_free(&learning);
     nav_plan(site);
@@ -374,20 +444,28 @@ bool site_load(struct site *site, const struct load_options *o)
     return !o->need_catalogs || languages_open(site);
 }
 
-bool site_open(struct site *site, const struct load_options *o) { return site_scan(site) && site_load(site, o); }
+bool site_open(struct site *site, const struct load_options *o)
+{
+    return site_scan(site) && site_load(site, o);
+}
 
 void site_close(struct site *site)
 {
     const struct catalog *kept = NULL;
     for (size_t i = 0; i < site->language_count; i++) {
         struct language *l = site->languages[i];
-        if (l->catalog && l->catalog != kept) catalog_free(l->catalog);
-        if (l->locale) locale_free(l->locale);
+        if (l->catalog && l->catalog != kept)
+            catalog_free(l->catalog);
+        if (l->locale)
+            locale_free(l->locale);
     }
-    if (site->english) catalog_free(site->english);
-    if (site->english_locale) locale_free(site->english_locale);
+    if (site->english)
+        catalog_free(site->english);
+    if (site->english_locale)
+        locale_free(site->english_locale);
     measurements_free(site);
     tree_links_free(site);
-    if (site->asset_index) arena_free(&site->asset_index->arena);
+    if (site->asset_index)
+        arena_free(&site->asset_index->arena);
     arena_free(&site->arena);
 }

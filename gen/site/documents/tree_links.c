@@ -1,4 +1,5 @@
-// Finds what links of trees of others mean: an index of all addresses, and the places where their generators look.
+// Finds what links of trees of others mean: an index of all addresses, and the places where their
+// generators look.
 #include "gen/site/documents/tree_links.h"
 
 #include <string.h>
@@ -8,10 +9,11 @@
 #include "gen/text/address.h"
 
 struct tree_index {
-    struct map pages, lower;           // address -> struct page; lower: the same in lower case
-    struct map assets, urls;           // lower-case names and addresses -> struct asset; filled when asked for
-    struct map posts;                  // names of files with a date -> struct page
-    struct map languages;              // spellings of languages in addresses -> struct language
+    struct map pages, lower;  // address -> struct page; lower: the same in lower case
+    struct map assets,
+        urls;              // lower-case names and addresses -> struct asset; filled when asked for
+    struct map posts;      // names of files with a date -> struct page
+    struct map languages;  // spellings of languages in addresses -> struct language
     arena arena;
     bool assets_listed;
 };
@@ -20,7 +22,8 @@ static str lowered(str s, arena *a)
 {
     char *out = arena_c(a, s);
     for (size_t i = 0; i < s.len; i++)
-        if (out[i] >= 'A' && out[i] <= 'Z') out[i] = (char)(out[i] + 32);
+        if (out[i] >= 'A' && out[i] <= 'Z')
+            out[i] = (char)(out[i] + 32);
     return (str){out, s.len};
 }
 
@@ -28,10 +31,12 @@ static void put_first(struct map *m, arena *a, str key, const void *value)
 {
     bool is_new;
     void **slot = map_put(m, a, key, &is_new);
-    if (is_new) *slot = (void *)(uintptr_t)value;
+    if (is_new)
+        *slot = (void *)(uintptr_t)value;
 }
 
-static void index_page(const struct site *site, struct tree_index *x, const struct page *p, arena *scratch)
+static void index_page(const struct site *site, struct tree_index *x, const struct page *p,
+                       arena *scratch)
 {
     str found[TREE_ADDRESSES];
     for (size_t i = 0, n = tree_addresses(site, p, scratch, found); i < n; i++) {
@@ -46,7 +51,8 @@ static void index_page(const struct site *site, struct tree_index *x, const stru
 static void index_post(struct tree_index *x, const struct page *p)
 {
     size_t slash = str_rfind(p->source, '/'), name = slash == p->source.len ? 0 : slash + 1;
-    if (p->date.len) put_first(&x->posts, &x->arena, str_slice(p->source, name, str_rfind(p->source, '.')), p);
+    if (p->date.len)
+        put_first(&x->posts, &x->arena, str_slice(p->source, name, str_rfind(p->source, '.')), p);
 }
 
 static void index_languages(struct site *site, struct tree_index *x, arena *scratch)
@@ -57,8 +63,10 @@ static void index_languages(struct site *site, struct tree_index *x, arena *scra
     }
     for (size_t i = 0; i < site->page_count; i++) {
         const struct page *p = site->pages[i];
-        if (p->tag.len) put_first(&x->languages, &x->arena, lowered(p->tag, scratch), p->language);
-        if (p->root && p->root->address.len) put_first(&x->languages, &x->arena, lowered(p->root->address, scratch), p->language);
+        if (p->tag.len)
+            put_first(&x->languages, &x->arena, lowered(p->tag, scratch), p->language);
+        if (p->root && p->root->address.len)
+            put_first(&x->languages, &x->arena, lowered(p->root->address, scratch), p->language);
     }
 }
 
@@ -66,12 +74,14 @@ void tree_links_index(struct site *site)
 {
     arena scratch = ARENA_INIT;
     bool foreign = (site->tree->kind->flags & KIND_FOREIGN) != 0;
-    if (!foreign && site->settings.file.len) return;
+    if (!foreign && site->settings.file.len)
+        return;
     struct tree_index *x = site->tree_index = arena_new(&site->arena, struct tree_index, 1);
     index_languages(site, x, &scratch);
-    for (size_t pass = 0; pass < 2; pass++)   // what has a file comes first
+    for (size_t pass = 0; pass < 2; pass++)  // what has a file comes first
         for (size_t i = 0; i < site->page_count; i++) {
-            if (site->pages[i]->made != (pass == 1)) continue;
+            if (site->pages[i]->made != (pass == 1))
+                continue;
             index_page(site, x, site->pages[i], &scratch);
             index_post(x, site->pages[i]);
             arena_reset(&scratch);
@@ -81,7 +91,8 @@ void tree_links_index(struct site *site)
 
 void tree_links_free(struct site *site)
 {
-    if (site->tree_index) arena_free(&site->tree_index->arena);
+    if (site->tree_index)
+        arena_free(&site->tree_index->arena);
 }
 
 // "{% link a.md %}" or '{{ "/a" | relative_url }}': the first word behind name, or in quotes.
@@ -90,22 +101,28 @@ static str argument(str inside, str name)
     size_t at = str_search(inside, name);
     str rest = str_trim(str_slice(inside, at + name.len, inside.len));
     char quote = rest.len ? rest.ptr[0] : 0;
-    if (quote == '"' || quote == '\'') return str_slice(rest, 1, 1 + str_find(str_slice(rest, 1, rest.len), quote));
+    if (quote == '"' || quote == '\'')
+        return str_slice(rest, 1, 1 + str_find(str_slice(rest, 1, rest.len), quote));
     return str_slice(rest, 0, str_find(rest, ' '));
 }
 
 // The path that braces mean. False when it is unknown.
 static bool put_braces(const struct site *site, str inside, buf *out)
 {
-    static const str empty[] = {STR("site.baseurl"), STR("site.url"), STR("site.github.url"), STR("base_url"), STR("site.base_url")};
+    static const str empty[] = {STR("site.baseurl"), STR("site.url"), STR("site.github.url"),
+                                STR("base_url"), STR("site.base_url")};
     inside = str_trim(inside);
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
-        if (str_eq(inside, empty[i])) return true;
-    if (str_starts(inside, STR("link ")) || str_starts(inside, STR("ref ")) || str_starts(inside, STR("relref "))) {
+        if (str_eq(inside, empty[i]))
+            return true;
+    if (str_starts(inside, STR("link ")) || str_starts(inside, STR("ref ")) ||
+        str_starts(inside, STR("relref "))) {
         str name = str_slice(inside, 0, str_find(inside, ' ')), path = argument(inside, name);
         bool absolute = str_eq(name, STR("link")) && !str_starts(path, STR("/"));
-        if (absolute && site->tree->folder.len) buf_printf(out, "/%.*s", STR_ARG(site->tree->folder));
-        if (absolute) buf_char(out, '/');
+        if (absolute && site->tree->folder.len)
+            buf_printf(out, "/%.*s", STR_ARG(site->tree->folder));
+        if (absolute)
+            buf_char(out, '/');
         buf_str(out, path);
         return true;
     }
@@ -113,12 +130,15 @@ static bool put_braces(const struct site *site, str inside, buf *out)
         str post = argument(inside, STR("post_url"));
         size_t slash = str_rfind(post, '/');
         const struct page *p = slash == post.len ? map_get(&site->tree_index->posts, post) : NULL;
-        if (p) buf_printf(out, "/%.*s", STR_ARG(p->source));
-        else buf_printf(out, "/_posts/%.*s", STR_ARG(post));
+        if (p)
+            buf_printf(out, "/%.*s", STR_ARG(p->source));
+        else
+            buf_printf(out, "/_posts/%.*s", STR_ARG(post));
         return true;
     }
     bool quoted = inside.len && (inside.ptr[0] == '"' || inside.ptr[0] == '\'');
-    if (!quoted) return false;
+    if (!quoted)
+        return false;
     buf_str(out, argument(inside, STR_NONE));
     return true;
 }
@@ -129,14 +149,19 @@ static bool read_braces(const struct site *site, str s, buf *out)
         size_t open = str_find(s, '{');
         buf_str(out, str_slice(s, 0, open));
         s = str_slice(s, open, s.len);
-        if (!s.len) return true;
+        if (!s.len)
+            return true;
         bool tag = s.len > 4 && strchr("{%", s.ptr[1]);
         size_t close = str_search(s, s.len > 1 && s.ptr[1] == '%' ? STR("%}") : STR("}}"));
-        if (!tag || close == s.len) return false;
+        if (!tag || close == s.len)
+            return false;
         str inside = str_slice(s, 2, close);
-        if (inside.len && strchr("<%-", inside.ptr[0])) inside = str_slice(inside, 1, inside.len);
-        while (inside.len && strchr(">%-", inside.ptr[inside.len - 1])) inside.len--;
-        if (!put_braces(site, inside, out)) return false;
+        if (inside.len && strchr("<%-", inside.ptr[0]))
+            inside = str_slice(inside, 1, inside.len);
+        while (inside.len && strchr(">%-", inside.ptr[inside.len - 1]))
+            inside.len--;
+        if (!put_braces(site, inside, out))
+            return false;
         s = str_slice(s, close + 2, s.len);
     }
     return true;
@@ -145,8 +170,10 @@ static bool read_braces(const struct site *site, str s, buf *out)
 static str without_base(const struct tree *t, str path)
 {
     str base = t->base_path;
-    bool below = base.len && str_starts(path, base) && (path.len == base.len || path.ptr[base.len] == '/');
-    if (!below) return path;
+    bool below =
+        base.len && str_starts(path, base) && (path.len == base.len || path.ptr[base.len] == '/');
+    if (!below)
+        return path;
     return path.len == base.len ? STR("/") : str_slice(path, base.len, path.len);
 }
 
@@ -156,14 +183,21 @@ str tree_destination(const struct site *site, str destination, bool *unread, are
     if (str_find(destination, '{') < destination.len) {
         buf b = BUF_INIT;
         *unread = !read_braces(site, destination, &b);
-        if (!*unread) destination = arena_str(a, buf_view(&b));
+        if (!*unread)
+            destination = arena_str(a, buf_view(&b));
         buf_free(&b);
     }
-    if (str_starts(destination, STR("pathname://"))) destination = str_slice(destination, 11, destination.len);
-    if (str_starts(destination, STR("@assets/")))   // what Astro's projects call it, in tsconfig.json
-        destination = arena_join(a, STR("@site/src/"), str_slice(destination, 1, destination.len), STR_NONE);
+    if (str_starts(destination, STR("pathname://")))
+        destination = str_slice(destination, 11, destination.len);
+    if (str_starts(destination,
+                   STR("@assets/")))  // what Astro's projects call it, in tsconfig.json
+        destination =
+            arena_join(a, STR("@site/src/"), str_slice(destination, 1, destination.len), STR_NONE);
     if (str_starts(destination, STR("@site/")))
-        destination = arena_join(a, STR("/"), site->tree->folder.len ? arena_join(a, site->tree->folder, STR("/"), STR_NONE) : STR_NONE,
+        destination = arena_join(a, STR("/"),
+                                 site->tree->folder.len
+                                     ? arena_join(a, site->tree->folder, STR("/"), STR_NONE)
+                                     : STR_NONE,
                                  str_slice(destination, 6, destination.len));
     return without_base(site->tree, destination);
 }
@@ -182,15 +216,18 @@ static struct tree_target by_address(const struct site *site, str address, bool 
         size_t to = from + str_find(str_slice(address, from, address.len), '/');
         const struct language *l = map_get(&x->languages, lowered(str_slice(address, from, to), a));
         if (l) {
-            str before = str_slice(address, 0, from), behind = str_slice(address, to < address.len ? to + 1 : to, address.len);
+            str before = str_slice(address, 0, from),
+                behind = str_slice(address, to < address.len ? to + 1 : to, address.len);
             str rest = arena_join(a, before, behind, STR_NONE);
-            while (rest.len && rest.ptr[rest.len - 1] == '/') rest.len--;
+            while (rest.len && rest.ptr[rest.len - 1] == '/')
+                rest.len--;
             t.page = look_up(x, rest, lower, a);
             t.language = l;
         }
         from = to + 1;
     }
-    if (!t.page) t.language = NULL;
+    if (!t.page)
+        t.language = NULL;
     return t;
 }
 
@@ -215,52 +252,66 @@ static bool join(str folder, str path, arena *a, str *out)
 bool tree_climbs_out(const struct site *site, const struct page *p, str path, arena *a)
 {
     str own[TREE_ADDRESSES], joined;
-    if (!(site->tree->kind->flags & KIND_FOREIGN) || path.ptr[0] == '/') return false;
+    if (!(site->tree->kind->flags & KIND_FOREIGN) || path.ptr[0] == '/')
+        return false;
     for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n; i++)
-        if (join(folder_of(own[i]), path, a, &joined)) return false;
+        if (join(folder_of(own[i]), path, a, &joined))
+            return false;
     return true;
 }
 
 enum { MAX_PLACES = 20 };
 
-struct places { str items[MAX_PLACES]; size_t count; };
+struct places {
+    str items[MAX_PLACES];
+    size_t count;
+};
 
 static void add_place(struct places *all, str folder, str path, arena *a)
 {
     str joined;
-    if (all->count < MAX_PLACES && join(folder, path, a, &joined)) all->items[all->count++] = joined;
+    if (all->count < MAX_PLACES && join(folder, path, a, &joined))
+        all->items[all->count++] = joined;
 }
 
-// The addresses that a destination may mean, most likely first. A relative one counts from the page's own address, taken for a
-// folder and for a file.
-static void list_addresses(const struct site *site, const struct page *p, str path, arena *a, struct places *all)
+// The addresses that a destination may mean, most likely first. A relative one counts from the
+// page's own address, taken for a folder and for a file.
+static void list_addresses(const struct site *site, const struct page *p, str path, arena *a,
+                           struct places *all)
 {
     str own[TREE_ADDRESSES];
     if (path.ptr[0] == '/') {
-        size_t next = site->tree->kind->flags & KIND_MDX ? str_search(path, STR("/next/")) : path.len;
+        size_t next =
+            site->tree->kind->flags & KIND_MDX ? str_search(path, STR("/next/")) : path.len;
         add_place(all, STR_NONE, path, a);
         // Of docs with versions these are the newest: the others are left out.
-        if (next < path.len) add_place(all, str_slice(path, 0, next), str_slice(path, next + 6, path.len), a);
-        if (p->root && p->root->prefix.len) add_place(all, p->root->prefix, path, a);
+        if (next < path.len)
+            add_place(all, str_slice(path, 0, next), str_slice(path, next + 6, path.len), a);
+        if (p->root && p->root->prefix.len)
+            add_place(all, p->root->prefix, path, a);
         return;
     }
     for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n; i++) {
         add_place(all, own[i], path, a);
         add_place(all, folder_of(own[i]), path, a);
         // The language's own part is not in these addresses: one step up may lead out of it.
-        if (str_starts(path, STR("../"))) add_place(all, own[i], str_slice(path, 3, path.len), a);
+        if (str_starts(path, STR("../")))
+            add_place(all, own[i], str_slice(path, 3, path.len), a);
     }
-    if (site->tree->link_words) add_place(all, STR_NONE, path, a);
+    if (site->tree->link_words)
+        add_place(all, STR_NONE, path, a);
     // Docusaurus takes the name of a file from its docs folder as well as from the page's own.
     bool file = str_ends(path, STR(".md")) || str_ends(path, STR(".mdx"));
-    if (file && site->tree->kind->flags & KIND_MDX && p->root) add_place(all, p->root->prefix, path, a);
+    if (file && site->tree->kind->flags & KIND_MDX && p->root)
+        add_place(all, p->root->prefix, path, a);
 }
 
 static const struct tree_root *source_root(const struct site *site, const struct page *p)
 {
     const struct tree *t = site->tree;
     for (size_t i = 0; p->root && i < t->root_count; i++)
-        if (str_eq(t->roots[i].prefix, p->root->prefix) && !t->roots[i].address.len) return &t->roots[i];
+        if (str_eq(t->roots[i].prefix, p->root->prefix) && !t->roots[i].address.len)
+            return &t->roots[i];
     return p->root;
 }
 
@@ -272,9 +323,10 @@ static str without_language(const struct site *site, str path, arena *a)
     return named ? str_slice(path, end, path.len) : path;
 }
 
-// Where a file may lie that is no page: beside the page, beside the source's, and for an absolute destination in the folders that
-// its generator publishes.
-static void list_files(const struct site *site, const struct page *p, str path, arena *a, struct places *all)
+// Where a file may lie that is no page: beside the page, beside the source's, and for an absolute
+// destination in the folders that its generator publishes.
+static void list_files(const struct site *site, const struct page *p, str path, arena *a,
+                       struct places *all)
 {
     const struct tree_root *source = source_root(site, p);
     const struct page *first = p->document ? p->document->source : p;
@@ -282,25 +334,35 @@ static void list_files(const struct site *site, const struct page *p, str path, 
     if (path.ptr[0] == '/') {
         str rest = without_language(site, path, a);
         add_place(all, STR_NONE, path, a);
-        if (p->root) add_place(all, p->root->folder, path, a);
-        if (source && rest.len < path.len) add_place(all, source->folder, rest, a);   // /en/guide/x.png lies in content/guide
-        if (source) add_place(all, source->folder, path, a);
+        if (p->root)
+            add_place(all, p->root->folder, path, a);
+        if (source && rest.len < path.len)
+            add_place(all, source->folder, rest, a);  // /en/guide/x.png lies in content/guide
+        if (source)
+            add_place(all, source->folder, path, a);
         add_place(all, content, path, a);
-        if (p->root && p->tag.len) add_place(all, arena_join(a, p->root->folder, STR("/"), p->tag), path, a);
-        if (source && first->tag.len) add_place(all, arena_join(a, source->folder, STR("/"), first->tag), path, a);
-        for (size_t i = 0; i < site->tree->static_count; i++) add_place(all, site->tree->statics[i], path, a);
+        if (p->root && p->tag.len)
+            add_place(all, arena_join(a, p->root->folder, STR("/"), p->tag), path, a);
+        if (source && first->tag.len)
+            add_place(all, arena_join(a, source->folder, STR("/"), first->tag), path, a);
+        for (size_t i = 0; i < site->tree->static_count; i++)
+            add_place(all, site->tree->statics[i], path, a);
         add_place(all, arena_join(a, content, STR("/"), STR("assets")), path, a);
         return;
     }
     add_place(all, folder_of(p->source), path, a);
-    if (!first->made) add_place(all, folder_of(first->source), path, a);
+    if (!first->made)
+        add_place(all, folder_of(first->source), path, a);
     size_t n = tree_addresses(site, p, a, own);
     for (size_t i = 0; source && i < n && i < 2; i++) {
-        str below = str_starts(own[i], source->prefix) ? str_slice(own[i], source->prefix.len, own[i].len) : own[i];
+        str below = str_starts(own[i], source->prefix)
+                        ? str_slice(own[i], source->prefix.len, own[i].len)
+                        : own[i];
         add_place(all, arena_join(a, source->folder, STR("/"), below), path, a);
         add_place(all, arena_join(a, source->folder, STR("/"), folder_of(below)), path, a);
     }
-    if (source) add_place(all, source->folder, path, a);   // Hugo's resources and old READMEs
+    if (source)
+        add_place(all, source->folder, path, a);  // Hugo's resources and old READMEs
 }
 
 // Assets by names in lower case: made when a link is found nowhere else.
@@ -310,68 +372,95 @@ static struct asset *asset_any_case(const struct site *site, str path, arena *a)
     for (size_t i = 0; !x->assets_listed && i < site->assets.count; i++) {
         str name = site->assets.items[i].path;
         struct asset *found = assets_lookup(site, name);
-        if (found) put_first(&x->assets, &x->arena, lowered(name, a), found);
+        if (found)
+            put_first(&x->assets, &x->arena, lowered(name, a), found);
     }
     x->assets_listed = true;
     return map_get(&x->assets, lowered(path, a));
 }
 
-static struct asset *find_asset(const struct site *site, const struct places *files, bool any_case, arena *a, struct diag *d)
+static struct asset *find_asset(const struct site *site, const struct places *files, bool any_case,
+                                arena *a, struct diag *d)
 {
     for (size_t i = 0; i < files->count; i++) {
-        struct asset *x = any_case ? asset_any_case(site, files->items[i], a) : assets_lookup(site, files->items[i]);
-        if (x && assets_read(site, x, d)) return x;
+        struct asset *x = any_case ? asset_any_case(site, files->items[i], a)
+                                   : assets_lookup(site, files->items[i]);
+        if (x && assets_read(site, x, d))
+            return x;
     }
     return NULL;
 }
 
-struct tree_target tree_find(const struct site *site, const struct page *p, str path, arena *a, struct diag *d)
+struct tree_target tree_find(const struct site *site, const struct page *p, str path, arena *a,
+                             struct diag *d)
 {
     struct tree_target t = {0};
     struct places addresses = {.count = 0}, files = {.count = 0};
-    if (!site->tree_index || !path.len) return t;
+    if (!site->tree_index || !path.len)
+        return t;
     list_addresses(site, p, path, a, &addresses);
-    for (size_t i = 0; i < addresses.count && !t.page; i++) t = by_address(site, tree_address(addresses.items[i], a), false, a);
-    if (t.page) return t;
+    for (size_t i = 0; i < addresses.count && !t.page; i++)
+        t = by_address(site, tree_address(addresses.items[i], a), false, a);
+    if (t.page)
+        return t;
     list_files(site, p, path, a, &files);
     t.asset = find_asset(site, &files, false, a, d);
-    if (t.asset) return t;
-    for (size_t i = 0; i < addresses.count && !t.page; i++) t = by_address(site, tree_address(addresses.items[i], a), true, a);
-    if (!t.page) t.asset = find_asset(site, &files, true, a, d);
+    if (t.asset)
+        return t;
+    for (size_t i = 0; i < addresses.count && !t.page; i++)
+        t = by_address(site, tree_address(addresses.items[i], a), true, a);
+    if (!t.page)
+        t.asset = find_asset(site, &files, true, a, d);
     t.other_case = (t.page && !(site->tree->kind->flags & KIND_LOWER)) || t.asset;
     return t;
 }
 
-static bool is_dated(const struct page *p) { return !p->made && (p->updated != INT64_MIN || p->published != INT64_MIN); }
+static bool is_dated(const struct page *p)
+{
+    return !p->made && (p->updated != INT64_MIN || p->published != INT64_MIN);
+}
 
 str tree_made(const struct site *site, const struct language *l, str path, arena *a)
 {
-    static const str feeds[] = {STR("feed.xml"), STR("atom.xml"), STR("rss.xml"), STR("index.xml"), STR("feed")};
-    if (!site->tree_index) return STR_NONE;
-    while (path.len && path.ptr[path.len - 1] == '/') path.len--;
+    static const str feeds[] = {STR("feed.xml"), STR("atom.xml"), STR("rss.xml"), STR("index.xml"),
+                                STR("feed")};
+    if (!site->tree_index)
+        return STR_NONE;
+    while (path.len && path.ptr[path.len - 1] == '/')
+        path.len--;
     size_t slash = str_rfind(path, '/');
     str name = slash == path.len ? path : str_slice(path, slash + 1, path.len), file = STR_NONE;
     for (size_t i = 0; i < sizeof feeds / sizeof *feeds; i++)
-        if (str_eq(name, feeds[i])) file = STR("feed.xml");
+        if (str_eq(name, feeds[i]))
+            file = STR("feed.xml");
     bool any = false;
-    for (size_t i = 0; file.len && i < site->page_count && !any; i++) any = site->pages[i]->language == l && is_dated(site->pages[i]);
-    if (!any) file = STR_NONE;   // a feed is written where a page has a date
-    if (str_eq(name, STR("404")) || str_eq(name, STR("404.html"))) file = STR("404.html");
-    return file.len && site->by_folder ? arena_printf(a, "%.*s/%.*s", STR_ARG(l->tag), STR_ARG(file)) : file;
+    for (size_t i = 0; file.len && i < site->page_count && !any; i++)
+        any = site->pages[i]->language == l && is_dated(site->pages[i]);
+    if (!any)
+        file = STR_NONE;  // a feed is written where a page has a date
+    if (str_eq(name, STR("404")) || str_eq(name, STR("404.html")))
+        file = STR("404.html");
+    return file.len && site->by_folder
+               ? arena_printf(a, "%.*s/%.*s", STR_ARG(l->tag), STR_ARG(file))
+               : file;
 }
 
 bool tree_is_html(const struct site *site, const struct page *p, str path, arena *a)
 {
     static const str tails[] = {STR(".html"), STR("/index.html")};
     struct places files = {.count = 0};
-    if (!site->tree_index || !(site->tree->kind->flags & KIND_FOREIGN)) return false;
+    if (!site->tree_index || !(site->tree->kind->flags & KIND_FOREIGN))
+        return false;
     list_files(site, p, path, a, &files);
     for (size_t i = 0; i < files.count; i++) {
         str place = files.items[i];
-        if (str_ends(place, STR("/"))) place.len--;
-        if (str_ends(place, STR(".html"))) place.len -= 5;
+        if (str_ends(place, STR("/")))
+            place.len--;
+        if (str_ends(place, STR(".html")))
+            place.len -= 5;
         for (size_t k = 0; k < 2; k++)
-            if (assets_lookup(site, arena_join(a, place, tails[k], STR_NONE))) return true;
+            if (assets_lookup(site, arena_join(a, place, tails[k], STR_NONE)))
+                return true;
     }
     return false;
 }
@@ -380,6 +469,7 @@ bool tree_is_own(const struct site *site, const struct page *p, str path, arena 
 {
     str own[TREE_ADDRESSES], address = tree_address(path, a);
     bool found = path.ptr[0] != '/' || str_eq(p->document->key, address);
-    for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n && !found; i++) found = str_eq(own[i], address);
+    for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n && !found; i++)
+        found = str_eq(own[i], address);
     return found;
 }

@@ -1,4 +1,5 @@
-// Charts as cells: reads a cell's table of figures, writes a <figure> with a drawing, its description and its numbers.
+// Charts as cells: reads a cell's table of figures, writes a <figure> with a drawing, its
+// description and its numbers.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +9,25 @@
 
 #define CHART_META "chart"
 
-// X(name, columns at least, at most, whether the table is the legend too, whether it is mirrored in right-to-left languages):
-// chart_NAME{...}. Charts with axes in two directions are the same everywhere.
+// X(name, columns at least, at most, whether the table is the legend too, whether it is mirrored in
+// right-to-left languages): chart_NAME{...}. Charts with axes in two directions are the same
+// everywhere.
 #define CHARTS(X) \
-    X(stack, 1, 4, true, true) X(pairs, 2, 2, false, true) X(lines, 1, 4, false, false) X(time, 1, 1, false, false) \
-    X(scatter, 2, 2, false, false) X(nest, 1, 1, true, true) X(chain, 1, 3, true, true) X(block, 1, 1, false, true) \
+    X(stack, 1, 4, true, true) \
+    X(pairs, 2, 2, false, true) \
+    X(lines, 1, 4, false, false) \
+    X(time, 1, 1, false, false) \
+    X(scatter, 2, 2, false, false) \
+    X(nest, 1, 1, true, true) \
+    X(chain, 1, 3, true, true) \
+    X(block, 1, 1, false, true) \
     X(segments, 2, 2, false, true) X(cells, 1, 1, true, true) X(area, 1, 1, true, false)
 
 static const struct kind {
     const char *name;
     size_t least, most;
     double (*draw)(const struct chart *, buf *);
-    bool is_legend;            // letters and colours are before the labels of the table, which is not folded
+    bool is_legend;  // letters and colours are before the labels of the table, which is not folded
     bool mirrors;
 } kinds[] = {
 #define X(name, least, most, legend, mirrors) {#name, least, most, chart_##name, legend, mirrors},
@@ -143,7 +151,8 @@ static void take_spans(lua_State *L, struct chart *c)
         luaL_checktype(L, -1, LUA_TTABLE);
         lua_rawgeti(L, -1, 2);
         lua_rawgeti(L, -2, 3);
-        c->spans[i] = (struct chart_span){.from = luaL_checknumber(L, -2), .to = luaL_checknumber(L, -1)};
+        c->spans[i] =
+            (struct chart_span){.from = luaL_checknumber(L, -2), .to = luaL_checknumber(L, -1)};
         lua_pop(L, 2);
         lua_rawgeti(L, -1, 1);
         c->spans[i].label = chart_words(L);
@@ -178,7 +187,8 @@ static void take_chart(lua_State *L, const struct kind *k, struct chart *c)
     lua_pop(L, 1);
     c->column_count = list_length(L, "columns", k->most);
     if (c->column_count < k->least || !c->title.len)
-        luaL_error(L, "chart_%s{title = ..., columns = {%d or more}, rows = {...}}", k->name, (int)k->least);
+        luaL_error(L, "chart_%s{title = ..., columns = {%d or more}, rows = {...}}", k->name,
+                   (int)k->least);
     for (size_t i = 0; i < c->column_count; i++) {
         lua_rawgeti(L, -1, (lua_Integer)i + 1);
         c->columns[i] = chart_words(L);
@@ -200,7 +210,10 @@ static void take_chart(lua_State *L, const struct kind *k, struct chart *c)
 static struct shown shown_in(const struct chart *c, struct figure *g)
 {
     if (c->has_unit)
-        return (struct shown){.figure = g, .style = SHOWN_BYTES, .unit = c->unit, .decimals = byte_unit_decimals(c->unit)};
+        return (struct shown){.figure = g,
+                              .style = SHOWN_BYTES,
+                              .unit = c->unit,
+                              .decimals = byte_unit_decimals(c->unit)};
     return (struct shown){.figure = g, .style = SHOWN_DEFAULT, .unit = UNIT_MiB, .decimals = -1};
 }
 
@@ -247,19 +260,24 @@ static void put_description(const struct chart *c, buf *out)
     buf_lit(out, "</desc>\n");
 }
 
-static bool is_text(str element) { return str_starts(element, STR("<text")); }
+static bool is_text(str element)
+{
+    return str_starts(element, STR("<text"));
+}
 
 // A text at x is drawn as far from the other edge; its anchor is that of its direction.
 static void put_mirrored_text(str element, buf *out)
 {
-    size_t x = str_search(element, STR(" x=\"")) + 4, end = x + str_find(str_slice(element, x, element.len), '"');
+    size_t x = str_search(element, STR(" x=\"")) + 4,
+           end = x + str_find(str_slice(element, x, element.len), '"');
     buf_str(out, str_slice(element, 0, x));
     buf_printf(out, "%.1f", CHART_WIDTH - strtod(element.ptr + x, NULL));
     buf_str(out, str_slice(element, end, element.len));
     buf_char(out, '\n');
 }
 
-// The elements of a drawing, one a line, from right to left: shapes in a group that is turned over, texts behind them.
+// The elements of a drawing, one a line, from right to left: shapes in a group that is turned over,
+// texts behind them.
 static void put_mirrored(str body, buf *out)
 {
     str rest = body, element;
@@ -278,7 +296,8 @@ static void put_drawing(const struct chart *c, const struct kind *k, buf *out)
     buf body = BUF_INIT;
     bool is_mirrored = k->mirrors && locale_rtl(c->language->locale);
     double height = k->draw(c, &body);
-    buf_printf(out, "<svg%s viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>", is_mirrored ? " class=\"mirrored\"" : "", CHART_WIDTH, height);
+    buf_printf(out, "<svg%s viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>",
+               is_mirrored ? " class=\"mirrored\"" : "", CHART_WIDTH, height);
     escape_text(out, c->title);
     buf_lit(out, "</title>\n");
     put_description(c, out);
@@ -304,7 +323,8 @@ static void put_head(const struct chart *c, buf *out)
 }
 
 // In a legend the label comes behind: the letter and the colour of its part.
-static void put_row(struct figures *f, const struct chart *c, size_t index, const char *letter, buf *out)
+static void put_row(struct figures *f, const struct chart *c, size_t index, const char *letter,
+                    buf *out)
 {
     const struct chart_row *row = &c->rows[index];
     buf_lit(out, "<tr><th scope=\"row\">");
@@ -347,7 +367,8 @@ static void put_word_attribute(const struct chart *c, const char *name, const ch
     buf_free(&words);
 }
 
-// A slider over the rows of lines, for pages with a script: the values are those of the table, the limit is in the drawing.
+// A slider over the rows of lines, for pages with a script: the values are those of the table, the
+// limit is in the drawing.
 static void put_slider(const struct chart *c, buf *out)
 {
     buf_printf(out, "<div class=\"slider js-only\" data-limit=\"%.0f\"", chart_limit(c));
@@ -355,7 +376,8 @@ static void put_slider(const struct chart *c, buf *out)
     put_word_attribute(c, "not", "calc.not", out);
     buf_lit(out, "><label>");
     escape_text(out, c->slider);
-    buf_printf(out, " <input type=\"range\" min=\"0\" max=\"%zu\" value=\"%zu\"></label>\n", c->row_count - 1, c->row_count / 2);
+    buf_printf(out, " <input type=\"range\" min=\"0\" max=\"%zu\" value=\"%zu\"></label>\n",
+               c->row_count - 1, c->row_count / 2);
     buf_lit(out, "<p role=\"status\"></p></div>\n");
 }
 
@@ -403,7 +425,8 @@ static void keep_preview(struct figures *f, const struct chart *c)
         return;
     for (size_t i = 0; i < c->row_count; i++)
         if (chart_value(&c->rows[i], 0) > 0)
-            buf_printf(&parts, "%.*s %.0f\n", STR_ARG(c->rows[i].class), chart_value(&c->rows[i], 0));
+            buf_printf(&parts, "%.*s %.0f\n", STR_ARG(c->rows[i].class),
+                       chart_value(&c->rows[i], 0));
     if (parts.len && chart_limit(c) > 0)
         buf_printf(&parts, "limit %.0f\n", chart_limit(c));
     f->preview = arena_str(&f->page_arena, buf_view(&parts));

@@ -1,10 +1,18 @@
-// Memory over a step, stacked by the kind of tensor: one area a row, the parts of the step below, the highest moment marked.
+// Memory over a step, stacked by the kind of tensor: one area a row, the parts of the step below,
+// the highest moment marked.
 #include <math.h>
 
 #include "gen/base/escape.h"
 #include "gen/site/figures/chart.h"
 
-enum { LEFT = 52, TOP = 16, RIGHT = 8, HEIGHT = 190, WIDTH = CHART_WIDTH - LEFT - RIGHT, BASE = TOP + HEIGHT };
+enum {
+    LEFT = 52,
+    TOP = 16,
+    RIGHT = 8,
+    HEIGHT = 190,
+    WIDTH = CHART_WIDTH - LEFT - RIGHT,
+    BASE = TOP + HEIGHT
+};
 
 static size_t moments(const struct chart *c)
 {
@@ -43,11 +51,14 @@ static double y_at(const struct chart_axis *a, double bytes)
     return BASE - bytes / a->max * HEIGHT;
 }
 
-// The area of the first `rows` rows; those of fewer rows are drawn over it. A moment like its neighbours is left out.
-static void put_area(const struct chart *c, const struct chart_axis *a, size_t rows, size_t n, buf *out)
+// The area of the first `rows` rows; those of fewer rows are drawn over it. A moment like its
+// neighbours is left out.
+static void put_area(const struct chart *c, const struct chart_axis *a, size_t rows, size_t n,
+                     buf *out)
 {
     double before = -1;
-    buf_printf(out, "<path class=\"part %.*s\" d=\"M%d %d", STR_ARG(c->rows[rows - 1].class), LEFT, BASE);
+    buf_printf(out, "<path class=\"part %.*s\" d=\"M%d %d", STR_ARG(c->rows[rows - 1].class), LEFT,
+               BASE);
     for (size_t i = 0; i < n; i++) {
         double y = round(y_at(a, height_at(c, rows, i)) * 10) / 10;
         double next = i + 1 < n ? round(y_at(a, height_at(c, rows, i + 1)) * 10) / 10 : -1;
@@ -60,11 +71,13 @@ static void put_area(const struct chart *c, const struct chart_axis *a, size_t r
 }
 
 // A row's letter where it is thickest, if it fits there.
-static void put_row_letter(const struct chart *c, const struct chart_axis *a, size_t row, size_t n, buf *out)
+static void put_row_letter(const struct chart *c, const struct chart_axis *a, size_t row, size_t n,
+                           buf *out)
 {
     size_t at = 0;
     for (size_t i = n / 16; i < n - n / 16; i++)
-        if (height_at(c, row + 1, i) - height_at(c, row, i) > height_at(c, row + 1, at) - height_at(c, row, at))
+        if (height_at(c, row + 1, i) - height_at(c, row, i) >
+            height_at(c, row + 1, at) - height_at(c, row, at))
             at = i;
     double low = height_at(c, row, at), high = height_at(c, row + 1, at);
     if ((high - low) / a->max * HEIGHT >= 9)
@@ -79,7 +92,11 @@ static void put_peak(const struct chart *c, const struct chart_axis *a, size_t n
     buf_printf(&text, "%.*s: ", STR_ARG(c->columns[0]));
     chart_bytes(c, bytes, a->unit, a->unit == UNIT_GiB ? 2 : 0, &text);
     buf_printf(out, "<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", x, y);
-    chart_text(out, x, y - 7, x < LEFT + WIDTH / 3.0 ? "start" : x > LEFT + WIDTH / 1.5 ? "end" : "middle", buf_view(&text));
+    chart_text(out, x, y - 7,
+               x < LEFT + WIDTH / 3.0   ? "start"
+               : x > LEFT + WIDTH / 1.5 ? "end"
+                                        : "middle",
+               buf_view(&text));
     buf_free(&text);
 }
 
@@ -103,7 +120,8 @@ static void put_spans(const struct chart *c, size_t n, buf *out)
         if (x < free_from[line])
             continue;
         bool is_last = i + 1 == c->span_count;
-        chart_text(out, is_last ? CHART_WIDTH : x, BASE + 13 + 13 * line, is_last ? "end" : "middle", c->spans[i].label);
+        chart_text(out, is_last ? CHART_WIDTH : x, BASE + 13 + 13 * line,
+                   is_last ? "end" : "middle", c->spans[i].label);
         free_from[line] = x + label_width(c->spans[i].label) + 8;
     }
 }
@@ -121,10 +139,12 @@ static void put_limit(const struct chart *c, const struct chart_axis *a, buf *ou
     buf_free(&text);
 }
 
-// What a script needs to say what is under the pointer: bytes of the axis, moments, and what runs at each.
+// What a script needs to say what is under the pointer: bytes of the axis, moments, and what runs
+// at each.
 static void put_data(const struct chart *c, const struct chart_axis *a, size_t n, buf *out)
 {
-    buf_printf(out, "<g class=\"live\" data-max=\"%.0f\" data-moments=\"%zu\" data-operations=\"", a->max, n);
+    buf_printf(out, "<g class=\"live\" data-max=\"%.0f\" data-moments=\"%zu\" data-operations=\"",
+               a->max, n);
     escape_attribute(out, c->operations);
     buf_lit(out, "\"></g>\n");
 }
@@ -134,7 +154,8 @@ double chart_area(const struct chart *c, buf *out)
     size_t n = moments(c);
     if (!n)
         return 1;
-    struct chart_axis a = chart_axis(fmax(chart_limit(c), height_at(c, c->row_count, highest(c, n))) * 1.08, HEIGHT);
+    struct chart_axis a =
+        chart_axis(fmax(chart_limit(c), height_at(c, c->row_count, highest(c, n))) * 1.08, HEIGHT);
     for (size_t rows = c->row_count; rows > 0; rows--)
         put_area(c, &a, rows, n, out);
     chart_axis_y(c, &a, LEFT, BASE, WIDTH, out);

@@ -29,21 +29,28 @@ double chart_limit(const struct chart *c)
 
 void chart_letter(size_t row, double x, double y, buf *out)
 {
-    buf_printf(out, "<text class=\"on\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%c</text>\n", x, y + 4, (char)('A' + row % 26));
+    buf_printf(out, "<text class=\"on\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%c</text>\n",
+               x, y + 4, (char)('A' + row % 26));
 }
 
 // The smallest of 1, 2 and 5 times a power of ten that is not less than v.
 static double round_step(double v)
 {
     double power = pow(10, floor(log10(v)));
-    return v <= power ? power : v <= 2 * power ? 2 * power : v <= 5 * power ? 5 * power : 10 * power;
+    return v <= power       ? power
+           : v <= 2 * power ? 2 * power
+           : v <= 5 * power ? 5 * power
+                            : 10 * power;
 }
 
 struct chart_axis chart_axis(double largest, double size)
 {
     enum byte_unit unit = largest >= 2 * byte_unit_size(UNIT_GiB) ? UNIT_GiB : UNIT_MiB;
     double scale = byte_unit_size(unit), step = round_step(fmax(largest / scale, 1) / 5) * scale;
-    return (struct chart_axis){.max = fmax(ceil(largest * 1.02 / step), 1) * step, .step = step, .size = size, .unit = unit};
+    return (struct chart_axis){.max = fmax(ceil(largest * 1.02 / step), 1) * step,
+                               .step = step,
+                               .size = size,
+                               .unit = unit};
 }
 
 void chart_isolate(const struct chart *c, bool begins, buf *out)
@@ -77,7 +84,8 @@ static void tick_text(const struct chart *c, const struct chart_axis *a, double 
     chart_bytes(c, v, a->unit, a->step < byte_unit_size(a->unit) ? 1 : 0, text);
 }
 
-void chart_axis_x(const struct chart *c, const struct chart_axis *a, double x, double y, double up, buf *out)
+void chart_axis_x(const struct chart *c, const struct chart_axis *a, double x, double y, double up,
+                  buf *out)
 {
     buf text = BUF_INIT;
     for (int i = 0; i * a->step <= a->max * 1.001; i++) {
@@ -90,7 +98,8 @@ void chart_axis_x(const struct chart *c, const struct chart_axis *a, double x, d
     buf_free(&text);
 }
 
-void chart_axis_y(const struct chart *c, const struct chart_axis *a, double x, double y, double width, buf *out)
+void chart_axis_y(const struct chart *c, const struct chart_axis *a, double x, double y,
+                  double width, buf *out)
 {
     buf text = BUF_INIT;
     for (int i = 0; i * a->step <= a->max * 1.001; i++) {

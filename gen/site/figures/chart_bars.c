@@ -1,4 +1,5 @@
-// Charts of bars: one bar split by category for each column, and two bars side by side for each row.
+// Charts of bars: one bar split by category for each column, and two bars side by side for each
+// row.
 #include <math.h>
 
 #include "gen/site/figures/chart.h"
@@ -14,7 +15,8 @@ static double column_total(const struct chart *c, size_t column)
 }
 
 // "eager, 5.8 GiB", above its bar.
-static void put_bar_title(const struct chart *c, size_t column, double total, enum byte_unit u, double y, buf *out)
+static void put_bar_title(const struct chart *c, size_t column, double total, enum byte_unit u,
+                          double y, buf *out)
 {
     buf text = BUF_INIT;
     buf_printf(&text, "%.*s: ", STR_ARG(c->columns[column]));
@@ -24,16 +26,19 @@ static void put_bar_title(const struct chart *c, size_t column, double total, en
 }
 
 // Parts from left to right, each with its letter below where there is room for it.
-static void put_parts(const struct chart *c, size_t column, const struct chart_axis *a, double y, buf *out)
+static void put_parts(const struct chart *c, size_t column, const struct chart_axis *a, double y,
+                      buf *out)
 {
-    double x = 0, free_from = 0;   // letters beside each other below narrow parts
+    double x = 0, free_from = 0;  // letters beside each other below narrow parts
     for (size_t i = 0; i < c->row_count; i++) {
         double width = chart_value(&c->rows[i], column) / a->max * a->size;
         char letter[2] = {(char)('A' + i % 26), '\0'};
         bool has_room = width >= 14;
         if (width > 0)
-            buf_printf(out, "<rect class=\"cat %.*s\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\"/>\n",
-                       STR_ARG(c->rows[i].class), x, y, width, STACK_BAR);
+            buf_printf(
+                out,
+                "<rect class=\"cat %.*s\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\"/>\n",
+                STR_ARG(c->rows[i].class), x, y, width, STACK_BAR);
         if (has_room) {
             chart_letter(i, x + width / 2, y + STACK_BAR / 2.0, out);
         } else if (width > 0) {
@@ -68,15 +73,16 @@ double chart_stack(const struct chart *c, buf *out)
 
 enum { PAIR_BAR = 13, PAIR_PITCH = 50, PAIR_WIDTH = 278 };
 
-static void put_pair_bar(const struct chart *c, size_t row, size_t column, const struct chart_axis *a, double y, buf *out)
+static void put_pair_bar(const struct chart *c, size_t row, size_t column,
+                         const struct chart_axis *a, double y, buf *out)
 {
     buf text = BUF_INIT;
     double width = chart_value(&c->rows[row], column) / a->max * a->size;
     if (!chart_has(&c->rows[row], column))
         return;
     chart_bytes(c, chart_value(&c->rows[row], column), a->unit, a->unit == UNIT_GiB ? 2 : 0, &text);
-    buf_printf(out, "<rect class=\"%s\" x=\"0.5\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n", column ? "full" : "hollow", y, width,
-               PAIR_BAR);
+    buf_printf(out, "<rect class=\"%s\" x=\"0.5\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n",
+               column ? "full" : "hollow", y, width, PAIR_BAR);
     chart_text(out, width + 5, y + 10.5, "start", buf_view(&text));
     buf_free(&text);
 }
@@ -87,10 +93,10 @@ double chart_pairs(const struct chart *c, buf *out)
     for (size_t i = 0; i < c->row_count; i++)
         largest = fmax(largest, fmax(chart_value(&c->rows[i], 0), chart_value(&c->rows[i], 1)));
     struct chart_axis a = chart_axis(largest, PAIR_WIDTH);
-    a.max = fmax(largest, 1);   // bars carry their values: no ticks, so no room above the largest
+    a.max = fmax(largest, 1);  // bars carry their values: no ticks, so no room above the largest
     for (size_t k = 0; k < 2; k++) {
-        buf_printf(out, "<rect class=\"%s\" x=\"0.5\" y=\"%zu\" width=\"14\" height=\"%d\"/>\n", k ? "full" : "hollow", 2 + k * 18,
-                   PAIR_BAR);
+        buf_printf(out, "<rect class=\"%s\" x=\"0.5\" y=\"%zu\" width=\"14\" height=\"%d\"/>\n",
+                   k ? "full" : "hollow", 2 + k * 18, PAIR_BAR);
         chart_text(out, 20, 13 + 18 * (double)k, "start", c->columns[k]);
     }
     for (size_t i = 0; i < c->row_count; i++, y += PAIR_PITCH) {

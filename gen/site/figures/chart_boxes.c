@@ -1,4 +1,5 @@
-// Charts of boxes: what lies in what, a chain of tensors, what each operation keeps, and segments with their blocks.
+// Charts of boxes: what lies in what, a chain of tensors, what each operation keeps, and segments
+// with their blocks.
 #include <math.h>
 
 #include "gen/base/escape.h"
@@ -15,10 +16,12 @@ static double largest(const struct chart *c)
 
 static void put_box(const char *class, double x, double y, double width, double height, buf *out)
 {
-    buf_printf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", class, x, y, fmax(width, 0.5), height);
+    buf_printf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+               class, x, y, fmax(width, 0.5), height);
 }
 
-static void put_value_text(const struct chart *c, struct figure *g, double x, double y, const char *anchor, buf *out)
+static void put_value_text(const struct chart *c, struct figure *g, double x, double y,
+                           const char *anchor, buf *out)
 {
     buf text = BUF_INIT;
     chart_figure(c, g, &text);
@@ -30,10 +33,12 @@ enum { NEST_STEP = 22, NEST_FLOOR = 12 };
 
 double chart_nest(const struct chart *c, buf *out)
 {
-    double most = largest(c), width = CHART_WIDTH - 1, height = (double)NEST_STEP * (double)c->row_count + NEST_FLOOR;
+    double most = largest(c), width = CHART_WIDTH - 1,
+           height = (double)NEST_STEP * (double)c->row_count + NEST_FLOOR;
     for (size_t i = 0; i < c->row_count; i++) {
         double y = (double)NEST_STEP * (double)i, below = 3 * (double)i;
-        put_box("nest", 0.5, y + 0.5, chart_value(&c->rows[i], 0) / most * width, height - y - below - 1, out);
+        put_box("nest", 0.5, y + 0.5, chart_value(&c->rows[i], 0) / most * width,
+                height - y - below - 1, out);
     }
     for (size_t i = 0; i < c->row_count; i++) {
         buf text = BUF_INIT;
@@ -48,12 +53,14 @@ double chart_nest(const struct chart *c, buf *out)
 
 enum { CHAIN_HEIGHT = 70, CHAIN_GAP = 16, CHAIN_PITCH = CHAIN_HEIGHT + 52 };
 
-static void put_stage(const struct chart *c, size_t row, size_t column, double x, double width, double base, double most, buf *out)
+static void put_stage(const struct chart *c, size_t row, size_t column, double x, double width,
+                      double base, double most, buf *out)
 {
     double height = chart_value(&c->rows[row], column) / most * CHAIN_HEIGHT;
     if (!chart_has(&c->rows[row], column))
         return;
-    buf_printf(out, "<rect class=\"cat %.*s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+    buf_printf(out,
+               "<rect class=\"cat %.*s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
                STR_ARG(c->rows[row].class), x, base - height, width, height);
     chart_letter(row, x + width / 2, base - fmax(height, 14) / 2, out);
     put_value_text(c, c->rows[row].value[column], x + width / 2, base + 12, "middle", out);
@@ -61,12 +68,14 @@ static void put_stage(const struct chart *c, size_t row, size_t column, double x
 
 static void put_arrow(double from, double to, double y, buf *out)
 {
-    buf_printf(out, "<path class=\"line\" d=\"M%.1f %.1fH%.1fm-4 -3l4 3l-4 3\"/>\n", from + 3, y, to - 3);
+    buf_printf(out, "<path class=\"line\" d=\"M%.1f %.1fH%.1fm-4 -3l4 3l-4 3\"/>\n", from + 3, y,
+               to - 3);
 }
 
 double chart_chain(const struct chart *c, buf *out)
 {
-    double most = largest(c), stages = (double)c->row_count, width = (CHART_WIDTH - CHAIN_GAP * (stages - 1)) / stages;
+    double most = largest(c), stages = (double)c->row_count,
+           width = (CHART_WIDTH - CHAIN_GAP * (stages - 1)) / stages;
     for (size_t k = 0; k < c->column_count; k++) {
         double y = (double)CHAIN_PITCH * (double)k, base = y + 20 + CHAIN_HEIGHT, before = -1;
         chart_text(out, 0, y + 12, "start", c->columns[k]);
@@ -91,13 +100,15 @@ double chart_block(const struct chart *c, buf *out)
         y = 16 + (double)BLOCK_PITCH * (double)i;
         double value = chart_value(&c->rows[i], 0);
         chart_text(out, 14, y + 12, "start", c->rows[i].label);
-        buf_printf(out, "<circle class=\"%s\" cx=\"5\" cy=\"%.1f\" r=\"3\"/>\n", value > 0 ? "full" : "hollow", y + 8);
+        buf_printf(out, "<circle class=\"%s\" cx=\"5\" cy=\"%.1f\" r=\"3\"/>\n",
+                   value > 0 ? "full" : "hollow", y + 8);
         if (i)
             chart_line(out, "flow", 5, y - BLOCK_PITCH + 12, 5, y + 4);
         if (value <= 0)
             continue;
         put_box("cat activations", BLOCK_LEFT, y + 2, value / most * BLOCK_WIDTH, 13, out);
-        put_value_text(c, c->rows[i].value[0], BLOCK_LEFT + value / most * BLOCK_WIDTH + 5, y + 12, "start", out);
+        put_value_text(c, c->rows[i].value[0], BLOCK_LEFT + value / most * BLOCK_WIDTH + 5, y + 12,
+                       "start", out);
     }
     return y + BLOCK_PITCH + 4;
 }

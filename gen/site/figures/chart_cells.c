@@ -1,13 +1,14 @@
-// The card as cells of 64 MiB: each row of the chart colours its own, what is free stays empty, what does not fit hangs below.
+// The card as cells of 64 MiB: each row of the chart colours its own, what is free stays empty,
+// what does not fit hangs below.
 #include <math.h>
 
 #include "gen/site/figures/chart.h"
 
-enum { CELL_BYTES = 64 << 20, MANY = 400 };   // with more cells than this they are half as large
+enum { CELL_BYTES = 64 << 20, MANY = 400 };  // with more cells than this they are half as large
 
 struct grid {
-    size_t columns, cells;      // in a line, on the card
-    double pitch, over;         // of a cell; where those that do not fit begin
+    size_t columns, cells;  // in a line, on the card
+    double pitch, over;     // of a cell; where those that do not fit begin
 };
 
 static struct grid grid_of(const struct chart *c, size_t used)
@@ -15,7 +16,8 @@ static struct grid grid_of(const struct chart *c, size_t used)
     size_t cells = (size_t)(chart_limit(c) / CELL_BYTES + 0.5);
     if (!cells)
         cells = used;
-    struct grid g = {.columns = cells > MANY ? 48 : 24, .cells = cells, .pitch = cells > MANY ? 7.5 : 15};
+    struct grid g = {
+        .columns = cells > MANY ? 48 : 24, .cells = cells, .pitch = cells > MANY ? 7.5 : 15};
     g.over = 18 + ceil((double)cells / (double)g.columns) * g.pitch + 8;
     return g;
 }
@@ -38,7 +40,8 @@ static void put_cells(const struct grid *g, size_t from, size_t to, buf *out)
     }
 }
 
-static void put_part(const struct chart *c, const struct grid *g, size_t row, size_t from, size_t to, buf *out)
+static void put_part(const struct chart *c, const struct grid *g, size_t row, size_t from,
+                     size_t to, buf *out)
 {
     double x, y;
     if (from == to)

@@ -1,23 +1,34 @@
-// chart_cloud{...}: many points in a plane whose axes are logarithms of bytes, in groups that are told apart by colour.
+// chart_cloud{...}: many points in a plane whose axes are logarithms of bytes, in groups that are
+// told apart by colour.
 #include <math.h>
 
 #include "gen/site/figures/chart.h"
 #include "gen/base/escape.h"
 
-enum { GROUPS = 9, POINTS = 2000, LEFT = 52, TOP = 16, SIDE = 290, BASE = TOP + SIDE, LEGEND_COLUMNS = 2, LEGEND_LINE = 16 };
+enum {
+    GROUPS = 9,
+    POINTS = 2000,
+    LEFT = 52,
+    TOP = 16,
+    SIDE = 290,
+    BASE = TOP + SIDE,
+    LEGEND_COLUMNS = 2,
+    LEGEND_LINE = 16
+};
 
 struct cloud_group {
     str label;
-    const double *points;   // x, y, x, y ...
-    size_t count;           // of points
+    const double *points;  // x, y, x, y ...
+    size_t count;          // of points
 };
 
 struct cloud {
     const struct language *language;
     str title, x_title, y_title;
-    double band;            // as a fraction
-    struct cloud_group groups[GROUPS]; size_t group_count;
-    double low, high;       // exponents of two: the ends of both axes
+    double band;  // as a fraction
+    struct cloud_group groups[GROUPS];
+    size_t group_count;
+    double low, high;  // exponents of two: the ends of both axes
 };
 
 static double positive(lua_State *L, int index)
@@ -75,8 +86,11 @@ static void take_cloud(lua_State *L, struct cloud *c)
     lua_getfield(L, 1, "band");
     c->band = lua_tonumber(L, -1);
     lua_pop(L, 1);
-    if (!c->title.len || lua_getfield(L, 1, "groups") != LUA_TTABLE || lua_rawlen(L, -1) > GROUPS || c->band < 0 || c->band > 1)
-        luaL_error(L, "chart_cloud{title = ..., x = ..., y = ..., band = 0 to 1, groups = {at most %d}}", GROUPS);
+    if (!c->title.len || lua_getfield(L, 1, "groups") != LUA_TTABLE || lua_rawlen(L, -1) > GROUPS ||
+        c->band < 0 || c->band > 1)
+        luaL_error(
+            L, "chart_cloud{title = ..., x = ..., y = ..., band = 0 to 1, groups = {at most %d}}",
+            GROUPS);
     lua_Integer n = (lua_Integer)lua_rawlen(L, -1);
     for (lua_Integer i = 1; i <= n; i++) {
         lua_rawgeti(L, -1, i);
@@ -116,13 +130,16 @@ static void put_axes(const struct cloud *c, buf *out)
     buf_free(&text);
 }
 
-// Where both are equal, and where they differ by at most the band: of a logarithm it is as wide everywhere.
+// Where both are equal, and where they differ by at most the band: of a logarithm it is as wide
+// everywhere.
 static void put_diagonal(const struct cloud *c, buf *out)
 {
-    double up = log2(1 + c->band) / (c->high - c->low) * SIDE, down = -log2(1 - fmin(c->band, 0.99)) / (c->high - c->low) * SIDE;
+    double up = log2(1 + c->band) / (c->high - c->low) * SIDE,
+           down = -log2(1 - fmin(c->band, 0.99)) / (c->high - c->low) * SIDE;
     if (c->band > 0)
-        buf_printf(out, "<path class=\"band\" d=\"M%d %dV%.1fL%.1f %dH%dV%.1fL%.1f %dZ\"/>\n", LEFT, BASE, BASE - up, LEFT + SIDE - up, TOP,
-                   LEFT + SIDE, TOP + down, LEFT + down, BASE);
+        buf_printf(out, "<path class=\"band\" d=\"M%d %dV%.1fL%.1f %dH%dV%.1fL%.1f %dZ\"/>\n", LEFT,
+                   BASE, BASE - up, LEFT + SIDE - up, TOP, LEFT + SIDE, TOP + down, LEFT + down,
+                   BASE);
     chart_line(out, "diagonal", LEFT, BASE, LEFT + SIDE, TOP);
 }
 
@@ -134,7 +151,8 @@ static void put_group(const struct cloud *c, size_t k, buf *out)
         return;
     buf_printf(out, "<path class=\"dots g%zu\" d=\"", k);
     for (size_t i = 0; i < g->count; i++)
-        buf_printf(out, "M%.1f %.1fh0", LEFT + along(c, g->points[2 * i]), BASE - along(c, g->points[2 * i + 1]));
+        buf_printf(out, "M%.1f %.1fh0", LEFT + along(c, g->points[2 * i]),
+                   BASE - along(c, g->points[2 * i + 1]));
     buf_lit(out, "\"/>\n");
 }
 
@@ -143,7 +161,8 @@ static double put_groups(const struct cloud *c, double y, buf *out)
 {
     buf text = BUF_INIT;
     for (size_t k = 0; k < c->group_count; k++) {
-        double x = (double)(k % LEGEND_COLUMNS) * CHART_WIDTH / LEGEND_COLUMNS, line = y + (double)(k / LEGEND_COLUMNS) * LEGEND_LINE;
+        double x = (double)(k % LEGEND_COLUMNS) * CHART_WIDTH / LEGEND_COLUMNS,
+               line = y + (double)(k / LEGEND_COLUMNS) * LEGEND_LINE;
         buf_printf(out, "<path class=\"dots g%zu\" d=\"M%.1f %.1fh0\"/>\n", k, x + 5, line - 4);
         buf_clear(&text);
         buf_printf(&text, "%.*s (", STR_ARG(c->groups[k].label));
@@ -167,7 +186,8 @@ static void put_cloud(const struct cloud *c, buf *out)
     double height = put_groups(c, BASE + 48, &body) - 8;
     buf_lit(out, "<figure class=\"chart\">\n<figcaption>");
     escape_text(out, c->title);
-    buf_printf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>", CHART_WIDTH, height);
+    buf_printf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>",
+               CHART_WIDTH, height);
     escape_text(out, c->title);
     buf_lit(out, "</title>\n");
     buf_str(out, buf_view(&body));

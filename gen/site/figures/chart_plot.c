@@ -3,7 +3,14 @@
 
 #include "gen/site/figures/chart.h"
 
-enum { LEFT = 52, TOP = 16, RIGHT = 8, HEIGHT = 190, WIDTH = CHART_WIDTH - LEFT - RIGHT, BASE = TOP + HEIGHT };
+enum {
+    LEFT = 52,
+    TOP = 16,
+    RIGHT = 8,
+    HEIGHT = 190,
+    WIDTH = CHART_WIDTH - LEFT - RIGHT,
+    BASE = TOP + HEIGHT
+};
 
 static double y_of(const struct chart_axis *a, double v)
 {
@@ -55,9 +62,11 @@ static double x_of(const struct chart *c, double x)
 static void put_mark(size_t series, double x, double y, buf *out)
 {
     if (series == 0)
-        buf_printf(out, "<rect class=\"mark\" x=\"%.1f\" y=\"%.1f\" width=\"6\" height=\"6\"/>\n", x - 3, y - 3);
+        buf_printf(out, "<rect class=\"mark\" x=\"%.1f\" y=\"%.1f\" width=\"6\" height=\"6\"/>\n",
+                   x - 3, y - 3);
     else
-        buf_printf(out, "<circle class=\"mark s%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", series, x, y);
+        buf_printf(out, "<circle class=\"mark s%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", series,
+                   x, y);
 }
 
 static void put_series(const struct chart *c, size_t k, const struct chart_axis *a, buf *out)
@@ -67,7 +76,8 @@ static void put_series(const struct chart *c, size_t k, const struct chart_axis 
     for (size_t i = 0; i < c->row_count; i++) {
         if (!chart_has(&c->rows[i], k))
             continue;
-        buf_printf(out, "%c%.1f %.1f", step, x_of(c, c->rows[i].x), y_of(a, chart_value(&c->rows[i], k)));
+        buf_printf(out, "%c%.1f %.1f", step, x_of(c, c->rows[i].x),
+                   y_of(a, chart_value(&c->rows[i], k)));
         step = 'L';
     }
     buf_lit(out, "\"/>\n");
@@ -122,7 +132,11 @@ static void put_peak(const struct chart *c, const struct chart_axis *a, buf *out
     buf_printf(&text, "%.*s: ", STR_ARG(c->columns[0]));
     chart_bytes(c, c->points[at], a->unit, a->unit == UNIT_GiB ? 2 : 0, &text);
     buf_printf(out, "<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", x, y);
-    chart_text(out, x, y - 7, x < LEFT + WIDTH / 3.0 ? "start" : x > LEFT + WIDTH / 1.5 ? "end" : "middle", buf_view(&text));
+    chart_text(out, x, y - 7,
+               x < LEFT + WIDTH / 3.0   ? "start"
+               : x > LEFT + WIDTH / 1.5 ? "end"
+                                        : "middle",
+               buf_view(&text));
     buf_free(&text);
 }
 
@@ -135,7 +149,8 @@ double chart_time(const struct chart *c, buf *out)
         buf_printf(out, "L%.1f %.1f", time_x(c, (double)i), y_of(&a, c->points[i]));
     buf_printf(out, "V%dZ\"/>\n", BASE);
     for (size_t i = 0; i < c->mark_count; i++)
-        chart_line(out, "step", time_x(c, c->marks[i]), BASE - HEIGHT, time_x(c, c->marks[i]), BASE + 4);
+        chart_line(out, "step", time_x(c, c->marks[i]), BASE - HEIGHT, time_x(c, c->marks[i]),
+                   BASE + 4);
     put_limit(c, &a, out);
     if (c->point_count)
         put_peak(c, &a, out);
@@ -146,8 +161,8 @@ static void put_band(const struct chart *c, buf *out)
 {
     double up = HEIGHT / (1 + c->band), right = WIDTH / (1 + c->band);
     if (c->band > 0)
-        buf_printf(out, "<path class=\"band\" d=\"M%d %dL%.1f %dH%dV%.1fZ\"/>\n", LEFT, BASE, LEFT + right, TOP, LEFT + WIDTH,
-                   BASE - up);
+        buf_printf(out, "<path class=\"band\" d=\"M%d %dL%.1f %dH%dV%.1fZ\"/>\n", LEFT, BASE,
+                   LEFT + right, TOP, LEFT + WIDTH, BASE - up);
     chart_line(out, "diagonal", LEFT, BASE, LEFT + WIDTH, TOP);
 }
 
@@ -162,7 +177,8 @@ double chart_scatter(const struct chart *c, buf *out)
     for (size_t i = 0; i < c->row_count; i++) {
         if (!chart_has(&c->rows[i], 0) || !chart_has(&c->rows[i], 1))
             continue;
-        double x = LEFT + chart_value(&c->rows[i], 0) / a.max * WIDTH, y = y_of(&a, chart_value(&c->rows[i], 1));
+        double x = LEFT + chart_value(&c->rows[i], 0) / a.max * WIDTH,
+               y = y_of(&a, chart_value(&c->rows[i], 1));
         buf_clear(&number);
         locale_integer(c->language->locale, (int64_t)i + 1, &number);
         buf_printf(out, "<circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", x, y);

@@ -1,6 +1,7 @@
-// Files beside page.lua: require("NAME") runs NAME.lua once and gives what it returned, contents("NAME") is a file as a string.
-// A module that is not there is looked for in the content folder itself, where documents share theirs; "DOCUMENT/NAME" is one of
-// another document's, and what that requires in turn lies beside it.
+// Files beside page.lua: require("NAME") runs NAME.lua once and gives what it returned,
+// contents("NAME") is a file as a string. A module that is not there is looked for in the content
+// folder itself, where documents share theirs; "DOCUMENT/NAME" is one of another document's, and
+// what that requires in turn lies beside it.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +9,15 @@
 #include "gen/base/fs.h"
 #include "gen/site/figures/figures_lib.h"
 
-#define BESIDE_MAX ((size_t)4 << 20)   // bytes of a file
+#define BESIDE_MAX ((size_t)4 << 20)  // bytes of a file
 
 static int by_path(const void *key, const void *entry)
 {
     return str_cmp(*(const str *)key, ((const struct fs_entry *)entry)->path);
 }
 
-// The folder of a file below the content folder, with a '/' at its end unless it is the content folder itself.
+// The folder of a file below the content folder, with a '/' at its end unless it is the content
+// folder itself.
 static str folder_of(str path)
 {
     size_t slash = str_rfind(path, '/');
@@ -25,28 +27,34 @@ static str folder_of(str path)
 static bool is_there(const struct figures *f, str path)
 {
     const struct fs_list *files = &f->site->files;
-    return files->count && bsearch(&path, files->items, files->count, sizeof *files->items, by_path);
+    return files->count &&
+           bsearch(&path, files->items, files->count, sizeof *files->items, by_path);
 }
 
-// Whether the site has a file NAME in folder, which ends in '/' or is empty; *path is its path below the content folder.
+// Whether the site has a file NAME in folder, which ends in '/' or is empty; *path is its path
+// below the content folder.
 static bool find_in(const struct figures *f, arena *a, str folder, str name, str *path)
 {
     *path = arena_printf(a, "%.*s%.*s", STR_ARG(folder), STR_ARG(name));
     return is_there(f, *path);
 }
 
-// The file of the site that has this name: beside the module that asks, beside page.lua, a module in the content folder, or with
-// a '/' in the name one of another document, whose folder page.lua names (so that the digest knows it); its path below the
-// content folder. Raises an error if there is none: what the walk left out, such as a link out of the content, is none.
+// The file of the site that has this name: beside the module that asks, beside page.lua, a module
+// in the content folder, or with a '/' in the name one of another document, whose folder page.lua
+// names (so that the digest knows it); its path below the content folder. Raises an error if there
+// is none: what the walk left out, such as a link out of the content, is none.
 static str path_beside(lua_State *L, str name)
 {
     struct figures *f = figures_of(L);
     str path;
     bool plain = str_find(name, '/') == name.len;
-    bool shared = plain ? str_ends(name, STR(".lua")) : str_search(f->text, folder_of(name)) < f->text.len;
-    bool there = name.len && ((plain && find_in(f, &f->arena, f->module_folder, name, &path)) ||
-                              (plain && find_in(f, &f->arena, folder_of(f->doc->source->source), name, &path)) ||
-                              (shared && find_in(f, &f->arena, STR(""), name, &path)));
+    bool shared =
+        plain ? str_ends(name, STR(".lua")) : str_search(f->text, folder_of(name)) < f->text.len;
+    bool there =
+        name.len &&
+        ((plain && find_in(f, &f->arena, f->module_folder, name, &path)) ||
+         (plain && find_in(f, &f->arena, folder_of(f->doc->source->source), name, &path)) ||
+         (shared && find_in(f, &f->arena, STR(""), name, &path)));
     if (!there)
         luaL_error(L, "no file '%s' lies beside page.lua", name.ptr);
     return path;

@@ -1,4 +1,5 @@
-// Inline cells: an expression evaluated for a page, shown in its locale with its kind, and a row in the page's sources.
+// Inline cells: an expression evaluated for a page, shown in its locale with its kind, and a row in
+// the page's sources.
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "gen/text/markdown.h"
 
 #define NBSP "\xc2\xa0"
-#define NOTHING "\xe2\x80\x93"   // an en dash where there is no value
+#define NOTHING "\xe2\x80\x93"  // an en dash where there is no value
 
 static void put_word(const struct language *l, str key, buf *out)
 {
@@ -72,7 +73,8 @@ static uint32_t cite(struct figures *f, const struct shown *s, str text)
     struct figure *g = s->figure;
     buf key = BUF_INIT;
     bool is_new;
-    buf_printf(&key, "%s\n%.*s\n%.*s\n%.*s", figure_kind_name(g->kind), STR_ARG(text), STR_ARG(g->name), STR_ARG(g->source));
+    buf_printf(&key, "%s\n%.*s\n%.*s\n%.*s", figure_kind_name(g->kind), STR_ARG(text),
+               STR_ARG(g->name), STR_ARG(g->source));
     void **place = map_put(&f->anchors, &f->page_arena, buf_view(&key), &is_new);
     buf_free(&key);
     g->citations++;
@@ -80,7 +82,8 @@ static uint32_t cite(struct figures *f, const struct shown *s, str text)
         return (uint32_t)(uintptr_t)*place;
     size_t n = f->cited_count;
     f->cited = arena_grow(&f->page_arena, f->cited, n, &f->cited_cap, n + 1, sizeof *f->cited);
-    f->cited_text = arena_grow(&f->page_arena, f->cited_text, n, &f->cited_text_cap, n + 1, sizeof *f->cited_text);
+    f->cited_text = arena_grow(&f->page_arena, f->cited_text, n, &f->cited_text_cap, n + 1,
+                               sizeof *f->cited_text);
     f->cited[n] = g;
     f->cited_text[n] = arena_str(&f->page_arena, text);
     f->cited_count = n + 1;
@@ -145,7 +148,7 @@ void figure_html(struct figures *f, const struct shown *s, buf *out)
         uint32_t row = cite(f, s, buf_view(&text));
         buf_printf(out, "<a class=\"fig %s\" href=\"#source-%u\"", kind, row);
         if (row > known)
-            buf_printf(out, " id=\"cite-%u\"", row);   // where the table leads back to
+            buf_printf(out, " id=\"cite-%u\"", row);  // where the table leads back to
         put_kind(f, kind, out);
         buf_char(out, '>');
     }
@@ -158,7 +161,8 @@ void figure_html(struct figures *f, const struct shown *s, buf *out)
     buf_free(&text);
 }
 
-bool figures_cell(struct figures *f, const struct page *page, str code, struct diag_pos at, buf *out)
+bool figures_cell(struct figures *f, const struct page *page, str code, struct diag_pos at,
+                  buf *out)
 {
     struct shown s;
     f->page = page;
@@ -191,14 +195,20 @@ void figures_begin_page(struct figures *f)
     f->cited_count = f->cited_cap = f->cited_text_cap = f->row_cap = 0;
 }
 
-str figures_preview(const struct figures *f) { return f->preview; }
+str figures_preview(const struct figures *f)
+{
+    return f->preview;
+}
 
 str figures_preview_url(str preview, arena *a)
 {
     return arena_printf(a, "assets/preview.%08x.png", (unsigned)str_hash(preview));
 }
 
-uint32_t figures_unmeasured(const struct figures *f) { return f->unmeasured_count; }
+uint32_t figures_unmeasured(const struct figures *f)
+{
+    return f->unmeasured_count;
+}
 
 size_t figures_cited(const struct figures *f, const struct figure *const **list)
 {
@@ -222,7 +232,9 @@ const struct view_figure *figures_view(struct figures *f, size_t *count)
             buf_char(&html, ')');
         }
         f->rows[i] = (struct view_figure){
-            .name = g->name, .text = f->cited_text[i], .kind = str_c(figure_kind_name(g->kind)),
+            .name = g->name,
+            .text = f->cited_text[i],
+            .kind = str_c(figure_kind_name(g->kind)),
             .source_html = arena_str(&f->page_arena, buf_view(&html)),
             .anchor = arena_printf(&f->page_arena, "source-%zu", i + 1),
             .cite = arena_printf(&f->page_arena, "cite-%zu", i + 1),

@@ -1,4 +1,5 @@
-// What is wrong with the figures of a document as a whole: some that no page cites, numbers in prose that are none.
+// What is wrong with the figures of a document as a whole: some that no page cites, numbers in
+// prose that are none.
 #include <errno.h>
 #include <string.h>
 
@@ -6,17 +7,20 @@
 #include "gen/text/cells.h"
 #include "gen/text/template_lua.h"
 
-static void names_in(str text, str code, void (*note)(void *ctx, str name, size_t offset), void *ctx)
+static void names_in(str text, str code, void (*note)(void *ctx, str name, size_t offset),
+                     void *ctx)
 {
     size_t at = 0, start;
     enum lua_token kind;
-    while ((kind = template_token(code, &at, &start)) != LUA_TOKEN_END && kind != LUA_TOKEN_UNFINISHED)
+    while ((kind = template_token(code, &at, &start)) != LUA_TOKEN_END &&
+           kind != LUA_TOKEN_UNFINISHED)
         if (kind == LUA_TOKEN_NAME)
             note(ctx, str_slice(code, start, at), (size_t)(code.ptr - text.ptr) + start);
 }
 
 // The worked examples' code.
-static void names_in_examples(str text, size_t from, void (*note)(void *ctx, str name, size_t offset), void *ctx)
+static void names_in_examples(str text, size_t from,
+                              void (*note)(void *ctx, str name, size_t offset), void *ctx)
 {
     str rest = str_slice(text, from, text.len), line;
     bool inside = false;
@@ -29,7 +33,8 @@ static void names_in_examples(str text, size_t from, void (*note)(void *ctx, str
     }
 }
 
-void figures_names(str text, size_t from, void (*note)(void *ctx, str name, size_t offset), void *ctx)
+void figures_names(str text, size_t from, void (*note)(void *ctx, str name, size_t offset),
+                   void *ctx)
 {
     size_t at = from, end;
     str code;
@@ -47,15 +52,17 @@ static bool is_digit(char c)
 
 static bool is_word(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (c & 0x80);
 }
 
 // Length of a byte unit at the beginning of s that ends there; 0 when there is none.
 static size_t unit_length(str s)
 {
-    static const str units[] = {STR("kB"), STR("KB"), STR("MB"), STR("GB"), STR("TB"), STR("KiB"), STR("MiB"), STR("GiB"),
-                                STR("TiB"), STR("ko"), STR("Mo"), STR("Go"), STR("To"), STR("Kio"), STR("Mio"), STR("Gio"),
-                                STR("Tio")};
+    static const str units[] = {STR("kB"),  STR("KB"),  STR("MB"),  STR("GB"),  STR("TB"),
+                                STR("KiB"), STR("MiB"), STR("GiB"), STR("TiB"), STR("ko"),
+                                STR("Mo"),  STR("Go"),  STR("To"),  STR("Kio"), STR("Mio"),
+                                STR("Gio"), STR("Tio")};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         size_t n = units[i].len;
         if (str_starts(s, units[i]) && (s.len == n || !is_word(s.ptr[n])))
@@ -67,7 +74,8 @@ static size_t unit_length(str s)
 // Blanks and hyphens that may be between a number and its unit.
 static size_t gap_length(str s)
 {
-    static const str gaps[] = {STR(" "), STR("\xc2\xa0"), STR("\xe2\x80\xaf"), STR("-"), STR("&nbsp;")};
+    static const str gaps[] = {STR(" "), STR("\xc2\xa0"), STR("\xe2\x80\xaf"), STR("-"),
+                               STR("&nbsp;")};
     for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)
         if (str_starts(s, gaps[i]))
             return gaps[i].len;
@@ -115,13 +123,15 @@ static void bare_in_line(struct figures *f, str file, str text, str line)
             continue;
         }
         size_t start = i;
-        while (i < line.len && (is_digit(line.ptr[i]) || ((line.ptr[i] == '.' || line.ptr[i] == ',')
-                                                          && i + 1 < line.len && is_digit(line.ptr[i + 1]))))
+        while (i < line.len &&
+               (is_digit(line.ptr[i]) || ((line.ptr[i] == '.' || line.ptr[i] == ',') &&
+                                          i + 1 < line.len && is_digit(line.ptr[i + 1]))))
             i++;
         size_t gap = gap_length(str_slice(line, i, line.len));
         size_t unit = unit_length(str_slice(line, i + gap, line.len));
         if (unit)
-            diag_add(f->d, D_FIGURE_BARE, DIAG_AT(file, text, (size_t)(line.ptr - text.ptr) + start), "%.*s",
+            diag_add(f->d, D_FIGURE_BARE,
+                     DIAG_AT(file, text, (size_t)(line.ptr - text.ptr) + start), "%.*s",
                      STR_ARG(str_slice(line, start, i + gap + unit)));
     }
 }
@@ -156,7 +166,8 @@ static void note_citation(void *ctx, str name, size_t offset)
 
 static void check_page(struct figures *f, const struct page *p, struct citations *c)
 {
-    str file = arena_printf(&f->arena, "%.*s/%.*s", STR_ARG(f->site->settings.content_dir), STR_ARG(p->source));
+    str file = arena_printf(&f->arena, "%.*s/%.*s", STR_ARG(f->site->settings.content_dir),
+                            STR_ARG(p->source));
     buf bytes = BUF_INIT;
     if (fs_read(file.ptr, f->site->settings.max_page_bytes, &bytes) == 0) {
         str text = arena_str(&f->arena, buf_view(&bytes));

@@ -1,4 +1,5 @@
-// Worked examples: code that runs, beside the output that its file wants; a difference is an error with both sides.
+// Worked examples: code that runs, beside the output that its file wants; a difference is an error
+// with both sides.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,8 @@ static bool fence_line(str line, str *fence, str *info)
 static bool closes(str line, str fence)
 {
     str other, info;
-    return fence_line(line, &other, &info) && other.len >= fence.len && other.ptr[0] == fence.ptr[0] && !info.len;
+    return fence_line(line, &other, &info) && other.len >= fence.len &&
+           other.ptr[0] == fence.ptr[0] && !info.len;
 }
 
 // Takes a fenced block whose opening line has been read: its inside, and *rest behind its end.
@@ -74,7 +76,8 @@ static str take_block(str *rest, str fence)
     return inside;
 }
 
-// Copies text to out with the output of the example whose code is `code` replaced by got. False when it is not there.
+// Copies text to out with the output of the example whose code is `code` replaced by got. False
+// when it is not there.
 static bool rewrite(str text, str code, str got, buf *out)
 {
     str rest = text, line, fence, info;
@@ -104,8 +107,8 @@ static bool update_file(const struct figures *f, str code, str got, struct diag_
 {
     buf text = BUF_INIT, changed = BUF_INIT;
     char *path = arena_c((arena *)&f->arena, at.file);
-    bool ok = fs_read(path, 0, &text) == 0 && rewrite(buf_view(&text), code, got, &changed)
-        && fs_write(path, buf_view(&changed)) >= 0;
+    bool ok = fs_read(path, 0, &text) == 0 && rewrite(buf_view(&text), code, got, &changed) &&
+              fs_write(path, buf_view(&changed)) >= 0;
     if (!ok)
         diag_add(f->d, D_IO_WRITE, at, "%s", strerror(errno));
     buf_free(&text);
@@ -141,7 +144,8 @@ static bool compare(struct figures *f, str code, str wanted, str got, struct dia
     return false;
 }
 
-bool figures_example(struct figures *f, const struct page *page, str code, str wanted, struct diag_pos at, buf *out)
+bool figures_example(struct figures *f, const struct page *page, str code, str wanted,
+                     struct diag_pos at, buf *out)
 {
     buf printed = BUF_INIT;
     f->page = page;

@@ -1,4 +1,5 @@
-// records() and gpus() in a cell: the records of measurements with their results, and the GPUs that they are of.
+// records() and gpus() in a cell: the records of measurements with their results, and the GPUs that
+// they are of.
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ static void put_word(const struct language *l, const char *key, buf *out)
     buf_free(&words);
 }
 
-static void put_head_cell(const struct language *l, const char *key, const char *attributes, buf *out)
+static void put_head_cell(const struct language *l, const char *key, const char *attributes,
+                          buf *out)
 {
     buf_printf(out, "<th scope=\"col\"%s>", attributes);
     put_word(l, key, out);
@@ -27,8 +29,13 @@ static void put_head_cell(const struct language *l, const char *key, const char 
 
 // Units of the schema as they are read: how many of them one of ours is.
 // SRC: kernels/vramprobe.schema.json, value.unit
-static const struct { const char *unit, *shown; double scale; } units[] = {
-    {"B/s", "GB/s", 1e9}, {"FLOP/s", "TFLOP/s", 1e12}, {"s", "ms", 1e-3}, {"tokens/s", "tokens/s", 1}, {"count", "", 1}, {"ratio", "", 1},
+static const struct {
+    const char *unit, *shown;
+    double scale;
+} units[] = {
+    {"B/s", "GB/s", 1e9}, {"FLOP/s", "TFLOP/s", 1e12},
+    {"s", "ms", 1e-3},    {"tokens/s", "tokens/s", 1},
+    {"count", "", 1},     {"ratio", "", 1},
 };
 
 static void put_number(const struct locale *l, double v, const char *unit, buf *out)
@@ -95,7 +102,8 @@ static void put_outcome(const struct language *l, const struct rjson *result, bu
         buf_free(&key);
         return;
     }
-    for (const struct rjson *value = rjson_get(result, "values")->first; value; value = value->next) {
+    for (const struct rjson *value = rjson_get(result, "values")->first; value;
+         value = value->next) {
         buf_printf(out, "%s", before);
         put_value(l, value, out);
         before = "; ";
@@ -127,12 +135,14 @@ static void put_origin(const struct language *l, const char *key, const char *te
 
 static void put_record(const struct language *l, const struct measurement *r, buf *out)
 {
-    const struct rjson *software = rjson_get(r->root, "software"), *tool = rjson_get(r->root, "tool");
+    const struct rjson *software = rjson_get(r->root, "software"),
+                       *tool = rjson_get(r->root, "tool");
     buf_lit(out, "<p>");
     put_origin(l, "records.driver", measurement_text(software, "driver"), out);
     put_origin(l, "records.torch", measurement_text(software, "torch"), out);
     put_origin(l, measurement_text(tool, "name"), measurement_text(tool, "version"), out);
-    buf_printf(out, "<time datetime=\"%.*s\">%.10s</time>; <code>", STR_ARG(r->created), r->created.ptr);
+    buf_printf(out, "<time datetime=\"%.*s\">%.10s</time>; <code>", STR_ARG(r->created),
+               r->created.ptr);
     escape_text(out, r->id);
     buf_lit(out, "</code></p>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
     escape_attribute(out, r->id);
@@ -142,13 +152,16 @@ static void put_record(const struct language *l, const struct measurement *r, bu
     put_head_cell(l, "records.config", "", out);
     put_head_cell(l, "records.result", "", out);
     buf_lit(out, "</tr></thead>\n<tbody>\n");
-    for (const struct rjson *result = rjson_get(r->root, "results")->first; result; result = result->next)
+    for (const struct rjson *result = rjson_get(r->root, "results")->first; result;
+         result = result->next)
         put_result(l, result, out);
     buf_lit(out, "</tbody></table></div>\n");
 }
 
-// One section for each kind of GPU, in order of its newest record; only that of slug, if there is one.
-static void put_devices(const struct language *l, const struct measurements *list, str slug, buf *out)
+// One section for each kind of GPU, in order of its newest record; only that of slug, if there is
+// one.
+static void put_devices(const struct language *l, const struct measurements *list, str slug,
+                        buf *out)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct measurement *first = &list->items[i];
@@ -171,7 +184,8 @@ static void put_devices(const struct language *l, const struct measurements *lis
 static const struct document *document_for(const struct site *site, str device)
 {
     for (size_t i = 0; i < site->document_count; i++)
-        if (each_recorded(site->documents[i]->source) && str_eq(site->documents[i]->source->subject, device))
+        if (each_recorded(site->documents[i]->source) &&
+            str_eq(site->documents[i]->source->subject, device))
             return site->documents[i];
     return NULL;
 }
@@ -193,7 +207,8 @@ static void put_device_name(struct figures *f, str device, buf *out)
     buf_free(&link);
 }
 
-// A kind of GPU, whose newest record is items[i]: its page, its memory, how many results its records have, the day of the newest.
+// A kind of GPU, whose newest record is items[i]: its page, its memory, how many results its
+// records have, the day of the newest.
 static void put_device(struct figures *f, const struct measurements *list, size_t i, buf *out)
 {
     size_t results = 0;
@@ -201,22 +216,27 @@ static void put_device(struct figures *f, const struct measurements *list, size_
     const struct measurement *newest = &list->items[i];
     for (size_t k = i; k < list->count; k++)
         if (str_eq(newest->slug, list->items[k].slug))
-            for (const struct rjson *x = rjson_get(list->items[k].root, "results")->first; x; x = x->next)
+            for (const struct rjson *x = rjson_get(list->items[k].root, "results")->first; x;
+                 x = x->next)
                 results++;
     buf_lit(out, "<tr><th scope=\"row\">");
     put_device_name(f, newest->device, out);
     buf_lit(out, "</th><td class=\"right\">");
-    locale_bytes(l, rjson_number(rjson_get(rjson_get(newest->root, "device"), "memory_total_bytes")), UNIT_MiB,
-                 0, out);
+    locale_bytes(l,
+                 rjson_number(rjson_get(rjson_get(newest->root, "device"), "memory_total_bytes")),
+                 UNIT_MiB, 0, out);
     buf_lit(out, "</td><td class=\"right\">");
     locale_number(l, (double)results, 0, out);
-    buf_printf(out, "</td><td><time datetime=\"%.*s\">%.10s</time></td></tr>\n", STR_ARG(newest->created), newest->created.ptr);
+    buf_printf(out, "</td><td><time datetime=\"%.*s\">%.10s</time></td></tr>\n",
+               STR_ARG(newest->created), newest->created.ptr);
 }
 
 static void put_device_table(struct figures *f, const struct measurements *list, buf *out)
 {
     const struct language *l = f->page->language;
-    buf_lit(out, "<div class=\"block\">\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
+    buf_lit(
+        out,
+        "<div class=\"block\">\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
     put_word(l, "records.gpus", out);
     buf_lit(out, "\"><table>\n<thead><tr>");
     put_head_cell(l, "records.gpu", "", out);
@@ -259,7 +279,8 @@ static int list_records(lua_State *L)
     buf html = BUF_INIT;
     const struct measurements *list = &f->site->measurements;
     str gpu = str_c(luaL_optstring(L, 1, ""));
-    put_devices(f->page->language, list, gpu.len ? measurements_slug(gpu, &f->arena) : STR_NONE, &html);
+    put_devices(f->page->language, list, gpu.len ? measurements_slug(gpu, &f->arena) : STR_NONE,
+                &html);
     return leave(L, f, &html);
 }
 
@@ -279,7 +300,9 @@ static int list_kinds(lua_State *L)
     struct figures *f = cell_figures(L, "kinds");
     const struct language *l = f->page->language;
     buf html = BUF_INIT;
-    buf_lit(&html, "<div class=\"block\">\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
+    buf_lit(
+        &html,
+        "<div class=\"block\">\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
     put_word(l, "sources.kind", &html);
     buf_lit(&html, "\"><table>\n<thead><tr>");
     put_head_cell(l, "sources.kind", "", &html);

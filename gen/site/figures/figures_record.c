@@ -9,7 +9,8 @@
 static bool same_value(lua_State *L, int index, const struct rjson *v)
 {
     switch (lua_type(L, index)) {
-    case LUA_TSTRING: return v && v->kind == RJSON_STRING && strcmp(lua_tostring(L, index), v->text) == 0;
+    case LUA_TSTRING:
+        return v && v->kind == RJSON_STRING && strcmp(lua_tostring(L, index), v->text) == 0;
     case LUA_TBOOLEAN: return v && v->kind == RJSON_BOOL && v->truth == lua_toboolean(L, index);
     case LUA_TNUMBER: return rjson_number(v) == lua_tonumber(L, index);
     default: return false;
@@ -33,9 +34,11 @@ static bool query_holds(lua_State *L, const struct measurement *r, const struct 
     return same_value(L, -1, rjson_get(rjson_get(result, "config"), key));
 }
 
-static bool result_fits(lua_State *L, int query, const struct measurement *r, const struct rjson *result, const char *experiment)
+static bool result_fits(lua_State *L, int query, const struct measurement *r,
+                        const struct rjson *result, const char *experiment)
 {
-    if (strcmp(measurement_text(result, "experiment"), experiment) != 0 || strcmp(measurement_text(result, "status"), "ok") != 0)
+    if (strcmp(measurement_text(result, "experiment"), experiment) != 0 ||
+        strcmp(measurement_text(result, "status"), "ok") != 0)
         return false;
     bool fits = true;
     for (lua_pushnil(L); lua_next(L, query); lua_pop(L, 1))
@@ -44,11 +47,13 @@ static bool result_fits(lua_State *L, int query, const struct measurement *r, co
 }
 
 // The newest protocol of an experiment that any record knows, or that the query asks for.
-static int64_t newest_protocol(lua_State *L, int query, const struct measurements *list, const char *experiment)
+static int64_t newest_protocol(lua_State *L, int query, const struct measurements *list,
+                               const char *experiment)
 {
     int64_t newest = 0;
     for (size_t i = 0; i < list->count; i++) {
-        const struct rjson *p = rjson_get(rjson_get(rjson_get(list->items[i].root, "tool"), "protocols"), experiment);
+        const struct rjson *p =
+            rjson_get(rjson_get(rjson_get(list->items[i].root, "tool"), "protocols"), experiment);
         newest = p && p->integer > newest ? p->integer : newest;
     }
     lua_getfield(L, query, "protocol");
@@ -66,22 +71,24 @@ static const char *unit_name(const char *unit)
 // "NVIDIA GeForce RTX 4070, driver 550.54, 2026-11-20, vramprobe 1.0, torch-eager: RECORD"
 static str provenance(struct figures *f, const struct measurement *r, const struct rjson *result)
 {
-    const struct rjson *tool = rjson_get(r->root, "tool"), *software = rjson_get(r->root, "software");
+    const struct rjson *tool = rjson_get(r->root, "tool"),
+                       *software = rjson_get(r->root, "software");
     buf b = BUF_INIT;
     buf_str(&b, r->device);
     if (*measurement_text(software, "driver"))
         buf_printf(&b, ", driver %s", measurement_text(software, "driver"));
     if (*measurement_text(software, "torch"))
         buf_printf(&b, ", PyTorch %s", measurement_text(software, "torch"));
-    buf_printf(&b, ", %.10s, %s %s, %s: %.*s", measurement_text(r->root, "created_utc"), measurement_text(tool, "name"),
-               measurement_text(tool, "version"), measurement_text(result, "engine"), STR_ARG(r->id));
+    buf_printf(&b, ", %.10s, %s %s, %s: %.*s", measurement_text(r->root, "created_utc"),
+               measurement_text(tool, "name"), measurement_text(tool, "version"),
+               measurement_text(result, "engine"), STR_ARG(r->id));
     str s = arena_str(&f->arena, buf_view(&b));
     buf_free(&b);
     return s;
 }
 
-static void fill(struct figures *f, const struct measurement *r, const struct rjson *result, const struct rjson *value,
-                 struct figure *out)
+static void fill(struct figures *f, const struct measurement *r, const struct rjson *result,
+                 const struct rjson *value, struct figure *out)
 {
     out->value = rjson_number(rjson_get(value, "value"));
     out->unit = arena_str(&f->arena, str_c(unit_name(measurement_text(value, "unit"))));
@@ -107,14 +114,16 @@ void record_find(lua_State *L, int query, const char *experiment, struct figure 
     out->missing = true;
     out->source = arena_printf(&f->arena, "%s: %.*s", experiment, STR_ARG(name));
     for (size_t i = 0; i < list->count && out->missing; i++) {
-        for (const struct rjson *result = rjson_get(list->items[i].root, "results")->first; result; result = result->next) {
+        for (const struct rjson *result = rjson_get(list->items[i].root, "results")->first; result;
+             result = result->next) {
             const struct rjson *value = rjson_get(rjson_get(result, "values"), name.ptr);
             sandbox_charge(L, 20);
-            if (!isfinite(rjson_number(rjson_get(value, "value"))) || !result_fits(L, query, &list->items[i], result, experiment))
+            if (!isfinite(rjson_number(rjson_get(value, "value"))) ||
+                !result_fits(L, query, &list->items[i], result, experiment))
                 continue;
             fill(f, &list->items[i], result, value, out);
-            out->stale = rjson_get(result, "protocol")->integer
-                < newest_protocol(L, query, list, experiment);
+            out->stale = rjson_get(result, "protocol")->integer <
+                         newest_protocol(L, query, list, experiment);
             break;
         }
     }
@@ -125,7 +134,9 @@ void record_find(lua_State *L, int query, const char *experiment, struct figure 
     if (out->missing && optional)
         return;
     if (out->missing)
-        diag_add(f->d, D_FIGURE_MISSING, call_position(L, f, out->line), "%.*s", STR_ARG(out->source));
+        diag_add(f->d, D_FIGURE_MISSING, call_position(L, f, out->line), "%.*s",
+                 STR_ARG(out->source));
     else if (out->stale)
-        diag_add(f->d, D_FIGURE_STALE, call_position(L, f, out->line), "%.*s", STR_ARG(out->source));
+        diag_add(f->d, D_FIGURE_STALE, call_position(L, f, out->line), "%.*s",
+                 STR_ARG(out->source));
 }

@@ -1,4 +1,5 @@
-// A document's figures: runs page.lua once in its own sandbox, keeps what it returns, and evaluates code that cites it.
+// A document's figures: runs page.lua once in its own sandbox, keeps what it returns, and evaluates
+// code that cites it.
 #include "gen/site/figures/figures.h"
 
 #include <errno.h>
@@ -8,9 +9,10 @@
 #include "gen/site/figures/figures_lib.h"
 #include "gen/site/figures/figures_run.h"
 
-#define PAGE_LUA_MAX ((size_t)1 << 20)   // bytes of a page.lua
+#define PAGE_LUA_MAX ((size_t)1 << 20)  // bytes of a page.lua
 
-// Names that cells use: figures first, then what is in every cell. The upvalues: figures by name, the functions.
+// Names that cells use: figures first, then what is in every cell. The upvalues: figures by name,
+// the functions.
 static int cell_index(lua_State *L)
 {
     struct figures *f = figures_of(L);
@@ -31,7 +33,8 @@ static int cell_index(lua_State *L)
     return 1;
 }
 
-// A table that reads through cell_index is left on the stack; values is what page.lua returned, or an empty table.
+// A table that reads through cell_index is left on the stack; values is what page.lua returned, or
+// an empty table.
 static void push_environment(lua_State *L, int values, int functions)
 {
     values = lua_absindex(L, values);
@@ -62,7 +65,7 @@ static int prepare(lua_State *L)
         lua_rawset(L, -3);
     }
     lua_pushvalue(L, -1);
-    f->values = luaL_ref(L, LUA_REGISTRYINDEX);   // the functions, until page.lua has returned
+    f->values = luaL_ref(L, LUA_REGISTRYINDEX);  // the functions, until page.lua has returned
     lua_newtable(L);
     f->cells = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_newtable(L);
@@ -86,24 +89,27 @@ static bool state_open(struct figures *f)
     return sandbox_call(f->sandbox, 0, 0, f->doc->page_lua, f->d);
 }
 
-// Argument 1 is what page.lua returned: its figures get their names, and cells see them from now on.
+// Argument 1 is what page.lua returned: its figures get their names, and cells see them from now
+// on.
 static int take_values(lua_State *L)
 {
     struct figures *f = figures_of(L);
     if (!lua_istable(L, 1))
-        return luaL_error(L, "page.lua must return a table of figures: return {name = computed(...), ...}");
+        return luaL_error(
+            L, "page.lua must return a table of figures: return {name = computed(...), ...}");
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
         struct figure *g = figure_at(L, -1);
         if (lua_type(L, -2) != LUA_TSTRING)
             return luaL_error(L, "a figure without a name: return {name = computed(...), ...}");
         if (lua_type(L, -1) == LUA_TNUMBER)
-            diag_add(f->d, D_FIGURE_SOURCE, DIAG_FILE(f->doc->page_lua), "%s is a bare number", lua_tostring(L, -2));
+            diag_add(f->d, D_FIGURE_SOURCE, DIAG_FILE(f->doc->page_lua), "%s is a bare number",
+                     lua_tostring(L, -2));
         if (!g)
             continue;
         if (!g->name.len)
             g->name = arena_str(&f->arena, str_c(lua_tostring(L, -2)));
-        f->defined = arena_grow(&f->arena, f->defined, f->defined_count, &f->defined_cap, f->defined_count + 1,
-                                sizeof *f->defined);
+        f->defined = arena_grow(&f->arena, f->defined, f->defined_count, &f->defined_cap,
+                                f->defined_count + 1, sizeof *f->defined);
         f->defined[f->defined_count++] = g;
     }
     lua_rawgeti(L, LUA_REGISTRYINDEX, f->values);
@@ -142,14 +148,16 @@ static bool run_chunk(struct figures *f, str code, str file, str text, uint32_t 
 static int by_line(const void *pa, const void *pb)
 {
     const struct figure *a = *(struct figure *const *)pa, *b = *(struct figure *const *)pb;
-    return a->line != b->line ? (a->line > b->line) - (a->line < b->line) : str_cmp(a->name, b->name);
+    return a->line != b->line ? (a->line > b->line) - (a->line < b->line)
+                              : str_cmp(a->name, b->name);
 }
 
 static void page_lua_run(struct figures *f)
 {
     buf bytes = BUF_INIT;
     if (fs_read(f->doc->page_lua.ptr, PAGE_LUA_MAX, &bytes) != 0) {
-        diag_add(f->d, errno == EFBIG ? D_FILE_TOO_LARGE : D_IO_READ, DIAG_FILE(f->doc->page_lua), "%s", strerror(errno));
+        diag_add(f->d, errno == EFBIG ? D_FILE_TOO_LARGE : D_IO_READ, DIAG_FILE(f->doc->page_lua),
+                 "%s", strerror(errno));
         buf_free(&bytes);
         return;
     }
@@ -227,7 +235,8 @@ static bool compile_cell(struct figures *f, str code)
     return ok;
 }
 
-// An unknown name explains an error better than what came of it; and where page.lua failed, that is explanation enough.
+// An unknown name explains an error better than what came of it; and where page.lua failed, that is
+// explanation enough.
 static bool report_unknown(struct figures *f, struct diag_pos at)
 {
     if (!f->unknown.len)
@@ -267,7 +276,8 @@ bool figures_evaluate(struct figures *f, str code, struct diag_pos at, struct sh
         return false;
     ok = shown_at(L, -1, out);
     if (!ok && !report_unknown(f, at))
-        diag_add(f->d, D_FIGURE_SOURCE, at, "the cell gives a %s; write given(...) around a number of the text's own",
+        diag_add(f->d, D_FIGURE_SOURCE, at,
+                 "the cell gives a %s; write given(...) around a number of the text's own",
                  luaL_typename(L, -1));
     lua_pop(L, 1);
     return ok;

@@ -1,4 +1,5 @@
-// Running the Lua of a document: its page.lua once, cells and examples in an environment that they cannot change.
+// Running the Lua of a document: its page.lua once, cells and examples in an environment that they
+// cannot change.
 #ifndef GEN_SITE_FIGURES_RUN_H
 #define GEN_SITE_FIGURES_RUN_H
 

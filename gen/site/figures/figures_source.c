@@ -1,5 +1,5 @@
-// The source of a figure as a reader sees it: sentences in the language of the page, addresses as links, commands and formulas as
-// code.
+// The source of a figure as a reader sees it: sentences in the language of the page, addresses as
+// links, commands and formulas as code.
 #include "gen/base/escape.h"
 #include "gen/site/figures/figures_lib.h"
 
@@ -30,7 +30,8 @@ static void put_linked(str text, buf *out)
 static bool is_name(str s)
 {
     size_t i = 0;
-    while (i < s.len && (s.ptr[i] == '_' || (s.ptr[i] | 32) >= 'a' || (s.ptr[i] >= '0' && s.ptr[i] <= '9')))
+    while (i < s.len &&
+           (s.ptr[i] == '_' || (s.ptr[i] | 32) >= 'a' || (s.ptr[i] >= '0' && s.ptr[i] <= '9')))
         i++;
     return i == s.len;
 }
@@ -42,13 +43,15 @@ static void put_code(str text, const char *class, buf *out)
     buf_lit(out, "</code>");
 }
 
-// A sentence in the reader's language, or a message by its own key. False when the catalog has neither.
+// A sentence in the reader's language, or a message by its own key. False when the catalog has
+// neither.
 static bool put_sentence(str text, const struct language *l, buf *out)
 {
     buf key = BUF_INIT, words = BUF_INIT;
     buf_printf(&key, "source.%.*s", STR_ARG(text));
-    bool known = catalog_format(l->catalog, buf_view(&key), NULL, 0, &words, NULL)
-        || (str_find(text, '.') < text.len && catalog_format(l->catalog, text, NULL, 0, &words, NULL));
+    bool known =
+        catalog_format(l->catalog, buf_view(&key), NULL, 0, &words, NULL) ||
+        (str_find(text, '.') < text.len && catalog_format(l->catalog, text, NULL, 0, &words, NULL));
     if (known)
         escape_text(out, buf_view(&words));
     buf_free(&key);
@@ -82,7 +85,8 @@ static void put_plain(str text, buf *out)
         put_linked(text, out);
 }
 
-// Pieces between ": ", each a sentence or what it is: "sentence: address", "sentence: vramcalc ...", "file: sentence".
+// Pieces between ": ", each a sentence or what it is: "sentence: address", "sentence: vramcalc
+// ...", "file: sentence".
 static void put_part(str part, const struct language *l, buf *out)
 {
     while (!put_sentence(part, l, out)) {

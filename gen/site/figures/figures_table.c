@@ -1,4 +1,5 @@
-// table_of{...} in a cell: a table whose rows page.lua makes: words, and figures with their kind and source.
+// table_of{...} in a cell: a table whose rows page.lua makes: words, and figures with their kind
+// and source.
 #include <string.h>
 
 #include "gen/base/escape.h"
@@ -14,14 +15,16 @@ static void put_text(lua_State *L, buf *out)
     escape_text(out, chart_words(L));
 }
 
-// {words, page = "KEY", state = "gpu=..."}: words that lead to a document, or to a state of the calculator's.
+// {words, page = "KEY", state = "gpu=..."}: words that lead to a document, or to a state of the
+// calculator's.
 static void put_link(lua_State *L, struct figures *f, buf *out)
 {
     buf address = BUF_INIT;
     lua_getfield(L, -1, "page");
     const struct document *doc = map_get(&f->site->document_by_key, str_c(lua_tostring(L, -1)));
     lua_pop(L, 1);
-    address_relative(f->page->url, nav_url(f->site, doc, f->page->language, &f->page_arena), &address);
+    address_relative(f->page->url, nav_url(f->site, doc, f->page->language, &f->page_arena),
+                     &address);
     lua_getfield(L, -1, "state");
     if (lua_isstring(L, -1))
         buf_char(&address, '#'), buf_str(&address, str_c(lua_tostring(L, -1)));
@@ -36,12 +39,15 @@ static void put_link(lua_State *L, struct figures *f, buf *out)
     buf_free(&address);
 }
 
-// The cell at the top of the stack: words, a figure as it is to be shown, a link, or nil for an empty one.
+// The cell at the top of the stack: words, a figure as it is to be shown, a link, or nil for an
+// empty one.
 static void put_cell(lua_State *L, struct figures *f, bool is_head, bool right, buf *out)
 {
     struct shown s;
     bool figure = shown_at(L, -1, &s) && s.figure;
-    buf_str(out, is_head ? STR("<th scope=\"row\">") : right ? STR("<td class=\"right\">") : STR("<td>"));
+    buf_str(out, is_head ? STR("<th scope=\"row\">")
+                 : right ? STR("<td class=\"right\">")
+                         : STR("<td>"));
     if (figure)
         figure_html(f, &s, out);
     else if (lua_istable(L, -1))
@@ -53,8 +59,10 @@ static void put_cell(lua_State *L, struct figures *f, bool is_head, bool right, 
 
 static lua_Integer list_at(lua_State *L, const char *name, lua_Integer most)
 {
-    if (lua_getfield(L, 1, name) != LUA_TTABLE || !lua_rawlen(L, -1) || lua_rawlen(L, -1) > (size_t)most)
-        luaL_error(L, "table_of{title = ..., columns = {...}, rows = {{...}, ...}}: %s: 1 to %d", name, (int)most);
+    if (lua_getfield(L, 1, name) != LUA_TTABLE || !lua_rawlen(L, -1) ||
+        lua_rawlen(L, -1) > (size_t)most)
+        luaL_error(L, "table_of{title = ..., columns = {...}, rows = {{...}, ...}}: %s: 1 to %d",
+                   name, (int)most);
     return (lua_Integer)lua_rawlen(L, -1);
 }
 
@@ -82,7 +90,8 @@ static void check_cell(lua_State *L)
         luaL_error(L, "a %s in a table; words and figures are wanted", luaL_typename(L, -1));
 }
 
-// Everything that can be wrong with the table, so that writing it raises no error. The list of rows is at the top of the stack.
+// Everything that can be wrong with the table, so that writing it raises no error. The list of rows
+// is at the top of the stack.
 static void check_rows(lua_State *L, lua_Integer rows, lua_Integer columns)
 {
     for (lua_Integer i = 1; i <= rows; i++) {
@@ -97,7 +106,8 @@ static void check_rows(lua_State *L, lua_Integer rows, lua_Integer columns)
     }
 }
 
-// Whether a column of the rows at 3 has a figure: all of it is to the right then, a dash among them, too.
+// Whether a column of the rows at 3 has a figure: all of it is to the right then, a dash among
+// them, too.
 static bool has_figures(lua_State *L, lua_Integer column, lua_Integer rows)
 {
     bool found = false;
@@ -115,7 +125,8 @@ static bool has_figures(lua_State *L, lua_Integer column, lua_Integer rows)
 static void put_titles(lua_State *L, lua_Integer columns, const bool *right, buf *out)
 {
     for (lua_Integer i = 1; i <= columns; i++) {
-        buf_str(out, right[i - 1] ? STR("<th scope=\"col\" class=\"right\">") : STR("<th scope=\"col\">"));
+        buf_str(out, right[i - 1] ? STR("<th scope=\"col\" class=\"right\">")
+                                  : STR("<th scope=\"col\">"));
         lua_rawgeti(L, 2, i);
         put_text(L, out);
         lua_pop(L, 1);
@@ -123,7 +134,8 @@ static void put_titles(lua_State *L, lua_Integer columns, const bool *right, buf
     }
 }
 
-static void put_rows(lua_State *L, struct figures *f, lua_Integer rows, lua_Integer columns, const bool *right, buf *out)
+static void put_rows(lua_State *L, struct figures *f, lua_Integer rows, lua_Integer columns,
+                     const bool *right, buf *out)
 {
     for (lua_Integer i = 1; i <= rows; i++) {
         lua_rawgeti(L, 3, i);
@@ -154,7 +166,9 @@ static int make_table(lua_State *L)
         right[i - 1] = has_figures(L, i, rows);
     sandbox_charge(L, 200 * (uint64_t)(rows * columns));
     buf html = BUF_INIT;
-    buf_lit(&html, "<div class=\"block\">\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
+    buf_lit(
+        &html,
+        "<div class=\"block\">\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
     escape_attribute(&html, title);
     buf_lit(&html, "\"><table>\n<thead><tr>");
     put_titles(L, columns, right, &html);

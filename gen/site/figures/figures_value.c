@@ -1,4 +1,5 @@
-// Figures as Lua values: made by given, computed, reported and claimed, combined by arithmetic that carries kind and source.
+// Figures as Lua values: combined by arithmetic that carries kind and source, and how they are
+// shown.
 #include <math.h>
 #include <string.h>
 
@@ -46,111 +47,12 @@ void figure_push(lua_State *L, struct figure *f)
     luaL_setmetatable(L, FIGURE_META);
 }
 
-static uint32_t current_line(lua_State *L)
-{
-    lua_Debug ar;
-    for (int level = 1; lua_getstack(L, level, &ar); level++)
-        if (lua_getinfo(L, "l", &ar) && ar.currentline > 0)
-            return (uint32_t)ar.currentline;
-    return 0;
-}
-
-struct figure *figure_new(lua_State *L, double value, str unit, enum figure_kind kind, str source)
-{
-    struct figures *f = figures_of(L);
-    sandbox_charge(L, 20 + source.len / 16);
-    struct figure *g = arena_new(&f->arena, struct figure, 1);
-    *g = (struct figure){
-        .value = value, .unit = arena_str(&f->arena, unit), .kind = kind, .source = arena_str(&f->arena, source),
-        .line = f->in_page_lua ? current_line(L) : 0,
-    };
-    return g;
-}
-
-static str opt_str(lua_State *L, int index)
-{
-    str s = STR("");
-    s.ptr = luaL_optlstring(L, index, "", &s.len);
-    return s;
-}
-
-// A configuration as text: "batch_size=16 dtype=float16", in order of key.
-static str config_text(lua_State *L, int index)
-{
-    struct figures *f = figures_of(L);
-    buf b = BUF_INIT;
-    lua_getglobal(L, "pairs");
-    lua_pushvalue(L, index);
-    lua_call(L, 1, 2);
-    for (lua_pushnil(L);;) {
-        lua_pushvalue(L, -3);  // the iterator, its table, the last key
-        lua_pushvalue(L, -3);
-        lua_rotate(L, -3, -1);
-        lua_call(L, 2, 2);
-        if (lua_isnil(L, -2))
-            break;
-        size_t len;
-        const char *key = luaL_tolstring(L, -2, &len);
-        buf_printf(&b, "%s%s=", b.len ? " " : "", key);
-        lua_pop(L, 1);
-        buf_printf(&b, "%s", luaL_tolstring(L, -1, NULL));
-        lua_pop(L, 2);
-    }
-    lua_pop(L, 4);
-    str text = arena_str(&f->arena, buf_view(&b));
-    buf_free(&b);
-    return text;
-}
-
-static double checked_value(lua_State *L, int index, str *unit, bool *missing)
-{
-    struct figure *g = figure_at(L, index);
-    double v = g ? g->value : luaL_checknumber(L, index);
-    luaL_argcheck(L, isfinite(v), index, "not a finite number");
-    *missing = g && g->missing;
-    *unit = lua_isnoneornil(L, 2) && g ? g->unit : opt_str(L, 2);
-    return v;
-}
-
-static int construct(lua_State *L, enum figure_kind kind)
-{
-    str unit, source;
-    bool missing;
-    double v = checked_value(L, 1, &unit, &missing);
-    source = lua_istable(L, 3) ? config_text(L, 3) : opt_str(L, 3);
-    struct figure *g = figure_new(L, v, unit, kind, str_trim(source));
-    g->missing = missing;
-    if (kind != FIGURE_GIVEN && !g->source.len) {
-        struct figures *f = figures_of(L);
-        luaL_where(L, 1);
-        str where = str_c(lua_tostring(L, -1)), name;
-        struct diag_pos pos = {0};
-        if (g->line && str_cut(&where, ':', &name))
-            pos = sandbox_position(f->sandbox, name, g->line);
-        diag_add(f->d, D_FIGURE_SOURCE, pos, "%s(value, unit, source)", figure_kind_name(kind));
-    }
-    figure_push(L, g);
-    return 1;
-}
-
-static int make_given(lua_State *L) { return construct(L, FIGURE_GIVEN); }
-static int make_computed(lua_State *L) { return construct(L, FIGURE_COMPUTED); }
-static int make_reported(lua_State *L) { return construct(L, FIGURE_REPORTED); }
-static int make_claimed(lua_State *L) { return construct(L, FIGURE_CLAIMED); }
-
-// measured("experiment", {key = value, ..., value = "name of the value"})
-static int make_measured(lua_State *L)
-{
-    const char *experiment = luaL_checkstring(L, 1);
-    luaL_checktype(L, 2, LUA_TTABLE);
-    struct figure *g = figure_new(L, 0, STR(""), FIGURE_MEASURED, STR(""));
-    record_find(L, 2, experiment, g);
-    figure_push(L, g);
-    return 1;
-}
-
 // An operand: bytes in bytes, a plain number as a given one without a source.
-struct operand { double value; str unit; const struct figure *figure; };
+struct operand {
+    double value;
+    str unit;
+    const struct figure *figure;
+};
 
 static struct operand operand_at(lua_State *L, int index)
 {
@@ -186,7 +88,8 @@ static str joined_source(struct figures *f, const struct figure *a, const struct
     return arena_printf(&f->arena, "%.*s; %.*s", STR_ARG(x), STR_ARG(y));
 }
 
-// A sum is what its weakest part is; a comparison of two kinds is neither of them: it was not reported but computed.
+// A sum is what its weakest part is; a comparison of two kinds is neither of them: it was not
+// reported but computed.
 static enum figure_kind combined_kind(const struct figure *a, const struct figure *b, bool compares)
 {
     if (!a || !b)
@@ -196,20 +99,23 @@ static enum figure_kind combined_kind(const struct figure *a, const struct figur
     return a->kind > b->kind ? a->kind : b->kind;
 }
 
-static int combine_as(lua_State *L, double value, str unit, const struct figure *a, const struct figure *b, bool compares)
+static int combine_as(lua_State *L, double value, str unit, const struct figure *a,
+                      const struct figure *b, bool compares)
 {
     enum figure_kind kind = combined_kind(a, b, compares);
     bool missing = (a && a->missing) || (b && b->missing);
     if (!missing && !isfinite(value))
         return luaL_error(L, "the result is not a finite number");
-    struct figure *g = figure_new(L, missing ? 0 : value, unit, kind, joined_source(figures_of(L), a, b));
+    struct figure *g =
+        figure_new(L, missing ? 0 : value, unit, kind, joined_source(figures_of(L), a, b));
     g->missing = missing;
     g->stale = (a && a->stale) || (b && b->stale);
     figure_push(L, g);
     return 1;
 }
 
-static int combine(lua_State *L, double value, str unit, const struct figure *a, const struct figure *b)
+static int combine(lua_State *L, double value, str unit, const struct figure *a,
+                   const struct figure *b)
 {
     return combine_as(L, value, unit, a, b, false);
 }
@@ -220,7 +126,8 @@ static str unit_of_sum(lua_State *L, const struct operand *a, const struct opera
     if (!a->figure || str_eq(a->unit, b->unit))
         return b->unit;
     if (b->figure)
-        luaL_error(L, "a value in \"%s\" and one in \"%s\" cannot be added or compared", a->unit.ptr, b->unit.ptr);
+        luaL_error(L, "a value in \"%s\" and one in \"%s\" cannot be added or compared",
+                   a->unit.ptr, b->unit.ptr);
     return a->unit;
 }
 
@@ -240,7 +147,8 @@ static int figure_mul(lua_State *L)
 {
     struct operand a = operand_at(L, 1), b = operand_at(L, 2);
     if (a.unit.len && b.unit.len)
-        return luaL_error(L, "a value in \"%s\" times one in \"%s\" has no unit here", a.unit.ptr, b.unit.ptr);
+        return luaL_error(L, "a value in \"%s\" times one in \"%s\" has no unit here", a.unit.ptr,
+                          b.unit.ptr);
     return combine(L, a.value * b.value, a.unit.len ? a.unit : b.unit, a.figure, b.figure);
 }
 
@@ -266,7 +174,8 @@ static int figure_idiv(lua_State *L)
 static int figure_mod(lua_State *L)
 {
     struct operand a = operand_at(L, 1), b = operand_at(L, 2);
-    return combine(L, a.value - floor(a.value / b.value) * b.value, unit_of_sum(L, &a, &b), a.figure, b.figure);
+    return combine(L, a.value - floor(a.value / b.value) * b.value, unit_of_sum(L, &a, &b),
+                   a.figure, b.figure);
 }
 
 static int figure_pow(lua_State *L)
@@ -291,12 +200,30 @@ static int compare(lua_State *L, bool (*holds)(double, double))
     return 1;
 }
 
-static bool is_less(double a, double b) { return a < b; }
-static bool is_not_more(double a, double b) { return a <= b; }
-static bool is_same(double a, double b) { return a == b; }
-static int figure_lt(lua_State *L) { return compare(L, is_less); }
-static int figure_le(lua_State *L) { return compare(L, is_not_more); }
-static int figure_eq(lua_State *L) { return compare(L, is_same); }
+static bool is_less(double a, double b)
+{
+    return a < b;
+}
+static bool is_not_more(double a, double b)
+{
+    return a <= b;
+}
+static bool is_same(double a, double b)
+{
+    return a == b;
+}
+static int figure_lt(lua_State *L)
+{
+    return compare(L, is_less);
+}
+static int figure_le(lua_State *L)
+{
+    return compare(L, is_not_more);
+}
+static int figure_eq(lua_State *L)
+{
+    return compare(L, is_same);
+}
 
 static void push_plain(lua_State *L, double v)
 {
@@ -344,7 +271,8 @@ static int figure_index(lua_State *L)
     return 1;
 }
 
-static int push_shown(lua_State *L, enum shown_style style, struct figure *g, enum byte_unit unit, int decimals)
+static int push_shown(lua_State *L, enum shown_style style, struct figure *g, enum byte_unit unit,
+                      int decimals)
 {
     struct shown *s = lua_newuserdatauv(L, sizeof *s, 0);
     *s = (struct shown){g, style, unit, decimals, STR("")};
@@ -356,8 +284,10 @@ static struct figure *checked_figure(lua_State *L, int index)
 {
     struct figure *g = figure_at(L, index);
     if (!g)
-        luaL_argerror(L, index, lua_isnumber(L, index) ? "a bare number has no source; write given(...) or computed(...)"
-                                                       : "a figure is wanted");
+        luaL_argerror(L, index,
+                      lua_isnumber(L, index)
+                          ? "a bare number has no source; write given(...) or computed(...)"
+                          : "a figure is wanted");
     return g;
 }
 
@@ -423,16 +353,16 @@ bool shown_at(lua_State *L, int index, struct shown *out)
 }
 
 static const luaL_Reg methods[] = {
-    {"__add", figure_add}, {"__sub", figure_sub}, {"__mul", figure_mul}, {"__div", figure_div}, {"__idiv", figure_idiv},
-    {"__mod", figure_mod}, {"__pow", figure_pow}, {"__unm", figure_unm}, {"__lt", figure_lt}, {"__le", figure_le},
-    {"__eq", figure_eq}, {"__tostring", figure_tostring}, {"__concat", figure_concat}, {"__index", figure_index},
-    {NULL, NULL},
+    {"__add", figure_add},       {"__sub", figure_sub},     {"__mul", figure_mul},
+    {"__div", figure_div},       {"__idiv", figure_idiv},   {"__mod", figure_mod},
+    {"__pow", figure_pow},       {"__unm", figure_unm},     {"__lt", figure_lt},
+    {"__le", figure_le},         {"__eq", figure_eq},       {"__tostring", figure_tostring},
+    {"__concat", figure_concat}, {"__index", figure_index}, {NULL, NULL},
 };
 
 static const luaL_Reg functions[] = {
-    {"given", make_given}, {"computed", make_computed}, {"reported", make_reported}, {"claimed", make_claimed},
-    {"measured", make_measured}, {"percent", show_percent}, {"number", show_number}, {"integer", show_integer},
-    {"ratio", show_ratio}, {"difference", show_difference}, {NULL, NULL},
+    {"percent", show_percent}, {"number", show_number},         {"integer", show_integer},
+    {"ratio", show_ratio},     {"difference", show_difference}, {NULL, NULL},
 };
 
 void figures_open_values(lua_State *L)
@@ -446,6 +376,7 @@ void figures_open_values(lua_State *L)
         lua_setfield(L, -2, "__metatable");
         lua_pop(L, 1);
     }
+    figures_open_makers(L);
     luaL_setfuncs(L, functions, 0);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         enum byte_unit u = UNIT_B;

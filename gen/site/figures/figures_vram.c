@@ -46,7 +46,8 @@ static int result_index(lua_State *L)
     } else if (type == LUA_TNUMBER) {
         str source;
         source.ptr = lua_tolstring(L, 4, &source.len);
-        figure_push(L, figure_new(L, lua_tonumber(L, -1), unit_of_member(L, 3, 2), FIGURE_COMPUTED, source));
+        figure_push(L, figure_new(L, lua_tonumber(L, -1), unit_of_member(L, 3, 2), FIGURE_COMPUTED,
+                                  source));
     }
     return 1;
 }
@@ -94,8 +95,8 @@ static void push_settings(lua_State *L, int index)
     luaL_pushresult(&b);
 }
 
-// The command that repeats a call whose arguments are at 1 and 2: "vramcalc estimate batch_size=16 preset=gpt2". A text is what
-// the command reads, a name what it is asked for.
+// The command that repeats a call whose arguments are at 1 and 2: "vramcalc estimate batch_size=16
+// preset=gpt2". A text is what the command reads, a name what it is asked for.
 static void push_source(lua_State *L, const char *command)
 {
     if (lua_istable(L, 1)) {
@@ -106,13 +107,15 @@ static void push_source(lua_State *L, const char *command)
         if (lua_istable(L, 2))
             push_settings(L, 2);
         const char *settings = lua_tostring(L, -1);
-        lua_pushfstring(L, "echo '%s' | vramcalc explain-oom -%s", luaL_tolstring(L, 1, NULL), settings);
+        lua_pushfstring(L, "echo '%s' | vramcalc explain-oom -%s", luaL_tolstring(L, 1, NULL),
+                        settings);
     } else {
         lua_pushfstring(L, "vramcalc %s | grep '%s'", command, luaL_tolstring(L, 1, NULL));
     }
 }
 
-// Upvalues: a function of vram, a unit and a command. What it returns as a table becomes a result, a number a figure in that unit.
+// Upvalues: a function of vram, a unit and a command. What it returns as a table becomes a result,
+// a number a figure in that unit.
 static int call_wrapped(lua_State *L)
 {
     int n = lua_gettop(L);
@@ -129,16 +132,25 @@ static int call_wrapped(lua_State *L)
     if (lua_istable(L, -1))
         push_result(L, -1, 1);
     else if (lua_isnumber(L, -1))
-        figure_push(L, figure_new(L, lua_tonumber(L, -1), str_c(lua_tostring(L, lua_upvalueindex(2))),
-                                  FIGURE_COMPUTED, source));
+        figure_push(L,
+                    figure_new(L, lua_tonumber(L, -1), str_c(lua_tostring(L, lua_upvalueindex(2))),
+                               FIGURE_COMPUTED, source));
     return 1;
 }
 
-// Functions of a configuration and the commands that say the same. live_peak gives bytes; it is left out because estimate says
-// more.
-static const struct { const char *name, *unit, *command; } wrapped[] = {
-    {"estimate", "", "estimate"}, {"compare", "", "compare"}, {"advise", "", "advise"}, {"fit", "", "fit"},
-    {"max_batch", "", "max-batch"}, {"explain_oom", "", "explain-oom"}, {"gpu", "", "gpus"}, {"gpus", "", "gpus"},
+// Functions of a configuration and the commands that say the same. live_peak gives bytes; it is
+// left out because estimate says more.
+static const struct {
+    const char *name, *unit, *command;
+} wrapped[] = {
+    {"estimate", "", "estimate"},
+    {"compare", "", "compare"},
+    {"advise", "", "advise"},
+    {"fit", "", "fit"},
+    {"max_batch", "", "max-batch"},
+    {"explain_oom", "", "explain-oom"},
+    {"gpu", "", "gpus"},
+    {"gpus", "", "gpus"},
     {"step_seconds", "s", "advise"},
 };
 

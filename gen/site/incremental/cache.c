@@ -29,7 +29,8 @@ static void read_file(struct unpack *u, struct cache_file *f)
     f->stat.mtime_ns = (int64_t)unpack_u64(u);
     f->stat.ctime_ns = (int64_t)unpack_u64(u);
     f->meta = unpack_str(u);
-    if (!f->meta.len) return;
+    if (!f->meta.len)
+        return;
     f->tag = unpack_str(u);
     f->key = unpack_str(u);
     f->date = unpack_str(u);
@@ -94,11 +95,14 @@ static void read_lists(struct cache *c, struct unpack *u)
 static bool read_all(struct cache *c, uint64_t program)
 {
     struct unpack u = unpack_from((str){c->bytes, c->len});
-    if (c->len < CACHE_HEADER || memcmp(u.at, CACHE_MAGIC, 8) != 0) return false;
+    if (c->len < CACHE_HEADER || memcmp(u.at, CACHE_MAGIC, 8) != 0)
+        return false;
     u.at += 8;
-    if (unpack_u64(&u) != program) return false;
+    if (unpack_u64(&u) != program)
+        return false;
     uint64_t sum = unpack_u64(&u);
-    if (sum != str_hash((str){u.at, (size_t)(u.end - u.at)})) return false;
+    if (sum != str_hash((str){u.at, (size_t)(u.end - u.at)}))
+        return false;
     read_numbers(c, &u);
     read_lists(c, &u);
     return !u.bad && u.at == u.end;
@@ -110,22 +114,28 @@ struct cache *cache_open(str dir, uint64_t program)
     struct stat st;
     int fd = open(cache_path(dir, "cache", &path), O_RDONLY | O_CLOEXEC);
     buf_free(&path);
-    if (fd < 0) return NULL;
+    if (fd < 0)
+        return NULL;
     struct cache *c = calloc(1, sizeof *c);
-    if (!c) buf_no_memory();
+    if (!c)
+        buf_no_memory();
     c->bytes = MAP_FAILED;
     if (fstat(fd, &st) == 0 && st.st_size > 0)
-        c->bytes = mmap(NULL, c->len = (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+        c->bytes =
+            mmap(NULL, c->len = (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
     close(fd);
-    if (c->bytes != MAP_FAILED && read_all(c, program)) return c;
+    if (c->bytes != MAP_FAILED && read_all(c, program))
+        return c;
     cache_close(c);
     return NULL;
 }
 
 void cache_close(struct cache *c)
 {
-    if (!c) return;
-    if (c->bytes != MAP_FAILED) munmap(c->bytes, c->len);
+    if (!c)
+        return;
+    if (c->bytes != MAP_FAILED)
+        munmap(c->bytes, c->len);
     arena_free(&c->arena);
     free(c);
 }
@@ -136,9 +146,12 @@ const struct cache_document *cache_document_find(const struct cache *c, str key)
     while (low < high) {
         size_t middle = (low + high) / 2;
         int order = str_cmp(key, c->documents[middle].key);
-        if (order == 0) return &c->documents[middle];
-        if (order < 0) high = middle;
-        else low = middle + 1;
+        if (order == 0)
+            return &c->documents[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return NULL;
 }
@@ -156,7 +169,7 @@ const struct cache_output *cache_output_find(struct cache *c, str url)
 int cache_invalidate(str dir)
 {
     buf path = BUF_INIT;
-    int rc = fs_remove_tree(cache_path(dir, "cache", &path));   // whatever it is
+    int rc = fs_remove_tree(cache_path(dir, "cache", &path));  // whatever it is
     buf_free(&path);
     return rc;
 }
@@ -165,9 +178,13 @@ int cache_lock(str dir)
 {
     buf path = BUF_INIT;
     int fd = -1;
-    if (fs_mkdirs(dir.ptr) == 0) fd = open(cache_path(dir, "lock", &path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fs_mkdirs(dir.ptr) == 0)
+        fd = open(cache_path(dir, "lock", &path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     buf_free(&path);
     while (fd >= 0 && flock(fd, LOCK_EX) < 0)
-        if (errno != EINTR) { close(fd); return -1; }
+        if (errno != EINTR) {
+            close(fd);
+            return -1;
+        }
     return fd;
 }

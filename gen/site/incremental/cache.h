@@ -1,4 +1,5 @@
-// What the last build read and wrote, kept outside the output: one file, mapped into memory, believed only when whole.
+// What the last build read and wrote, kept outside the output: one file, mapped into memory,
+// believed only when whole.
 #ifndef GEN_SITE_CACHE_H
 #define GEN_SITE_CACHE_H
 
@@ -6,26 +7,46 @@
 #include "gen/base/map.h"
 
 // meta: packed front matter, "" for no page; tag, key, date: what the path says, see struct page.
-struct cache_file { str path; struct fs_stat stat; str meta, tag, key, date; };
-struct cache_document { str key; uint64_t digest; str rendered; };        // rendered: see rendered.h
+struct cache_file {
+    str path;
+    struct fs_stat stat;
+    str meta, tag, key, date;
+};
+struct cache_document {
+    str key;
+    uint64_t digest;
+    str rendered;
+};  // rendered: see rendered.h
 // What is neither a document's page nor its Markdown copy; assets: see view_assets().
-struct cache_output { str url; uint64_t hash, digest, size; str assets; };
-struct cache_folder { str path; int64_t mtime_ns; };                    // of the output
+struct cache_output {
+    str url;
+    uint64_t hash, digest, size;
+    str assets;
+};
+struct cache_folder {
+    str path;
+    int64_t mtime_ns;
+};  // of the output
 
 struct cache {
-    void *bytes; size_t len;              // the mapping; everything below points into it
-    uint64_t outside;                     // digest of inputs that are no content files: settings, templates, catalogs
-    uint64_t addresses;                   // digest of all addresses
-    uint64_t shown;                       // digest of what all pages show
+    void *bytes;
+    size_t len;        // the mapping; everything below points into it
+    uint64_t outside;  // digest of inputs that are no content files: settings, templates, catalogs
+    uint64_t addresses;  // digest of all addresses
+    uint64_t shown;      // digest of what all pages show
     uint64_t output_inode;
-    uint64_t foreign, left_out;           // see build_summary
-    int64_t since, until;                 // of time, see struct site
-    str said;                             // packed messages that belong to no document
-    struct cache_file *files; size_t file_count;                // by path
-    struct cache_document *documents; size_t document_count;    // by key
-    struct cache_output *outputs; size_t output_count;
-    struct map output_by_url;             // filled when the first is looked for
-    struct cache_folder *folders; size_t folder_count;
+    uint64_t foreign, left_out;  // see build_summary
+    int64_t since, until;        // of time, see struct site
+    str said;                    // packed messages that belong to no document
+    struct cache_file *files;
+    size_t file_count;  // by path
+    struct cache_document *documents;
+    size_t document_count;  // by key
+    struct cache_output *outputs;
+    size_t output_count;
+    struct map output_by_url;  // filled when the first is looked for
+    struct cache_folder *folders;
+    size_t folder_count;
     arena arena;
 };
 
@@ -34,16 +55,19 @@ struct cache *cache_open(str dir, uint64_t program);
 void cache_close(struct cache *c);
 const struct cache_document *cache_document_find(const struct cache *c, str key);
 const struct cache_output *cache_output_find(struct cache *c, str url);
-// Writes c's content (bytes and arena are not looked at), replacing the old file whole. expected: about how many bytes, 0 when
-// nothing is known. -1 with errno.
+// Writes c's content (bytes and arena are not looked at), replacing the old file whole. expected:
+// about how many bytes, 0 when nothing is known. -1 with errno.
 int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected);
 
-// A build that is about to change the output says so first: whoever is killed then leaves no cache to be believed.
+// A build that is about to change the output says so first: whoever is killed then leaves no cache
+// to be believed.
 int cache_invalidate(str dir);
-// Takes the lock of this cache, waiting for another build to end. A descriptor to close, or -1 with errno.
+// Takes the lock of this cache, waiting for another build to end. A descriptor to close, or -1 with
+// errno.
 int cache_lock(str dir);
 
-// What reading and writing share (cache.c, cache_write.c): a magic word, the program, a checksum of all that follows.
+// What reading and writing share (cache.c, cache_write.c): a magic word, the program, a checksum of
+// all that follows.
 #define CACHE_MAGIC "vramdoc7"
 enum { CACHE_HEADER = 24 };
 char *cache_path(str dir, const char *name, buf *b);

@@ -15,7 +15,8 @@ static void pack_file(buf *out, const struct cache_file *f)
     pack_u64(out, (uint64_t)f->stat.mtime_ns);
     pack_u64(out, (uint64_t)f->stat.ctime_ns);
     pack_str(out, f->meta);
-    if (!f->meta.len) return;
+    if (!f->meta.len)
+        return;
     pack_str(out, f->tag);
     pack_str(out, f->key);
     pack_str(out, f->date);
@@ -51,12 +52,14 @@ static void pack_numbers(buf *out, const struct cache *c)
 static void pack_lists(buf *out, const struct cache *c)
 {
     pack_uint(out, c->file_count);
-    for (size_t i = 0; i < c->file_count; i++) pack_str(out, c->files[i].path), pack_file(out, &c->files[i]);
+    for (size_t i = 0; i < c->file_count; i++)
+        pack_str(out, c->files[i].path), pack_file(out, &c->files[i]);
     pack_uint(out, c->document_count);
     for (size_t i = 0; i < c->document_count; i++)
         pack_str(out, c->documents[i].key), pack_document(out, &c->documents[i]);
     pack_uint(out, c->output_count);
-    for (size_t i = 0; i < c->output_count; i++) pack_str(out, c->outputs[i].url), pack_output(out, &c->outputs[i]);
+    for (size_t i = 0; i < c->output_count; i++)
+        pack_str(out, c->outputs[i].url), pack_output(out, &c->outputs[i]);
     pack_uint(out, c->folder_count);
     for (size_t i = 0; i < c->folder_count; i++) {
         pack_str(out, c->folders[i].path);
@@ -67,7 +70,8 @@ static void pack_lists(buf *out, const struct cache *c)
 static int write_file(const char *path, str bytes)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_TRUNC, 0666);
-    if (fd < 0) return -1;
+    if (fd < 0)
+        return -1;
     if (fs_write_all(fd, bytes) < 0) {
         close(fd);
         return -1;
@@ -87,7 +91,8 @@ int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected
     uint64_t sum = str_hash(str_slice(buf_view(&all), CACHE_HEADER, all.len));
     memcpy(all.ptr + CACHE_HEADER - sizeof sum, &sum, sizeof sum);
     int rc = write_file(cache_path(dir, "cache.new", &temporary), buf_view(&all));
-    if (rc == 0) rc = rename(temporary.ptr, cache_path(dir, "cache", &path));
+    if (rc == 0)
+        rc = rename(temporary.ptr, cache_path(dir, "cache", &path));
     buf_free(&all), buf_free(&path), buf_free(&temporary);
     return rc;
 }

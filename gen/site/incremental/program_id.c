@@ -14,8 +14,10 @@ static int take_object(struct dl_phdr_info *o, size_t size, void *ctx)
     struct stat st = {0};
     (void)size;
     const char *path = bytes->len ? o->dlpi_name : "/proc/self/exe";
-    if (strchr(path, '/')) (void)stat(path, &st);   // one that is gone counts as such
-    uint64_t parts[3] = {(uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec};
+    if (strchr(path, '/'))
+        (void)stat(path, &st);  // one that is gone counts as such
+    uint64_t parts[3] = {(uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
+                         (uint64_t)st.st_mtim.tv_nsec};
     buf_put(bytes, parts, sizeof parts);
     return 0;
 }

@@ -4,8 +4,9 @@
 
 #include "gen/base/arena.h"
 
-// A number of this program and of every library in it, by the size and date of each file: another compilation or a newer
-// library gives another number, and so does a copy without its date, which costs one full build.
+// A number of this program and of every library in it, by the size and date of each file: another
+// compilation or a newer library gives another number, and so does a copy without its date, which
+// costs one full build.
 uint64_t program_id(void);
 
 #endif

@@ -1,4 +1,5 @@
-// Docusaurus: docs/, blog/ and their translations in i18n/. Its configuration is a program: literals of named keys are read.
+// Docusaurus: docs/, blog/ and their translations in i18n/. Its configuration is a program:
+// literals of named keys are read.
 #include <string.h>
 
 #include "gen/site/kinds/kind_lib.h"
@@ -14,41 +15,55 @@ static void read_locales(struct locales *l, const struct yaml_node *i18n)
 {
     const struct yaml_node *list = kind_get(i18n, "locales");
     l->standard = kind_text(i18n, "defaultLocale");
-    if (!l->standard.len) l->standard = STR("en");
-    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count && l->count < MAX_LOCALES; i++)
-        if (list->items[i]->kind == YAML_SCALAR && list->items[i]->text.len) l->items[l->count++] = list->items[i]->text;
+    if (!l->standard.len)
+        l->standard = STR("en");
+    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count && l->count < MAX_LOCALES;
+         i++)
+        if (list->items[i]->kind == YAML_SCALAR && list->items[i]->text.len)
+            l->items[l->count++] = list->items[i]->text;
 }
 
 static str trim_slashes(str s)
 {
-    while (s.len && s.ptr[0] == '/') s = str_slice(s, 1, s.len);
-    while (s.len && s.ptr[s.len - 1] == '/') s.len--;
+    while (s.len && s.ptr[0] == '/')
+        s = str_slice(s, 1, s.len);
+    while (s.len && s.ptr[s.len - 1] == '/')
+        s.len--;
     return s;
 }
 
-// A plugin's instance: its folder and those of its translations. plugin: "content-docs"; current: the folder of the newest
-// version of translated docs.
-static void add_instance(struct tree *t, const struct locales *l, const char *plugin, const struct yaml_node *settings, str folder,
-                         str route)
+// A plugin's instance: its folder and those of its translations. plugin: "content-docs"; current:
+// the folder of the newest version of translated docs.
+static void add_instance(struct tree *t, const struct locales *l, const char *plugin,
+                         const struct yaml_node *settings, str folder, str route)
 {
-    str id = kind_text(settings, "id"), own = kind_text(settings, "path"), base = kind_text(settings, "routeBasePath");
+    str id = kind_text(settings, "id"), own = kind_text(settings, "path"),
+        base = kind_text(settings, "routeBasePath");
     const char *current = strcmp(plugin, "content-docs") ? "" : "/current";
-    if (str_eq(id, STR("default"))) id = STR_NONE;
+    if (str_eq(id, STR("default")))
+        id = STR_NONE;
     str from = kind_path(t, own.len ? own : folder), prefix = trim_slashes(base.len ? base : route);
-    if (kind_get(settings, "routeBasePath") && str_eq(base, STR("/"))) prefix = STR_NONE;
-    if (!kind_has_folder(t, from)) return;
+    if (kind_get(settings, "routeBasePath") && str_eq(base, STR("/")))
+        prefix = STR_NONE;
+    if (!kind_has_folder(t, from))
+        return;
     bool docs = !strcmp(plugin, "content-docs"), blog = !strcmp(plugin, "content-blog");
     size_t first = t->root_count;
     kind_root(t, from, l->count > 1 ? l->standard : STR_NONE, prefix, STR_NONE);
     for (size_t i = 0; i < l->count; i++) {
-        if (str_eq(l->items[i], l->standard)) continue;
-        str path = arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-%s%s%.*s%s", STR_ARG(l->items[i]), plugin, id.len ? "-" : "",
-                                STR_ARG(id), current);
-        if (kind_has_folder(t, kind_path(t, path))) kind_root(t, kind_path(t, path), l->items[i], prefix, l->items[i]);
+        if (str_eq(l->items[i], l->standard))
+            continue;
+        str path =
+            arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-%s%s%.*s%s", STR_ARG(l->items[i]),
+                         plugin, id.len ? "-" : "", STR_ARG(id), current);
+        if (kind_has_folder(t, kind_path(t, path)))
+            kind_root(t, kind_path(t, path), l->items[i], prefix, l->items[i]);
     }
     for (size_t i = first; i < t->root_count; i++) {
         t->roots[i].numbers = docs, t->roots[i].blog = blog;
-        if (blog) t->roots[i].permalink = arena_printf(t->a, "/%.*s/:year/:month/:day/:title", STR_ARG(prefix));
+        if (blog)
+            t->roots[i].permalink =
+                arena_printf(t->a, "/%.*s/:year/:month/:day/:title", STR_ARG(prefix));
     }
     const struct yaml_node *exclude = kind_get(settings, "exclude");
     for (size_t i = 0; exclude && exclude->kind == YAML_LIST && i < exclude->count; i++)
@@ -66,10 +81,13 @@ static void read_plugins(struct tree *t, const struct locales *l, const struct y
 {
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
         const struct yaml_node *p = list->items[i];
-        if (p->kind != YAML_LIST || p->count < 2 || p->items[0]->kind != YAML_SCALAR) continue;
+        if (p->kind != YAML_LIST || p->count < 2 || p->items[0]->kind != YAML_SCALAR)
+            continue;
         str name = p->items[0]->text;
-        if (str_ends(name, STR("content-docs"))) add_instance(t, l, "content-docs", p->items[1], STR("docs"), STR("docs"));
-        if (str_ends(name, STR("content-blog"))) add_instance(t, l, "content-blog", p->items[1], STR("blog"), STR("blog"));
+        if (str_ends(name, STR("content-docs")))
+            add_instance(t, l, "content-docs", p->items[1], STR("docs"), STR("docs"));
+        if (str_ends(name, STR("content-blog")))
+            add_instance(t, l, "content-blog", p->items[1], STR("blog"), STR("blog"));
     }
 }
 
@@ -78,7 +96,8 @@ static const struct yaml_node *preset_options(const struct yaml_node *presets)
 {
     for (size_t i = 0; presets && presets->kind == YAML_LIST && i < presets->count; i++) {
         const struct yaml_node *p = presets->items[i];
-        if (p->kind == YAML_LIST && p->count > 1 && p->items[1]->kind == YAML_MAP) return p->items[1];
+        if (p->kind == YAML_LIST && p->count > 1 && p->items[1]->kind == YAML_MAP)
+            return p->items[1];
     }
     return NULL;
 }
@@ -89,7 +108,8 @@ static str file_of(struct tree *t, str folder, str id)
     static const char *const tails[] = {".md", ".mdx", "/index.md", "/index.mdx", "/README.md"};
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
         str path = kind_join(t, folder, arena_printf(t->a, "%.*s%s", STR_ARG(id), tails[i]));
-        if (kind_has(t, path)) return path;
+        if (kind_has(t, path))
+            return path;
     }
     return STR_NONE;
 }
@@ -98,9 +118,11 @@ static void read_item(struct tree *t, str folder, const struct yaml_node *n, uin
 
 static void read_items(struct tree *t, str folder, const struct yaml_node *n, uint32_t depth)
 {
-    if (depth > 8) return;
-    for (size_t i = 0; n->kind == YAML_LIST && i < n->count; i++) read_item(t, folder, n->items[i], depth);
-    for (size_t i = 0; n->kind == YAML_MAP && i < n->count; i++) {   // "Title": [items]
+    if (depth > 8)
+        return;
+    for (size_t i = 0; n->kind == YAML_LIST && i < n->count; i++)
+        read_item(t, folder, n->items[i], depth);
+    for (size_t i = 0; n->kind == YAML_MAP && i < n->count; i++) {  // "Title": [items]
         kind_nav(t, depth, n->pairs[i].key->text, STR_NONE, STR_NONE);
         read_items(t, folder, n->pairs[i].value, depth + 1);
     }
@@ -108,7 +130,8 @@ static void read_items(struct tree *t, str folder, const struct yaml_node *n, ui
 
 static void read_item(struct tree *t, str folder, const struct yaml_node *n, uint32_t depth)
 {
-    str type = kind_text(n, "type"), label = kind_text(n, "label"), id = n->kind == YAML_SCALAR ? n->text : kind_text(n, "id");
+    str type = kind_text(n, "type"), label = kind_text(n, "label"),
+        id = n->kind == YAML_SCALAR ? n->text : kind_text(n, "id");
     const struct yaml_node *items = kind_get(n, "items");
     str file = id.len ? file_of(t, folder, id) : STR_NONE, href = kind_text(n, "href");
     if (items) {
@@ -126,17 +149,22 @@ static void read_item(struct tree *t, str folder, const struct yaml_node *n, uin
 
 static void read_sidebars(struct tree *t, str folder, str name)
 {
-    static const char *const names[] = {"sidebars.js", "sidebars.ts", "sidebars.cjs", "sidebars.json"};
+    static const char *const names[] = {"sidebars.js", "sidebars.ts", "sidebars.cjs",
+                                        "sidebars.json"};
     str text = name.len ? kind_file(t, kind_path(t, name)) : STR_NONE;
     for (size_t i = 0; i < 4 && !text.len; i++)
-        if (kind_has(t, kind_path(t, str_c(names[i])))) text = kind_file(t, kind_path(t, str_c(names[i])));
-    if (!text.len) return;
+        if (kind_has(t, kind_path(t, str_c(names[i]))))
+            text = kind_file(t, kind_path(t, str_c(names[i])));
+    if (!text.len)
+        return;
     struct js_text js = {.text = text, .a = t->a};
     struct yaml_node *all = js_declared(&js, STR("sidebars"));
-    if (!all) all = js_exported(&js);
+    if (!all)
+        all = js_exported(&js);
     for (size_t i = 0; all && all->kind == YAML_MAP && i < all->count; i++) {
         bool several = all->count > 1;
-        if (several) kind_nav(t, 0, STR_NONE, STR_NONE, STR_NONE);   // a bar without a title
+        if (several)
+            kind_nav(t, 0, STR_NONE, STR_NONE, STR_NONE);  // a bar without a title
         read_items(t, folder, all->pairs[i].value, 0);
     }
 }
@@ -150,9 +178,12 @@ void docusaurus_read(struct tree *t)
     read_locales(&l, js_value(&js, STR("i18n")));
     t->source_language = l.standard;
     t->needs_source = true;
-    if (!is_off(docs)) add_instance(t, &l, "content-docs", docs, STR("docs"), STR("docs"));
-    if (t->root_count) read_sidebars(t, t->roots[0].folder, STR_NONE);
-    if (!is_off(blog)) add_instance(t, &l, "content-blog", blog, STR("blog"), STR("blog"));
+    if (!is_off(docs))
+        add_instance(t, &l, "content-docs", docs, STR("docs"), STR("docs"));
+    if (t->root_count)
+        read_sidebars(t, t->roots[0].folder, STR_NONE);
+    if (!is_off(blog))
+        add_instance(t, &l, "content-blog", blog, STR("blog"), STR("blog"));
     read_plugins(t, &l, js_value(&js, STR("plugins")));
     add_instance(t, &l, "content-pages", NULL, STR("src/pages"), STR_NONE);
     kind_static(t, kind_path(t, STR("static")));
@@ -160,5 +191,6 @@ void docusaurus_read(struct tree *t)
     t->description = kind_script_text(&js, "tagline");
     kind_site(t, kind_script_top(&js, "url"), kind_script_top(&js, "baseUrl"));
     t->math = str_search(t->config, STR("remark-math")) < t->config.len;
-    kind_explain(t, "the configuration is a program and was not run: title, url, baseUrl, i18n, presets and plugins were read as literals");
+    kind_explain(t, "the configuration is a program and was not run: title, url, baseUrl, i18n, "
+                    "presets and plugins were read as literals");
 }

@@ -16,7 +16,8 @@ static const struct yaml_node *get(const struct configs *c, const char *path)
 {
     for (size_t i = 0; i < c->count; i++) {
         const struct yaml_node *n = kind_get(c->items[i], path);
-        if (n) return n;
+        if (n)
+            return n;
     }
     return NULL;
 }
@@ -32,7 +33,8 @@ static struct yaml_node *any_ending(struct tree *t, str folder, const char *name
     static const char *const endings[] = {"toml", "yaml", "yml", "json"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         str path = kind_join(t, folder, arena_printf(t->a, "%s.%s", name, endings[i]));
-        if (kind_has(t, path)) return kind_values(t, path);
+        if (kind_has(t, path))
+            return kind_values(t, path);
     }
     return NULL;
 }
@@ -42,23 +44,32 @@ static void read_configs(struct tree *t, struct configs *c)
     str folder = kind_path(t, STR("config/_default"));
     static const char *const names[] = {"hugo", "config"};
     for (size_t i = 0; i < 2; i++) {
-        const struct yaml_node *beside = any_ending(t, t->folder, names[i]), *in = any_ending(t, folder, names[i]);
-        if (beside) c->items[c->count++] = beside;
-        if (in) c->items[c->count++] = in;
+        const struct yaml_node *beside = any_ending(t, t->folder, names[i]),
+                               *in = any_ending(t, folder, names[i]);
+        if (beside)
+            c->items[c->count++] = beside;
+        if (in)
+            c->items[c->count++] = in;
     }
     c->languages = any_ending(t, folder, "languages");
     c->module = any_ending(t, folder, "module");
-    if (!c->languages) c->languages = get(c, "languages");
-    if (!c->module) c->module = get(c, "module");
+    if (!c->languages)
+        c->languages = get(c, "languages");
+    if (!c->module)
+        c->module = get(c, "module");
 }
 
 static str language_of_mount(const struct yaml_node *m)
 {
     str lang = kind_text(m, "lang");
     const struct yaml_node *list = kind_get(m, "sites.matrix.languages");
-    if (lang.len || !list) return lang;
-    if (list->kind == YAML_SCALAR) return list->text;
-    return list->kind == YAML_LIST && list->count && list->items[0]->kind == YAML_SCALAR ? list->items[0]->text : STR_NONE;
+    if (lang.len || !list)
+        return lang;
+    if (list->kind == YAML_SCALAR)
+        return list->text;
+    return list->kind == YAML_LIST && list->count && list->items[0]->kind == YAML_SCALAR
+               ? list->items[0]->text
+               : STR_NONE;
 }
 
 // content mounted from other folders: source, target, lang.
@@ -67,14 +78,18 @@ static void read_mounts(struct tree *t, const struct configs *c)
     const struct yaml_node *list = kind_get(c->module, "mounts");
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
         const struct yaml_node *m = list->items[i];
-        str target = kind_text(m, "target"), source = kind_path(t, kind_text(m, "source")), lang = language_of_mount(m);
-        if (kind_text(m, "source").len && !source.len) {   // it lies above the folder that is read
-            kind_explain(t, "not read, since it is outside of the folder: %.*s", STR_ARG(kind_text(m, "source")));
+        str target = kind_text(m, "target"), source = kind_path(t, kind_text(m, "source")),
+            lang = language_of_mount(m);
+        if (kind_text(m, "source").len && !source.len) {  // it lies above the folder that is read
+            kind_explain(t, "not read, since it is outside of the folder: %.*s",
+                         STR_ARG(kind_text(m, "source")));
             continue;
         }
-        if (str_eq(target, STR("static"))) kind_static(t, source);
+        if (str_eq(target, STR("static")))
+            kind_static(t, source);
         bool content = str_eq(target, STR("content")) || str_starts(target, STR("content/"));
-        if (!content || !kind_has_folder(t, source)) continue;
+        if (!content || !kind_has_folder(t, source))
+            continue;
         kind_root(t, source, lang, str_slice(target, 8, target.len), lang);
     }
 }
@@ -84,10 +99,13 @@ static void read_languages(struct tree *t, const struct configs *c, str content)
     const struct yaml_node *l = c->languages;
     for (size_t i = 0; l && l->kind == YAML_MAP && i < l->count; i++) {
         str tag = l->pairs[i].key->text, dir = kind_text(l->pairs[i].value, "contentDir");
-        if (kind_true(l->pairs[i].value, "disabled", false)) continue;
+        if (kind_true(l->pairs[i].value, "disabled", false))
+            continue;
         str folder = dir.len ? kind_path(t, dir) : STR_NONE;
-        if (folder.len && !str_eq(folder, content) && kind_has_folder(t, folder)) kind_root(t, folder, tag, STR_NONE, tag);
-        else kind_language(t, tag);
+        if (folder.len && !str_eq(folder, content) && kind_has_folder(t, folder))
+            kind_root(t, folder, tag, STR_NONE, tag);
+        else
+            kind_language(t, tag);
     }
 }
 
@@ -95,25 +113,32 @@ static void read_content(struct tree *t, const struct configs *c)
 {
     str dir = text(c, "contentDir"), content = kind_path(t, dir.len ? dir : STR("content"));
     read_mounts(t, c);
-    if (t->root_count) return;
+    if (t->root_count)
+        return;
     read_languages(t, c, content);
-    if (!kind_has_folder(t, content)) return;
+    if (!kind_has_folder(t, content))
+        return;
     // The folder of the source language may hold those of the others.
     bool named = t->root_count && dir.len;
     kind_root(t, content, named ? t->source_language : STR_NONE, STR_NONE, STR_NONE);
 }
 
-// permalinks: {posts: /:year/:slug/}, or below "page" for the pages of a section. Sections are folders of every root.
+// permalinks: {posts: /:year/:slug/}, or below "page" for the pages of a section. Sections are
+// folders of every root.
 static void read_permalinks(struct tree *t, const struct yaml_node *map)
 {
     for (size_t i = 0; map && map->kind == YAML_MAP && i < map->count; i++) {
         const struct yaml_node *value = map->pairs[i].value;
         str section = map->pairs[i].key->text;
-        if (str_eq(section, STR("page"))) read_permalinks(t, value);
+        if (str_eq(section, STR("page")))
+            read_permalinks(t, value);
         for (size_t r = 0; value->kind == YAML_SCALAR && r < t->root_count; r++) {
             kind_permalink(t, kind_join(t, t->roots[r].folder, section), value->text);
-            if (t->roots[r].language.len) continue;   // folders of languages may be in it
-            kind_permalink(t, arena_printf(t->a, "%.*s/*/%.*s", STR_ARG(t->roots[r].folder), STR_ARG(section)), value->text);
+            if (t->roots[r].language.len)
+                continue;  // folders of languages may be in it
+            kind_permalink(
+                t, arena_printf(t->a, "%.*s/*/%.*s", STR_ARG(t->roots[r].folder), STR_ARG(section)),
+                value->text);
         }
     }
 }
@@ -121,7 +146,8 @@ static void read_permalinks(struct tree *t, const struct yaml_node *map)
 void hugo_read(struct tree *t)
 {
     struct configs c = {0};
-    if (t->config_name.len) read_configs(t, &c);
+    if (t->config_name.len)
+        read_configs(t, &c);
     str language = text(&c, "defaultContentLanguage");
     t->source_language = language.len ? language : STR("en");
     read_content(t, &c);
@@ -133,6 +159,6 @@ void hugo_read(struct tree *t)
     t->definitions = kind_true(get(&c, "markup.goldmark.extensions"), "definitionList", true);
     const struct yaml_node *math = get(&c, "markup.goldmark.extensions.passthrough");
     t->math = kind_true(math, "enable", false);
-    t->link_words = kind_has(t, kind_path(t, STR("layouts/_default/_markup/render-link.html")))
-                    || kind_has(t, kind_path(t, STR("layouts/_markup/render-link.html")));
+    t->link_words = kind_has(t, kind_path(t, STR("layouts/_default/_markup/render-link.html"))) ||
+                    kind_has(t, kind_path(t, STR("layouts/_markup/render-link.html")));
 }

@@ -1,4 +1,5 @@
-// Jekyll: _config.yml, posts with dates in their names, collections in folders that begin with an underscore.
+// Jekyll: _config.yml, posts with dates in their names, collections in folders that begin with an
+// underscore.
 #include <string.h>
 
 #include "gen/site/kinds/kind_lib.h"
@@ -6,15 +7,18 @@
 // What Jekyll leaves out unless it is told otherwise.
 static const char *const left_out[] = {"vendor", "node_modules", ".bundle", "Gemfile*"};
 
-static void read_list(struct tree *t, const struct yaml_node *list, void (*take)(struct tree *t, str s))
+static void read_list(struct tree *t, const struct yaml_node *list,
+                      void (*take)(struct tree *t, str s))
 {
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++)
-        if (list->items[i]->kind == YAML_SCALAR) take(t, list->items[i]->text);
+        if (list->items[i]->kind == YAML_SCALAR)
+            take(t, list->items[i]->text);
 }
 
 static void ignore(struct tree *t, str pattern)
 {
-    while (pattern.len && pattern.ptr[0] == '/') pattern = str_slice(pattern, 1, pattern.len);
+    while (pattern.len && pattern.ptr[0] == '/')
+        pattern = str_slice(pattern, 1, pattern.len);
     kind_ignore(t, kind_path(t, pattern));
 }
 
@@ -24,10 +28,13 @@ static str literal_start(struct tree *t, str permalink, str collection)
     str rest = permalink, part;
     buf b = BUF_INIT;
     while (str_cut(&rest, '/', &part)) {
-        if (!part.len) continue;
+        if (!part.len)
+            continue;
         bool name = str_eq(part, STR(":collection"));
-        if ((part.ptr[0] == ':' && !name) || !rest.len) break;
-        if (b.len) buf_char(&b, '/');
+        if ((part.ptr[0] == ':' && !name) || !rest.len)
+            break;
+        if (b.len)
+            buf_char(&b, '/');
         buf_str(&b, name ? collection : part);
     }
     str out = arena_str(t->a, buf_view(&b));
@@ -38,7 +45,9 @@ static str literal_start(struct tree *t, str permalink, str collection)
 // Words that stand for patterns. Source: jekyllrb.com/docs/permalinks, "Built-in formats".
 static str pattern_of(str permalink)
 {
-    static const struct { str word, pattern; } words[] = {
+    static const struct {
+        str word, pattern;
+    } words[] = {
         {STR("date"), STR("/:categories/:year/:month/:day/:title.html")},
         {STR("pretty"), STR("/:categories/:year/:month/:day/:title/")},
         {STR("ordinal"), STR("/:categories/:year/:y_day/:title.html")},
@@ -46,20 +55,27 @@ static str pattern_of(str permalink)
         {STR("none"), STR("/:categories/:title.html")},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_eq(permalink, words[i].word)) return words[i].pattern;
+        if (str_eq(permalink, words[i].word))
+            return words[i].pattern;
     return permalink.len ? permalink : words[0].pattern;
 }
 
-static void add_collection(struct tree *t, const struct yaml_node *config, str name, const struct yaml_node *settings)
+static void add_collection(struct tree *t, const struct yaml_node *config, str name,
+                           const struct yaml_node *settings)
 {
     str dir = kind_text(config, "collections_dir"), permalink = kind_text(settings, "permalink");
     bool posts = str_eq(name, STR("posts"));
-    if (!kind_true(settings, "output", posts)) return;
-    if (posts) permalink = pattern_of(permalink.len ? permalink : kind_text(config, "permalink"));
-    if (!permalink.len) permalink = STR("/:collection/:path");
+    if (!kind_true(settings, "output", posts))
+        return;
+    if (posts)
+        permalink = pattern_of(permalink.len ? permalink : kind_text(config, "permalink"));
+    if (!permalink.len)
+        permalink = STR("/:collection/:path");
     str folder = kind_path(t, arena_printf(t->a, "%.*s/_%.*s", STR_ARG(dir), STR_ARG(name)));
-    if (!kind_has_folder(t, folder)) return;
-    struct tree_root *r = kind_root(t, folder, STR_NONE, literal_start(t, permalink, name), STR_NONE);
+    if (!kind_has_folder(t, folder))
+        return;
+    struct tree_root *r =
+        kind_root(t, folder, STR_NONE, literal_start(t, permalink, name), STR_NONE);
     r->permalink = permalink;
     r->blog = posts;
 }
@@ -72,32 +88,40 @@ static void read_collections(struct tree *t, const struct yaml_node *config)
         posts = posts || str_eq(list->pairs[i].key->text, STR("posts"));
         add_collection(t, config, list->pairs[i].key->text, list->pairs[i].value);
     }
-    if (!posts) add_collection(t, config, STR("posts"), NULL);
+    if (!posts)
+        add_collection(t, config, STR("posts"), NULL);
 }
 
 void jekyll_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL;
     str source = kind_text(c, "source");
-    if (source.len) t->folder = kind_path(t, source);
+    if (source.len)
+        t->folder = kind_path(t, source);
     struct tree_root *pages = kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);
     pages->permalink = pattern_of(kind_text(c, "permalink"));
     read_collections(t, c);
-    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) ignore(t, str_c(left_out[i]));
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
+        ignore(t, str_c(left_out[i]));
     read_list(t, kind_get(c, "exclude"), ignore);
     t->title = kind_text(c, "title");
-    if (!t->title.len) t->title = kind_text(c, "name");
+    if (!t->title.len)
+        t->title = kind_text(c, "name");
     t->description = kind_text(c, "description");
     t->source_language = kind_text(c, "default_lang");
-    if (!t->source_language.len) t->source_language = kind_text(c, "lang");
+    if (!t->source_language.len)
+        t->source_language = kind_text(c, "lang");
     str repository = kind_text(c, "repository");
-    if (str_find(repository, ':') < repository.len) t->repository = repository;
-    else if (repository.len) t->repository = arena_printf(t->a, "https://github.com/%.*s", STR_ARG(repository));
-    else t->repository = STR_NONE;
+    if (str_find(repository, ':') < repository.len)
+        t->repository = repository;
+    else if (repository.len)
+        t->repository = arena_printf(t->a, "https://github.com/%.*s", STR_ARG(repository));
+    else
+        t->repository = STR_NONE;
     read_list(t, kind_get(c, "languages"), kind_language);
     kind_defaults(t, kind_get(c, "defaults"));
     str url = kind_text(c, "url"), base = kind_text(c, "baseurl");
     kind_site(t, url, base);
     t->definitions = true;
-    t->math = true;   // kramdown's own $$ ... $$
+    t->math = true;  // kramdown's own $$ ... $$
 }

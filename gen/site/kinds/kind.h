@@ -1,5 +1,6 @@
-// What kind of tree a folder of Markdown is: for which generator it was written, and what follows from that generator's
-// conventions and from the tree's own configuration. Configurations that are programs are not run: named literals are read.
+// What kind of tree a folder of Markdown is: for which generator it was written, and what follows
+// from that generator's conventions and from the tree's own configuration. Configurations that are
+// programs are not run: named literals are read.
 #ifndef GEN_SITE_KIND_H
 #define GEN_SITE_KIND_H
 
@@ -8,14 +9,15 @@
 
 // What a kind's addresses are like, and what its pages may hold.
 enum kind_flag {
-    KIND_MDX = 1,            // .mdx files are pages
-    KIND_LOWER = 2,          // addresses are in lower case
-    KIND_STATIC_ALL = 8,     // files beside the pages are reached by their path, too
-    KIND_FOREIGN = 16,       // of a generator with conventions of its own
-    KIND_UNDERSCORE = 32,    // names that begin with an underscore are pages
-    KIND_POSTS = 64,         // posts with dates in their names, whose language front matter says in several ways
-    KIND_REFERENCES = 128,   // front matter says which pages are translations of each other
-    KIND_ALIAS_BESIDE = 256, // an alias without a slash in front is beside the page
+    KIND_MDX = 1,          // .mdx files are pages
+    KIND_LOWER = 2,        // addresses are in lower case
+    KIND_STATIC_ALL = 8,   // files beside the pages are reached by their path, too
+    KIND_FOREIGN = 16,     // of a generator with conventions of its own
+    KIND_UNDERSCORE = 32,  // names that begin with an underscore are pages
+    KIND_POSTS =
+        64,  // posts with dates in their names, whose language front matter says in several ways
+    KIND_REFERENCES = 128,    // front matter says which pages are translations of each other
+    KIND_ALIAS_BESIDE = 256,  // an alias without a slash in front is beside the page
 };
 
 struct tree;
@@ -23,65 +25,72 @@ struct tree;
 // A row of kinds.def.
 struct tree_kind {
     const char *name;
-    const char *marks;       // names of the files that a tree of this kind has, separated by spaces
-    unsigned flags;          // enum kind_flag
-    unsigned syntax;         // enum md_foreign: what its pages may hold that is not read
-    enum md_slug slugs;      // how ids of headings are made
-    unsigned math, admonitions;   // MD_MATH_*, where the tree turns formulas on; MD_ADMONITIONS, MD_CONTAINERS
+    const char *marks;   // names of the files that a tree of this kind has, separated by spaces
+    unsigned flags;      // enum kind_flag
+    unsigned syntax;     // enum md_foreign: what its pages may hold that is not read
+    enum md_slug slugs;  // how ids of headings are made
+    unsigned math,
+        admonitions;  // MD_MATH_*, where the tree turns formulas on; MD_ADMONITIONS, MD_CONTAINERS
     void (*read)(struct tree *t);
 };
 
 // A folder whose Markdown files are pages.
 struct tree_root {
-    str folder;              // below the content folder, without a slash at its end; "" for itself
-    str language;            // of all its pages, as the tree writes it; "" where names may say it
-    str prefix;              // in front of their addresses and keys: "blog"
-    str address;             // of the language in the tree's own addresses: "fr"; "" at the root
-    bool numbers;            // "01-intro" is intro
-    bool blog;               // names may begin with a date
-    str permalink;           // pattern of addresses, "/news/:year/:title/"; "" without one
+    str folder;     // below the content folder, without a slash at its end; "" for itself
+    str language;   // of all its pages, as the tree writes it; "" where names may say it
+    str prefix;     // in front of their addresses and keys: "blog"
+    str address;    // of the language in the tree's own addresses: "fr"; "" at the root
+    bool numbers;   // "01-intro" is intro
+    bool blog;      // names may begin with a date
+    str permalink;  // pattern of addresses, "/news/:year/:title/"; "" without one
 };
 
 // What a configuration says of pages that do not say it themselves: Jekyll's defaults.
 struct tree_default {
-    str path;                // a folder, a file or a pattern below the content folder; "" for all
-    str type;                // "posts", "pages" or a collection; "" for all
-    str language, permalink; // "" where it says none
+    str path;                 // a folder, a file or a pattern below the content folder; "" for all
+    str type;                 // "posts", "pages" or a collection; "" for all
+    str language, permalink;  // "" where it says none
 };
 
 // A line of the tree's own contents. A section has no file.
 struct tree_entry {
-    str title;               // "" for the page's own
-    str file;                // below the content folder; "" for a section or an address
-    str url;                 // of another site; "" without
-    uint32_t depth;          // 0 at the top
+    str title;       // "" for the page's own
+    str file;        // below the content folder; "" for a section or an address
+    str url;         // of another site; "" without
+    uint32_t depth;  // 0 at the top
 };
 
 struct tree {
     const struct tree_kind *kind;
-    str content;             // the folder that is read, from the current folder
-    str folder;              // where the configuration is, below content; "" at its top
-    str config;              // the configuration's text, and its name below content; "" without
+    str content;  // the folder that is read, from the current folder
+    str folder;   // where the configuration is, below content; "" at its top
+    str config;   // the configuration's text, and its name below content; "" without
     str config_name;
     str title, description, base_url, repository, source_language;
-    str base_path;           // "/docs" of addresses that begin with it; ""
-    str *languages;          size_t language_count, language_cap;   // that names of files may say
-    struct tree_root *roots; size_t root_count, root_cap;
-    struct tree_default *defaults; size_t default_count, default_cap;
-    str *statics;            size_t static_count, static_cap;       // folders whose files keep their names
-    str *ignored;            size_t ignored_count, ignored_cap;     // patterns of paths that are no pages
-    struct tree_entry *nav;  size_t nav_count, nav_cap;
-    str home;                // the file that is the start page; "" for the index of the folder
-    bool fallback;           // pages without a translation are shown in the source language
-    bool needs_source;       // a translation without its source is no page
-    bool only_nav;           // what the contents do not list is no page
-    bool definitions;        // "Term" and ": what it is" are a list
-    bool math;               // dollar formulas are on
-    bool hooks;              // programs of its own put something in place of comments
-    bool link_words;         // a template of its own reads links: one to a bare word is no address
-    uint64_t hash;           // of every configuration that was read
-    buf explained;           // what was recognised and why, a line each; while it is read
-    str explanation;         // the same behind that
+    str base_path;  // "/docs" of addresses that begin with it; ""
+    str *languages;
+    size_t language_count, language_cap;  // that names of files may say
+    struct tree_root *roots;
+    size_t root_count, root_cap;
+    struct tree_default *defaults;
+    size_t default_count, default_cap;
+    str *statics;
+    size_t static_count, static_cap;  // folders whose files keep their names
+    str *ignored;
+    size_t ignored_count, ignored_cap;  // patterns of paths that are no pages
+    struct tree_entry *nav;
+    size_t nav_count, nav_cap;
+    str home;           // the file that is the start page; "" for the index of the folder
+    bool fallback;      // pages without a translation are shown in the source language
+    bool needs_source;  // a translation without its source is no page
+    bool only_nav;      // what the contents do not list is no page
+    bool definitions;   // "Term" and ": what it is" are a list
+    bool math;          // dollar formulas are on
+    bool hooks;         // programs of its own put something in place of comments
+    bool link_words;    // a template of its own reads links: one to a bare word is no address
+    uint64_t hash;      // of every configuration that was read
+    buf explained;      // what was recognised and why, a line each; while it is read
+    str explanation;    // the same behind that
     arena *a;
     struct diag *diag;
 };
@@ -89,15 +98,17 @@ struct tree {
 // The kind that is called name; NULL for none. names: the list of all, for messages.
 const struct tree_kind *kind_named(str name);
 const char *kind_names(void);
-// What the folder content is. forced: a kind by name, or "" to look for marks. own: the tree has settings of vramdoc, so that it
-// is plain unless forced says otherwise. Everything lives in a; never NULL.
-struct tree *tree_read(str content, const struct tree_kind *forced, bool own, arena *a, struct diag *d);
+// What the folder content is. forced: a kind by name, or "" to look for marks. own: the tree has
+// settings of vramdoc, so that it is plain unless forced says otherwise. Everything lives in a;
+// never NULL.
+struct tree *tree_read(str content, const struct tree_kind *forced, bool own, arena *a,
+                       struct diag *d);
 // The root that a path lies in, the deepest; NULL when it is none's, or left out by a pattern.
 const struct tree_root *tree_root_of(const struct tree *t, str path);
 // Whether a path is a page of the tree by its name and place.
 bool tree_is_page(const struct tree *t, str path);
-// The language and the pattern of addresses that the tree's defaults give to a path, the most exact first; "" for none.
-// named: only of defaults that name a folder, a file or a pattern.
+// The language and the pattern of addresses that the tree's defaults give to a path, the most exact
+// first; "" for none. named: only of defaults that name a folder, a file or a pattern.
 str tree_default_language(const struct tree *t, str path, bool named);
 str tree_default_permalink(const struct tree *t, str path);
 // The path below its root.

@@ -7,7 +7,8 @@
 #include "gen/site/kinds/kind_lib.h"
 
 static const struct tree_kind kinds[] = {
-#define X(id, name, marks, read, flags, syntax, slugs, math, admonitions) {name, marks, flags, syntax, slugs, math, admonitions, read},
+#define X(id, name, marks, read, flags, syntax, slugs, math, admonitions) \
+    {name, marks, flags, syntax, slugs, math, admonitions, read},
 #include "gen/site/kinds/kinds.def"
 #undef X
 };
@@ -16,16 +17,21 @@ enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 #define PLAIN (&kinds[KIND_COUNT - 1])
 
 // Where a tree's configuration may stand: in its folder, or in one of these.
-static const char *const folders[] = {"", "docs", "website", "site", "doc", "documentation", "book", "guide", "en"};
+static const char *const folders[] = {"",     "docs",  "website", "site", "doc", "documentation",
+                                      "book", "guide", "en"};
 
 const struct tree_kind *kind_named(str name)
 {
     for (size_t i = 0; i < KIND_COUNT; i++)
-        if (str_eq(name, str_c(kinds[i].name))) return &kinds[i];
+        if (str_eq(name, str_c(kinds[i].name)))
+            return &kinds[i];
     return NULL;
 }
 
-const char *kind_names(void) { return "docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, jekyll or plain"; }
+const char *kind_names(void)
+{
+    return "docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, jekyll or plain";
+}
 
 void plain_read(struct tree *t)
 {
@@ -34,14 +40,19 @@ void plain_read(struct tree *t)
 }
 
 // config.toml is many a program's: Hugo's is beside one of its folders.
-static bool is_shared_name(str mark) { return str_starts(mark, STR("config.")); }
+static bool is_shared_name(str mark)
+{
+    return str_starts(mark, STR("config."));
+}
 
 static bool has_mark(struct tree *t, str folder, str mark)
 {
     static const char *const beside[] = {"content", "archetypes", "layouts", "themes"};
-    if (!kind_has(t, kind_join(t, folder, mark))) return false;
+    if (!kind_has(t, kind_join(t, folder, mark)))
+        return false;
     bool sure = !is_shared_name(mark);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside && !sure; i++) sure = kind_has_folder(t, kind_join(t, folder, str_c(beside[i])));
+    for (size_t i = 0; i < sizeof beside / sizeof *beside && !sure; i++)
+        sure = kind_has_folder(t, kind_join(t, folder, str_c(beside[i])));
     return sure;
 }
 
@@ -50,14 +61,16 @@ static str mark_in(struct tree *t, const struct tree_kind *k, str folder)
 {
     str marks = str_c(k->marks), mark;
     while (str_cut(&marks, ' ', &mark))
-        if (mark.len && has_mark(t, folder, mark)) return mark;
+        if (mark.len && has_mark(t, folder, mark))
+            return mark;
     return STR_NONE;
 }
 
 static bool found(struct tree *t, const struct tree_kind *k, str folder)
 {
     str mark = mark_in(t, k, folder);
-    if (!mark.len) return false;
+    if (!mark.len)
+        return false;
     t->kind = k;
     t->folder = folder;
     t->config_name = kind_join(t, folder, mark);
@@ -68,16 +81,22 @@ static void recognise(struct tree *t, const struct tree_kind *forced)
 {
     for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
         for (size_t k = 0; k < KIND_COUNT; k++)
-            if ((!forced || forced == &kinds[k]) && found(t, &kinds[k], str_c(folders[f]))) return;
+            if ((!forced || forced == &kinds[k]) && found(t, &kinds[k], str_c(folders[f])))
+                return;
     t->kind = forced ? forced : PLAIN;
 }
 
 static void explain_kind(struct tree *t, const struct tree_kind *forced, bool own)
 {
-    if (forced) kind_explain(t, "kind: %s, as you said", t->kind->name);
-    else if (t->config_name.len) kind_explain(t, "kind: %s, because of %.*s", t->kind->name, STR_ARG(t->config_name));
-    else kind_explain(t, own ? "kind: plain, because it has settings of vramdoc" : "kind: plain, because nothing says another");
-    if (forced && !t->config_name.len && *t->kind->marks) kind_explain(t, "no configuration of that kind: everything is guessed");
+    if (forced)
+        kind_explain(t, "kind: %s, as you said", t->kind->name);
+    else if (t->config_name.len)
+        kind_explain(t, "kind: %s, because of %.*s", t->kind->name, STR_ARG(t->config_name));
+    else
+        kind_explain(t, own ? "kind: plain, because it has settings of vramdoc"
+                            : "kind: plain, because nothing says another");
+    if (forced && !t->config_name.len && *t->kind->marks)
+        kind_explain(t, "no configuration of that kind: everything is guessed");
 }
 
 static void explain_result(struct tree *t)
@@ -85,32 +104,42 @@ static void explain_result(struct tree *t)
     for (size_t i = 0; i < t->root_count; i++) {
         const struct tree_root *r = &t->roots[i];
         str folder = r->folder.len ? r->folder : STR(".");
-        kind_explain(t, "pages: %.*s%s%.*s%s%.*s", STR_ARG(folder), r->language.len ? ", in " : "", STR_ARG(r->language),
-                     r->prefix.len ? ", below " : "", STR_ARG(r->prefix));
+        kind_explain(t, "pages: %.*s%s%.*s%s%.*s", STR_ARG(folder), r->language.len ? ", in " : "",
+                     STR_ARG(r->language), r->prefix.len ? ", below " : "", STR_ARG(r->prefix));
     }
-    for (size_t i = 0; i < t->static_count; i++) kind_explain(t, "files that keep their names: %.*s", STR_ARG(t->statics[i]));
-    if (t->base_path.len) kind_explain(t, "addresses begin with %.*s", STR_ARG(t->base_path));
-    if (t->nav_count) kind_explain(t, "order: %zu lines of the tree's own contents", t->nav_count);
+    for (size_t i = 0; i < t->static_count; i++)
+        kind_explain(t, "files that keep their names: %.*s", STR_ARG(t->statics[i]));
+    if (t->base_path.len)
+        kind_explain(t, "addresses begin with %.*s", STR_ARG(t->base_path));
+    if (t->nav_count)
+        kind_explain(t, "order: %zu lines of the tree's own contents", t->nav_count);
 }
 
-// Where another generator decides what is published, a link to what is not is broken as others are; and one page of a tree that
-// cannot be read, or whose front matter cannot, leaves the others as they are.
+// Where another generator decides what is published, a link to what is not is broken as others are;
+// and one page of a tree that cannot be read, or whose front matter cannot, leaves the others as
+// they are.
 static void lower_levels(struct tree *t)
 {
-    static const enum diag_id ids[] = {D_LINK_PRIVATE, D_FILE_PRIVATE, D_YAML_SYNTAX, D_TOML_SYNTAX, D_UTF8_INVALID, D_UTF8_NUL};
-    for (size_t i = 0; i < sizeof ids / sizeof *ids && t->kind->flags & KIND_FOREIGN; i++) diag_set_level(t->diag, ids[i], DIAG_WARNING);
+    static const enum diag_id ids[] = {D_LINK_PRIVATE, D_FILE_PRIVATE, D_YAML_SYNTAX,
+                                       D_TOML_SYNTAX,  D_UTF8_INVALID, D_UTF8_NUL};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids && t->kind->flags & KIND_FOREIGN; i++)
+        diag_set_level(t->diag, ids[i], DIAG_WARNING);
 }
 
-struct tree *tree_read(str content, const struct tree_kind *forced, bool own, arena *a, struct diag *d)
+struct tree *tree_read(str content, const struct tree_kind *forced, bool own, arena *a,
+                       struct diag *d)
 {
     struct tree *t = arena_new(a, struct tree, 1);
     *t = (struct tree){.content = content, .a = a, .diag = d, .kind = PLAIN, .explained = BUF_INIT};
-    if (forced || !own) recognise(t, forced);
+    if (forced || !own)
+        recognise(t, forced);
     explain_kind(t, forced, own);
     lower_levels(t);
-    if (t->config_name.len && !kind_has_folder(t, t->config_name)) t->config = kind_file(t, t->config_name);
+    if (t->config_name.len && !kind_has_folder(t, t->config_name))
+        t->config = kind_file(t, t->config_name);
     t->kind->read(t);
-    if (!t->root_count) kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);
+    if (!t->root_count)
+        kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);
     explain_result(t);
     t->explanation = arena_str(a, buf_view(&t->explained));
     buf_free(&t->explained);
@@ -119,13 +148,15 @@ struct tree *tree_read(str content, const struct tree_kind *forced, bool own, ar
 
 static bool is_below(str path, str folder)
 {
-    if (!folder.len) return true;
+    if (!folder.len)
+        return true;
     return str_starts(path, folder) && (path.len == folder.len || path.ptr[folder.len] == '/');
 }
 
 str tree_below(const struct tree_root *r, str path)
 {
-    if (!r || !r->folder.len) return path;
+    if (!r || !r->folder.len)
+        return path;
     return str_slice(path, r->folder.len + 1, path.len);
 }
 
@@ -133,23 +164,28 @@ const struct tree_root *tree_root_of(const struct tree *t, str path)
 {
     const struct tree_root *best = NULL;
     for (size_t i = 0; i < t->root_count; i++)
-        if (is_below(path, t->roots[i].folder) && (!best || t->roots[i].folder.len > best->folder.len)) best = &t->roots[i];
+        if (is_below(path, t->roots[i].folder) &&
+            (!best || t->roots[i].folder.len > best->folder.len))
+            best = &t->roots[i];
     for (size_t i = 0; best && i < t->ignored_count; i++)
-        if (fnmatch(t->ignored[i].ptr, path.ptr, FNM_LEADING_DIR) == 0) return NULL;
+        if (fnmatch(t->ignored[i].ptr, path.ptr, FNM_LEADING_DIR) == 0)
+            return NULL;
     return best;
 }
 
 static bool is_listed(const struct tree *t, str path)
 {
     for (size_t i = 0; i < t->nav_count; i++)
-        if (str_eq(t->nav[i].file, path)) return true;
+        if (str_eq(t->nav[i].file, path))
+            return true;
     return false;
 }
 
 bool tree_is_page(const struct tree *t, str path)
 {
-    bool by_name = str_ends(path, STR(".md")) || str_ends(path, STR(".markdown"))
-        || (t->kind->flags & KIND_MDX && str_ends(path, STR(".mdx")));
+    bool by_name = str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")) ||
+                   (t->kind->flags & KIND_MDX && str_ends(path, STR(".mdx")));
     const struct tree_root *r = by_name ? tree_root_of(t, path) : NULL;
-    return r && (!t->only_nav || r->address.len || is_listed(t, path));   // translations follow the list of the source
+    return r && (!t->only_nav || r->address.len ||
+                 is_listed(t, path));  // translations follow the list of the source
 }

@@ -13,14 +13,16 @@ enum { CONFIG_BYTES = 4 << 20 };
 
 static str full_path(const struct tree *t, str path, arena *a)
 {
-    return path.len ? arena_printf(a, "%.*s/%.*s", STR_ARG(t->content), STR_ARG(path)) : arena_str(a, t->content);
+    return path.len ? arena_printf(a, "%.*s/%.*s", STR_ARG(t->content), STR_ARG(path))
+                    : arena_str(a, t->content);
 }
 
 str kind_file(struct tree *t, str path)
 {
     buf b = BUF_INIT;
     str out = STR_NONE;
-    if (path.len && fs_read_now(full_path(t, path, t->a).ptr, CONFIG_BYTES, &b) == 0 && utf8_invalid(buf_view(&b)) == b.len)
+    if (path.len && fs_read_now(full_path(t, path, t->a).ptr, CONFIG_BYTES, &b) == 0 &&
+        utf8_invalid(buf_view(&b)) == b.len)
         out = arena_str(t->a, buf_view(&b));
     buf_free(&b);
     t->hash = t->hash * 31 + str_hash(out) + str_hash(path);
@@ -39,7 +41,10 @@ bool kind_has_folder(const struct tree *t, str path)
     return fs_stat(full_path(t, path, t->a).ptr, &st) == 0 && st.is_dir;
 }
 
-static int by_name(const void *x, const void *y) { return str_cmp(*(const str *)x, *(const str *)y); }
+static int by_name(const void *x, const void *y)
+{
+    return str_cmp(*(const str *)x, *(const str *)y);
+}
 
 size_t kind_folders(struct tree *t, str folder, str **names)
 {
@@ -48,12 +53,15 @@ size_t kind_folders(struct tree *t, str folder, str **names)
     *names = NULL;
     for (struct dirent *e; dir && (e = readdir(dir));) {
         str name = str_c(e->d_name);
-        if (name.ptr[0] == '.' || !kind_has_folder(t, kind_join(t, folder, name))) continue;
+        if (name.ptr[0] == '.' || !kind_has_folder(t, kind_join(t, folder, name)))
+            continue;
         *names = arena_grow(t->a, *names, count, &cap, count + 1, sizeof **names);
         (*names)[count++] = arena_str(t->a, name);
     }
-    if (dir) closedir(dir);
-    if (count) qsort(*names, count, sizeof **names, by_name);
+    if (dir)
+        closedir(dir);
+    if (count)
+        qsort(*names, count, sizeof **names, by_name);
     return count;
 }
 
@@ -66,7 +74,10 @@ str kind_join(struct tree *t, str folder, str path)
     return normal;
 }
 
-str kind_path(struct tree *t, str path) { return kind_join(t, t->folder, path); }
+str kind_path(struct tree *t, str path)
+{
+    return kind_join(t, t->folder, path);
+}
 
 // What is wrong first, by the place and the words of the reader's own message.
 static void report(struct tree *t, str path, const struct diag *quiet)
@@ -77,7 +88,8 @@ static void report(struct tree *t, str path, const struct diag *quiet)
     str_line(&rest, &line);
     size_t words = str_search(line, STR(" cannot be read: ")) + 17, end = str_rfind(line, '[');
     line = str_slice(line, words, end);
-    diag_add(t->diag, D_KIND_CONFIG, DIAG_FILE(full_path(t, path, t->a)), "%.*s", STR_ARG(str_trim(line)));
+    diag_add(t->diag, D_KIND_CONFIG, DIAG_FILE(full_path(t, path, t->a)), "%.*s",
+             STR_ARG(str_trim(line)));
     buf_free(&said);
 }
 
@@ -85,11 +97,14 @@ struct yaml_node *kind_values(struct tree *t, str path)
 {
     str text = kind_file(t, path);
     struct yaml_node *root = NULL;
-    if (!text.len) return NULL;
+    if (!text.len)
+        return NULL;
     struct diag *quiet = diag_new((struct diag_options){.quiet = true});
-    bool ok = str_ends(path, STR(".toml")) ? front_toml(text, 0, text.len, path, t->a, quiet, &root)
-                                           : yaml_parse(text, 0, text.len, path, t->a, quiet, &root);
-    if (!ok) report(t, path, quiet);
+    bool ok = str_ends(path, STR(".toml"))
+                  ? front_toml(text, 0, text.len, path, t->a, quiet, &root)
+                  : yaml_parse(text, 0, text.len, path, t->a, quiet, &root);
+    if (!ok)
+        report(t, path, quiet);
     diag_free(quiet);
     return ok && root && root->kind == YAML_MAP ? root : NULL;
 }
@@ -100,7 +115,8 @@ const struct yaml_node *kind_get(const struct yaml_node *map, const char *path)
     while (map && str_cut(&rest, '.', &key)) {
         const struct yaml_node *next = NULL;
         for (size_t i = 0; map->kind == YAML_MAP && i < map->count; i++)
-            if (str_eq_nocase(map->pairs[i].key->text, key)) next = map->pairs[i].value;
+            if (str_eq_nocase(map->pairs[i].key->text, key))
+                next = map->pairs[i].value;
         map = next;
     }
     return map;
@@ -121,10 +137,13 @@ bool kind_true(const struct yaml_node *map, const char *path, bool otherwise)
 
 struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix, str address)
 {
-    t->roots = arena_grow(t->a, t->roots, t->root_count, &t->root_cap, t->root_count + 1, sizeof *t->roots);
+    t->roots = arena_grow(t->a, t->roots, t->root_count, &t->root_cap, t->root_count + 1,
+                          sizeof *t->roots);
     struct tree_root *r = &t->roots[t->root_count++];
-    *r = (struct tree_root){.folder = arena_str(t->a, folder), .language = arena_str(t->a, language),
-                            .prefix = arena_str(t->a, prefix), .address = arena_str(t->a, address)};
+    *r = (struct tree_root){.folder = arena_str(t->a, folder),
+                            .language = arena_str(t->a, language),
+                            .prefix = arena_str(t->a, prefix),
+                            .address = arena_str(t->a, address)};
     return r;
 }
 
@@ -142,30 +161,40 @@ static void add(struct tree *t, str **items, size_t *count, size_t *cap, str s)
 
 void kind_static(struct tree *t, str folder)
 {
-    if (folder.len && kind_has_folder(t, folder)) add(t, &t->statics, &t->static_count, &t->static_cap, folder);
+    if (folder.len && kind_has_folder(t, folder))
+        add(t, &t->statics, &t->static_count, &t->static_cap, folder);
 }
 
 void kind_ignore(struct tree *t, str pattern)
 {
-    while (pattern.len && pattern.ptr[pattern.len - 1] == '/') pattern.len--;
-    if (pattern.len) add(t, &t->ignored, &t->ignored_count, &t->ignored_cap, pattern);
+    while (pattern.len && pattern.ptr[pattern.len - 1] == '/')
+        pattern.len--;
+    if (pattern.len)
+        add(t, &t->ignored, &t->ignored_count, &t->ignored_cap, pattern);
 }
 
 void kind_language(struct tree *t, str tag)
 {
-    if (tag.len) add(t, &t->languages, &t->language_count, &t->language_cap, tag);
+    if (tag.len)
+        add(t, &t->languages, &t->language_count, &t->language_cap, tag);
 }
 
 void kind_site(struct tree *t, str url, str base)
 {
     bool web = str_starts(url, STR("https://")) || str_starts(url, STR("http://"));
-    while (url.len && url.ptr[url.len - 1] == '/') url.len--;
-    while (base.len && base.ptr[base.len - 1] == '/') base.len--;
-    size_t host = web ? str_search(url, STR("://")) + 3 : 0, slash = host + str_find(str_slice(url, host, url.len), '/');
-    if (web && !base.len) base = str_slice(url, slash, url.len);
-    if (base.len && base.ptr[0] != '/') base = arena_printf(t->a, "/%.*s", STR_ARG(base));
+    while (url.len && url.ptr[url.len - 1] == '/')
+        url.len--;
+    while (base.len && base.ptr[base.len - 1] == '/')
+        base.len--;
+    size_t host = web ? str_search(url, STR("://")) + 3 : 0,
+           slash = host + str_find(str_slice(url, host, url.len), '/');
+    if (web && !base.len)
+        base = str_slice(url, slash, url.len);
+    if (base.len && base.ptr[0] != '/')
+        base = arena_printf(t->a, "/%.*s", STR_ARG(base));
     t->base_path = arena_str(t->a, base);
-    if (web) t->base_url = arena_join(t->a, str_slice(url, 0, slash), base, STR_NONE);
+    if (web)
+        t->base_url = arena_join(t->a, str_slice(url, 0, slash), base, STR_NONE);
 }
 
 void kind_explain(struct tree *t, const char *format, ...)
@@ -207,15 +236,20 @@ str kind_script_top(const struct js_text *js, const char *key)
 bool kind_siblings(struct tree *t, str docs)
 {
     str *names, own = t->folder;
-    if (own.len < 2 || str_find(own, '/') < own.len || !str_starts(docs, own)) return false;
+    if (own.len < 2 || str_find(own, '/') < own.len || !str_starts(docs, own))
+        return false;
     str below = str_slice(docs, own.len + 1, docs.len);
     size_t n = kind_folders(t, STR_NONE, &names), before = t->root_count;
     for (size_t i = 0; i < n; i++) {
         str folder = kind_join(t, names[i], below);
-        bool tag = names[i].len >= 2 && names[i].len <= 7 && (names[i].len < 4 || names[i].ptr[2] == '-');
-        if (tag && kind_has_folder(t, folder)) kind_root(t, folder, names[i], STR_NONE, str_eq(names[i], own) ? STR_NONE : names[i]);
+        bool tag =
+            names[i].len >= 2 && names[i].len <= 7 && (names[i].len < 4 || names[i].ptr[2] == '-');
+        if (tag && kind_has_folder(t, folder))
+            kind_root(t, folder, names[i], STR_NONE, str_eq(names[i], own) ? STR_NONE : names[i]);
     }
-    if (t->root_count - before > 1) t->source_language = own;
-    else t->root_count = before;
+    if (t->root_count - before > 1)
+        t->source_language = own;
+    else
+        t->root_count = before;
     return t->root_count > before;
 }

@@ -1,39 +1,47 @@
-// What the readers of the kinds share: files of the tree, values of its configuration, roots and lines of contents.
+// What the readers of the kinds share: files of the tree, values of its configuration, roots and
+// lines of contents.
 #ifndef GEN_SITE_KIND_LIB_H
 #define GEN_SITE_KIND_LIB_H
 
 #include "gen/site/kinds/kind.h"
 #include "gen/text/js_literals.h"
 
-// A function for each kind, each in a file of its own: it fills what follows from the configuration.
-#define KINDS(X) X(docusaurus) X(vitepress) X(starlight) X(mdbook) X(mkdocs) X(hugo) X(jekyll) X(plain)
+// A function for each kind, each in a file of its own: it fills what follows from the
+// configuration.
+#define KINDS(X) \
+    X(docusaurus) X(vitepress) X(starlight) X(mdbook) X(mkdocs) X(hugo) X(jekyll) X(plain)
 #define X(name) void name##_read(struct tree *t);
 KINDS(X)
 #undef X
 
-// The bytes of a file below the content folder, STR_NONE when it cannot be read; it counts in t->hash. At most 4 MiB.
+// The bytes of a file below the content folder, STR_NONE when it cannot be read; it counts in
+// t->hash. At most 4 MiB.
 str kind_file(struct tree *t, str path);
-bool kind_has(const struct tree *t, str path);          // a file or a folder below the content folder
+bool kind_has(const struct tree *t, str path);  // a file or a folder below the content folder
 bool kind_has_folder(const struct tree *t, str path);
 // The folders directly in a folder below the content folder, sorted.
 size_t kind_folders(struct tree *t, str folder, str **names);
-// A file of the tree as a tree of values, by its ending (.toml, .yml, .yaml, .json); NULL when it is none.
+// A file of the tree as a tree of values, by its ending (.toml, .yml, .yaml, .json); NULL when it
+// is none.
 struct yaml_node *kind_values(struct tree *t, str path);
-// A path from the configuration's folder, below the content folder; "." and ".." are taken out. Climbing out gives "".
+// A path from the configuration's folder, below the content folder; "." and ".." are taken out.
+// Climbing out gives "".
 str kind_path(struct tree *t, str path);
-str kind_join(struct tree *t, str folder, str path);    // the same from any folder
+str kind_join(struct tree *t, str folder, str path);  // the same from any folder
 
-// Values of a map; NULL, "" or otherwise when the key is absent or of another kind. path may have dots: "output.html.site-url".
+// Values of a map; NULL, "" or otherwise when the key is absent or of another kind. path may have
+// dots: "output.html.site-url".
 const struct yaml_node *kind_get(const struct yaml_node *map, const char *path);
 str kind_text(const struct yaml_node *map, const char *path);
 bool kind_true(const struct yaml_node *map, const char *path, bool otherwise);
 
 struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix, str address);
-// Each language a project of its own, beside the one that was found: en/mkdocs.yml, en/docs, fr/docs. Makes roots of all and the
-// found one's language that of the source; false when there is only one.
+// Each language a project of its own, beside the one that was found: en/mkdocs.yml, en/docs,
+// fr/docs. Makes roots of all and the found one's language that of the source; false when there is
+// only one.
 bool kind_siblings(struct tree *t, str docs);
 void kind_nav(struct tree *t, uint32_t depth, str title, str file, str url);
-void kind_static(struct tree *t, str folder);           // when it is there
+void kind_static(struct tree *t, str folder);  // when it is there
 void kind_ignore(struct tree *t, str pattern);
 void kind_language(struct tree *t, str tag);
 // The pattern of the addresses of what is in a folder.
@@ -46,6 +54,7 @@ void kind_explain(struct tree *t, const char *format, ...) __attribute__((format
 // The configuration's text as JavaScript, whose imports are files of the tree.
 struct js_text kind_script(struct tree *t);
 str kind_script_text(const struct js_text *js, const char *key);
-str kind_script_top(const struct js_text *js, const char *key);   // of the configuration itself, not of what is in it
+str kind_script_top(const struct js_text *js,
+                    const char *key);  // of the configuration itself, not of what is in it
 
 #endif

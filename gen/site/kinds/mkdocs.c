@@ -5,19 +5,25 @@
 
 enum { MAX_NAV_DEPTH = 8 };
 
-static bool is_markdown(str path) { return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")); }
+static bool is_markdown(str path)
+{
+    return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown"));
+}
 
 // An item of nav: a file, "Title: file", or "Title: [items]".
 static void read_nav(struct tree *t, str docs, const struct yaml_node *n, str title, uint32_t depth)
 {
-    if (depth > MAX_NAV_DEPTH) return;
+    if (depth > MAX_NAV_DEPTH)
+        return;
     if (n->kind == YAML_LIST) {
-        for (size_t i = 0; i < n->count; i++) read_nav(t, docs, n->items[i], STR_NONE, depth);
+        for (size_t i = 0; i < n->count; i++)
+            read_nav(t, docs, n->items[i], STR_NONE, depth);
     } else if (n->kind == YAML_MAP) {
         for (size_t i = 0; i < n->count; i++) {
             const struct yaml_node *value = n->pairs[i].value;
             str name = n->pairs[i].key->text;
-            if (value->kind == YAML_LIST) kind_nav(t, depth, name, STR_NONE, STR_NONE);
+            if (value->kind == YAML_LIST)
+                kind_nav(t, depth, name, STR_NONE, STR_NONE);
             read_nav(t, docs, value, name, depth + (value->kind == YAML_LIST));
         }
     } else if (is_markdown(n->text)) {
@@ -27,15 +33,18 @@ static void read_nav(struct tree *t, str docs, const struct yaml_node *n, str ti
     }
 }
 
-// The settings of a plugin or an extension, which is in a list by its name or as "name: settings". NULL without it; an empty
-// scalar without settings.
+// The settings of a plugin or an extension, which is in a list by its name or as "name: settings".
+// NULL without it; an empty scalar without settings.
 static const struct yaml_node *entry_of(const struct yaml_node *list, str name)
 {
-    if (list && list->kind == YAML_MAP) return kind_get(list, name.ptr);
+    if (list && list->kind == YAML_MAP)
+        return kind_get(list, name.ptr);
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
         const struct yaml_node *x = list->items[i];
-        if (x->kind == YAML_SCALAR && str_eq(x->text, name)) return x;
-        if (x->kind == YAML_MAP && x->count && str_eq(x->pairs[0].key->text, name)) return x->pairs[0].value;
+        if (x->kind == YAML_SCALAR && str_eq(x->text, name))
+            return x;
+        if (x->kind == YAML_MAP && x->count && str_eq(x->pairs[0].key->text, name))
+            return x->pairs[0].value;
     }
     return NULL;
 }
@@ -43,10 +52,13 @@ static const struct yaml_node *entry_of(const struct yaml_node *list, str name)
 // Languages of the plugin: a list of maps, or a map from language to name.
 static void read_language(struct tree *t, str docs, str tag, bool by_folder, bool standard)
 {
-    if (standard) t->source_language = tag;
-    if (!by_folder) kind_language(t, tag);
+    if (standard)
+        t->source_language = tag;
+    if (!by_folder)
+        kind_language(t, tag);
     str folder = kind_join(t, docs, tag);
-    if (by_folder && kind_has_folder(t, folder)) kind_root(t, folder, tag, STR_NONE, standard ? STR_NONE : tag);
+    if (by_folder && kind_has_folder(t, folder))
+        kind_root(t, folder, tag, STR_NONE, standard ? STR_NONE : tag);
 }
 
 static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin)
@@ -57,11 +69,13 @@ static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin)
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
         const struct yaml_node *l = list->items[i];
         str tag = kind_text(l, "locale");
-        if (tag.len && kind_true(l, "build", true)) read_language(t, docs, tag, by_folder, kind_true(l, "default", false));
+        if (tag.len && kind_true(l, "build", true))
+            read_language(t, docs, tag, by_folder, kind_true(l, "default", false));
     }
     for (size_t i = 0; list && list->kind == YAML_MAP && i < list->count; i++) {
         str tag = list->pairs[i].key->text;
-        if (!str_eq(tag, STR("default"))) read_language(t, docs, tag, by_folder, str_eq(tag, standard));
+        if (!str_eq(tag, STR("default")))
+            read_language(t, docs, tag, by_folder, str_eq(tag, standard));
     }
     t->fallback = kind_true(plugin, "fallback_to_default", true);
 }
@@ -72,11 +86,14 @@ static void read_excluded(struct tree *t, str docs, str lines)
     str line;
     while (str_line(&lines, &line)) {
         line = str_trim(line);
-        if (!line.len || line.ptr[0] == '#' || line.ptr[0] == '!') continue;
+        if (!line.len || line.ptr[0] == '#' || line.ptr[0] == '!')
+            continue;
         bool rooted = line.ptr[0] == '/';
-        if (rooted) line = str_slice(line, 1, line.len);
+        if (rooted)
+            line = str_slice(line, 1, line.len);
         kind_ignore(t, kind_join(t, docs, line));
-        if (!rooted) kind_ignore(t, arena_printf(t->a, "%.*s/*/%.*s", STR_ARG(docs), STR_ARG(line)));
+        if (!rooted)
+            kind_ignore(t, arena_printf(t->a, "%.*s/*/%.*s", STR_ARG(docs), STR_ARG(line)));
     }
 }
 
@@ -84,25 +101,33 @@ void mkdocs_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL, *base = NULL;
     str inherit = kind_text(c, "INHERIT"), dir = kind_text(c, "docs_dir");
-    if (inherit.len) base = kind_values(t, kind_path(t, inherit));
-    if (!dir.len) dir = kind_text(base, "docs_dir");
+    if (inherit.len)
+        base = kind_values(t, kind_path(t, inherit));
+    if (!dir.len)
+        dir = kind_text(base, "docs_dir");
     str docs = kind_path(t, dir.len ? dir : STR("docs"));
-    const struct yaml_node *i18n = entry_of(kind_get(c, "plugins"), STR("i18n")), *nav = kind_get(c, "nav");
+    const struct yaml_node *i18n = entry_of(kind_get(c, "plugins"), STR("i18n")),
+                           *nav = kind_get(c, "nav");
     const struct yaml_node *extensions = kind_get(c, "markdown_extensions");
     t->source_language = kind_text(c, "theme.language");
-    if (i18n) read_i18n(t, docs, i18n);
+    if (i18n)
+        read_i18n(t, docs, i18n);
     bool siblings = !t->root_count && kind_siblings(t, docs);
-    if (!t->root_count) kind_root(t, docs, STR_NONE, STR_NONE, STR_NONE);
+    if (!t->root_count)
+        kind_root(t, docs, STR_NONE, STR_NONE, STR_NONE);
     str of_nav = siblings || !t->root_count ? docs : t->roots[0].folder;
     for (size_t i = 0; i < t->root_count; i++)
-        if (str_eq(t->roots[i].language, t->source_language)) of_nav = t->roots[i].folder;
-    if (nav) read_nav(t, of_nav, nav, STR_NONE, 0);
+        if (str_eq(t->roots[i].language, t->source_language))
+            of_nav = t->roots[i].folder;
+    if (nav)
+        read_nav(t, of_nav, nav, STR_NONE, 0);
     read_excluded(t, docs, kind_text(c, "exclude_docs"));
     t->title = kind_text(c, "site_name");
     t->description = kind_text(c, "site_description");
     t->repository = kind_text(c, "repo_url");
     t->math = entry_of(extensions, STR("pymdownx.arithmatex")) != NULL;
-    static const str with_lists[] = {STR("def_list"), STR("extra"), STR("markdown.extensions.def_list"),
+    static const str with_lists[] = {STR("def_list"), STR("extra"),
+                                     STR("markdown.extensions.def_list"),
                                      STR("markdown.extensions.extra")};
     for (size_t i = 0; i < sizeof with_lists / sizeof *with_lists && !t->definitions; i++)
         t->definitions = entry_of(extensions, with_lists[i]) != NULL;

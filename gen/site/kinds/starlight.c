@@ -1,18 +1,23 @@
-// Starlight: pages in src/content/docs, a folder a language beside the source's pages, astro.config as configuration.
+// Starlight: pages in src/content/docs, a folder a language beside the source's pages, astro.config
+// as configuration.
 #include <string.h>
 
 #include "gen/site/kinds/kind_lib.h"
 
-static const char *const config_names[] = {"astro.config.mjs", "astro.config.ts", "astro.config.js", "astro.config.mts"};
+static const char *const config_names[] = {"astro.config.mjs", "astro.config.ts", "astro.config.js",
+                                           "astro.config.mts"};
 
 static str file_of(struct tree *t, str folder, str slug)
 {
     static const char *const tails[] = {".md", ".mdx", "/index.md", "/index.mdx"};
-    while (slug.len && slug.ptr[0] == '/') slug = str_slice(slug, 1, slug.len);
-    while (slug.len && slug.ptr[slug.len - 1] == '/') slug.len--;
+    while (slug.len && slug.ptr[0] == '/')
+        slug = str_slice(slug, 1, slug.len);
+    while (slug.len && slug.ptr[slug.len - 1] == '/')
+        slug.len--;
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
         str path = kind_join(t, folder, arena_printf(t->a, "%.*s%s", STR_ARG(slug), tails[i]));
-        if (kind_has(t, path)) return path;
+        if (kind_has(t, path))
+            return path;
     }
     return STR_NONE;
 }
@@ -21,23 +26,35 @@ static void read_items(struct tree *t, str folder, const struct yaml_node *list,
 {
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count && depth < 8; i++) {
         const struct yaml_node *n = list->items[i], *items = kind_get(n, "items");
-        str label = kind_text(n, "label"), slug = n->kind == YAML_SCALAR ? n->text : kind_text(n, "slug"), link = kind_text(n, "link");
+        str label = kind_text(n, "label"),
+            slug = n->kind == YAML_SCALAR ? n->text : kind_text(n, "slug"),
+            link = kind_text(n, "link");
         str directory = kind_text(n, "autogenerate.directory");
         bool outside = str_search(link, STR("://")) < link.len;
-        str file = slug.len ? file_of(t, folder, slug) : link.len && !outside ? file_of(t, folder, link) : STR_NONE;
-        if (directory.len) kind_nav(t, depth, label, arena_printf(t->a, "%.*s/%.*s/", STR_ARG(folder), STR_ARG(directory)), STR_NONE);
-        else if (items || file.len || outside) kind_nav(t, depth, label, file, outside && !items ? link : STR_NONE);
-        if (items) read_items(t, folder, items, depth + 1);
+        str file = slug.len               ? file_of(t, folder, slug)
+                   : link.len && !outside ? file_of(t, folder, link)
+                                          : STR_NONE;
+        if (directory.len)
+            kind_nav(t, depth, label,
+                     arena_printf(t->a, "%.*s/%.*s/", STR_ARG(folder), STR_ARG(directory)),
+                     STR_NONE);
+        else if (items || file.len || outside)
+            kind_nav(t, depth, label, file, outside && !items ? link : STR_NONE);
+        if (items)
+            read_items(t, folder, items, depth + 1);
     }
 }
 
 static void read_locales(struct tree *t, str docs, const struct yaml_node *locales)
 {
     str standard = kind_text(locales, "root.lang");
-    if (standard.len) t->source_language = standard;
+    if (standard.len)
+        t->source_language = standard;
     for (size_t i = 0; locales && locales->kind == YAML_MAP && i < locales->count; i++) {
-        str name = locales->pairs[i].key->text, lang = kind_text(locales->pairs[i].value, "lang"), folder = kind_join(t, docs, name);
-        if (str_eq(name, STR("root")) || !kind_has_folder(t, folder)) continue;
+        str name = locales->pairs[i].key->text, lang = kind_text(locales->pairs[i].value, "lang"),
+            folder = kind_join(t, docs, name);
+        if (str_eq(name, STR("root")) || !kind_has_folder(t, folder))
+            continue;
         bool is_source = str_eq(name, t->source_language) && !standard.len;
         kind_root(t, folder, lang.len ? lang : name, STR_NONE, is_source ? STR_NONE : name);
     }
@@ -48,7 +65,8 @@ void starlight_read(struct tree *t)
     str docs = kind_path(t, STR("src/content/docs"));
     for (size_t i = 0; i < sizeof config_names / sizeof *config_names && !t->config.len; i++) {
         str name = kind_path(t, str_c(config_names[i]));
-        if (!kind_has(t, name)) continue;
+        if (!kind_has(t, name))
+            continue;
         t->config_name = name;
         t->config = kind_file(t, name);
     }
@@ -63,5 +81,6 @@ void starlight_read(struct tree *t)
     t->description = kind_script_text(&js, "description");
     t->math = str_search(t->config, STR("remark-math")) < t->config.len;
     kind_site(t, kind_script_top(&js, "site"), kind_script_top(&js, "base"));
-    kind_explain(t, "the configuration is a program and was not run: site, base, title, locales and sidebar were read as literals");
+    kind_explain(t, "the configuration is a program and was not run: site, base, title, locales "
+                    "and sidebar were read as literals");
 }

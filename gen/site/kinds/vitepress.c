@@ -1,4 +1,5 @@
-// VitePress, and VuePress before it: Markdown below srcDir, a folder a language, a program as configuration.
+// VitePress, and VuePress before it: Markdown below srcDir, a folder a language, a program as
+// configuration.
 #include <string.h>
 
 #include "gen/site/kinds/kind_lib.h"
@@ -8,26 +9,34 @@ static str file_of(struct tree *t, str folder, str link)
 {
     static const char *const tails[] = {".md", "/index.md", ""};
     link = str_slice(link, 0, str_find(link, '#'));
-    if (str_ends(link, STR(".html"))) link.len -= 5;
-    if (link.len && link.ptr[link.len - 1] == '/') link.len--;
+    if (str_ends(link, STR(".html")))
+        link.len -= 5;
+    if (link.len && link.ptr[link.len - 1] == '/')
+        link.len--;
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
         str path = kind_join(t, folder, arena_printf(t->a, "%.*s%s", STR_ARG(link), tails[i]));
-        if (str_ends(path, STR(".md")) && kind_has(t, path)) return path;
+        if (str_ends(path, STR(".md")) && kind_has(t, path))
+            return path;
     }
     return STR_NONE;
 }
 
-static void read_items(struct tree *t, str folder, str base, const struct yaml_node *list, uint32_t depth)
+static void read_items(struct tree *t, str folder, str base, const struct yaml_node *list,
+                       uint32_t depth)
 {
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count && depth < 8; i++) {
         const struct yaml_node *n = list->items[i], *items = kind_get(n, "items");
         str link = kind_text(n, "link"), text = kind_text(n, "text"), own = kind_text(n, "base");
         bool outside = str_search(link, STR("://")) < link.len;
-        str path = link.len ? arena_join(t->a, own.len ? own : base, str_starts(link, STR("/")) ? link : STR("/"),
-                                         str_starts(link, STR("/")) ? STR_NONE : link) : STR_NONE;
+        str path = link.len ? arena_join(t->a, own.len ? own : base,
+                                         str_starts(link, STR("/")) ? link : STR("/"),
+                                         str_starts(link, STR("/")) ? STR_NONE : link)
+                            : STR_NONE;
         str file = link.len && !outside ? file_of(t, folder, path) : STR_NONE;
-        if (!file.len && link.len && !outside) file = file_of(t, folder, link);
-        if (items || file.len || outside) kind_nav(t, depth, text, file, outside && !items ? link : STR_NONE);
+        if (!file.len && link.len && !outside)
+            file = file_of(t, folder, link);
+        if (items || file.len || outside)
+            kind_nav(t, depth, text, file, outside && !items ? link : STR_NONE);
         read_items(t, folder, own.len ? own : base, items, depth + 1);
     }
 }
@@ -35,13 +44,20 @@ static void read_items(struct tree *t, str folder, str base, const struct yaml_n
 // sidebar: a list; or a map from folders to lists, or to {base, items}.
 static void read_sidebar(struct tree *t, str folder, const struct yaml_node *n)
 {
-    if (!n) return;
-    if (n->kind == YAML_LIST) { read_items(t, folder, STR_NONE, n, 0); return; }
+    if (!n)
+        return;
+    if (n->kind == YAML_LIST) {
+        read_items(t, folder, STR_NONE, n, 0);
+        return;
+    }
     for (size_t i = 0; n->kind == YAML_MAP && i < n->count; i++) {
         const struct yaml_node *value = n->pairs[i].value, *items = kind_get(value, "items");
-        if (n->count > 1) kind_nav(t, 0, STR_NONE, STR_NONE, STR_NONE);
-        if (items) read_items(t, folder, kind_text(value, "base"), items, 0);
-        else read_items(t, folder, STR_NONE, value, 0);
+        if (n->count > 1)
+            kind_nav(t, 0, STR_NONE, STR_NONE, STR_NONE);
+        if (items)
+            read_items(t, folder, kind_text(value, "base"), items, 0);
+        else
+            read_items(t, folder, STR_NONE, value, 0);
     }
 }
 
@@ -51,13 +67,16 @@ static str rewritten_root(const struct yaml_node *rewrites)
     for (size_t i = 0; rewrites && rewrites->kind == YAML_MAP && i < rewrites->count; i++) {
         str from = rewrites->pairs[i].key->text, to = rewrites->pairs[i].value->text;
         size_t slash = str_find(from, '/');
-        bool moved = slash < from.len && str_starts(to, STR(":")) && str_eq(str_slice(from, slash + 1, from.len), to);
-        if (moved) return str_slice(from, 0, slash);
+        bool moved = slash < from.len && str_starts(to, STR(":")) &&
+                     str_eq(str_slice(from, slash + 1, from.len), to);
+        if (moved)
+            return str_slice(from, 0, slash);
     }
     return STR_NONE;
 }
 
-// "ko-KR" of the folder ko is ko: the region says nothing. Portuguese and Chinese are written in two ways, which it tells apart.
+// "ko-KR" of the folder ko is ko: the region says nothing. Portuguese and Chinese are written in
+// two ways, which it tells apart.
 static str plain_tag(str name, str lang)
 {
     bool two_ways = str_eq(name, STR("pt")) || str_eq(name, STR("zh"));
@@ -68,31 +87,40 @@ static str plain_tag(str name, str lang)
 // "/ja/" of VuePress is ja, its "/" is root.
 static str locale_name(str key)
 {
-    while (key.len && key.ptr[0] == '/') key = str_slice(key, 1, key.len);
-    while (key.len && key.ptr[key.len - 1] == '/') key.len--;
+    while (key.len && key.ptr[0] == '/')
+        key = str_slice(key, 1, key.len);
+    while (key.len && key.ptr[key.len - 1] == '/')
+        key.len--;
     return key.len ? key : STR("root");
 }
 
 static void read_locales(struct tree *t, str src, const struct yaml_node *locales, str moved)
 {
     str root_language = kind_text(locales, "root.lang");
-    if (!root_language.len) root_language = kind_text(locales, "/.lang");
-    if (root_language.len) t->source_language = plain_tag(str_slice(root_language, 0, str_find(root_language, '-')), root_language);
+    if (!root_language.len)
+        root_language = kind_text(locales, "/.lang");
+    if (root_language.len)
+        t->source_language =
+            plain_tag(str_slice(root_language, 0, str_find(root_language, '-')), root_language);
     for (size_t i = 0; locales && locales->kind == YAML_MAP && i < locales->count; i++) {
-        str name = locale_name(locales->pairs[i].key->text), lang = kind_text(locales->pairs[i].value, "lang");
+        str name = locale_name(locales->pairs[i].key->text),
+            lang = kind_text(locales->pairs[i].value, "lang");
         str folder = kind_join(t, src, name);
-        if (str_eq(name, STR("root")) || str_eq(name, moved) || !kind_has_folder(t, folder)) continue;
+        if (str_eq(name, STR("root")) || str_eq(name, moved) || !kind_has_folder(t, folder))
+            continue;
         kind_root(t, folder, plain_tag(name, lang), STR_NONE, name);
     }
     bool several = t->root_count > 0;
-    str folder = moved.len && kind_has_folder(t, kind_join(t, src, moved)) ? kind_join(t, src, moved) : src;
+    str folder =
+        moved.len && kind_has_folder(t, kind_join(t, src, moved)) ? kind_join(t, src, moved) : src;
     kind_root(t, folder, several ? t->source_language : STR_NONE, STR_NONE, STR_NONE);
 }
 
 static void read_excluded(struct tree *t, str src, const struct yaml_node *list)
 {
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++)
-        if (list->items[i]->kind == YAML_SCALAR) kind_ignore(t, kind_join(t, src, list->items[i]->text));
+        if (list->items[i]->kind == YAML_SCALAR)
+            kind_ignore(t, kind_join(t, src, list->items[i]->text));
 }
 
 void vitepress_read(struct tree *t)
@@ -100,8 +128,11 @@ void vitepress_read(struct tree *t)
     struct js_text js = kind_script(t);
     str dir = kind_script_top(&js, "srcDir"), src = kind_path(t, dir.len ? dir : STR("."));
     str lang = kind_script_top(&js, "lang");
-    t->source_language = str_slice(lang, 0, str_find(lang, '-')).len ? str_slice(lang, 0, str_find(lang, '-')) : STR("en");
-    read_locales(t, src, js_value(&js, STR("locales")), rewritten_root(js_value(&js, STR("rewrites"))));
+    t->source_language = str_slice(lang, 0, str_find(lang, '-')).len
+                             ? str_slice(lang, 0, str_find(lang, '-'))
+                             : STR("en");
+    read_locales(t, src, js_value(&js, STR("locales")),
+                 rewritten_root(js_value(&js, STR("rewrites"))));
     read_excluded(t, src, js_value(&js, STR("srcExclude")));
     const struct yaml_node *bar = js_value(&js, STR("sidebar"));
     read_sidebar(t, src, bar ? bar : js_declared(&js, STR("sidebar")));
@@ -111,6 +142,7 @@ void vitepress_read(struct tree *t)
     t->description = kind_script_text(&js, "description");
     t->math = str_search(t->config, STR("math: true")) < t->config.len;
     kind_site(t, STR_NONE, kind_script_top(&js, "base"));
-    kind_explain(t, "the configuration is a program and was not run: srcDir, srcExclude, base, lang, locales, rewrites and sidebar "
-                 "were read as literals");
+    kind_explain(t, "the configuration is a program and was not run: srcDir, srcExclude, base, "
+                    "lang, locales, rewrites and sidebar "
+                    "were read as literals");
 }

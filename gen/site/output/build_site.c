@@ -1,4 +1,5 @@
-// A build from beginning to end: what changed is found, rendered, checked, and only then put in place.
+// A build from beginning to end: what changed is found, rendered, checked, and only then put in
+// place.
 #include "gen/site/output/build.h"
 
 #include <errno.h>
@@ -33,7 +34,8 @@ str build_program_dir(arena *a)
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0) return STR(".");
+    if (n <= 0)
+        return STR(".");
     str full = {path, (size_t)n};
     return arena_str(a, str_slice(full, 0, str_rfind(full, '/')));
 }
@@ -58,10 +60,12 @@ static bool nothing_changed(struct build *b)
     const struct cache *c = b->old;
     const struct fs_list *files = &b->site.files;
     int64_t now = publish_now();
-    if (!c || c->outside != b->outside || c->file_count != files->count) return false;
+    if (!c || c->outside != b->outside || c->file_count != files->count)
+        return false;
     bool same = now >= c->since && now < c->until;
     for (size_t i = 0; i < files->count; i++) {
-        if (!str_eq(c->files[i].path, files->items[i].path)) return false;
+        if (!str_eq(c->files[i].path, files->items[i].path))
+            return false;
         same = same && fs_same(&c->files[i].stat, &files->items[i].stat);
     }
     b->same_paths = true;
@@ -77,17 +81,24 @@ static str csp(arena *a)
     return out;
 }
 
-static str asset_url(void *ctx, str name, size_t *place) { return assets_template(ctx, name, place); }
+static str asset_url(void *ctx, str name, size_t *place)
+{
+    return assets_template(ctx, name, place);
+}
 
 // An empty source is a mistake, such as a wrong folder, and never the wish to take the site away.
 static bool has_page(struct build *b)
 {
     for (size_t i = 0; i < b->site.page_count; i++)
-        if (!b->site.pages[i]->made) return true;
-    if (diag_count(b->diag, DIAG_ERROR)) return false;
+        if (!b->site.pages[i]->made)
+            return true;
+    if (diag_count(b->diag, DIAG_ERROR))
+        return false;
     struct diag_pos at = DIAG_FILE(b->site.settings.content_dir);
-    if (b->site.read_count) diag_add(b->diag, D_NO_PAGE, at, "%zu left out", b->site.read_count);
-    else diag_add(b->diag, D_NO_PAGE, at, DIAG_PLAIN);
+    if (b->site.read_count)
+        diag_add(b->diag, D_NO_PAGE, at, "%zu left out", b->site.read_count);
+    else
+        diag_add(b->diag, D_NO_PAGE, at, DIAG_PLAIN);
     return false;
 }
 
@@ -97,7 +108,8 @@ static void find_feeds(struct build *b)
     b->feeds = arena_new(&site->arena, bool, site->language_count);
     for (size_t i = 0; i < site->page_count; i++) {
         const struct page *p = site->pages[i];
-        if (!p->made && (p->updated != INT64_MIN || p->published != INT64_MIN)) b->feeds[p->language->index] = true;
+        if (!p->made && (p->updated != INT64_MIN || p->published != INT64_MIN))
+            b->feeds[p->language->index] = true;
     }
 }
 
@@ -111,9 +123,13 @@ static bool open_view(struct build *b)
         homes[i] = nav_url(site, home, site->languages[i], &site->arena);
         search[i] = search_url(site, site->languages[i], &site->arena);
     }
-    b->view_site = (struct view_site){.generator = STR("vramdoc"), .csp = csp(&site->arena), .homes = homes,
-                                      .search_index = search, .asset = asset_url,
-                                      .asset_count = site->asset_index->template_count, .ctx = site};
+    b->view_site = (struct view_site){.generator = STR("vramdoc"),
+                                      .csp = csp(&site->arena),
+                                      .homes = homes,
+                                      .search_index = search,
+                                      .asset = asset_url,
+                                      .asset_count = site->asset_index->template_count,
+                                      .ctx = site};
     menu_open(b);
     b->view = view_open(site, &b->view_site, b->diag);
     return b->view != NULL;
@@ -122,22 +138,28 @@ static bool open_view(struct build *b)
 static bool is_broken(const struct site *site, const struct document *doc)
 {
     for (size_t i = 0; i < site->language_count; i++)
-        if (doc->pages[i] && doc->pages[i]->broken) return true;
+        if (doc->pages[i] && doc->pages[i]->broken)
+            return true;
     return false;
 }
 
 // Of a document whose pages are as they were, where nothing else has changed, the digest is known.
-static bool digest_known(const struct build *b, const struct document *doc, const struct cache_document *old)
+static bool digest_known(const struct build *b, const struct document *doc,
+                         const struct cache_document *old)
 {
-    if (!b->site.only_bodies || b->emit.fresh || !old || b->old->shown != b->shown || b->old->addresses != b->addresses) return false;
+    if (!b->site.only_bodies || b->emit.fresh || !old || b->old->shown != b->shown ||
+        b->old->addresses != b->addresses)
+        return false;
     for (size_t i = 0; i < b->site.language_count; i++) {
         const struct page *p = doc->pages[i];
-        if (p && !p->made && !p->unchanged) return false;
+        if (p && !p->made && !p->unchanged)
+            return false;
     }
     return true;
 }
 
-// Whether the files that a document's pages referred to when they were rendered are as they were then.
+// Whether the files that a document's pages referred to when they were rendered are as they were
+// then.
 static bool uses_same(struct build *b, const struct cache_document *old)
 {
     struct rendered_reader r = rendered_open(old->rendered);
@@ -147,7 +169,8 @@ static bool uses_same(struct build *b, const struct cache_document *old)
             struct asset *x = assets_lookup(&b->site, unpack_str(&p.uses));
             uint64_t stamp = unpack_u64(&p.uses);
             unpack_u64(&p.uses), unpack_uint(&p.uses);
-            if (!x || assets_stamp(&b->site, x) != stamp) return false;
+            if (!x || assets_stamp(&b->site, x) != stamp)
+                return false;
         }
     return true;
 }
@@ -160,9 +183,12 @@ static void find_dirty(struct build *b)
     for (size_t i = 0; i < site->document_count; i++) {
         struct built_document *d = &b->documents[i];
         d->document = site->documents[i];
-        if (is_broken(site, d->document)) continue;
-        const struct cache_document *old = b->old && !b->emit.fresh ? cache_document_find(b->old, d->document->key) : NULL;
-        d->digest = digest_known(b, d->document, old) ? old->digest : digest_document(b, d->document);
+        if (is_broken(site, d->document))
+            continue;
+        const struct cache_document *old =
+            b->old && !b->emit.fresh ? cache_document_find(b->old, d->document->key) : NULL;
+        d->digest =
+            digest_known(b, d->document, old) ? old->digest : digest_document(b, d->document);
         d->dirty = !old || old->digest != d->digest || !uses_same(b, old);
         if (d->dirty) {
             b->dirty[b->dirty_count++] = (uint32_t)i;
@@ -170,7 +196,8 @@ static void find_dirty(struct build *b)
         }
         d->rendered = old->rendered;
         struct rendered_reader r = rendered_open(d->rendered);
-        if (r.said.len) diag_unpack(b->diag, r.said);
+        if (r.said.len)
+            diag_unpack(b->diag, r.said);
     }
 }
 
@@ -192,7 +219,6 @@ static void make_folders(struct build *b)
         emit_folder_of(&b->emit, site->page_by_url.entries[i].key);
 }
 
-
 // The hosts of other sites that pages show pictures of, each once, as they come.
 static void gather_hosts(struct build *b)
 {
@@ -202,8 +228,10 @@ static void gather_hosts(struct build *b)
         str rest = p->hosts, host;
         b->has_media = b->has_media || p->has_media;
         while (p->url.len && str_cut(&rest, ' ', &host)) {
-            if (!host.len || policy_has(buf_view(&hosts), host)) continue;
-            if (hosts.len) buf_char(&hosts, ' ');
+            if (!host.len || policy_has(buf_view(&hosts), host))
+                continue;
+            if (hosts.len)
+                buf_char(&hosts, ' ');
             buf_str(&hosts, host);
         }
     }
@@ -215,18 +243,24 @@ static void gather_hosts(struct build *b)
 // Everything between the last build's state and a site that is ready to be put in place.
 static bool make_site(struct build *b)
 {
-    struct load_options load = {.jobs = b->options->jobs, .need_catalogs = true, .drafts = b->options->drafts,
-                                .known = b->old ? b->old->files : NULL, .known_count = b->old ? b->old->file_count : 0,
+    struct load_options load = {.jobs = b->options->jobs,
+                                .need_catalogs = true,
+                                .drafts = b->options->drafts,
+                                .known = b->old ? b->old->files : NULL,
+                                .known_count = b->old ? b->old->file_count : 0,
                                 .same_paths = b->same_paths};
-    if (!site_load(&b->site, &load) || !has_page(b)) return false;
+    if (!site_load(&b->site, &load) || !has_page(b))
+        return false;
     git_dates_read(&b->site);
     find_feeds(b);
-    if (!assets_load(&b->site) || !open_view(b)) return false;
+    if (!assets_load(&b->site) || !open_view(b))
+        return false;
     b->math = math_open(b->site.settings.cache_dir);
     digest_site(b);
     find_dirty(b);
     shuffle(b);
-    if (!emit_begin(&b->emit, b->site.settings.output_dir, b->emit.fresh, b->diag)) return false;
+    if (!emit_begin(&b->emit, b->site.settings.output_dir, b->emit.fresh, b->diag))
+        return false;
     make_folders(b);
     render_documents(b);
     rendered_index(b);
@@ -246,12 +280,15 @@ static bool put_in_place(struct build *b)
         diag_add(b->diag, D_IO_WRITE, DIAG_FILE(b->site.settings.cache_dir), "%s", strerror(errno));
         return false;
     }
-    if (!emit_commit(&b->emit, b->written, b->written_count, b->removed, b->removed_count)) return false;
+    if (!emit_commit(&b->emit, b->written, b->written_count, b->removed, b->removed_count))
+        return false;
     b->summary->removed = b->emit.removed_count;
     b->summary->foreign = b->emit.fresh ? b->emit.foreign.shown : b->old->foreign;
-    emit_end(&b->emit);   // before the cache is good: a build with nothing to do takes away no leftovers
+    emit_end(
+        &b->emit);  // before the cache is good: a build with nothing to do takes away no leftovers
     save_cache(b);
-    if (b->options->verbose) unpublished_list_foreign(b);
+    if (b->options->verbose)
+        unpublished_list_foreign(b);
     return true;
 }
 
@@ -260,26 +297,31 @@ static void summarize(struct build *b, uint64_t started)
     struct build_summary *s = b->summary;
     s->documents = b->site.document_count;
     s->languages = b->site.language_count;
-    if (b->site.language_count) s->until = b->site.until;
+    if (b->site.language_count)
+        s->until = b->site.until;
     for (size_t i = 0; i < b->site.page_count; i++) {
         const struct page *p = b->site.pages[i];
         s->pages += !p->made;
         const struct page *source = p->document ? p->document->source : p;
-        s->translations += !p->made && source != p && !source->made && source->language == b->site.source_language;
+        s->translations +=
+            !p->made && source != p && !source->made && source->language == b->site.source_language;
     }
     s->written = b->written_count;
     s->ms = now_ms() - started;
     buf path = BUF_INIT;
     buf_str(&path, b->site.settings.output_dir);
-    if (path.len < sizeof s->output) memcpy(s->output, path.ptr, path.len + 1);
+    if (path.len < sizeof s->output)
+        memcpy(s->output, path.ptr, path.len + 1);
     buf_free(&path);
 }
 
 static bool run(struct build *b)
 {
     struct settings *s = &b->site.settings;
-    if (!settings_load(s, &b->options->paths, b->options->program_dir, &b->site.arena, b->diag)) return false;
-    if (!emit_may_write(s->output_dir, b->options->into, b->diag)) return false;
+    if (!settings_load(s, &b->options->paths, b->options->program_dir, &b->site.arena, b->diag))
+        return false;
+    if (!emit_may_write(s->output_dir, b->options->into, b->diag))
+        return false;
     int lock = cache_lock(s->cache_dir);
     if (lock < 0) {
         diag_add(b->diag, D_IO_WRITE, DIAG_FILE(s->cache_dir), "%s", strerror(errno));
@@ -288,10 +330,12 @@ static bool run(struct build *b)
     b->program = program_id();
     bool ok = site_scan(&b->site);
     b->outside = digest_outside(b);
-    if (ok && !b->options->fresh) b->old = cache_open(s->cache_dir, b->program);
+    if (ok && !b->options->fresh)
+        b->old = cache_open(s->cache_dir, b->program);
     bool whole = b->old && output_is_whole(b->old, s->output_dir);
     b->emit.fresh = !whole;
-    if (ok && whole && diag_count(b->diag, DIAG_ERROR) == 0 && !b->options->verbose && nothing_changed(b)) {
+    if (ok && whole && diag_count(b->diag, DIAG_ERROR) == 0 && !b->options->verbose &&
+        nothing_changed(b)) {
         b->summary->unchanged = true;
         b->summary->pages = b->old->file_count;
         b->summary->foreign = b->old->foreign;
@@ -300,7 +344,8 @@ static bool run(struct build *b)
         diag_unpack(b->diag, b->old->said);
     } else if (ok) {
         ok = make_site(b);
-        if (ok) ok = put_in_place(b);
+        if (ok)
+            ok = put_in_place(b);
         emit_end(&b->emit);
     }
     close(lock);
@@ -316,8 +361,10 @@ bool build_site(const struct build_options *o, struct diag *d, struct build_summ
     md_init();
     bool ok = run(&b);
     summarize(&b, started);
-    if (b.math) math_free(b.math);
-    if (b.view) view_free(b.view);
+    if (b.math)
+        math_free(b.math);
+    if (b.view)
+        view_free(b.view);
     cache_close(b.old);
     site_close(&b.site);
     return ok;

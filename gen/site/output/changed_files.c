@@ -1,4 +1,5 @@
-// The files of a site beside its pages: kept, written or removed by comparison with what the last build left.
+// The files of a site beside its pages: kept, written or removed by comparison with what the last
+// build left.
 #include <errno.h>
 #include <string.h>
 
@@ -9,30 +10,35 @@
 
 void build_written(struct build *b, str url, bool is_new)
 {
-    b->written = arena_grow(&b->site.arena, b->written, b->written_count, &b->written_cap, b->written_count + 1,
-                            sizeof *b->written);
+    b->written = arena_grow(&b->site.arena, b->written, b->written_count, &b->written_cap,
+                            b->written_count + 1, sizeof *b->written);
     b->written[b->written_count++] = (struct emit_file){url, is_new};
 }
 
 void build_keep(struct build *b, struct cache_output o)
 {
-    b->outputs = arena_grow(&b->site.arena, b->outputs, b->output_count, &b->output_cap, b->output_count + 1,
-                            sizeof *b->outputs);
+    b->outputs = arena_grow(&b->site.arena, b->outputs, b->output_count, &b->output_cap,
+                            b->output_count + 1, sizeof *b->outputs);
     b->outputs[b->output_count++] = o;
 }
 
 static void make_static(struct build *b, void *ctx, buf *out)
 {
     const struct asset *x = ctx;
-    if (fs_read(x->path.ptr, 0, out) < 0) diag_add(b->diag, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
-    else assets_clean(x, out, b->diag);
+    if (fs_read(x->path.ptr, 0, out) < 0)
+        diag_add(b->diag, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
+    else
+        assets_clean(x, out, b->diag);
 }
 
-void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct build *b, void *ctx, buf *out), void *ctx)
+void build_output(struct build *b, str url, uint64_t digest,
+                  void (*make)(struct build *b, void *ctx, buf *out), void *ctx)
 {
-    const struct cache_output *old = b->old && !b->emit.fresh ? cache_output_find(b->old, url) : NULL;
+    const struct cache_output *old =
+        b->old && !b->emit.fresh ? cache_output_find(b->old, url) : NULL;
     struct cache_output o = {.url = url, .digest = digest};
-    if (make != make_static && assets_static(&b->site, url)) return;   // the source's own takes its place
+    if (make != make_static && assets_static(&b->site, url))
+        return;  // the source's own takes its place
     if (old && old->digest == digest) {
         o = *old;
     } else {
@@ -54,16 +60,20 @@ void build_output(struct build *b, str url, uint64_t digest, void (*make)(struct
 
 static void add_asked(uint8_t *asked, size_t size, str assets)
 {
-    for (size_t i = 0; i < size && i < assets.len; i++) asked[i] |= (uint8_t)assets.ptr[i];
+    for (size_t i = 0; i < size && i < assets.len; i++)
+        asked[i] |= (uint8_t)assets.ptr[i];
 }
 
-// Of the templates' files, those that some page of the site asks for, rendered now or by an earlier build.
+// Of the templates' files, those that some page of the site asks for, rendered now or by an earlier
+// build.
 static const uint8_t *find_asked(const struct build *b, arena *a)
 {
     size_t size = (b->site.asset_index->template_count + 7) / 8;
     uint8_t *asked = arena_new(a, uint8_t, size);
-    for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) add_asked(asked, size, b->rendered[i].assets);
-    for (size_t i = 0; i < b->output_count; i++) add_asked(asked, size, b->outputs[i].assets);
+    for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++)
+        add_asked(asked, size, b->rendered[i].assets);
+    for (size_t i = 0; i < b->output_count; i++)
+        add_asked(asked, size, b->outputs[i].assets);
     return asked;
 }
 
@@ -74,14 +84,16 @@ static void mark_used(struct build *b)
     arena scratch = ARENA_INIT;
     const uint8_t *asked = find_asked(b, &scratch);
     for (size_t i = 0; i < all->template_count; i++)
-        if (asked[i / 8] >> i % 8 & 1) assets_use(&b->site, &all->items[i], 0, 0);
+        if (asked[i / 8] >> i % 8 & 1)
+            assets_use(&b->site, &all->items[i], 0, 0);
     for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) {
         struct unpack u = b->rendered[i].uses;
         for (size_t n = b->rendered[i].url.len ? unpack_count(&u) : 0; n && !u.bad; n--) {
             struct asset *x = assets_lookup(&b->site, unpack_str(&u));
             unpack_u64(&u);
             uint64_t hash = unpack_u64(&u), size = unpack_uint(&u);
-            if (x) assets_use(&b->site, x, hash, size);
+            if (x)
+                assets_use(&b->site, x, hash, size);
         }
     }
     arena_free(&scratch);
@@ -91,11 +103,14 @@ static void copy_asset(struct build *b, const struct asset *x)
 {
     if (!b->old || b->emit.fresh || !cache_output_find(b->old, x->url)) {
         emit_folder_of(&b->emit, x->url);
-        if (x->bytes.len) emit_write(&b->emit, x->url, x->bytes);
-        else emit_copy(&b->emit, x->url, x->path);
+        if (x->bytes.len)
+            emit_write(&b->emit, x->url, x->bytes);
+        else
+            emit_copy(&b->emit, x->url, x->path);
         build_written(b, x->url, true);
     }
-    build_keep(b, (struct cache_output){.url = x->url, .hash = x->hash, .digest = x->hash, .size = x->size});
+    build_keep(b, (struct cache_output){
+                      .url = x->url, .hash = x->hash, .digest = x->hash, .size = x->size});
 }
 
 void changed_files_copy(struct build *b)
@@ -107,11 +122,14 @@ void changed_files_copy(struct build *b)
     for (size_t i = 0; i < all->count; i++) {
         struct asset *x = &all->items[i];
         bool is_new;
-        if (!x->used) continue;
-        map_put(&done, &scratch, x->url, &is_new);   // two files with the same name and bytes have one address
+        if (!x->used)
+            continue;
+        map_put(&done, &scratch, x->url,
+                &is_new);  // two files with the same name and bytes have one address
         if (is_new && x->kind == ASSET_STATIC) {
             build_output(b, x->url, assets_stamp(&b->site, x), make_static, x);
-            x->hash = b->outputs[b->output_count - 1].hash, x->size = b->outputs[b->output_count - 1].size;
+            x->hash = b->outputs[b->output_count - 1].hash,
+            x->size = b->outputs[b->output_count - 1].size;
         } else if (is_new) {
             copy_asset(b, x);
         }
@@ -119,26 +137,35 @@ void changed_files_copy(struct build *b)
     arena_free(&scratch);
 }
 
-struct removing { struct build *build; struct map now; arena scratch; size_t cap; };
+struct removing {
+    struct build *build;
+    struct map now;
+    arena scratch;
+    size_t cap;
+};
 
 static void remove_unless_there(struct removing *r, str url)
 {
     struct build *b = r->build;
-    if (map_has(&r->now, url)) return;
-    b->removed = arena_grow(&b->site.arena, b->removed, b->removed_count, &r->cap, b->removed_count + 1, sizeof(str));
+    if (map_has(&r->now, url))
+        return;
+    b->removed = arena_grow(&b->site.arena, b->removed, b->removed_count, &r->cap,
+                            b->removed_count + 1, sizeof(str));
     b->removed[b->removed_count++] = url;
 }
 
 void changed_files_find_removed(struct build *b)
 {
     struct removing r = {.build = b, .scratch = ARENA_INIT};
-    if (!b->old || b->emit.fresh) return;
+    if (!b->old || b->emit.fresh)
+        return;
     for (size_t i = 0; i < b->site.page_by_url.count && b->old->addresses != b->addresses; i++) {
         str url = b->site.page_by_url.entries[i].key;
         map_put(&r.now, &r.scratch, url, NULL);
         map_put(&r.now, &r.scratch, page_markdown_url(url, &r.scratch), NULL);
     }
-    for (size_t i = 0; i < b->output_count; i++) map_put(&r.now, &r.scratch, b->outputs[i].url, NULL);
+    for (size_t i = 0; i < b->output_count; i++)
+        map_put(&r.now, &r.scratch, b->outputs[i].url, NULL);
     for (size_t i = 0; i < b->old->document_count && b->old->addresses != b->addresses; i++) {
         struct rendered_reader reader = rendered_open(b->old->documents[i].rendered);
         struct rendered_page p;
@@ -149,7 +176,8 @@ void changed_files_find_removed(struct build *b)
     }
     for (size_t i = 0; i < b->old->output_count; i++) {
         str url = b->old->outputs[i].url;
-        if (!map_has(&b->site.page_by_url, url)) remove_unless_there(&r, url);
+        if (!map_has(&b->site.page_by_url, url))
+            remove_unless_there(&r, url);
     }
     arena_free(&r.scratch);
 }

@@ -1,4 +1,5 @@
-// Digests: numbers that change when anything changes that a page shows, so that only such pages are rendered again.
+// Digests: numbers that change when anything changes that a page shows, so that only such pages are
+// rendered again.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,10 @@
 #include "gen/site/documents/nav.h"
 
 // Numbers and strings fed one after the other; strings with their length, so that borders matter.
-struct digest { buf bytes; uint64_t h; };
+struct digest {
+    buf bytes;
+    uint64_t h;
+};
 
 enum { CHUNK = 4096, PAGE_LUA_MAX = 4 << 20 };
 
@@ -23,7 +27,8 @@ static void fold(struct digest *d)
 static void add_u64(struct digest *d, uint64_t v)
 {
     buf_put(&d->bytes, &v, sizeof v);
-    if (d->bytes.len > CHUNK) fold(d);
+    if (d->bytes.len > CHUNK)
+        fold(d);
 }
 
 static void add_str(struct digest *d, str s)
@@ -31,7 +36,8 @@ static void add_str(struct digest *d, str s)
     uint32_t len = (uint32_t)s.len;
     buf_put(&d->bytes, &len, sizeof len);
     buf_put(&d->bytes, s.ptr, s.len);
-    if (d->bytes.len > CHUNK) fold(d);
+    if (d->bytes.len > CHUNK)
+        fold(d);
 }
 
 static uint64_t finish(struct digest *d)
@@ -53,14 +59,16 @@ static void add_file(struct digest *d, str path)
 {
     struct fs_stat st = {0};
     add_str(d, path);
-    if (path.len && fs_stat(path.ptr, &st) == 0) add_stat(d, &st);
+    if (path.len && fs_stat(path.ptr, &st) == 0)
+        add_stat(d, &st);
 }
 
 static void add_folder(struct digest *d, str path, arena *a)
 {
     struct fs_list files = {0};
     add_str(d, path);
-    if (fs_walk(path.ptr, NULL, a, &files, NULL) < 0) return;
+    if (fs_walk(path.ptr, NULL, a, &files, NULL) < 0)
+        return;
     for (size_t i = 0; i < files.count; i++) {
         add_str(d, files.items[i].path);
         add_stat(d, &files.items[i].stat);
@@ -92,14 +100,16 @@ static void digest_addresses(struct build *b)
 {
     struct digest d = {.bytes = BUF_INIT};
     const struct site *site = &b->site;
-    add_u64(&d, site->settings.hash);   // whether untranslated pages have addresses, and of which shape
+    add_u64(&d,
+            site->settings.hash);  // whether untranslated pages have addresses, and of which shape
     add_u64(&d, site->page_by_url.count);
     for (size_t i = 0; i < site->page_count; i++) {
         const struct page *p = site->pages[i];
         add_str(&d, p->source);
         add_str(&d, p->url);
         add_str(&d, p->document->key);
-        for (uint32_t k = 0; k < p->alias_count; k++) add_str(&d, p->aliases[k]);
+        for (uint32_t k = 0; k < p->alias_count; k++)
+            add_str(&d, p->aliases[k]);
     }
     add_u64(&d, site->asset_index->hash);
     b->addresses = finish(&d);
@@ -122,12 +132,14 @@ static void digest_shown(struct build *b)
         add_u64(&d, b->feeds[i]);
         add_str(&d, b->view_site.homes[i]);
         add_str(&d, b->view_site.calculators[i]);
-        for (size_t k = 0; k < b->view_site.menus[i].count; k++) add_str(&d, b->view_site.menus[i].links[k].url);
+        for (size_t k = 0; k < b->view_site.menus[i].count; k++)
+            add_str(&d, b->view_site.menus[i].links[k].url);
         add_str(&d, b->view_site.search_index ? b->view_site.search_index[i] : STR_NONE);
     }
     // Records that page.lua may cite.
     for (size_t i = 0; i < site->files.count; i++)
-        if (str_starts(site->files.items[i].path, STR("measurements/"))) add_stat(&d, &site->files.items[i].stat);
+        if (str_starts(site->files.items[i].path, STR("measurements/")))
+            add_stat(&d, &site->files.items[i].stat);
     b->shown = finish(&d);
 }
 
@@ -140,33 +152,42 @@ void digest_site(struct build *b)
 #define ADD_STR(name) add_str(d, x->name);
 #define ADD_TIME(name) add_u64(d, (uint64_t)x->name);
 
-static void add_link(struct digest *d, const struct build *b, const struct document *doc, const struct language *l, arena *a)
+static void add_link(struct digest *d, const struct build *b, const struct document *doc,
+                     const struct language *l, arena *a)
 {
     struct view_link link = {0}, *x = &link;
-    if (doc) link = page_link(&b->site, doc, l, a);
+    if (doc)
+        link = page_link(&b->site, doc, l, a);
     VIEW_LINK(ADD_STR, ADD_TIME)
 }
 
-static void add_child(struct digest *d, const struct build *b, const struct document *doc, const struct language *l, arena *a)
+static void add_child(struct digest *d, const struct build *b, const struct document *doc,
+                      const struct language *l, arena *a)
 {
     struct view_child child, *x = &child;
     add_u64(d, page_child(&b->site, doc, l, a, &child));
     VIEW_CHILD(ADD_STR, ADD_TIME)
 }
 
-static void add_page(struct digest *d, const struct build *b, const struct document *doc, const struct language *l, arena *a)
+static void add_page(struct digest *d, const struct build *b, const struct document *doc,
+                     const struct language *l, arena *a)
 {
     const struct site *site = &b->site;
     const struct page *p = nav_page(site, doc, l);
-    if (!p) { add_u64(d, 0); return; }
+    if (!p) {
+        add_u64(d, 0);
+        return;
+    }
     const struct page *x = p;
     PAGE_SHOWN(ADD_STR, ADD_TIME, ADD_TIME)
     add_str(d, p->language->tag);
     add_str(d, nav_url(site, doc, l, a));
     add_link(d, b, nav_near(site, doc, l, -1), l, a);
     add_link(d, b, nav_near(site, doc, l, 1), l, a);
-    for (const struct document *up = nav_parent(site, doc); up; up = nav_parent(site, up)) add_link(d, b, up, l, a);
-    for (uint32_t i = 0; i < doc->child_count; i++) add_child(d, b, site->documents[doc->first_child + i], l, a);
+    for (const struct document *up = nav_parent(site, doc); up; up = nav_parent(site, up))
+        add_link(d, b, up, l, a);
+    for (uint32_t i = 0; i < doc->child_count; i++)
+        add_child(d, b, site->documents[doc->first_child + i], l, a);
 }
 
 static size_t first_not_before(const struct fs_list *files, str path)
@@ -174,8 +195,10 @@ static size_t first_not_before(const struct fs_list *files, str path)
     size_t low = 0, high = files->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (str_cmp(files->items[middle].path, path) < 0) low = middle + 1;
-        else high = middle;
+        if (str_cmp(files->items[middle].path, path) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -185,20 +208,25 @@ static void add_shared(struct digest *d, const struct site *site)
 {
     for (size_t i = 0; i < site->files.count; i++) {
         const struct fs_entry *file = &site->files.items[i];
-        if (str_find(file->path, '/') < file->path.len || !str_ends(file->path, STR(".lua"))) continue;
+        if (str_find(file->path, '/') < file->path.len || !str_ends(file->path, STR(".lua")))
+            continue;
         add_str(d, file->path);
         add_stat(d, &file->stat);
     }
 }
 
-// The files of a folder, whose name ends in '/' or is empty, that are no pages: what page.lua may read.
+// The files of a folder, whose name ends in '/' or is empty, that are no pages: what page.lua may
+// read.
 static void add_files_of(struct digest *d, const struct site *site, str folder)
 {
     for (size_t i = first_not_before(&site->files, folder); i < site->files.count; i++) {
         const struct fs_entry *file = &site->files.items[i];
-        if (!str_starts(file->path, folder)) break;
+        if (!str_starts(file->path, folder))
+            break;
         str name = str_slice(file->path, folder.len, file->path.len);
-        if (str_find(name, '/') < name.len || str_ends(name, STR(".md")) || str_ends(name, STR(".source.json"))) continue;
+        if (str_find(name, '/') < name.len || str_ends(name, STR(".md")) ||
+            str_ends(name, STR(".source.json")))
+            continue;
         add_str(d, name);
         add_stat(d, &file->stat);
     }
@@ -215,12 +243,15 @@ static void add_named(struct digest *d, const struct site *site, str page_lua)
 {
     buf text = BUF_INIT;
     str last = STR("");
-    if (fs_read(page_lua.ptr, PAGE_LUA_MAX, &text) != 0) return;
+    if (fs_read(page_lua.ptr, PAGE_LUA_MAX, &text) != 0)
+        return;
     for (size_t i = 0; i < site->files.count; i++) {
         str folder = folder_of(site->files.items[i].path);
-        if (!folder.len || str_eq(folder, last)) continue;
+        if (!folder.len || str_eq(folder, last))
+            continue;
         last = folder;
-        if (str_search(buf_view(&text), folder) < text.len) add_files_of(d, site, folder);
+        if (str_search(buf_view(&text), folder) < text.len)
+            add_files_of(d, site, folder);
     }
     buf_free(&text);
 }

@@ -1,4 +1,5 @@
-// Output files on their way: written below a work folder beside the output, through descriptors that nothing leads out of.
+// Output files on their way: written below a work folder beside the output, through descriptors
+// that nothing leads out of.
 #include "gen/site/output/emit.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 
 enum { OPEN_FOLDERS = 400 };
 
-// A disk that is full, or may not be written to, is one message about the output and not one about each file.
+// A disk that is full, or may not be written to, is one message about the output and not one about
+// each file.
 bool emit_failed(struct emit *e, str path)
 {
     bool disk = errno == ENOSPC || errno == EDQUOT || errno == EROFS;
@@ -26,26 +28,34 @@ bool emit_may_write(str output, bool into, struct diag *d)
 {
     const char *why = "";
     int fd = open(output.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) return true;
+    if (fd < 0 && errno == ENOENT)
+        return true;
     bool may = fd >= 0 && (into || foreign_may_build(fd, &why));
-    if (fd < 0) diag_add(d, D_IO_WRITE, DIAG_FILE(output), "%s", strerror(errno));
-    else if (!may) diag_add(d, D_IO_WRITE, DIAG_FILE(output), "%s; choose an empty folder, or say --into to build among them", why);
-    if (fd >= 0) close(fd);
+    if (fd < 0)
+        diag_add(d, D_IO_WRITE, DIAG_FILE(output), "%s", strerror(errno));
+    else if (!may)
+        diag_add(d, D_IO_WRITE, DIAG_FILE(output),
+                 "%s; choose an empty folder, or say --into to build among them", why);
+    if (fd >= 0)
+        close(fd);
     return may;
 }
 
-// Opens the folder that the output lies in, or is to lie in; a link to the output is followed, so that it stays one.
+// Opens the folder that the output lies in, or is to lie in; a link to the output is followed, so
+// that it stays one.
 static bool open_parent(struct emit *e)
 {
     char real[4096];
     str path = e->output;
-    if (realpath(path.ptr, real)) path = str_c(real);
+    if (realpath(path.ptr, real))
+        path = str_c(real);
     size_t slash = str_rfind(path, '/');
     str parent = slash == path.len ? STR(".") : slash ? str_slice(path, 0, slash) : STR("/");
     e->name = arena_c(&e->arena, slash == path.len ? path : str_slice(path, slash + 1, path.len));
     const char *folder = arena_c(&e->arena, parent);
     e->parent = fs_mkdirs(folder) == 0 ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (e->parent >= 0 && !*e->name) return errno = EBUSY, false;   // the root of the file system
+    if (e->parent >= 0 && !*e->name)
+        return errno = EBUSY, false;  // the root of the file system
     return e->parent >= 0;
 }
 
@@ -54,11 +64,13 @@ static const char *sibling(struct emit *e, const char *kind)
     return arena_printf(&e->arena, ".%s.vramdoc-%s", e->name, kind).ptr;
 }
 
-// Takes away a work folder that a killed build left. One without its mark is the site of before, which was just exchanged.
+// Takes away a work folder that a killed build left. One without its mark is the site of before,
+// which was just exchanged.
 static bool remove_left(struct emit *e, const char *name)
 {
     int fd = openat(e->parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return errno == ENOENT;
+    if (fd < 0)
+        return errno == ENOENT;
     if (beneath_exists(fd, STR(EMIT_UNFINISHED))) {
         beneath_clear(fd, EMIT_UNFINISHED);
     } else {
@@ -66,7 +78,8 @@ static bool remove_left(struct emit *e, const char *name)
         int output = openat(e->parent, e->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
         foreign_ours(fd, &e->arena, &ours);
         foreign_retire(fd, &ours, output);
-        if (output >= 0) close(output);
+        if (output >= 0)
+            close(output);
     }
     close(fd);
     return unlinkat(e->parent, name, AT_REMOVEDIR) == 0;
@@ -74,15 +87,21 @@ static bool remove_left(struct emit *e, const char *name)
 
 bool emit_begin(struct emit *e, str output, bool fresh, struct diag *d)
 {
-    *e = (struct emit){.output = output, .fresh = fresh, .parent = -1, .root = -1, .arena = ARENA_INIT, .diag = d};
-    if (!open_parent(e)) return emit_failed(e, output);
+    *e = (struct emit){
+        .output = output, .fresh = fresh, .parent = -1, .root = -1, .arena = ARENA_INIT, .diag = d};
+    if (!open_parent(e))
+        return emit_failed(e, output);
     const char *new = sibling(e, "new"), *stage = sibling(e, "stage");
     e->work = fresh ? new : stage;
-    if (!remove_left(e, new)) return emit_failed(e, str_c(new));
-    if (!remove_left(e, stage)) return emit_failed(e, str_c(stage));
-    if (mkdirat(e->parent, e->work, 0777) == 0) e->root = openat(e->parent, e->work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (!remove_left(e, new))
+        return emit_failed(e, str_c(new));
+    if (!remove_left(e, stage))
+        return emit_failed(e, str_c(stage));
+    if (mkdirat(e->parent, e->work, 0777) == 0)
+        e->root = openat(e->parent, e->work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int mark = e->root >= 0 ? beneath_create(e->root, STR(EMIT_UNFINISHED)) : -1;
-    if (mark < 0) return emit_failed(e, str_c(e->work));
+    if (mark < 0)
+        return emit_failed(e, str_c(e->work));
     close(mark);
     return true;
 }
@@ -91,14 +110,16 @@ void emit_end(struct emit *e)
 {
     for (size_t i = 0; i < e->folders.count; i++) {
         int *fd = e->folders.entries[i].value;
-        if (fd) close(*fd);
+        if (fd)
+            close(*fd);
     }
     if (e->root >= 0) {
         beneath_clear(e->root, EMIT_UNFINISHED);
         close(e->root);
         unlinkat(e->parent, e->work, AT_REMOVEDIR);
     }
-    if (e->parent >= 0) close(e->parent);
+    if (e->parent >= 0)
+        close(e->parent);
     e->root = e->parent = -1;
     arena_free(&e->arena);
     e->folders = (struct map){0};
@@ -114,12 +135,15 @@ bool emit_folder_of(struct emit *e, str url)
 {
     str folder = folder_of(url);
     bool is_new;
-    if (!e->fresh || !folder.len) return true;
+    if (!e->fresh || !folder.len)
+        return true;
     void **slot = map_put(&e->folders, &e->arena, folder, &is_new);
-    if (!is_new) return true;
+    if (!is_new)
+        return true;
     *slot = NULL;
     int fd = beneath_folder(e->root, folder, true);
-    if (fd < 0) return emit_failed(e, folder);
+    if (fd < 0)
+        return emit_failed(e, folder);
     if (e->folders.count > OPEN_FOLDERS) {
         close(fd);
         return true;
@@ -132,15 +156,19 @@ bool emit_folder_of(struct emit *e, str url)
 
 void emit_work_path(const struct emit *e, str url, buf *out)
 {
-    if (e->fresh) buf_str(out, url);
-    else buf_printf(out, "%016llx%08x", (unsigned long long)str_hash(url), (unsigned)url.len);   // staging is flat
+    if (e->fresh)
+        buf_str(out, url);
+    else
+        buf_printf(out, "%016llx%08x", (unsigned long long)str_hash(url),
+                   (unsigned)url.len);  // staging is flat
 }
 
 static int create(struct emit *e, str url)
 {
     str folder = e->fresh ? folder_of(url) : STR_NONE;
     const int *fd = folder.len ? map_get(&e->folders, folder) : NULL;
-    if (fd) return beneath_create(*fd, str_slice(url, folder.len + 1, url.len));
+    if (fd)
+        return beneath_create(*fd, str_slice(url, folder.len + 1, url.len));
     buf path = BUF_INIT;
     emit_work_path(e, url, &path);
     int created = beneath_create(e->root, buf_view(&path));
@@ -152,7 +180,8 @@ bool emit_write(struct emit *e, str url, str bytes)
 {
     int fd = create(e, url);
     bool ok = fd >= 0 && fs_write_all(fd, bytes) == 0;
-    if (fd >= 0 && close(fd) < 0) ok = false;
+    if (fd >= 0 && close(fd) < 0)
+        ok = false;
     return ok || emit_failed(e, url);
 }
 
@@ -160,7 +189,8 @@ bool emit_copy(struct emit *e, str url, str from)
 {
     buf bytes = BUF_INIT;
     bool ok = fs_read(from.ptr, 0, &bytes) == 0;
-    if (!ok) diag_add(e->diag, D_IO_READ, DIAG_FILE(from), "%s", strerror(errno));
+    if (!ok)
+        diag_add(e->diag, D_IO_READ, DIAG_FILE(from), "%s", strerror(errno));
     ok = ok && emit_write(e, url, buf_view(&bytes));
     buf_free(&bytes);
     return ok;

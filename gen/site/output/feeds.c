@@ -13,14 +13,15 @@
 #include "gen/site/page/page_markdown.h"
 #include "gen/base/escape.h"
 
-enum { SITEMAP_URLS = 50000, FEED_ENTRIES = 50 };   // sitemaps.org: at most 50,000 addresses a file
+enum { SITEMAP_URLS = 50000, FEED_ENTRIES = 50 };  // sitemaps.org: at most 50,000 addresses a file
 
 static void put_time(buf *out, int64_t seconds)
 {
     struct tm t;
     time_t when = (time_t)seconds;
     gmtime_r(&when, &t);
-    buf_printf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
+    buf_printf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday,
+               t.tm_hour, t.tm_min, t.tm_sec);
 }
 
 static void put_address(struct build *b, buf *out, str url)
@@ -28,36 +29,48 @@ static void put_address(struct build *b, buf *out, str url)
     arena a = ARENA_INIT;
     buf encoded = BUF_INIT;
     escape_url(&encoded, page_address(&b->site, url, &a));
-    buf_str(out, buf_view(&encoded));   // escaped for an attribute: that is good for XML's text, too
+    buf_str(out, buf_view(&encoded));  // escaped for an attribute: that is good for XML's text, too
     buf_free(&encoded);
     arena_free(&a);
 }
 
-static int64_t changed(const struct page *p) { return p->updated != INT64_MIN ? p->updated : p->published; }
+static int64_t changed(const struct page *p)
+{
+    return p->updated != INT64_MIN ? p->updated : p->published;
+}
 
 // One file of the sitemap: the pages of a language, from a document on.
-struct sitemap { const struct language *language; size_t from, count; };
+struct sitemap {
+    const struct language *language;
+    size_t from, count;
+};
 
 static void make_sitemap(struct build *b, void *ctx, buf *out)
 {
     const struct sitemap *m = ctx;
     const struct site *site = &b->site;
     size_t left = m->count;
-    buf_lit(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" "
-            "xmlns:xhtml=\"http://www.w3.org/1999/xhtml\">\n");
+    buf_lit(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset "
+                 "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" "
+                 "xmlns:xhtml=\"http://www.w3.org/1999/xhtml\">\n");
     for (size_t i = m->from; i < site->document_count && left; i++) {
         const struct document *doc = site->documents[i];
         const struct page *p = doc->pages[m->language->index];
-        if (!p) continue;
+        if (!p)
+            continue;
         left--;
-        if (p->robots.len) continue;
+        if (p->robots.len)
+            continue;
         buf_lit(out, "<url><loc>");
         put_address(b, out, p->url);
         buf_lit(out, "</loc>");
-        if (changed(p) != INT64_MIN) buf_lit(out, "<lastmod>"), put_time(out, changed(p)), buf_lit(out, "</lastmod>");
+        if (changed(p) != INT64_MIN)
+            buf_lit(out, "<lastmod>"), put_time(out, changed(p)), buf_lit(out, "</lastmod>");
         for (size_t l = 0; l < site->language_count && doc->page_count > 1; l++) {
-            if (!doc->pages[l]) continue;
-            buf_printf(out, "\n<xhtml:link rel=\"alternate\" hreflang=\"%.*s\" href=\"", STR_ARG(site->languages[l]->tag));
+            if (!doc->pages[l])
+                continue;
+            buf_printf(out, "\n<xhtml:link rel=\"alternate\" hreflang=\"%.*s\" href=\"",
+                       STR_ARG(site->languages[l]->tag));
             put_address(b, out, doc->pages[l]->url);
             buf_lit(out, "\"/>");
         }
@@ -71,12 +84,16 @@ static void make_sitemap(struct build *b, void *ctx, buf *out)
     buf_lit(out, "</urlset>\n");
 }
 
-struct sitemap_list { str *urls; size_t count, cap; };
+struct sitemap_list {
+    str *urls;
+    size_t count, cap;
+};
 
 static void make_sitemap_index(struct build *b, void *ctx, buf *out)
 {
     const struct sitemap_list *list = ctx;
-    buf_lit(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n");
+    buf_lit(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex "
+                 "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n");
     for (size_t i = 0; i < list->count; i++) {
         buf_lit(out, "<sitemap><loc>");
         put_address(b, out, list->urls[i]);
@@ -92,17 +109,25 @@ static str description_of(const struct build *b, const struct page *p)
     return r ? r->description : STR_NONE;
 }
 
-// What a language's lists show of its pages: addresses, titles, times and descriptions, which may hold figures.
+// What a language's lists show of its pages: addresses, titles, times and descriptions, which may
+// hold figures.
 static uint64_t pages_digest(struct build *b, const struct language *l)
 {
     buf parts = BUF_INIT;
-    if (!b->lists) b->lists = arena_new(&b->site.arena, uint64_t, b->site.language_count);
-    if (b->lists[l->index]) return b->lists[l->index];
+    if (!b->lists)
+        b->lists = arena_new(&b->site.arena, uint64_t, b->site.language_count);
+    if (b->lists[l->index])
+        return b->lists[l->index];
     uint64_t h = b->shown ^ b->addresses;
     for (size_t i = 0; i < b->site.document_count; i++) {
         const struct page *p = b->site.documents[i]->pages[l->index];
-        if (!p) continue;
-        uint64_t numbers[6] = {h, (uint64_t)p->updated, (uint64_t)p->published, p->content_hash, str_hash(description_of(b, p)),
+        if (!p)
+            continue;
+        uint64_t numbers[6] = {h,
+                               (uint64_t)p->updated,
+                               (uint64_t)p->published,
+                               p->content_hash,
+                               str_hash(description_of(b, p)),
                                p->robots.len};
         buf_clear(&parts);
         buf_put(&parts, numbers, sizeof numbers);
@@ -118,18 +143,23 @@ static void write_sitemaps(struct build *b)
     const struct site *site = &b->site;
     struct sitemap_list list = {0};
     arena *a = &b->site.arena;
-    if (!site->settings.base_url.len) return;
+    if (!site->settings.base_url.len)
+        return;
     for (size_t l = 0; l < site->language_count; l++) {
         uint64_t digest = pages_digest(b, site->languages[l]);
         for (size_t from = 0, part = 1; from < site->document_count; part++) {
             struct sitemap m = {site->languages[l], from, 0};
             for (; from < site->document_count && m.count < SITEMAP_URLS; from++)
                 m.count += site->documents[from]->pages[l] != NULL;
-            if (!m.count) continue;
-            str url = part == 1 ? arena_printf(a, "sitemap-%.*s.xml", STR_ARG(site->languages[l]->tag))
-                                : arena_printf(a, "sitemap-%.*s-%zu.xml", STR_ARG(site->languages[l]->tag), part);
+            if (!m.count)
+                continue;
+            str url = part == 1
+                          ? arena_printf(a, "sitemap-%.*s.xml", STR_ARG(site->languages[l]->tag))
+                          : arena_printf(a, "sitemap-%.*s-%zu.xml",
+                                         STR_ARG(site->languages[l]->tag), part);
             build_output(b, url, digest, make_sitemap, &m);
-            list.urls = arena_grow(a, list.urls, list.count, &list.cap, list.count + 1, sizeof(str));
+            list.urls =
+                arena_grow(a, list.urls, list.count, &list.cap, list.count + 1, sizeof(str));
             list.urls[list.count++] = url;
         }
     }
@@ -139,7 +169,8 @@ static void write_sitemaps(struct build *b)
 static int newest_first(const void *x, const void *y)
 {
     const struct page *a = *(const struct page *const *)x, *b = *(const struct page *const *)y;
-    if (changed(a) != changed(b)) return changed(a) > changed(b) ? -1 : 1;
+    if (changed(a) != changed(b))
+        return changed(a) > changed(b) ? -1 : 1;
     return str_cmp(a->url, b->url);
 }
 
@@ -150,21 +181,26 @@ static void put_element(buf *out, const char *name, str text)
     buf_printf(out, "</%s>\n", name);
 }
 
-// A name that two builds of the same site agree on: a UUID of version 8 (RFC 9562, 5.8) from the site's title and the address.
+// A name that two builds of the same site agree on: a UUID of version 8 (RFC 9562, 5.8) from the
+// site's title and the address.
 static void put_uuid(struct build *b, str url, buf *out)
 {
     uint64_t high = str_hash(b->site.settings.title) ^ str_hash(url);
     uint64_t low = str_hash((str){(const char *)&high, sizeof high}) + str_hash(url);
-    buf_printf(out, "urn:uuid:%08x-%04x-8%03x-%04x-%012llx", (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff),
-               (unsigned)(high & 0xfff), (unsigned)(0x8000 | (low >> 48 & 0x3fff)), (unsigned long long)(low & 0xffffffffffff));
+    buf_printf(out, "urn:uuid:%08x-%04x-8%03x-%04x-%012llx", (unsigned)(high >> 32),
+               (unsigned)(high >> 16 & 0xffff), (unsigned)(high & 0xfff),
+               (unsigned)(0x8000 | (low >> 48 & 0x3fff)),
+               (unsigned long long)(low & 0xffffffffffff));
 }
 
 // Without base_url an entry's name is a UUID, and links are relative.
 static void put_id(struct build *b, buf *out, str url)
 {
     buf_lit(out, "<id>");
-    if (b->site.settings.base_url.len) put_address(b, out, url);
-    else put_uuid(b, url, out);
+    if (b->site.settings.base_url.len)
+        put_address(b, out, url);
+    else
+        put_uuid(b, url, out);
     buf_lit(out, "</id>\n");
 }
 
@@ -172,13 +208,18 @@ static void put_link(struct build *b, buf *out, str feed, str url, const char *r
 {
     buf_printf(out, "<link rel=\"%s\" href=\"", rel);
     buf relative = BUF_INIT;
-    if (b->site.settings.base_url.len) put_address(b, out, url);
-    else address_relative(feed, url, &relative), escape_url(out, buf_view(&relative));
+    if (b->site.settings.base_url.len)
+        put_address(b, out, url);
+    else
+        address_relative(feed, url, &relative), escape_url(out, buf_view(&relative));
     buf_lit(out, "\"/>\n");
     buf_free(&relative);
 }
 
-struct feed { const struct language *language; str url; };
+struct feed {
+    const struct language *language;
+    str url;
+};
 
 static void put_entry(struct build *b, const struct feed *f, const struct page *p, buf *out)
 {
@@ -189,9 +230,11 @@ static void put_entry(struct build *b, const struct feed *f, const struct page *
     buf_lit(out, "<updated>");
     put_time(out, changed(p));
     buf_lit(out, "</updated>\n");
-    if (p->published != INT64_MIN) buf_lit(out, "<published>"), put_time(out, p->published), buf_lit(out, "</published>\n");
+    if (p->published != INT64_MIN)
+        buf_lit(out, "<published>"), put_time(out, p->published), buf_lit(out, "</published>\n");
     str description = description_of(b, p);
-    if (description.len) put_element(out, "summary", description);
+    if (description.len)
+        put_element(out, "summary", description);
     buf_lit(out, "</entry>\n");
 }
 
@@ -204,10 +247,14 @@ static void make_feed(struct build *b, void *ctx, buf *out)
     size_t n = 0;
     for (size_t i = 0; i < site->page_count; i++) {
         const struct page *p = site->pages[i];
-        if (p->language == f->language && !p->made && !each_listed(p) && p->document->key.len && changed(p) != INT64_MIN) list[n++] = p;
+        if (p->language == f->language && !p->made && !each_listed(p) && p->document->key.len &&
+            changed(p) != INT64_MIN)
+            list[n++] = p;
     }
     qsort(list, n, sizeof *list, newest_first);
-    buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"%.*s\">\n",
+    buf_printf(out,
+               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed "
+               "xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"%.*s\">\n",
                STR_ARG(f->language->tag));
     str title = settings_title(&site->settings, f->language->tag);
     put_element(out, "title", title.len ? title : STR("vramdoc"));
@@ -218,9 +265,13 @@ static void make_feed(struct build *b, void *ctx, buf *out)
     put_time(out, n ? changed(list[0]) : 0);
     buf_lit(out, "</updated>\n");
     buf_lit(out, "<author>");
-    put_element(out, "name", site->settings.author.len ? site->settings.author : title.len ? title : STR("vramdoc"));
+    put_element(out, "name",
+                site->settings.author.len ? site->settings.author
+                : title.len               ? title
+                                          : STR("vramdoc"));
     buf_lit(out, "</author>\n");
-    for (size_t i = 0; i < n && i < FEED_ENTRIES; i++) put_entry(b, f, list[i], out);
+    for (size_t i = 0; i < n && i < FEED_ENTRIES; i++)
+        put_entry(b, f, list[i], out);
     buf_lit(out, "</feed>\n");
     arena_free(&scratch);
 }
@@ -229,9 +280,11 @@ static void write_feeds(struct build *b)
 {
     struct site *site = &b->site;
     for (size_t i = 0; i < site->language_count; i++) {
-        if (!b->feeds[i]) continue;
+        if (!b->feeds[i])
+            continue;
         struct feed f = {site->languages[i], STR("feed.xml")};
-        if (site->by_folder) f.url = arena_printf(&site->arena, "%.*s/feed.xml", STR_ARG(f.language->tag));
+        if (site->by_folder)
+            f.url = arena_printf(&site->arena, "%.*s/feed.xml", STR_ARG(f.language->tag));
         build_output(b, f.url, pages_digest(b, f.language), make_feed, &f);
     }
 }
@@ -243,36 +296,47 @@ static void put_llms_page(struct build *b, const struct page *p, str from, buf *
     buf_lit(out, "- [");
     buf_str(out, p->title);
     buf_lit(out, "](");
-    if (b->site.settings.base_url.len) buf_str(out, b->site.settings.base_url), buf_char(out, '/'), buf_str(out, url);
-    else address_relative(from, url, out);
+    if (b->site.settings.base_url.len)
+        buf_str(out, b->site.settings.base_url), buf_char(out, '/'), buf_str(out, url);
+    else
+        address_relative(from, url, out);
     buf_str(out, description.len ? STR("): ") : STR(")"));
     buf_str(out, description);
     buf_char(out, '\n');
     arena_free(&a);
 }
 
-struct llms { const struct language *language; str url; };
+struct llms {
+    const struct language *language;
+    str url;
+};
 
 // The pages of one language; in the source language's list, the lists of the others, too.
 static void make_llms(struct build *b, void *ctx, buf *out)
 {
     const struct llms *m = ctx;
     const struct site *site = &b->site;
-    str title = settings_title(&site->settings, m->language->tag), about = settings_description(&site->settings, m->language->tag);
+    str title = settings_title(&site->settings, m->language->tag),
+        about = settings_description(&site->settings, m->language->tag);
     buf_printf(out, "# %.*s\n\n", STR_ARG(title.len ? title : STR("Documents")));
-    if (about.len) buf_printf(out, "> %.*s\n\n", STR_ARG(about));
+    if (about.len)
+        buf_printf(out, "> %.*s\n\n", STR_ARG(about));
     buf_printf(out, "## %.*s\n\n", STR_ARG(locale_native_name(m->language->locale)));
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = site->documents[i]->pages[m->language->index];
-        if (p && !p->made && !p->robots.len) put_llms_page(b, p, m->url, out);
+        if (p && !p->made && !p->robots.len)
+            put_llms_page(b, p, m->url, out);
     }
-    if (m->language != site->source_language || site->language_count < 2) return;
+    if (m->language != site->source_language || site->language_count < 2)
+        return;
     buf_lit(out, "\n## Optional\n\n");
     for (size_t l = 0; l < site->language_count; l++) {
         const struct language *other = site->languages[l];
-        if (other == m->language) continue;
+        if (other == m->language)
+            continue;
         buf_printf(out, "- [%.*s](", STR_ARG(locale_native_name(other->locale)));
-        if (site->settings.base_url.len) buf_printf(out, "%.*s/", STR_ARG(site->settings.base_url));
+        if (site->settings.base_url.len)
+            buf_printf(out, "%.*s/", STR_ARG(site->settings.base_url));
         buf_printf(out, "%.*s/llms.txt)\n", STR_ARG(other->tag));
     }
 }
@@ -282,7 +346,8 @@ static void write_llms(struct build *b)
     struct site *site = &b->site;
     for (size_t l = 0; l < site->language_count; l++) {
         struct llms m = {site->languages[l], STR("llms.txt")};
-        if (m.language != site->source_language) m.url = arena_printf(&site->arena, "%.*s/llms.txt", STR_ARG(m.language->tag));
+        if (m.language != site->source_language)
+            m.url = arena_printf(&site->arena, "%.*s/llms.txt", STR_ARG(m.language->tag));
         build_output(b, m.url, pages_digest(b, m.language), make_llms, &m);
     }
 }

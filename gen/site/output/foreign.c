@@ -1,4 +1,5 @@
-// Tells apart what a build wrote and what others put into its output: reads the manifest that lies there, and walks the folder.
+// Tells apart what a build wrote and what others put into its output: reads the manifest that lies
+// there, and walks the folder.
 #include "gen/site/output/foreign.h"
 
 #include <dirent.h>
@@ -15,13 +16,16 @@
 #include "gen/base/fs.h"
 #include "gen/site/output/manifest_format.h"
 
-// Opens the manifest of a folder, if this program wrote it; *any tells of one at all. -1 without it.
+// Opens the manifest of a folder, if this program wrote it; *any tells of one at all. -1 without
+// it.
 static int open_manifest(int output, bool *any)
 {
     char head[sizeof MANIFEST_HEAD - 1];
     int fd = openat(output, MANIFEST_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     *any = fd >= 0;
-    if (fd < 0 || (pread(fd, head, sizeof head, 0) == sizeof head && !memcmp(head, MANIFEST_HEAD, sizeof head))) return fd;
+    if (fd < 0 || (pread(fd, head, sizeof head, 0) == sizeof head &&
+                   !memcmp(head, MANIFEST_HEAD, sizeof head)))
+        return fd;
     close(fd);
     return -1;
 }
@@ -29,22 +33,29 @@ static int open_manifest(int output, bool *any)
 bool foreign_may_build(int output, const char **why)
 {
     bool any, empty = true;
-    int manifest = open_manifest(output, &any), fd = openat(output, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int manifest = open_manifest(output, &any),
+        fd = openat(output, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) empty = empty && e->d_name[0] == '.';
-    if (dir) closedir(dir);
-    if (manifest >= 0) close(manifest);
-    *why = any ? "holds files and the manifest.json of another program" : "holds files and no manifest.json of an earlier build";
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+        empty = empty && e->d_name[0] == '.';
+    if (dir)
+        closedir(dir);
+    if (manifest >= 0)
+        close(manifest);
+    *why = any ? "holds files and the manifest.json of another program"
+               : "holds files and no manifest.json of an earlier build";
     return empty || manifest >= 0;
 }
 
 // A path as the manifest has it, which is JSON's own writing of it.
 static str unescaped(str path, arena *a)
 {
-    if (str_find(path, '\\') == path.len) return arena_str(a, path);
+    if (str_find(path, '\\') == path.len)
+        return arena_str(a, path);
     str quoted = arena_printf(a, "\"%.*s\"", STR_ARG(path));
     json_t *text = json_loadb(quoted.ptr, quoted.len, JSON_DECODE_ANY, NULL);
-    str out = arena_str(a, (str){text ? json_string_value(text) : "", text ? json_string_length(text) : 0});
+    str out = arena_str(
+        a, (str){text ? json_string_value(text) : "", text ? json_string_length(text) : 0});
     json_decref(text);
     return out;
 }
@@ -53,11 +64,13 @@ static str unescaped(str path, arena *a)
 static void take_lines(str rest, arena *a, struct map *urls)
 {
     str line;
-    while (str_line(&rest, &line) && !str_eq(line, STR(MANIFEST_OUTPUTS))) {}
+    while (str_line(&rest, &line) && !str_eq(line, STR(MANIFEST_OUTPUTS))) {
+    }
     while (str_line(&rest, &line) && str_starts(line, STR(MANIFEST_INDENT))) {
         size_t end = str_search(line, STR("\": {\"bytes\""));
         str path = unescaped(str_slice(line, sizeof MANIFEST_INDENT - 1, end), a);
-        if (end < line.len && path.len) map_put_kept(urls, a, path, NULL);
+        if (end < line.len && path.len)
+            map_put_kept(urls, a, path, NULL);
     }
     map_put_kept(urls, a, STR(MANIFEST_NAME), NULL);
 }
@@ -67,18 +80,20 @@ void foreign_ours(int output, arena *a, struct map *urls)
     bool any;
     buf text = BUF_INIT;
     int fd = open_manifest(output, &any);
-    if (fd >= 0 && fs_read_fd(fd, 0, &text) == 0) take_lines(buf_view(&text), a, urls);
-    if (fd >= 0) close(fd);
+    if (fd >= 0 && fs_read_fd(fd, 0, &text) == 0)
+        take_lines(buf_view(&text), a, urls);
+    if (fd >= 0)
+        close(fd);
     buf_free(&text);
 }
 
 struct sweep {
     const struct map *ours;
-    struct map folders;        // that ours has files in
+    struct map folders;  // that ours has files in
     arena scratch;
-    buf path;                  // of the entry that is looked at
-    struct foreign *found;     // NULL: ours is removed, and the rest moved
-    arena *arena;              // of found
+    buf path;               // of the entry that is looked at
+    struct foreign *found;  // NULL: ours is removed, and the rest moved
+    arena *arena;           // of found
     int root, to;
     int error;
 };
@@ -105,7 +120,8 @@ static void end(struct sweep *s)
 static void move_away(struct sweep *s, str path)
 {
     struct beneath from, to;
-    if (s->to < 0 || !beneath_place(s->root, path, false, &from)) return;
+    if (s->to < 0 || !beneath_place(s->root, path, false, &from))
+        return;
     if (beneath_place(s->to, path, true, &to))
         beneath_leave(&to, renameat2(from.folder, from.name, to.folder, to.name, RENAME_NOREPLACE));
     beneath_leave(&from, 0);
@@ -118,7 +134,8 @@ static void not_ours(struct sweep *s, bool is_folder)
         move_away(s, buf_view(&s->path));
         return;
     }
-    if (is_folder) buf_char(&s->path, '/');
+    if (is_folder)
+        buf_char(&s->path, '/');
     f->paths = arena_grow(s->arena, f->paths, f->count, &f->cap, f->count + 1, sizeof *f->paths);
     f->paths[f->count++] = arena_str(s->arena, buf_view(&s->path));
     f->shown += s->path.ptr[0] != '.' && str_search(buf_view(&s->path), STR("/.")) == s->path.len;
@@ -130,9 +147,12 @@ static void walk(struct sweep *s, int folder);
 static void enter(struct sweep *s, int folder, const char *name)
 {
     int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (below < 0) s->error = errno;
-    else walk(s, below);
-    if (!s->found) unlinkat(folder, name, AT_REMOVEDIR);
+    if (below < 0)
+        s->error = errno;
+    else
+        walk(s, below);
+    if (!s->found)
+        unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 static void look_at(struct sweep *s, int folder, const struct dirent *e)
@@ -140,12 +160,17 @@ static void look_at(struct sweep *s, int folder, const struct dirent *e)
     size_t before = s->path.len;
     struct stat st;
     bool is_folder = e->d_type == DT_DIR;
-    if (e->d_type == DT_UNKNOWN && fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) is_folder = S_ISDIR(st.st_mode);
-    if (before) buf_char(&s->path, '/');
+    if (e->d_type == DT_UNKNOWN && fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        is_folder = S_ISDIR(st.st_mode);
+    if (before)
+        buf_char(&s->path, '/');
     buf_str(&s->path, str_c(e->d_name));
-    if (is_folder && map_has(&s->folders, buf_view(&s->path))) enter(s, folder, e->d_name);
-    else if (is_folder || !map_has(s->ours, buf_view(&s->path))) not_ours(s, is_folder);
-    else if (!s->found && !str_eq(buf_view(&s->path), STR(MANIFEST_NAME))) unlinkat(folder, e->d_name, 0);
+    if (is_folder && map_has(&s->folders, buf_view(&s->path)))
+        enter(s, folder, e->d_name);
+    else if (is_folder || !map_has(s->ours, buf_view(&s->path)))
+        not_ours(s, is_folder);
+    else if (!s->found && !str_eq(buf_view(&s->path), STR(MANIFEST_NAME)))
+        unlinkat(folder, e->d_name, 0);
     s->path.len = before;
     s->path.ptr[before] = 0;
 }
@@ -160,22 +185,29 @@ static void walk(struct sweep *s, int folder)
         return;
     }
     for (struct dirent *e; (e = readdir(dir)) != NULL;)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) look_at(s, folder, e);
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            look_at(s, folder, e);
     closedir(dir);
 }
 
-static int by_path(const void *x, const void *y) { return str_cmp(*(const str *)x, *(const str *)y); }
+static int by_path(const void *x, const void *y)
+{
+    return str_cmp(*(const str *)x, *(const str *)y);
+}
 
 bool foreign_find(int output, const struct map *ours, arena *a, struct foreign *out)
 {
-    struct sweep s = {.ours = ours, .found = out, .arena = a, .root = output, .to = -1, .scratch = ARENA_INIT};
+    struct sweep s = {
+        .ours = ours, .found = out, .arena = a, .root = output, .to = -1, .scratch = ARENA_INIT};
     int fd = openat(output, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     *out = (struct foreign){0};
-    if (fd < 0) return false;
+    if (fd < 0)
+        return false;
     begin(&s);
     walk(&s, fd);
     end(&s);
-    if (out->count) qsort(out->paths, out->count, sizeof *out->paths, by_path);
+    if (out->count)
+        qsort(out->paths, out->count, sizeof *out->paths, by_path);
     errno = s.error;
     return !s.error;
 }
@@ -184,9 +216,11 @@ void foreign_retire(int old, const struct map *ours, int to)
 {
     struct sweep s = {.ours = ours, .root = old, .to = to, .scratch = ARENA_INIT};
     int fd = openat(old, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
+    if (fd < 0)
+        return;
     begin(&s);
     walk(&s, fd);
     end(&s);
-    if (map_has(ours, STR(MANIFEST_NAME))) unlinkat(old, MANIFEST_NAME, 0);
+    if (map_has(ours, STR(MANIFEST_NAME)))
+        unlinkat(old, MANIFEST_NAME, 0);
 }

@@ -9,12 +9,16 @@
 #include "gen/base/escape.h"
 
 // Entries go out as they come: inputs by path, outputs in reading order, then what is around them.
-struct list { buf *out; size_t count; };
+struct list {
+    buf *out;
+    size_t count;
+};
 
 static void put_hex(char *to, uint64_t v)
 {
     static const char digits[] = "0123456789abcdef";
-    for (int i = 15; i >= 0; i--, v >>= 4) to[i] = digits[v & 15];
+    for (int i = 15; i >= 0; i--, v >>= 4)
+        to[i] = digits[v & 15];
 }
 
 static bool is_plain(str path)
@@ -22,18 +26,22 @@ static bool is_plain(str path)
     bool plain = true;
     for (size_t i = 0; i < path.len; i++) {
         unsigned char c = (unsigned char)path.ptr[i];
-        plain = plain & (c >= 0x20) & (c < 0x7F) & (c != '"') & (c != '\\') & (c != '<') & (c != '&');
+        plain =
+            plain & (c >= 0x20) & (c < 0x7F) & (c != '"') & (c != '\\') & (c != '<') & (c != '&');
     }
     return plain;
 }
 
 static void put_path(buf *out, str path)
 {
-    if (is_plain(path)) buf_str(out, path);
-    else escape_json(out, path);
+    if (is_plain(path))
+        buf_str(out, path);
+    else
+        escape_json(out, path);
 }
 
-// shows: the language of the text where it is not the one that the address says; "" else. keeps_name: of the static folder.
+// shows: the language of the text where it is not the one that the address says; "" else.
+// keeps_name: of the static folder.
 static void add(struct list *l, str path, uint64_t size, uint64_t hash, str shows, bool keeps_name)
 {
     buf_str(l->out, l->count++ ? STR(",\n" MANIFEST_INDENT) : STR("\n" MANIFEST_INDENT));
@@ -43,8 +51,10 @@ static void add(struct list *l, str path, uint64_t size, uint64_t hash, str show
     char rest[] = ", \"xxh3\": \"0123456789abcdef\"";
     put_hex(rest + 11, hash);
     buf_put(l->out, rest, sizeof rest - 1);
-    if (keeps_name) buf_lit(l->out, ", \"static\": true");
-    if (shows.len) buf_printf(l->out, ", \"shows\": \"%.*s\"", STR_ARG(shows));
+    if (keeps_name)
+        buf_lit(l->out, ", \"static\": true");
+    if (shows.len)
+        buf_printf(l->out, ", \"shows\": \"%.*s\"", STR_ARG(shows));
     buf_char(l->out, '}');
 }
 
@@ -59,10 +69,12 @@ static void list_inputs(const struct build *b, struct list *l)
     const struct site *site = &b->site;
     for (size_t i = 0; i < site->page_count; i++)
         if (is_input(site, site->pages[i]))
-            add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash, STR_NONE, false);
+            add(l, site->pages[i]->source, site->pages[i]->stat.size, site->pages[i]->content_hash,
+                STR_NONE, false);
     for (size_t i = 0; i < site->asset_index->count; i++) {
         const struct asset *x = &site->asset_index->items[i];
-        if (x->used && x->kind != ASSET_TEMPLATE) add(l, x->name, x->size, x->hash, STR_NONE, false);
+        if (x->used && x->kind != ASSET_TEMPLATE)
+            add(l, x->name, x->size, x->hash, STR_NONE, false);
     }
 }
 
@@ -71,11 +83,13 @@ static void list_outputs(const struct build *b, struct list *l)
     arena scratch = ARENA_INIT;
     for (size_t i = 0; i < b->site.document_count * b->site.language_count; i++) {
         const struct rendered_page *p = &b->rendered[i];
-        if (!p->url.len) continue;
+        if (!p->url.len)
+            continue;
         const struct document *doc = b->site.documents[i / b->site.language_count];
         str shows = doc->pages[i % b->site.language_count] ? STR_NONE : doc->source->language->tag;
         add(l, p->url, p->size, p->hash, shows, false);
-        add(l, page_markdown_url(p->url, &scratch), p->markdown_size, p->markdown_hash, shows, false);
+        add(l, page_markdown_url(p->url, &scratch), p->markdown_size, p->markdown_hash, shows,
+            false);
         arena_reset(&scratch);
     }
     for (size_t i = 0; i < b->output_count; i++) {
@@ -106,7 +120,8 @@ static void make_manifest(struct build *b, void *ctx, buf *out)
 
 void manifest_write(struct build *b)
 {
-    // It is made again whenever anything was read or written again: its digest is of all that it lists.
+    // It is made again whenever anything was read or written again: its digest is of all that it
+    // lists.
     uint64_t h = b->addresses;
     for (size_t i = 0; i < b->site.document_count; i++) {
         uint64_t parts[2] = {h, b->documents[i].digest};

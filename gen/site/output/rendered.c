@@ -1,9 +1,15 @@
 // What a document's render leaves: its messages, then one part a page.
 #include "gen/site/output/rendered.h"
 
-void rendered_begin(buf *out, str said) { pack_str(out, said); }
+void rendered_begin(buf *out, str said)
+{
+    pack_str(out, said);
+}
 
-void rendered_count(buf *out, size_t pages) { pack_uint(out, pages); }
+void rendered_count(buf *out, size_t pages)
+{
+    pack_uint(out, pages);
+}
 
 void rendered_page(buf *out, const struct rendered_page *p, const struct page_output *o)
 {
@@ -19,11 +25,13 @@ void rendered_page(buf *out, const struct rendered_page *p, const struct page_ou
     pack_uint(out, p->size);
     pack_u64(out, p->markdown_hash);
     pack_uint(out, p->markdown_size);
-    pack_uint(out, (uint64_t)p->written | (uint64_t)p->markdown_written << 1 | (uint64_t)p->is_new << 2
-              | (uint64_t)o->md.has_media << 3 | (uint64_t)o->any_anchor << 4);
+    pack_uint(out, (uint64_t)p->written | (uint64_t)p->markdown_written << 1 |
+                       (uint64_t)p->is_new << 2 | (uint64_t)o->md.has_media << 3 |
+                       (uint64_t)o->any_anchor << 4);
     buf part = BUF_INIT;
     pack_uint(&part, o->md.anchor_count);
-    for (size_t i = 0; i < o->md.anchor_count; i++) pack_str(&part, o->md.anchors[i]);
+    for (size_t i = 0; i < o->md.anchor_count; i++)
+        pack_str(&part, o->md.anchors[i]);
     pack_str(out, buf_view(&part));
     buf_clear(&part);
     pack_uint(&part, o->link_count);
@@ -55,7 +63,8 @@ struct rendered_reader rendered_open(str rendered)
 
 bool rendered_next(struct rendered_reader *r, struct rendered_page *p)
 {
-    if (!r->left || r->u.bad) return false;
+    if (!r->left || r->u.bad)
+        return false;
     r->left--;
     p->language = unpack_str(&r->u);
     p->url = unpack_str(&r->u);
@@ -86,7 +95,8 @@ static size_t find_language(const struct site *site, str tag, size_t near)
 {
     for (size_t i = 0; i < site->language_count; i++) {
         size_t l = (near + i) % site->language_count;
-        if (str_eq(site->languages[l]->tag, tag)) return l;
+        if (str_eq(site->languages[l]->tag, tag))
+            return l;
     }
     return site->language_count;
 }
@@ -94,13 +104,15 @@ static size_t find_language(const struct site *site, str tag, size_t near)
 void rendered_index(struct build *b)
 {
     const struct site *site = &b->site;
-    b->rendered = arena_new(&b->site.arena, struct rendered_page, site->document_count * site->language_count);
+    b->rendered = arena_new(&b->site.arena, struct rendered_page,
+                            site->document_count * site->language_count);
     for (size_t i = 0; i < site->document_count; i++) {
         struct rendered_reader r = rendered_open(b->documents[i].rendered);
         struct rendered_page p;
         for (size_t l = 0; rendered_next(&r, &p); l++) {
             l = find_language(site, p.language, l);
-            if (l == site->language_count) continue;
+            if (l == site->language_count)
+                continue;
             b->rendered[i * site->language_count + l] = p;
         }
     }

@@ -1,4 +1,5 @@
-// Which languages' search indexes have changed; those are made in workers, one a language, that write their files themselves.
+// Which languages' search indexes have changed; those are made in workers, one a language, that
+// write their files themselves.
 #include "gen/site/output/search.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@
 
 str search_url(const struct site *site, const struct language *l, arena *a)
 {
-    if (site->settings.search == SEARCH_NONE) return STR_NONE;
+    if (site->settings.search == SEARCH_NONE)
+        return STR_NONE;
     return site->by_folder ? arena_printf(a, "%.*s/" FIRST, STR_ARG(l->tag)) : STR(FIRST);
 }
 
@@ -27,10 +29,13 @@ static str folder_of(str first, arena *a)
     return arena_join(a, str_slice(first, 0, first.len - strlen(FIRST)), STR(FOLDER), STR_NONE);
 }
 
-void search_page(struct unit_maker *units, const struct site *site, const struct page *p, const struct page_output *o, buf *out)
+void search_page(struct unit_maker *units, const struct site *site, const struct page *p,
+                 const struct page_output *o, buf *out)
 {
-    if (site->settings.search == SEARCH_NONE) return;
-    units_pack(units, p->title, o->description, buf_view(&o->body), site->settings.search == SEARCH_TITLES || each_listed(p), out);
+    if (site->settings.search == SEARCH_NONE)
+        return;
+    units_pack(units, p->title, o->description, buf_view(&o->body),
+               site->settings.search == SEARCH_TITLES || each_listed(p), out);
 }
 
 uint64_t search_hash(const struct rendered_page *p)
@@ -46,7 +51,8 @@ static uint64_t index_digest(const struct build *b, const struct language *l)
     for (size_t i = 0; i < b->site.document_count; i++) {
         const struct page *p = nav_page(&b->site, b->site.documents[i], l);
         const struct rendered_page *r = rendered_of(b, i, l->index);
-        if (!p || !r) continue;
+        if (!p || !r)
+            continue;
         uint64_t parts[3] = {h, str_hash(p->title), r->search_hash};
         h = str_hash((str){(const char *)parts, sizeof parts});
     }
@@ -55,13 +61,13 @@ static uint64_t index_digest(const struct build *b, const struct language *l)
 
 struct indexing {
     struct build *build;
-    const struct language **languages;   // whose index has changed
+    const struct language **languages;  // whose index has changed
     size_t count;
-    uint64_t *digests;                   // [site.language_count]
-    str *files;                          // [site.language_count], as workers packed them; "" for one that is as it was
-    buf *out;                            // in a worker: of the language that it is at
+    uint64_t *digests;  // [site.language_count]
+    str *files;  // [site.language_count], as workers packed them; "" for one that is as it was
+    buf *out;    // in a worker: of the language that it is at
     str first, folder;
-    struct index *index;                 // of a worker
+    struct index *index;  // of a worker
 };
 
 // In a worker. Leaves for each file: url, hash, size, whether it was written, whether it is new.
@@ -71,11 +77,14 @@ static void put_file(void *ctx, str name, str bytes)
     struct build *b = x->build;
     arena *a = &b->site.arena;
     str url = name.len ? arena_join(a, x->folder, name, STR(".js")) : x->first;
-    const struct cache_output *old = b->old && !b->emit.fresh ? cache_output_find(b->old, url) : NULL;
+    const struct cache_output *old =
+        b->old && !b->emit.fresh ? cache_output_find(b->old, url) : NULL;
     uint64_t hash = str_hash(bytes);
     bool write = !old || old->hash != hash;
-    if (assets_static(&b->site, url)) return;   // the source's own takes its place
-    if (write) emit_write(&b->emit, url, bytes);
+    if (assets_static(&b->site, url))
+        return;  // the source's own takes its place
+    if (write)
+        emit_write(&b->emit, url, bytes);
     pack_str(x->out, url);
     pack_u64(x->out, hash);
     pack_uint(x->out, bytes.len);
@@ -94,15 +103,18 @@ static void job(void *ctx, size_t index, buf *out)
     x->out = &files;
     x->first = b->view_site.search_index[l->index];
     x->folder = folder_of(x->first, &b->site.arena);
-    if (!x->index) x->index = index_new();
+    if (!x->index)
+        x->index = index_new();
     index_begin(x->index, l->tag);
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = nav_page(site, site->documents[i], l);
         const struct rendered_page *r = rendered_of(b, i, l->index);
-        if (p && r) index_page(x->index, r->url, p->title, r->search);
+        if (p && r)
+            index_page(x->index, r->url, p->title, r->search);
     }
     index_files(x->index, settings_synonyms(&site->settings, l->tag), put_file, x);
-    if (diag_count(d, DIAG_NOTE)) diag_pack(d, &said);
+    if (diag_count(d, DIAG_NOTE))
+        diag_pack(d, &said);
     pack_str(out, buf_view(&said));
     buf_str(out, buf_view(&files));
     buf_free(&said), buf_free(&files);
@@ -116,11 +128,13 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
     struct unpack u = unpack_from(arena_str(&b->site.arena, bytes));
     uint32_t language = x->languages[index]->index;
     if (fate != WORKERS_DONE) {
-        diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(b->view_site.search_index[language]), "signal %d, while it was made", signal);
+        diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(b->view_site.search_index[language]),
+                 "signal %d, while it was made", signal);
         return;
     }
     str said = unpack_str(&u);
-    if (said.len) diag_unpack(b->diag, said);
+    if (said.len)
+        diag_unpack(b->diag, said);
     x->files[language] = (str){u.at, (size_t)(u.end - u.at)};
 }
 
@@ -132,7 +146,8 @@ static void take_files(struct build *b, str files, uint64_t digest)
         o.hash = unpack_u64(&u);
         o.size = unpack_uint(&u);
         uint64_t flags = unpack_uint(&u);
-        if (flags & 1) build_written(b, o.url, flags & 2);
+        if (flags & 1)
+            build_written(b, o.url, flags & 2);
         build_keep(b, o);
     }
 }
@@ -143,8 +158,10 @@ static void keep_files(struct build *b, str first, uint64_t digest)
     str folder = folder_of(first, &b->site.arena);
     for (size_t i = 0; i < b->old->output_count; i++) {
         const struct cache_output *o = &b->old->outputs[i];
-        if (o->digest != digest || assets_static(&b->site, o->url)) continue;
-        if (str_eq(o->url, first) || str_starts(o->url, folder)) build_keep(b, *o);
+        if (o->digest != digest || assets_static(&b->site, o->url))
+            continue;
+        if (str_eq(o->url, first) || str_starts(o->url, folder))
+            build_keep(b, *o);
     }
 }
 
@@ -158,10 +175,13 @@ static bool find_changed(struct indexing *x)
     x->files = arena_new(a, str, count);
     for (size_t i = 0; i < count; i++) {
         str first = b->view_site.search_index[i];
-        const struct cache_output *old = b->old && !b->emit.fresh ? cache_output_find(b->old, first) : NULL;
-        if (!first.len) continue;
+        const struct cache_output *old =
+            b->old && !b->emit.fresh ? cache_output_find(b->old, first) : NULL;
+        if (!first.len)
+            continue;
         x->digests[i] = index_digest(b, b->site.languages[i]);
-        if (old && old->digest == x->digests[i]) continue;
+        if (old && old->digest == x->digests[i])
+            continue;
         emit_folder_of(&b->emit, folder_of(first, a));
         x->languages[x->count++] = b->site.languages[i];
     }
@@ -172,15 +192,23 @@ void search_write(struct build *b)
 {
     struct indexing x = {.build = b};
     struct diag *outer = b->emit.diag;
-    if (b->site.settings.search == SEARCH_NONE) return;
+    if (b->site.settings.search == SEARCH_NONE)
+        return;
     if (find_changed(&x)) {
-        struct workers_plan plan = {.job_count = x.count, .workers = b->options->jobs, .job = job, .result = result, .ctx = &x};
+        struct workers_plan plan = {.job_count = x.count,
+                                    .workers = b->options->jobs,
+                                    .job = job,
+                                    .result = result,
+                                    .ctx = &x};
         if (workers_run(&plan) < 0)
-            diag_add(b->diag, D_IO_READ, DIAG_FILE(b->site.settings.output_dir), "no worker: %s", strerror(errno));
+            diag_add(b->diag, D_IO_READ, DIAG_FILE(b->site.settings.output_dir), "no worker: %s",
+                     strerror(errno));
     }
     b->emit.diag = outer;
     for (size_t i = 0; i < b->site.language_count; i++) {
-        if (x.files[i].len) take_files(b, x.files[i], x.digests[i]);
-        else if (b->old) keep_files(b, b->view_site.search_index[i], x.digests[i]);
+        if (x.files[i].len)
+            take_files(b, x.files[i], x.digests[i]);
+        else if (b->old)
+            keep_files(b, b->view_site.search_index[i], x.digests[i]);
     }
 }

@@ -1,4 +1,5 @@
-// The search index of a site: what each page's render leaves for it, and a folder of scripts for each language.
+// The search index of a site: what each page's render leaves for it, and a folder of scripts for
+// each language.
 #ifndef GEN_SITE_SEARCH_H
 #define GEN_SITE_SEARCH_H
 
@@ -8,7 +9,8 @@
 struct rendered_page;
 
 // Fills out, which is empty, with what the index needs of a page.
-void search_page(struct unit_maker *units, const struct site *site, const struct page *p, const struct page_output *o, buf *out);
+void search_page(struct unit_maker *units, const struct site *site, const struct page *p,
+                 const struct page_output *o, buf *out);
 // Of all that the index shows of a page beside its title.
 uint64_t search_hash(const struct rendered_page *p);
 // Writes the index of every language; view_site.search_index has the urls of the first files.

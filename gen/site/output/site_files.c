@@ -1,4 +1,5 @@
-// What is around the pages: error pages, redirects, the start page of all languages, headers for the server, robots.
+// What is around the pages: error pages, redirects, the start page of all languages, headers for
+// the server, robots.
 #include <string.h>
 
 #include "gen/text/policy.h"
@@ -12,7 +13,10 @@
 #include "gen/site/output/search.h"
 #include "gen/site/source/settings.h"
 
-struct error_page { const struct language *language; str url; };
+struct error_page {
+    const struct language *language;
+    str url;
+};
 
 static void make_404(struct build *b, void *ctx, buf *out)
 {
@@ -22,11 +26,20 @@ static void make_404(struct build *b, void *ctx, buf *out)
     const struct document *home = map_get(&site->document_by_key, STR_NONE);
     arena scratch = ARENA_INIT;
     struct page_output nothing = {0};
-    struct page_renderer r = {.site = site, .view = b->view, .feeds = b->feeds, .diag = b->diag, .arena = &scratch};
+    struct page_renderer r = {
+        .site = site, .view = b->view, .feeds = b->feeds, .diag = b->diag, .arena = &scratch};
     struct front none = {0};
     struct page_context c = {&r, &nothing, &none};
-    struct view_page v = {.language = l, .document = home, .page = NULL, .kind = STR("404"), .layout = STR("404"),
-                          .updated = INT64_MIN, .published = INT64_MIN, .current = l->index, .need = page_need, .ctx = &c};
+    struct view_page v = {.language = l,
+                          .document = home,
+                          .page = NULL,
+                          .kind = STR("404"),
+                          .layout = STR("404"),
+                          .updated = INT64_MIN,
+                          .published = INT64_MIN,
+                          .current = l->index,
+                          .need = page_need,
+                          .ctx = &c};
     v.url = e->url;
     v.is_lost = true;
     buf title = BUF_INIT;
@@ -37,16 +50,26 @@ static void make_404(struct build *b, void *ctx, buf *out)
     arena_free(&scratch);
 }
 
-struct redirect { str url, target; const struct page *page; };
+struct redirect {
+    str url, target;
+    const struct page *page;
+};
 
 static void make_redirect(struct build *b, void *ctx, buf *out)
 {
     const struct redirect *to = ctx;
     arena scratch = ARENA_INIT;
     const struct page *p = to->page;
-    struct view_page v = {.language = p->language, .page = p, .url = to->url, .title = p->title, .kind = STR("redirect"),
-                          .layout = STR("redirect"), .updated = INT64_MIN, .published = INT64_MIN,
-                          .canonical = page_address(&b->site, p->url, &scratch), .target = to->target};
+    struct view_page v = {.language = p->language,
+                          .page = p,
+                          .url = to->url,
+                          .title = p->title,
+                          .kind = STR("redirect"),
+                          .layout = STR("redirect"),
+                          .updated = INT64_MIN,
+                          .published = INT64_MIN,
+                          .canonical = page_address(&b->site, p->url, &scratch),
+                          .target = to->target};
     view_render(b->view, &v, b->diag, out);
     arena_free(&scratch);
 }
@@ -58,8 +81,11 @@ static void write_redirect(struct build *b, str url, const struct page *p)
     void **at = map_put(&b->redirects, &b->site.arena, url, &is_new);
     const struct page *other = *at;
     // In trees of others translations begin as copies, front matter included.
-    if (other && other != p && other->document == p->document && b->site.tree->kind->flags & KIND_FOREIGN) return;
-    if (is_new) *at = (void *)(uintptr_t)p;
+    if (other && other != p && other->document == p->document &&
+        b->site.tree->kind->flags & KIND_FOREIGN)
+        return;
+    if (is_new)
+        *at = (void *)(uintptr_t)p;
     if (!is_new || map_has(&b->site.page_by_url, url) || assets_static(&b->site, url)) {
         buf what = BUF_INIT;
         buf_printf(&what, "%.*s, an alias", STR_ARG(url));
@@ -68,19 +94,23 @@ static void write_redirect(struct build *b, str url, const struct page *p)
         return;
     }
     buf parts = BUF_INIT;
-    buf_printf(&parts, "%llu %.*s %.*s", (unsigned long long)b->shown, STR_ARG(p->url), STR_ARG(p->title));
+    buf_printf(&parts, "%llu %.*s %.*s", (unsigned long long)b->shown, STR_ARG(p->url),
+               STR_ARG(p->title));
     build_output(b, url, str_hash(buf_view(&parts)), make_redirect, &to);
     buf_free(&parts);
 }
 
-// Hugo's "old" and "../older" count from the folder that the page's address is in, and that of x/index.html is x itself.
+// Hugo's "old" and "../older" count from the folder that the page's address is in, and that of
+// x/index.html is x itself.
 static str from_top(struct build *b, const struct page *p, str alias)
 {
     bool relative = b->site.tree->kind->flags & KIND_ALIAS_BESIDE && !str_starts(alias, STR("/"));
-    str folder = str_ends(p->url, STR("/index.html")) ? str_slice(p->url, 0, str_rfind(p->url, '/')) : p->url;
+    str folder = str_ends(p->url, STR("/index.html")) ? str_slice(p->url, 0, str_rfind(p->url, '/'))
+                                                      : p->url;
     size_t slash = str_rfind(folder, '/');
     buf whole = BUF_INIT, path = BUF_INIT;
-    buf_printf(&whole, "%.*s/%.*s", (int)(slash < folder.len ? slash : 0), folder.ptr, STR_ARG(alias));
+    buf_printf(&whole, "%.*s/%.*s", (int)(slash < folder.len ? slash : 0), folder.ptr,
+               STR_ARG(alias));
     bool inside = relative && fs_normalize(buf_view(&whole), &path);
     str out = inside ? arena_join(&b->site.arena, STR("/"), buf_view(&path), STR_NONE) : alias;
     buf_free(&whole), buf_free(&path);
@@ -106,8 +136,10 @@ static void write_alias(struct build *b, const struct page *p, str alias)
     size_t slash = str_rfind(url, '/');
     str name = slash == url.len ? url : str_slice(url, slash + 1, url.len);
     bool folder = alias.ptr[alias.len - 1] == '/' || str_find(name, '.') == name.len;
-    if (folder) url = arena_printf(a, "%.*s/index.html", STR_ARG(url));
-    else if (!str_ends(url, STR(".html"))) url = arena_printf(a, "%.*s.html", STR_ARG(url));
+    if (folder)
+        url = arena_printf(a, "%.*s/index.html", STR_ARG(url));
+    else if (!str_ends(url, STR(".html")))
+        url = arena_printf(a, "%.*s.html", STR_ARG(url));
     write_redirect(b, url, p);
 }
 
@@ -118,7 +150,8 @@ static void write_redirects(struct build *b)
     for (int of_source = 1; of_source >= 0; of_source--)
         for (size_t i = 0; i < site->page_count; i++) {
             const struct page *p = site->pages[i];
-            for (uint32_t k = 0; k < p->alias_count && (p == p->document->source) == of_source; k++) write_alias(b, p, p->aliases[k]);
+            for (uint32_t k = 0; k < p->alias_count && (p == p->document->source) == of_source; k++)
+                write_alias(b, p, p->aliases[k]);
         }
     const struct document *home = map_get(&site->document_by_key, STR_NONE);
     struct page *start = home->pages[site->source_language->index];
@@ -130,15 +163,19 @@ static void write_one_404(struct build *b, const struct language *l, str url)
 {
     const struct document *home = map_get(&b->site.document_by_key, STR_NONE);
     struct error_page e = {l, url};
-    if (map_has(&b->site.page_by_url, url)) return;
-    build_output(b, url, digest_page(b, home, l), make_404, &e);   // it lists what the start page lists
+    if (map_has(&b->site.page_by_url, url))
+        return;
+    build_output(b, url, digest_page(b, home, l), make_404,
+                 &e);  // it lists what the start page lists
 }
 
 static void write_404(struct build *b)
 {
     struct site *site = &b->site;
     for (size_t i = 0; i < site->language_count && site->by_folder; i++)
-        write_one_404(b, site->languages[i], arena_printf(&site->arena, "%.*s/404.html", STR_ARG(site->languages[i]->tag)));
+        write_one_404(
+            b, site->languages[i],
+            arena_printf(&site->arena, "%.*s/404.html", STR_ARG(site->languages[i]->tag)));
     write_one_404(b, site->source_language, STR("404.html"));
 }
 
@@ -147,8 +184,10 @@ static void make_headers(struct build *b, void *ctx, buf *out)
     (void)ctx;
     buf policy = BUF_INIT;
     policy_write(b->hosts, b->has_media, &policy);
-    buf_printf(out, "/*\n  Content-Security-Policy: %.*s\n  X-Content-Type-Options: nosniff\n"
-               "  Referrer-Policy: strict-origin-when-cross-origin\n  Cache-Control: no-cache\n", STR_ARG(buf_view(&policy)));
+    buf_printf(out,
+               "/*\n  Content-Security-Policy: %.*s\n  X-Content-Type-Options: nosniff\n"
+               "  Referrer-Policy: strict-origin-when-cross-origin\n  Cache-Control: no-cache\n",
+               STR_ARG(buf_view(&policy)));
     buf_free(&policy);
     buf_lit(out, "/assets/*\n  Cache-Control: public, max-age=31536000, immutable\n");
 }
@@ -170,7 +209,8 @@ void site_files_pages(struct build *b)
 
 void site_files_write(struct build *b)
 {
-    build_output(b, STR("_headers"), b->shown ^ str_hash(b->hosts) ^ b->has_media, make_headers, NULL);
+    build_output(b, STR("_headers"), b->shown ^ str_hash(b->hosts) ^ b->has_media, make_headers,
+                 NULL);
     build_output(b, STR("robots.txt"), b->shown, make_robots, NULL);
     preview_write(b);
     search_write(b);

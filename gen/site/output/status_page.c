@@ -10,12 +10,20 @@ static void make_status(struct build *b, void *ctx, buf *out)
     const struct language *l = b->site.source_language;
     arena scratch = ARENA_INIT;
     struct page_output nothing = {0};
-    struct page_renderer r = {.site = &b->site, .view = b->view, .feeds = b->feeds, .diag = b->diag, .arena = &scratch};
+    struct page_renderer r = {
+        .site = &b->site, .view = b->view, .feeds = b->feeds, .diag = b->diag, .arena = &scratch};
     struct front none = {0};
     struct page_context c = {&r, &nothing, &none};
-    struct view_page v = {.language = l, .document = map_get(&b->site.document_by_key, STR_NONE), .kind = STR("status"),
-                          .layout = STR("status"), .url = STR(STATUS_URL), .updated = INT64_MIN, .published = INT64_MIN,
-                          .current = l->index, .need = page_need, .ctx = &c};
+    struct view_page v = {.language = l,
+                          .document = map_get(&b->site.document_by_key, STR_NONE),
+                          .kind = STR("status"),
+                          .layout = STR("status"),
+                          .url = STR(STATUS_URL),
+                          .updated = INT64_MIN,
+                          .published = INT64_MIN,
+                          .current = l->index,
+                          .need = page_need,
+                          .ctx = &c};
     buf title = BUF_INIT, body = BUF_INIT;
     (void)ctx;
     catalog_format(l->catalog, STR("status.title"), NULL, 0, &title, NULL);
@@ -32,8 +40,11 @@ static void make_status(struct build *b, void *ctx, buf *out)
 void status_page_write(struct build *b)
 {
     const struct document *home = map_get(&b->site.document_by_key, STR_NONE);
-    bool wanted = b->site.settings.status && b->site.language_count > 1 && view_has(b->view, STR("status"));
-    if (!wanted || map_has(&b->site.page_by_url, STR(STATUS_URL))) return;
+    bool wanted =
+        b->site.settings.status && b->site.language_count > 1 && view_has(b->view, STR("status"));
+    if (!wanted || map_has(&b->site.page_by_url, STR(STATUS_URL)))
+        return;
     uint64_t both[] = {digest_page(b, home, b->site.source_language), page_status_digest(&b->site)};
-    build_output(b, STR(STATUS_URL), str_hash((str){(const char *)both, sizeof both}), make_status, NULL);
+    build_output(b, STR(STATUS_URL), str_hash((str){(const char *)both, sizeof both}), make_status,
+                 NULL);
 }

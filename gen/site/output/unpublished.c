@@ -1,4 +1,5 @@
-// Goes through the source once more when the site is made: what became no page, no file of the site, and was not read for one.
+// Goes through the source once more when the site is made: what became no page, no file of the
+// site, and was not read for one.
 #include "gen/site/output/unpublished.h"
 
 #include <fcntl.h>
@@ -15,7 +16,8 @@ static void list(struct build *b, struct build_list *l, str path, const char *wh
 {
     struct build_summary *s = b->summary;
     l->count++;
-    if (!b->options->verbose) return;
+    if (!b->options->verbose)
+        return;
     l->items = arena_grow(&s->arena, l->items, l->count - 1, &l->cap, l->count, sizeof *l->items);
     l->items[l->count - 1] = (struct build_item){arena_str(&s->arena, path), why};
 }
@@ -49,9 +51,11 @@ void unpublished_find(struct build *b)
             const struct asset *x = assets_lookup(site, source);
             why = x && x->used ? PUBLISH : LEFT_UNUSED;
         }
-        if (why != PUBLISH && why != LEFT_INPUT) leave_out(b, source, why);
+        if (why != PUBLISH && why != LEFT_INPUT)
+            leave_out(b, source, why);
     }
-    for (size_t i = 0; i < site->files.bad_count; i++) leave_out(b, site->files.bad[i].path, LEFT_OUTSIDE);
+    for (size_t i = 0; i < site->files.bad_count; i++)
+        leave_out(b, site->files.bad[i].path, LEFT_OUTSIDE);
 }
 
 void unpublished_list_foreign(struct build *b)
@@ -64,10 +68,13 @@ void unpublished_list_foreign(struct build *b)
         map_put(&ours, &a, pages->entries[i].key, NULL);
         map_put(&ours, &a, page_markdown_url(pages->entries[i].key, &a), NULL);
     }
-    for (size_t i = 0; i < b->output_count; i++) map_put(&ours, &a, b->outputs[i].url, NULL);
+    for (size_t i = 0; i < b->output_count; i++)
+        map_put(&ours, &a, b->outputs[i].url, NULL);
     int output = open(b->site.settings.output_dir.ptr, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (output >= 0 && foreign_find(output, &ours, &a, &found))
-        for (size_t i = 0; i < found.count; i++) list(b, &b->summary->foreign_list, found.paths[i], "");
-    if (output >= 0) close(output);
+        for (size_t i = 0; i < found.count; i++)
+            list(b, &b->summary->foreign_list, found.paths[i], "");
+    if (output >= 0)
+        close(output);
     arena_free(&a);
 }

@@ -1,4 +1,5 @@
-// What a build left out of its source, and what others have put into its output: counted for its last line, listed for --verbose.
+// What a build left out of its source, and what others have put into its output: counted for its
+// last line, listed for --verbose.
 #ifndef GEN_SITE_UNPUBLISHED_H
 #define GEN_SITE_UNPUBLISHED_H
 

@@ -1,4 +1,5 @@
-// Lists that a template may ask for: translations, alternates, crumbs, children, provenance, figures, JSON-LD.
+// Lists that a template may ask for: translations, alternates, crumbs, children, provenance,
+// figures, JSON-LD.
 #include <string.h>
 
 #include "gen/site/documents/contents.h"
@@ -9,9 +10,12 @@
 
 str page_address(const struct site *site, str url, arena *a)
 {
-    if (!site->settings.base_url.len) return STR_NONE;
-    if (str_ends(url, STR("/index.html"))) url.len -= 10;
-    else if (str_eq(url, STR("index.html"))) url.len = 0;
+    if (!site->settings.base_url.len)
+        return STR_NONE;
+    if (str_ends(url, STR("/index.html")))
+        url.len -= 10;
+    else if (str_eq(url, STR("index.html")))
+        url.len = 0;
     return arena_join(a, site->settings.base_url, STR("/"), url);
 }
 
@@ -19,12 +23,14 @@ static void need_translations(struct view_page *p, struct page_renderer *r)
 {
     const struct site *site = r->site;
     const struct document *doc = p->document, *home = map_get(&site->document_by_key, STR_NONE);
-    struct view_translation *list = arena_new(r->arena, struct view_translation, site->language_count);
+    struct view_translation *list =
+        arena_new(r->arena, struct view_translation, site->language_count);
     for (size_t i = 0; i < site->language_count; i++) {
         const struct language *l = site->languages[i];
         str url = nav_url(site, doc, l, r->arena);
         list[i] = (struct view_translation){l->tag, locale_native_name(l->locale),
-                                            url.len ? url : nav_url(site, home, l, r->arena), doc->pages[i] != NULL};
+                                            url.len ? url : nav_url(site, home, l, r->arena),
+                                            doc->pages[i] != NULL};
     }
     p->translations = list;
     p->translation_count = site->language_count;
@@ -34,30 +40,40 @@ static void need_alternates(struct view_page *p, struct page_renderer *r)
 {
     const struct site *site = r->site;
     const struct document *doc = p->document;
-    if (!p->page || p->is_fallback || !site->settings.base_url.len || doc->page_count < 2) return;
-    struct view_alternate *list = arena_new(r->arena, struct view_alternate, site->language_count + 1);
+    if (!p->page || p->is_fallback || !site->settings.base_url.len || doc->page_count < 2)
+        return;
+    struct view_alternate *list =
+        arena_new(r->arena, struct view_alternate, site->language_count + 1);
     size_t n = 0;
     for (size_t i = 0; i < site->language_count; i++)
         if (doc->pages[i])
-            list[n++] = (struct view_alternate){site->languages[i]->tag, page_address(site, doc->pages[i]->url, r->arena)};
-    list[n++] = (struct view_alternate){STR("x-default"), page_address(site, doc->source->url, r->arena)};
+            list[n++] = (struct view_alternate){site->languages[i]->tag,
+                                                page_address(site, doc->pages[i]->url, r->arena)};
+    list[n++] =
+        (struct view_alternate){STR("x-default"), page_address(site, doc->source->url, r->arena)};
     p->alternates = list;
     p->alternate_count = n;
 }
 
-struct view_link page_link(const struct site *site, const struct document *doc, const struct language *l, arena *a)
+struct view_link page_link(const struct site *site, const struct document *doc,
+                           const struct language *l, arena *a)
 {
     return (struct view_link){.title = nav_title(site, doc, l), .url = nav_url(site, doc, l, a)};
 }
 
-bool page_child(const struct site *site, const struct document *child, const struct language *l, arena *a,
-                struct view_child *out)
+bool page_child(const struct site *site, const struct document *child, const struct language *l,
+                arena *a, struct view_child *out)
 {
     const struct page *shown = nav_page(site, child, l);
     *out = (struct view_child){0};
-    if (!shown) return false;
-    *out = (struct view_child){.title = shown->title, .description = shown->description, .url = nav_url(site, child, l, a),
-                               .updated = shown->updated, .lang = shown->language->tag, .published = shown->published};
+    if (!shown)
+        return false;
+    *out = (struct view_child){.title = shown->title,
+                               .description = shown->description,
+                               .url = nav_url(site, child, l, a),
+                               .updated = shown->updated,
+                               .lang = shown->language->tag,
+                               .published = shown->published};
     return true;
 }
 
@@ -65,11 +81,15 @@ static void need_crumbs(struct view_page *p, struct page_renderer *r)
 {
     struct view_link *list = NULL;
     size_t n = 0, depth = 0;
-    for (const struct document *up = nav_parent(r->site, p->document); up; up = nav_parent(r->site, up)) depth++;
+    for (const struct document *up = nav_parent(r->site, p->document); up;
+         up = nav_parent(r->site, up))
+        depth++;
     list = arena_new(r->arena, struct view_link, depth);
-    for (const struct document *up = nav_parent(r->site, p->document); up; up = nav_parent(r->site, up)) {
+    for (const struct document *up = nav_parent(r->site, p->document); up;
+         up = nav_parent(r->site, up)) {
         struct view_link link = page_link(r->site, up, p->language, r->arena);
-        if (!link.url.len) continue;
+        if (!link.url.len)
+            continue;
         memmove(list + 1, list, n * sizeof *list);
         list[0] = link;
         n++;
@@ -84,8 +104,9 @@ static void need_contents(struct view_page *p, struct page_renderer *r)
     size_t n = contents_of(r->site, p->document, p->language, r->arena, &entries);
     struct view_contents *list = arena_new(r->arena, struct view_contents, n);
     for (size_t i = 0; i < n; i++)
-        list[i] = (struct view_contents){entries[i].title, entries[i].url, entries[i].address, entries[i].depth, entries[i].current,
-                                         entries[i].above, entries[i].more};
+        list[i] = (struct view_contents){entries[i].title, entries[i].url,     entries[i].address,
+                                         entries[i].depth, entries[i].current, entries[i].above,
+                                         entries[i].more};
     p->contents = list;
     p->contents_count = n;
 }
@@ -97,7 +118,8 @@ static void need_children(struct view_page *p, struct page_renderer *r)
     struct view_child *list = arena_new(r->arena, struct view_child, doc->child_count);
     size_t n = 0;
     for (uint32_t i = 0; i < doc->child_count; i++)
-        n += page_child(site, site->documents[doc->first_child + i], p->language, r->arena, &list[n]);
+        n += page_child(site, site->documents[doc->first_child + i], p->language, r->arena,
+                        &list[n]);
     p->children = list;
     p->child_count = n;
 }
@@ -105,11 +127,12 @@ static void need_children(struct view_page *p, struct page_renderer *r)
 // Front matter that is used up where a reader sees it, or that only the generator needs.
 static bool is_used(str key)
 {
-    static const char *const used[] = {"title", "description", "lang", "key", "slug", "aliases", "order", "draft",
-                                       "published", "publishDate",
-                                       "date", "updated", "toc", "each", "schema"};
+    static const char *const used[] = {
+        "title",     "description", "lang", "key",     "slug", "aliases", "order", "draft",
+        "published", "publishDate", "date", "updated", "toc",  "each",    "schema"};
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
-        if (str_eq(key, str_c(used[i]))) return true;
+        if (str_eq(key, str_c(used[i])))
+            return true;
     return false;
 }
 
@@ -118,7 +141,8 @@ static bool is_known(str key)
 {
     static const char *const known[] = {"author", "translator", "generated", "model", "translated"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (str_eq(key, str_c(known[i]))) return true;
+        if (str_eq(key, str_c(known[i])))
+            return true;
     return false;
 }
 
@@ -132,9 +156,11 @@ static void need_provenance(struct view_page *p, struct page_renderer *r, const 
 {
     struct view_pair *list = arena_new(r->arena, struct view_pair, f->pair_count);
     size_t n = 0;
-    bool foreign = (r->site->tree->kind->flags & KIND_FOREIGN) != 0;   // whose other keys are for their own templates
+    bool foreign = (r->site->tree->kind->flags & KIND_FOREIGN) !=
+                   0;  // whose other keys are for their own templates
     for (size_t i = 0; i < f->pair_count; i++)
-        if (!(foreign && !is_known(f->pairs[i].key)) && !is_used(f->pairs[i].key) && !is_layout(r, &f->pairs[i]) && f->pairs[i].value.len)
+        if (!(foreign && !is_known(f->pairs[i].key)) && !is_used(f->pairs[i].key) &&
+            !is_layout(r, &f->pairs[i]) && f->pairs[i].value.len)
             list[n++] = (struct view_pair){f->pairs[i].key, f->pairs[i].value};
     p->provenance = list;
     p->provenance_count = n;
@@ -142,7 +168,8 @@ static void need_provenance(struct view_page *p, struct page_renderer *r, const 
 
 static void put_member(buf *out, const char *name, str value)
 {
-    if (!value.len) return;
+    if (!value.len)
+        return;
     buf_str(out, out->ptr[out->len - 1] == '{' ? STR("\"") : STR(",\""));
     buf_str(out, str_c(name));
     buf_lit(out, "\":\"");
@@ -165,8 +192,10 @@ static str iso_date(int64_t seconds, arena *a)
 static str schema_of(const struct view_page *p, const struct front *f)
 {
     for (size_t i = 0; i < f->pair_count; i++)
-        if (str_eq(f->pairs[i].key, STR("schema")) && f->pairs[i].value.len) return f->pairs[i].value;
-    if (str_eq(p->layout, STR("calculator"))) return STR("WebApplication");
+        if (str_eq(f->pairs[i].key, STR("schema")) && f->pairs[i].value.len)
+            return f->pairs[i].value;
+    if (str_eq(p->layout, STR("calculator")))
+        return STR("WebApplication");
     return str_eq(p->kind, STR("article")) ? STR("TechArticle") : STR("WebPage");
 }
 
@@ -176,7 +205,8 @@ static void put_terms(const struct view_page *p, buf *out)
     bool any = false;
     for (size_t i = 0; i < p->toc_count; i++) {
         const struct md_heading *h = &p->toc[i];
-        if (h->level != 3) continue;
+        if (h->level != 3)
+            continue;
         buf_str(out, any ? STR(",{") : STR(",\"hasDefinedTerm\":[{"));
         put_member(out, "@type", STR("DefinedTerm"));
         put_member(out, "name", h->text);
@@ -199,8 +229,10 @@ void page_json_ld(const struct view_page *p, const struct page_context *c, buf *
     put_member(out, "description", p->description);
     put_member(out, "inLanguage", p->page->language->tag);
     put_member(out, "url", p->canonical);
-    if (p->published != INT64_MIN) put_member(out, "datePublished", iso_date(p->published, r->arena));
-    if (p->updated != INT64_MIN) put_member(out, "dateModified", iso_date(p->updated, r->arena));
+    if (p->published != INT64_MIN)
+        put_member(out, "datePublished", iso_date(p->published, r->arena));
+    if (p->updated != INT64_MIN)
+        put_member(out, "dateModified", iso_date(p->updated, r->arena));
     if (c->front->author.len || r->site->settings.author.len) {
         buf_lit(out, ",\"author\":{\"@type\":\"Person\"");
         put_member(out, "name", c->front->author.len ? c->front->author : r->site->settings.author);
@@ -210,20 +242,24 @@ void page_json_ld(const struct view_page *p, const struct page_context *c, buf *
         str source = page_address(r->site, doc->source->url, r->arena);
         buf_lit(out, ",\"translationOfWork\":{");
         put_member(out, "@type", type);
-        if (source.len) put_member(out, "@id", source);
+        if (source.len)
+            put_member(out, "@id", source);
         put_member(out, "inLanguage", doc->source->language->tag);
         put_member(out, "name", doc->source->title);
         buf_char(out, '}');
     }
-    if (str_eq(type, STR("DefinedTermSet"))) put_terms(p, out);
+    if (str_eq(type, STR("DefinedTermSet")))
+        put_terms(p, out);
     if (str_eq(type, STR("WebApplication")))
-        buf_lit(out, ",\"applicationCategory\":\"DeveloperApplication\",\"operatingSystem\":\"Any\",\"isAccessibleForFree\":true");
+        buf_lit(out, ",\"applicationCategory\":\"DeveloperApplication\",\"operatingSystem\":"
+                     "\"Any\",\"isAccessibleForFree\":true");
     buf_char(out, '}');
 }
 
 static void need_figures(struct view_page *p, struct page_renderer *r)
 {
-    if (!p->page) return;
+    if (!p->page)
+        return;
     p->figures = figures_view(r->figures, &p->figure_count);
     p->unmeasured = figures_unmeasured(r->figures);
 }
@@ -241,7 +277,8 @@ void page_need(struct view_page *p, enum view_list list)
     case VIEW_PROVENANCE: need_provenance(p, c->renderer, c->front); break;
     case VIEW_FIGURES: need_figures(p, c->renderer); break;
     case VIEW_JSON_LD:
-        if (!p->page) break;
+        if (!p->page)
+            break;
         page_json_ld(p, c, &json);
         p->json_ld = arena_str(c->renderer->arena, buf_view(&json));
         buf_free(&json);

@@ -1,4 +1,5 @@
-// The Markdown copy of a page: the title, then the body as it was written, its links and figures put in.
+// The Markdown copy of a page: the title, then the body as it was written, its links and figures
+// put in.
 #include "gen/site/page/page_markdown.h"
 
 #include <stdlib.h>
@@ -23,18 +24,24 @@ struct copy {
     const struct page *page;
     const struct language *language;
     str url, text;
-    struct md_link *links;         // in order of their places; a render meets footnotes last
-    size_t next_link, next_cell;   // the first that was not passed
+    struct md_link *links;        // in order of their places; a render meets footnotes last
+    size_t next_link, next_cell;  // the first that was not passed
     buf *out;
 };
 
-// Where a link leads, as it is in the Markdown copy: pages become Markdown copies, the rest is relative to the Markdown copy.
+// Where a link leads, as it is in the Markdown copy: pages become Markdown copies, the rest is
+// relative to the Markdown copy.
 static void put_destination(struct copy *t, str destination)
 {
     struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena, NULL);
-    if (l.kind == LINK_PAGE) address_relative(t->url, page_markdown_url(l.target, t->r->arena), t->out);
-    else if (l.kind == LINK_ASSET || l.kind == LINK_MADE) address_relative(t->url, l.target, t->out);
-    else { buf_str(t->out, destination); return; }
+    if (l.kind == LINK_PAGE)
+        address_relative(t->url, page_markdown_url(l.target, t->r->arena), t->out);
+    else if (l.kind == LINK_ASSET || l.kind == LINK_MADE)
+        address_relative(t->url, l.target, t->out);
+    else {
+        buf_str(t->out, destination);
+        return;
+    }
     buf_str(t->out, l.tail);
 }
 
@@ -43,8 +50,10 @@ static void put_text(buf *out, str html)
 {
     buf text = BUF_INIT;
     for (size_t i = 0; i < html.len; i++) {
-        if (html.ptr[i] == '<') i += str_find(str_slice(html, i, html.len), '>');
-        else buf_char(&text, html.ptr[i]);
+        if (html.ptr[i] == '<')
+            i += str_find(str_slice(html, i, html.len), '>');
+        else
+            buf_char(&text, html.ptr[i]);
     }
     html_unescape(buf_view(&text), out);
     buf_free(&text);
@@ -54,15 +63,20 @@ static void put_text(buf *out, str html)
 static bool put_cell(struct copy *t, size_t *at)
 {
     str rest = str_slice(t->text, *at, t->text.len);
-    if (!str_starts(rest, STR("`{lua} "))) return false;
+    if (!str_starts(rest, STR("`{lua} ")))
+        return false;
     size_t end = str_find(str_slice(rest, 1, rest.len), '`') + 1;
     str code = str_trim(str_slice(rest, 7, end));
     for (size_t k = 0; k < t->render->cell_count && end < rest.len; k++) {
-        size_t i = (t->next_cell + k) % t->render->cell_count;   // one code gives one text, wherever it was met
-        if (!str_eq(t->render->cells[i].code, code)) continue;
+        size_t i = (t->next_cell + k) %
+                   t->render->cell_count;  // one code gives one text, wherever it was met
+        if (!str_eq(t->render->cells[i].code, code))
+            continue;
         str html = t->render->cells[i].html;
-        if (page_markdown_is_block(html)) page_markdown_block(html, t->out);
-        else put_text(t->out, html);
+        if (page_markdown_is_block(html))
+            page_markdown_block(html, t->out);
+        else
+            put_text(t->out, html);
         t->next_cell = i + 1;
         *at += end + 1;
         return true;
@@ -74,10 +88,13 @@ static bool put_cell(struct copy *t, size_t *at)
 static bool put_link(struct copy *t, size_t *at)
 {
     size_t count = t->render->md.link_count;
-    while (t->next_link < count && t->links[t->next_link].offset < *at) t->next_link++;
-    if (t->next_link == count || t->links[t->next_link].offset != *at) return false;
+    while (t->next_link < count && t->links[t->next_link].offset < *at)
+        t->next_link++;
+    if (t->next_link == count || t->links[t->next_link].offset != *at)
+        return false;
     str destination = t->links[t->next_link].destination;
-    if (!destination.len || !str_starts(str_slice(t->text, *at, t->text.len), destination)) return false;
+    if (!destination.len || !str_starts(str_slice(t->text, *at, t->text.len), destination))
+        return false;
     put_destination(t, destination);
     *at += destination.len;
     return true;
@@ -90,12 +107,15 @@ static void put_body(struct copy *t, size_t from)
         return;
     }
     for (size_t at = from; at < t->text.len;) {
-        if (put_link(t, &at) || (t->text.ptr[at] == '`' && put_cell(t, &at))) continue;
+        if (put_link(t, &at) || (t->text.ptr[at] == '`' && put_cell(t, &at)))
+            continue;
         size_t next = t->text.len;
-        if (t->next_link < t->render->md.link_count) next = t->links[t->next_link].offset;
+        if (t->next_link < t->render->md.link_count)
+            next = t->links[t->next_link].offset;
         if (t->render->cell_count)
             next = at + 1 + str_find(str_slice(t->text, at + 1, next > at ? next : at + 1), '`');
-        if (next <= at) next = at + 1;
+        if (next <= at)
+            next = at + 1;
         buf_str(t->out, str_slice(t->text, at, next));
         at = next;
     }
@@ -110,7 +130,8 @@ static int by_place(const void *pa, const void *pb)
 static struct md_link *links_by_place(const struct md_result *md, arena *a)
 {
     struct md_link *links = arena_new(a, struct md_link, md->link_count);
-    if (!md->link_count) return links;
+    if (!md->link_count)
+        return links;
     memcpy(links, md->links, md->link_count * sizeof *links);
     qsort(links, md->link_count, sizeof *links, by_place);
     return links;
@@ -122,26 +143,31 @@ static void put_children(struct copy *t)
     for (uint32_t i = 0; i < doc->child_count; i++) {
         const struct document *child = t->r->site->documents[doc->first_child + i];
         str url = nav_url(t->r->site, child, t->language, t->r->arena);
-        if (!url.len) continue;
+        if (!url.len)
+            continue;
         buf_printf(t->out, "- [%.*s](", STR_ARG(nav_title(t->r->site, child, t->language)));
         address_relative(t->url, page_markdown_url(url, t->r->arena), t->out);
         buf_lit(t->out, ")\n");
     }
 }
 
-void page_markdown_write(struct page_renderer *r, const struct page_output *o, const struct page *p, const struct language *l,
-                str url, str text, buf *out)
+void page_markdown_write(struct page_renderer *r, const struct page_output *o, const struct page *p,
+                         const struct language *l, str url, str text, buf *out)
 {
     struct copy t = {r, o, p, l, url, text, links_by_place(&o->md, r->arena), 0, 0, out};
     buf_lit(out, "# ");
     buf_str(out, p->title);
     buf_lit(out, "\n\n");
     size_t from = p->body;
-    while (from < text.len && (text.ptr[from] == '\n' || text.ptr[from] == '\r')) from++;
-    if (!p->made) put_body(&t, from);
-    if (out->ptr[out->len - 1] != '\n') buf_char(out, '\n');
+    while (from < text.len && (text.ptr[from] == '\n' || text.ptr[from] == '\r'))
+        from++;
+    if (!p->made)
+        put_body(&t, from);
+    if (out->ptr[out->len - 1] != '\n')
+        buf_char(out, '\n');
     if (p->made || (p->document->child_count && p->document->key.len == 0)) {
-        if (!p->made) buf_char(out, '\n');
+        if (!p->made)
+            buf_char(out, '\n');
         put_children(&t);
     }
 }

@@ -10,10 +10,10 @@
 
 struct table {
     const struct site *site;
-    const struct language *language;   // of its words
+    const struct language *language;  // of its words
     str url;
-    arena page;                        // of one document
-    struct diag *quiet;                // what is wrong in pages is said where they are rendered
+    arena page;          // of one document
+    struct diag *quiet;  // what is wrong in pages is said where they are rendered
     buf *out;
 };
 
@@ -25,7 +25,8 @@ static bool scan(struct table *t, const struct page *p, struct md_result *md)
     bool ok = fs_read(file.ptr, t->site->settings.max_page_bytes, &bytes) == 0;
     str text = ok ? arena_str(&t->page, buf_view(&bytes)) : STR_NONE;
     buf_free(&bytes);
-    return ok && md_scan(text, p->body < text.len ? p->body : text.len, file, &o, &t->page, t->quiet, md);
+    return ok &&
+           md_scan(text, p->body < text.len ? p->body : text.len, file, &o, &t->page, t->quiet, md);
 }
 
 static void put_word(struct table *t, const char *key)
@@ -52,7 +53,8 @@ static void put_link(struct table *t, const struct document *doc, const struct l
 static void put_count(struct table *t, const struct page *p, const struct md_result *source)
 {
     struct md_result own;
-    struct staleness *s = scan(t, p, &own) ? staleness_read(t->site, p, source, &own, t->quiet, &t->page) : NULL;
+    struct staleness *s =
+        scan(t, p, &own) ? staleness_read(t->site, p, source, &own, t->quiet, &t->page) : NULL;
     size_t fresh = 0;
     if (!s) {
         put_word(t, "status.unknown");
@@ -65,7 +67,8 @@ static void put_count(struct table *t, const struct page *p, const struct md_res
     locale_integer(t->language->locale, (int64_t)source->block_count, t->out);
 }
 
-static void put_cell(struct table *t, const struct document *doc, const struct language *l, const struct md_result *source)
+static void put_cell(struct table *t, const struct document *doc, const struct language *l,
+                     const struct md_result *source)
 {
     const struct page *p = doc->pages[l->index];
     buf_lit(t->out, "<td>");
@@ -97,11 +100,16 @@ static void put_row(struct table *t, const struct document *doc)
 
 void page_status(const struct site *site, const struct language *l, str url, buf *out)
 {
-    struct table t = {.site = site, .language = l, .url = url, .page = ARENA_INIT, .out = out,
+    struct table t = {.site = site,
+                      .language = l,
+                      .url = url,
+                      .page = ARENA_INIT,
+                      .out = out,
                       .quiet = diag_new((struct diag_options){.quiet = true})};
     buf_lit(out, "<p>");
     put_word(&t, "status.text");
-    buf_lit(out, "</p>\n<div class=\"table\" role=\"region\" tabindex=\"0\" aria-labelledby=\"status-title\">\n<table>\n");
+    buf_lit(out, "</p>\n<div class=\"table\" role=\"region\" tabindex=\"0\" "
+                 "aria-labelledby=\"status-title\">\n<table>\n");
     buf_lit(out, "<thead>\n<tr><td></td>");
     for (size_t i = 0; i < site->language_count; i++) {
         buf_lit(out, "<th scope=\"col\" lang=\"");

@@ -1,16 +1,23 @@
-// Memory of a sandbox: a limit, a count of all that was ever asked for, and small blocks from lists of their size.
+// Memory of a sandbox: a limit, a count of all that was ever asked for, and small blocks from lists
+// of their size.
 #include <stdlib.h>
 #include <string.h>
 
 #include "gen/site/sandbox/sandbox_lib.h"
 
-#define STEP 16                        // bytes between size classes
+#define STEP 16  // bytes between size classes
 #define SMALL_MAX (STEP * SANDBOX_CLASSES)
-#define SLAB ((size_t)32 << 10)        // bytes taken from malloc at once
-#define HARD_LIMIT(s) (2 * (s)->limits.memory_bytes)   // a table that doubles passes the limit, and the hook, before this
+#define SLAB ((size_t)32 << 10)  // bytes taken from malloc at once
+#define HARD_LIMIT(s) \
+    (2 * (s)->limits \
+             .memory_bytes)  // a table that doubles passes the limit, and the hook, before this
 
-struct sandbox_slab { struct sandbox_slab *next; };
-struct sandbox_free { struct sandbox_free *next; };
+struct sandbox_slab {
+    struct sandbox_slab *next;
+};
+struct sandbox_free {
+    struct sandbox_free *next;
+};
 
 // The hostile build gives every block to malloc, so that its tools see each one.
 static bool is_small(size_t size)
@@ -40,7 +47,8 @@ static void *small_new(struct sandbox *s, size_t size)
     struct sandbox_free *f = s->free[class];
     if (f) {
         s->free[class] = f->next;
-        __builtin_prefetch(f->next);   // it was freed long ago: the next request need not wait for it
+        __builtin_prefetch(
+            f->next);  // it was freed long ago: the next request need not wait for it
         return f;
     }
     if ((!s->slabs || s->slab_used + bytes > SLAB) && !slab_new(s))
@@ -78,7 +86,8 @@ static void *block_resize(struct sandbox *s, void *p, size_t old, size_t new_siz
     return moved;
 }
 
-// More than the stack of Lua ever takes (LUAI_MAXSTACK slots): while that moves nothing may read it.
+// More than the stack of Lua ever takes (LUAI_MAXSTACK slots): while that moves nothing may read
+// it.
 #define LARGER_THAN_STACK ((size_t)LUAI_MAXSTACK * 32)
 
 // Notes the line that runs. It allocates nothing; what is asked for must not be the stack itself.

@@ -1,4 +1,5 @@
-// Base, coroutine and math functions of the sandbox: ordered pairs, limits that cannot be caught, no addresses, no clock.
+// Base, coroutine and math functions of the sandbox: ordered pairs, limits that cannot be caught,
+// no addresses, no clock.
 #include <lauxlib.h>
 #include <lua.h>
 #include <stdlib.h>
@@ -6,9 +7,9 @@
 
 #include "gen/site/sandbox/sandbox_lib.h"
 
-#define OUTPUT_MAX ((size_t)1 << 20)     // bytes that print() may leave
-#define LOAD_MAX ((size_t)1 << 20)       // bytes of a chunk given to load()
-#define COROUTINE_WORK 400               // a new coroutine's hook starts to count again
+#define OUTPUT_MAX ((size_t)1 << 20)  // bytes that print() may leave
+#define LOAD_MAX ((size_t)1 << 20)    // bytes of a chunk given to load()
+#define COROUTINE_WORK 400            // a new coroutine's hook starts to count again
 
 const char *sandbox_tolstring(lua_State *L, int index, size_t *len)
 {
@@ -77,7 +78,8 @@ static int base_pcall(lua_State *L)
     return after_pcall(L, status, 0);
 }
 
-// The handler (argument 2) runs when the error has unwound, not inside it: within a hook's error Lua would run it unhooked.
+// The handler (argument 2) runs when the error has unwound, not inside it: within a hook's error
+// Lua would run it unhooked.
 static int after_xpcall(lua_State *L, int status, lua_KContext extra)
 {
     check_status(L, status);
@@ -103,18 +105,21 @@ static int base_xpcall(lua_State *L)
 }
 
 struct key {
-    int type;           // LUA_TNUMBER, LUA_TSTRING, LUA_TBOOLEAN
+    int type;  // LUA_TNUMBER, LUA_TSTRING, LUA_TBOOLEAN
     bool is_integer;
     lua_Integer integer;
     lua_Number number;
-    str text;           // held alive by the table
+    str text;  // held alive by the table
 };
 
 static int key_cmp(const void *pa, const void *pb)
 {
     const struct key *a = pa, *b = pb;
     if (a->type != b->type)
-        return a->type == LUA_TNUMBER ? -1 : b->type == LUA_TNUMBER ? 1 : a->type == LUA_TSTRING ? -1 : 1;
+        return a->type == LUA_TNUMBER   ? -1
+               : b->type == LUA_TNUMBER ? 1
+               : a->type == LUA_TSTRING ? -1
+                                        : 1;
     if (a->type == LUA_TSTRING)
         return str_cmp(a->text, b->text);
     if (a->is_integer && b->is_integer)
@@ -122,7 +127,8 @@ static int key_cmp(const void *pa, const void *pb)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-// The key at index, which must be a number, a string or a boolean: other keys have no order of their own.
+// The key at index, which must be a number, a string or a boolean: other keys have no order of
+// their own.
 static struct key key_read(lua_State *L, int index)
 {
     struct key k = {.type = lua_type(L, index)};
@@ -180,7 +186,8 @@ static size_t keys_collect(lua_State *L)
     return count;
 }
 
-// Upvalues: the ordered keys, and how many have been given. Keys that have become nil meanwhile are left out.
+// Upvalues: the ordered keys, and how many have been given. Keys that have become nil meanwhile are
+// left out.
 static int pairs_next(lua_State *L)
 {
     lua_Integer i = lua_tointeger(L, lua_upvalueindex(2));
@@ -312,9 +319,17 @@ static int base_collectgarbage(lua_State *L)
 }
 
 const luaL_Reg sandbox_base[] = {
-    {"tostring", base_tostring}, {"print", base_print}, {"pcall", base_pcall}, {"xpcall", base_xpcall},
-    {"pairs", base_pairs}, {"next", base_next}, {"setmetatable", base_setmetatable}, {"rawset", base_rawset},
-    {"load", base_load}, {"collectgarbage", base_collectgarbage}, {NULL, NULL},
+    {"tostring", base_tostring},
+    {"print", base_print},
+    {"pcall", base_pcall},
+    {"xpcall", base_xpcall},
+    {"pairs", base_pairs},
+    {"next", base_next},
+    {"setmetatable", base_setmetatable},
+    {"rawset", base_rawset},
+    {"load", base_load},
+    {"collectgarbage", base_collectgarbage},
+    {NULL, NULL},
 };
 
 static int co_create(lua_State *L)
@@ -407,7 +422,8 @@ static int co_close(lua_State *L)
 }
 
 const luaL_Reg sandbox_coroutine[] = {
-    {"create", co_create}, {"resume", co_resume}, {"wrap", co_wrap}, {"close", co_close}, {NULL, NULL},
+    {"create", co_create}, {"resume", co_resume}, {"wrap", co_wrap},
+    {"close", co_close},   {NULL, NULL},
 };
 
 // SRC: Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014), SplitMix64.
@@ -440,4 +456,5 @@ static int math_randomseed(lua_State *L)
     return 0;
 }
 
-const luaL_Reg sandbox_math[] = {{"random", math_random}, {"randomseed", math_randomseed}, {NULL, NULL}};
+const luaL_Reg sandbox_math[] = {
+    {"random", math_random}, {"randomseed", math_randomseed}, {NULL, NULL}};

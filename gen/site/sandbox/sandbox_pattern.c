@@ -1,4 +1,5 @@
-// The matcher of Lua's patterns (Lua 5.4 manual, 6.4.1): backtracking, with a budget of steps and of depth.
+// The matcher of Lua's patterns (Lua 5.4 manual, 6.4.1): backtracking, with a budget of steps and
+// of depth.
 #include "gen/site/sandbox/sandbox_pattern.h"
 
 #include <ctype.h>
@@ -172,7 +173,8 @@ static size_t repeated(struct pattern_match *m, size_t s, uint8_t digit)
     if (len == PATTERN_POSITION)
         return PATTERN_NONE;
     sandbox_charge(m->L, len / 8);
-    if (m->subject.len - s < len || memcmp(m->subject.ptr + m->captures[i].start, m->subject.ptr + s, len) != 0)
+    if (m->subject.len - s < len ||
+        memcmp(m->subject.ptr + m->captures[i].start, m->subject.ptr + s, len) != 0)
         return PATTERN_NONE;
     return len;
 }
@@ -261,18 +263,14 @@ static enum outcome item(struct pattern_match *m, size_t *s, size_t *p, size_t *
         else
             *result = capture_start(m, *s, *p + 1, PATTERN_OPEN);
         return DONE;
-    case ')':
-        *result = capture_end(m, *s, *p + 1);
-        return DONE;
+    case ')': *result = capture_end(m, *s, *p + 1); return DONE;
     case '$':
         if (*p + 1 != m->pattern.len)
             return quantified(m, s, p, result);
         *result = *s == m->subject.len ? *s : PATTERN_NONE;
         return DONE;
-    case '%':
-        return escaped(m, s, p, result);
-    default:
-        return quantified(m, s, p, result);
+    case '%': return escaped(m, s, p, result);
+    default: return quantified(m, s, p, result);
     }
 }
 

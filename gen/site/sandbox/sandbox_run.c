@@ -11,8 +11,9 @@
 #include "gen/site/sandbox/sandbox_lib.h"
 
 #define HOOK_COUNT 200
-#define LOOK_COUNT 65536     // instructions between two looks at the clock, which costs a system call
-#define CHURN_PER_MEMORY 64  // bytes that a run may allocate in all, as a multiple of what may be alive
+#define LOOK_COUNT 65536  // instructions between two looks at the clock, which costs a system call
+#define CHURN_PER_MEMORY \
+    64  // bytes that a run may allocate in all, as a multiple of what may be alive
 #define SEED UINT64_C(0x9e3779b97f4a7c15)
 
 static const char key_env = 0;  // its address is the registry's key of the chunks' environment
@@ -22,7 +23,8 @@ const void *sandbox_environment_key(void)
     return &key_env;
 }
 
-// The processor's time and not the wall's: whether a script passes its limit must not depend on what else is running.
+// The processor's time and not the wall's: whether a script passes its limit must not depend on
+// what else is running.
 static uint64_t used_ns(void)
 {
     struct timespec t;
@@ -114,7 +116,8 @@ static void count_hook(lua_State *L, lua_Debug *ar)
     lua_error(L);
 }
 
-// Replaces the library called name (on top of the stack) by a proxy that can be read and not changed.
+// Replaces the library called name (on top of the stack) by a proxy that can be read and not
+// changed.
 static int library_locked(lua_State *L)
 {
     return luaL_error(L, "the table of a library, or of the page, cannot be changed");
@@ -327,7 +330,8 @@ static void record_error(struct sandbox *s, int status, str file, struct diag *d
     if (status == LUA_ERRMEM) {
         s->tripped = "too much memory";
         if (s->refused.currentline > 0)
-            pos = sandbox_position(s, str_c(s->refused.short_src), (uint32_t)s->refused.currentline);
+            pos =
+                sandbox_position(s, str_c(s->refused.short_src), (uint32_t)s->refused.currentline);
     }
     if (s->errors_at)
         pos = *s->errors_at;
@@ -369,7 +373,8 @@ static void run_begin(struct sandbox *s)
     buf_clear(&s->output);
 }
 
-bool sandbox_load(struct sandbox *s, str source, str file, str text, uint32_t first_line, struct diag *d)
+bool sandbox_load(struct sandbox *s, str source, str file, str text, uint32_t first_line,
+                  struct diag *d)
 {
     struct sandbox_chunk *c = chunk_note(s, file, text);
     char name[LUA_IDSIZE + 1] = "=";
@@ -410,10 +415,11 @@ bool sandbox_call(struct sandbox *s, int nargs, int nresults, str file, struct d
     return false;
 }
 
-bool sandbox_run(struct sandbox *s, str source, str file, uint32_t first_line, int nresults, struct diag *d)
+bool sandbox_run(struct sandbox *s, str source, str file, uint32_t first_line, int nresults,
+                 struct diag *d)
 {
-    return sandbox_load(s, source, file, first_line <= 1 ? source : STR_NONE, first_line, d)
-        && sandbox_call(s, 0, nresults, file, d);
+    return sandbox_load(s, source, file, first_line <= 1 ? source : STR_NONE, first_line, d) &&
+           sandbox_call(s, 0, nresults, file, d);
 }
 
 str sandbox_output(struct sandbox *s)

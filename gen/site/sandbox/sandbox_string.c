@@ -1,4 +1,5 @@
-// String functions of the sandbox: patterns with counted steps, rep and format that cannot run away or show an address.
+// String functions of the sandbox: patterns with counted steps, rep and format that cannot run away
+// or show an address.
 #include <lauxlib.h>
 #include <lua.h>
 #include <string.h>
@@ -48,7 +49,8 @@ static struct pattern_match begin(lua_State *L, str subject, str pattern)
     return m;
 }
 
-// The first match at or behind *start; its end. A pattern that begins with ^ matches at *start only.
+// The first match at or behind *start; its end. A pattern that begins with ^ matches at *start
+// only.
 static size_t search(struct pattern_match *m, size_t *start)
 {
     bool anchored = m->pattern.len && m->pattern.ptr[0] == '^';
@@ -71,7 +73,7 @@ static size_t start_offset(lua_State *L, int index, size_t len)
     lua_Integer i = luaL_optinteger(L, index, 1);
     if (i > 0)
         return (uint64_t)i > len ? (i == 1 ? 0 : (size_t)i - 1) : (size_t)i - 1;
-    return i == 0 || (uint64_t)-(i + 1) >= len ? 0 : len - (size_t)-i;
+    return i == 0 || (uint64_t) - (i + 1) >= len ? 0 : len - (size_t)-i;
 }
 
 static int find_plain(lua_State *L, str s, str what, size_t start)
@@ -121,7 +123,8 @@ static int string_match(lua_State *L)
 // Upvalues: subject, pattern, where to go on, where the last match ended (or -1).
 static int gmatch_next(lua_State *L)
 {
-    struct pattern_match m = begin(L, check_str(L, lua_upvalueindex(1)), check_str(L, lua_upvalueindex(2)));
+    struct pattern_match m =
+        begin(L, check_str(L, lua_upvalueindex(1)), check_str(L, lua_upvalueindex(2)));
     size_t s = (size_t)lua_tointeger(L, lua_upvalueindex(3));
     lua_Integer last = lua_tointeger(L, lua_upvalueindex(4));
     for (; s <= m.subject.len; s++) {
@@ -151,7 +154,8 @@ static int string_gmatch(lua_State *L)
 }
 
 // A replacement given as a string: %0 to %9 and %%.
-static void add_template(struct pattern_match *m, luaL_Buffer *b, str repl, size_t start, size_t end)
+static void add_template(struct pattern_match *m, luaL_Buffer *b, str repl, size_t start,
+                         size_t end)
 {
     for (size_t i = 0; i < repl.len; i++) {
         char c = repl.ptr[i];
@@ -188,9 +192,7 @@ static bool add_replacement(struct pattern_match *m, luaL_Buffer *b, size_t star
         push_capture(m, 0, start, end);
         lua_gettable(L, 3);
         break;
-    default:
-        add_template(m, b, check_str(L, 3), start, end);
-        return true;
+    default: add_template(m, b, check_str(L, 3), start, end); return true;
     }
     if (!lua_toboolean(L, -1)) {
         lua_pop(L, 1);
@@ -206,8 +208,10 @@ static int string_gsub(lua_State *L)
 {
     str s = check_str(L, 1), pattern = check_str(L, 2);
     int type = lua_type(L, 3);
-    luaL_argexpected(L, type == LUA_TNUMBER || type == LUA_TSTRING || type == LUA_TFUNCTION || type == LUA_TTABLE, 3,
-                     "string, function or table");
+    luaL_argexpected(L,
+                     type == LUA_TNUMBER || type == LUA_TSTRING || type == LUA_TFUNCTION ||
+                         type == LUA_TTABLE,
+                     3, "string, function or table");
     lua_Integer max = luaL_optinteger(L, 4, LUA_MAXINTEGER), count = 0;
     struct pattern_match m = begin(L, s, pattern);
     bool anchored = pattern.len && pattern.ptr[0] == '^';
@@ -297,6 +301,6 @@ void sandbox_wrap_format(lua_State *L)
 }
 
 const luaL_Reg sandbox_string[] = {
-    {"find", string_find}, {"match", string_match}, {"gmatch", string_gmatch}, {"gsub", string_gsub},
-    {"rep", string_rep}, {NULL, NULL},
+    {"find", string_find}, {"match", string_match}, {"gmatch", string_gmatch},
+    {"gsub", string_gsub}, {"rep", string_rep},     {NULL, NULL},
 };

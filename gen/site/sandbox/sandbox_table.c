@@ -1,4 +1,5 @@
-// Table functions of the sandbox: every step is counted, and sort is stable and safe with any comparison.
+// Table functions of the sandbox: every step is counted, and sort is stable and safe with any
+// comparison.
 #include <lauxlib.h>
 #include <lua.h>
 #include <string.h>
@@ -38,7 +39,8 @@ static int table_remove(lua_State *L)
 {
     lua_Integer end = checked_length(L, 1), at = luaL_optinteger(L, 2, end);
     if (lua_gettop(L) > 1)
-        luaL_argcheck(L, (end == 0 && at == 0) || (at >= 1 && at <= end + 1), 2, "position out of bounds");
+        luaL_argcheck(L, (end == 0 && at == 0) || (at >= 1 && at <= end + 1), 2,
+                      "position out of bounds");
     lua_geti(L, 1, at);
     if (at < end)
         sandbox_charge(L, (uint64_t)(end - at));
@@ -66,7 +68,8 @@ static int table_concat(lua_State *L)
     for (lua_Integer i = from; i <= to; i++) {
         lua_geti(L, 1, i);
         if (!lua_isstring(L, -1))
-            return luaL_error(L, "invalid value (at index %I) in table for 'concat'", (LUAI_UACINT)i);
+            return luaL_error(L, "invalid value (at index %I) in table for 'concat'",
+                              (LUAI_UACINT)i);
         luaL_addvalue(&b);
         if (i == to)
             break;  // i + 1 may not exist
@@ -78,15 +81,18 @@ static int table_concat(lua_State *L)
 
 static int table_move(lua_State *L)
 {
-    lua_Integer from = luaL_checkinteger(L, 2), end = luaL_checkinteger(L, 3), to = luaL_checkinteger(L, 4);
+    lua_Integer from = luaL_checkinteger(L, 2), end = luaL_checkinteger(L, 3),
+                to = luaL_checkinteger(L, 4);
     int target = lua_isnoneornil(L, 5) ? 1 : 5;
     luaL_checktype(L, 1, LUA_TTABLE);
     luaL_checktype(L, target, LUA_TTABLE);
     if (end >= from) {
         uint64_t n = (uint64_t)end - (uint64_t)from;
         sandbox_charge(L, n);
-        luaL_argcheck(L, n < INT32_MAX && (to <= 0 || (uint64_t)to + n <= LUA_MAXINTEGER), 4, "too many elements");
-        bool forward = to > end || to <= from || (target != 1 && !lua_compare(L, 1, target, LUA_OPEQ));
+        luaL_argcheck(L, n < INT32_MAX && (to <= 0 || (uint64_t)to + n <= LUA_MAXINTEGER), 4,
+                      "too many elements");
+        bool forward =
+            to > end || to <= from || (target != 1 && !lua_compare(L, 1, target, LUA_OPEQ));
         for (uint64_t k = 0; k <= n; k++) {
             lua_Integer i = (lua_Integer)(forward ? k : n - k);
             lua_geti(L, 1, from + i);
@@ -97,8 +103,8 @@ static int table_move(lua_State *L)
     return 1;
 }
 
-// The values are copied to a table at VALUES; what is sorted are their numbers. A merge sort asks about each pair once
-// and keeps equal values in place, whatever the comparison answers.
+// The values are copied to a table at VALUES; what is sorted are their numbers. A merge sort asks
+// about each pair once and keeps equal values in place, whatever the comparison answers.
 enum { COMPARE = 2, VALUES = 3 };
 
 static bool comes_before(lua_State *L, int a, int b)
@@ -146,7 +152,8 @@ static int table_sort(lua_State *L)
     for (int64_t width = 1; width < n; width *= 2) {
         sandbox_charge(L, (uint64_t)n);
         for (int64_t low = 0; low < n; low += 2 * width) {
-            int64_t middle = low + width < n ? low + width : n, high = low + 2 * width < n ? low + 2 * width : n;
+            int64_t middle = low + width < n ? low + width : n,
+                    high = low + 2 * width < n ? low + 2 * width : n;
             merge(L, order, other, (int)low, (int)middle, (int)high);
         }
         int *swap = order;
@@ -162,5 +169,5 @@ static int table_sort(lua_State *L)
 
 const luaL_Reg sandbox_table[] = {
     {"insert", table_insert}, {"remove", table_remove}, {"concat", table_concat},
-    {"move", table_move}, {"sort", table_sort}, {NULL, NULL},
+    {"move", table_move},     {"sort", table_sort},     {NULL, NULL},
 };

@@ -1,5 +1,5 @@
-// Writes an index as scripts: dictionaries by the first letters of words, texts by units, and the first file, which says where
-// each begins. What templates/search.js reads.
+// Writes an index as scripts: dictionaries by the first letters of words, texts by units, and the
+// first file, which says where each begins. What templates/search.js reads.
 #include <endian.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,34 +9,46 @@
 #include "gen/base/escape.h"
 #include "gen/text/terms.h"
 
-// A reader loads a dictionary for each word and a text for each hit. A small site's are small, so that the eight hits of a
-// search come with 15 kB (brotli, tests/search_rank.sh); a large one's hold more, since each is a file.
-enum { SMALL_SITE = 500000, SMALL_DICTIONARY = 1000, LARGE_DICTIONARY = 2500, SMALL_TEXT = 800, LARGE_TEXT = 6000,
-       SAME_LETTERS = 4,      // forms that begin alike stay in one dictionary, where what is not there looks for its like
-       MOST_POSTINGS = 512, LEVELS = 8 };
+// A reader loads a dictionary for each word and a text for each hit. A small site's are small, so
+// that the eight hits of a search come with 15 kB (brotli, tests/search_rank.sh); a large one's
+// hold more, since each is a file.
+enum {
+    SMALL_SITE = 500000,
+    SMALL_DICTIONARY = 1000,
+    LARGE_DICTIONARY = 2500,
+    SMALL_TEXT = 800,
+    LARGE_TEXT = 6000,
+    SAME_LETTERS = 4,  // forms that begin alike stay in one dictionary, where what is not there
+                       // looks for its like
+    MOST_POSTINGS = 512,
+    LEVELS = 8
+};
 
-struct unit_weight { double length, heading; };
+struct unit_weight {
+    double length, heading;
+};
 
 struct writing {
     struct index *x;
     double mean_words;
-    struct unit_weight *weights;            // of each unit
-    struct posting *postings;               // of all groups, one behind the other
-    uint32_t *first;                        // of each group
-    size_t dictionary_bytes, text_bytes;   // of one, about
-    buf first_forms, texts;         // of each dictionary, of each text: what the first file says
-    buf name, bytes, line;          // of the file that is written
+    struct unit_weight *weights;          // of each unit
+    struct posting *postings;             // of all groups, one behind the other
+    uint32_t *first;                      // of each group
+    size_t dictionary_bytes, text_bytes;  // of one, about
+    buf first_forms, texts;  // of each dictionary, of each text: what the first file says
+    buf name, bytes, line;   // of the file that is written
     void (*put)(void *ctx, str name, str bytes);
     void *ctx;
 };
 
-// Numbers as printable signs without quote and backslash: the last digit in 57 signs from '#', those before it, the lowest
-// first, in 34 from ']'.
+// Numbers as printable signs without quote and backslash: the last digit in 57 signs from '#',
+// those before it, the lowest first, in 34 from ']'.
 static void put_number(buf *out, uint32_t v)
 {
-    char signs[8];   // 57 * 34^5 is more than 2^32
+    char signs[8];  // 57 * 34^5 is more than 2^32
     size_t n = 0;
-    for (; v >= 57; v = (v - 57) / 34) signs[n++] = (char)(']' + (v - 57) % 34);
+    for (; v >= 57; v = (v - 57) / 34)
+        signs[n++] = (char)(']' + (v - 57) % 34);
     signs[n++] = (char)('#' + v);
     buf_put(out, signs, n);
 }
@@ -48,8 +60,8 @@ static void put_quoted(buf *out, str s)
     buf_char(out, '"');
 }
 
-// What is the same for all words of a unit: its length in BM25 (k 1.2, b 0.6), and what a word in its heading is worth, the more,
-// the fewer they are.
+// What is the same for all words of a unit: its length in BM25 (k 1.2, b 0.6), and what a word in
+// its heading is worth, the more, the fewer they are.
 static void weigh_units(struct writing *w)
 {
     struct index *x = w->x;
@@ -61,23 +73,28 @@ static void weigh_units(struct writing *w)
     }
 }
 
-// How much a unit is about a word, 1 to 7: BM25's saturation of the count, and more for one in the heading.
+// How much a unit is about a word, 1 to 7: BM25's saturation of the count, and more for one in the
+// heading.
 static uint32_t level_of(const struct writing *w, const struct posting *p)
 {
     const struct unit_weight *u = &w->weights[p->unit];
     double count = p->count, value = count * 2.2 / (count + u->length);
-    if (p->in_heading) value += u->heading;
+    if (p->in_heading)
+        value += u->heading;
     uint32_t level = (uint32_t)(value * 1.5 + 0.5);
     return level < 1 ? 1 : level < LEVELS ? level : LEVELS - 1;
 }
 
-// Of a word that is nearly everywhere, only the units that are most about it are kept: its number stays.
+// Of a word that is nearly everywhere, only the units that are most about it are kept: its number
+// stays.
 static uint32_t least_level(const uint8_t *levels, size_t count)
 {
     size_t of[LEVELS] = {0}, sum = 0;
-    for (size_t i = 0; i < count; i++) of[levels[i]]++;
+    for (size_t i = 0; i < count; i++)
+        of[levels[i]]++;
     for (uint32_t level = LEVELS - 1; level; level--)
-        if ((sum += of[level]) >= MOST_POSTINGS) return level;
+        if ((sum += of[level]) >= MOST_POSTINGS)
+            return level;
     return 1;
 }
 
@@ -87,13 +104,15 @@ static void encode(struct writing *w, struct word_group *g)
     const struct posting *postings = &w->postings[w->first[g - x->groups]];
     arena_mark mark = arena_save(&x->arena);
     uint8_t *levels = arena_new(&x->arena, uint8_t, g->count);
-    for (size_t i = 0; i < g->count; i++) levels[i] = (uint8_t)level_of(w, &postings[i]);
+    for (size_t i = 0; i < g->count; i++)
+        levels[i] = (uint8_t)level_of(w, &postings[i]);
     uint32_t least = least_level(levels, g->count), before = 0;
-    size_t left = MOST_POSTINGS * 2;   // where very many are alike
+    size_t left = MOST_POSTINGS * 2;  // where very many are alike
     buf_clear(&w->line);
     put_number(&w->line, g->count);
     for (size_t i = 0; i < g->count && left; i++) {
-        if (levels[i] < least) continue;
+        if (levels[i] < least)
+            continue;
         put_number(&w->line, (postings[i].unit - before) * LEVELS + levels[i]);
         before = postings[i].unit;
         left--;
@@ -119,7 +138,10 @@ static void end_file(struct writing *w)
 }
 
 // A form's place in an order: its first bytes as a number that sorts as they do.
-struct place { uint64_t head; const struct form *form; };
+struct place {
+    uint64_t head;
+    const struct form *form;
+};
 
 static uint64_t head_of(str text)
 {
@@ -128,24 +150,30 @@ static uint64_t head_of(str text)
         memcpy(&head, text.ptr, 8);
         return be64toh(head);
     }
-    for (size_t i = 0; i < 8; i++) head = head << 8 | (i < text.len ? (unsigned char)text.ptr[i] : 0);
+    for (size_t i = 0; i < 8; i++)
+        head = head << 8 | (i < text.len ? (unsigned char)text.ptr[i] : 0);
     return head;
 }
 
 static int by_text(const void *pa, const void *pb)
 {
     const struct place *a = pa, *b = pb;
-    return a->head != b->head ? (a->head < b->head ? -1 : 1) : str_cmp(a->form->text, b->form->text);
+    return a->head != b->head ? (a->head < b->head ? -1 : 1)
+                              : str_cmp(a->form->text, b->form->text);
 }
 
 static void sort_forms(struct index *x)
 {
     struct place *places = arena_new(&x->arena, struct place, x->form_count);
     struct form *sorted = arena_new(&x->arena, struct form, x->form_count);
-    for (size_t i = 0; i < x->form_count; i++) places[i] = (struct place){head_of(x->forms[i].text), &x->forms[i]};
-    if (x->form_count) qsort(places, x->form_count, sizeof *places, by_text);
-    for (size_t i = 0; i < x->form_count; i++) sorted[i] = *places[i].form;
-    if (x->form_count) memcpy(x->forms, sorted, x->form_count * sizeof *sorted);
+    for (size_t i = 0; i < x->form_count; i++)
+        places[i] = (struct place){head_of(x->forms[i].text), &x->forms[i]};
+    if (x->form_count)
+        qsort(places, x->form_count, sizeof *places, by_text);
+    for (size_t i = 0; i < x->form_count; i++)
+        sorted[i] = *places[i].form;
+    if (x->form_count)
+        memcpy(x->forms, sorted, x->form_count * sizeof *sorted);
 }
 
 // How many bytes two forms begin with alike, as far as dictionaries are not divided.
@@ -154,21 +182,25 @@ static bool begin_alike(str a, str b)
     size_t i = 0, letters = 0, n = 0, most = terms_is_pair(b) ? 1 : SAME_LETTERS;
     while (letters < most && i < a.len && i < b.len && a.ptr[i] == b.ptr[i]) {
         utf8_next(str_slice(b, i, b.len), &n);
-        if (str_cmp(str_slice(a, i, i + n), str_slice(b, i, i + n))) return false;
+        if (str_cmp(str_slice(a, i, i + n), str_slice(b, i, i + n)))
+            return false;
         i += n;
         letters++;
     }
     return letters == most;
 }
 
-// Groups of the forms from..to, each at its first form: the forms with a space behind each, the code, a tab.
+// Groups of the forms from..to, each at its first form: the forms with a space behind each, the
+// code, a tab.
 static void put_groups(struct writing *w, size_t from, size_t to, uint32_t number)
 {
     struct form *forms = w->x->forms;
     for (size_t i = from; i < to; i++) {
         struct word_group *g = &w->x->groups[forms[i].group];
-        if (g->chunk != number) g->first_form = (uint32_t)i;
-        else forms[g->last_form].next = (uint32_t)i;
+        if (g->chunk != number)
+            g->first_form = (uint32_t)i;
+        else
+            forms[g->last_form].next = (uint32_t)i;
         g->chunk = number;
         g->last_form = (uint32_t)i;
         forms[i].next = 0;
@@ -176,14 +208,17 @@ static void put_groups(struct writing *w, size_t from, size_t to, uint32_t numbe
     buf_char(&w->bytes, '"');
     for (size_t i = from; i < to; i++) {
         struct word_group *g = &w->x->groups[forms[i].group];
-        if (g->first_form != i) continue;
-        if (i > from) buf_char(&w->bytes, '\t');
+        if (g->first_form != i)
+            continue;
+        if (i > from)
+            buf_char(&w->bytes, '\t');
         size_t k = i;
         do {
             buf_str(&w->bytes, forms[k].text);
             buf_char(&w->bytes, ' ');
         } while ((k = forms[k].next));
-        if (!g->code.len) encode(w, g);
+        if (!g->code.len)
+            encode(w, g);
         buf_str(&w->bytes, g->code);
     }
     buf_char(&w->bytes, '"');
@@ -194,8 +229,10 @@ static str beginning_of(const struct index *x, size_t place)
 {
     str own = x->forms[place].text, before = place ? x->forms[place - 1].text : STR_NONE;
     size_t i = 0, n;
-    while (i < own.len && i < before.len && own.ptr[i] == before.ptr[i]) i++;
-    while (i && ((unsigned char)own.ptr[i] & 0xC0) == 0x80) i--;
+    while (i < own.len && i < before.len && own.ptr[i] == before.ptr[i])
+        i++;
+    while (i && ((unsigned char)own.ptr[i] & 0xC0) == 0x80)
+        i--;
     utf8_next(str_slice(own, i, own.len), &n);
     return str_slice(own, 0, i + n);
 }
@@ -208,15 +245,20 @@ static void put_dictionaries(struct writing *w)
     for (size_t from = 0, to; from < x->form_count; from = to) {
         size_t bytes = 0;
         for (to = from; to < x->form_count; to++) {
-            if (bytes >= w->dictionary_bytes && !begin_alike(x->forms[to - 1].text, x->forms[to].text)) break;
-            if (bytes >= 4 * w->dictionary_bytes) break;
-            size_t count = x->groups[x->forms[to].group].count, most = count < MOST_POSTINGS ? count : MOST_POSTINGS;
+            if (bytes >= w->dictionary_bytes &&
+                !begin_alike(x->forms[to - 1].text, x->forms[to].text))
+                break;
+            if (bytes >= 4 * w->dictionary_bytes)
+                break;
+            size_t count = x->groups[x->forms[to].group].count,
+                   most = count < MOST_POSTINGS ? count : MOST_POSTINGS;
             bytes += x->forms[to].text.len + 2 + most * 2;
         }
         begin_file(w, 'd', number++);
         put_groups(w, from, to, (uint32_t)number);
         end_file(w);
-        if (from) buf_char(&w->first_forms, ' ');
+        if (from)
+            buf_char(&w->first_forms, ' ');
         buf_str(&w->first_forms, beginning_of(x, from));
     }
 }
@@ -231,8 +273,9 @@ static void put_page_texts(struct writing *w, const struct indexed_page *p, size
     for (size_t i = from; i < to; i++) {
         const struct indexed_unit *u = &w->x->units[i];
         str heading = u->heading;
-        for (size_t k = i; !heading.len && u->anchor.len && k-- > 0 && str_eq(w->x->units[k].anchor, u->anchor);)
-            heading = w->x->units[k].heading;   // of the section that this is a part of
+        for (size_t k = i;
+             !heading.len && u->anchor.len && k-- > 0 && str_eq(w->x->units[k].anchor, u->anchor);)
+            heading = w->x->units[k].heading;  // of the section that this is a part of
         buf_lit(out, ",\n");
         put_quoted(out, u->anchor);
         buf_char(out, ',');
@@ -249,14 +292,18 @@ static void put_texts(struct writing *w)
     size_t number = 0, before = 0;
     for (size_t from = 0, to; from < x->unit_count; from = to) {
         size_t bytes = 0;
-        for (to = from; to < x->unit_count && (to == from || bytes + x->units[to].text.len <= w->text_bytes); to++)
+        for (to = from;
+             to < x->unit_count && (to == from || bytes + x->units[to].text.len <= w->text_bytes);
+             to++)
             bytes += x->units[to].text.len + x->units[to].heading.len;
         begin_file(w, 't', number++);
         buf_char(&w->bytes, '[');
         for (size_t i = from, end; i < to; i = end) {
             uint32_t page = x->units[i].page;
-            for (end = i; end < to && x->units[end].page == page; end++) {}
-            if (i > from) buf_lit(&w->bytes, ",\n");
+            for (end = i; end < to && x->units[end].page == page; end++) {
+            }
+            if (i > from)
+                buf_lit(&w->bytes, ",\n");
             put_page_texts(w, &x->pages[page], i, end);
         }
         buf_char(&w->bytes, ']');
@@ -292,24 +339,38 @@ static void sort_postings(struct writing *w)
     uint32_t *next = arena_new(&x->arena, uint32_t, x->group_count), sum = 0;
     w->first = arena_new(&x->arena, uint32_t, x->group_count);
     w->postings = arena_new(&x->arena, struct posting, x->posting_count);
-    for (size_t i = 0; i < x->posting_count; i++) x->groups[x->postings[i].group].count++;
-    for (size_t i = 0; i < x->group_count; i++) w->first[i] = next[i] = sum, sum += x->groups[i].count;
-    for (size_t i = 0; i < x->posting_count; i++) w->postings[next[x->postings[i].group]++] = x->postings[i];
+    for (size_t i = 0; i < x->posting_count; i++)
+        x->groups[x->postings[i].group].count++;
+    for (size_t i = 0; i < x->group_count; i++)
+        w->first[i] = next[i] = sum, sum += x->groups[i].count;
+    for (size_t i = 0; i < x->posting_count; i++)
+        w->postings[next[x->postings[i].group]++] = x->postings[i];
 }
 
-void index_files(struct index *x, str synonyms, void (*put)(void *ctx, str name, str bytes), void *ctx)
+void index_files(struct index *x, str synonyms, void (*put)(void *ctx, str name, str bytes),
+                 void *ctx)
 {
-    struct writing w = {.x = x, .mean_words = 1, .first_forms = BUF_INIT, .texts = BUF_INIT, .name = BUF_INIT, .bytes = BUF_INIT,
-                        .line = BUF_INIT, .put = put, .ctx = ctx};
+    struct writing w = {.x = x,
+                        .mean_words = 1,
+                        .first_forms = BUF_INIT,
+                        .texts = BUF_INIT,
+                        .name = BUF_INIT,
+                        .bytes = BUF_INIT,
+                        .line = BUF_INIT,
+                        .put = put,
+                        .ctx = ctx};
     size_t words = 0, bytes = 0;
-    for (size_t i = 0; i < x->unit_count; i++) words += x->units[i].words, bytes += x->units[i].text.len;
+    for (size_t i = 0; i < x->unit_count; i++)
+        words += x->units[i].words, bytes += x->units[i].text.len;
     w.dictionary_bytes = bytes < SMALL_SITE ? SMALL_DICTIONARY : LARGE_DICTIONARY;
     w.text_bytes = bytes < SMALL_SITE ? SMALL_TEXT : LARGE_TEXT;
-    if (words) w.mean_words = (double)words / (double)x->unit_count;
+    if (words)
+        w.mean_words = (double)words / (double)x->unit_count;
     weigh_units(&w);
     sort_postings(&w);
     put_dictionaries(&w);
     put_texts(&w);
     put_first(&w, synonyms);
-    buf_free(&w.first_forms), buf_free(&w.texts), buf_free(&w.name), buf_free(&w.bytes), buf_free(&w.line);
+    buf_free(&w.first_forms), buf_free(&w.texts), buf_free(&w.name), buf_free(&w.bytes),
+        buf_free(&w.line);
 }

@@ -1,4 +1,5 @@
-// Collects the words of a language's pages: terms become forms, forms of one stem a group, and each group knows its units.
+// Collects the words of a language's pages: terms become forms, forms of one stem a group, and each
+// group knows its units.
 #include "gen/site/search/index.h"
 
 #include <libstemmer.h>
@@ -10,16 +11,19 @@ static struct sb_stemmer *stemmer_of(str tag)
 {
     char code[8] = "";
     size_t n = str_find(tag, '-');
-    if (n >= sizeof code) return NULL;
+    if (n >= sizeof code)
+        return NULL;
     memcpy(code, tag.ptr, n);
-    if (!strcmp(code, "nb") || !strcmp(code, "nn")) memcpy(code, "no", 3);
+    if (!strcmp(code, "nb") || !strcmp(code, "nn"))
+        memcpy(code, "no", 3);
     return sb_stemmer_new(code, "UTF_8");
 }
 
 struct index *index_new(void)
 {
     struct index *x = calloc(1, sizeof *x);
-    if (!x) buf_no_memory();
+    if (!x)
+        buf_no_memory();
     x->terms = terms_new();
     x->folded = x->stem = BUF_INIT;
     return x;
@@ -28,17 +32,21 @@ struct index *index_new(void)
 // Room for one item more behind count of them; what is there is kept for the next language.
 static void *more(void *items, size_t count, size_t *cap, size_t size)
 {
-    if (count < *cap) return items;
+    if (count < *cap)
+        return items;
     *cap = *cap ? *cap * 2 : 1024;
     items = realloc(items, *cap * size);
-    if (!items) buf_no_memory();
+    if (!items)
+        buf_no_memory();
     return items;
 }
 
 void index_free(struct index *x)
 {
-    if (x->stemmer) sb_stemmer_delete(x->stemmer);
-    free(x->words), free(x->names), free(x->groups), free(x->newest), free(x->postings), free(x->forms), free(x->units), free(x->pages);
+    if (x->stemmer)
+        sb_stemmer_delete(x->stemmer);
+    free(x->words), free(x->names), free(x->groups), free(x->newest), free(x->postings),
+        free(x->forms), free(x->units), free(x->pages);
     terms_free(x->terms);
     buf_free(&x->folded), buf_free(&x->stem);
     arena_free(&x->arena);
@@ -56,19 +64,23 @@ static uint32_t new_group(struct index *x)
 
 void index_begin(struct index *x, str tag)
 {
-    if (x->stemmer) sb_stemmer_delete(x->stemmer);
+    if (x->stemmer)
+        sb_stemmer_delete(x->stemmer);
     x->stemmer = stemmer_of(tag);
     arena_reset(&x->arena);
-    if (x->word_count) memset(x->words, 0, x->slot_count * sizeof *x->words);
+    if (x->word_count)
+        memset(x->words, 0, x->slot_count * sizeof *x->words);
     x->by_form = x->by_stem = (struct map){0};
-    x->word_count = x->name_count = x->group_count = x->posting_count = x->form_count = x->unit_count = x->page_count = 0;
+    x->word_count = x->name_count = x->group_count = x->posting_count = x->form_count =
+        x->unit_count = x->page_count = 0;
     new_group(x);
 }
 
 static bool has_digit(str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] >= '0' && s.ptr[i] <= '9') return true;
+        if (s.ptr[i] >= '0' && s.ptr[i] <= '9')
+            return true;
     return false;
 }
 
@@ -76,7 +88,8 @@ static bool has_digit(str s)
 static uint32_t group_in(struct index *x, struct map *map, str key, bool *is_new)
 {
     void **slot = map_put(map, &x->arena, key, is_new);
-    if (*is_new) *slot = (void *)(uintptr_t)(new_group(x) + 1);
+    if (*is_new)
+        *slot = (void *)(uintptr_t)(new_group(x) + 1);
     return (uint32_t)(uintptr_t)*slot - 1;
 }
 
@@ -86,11 +99,14 @@ static uint32_t group_of_stem(struct index *x, str term, str folded)
     str key = folded;
     bool is_new;
     if (x->stemmer && !has_digit(folded)) {
-        const sb_symbol *s = sb_stemmer_stem(x->stemmer, (const sb_symbol *)term.ptr, (int)term.len);
-        if (!s) buf_no_memory();
+        const sb_symbol *s =
+            sb_stemmer_stem(x->stemmer, (const sb_symbol *)term.ptr, (int)term.len);
+        if (!s)
+            buf_no_memory();
         buf_clear(&x->stem);
         terms_fold((str){(const char *)s, (size_t)sb_stemmer_length(x->stemmer)}, &x->stem);
-        if (x->stem.len) key = buf_view(&x->stem);
+        if (x->stem.len)
+            key = buf_view(&x->stem);
     }
     return group_in(x, &x->by_stem, key, &is_new);
 }
@@ -101,7 +117,8 @@ static void add_form(struct index *x, str text, uint32_t group)
     x->forms[x->form_count++] = (struct form){.text = text, .group = group};
 }
 
-// The group of a word that is met for the first time; 0 when folding leaves no word of it. A pair of letters is a form as it is.
+// The group of a word that is met for the first time; 0 when folding leaves no word of it. A pair
+// of letters is a form as it is.
 static uint32_t group_of(struct index *x, str term)
 {
     if (terms_is_pair(term)) {
@@ -111,7 +128,8 @@ static uint32_t group_of(struct index *x, str term)
     }
     buf_clear(&x->folded);
     terms_fold(term, &x->folded);
-    if (terms_is_letter(buf_view(&x->folded))) return 0;
+    if (terms_is_letter(buf_view(&x->folded)))
+        return 0;
     bool is_new;
     void **slot = map_put(&x->by_form, &x->arena, buf_view(&x->folded), &is_new);
     if (is_new) {
@@ -123,8 +141,9 @@ static uint32_t group_of(struct index *x, str term)
     return (uint32_t)(uintptr_t)*slot;
 }
 
-// Eight bytes at a time, each time multiplied by an odd number with many bits (2^64 / golden ratio). No two words of eight bytes at
-// most have the same: each step can be undone, and no byte is 0.
+// Eight bytes at a time, each time multiplied by an odd number with many bits (2^64 / golden
+// ratio). No two words of eight bytes at most have the same: each step can be undone, and no byte
+// is 0.
 static uint64_t hash_of(str s)
 {
     uint64_t h = 0;
@@ -143,11 +162,14 @@ static void grow_table(struct index *x)
     size_t count = x->slot_count;
     x->slot_count = count ? count * 2 : 4096;
     x->words = calloc(x->slot_count, sizeof *x->words);
-    if (!x->words) buf_no_memory();
+    if (!x->words)
+        buf_no_memory();
     for (size_t i = 0; i < count; i++) {
-        if (!old[i].group) continue;
+        if (!old[i].group)
+            continue;
         size_t k = old[i].hash & (x->slot_count - 1);
-        while (x->words[k].group) k = (k + 1) & (x->slot_count - 1);
+        while (x->words[k].group)
+            k = (k + 1) & (x->slot_count - 1);
         x->words[k] = old[i];
     }
     free(old);
@@ -156,11 +178,13 @@ static void grow_table(struct index *x)
 static uint32_t find_group(struct index *x, str term)
 {
     uint64_t hash = hash_of(term);
-    if (x->word_count * 2 >= x->slot_count) grow_table(x);
+    if (x->word_count * 2 >= x->slot_count)
+        grow_table(x);
     size_t k = hash & (x->slot_count - 1);
     for (; x->words[k].group; k = (k + 1) & (x->slot_count - 1)) {
         const struct word *w = &x->words[k];
-        if (w->hash == hash && (w->name ? str_eq(x->names[w->name - 1], term) : term.len <= 8)) return w->group - 1;
+        if (w->hash == hash && (w->name ? str_eq(x->names[w->name - 1], term) : term.len <= 8))
+            return w->group - 1;
     }
     uint32_t name = 0, group = group_of(x, term);
     if (term.len > 8) {
@@ -185,7 +209,8 @@ static void add_term(void *ctx, str term)
     struct index *x = ctx;
     struct indexed_unit *u = &x->units[x->unit_count - 1];
     uint32_t unit = (uint32_t)x->unit_count - 1, group = find_group(x, term);
-    if (!x->newest[group].posting || x->newest[group].unit != unit) new_posting(x, group, unit);
+    if (!x->newest[group].posting || x->newest[group].unit != unit)
+        new_posting(x, group, unit);
     struct posting *p = &x->postings[x->newest[group].posting - 1];
     if (x->in_heading) {
         u->heading_words++;
@@ -204,7 +229,8 @@ void index_page(struct index *x, str url, str title, str packed)
     x->pages[x->page_count++] = (struct indexed_page){url, title, (uint32_t)x->unit_count};
     while (units_next(&units, &u)) {
         x->units = more(x->units, x->unit_count, &x->unit_cap, sizeof *x->units);
-        x->units[x->unit_count++] = (struct indexed_unit){u.anchor, u.heading, u.text, 0, 0, (uint32_t)x->page_count - 1};
+        x->units[x->unit_count++] =
+            (struct indexed_unit){u.anchor, u.heading, u.text, 0, 0, (uint32_t)x->page_count - 1};
         x->in_heading = true;
         terms_scan(x->terms, u.heading, add_term, x);
         x->in_heading = false;

@@ -14,12 +14,16 @@ void unit_maker_free(struct unit_maker *m)
 // Where a part of text that is as long as may be ends: with a line, else a word, else a letter.
 static size_t part_end(str text)
 {
-    if (text.len <= UNIT_BYTES) return text.len;
+    if (text.len <= UNIT_BYTES)
+        return text.len;
     str most = str_slice(text, 0, UNIT_BYTES);
     size_t line = str_rfind(most, '\n'), word = str_rfind(most, ' '), end = UNIT_BYTES;
-    if (line < most.len && line > UNIT_BYTES / 2) return line;
-    if (word < most.len && word > UNIT_BYTES / 2) return word;
-    while (((unsigned char)text.ptr[end] & 0xC0) == 0x80) end--;
+    if (line < most.len && line > UNIT_BYTES / 2)
+        return line;
+    if (word < most.len && word > UNIT_BYTES / 2)
+        return word;
+    while (((unsigned char)text.ptr[end] & 0xC0) == 0x80)
+        end--;
     return end;
 }
 
@@ -38,14 +42,16 @@ static size_t put_section(buf *out, str anchor, str heading, str text)
     return parts;
 }
 
-void units_pack(struct unit_maker *m, str title, str description, str html, bool titles_only, buf *out)
+void units_pack(struct unit_maker *m, str title, str description, str html, bool titles_only,
+                buf *out)
 {
     size_t count, parts = 0;
     buf_clear(&m->text), buf_clear(&m->units);
     struct text_section *s = page_text_sections(html, &m->arena, &m->text, &count);
     for (size_t i = 0; i < count; i++) {
         str text = titles_only ? STR_NONE : s[i].text;
-        if (!i && !text.len) text = description;
+        if (!i && !text.len)
+            text = description;
         parts += put_section(&m->units, s[i].anchor, i ? s[i].heading : title, text);
     }
     pack_uint(out, parts);
@@ -62,7 +68,8 @@ struct units units_open(str packed)
 
 bool units_next(struct units *u, struct unit *out)
 {
-    if (!u->left || u->packed.bad) return false;
+    if (!u->left || u->packed.bad)
+        return false;
     u->left--;
     out->anchor = unpack_str(&u->packed);
     out->heading = unpack_str(&u->packed);

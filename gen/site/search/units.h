@@ -7,16 +7,25 @@
 #include "gen/base/packed_values.h"
 
 // What a worker keeps from page to page. Zero-initialise, but for text: BUF_INIT.
-struct unit_maker { arena arena; buf text, units; };
+struct unit_maker {
+    arena arena;
+    buf text, units;
+};
 
 void unit_maker_free(struct unit_maker *m);
-// Appends the packed units of a page. html: its body; only headings are kept of it when titles_only is set. description is in
-// for a text before the first heading where there is none.
-void units_pack(struct unit_maker *m, str title, str description, str html, bool titles_only, buf *out);
+// Appends the packed units of a page. html: its body; only headings are kept of it when titles_only
+// is set. description is in for a text before the first heading where there is none.
+void units_pack(struct unit_maker *m, str title, str description, str html, bool titles_only,
+                buf *out);
 
-struct unit { str anchor, heading, text; };   // heading: "" of a section's other parts; the page's title of its first unit
+struct unit {
+    str anchor, heading, text;
+};  // heading: "" of a section's other parts; the page's title of its first unit
 
-struct units { struct unpack packed; size_t left; };
+struct units {
+    struct unpack packed;
+    size_t left;
+};
 struct units units_open(str packed);
 bool units_next(struct units *u, struct unit *out);
 

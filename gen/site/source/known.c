@@ -9,12 +9,15 @@ void known_take(struct site *site, const struct cache_file *files, size_t count)
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
         int order = -1;
-        while (at < count && (order = str_cmp(files[at].path, p->source)) < 0) at++;   // both are sorted
-        if (at == count || order) continue;
+        while (at < count && (order = str_cmp(files[at].path, p->source)) < 0)
+            at++;  // both are sorted
+        if (at == count || order)
+            continue;
         const struct cache_file *f = &files[at];
         p->tag = f->tag, p->key = f->key, p->date = f->date;
         p->unchanged = f->meta.len && fs_same(&f->stat, &p->stat);
-        if (p->unchanged) p->meta = f->meta;
+        if (p->unchanged)
+            p->meta = f->meta;
     }
 }
 
@@ -33,8 +36,10 @@ bool known_places(struct site *site, const struct cache_file *files)
         const struct cache_file *f = &files[i];
         bool is_page = k < site->read_count && str_eq(site->read_pages[k]->source, f->path);
         const struct page *p = is_page ? site->read_pages[k++] : NULL;
-        if (!is_page && !fs_same(&f->stat, &site->files.items[i].stat)) site->only_bodies = false;
-        if (!is_page || p->unchanged) continue;
+        if (!is_page && !fs_same(&f->stat, &site->files.items[i].stat))
+            site->only_bodies = false;
+        if (!is_page || p->unchanged)
+            continue;
         same = str_eq(language_in(f->meta, &x), language_in(p->meta, &y));
         site->only_bodies = site->only_bodies && page_meta_same(f->meta, p->meta);
     }

@@ -7,11 +7,13 @@
 
 struct measurement {
     str id, file, created;
-    str device, slug;      // "NVIDIA H200", "nvidia-h200"; measurements with one slug are of one kind of GPU
-    struct rjson *root;    // a whole record: see kernels/record/record.h
+    str device,
+        slug;  // "NVIDIA H200", "nvidia-h200"; measurements with one slug are of one kind of GPU
+    struct rjson *root;  // a whole record: see kernels/record/record.h
 };
 
-// Fills site->measurements. A record that is none is an error, at its place where it cannot be read, and is left out.
+// Fills site->measurements. A record that is none is an error, at its place where it cannot be
+// read, and is left out.
 void measurements_read(struct site *site);
 void measurements_free(struct site *site);
 // Whether there is a newer one of the same kind of GPU as items[i].

@@ -1,4 +1,5 @@
-// What a page's path says: finds a language's tag in one of five places, and believes it when the other names agree.
+// What a page's path says: finds a language's tag in one of five places, and believes it when the
+// other names agree.
 #include "gen/site/source/names.h"
 
 #include <string.h>
@@ -14,37 +15,54 @@ struct spot {
 };
 
 struct names {
-    struct map languages;    // base languages that ICU has data for
+    struct map languages;  // base languages that ICU has data for
     struct map listed;
-    struct map seen;         // form and path without the tag -> the first tag seen there
-    struct map meant;        // form, place and tag -> believed
-    struct map paths;        // to see whether a name without a tag is beside
-    struct map levels;       // form and folder -> struct level
+    struct map seen;    // form and path without the tag -> the first tag seen there
+    struct map meant;   // form, place and tag -> believed
+    struct map paths;   // to see whether a name without a tag is beside
+    struct map levels;  // form and folder -> struct level
     arena *arena;
 };
 
-bool names_is_page(str path) { return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")) || str_ends(path, STR(".mdx")); }
+bool names_is_page(str path)
+{
+    return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")) ||
+           str_ends(path, STR(".mdx"));
+}
 
-static bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_name_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
 
 // "es", "pt-BR", "zh_Hant": a language that ICU has data for, with plausible subtags.
 static bool is_tag(const struct names *n, str s)
 {
     char base[4];
     size_t len = 0;
-    while (len < s.len && len < 4 && ((s.ptr[len] >= 'a' && s.ptr[len] <= 'z') || (s.ptr[len] >= 'A' && s.ptr[len] <= 'Z')))
+    while (len < s.len && len < 4 &&
+           ((s.ptr[len] >= 'a' && s.ptr[len] <= 'z') || (s.ptr[len] >= 'A' && s.ptr[len] <= 'Z')))
         len++;
-    if (len < 2 || len > 3 || s.len > 12 || (s.len > len && s.ptr[len] != '-' && s.ptr[len] != '_')) return false;
-    for (size_t i = 0; i < len; i++) base[i] = lower(s.ptr[i]);
-    if (!map_has(&n->languages, (str){base, len})) return false;
+    if (len < 2 || len > 3 || s.len > 12 || (s.len > len && s.ptr[len] != '-' && s.ptr[len] != '_'))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        base[i] = lower(s.ptr[i]);
+    if (!map_has(&n->languages, (str){base, len}))
+        return false;
     for (size_t i = len, part = 0; i < s.len; i++) {
         bool joint = s.ptr[i] == '-' || s.ptr[i] == '_';
-        bool word = (s.ptr[i] >= '0' && s.ptr[i] <= '9') || (lower(s.ptr[i]) >= 'a' && lower(s.ptr[i]) <= 'z');
-        if (joint ? (i > len && part < 2) || i + 1 == s.len : !word) return false;
+        bool word = (s.ptr[i] >= '0' && s.ptr[i] <= '9') ||
+                    (lower(s.ptr[i]) >= 'a' && lower(s.ptr[i]) <= 'z');
+        if (joint ? (i > len && part < 2) || i + 1 == s.len : !word)
+            return false;
         part = joint ? 0 : part + 1;
-        if (part > 4) return false;
+        if (part > 4)
+            return false;
     }
     return true;
 }
@@ -60,13 +78,15 @@ static size_t find_spots(const struct names *n, str path, struct spot out[MAX_SP
 {
     size_t count = 0, start = 0, end = stem_end(path), depth = 0;
     for (size_t i = 0; i < end && depth < MAX_DEPTH; i++) {
-        if (path.ptr[i] != '/') continue;
+        if (path.ptr[i] != '/')
+            continue;
         str part = str_slice(path, start, i);
         size_t dot = str_rfind(part, '.');
         if (is_tag(n, part)) {
             out[count++] = (struct spot){NAME_FOLDER, part, start, i + 1};
         } else if (dot > 0 && dot < part.len && is_tag(n, str_slice(part, dot + 1, part.len))) {
-            out[count++] = (struct spot){NAME_FOLDER_SUFFIX, str_slice(part, dot + 1, part.len), start + dot, i};
+            out[count++] = (struct spot){NAME_FOLDER_SUFFIX, str_slice(part, dot + 1, part.len),
+                                         start + dot, i};
         }
         start = i + 1;
         depth++;
@@ -75,28 +95,38 @@ static size_t find_spots(const struct names *n, str path, struct spot out[MAX_SP
     str stem = str_slice(path, name, end);
     size_t dot = str_rfind(stem, '.');
     if (dot > 0 && dot < stem.len && is_tag(n, str_slice(stem, dot + 1, stem.len)))
-        out[count++] = (struct spot){NAME_SUFFIX, str_slice(stem, dot + 1, stem.len), name + dot, end};
-    if (is_tag(n, stem)) out[count++] = (struct spot){NAME_STEM, stem, name ? name - 1 : 0, end};
-    for (size_t at = stem.len; at-- > 1;) {   // the longest tag behind a dash: "-pt-BR" before "-BR"
-        if (stem.ptr[at] != '-' && stem.ptr[at] != '_') continue;
-        if (stem.len - at > 13) break;
-        if (!is_tag(n, str_slice(stem, at + 1, stem.len))) continue;
+        out[count++] =
+            (struct spot){NAME_SUFFIX, str_slice(stem, dot + 1, stem.len), name + dot, end};
+    if (is_tag(n, stem))
+        out[count++] = (struct spot){NAME_STEM, stem, name ? name - 1 : 0, end};
+    for (size_t at = stem.len; at-- > 1;) {  // the longest tag behind a dash: "-pt-BR" before "-BR"
+        if (stem.ptr[at] != '-' && stem.ptr[at] != '_')
+            continue;
+        if (stem.len - at > 13)
+            break;
+        if (!is_tag(n, str_slice(stem, at + 1, stem.len)))
+            continue;
         struct spot s = {NAME_DASH, str_slice(stem, at + 1, stem.len), name + at, end};
         bool longer = count && out[count - 1].form == NAME_DASH;
         char area = longer ? stem.ptr[stem.len - out[count - 1].tag.len] : 0;
-        if (longer && area >= 'a') break;          // "-de-es" is Spanish, "-pt-BR" is Brazilian
-        if (longer) out[count - 1] = s;
-        else out[count++] = s;
+        if (longer && area >= 'a')
+            break;  // "-de-es" is Spanish, "-pt-BR" is Brazilian
+        if (longer)
+            out[count - 1] = s;
+        else
+            out[count++] = s;
     }
     return count;
 }
 
-// Where a name repeats the tag of its folder, en/2016-05-03-git-en.md: what is in front of it is the name. Else the path's end.
+// Where a name repeats the tag of its folder, en/2016-05-03-git-en.md: what is in front of it is
+// the name. Else the path's end.
 static size_t tag_again(str path, const struct spot *s)
 {
     size_t end = stem_end(path), from = end - s->tag.len;
     bool room = s->form == NAME_FOLDER && end > s->to + s->tag.len + 1;
-    bool again = room && strchr("-_.", path.ptr[from - 1]) && str_eq_nocase(str_slice(path, from, end), s->tag);
+    bool again = room && strchr("-_.", path.ptr[from - 1]) &&
+                 str_eq_nocase(str_slice(path, from, end), s->tag);
     return again ? from - 1 : path.len;
 }
 
@@ -116,7 +146,8 @@ static str usage(str path, const struct spot *s, buf *b)
 {
     buf_clear(b);
     buf_char(b, (char)('0' + s->form));
-    if (s->form == NAME_FOLDER || s->form == NAME_FOLDER_SUFFIX) buf_str(b, str_slice(path, 0, s->from));
+    if (s->form == NAME_FOLDER || s->form == NAME_FOLDER_SUFFIX)
+        buf_str(b, str_slice(path, 0, s->from));
     buf_char(b, '\n');
     buf_str(b, s->tag);
     return buf_view(b);
@@ -135,9 +166,10 @@ static bool stands_beside(const struct names *n, str path, const struct spot *s,
     return map_has(&n->paths, buf_view(b));
 }
 
-// The names on one level: folders of a folder, or files of one. Languages are meant by them when most of what says so holds.
+// The names on one level: folders of a folder, or files of one. Languages are meant by them when
+// most of what says so holds.
 struct level {
-    struct map tags, others;   // names that are tags, and all others
+    struct map tags, others;  // names that are tags, and all others
     bool english, listed, beside, paired;
 };
 
@@ -147,7 +179,8 @@ static struct level *level_of(struct names *n, char form, str folder, buf *b)
     buf_char(b, form);
     buf_str(b, folder);
     void **slot = map_put(&n->levels, n->arena, buf_view(b), NULL);
-    if (!*slot) *slot = arena_new(n->arena, struct level, 1);
+    if (!*slot)
+        *slot = arena_new(n->arena, struct level, 1);
     return *slot;
 }
 
@@ -161,7 +194,8 @@ static const struct level *level_at(const struct names *n, char form, str folder
 
 static bool is_folder_page(str stem)
 {
-    return str_eq_nocase(stem, STR("index")) || str_eq_nocase(stem, STR("_index")) || str_eq_nocase(stem, STR("readme"));
+    return str_eq_nocase(stem, STR("index")) || str_eq_nocase(stem, STR("_index")) ||
+           str_eq_nocase(stem, STR("readme"));
 }
 
 static void note_name(struct names *n, struct level *l, str name)
@@ -169,7 +203,8 @@ static void note_name(struct names *n, struct level *l, str name)
     bool tag = is_tag(n, name);
     map_put(tag ? &l->tags : &l->others, n->arena, name, NULL);
     str base = str_slice(name, 0, 2);
-    l->english = l->english || (tag && str_eq_nocase(base, STR("en")) && (name.len == 2 || !is_name_letter(name.ptr[2])));
+    l->english = l->english || (tag && str_eq_nocase(base, STR("en")) &&
+                                (name.len == 2 || !is_name_letter(name.ptr[2])));
     l->listed = l->listed || (tag && map_has(&n->listed, name));
 }
 
@@ -184,31 +219,39 @@ static void note_levels(struct names *n, str path, buf *b)
 {
     size_t start = 0, depth = 0;
     for (size_t i = 0; i < path.len && depth < MAX_DEPTH; i++) {
-        if (path.ptr[i] != '/') continue;
-        note_name(n, level_of(n, (char)('0' + NAME_FOLDER), str_slice(path, 0, start), b), str_slice(path, start, i));
+        if (path.ptr[i] != '/')
+            continue;
+        note_name(n, level_of(n, (char)('0' + NAME_FOLDER), str_slice(path, 0, start), b),
+                  str_slice(path, start, i));
         start = i + 1;
         depth++;
     }
     size_t slash = str_rfind(path, '/'), name = slash == path.len ? 0 : slash + 1;
     str stem = stem_of(path);
-    if (!is_folder_page(stem)) note_name(n, level_of(n, (char)('0' + NAME_STEM), str_slice(path, 0, name), b), stem);
+    if (!is_folder_page(stem))
+        note_name(n, level_of(n, (char)('0' + NAME_STEM), str_slice(path, 0, name), b), stem);
 }
 
-// Whether the names of a level are languages: English or a listed one is among them, or nothing else is and they are three, or
-// what is in them is beside them without a language, too.
+// Whether the names of a level are languages: English or a listed one is among them, or nothing
+// else is and they are three, or what is in them is beside them without a language, too.
 static bool is_level(const struct level *l, enum name_form form)
 {
     bool whole = !l->others.count;
-    if (form == NAME_STEM) return l->listed || (whole && (l->english || l->tags.count > 2));
+    if (form == NAME_STEM)
+        return l->listed || (whole && (l->english || l->tags.count > 2));
     return l->listed || (l->paired && (l->english || l->beside || (whole && l->tags.count > 2)));
 }
 
-static bool has_level(enum name_form form) { return form == NAME_FOLDER || form == NAME_STEM; }
+static bool has_level(enum name_form form)
+{
+    return form == NAME_FOLDER || form == NAME_STEM;
+}
 
 static str folder_above(str path, const struct spot *s)
 {
     size_t slash = str_rfind(path, '/');
-    return s->form == NAME_FOLDER ? str_slice(path, 0, s->from) : str_slice(path, 0, slash == path.len ? 0 : slash + 1);
+    return s->form == NAME_FOLDER ? str_slice(path, 0, s->from)
+                                  : str_slice(path, 0, slash == path.len ? 0 : slash + 1);
 }
 
 static void learn(struct names *n, str path, const struct spot *s, buf *b)
@@ -225,7 +268,8 @@ static void learn(struct names *n, str path, const struct spot *s, buf *b)
         believe(n, path, s, b);
         believe(n, path, &other, b);
         *map_put(&n->meant, n->arena, without(path, s, b), NULL) = n;
-        if (s->form == NAME_FOLDER) level_of(n, (char)('0' + s->form), folder_above(path, s), b)->paired = true;
+        if (s->form == NAME_FOLDER)
+            level_of(n, (char)('0' + s->form), folder_above(path, s), b)->paired = true;
         return;
     }
     bool beside = s->form == NAME_FOLDER_SUFFIX || s->form == NAME_SUFFIX;
@@ -233,7 +277,8 @@ static void learn(struct names *n, str path, const struct spot *s, buf *b)
         believe(n, path, s, b);
     } else if (beside && stands_beside(n, path, s, b)) {
         believe(n, path, s, b);
-    } else if (s->form == NAME_FOLDER && !is_folder_page(stem_of(path)) && stands_beside(n, path, s, b)) {
+    } else if (s->form == NAME_FOLDER && !is_folder_page(stem_of(path)) &&
+               stands_beside(n, path, s, b)) {
         believe(n, path, s, b);
         struct level *l = level_of(n, (char)('0' + s->form), folder_above(path, s), b);
         l->beside = l->paired = true;
@@ -244,31 +289,38 @@ static void learn_languages(struct names *n)
 {
     for (int32_t i = 0, count = uloc_countAvailable(); i < count; i++) {
         const char *locale = uloc_getAvailable(i);
-        if (strcspn(locale, "_") == strlen(locale)) map_put(&n->languages, n->arena, str_c(locale), NULL);
+        if (strcspn(locale, "_") == strlen(locale))
+            map_put(&n->languages, n->arena, str_c(locale), NULL);
     }
 }
 
-struct names *names_learn(const str *paths, size_t count, const str *listed, size_t listed_count, arena *a)
+struct names *names_learn(const str *paths, size_t count, const str *listed, size_t listed_count,
+                          arena *a)
 {
     struct names *n = arena_new(a, struct names, 1);
     struct spot spots[MAX_SPOTS];
     buf b = BUF_INIT;
     n->arena = a;
     learn_languages(n);
-    for (size_t i = 0; i < listed_count; i++) map_put(&n->listed, a, listed[i], NULL);
-    for (size_t i = 0; i < count; i++) map_put(&n->paths, a, paths[i], NULL);
-    for (size_t i = 0; i < count; i++) note_levels(n, paths[i], &b);
+    for (size_t i = 0; i < listed_count; i++)
+        map_put(&n->listed, a, listed[i], NULL);
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0, m = find_spots(n, paths[i], spots); k < m; k++) learn(n, paths[i], &spots[k], &b);
+        map_put(&n->paths, a, paths[i], NULL);
+    for (size_t i = 0; i < count; i++)
+        note_levels(n, paths[i], &b);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0, m = find_spots(n, paths[i], spots); k < m; k++)
+            learn(n, paths[i], &spots[k], &b);
     buf_free(&b);
     return n;
 }
 
-// Words end in "-to" and "-is", too: the very name must be shared, by another tag, or by the bare name when the tag is
-// used elsewhere.
+// Words end in "-to" and "-is", too: the very name must be shared, by another tag, or by the bare
+// name when the tag is used elsewhere.
 static bool dash_is_meant(const struct names *n, str path, const struct spot *s, buf *b)
 {
-    if (map_has(&n->meant, without(path, s, b))) return true;
+    if (map_has(&n->meant, without(path, s, b)))
+        return true;
     bool used = map_has(&n->meant, usage(path, s, b)) || map_has(&n->listed, s->tag);
     str stem = stem_of(path), bare = str_slice(stem, 0, stem.len - s->tag.len - 1);
     return (used || is_folder_page(bare)) && stands_beside(n, path, s, b);
@@ -276,29 +328,37 @@ static bool dash_is_meant(const struct names *n, str path, const struct spot *s,
 
 static bool is_meant(const struct names *n, str path, const struct spot *s, str lang, buf *b)
 {
-    if (lang.len && str_eq_nocase(lang, s->tag)) return true;
-    if (s->form == NAME_DASH) return dash_is_meant(n, path, s, b);
+    if (lang.len && str_eq_nocase(lang, s->tag))
+        return true;
+    if (s->form == NAME_DASH)
+        return dash_is_meant(n, path, s, b);
     if (has_level(s->form)) {
         const struct level *l = level_at(n, (char)('0' + s->form), folder_above(path, s), b);
-        if (!l || !is_level(l, s->form)) return s->form != NAME_FOLDER && map_has(&n->listed, s->tag);
-        if (l->paired && s->form == NAME_FOLDER && !l->others.count) return true;
+        if (!l || !is_level(l, s->form))
+            return s->form != NAME_FOLDER && map_has(&n->listed, s->tag);
+        if (l->paired && s->form == NAME_FOLDER && !l->others.count)
+            return true;
     }
-    return map_has(&n->meant, usage(path, s, b)) || (s->form != NAME_FOLDER && map_has(&n->listed, s->tag));
+    return map_has(&n->meant, usage(path, s, b)) ||
+           (s->form != NAME_FOLDER && map_has(&n->listed, s->tag));
 }
 
 static bool is_post_date(str s)
 {
     static const char shape[] = "dddd-dd-dd-";
-    if (s.len < sizeof shape) return false;
+    if (s.len < sizeof shape)
+        return false;
     for (size_t i = 0; i + 1 < sizeof shape; i++)
-        if (shape[i] == 'd' ? s.ptr[i] < '0' || s.ptr[i] > '9' : s.ptr[i] != '-') return false;
+        if (shape[i] == 'd' ? s.ptr[i] < '0' || s.ptr[i] > '9' : s.ptr[i] != '-')
+            return false;
     return true;
 }
 
 // Where the folder "_posts/" is in a path; its length when it does not.
 static size_t posts_folder(str path)
 {
-    if (str_starts(path, STR("_posts/"))) return 0;
+    if (str_starts(path, STR("_posts/")))
+        return 0;
     size_t at = str_search(path, STR("/_posts/"));
     return at < path.len ? at + 1 : at;
 }
@@ -307,11 +367,13 @@ static size_t posts_folder(str path)
 static str strip_post(str key, str *date, arena *a)
 {
     size_t at = posts_folder(key);
-    if (at == key.len) return key;
+    if (at == key.len)
+        return key;
     key = arena_join(a, str_slice(key, 0, at), str_slice(key, at + 7, key.len), STR_NONE);
     size_t slash = str_rfind(key, '/'), name = slash == key.len ? 0 : slash + 1;
     str own = str_slice(key, name, key.len);
-    if (!is_post_date(own)) return key;
+    if (!is_post_date(own))
+        return key;
     *date = str_slice(own, 0, 10);
     return arena_join(a, str_slice(key, 0, name), str_slice(own, 11, own.len), STR_NONE);
 }
@@ -345,12 +407,15 @@ struct name names_split(const struct names *n, str path, str lang, arena *a)
     buf b = BUF_INIT;
     for (size_t i = 0, m = find_spots(n, path, spots); i < m; i++) {
         const struct spot *s = &spots[i];
-        if (!is_meant(n, path, s, lang, &b)) continue;
+        if (!is_meant(n, path, s, lang, &b))
+            continue;
         size_t end = out.key.len;
         out.form = s->form;
         out.tag = s->tag;
-        out.key = arena_printf(a, "%.*s%.*s", STR_ARG(str_slice(path, 0, s->from)), STR_ARG(str_slice(path, s->to, end)));
-        if (s->form == NAME_FOLDER) cut_again(n, &out, str_slice(path, stem_end(path), path.len), a);
+        out.key = arena_printf(a, "%.*s%.*s", STR_ARG(str_slice(path, 0, s->from)),
+                               STR_ARG(str_slice(path, s->to, end)));
+        if (s->form == NAME_FOLDER)
+            cut_again(n, &out, str_slice(path, stem_end(path), path.len), a);
         break;
     }
     out.key = strip_post(out.key, &out.date, a);

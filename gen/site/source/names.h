@@ -17,17 +17,19 @@ enum name_form {
 
 struct name {
     enum name_form form;
-    str tag;             // as written; "" for NAME_PLAIN
-    str key;             // the path without tag, extension, _posts and the date of a post
-    str date;            // "2026-05-31" of a post's name, or ""
+    str tag;   // as written; "" for NAME_PLAIN
+    str key;   // the path without tag, extension, _posts and the date of a post
+    str date;  // "2026-05-31" of a post's name, or ""
 };
 
 struct names;
 
-// Learns from all paths which tags are meant as languages: in a doubtful form only those that several names share, or
-// that are listed. paths and everything found live in a.
-struct names *names_learn(const str *paths, size_t count, const str *listed, size_t listed_count, arena *a);
-// lang: what the page's front matter says, or "": a tag in the path that equals it is believed in any form.
+// Learns from all paths which tags are meant as languages: in a doubtful form only those that
+// several names share, or that are listed. paths and everything found live in a.
+struct names *names_learn(const str *paths, size_t count, const str *listed, size_t listed_count,
+                          arena *a);
+// lang: what the page's front matter says, or "": a tag in the path that equals it is believed in
+// any form.
 struct name names_split(const struct names *n, str path, str lang, arena *a);
 // The same of a path whose language is known otherwise: no tag is looked for.
 struct name names_plain(str path, arena *a);

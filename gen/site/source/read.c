@@ -1,4 +1,5 @@
-// Reads pages up to the point where they can be planned: bytes checked, front matter parsed, title found.
+// Reads pages up to the point where they can be planned: bytes checked, front matter parsed, title
+// found.
 #include "gen/site/source/read.h"
 
 #include <errno.h>
@@ -9,12 +10,14 @@
 #include "gen/base/packed_values.h"
 #include "gen/site/source/publish.h"
 
-enum { FEW = 200 };   // files: fewer are read sooner than a worker starts
+enum { FEW = 200 };  // files: fewer are read sooner than a worker starts
 
-// Where the words of a link or a picture end that begins at s: "[words](address)" is words. 0 when it is none.
+// Where the words of a link or a picture end that begins at s: "[words](address)" is words. 0 when
+// it is none.
 static size_t link_words(str s)
 {
-    size_t close = str_search(s, STR("](")), end = close + str_find(str_slice(s, close, s.len), ')');
+    size_t close = str_search(s, STR("](")),
+           end = close + str_find(str_slice(s, close, s.len), ')');
     return s.len && s.ptr[0] == '[' && close < s.len && end < s.len ? end + 1 : 0;
 }
 
@@ -34,29 +37,36 @@ static str plain_heading(str s, arena *a)
     str id, classes;
     s = str_trim(s);
     s = str_trim(str_slice(s, 0, md_attributes_at_end(s, &id, &classes)));
-    while (s.len && s.ptr[s.len - 1] == '#') s.len--;
+    while (s.len && s.ptr[s.len - 1] == '#')
+        s.len--;
     s = str_trim(s);
     for (size_t i = 0; i < s.len; i++) {
-        size_t end = s.ptr[i] == '[' ? link_words(str_slice(s, i, s.len)) : 0, tag = component(str_slice(s, i, s.len));
+        size_t end = s.ptr[i] == '[' ? link_words(str_slice(s, i, s.len)) : 0,
+               tag = component(str_slice(s, i, s.len));
         if (tag) {
             i += tag - 1;
         } else if (end) {
             buf_str(&b, str_slice(s, i + 1, i + str_search(str_slice(s, i, s.len), STR("]("))));
             i += end - 1;
-        } else if (s.ptr[i] == '\\' && i + 1 < s.len) buf_char(&b, s.ptr[++i]);
-        else if (!strchr("*_`", s.ptr[i]) && !(s.ptr[i] == '!' && i + 1 < s.len && s.ptr[i + 1] == '[')) buf_char(&b, s.ptr[i]);
+        } else if (s.ptr[i] == '\\' && i + 1 < s.len)
+            buf_char(&b, s.ptr[++i]);
+        else if (!strchr("*_`", s.ptr[i]) &&
+                 !(s.ptr[i] == '!' && i + 1 < s.len && s.ptr[i + 1] == '['))
+            buf_char(&b, s.ptr[i]);
     }
     str out = arena_str(a, str_trim(buf_view(&b)));
     buf_free(&b);
     return out;
 }
 
-// A level-1 heading that opens the body: its words, and the offset behind it. False when something else comes first.
+// A level-1 heading that opens the body: its words, and the offset behind it. False when something
+// else comes first.
 static bool first_heading(str text, size_t from, arena *a, str *title, size_t *behind)
 {
     str rest = str_slice(text, from, text.len), line = STR_NONE;
     do
-        if (!str_line(&rest, &line)) return false;
+        if (!str_line(&rest, &line))
+            return false;
     while (str_trim(line).len == 0);
     if (line.len > 2 && line.ptr[0] == '#' && line.ptr[1] == ' ') {
         *title = plain_heading(str_slice(line, 2, line.len), a);
@@ -64,26 +74,32 @@ static bool first_heading(str text, size_t from, arena *a, str *title, size_t *b
         return title->len > 0 && str_search(line, STR("{lua}")) == line.len;
     }
     str under, after = rest;
-    if (line.ptr[0] == ' ' || !str_line(&after, &under) || str_trim(under).len == 0) return false;
+    if (line.ptr[0] == ' ' || !str_line(&after, &under) || str_trim(under).len == 0)
+        return false;
     under = str_trim(under);
     for (size_t i = 0; i < under.len; i++)
-        if (under.ptr[i] != '=') return false;
+        if (under.ptr[i] != '=')
+            return false;
     *title = plain_heading(line, a);
     *behind = text.len - after.len;
     return title->len > 0;
 }
 
-enum { TITLE_LINES = 60 };   // after these there is no title
+enum { TITLE_LINES = 60 };  // after these there is no title
 
-// The first level-1 heading of a page that begins with something else: badges, links to translations, imports.
+// The first level-1 heading of a page that begins with something else: badges, links to
+// translations, imports.
 static str later_heading(str text, size_t from, arena *a)
 {
     str rest = str_slice(text, from, text.len), line;
     bool fenced = false;
     for (size_t n = 0; n < TITLE_LINES && str_line(&rest, &line); n++) {
-        if (str_starts(line, STR("```")) || str_starts(line, STR("~~~"))) fenced = !fenced;
-        else if (!fenced && str_starts(line, STR("# "))) return plain_heading(str_slice(line, 2, line.len), a);
-        else if (!fenced && str_starts(line, STR("## "))) break;
+        if (str_starts(line, STR("```")) || str_starts(line, STR("~~~")))
+            fenced = !fenced;
+        else if (!fenced && str_starts(line, STR("# ")))
+            return plain_heading(str_slice(line, 2, line.len), a);
+        else if (!fenced && str_starts(line, STR("## ")))
+            break;
     }
     return STR_NONE;
 }
@@ -91,24 +107,30 @@ static str later_heading(str text, size_t from, arena *a)
 static size_t heading_level(str line)
 {
     size_t n = 0;
-    while (n < line.len && n < 7 && line.ptr[n] == '#') n++;
+    while (n < line.len && n < 7 && line.ptr[n] == '#')
+        n++;
     return n && n < 7 && n < line.len && line.ptr[n] == ' ' ? n : 0;
 }
 
-// A heading of another level that opens the body is its title when no other heading is as high: books number from their parts.
+// A heading of another level that opens the body is its title when no other heading is as high:
+// books number from their parts.
 static bool only_heading(str text, size_t from, arena *a, str *title, size_t *behind)
 {
     str rest = str_slice(text, from, text.len), line = STR_NONE;
     bool fenced = false;
     while (!str_trim(line).len)
-        if (!str_line(&rest, &line)) return false;
+        if (!str_line(&rest, &line))
+            return false;
     size_t level = heading_level(line);
-    if (level < 2 || str_search(line, STR("{lua}")) < line.len) return false;
+    if (level < 2 || str_search(line, STR("{lua}")) < line.len)
+        return false;
     *title = plain_heading(str_slice(line, level + 1, line.len), a);
     *behind = text.len - rest.len;
     while (str_line(&rest, &line)) {
-        if (str_starts(line, STR("```")) || str_starts(line, STR("~~~"))) fenced = !fenced;
-        else if (!fenced && heading_level(line) && heading_level(line) <= level) return false;
+        if (str_starts(line, STR("```")) || str_starts(line, STR("~~~")))
+            fenced = !fenced;
+        else if (!fenced && heading_level(line) && heading_level(line) <= level)
+            return false;
     }
     return title->len > 0;
 }
@@ -127,11 +149,15 @@ bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *o
     bool ok = front_parse(text, file, a, d, &out->front);
     out->body = out->front.body;
     if (ok && first_heading(text, out->body, a, &title, &behind)) {
-        if (!out->front.title.len) out->front.title = title;
-        if (str_eq(out->front.title, title)) out->body = behind;
+        if (!out->front.title.len)
+            out->front.title = title;
+        if (str_eq(out->front.title, title))
+            out->body = behind;
     }
-    if (ok && !out->front.title.len && only_heading(text, out->body, a, &title, &behind)) out->front.title = title, out->body = behind;
-    if (ok && !out->front.title.len) out->front.title = later_heading(text, out->body, a);
+    if (ok && !out->front.title.len && only_heading(text, out->body, a, &title, &behind))
+        out->front.title = title, out->body = behind;
+    if (ok && !out->front.title.len)
+        out->front.title = later_heading(text, out->body, a);
     return ok;
 }
 
@@ -140,9 +166,10 @@ bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *o
 #define PACK_FLAG(name) pack_int(out, m->front.name);
 #define PACK_INT(name) pack_int(out, m->front.name);
 #define PACK_DATE(name) pack_int(out, m->front.name);
-#define PACK_LIST(name)                                                                       \
-    pack_uint(out, m->front.name.count);                                                      \
-    for (size_t i = 0; i < m->front.name.count; i++) pack_str(out, m->front.name.items[i]);
+#define PACK_LIST(name) \
+    pack_uint(out, m->front.name.count); \
+    for (size_t i = 0; i < m->front.name.count; i++) \
+        pack_str(out, m->front.name.items[i]);
 
 void page_meta_pack(const struct page_meta *m, buf *out)
 {
@@ -165,10 +192,12 @@ void page_meta_pack(const struct page_meta *m, buf *out)
 #define UNPACK_FLAG(name) m->front.name = (int8_t)unpack_int(&u);
 #define UNPACK_INT(name) m->front.name = unpack_int(&u);
 #define UNPACK_DATE(name) m->front.name = unpack_int(&u);
-#define UNPACK_LIST(name)                                                                       \
-    m->front.name.count = unpack_count(&u);                                                     \
-    if (m->front.name.count) m->front.name.items = arena_new(a, str, m->front.name.count);      \
-    for (size_t i = 0; i < m->front.name.count; i++) m->front.name.items[i] = unpack_str(&u);
+#define UNPACK_LIST(name) \
+    m->front.name.count = unpack_count(&u); \
+    if (m->front.name.count) \
+        m->front.name.items = arena_new(a, str, m->front.name.count); \
+    for (size_t i = 0; i < m->front.name.count; i++) \
+        m->front.name.items[i] = unpack_str(&u);
 
 bool page_meta_unpack(str packed, arena *a, struct page_meta *m)
 {
@@ -180,7 +209,8 @@ bool page_meta_unpack(str packed, arena *a, struct page_meta *m)
 #include "gen/text/front.def"
 #undef X
     m->front.pair_count = unpack_count(&u);
-    if (m->front.pair_count) m->front.pairs = arena_new(a, struct front_pair, m->front.pair_count);
+    if (m->front.pair_count)
+        m->front.pairs = arena_new(a, struct front_pair, m->front.pair_count);
     for (size_t i = 0; i < m->front.pair_count; i++) {
         m->front.pairs[i].key = unpack_str(&u);
         m->front.pairs[i].value = unpack_str(&u);
@@ -192,14 +222,15 @@ bool page_meta_unpack(str packed, arena *a, struct page_meta *m)
 bool page_meta_same(str a, str b)
 {
     struct unpack x = unpack_from(a), y = unpack_from(b);
-    unpack_u64(&x), unpack_u64(&y);             // content_hash
-    if (unpack_uint(&x) == PAGE_BROKEN || unpack_uint(&y) == PAGE_BROKEN || x.bad || y.bad) return false;
+    unpack_u64(&x), unpack_u64(&y);  // content_hash
+    if (unpack_uint(&x) == PAGE_BROKEN || unpack_uint(&y) == PAGE_BROKEN || x.bad || y.bad)
+        return false;
     return str_eq((str){x.at, (size_t)(x.end - x.at)}, (str){y.at, (size_t)(y.end - y.at)});
 }
 
 struct reading {
     struct site *site;
-    struct page **pages;       // those to read
+    struct page **pages;  // those to read
     size_t count, per_job;
     bool failed;
 };
@@ -216,23 +247,30 @@ static str path_of(const struct site *site, const struct page *p, buf *b)
     return buf_view(b);
 }
 
-static void read_one(struct reading *r, const struct page *p, buf *text, buf *path, arena *a, struct diag *d, buf *out)
+static void read_one(struct reading *r, const struct page *p, buf *text, buf *path, arena *a,
+                     struct diag *d, buf *out)
 {
     struct page_meta m = {0};
     bool ok = false;
     str file = path_of(r->site, p, path);
     buf_clear(text);
     if (fs_read(path->ptr, r->site->settings.max_page_bytes, text) < 0) {
-        if (errno == EFBIG) diag_add(d, D_FILE_TOO_LARGE, DIAG_FILE(file), "more than %zu bytes", r->site->settings.max_page_bytes);
-        else diag_add(d, D_IO_READ, DIAG_FILE(file), "%s", strerror(errno));
+        if (errno == EFBIG)
+            diag_add(d, D_FILE_TOO_LARGE, DIAG_FILE(file), "more than %zu bytes",
+                     r->site->settings.max_page_bytes);
+        else
+            diag_add(d, D_IO_READ, DIAG_FILE(file), "%s", strerror(errno));
     } else {
         bool others = (r->site->tree->kind->flags & KIND_FOREIGN) != 0;
-        bool left_out = publish_path(r->site, p) == LEFT_UNDERSCORE;   // its generator does not read it either
+        bool left_out =
+            publish_path(r->site, p) == LEFT_UNDERSCORE;  // its generator does not read it either
         struct diag *own = left_out ? diag_new((struct diag_options){.quiet = true}) : d;
         ok = page_read(buf_view(text), file, a, own, &m) || (others && m.front.body);
-        if (left_out) diag_free(own);
+        if (left_out)
+            diag_free(own);
     }
-    if (!ok) m.body = PAGE_BROKEN;
+    if (!ok)
+        m.body = PAGE_BROKEN;
     page_meta_pack(&m, out);
 }
 
@@ -249,7 +287,8 @@ static void job(void *ctx, size_t index, buf *out)
         pack_str(out, buf_view(&one));
         arena_reset(&a);
     }
-    if (diag_count(d, DIAG_NOTE)) diag_pack(d, &said);
+    if (diag_count(d, DIAG_NOTE))
+        diag_pack(d, &said);
     pack_str(out, buf_view(&said));
     diag_free(d);
     buf_free(&text), buf_free(&path), buf_free(&one), buf_free(&said);
@@ -263,14 +302,16 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
     struct unpack u = unpack_from(arena_str(&r->site->arena, bytes));
     size_t end = (index + 1) * r->per_job;
     if (fate != WORKERS_DONE) {
-        diag_add(r->site->diag, D_PAGE_CRASH, DIAG_FILE(path_of(r->site, r->pages[index * r->per_job], &path)),
+        diag_add(r->site->diag, D_PAGE_CRASH,
+                 DIAG_FILE(path_of(r->site, r->pages[index * r->per_job], &path)),
                  "while files were read, signal %d", signal);
         r->failed = true;
     }
     for (size_t i = index * r->per_job; fate == WORKERS_DONE && i < end && i < r->count; i++)
         r->pages[i]->meta = unpack_str(&u);
     str said = fate == WORKERS_DONE ? unpack_str(&u) : STR_NONE;
-    if (said.len) diag_unpack(r->site->diag, said);
+    if (said.len)
+        diag_unpack(r->site->diag, said);
     buf_free(&path);
 }
 
@@ -281,14 +322,20 @@ bool pages_read(struct site *site, unsigned jobs)
     r.pages = arena_new(&site->arena, struct page *, site->page_count);
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
-        if (!p->unchanged) r.pages[r.count++] = p;
+        if (!p->unchanged)
+            r.pages[r.count++] = p;
     }
     size_t job_count = (r.count + r.per_job - 1) / r.per_job;
-    struct workers_plan plan = {.job_count = job_count, .workers = jobs, .job_timeout_ms = 60000, .job = job,
-                                .result = result, .ctx = &r};
+    struct workers_plan plan = {.job_count = job_count,
+                                .workers = jobs,
+                                .job_timeout_ms = 60000,
+                                .job = job,
+                                .result = result,
+                                .ctx = &r};
     if (r.count > FEW) {
         if (workers_run(&plan) < 0) {
-            diag_add(site->diag, D_IO_READ, DIAG_FILE(site->settings.content_dir), "no worker: %s", strerror(errno));
+            diag_add(site->diag, D_IO_READ, DIAG_FILE(site->settings.content_dir), "no worker: %s",
+                     strerror(errno));
             return false;
         }
     } else {

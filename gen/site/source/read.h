@@ -1,4 +1,5 @@
-// What is known of a page without rendering it: its front matter, its title, and a hash of its bytes, as packed bytes.
+// What is known of a page without rendering it: its front matter, its title, and a hash of its
+// bytes, as packed bytes.
 #ifndef GEN_SITE_READ_H
 #define GEN_SITE_READ_H
 
@@ -6,8 +7,8 @@
 
 struct page_meta {
     uint64_t content_hash;
-    size_t body;               // offset of the Markdown, behind a first heading that repeats the title
-    struct front front;        // title: also from that heading, "" when there is none
+    size_t body;         // offset of the Markdown, behind a first heading that repeats the title
+    struct front front;  // title: also from that heading, "" when there is none
 };
 
 // body of a page that could not be read.
@@ -18,12 +19,12 @@ bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *o
 void page_meta_pack(const struct page_meta *m, buf *out);
 // Views into packed; lists and pairs live in a. False when the bytes are damaged.
 bool page_meta_unpack(str packed, arena *a, struct page_meta *out);
-// Whether two packed pages differ in their text at most: their front matter and titles are the same.
+// Whether two packed pages differ in their text at most: their front matter and titles are the
+// same.
 bool page_meta_same(str a, str b);
 
-// Fills meta of every page of the site that has none, by reading files, in workers when there are many. jobs: as the command
-// line says, 0 for the processors.
-// False after errors were recorded.
+// Fills meta of every page of the site that has none, by reading files, in workers when there are
+// many. jobs: as the command line says, 0 for the processors. False after errors were recorded.
 bool pages_read(struct site *site, unsigned jobs);
 
 #endif

@@ -1,4 +1,5 @@
-// Walks the content folder: which of its files are pages, which keep their names, and which are copied when something asks.
+// Walks the content folder: which of its files are pages, which keep their names, and which are
+// copied when something asks.
 #include "gen/site/source/scan.h"
 
 #include <errno.h>
@@ -13,30 +14,37 @@
 
 str site_path(const struct site *site, str source, arena *a)
 {
-    if (str_eq(site->settings.content_dir, STR("."))) return arena_str(a, source);
+    if (str_eq(site->settings.content_dir, STR(".")))
+        return arena_str(a, source);
     return arena_printf(a, "%.*s/%.*s", STR_ARG(site->settings.content_dir), STR_ARG(source));
 }
 
-void site_diag(struct site *site, enum diag_id id, const struct page *p, size_t offset, const char *what)
+void site_diag(struct site *site, enum diag_id id, const struct page *p, size_t offset,
+               const char *what)
 {
     str file = site_path(site, p->source, &site->arena);
     buf text = BUF_INIT;
     fs_read(file.ptr, 0, &text);
-    if (offset > text.len) offset = text.len;
+    if (offset > text.len)
+        offset = text.len;
     diag_add(site->diag, id, DIAG_AT(file, buf_view(&text), offset), "%s", what);
     buf_free(&text);
 }
 
-// Output, cache, templates and catalogs may lie below the content folder: they are not content, nor is the static folder.
+// Output, cache, templates and catalogs may lie below the content folder: they are not content, nor
+// is the static folder.
 static void exclude(struct site *site)
 {
     const struct settings *s = &site->settings;
-    const str folders[] = {s->output_dir, s->cache_dir, s->templates_dir, s->i18n_dir, s->static_dir};
+    const str folders[] = {s->output_dir, s->cache_dir, s->templates_dir, s->i18n_dir,
+                           s->static_dir};
     char content[4096], real[4096];
-    if (!realpath(s->content_dir.ptr, content)) return;
+    if (!realpath(s->content_dir.ptr, content))
+        return;
     size_t n = strlen(content);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (folders[i].len && realpath(folders[i].ptr, real) && !strncmp(real, content, n) && real[n] == '/')
+        if (folders[i].len && realpath(folders[i].ptr, real) && !strncmp(real, content, n) &&
+            real[n] == '/')
             site->excluded[i] = arena_str(&site->arena, str_c(real + n + 1));
 }
 
@@ -44,10 +52,12 @@ static bool skip(void *ctx, str path, bool is_dir)
 {
     const struct site *site = ctx;
     const struct settings *s = &site->settings;
-    for (size_t i = 0; i < s->ignore_count; i++)   // the walk's paths end with a NUL
-        if (fnmatch(s->ignore[i].ptr, path.ptr, FNM_PATHNAME | FNM_LEADING_DIR) == 0) return true;
+    for (size_t i = 0; i < s->ignore_count; i++)  // the walk's paths end with a NUL
+        if (fnmatch(s->ignore[i].ptr, path.ptr, FNM_PATHNAME | FNM_LEADING_DIR) == 0)
+            return true;
     for (size_t i = 0; i < sizeof site->excluded / sizeof *site->excluded && is_dir; i++)
-        if (str_eq(path, site->excluded[i])) return true;
+        if (str_eq(path, site->excluded[i]))
+            return true;
     return is_dir && str_eq(path, STR("node_modules"));
 }
 
@@ -57,10 +67,15 @@ static bool walk_reported(struct site *site)
     bool ok = true;
     for (size_t i = 0; i < site->files.bad_count; i++) {
         const struct fs_bad *b = &site->files.bad[i];
-        str file = b->path.len ? site_path(site, b->path, &site->arena) : site->settings.content_dir;
+        str file =
+            b->path.len ? site_path(site, b->path, &site->arena) : site->settings.content_dir;
         bool nowhere = b->error == ENOENT && b->path.len && site->tree->kind->flags & KIND_FOREIGN;
-        enum diag_id id = b->error == ELOOP ? D_IO_SYMLINK_LOOP : b->error == EXDEV ? D_FILE_OUTSIDE : nowhere ? D_FILE_NOWHERE : D_IO_READ;
-        diag_add(site->diag, id, DIAG_FILE(file), "%s", id == D_FILE_OUTSIDE || id == D_FILE_NOWHERE ? "" : strerror(b->error));
+        enum diag_id id = b->error == ELOOP   ? D_IO_SYMLINK_LOOP
+                          : b->error == EXDEV ? D_FILE_OUTSIDE
+                          : nowhere           ? D_FILE_NOWHERE
+                                              : D_IO_READ;
+        diag_add(site->diag, id, DIAG_FILE(file), "%s",
+                 id == D_FILE_OUTSIDE || id == D_FILE_NOWHERE ? "" : strerror(b->error));
         ok = ok && b->path.len;
     }
     return ok;
@@ -80,9 +95,13 @@ static void sort_files(struct site *site)
             statics_add(site, f->path, site_path(site, f->path, &site->arena), url, &f->stat);
         } else if (tree_is_page(site->tree, f->path)) {
             struct page *p = &pages[site->page_count];
-            *p = (struct page){.source = f->path, .stat = f->stat, .index = (uint32_t)site->page_count,
+            *p = (struct page){.source = f->path,
+                               .stat = f->stat,
+                               .index = (uint32_t)site->page_count,
                                .root = tree_root_of(site->tree, f->path),
-                               .updated = INT64_MIN, .published = INT64_MIN, .order = INT64_MIN};
+                               .updated = INT64_MIN,
+                               .published = INT64_MIN,
+                               .order = INT64_MIN};
             site->pages[site->page_count++] = p;
         } else if (publish_file(f->path) == PUBLISH && !names_is_page(f->path)) {
             site->assets.items[site->assets.count++] = *f;
@@ -98,7 +117,9 @@ bool site_scan(struct site *site)
     tree_settings(site);
     statics_scan(site);
     exclude(site);
-    if (fs_walk(site->settings.content_dir.ptr, &rules, &site->arena, &site->files, NULL) < 0 && !walk_reported(site)) return false;
+    if (fs_walk(site->settings.content_dir.ptr, &rules, &site->arena, &site->files, NULL) < 0 &&
+        !walk_reported(site))
+        return false;
     sort_files(site);
     return true;
 }

@@ -4,11 +4,13 @@
 
 #include "gen/site/source/site.h"
 
-// Walks the content folder: site->files, and pages that have only source and stat. settings and diag are set already.
+// Walks the content folder: site->files, and pages that have only source and stat. settings and
+// diag are set already.
 bool site_scan(struct site *site);
 // The path of a content file from the current folder, as messages name it; lives in a.
 str site_path(const struct site *site, str source, arena *a);
 // A place in a page's file by offset; reads the file again for the line.
-void site_diag(struct site *site, enum diag_id id, const struct page *p, size_t offset, const char *what);
+void site_diag(struct site *site, enum diag_id id, const struct page *p, size_t offset,
+               const char *what);
 
 #endif

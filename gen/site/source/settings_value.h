@@ -5,15 +5,37 @@
 #include "gen/site/source/settings.h"
 #include "gen/text/yaml.h"
 
-enum setting_type { SETTING_STR, SETTING_URL, SETTING_PATH, SETTING_FOLDER, SETTING_TEXTS, SETTING_SYNONYMS, SETTING_TAG, SETTING_TAGS,
-                    SETTING_LIST, SETTING_DOCUMENTS, SETTING_BOOL, SETTING_UINT, SETTING_SEARCH, SETTING_MATH,
-                    SETTING_ADMONITIONS, SETTING_KIND, SETTING_LINKS, SETTING_MESSAGES };
+enum setting_type {
+    SETTING_STR,
+    SETTING_URL,
+    SETTING_PATH,
+    SETTING_FOLDER,
+    SETTING_TEXTS,
+    SETTING_SYNONYMS,
+    SETTING_TAG,
+    SETTING_TAGS,
+    SETTING_LIST,
+    SETTING_DOCUMENTS,
+    SETTING_BOOL,
+    SETTING_UINT,
+    SETTING_SEARCH,
+    SETTING_MATH,
+    SETTING_ADMONITIONS,
+    SETTING_KIND,
+    SETTING_LINKS,
+    SETTING_MESSAGES
+};
 
-struct setting { const char *key; size_t len; enum setting_type type; size_t offset; };
+struct setting {
+    const char *key;
+    size_t len;
+    enum setting_type type;
+    size_t offset;
+};
 
 struct setting_reader {
     struct settings *settings;
-    str text, file, base_dir;   // paths in the file are relative to base_dir
+    str text, file, base_dir;  // paths in the file are relative to base_dir
     arena *arena;
     struct diag *diag;
     bool failed, fallback_given;

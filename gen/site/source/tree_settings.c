@@ -9,19 +9,23 @@
 static bool is_address(str url)
 {
     for (size_t i = 0; i < url.len; i++)
-        if ((unsigned char)url.ptr[i] <= ' ' || strchr("\"<>", url.ptr[i])) return false;
+        if ((unsigned char)url.ptr[i] <= ' ' || strchr("\"<>", url.ptr[i]))
+            return false;
     return str_starts(url, STR("https://")) || str_starts(url, STR("http://"));
 }
 
 static void take_text(str *to, str from)
 {
-    if (!to->len) *to = from;
+    if (!to->len)
+        *to = from;
 }
 
 static void take_address(str *to, str from)
 {
-    while (from.len && from.ptr[from.len - 1] == '/') from.len--;
-    if (!to->len && is_address(from)) *to = from;
+    while (from.len && from.ptr[from.len - 1] == '/')
+        from.len--;
+    if (!to->len && is_address(from))
+        *to = from;
 }
 
 // How formulas and alerts are written, as far as the kind and the configuration tell.
@@ -34,18 +38,24 @@ static void take_markdown(struct settings *s, const struct tree *t)
 void tree_settings(struct site *site)
 {
     struct settings *s = &site->settings;
-    struct tree *t = site->tree = tree_read(s->content_dir, s->kind, s->file.len > 0, &site->arena, site->diag);
+    struct tree *t = site->tree =
+        tree_read(s->content_dir, s->kind, s->file.len > 0, &site->arena, site->diag);
     bool others = !s->file.len;
     take_text(&s->title, t->title);
     take_text(&s->description, t->description);
     take_address(&s->base_url, t->base_url);
     take_address(&s->repository, t->repository);
-    if (!s->source_language.len && t->source_language.len) s->source_language = language_tag(t->source_language, &site->arena);
+    if (!s->source_language.len && t->source_language.len)
+        s->source_language = language_tag(t->source_language, &site->arena);
     if (!s->static_dir.len && t->static_count)
-        s->static_dir = arena_printf(&site->arena, "%.*s/%.*s", STR_ARG(s->content_dir), STR_ARG(t->statics[0]));
-    if (others && t->fallback) s->fallback = true;
-    if (others) take_markdown(s, t);
-    if (!s->remote_given) s->remote_media = others;
+        s->static_dir = arena_printf(&site->arena, "%.*s/%.*s", STR_ARG(s->content_dir),
+                                     STR_ARG(t->statics[0]));
+    if (others && t->fallback)
+        s->fallback = true;
+    if (others)
+        take_markdown(s, t);
+    if (!s->remote_given)
+        s->remote_media = others;
     uint64_t both[2] = {s->hash, t->hash ^ str_hash(str_c(t->kind->name))};
     s->hash = str_hash((str){(const char *)both, sizeof both});
 }

@@ -1,77 +1,123 @@
-// What a template sees of a page: values in C, made when asked for, and the templates compiled once for all pages.
+// What a template sees of a page: values in C, made when asked for, and the templates compiled once
+// for all pages.
 #ifndef GEN_SITE_VIEW_H
 #define GEN_SITE_VIEW_H
 
 #include "gen/site/source/site.h"
 #include "gen/text/markdown.h"
 
-// Every url is a path below the output folder ("es/rtx-4070.html", the view makes it relative to the page), and "" for none.
-// An address goes out as it is.
-// What a page shows of others is a list of rows: the structures are made of them, and the digest by which a page is rendered
-// again (output/digest.c) goes through the same rows, so that no member can be forgotten there.
+// Every url is a path below the output folder ("es/rtx-4070.html", the view makes it relative to
+// the page), and "" for none. An address goes out as it is. What a page shows of others is a list
+// of rows: the structures are made of them, and the digest by which a page is rendered again
+// (output/digest.c) goes through the same rows, so that no member can be forgotten there.
 #define VIEW_LINK(STR, TIME) STR(title) STR(url)
-#define VIEW_CHILD(STR, TIME) STR(title) STR(description) STR(url) TIME(updated) STR(lang) TIME(published)
+#define VIEW_CHILD(STR, TIME) \
+    STR(title) STR(description) STR(url) TIME(updated) STR(lang) TIME(published)
 // lang: of an untranslated child another
 #define VIEW_STR(name) str name;
 #define VIEW_TIME(name) int64_t name;
-struct view_link { VIEW_LINK(VIEW_STR, VIEW_TIME) };
-struct view_child { VIEW_CHILD(VIEW_STR, VIEW_TIME) };
+struct view_link {
+    VIEW_LINK(VIEW_STR, VIEW_TIME)
+};
+struct view_child {
+    VIEW_CHILD(VIEW_STR, VIEW_TIME)
+};
 #undef VIEW_STR
 #undef VIEW_TIME
-struct view_translation { str tag, name, url; bool exists; };
-struct view_alternate { str hreflang, address; };
-struct view_pair { str key, value; };
-struct view_contents { str title, url, address; uint32_t depth; bool current, above, more; };   // see contents.h
-struct view_figure { str name, text, kind, source_html, anchor, cite; };  // text: plain; source_html: HTML; cite: where it is first
+struct view_translation {
+    str tag, name, url;
+    bool exists;
+};
+struct view_alternate {
+    str hreflang, address;
+};
+struct view_pair {
+    str key, value;
+};
+struct view_contents {
+    str title, url, address;
+    uint32_t depth;
+    bool current, above, more;
+};  // see contents.h
+struct view_figure {
+    str name, text, kind, source_html, anchor, cite;
+};  // text: plain; source_html: HTML; cite: where it is first
 
 // Lists that cost something: filled by need() when a template asks for them the first time.
-enum view_list { VIEW_TRANSLATIONS, VIEW_ALTERNATES, VIEW_CRUMBS, VIEW_CHILDREN, VIEW_PROVENANCE, VIEW_FIGURES,
-                 VIEW_JSON_LD, VIEW_CONTENTS, VIEW_LISTS };
+enum view_list {
+    VIEW_TRANSLATIONS,
+    VIEW_ALTERNATES,
+    VIEW_CRUMBS,
+    VIEW_CHILDREN,
+    VIEW_PROVENANCE,
+    VIEW_FIGURES,
+    VIEW_JSON_LD,
+    VIEW_CONTENTS,
+    VIEW_LISTS
+};
 
 struct view_page {
-    const struct language *language;       // of the interface; page->language is the text's, and differs on a fallback page
-    const struct document *document;       // NULL on pages of no document (404)
-    const struct page *page;               // the text that is shown; NULL on pages without a file
-    str url;                               // of this page, below the output folder
+    const struct language *
+        language;  // of the interface; page->language is the text's, and differs on a fallback page
+    const struct document *document;  // NULL on pages of no document (404)
+    const struct page *page;          // the text that is shown; NULL on pages without a file
+    str url;                          // of this page, below the output folder
     str title, lede, description, kind, layout, robots;
-    str body;                              // HTML
+    str body;  // HTML
     bool is_fallback, has_math;
-    bool is_lost;                          // shown for any address that is not there: urls start at base_url's path, if known
-    str canonical, edit_url, report_url;   // addresses
-    str markdown_url, feed_url, image, target;   // urls; target: where a redirect leads
-    struct view_link previous, next;       // url "" for none
+    bool is_lost;  // shown for any address that is not there: urls start at base_url's path, if
+                   // known
+    str canonical, edit_url, report_url;        // addresses
+    str markdown_url, feed_url, image, target;  // urls; target: where a redirect leads
+    struct view_link previous, next;            // url "" for none
     uint32_t reading_minutes, stale_count;
-    uint32_t unmeasured;                   // figures without a record; filled with the figures
-    int64_t updated, published;            // Unix seconds; INT64_MIN for unknown
-    const struct md_heading *toc; size_t toc_count;
+    uint32_t unmeasured;         // figures without a record; filled with the figures
+    int64_t updated, published;  // Unix seconds; INT64_MIN for unknown
+    const struct md_heading *toc;
+    size_t toc_count;
 
-    void (*need)(struct view_page *p, enum view_list list);   // once a list and page; NULL when all are filled
-    void *ctx;                             // of need()
-    // The same list, in the same order, for every language of a document; translations[i].url and the rest may not
-    // depend on the page.
-    const struct view_translation *translations; size_t translation_count;
-    size_t current;                        // the page's own place in translations; known before need()
-    const struct view_alternate *alternates;     size_t alternate_count;  // the same for every language, too
-    const struct view_link *crumbs;              size_t crumb_count;
-    const struct view_contents *contents;        size_t contents_count;
-    const struct view_child *children;           size_t child_count;
-    const struct view_pair *provenance;          size_t provenance_count;
-    const struct view_figure *figures;           size_t figure_count;
-    str csp;                               // where it differs from that of the site
-    str json_ld;                           // JSON that may be in a script element
+    void (*need)(struct view_page *p,
+                 enum view_list list);  // once a list and page; NULL when all are filled
+    void *ctx;                          // of need()
+    // The same list, in the same order, for every language of a document; translations[i].url and
+    // the rest may not depend on the page.
+    const struct view_translation *translations;
+    size_t translation_count;
+    size_t current;  // the page's own place in translations; known before need()
+    const struct view_alternate *alternates;
+    size_t alternate_count;  // the same for every language, too
+    const struct view_link *crumbs;
+    size_t crumb_count;
+    const struct view_contents *contents;
+    size_t contents_count;
+    const struct view_child *children;
+    size_t child_count;
+    const struct view_pair *provenance;
+    size_t provenance_count;
+    const struct view_figure *figures;
+    size_t figure_count;
+    str csp;      // where it differs from that of the site
+    str json_ld;  // JSON that may be in a script element
 };
 
 // The menu of every page of a language: words and url of each document, and its key.
-struct view_menu { const struct view_link *links; const str *keys; size_t count; };
+struct view_menu {
+    const struct view_link *links;
+    const str *keys;
+    size_t count;
+};
 
 // What is the same for all pages. Must outlive the view.
 struct view_site {
     str generator, csp;
-    const str *homes;                      // [site.language_count]: url of the start page
-    const struct view_menu *menus;         // [site.language_count]; NULL for none at all
-    const str *calculators;                // [site.language_count]: url of the page whose layout is the calculator, "" for none
-    const str *search_index;               // [site.language_count]: url of the index, "" for none; NULL for none at all
-    // url of a file of the templates' folder, and its place among asset_count of them; "" when there is none.
+    const str *homes;               // [site.language_count]: url of the start page
+    const struct view_menu *menus;  // [site.language_count]; NULL for none at all
+    const str *calculators;         // [site.language_count]: url of the page whose layout is the
+                                    // calculator, "" for none
+    const str *
+        search_index;  // [site.language_count]: url of the index, "" for none; NULL for none at all
+    // url of a file of the templates' folder, and its place among asset_count of them; "" when
+    // there is none.
     str (*asset)(void *ctx, str name, size_t *place);
     size_t asset_count;
     void *ctx;
@@ -79,17 +125,17 @@ struct view_site {
 
 struct view;
 
-// Reads and compiles every *.html of settings.templates_dir. In the parent, before workers fork. NULL after errors were
-// recorded.
+// Reads and compiles every *.html of settings.templates_dir. In the parent, before workers fork.
+// NULL after errors were recorded.
 struct view *view_open(const struct site *site, const struct view_site *vs, struct diag *d);
 void view_free(struct view *v);
 // Whether there is a template of this name.
 bool view_has(const struct view *v, str layout);
-// Renders layout ("page" when there is no such template) and appends HTML. Pages of one document should follow each other.
-// False after errors were recorded.
+// Renders layout ("page" when there is no such template) and appends HTML. Pages of one document
+// should follow each other. False after errors were recorded.
 bool view_render(struct view *v, struct view_page *p, struct diag *d, buf *out);
-// Which files of the templates' folder the last rendered page asked for: bit n & 7 of byte n / 8 is that of place n. Valid
-// until the next page is rendered.
+// Which files of the templates' folder the last rendered page asked for: bit n & 7 of byte n / 8 is
+// that of place n. Valid until the next page is rendered.
 str view_assets(const struct view *v);
 void view_assets_clear(struct view *v);
 // Of all templates' bytes: part of every page's input digest.

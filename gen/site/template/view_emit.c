@@ -1,4 +1,5 @@
-// The emitters that compiled templates call: a value, escaped for its place, straight into the page's buffer.
+// The emitters that compiled templates call: a value, escaped for its place, straight into the
+// page's buffer.
 #include <math.h>
 #include <string.h>
 
@@ -52,7 +53,8 @@ static void put_stripped(buf *out, str html)
     }
 }
 
-// Static text that is before the value, argument 2, and the value's text. HTML is left to the caller: *html.
+// Static text that is before the value, argument 2, and the value's text. HTML is left to the
+// caller: *html.
 static str value_text(lua_State *L, const struct view_html **html)
 {
     struct view *v = view_of(L);
@@ -64,11 +66,8 @@ static str value_text(lua_State *L, const struct view_html **html)
     }
     switch (lua_type(L, 1)) {
     case LUA_TSTRING:
-    case LUA_TNUMBER:
-        s.ptr = lua_tolstring(L, 1, &s.len);
-        return s;
-    case LUA_TBOOLEAN:
-        return lua_toboolean(L, 1) ? STR("true") : STR("false");
+    case LUA_TNUMBER: s.ptr = lua_tolstring(L, 1, &s.len); return s;
+    case LUA_TBOOLEAN: return lua_toboolean(L, 1) ? STR("true") : STR("false");
     case LUA_TNIL:
     case LUA_TNONE:
         luaL_error(L, "the value is nil; write {{ value or \"\" }} where that may be");
@@ -154,8 +153,8 @@ static void put_encoded(buf *out, str s, const char *encoded)
     static const char hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < s.len; i++) {
         uint8_t c = (uint8_t)s.ptr[i];
-        bool keep = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || strchr("-._~", c)
-                    || (strchr("/:?#[]@!$()*+,;=%", c) && !strchr(encoded, c));
+        bool keep = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+                    strchr("-._~", c) || (strchr("/:?#[]@!$()*+,;=%", c) && !strchr(encoded, c));
         if (keep && c) {
             buf_char(out, (char)c);
         } else if (c == '&' && !strchr(encoded, '&')) {
@@ -226,9 +225,18 @@ static int emit_include(lua_State *L)
 
 // In the order of template.h.
 const luaL_Reg view_emitters[] = {
-    {"static", emit_static}, {"text", emit_text}, {"plain", emit_plain}, {"attribute", emit_attribute},
-    {"url", emit_url}, {"url_part", emit_url_part}, {"url_query", emit_url_query}, {"js_string", emit_js_string},
-    {"js_value", emit_js_value}, {"once", view_once}, {"include", emit_include}, {NULL, NULL},
+    {"static", emit_static},
+    {"text", emit_text},
+    {"plain", emit_plain},
+    {"attribute", emit_attribute},
+    {"url", emit_url},
+    {"url_part", emit_url_part},
+    {"url_query", emit_url_query},
+    {"js_string", emit_js_string},
+    {"js_value", emit_js_value},
+    {"once", view_once},
+    {"include", emit_include},
+    {NULL, NULL},
 };
 
 static int html_tostring(lua_State *L)
@@ -269,5 +277,8 @@ static int html_len(lua_State *L)
 }
 
 const luaL_Reg view_html_methods[] = {
-    {"__tostring", html_tostring}, {"__concat", html_concat}, {"__len", html_len}, {NULL, NULL},
+    {"__tostring", html_tostring},
+    {"__concat", html_concat},
+    {"__len", html_len},
+    {NULL, NULL},
 };

@@ -1,4 +1,5 @@
-// The functions that templates call: words, numbers and dates of the page's language, addresses, and raw HTML.
+// The functions that templates call: words, numbers and dates of the page's language, addresses,
+// and raw HTML.
 #include <math.h>
 #include <string.h>
 
@@ -13,15 +14,18 @@ static const struct language *page_language(lua_State *L, const char *function)
 {
     struct view *v = view_of(L);
     if (v->scope == SCOPE_DOCUMENT || v->scope == SCOPE_SITE)
-        luaL_error(L, "%s() depends on the language: it cannot be used in this {%% once %%} block", function);
+        luaL_error(L, "%s() depends on the language: it cannot be used in this {%% once %%} block",
+                   function);
     return v->page->language;
 }
 
-// Collects {name = value} from the table at 2. HTML values are held back: a mark replaces the i-th of them.
+// Collects {name = value} from the table at 2. HTML values are held back: a mark replaces the i-th
+// of them.
 static size_t read_arguments(lua_State *L, struct catalog_argument *args, bool *has_html)
 {
-    static const char *const marks[ARGUMENTS_MAX] = {"\001A", "\001B", "\001C", "\001D", "\001E", "\001F", "\001G", "\001H",
-                                                     "\001I", "\001J", "\001K", "\001L", "\001M", "\001N", "\001O", "\001P"};
+    static const char *const marks[ARGUMENTS_MAX] = {
+        "\001A", "\001B", "\001C", "\001D", "\001E", "\001F", "\001G", "\001H",
+        "\001I", "\001J", "\001K", "\001L", "\001M", "\001N", "\001O", "\001P"};
     size_t n = 0;
     *has_html = false;
     if (lua_isnoneornil(L, 2))
@@ -50,7 +54,8 @@ static size_t read_arguments(lua_State *L, struct catalog_argument *args, bool *
 }
 
 // Numbers as text of the language, one behind the other in numbers.
-static void format_numbers(const struct locale *l, struct catalog_argument *args, size_t n, buf *numbers)
+static void format_numbers(const struct locale *l, struct catalog_argument *args, size_t n,
+                           buf *numbers)
 {
     size_t ends[ARGUMENTS_MAX];
     for (size_t i = 0; i < n; i++) {
@@ -92,13 +97,14 @@ static void missing_key(lua_State *L, str key)
     lua_Debug ar;
     struct diag_pos at = {0};
     if (lua_getstack(L, 1, &ar) && lua_getinfo(L, "Sl", &ar))
-        at = sandbox_position(v->sandbox, str_c(ar.short_src), (uint32_t)(ar.currentline > 0 ? ar.currentline : 0));
+        at = sandbox_position(v->sandbox, str_c(ar.short_src),
+                              (uint32_t)(ar.currentline > 0 ? ar.currentline : 0));
     diag_add(v->d, D_CATALOG_MISSING, at, "%.*s, in every language", STR_ARG(key));
 }
 
 // Pushes what text means: itself, or HTML when it comes from another language or holds HTML.
-static void push_message(lua_State *L, const struct language *language, str text, const struct catalog_argument *args,
-                         bool has_html, bool other_language)
+static void push_message(lua_State *L, const struct language *language, str text,
+                         const struct catalog_argument *args, bool has_html, bool other_language)
 {
     buf html = BUF_INIT;
     if (!has_html && !other_language) {
@@ -228,7 +234,8 @@ static int view_date(lua_State *L)
     return push_scratch(L);
 }
 
-// The fingerprinted address of a file of the templates' folder, which is written for it; nil when there is none.
+// The fingerprinted address of a file of the templates' folder, which is written for it; nil when
+// there is none.
 static int view_asset(lua_State *L)
 {
     struct view *v = view_of(L);
@@ -267,6 +274,7 @@ static int view_raw(lua_State *L)
 }
 
 const luaL_Reg view_functions[] = {
-    {"t", view_t}, {"number", view_number}, {"percent", view_percent}, {"bytes", view_bytes}, {"date", view_date},
-    {"asset", view_asset}, {"href", view_href}, {"raw", view_raw}, {NULL, NULL},
+    {"t", view_t},         {"number", view_number}, {"percent", view_percent},
+    {"bytes", view_bytes}, {"date", view_date},     {"asset", view_asset},
+    {"href", view_href},   {"raw", view_raw},       {NULL, NULL},
 };

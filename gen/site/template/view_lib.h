@@ -11,31 +11,39 @@
 // Who shares a value or a once block: all pages, those of a language, those of a document, or none.
 enum view_scope { SCOPE_SITE, SCOPE_LANGUAGE, SCOPE_DOCUMENT, SCOPE_PAGE };
 
-// Addresses go up to the site's root as often as the page lies deep; a fallback page has other alternates.
-struct view_variant { uint32_t depth; bool is_fallback; };
-enum { DEPTH_LOST = 1 << 20 };  // the depth of pages that may be shown anywhere: addresses start at the server's root
+// Addresses go up to the site's root as often as the page lies deep; a fallback page has other
+// alternates.
+struct view_variant {
+    uint32_t depth;
+    bool is_fallback;
+};
+enum {
+    DEPTH_LOST = 1 << 20
+};  // the depth of pages that may be shown anywhere: addresses start at the server's root
 
 // A stretch of a once block's output that depends on whether its item is the current translation.
-struct view_segment { size_t item, from; };     // item: index in translations; SIZE_MAX for none
+struct view_segment {
+    size_t item, from;
+};  // item: index in translations; SIZE_MAX for none
 
 struct view_recording {
     struct view_segment *segments;
     size_t count, cap;
-    size_t start;               // where the block begins in the output
+    size_t start;  // where the block begins in the output
 };
 
 struct view_once {
-    str bytes[2];               // [0] no item is current, [1] every item is
+    str bytes[2];  // [0] no item is current, [1] every item is
     struct view_segment *segments[2];
-    size_t segment_count;       // 0: nothing depends on it
-    const uint8_t *assets;      // that it asks for: a page that shows it asks for them, too
+    size_t segment_count;   // 0: nothing depends on it
+    const uint8_t *assets;  // that it asks for: a page that shows it asks for them, too
 };
 
 struct view_template {
     str name, file, text;
     struct template_include *includes;
     size_t include_count;
-    uint8_t visited;            // by the search for cycles
+    uint8_t visited;  // by the search for cycles
 };
 
 struct view {
@@ -43,29 +51,30 @@ struct view {
     const struct view_site *vs;
     struct sandbox *sandbox;
     lua_State *L;
-    arena arena;                // templates
+    arena arena;  // templates
     struct view_template *templates;
     size_t template_count, template_cap;
     uint64_t hash;
-    int functions;              // registry reference: name -> function
-    int lists;                  // registry reference: lists of the page, by field
-    int document_lists;         // and those that its document's pages share
-    int site_lists;             // and for each depth of page, site.languages
-    int messages;               // and for each language what t() gives without arguments
+    int functions;       // registry reference: name -> function
+    int lists;           // registry reference: lists of the page, by field
+    int document_lists;  // and those that its document's pages share
+    int site_lists;      // and for each depth of page, site.languages
+    int messages;        // and for each language what t() gives without arguments
 
     // the page that is rendered
     struct view_page *page;
     struct diag *d;
     buf *out;
     struct view_variant variant;
-    str base_path;              // of base_url, for DEPTH_LOST: "/docs"
+    str base_path;  // of base_url, for DEPTH_LOST: "/docs"
     bool asked[VIEW_LISTS];
-    enum view_scope scope;      // of the once block that is rendered; SCOPE_PAGE outside
-    int marking;                // what "current" answers: -1 the truth, 0 never, 1 always
+    enum view_scope scope;  // of the once block that is rendered; SCOPE_PAGE outside
+    int marking;            // what "current" answers: -1 the truth, 0 never, 1 always
     struct view_recording *recording;
     buf scratch;
-    uint8_t *page_assets;       // view_assets()
-    uint8_t *assets;            // where asked for ones are noted: those, or those of the once block that is rendered
+    uint8_t *page_assets;  // view_assets()
+    uint8_t *assets;  // where asked for ones are noted: those, or those of the once block that is
+                      // rendered
     size_t asset_bytes;
 
     // once blocks
@@ -80,7 +89,8 @@ struct view {
 #define VIEW_HTML_META "html"
 #define VIEW_TRANSLATION_META "translation"
 
-// HTML that needs no escaping any more. bytes may lie behind it or elsewhere; then they outlive the page.
+// HTML that needs no escaping any more. bytes may lie behind it or elsewhere; then they outlive the
+// page.
 struct view_html {
     str html;
     bool is_words;  // a message of a catalog: in a script it is a string of its text
@@ -92,8 +102,9 @@ void view_push_html(lua_State *L, str bytes);
 void view_push_html_copy(lua_State *L, str bytes);
 // The HTML value at index, or NULL.
 const struct view_html *view_to_html(lua_State *L, int index);
-// A url as it is written in the page: relative, going up to the root and down again; on a lost page from the server's root.
-str view_url(struct view *v, str url);            // the same in the scratch buffer
+// A url as it is written in the page: relative, going up to the root and down again; on a lost page
+// from the server's root.
+str view_url(struct view *v, str url);  // the same in the scratch buffer
 void view_push_url(struct view *v, str url);
 // {iso, text} in the page's language, or nil for an unknown time.
 void view_push_date(struct view *v, int64_t seconds);
@@ -104,7 +115,8 @@ struct view *view_of(lua_State *L);
 
 extern const luaL_Reg view_emitters[], view_functions[], view_html_methods[];
 
-// The lists of a page: each pushes one table. field is the row of the look-up that asks, and none of them needs it.
+// The lists of a page: each pushes one table. field is the row of the look-up that asks, and none
+// of them needs it.
 struct view_field;
 void view_push_translations(struct view *v, const struct view_field *field);
 void view_push_alternates(struct view *v, const struct view_field *field);

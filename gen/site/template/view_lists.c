@@ -1,4 +1,5 @@
-// The lists of `page` that templates walk through, as Lua tables: translations, crumbs, headings, figures and the like.
+// The lists of `page` that templates walk through, as Lua tables: translations, crumbs, headings,
+// figures and the like.
 #include "gen/base/escape.h"
 #include "gen/site/template/view_lib.h"
 
@@ -100,7 +101,8 @@ static void put_contents_item(struct view *v, const struct view_contents *c, buf
     buf_lit(out, "</a></li>\n");
 }
 
-// The items of the list that page.contents has. Sixty of them made in Lua were a fifth of a full build of 1,630 pages.
+// The items of the list that page.contents has. Sixty of them made in Lua were a fifth of a full
+// build of 1,630 pages.
 void view_push_contents_html(struct view *v, const struct view_field *f)
 {
     buf html = BUF_INIT;
@@ -167,7 +169,8 @@ void view_push_provenance(struct view *v, const struct view_field *f)
         buf_lit(&key, "provenance.");
         buf_str(&key, p->key);
         buf_clear(&v->scratch);
-        bool known = catalog_format(v->page->language->catalog, buf_view(&key), NULL, 0, &v->scratch, NULL);
+        bool known =
+            catalog_format(v->page->language->catalog, buf_view(&key), NULL, 0, &v->scratch, NULL);
         buf_free(&key);
         view_set_str(L, "label", known ? buf_view(&v->scratch) : p->key);
         lua_rawseti(L, -2, (lua_Integer)i + 1);

@@ -1,19 +1,21 @@
-// {% once %} blocks: rendered once for a site, a language or a document, and spliced for the page's current translation.
+// {% once %} blocks: rendered once for a site, a language or a document, and spliced for the page's
+// current translation.
 #include <string.h>
 
 #include "gen/site/template/view_lib.h"
 
-// In a document's block only one thing differs from page to page: which translation is the current one. Rendered for each page
-// it takes 30 % more of a full build of 38,000 pages in 40 languages, and 2 % of one of 1,600 in 13. So the block is
-// rendered twice, once as if none were current and once as if all were. Each time that it asks about an item, a segment
-// begins; the page takes the segments of its own item from the second rendering, and the rest from the first.
+// In a document's block only one thing differs from page to page: which translation is the current
+// one. Rendered for each page it takes 30 % more of a full build of 38,000 pages in 40 languages,
+// and 2 % of one of 1,600 in 13. So the block is rendered twice, once as if none were current and
+// once as if all were. Each time that it asks about an item, a segment begins; the page takes the
+// segments of its own item from the second rendering, and the rest from the first.
 bool view_is_current(struct view *v, size_t item)
 {
     struct view_recording *r = v->recording;
     if (r) {
         if (!r->count || r->segments[r->count - 1].item != item) {
-            r->segments = arena_grow(&v->once_arena[SCOPE_DOCUMENT], r->segments, r->count, &r->cap, r->count + 1,
-                                     sizeof *r->segments);
+            r->segments = arena_grow(&v->once_arena[SCOPE_DOCUMENT], r->segments, r->count, &r->cap,
+                                     r->count + 1, sizeof *r->segments);
             r->segments[r->count++] = (struct view_segment){item, v->out->len - r->start};
         }
     }
@@ -26,14 +28,18 @@ void view_once_forget(struct view *v, enum view_scope scope)
     v->once[scope] = (struct map){0};
 }
 
-// A local of the template seen from inside the block may belong to a page. Emitters have two underscores.
+// A local of the template seen from inside the block may belong to a page. Emitters have two
+// underscores.
 static void check_upvalues(lua_State *L, int function)
 {
     const char *name;
     for (int i = 1; (name = lua_getupvalue(L, function, i)); i++) {
         lua_pop(L, 1);
         if (strcmp(name, "_ENV") != 0 && strncmp(name, "__", 2) != 0)
-            luaL_error(L, "the local '%s' cannot be used inside {%% once %%}: the block is kept for other pages", name);
+            luaL_error(L,
+                       "the local '%s' cannot be used inside {%% once %%}: the block is kept for "
+                       "other pages",
+                       name);
     }
 }
 
@@ -42,7 +48,8 @@ struct once_key {
     uint32_t is_fallback;
 };
 
-// Number, owner and variant; for a language also the page's folder, because addresses start from there.
+// Number, owner and variant; for a language also the page's folder, because addresses start from
+// there.
 static void make_key(const struct view *v, enum view_scope scope, uint32_t number, buf *out)
 {
     struct once_key k = {.number = number, .depth = v->variant.depth};
@@ -58,7 +65,8 @@ static void make_key(const struct view *v, enum view_scope scope, uint32_t numbe
 }
 
 // Renders the body (argument 3) behind what is in the output, takes it off again and keeps a copy.
-static void render(lua_State *L, struct view *v, enum view_scope scope, int marking, struct view_once *into)
+static void render(lua_State *L, struct view *v, enum view_scope scope, int marking,
+                   struct view_once *into)
 {
     struct view_recording recording = {.start = v->out->len}, *outer = v->recording;
     int outer_marking = v->marking, variant = marking == 1;
@@ -68,7 +76,8 @@ static void render(lua_State *L, struct view *v, enum view_scope scope, int mark
     lua_call(L, 0, 0);
     v->recording = outer;
     v->marking = outer_marking;
-    into->bytes[variant] = arena_str(&v->once_arena[scope], str_slice(buf_view(v->out), recording.start, v->out->len));
+    into->bytes[variant] =
+        arena_str(&v->once_arena[scope], str_slice(buf_view(v->out), recording.start, v->out->len));
     v->out->len = recording.start;
     into->segments[variant] = recording.segments;
     into->segment_count = recording.count;
@@ -84,7 +93,8 @@ static bool same_segments(const struct view_once *o, size_t count)
 
 static str segment(const struct view_once *o, int variant, size_t i)
 {
-    size_t end = i + 1 < o->segment_count ? o->segments[variant][i + 1].from : o->bytes[variant].len;
+    size_t end =
+        i + 1 < o->segment_count ? o->segments[variant][i + 1].from : o->bytes[variant].len;
     return str_slice(o->bytes[variant], o->segments[variant][i].from, end);
 }
 
@@ -113,11 +123,13 @@ static void verify(lua_State *L, struct view *v, const struct view_once *o)
     size_t middle = v->out->len;
     lua_pushvalue(L, 3);
     lua_call(L, 0, 0);
-    str spliced = str_slice(buf_view(v->out), start, middle), plain = str_slice(buf_view(v->out), middle, v->out->len);
+    str spliced = str_slice(buf_view(v->out), start, middle),
+        plain = str_slice(buf_view(v->out), middle, v->out->len);
     bool same = str_eq(spliced, plain);
     v->out->len = start;
     if (!same)
-        luaL_error(L, "in {%% once \"document\" %%}, `current` may decide only what is printed before the next item is asked");
+        luaL_error(L, "in {%% once \"document\" %%}, `current` may decide only what is printed "
+                      "before the next item is asked");
 }
 
 static struct view_once *make(lua_State *L, struct view *v, enum view_scope scope)
@@ -133,7 +145,8 @@ static struct view_once *make(lua_State *L, struct view *v, enum view_scope scop
         size_t count = o.segment_count;
         render(L, v, scope, 1, &o);
         if (!same_segments(&o, count))
-            luaL_error(L, "a {%% once \"document\" %%} block asks other questions for the current translation");
+            luaL_error(L, "a {%% once \"document\" %%} block asks other questions for the current "
+                          "translation");
         verify(L, v, &o);
     }
     v->scope = outer;
@@ -151,7 +164,8 @@ int view_once(lua_State *L)
     enum view_scope scope = (enum view_scope)luaL_checkoption(L, 1, NULL, names);
     if (v->scope != SCOPE_PAGE) {
         if (v->scope != scope && scope != SCOPE_SITE)
-            return luaL_error(L, "{%% once \"%s\" %%} inside {%% once \"%s\" %%}", names[scope], names[v->scope]);
+            return luaL_error(L, "{%% once \"%s\" %%} inside {%% once \"%s\" %%}", names[scope],
+                              names[v->scope]);
         lua_settop(L, 3);
         lua_call(L, 0, 0);  // the outer block keeps it
         return 0;

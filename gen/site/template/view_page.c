@@ -1,4 +1,5 @@
-// The fields of `page` and `site` that templates read: looked up by name, made when asked for, checked against the scope.
+// The fields of `page` and `site` that templates read: looked up by name, made when asked for,
+// checked against the scope.
 #include <string.h>
 #include <time.h>
 
@@ -10,9 +11,9 @@
 struct view_field {
     const char *name;
     void (*push)(struct view *v, const struct view_field *f);
-    size_t offset;              // in struct view_page
-    enum view_scope scope;      // whose pages agree on it
-    enum view_list list;        // what need() must fill before
+    size_t offset;          // in struct view_page
+    enum view_scope scope;  // whose pages agree on it
+    enum view_list list;    // what need() must fill before
 };
 
 static const void *member(const struct view *v, const struct view_field *f)
@@ -51,7 +52,8 @@ static void push_count(struct view *v, const struct view_field *f)
     lua_pushinteger(v->L, *(const uint32_t *)member(v, f));
 }
 
-// The way from the page up to the site's root. Within what pages of several folders share, only the depth of the page may show.
+// The way from the page up to the site's root. Within what pages of several folders share, only the
+// depth of the page may show.
 static void put_root(struct view *v)
 {
     if (v->variant.depth == DEPTH_LOST) {
@@ -161,7 +163,8 @@ static void push_dir(struct view *v, const struct view_field *f)
     view_push_str(v->L, locale_rtl(v->page->language->locale) ? STR("rtl") : STR("ltr"));
 }
 
-// The numbering system of BCP 47 that scripts format numbers in; nothing where it is the language's own.
+// The numbering system of BCP 47 that scripts format numbers in; nothing where it is the language's
+// own.
 static void push_digits(struct view *v, const struct view_field *f)
 {
     (void)f;
@@ -275,11 +278,12 @@ static void check_scope(struct view *v, enum view_scope scope, const char *objec
 {
     static const char *const names[] = {"site", "language", "document", "page"};
     if (!scope_allows(v->scope, scope))
-        luaL_error(v->L, "%s.%s belongs to the %s: it cannot be read in {%% once \"%s\" %%}", object, name,
-                   names[scope], names[v->scope]);
+        luaL_error(v->L, "%s.%s belongs to the %s: it cannot be read in {%% once \"%s\" %%}",
+                   object, name, names[scope], names[v->scope]);
 }
 
-// index of the field called by the string at 2; FIELD_COUNT when there is none. The first upvalue is name -> index.
+// index of the field called by the string at 2; FIELD_COUNT when there is none. The first upvalue
+// is name -> index.
 static size_t field_find(lua_State *L)
 {
     lua_pushvalue(L, 2);
@@ -351,7 +355,8 @@ int view_translation_index(lua_State *L)
 {
     const char *name = lua_tostring(L, 2);
     if (!name || strcmp(name, "current") != 0)
-        return luaL_error(L, "a translation has no field \"%s\"", name ? name : luaL_typename(L, 2));
+        return luaL_error(L, "a translation has no field \"%s\"",
+                          name ? name : luaL_typename(L, 2));
     lua_rawgeti(L, 1, 1);
     lua_pushboolean(L, view_is_current(view_of(L), (size_t)lua_tointeger(L, -1)));
     return 1;

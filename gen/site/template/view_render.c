@@ -9,9 +9,9 @@
 #include "gen/site/template/view_lib.h"
 #include "gen/text/template.h"
 
-#define TEMPLATE_MAX ((size_t)1 << 20)     // bytes of a template
-#define GARBAGE_MAX 4096                    // KiB of Lua's memory before it is collected, between pages
-#define KEPT_MAX ((size_t)16 << 20)         // bytes of a language's once blocks that are kept at most
+#define TEMPLATE_MAX ((size_t)1 << 20)  // bytes of a template
+#define GARBAGE_MAX 4096                // KiB of Lua's memory before it is collected, between pages
+#define KEPT_MAX ((size_t)16 << 20)     // bytes of a language's once blocks that are kept at most
 
 static struct view_template *template_find(const struct view *v, str name)
 {
@@ -32,12 +32,13 @@ static bool template_read(struct view *v, str dir, str path, struct diag *d)
     buf bytes = BUF_INIT;
     str file = arena_printf(&v->arena, "%.*s/%.*s", STR_ARG(dir), STR_ARG(path));
     if (fs_read(file.ptr, TEMPLATE_MAX, &bytes) != 0) {
-        diag_add(d, errno == EFBIG ? D_FILE_TOO_LARGE : D_IO_READ, DIAG_FILE(file), "%s", strerror(errno));
+        diag_add(d, errno == EFBIG ? D_FILE_TOO_LARGE : D_IO_READ, DIAG_FILE(file), "%s",
+                 strerror(errno));
         buf_free(&bytes);
         return false;
     }
-    v->templates = arena_grow(&v->arena, v->templates, v->template_count, &v->template_cap, v->template_count + 1,
-                              sizeof *v->templates);
+    v->templates = arena_grow(&v->arena, v->templates, v->template_count, &v->template_cap,
+                              v->template_count + 1, sizeof *v->templates);
     v->templates[v->template_count++] = (struct view_template){
         .name = arena_str(&v->arena, str_slice(path, 0, path.len - 5)),
         .file = file,
@@ -51,7 +52,8 @@ static bool templates_read(struct view *v, struct diag *d)
 {
     str dir = v->site->settings.templates_dir, bad = STR_NONE;
     struct fs_list list;
-    if (fs_walk(arena_c(&v->arena, dir), &(struct fs_rules){.skip = template_skip}, &v->arena, &list, &bad) != 0) {
+    if (fs_walk(arena_c(&v->arena, dir), &(struct fs_rules){.skip = template_skip}, &v->arena,
+                &list, &bad) != 0) {
         diag_add(d, D_IO_READ, DIAG_FILE(bad.len ? bad : dir), "%s", strerror(errno));
         return false;
     }
@@ -62,11 +64,13 @@ static bool templates_read(struct view *v, struct diag *d)
 }
 
 // Compiles one template and puts its function into the table of functions, under its name.
-static bool template_build(struct view *v, struct view_template *t, uint32_t *once_number, struct diag *d)
+static bool template_build(struct view *v, struct view_template *t, uint32_t *once_number,
+                           struct diag *d)
 {
     size_t bad = utf8_invalid(t->text);
     if (bad < t->text.len) {
-        diag_add(d, t->text.ptr[bad] ? D_UTF8_INVALID : D_UTF8_NUL, DIAG_AT(t->file, t->text, bad), DIAG_PLAIN);
+        diag_add(d, t->text.ptr[bad] ? D_UTF8_INVALID : D_UTF8_NUL, DIAG_AT(t->file, t->text, bad),
+                 DIAG_PLAIN);
         return false;
     }
     struct template compiled;
@@ -132,7 +136,8 @@ static bool templates_build(struct view *v, struct diag *d)
 }
 
 // A metatable that Lua code cannot reach, for userdata and tables called name.
-static void make_meta(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction index, bool has_cache)
+static void make_meta(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction index,
+                      bool has_cache)
 {
     luaL_newmetatable(L, name);
     if (methods)
@@ -204,12 +209,19 @@ struct view *view_open(const struct site *site, const struct view_site *vs, stru
         diag_add(d, D_LUA_LIMIT, (struct diag_pos){0}, "no memory for Lua");
         return NULL;
     }
-    *v = (struct view){.site = site, .vs = vs, .sandbox = s, .L = sandbox_state(s), .scratch = BUF_INIT,
-                       .scope = SCOPE_PAGE, .marking = -1, .asset_bytes = (vs->asset_count + 7) / 8};
+    *v = (struct view){.site = site,
+                       .vs = vs,
+                       .sandbox = s,
+                       .L = sandbox_state(s),
+                       .scratch = BUF_INIT,
+                       .scope = SCOPE_PAGE,
+                       .marking = -1,
+                       .asset_bytes = (vs->asset_count + 7) / 8};
     v->assets = v->page_assets = arena_new(&v->arena, uint8_t, v->asset_bytes);
     sandbox_set_user(s, v);
     lua_pushcfunction(v->L, prepare);
-    bool ok = sandbox_call(s, 0, 0, site->settings.templates_dir, d) && templates_read(v, d) && templates_build(v, d);
+    bool ok = sandbox_call(s, 0, 0, site->settings.templates_dir, d) && templates_read(v, d) &&
+              templates_build(v, d);
     if (!ok) {
         view_free(v);
         return NULL;
@@ -289,7 +301,8 @@ static void page_begin(struct view *v, struct view_page *p, struct diag *d, buf 
         view_once_forget(v, SCOPE_LANGUAGE);
 }
 
-// In Lua, so that a passed limit of memory is an error and not the end: argument 1 is the template's function.
+// In Lua, so that a passed limit of memory is an error and not the end: argument 1 is the
+// template's function.
 static int render(lua_State *L)
 {
     struct view *v = view_of(L);

@@ -144,7 +144,8 @@ static void scan_prose(struct scan *s, size_t from, size_t end)
             i = next;
         } else if (text.ptr[i] == '`') {
             next = code_span(text, i, end, &inside);
-            // A formula or code that is no block of its own: its words may be translated, its numbers not.
+            // A formula or code that is no block of its own: its words may be translated, its
+            // numbers not.
             if (next > i && is_fence(text, i))
                 scan_code(s, i, next);
             else if (next > i && (cell_inline(inside, &code) || has_digit(inside)))

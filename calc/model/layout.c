@@ -5,7 +5,6 @@
 
 #include "calc/base/mem.h"
 #include "calc/base/size.h"
-#include "calc/model/layout_rows.h"
 #include "calc/model/names.h"
 
 static void layout_put(struct layout_param *list, uint8_t *count, struct layout_row r, bool trained)

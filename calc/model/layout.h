@@ -98,4 +98,16 @@ void layout_make(struct layout *l, const struct model *m);
 // The parameter of a number; NULL if the model has none. block: inside of a layer.
 const struct layout_param *layout_find(const struct layout *l, bool block, uint16_t number);
 
+// Of the files layout*.c alone: how a row is put before and after the layers, and who puts those.
+struct layout_row {
+    uint16_t number;
+    uint8_t role, part, shape;
+    uint64_t rows, cols;
+};
+void layout_before(struct layout *l, bool trained, struct layout_row r);
+void layout_after(struct layout *l, bool trained, struct layout_row r);
+bool layout_norm_trained(const struct model *m);
+bool layout_norm_bias(const struct model *m);
+void layout_outside(struct layout *l, const struct model *m);
+
 #endif

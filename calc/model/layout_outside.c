@@ -1,7 +1,7 @@
 // Owns the parameter tensors outside of the layers: embeddings, the last norm and the head, with
 // their adapters and copies.
 
-#include "calc/model/layout_rows.h"
+#include "calc/model/layout.h"
 
 #include "calc/model/names.h"
 

@@ -9,10 +9,9 @@ const calc = await open();
 const module = new WebAssembly.Module(readFileSync(wasmFile));
 const size = statSync(wasmFile).size;
 // without wasm-opt the linker's own module is as good, and larger
-const most = spawnSync('wasm-opt', ['--version']).status === 0 ? 242000 : 250000;
+const most = spawnSync('wasm-opt', ['--version']).status === 0 ? 236000 : 250000;
 check(`at most ${most / 1000} kB`, size <= most, `${size} bytes`);
-// Falcon, BERT and their presets took 2.2 kB of it
-// what counts is what a page transfers for its first number: at most 111 kB, of which the rest is 26
+// what counts is what a page transfers for its first number: at most 110 kB, of which the rest is 25
 const packed = brotliCompressSync(readFileSync(wasmFile)).length;
 check('at most 85 kB with brotli', packed <= 85000, `${packed} bytes`);
 check('imports nothing', WebAssembly.Module.imports(module).length === 0);

@@ -48,10 +48,10 @@ SENTENCES := $(patsubst i18n/calculator/%.json,templates/sentences.%.js,$(wildca
 all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n) \
 	$(if $(filter vram.wasm,$(PARTS)),$(PAGE_MODULES) templates/vram.js) $(SENTENCES)
 
-# A program finds templates and words beside itself, wherever BUILD is.
-$(BUILD)/templates $(BUILD)/i18n:
+# A program finds templates and words beside itself, wherever BUILD is; in a copy of a checkout those of the copy.
+$(BUILD)/templates $(BUILD)/i18n: FORCE
 	@mkdir -p $(BUILD)
-	@ln -sfn "$(CURDIR)/$(@F)" $@
+	@[ "$$(readlink $@)" = "$(CURDIR)/$(@F)" ] || ln -sfn "$(CURDIR)/$(@F)" $@
 
 skipped:
 	@$(if $(WASM_LD),:,echo "wasm-ld is not there: vram.wasm is skipped")

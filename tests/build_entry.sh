@@ -15,6 +15,9 @@ case_of() { if [ "$2" = "$3" ]; then echo "ok build.sh: $1"; else echo "not ok b
 touch templates/page.html
 make -s build/templates >"$work/log" 2>&1 || cat "$work/log"
 case_of "templates are found beside the programs" "$(ls build/templates 2>&1)" page.html
+cp -a "$clone" "$work/a copy"
+make -s -C "$work/a copy" build/templates >"$work/log" 2>&1 || cat "$work/log"
+case_of "a copy finds its own" "$(readlink "$work/a copy/build/templates")" "$work/a copy/templates"
 
 # A header that changes is compiled again, also when it changed while someone was compiling.
 mkdir -p gen/base

@@ -2,7 +2,7 @@
 // list, copying and the box of the start page.
 import { axe, check, close, equal, open, that } from "./harness.mjs";
 
-const article = (site, lang = "en") => site.pages.find((p) => p.lang === lang && p.path.includes("rtx-4070"));
+const article = (site, lang = "en") => site.pages.find((p) => p.path === `${lang}/rtx-4070.html`);
 
 function note(browser, site, lang, width, colorScheme) {
   check(`a number says where it comes from ${lang} ${width} ${colorScheme}`, async () => {

@@ -3,7 +3,7 @@ import { axe, check, close, equal, open, that, together } from "./harness.mjs";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const page = (site, name, lang = "en") => site.pages.find((p) => p.lang === lang && p.path.endsWith(`${name}.html`));
+const page = (site, name, lang = "en") => site.pages.find((p) => p.lang === lang && p.path === `${lang}/${name}.html`);
 
 // --- Colours. Source of the matrices: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, "A Physiologically-based Model for Simulation
 // of Color Vision Deficiency", 2009, severity 1.0; of the difference: G. Sharma, W. Wu, E. N. Dalal, "The CIEDE2000 Color-Difference

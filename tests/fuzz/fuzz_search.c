@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool is_text = utf8_invalid(html) == html.len;
     struct unit_maker m = {.text = BUF_INIT, .units = BUF_INIT};
     buf packed = BUF_INIT;
-    units_pack(&m, STR("A title"), html, html, false, &packed);
+    units_pack(&m, STR("A title"), html, html, UNITS_WORDS, &packed);
     struct index *x = index_new();
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         index_begin(x, tags[i]);

@@ -34,8 +34,13 @@ void search_page(struct unit_maker *units, const struct site *site, const struct
 {
     if (site->settings.search == SEARCH_NONE)
         return;
-    units_pack(units, p->title, o->description, buf_view(&o->body),
-               site->settings.search == SEARCH_TITLES || each_listed(p), out);
+    enum units_extent extent = each_listed(p)                           ? UNITS_TITLE
+                               : site->settings.search == SEARCH_TITLES ? UNITS_HEADINGS
+                                                                        : UNITS_WORDS;
+    // Many alike have the same words in their titles and texts, which would stand before all
+    // others.
+    str title = extent == UNITS_TITLE ? p->subject : p->title;
+    units_pack(units, title, o->description, buf_view(&o->body), extent, out);
 }
 
 uint64_t search_hash(const struct rendered_page *p)

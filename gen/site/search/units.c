@@ -42,15 +42,17 @@ static size_t put_section(buf *out, str anchor, str heading, str text)
     return parts;
 }
 
-void units_pack(struct unit_maker *m, str title, str description, str html, bool titles_only,
-                buf *out)
+void units_pack(struct unit_maker *m, str title, str description, str html,
+                enum units_extent extent, buf *out)
 {
     size_t count, parts = 0;
     buf_clear(&m->text), buf_clear(&m->units);
     struct text_section *s = page_text_sections(html, &m->arena, &m->text, &count);
+    if (extent == UNITS_TITLE && count > 1)
+        count = 1;
     for (size_t i = 0; i < count; i++) {
-        str text = titles_only ? STR_NONE : s[i].text;
-        if (!i && !text.len)
+        str text = extent == UNITS_WORDS ? s[i].text : STR_NONE;
+        if (!i && !text.len && extent != UNITS_TITLE)
             text = description;
         parts += put_section(&m->units, s[i].anchor, i ? s[i].heading : title, text);
     }

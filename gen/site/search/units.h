@@ -13,10 +13,12 @@ struct unit_maker {
 };
 
 void unit_maker_free(struct unit_maker *m);
-// Appends the packed units of a page. html: its body; only headings are kept of it when titles_only
-// is set. description is in for a text before the first heading where there is none.
-void units_pack(struct unit_maker *m, str title, str description, str html, bool titles_only,
-                buf *out);
+// What search knows of a page: its title, its headings as well, or all words.
+enum units_extent { UNITS_TITLE, UNITS_HEADINGS, UNITS_WORDS };
+// Appends the packed units of a page. html: its body. description is in for a text before the first
+// heading where there is none.
+void units_pack(struct unit_maker *m, str title, str description, str html,
+                enum units_extent extent, buf *out);
 
 struct unit {
     str anchor, heading, text;

@@ -47,6 +47,25 @@ echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >content/en/pic.svg
 sed 's,</head>,{% once "language" %}<link rel="stylesheet" href="{{ asset("style.css") }}">{% end %}&,' templates/page.html >x
 mv x templates/page.html
 sed 's,</head>,<script src="{{ asset("wide.js") }}"></script>&,' templates/page.html >templates/wide.html
+# Every field that a page has, as view_page.c lists them: what its digest forgets is old here after an edit.
+fields=$(sed -n '/^static const struct view_field fields/,/^};/s/^    {"\([a-z_]*\)",.*/\1/p' "$ROOT/gen/site/template/view_page.c")
+[ "$(echo "$fields" | wc -l)" -ge 40 ] || { echo "not ok incremental: view_page.c lists no fields"; exit 1; }
+{
+    cat <<'END'
+{% local function flat(v)
+    if type(v) ~= "table" then return v == nil and "-" or v end
+    local keys, out = {}, {}
+    for k in pairs(v) do keys[#keys + 1] = k end
+    table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+    for i, k in ipairs(keys) do out[i] = k .. "=" .. tostring(flat(v[k])) end
+    return table.concat(out, " ")
+end %}
+END
+    for field in $fields; do echo "<div>$field: {{ flat(page.$field) }}</div>"; done
+} >fields.html
+for name in page wide; do sed -i '/<\/body>/{
+e cat fields.html
+}' templates/$name.html; done
 echo '// 0' >templates/wide.js; echo '// it is not asked for' >templates/other.js
 
 # One edit of a kind chosen at random. Documents d0 to d11 stay in English, so that links to them are never broken.

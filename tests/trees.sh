@@ -2,6 +2,7 @@
 # Real documentation trees: builds each of tests/trees.tsv in a folder of clones, and compares what came out with what is
 # wanted: exit code 0, languages, pages, translations, start page, messages about links, and no syntax of another generator as
 # prose.
+# A clone lies at FOLDER/NAME or at FOLDER/OWNER+NAME.
 #   sh tests/trees.sh FOLDER [TREE...]    or TREES=FOLDER FILTER=trees ./build.sh test
 # Without a folder nothing is done. KEEP=DIR keeps the sites and the messages.
 set -eu
@@ -65,7 +66,8 @@ differs() { [ "$2" = "$3" ] || why="$why; $1: $2, not $3"; }
 
 one() {
     out=$work/$tree log=$work/$tree.log why='' code=0
-    source=$folder/${repository##*/}
+    source=$folder/$(echo "$repository" | tr / +)  # where two have one name
+    [ -d "$source" ] || source=$folder/${repository##*/}
     if [ ! -d "$source" ]; then echo "skip trees/$tree: no clone of https://github.com/$repository"; return; fi
     if [ -e "$source/.git" ] && [ "$(git -C "$source" rev-parse HEAD 2>/dev/null)" != "$commit" ]; then
         echo "skip trees/$tree: its clone is not at $commit"

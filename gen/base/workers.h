@@ -1,5 +1,6 @@
 // Jobs in forked processes: a shared counter hands out ranges, results come back in order, a dead
-// worker costs one job.
+// worker costs one job. What a job is and where its result goes are functions of the caller, as
+// with pthread_create and qsort: nothing here depends on what they do.
 #ifndef GEN_BASE_WORKERS_H
 #define GEN_BASE_WORKERS_H
 
@@ -26,7 +27,6 @@ struct workers_plan {
     void *ctx;
 };
 
-unsigned workers_processors(void);  // that this process may use; at least 1
 // Runs all jobs. The parent's memory is what workers start with (copy on write). A job that crashes
 // or runs past its limit is reported and not run again; the others of its chunk are. 0, or -1 with
 // errno when no worker could be started.

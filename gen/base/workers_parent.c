@@ -52,7 +52,8 @@ uint64_t workers_clock_ms(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-unsigned workers_processors(void)
+// That this process may use; at least 1.
+static unsigned processors(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) < 0)
@@ -245,7 +246,7 @@ static void serve_pool(struct pool *p)
 
 static unsigned wanted_workers(const struct workers_plan *plan)
 {
-    unsigned n = plan->workers ? plan->workers : workers_processors();
+    unsigned n = plan->workers ? plan->workers : processors();
     if (n > MAX_WORKERS)
         n = MAX_WORKERS;
     return n > plan->job_count ? (unsigned)plan->job_count : n;

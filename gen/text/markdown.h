@@ -1,4 +1,7 @@
-// Markdown to HTML by cmark-gfm, rendered from its AST, with hooks for what only the site knows.
+// Markdown to HTML by cmark-gfm, rendered from its AST. It asks for nothing: what only the site
+// knows is put into tables. A page is parsed (md_open), the HTML of its Lua cells is put into the
+// list of them (md_cells), it is printed (md_print) with a gap for each address, and the gaps are
+// filled (md_fill) from the list of its links.
 // gen/text/markdown*.c are the only files that know cmark-gfm. What the output looks like:
 // tests/spec/markdown-*.md.
 #ifndef GEN_TEXT_MARKDOWN_H
@@ -51,7 +54,39 @@ struct md_link {
     str destination;  // as written
     size_t offset;    // in the source
     bool is_image;
+    // Filled by the caller, for md_fill: the address as it is in the page, and a picture's size in
+    // pixels, so that nothing moves when it has loaded; 0: not known.
+    str address;
+    uint32_t width, height;
 };
+
+// An inline `{lua} code` cell, or a fenced {lua} cell, which is a worked example.
+struct md_lua {
+    str code;
+    str wanted;  // the output of an example that is in the file (see cells.h)
+    bool is_example;
+    size_t offset;  // of the code in the source
+    str html;       // filled by the caller, for md_print
+};
+
+// The interface's words in a page: key in the catalogs, and English. A number may follow.
+#define MD_WORDS(X) \
+    X(MD_NOTE, "alert.note", "Note") \
+    X(MD_TIP, "alert.tip", "Tip") \
+    X(MD_IMPORTANT, "alert.important", "Important") \
+    X(MD_WARNING, "alert.warning", "Warning") \
+    X(MD_CAUTION, "alert.caution", "Caution") \
+    X(MD_FOOTNOTES_TITLE, "footnotes.title", "Footnotes") \
+    X(MD_FOOTNOTES_REF, "footnotes.ref", "Note {n}") \
+    X(MD_FOOTNOTES_BACK, "footnotes.back", "Back to reference") \
+    X(MD_TABLE_LABEL, "table.label", "Table") \
+    X(MD_TASK_DONE, "task.done", "Done") \
+    X(MD_TASK_OPEN, "task.open", "To do") \
+    X(MD_STALE_MARK, "stale.mark", \
+      "The original of this paragraph has changed since it was translated")
+#define MD_WORD_NAME(name, key, english) name,
+enum md_word { MD_WORDS(MD_WORD_NAME) MD_WORD_COUNT };
+#undef MD_WORD_NAME
 
 // One block that a translation follows.
 struct md_block {
@@ -59,7 +94,7 @@ struct md_block {
     size_t offset;      // in the source
     uint8_t kind;       // 'p' paragraph, 'i' list item's paragraph, 'q' quoted one, 'h' heading,
                         // 'r' table row, 'c' code, 'x' worked example, 'm' formula block
-    str text;           // only with keep_text, as md_block_text says
+    str text;           // only with keep_text: its content as it is shown, see markdown_block.c
     size_t start, end;  // the same: where its text is in the source, what begins its lines included
 };
 
@@ -77,27 +112,6 @@ struct md_result {
     size_t words;  // of running text, by white space
     str first_paragraph;                                          // plain text, for descriptions
     bool has_math, has_code, has_figures, has_tables, has_media;  // media: a video
-};
-
-// Hooks may be NULL. All strings handed back must live until md_render returns.
-struct md_hooks {
-    void *ctx;
-    // A link's or image's destination as it shall be in the output; what it got when it has
-    // nothing to change.
-    str (*link)(void *ctx, str destination, bool is_image, struct diag_pos at);
-    // An inline `{lua} code` cell: HTML into out. False after recording an error.
-    bool (*cell)(void *ctx, str code, struct diag_pos at, buf *out);
-    // A fenced {lua} cell: code, and the wanted output that is in the file (see cells.h).
-    bool (*example)(void *ctx, str code, str wanted, struct diag_pos at, buf *out);
-    // A word of the interface in the page's language; empty: English. Keys: alert.note alert.tip
-    // alert.important alert.warning alert.caution footnotes.title footnotes.ref ("Note {n}")
-    // footnotes.back (+ " 1") table.label (+ " 1") task.done task.open stale.mark
-    str (*word)(void *ctx, str key);
-    // Width and height of a local image in pixels, so that nothing moves when it has loaded. False:
-    // not known.
-    bool (*image_size)(void *ctx, str destination, uint32_t *width, uint32_t *height);
-    // Whether the i-th block (md_result.blocks) of this translation is older than its source.
-    bool (*stale)(void *ctx, size_t block);
 };
 
 struct math;
@@ -118,13 +132,30 @@ struct md_options {
     bool open_html;  // tags and addresses as READMEs of others have them; unknown ones are code
     size_t max_table_cells;  // 0: default (50,000)
     struct math *math;       // formulas that are known; NULL: each is converted again
-    struct md_hooks hooks;
+    const str *words;        // [MD_WORD_COUNT]; NULL, or "" for one: English
+    const bool *stale;       // of a translation's blocks: which are older than their source
+    size_t stale_count;
+    bool gaps;  // addresses are left out, for md_fill
 };
 
 // Once per process, before any fork.
 void md_init(void);
-// Renders body (text[from..]) and appends HTML to out. *result lives in a. False after errors were
-// recorded in d; what could be rendered is in out.
+struct md;
+
+// Parses body (text[from..]), to be printed to the end of out. All that is given must live until
+// md_print, which must follow.
+struct md *md_open(str text, size_t from, str file, const struct md_options *o, arena *a,
+                   struct diag *d, buf *out);
+// The page's cells in the order in which they are shown. Once asked for they are printed as their
+// html; else as the code that they are.
+struct md_lua *md_cells(struct md *page, size_t *count);
+// Appends HTML and ends page. *result (NULL: not wanted) lives in the arena. False after errors
+// were recorded; what could be rendered is in out.
+bool md_print(struct md *page, struct md_result *result);
+// Appends to out what was printed with md_options.gaps, with the addresses and sizes of
+// result->links, and completes result's headings. Of the arena of md_open.
+void md_fill(str printed, struct md_result *result, arena *a, buf *out);
+// md_open and md_print: cells are shown as code, addresses as they are written.
 bool md_render(str text, size_t from, str file, const struct md_options *o, arena *a,
                struct diag *d, buf *out, struct md_result *result);
 // The same without output: blocks, headings and links only.
@@ -135,8 +166,5 @@ bool md_scan(str text, size_t from, str file, const struct md_options *o, arena 
 bool md_block_is_prose(uint8_t kind);
 // The hash of a block (md_block.hash) from its text.
 uint64_t md_block_hash(uint8_t kind, str text);
-// A block's content as it is shown and kept: running text in one line but for hard breaks, a
-// table's row with " |" behind each cell and \| in them, code as it is. Lives in a.
-str md_block_text(uint8_t kind, str content, arena *a);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gen/base/escape.h"
-#include "gen/text/markdown_extension.h"
+#include "gen/text/markdown_admonition.h"
 
 enum { ALERT_NOTE, ALERT_TIP, ALERT_IMPORTANT, ALERT_WARNING, ALERT_CAUTION };
 
@@ -21,27 +21,18 @@ static const struct {
 };
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 
-struct md_admonition {
-    char mark;   // '!' '?' '=' '/' ':'
-    int length;  // of a fence
-    uint8_t alert;
-    bool bare;         // a container of another kind: only what is in it is shown
-    bool folds, open;  // it can be opened and closed by the reader
-    bool untitled;
-    bool head;    // lines of options may come
-    bool ended;   // its last line has been read
-    char *word;   // a type that is not known, to be its title; NULL otherwise
-    char *title;  // Markdown; NULL for the alert's own word
-};
-
-// The user data of a title's node.
-static const char title_mark[] = "title";
+const char md_title_mark[] = "title";
 
 static struct md_admonition *admonition_of(cmark_node *n)
 {
     void *data =
         n && cmark_node_get_type(n) == CMARK_NODE_CUSTOM_BLOCK ? cmark_node_get_user_data(n) : NULL;
-    return data == title_mark ? NULL : data;
+    return data == md_title_mark ? NULL : data;
+}
+
+bool md_is_admonition_title(cmark_node *n)
+{
+    return md_is(n, CMARK_NODE_CUSTOM_BLOCK) && cmark_node_get_user_data(n) == md_title_mark;
 }
 
 static bool is_space(char c)
@@ -77,6 +68,14 @@ static bool set_type(struct md_admonition *m, str word)
     return false;
 }
 
+// A type of the tree's own: it is the title where there is no other.
+static void set_word(struct md *r, struct md_admonition *m, str type)
+{
+    m->word = arena_c(r->a, type);
+    if (m->word[0] >= 'a' && m->word[0] <= 'z')
+        m->word[0] = (char)(m->word[0] - 'a' + 'A');
+}
+
 static bool is_details(str word)
 {
     return str_eq_nocase(word, STR("details"));
@@ -97,11 +96,8 @@ static bool read_indented(struct md *r, str s, struct md_admonition *m)
     bool titled = s.len > 1 && s.ptr[0] == '"' && s.ptr[s.len - 1] == '"';
     if ((!type.len && !(m->mark != '!' && titled)) || (s.len && !titled) || (m->bare && type.len))
         return false;
-    if (type.len && !set_type(m, type)) {
-        m->word = arena_c(r->a, type);
-        if (m->word[0] >= 'a' && m->word[0] <= 'z')
-            m->word[0] = (char)(m->word[0] - 'a' + 'A');
-    }
+    if (type.len && !set_type(m, type))
+        set_word(r, m, type);
     if (!titled)
         return true;
     title = str_trim(str_slice(s, 1, s.len - 1));
@@ -162,8 +158,10 @@ static bool read_slashes(struct md *r, str s, struct md_admonition *m)
     m->folds = is_details(type);
     bool known = set_type(m, type) || m->folds || str_eq(type, STR("admonition"));
     m->bare = str_eq(type, STR("html")) || str_eq(type, STR("tab")) || str_eq(type, STR("caption"));
-    if ((!known && !m->bare) || (title.len && title.ptr[0] != '|'))
+    if (!type.len || (title.len && title.ptr[0] != '|'))
         return false;
+    if (!known && !m->bare)
+        set_word(r, m, type);
     m->head = true;
     title = str_trim(str_slice(title, 1, title.len));
     m->title = title.len && !str_eq(type, STR("html")) ? arena_c(r->a, title) : NULL;
@@ -232,12 +230,12 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
     struct md_admonition m = {0};
     if (!indented && is_object(r, s))
         return open_object(parser, parent);
-    if (indented || cmark_node_get_user_data(parent) == title_mark || !read_opening(r, s, &m))
+    if (indented || cmark_node_get_user_data(parent) == md_title_mark || !read_opening(r, s, &m))
         return NULL;
     struct md_admonition *kept = arena_new(r->a, struct md_admonition, 1);
     *kept = m;
     cmark_node *n = add_block(ext, parser, parent, kept);
-    cmark_node *title = add_block(ext, parser, n, (void *)title_mark);
+    cmark_node *title = add_block(ext, parser, n, (void *)md_title_mark);
     const char *text = m.title ? m.title : m.word ? m.word : "";
     cmark_node_set_string_content(title, text);
     take_line(parser, input, len);
@@ -316,7 +314,7 @@ static int match_block(cmark_syntax_extension *ext, cmark_parser *parser, unsign
 static int contains_inlines(cmark_syntax_extension *ext, cmark_node *n)
 {
     (void)ext;
-    return cmark_node_get_user_data(n) == title_mark;
+    return cmark_node_get_user_data(n) == md_title_mark;
 }
 
 static int can_contain(cmark_syntax_extension *ext, cmark_node *n, cmark_node_type child)
@@ -346,7 +344,7 @@ bool md_admonition_wrap(struct md *r, cmark_node *block, str class)
     cmark_node *alert = cmark_node_new_with_mem(CMARK_NODE_CUSTOM_BLOCK, r->mem);
     cmark_node *title = cmark_node_new_with_mem(CMARK_NODE_CUSTOM_BLOCK, r->mem);
     cmark_node_set_user_data(alert, kept);
-    cmark_node_set_user_data(title, (void *)title_mark);
+    cmark_node_set_user_data(title, (void *)md_title_mark);
     bool placed = cmark_node_append_child(alert, title) && cmark_node_insert_before(block, alert);
     if (!placed) {
         cmark_node_free(alert);

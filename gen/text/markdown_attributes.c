@@ -171,13 +171,16 @@ static bool apply_inlines(struct md *r, cmark_node *parent, cmark_node *block)
     return true;
 }
 
-cmark_node *md_next_node(cmark_node *n, const cmark_node *root)
+cmark_node *md_behind_node(cmark_node *n, const cmark_node *root)
 {
-    if (cmark_node_first_child(n))
-        return cmark_node_first_child(n);
     while (n != root && !cmark_node_next(n))
         n = cmark_node_parent(n);
     return n == root ? NULL : cmark_node_next(n);
+}
+
+cmark_node *md_next_node(cmark_node *n, const cmark_node *root)
+{
+    return cmark_node_first_child(n) ? cmark_node_first_child(n) : md_behind_node(n, root);
 }
 
 void md_attributes_apply(struct md *r, cmark_node *root)

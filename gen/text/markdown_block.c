@@ -85,7 +85,9 @@ static str without_tail(str s)
     return s;
 }
 
-str md_block_text(uint8_t kind, str content, arena *a)
+// A block's content as it is shown and kept: running text in one line but for hard breaks, a
+// table's row with " |" behind each cell and \| in them, code as it is. Lives in a.
+static str block_text(uint8_t kind, str content, arena *a)
 {
     buf out = BUF_INIT;
     if (kind == 'r')
@@ -157,7 +159,7 @@ static bool is_bare_formula(cmark_node *n)
 
 void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *block)
 {
-    block->text = md_block_text(block->kind, content, r->a);
+    block->text = block_text(block->kind, content, r->a);
     cmark_node_type type = cmark_node_get_type(n);
     if (block->kind == 'r') {
         row_place(r, block);

@@ -49,8 +49,7 @@ static void put_pre(struct md *r, str language, str code)
     r->stale = false;
 }
 
-// Offset in the source of a fence's first line of code.
-static size_t code_offset(struct md *r, cmark_node *n)
+size_t md_code_offset(struct md *r, cmark_node *n)
 {
     size_t at = md_block_offset(r, n);
     str rest = str_slice(r->text, at, r->text.len);
@@ -78,7 +77,7 @@ void md_formula_block(struct md *r, cmark_node *n, str tex, size_t at)
     r->stale = false;
 }
 
-static cmark_node *wanted_of(cmark_node *example)
+cmark_node *md_wanted_of(cmark_node *example)
 {
     cmark_node *n = cmark_node_next(example);
     bool is_code = md_is(n, CMARK_NODE_CODE_BLOCK);
@@ -89,18 +88,16 @@ static cmark_node *wanted_of(cmark_node *example)
 // to it.
 static void example(struct md *r, cmark_node *n, str code)
 {
-    cmark_node *output = wanted_of(n);
-    str wanted = output ? md_literal(output) : STR_NONE;
+    const struct md_lua *given = md_cell_of(r, n);
     md_block_add(r, n, 'x', code, false);
     r->result->has_figures = true;
-    r->passed_over = output;
-    if (!r->o->hooks.example) {
+    r->passed_over = md_wanted_of(n);
+    if (!given) {
         put_pre(r, STR("lua"), code);
         return;
     }
     md_cr(r);
-    if (!r->o->hooks.example(r->o->hooks.ctx, code, wanted, md_at(r, code_offset(r, n)), r->out))
-        r->ok = false;
+    buf_str(r->out, given->html);
     md_cr(r);
     r->stale = false;
 }
@@ -110,14 +107,14 @@ void md_code_block(struct md *r, cmark_node *n)
     str info = str_c(cmark_node_get_fence_info(n)), code = md_literal(n);
     str language = info_word(info);
     if (r->passed_over == n) {
-        if (!r->o->hooks.example)
+        if (!r->cell_count)
             put_pre(r, language, code);
         return;
     }
     if (cell_fence(info)) {
         example(r, n, code);
     } else if (str_eq(language, STR("math"))) {
-        md_formula_block(r, n, md_formula_tex(r, n, code), code_offset(r, n));
+        md_formula_block(r, n, md_formula_tex(r, n, code), md_code_offset(r, n));
     } else {
         r->result->has_code = true;
         md_block_add(r, n, 'c', code, false);

@@ -10,6 +10,10 @@
 // Made for one parser; the caller attaches it, and frees it when the tree is freed.
 cmark_syntax_extension *md_math_extension(struct md *r, cmark_parser *parser);
 cmark_syntax_extension *md_admonition_extension(struct md *r);
+// Elements whose tags the pre-pass has hidden are containers; md_elements_unwrap puts what they
+// hold in their place, once the parse has ended.
+cmark_syntax_extension *md_elements_extension(struct md *r);
+void md_elements_unwrap(struct md *r, cmark_node *parent);
 // The user data of a code block that shows syntax which is not read.
 extern const char md_unread_mark[];
 // Puts block, which is in a tree, into an alert: that of the word that a class names; false for any

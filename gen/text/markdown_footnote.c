@@ -129,7 +129,7 @@ void md_footnote_ref(struct md *r, cmark_node *n)
     buf_lit(r->out, "\" id=\"");
     put_id(r, "fnref:", number, md_footnote_nth(n));
     buf_lit(r->out, "\" role=\"doc-noteref\" aria-label=\"");
-    put_name(r, md_word(r, "footnotes.ref", "Note {n}"), number);
+    put_name(r, md_word(r, MD_FOOTNOTES_REF), number);
     buf_lit(r->out, "\">");
     buf_str(r->out, number);
     buf_lit(r->out, "</a></sup>");
@@ -138,7 +138,7 @@ void md_footnote_ref(struct md *r, cmark_node *n)
 static void section_open(struct md *r)
 {
     buf_lit(r->out, "<section class=\"footnotes\" role=\"doc-endnotes\" aria-label=\"");
-    escape_attribute(r->out, md_word(r, "footnotes.title", "Footnotes"));
+    escape_attribute(r->out, md_word(r, MD_FOOTNOTES_TITLE));
     buf_lit(r->out, "\">\n<ol>\n");
 }
 
@@ -178,7 +178,7 @@ void md_footnote_backlinks(struct md *r)
     if (r->backlinks_written == r->footnote)
         return;
     r->backlinks_written = r->footnote;
-    str back = md_word(r, "footnotes.back", "Back to reference");
+    str back = md_word(r, MD_FOOTNOTES_BACK);
     for (int i = 1; i == 1 || i <= (int)md_footnote_uses(r); i++)
         backlink(r, back, i);
 }

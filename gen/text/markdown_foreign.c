@@ -37,6 +37,7 @@ struct hiding {
     bool changed;
     str unread;  // the first tag that became a fence, and where it is
     size_t unread_at;
+    size_t searched;  // bytes that ends of elements were looked for in
 };
 
 static size_t line_end(str s, size_t at)
@@ -101,7 +102,7 @@ static bool is_called(str inside, str name)
 }
 
 // {% highlight ruby %} and its end become a fence and its language, when they are on lines of their
-// own.
+// own; {% raw %} and its end are gone from there, so that code behind them is code.
 static bool make_fence(struct hiding *h, size_t from, size_t to)
 {
     str inside = inside_of(str_slice(h->body, from, to)), fence = STR("~~~");
@@ -111,8 +112,13 @@ static bool make_fence(struct hiding *h, size_t from, size_t to)
                     !str_trim(str_slice(h->body, to, line_end(h->body, to))).len;
     bool opens = is_called(inside, STR("highlight")),
          closes = str_eq(inside, STR("endhighlight")) || str_eq(inside, STR("/highlight"));
-    if (!own_line || (!opens && !closes))
+    bool raw = str_eq(inside, STR("raw")) || str_eq(inside, STR("endraw"));
+    if (!own_line || (!opens && !closes && !raw))
         return false;
+    if (raw) {
+        blank(h->text, from, to);
+        return true;
+    }
     str rest = str_trim(str_slice(inside, 9, inside.len)),
         language = opens ? str_slice(rest, 0, str_find(rest, ' ')) : STR_NONE;
     blank(h->text, from, to);
@@ -160,7 +166,9 @@ static size_t jsx_end(str s, size_t from)
     int depth = 0;
     for (size_t i = from + 1; i < s.len && i - from < MAX_TAG; i++) {
         char c = s.ptr[i];
-        if (quote)
+        if (quote && c == '\\' && depth)
+            i++;  // of a string in an expression
+        else if (quote)
             quote = c == quote ? 0 : quote;
         else if (c == '"' || (c == '\'' && depth) || (c == '`' && depth) ||
                  (c == '\'' && s.ptr[i - 1] == '='))
@@ -210,21 +218,9 @@ static size_t hide_import(struct hiding *h, size_t at)
 {
     str line = line_at(h->body, at);
     bool import = str_starts(line, STR("import ")), export = str_starts(line, STR("export "));
+    bool type = str_starts(line, STR("import type"));
     if (import)
-        import =
-            str_search(
-                line,
-                STR(" from ")) < line.len || strchr("{'\"", line.ptr[7]) || str_starts(line, STR("i"
-                                                                                                 "m"
-                                                                                                 "p"
-                                                                                                 "o"
-                                                                                                 "r"
-                                                                                                 "t"
-                                                                                                 " "
-                                                                                                 "t"
-                                                                                                 "y"
-                                                                                                 "p"
-                                                                                                 "e"));
+        import = type || str_search(line, STR(" from ")) < line.len || strchr("{'\"", line.ptr[7]);
     static const char *const exports[] = {"export const ",    "export let ", "export default ",
                                           "export function ", "export {",    "export *"};
     bool declares = false;
@@ -311,6 +307,19 @@ static size_t hide_jsx(struct hiding *h, size_t at)
     return end;
 }
 
+static size_t hide_element(struct hiding *h, size_t at)
+{
+    size_t end, close, behind;
+    if (!begins_line(h->body, at) ||
+        !md_markdown_element(h->body, at, &h->searched, &end, &close, &behind) ||
+        !is_one_piece(h->body, at, end, false))
+        return 0;
+    hide(h->text, at, end);
+    hide(h->text, close, behind);
+    h->changed = true;
+    return end;
+}
+
 // A fence's mark at the head of a line: its byte and length; 0 for none.
 static size_t fence_at(str line, char *mark)
 {
@@ -340,6 +349,8 @@ static size_t hide_at(struct hiding *h, size_t at)
         end = hide_braces(h, at);
     if (!end && (c == '<' || c == '{') && h->foreign & MD_FOREIGN_JSX)
         end = hide_jsx(h, at);
+    if (!end && c == '<' && next != '/' && h->foreign & MD_FOREIGN_ATTRIBUTES)
+        end = hide_element(h, at);
     return end ? end : at + 1;
 }
 
@@ -416,12 +427,20 @@ static void walk(struct hiding *h)
     }
 }
 
-static bool has_hidden_bytes(str s)
+static bool is_hidden_byte(char c)
 {
-    for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] == MD_HIDDEN_END || (s.ptr[i] && memchr(hidden, s.ptr[i], sizeof hidden - 1)))
-            return true;
-    return false;
+    return c == MD_HIDDEN_END || (c && memchr(hidden, c, sizeof hidden - 1));
+}
+
+// Control characters that a text has of its own, colours of a terminal say, are blanks: HTML may
+// not hold them.
+static bool blank_controls(char *text, size_t len)
+{
+    bool any = false;
+    for (size_t i = 0; i < len; i++)
+        if (is_hidden_byte(text[i]))
+            text[i] = ' ', any = true;
+    return any;
 }
 
 void md_foreign_put_back(char *text, size_t len)
@@ -443,13 +462,17 @@ void md_foreign_put_back(char *text, size_t len)
 str md_foreign_hide(struct md *r, str body)
 {
     unsigned on = r->o->foreign;
-    if (!(on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX)) || has_hidden_bytes(body))
+    if (!(on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES)))
         return body;
-    bool braces = str_find(body, '{') < body.len,
-         tags = str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len;
-    if (!braces && !(tags && on & MD_FOREIGN_JSX))
+    bool braces = str_find(body, '{') < body.len && on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX),
+         tags = on & MD_FOREIGN_JSX &&
+                (str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len),
+         elements = on & MD_FOREIGN_ATTRIBUTES && str_search(body, STR(" markdown")) < body.len;
+    if (!braces && !tags && !elements)
         return body;
-    struct hiding h = {.text = arena_c(r->a, body), .body = body, .foreign = on};
+    struct hiding h = {.text = arena_c(r->a, body), .foreign = on};
+    h.changed = blank_controls(h.text, body.len);
+    h.body = h.changed ? arena_str(r->a, (str){h.text, body.len}) : body;
     walk(&h);
     r->unread = h.unread, r->unread_at = h.unread_at;
     return h.changed ? (str){h.text, body.len} : body;

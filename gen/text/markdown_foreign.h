@@ -25,6 +25,12 @@ void md_foreign_put_back(char *text, size_t len);
 // is blanked out with its attribute's name.
 void md_jsx_attributes(char *text, size_t from, size_t to);
 
+// Whether the tag at s[at], a '<', is of an element whose content is Markdown: where the tag ends,
+// where the element's end tag is, and what is behind that. searched: bytes that were looked through
+// for the page so far; past 16 MiB no further element is found.
+bool md_markdown_element(str s, size_t at, size_t *searched, size_t *end, size_t *close,
+                         size_t *behind);
+
 // Takes attributes behind words and blocks out of the tree; an id stays as an anchor.
 void md_attributes_apply(struct md *r, cmark_node *root);
 

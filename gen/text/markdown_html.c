@@ -22,7 +22,7 @@ static const struct allowed {
 
 // A tag as it is in raw HTML.
 struct raw_tag {
-    str name, attributes;
+    str name, attributes, rest;  // rest: what is behind it
     bool closing;
     size_t length;  // of the whole, from < to >
 };
@@ -63,6 +63,7 @@ static bool read_tag(str s, struct raw_tag *tag)
     tag->name = str_slice(s, name, i);
     tag->attributes = str_slice(s, i, end);
     tag->length = end + 1;
+    tag->rest = str_slice(s, end + 1, s.len);
     return true;
 }
 
@@ -136,10 +137,55 @@ static bool close_tag(struct md *r, cmark_node *parent, str name)
     return true;
 }
 
-static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct allowed *as,
+// As in HTML, a paragraph ends where an element on its own begins.
+static void end_paragraph(struct md *r, cmark_node *parent)
+{
+    size_t i = r->tag_count;
+    while (i && r->tags[i - 1].parent == parent && !str_eq(r->tags[i - 1].name, STR("p")))
+        i--;
+    if (i && r->tags[i - 1].parent == parent)
+        while (r->tag_count >= i)
+            put_end(r);
+}
+
+// The first tag of this name in raw HTML: 1 for an end, -1 for a beginning, 0: there is none.
+static int first_tag(str s, str name)
+{
+    for (size_t at = str_find(s, '<'); at < s.len;
+         at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
+        struct raw_tag tag;
+        if (read_tag(str_slice(s, at, s.len), &tag) && str_eq_nocase(tag.name, name))
+            return tag.closing ? 1 : -1;
+    }
+    return 0;
+}
+
+// The same for the pieces of raw HTML that follow n in its parent.
+static int first_tag_behind(cmark_node *n, str name)
+{
+    int tag = 0;
+    while (!tag && (n = cmark_node_next(n)))
+        tag = md_is(n, CMARK_NODE_HTML_BLOCK) ? first_tag(md_literal(n), name) : 0;
+    return tag;
+}
+
+// A paragraph that a later piece ends has Markdown's own paragraphs within, as
+// <p align="center"> around a picture: no paragraph holds another.
+static bool is_around_blocks(cmark_node *node, const struct raw_tag *tag)
+{
+    return str_eq_nocase(tag->name, STR("p")) && !first_tag(tag->rest, STR("p")) &&
+           first_tag_behind(node, STR("p")) > 0;
+}
+
+static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct raw_tag *tag,
                      str attributes)
 {
+    const struct allowed *as = allowed(tag->name);
     str written = as->shown;
+    if (is_block(as->kind))
+        end_paragraph(r, parent);
+    if (is_around_blocks(node, tag))
+        as = allowed(STR("div"));
     bool is_link = md_html_is_link(as->name, attributes) && !r->links_open;
     if (str_eq(as->name, STR("a")) && !is_link)
         as = allowed(STR("span"));  // the place of an id
@@ -172,7 +218,7 @@ static bool put_tag(struct md *r, cmark_node *node, cmark_node *parent, const st
     str attributes = str_trim(tag->attributes);
     bool slash = str_ends(attributes, STR("/"));
     attributes.len -= slash;
-    open_tag(r, node, parent, as, attributes);
+    open_tag(r, node, parent, tag, attributes);
     if (slash && r->o->foreign & MD_FOREIGN_JSX && !is_void(as->kind))
         put_end(r);  // <div /> is a whole element there
     return true;
@@ -326,30 +372,13 @@ static bool is_end_beside(const struct md *r, cmark_node *parent, str s)
     return as && find_open(r, parent, as->shown);
 }
 
-// The first tag of a link in raw HTML: 1 for its end, -1 for another link, 0: there is none.
-static int first_link_tag(str s)
-{
-    for (size_t at = str_find(s, '<'); at < s.len;
-         at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
-        struct raw_tag tag;
-        if (read_tag(str_slice(s, at, s.len), &tag) && str_eq_nocase(tag.name, STR("a")))
-            return tag.closing ? 1 : -1;
-    }
-    return 0;
-}
-
 static bool has_link_end_behind(struct md *r, cmark_node *n)
 {
     cmark_node *parent = cmark_node_parent(n);
-    if (r->no_link_end == parent)
-        return false;
-    while ((n = cmark_node_next(n))) {
-        int tag = md_is(n, CMARK_NODE_HTML_BLOCK) ? first_link_tag(md_literal(n)) : 0;
-        if (tag)
-            return tag > 0;
-    }
-    r->no_link_end = parent;
-    return false;
+    int tag = r->no_link_end == parent ? 0 : first_tag_behind(n, STR("a"));
+    if (!tag)
+        r->no_link_end = parent;
+    return tag > 0;
 }
 
 // What is not an allowed block is in a paragraph of its own, and its elements end there.
@@ -362,6 +391,7 @@ static void put_site_block(struct md *r, cmark_node *n, str s)
         // A link that is never ended would be around all that follows, and make its links none.
         if (r->links_open && !has_link_end_behind(r, n))
             close_tag(r, cmark_node_parent(n), STR("a"));
+        end_paragraph(r, cmark_node_parent(n));
         return;
     }
     buf_lit(r->out, "<p>");

@@ -110,26 +110,35 @@ static void put_id(struct writing *w, str value)
     put_value(w, STR("id"), value);
 }
 
-// An address as it shall be in the page; "" for one that is not safe.
-static str resolved(struct writing *w, str url, bool is_image)
+// Notes an address; false for one that is not safe.
+static bool note(struct writing *w, str url, bool is_image)
 {
     struct md *r = w->r;
-    size_t offset =
-        md_block_offset(r, r->leaf && !md_is(w->node, CMARK_NODE_HTML_BLOCK) ? r->leaf : w->node);
     if (!url_is_safe(url))
-        return STR_NONE;
-    url = arena_str(r->a, url);
-    md_link_note(r, url, offset, is_image);
-    return r->o->hooks.link ? r->o->hooks.link(r->o->hooks.ctx, url, is_image, md_at(r, offset))
-                            : url;
+        return false;
+    bool in_line = r->leaf && !md_is(w->node, CMARK_NODE_HTML_BLOCK);
+    md_link_note(r, arena_str(r->a, url), md_block_offset(r, in_line ? r->leaf : w->node),
+                 is_image);
+    return true;
+}
+
+// Writes the address that was noted last.
+static void put_noted(struct writing *w, str url)
+{
+    if (w->r->o->gaps)
+        md_gap_address(w->r);
+    else
+        escape_url(w->r->out, url);
 }
 
 static void put_address(struct writing *w, str name, str url, bool is_image)
 {
-    str to = resolved(w, url, is_image);
     put_name(w, name);
     buf_lit(w->r->out, "=\"");
-    escape_url(w->r->out, to.len || !url.len ? to : STR("#"));
+    if (note(w, url, is_image))
+        put_noted(w, url);
+    else
+        buf_char(w->r->out, '#');
     buf_char(w->r->out, '"');
 }
 
@@ -143,14 +152,13 @@ static void put_addresses(struct writing *w, str name, str list)
     while (str_cut(&list, ',', &item)) {
         item = str_trim(item);
         size_t blank = str_find(item, ' ');
-        str size = str_trim(str_slice(item, blank, item.len)),
-            to = resolved(w, str_slice(item, 0, blank), true);
-        if (!to.len || (size.len && !all_of(size, ".")))
+        str size = str_trim(str_slice(item, blank, item.len)), url = str_slice(item, 0, blank);
+        if (!note(w, url, true) || !url.len || (size.len && !all_of(size, ".")))
             continue;
         if (!first)
             buf_lit(w->r->out, ", ");
         first = false;
-        escape_url(w->r->out, to);
+        put_noted(w, url);
         if (size.len)
             buf_printf(w->r->out, " %.*s", STR_ARG(size));
     }

@@ -132,17 +132,17 @@ static void unlink_from(struct md *r, size_t start)
     r->out->ptr[r->out->len] = 0;
 }
 
-static bool cell(struct md *r, str literal)
+static bool cell(struct md *r, cmark_node *n, str literal)
 {
     str code;
     if (!cell_inline(literal, &code))
         return false;
     r->result->has_figures = true;
-    if (!r->o->hooks.cell)
+    const struct md_lua *given = md_cell_of(r, n);
+    if (!given)
         return false;
     size_t start = r->out->len;
-    if (!r->o->hooks.cell(r->o->hooks.ctx, code, md_at(r, md_cell_offset(r, code)), r->out))
-        r->ok = false;
+    buf_str(r->out, given->html);
     if (r->links_open)
         unlink_from(r, start);
     return true;
@@ -156,7 +156,7 @@ void md_code(struct md *r, cmark_node *n)
         formula(r, literal, f && md_formula_displayed(f));
         return;
     }
-    if (literal.len && literal.ptr[0] == '{' && cell(r, literal))
+    if (literal.len && literal.ptr[0] == '{' && cell(r, n, literal))
         return;
     buf_lit(r->out, "<code>");
     escape_text(r->out, literal);
@@ -168,23 +168,20 @@ void md_link_note(struct md *r, str url, size_t offset, bool is_image)
     struct md_result *res = r->result;
     res->links = arena_grow(r->a, res->links, res->link_count, &r->link_cap, res->link_count + 1,
                             sizeof *res->links);
-    res->links[res->link_count++] = (struct md_link){url, offset, is_image};
+    res->links[res->link_count++] =
+        (struct md_link){.destination = url, .offset = offset, .is_image = is_image};
 }
 
-// Notes a link or image; the destination as it shall be in the page.
-static str destination(struct md *r, cmark_node *n, bool is_image)
+static void note(struct md *r, cmark_node *n, bool is_image)
 {
-    str url = md_url(n);
-    size_t offset = md_link_offset(r, n);
-    md_link_note(r, arena_str(r->a, url), offset, is_image);
-    if (!r->o->hooks.link)
-        return url;
-    return r->o->hooks.link(r->o->hooks.ctx, url, is_image, md_at(r, offset));
+    md_link_note(r, arena_str(r->a, md_url(n)), md_link_offset(r, n), is_image);
 }
 
 static void put_url(struct md *r, str url)
 {
-    if (r->o->unsafe)
+    if (r->o->gaps)
+        md_gap_address(r);
+    else if (r->o->unsafe)
         escape_href(r->out, url);
     else
         escape_url(r->out, url);
@@ -202,14 +199,14 @@ static void put_title(struct md *r, cmark_node *n)
 
 void md_link_enter(struct md *r, cmark_node *n)
 {
-    str url = destination(r, n, false);
+    note(r, n, false);
     if (r->links_open) {  // of raw HTML
         r->bare_link = n;
         return;
     }
     r->links_open++;
     buf_lit(r->out, "<a href=\"");
-    put_url(r, url);
+    put_url(r, md_url(n));
     buf_char(r->out, '"');
     put_title(r, n);
     buf_char(r->out, '>');
@@ -225,17 +222,15 @@ void md_site_link_leave(struct md *r, cmark_node *n)
 
 void md_image(struct md *r, cmark_node *n)
 {
-    uint32_t width, height;
-    str written = md_url(n);
-    str url = destination(r, n, true);
+    note(r, n, true);
     buf_lit(r->out, "<img src=\"");
-    put_url(r, url);
+    put_url(r, md_url(n));
     buf_lit(r->out, "\" alt=\"");
     md_alt_text(r, n);
     buf_char(r->out, '"');
     put_title(r, n);
-    if (r->o->hooks.image_size && r->o->hooks.image_size(r->o->hooks.ctx, written, &width, &height))
-        buf_printf(r->out, " width=\"%u\" height=\"%u\"", width, height);
+    if (r->o->gaps)
+        md_gap_size(r);
     buf_lit(r->out, " loading=\"lazy\" decoding=\"async\">");
     r->skip_children = true;
 }

@@ -1,5 +1,4 @@
-// Parses Markdown with cmark-gfm and walks the tree once, by a table of functions: the renderer's
-// entry.
+// Parses Markdown with cmark-gfm and walks the tree, by a table of functions: the renderer's entry.
 #include "gen/text/markdown.h"
 
 #include <cmark-gfm-core-extensions.h>
@@ -11,10 +10,7 @@
 #include "gen/text/markdown_extension.h"
 #include "gen/text/markdown_foreign.h"
 
-enum {
-    DEFAULT_TABLE_CELLS = 50000,
-    OWN = 2,  // extensions of our own
-};
+enum { DEFAULT_TABLE_CELLS = 50000 };
 
 void md_init(void)
 {
@@ -67,7 +63,7 @@ static const uint8_t own_kinds[MD_SLOTS] = {
     [MD_SLOT(CMARK_NODE_FOOTNOTE_REFERENCE)] = K_FOOTNOTE_REF,
 };
 
-void md_walk(struct md *r, cmark_node *root, const struct md_handler *handlers)
+static void walk(struct md *r, cmark_node *root, const struct md_handler *handlers)
 {
     cmark_node *n = root;
     for (;;) {
@@ -97,12 +93,12 @@ void md_cr(struct md *r)
         buf_char(r->out, '\n');
 }
 
-str md_word(struct md *r, const char *key, const char *english)
+str md_word(const struct md *r, enum md_word word)
 {
-    str word = STR_NONE;
-    if (r->o->hooks.word)
-        word = r->o->hooks.word(r->o->hooks.ctx, str_c(key));
-    return word.len ? word : str_c(english);
+#define ENGLISH(name, key, english) [name] = STR(english),
+    static const str english[] = {MD_WORDS(ENGLISH)};
+#undef ENGLISH
+    return r->o->words && r->o->words[word].len ? r->o->words[word] : english[word];
 }
 
 // Memory of trees: nothing in it is freed before the tree is, and then all at once. Against malloc
@@ -155,15 +151,16 @@ static const struct {
 };
 
 // Ours come first: a row of a table would take any line.
-static cmark_parser *new_parser(unsigned extensions, struct md *r, cmark_syntax_extension *own[OWN])
+static cmark_parser *new_parser(unsigned extensions, bool hidden, struct md *r)
 {
     int options = CMARK_OPT_DEFAULT | (extensions & MD_FOOTNOTES ? CMARK_OPT_FOOTNOTES : 0);
     cmark_parser *p = cmark_parser_new_with_mem(options, r->mem);
-    own[0] = extensions & (MD_ADMONITIONS | MD_CONTAINERS) ? md_admonition_extension(r) : NULL;
-    own[1] = extensions & MD_MATH ? md_math_extension(r, p) : NULL;
-    for (size_t i = 0; i < OWN; i++)
-        if (own[i])
-            cmark_parser_attach_syntax_extension(p, own[i]);
+    r->own[0] = extensions & (MD_ADMONITIONS | MD_CONTAINERS) ? md_admonition_extension(r) : NULL;
+    r->own[2] = hidden ? md_elements_extension(r) : NULL;
+    r->own[1] = extensions & MD_MATH ? md_math_extension(r, p) : NULL;
+    for (size_t i = 0; i < MD_OWN_EXTENSIONS; i++)
+        if (r->own[i])
+            cmark_parser_attach_syntax_extension(p, r->own[i]);
     for (size_t i = 0; i < sizeof extension_names / sizeof *extension_names; i++)
         if (extensions & extension_names[i].bit)
             cmark_parser_attach_syntax_extension(
@@ -232,58 +229,67 @@ static unsigned safe_extensions(struct md *r, str body)
     return useful & ~(unsigned)MD_TABLE;
 }
 
-static void render_tree(struct md *r, cmark_node *root)
+static void prepare(struct md *r)
 {
-    md_footnotes_prepare(r, root);
+    md_footnotes_prepare(r, r->root);
     if (!r->o->plain || r->note_count)
         md_lines(r);
-    if (r->o->plain) {
-        md_walk(r, root, md_plain_handlers);
+    if (r->o->plain)
         return;
-    }
     if (r->o->title.len)
-        md_title_drop(r, root);
-    md_headings_prepare(r, root);
-    md_walk(r, root, md_site_handlers);
+        md_title_drop(r, r->root);
+    md_headings_prepare(r, r->root);
 }
 
-static void render_body(struct md *r)
+static void parse(struct md *r)
 {
-    cmark_mem mem = {alloc_zeroed, alloc_again, free_nothing};
     str body = str_slice(r->text, r->from, r->text.len);
     if (body.len > INT_MAX / 4) {
         diag_add(r->d, D_FILE_TOO_LARGE, DIAG_FILE(r->file), "%zu bytes of Markdown", body.len);
         r->ok = false;
         return;
     }
-    cmark_syntax_extension *own[OWN];
-    r->mem = &mem;
+    r->memory = (cmark_mem){alloc_zeroed, alloc_again, free_nothing};
+    r->mem = &r->memory;
     trees.depth++;
     md_lines(r);
     str read = md_foreign_hide(r, body);
-    cmark_parser *parser = new_parser(safe_extensions(r, body), r, own);
-    cmark_parser_feed(parser, read.ptr ? read.ptr : "", read.len);
-    cmark_node *root = cmark_parser_finish(parser);
+    r->parser = new_parser(safe_extensions(r, body), read.ptr != body.ptr, r);
+    cmark_parser_feed(r->parser, read.ptr ? read.ptr : "", read.len);
+    r->root = cmark_parser_finish(r->parser);
     memcpy(r->kinds, own_kinds, sizeof r->kinds);
-    if (read.ptr != body.ptr || r->o->foreign & MD_FOREIGN_LIQUID || own[0])
-        md_foreign_show(r, root);
+    if (r->own[2])
+        md_elements_unwrap(r, r->root);
+    if (read.ptr != body.ptr || r->o->foreign & MD_FOREIGN_LIQUID || r->own[0])
+        md_foreign_show(r, r->root);
     if (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len)
-        md_attributes_apply(r, root);
-    md_strong_repair(r, root);
+        md_attributes_apply(r, r->root);
+    md_strong_repair(r, r->root);
     if (r->o->extensions & MD_DEFINITIONS && !r->o->plain &&
         str_search(body, STR("\n:")) < body.len)
-        md_definitions_make(r, root);
-    render_tree(r, root);
-    cmark_parser_free(parser);
-    if (!--trees.depth)
-        arena_reset(&trees.arena);
-    for (size_t i = 0; i < OWN; i++)
-        if (own[i])
-            cmark_syntax_extension_free(cmark_get_default_mem_allocator(), own[i]);
+        md_definitions_make(r, r->root);
+    prepare(r);
 }
 
-static bool run(struct md *r)
+static void end(struct md *r)
 {
+    buf_free(&r->scratch);
+    buf_free(&r->row);
+    if (!r->parser)
+        return;
+    cmark_parser_free(r->parser);
+    if (!--trees.depth)
+        arena_reset(&trees.arena);
+    for (size_t i = 0; i < MD_OWN_EXTENSIONS; i++)
+        if (r->own[i])
+            cmark_syntax_extension_free(cmark_get_default_mem_allocator(), r->own[i]);
+}
+
+static struct md *open_as(struct md as)
+{
+    struct md *r = arena_new(as.a, struct md, 1);
+    *r = as;
+    r->result = arena_new(r->a, struct md_result, 1);
     *r->result = (struct md_result){0};
     r->ok = true;
     r->base = r->out->len;
@@ -291,43 +297,48 @@ static bool run(struct md *r)
     r->row = BUF_INIT;
     if (r->o->first_id.len || r->o->source_title_id.len)
         md_first_anchor(r);
-    render_body(r);
-    buf_free(&r->scratch);
-    buf_free(&r->row);
+    parse(r);
+    return r;
+}
+
+struct md *md_open(str text, size_t from, str file, const struct md_options *o, arena *a,
+                   struct diag *d, buf *out)
+{
+    return open_as(
+        (struct md){.o = o, .text = text, .from = from, .file = file, .a = a, .d = d, .out = out});
+}
+
+bool md_print(struct md *r, struct md_result *result)
+{
+    if (r->root)
+        walk(r, r->root, r->o->plain ? md_plain_handlers : md_site_handlers);
+    if (result)
+        *result = *r->result;
+    end(r);
     return r->ok;
 }
 
 bool md_render(str text, size_t from, str file, const struct md_options *o, arena *a,
                struct diag *d, buf *out, struct md_result *result)
 {
-    struct md_result unused;
-    struct md r = {.o = o,
-                   .text = text,
-                   .from = from,
-                   .file = file,
-                   .a = a,
-                   .d = d,
-                   .out = out,
-                   .result = result ? result : &unused};
-    return run(&r);
+    return md_print(md_open(text, from, file, o, a, d, out), result);
 }
 
 bool md_scan(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d,
              struct md_result *result)
 {
     struct md_options quiet = *o;
-    quiet.hooks = (struct md_hooks){0};
+    quiet.words = NULL, quiet.stale = NULL, quiet.stale_count = 0, quiet.gaps = false;
     buf out = BUF_INIT;
-    struct md r = {.o = &quiet,
-                   .text = text,
-                   .from = from,
-                   .file = file,
-                   .a = a,
-                   .d = d,
-                   .out = &out,
-                   .result = result,
-                   .scan = true};
-    bool ok = run(&r);
+    bool ok = md_print(open_as((struct md){.o = &quiet,
+                                           .text = text,
+                                           .from = from,
+                                           .file = file,
+                                           .a = a,
+                                           .d = d,
+                                           .out = &out,
+                                           .scan = true}),
+                       result);
     buf_free(&out);
     return ok;
 }

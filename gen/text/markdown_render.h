@@ -86,13 +86,19 @@ struct md_table_state {
 
 enum { MD_FORMULA_BLOCKS = 3 };  // ways to write one
 
-// One render. Only md_render makes one; everything in it lives in the caller's arena.
+enum { MD_OWN_EXTENSIONS = 3 };
+
+// One render, from md_open to md_print; everything in it lives in the caller's arena, the tree in
+// that of markdown_parse.c.
 struct md {
     const struct md_options *o;
     str text, file;  // text[from..] is what cmark-gfm got
     size_t from;
     arena *a;
-    cmark_mem *mem;  // of the tree's nodes
+    cmark_mem memory, *mem;  // of the tree's nodes
+    cmark_parser *parser;    // NULL: there is no tree
+    cmark_node *root;
+    cmark_syntax_extension *own[MD_OWN_EXTENSIONS];
     struct diag *d;
     buf *out;
     size_t base;  // length of out at the start
@@ -109,7 +115,10 @@ struct md {
     cmark_node *trim_node;    // text node whose first trim_bytes are not shown
     size_t trim_bytes;
     cmark_node *math_node;    // code span that is a formula
-    cmark_node *passed_over;  // fence of output that a worked example has shown
+    cmark_node *passed_over;  // fence of output that belongs to a worked example
+    struct md_lua *cells;     // of md_cells
+    cmark_node **cell_nodes;
+    size_t cell_count, next_cell;  // the first that was not printed
 
     unsigned links_open;      // of Markdown or of raw HTML: a link holds no other
     cmark_node *no_link_end;  // the node in which no further raw HTML ends a link
@@ -198,11 +207,10 @@ static inline bool md_is_task(cmark_node *item)
 
 extern const struct md_handler md_plain_handlers[K_COUNT];
 extern const struct md_handler md_site_handlers[K_COUNT];
-void md_walk(struct md *r, cmark_node *root, const struct md_handler *handlers);
 
 // Ends the line in out unless it is ended.
 void md_cr(struct md *r);
-str md_word(struct md *r, const char *key, const char *english);
+str md_word(const struct md *r, enum md_word word);
 bool md_in_tight_list(cmark_node *paragraph);
 
 // markdown_inline.c; the first group serves both tables
@@ -223,6 +231,13 @@ void md_link_note(struct md *r, str url, size_t offset, bool is_image);
 void md_link_enter(struct md *r, cmark_node *n);
 void md_site_link_leave(struct md *r, cmark_node *n);
 void md_image(struct md *r, cmark_node *n);
+
+// markdown_given.c
+// What the caller gave for the cell that n is; NULL when cells were not asked for.
+const struct md_lua *md_cell_of(struct md *r, cmark_node *n);
+// Writes a place for the address, or the size, of the link that was noted last.
+void md_gap_address(struct md *r);
+void md_gap_size(struct md *r);
 
 // markdown_source.c: where things are in the source, and what a block's hash is.
 void md_lines(struct md *r);
@@ -246,6 +261,8 @@ void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *bl
 // The node behind n in the tree below root, its children first; NULL at the end. Trees may be
 // deeper than the stack.
 cmark_node *md_next_node(cmark_node *n, const cmark_node *root);
+// The same without its children.
+cmark_node *md_behind_node(cmark_node *n, const cmark_node *root);
 
 // markdown_definitions.c: makes lists of terms and definitions below root. The element that stands
 // for a part of one, "dl", "dt" or "dd"; NULL for any other node.
@@ -328,10 +345,15 @@ str md_alert_class(size_t alert);
 str md_alert_word(struct md *r, size_t alert);
 
 // markdown_admonition.c
+bool md_is_admonition_title(cmark_node *n);
 void md_admonition_enter(struct md *r, cmark_node *n);
 void md_admonition_leave(struct md *r, cmark_node *n);
 
 // markdown_code.c
+// Offset in the source of a fence's first line of code.
+size_t md_code_offset(struct md *r, cmark_node *n);
+// The fence of output behind a worked example; NULL when there is none.
+cmark_node *md_wanted_of(cmark_node *example);
 void md_code_block(struct md *r, cmark_node *n);
 // A displayed formula as a block of its own; at is where its TeX is in the source.
 void md_formula_block(struct md *r, cmark_node *n, str tex, size_t at);

@@ -24,8 +24,7 @@ void md_stale_mark(struct md *r)
 {
     if (!r->stale)
         return;
-    str word = md_word(r, "stale.mark",
-                       "The original of this paragraph has changed since it was translated");
+    str word = md_word(r, MD_STALE_MARK);
     buf_lit(r->out, " <span class=\"stale-mark\" role=\"img\" aria-label=\"");
     escape_attribute(r->out, word);
     buf_lit(r->out, "\" title=\"");
@@ -47,7 +46,7 @@ static uint8_t paragraph_kind(cmark_node *n)
 // has no label.
 static void put_box(struct md *r, bool done)
 {
-    str word = done ? md_word(r, "task.done", "Done") : md_word(r, "task.open", "To do");
+    str word = md_word(r, done ? MD_TASK_DONE : MD_TASK_OPEN);
     buf_lit(r->out, "<span class=\"box\" role=\"img\" aria-label=\"");
     escape_attribute(r->out, word);
     if (done)
@@ -199,13 +198,13 @@ static void item_leave(struct md *r, cmark_node *n)
 
 static const struct {
     str mark, class;
-    const char *key, *english;
+    enum md_word word;
 } alerts[] = {
-    {STR("[!NOTE]"), STR("note"), "alert.note", "Note"},
-    {STR("[!TIP]"), STR("tip"), "alert.tip", "Tip"},
-    {STR("[!IMPORTANT]"), STR("important"), "alert.important", "Important"},
-    {STR("[!WARNING]"), STR("warning"), "alert.warning", "Warning"},
-    {STR("[!CAUTION]"), STR("caution"), "alert.caution", "Caution"},
+    {STR("[!NOTE]"), STR("note"), MD_NOTE},
+    {STR("[!TIP]"), STR("tip"), MD_TIP},
+    {STR("[!IMPORTANT]"), STR("important"), MD_IMPORTANT},
+    {STR("[!WARNING]"), STR("warning"), MD_WARNING},
+    {STR("[!CAUTION]"), STR("caution"), MD_CAUTION},
 };
 enum { ALERT_COUNT = sizeof alerts / sizeof *alerts };
 
@@ -216,7 +215,7 @@ str md_alert_class(size_t alert)
 
 str md_alert_word(struct md *r, size_t alert)
 {
-    return md_word(r, alerts[alert].key, alerts[alert].english);
+    return md_word(r, alerts[alert].word);
 }
 
 // The index of the alert that a quote is, or ALERT_COUNT: its first line is the mark alone.

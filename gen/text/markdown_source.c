@@ -471,6 +471,6 @@ void md_block_add(struct md *r, cmark_node *n, uint8_t kind, str content, bool p
     *block = (struct md_block){.hash = hash, .offset = md_block_offset(r, n), .kind = kind};
     if (r->o->keep_text)
         md_block_keep(r, n, whole, block);
-    r->stale = r->o->hooks.stale && r->o->hooks.stale(r->o->hooks.ctx, res->block_count);
+    r->stale = res->block_count < r->o->stale_count && r->o->stale[res->block_count];
     res->block_count++;
 }

@@ -148,7 +148,7 @@ static void put_region(struct md *r, bool captioned)
         return;
     }
     buf_lit(r->out, "=\"");
-    escape_attribute(r->out, md_word(r, "table.label", "Table"));
+    escape_attribute(r->out, md_word(r, MD_TABLE_LABEL));
     buf_printf(r->out, " %zu\">\n", r->table_count);
 }
 

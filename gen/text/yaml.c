@@ -99,12 +99,30 @@ static bool read_alias(struct reader *r, struct yaml_node **out)
     return fail(r, byte_offset(r, r->event.start_mark.index), "an alias without its anchor");
 }
 
+// "!ENV NAME" and "!ENV [NAME, OTHER, what else]" are a variable of the environment, which is not
+// asked: nothing, or what stands there for none. Source: pyyaml_env_tag.construct_env_tag.
+static bool is_variable(const yaml_char_t *tag)
+{
+    return tag && !strcmp((const char *)tag, "!ENV");
+}
+
+static struct yaml_node *without_variable(struct reader *r, struct yaml_node *n)
+{
+    if (n->kind == YAML_LIST && n->count > 1)
+        return n->items[n->count - 1];
+    struct yaml_node *nothing = arena_new(r->a, struct yaml_node, 1);
+    *nothing = (struct yaml_node){.kind = YAML_SCALAR, .plain = true, .offset = n->offset};
+    return nothing;
+}
+
 static bool read_scalar(struct reader *r, struct yaml_node **out)
 {
     struct yaml_node *n = node_new(r, YAML_SCALAR);
     n->text = arena_str(
         r->a, (str){(const char *)r->event.data.scalar.value, r->event.data.scalar.length});
     n->plain = r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    if (is_variable(r->event.data.scalar.tag))
+        n = without_variable(r, n);
     remember_anchor(r, r->event.data.scalar.anchor, n);
     *out = n;
     return true;
@@ -118,6 +136,7 @@ static bool read_list(struct reader *r, int depth, struct yaml_node **out)
     char *anchor = r->event.data.sequence_start.anchor
                        ? arena_c(r->a, str_c((const char *)r->event.data.sequence_start.anchor))
                        : NULL;
+    bool variable = is_variable(r->event.data.sequence_start.tag);
     size_t cap = 0;
     for (;;) {
         if (!next_event(r))
@@ -129,6 +148,8 @@ static bool read_list(struct reader *r, int depth, struct yaml_node **out)
             return false;
         n->count++;
     }
+    if (variable)
+        n = without_variable(r, n);
     remember_anchor(r, (const yaml_char_t *)anchor, n);
     *out = n;
     return true;

@@ -1,5 +1,6 @@
 // Any bytes as Markdown: no crash; what a site shows is well-formed HTML; what a plain fragment
-// shows is what cmark-gfm itself would print. The first byte chooses extensions and hooks.
+// shows is what cmark-gfm itself would print. The first byte chooses extensions and whether
+// cells, addresses and stale blocks are given.
 #include <cmark-gfm-core-extensions.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,52 +11,47 @@
 #include "gen/text/markdown.h"
 #include "tests/fuzz/gen_fuzz.h"
 
-static str link_hook(void *ctx, str destination, bool is_image, struct diag_pos at)
+static void run_cells(str text, struct md *page, arena *a)
 {
-    (void)ctx;
-    (void)is_image;
-    if (at.offset > at.text.len)
-        abort();
-    return destination;
+    size_t count;
+    struct md_lua *cells = md_cells(page, &count);
+    for (size_t i = 0; i < count; i++) {
+        buf html = BUF_INIT;
+        if (cells[i].offset > text.len || (!cells[i].is_example && !cells[i].code.len))
+            abort();
+        buf_lit(&html, "<a class=\"fig\" href=\"#x\"><data value=\"1\">");
+        escape_text(&html, cells[i].code);
+        escape_text(&html, cells[i].wanted);
+        buf_lit(&html, "</data></a>");
+        cells[i].html = arena_str(a, buf_view(&html));
+        buf_free(&html);
+    }
 }
 
-static bool cell_hook(void *ctx, str code, struct diag_pos at, buf *out)
+static void keep_addresses(str text, struct md_result *result)
 {
-    (void)ctx;
-    if (at.offset > at.text.len || !code.len)
-        abort();
-    buf_lit(out, "<a class=\"fig\" href=\"#x\"><data value=\"1\">");
-    escape_text(out, code);
-    buf_lit(out, "</data></a>");
-    return true;
+    for (size_t i = 0; i < result->link_count; i++) {
+        if (result->links[i].offset > text.len)
+            abort();
+        result->links[i].address = result->links[i].destination;
+        result->links[i].width = i % 2;
+    }
 }
 
-static bool example_hook(void *ctx, str code, str wanted, struct diag_pos at, buf *out)
-{
-    (void)ctx;
-    (void)at;
-    buf_lit(out, "<div class=\"example\">");
-    escape_text(out, code);
-    escape_text(out, wanted);
-    buf_lit(out, "</div>");
-    return true;
-}
-
-static bool stale_hook(void *ctx, size_t block)
-{
-    (void)ctx;
-    return block % 3 == 0;
-}
-
-static void check_site(str text, unsigned extensions, bool hooks, arena *a, struct diag *d)
+static void check_site(str text, unsigned extensions, bool given, arena *a, struct diag *d)
 {
     struct md_options o = {.extensions = extensions, .top_heading = 2, .max_table_cells = 2000};
-    if (hooks)
-        o.hooks = (struct md_hooks){
-            .link = link_hook, .cell = cell_hook, .example = example_hook, .stale = stale_hook};
-    buf out = BUF_INIT;
+    static const bool stale[] = {true, false, false, true};
+    if (given)
+        o.gaps = true, o.stale = stale, o.stale_count = sizeof stale;
+    buf printed = BUF_INIT, out = BUF_INIT;
     struct md_result result, scanned;
-    md_render(text, 0, STR("fuzz.md"), &o, a, d, &out, &result);
+    struct md *page = md_open(text, 0, STR("fuzz.md"), &o, a, d, &printed);
+    if (given)
+        run_cells(text, page, a);
+    md_print(page, &result);
+    keep_addresses(text, &result);
+    md_fill(buf_view(&printed), &result, a, &out);
     diag_clear(d);
     if (utf8_invalid(text) == text.len && !html_check(buf_view(&out), STR("fuzz.html"), d)) {
         diag_flush(d);
@@ -68,6 +64,7 @@ static void check_site(str text, unsigned extensions, bool hooks, arena *a, stru
     for (size_t i = 0; i < result.block_count; i++)
         if (result.blocks[i].offset > text.len)
             abort();
+    buf_free(&printed);
     buf_free(&out);
 }
 

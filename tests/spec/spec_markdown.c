@@ -1,7 +1,7 @@
 // The chapters tests/spec/markdown-*.md: what a site's page looks like, and where things are said
 // to stand. Options:
 //   plain unsafe       as of md_options          top=N ids=A,B      headings
-//   words              the interface in Spanish  cells examples size=WxH  hooks that answer
+//   words              the interface in Spanish  cells    Lua cells are run  size     of pictures
 //   stale=0,2          blocks that have moved on  cells=N           the limit of a table
 //   on=dollars,brackets,kramdown,admonitions,containers   syntax of other generators
 //   result             what md_result holds is printed behind the HTML
@@ -16,79 +16,79 @@
 
 struct setting {
     struct md_options o;
-    bool result;
+    bool result, cells;
     bool stale[16];
     unsigned width, height;
     str ids[16];
 };
 
-static str link_hook(void *ctx, str destination, bool is_image, struct diag_pos at)
+static void put_cell(str code, uint32_t line, uint32_t column, buf *out)
 {
-    (void)ctx, (void)is_image, (void)at;
-    return destination;
-}
-
-static bool cell_hook(void *ctx, str code, struct diag_pos at, buf *out)
-{
-    uint32_t line, column;
-    (void)ctx;
-    diag_line_col(at.text, at.offset, &line, &column);
     bool linked = str_starts(code, STR("linked"));
     if (str_eq(code, STR("absent"))) {
         buf_lit(out, MD_ABSENT ">\xe2\x80\x93</span>");
-        return true;
+        return;
     }
     buf_printf(out, "%s<data class=\"at-%u-%u\">", linked ? "<a href=\"#source\">" : "", line,
                column);
     escape_text(out, code);
     buf_printf(out, "</data>%s", linked ? "</a>" : "");
-    return true;
 }
 
-static bool example_hook(void *ctx, str code, str wanted, struct diag_pos at, buf *out)
+static void put_example(str code, str wanted, uint32_t line, buf *out)
 {
-    uint32_t line, column;
-    (void)ctx;
-    diag_line_col(at.text, at.offset, &line, &column);
     buf_printf(out, "<div class=\"example at-%u\"><pre>", line);
     escape_text(out, code);
     buf_lit(out, "</pre><pre>");
     escape_text(out, wanted);
     buf_lit(out, "</pre></div>");
-    return true;
 }
 
-static str word_hook(void *ctx, str key)
+static void run_cells(str text, struct md *page, arena *a)
 {
-    static const struct {
-        str key, word;
-    } words[] = {
-        {STR("alert.note"), STR("Nota")},       {STR("alert.warning"), STR("Cuidado")},
-        {STR("footnotes.title"), STR("Notas")}, {STR("footnotes.back"), STR("Volver al texto")},
-        {STR("table.label"), STR("Tabla")},     {STR("task.done"), STR("hecho")},
-        {STR("task.open"), STR("por hacer")},   {STR("stale.mark"), STR("El original ha cambiado")},
-    };
-    (void)ctx;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_eq(words[i].key, key))
-            return words[i].word;
-    return STR_NONE;
+    size_t count;
+    struct md_lua *cells = md_cells(page, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t line, column;
+        buf html = BUF_INIT;
+        diag_line_col(text, cells[i].offset, &line, &column);
+        if (cells[i].is_example)
+            put_example(cells[i].code, cells[i].wanted, line, &html);
+        else
+            put_cell(cells[i].code, line, column, &html);
+        cells[i].html = arena_str(a, buf_view(&html));
+        buf_free(&html);
+    }
 }
 
-static bool size_hook(void *ctx, str destination, uint32_t *width, uint32_t *height)
+// As a page is made: addresses stay as they are written.
+static void render_page(const struct setting *s, str text, arena *a, struct diag *d, buf *out,
+                        struct md_result *result)
 {
-    const struct setting *s = ctx;
-    (void)destination;
-    *width = s->width;
-    *height = s->height;
-    return true;
+    buf printed = BUF_INIT;
+    struct md *page = md_open(text, 0, STR("example.md"), &s->o, a, d, &printed);
+    if (s->cells)
+        run_cells(text, page, a);
+    md_print(page, result);
+    for (size_t i = 0; i < result->link_count; i++) {
+        struct md_link *link = &result->links[i];
+        link->address = link->destination;
+        link->width = s->width, link->height = s->height;
+    }
+    md_fill(buf_view(&printed), result, a, out);
+    buf_free(&printed);
 }
 
-static bool stale_hook(void *ctx, size_t block)
-{
-    const struct setting *s = ctx;
-    return block < 16 && s->stale[block];
-}
+static const str spanish[MD_WORD_COUNT] = {
+    [MD_NOTE] = STR("Nota"),
+    [MD_WARNING] = STR("Cuidado"),
+    [MD_FOOTNOTES_TITLE] = STR("Notas"),
+    [MD_FOOTNOTES_BACK] = STR("Volver al texto"),
+    [MD_TABLE_LABEL] = STR("Tabla"),
+    [MD_TASK_DONE] = STR("hecho"),
+    [MD_TASK_OPEN] = STR("por hacer"),
+    [MD_STALE_MARK] = STR("El original ha cambiado"),
+};
 
 static uint64_t number_of(str s)
 {
@@ -128,7 +128,6 @@ static void set_word(struct setting *s, str word)
 {
     str value = word, name;
     str_cut(&value, '=', &name);
-    struct md_hooks *h = &s->o.hooks;
     if (str_eq(name, STR("plain")))
         s->o.plain = true;
     else if (str_eq(name, STR("unsafe")))
@@ -136,19 +135,17 @@ static void set_word(struct setting *s, str word)
     else if (str_eq(name, STR("top")))
         s->o.top_heading = (int)number_of(value);
     else if (str_eq(name, STR("words")))
-        h->word = word_hook;
+        s->o.words = spanish;
     else if (str_eq(name, STR("cells")) && value.len)
         s->o.max_table_cells = number_of(value);
     else if (str_eq(name, STR("cells")))
-        h->cell = cell_hook;
-    else if (str_eq(name, STR("examples")))
-        h->example = example_hook;
+        s->cells = true;
     else if (str_eq(name, STR("result")))
         s->result = true;
     else if (str_eq(name, STR("size")))
-        h->image_size = size_hook, s->width = 640, s->height = 480;
+        s->width = 640, s->height = 480;
     else if (str_eq(name, STR("stale")))
-        set_list(s, name, value), h->stale = stale_hook;
+        set_list(s, name, value), s->o.stale_count = 16;
     else if (str_eq(name, STR("on")))
         set_syntax(s, value);
     else if (str_eq(name, STR("ids")))
@@ -161,8 +158,7 @@ static void set_all(struct setting *s, str options)
 {
     str rest = options, word;
     *s = (struct setting){.o = {.extensions = MD_GFM}};
-    s->o.hooks.link = link_hook;
-    s->o.hooks.ctx = s;
+    s->o.stale = s->stale;
     while (rest.len) {
         rest = str_trim(rest);
         size_t n = 0;
@@ -215,7 +211,8 @@ static void render(const struct example *x, arena *a, buf *out)
     struct md_result result, scanned;
     struct diag *d = diag_new((struct diag_options){0});
     set_all(&s, x->options);
-    md_render(x->input, 0, STR("example.md"), &s.o, a, d, out, &result);
+    s.o.gaps = !s.o.plain && !s.o.unsafe;
+    render_page(&s, x->input, a, d, out, &result);
     if (!s.o.plain && !html_check(buf_view(out), STR("example.html"), d))
         buf_lit(out, "(not well-formed)\n");
     if (s.result)

@@ -42,6 +42,7 @@ struct fixture {
     struct heap heap;
     struct vram_mem mem;
     struct allocator a;
+    uint32_t held;  // a block that another stream uses
 };
 
 static inline void start(struct fixture *f, struct allocator_config config)

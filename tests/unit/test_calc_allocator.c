@@ -345,6 +345,29 @@ static void test_full_device_frees_whole_segments_and_retries(void **state)
     stop(&f);
 }
 
+static void release_all(void *fixture)
+{
+    struct fixture *f = fixture;
+    allocator_release(&f->a, f->held);
+    f->held = 0;
+}
+
+// What another stream still uses comes back, too: the device is waited for first.
+static void test_full_device_waits_for_other_streams(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, (struct allocator_config){.device_bytes = 100 * MIB});
+    f.a.settle = release_all;
+    f.a.settled = &f;
+    f.held = get(&f, 60 * MIB);
+    assert_int_equal(allocator_hold(&f.a, f.held), VRAM_OK);
+    get(&f, 60 * MIB);
+    assert_int_equal(f.a.stats.retries, 1);
+    assert_int_equal(f.a.stats.reserved.now, 60 * MIB);
+    stop(&f);
+}
+
 // A segment with one block in use cannot be given back: the reason for most surprising errors.
 static void test_out_of_memory_with_a_stuck_segment(void **state)
 {
@@ -391,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_expandable_unmaps_to_make_room),
         cmocka_unit_test(test_bad_settings_are_refused),
         cmocka_unit_test(test_full_device_frees_whole_segments_and_retries),
+        cmocka_unit_test(test_full_device_waits_for_other_streams),
         cmocka_unit_test(test_out_of_memory_with_a_stuck_segment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

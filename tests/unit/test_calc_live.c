@@ -278,17 +278,17 @@ static void test_process_alone(void **state)
     (void)state;
     for (int i = 0; i < 1500; i++) {
         struct vram_figure lean, limited;
-        uint64_t least;
+        uint64_t least, retries;
         set_random(v, &seed);
         set_number(v, "expandable_segments", next_random(&seed) % 2);
         int rc = vram_run(v);
         if (rc != VRAM_OK) {
-            assert_int_equal(run_process(v, 0, &lean), rc);
+            assert_int_equal(run_process(v, 0, &lean, &retries), rc);
             continue;
         }
         struct vram_figure full = vram_result(v)->process;
         runs++;
-        assert_int_equal(run_process(v, 0, &lean), VRAM_OK);
+        assert_int_equal(run_process(v, 0, &lean, &retries), VRAM_OK);
         assert_int_equal(lean.bytes, full.bytes);
         assert_int_equal(lean.low, full.low);
         assert_int_equal(lean.high, full.high);
@@ -297,8 +297,8 @@ static void test_process_alone(void **state)
         assert_int_equal(lean.measurements, full.measurements);
         assert_int_equal(run_process_least(v, &least), VRAM_OK);
         assert_true(least <= full.bytes);
-        assert_int_equal(run_process(v, full.bytes, &limited), VRAM_ENOFIT);
-        assert_int_equal(run_process(v, full.bytes + 1, &limited), VRAM_OK);
+        assert_int_equal(run_process(v, full.bytes, &limited, &retries), VRAM_ENOFIT);
+        assert_int_equal(run_process(v, full.bytes + 1, &limited, &retries), VRAM_OK);
         assert_int_equal(limited.bytes, full.bytes);
     }
     assert_true(runs > 1000);

@@ -32,7 +32,7 @@ static void test_contradictions(void **state)
     refuse("roundup_power2_divisions=3", VRAM_EMODEL, "power of two");
     refuse("tensor_parallel=5", VRAM_EMODEL, "does not divide");
     refuse("pipeline_parallel=13", VRAM_EMODEL, "only 12 layers");
-    refuse("compile=2.5 checkpointing=block", VRAM_EUNSUPPORTED, "not modelled");
+    refuse("preset=qwen3-0.6b compile=2.5 checkpointing=block", VRAM_EUNSUPPORTED, "not modelled");
     refuse("compile=2.5 family=llama n_head=12 n_embd=768", VRAM_EUNSUPPORTED, "gpt2 only");
 }
 

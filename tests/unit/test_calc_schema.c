@@ -15,6 +15,9 @@ static json_t *loaded(vram *v)
 }
 
 static const char OOM[] = "CUDA out of memory. Tried to allocate 6.14 GiB.";
+static const char COMFYUI[] = "torch.OutOfMemoryError: Allocation on device ";
+static const char OTHER[] =
+    "Out of memory error on GPU 0. Cannot allocate 1.250000GB memory on GPU 0";
 
 static int ask(vram *v, const char *answer)
 {
@@ -30,6 +33,10 @@ static int ask(vram *v, const char *answer)
         return write_comparison(v, VRAM_FORMAT_JSON);
     if (strcmp(answer, "explain-oom") == 0)
         return write_oom(v, OOM, strlen(OOM), true, VRAM_FORMAT_JSON);
+    if (strcmp(answer, "comfyui") == 0)
+        return write_oom(v, COMFYUI, strlen(COMFYUI), true, VRAM_FORMAT_JSON);
+    if (strcmp(answer, "other") == 0)
+        return write_oom(v, OTHER, strlen(OTHER), true, VRAM_FORMAT_JSON);
     if (strcmp(answer, "cards") == 0)
         return write_cards(v, VRAM_FORMAT_JSON);
     if (strcmp(answer, "sweep") == 0)
@@ -61,6 +68,8 @@ static const struct row {
     {"advise", "advise", "preset=gpt2"},
     {"advise", "advise", "preset=llama-3.1-8b task=inference gpu=RTX_4090"},
     {"explain-oom", "explain-oom", "preset=gpt2 batch_size=32"},
+    {"explain-oom", "comfyui", "preset=gpt2"},
+    {"explain-oom", "other", "preset=gpt2"},
     {"compare", "compare", "preset=gpt2"},
     {"sweep", "sweep", "gpu=RTX_4070"},
     {"timeline", "timeline", "preset=nanogpt-30m"},

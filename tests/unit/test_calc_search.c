@@ -107,7 +107,7 @@ static void test_refused(void **state)
         {"preset=gpt2 gpu=T4", "grad_clip", VRAM_EVALUE},
         {"preset=gpt2", "batch_size", VRAM_EGPU},
         {"preset=gpt2 gpu=T4", "n_gpu", VRAM_EMODEL},
-        {"preset=gpt2 gpu=T4 compile=2.5 checkpointing=block", "batch_size", VRAM_EUNSUPPORTED},
+        {"preset=gpt2 gpu=T4 compile=2.5 attention=math", "batch_size", VRAM_EUNSUPPORTED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct heap h = {0};

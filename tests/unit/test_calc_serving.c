@@ -107,7 +107,7 @@ static void test_pool(void **state)
         serve(v, "preset=llama-3.1-8b seq_len=8192 max_new_tokens=1024 gpu=RTX_4090");
     assert_string_equal(s->server, "vllm");
     assert_int_equal(s->weights_bytes, 2 * s->params);
-    uint64_t share = (uint64_t)((double)s->capacity.cuda_bytes * 0.9);
+    uint64_t share = (uint64_t)((double)s->capacity.cuda_bytes * 0.92);
     assert_int_equal(s->pool_bytes, share - s->weights_bytes - s->work_bytes - s->context_bytes);
     assert_int_equal(s->blocks, s->pool_bytes / (16 * s->token_bytes));
     assert_int_equal(s->tokens, 16 * s->blocks);

@@ -365,8 +365,7 @@ static void test_bad_tables_are_refused(void **state)
         "chart_stack{title = 't', columns = {'a'}, rows = {3}}",
         "chart_stack{title = 't', columns = {'a'}, rows = {{}}}",
         "chart_pairs{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B')}}}",
-        "chart_stack{title = 't', columns = {'a', 'b', 'c', 'd', 'e'}, rows = {{'x', given(3, "
-        "'B')}}}",
+        "chart_stack{title = 't', columns = {'a', 'b', 'c', 'd', 'e'}, rows = {{'x', given(3)}}}",
         "chart_time{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B')}}, points = {-1}}",
         "chart_time{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B')}}, points = {1 / 0}}",
         "chart_area{title = 't', columns = {'a'}, rows = {{'x', given(3, 'B'), points = {1 / 0}}}}",
@@ -374,6 +373,8 @@ static void test_bad_tables_are_refused(void **state)
         "chart_area{title = 't', columns = {'a'}, spans = {3}, rows = {{'x', given(3, 'B')}}}",
         "chart_area{title = 't', columns = {'a'}, spans = {{'s'}}, rows = {{'x', given(3, 'B')}}}",
         "chart_block{title = 't', columns = {'a'}, unit = 's', rows = {{'x', given(3, 'B')}}}",
+        "chart_tree{title = 't', root = {'', 'q?', {'', 'x', to = '#x'}}}",
+        "chart_tree{title = 't', root = {'', 'q?', {'a', 'x', to = 'x.html'}}}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -439,6 +440,27 @@ static void test_right_to_left_is_mirrored(void **state)
     teardown(&f);
 }
 
+static void test_a_tree_leads_to_sections(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    const char *tree =
+        "chart_tree{title = 't', root = {'', 'q?', {'no', 'part.logits', to = '#here'}, {'yes', "
+        "'one sentence that is much too long for a single line of a picture', to = '#x'}}}";
+    assert_true(cell(&f, tree));
+    has(&f, "<path class=\"grid\" d=\"M9.5 22.5V42.5H18.5\"/>");
+    has(&f, "y=\"44.5\">no</text>\n<a href=\"#here\">\n<text x=\"24.5\" y=\"60.5\">Logits &amp; "
+            "Loss</text>\n</a>");
+    assert_int_equal(count(&f, "</text>\n</a>"), 2);
+    assert_int_equal(count(&f, "<text"), 6);
+    locale_free(f.language.locale);
+    f.language.locale = locale_open(STR("ar"));
+    assert_true(cell(&f, tree));
+    has(&f, "<path class=\"grid\" d=\"M350.5 22.5V42.5H341.5\"/>");
+    teardown(&f);
+}
+
 static void test_kinds_draw_their_lines(void **state)
 {
     struct fixture f;
@@ -471,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_drawn_of_zeros),
         cmocka_unit_test(test_records_say_that_there_are_none),
         cmocka_unit_test(test_right_to_left_is_mirrored),
+        cmocka_unit_test(test_a_tree_leads_to_sections),
         cmocka_unit_test(test_kinds_draw_their_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,54 @@ static void layouts(void **state)
     arena_free(&a);
 }
 
+// READMEs of others: codes of countries, names of languages, regions in small letters; and a list
+// whose name goes on behind a language.
+static void words_of_others(void **state)
+{
+    static const str found[] = {
+        STR("readme.md"),     STR("readme-fr.md"),      STR("readme-pt-br.md"), STR("readme.kr.md"),
+        STR("readme-ua.md"),  STR("readme.chinese.md"), STR("readme-zh-cn.md"), STR("a-en-de.md"),
+        STR("a-en.md"),       STR("a-de-es.md"),        STR("a-de.md"),         STR("list-cs.md"),
+        STR("list-cs-cp.md"), STR("list-fr.md"),        STR("list-pt_BR.md"),   STR("setup-jp.md"),
+        STR("Polish.md"),     STR("shoe-polish.md"),    STR("readme-es.md")};
+    static const str tags[] = {STR(""),        STR("fr"),    STR("pt-br"), STR("kr"), STR("ua"),
+                               STR("chinese"), STR("zh-cn"), STR("de"),    STR("en"), STR("es"),
+                               STR("de"),      STR("cs"),    STR(""),      STR("fr"), STR("pt_BR"),
+                               STR(""),        STR(""),      STR(""),      STR("es")};
+    arena a = ARENA_INIT;
+    size_t count = sizeof found / sizeof *found;
+    const struct names *n = names_learn(found, count, NULL, 0, &a);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        str got = names_split(n, found[i], STR_NONE, &a).tag;
+        if (!str_eq(got, tags[i]))
+            fail_msg("%s: got \"%.*s\", wanted \"%s\"", found[i].ptr, STR_ARG(got), tags[i].ptr);
+    }
+    assert_true(str_eq(names_word(STR("Chinese")), STR("zh")));
+    assert_true(str_eq(names_word(STR("kr")), STR("ko")));
+    assert_true(str_eq(names_word(STR("ko")), STR("ko")));
+    arena_free(&a);
+}
+
+// A folder's language once more in the file's name, in another spelling.
+static void folders_and_files(void **state)
+{
+    static const str found[] = {STR("README.md"),          STR("ar-AR/README_AR.md"),
+                                STR("de-DE/README.md"),    STR("ja-JA/README-ja_JA.md"),
+                                STR("ro-RO/README.ro.md"), STR("vi-VI/README-vi.md"),
+                                STR("es-ES/README-to.md"), STR("fr-FR/README.md")};
+    static const str keys[] = {STR("README"), STR("README"), STR("README"),    STR("README"),
+                               STR("README"), STR("README"), STR("README-to"), STR("README")};
+    arena a = ARENA_INIT;
+    const struct names *n = names_learn(found, 8, NULL, 0, &a);
+    (void)state;
+    for (size_t i = 0; i < 8; i++)
+        if (!str_eq(names_split(n, found[i], STR_NONE, &a).key, keys[i]))
+            fail_msg("%s: got %.*s", found[i].ptr,
+                     STR_ARG(names_split(n, found[i], STR_NONE, &a).key));
+    arena_free(&a);
+}
+
 static void front_matter_is_believed(void **state)
 {
     arena a = ARENA_INIT;
@@ -214,6 +262,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layouts),
+        cmocka_unit_test(words_of_others),
+        cmocka_unit_test(folders_and_files),
         cmocka_unit_test(front_matter_is_believed),
         cmocka_unit_test(listed_languages_are_meant),
         cmocka_unit_test(names_that_are_no_languages),

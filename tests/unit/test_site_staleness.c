@@ -41,7 +41,7 @@ static void states(const char *source_then, const char *own_then, const char *so
     assert_non_null(x);
     for (size_t i = 0; i < x->count; i++) {
         buf_char(&got, "fsou"[x->blocks[i].state]);
-        assert_int_equal(staleness_at(x, i),
+        assert_int_equal(x->behind[i],
                          x->blocks[i].state == BLOCK_STALE || x->blocks[i].state == BLOCK_ORPHANED);
     }
     for (size_t i = 0; i < x->missing_count; i++)
@@ -202,7 +202,6 @@ static void damaged_sidecars(void **state)
         assert_true(diag_has(d, D_SIDECAR_SYNTAX));
         diag_free(d);
     }
-    assert_false(staleness_at(NULL, 0));
     arena_free(&a);
 }
 

@@ -23,19 +23,23 @@ struct fixture {
     struct view_alternate alternates[2];
     struct diag *d;
     buf out, messages;
-    unsigned needs;
 };
 
-static str asset(void *ctx, str name, size_t *place)
-{
-    (void)ctx;
-    if (str_eq(name, STR("late.js"))) {
-        *place = 9;
-        return STR("assets/late.2.js");
-    }
-    *place = 1;
-    return str_eq(name, STR("style.css")) ? STR("assets/style.1.css") : STR("");
-}
+// By name.
+static const struct view_asset assets[] = {
+    {STR("a"), STR("assets/a.js")},
+    {STR("hidden.js"), STR("")},
+    {STR("i"), STR("i")},
+    {STR("k"), STR("k")},
+    {STR("l0"), STR("l0")},
+    {STR("l1"), STR("l1")},
+    {STR("l2"), STR("l2")},
+    {STR("l3"), STR("l3")},
+    {STR("l4"), STR("l4")},
+    {STR("late.js"), STR("assets/late.2.js")},
+    {STR("style.css"), STR("assets/style.1.css")},
+};
+enum { ASSETS = sizeof assets / sizeof *assets };
 
 static void write_template(const struct fixture *f, const char *name, const char *text)
 {
@@ -82,7 +86,7 @@ static struct fixture *setup(void)
     f->site.settings.templates_dir = str_c(f->dir);
     f->site.settings.title = STR("A & B");
     f->vs = (struct view_site){
-        .generator = STR("vramdoc"), .homes = f->homes, .asset = asset, .asset_count = 10};
+        .generator = STR("vramdoc"), .homes = f->homes, .assets = assets, .asset_count = ASSETS};
     return f;
 }
 
@@ -99,19 +103,6 @@ static void teardown(struct fixture *f)
     free(f);
 }
 
-static void need(struct view_page *p, enum view_list list)
-{
-    struct fixture *f = p->ctx;
-    f->needs++;
-    if (list == VIEW_TRANSLATIONS) {
-        p->translations = f->translations;
-        p->translation_count = LANGUAGES;
-    } else if (list == VIEW_ALTERNATES) {
-        p->alternates = f->alternates;
-        p->alternate_count = 1;
-    }
-}
-
 static struct view_page page_of(struct fixture *f, unsigned language, const char *url)
 {
     return (struct view_page){
@@ -126,8 +117,11 @@ static struct view_page page_of(struct fixture *f, unsigned language, const char
         .updated = INT64_MIN,
         .published = 0,
         .current = language,
-        .need = need,
-        .ctx = f,
+        .lists = VIEW_BIT(VIEW_TRANSLATIONS) | VIEW_BIT(VIEW_ALTERNATES),
+        .translations = f->translations,
+        .translation_count = LANGUAGES,
+        .alternates = f->alternates,
+        .alternate_count = 1,
     };
 }
 
@@ -236,7 +230,6 @@ static void splices_the_current_translation(void **state)
             assert_str(buf_view(&f->out), want[i]);
         }
     }
-    assert_int_equal(f->needs, 2);  // once for each depth
     view_free(v);
     teardown(f);
 }
@@ -278,6 +271,8 @@ static unsigned assets_of(struct view *v)
     return (unsigned)(unsigned char)bits.ptr[0] | (unsigned)(unsigned char)bits.ptr[1] << 8;
 }
 
+enum { LATE = 1 << 9, STYLE = 1 << 10 };  // by their places in assets
+
 static void notes_the_assets_of_a_page(void **state)
 {
     (void)state;
@@ -295,13 +290,13 @@ static void notes_the_assets_of_a_page(void **state)
         const char *layout, *kind;
         unsigned want;
     } rows[] = {
-        {1, "page", "", 1 << 1},
-        {1, "page", "", 1 << 1},
-        {1, "page", "late", 1 << 1 | 1 << 9},
-        {2, "page", "", 1 << 1},
-        {1, "page", "late", 1 << 1 | 1 << 9},
+        {1, "page", "", STYLE},
+        {1, "page", "", STYLE},
+        {1, "page", "late", STYLE | LATE},
+        {2, "page", "", STYLE},
+        {1, "page", "late", STYLE | LATE},
         {1, "bad", "", 0},
-        {1, "page", "", 1 << 1},
+        {1, "page", "", STYLE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct view_page p = page_of(f, rows[i].language, "de/a.html");
@@ -316,6 +311,21 @@ static void notes_the_assets_of_a_page(void **state)
     assert_int_equal(assets_of(v), 0);
     view_free(v);
     teardown(f);
+}
+
+static void wants_the_lists_that_templates_name(void **state)
+{
+    (void)state;
+    struct fixture *f = setup();
+    write_template(f, "page.html", "{% for _, c in ipairs(page.crumbs) do %}{{ c.url }}{% end %}");
+    write_template(f, "other.html", "{% if page.unmeasured > 0 then %}x{% end %}");
+    struct view *v = view_open(&f->site, &f->vs, f->d);
+    assert_non_null(v);
+    assert_int_equal(view_lists(v), VIEW_BIT(VIEW_CRUMBS) | VIEW_BIT(VIEW_FIGURES));
+    assert_int_equal(view_lists(v), VIEW_BIT(VIEW_CRUMBS) | VIEW_BIT(VIEW_FIGURES));
+    view_free(v);
+    teardown(f);
+    complains("{{ page[\"cru\" .. \"mbs\"] }}", "page.crumbs is read by a name");
 }
 
 static void guards_scopes(void **state)
@@ -406,6 +416,7 @@ int main(void)
         cmocka_unit_test(splices_the_current_translation),
         cmocka_unit_test(keeps_what_is_shared),
         cmocka_unit_test(notes_the_assets_of_a_page),
+        cmocka_unit_test(wants_the_lists_that_templates_name),
         cmocka_unit_test(guards_scopes),
         cmocka_unit_test(reports_errors_in_templates),
         cmocka_unit_test(includes_other_templates),

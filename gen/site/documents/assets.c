@@ -292,15 +292,6 @@ bool assets_load(struct site *site)
     return ok;
 }
 
-str assets_template(const struct site *site, str name, size_t *place)
-{
-    const struct assets *all = site->asset_index;
-    const struct asset *x = all ? map_get(&all->by_template, name) : NULL;
-    if (x && place)
-        *place = (size_t)(x - all->items);
-    return x ? x->url : STR_NONE;
-}
-
 struct asset *assets_static(const struct site *site, str url)
 {
     return site->asset_index ? map_get(&site->asset_index->by_url, url) : NULL;

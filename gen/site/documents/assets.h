@@ -41,9 +41,6 @@ bool assets_load(struct site *site);
 // The files of the static folder and those at the root that keep their names (site->statics). Of
 // site_scan.
 void assets_scan_static(struct site *site);
-// Address of a file of the templates' folder ("style.css" -> "assets/style.0123abcd.css"); "" when
-// there is none. place (may be NULL): where it is in asset_index.items.
-str assets_template(const struct site *site, str name, size_t *place);
 // The content file at a path below the content folder, or the static one at that address; read, so
 // that its url is known. NULL when there is none, or when it cannot be read: then after an error,
 // if d is given.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/site/documents/nav.h"
+#include "gen/site/documents/tree_links.h"
 
 enum { NONE = UINT32_MAX, DOZEN = 12, LEAST = 5 };
 
@@ -69,7 +70,9 @@ static void add_folder(struct site *site, str folder, str title, uint32_t parent
 
 static void add_entry(struct site *site, const struct tree_entry *e, uint32_t parent, uint32_t *own)
 {
-    const struct page *p = e->file.len ? map_get(&site->page_by_source, e->file) : NULL;
+    const struct page *p = e->file.len      ? map_get(&site->page_by_source, e->file)
+                           : e->address.len ? tree_page_at(site, e->address)
+                                            : NULL;
     *own = NONE;
     if (str_ends(e->file, STR("/")))
         add_folder(site, e->file, e->title, parent);

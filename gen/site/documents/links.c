@@ -51,6 +51,9 @@ static const struct page *find_file(const struct site *site, str path, buf *b)
         if (p)
             return p;
     }
+    bool of_folder = str_eq(path, STR("index.md")) || str_ends(path, STR("/index.md"));
+    if (of_folder && site->tree->kind->flags & KIND_README_INDEX)
+        return by_source(site, str_slice(path, 0, path.len - 8), "README.md", b);
     return NULL;
 }
 
@@ -169,7 +172,7 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
                          str destination, arena *a, struct diag *d)
 {
     struct link cut = {.kind = LINK_OUTSIDE}, out = {.kind = LINK_MISSING};
-    str path;
+    str path, written = destination;
     bool unread = false;
     if (!destination.len)
         return (struct link){.kind = LINK_HERE};
@@ -209,12 +212,13 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
         out = find_in_tree(site, p, l, path, a, d);
     if (out.kind == LINK_MISSING)
         out = made(site, l, path, a);
-    if (out.kind == LINK_MISSING && tree_climbs_out(site, p, path, a))
+    if (out.kind == LINK_MISSING && tree_climbs_out(site, p, written, a))
         out.kind = LINK_UNREAD;
     if (out.kind == LINK_MISSING && tree_is_html(site, p, path, a))
-        out =
-            (struct link){.kind = LINK_PRIVATE,
-                          .why = "a page that its own generator makes of HTML, which is not read"};
+        out = (struct link){
+            .kind = LINK_PRIVATE,
+            .why =
+                "a page that its own generator makes of HTML or of a program, which is not read"};
     if (out.kind == LINK_MISSING && inside)
         out = missing(site, buf_view(&found), a);
     if (out.kind == LINK_MISSING && !inside)

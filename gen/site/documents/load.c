@@ -49,6 +49,7 @@ struct placing {
     struct site *site;
     const struct names *names;
     struct map languages, spellings;  // spellings: a tag as written -> struct language *
+    struct map unknown;               // tags that are none, as written
     size_t unnamed;                   // pages that say no language
     struct map titles;                // of files, in the tree's own contents
     struct map never;              // folders whose pages are not rendered, as Hugo's cascades say
@@ -133,9 +134,13 @@ static bool read_address(struct site *site, const struct page *p, const struct f
 // language's first, which is its key.
 static void place_slug(struct site *site, struct page *p, const struct front *f)
 {
-    str path, root = str_starts(f->slug, STR("/")) ? STR("/") : STR_NONE;
+    bool whole = site->tree->kind->flags & KIND_SLUG_WHOLE && f->slug.len;
+    str path, root = whole || str_starts(f->slug, STR("/")) ? STR("/") : STR_NONE;
     if (!read_address(site, p, f, "slug", f->slug, &path))
         return;
+    str own = whole && p->root ? p->root->address : STR_NONE;  // fr/guide of pages in fr/
+    if (own.len && str_starts(path, own) && path.len > own.len && path.ptr[own.len] == '/')
+        path = str_slice(path, own.len + 1, path.len);
     if (path.len)
         p->slug = arena_join(&site->arena, root, path, STR_NONE);
     else if (root.len && p->root && p->root->prefix.len)
@@ -214,14 +219,18 @@ static void find_language(struct placing *w, struct page *p, const struct front 
     str tag = f->lang.len ? f->lang : p->tag, near = STR_NONE;
     if (!tag.len)
         tag = tree_default_language(w->site->tree, p->source, false);
-    p->language = tag.len ? spelled(w, tag) : NULL;
+    p->language = tag.len ? spelled(w, f->lang.len ? tag : names_word(tag)) : NULL;
     if (!tag.len)
         w->unnamed++;
     if (!tag.len || p->language)
         return;
+    bool is_new;
     struct language *l = meant(w, tag, &near);
     str own = p->tag.len && !l ? p->tag : STR_NONE;
     p->language = l ? l : own.len ? spelled(w, own) : NULL;
+    map_put(&w->unknown, &w->site->arena, arena_str(&w->site->arena, tag), &is_new);
+    if (!is_new)
+        return;  // said of its first page
     buf what = BUF_INIT;
     buf_str(&what, tag);
     if (l)
@@ -285,12 +294,12 @@ static void place(struct placing *w, struct page *p)
                   "each: wanted gpu, or NAME of a NAME.tsv beside the page");
     p->order = f->order;
     p->updated = f->updated;
-    tree_front(site, p, f, &site->arena);
     p->alias_count = (uint32_t)f->aliases.count;
     if (p->alias_count) {
         p->aliases = arena_new(&site->arena, str, p->alias_count);
         memcpy(p->aliases, f->aliases.items, p->alias_count * sizeof *p->aliases);
     }
+    tree_front(site, p, f, &site->arena);
     place_slug(site, p, f);
     if (is_home(site, p))
         p->url = STR("index");

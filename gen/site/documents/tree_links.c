@@ -70,6 +70,14 @@ static void index_languages(struct site *site, struct tree_index *x, arena *scra
     }
 }
 
+// Older addresses of a page: a link to one is led on.
+static void index_aliases(struct tree_index *x, const struct page *p, arena *scratch)
+{
+    for (uint32_t i = 0; i < p->alias_count; i++)
+        if (p->aliases[i].len && p->aliases[i].ptr[0] == '/')
+            put_first(&x->pages, &x->arena, tree_address(p->aliases[i], scratch), p);
+}
+
 void tree_links_index(struct site *site)
 {
     arena scratch = ARENA_INIT;
@@ -86,6 +94,8 @@ void tree_links_index(struct site *site)
             index_post(x, site->pages[i]);
             arena_reset(&scratch);
         }
+    for (size_t i = 0; i < site->page_count; i++, arena_reset(&scratch))
+        index_aliases(x, site->pages[i], &scratch);
     arena_free(&scratch);
 }
 
@@ -93,113 +103,6 @@ void tree_links_free(struct site *site)
 {
     if (site->tree_index)
         arena_free(&site->tree_index->arena);
-}
-
-// "{% link a.md %}" or '{{ "/a" | relative_url }}': the first word behind name, or in quotes.
-static str argument(str inside, str name)
-{
-    size_t at = str_search(inside, name);
-    str rest = str_trim(str_slice(inside, at + name.len, inside.len));
-    char quote = rest.len ? rest.ptr[0] : 0;
-    if (quote == '"' || quote == '\'')
-        return str_slice(rest, 1, 1 + str_find(str_slice(rest, 1, rest.len), quote));
-    return str_slice(rest, 0, str_find(rest, ' '));
-}
-
-// The path that braces mean. False when it is unknown.
-static bool put_braces(const struct site *site, str inside, buf *out)
-{
-    static const str empty[] = {STR("site.baseurl"), STR("site.url"), STR("site.github.url"),
-                                STR("base_url"), STR("site.base_url")};
-    inside = str_trim(inside);
-    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
-        if (str_eq(inside, empty[i]))
-            return true;
-    if (str_starts(inside, STR("link ")) || str_starts(inside, STR("ref ")) ||
-        str_starts(inside, STR("relref "))) {
-        str name = str_slice(inside, 0, str_find(inside, ' ')), path = argument(inside, name);
-        bool absolute = str_eq(name, STR("link")) && !str_starts(path, STR("/"));
-        if (absolute && site->tree->folder.len)
-            buf_printf(out, "/%.*s", STR_ARG(site->tree->folder));
-        if (absolute)
-            buf_char(out, '/');
-        buf_str(out, path);
-        return true;
-    }
-    if (str_starts(inside, STR("post_url "))) {
-        str post = argument(inside, STR("post_url"));
-        size_t slash = str_rfind(post, '/');
-        const struct page *p = slash == post.len ? map_get(&site->tree_index->posts, post) : NULL;
-        if (p)
-            buf_printf(out, "/%.*s", STR_ARG(p->source));
-        else
-            buf_printf(out, "/_posts/%.*s", STR_ARG(post));
-        return true;
-    }
-    bool quoted = inside.len && (inside.ptr[0] == '"' || inside.ptr[0] == '\'');
-    if (!quoted)
-        return false;
-    buf_str(out, argument(inside, STR_NONE));
-    return true;
-}
-
-static bool read_braces(const struct site *site, str s, buf *out)
-{
-    while (s.len) {
-        size_t open = str_find(s, '{');
-        buf_str(out, str_slice(s, 0, open));
-        s = str_slice(s, open, s.len);
-        if (!s.len)
-            return true;
-        bool tag = s.len > 4 && strchr("{%", s.ptr[1]);
-        size_t close = str_search(s, s.len > 1 && s.ptr[1] == '%' ? STR("%}") : STR("}}"));
-        if (!tag || close == s.len)
-            return false;
-        str inside = str_slice(s, 2, close);
-        if (inside.len && strchr("<%-", inside.ptr[0]))
-            inside = str_slice(inside, 1, inside.len);
-        while (inside.len && strchr(">%-", inside.ptr[inside.len - 1]))
-            inside.len--;
-        if (!put_braces(site, inside, out))
-            return false;
-        s = str_slice(s, close + 2, s.len);
-    }
-    return true;
-}
-
-static str without_base(const struct tree *t, str path)
-{
-    str base = t->base_path;
-    bool below =
-        base.len && str_starts(path, base) && (path.len == base.len || path.ptr[base.len] == '/');
-    if (!below)
-        return path;
-    return path.len == base.len ? STR("/") : str_slice(path, base.len, path.len);
-}
-
-str tree_destination(const struct site *site, str destination, bool *unread, arena *a)
-{
-    *unread = false;
-    if (str_find(destination, '{') < destination.len) {
-        buf b = BUF_INIT;
-        *unread = !read_braces(site, destination, &b);
-        if (!*unread)
-            destination = arena_str(a, buf_view(&b));
-        buf_free(&b);
-    }
-    if (str_starts(destination, STR("pathname://")))
-        destination = str_slice(destination, 11, destination.len);
-    if (str_starts(destination,
-                   STR("@assets/")))  // what Astro's projects call it, in tsconfig.json
-        destination =
-            arena_join(a, STR("@site/src/"), str_slice(destination, 1, destination.len), STR_NONE);
-    if (str_starts(destination, STR("@site/")))
-        destination = arena_join(a, STR("/"),
-                                 site->tree->folder.len
-                                     ? arena_join(a, site->tree->folder, STR("/"), STR_NONE)
-                                     : STR_NONE,
-                                 str_slice(destination, 6, destination.len));
-    return without_base(site->tree, destination);
 }
 
 static const struct page *look_up(const struct tree_index *x, str address, bool lower, arena *a)
@@ -249,11 +152,14 @@ static bool join(str folder, str path, arena *a, str *out)
     return ok;
 }
 
-bool tree_climbs_out(const struct site *site, const struct page *p, str path, arena *a)
+bool tree_climbs_out(const struct site *site, const struct page *p, str written, arena *a)
 {
-    str own[TREE_ADDRESSES], joined;
-    if (!(site->tree->kind->flags & KIND_FOREIGN) || path.ptr[0] == '/')
+    str own[TREE_ADDRESSES], joined, path = str_slice(written, 0, str_find(written, '#'));
+    if (!(site->tree->kind->flags & KIND_FOREIGN) || !path.len)
         return false;
+    if (path.ptr[0] == '/')
+        return site->tree->kind->flags & KIND_BASE_WRITTEN && site->tree->base_path.len &&
+               tree_without_base(site->tree, path).ptr == path.ptr;
     for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n; i++)
         if (join(folder_of(own[i]), path, a, &joined))
             return false;
@@ -323,6 +229,20 @@ static str without_language(const struct site *site, str path, arena *a)
     return named ? str_slice(path, end, path.len) : path;
 }
 
+// Where files lie that all languages share, and those that are published as if they lay at the
+// root: docs/assets beside docs/fr, theme/assets.
+static void list_shared(const struct site *site, const struct page *p, str path, arena *a,
+                        struct places *all)
+{
+    if (!p->root)
+        return;
+    str below = folder_of(tree_below(p->root, p->source));
+    if (p->root->language.len)
+        add_place(all, arena_join(a, folder_of(p->root->folder), STR("/"), below), path, a);
+    if (site->tree->overlay.len)
+        add_place(all, arena_join(a, site->tree->overlay, STR("/"), below), path, a);
+}
+
 // Where a file may lie that is no page: beside the page, beside the source's, and for an absolute
 // destination in the folders that its generator publishes.
 static void list_files(const struct site *site, const struct page *p, str path, arena *a,
@@ -363,6 +283,7 @@ static void list_files(const struct site *site, const struct page *p, str path, 
     }
     if (source)
         add_place(all, source->folder, path, a);  // Hugo's resources and old READMEs
+    list_shared(site, p, path, a, all);
 }
 
 // Assets by names in lower case: made when a link is found nowhere else.
@@ -445,6 +366,23 @@ str tree_made(const struct site *site, const struct language *l, str path, arena
                : file;
 }
 
+// Whether a program of src/pages makes the page: Astro's and React's own.
+static bool is_program(const struct site *site, str path, arena *a)
+{
+    static const str tails[] = {STR(".astro"),     STR(".tsx"),         STR(".jsx"),
+                                STR(".js"),        STR("/index.astro"), STR("/index.tsx"),
+                                STR("/index.jsx"), STR("/index.js")};
+    str folder, address = tree_address(path, a);
+    bool found = false;
+    if (!(site->tree->kind->flags & KIND_MDX) || path.ptr[0] != '/' ||
+        !join(site->tree->folder, STR("src/pages"), a, &folder))
+        return false;
+    for (size_t i = 0; i < sizeof tails / sizeof *tails && !found; i++)
+        found = assets_lookup(site, arena_join(a, arena_join(a, folder, STR("/"), address),
+                                               tails[i], STR_NONE)) != NULL;
+    return found;
+}
+
 bool tree_is_html(const struct site *site, const struct page *p, str path, arena *a)
 {
     static const str tails[] = {STR(".html"), STR("/index.html")};
@@ -462,7 +400,17 @@ bool tree_is_html(const struct site *site, const struct page *p, str path, arena
             if (assets_lookup(site, arena_join(a, place, tails[k], STR_NONE)))
                 return true;
     }
-    return false;
+    return is_program(site, path, a);
+}
+
+const struct page *tree_page_at(const struct site *site, str address)
+{
+    return site->tree_index ? map_get(&site->tree_index->pages, address) : NULL;
+}
+
+const struct page *tree_post_named(const struct site *site, str name)
+{
+    return site->tree_index ? map_get(&site->tree_index->posts, name) : NULL;
 }
 
 bool tree_is_own(const struct site *site, const struct page *p, str path, arena *a)

@@ -23,14 +23,20 @@ struct tree_target {
     bool other_case;  // found only without regard to capital letters
 };
 
-// Whether a relative path leads above the top of the site, from the page's address: to what others
-// serve there.
-bool tree_climbs_out(const struct site *site, const struct page *p, str path, arena *a);
+// Whether a destination leads above the top of the site: from the page's address, or to an address
+// of the host that does not begin with the tree's base path. Others serve what is there.
+bool tree_climbs_out(const struct site *site, const struct page *p, str written, arena *a);
 
 // What path means in page p: absolute with a slash in front, else relative. d as for link_resolve.
 struct tree_target tree_find(const struct site *site, const struct page *p, str path, arena *a,
                              struct diag *d);
 
+// A path without the tree's base path; itself where it does not begin with that.
+str tree_without_base(const struct tree *t, str path);
+// The post whose file has that name, date and all, without its ending; NULL for none.
+const struct page *tree_post_named(const struct site *site, str name);
+// The page that the tree's generator has at an address, "docs/guide"; NULL for none.
+const struct page *tree_page_at(const struct site *site, str address);
 // Whether an absolute path is an address that page p itself has: translations may share one.
 bool tree_is_own(const struct site *site, const struct page *p, str path, arena *a);
 // Whether path means a page that the tree's generator makes of HTML, which is not read: donate.html

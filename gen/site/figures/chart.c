@@ -474,6 +474,7 @@ void figures_open_charts(lua_State *L)
     lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
     chart_open_cloud(L);
+    chart_open_tree(L);
     for (size_t i = 0; i < KIND_COUNT; i++) {
         lua_pushfstring(L, "chart_%s", kinds[i].name);
         lua_pushinteger(L, (lua_Integer)i);

@@ -77,6 +77,8 @@ str chart_words(lua_State *L);
 str chart_words_field(lua_State *L, int index, const char *name);
 // chart_cloud{...}, into the table on top of the stack.
 void chart_open_cloud(lua_State *L);
+// chart_tree{...}, likewise.
+void chart_open_tree(lua_State *L);
 
 // Bytes of a row's column; 0 where there is none or it is not measured yet.
 double chart_value(const struct chart_row *row, size_t column);

@@ -140,6 +140,9 @@ static void read_item(struct tree *t, str folder, const struct yaml_node *n, uin
         read_items(t, folder, items, depth + 1);
     } else if (file.len) {
         kind_nav(t, depth, label, file, STR_NONE);
+    } else if (id.len && t->root_count) {
+        kind_nav_address(t, depth, label,
+                         kind_join(t, t->roots[0].prefix, id));  // "id:" of the front matter
     } else if (href.len && str_search(href, STR("://")) < href.len) {
         kind_nav(t, depth, label, STR_NONE, href);
     } else if (n->kind == YAML_MAP && !type.len && !id.len) {

@@ -39,6 +39,27 @@ static struct yaml_node *any_ending(struct tree *t, str folder, const char *name
     return NULL;
 }
 
+// config/_default/languages.fr.toml is what languages.toml would say of fr.
+static const struct yaml_node *languages_by_file(struct tree *t, str folder)
+{
+    struct yaml_node *all = arena_new(t->a, struct yaml_node, 1);
+    str *names;
+    size_t n = kind_files(t, folder, &names);
+    *all = (struct yaml_node){.kind = YAML_MAP, .pairs = arena_new(t->a, struct yaml_pair, n)};
+    for (size_t i = 0; i < n; i++) {
+        str rest = names[i], first, tag;
+        if (!str_cut(&rest, '.', &first) || !str_eq(first, STR("languages")) ||
+            !str_cut(&rest, '.', &tag) || !rest.len)
+            continue;
+        struct yaml_node *key = arena_new(t->a, struct yaml_node, 1),
+                         *value = kind_values(t, kind_join(t, folder, names[i]));
+        *key = (struct yaml_node){.kind = YAML_SCALAR, .text = tag};
+        if (value)
+            all->pairs[all->count++] = (struct yaml_pair){key, value};
+    }
+    return all->count ? all : NULL;
+}
+
 static void read_configs(struct tree *t, struct configs *c)
 {
     str folder = kind_path(t, STR("config/_default"));
@@ -53,6 +74,8 @@ static void read_configs(struct tree *t, struct configs *c)
     }
     c->languages = any_ending(t, folder, "languages");
     c->module = any_ending(t, folder, "module");
+    if (!c->languages)
+        c->languages = languages_by_file(t, folder);
     if (!c->languages)
         c->languages = get(c, "languages");
     if (!c->module)

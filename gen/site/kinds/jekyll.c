@@ -92,6 +92,32 @@ static void read_collections(struct tree *t, const struct yaml_node *config)
         add_collection(t, config, STR("posts"), NULL);
 }
 
+// Whether a template of the tree turns single dollars on for MathJax or KaTeX, which are off unless
+// inlineMath or delimiters name them: ['$', '$'], {left: '$', ...}.
+static bool turns_dollars_on(str text)
+{
+    static const str marks[] = {STR("['$'"),      STR("[ '$'"),     STR("[\"$\""),
+                                STR("[ \"$\""),   STR("left: '$'"), STR("left: \"$\""),
+                                STR("left:\"$\"")};
+    bool found = false;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks && !found; i++)
+        found = str_search(text, marks[i]) < text.len;
+    return found;
+}
+
+static bool has_dollars(struct tree *t)
+{
+    static const char *const folders[] = {"_includes", "_layouts"};
+    bool found = false;
+    for (size_t k = 0; k < 2; k++) {
+        str *names, folder = kind_path(t, str_c(folders[k]));
+        for (size_t i = 0, n = kind_files(t, folder, &names); i < n && !found; i++)
+            found = str_ends(names[i], STR(".html")) &&
+                    turns_dollars_on(kind_file(t, kind_join(t, folder, names[i])));
+    }
+    return found;
+}
+
 void jekyll_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL;
@@ -124,4 +150,7 @@ void jekyll_read(struct tree *t)
     kind_site(t, url, base);
     t->definitions = true;
     t->math = true;  // kramdown's own $$ ... $$
+    t->dollars = has_dollars(t);
+    if (t->dollars)
+        kind_explain(t, "formulas between single dollars, because a template turns them on");
 }

@@ -18,6 +18,10 @@ enum kind_flag {
         64,  // posts with dates in their names, whose language front matter says in several ways
     KIND_REFERENCES = 128,    // front matter says which pages are translations of each other
     KIND_ALIAS_BESIDE = 256,  // an alias without a slash in front is beside the page
+    KIND_README_INDEX = 512,  // a link to index.md means README.md, where that is the folder's page
+    KIND_IDS = 1024,          // "id:" of front matter is the last part of an address
+    KIND_BASE_WRITTEN = 4096,  // links are written with the base path: others leave the site
+    KIND_SLUG_WHOLE = 2048,    // "slug:" of front matter is a whole address, without a slash, too
 };
 
 struct tree;
@@ -57,6 +61,7 @@ struct tree_entry {
     str title;       // "" for the page's own
     str file;        // below the content folder; "" for a section or an address
     str url;         // of another site; "" without
+    str address;     // that a page without such a file has by its front matter; "" without
     uint32_t depth;  // 0 at the top
 };
 
@@ -76,6 +81,7 @@ struct tree {
     size_t default_count, default_cap;
     str *statics;
     size_t static_count, static_cap;  // folders whose files keep their names
+    str overlay;  // a folder whose files are found as if they lay among the pages; "" without
     str *ignored;
     size_t ignored_count, ignored_cap;  // patterns of paths that are no pages
     struct tree_entry *nav;
@@ -86,6 +92,7 @@ struct tree {
     bool only_nav;      // what the contents do not list is no page
     bool definitions;   // "Term" and ": what it is" are a list
     bool math;          // dollar formulas are on
+    bool dollars;       // those between single dollars, too, whatever the kind has
     bool hooks;         // programs of its own put something in place of comments
     bool link_words;    // a template of its own reads links: one to a bare word is no address
     uint64_t hash;      // of every configuration that was read

@@ -46,14 +46,14 @@ static int by_name(const void *x, const void *y)
     return str_cmp(*(const str *)x, *(const str *)y);
 }
 
-size_t kind_folders(struct tree *t, str folder, str **names)
+static size_t list_names(struct tree *t, str folder, bool folders, str **names)
 {
     DIR *dir = opendir(full_path(t, folder, t->a).ptr);
     size_t count = 0, cap = 0;
     *names = NULL;
     for (struct dirent *e; dir && (e = readdir(dir));) {
         str name = str_c(e->d_name);
-        if (name.ptr[0] == '.' || !kind_has_folder(t, kind_join(t, folder, name)))
+        if (name.ptr[0] == '.' || folders != kind_has_folder(t, kind_join(t, folder, name)))
             continue;
         *names = arena_grow(t->a, *names, count, &cap, count + 1, sizeof **names);
         (*names)[count++] = arena_str(t->a, name);
@@ -63,6 +63,16 @@ size_t kind_folders(struct tree *t, str folder, str **names)
     if (count)
         qsort(*names, count, sizeof **names, by_name);
     return count;
+}
+
+size_t kind_folders(struct tree *t, str folder, str **names)
+{
+    return list_names(t, folder, true, names);
+}
+
+size_t kind_files(struct tree *t, str folder, str **names)
+{
+    return list_names(t, folder, false, names);
 }
 
 str kind_join(struct tree *t, str folder, str path)
@@ -150,7 +160,14 @@ struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix
 void kind_nav(struct tree *t, uint32_t depth, str title, str file, str url)
 {
     t->nav = arena_grow(t->a, t->nav, t->nav_count, &t->nav_cap, t->nav_count + 1, sizeof *t->nav);
-    t->nav[t->nav_count++] = (struct tree_entry){title, file, url, depth};
+    t->nav[t->nav_count++] =
+        (struct tree_entry){.title = title, .file = file, .url = url, .depth = depth};
+}
+
+void kind_nav_address(struct tree *t, uint32_t depth, str title, str address)
+{
+    kind_nav(t, depth, title, STR_NONE, STR_NONE);
+    t->nav[t->nav_count - 1].address = address;
 }
 
 static void add(struct tree *t, str **items, size_t *count, size_t *cap, str s)

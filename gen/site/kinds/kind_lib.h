@@ -21,6 +21,7 @@ bool kind_has(const struct tree *t, str path);  // a file or a folder below the 
 bool kind_has_folder(const struct tree *t, str path);
 // The folders directly in a folder below the content folder, sorted.
 size_t kind_folders(struct tree *t, str folder, str **names);
+size_t kind_files(struct tree *t, str folder, str **names);  // the same of files
 // A file of the tree as a tree of values, by its ending (.toml, .yml, .yaml, .json); NULL when it
 // is none.
 struct yaml_node *kind_values(struct tree *t, str path);
@@ -41,6 +42,8 @@ struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix
 // only one.
 bool kind_siblings(struct tree *t, str docs);
 void kind_nav(struct tree *t, uint32_t depth, str title, str file, str url);
+// A page by the address that its own front matter may give it.
+void kind_nav_address(struct tree *t, uint32_t depth, str title, str address);
 void kind_static(struct tree *t, str folder);  // when it is there
 void kind_ignore(struct tree *t, str pattern);
 void kind_language(struct tree *t, str tag);

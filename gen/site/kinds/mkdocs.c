@@ -1,4 +1,5 @@
-// MkDocs: mkdocs.yml with its nav, and the layouts of the i18n plugin.
+// MkDocs and Zensical, which reads its configuration: mkdocs.yml with its nav, and the layouts of
+// the i18n plugin.
 #include <string.h>
 
 #include "gen/site/kinds/kind_lib.h"
@@ -100,6 +101,8 @@ static void read_excluded(struct tree *t, str docs, str lines)
 void mkdocs_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL, *base = NULL;
+    if (kind_get(c, "project"))
+        c = kind_get(c, "project");  // of zensical.toml
     str inherit = kind_text(c, "INHERIT"), dir = kind_text(c, "docs_dir");
     if (inherit.len)
         base = kind_values(t, kind_path(t, inherit));
@@ -132,5 +135,8 @@ void mkdocs_read(struct tree *t)
     for (size_t i = 0; i < sizeof with_lists / sizeof *with_lists && !t->definitions; i++)
         t->definitions = entry_of(extensions, with_lists[i]) != NULL;
     t->hooks = kind_get(c, "hooks") != NULL;
+    str theme = kind_text(c, "theme.custom_dir");
+    if (theme.len)
+        t->overlay = kind_path(t, theme);
     kind_site(t, kind_text(c, "site_url"), STR_NONE);
 }

@@ -7,13 +7,19 @@
 static const char *const config_names[] = {"astro.config.mjs", "astro.config.ts", "astro.config.js",
                                            "astro.config.mts"};
 
+static str trim_slashes(str s)
+{
+    while (s.len && s.ptr[0] == '/')
+        s = str_slice(s, 1, s.len);
+    while (s.len && s.ptr[s.len - 1] == '/')
+        s.len--;
+    return s;
+}
+
 static str file_of(struct tree *t, str folder, str slug)
 {
     static const char *const tails[] = {".md", ".mdx", "/index.md", "/index.mdx"};
-    while (slug.len && slug.ptr[0] == '/')
-        slug = str_slice(slug, 1, slug.len);
-    while (slug.len && slug.ptr[slug.len - 1] == '/')
-        slug.len--;
+    slug = trim_slashes(slug);
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
         str path = kind_join(t, folder, arena_printf(t->a, "%.*s%s", STR_ARG(slug), tails[i]));
         if (kind_has(t, path))
@@ -40,9 +46,23 @@ static void read_items(struct tree *t, str folder, const struct yaml_node *list,
                      STR_NONE);
         else if (items || file.len || outside)
             kind_nav(t, depth, label, file, outside && !items ? link : STR_NONE);
+        else if (slug.len || link.len)
+            kind_nav_address(t, depth, label, trim_slashes(slug.len ? slug : link));
         if (items)
             read_items(t, folder, items, depth + 1);
     }
+}
+
+// The folder of a locale, whose name Astro takes without regard to capital letters; "" for none.
+static str locale_folder(struct tree *t, str docs, str locale)
+{
+    str *names, folder = kind_join(t, docs, locale);
+    if (kind_has_folder(t, folder))
+        return folder;
+    for (size_t i = 0, n = kind_folders(t, docs, &names); i < n; i++)
+        if (str_eq_nocase(names[i], locale))
+            return kind_join(t, docs, names[i]);
+    return STR_NONE;
 }
 
 static void read_locales(struct tree *t, str docs, const struct yaml_node *locales)
@@ -52,8 +72,8 @@ static void read_locales(struct tree *t, str docs, const struct yaml_node *local
         t->source_language = standard;
     for (size_t i = 0; locales && locales->kind == YAML_MAP && i < locales->count; i++) {
         str name = locales->pairs[i].key->text, lang = kind_text(locales->pairs[i].value, "lang"),
-            folder = kind_join(t, docs, name);
-        if (str_eq(name, STR("root")) || !kind_has_folder(t, folder))
+            folder = str_eq(name, STR("root")) ? STR_NONE : locale_folder(t, docs, name);
+        if (!folder.len)
             continue;
         bool is_source = str_eq(name, t->source_language) && !standard.len;
         kind_root(t, folder, lang.len ? lang : name, STR_NONE, is_source ? STR_NONE : name);

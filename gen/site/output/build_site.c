@@ -81,9 +81,13 @@ static str csp(arena *a)
     return out;
 }
 
-static str asset_url(void *ctx, str name, size_t *place)
+static const struct view_asset *list_assets(struct site *site)
 {
-    return assets_template(ctx, name, place);
+    const struct assets *all = site->asset_index;
+    struct view_asset *list = arena_new(&site->arena, struct view_asset, all->template_count);
+    for (size_t i = 0; i < all->template_count; i++)
+        list[i] = (struct view_asset){all->items[i].name, all->items[i].url};
+    return list;
 }
 
 // An empty source is a mistake, such as a wrong folder, and never the wish to take the site away.
@@ -127,9 +131,8 @@ static bool open_view(struct build *b)
                                       .csp = csp(&site->arena),
                                       .homes = homes,
                                       .search_index = search,
-                                      .asset = asset_url,
-                                      .asset_count = site->asset_index->template_count,
-                                      .ctx = site};
+                                      .assets = list_assets(site),
+                                      .asset_count = site->asset_index->template_count};
     menu_open(b);
     b->view = view_open(site, &b->view_site, b->diag);
     return b->view != NULL;

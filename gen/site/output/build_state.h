@@ -60,10 +60,11 @@ void render_documents(struct build *b);
 // site_files.c: pages that no document has, and then everything that is no page.
 void site_files_pages(struct build *b);
 void site_files_write(struct build *b);
-// Keeps or writes one output of the site: digest is of its inputs; bytes are asked for only when
-// that changed.
-void build_output(struct build *b, str url, uint64_t digest,
-                  void (*make)(struct build *b, void *ctx, buf *out), void *ctx);
+// changed_files.c: one output of the site; digest is of its inputs. False when there is nothing to
+// make: they are as they were, or a file of the source has that address. Else its bytes must be
+// made, and be given to output_end, which frees them.
+bool output_begin(struct build *b, str url, uint64_t digest);
+void output_end(struct build *b, str url, uint64_t digest, buf *bytes);
 void menu_open(struct build *b);  // menu.c: fills view_site.menus and .calculators
 void preview_write(
     struct build *b);  // preview.c: pictures for previews, once the pages are rendered

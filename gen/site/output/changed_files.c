@@ -22,40 +22,59 @@ void build_keep(struct build *b, struct cache_output o)
     b->outputs[b->output_count++] = o;
 }
 
-static void make_static(struct build *b, void *ctx, buf *out)
+static const struct cache_output *last_output(const struct build *b, str url)
 {
-    const struct asset *x = ctx;
-    if (fs_read(x->path.ptr, 0, out) < 0)
-        diag_add(b->diag, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
-    else
-        assets_clean(x, out, b->diag);
+    return b->old && !b->emit.fresh ? cache_output_find(b->old, url) : NULL;
 }
 
-void build_output(struct build *b, str url, uint64_t digest,
-                  void (*make)(struct build *b, void *ctx, buf *out), void *ctx)
+static bool is_kept(struct build *b, str url, uint64_t digest)
 {
-    const struct cache_output *old =
-        b->old && !b->emit.fresh ? cache_output_find(b->old, url) : NULL;
-    struct cache_output o = {.url = url, .digest = digest};
-    if (make != make_static && assets_static(&b->site, url))
-        return;  // the source's own takes its place
-    if (old && old->digest == digest) {
-        o = *old;
-    } else {
-        buf bytes = BUF_INIT;
-        view_assets_clear(b->view);
-        make(b, ctx, &bytes);
-        o.assets = arena_str(&b->site.arena, view_assets(b->view));
-        o.hash = str_hash(buf_view(&bytes));
-        o.size = bytes.len;
-        if (!old || old->hash != o.hash) {
-            emit_folder_of(&b->emit, url);
-            emit_write(&b->emit, url, buf_view(&bytes));
-            build_written(b, url, !old);
-        }
-        buf_free(&bytes);
+    const struct cache_output *old = last_output(b, url);
+    if (!old || old->digest != digest)
+        return false;
+    build_keep(b, *old);
+    return true;
+}
+
+bool output_begin(struct build *b, str url, uint64_t digest)
+{
+    if (assets_static(&b->site, url) || is_kept(b, url, digest))
+        return false;
+    view_assets_clear(b->view);
+    return true;
+}
+
+void output_end(struct build *b, str url, uint64_t digest, buf *bytes)
+{
+    const struct cache_output *old = last_output(b, url);
+    struct cache_output o = {.url = url,
+                             .digest = digest,
+                             .assets = arena_str(&b->site.arena, view_assets(b->view)),
+                             .hash = str_hash(buf_view(bytes)),
+                             .size = bytes->len};
+    if (!old || old->hash != o.hash) {
+        emit_folder_of(&b->emit, url);
+        emit_write(&b->emit, url, buf_view(bytes));
+        build_written(b, url, !old);
     }
     build_keep(b, o);
+    buf_free(bytes);
+}
+
+static void write_static(struct build *b, struct asset *x)
+{
+    uint64_t digest = assets_stamp(&b->site, x);
+    if (!is_kept(b, x->url, digest)) {
+        buf bytes = BUF_INIT;
+        view_assets_clear(b->view);
+        if (fs_read(x->path.ptr, 0, &bytes) < 0)
+            diag_add(b->diag, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
+        else
+            assets_clean(x, &bytes, b->diag);
+        output_end(b, x->url, digest, &bytes);
+    }
+    x->hash = b->outputs[b->output_count - 1].hash;
+    x->size = b->outputs[b->output_count - 1].size;
 }
 
 static void add_asked(uint8_t *asked, size_t size, str assets)
@@ -127,9 +146,7 @@ void changed_files_copy(struct build *b)
         map_put(&done, &scratch, x->url,
                 &is_new);  // two files with the same name and bytes have one address
         if (is_new && x->kind == ASSET_STATIC) {
-            build_output(b, x->url, assets_stamp(&b->site, x), make_static, x);
-            x->hash = b->outputs[b->output_count - 1].hash,
-            x->size = b->outputs[b->output_count - 1].size;
+            write_static(b, x);
         } else if (is_new) {
             copy_asset(b, x);
         }

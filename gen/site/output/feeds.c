@@ -45,9 +45,8 @@ struct sitemap {
     size_t from, count;
 };
 
-static void make_sitemap(struct build *b, void *ctx, buf *out)
+static void make_sitemap(struct build *b, const struct sitemap *m, buf *out)
 {
-    const struct sitemap *m = ctx;
     const struct site *site = &b->site;
     size_t left = m->count;
     buf_lit(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset "
@@ -89,9 +88,8 @@ struct sitemap_list {
     size_t count, cap;
 };
 
-static void make_sitemap_index(struct build *b, void *ctx, buf *out)
+static void make_sitemap_index(struct build *b, const struct sitemap_list *list, buf *out)
 {
-    const struct sitemap_list *list = ctx;
     buf_lit(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex "
                  "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n");
     for (size_t i = 0; i < list->count; i++) {
@@ -157,13 +155,22 @@ static void write_sitemaps(struct build *b)
                           ? arena_printf(a, "sitemap-%.*s.xml", STR_ARG(site->languages[l]->tag))
                           : arena_printf(a, "sitemap-%.*s-%zu.xml",
                                          STR_ARG(site->languages[l]->tag), part);
-            build_output(b, url, digest, make_sitemap, &m);
+            if (output_begin(b, url, digest)) {
+                buf bytes = BUF_INIT;
+                make_sitemap(b, &m, &bytes);
+                output_end(b, url, digest, &bytes);
+            }
             list.urls =
                 arena_grow(a, list.urls, list.count, &list.cap, list.count + 1, sizeof(str));
             list.urls[list.count++] = url;
         }
     }
-    build_output(b, STR("sitemap.xml"), b->shown ^ b->addresses, make_sitemap_index, &list);
+    uint64_t digest = b->shown ^ b->addresses;
+    if (output_begin(b, STR("sitemap.xml"), digest)) {
+        buf bytes = BUF_INIT;
+        make_sitemap_index(b, &list, &bytes);
+        output_end(b, STR("sitemap.xml"), digest, &bytes);
+    }
 }
 
 static int newest_first(const void *x, const void *y)
@@ -238,9 +245,8 @@ static void put_entry(struct build *b, const struct feed *f, const struct page *
     buf_lit(out, "</entry>\n");
 }
 
-static void make_feed(struct build *b, void *ctx, buf *out)
+static void make_feed(struct build *b, const struct feed *f, buf *out)
 {
-    const struct feed *f = ctx;
     const struct site *site = &b->site;
     arena scratch = ARENA_INIT;
     const struct page **list = arena_new(&scratch, const struct page *, site->page_count);
@@ -285,7 +291,12 @@ static void write_feeds(struct build *b)
         struct feed f = {site->languages[i], STR("feed.xml")};
         if (site->by_folder)
             f.url = arena_printf(&site->arena, "%.*s/feed.xml", STR_ARG(f.language->tag));
-        build_output(b, f.url, pages_digest(b, f.language), make_feed, &f);
+        uint64_t digest = pages_digest(b, f.language);
+        if (output_begin(b, f.url, digest)) {
+            buf bytes = BUF_INIT;
+            make_feed(b, &f, &bytes);
+            output_end(b, f.url, digest, &bytes);
+        }
     }
 }
 
@@ -312,9 +323,8 @@ struct llms {
 };
 
 // The pages of one language; in the source language's list, the lists of the others, too.
-static void make_llms(struct build *b, void *ctx, buf *out)
+static void make_llms(struct build *b, const struct llms *m, buf *out)
 {
-    const struct llms *m = ctx;
     const struct site *site = &b->site;
     str title = settings_title(&site->settings, m->language->tag),
         about = settings_description(&site->settings, m->language->tag);
@@ -348,7 +358,12 @@ static void write_llms(struct build *b)
         struct llms m = {site->languages[l], STR("llms.txt")};
         if (m.language != site->source_language)
             m.url = arena_printf(&site->arena, "%.*s/llms.txt", STR_ARG(m.language->tag));
-        build_output(b, m.url, pages_digest(b, m.language), make_llms, &m);
+        uint64_t digest = pages_digest(b, m.language);
+        if (output_begin(b, m.url, digest)) {
+            buf bytes = BUF_INIT;
+            make_llms(b, &m, &bytes);
+            output_end(b, m.url, digest, &bytes);
+        }
     }
 }
 

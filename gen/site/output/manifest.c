@@ -99,10 +99,9 @@ static void list_outputs(const struct build *b, struct list *l)
     arena_free(&scratch);
 }
 
-static void make_manifest(struct build *b, void *ctx, buf *out)
+static void make_manifest(struct build *b, buf *out)
 {
     struct list inputs = {out, 0}, outputs = {out, 0};
-    (void)ctx;
     buf_reserve(out, 3 * b->site.page_count * 96 + 4096);
     buf_lit(out, MANIFEST_HEAD);
     str base_path = address_base_path(b->site.settings.base_url);
@@ -131,5 +130,9 @@ void manifest_write(struct build *b)
         uint64_t parts[2] = {h, b->outputs[i].hash};
         h = str_hash((str){(const char *)parts, sizeof parts});
     }
-    build_output(b, STR(MANIFEST_NAME), h, make_manifest, NULL);
+    if (output_begin(b, STR(MANIFEST_NAME), h)) {
+        buf bytes = BUF_INIT;
+        make_manifest(b, &bytes);
+        output_end(b, STR(MANIFEST_NAME), h, &bytes);
+    }
 }

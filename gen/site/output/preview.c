@@ -60,17 +60,16 @@ static bool next_part(str *rest, str *category, double *bytes)
     return true;
 }
 
-static void make_preview(struct build *b, void *ctx, buf *out)
+static void make_preview(struct build *b, str parts, buf *out)
 {
-    const str *parts = ctx;
-    str rest = *parts, category;
+    str rest = parts, category;
     double bytes, sum = 0, limit = 0, at = EDGE;
     uint32_t palette[COLOURS];
     uint8_t *pixels = arena_new(&b->site.arena, uint8_t, WIDTH * HEIGHT);
     while (next_part(&rest, &category, &bytes))
         *(colour_of(category) == LIMIT ? &limit : &sum) += bytes;
     double scale = (WIDTH - 2 * EDGE) / (sum > limit ? sum : limit);
-    for (rest = *parts; next_part(&rest, &category, &bytes);) {
+    for (rest = parts; next_part(&rest, &category, &bytes);) {
         if (colour_of(category) == LIMIT)
             continue;
         fill(pixels, at, at + bytes * scale, TOP, BOTTOM, colour_of(category));
@@ -95,7 +94,10 @@ void preview_write(struct build *b)
                 continue;
             str parts = p->preview, url = figures_preview_url(parts, &b->site.arena);
             map_put(&written, &b->site.arena, url, &is_new);
-            if (is_new)
-                build_output(b, url, str_hash(parts), make_preview, &parts);
+            if (is_new && output_begin(b, url, str_hash(parts))) {
+                buf bytes = BUF_INIT;
+                make_preview(b, parts, &bytes);
+                output_end(b, url, str_hash(parts), &bytes);
+            }
         }
 }

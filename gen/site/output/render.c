@@ -17,7 +17,8 @@
 // What a worker keeps from job to job.
 struct rendering {
     struct build *build;
-    arena arena;  // of a document
+    const str *words;  // of page_words()
+    arena arena;       // of a document
     buf text, source_text, html, markdown, body, search, path, pages;
     struct unit_maker units;           // for search
     struct page_output source_output;  // for translations
@@ -132,6 +133,7 @@ static void render_document(struct rendering *w, const struct document *doc, str
     struct page_renderer r = {.site = site,
                               .view = b->view,
                               .feeds = b->feeds,
+                              .words = w->words,
                               .math = b->math,
                               .diag = d,
                               .parity = b->options->strict || doc->page_lua.len,
@@ -218,6 +220,7 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
 void render_documents(struct build *b)
 {
     struct rendering w = {.build = b,
+                          .words = page_words(&b->site, &b->site.arena),
                           .arena = ARENA_INIT,
                           .text = BUF_INIT,
                           .source_text = BUF_INIT,

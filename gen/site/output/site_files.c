@@ -18,9 +18,8 @@ struct error_page {
     str url;
 };
 
-static void make_404(struct build *b, void *ctx, buf *out)
+static void make_404(struct build *b, const struct error_page *e, buf *out)
 {
-    const struct error_page *e = ctx;
     const struct language *l = e->language;
     struct site *site = &b->site;
     const struct document *home = map_get(&site->document_by_key, STR_NONE);
@@ -37,14 +36,13 @@ static void make_404(struct build *b, void *ctx, buf *out)
                           .layout = STR("404"),
                           .updated = INT64_MIN,
                           .published = INT64_MIN,
-                          .current = l->index,
-                          .need = page_need,
-                          .ctx = &c};
+                          .current = l->index};
     v.url = e->url;
     v.is_lost = true;
     buf title = BUF_INIT;
     catalog_format(l->catalog, STR("404.title"), NULL, 0, &title, NULL);
     v.title = buf_view(&title);
+    page_fill_lists(&v, &c);
     view_render(b->view, &v, b->diag, out);
     buf_free(&title);
     arena_free(&scratch);
@@ -55,9 +53,8 @@ struct redirect {
     const struct page *page;
 };
 
-static void make_redirect(struct build *b, void *ctx, buf *out)
+static void make_redirect(struct build *b, const struct redirect *to, buf *out)
 {
-    const struct redirect *to = ctx;
     arena scratch = ARENA_INIT;
     const struct page *p = to->page;
     struct view_page v = {.language = p->language,
@@ -66,6 +63,7 @@ static void make_redirect(struct build *b, void *ctx, buf *out)
                           .title = p->title,
                           .kind = STR("redirect"),
                           .layout = STR("redirect"),
+                          .lists = VIEW_ALL,  // all empty
                           .updated = INT64_MIN,
                           .published = INT64_MIN,
                           .canonical = page_address(&b->site, p->url, &scratch),
@@ -96,8 +94,13 @@ static void write_redirect(struct build *b, str url, const struct page *p)
     buf parts = BUF_INIT;
     buf_printf(&parts, "%llu %.*s %.*s", (unsigned long long)b->shown, STR_ARG(p->url),
                STR_ARG(p->title));
-    build_output(b, url, str_hash(buf_view(&parts)), make_redirect, &to);
+    uint64_t digest = str_hash(buf_view(&parts));
     buf_free(&parts);
+    if (output_begin(b, url, digest)) {
+        buf bytes = BUF_INIT;
+        make_redirect(b, &to, &bytes);
+        output_end(b, url, digest, &bytes);
+    }
 }
 
 // Hugo's "old" and "../older" count from the folder that the page's address is in, and that of
@@ -165,8 +168,12 @@ static void write_one_404(struct build *b, const struct language *l, str url)
     struct error_page e = {l, url};
     if (map_has(&b->site.page_by_url, url))
         return;
-    build_output(b, url, digest_page(b, home, l), make_404,
-                 &e);  // it lists what the start page lists
+    uint64_t digest = digest_page(b, home, l);  // it lists what the start page lists
+    if (output_begin(b, url, digest)) {
+        buf bytes = BUF_INIT;
+        make_404(b, &e, &bytes);
+        output_end(b, url, digest, &bytes);
+    }
 }
 
 static void write_404(struct build *b)
@@ -179,9 +186,8 @@ static void write_404(struct build *b)
     write_one_404(b, site->source_language, STR("404.html"));
 }
 
-static void make_headers(struct build *b, void *ctx, buf *out)
+static void make_headers(struct build *b, buf *out)
 {
-    (void)ctx;
     buf policy = BUF_INIT;
     policy_write(b->hosts, b->has_media, &policy);
     buf_printf(out,
@@ -192,9 +198,8 @@ static void make_headers(struct build *b, void *ctx, buf *out)
     buf_lit(out, "/assets/*\n  Cache-Control: public, max-age=31536000, immutable\n");
 }
 
-static void make_robots(struct build *b, void *ctx, buf *out)
+static void make_robots(struct build *b, buf *out)
 {
-    (void)ctx;
     buf_lit(out, "User-agent: *\nAllow: /\n");
     if (b->site.settings.base_url.len)
         buf_printf(out, "Sitemap: %.*s/sitemap.xml\n", STR_ARG(b->site.settings.base_url));
@@ -209,9 +214,17 @@ void site_files_pages(struct build *b)
 
 void site_files_write(struct build *b)
 {
-    build_output(b, STR("_headers"), b->shown ^ str_hash(b->hosts) ^ b->has_media, make_headers,
-                 NULL);
-    build_output(b, STR("robots.txt"), b->shown, make_robots, NULL);
+    uint64_t headers = b->shown ^ str_hash(b->hosts) ^ b->has_media;
+    if (output_begin(b, STR("_headers"), headers)) {
+        buf bytes = BUF_INIT;
+        make_headers(b, &bytes);
+        output_end(b, STR("_headers"), headers, &bytes);
+    }
+    if (output_begin(b, STR("robots.txt"), b->shown)) {
+        buf bytes = BUF_INIT;
+        make_robots(b, &bytes);
+        output_end(b, STR("robots.txt"), b->shown, &bytes);
+    }
     preview_write(b);
     search_write(b);
     feeds_write(b);

@@ -5,7 +5,7 @@
 
 #define STATUS_URL "status.html"
 
-static void make_status(struct build *b, void *ctx, buf *out)
+static void make_status(struct build *b, buf *out)
 {
     const struct language *l = b->site.source_language;
     arena scratch = ARENA_INIT;
@@ -21,15 +21,13 @@ static void make_status(struct build *b, void *ctx, buf *out)
                           .url = STR(STATUS_URL),
                           .updated = INT64_MIN,
                           .published = INT64_MIN,
-                          .current = l->index,
-                          .need = page_need,
-                          .ctx = &c};
+                          .current = l->index};
     buf title = BUF_INIT, body = BUF_INIT;
-    (void)ctx;
     catalog_format(l->catalog, STR("status.title"), NULL, 0, &title, NULL);
     page_status(&b->site, l, v.url, &body);
     v.title = buf_view(&title);
     v.body = buf_view(&body);
+    page_fill_lists(&v, &c);
     view_render(b->view, &v, b->diag, out);
     buf_free(&title);
     buf_free(&body);
@@ -45,6 +43,10 @@ void status_page_write(struct build *b)
     if (!wanted || map_has(&b->site.page_by_url, STR(STATUS_URL)))
         return;
     uint64_t both[] = {digest_page(b, home, b->site.source_language), page_status_digest(&b->site)};
-    build_output(b, STR(STATUS_URL), str_hash((str){(const char *)both, sizeof both}), make_status,
-                 NULL);
+    uint64_t digest = str_hash((str){(const char *)both, sizeof both});
+    if (output_begin(b, STR(STATUS_URL), digest)) {
+        buf bytes = BUF_INIT;
+        make_status(b, &bytes);
+        output_end(b, STR(STATUS_URL), digest, &bytes);
+    }
 }

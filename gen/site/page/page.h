@@ -1,4 +1,4 @@
-// One page: its Markdown rendered with the site's hooks, then the template, then its Markdown copy.
+// One page: its Markdown as HTML, then the template, then its Markdown copy.
 #ifndef GEN_SITE_PAGE_H
 #define GEN_SITE_PAGE_H
 
@@ -47,6 +47,7 @@ struct page_renderer {
     const struct site *site;
     struct view *view;
     const bool *feeds;  // [site.language_count]: whether the language has a feed
+    const str *words;   // of page_words()
     struct math *math;  // may be NULL
     struct diag *diag;
     arena *arena;             // of the page; the caller resets it
@@ -56,6 +57,8 @@ struct page_renderer {
     const struct md_result
         *source;  // of the document's source page, for staleness; NULL while it is rendered
     str source_text;
+    // The same for all pages of the document; NULL: not made yet.
+    const struct view_translation *translations;
     bool parity;  // compare each translation's numbers and structure with the source's
 };
 
@@ -64,14 +67,18 @@ struct page_renderer {
 bool page_render(struct page_renderer *r, const struct document *doc, const struct language *l,
                  str text, struct page_output *out);
 
-// Of page_lists.c: fills lists of p when a template asks.
-void page_need(struct view_page *p, enum view_list list);
+// What md_options.words is for each language of the site, one after the other.
+const str *page_words(const struct site *site, arena *a);
 
-struct page_context {  // view_page.ctx
+// What the lists of a page are made of.
+struct page_context {
     struct page_renderer *renderer;
     struct page_output *out;
     const struct front *front;
 };
+
+// Of page_lists.c: fills the lists of p that templates name. The rest of p must be filled.
+void page_fill_lists(struct view_page *p, const struct page_context *c);
 
 // What a page shows of another document: as a link; as a child of its section, false where the
 // language has none.
@@ -81,6 +88,5 @@ bool page_child(const struct site *site, const struct document *child, const str
                 arena *a, struct view_child *out);
 // base_url and the address, a folder's index left out; "" without base_url.
 str page_address(const struct site *site, str url, arena *a);
-void page_json_ld(const struct view_page *p, const struct page_context *c, buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-// Lists that a template may ask for: translations, alternates, crumbs, children, provenance,
+// Lists that a template may read: translations, alternates, crumbs, children, provenance,
 // figures, JSON-LD.
 #include <string.h>
 
@@ -19,10 +19,15 @@ str page_address(const struct site *site, str url, arena *a)
     return arena_join(a, site->settings.base_url, STR("/"), url);
 }
 
-static void need_translations(struct view_page *p, struct page_renderer *r)
+// The same for every page of the document.
+static void fill_translations(struct view_page *p, struct page_renderer *r)
 {
     const struct site *site = r->site;
     const struct document *doc = p->document, *home = map_get(&site->document_by_key, STR_NONE);
+    p->translation_count = site->language_count;
+    p->translations = r->translations;
+    if (p->translations)
+        return;
     struct view_translation *list =
         arena_new(r->arena, struct view_translation, site->language_count);
     for (size_t i = 0; i < site->language_count; i++) {
@@ -32,11 +37,10 @@ static void need_translations(struct view_page *p, struct page_renderer *r)
                                             url.len ? url : nav_url(site, home, l, r->arena),
                                             doc->pages[i] != NULL};
     }
-    p->translations = list;
-    p->translation_count = site->language_count;
+    p->translations = r->translations = list;
 }
 
-static void need_alternates(struct view_page *p, struct page_renderer *r)
+static void fill_alternates(struct view_page *p, struct page_renderer *r)
 {
     const struct site *site = r->site;
     const struct document *doc = p->document;
@@ -77,7 +81,7 @@ bool page_child(const struct site *site, const struct document *child, const str
     return true;
 }
 
-static void need_crumbs(struct view_page *p, struct page_renderer *r)
+static void fill_crumbs(struct view_page *p, struct page_renderer *r)
 {
     struct view_link *list = NULL;
     size_t n = 0, depth = 0;
@@ -98,7 +102,7 @@ static void need_crumbs(struct view_page *p, struct page_renderer *r)
     p->crumb_count = n;
 }
 
-static void need_contents(struct view_page *p, struct page_renderer *r)
+static void fill_contents(struct view_page *p, struct page_renderer *r)
 {
     struct contents_entry *entries = NULL;
     size_t n = contents_of(r->site, p->document, p->language, r->arena, &entries);
@@ -111,7 +115,7 @@ static void need_contents(struct view_page *p, struct page_renderer *r)
     p->contents_count = n;
 }
 
-static void need_children(struct view_page *p, struct page_renderer *r)
+static void fill_children(struct view_page *p, struct page_renderer *r)
 {
     const struct site *site = r->site;
     const struct document *doc = p->document;
@@ -152,7 +156,7 @@ static bool is_layout(const struct page_renderer *r, const struct front_pair *pa
     return str_eq(pair->key, STR("layout")) && view_has(r->view, pair->value);
 }
 
-static void need_provenance(struct view_page *p, struct page_renderer *r, const struct front *f)
+static void fill_provenance(struct view_page *p, struct page_renderer *r, const struct front *f)
 {
     struct view_pair *list = arena_new(r->arena, struct view_pair, f->pair_count);
     size_t n = 0;
@@ -217,7 +221,7 @@ static void put_terms(const struct view_page *p, buf *out)
     buf_str(out, any ? STR("]") : STR_NONE);
 }
 
-void page_json_ld(const struct view_page *p, const struct page_context *c, buf *out)
+static void put_json_ld(const struct view_page *p, const struct page_context *c, buf *out)
 {
     const struct page_renderer *r = c->renderer;
     const struct document *doc = p->document;
@@ -256,7 +260,7 @@ void page_json_ld(const struct view_page *p, const struct page_context *c, buf *
     buf_char(out, '}');
 }
 
-static void need_figures(struct view_page *p, struct page_renderer *r)
+static void fill_figures(struct view_page *p, struct page_renderer *r)
 {
     if (!p->page)
         return;
@@ -264,25 +268,32 @@ static void need_figures(struct view_page *p, struct page_renderer *r)
     p->unmeasured = figures_unmeasured(r->figures);
 }
 
-void page_need(struct view_page *p, enum view_list list)
+static void fill_json_ld(struct view_page *p, const struct page_context *c)
 {
-    const struct page_context *c = p->ctx;
+    if (!p->page)
+        return;
     buf json = BUF_INIT;
-    switch (list) {
-    case VIEW_TRANSLATIONS: need_translations(p, c->renderer); break;
-    case VIEW_ALTERNATES: need_alternates(p, c->renderer); break;
-    case VIEW_CRUMBS: need_crumbs(p, c->renderer); break;
-    case VIEW_CONTENTS: need_contents(p, c->renderer); break;
-    case VIEW_CHILDREN: need_children(p, c->renderer); break;
-    case VIEW_PROVENANCE: need_provenance(p, c->renderer, c->front); break;
-    case VIEW_FIGURES: need_figures(p, c->renderer); break;
-    case VIEW_JSON_LD:
-        if (!p->page)
-            break;
-        page_json_ld(p, c, &json);
-        p->json_ld = arena_str(c->renderer->arena, buf_view(&json));
-        buf_free(&json);
-        break;
-    case VIEW_LISTS: break;
+    put_json_ld(p, c, &json);
+    p->json_ld = arena_str(c->renderer->arena, buf_view(&json));
+    buf_free(&json);
+}
+
+void page_fill_lists(struct view_page *p, const struct page_context *c)
+{
+    p->lists = view_lists(c->renderer->view);
+    for (unsigned list = 0; list < VIEW_LISTS; list++) {
+        if (!(p->lists & VIEW_BIT(list)))
+            continue;
+        switch ((enum view_list)list) {
+        case VIEW_TRANSLATIONS: fill_translations(p, c->renderer); break;
+        case VIEW_ALTERNATES: fill_alternates(p, c->renderer); break;
+        case VIEW_CRUMBS: fill_crumbs(p, c->renderer); break;
+        case VIEW_CONTENTS: fill_contents(p, c->renderer); break;
+        case VIEW_CHILDREN: fill_children(p, c->renderer); break;
+        case VIEW_PROVENANCE: fill_provenance(p, c->renderer, c->front); break;
+        case VIEW_FIGURES: fill_figures(p, c->renderer); break;
+        case VIEW_JSON_LD: fill_json_ld(p, c); break;
+        case VIEW_LISTS: break;
+        }
     }
 }

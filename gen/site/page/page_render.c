@@ -1,274 +1,18 @@
-// One page: hooks for Markdown, then the values that its template may ask for.
-#include "gen/site/page/page.h"
+// One page: its text as HTML, then the values that its template may ask for.
+#include "gen/site/page/page_work.h"
 
 #include <string.h>
 
-#include "gen/text/address.h"
-#include "gen/text/attributes.h"
-#include "gen/text/policy.h"
-#include "gen/text/slugs.h"
 #include "gen/site/documents/assets.h"
-#include "gen/site/source/scan.h"
 #include "gen/site/documents/contents.h"
 #include "gen/site/documents/nav.h"
-#include "gen/site/translation/parity.h"
-#include "gen/site/source/read.h"
-#include "gen/site/source/settings.h"
-#include "gen/site/translation/staleness.h"
 #include "gen/site/page/page_markdown.h"
+#include "gen/site/source/read.h"
+#include "gen/site/source/scan.h"
+#include "gen/site/source/settings.h"
+#include "gen/text/policy.h"
 
 enum { WORDS_A_MINUTE = 200, SIGNS_A_MINUTE = 500 };
-
-struct hooks {
-    struct page_renderer *r;
-    const struct page *page;
-    const struct language *language;
-    struct page_output *out;
-    str url;
-    str first_id;  // of the heading that is the title, as links of trees of others name it
-    const struct staleness *staleness;
-    struct anchor_link *here;
-    size_t here_count, here_cap;  // links to anchors of the same page
-};
-
-static void keep_anchor(struct hooks *h, struct anchor_link **items, size_t *count, size_t *cap,
-                        struct anchor_link l)
-{
-    *items = arena_grow(h->r->arena, *items, *count, cap, *count + 1, sizeof **items);
-    (*items)[(*count)++] = l;
-}
-
-static str relative(struct hooks *h, str target, str tail)
-{
-    buf b = BUF_INIT;
-    address_relative(h->url, target, &b);
-    buf_str(&b, tail);
-    str out = arena_str(h->r->arena, buf_view(&b));
-    buf_free(&b);
-    return out;
-}
-
-static void keep_use(struct hooks *h, struct asset *x)
-{
-    struct page_output *o = h->out;
-    for (size_t i = 0; i < o->use_count; i++)
-        if (o->uses[i].asset == x)
-            return;
-    o->uses = arena_grow(h->r->arena, o->uses, o->use_count, &o->use_cap, o->use_count + 1,
-                         sizeof *o->uses);
-    o->uses[o->use_count++] = (struct asset_use){x, assets_stamp(h->r->site, x)};
-}
-
-// A picture of another site is shown when the settings want that, and its host then is in the
-// page's policy.
-static void keep_host(struct hooks *h, str address)
-{
-    struct page_output *o = h->out;
-    str host = h->r->site->settings.remote_media ? policy_host(address) : STR_NONE;
-    if (!host.len || policy_has(o->hosts, host))
-        return;
-    o->hosts = o->hosts.len ? arena_join(h->r->arena, o->hosts, STR(" "), host)
-                            : arena_str(h->r->arena, host);
-}
-
-static bool is_word(str s)
-{
-    for (size_t i = 0; i < s.len; i++)
-        if (strchr("/.#:?", s.ptr[i]))
-            return false;
-    return s.len > 0;
-}
-
-static str on_link(void *ctx, str destination, bool is_image, struct diag_pos at)
-{
-    struct hooks *h = ctx;
-    if (str_find(destination, '#') < destination.len)
-        destination = arena_str(h->r->arena, destination);
-    struct link l =
-        link_resolve(h->r->site, h->page, h->language, destination, h->r->arena, h->r->diag);
-    if (l.other_case)
-        diag_add(h->r->diag, D_LINK_CASE, at, "%.*s", STR_ARG(destination));
-    switch (l.kind) {
-    case LINK_OUTSIDE:
-        if (is_image)
-            keep_host(h, destination);
-        return destination;
-    case LINK_HERE:
-        if (l.anchor.len)
-            keep_anchor(h, &h->here, &h->here_count, &h->here_cap,
-                        (struct anchor_link){STR_NONE, l.anchor, at.offset});
-        return destination;
-    case LINK_PAGE:
-        if (l.anchor.len)
-            keep_anchor(h, &h->out->links, &h->out->link_count, &h->out->link_cap,
-                        (struct anchor_link){l.target, l.anchor, at.offset});
-        return relative(h, l.target, l.tail);
-    case LINK_ASSET: keep_use(h, l.asset); return relative(h, l.target, l.tail);
-    case LINK_MADE: return relative(h, l.target, l.tail);
-    case LINK_HIDDEN: diag_add(h->r->diag, D_LINK_HIDDEN, at, "%.*s", STR_ARG(destination)); break;
-    case LINK_PRIVATE:
-        diag_add(h->r->diag, D_LINK_PRIVATE, at, "%.*s: %s", STR_ARG(destination), l.why);
-        break;
-    case LINK_UNREAD: return destination;
-    case LINK_OUT_OF_SITE:
-        diag_add(h->r->diag, D_LINK_ESCAPES, at, "%.*s", STR_ARG(destination));
-        break;
-    case LINK_MISSING:
-        if (h->r->site->tree->link_words && is_word(destination))
-            return STR("#");
-        diag_add(h->r->diag, D_LINK_BROKEN, at, "%s%.*s", is_image ? "image " : "",
-                 STR_ARG(destination));
-        break;
-    }
-    return destination;
-}
-
-static bool on_cell(void *ctx, str code, struct diag_pos at, buf *out)
-{
-    struct hooks *h = ctx;
-    struct page_output *o = h->out;
-    size_t start = out->len;
-    bool ok = figures_cell(h->r->figures, h->page, code, at, out);
-    o->cells = arena_grow(h->r->arena, o->cells, o->cell_count, &o->cell_cap, o->cell_count + 1,
-                          sizeof *o->cells);
-    o->cells[o->cell_count++] =
-        (struct cell_value){arena_str(h->r->arena, str_trim(code)),
-                            arena_str(h->r->arena, str_slice(buf_view(out), start, out->len))};
-    return ok;
-}
-
-static bool on_example(void *ctx, str code, str wanted, struct diag_pos at, buf *out)
-{
-    struct hooks *h = ctx;
-    return figures_example(h->r->figures, h->page, code, wanted, at, out);
-}
-
-static str on_word(void *ctx, str key)
-{
-    struct hooks *h = ctx;
-    buf b = BUF_INIT;
-    catalog_format(h->page->language->catalog, key, NULL, 0, &b, NULL);
-    str out = arena_str(h->r->arena, buf_view(&b));
-    buf_free(&b);
-    return out;
-}
-
-static bool on_stale(void *ctx, size_t block)
-{
-    return staleness_at(((struct hooks *)ctx)->staleness, block);
-}
-
-// What is known of the translation against its source, before it is rendered with marks where it
-// has fallen behind.
-static void compare_with_source(struct hooks *h, str text, str file, const struct md_options *o)
-{
-    struct page_renderer *r = h->r;
-    struct md_result *own = arena_new(r->arena, struct md_result, 1);
-    if (!h->page->sidecar || !md_scan(text, h->page->body, file, o, r->arena, r->diag, own))
-        return;
-    h->staleness = staleness_read(r->site, h->page, r->source, own, r->diag, r->arena);
-    if (!h->staleness)
-        return;
-    staleness_report(h->staleness, file, text, own, r->diag);
-    h->out->stale_count = h->staleness->stale_count;
-}
-
-static bool on_image_size(void *ctx, str destination, uint32_t *width, uint32_t *height)
-{
-    const struct hooks *h = ctx;
-    struct link l = link_resolve(h->r->site, h->page, h->language, destination, h->r->arena, NULL);
-    if (l.kind != LINK_ASSET || !l.asset->width)
-        return false;
-    *width = l.asset->width, *height = l.asset->height;
-    return true;
-}
-
-static bool has_anchor(const struct md_result *md, str anchor)
-{
-    for (size_t i = 0; i < md->anchor_count; i++)
-        if (str_eq(md->anchors[i], anchor))
-            return true;
-    return false;
-}
-
-static void check_here(struct hooks *h, str text, str file)
-{
-    for (size_t i = 0; i < h->here_count; i++) {
-        const struct anchor_link *l = &h->here[i];
-        bool known = h->out->any_anchor || has_anchor(&h->out->md, l->anchor) ||
-                     str_starts(l->anchor, STR("source-")) || str_eq(l->anchor, STR("top")) ||
-                     str_eq(l->anchor, STR("main")) || str_eq(l->anchor, STR("page-sources"));
-        if (!known)
-            diag_add(h->r->diag, D_LINK_ANCHOR, DIAG_AT(file, text, l->offset), "#%.*s",
-                     STR_ARG(l->anchor));
-    }
-}
-
-// The id that the heading had which is the page's title: its own, or that of its words. In trees of
-// others, whose links name it.
-static str title_id(struct hooks *h, str text, size_t from)
-{
-    str rest = str_trim(str_slice(text, from, h->page->body)), line = STR_NONE, id = STR_NONE,
-        classes;
-    if (!h->r->site->tree_index || from > h->page->body || !str_line(&rest, &line))
-        return STR_NONE;
-    md_attributes_at_end(line, &id, &classes);
-    if (id.len)
-        return id;
-    buf b = BUF_INIT;
-    slug_text(h->r->site->tree->kind->slugs, h->page->title, &b);
-    id = arena_str(h->r->arena, buf_view(&b));
-    buf_free(&b);
-    return id;
-}
-
-// Anchors of what is not read are not known: links to any are taken for right.
-static bool may_have_more(const struct hooks *h, str text)
-{
-    return h->out->md.unread ||
-           (h->r->site->tree->hooks && str_search(text, STR("<!--")) < text.len);
-}
-
-static bool render_body(struct hooks *h, const struct document *doc, str text, buf *out)
-{
-    struct page_renderer *r = h->r;
-    bool translation = h->page != doc->source;
-    struct md_options o = {
-        .extensions = settings_markdown(&r->site->settings),
-        .top_heading = 2,
-        .math = r->math,
-        .foreign = r->site->tree->kind->syntax,
-        .slugs = r->site->tree->kind->slugs,
-        .open_html = !r->site->settings.file.len || r->site->tree->kind->flags & KIND_FOREIGN,
-        .first_id = h->first_id,
-        .title = r->site->tree_index ? h->page->title : STR_NONE,
-        .source_title_id =
-            translation && r->source && r->site->tree_index ? r->source->title_id : STR_NONE,
-        .ids = translation ? r->ids : NULL,
-        .id_count = translation ? r->id_count : 0,
-        .hooks = {.ctx = h,
-                  .link = on_link,
-                  .cell = on_cell,
-                  .example = on_example,
-                  .word = on_word,
-                  .stale = on_stale,
-                  .image_size = on_image_size},
-    };
-    str file = site_path(r->site, h->page->source, r->arena);
-    figures_begin_page(r->figures);
-    if (translation && r->source)
-        compare_with_source(h, text, file, &o);
-    bool ok = md_render(text, h->page->body, file, &o, r->arena, r->diag, out, &h->out->md);
-    h->out->any_anchor = may_have_more(h, text);
-    check_here(h, text, file);
-    if (translation && r->source && r->parity) {
-        struct parity_text source = {doc->source, site_path(r->site, doc->source->source, r->arena),
-                                     r->source_text, r->source};
-        struct parity_text own = {h->page, file, text, &h->out->md};
-        parity_check(&source, &own, r->diag, r->arena);
-    }
-    return ok;
-}
 
 // The signs of a script without spaces in a text, and the Latin words between them. What stands
 // between backticks is no prose.
@@ -287,7 +31,7 @@ static void count_signs(str text, size_t *signs, size_t *words)
 }
 
 // Languages written without spaces are read by signs.
-static uint32_t reading_minutes(const struct hooks *h, str text)
+static uint32_t reading_minutes(const struct page_work *h, str text)
 {
     static const char *const unspaced[] = {"Hans", "Hant", "Jpan", "Thai",
                                            "Khmr", "Laoo", "Mymr", "Tibt"};
@@ -392,14 +136,14 @@ static void fill_near(struct view_page *v, const struct page_renderer *r,
 
 // The address of a file that the front matter or the settings name; "" for "" and for one that is
 // not there.
-static str file_address(struct hooks *h, str file)
+static str file_address(struct page_work *h, str file)
 {
     if (!file.len)
         return STR_NONE;
     struct link link =
         link_resolve(h->r->site, h->page, h->language, file, h->r->arena, h->r->diag);
     if (link.kind == LINK_ASSET)
-        keep_use(h, link.asset);
+        page_keep_use(h, link.asset);
     if (link.kind == LINK_PRIVATE)
         diag_add(h->r->diag, D_LINK_PRIVATE,
                  DIAG_FILE(site_path(h->r->site, h->page->source, h->r->arena)), "%.*s: %s",
@@ -407,7 +151,7 @@ static str file_address(struct hooks *h, str file)
     return link.kind == LINK_OUTSIDE ? file : link.kind == LINK_ASSET ? link.target : STR_NONE;
 }
 
-static void fill_view(struct view_page *v, struct hooks *h, const struct document *doc,
+static void fill_view(struct view_page *v, struct page_work *h, const struct document *doc,
                       const struct front *f)
 {
     struct page_renderer *r = h->r;
@@ -442,7 +186,6 @@ static void fill_view(struct view_page *v, struct hooks *h, const struct documen
     if (f->toc != 0)
         v->toc = h->out->md.headings, v->toc_count = h->out->md.heading_count;
     v->current = h->language->index;
-    v->need = page_need;
     if (h->out->hosts.len || h->out->md.has_media) {
         buf policy = BUF_INIT;
         policy_write(h->out->hosts, h->out->md.has_media, &policy);
@@ -456,22 +199,21 @@ static void fill_view(struct view_page *v, struct hooks *h, const struct documen
 bool page_render(struct page_renderer *r, const struct document *doc, const struct language *l,
                  str text, struct page_output *out)
 {
-    struct hooks h = {.r = r, .page = nav_page(r->site, doc, l), .language = l, .out = out};
+    struct page_work h = {.r = r, .page = nav_page(r->site, doc, l), .language = l, .out = out};
     struct page_meta meta = {.front.toc = -1};
     struct view_page v;
     bool ok = true;
     h.url = nav_url(r->site, doc, l, r->arena);
     if (!h.page->made) {
         page_meta_unpack(h.page->meta, r->arena, &meta);
-        h.first_id = title_id(&h, text, meta.front.body);
-        ok = render_body(&h, doc, text, &out->body);
+        ok = page_body(&h, doc, text, meta.front.body, &out->body);
     }
     fill_view(&v, &h, doc, &meta.front);
     v.body = buf_view(&out->body);
     if (!h.page->made)
         v.reading_minutes = reading_minutes(&h, text);
     struct page_context c = {r, out, &meta.front};
-    v.ctx = &c;
+    page_fill_lists(&v, &c);
     ok = view_render(r->view, &v, r->diag, &out->html) && ok;
     page_markdown_write(r, h.out, h.page, l, h.url, text, &out->markdown);
     return ok;

@@ -82,9 +82,10 @@ void index_begin(struct index *x, str tag);
 // Adds a page that units_pack() has packed. The strings must live as long as x.
 void index_page(struct index *x, str url, str title, str packed);
 
-// Of chunks.c: hands each of the index's files to put, the first one last. name: "" of the first,
-// which names the others; bytes: a script that calls vramdocSearch(name, ...). synonyms: as the
-// settings have them.
+// Of chunks.c: hands each of the index's files to put, the first one last. put is a sink: it
+// decides nothing, and the files of a large site are never in memory together. name: "" of the
+// first, which names the others; bytes: a script that calls vramdocSearch(name, ...). synonyms: as
+// the settings have them.
 void index_files(struct index *x, str synonyms, void (*put)(void *ctx, str name, str bytes),
                  void *ctx);
 

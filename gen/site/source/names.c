@@ -40,11 +40,52 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
+// Words that mean a language without being a tag.
+static const struct {
+    str word, tag;
+} words[] = {
+#define X(word, tag) {STR(word), STR(tag)},
+#include "gen/site/source/names_words.def"
+#undef X
+};
+
+str names_word(str tag)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words && tag.len <= 10; i++)
+        if (tag.len == words[i].word.len && str_eq_nocase(tag, words[i].word))
+            return words[i].tag;
+    return tag;
+}
+
+// Whether ICU has data for a language in a region, "pt-br": of other pairs either may be meant.
+static bool is_locale(str tag)
+{
+    char wanted[16];
+    bool found = false;
+    size_t joint = 0;
+    for (size_t i = 0; i < tag.len && i < sizeof wanted - 1; i++) {
+        wanted[i] = tag.ptr[i] == '-' || tag.ptr[i] == '_' ? '_' : lower(tag.ptr[i]);
+        joint = wanted[i] == '_' ? i : joint;
+    }
+    for (int32_t i = 0, count = uloc_countAvailable(); i < count && !found; i++) {
+        str locale = str_c(uloc_getAvailable(i)),
+            area = str_slice(locale, str_rfind(locale, '_'), locale.len);
+        found =
+            joint && tag.len < sizeof wanted && str_starts(locale, (str){wanted, joint}) &&
+            locale.ptr[joint] == '_' &&
+            (str_eq_nocase((str){wanted + joint, tag.len - joint}, area) ||  // zh-cn: zh_Hans_CN
+             str_eq_nocase((str){wanted, tag.len}, locale));
+    }
+    return found;
+}
+
 // "es", "pt-BR", "zh_Hant": a language that ICU has data for, with plausible subtags.
 static bool is_tag(const struct names *n, str s)
 {
     char base[4];
     size_t len = 0;
+    if (names_word(s).ptr != s.ptr)
+        return true;
     while (len < s.len && len < 4 &&
            ((s.ptr[len] >= 'a' && s.ptr[len] <= 'z') || (s.ptr[len] >= 'A' && s.ptr[len] <= 'Z')))
         len++;
@@ -109,8 +150,8 @@ static size_t find_spots(const struct names *n, str path, struct spot out[MAX_SP
         struct spot s = {NAME_DASH, str_slice(stem, at + 1, stem.len), name + at, end};
         bool longer = count && out[count - 1].form == NAME_DASH;
         char area = longer ? stem.ptr[stem.len - out[count - 1].tag.len] : 0;
-        if (longer && area >= 'a')
-            break;  // "-de-es" is Spanish, "-pt-BR" is Brazilian
+        if (longer && area >= 'a' && (str_starts(s.tag, STR("en")) || !is_locale(s.tag)))
+            break;  // "-de-es" is Spanish, "-pt-BR" and "-pt-br" are Brazilian
         if (longer)
             out[count - 1] = s;
         else
@@ -317,8 +358,24 @@ struct names *names_learn(const str *paths, size_t count, const str *listed, siz
 
 // Words end in "-to" and "-is", too: the very name must be shared, by another tag, or by the bare
 // name when the tag is used elsewhere.
+// "list-cs-cp.md" beside "list-cs.md", where Czech has no region CP: the list of another thing.
+static bool is_other_thing(const struct names *n, str path, const struct spot *s, buf *b)
+{
+    size_t joint = 0;
+    while (joint < s->tag.len && s->tag.ptr[joint] != '-' && s->tag.ptr[joint] != '_')
+        joint++;
+    if (joint == s->tag.len || s->tag.len - joint != 3 || is_locale(s->tag))
+        return false;
+    buf_clear(b);
+    buf_str(b, str_slice(path, 0, s->to - s->tag.len + joint));
+    buf_str(b, str_slice(path, s->to, path.len));
+    return map_has(&n->paths, buf_view(b));
+}
+
 static bool dash_is_meant(const struct names *n, str path, const struct spot *s, buf *b)
 {
+    if (is_other_thing(n, path, s, b))
+        return false;
     if (map_has(&n->meant, without(path, s, b)))
         return true;
     bool used = map_has(&n->meant, usage(path, s, b)) || map_has(&n->listed, s->tag);
@@ -378,7 +435,15 @@ static str strip_post(str key, str *date, arena *a)
     return arena_join(a, str_slice(key, 0, name), str_slice(own, 11, own.len), STR_NONE);
 }
 
-// Cuts a second tag of the same language out: en/2016-05-03-git-en.md.
+static size_t base_length(str tag)
+{
+    size_t n = 0;
+    while (n < tag.len && tag.ptr[n] != '-' && tag.ptr[n] != '_')
+        n++;
+    return n;
+}
+
+// Cuts a second tag of the same language out: en/2016-05-03-git-en.md, ar-AR/README_AR.md.
 static void cut_again(const struct names *n, struct name *out, str ending, arena *a)
 {
     struct spot spots[MAX_SPOTS];
@@ -386,7 +451,10 @@ static void cut_again(const struct names *n, struct name *out, str ending, arena
     for (size_t i = 0, m = find_spots(n, path, spots); i < m; i++) {
         const struct spot *s = &spots[i];
         bool behind = s->form == NAME_SUFFIX || s->form == NAME_DASH;
-        if (behind && str_eq_nocase(s->tag, out->tag)) {
+        size_t base = base_length(s->tag);
+        bool same = base == base_length(out->tag) &&
+                    str_eq_nocase(str_slice(s->tag, 0, base), str_slice(out->tag, 0, base));
+        if (behind && same) {
             out->key = str_slice(path, 0, s->from);
             return;
         }

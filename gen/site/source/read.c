@@ -135,7 +135,7 @@ static bool only_heading(str text, size_t from, arena *a, str *title, size_t *be
     return title->len > 0;
 }
 
-bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *out)
+static bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *out)
 {
     size_t bad = utf8_invalid(text);
     str title;
@@ -171,7 +171,7 @@ bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *o
     for (size_t i = 0; i < m->front.name.count; i++) \
         pack_str(out, m->front.name.items[i]);
 
-void page_meta_pack(const struct page_meta *m, buf *out)
+static void page_meta_pack(const struct page_meta *m, buf *out)
 {
     pack_u64(out, m->content_hash);
     pack_uint(out, m->body);

@@ -15,8 +15,6 @@ struct page_meta {
 #define PAGE_BROKEN SIZE_MAX
 
 // Reads text as a page. False after errors were recorded; out is filled as far as possible.
-bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *out);
-void page_meta_pack(const struct page_meta *m, buf *out);
 // Views into packed; lists and pairs live in a. False when the bytes are damaged.
 bool page_meta_unpack(str packed, arena *a, struct page_meta *out);
 // Whether two packed pages differ in their text at most: their front matter and titles are the

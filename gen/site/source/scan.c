@@ -69,7 +69,8 @@ static bool walk_reported(struct site *site)
         const struct fs_bad *b = &site->files.bad[i];
         str file =
             b->path.len ? site_path(site, b->path, &site->arena) : site->settings.content_dir;
-        bool nowhere = b->error == ENOENT && b->path.len && site->tree->kind->flags & KIND_FOREIGN;
+        bool others = site->tree->kind->flags & KIND_FOREIGN || !site->settings.file.len;
+        bool nowhere = b->error == ENOENT && b->path.len && others;
         enum diag_id id = b->error == ELOOP   ? D_IO_SYMLINK_LOOP
                           : b->error == EXDEV ? D_FILE_OUTSIDE
                           : nowhere           ? D_FILE_NOWHERE

@@ -23,6 +23,12 @@ static str without_number(str part)
     return from && n > from && n < part.len && !date ? str_slice(part, n, part.len) : part;
 }
 
+static str folder_of(str path)
+{
+    size_t slash = str_rfind(path, '/');
+    return slash == path.len ? STR_NONE : str_slice(path, 0, slash);
+}
+
 static void put_below(const struct page *p, buf *out)
 {
     str rest = tree_below(p->root, p->source), part;
@@ -145,6 +151,21 @@ static str pattern_of(const struct site *site, const struct page *p)
     return p->root ? p->root->permalink : STR_NONE;
 }
 
+// "redirect_from: /old/" or a list of them, flattened. Source: the plugin jekyll-redirect-from.
+static void read_redirects(struct page *p, const struct front *f, arena *a)
+{
+    str rest = pair(f, "redirect_from"), item;
+    size_t cap = 0;
+    while (!f->aliases.count && str_cut(&rest, ',', &item)) {
+        item = str_trim(item);
+        if (!item.len || item.ptr[0] != '/' || str_find(item, ':') < item.len)
+            continue;  // a relative one, or a pattern such as /sips/:title
+        p->aliases =
+            arena_grow(a, p->aliases, p->alias_count, &cap, p->alias_count + 1, sizeof *p->aliases);
+        p->aliases[p->alias_count++] = arena_str(a, item);
+    }
+}
+
 void tree_front(const struct site *site, struct page *p, const struct front *f, arena *a)
 {
     static const char *const orders[] = {"weight", "nav_order", "sidebar_position"};
@@ -155,6 +176,8 @@ void tree_front(const struct site *site, struct page *p, const struct front *f, 
     if (has_posts(site) && p->date.len &&
         str_search(pattern_of(site, p), STR(":categories")) < pattern_of(site, p).len)
         p->categories = read_categories(f, a);
+    if (has_posts(site))
+        read_redirects(p, f, a);
     for (size_t i = 0; i < 3 && p->order == INT64_MIN; i++)
         whole_number(pair(f, orders[i]), &p->order);
     if (p->order == INT64_MIN)
@@ -163,6 +186,11 @@ void tree_front(const struct site *site, struct page *p, const struct front *f, 
         p->label = pair(f, labels[i]);
     if (!p->label.len)
         p->label = inside(pair(f, "sidebar"), STR("label"));
+    str id = site->tree->kind->flags & KIND_IDS && p->root && p->root->numbers ? pair(f, "id")
+                                                                               : STR_NONE;
+    if (id.len && !f->slug.len && str_find(id, '/') == id.len)
+        p->address =
+            tree_address(arena_join(a, folder_of(tree_page_path(site, p, a)), STR("/"), id), a);
     for (size_t i = 0; i < 2 && !p->address.len; i++) {
         str written = pair(f, addresses[i]);
         if (str_starts(written, STR("/")) || str_find(written, '/') < written.len)
@@ -247,12 +275,6 @@ static str name_of(str path)
 {
     size_t slash = str_rfind(path, '/');
     return slash == path.len ? path : str_slice(path, slash + 1, path.len);
-}
-
-static str folder_of(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash == path.len ? STR_NONE : str_slice(path, 0, slash);
 }
 
 // "Kustomization File" is Kustomization-File in an address. Source: Hugo's

@@ -31,7 +31,7 @@ static void take_address(str *to, str from)
 // How formulas and alerts are written, as far as the kind and the configuration tell.
 static void take_markdown(struct settings *s, const struct tree *t)
 {
-    s->math = t->math ? t->kind->math : 0;
+    s->math = t->math ? t->kind->math | (t->dollars ? MD_MATH_DOLLARS : 0) : 0;
     s->admonitions = t->kind->admonitions | (t->definitions ? MD_DEFINITIONS : 0);
 }
 

@@ -1,5 +1,5 @@
-// What a template sees of a page: values in C, made when asked for, and the templates compiled once
-// for all pages.
+// What a template sees of a page: values in C, put into Lua when they are read, and the templates
+// compiled once for all pages.
 #ifndef GEN_SITE_VIEW_H
 #define GEN_SITE_VIEW_H
 
@@ -43,7 +43,7 @@ struct view_figure {
     str name, text, kind, source_html, anchor, cite;
 };  // text: plain; source_html: HTML; cite: where it is first
 
-// Lists that cost something: filled by need() when a template asks for them the first time.
+// Lists that cost something: a page fills those that view_lists() wants.
 enum view_list {
     VIEW_TRANSLATIONS,
     VIEW_ALTERNATES,
@@ -55,6 +55,8 @@ enum view_list {
     VIEW_CONTENTS,
     VIEW_LISTS
 };
+#define VIEW_BIT(list) (1u << (list))
+#define VIEW_ALL (VIEW_BIT(VIEW_LISTS) - 1)
 
 struct view_page {
     const struct language *
@@ -76,14 +78,12 @@ struct view_page {
     const struct md_heading *toc;
     size_t toc_count;
 
-    void (*need)(struct view_page *p,
-                 enum view_list list);  // once a list and page; NULL when all are filled
-    void *ctx;                          // of need()
+    unsigned lists;  // VIEW_BIT of those below that are filled; any other may not be read
     // The same list, in the same order, for every language of a document; translations[i].url and
     // the rest may not depend on the page.
     const struct view_translation *translations;
     size_t translation_count;
-    size_t current;  // the page's own place in translations; known before need()
+    size_t current;  // the page's own place in translations
     const struct view_alternate *alternates;
     size_t alternate_count;  // the same for every language, too
     const struct view_link *crumbs;
@@ -107,6 +107,11 @@ struct view_menu {
     size_t count;
 };
 
+// A file of the templates' folder; url: "" for none.
+struct view_asset {
+    str name, url;
+};
+
 // What is the same for all pages. Must outlive the view.
 struct view_site {
     str generator, csp;
@@ -116,11 +121,8 @@ struct view_site {
                                     // calculator, "" for none
     const str *
         search_index;  // [site.language_count]: url of the index, "" for none; NULL for none at all
-    // url of a file of the templates' folder, and its place among asset_count of them; "" when
-    // there is none.
-    str (*asset)(void *ctx, str name, size_t *place);
+    const struct view_asset *assets;  // by name
     size_t asset_count;
-    void *ctx;
 };
 
 struct view;
@@ -131,9 +133,11 @@ struct view *view_open(const struct site *site, const struct view_site *vs, stru
 void view_free(struct view *v);
 // Whether there is a template of this name.
 bool view_has(const struct view *v, str layout);
+// VIEW_BIT of each list that some template names.
+unsigned view_lists(struct view *v);
 // Renders layout ("page" when there is no such template) and appends HTML. Pages of one document
 // should follow each other. False after errors were recorded.
-bool view_render(struct view *v, struct view_page *p, struct diag *d, buf *out);
+bool view_render(struct view *v, const struct view_page *p, struct diag *d, buf *out);
 // Which files of the templates' folder the last rendered page asked for: bit n & 7 of byte n / 8 is
 // that of place n. Valid until the next page is rendered.
 str view_assets(const struct view *v);

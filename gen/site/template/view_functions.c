@@ -234,6 +234,22 @@ static int view_date(lua_State *L)
     return push_scratch(L);
 }
 
+static const struct view_asset *find_asset(const struct view_site *vs, str name)
+{
+    size_t low = 0, high = vs->asset_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = str_cmp(vs->assets[middle].name, name);
+        if (!order)
+            return &vs->assets[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
 // The fingerprinted address of a file of the templates' folder, which is written for it; nil when
 // there is none.
 static int view_asset(lua_State *L)
@@ -241,13 +257,13 @@ static int view_asset(lua_State *L)
     struct view *v = view_of(L);
     str name;
     name.ptr = luaL_checklstring(L, 1, &name.len);
-    size_t place = 0;
-    str url = v->vs->asset ? v->vs->asset(v->vs->ctx, name, &place) : STR_NONE;
-    if (!url.len)
+    const struct view_asset *x = find_asset(v->vs, name);
+    if (!x || !x->url.len)
         return 0;  // for templates that ask whether it is there
+    size_t place = (size_t)(x - v->vs->assets);
     v->assets[place / 8] |= (uint8_t)(1 << place % 8);
     v->L = L;
-    view_push_url(v, url);
+    view_push_url(v, x->url);
     return 1;
 }
 

@@ -55,6 +55,8 @@ struct view {
     struct view_template *templates;
     size_t template_count, template_cap;
     uint64_t hash;
+    unsigned wanted_lists;  // view_lists(), once they are known
+    bool lists_known;
     int functions;       // registry reference: name -> function
     int lists;           // registry reference: lists of the page, by field
     int document_lists;  // and those that its document's pages share
@@ -62,12 +64,11 @@ struct view {
     int messages;        // and for each language what t() gives without arguments
 
     // the page that is rendered
-    struct view_page *page;
+    const struct view_page *page;
     struct diag *d;
     buf *out;
     struct view_variant variant;
-    str base_path;  // of base_url, for DEPTH_LOST: "/docs"
-    bool asked[VIEW_LISTS];
+    str base_path;          // of base_url, for DEPTH_LOST: "/docs"
     enum view_scope scope;  // of the once block that is rendered; SCOPE_PAGE outside
     int marking;            // what "current" answers: -1 the truth, 0 never, 1 always
     struct view_recording *recording;
@@ -128,6 +129,8 @@ void view_push_toc(struct view *v, const struct view_field *field);
 void view_push_provenance(struct view *v, const struct view_field *field);
 void view_push_figures(struct view *v, const struct view_field *field);
 
+// VIEW_BIT of each list that text names.
+unsigned view_lists_named(str text);
 int view_page_index(lua_State *L);
 int view_site_index(lua_State *L);
 int view_translation_index(lua_State *L);

@@ -13,7 +13,7 @@ struct view_field {
     void (*push)(struct view *v, const struct view_field *f);
     size_t offset;          // in struct view_page
     enum view_scope scope;  // whose pages agree on it
-    enum view_list list;    // what need() must fill before
+    enum view_list list;    // that it shows
 };
 
 static const void *member(const struct view *v, const struct view_field *f)
@@ -268,6 +268,16 @@ static const struct view_field fields[] = {
 };
 #define FIELD_COUNT (sizeof fields / sizeof *fields)
 
+unsigned view_lists_named(str text)
+{
+    unsigned lists = 0;
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (fields[i].list != NO_LIST && !(lists & VIEW_BIT(fields[i].list)) &&
+            str_search(text, str_c(fields[i].name)) < text.len)
+            lists |= VIEW_BIT(fields[i].list);
+    return lists;
+}
+
 // Whether a block that is kept for scope may read what pages share only within field.
 static bool scope_allows(enum view_scope block, enum view_scope field)
 {
@@ -319,10 +329,9 @@ static void push_list(struct view *v, const struct view_field *f, size_t index)
         return;
     }
     lua_pop(L, 1);
-    if (f->list != NO_LIST && v->page->need && !v->asked[f->list]) {
-        v->asked[f->list] = true;
-        v->page->need(v->page, f->list);
-    }
+    if (f->list != NO_LIST && !(v->page->lists & VIEW_BIT(f->list)))
+        luaL_error(L, "page.%s is read by a name that is put together: a template must name it",
+                   f->name);
     enum view_scope scope = v->scope;
     if (shared)
         v->scope = SCOPE_DOCUMENT;  // for its addresses

@@ -248,6 +248,14 @@ bool view_has(const struct view *v, str layout)
     return template_find(v, layout) != NULL;
 }
 
+unsigned view_lists(struct view *v)
+{
+    for (size_t i = 0; i < v->template_count && !v->lists_known; i++)
+        v->wanted_lists |= view_lists_named(v->templates[i].text);
+    v->lists_known = true;
+    return v->wanted_lists;
+}
+
 str view_assets(const struct view *v)
 {
     return (str){(const char *)v->page_assets, v->asset_bytes};
@@ -281,7 +289,7 @@ static uint32_t depth_of(str url)
     return depth;
 }
 
-static void page_begin(struct view *v, struct view_page *p, struct diag *d, buf *out)
+static void page_begin(struct view *v, const struct view_page *p, struct diag *d, buf *out)
 {
     v->L = sandbox_state(v->sandbox);
     v->page = p;
@@ -294,7 +302,6 @@ static void page_begin(struct view *v, struct view_page *p, struct diag *d, buf 
     v->marking = -1;
     v->recording = NULL;
     view_assets_clear(v);
-    memset(v->asked, 0, sizeof v->asked);
     if (!p->document || v->document != p->document)
         view_once_forget(v, SCOPE_DOCUMENT);
     if (v->once_arena[SCOPE_LANGUAGE].total > KEPT_MAX)
@@ -314,7 +321,7 @@ static int render(lua_State *L)
     return 0;
 }
 
-bool view_render(struct view *v, struct view_page *p, struct diag *d, buf *out)
+bool view_render(struct view *v, const struct view_page *p, struct diag *d, buf *out)
 {
     const struct view_template *t = template_find(v, p->layout);
     if (!t)

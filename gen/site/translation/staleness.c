@@ -108,6 +108,7 @@ static struct staleness *compare(const struct sidecar *then, const struct md_res
     s->then = *then;
     s->count = own->block_count;
     s->blocks = arena_new(a, struct stale_block, own->block_count + 1);
+    s->behind = arena_new(a, bool, own->block_count + 1);
     s->missing = arena_new(a, struct missing_block, source->block_count + 1);
     for (size_t i = 0; i < own->block_count; i++)
         s->blocks[i] = (struct stale_block){BLOCK_UNKNOWN, SEQUENCE_NONE, SEQUENCE_NONE};
@@ -122,7 +123,8 @@ static struct staleness *compare(const struct sidecar *then, const struct md_res
                                  : source->blocks[n].hash == pairs[i].source ? BLOCK_FRESH
                                                                              : BLOCK_STALE;
         s->blocks[o] = (struct stale_block){state, n, i};
-        s->stale_count += state == BLOCK_STALE || state == BLOCK_ORPHANED;
+        s->behind[o] = state == BLOCK_STALE || state == BLOCK_ORPHANED;
+        s->stale_count += s->behind[o];
         if (n != SEQUENCE_NONE)
             own_of_source[n] = o;
     }
@@ -152,12 +154,6 @@ struct staleness *staleness_read(const struct site *site, const struct page *p,
     return s;
 }
 
-bool staleness_at(const struct staleness *s, size_t block)
-{
-    return s && block < s->count &&
-           (s->blocks[block].state == BLOCK_STALE || s->blocks[block].state == BLOCK_ORPHANED);
-}
-
 void staleness_report(const struct staleness *s, str file, str text, const struct md_result *own,
                       struct diag *d)
 {
@@ -166,7 +162,7 @@ void staleness_report(const struct staleness *s, str file, str text, const struc
         [BLOCK_ORPHANED] = "the source has it no more",
     };
     for (size_t i = 0; i < s->count; i++)
-        if (staleness_at(s, i))
+        if (s->behind[i])
             diag_add(d, D_STALE_PARAGRAPH, DIAG_AT(file, text, own->blocks[i].offset), "%s",
                      words[s->blocks[i].state]);
     for (size_t i = 0; i < s->missing_count; i++) {

@@ -29,6 +29,7 @@ struct missing_block {
 struct staleness {
     struct stale_block *blocks;
     size_t count;  // of the translation, in order
+    bool *behind;  // [count] whether it is stale or orphaned
     struct missing_block *missing;
     size_t missing_count;
     size_t stale_count;   // stale and orphaned
@@ -46,8 +47,6 @@ struct staleness *staleness_read(const struct site *site, const struct page *p,
 // From the sidecar's bytes; file is for messages.
 struct staleness *staleness_parse(str json, str file, const struct md_result *source,
                                   const struct md_result *own, struct diag *d, arena *a);
-// For the md hook. s may be NULL.
-bool staleness_at(const struct staleness *s, size_t block);
 // Records stale-paragraph for each stale, orphaned and missing block. file and text are the
 // translation's.
 void staleness_report(const struct staleness *s, str file, str text, const struct md_result *own,

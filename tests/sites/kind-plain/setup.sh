@@ -1,1 +1,2 @@
 cp -R "$ROOT/tests/sites-shared/." .
+ln -s nowhere content/dangling.md

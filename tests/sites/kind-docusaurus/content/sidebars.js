@@ -1,1 +1,1 @@
-module.exports = {docs: ['intro', {type: 'category', label: 'More', items: ['deep/part']}]};
+module.exports = {docs: ['intro', {type: 'category', label: 'More', items: ['deep/part', 'deep/called']}]};

@@ -1,0 +1,129 @@
+// What destinations of links of other generators mean before they are looked for: Liquid,
+// shortcodes of references, aliases of projects, base paths.
+#include <string.h>
+
+#include "gen/site/documents/tree_links.h"
+#include "gen/site/source/tree_paths.h"
+
+// "{% link a.md %}" or '{{ "/a" | relative_url }}': the first word behind name, or in quotes.
+static str argument(str inside, str name)
+{
+    size_t at = str_search(inside, name);
+    str rest = str_trim(str_slice(inside, at + name.len, inside.len));
+    char quote = rest.len ? rest.ptr[0] : 0;
+    if (quote == '"' || quote == '\'')
+        return str_slice(rest, 1, 1 + str_find(str_slice(rest, 1, rest.len), quote));
+    return str_slice(rest, 0, str_find(rest, ' '));
+}
+
+// Whether a reference such as "docs/guide" names a page from the top of the content: a path of
+// several parts counts from there where nothing lies beside the page.
+static bool is_at_top(const struct site *site, str path)
+{
+    arena scratch = ARENA_INIT;
+    bool several =
+        path.len && path.ptr[0] != '/' && path.ptr[0] != '.' && str_find(path, '/') < path.len;
+    str address =
+        several ? tree_address(str_slice(path, 0, str_find(path, '#')), &scratch) : STR_NONE;
+    bool found = several && tree_page_at(site, address);
+    arena_free(&scratch);
+    return found;
+}
+
+// The path that braces mean. False when it is unknown.
+static bool put_braces(const struct site *site, str inside, buf *out)
+{
+    static const str empty[] = {STR("site.baseurl"), STR("site.url"), STR("site.github.url"),
+                                STR("base_url"), STR("site.base_url")};
+    inside = str_trim(inside);
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        if (str_eq(inside, empty[i]))
+            return true;
+    if (str_starts(inside, STR("link ")) || str_starts(inside, STR("ref ")) ||
+        str_starts(inside, STR("relref "))) {
+        str name = str_slice(inside, 0, str_find(inside, ' ')), path = argument(inside, name);
+        bool absolute = str_eq(name, STR("link")) && !str_starts(path, STR("/"));
+        if (!absolute && is_at_top(site, path))
+            buf_char(out, '/');
+        if (absolute && site->tree->folder.len)
+            buf_printf(out, "/%.*s", STR_ARG(site->tree->folder));
+        if (absolute)
+            buf_char(out, '/');
+        buf_str(out, path);
+        return true;
+    }
+    if (str_starts(inside, STR("post_url "))) {
+        str post = argument(inside, STR("post_url"));
+        size_t slash = str_rfind(post, '/');
+        const struct page *p = slash == post.len ? tree_post_named(site, post) : NULL;
+        if (p)
+            buf_printf(out, "/%.*s", STR_ARG(p->source));
+        else
+            buf_printf(out, "/_posts/%.*s", STR_ARG(post));
+        return true;
+    }
+    bool quoted = inside.len && (inside.ptr[0] == '"' || inside.ptr[0] == '\'');
+    if (!quoted)
+        return false;
+    buf_str(out, argument(inside, STR_NONE));
+    return true;
+}
+
+static bool read_braces(const struct site *site, str s, buf *out)
+{
+    while (s.len) {
+        size_t open = str_find(s, '{');
+        buf_str(out, str_slice(s, 0, open));
+        s = str_slice(s, open, s.len);
+        if (!s.len)
+            return true;
+        bool tag = s.len > 4 && strchr("{%", s.ptr[1]);
+        size_t close = str_search(s, s.len > 1 && s.ptr[1] == '%' ? STR("%}") : STR("}}"));
+        if (!tag || close == s.len)
+            return false;
+        str inside = str_slice(s, 2, close);
+        if (inside.len && strchr("<%-", inside.ptr[0]))
+            inside = str_slice(inside, 1, inside.len);
+        while (inside.len && strchr(">%-", inside.ptr[inside.len - 1]))
+            inside.len--;
+        if (!put_braces(site, inside, out))
+            return false;
+        s = str_slice(s, close + 2, s.len);
+    }
+    return true;
+}
+
+str tree_without_base(const struct tree *t, str path)
+{
+    str base = t->base_path;
+    bool below =
+        base.len && str_starts(path, base) && (path.len == base.len || path.ptr[base.len] == '/');
+    if (!below)
+        return path;
+    return path.len == base.len ? STR("/") : str_slice(path, base.len, path.len);
+}
+
+str tree_destination(const struct site *site, str destination, bool *unread, arena *a)
+{
+    *unread = false;
+    if (str_find(destination, '{') < destination.len) {
+        buf b = BUF_INIT;
+        *unread = !read_braces(site, destination, &b);
+        if (!*unread)
+            destination = arena_str(a, buf_view(&b));
+        buf_free(&b);
+    }
+    if (str_starts(destination, STR("pathname://")))
+        destination = str_slice(destination, 11, destination.len);
+    if (str_starts(destination,
+                   STR("@assets/")))  // what Astro's projects call it, in tsconfig.json
+        destination =
+            arena_join(a, STR("@site/src/"), str_slice(destination, 1, destination.len), STR_NONE);
+    if (str_starts(destination, STR("@site/")))
+        destination = arena_join(a, STR("/"),
+                                 site->tree->folder.len
+                                     ? arena_join(a, site->tree->folder, STR("/"), STR_NONE)
+                                     : STR_NONE,
+                                 str_slice(destination, 6, destination.len));
+    return tree_without_base(site->tree, destination);
+}

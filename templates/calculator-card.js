@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const page = window.vramPage;
-  const { words, out, el, put, button, fill, gib, whole } = page;
+  const { words, out, el, put, say, button, fill, gib, whole } = page;
   const MiB = 1048576, CELL = 64 * MiB;
 
   function svg(name, attributes, children) {
@@ -30,17 +30,18 @@
   const sum = (list) => list.reduce((all, part) => all + part[1], 0);
   const count = (s) => fill(words.served, { sequences: whole.format(s.sequences), length: whole.format(s.length) });
   page.served = function (s) {
-    const how = s.sequences ? "fits" : "not", list = parts(s), all = sum(list);
-    page.root.dataset.verdict = how;
-    put("badge", [el("span", { "aria-hidden": "true" }, [s.sequences ? "\u2713 " : "\u2717 "]), words.badges[how]]);
-    put("number", [count(s)]);
-    put("range", [fill(words.longest, { tokens: whole.format(s.longest) })]);
-    put("verdict", [s.refusal ? page.sentence(s.refusal) : fill(words.room, { server: s.server === "vllm" ? "vLLM" : s.server, gpu: s.gpu,
-      pool: gib(s.pool_bytes), tokens: whole.format(s.tokens) })]);
-    put("bar", [page.bar(list, all, s.gpu_bytes)]);
-    put("parts", page.table(list, all));
-    put("totals", [s.note ? page.sentence(s.note) : ""]);
+    const list = parts(s), server = s.server === "vllm" ? "vLLM" : s.server;
+    page.badge(s.sequences ? "fits" : "not", s.sequences ? "\u2713" : "\u2717");
+    say(out("number"), count(s));
+    say(out("range"), fill(words.longest, { tokens: whole.format(s.longest) }));
+    say(out("verdict"), s.refusal ? page.told(s.refusal) : fill(words.room, { server, gpu: s.gpu, pool: gib(s.pool_bytes), tokens: whole.format(s.tokens) }));
+    page.bar(list, sum(list), s.gpu_bytes);
   };
+  function taken(s) {
+    if (!s.server) return;
+    page.table(parts(s), sum(parts(s)));
+    say(out("totals"), s.note ? page.sentence(s.note) : "");
+  }
 
   // The lengths that are drawn: halves of what the model knows.
   function lengths(c) {
@@ -174,5 +175,5 @@
   }
   closed.addEventListener("toggle", () => { if (closed.open && page.report) segments(page.report); });
 
-  page.after.push(serving, cells, segments);
+  page.after.push(taken, serving, cells, segments);
 })();

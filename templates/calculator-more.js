@@ -128,8 +128,9 @@
     if (a.slowdown_permille) list.push(fill(words.slower, { share: signed.format(a.slowdown_permille / 1000) }));
     return list.concat(words.effect[a.effect] || []).join(" \u00b7 ");
   }
-  // Code breaks after an opening bracket, a comma, an equals sign; what is copied stays as it is.
-  const breakable = (text) => text.split(/(?<=[=(,.])/).flatMap((piece) => [piece, el("wbr")]);
+  // Code breaks after an opening bracket, a comma, an equals sign, and not within --a_flag; what is copied stays as it is.
+  const flagged = (piece) => (piece.startsWith("--") ? el("span", { class: "flag" }, [piece]) : piece);
+  const breakable = (text) => text.split(/(?<=[=(,.])/).flatMap((piece) => piece.split(/(?=--)/).map(flagged).concat(el("wbr")));
   function card(a, before) {
     const apply = button(words.apply, () => take(a), { "aria-label": words.apply + ": " + a.change });
     const top = el("p", { class: "change" }, [el("code", {}, [a.change.replace(/ /g, "\n")])]
@@ -150,8 +151,9 @@
   }
   function advise(list, before) {
     const useful = list.filter((a) => a.saved_bytes >= before / 200 && !a.refused);
-    const effects = ["same", "close", "different"], rank = (a) => (a.fits ? 0 : 3) + effects.indexOf(a.effect);
-    const order = useful.sort((a, b) => rank(a) - rank(b) || (a.fits ? 0 : b.saved_bytes - a.saved_bytes)).slice(0, 8);
+    // What makes it fit is first, and of that what leaves the model as it is; then what saves most.
+    const rank = (a) => (!a.fits || page.report.fits ? 2 : a.effect === "different" ? 1 : 0);
+    const order = useful.sort((a, b) => rank(a) - rank(b) || b.saved_bytes - a.saved_bytes).slice(0, 8);
     put("advice", order.length ? order.map((a) => card(a, before)) : [el("li", {}, [words.nothing])]);
     const buttons = out("advice").querySelectorAll("button");
     if (focus >= 0) (buttons[Math.min(focus, buttons.length - 1)] || out("chips")).focus({ preventScroll: true });
@@ -182,17 +184,19 @@
     const list = ALLOCATOR.filter((entry) => config[entry[0]]).map((entry) => entry[1](config[entry[0]]));
     return list.length ? "PYTORCH_CUDA_ALLOC_CONF=" + list.join(",") + " " : "";
   }
+  // A shell's words, each in one line where it has room; the text is the words with spaces between.
+  const shell = (name, list) => put(name, list.flatMap((word, i) => [i ? " " : "", el("span", word.length < 30 ? { class: "flag" } : {}, [word])]));
   function along(r) {
     const config = r.config, state = page.state(), nano = config.family === "gpt2" && config.task !== "inference";
-    out("flags").textContent = nano ? environment(config) + "python train.py " + FLAGS.map((key) => flag(config, key)).join(" ") : "";
+    shell("flags", nano ? environment(config).split(" ").filter(Boolean).concat("python", "train.py", FLAGS.map((key) => flag(config, key))) : []);
     out("flags").closest(".flags").hidden = !nano;
     const known = FLAGS.concat(ALLOCATOR.map((entry) => entry[0]), "preset", "gpu", "n_gpu", "other_memory", "system");
     const left = Object.keys(state).filter((key) => !known.includes(key)).map((key) => key + "=" + state[key]);
     put("unflagged", nano && left.length ? [fill(words.unflagged, { settings: left.join(" ") })] : []);
-    out("command").textContent = (r.server ? "vramcalc serve " : "vramcalc estimate ") + page.flat().trim().split("\n").map((l) => {
+    shell("command", ["vramcalc", r.server ? "serve" : "estimate"].concat(page.flat().trim().split("\n").map((l) => {
       const at = l.indexOf(" = ");
       return quote(l.slice(0, at) + "=" + l.slice(at + 3));
-    }).join(" ");
+    })));
   }
   // Without navigator.clipboard (plain http) the text is chosen, so that one key copies it.
   function choose(e) {
@@ -233,6 +237,12 @@
       el("fieldset", {}, [el("legend", {}, [words.groups[entry[0]] || entry[0]])].concat(entry[1]))));
     page.update();
   }
+  // What a field of the task means, under the pointer and for a screen reader.
+  function meanings() {
+    page.form.querySelectorAll(":is([data-out=fields], [data-out=several]) [data-key]:not([title])").forEach((control) => {
+      control.title = sentences["field." + control.dataset.key] || "";
+    });
+  }
   function narrow(query) {
     out("settings").querySelectorAll(".setting").forEach((row) => { row.hidden = !page.finds(row.dataset.find, query); });
     out("settings").querySelectorAll("fieldset").forEach((group) => { group.hidden = !group.querySelector(".setting:not([hidden])"); });
@@ -259,7 +269,7 @@
     if (answer.code !== 0 || page.report !== r || !item) return;
     item.classList.remove("late");
     const value = s.safe_value === null ? s.value : s.safe_value;
-    const label = el("span", {}, [words.labels[key] + " "]);
+    const label = el("span", {}, [(key === "n_gpu" ? words.fewest : words.labels[key]) + " "]);
     if (value === null) { item.replaceChildren(label, words.nothingfits); return; }
     const same = String(value) === String(s.configured);
     item.replaceChildren(label, button(key + " = " + whole(value), () => page.change({ [key]: value }, "push"), same ? { disabled: "" } : {}),
@@ -297,6 +307,6 @@
     if (!r.server) quiet = setTimeout(() => { solve(r); cards(r); }, 250);
   }
 
-  page.after.push(along, phases, ask, beyond);
+  page.after.push(meanings, along, phases, ask, beyond);
   page.module("export", "vramExportWasm").then(employ);
 })();

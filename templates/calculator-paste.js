@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const page = window.vramPage;
-  const { root, words, put, el, fill, gib, mib } = page;
+  const { root, words, put, el, button, fill, gib, mib } = page;
   const area = root.querySelector("textarea");
   const MOST = 262144, MiB = 1048576;
 
@@ -79,7 +79,8 @@
   const size = (bytes) => (bytes < 100 * MiB ? mib(bytes) : gib(bytes));
   function tensor(t) {
     const shape = (t.shape || []).join(" \u00d7 ") + (t.shape ? " \u00d7 " + t.element_bytes + " B" : "");
-    return el("li", {}, [t.name ? el("code", {}, [t.name]) : "", t.name && shape ? ": " : "", shape, " = " + size(t.bytes)]);
+    // in its order also in a text from right to left
+    return el("li", {}, [t.name ? el("code", {}, [t.name]) : "", t.name && shape ? ": " : "", el("bdi", { dir: "ltr" }, [shape + " = " + size(t.bytes)])]);
   }
   // Of a segment the hints say what it is: a tensor so small is not why the card is full.
   function sizes(r) {
@@ -89,20 +90,33 @@
     return [el("p", {}, [fill(text, { bytes: size(r.tried_bytes) })]), list.length ? el("ul", {}, list.slice(0, 4).map(tensor)) : null];
   }
   // A sentence of the library, with its `code` as code.
-  const marked = (message) => page.sentence(message).split("`").map((part, i) => (i % 2 ? el("code", {}, [part]) : part));
+  const marked = (message) => page.sentence(message).split("`").map((part, i) => (i % 2 ? el("code", part.length < 30 ? { class: "flag" } : {}, [part]) : part));
+  // What the command line's user is sent to is here a task of the form.
+  const SERVES = { hint_vllm_serve: { task: "inference" }, hint_llama_serve: { task: "inference", quantization: "q4_k_m" } };
+  function hint(message) {
+    const changes = SERVES[message.id], name = root.querySelector("[name=calc-task][value=serve] + span").textContent;
+    return el("li", {}, marked(message).concat(changes ? [" ", button(name, () => page.change(changes, "push"))] : []));
+  }
   function first(hints) {
-    return hints.length ? [el("p", {}, [el("b", {}, [words["oom.first"]])]), el("ul", {}, hints.map((hint) => el("li", {}, marked(hint))))] : [];
+    return hints.length ? [el("p", {}, [el("b", {}, [words["oom.first"]])]), el("ul", {}, hints.map(hint))] : [];
+  }
+  // The card is chosen by the message's total: whoever looks at another one is told, and can go back.
+  function chosen(r) {
+    const gpu = r.total_bytes ? cardOfSize(r.total_bytes) : "", before = location.hash;
+    const changes = gpu ? { gpu } : r.total_bytes ? { cuda_memory: String(Math.round(r.total_bytes / MiB)) } : null;
+    if (changes) page.change(changes, "push");
+    if (!changes || location.hash === before) return [gpu, null];
+    const name = gpu || Object.keys(changes)[0] + " = " + changes.cuda_memory;
+    return [gpu, el("p", { class: "changed" }, [fill(words["oom.changed"], { gpu: name, total: size(r.total_bytes) }) + " ",
+      button(words.undo, (e) => { history.back(); e.target.parentElement.remove(); })])];
   }
   function explained(answer) {
-    if (answer.code !== 0) { refuse(page.sentence(answer.value.error) + "."); return; }
-    const r = answer.value, changes = {}, total = r.total_bytes ? cardOfSize(r.total_bytes) : "";
+    if (answer.code !== 0) { refuse(page.told(answer.value.error)); return; }
+    const r = answer.value, [gpu, changed] = chosen(r);
     const sum = r.total_bytes && r.free_bytes !== null && r.allocated_bytes;
-    if (total) changes.gpu = total;
-    else if (r.total_bytes) changes.cuda_memory = String(Math.round(r.total_bytes / MiB));
-    if (Object.keys(changes).length) page.change(changes, "push");
-    const card = sum ? fill(words["oom.card"], { total: size(r.total_bytes), free: size(r.free_bytes), allocated: size(r.allocated_bytes), gpu: total || words.none }) : "";
+    const card = sum ? fill(words["oom.card"], { total: size(r.total_bytes), free: size(r.free_bytes), allocated: size(r.allocated_bytes), gpu: gpu || words.none }) : "";
     const run = fill(words["oom.about"], { run: page.state().preset || words.own }), held = sizes(r);
-    say([r.about ? el("p", {}, marked(r.about)) : null, card ? el("p", {}, [card]) : null].concat(held, first(r.hints), held.length ? el("p", {}, [run]) : null).filter(Boolean));
+    say([r.about ? el("p", {}, marked(r.about)) : null, card ? el("p", {}, [card]) : null, changed].concat(held, first(r.hints), held.length ? el("p", {}, [run]) : null).filter(Boolean));
   }
 
   // ---- what is said of it -----------------------------------------------------------------------------------------
@@ -124,7 +138,7 @@
   }
   function accept(read, text) {
     page.replace(onto(read));
-    const list = (names) => names.map((name) => el("code", {}, [name])).flatMap((e, i) => (i ? [", ", e] : [e]));
+    const list = (names) => names.flatMap((name, i) => [el("span", {}, [el("code", {}, [name]), i < names.length - 1 ? "," : ""]), " "]);
     const config = page.report.config, assumed = ["batch_size", page.lengthKey(config), "dtype"].filter((name) => !(name in read.found));
     const set = (name) => name + " = " + read.found[name], known = Object.keys(read.found).filter((name) => !text || says(text, name, read.found[name]));
     const rows = [[words.read, known.map(set)],
@@ -138,7 +152,7 @@
     say([el("p", { class: "bad" }, [reason + " " + words.readable])]);
   }
   function done(read, text) {
-    if (read.error) refuse(page.sentence(read.error) + ".");
+    if (read.error) refuse(page.told(read.error));
     else if (!Object.keys(read.found).length) refuse(words.unread);
     else accept(read, text);
   }

@@ -96,7 +96,7 @@
   // ---- the moment under the pointer ---------------------------------------------------------------------------
   function tensors(list) {
     return list.slice(0, 5).map((x) => el("li", {}, [el("span", { class: "swatch " + x.category }), el("code", {}, [x.name]),
-      x.count > 1 ? " \u00d7\u00a0" + whole.format(x.count) : "", el("span", { class: "right" }, [gib(x.bytes)])]));
+      x.count > 1 ? el("span", { class: "times" }, ["\u00d7\u00a0" + whole.format(x.count)]) : "", el("span", { class: "right" }, [gib(x.bytes)])]));
   }
   function describe(op, list) {
     const f = shown, point = f.points[at], phase = phaseAt(f.t, point[0]);

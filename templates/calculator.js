@@ -1,6 +1,6 @@
 // The calculator in the page: its state in the address, the form, the verdict. Numbers are the library's (WebAssembly),
-// words are the page's. What comes after the first number (advice, settings, pasting, the step) is in scripts of its own,
-// which find this one's functions in window.vramPage.
+// words are the page's. What comes after the first number (changing it, advice, settings, pasting, the step) is in scripts of
+// its own, which find this one's functions in window.vramPage.
 (function () {
   "use strict";
   const root = document.getElementById("calc");
@@ -11,8 +11,8 @@
   const out = (name) => root.querySelector("[data-out=" + name + "]");
   const MiB = 1048576, GiB = 1024 * MiB;
   const start = { preset: "oom-gpt2", gpu: "RTX 4070" };
-  const page = window.vramPage = { root, words, lang, form, out, after: [], moved: [] };
-  let state = {}, core = null, task = "", edited = "";
+  const page = window.vramPage = { root, words, lang, form, out, after: [] };
+  let state = {}, core = null, task = "";
 
   // ---- numbers in the reader's language --------------------------------------------------------
   const decimals = (n) => new Intl.NumberFormat(lang, { minimumFractionDigits: n, maximumFractionDigits: n });
@@ -29,34 +29,6 @@
     return text.replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
   }
 
-  // ---- numbers as people write them ------------------------------------------------------------
-  const isDigit = (code) => /\p{Nd}/u.test(String.fromCodePoint(code));
-  // Unicode has the digits of a script in a row, from zero on.
-  function plainDigits(text) {
-    return text.replace(/\p{Nd}/gu, (c) => {
-      let n = 0;
-      while (isDigit(c.codePointAt(0) - n - 1)) n++;
-      return String(n % 10);
-    });
-  }
-  // "1,024", "1.024", "1 024", "4k" and "2048.0" are whole numbers; of tokens in a sequence, k is 1,024 of them.
-  function readCount(text, field) {
-    const kilo = field.unit === "tokens" && field.key !== "vocab_size" ? 1024 : 1000;
-    const short = /^(\d+(?:[.,]\d+)?)([km])$/i.exec(text);
-    if (short) {
-      const n = parseFloat(short[1].replace(",", ".")) * (/k/i.test(short[2]) ? kilo : kilo * kilo);
-      return Number.isInteger(n) ? String(n) : text;
-    }
-    if (/^\d{1,3}(?:([.,])\d{2,3})?(?:\1\d{2,3})*[.,]\d{3}$/.test(text)) return text.replace(/[.,]/g, "");
-    return text.replace(/^(\d+)[.,]0+$/, "$1");
-  }
-  function readNumber(text, field) {
-    const plain = plainDigits(text).trim();
-    if (!field || /enum|set|bool|version/.test(field.type)) return plain;
-    const close = plain.replace(/\u066b/g, ".").replace(/(?<=\d)[\s_'\u2019\u066c](?=\d)/g, "");
-    return field.type === "fraction" ? close.replace(/^(\d*),(\d+)$/, "$1.$2") : readCount(close, field);
-  }
-
   // ---- elements --------------------------------------------------------------------------------
   function el(name, attributes, children) {
     const e = document.createElement(name);
@@ -65,6 +37,9 @@
     return e;
   }
   const put = (name, children) => out(name).replaceChildren.apply(out(name), children);
+  // Writes what has changed, and nothing else: what is written is laid out and painted again.
+  const say = (e, text) => { if (e.textContent !== text) e.textContent = text; };
+  const mark = (e, name, value) => { if (e.getAttribute(name) !== value) e.setAttribute(name, value); };
   function button(text, act, attributes) {
     const b = el("button", Object.assign({ type: "button" }, attributes), [text]);
     b.addEventListener("click", act);
@@ -89,18 +64,6 @@
     if (!hash) Object.assign(state, start);
     return true;
   }
-  // What is typed waits for a pause: browsers count changes of the address.
-  let later = 0;
-  function address(how) {
-    const hash = "#" + new URLSearchParams(state);
-    clearTimeout(later);
-    if (hash !== location.hash) history[how](null, "", hash);
-  }
-  function write(push) {
-    clearTimeout(later);
-    if (push) address("pushState");
-    else later = setTimeout(address, 200, "replaceState");
-  }
   const line = (key) => key + " = " + state[key] + "\n";
   function flat() {
     const first = ["preset", "gpu"].filter((key) => state[key]);
@@ -121,35 +84,6 @@
     const own = base()[key];
     if (value === null || value === undefined || (key !== "gpu" && String(value) === String(own))) delete state[key];
     else state[key] = String(value);
-  }
-  // Several GPUs want a scheme that divides among them, one GPU wants none.
-  function divide(count) {
-    if (!(Number(count) > 1)) delete state.parallel;
-    else if (!state.parallel && base().parallel === "none") set("parallel", "fsdp2");
-  }
-  // Changes of the reader: kept is "push" for one that Back undoes, "type" while a value is typed.
-  function change(changes, kept) {
-    const key = kept === "type" ? Object.keys(changes)[0] : "";
-    Object.keys(changes).forEach((name) => set(name, changes[name]));
-    write(!key || key !== edited);
-    edited = key;
-    update();
-  }
-  // Another model keeps how it is run, and drops what was said of the last one's shape.
-  function withPreset(name) {
-    const next = name ? { preset: name } : {};
-    Object.keys(state).forEach((key) => {
-      const field = fields.get(key);
-      if (key !== "preset" && !(field && field.group === "model")) next[key] = state[key];
-    });
-    return next;
-  }
-  function replace(next) {
-    state = next;
-    edited = "";
-    Object.keys(state).filter((key) => fields.has(key)).forEach((key) => set(key, state[key]));
-    write(true);
-    update();
   }
 
   // ---- the form: controls are made from the library's table of fields ----------------------------
@@ -219,18 +153,30 @@
   }
   const letter = (i) => String.fromCharCode(65 + i);
   const wide = (e, part) => { e.style.inlineSize = (100 * part).toFixed(3) + "%"; return e; };
-  function bar(list, whole, room) {
-    const top = Math.max(room, whole) * 1.02;
-    const segments = list.map((part, i) => wide(el("span", { class: "seg", title: words.parts[part[0]] + ": " + gib(part[1]) },
-      [el("i", { class: part[0] }), el("b", {}, [letter(i)])]), part[1] / top));
-    const box = el("div", { class: "bar", "aria-hidden": "true" }, segments);
-    box.dataset.top = top;
-    if (room) {
-      const limit = el("span", { class: room < 0.4 * top ? "limit early" : "limit" }, [el("b", {}, [words.card + " " + gib(room)])]);
-      limit.style.insetInlineStart = (100 * room / top).toFixed(3) + "%";
-      box.append(limit);
+  // The children of a box, made again only where they are of other kinds than before.
+  function kept(box, kinds, make) {
+    if (box.dataset.kinds !== kinds.join(" ")) {
+      box.replaceChildren.apply(box, kinds.map(make));
+      box.dataset.kinds = kinds.join(" ");
     }
-    return box;
+    return Array.from(box.children);
+  }
+  const segment = (kind, i) => el("span", { class: "seg" }, [el("i", { class: kind }), el("b", {}, [letter(i)])]);
+  function bar(list, whole, room) {
+    const box = out("bar").firstElementChild || out("bar").appendChild(el("div", { class: "bar", "aria-hidden": "true" }));
+    const top = Math.max(room, whole) * 1.02, kinds = list.map((part) => part[0]).concat(room ? ["limit"] : []);
+    page.ghost(0);
+    box.dataset.top = top;
+    kept(box, kinds, (kind, i) => (kind === "limit" ? el("span", {}, [el("b")]) : segment(kind, i))).forEach((e, i) => {
+      if (i < list.length) {
+        wide(e, list[i][1] / top);
+        mark(e, "title", words.parts[list[i][0]] + ": " + gib(list[i][1]));
+        return;
+      }
+      mark(e, "class", room < 0.4 * top ? "limit early" : "limit");
+      say(e.firstChild, words.card + " " + gib(room));
+      e.style.insetInlineStart = (100 * room / top).toFixed(3) + "%";
+    });
   }
   // What the bar would be after a change: a line over it, while the reader looks at the change.
   page.ghost = function (bytes) {
@@ -238,10 +184,15 @@
     if (old) old.remove();
     if (box && bytes) box.append(wide(el("span", { class: "ghost" }), bytes / Number(box.dataset.top)));
   };
+  function row(kind, i) {
+    return el("tr", {}, [el("th", { scope: "row" }, [el("b", { class: "letter" }, [letter(i)]), el("span", { class: "swatch " + kind }), words.parts[kind] || kind]),
+      el("td", { class: "right" }), el("td", { class: "right" })]);
+  }
   function table(list, whole) {
-    return list.map((part, i) => el("tr", {}, [
-      el("th", { scope: "row" }, [el("b", { class: "letter" }, [letter(i)]), el("span", { class: "swatch " + part[0] }), words.parts[part[0]] || part[0]]),
-      el("td", { class: "right" }, [mib(part[1])]), el("td", { class: "right" }, [share.format(part[1] / whole)])]));
+    kept(out("parts"), list.map((part) => part[0]), row).forEach((e, i) => {
+      say(e.children[1], mib(list[i][1]));
+      say(e.children[2], share.format(list[i][1] / whole));
+    });
   }
   // The card's total in nvidia-smi and what CUDA offers of it: less on Linux, by observation or by rule.
   function totals(gpu) {
@@ -252,28 +203,31 @@
     if (!r.gpu) return "needs";
     const room = r.gpu.left_bytes, bounds = r.bounds.process_bytes;
     if (r.process_bytes > room) return bounds.low > room ? "not" : "hardly";
-    return bounds.high <= room ? "fits" : "tight";
+    return bounds.high <= room && !r.alloc_retries ? "fits" : "tight";
   }
   const signs = { fits: "\u2713", tight: "\u2248", hardly: "\u2248", not: "\u2717" };
+  function badge(how, sign) {
+    mark(root, "data-verdict", how);
+    if (out("badge").dataset.how === how) return;
+    out("badge").dataset.how = how;
+    put("badge", how === "needs" ? [] : [el("span", { "aria-hidden": "true" }, [sign + " "]), words.badges[how]]);
+  }
   function verdict(r, how) {
-    const bounds = r.bounds.process_bytes, room = r.gpu ? r.gpu.left_bytes : 0, list = parts(r);
+    const bounds = r.bounds.process_bytes, room = r.gpu ? r.gpu.left_bytes : 0;
     const values = { process: gib(r.process_bytes), card: gib(room), margin: gib(Math.abs(room - r.process_bytes)) };
-    root.dataset.verdict = how;
-    put("badge", how === "needs" ? [] : [el("span", { "aria-hidden": "true" }, [signs[how] + " "]), words.badges[how]]);
-    put("number", [gib(r.process_bytes)]);
-    put("range", [fill(words.range, { low: gib(bounds.low), high: gib(bounds.high) })]);
-    put("verdict", [fill(words[how], values)]);
-    put("totals", [r.gpu ? totals(r.gpu) : ""]);
-    put("bar", [bar(list, r.process_bytes, room)]);
-    put("parts", table(list, r.process_bytes));
+    badge(how, signs[how]);
+    say(out("number"), gib(r.process_bytes));
+    say(out("range"), fill(words.range, { low: gib(bounds.low), high: gib(bounds.high) }));
+    say(out("verdict"), fill(words[how === "tight" && r.alloc_retries ? "returned" : how], values));
+    bar(parts(r), r.process_bytes, room);
   }
   function chip(key) {
-    return el("li", {}, [el("code", {}, [key + " = " + state[key]]),
-      button("\u00d7", () => { change({ [key]: null }, "push"); out("chips").focus(); }, { "aria-label": fill(words.remove, { setting: key }) })]);
+    const remove = () => { page.change({ [key]: null }, "push"); out("chips").focus(); };
+    return el("li", {}, [el("code"), button("\u00d7", remove, { "aria-label": fill(words.remove, { setting: key }) })]);
   }
   function chips() {
     const keys = Object.keys(state).filter((key) => key !== "preset" && key !== "gpu" && state[key] !== "");
-    put("chips", keys.map(chip));
+    kept(out("chips"), keys, chip).forEach((e, i) => say(e.firstChild, keys[i] + " = " + state[keys[i]]));
     out("chips").hidden = !keys.length;
   }
 
@@ -284,40 +238,12 @@
     const values = Object.assign({ field: message.field }, message.args);
     return text ? fill(text, values) : message.text || (page.sentences ? message.id : "\u2026");
   };
-  // What would mend it, one change a button.
-  const remedies = {
-    quantized_needs_lora: () => [{ lora_rank: "16" }, { task: "inference" }],
-    heads_divide_width: (args) => [{ n_head: args.near_heads }, { n_embd: args.near_width }],
-    longer_than_positions: (args) => [{ block_size: args.seq_len }],
-    fp8_trains: () => [{ task: "inference" }],
-    unknown_preset_near: (args) => [{ preset: args.near }],
-    unknown_gpu_near: (args) => [{ gpu: args.near }],
+  // Alone it begins with a capital letter, if not with the name of a setting, and ends with its script's full stop.
+  const stop = { ja: "\u3002", zh: "\u3002", hi: "\u0964" }[lang.slice(0, 2)] || ".";
+  page.told = function (message) {
+    const text = page.sentence(message).replace(/^(\p{Ll})(\p{L}*)(?=[\s,\u2019'])/u, (all, first, rest) => (page.fieldOf(all) ? all : first.toLocaleUpperCase(lang) + rest));
+    return /[.!?:\u2026\u3002\u0964\u061f\uff1f]$/.test(text) ? text : text + stop;
   };
-  function remedy(changes) {
-    const text = Object.keys(changes).map((key) => key + " = " + changes[key]).join(", ");
-    return button(text, () => change(changes, "push"));
-  }
-  // The form shows what was read without the value that is wrong, and that value as it was written.
-  function showWrong(error) {
-    const text = flat().split("\n").filter((l) => !error.field || !l.startsWith(error.field + " =")).join("\n");
-    core.clear();
-    core.parse("flat", text);
-    const config = core.ask("config").value;
-    if (error.field in state) config[error.field] = state[error.field];
-    arrange(config);
-    show(config);
-  }
-  function complain(error) {
-    const about = [error.field].concat(Object.keys(error.args || {}));
-    showWrong(error);
-    root.querySelectorAll("[data-key]").forEach((control) => {
-      const wrong = error.field ? control.dataset.key === error.field : about.includes(control.dataset.key);
-      if (wrong) { control.setAttribute("aria-invalid", "true"); control.setAttribute("aria-describedby", "calc-verdict"); }
-    });
-    const make = remedies[error.id] || (/^compile_/.test(error.id) ? () => [{ compile: "none" }] : null);
-    put("verdict", [page.sentence(error)]);
-    put("remedies", make ? make(error.args || {}).map(remedy) : []);
-  }
   function settle() {
     root.querySelectorAll("[aria-invalid]").forEach((control) => {
       control.removeAttribute("aria-invalid");
@@ -326,93 +252,60 @@
     put("remedies", []);
   }
 
+  // What stands beside the verdict. While a value is typed it must not keep the number waiting: where it took long the last time,
+  // it comes after the number is painted, piece by piece, and is left out when the next number is there first.
+  const BUDGET = 8;
+  let cost = 0, turns = 0, waiting = false;
+  function pieces(r) {
+    const first = () => {
+      chips();
+      arrange(r.config);
+      show(r.config);
+      if (!r.server) { say(out("totals"), r.gpu ? totals(r.gpu) : ""); table(parts(r), r.process_bytes); }
+    };
+    return [first].concat(page.after.map((after) => () => after(r)));
+  }
+  function beside(r, typed, began) {
+    const list = pieces(r), turn = ++turns;
+    let took = 0;
+    waiting = true;
+    function run(most) {
+      const from = performance.now();
+      let now = from;
+      for (; list.length && now - from < most; now = performance.now()) list.shift()();
+      took += now - from;
+      if (!list.length) { cost = took; waiting = false; }
+    }
+    if (!typed || performance.now() - began + cost < BUDGET) { run(Infinity); return; }
+    const next = () => {
+      if (turn !== turns) return;
+      run(BUDGET);
+      if (list.length) setTimeout(next);
+    };
+    painted(next);
+  }
+  // After the next picture of the page; one that is not shown paints none.
+  function painted(then) {
+    let done = false;
+    const once = () => { if (!done) { done = true; then(); } };
+    requestAnimationFrame(() => setTimeout(once));
+    setTimeout(once, 300);
+  }
+  page.settled = () => !waiting;
+
   // A card that serves is answered by its own script: a server counts otherwise than a step of PyTorch.
-  function update() {
+  function update(typed) {
+    const began = performance.now();
     const serves = state.task === "inference" && state.gpu && page.serves, answer = serves ? serves() : core.estimate(flat());
     settle();
     root.classList.toggle("wrong", answer.code !== 0);
     root.querySelectorAll(".figure, .picture, .answer").forEach((e) => { e.inert = answer.code !== 0; });
-    chips();
-    if (answer.code !== 0) { complain(answer.value.error); return; }
+    if (answer.code !== 0) { turns++; waiting = false; chips(); page.complain(answer.value.error); return; }
     const r = page.report = answer.value;
-    arrange(r.config);
-    show(r.config);
     root.classList.toggle("serves", Boolean(serves));
     if (serves) page.served(r);
     else verdict(r, standing(r));
-    page.after.forEach((after) => after(r));
-  }
-
-  // ---- a box that finds a name: presets and cards ------------------------------------------------
-  const simple = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ");
-  page.finds = (text, query) => simple(query).trim().split(" ").every((word) => simple(text).includes(word) || simple(text).replace(/ /g, "").includes(word));
-  function combo(input, items, choose) {
-    const list = document.getElementById(input.getAttribute("aria-controls"));
-    let active = -1, open = false;
-    const options = () => Array.from(list.querySelectorAll("[role=option]"));
-    function close() {
-      open = false;
-      active = -1;
-      list.hidden = true;
-      input.setAttribute("aria-expanded", "false");
-      input.removeAttribute("aria-activedescendant");
-    }
-    function option(item, i) {
-      const o = el("div", { role: "option", id: list.id + i, "aria-selected": String(item.value === input.dataset.value) },
-        [el("span", {}, [item.value || item.label]), el("small", {}, [item.value ? item.label : ""])]);
-      o.addEventListener("mousedown", (e) => { e.preventDefault(); take(item); });
-      o.item = item;
-      return o;
-    }
-    function fillList(query) {
-      const found = items.filter((item) => page.finds(item.value + " " + item.label + " " + item.group, query)), groups = new Map();
-      found.forEach((item, i) => {
-        if (!groups.has(item.group)) groups.set(item.group, []);
-        groups.get(item.group).push(option(item, i));
-      });
-      list.replaceChildren.apply(list, Array.from(groups, (entry) =>
-        el("div", { role: "group", "aria-label": entry[0] || words.none }, [el("p", { "aria-hidden": "true" }, [entry[0]])].concat(entry[1]))));
-    }
-    function show(query) {
-      fillList(query);
-      open = true;
-      list.hidden = !list.firstChild;
-      input.setAttribute("aria-expanded", String(!list.hidden));
-    }
-    function mark(i) {
-      const all = options();
-      if (!all.length) return;
-      active = (i + all.length) % all.length;
-      all.forEach((o, k) => o.classList.toggle("active", k === active));
-      all[active].scrollIntoView({ block: "nearest" });
-      input.setAttribute("aria-activedescendant", all[active].id);
-    }
-    function take(item) {
-      close();
-      input.value = item.value;
-      input.dataset.value = item.value;
-      choose(item.value);
-    }
-    function leave() {
-      if (!open) return;
-      const typed = input.value.trim(), item = items.find((x) => x.value.toLowerCase() === typed.toLowerCase());
-      if (item && item.value !== input.dataset.value) take(item);
-      else { close(); input.value = input.dataset.value || ""; }
-    }
-    const keys = {
-      ArrowDown: () => { if (!open) show(""); mark(active + 1); },
-      ArrowUp: () => { if (!open) show(""); mark(active - 1); },
-      Enter: () => { const o = options()[Math.max(active, 0)]; if (open && o) take(o.item); },
-      Escape: () => { close(); input.value = input.dataset.value || ""; },
-    };
-    input.addEventListener("keydown", (e) => {
-      if (!keys[e.key] || (e.key === "Escape" && !open)) return;
-      e.preventDefault();
-      keys[e.key]();
-    });
-    input.addEventListener("input", (e) => { e.stopPropagation(); show(input.value); if (input.value) mark(0); });
-    input.addEventListener("click", () => { if (!open) { input.select(); show(""); } });
-    input.addEventListener("blur", leave);
+    beside(r, typed, began);
   }
 
   // ---- beginning ---------------------------------------------------------------------------------
@@ -426,28 +319,7 @@
     const cards = core.ask("gpus").value.map((g) => ({ value: g.name, label: gib(g.memory_bytes), group: g.architecture || "" }));
     page.cards = cards;
     page.presets = presets;
-    combo(form.elements.preset, [{ value: "", label: words.own, group: "" }].concat(presets),
-      (name) => replace(withPreset(name)));
-    combo(form.elements.gpu, [{ value: "", label: words.none, group: "" }].concat(cards), (name) => change({ gpu: name }, "push"));
   }
-  root.addEventListener("input", (e) => {
-    const key = e.target.dataset.key;
-    if (e.target.name === "calc-task") { choose(e.target.value); return; }
-    if (!key || !fields.has(key)) return;
-    const value = readNumber(e.target.value, fields.get(key));
-    if (e.target.name === "n_gpu") divide(value);
-    change(value === "" ? { [key]: null } : { [key]: value }, e.target.tagName === "SELECT" ? "push" : "type");
-  });
-  function choose(name) {
-    const config = base(), changes = Object.assign({}, TASKS[name].set);
-    if (name === "tune") changes.lora_rank = "16";
-    if (name === "tune" && config.compile !== "none") changes.compile = "none";
-    change(changes, "push");
-  }
-  form.addEventListener("submit", (e) => e.preventDefault());
-  addEventListener("pagehide", () => { if (later) address("replaceState"); });
-  addEventListener("hashchange", () => { clearTimeout(later); edited = ""; if (read()) update(); });
-
   // ---- loading -----------------------------------------------------------------------------------
   page.load = function (name) {
     if (!root.dataset[name]) return Promise.resolve();
@@ -468,13 +340,14 @@
     await page.load(name + "Script");
     return Uint8Array.from(atob(window[variable]), (c) => c.charCodeAt(0)).buffer;
   };
-  page.flat = flat;
-  page.state = () => state;
-  Object.assign(page, { el, put, button, fill, gib, mib, share, whole, parts, bar, table, totals, change, replace, withPreset, update, base, readNumber, lengthKey, letter, standing, signs });
+  page.state = (next) => (next ? state = next : state);
+  page.complain = () => {};   // until the script that does is there
+  Object.assign(page, { el, put, say, button, fill, gib, mib, share, whole, parts, bar, table, badge, update, base, set, flat, read, arrange, show, lengthKey, letter, standing, signs, TASKS });
 
   async function begin() {
     document.documentElement.classList.add("calculates");   // :has(.calc) would be asked again for each element that changes
-    document.head.append(el("link", { rel: "stylesheet", href: root.dataset.style }));
+    const style = (name) => document.head.append(el("link", { rel: "stylesheet", href: root.dataset[name] }));
+    style("style");
     const module = page.module("wasm", "vramWasm"), script = page.load("core");
     await script;
     page.bytes = await module;
@@ -484,6 +357,8 @@
     if (state.task === "inference") await page.load("card");
     update();
     root.classList.add("ready");
+    style("styleMore");
+    await page.load("form");
     await page.load("words");
     page.sentences = window.vramSentences;
     if (!page.serves) await page.load("card");

@@ -7,7 +7,12 @@
   var toc = $(".toc details");
   if (toc && matchMedia("(min-width: 1280px)").matches) toc.open = true;
   var side = $(".side details");
-  if (side && matchMedia("(min-width: 60rem)").matches) side.open = true;
+  if (side && matchMedia("(min-width: 60rem)").matches) {
+    side.open = true;
+    // A long tree scrolls to this page's place in it.
+    var here = side.querySelector("[aria-current]"), tree = side.parentNode;
+    if (here) tree.scrollTop = here.offsetTop - tree.clientHeight / 2;
+  }
 
   function script(src) {
     var e = document.createElement("script");

@@ -38,10 +38,10 @@ async function dispatch(preset) {
     const input = document.querySelector("[name=batch_size]"), area = document.querySelector("[data-out=step]"), number = document.querySelector("[data-out=number]");
     const times = [], late = [];
     for (let i = 0; i < 40; i++) {
-      const picture = area.firstChild, figure = number.firstChild, start = performance.now();
+      const picture = area.firstChild, figure = number.textContent, start = performance.now();
       input.value = 1 + (i % 16);
       input.dispatchEvent(new Event("input", { bubbles: true }));
-      while (number.firstChild === figure) await new Promise((done) => setTimeout(done));
+      while (number.textContent === figure) await new Promise((done) => setTimeout(done));
       times.push(performance.now() - start);
       while (area.firstChild === picture) await new Promise((done) => setTimeout(done));
       late.push(performance.now() - start);

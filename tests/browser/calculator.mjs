@@ -352,6 +352,21 @@ function step(browser, site, scheme) {
   });
 }
 
+function order(browser, site) {
+  for (const [state, fits] of [["#preset=oom-gpt2&gpu=RTX+4070", true], ["#preset=llama-3.1-8b&gpu=A100+80GB+SXM&n_gpu=12&parallel=fsdp2", false]])
+    calculator(browser, `advice in its order ${state}`, { base: site.http, state }, async (tab) => {
+      await tab.locator("[data-out=advice] button").nth(3).waitFor();
+      const list = await tab.locator("[data-out=advice] li").evaluateAll((items) => items.map((li) => {
+        const said = li.querySelector("p:not(.change)").textContent;
+        return { fits: Boolean(li.querySelector(".badge")), other: /becomes another/.test(said), saved: Number(/([\d.]+)\s[GM]iB/.exec(said)[1]) };
+      }));
+      that(list.some((a) => a.fits) === fits, "what makes it fit is marked where it does not");
+      const rank = (a) => (!a.fits ? 2 : a.other ? 1 : 0), text = JSON.stringify(list);
+      that(list.every((a, i) => !i || rank(list[i - 1]) < rank(a) || (rank(list[i - 1]) === rank(a) && list[i - 1].saved >= a.saved)), text);
+      that(list[0].saved > 2 * list.at(-1).saved, text);
+    });
+}
+
 function beyond(browser, site) {
   calculator(browser, "the largest that fits, and cards", { base: site.http }, async (tab) => {
     const largest = tab.locator("[data-solve=batch_size] button");
@@ -419,10 +434,21 @@ function paste(browser, site, scheme) {
     await tab.locator("[data-out=pasted] li").first().waitFor();
     that(/50304/.test(await tab.locator("[data-out=pasted]").innerText()), await tab.locator("[data-out=pasted]").innerText());
     equal(Math.round(await tab.evaluate(() => window.vramPage.report.gpu.cuda_bytes) / 2 ** 28), 46, "the card has the message's total");
+    const changed = tab.locator("[data-out=pasted] .changed"), gpu = await tab.locator("[name=gpu]").inputValue();
+    that((await changed.innerText()).includes(gpu) && /11\.6\sGiB/.test(await changed.innerText()), `another card is said: ${await changed.innerText()}`);
+    await changed.locator("button").click();
+    await tab.waitForFunction(() => document.querySelector("[name=gpu]").value === "RTX 4090");
+    equal(await changed.count(), 0, "a change that was undone is not said");
     await tab.locator("textarea").fill("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 11.60 GiB of which 2.00 MiB is free. Of the allocated memory 10.74 GiB is allocated by PyTorch, and 206.13 MiB is reserved by PyTorch but unallocated.");
     await tab.waitForFunction(() => /1 to 10 MiB/.test(document.querySelector("[data-out=pasted]").textContent));
     const segment = await tab.locator("[data-out=pasted]").innerText();
     that(!/Asked for|gpt2/.test(segment) && /2\sMiB were free/.test(segment), `a segment is no tensor's size: ${segment}`);
+    await tab.locator("textarea").fill("ValueError: Free memory on device (7.2/8.0 GiB) on startup is less than desired GPU memory utilization (0.95, 7.6 GiB).");
+    await tab.locator("[data-out=pasted] .changed").filter({ hasText: /8\.0\sGiB/ }).waitFor();
+    await tab.locator("[data-out=pasted] li button").click();
+    await tab.waitForFunction(() => window.vramPage.report.server === "vllm");
+    equal(await tab.locator("[name=calc-task]:checked").inputValue(), "serve", "what vLLM says leads to the task");
+    await tab.locator(".tasks label", { hasText: "Train" }).click();
     await tab.locator("textarea").fill("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 14.00 MiB. GPU 0 has a total capacity of 11.60 GiB of which 2.00 MiB is free.");
     await tab.locator("[data-out=pasted]").filter({ hasText: /Asked for 14\sMiB/ }).waitFor();
   });
@@ -480,6 +506,13 @@ function words(browser, site) {
     that(/^\u2066[^A-Z]*GiB\u2069$/.test(await tab.locator("[data-out=number]").innerText()), "the unit follows its number");
     await tab.locator("[data-out=advice] button").first().waitFor();
     equal(await tab.evaluate(offScreen), "", "off the screen");
+    await tab.locator("textarea").fill("CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 512.00 MiB is free.");
+    const order = await tab.locator("[data-out=pasted] li bdi").first().evaluate((e) => {
+      const at = (text) => { const range = document.createRange(), i = e.textContent.indexOf(text); range.setStart(e.firstChild, i); range.setEnd(e.firstChild, i + text.length); return range.getBoundingClientRect().left; };
+      return [at("1024"), at("50304"), at("4 B"), at("=")];
+    });
+    that(order.every((x, i) => !i || x > order[i - 1]), `a shape reads from left to right: ${order}`);
+    equal(await tab.locator("textarea").evaluate((e) => getComputedStyle(e).direction), "ltr", "the message as it was written");
     await axe(tab);
   });
   check("calculator: a table without a script", async () => {
@@ -515,6 +548,7 @@ export async function run(browser, site) {
     step(browser, site, scheme);
   }
   tasks(browser, site);
+  order(browser, site);
   beyond(browser, site);
   fields(browser, site);
   dropped(browser, site);

@@ -26,14 +26,18 @@ function errorsAndMeanings(browser, site, lang) {
     that(wholeNumber[lang].test(await verdict(tab)), await verdict(tab));
     for (const [hash, id] of mistakes) {
       await tab.evaluate((hash) => { location.hash = hash; }, hash);
-      const whole = new RegExp(`^${own[id].split(/\{\w+\}/).map(literal).join(".+")}$`);
+      const whole = new RegExp(`^${own[id].split(/\{\w+\}/).map(literal).join(".+")}[.\u3002\u0964]?$`, "i");
       await until(async () => whole.test(await verdict(tab)), async () => `${hash} says ${await verdict(tab)}, wanted ${own[id]}`);
+      const said = await verdict(tab), first = /^[\w-]*/.exec(said)[0];
+      that(/[.?!\u3002\u0964\u061f\uff1f]$/.test(said) && (!/^\p{Ll}/u.test(said) || `field.${first}` in own), `a sentence of its own: ${said}`);
     }
     await tab.evaluate(() => { location.hash = "preset=gpt2"; document.querySelector(".all").open = true; });
     for (const key of await tab.evaluate(() => Array.from(window.vramPage.fields.keys()))) {
       const help = await tab.locator(`#help-${key}`).textContent();
       that(help.startsWith(own["field." + key]), `the meaning of ${key}: ${help}`);
     }
+    const titles = await tab.locator("[data-out=fields] [data-key]").evaluateAll((list) => list.map((e) => [e.dataset.key, e.title]));
+    for (const [key, title] of titles) equal(title, own["field." + key], `the meaning beside ${key}`);
     await tab.locator(".all input[type=search]").fill("lora_r");
     that(await tab.locator(".setting:visible").count() < 6, "settings are searched, also by their other names");
     that(await tab.locator("[name=all-lora_rank]").isVisible(), "lora_rank");
@@ -58,7 +62,8 @@ function hints(browser, site) {
         await tab.locator("textarea").fill(text);
         const items = pasted.locator("b").locator("xpath=../following-sibling::ul[1]/li");
         await items.filter({ hasText: wanted(ids[0]) }).waitFor().catch(async () => { throw new Error(`${ids[0]} is not in: ${await pasted.innerText()}`); });
-        equal((await items.allTextContents()).join("\n"), ids.map(wanted).join("\n"), `the hints for ${text}`);
+        const listed = await items.evaluateAll((list) => list.map((li) => Array.from(li.childNodes, (e) => (e.tagName === "BUTTON" ? "" : e.textContent)).join("").trim()));
+        equal(listed.join("\n"), ids.map(wanted).join("\n"), `the hints for ${text}`);
         equal(await pasted.locator(".bad").count(), 0, "refused");
         const said = await pasted.textContent();
         that(!/`|\{\w+\}/.test(said), said);

@@ -67,10 +67,15 @@ async function once({ names, body }) {
   return names.map((name) => [name, errors.has(name) ? errors.get(name) : outside ?? new Error("it was not reached")]);
 }
 
+// The line of a check in which it failed: the first of the stack that is not of this file.
+function failedAt(error) {
+  return (String(error.stack).match(/[a-z_]+\.mjs:\d+/g) ?? []).find((at) => !at.startsWith("harness")) ?? "";
+}
+
 function tell(name, error) {
   counts[error ? "failed" : "passed"]++;
   console.log(`${error ? "not ok" : "ok"} ${name}`);
-  if (error) console.log(String(error.message ?? error).split("\n").slice(0, 12).map((line) => `    ${line}`).join("\n"));
+  if (error) console.log(String(error.message ?? error).split("\n").slice(0, 12).concat(failedAt(error)).map((line) => `    ${line}`).join("\n"));
 }
 
 async function failure(body) {

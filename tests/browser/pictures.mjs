@@ -113,6 +113,28 @@ function tables(browser, site) {
   }
 }
 
+// Each way of the tree of questions ends at a section of its page, and each text is inside of its box.
+function tree(browser, site, lang) {
+  check(`the questions lead to sections ${lang}`, async () => {
+    const tab = await open(browser, `${site.http}/${page(site, "find-your-case", lang).path}`, { viewport: { width: 360, height: 900 } });
+    try {
+      const ways = tab.locator(".tree a");
+      that(await ways.count() > 8, "ways");
+      for (const way of await ways.all()) equal(await tab.locator(`h2${await way.getAttribute("href")}`).count(), 1, await way.getAttribute("href"));
+      equal((await tab.evaluate(() => {
+        const boxes = Array.from(document.querySelectorAll(".tree rect"), (e) => e.getBoundingClientRect());
+        return Array.from(document.querySelectorAll(".tree text")).filter((e) => {
+          const t = e.getBoundingClientRect(), y = (t.top + t.bottom) / 2;
+          return !boxes.some((b) => b.top < y && y < b.bottom && b.left <= t.left && t.right <= b.right);
+        }).map((e) => e.textContent);
+      })).join("; "), "", "out of its box");
+      await ways.last().focus();
+      await tab.keyboard.press("Enter");
+      await tab.waitForFunction(() => location.hash === "#windows");
+    } finally { await close(tab); }
+  });
+}
+
 function alive(browser, site, width, colorScheme) {
   check(`the batch slider answers ${width} ${colorScheme}`, async () => {
     const tab = await open(browser, `${site.http}/${page(site, "gpu-out-of-memory").path}`, { viewport: { width, height: 900 }, colorScheme });
@@ -154,6 +176,7 @@ function alive(browser, site, width, colorScheme) {
 export function run(browser, site) {
   colours(browser, site);
   tables(browser, site);
+  for (const lang of new Set(site.pages.map((p) => p.lang))) if (page(site, "find-your-case", lang)) tree(browser, site, lang);
   alive(browser, site, 360, "light");
   alive(browser, site, 1280, "dark");
 }

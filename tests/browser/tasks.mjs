@@ -89,6 +89,7 @@ function sharded(browser, site, width) {
     await person.model("qwen3 1.7b");
     await person.card("3090");
     await person.write(tab.locator("[name=n_gpu]"), "2");
+    equal(await tab.locator("[name=gpu]").inputValue(), "RTX 3090", "the card, and not the Ti");
     await sameAs(tab, "estimate", "process_bytes", "preset=qwen3-1.7b", "gpu=RTX 3090", "n_gpu=2", "parallel=fsdp2");
     equal(await tab.locator("[data-out=ranks] li:not(.scale)").count(), 2, "a bar for each card");
     equal(await tab.locator("[name=parallel]").inputValue(), "fsdp2", "the scheme");

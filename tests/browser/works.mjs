@@ -143,6 +143,21 @@ function keyboard(browser, site) {
   });
 }
 
+function treeAtTheSide(browser, site) {
+  for (const [lang, width] of [["en", 1280], ["ar", 1100]])
+    check(`the tree at the side shows where the page is ${lang}`, async () => {
+      const tab = await open(browser, `${site.http}/${lang}/cards/rtx-4060.html`, { viewport: { width, height: 700 } });
+      try {
+        const [top, bottom, from, to, scrolled] = await tab.evaluate(() => {
+          const side = document.querySelector(".side"), box = side.getBoundingClientRect(), here = side.querySelector("[aria-current]").getBoundingClientRect();
+          return [box.top, box.bottom, here.top, here.bottom, side.scrollTop];
+        });
+        that(scrolled > 0, "the tree is longer than the window");
+        that(from >= top && to <= bottom, `this page at ${from} to ${to}, the tree from ${top} to ${bottom}`);
+      } finally { await close(tab); }
+    });
+}
+
 // On a phone: tables with sentences or code are cards, no column of a chart's table or another is as narrow as a letter or two.
 function tablesOnPhones(browser, site) {
   const names = ["gpu-out-of-memory", "find-your-case", "rtx-4070", "bytes-a-parameter", "several-gpus", "compile"];
@@ -217,6 +232,7 @@ export function run(browser, site, fixture) {
     languages(browser, site, scheme);
   }
   keyboard(browser, site);
+  treeAtTheSide(browser, site);
   translations(browser, fixture);
   tablesOnPhones(browser, site);
   headers(site);

@@ -1,0 +1,59 @@
+// While a value is typed the number comes first: what stands beside it may come after the number is painted, and says the same then.
+import { equal, that } from "./harness.mjs";
+import { calculator, isBuilt } from "./calculator.mjs";
+
+// A clock on which everything takes long.
+const slowClock = () => { const now = performance.now.bind(performance); let calls = 0; performance.now = () => now() + 9 * calls++; };
+const shown = () => ["number", "range", "verdict", "badge", "chips", "parts", "fields", "command", "totals", "moment", "tensors"]
+  .map((name) => `${name}: ${document.querySelector(`[data-out=${name}]`).textContent}`).concat(document.querySelector("[data-out=step]").getAttribute("aria-valuetext")).join("\n");
+const type = (values) => {
+  const input = document.querySelector("[name=batch_size]"), said = (name) => document.querySelector(`[data-out=${name}]`).textContent;
+  return values.map((value) => {
+    input.value = value;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    return [said("number"), said("parts"), window.vramPage.settled()];
+  });
+};
+
+export async function run(browser, site) {
+  if (!await isBuilt(browser, site)) return;
+  for (const preset of ["gpt2", "llama-3.1-405b"])
+    calculator(browser, `typing on a slow machine: ${preset}`, { base: site.http, state: `#preset=${preset}&gpu=RTX+4070` }, async (tab) => {
+      await tab.locator("[data-out=step] svg").waitFor();
+      await tab.evaluate(slowClock);
+      await tab.evaluate(type, ["1", "2"]);   // now it is known to be slow
+      await tab.waitForFunction(() => window.vramPage.settled());
+      const before = await tab.locator("[data-out=parts]").textContent(), [four, five] = await tab.evaluate(type, ["4", "5"]);
+      that(four[0] !== five[0], `each number is there at once: ${four[0]}, ${five[0]}`);
+      that(!four[2] && !five[2] && four[1] === before && five[1] === before, "the table waits");
+      await tab.waitForFunction(() => window.vramPage.settled());
+      that(await tab.locator("[data-out=parts]").textContent() !== before, "and comes");
+      // What another change has overtaken is not drawn later, and does not keep the newest from being drawn.
+      await tab.evaluate(() => {
+        const input = document.querySelector("[name=batch_size]"), write = (value) => { input.value = value; input.dispatchEvent(new Event("input", { bubbles: true })); };
+        window.drawn = [];
+        window.vramPage.after.push((r) => window.drawn.push(r.config.batch_size));
+        write("6");
+        window.vramPage.change({ batch_size: "7" }, "push");
+        write("8");
+      });
+      await tab.waitForFunction(() => window.vramPage.settled());
+      equal((await tab.evaluate(() => window.drawn)).join(" "), "7 8", "what is drawn to its end");
+      await tab.evaluate(() => window.vramPage.after.pop());
+      const link = await tab.evaluate(() => new Promise((done) => setTimeout(() => done(location.href), 400)));
+      await tab.waitForFunction(() => !document.querySelector(".step.late"));
+      const text = await tab.evaluate(shown);
+      await tab.goto("about:blank");
+      await tab.goto(link);
+      await tab.locator("#calc.whole").waitFor();
+      await tab.waitForFunction(() => document.querySelector("[data-out=step] .cat") && !document.querySelector(".step.late"));
+      equal(text, await tab.evaluate(shown), "what is shown in the end");
+    });
+  calculator(browser, "typing changes texts, not elements", { base: site.http, state: "#preset=gpt2&batch_size=2&gpu=RTX+4070" }, async (tab) => {
+    const all = 'document.querySelectorAll("[data-out=bar] *, [data-out=parts] *, [data-out=chips] *, [data-out=badge] *")';
+    await tab.evaluate(`window.elements = [...${all}]`);
+    await tab.evaluate(type, ["3"]);
+    const [before, kept] = await tab.evaluate(`[window.elements.length, [...${all}].filter((e) => window.elements.includes(e)).length]`);
+    that(before === kept && kept > 30, `${before} elements before, ${kept} of them afterwards`);
+  });
+}

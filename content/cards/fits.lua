@@ -3,6 +3,7 @@ local margin = given(500 * 2^20, "B")
 local models = {{"Qwen2.5 0.5B", "qwen2.5-0.5b"}, {"Llama 3.2 1B", "llama-3.2-1b"}, {"Qwen2.5 1.5B", "qwen2.5-1.5b"}, {"Llama 3.2 3B", "llama-3.2-3b"},
   {"Qwen3 4B", "qwen3-4b"}, {"Qwen2.5 7B", "qwen2.5-7b"}, {"Llama 3.1 8B", "llama-3.1-8b"}, {"Qwen2.5 14B", "qwen2.5-14b"},
   {"Qwen2.5 32B", "qwen2.5-32b"}, {"Llama 3.1 70B", "llama-3.1-70b"}}
+for _, model in ipairs(models) do model[1] = model[1]:gsub(" ", "\u{a0}") end -- a name is not broken between lines
 local ways = {
   full = {batch_size = 1, seq_len = 2048, checkpointing = "block", cross_entropy = "chunked", dtype = "bfloat16_pure"},
   qlora = {batch_size = 1, seq_len = 2048, checkpointing = "block", cross_entropy = "chunked", dtype = "bfloat16_loaded", lora_rank = 16,

@@ -77,4 +77,20 @@ end
 figures.floors = {title = "chart.by_method", rows_title = "chart.part", rows = parts,
   columns = {floors[2][2], floors[3][2], floors[4][2], floors[5][2]}}
 
+-- The questions that lead to a section.
+local function leaf(answer, text, to) return {answer, text, to = to} end
+figures.cases = {title = "chart.case_title", root = {"", "chart.case_others",
+  leaf("yes", "chart.case_end_process", "#others"),
+  {"no", "chart.case_when",
+    leaf("chart.case_loading", "chart.case_load", "#load"),
+    {"chart.case_training", "chart.case_step",
+      {"chart.case_first", "chart.case_one",
+        leaf("no", "chart.case_first_fix", "#first-step"),
+        leaf("yes", "chart.case_one_fix", "#batch-one")},
+      leaf("chart.case_second", "chart.case_second_fix", "#first-step"),
+      leaf("chart.case_evaluation", "chart.case_evaluation_fix", "#evaluation"),
+      leaf("chart.case_later", "chart.case_later_fix", "#later")},
+    leaf("chart.case_serving", "chart.case_serving_fix", "#serving"),
+    leaf("chart.case_windows", "chart.case_windows_fix", "#windows")}}}
+
 return figures

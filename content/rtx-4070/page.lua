@@ -140,7 +140,7 @@ local figures = {
 
 -- The whole process of the compiled run, with the same changes.
 for name, changes in pairs{b8 = {batch_size = 8, gradient_accumulation_steps = 8}, t256 = {block_size = 256},
-    b8_t256 = {batch_size = 8, block_size = 256}, bf16 = {dtype = "bfloat16"},
+    b8_t256 = {batch_size = 8, block_size = 256}, checkpointing = {checkpointing = "block"}, bf16 = {dtype = "bfloat16"},
     fp32 = {dtype = "float32", attention = "mem_efficient"}, v256 = {vocab_size = 256}} do
   changes.preset = "nanogpt-30m"
   figures["process_" .. name] = vram.estimate(changes).process_bytes

@@ -73,7 +73,7 @@ end
 -- A server's pool: a share of the card, less weights, context and the activations of one pass over 8192 tokens.
 local card = vram.gpu("RTX 4090")
 figures.card = card.cuda_bytes
-figures.share = given(0.9, "")
+figures.share = given(0.92, "")
 figures.usable = figures.share * card.cuda_bytes
 for name, changes in pairs{bf16 = {}, fp8 = {quantization = "fp8"}, awq = {quantization = "awq"}} do
   local run = llama(changes)

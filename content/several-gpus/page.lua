@@ -29,6 +29,18 @@ figures.s_pipeline = run("llama-3.1-8b", {dtype = "bfloat16_master", pipeline_pa
 figures.s_one = run("llama-3.1-8b", {dtype = "bfloat16"}).process_bytes
 figures.l_eight = run("llama-3.1-70b", with("fsdp", 8)).process_bytes
 figures.l_lora_8 = run("llama-3.1-70b", with("lora", 8)).process_bytes
+figures.l_sixteen = run("llama-3.1-70b", with("fused", 16)).process_bytes
+figures.l_thirty_two = run("llama-3.1-70b", with("fused", 32)).process_bytes
+
+-- Two cards for the home: sequences of 2048 tokens.
+figures.card_24 = vram.gpu("RTX 4090").cuda_bytes
+local function two(preset, scheme)
+  local changes = with(scheme, 2)
+  changes.seq_len, changes.gpu = 2048, "RTX 4090"
+  return run(preset, changes).process_bytes
+end
+figures.two_8b, figures.two_3b, figures.two_1b, figures.two_lora = two("llama-3.1-8b", "fused"), two("llama-3.2-3b", "fused"),
+  two("llama-3.2-1b", "fused"), two("llama-3.1-8b", "lora")
 
 -- Where the bytes are on one of 8 and on one of 64 GPUs.
 local fsdp8, fsdp64 = run("llama-3.1-8b", with("fsdp", 8)), run("llama-3.1-8b", with("fsdp", 64))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each setting of tests/settings.tsv is on the pages that it names, in every language. With SETTINGS=FOLDER, of wheels unpacked as
+# Each setting of tests/settings.tsv is on the pages that it names, in every language. With SETTINGS=FOLDER, of wheels (or sdists) unpacked as
 # FOLDER/FRAMEWORK/, the framework's file has it, too: that is how the table was read, and how a newer version is held against it.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/.." && pwd)}

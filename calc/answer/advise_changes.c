@@ -102,7 +102,7 @@ enum advice_applied change_fused(struct change *k)
 
 enum advice_applied change_checkpoint(struct change *k)
 {
-    if (k->c->checkpointing == CHECKPOINTING_BLOCK || k->c->compile != COMPILE_NONE)
+    if (k->c->checkpointing == CHECKPOINTING_BLOCK)
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_checkpointing, CHECKPOINTING_BLOCK);
     return ADVICE_APPLIED;
@@ -110,8 +110,7 @@ enum advice_applied change_checkpoint(struct change *k)
 
 enum advice_applied change_checkpoint_half(struct change *k)
 {
-    if (k->c->checkpointing != CHECKPOINTING_NONE || k->c->compile != COMPILE_NONE ||
-        k->c->n_layer < 2)
+    if (k->c->checkpointing != CHECKPOINTING_NONE || k->c->n_layer < 2)
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_checkpointing, CHECKPOINTING_EVERY);
     advise_say(k, FIELD_checkpoint_every, 2);

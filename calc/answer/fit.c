@@ -15,7 +15,8 @@ int vram_fit(vram *v, const struct vram_fit **out)
     if (!a)
         return v->err.out.code;
     const struct vram_result *r = &v->result;
-    a->fit = (struct vram_fit){r->verdict, r->process, r->gpu_bytes, r->gpu_name, r->capacity};
+    a->fit = (struct vram_fit){r->verdict,   r->alloc_retries, r->process,
+                               r->gpu_bytes, r->gpu_name,      r->capacity};
     a->has_fit = true;
     *out = &a->fit;
     return VRAM_OK;

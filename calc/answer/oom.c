@@ -50,6 +50,7 @@ static void add_other_hints(struct answers *a, const struct oom_message *m)
         hint(a, MESSAGE_hint_vllm_serve);
         break;
     case OOM_HOST: hint(a, MESSAGE_hint_host); break;
+    case OOM_OTHER: hint(a, MESSAGE_hint_holder); break;
     default: break;
     }
 }

@@ -30,10 +30,11 @@ int probe_error(struct vram *v, const struct vram *probe)
 int probe_try(struct vram *probe, uint64_t enough, struct probe_answer *answer)
 {
     struct vram_figure process;
-    int rc = run_process(probe, enough, &process);
+    uint64_t retries;
+    int rc = run_process(probe, enough, &process, &retries);
     if (rc != VRAM_OK)
         return rc;
-    uint32_t verdict = report_verdict(&process, capacity_left(&probe->config));
+    uint32_t verdict = report_verdict(&process, capacity_left(&probe->config), retries);
     *answer = (struct probe_answer){process.bytes, vram_verdict_fits(verdict),
                                     verdict == VRAM_VERDICT_FITS};
     return VRAM_OK;

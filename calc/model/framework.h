@@ -18,8 +18,10 @@ enum framework_habit {
         1 << 5,  // device_map gives each card as many layers, the first one embedding and head
     BY_QUANTIZED_HEAD = 1 << 6,  // four bits for the head, too
     BY_WIDE_SCALE = 1 << 7,      // RMSNorm's weight is applied as in Gemma, whatever the family
-    BY_MESH = 1 << 8  // shards by its device mesh on as many GPUs as there are, without a word in
-                      // the file, and has no autocast
+    BY_MESH = 1 << 8,  // shards by its device mesh on as many GPUs as there are, without a word in
+                       // the file, and has no autocast
+    BY_WHOLE_ENDS =
+        1 << 9  // tensor_parallel divides the layers alone: embedding and head are whole
 };
 
 struct framework {

@@ -79,8 +79,8 @@ static inline bool model_has_trait(const struct model *m, enum model_trait trait
     return m->traits >> trait & 1;
 }
 
-// How often the experts' part runs: one expert after the other where their weights are frozen, at
-// most so many that a trace stays short; all as one where each weight has a gradient of its own.
+// How often the experts' part runs: one expert after the other where their weights are frozen, up
+// to a number that keeps a trace short; all as one where each weight has a gradient of its own.
 enum { MODEL_EXPERT_RUNS = 8 };
 uint64_t model_expert_runs(const struct model *m);
 

@@ -40,7 +40,7 @@ static void remark_idle(struct message_list *notes, const struct vram *v)
     const struct vram_config *c = &v->config;
     bool divided =
         c->parallel != PARALLEL_NONE || c->tensor_parallel > 1 || c->pipeline_parallel > 1;
-    if (v->last.line == 0)
+    if (v->last.line == 0 && !v->facts.model)
         message_list_add(notes, MESSAGE_nothing_set, NO_FIELD, NO_ARGS);
     if (c->n_gpu > 1 && !divided)
         message_list_add(notes, MESSAGE_idle_gpus, ABOUT("n_gpu"),

@@ -3,6 +3,7 @@
 #include "calc/model/shape.h"
 
 #include "calc/base/size.h"
+#include "calc/model/framework.h"
 
 // Liger's rule: as many chunks as make each about as large as the hidden states.
 // SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py.
@@ -43,7 +44,7 @@ void dims_make(struct dims *d, const struct model *m)
     *d = (struct dims){
         .B = c->batch_size, .T = c->seq_len, .C = c->n_embd, .L = c->n_layer, .N = m->tokens};
     d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;
-    d->V = (c->vocab_size + tp - 1) / tp;
+    d->V = framework_goes(c, BY_WHOLE_ENDS) ? c->vocab_size : (c->vocab_size + tp - 1) / tp;
     d->H = dims_share(c->n_head, tp);
     d->KH = dims_share(c->n_kv_head, tp);
     d->D = c->head_dim;

@@ -135,6 +135,32 @@ static int on_modules(struct parse *p, const char *map, const struct entry *e, s
     return set_word(p, e, "lora_targets", passed ? known.text : all.text);
 }
 
+// Modules that are trained as they are. The heads of classifiers, which PEFT adds by itself for
+// their tasks, are no part of a language model.
+static int on_saved(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    struct text_line kept = {{0}, 0};
+    struct span rest = e->value;
+    (void)map;
+    (void)as;
+    while (rest.len > 0) {
+        struct span name = {rest.at, span_find(rest, ",")};
+        rest = span_skip(rest, name.len + 1);
+        name = span_trim(name);
+        if (span_is(name, "classifier") || span_is(name, "score")) {
+            parse_warn(p, MESSAGE_no_such_target, e->value_pos,
+                       ARGS(arg_part("name", name.at, name.len)));
+            continue;
+        }
+        char own[64];
+        size_t n = name.len < sizeof own - 1 ? name.len : sizeof own - 1;
+        mem_copy(own, name.at, n);
+        own[n] = 0;
+        append_word(&kept, own);
+    }
+    return kept.len ? set_word(p, e, "modules_to_save", kept.text) : VRAM_OK;
+}
+
 // A rank counts only where the key in the map says that there is an adapter; with a ? also where
 // that key is not there.
 static int on_rank(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
@@ -199,6 +225,34 @@ static int on_double(struct parse *p, const char *map, const struct entry *e, st
     if (value_is_false(e->value) && p->v->config.quantization == QUANTIZATION_NF4_DOUBLE)
         return set_word(p, e, "quantization", "nf4");
     return VRAM_OK;
+}
+
+// accelerate divides optimizer and gradients where neither its file nor one of DeepSpeed's names
+// the stage. SRC: accelerate utils/dataclasses.py, DeepSpeedPlugin.__post_init__.
+static int on_stage(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    (void)map;
+    (void)as;
+    if (span_is(e->value, "DEEPSPEED") && !pair_find(p, "deepspeed_config.zero_stage") &&
+        !pair_find(p, "deepspeed_config.deepspeed_config_file"))
+        facts_set(&p->v->facts, FACT_zero_stage, "2", 1);
+    return VRAM_OK;
+}
+
+// nanotron refuses a key that its LlamaConfig has not: with one, the file is of another model. Said
+// once. SRC: nanotron config/config.py, strict=True; config/models_config.py.
+static int on_other_model(struct parse *p, const char *map, const struct entry *e,
+                          struct delegate *as)
+{
+    struct arg key = arg_part("key", e->key.at, e->key.len),
+               value = arg_part("value", e->value.at, e->value.len);
+    bool said = p->other_model;
+    (void)map;
+    (void)as;
+    p->other_model = true;
+    return said ? VRAM_OK
+                : err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD,
+                          ARGS(key, value));
 }
 
 // ---- axolotl ---------------------------------------------------------------------------------
@@ -376,14 +430,25 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
     static const struct {
         const char *name;
         int (*run)(struct parse *, const char *, const struct entry *, struct delegate *);
-    } actions[] = {{"model", on_model},         {"modules", on_modules},
-                   {"rank", on_rank},           {"lora", on_lora},
-                   {"double", on_double},       {"finetuning", on_finetuning},
-                   {"plugins", on_plugins},     {"fsdp", on_fsdp},
-                   {"component", on_component}, {"flavor", on_flavor},
-                   {"selective", on_selective}, {"shape", on_shape},
-                   {"own_model", on_own_model}, {"adapter", on_adapter},
-                   {"schedule", on_schedule},   {"peft", on_peft}};
+    } actions[] = {{"model", on_model},
+                   {"modules", on_modules},
+                   {"rank", on_rank},
+                   {"lora", on_lora},
+                   {"double", on_double},
+                   {"finetuning", on_finetuning},
+                   {"plugins", on_plugins},
+                   {"fsdp", on_fsdp},
+                   {"component", on_component},
+                   {"flavor", on_flavor},
+                   {"selective", on_selective},
+                   {"shape", on_shape},
+                   {"own_model", on_own_model},
+                   {"adapter", on_adapter},
+                   {"schedule", on_schedule},
+                   {"peft", on_peft},
+                   {"saved", on_saved},
+                   {"stage", on_stage},
+                   {"other_model", on_other_model}};
     as->format = FORMAT_NONE;
     as->e = *e;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

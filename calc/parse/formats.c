@@ -275,24 +275,73 @@ static bool is_ignored(enum format_id format, struct span key)
     return false;
 }
 
+// Whether any row of the format, or of its parents, begins with the section's name and a point.
+static bool section_is_known(enum format_id format, struct span section)
+{
+    for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent)
+        if (is_mapping(f, section))
+            return true;
+    return false;
+}
+
+// What is in a section that the format does not have is said once, for all of it.
+static bool in_unknown_section(struct parse *p, enum format_id format, const struct entry *e)
+{
+    struct span section = {e->key.at, span_find(e->key, ".")};
+    if (section.len == e->key.len || section_is_known(format, section))
+        return false;
+    if (!span_same(section, p->unknown_section))
+        parse_warn(p, MESSAGE_section_unknown, e->key_pos,
+                   ARGS(arg_part("section", section.at, section.len),
+                        arg_text("format", FORMATS[format].title)));
+    p->unknown_section = section;
+    return true;
+}
+
+static struct span leaf_of(struct span key)
+{
+    for (size_t i = key.len; i-- > 0;)
+        if (key.at[i] == '.')
+            return span_skip(key, i + 1);
+    return key;
+}
+
+// The key of the same section whose own name is nearest, or NULL.
+static const char *nearest_key(enum format_id format, struct span key)
+{
+    const char *leaves[ROWS(KEYS)], *names[ROWS(KEYS)];
+    struct span leaf = leaf_of(key);
+    size_t count = 0, above = key.len - leaf.len;
+    for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent)
+        for (size_t i = 0; i < ROWS(KEYS); i++) {
+            struct span name = span_of(KEYS[i].name), own = leaf_of(name);
+            if (KEYS[i].format != f || name.len - own.len != above ||
+                !span_same((struct span){name.at, above}, (struct span){key.at, above}))
+                continue;
+            names[count] = KEYS[i].name;
+            leaves[count++] = own.at;
+        }
+    const char *near = vram_nearest(leaf.at, leaf.len, leaves, count);
+    for (size_t i = 0; near && i < count; i++)
+        if (leaves[i] == near)
+            return names[i];
+    return NULL;
+}
+
 static int unknown(struct parse *p, enum format_id format, const struct entry *e)
 {
-    const char *names[ROWS(KEYS)];
-    size_t count = 0;
+    if (in_unknown_section(p, format, e))
+        return VRAM_OK;
     if (p->unknown++ >= UNKNOWN_MAX) {
         if (p->unknown == UNKNOWN_MAX + 1)
             parse_warn(p, MESSAGE_keys_unknown, e->key_pos,
                        ARGS(arg_text("format", FORMATS[format].title)));
         return VRAM_OK;
     }
-    for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent)
-        for (size_t i = 0; i < ROWS(KEYS); i++)
-            if (KEYS[i].format == f)
-                names[count++] = KEYS[i].name;
-    const char *near = vram_nearest(e->key.at, e->key.len, names, count);
+    const char *near = nearest_key(format, e->key);
     struct arg key = arg_part("key", e->key.at, e->key.len),
                title = arg_text("format", FORMATS[format].title);
-    if (near && parse_is_slip(e->key, span_of(near)))
+    if (near && parse_is_slip(leaf_of(e->key), leaf_of(span_of(near))))
         return err_set(&p->v->err, MESSAGE_unknown_key_near, e->key_pos, NO_FIELD,
                        ARGS(key, arg_text("near", near)));
     if (near)
@@ -303,13 +352,25 @@ static int unknown(struct parse *p, enum format_id format, const struct entry *e
     return VRAM_OK;
 }
 
+static bool has_row(enum format_id format, struct span key)
+{
+    for (size_t i = 0; i < ROWS(KEYS); i++)
+        if (KEYS[i].format == format && span_same(span_of(KEYS[i].name), key))
+            return true;
+    return false;
+}
+
+// A row with a * counts where no other one has the key.
 static int read_entry(struct parse *p, enum format_id format, const struct entry *e)
 {
     bool found = false;
     int rc = VRAM_OK;
     for (enum format_id f = format; f != FORMAT_NONE && !found; f = FORMATS[f].parent) {
+        bool named = has_row(f, e->key) || is_ignored(f, e->key);
         for (size_t i = 0; i < ROWS(KEYS) && rc == VRAM_OK; i++) {
-            if (KEYS[i].format != f || !name_matches(span_of(KEYS[i].name), e->key))
+            struct span name = span_of(KEYS[i].name);
+            if (KEYS[i].format != f ||
+                !(named ? span_same(name, e->key) : name_matches(name, e->key)))
                 continue;
             if (span_is(e->value, PAIRS_NOT_LITERAL) && !found)
                 parse_warn(p, MESSAGE_not_literal, e->value_pos,

@@ -165,21 +165,47 @@ static bool is_ours(struct span key)
 }
 
 // A model's config.json, lines of ours, or a format by its keys. A config.json may hold what
-// generation_config.json does.
+// generation_config.json does. Lines are ours where half of them are: one word in common is chance.
 static enum vram_kind kind_of_pairs(struct parse *p)
 {
     enum format_id format = format_recognize(p);
-    bool ours = false, model = false;
+    size_t ours = 0;
+    bool model = false;
     for (size_t i = 0; i < p->pair_count; i++) {
         struct span key = span_of(p->pairs[i].key);
         model = model || span_is(key, "model_type") || span_is(key, "text_config.model_type");
-        ours = ours || is_ours(key);
+        ours += is_ours(key);
     }
     if (model && (format == FORMAT_NONE || format == FORMAT_GENERATION))
         return VRAM_KIND_HF;
     if (format != FORMAT_NONE)
         return kind_of_format(format);
-    return ours || p->pair_count == 0 ? VRAM_KIND_FLAT : VRAM_KIND_AUTO;
+    return 2 * ours >= p->pair_count ? VRAM_KIND_FLAT : VRAM_KIND_AUTO;
+}
+
+// Whether nanoGPT's reader would find a setting: a line that begins with a name of its, or of ours.
+static bool sets_something(const struct parse *p)
+{
+    struct span rest = {p->text, p->len};
+    while (rest.len > 0) {
+        struct span line = {rest.at, span_find(rest, "\n")};
+        rest = span_skip(rest, line.len + 1);
+        if (span_starts(line, "--"))
+            line = span_skip(line, 2);
+        struct span key = {line.at, parse_name_len(line)};
+        struct span behind = span_trim(span_skip(line, key.len));
+        bool sets = behind.len > 0 && (behind.at[0] == '=' || behind.at[0] == ':');
+        if (sets && (is_ours(key) || parse_is_training_key(key)))
+            return true;
+    }
+    return false;
+}
+
+// Python of which nothing is read, for want of a call or a setting.
+static int no_training_call(struct parse *p)
+{
+    return err_set(&p->v->err, MESSAGE_no_training_call, (struct err_pos){p->file, 1, 1}, NO_FIELD,
+                   NO_ARGS);
 }
 
 enum vram_kind kind_recognize(struct parse *p, struct pair_list *pairs)
@@ -187,11 +213,20 @@ enum vram_kind kind_recognize(struct parse *p, struct pair_list *pairs)
     static const enum vram_kind plain[] = {
         [LINES] = VRAM_KIND_FLAT, [PYTHON] = VRAM_KIND_NANOGPT, [LOG] = VRAM_KIND_LOG};
     enum language language = language_of(p);
+    if (language == PYTHON && named(p, ".py") && p->len > 0 && !sets_something(p)) {
+        no_training_call(p);
+        return VRAM_KIND_AUTO;
+    }
     if (language == LINES || language == PYTHON || language == LOG)
         return plain[language];
     if (read_language(p, language, pairs) != VRAM_OK || err_is_set(&p->first))
         return VRAM_KIND_AUTO;
-    return kind_of_pairs(p);
+    enum vram_kind kind = kind_of_pairs(p);
+    if (language == CALLS && (kind == VRAM_KIND_FLAT || kind == VRAM_KIND_AUTO)) {
+        no_training_call(p);
+        return VRAM_KIND_AUTO;
+    }
+    return kind;
 }
 
 // ---- reading ---------------------------------------------------------------------------------

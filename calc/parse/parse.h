@@ -30,10 +30,12 @@ struct parse {
     size_t pair_count, pair;        // how many; which is next
     vram_message_fn *each;          // gets every error, or NULL
     void *ctx;
-    struct message first;  // error
-    unsigned unreadable;   // errors of syntax
-    unsigned unknown;      // keys that no table has
-    bool ended;            // what follows cannot be told apart: reading stops
+    struct message first;         // error
+    unsigned unreadable;          // errors of syntax
+    unsigned unknown;             // keys that no table has
+    struct span unknown_section;  // the last one that was named
+    bool other_model;             // a key of a model that is not read was named
+    bool ended;                   // what follows cannot be told apart: reading stops
 };
 
 // A text that begins with UTF-16's mark, as PowerShell writes what it redirects.

@@ -260,6 +260,9 @@ int parse_hf(struct parse *p)
         return rc;
     if (!batch_given)
         c->batch_size = 1;
+    if (!p->v->places[FIELD_n_embd].line && !p->v->places[FIELD_n_layer].line)
+        message_list_add(&p->v->notes, MESSAGE_sizes_assumed, ABOUT("n_embd"),
+                         ARGS(arg_u64("n_layer", c->n_layer), arg_u64("n_embd", c->n_embd)));
     parse_choose_length(p);
     if (c->family != FAMILY_GPT2 && p->v->places[FIELD_n_inner].line == 0)
         message_list_add(&p->v->notes, MESSAGE_inner_assumed, ABOUT("n_inner"),

@@ -62,9 +62,16 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+// A blank, a line end, or the mark of a quotation at a line's beginning. at is no first byte where
+// it is such a mark.
+static bool is_blank(const char *at, bool first)
+{
+    return is_space(*at) || (*at == '>' && !first && at[-1] == '\n');
+}
+
 static struct span skip_space(struct span s)
 {
-    while (s.len > 0 && is_space(s.at[0]))
+    for (bool first = true; s.len > 0 && is_blank(s.at, first); first = false)
         s = span_skip(s, 1);
     return s;
 }
@@ -110,9 +117,11 @@ static struct vram_size read_number(struct span s, uint64_t unit)
                 break;
             continue;
         }
+        if (scale == 10000)  // PaddlePaddle prints six
+            continue;
         n = n * 10 + (uint64_t)(s.at[i] - '0');
         scale *= point ? 10 : 1;
-        if (n > DIGITS_MOST || scale > 10000)
+        if (n > DIGITS_MOST)
             return none;
     }
     if (unit == 0)
@@ -162,7 +171,7 @@ static size_t find_words(struct span text, const char *words)
             if (*w == ' ') {
                 if (!is_space(text.at[k]))
                     break;
-                while (k < text.len && is_space(text.at[k]))
+                while (k < text.len && is_blank(text.at + k, k == 0))
                     k++;
             } else if (lower(text.at[k++]) != lower(*w)) {
                 break;

@@ -152,7 +152,7 @@ static void memo_get(struct pickle *p, uint64_t number)
 
 // ---- arguments -------------------------------------------------------------------------------
 
-// A little-endian number of so many bytes.
+// A little-endian number, by its length in bytes.
 static uint64_t little(struct pickle *p, size_t bytes)
 {
     uint64_t n = 0;
@@ -178,7 +178,7 @@ static bool skip(struct pickle *p, uint64_t bytes)
     return true;
 }
 
-// A string of a length that comes before it in so many bytes.
+// A string behind its length, a number of width bytes.
 static void string(struct pickle *p, size_t width)
 {
     uint64_t len = little(p, width);

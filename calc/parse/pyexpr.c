@@ -202,6 +202,7 @@ static struct py_value py_name(struct py *p)
         return py_fail(p, name.at, MESSAGE_lambda);
     struct py_value v = py_of(PY_UNKNOWN);
     p->names->find(p->names->ctx, name, &v);
+    v.literal = false;
     return v;
 }
 

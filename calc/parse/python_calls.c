@@ -25,6 +25,13 @@ static const struct call {
     {"CompileConfig", "compile", NULL},
 };
 
+// Trainers of TRL that hold more than a model and its batch: a second model, what is generated,
+// rewards. SRC: trl trainer/{dpo,grpo,kto,orpo,cpo,ppo,rloo,reward}_config.py.
+static const char *const OTHER_CALLS[] = {
+    "DPOConfig", "GRPOConfig",      "KTOConfig",    "ORPOConfig",  "CPOConfig",
+    "PPOConfig", "RLOOConfig",      "RewardConfig", "PRMConfig",   "BCOConfig",
+    "XPOConfig", "OnlineDPOConfig", "GKDConfig",    "NashMDConfig"};
+
 enum { CALL_ROWS = sizeof CALLS / sizeof *CALLS, NAMES_MAX = 256 };
 
 struct binding {
@@ -50,11 +57,11 @@ static bool is_name_byte(char c)
 
 // Does `name(` stand at `at`? It may be a part of a longer name's end only where it has a point in
 // it.
-static bool calls_here(const char *begin, const char *at, const char *end, const struct call *call)
+static bool calls_here(const char *begin, const char *at, const char *end, const char *name)
 {
-    size_t n = text_len(call->name);
-    bool whole = span_find(span_of(call->name), ".") == n;
-    if ((size_t)(end - at) <= n || !text_equal(at, n, call->name) || at[n] != '(')
+    size_t n = text_len(name);
+    bool whole = span_find(span_of(name), ".") == n;
+    if ((size_t)(end - at) <= n || !text_equal(at, n, name) || at[n] != '(')
         return false;
     if (whole && at > begin && is_name_byte(at[-1]))
         return false;
@@ -70,8 +77,17 @@ static bool calls_here(const char *begin, const char *at, const char *end, const
 static const struct call *call_at(const char *begin, const char *at, const char *end)
 {
     for (size_t i = 0; i < CALL_ROWS; i++)
-        if (*at == CALLS[i].name[0] && calls_here(begin, at, end, &CALLS[i]))
+        if (*at == CALLS[i].name[0] && calls_here(begin, at, end, CALLS[i].name))
             return &CALLS[i];
+    return NULL;
+}
+
+// One of the calls whose run is not modelled, or NULL.
+static const char *other_call_at(const char *begin, const char *at, const char *end)
+{
+    for (size_t i = 0; i < sizeof OTHER_CALLS / sizeof *OTHER_CALLS; i++)
+        if (*at == OTHER_CALLS[i][0] && calls_here(begin, at, end, OTHER_CALLS[i]))
+            return OTHER_CALLS[i];
     return NULL;
 }
 
@@ -81,7 +97,8 @@ bool calls_are_in(struct span text)
     for (size_t i = 0; i < text.len; i++) {
         comment = text.at[i] != '\n' && (comment || (begins && text.at[i] == '#'));
         begins = text.at[i] == '\n' || (begins && (text.at[i] == ' ' || text.at[i] == '\t'));
-        if (!comment && call_at(text.at, text.at + i, text.at + text.len))
+        const char *at = text.at + i, *end = text.at + text.len;
+        if (!comment && (call_at(text.at, at, end) || other_call_at(text.at, at, end)))
             return true;
     }
     return false;
@@ -163,6 +180,12 @@ static int fail(struct calls *c, const char *at, enum message_id id)
                    NO_ARGS);
 }
 
+// torch.bfloat16, and no call or condition that begins so.
+static bool is_torch_name(struct span source)
+{
+    return span_starts(source, "torch.") && parse_is_name(span_skip(source, 6));
+}
+
 // One expression as text; "" where it is no literal. torch.bfloat16 is as good as "bfloat16".
 static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
 {
@@ -177,7 +200,7 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
     struct span source = span_trim((struct span){start, (size_t)(c->at - start)});
     *text = py_text(buf, &v, source);
     if (text->len == 0 && v.kind == PY_UNKNOWN)
-        *text = span_starts(source, "torch.") ? span_skip(source, 6) : span_of(PAIRS_NOT_LITERAL);
+        *text = is_torch_name(source) ? span_skip(source, 6) : span_of(PAIRS_NOT_LITERAL);
     return VRAM_OK;
 }
 
@@ -355,7 +378,12 @@ int read_calls(struct parse *p, struct pair_list *out)
             bind(&c, c.at);
         line = *c.at == '\n';
         const struct call *call = call_at(p->text, c.at, c.end);
-        if (call)
+        const char *other = other_call_at(p->text, c.at, c.end);
+        if (other)
+            rc = err_set(&p->v->err, MESSAGE_call_not_modelled,
+                         pairs_pos(out, p->file, place(&c, c.at)), NO_FIELD,
+                         ARGS(arg_text("call", other)));
+        else if (call)
             rc = read_call(&c, call);
         else if (!skip_quiet(&c))
             c.at++;

@@ -63,6 +63,7 @@ int allocator_reset(struct allocator *a, const struct allocator_config *config)
     a->count = 1;
     a->spare = a->spares = 0;
     a->stream = 0;
+    a->settle = NULL;
     for (unsigned i = 0; i < ALLOCATOR_STREAMS; i++) {
         pool_clear(pool_at(a, i, false), (uint8_t)i, false);
         pool_clear(pool_at(a, i, true), (uint8_t)i, true);
@@ -293,6 +294,8 @@ static int block_from_device(struct allocator *a, struct allocator_pool *p, uint
         if (rc || *block)
             return rc;
     }
+    if (a->settle)
+        a->settle(a->settled);
     rc = allocator_empty_cache(a);
     if (rc)
         return rc;

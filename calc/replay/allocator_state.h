@@ -85,6 +85,8 @@ struct allocator {
     uint32_t count;                      // numbers ever used
     uint32_t spare, spares;              // first of those given back, and how many
     uint32_t stream;                     // of the next requests
+    void (*settle)(void *ctx);           // NULL, or releases what is held: the card has caught up
+    void *settled;                       // its ctx
     struct allocator_pool small, large;  // of stream 0
     struct allocator_pool others[ALLOCATOR_STREAMS - 1][2];  // large, small
 };

@@ -42,6 +42,7 @@ struct engine {
     struct vram_config key;  // of the reels: dimensions left out
     bool recorded;
     uint64_t stage;  // of the pipeline, set before engine_prepare
+    uint64_t room;   // of the card for the allocator in the last run; 0: without an end
     struct allocator allocator;
     struct player player;  // of the last run
     struct player_late late[PLAYER_LATE];

@@ -87,7 +87,7 @@ int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64
 // What a collective puts into the queue: a kernel with an event and a wait before it and after it.
 enum { PLAYER_COLLECTIVE = 2 * 5 };
 
-// The program has put so many kernels and events into the queue of a card that runs behind.
+// launches: kernels and events that the program has put into the queue of a card that runs behind.
 void player_launch(struct player *p, uint64_t launches);
 
 // Frees what a collective has used: the block comes back when the card is past it. Errors: those of

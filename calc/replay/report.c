@@ -268,18 +268,22 @@ static int report_notes(const struct vram *v, struct engine *e, struct vram_resu
     if (e->state.paged_bytes)
         message_list_add(&e->notes, MESSAGE_paged_outside, ABOUT("optimizer"),
                          ARGS(arg_u64("mib", (e->state.paged_bytes + 524288) / 1048576)));
+    if (out->alloc_retries && vram_verdict_fits(out->verdict))
+        message_list_add(
+            &e->notes, MESSAGE_cache_returned, NO_FIELD,
+            ARGS(arg_u64("times", out->alloc_retries), arg_u64("steps", out->iterations)));
     out->notes = e->notes.at;
     out->note_count = e->notes.count;
     return e->notes.failed ? VRAM_ENOMEM : VRAM_OK;
 }
 
-uint32_t report_verdict(const struct vram_figure *process, uint64_t gpu_bytes)
+uint32_t report_verdict(const struct vram_figure *process, uint64_t gpu_bytes, uint64_t retries)
 {
     if (gpu_bytes == 0)
         return VRAM_VERDICT_NO_GPU;
     if (process->bytes > gpu_bytes)
         return process->low <= gpu_bytes ? VRAM_VERDICT_NEARLY : VRAM_VERDICT_TOO_BIG;
-    return process->high > gpu_bytes ? VRAM_VERDICT_TIGHT : VRAM_VERDICT_FITS;
+    return process->high > gpu_bytes || retries ? VRAM_VERDICT_TIGHT : VRAM_VERDICT_FITS;
 }
 
 int report_make(struct vram *v, struct engine *e)
@@ -291,6 +295,7 @@ int report_make(struct vram *v, struct engine *e)
     out->peak_requested_bytes = e->allocator.stats.requested.peak;
     out->segments = e->allocator.stats.segments.now;
     out->events = e->player.events;
+    out->alloc_retries = e->allocator.stats.retries;
     out->pipeline_stage = (uint32_t)e->stage;
     out->iterations = e->player.iterations;
     out->first_step_peak_bytes = e->player.first_step_peak;
@@ -299,7 +304,7 @@ int report_make(struct vram *v, struct engine *e)
     out->gpu_name = gpu_name(&v->config);
     out->gpu_bytes = capacity_left(&v->config);
     capacity_of(&v->config, &out->capacity);
-    out->verdict = report_verdict(&out->process, out->gpu_bytes);
+    out->verdict = report_verdict(&out->process, out->gpu_bytes, out->alloc_retries);
     out->regime = regime_of(&v->config);
     report_phases(e, out);
     int rc = report_walk_to_peak(e, out);

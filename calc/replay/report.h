@@ -26,8 +26,9 @@ enum {
 void report_process(const struct vram_config *c, uint64_t reserved, uint64_t paged,
                     const struct vram_figure *context, struct vram_figure *out);
 
-// enum vram_verdict of a process in a card; gpu_bytes 0: there is none.
-uint32_t report_verdict(const struct vram_figure *process, uint64_t gpu_bytes);
+// enum vram_verdict of a process in a card; gpu_bytes 0: there is none. retries: how often the
+// cache was given back to the card, which was full then.
+uint32_t report_verdict(const struct vram_figure *process, uint64_t gpu_bytes, uint64_t retries);
 
 // Fills v->result from the engine's last run. Errors: VRAM_ENOMEM, recorded.
 int report_make(struct vram *v, struct engine *e);

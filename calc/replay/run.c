@@ -3,6 +3,7 @@
 #include "calc/replay/run.h"
 
 #include "calc/base/size.h"
+#include "calc/model/capacities.h"
 #include "calc/model/contexts.h"
 #include "calc/model/cost.h"
 #include "calc/model/framework.h"
@@ -19,9 +20,10 @@ const struct vram_result *vram_result(const struct vram *v)
     return v->has_result ? &v->result : NULL;
 }
 
-static struct allocator_config run_allocator(const struct vram_config *c)
+static struct allocator_config run_allocator(const struct vram_config *c, uint64_t room)
 {
     return (struct allocator_config){
+        .device_bytes = room,
         .max_split_bytes = c->max_split_size_mb << 20,
         .roundup_divisions = (uint32_t)c->roundup_power2_divisions,
         .expandable = c->expandable_segments,
@@ -50,10 +52,24 @@ static bool run_lags(const struct vram_config *c)
            c->pipeline_parallel == 1;
 }
 
+// What the card has for the allocator; 0: no card, or one without room for the context alone.
+static uint64_t run_room(const struct vram_config *c)
+{
+    struct vram_figure context;
+    uint64_t card = capacity_left(c);
+    context_figure(c, &context);
+    return card > context.bytes ? card - context.bytes : 0;
+}
+
+static void run_drain(void *player)
+{
+    player_drain(player);
+}
+
 // A player that plays into the engine's allocator, which is emptied for it.
 static int run_into_allocator(struct vram *v, struct engine *e, struct player *p)
 {
-    struct allocator_config config = run_allocator(&e->model.c);
+    struct allocator_config config = run_allocator(&e->model.c, e->room);
     int rc = allocator_reset(&e->allocator, &config);
     if (rc != VRAM_OK)
         return err_set(&v->err, MESSAGE_allocator_refuses, NO_POS, NO_FIELD, NO_ARGS);
@@ -62,6 +78,8 @@ static int run_into_allocator(struct vram *v, struct engine *e, struct player *p
     p->streams = e->graph.gathered;
     p->lags = run_lags(&e->model.c);
     p->late = e->late;
+    e->allocator.settle = run_drain;
+    e->allocator.settled = p;
     return rc;
 }
 
@@ -73,7 +91,8 @@ int run_again(struct vram *v, struct engine *e, const struct player_watch *watch
     return rc == VRAM_OK ? schedule_play(e, &p, e->player.iterations) : rc;
 }
 
-// lean: only what the allocator does, up to `enough` bytes reserved.
+// lean: only what the allocator does, up to `enough` bytes reserved. VRAM_ENOFIT: they are, or
+// the room is too small.
 static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enough)
 {
     int rc = run_into_allocator(v, e, &e->player);
@@ -86,7 +105,19 @@ static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enou
         rc = VRAM_ENOFIT;
     if (rc == VRAM_EOVERFLOW)
         return err_set(&v->err, MESSAGE_sum_too_large, NO_POS, NO_FIELD, NO_ARGS);
-    return rc == VRAM_OK || (rc == VRAM_ENOFIT && enough) ? rc : handle_no_memory(v);
+    return rc == VRAM_OK || rc == VRAM_ENOFIT ? rc : handle_no_memory(v);
+}
+
+// As much as the card has, then without an end: what a run that does not fit would take.
+static int run_in_room(struct vram *v, struct engine *e, bool lean, uint64_t enough)
+{
+    e->room = run_room(&v->config);
+    int rc = run_replay(v, e, lean, enough);
+    bool full = rc == VRAM_ENOFIT && e->allocator.stats.ooms;
+    if (!full || (enough && enough <= e->room + 1))
+        return rc;
+    e->room = 0;
+    return run_replay(v, e, lean, enough);
 }
 
 // The whole run of one stage of a pipeline, or of the model.
@@ -97,7 +128,7 @@ static int run_stage(struct vram *v, struct engine *e, uint64_t stage, bool lean
     uint64_t paged = rc == VRAM_OK ? e->state.paged_bytes : 0;  // on the card, too
     if (enough)
         enough = enough > paged ? enough - paged : 1;
-    return rc == VRAM_OK ? run_replay(v, e, lean, enough) : rc;
+    return rc == VRAM_OK ? run_in_room(v, e, lean, enough) : rc;
 }
 
 static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint64_t *bytes)
@@ -184,7 +215,7 @@ int vram_run(struct vram *v)
     return VRAM_OK;
 }
 
-int run_process(struct vram *v, uint64_t enough, struct vram_figure *process)
+int run_process(struct vram *v, uint64_t enough, struct vram_figure *process, uint64_t *retries)
 {
     struct vram_figure context;
     message_clear(&v->err);
@@ -199,6 +230,7 @@ int run_process(struct vram *v, uint64_t enough, struct vram_figure *process)
     if (rc == VRAM_OK)
         report_process(&v->config, e->allocator.stats.reserved.peak, e->state.paged_bytes, &context,
                        process);
+    *retries = e->allocator.stats.retries;
     return rc;
 }
 

@@ -7,8 +7,8 @@
 
 // What vram_run would give as result.process. enough: bytes of the process from which on the exact
 // number does not matter, or 0. Errors: those of vram_run; VRAM_ENOFIT, not recorded: it takes
-// `enough` or more.
-int run_process(struct vram *v, uint64_t enough, struct vram_figure *process);
+// `enough` or more. *retries: how often the cache was given back to the card.
+int run_process(struct vram *v, uint64_t enough, struct vram_figure *process, uint64_t *retries);
 
 // A lower bound of that figure, of the live bytes alone: no replay. Errors: those of
 // vram_live_peak.

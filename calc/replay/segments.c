@@ -17,7 +17,7 @@ struct watch {
     size_t owners_cap;
     uint64_t stop;  // event after which the walk ends; UINT64_MAX: at the end
     uint64_t peak_event, growth_event, events;
-    uint64_t peak, reserved;
+    uint64_t peak, device_mallocs;
     uint16_t name, op;  // of the last event that was seen
     uint32_t phase;
     uint64_t bytes;
@@ -52,9 +52,9 @@ static int on_event(void *ctx, const struct player *p, const struct storage *s, 
         w->peak = stats->allocated.now;
         w->peak_event = event;
     }
-    if (stats->reserved.now > w->reserved)
+    if (stats->device_mallocs > w->device_mallocs)
         w->growth_event = event;
-    w->reserved = stats->reserved.now;
+    w->device_mallocs = stats->device_mallocs;
     int rc = number ? watch_own(w, s, layer, number) : VRAM_OK;
     return rc == VRAM_OK && event == w->stop ? STOPPED : rc;
 }
@@ -63,7 +63,7 @@ static int on_event(void *ctx, const struct player *p, const struct storage *s, 
 static int watch_play(struct watch *w)
 {
     struct player_watch watch = {on_event, w};
-    w->peak = w->reserved = w->events = 0;
+    w->peak = w->device_mallocs = w->events = 0;
     int rc = run_again(w->v, w->e, &watch);
     if (rc == STOPPED)
         return VRAM_OK;

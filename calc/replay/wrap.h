@@ -14,7 +14,7 @@ bool wrap_is_played(const struct player *p, const struct state *s);
 // by one. Errors: those of the player.
 int wrap_unit(struct player *p, const struct state *s, int32_t layer);
 
-// Makes this GPU's parts of what is trained anew in float32 where the optimizer wants it and the
+// Makes this GPU's parts of what is trained again in float32 where the optimizer wants it and the
 // weights came in two bytes.
 int wrap_widen(struct player *p, const struct state *s);
 

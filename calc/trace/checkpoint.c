@@ -56,7 +56,7 @@ static void checkpoint_fill(struct graph *g, struct frame f, int32_t base)
 }
 
 // The block once more, until the last tensor that a node wants is there (early stop: the exception
-// that ends it lets go of the variables of the block's functions).
+// that ends it frees the variables of the block's functions).
 static void checkpoint_again(struct graph *g, int32_t number)
 {
     struct frame f = g->frames[number];

@@ -75,6 +75,8 @@ struct vram_result {
     uint64_t cards_allocated_bytes;     // peak_allocated of every card of device_map, together
     uint64_t segments;                  // cudaMalloc'ed segments at the end
     uint64_t events;                    // allocations and frees replayed
+    uint64_t alloc_retries;             // as PyTorch's num_alloc_retries: the card was full, and
+                                        // the cache went back to it
     uint32_t iterations;                // run until reserved was stable
     uint32_t pipeline_stage;            // that takes most; 0 without a pipeline
     uint64_t gpu_bytes;    // what CUDA offers of the card less other_memory; 0 without a card

@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 struct vram_fit {
-    uint32_t verdict;  // enum vram_verdict
+    uint32_t verdict;        // enum vram_verdict
+    uint64_t alloc_retries;  // as in vram_result
     struct vram_figure process;
     uint64_t gpu_bytes;  // what it is held against, as in vram_result
     const char *gpu_name;

@@ -10,7 +10,7 @@
 // The module's one handle, made at the first call. NULL without memory.
 vram *wasm_handle(void);
 
-// The first len bytes of the input as a text; NULL if there are not so many.
+// The first len bytes of the input as a text; NULL if there are fewer.
 const char *wasm_input_text(size_t len);
 
 // Passes a code on; where it is an error the text becomes that, as JSON.

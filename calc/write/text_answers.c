@@ -6,6 +6,7 @@
 #include "calc/write/write_text.h"
 
 static const char MARGIN[] = "; the margin is smaller than the error bound";
+static const char RETURNED[] = "; only once PyTorch has returned its cache";
 
 void text_fit(struct vram *v)
 {
@@ -20,6 +21,7 @@ void text_fit(struct vram *v)
     };
     const struct vram_fit *f = &answers_made(v)->fit;
     struct writer *w = &v->text;
+    bool returned = f->alloc_retries && vram_verdict_fits(f->verdict);
     bool close = f->verdict == VRAM_VERDICT_TIGHT || f->verdict == VRAM_VERDICT_NEARLY;
     writer_style(w, verdicts[f->verdict].style);
     writer_f(w, "%s: ", verdicts[f->verdict].words);
@@ -30,7 +32,7 @@ void text_fit(struct vram *v)
     put_mib_round(w, f->process.high);
     writer_str(w, "), ");
     put_mib_round(w, f->gpu_bytes);
-    writer_f(w, " MiB for it on the %s%s", f->gpu_name, close ? MARGIN : "");
+    writer_f(w, " MiB for it on the %s%s", f->gpu_name, returned ? RETURNED : close ? MARGIN : "");
     writer_style(w, STYLE_PLAIN);
     writer_char(w, '\n');
     put_card(w, f->gpu_name, &f->capacity, f->gpu_bytes);

@@ -96,7 +96,8 @@ static void verdict(struct writer *w, const struct vram_result *r)
     put_mib_round(w, r->gpu_bytes);
     writer_str(w, over ? " MiB for it: " : " MiB for it, ");
     put_mib_round(w, over ? r->process.bytes - r->gpu_bytes : r->gpu_bytes - r->process.bytes);
-    writer_str(w, VERDICTS[r->verdict].rest);
+    writer_str(w, over || !r->alloc_retries ? VERDICTS[r->verdict].rest
+                                            : " MiB to spare, once PyTorch has returned its cache");
     writer_style(w, STYLE_PLAIN);
     writer_char(w, '\n');
     put_card(w, r->gpu_name, &r->capacity, r->gpu_bytes);

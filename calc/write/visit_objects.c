@@ -165,9 +165,10 @@ PUBLIC(result, SCHEMA, WORD("regime", regime, vram_regime_name), COUNT("params",
        BYTES("process_bytes", process.bytes), BYTES("first_step_peak_bytes", first_step_peak_bytes),
        BYTES("steady_end_bytes", steady_end_bytes), BYTES("eval_peak_bytes", eval_peak_bytes),
        BYTES("cards_allocated_bytes", cards_allocated_bytes), COUNT("segments", segments),
-       COUNT("events", events), COUNT("iterations", iterations), WHEN(gpu_name),
-       GROUP("gpu", gpu_left), WHEN(gpu_name), TRUTH_OF("fits", verdict, vram_verdict_fits),
-       GROUP("bounds", bounds), GROUP("peak_at", peak_at), SPECIAL("breakdown", BREAKDOWN),
+       COUNT("events", events), COUNT("iterations", iterations),
+       COUNT("alloc_retries", alloc_retries), WHEN(gpu_name), GROUP("gpu", gpu_left),
+       WHEN(gpu_name), TRUTH_OF("fits", verdict, vram_verdict_fits), GROUP("bounds", bounds),
+       GROUP("peak_at", peak_at), SPECIAL("breakdown", BREAKDOWN),
        LIST("at_peak", at_peak, at_peak_count, line), LIST("saved", saved, saved_count, line),
        LIST("phases", phases, phase_count, phase),
        LIST("parameters", parameters, parameter_count, tensor), SPECIAL("config", CONFIG),
@@ -238,9 +239,9 @@ static bool within_error_bound(uint32_t verdict)
 #define S vram_fit
 PUBLIC(fit, SCHEMA, TRUTH_OF("fits", verdict, vram_verdict_fits),
        TRUTH_OF("within_error_bound", verdict, within_error_bound),
-       BYTES("process_bytes", process.bytes), BYTES("process_low_bytes", process.low),
-       BYTES("process_high_bytes", process.high), TEXT("gpu", gpu_name),
-       BYTES("gpu_bytes", gpu_bytes), MEMBERS(capacity, visit_capacity))
+       COUNT("alloc_retries", alloc_retries), BYTES("process_bytes", process.bytes),
+       BYTES("process_low_bytes", process.low), BYTES("process_high_bytes", process.high),
+       TEXT("gpu", gpu_name), BYTES("gpu_bytes", gpu_bytes), MEMBERS(capacity, visit_capacity))
 #undef S
 
 #define S vram_max_batch

@@ -27,8 +27,8 @@ static bool train(struct gpt_config c, const struct gpt_ops *ops, struct device_
 {
     struct caching_allocator *a = caching_new(device);
     struct gpt g;
-    struct pool_watcher nobody = {NULL, NULL};
-    bool good = gpt_open(&g, &c, ops, a, nobody) == GPT_OK &&
+    struct pool_watcher no_watcher = {NULL, NULL};
+    bool good = gpt_open(&g, &c, ops, a, no_watcher) == GPT_OK &&
                 gpt_evaluate(&g, 1, learnable, &c, &losses[0]) == GPT_OK;
     for (int i = 0; good && i < STEPS; i++)
         good = gpt_train_step(&g, learnable, &c, &losses[i + 1]) == GPT_OK;

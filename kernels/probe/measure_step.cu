@@ -63,9 +63,9 @@ static enum gpt_status run_open(struct run *r, const struct gpt_config *c)
     r->ops = cuda_ops_new(caching_address(r->workspaces[0]), workspace_bytes());
     if (!r->ops)
         return GPT_HOST_MEMORY;
-    struct pool_watcher nobody = {NULL, NULL};
+    struct pool_watcher no_watcher = {NULL, NULL};
     r->opened = true;
-    return gpt_open(&r->g, c, cuda_ops_table(r->ops), r->allocator, nobody);
+    return gpt_open(&r->g, c, cuda_ops_table(r->ops), r->allocator, no_watcher);
 }
 
 static void run_close(struct run *r)

@@ -17,7 +17,7 @@ status=0
 if difference=$(diff -u "$table" "$work"); then
     echo "ok the tolerances are those of the measurements"
 else
-    echo "not ok the tolerances: UPDATE=1 FILTER=calc/accuracy ./build.sh test writes calc/replay/accuracy.def anew"
+    echo "not ok the tolerances: UPDATE=1 FILTER=calc/accuracy ./build.sh test writes calc/replay/accuracy.def again"
     echo "$difference"
     status=1
 fi

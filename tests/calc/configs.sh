@@ -23,7 +23,7 @@ differences() {
     errors=$(sed -n "s|^$1:\([0-9]*:[0-9]*\): error:.*|error:\1|p" "$out.err" | sort -u | tr '\n' ' ')
     wanted=$(echo "$2" | tr ' ' '\n' | grep '^error:' | sort -u | tr '\n' ' ' || true)
     [ "$errors" = "$wanted" ] || echo "errors at $errors"
-    unknown=$(grep -cE 'is no key of|is not read' "$out.err" || true)
+    unknown=$(grep -cE 'is no (key|section) of|is not read' "$out.err" || true)
     known=$(echo "$2" | tr ' ' '\n' | sed -n 's/^unknown://p')
     [ "$unknown" -eq "${known:-0}" ] || echo "$unknown unknown keys"
     for pair in $2; do

@@ -72,7 +72,7 @@ explain-oom "CUDA out of memory. Tried to allocate 6.14 GiB." preset=gpt2 batch_
 explain-oom "CUDA error: out of memory" -f json
 explain-oom "nothing out of memory"
 estimate n_embd=512 n_head=12
-estimate compile=2.5 checkpointing=block -f json
+estimate preset=qwen3-0.6b compile=2.5 checkpointing=block -f json
 estimate batch_sise=4
 estimate dropout=2
 estimate dtype=foo

@@ -11,10 +11,15 @@ for d in "$site"/nvidia/cu13/include "$site"/nvidia/cuda_runtime/include "$site"
          "$site"/triton/backends/nvidia/include "$site"/torch/include "$site"/torch/include/torch/csrc/api/include; do
     [ -d "$d" ] && includes="$includes -I$d"
 done
-# Everything that the installed binaries leave to CUDA's libraries and nullcuda.c does not define.
+# Everything that the installed binaries leave to CUDA's libraries and nullcuda*.c do not define.
+objects=''
+for part in nullcuda nullcuda_memory nullcuda_streams nullcuda_driver nullcuda_libraries; do
+    # shellcheck disable=SC2086
+    gcc -O2 -fPIC -w $includes -c "$here/$part.c" -o "$out/$part.o"
+    objects="$objects $out/$part.o"
+done
 # shellcheck disable=SC2086
-gcc -O2 -fPIC -w $includes -c "$here/nullcuda.c" -o "$out/nullcuda.o"
-nm --defined-only "$out/nullcuda.o" | awk '$2 == "T" {print $3}' | sort -u >"$out/have"
+nm --defined-only $objects | awk '$2 == "T" {print $3}' | sort -u >"$out/have"
 {
     for l in "$site"/torch/lib/lib*.so "$site"/bitsandbytes/libbitsandbytes_cuda*.so "$site"/*/*.so "$site"/*.so; do
         [ -f "$l" ] && nm -D --undefined-only "$l" 2>/dev/null
@@ -25,7 +30,7 @@ nm --defined-only "$out/nullcuda.o" | awk '$2 == "T" {print $3}' | sort -u >"$ou
 } | grep -E '^(__cuda[A-Z]|cuda[A-Z]|cublas[A-Z]|p?nccl[A-Z]|cu(Ctx|Device|Driver|Event|Func|Get|Graph|Init|Kernel|Launch|Library|Link|Mem|Module|Multicast|Occupancy|Pointer|Stream|TensorMap)[A-Za-z0-9_]*$)' |
     grep -v -E '_t$' | sort -u | comm -23 - "$out/have" >"$out/rest"
 {
-    echo '/* Written by setup.sh: what the installed binaries ask CUDA for and nullcuda.c does not answer. */'
+    echo '/* Written by setup.sh: what the installed binaries ask CUDA for and nullcuda*.c do not answer. */'
     echo '#include <stdio.h>'
     echo '#include <stdlib.h>'
     while read -r name; do
@@ -33,7 +38,8 @@ nm --defined-only "$out/nullcuda.o" | awk '$2 == "T" {print $3}' | sort -u >"$ou
     done <"$out/rest"
 } >"$out/nullcuda_rest.c"
 gcc -O2 -fPIC -w -c "$out/nullcuda_rest.c" -o "$out/nullcuda_rest.o"
-gcc -shared -o "$out/libcuda.so.1" -Wl,-soname,libcuda.so.1 "$out/nullcuda.o" "$out/nullcuda_rest.o" -ldl -lpthread
+# shellcheck disable=SC2086
+gcc -shared -o "$out/libcuda.so.1" -Wl,-soname,libcuda.so.1 $objects "$out/nullcuda_rest.o" -ldl -lpthread
 ln -sf libcuda.so.1 "$out/libcuda.so"
 if [ -f "$here/recorder.cpp" ]; then
     abi=$("$venv/bin/python" -c 'import torch; print(int(torch._C._GLIBCXX_USE_CXX11_ABI))')

@@ -380,3 +380,18 @@ def compiled(family, layers, batch, seq, autocast="", optimizer="default", clip=
         del out
         opt.step()
         opt.zero_grad(set_to_none=True)
+
+
+def titan(*args, **words):
+    import blocks
+    return blocks.titan(*args, **words)
+
+
+def tune(*args, **words):
+    import blocks
+    return blocks.tune(*args, **words)
+
+
+def nanogpt(*args, **words):
+    import blocks
+    return blocks.nanogpt(*args, **words)

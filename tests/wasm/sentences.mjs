@@ -39,4 +39,13 @@ for (const tag of languages) {
     const same = Object.keys(own).filter((key) => own[key] === english[key] && !/^PYTORCH/.test(own[key]));
     check(`${tag}: translated`, tag === 'en' || same.length <= 2, same.join(' '));
 }
+
+// French: a no-break space before a colon and inside of quotation marks, a narrow one before ; ! ? and %.
+const typed = (text) => text.replace(/`[^`]*`/g, '').match(/.{0,20}(?:[ \u202f][:\u00bb](?!\w)|[ \u00a0][;!?]|\u00ab[ \u202f]|(?<=[\d}])[ \u00a0]%).{0,10}/g) ?? [];
+const texts = (value) => (typeof value === 'string' ? [value] : Object.values(value).flatMap(texts));
+for (const path of ['i18n/fr.json', 'i18n/calculator/fr.json']) {
+    const bad = texts(JSON.parse(read(path))).flatMap(typed);
+    check(`${path}: spaces as French has them`, bad.length === 0, bad.slice(0, 5).join(' | '));
+}
+check('and the check sees a plain one', typed('oui : non').length === 1 && typed('oui\u00a0: non ; si').length === 1 && typed('oui\u00a0: `a : b`').length === 0);
 finish();

@@ -132,6 +132,7 @@ class Result:
     cards_allocated_bytes: int  # peak_allocated of every card of device_map, together
     segments: int
     events: int
+    alloc_retries: int  # as num_alloc_retries: the card was full, and the cache went back to it
     iterations: int
     pipeline_stage: int
     gpu_bytes: int  # what CUDA offers of the card less other_memory; 0 without a card
@@ -160,6 +161,7 @@ class Fit:
     """Does the process fit the card?"""
 
     verdict: str = _word("verdict")
+    alloc_retries: int
     process: Figure
     gpu_bytes: int
     gpu_name: str | None

@@ -1,0 +1,175 @@
+"""Training steps of the trainers that compile and checkpoint each block by itself: torchtitan and torchtune."""
+import contextlib
+import os
+import sys
+import types
+
+import torch
+
+import models
+import oracle
+import trainers
+
+
+def titan_model(family, layers):
+    """torchtitan's Llama 3 in the family's widths."""
+    from torchtitan.models.llama3.model.args import TransformerModelArgs
+    from torchtitan.models.llama3.model.model import Transformer
+    w = models.WIDTHS[family]
+    width, inner = w["hidden_size"], w["intermediate_size"]
+    args = TransformerModelArgs(
+        dim=width, n_layers=layers, n_heads=w["num_attention_heads"], n_kv_heads=w["num_key_value_heads"],
+        vocab_size=w["vocab_size"], multiple_of=inner, ffn_dim_multiplier=1.0, max_seq_len=8192)
+    without_cudnn()
+    with torch.device("cuda"):
+        return Transformer(args)
+
+
+def without_cudnn():
+    """torchtitan asks for cuDNN's attention first, which the null CUDA does not have."""
+    from torch.nn.attention import SDPBackend
+    from torchtitan.models import attention
+    attention.ScaledDotProductAttentionWrapper.sdpa_backends = [SDPBackend.FLASH_ATTENTION]
+
+
+def titan_checkpoint(model, mode, compiled):
+    """apply_ac as parallelize_llama calls it: full, op (its list, every second product), or a number of layers."""
+    from torchtitan.config.job_config import ActivationCheckpoint
+    from torchtitan.distributed.activation_checkpoint import apply_ac
+    from torchtitan.models.llama3.infra import parallelize
+    words = dict(mode="full") if mode == "full" else dict(mode="selective", selective_ac_option=str(mode))
+    apply_ac(model, ActivationCheckpoint(**words), model_compile_enabled=compiled,
+             op_sac_save_list=parallelize._op_sac_save_list)
+
+
+def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager", world=0, dtype="bf16",
+          optimizer="fused", clip=0, steps=2, float8="", offload=False):
+    """torchtitan's train step: its model, its order of wrapping (checkpointing, compile, FSDP2), its loss."""
+    from torchtitan.components.loss import cross_entropy_loss
+    from torchtitan.models.llama3.infra import parallelize
+    if world:
+        import lonely
+        lonely.join(0, world)
+    model = titan_model(family, layers)
+    model.to(torch.float32 if world else trainers.DTYPES[dtype])
+    model.freqs_cis = model._precompute_freqs_cis().cuda()
+    if float8:
+        from torchao.float8 import Float8LinearConfig, convert_to_float8_training
+        recipe = {} if float8 == "tensorwise" else {"recipe": float8}
+        config = (Float8LinearConfig.from_recipe_name(float8) if recipe else
+                  Float8LinearConfig(enable_fsdp_float8_all_gather=bool(world)))
+        convert_to_float8_training(model, config=config, module_filter_fn=lambda m, name: "output" not in name)
+    if checkpoint:
+        titan_checkpoint(model, checkpoint, compile)
+    if compile:
+        parallelize.apply_compile(model, types.SimpleNamespace(backend="inductor"))
+    if world:
+        from torch.distributed.device_mesh import init_device_mesh
+        parallelize.apply_fsdp(model, init_device_mesh("cuda", (world,)), torch.bfloat16, torch.float32, False,
+                               cpu_offload=offload)
+    loss_fn = torch.compile(cross_entropy_loss) if loss == "compiled" else cross_entropy_loss
+    opt = trainers.optimizer_of(model, optimizer)
+    steps_of(model, opt, steps, clip, lambda: titan_micro(model, loss_fn, family, batch, seq))
+
+
+def titan_micro(model, loss_fn, family, batch, seq):
+    ids = trainers.tokens(family, batch, seq).cuda()
+    labels = trainers.tokens(family, batch, seq).cuda()
+    pred = model(ids)
+    loss = loss_fn(pred, labels) / (batch * seq)
+    del pred
+    return loss
+
+
+def steps_of(model, opt, steps, clip, micro):
+    trainers.Steps(model, opt)
+    for _ in range(steps):
+        loss = micro()
+        loss.backward()
+        if clip:
+            torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
+        opt.step()
+        opt.zero_grad(set_to_none=True)
+
+
+def tune_model(family, layers, lora, quantize):
+    """torchtune's Llama 3 in the family's widths."""
+    from torchtune.models.llama3 import llama3, lora_llama3
+    w = models.WIDTHS[family]
+    words = dict(vocab_size=w["vocab_size"], num_layers=layers, num_heads=w["num_attention_heads"],
+                 num_kv_heads=w["num_key_value_heads"], embed_dim=w["hidden_size"], max_seq_len=8192,
+                 intermediate_dim=w["intermediate_size"])
+    if not lora:
+        return llama3(**words)
+    return lora_llama3(["q_proj", "v_proj", "output_proj"], apply_lora_to_mlp=True, lora_rank=lora, lora_alpha=16,
+                         quantize_base=quantize, **words)
+
+
+def tune(family, layers, batch, seq, compile=False, checkpoint="", offload=False, lora=0, quantize=False, chunks=0,
+         optimizer="fused", inside=False, steps=2):
+    """torchtune's single-device recipes: blocks compiled in place, the checkpoint wrapper around them."""
+    from torchtune import modules, training
+    from torchtune.modules.loss import CEWithChunkedOutputLoss
+    from torchtune.modules.peft import get_adapter_params, set_trainable_params
+    torch.set_default_dtype(torch.bfloat16)
+    with torch.device("cuda"):
+        model = tune_model(family, layers, lora, quantize)
+    torch.set_default_dtype(torch.float32)
+    if lora:
+        set_trainable_params(model, get_adapter_params(model))
+    if compile:
+        training.compile_model(model, verbose=False)
+    if checkpoint:
+        training.set_activation_checkpointing(model, auto_wrap_policy={modules.TransformerSelfAttentionLayer})
+    ctx = training.get_act_offloading_ctx_manager(model, offload)
+    loss_fn = CEWithChunkedOutputLoss()
+    model.set_num_output_chunks(loss_fn.num_output_chunks)
+    if compile:
+        training.compile_loss(loss_fn, verbose=False)
+    opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)]) if inside else trainers.optimizer_of(model, optimizer)
+    if inside:
+        trainers.in_backward(model, optimizer)
+
+    def micro():
+        ids = trainers.tokens(family, batch, seq).cuda()
+        labels = trainers.tokens(family, batch, seq).cuda()
+        with ctx:
+            logits = model(ids)
+        loss = loss_fn(logits, labels)
+        del logits
+        return loss
+
+    steps_of(model, opt, steps, 0, micro)
+
+
+def nanogpt(family, layers, batch, seq, compile=False, checkpoint=False, autocast="bf16", micro=2, steps=2,
+            vocab=50304):
+    """nanoGPT's model.py (a clone in $NANOGPT) in train.py's loop; checkpointing is the change that its readers make."""
+    sys.path.insert(0, os.environ["NANOGPT"])
+    import model as source
+    from torch.utils.checkpoint import checkpoint as run_twice
+    w = models.WIDTHS[family]
+    config = source.GPTConfig(block_size=w["n_positions"], vocab_size=vocab, n_layer=layers, n_head=w["n_head"],
+                              n_embd=w["n_embd"], dropout=0.0, bias=False)
+    model = source.GPT(config).cuda()
+    if checkpoint:
+        for block in model.transformer.h:
+            block.forward = types.MethodType(
+                lambda self, x, forward=block.forward: run_twice(forward, x, use_reentrant=False), block)
+    opt = model.configure_optimizers(0.1, 1e-4, (0.9, 0.95), "cuda")
+    run = torch.compile(model) if compile else model
+    trainers.Steps(model, opt)
+
+    def batch_of():
+        return tuple(torch.randint(vocab, (batch, seq)).cuda() for _ in range(2))
+
+    ids, labels = batch_of()
+    for _ in range(steps):
+        for _ in range(micro):
+            with torch.autocast("cuda", trainers.DTYPES[autocast]) if autocast else contextlib.nullcontext():
+                logits, loss = run(ids, labels)
+                loss = loss / micro
+            ids, labels = batch_of()
+            loss.backward()
+        opt.step()
+        opt.zero_grad(set_to_none=True)

@@ -32,6 +32,8 @@ none 'formatting only in gen/base/buf.c' '\bv?snprintf\(' $(echo "$gen" | grep -
 none 'memory that runs out ends with exit code 3' '\babort\(' $gen
 none 'stderr only in gen/base' '(, |\()stderr\b|\bperror\(|STDERR_FILENO' $(echo "$gen" | grep -v '^gen/base/')
 none 'frameworks by name only in their tables' 'framework *[!=]= *FRAMEWORK_([^A]|A[^U])' $(find calc -name '*.[ch]')
+none 'plain technical English' '\b(lets? go of|answers true|so man[y]|made ane[w]|ane[w]|of lat[e]|nobod[y])\b' $c $(find gen calc kernels -name '*.def') \
+    $(find README.md CONTRIBUTING.md calc gen kernels templates -name '*.md')
 none 'nothing is left to do' '\b(TO''DO|FIX''ME|XX''X)\b' $(find gen calc kernels templates tests/unit tests/spec -type f ! -name '*.pyc')
 }
 

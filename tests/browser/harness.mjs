@@ -122,6 +122,7 @@ export async function open(browser, url, options = {}) {
   page.on("requestfailed", (request) => page.complaints.push(`failed: ${request.url()}`));
   page.on("response", (response) => { if (response.status() >= 400) page.complaints.push(`${response.status()}: ${response.url()}`); });
   if (options.before) await page.addInitScript(options.before);
+  if (options.prepare) await options.prepare(page);
   await page.goto(url, { waitUntil: "load" });
   return page;
 }

@@ -68,9 +68,31 @@ e cat fields.html
 }' templates/$name.html; done
 echo '// 0' >templates/wide.js; echo '// it is not asked for' >templates/other.js
 
+# The keys of front matter that a page may have at any time, with their types, as front.def lists them: what another page shows
+# of it is old there after an edit, if that page's digest forgets it. The others move a page or take it out of the site.
+keys=$(sed -n 's/^X(\([a-zA-Z]*\), *\([A-Z]*\), .*/\1:\2/p' "$ROOT/gen/text/front.def" | grep -Ev '^(lang|key|each|layout|publishDate|published|draft):')
+count=$(echo "$keys" | wc -l)
+[ "$count" -ge 14 ] || { echo "not ok incremental: front.def lists no keys"; exit 1; }
+
+front() { # front FILE: gives a page another value of a random key
+    pick "$count"; key=$(echo "$keys" | sed -n "$((n + 1))p"); type=${key#*:} key=${key%%:*}; pick 9
+    case $key:$type in
+    image:*) value=/pic.svg ;;
+    slug:*) value=s$n ;;
+    *:STR) value="word $n" ;;
+    *:INT) value=$n ;;
+    *:DATE) value=2020-01-0$((n + 1)) ;;
+    *:LIST) value="[/old$n-$(basename "$1" .md)]" ;;
+    *:BOOL) [ "$n" -gt 4 ] && value=true || value=false ;;
+    *) echo "not ok incremental: front.def has a type that this test does not know: $type"; exit 1 ;;
+    esac
+    [ -f "$1" ] || return 0
+    sed -e "2,/^---/{/^$key:/d}" -e "1a $key: $value" "$1" >x && mv x "$1"
+}
+
 # One edit of a kind chosen at random. Documents d0 to d11 stay in English, so that links to them are never broken.
 edit() {
-    pick 21; kind=$n; pick 12; d=d$n; pick 2
+    pick 26; kind=$n; pick 12; d=d$n; pick 2
     if [ "$n" = 0 ]; then l=de; else l=es; fi
     case $kind in
     0 | 1 | 2) page en $d ;;
@@ -91,11 +113,13 @@ edit() {
     18) pick 9; echo "// $n" >templates/wide.js ;;
     19) pick 9; echo "$n" >>content/en/beside/data.txt ;;
     20) pick 9; printf 'return function(text) return computed(#text + %s, "", "data.txt") end\n' "$n" >content/en/beside/part.lua ;;
+    21 | 22 | 23 | 24) front "content/en/$d.md" ;;
+    25) front "content/$l/$d.md" ;;
     esac
 }
 
 step=0
-while [ $step -lt "${STEPS:-40}" ]; do
+while [ $step -lt "${STEPS:-50}" ]; do
     edit
     pick 3; jobs=$((n + 1))
     if ! vram -o out -j $jobs >>log 2>&1; then echo "not ok incremental: step $step (kind $kind) does not build"; failed=1; break; fi

@@ -68,6 +68,8 @@ figures.lazy = reported(287047680, "B", "https://github.com/pytorch/pytorch/pull
 figures.eager_context = reported(666632192, "B", "https://github.com/pytorch/pytorch/pull/86509")
 figures.ada = reported(426 * 2^20, "B", "https://github.com/unslothai/unsloth-zoo/pull/1053")
 figures.v100 = reported(1343 * 2^20, "B", "https://huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy")
+local hip = "https://docs.pytorch.org/docs/2.15/notes/hip.html"
+figures.hip_workspace, figures.hip_workspace_mi300 = reported(32 * 2^20, "B", hip), reported(128 * 2^20, "B", hip)
 
 -- Reserved memory measured by others, where the source states the run.
 local answer = "https://github.com/AnswerDotAI/fsdp_qlora/blob/main/benchmarks_03_2024.md"

@@ -104,6 +104,8 @@ for name, row in pairs{two_lora_1 = {10973641441, "batch_size=1"}, two_lora_4 = 
   figures["seen_" .. name] = reported(row[1], "B", answer)
   figures["said_" .. name] = said(llama2 .. row[2]).peak_reserved_bytes
 end
+-- What merging writes: the weights of the whole model in two bytes.
+figures.merged = computed(2 * vram.estimate{preset = "llama-3.1-8b"}.params, "B", "2 bytes * parameters")
 local torchtune = "https://github.com/pytorch/torchtune"
 for name, GiB_seen in pairs{tune_lora = 16.2, tune_qlora = 7.4} do figures["seen_" .. name] = reported(GiB_seen * 2^30, "B", torchtune) end
 

@@ -27,6 +27,9 @@ figures.s_tensor = run("llama-3.1-8b", tensor).process_bytes
 figures.l_tensor = run("llama-3.1-70b", {parallel = "fsdp2", n_gpu = 8, tensor_parallel = 8, sequence_parallel = true}).process_bytes
 figures.s_pipeline = run("llama-3.1-8b", {dtype = "bfloat16_master", pipeline_parallel = 8}).process_bytes
 figures.s_one = run("llama-3.1-8b", {dtype = "bfloat16"}).process_bytes
+figures.whole_8b = computed(4 * vram.estimate{preset = "llama-3.1-8b"}.params, "B", "4 bytes * parameters")
+figures.lerobot = reported(24.08e9, "B", "https://github.com/huggingface/lerobot/issues/4009")
+figures.seven = reported(520 * 2^20, "B", "https://github.com/pytorch/pytorch/issues/151030")
 figures.l_eight = run("llama-3.1-70b", with("fsdp", 8)).process_bytes
 figures.l_lora_8 = run("llama-3.1-70b", with("lora", 8)).process_bytes
 figures.l_sixteen = run("llama-3.1-70b", with("fused", 16)).process_bytes

@@ -30,7 +30,7 @@ for _, row in ipairs{{"calc.part.parameters", "param_bytes"}, {"calc.part.gradie
   for i, name in ipairs{"autocast", "pure", "pure8", "backward8"} do line[i + 1] = runs[name][row[2]] end
   rows[#rows + 1] = line
 end
-figures.kept = {title = "chart.optimizers", rows_title = "chart.part", rows = rows, columns = {"AdamW", "bf16", "8-bit", "8-bit, fused"}}
+figures.kept = {title = "chart.optimizers", rows_title = "chart.part", rows = rows, columns = {"AdamW", "bf16", "AdamW8bit", "AdamW8bit, in_bwd"}}
 
 -- Rules of thumb.
 local anatomy = "https://huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy"

@@ -57,7 +57,7 @@ end
 local floors = {
   {"autocast", "AdamW", floor{lora_rank = 0, dtype = "bfloat16"}},
   {"pure", "AdamW, bf16", floor{lora_rank = 0}},
-  {"8bit", "8-bit", floor{lora_rank = 0, optimizer = "adamw_8bit"}},
+  {"8bit", "AdamW8bit", floor{lora_rank = 0, optimizer = "adamw_8bit"}},
   {"lora", "LoRA", floor{}},
   {"qlora", "QLoRA", floor{quantization = "nf4_double"}},
 }

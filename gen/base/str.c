@@ -158,7 +158,7 @@ static size_t utf8_decode(str s, uint32_t *out)
     return n;
 }
 
-uint32_t utf8_next(str s, size_t *n)
+uint32_t utf8_next_any(str s, size_t *n)
 {
     uint32_t v;
     *n = utf8_decode(s, &v);
@@ -181,13 +181,13 @@ size_t utf8_invalid(str s)
 {
     size_t i = 0;
     while (i < s.len) {
-        if (s.len - i >= 8 && plain8(s.ptr + i)) {
+        if ((unsigned char)s.ptr[i] < 0x80 && s.len - i >= 8 && plain8(s.ptr + i)) {
             i += 8;
             continue;
         }
-        uint32_t v;
-        size_t n = utf8_decode((str){s.ptr + i, s.len - i}, &v);
-        if (n == 0 || v == 0)
+        size_t n;
+        uint32_t v = utf8_next((str){s.ptr + i, s.len - i}, &n);
+        if (v == 0 || (v == 0xfffd && n == 1))
             return i;
         i += n;
     }

@@ -36,8 +36,25 @@ bool str_line(str *rest, str *line);
 bool str_u64(str s, uint64_t *out);
 uint64_t str_hash(str s);  // XXH3, 64 bits
 
-// Decodes one code point at s.ptr; *n is its length in bytes. A malformed byte gives U+FFFD and 1.
-uint32_t utf8_next(str s, size_t *n);
+// As utf8_next, which see, for code points of any length.
+uint32_t utf8_next_any(str s, size_t *n);
+
+// Decodes one code point at s.ptr; *n is its length in bytes. A malformed byte gives U+FFFD and 1;
+// the end of s, U+FFFD and 0. Here are those of one byte to three, nearly all that there are.
+static inline uint32_t utf8_next(str s, size_t *n)
+{
+    const unsigned char *p = (const unsigned char *)s.ptr;
+    if (s.len && p[0] < 0x80)
+        return *n = 1, p[0];
+    if (s.len > 1 && p[0] >= 0xC2 && p[0] < 0xE0 && (p[1] & 0xC0) == 0x80)
+        return *n = 2, (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
+    // Behind 0xE0 may be what is too short for three bytes, behind 0xED U+D800 to U+DFFF.
+    if (s.len > 2 && p[0] >= 0xE0 && p[0] < 0xF0 && p[0] != 0xED && (p[1] & 0xC0) == 0x80 &&
+        (p[2] & 0xC0) == 0x80 && (p[0] > 0xE0 || p[1] >= 0xA0))
+        return *n = 3, (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+    return utf8_next_any(s, n);
+}
+
 // Offset of the first byte that is not valid UTF-8 or is NUL; s.len when all is well.
 size_t utf8_invalid(str s);
 

@@ -217,26 +217,11 @@ static size_t add_ascii(struct terms *t, str text, size_t at)
     return at;
 }
 
-// A code point of two bytes or three, which nearly all letters outside of ASCII are; the general
-// reader takes the rest.
-static uint32_t decode(const unsigned char *p, size_t left, size_t *n)
-{
-    if (p[0] >= 0xC2 && p[0] < 0xE0 && left > 1 && (p[1] & 0xC0) == 0x80)
-        return *n = 2, (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
-    bool three = p[0] >= 0xE0 && p[0] < 0xF0 && p[0] != 0xED && left > 2 && (p[1] & 0xC0) == 0x80 &&
-                 (p[2] & 0xC0) == 0x80;
-    if (three && (p[0] > 0xE0 || p[1] >= 0xA0))
-        return *n = 3, (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-    return utf8_next((str){(const char *)p, left}, n);
-}
-
 // The letter at *at, which is moved behind it.
 static const struct letter *next_letter(struct terms *t, str text, size_t *at)
 {
-    size_t n = 1;
-    uint32_t c = (unsigned char)text.ptr[*at];
-    if (c >= 0x80)
-        c = decode((const unsigned char *)text.ptr + *at, text.len - *at, &n);
+    size_t n;
+    uint32_t c = utf8_next(str_slice(text, *at, text.len), &n);
     *at += n;
     return letter_of(t, c);
 }

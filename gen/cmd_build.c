@@ -46,7 +46,7 @@ static const struct arg_option rows[] = {
      "print messages and the result as lines of JSON"},
     {'q', "quiet", ARG_FLAG, offsetof(struct options, quiet), NULL, "print errors only"},
     {'v', "verbose", ARG_FLAG, offsetof(struct options, verbose), NULL,
-     "list what is left out, and what is not the build's"},
+     "show every warning, list what is left out and what is not the build's"},
     {0, "shuffle", ARG_FLAG, offsetof(struct options, shuffle), NULL,
      "render in another order; the site is the same"},
     {0},
@@ -163,6 +163,7 @@ static int run(void *given, int operand_count, char **operands)
         diag_new((struct diag_options){.strict = o->strict != NULL,
                                        .strict_measured = measured,
                                        .json = o->json,
+                                       .verbose = o->verbose,
                                        .quiet = o->quiet,
                                        .color = isatty(2) && !(no_color && *no_color)});
     struct build_options b = {.paths = {.file = path_arg(o->settings),

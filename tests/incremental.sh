@@ -161,6 +161,20 @@ page en d3; vram -o out >>log 2>&1; rm -rf clean; vram -o clean -f >>log 2>&1
 if diff -r out clean >differs; then echo "ok incremental: the next build repairs"
 else echo "not ok incremental: not repaired: $(head -c 300 differs)"; failed=1; fi
 
+# A page is made of the files that it includes, too.
+mkdir -p book/src book/parts
+printf '[book]\ntitle = "Book"\n' >book/book.toml
+printf -- '- [One](one.md)\n- [Two](two.md)\n' >book/src/SUMMARY.md
+printf '# One\n\n{{#include ../parts/a.md}}\n' >book/src/one.md
+printf '# Two\n\nWords.\n' >book/src/two.md
+echo 'The old words.' >book/parts/a.md
+included() { "$BUILD/vramdoc" build -q -s book "$@" >>log 2>&1; }
+included -o book-out
+echo 'The new words.' >book/parts/a.md
+included -o book-out; included -o book-clean -f
+if diff -r book-out book-clean >differs && grep -q 'The new words' book-out/index.html; then echo "ok incremental: a page changes with what it includes"
+else echo "not ok incremental: a page that includes a file is old: $(head -c 300 differs)"; failed=1; fi
+
 # A link that leads nowhere changes no file, and is an error all the same.
 ln -s nowhere content/en/dangling
 if vram -o out >>log 2>&1; then echo "not ok incremental: a dangling link is taken for no change"; failed=1

@@ -31,10 +31,19 @@ struct diag_pos {
 #define DIAG_AT(f, t, o) ((struct diag_pos){.file = (f), .text = (t), .offset = (o)})
 #define DIAG_FILE(f) ((struct diag_pos){.file = (f)})
 
+// A part of a text that was put together from several files: text[offset..] of file is at byte at
+// of the whole.
+struct diag_piece {
+    size_t at;
+    str file, text;
+    size_t offset;
+};
+
 struct diag;
 
 struct diag_options {
     bool strict, strict_measured, color, json, quiet;
+    bool verbose;  // each warning is shown, however many a file has of one kind
 };
 
 // The id that is called slug in messages, DIAG_COUNT for none.
@@ -54,6 +63,9 @@ void diag_clear(struct diag *d);
 // does not show.
 void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+// From now on a message about whole, which has these pieces in their order, names the file and the
+// line that the place is from. All must live as long as messages about it are recorded.
+void diag_pieces(struct diag *d, str whole, const struct diag_piece *pieces, size_t count);
 #define DIAG_PLAIN "%s", ""
 // A place that goes through a text, so that many places in order cost one pass. Zero-initialise.
 struct diag_cursor {
@@ -73,7 +85,8 @@ bool diag_has(const struct diag *d, enum diag_id id);
 // Whether a file could not be read or written (io-read, io-write): such a run ends with exit
 // code 3.
 bool diag_has_io(const struct diag *d);
-// Prints what has not been printed yet to stderr (text or JSON lines).
+// Prints what has not been printed yet to stderr (text or JSON lines). Of a file's many warnings of
+// one kind the first are shown, and how many more there are.
 void diag_flush(struct diag *d);
 // Bytes to stderr as they are: usage errors and the progress line, which are no diagnostics of a
 // file.

@@ -134,8 +134,37 @@ static void keep(struct diag *d, struct diag_message r)
     d->messages[d->count++] = r;
 }
 
+void diag_pieces(struct diag *d, str whole, const struct diag_piece *pieces, size_t count)
+{
+    struct diag_made *made = arena_new(&d->arena, struct diag_made, 1);
+    *made = (struct diag_made){whole, pieces, count, d->made};
+    d->made = made;
+}
+
+// The place that a place of a made text is from.
+static struct diag_pos origin(const struct diag *d, struct diag_pos pos)
+{
+    const struct diag_made *made = d->made;
+    while (made && made->whole.ptr != pos.text.ptr)
+        made = made->next;
+    if (!made || !made->count)
+        return pos;
+    size_t low = 0, high = made->count;  // the last piece that begins no later
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (made->pieces[middle].at <= pos.offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    const struct diag_piece *p = &made->pieces[low];
+    return DIAG_AT(p->file, p->text, p->offset + (pos.offset - p->at));
+}
+
 void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)
 {
+    if (d->made && pos.text.ptr && !pos.line)
+        pos = origin(d, pos);
     struct diag_message r = {.id = id, .file = pos.file, .line = pos.line, .col = pos.col};
     if (pos.text.ptr) {
         if (!pos.line)

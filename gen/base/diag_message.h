@@ -16,6 +16,14 @@ struct diag_message {
     uint32_t line, col;        // 0: not known
 };
 
+// A text made of pieces.
+struct diag_made {
+    str whole;
+    const struct diag_piece *pieces;
+    size_t count;
+    const struct diag_made *next;
+};
+
 struct diag {
     struct diag_options options;
     arena arena;
@@ -23,6 +31,7 @@ struct diag {
     size_t count, cap, printed;
     struct map known;  // what was said once is not said again
     size_t counts[DIAG_ERROR + 1];
+    const struct diag_made *made;
     uint8_t levels[DIAG_COUNT];  // given by the settings: a level and 1; 0 for the row's own
 };
 

@@ -105,13 +105,61 @@ static void put_json(buf *out, const struct diag_message *r)
     buf_lit(out, "}\n");
 }
 
+// Warnings of one kind in one file: the first of them are shown, the others are counted.
+enum { SHOWN = 5 };
+
+struct alike {
+    size_t count, shown;
+};
+
+static struct alike *alike_of(struct map *m, arena *a, const struct diag_message *r)
+{
+    buf key = BUF_INIT;
+    bool is_new;
+    buf_printf(&key, "%d:%.*s", (int)r->id, STR_ARG(r->file));
+    void **place = map_put(m, a, buf_view(&key), &is_new);
+    buf_free(&key);
+    if (is_new)
+        *place = arena_new(a, struct alike, 1);
+    return *place;
+}
+
+static bool is_counted(const struct diag *d, const struct diag_message *r)
+{
+    return r->level == DIAG_WARNING && r->file.len && !d->options.json && !d->options.verbose;
+}
+
+// One that has many like it before it: the last says how many there are.
+static bool put_rest(const struct diag *d, buf *out, struct alike *x, const struct diag_message *r)
+{
+    struct diag_message rest = {.id = r->id, .level = r->level, .file = r->file};
+    if (x->count <= SHOWN + 1 || x->shown++ < SHOWN)
+        return false;
+    if (x->shown < x->count)
+        return true;
+    buf detail = BUF_INIT;
+    buf_printf(&detail, "%zu more in this file", x->count - SHOWN);
+    rest.detail = buf_view(&detail);
+    put_text(out, &rest, d->options.color);
+    buf_free(&detail);
+    return true;
+}
+
 void diag_flush(struct diag *d)
 {
     buf out = BUF_INIT;
+    arena a = ARENA_INIT;
+    struct map alike = {0};
     diag_sort(d->messages + d->printed, d->count - d->printed);
+    for (size_t i = d->printed; i < d->count; i++)
+        if (is_counted(d, &d->messages[i]))
+            alike_of(&alike, &a, &d->messages[i])->count++;
     for (; d->printed < d->count; d->printed++) {
         const struct diag_message *r = &d->messages[d->printed];
+        bool counted = is_counted(d, r);
         if (d->options.quiet && r->level < DIAG_ERROR)
+            continue;
+        if (counted && put_rest(d, &out, alike_of(&alike, &a, r), r))
             continue;
         if (d->options.json)
             put_json(&out, r);
@@ -120,6 +168,7 @@ void diag_flush(struct diag *d)
     }
     diag_say(buf_view(&out));
     buf_free(&out);
+    arena_free(&a);
 }
 
 void diag_text(const struct diag *d, buf *out)

@@ -65,6 +65,9 @@ struct tree_entry {
     uint32_t depth;  // 0 at the top
 };
 
+// How pages name files whose lines are to stand in their place.
+enum tree_includes { INCLUDE_NOTHING, INCLUDE_SNIPPETS, INCLUDE_MDBOOK, INCLUDE_VITEPRESS };
+
 struct tree {
     const struct tree_kind *kind;
     str content;  // the folder that is read, from the current folder
@@ -86,6 +89,10 @@ struct tree {
     size_t ignored_count, ignored_cap;  // patterns of paths that are no pages
     struct tree_entry *nav;
     size_t nav_count, nav_cap;
+    enum tree_includes includes;
+    str *include_folders;  // where included files are looked for; none: beside the page
+    size_t include_count, include_cap;
+    str include_root;   // of paths that begin with @/
     str home;           // the file that is the start page; "" for the index of the folder
     bool fallback;      // pages without a translation are shown in the source language
     bool needs_source;  // a translation without its source is no page

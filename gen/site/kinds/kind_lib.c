@@ -182,6 +182,11 @@ void kind_static(struct tree *t, str folder)
         add(t, &t->statics, &t->static_count, &t->static_cap, folder);
 }
 
+void kind_include(struct tree *t, str folder)
+{
+    add(t, &t->include_folders, &t->include_count, &t->include_cap, folder);
+}
+
 void kind_ignore(struct tree *t, str pattern)
 {
     while (pattern.len && pattern.ptr[pattern.len - 1] == '/')

@@ -44,7 +44,8 @@ bool kind_siblings(struct tree *t, str docs);
 void kind_nav(struct tree *t, uint32_t depth, str title, str file, str url);
 // A page by the address that its own front matter may give it.
 void kind_nav_address(struct tree *t, uint32_t depth, str title, str address);
-void kind_static(struct tree *t, str folder);  // when it is there
+void kind_static(struct tree *t, str folder);   // when it is there
+void kind_include(struct tree *t, str folder);  // where included files are
 void kind_ignore(struct tree *t, str pattern);
 void kind_language(struct tree *t, str tag);
 // The pattern of the addresses of what is in a folder.

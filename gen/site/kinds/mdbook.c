@@ -88,6 +88,7 @@ void mdbook_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL;
     str src = kind_text(c, "book.src"), folder = kind_path(t, src.len ? src : STR("src"));
+    t->includes = INCLUDE_MDBOOK;
     t->source_language = kind_text(c, "book.language");
     if (!kind_siblings(t, folder))
         kind_root(t, folder, STR_NONE, STR_NONE, STR_NONE);

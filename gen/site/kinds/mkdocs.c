@@ -98,6 +98,31 @@ static void read_excluded(struct tree *t, str docs, str lines)
     }
 }
 
+// A folder of base_path, which may begin with a word for the configuration's or the pages' folder.
+static void read_include_folder(struct tree *t, str docs, str path)
+{
+    static const str config = STR("$config_dir"), pages = STR("$docs_dir");
+    if (str_starts(path, pages))
+        path = kind_join(t, docs, str_slice(path, pages.len, path.len));
+    else if (str_starts(path, config))
+        path = kind_path(t, str_slice(path, config.len, path.len));
+    else
+        path = kind_path(t, path);
+    kind_include(t, path);
+}
+
+static void read_snippets(struct tree *t, str docs, const struct yaml_node *snippets)
+{
+    const struct yaml_node *base = kind_get(snippets, "base_path");
+    if (!snippets)
+        return;
+    t->includes = INCLUDE_SNIPPETS;
+    for (size_t i = 0; base && base->kind == YAML_LIST && i < base->count; i++)
+        read_include_folder(t, docs, base->items[i]->text);
+    if (!t->include_count)
+        read_include_folder(t, docs, base ? base->text : STR("."));
+}
+
 void mkdocs_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL, *base = NULL;
@@ -134,6 +159,7 @@ void mkdocs_read(struct tree *t)
                                      STR("markdown.extensions.extra")};
     for (size_t i = 0; i < sizeof with_lists / sizeof *with_lists && !t->definitions; i++)
         t->definitions = entry_of(extensions, with_lists[i]) != NULL;
+    read_snippets(t, docs, entry_of(extensions, STR("pymdownx.snippets")));
     t->hooks = kind_get(c, "hooks") != NULL;
     str theme = kind_text(c, "theme.custom_dir");
     if (theme.len)

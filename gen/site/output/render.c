@@ -7,6 +7,7 @@
 
 #include "gen/base/workers.h"
 #include "gen/site/output/build_state.h"
+#include "gen/site/source/include.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/source/read.h"
@@ -39,6 +40,12 @@ static bool read_text(struct rendering *w, const struct page *p, struct diag *d,
     buf_str(&w->path, p->source);
     if (fs_read(w->path.ptr, site->settings.max_page_bytes, memory) == 0) {
         *out = buf_view(memory);
+        if (include_may(site, *out)) {
+            struct diag_piece *pieces;
+            size_t count;
+            *out = include_files(site, p->source, *out, &w->arena, d, &pieces, &count);
+            diag_pieces(d, *out, pieces, count);
+        }
         return true;
     }
     diag_add(d, errno == EFBIG ? D_FILE_TOO_LARGE : D_IO_READ,

@@ -15,7 +15,7 @@ void known_take(struct site *site, const struct cache_file *files, size_t count)
             continue;
         const struct cache_file *f = &files[at];
         p->tag = f->tag, p->key = f->key, p->date = f->date;
-        p->unchanged = f->meta.len && fs_same(&f->stat, &p->stat);
+        p->unchanged = f->meta.len && fs_same(&f->stat, &p->stat) && !page_meta_includes(f->meta);
         if (p->unchanged)
             p->meta = f->meta;
     }

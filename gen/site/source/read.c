@@ -8,6 +8,7 @@
 #include "gen/base/workers.h"
 #include "gen/text/attributes.h"
 #include "gen/base/packed_values.h"
+#include "gen/site/source/include.h"
 #include "gen/site/source/publish.h"
 
 enum { FEW = 200 };  // files: fewer are read sooner than a worker starts
@@ -175,6 +176,7 @@ static void page_meta_pack(const struct page_meta *m, buf *out)
 {
     pack_u64(out, m->content_hash);
     pack_uint(out, m->body);
+    pack_uint(out, m->includes);
     pack_uint(out, m->front.body);
 #define X(name, type, help) PACK_##type(name)
 #include "gen/text/front.def"
@@ -204,6 +206,7 @@ bool page_meta_unpack(str packed, arena *a, struct page_meta *m)
     struct unpack u = unpack_from(packed);
     *m = (struct page_meta){.content_hash = unpack_u64(&u)};
     m->body = unpack_uint(&u);
+    m->includes = unpack_uint(&u) != 0;
     m->front.body = unpack_uint(&u);
 #define X(name, type, help) UNPACK_##type(name)
 #include "gen/text/front.def"
@@ -217,6 +220,13 @@ bool page_meta_unpack(str packed, arena *a, struct page_meta *m)
         m->front.pairs[i].offset = unpack_uint(&u);
     }
     return !u.bad && u.at == u.end;
+}
+
+bool page_meta_includes(str packed)
+{
+    struct unpack u = unpack_from(packed);
+    unpack_u64(&u), unpack_uint(&u);  // content_hash, body
+    return unpack_uint(&u) != 0;
 }
 
 bool page_meta_same(str a, str b)
@@ -265,7 +275,14 @@ static void read_one(struct reading *r, const struct page *p, buf *text, buf *pa
         bool left_out =
             publish_path(r->site, p) == LEFT_UNDERSCORE;  // its generator does not read it either
         struct diag *own = left_out ? diag_new((struct diag_options){.quiet = true}) : d;
-        ok = page_read(buf_view(text), file, a, own, &m) || (others && m.front.body);
+        str whole = buf_view(text);
+        struct diag_piece *pieces;
+        size_t count;
+        bool includes = include_may(r->site, whole);
+        if (includes)
+            whole = include_files(r->site, p->source, whole, a, NULL, &pieces, &count);
+        ok = page_read(whole, file, a, own, &m) || (others && m.front.body);
+        m.includes = includes;
         if (left_out)
             diag_free(own);
     }

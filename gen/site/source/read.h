@@ -8,6 +8,7 @@
 struct page_meta {
     uint64_t content_hash;
     size_t body;         // offset of the Markdown, behind a first heading that repeats the title
+    bool includes;       // lines of other files are in its text: its own file does not say all
     struct front front;  // title: also from that heading, "" when there is none
 };
 
@@ -17,6 +18,8 @@ struct page_meta {
 // Reads text as a page. False after errors were recorded; out is filled as far as possible.
 // Views into packed; lists and pairs live in a. False when the bytes are damaged.
 bool page_meta_unpack(str packed, arena *a, struct page_meta *out);
+// Whether a packed page is made of other files, too.
+bool page_meta_includes(str packed);
 // Whether two packed pages differ in their text at most: their front matter and titles are the
 // same.
 bool page_meta_same(str a, str b);

@@ -1,0 +1,352 @@
+// Puts the files in that a page includes: --8<-- "file" of MkDocs, {{#include file}} of mdBook,
+// <!--@include: file--> and <<< file of VitePress.
+#include "gen/site/source/include.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gen/base/beneath.h"
+#include "gen/site/source/include_mark.h"
+#include "gen/site/source/scan.h"
+
+enum { DEEPEST = 8 };
+
+static const char missing[] = "which is not there";
+
+struct source {
+    str path, file;  // below the content folder; as messages name it
+    str text;
+};
+
+struct including {
+    const struct site *site;
+    const struct tree *tree;
+    int root;
+    buf out;
+    struct diag_piece *pieces;
+    size_t count, cap;
+    unsigned depth;
+    arena *a;
+    struct diag *d;
+};
+
+static void put_lines(struct including *g, const struct source *s, size_t from, size_t to,
+                      str indent);
+
+// Text that stands for the source's at offset.
+static void put_made(struct including *g, const struct source *s, size_t offset, str made)
+{
+    const struct diag_piece *last = g->count ? &g->pieces[g->count - 1] : NULL;
+    if (!made.len)
+        return;
+    bool follows =
+        last && last->text.ptr == s->text.ptr && last->offset + (g->out.len - last->at) == offset;
+    if (!follows) {
+        g->pieces = arena_grow(g->a, g->pieces, g->count, &g->cap, g->count + 1, sizeof *g->pieces);
+        g->pieces[g->count++] = (struct diag_piece){g->out.len, s->file, s->text, offset};
+    }
+    buf_str(&g->out, made);
+}
+
+static void put(struct including *g, const struct source *s, size_t from, size_t to)
+{
+    if (from < to)
+        put_made(g, s, from, str_slice(s->text, from, to));
+}
+
+static void refuse(struct including *g, const struct source *s, size_t at, str path,
+                   const char *why)
+{
+    if (g->d)
+        diag_add(g->d, D_INCLUDE_NONE, DIAG_AT(s->file, s->text, at), "%.*s, %s", STR_ARG(path),
+                 why);
+}
+
+static str folder_of(str path)
+{
+    size_t slash = str_rfind(path, '/');
+    return slash < path.len ? str_slice(path, 0, slash) : STR_NONE;
+}
+
+// A path below the content folder; "" when it is none.
+static str join(struct including *g, str folder, str path)
+{
+    buf joined = BUF_INIT, out = BUF_INIT;
+    buf_printf(&joined, "%.*s/%.*s", STR_ARG(folder), STR_ARG(path));
+    bool within = fs_normalize(buf_view(&joined), &out);
+    str normal = within ? arena_str(g->a, buf_view(&out)) : STR_NONE;
+    buf_free(&joined), buf_free(&out);
+    return normal;
+}
+
+static bool is_hidden(str path)
+{
+    return path.len && (path.ptr[0] == '.' || str_search(path, STR("/.")) < path.len);
+}
+
+// Reads a file below the content folder. NULL, or why it is none.
+static const char *read_file(struct including *g, str path, struct source *out)
+{
+    struct beneath b;
+    struct stat st;
+    buf bytes = BUF_INIT;
+    if (!path.len)
+        return "which is outside of the tree";
+    if (is_hidden(path))
+        return "which is hidden";
+    if (!beneath_place(g->root, path, false, &b))
+        return errno == ELOOP || errno == ENOTDIR ? "which is behind a symbolic link" : missing;
+    int fd = openat(b.folder, b.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    beneath_leave(&b, 0);
+    const char *why = fd < 0 && errno == ELOOP ? "which is a symbolic link" : missing;
+    if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
+        why = "which is no file";
+    else if (fd >= 0 && fs_read_fd(fd, g->site->settings.max_page_bytes, &bytes) < 0)
+        why = "which is too large or cannot be read";
+    else if (fd >= 0)
+        why = utf8_invalid(buf_view(&bytes)) < bytes.len ? "which is not text in UTF-8" : NULL;
+    if (fd >= 0)
+        close(fd);
+    if (!why)
+        *out = (struct source){path, site_path(g->site, path, g->a),
+                               arena_str(g->a, buf_view(&bytes))};
+    buf_free(&bytes);
+    return why;
+}
+
+// The file of a path in the tree's own folders for it, or beside the file that names it.
+static const char *find_file(struct including *g, const struct source *s, str path,
+                             struct source *out)
+{
+    const struct tree *t = g->tree;
+    const char *why = missing;
+    if (str_search(path, STR("://")) < path.len)
+        return "which is an address: nothing is fetched";
+    for (size_t i = 0; i < t->include_count; i++) {
+        const char *own = read_file(g, join(g, t->include_folders[i], path), out);
+        if (!own)
+            return NULL;
+        why = why == missing ? own : why;
+    }
+    if (t->include_count)
+        return why;
+    if (str_starts(path, STR("@/")))
+        return read_file(g, join(g, t->include_root, str_slice(path, 2, path.len)), out);
+    return read_file(g, join(g, folder_of(s->path), path), out);
+}
+
+static size_t line_end(str s, size_t at)
+{
+    size_t end = at + str_find(str_slice(s, at, s.len), '\n');
+    return end < s.len ? end + 1 : end;
+}
+
+static str line_at(str s, size_t at)
+{
+    return str_slice(s, at, line_end(s, at));
+}
+
+// VitePress leaves out what an included page has before its text.
+static size_t behind_front(str text)
+{
+    size_t end = str_starts(text, STR("---\n")) ? str_search(text, STR("\n---\n")) : text.len;
+    return end < text.len ? end + 5 : 0;
+}
+
+// Where lines end that are to be shown: their last line feed, and marks behind them, are not.
+static size_t shown_end(const struct including *g, str text, size_t from, size_t to)
+{
+    bool begins, mark = true;
+    str name;
+    while (to > from && mark) {
+        to -= text.ptr[to - 1] == '\n';
+        size_t start = str_rfind(str_slice(text, from, to), '\n');
+        start = start == to - from ? from : from + start + 1;
+        mark = include_section(g->tree->includes, str_slice(text, start, to), &begins, &name);
+        if (mark)
+            to = start;
+    }
+    return to;
+}
+
+// The lines that a mark asks for: by number, or between the marks of a name. False without any.
+static bool find_lines(const struct including *g, str text, const struct include_mark *m,
+                       size_t *from, size_t *to)
+{
+    bool found = !m->name.len, open = false, begins;
+    str name;
+    size_t at = g->tree->includes == INCLUDE_VITEPRESS && !m->fenced ? behind_front(text) : 0;
+    *from = *to = text.len;
+    for (size_t number = 1; at < text.len; at = line_end(text, at), number++) {
+        bool mark =
+            m->name.len && include_section(g->tree->includes, line_at(text, at), &begins, &name);
+        bool own = mark && (str_eq(name, m->name) || (!begins && !name.len));
+        if (own && open && !begins)
+            break;
+        bool wanted = m->name.len ? open : number >= m->first && number <= m->last;
+        if (wanted && *from == text.len)
+            *from = at;
+        if (wanted)
+            *to = line_end(text, at);
+        if (own && begins)
+            found = open = true;
+    }
+    *to = shown_end(g, text, *from, *to);
+    return found;
+}
+
+// The longest row of backticks in a text: a fence round it has more.
+static size_t longest_ticks(str text)
+{
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        run = text.ptr[i] == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+static void put_fence(struct including *g, const struct source *s, size_t at, str language,
+                      size_t ticks, str indent)
+{
+    buf b = BUF_INIT;
+    buf_str(&b, indent);
+    for (size_t i = 0; i < ticks; i++)
+        buf_char(&b, '`');
+    buf_str(&b, language);
+    put_made(g, s, at, buf_view(&b));
+    buf_free(&b);
+}
+
+static str extension_of(str path)
+{
+    size_t dot = str_rfind(path, '.'), slash = str_rfind(path, '/');
+    bool none = dot == path.len || (slash < path.len && dot < slash);
+    return none ? STR_NONE : str_slice(path, dot + 1, path.len);
+}
+
+static void include(struct including *g, const struct source *s, size_t at,
+                    const struct include_mark *m, str indent)
+{
+    struct source in;
+    size_t from, to, limit = g->site->settings.max_page_bytes;
+    const char *why = g->depth >= DEEPEST ? "more than 8 files deep" : NULL;
+    if (!why && g->out.len > limit)
+        why = "which makes the page too large";
+    if (!why)
+        why = find_file(g, s, m->path, &in);
+    if (!why && !find_lines(g, in.text, m, &from, &to))
+        why = "which has no part of that name";
+    if (why) {
+        refuse(g, s, at, m->path, why);
+        return;
+    }
+    size_t ticks = m->fenced ? longest_ticks(str_slice(in.text, from, to)) + 1 : 0;
+    ticks = m->fenced && ticks < 3 ? 3 : ticks;
+    if (m->fenced) {
+        put_fence(g, s, at, extension_of(in.path), ticks, indent);
+        put_made(g, s, at, STR("\n"));
+    }
+    g->depth++;
+    put_lines(g, &in, from, to, indent);
+    g->depth--;
+    if (m->fenced) {
+        put_made(g, s, at, STR("\n"));
+        put_fence(g, s, at, STR_NONE, ticks, indent);
+    }
+}
+
+// The block between two lines of MkDocs' scissors: a file on each line. Behind the second.
+static size_t include_block(struct including *g, const struct source *s, size_t at, size_t to,
+                            str indent)
+{
+    for (; at < to; at = line_end(s->text, at)) {
+        str path = str_trim(line_at(s->text, at));
+        struct include_mark m;
+        if (include_ends_block(path))
+            return line_end(s->text, at);
+        if (path.len && path.ptr[0] == ';')
+            continue;
+        include_spec(INCLUDE_SNIPPETS, path, &m);
+        if (path.len)
+            include(g, s, at, &m, indent);
+        put_made(g, s, at, STR("\n"));
+    }
+    return to;
+}
+
+// A line with the marks of files in it. Where the next line is.
+static size_t put_line(struct including *g, const struct source *s, size_t at, size_t to,
+                       str indent)
+{
+    size_t end = line_end(s->text, at);
+    struct include_mark m;
+    bool begun = false;
+    for (end = end < to ? end : to;
+         include_next(g->tree->includes, str_slice(s->text, at, end), &m); at += m.end) {
+        str before = str_slice(s->text, at, at + m.start), deeper = indent;
+        if (m.indents)  // blanks in front of the mark are in front of each line
+            deeper = arena_join(g->a, indent, before, STR_NONE);
+        else
+            put_made(g, s, at, begun ? STR_NONE : indent), put(g, s, at, at + m.start);
+        begun = true;
+        if (m.block)
+            return include_block(g, s, end, to, deeper);
+        if (m.path.len)
+            include(g, s, at + m.start, &m, m.indents ? deeper : STR_NONE);
+        if (m.escaped) {
+            at += m.end;
+            break;
+        }
+    }
+    put_made(g, s, at, begun ? STR_NONE : indent);
+    put(g, s, at, end);
+    return end;
+}
+
+static void put_lines(struct including *g, const struct source *s, size_t from, size_t to,
+                      str indent)
+{
+    bool begins;
+    str name;
+    for (size_t at = from; at < to;) {
+        str line = line_at(s->text, at);
+        bool mark = g->depth && include_section(g->tree->includes, line, &begins, &name);
+        at = mark ? at + line.len : put_line(g, s, at, to, indent);
+    }
+}
+
+bool include_may(const struct site *site, str text)
+{
+    static const str marks[] = {[INCLUDE_SNIPPETS] = STR("8<-"),
+                                [INCLUDE_MDBOOK] = STR("{{#"),
+                                [INCLUDE_VITEPRESS] = STR("@include:")};
+    enum tree_includes how = site->tree->includes;
+    if (how == INCLUDE_NOTHING)
+        return false;
+    return str_search(text, marks[how]) < text.len ||
+           (how == INCLUDE_VITEPRESS && str_search(text, STR("<<< ")) < text.len);
+}
+
+str include_files(const struct site *site, str source, str text, arena *a, struct diag *d,
+                  struct diag_piece **pieces, size_t *count)
+{
+    struct source s = {source, site_path(site, source, a), arena_str(a, text)};
+    struct including g = {
+        .site = site,
+        .tree = site->tree,
+        .root = open(site->settings.content_dir.ptr, O_PATH | O_DIRECTORY | O_CLOEXEC),
+        .out = BUF_INIT,
+        .a = a,
+        .d = d};
+    put_lines(&g, &s, 0, s.text.len, STR_NONE);
+    if (g.root >= 0)
+        close(g.root);
+    str made = arena_str(a, buf_view(&g.out));
+    buf_free(&g.out);
+    *pieces = g.pieces, *count = g.count;
+    return made;
+}

@@ -1,0 +1,7 @@
+cp -R "$ROOT/tests/sites-shared/." .
+echo 'not of this tree' >secret.md
+ln -s ../../secret.md content/includes/link.md
+ln -s ../docs/parts content/includes/up
+mkdir content/.private && echo 'a password' >content/.private/key.md
+printf 'broken \377 text\n' >content/includes/bytes.md
+mkfifo content/includes/pipe

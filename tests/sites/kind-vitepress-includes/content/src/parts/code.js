@@ -1,0 +1,4 @@
+const a = 1
+// #region part
+const b = '```'
+// #endregion part

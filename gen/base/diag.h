@@ -55,8 +55,6 @@ void diag_set_links(struct diag *d, enum diag_level level);
 
 struct diag *diag_new(struct diag_options options);
 void diag_free(struct diag *d);
-// Forgets all messages, for the next build of one process.
-void diag_clear(struct diag *d);
 // Records one message: the row's text up to its ';', ": " and the detail that format gives (leave
 // it out with DIAG_PLAIN), then the rest of the row's text. Same position, id and text twice is
 // kept once. Output is sorted by file, line and column at diag_flush, so that the number of workers

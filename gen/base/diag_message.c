@@ -33,14 +33,6 @@ void diag_free(struct diag *d)
     free(d);
 }
 
-void diag_clear(struct diag *d)
-{
-    struct diag_options options = d->options;
-    arena_reset(&d->arena);
-    arena kept = d->arena;
-    *d = (struct diag){.options = options, .arena = kept};
-}
-
 enum diag_id diag_named(str slug)
 {
     for (size_t i = 0; i < DIAG_COUNT; i++)

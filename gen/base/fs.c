@@ -134,11 +134,6 @@ static int create(const char *path, str bytes)
     return rc;
 }
 
-int fs_write_new(const char *path, str bytes)
-{
-    return create(path, bytes) < 0 ? -1 : 1;
-}
-
 static bool holds(const char *path, str bytes)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -67,8 +67,6 @@ int fs_write_all(int fd, str bytes);  // 0, or -1 with errno
 // Writes by temporary file and rename unless the file holds these bytes already. 1 written, 0
 // unchanged, -1 errno. The folder must exist.
 int fs_write(const char *path, str bytes);
-// Writes into a folder known to be fresh: no comparison, no rename. 1, or -1 with errno.
-int fs_write_new(const char *path, str bytes);
 int fs_mkdirs(const char *path);  // 0, or -1 with errno; a folder that is there already is fine
 int fs_remove_tree(
     const char *path);  // a file, a link or a folder with all below; 0 when nothing was there

@@ -313,8 +313,9 @@ static int match_block(cmark_syntax_extension *ext, cmark_parser *parser, unsign
 
 static int contains_inlines(cmark_syntax_extension *ext, cmark_node *n)
 {
+    const void *mark = cmark_node_get_user_data(n);
     (void)ext;
-    return cmark_node_get_user_data(n) == md_title_mark;
+    return mark == md_title_mark || mark == md_tag_mark;
 }
 
 static int can_contain(cmark_syntax_extension *ext, cmark_node *n, cmark_node_type child)
@@ -323,15 +324,21 @@ static int can_contain(cmark_syntax_extension *ext, cmark_node *n, cmark_node_ty
     return contains_inlines(ext, n) ? !block : block && child != CMARK_NODE_ITEM;
 }
 
-cmark_syntax_extension *md_admonition_extension(struct md *r)
+cmark_syntax_extension *md_block_extension(struct md *r, const char *name,
+                                           cmark_open_block_func open, cmark_match_block_func match)
 {
-    cmark_syntax_extension *ext = cmark_syntax_extension_new("vramdoc-admonitions");
+    cmark_syntax_extension *ext = cmark_syntax_extension_new(name);
     cmark_syntax_extension_set_private(ext, r, NULL);
-    cmark_syntax_extension_set_open_block_func(ext, open_block);
-    cmark_syntax_extension_set_match_block_func(ext, match_block);
+    cmark_syntax_extension_set_open_block_func(ext, open);
+    cmark_syntax_extension_set_match_block_func(ext, match);
     cmark_syntax_extension_set_contains_inlines_func(ext, contains_inlines);
     cmark_syntax_extension_set_can_contain_func(ext, can_contain);
     return ext;
+}
+
+cmark_syntax_extension *md_admonition_extension(struct md *r)
+{
+    return md_block_extension(r, "vramdoc-admonitions", open_block, match_block);
 }
 
 bool md_admonition_wrap(struct md *r, cmark_node *block, str class)

@@ -17,7 +17,12 @@ struct md_admonition {
     char *title;  // Markdown; NULL for the alert's own word
 };
 
-// The user data of a title's node.
-extern const char md_title_mark[];
+// The user data of an admonition's first child, its title, and of an element's, its opening tag:
+// what holds text and no blocks.
+extern const char md_title_mark[], md_tag_mark[];
+// An extension of containers, custom blocks whose first child has one of these marks.
+cmark_syntax_extension *md_block_extension(struct md *r, const char *name,
+                                           cmark_open_block_func open,
+                                           cmark_match_block_func match);
 
 #endif

@@ -10,8 +10,7 @@
 #include "gen/text/markdown_admonition.h"
 #include "gen/text/markdown_foreign.h"
 
-// The user data of the block that holds an opening tag.
-static const char tag_mark[] = "tag";
+const char md_tag_mark[] = "tag";
 
 struct element {
     struct md_admonition base;  // mark '<': no admonition takes it for its own
@@ -28,7 +27,7 @@ static struct element *element_of(cmark_node *n)
 {
     struct md_admonition *m =
         n && cmark_node_get_type(n) == CMARK_NODE_CUSTOM_BLOCK ? cmark_node_get_user_data(n) : NULL;
-    bool title = (const char *)m == tag_mark || (const char *)m == md_title_mark;
+    bool title = (const char *)m == md_tag_mark || (const char *)m == md_title_mark;
     return m && !title && m->mark == '<' ? (struct element *)(void *)m : NULL;
 }
 
@@ -115,7 +114,7 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
                           .r = r};
     str tag = str_slice(line, 0, ended ? str_find(line, MD_HIDDEN_END) + 1 : line.len);
     cmark_node *n = add(ext, parser, parent, e);
-    cmark_node *title = add(ext, parser, n, (void *)tag_mark);
+    cmark_node *title = add(ext, parser, n, (void *)md_tag_mark);
     cmark_node_set_string_content(title, arena_c(r->a, tag));
     e->base.ended = ended && behind.len && is_end(line, e->name, false);
     int before = cmark_parser_get_offset(parser);
@@ -178,27 +177,9 @@ static int match_block(cmark_syntax_extension *ext, cmark_parser *parser, unsign
     return 1;
 }
 
-static int contains_inlines(cmark_syntax_extension *ext, cmark_node *n)
-{
-    (void)ext;
-    return cmark_node_get_user_data(n) == tag_mark;
-}
-
-static int can_contain(cmark_syntax_extension *ext, cmark_node *n, cmark_node_type child)
-{
-    bool block = (child & CMARK_NODE_TYPE_MASK) == CMARK_NODE_TYPE_BLOCK;
-    return contains_inlines(ext, n) ? !block : block && child != CMARK_NODE_ITEM;
-}
-
 cmark_syntax_extension *md_elements_extension(struct md *r)
 {
-    cmark_syntax_extension *ext = cmark_syntax_extension_new("vramdoc-elements");
-    cmark_syntax_extension_set_private(ext, r, NULL);
-    cmark_syntax_extension_set_open_block_func(ext, open_block);
-    cmark_syntax_extension_set_match_block_func(ext, match_block);
-    cmark_syntax_extension_set_contains_inlines_func(ext, contains_inlines);
-    cmark_syntax_extension_set_can_contain_func(ext, can_contain);
-    return ext;
+    return md_block_extension(r, "vramdoc-elements", open_block, match_block);
 }
 
 // <div class="x" markdown="1"> without the attribute that is not HTML's.

@@ -113,13 +113,6 @@ struct terms *terms_new(void)
     return t;
 }
 
-void terms_free(struct terms *t)
-{
-    for (size_t i = 0; t && i < BLOCKS; i++)
-        free(t->blocks[i]);
-    free(t);
-}
-
 static size_t put_utf8(char *to, uint32_t c)
 {
     if (c < 0x80)

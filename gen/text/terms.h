@@ -8,7 +8,6 @@
 struct terms;  // classes of letters, looked up once each
 
 struct terms *terms_new(void);
-void terms_free(struct terms *t);
 // Calls visit for each term in order, in lower case: words of letters, marks and digits with two
 // letters or a digit at least; of two words with a hyphen or underscore between them, also both as
 // one; of scripts that are written without spaces (Han, kana, Thai, Lao, Myanmar, Khmer) each pair

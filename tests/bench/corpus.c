@@ -106,7 +106,7 @@ static void put_file(const char *folder, const char *name, str bytes)
 {
     buf path = BUF_INIT;
     buf_printf(&path, "%s/%s", folder, name);
-    must(fs_write_new(path.ptr, bytes), path.ptr);
+    must(fs_write(path.ptr, bytes), path.ptr);
     buf_free(&path);
 }
 
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
                 must(fs_mkdirs(path.ptr), path.ptr);
             buf_printf(&path, "/d%zu.md", d);
             put_page(&page, d, documents, tags[l], bytes);
-            must(fs_write_new(path.ptr, buf_view(&page)), path.ptr);
+            must(fs_write(path.ptr, buf_view(&page)), path.ptr);
         }
     put_hugo(argv[4], languages);
     buf_clear(&page);

@@ -5,6 +5,7 @@
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,14 @@ static _Noreturn void give_up(const char *what)
 {
     perror(what);
     exit(3);
+}
+
+// No comparison, no rename. 0, or -1 with errno.
+static int write_new(const char *path, str bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int rc = fd < 0 ? -1 : fs_write_all(fd, bytes);
+    return fd < 0 || close(fd) < 0 ? -1 : rc;
 }
 
 static bool is_not_markdown(void *ctx, str path, bool is_dir)
@@ -87,7 +96,7 @@ static void work(char **argv, const struct fs_list *in, const struct fs_list *si
             buf_put(&bytes, html, len < size - bytes.len ? len : size - bytes.len);
         buf_clear(&path);
         buf_printf(&path, "%s/%s", argv[3], site->items[i].path.ptr);
-        if (fs_write_new(path.ptr, buf_view(&bytes)) < 0)
+        if (write_new(path.ptr, buf_view(&bytes)) < 0)
             give_up(path.ptr);
     }
 }

@@ -19,7 +19,8 @@ static void print(void *ctx, str term)
 
 int main(void)
 {
-    struct terms *t = terms_new();
+    static struct terms *t;
+    t = terms_new();
     buf text = BUF_INIT, out = BUF_INIT;
     char bytes[4096];
     for (size_t n; (n = fread(bytes, 1, sizeof bytes, stdin)) > 0;)
@@ -30,7 +31,6 @@ int main(void)
         terms_scan(t, line, print, &out);
         puts(out.ptr);
     }
-    terms_free(t);
     buf_free(&text), buf_free(&out);
     return 0;
 }

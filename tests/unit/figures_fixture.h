@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "gen/site/figures/figures.h"
+#include "gen/site/figures/figures_lib.h"
 #include "gen/site/source/measurements.h"
 #include "gen/site/template/view.h"
 
@@ -102,7 +102,8 @@ static inline void teardown(struct fixture *f)
 static inline void forget(struct fixture *f)
 {
     buf_clear(&f->out);
-    diag_clear(f->d);
+    diag_free(f->d);
+    f->site.diag = f->figures->d = f->d = diag_new((struct diag_options){.quiet = true});
 }
 
 static const char *messages(struct fixture *f)

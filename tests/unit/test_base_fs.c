@@ -51,7 +51,7 @@ static void long_files_are_compared_to_their_end(void **state)
     buf b = BUF_INIT, back = BUF_INIT;
     for (int i = 0; i < 20000; i++)
         buf_printf(&b, "%d\n", i);
-    assert_int_equal(fs_write_new("long", buf_view(&b)), 1);
+    assert_int_equal(fs_write("long", buf_view(&b)), 1);
     assert_int_equal(fs_write("long", buf_view(&b)), 0);
     b.ptr[b.len - 2] = 'x';
     assert_int_equal(fs_write("long", buf_view(&b)), 1);
@@ -66,7 +66,7 @@ static void folders_are_made_once(void **state)
     (void)state;
     assert_int_equal(fs_mkdirs("deep/er/est"), 0);
     assert_int_equal(fs_mkdirs("deep/er"), 0);
-    assert_int_equal(fs_write_new("deep/er/page", STR("whole")), 1);
+    assert_int_equal(fs_write("deep/er/page", STR("whole")), 1);
     assert_int_equal(access("deep/er/page", F_OK), 0);
     assert_int_equal(fs_mkdirs("deep/er/page/x"), -1);
     assert_int_equal(fs_remove_tree("absent"), 0);
@@ -86,7 +86,7 @@ static void a_walk_is_in_byte_order(void **state)
     assert_int_equal(fs_mkdirs("w/a/b"), 0);
     assert_int_equal(fs_mkdirs("w/drafts"), 0);
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        assert_int_equal(fs_write_new(made[i], STR("x")), 1);
+        assert_int_equal(fs_write(made[i], STR("x")), 1);
     assert_int_equal(symlink("a/b", "w/link"), 0);
     assert_int_equal(mkfifo("w/fifo", 0600), 0);
     arena a = ARENA_INIT;
@@ -116,7 +116,7 @@ static void loops_and_dangling_links_are_named(void **state)
     assert_int_equal(errno, ENOENT);
     assert_str(bad, "link");
     assert_int_equal(fs_mkdirs("loop/z"), 0);
-    assert_int_equal(fs_write_new("loop/z/file", STR("x")), 1);
+    assert_int_equal(fs_write("loop/z/file", STR("x")), 1);
     assert_int_equal(symlink("nowhere", "loop/z/link"), 0);
     // All of it is named, the rest is walked.
     assert_int_equal(fs_walk("loop", NULL, &a, &list, &bad), -1);
@@ -134,7 +134,7 @@ static void removing_does_not_follow_links(void **state)
 {
     (void)state;
     assert_int_equal(fs_mkdirs("keep"), 0);
-    assert_int_equal(fs_write_new("keep/file", STR("x")), 1);
+    assert_int_equal(fs_write("keep/file", STR("x")), 1);
     assert_int_equal(fs_mkdirs("gone/deep"), 0);
     assert_int_equal(symlink("../../keep", "gone/deep/link"), 0);
     assert_int_equal(fs_remove_tree("gone"), 0);

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "gen/site/figures/figures.h"
+#include "gen/site/figures/figures_lib.h"
 #include "gen/site/template/view.h"
 
 struct fixture {
@@ -113,14 +113,13 @@ static void test_stack_draws_parts_in_proportion(void **state)
 static void test_values_are_cited(void **state)
 {
     struct fixture f;
-    const struct figure *const *list;
     (void)state;
     setup(&f);
     assert_true(cell(&f, "chart_pairs{title = 't', columns = {'rule', 'computed'}, rows = {{'x', "
                          "claimed(2^31, 'B', 'them'), " GIB(1) "}}}"));
-    assert_int_equal(figures_cited(f.figures, &list), 2);
-    assert_int_equal(list[0]->kind, FIGURE_CLAIMED);
-    assert_string_equal(list[1]->source.ptr, "by hand");
+    assert_int_equal(f.figures->cited_count, 2);
+    assert_int_equal(f.figures->cited[0]->kind, FIGURE_CLAIMED);
+    assert_string_equal(f.figures->cited[1]->source.ptr, "by hand");
     has(&f, "<a class=\"fig claimed\" href=\"#source-1\" id=\"cite-1\"><data "
             "value=\"2147483648\">2.048 "
             "MiB</data></a>");

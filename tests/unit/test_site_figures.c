@@ -54,11 +54,10 @@ static void arithmetic_carries_kind_and_source(void **state)
     shows(f, "peak + given(1, 'MiB')", "fig computed");
     shows(f, "2 * peak", "12375527960");
     shows(f, "peak // given(1, 'MiB')", "value=\"5901\"");
-    const struct figure *const *list;
-    assert_int_equal(figures_cited(f->figures, &list), 5);
-    assert_str(list[0]->source, "batch_size=16; https://example.org/a?b=c");
-    assert_str(list[0]->name, "peak / seen");
-    assert_str(list[2]->source, "batch_size=16");
+    assert_int_equal(f->figures->cited_count, 5);
+    assert_str(f->figures->cited[0]->source, "batch_size=16; https://example.org/a?b=c");
+    assert_str(f->figures->cited[0]->name, "peak / seen");
+    assert_str(f->figures->cited[2]->source, "batch_size=16");
     shows(f, "difference(peak, seen)", "fig computed");
     shows(f, "difference(seen, seen)", "fig reported");
     shows(f, "seen - peak", "fig reported");

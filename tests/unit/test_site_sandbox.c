@@ -19,13 +19,20 @@ struct result {
     double took;
 };
 
+static bool run_source(struct sandbox *s, str source, str file, uint32_t first_line, int nresults,
+                       struct diag *d)
+{
+    return sandbox_load(s, source, file, first_line <= 1 ? source : STR_NONE, first_line, d) &&
+           sandbox_call(s, 0, nresults, file, d);
+}
+
 static struct result run_with(const char *source, struct sandbox_limits limits)
 {
     struct result r = {.output = BUF_INIT, .messages = BUF_INIT};
     struct diag *d = diag_new((struct diag_options){.quiet = true});
     struct sandbox *s = sandbox_new(limits);
     double start = seconds();
-    r.ok = sandbox_run(s, str_c(source), STR("dir/code.lua"), 1, 0, d);
+    r.ok = run_source(s, str_c(source), STR("dir/code.lua"), 1, 0, d);
     r.took = seconds() - start;
     buf_str(&r.output, sandbox_output(s));
     diag_text(d, &r.messages);
@@ -419,10 +426,10 @@ static void shifts_lines(void **state)
     struct diag *d = diag_new((struct diag_options){.quiet = true});
     struct sandbox *s = sandbox_new((struct sandbox_limits){0});
     buf said = BUF_INIT;
-    assert_false(sandbox_run(s, STR("local x\nx()"), STR("page.md"), 100, 0, d));
+    assert_false(run_source(s, STR("local x\nx()"), STR("page.md"), 100, 0, d));
     diag_text(d, &said);
     assert_true(str_starts(buf_view(&said), STR("page.md:101: error")));
-    assert_true(sandbox_run(s, STR("return 7"), STR("page.md"), 1, 1, d));
+    assert_true(run_source(s, STR("return 7"), STR("page.md"), 1, 1, d));
     assert_int_equal(lua_tointeger(sandbox_state(s), -1), 7);
     buf_free(&said);
     sandbox_free(s);
@@ -434,8 +441,8 @@ static void goes_on_after_a_limit(void **state)
     (void)state;
     struct diag *d = diag_new((struct diag_options){.quiet = true});
     struct sandbox *s = sandbox_new((struct sandbox_limits){.instructions = 100000});
-    assert_false(sandbox_run(s, STR("while true do end"), STR("a"), 1, 0, d));
-    assert_true(sandbox_run(s, STR("print(1)"), STR("a"), 1, 0, d));
+    assert_false(run_source(s, STR("while true do end"), STR("a"), 1, 0, d));
+    assert_true(run_source(s, STR("print(1)"), STR("a"), 1, 0, d));
     assert_str(sandbox_output(s), "1\n");
     sandbox_free(s);
     diag_free(d);
@@ -457,9 +464,9 @@ static void time_is_the_processors(void **state)
         sandbox_new((struct sandbox_limits){.instructions = UINT64_MAX / 2, .time_ms = 150});
     buf said = BUF_INIT;
     lua_register(sandbox_state(s), "wait", waits);
-    assert_true(sandbox_run(s, STR("for i = 1, 2 do for k = 1, 30000 do end wait() end"), STR("a"),
-                            1, 0, d));
-    assert_false(sandbox_run(s, STR("while true do end"), STR("a"), 1, 0, d));
+    assert_true(run_source(s, STR("for i = 1, 2 do for k = 1, 30000 do end wait() end"), STR("a"),
+                           1, 0, d));
+    assert_false(run_source(s, STR("while true do end"), STR("a"), 1, 0, d));
     diag_text(d, &said);
     assert_int_not_equal(str_search(buf_view(&said), STR("too much time")), said.len);
     buf_free(&said);

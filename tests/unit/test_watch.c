@@ -14,7 +14,7 @@ static int make_folder(void **state)
     *state = folder;
     return folder && mkdtemp(folder) && chdir(folder) == 0 && fs_mkdirs("in/deep") == 0 &&
                    fs_mkdirs("in/out") == 0 && fs_mkdirs("other") == 0 &&
-                   fs_write_new("other/site.yaml", STR("a")) == 1
+                   fs_write("other/site.yaml", STR("a")) == 1
                ? 0
                : -1;
 }
@@ -49,10 +49,10 @@ static void saves_count(void **state)
 {
     (void)state;
     struct watch *w = watch_in();
-    assert_int_equal(fs_write_new("in/a.md", STR("x")), 1);
+    assert_int_equal(fs_write("in/a.md", STR("x")), 1);
     assert_true(changed(w));
     assert_false(changed(w));
-    assert_int_equal(fs_write_new("in/deep/b.md", STR("x")), 1);
+    assert_int_equal(fs_write("in/deep/b.md", STR("x")), 1);
     assert_true(changed(w));
     // As an editor saves: a new file, renamed over the old one.
     assert_int_equal(fs_write("in/deep/b.md", STR("y")), 1);
@@ -71,7 +71,7 @@ static void noise_does_not_count(void **state)
                                         "in/#b.md#",    "in/out/page.html", "other/unrelated"};
     struct watch *w = watch_in();
     for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
-        assert_int_equal(fs_write_new(noise[i], STR("x")), 1);
+        assert_int_equal(fs_write(noise[i], STR("x")), 1);
         assert_false(changed(w));
     }
     assert_int_equal(fs_write("other/site.yaml", STR("b")), 1);
@@ -85,18 +85,18 @@ static void new_folders_are_watched(void **state)
     struct watch *w = watch_in();
     assert_int_equal(fs_mkdirs("in/new/er/est"), 0);
     assert_true(changed(w));
-    assert_int_equal(fs_write_new("in/new/er/est/c.md", STR("x")), 1);
+    assert_int_equal(fs_write("in/new/er/est/c.md", STR("x")), 1);
     assert_true(changed(w));
     assert_int_equal(rename("in/new", "in/moved"), 0);
     assert_true(changed(w));
-    assert_int_equal(fs_write_new("in/moved/er/est/c.md", STR("y")), 1);
+    assert_int_equal(fs_write("in/moved/er/est/c.md", STR("y")), 1);
     assert_true(changed(w));
     assert_int_equal(fs_remove_tree("in/moved"), 0);
     assert_true(changed(w));
     // The same name again, after the old one is gone.
     assert_int_equal(fs_mkdirs("in/new"), 0);
     assert_true(changed(w));
-    assert_int_equal(fs_write_new("in/new/d.md", STR("x")), 1);
+    assert_int_equal(fs_write("in/new/d.md", STR("x")), 1);
     assert_true(changed(w));
     watch_free(w);
 }

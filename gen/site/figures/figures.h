@@ -45,13 +45,12 @@ bool figures_cell(struct figures *f, const struct page *page, str code, struct d
 // UPDATE=1 in the environment the file is rewritten instead.
 bool figures_example(struct figures *f, const struct page *page, str code, str wanted,
                      struct diag_pos at, buf *out);
-// The figures cited so far on the page that is rendered, in order of first citation; reset by
-// figures_begin_page.
+// Forgets what was cited on the page before.
 void figures_begin_page(struct figures *f);
 // How many figures of that page nothing has measured yet.
 uint32_t figures_unmeasured(const struct figures *f);
-size_t figures_cited(const struct figures *f, const struct figure *const **list);
-// The same as rows of the page's table of sources. Valid until the next page begins.
+// The figures cited so far on the page that is rendered, in order of first citation, as rows of its
+// table of sources. Valid until the next page begins.
 const struct view_figure *figures_view(struct figures *f, size_t *count);
 // The parts of that page's first bar or card, for a picture: lines "category bytes", the limit as
 // "limit bytes"; "" for none. Lives until the next page begins.

@@ -210,12 +210,6 @@ uint32_t figures_unmeasured(const struct figures *f)
     return f->unmeasured_count;
 }
 
-size_t figures_cited(const struct figures *f, const struct figure *const **list)
-{
-    *list = f->cited;
-    return f->cited_count;
-}
-
 const struct view_figure *figures_view(struct figures *f, size_t *count)
 {
     *count = f->cited_count;

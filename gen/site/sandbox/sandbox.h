@@ -36,10 +36,6 @@ bool sandbox_load(struct sandbox *s, str source, str file, str text, uint32_t fi
 // For code that runs: compiles source, which must live as long as the sandbox, as a chunk called
 // file and leaves the function on the stack. Its work counts on; an error is raised in L.
 void sandbox_include(lua_State *L, str source, str file);
-// sandbox_load, with source as the text, and sandbox_call. Leaves nresults (or LUA_MULTRET) values
-// on the stack.
-bool sandbox_run(struct sandbox *s, str source, str file, uint32_t first_line, int nresults,
-                 struct diag *d);
 // Calls the function below its nargs arguments on the stack, under the limits, which start again.
 // An error is recorded at the line it names, of file when it names none; false then, and function
 // and arguments are off the stack. A passed limit cannot be caught in Lua.

@@ -415,13 +415,6 @@ bool sandbox_call(struct sandbox *s, int nargs, int nresults, str file, struct d
     return false;
 }
 
-bool sandbox_run(struct sandbox *s, str source, str file, uint32_t first_line, int nresults,
-                 struct diag *d)
-{
-    return sandbox_load(s, source, file, first_line <= 1 ? source : STR_NONE, first_line, d) &&
-           sandbox_call(s, 0, nresults, file, d);
-}
-
 str sandbox_output(struct sandbox *s)
 {
     return buf_view(&s->output);

@@ -41,18 +41,6 @@ static void *more(void *items, size_t count, size_t *cap, size_t size)
     return items;
 }
 
-void index_free(struct index *x)
-{
-    if (x->stemmer)
-        sb_stemmer_delete(x->stemmer);
-    free(x->words), free(x->names), free(x->groups), free(x->newest), free(x->postings),
-        free(x->forms), free(x->units), free(x->pages);
-    terms_free(x->terms);
-    buf_free(&x->folded), buf_free(&x->stem);
-    arena_free(&x->arena);
-    free(x);
-}
-
 static uint32_t new_group(struct index *x)
 {
     x->groups = more(x->groups, x->group_count, &x->group_cap, sizeof *x->groups);

@@ -76,7 +76,6 @@ struct index {
 };
 
 struct index *index_new(void);
-void index_free(struct index *x);
 // Begins the index of a language.
 void index_begin(struct index *x, str tag);
 // Adds a page that units_pack() has packed. The strings must live as long as x.

@@ -32,6 +32,21 @@ for _, row in ipairs{{"calc.part.parameters", "param_bytes"}, {"calc.part.gradie
 end
 figures.kept = {title = "chart.optimizers", rows_title = "chart.part", rows = rows, columns = {"AdamW", "bf16", "AdamW8bit", "AdamW8bit, in_bwd"}}
 
+-- Savings that do not show: GPT-2 with the state in eight bits, autocast with few tokens, and the state of an adapter.
+local function gpt2(optimizer) return vram.estimate{preset = "gpt2", batch_size = 12, seq_len = 1024, optimizer = optimizer} end
+local plain, eight = gpt2 "adamw_fused", gpt2 "adamw_8bit"
+figures.same_saved = plain.peak_live_bytes - eight.peak_live_bytes
+figures.same_plain, figures.same_8bit = plain.process_bytes, eight.process_bytes
+figures.same_state = plain.breakdown.optimizer / plain.peak_live_bytes
+figures.same_rest = (plain.breakdown.logits + plain.breakdown.activations) / plain.peak_live_bytes
+for name, dtype in pairs{few_autocast = "bfloat16", few_fp32 = "float32"} do
+  figures[name] = vram.estimate{preset = "gpt2", batch_size = 1, seq_len = 128, dtype = dtype}.process_bytes
+end
+for name, optimizer in pairs{lora_state = "adamw_fused", lora_state8 = "adamw_8bit"} do
+  figures[name] = vram.estimate{preset = "llama-3.1-8b", lora_rank = 16, batch_size = 1, seq_len = 2048, checkpointing = "block",
+    optimizer = optimizer}.optim_bytes
+end
+
 -- Rules of thumb.
 local anatomy = "https://huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy"
 figures.hf = claimed(18, "", anatomy)

@@ -10,6 +10,8 @@ local figures = {
   state = 4 * run.param_bytes,
   tune = computed(2 * 512 * 32000 * 4, "B", "2 * 512 tokens * vocabulary of 32000 * 4 bytes"),
 }
+local moment = "https://github.com/karpathy/nanoGPT/issues/618"
+figures.moment_seen, figures.moment_held = reported(2.47 * 2^30, "B", moment), reported(16.69 * 2^30, "B", moment)
 figures.between = figures.reserved - figures.allocated
 
 -- Two steps of the run, as a snapshot shows them: the highest of each of 240 slices of the second iteration.

@@ -26,6 +26,7 @@ figures.qwen_unquantized = computed(2 * experts(48, 128, 2048, 768), "B", "3 * 4
 -- What batched_mm copies for 2,048 tokens: gate and up of each visited expert, for each token.
 figures.batched = computed(2048 * 8 * 2 * 768 * 2048 * 2, "B", "2048 tokens * 8 experts * 2 * 768 * 2048 * 2 bytes")
 figures.pairs = computed(48 * 128 * 3, "", "48 layers * 128 experts * 3 matrices")
+figures.visited_64 = computed(1 - (1 - 8 / 128)^64, "", "1 - (1 - 8 / 128) ^ 64 tokens")
 local visited = {}
 visited.mixtral = computed(experts(32, 2, 4096, 14336), "", "3 * 32 layers * 2 experts * 4096 * 14336")
 figures.qwen_experts = computed(experts(48, 128, 2048, 768), "", "3 * 48 layers * 128 experts * 2048 * 768")

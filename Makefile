@@ -21,7 +21,9 @@ endif
 CFLAGS ?=
 PACKAGES := libcmark-gfm lua5.4 yaml-0.1 jansson icu-i18n icu-uc
 PC_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
-ALL_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $($(MODE)_FLAGS) $(PC_CFLAGS) $(CFLAGS) -MMD -MP
+# The headers of an object are written down for it by both of its names: BUILD may be absolute in one run and relative in the next.
+DEPENDENCIES = -MMD -MP -MT '$(sort $@ $(abspath $@) $(patsubst $(CURDIR)/%,%,$(abspath $@)))'
+ALL_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $($(MODE)_FLAGS) $(PC_CFLAGS) $(CFLAGS)
 GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lstemmer -lz -lm -ldl
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -76,7 +78,7 @@ begun = @mkdir -p $(@D) && touch $@.begun
 dated = @touch -r $@.begun $@ && rm $@.begun
 $(BUILD)/%.o: %.c Makefile $(BUILD)/flags.c
 	$(begun)
-	$(CC) $(ALL_FLAGS) -c $< -o $@
+	$(CC) $(ALL_FLAGS) $(DEPENDENCIES) -c $< -o $@
 	$(dated)
 
 # An archive is built from nothing, so that it keeps no object of a file that was removed.
@@ -141,13 +143,13 @@ templates/vram.js: calc/wasm/vram.js
 # silently. Here it is asked for by name (15 kB less); without it the module is larger and does the same. The stack is first, and
 # its last kilobyte is not reached, so that no address is below 1,024: --low-memory-unused makes offsets of sums, 7.5 kB less.
 WASM_OPT := $(shell command -v wasm-opt)
-WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -flto -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN)) -MMD -MP
+WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -flto -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN))
 wasm_FLAGS_NOW := clang $(WASM_FLAGS)
 # Small, but for the files in which an estimate spends its time.
 $(addprefix $(BUILD)/wasm/calc/replay/,allocator.o player.o): WASM_FLAGS += -O2
 $(BUILD)/wasm/%.o: %.c Makefile $(BUILD)/flags.wasm
 	@mkdir -p $(@D)
-	clang $(WASM_FLAGS) -c $< -o $@
+	clang $(WASM_FLAGS) $(DEPENDENCIES) -c $< -o $@
 # The page's own module, and one with every format, which a page loads when it is asked for one.
 $(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) calc/wasm/wasm.c)
 $(BUILD)/vram-export.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))

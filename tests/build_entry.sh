@@ -47,6 +47,18 @@ case_of "not again, with the same" "$(compiled CFLAGS=-DOTHER)" 0
 case_of "again, without them" "$(compiled)" 1
 case_of "again, for another MODE" "$(compiled MODE=check)" 1
 case_of "again, by another compiler" "$(compiled MODE=check CC="gcc -pipe")" 1
+# BUILD may be written with or without the folders above it, where no name has a space.
+mkdir -p "$work/plain/gen/base"
+cp Makefile "$work/plain"
+cp gen/base/answer.* "$work/plain/gen/base"
+cd "$work/plain"
+compiled >/dev/null
+"$work/bin/newer" gen/base/answer.h build/gen/base/answer.o
+case_of "again, its header changed, by BUILD's whole name" \
+    "$(make BUILD="$PWD/build" "$PWD/build/gen/base/answer.o" 2>&1 | grep -c -e ' -c gen/base/answer.c' || true)" 1
+"$work/bin/newer" gen/base/answer.h build/gen/base/answer.o
+case_of "again, its header changed, by BUILD's name here" "$(compiled)" 1
+cd "$clone"
 rm -r gen build/gen
 
 # A machine with no package, no root and no sudo: one line to run, and nothing is tried.

@@ -34,8 +34,7 @@
     return { kind: "flat", found, left };
   }
   function byCommand(text) {
-    const nano = /^\s*(?:\$\s*)?(?:[A-Z_]+=\S+\s+)*(?:python3?|torchrun)\b.*--\w+=/s.test(text);
-    if (!nano && !/^\s*(?:\$\s*)?vramcalc\s/.test(text) && !/^\s*--\w[\w-]*=/.test(text)) return null;
+    if (!/^\s*(?:\$\s*)?vramcalc\s/.test(text) && !/^\s*--\w[\w-]*=/.test(text)) return null;
     return Object.assign({ kind: "command" }, commandLine(text));
   }
   const key = (name) => name.toLowerCase().replace(/^nvidia|geforce|[^a-z0-9.]/g, "");

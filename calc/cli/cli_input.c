@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "calc/cli/cli_hub.h"
+#include "calc/cli/cli_named.h"
 
 enum { LOOK = 65536 };
 
@@ -82,9 +83,16 @@ static int kind_by_name(const char *name, enum vram_kind *kind)
 
 // ---- reading a configuration -----------------------------------------------------------------
 
+struct hearing {
+    struct cli_texts *texts;
+    const struct named_files *files;  // that are read beside the text, or NULL
+};
+
 static void on_error(void *ctx, const struct vram_message *m)
 {
-    cli_say_message(ctx, m);
+    struct hearing *h = ctx;
+    if (!h->files || !named_is_about(h->files, m))
+        cli_say_message(h->texts, m);
 }
 
 // A message alone is no configuration; in a log it is its end.
@@ -93,10 +101,12 @@ static bool is_only_message(vram *v, const struct cli_text *t)
     return cli_is_message(t) && vram_recognize(v, t->text, t->len, t->name) != VRAM_KIND_LOG;
 }
 
-static int parse(vram *v, struct cli_texts *texts, const struct cli_text *t, enum vram_kind kind)
+static int parse(vram *v, struct cli_texts *texts, const struct cli_text *t, enum vram_kind kind,
+                 const struct named_files *files)
 {
-    return vram_parse(v, kind, t->text, t->len, t->name, on_error, texts) == VRAM_OK ? CLI_OK
-                                                                                     : CLI_INPUT;
+    struct hearing h = {texts, files};
+    int rc = vram_parse(v, kind, t->text, t->len, t->name, on_error, &h);
+    return rc == VRAM_OK ? CLI_OK : CLI_INPUT;
 }
 
 // ---- models of the Hub -----------------------------------------------------------------------
@@ -127,7 +137,7 @@ static int read_model(vram *v, struct cli_texts *texts, const struct cli_text *t
     vram_free(copy);
     const struct cli_text *config =
         model[0] && cli_hub_config(model, path, sizeof path) ? cli_read(texts, path) : NULL;
-    return config ? parse(v, texts, config, VRAM_KIND_AUTO) : CLI_OK;
+    return config ? parse(v, texts, config, VRAM_KIND_AUTO, NULL) : CLI_OK;
 }
 
 // "org/name" in place of a file: the cache's config.json, or the preset of that name.
@@ -136,7 +146,7 @@ static int configure_id(vram *v, struct cli_texts *texts, const char *id)
     char path[PATH];
     if (cli_hub_config(id, path, sizeof path)) {
         const struct cli_text *t = cli_read(texts, path);
-        return t ? parse(v, texts, t, VRAM_KIND_AUTO) : CLI_INPUT;
+        return t ? parse(v, texts, t, VRAM_KIND_AUTO, NULL) : CLI_INPUT;
     }
     if (vram_set(v, "preset", id) == VRAM_OK)
         return CLI_OK;
@@ -146,6 +156,51 @@ static int configure_id(vram *v, struct cli_texts *texts, const char *id)
             "its config.json\n",
             id);
     return CLI_INPUT;
+}
+
+// ---- files that a text names -----------------------------------------------------------------
+
+enum { DEPTH_MAX = 3 };
+
+static int read_text(vram *v, struct cli_texts *texts, const struct cli_text *t,
+                     enum vram_kind kind, int depth);
+
+static int read_named(vram *v, struct cli_texts *texts, const struct named_files *files,
+                      enum named_turn turn, int depth)
+{
+    int rc = CLI_OK;
+    for (size_t i = 0; i < files->count && rc == CLI_OK; i++) {
+        if (files->at[i].turn != turn)
+            continue;
+        const struct cli_text *t = cli_read(texts, files->at[i].path);
+        fprintf(stderr, "note: %s is read, too\n", files->at[i].path);
+        rc = t ? read_text(v, texts, t, VRAM_KIND_AUTO, depth + 1) : CLI_INPUT;
+    }
+    return rc;
+}
+
+static bool has_turn(const struct named_files *files, enum named_turn turn)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->at[i].turn == turn)
+            return true;
+    return false;
+}
+
+// A text with the files that it names and that are there, each in its turn.
+static int read_text(vram *v, struct cli_texts *texts, const struct cli_text *t,
+                     enum vram_kind kind, int depth)
+{
+    struct named_files files = {.count = 0};
+    if (depth < DEPTH_MAX)
+        named_find(&files, t, kind);
+    int rc = read_named(v, texts, &files, NAMED_BEFORE, depth);
+    rc = rc == CLI_OK ? read_model(v, texts, t, kind) : rc;
+    if (rc == CLI_OK && has_turn(&files, NAMED_BETWEEN) &&
+        vram_parse(v, kind, t->text, t->len, t->name, NULL, NULL) == VRAM_OK)
+        rc = read_named(v, texts, &files, NAMED_BETWEEN, depth);
+    rc = rc == CLI_OK ? parse(v, texts, t, kind, &files) : rc;
+    return rc == CLI_OK ? read_named(v, texts, &files, NAMED_BEHIND, depth) : rc;
 }
 
 int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char *kind)
@@ -171,8 +226,7 @@ int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char
                 t->name, strcmp(t->name, "<stdin>") ? t->name : "-");
         return CLI_INPUT;
     }
-    int rc = read_model(v, texts, t, k);
-    return rc == CLI_OK ? parse(v, texts, t, k) : rc;
+    return read_text(v, texts, t, k, 0);
 }
 
 // ---- the message of explain-oom --------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "calc/parse/actions.h"
 
 #include "calc/base/text.h"
+#include "calc/parse/actions_serving.h"
 #include "calc/parse/model_by_name.h"
 
 const struct vram_pair *pair_find(const struct parse *p, const char *key)
@@ -176,16 +177,15 @@ static int on_rank(struct parse *p, const char *map, const struct entry *e, stru
     return adapter ? set(p, e, "lora_rank", e->value) : VRAM_OK;
 }
 
-// TRL's adapters, with its ModelConfig's defaults.
+// TRL's adapters, with its ModelConfig's defaults, or a script's own rank.
 static int on_peft(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
     int rc = VRAM_OK;
-    (void)map;
     (void)as;
     if (!value_is_true(e->value))
         return rc;
     if (!pair_find(p, "lora_r"))
-        rc = set_word(p, e, "lora_rank", "16");
+        rc = set_word(p, e, "lora_rank", *map ? map : "16");
     return rc || pair_find(p, "lora_dropout") ? rc : set_word(p, e, "lora_dropout", "0.05");
 }
 
@@ -227,14 +227,21 @@ static int on_double(struct parse *p, const char *map, const struct entry *e, st
     return VRAM_OK;
 }
 
+// Is one of the keys there?
+static bool any_pair(const struct parse *p, const char *keys)
+{
+    for (size_t i = 0; i < p->pair_count; i++)
+        if (text_has_word(keys, p->pairs[i].key, text_len(p->pairs[i].key)))
+            return true;
+    return false;
+}
+
 // accelerate divides optimizer and gradients where neither its file nor one of DeepSpeed's names
 // the stage. SRC: accelerate utils/dataclasses.py, DeepSpeedPlugin.__post_init__.
 static int on_stage(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
-    (void)map;
     (void)as;
-    if (span_is(e->value, "DEEPSPEED") && !pair_find(p, "deepspeed_config.zero_stage") &&
-        !pair_find(p, "deepspeed_config.deepspeed_config_file"))
+    if ((span_is(e->value, "DEEPSPEED") || value_is_true(e->value)) && !any_pair(p, map))
         facts_set(&p->v->facts, FACT_zero_stage, "2", 1);
     return VRAM_OK;
 }
@@ -271,7 +278,8 @@ static int on_fsdp(struct parse *p, const char *map, const struct entry *e, stru
 {
     static const char path[] = "fsdp_config.fsdp_";
     size_t before = sizeof path - 1;
-    struct span name = span_skip(e->key, text_len("fsdp_config."));
+    struct span name = span_skip(e->key, span_find(e->key, ".") + 1);
+    name = name.len ? name : e->key;
     (void)p;
     (void)map;
     if (span_starts(name, "fsdp_"))
@@ -448,6 +456,10 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"peft", on_peft},
                    {"saved", on_saved},
                    {"stage", on_stage},
+                   {"tokens", action_tokens},
+                   {"gguf", action_gguf},
+                   {"same_cache", action_same_cache},
+                   {"on_gpu", action_on_gpu},
                    {"other_model", on_other_model}};
     as->format = FORMAT_NONE;
     as->e = *e;

@@ -3,15 +3,7 @@
 #ifndef CALC_ACTIONS_H
 #define CALC_ACTIONS_H
 
-#include "calc/parse/format_ids.h"
-#include "calc/parse/parse.h"
-
-// A key that is another format's: it is read as a key of that one.
-struct delegate {
-    enum format_id format;  // FORMAT_NONE: of none
-    struct entry e;
-    char key[96];  // what e.key may point to
-};
+#include "calc/parse/delegate.h"
 
 // Runs the action of a row. map is the row's own. Errors are recorded in the handle.
 int action_run(struct parse *p, const char *name, const char *map, const struct entry *e,

@@ -5,6 +5,7 @@
 
 #include "calc/model/framework.h"
 #include "calc/model/scheme.h"
+#include "calc/parse/actions.h"
 
 // The words of facts.def, by number.
 enum { IS_FLOAT32 = 1, IS_BFLOAT16, IS_FLOAT16, AS_CHECKPOINT };
@@ -67,6 +68,13 @@ static uint64_t loaded_as(const struct facts *f)
     return loaded;
 }
 
+// DeepSpeed's engines keep float32 copies in every stage but 0; so does one whose file is not
+// known.
+static bool is_deepspeed(const struct facts *f)
+{
+    return f->zero_stage > 1 || (f->zero_stage == 0 && f->engine == ENGINE_DEEPSPEED);
+}
+
 // SRC: what each value keeps in which format is calc/model/precision.def.
 static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
 {
@@ -77,7 +85,7 @@ static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
         return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE
                : mixed               ? DTYPE_BFLOAT16_FSDP
                                      : DTYPE_FLOAT32;
-    if (f->zero_stage > 1 && mixed)
+    if (is_deepspeed(f) && mixed)
         return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
     if (f->engine == ENGINE_FSDP && mixed && c->n_gpu > 1)
         return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;
@@ -152,4 +160,12 @@ int conclude(struct parse *p)
     if (p->v->facts.model)
         parse_choose_length(p);
     return conclude_accumulation(p);
+}
+
+void conclude_command(struct parse *p, enum format_id format)
+{
+    if (pair_find(p, "launch._script"))
+        note(p, MESSAGE_script_assumed);
+    if (format == FORMAT_VLLM || format == FORMAT_LLAMACPP)
+        note(p, MESSAGE_server_command);
 }

@@ -372,7 +372,10 @@ static int read_entry(struct parse *p, enum format_id format, const struct entry
             if (KEYS[i].format != f ||
                 !(named ? span_same(name, e->key) : name_matches(name, e->key)))
                 continue;
-            if (span_is(e->value, PAIRS_NOT_LITERAL) && !found)
+            bool refused = text_equal(KEYS[i].map, text_len(KEYS[i].map), "*=!");
+            if (span_is(e->value, PAIRS_NOT_LITERAL) && refused)
+                rc = read_key(p, &KEYS[i], e);
+            else if (span_is(e->value, PAIRS_NOT_LITERAL) && !found)
                 parse_warn(p, MESSAGE_not_literal, e->value_pos,
                            ARGS(arg_part("key", e->key.at, e->key.len)));
             else if (!value_is_nothing(e->value) && !span_is(e->value, PAIRS_NOT_LITERAL))
@@ -428,15 +431,28 @@ static bool is_said(const struct parse *p, const char *key)
     return false;
 }
 
+// A format that has the key's default itself comes before its parent.
+static bool is_overridden(enum format_id format, const struct initial *d)
+{
+    for (enum format_id f = format; f != d->format; f = FORMATS[f].parent)
+        for (size_t i = 0; i < ROWS(DEFAULTS); i++)
+            if (DEFAULTS[i].format == f && text_equal(d->key, text_len(d->key), DEFAULTS[i].key))
+                return true;
+    return false;
+}
+
+// A command whose settings are a file's takes the defaults of that one.
 static int read_defaults(struct parse *p, enum format_id format)
 {
+    if (pair_find(p, "launch._config"))
+        return VRAM_OK;
     uint64_t newest = 99998, version = p->v->config.framework_version;
     int rc = VRAM_OK;
     for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent) {
         uint64_t of = f == FORMAT_TRAINER ? p->v->config.transformers : version ? version : newest;
         for (size_t i = 0; i < ROWS(DEFAULTS) && rc == VRAM_OK; i++)
             if (DEFAULTS[i].format == f && of >= DEFAULTS[i].since && of < DEFAULTS[i].before &&
-                !is_said(p, DEFAULTS[i].key))
+                !is_said(p, DEFAULTS[i].key) && !is_overridden(format, &DEFAULTS[i]))
                 rc = read_default(p, f, &DEFAULTS[i]);
     }
     return rc;
@@ -458,7 +474,7 @@ static void resolve(const struct parse *p, struct entry *e)
 static bool is_trainer(enum format_id f)
 {
     return f != FORMAT_ADAPTER && f != FORMAT_DEEPSPEED && f != FORMAT_ACCELERATE &&
-           f != FORMAT_GENERATION;
+           f != FORMAT_GENERATION && f != FORMAT_VLLM && f != FORMAT_LLAMACPP;
 }
 
 int format_read(struct parse *p, enum format_id format)
@@ -468,8 +484,10 @@ int format_read(struct parse *p, enum format_id format)
     if (is_trainer(format))
         p->v->facts.trainer = 1;
     while (rc == VRAM_OK && parse_entry(p, &e)) {
+        bool launch = span_starts(e.key, "launch.");
+        e.key = span_skip(e.key, launch ? text_len("launch.") : 0);
         resolve(p, &e);
-        if (read_entry(p, format, &e) != VRAM_OK)
+        if (read_entry(p, launch ? FORMAT_LAUNCH : format, &e) != VRAM_OK)
             rc = parse_report(p);
     }
     if (rc == VRAM_OK && !p->v->facts.model)
@@ -477,5 +495,6 @@ int format_read(struct parse *p, enum format_id format)
                      ABOUT("family"), NO_ARGS);
     if (rc == VRAM_OK)
         rc = read_defaults(p, format);
+    conclude_command(p, format);
     return rc == VRAM_OK ? conclude(p) : rc;
 }

@@ -9,7 +9,7 @@
 enum { LOOK = 65536 };
 
 // The languages that a text can be in.
-enum language { LINES, PYTHON, CALLS, LOG, TREE, TOML };
+enum language { LINES, PYTHON, CALLS, LOG, TREE, TOML, COMMAND };
 
 static const char *const KIND_NAMES[] = {
 #define X(id, name, text) name,
@@ -112,6 +112,11 @@ static bool is_python(const struct parse *p)
     return named(p, ".py") || says(p, "import ") || says(p, "wandb_log") || says(p, "out_dir =");
 }
 
+static bool is_script(const struct parse *p)
+{
+    return named(p, ".sh") || named(p, ".bash") || named(p, ".slurm") || named(p, ".sbatch");
+}
+
 static enum language language_of(const struct parse *p)
 {
     struct span text = span_trim(beginning(p));
@@ -120,6 +125,8 @@ static enum language language_of(const struct parse *p)
         return TREE;
     if (named(p, ".toml"))
         return TOML;
+    if (is_script(p))
+        return COMMAND;
     if (named(p, ".py"))
         return calls_are_in(beginning(p)) ? CALLS : PYTHON;
     if (is_log(p))
@@ -128,14 +135,19 @@ static enum language language_of(const struct parse *p)
         return CALLS;
     if (is_toml(p))
         return TOML;
-    return is_yaml(p) ? TREE : is_python(p) ? PYTHON : LINES;
+    if (is_yaml(p))
+        return TREE;
+    if (commands_are_in(beginning(p)))
+        return COMMAND;
+    return is_python(p) ? PYTHON : LINES;
 }
 
 static int read_language(struct parse *p, enum language language, struct pair_list *pairs)
 {
-    int rc = language == TOML    ? read_toml(p, pairs)
-             : language == CALLS ? read_calls(p, pairs)
-                                 : read_yaml(p, pairs);
+    int rc = language == TOML      ? read_toml(p, pairs)
+             : language == CALLS   ? read_calls(p, pairs)
+             : language == COMMAND ? read_command_line(p, pairs)
+                                   : read_yaml(p, pairs);
     p->pairs = pairs->at;
     p->pair_count = pairs->count;
     return rc;
@@ -240,7 +252,7 @@ static int no_format(struct parse *p)
 static int read_as(struct parse *p, enum vram_kind kind)
 {
     enum format_id format = format_of_kind(kind);
-    if (format != FORMAT_NONE)
+    if (kind != VRAM_KIND_AUTO && format != FORMAT_NONE)
         return format_read(p, format);
     switch (kind) {
     case VRAM_KIND_FLAT: return parse_flat(p);
@@ -265,7 +277,7 @@ static int read_text(struct parse *p, enum vram_kind kind, struct pair_list *pai
             p->pairs = NULL;  // lines of ours with colons: their own reader knows arithmetic, too
         return read_as(p, kind);
     }
-    bool brace = span_starts(span_trim(beginning(p)), "{"),
+    bool brace = span_starts(span_trim(beginning(p)), "{") || language == COMMAND,
          lines = kind == VRAM_KIND_FLAT || kind == VRAM_KIND_HF;
     if (lines ? !brace : format_of_kind(kind) == FORMAT_NONE)
         return read_as(p, kind);

@@ -55,6 +55,11 @@ int read_toml(struct parse *p, struct pair_list *out);
 int read_calls(struct parse *p,
                struct pair_list *out);  // of Python: constructors whose arguments are literals
 
+int read_command_line(struct parse *p, struct pair_list *out);  // launch scripts, commands
+
+// Is there a line that begins as a command does?
+bool commands_are_in(struct span text);
+
 // Is one of the constructors that read_calls knows called in it?
 bool calls_are_in(struct span text);
 

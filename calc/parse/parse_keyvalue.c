@@ -74,43 +74,13 @@ static int report(struct parse *p, int turn)
     return parse_report(p);
 }
 
-// "python train.py --batch_size=16 --compile=False": the words that set something.
-static bool is_command(struct span line)
-{
-    return span_starts(line, "python") || span_starts(line, "torchrun ") ||
-           span_starts(line, "accelerate launch ") || span_starts(line, "$ python");
-}
-
-static bool is_setting(struct span word)
-{
-    return span_starts(word, "--") && span_find(word, "=") < word.len &&
-           !span_starts(word, "--nproc") && !span_starts(word, "--nnodes");
-}
-
-static int read_command(struct parse *p, struct span line, int turn)
-{
-    int rc = VRAM_OK;
-    while (rc == VRAM_OK && line.len > 0) {
-        size_t n = 0;
-        while (n < line.len && line.at[n] != ' ' && line.at[n] != '\t')
-            n++;
-        struct span word = {line.at, n};
-        if (is_setting(word) && read_pair(p, word, turn) != VRAM_OK)
-            rc = report(p, turn);
-        line = span_trim(span_skip(line, n));
-    }
-    return rc;
-}
-
 static int read_lines(struct parse *p, int turn)
 {
     struct span line;
     int rc = VRAM_OK;
     while (rc == VRAM_OK && parse_line(p, &line)) {
         line = span_trim(line);
-        if (is_command(line))
-            rc = read_command(p, line, turn);
-        else if (line.len > 0 && line.at[0] != '#' && read_pair(p, line, turn) != VRAM_OK)
+        if (line.len > 0 && line.at[0] != '#' && read_pair(p, line, turn) != VRAM_OK)
             rc = report(p, turn);
     }
     return rc;

@@ -64,7 +64,10 @@ VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key o
     X(LITGPT, "litgpt", "LitGPT's YAML") \
     X(NANOTRON, "nanotron", "nanotron's YAML") \
     X(TORCHTUNE, "torchtune", "torchtune's YAML") \
-    X(TORCHTITAN, "torchtitan", "torchtitan's TOML, or the file that it saves")
+    X(TORCHTITAN, "torchtitan", "torchtitan's TOML, or the file that it saves") \
+    X(SWIFT, "swift", "ms-swift's command line") \
+    X(VLLM, "vllm", "vLLM's command line") \
+    X(LLAMACPP, "llamacpp", "llama.cpp's command line")
 
 enum vram_kind {
 #define X(id, name, text) VRAM_KIND_##id,

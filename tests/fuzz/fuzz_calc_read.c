@@ -1,5 +1,5 @@
-// Any file that a framework has: YAML, JSON, TOML, Python calls, over a model that was said before
-// or not. The first byte is the file's name and what came before.
+// Any file that a framework has: YAML, JSON, TOML, Python calls, launch scripts, over a model that
+// was said before or not. The first byte is the file's name and what came before.
 
 #include "tests/fuzz/calc_fuzz.h"
 
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     vram *v = calc_fuzz_open(&h);
-    const char *text = (const char *)data + 1, *name = names[data[0] % 5];
+    const char *text = (const char *)data + 1, *name = data[0] & 32 ? "a.sh" : names[data[0] % 5];
     if (data[0] & 8)
         vram_set(v, "preset", "llama-3.2-1b");
     enum vram_kind kind = vram_recognize(v, text, size - 1, name);

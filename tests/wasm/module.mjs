@@ -71,6 +71,17 @@ larger.clear();
 const toml = larger.read('[model]\nname = "llama3"\nflavor = "8B"\n[training]\nseq_len = 4096\nlocal_batch_size = 1\n');
 check("torchtitan's TOML is read, and not as nanoGPT's", toml.kind === 'torchtitan' && toml.code === 0, toml.text);
 check('its length is read', larger.ask('report').value?.config?.seq_len == 4096);
+larger.clear();
+const command = larger.read('CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 train.py --model_name_or_path meta-llama/Llama-3.2-1B \\\n' +
+                          '  --per_device_train_batch_size 3 --fsdp "full_shard auto_wrap" --bf16 True\n');
+check('a command line is read', command.kind === 'trainer' && command.code === 0, command.text);
+check('and its cards', larger.ask('report').value?.config?.n_gpu == 2 && larger.ask('config').value?.parallel === 'fsdp1');
+larger.clear();
+const server = larger.read('vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 8192 --quantization awq\n');
+check("a server's command is read", server.kind === 'vllm' && server.code === 0 && larger.ask('config').value?.quantization === 'awq', server.text);
+larger.clear();
+check('a file that a command names is asked for', larger.read('llamafactory-cli train x.yaml\n').value?.error?.id === 'file_first');
+larger.clear();
 check('advice is JSON', typeof larger.ask('advise').value === 'object');
 for (const what of ['config', 'gpus', 'presets', 'fields', 'timeline'])
     check(`${what} is JSON`, typeof calc.ask(what).value === 'object');

@@ -1,0 +1,89 @@
+// One command of a launch script: its launcher, its program, its flags.
+
+#ifndef CALC_COMMAND_H
+#define CALC_COMMAND_H
+
+#include "calc/parse/pairs.h"
+#include "calc/parse/shell.h"
+
+enum launcher {
+    BY_NAME,  // the program itself
+    PYTHON,
+    TORCHRUN,
+    ACCELERATE,
+    DEEPSPEED,
+    TUNE
+};
+
+// A row of programs.def.
+struct program {
+    const char *words, *mark, *first, *pairs;
+};
+
+// One command of the script.
+struct command {
+    struct shell s;
+    struct parse *p;
+    struct pair_list *out;
+    size_t at, count;  // words read, words there are
+    enum launcher launcher;
+    struct shell_word program;
+    struct shell_word each, nodes;  // processes of a machine, machines, as the launcher is told
+    bool has_config;                // a file of settings is named
+    size_t from;                    // pairs before this command
+    size_t run_from, run_to;        // pairs of the run that was found
+    uint32_t run_line;              // 0: none yet
+};
+
+// Before the keys of what a launcher is told, and of marks.
+#define LAUNCH "launch."
+
+// ---- words -----------------------------------------------------------------------------------
+
+static inline struct shell_word *command_word(struct command *c, size_t i)
+{
+    return &c->s.words[i];
+}
+
+bool command_is_flag(struct shell_word w);
+bool command_ends(struct span s, const char *end);
+struct span command_base(struct span path);  // behind the last slash
+
+// What stands in the script from a byte on, to the next blank.
+struct span command_source(const struct command *c, size_t at);
+
+// The launcher or the program whose words begin at word i, and how many they are.
+bool command_launcher(struct command *c, size_t i, size_t *len, enum launcher *launcher);
+const struct program *command_program(struct command *c, size_t i, size_t *len);
+
+// Is it started by its name, and no script or module?
+bool command_is_name(struct span words);
+
+// ---- pairs -----------------------------------------------------------------------------------
+
+// Adds a pair; of the key's name a dash is an underscore.
+void command_add(struct command *c, const char *prefix, struct span key, struct span value,
+                 size_t key_at, size_t value_at);
+
+// A flag at word i: its name, and its value with the place of it; *next is the word behind both.
+// Several words are one value with commas between them.
+struct span command_flag(struct command *c, size_t i, struct span *value, size_t *value_at,
+                         size_t *next);
+
+// Is the word key=value, as torchtune's and LLaMA-Factory's command lines have it?
+bool command_is_pair(struct shell_word w);
+
+bool command_is_key(struct span key, const char *words);
+
+// ---- launchers -------------------------------------------------------------------------------
+
+// To the program, over the launcher's own flags. false: none is started.
+bool command_to_program(struct command *c);
+
+// Adds how many processes there are, and what divides the work where nothing else says it.
+void command_add_processes(struct command *c, const struct program *program);
+
+// A variable of the command's environment; an empty word where nothing binds it.
+struct shell_word command_variable(struct command *c, const char *name);
+
+#endif

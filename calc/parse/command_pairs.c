@@ -1,0 +1,286 @@
+// Owns the reading of launch scripts and command lines: which command starts a run, and its words
+// as pairs.
+
+#include "calc/base/text.h"
+#include "calc/parse/actions.h"
+#include "calc/parse/command.h"
+
+static const struct program SCRIPT = {"", "_script", "config", ""},
+                            RECIPE = {"", "_torchtune", "", ""}, NANOGPT = {"", "flat", "", ""};
+
+// A file that the command names and that is not opened here. It is asked for where nothing was
+// given before.
+static int on_config(struct command *c, struct span value, size_t at)
+{
+    struct vram *v = c->p->v;
+    bool given = v->facts.trainer;
+    for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
+        given = given || v->places[i].line;
+    c->has_config = true;
+    value = span_is(value, PAIRS_NOT_LITERAL) ? command_source(c, at) : value;
+    if (given)
+        return VRAM_OK;
+    err_set(&v->err, MESSAGE_file_first, pairs_pos(c->out, c->p->file, at), NO_FIELD,
+            ARGS(arg_part("value", value.at, value.len)));
+    return parse_report(c->p);
+}
+
+// ---- the program -----------------------------------------------------------------------------
+
+static void add_implied(struct command *c, const struct program *program)
+{
+    for (struct span rest = span_of(program->pairs); rest.len > 0;) {
+        struct span row = {rest.at, span_find(rest, " ")};
+        size_t eq = span_find(row, "=");
+        command_add(c, "", (struct span){row.at, eq}, span_skip(row, eq + 1), c->program.at,
+                    c->program.at);
+        rest = span_skip(rest, row.len + 1);
+    }
+}
+
+static void unread(struct command *c, struct shell_word w)
+{
+    struct span word = command_source(c, w.at);
+    parse_warn(c->p, MESSAGE_word_unread, pairs_pos(c->out, c->p->file, w.at),
+               ARGS(arg_part("word", word.at, word.len)));
+}
+
+static int on_flag(struct command *c, const struct program *program, size_t *i)
+{
+    struct span value, key;
+    size_t at, from = *i;
+    key = command_flag(c, from, &value, &at, i);
+    if (command_is_key(key, "config config_file config-file job.config_file") &&
+        !value_is_true(value))
+        return on_config(c, value, at);
+    if (span_is(span_of(program->mark), "flat") && span_is(value, PAIRS_NOT_LITERAL)) {
+        if (!parse_is_training_key(key))
+            unread(c, *command_word(c, from));
+        return VRAM_OK;
+    }
+    command_add(c, "", key, value, command_word(c, from)->at, at);
+    return VRAM_OK;
+}
+
+static bool is_settings(struct span name)
+{
+    return command_ends(name, ".yaml") || command_ends(name, ".yml") || command_ends(name, ".json");
+}
+
+// The program's words as pairs.
+static int arguments(struct command *c, const struct program *program)
+{
+    int rc = VRAM_OK;
+    bool first = true;
+    for (size_t i = c->at; i < c->count && rc == VRAM_OK;) {
+        struct shell_word w = *command_word(c, i);
+        if (command_is_flag(w)) {
+            rc = on_flag(c, program, &i);
+            continue;
+        }
+        i++;
+        if (!w.known)
+            unread(c, w);
+        else if (command_is_pair(w)) {
+            size_t eq = span_find(w.text, "=");
+            command_add(c, "", (struct span){w.text.at, eq}, span_skip(w.text, eq + 1), w.at,
+                        w.at + eq + 1);
+        } else if (first && span_is(span_of(program->first), "config") &&
+                   (program != &SCRIPT || is_settings(w.text)))
+            rc = on_config(c, w.text, w.at);
+        else if (first && program->first[0])
+            command_add(c, "", span_of(program->first), w.text, w.at, w.at);
+        else if (span_is(span_of(program->mark), "flat") && command_ends(w.text, ".py"))
+            rc = on_config(c, w.text, w.at);
+        first = false;
+    }
+    return rc;
+}
+
+// What run_train.sh of torchtitan is told by its environment: a file, or since 0.3 a function of
+// Python, which is not run.
+static int on_environment(struct command *c)
+{
+    struct shell_word file = command_variable(c, "CONFIG_FILE"),
+                      module = command_variable(c, "MODULE");
+    if (!span_is(command_base(c->program.text), "run_train.sh"))
+        return VRAM_OK;
+    if (module.text.len == 0)
+        return on_config(c, file.text.len ? file.text : span_of("CONFIG_FILE"), file.at);
+    err_set(&c->p->v->err, MESSAGE_not_modelled, pairs_pos(c->out, c->p->file, module.at), NO_FIELD,
+            ARGS(arg_text("key", "MODULE"), arg_part("value", module.text.at, module.text.len)));
+    return parse_report(c->p);
+}
+
+// ---- runs ------------------------------------------------------------------------------------
+
+// The value of a flag among the program's words, or NULL.
+static bool says(struct command *c, const char *keys)
+{
+    for (size_t i = c->at; i < c->count; i++) {
+        struct span name = command_word(c, i)->text;
+        while (span_starts(name, "-"))
+            name = span_skip(name, 1);
+        if (command_is_flag(*command_word(c, i)) &&
+            command_is_key((struct span){name.at, span_find(name, "=")}, keys))
+            return true;
+    }
+    return false;
+}
+
+// nanoGPT's train.py takes --key=value alone, of its own settings, and files of Python.
+static bool is_nanogpt(struct command *c)
+{
+    bool ours = false;
+    if (!span_is(command_base(c->program.text), "train.py"))
+        return false;
+    for (size_t i = c->at; i < c->count; i++) {
+        struct span w = command_word(c, i)->text;
+        size_t eq = span_find(w, "=");
+        if (command_ends(w, ".py")) {
+            ours = true;
+            continue;
+        }
+        if (!span_starts(w, "--") || eq == w.len)
+            return false;
+        struct span key = {w.at + 2, eq - 2};
+        ours = ours || config_field(key.at, key.len) >= 0;
+    }
+    return ours;
+}
+
+static bool names_settings(struct command *c)
+{
+    if (says(c, "config config_file config-file"))
+        return true;
+    struct span first = c->at < c->count ? command_word(c, c->at)->text : (struct span){"", 0};
+    return is_settings(first);
+}
+
+// What the command is read as; NULL: it is no run.
+static const struct program *program_of(struct command *c)
+{
+    size_t len;
+    const struct program *program = command_program(c, c->at, &len);
+    bool file = program && command_ends(span_of(program->words), ".py"),
+         any = program && program->words[0] == '*';
+    c->program = *command_word(c, c->at);
+    c->at += program ? len : 1;
+    bool starts =
+        says(c, "per_device_train_batch_size per-device-train-batch-size") || names_settings(c);
+    if (program && (!any || c->launcher != PYTHON || starts) &&
+        !(file && !starts && c->at == c->count))
+        return program->mark[0] ? program : NULL;
+    if (c->launcher == TUNE)
+        return &RECIPE;
+    if (c->launcher != BY_NAME && is_nanogpt(c))
+        return &NANOGPT;
+    return c->launcher != BY_NAME && starts ? &SCRIPT : NULL;
+}
+
+static bool same_run(const struct command *c)
+{
+    size_t n = c->run_to - c->run_from;
+    if (c->out->count - c->from != n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct vram_pair *a = &c->out->at[c->run_from + i], *b = &c->out->at[c->from + i];
+        if (!span_is(span_of(a->key), b->key) || !span_is(span_of(a->value), b->value))
+            return false;
+    }
+    return true;
+}
+
+// Keeps the command's pairs as the run's, or says that there is another.
+static int keep_run(struct command *c)
+{
+    struct err_pos pos = pairs_pos(c->out, c->p->file, c->program.at);
+    if (c->run_line == 0) {
+        c->run_line = pos.line;
+        c->run_from = c->from;
+        c->run_to = c->out->count;
+        return VRAM_OK;
+    }
+    bool same = same_run(c);  // on another machine
+    c->out->count = c->from;
+    if (same)
+        return VRAM_OK;
+    err_set(&c->p->v->err, MESSAGE_run_twice, pos, NO_FIELD, ARGS(arg_u64("line", c->run_line)));
+    return parse_report(c->p);
+}
+
+static int read_run(struct command *c)
+{
+    const struct program *program = program_of(c);
+    if (!program) {
+        c->out->count = c->from;
+        return VRAM_OK;
+    }
+    if (span_is(span_of(program->mark), "!")) {
+        size_t end = c->program.at, words = c->at;
+        struct shell_word last = *command_word(c, words > 0 ? words - 1 : 0);
+        if (last.at > end)
+            end = last.at;
+        struct span name = {c->p->text + c->program.at,
+                            end + command_source(c, end).len - c->program.at};
+        err_set(&c->p->v->err, MESSAGE_call_not_modelled,
+                pairs_pos(c->out, c->p->file, c->program.at), NO_FIELD,
+                ARGS(arg_part("call", name.at, name.len)));
+        c->run_line = c->run_line ? c->run_line : 1;
+        return parse_report(c->p);
+    }
+    c->has_config = false;
+    command_add_processes(c, program);
+    if (program->mark[0] == '_')
+        command_add(c, LAUNCH, span_of(program->mark), span_of("true"), c->program.at,
+                    c->program.at);
+    add_implied(c, program);
+    int rc = on_environment(c);
+    rc = rc ? rc : arguments(c, program);
+    if (c->has_config && program->mark[0] == '_')
+        command_add(c, LAUNCH, span_of("_config"), span_of("true"), c->program.at, c->program.at);
+    return rc ? rc : keep_run(c);
+}
+
+// Where `--` or a launcher stands behind other words: sudo, srun, a scheduler's command.
+static int read_command(struct command *c)
+{
+    size_t len, last = 0;
+    c->from = c->out->count;
+    c->count = c->s.count;
+    for (size_t i = 0; i < c->count; i++)
+        if (span_is(command_word(c, i)->text, "--") && i + 1 < c->count)
+            last = i + 1;
+    c->each = c->nodes = (struct shell_word){{"", 0}, 0, true};
+    for (size_t i = last; i < c->count; i++) {
+        bool launched = command_launcher(c, i, &len, &c->launcher);
+        if (launched &&
+            !(i > 0 && command_is_key(command_word(c, i - 1)->text, "install uninstall which"))) {
+            c->at = i + len;
+            return command_to_program(c) ? read_run(c) : VRAM_OK;
+        }
+        const struct program *named = command_program(c, i, &len);
+        if (named && command_is_name(span_of(named->words))) {
+            c->launcher = BY_NAME;
+            c->at = i;
+            return read_run(c);
+        }
+    }
+    return VRAM_OK;
+}
+
+int read_command_line(struct parse *p, struct pair_list *out)
+{
+    struct command c = {.p = p, .out = out};
+    int rc;
+    if (!shell_init(&c.s, p, out))
+        return handle_no_memory(p->v);
+    while (shell_next(&c.s, &rc) && rc == VRAM_OK && !p->ended)
+        rc = read_command(&c);
+    if (rc != VRAM_OK)
+        return rc;
+    if (c.run_line == 0 && !err_is_set(&p->first))
+        rc = err_set(&p->v->err, MESSAGE_no_command, (struct err_pos){p->file, 1, 1}, NO_FIELD,
+                     NO_ARGS);
+    return rc == VRAM_OK && out->failed ? handle_no_memory(p->v) : rc;
+}

@@ -126,6 +126,8 @@ def test_files_of_frameworks():
     assert (both.get("batch_size"), both.get("seq_len"), both.get("n_gpu")) == ("4", "1024", "2")
     assert vram.Estimator(os.path.join(folder, "titan.toml")).get("seq_len") == "8192"
     assert vram.Estimator(os.path.join(folder, "axolotl.yaml")).get("optimizer") == "adamw_8bit"
+    script = vram.Estimator(os.path.join(folder, "finetune.sh"))
+    assert (script.get("n_gpu"), script.get("batch_size"), script.get("seq_len")) == ("2", "4", "1024")
     with pytest.raises(ValueError, match="no kind"):
         vram.Estimator().read(os.path.join(folder, "axolotl.yaml"), kind="lotl")
 

@@ -110,7 +110,7 @@ class Estimator:
 
     def read(self, path: str | os.PathLike[str], kind: str | None = None) -> Estimator:
         """Reads a file over what is there, several one after the other: a config.json, a framework's YAML, JSON or TOML,
-        nanoGPT's config/*.py, a training log, or key = value lines. kind is a name of `vramcalc --kind`; without it the
+        nanoGPT's config/*.py, a launch script, a training log, or key = value lines. kind is a name of `vramcalc --kind`; without it the
         file's own keys say what it is."""
         path = os.fspath(path)
         with open(path, "rb") as file:

@@ -88,7 +88,7 @@
         read(text) {
             const kind = this.recognize(text);
             if (kind !== 'log' && /ried to allocate|out of memory|OutOfMemoryError/i.test(text)) return { kind: 'oom', ...this.explain(text) };
-            return { kind, ...this.parse(kind, text) };
+            return { kind, ...this.parse('auto', text) };
         }
 
         // report, config, gpus, presets, timeline, serving, fields; advise of vram-export.wasm

@@ -40,6 +40,7 @@ enum md_foreign {
     MD_FOREIGN_LIQUID = 2,      // {% highlight %}, {% raw %}
     MD_FOREIGN_JSX = 4,         // <Tabs>, import, export
     MD_FOREIGN_ATTRIBUTES = 8,  // {: .class #id} behind a block, { .class } behind a word
+    MD_FOREIGN_EMOJI = 16,      // :rocket:, :material-rocket:
 };
 
 struct md_heading {

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "gen/text/emoji.h"
+
 enum { MAX_TAG = 8000 };
 
 // What is replaced inside a tag, and by what. The bytes are control characters that no text has.
@@ -320,6 +322,19 @@ static size_t hide_element(struct hiding *h, size_t at)
     return end;
 }
 
+static size_t hide_emoji(struct hiding *h, size_t at)
+{
+    size_t end, name = at + 1;
+    str shown;
+    if (!emoji_at(h->body, at, &end, &shown))
+        return 0;
+    hide(h->text, at, name + str_find(str_slice(h->body, name, end), ':') + 1);
+    name += str_find(str_slice(h->body, name, end), ':') + 1;
+    blank(h->text, name, end);
+    h->changed = true;
+    return end;
+}
+
 // A fence's mark at the head of a line: its byte and length; 0 for none.
 static size_t fence_at(str line, char *mark)
 {
@@ -351,6 +366,8 @@ static size_t hide_at(struct hiding *h, size_t at)
         end = hide_jsx(h, at);
     if (!end && c == '<' && next != '/' && h->foreign & MD_FOREIGN_ATTRIBUTES)
         end = hide_element(h, at);
+    if (!end && c == ':' && h->foreign & MD_FOREIGN_EMOJI)
+        end = hide_emoji(h, at);
     return end ? end : at + 1;
 }
 
@@ -449,7 +466,7 @@ void md_foreign_put_back(char *text, size_t len)
     for (size_t i = 0; i < len; i++) {
         const char *at = text[i] ? memchr(hidden, text[i], sizeof hidden - 1) : NULL;
         if (text[i] == MD_HIDDEN_END) {
-            text[i] = open == '<' ? '>' : '}';
+            text[i] = open == '<' ? '>' : open == ':' ? ':' : '}';
             open = 0;
         } else if (at) {
             text[i] = plain[at - hidden];
@@ -462,13 +479,15 @@ void md_foreign_put_back(char *text, size_t len)
 str md_foreign_hide(struct md *r, str body)
 {
     unsigned on = r->o->foreign;
-    if (!(on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES)))
+    unsigned hides = MD_FOREIGN_BRACES | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES | MD_FOREIGN_EMOJI;
+    if (!(on & hides))
         return body;
     bool braces = str_find(body, '{') < body.len && on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX),
          tags = on & MD_FOREIGN_JSX &&
                 (str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len),
          elements = on & MD_FOREIGN_ATTRIBUTES && str_search(body, STR(" markdown")) < body.len;
-    if (!braces && !tags && !elements)
+    bool emoji = on & MD_FOREIGN_EMOJI && str_find(body, ':') < body.len;
+    if (!braces && !tags && !elements && !emoji)
         return body;
     struct hiding h = {.text = arena_c(r->a, body), .foreign = on};
     h.changed = blank_controls(h.text, body.len);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/base/escape.h"
+#include "gen/text/emoji.h"
 #include "gen/text/markdown_extension.h"
 #include "gen/text/markdown_foreign.h"
 
@@ -26,7 +27,13 @@ struct showing {
     str closed;         // names of all end tags of the page, each between two spaces
     str first;          // the first tag that is shown as code
     size_t first_at, count;
+    str icon;  // the name of the last icon that shows nothing
 };
+
+static bool is_hidden_start(char c)
+{
+    return c == MD_HIDDEN_TAG || c == MD_HIDDEN_COLON || c == MD_HIDDEN_BRACE;
+}
 
 static enum md_kind kind_of(struct showing *s, cmark_node *n)
 {
@@ -154,10 +161,22 @@ static bool is_raw_mark(str tag)
     return str_eq(s, STR("raw")) || str_eq(s, STR("endraw"));
 }
 
+static str emoji_of(struct showing *s, str tag)
+{
+    size_t end;
+    str shown = STR_NONE;
+    emoji_at(tag, 0, &end, &shown);
+    if (!shown.len)
+        s->icon = arena_str(s->r->a, str_slice(tag, 1, tag.len - 1));
+    return shown;
+}
+
 static void show_tag(struct showing *s, cmark_node *place, str tag)
 {
     if (tag.ptr[0] == '<')
         show_element(s, place, tag);
+    else if (tag.ptr[0] == ':')
+        put_text(s, place, emoji_of(s, tag));
     else if (str_starts(tag, STR("{/*")))
         return;
     else if (!is_raw_mark(tag))
@@ -184,8 +203,10 @@ static void put_tag_html(struct showing *s, buf *out, str tag)
     enum shown_as as = AS_CODE;
     if (tag.ptr[0] == '<')
         as = element_as(s, tag, &words, &href);
-    else if (str_starts(tag, STR("{/*")) || is_raw_mark(tag))
+    else if (tag.ptr[0] == ':' || str_starts(tag, STR("{/*")) || is_raw_mark(tag))
         as = AS_NOTHING;
+    if (tag.ptr[0] == ':')
+        buf_str(out, emoji_of(s, tag));
     if (as == AS_LINK)
         put_element(out, "a", href, words);
     if (as == AS_LABEL)
@@ -226,7 +247,7 @@ static void show_html_block(struct showing *s, cmark_node *n)
     s->block = n;
     for (size_t at = 0, end; at < text.len; at = end) {
         char c = text.ptr[at];
-        bool hidden = c == MD_HIDDEN_TAG || c == MD_HIDDEN_BRACE;
+        bool hidden = is_hidden_start(c);
         if (hidden)
             end = at + str_find(str_slice(text, at, text.len), MD_HIDDEN_END) + 1;
         else
@@ -298,8 +319,10 @@ static bool gather(struct showing *s, cmark_node *n, size_t from, buf *tag, cmar
 
 static size_t hidden_start(str text)
 {
-    size_t tag = str_find(text, MD_HIDDEN_TAG), brace = str_find(text, MD_HIDDEN_BRACE);
-    return tag < brace ? tag : brace;
+    for (size_t i = 0; i < text.len; i++)
+        if (is_hidden_start(text.ptr[i]))
+            return i;
+    return text.len;
 }
 
 static void drop(cmark_node *n)
@@ -343,20 +366,38 @@ static cmark_node *show_text(struct showing *s, cmark_node *n)
     return next;
 }
 
-static void show_inlines(struct showing *s, cmark_node *parent)
-{
-    for (cmark_node *n = cmark_node_first_child(parent); n;) {
-        if (cmark_node_first_child(n))
-            show_inlines(s, n);
-        n = kind_of(s, n) == K_TEXT ? show_text(s, n) : cmark_node_next(n);
-    }
-}
-
 static bool is_blank(struct showing *s, cmark_node *n)
 {
     enum md_kind kind = kind_of(s, n);
     return kind == K_SOFTBREAK || kind == K_LINEBREAK ||
            (kind == K_TEXT && !str_trim(md_literal(n)).len);
+}
+
+// A link that holds nothing but an icon has its name as words: "brands github" of
+// :fontawesome-brands-github:.
+static void name_link(struct showing *s, cmark_node *link)
+{
+    for (cmark_node *n = cmark_node_first_child(link); n; n = cmark_node_next(n))
+        if (!is_blank(s, n))
+            return;
+    char *words = arena_c(s->r->a, str_slice(s->icon, str_find(s->icon, '-') + 1, s->icon.len));
+    for (char *p = words; (p = strchr(p, '-'));)
+        *p = ' ';
+    cmark_node *text = node_new(s->r, CMARK_NODE_TEXT, str_c(words));
+    if (!cmark_node_append_child(link, text))
+        cmark_node_free(text);
+}
+
+static void show_inlines(struct showing *s, cmark_node *parent)
+{
+    for (cmark_node *n = cmark_node_first_child(parent); n;) {
+        s->icon = STR_NONE;
+        if (cmark_node_first_child(n))
+            show_inlines(s, n);
+        if (s->icon.len && kind_of(s, n) == K_LINK)
+            name_link(s, n);
+        n = kind_of(s, n) == K_TEXT ? show_text(s, n) : cmark_node_next(n);
+    }
 }
 
 // Takes away breaks that a tag left at the ends, and a paragraph that held nothing else.

@@ -169,12 +169,36 @@ static int first_tag_behind(cmark_node *n, str name)
     return tag;
 }
 
-// A paragraph that a later piece ends has Markdown's own paragraphs within, as
-// <p align="center"> around a picture: no paragraph holds another.
+// Whether raw HTML has an element that is on its own, before the end tag of this name if it has
+// one.
+static bool has_block_before_end(str s, str name)
+{
+    for (size_t at = str_find(s, '<'); at < s.len;
+         at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
+        struct raw_tag tag;
+        const struct allowed *as =
+            read_tag(str_slice(s, at, s.len), &tag) ? allowed(tag.name) : NULL;
+        if (as && tag.closing && str_eq_nocase(tag.name, name))
+            return false;
+        if (as && is_block(as->kind))
+            return true;
+    }
+    return false;
+}
+
+// A paragraph or a heading that a later piece ends has Markdown's own paragraphs within, as
+// <p align="center"> around a picture; a heading may have raw ones, too: neither holds blocks. A
+// heading that nothing ends would be around all that follows.
 static bool is_around_blocks(cmark_node *node, const struct raw_tag *tag)
 {
-    return str_eq_nocase(tag->name, STR("p")) && !first_tag(tag->rest, STR("p")) &&
-           first_tag_behind(node, STR("p")) > 0;
+    str name = tag->name;
+    bool heading =
+        name.len == 2 && (name.ptr[0] | 32) == 'h' && name.ptr[1] >= '1' && name.ptr[1] <= '6';
+    if (!heading && !str_eq_nocase(name, STR("p")))
+        return false;
+    if (!first_tag(tag->rest, name))
+        return heading || first_tag_behind(node, name) > 0;
+    return heading && has_block_before_end(tag->rest, name);
 }
 
 static void open_tag(struct md *r, cmark_node *node, cmark_node *parent, const struct raw_tag *tag,
@@ -339,20 +363,6 @@ static size_t put_markup(struct md *r, cmark_node *node, cmark_node *parent, str
     return tag.length;
 }
 
-// Whether a piece of raw HTML has an element that is on its own.
-static bool has_block(str s)
-{
-    for (size_t at = str_find(s, '<'); at < s.len;
-         at += 1 + str_find(str_slice(s, at + 1, s.len), '<')) {
-        struct raw_tag tag;
-        const struct allowed *as =
-            read_tag(str_slice(s, at, s.len), &tag) ? allowed(tag.name) : NULL;
-        if (as && is_block(as->kind))
-            return true;
-    }
-    return false;
-}
-
 static void put_block(struct md *r, cmark_node *node, cmark_node *parent, str s, bool in_line)
 {
     while (s.len) {
@@ -386,7 +396,8 @@ static void put_site_block(struct md *r, cmark_node *n, str s)
 {
     s = str_trim(s);
     size_t start = r->out->len;
-    if (s.len && s.ptr[0] == '<' && (has_block(s) || is_end_beside(r, cmark_node_parent(n), s))) {
+    if (s.len && s.ptr[0] == '<' &&
+        (has_block_before_end(s, STR_NONE) || is_end_beside(r, cmark_node_parent(n), s))) {
         put_block(r, n, cmark_node_parent(n), s, false);
         // A link that is never ended would be around all that follows, and make its links none.
         if (r->links_open && !has_link_end_behind(r, n))

@@ -182,6 +182,7 @@ void hugo_read(struct tree *t)
     t->definitions = kind_true(get(&c, "markup.goldmark.extensions"), "definitionList", true);
     const struct yaml_node *math = get(&c, "markup.goldmark.extensions.passthrough");
     t->math = kind_true(math, "enable", false);
+    t->emoji = str_eq(text(&c, "enableEmoji"), STR("true"));
     t->link_words = kind_has(t, kind_path(t, STR("layouts/_default/_markup/render-link.html"))) ||
                     kind_has(t, kind_path(t, STR("layouts/_markup/render-link.html")));
 }

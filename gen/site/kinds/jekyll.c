@@ -118,6 +118,11 @@ static bool has_dollars(struct tree *t)
     return found;
 }
 
+static void read_plugin(struct tree *t, str name)
+{
+    t->emoji = t->emoji || str_eq(name, STR("jemoji"));
+}
+
 void jekyll_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL;
@@ -148,6 +153,8 @@ void jekyll_read(struct tree *t)
     kind_defaults(t, kind_get(c, "defaults"));
     str url = kind_text(c, "url"), base = kind_text(c, "baseurl");
     kind_site(t, url, base);
+    read_list(t, kind_get(c, "plugins"), read_plugin);
+    read_list(t, kind_get(c, "gems"), read_plugin);
     t->definitions = true;
     t->math = true;  // kramdown's own $$ ... $$
     t->dollars = has_dollars(t);

@@ -98,6 +98,7 @@ struct tree {
     bool needs_source;  // a translation without its source is no page
     bool only_nav;      // what the contents do not list is no page
     bool definitions;   // "Term" and ": what it is" are a list
+    bool emoji;         // :rocket: is read
     bool math;          // dollar formulas are on
     bool dollars;       // those between single dollars, too, whatever the kind has
     bool hooks;         // programs of its own put something in place of comments

@@ -159,6 +159,7 @@ void mkdocs_read(struct tree *t)
                                      STR("markdown.extensions.extra")};
     for (size_t i = 0; i < sizeof with_lists / sizeof *with_lists && !t->definitions; i++)
         t->definitions = entry_of(extensions, with_lists[i]) != NULL;
+    t->emoji = entry_of(extensions, STR("pymdownx.emoji")) != NULL;
     read_snippets(t, docs, entry_of(extensions, STR("pymdownx.snippets")));
     t->hooks = kind_get(c, "hooks") != NULL;
     str theme = kind_text(c, "theme.custom_dir");

@@ -136,6 +136,7 @@ void vitepress_read(struct tree *t)
     read_excluded(t, src, js_value(&js, STR("srcExclude")));
     const struct yaml_node *bar = js_value(&js, STR("sidebar"));
     read_sidebar(t, src, bar ? bar : js_declared(&js, STR("sidebar")));
+    t->emoji = true;
     t->includes = INCLUDE_VITEPRESS;
     t->include_root = src;
     kind_static(t, kind_join(t, src, STR("public")));

@@ -239,7 +239,7 @@ bool page_body(struct page_work *h, const struct document *doc, str text, size_t
         .extensions = settings_markdown(&r->site->settings),
         .top_heading = 2,
         .math = r->math,
-        .foreign = r->site->tree->kind->syntax,
+        .foreign = r->site->tree->kind->syntax | (r->site->tree->emoji ? MD_FOREIGN_EMOJI : 0),
         .slugs = r->site->tree->kind->slugs,
         .open_html = !r->site->settings.file.len || r->site->tree->kind->flags & KIND_FOREIGN,
         .first_id = title_id(h, text, front_end),

@@ -7,6 +7,7 @@
 
 #include "gen/base/workers.h"
 #include "gen/text/attributes.h"
+#include "gen/text/emoji.h"
 #include "gen/base/packed_values.h"
 #include "gen/site/source/include.h"
 #include "gen/site/source/publish.h"
@@ -283,6 +284,8 @@ static void read_one(struct reading *r, const struct page *p, buf *text, buf *pa
             whole = include_files(r->site, p->source, whole, a, NULL, &pieces, &count);
         ok = page_read(whole, file, a, own, &m) || (others && m.front.body);
         m.includes = includes;
+        if (r->site->tree->emoji)
+            m.front.title = emoji_text(m.front.title, a);
         if (left_out)
             diag_free(own);
     }

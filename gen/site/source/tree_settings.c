@@ -54,6 +54,8 @@ void tree_settings(struct site *site)
         s->fallback = true;
     if (others)
         take_markdown(s, t);
+    if (others && !*t->kind->marks)
+        t->emoji = true;  // as GitHub shows a README
     if (!s->remote_given)
         s->remote_media = others;
     uint64_t both[2] = {s->hash, t->hash ^ str_hash(str_c(t->kind->name))};

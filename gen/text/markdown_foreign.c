@@ -7,8 +7,6 @@
 
 #include "gen/text/emoji.h"
 
-enum { MAX_TAG = 8000 };
-
 // What is replaced inside a tag, and by what. The bytes are control characters that no text has.
 static const char plain[] = "<>*_[]&!\\\"|~$ @:{}`#().-=\t";
 static const char hidden[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16"
@@ -36,6 +34,8 @@ struct hiding {
     char *text;  // the copy
     str body;    // as it was
     unsigned foreign;
+    bool mdx;  // its file says so
+    arena *a;
     bool changed;
     str unread;  // the first tag that became a fence, and where it is
     size_t unread_at;
@@ -56,7 +56,7 @@ static str line_at(str s, size_t at)
 // mark unless ticks says so.
 static bool is_one_piece(str s, size_t from, size_t to, bool ticks)
 {
-    if (to - from > MAX_TAG)
+    if (to - from > MD_MAX_TAG)
         return false;
     for (size_t i = from; i < to; i++) {
         if (s.ptr[i] == '`' && !ticks)
@@ -160,59 +160,26 @@ static bool is_word(char c)
     return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The end of a tag whose attributes may hold braces and strings, empty lines in them included; 0
-// for none.
-static size_t jsx_end(str s, size_t from)
+// {/* a comment */}, {an.expression} and {NAME} of MDX. A name alone may be text in a page that is
+// not MDX, unless the page gives it a value.
+static size_t expression_end(const struct hiding *h, size_t at)
 {
-    char quote = 0;
-    int depth = 0;
-    for (size_t i = from + 1; i < s.len && i - from < MAX_TAG; i++) {
-        char c = s.ptr[i];
-        if (quote && c == '\\' && depth)
-            i++;  // of a string in an expression
-        else if (quote)
-            quote = c == quote ? 0 : quote;
-        else if (c == '"' || (c == '\'' && depth) || (c == '`' && depth) ||
-                 (c == '\'' && s.ptr[i - 1] == '='))
-            quote = c;
-        else if (c == '{')
-            depth++;
-        else if (c == '}')
-            depth--;
-        else if (c == '`' || (c == '<' && !depth))
-            return 0;
-        else if (c == '>' && depth <= 0 && s.ptr[i - 1] != '=')
-            return i + 1;
-        if (depth < 0)
-            return 0;
-    }
-    return 0;
-}
-
-// <Tabs ...>, </Tabs>, <Foo.Bar/>, <>, </>; a type such as Vec<T> is none.
-static size_t tag_end(str s, size_t at)
-{
-    size_t name = at + 1 + (at + 1 < s.len && s.ptr[at + 1] == '/');
-    if (name >= s.len || (at && is_word(s.ptr[at - 1])))
-        return 0;
-    if (s.ptr[name] == '>')
-        return name + 1;
-    return s.ptr[name] >= 'A' && s.ptr[name] <= 'Z' ? jsx_end(s, at) : 0;
-}
-
-// {/* a comment */} and {an.expression} of MDX.
-static size_t expression_end(str s, size_t at)
-{
+    str s = h->body, value;
     str rest = str_slice(s, at, s.len);
     if (str_starts(rest, STR("{/*"))) {
         size_t end = str_search(rest, STR("*/}"));
-        return end < rest.len && end < MAX_TAG ? at + end + 3 : 0;
+        return end < rest.len && end < MD_MAX_TAG ? at + end + 3 : 0;
     }
     size_t n = 1;
     while (n < rest.len && (is_word(rest.ptr[n]) || strchr(".()'[]", rest.ptr[n])))
         n++;
     bool dotted = n > 1 && is_letter(rest.ptr[1]) && str_find(str_slice(rest, 0, n), '.') < n;
-    return dotted && n < rest.len && rest.ptr[n] == '}' ? at + n + 1 : 0;
+    str name = str_slice(rest, 1, n);
+    bool bare = !dotted && n > 1 && (is_letter(name.ptr[0]) || name.ptr[0] == '_') &&
+                !strpbrk(arena_c(h->a, name), ".()'[]");
+    if (n >= rest.len || rest.ptr[n] != '}')
+        return 0;
+    return dotted || (bare && (h->mdx || md_exported_text(s, name, &value))) ? at + n + 1 : 0;
 }
 
 // import and export are for the program that a page is there; up to the next empty line.
@@ -278,7 +245,7 @@ static size_t element_end(struct hiding *h, size_t at)
         return 0;
     while (name < s.len && is_word(s.ptr[name]))
         name++;
-    if (name >= s.len || !strchr(" \t\r\n", s.ptr[name]) || !(end = jsx_end(s, at)) ||
+    if (name >= s.len || !strchr(" \t\r\n", s.ptr[name]) || !(end = md_jsx_end(s, at)) ||
         !is_one_piece(s, at, end, true))
         return 0;
     if (str_find(str_slice(s, at, end), '{') == end - at)
@@ -295,7 +262,7 @@ static size_t hide_jsx(struct hiding *h, size_t at)
         h->changed = true;
         return end;
     }
-    end = is_tag ? tag_end(h->body, at) : expression_end(h->body, at);
+    end = is_tag ? md_jsx_tag_end(h->body, at) : expression_end(h, at);
     if (!end)
         return 0;
     bool whole = is_one_piece(h->body, at, end, true);
@@ -489,7 +456,10 @@ str md_foreign_hide(struct md *r, str body)
     bool emoji = on & MD_FOREIGN_EMOJI && str_find(body, ':') < body.len;
     if (!braces && !tags && !elements && !emoji)
         return body;
-    struct hiding h = {.text = arena_c(r->a, body), .foreign = on};
+    struct hiding h = {.text = arena_c(r->a, body),
+                       .foreign = on,
+                       .mdx = str_ends(r->file, STR(".mdx")),
+                       .a = r->a};
     h.changed = blank_controls(h.text, body.len);
     h.body = h.changed ? arena_str(r->a, (str){h.text, body.len}) : body;
     walk(&h);

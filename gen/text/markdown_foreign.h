@@ -20,10 +20,20 @@ enum { MD_HIDDEN_TAG = 0x01, MD_HIDDEN_COLON = 0x15, MD_HIDDEN_BRACE = 0x16, MD_
 // Puts the hidden bytes of a text back in their places.
 void md_foreign_put_back(char *text, size_t len);
 
+// A tag is no longer than this.
+enum { MD_MAX_TAG = 8000 };
+// The end of the tag at s[from], whose attributes may hold braces and strings, empty lines in them
+// included; 0 for none.
+size_t md_jsx_end(str s, size_t from);
+// The same for <Tabs ...>, </Tabs>, <Foo.Bar/>, <>, </> only; a type such as Vec<T> is none.
+size_t md_jsx_tag_end(str s, size_t at);
 // Of a tag of JSX, text[from..to) behind its name: attributes become HTML's, byte by byte, so that
 // the text keeps its length. {283}, {'words'}, {require('file')} are values; every other expression
 // is blanked out with its attribute's name.
 void md_jsx_attributes(char *text, size_t from, size_t to);
+
+// The words of export const NAME = "words" in a page of MDX; false for any other value.
+bool md_exported_text(str body, str name, str *words);
 
 // Whether the tag at s[at], a '<', is of an element whose content is Markdown: where the tag ends,
 // where the element's end tag is, and what is behind that. searched: bytes that were looked through

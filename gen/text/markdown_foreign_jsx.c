@@ -111,3 +111,68 @@ void md_jsx_attributes(char *text, size_t from, size_t to)
     }
     fill_lines(text, start, to);
 }
+
+bool md_exported_text(str body, str name, str *words)
+{
+    static const str declaration = STR("export const ");
+    for (size_t at = 0; at < body.len; at++) {
+        at += str_search(str_slice(body, at, body.len), declaration);
+        str rest = str_slice(body, at + declaration.len, body.len);
+        bool line = at < body.len && (!at || body.ptr[at - 1] == '\n');
+        if (!line || !str_starts(rest, name))
+            continue;
+        rest = str_trim(str_slice(rest, name.len, rest.len));
+        if (!str_starts(rest, STR("=")))
+            continue;
+        rest = str_trim(str_slice(rest, 1, rest.len));
+        char quote = rest.len ? rest.ptr[0] : 0;
+        size_t end = quote && strchr("\"'`", quote) ? str_find(str_slice(rest, 1, rest.len), quote)
+                                                    : SIZE_MAX;
+        *words = end < rest.len ? str_slice(rest, 1, end + 1) : STR_NONE;
+        return end < rest.len && str_find(*words, '\\') == words->len &&
+               str_find(*words, '\n') == words->len && str_search(*words, STR("${")) == words->len;
+    }
+    return false;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+size_t md_jsx_end(str s, size_t from)
+{
+    char quote = 0;
+    int depth = 0;
+    for (size_t i = from + 1; i < s.len && i - from < MD_MAX_TAG; i++) {
+        char c = s.ptr[i];
+        if (quote && c == '\\' && depth)
+            i++;  // of a string in an expression
+        else if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '"' || (c == '\'' && depth) || (c == '`' && depth) ||
+                 (c == '\'' && s.ptr[i - 1] == '='))
+            quote = c;
+        else if (c == '{')
+            depth++;
+        else if (c == '}')
+            depth--;
+        else if (c == '`' || (c == '<' && !depth))
+            return 0;
+        else if (c == '>' && depth <= 0 && s.ptr[i - 1] != '=')
+            return i + 1;
+        if (depth < 0)
+            return 0;
+    }
+    return 0;
+}
+
+size_t md_jsx_tag_end(str s, size_t at)
+{
+    size_t name = at + 1 + (at + 1 < s.len && s.ptr[at + 1] == '/');
+    if (name >= s.len || (at && is_word(s.ptr[at - 1])))
+        return 0;
+    if (s.ptr[name] == '>')
+        return name + 1;
+    return s.ptr[name] >= 'A' && s.ptr[name] <= 'Z' ? md_jsx_end(s, at) : 0;
+}

@@ -5,11 +5,11 @@
 
 #include "gen/base/escape.h"
 #include "gen/text/emoji.h"
+#include "gen/text/html_names.h"
 #include "gen/text/markdown_extension.h"
-#include "gen/text/markdown_foreign.h"
+#include "gen/text/markdown_foreign_show.h"
 
 enum component_how { ENCLOSES, LABEL, LINK };
-enum shown_as { AS_NOTHING, AS_LABEL, AS_LINK, AS_CODE };
 
 static const struct component {
     str name;
@@ -20,20 +20,6 @@ static const struct component {
 #include "gen/text/markdown_components.def"
 #undef X
 };
-
-struct showing {
-    struct md *r;
-    cmark_node *block;  // whose inlines are walked
-    str closed;         // names of all end tags of the page, each between two spaces
-    str first;          // the first tag that is shown as code
-    size_t first_at, count;
-    str icon;  // the name of the last icon that shows nothing
-};
-
-static bool is_hidden_start(char c)
-{
-    return c == MD_HIDDEN_TAG || c == MD_HIDDEN_COLON || c == MD_HIDDEN_BRACE;
-}
 
 static enum md_kind kind_of(struct showing *s, cmark_node *n)
 {
@@ -60,7 +46,7 @@ static void put_text(struct showing *s, cmark_node *place, str text)
         put_before(place, node_new(s->r, CMARK_NODE_TEXT, text));
 }
 
-static void count_unread(struct showing *s, str tag)
+void md_show_unread(struct showing *s, str tag)
 {
     size_t at = md_block_offset(s->r, s->block);
     if (!s->count++ || at < s->first_at)
@@ -69,7 +55,7 @@ static void count_unread(struct showing *s, str tag)
 
 static void put_code(struct showing *s, cmark_node *place, str tag)
 {
-    count_unread(s, tag);
+    md_show_unread(s, tag);
     cmark_node *n =
         node_new(s->r, CMARK_NODE_HTML_INLINE, tag);  // which cells of tables may hold, too
     cmark_node_set_user_data(n, (void *)(uintptr_t)components);
@@ -121,9 +107,7 @@ static bool is_closed(const struct showing *s, str name)
     return str_search(s->closed, sought) < s->closed.len;
 }
 
-// What an element is shown as: nothing when what it encloses is shown, words in bold or with a
-// link, else its tag as code.
-static enum shown_as element_as(struct showing *s, str tag, str *words, str *href)
+enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *href)
 {
     str name = tag_name(tag);
     bool end = tag.len > 1 && tag.ptr[1] == '/', alone = str_ends(tag, STR("/>"));
@@ -142,7 +126,7 @@ static enum shown_as element_as(struct showing *s, str tag, str *words, str *hre
 static void show_element(struct showing *s, cmark_node *place, str tag)
 {
     str words, href;
-    enum shown_as as = element_as(s, tag, &words, &href);
+    enum shown_as as = md_show_element_as(s, tag, &words, &href);
     if (as == AS_LINK)
         put_label(s, place, CMARK_NODE_LINK, words, href);
     if (as == AS_LABEL)
@@ -151,7 +135,7 @@ static void show_element(struct showing *s, cmark_node *place, str tag)
         put_code(s, place, tag);
 }
 
-static bool is_raw_mark(str tag)
+bool md_show_is_raw(str tag)
 {
     str s = str_slice(tag, 2, tag.len - 2);
     while (s.len && strchr(" -", s.ptr[0]))
@@ -161,7 +145,7 @@ static bool is_raw_mark(str tag)
     return str_eq(s, STR("raw")) || str_eq(s, STR("endraw"));
 }
 
-static str emoji_of(struct showing *s, str tag)
+str md_show_emoji(struct showing *s, str tag)
 {
     size_t end;
     str shown = STR_NONE;
@@ -171,102 +155,54 @@ static str emoji_of(struct showing *s, str tag)
     return shown;
 }
 
+bool md_show_value(struct showing *s, str tag, str *words)
+{
+    str name = str_slice(tag, 1, tag.len - 1);
+    bool one = tag.ptr[0] == '{' && name.len && !strchr("{%/", name.ptr[0]);
+    return one && md_exported_text(s->r->text, name, words);
+}
+
+// The HTML that set:html of Astro's Fragment gives as words, each tag for itself, so that only what
+// may stand in a page does.
+static bool put_html(struct showing *s, cmark_node *place, str tag)
+{
+    str mark = STR("set:html="), rest = str_slice(tag, str_search(tag, mark) + mark.len, tag.len);
+    if (str_starts(rest, STR("{")))
+        rest = str_trim(str_slice(rest, 1, rest.len));
+    size_t end = rest.len ? str_find(str_slice(rest, 1, rest.len), rest.ptr[0]) : 0;
+    if (!rest.len || !strchr("\"'`", rest.ptr[0]) || end + 1 >= rest.len)
+        return false;
+    str html = str_slice(rest, 1, end + 1);
+    if (str_search(html, STR("${")) < html.len || str_find(html, '\\') < html.len)
+        return false;
+    buf words = BUF_INIT;
+    for (size_t n; html.len; html = str_slice(html, n, html.len)) {
+        n = html.ptr[0] == '<' ? str_find(html, '>') + 1 : str_find(html, '<');
+        str piece = str_slice(html, 0, n);
+        if (piece.ptr[0] == '<' && piece.ptr[piece.len - 1] == '>')
+            put_before(place, node_new(s->r, CMARK_NODE_HTML_INLINE, piece));
+        else
+            buf_clear(&words), html_unescape(piece, &words), put_text(s, place, buf_view(&words));
+    }
+    buf_free(&words);
+    return true;
+}
+
 static void show_tag(struct showing *s, cmark_node *place, str tag)
 {
+    str words;
+    if (str_starts(tag, STR("<Fragment")) && put_html(s, place, tag))
+        return;
     if (tag.ptr[0] == '<')
         show_element(s, place, tag);
+    else if (md_show_value(s, tag, &words))
+        put_text(s, place, words);
     else if (tag.ptr[0] == ':')
-        put_text(s, place, emoji_of(s, tag));
+        put_text(s, place, md_show_emoji(s, tag));
     else if (str_starts(tag, STR("{/*")))
         return;
-    else if (!is_raw_mark(tag))
+    else if (!md_show_is_raw(tag))
         put_code(s, place, tag);
-}
-
-static void put_element(buf *out, const char *name, str href, str words)
-{
-    buf_printf(out, "<%s", name);
-    if (href.len) {
-        buf_lit(out, " href=\"");
-        escape_attribute(out, href);
-        buf_char(out, '"');
-    }
-    buf_char(out, '>');
-    escape_text(out, words);
-    buf_printf(out, "</%s>", name);
-}
-
-// A tag in the text of a block of HTML becomes an element there.
-static void put_tag_html(struct showing *s, buf *out, str tag)
-{
-    str words = STR_NONE, href = STR_NONE;
-    enum shown_as as = AS_CODE;
-    if (tag.ptr[0] == '<')
-        as = element_as(s, tag, &words, &href);
-    else if (tag.ptr[0] == ':' || str_starts(tag, STR("{/*")) || is_raw_mark(tag))
-        as = AS_NOTHING;
-    if (tag.ptr[0] == ':')
-        buf_str(out, emoji_of(s, tag));
-    if (as == AS_LINK)
-        put_element(out, "a", href, words);
-    if (as == AS_LABEL)
-        put_element(out, "strong", STR_NONE, words);
-    if (as != AS_CODE)
-        return;
-    count_unread(s, tag);
-    put_element(out, "code", STR_NONE, tag);
-}
-
-// Behind a tag or a comment of HTML at s[at]; at + 1 when it is a sign alone.
-static size_t markup_end(str s, size_t at)
-{
-    str rest = str_slice(s, at, s.len);
-    char quote = 0, next = rest.len > 1 ? rest.ptr[1] : 0;
-    if (str_starts(rest, STR("<!--")))
-        return at + str_search(rest, STR("-->"));
-    if (next != '/' && !((next | 32) >= 'a' && (next | 32) <= 'z'))
-        return at + 1;
-    for (size_t i = 1; i < rest.len; i++) {
-        char c = rest.ptr[i];
-        if (quote)
-            quote = c == quote ? 0 : quote;
-        else if (c == '"' || c == '\'')
-            quote = c;
-        else if (c == '>')
-            return at + i + 1;
-    }
-    return at + 1;
-}
-
-// A block of HTML: what was hidden in its text becomes code, what was hidden in its tags is put
-// back.
-static void show_html_block(struct showing *s, cmark_node *n)
-{
-    str text = md_literal(n);
-    buf b = BUF_INIT;
-    s->block = n;
-    for (size_t at = 0, end; at < text.len; at = end) {
-        char c = text.ptr[at];
-        bool hidden = is_hidden_start(c);
-        if (hidden)
-            end = at + str_find(str_slice(text, at, text.len), MD_HIDDEN_END) + 1;
-        else
-            end = c == '<' ? markup_end(text, at) : at + 1;
-        if (end > text.len)
-            end = text.len;
-        if (end == at + 1) {
-            buf_char(&b, c);
-            continue;
-        }
-        str piece = arena_str(s->r->a, str_slice(text, at, end));
-        md_foreign_put_back((char *)piece.ptr, piece.len);
-        if (hidden)
-            put_tag_html(s, &b, piece);
-        else
-            buf_str(&b, piece);
-    }
-    cmark_node_set_literal(n, b.ptr);
-    buf_free(&b);
 }
 
 // Puts back what was hidden in a literal, or in a link's address.
@@ -281,7 +217,7 @@ static void put_back(struct showing *s, cmark_node *n)
     if (str_find(now, MD_HIDDEN_END) == now.len)
         return;
     if (kind == K_HTML_BLOCK) {
-        show_html_block(s, n);
+        md_show_html_block(s, n);
         return;
     }
     char *text = arena_c(s->r->a, now);
@@ -320,7 +256,7 @@ static bool gather(struct showing *s, cmark_node *n, size_t from, buf *tag, cmar
 static size_t hidden_start(str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (is_hidden_start(text.ptr[i]))
+        if (md_is_hidden_start(text.ptr[i]))
             return i;
     return text.len;
 }
@@ -421,7 +357,7 @@ static void drop_raw_lines(cmark_node *n)
     while (str_line(&rest, &line)) {
         str s = str_trim(line);
         bool mark =
-            str_starts(s, STR("{%")) && str_ends(s, STR("%}")) && s.len > 4 && is_raw_mark(s);
+            str_starts(s, STR("{%")) && str_ends(s, STR("%}")) && s.len > 4 && md_show_is_raw(s);
         if (mark)
             continue;
         buf_str(&b, line);
@@ -472,7 +408,7 @@ void md_foreign_show(struct md *r, cmark_node *root)
         enum md_kind kind = md_kind(r, n);
         put_back(&s, n);
         if (kind == K_CODE_BLOCK && cmark_node_get_user_data(n) == md_unread_mark)
-            s.block = n, count_unread(&s, md_literal(n));
+            s.block = n, md_show_unread(&s, md_literal(n));
         if (kind == K_CODE_BLOCK && r->o->foreign & MD_FOREIGN_LIQUID)
             drop_raw_lines(n);
         if (kind != K_PARAGRAPH && kind != K_HEADING && kind != K_CELL)

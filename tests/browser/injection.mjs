@@ -9,7 +9,7 @@ import { check, close, equal, open, that } from "./harness.mjs";
 // What makes a folder a tree of a kind, and where its pages lie.
 const kinds = {
   plain: [], jekyll: [["_config.yml", "title: T\n"]], hugo: [["hugo.toml", "title = 'T'\n"], "content"],
-  mkdocs: [["mkdocs.yml", "site_name: T\nmarkdown_extensions: [pymdownx.arithmatex]\n"], "docs"],
+  mkdocs: [["mkdocs.yml", "site_name: T\nmarkdown_extensions: [pymdownx.arithmatex, {pymdownx.snippets: {base_path: [docs]}}, pymdownx.emoji]\n"], "docs"],
   docusaurus: [["docusaurus.config.js", "export default { title: 'T', x: ['remark-math'] }\n"], "docs"],
   vitepress: [[".vitepress/config.js", "export default { title: 'T' }\n"]],
   starlight: [["astro.config.mjs", "import starlight from '@astrojs/starlight'\n"], "src/content/docs"],

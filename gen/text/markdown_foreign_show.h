@@ -1,0 +1,36 @@
+// What the two files share that put hidden syntax back into the tree.
+#ifndef GEN_TEXT_MARKDOWN_FOREIGN_SHOW_H
+#define GEN_TEXT_MARKDOWN_FOREIGN_SHOW_H
+
+#include "gen/text/markdown_foreign.h"
+
+enum shown_as { AS_NOTHING, AS_LABEL, AS_LINK, AS_CODE };
+
+struct showing {
+    struct md *r;
+    cmark_node *block;  // whose inlines are walked
+    str closed;         // names of all end tags of the page, each between two spaces
+    str first;          // the first tag that is shown as code
+    size_t first_at, count;
+    str icon;  // the name of the last icon that shows nothing
+};
+
+static inline bool md_is_hidden_start(char c)
+{
+    return c == MD_HIDDEN_TAG || c == MD_HIDDEN_COLON || c == MD_HIDDEN_BRACE;
+}
+
+// Counts a tag that is shown as code.
+void md_show_unread(struct showing *s, str tag);
+// What an element is shown as: nothing when what it encloses is shown, words in bold or with a
+// link, else its tag as code.
+enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *href);
+bool md_show_is_raw(str tag);  // {% raw %} or its end
+// What is shown for a short name between colons.
+str md_show_emoji(struct showing *s, str tag);
+// The value of {NAME} that the page itself gives.
+bool md_show_value(struct showing *s, str tag, str *words);
+// What was hidden in a block's text becomes code, what was hidden in its tags is put back.
+void md_show_html_block(struct showing *s, cmark_node *n);
+
+#endif

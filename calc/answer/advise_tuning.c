@@ -2,6 +2,7 @@
 // configuration.
 
 #include "calc/answer/advise_edit.h"
+#include "calc/model/precision.h"
 
 static bool is_adam(const struct vram_config *c)
 {
@@ -85,6 +86,65 @@ enum advice_applied change_zero3(struct change *k)
 enum advice_applied change_fsdp(struct change *k)
 {
     return shard(k, PARALLEL_FSDP);
+}
+
+enum advice_applied change_offload_activations(struct change *k)
+{
+    bool here = k->c->checkpointing == CHECKPOINTING_BLOCK && k->c->compile == COMPILE_NONE &&
+                k->c->pipeline_parallel == 1;
+    if (!here || k->c->offload_activations)
+        return ADVICE_NOT_HERE;
+    advise_say(k, FIELD_offload_activations, OFFLOAD_SAVED);
+    return ADVICE_APPLIED;
+}
+
+static enum advice_applied offload(struct change *k, enum config_field_id field)
+{
+    bool here = k->c->compile == COMPILE_NONE && k->c->pipeline_parallel == 1;
+    if (!here || k->c->offload_params ||
+        (field == FIELD_offload_optimizer && k->c->offload_optimizer))
+        return ADVICE_NOT_HERE;
+    advise_say(k, field, 1);
+    return ADVICE_APPLIED;
+}
+
+enum advice_applied change_cpu_optimizer(struct change *k)
+{
+    bool one = k->c->n_gpu == 1 && k->c->parallel == PARALLEL_NONE && !k->c->lora_rank;
+    return one ? offload(k, FIELD_offload_optimizer) : ADVICE_NOT_HERE;
+}
+
+enum advice_applied change_offload_fsdp(struct change *k)
+{
+    return k->c->parallel >= PARALLEL_FSDP ? offload(k, FIELD_offload_params) : ADVICE_NOT_HERE;
+}
+
+// DeepSpeed's engine trains in two bytes.
+static enum advice_applied offload_zero(struct change *k, uint64_t scheme,
+                                        enum config_field_id field)
+{
+    if (k->c->parallel > scheme || k->c->dtype == DTYPE_FLOAT32 || k->c->quantization)
+        return ADVICE_NOT_HERE;
+    enum advice_applied applied = offload(k, field);
+    if (applied != ADVICE_APPLIED)
+        return applied;
+    if (k->c->parallel != scheme)
+        advise_say(k, FIELD_parallel, scheme);
+    uint64_t half = precision_is_float16(k->c) ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
+    if (k->c->dtype != half)
+        advise_say(k, FIELD_dtype, half);
+    return applied;
+}
+
+enum advice_applied change_offload_optimizer(struct change *k)
+{
+    return k->c->lora_rank ? ADVICE_NOT_HERE
+                           : offload_zero(k, PARALLEL_ZERO2, FIELD_offload_optimizer);
+}
+
+enum advice_applied change_offload_zero3(struct change *k)
+{
+    return offload_zero(k, PARALLEL_ZERO3, FIELD_offload_params);
 }
 
 // ---- adapters --------------------------------------------------------------------------------

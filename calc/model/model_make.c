@@ -8,6 +8,7 @@
 #include "calc/model/gguf.h"
 #include "calc/model/layout.h"
 #include "calc/model/resolve.h"
+#include "calc/model/scheme.h"
 
 static const uint64_t model_features[family_COUNT] = {
 #define FAMILY_ROW(id, features) [FAMILY_##id] = features,
@@ -251,10 +252,28 @@ static void model_dense_targets(struct vram_config *c)
         c->lora_targets |= dense;
 }
 
+static int model_check_offload(const struct vram_config *c, struct message *e)
+{
+    bool elsewhere = c->compile || c->pipeline_parallel > 1 || framework_goes(c, BY_NANOTRON);
+    bool here = c->parallel < PARALLEL_ZERO1    ? c->n_gpu == 1
+                : c->parallel <= PARALLEL_ZERO3 ? !c->optimizer_in_backward
+                                                : c->offload_params;
+    const struct model_limit limits[] = {
+        {c->offload_optimizer && (elsewhere || !here), MESSAGE_offload_here, {"offload_optimizer"}},
+        {c->offload_params && (!scheme_divides_weights(c) || c->task == TASK_INFERENCE),
+         MESSAGE_offload_params_here,
+         {"offload_params"}},
+        {c->offload_activations && (elsewhere || c->checkpointing != CHECKPOINTING_BLOCK),
+         MESSAGE_offload_activations_here,
+         {"offload_activations", "checkpointing"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
 static int model_check_support(const struct vram_config *c, struct message *e)
 {
     bool compiled = c->compile != COMPILE_NONE, stages = c->pipeline_parallel > 1;
-    bool gathers = c->n_gpu > 1 && c->parallel >= PARALLEL_ZERO3;
+    bool gathers = scheme_divides_weights(c);
     bool nanotron = framework_goes(c, BY_NANOTRON);
     bool latent = model_features[c->family] & HAS_LATENT;
     bool adapts = c->lora_rank && c->adapter != ADAPTER_LORA;
@@ -377,6 +396,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         rc = model_check_parallel(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_support(&m->c, e);
+    if (rc == VRAM_OK)
+        rc = model_check_offload(&m->c, e);
     if (rc != VRAM_OK)
         return rc;
     m->tokens = size_mul(m->c.batch_size, m->c.seq_len);

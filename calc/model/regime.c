@@ -29,6 +29,8 @@ uint32_t regime_of(const struct vram_config *c)
 {
     if (c->task == TASK_INFERENCE)
         return VRAM_REGIME_INFERENCE;
+    if (c->offload_optimizer || c->offload_params || c->offload_activations)
+        return VRAM_REGIME_OFFLOADED;
     bool one = !regime_is_divided(c) && !(scheme_many(c) && c->parallel != PARALLEL_NONE);
     if (one && c->family == FAMILY_GPT2 && !regime_has_adapters(c))
         return VRAM_REGIME_GPT2;

@@ -12,7 +12,7 @@ static uint64_t resolve_dtype(const struct vram_config *c)
 {
     if (framework_goes(c, BY_AUTOCAST))
         return DTYPE_BFLOAT16;
-    if (scheme_many(c) && c->parallel >= PARALLEL_FSDP)
+    if (scheme_divides_weights(c) && c->parallel >= PARALLEL_FSDP)
         return c->lora_rank ? DTYPE_BFLOAT16_ACCELERATE : DTYPE_BFLOAT16_FSDP;
     if (scheme_divides_state(c))
         return DTYPE_BFLOAT16_DEEPSPEED;
@@ -32,6 +32,7 @@ void resolve_auto(struct vram_config *c)
 {
     c->framework = framework_id(c);
     const struct framework *f = framework_of(c);
+    c->offload_optimizer |= c->offload_params;
     if (c->dtype == DTYPE_AUTO)
         c->dtype = resolve_dtype(c);
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)

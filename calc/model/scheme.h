@@ -7,9 +7,12 @@
 #include "calc/model/model.h"
 
 bool scheme_many(const struct vram_config *c);
+bool scheme_is_deepspeed(const struct vram_config *c);       // ZeRO
+uint64_t scheme_bucket(const struct vram_config *c);         // numbers that ZeRO sends at once
 bool scheme_in_buckets(const struct vram_config *c);         // gradients are views of DDP's buckets
 bool scheme_divides_state(const struct vram_config *c);      // ZeRO-1 and above
 bool scheme_divides_gradients(const struct vram_config *c);  // ZeRO-2 and above
-bool scheme_divides_weights(const struct vram_config *c);    // ZeRO-3, FSDP
+bool scheme_offloads_gradients(const struct vram_config *c);  // to the host, as they come
+bool scheme_divides_weights(const struct vram_config *c);     // ZeRO-3, FSDP
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "calc/base/size.h"
 #include "calc/model/framework.h"
+#include "calc/model/scheme.h"
 
 // Liger's rule: as many chunks as make each about as large as the hidden states.
 // SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py.
@@ -36,6 +37,12 @@ static uint64_t dims_share(uint64_t n, uint64_t parts)
 {
     return n / parts ? n / parts : 1;
 }
+
+// How much of a gradient the norm is taken of at once: ZeRO-1 and ZeRO-2 take what is in this GPU's
+// part of all weights, ZeRO-3 this number of its share. SRC: DeepSpeed
+// runtime/zero/stage_1_and_2.py (set_norm_for_param_grad_in_gpu), runtime/utils.py
+// (constant_buffered_norm2).
+#define DIMS_NORM UINT64_C(250000000)
 
 void dims_make(struct dims *d, const struct model *m)
 {
@@ -71,6 +78,9 @@ void dims_make(struct dims *d, const struct model *m)
     d->eye = c->adapter == ADAPTER_DORA;
     d->chunk = dims_chunk(d, m);
     d->parts = c->n_gpu;
+    d->sent = scheme_bucket(c);
+    d->norm_of_share = c->parallel == PARALLEL_ZERO3;
+    d->normed = d->norm_of_share ? DIMS_NORM : (m->trained_params + d->parts - 1) / d->parts;
     d->card = scratch_card_of(c);
     d->cache = c->seq_len + c->max_new_tokens;
 }

@@ -17,11 +17,21 @@ enum shape {
 
 // Number formats of tensors. LOW is the two-byte one of autocast. A SHARE is one GPU's part of a
 // divided tensor.
-enum dtype_id { DT_F32, DT_LOW, DT_I64, DT_BYTE, DT_F64, DT_F32_SHARE, DT_LOW_SHARE, DT_COUNT };
+enum dtype_id {
+    DT_F32,
+    DT_LOW,
+    DT_I64,
+    DT_BYTE,
+    DT_F64,
+    DT_F32_SHARE,
+    DT_LOW_SHARE,
+    DT_NORM,  // float64, of what DeepSpeed takes the norm of
+    DT_COUNT
+};
 
 static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an element
 {
-    static const uint8_t shift[DT_COUNT] = {2, 1, 3, 0, 3, 2, 1};
+    static const uint8_t shift[DT_COUNT] = {2, 1, 3, 0, 3, 2, 1, 3};
     return shift[dtype];
 }
 
@@ -45,7 +55,10 @@ struct dims {
     uint64_t eye;       // 1 with DoRA
     uint64_t chunk;     // rows in a chunk of the loss
     uint64_t cache;     // positions in the key-value cache
-    uint64_t parts;     // GPUs that a SHARE is divided among
+    uint64_t sent;      // numbers in DeepSpeed's bucket
+    uint64_t normed;    // most numbers that DeepSpeed takes the norm of at once
+    bool norm_of_share;
+    uint64_t parts;  // GPUs that a SHARE is divided among
     struct scratch_card card;
 };
 

@@ -48,6 +48,8 @@ static void conclude_parallel(struct parse *p)
         c->parallel = own->sharding;
     if (c->parallel != PARALLEL_NONE && c->n_gpu == 1 && c->parallel != PARALLEL_DDP)
         note(p, MESSAGE_gpus_unsaid);
+    c->offload_optimizer &= c->parallel != PARALLEL_DDP;
+    c->offload_params &= c->parallel >= PARALLEL_ZERO3;  // DeepSpeed's other stages have no such
     if (c->tensor_parallel == 1)
         c->sequence_parallel = 0;
 }
@@ -87,7 +89,7 @@ static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
                                      : DTYPE_FLOAT32;
     if (is_deepspeed(f) && mixed)
         return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
-    if (f->engine == ENGINE_FSDP && mixed && c->n_gpu > 1)
+    if (f->engine == ENGINE_FSDP && mixed && (c->n_gpu > 1 || c->offload_params))
         return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;
     if (!is_half(loaded) || casts)
         return !mixed ? DTYPE_FLOAT32 : half ? DTYPE_FLOAT16 : DTYPE_BFLOAT16;
@@ -141,6 +143,10 @@ static void conclude_form(struct parse *p)
     struct vram_config *c = &p->v->config;
     if (p->v->facts.checkpointed == SAID_YES && scheme_divides_weights(c))
         c->checkpointing = CHECKPOINTING_BLOCK;
+    if (c->checkpointing != CHECKPOINTING_BLOCK && c->offload_activations) {
+        note(p, MESSAGE_activations_stay);
+        c->offload_activations = OFFLOAD_NONE;
+    }
     if (p->v->facts.compiled == SAID_YES && c->family != FAMILY_GPT2)
         note(p, MESSAGE_compiled_as_eager);
     else if (p->v->facts.compiled == SAID_YES)

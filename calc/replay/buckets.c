@@ -1,6 +1,7 @@
 // Owns the buckets in which gradients are sent. SRC: pytorch
-// torch/csrc/distributed/c10d/reducer.cpp (of 1 MiB, then of 25 MiB); DeepSpeed runtime/zero
-// (reduce_bucket_size 5e8 elements).
+// torch/csrc/distributed/c10d/reducer.cpp (of 1 MiB, then of 25 MiB); DeepSpeed
+// runtime/zero/stage_1_and_2.py (setup_buckets, temp_grad_buffer_for_gpu_offload), stage3.py
+// (IPGBucketZ3.buffer).
 
 #include "calc/replay/buckets.h"
 
@@ -9,7 +10,6 @@
 #include "calc/model/scheme.h"
 
 enum { BUCKETS_FIRST = 1 << 20, BUCKETS_NEXT = 25 << 20 };
-#define BUCKETS_ZERO UINT64_C(500000000)  // elements
 
 static uint64_t buckets_width(const struct model *m)
 {
@@ -36,20 +36,24 @@ static uint64_t buckets_gathered(const struct model *m)
 static uint64_t buckets_gradients(const struct state *s)
 {
     const struct vram_config *c = &s->m->c;
-    if (!scheme_many(c))
-        return 0;
-    if (buckets_are_whole(c))
+    if (scheme_many(c) && buckets_are_whole(c))
         return s->trained_bytes;
-    if (c->parallel == PARALLEL_ZERO2)
-        return s->trained_bytes < BUCKETS_ZERO * buckets_width(s->m)
-                   ? s->trained_bytes
-                   : BUCKETS_ZERO * buckets_width(s->m);
-    return 0;
+    bool stays = c->parallel == PARALLEL_ZERO3 && c->offload_optimizer;
+    return stays ? scheme_bucket(c) * buckets_width(s->m) : 0;
+}
+
+// Gradients that micro-steps before have left on the host come back through it, one at a time.
+static uint64_t buckets_returning(const struct state *s)
+{
+    return scheme_offloads_gradients(&s->m->c) && s->m->c.parallel < PARALLEL_ZERO3
+               ? s->largest_bytes
+               : 0;
 }
 
 uint64_t buckets_bytes(const struct state *s)
 {
-    return buckets_gradients(s) + BUCKETS_GATHERED * buckets_gathered(s->m);
+    return buckets_gradients(s) + buckets_returning(s) + s->resident_bytes +
+           BUCKETS_GATHERED * buckets_gathered(s->m);
 }
 
 static const struct storage bucket = {
@@ -90,12 +94,21 @@ int buckets_build(struct player *p, const struct state *s)
 {
     static const struct storage gathered = {
         .name = NAME(RESID2, SCRATCH), .op = OP_ALL_GATHER, .category = VRAM_CAT_ACT};
-    uint64_t bytes = buckets_gradients(s), whole = buckets_gathered(s->m);
+    static const struct storage resident = {
+        .name = NAME(PARALLEL, GATHERED), .op = OP_ALL_GATHER, .category = VRAM_CAT_CAST};
+    const uint64_t whole = buckets_gathered(s->m);
+    const struct {
+        const struct storage *storage;
+        uint64_t bytes;
+    } stay[] = {{&gathered, whole},
+                {&gathered, whole},
+                {&bucket, buckets_returning(s)},
+                {&resident, s->resident_bytes},
+                {&bucket, buckets_are_whole(&s->m->c) ? 0 : buckets_gradients(s)}};
     int rc = VRAM_OK;
-    for (unsigned i = 0; i < BUCKETS_GATHERED && whole && rc == VRAM_OK; i++)
-        rc = player_forever(p, &gathered, whole, -1);
-    if (bytes == 0 || rc != VRAM_OK)
-        return rc;
-    return buckets_are_whole(&s->m->c) ? buckets_whole(p, s)
-                                       : player_forever(p, &bucket, bytes, -1);
+    for (unsigned i = 0; i < sizeof stay / sizeof *stay && rc == VRAM_OK; i++)
+        if (stay[i].bytes)
+            rc = player_forever(p, stay[i].storage, stay[i].bytes, -1);
+    bool buckets = buckets_are_whole(&s->m->c) && buckets_gradients(s);
+    return rc == VRAM_OK && buckets ? buckets_whole(p, s) : rc;
 }

@@ -119,6 +119,8 @@ bool engine_evaluates(const struct model *m)
 static struct vram_config engine_key(const struct model *m)
 {
     struct vram_config k = m->c;
+    if (k.offload_optimizer)
+        return k;  // by its size a gradient is copied or not
     k.gpu = 0;
     k.n_layer = k.n_layer / pass_period(m) > 3 && k.n_layer % pass_period(m) == 0 ? 4 : k.n_layer;
     k.n_kv_head = k.n_kv_head == k.n_head;
@@ -137,7 +139,7 @@ static struct vram_config engine_key(const struct model *m)
     k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided
     k.pipeline_parallel = (stage_count(&m->c) > 1) | m->first << 1 | m->last << 2;
     k.device_map = 1;
-    k.evaluation = k.optimizer = k.max_new_tokens = 0;
+    k.evaluation = k.optimizer = k.max_new_tokens = k.reduce_bucket_size = 0;
     k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =
         k.roundup_power2_divisions = 0;
@@ -194,7 +196,7 @@ static int engine_fit(struct engine *e, bool play)
     if (rc == VRAM_OK)
         rc = units_sums(&e->model, &e->state.layout, e->elements);
     if (rc == VRAM_OK)
-        reel_sizes_make(&e->sizes, e->elements, e->dims.parts);
+        reel_sizes_make(&e->sizes, e->elements, &e->dims);
     for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++) {
         struct reel *r = &e->reels[i];
         if (!engine_uses(&e->model, i))

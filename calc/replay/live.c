@@ -45,9 +45,15 @@ static uint64_t live_iteration(const struct engine *e, uint64_t live, bool first
     return live + (uint64_t)net;
 }
 
+// The weights with what is beside them while they are loaded.
+static uint64_t live_loading(const struct engine *e)
+{
+    return e->state.param_bytes + e->state.buffer_bytes + e->state.loading_bytes;
+}
+
 static uint64_t live_generation(const struct engine *e, uint64_t live)
 {
-    uint64_t peak = live + e->state.second_head_bytes;
+    uint64_t peak = live_loading(e);
     live = live_after(e, ENGINE_PROMPT, REEL_ALL, live, &peak);
     if (e->model.c.max_new_tokens > 0)
         live = live_after(e, ENGINE_FIRST_TOKEN, REEL_ALL, live, &peak);
@@ -65,7 +71,7 @@ uint64_t live_peak(const struct engine *e)
         return live_generation(e, live);
     if (e->model.c.pipeline_parallel == 1)
         live += 16 * e->model.tokens;  // the first batch
-    peak = live;
+    peak = size_max(live, live_loading(e));
     if (engine_evaluates(&e->model)) {
         uint64_t inside = live_after(e, ENGINE_EVAL_FIRST, REEL_ALL, live, &peak);
         live_after(e, ENGINE_EVAL, REEL_ALL, inside, &peak);

@@ -99,7 +99,8 @@ static int reel_condense(struct reel *r)
 static int reel_choose(struct reel *r, struct graph *g, const struct model *m)
 {
     uint64_t layers = m->c.n_layer, period = pass_period(m);
-    if (!r->whole && layers % period == 0 && layers / period > 3) {
+    bool alike = !m->c.offload_activations;  // a layer's input is held for five layers
+    if (!r->whole && alike && layers % period == 0 && layers / period > 3) {
         int rc = reel_try(r, g, m, 3, (uint32_t)period);
         if (rc != VRAM_OK || r->tape.repeats)
             return rc;
@@ -116,15 +117,19 @@ int reel_record(struct reel *r, struct graph *g, const struct model *m, const st
     return rc == VRAM_OK ? reel_condense(r) : rc;
 }
 
-void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT], uint64_t parts)
+void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
+                     const struct dims *d)
 {
     s->most = 0;
     for (unsigned i = 0; i < SHAPE_COUNT; i++) {
-        uint64_t share = parts > 1 ? (elements[i] + parts - 1) / parts : elements[i];
-        s->most = size_max(s->most, elements[i]);
+        uint64_t whole = elements[i], share = (whole + d->parts - 1) / d->parts,
+                 normed = d->norm_of_share ? share : whole;
+        s->most = size_max(s->most, whole);
         for (uint8_t dtype = 0; dtype < DT_COUNT; dtype++) {
-            int64_t bytes =
-                (int64_t)((dtype < DT_F32_SHARE ? elements[i] : share) << dtype_shift(dtype));
+            uint64_t n = dtype < DT_F32_SHARE ? whole : share;
+            if (dtype == DT_NORM)
+                n = normed < d->normed ? normed : d->normed;
+            int64_t bytes = (int64_t)(n << dtype_shift(dtype));
             s->change[(i * DT_COUNT + dtype) * 2] = bytes;
             s->change[(i * DT_COUNT + dtype) * 2 + 1] = -bytes;
         }

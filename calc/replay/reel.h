@@ -52,7 +52,8 @@ struct reel_sizes {
     int64_t change[SHAPE_COUNT * DT_COUNT * 2];
     uint64_t most;  // bytes of the largest
 };
-void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT], uint64_t parts);
+void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
+                     const struct dims *d);
 
 static inline uint64_t reel_bytes(const struct reel_sizes *s, uint8_t shape, uint8_t dtype)
 {

@@ -14,6 +14,7 @@
 #include "calc/replay/accuracy.h"
 #include "calc/replay/buckets.h"
 #include "calc/replay/schedule.h"
+#include "calc/trace/offload.h"
 
 // The walk that finds out who is alive at the peak.
 struct report_walk {
@@ -90,8 +91,8 @@ static int report_at_peak(struct engine *e, struct vram_result *out)
 
 static const char *report_dtype(const struct model *m, uint8_t dtype)
 {
-    static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64",   "bool",
-                                                "float64", "float32",  "bfloat16"};
+    static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64",    "bool",
+                                                "float64", "float32",  "bfloat16", "float64"};
     bool low = dtype == DT_LOW || dtype == DT_LOW_SHARE;
     return low && precision_is_float16(&m->c) ? "float16" : names[dtype];
 }
@@ -147,7 +148,8 @@ static struct vram_figure report_figure(uint64_t bytes, uint32_t basis, uint32_t
 static struct vram_figure report_live(const struct model *m, uint64_t bytes)
 {
     const struct vram_config *c = &m->c;
-    bool one = c->n_gpu == 1 && c->tensor_parallel == 1 && c->pipeline_parallel == 1;
+    bool one = !c->offload_optimizer && !c->offload_activations && c->n_gpu == 1 &&
+               c->tensor_parallel == 1 && c->pipeline_parallel == 1;
     bool torch = c->optimizer <= OPTIMIZER_ADAMW_FOREACH || c->optimizer == OPTIMIZER_SGD ||
                  c->optimizer == OPTIMIZER_SGD_MOMENTUM;
     bool eager = c->task == TASK_TRAIN && c->cross_entropy == CROSS_ENTROPY_EAGER;
@@ -259,6 +261,17 @@ static int report_layout(const struct vram *v, struct engine *e, struct vram_res
     return rc == VRAM_OK ? report_parameters(e, l.after, l.after_count, NULL, out) : rc;
 }
 
+static uint64_t report_activations_on_host(const struct engine *e)
+{
+    const struct reel *r = &e->reels[ENGINE_NEXT];
+    uint64_t bytes = 0;
+    for (size_t i = 1; e->model.c.offload_activations && i < r->tape.count; i++) {
+        const struct storage *s = &r->tape.storages[i];
+        bytes += offload_is_on_host(s) ? reel_bytes(&e->sizes, s->shape, s->dtype) : 0;
+    }
+    return bytes;
+}
+
 static int report_notes(const struct vram *v, struct engine *e, struct vram_result *out)
 {
     message_list_free(&e->notes);
@@ -268,6 +281,10 @@ static int report_notes(const struct vram *v, struct engine *e, struct vram_resu
     if (e->state.paged_bytes)
         message_list_add(&e->notes, MESSAGE_paged_outside, ABOUT("optimizer"),
                          ARGS(arg_u64("mib", (e->state.paged_bytes + 524288) / 1048576)));
+    uint64_t host = e->state.host_bytes + report_activations_on_host(e);
+    if (host)
+        message_list_add(&e->notes, MESSAGE_offloaded, NO_FIELD,
+                         ARGS(arg_u64("mib", (host + 524288) / 1048576)));
     if (out->alloc_retries && vram_verdict_fits(out->verdict))
         message_list_add(
             &e->notes, MESSAGE_cache_returned, NO_FIELD,

@@ -34,6 +34,37 @@ static void state_divide(const struct model *m, struct state_row *r, uint64_t wi
         r->state.temps[i] = state_part(r->state.temps[i], 1, parts);
 }
 
+// On the host: what the optimizer keeps, sums of gradients and, on one GPU without ZeRO, copies of
+// the weights, each as wide as what is updated. SRC: DeepSpeed runtime/zero/stage_1_and_2.py
+// (single_partition_of_fp32_groups and its grad), stage3.py (fp32_partitioned_groups_flat); torchao
+// optim/cpu_offload.py, CPUOffloadOptimizer (minimal_size).
+enum { STATE_LEAST_OFFLOADED = 4096 };
+
+static void state_offload_weight(const struct model *m, struct state_row *r)
+{
+    uint64_t *bytes = r->stored_count ? &r->stored[0].bytes : &r->weight, part = *bytes;
+    if (!m->c.offload_params)
+        return;
+    r->host += part;
+    r->weight -= part;
+    *bytes = 0;
+}
+
+static void state_offload(const struct model *m, struct state_row *r, uint64_t n)
+{
+    const struct vram_config *c = &m->c;
+    bool zero = scheme_offloads_gradients(c);
+    if (!c->offload_optimizer || (!zero && n < STATE_LEAST_OFFLOADED))
+        return;
+    r->host = r->state.paged + (zero ? state_part(r->update, 1, c->n_gpu) : 2 * r->update);
+    for (unsigned i = 0; i < r->state.kept_count; i++)
+        r->host += r->state.kept[i].bytes;
+    r->state = (struct optimizer_state){.kept_count = 0};
+    if (zero)
+        r->gradient = 0;
+    state_offload_weight(m, r);
+}
+
 static void state_quantized(const struct model *m, struct state_row *r)
 {
     bool own = model_has_trait(m, TRAIT_GEMM_4BIT);
@@ -70,6 +101,7 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
     if (frozen) {
         if (scheme_divides_weights(&m->c))
             state_divide_frozen(r, m->c.n_gpu);
+        state_offload_weight(m, r);
         return;
     }
     r->whole_gradient = width * n;
@@ -79,6 +111,7 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
         r->gradient = summed || m->c.optimizer_in_backward ? 0 : r->whole_gradient;
     optimizer_state(&r->state, &m->c, &one);
     state_divide(m, r, width);
+    state_offload(m, r, n);
 }
 
 static uint64_t state_kept(const struct state_row *r, uint8_t part)
@@ -106,6 +139,8 @@ static void state_sum(struct state *s, const struct state_row *r, uint64_t times
     s->part_bytes =
         size_add(s->part_bytes, size_mul(times, state_part(r->whole_gradient, 2, s->m->c.n_gpu)));
     s->trained_bytes = size_add(s->trained_bytes, size_mul(times, r->whole_gradient));
+    s->host_bytes = size_add(s->host_bytes, size_mul(times, r->host));
+    s->largest_bytes = size_max(s->largest_bytes, r->whole_gradient);
     s->temp_peak = s->temps_together ? size_add(s->temp_peak, size_mul(times, temps))
                                      : size_max(s->temp_peak, temps);
 }
@@ -120,6 +155,30 @@ static uint64_t state_second_head(const struct state *s)
     bool stored = c->quantization == QUANTIZATION_AWQ && c->tie_embeddings &&
                   model_has_trait(s->m, TRAIT_INNER_MODEL);
     return stored && c->task == TASK_INFERENCE && s->layout.before_count ? s->before[0].weight : 0;
+}
+
+// ZeRO-1 and ZeRO-2 clone this GPU's part of the weights before they copy it to the host.
+// SRC: DeepSpeed runtime/zero/stage_1_and_2.py, __init__ (weights_partition).
+static uint64_t state_clone(const struct state *s)
+{
+    const struct vram_config *c = &s->m->c;
+    return scheme_offloads_gradients(c) && c->parallel < PARALLEL_ZERO3 ? s->part_bytes : 0;
+}
+
+// ZeRO-3 keeps a layer's gathered weights where fewer than stage3_max_reuse_distance (1e9) numbers
+// are gathered before they are used again: about half as many on either side of a pass's end.
+// SRC: DeepSpeed runtime/zero/partitioned_param_coordinator.py, __params_to_release; traces
+// llama_zero3_offload_*.
+#define STATE_RESIDENT UINT64_C(500000000)
+
+static uint64_t state_resident(const struct model *m, uint64_t layer)
+{
+    uint64_t layers = size_mul(m->c.n_layer, layer);
+    bool keeps =
+        m->c.offload_optimizer && m->c.parallel == PARALLEL_ZERO3 && scheme_divides_weights(&m->c);
+    if (layers > STATE_RESIDENT)
+        layers = STATE_RESIDENT;
+    return keeps ? layers << dtype_shift(precision_of(&m->c)->compute) : 0;
 }
 
 int state_make(struct state *s, const struct model *m, const uint64_t elements[SHAPE_COUNT])
@@ -145,8 +204,9 @@ int state_make(struct state *s, const struct model *m, const uint64_t elements[S
         state_row_make(&s->after[i], m, p, elements[p->shape], false);
         state_sum(s, &s->after[i], 1);
     }
-    s->second_head_bytes = state_second_head(s);
-    if (s->trained_tensors && !m->c.eval_only)
+    s->resident_bytes = state_resident(m, elements[SHAPE_LAYER]);
+    s->loading_bytes = state_second_head(s) + state_clone(s);
+    if (s->trained_tensors && !m->c.eval_only && !m->c.offload_optimizer)
         s->optim_bytes = size_add(s->optim_bytes, s->tables * s->table_bytes);
     else
         s->tables = 0;

@@ -17,6 +17,7 @@ struct state_row {
     struct optimizer_state state;
     struct quantization_tensor stored[QUANTIZATION_TENSORS];  // what a quantized weight consists of
     uint8_t stored_count;
+    uint64_t host;  // bytes of it in the host's memory
 };
 
 struct state {
@@ -32,9 +33,11 @@ struct state {
     uint64_t trained_tensors, trained_bytes;  // trained_bytes: of whole gradients
     uint64_t copy_bytes,
         sum_bytes;  // of float32 copies of the weights, and sums of gradients: from the beginning
-    uint64_t second_head_bytes;  // of a head that is loaded beside the embedding, and goes when
-                                 // they are tied
-    uint64_t part_bytes;         // of one GPU's part of all trained weights, in the weights' format
+    uint64_t loading_bytes;   // beside the weights while they are loaded, and gone before training
+    uint64_t host_bytes;      // in the host's memory
+    uint64_t largest_bytes;   // of the largest trained weight
+    uint64_t resident_bytes;  // of gathered weights that ZeRO-3 does not give back
+    uint64_t part_bytes;      // of one GPU's part of all trained weights, in the weights' format
 };
 
 // Fills *s for a model. Errors: VRAM_EOVERFLOW.

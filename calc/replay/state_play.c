@@ -42,7 +42,7 @@ static bool step_last_of_attention(const struct state *s, const struct state_row
 static int step_stored(struct player *p, const struct state_row *r, int32_t layer)
 {
     int rc = VRAM_OK;
-    for (unsigned i = 0; i < r->stored_count && rc == VRAM_OK; i++) {
+    for (unsigned i = r->stored[0].bytes ? 0 : 1; i < r->stored_count && rc == VRAM_OK; i++) {
         struct storage stored = {.name = name_of(r->param->role, r->stored[i].part),
                                  .op = OP_PARAM,
                                  .category = VRAM_CAT_PARAM};
@@ -54,6 +54,8 @@ static int step_stored(struct player *p, const struct state_row *r, int32_t laye
 static int step_weight(struct player *p, const struct state *s, const struct state_row *r,
                        int32_t layer)
 {
+    if (!r->weight)
+        return VRAM_OK;  // on the host
     struct storage weight = {.name = name_of(r->param->role, r->param->part),
                              .op = OP_PARAM,
                              .category = VRAM_CAT_PARAM};
@@ -95,17 +97,18 @@ static int step_wrap(struct player *p, const struct state *s)
     return rc == VRAM_OK ? wrap_widen(p, s) : rc;
 }
 
-// The first batch's slot: it comes later.
-static const struct storage step_second_head = {
-    .name = NAME(HEAD, WEIGHT), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
+// A head beside the embedding, or a clone of what the optimizer gets. In the first batch's slot: it
+// comes later.
+static const struct storage step_loading = {
+    .name = NAME(HEAD, COPY), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
 
 static int step_load(struct player *p, const struct state *s)
 {
-    uint64_t second = s->second_head_bytes;
-    int rc = second ? player_alloc(p, SLOT_X, &step_second_head, second, -1) : VRAM_OK;
+    uint64_t second = s->loading_bytes;
+    int rc = second ? player_alloc(p, SLOT_X, &step_loading, second, -1) : VRAM_OK;
     if (rc == VRAM_OK)
         rc = wrap_is_played(p, s) ? step_wrap(p, s) : state_each(p, s, step_weight);
-    return rc == VRAM_OK && second ? player_free(p, SLOT_X, &step_second_head, second, -1) : rc;
+    return rc == VRAM_OK && second ? player_free(p, SLOT_X, &step_loading, second, -1) : rc;
 }
 
 int state_build(struct player *p, const struct state *s)
@@ -176,12 +179,14 @@ static int step_zero_grad(struct player *p, const struct state *s, const struct 
 }
 
 // clip_grad_norm_: one norm for each gradient, all of them stacked, their norm, the factor, the
-// factor limited to 1.
+// factor limited to 1. Gradients on the host are clipped there.
 enum { STEP_CLIP_SCALARS = 3 };
 
 static bool step_clips(const struct state *s)
 {
-    return s->m->c.mode == MODE_PROCESS && s->m->c.grad_clip > 0 && !s->m->c.optimizer_in_backward;
+    const struct vram_config *c = &s->m->c;
+    return c->mode == MODE_PROCESS && c->grad_clip > 0 && !c->optimizer_in_backward &&
+           !c->offload_optimizer;
 }
 
 static bool step_scales(const struct state *s)

@@ -22,7 +22,7 @@ bool wrap_is_played(const struct player *p, const struct state *s)
 {
     const struct vram_config *c = &s->m->c;
     return p->allocator && c->parallel == PARALLEL_FSDP1 && scheme_divides_weights(c) &&
-           !s->buffer_bytes;
+           !s->buffer_bytes && !c->offload_params;
 }
 
 // A unit on its way from whole tensors to a part of one.

@@ -9,6 +9,7 @@
 #include "calc/trace/block.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_rotary.h"
+#include "calc/trace/offload.h"
 #include "calc/trace/parallel.h"
 
 // use_reentrant=False. The block runs with gradients and its graph is recorded, but a hook puts a
@@ -67,7 +68,9 @@ static void checkpoint_again(struct graph *g, int32_t number)
     g->t->unit = holder->unit;
     g->t->sub = holder->sub;
     g->recompute = true;
+    offload_return(g, f.holder);
     struct value x = f.input;
+    x.storage = g->nodes[f.holder].saved[0];
     x.node = GRAPH_NO_NODE;
     graph_node(g, NODE_ACCUMULATE, &x, PART_SELF);
     g->t->limit = g->t->allocations + f.stop;
@@ -90,6 +93,7 @@ static void checkpoint_again(struct graph *g, int32_t number)
 
 static void checkpoint_unpack(struct graph *g, int32_t node)
 {
+    offload_return(g, node);
     const struct node *n = &g->nodes[node];
     if (n->frame != GRAPH_NO_FRAME && n->saved_count > 0 && !g->frames[n->frame].again)
         checkpoint_again(g, n->frame);

@@ -5,6 +5,7 @@
 #include "calc/model/precision.h"
 #include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
+#include "calc/trace/offload.h"
 
 void graph_init(struct graph *g, const struct vram_mem *mem)
 {
@@ -77,7 +78,8 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
                      m->c.gradient_accumulation_steps > 1 && model_has_trait(m, TRAIT_NO_SYNC);
     g->around = g->gathered && m->c.parallel > PARALLEL_ZERO3 && m->c.use_reentrant &&
                 m->c.checkpointing && model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
-    g->ahead = g->open = g->behind = g->root = g->reduced = TAPE_NONE;
+    g->ahead = g->open = g->behind = g->root = g->reduced = g->bucket = TAPE_NONE;
+    mem_zero(g->stash, sizeof g->stash);
     tape_reset(t, units);
     if (graph_grow(g, &g->params, &g->param_cap, params, sizeof *g->params))
         mem_zero(g->params, params * sizeof *g->params);
@@ -269,9 +271,7 @@ void graph_save(struct graph *g, int32_t node, uint32_t storage)
         graph_pack(g, n, storage);
         return;
     }
-    n->saved[n->saved_count++] = storage;
-    if (storage != TAPE_NONE)
-        tape_ref(g->t, storage);
+    n->saved[n->saved_count++] = offload_save(g, n, storage);
 }
 
 void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype)
@@ -489,7 +489,7 @@ void graph_saved(struct graph *g, graph_saved_fn *fn, void *ctx)
         const struct node *n = &g->nodes[i];
         for (unsigned k = 0; k < n->saved_count; k++) {
             struct storage *s = &g->t->storages[n->saved[k]];
-            if (n->saved[k] == TAPE_NONE || s->saved || s->home == HOME_NONE)
+            if (!n->saved[k] || s->saved || s->home == HOME_NONE || offload_is_on_host(s))
                 continue;
             s->saved = true;
             fn(ctx, n, k, s);

@@ -23,6 +23,7 @@ enum {
     GRAPH_SAVED = 8,
     GRAPH_EDGES = 7,
     GRAPH_OUTPUTS = 3,
+    GRAPH_STASH = 5,
     GRAPH_NO_NODE = -1,
     GRAPH_NO_FRAME = -1,
     GRAPH_NO_PARAM = 0xffff
@@ -154,8 +155,10 @@ struct graph {
     size_t param_cap;
     struct unit *shards;  // by layer
     size_t shard_cap;
-    uint32_t units, period;  // in the simulation; layers in a unit
-    int32_t running;         // the node that runs backward
+    uint32_t units, period;       // in the simulation; layers in a unit
+    int32_t running;              // the node that runs backward
+    uint32_t stash[GRAPH_STASH];  // what was saved last, if it goes to the host
+    unsigned stashed;
     bool failed;
     bool recompute;      // a checkpointed block runs again
     bool autocast;       // two-byte matrix products over float32 weights
@@ -171,6 +174,7 @@ struct graph {
                          // before
     bool around;         // a checkpointed block gathers them itself, in each of its runs
     uint32_t ahead, open, behind, root;  // gathered weights: parallel.c
+    uint32_t bucket;    // of gradients on their way to all GPUs or to the host: parallel.c
     uint32_t reduced;   // the last block's gradients on their way to all GPUs: parallel.c
     int32_t open_unit;  // layer that `open` belongs to, while a backward pass runs
     uint8_t open_sub;

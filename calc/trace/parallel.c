@@ -6,7 +6,10 @@
 
 #include "calc/model/precision.h"
 #include "calc/model/quantization.h"
+#include "calc/model/scheme.h"
 #include "calc/model/units.h"
+#include "calc/trace/gather.h"
+#include "calc/trace/zero.h"
 
 static struct param *parallel_params(struct graph *g)
 {
@@ -21,23 +24,6 @@ static struct unit *parallel_unit(struct graph *g)
     return &g->shards[(size_t)g->t->unit * g->period + g->t->sub];
 }
 
-static bool parallel_is_fsdp(const struct graph *g)
-{
-    return g->m->c.parallel == PARALLEL_FSDP || g->m->c.parallel == PARALLEL_FSDP1;
-}
-
-// Streams of FSDP: gathered weights are on one, parts of gradients and what they are cast to on
-// another. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py (_init_streams, _unshard,
-// _post_backward_hook); _fully_shard/_fsdp_param_group.py (FSDPCommContext).
-enum { STREAM_GATHER = 1, STREAM_REDUCE };
-
-static uint32_t parallel_on(struct graph *g, uint32_t storage, uint8_t stream)
-{
-    if (parallel_is_fsdp(g) && graph_ok(g) && storage != TAPE_NONE)
-        g->t->storages[storage].stream = stream;
-    return storage;
-}
-
 // Whether what is trained is all of a unit, or goes with it: else it is adapters that are divided,
 // and they are small.
 static bool parallel_units_train(const struct graph *g)
@@ -50,28 +36,52 @@ static bool parallel_adds_up(const struct graph *g)
     return g->keeps_whole && parallel_units_train(g);
 }
 
-// This GPU's part of a gradient, in fresh memory: .grad, or added to it.
-static void parallel_part(struct graph *g, const struct node *n, uint32_t gradient)
+static uint32_t parallel_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
+{
+    return tape_alloc(g->t, op, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape);
+}
+
+// This GPU's part of a gradient, in fresh memory: .grad, or added to it. One that goes to the host
+// is returned.
+static uint32_t parallel_part(struct graph *g, const struct node *n, uint32_t gradient)
 {
     struct storage s = g->t->storages[gradient];
+    bool offloads = scheme_offloads_gradients(&g->m->c);
+    if (offloads && scheme_is_deepspeed(&g->m->c)) {
+        zero_to_host(g, &s);
+        return TAPE_NONE;
+    }
     const struct layout_param *p = layout_find(&g->layout, n->unit >= 0, n->param);
     uint8_t dtype = quantization_format(g->m, p) == DT_LOW ? DT_LOW_SHARE : DT_F32_SHARE;
     uint32_t part = tape_alloc(g->t, OP_REDUCE_SCATTER, s.name, VRAM_CAT_GRAD, dtype, s.shape);
-    parallel_on(g, part, STREAM_REDUCE);
+    gather_on(g, part, STREAM_REDUCE);
+    if (offloads)
+        return part;
     if (g->has_gradients && !parallel_adds_up(g))
         tape_unref(g->t, part);
     else if (graph_ok(g))
         tape_keep(g->t, part, n->unit, graph_gradient_slot(n));
+    return TAPE_NONE;
+}
+
+static void parallel_send(struct graph *g, const struct node *n, uint32_t gradient)
+{
+    bool copied = zero_bucket(g, n);
+    if (copied)
+        tape_unref(g->t, gradient);
+    tape_unref(g->t, parallel_part(g, n, gradient));
+    if (!copied)
+        tape_unref(g->t, gradient);
 }
 
 void parallel_divide(struct graph *g, struct node *n, uint32_t gradient)
 {
-    if (g->gathered || g->summed) {
+    if (g->gathered || g->summed || zero_waits(g)) {
+        zero_bucket(g, n);
         (n->unit < 0 ? g->params : parallel_params(g))[n->param].held = gradient;
         return;
     }
-    parallel_part(g, n, gradient);
-    tape_unref(g->t, gradient);
+    parallel_send(g, n, gradient);
 }
 
 // What waits in the current layer, or outside: the whole gradients go, then their parts are made.
@@ -81,15 +91,30 @@ static void parallel_drop_held(struct graph *g, unsigned count)
         tape_unref(g->t, parallel_params(g)[i].held);
 }
 
+static void parallel_forget_held(struct graph *g, unsigned count)
+{
+    for (uint16_t i = 0; i < count; i++)
+        parallel_params(g)[i].held = TAPE_NONE;
+}
+
+// FSDP1 holds what it has copied to the host to the end of the pass. SRC: pytorch
+// torch/distributed/fsdp/_runtime_utils.py (_reduce_grad, _finalize_params: _saved_grad_shard).
+static bool parallel_keeps_parts(const struct graph *g)
+{
+    return g->m->c.offload_params && g->m->c.parallel == PARALLEL_FSDP1;
+}
+
 static void parallel_make_parts(struct graph *g, unsigned count)
 {
     for (uint16_t i = 0; i < count && graph_ok(g); i++) {
         struct param *p = &parallel_params(g)[i];
         struct node n = {.unit = g->t->unit, .sub = g->t->sub, .param = i};
-        if (p->held != TAPE_NONE)
-            parallel_part(g, &n, p->held);
-        p->held = TAPE_NONE;
+        p->held = p->held == TAPE_NONE ? TAPE_NONE : parallel_part(g, &n, p->held);
     }
+    if (parallel_keeps_parts(g))
+        return;
+    parallel_drop_held(g, count);
+    parallel_forget_held(g, count);
 }
 
 // One after the other.
@@ -99,66 +124,24 @@ static void parallel_reduce_held(struct graph *g, unsigned count)
         struct param *p = &parallel_params(g)[i];
         struct node n = {.unit = g->t->unit, .sub = g->t->sub, .param = i};
         if (p->held != TAPE_NONE)
-            parallel_part(g, &n, p->held);
-        tape_unref(g->t, p->held);
+            parallel_send(g, &n, p->held);
         p->held = TAPE_NONE;
     }
 }
 
 // ---- gathered weights --------------------------------------------------------------------------
 
-static bool parallel_copies(const struct graph *g)
-{
-    return g->m->c.parallel == PARALLEL_FSDP;
-}
-
-static uint32_t parallel_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
-{
-    return tape_alloc(g->t, op, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape);
-}
-
-static uint32_t parallel_weights(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
-{
-    return tape_alloc(g->t, op, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, dtype, shape);
-}
-
-// This GPU's part in the format that is sent: FSDP2 always copies it, FSDP1 where it is cast.
-static uint32_t parallel_gather(struct graph *g, uint8_t shape)
-{
-    bool cast = parallel_is_fsdp(g) && precision_of(&g->m->c)->weight != g->compute;
-    uint8_t share = g->compute == DT_F32 ? DT_F32_SHARE : DT_LOW_SHARE;
-    uint32_t mine =
-        cast || parallel_copies(g) ? parallel_weights(g, OP_TO_COPY, share, shape) : TAPE_NONE;
-    uint32_t gathered = parallel_weights(g, OP_ALL_GATHER, g->compute, shape);
-    parallel_on(g, mine, STREAM_GATHER);
-    parallel_on(g, gathered, STREAM_GATHER);
-    tape_unref(g->t, mine);
-    return gathered;
-}
-
-// fully_shard copies each weight out of what was gathered. SRC: pytorch
-// torch/distributed/fsdp/_fully_shard/ _fsdp_collectives.py, foreach_all_gather_copy_out; traces
-// llama_fsdp2_* of tests/calc/truth/frameworks.
-static uint32_t parallel_copy_out(struct graph *g, uint32_t gathered, uint8_t shape)
-{
-    if (!parallel_copies(g))
-        return gathered;
-    uint32_t weights = parallel_weights(g, OP_ALL_GATHER, g->compute, shape);
-    tape_unref(g->t, gathered);
-    return weights;
-}
-
 // Forward: what FSDP2 gathered is there until the next unit's is copied out. SRC:
 // _fsdp_param_group.py, wait_for_unshard.
 static uint32_t parallel_take_forward(struct graph *g, uint8_t shape)
 {
-    uint32_t gathered = parallel_gather(g, shape);
-    if (!parallel_copies(g))
+    uint32_t gathered = gather_weights(g, shape);
+    if (!gather_copies(g))
         return gathered;
     tape_unref(g->t, g->ahead);
     g->ahead = gathered;
     tape_ref(g->t, gathered);
-    return parallel_copy_out(g, gathered, shape);
+    return gather_copy_out(g, gathered, shape);
 }
 
 // Whether a layer is the last of the pass, forward or backward.
@@ -185,7 +168,7 @@ void parallel_forward_end(struct graph *g)
 {
     tape_unref(g->t, g->ahead);
     g->ahead = TAPE_NONE;
-    if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !parallel_copies(g) ||
+    if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !gather_copies(g) ||
         g->m->c.reshard_after_forward == RESHARD_NO)
         return;
     tape_unref(g->t, g->root);
@@ -237,7 +220,7 @@ enum parallel_prefetch { PREFETCH_NOTHING, PREFETCH_FIRST, PREFETCH_LAST };
 
 static enum parallel_prefetch parallel_prefetch(const struct graph *g)
 {
-    if (!parallel_is_fsdp(g) || g->around)
+    if (!gather_is_fsdp(g) || g->around)
         return PREFETCH_NOTHING;
     return units_apart(g->m) ? PREFETCH_LAST : PREFETCH_FIRST;
 }
@@ -249,7 +232,7 @@ static void parallel_gather_ahead(struct graph *g, uint32_t layer)
     if (!graph_ok(g) || g->shards[layer].weights != TAPE_NONE)
         return;
     tape_ahead(g->t, (int32_t)(layer / g->period), (uint8_t)(layer % g->period));
-    g->behind = parallel_gather(g, SHAPE_LAYER);
+    g->behind = gather_weights(g, SHAPE_LAYER);
     tape_ahead_end(g->t);
 }
 
@@ -265,7 +248,7 @@ void parallel_begin_backward(struct graph *g)
     if (!g->gathered || !graph_has(g, TRAIT_INNER_MODEL) || !graph_ok(g))
         return;
     if (g->root == TAPE_NONE)
-        g->root = parallel_copy_out(g, parallel_gather(g, SHAPE_ROOT), SHAPE_ROOT);
+        g->root = gather_copy_out(g, gather_weights(g, SHAPE_ROOT), SHAPE_ROOT);
     if (parallel_prefetch(g) != PREFETCH_NOTHING)
         parallel_gather_ahead(g, g->units * g->period - 1);
 }
@@ -282,8 +265,8 @@ void node_gather(struct graph *g, const struct node *n, uint32_t results[])
     uint32_t gathered = g->behind;
     g->behind = TAPE_NONE;
     if (u->weights == TAPE_NONE)
-        u->weights = parallel_copy_out(
-            g, gathered != TAPE_NONE ? gathered : parallel_gather(g, SHAPE_LAYER), SHAPE_LAYER);
+        u->weights = gather_copy_out(
+            g, gathered != TAPE_NONE ? gathered : gather_weights(g, SHAPE_LAYER), SHAPE_LAYER);
     g->open = u->weights;
     u->weights = TAPE_NONE;
     g->open_unit = n->unit;
@@ -327,12 +310,6 @@ static void parallel_drop_whole(struct graph *g, uint8_t dtype, uint8_t shape)
                                        HOME_PERSIST, parallel_whole_slot(g)));
 }
 
-static void parallel_forget_held(struct graph *g, unsigned count)
-{
-    for (uint16_t i = 0; i < count; i++)
-        parallel_params(g)[i].held = TAPE_NONE;
-}
-
 // FSDP1: the gradients become one tensor, zeros for what is frozen, which is cast; both are gone
 // when this GPU's part is there. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py,
 // _post_backward_hook; torch/csrc/autograd/FunctionsManual.cpp, split_with_sizes_backward; traces
@@ -351,7 +328,7 @@ static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned co
         return;
     }
     if (parallel_sum_format(g) != g->compute)
-        wide = parallel_on(g, parallel_buffer(g, OP_TO_COPY, DT_F32, shape), STREAM_REDUCE);
+        wide = gather_on(g, parallel_buffer(g, OP_TO_COPY, DT_F32, shape), STREAM_REDUCE);
     parallel_make_parts(g, count);
     tape_unref(g->t, wide);
     tape_unref(g->t, flat);
@@ -380,7 +357,7 @@ static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned co
 // After a unit's backward: its gradients are divided, its weights given back.
 static void parallel_end(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
 {
-    if (parallel_is_fsdp(g) && g->t->backward && parallel_units_train(g)) {
+    if (gather_is_fsdp(g) && g->t->backward && parallel_units_train(g)) {
         if (g->m->c.parallel == PARALLEL_FSDP1)
             parallel_reduce_flat(g, weights, count, shape);
         else
@@ -425,6 +402,8 @@ static void parallel_release_input(struct graph *g)
     tape_unref(g->t, u->input);
     tape_unref(g->t, u->gradient);
     u->input = u->gradient = TAPE_NONE;
+    if (parallel_keeps_parts(g))
+        parallel_drop_held(g, LAYOUT_BLOCK_NUMBERS);
 }
 
 // After the pass: fp32_grad.add_(grad), grad = None, for each parameter.
@@ -460,10 +439,20 @@ static void parallel_sum_all(struct graph *g)
     parallel_sum(g, LAYOUT_GLOBAL_NUMBERS);
 }
 
+static void parallel_send_layer(struct graph *g)
+{
+    parallel_reduce_held(g, LAYOUT_BLOCK_NUMBERS);
+}
+
 // A layer whose input needs no gradient has no node at its beginning: the end of the pass closes
 // it.
 void parallel_close(struct graph *g)
 {
+    if (g->divided && zero_waits(g) && g->t->backward && graph_ok(g)) {
+        parallel_each_layer(g, parallel_send_layer);
+        parallel_reduce_held(g, LAYOUT_GLOBAL_NUMBERS);
+    }
+    zero_close(g);
     if (g->summed && !g->gathered && g->t->backward && graph_ok(g))
         parallel_sum_all(g);
     if (!g->gathered || !graph_ok(g))
@@ -481,4 +470,6 @@ void parallel_close(struct graph *g)
     tape_unref(g->t, g->behind);
     g->reduced = g->ahead = g->behind = TAPE_NONE;
     parallel_each_layer(g, parallel_release_input);
+    if (parallel_keeps_parts(g))
+        parallel_drop_held(g, LAYOUT_GLOBAL_NUMBERS);
 }

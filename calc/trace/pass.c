@@ -9,6 +9,7 @@
 #include "calc/trace/forward.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_rotary.h"
+#include "calc/trace/offload.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
 #include "calc/trace/pass_stage.h"
@@ -152,6 +153,7 @@ static void pass_backward(struct graph *g, struct value loss)
         compile_backward(g);
     } else if (graph_ok(g)) {
         tape_ref(g->t, one);  // backward()'s own variable
+        offload_stash_go(g);
         parallel_begin_backward(g);
         backward_run(g, root.node, one, 0);
     }

@@ -139,8 +139,11 @@ void tape_unref(struct tape *t, uint32_t storage)
     if (t->failed || storage == TAPE_NONE)
         return;
     struct storage *s = &t->storages[storage];
-    if (--s->refs == 0 && s->home < HOME_NONE)
-        tape_emit(t, TAPE_FREE, storage);
+    if (--s->refs != 0 || s->home >= HOME_NONE)
+        return;
+    uint32_t with = s->with;
+    tape_emit(t, TAPE_FREE, storage);
+    tape_unref(t, with);
 }
 
 void tape_keep(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot)

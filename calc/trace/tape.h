@@ -37,6 +37,7 @@ struct storage {
     int16_t refs;
     uint16_t slot;  // within its unit and home
     int32_t unit;   // of the simulation, or TAPE_GLOBAL
+    uint32_t with;  // goes with it, TAPE_NONE if nothing does
     uint32_t made;  // how many allocations were on the tape before it
     bool saved;     // counted as saved for backward
     bool sent;      // a collective on a stream of its own uses it

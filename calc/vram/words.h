@@ -90,6 +90,7 @@ VRAM_API const char *vram_verdict_name(uint32_t verdict);
 // that holds.
 #define VRAM_REGIMES(X) \
     X(INFERENCE, "inference", "generation, with or without quantized weights") \
+    X(OFFLOADED, "offloaded", "training with a part of it in the host's memory") \
     X(GPT2, "gpt2", "GPT-2 in training, eager or compiled, on one GPU") \
     X(COMPILED, "compiled", "training with torch.compile") \
     X(MODEL_PARALLEL, "model parallel", "layers, tensors, sequences or experts divided over GPUs") \

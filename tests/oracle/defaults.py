@@ -97,6 +97,8 @@ def text(value):
         return "-"
     if isinstance(value, enum.Enum):
         return str(value.value)
+    if isinstance(value, int) and type(value) not in (int, bool):
+        return str(int(value))  # DeepSpeed's print their thousands
     if isinstance(value, type):
         return value.__name__
     return re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"<function \1>", " ".join(repr(value).split()))

@@ -90,7 +90,7 @@ def mark_model(model, optimizer=None, batch=()):
     mark((p.grad for p in model.parameters() if p.grad is not None), "grad")
     mark(batch, "input")
     if optimizer is not None:
-        for state in optimizer.state.values():
+        for state in getattr(optimizer, "state", {}).values():
             mark((v for v in state.values()), "optim")
 
 

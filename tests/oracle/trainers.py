@@ -72,7 +72,7 @@ def name_logits(model):
 
 
 def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora="", kbit="", liger=False, dropout=0,
-            **more):
+            host=False, **more):
     """The model as a user prepares it: patched, quantized, with adapters, with checkpointing."""
     if attention == "flash_attention_2":
         import standins
@@ -90,7 +90,8 @@ def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora=
                 model, use_gradient_checkpointing=bool(checkpoint),
                 gradient_checkpointing_kwargs={"use_reentrant": checkpoint == "reentrant"})
     if checkpoint and not kbit.endswith("_prepared"):
-        model.gradient_checkpointing_enable({"use_reentrant": checkpoint == "reentrant"})
+        words = {"use_reentrant": checkpoint == "reentrant"}
+        model.activation_checkpointing_enable(words, offload=True) if host else model.gradient_checkpointing_enable(words)
     if lora:
         model = adapters(model, lora, checkpoint)
     oracle.watch_modules(model)
@@ -165,6 +166,9 @@ def optimizer_of(model, kind):
     if library == "bnb":
         import bitsandbytes as bnb
         return getattr(bnb.optim, name)(params, lr=1e-4)
+    if library == "torchao" and name.startswith("CPUOffload"):
+        from torchao.optim import CPUOffloadOptimizer
+        return CPUOffloadOptimizer(params, torch.optim.AdamW, lr=1e-4, offload_gradients=name.endswith(":gradients"))
     if library == "torchao":
         import torchao.optim
         return getattr(torchao.optim, name)(params, lr=1e-4)
@@ -193,19 +197,24 @@ def in_backward(model, kind):
 
 
 def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, micro=1, compile=False, inside=False,
-          **more):
+          stash=False, **more):
     """A loop as in the tutorials: forward with labels, backward, clipping, step, gradients to None."""
     model = prepare(family, layers, **more)
     opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)]) if inside else optimizer_of(model, optimizer)
     if inside:
         in_backward(model, optimizer)
+    held = contextlib.nullcontext()
+    if stash:  # what TRL wraps its training step in
+        from trl.models.activation_offloading import get_act_offloading_ctx_manager
+        held = get_act_offloading_ctx_manager(model)
     Steps(model, opt)
     for _ in range(steps):
         for _ in range(micro):
             ids = tokens(family, batch, seq).cuda()
-            with torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
-                out = model(input_ids=ids, labels=ids)
-            out.loss.backward()
+            with held:
+                with torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
+                    out = model(input_ids=ids, labels=ids)
+                out.loss.backward()
             del out
         if clip:
             torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
@@ -282,7 +291,7 @@ def blocks_of(model):
 
 def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", autocast="", optimizer="default",
                 clip=0, steps=2, reshard="default", bucket_view=False, prefetch="default", param="bf16",
-                reduce="fp32", **more):
+                reduce="fp32", offload=False, **more):
     """One rank of many: DDP, FSDP1 (as accelerate wraps: units are layers, the root holds the rest) or FSDP2."""
     import lonely
     lonely.join(0, world)
@@ -292,7 +301,7 @@ def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", 
         run = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=bucket_view)
     elif how == "fsdp1":
         import functools
-        from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision
+        from torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel, MixedPrecision
         from torch.distributed.fsdp.wrap import _or_policy, lambda_auto_wrap_policy, transformer_auto_wrap_policy
         # SRC: peft/utils/other.py fsdp_auto_wrap_policy: layers, and leaves with trainable weights
         policy = functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={layer})
@@ -302,6 +311,7 @@ def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", 
             policy = functools.partial(_or_policy, policies=[leaves, policy])
         mixed = MixedPrecision(param_dtype=DTYPES[param], reduce_dtype=DTYPES[reduce], buffer_dtype=DTYPES[param])
         run = FullyShardedDataParallel(model, auto_wrap_policy=policy, device_id=0, use_orig_params=True,
+                                       cpu_offload=CPUOffload(offload_params=True) if offload else None,
                                        mixed_precision=mixed if param != dtype else None)
     else:
         from torch.distributed.device_mesh import init_device_mesh
@@ -311,6 +321,9 @@ def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", 
             from torch.distributed._composable.fsdp import MixedPrecisionPolicy, fully_shard
         words = dict(mesh=init_device_mesh("cuda", (world,)),
                      mp_policy=MixedPrecisionPolicy(param_dtype=DTYPES[param], reduce_dtype=DTYPES[reduce]))
+        if offload:
+            from torch.distributed.fsdp import CPUOffloadPolicy
+            words["offload_policy"] = CPUOffloadPolicy()
         found = [m for m in model.modules() if isinstance(m, layer)]
         for i, m in enumerate(found):  # SRC: torchtitan parallelize_llama.apply_fsdp: the last layer keeps its weights
             fully_shard(m, reshard_after_forward={"default": i < len(found) - 1, "no": False}[reshard], **words)
@@ -328,6 +341,33 @@ def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", 
             run.clip_grad_norm_(1.0) if how == "fsdp1" else torch.nn.utils.clip_grad_norm_(run.parameters(), 1.0)
         opt.step()
         opt.zero_grad(set_to_none=True)
+
+
+def zero(family, layers, batch, seq, stage=2, world=1, offload="optimizer", bucket=500000000, steps=2, micro=1,
+         dtype="bf16", clip=1, **more):
+    """DeepSpeed's engine with its state, and at offload=param its weights, on the host."""
+    import lonely
+    lonely.join(0, world)
+    import deepspeed
+    model = prepare(family, layers, dtype=dtype, **more)
+    host = {"device": "cpu", "pin_memory": True}
+    words = {"stage": stage, "reduce_bucket_size": bucket}
+    words.update({f"offload_{name}": host for name in ("optimizer", "param") if offload == "param" or offload == name})
+    engine, opt, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config={
+        "train_micro_batch_size_per_gpu": batch, "gradient_accumulation_steps": micro, "gradient_clipping": float(clip),
+        "zero_optimization": words, "bf16": {"enabled": dtype == "bf16"}, "zero_force_ds_cpu_optimizer": False,
+        "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "torch_adam": True}}})
+    oracle.mark_model(model)
+    for i in range(steps):
+        for m in range(micro):
+            ids = tokens(family, batch, seq).cuda()
+            oracle.phase(f"fwd:it{i}.m{m}")
+            out = engine(input_ids=ids, labels=ids)
+            oracle.phase(f"bwd:it{i}.m{m}")
+            engine.backward(out.loss)
+            del out
+            oracle.phase(f"step:it{i}")
+            engine.step()
 
 
 def tokenizer():

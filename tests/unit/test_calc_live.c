@@ -63,6 +63,12 @@ static void set_random(vram *v, uint64_t *seed)
         set_any(v, seed, "bucket_view");
         set_number(v, "n_gpu", between(seed, 1, 9));
     }
+    if (next_random(seed) % 24 == 0) {
+        set_any(v, seed, "offload_optimizer");
+        set_any(v, seed, "offload_params");
+        set_any(v, seed, "offload_activations");
+        set_number(v, "reduce_bucket_size", between(seed, 0, 100000));
+    }
     if (next_random(seed) % 4 == 0)
         set_number(v, "pipeline_parallel", between(seed, 1, 4));
     if (heads % 2 == 0 && next_random(seed) % 4 == 0) {

@@ -56,6 +56,46 @@ static void test_zero(void **state)
     close_vram(v, &h);
 }
 
+// What is on the host is not on the card, on one GPU too: 12 bytes a weight of copies and moments
+// and four of gradients under ZeRO, two copies beside the moments of torchao's optimizer. SRC:
+// DeepSpeed runtime/zero/stage_1_and_2.py, torchao optim/cpu_offload.py; the traces llama_*_offload
+// and llama_cpu_adamw of tests/calc/truth/frameworks hold the peaks.
+static uint64_t on_host_mib(const struct vram_result *r)
+{
+    for (size_t i = 0; i < r->note_count; i++)
+        if (!strcmp(r->notes[i].id, "offloaded"))
+            return r->notes[i].args[0].number;
+    return 0;
+}
+
+static void test_offload(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    const struct vram_result *r =
+        run_gpt2(v, "dtype=bfloat16_deepspeed parallel=zero2 offload_optimizer=true");
+    uint64_t p = r->params;
+    assert_int_equal(r->param_bytes, 2 * p);
+    assert_int_equal(r->grad_bytes,
+                     0 + 2 * UINT64_C(50304) * 768);  // what comes back from the host
+    assert_int_equal(r->optim_bytes, 0);
+    assert_int_equal(on_host_mib(r), (16 * p + 524288) >> 20);
+    assert_int_equal(r->regime, VRAM_REGIME_OFFLOADED);
+    r = run_gpt2(v, "parallel=fsdp2 dtype=bfloat16_fsdp offload_params=true n_gpu=4");
+    assert_int_equal(r->param_bytes + r->optim_bytes, 0);
+    assert_in_range(on_host_mib(r), (16 * p / 4) >> 20, ((16 * p / 4) >> 20) + 1);
+    r = run_gpt2(v, "dtype=bfloat16_pure offload_optimizer=true");
+    assert_int_equal(r->grad_bytes, 2 * p);
+    assert_in_range(r->optim_bytes, 1, 4 * 12 * 4 * 768 * 2);  // norms stay
+    assert_in_range(on_host_mib(r), (8 * p >> 20) - 1, (8 * p >> 20) + 1);
+    set_all(v, "parallel=ddp n_gpu=2");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    set_all(v, "parallel=zero2 offload_params=true");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    close_vram(v, &h);
+}
+
 // Gathered weights: the root for the whole pass, one layer with zero3, two with fsdp1. fsdp2 copies
 // them out of what was gathered, and that of the root is there until the first layer's is copied.
 struct gathered {
@@ -323,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ddp),
         cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_offload),
         cmocka_unit_test(test_gathered),
         cmocka_unit_test(test_gradients_of_fsdp),
         cmocka_unit_test(test_whole_gradients),

@@ -1,0 +1,63 @@
+// Owns how a unit's weights are gathered: what is copied, cast and sent for it.
+
+#include "calc/trace/gather.h"
+
+#include "calc/model/precision.h"
+
+bool gather_is_fsdp(const struct graph *g)
+{
+    return g->m->c.parallel == PARALLEL_FSDP || g->m->c.parallel == PARALLEL_FSDP1;
+}
+
+uint32_t gather_on(struct graph *g, uint32_t storage, uint8_t stream)
+{
+    if (gather_is_fsdp(g) && graph_ok(g) && storage != TAPE_NONE)
+        g->t->storages[storage].stream = stream;
+    return storage;
+}
+
+bool gather_copies(const struct graph *g)
+{
+    return g->m->c.parallel == PARALLEL_FSDP;
+}
+
+static uint32_t gather_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
+{
+    return tape_alloc(g->t, op, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, dtype, shape);
+}
+
+// This GPU's part in the format that is sent: FSDP2 always copies it, FSDP1 where it is cast. From
+// the host it is copied, by FSDP1 as wide as it is; what it has not cast is there as long as the
+// weights are. SRC: pytorch torch/distributed/fsdp/_flat_param.py, pre_unshard
+// (_use_low_precision_shard, flat_param_to); traces llama_fsdp1_offload_*,
+// llama_fsdp1_bf16_offload_*.
+uint32_t gather_weights(struct graph *g, uint8_t shape)
+{
+    bool cast = gather_is_fsdp(g) && precision_of(&g->m->c)->weight != g->compute;
+    uint8_t share = g->compute == DT_F32 ? DT_F32_SHARE : DT_LOW_SHARE;
+    bool copied = cast || gather_copies(g) || g->m->c.offload_params;
+    uint32_t mine = copied ? gather_buffer(g, OP_TO_COPY, share, shape) : TAPE_NONE;
+    if (cast && g->m->c.offload_params && !gather_copies(g))
+        tape_unref(g->t, gather_buffer(g, OP_TO_COPY, DT_F32_SHARE, shape));
+    uint32_t gathered = gather_buffer(g, OP_ALL_GATHER, g->compute, shape);
+    gather_on(g, mine, STREAM_GATHER);
+    gather_on(g, gathered, STREAM_GATHER);
+    bool stays = g->m->c.offload_params && g->m->c.parallel == PARALLEL_FSDP1 && !cast;
+    if (stays && graph_ok(g))
+        g->t->storages[gathered].with = mine;
+    else
+        tape_unref(g->t, mine);
+    return gathered;
+}
+
+// fully_shard copies each weight out of what was gathered. SRC: pytorch
+// torch/distributed/fsdp/_fully_shard/ _fsdp_collectives.py, foreach_all_gather_copy_out; traces
+// llama_fsdp2_* of tests/calc/truth/frameworks.
+uint32_t gather_copy_out(struct graph *g, uint32_t gathered, uint8_t shape)
+{
+    if (!gather_copies(g))
+        return gathered;
+    uint32_t weights = gather_buffer(g, OP_ALL_GATHER, g->compute, shape);
+    tape_unref(g->t, gathered);
+    return weights;
+}

@@ -443,6 +443,18 @@ void md_foreign_put_back(char *text, size_t len)
     }
 }
 
+// Colons are in most pages, short names in few.
+static bool has_emoji(str body)
+{
+    size_t end;
+    str shown;
+    for (size_t at = str_find(body, ':'); at < body.len;
+         at += 1 + str_find(str_slice(body, at + 1, body.len), ':'))
+        if (emoji_at(body, at, &end, &shown))
+            return true;
+    return false;
+}
+
 str md_foreign_hide(struct md *r, str body)
 {
     unsigned on = r->o->foreign;
@@ -453,7 +465,9 @@ str md_foreign_hide(struct md *r, str body)
          tags = on & MD_FOREIGN_JSX &&
                 (str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len),
          elements = on & MD_FOREIGN_ATTRIBUTES && str_search(body, STR(" markdown")) < body.len;
-    bool emoji = on & MD_FOREIGN_EMOJI && str_find(body, ':') < body.len;
+    bool emoji = on & MD_FOREIGN_EMOJI && has_emoji(body);
+    if (!emoji)
+        on &= ~(unsigned)MD_FOREIGN_EMOJI;
     if (!braces && !tags && !elements && !emoji)
         return body;
     struct hiding h = {.text = arena_c(r->a, body),

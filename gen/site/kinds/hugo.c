@@ -117,9 +117,12 @@ static void read_mounts(struct tree *t, const struct configs *c)
     }
 }
 
-static void read_languages(struct tree *t, const struct configs *c, str content)
+// Whether a language is read from the content folder itself: none where each has a folder of its
+// own.
+static bool read_languages(struct tree *t, const struct configs *c, str content)
 {
     const struct yaml_node *l = c->languages;
+    bool shared = !l || l->kind != YAML_MAP || !l->count;
     for (size_t i = 0; l && l->kind == YAML_MAP && i < l->count; i++) {
         str tag = l->pairs[i].key->text, dir = kind_text(l->pairs[i].value, "contentDir");
         if (kind_true(l->pairs[i].value, "disabled", false))
@@ -128,8 +131,9 @@ static void read_languages(struct tree *t, const struct configs *c, str content)
         if (folder.len && !str_eq(folder, content) && kind_has_folder(t, folder))
             kind_root(t, folder, tag, STR_NONE, tag);
         else
-            kind_language(t, tag);
+            kind_language(t, tag), shared = true;
     }
+    return shared;
 }
 
 static void read_content(struct tree *t, const struct configs *c)
@@ -138,8 +142,8 @@ static void read_content(struct tree *t, const struct configs *c)
     read_mounts(t, c);
     if (t->root_count)
         return;
-    read_languages(t, c, content);
-    if (!kind_has_folder(t, content))
+    bool shared = read_languages(t, c, content);
+    if (!kind_has_folder(t, content) || (!shared && t->root_count))
         return;
     // The folder of the source language may hold those of the others.
     bool named = t->root_count && dir.len;
@@ -177,6 +181,9 @@ void hugo_read(struct tree *t)
     read_permalinks(t, get(&c, "permalinks"));
     kind_static(t, kind_path(t, STR("static")));
     t->title = text(&c, "title");
+    if (!t->title.len)
+        t->title = kind_text(c.languages,
+                             arena_printf(t->a, "%.*s.title", STR_ARG(t->source_language)).ptr);
     t->description = text(&c, "params.description");
     kind_site(t, text(&c, "baseURL"), STR_NONE);
     t->definitions = kind_true(get(&c, "markup.goldmark.extensions"), "definitionList", true);

@@ -184,6 +184,9 @@ static int model_check_adapters(struct vram_config *c, struct message *e)
         {c->modules_to_save && !adapted,
          MESSAGE_saved_needs_lora,
          {"modules_to_save", "lora_rank"}},
+        {adapted && !c->lora_targets,
+         MESSAGE_targets_all_saved,
+         {"lora_targets", "modules_to_save"}},
         {c->prepare_kbit && !c->quantization,
          MESSAGE_prepare_quantized,
          {"prepare_kbit", "quantization"}},
@@ -268,6 +271,16 @@ static int model_check_offload(const struct vram_config *c, struct message *e)
          {"offload_activations", "checkpointing"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
+// A layer that is trained whole gets no adapter. SRC: peft 0.15 tuners/tuners_utils.py,
+// check_target_module_exists: "Adapters should never match on modules to save modules".
+static void model_saved_targets(struct vram_config *c)
+{
+    if (c->lora_rank && (c->modules_to_save & CONFIG_BIT(SAVE_HEAD)))
+        c->lora_targets &= ~CONFIG_BIT(TARGET_HEAD);
+    if (c->lora_rank && (c->modules_to_save & CONFIG_BIT(SAVE_EMBED)))
+        c->lora_targets &= ~CONFIG_BIT(TARGET_EMBED);
 }
 
 static int model_check_support(const struct vram_config *c, struct message *e)
@@ -386,6 +399,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
             ATTENTION_MATH;  // SRC: transformers modeling_gpt_oss.py, _supports_sdpa = False
     model_find_traits(m);
     model_dense_targets(&m->c);
+    model_saved_targets(&m->c);
     if (model_has_trait(m, TRAIT_ONE_PROJECTION) && m->c.task == TASK_TRAIN &&
         !(m->features & (HAS_HEAD_NORM | HAS_WIDE_NORM)))
         m->features = (m->features | HAS_FUSED_QKV) & ~(uint64_t)HAS_FUSED_GATE;

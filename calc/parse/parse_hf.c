@@ -247,6 +247,23 @@ static void conclude_falcon(struct parse *p)
         c->parallel_norms = grouped ? 2 : 1;
 }
 
+// A file with a model's type alone is no model's: what transformers takes then is one of many
+// sizes.
+static int check_sizes(struct parse *p)
+{
+    static const uint8_t sizes[] = {FIELD_n_embd, FIELD_n_layer, FIELD_n_head, FIELD_n_inner,
+                                    FIELD_vocab_size};
+    bool old = p->v->config.family == FAMILY_GPT2;
+    for (size_t i = 0; i < sizeof sizes; i++)
+        if (p->v->places[sizes[i]].line)
+            return VRAM_OK;
+    return err_set(&p->v->err, MESSAGE_sizes_missing, (struct err_pos){p->file, 1, 1},
+                   ABOUT("n_embd"),
+                   ARGS(arg_text("keys", old ? "n_embd, n_layer, n_head, vocab_size"
+                                             : "hidden_size, num_hidden_layers, "
+                                               "num_attention_heads, vocab_size")));
+}
+
 int parse_hf(struct parse *p)
 {
     struct entry e;
@@ -256,6 +273,8 @@ int parse_hf(struct parse *p)
     while (rc == VRAM_OK && parse_entry(p, &e))
         if (read_entry(p, e) != VRAM_OK)
             rc = parse_report(p);
+    if (rc == VRAM_OK && !err_is_set(&p->first))
+        rc = check_sizes(p);
     if (rc != VRAM_OK)
         return rc;
     if (!batch_given)

@@ -33,7 +33,7 @@ static const struct published {
      "true\nmax_position_embeddings = 131072\n"
      "rope_scaling.factor = 32.0\nrms_norm_eps = 1e-05\ntorch_dtype = \"bfloat16\"\n",
      1235814400},
-    {"model_type = llama\n", 6738415616},  // the class's defaults are Llama 7B
+    {"model_type = llama\nvocab_size = 32000\n", 6738415616},  // the class's defaults are Llama 7B
     {"model_type = mistral\nvocab_size = 32000\n", 7241732096},
     {"model_type = qwen2\nhidden_size = 896\nintermediate_size = 4864\nnum_attention_heads = "
      "14\nnum_hidden_layers = 24\n"
@@ -48,14 +48,14 @@ static const struct published {
      "16384\nnum_attention_heads = 8\n"
      "num_hidden_layers = 18\nnum_key_value_heads = 1\nvocab_size = 256000\n",
      2506172416},
-    {"model_type = gemma2\n", 2614341888},
+    {"model_type = gemma2\nhidden_size = 2304\n", 2614341888},
     {"model_type = gemma3\ntext_config.model_type = gemma3_text\ntext_config.hidden_size = "
      "1152\ntext_config.num_hidden_layers = 26\n"
      "text_config.num_attention_heads = 4\ntext_config.num_key_value_heads = "
      "1\ntext_config.head_dim = 256\n"
      "text_config.intermediate_size = 6912\ntext_config.vocab_size = 262144\n",
      999885952},
-    {"model_type = falcon\nnum_kv_heads = 71\n", 6921720704},
+    {"model_type = falcon\nhidden_size = 4544\nnum_kv_heads = 71\n", 6921720704},
     {"model_type = falcon\nnew_decoder_architecture = true\nnum_attention_heads = 128\nhidden_size "
      "= 8192\n"
      "num_hidden_layers = 60\nnum_kv_heads = 8\n",
@@ -66,8 +66,9 @@ static const struct published {
      "16384\n"
      "tie_word_embeddings = false\n",
      11102822400},
-    {"model_type = bert\nseq_len = 512\n", 109514298},
-    {"model_type = mixtral\nnum_local_experts = 8\nnum_experts_per_tok = 2\n", 46702792704},
+    {"model_type = bert\nhidden_size = 768\nseq_len = 512\n", 109514298},
+    {"model_type = mixtral\nhidden_size = 4096\nnum_local_experts = 8\nnum_experts_per_tok = 2\n",
+     46702792704},
     {"model_type = qwen3_moe\nhead_dim = 128\nhidden_size = 2048\nmoe_intermediate_size = "
      "768\nnum_attention_heads = 32\n"
      "num_experts = 128\nnum_experts_per_tok = 8\nnum_hidden_layers = 48\nnum_key_value_heads = "
@@ -116,7 +117,7 @@ static void test_other_keys_are_read_over(void **state)
 {
     (void)state;
     assert_int_equal(
-        params_of("model_type = gpt2\nactivation_function = "
+        params_of("model_type = gpt2\nn_embd = 768\nactivation_function = "
                   "\"gelu_new\"\ntask_specific_params.text-generation.max_length = 50\n"
                   "something_of_its_own = 3\narchitecture_notes = \"x = y\"\n"),
         124439808);
@@ -128,9 +129,9 @@ static void test_quantization_and_dtype(void **state)
     struct heap h = {0};
     char got[32];
     vram *v = open_vram(&h);
-    const char *flat =
-        "model_type = llama\ntorch_dtype = float32\nquantization_config.load_in_4bit = true\n"
-        "quantization_config.bnb_4bit_use_double_quant = true\n";
+    const char *flat = "model_type = llama\nhidden_size = 4096\ntorch_dtype = "
+                       "float32\nquantization_config.load_in_4bit = true\n"
+                       "quantization_config.bnb_4bit_use_double_quant = true\n";
     assert_int_equal(parse_text(v, VRAM_KIND_HF, flat, strlen(flat), NULL), VRAM_OK);
     vram_get(v, "quantization", got, sizeof got);
     assert_string_equal(got, "nf4_double");
@@ -145,7 +146,7 @@ static void test_long_contexts_are_not_trained_whole(void **state)
     struct heap h = {0};
     uint64_t n;
     vram *v = open_vram(&h);
-    const char *flat = "model_type = llama\nmax_position_embeddings = 131072\n";
+    const char *flat = "model_type = llama\nhidden_size = 4096\nmax_position_embeddings = 131072\n";
     assert_int_equal(parse_text(v, VRAM_KIND_HF, flat, strlen(flat), NULL), VRAM_OK);
     vram_get_u64(v, "seq_len", &n);
     assert_int_equal(n, 2048);

@@ -10,7 +10,7 @@
 struct options {
     const char *strict;
     uint64_t jobs;
-    bool json, quiet;
+    bool json, quiet, verbose;
 };
 
 static const struct arg_option rows[] = {
@@ -21,6 +21,8 @@ static const struct arg_option rows[] = {
     {0, "json", ARG_FLAG, offsetof(struct options, json), NULL,
      "print messages and the result as lines of JSON"},
     {'q', "quiet", ARG_FLAG, offsetof(struct options, quiet), NULL, "print errors only"},
+    {'v', "verbose", ARG_FLAG, offsetof(struct options, verbose), NULL,
+     "show each warning, however many of a kind a file has"},
     {0},
 };
 
@@ -58,6 +60,7 @@ static int run(void *given, int operand_count, char **operands)
     struct diag *d =
         diag_new((struct diag_options){.strict = o->strict != NULL,
                                        .json = o->json,
+                                       .verbose = o->verbose,
                                        .quiet = o->quiet,
                                        .color = isatty(2) && !(no_color && *no_color)});
     diag_set_links(d, DIAG_ERROR);

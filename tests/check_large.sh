@@ -23,7 +23,7 @@ many() { (ulimit -t 8; vramdoc check "$work/many" >"$work/log" 2>&1) && return 1
 try "$links anchors and as many broken links in a page" many
 # The same in one line, and every id twice: the column is counted from the last place on.
 tr -d '\n' <"$work/many/index.html" | sed 's/i[0-9]*0"/same"/g' >"$work/line/index.html"
-line() { (ulimit -t 8; vramdoc check "$work/line" >"$work/log" 2>&1) && return 1; [ "$(grep -c 'anchor-duplicate' "$work/log")" -gt $((links * 3 / 40)) ]; }
+line() { (ulimit -t 8; vramdoc check --verbose "$work/line" >"$work/log" 2>&1) && return 1; [ "$(grep -c 'anchor-duplicate' "$work/log")" -gt $((links * 3 / 40)) ]; }
 try 'the same in one line, with ids that are there twice' line
 
 # A page that is larger than all memory that may be used, between small ones.

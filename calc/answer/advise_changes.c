@@ -4,6 +4,7 @@
 #include "calc/answer/advise_changes.h"
 
 #include "calc/base/text.h"
+#include "calc/model/framework.h"
 #include "calc/model/model.h"
 
 // Divides the micro-batch and multiplies accumulation, so that a step sees the same sequences.
@@ -60,7 +61,8 @@ enum advice_applied change_cce(struct change *k)
 
 enum advice_applied change_compile(struct change *k)
 {
-    if (k->c->compile == COMPILE_TORCH25 || k->c->family != FAMILY_GPT2 || k->c->lora_rank)
+    if (k->c->compile == COMPILE_TORCH25 || k->c->family != FAMILY_GPT2 || k->c->lora_rank ||
+        framework_goes(k->c, BY_BLOCKS))
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_compile, COMPILE_TORCH25);
     return ADVICE_APPLIED;

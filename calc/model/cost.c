@@ -32,6 +32,8 @@ void cost_of(struct cost *out, const struct model *m)
         out->flops += out->block_forward;
     if (c->checkpointing == CHECKPOINTING_EVERY)
         out->flops += out->block_forward / (double)c->checkpoint_every;
+    if (c->checkpointing == CHECKPOINTING_SELECTIVE)
+        out->flops += out->block_forward / 2;  // every second product
     if (c->cross_entropy == CROSS_ENTROPY_CCE)
         out->flops += out->head_forward;
     double bytes = c->dtype == DTYPE_FLOAT32 ? 4 : 2;

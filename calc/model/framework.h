@@ -21,7 +21,10 @@ enum framework_habit {
     BY_MESH = 1 << 8,  // shards by its device mesh on as many GPUs as there are, without a word in
                        // the file, and has no autocast
     BY_WHOLE_ENDS =
-        1 << 9  // tensor_parallel divides the layers alone: embedding and head are whole
+        1 << 9,           // tensor_parallel divides the layers alone: embedding and head are whole
+    BY_BLOCKS = 1 << 10,  // torch.compile makes graphs of each block, not of the model
+    BY_COMPLEX_ANGLES = 1 << 11,     // rotary positions are complex numbers
+    BY_CHECKPOINTS_AROUND = 1 << 12  // torch.utils.checkpoint is around what is compiled
 };
 
 struct framework {

@@ -99,6 +99,9 @@ bool model_groups_experts(const struct model *m);
 uint64_t model_adapted_parts(const struct vram_config *c);
 uint64_t model_adapted_width(const struct vram_config *c);
 
+// Whether torch.compile of each block by itself is modelled for a configuration without "auto".
+bool model_compiles_blocks(const struct vram_config *c);
+
 // What a card that is chosen cannot do: run PyTorch's flash attention kernels; compute in bfloat16
 // natively.
 bool model_lacks_flash(const struct vram_config *c);

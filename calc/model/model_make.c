@@ -7,6 +7,7 @@
 #include "calc/model/framework.h"
 #include "calc/model/gguf.h"
 #include "calc/model/layout.h"
+#include "calc/model/precision.h"
 #include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
 
@@ -70,12 +71,14 @@ static int model_check_heads(struct vram_config *c, struct message *e)
 enum { MODEL_NEWEST = 99998 };  // of versions, below NOW of traits.def
 
 static const struct trait_row {
-    uint64_t frameworks, torch[2], transformers[2], own[2];
+    uint32_t frameworks, torch[2], transformers[2], own[2];
 } model_traits[TRAIT_COUNT] = {
-#define FRAMEWORKS(name) (UINT64_C(1) << FRAMEWORK_##name)
-#define FRAMEWORKS_ANY ~UINT64_C(0)
+#define FRAMEWORKS(name) (UINT32_C(1) << FRAMEWORK_##name)
+#define FRAMEWORKS_ANY ~UINT32_C(0)
 #define FRAMEWORKS_TRANSFORMERS FRAMEWORKS(TRANSFORMERS)
 #define FRAMEWORKS_LITGPT FRAMEWORKS(LITGPT)
+#define FRAMEWORKS_TORCHTITAN FRAMEWORKS(TORCHTITAN)
+#define FRAMEWORKS_TORCHTUNE FRAMEWORKS(TORCHTUNE)
 #define FRAMEWORKS_ACCUMULATING (FRAMEWORKS(LITGPT) | FRAMEWORKS(TRANSFORMERS))
 #define FRAMEWORKS_SYNCING (FRAMEWORKS(TORCHTUNE) | FRAMEWORKS(TRANSFORMERS))
 #define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) \
@@ -92,7 +95,7 @@ static const struct trait_row {
 #undef FRAMEWORKS
 };
 
-static bool model_between(uint64_t version, const uint64_t range[2])
+static bool model_between(uint64_t version, const uint32_t range[2])
 {
     return version >= range[0] && version < range[1];
 }
@@ -154,7 +157,8 @@ static int model_check_optimizer(const struct vram_config *c, struct message *e)
         {inside && c->gradient_accumulation_steps > 1,
          MESSAGE_inside_accumulates,
          {"optimizer_in_backward", "gradient_accumulation_steps"}},
-        {inside && (c->compile || c->n_gpu > 1 || c->pipeline_parallel > 1),
+        {inside && ((c->compile && !framework_goes(c, BY_BLOCKS)) || c->n_gpu > 1 ||
+                    c->pipeline_parallel > 1),
          MESSAGE_inside_here,
          {"optimizer_in_backward"}},
     };
@@ -273,6 +277,44 @@ static int model_check_offload(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
+// torch.compile of each block: a plain block of Llama whose numbers are of two bytes, whole.
+bool model_compiles_blocks(const struct vram_config *c)
+{
+    const struct precision *p = precision_of(c);
+    unsigned plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
+    bool here = (model_features[c->family] & ~(unsigned)HAS_REPEATED_FLASH) == plain;
+    return here && c->task == TASK_TRAIN && p->compute == DT_LOW && !p->autocast && !c->lora_rank &&
+           !c->kernels && c->tensor_parallel == 1 && c->pipeline_parallel == 1 &&
+           c->attention == ATTENTION_FLASH && c->dropout == 0;
+}
+
+// Of the whole model, or of each block.
+static int model_check_compile(const struct vram_config *c, struct message *e)
+{
+    bool blocks = c->compile && framework_goes(c, BY_BLOCKS);
+    bool compiled = c->compile && !blocks;
+    const struct model_limit limits[] = {
+        {compiled && c->checkpointing && c->family != FAMILY_GPT2,
+         MESSAGE_compile_checkpointing,
+         {"compile", "checkpointing"}},
+        {compiled && c->dtype == DTYPE_BFLOAT16_PURE, MESSAGE_compile_pure, {"compile", "dtype"}},
+        {compiled && scheme_divides_weights(c), MESSAGE_compile_sharded, {"compile", "parallel"}},
+        {compiled && c->family != FAMILY_GPT2, MESSAGE_compile_family, {"compile", "family"}},
+        {compiled && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
+        {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER,
+         MESSAGE_compile_loss,
+         {"compile", "cross_entropy"}},
+        {compiled && c->attention == ATTENTION_MATH,
+         MESSAGE_compile_math,
+         {"compile", "attention"}},
+        {c->checkpointing == CHECKPOINTING_SELECTIVE && (compiled || c->n_expert),
+         MESSAGE_selective_here,
+         {"checkpointing"}},
+        {blocks && !model_compiles_blocks(c), MESSAGE_compile_blocks, {"compile"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
 // A layer that is trained whole gets no adapter. SRC: peft 0.15 tuners/tuners_utils.py,
 // check_target_module_exists: "Adapters should never match on modules to save modules".
 static void model_saved_targets(struct vram_config *c)
@@ -285,7 +327,7 @@ static void model_saved_targets(struct vram_config *c)
 
 static int model_check_support(const struct vram_config *c, struct message *e)
 {
-    bool compiled = c->compile != COMPILE_NONE, stages = c->pipeline_parallel > 1;
+    bool compiled = c->compile && !framework_goes(c, BY_BLOCKS), stages = c->pipeline_parallel > 1;
     bool gathers = scheme_divides_weights(c);
     bool nanotron = framework_goes(c, BY_NANOTRON);
     bool latent = model_features[c->family] & HAS_LATENT;
@@ -315,16 +357,6 @@ static int model_check_support(const struct vram_config *c, struct message *e)
         {nanotron && c->parallel > PARALLEL_ZERO1,
          MESSAGE_nanotron_parallel,
          {"framework", "parallel"}},
-        {compiled && c->checkpointing && c->family != FAMILY_GPT2,
-         MESSAGE_compile_checkpointing,
-         {"compile", "checkpointing"}},
-        {compiled && c->dtype == DTYPE_BFLOAT16_PURE, MESSAGE_compile_pure, {"compile", "dtype"}},
-        {compiled && gathers, MESSAGE_compile_sharded, {"compile", "parallel"}},
-        {compiled && c->family != FAMILY_GPT2, MESSAGE_compile_family, {"compile", "family"}},
-        {compiled && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
-        {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER,
-         MESSAGE_compile_loss,
-         {"compile", "cross_entropy"}},
         {stages && (compiled || c->parallel >= PARALLEL_ZERO2),
          MESSAGE_pipeline_here,
          {"pipeline_parallel"}},
@@ -336,9 +368,6 @@ static int model_check_support(const struct vram_config *c, struct message *e)
          MESSAGE_device_map_trains,
          {"device_map", "task"}},
         {stages && c->task == TASK_INFERENCE, MESSAGE_pipeline_inference, {"pipeline_parallel"}},
-        {compiled && c->attention == ATTENTION_MATH,
-         MESSAGE_compile_math,
-         {"compile", "attention"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
@@ -412,6 +441,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         rc = model_check_support(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_offload(&m->c, e);
+    if (rc == VRAM_OK)
+        rc = model_check_compile(&m->c, e);
     if (rc != VRAM_OK)
         return rc;
     m->tokens = size_mul(m->c.batch_size, m->c.seq_len);

@@ -49,4 +49,6 @@ void resolve_auto(struct vram_config *c)
     if (!whole || (c->compile && !c->compile_logits))
         c->keep_logits = KEEP_LOGITS_NO;  // there are none
     resolve_versions(c);
+    if (c->checkpointing == CHECKPOINTING_SELECTIVE)
+        c->use_reentrant = 0;  // the other form knows no policy
 }

@@ -40,8 +40,9 @@ static uint64_t units_sum(const struct model *m, const struct layout_param *list
 int units_sums(const struct model *m, const struct layout *l, uint64_t elements[SHAPE_COUNT])
 {
     elements[SHAPE_LAYER] = units_sum(m, l->block, l->block_count, true, elements);
-    elements[SHAPE_ROOT] = size_add(units_sum(m, l->before, l->before_count, false, elements),
-                                    units_sum(m, l->after, l->after_count, false, elements));
+    elements[SHAPE_ROOT_FIRST] = units_sum(m, l->before, l->before_count, false, elements);
+    elements[SHAPE_ROOT_LAST] = units_sum(m, l->after, l->after_count, false, elements);
+    elements[SHAPE_ROOT] = size_add(elements[SHAPE_ROOT_FIRST], elements[SHAPE_ROOT_LAST]);
     bool fits = elements[SHAPE_LAYER] <= SIZE_LIMIT / 8 && elements[SHAPE_ROOT] <= SIZE_LIMIT / 8;
     return fits ? VRAM_OK : VRAM_EOVERFLOW;
 }

@@ -6,7 +6,7 @@
 
 #include "calc/model/layout.h"
 
-// Fills SHAPE_LAYER and SHAPE_ROOT from the other shapes: elements in the format of matrix
+// Fills SHAPE_LAYER and SHAPE_ROOT* from the other shapes: elements in the format of matrix
 // products; two bytes of a quantized weight's codes count as one. Errors: VRAM_EOVERFLOW.
 int units_sums(const struct model *m, const struct layout *l, uint64_t elements[SHAPE_COUNT]);
 

@@ -395,7 +395,7 @@ static int on_flavor(struct parse *p, const char *map, const struct entry *e, st
     return model_by_name(p, &named);
 }
 
-// Every n-th block, or by operations, which is not modelled.
+// Every n-th block, or by operations.
 static int on_selective(struct parse *p, const char *map, const struct entry *e,
                         struct delegate *as)
 {
@@ -404,12 +404,8 @@ static int on_selective(struct parse *p, const char *map, const struct entry *e,
     (void)as;
     if (mode && !span_is(span_of(mode->value), "selective"))
         return VRAM_OK;
-    if (span_is(e->value, "op")) {
-        parse_warn(p, MESSAGE_takes_less, e->value_pos,
-                   ARGS(arg_part("key", e->key.at, e->key.len),
-                        arg_part("value", e->value.at, e->value.len)));
-        return set_word(p, e, "checkpointing", "none");
-    }
+    if (span_is(e->value, "op"))
+        return set_word(p, e, "checkpointing", "selective");
     int rc = set(p, e, "checkpoint_every", e->value);
     return rc ? rc : set_word(p, e, "checkpointing", "every");
 }

@@ -4,6 +4,8 @@
 #include "calc/parse/conclude.h"
 
 #include "calc/model/framework.h"
+#include "calc/model/model.h"
+#include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
 #include "calc/parse/actions.h"
 
@@ -138,6 +140,21 @@ static void conclude_rows(struct parse *p)
 
 // ---- what is not modelled together -----------------------------------------------------------
 
+// Of a whole model nanoGPT's alone is modelled, and the blocks of some.
+static void conclude_compile(struct parse *p)
+{
+    struct vram_config *c = &p->v->config, resolved = *c;
+    if (p->v->facts.compiled != SAID_YES)
+        return;
+    resolve_auto(&resolved);
+    bool blocks = framework_goes(&resolved, BY_BLOCKS);
+    bool on_host = c->offload_activations || c->offload_optimizer;
+    if (!on_host && (blocks ? model_compiles_blocks(&resolved) : c->family == FAMILY_GPT2))
+        c->compile = COMPILE_TORCH25;
+    else
+        note(p, MESSAGE_compiled_as_eager);
+}
+
 static void conclude_form(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
@@ -147,10 +164,9 @@ static void conclude_form(struct parse *p)
         note(p, MESSAGE_activations_stay);
         c->offload_activations = OFFLOAD_NONE;
     }
-    if (p->v->facts.compiled == SAID_YES && c->family != FAMILY_GPT2)
-        note(p, MESSAGE_compiled_as_eager);
-    else if (p->v->facts.compiled == SAID_YES)
-        c->compile = COMPILE_TORCH25;
+    conclude_compile(p);
+    if (c->compile || c->checkpointing == CHECKPOINTING_SELECTIVE)
+        return;  // these know what they are under FSDP
     if (!c->use_reentrant && c->checkpointing && scheme_divides_weights(c)) {
         note(p, MESSAGE_reentrant_assumed);
         c->use_reentrant = 1;

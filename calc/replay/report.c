@@ -14,7 +14,7 @@
 #include "calc/replay/accuracy.h"
 #include "calc/replay/buckets.h"
 #include "calc/replay/schedule.h"
-#include "calc/trace/offload.h"
+#include "calc/trace/graph.h"
 
 // The walk that finds out who is alive at the peak.
 struct report_walk {
@@ -267,7 +267,7 @@ static uint64_t report_activations_on_host(const struct engine *e)
     uint64_t bytes = 0;
     for (size_t i = 1; e->model.c.offload_activations && i < r->tape.count; i++) {
         const struct storage *s = &r->tape.storages[i];
-        bytes += offload_is_on_host(s) ? reel_bytes(&e->sizes, s->shape, s->dtype) : 0;
+        bytes += graph_is_on_host(s) ? reel_bytes(&e->sizes, s->shape, s->dtype) : 0;
     }
     return bytes;
 }

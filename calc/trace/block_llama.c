@@ -44,7 +44,7 @@ static bool llama_grouped(const struct graph *g)
 }
 
 // The kernel takes grouped keys and values as they are, or gets one of each for every query head.
-static bool llama_repeats(const struct graph *g)
+bool block_llama_repeats(const struct graph *g)
 {
     if (graph_has(g, TRAIT_RESHAPED_HEADS) && has(g, HAS_FUSED_QKV))
         return false;  // before the rotation
@@ -52,7 +52,8 @@ static bool llama_repeats(const struct graph *g)
         return llama_grouped(g) && graph_has(g, TRAIT_FLASH_2_REPEATS) &&
                has(g, HAS_REPEATED_FLASH);
     return llama_grouped(g) &&
-           !(graph_has(g, TRAIT_ENABLE_GQA) && g->m->c.attention != ATTENTION_MATH);
+           !((graph_has(g, TRAIT_ENABLE_GQA) || graph_has(g, TRAIT_GROUPED_HEADS)) &&
+             g->m->c.attention != ATTENTION_MATH);
 }
 
 // scaled_dot_product_attention gets contiguous copies.
@@ -120,7 +121,7 @@ static struct heads llama_project_fused(struct graph *g, struct value x)
 {
     struct value out[3];
     fused_qkv(g, x, out);
-    if (llama_repeats(g) || llama_copies(g))
+    if (block_llama_repeats(g) || llama_copies(g))
         out[2] = llama_by_head(g, out[2]);
     return (struct heads){out[0], out[1], out[2]};
 }
@@ -145,7 +146,7 @@ static struct heads llama_project(struct graph *g, struct value x)
     h.k = llama_turnable(
         g, llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS));
     h.v = layer_linear(g, x, P_V, SHAPE_KV);
-    if (llama_repeats(g) || llama_copies(g))
+    if (block_llama_repeats(g) || llama_copies(g))
         h.v = llama_by_head(g, h.v);
     return h;
 }
@@ -174,7 +175,7 @@ static void llama_rotate(struct graph *g, struct heads *h)
     }
     if (g->m->c.kernels) {
         h->q = fused_rotary(g, h->q, llama_copies(g));
-        h->k = fused_rotary(g, h->k, llama_copies(g) || llama_repeats(g));
+        h->k = fused_rotary(g, h->k, llama_copies(g) || block_llama_repeats(g));
         return;
     }
     struct value q = layer_rotary(g, h->q, SHAPE_Q_HALF);
@@ -214,7 +215,7 @@ static struct value llama_attend(struct graph *g, const struct heads *h)
     bool joined = llama_turns_part(g),
          contiguous = llama_copies(g) || joined;  // cat's results are contiguous
     for (unsigned i = 0; i < 3; i++)
-        whole[i] = i < 2 && llama_repeats(g)                ? llama_repeat(g, in[i])
+        whole[i] = i < 2 && block_llama_repeats(g)          ? llama_repeat(g, in[i])
                    : llama_copies(g) && !(joined && i != 1) ? layer_copy(g, in[i])
                                                             : graph_copy(g, in[i]);
     for (unsigned i = 3; i-- > 0;)

@@ -9,8 +9,20 @@
 #include "calc/trace/block.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_rotary.h"
-#include "calc/trace/offload.h"
+#include "calc/trace/graph.h"
 #include "calc/trace/parallel.h"
+
+// A run of a block of which some results are kept: torch.utils.checkpoint's policy sees its
+// operations. SRC: create_selective_checkpoint_contexts, _CachingTorchDispatchMode,
+// _CachedTorchDispatchMode.
+static struct value checkpoint_block_run(struct graph *g, struct value x, int32_t frame)
+{
+    g->choosing = g->m->c.checkpointing == CHECKPOINTING_SELECTIVE ? frame : GRAPH_NO_FRAME;
+    g->products = 0;
+    struct value out = block_forward(g, x);
+    g->choosing = GRAPH_NO_FRAME;
+    return out;
+}
 
 // use_reentrant=False. The block runs with gradients and its graph is recorded, but a hook puts a
 // holder in the place of each tensor that a node saves. _NoopSaveInputs keeps the input.
@@ -30,7 +42,7 @@ static struct value checkpoint_packed(struct graph *g, struct value x)
     g->frames[number] = (struct frame){
         .first = (int32_t)g->node_count, .holder = holder, .input = x, .start = g->t->allocations};
     g->packing = number;
-    struct value out = block_forward(g, x);
+    struct value out = checkpoint_block_run(g, x, number);
     g->packing = GRAPH_NO_FRAME;
     g->frames[number].end = (int32_t)g->node_count;
     return out;
@@ -68,13 +80,13 @@ static void checkpoint_again(struct graph *g, int32_t number)
     g->t->unit = holder->unit;
     g->t->sub = holder->sub;
     g->recompute = true;
-    offload_return(g, f.holder);
+    graph_offload_return(g, f.holder);
     struct value x = f.input;
     x.storage = g->nodes[f.holder].saved[0];
     x.node = GRAPH_NO_NODE;
     graph_node(g, NODE_ACCUMULATE, &x, PART_SELF);
     g->t->limit = g->t->allocations + f.stop;
-    struct value out = block_forward(g, x);
+    struct value out = checkpoint_block_run(g, x, number);
     g->t->limit = UINT32_MAX;
     graph_autocast_exit_layer(g);
     g->recompute = false;
@@ -93,7 +105,7 @@ static void checkpoint_again(struct graph *g, int32_t number)
 
 static void checkpoint_unpack(struct graph *g, int32_t node)
 {
-    offload_return(g, node);
+    graph_offload_return(g, node);
     const struct node *n = &g->nodes[node];
     if (n->frame != GRAPH_NO_FRAME && n->saved_count > 0 && !g->frames[n->frame].again)
         checkpoint_again(g, n->frame);
@@ -109,6 +121,8 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     for (unsigned k = 0; k < holder->saved_count; k++)
         tape_unref(g->t, holder->saved[k]);
     holder->saved_count = 0;
+    while (f->taken < f->chosen)
+        tape_unref(g->t, f->results[f->taken++]);
     if (frame == 1 &&
         g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
         tape_unref(g->t, g->masks[1]);

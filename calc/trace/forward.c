@@ -6,6 +6,7 @@
 #include "calc/trace/attention_sinks.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/block.h"
+#include "calc/trace/block_compiled.h"
 #include "calc/trace/block_encoder.h"
 #include "calc/trace/block_falcon.h"
 #include "calc/trace/checkpoint.h"
@@ -15,21 +16,25 @@
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/loss.h"
 #include "calc/trace/parallel.h"
+#include "calc/trace/pass_compile.h"
 
 static bool forward_checkpoints(const struct graph *g)
 {
     uint64_t layer = (uint64_t)g->t->unit * g->period + g->t->sub, kind = g->m->c.checkpointing;
     bool every = kind == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
-    return g->grad && (every || kind == CHECKPOINTING_BLOCK);
+    return g->grad && (every || kind == CHECKPOINTING_BLOCK || kind == CHECKPOINTING_SELECTIVE);
 }
 
 // The layer with the weights that it needs.
 static struct value forward_layer(struct graph *g, struct value x)
 {
     bool checkpoints = forward_checkpoints(g);
+    block_fn *body = compile_is_of_blocks(g)
+                         ? (checkpoints ? block_compiled_checkpointed : block_compiled)
+                         : (checkpoints ? checkpoint_block : block_forward);
     if (!g->gathered || (checkpoints && g->around))
-        return checkpoints ? checkpoint_block(g, x) : block_forward(g, x);
-    return parallel_layer(g, x, checkpoints ? checkpoint_block : block_forward);
+        return body(g, x);
+    return parallel_layer(g, x, body);
 }
 
 // for block in self.transformer.h: x = block(x). Uses x up.

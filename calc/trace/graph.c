@@ -5,7 +5,6 @@
 #include "calc/model/precision.h"
 #include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
-#include "calc/trace/offload.h"
 
 void graph_init(struct graph *g, const struct vram_mem *mem)
 {
@@ -31,7 +30,7 @@ bool graph_ok(const struct graph *g)
     return !g->failed && !g->t->failed;
 }
 
-static bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
+bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
 {
     void **ptr = ptr_to_ptr;
     if (!g->failed && mem_grow(g->mem, ptr, cap, need, size) != VRAM_OK)
@@ -52,7 +51,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
     g->units = units;
     g->period = period;
     g->node_count = g->frame_count = g->kept_count = g->outliving_count = 0;
-    g->packing = GRAPH_NO_FRAME;
+    g->packing = g->choosing = GRAPH_NO_FRAME;
     g->failed = false;
     g->grad = g->training = true;
     g->summed = precision->copies > 1 && !scheme_divides_gradients(&m->c);
@@ -149,13 +148,46 @@ static void graph_workspace_call(struct graph *g, enum op op)
                                 DT_BYTE, SHAPE_WORKSPACE));
 }
 
+// What selective checkpointing keeps: attention's results, and those of every second product.
+// SRC: torchtitan distributed/activation_checkpoint.py, _apply_op_sac (addmm is not on its list).
+static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t part)
+{
+    if (g->choosing == GRAPH_NO_FRAME || g->t->allocations >= g->t->limit)
+        return false;
+    if (op == OP_MM)
+        return g->products++ % 2 == 0;
+    return op == OP_NEW_EMPTY && role == ROLE_ATTENTION && part != PART_SCRATCH;
+}
+
+// The second run does not repeat the operation.
+static uint32_t graph_chosen_before(struct graph *g, enum op op)
+{
+    struct frame *f = &g->frames[g->choosing];
+    g->t->allocations += 1 + (graph_product(op) && graph_has(g, TRAIT_WORKSPACE_PER_CALL));
+    return f->taken < f->chosen ? f->results[f->taken++] : TAPE_NONE;
+}
+
+static void graph_choose(struct graph *g, uint32_t storage)
+{
+    struct frame *f = &g->frames[g->choosing];
+    if (f->chosen == GRAPH_CHOSEN)
+        return;
+    tape_ref(g->t, storage);
+    f->results[f->chosen++] = storage;
+}
+
 uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
                        uint8_t shape)
 {
+    bool chosen = graph_is_chosen(g, op, role, part);
+    if (chosen && g->recompute)
+        return graph_chosen_before(g, op);
     graph_workspace(g, op);
     uint32_t storage =
         tape_alloc(g->t, op, name_of(role, part), graph_category(g, role, part), dtype, shape);
     graph_workspace_call(g, op);
+    if (chosen)
+        graph_choose(g, storage);
     return storage;
 }
 
@@ -271,7 +303,7 @@ void graph_save(struct graph *g, int32_t node, uint32_t storage)
         graph_pack(g, n, storage);
         return;
     }
-    n->saved[n->saved_count++] = offload_save(g, n, storage);
+    n->saved[n->saved_count++] = graph_offload_save(g, n, storage);
 }
 
 void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype)
@@ -406,29 +438,6 @@ void graph_autocast_exit(struct graph *g)
     g->t->sub = 0;
 }
 
-void graph_keep(struct graph *g, uint32_t storage, int32_t unit, uint8_t sub)
-{
-    void *p = g->kept;
-    if (storage == TAPE_NONE || !graph_ok(g) ||
-        !graph_grow(g, &p, &g->kept_cap, g->kept_count + 1, sizeof *g->kept))
-        return;
-    g->kept = p;
-    g->kept[g->kept_count++] = (struct kept_alive){storage, unit, sub};
-    tape_ref(g->t, storage);
-}
-
-void graph_let_go(struct graph *g)
-{
-    for (size_t i = 0; i < g->kept_count && graph_ok(g); i++) {
-        g->t->unit = g->kept[i].unit;
-        g->t->sub = g->kept[i].sub;
-        tape_unref(g->t, g->kept[i].storage);
-    }
-    g->kept_count = 0;
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
-}
-
 void graph_saved_go(struct graph *g)
 {
     if (!graph_ok(g))
@@ -439,60 +448,36 @@ void graph_saved_go(struct graph *g)
     n->saved_count = 0;
 }
 
-void graph_outlive(struct graph *g, bool global, uint16_t weight, uint32_t storage)
-{
-    void *p = g->outliving;
-    if (storage == TAPE_NONE || !graph_ok(g) ||
-        (g->outliving_count && g->outliving[g->outliving_count - 1].storage == storage) ||
-        !graph_grow(g, &p, &g->outliving_cap, g->outliving_count + 1, sizeof *g->outliving))
-        return;
-    g->outliving = p;
-    uint16_t slot =
-        (uint16_t)(global ? SLOT_GRADIENT + weight : g->t->sub * LAYOUT_BLOCK_NUMBERS + weight);
-    g->outliving[g->outliving_count++] = (struct outliving){
-        storage, global ? TAPE_GLOBAL : g->t->unit, global ? 0 : g->t->sub, slot};
-    tape_ref(g->t, storage);
-}
-
-void graph_outlived_go(struct graph *g)
-{
-    for (size_t i = 0; i < g->outliving_count && graph_ok(g); i++) {
-        const struct outliving *o = &g->outliving[i];
-        struct storage s = g->t->storages[o->storage];
-        g->t->unit = o->unit;
-        g->t->sub = o->sub;
-        tape_unref(
-            g->t, tape_existing(g->t, s.name, s.category, s.dtype, s.shape, HOME_PERSIST, o->slot));
-    }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
-}
-
-void graph_outlive_pass(struct graph *g)
-{
-    for (size_t i = 0; i < g->outliving_count && graph_ok(g); i++)
-        tape_keep(g->t, g->outliving[i].storage, g->outliving[i].unit, g->outliving[i].slot);
-    g->outliving_count = 0;
-}
-
 uint16_t graph_gradient_slot(const struct node *n)
 {
     return (uint16_t)(n->unit < 0 ? SLOT_GRADIENT + n->param
                                   : n->sub * LAYOUT_BLOCK_NUMBERS + n->param);
 }
 
+struct saved_call {
+    graph_saved_fn *fn;
+    void *ctx;
+};
+
+static void graph_saved_once(struct graph *g, const struct saved_call *c, const struct node *n,
+                             unsigned which, uint32_t storage)
+{
+    struct storage *s = &g->t->storages[storage];
+    if (storage == TAPE_NONE || s->saved || s->home == HOME_NONE || graph_is_on_host(s))
+        return;
+    s->saved = true;
+    c->fn(c->ctx, n, which, s);
+}
+
 void graph_saved(struct graph *g, graph_saved_fn *fn, void *ctx)
 {
+    const struct saved_call call = {fn, ctx};
     for (size_t i = 1; i < g->t->count; i++)
         g->t->storages[i].saved = false;
-    for (size_t i = g->node_count; i-- > 0;) {
-        const struct node *n = &g->nodes[i];
-        for (unsigned k = 0; k < n->saved_count; k++) {
-            struct storage *s = &g->t->storages[n->saved[k]];
-            if (!n->saved[k] || s->saved || s->home == HOME_NONE || offload_is_on_host(s))
-                continue;
-            s->saved = true;
-            fn(ctx, n, k, s);
-        }
-    }
+    for (size_t i = g->node_count; i-- > 0;)
+        for (unsigned k = 0; k < g->nodes[i].saved_count; k++)
+            graph_saved_once(g, &call, &g->nodes[i], k, g->nodes[i].saved[k]);
+    for (size_t i = g->frame_count; i-- > 0;)
+        for (unsigned k = 0; k < g->frames[i].chosen; k++)
+            graph_saved_once(g, &call, &g->nodes[g->frames[i].holder], 0, g->frames[i].results[k]);
 }

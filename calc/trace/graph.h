@@ -24,6 +24,8 @@ enum {
     GRAPH_EDGES = 7,
     GRAPH_OUTPUTS = 3,
     GRAPH_STASH = 5,
+    GRAPH_CHOSEN = 40,  // results that selective checkpointing keeps of a block: products of all
+                        // projections and of their adapters, every second one, and attention's
     GRAPH_NO_NODE = -1,
     GRAPH_NO_FRAME = -1,
     GRAPH_NO_PARAM = 0xffff
@@ -62,13 +64,15 @@ struct node {
 // A block that is checkpointed with use_reentrant=False: its nodes exist, their saved tensors do
 // not until one of them is asked for. Owned by checkpoint.c.
 struct frame {
-    int32_t first, end;  // its nodes
-    int32_t holder;      // the node that keeps the block's input
-    struct value input;  // without a reference of its own
-    uint32_t start;      // allocations on the tape before the block
-    uint32_t stop;       // allocations of the block until everything is saved
-    uint32_t left;       // nodes with saved tensors that have not run
-    bool again;          // it has been recomputed
+    int32_t first, end;     // its nodes
+    int32_t holder;         // the node that keeps the block's input
+    struct value input;     // without a reference of its own
+    uint32_t start;         // allocations on the tape before the block
+    uint32_t stop;          // allocations of the block until everything is saved
+    uint32_t left;          // nodes with saved tensors that have not run
+    bool again;             // it has been recomputed
+    uint8_t chosen, taken;  // results that are kept; those that the second run has had
+    uint32_t results[GRAPH_CHOSEN];
 };
 
 // What the model's result keeps alive beyond its layer, until the loss is there.
@@ -148,6 +152,8 @@ struct graph {
     struct outliving *outliving;
     size_t outliving_count, outliving_cap;
     int32_t packing;    // the frame whose block runs forward, or GRAPH_NO_FRAME
+    int32_t choosing;   // the frame whose block's results are chosen from, in both of its runs
+    uint32_t products;  // of that run so far
     uint32_t node_out;  // the result of the node made last
     bool node_inputs;   // it has saved nothing but what was there before the result
     struct layout layout;
@@ -197,6 +203,9 @@ void graph_free(struct graph *g);
 void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_t units,
                  uint32_t period);
 bool graph_ok(const struct graph *g);
+
+// Room for `need` elements at a pointer of any type. Errors: false, and the graph has failed.
+bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, size_t size);
 
 static inline bool graph_has(const struct graph *g, enum model_trait trait)
 {
@@ -269,6 +278,24 @@ void graph_outlive_pass(struct graph *g);  // those of this pass stay
 
 // Where a parameter's gradient lives: its slot of HOME_PERSIST in the node's unit.
 uint16_t graph_gradient_slot(const struct node *n);
+
+// ---- activations that wait in the host's memory (graph_offload.c) ----
+
+// What a node keeps of a storage that it saves: the storage, with a reference, or what stands for
+// it on the host.
+uint32_t graph_offload_save(struct graph *g, const struct node *n, uint32_t storage);
+
+// What of a node's saved tensors is on the host comes back.
+void graph_offload_return(struct graph *g, int32_t node);
+
+// Gives up what goes to the host and is still held: the backward pass begins.
+void graph_offload_stash_go(struct graph *g);
+
+// Whether a storage stands for one that went to the host's memory.
+static inline bool graph_is_on_host(const struct storage *s)
+{
+    return s->home == HOME_CPU && s->op == OP_TO_COPY;
+}
 
 // Calls fn for every storage that is saved now, each once, latest node first.
 typedef void graph_saved_fn(void *ctx, const struct node *n, unsigned which,

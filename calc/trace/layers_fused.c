@@ -18,7 +18,7 @@ struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t w
     struct value w = graph_param(g, global, weight);
     struct value out = graph_make(g, OP_TRITON, w.role, PART_OUTPUT, x.dtype, x.shape);
     uint32_t rstd = graph_scratch(g, OP_TRITON, w.role, PART_RSTD, DT_F32, stats);
-    bool trains = g->m->c.kernels == KERNELS_LIGER && graph_needs(g, w);
+    bool trains = g->m->c.kernels != KERNELS_FOAK && graph_needs(g, w);
     if (graph_needs(g, x) || trains) {
         int32_t n = graph_node(g, NODE_FUSED_NORM, &out, 0);
         graph_save(g, n, x.storage);
@@ -36,7 +36,8 @@ struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t w
 // fresh memory.
 void node_fused_norm(struct graph *g, const struct node *n, uint32_t results[])
 {
-    if (n->edges[0].to != GRAPH_NO_NODE && (g->m->features & HAS_POST_NORM)) {
+    bool apart = (g->m->features & HAS_POST_NORM) || graph_has(g, TRAIT_FUSED_RMS_NORM);
+    if (n->edges[0].to != GRAPH_NO_NODE && apart) {
         results[0] = graph_scratch(g, OP_TRITON, n->edges[0].role, PART_GRAD, n->dtype, n->shape);
     } else if (n->edges[0].to != GRAPH_NO_NODE) {
         tape_ref(g->t, n->gradient[0]);

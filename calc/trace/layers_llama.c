@@ -82,7 +82,7 @@ static bool norm_casts_late(const struct graph *g)
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight,
                             uint8_t stats)
 {
-    if (g->m->c.kernels)
+    if (g->m->c.kernels || graph_has(g, TRAIT_FUSED_RMS_NORM))
         return fused_norm(g, x, global, weight, stats);
     bool gemma = (g->m->features & HAS_GEMMA_NORM) || graph_has(g, TRAIT_NORM_WEIGHT_IN_FLOAT32);
     struct value w = graph_param(g, global, weight), named = x, variance;

@@ -9,12 +9,28 @@
 #include "calc/trace/loss_inplace.h"
 #include "calc/trace/loss_output.h"
 #include "calc/trace/loss_transformers.h"
+#include "calc/trace/parallel.h"
+#include "calc/trace/pass_compile.h"
+
+// A compiled loss is one kernel each way, too; torchtune's model, which is not compiled, has made
+// its logits float32. SRC: traces titan_compiled_* of tests/calc/truth/frameworks; torchtune
+// modules/transformer.py (unembed).
+static bool loss_is_compiled(struct graph *g, struct value *logits)
+{
+    bool widened = graph_has(g, TRAIT_COMPILED_LOSS_OF_CHUNKS);
+    if (!compile_is_of_blocks(g) || !(widened || graph_has(g, TRAIT_COMPILED_LOSS)))
+        return false;
+    struct value wide = graph_to(g, *logits, widened ? DT_F32 : logits->dtype, PART_UPCAST);
+    graph_drop(g, *logits);
+    *logits = wide;
+    return true;
+}
 
 static struct value loss_whole(struct graph *g, struct value *normed, uint32_t targets,
                                struct value *logits)
 {
-    *logits = loss_output_logits(g, normed);
-    if (g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE)
+    *logits = parallel_head_leave(g, loss_output_logits(g, normed));
+    if (g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE || loss_is_compiled(g, logits))
         return loss_inplace(g, *logits, targets, SHAPE_TOKENS);
     return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
 }

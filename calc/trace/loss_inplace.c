@@ -4,6 +4,7 @@
 // into transformers (FastForCausalLMLoss).
 
 #include "calc/trace/loss_inplace.h"
+#include "calc/trace/pass_compile.h"
 
 struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels, uint8_t rows)
 {
@@ -28,6 +29,11 @@ void node_inplace(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edges[0].to == GRAPH_NO_NODE || n->saved[0] == TAPE_NONE)
         return;
+    if (compile_is_of_blocks(g)) {
+        results[0] = graph_scratch(g, OP_TRITON, ROLE_LOGITS, PART_GRAD, n->edges[0].dtype,
+                                   n->edges[0].shape);
+        return;
+    }
     tape_ref(g->t, n->saved[0]);
     results[0] = n->saved[0];
 }

@@ -10,6 +10,7 @@
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
+#include "calc/trace/pass_compile.h"
 #include "calc/trace/quantized.h"
 
 // logits = model(input_ids): those of the pass before go when the model has returned, before the
@@ -95,9 +96,11 @@ struct value loss_output(struct graph *g, struct value *normed, struct value *lo
         tape_unref(g->t, rows.storage);
     else
         rows = output_whole(g, *logits);
-    uint32_t chunk = output_chunk(g);
+    bool compiled = compile_is_of_blocks(g);  // it keeps the logits themselves
+    uint32_t chunk = compiled ? TAPE_NONE : output_chunk(g);
     struct value log =
-        graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, DT_F32, SHAPE_NV);
+        compiled ? graph_copy(g, *logits)
+                 : graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, DT_F32, SHAPE_NV);
     struct value loss = graph_make(g, OP_DIV, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
     if (graph_needs(g, rows)) {
         int32_t n = graph_node(g, NODE_LOSS_CHUNKS, &loss, 0);
@@ -118,9 +121,12 @@ void node_loss_chunks(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edges[0].to == GRAPH_NO_NODE || n->saved[0] == TAPE_NONE)
         return;
-    uint32_t nll = graph_scratch(g, OP_NLL_BACKWARD, ROLE_LOGITS, PART_GRAD, DT_F32, SHAPE_CHUNK_V);
-    uint32_t log =
-        graph_scratch(g, OP_LOG_SOFTMAX_BACKWARD, ROLE_LOGITS, PART_GRAD, DT_F32, SHAPE_CHUNK_V);
+    bool compiled = compile_is_of_blocks(g);
+    uint8_t dtype = compiled ? g->compute : DT_F32;
+    uint32_t nll = graph_scratch(g, OP_NLL_BACKWARD, ROLE_LOGITS, PART_GRAD, dtype, SHAPE_CHUNK_V);
+    uint32_t log = compiled ? TAPE_NONE
+                            : graph_scratch(g, OP_LOG_SOFTMAX_BACKWARD, ROLE_LOGITS, PART_GRAD,
+                                            DT_F32, SHAPE_CHUNK_V);
     tape_unref(g->t, nll);
     tape_unref(g->t, log);
     graph_saved_go(g);

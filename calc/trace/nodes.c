@@ -6,6 +6,7 @@
 
 #include "calc/trace/attention.h"
 #include "calc/trace/attention_latent.h"
+#include "calc/trace/block_compiled.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_grouped.h"
@@ -356,6 +357,7 @@ static void node_neg(struct graph *g, const struct node *n, uint32_t results[])
 
 static node_fn *const node_table[NODE_COUNT] = {
     [NODE_MM] = node_mm,
+    [NODE_COMPILED_BLOCK] = node_compiled_block,
     [NODE_ADDMM] = node_addmm,
     [NODE_BMM] = node_bmm,
     [NODE_TO_COPY] = node_to_copy,

@@ -133,7 +133,7 @@ static void parallel_reduce_held(struct graph *g, unsigned count)
 
 // Forward: what FSDP2 gathered is there until the next unit's is copied out. SRC:
 // _fsdp_param_group.py, wait_for_unshard.
-static uint32_t parallel_take_forward(struct graph *g, uint8_t shape)
+uint32_t parallel_take_forward(struct graph *g, uint8_t shape)
 {
     uint32_t gathered = gather_weights(g, shape);
     if (!gather_copies(g))
@@ -161,7 +161,7 @@ static bool parallel_stays(const struct graph *g)
 void parallel_open(struct graph *g)
 {
     if (g->gathered)
-        g->root = parallel_take_forward(g, SHAPE_ROOT);
+        g->root = parallel_take_forward(g, parallel_apart(g) ? SHAPE_ROOT_FIRST : SHAPE_ROOT);
 }
 
 void parallel_forward_end(struct graph *g)
@@ -227,7 +227,7 @@ static enum parallel_prefetch parallel_prefetch(const struct graph *g)
 
 // Gathers the weights of `layer` ahead of time. They belong to its unit, so that all units are
 // alike.
-static void parallel_gather_ahead(struct graph *g, uint32_t layer)
+void parallel_gather_ahead(struct graph *g, uint32_t layer)
 {
     if (!graph_ok(g) || g->shards[layer].weights != TAPE_NONE)
         return;
@@ -241,6 +241,11 @@ static void parallel_gather_next(struct graph *g)
     uint32_t layer = (uint32_t)g->t->unit * g->period + g->t->sub;
     if (layer > 0)
         parallel_gather_ahead(g, layer - 1);
+    else if (parallel_apart(g) && graph_ok(g)) {
+        tape_ahead(g->t, TAPE_GLOBAL, 0);
+        g->behind = gather_weights(g, SHAPE_ROOT_FIRST);
+        tape_ahead_end(g->t);
+    }
 }
 
 void parallel_begin_backward(struct graph *g)
@@ -261,6 +266,11 @@ static void parallel_pass(struct graph *g, const struct node *n, uint32_t result
 
 void node_gather(struct graph *g, const struct node *n, uint32_t results[])
 {
+    if (n->unit < 0) {
+        parallel_gather_end(g, n);
+        parallel_pass(g, n, results);
+        return;
+    }
     struct unit *u = parallel_unit(g);
     uint32_t gathered = g->behind;
     g->behind = TAPE_NONE;
@@ -378,7 +388,10 @@ static void parallel_reshard(struct graph *g)
 
 void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
 {
-    parallel_reshard(g);
+    if (n->unit < 0)
+        parallel_end(g, &g->root, LAYOUT_GLOBAL_NUMBERS, SHAPE_ROOT_LAST);
+    else
+        parallel_reshard(g);
     parallel_pass(g, n, results);
 }
 
@@ -464,7 +477,8 @@ void parallel_close(struct graph *g)
         g->t->unit = TAPE_GLOBAL;
         g->t->sub = 0;
     }
-    parallel_end(g, &g->root, LAYOUT_GLOBAL_NUMBERS, SHAPE_ROOT);
+    parallel_end(g, &g->root, LAYOUT_GLOBAL_NUMBERS,
+                 parallel_apart(g) ? SHAPE_ROOT_FIRST : SHAPE_ROOT);
     tape_unref(g->t, g->reduced);
     tape_unref(g->t, g->ahead);
     tape_unref(g->t, g->behind);

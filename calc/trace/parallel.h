@@ -20,4 +20,15 @@ struct value parallel_layer(struct graph *g, struct value x, block_fn *body);
 void parallel_keep_input(struct graph *g, uint32_t input, uint32_t gradient);
 node_fn node_gather, node_reshard;
 
+// Where embedding and head are units by themselves: around both of them. The argument is used up.
+bool parallel_apart(const struct graph *g);
+struct value parallel_embedded(struct graph *g, struct value x);
+struct value parallel_head_enter(struct graph *g, struct value x);
+struct value parallel_head_leave(struct graph *g, struct value logits);
+
+// Of the files parallel*.c alone.
+uint32_t parallel_take_forward(struct graph *g, uint8_t shape);
+void parallel_gather_ahead(struct graph *g, uint32_t layer);
+void parallel_gather_end(struct graph *g, const struct node *n);
+
 #endif

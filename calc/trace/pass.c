@@ -9,7 +9,7 @@
 #include "calc/trace/forward.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_rotary.h"
-#include "calc/trace/offload.h"
+#include "calc/trace/graph.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
 #include "calc/trace/pass_stage.h"
@@ -35,17 +35,18 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     struct value local[3] = {graph_none(), graph_none(), graph_none()}, normed;
     parallel_open(g);
     bool rotary = g->m->features & HAS_ROTARY;
-    if (g->m->c.compile)
+    if (compile_is_whole(g))
         return compile_forward(g, ids, targets, logits);
     bool inside = graph_has(g, TRAIT_INNER_MODEL);  // the model's forward function makes the loss
-    struct value x = forward_layers(g, forward_embed(g, ids, local));
-    if (!inside)
+    struct value x = forward_layers(g, parallel_embedded(g, forward_embed(g, ids, local)));
+    if (!inside && !parallel_apart(g))
         parallel_forward_end(g);
+    x = parallel_head_enter(g, x);
     struct value loss = forward_head(g, x, targets, local, &normed, logits);
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
     graph_drop(g, normed);
-    if (inside)
+    if (inside || parallel_apart(g))
         parallel_forward_end(g);
     if (rotary && !(g->grad && g->m->c.checkpointing))
         layer_rope_close(g);
@@ -149,11 +150,11 @@ static void pass_backward(struct graph *g, struct value loss)
     struct value root = pass_scale(g, loss);
     g->t->backward = true;
     uint32_t one = graph_scratch(g, OP_ONES_LIKE, ROLE_LOSS, PART_GRAD, root.dtype, SHAPE_ONE);
-    if (g->m->c.compile) {
+    if (compile_is_whole(g)) {
         compile_backward(g);
     } else if (graph_ok(g)) {
         tape_ref(g->t, one);  // backward()'s own variable
-        offload_stash_go(g);
+        graph_offload_stash_go(g);
         parallel_begin_backward(g);
         backward_run(g, root.node, one, 0);
     }

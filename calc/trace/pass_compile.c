@@ -71,6 +71,13 @@ void compile_forget(struct graph *g, int32_t nodes, unsigned which)
         compile_release(g, kept_at(g, nodes, which));
 }
 
+uint32_t compile_take(struct graph *g, int32_t nodes, unsigned which)
+{
+    uint32_t *kept = kept_at(g, nodes, which), storage = *kept;
+    *kept = TAPE_NONE;
+    return storage;
+}
+
 // ---- forward -----------------------------------------------------------------------------------
 
 // The weight as the product takes it; TAPE_NONE where it is used as it is. Its gradient's node is

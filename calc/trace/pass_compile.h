@@ -9,4 +9,15 @@
 struct value compile_forward(struct graph *g, uint32_t ids, uint32_t targets, struct value *logits);
 void compile_backward(struct graph *g);
 
+// Whether the model is compiled as one, or its blocks each by itself.
+static inline bool compile_is_whole(const struct graph *g)
+{
+    return g->m->c.compile && !framework_goes(&g->m->c, BY_BLOCKS);
+}
+
+static inline bool compile_is_of_blocks(const struct graph *g)
+{
+    return g->m->c.compile && framework_goes(&g->m->c, BY_BLOCKS);
+}
+
 #endif

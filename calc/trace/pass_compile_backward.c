@@ -8,7 +8,7 @@
 
 // A weight gradient as an output of the graph: it waits in its AccumulateGrad node until the call
 // has returned.
-static void output_gradient(struct graph *g, bool global, uint16_t number, enum op op, uint8_t part)
+void compile_gradient(struct graph *g, bool global, uint16_t number, enum op op, uint8_t part)
 {
     struct value w = graph_param(g, global, number);
     if (w.node != GRAPH_NO_NODE && graph_ok(g))
@@ -27,8 +27,8 @@ static void backward_product(struct region *r, uint16_t number, uint8_t role, ui
                        : TAPE_NONE;
     uint32_t in = compile_buffer(g, OP_MM, role, PART_GRAD, g->compute, in_shape);
     graph_drop(g, w);
-    output_gradient(g, false, number, g->autocast ? OP_TRITON : OP_MM, PART_WEIGHT_GRAD);
-    output_gradient(g, false, (uint16_t)(number + LAYOUT_BIAS), OP_TRITON, PART_BIAS_GRAD);
+    compile_gradient(g, false, number, g->autocast ? OP_TRITON : OP_MM, PART_WEIGHT_GRAD);
+    compile_gradient(g, false, (uint16_t)(number + LAYOUT_BIAS), OP_TRITON, PART_BIAS_GRAD);
     tape_unref(g->t, low);
     tape_unref(g->t, r->gradient);
     r->gradient = in;
@@ -40,8 +40,8 @@ static void backward_norm(struct region *r, bool global, uint16_t number, uint8_
     struct graph *g = r->g;
     if (r->residual == TAPE_NONE)
         r->residual = compile_buffer(g, OP_TRITON, role, PART_GRAD, DT_F32, SHAPE_U);
-    output_gradient(g, global, number, OP_TRITON, PART_WEIGHT_GRAD);
-    output_gradient(g, global, (uint16_t)(number + LAYOUT_BIAS), OP_TRITON, PART_BIAS_GRAD);
+    compile_gradient(g, global, number, OP_TRITON, PART_WEIGHT_GRAD);
+    compile_gradient(g, global, (uint16_t)(number + LAYOUT_BIAS), OP_TRITON, PART_BIAS_GRAD);
     uint32_t copy = g->autocast
                         ? compile_buffer(g, OP_TRITON, role, PART_GRAD_CAST, g->compute, SHAPE_U)
                         : TAPE_NONE;
@@ -141,7 +141,7 @@ static uint32_t backward_head(struct region *r)
     compile_forget(g, r->end, LNF_RSTD);
     if (tied)
         return low;
-    output_gradient(g, true, P_HEAD, OP_TRITON, PART_WEIGHT_GRAD);
+    compile_gradient(g, true, P_HEAD, OP_TRITON, PART_WEIGHT_GRAD);
     tape_unref(g->t, low);
     return TAPE_NONE;
 }
@@ -150,9 +150,9 @@ static void backward_embedding(struct region *r, uint32_t head)
 {
     struct graph *g = r->g;
     uint32_t positions = compile_buffer(g, OP_TRITON, ROLE_WPE, PART_GRAD, DT_F32, SHAPE_TC);
-    output_gradient(g, true, P_WPE, OP_TRITON, PART_WEIGHT_GRAD);
+    compile_gradient(g, true, P_WPE, OP_TRITON, PART_WEIGHT_GRAD);
     tape_unref(g->t, positions);
-    output_gradient(g, true, P_WTE, OP_TRITON, PART_WEIGHT_GRAD);
+    compile_gradient(g, true, P_WTE, OP_TRITON, PART_WEIGHT_GRAD);
     compile_release(g, &r->residual);
     compile_release(g, &r->gradient);
     tape_unref(g->t, head);
@@ -160,7 +160,7 @@ static void backward_embedding(struct region *r, uint32_t head)
 }
 
 // AccumulateGrad of one parameter, after the graph has returned.
-static void accumulate(struct graph *g, bool global, uint16_t number)
+void compile_accumulate(struct graph *g, bool global, uint16_t number)
 {
     struct value w = graph_param(g, global, number);
     graph_drop(g, w);
@@ -174,14 +174,14 @@ static void accumulate_all(struct graph *g)
     for (uint32_t layer = g->units * g->period; layer-- > 0 && graph_ok(g);) {
         compile_set_layer(g, layer);
         for (unsigned i = 0; i < l->block_count; i++)
-            accumulate(g, false, l->block[i].number);
+            compile_accumulate(g, false, l->block[i].number);
     }
     g->t->unit = TAPE_GLOBAL;
     g->t->sub = 0;
     for (unsigned i = 0; i < l->before_count; i++)
-        accumulate(g, true, l->before[i].number);
+        compile_accumulate(g, true, l->before[i].number);
     for (unsigned i = 0; i < l->after_count; i++)
-        accumulate(g, true, l->after[i].number);
+        compile_accumulate(g, true, l->after[i].number);
 }
 
 void compile_backward(struct graph *g)

@@ -63,6 +63,12 @@ int32_t compile_kept_nodes(struct graph *g, unsigned count);
 // Hands a buffer over to backward; without gradients it dies here.
 void compile_keep(struct graph *g, int32_t nodes, unsigned which, uint32_t storage);
 void compile_forget(struct graph *g, int32_t nodes, unsigned which);
+uint32_t compile_take(struct graph *g, int32_t nodes, unsigned which);  // the caller's from here on
+
+// A weight's gradient as an output of the graph, and its AccumulateGrad when the graph has
+// returned.
+void compile_gradient(struct graph *g, bool global, uint16_t number, enum op op, uint8_t part);
+void compile_accumulate(struct graph *g, bool global, uint16_t number);
 
 bool compile_is_flash(const struct graph *g);
 

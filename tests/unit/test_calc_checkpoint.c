@@ -127,6 +127,60 @@ static void test_families(void **state)
         }
 }
 
+static uint64_t look_at(const char *pairs, const char *form, struct seen *seen)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, pairs);
+    set_all(v, form);
+    if (vram_trace(v, look, seen) != VRAM_OK)
+        fail_msg("%s %s: %s", pairs, form, vram_error(v)->text);
+    uint64_t saved = vram_result(v)->saved_bytes;
+    close_vram(v, &h);
+    return saved;
+}
+
+// By operations: beside the block's input the results of attention and of every second product are
+// kept, the last one's, too, which no one needs. Neither is made again, the products between are.
+static void test_selective(void **state)
+{
+    (void)state;
+    enum { TOKENS = 2 * 512, WIDTH = 256, KEYS = 128, INNER = 768, HEADS = 4, LAYERS = 6 };
+    const char *pairs = "family=llama n_layer=6 n_embd=256 n_head=4 n_kv_head=2 n_inner=768 "
+                        "vocab_size=64 batch_size=2 seq_len=512 dtype=bfloat16_pure torch=2.5 "
+                        "gradient_accumulation_steps=2";
+    struct seen block = {.watch = "block.q_proj output", .op = "mm"},
+                chosen = {.watch = "block.q_proj output", .op = "mm"},
+                between = {.watch = "block.k_proj output", .op = "mm"},
+                last = {.watch = "block.mlp.c_proj output", .op = "mm"};
+    uint64_t plain = look_at(pairs, "checkpointing=block", &block);
+    uint64_t saved = look_at(pairs, "checkpointing=selective", &chosen);
+    look_at(pairs, "checkpointing=selective", &between);
+    look_at(pairs, "checkpointing=selective", &last);
+    // query, value, attention and its sums, gate, down
+    uint64_t kept = 2 * (3 * WIDTH + KEYS + INNER) + 4 * HEADS;
+    assert_int_equal(saved - plain, LAYERS * TOKENS * kept);
+    assert_int_equal(block.again, 2 * LAYERS);
+    assert_int_equal(chosen.again, 0);
+    assert_int_equal(between.again, 2 * LAYERS);
+    assert_int_equal(last.again, 0);
+    assert_int_equal(chosen.gradient_bytes, block.gradient_bytes);
+}
+
+static void test_selective_is_refused(void **state)
+{
+    struct heap h = {0};
+    (void)state;
+    vram *v = open_vram(&h);
+    set_all(v, "preset=mixtral-8x7b checkpointing=selective");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    set_all(v, "preset=gpt2 checkpointing=selective compile=2.5");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    set_all(v, "compile=none use_reentrant=true");  // which it cannot be
+    assert_int_equal(vram_run(v), VRAM_OK);
+    close_vram(v, &h);
+}
+
 static void test_said_and_refused(void **state)
 {
     struct heap h = {0};
@@ -152,6 +206,8 @@ int main(void)
         cmocka_unit_test(test_stops_after_what_saves_its_result),
         cmocka_unit_test(test_same_where_logits_decide),
         cmocka_unit_test(test_families),
+        cmocka_unit_test(test_selective),
+        cmocka_unit_test(test_selective_is_refused),
         cmocka_unit_test(test_said_and_refused),
     };
     return cmocka_run_group_tests_name("calc_checkpoint", tests, NULL, NULL);

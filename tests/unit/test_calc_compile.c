@@ -1,6 +1,7 @@
 // A compiled model: the figures worked out by hand from a published graph, one measured process,
 // what is saved. None of it is an exact rule; the tolerance is five per cent.
 
+#include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_words_fixture.h"
 #include "tests/unit/calc_answers.h"
 
@@ -122,6 +123,71 @@ static void test_what_is_not_modelled_is_refused(void **state)
     }
 }
 
+static uint64_t block_figure(const char *words, bool saved)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=llama-3.2-1b n_layer=4 batch_size=1 seq_len=8192 dtype=bfloat16_pure "
+               "optimizer=adamw_fused");
+    set_all(v, words);
+    if (vram_run(v) != VRAM_OK)
+        fail_msg("%s: %s", words, vram_error(v)->text);
+    uint64_t bytes = saved ? vram_result(v)->saved_bytes : vram_result(v)->peak_live.bytes;
+    close_vram(v, &h);
+    return bytes;
+}
+
+// What each layer's graph hands over, by hand: traces titan_* have the whole step. The loss's part
+// and the last norm's are the same in all of them.
+static void test_blocks_save(void **state)
+{
+    (void)state;
+    enum { LAYERS = 4, TOKENS = 8192, WIDTH = 2048, KEYS = 512, INNER = 8192, HEADS = 32 };
+    const uint64_t stream = 2 * WIDTH;
+    uint64_t full = block_figure("framework=torchtitan compile=2.5 checkpointing=block", true);
+    uint64_t op = block_figure("framework=torchtitan compile=2.5 checkpointing=selective", true);
+    uint64_t none = block_figure("framework=torchtitan compile=2.5", true);
+    // query, value, attention's result and sums, gate
+    uint64_t kept = 2 * stream + 2 * KEYS + 2 * INNER + 4 * HEADS;
+    assert_int_equal(op - full, LAYERS * TOKENS * kept);
+    // both norms and their statistics, key, the middle of the block, up and the product beside
+    uint64_t more = 2 * stream + 8 + 2 * KEYS + stream + 4 * INNER;
+    assert_int_equal(none - op, LAYERS * TOKENS * more);
+}
+
+// torchtune checkpoints around its compiled blocks: the input stays, the graph for training runs
+// twice.
+static void test_blocks_of_torchtune(void **state)
+{
+    (void)state;
+    uint64_t around = block_figure("framework=torchtune compile=2.5 checkpointing=block", true);
+    uint64_t none = block_figure("framework=torchtune compile=2.5", true);
+    enum { LAYERS = 4, TOKENS = 8192, WIDTH = 2048, INNER = 8192, HEADS = 32 };
+    // norms, query, keys and values of every head, attention's result, the middle; two statistics
+    const uint64_t kept = 7 * 2 * WIDTH + 2 * 4 + 4 * HEADS + 3 * 2 * INNER;
+    assert_int_equal(none - around, (uint64_t)LAYERS * TOKENS * kept);
+    assert_true(block_figure("framework=torchtune compile=2.5 checkpointing=block", false) <
+                block_figure("framework=torchtune compile=2.5", false));
+    assert_true(block_figure("framework=torchtune compile=2.5", false) <
+                block_figure("framework=torchtune", false));
+}
+
+static void test_blocks_are_refused(void **state)
+{
+    static const char *const words[] = {"lora_rank=8", "dtype=bfloat16", "dtype=float32",
+                                        "family=qwen2", "n_gpu=1 tensor_parallel=2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        set_all(v, "preset=llama-3.1-8b framework=torchtitan dtype=bfloat16_pure compile=2.5");
+        set_all(v, words[i]);
+        if (vram_run(v) != VRAM_EUNSUPPORTED)
+            fail_msg("%s is not refused", words[i]);
+        close_vram(v, &h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +198,9 @@ int main(void)
         cmocka_unit_test(test_saved_bytes),
         cmocka_unit_test(test_saved_bytes_of_checkpointed_blocks),
         cmocka_unit_test(test_what_is_not_modelled_is_refused),
+        cmocka_unit_test(test_blocks_save),
+        cmocka_unit_test(test_blocks_of_torchtune),
+        cmocka_unit_test(test_blocks_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@ local reasons = {}
 
 -- {pattern of the sentence, key}: refusals of the library and of what reads the columns.
 local keys = {
-  {"^compile with checkpointing is not modelled", "accuracy.why.compile_checkpointing"},
+  {"^compile of each block is modelled", "accuracy.why.compile_blocks"},
   {"^optimizer_in_backward is modelled on one GPU", "accuracy.why.inside"},
   {"^the states of the optimizer that its file names", "accuracy.why.another_optimizer"},
   {"^the lengths of the sequences are not said", "accuracy.why.lengths"},

@@ -191,9 +191,11 @@ end
 -- ---- cards ----------------------------------------------------------------------------------
 
 -- Names that the library does not have, and the card that it has of the same kind. What is measured inside the allocator depends
--- on the card's generation only. "3090/4090": either, and the first is taken.
+-- on the card's generation, and on its memory where a run fills it: then that of the column is said. "3090/4090": either, and the
+-- first is taken.
 local cards = {
-  {"^a100$", "A100 80GB SXM"}, {"^a100%-sxm4$", "A100 80GB SXM"}, {"^h100%-%d+gb$", "H100 SXM"}, {"^h20%-%d+gb$", "H100 SXM"},
+  {"^a100$", "A100 80GB SXM"}, {"^a100%-sxm4$", "A100 80GB SXM"}, {"^h100%-80gb$", "H100 SXM"},
+  {"^h100%-%d+gb$", "H100 SXM", true}, {"^h20%-%d+gb$", "H100 SXM", true},
   {"^rtx 3090/4090$", "RTX 3090"}, {"^h800%-?%d*g?b?$", "H100 SXM"}, {"^a800%-?%d*g?b?$", "A100 80GB SXM"},
 }
 
@@ -201,7 +203,7 @@ local function card(cell)
   local name = cell:lower()
   if name == "?" or name == "" or name == "-" then return nil end
   for _, entry in ipairs(cards) do
-    if name:find(entry[1]) then return entry[2] end
+    if name:find(entry[1]) then return entry[2], nil, entry[3] and name:match("(%d+)gb$") end
   end
   local found, gpu = pcall(vram.gpu, cell)
   if found then return gpu.name end
@@ -264,8 +266,8 @@ local function write(facts, column)
   local list, put = writer()
   local numbers, wrong = dtype(facts, facts.framework)
   if not numbers then return nil, wrong end
-  local gpu
-  gpu, wrong = card(column.gpu)
+  local gpu, memory
+  gpu, wrong, memory = card(column.gpu)
   if wrong then return nil, wrong end
   put_model(put, facts)
   put("framework", facts.framework)
@@ -288,6 +290,7 @@ local function write(facts, column)
   put("attention", facts.attention)
   put_parallel(put, facts)
   put("gpu", gpu and gpu:gsub(" ", "_") or nil)
+  put("gpu_memory", memory and memory .. "GiB")
   return list
 end
 

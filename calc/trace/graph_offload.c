@@ -1,6 +1,6 @@
 // Owns activations on the host: what goes there, what is held meanwhile, what comes back.
 
-#include "calc/trace/offload.h"
+#include "calc/trace/graph.h"
 
 // A pack hook copies what a node saves, where it is no weight and has 1024 bytes or more; a hook of
 // the output layer takes it out. The latest are held until their copies are surely done. TRL leaves
@@ -45,7 +45,7 @@ static uint32_t offload_to_host(struct graph *g, uint32_t storage)
     return host;
 }
 
-uint32_t offload_save(struct graph *g, const struct node *n, uint32_t storage)
+uint32_t graph_offload_save(struct graph *g, const struct node *n, uint32_t storage)
 {
     bool goes = g->m->c.offload_activations && storage != TAPE_NONE && graph_ok(g) &&
                 offload_goes(g, n, &g->t->storages[storage]) && !offload_is_held(g, storage);
@@ -56,17 +56,17 @@ uint32_t offload_save(struct graph *g, const struct node *n, uint32_t storage)
     return storage;
 }
 
-void offload_return(struct graph *g, int32_t node)
+void graph_offload_return(struct graph *g, int32_t node)
 {
     for (unsigned k = 0; g->m->c.offload_activations && k < g->nodes[node].saved_count; k++) {
         struct storage s = g->t->storages[g->nodes[node].saved[k]];
-        if (offload_is_on_host(&s))
+        if (graph_is_on_host(&s))
             g->nodes[node].saved[k] =
                 tape_alloc(g->t, OP_TO_COPY, s.name, s.category, s.dtype, s.shape);
     }
 }
 
-void offload_stash_go(struct graph *g)
+void graph_offload_stash_go(struct graph *g)
 {
     for (unsigned i = 0; i < GRAPH_STASH; i++) {
         tape_unref(g->t, g->stash[i]);

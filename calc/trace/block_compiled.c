@@ -1,0 +1,231 @@
+// Owns a block that torch.compile has made two graphs of, as torchtitan and torchtune do with each
+// block by itself: what the forward graph leaves for backward, and the buffers of both.
+//
+// What the partitioner hands over: without checkpointing every input of a backward product, which
+// is not computed again (ban_recompute_materialized_backward), and the products' own results; under
+// a policy of operations what the policy keeps, all else is computed again (must_recompute); under
+// full checkpointing the block's input alone. Inductor's buffers take each other's place where one
+// is dead, and weight gradients come as soon as they free more than they take. SRC: pytorch
+// torch/_functorch/partitioners.py, torch/_inductor/memory.py (reorder_for_peak_memory); torchtitan
+// models/llama3/infra/parallelize.py (apply_compile); torchtune training/_compile.py,
+// training/activations.py; traces titan_* of tests/calc/truth/frameworks, of more tokens than the
+// model is wide.
+
+#include "calc/trace/block_compiled.h"
+
+#include "calc/trace/block_llama.h"
+#include "calc/trace/pass_compile_kept.h"
+
+enum buffer_id {
+#define BUFFER(id, ...) B_##id,
+#include "calc/trace/block_compiled.def"
+    BUFFERS,
+    B_INCOMING = BUFFERS,  // the gradient of the block's result
+    B_INPUT,
+    PLACES
+};
+
+enum when { ALWAYS, COMPLEX, REPEATED, GROUPED, WHENS };
+
+static const struct {
+    uint8_t op, role, part, wide, shape, when;
+} buffers[BUFFERS] = {
+#define COMPUTE 0
+#define F32 1
+#define BUFFER(id, op, role, part, dtype, shape, when) \
+    {OP_##op, ROLE_##role, PART_##part, dtype, SHAPE_##shape, when},
+#include "calc/trace/block_compiled.def"
+#undef COMPUTE
+#undef F32
+};
+
+// A graph as a list: take a buffer, give it back, make a weight's gradient.
+enum { GIVE = 64, WEIGHT = 128, IF_REPEATED = 254, END = 255 };
+#define T(id) B_##id
+#define G(id) (GIVE + B_##id)
+
+enum { W_LN1, W_Q, W_K, W_V, W_O, W_LN2, W_GATE, W_UP, W_DOWN, WEIGHTS };
+static const uint16_t weights[WEIGHTS] = {P_LN1, P_Q, P_K, P_V, P_O, P_LN2, P_GATE, P_UP, P_DOWN};
+#define D(id) (WEIGHT + W_##id)
+
+#define PROJECT T(QUERY), T(KEY), T(VALUE)
+#define TURN T(QUERY_WIDE), T(KEY_WIDE), T(QUERY_TURNED), G(QUERY_WIDE), T(KEY_TURNED), G(KEY_WIDE)
+#define TURN_BACK \
+    T(ANGLES), T(KEY_TURNED), G(KEY_WIDE), G(KEY_TURNED), T(QUERY_WIDE), T(QUERY_TURNED), \
+        G(ANGLES), G(QUERY_WIDE), G(QUERY_TURNED)
+#define FLASH_BACK \
+    T(D_QUERY), T(D_KEY), T(D_VALUE), T(ROWS), T(D_SUM), T(D_KEYS), T(D_VALUES), G(D_VALUES), \
+        G(D_KEYS), G(D_SUM), G(ROWS), G(SUMS)
+#define MLP_BACK \
+    D(DOWN), G(PRODUCT), D(GATE), T(D_NORM2), G(D_GATE), D(UP), G(D_UP), T(D_INPUT), G(INCOMING), \
+        T(D_ATTENDED)
+#define LAST_WEIGHTS \
+    D(LN2), D(LN1), D(O), G(ATTENDED), D(V), G(D_VALUE), D(K), G(D_KEY), D(Q), G(NORM1), \
+        G(D_QUERY), G(QUERY_LOW), G(D_ATTENDED), G(D_NORM1), G(D_NORM1_QUERY), G(INPUT), G(RSTD1), \
+        END
+
+static const uint8_t plain_forward[] = {
+    T(RSTD1),    T(NORM1),    PROJECT,   TURN,      G(QUERY_TURNED), G(KEY_TURNED),
+    T(KEYS),     IF_REPEATED, G(KEY),    T(VALUES), IF_REPEATED,     G(VALUE),
+    T(ATTENDED), T(SUMS),     T(MIDDLE), T(RSTD2),  T(NORM2),        T(GATE),
+    T(UP),       T(PRODUCT),  T(RESULT), END};
+static const uint8_t plain_backward[] = {
+    D(DOWN),       G(PRODUCT),    T(D_PRODUCT),    T(D_GATE),        G(D_PRODUCT),
+    G(GATE),       D(GATE),       T(D_NORM2),      G(D_GATE),        D(UP),
+    G(NORM2),      T(D_NORM2_UP), G(UP),           T(D_INPUT),       G(INCOMING),
+    T(D_ATTENDED), FLASH_BACK,    G(QUERY),        G(KEY),           G(VALUE),
+    G(KEYS),       G(VALUES),     T(KEY_WIDE),     T(ANGLES),        T(KEY_TURNED),
+    G(KEY_WIDE),   G(KEY_TURNED), T(D_NORM1),      T(QUERY_WIDE),    T(QUERY_TURNED),
+    G(ANGLES),     G(QUERY_WIDE), G(QUERY_TURNED), T(D_NORM1_QUERY), G(D_NORM2),
+    G(D_NORM2_UP), G(MIDDLE),     G(RSTD2),        LAST_WEIGHTS};
+// The result's buffer is that of the norm, of the turned query and of the output projection before.
+static const uint8_t chosen_forward[] = {
+    T(RESULT),   PROJECT,  TURN,    G(QUERY_TURNED), G(KEY_TURNED), T(KEYS),  T(VALUES),
+    T(ATTENDED), T(SUMS),  G(KEY),  G(KEYS),         G(VALUES),     T(NORM2), T(GATE),
+    T(UP),       G(NORM2), T(DOWN), G(UP),           G(DOWN),       END};
+static const uint8_t chosen_backward[] = {
+    T(MIDDLE),     T(RSTD2),        T(NORM2),     T(UP),           T(D_PRODUCT),    T(PRODUCT),
+    T(D_GATE),     T(D_UP),         G(UP),        G(D_PRODUCT),    G(GATE),         D(DOWN),
+    G(PRODUCT),    D(GATE),         T(D_NORM2),   G(D_GATE),       D(UP),           G(D_UP),
+    T(RSTD1),      T(D_INPUT),      T(NORM1),     G(INCOMING),     T(D_ATTENDED),   T(QUERY_WIDE),
+    G(QUERY),      T(QUERY_TURNED), T(QUERY_LOW), G(QUERY_TURNED), T(KEY),          T(KEY_WIDE),
+    T(KEY_TURNED), G(KEY_TURNED),   T(KEYS),      T(VALUES),       FLASH_BACK,      G(KEY),
+    G(KEYS),       G(VALUES),       G(VALUE),     T(ANGLES),       T(KEY_TURNED),   G(KEY_WIDE),
+    G(KEY_TURNED), T(QUERY_TURNED), G(ANGLES),    G(QUERY_WIDE),   G(QUERY_TURNED), T(D_NORM1),
+    G(MIDDLE),     G(NORM2),        G(D_NORM2),   G(RSTD2),        LAST_WEIGHTS};
+static const uint8_t full_forward[] = {
+    T(NORM1),      T(RESULT), T(KEY),    T(VALUE),    G(NORM1), TURN,        G(QUERY_TURNED),
+    G(KEY_TURNED), T(KEYS),   T(VALUES), T(ATTENDED), T(SUMS),  G(KEY),      G(VALUE),
+    G(KEYS),       G(VALUES), G(SUMS),   T(GATE),     T(UP),    G(ATTENDED), G(UP),
+    T(DOWN),       G(GATE),   G(DOWN),   END};
+// The query's buffer becomes that of the output projection.
+static const uint8_t full_backward[] = {
+    T(RSTD1),    T(NORM1),      PROJECT,    TURN,         T(QUERY_LOW), G(QUERY_TURNED),
+    T(KEY_LOW),  G(KEY_TURNED), T(KEYS),    T(VALUES),    T(ATTENDED),  T(SUMS),
+    G(KEY),      T(RSTD2),      T(NORM2),   T(D_PRODUCT), T(GATE),      T(UP),
+    T(PRODUCT),  T(D_GATE),     T(D_UP),    G(D_PRODUCT), G(GATE),      G(UP),
+    MLP_BACK,    FLASH_BACK,    G(VALUE),   G(KEY_LOW),   G(KEYS),      G(VALUES),
+    T(KEY_WIDE), TURN_BACK,     T(D_NORM1), G(QUERY),     G(D_NORM2),   G(NORM2),
+    G(RSTD2),    LAST_WEIGHTS};
+
+// AROUND: torch.utils.checkpoint is outside of what is compiled, whose graph for training runs both
+// times.
+enum compiled { PLAIN, CHOSEN, FULL, AROUND, COMPILED_KINDS };
+
+static const struct {
+    const uint8_t *forward, *again, *backward;
+} graphs[COMPILED_KINDS] = {
+    [PLAIN] = {plain_forward, NULL, plain_backward},
+    [CHOSEN] = {chosen_forward, NULL, chosen_backward},
+    [FULL] = {full_forward, NULL, full_backward},
+    [AROUND] = {plain_forward, plain_forward, plain_backward},
+};
+
+struct run {
+    struct graph *g;
+    uint32_t at[PLACES];
+    bool takes[WHENS];
+};
+
+static void run_open(struct run *r, struct graph *g)
+{
+    bool repeated = block_llama_repeats(g);
+    *r = (struct run){.g = g};
+    r->takes[ALWAYS] = true;
+    r->takes[COMPLEX] = framework_goes(&g->m->c, BY_COMPLEX_ANGLES);
+    r->takes[REPEATED] = repeated;
+    r->takes[GROUPED] = !repeated;
+}
+
+static void run_take(struct run *r, unsigned id)
+{
+    if (r->takes[buffers[id].when])
+        r->at[id] =
+            compile_buffer(r->g, (enum op)buffers[id].op, buffers[id].role, buffers[id].part,
+                           buffers[id].wide ? DT_F32 : r->g->compute, buffers[id].shape);
+}
+
+static void run_list(struct run *r, const uint8_t *list)
+{
+    for (; *list != END && graph_ok(r->g); list++) {
+        if (*list == IF_REPEATED)
+            list += !r->takes[REPEATED];
+        else if (*list >= WEIGHT)
+            compile_gradient(r->g, false, weights[*list - WEIGHT], OP_MM, PART_WEIGHT_GRAD);
+        else if (*list >= GIVE)
+            compile_release(r->g, &r->at[*list - GIVE]);
+        else
+            run_take(r, *list);
+    }
+}
+
+// What lives beside the result goes to the nodes, or is no longer wanted.
+static void run_leave(struct run *r, int32_t nodes)
+{
+    for (unsigned id = 0; id < BUFFERS; id++)
+        if (r->at[id] != TAPE_NONE && id != B_RESULT)
+            compile_keep(r->g, nodes, id, r->at[id]);
+}
+
+static struct value compiled_forward(struct graph *g, struct value x, enum compiled kind)
+{
+    struct run r;
+    run_open(&r, g);
+    for (unsigned i = 0; i < WEIGHTS; i++)
+        graph_drop(g, graph_param(g, false, weights[i]));
+    run_list(&r, graphs[g->grad ? kind : FULL].forward);
+    struct value out = {r.at[B_RESULT], GRAPH_NO_NODE, 0, x.dtype, SHAPE_U, ROLE_RESID2};
+    int32_t n = graph_node(g, NODE_COMPILED_BLOCK, &out, kind);
+    graph_save(g, n, x.storage);
+    graph_edge(g, n, x);
+    bool keeps = n != GRAPH_NO_NODE && !graphs[kind].again;
+    run_leave(&r, keeps ? compile_kept_nodes(g, (BUFFERS + GRAPH_SAVED - 1) / GRAPH_SAVED)
+                        : GRAPH_NO_NODE);
+    return out;
+}
+
+struct value block_compiled(struct graph *g, struct value x)
+{
+    return compiled_forward(g, x, PLAIN);
+}
+
+struct value block_compiled_checkpointed(struct graph *g, struct value x)
+{
+    bool chosen = g->m->c.checkpointing == CHECKPOINTING_SELECTIVE;
+    return compiled_forward(g, x,
+                            chosen                                            ? CHOSEN
+                            : framework_goes(&g->m->c, BY_CHECKPOINTS_AROUND) ? AROUND
+                                                                              : FULL);
+}
+
+// The node's own references become the graph's.
+static void run_begin_backward(struct run *r, struct node *n, const uint8_t *again)
+{
+    for (unsigned id = 0; id < BUFFERS && !again; id++)
+        r->at[id] = compile_take(r->g, r->g->running + 1, id);
+    r->at[B_INPUT] = n->saved[0];
+    r->at[B_INCOMING] = n->gradient[0];
+    n->saved[0] = n->gradient[0] = TAPE_NONE;
+    if (!again)
+        return;
+    r->g->recompute = true;
+    run_list(r, again);
+    compile_release(r->g, &r->at[B_RESULT]);
+    r->g->recompute = false;
+}
+
+void node_compiled_block(struct graph *g, const struct node *n, uint32_t results[])
+{
+    struct run r;
+    enum compiled kind = (enum compiled)n->extra;
+    bool wanted = n->edges[0].to != GRAPH_NO_NODE;
+    run_open(&r, g);
+    run_begin_backward(&r, &g->nodes[g->running], graphs[kind].again);
+    run_list(&r, graphs[kind].backward);
+    if (wanted)
+        results[0] = r.at[B_D_INPUT];
+    else
+        tape_unref(g->t, r.at[B_D_INPUT]);
+    for (unsigned i = 0; i < WEIGHTS && graph_ok(g); i++)
+        compile_accumulate(g, false, weights[i]);
+}

@@ -1,0 +1,62 @@
+// Owns what a pass keeps beyond the functions that made it: to its loss, or to the next pass's.
+
+#include "calc/trace/graph.h"
+
+void graph_keep(struct graph *g, uint32_t storage, int32_t unit, uint8_t sub)
+{
+    void *p = g->kept;
+    if (storage == TAPE_NONE || !graph_ok(g) ||
+        !graph_grow(g, &p, &g->kept_cap, g->kept_count + 1, sizeof *g->kept))
+        return;
+    g->kept = p;
+    g->kept[g->kept_count++] = (struct kept_alive){storage, unit, sub};
+    tape_ref(g->t, storage);
+}
+
+void graph_let_go(struct graph *g)
+{
+    for (size_t i = 0; i < g->kept_count && graph_ok(g); i++) {
+        g->t->unit = g->kept[i].unit;
+        g->t->sub = g->kept[i].sub;
+        tape_unref(g->t, g->kept[i].storage);
+    }
+    g->kept_count = 0;
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+}
+
+void graph_outlive(struct graph *g, bool global, uint16_t weight, uint32_t storage)
+{
+    void *p = g->outliving;
+    if (storage == TAPE_NONE || !graph_ok(g) ||
+        (g->outliving_count && g->outliving[g->outliving_count - 1].storage == storage) ||
+        !graph_grow(g, &p, &g->outliving_cap, g->outliving_count + 1, sizeof *g->outliving))
+        return;
+    g->outliving = p;
+    uint16_t slot =
+        (uint16_t)(global ? SLOT_GRADIENT + weight : g->t->sub * LAYOUT_BLOCK_NUMBERS + weight);
+    g->outliving[g->outliving_count++] = (struct outliving){
+        storage, global ? TAPE_GLOBAL : g->t->unit, global ? 0 : g->t->sub, slot};
+    tape_ref(g->t, storage);
+}
+
+void graph_outlived_go(struct graph *g)
+{
+    for (size_t i = 0; i < g->outliving_count && graph_ok(g); i++) {
+        const struct outliving *o = &g->outliving[i];
+        struct storage s = g->t->storages[o->storage];
+        g->t->unit = o->unit;
+        g->t->sub = o->sub;
+        tape_unref(
+            g->t, tape_existing(g->t, s.name, s.category, s.dtype, s.shape, HOME_PERSIST, o->slot));
+    }
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+}
+
+void graph_outlive_pass(struct graph *g)
+{
+    for (size_t i = 0; i < g->outliving_count && graph_ok(g); i++)
+        tape_keep(g->t, g->outliving[i].storage, g->outliving[i].unit, g->outliving[i].slot);
+    g->outliving_count = 0;
+}

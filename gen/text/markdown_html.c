@@ -271,24 +271,30 @@ static bool is_filtered(str s)
     return false;
 }
 
-static void put_unsafe(struct md *r, str s)
+static void put_filtered(struct md *r, str tag)
 {
-    if (!(r->o->extensions & MD_TAGFILTER)) {
-        buf_str(r->out, s);
-        return;
-    }
+    bool filtered = (r->o->extensions & MD_TAGFILTER) && is_filtered(tag);
+    buf_str(r->out, filtered ? STR("&lt;") : STR("<"));
+}
+
+// Of a block each tag is filtered.
+static void put_unsafe_block(struct md *r, str s)
+{
     while (s.len) {
         size_t n = str_find(s, '<');
         buf_str(r->out, str_slice(s, 0, n));
         s = str_slice(s, n, s.len);
-        if (!s.len)
-            return;
-        if (is_filtered(s))
-            buf_lit(r->out, "&lt;");
-        else
-            buf_char(r->out, '<');
+        if (s.len)
+            put_filtered(r, s);
         s = str_slice(s, 1, s.len);
     }
+}
+
+// In a line, s is one tag, whose values may look like others.
+static void put_unsafe_tag(struct md *r, str s)
+{
+    put_filtered(r, s);
+    buf_str(r->out, str_slice(s, 1, s.len));
 }
 
 // An unknown tag: an end of something that was closed already, or never opened, says nothing to
@@ -331,7 +337,7 @@ void md_html_inline(struct md *r, cmark_node *n)
     if (md_foreign_is(n))
         md_foreign_inline(r, n);
     else if (r->o->unsafe)
-        put_unsafe(r, s);
+        put_unsafe_tag(r, s);
     else if (r->o->plain)
         buf_lit(r->out, "<!-- raw HTML omitted -->");
     else if (!is_comment(s) && (!read_tag(s, &tag) || !put_tag(r, n, parent, &tag, true)))
@@ -419,7 +425,7 @@ void md_html_block(struct md *r, cmark_node *n)
     str s = md_literal(n);
     md_cr(r);
     if (r->o->unsafe)
-        put_unsafe(r, s);
+        put_unsafe_block(r, s);
     else if (r->o->plain)
         buf_lit(r->out, "<!-- raw HTML omitted -->");
     else

@@ -152,9 +152,10 @@ static void what_stands_in_the_output_before_is_kept(void **state)
 
 static void put_cmark(const char *text, bool unsafe, buf *out)
 {
-    static const char *const names[] = {"table", "strikethrough", "autolink", "tasklist"};
+    static const char *const names[] = {"table", "strikethrough", "autolink", "tasklist",
+                                        "tagfilter"};
     cmark_parser *parser = cmark_parser_new(CMARK_OPT_FOOTNOTES);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension(names[i]));
     cmark_parser_feed(parser, text, strlen(text));
     cmark_node *root = cmark_parser_finish(parser);
@@ -180,13 +181,16 @@ static void a_plain_fragment_has_the_bytes_of_cmark(void **state)
         "\xef\xbb\xbf[^a[^b]: one\n>[^c]: two\n\n[^a[^b] [^c]\n\n\t[^c]\n\n- [^d]: [^e]: "
         "deep\n\n[^d]: again[^e]\n[^d]\n",
         "> # h\n> ***\n\n```a b\n<&\">\n```\n\n    code\n",
+        "a <b title=\"<script>x<style>\"> <script src=\"<xmp>\"> c\n\n<div "
+        "title=\"<script>\">\n<xmp>\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (int unsafe = 0; unsafe < 2; unsafe++) {
             struct page p;
             buf want = BUF_INIT;
             render_at(&p, texts[i], 0,
-                      (struct md_options){.extensions = MD_GFM, .plain = true, .unsafe = unsafe});
+                      (struct md_options){
+                          .extensions = MD_GFM | MD_TAGFILTER, .plain = true, .unsafe = unsafe});
             put_cmark(texts[i], unsafe, &want);
             assert_str(buf_view(&p.out), want.ptr);
             buf_free(&want);

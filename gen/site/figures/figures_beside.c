@@ -46,7 +46,7 @@ static bool find_in(const struct figures *f, arena *a, str folder, str name, str
 static str path_beside(lua_State *L, str name)
 {
     struct figures *f = figures_of(L);
-    str path;
+    str path = STR_NONE;
     bool plain = str_find(name, '/') == name.len;
     bool shared =
         plain ? str_ends(name, STR(".lua")) : str_search(f->text, folder_of(name)) < f->text.len;

@@ -180,16 +180,15 @@ static bool read_opening(struct md *r, str s, struct md_admonition *m)
     return on & MD_CONTAINERS && str_starts(s, STR(":::")) && read_container(r, s, m);
 }
 
-// Takes the rest of the line, but for its end.
-static void take_line(cmark_parser *parser, unsigned char *input, int len)
+void md_line_take(cmark_parser *parser, const unsigned char *input, int len)
 {
     int left = len - 1 - cmark_parser_get_offset(parser);
     if (left > 0)
         cmark_parser_advance_offset(parser, (const char *)input, left, 0);
 }
 
-static cmark_node *add_block(cmark_syntax_extension *ext, cmark_parser *parser, cmark_node *parent,
-                             void *data)
+cmark_node *md_block_open(cmark_syntax_extension *ext, cmark_parser *parser, cmark_node *parent,
+                          void *data)
 {
     int column = cmark_parser_get_first_nonspace(parser) + 1;
     cmark_node *n = cmark_parser_add_child(parser, parent, CMARK_NODE_CUSTOM_BLOCK, column);
@@ -234,11 +233,11 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
         return NULL;
     struct md_admonition *kept = arena_new(r->a, struct md_admonition, 1);
     *kept = m;
-    cmark_node *n = add_block(ext, parser, parent, kept);
-    cmark_node *title = add_block(ext, parser, n, (void *)md_title_mark);
+    cmark_node *n = md_block_open(ext, parser, parent, kept);
+    cmark_node *title = md_block_open(ext, parser, n, (void *)md_title_mark);
     const char *text = m.title ? m.title : m.word ? m.word : "";
     cmark_node_set_string_content(title, text);
-    take_line(parser, input, len);
+    md_line_take(parser, input, len);
     return title;
 }
 
@@ -284,7 +283,7 @@ static int match_fenced(struct md_admonition *m, cmark_parser *parser, unsigned 
     m->head = option;
     m->ended = !option && !indented && is_end(m, s, n);
     if (option || m->ended)
-        take_line(parser, input, len);
+        md_line_take(parser, input, len);
     return 1;
 }
 

@@ -24,5 +24,10 @@ extern const char md_title_mark[], md_tag_mark[];
 cmark_syntax_extension *md_block_extension(struct md *r, const char *name,
                                            cmark_open_block_func open,
                                            cmark_match_block_func match);
+// A block of such an extension, as the last child of parent, where the line begins.
+cmark_node *md_block_open(cmark_syntax_extension *ext, cmark_parser *parser, cmark_node *parent,
+                          void *data);
+// Takes the rest of a line of len bytes, but for its end.
+void md_line_take(cmark_parser *parser, const unsigned char *input, int len);
 
 #endif

@@ -67,22 +67,6 @@ static bool is_end(str line, str name, bool only)
            memcmp(line.ptr + from + 2, name.ptr, name.len) == 0;
 }
 
-static void take(cmark_parser *parser, unsigned char *input, int count)
-{
-    if (count > 0)
-        cmark_parser_advance_offset(parser, (const char *)input, count, 0);
-}
-
-static cmark_node *add(cmark_syntax_extension *ext, cmark_parser *parser, cmark_node *parent,
-                       void *data)
-{
-    int column = cmark_parser_get_first_nonspace(parser) + 1;
-    cmark_node *n = cmark_parser_add_child(parser, parent, CMARK_NODE_CUSTOM_BLOCK, column);
-    cmark_node_set_syntax_extension(n, ext);
-    cmark_node_set_user_data(n, data);
-    return n;
-}
-
 // Each line goes through all that are open: more than these in each other are none.
 static bool is_deep(cmark_node *n)
 {
@@ -113,14 +97,12 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
                           .html = html,
                           .r = r};
     str tag = str_slice(line, 0, ended ? str_find(line, MD_HIDDEN_END) + 1 : line.len);
-    cmark_node *n = add(ext, parser, parent, e);
-    cmark_node *title = add(ext, parser, n, (void *)md_tag_mark);
+    cmark_node *n = md_block_open(ext, parser, parent, e);
+    cmark_node *title = md_block_open(ext, parser, n, (void *)md_tag_mark);
     cmark_node_set_string_content(title, arena_c(r->a, tag));
     e->base.ended = ended && behind.len && is_end(line, e->name, false);
-    int before = cmark_parser_get_offset(parser);
-    take(parser, input, (int)(at + tag.len) - before);
-    if (!behind.len)
-        take(parser, input, len - 1 - cmark_parser_get_offset(parser));
+    // What stands behind the tag is a block in it, to be read from there.
+    md_line_take(parser, input, behind.len ? (int)(at + tag.len) + 1 : len);
     return behind.len ? n : title;
 }
 
@@ -159,14 +141,14 @@ static int match_block(cmark_syntax_extension *ext, cmark_parser *parser, unsign
         return 0;
     if (e->in_tag) {
         take_tag_line(e, n, line);
-        take(parser, input, len - 1 - cmark_parser_get_offset(parser));
+        md_line_take(parser, input, len);
         return 1;
     }
     if (!line.len)
         return 1;
     if (is_end(line, e->name, true) && !inner_is_open(n, e->name)) {
         e->base.ended = true;
-        take(parser, input, len - 1 - cmark_parser_get_offset(parser));
+        md_line_take(parser, input, len);
         return 1;
     }
     if (!e->measured)

@@ -22,7 +22,8 @@ CFLAGS ?=
 PACKAGES := libcmark-gfm lua5.4 yaml-0.1 jansson icu-i18n icu-uc
 PC_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
 # The headers of an object are written down for it by both of its names: BUILD may be absolute in one run and relative in the next.
-DEPENDENCIES = -MMD -MP -MT '$(sort $@ $(abspath $@) $(patsubst $(CURDIR)/%,%,$(abspath $@)))'
+NAMES = $(sort $@ $(abspath $@) $(patsubst $(CURDIR)/%,%,$(abspath $@)))
+DEPENDENCIES = -MMD -MP -MT '$(NAMES)'
 ALL_FLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $($(MODE)_FLAGS) $(PC_CFLAGS) $(CFLAGS)
 GEN_LIBS := -lcmark-gfm-extensions $(shell pkg-config --libs $(PACKAGES)) -lstemmer -lz -lm -ldl
 
@@ -171,6 +172,7 @@ PROBE_SOURCES := $(sort $(wildcard kernels/*/*.[ch] kernels/*/*.cu kernels/*/*.c
 $(BUILD)/%.cu.o: %.cu Makefile $(BUILD)/flags.cu
 	$(begun)
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCHS) -I. -MMD -MP -c $< -o $@
+	sed -i '1s|^[^:]*:|$(NAMES):|' $(@:.o=.d)
 	$(dated)
 $(BUILD)/kernels/probe/probe.o: ALL_FLAGS += -DVERSION='"$(VERSION)"' -DCOMPILE_FLAGS='"$(strip $(NVCC_FLAGS) $(NVCC_ARCHS))"' \
 	-DSOURCES_SHA256='"$(shell cat $(PROBE_SOURCES) | sha256sum | cut -d" " -f1)"'

@@ -37,6 +37,20 @@ none 'plain technical English' '\b(lets? go of|answers true|so man[y]|made ane[w
 none 'nothing is left to do' '\b(TO''DO|FIX''ME|XX''X)\b' $(find gen calc kernels templates tests/unit tests/spec -type f ! -name '*.pyc')
 }
 
+# unsaid WORDS: the messages of the library that no other file of it has, neither as MESSAGE_id nor in a table.
+unsaid() {
+    sed -nE 's/^MESSAGE\(([a-z0-9_]+),.*/\1/p' calc/base/messages.def | sort | comm -23 - "$1"
+}
+said=$(mktemp)
+find calc \( -name '*.[ch]' -o -name '*.def' \) ! -name messages.def -exec grep -ohE '\b(MESSAGE_)?[a-z][a-z0-9_]+\b' {} + |
+    sed 's/^MESSAGE_//' | sort -u >"$said"
+if found=$(unsaid "$said") && [ -z "$found" ]; then echo "ok every message of the library is said somewhere"
+else bad "a message of the library that no file says"; echo "$found" | head -n 20 | sed 's/^/    /'; fi
+grep -vx bad_enum "$said" >"$said.less"
+if [ "$(unsaid "$said.less")" = bad_enum ]; then echo "ok found: a message that no file says"
+else bad "not found: a message that no file says"; fi
+rm "$said" "$said.less"
+
 # writable FOLDER: its objects with something in .data or .bss, where a writable global would be. buf.o has the one that
 # says how a program ends when memory runs out.
 writable() {

@@ -1,5 +1,6 @@
 // The kernels on the emulated GPU: what the emulator must notice, what --check compares, and the
 // experiments from one end to the other. Times that come out mean nothing and are not looked at.
+#include <algorithm>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +78,15 @@ static void check_emulator()
 
 // ---- experiments
 
+// What has been measured here, by the functions of the table.
+static measure_fn *measured[64];
+static int measured_count;
+
+static bool is_measured(measure_fn *measure)
+{
+    return std::find(measured, measured + measured_count, measure) != measured + measured_count;
+}
+
 // wanted: a value that the result must have; NULL when it must be "oom".
 static void check_experiment(const char *name, const char *text, const char *capability,
                              const char *mib, const char *wanted)
@@ -93,6 +103,7 @@ static void check_experiment(const char *name, const char *text, const char *cap
                 strcmp(rjson_text(rjson_get(r, "status")), wanted ? "ok" : "oom") == 0 && value;
     snprintf(what, sizeof what, "%s %s", name, text);
     say(good, "experiment %s", what, r ? rjson_text(rjson_get(r, "message")) : error);
+    measured[measured_count++] = experiment_find(name)->measure;
     rjson_free(r);
     unlink(path);
 }
@@ -123,6 +134,8 @@ static void check_experiments()
         "block_size=16 n_layer=1 n_head=1 n_embd=32 vocab_size=4096 gradient_accumulation_steps=1 "
         "dtype=float16 mode=framework cap_mib=36",
         "80", "64", "max_batch_size");
+    for (const struct experiment *e = experiments; e->name; e++)
+        say(is_measured(e->measure), "experiment %s: its function is run", e->name, "add a run");
 }
 
 int main(int argc, char **argv)

@@ -129,15 +129,18 @@
       input.setAttribute("aria-expanded", "false");
       input.removeAttribute("aria-activedescendant");
     }
+    // What a preset is, in the page's language where a sentence says it.
+    const told = (item) => (input.name === "preset" && (page.sentences || {})["preset." + item.value]) || item.label;
     function option(item, i) {
+      const says = told(item);
       const o = el("div", { role: "option", id: list.id + i, "aria-selected": String(item.value === input.dataset.value) },
-        [el("span", {}, [item.value || item.label]), el("small", input.name === "preset" ? { lang: "en" } : {}, [item.value ? item.label : ""])]);
+        [el("span", {}, [item.value || item.label]), el("small", input.name === "preset" && says === item.label ? { lang: "en" } : {}, [item.value ? says : ""])]);
       o.addEventListener("mousedown", (e) => { e.preventDefault(); take(item); });
       o.item = item;
       return o;
     }
     function fillList(query) {
-      const found = items.filter((item) => page.finds(item.value + " " + item.label + " " + item.group, query)), groups = new Map();
+      const found = items.filter((item) => page.finds([item.value, item.label, told(item), item.group].join(" "), query)), groups = new Map();
       found.forEach((item, i) => {
         if (!groups.has(item.group)) groups.set(item.group, []);
         groups.get(item.group).push(option(item, i));

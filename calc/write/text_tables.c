@@ -78,8 +78,11 @@ void text_gpus(struct vram *v)
 void text_presets(struct vram *v)
 {
     const struct vram_preset *p;
+    size_t width = 0;
+    for (size_t i = 0; (p = vram_preset_at(i)) != NULL; i++)
+        width = text_len(p->name) > width ? text_len(p->name) : width;
     for (size_t i = 0; (p = vram_preset_at(i)) != NULL; i++) {
-        put_cell(&v->text, p->name, 18);
+        put_cell(&v->text, p->name, width + 1);
         writer_f(&v->text, "%s\n", p->what);
     }
 }

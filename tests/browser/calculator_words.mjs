@@ -20,6 +20,17 @@ async function until(is, what) {
   that(await is(), await what());
 }
 
+// What a preset is stands beside its name in the list, and is found by the reader's words; the name itself is the same everywhere.
+function presets(browser, site, lang) {
+  const own = sentences(lang)["preset.oom-gpt2"];
+  calculator(browser, `presets in ${lang}`, { base: site.http, lang, state: "#preset=gpt2" }, async (tab) => {
+    await until(() => tab.evaluate(() => Boolean(window.vramPage.sentences)), () => "no sentences");
+    await tab.locator("[name=preset]").fill(own ? own.split(/[:\uff1a\u3000\uff08]/)[0] : "out-of-memory case");
+    const rows = await tab.locator("#calc-presets [role=option]").evaluateAll((list) => list.map((e) => [e.children[0].textContent, e.children[1].textContent, e.children[1].lang]));
+    that(rows.some(([name, what, in_]) => name === "oom-gpt2" && (own ? what === own && in_ === "" : in_ === "en")), JSON.stringify(rows));
+  });
+}
+
 function errorsAndMeanings(browser, site, lang) {
   const own = sentences(lang);
   calculator(browser, `errors and meanings in ${lang}`, { base: site.http, lang, state: "#preset=gpt2&batch_size=x" }, async (tab) => {
@@ -95,7 +106,7 @@ function verdicts(browser, site) {
 
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
-  for (const lang of languages) errorsAndMeanings(browser, site, lang);
+  for (const lang of languages) { errorsAndMeanings(browser, site, lang); presets(browser, site, lang); }
   hints(browser, site);
   verdicts(browser, site);
 }

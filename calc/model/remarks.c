@@ -34,6 +34,19 @@ static void remark_bfloat16(struct message_list *notes, const struct vram_config
                      ARGS(arg_text("gpu", vram_gpu_at((size_t)c->gpu)->name)));
 }
 
+// Several GPUs of which one does all: what their framework would take is named.
+static void remark_idle_gpus(struct message_list *notes, const struct vram_config *c)
+{
+    const struct framework *own = framework_of(c);
+    enum message_id id = own->sharding != PARALLEL_NONE    ? MESSAGE_idle_gpus_sharded
+                         : framework_goes(c, BY_DDP_ALONE) ? MESSAGE_idle_gpus_ddp
+                                                           : MESSAGE_idle_gpus;
+    const char *name = vram_field_at(FIELD_framework)->values[framework_id(c)];
+    message_list_add(notes, id, ABOUT("n_gpu"),
+                     ARGS(arg_u64("n_gpu", c->n_gpu), arg_text("framework", name),
+                          arg_text("own", vram_field_at(FIELD_parallel)->values[own->sharding])));
+}
+
 // Settings that do nothing as they are.
 static void remark_idle(struct message_list *notes, const struct vram *v)
 {
@@ -43,8 +56,7 @@ static void remark_idle(struct message_list *notes, const struct vram *v)
     if (v->last.line == 0 && !v->facts.model)
         message_list_add(notes, MESSAGE_nothing_set, NO_FIELD, NO_ARGS);
     if (c->n_gpu > 1 && !divided)
-        message_list_add(notes, MESSAGE_idle_gpus, ABOUT("n_gpu"),
-                         ARGS(arg_u64("n_gpu", c->n_gpu)));
+        remark_idle_gpus(notes, c);
 }
 
 // SRC: peft 0.21 utils/transformers_weight_conversion.py; trace mixtral_all, where a layer's

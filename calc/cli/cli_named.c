@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct search {
@@ -11,10 +12,13 @@ struct search {
     const char *beside;  // the text's own name
 };
 
+// A text says what is opened: a pipe or a device would be waited for.
 static bool is_file(const char *folder, size_t len, const char *name, char path[NAMED_PATH])
 {
+    struct stat st;
     int n = snprintf(path, NAMED_PATH, "%.*s%s", (int)len, folder, name);
-    return n > 0 && n < NAMED_PATH && access(path, R_OK) == 0;
+    return n > 0 && n < NAMED_PATH && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           access(path, R_OK) == 0;
 }
 
 // Beside the text, in the folders above it, at last as it is written.

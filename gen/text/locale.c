@@ -46,6 +46,7 @@ struct locale {
     str tag, name, script, region;
     char id[ULOC_FULLNAME_CAPACITY];  // as ICU writes it: "pt_BR"
     bool rtl;
+    bool latin;  // digits and units as code and tools write them
     struct cache *cache;
 };
 
@@ -152,6 +153,7 @@ void locale_latin_digits(struct locale *l)
 {
     UErrorCode e = U_ZERO_ERROR;
     uloc_setKeywordValue("numbers", "latn", l->id, sizeof l->id, &e);
+    l->latin = true;
 }
 
 str locale_tag(const struct locale *l)
@@ -303,7 +305,7 @@ double byte_unit_size(enum byte_unit u)
 
 static bool is_french(const struct locale *l)
 {
-    return strncmp(l->id, "fr", 2) == 0 && (l->id[2] == '\0' || l->id[2] == '_');
+    return strncmp(l->id, "fr", 2) == 0 && (l->id[2] == '\0' || l->id[2] == '_' || l->id[2] == '@');
 }
 
 // Every space within a quantity keeps its parts together.
@@ -350,7 +352,8 @@ static bool unit_from_icu(const struct locale *l, enum byte_unit u, struct unit_
 static const struct unit_pattern *unit_pattern(const struct locale *l, enum byte_unit u)
 {
     struct unit_pattern *p = &l->cache->units[u];
-    if (!p->known && !(units[u].icu && unit_from_icu(l, u, p))) {
+    bool named = units[u].icu && !l->latin;
+    if (!p->known && !(named && unit_from_icu(l, u, p))) {
         bool french = is_french(l);
         p->before = STR("");
         p->after = arena_printf(&l->cache->arena, "%s%s", french ? NARROW_NBSP : NBSP,

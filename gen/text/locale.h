@@ -11,7 +11,8 @@ struct locale *locale_open(str tag);  // BCP 47, "es", "pt-BR"; NULL when ICU ha
 void locale_free(struct locale *l);
 str locale_tag(const struct locale *l);
 bool locale_rtl(const struct locale *l);
-// Digits 0 to 9 also where the language has digits of its own; before the first number is written.
+// Digits 0 to 9 and the symbols kB to TB also where the language has its own; before the first
+// number is written.
 void locale_latin_digits(struct locale *l);
 str locale_native_name(const struct locale *l);  // "Español": capitalised as for a menu
 str locale_script(const struct locale *l);       // "Latn", "Deva"

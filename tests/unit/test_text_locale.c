@@ -68,6 +68,17 @@ static void latin_digits(void **state)
     assert_str(buf_view(&b), "4,464");
     assert_int_equal(locale_read_number(latin, STR("4,464"), &read), 5);
     assert_str(buf_view(&read), "4464");
+    // GB stands beside GiB, which has no name of another script to be told from.
+    buf_clear(&b);
+    locale_bytes(latin, 96e9, UNIT_GB, 0, &b);
+    assert_str(buf_view(&b), "96" NBSP "GB");
+    struct locale *french = open_locale("fr");
+    locale_latin_digits(french);
+    buf_clear(&b);
+    locale_bytes(french, 96e9, UNIT_GB, 0, &b);
+    locale_bytes(french, 1048576, UNIT_MiB, 0, &b);
+    assert_str(buf_view(&b), "96" NNBSP "Go1" NNBSP "Mio");
+    locale_free(french);
     buf_free(&a);
     buf_free(&b);
     buf_free(&read);

@@ -61,8 +61,8 @@ enum { VRAM_WRITE_COLOR = 1 };  // text: with the escape codes of a terminal
 // Errors: VRAM_ENOTRUN before the answer was asked for; VRAM_EARG where vram_can_write is false.
 VRAM_API int vram_write(vram *v, enum vram_answer answer, enum vram_format format, unsigned flags);
 
-// vram_write as JSON of all but solution, cards, segments, snapshot and trace; it needs none of the
-// other writers.
+// vram_write as JSON of the report, what a server has room for, the timeline, the configuration, an
+// error, and the tables of cards, presets and fields; it needs none of the other writers.
 VRAM_API int vram_write_json(vram *v, enum vram_answer answer);
 
 // vram_sweep with its rows as text, json, csv or md.

@@ -103,8 +103,14 @@
     static const struct member id##_members[] = {__VA_ARGS__}; \
     linkage const struct object id = {words, id##_members, \
                                       sizeof id##_members / sizeof *id##_members};
-#define STATIC(id, ...) TABLE(static, id, "vram." #id, __VA_ARGS__)
-#define PUBLIC(id, ...) TABLE(, visit_##id, "vram." #id, __VA_ARGS__)
+// The page knows an object by its members.
+#ifdef __wasm__
+#define KIND(id) ""
+#else
+#define KIND(id) "vram." #id
+#endif
+#define STATIC(id, ...) TABLE(static, id, KIND(id), __VA_ARGS__)
+#define PUBLIC(id, ...) TABLE(, visit_##id, KIND(id), __VA_ARGS__)
 
 // ---- what is in several answers --------------------------------------------------------------
 

@@ -61,17 +61,9 @@ int write_refuse(struct vram *v, enum vram_answer answer, enum vram_format forma
 int vram_write_json(vram *v, enum vram_answer answer)
 {
     static void (*const writers[VRAM_ANSWER_COUNT])(struct vram *) = {
-        [VRAM_ANSWER_REPORT] = json_report,
-        [VRAM_ANSWER_FIT] = json_fit,
-        [VRAM_ANSWER_MAX_BATCH] = json_max_batch,
-        [VRAM_ANSWER_ADVICE] = json_advice,
-        [VRAM_ANSWER_OOM] = json_oom,
-        [VRAM_ANSWER_COMPARISON] = json_comparison,
-        [VRAM_ANSWER_CONFIG] = json_config,
-        [VRAM_ANSWER_ERROR] = json_error,
-        [VRAM_ANSWER_GPUS] = json_gpus,
-        [VRAM_ANSWER_PRESETS] = json_presets,
-        [VRAM_ANSWER_FIELDS] = json_schema,
+        [VRAM_ANSWER_REPORT] = json_report,   [VRAM_ANSWER_CONFIG] = json_config,
+        [VRAM_ANSWER_ERROR] = json_error,     [VRAM_ANSWER_GPUS] = json_gpus,
+        [VRAM_ANSWER_PRESETS] = json_presets, [VRAM_ANSWER_FIELDS] = json_schema,
         [VRAM_ANSWER_SERVING] = json_serving,
     };
     bool runs = answer == VRAM_ANSWER_TIMELINE;

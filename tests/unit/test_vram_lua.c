@@ -346,7 +346,7 @@ static void test_tables_are_the_json(void **state)
                 assert_int_equal(code, VRAM_EGPU);
             } else {
                 assert_int_equal(code, VRAM_OK);
-                assert_int_equal(vram_write_json(v, answers[k].answer), VRAM_OK);
+                assert_int_equal(vram_write(v, answers[k].answer, VRAM_FORMAT_JSON, 0), VRAM_OK);
                 json_t *j = json_loads(vram_text(v, NULL), 0, NULL);
                 assert_non_null(j);
                 lua_getglobal(L, "vram");

@@ -243,6 +243,7 @@ struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part,
 
 static int32_t graph_new_node(struct graph *g, enum node_kind kind, uint8_t role)
 {
+    g->failed |= g->node_count == GRAPH_NODES;
     if (!graph_ok(g) ||
         !graph_grow(g, &g->nodes, &g->node_cap, g->node_count + 1, sizeof *g->nodes))
         return GRAPH_NO_NODE;

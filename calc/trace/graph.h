@@ -26,19 +26,24 @@ enum {
     GRAPH_STASH = 5,
     GRAPH_CHOSEN = 40,  // results that selective checkpointing keeps of a block: products of all
                         // projections and of their adapters, every second one, and attention's
+    GRAPH_NODES = 1 << 21,  // of a pass, at most: a run of 2,000 layers, all different, has less
     GRAPH_NO_NODE = -1,
     GRAPH_NO_FRAME = -1,
     GRAPH_NO_PARAM = 0xffff
 };
 
 // A Python variable that holds a tensor. It owns one reference of the storage; graph_drop gives it
-// up.
+// up. One word, since every operation gets some and returns one.
 struct value {
-    uint32_t storage;
-    int32_t node;    // that made it; GRAPH_NO_NODE: no gradient flows into it
-    uint8_t output;  // which result of the node
-    uint8_t dtype, shape, role;
+    uint64_t storage : 22;  // below TAPE_STORAGES
+    int64_t node : 22;      // that made it; GRAPH_NO_NODE: no gradient flows into it
+    uint64_t output : 2;    // which result of the node
+    uint64_t dtype : 4, shape : 8, role : 6;
 };
+_Static_assert((int)TAPE_STORAGES == 1 << 22 && (int)GRAPH_NODES == 1 << 21 &&
+                   (int)GRAPH_OUTPUTS <= 1 << 2 && (int)DT_COUNT <= 1 << 4 &&
+                   (int)SHAPE_COUNT <= 1 << 8 && (int)ROLE_COUNT <= 1 << 6,
+               "a value's parts hold what they number");
 
 // Where a gradient goes: input number `input` of node `to`, in the form that it takes there.
 struct edge {

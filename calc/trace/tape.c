@@ -87,6 +87,7 @@ static void tape_emit(struct tape *t, enum tape_kind kind, uint32_t operand)
 
 static uint32_t tape_storage(struct tape *t, struct storage s)
 {
+    t->failed |= t->count == TAPE_STORAGES;
     if (!tape_grow(t, &t->storages, &t->cap, t->count + 1, sizeof s))
         return TAPE_NONE;
     t->storages[t->count] = s;

@@ -80,7 +80,10 @@ struct tape {
     bool failed;  // out of memory, sticky
 };
 
-enum { TAPE_NONE = 0 };  // storage 0 is none
+enum {
+    TAPE_NONE = 0,           // storage 0 is none
+    TAPE_STORAGES = 1 << 22  // on a tape, at most; a tape with more has failed, as without memory
+};
 
 void tape_init(struct tape *t, const struct vram_mem *mem);
 void tape_reset(struct tape *t, uint32_t units);

@@ -1,6 +1,7 @@
 // No memory: for every function the n-th allocation fails, for every n, and nothing is lost or
 // broken by it.
 
+#include "calc/trace/tape.h"
 #include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_answers.h"
 
@@ -131,9 +132,28 @@ static void test_no_handle(void **state)
     vram_free(NULL);
 }
 
+// A variable of a pass has 22 bits for its tensor's number: a tape that would need more has failed.
+static void test_full_tape(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    struct vram_mem mem = {heap_alloc, heap_free, &h};
+    struct tape t;
+    tape_init(&t, &mem);
+    tape_reset(&t, 1);
+    size_t room = t.cap;
+    t.cap = TAPE_STORAGES + 1;  // as if it had grown
+    t.count = TAPE_STORAGES;
+    assert_int_equal(tape_existing(&t, 0, 0, 0, 0, HOME_NONE, 0), TAPE_NONE);
+    assert_true(t.failed);
+    t.cap = room;
+    tape_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation),
-                                       cmocka_unit_test(test_no_handle)};
+                                       cmocka_unit_test(test_no_handle),
+                                       cmocka_unit_test(test_full_tape)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

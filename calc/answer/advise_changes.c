@@ -256,7 +256,7 @@ static const struct row {
     const char *id;
     enum vram_effect effect;
     enum advice_task task;
-    enum message_id how, result, basis;
+    message_id how, result, basis;
     bool predicted;
     enum advice_applied (*apply)(struct change *k);
 } ROWS[] = {
@@ -288,12 +288,7 @@ bool advice_change_at(size_t number, struct advice_change *out)
     if (number >= ROW_COUNT)
         return false;
     const struct row *r = &ROWS[number];
-    *out = (struct advice_change){r->id,
-                                  r->effect,
-                                  r->task,
-                                  message_plain(r->how),
-                                  message_plain(r->result),
-                                  message_plain(r->basis),
-                                  r->predicted};
+    *out = (struct advice_change){r->id,     r->effect, r->task,     r->how,
+                                  r->result, r->basis,  r->predicted};
     return true;
 }

@@ -142,7 +142,7 @@ static void fill(struct answers *a, const struct cards_search *s, const struct v
     struct vram_cards *out = &a->cards;
     *out = (struct vram_cards){.cards = s->rows, .card_count = s->count, .tried = s->tried};
     if (c->task == TASK_TRAIN)
-        out->note = message_plain(MESSAGE_cards_share);
+        out->note = MESSAGE_cards_share;
     if (s->count)
         return;
     message_set(&a->cards_refusal, MESSAGE_cards_none, NO_FIELD,

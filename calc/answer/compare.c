@@ -94,7 +94,7 @@ static uint64_t rule_megatron(const struct sizes *s)
 
 static const struct rule {
     const char *id, *name;
-    enum message_id because;
+    message_id because;
     uint64_t (*bytes)(const struct sizes *s);
 } RULES[COMPARE_FORMULAS] = {
     {"x160", "rule of thumb, x160", MESSAGE_formula_x160, rule_x160},
@@ -116,12 +116,8 @@ static struct vram_formula formula_of(const struct rule *r, const struct sizes *
 {
     uint64_t bytes = r->bytes(s);
     bool fits = size_ok(bytes);
-    return (struct vram_formula){r->id,
-                                 r->name,
-                                 !fits,
-                                 fits ? bytes : 0,
-                                 fits ? difference(bytes, ours) : 0,
-                                 message_plain(r->because)};
+    return (struct vram_formula){
+        r->id, r->name, !fits, fits ? bytes : 0, fits ? difference(bytes, ours) : 0, r->because};
 }
 
 int vram_compare(vram *v, const struct vram_comparison **out)

@@ -11,13 +11,13 @@ enum { GUESSES = 6, MIB = 1048576, OTHERS_LEAST_MIB = 512 };
 // c10/cuda/CUDACachingAllocator.cpp, kLargeBuffer, kSmallBuffer.
 enum { SEGMENT_MIB = 20, SMALL_MIB = 2 };
 
-static void hint(struct answers *a, enum message_id id)
+static void hint(struct answers *a, message_id id)
 {
     message_list_add(&a->oom_hints, id, NO_FIELD, NO_ARGS);
 }
 
 // Sizes of hints are in whole MiB.
-static void hint_mib(struct answers *a, enum message_id id, uint64_t bytes)
+static void hint_mib(struct answers *a, message_id id, uint64_t bytes)
 {
     message_list_add(&a->oom_hints, id, NO_FIELD, ARGS(arg_u64("mib", (bytes + MIB / 2) / MIB)));
 }
@@ -174,7 +174,7 @@ static void begin(struct answers *a, const struct oom_message *m, bool with_conf
                                .in_use = m->in_use,
                                .driver = !oom_is_tensor(m),
                                .source = oom_source_name(m->source),
-                               .about = message_plain(oom_source_sentence(m->source)),
+                               .about = oom_source_sentence(m->source),
                                .has_config = with_config};
 }
 

@@ -109,7 +109,7 @@ static void fill(struct answers *a, const struct vram_config *c, const struct mo
     s->length = m->c.seq_len + c->max_new_tokens;
     s->gpu_bytes = capacity_left(c);
     s->pool_bytes = pool_of(c, s, vllm);
-    s->note = message_plain(vllm ? MESSAGE_serve_vllm : MESSAGE_serve_llama);
+    s->note = vllm ? MESSAGE_serve_vllm : MESSAGE_serve_llama;
     count(s, m);
     judge(a, c, vllm);
 }

@@ -28,7 +28,7 @@ static struct err_pos place(const struct sweep *s, const char *at)
     return (struct err_pos){NULL, 1, (uint32_t)(at - s->text) + 1};
 }
 
-static int bad(struct sweep *s, struct span at, enum message_id id, uint64_t most)
+static int bad(struct sweep *s, struct span at, message_id id, uint64_t most)
 {
     return err_set(&s->v->err, id, place(s, at.at), NO_FIELD,
                    ARGS(arg_part("range", at.at, at.len), arg_u64("most", most)));

@@ -4,7 +4,7 @@
 
 #include "calc/base/text.h"
 
-int err_set(struct message *e, enum message_id id, struct err_pos pos, const char *const *about,
+int err_set(struct message *e, message_id id, struct err_pos pos, const char *const *about,
             struct args args)
 {
     if (err_is_set(e))

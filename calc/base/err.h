@@ -20,7 +20,7 @@ static inline bool err_is_set(const struct message *e)
 }
 
 // Records an error, unless there is one already, and returns the code of the one that is recorded.
-int err_set(struct message *e, enum message_id id, struct err_pos pos, const char *const *about,
+int err_set(struct message *e, message_id id, struct err_pos pos, const char *const *about,
             struct args args);
 
 // Position of the byte `at` in text.

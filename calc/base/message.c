@@ -15,24 +15,25 @@ enum { ARG_CUT = 60 };
 #endif
 
 // MESSAGES_AS_IDS: a build for tests, in which no English is left for anything to depend on.
-static const struct vram_message TABLE[MESSAGE_COUNT] = {
 #ifdef MESSAGES_AS_IDS
-#define MESSAGE(id, class, english) {#id, class, NULL, "#" #id, NULL, 0, 0, NULL, 0},
+#define MESSAGE(id, class, english) \
+    const struct vram_message MESSAGE_##id[1] = {{#id, class, NULL, "#" #id, NULL, 0, 0, NULL, 0}};
 #else
-#define MESSAGE(id, class, english) {#id, class, NULL, PROSE(english), NULL, 0, 0, NULL, 0},
+#define MESSAGE(id, class, english) \
+    const struct vram_message MESSAGE_##id[1] = { \
+        {#id, class, NULL, PROSE(english), NULL, 0, 0, NULL, 0}};
 #endif
 #include "calc/base/messages.def"
 #undef MESSAGE
-};
-
-const struct vram_message *message_plain(enum message_id id)
-{
-    return id < MESSAGE_COUNT ? &TABLE[id] : NULL;
-}
 
 const struct vram_message *vram_message_at(size_t index)
 {
-    return index < MESSAGE_COUNT ? &TABLE[index] : NULL;
+    static const message_id all[] = {
+#define MESSAGE(id, class, english) MESSAGE_##id,
+#include "calc/base/messages.def"
+#undef MESSAGE
+    };
+    return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 
 struct arg arg_text(const char *name, const char *text)
@@ -144,12 +145,12 @@ static void message_say(struct message *m, const char *english)
         mem_copy(m->text + w.len, more, sizeof more);
 }
 
-void message_set(struct message *m, enum message_id id, const char *const *about, struct args args)
+void message_set(struct message *m, message_id id, const char *const *about, struct args args)
 {
     size_t used = 0;
     message_clear(m);
-    m->out.id = TABLE[id].id;
-    m->out.code = TABLE[id].code;
+    m->out.id = id->id;
+    m->out.code = id->code;
     m->out.field = about[0];
     for (size_t i = 0; i < MESSAGE_ABOUT && (i == 0 || m->about[i - 1]); i++)
         m->about[i] = about[i];
@@ -161,7 +162,7 @@ void message_set(struct message *m, enum message_id id, const char *const *about
             a->name, a->text ? message_keep(m, &used, a->text, a->len) : NULL, a->number};
         m->out.arg_count = i + 1;
     }
-    message_say(m, TABLE[id].text);
+    message_say(m, id->text);
 }
 
 void message_place(struct message *m, const char *file, uint32_t line, uint32_t col)
@@ -251,7 +252,7 @@ void message_list_copy(struct message_list *l, const struct vram_message *m)
         l->at[l->count++] = copy;
 }
 
-void message_list_add(struct message_list *l, enum message_id id, const char *const *about,
+void message_list_add(struct message_list *l, message_id id, const char *const *about,
                       struct args args)
 {
     struct message m;

@@ -7,13 +7,14 @@
 #include "calc/base/mem.h"
 #include "calc/vram.h"
 
-enum message_id {
-#define MESSAGE(id, class, english) MESSAGE_##id,
+// A sentence is known by its row's address, and not by a number in a table: a module has those that
+// its code can say.
+typedef const struct vram_message *message_id;
+
+#define MESSAGE(id, class, english) extern const struct vram_message MESSAGE_##id[1];
 #include "calc/base/messages.def"
 #undef MESSAGE
-    MESSAGE_COUNT,
-    MESSAGE_NONE = MESSAGE_COUNT
-};
+#define MESSAGE_NONE NULL
 
 // A value for a placeholder: text or, where that is NULL, a number.
 struct arg {
@@ -61,14 +62,11 @@ struct message {
 };
 
 void message_clear(struct message *m);
-void message_set(struct message *m, enum message_id id, const char *const *about, struct args args);
+void message_set(struct message *m, message_id id, const char *const *about, struct args args);
 void message_copy(struct message *to, const struct vram_message *from);
 
 // Gives a message its place; file may be NULL.
 void message_place(struct message *m, const char *file, uint32_t line, uint32_t col);
-
-// A sentence without placeholders, static; NULL for MESSAGE_NONE.
-const struct vram_message *message_plain(enum message_id id);
 
 // Messages with a common end of life.
 struct message_list {
@@ -80,7 +78,7 @@ struct message_list {
 
 void message_list_init(struct message_list *l, const struct vram_mem *mem);
 void message_list_free(struct message_list *l);  // and ready for use again
-void message_list_add(struct message_list *l, enum message_id id, const char *const *about,
+void message_list_add(struct message_list *l, message_id id, const char *const *about,
                       struct args args);
 void message_list_copy(struct message_list *l, const struct vram_message *m);  // appends
 void message_list_drop(struct message_list *l, const char *field);  // those about a field

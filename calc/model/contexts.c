@@ -40,11 +40,9 @@ bool context_at(size_t index, struct context_row *out)
     return true;
 }
 
-static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t high,
-                 enum message_id why)
+static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t high, message_id why)
 {
-    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB,        VRAM_BASIS_RANGE,
-                                0,         0,         message_plain(why)};
+    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, 0, why};
 }
 
 // A card's own published figure is taken as it is, with the common range around it: drivers differ.
@@ -71,7 +69,7 @@ static void add_group(const struct vram_config *c, uint64_t cards, struct vram_f
         out->bytes += (uint64_t)r->mib * MIB;
         out->low += (uint64_t)r->low_mib * MIB;
         out->high += (uint64_t)r->high_mib * MIB;
-        out->why = message_plain(MESSAGE_why_context_communicators);
+        out->why = MESSAGE_why_context_communicators;
     }
 }
 

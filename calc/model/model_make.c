@@ -137,7 +137,7 @@ static int model_check_allocator(const struct vram_config *c, struct message *e)
 // What a run of one kind cannot be combined with.
 struct model_limit {
     bool here;
-    enum message_id message;
+    message_id message;
     const char *about[2];
 };
 

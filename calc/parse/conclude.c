@@ -16,7 +16,7 @@ enum { ENGINE_NONE = 1, ENGINE_DDP, ENGINE_FSDP, ENGINE_DEEPSPEED };
 enum { SHARDING_FULL = 1, SHARDING_GRADIENTS, SHARDING_NONE };
 enum { SAID_NO = 1, SAID_YES };
 
-static void note(struct parse *p, enum message_id id)
+static void note(struct parse *p, message_id id)
 {
     message_list_add(&p->v->notes, id, NO_FIELD, NO_ARGS);
 }

@@ -149,7 +149,7 @@ int parse_report(struct parse *p)
     return VRAM_OK;
 }
 
-void parse_warn(struct parse *p, enum message_id id, struct err_pos pos, struct args args)
+void parse_warn(struct parse *p, message_id id, struct err_pos pos, struct args args)
 {
     struct message m;
     message_clear(&m);

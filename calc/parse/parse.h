@@ -60,7 +60,7 @@ struct err_pos parse_at(const struct parse *p, const char *byte);
 int parse_report(struct parse *p);
 
 // Says something about a place that is no error: each gets it, and it is among the notes.
-void parse_warn(struct parse *p, enum message_id id, struct err_pos pos, struct args args);
+void parse_warn(struct parse *p, message_id id, struct err_pos pos, struct args args);
 
 // One or two letters wrong in one place.
 bool parse_is_slip(struct span a, struct span b);

@@ -36,12 +36,12 @@ static bool take_count(struct span *s, uint64_t *out)
     return i > 0;
 }
 
-static int bad(struct log *l, enum message_id id, const char *at)
+static int bad(struct log *l, message_id id, const char *at)
 {
     return err_set(&l->p->v->err, id, parse_at(l->p, at), NO_FIELD, NO_ARGS);
 }
 
-static void note(struct log *l, enum message_id id, struct args args)
+static void note(struct log *l, message_id id, struct args args)
 {
     message_list_add(&l->p->v->notes, id, NO_FIELD, args);
 }

@@ -67,7 +67,7 @@ static void finish_line(struct parse *p, const char *at)
     p->pos += p->pos < p->len;
 }
 
-static int unreadable(struct parse *p, const char *at, enum message_id id)
+static int unreadable(struct parse *p, const char *at, message_id id)
 {
     struct err_pos pos = err_pos_of(p->file, p->text, (size_t)(at - p->text));
     return err_set(&p->v->err, id, pos, NO_FIELD, NO_ARGS);
@@ -101,7 +101,7 @@ static int start_from(struct parse *p, struct span value)
 }
 
 // What is after a value that does not belong there.
-static enum message_id after_value(const char *at)
+static message_id after_value(const char *at)
 {
     bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
     if (*at == ',')
@@ -118,7 +118,7 @@ static struct span torch_name(struct span source)
     return span_skip(source, 6);
 }
 
-static enum message_id unknown_value(struct span source)
+static message_id unknown_value(struct span source)
 {
     source = span_trim(source);
     bool small = span_is(source, "true") || span_is(source, "false") || span_is(source, "none");

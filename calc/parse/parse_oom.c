@@ -40,7 +40,7 @@ static const struct {
 
 static const struct {
     const char *name;
-    enum message_id sentence;
+    message_id sentence;
 } SOURCES[] = {
 #define SOURCE(id, name, sentence) {name, MESSAGE_##sentence},
 #include "calc/parse/oom_sources.def"
@@ -52,7 +52,7 @@ const char *oom_source_name(enum oom_source source)
     return SOURCES[source].name;
 }
 
-enum message_id oom_source_sentence(enum oom_source source)
+message_id oom_source_sentence(enum oom_source source)
 {
     return SOURCES[source].sentence;
 }

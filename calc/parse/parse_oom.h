@@ -21,8 +21,7 @@ struct oom_message {
 };
 
 const char *oom_source_name(enum oom_source source);
-enum message_id
-oom_source_sentence(enum oom_source source);  // MESSAGE_NONE for PyTorch's allocators
+message_id oom_source_sentence(enum oom_source source);  // MESSAGE_NONE for PyTorch's allocators
 
 // A tensor of PyTorch's is what had no room.
 static inline bool oom_is_tensor(const struct oom_message *m)

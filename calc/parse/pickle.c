@@ -16,7 +16,7 @@ struct pickle {
     bool failed, done;
 };
 
-static void fail(struct pickle *p, enum message_id id)
+static void fail(struct pickle *p, message_id id)
 {
     p->failed = true;
     err_set(p->t->err, id, (struct err_pos){p->t->file, 0, 0}, NO_FIELD,

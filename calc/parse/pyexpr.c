@@ -22,7 +22,7 @@ static struct py_value py_of(enum py_kind kind)
     return (struct py_value){.kind = kind};
 }
 
-static struct py_value py_fail(struct py *p, const char *at, enum message_id id)
+static struct py_value py_fail(struct py *p, const char *at, message_id id)
 {
     if (!p->error.at)
         p->error =

@@ -28,7 +28,7 @@ struct py_value {
 
 struct py_error {
     const char *at;  // NULL: none
-    enum message_id id;
+    message_id id;
     bool open;  // something is never closed: the text ends inside of it
 };
 

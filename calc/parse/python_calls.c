@@ -174,7 +174,7 @@ static size_t place(const struct calls *c, const char *at)
     return (size_t)(at - c->p->text);
 }
 
-static int fail(struct calls *c, const char *at, enum message_id id)
+static int fail(struct calls *c, const char *at, message_id id)
 {
     return err_set(&c->p->v->err, id, pairs_pos(c->out, c->p->file, place(c, at)), NO_FIELD,
                    NO_ARGS);

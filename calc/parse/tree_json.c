@@ -17,7 +17,7 @@ struct json_read {
     bool failed;
 };
 
-static void fail(struct json_read *r, enum message_id id)
+static void fail(struct json_read *r, message_id id)
 {
     if (!r->failed)
         err_set(r->t->err, id,

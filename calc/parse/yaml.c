@@ -12,7 +12,7 @@ struct yaml_anchor {
 
 static struct yaml_value block_node(struct yaml *y, size_t least);
 
-struct yaml_value yaml_fail(struct yaml *y, size_t at, enum message_id id, struct args args)
+struct yaml_value yaml_fail(struct yaml *y, size_t at, message_id id, struct args args)
 {
     if (!y->failed)
         err_set(&y->p->v->err, id, pairs_pos(y->out, y->p->file, at), NO_FIELD, args);

@@ -45,7 +45,7 @@ static inline bool yaml_at_line_end(const struct yaml *y)
 }
 
 // Says what is wrong at a byte, once, and returns a value of nothing.
-struct yaml_value yaml_fail(struct yaml *y, size_t at, enum message_id id, struct args args);
+struct yaml_value yaml_fail(struct yaml *y, size_t at, message_id id, struct args args);
 
 void yaml_skip_spaces(struct yaml *y);  // within the line, over a comment behind a space
 bool yaml_skip(struct yaml *y);         // to the next word of the document; false at its end

@@ -135,12 +135,11 @@ static void report_phases(struct engine *e, struct vram_result *out)
 }
 
 static struct vram_figure report_figure(uint64_t bytes, uint32_t basis, uint32_t permille,
-                                        enum message_id why)
+                                        message_id why)
 {
     uint64_t slack = bytes / 1000 * permille;
     slack = slack < bytes ? slack : bytes;
-    return (struct vram_figure){bytes, bytes - slack,     bytes + slack, basis, permille,
-                                0,     message_plain(why)};
+    return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, 0, why};
 }
 
 // What the sum of live tensors rests on. Exact: what the reference values cover, GPT-2 in eager
@@ -171,7 +170,7 @@ static uint32_t report_at_least(uint32_t a, uint32_t b)
 
 // A figure with the tolerance that measurements of its kind of run show, and no less than `least`.
 static struct vram_figure report_confirmed(uint64_t bytes, uint32_t basis, struct accuracy seen,
-                                           uint32_t least, enum message_id why)
+                                           uint32_t least, message_id why)
 {
     struct vram_figure f = report_figure(bytes, basis, report_at_least(seen.permille, least), why);
     f.measurements = seen.rows;

@@ -3,9 +3,8 @@
 // transferred until the first number.
 import { close, launch, open } from "./harness.mjs";
 import { serve } from "./server.mjs";
-import { readFileSync } from "node:fs";
+import { untilFirstNumber } from "./transfer.mjs";
 import { resolve } from "node:path";
-import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = resolve(process.argv[2]), served = await serve(root), browser = await launch();
 const address = (preset) => `${served.origin}/en/calculator.html#preset=${preset}&gpu=A100+80GB+SXM`;
@@ -72,16 +71,9 @@ async function keys(preset) {
 }
 
 async function transfer() {
-  const tab = await open(browser, address("gpt2"), { before: () => addEventListener("DOMContentLoaded", () => {
-    const calc = document.getElementById("calc");
-    new MutationObserver(() => { if (calc.matches(".ready") && !window.until) window.until = performance.getEntriesByType("resource").map((e) => e.name); }).observe(calc, { attributes: true });
-  }) });
-  await tab.waitForFunction(() => window.until);
-  const files = [...new Set([tab.url().split("#")[0], ...await tab.evaluate(() => window.until)])];
-  const bytes = files.map((url) => readFileSync(root + new URL(url).pathname));
-  const sum = (pack) => (bytes.reduce((n, b) => n + pack(b).length, 0) / 1000).toFixed(1);
-  console.log(`until the first number: ${files.length} requests, ${sum(brotliCompressSync)} kB brotli, ${sum(gzipSync)} kB gzip`);
-  await close(tab);
+  const { files, brotli, gzip } = await untilFirstNumber(browser, { root, http: served.origin }, "en");
+  const kB = (n) => (n / 1000).toFixed(1);
+  console.log(`until the first number: ${files.length} requests, ${kB(brotli)} kB brotli, ${kB(gzip)} kB gzip`);
 }
 
 const slow = await slowest();

@@ -13,6 +13,7 @@ import * as tasks from "./tasks.mjs";
 import * as card from "./card.mjs";
 import * as typing from "./typing.mjs";
 import * as injection from "./injection.mjs";
+import * as transfer from "./transfer.mjs";
 import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
 
@@ -25,7 +26,7 @@ const fixture = { root: fixtureRoot, http: servedFixture.origin, file: pathToFil
 
 try {
   // long checks first
-  for (const [name, part] of Object.entries({ calculator, words, tasks, card, typing, injection, works, figures, pictures, looks }))
+  for (const [name, part] of Object.entries({ calculator, words, tasks, card, typing, injection, transfer, works, figures, pictures, looks }))
     if (!process.env.PART || process.env.PART === name) await collect(name, () => part.run(browser, site, fixture));
   await runAll(Number(process.env.LANES) || 2);
 } finally {

@@ -38,9 +38,9 @@ static void remark_bfloat16(struct message_list *notes, const struct vram_config
 static void remark_idle_gpus(struct message_list *notes, const struct vram_config *c)
 {
     const struct framework *own = framework_of(c);
-    enum message_id id = own->sharding != PARALLEL_NONE    ? MESSAGE_idle_gpus_sharded
-                         : framework_goes(c, BY_DDP_ALONE) ? MESSAGE_idle_gpus_ddp
-                                                           : MESSAGE_idle_gpus;
+    message_id id = own->sharding != PARALLEL_NONE    ? MESSAGE_idle_gpus_sharded
+                    : framework_goes(c, BY_DDP_ALONE) ? MESSAGE_idle_gpus_ddp
+                                                      : MESSAGE_idle_gpus;
     const char *name = vram_field_at(FIELD_framework)->values[framework_id(c)];
     message_list_add(notes, id, ABOUT("n_gpu"),
                      ARGS(arg_u64("n_gpu", c->n_gpu), arg_text("framework", name),

@@ -41,6 +41,8 @@ enum md_foreign {
     MD_FOREIGN_JSX = 4,         // <Tabs>, import, export
     MD_FOREIGN_ATTRIBUTES = 8,  // {: .class #id} behind a block, { .class } behind a word
     MD_FOREIGN_EMOJI = 16,      // :rocket:, :material-rocket:
+    MD_FOREIGN_MDX = 32,        // every file is MDX, whatever its name
+    MD_FOREIGN_HTML = 64,       // a block of HTML ends with its element
 };
 
 struct md_heading {

@@ -1,6 +1,6 @@
 // Elements on lines of their own as containers of Markdown: components of JSX, whose content may be
-// indented as deeply as its author likes, and HTML with markdown="1" (kramdown, md_in_html): a
-// block extension of cmark-gfm.
+// indented as deeply as its author likes, HTML with markdown="1" (kramdown, md_in_html), and HTML
+// that ends before more Markdown, with all that is in it: a block extension of cmark-gfm.
 //
 // The pre-pass has hidden the tags (markdown_foreign.c), so that no block of HTML begins there. An
 // element is a custom block whose first child, another, is its opening tag; both are gone once
@@ -20,6 +20,7 @@ struct element {
     bool measured;  // the first line of the content has said how deep the others are
     int indent;
     bool html;
+    bool whole;  // all of it, to its end, is hidden as its tag
     struct md *r;
 };
 
@@ -40,22 +41,25 @@ static str name_at(str s)
     return str_slice(s, 0, n);
 }
 
+static bool is_html(str name)
+{
+    return name.len && name.ptr[0] >= 'a' && name.ptr[0] <= 'z';
+}
+
 // The tag that a line begins with, hidden: its name, and what is behind it on the line. False for
-// none, for an end, and for an element that is all in its tag.
+// none, for an end that is not all of a line of HTML, and for an element that is all in its tag.
 static bool read_opening(str line, str *name, str *behind, bool *ended)
 {
-    if (!line.len || line.ptr[0] != MD_HIDDEN_TAG || (line.len > 1 && line.ptr[1] == '/'))
+    if (!line.len || line.ptr[0] != MD_HIDDEN_TAG)
         return false;
-    *name = name_at(str_slice(line, 1, line.len));
+    bool closes = line.len > 1 && line.ptr[1] == '/';
+    *name = name_at(str_slice(line, 1 + closes, line.len));
+    if (closes && (!is_html(*name) || line.ptr[line.len - 1] != MD_HIDDEN_END))
+        return false;
     size_t end = str_find(line, MD_HIDDEN_END);
     *ended = end < line.len;
     *behind = str_trim(str_slice(line, *ended ? end + 1 : end, line.len));
     return !(*ended && end && line.ptr[end - 1] == '/') && name->len;
-}
-
-static bool is_html(str name)
-{
-    return name.ptr[0] >= 'a' && name.ptr[0] <= 'z';
 }
 
 // Whether a line is the end tag of an element; of HTML it may be the end of a line, too.
@@ -100,7 +104,8 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
     cmark_node *n = md_block_open(ext, parser, parent, e);
     cmark_node *title = md_block_open(ext, parser, n, (void *)md_tag_mark);
     cmark_node_set_string_content(title, arena_c(r->a, tag));
-    e->base.ended = ended && behind.len && is_end(line, e->name, false);
+    e->whole = is_end(tag, e->name, false);
+    e->base.ended = e->whole || (ended && behind.len && is_end(line, e->name, false));
     // What stands behind the tag is a block in it, to be read from there.
     md_line_take(parser, input, behind.len ? (int)(at + tag.len) + 1 : len);
     return behind.len ? n : title;
@@ -115,7 +120,8 @@ static void take_tag_line(struct element *e, cmark_node *n, str line)
         more = str_slice(line, 0, end < line.len ? end + 1 : end);
     cmark_node_set_string_content(title, arena_join(e->r->a, before, STR("\n"), more).ptr);
     e->in_tag = end == line.len;
-    e->base.ended = !e->in_tag && end && line.ptr[end - 1] == '/';
+    e->whole = is_end(line, e->name, false);
+    e->base.ended = e->whole || (!e->in_tag && end && line.ptr[end - 1] == '/');
 }
 
 // Whether an element of the same name is open in n.
@@ -170,8 +176,10 @@ static str without_markdown(char *tag)
     size_t len = strlen(tag), at = 0;
     while (at + 9 < len && !(strchr(" \t\n", tag[at]) && !memcmp(tag + at + 1, "markdown", 8)))
         at++;
-    size_t end = at + 9 < len ? at + 9 : len;
-    if (end < len && tag[end] == '=') {
+    size_t end = at + 9;
+    if (end >= len)
+        return (str){tag, len};  // it has none
+    if (tag[end] == '=') {
         char quote = tag[end + 1];
         const char *close = quote == '"' || quote == '\'' ? strchr(tag + end + 2, quote)
                                                           : strpbrk(tag + end, " \t\n>");
@@ -202,7 +210,7 @@ static void unwrap(struct md *r, cmark_node *n, struct element *e)
     if (e->html) {
         char *tag = arena_c(r->a, str_c(cmark_node_get_string_content(title)));
         md_foreign_put_back(tag, strlen(tag));
-        put_before(n, html_block(r, without_markdown(tag)));
+        put_before(n, html_block(r, e->whole ? str_c(tag) : without_markdown(tag)));
         cmark_node_unlink(title);
         cmark_node_free(title);
     } else {
@@ -212,7 +220,7 @@ static void unwrap(struct md *r, cmark_node *n, struct element *e)
     }
     for (cmark_node *in; (in = cmark_node_first_child(n));)
         put_before(n, in);
-    if (e->html)
+    if (e->html && !e->whole)
         put_before(n, html_block(r, arena_printf(r->a, "</%.*s>", STR_ARG(e->name))));
     cmark_node_unlink(n);
     cmark_node_free(n);

@@ -56,7 +56,7 @@ static str line_at(str s, size_t at)
 // mark unless ticks says so.
 static bool is_one_piece(str s, size_t from, size_t to, bool ticks)
 {
-    if (to - from > MD_MAX_TAG)
+    if (to - from > (ticks ? MD_MAX_RAW : MD_MAX_TAG))
         return false;
     for (size_t i = from; i < to; i++) {
         if (s.ptr[i] == '`' && !ticks)
@@ -245,12 +245,24 @@ static size_t element_end(struct hiding *h, size_t at)
         return 0;
     while (name < s.len && is_word(s.ptr[name]))
         name++;
-    if (name >= s.len || !strchr(" \t\r\n", s.ptr[name]) || !(end = md_jsx_end(s, at)) ||
-        !is_one_piece(s, at, end, true))
+    if (name >= s.len || !strchr(" \t\r\n", s.ptr[name]) ||
+        !(end = md_jsx_end(s, at, MD_MAX_TAG)) || !is_one_piece(s, at, end, true))
         return 0;
     if (str_find(str_slice(s, at, end), '{') == end - at)
         return 0;
     md_jsx_attributes(h->text, name, end - 1);
+    return end;
+}
+
+// A component's tag. Fragments of Astro hold HTML in a string, as much as a program prints: no more
+// of them are read for their length alone than MAX_SEARCHED bytes of a page.
+static size_t component_end(struct hiding *h, size_t at)
+{
+    enum { MAX_SEARCHED = 16 << 20 };
+    bool raw = str_starts(str_slice(h->body, at, h->body.len), STR("<Fragment set:html=")) &&
+               h->searched < MAX_SEARCHED;
+    size_t end = md_jsx_tag_end(h->body, at, raw ? MD_MAX_RAW : MD_MAX_TAG);
+    h->searched += raw && !end ? MD_MAX_RAW : 0;
     return end;
 }
 
@@ -262,7 +274,7 @@ static size_t hide_jsx(struct hiding *h, size_t at)
         h->changed = true;
         return end;
     }
-    end = is_tag ? md_jsx_tag_end(h->body, at) : expression_end(h, at);
+    end = is_tag ? component_end(h, at) : expression_end(h, at);
     if (!end)
         return 0;
     bool whole = is_one_piece(h->body, at, end, true);
@@ -287,6 +299,38 @@ static size_t hide_element(struct hiding *h, size_t at)
     hide(h->text, close, behind);
     h->changed = true;
     return end;
+}
+
+static bool has_jsx(str s)
+{
+    for (size_t i = 0; i + 1 < s.len; i++)
+        if (s.ptr[i] == '{' || (s.ptr[i] == '<' && s.ptr[i + 1] >= 'A' && s.ptr[i + 1] <= 'Z'))
+            return true;
+    return false;
+}
+
+// An element of HTML in MDX, or one behind whose end Markdown goes on. What is in braces is MDX's.
+static size_t hide_html(struct hiding *h, size_t at)
+{
+    size_t end, close, behind;
+    bool mdx = h->mdx || h->foreign & MD_FOREIGN_MDX;
+    if (!begins_line(h->body, at) || (!mdx && !(h->foreign & MD_FOREIGN_HTML)))
+        return 0;
+    if (mdx && md_mdx_element(h->body, at, &h->searched, &end, &close, &behind) &&
+        is_one_piece(h->body, at, end, true)) {
+        md_jsx_attributes(h->text, at + 1 + str_find(str_slice(h->body, at, end), ' '), end - 1);
+        hide(h->text, at, end);
+        hide(h->text, close, behind);
+        h->changed = true;
+        return end;
+    }
+    if (!md_whole_element(h->body, at, &h->searched, &behind) ||
+        !is_one_piece(h->body, at, behind, true) ||
+        (mdx && has_jsx(str_slice(h->body, at, behind))))
+        return 0;
+    hide(h->text, at, behind);
+    h->changed = true;
+    return behind;
 }
 
 static size_t hide_emoji(struct hiding *h, size_t at)
@@ -329,10 +373,12 @@ static size_t hide_at(struct hiding *h, size_t at)
         return at + 2;  // a sign of the text
     if (c == '{' && h->foreign & MD_FOREIGN_BRACES)
         end = hide_braces(h, at);
-    if (!end && (c == '<' || c == '{') && h->foreign & MD_FOREIGN_JSX)
-        end = hide_jsx(h, at);
     if (!end && c == '<' && next != '/' && h->foreign & MD_FOREIGN_ATTRIBUTES)
         end = hide_element(h, at);
+    if (!end && c == '<' && (is_letter(next) || next == '/'))
+        end = hide_html(h, at);
+    if (!end && (c == '<' || c == '{') && h->foreign & MD_FOREIGN_JSX)
+        end = hide_jsx(h, at);
     if (!end && c == ':' && h->foreign & MD_FOREIGN_EMOJI)
         end = hide_emoji(h, at);
     return end ? end : at + 1;
@@ -458,13 +504,15 @@ static bool has_emoji(str body)
 str md_foreign_hide(struct md *r, str body)
 {
     unsigned on = r->o->foreign;
-    unsigned hides = MD_FOREIGN_BRACES | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES | MD_FOREIGN_EMOJI;
+    unsigned hides = MD_FOREIGN_BRACES | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES | MD_FOREIGN_EMOJI |
+                     MD_FOREIGN_HTML;
     if (!(on & hides))
         return body;
     bool braces = str_find(body, '{') < body.len && on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX),
          tags = on & MD_FOREIGN_JSX &&
                 (str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len),
-         elements = on & MD_FOREIGN_ATTRIBUTES && str_search(body, STR(" markdown")) < body.len;
+         elements = (on & MD_FOREIGN_ATTRIBUTES && str_search(body, STR(" markdown")) < body.len) ||
+                    (on & MD_FOREIGN_HTML && str_search(body, STR("</")) < body.len);
     bool emoji = on & MD_FOREIGN_EMOJI && has_emoji(body);
     if (!emoji)
         on &= ~(unsigned)MD_FOREIGN_EMOJI;

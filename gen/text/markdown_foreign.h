@@ -20,13 +20,13 @@ enum { MD_HIDDEN_TAG = 0x01, MD_HIDDEN_COLON = 0x15, MD_HIDDEN_BRACE = 0x16, MD_
 // Puts the hidden bytes of a text back in their places.
 void md_foreign_put_back(char *text, size_t len);
 
-// A tag is no longer than this.
-enum { MD_MAX_TAG = 8000 };
+// A tag is no longer than this; one that holds a whole picture of a terminal, than that.
+enum { MD_MAX_TAG = 8000, MD_MAX_RAW = 65536 };
 // The end of the tag at s[from], whose attributes may hold braces and strings, empty lines in them
-// included; 0 for none.
-size_t md_jsx_end(str s, size_t from);
+// included; 0 for none up to longest bytes behind it.
+size_t md_jsx_end(str s, size_t from, size_t longest);
 // The same for <Tabs ...>, </Tabs>, <Foo.Bar/>, <>, </> only; a type such as Vec<T> is none.
-size_t md_jsx_tag_end(str s, size_t at);
+size_t md_jsx_tag_end(str s, size_t at, size_t longest);
 // Of a tag of JSX, text[from..to) behind its name: attributes become HTML's, byte by byte, so that
 // the text keeps its length. {283}, {'words'}, {require('file')} are values; every other expression
 // is blanked out with its attribute's name.
@@ -40,6 +40,12 @@ bool md_exported_text(str body, str name, str *words);
 // for the page so far; past 16 MiB no further element is found.
 bool md_markdown_element(str s, size_t at, size_t *searched, size_t *end, size_t *close,
                          size_t *behind);
+
+// The same for an element of MDX: both of its tags stand on lines of their own.
+bool md_mdx_element(str s, size_t at, size_t *searched, size_t *end, size_t *close, size_t *behind);
+// The same for an element, or an end tag, that ends with its line and is followed by one that is
+// not empty, which CommonMark would take for more HTML.
+bool md_whole_element(str s, size_t at, size_t *searched, size_t *behind);
 
 // Takes attributes behind words and blocks out of the tree; an id stays as an anchor.
 void md_attributes_apply(struct md *r, cmark_node *root);

@@ -22,7 +22,11 @@ static void put_tag_html(struct showing *s, buf *out, str tag)
 {
     str words = STR_NONE, href = STR_NONE;
     enum shown_as as = AS_CODE;
-    if (tag.ptr[0] == '<')
+    size_t name = 1 + (tag.len > 1 && tag.ptr[1] == '/');
+    bool html = tag.ptr[0] == '<' && name < tag.len && tag.ptr[name] >= 'a' && tag.ptr[name] <= 'z';
+    if (html)
+        as = AS_NOTHING, buf_str(out, tag);
+    else if (tag.ptr[0] == '<')
         as = md_show_element_as(s, tag, &words, &href);
     else if (md_show_value(s, tag, &words))
         as = AS_NOTHING, escape_text(out, words);

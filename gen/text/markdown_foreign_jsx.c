@@ -140,11 +140,11 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-size_t md_jsx_end(str s, size_t from)
+size_t md_jsx_end(str s, size_t from, size_t longest)
 {
     char quote = 0;
     int depth = 0;
-    for (size_t i = from + 1; i < s.len && i - from < MD_MAX_TAG; i++) {
+    for (size_t i = from + 1; i < s.len && i - from < longest; i++) {
         char c = s.ptr[i];
         if (quote && c == '\\' && depth)
             i++;  // of a string in an expression
@@ -167,12 +167,12 @@ size_t md_jsx_end(str s, size_t from)
     return 0;
 }
 
-size_t md_jsx_tag_end(str s, size_t at)
+size_t md_jsx_tag_end(str s, size_t at, size_t longest)
 {
     size_t name = at + 1 + (at + 1 < s.len && s.ptr[at + 1] == '/');
     if (name >= s.len || (at && is_word(s.ptr[at - 1])))
         return 0;
     if (s.ptr[name] == '>')
         return name + 1;
-    return s.ptr[name] >= 'A' && s.ptr[name] <= 'Z' ? md_jsx_end(s, at) : 0;
+    return s.ptr[name] >= 'A' && s.ptr[name] <= 'Z' ? md_jsx_end(s, at, longest) : 0;
 }

@@ -280,23 +280,60 @@ static struct yaml_node *empty(struct scanner *s)
     return node_new(s, YAML_SCALAR);
 }
 
-// import NAME from "./file.json"
-static struct yaml_node *imported(struct scanner *s, size_t behind)
+// What the whole text exports.
+static struct yaml_node *exported(struct scanner *s)
 {
-    struct scanner in = *s;
-    struct yaml_node *root = NULL;
-    in.at = behind;
-    skip_blank(&in);
-    if (!str_eq(read_name(&in), STR("from")))
+    s->at = find_word(s->text, STR("default"), 0);
+    if (s->at < s->text.len && follows_word(s->text, s->at, STR("export"))) {
+        s->at += 7;
+        return read_value(s);
+    }
+    s->at = str_search(s->text, STR("module.exports")) + 14;
+    skip_blank(s);
+    if (byte(s, 0) != '=')
         return NULL;
-    skip_blank(&in);
-    str path = is_quote(byte(&in, 0)) ? read_string(&in) : STR_NONE;
+    s->at++;
+    return read_value(s);
+}
+
+// What a file has: one of JSON, or what a program exports.
+static struct yaml_node *file_value(struct scanner *s, str path)
+{
+    struct yaml_node *root = NULL;
     str bytes = path.len && s->js->import ? s->js->import(s->js->ctx, path) : STR_NONE;
     struct diag *quiet = diag_new((struct diag_options){.quiet = true});
     if (bytes.len && str_ends(path, STR(".json")))
         yaml_parse(bytes, 0, bytes.len, path, s->js->a, quiet, &root);
     diag_free(quiet);
-    return root;
+    struct scanner in = *s;
+    in.text = bytes, in.at = 0, in.names++;
+    return root || !bytes.len || s->names >= MAX_NAMES ? root : exported(&in);
+}
+
+// import NAME from "./file.json"
+static struct yaml_node *imported(struct scanner *s, size_t behind)
+{
+    struct scanner in = *s;
+    in.at = behind;
+    skip_blank(&in);
+    if (!str_eq(read_name(&in), STR("from")))
+        return NULL;
+    skip_blank(&in);
+    return file_value(s, is_quote(byte(&in, 0)) ? read_string(&in) : STR_NONE);
+}
+
+// require("./file"); NULL for anything else. It is passed over then.
+static struct yaml_node *required(struct scanner *s, str name)
+{
+    struct scanner in = *s;
+    if (!str_eq(name, STR("require")) || byte(&in, 0) != '(' || !is_quote(byte(&in, 1)))
+        return NULL;
+    in.at++;
+    str path = read_string(&in);
+    struct yaml_node *value = byte(&in, 0) == ')' ? file_value(&in, path) : NULL;
+    if (value)
+        s->at = in.at + 1;
+    return value;
 }
 
 // What a declaration of name gives it; NULL where the word at is none.
@@ -349,6 +386,9 @@ static struct yaml_node *read_named(struct scanner *s)
         n->text = arena_str(s->js->a, str_slice(s->text, from, s->at));
         return n;
     }
+    struct yaml_node *file = required(s, name);
+    if (file)
+        return file;
     struct yaml_node *value = byte(s, 0) == '.' ? empty(s) : named(s, name);
     if (value->kind == YAML_SCALAR && !value->text.len) {
         while (!is_spent(s) && (is_name_byte(byte(s, 0)) || byte(s, 0) == '.'))
@@ -456,18 +496,5 @@ struct yaml_node *js_exported(const struct js_text *js)
 {
     size_t nodes = 0;
     struct scanner s = {.js = js, .text = js->text, .nodes = &nodes};
-    s.at = find_word(js->text, STR("default"), 0);
-    if (s.at < js->text.len && follows_word(js->text, s.at, STR("export"))) {
-        s.at += 7;
-        return read_value(&s);
-    }
-    s.at = str_search(js->text, STR("module.exports"));
-    if (s.at == js->text.len)
-        return NULL;
-    s.at += 14;
-    skip_blank(&s);
-    if (byte(&s, 0) != '=')
-        return NULL;
-    s.at++;
-    return read_value(&s);
+    return exported(&s);
 }

@@ -167,6 +167,17 @@ size_t md_jsx_end(str s, size_t from, size_t longest)
     return 0;
 }
 
+// Whether words in another script follow the name, where attributes would: <Rust 语言> is a title.
+static bool has_words(str s, size_t name)
+{
+    size_t i = name;
+    while (i < s.len && (is_word(s.ptr[i]) || strchr(".-", s.ptr[i])))
+        i++;
+    while (i < s.len && s.ptr[i] == ' ')
+        i++;
+    return i < s.len && s.ptr[i] & 0x80;
+}
+
 size_t md_jsx_tag_end(str s, size_t at, size_t longest)
 {
     size_t name = at + 1 + (at + 1 < s.len && s.ptr[at + 1] == '/');
@@ -174,5 +185,7 @@ size_t md_jsx_tag_end(str s, size_t at, size_t longest)
         return 0;
     if (s.ptr[name] == '>')
         return name + 1;
+    if (has_words(s, name))
+        return 0;
     return s.ptr[name] >= 'A' && s.ptr[name] <= 'Z' ? md_jsx_end(s, at, longest) : 0;
 }

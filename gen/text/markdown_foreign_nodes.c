@@ -162,19 +162,52 @@ bool md_show_value(struct showing *s, str tag, str *words)
     return one && md_exported_text(s->r->text, name, words);
 }
 
-// The HTML that set:html of Astro's Fragment gives as words, each tag for itself, so that only what
-// may stand in a page does.
+// The words of a string of JavaScript, its quotes included; false for one that is not known without
+// running it.
+static bool read_string(struct md *r, str s, str *words)
+{
+    static const char escapes[] = "\"'`\\/nt", meant[] = "\"'`\\/\n\t";
+    buf b = BUF_INIT;
+    bool ok = false;
+    for (size_t i = 1; i < s.len; i++) {
+        char c = s.ptr[i];
+        if ((ok = c == s.ptr[0]))
+            break;
+        const char *known = c == '\\' && i + 1 < s.len ? strchr(escapes, s.ptr[i + 1]) : NULL;
+        if ((c == '\\' && !known) || (c == '$' && i + 1 < s.len && s.ptr[i + 1] == '{'))
+            break;
+        buf_char(&b, known ? meant[known - escapes] : c);
+        i += known != NULL;
+    }
+    *words = arena_str(r->a, buf_view(&b));
+    buf_free(&b);
+    return ok;
+}
+
+static bool is_block_html(str html)
+{
+    static const str names[] = {STR("<pre"), STR("<div"), STR("<p>"),   STR("<p "),
+                                STR("<ul"),  STR("<ol"),  STR("<table")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_starts(html, names[i]))
+            return true;
+    return false;
+}
+
+// The HTML that set:html of Astro's Fragment gives as words: a block in place of the paragraph that
+// has nothing else, or each tag for itself, so that only what may stand in a page does.
 static bool put_html(struct showing *s, cmark_node *place, str tag)
 {
-    str mark = STR("set:html="), rest = str_slice(tag, str_search(tag, mark) + mark.len, tag.len);
+    str mark = STR("set:html="), html,
+        rest = str_slice(tag, str_search(tag, mark) + mark.len, tag.len);
     if (str_starts(rest, STR("{")))
         rest = str_trim(str_slice(rest, 1, rest.len));
-    size_t end = rest.len ? str_find(str_slice(rest, 1, rest.len), rest.ptr[0]) : 0;
-    if (!rest.len || !strchr("\"'`", rest.ptr[0]) || end + 1 >= rest.len)
+    if (!rest.len || !strchr("\"'`", rest.ptr[0]) || !read_string(s->r, rest, &html))
         return false;
-    str html = str_slice(rest, 1, end + 1);
-    if (str_search(html, STR("${")) < html.len || str_find(html, '\\') < html.len)
-        return false;
+    if (s->alone && is_block_html(html)) {
+        put_before(s->block, node_new(s->r, CMARK_NODE_HTML_BLOCK, html));
+        return true;
+    }
     buf words = BUF_INIT;
     for (size_t n; html.len; html = str_slice(html, n, html.len)) {
         n = html.ptr[0] == '<' ? str_find(html, '>') + 1 : str_find(html, '<');
@@ -287,6 +320,8 @@ static cmark_node *show_text(struct showing *s, cmark_node *n)
     str behind = md_literal(last), rest = arena_str(s->r->a, str_slice(behind, to, behind.len));
     put_text(s, n, str_slice(text, 0, from));
     md_foreign_put_back(tag.ptr, tag.len);
+    s->alone = !rest.len && !cmark_node_previous(n) && !cmark_node_next(last) &&
+               md_is(s->block, CMARK_NODE_PARAGRAPH);
     show_tag(s, n, buf_view(&tag));
     buf_free(&tag);
     for (cmark_node *x = n; x != last; x = next) {

@@ -9,6 +9,7 @@ enum shown_as { AS_NOTHING, AS_LABEL, AS_LINK, AS_CODE };
 struct showing {
     struct md *r;
     cmark_node *block;  // whose inlines are walked
+    bool alone;         // the tag is all that its paragraph has
     str closed;         // names of all end tags of the page, each between two spaces
     str first;          // the first tag that is shown as code
     size_t first_at, count;

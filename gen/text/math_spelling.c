@@ -1,4 +1,5 @@
-// Commands and environments replaced by two tables; all else passes as it is.
+// Commands, environments and signs replaced by three tables; words between commands are text; all
+// else passes as it is.
 #include "gen/text/math_spelling.h"
 
 struct row {
@@ -19,6 +20,17 @@ static const struct row environments[] = {
 #undef X
     {STR_NONE, STR_NONE, 0},
 };
+
+static const struct row signs[] = {
+#define X(sign, own) {STR(sign), STR(own), 0},
+#include "gen/text/math_signs.def"
+#undef X
+    {STR_NONE, STR_NONE, 0},
+};
+
+// Their argument is words.
+static const str texts[] = {STR("text"),   STR("textrm"), STR("textbf"), STR("textit"),
+                            STR("textsf"), STR("texttt"), STR("mbox")};
 
 static const struct row *find(const struct row *rows, str name)
 {
@@ -85,6 +97,57 @@ static size_t environment(struct spelling *s, bool begins, size_t i)
     return row && begins ? behind_groups(s->tex, end, row->arguments) : end;
 }
 
+static bool is_text(str name)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (str_eq(name, texts[i]))
+            return true;
+    return false;
+}
+
+// \text{a_b}, where an underscore is one. The offset behind it; i without words in braces.
+static size_t words(struct spelling *s, str name, size_t i)
+{
+    str inside = STR_NONE;
+    size_t end = behind_group(s->tex, i, &inside);
+    if (end == i)
+        return i;
+    buf_printf(s->out, "\\%.*s{", STR_ARG(name));
+    for (size_t k = 0; k < inside.len; k++) {
+        if (inside.ptr[k] == '_' && (!k || inside.ptr[k - 1] != '\\'))
+            buf_char(s->out, '\\');
+        buf_char(s->out, inside.ptr[k]);
+    }
+    buf_char(s->out, '}');
+    return end;
+}
+
+static size_t sign_length(str tex, size_t i)
+{
+    size_t n = 1;
+    while (i + n < tex.len && (tex.ptr[i + n] & 0xC0) == 0x80)
+        n++;
+    return n;
+}
+
+// Signs that are not ASCII at i, and quotes: TeX for those that the table has, text for others. The
+// offset behind them.
+static size_t sign(struct spelling *s, size_t i)
+{
+    str tex = s->tex, one = str_slice(tex, i, i + sign_length(tex, i));
+    const struct row *row = find(signs, one);
+    if (row) {
+        buf_str(s->out, row->own);
+        return i + one.len;
+    }
+    size_t end = i + one.len;
+    while (end < tex.len && tex.ptr[end] & 0x80 &&
+           !find(signs, str_slice(tex, end, end + sign_length(tex, end))))
+        end += sign_length(tex, end);
+    buf_printf(s->out, "\\text{%.*s}", STR_ARG(str_slice(tex, i, end)));
+    return end;
+}
+
 // A command at i, its backslash. The offset behind it.
 static size_t command(struct spelling *s, size_t i)
 {
@@ -95,9 +158,13 @@ static size_t command(struct spelling *s, size_t i)
     str name = str_slice(s->tex, i + 1, end);
     if (str_eq(name, STR("begin")) || str_eq(name, STR("end")))
         return environment(s, name.len == 5, end);
+    size_t behind = is_text(name) ? words(s, name, end) : end;
+    if (behind > end)
+        return behind;
     const struct row *row = find(commands, name);
-    s->lines = s->lines || (!s->depth && str_eq(name, STR("\\")));
-    buf_str(s->out, row ? row->own : str_slice(s->tex, i, end));
+    str own = row ? row->own : str_slice(s->tex, i, end);
+    s->lines = s->lines || (!s->depth && str_eq(own, STR("\\\\")));
+    buf_str(s->out, own);
     return row ? behind_groups(s->tex, end, row->arguments) : end;
 }
 
@@ -108,6 +175,10 @@ void math_spelling(str tex, bool display, buf *out)
     for (size_t i = 0; i < tex.len;) {
         if (tex.ptr[i] == '\\') {
             i = command(&s, i);
+            continue;
+        }
+        if (tex.ptr[i] & 0x80 || tex.ptr[i] == '"') {
+            i = sign(&s, i);
             continue;
         }
         s.lines = s.lines || (!s.depth && tex.ptr[i] == '&');

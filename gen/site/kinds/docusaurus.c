@@ -23,6 +23,22 @@ static void read_locales(struct locales *l, const struct yaml_node *i18n)
             l->items[l->count++] = list->items[i]->text;
 }
 
+// Where a program says which they are: those that have a folder of translated documents.
+static void guess_locales(struct tree *t, struct locales *l)
+{
+    str *names;
+    size_t n = kind_folders(t, kind_path(t, STR("i18n")), &names);
+    l->items[l->count++] = l->standard;
+    for (size_t i = 0; i < n && l->count < MAX_LOCALES; i++) {
+        str docs = arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-content-docs/current",
+                                STR_ARG(names[i]));
+        if (!str_eq(names[i], l->standard) && kind_has_folder(t, kind_path(t, docs)))
+            l->items[l->count++] = names[i];
+    }
+    if (l->count > 1)
+        kind_explain(t, "which languages there are is a program's result: those in i18n are read");
+}
+
 static str trim_slashes(str s)
 {
     while (s.len && s.ptr[0] == '/')
@@ -153,16 +169,17 @@ static void read_item(struct tree *t, str folder, const struct yaml_node *n, uin
 static void read_sidebars(struct tree *t, str folder, str name)
 {
     static const char *const names[] = {"sidebars.js", "sidebars.ts", "sidebars.cjs",
-                                        "sidebars.json"};
-    str text = name.len ? kind_file(t, kind_path(t, name)) : STR_NONE;
-    for (size_t i = 0; i < 4 && !text.len; i++)
+                                        "sidebars.mjs", "sidebars.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && !name.len; i++)
         if (kind_has(t, kind_path(t, str_c(names[i]))))
-            text = kind_file(t, kind_path(t, str_c(names[i])));
-    if (!text.len)
-        return;
-    struct js_text js = {.text = text, .a = t->a};
-    struct yaml_node *all = js_declared(&js, STR("sidebars"));
-    if (!all)
+            name = str_c(names[i]);
+    bool json = str_ends(name, STR(".json"));
+    str text = name.len && !json ? kind_file(t, kind_path(t, name)) : STR_NONE;
+    struct js_text js = kind_program(t, text);
+    struct yaml_node *all = json ? kind_values(t, kind_path(t, name)) : NULL;
+    if (text.len)
+        all = js_declared(&js, STR("sidebars"));
+    if (text.len && !all)
         all = js_exported(&js);
     for (size_t i = 0; all && all->kind == YAML_MAP && i < all->count; i++) {
         bool several = all->count > 1;
@@ -178,7 +195,10 @@ void docusaurus_read(struct tree *t)
     const struct yaml_node *options = preset_options(js_value(&js, STR("presets")));
     const struct yaml_node *docs = kind_get(options, "docs"), *blog = kind_get(options, "blog");
     struct locales l = {0};
-    read_locales(&l, js_value(&js, STR("i18n")));
+    const struct yaml_node *i18n = js_value(&js, STR("i18n"));
+    read_locales(&l, i18n);
+    if (i18n && !l.count)
+        guess_locales(t, &l);
     t->source_language = l.standard;
     t->needs_source = true;
     if (!is_off(docs))

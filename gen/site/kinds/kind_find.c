@@ -117,12 +117,14 @@ static void explain_result(struct tree *t)
 
 // Where another generator decides what is published, a link to what is not is broken as others are;
 // and one page of a tree that cannot be read, or whose front matter cannot, leaves the others as
-// they are.
-static void lower_levels(struct tree *t)
+// they are. So is a link in a folder without settings of vramdoc.
+static void lower_levels(struct tree *t, bool own)
 {
     static const enum diag_id ids[] = {D_LINK_PRIVATE, D_FILE_PRIVATE, D_YAML_SYNTAX,
                                        D_TOML_SYNTAX,  D_UTF8_INVALID, D_UTF8_NUL};
-    for (size_t i = 0; i < sizeof ids / sizeof *ids && t->kind->flags & KIND_FOREIGN; i++)
+    bool foreign = t->kind->flags & KIND_FOREIGN;
+    size_t count = foreign ? sizeof ids / sizeof *ids : own ? 0 : 2;
+    for (size_t i = 0; i < count; i++)
         diag_set_level(t->diag, ids[i], DIAG_WARNING);
 }
 
@@ -134,7 +136,7 @@ struct tree *tree_read(str content, const struct tree_kind *forced, bool own, ar
     if (forced || !own)
         recognise(t, forced);
     explain_kind(t, forced, own);
-    lower_levels(t);
+    lower_levels(t, own);
     if (t->config_name.len && !kind_has_folder(t, t->config_name))
         t->config = kind_file(t, t->config_name);
     t->kind->read(t);

@@ -228,18 +228,30 @@ void kind_explain(struct tree *t, const char *format, ...)
     buf_char(&t->explained, '\n');
 }
 
+// The file that a program of the tree names: as it is written, or without its ending.
 static str import_file(void *ctx, str path)
 {
+    static const char *const tails[] = {"", ".js", ".ts", ".cjs", ".mjs", ".json"};
     struct tree *t = ctx;
     str name = t->config_name;
     size_t slash = str_rfind(name, '/');
     str folder = slash == name.len ? STR_NONE : str_slice(name, 0, slash);
-    return str_starts(path, STR(".")) ? kind_file(t, kind_join(t, folder, path)) : STR_NONE;
+    for (size_t i = 0; str_starts(path, STR(".")) && i < sizeof tails / sizeof *tails; i++) {
+        str file = kind_join(t, folder, arena_join(t->a, path, str_c(tails[i]), STR_NONE));
+        if (kind_has(t, file) && !kind_has_folder(t, file))
+            return kind_file(t, file);
+    }
+    return STR_NONE;
+}
+
+struct js_text kind_program(struct tree *t, str text)
+{
+    return (struct js_text){.text = text, .a = t->a, .import = import_file, .ctx = t};
 }
 
 struct js_text kind_script(struct tree *t)
 {
-    return (struct js_text){.text = t->config, .a = t->a, .import = import_file, .ctx = t};
+    return kind_program(t, t->config);
 }
 
 str kind_script_text(const struct js_text *js, const char *key)
@@ -255,6 +267,11 @@ str kind_script_top(const struct js_text *js, const char *key)
     return kind_script_text(&top, key);
 }
 
+bool kind_is_tag(str name)
+{
+    return name.len >= 2 && name.len <= 7 && (name.len < 4 || name.ptr[2] == '-');
+}
+
 bool kind_siblings(struct tree *t, str docs)
 {
     str *names, own = t->folder;
@@ -264,9 +281,7 @@ bool kind_siblings(struct tree *t, str docs)
     size_t n = kind_folders(t, STR_NONE, &names), before = t->root_count;
     for (size_t i = 0; i < n; i++) {
         str folder = kind_join(t, names[i], below);
-        bool tag =
-            names[i].len >= 2 && names[i].len <= 7 && (names[i].len < 4 || names[i].ptr[2] == '-');
-        if (tag && kind_has_folder(t, folder))
+        if (kind_is_tag(names[i]) && kind_has_folder(t, folder))
             kind_root(t, folder, names[i], STR_NONE, str_eq(names[i], own) ? STR_NONE : names[i]);
     }
     if (t->root_count - before > 1)

@@ -37,6 +37,10 @@ str kind_text(const struct yaml_node *map, const char *path);
 bool kind_true(const struct yaml_node *map, const char *path, bool otherwise);
 
 struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix, str address);
+bool kind_is_tag(str name);  // whether a folder may be called after a language
+// The contents as a list of links in Markdown: [Title](file.md), nested by indentation. words: an
+// item without a link is a section. False when there is no such file.
+bool kind_summary(struct tree *t, str folder, str file, bool words);
 // Each language a project of its own, beside the one that was found: en/mkdocs.yml, en/docs,
 // fr/docs. Makes roots of all and the found one's language that of the source; false when there is
 // only one.
@@ -57,6 +61,7 @@ void kind_site(struct tree *t, str url, str base);
 void kind_explain(struct tree *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The configuration's text as JavaScript, whose imports are files of the tree.
 struct js_text kind_script(struct tree *t);
+struct js_text kind_program(struct tree *t, str text);  // the same of another text beside it
 str kind_script_text(const struct js_text *js, const char *key);
 str kind_script_top(const struct js_text *js,
                     const char *key);  // of the configuration itself, not of what is in it

@@ -50,6 +50,16 @@ static const struct yaml_node *entry_of(const struct yaml_node *list, str name)
     return NULL;
 }
 
+// nav, or the list in the file of the plugin literate-nav, which goes before it.
+static void read_contents(struct tree *t, str docs, const struct yaml_node *nav,
+                          const struct yaml_node *literate)
+{
+    str file = kind_text(literate, "nav_file");
+    if (!literate || !kind_summary(t, docs, file.len ? file : STR("SUMMARY.md"), true))
+        if (nav)
+            read_nav(t, docs, nav, STR_NONE, 0);
+}
+
 // Languages of the plugin: a list of maps, or a map from language to name.
 static void read_language(struct tree *t, str docs, str tag, bool by_folder, bool standard)
 {
@@ -123,6 +133,37 @@ static void read_snippets(struct tree *t, str docs, const struct yaml_node *snip
         read_include_folder(t, docs, base ? base->text : STR("."));
 }
 
+// The folder of the pages: docs where the named one is not there, since a program of the tree's own
+// makes it out of that.
+static str pages_folder(struct tree *t, str project, str named)
+{
+    str standard = kind_join(t, project, STR("docs")),
+        folder = named.len ? kind_join(t, project, named) : standard;
+    if (kind_has_folder(t, folder) || !kind_has_folder(t, standard))
+        return folder;
+    kind_explain(t, "docs_dir %.*s is not in the tree: %.*s is read instead", STR_ARG(named),
+                 STR_ARG(standard));
+    return standard;
+}
+
+// Languages that are projects of their own in folders beside the pages: ja/mkdocs.yml, ja/docs.
+static void read_nested(struct tree *t, str docs)
+{
+    str *names, config = t->config_name;
+    size_t slash = str_rfind(config, '/'), n = kind_folders(t, t->folder, &names);
+    config = str_slice(config, slash == config.len ? 0 : slash + 1, config.len);
+    for (size_t i = 0; config.len && i < n; i++) {
+        str project = kind_path(t, names[i]), file = kind_join(t, project, config);
+        if (!kind_is_tag(names[i]) || str_eq(project, docs) || !kind_has(t, file))
+            continue;
+        str folder = pages_folder(t, project, kind_text(kind_values(t, file), "docs_dir"));
+        if (kind_has_folder(t, folder) && !str_eq(folder, docs))
+            kind_root(t, folder, names[i], STR_NONE, names[i]);
+    }
+    if (t->root_count)
+        kind_root(t, docs, t->source_language, STR_NONE, STR_NONE);
+}
+
 void mkdocs_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL, *base = NULL;
@@ -133,7 +174,7 @@ void mkdocs_read(struct tree *t)
         base = kind_values(t, kind_path(t, inherit));
     if (!dir.len)
         dir = kind_text(base, "docs_dir");
-    str docs = kind_path(t, dir.len ? dir : STR("docs"));
+    str docs = pages_folder(t, t->folder, dir);
     const struct yaml_node *i18n = entry_of(kind_get(c, "plugins"), STR("i18n")),
                            *nav = kind_get(c, "nav");
     const struct yaml_node *extensions = kind_get(c, "markdown_extensions");
@@ -142,13 +183,14 @@ void mkdocs_read(struct tree *t)
         read_i18n(t, docs, i18n);
     bool siblings = !t->root_count && kind_siblings(t, docs);
     if (!t->root_count)
+        read_nested(t, docs);
+    if (!t->root_count)
         kind_root(t, docs, STR_NONE, STR_NONE, STR_NONE);
     str of_nav = siblings || !t->root_count ? docs : t->roots[0].folder;
     for (size_t i = 0; i < t->root_count; i++)
         if (str_eq(t->roots[i].language, t->source_language))
             of_nav = t->roots[i].folder;
-    if (nav)
-        read_nav(t, of_nav, nav, STR_NONE, 0);
+    read_contents(t, of_nav, nav, entry_of(kind_get(c, "plugins"), STR("literate-nav")));
     read_excluded(t, docs, kind_text(c, "exclude_docs"));
     t->title = kind_text(c, "site_name");
     t->description = kind_text(c, "site_description");

@@ -1,5 +1,5 @@
 // Puts the files in that a page includes: --8<-- "file" of MkDocs, {{#include file}} of mdBook,
-// <!--@include: file--> and <<< file of VitePress.
+// <!--@include: file--> and <<< file of VitePress, @[code](file) of VuePress.
 #include "gen/site/source/include.h"
 
 #include <errno.h>
@@ -135,6 +135,8 @@ static const char *find_file(struct including *g, const struct source *s, str pa
         return why;
     if (str_starts(path, STR("@/")))
         return read_file(g, join(g, t->include_root, str_slice(path, 2, path.len)), out);
+    if (str_starts(path, STR("@")))  // a folder of VuePress's configuration, by its own name
+        return read_file(g, join(g, t->include_root, str_slice(path, 1, path.len)), out);
     return read_file(g, join(g, folder_of(s->path), path), out);
 }
 
@@ -328,7 +330,8 @@ bool include_may(const struct site *site, str text)
     if (how == INCLUDE_NOTHING)
         return false;
     return str_search(text, marks[how]) < text.len ||
-           (how == INCLUDE_VITEPRESS && str_search(text, STR("<<< ")) < text.len);
+           (how == INCLUDE_VITEPRESS && (str_search(text, STR("<<< ")) < text.len ||
+                                         str_search(text, STR("@[code")) < text.len));
 }
 
 str include_files(const struct site *site, str source, str text, arena *a, struct diag *d,

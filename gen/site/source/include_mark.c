@@ -139,6 +139,31 @@ static bool next_mdbook(str line, struct include_mark *m)
     return false;
 }
 
+// "{3-10}", "{5}", "{3-}" and "{-10}" of VuePress.
+static void read_lines(str range, struct include_mark *m)
+{
+    size_t dash = str_find(range, '-');
+    if (!read_number(str_slice(range, 0, dash), &m->first))
+        return;
+    m->last = dash < range.len ? m->last : m->first;
+    read_number(str_slice(range, dash + 1, range.len), &m->last);
+}
+
+// @[code{3-10} words](file) of VuePress.
+static bool next_import(str rest, size_t at, struct include_mark *m)
+{
+    size_t close = str_search(rest, STR("](")), end = str_rfind(rest, ')');
+    if (!str_starts(rest, STR("@[code")) || close == rest.len || end != rest.len - 1)
+        return false;
+    str words = str_slice(rest, 6, close);
+    *m = (struct include_mark){.first = 1, .last = SIZE_MAX, .start = at, .end = at + rest.len};
+    m->path = str_trim(str_slice(rest, close + 2, end));
+    if (str_starts(words, STR("{")))
+        read_lines(str_slice(words, 1, str_find(words, '}')), m);
+    m->indents = m->fenced = true;
+    return m->path.len > 0;
+}
+
 // <<< @/file#name{2 js} [words]: its braces name lines that stand out.
 static bool next_code(str line, struct include_mark *m)
 {
@@ -147,7 +172,7 @@ static bool next_code(str line, struct include_mark *m)
         at++;
     str rest = str_slice(line, at, line.len);
     if (!str_starts(rest, STR("<<< ")))
-        return false;
+        return next_import(str_trim(rest), at, m);
     str words = str_trim(str_slice(rest, 4, rest.len));
     words = str_slice(words, 0, str_find(words, '{'));
     include_spec(INCLUDE_VITEPRESS, str_slice(words, 0, str_find(words, '[')), m);

@@ -1,7 +1,7 @@
 // Hides the tags of other generators from the parser: each byte that Markdown would act on is
 // replaced by one that it does not know, so that the text keeps its length, its lines and its
 // places, and what was hidden can be put back.
-#include "gen/text/markdown_foreign.h"
+#include "gen/text/markdown_foreign_hide.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const char hidden[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x
                              "\x17\x7f\x18\x19\x1a\x1b\x1c\x1d\x1e";
 _Static_assert(sizeof plain == sizeof hidden, "each byte has its other");
 
-static void hide(char *text, size_t from, size_t to)
+void md_hide(char *text, size_t from, size_t to)
 {
     text[to - 1] = MD_HIDDEN_END;
     for (size_t i = from; i + 1 < to; i++) {
@@ -23,38 +23,24 @@ static void hide(char *text, size_t from, size_t to)
     }
 }
 
-static void blank(char *text, size_t from, size_t to)
+void md_hide_blank(char *text, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
         if (text[i] != '\n' && text[i] != '\r')
             text[i] = ' ';
 }
 
-struct hiding {
-    char *text;  // the copy
-    str body;    // as it was
-    unsigned foreign;
-    bool mdx;  // its file says so
-    arena *a;
-    bool changed;
-    str unread;  // the first tag that became a fence, and where it is
-    size_t unread_at;
-    size_t searched;  // bytes that ends of elements were looked for in
-};
-
-static size_t line_end(str s, size_t at)
+size_t md_end_of_line(str s, size_t at)
 {
     return at + str_find(str_slice(s, at, s.len), '\n');
 }
 
-static str line_at(str s, size_t at)
+str md_rest_of_line(str s, size_t at)
 {
-    return str_slice(s, at, line_end(s, at));
+    return str_slice(s, at, md_end_of_line(s, at));
 }
 
-// Whether [from, to) may be a tag: not too long, without an empty line, and without a code span's
-// mark unless ticks says so.
-static bool is_one_piece(str s, size_t from, size_t to, bool ticks)
+bool md_is_one_piece(str s, size_t from, size_t to, bool ticks)
 {
     if (to - from > (ticks ? MD_MAX_RAW : MD_MAX_TAG))
         return false;
@@ -63,7 +49,7 @@ static bool is_one_piece(str s, size_t from, size_t to, bool ticks)
             return false;
         if (s.ptr[i] != '\n')
             continue;
-        if (!str_trim(line_at(s, i + 1)).len && line_end(s, i + 1) < to)
+        if (!str_trim(md_rest_of_line(s, i + 1)).len && md_end_of_line(s, i + 1) < to)
             return false;
     }
     return true;
@@ -85,7 +71,7 @@ static size_t braces_end(str s, size_t from)
     if (end == rest.len || end == 1)
         return 0;
     end += from + 2;
-    return is_one_piece(s, from, end, shortcode) ? end : 0;
+    return md_is_one_piece(s, from, end, shortcode) ? end : 0;
 }
 
 static str inside_of(str tag)
@@ -111,19 +97,19 @@ static bool make_fence(struct hiding *h, size_t from, size_t to)
     size_t start = str_rfind(str_slice(h->body, 0, from), '\n');
     start = start == from ? 0 : start + 1;
     bool own_line = !str_trim(str_slice(h->body, start, from)).len &&
-                    !str_trim(str_slice(h->body, to, line_end(h->body, to))).len;
+                    !str_trim(str_slice(h->body, to, md_end_of_line(h->body, to))).len;
     bool opens = is_called(inside, STR("highlight")),
          closes = str_eq(inside, STR("endhighlight")) || str_eq(inside, STR("/highlight"));
     bool raw = str_eq(inside, STR("raw")) || str_eq(inside, STR("endraw"));
     if (!own_line || (!opens && !closes && !raw))
         return false;
     if (raw) {
-        blank(h->text, from, to);
+        md_hide_blank(h->text, from, to);
         return true;
     }
     str rest = str_trim(str_slice(inside, 9, inside.len)),
         language = opens ? str_slice(rest, 0, str_find(rest, ' ')) : STR_NONE;
-    blank(h->text, from, to);
+    md_hide_blank(h->text, from, to);
     memcpy(h->text + from, fence.ptr, fence.len);
     if (language.len && 3 + language.len <= to - from && str_find(language, '"') == language.len)
         memcpy(h->text + from + 3, language.ptr, language.len);
@@ -141,196 +127,13 @@ static size_t hide_braces(struct hiding *h, size_t at)
         size_t close = str_search(str_slice(h->body, end, h->body.len), STR("endcomment"));
         size_t last = end + close + str_find(str_slice(h->body, end + close, h->body.len), '}') + 1;
         if (last <= h->body.len) {
-            blank(h->text, at, last);
+            md_hide_blank(h->text, at, last);
             return last;
         }
     }
     if (!make_fence(h, at, end))
-        hide(h->text, at, end);
+        md_hide(h->text, at, end);
     return end;
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_word(char c)
-{
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
-}
-
-// {/* a comment */}, {an.expression} and {NAME} of MDX. A name alone may be text in a page that is
-// not MDX, unless the page gives it a value.
-static size_t expression_end(const struct hiding *h, size_t at)
-{
-    str s = h->body, value;
-    str rest = str_slice(s, at, s.len);
-    if (str_starts(rest, STR("{/*"))) {
-        size_t end = str_search(rest, STR("*/}"));
-        return end < rest.len && end < MD_MAX_TAG ? at + end + 3 : 0;
-    }
-    size_t n = 1;
-    while (n < rest.len && (is_word(rest.ptr[n]) || strchr(".()'[]", rest.ptr[n])))
-        n++;
-    bool dotted = n > 1 && is_letter(rest.ptr[1]) && str_find(str_slice(rest, 0, n), '.') < n;
-    str name = str_slice(rest, 1, n);
-    bool bare = !dotted && n > 1 && (is_letter(name.ptr[0]) || name.ptr[0] == '_') &&
-                !strpbrk(arena_c(h->a, name), ".()'[]");
-    if (n >= rest.len || rest.ptr[n] != '}')
-        return 0;
-    return dotted || (bare && (h->mdx || md_exported_text(s, name, &value))) ? at + n + 1 : 0;
-}
-
-// import and export are for the program that a page is there; up to the next empty line.
-static size_t hide_import(struct hiding *h, size_t at)
-{
-    str line = line_at(h->body, at);
-    bool import = str_starts(line, STR("import ")), export = str_starts(line, STR("export "));
-    bool type = str_starts(line, STR("import type"));
-    if (import)
-        import = type || str_search(line, STR(" from ")) < line.len || strchr("{'\"", line.ptr[7]);
-    static const char *const exports[] = {"export const ",    "export let ", "export default ",
-                                          "export function ", "export {",    "export *"};
-    bool declares = false;
-    for (size_t i = 0; export && i < sizeof exports / sizeof *exports; i++)
-        declares = declares || str_starts(line, str_c(exports[i]));
-    if (!import && !declares)
-        return 0;
-    size_t end = line_end(h->body, at);
-    while (end < h->body.len && str_trim(line_at(h->body, end + 1)).len &&
-           !str_starts(line_at(h->body, end + 1), STR("</")))
-        end = line_end(h->body, end + 1);  // a script's end is one, too
-    blank(h->text, at, end);
-    h->changed = true;
-    return end;
-}
-
-// A tag with an empty line in it is several blocks to the parser: its first line and its last
-// become the marks of a fence, and what is between them, mostly a program's text, is shown as code.
-// Only the tag's name is shown where the last line has no room for a mark.
-static void hide_lines(struct hiding *h, size_t at, size_t end)
-{
-    size_t first = line_end(h->body, at), last = str_rfind(str_slice(h->body, 0, end), '\n') + 1;
-    str behind = str_trim(str_slice(h->body, end, line_end(h->body, end)));
-    if (str_starts(behind, STR("</")))
-        end = line_end(h->body, end);
-    if (end - last < 3 || first - at < 3) {
-        size_t name = at + 1 + str_find(str_slice(h->body, at, first), ' ');
-        hide(h->text, at, name < first ? name : first);
-        blank(h->text, name < first ? name : first, end);
-        return;
-    }
-    if (!h->unread.len)
-        h->unread = str_slice(h->body, at, first), h->unread_at = at;
-    blank(h->text, at, first);
-    blank(h->text, last, end);
-    memcpy(h->text + at, "~~~", 3);
-    memcpy(h->text + last, "~~~", 3);
-}
-
-static bool begins_line(str s, size_t at)
-{
-    while (at && (s.ptr[at - 1] == ' ' || s.ptr[at - 1] == '\t'))
-        at--;
-    return !at || s.ptr[at - 1] == '\n';
-}
-
-// <img width={283} style={{...}} />: an element of HTML whose attributes are JSX's.
-static size_t element_end(struct hiding *h, size_t at)
-{
-    str s = h->body;
-    size_t name = at + 1, end;
-    if (name >= s.len || !(s.ptr[name] >= 'a' && s.ptr[name] <= 'z'))
-        return 0;
-    while (name < s.len && is_word(s.ptr[name]))
-        name++;
-    if (name >= s.len || !strchr(" \t\r\n", s.ptr[name]) ||
-        !(end = md_jsx_end(s, at, MD_MAX_TAG)) || !is_one_piece(s, at, end, true))
-        return 0;
-    if (str_find(str_slice(s, at, end), '{') == end - at)
-        return 0;
-    md_jsx_attributes(h->text, name, end - 1);
-    return end;
-}
-
-// A component's tag. Fragments of Astro hold HTML in a string, as much as a program prints: no more
-// of them are read for their length alone than MAX_SEARCHED bytes of a page.
-static size_t component_end(struct hiding *h, size_t at)
-{
-    enum { MAX_SEARCHED = 16 << 20 };
-    bool raw = str_starts(str_slice(h->body, at, h->body.len), STR("<Fragment set:html=")) &&
-               h->searched < MAX_SEARCHED;
-    size_t end = md_jsx_tag_end(h->body, at, raw ? MD_MAX_RAW : MD_MAX_TAG);
-    h->searched += raw && !end ? MD_MAX_RAW : 0;
-    return end;
-}
-
-static size_t hide_jsx(struct hiding *h, size_t at)
-{
-    bool is_tag = h->body.ptr[at] == '<';
-    size_t end = is_tag ? element_end(h, at) : 0;
-    if (end) {
-        h->changed = true;
-        return end;
-    }
-    end = is_tag ? component_end(h, at) : expression_end(h, at);
-    if (!end)
-        return 0;
-    bool whole = is_one_piece(h->body, at, end, true);
-    if (!whole && !begins_line(h->body, at))
-        return 0;
-    if (whole)
-        hide(h->text, at, end);
-    else
-        hide_lines(h, at, end);
-    h->changed = true;
-    return end;
-}
-
-static size_t hide_element(struct hiding *h, size_t at)
-{
-    size_t end, close, behind;
-    if (!begins_line(h->body, at) ||
-        !md_markdown_element(h->body, at, &h->searched, &end, &close, &behind) ||
-        !is_one_piece(h->body, at, end, false))
-        return 0;
-    hide(h->text, at, end);
-    hide(h->text, close, behind);
-    h->changed = true;
-    return end;
-}
-
-static bool has_jsx(str s)
-{
-    for (size_t i = 0; i + 1 < s.len; i++)
-        if (s.ptr[i] == '{' || (s.ptr[i] == '<' && s.ptr[i + 1] >= 'A' && s.ptr[i + 1] <= 'Z'))
-            return true;
-    return false;
-}
-
-// An element of HTML in MDX, or one behind whose end Markdown goes on. What is in braces is MDX's.
-static size_t hide_html(struct hiding *h, size_t at)
-{
-    size_t end, close, behind;
-    bool mdx = h->mdx || h->foreign & MD_FOREIGN_MDX;
-    if (!begins_line(h->body, at) || (!mdx && !(h->foreign & MD_FOREIGN_HTML)))
-        return 0;
-    if (mdx && md_mdx_element(h->body, at, &h->searched, &end, &close, &behind) &&
-        is_one_piece(h->body, at, end, true)) {
-        md_jsx_attributes(h->text, at + 1 + str_find(str_slice(h->body, at, end), ' '), end - 1);
-        hide(h->text, at, end);
-        hide(h->text, close, behind);
-        h->changed = true;
-        return end;
-    }
-    if (!md_whole_element(h->body, at, &h->searched, &behind) ||
-        !is_one_piece(h->body, at, behind, true) ||
-        (mdx && has_jsx(str_slice(h->body, at, behind))))
-        return 0;
-    hide(h->text, at, behind);
-    h->changed = true;
-    return behind;
 }
 
 static size_t hide_emoji(struct hiding *h, size_t at)
@@ -339,9 +142,9 @@ static size_t hide_emoji(struct hiding *h, size_t at)
     str shown;
     if (!emoji_at(h->body, at, &end, &shown))
         return 0;
-    hide(h->text, at, name + str_find(str_slice(h->body, name, end), ':') + 1);
+    md_hide(h->text, at, name + str_find(str_slice(h->body, name, end), ':') + 1);
     name += str_find(str_slice(h->body, name, end), ':') + 1;
-    blank(h->text, name, end);
+    md_hide_blank(h->text, name, end);
     h->changed = true;
     return end;
 }
@@ -374,11 +177,11 @@ static size_t hide_at(struct hiding *h, size_t at)
     if (c == '{' && h->foreign & MD_FOREIGN_BRACES)
         end = hide_braces(h, at);
     if (!end && c == '<' && next != '/' && h->foreign & MD_FOREIGN_ATTRIBUTES)
-        end = hide_element(h, at);
-    if (!end && c == '<' && (is_letter(next) || next == '/'))
-        end = hide_html(h, at);
+        end = md_hide_element(h, at);
+    if (!end && c == '<' && (next == '/' || ((next | 32) >= 'a' && (next | 32) <= 'z')))
+        end = md_hide_html(h, at);
     if (!end && (c == '<' || c == '{') && h->foreign & MD_FOREIGN_JSX)
-        end = hide_jsx(h, at);
+        end = md_hide_jsx(h, at);
     if (!end && c == ':' && h->foreign & MD_FOREIGN_EMOJI)
         end = hide_emoji(h, at);
     return end ? end : at + 1;
@@ -392,7 +195,7 @@ static size_t span_end(str s, size_t at)
         n++;
     for (i = at + n; i < s.len;) {
         size_t m = 0;
-        if (s.ptr[i] == '\n' && !str_trim(line_at(s, i + 1)).len)
+        if (s.ptr[i] == '\n' && !str_trim(md_rest_of_line(s, i + 1)).len)
             break;
         while (i + m < s.len && s.ptr[i + m] == '`')
             m++;
@@ -422,12 +225,20 @@ static size_t indent_of(str line)
     return i;
 }
 
+// [TOC] of Python-Markdown and [[toc]] of VitePress: the page has its contents beside it.
+static bool is_contents(const struct hiding *h, str line)
+{
+    line = str_trim(line);
+    return h->foreign & MD_FOREIGN_BRACES &&
+           (str_eq(line, STR("[TOC]")) || str_eq_nocase(line, STR("[[toc]]")));
+}
+
 static void walk(struct hiding *h)
 {
     char mark = 0, other = 0;
     size_t fence = 0, indent = 0;
     for (size_t at = 0; at < h->body.len;) {
-        size_t end = line_end(h->body, at);
+        size_t end = md_end_of_line(h->body, at);
         str line = str_slice(h->body, at, end);
         size_t n = fence_at(line, &other), own = indent_of(line);
         if (fence && indent >= 4 && own < 2 && str_trim(line).len)
@@ -443,7 +254,13 @@ static void walk(struct hiding *h)
             at = end + 1;
             continue;
         }
-        size_t hidden_to = h->foreign & MD_FOREIGN_JSX ? hide_import(h, at) : 0;
+        if (is_contents(h, line)) {
+            md_hide_blank(h->text, at, end);
+            h->changed = true;
+            at = end + 1;
+            continue;
+        }
+        size_t hidden_to = h->foreign & MD_FOREIGN_JSX ? md_hide_import(h, at) : 0;
         if (hidden_to) {
             at = hidden_to;
             continue;
@@ -451,7 +268,7 @@ static void walk(struct hiding *h)
         while (at < end) {
             at = h->body.ptr[at] == '`' ? span_end(h->body, at) : hide_at(h, at);
             if (at > end)
-                end = line_end(h->body, at);
+                end = md_end_of_line(h->body, at);
         }
         at = end + 1;
     }
@@ -513,10 +330,12 @@ str md_foreign_hide(struct md *r, str body)
                 (str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len),
          elements = (on & MD_FOREIGN_ATTRIBUTES && str_search(body, STR(" markdown")) < body.len) ||
                     (on & MD_FOREIGN_HTML && str_search(body, STR("</")) < body.len);
+    bool contents = on & MD_FOREIGN_BRACES && (str_search(body, STR("[TOC]")) < body.len ||
+                                               str_search(body, STR("[[")) < body.len);
     bool emoji = on & MD_FOREIGN_EMOJI && has_emoji(body);
     if (!emoji)
         on &= ~(unsigned)MD_FOREIGN_EMOJI;
-    if (!braces && !tags && !elements && !emoji)
+    if (!braces && !tags && !elements && !emoji && !contents)
         return body;
     struct hiding h = {.text = arena_c(r->a, body),
                        .foreign = on,

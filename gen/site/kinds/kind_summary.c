@@ -1,0 +1,88 @@
+// Contents as a list of links in Markdown: SUMMARY.md of mdBook, and that of the plugin
+// literate-nav of MkDocs.
+#include <string.h>
+
+#include "gen/site/kinds/kind_lib.h"
+
+struct summary {
+    struct tree *t;
+    str folder;
+    size_t indent[8];
+    uint32_t depth;
+    bool part;   // a title is above the chapters
+    bool words;  // an item without a link is a section
+};
+
+// [Title](file.md) at the head of a line.
+static bool read_link(str line, str *title, str *file)
+{
+    if (!line.len || line.ptr[0] != '[')
+        return false;
+    size_t close = str_search(line, STR("]("));
+    size_t end = close + str_find(str_slice(line, close, line.len), ')');
+    if (end >= line.len)
+        return false;
+    *title = str_slice(line, 1, close);
+    *file = str_trim(str_slice(line, close + 2, end));
+    if (file->len > 1 && file->ptr[0] == '<')
+        *file = str_slice(*file, 1, file->len - 1);
+    return true;
+}
+
+static str plain_title(struct tree *t, str title)
+{
+    buf b = BUF_INIT;
+    for (size_t i = 0; i < title.len; i++)
+        if (!strchr("`*_\\", title.ptr[i]))
+            buf_char(&b, title.ptr[i]);
+    str out = arena_str(t->a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+static void read_chapter(struct summary *s, size_t indent, bool numbered, str title, str file)
+{
+    struct tree *t = s->t;
+    while (s->depth && indent < s->indent[s->depth - 1])
+        s->depth--;
+    bool deeper = numbered && s->depth < 8 && (!s->depth || indent > s->indent[s->depth - 1]);
+    if (deeper)
+        s->indent[s->depth++] = indent;
+    uint32_t depth = numbered ? s->depth - 1 + s->part : 0;
+    str path =
+        file.len ? kind_join(t, s->folder, str_slice(file, 0, str_find(file, '#'))) : STR_NONE;
+    kind_nav(t, depth, plain_title(t, title), path, STR_NONE);
+}
+
+static void read_line(struct summary *s, str line)
+{
+    size_t indent = 0;
+    str title, file;
+    while (indent < line.len && (line.ptr[indent] == ' ' || line.ptr[indent] == '\t'))
+        indent += line.ptr[indent] == '\t' ? 4 : 1;
+    line = str_trim(line);
+    bool item = line.len > 2 && strchr("-*+", line.ptr[0]) && line.ptr[1] == ' ';
+    if (item)
+        line = str_trim(str_slice(line, 2, line.len));
+    if (read_link(line, &title, &file)) {
+        if (!item)
+            s->depth = 0, s->part = false;
+        read_chapter(s, indent, item, title, file);
+    } else if (item && s->words && str_find(line, '*') == line.len) {  // no pattern of files
+        read_chapter(s, indent, item, line, STR_NONE);
+    } else if (str_starts(line, STR("# ")) && s->t->nav_count) {  // the first is the book's
+        s->depth = 0;
+        s->part = true;
+        kind_nav(s->t, 0, plain_title(s->t, str_slice(line, 2, line.len)), STR_NONE, STR_NONE);
+    }
+}
+
+bool kind_summary(struct tree *t, str folder, str file, bool words)
+{
+    struct summary s = {.t = t, .folder = folder, .words = words};
+    str path = kind_join(t, folder, file), text = kind_has(t, path) ? kind_file(t, path) : STR_NONE,
+        line;
+    while (str_line(&text, &line))
+        read_line(&s, line);
+    return text.ptr != NULL && text.len;
+}

@@ -1,0 +1,34 @@
+// What the two files share that hide syntax of other generators from the parser.
+#ifndef GEN_TEXT_MARKDOWN_FOREIGN_HIDE_H
+#define GEN_TEXT_MARKDOWN_FOREIGN_HIDE_H
+
+#include "gen/text/markdown_foreign.h"
+
+struct hiding {
+    char *text;  // the copy
+    str body;    // as it was
+    unsigned foreign;
+    bool mdx;  // its file says so
+    arena *a;
+    bool changed;
+    str unread;  // the first tag that became a fence, and where it is
+    size_t unread_at;
+    size_t searched;  // bytes that ends of elements were looked for in
+};
+
+// Replaces the bytes of a tag, text[from..to), that Markdown would act on.
+void md_hide(char *text, size_t from, size_t to);
+void md_hide_blank(char *text, size_t from, size_t to);
+size_t md_end_of_line(str s, size_t at);
+str md_rest_of_line(str s, size_t at);  // from at on
+// Whether [from, to) may be a tag: not too long, without an empty line, and without a code span's
+// mark unless ticks says so.
+bool md_is_one_piece(str s, size_t from, size_t to, bool ticks);
+
+// Each hides what begins at a byte of the body, and returns where the walk goes on; 0 for nothing.
+size_t md_hide_import(struct hiding *h, size_t at);
+size_t md_hide_jsx(struct hiding *h, size_t at);
+size_t md_hide_html(struct hiding *h, size_t at);
+size_t md_hide_element(struct hiding *h, size_t at);
+
+#endif

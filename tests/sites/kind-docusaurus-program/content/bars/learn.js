@@ -1,0 +1,1 @@
+module.exports = ['second', { type: 'category', label: 'First ones', items: ['first'] }];

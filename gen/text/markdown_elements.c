@@ -2,9 +2,9 @@
 // indented as deeply as its author likes, HTML with markdown="1" (kramdown, md_in_html), and HTML
 // that ends before more Markdown, with all that is in it: a block extension of cmark-gfm.
 //
-// The pre-pass has hidden the tags (markdown_foreign_hide.c), so that no block of HTML begins there. An
-// element is a custom block whose first child, another, is its opening tag; both are gone once
-// md_elements_unwrap has put what they hold in their place.
+// The pre-pass has hidden the tags (markdown_foreign_hide.c), so that no block of HTML begins
+// there. An element is a custom block whose first child, another, is its opening tag; both are gone
+// once md_elements_unwrap has put what they hold in their place.
 #include <string.h>
 
 #include "gen/text/markdown_admonition.h"

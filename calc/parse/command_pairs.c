@@ -8,19 +8,43 @@
 static const struct program SCRIPT = {"", "_script", "config", ""},
                             RECIPE = {"", "_torchtune", "", ""}, NANOGPT = {"", "flat", "", ""};
 
-// A file that the command names and that is not opened here. It is asked for where nothing was
+static bool is_settings(struct span name)
+{
+    return command_ends(name, ".yaml") || command_ends(name, ".yml") || command_ends(name, ".json");
+}
+
+// What is said of settings that are not here: a file's name, or that of settings which came with
+// the program. SRC: torchtune torchtune/_recipe_registry.py, `tune cp`; torchtitan 0.3
+// torchtitan/config/manager.py, models/*/config_registry.py.
+static enum message_id settings_first(const struct command *c, const struct program *program,
+                                      struct span value)
+{
+    bool own = value.len > 0 && !is_settings(value) && !command_ends(value, ".toml");
+    if (own && c->launcher == TUNE)
+        return MESSAGE_recipe_first;
+    return own && span_is(span_of(program->mark), "_torchtitan") ? MESSAGE_function_first
+                                                                 : MESSAGE_file_first;
+}
+
+// Settings that the command names and that are not read here. They are asked for where nothing was
 // given before.
-static int on_config(struct command *c, struct span value, size_t at)
+static int on_config(struct command *c, const struct program *program, struct span value, size_t at)
 {
     struct vram *v = c->p->v;
     bool given = v->facts.trainer;
     for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
         given = given || v->places[i].line;
-    c->has_config = true;
     value = span_is(value, PAIRS_NOT_LITERAL) ? command_source(c, at) : value;
+    enum message_id id = settings_first(c, program, value);
+    c->has_config = id != MESSAGE_function_first;
+    if (id == MESSAGE_function_first && (given || v->facts.model)) {
+        parse_warn(c->p, MESSAGE_function_unread, pairs_pos(c->out, c->p->file, at),
+                   ARGS(arg_part("value", value.at, value.len)));
+        return VRAM_OK;
+    }
     if (given)
         return VRAM_OK;
-    err_set(&v->err, MESSAGE_file_first, pairs_pos(c->out, c->p->file, at), NO_FIELD,
+    err_set(&v->err, id, pairs_pos(c->out, c->p->file, at), NO_FIELD,
             ARGS(arg_part("value", value.at, value.len)));
     return parse_report(c->p);
 }
@@ -52,7 +76,7 @@ static int on_flag(struct command *c, const struct program *program, size_t *i)
     key = command_flag(c, from, &value, &at, i);
     if (command_is_key(key, "config config_file config-file job.config_file") &&
         !value_is_true(value))
-        return on_config(c, value, at);
+        return on_config(c, program, value, at);
     if (span_is(span_of(program->mark), "flat") && span_is(value, PAIRS_NOT_LITERAL)) {
         if (!parse_is_training_key(key))
             unread(c, *command_word(c, from));
@@ -60,11 +84,6 @@ static int on_flag(struct command *c, const struct program *program, size_t *i)
     }
     command_add(c, "", key, value, command_word(c, from)->at, at);
     return VRAM_OK;
-}
-
-static bool is_settings(struct span name)
-{
-    return command_ends(name, ".yaml") || command_ends(name, ".yml") || command_ends(name, ".json");
 }
 
 // The program's words as pairs.
@@ -87,29 +106,30 @@ static int arguments(struct command *c, const struct program *program)
                         w.at + eq + 1);
         } else if (first && span_is(span_of(program->first), "config") &&
                    (program != &SCRIPT || is_settings(w.text)))
-            rc = on_config(c, w.text, w.at);
+            rc = on_config(c, program, w.text, w.at);
         else if (first && program->first[0])
             command_add(c, "", span_of(program->first), w.text, w.at, w.at);
         else if (span_is(span_of(program->mark), "flat") && command_ends(w.text, ".py"))
-            rc = on_config(c, w.text, w.at);
+            rc = on_config(c, program, w.text, w.at);
         first = false;
     }
     return rc;
 }
 
-// What run_train.sh of torchtitan is told by its environment: a file, or since 0.3 a function of
-// Python, which is not run.
-static int on_environment(struct command *c)
+// What run_train.sh of torchtitan is told by its environment: a file, or since 0.3 a function.
+static int on_environment(struct command *c, const struct program *program)
 {
     struct shell_word file = command_variable(c, "CONFIG_FILE"),
+                      function = command_variable(c, "CONFIG"),
                       module = command_variable(c, "MODULE");
     if (!span_is(command_base(c->program.text), "run_train.sh"))
         return VRAM_OK;
-    if (module.text.len == 0)
-        return on_config(c, file.text.len ? file.text : span_of("CONFIG_FILE"), file.at);
-    err_set(&c->p->v->err, MESSAGE_not_modelled, pairs_pos(c->out, c->p->file, module.at), NO_FIELD,
-            ARGS(arg_text("key", "MODULE"), arg_part("value", module.text.at, module.text.len)));
-    return parse_report(c->p);
+    if (function.text.len == 0)
+        function = module;
+    if (function.text.len > 0)
+        return on_config(c, program, function.text, function.at);
+    return on_config(c, program, file.text.len ? file.text : span_of("CONFIG_FILE=FILE.toml"),
+                     file.at);
 }
 
 // ---- runs ------------------------------------------------------------------------------------
@@ -235,7 +255,7 @@ static int read_run(struct command *c)
         command_add(c, LAUNCH, span_of(program->mark), span_of("true"), c->program.at,
                     c->program.at);
     add_implied(c, program);
-    int rc = on_environment(c);
+    int rc = on_environment(c, program);
     rc = rc ? rc : arguments(c, program);
     if (c->has_config && program->mark[0] == '_')
         command_add(c, LAUNCH, span_of("_config"), span_of("true"), c->program.at, c->program.at);

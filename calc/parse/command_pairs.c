@@ -16,8 +16,8 @@ static bool is_settings(struct span name)
 // What is said of settings that are not here: a file's name, or that of settings which came with
 // the program. SRC: torchtune torchtune/_recipe_registry.py, `tune cp`; torchtitan 0.3
 // torchtitan/config/manager.py, models/*/config_registry.py.
-static enum message_id settings_first(const struct command *c, const struct program *program,
-                                      struct span value)
+static message_id settings_first(const struct command *c, const struct program *program,
+                                 struct span value)
 {
     bool own = value.len > 0 && !is_settings(value) && !command_ends(value, ".toml");
     if (own && c->launcher == TUNE)
@@ -35,7 +35,7 @@ static int on_config(struct command *c, const struct program *program, struct sp
     for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
         given = given || v->places[i].line;
     value = span_is(value, PAIRS_NOT_LITERAL) ? command_source(c, at) : value;
-    enum message_id id = settings_first(c, program, value);
+    message_id id = settings_first(c, program, value);
     c->has_config = id != MESSAGE_function_first;
     if (id == MESSAGE_function_first && (given || v->facts.model)) {
         parse_warn(c->p, MESSAGE_function_unread, pairs_pos(c->out, c->p->file, at),

@@ -311,6 +311,11 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
          MESSAGE_selective_here,
          {"checkpointing"}},
         {blocks && !model_compiles_blocks(c), MESSAGE_compile_blocks, {"compile"}},
+        {c->float8 && !blocks, MESSAGE_float8_here, {"float8", "compile"}},
+        {c->float8_all_gather &&
+             (c->float8 != FLOAT8_TENSORWISE || c->parallel != PARALLEL_FSDP || c->n_gpu == 1),
+         MESSAGE_float8_gathered,
+         {"float8_all_gather", "float8"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }

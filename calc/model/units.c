@@ -37,9 +37,21 @@ static uint64_t units_sum(const struct model *m, const struct layout_param *list
     return sum;
 }
 
+// torchao casts the shards of linear layers before they are gathered: one byte a number. SRC:
+// torchao float8/fsdp_utils.py, WeightWithDynamicFloat8CastTensor.fsdp_pre_all_gather.
+static uint64_t units_sent(const struct model *m, const struct layout *l,
+                           const uint64_t elements[SHAPE_COUNT])
+{
+    uint64_t linear = 0;
+    for (unsigned i = 0; i < l->block_count && m->c.float8_all_gather; i++)
+        linear += l->block[i].matrix ? elements[l->block[i].shape] : 0;
+    return elements[SHAPE_LAYER] - linear / 2;
+}
+
 int units_sums(const struct model *m, const struct layout *l, uint64_t elements[SHAPE_COUNT])
 {
     elements[SHAPE_LAYER] = units_sum(m, l->block, l->block_count, true, elements);
+    elements[SHAPE_LAYER_SENT] = units_sent(m, l, elements);
     elements[SHAPE_ROOT_FIRST] = units_sum(m, l->before, l->before_count, false, elements);
     elements[SHAPE_ROOT_LAST] = units_sum(m, l->after, l->after_count, false, elements);
     elements[SHAPE_ROOT] = size_add(elements[SHAPE_ROOT_FIRST], elements[SHAPE_ROOT_LAST]);

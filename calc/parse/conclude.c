@@ -164,6 +164,8 @@ static void conclude_form(struct parse *p)
         note(p, MESSAGE_activations_stay);
         c->offload_activations = OFFLOAD_NONE;
     }
+    if (c->parallel != PARALLEL_FSDP || c->n_gpu == 1)
+        c->float8_all_gather = 0;  // there is nothing to gather
     conclude_compile(p);
     if (c->compile || c->checkpointing == CHECKPOINTING_SELECTIVE)
         return;  // these know what they are under FSDP

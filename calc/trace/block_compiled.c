@@ -25,22 +25,28 @@ enum buffer_id {
     PLACES
 };
 
-enum when { ALWAYS, COMPLEX, REPEATED, GROUPED, WHENS };
+enum when { ALWAYS, COMPLEX, REPEATED, GROUPED, WIDE, NARROW, WHENS };
 
 static const struct {
-    uint8_t op, role, part, wide, shape, when;
+    uint8_t op, role, part, format, shape, when;
 } buffers[BUFFERS] = {
 #define COMPUTE 0
 #define F32 1
+#define LOW 2
 #define BUFFER(id, op, role, part, dtype, shape, when) \
     {OP_##op, ROLE_##role, PART_##part, dtype, SHAPE_##shape, when},
 #include "calc/trace/block_compiled.def"
 #undef COMPUTE
 #undef F32
+#undef LOW
 };
+enum { KEPT_BUFFERS = B_LOW_0 };  // those that backward can get
 
-// A graph as a list: take a buffer, give it back, make a weight's gradient.
-enum { GIVE = 64, WEIGHT = 128, IF_REPEATED = 254, END = 255 };
+// A graph as a list: take a buffer, give it back, make a weight's gradient; what follows an IF is
+// left out where it does not hold.
+enum { GIVE = 80, WEIGHT = 160, CONDITION = 240, END = 255 };
+_Static_assert((int)PLACES <= (int)GIVE, "buffers and what is done with them are numbered apart");
+#define IF(when) (CONDITION + when)
 #define T(id) B_##id
 #define G(id) (GIVE + B_##id)
 
@@ -64,12 +70,12 @@ static const uint16_t weights[WEIGHTS] = {P_LN1, P_Q, P_K, P_V, P_O, P_LN2, P_GA
         G(D_QUERY), G(QUERY_LOW), G(D_ATTENDED), G(D_NORM1), G(D_NORM1_QUERY), G(INPUT), G(RSTD1), \
         END
 
-static const uint8_t plain_forward[] = {
-    T(RSTD1),    T(NORM1),    PROJECT,   TURN,      G(QUERY_TURNED), G(KEY_TURNED),
-    T(KEYS),     IF_REPEATED, G(KEY),    T(VALUES), IF_REPEATED,     G(VALUE),
-    T(ATTENDED), T(SUMS),     T(MIDDLE), T(RSTD2),  T(NORM2),        T(GATE),
-    T(UP),       T(PRODUCT),  T(RESULT), END};
-static const uint8_t plain_backward[] = {
+static const uint8_t own_plain_forward[] = {
+    T(RSTD1),    T(NORM1),     PROJECT,   TURN,      G(QUERY_TURNED), G(KEY_TURNED),
+    T(KEYS),     IF(REPEATED), G(KEY),    T(VALUES), IF(REPEATED),    G(VALUE),
+    T(ATTENDED), T(SUMS),      T(MIDDLE), T(RSTD2),  T(NORM2),        T(GATE),
+    T(UP),       T(PRODUCT),   T(RESULT), END};
+static const uint8_t own_plain_backward[] = {
     D(DOWN),       G(PRODUCT),    T(D_PRODUCT),    T(D_GATE),        G(D_PRODUCT),
     G(GATE),       D(GATE),       T(D_NORM2),      G(D_GATE),        D(UP),
     G(NORM2),      T(D_NORM2_UP), G(UP),           T(D_INPUT),       G(INCOMING),
@@ -79,11 +85,11 @@ static const uint8_t plain_backward[] = {
     G(ANGLES),     G(QUERY_WIDE), G(QUERY_TURNED), T(D_NORM1_QUERY), G(D_NORM2),
     G(D_NORM2_UP), G(MIDDLE),     G(RSTD2),        LAST_WEIGHTS};
 // The result's buffer is that of the norm, of the turned query and of the output projection before.
-static const uint8_t chosen_forward[] = {
+static const uint8_t own_chosen_forward[] = {
     T(RESULT),   PROJECT,  TURN,    G(QUERY_TURNED), G(KEY_TURNED), T(KEYS),  T(VALUES),
     T(ATTENDED), T(SUMS),  G(KEY),  G(KEYS),         G(VALUES),     T(NORM2), T(GATE),
     T(UP),       G(NORM2), T(DOWN), G(UP),           G(DOWN),       END};
-static const uint8_t chosen_backward[] = {
+static const uint8_t own_chosen_backward[] = {
     T(MIDDLE),     T(RSTD2),        T(NORM2),     T(UP),           T(D_PRODUCT),    T(PRODUCT),
     T(D_GATE),     T(D_UP),         G(UP),        G(D_PRODUCT),    G(GATE),         D(DOWN),
     G(PRODUCT),    D(GATE),         T(D_NORM2),   G(D_GATE),       D(UP),           G(D_UP),
@@ -93,13 +99,13 @@ static const uint8_t chosen_backward[] = {
     G(KEYS),       G(VALUES),       G(VALUE),     T(ANGLES),       T(KEY_TURNED),   G(KEY_WIDE),
     G(KEY_TURNED), T(QUERY_TURNED), G(ANGLES),    G(QUERY_WIDE),   G(QUERY_TURNED), T(D_NORM1),
     G(MIDDLE),     G(NORM2),        G(D_NORM2),   G(RSTD2),        LAST_WEIGHTS};
-static const uint8_t full_forward[] = {
+static const uint8_t own_full_forward[] = {
     T(NORM1),      T(RESULT), T(KEY),    T(VALUE),    G(NORM1), TURN,        G(QUERY_TURNED),
     G(KEY_TURNED), T(KEYS),   T(VALUES), T(ATTENDED), T(SUMS),  G(KEY),      G(VALUE),
     G(KEYS),       G(VALUES), G(SUMS),   T(GATE),     T(UP),    G(ATTENDED), G(UP),
     T(DOWN),       G(GATE),   G(DOWN),   END};
 // The query's buffer becomes that of the output projection.
-static const uint8_t full_backward[] = {
+static const uint8_t own_full_backward[] = {
     T(RSTD1),    T(NORM1),      PROJECT,    TURN,         T(QUERY_LOW), G(QUERY_TURNED),
     T(KEY_LOW),  G(KEY_TURNED), T(KEYS),    T(VALUES),    T(ATTENDED),  T(SUMS),
     G(KEY),      T(RSTD2),      T(NORM2),   T(D_PRODUCT), T(GATE),      T(UP),
@@ -112,13 +118,23 @@ static const uint8_t full_backward[] = {
 // times.
 enum compiled { PLAIN, CHOSEN, FULL, AROUND, COMPILED_KINDS };
 
-static const struct {
+#define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
+#include "calc/trace/block_float8.def"
+
+// By what the products' operands are scaled, if they are cast to float8.
+#define GRAPHS(forward, backward) \
+    { \
+        [PLAIN] = {forward##_plain_forward, NULL, backward##_plain_backward}, \
+        [CHOSEN] = {forward##_chosen_forward, NULL, backward##_chosen_backward}, \
+        [FULL] = {forward##_full_forward, NULL, backward##_full_backward}, \
+        [AROUND] = {forward##_plain_forward, forward##_plain_forward, backward##_plain_backward}, \
+    }
+static const struct compiled_graphs {
     const uint8_t *forward, *again, *backward;
-} graphs[COMPILED_KINDS] = {
-    [PLAIN] = {plain_forward, NULL, plain_backward},
-    [CHOSEN] = {chosen_forward, NULL, chosen_backward},
-    [FULL] = {full_forward, NULL, full_backward},
-    [AROUND] = {plain_forward, plain_forward, plain_backward},
+} graphs[float8_COUNT][COMPILED_KINDS] = {
+    [FLOAT8_NONE] = GRAPHS(own, own),
+    [FLOAT8_TENSORWISE] = GRAPHS(low, tensorwise),
+    [FLOAT8_ROWWISE] = GRAPHS(low, rowwise),
 };
 
 struct run {
@@ -135,21 +151,24 @@ static void run_open(struct run *r, struct graph *g)
     r->takes[COMPLEX] = framework_goes(&g->m->c, BY_COMPLEX_ANGLES);
     r->takes[REPEATED] = repeated;
     r->takes[GROUPED] = !repeated;
+    r->takes[NARROW] = g->m->c.float8_all_gather;
+    r->takes[WIDE] = !r->takes[NARROW];
 }
 
 static void run_take(struct run *r, unsigned id)
 {
+    const uint8_t formats[] = {r->g->compute, DT_F32, DT_BYTE};
     if (r->takes[buffers[id].when])
         r->at[id] =
             compile_buffer(r->g, (enum op)buffers[id].op, buffers[id].role, buffers[id].part,
-                           buffers[id].wide ? DT_F32 : r->g->compute, buffers[id].shape);
+                           formats[buffers[id].format], buffers[id].shape);
 }
 
 static void run_list(struct run *r, const uint8_t *list)
 {
     for (; *list != END && graph_ok(r->g); list++) {
-        if (*list == IF_REPEATED)
-            list += !r->takes[REPEATED];
+        if (*list >= CONDITION)
+            list += !r->takes[*list - CONDITION];
         else if (*list >= WEIGHT)
             compile_gradient(r->g, false, weights[*list - WEIGHT], OP_MM, PART_WEIGHT_GRAD);
         else if (*list >= GIVE)
@@ -162,9 +181,14 @@ static void run_list(struct run *r, const uint8_t *list)
 // What lives beside the result goes to the nodes, or is no longer wanted.
 static void run_leave(struct run *r, int32_t nodes)
 {
-    for (unsigned id = 0; id < BUFFERS; id++)
+    for (unsigned id = 0; id < KEPT_BUFFERS; id++)
         if (r->at[id] != TAPE_NONE && id != B_RESULT)
             compile_keep(r->g, nodes, id, r->at[id]);
+}
+
+static const struct compiled_graphs *compiled_of(const struct graph *g, enum compiled kind)
+{
+    return &graphs[g->m->c.float8][kind];
 }
 
 static struct value compiled_forward(struct graph *g, struct value x, enum compiled kind)
@@ -173,13 +197,13 @@ static struct value compiled_forward(struct graph *g, struct value x, enum compi
     run_open(&r, g);
     for (unsigned i = 0; i < WEIGHTS; i++)
         graph_drop(g, graph_param(g, false, weights[i]));
-    run_list(&r, graphs[g->grad ? kind : FULL].forward);
+    run_list(&r, compiled_of(g, g->grad ? kind : FULL)->forward);
     struct value out = {r.at[B_RESULT], GRAPH_NO_NODE, 0, x.dtype, SHAPE_U, ROLE_RESID2};
     int32_t n = graph_node(g, NODE_COMPILED_BLOCK, &out, kind);
     graph_save(g, n, x.storage);
     graph_edge(g, n, x);
-    bool keeps = n != GRAPH_NO_NODE && !graphs[kind].again;
-    run_leave(&r, keeps ? compile_kept_nodes(g, (BUFFERS + GRAPH_SAVED - 1) / GRAPH_SAVED)
+    bool keeps = n != GRAPH_NO_NODE && !compiled_of(g, kind)->again;
+    run_leave(&r, keeps ? compile_kept_nodes(g, (KEPT_BUFFERS + GRAPH_SAVED - 1) / GRAPH_SAVED)
                         : GRAPH_NO_NODE);
     return out;
 }
@@ -201,7 +225,7 @@ struct value block_compiled_checkpointed(struct graph *g, struct value x)
 // The node's own references become the graph's.
 static void run_begin_backward(struct run *r, struct node *n, const uint8_t *again)
 {
-    for (unsigned id = 0; id < BUFFERS && !again; id++)
+    for (unsigned id = 0; id < KEPT_BUFFERS && !again; id++)
         r->at[id] = compile_take(r->g, r->g->running + 1, id);
     r->at[B_INPUT] = n->saved[0];
     r->at[B_INCOMING] = n->gradient[0];
@@ -220,8 +244,8 @@ void node_compiled_block(struct graph *g, const struct node *n, uint32_t results
     enum compiled kind = (enum compiled)n->extra;
     bool wanted = n->edges[0].to != GRAPH_NO_NODE;
     run_open(&r, g);
-    run_begin_backward(&r, &g->nodes[g->running], graphs[kind].again);
-    run_list(&r, graphs[kind].backward);
+    run_begin_backward(&r, &g->nodes[g->running], compiled_of(g, kind)->again);
+    run_list(&r, compiled_of(g, kind)->backward);
     if (wanted)
         results[0] = r.at[B_D_INPUT];
     else

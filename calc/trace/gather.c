@@ -26,6 +26,21 @@ static uint32_t gather_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_
     return tape_alloc(g->t, op, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, dtype, shape);
 }
 
+static uint8_t gather_shape(uint8_t shape)
+{
+    return shape == SHAPE_LAYER ? SHAPE_LAYER_SENT : shape;
+}
+
+// torchao scales and clamps a shard in float32, the largest ones last. SRC: torchao
+// float8/float8_training_tensor.py, _ToFloat8ConstrFunc.forward.
+static void gather_narrow(struct graph *g)
+{
+    uint32_t scaled = gather_buffer(g, OP_MUL, DT_F32_SHARE, SHAPE_W_FF);
+    uint32_t clamped = gather_buffer(g, OP_CLAMP, DT_F32_SHARE, SHAPE_W_FF);
+    tape_unref(g->t, clamped);
+    tape_unref(g->t, scaled);
+}
+
 // This GPU's part in the format that is sent: FSDP2 always copies it, FSDP1 where it is cast. From
 // the host it is copied, by FSDP1 as wide as it is; what it has not cast is there as long as the
 // weights are. SRC: pytorch torch/distributed/fsdp/_flat_param.py, pre_unshard
@@ -33,12 +48,15 @@ static uint32_t gather_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_
 // llama_fsdp1_bf16_offload_*.
 uint32_t gather_weights(struct graph *g, uint8_t shape)
 {
+    shape = gather_shape(shape);
     bool cast = gather_is_fsdp(g) && precision_of(&g->m->c)->weight != g->compute;
     uint8_t share = g->compute == DT_F32 ? DT_F32_SHARE : DT_LOW_SHARE;
     bool copied = cast || gather_copies(g) || g->m->c.offload_params;
     uint32_t mine = copied ? gather_buffer(g, OP_TO_COPY, share, shape) : TAPE_NONE;
     if (cast && g->m->c.offload_params && !gather_copies(g))
         tape_unref(g->t, gather_buffer(g, OP_TO_COPY, DT_F32_SHARE, shape));
+    if (g->m->c.float8_all_gather && shape == SHAPE_LAYER_SENT)
+        gather_narrow(g);
     uint32_t gathered = gather_buffer(g, OP_ALL_GATHER, g->compute, shape);
     gather_on(g, mine, STREAM_GATHER);
     gather_on(g, gathered, STREAM_GATHER);
@@ -57,7 +75,7 @@ uint32_t gather_copy_out(struct graph *g, uint32_t gathered, uint8_t shape)
 {
     if (!gather_copies(g))
         return gathered;
-    uint32_t weights = gather_buffer(g, OP_ALL_GATHER, g->compute, shape);
+    uint32_t weights = gather_buffer(g, OP_ALL_GATHER, g->compute, gather_shape(shape));
     tape_unref(g->t, gathered);
     return weights;
 }

@@ -52,6 +52,8 @@ static void heading(struct writer *w, const struct vram *v)
                  name_of(FIELD_dtype, c.dtype));
     if (c.compile != COMPILE_NONE)
         writer_str(w, c.compile == COMPILE_TORCH24 ? "(2.4 or older)" : "(2.5 or newer)");
+    if (c.float8)
+        writer_f(w, ", float8 %s", name_of(FIELD_float8, c.float8));
     if (c.checkpointing != CHECKPOINTING_NONE)
         writer_f(w, ", checkpointing %s", name_of(FIELD_checkpointing, c.checkpointing));
     versions(w, &c);

@@ -9,7 +9,7 @@ table=$ROOT/tests/calc/frameworks.tsv
 work=$(mktemp -d "${TMPDIR:-/tmp}/frameworks.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 status=0
-workspace=8519680
+workspace=8519680  # 33554432 on a card from sm_90 on
 
 # phases_of_trace MOST <trace: "PHASE PEAK" for each phase, live bytes without workspaces and what has MOST bytes or more.
 phases_of_trace() {
@@ -18,6 +18,7 @@ phases_of_trace() {
             phase = $5
             if (!(phase in peak)) { order[++n] = phase; peak[phase] = live }
             if ($3 >= most || $6 == "workspace" || ($3 == workspace && $4 ~ /mm/)) next
+            if ($3 == 1048576 && $4 ~ />_scaled_mm$/) next  # of cuBLASLt
             size[$2] = $3
             live += $3
             if (live > peak[phase]) peak[phase] = live
@@ -87,6 +88,7 @@ while IFS='	' read -r name words slack cause environments; do
         layers=${layers%%_*}
         shape=$(awk -F '\t' -v run="$run" '$1 == run { print "batch_size=" $6, "seq_len=" $7 }' "$traces/cases.tsv")
         tokens=$(echo "$shape" | sed 's/[a-z_]*=//g' | awk '{ print $1 * $2 }')
+        workspace=$(awk -F '\t' -v run="$run" '$1 == run { print $8 == "h100" ? 33554432 : 8519680 }' "$traces/cases.tsv")
         gzip -dc "$trace" >"$work/trace"
         # shellcheck disable=SC2046,SC2086
         vramcalc trace -f csv optimizer=adamw_foreach grad_clip=0 gradient_accumulation_steps=1 keep_logits=backward \

@@ -7,7 +7,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = ("torch", "transformers", "peft", "trl", "accelerate", "bitsandbytes", "liger-kernel", "torchtitan",
-            "torchtune", "deepspeed", "litgpt", "cut-cross-entropy", "triton")
+            "torchtune", "torchao", "deepspeed", "litgpt", "cut-cross-entropy", "triton")
 
 
 def versions():
@@ -44,8 +44,9 @@ def run(env, out, name, layers, row):
 
     oracle.answer_questions()
     words = options(row["options"])
+    os.environ["NULLCUDA_CARD"] = words.pop("card", os.environ.get("NULLCUDA_CARD", "a100"))
     about = dict(name=f"{name}_{env}", family=row["family"], trainer=row["trainer"], options=row["options"],
-                 layers=layers, batch=int(row["batch"]), seq=int(row["seq"]), card=os.environ.get("NULLCUDA_CARD", "a100"),
+                 layers=layers, batch=int(row["batch"]), seq=int(row["seq"]), card=os.environ["NULLCUDA_CARD"],
                  versions=versions())
     with oracle.Trace() as trace:
         extra = getattr(trainers, row["trainer"])(row["family"], layers, about["batch"], about["seq"], **words)

@@ -172,10 +172,74 @@ static void test_blocks_of_torchtune(void **state)
                 block_figure("framework=torchtune", false));
 }
 
+// In float8 the products' inputs are made again: the norms' results and the last product's. What
+// the list of operations keeps is the same.
+static void test_blocks_in_float8(void **state)
+{
+    (void)state;
+    enum { LAYERS = 4, TOKENS = 8192, WIDTH = 2048, INNER = 8192, KEYS = 512 };
+    static const char *const scalings[] = {"tensorwise", "rowwise"};
+    uint64_t none = block_figure("framework=torchtitan compile=2.5", true);
+    uint64_t op = block_figure("framework=torchtitan compile=2.5 checkpointing=selective", true);
+    for (size_t i = 0; i < 2; i++) {
+        char words[120];
+        snprintf(words, sizeof words, "framework=torchtitan compile=2.5 float8=%s", scalings[i]);
+        uint64_t low = block_figure(words, true);
+        assert_int_equal(none - low, (uint64_t)LAYERS * TOKENS * (2 * 2 * WIDTH + 2 * INNER));
+        strcat(words, " checkpointing=selective");
+        assert_int_equal(block_figure(words, true), op);
+    }
+    // gathered in one byte a number, the three wide weights are kept turned, in one byte, too
+    const char *gathers = "framework=torchtitan compile=2.5 dtype=bfloat16_fsdp parallel=fsdp2 "
+                          "n_gpu=8 float8=tensorwise float8_all_gather=1";
+    uint64_t kept = block_figure(gathers, true) -
+                    block_figure("framework=torchtitan compile=2.5 dtype=bfloat16_fsdp "
+                                 "parallel=fsdp2 n_gpu=8 float8=tensorwise",
+                                 true);
+    assert_int_equal(kept, (uint64_t)LAYERS * 3 * WIDTH * INNER);
+}
+
+static int least_gathered(void *ctx, const struct vram_event *e)
+{
+    uint64_t *least = ctx;
+    if (!e->is_free && strcmp(e->op, "all_gather") == 0 && e->bytes < *least)
+        *least = e->bytes;
+    return 0;
+}
+
+static uint64_t gathered_layer(const char *word)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t least = UINT64_MAX;
+    set_all(v, "preset=llama-3.2-1b n_layer=4 batch_size=1 seq_len=64 framework=torchtitan "
+               "compile=2.5 dtype=bfloat16_fsdp parallel=fsdp2 n_gpu=8 float8=tensorwise "
+               "tie_embeddings=0");
+    set_all(v, word);
+    if (vram_trace(v, least_gathered, &least) != VRAM_OK)
+        fail_msg("%s: %s", word, vram_error(v)->text);
+    close_vram(v, &h);
+    return least;
+}
+
+// Linear layers are gathered in one byte a number, norms in two.
+static void test_float8_is_gathered(void **state)
+{
+    enum { WIDTH = 2048, KEYS = 512, INNER = 8192 };
+    uint64_t linear = 2 * WIDTH * (WIDTH + KEYS) + 3 * (uint64_t)WIDTH * INNER;
+    (void)state;
+    assert_int_equal(gathered_layer("float8_all_gather=0"), 2 * linear + 2 * 2 * WIDTH);
+    assert_int_equal(gathered_layer("float8_all_gather=1"), linear + 2 * 2 * WIDTH);
+}
+
 static void test_blocks_are_refused(void **state)
 {
-    static const char *const words[] = {"lora_rank=8", "dtype=bfloat16", "dtype=float32",
-                                        "family=qwen2", "n_gpu=1 tensor_parallel=2"};
+    static const char *const words[] = {"lora_rank=8",
+                                        "dtype=bfloat16",
+                                        "dtype=float32",
+                                        "family=qwen2",
+                                        "n_gpu=1 tensor_parallel=2",
+                                        "float8=rowwise compile=none"};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct heap h = {0};
@@ -184,6 +248,24 @@ static void test_blocks_are_refused(void **state)
         set_all(v, words[i]);
         if (vram_run(v) != VRAM_EUNSUPPORTED)
             fail_msg("%s is not refused", words[i]);
+        close_vram(v, &h);
+    }
+}
+
+static void test_float8_that_is_not_gathered(void **state)
+{
+    static const char *const words[] = {"float8=rowwise", "float8=none",
+                                        "float8=tensorwise n_gpu=1",
+                                        "float8=tensorwise parallel=ddp"};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        set_all(v, "preset=llama-3.1-8b framework=torchtitan dtype=bfloat16_pure compile=2.5 "
+                   "parallel=fsdp2 n_gpu=8 float8_all_gather=1");
+        set_all(v, words[i]);
+        if (vram_run(v) != VRAM_EMODEL)
+            fail_msg("%s is gathered", words[i]);
         close_vram(v, &h);
     }
 }
@@ -200,6 +282,9 @@ int main(void)
         cmocka_unit_test(test_what_is_not_modelled_is_refused),
         cmocka_unit_test(test_blocks_save),
         cmocka_unit_test(test_blocks_of_torchtune),
+        cmocka_unit_test(test_blocks_in_float8),
+        cmocka_unit_test(test_float8_is_gathered),
+        cmocka_unit_test(test_float8_that_is_not_gathered),
         cmocka_unit_test(test_blocks_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

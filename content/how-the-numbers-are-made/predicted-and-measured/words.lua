@@ -74,8 +74,7 @@ local function dtype_suffix(facts, stack)
 end
 
 local function dtype(facts, stack)
-  if facts.float8 then return "float8" end
-  local base = facts.base or facts.quantized and "bfloat16"
+  local base = facts.base or (facts.quantized or facts.float8) and "bfloat16"
   if not base then return nil, "the number format is not said" end
   if base == "float32" then return base end
   return base .. dtype_suffix(facts, stack)
@@ -136,6 +135,14 @@ local function said(flag)
   return tostring(flag)
 end
 
+-- torchao casts to float8 with one scale a tensor where nothing else is said; weights that have one a row are gathered as they are.
+local function put_float8(put, facts)
+  if not facts.float8 then return end
+  local scaling = facts.float8_scaling or "tensorwise"
+  put("float8", scaling)
+  put("float8_all_gather", yes(facts.float8_gather and scaling == "tensorwise" and facts.parallel == "fsdp2"))
+end
+
 local function put_training(put, facts)
   put("gradient_accumulation_steps", facts.accumulation or 1)
   put_adapters(put, facts)
@@ -151,6 +158,7 @@ local function put_training(put, facts)
   put("kernels", facts.kernels)
   put("cross_entropy", loss(facts))
   put("keep_logits", facts.keep_logits)
+  put_float8(put, facts)
   put("padding_free", yes(facts.padding_free))
   put("grad_clip", facts.clip)
   put("evaluation", tostring(facts.evaluation == true))
@@ -291,6 +299,7 @@ local function write(facts, column)
   put_parallel(put, facts)
   put("gpu", gpu and gpu:gsub(" ", "_") or nil)
   put("gpu_memory", memory and memory .. "GiB")
+  put("expandable_segments", yes(facts.expandable and not (gpu or ""):find("^MI%d")))
   return list
 end
 

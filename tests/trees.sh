@@ -85,7 +85,7 @@ one() {
     title=$(home)
     case $title in *"$home_title"*) ;; *) why="$why; start page \"$title\", not \"$home_title\"" ;; esac
     shown=$(raw)
-    differs 'pages with raw syntax' "$shown" 0
+    differs 'pages with raw syntax' "$shown" "${wanted_raw:-0}"
     printf '    %-22s %-10s exit %s, %s languages, %s pages, %s translations, %s messages (%s about links), %s ms\n' "$tree" "$kind" \
         $code "$(number languages)" "$(number pages)" "$translations" "$(grep -c '"id"' "$log" || true)" "$about_links" "$(number ms)"
     if [ -z "$why" ]; then echo "ok trees/$tree"
@@ -94,7 +94,7 @@ one() {
 
 # A tab is white space to read: an empty field would be lost, and there is none.
 tab=$(printf '\t')
-while IFS=$tab read -r tree repository commit place kind wanted_languages pages wanted_translations links home_title addresses; do
+while IFS=$tab read -r tree repository commit place kind wanted_languages pages wanted_translations links home_title addresses wanted_raw; do
     case $tree in '#'*|'') continue ;; esac
     if [ $# -gt 0 ]; then case " $* " in *" $tree "*) ;; *) continue ;; esac; fi
     : "$addresses"

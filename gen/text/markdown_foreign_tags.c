@@ -156,11 +156,16 @@ size_t md_hide_element(struct hiding *h, size_t at)
     return end;
 }
 
-static bool has_jsx(str s)
+// Whether other syntax stands in an element, which is to be seen and shown: a component or an
+// expression of MDX, a tag in braces.
+static bool has_tags(str s, bool mdx)
 {
-    for (size_t i = 0; i + 1 < s.len; i++)
-        if (s.ptr[i] == '{' || (s.ptr[i] == '<' && s.ptr[i + 1] >= 'A' && s.ptr[i + 1] <= 'Z'))
+    for (size_t i = 0; i + 1 < s.len; i++) {
+        char c = s.ptr[i], next = s.ptr[i + 1];
+        if (mdx ? c == '{' || (c == '<' && next >= 'A' && next <= 'Z')
+                : c == '{' && (next == '{' || next == '%'))
             return true;
+    }
     return false;
 }
 
@@ -181,7 +186,7 @@ size_t md_hide_html(struct hiding *h, size_t at)
     }
     if (!md_whole_element(h->body, at, &h->searched, &behind) ||
         !md_is_one_piece(h->body, at, behind, true) ||
-        (mdx && has_jsx(str_slice(h->body, at, behind))))
+        has_tags(str_slice(h->body, at, behind), mdx))
         return 0;
     md_hide(h->text, at, behind);
     h->changed = true;

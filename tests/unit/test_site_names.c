@@ -80,6 +80,7 @@ static void words_of_others(void **state)
     }
     assert_true(str_eq(names_word(STR("Chinese")), STR("zh")));
     assert_true(str_eq(names_word(STR("kr")), STR("ko")));
+    assert_true(str_eq(names_word(STR("ir")), STR("fa")));
     assert_true(str_eq(names_word(STR("ko")), STR("ko")));
     arena_free(&a);
 }

@@ -108,6 +108,12 @@ static bool is_tag(const struct names *n, str s)
     return true;
 }
 
+// The same of a page whose front matter says its language.
+static bool may_be(const struct names *n, str s, str lang)
+{
+    return is_tag(n, s) || (lang.len && str_eq_nocase(s, lang));
+}
+
 static size_t stem_end(str path)
 {
     size_t dot = str_rfind(path, '.');
@@ -115,7 +121,7 @@ static size_t stem_end(str path)
 }
 
 // The spots of a path where a tag may stand, the most certain form first.
-static size_t find_spots(const struct names *n, str path, struct spot out[MAX_SPOTS])
+static size_t find_spots(const struct names *n, str path, str lang, struct spot out[MAX_SPOTS])
 {
     size_t count = 0, start = 0, end = stem_end(path), depth = 0;
     for (size_t i = 0; i < end && depth < MAX_DEPTH; i++) {
@@ -123,9 +129,10 @@ static size_t find_spots(const struct names *n, str path, struct spot out[MAX_SP
             continue;
         str part = str_slice(path, start, i);
         size_t dot = str_rfind(part, '.');
-        if (is_tag(n, part)) {
+        if (may_be(n, part, lang)) {
             out[count++] = (struct spot){NAME_FOLDER, part, start, i + 1};
-        } else if (dot > 0 && dot < part.len && is_tag(n, str_slice(part, dot + 1, part.len))) {
+        } else if (dot > 0 && dot < part.len &&
+                   may_be(n, str_slice(part, dot + 1, part.len), lang)) {
             out[count++] = (struct spot){NAME_FOLDER_SUFFIX, str_slice(part, dot + 1, part.len),
                                          start + dot, i};
         }
@@ -135,17 +142,17 @@ static size_t find_spots(const struct names *n, str path, struct spot out[MAX_SP
     size_t slash = str_rfind(path, '/'), name = slash == path.len ? 0 : slash + 1;
     str stem = str_slice(path, name, end);
     size_t dot = str_rfind(stem, '.');
-    if (dot > 0 && dot < stem.len && is_tag(n, str_slice(stem, dot + 1, stem.len)))
+    if (dot > 0 && dot < stem.len && may_be(n, str_slice(stem, dot + 1, stem.len), lang))
         out[count++] =
             (struct spot){NAME_SUFFIX, str_slice(stem, dot + 1, stem.len), name + dot, end};
-    if (is_tag(n, stem))
+    if (may_be(n, stem, lang))
         out[count++] = (struct spot){NAME_STEM, stem, name ? name - 1 : 0, end};
     for (size_t at = stem.len; at-- > 1;) {  // the longest tag behind a dash: "-pt-BR" before "-BR"
         if (stem.ptr[at] != '-' && stem.ptr[at] != '_')
             continue;
         if (stem.len - at > 13)
             break;
-        if (!is_tag(n, str_slice(stem, at + 1, stem.len)))
+        if (!may_be(n, str_slice(stem, at + 1, stem.len), lang))
             continue;
         struct spot s = {NAME_DASH, str_slice(stem, at + 1, stem.len), name + at, end};
         bool longer = count && out[count - 1].form == NAME_DASH;
@@ -350,7 +357,7 @@ struct names *names_learn(const str *paths, size_t count, const str *listed, siz
     for (size_t i = 0; i < count; i++)
         note_levels(n, paths[i], &b);
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0, m = find_spots(n, paths[i], spots); k < m; k++)
+        for (size_t k = 0, m = find_spots(n, paths[i], STR_NONE, spots); k < m; k++)
             learn(n, paths[i], &spots[k], &b);
     buf_free(&b);
     return n;
@@ -400,41 +407,6 @@ static bool is_meant(const struct names *n, str path, const struct spot *s, str 
            (s->form != NAME_FOLDER && map_has(&n->listed, s->tag));
 }
 
-static bool is_post_date(str s)
-{
-    static const char shape[] = "dddd-dd-dd-";
-    if (s.len < sizeof shape)
-        return false;
-    for (size_t i = 0; i + 1 < sizeof shape; i++)
-        if (shape[i] == 'd' ? s.ptr[i] < '0' || s.ptr[i] > '9' : s.ptr[i] != '-')
-            return false;
-    return true;
-}
-
-// Where the folder "_posts/" is in a path; its length when it does not.
-static size_t posts_folder(str path)
-{
-    if (str_starts(path, STR("_posts/")))
-        return 0;
-    size_t at = str_search(path, STR("/_posts/"));
-    return at < path.len ? at + 1 : at;
-}
-
-// Takes Jekyll's _posts folder and the date of a post out of a key.
-static str strip_post(str key, str *date, arena *a)
-{
-    size_t at = posts_folder(key);
-    if (at == key.len)
-        return key;
-    key = arena_join(a, str_slice(key, 0, at), str_slice(key, at + 7, key.len), STR_NONE);
-    size_t slash = str_rfind(key, '/'), name = slash == key.len ? 0 : slash + 1;
-    str own = str_slice(key, name, key.len);
-    if (!is_post_date(own))
-        return key;
-    *date = str_slice(own, 0, 10);
-    return arena_join(a, str_slice(key, 0, name), str_slice(own, 11, own.len), STR_NONE);
-}
-
 static size_t base_length(str tag)
 {
     size_t n = 0;
@@ -448,7 +420,7 @@ static void cut_again(const struct names *n, struct name *out, str ending, arena
 {
     struct spot spots[MAX_SPOTS];
     str path = arena_join(a, out->key, ending, STR_NONE);
-    for (size_t i = 0, m = find_spots(n, path, spots); i < m; i++) {
+    for (size_t i = 0, m = find_spots(n, path, STR_NONE, spots); i < m; i++) {
         const struct spot *s = &spots[i];
         bool behind = s->form == NAME_SUFFIX || s->form == NAME_DASH;
         size_t base = base_length(s->tag);
@@ -464,8 +436,32 @@ static void cut_again(const struct names *n, struct name *out, str ending, arena
 struct name names_plain(str path, arena *a)
 {
     struct name out = {.form = NAME_PLAIN, .key = str_slice(path, 0, stem_end(path))};
-    out.key = strip_post(out.key, &out.date, a);
+    out.key = names_strip_post(out.key, &out.date, a);
     return out;
+}
+
+// What a folder of languages is called whose source lies beside it: index.md, lang/fr/index.md.
+static bool is_holder(str folder)
+{
+    static const str names[] = {STR("lang"), STR("langs"),   STR("languages"), STR("translations"),
+                                STR("i18n"), STR("locales"), STR("l10n")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_eq(folder, names[i]))
+            return true;
+    return false;
+}
+
+// The path of the source's page that a page below such a folder is a translation of; "" for none.
+static str held_source(const struct names *n, str path, const struct spot *s, arena *a)
+{
+    str above = str_slice(path, 0, s->from ? s->from - 1 : 0);
+    size_t slash = str_rfind(above, '/'), name = slash == above.len ? 0 : slash + 1;
+    if (s->form != NAME_FOLDER || !is_holder(str_slice(above, name, above.len)) ||
+        str_eq_nocase(s->tag, STR("en")))
+        return STR_NONE;
+    str source =
+        arena_join(a, str_slice(path, 0, name), str_slice(path, s->to, path.len), STR_NONE);
+    return map_has(&n->paths, source) ? source : STR_NONE;
 }
 
 struct name names_split(const struct names *n, str path, str lang, arena *a)
@@ -473,7 +469,7 @@ struct name names_split(const struct names *n, str path, str lang, arena *a)
     struct spot spots[MAX_SPOTS];
     struct name out = {.form = NAME_PLAIN, .key = str_slice(path, 0, stem_end(path))};
     buf b = BUF_INIT;
-    for (size_t i = 0, m = find_spots(n, path, spots); i < m; i++) {
+    for (size_t i = 0, m = find_spots(n, path, lang, spots); i < m; i++) {
         const struct spot *s = &spots[i];
         if (!is_meant(n, path, s, lang, &b))
             continue;
@@ -482,11 +478,14 @@ struct name names_split(const struct names *n, str path, str lang, arena *a)
         out.tag = s->tag;
         out.key = arena_printf(a, "%.*s%.*s", STR_ARG(str_slice(path, 0, s->from)),
                                STR_ARG(str_slice(path, s->to, end)));
+        str source = held_source(n, path, s, a);
+        if (source.len)
+            out.key = str_slice(source, 0, stem_end(source));
         if (s->form == NAME_FOLDER)
             cut_again(n, &out, str_slice(path, stem_end(path), path.len), a);
         break;
     }
-    out.key = strip_post(out.key, &out.date, a);
+    out.key = names_strip_post(out.key, &out.date, a);
     buf_free(&b);
     return out;
 }

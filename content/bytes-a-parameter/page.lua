@@ -22,7 +22,7 @@ for name, changes in pairs(setups) do
   figures["s_" .. name] = (run.param_bytes + run.grad_bytes + run.optim_bytes) / each
 end
 figures.each_8b = computed(runs.pure.params, "B", "1 byte * parameters")
-for _, name in ipairs{"autocast", "pure", "pure8", "backward8"} do figures["m_" .. name] = runs[name].peak_live_bytes end
+for _, name in ipairs{"autocast", "pure", "pure8", "backward8", "paged"} do figures["m_" .. name] = runs[name].peak_live_bytes end
 
 local rows = {}
 for _, row in ipairs{{"calc.part.parameters", "param_bytes"}, {"calc.part.gradients", "grad_bytes"}, {"calc.part.optimizer", "optim_bytes"}} do

@@ -105,6 +105,8 @@ for name, row in pairs{two_lora_1 = {10973641441, "batch_size=1"}, two_lora_4 = 
   figures["said_" .. name] = said(llama2 .. row[2]).peak_reserved_bytes
 end
 -- What merging writes: the weights of the whole model in two bytes.
+figures.big = vram.estimate{preset = "llama-3.1-70b", batch_size = 1, seq_len = 512, checkpointing = "block", cross_entropy = "chunked", lora_rank = 16,
+  quantization = "nf4_double", gpu = "H100 SXM"}.process_bytes
 figures.merged = computed(2 * vram.estimate{preset = "llama-3.1-8b"}.params, "B", "2 bytes * parameters")
 local torchtune = "https://github.com/pytorch/torchtune"
 for name, GiB_seen in pairs{tune_lora = 16.2, tune_qlora = 7.4} do figures["seen_" .. name] = reported(GiB_seen * 2^30, "B", torchtune) end

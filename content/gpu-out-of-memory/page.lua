@@ -31,7 +31,7 @@ local function token_time(changes)
   local config = {preset = "oom-gpt2", compile = "none", gpu = "RTX 4070"}
   for key, value in pairs(changes) do config[key] = value end
   local time = vram.step_seconds(config)
-  local tokens = (config.batch_size or B) * (config.gradient_accumulation_steps or 32) * T
+  local tokens = (config.batch_size or B) * (config.gradient_accumulation_steps or 32) * (config.block_size or T)
   return computed(time / tokens, "s", "roofline, not compared with a clock: " .. time.source)
 end
 
@@ -39,7 +39,7 @@ end
 local rows = {
   ["16"] = {}, ["8"] = {batch_size = 8, gradient_accumulation_steps = 64},
   ["4"] = {batch_size = 4, gradient_accumulation_steps = 128}, ["2"] = {batch_size = 2, gradient_accumulation_steps = 256},
-  checkpointing = {checkpointing = "block"}, alone = {batch_size = 8}, l9 = {n_layer = 9},
+  checkpointing = {checkpointing = "block"}, alone = {batch_size = 8}, short = {block_size = 512}, l9 = {n_layer = 9},
   c512 = {n_embd = 512, n_head = 8},
 }
 

@@ -47,6 +47,15 @@ end
 figures.by_model = {title = "chart.by_model", rows_title = "chart.part", rows = rows, columns = {"Qwen3 8B", "30B-A3B", "32B", "Mixtral"}}
 for name, card in pairs{card_24 = "RTX 4090", card_80 = "A100 80GB SXM"} do figures[name] = vram.gpu(card).cuda_bytes end
 
+-- Mixtral over several cards, with FSDP2 and the settings of the table.
+for name, changes in pairs{full = {n_gpu = 8, dtype = "bfloat16_pure"}, lora = {n_gpu = 8, lora_rank = 16, lora_targets = "q+k+v+o"},
+    qlora = {n_gpu = 2, lora_rank = 16, lora_targets = "q+k+v+o", quantization = "nf4_double", transformers = "4.57", gpu = "RTX 4090"}} do
+  local config = {preset = "mixtral-8x7b", batch_size = 1, seq_len = 2048, checkpointing = "block", cross_entropy = "chunked", parallel = "fsdp2",
+    gpu = "H100 SXM"}
+  for key, value in pairs(changes) do config[key] = value end
+  figures["each_" .. name] = vram.estimate(config).process_bytes
+end
+
 -- Measured by others.
 local qwen = "https://github.com/QwenLM/Qwen3/blob/main/docs/source/getting_started/speed_benchmark.md"
 for i, row in ipairs{{1, 58462}, {14336, 59806}, {30720, 61342}} do

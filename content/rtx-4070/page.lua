@@ -57,6 +57,8 @@ local figures = {
   claimed_halving_high = claimed(3e9, "B", user),
   claimed_total = claimed(6.4 * 2^30, "B", user),
   compiled_process = compiled.process_bytes,
+  doubled_process = vram.estimate{preset = "nanogpt-30m", batch_size = 32}.process_bytes,
+  largest_batch = computed(vram.max_batch{preset = "nanogpt-30m", gpu = "RTX 4070"}, "", "vramcalc max-batch preset=nanogpt-30m gpu=RTX 4070"),
   compiled_allocated = compiled.peak_allocated_bytes,
   claimed_weights = claimed(59.88e6, "B", "2 bytes * parameters; " .. user),
 

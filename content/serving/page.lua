@@ -83,6 +83,13 @@ for name, changes in pairs{bf16 = {}, fp8 = {quantization = "fp8"}, awq = {quant
   figures["requests_" .. name] = figures["tokens_" .. name] / given(8192)
 end
 
+-- One model over several cards: the tokens of the pool by vLLM's source.
+local function divided(cards, quantization)
+  return computed(vram.serve{preset = "llama-3.1-70b", tensor_parallel = cards, quantization = quantization, gpu = "H100 SXM"}.tokens, "",
+    "vramcalc serve preset=llama-3.1-70b tensor_parallel=" .. cards .. (quantization and " quantization=" .. quantization or "") .. " gpu='H100 SXM'")
+end
+figures.two_bf16, figures.two_fp8, figures.two_awq, figures.four_bf16 = divided(2), divided(2, "fp8"), divided(2, "awq"), divided(4)
+
 local rows = {}
 for _, length in ipairs{1024, 4096, 8192, 16384, 32768, 65536, 131072} do
   rows[#rows + 1] = {length, llama{seq_len = length}.process_bytes, llama{seq_len = length, quantization = "awq"}.process_bytes,

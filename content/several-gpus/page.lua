@@ -34,6 +34,9 @@ figures.l_eight = run("llama-3.1-70b", with("fsdp", 8)).process_bytes
 figures.l_lora_8 = run("llama-3.1-70b", with("lora", 8)).process_bytes
 figures.l_sixteen = run("llama-3.1-70b", with("fused", 16)).process_bytes
 figures.l_thirty_two = run("llama-3.1-70b", with("fused", 32)).process_bytes
+figures.l_pure8 = run("llama-3.1-70b", {parallel = "fsdp2", n_gpu = 8, seq_len = 2048, cross_entropy = "chunked", dtype = "bfloat16_pure",
+  optimizer = "adamw_torchao_8bit"}).process_bytes
+figures.l_seen = reported(51e9, "B", "https://github.com/meta-pytorch/torchtune/issues/987")
 
 -- Two cards for the home: sequences of 2048 tokens.
 figures.card_24 = vram.gpu("RTX 4090").cuda_bytes
@@ -44,6 +47,12 @@ local function two(preset, scheme)
 end
 figures.two_8b, figures.two_3b, figures.two_1b, figures.two_lora = two("llama-3.1-8b", "fused"), two("llama-3.2-3b", "fused"),
   two("llama-3.2-1b", "fused"), two("llama-3.1-8b", "lora")
+for name, n in pairs{two_70b = 2, four_70b = 4} do
+  figures[name] = run("llama-3.1-70b", {parallel = "fsdp2", n_gpu = n, seq_len = 512, cross_entropy = "chunked", lora_rank = 16,
+    quantization = "nf4_double", gpu = "RTX 4090"}).process_bytes
+end
+figures.card_3090 = vram.gpu("RTX 3090").cuda_bytes
+figures.eight_7b = run("llama-2-7b", {parallel = "fsdp2", n_gpu = 8, seq_len = 2048, cross_entropy = "chunked", gpu = "RTX 3090"}).process_bytes
 
 -- Where the bytes are on one of 8 and on one of 64 GPUs.
 local fsdp8, fsdp64 = run("llama-3.1-8b", with("fsdp", 8)), run("llama-3.1-8b", with("fsdp", 64))

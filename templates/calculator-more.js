@@ -125,7 +125,7 @@
   }
   function facts(a) {
     const list = [fill(words.saving, { bytes: gib(a.saved_bytes) })];
-    if (a.slowdown_permille) list.push(fill(words.slower, { share: signed.format(a.slowdown_permille / 1000) }));
+    if (a.slowdown_permille) list.push(fill(words.slower, { share: signed.format(a.slowdown_permille / 1000).replace("-", "\u2212") }));
     return list.concat(words.effect[a.effect] || []).join(" \u00b7 ");
   }
   // Code breaks after an opening bracket, a comma, an equals sign, and not within --a_flag; what is copied stays as it is.

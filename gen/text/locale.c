@@ -212,12 +212,16 @@ static UNumberFormatter *number_formatter(const struct locale *l, enum style sty
     return *slot;
 }
 
-// Appends what ICU left in the cache's result.
+// Appends what ICU left in the cache's result. CLDR has a hyphen before negative numbers in most
+// languages, for keyboards; what is printed has the minus sign, as wide as a plus.
 static void put_result(const struct locale *l, buf *out)
 {
+    enum { MINUS_SIGN = 0x2212 };
     UErrorCode e = U_ZERO_ERROR;
     UChar text[TEXT_MAX];
     int32_t len = unumf_resultToString(l->cache->result, text, TEXT_MAX, &e);
+    for (int32_t i = 0; U_SUCCESS(e) && i < len; i++)
+        text[i] = text[i] == '-' ? MINUS_SIGN : text[i];
     if (U_SUCCESS(e))
         put_utf16(out, text, len);
 }

@@ -15,7 +15,7 @@ static void cells_in_german(void **state)
     shows(f, "params", "30.135.168");
     shows(f, "number(params / 1e6, 1)", "30,1");
     shows(f, "percent(peak / seen)", "132\xc2\xa0%");
-    shows(f, "difference(rule, peak)", "-95\xc2\xa0%");
+    shows(f, "difference(rule, peak)", "−95\xc2\xa0%");
     shows(f, "difference(peak, seen, 1)", "+32,2\xc2\xa0%");
     shows(f, "ratio(peak, rule, 1)", "20,6\xc3\x97");
     shows(f, "given(12282, \"MiB\")",

@@ -34,7 +34,7 @@ static void numbers(void **state)
         {"en", 2, -1, "2"},
         {"en", 2, 2, "2.00"},
         {"en", 2.5, 0, "3"},
-        {"en", -3, 0, "-3"},
+        {"en", -3, 0, "−3"},
         {"en", 1234.567, 2, "1,234.57"},
         {"pt-BR", 1234.5, 1, "1.234,5"},
         {"en", 9007199254740991.0, 0, "9,007,199,254,740,991"},
@@ -97,7 +97,7 @@ static void percents(void **state)
     } rows[] = {
         {"en", 0.8, 0, false, "80%"},          {"de", 0.805, 1, false, "80,5" NBSP "%"},
         {"fr", 0.8, 0, false, "80" NNBSP "%"}, {"en", 0.03, 0, true, "+3%"},
-        {"en", -0.03, 0, true, "-3%"},         {"en", 0, 0, true, "0%"},
+        {"en", -0.03, 0, true, "−3%"},         {"en", 0, 0, true, "0%"},
         {"hi", 12.5, 0, false, "1,250%"},
     };
     (void)state;
@@ -243,7 +243,7 @@ static void small_numbers_are_kept(void **state)
         const char *want;
     } rows[] = {
         {"de", 7, -1, "7"},      {"de", 7, 0, "7"},  {"de", 7, 1, "7,0"},  {"de", 7.5, -1, "7,5"},
-        {"ar-EG", 63, -1, "٦٣"}, {"fr", 0, -1, "0"}, {"fr", -1, -1, "-1"}, {"fr", 64, -1, "64"},
+        {"ar-EG", 63, -1, "٦٣"}, {"fr", 0, -1, "0"}, {"fr", -1, -1, "−1"}, {"fr", 64, -1, "64"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -187,7 +187,7 @@ enum advice_applied change_half_batch(struct change *k)
 
 enum advice_applied change_half_prompt(struct change *k)
 {
-    uint64_t seq = k->c->seq_len ? k->c->seq_len : k->c->block_size;
+    uint64_t seq = config_longest(k->c);
     if (seq < 128)
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_seq_len, seq / 2);
@@ -196,10 +196,12 @@ enum advice_applied change_half_prompt(struct change *k)
 
 enum advice_applied change_block_size(struct change *k)
 {
-    uint64_t seq = k->c->seq_len ? k->c->seq_len : k->c->block_size;
+    uint64_t seq = config_longest(k->c);
     if (seq < 128 || k->c->gradient_accumulation_steps > 500000)
         return ADVICE_NOT_HERE;
-    if (k->c->seq_len)
+    if (k->c->seq_lens)
+        advise_cap(k, seq / 2);
+    else if (k->c->seq_len)
         advise_say(k, FIELD_seq_len, seq / 2);
     else
         advise_say(k, FIELD_block_size, seq / 2);

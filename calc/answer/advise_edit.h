@@ -17,6 +17,9 @@ struct change {
 // Sets a field and writes it down.
 void advise_say(struct change *k, enum config_field_id field, uint64_t n);
 
+// Cuts the lengths of a run whose batches differ.
+void advise_cap(struct change *k, uint64_t most);
+
 #define CHANGE(id, task, effect, edit, result, cost, basis) \
     enum advice_applied change_##id(struct change *k);
 #include "calc/answer/advise.def"

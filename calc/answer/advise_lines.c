@@ -40,11 +40,12 @@ static bool is_word(char c)
 static bool value_of(const char *name, size_t len, const struct vram_config *c,
                      struct text_line *line)
 {
-    bool length = text_equal(name, len, "length");
-    int field = length ? (c->seq_len ? FIELD_seq_len : FIELD_block_size) : config_field(name, len);
+    struct vram_config of = *c;
+    int field = text_equal(name, len, "length") ? FIELD_seq_len : config_field(name, len);
     if (field < 0)
         return false;
-    config_append_value(line, c, (size_t)field);
+    of.seq_len = config_longest(c);
+    config_append_value(line, &of, (size_t)field);
     return true;
 }
 

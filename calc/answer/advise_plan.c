@@ -30,7 +30,7 @@ static int64_t permille(double before, double after)
 
 static double tokens(const struct vram_config *c)
 {
-    double seq = (double)(c->seq_len ? c->seq_len : c->block_size);
+    double seq = (double)config_longest(c);
     return seq * (double)(c->batch_size * c->gradient_accumulation_steps);
 }
 

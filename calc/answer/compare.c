@@ -22,7 +22,7 @@ static struct sizes sizes_of(const struct model *m)
     struct sizes s = {m->params,
                       m->decayed_params,
                       c->batch_size,
-                      c->seq_len ? c->seq_len : c->block_size,
+                      config_longest(c),
                       c->n_embd,
                       c->n_layer,
                       c->n_head,

@@ -65,7 +65,7 @@ static void fill_dims(const struct vram_config *c, uint64_t dims[DIM_COUNT])
     uint64_t inner = c->n_inner ? c->n_inner : 4 * c->n_embd;
     dims[NO_DIM] = 1;
     dims[DIM_B] = c->batch_size;
-    dims[DIM_T] = c->seq_len ? c->seq_len : c->block_size;
+    dims[DIM_T] = config_longest(c);
     dims[DIM_V] = c->vocab_size;
     dims[DIM_C] = c->n_embd;
     dims[DIM_3C] = 3 * c->n_embd;

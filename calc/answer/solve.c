@@ -36,7 +36,7 @@ enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
 static uint64_t positions_left(const struct vram_config *c)
 {
-    uint64_t prompt = c->seq_len ? c->seq_len : c->block_size;
+    uint64_t prompt = config_longest(c);
     return c->block_size > prompt ? c->block_size - prompt
                                   : vram_field_at(FIELD_max_new_tokens)->max;
 }
@@ -213,6 +213,8 @@ static int look_again(struct search *s, struct solve_found *found)
 int solve_search(struct vram *probe, const struct solve_row *row, struct solve_found *found,
                  struct message *limit)
 {
+    if (row->field == FIELD_seq_len)
+        probe->config.seq_lens = 0;  // every batch has the length that is looked for
     struct vram_config c = probe->config;
     struct search s = {.probe = probe,
                        .row = row,

@@ -125,7 +125,7 @@ void lua_push(lua_State *L, enum vram_object kind, const void *object, vram *con
 void lua_push_config(lua_State *L, vram *v)
 {
     const struct vram_field *field;
-    char text[128];
+    char text[160];  // a list of the most numbers
     struct fill f = {L, v, 1};
     push_table(L, "vram.config");
     for (size_t i = 0; (field = vram_field_at(i)) != NULL; i++) {

@@ -3,6 +3,7 @@
 
 #include "calc/model/config.h"
 
+#include "calc/base/span.h"
 #include "calc/base/text.h"
 #include "calc/model/set.h"
 
@@ -48,6 +49,7 @@ CONFIG_TABLE(system)
 
 #define CONFIG_ROW_COUNT(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_BOOL(ident, low, high) 0, 1, NULL, NULL
+#define CONFIG_ROW_LIST(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_VERSION(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_FRACTION(ident, low, high) low, high, NULL, NULL
 #define CONFIG_ROW_ENUM(ident, low, high) \
@@ -56,6 +58,7 @@ CONFIG_TABLE(system)
     low, CONFIG_BIT(ident##_COUNT) - 1, config_names_##ident, config_help_##ident
 #define CONFIG_ALIAS_COUNT(ident) NULL
 #define CONFIG_ALIAS_BOOL(ident) NULL
+#define CONFIG_ALIAS_LIST(ident) NULL
 #define CONFIG_ALIAS_VERSION(ident) NULL
 #define CONFIG_ALIAS_FRACTION(ident) NULL
 #define CONFIG_ALIAS_ENUM(ident) config_aliases_##ident
@@ -118,6 +121,9 @@ bool config_same(const struct vram_config *a, const struct vram_config *b)
     if (a->ident != b->ident) \
         return false;
 #include "calc/model/fields.def"
+    for (uint64_t i = 0; i < a->seq_lens; i++)
+        if (a->lengths[i] != b->lengths[i])
+            return false;
     return true;
 }
 
@@ -229,6 +235,30 @@ static bool config_read(size_t field, const char *s, size_t len, uint64_t *out, 
     }
 }
 
+// Lengths with + or commas between them, in brackets or not. False: one is no length, or they are
+// too many.
+static bool config_read_list(struct vram_config *c, size_t field, const char *s, size_t len)
+{
+    const struct vram_field *f = &config_fields[field];
+    uint64_t n, count = 0;
+    bool overflow;
+    if (len > 1 && s[0] == '[' && s[len - 1] == ']') {
+        s++;
+        len -= 2;
+    }
+    for (size_t at = 0, end; at <= len && !text_has_word("none null", s, len); at = end + 1) {
+        for (end = at; end < len && s[end] != '+' && s[end] != ',';)
+            end++;
+        struct span one = span_trim((struct span){s + at, end - at});
+        if (count == CONFIG_LENGTHS || !text_to_u64(one.at, one.len, &n, &overflow) || n < 1 ||
+            n > f->max)
+            return false;
+        c->lengths[count++] = (uint32_t)n;
+    }
+    c->seq_lens = count;
+    return true;
+}
+
 static int config_bad_enum(struct message *e, struct err_pos pos, size_t field, struct arg value)
 {
     const struct vram_field *f = &config_fields[field];
@@ -313,6 +343,15 @@ int config_set(struct vram_config *c, struct message *e, struct err_pos pos, con
     if (field < 0)
         return config_unknown(e, pos, key, key_len);
     const struct vram_field *f = &config_fields[field];
+    if (f->type == VRAM_TYPE_LIST) {
+        struct vram_config with = *c;
+        if (!config_read_list(&with, (size_t)field, value, value_len))
+            return err_set(e, MESSAGE_bad_list, pos, ABOUT(f->key),
+                           ARGS(shown, arg_u64("most", CONFIG_LENGTHS), arg_u64("min", 1),
+                                arg_u64("max", f->max)));
+        *c = with;
+        return VRAM_OK;
+    }
     bool read = config_read((size_t)field, value, value_len, &n, &overflow);
     if (f->type == VRAM_TYPE_SET)
         read = read && n >= f->min;
@@ -348,6 +387,13 @@ static void config_write_set(struct writer *w, size_t field, uint64_t n)
     writer_str(w, line.text);
 }
 
+static void config_write_list(struct writer *w, const struct vram_config *c)
+{
+    writer_str(w, c->seq_lens ? "" : "none");
+    for (uint64_t i = 0; i < c->seq_lens; i++)
+        writer_f(w, "%s%u", i ? "+" : "", (uint64_t)c->lengths[i]);
+}
+
 void config_write(struct writer *w, const struct vram_config *c, size_t field)
 {
     uint64_t n = config_get(c, field);
@@ -356,6 +402,8 @@ void config_write(struct writer *w, const struct vram_config *c, size_t field)
         writer_str(w, config_fields[field].values[n]);
     else if (type == VRAM_TYPE_SET)
         config_write_set(w, field, n);
+    else if (type == VRAM_TYPE_LIST)
+        config_write_list(w, c);
     else if (type == VRAM_TYPE_BOOL)
         writer_str(w, n ? "true" : "false");
     else if (type == VRAM_TYPE_FRACTION)

@@ -12,12 +12,15 @@
 #include "calc/base/writer.h"
 #include "calc/vram.h"
 
+enum { CONFIG_LENGTHS = 16 };  // of a list, at most
+
 // Every field of fields.def under its own name, as a stored number (enum: index, fraction:
-// millionths).
+// millionths, list: how many).
 struct vram_config {
 #define FIELD(type, ident, initial, min, max, unit, group, aliases, help) uint64_t ident;
 #include "calc/model/fields.def"
-    int32_t gpu;  // index for vram_gpu_at, or -1
+    uint32_t lengths[CONFIG_LENGTHS];  // the first seq_lens are there
+    int32_t gpu;                       // index for vram_gpu_at, or -1
 };
 
 // Enumerators: DTYPE_FLOAT16, ... and the number of values, dtype_COUNT.
@@ -90,6 +93,15 @@ void config_set_text(size_t field, uint64_t members, struct text_line *out);
 
 // The error of a key that is no field.
 int config_unknown(struct message *e, struct err_pos pos, const char *key, size_t len);
+
+// The longest sequence of a run.
+static inline uint64_t config_longest(const struct vram_config *c)
+{
+    uint64_t longest = c->seq_lens ? 0 : c->seq_len ? c->seq_len : c->block_size;
+    for (uint64_t i = 0; i < c->seq_lens; i++)
+        longest = c->lengths[i] > longest ? c->lengths[i] : longest;
+    return longest;
+}
 
 // Whether every field is the same; the card is not looked at.
 bool config_same(const struct vram_config *a, const struct vram_config *b);

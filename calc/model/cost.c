@@ -13,7 +13,7 @@ void cost_of(struct cost *out, const struct model *m)
 {
     const struct vram_config *c = &m->c;
     double tokens = (double)m->tokens, width = (double)c->n_embd, layers = (double)c->n_layer;
-    double seq = (double)(c->seq_len ? c->seq_len : c->block_size);
+    double seq = (double)config_longest(c);
     double head = width * (double)c->vocab_size, rows = head;
     if (c->family == FAMILY_GPT2)
         rows += width * (double)c->block_size;

@@ -7,9 +7,10 @@
 #include "calc/model/config.h"
 
 enum framework_habit {
-    BY_AUTOCAST = 1 << 0,      // trains in bfloat16 by autocast where nothing says otherwise
-    BY_DDP_ALONE = 1 << 1,     // has no other way to use several GPUs
-    BY_TRANSFORMERS = 1 << 2,  // the model code is that of transformers
+    BY_AUTOCAST = 1 << 0,       // trains in bfloat16 by autocast where nothing says otherwise
+    BY_DDP_ALONE = 1 << 1,      // has no other way to use several GPUs
+    BY_EVEN_BATCHES = 1 << 13,  // all batches of a run have one length
+    BY_TRANSFORMERS = 1 << 2,   // the model code is that of transformers
     BY_NANOTRON = 1 << 3,  // nanotron's layers, buffers, ZeRO-1 and number formats: Llama alone,
                            // eager, without adapters
     BY_STAGES_OF_COST =

@@ -226,6 +226,10 @@ int vram_set_u64(vram *v, const char *key, uint64_t value)
     v->has_result = false;
     message_list_drop(&v->notes, f->key);
     note_place(v, field, NO_POS);
+    if (f->type == VRAM_TYPE_LIST) {
+        v->config.lengths[0] = (uint32_t)value;
+        value = value > 0;
+    }
     config_put(&v->config, (size_t)field, value);
     return VRAM_OK;
 }
@@ -236,6 +240,8 @@ int vram_get_u64(vram *v, const char *key, uint64_t *value)
     if (field < 0)
         return VRAM_EKEY;
     *value = config_get(&v->config, (size_t)field);
+    if (*value && field == FIELD_seq_lens)
+        *value = config_longest(&v->config);
     return VRAM_OK;
 }
 

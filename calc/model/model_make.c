@@ -198,10 +198,20 @@ static int model_check_adapters(struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
+static int model_check_lengths(const struct vram_config *c, struct message *e)
+{
+    bool alike = framework_goes(c, BY_EVEN_BATCHES);
+    bool other =
+        c->task == TASK_INFERENCE || c->eval_only || c->compile || c->pipeline_parallel > 1;
+    const struct model_limit limits[] = {
+        {c->seq_lens && (alike || other), MESSAGE_lengths_here, {"seq_lens"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
 static int model_check_run(struct vram_config *c, struct message *e)
 {
-    if (c->seq_len == 0)
-        c->seq_len = c->block_size;
+    c->seq_len = config_longest(c);
     if (c->n_inner == 0)
         c->n_inner = 4 * c->n_embd;
     if (c->expert_inner == 0)
@@ -437,7 +447,9 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     if (model_has_trait(m, TRAIT_ONE_PROJECTION) && m->c.task == TASK_TRAIN &&
         !(m->features & (HAS_HEAD_NORM | HAS_WIDE_NORM)))
         m->features = (m->features | HAS_FUSED_QKV) & ~(uint64_t)HAS_FUSED_GATE;
-    int rc = model_check_heads(&m->c, e);
+    int rc = model_check_lengths(&m->c, e);
+    if (rc == VRAM_OK)
+        rc = model_check_heads(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_run(&m->c, e);
     if (rc == VRAM_OK)

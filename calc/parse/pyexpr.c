@@ -177,7 +177,8 @@ bool py_field(const void *config, struct span name, struct py_value *out)
 {
     int field = config_field(name.at, name.len);
     const struct vram_field *f = field < 0 ? NULL : vram_field_at((size_t)field);
-    if (!f || !text_equal(name.at, name.len, f->key) || f->type == VRAM_TYPE_SET)
+    if (!f || !text_equal(name.at, name.len, f->key) || f->type == VRAM_TYPE_SET ||
+        f->type == VRAM_TYPE_LIST)
         return false;
     uint64_t n = config_get(config, (size_t)field);
     if (f->values)

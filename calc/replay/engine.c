@@ -20,6 +20,7 @@ static void engine_free(void *ptr)
     mem_arena_free(&e->segments_arena);
     message_list_free(&e->notes);
     mem_free(mem, e->slots, e->slots_cap * sizeof *e->slots);
+    mem_free(mem, e->held, e->held_cap * sizeof *e->held);
     mem_free(mem, e->name_cache, ENGINE_NAMES * sizeof *e->name_cache);
     mem_free(mem, e->name_bytes, ENGINE_NAMES * sizeof *e->name_bytes);
     mem_free(mem, e->name_count, ENGINE_NAMES * sizeof *e->name_count);
@@ -133,6 +134,7 @@ static struct vram_config engine_key(const struct model *m)
     k.lora_dropout = k.lora_dropout > 0;
     k.lora_rank = k.lora_rank > 0;
     k.n_expert = model_expert_runs(m);
+    k.seq_lens = 0;
     k.n_head = k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.seq_len = 0;
     k.batch_size = k.batch_size == 1;  // loss_transformers.c
     k.n_expert_active = k.expert_inner = k.grad_clip = 0;
@@ -188,10 +190,10 @@ static int engine_record(struct engine *e, const struct model *m, bool all)
     return VRAM_OK;
 }
 
-static int engine_fit(struct engine *e, bool play)
+// Sizes of all tensors by the model's dimensions.
+static int engine_size(struct engine *e, bool play)
 {
     dims_make(&e->dims, &e->model);
-    layout_make(&e->state.layout, &e->model);
     int rc = shape_fill(&e->dims, e->elements);
     if (rc == VRAM_OK)
         rc = units_sums(&e->model, &e->state.layout, e->elements);
@@ -205,7 +207,39 @@ static int engine_fit(struct engine *e, bool play)
         if (play || !reel_surely_fits(r, &e->sizes))
             rc = reel_fit(r, &e->sizes);
     }
+    return rc;
+}
+
+static int engine_fit(struct engine *e, bool play)
+{
+    layout_make(&e->state.layout, &e->model);
+    int rc = engine_size(e, play);
     return rc == VRAM_OK ? state_make(&e->state, &e->model, e->elements) : rc;
+}
+
+static int engine_take_length(struct engine *e, uint64_t length)
+{
+    e->model.c.seq_len = length;
+    e->model.tokens = e->model.c.batch_size * length;
+    return engine_size(e, true);
+}
+
+int engine_take_batch(struct engine *e, uint64_t step)
+{
+    const struct vram_config *c = &e->model.c;
+    if (!c->seq_lens)
+        return VRAM_OK;
+    uint64_t next = c->lengths[(step + 1) % c->seq_lens];
+    int rc = engine_take_length(e, c->lengths[step % c->seq_lens]);
+    for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++)
+        if (engine_uses(&e->model, i))
+            reel_fit_next(&e->reels[i], 8 * c->batch_size * next);
+    return rc;
+}
+
+int engine_take_longest(struct engine *e)
+{
+    return e->model.c.seq_lens ? engine_take_length(e, config_longest(&e->model.c)) : VRAM_OK;
 }
 
 int engine_prepare(struct vram *v, struct engine *e, bool play)

@@ -48,6 +48,8 @@ struct engine {
     struct player_late late[PLAYER_LATE];
     uint32_t *slots;
     size_t slots_cap;
+    uint64_t *held;  // of a player of a run whose batches differ
+    size_t held_cap;
     // what the result points to
     struct vram_line lines[ENGINE_LINES], saved_lines[ENGINE_LINES];
     struct vram_phase phases[PLAYER_PHASES];
@@ -74,6 +76,12 @@ struct engine *engine_of(struct vram *v);
 // Model, sizes, reels and state for the handle's configuration; play: also what playing needs and
 // live_peak does not. Errors are recorded in v->err.
 int engine_prepare(struct vram *v, struct engine *e, bool play);
+
+// Where a run's batches differ in length: sizes of everything for the step of a number, the batch
+// after it included; and for the longest, as engine_prepare leaves them. Errors: VRAM_ENOMEM,
+// VRAM_EOVERFLOW.
+int engine_take_batch(struct engine *e, uint64_t step);
+int engine_take_longest(struct engine *e);
 
 uint32_t engine_micro_steps(const struct model *m);  // that are run: at most two kinds exist
 bool engine_evaluates(const struct model *m);

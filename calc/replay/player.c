@@ -8,7 +8,7 @@ void player_init(struct player *p, const struct model *m)
 {
     mem_zero(p, sizeof *p);
     p->m = m;
-    p->tape_base = SLOT_COUNT + (uint32_t)m->c.n_layer * LAYOUT_BLOCK_NUMBERS;
+    p->tape_base = player_lasting(m);
 }
 
 uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size_t count)
@@ -102,10 +102,18 @@ static int player_give_back(struct player *p, uint32_t slot, const struct storag
                                : allocator_free(p->allocator, p->slots[slot]);
 }
 
+// What was allocated with another batch's dimensions keeps its own bytes.
+static void player_hold(struct player *p, uint32_t slot, uint64_t bytes)
+{
+    if (p->held && slot < player_lasting(p->m))
+        p->held[slot] = bytes;
+}
+
 int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
                  int32_t block)
 {
     p->events++;
+    player_hold(p, slot, bytes);
     if (s->category != VRAM_CAT_WORKSPACE)
         player_rise(p, s, bytes, block);
     if (p->lags)
@@ -125,6 +133,8 @@ int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64
                 int32_t block)
 {
     p->events++;
+    if (p->held && slot < player_lasting(p->m))
+        bytes = p->held[slot];
     if (s->category != VRAM_CAT_WORKSPACE)
         p->live -= bytes;
     if (p->allocator) {
@@ -209,22 +219,30 @@ static int player_segment(struct player *p, const struct reel *r, const struct t
         int64_t unit = at->unit == 2 ? last : at->unit;
         uint32_t slot =
             at->base + (at->in_lane ? p->tape_base : 0) + (uint32_t)(unit + shift) * at->step;
-        if (kind == TAPE_MOVE)
-            p->slots[r->tape.storages[code[++i] >> 2].slot] = p->slots[slot];
-        else
+        if (kind == TAPE_MOVE) {
+            uint32_t to = r->tape.storages[code[++i] >> 2].slot;
+            p->slots[to] = p->slots[slot];
+            player_hold(p, to, r->bytes[operand]);
+        } else
             rc = player_do(p, r, seg, real, code[i], slot);
     }
     return rc == VRAM_OK && p->enough && p->allocator->stats.reserved.now >= p->enough ? VRAM_ENOFIT
                                                                                        : rc;
 }
 
+void player_end_phase(struct player *p)
+{
+    if (p->phase_open)
+        p->phases[p->phase_count - 1].peak = p->phase_peak;
+}
+
 void player_phase(struct player *p, uint32_t phase)
 {
-    if (p->phase_count > 0)
-        p->phases[p->phase_count - 1].peak = p->phase_peak;
+    player_end_phase(p);
     p->phase = phase;
     p->phase_peak = p->live;
-    if (p->phase_count < PLAYER_PHASES)
+    p->phase_open = p->phase_count < PLAYER_PHASES;
+    if (p->phase_open)
         p->phases[p->phase_count++] = (struct player_phase){phase, p->live};
 }
 

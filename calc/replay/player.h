@@ -37,13 +37,15 @@ struct player {
     const struct trace_sink *sink;     // hand out, or NULL
     const struct player_watch *watch;  // of a replay, or NULL
     uint32_t *slots;                   // by slot: the allocator's block, or the sink's id
-    uint32_t tape_base;                // slots of tapes follow those that survive them
-    uint32_t lane_slots;               // of one lane
-    uint32_t ids;                      // next id for the sink
-    uint32_t workspaces;               // bits: which cuBLAS workspaces exist
-    uint32_t temps;                    // temporaries of an optimizer step made so far
-    uint32_t phase;                    // trace_phase()
+    uint64_t *held;       // bytes of what outlives tapes, by slot, where batches differ; or NULL
+    uint32_t tape_base;   // slots of tapes follow those that survive them
+    uint32_t lane_slots;  // of one lane
+    uint32_t ids;         // next id for the sink
+    uint32_t workspaces;  // bits: which cuBLAS workspaces exist
+    uint32_t temps;       // temporaries of an optimizer step made so far
+    uint32_t phase;       // trace_phase()
     uint32_t phase_count;
+    bool phase_open;  // the phase that runs is the last of these: further ones are not kept
     struct player_phase phases[PLAYER_PHASES];
     uint64_t live, phase_peak, events;
     uint64_t peak;        // of live bytes, workspaces left out
@@ -67,6 +69,12 @@ struct player {
 
 void player_init(struct player *p, const struct model *m);
 
+// Slots of what outlives tapes: those of the run and of each layer.
+static inline uint32_t player_lasting(const struct model *m)
+{
+    return SLOT_COUNT + (uint32_t)m->c.n_layer * LAYOUT_BLOCK_NUMBERS;
+}
+
 // How many slots a pass or an optimizer step takes; player_slots: all of a run.
 uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size_t count);
 static inline size_t player_slots(const struct player *p)
@@ -74,8 +82,9 @@ static inline size_t player_slots(const struct player *p)
     return p->tape_base + (size_t)p->m->in_flight * p->lane_slots;
 }
 
-// Begins a phase; the one before it is complete.
+// Begins a phase; the one before it is complete. The last one's end.
 void player_phase(struct player *p, uint32_t phase);
+void player_end_phase(struct player *p);
 
 // One allocation or free. block: layer or -1. Errors: those of the allocator, or what the sink
 // answered.

@@ -184,6 +184,15 @@ int reel_fit(struct reel *r, const struct reel_sizes *sizes)
     return size_ok(total) ? VRAM_OK : VRAM_EOVERFLOW;
 }
 
+void reel_fit_next(struct reel *r, uint64_t bytes)
+{
+    for (size_t i = 1; i < r->tape.count; i++) {
+        const struct storage *s = &r->tape.storages[i];
+        if (s->op == OP_X || s->op == OP_Y)
+            r->bytes[i] = bytes;
+    }
+}
+
 static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *end,
                                           const int64_t *change)
 {

@@ -69,6 +69,9 @@ void reel_aim(struct reel *r, const struct model *m);
 // Fits the tape to dimensions, for playing. Errors: VRAM_ENOMEM, VRAM_EOVERFLOW.
 int reel_fit(struct reel *r, const struct reel_sizes *s);
 
+// The batch that a pass fetches for the one after it has `bytes`, each of its two tensors.
+void reel_fit_next(struct reel *r, uint64_t bytes);
+
 // False: the sum of the tape's tensors may be beyond 2^53 bytes, only reel_fit knows.
 bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s);
 

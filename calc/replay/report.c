@@ -49,6 +49,7 @@ static int report_walk_to_peak(struct engine *e, struct vram_result *out)
     player_init(&p, &e->model);
     p.sink = &sink;
     p.slots = e->slots;
+    p.held = e->player.held;
     p.lane_slots = e->player.lane_slots;
     p.workspace_bytes = e->player.workspace_bytes;
     int rc = schedule_play(e, &p, e->player.iterations);

@@ -40,6 +40,12 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
     if (mem_grow(e->mem, &p, &e->slots_cap, player_slots(player), sizeof *e->slots) != VRAM_OK)
         return handle_no_memory(v);
     player->slots = e->slots = p;
+    p = e->held;
+    if (e->model.c.seq_lens &&
+        mem_grow(e->mem, &p, &e->held_cap, player_lasting(&e->model), sizeof *e->held) != VRAM_OK)
+        return handle_no_memory(v);
+    e->held = p;
+    player->held = e->model.c.seq_lens ? p : NULL;
     return VRAM_OK;
 }
 
@@ -83,6 +89,12 @@ static int run_into_allocator(struct vram *v, struct engine *e, struct player *p
     return rc;
 }
 
+// Steps until each of the run's lengths has been there.
+static uint32_t run_round(const struct vram_config *c)
+{
+    return c->seq_lens ? (uint32_t)c->seq_lens : 1;
+}
+
 int run_again(struct vram *v, struct engine *e, const struct player_watch *watch)
 {
     struct player p;
@@ -100,7 +112,8 @@ static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enou
         return rc;
     e->player.lean = lean;
     e->player.enough = enough;
-    rc = schedule_play(e, &e->player, e->model.c.mode == MODE_REFERENCE ? 2 : 0);
+    rc = schedule_play(e, &e->player,
+                       e->model.c.mode == MODE_REFERENCE ? 2 * run_round(&e->model.c) : 0);
     if (rc == VRAM_OK && enough && e->allocator.stats.reserved.peak >= enough)
         rc = VRAM_ENOFIT;
     if (rc == VRAM_EOVERFLOW)
@@ -131,13 +144,27 @@ static int run_stage(struct vram *v, struct engine *e, uint64_t stage, bool lean
     return rc == VRAM_OK ? run_in_room(v, e, lean, enough) : rc;
 }
 
+// Two rounds of the lengths, without an allocator: each step has come after the one before it.
+static int run_steps(struct vram *v, struct engine *e)
+{
+    int rc = run_player(v, e, &e->player);
+    if (rc == VRAM_OK)
+        rc = schedule_play(e, &e->player, 2 * (uint32_t)v->config.seq_lens);
+    if (rc == VRAM_EOVERFLOW)
+        return err_set(&v->err, MESSAGE_sum_too_large, NO_POS, NO_FIELD, NO_ARGS);
+    return rc == VRAM_OK ? rc : handle_no_memory(v);
+}
+
 static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint64_t *bytes)
 {
     e->stage = stage;
-    int rc = engine_prepare(v, e, false);
+    bool several = v->config.seq_lens > 0;
+    int rc = engine_prepare(v, e, several);
+    if (rc == VRAM_OK && several)
+        rc = run_steps(v, e);
     if (rc != VRAM_OK)
         return rc;
-    *bytes = live_peak(e);
+    *bytes = several ? e->player.peak : live_peak(e);
     if (*bytes > SIZE_LIMIT)
         return err_set(&v->err, MESSAGE_sum_too_large, NO_POS, NO_FIELD, NO_ARGS);
     return VRAM_OK;

@@ -95,21 +95,32 @@ static uint64_t schedule_phase_peak(const struct player *p, uint32_t from)
     return most;
 }
 
+// A round of the run's lengths has added nothing to what is reserved, after a first one.
+static bool schedule_is_stable(const struct player *p, uint32_t it, uint32_t round,
+                               uint64_t reserved)
+{
+    return p->allocator && it >= round && (it + 1) % round == 0 &&
+           p->allocator->stats.reserved.peak == reserved;
+}
+
 static int schedule_iterations(struct engine *e, struct player *p, uint32_t iterations)
 {
     uint64_t reserved = 0;
-    for (uint32_t it = 0; it < ENGINE_MOST_ITERATIONS; it++) {
+    uint32_t round = (uint32_t)size_max(e->model.c.seq_lens, 1);
+    for (uint32_t it = 0; it < ENGINE_MOST_ITERATIONS * round; it++) {
         uint32_t from = p->phase_count;
-        int rc = schedule_iteration(e, p, it);
+        int rc = engine_take_batch(e, it);
+        if (rc == VRAM_OK)
+            rc = schedule_iteration(e, p, it);
         if (rc != VRAM_OK)
             return rc;
         if (it == 0)
             p->first_step_peak = schedule_phase_peak(p, from);
         p->iterations = it + 1;
-        bool stable = p->allocator && it > 0 && p->allocator->stats.reserved.peak == reserved;
-        if (iterations ? it + 1 == iterations : stable)
+        if (iterations ? it + 1 == iterations : schedule_is_stable(p, it, round, reserved))
             break;
-        reserved = p->allocator ? p->allocator->stats.reserved.peak : 0;
+        if ((it + 1) % round == 0)
+            reserved = p->allocator ? p->allocator->stats.reserved.peak : 0;
     }
     return VRAM_OK;
 }
@@ -146,11 +157,12 @@ int schedule_play(struct engine *e, struct player *p, uint32_t iterations)
 {
     bool generates = e->model.c.task == TASK_INFERENCE;
     player_phase(p, trace_phase(TRACE_PARAMS, 0, 0));
-    int rc = state_build(p, &e->state);
+    int rc = engine_take_batch(e, 0);
+    if (rc == VRAM_OK)
+        rc = state_build(p, &e->state);
     if (rc == VRAM_OK)
         rc = generates ? schedule_generation(e, p) : schedule_training(e, p, iterations);
-    if (p->phase_count)
-        p->phases[p->phase_count - 1].peak = p->phase_peak;
+    player_end_phase(p);
     p->steady_end = p->live;
-    return rc;
+    return rc == VRAM_OK ? engine_take_longest(e) : rc;
 }

@@ -15,6 +15,7 @@ extern "C" {
 VRAM_API int vram_set(vram *v, const char *key, const char *value);
 VRAM_API int vram_set_n(vram *v, const char *key, size_t key_len, const char *value,
                         size_t value_len);
+// Sets one field to its stored number; a list then has this one member.
 VRAM_API int vram_set_u64(vram *v, const char *key, uint64_t value);
 
 // Writes a field's value as text that vram_set reads back. Returns the length without the NUL that
@@ -22,7 +23,8 @@ VRAM_API int vram_set_u64(vram *v, const char *key, uint64_t value);
 VRAM_API int vram_get(vram *v, const char *key, char *out, size_t cap);
 
 // The stored number: counts as they are, enum and bool as their index, fractions in millionths,
-// versions as 1000 * major + minor, a set as a bit for each of its values.
+// versions as 1000 * major + minor, a set as a bit for each of its values, of a list the
+// longest, 0 where it is empty.
 VRAM_API int vram_get_u64(vram *v, const char *key, uint64_t *value);
 
 enum vram_type {
@@ -31,7 +33,8 @@ enum vram_type {
     VRAM_TYPE_FRACTION,
     VRAM_TYPE_ENUM,
     VRAM_TYPE_SET,
-    VRAM_TYPE_VERSION
+    VRAM_TYPE_VERSION,
+    VRAM_TYPE_LIST
 };
 
 // A row of the table of fields, for help, forms and schemas.

@@ -13,7 +13,7 @@
 
     // The JSON Schema of the fields as rows: { key, aliases, group, type, unit, default, min, max, values }.
     const TYPES = { boolean: 'bool', integer: 'count', number: 'fraction' };
-    const fieldType = (p) => (p.enum ? 'enum' : p.examples ? 'set' : p.pattern ? 'version' : TYPES[p.type]);
+    const fieldType = (p) => (p.enum ? 'enum' : p.examples ? 'set' : p.items ? 'list' : p.pattern ? 'version' : TYPES[p.type]);
     function fieldRows(schema) {
         return Object.entries(schema.properties).filter(([, p]) => p.group).map(([key, p]) => ({
             key, aliases: p.aliases, group: p.group, type: fieldType(p), unit: p.unit, default: p.default, min: p.minimum, max: p.maximum,

@@ -13,26 +13,32 @@ void json_set(struct json *j, const char *key, const struct vram_field *f, uint6
     json_str(j, key, line.text);
 }
 
-void json_field_value(struct json *j, const struct vram_field *f, uint64_t n)
+static void json_text_value(struct json *j, const struct vram_config *c, size_t field)
 {
+    struct text_line line = {{0}, 0};
+    config_append_value(&line, c, field);
+    json_str(j, vram_field_at(field)->key, line.text);
+}
+
+void json_field_value(struct json *j, const struct vram_config *c, size_t field)
+{
+    const struct vram_field *f = vram_field_at(field);
+    uint64_t n = config_get(c, field);
     if (f->type == VRAM_TYPE_ENUM)
         json_str(j, f->key, f->values[n]);
-    else if (f->type == VRAM_TYPE_SET)
-        json_set(j, f->key, f, n);
     else if (f->type == VRAM_TYPE_BOOL)
         json_bool(j, f->key, n != 0);
-    else if (f->type == VRAM_TYPE_VERSION)
-        json_str(j, f->key, config_version(n, (char[24]){0}));
+    else if (f->type >= VRAM_TYPE_SET)
+        json_text_value(j, c, field);
     else
         json_fixed(j, f->key, n, f->type == VRAM_TYPE_FRACTION ? 6 : 0);
 }
 
 void json_fields(struct json *j, const char *key, const struct vram_config *c)
 {
-    const struct vram_field *f;
     json_open(j, key, '{');
-    for (size_t i = 0; (f = vram_field_at(i)) != NULL; i++)
-        json_field_value(j, f, config_get(c, i));
+    for (size_t i = 0; vram_field_at(i); i++)
+        json_field_value(j, c, i);
     const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
     json_str(j, "gpu", gpu ? gpu->name : NULL);
     json_close(j, '}');

@@ -17,7 +17,7 @@ void json_message(struct json *j, const char *key, const struct vram_message *m)
 
 // Every field of a configuration, and the card, as an object.
 void json_fields(struct json *j, const char *key, const struct vram_config *c);
-void json_field_value(struct json *j, const struct vram_field *f, uint64_t n);
+void json_field_value(struct json *j, const struct vram_config *c, size_t field);
 void json_set(struct json *j, const char *key, const struct vram_field *f, uint64_t n);
 
 #endif

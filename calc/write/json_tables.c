@@ -58,6 +58,23 @@ static void aliases(struct json *j, const struct vram_field *f)
     json_close(j, ']');
 }
 
+// Numbers with + between them, or an array.
+static void list(struct json *j, const struct vram_field *f)
+{
+    json_open(j, "type", '[');
+    json_str(j, NULL, "string");
+    json_str(j, NULL, "array");
+    json_close(j, ']');
+    json_str(j, "pattern", "^(none|[0-9]+([+,][0-9]+)*)$");
+    json_open(j, "items", '{');
+    json_str(j, "type", "integer");
+    json_u64(j, "minimum", 1);
+    json_u64(j, "maximum", f->max);
+    json_close(j, '}');
+    json_u64(j, "maxItems", CONFIG_LENGTHS);
+    json_str(j, "default", "none");
+}
+
 static void field(struct json *j, const struct vram_field *f)
 {
     unsigned decimals = f->type == VRAM_TYPE_FRACTION ? 6 : 0;
@@ -70,6 +87,8 @@ static void field(struct json *j, const struct vram_field *f)
         values(j, f);
     } else if (f->type == VRAM_TYPE_SET) {
         members(j, f);
+    } else if (f->type == VRAM_TYPE_LIST) {
+        list(j, f);
     } else if (f->type == VRAM_TYPE_BOOL) {
         json_str(j, "type", "boolean");
         json_bool(j, "default", f->initial != 0);

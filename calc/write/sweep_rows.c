@@ -45,7 +45,7 @@ static void json_value(struct json *j, const char *key, const char *value,
     else if (field < 0)
         json_str(j, key, gpu ? gpu->name : NULL);
     else
-        json_field_value(j, vram_field_at((size_t)field), config_get(c, (size_t)field));
+        json_field_value(j, c, (size_t)field);
 }
 
 static void json_figures(struct json *j, const struct vram_result *r)

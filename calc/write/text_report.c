@@ -36,7 +36,12 @@ static void heading(struct writer *w, const struct vram *v)
     writer_str(w, "; ");
     put_count(w, r->params);
     writer_str(w, " parameters\n");
-    writer_f(w, "%u x %u tokens", c.batch_size, c.seq_len ? c.seq_len : c.block_size);
+    writer_f(w, "%u x ", c.batch_size);
+    if (c.seq_lens)
+        config_write(w, &c, FIELD_seq_lens);
+    else
+        writer_u64(w, config_longest(&c));
+    writer_str(w, " tokens");
     if (c.eval_only)
         writer_f(w, " a batch, %s, %s attention, evaluation alone, %s",
                  name_of(FIELD_dtype, c.dtype), name_of(FIELD_attention, c.attention),

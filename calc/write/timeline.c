@@ -229,8 +229,7 @@ static void draw(struct writer *w, const struct vram *v, const struct timeline *
     text_at(w, LEFT, 22, "vt-head", "start");
     writer_f(w, "%s, %u layers, width %u, %u x %u tokens</text>\n",
              vram_field_find("family")->values[v->config.family], v->config.n_layer,
-             v->config.n_embd, v->config.batch_size,
-             v->config.seq_len ? v->config.seq_len : v->config.block_size);
+             v->config.n_embd, v->config.batch_size, config_longest(&v->config));
     grid(w, top);
     for (uint32_t c = 0; c < VRAM_CAT_COUNT; c++)
         area(w, t, c, top);

@@ -250,6 +250,7 @@ function another(field) {
   if (field.type === "enum") return field.values.find((value) => value !== field.default);
   if (field.type === "set") return field.values[0];
   if (field.type === "version") return field.key === "torch" ? "2.4" : "4.40";
+  if (field.type === "list") return "512+256";
   if (field.type === "fraction") return "0.25";
   return String(Math.min(field.max, Math.max(field.min, field.default * 2 || 64)));
 }

@@ -26,6 +26,15 @@ unsigned quantization_tensors(const struct vram_config *c, bool own_tables, uint
     return count;
 }
 
+unsigned quantization_share(const struct model *m, bool own_tables, const struct layout_param *p,
+                            uint64_t n, struct quantization_tensor out[QUANTIZATION_TENSORS])
+{
+    bool inputs = p->number == P_O || p->number == P_DOWN, shared = m->c.tensor_parallel > 1;
+    uint64_t rows = shared && !inputs ? n / p->cols : p->rows,
+             cols = shared && inputs ? n / p->rows : p->cols;
+    return quantization_tensors(&m->c, own_tables, rows, cols, out);
+}
+
 bool quantization_is_4bit(uint64_t kind)
 {
     return kind == QUANTIZATION_NF4 || kind == QUANTIZATION_NF4_DOUBLE;

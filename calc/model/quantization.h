@@ -17,6 +17,10 @@ struct quantization_tensor {
 // for itself (GEMM_4BIT), one is not shared by all.
 unsigned quantization_tensors(const struct vram_config *c, bool own_tables, uint64_t rows,
                               uint64_t cols, struct quantization_tensor out[QUANTIZATION_TENSORS]);
+// The same of a weight of which this GPU has n numbers under tensor_parallel: a part of the inputs
+// of o and down, of the outputs of the others.
+unsigned quantization_share(const struct model *m, bool own_tables, const struct layout_param *p,
+                            uint64_t n, struct quantization_tensor out[QUANTIZATION_TENSORS]);
 
 // Whether a parameter is stored so: a frozen linear layer of a block, no router; in LitGPT the head
 // too.

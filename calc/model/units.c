@@ -23,7 +23,7 @@ static uint64_t units_elements(const struct model *m, const struct layout_param 
         return 0;
     if (!quantization_of(m, p, block))
         return elements[p->shape];
-    quantization_tensors(&m->c, false, p->rows, p->cols, stored);
+    quantization_share(m, false, p, elements[p->shape], stored);
     return (stored[0].bytes + 1) / 2;
 }
 

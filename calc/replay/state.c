@@ -65,11 +65,10 @@ static void state_offload(const struct model *m, struct state_row *r, uint64_t n
     state_offload_weight(m, r);
 }
 
-static void state_quantized(const struct model *m, struct state_row *r)
+static void state_quantized(const struct model *m, struct state_row *r, uint64_t n)
 {
     bool own = model_has_trait(m, TRAIT_GEMM_4BIT);
-    r->stored_count =
-        (uint8_t)quantization_tensors(&m->c, own, r->param->rows, r->param->cols, r->stored);
+    r->stored_count = (uint8_t)quantization_share(m, own, r->param, n, r->stored);
     r->weight = 0;
     for (unsigned i = 0; i < r->stored_count; i++)
         r->weight = size_add(r->weight, r->stored[i].bytes);
@@ -97,7 +96,7 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
     bool frozen = !p->trained || m->c.task == TASK_INFERENCE;
     r->weight = width * n;
     if (quantization_of(m, p, block))
-        state_quantized(m, r);
+        state_quantized(m, r, n);
     if (frozen) {
         if (scheme_divides_weights(&m->c))
             state_divide_frozen(r, m->c.n_gpu);

@@ -31,6 +31,15 @@ for name, length in pairs{median = 512, long = 2048} do
   figures["at_" .. name] = llama{seq_len = length, checkpointing = "block"}.process_bytes
 end
 
+-- Batches of several lengths, one after the other: the same is alive at the peak, but not reserved.
+local orders = {rising = "512+768+1024+1536+2048", falling = "2048+1536+1024+768+512", alike = "2048"}
+for name, lengths in pairs(orders) do
+  local run = vram.estimate{preset = "llama-3.2-1b", batch_size = 4, seq_lens = lengths, checkpointing = "block"}
+  figures[name] = run.peak_reserved_bytes
+  figures.rising_alive = figures.rising_alive or run.peak_allocated_bytes
+  assert(run.peak_allocated_bytes == figures.rising_alive, "the order changes what is allocated")
+end
+
 -- Evaluation in between.
 local function gpt2(evaluation) return vram.estimate{preset = "gpt2", compile = "none", batch_size = 8, evaluation = evaluation} end
 figures.with_eval, figures.without_eval = gpt2("on").peak_reserved_bytes, gpt2("off").peak_reserved_bytes

@@ -123,7 +123,7 @@ static void lower_levels(struct tree *t, bool own)
     static const enum diag_id ids[] = {D_LINK_PRIVATE, D_FILE_PRIVATE, D_YAML_SYNTAX,
                                        D_TOML_SYNTAX,  D_UTF8_INVALID, D_UTF8_NUL};
     bool foreign = t->kind->flags & KIND_FOREIGN;
-    size_t count = foreign ? sizeof ids / sizeof *ids : own ? 0 : 2;
+    size_t count = foreign ? sizeof ids / sizeof *ids : own ? 0 : 1;
     for (size_t i = 0; i < count; i++)
         diag_set_level(t->diag, ids[i], DIAG_WARNING);
 }

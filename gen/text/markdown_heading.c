@@ -263,9 +263,11 @@ void md_heading_leave(struct md *r, cmark_node *n)
     int level = shifted_level(r, cmark_node_get_heading_level(n));
     note_heading(r, level);
     md_stale_mark(r);
-    buf_lit(r->out, "<a class=\"anchor\" href=\"#");
-    escape_attribute(r->out, r->heading_id);
-    buf_lit(r->out, "\" aria-hidden=\"true\" tabindex=\"-1\">#</a>");
+    if (!r->links_open) {  // by raw HTML: a link holds no other
+        buf_lit(r->out, "<a class=\"anchor\" href=\"#");
+        escape_attribute(r->out, r->heading_id);
+        buf_lit(r->out, "\" aria-hidden=\"true\" tabindex=\"-1\">#</a>");
+    }
     char tag[6] = {'<', '/', 'h', (char)('0' + level), '>', '\n'};
     buf_put(r->out, tag, sizeof tag);
 }

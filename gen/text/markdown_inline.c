@@ -200,10 +200,9 @@ static void put_title(struct md *r, cmark_node *n)
 void md_link_enter(struct md *r, cmark_node *n)
 {
     note(r, n, false);
-    if (r->links_open) {  // of raw HTML
-        r->bare_link = n;
+    r->bare_links = r->bare_links << 1 | (r->links_open > 0);
+    if (r->links_open)  // of raw HTML, or one around an address in <>
         return;
-    }
     r->links_open++;
     buf_lit(r->out, "<a href=\"");
     put_url(r, md_url(n));
@@ -214,7 +213,9 @@ void md_link_enter(struct md *r, cmark_node *n)
 
 void md_site_link_leave(struct md *r, cmark_node *n)
 {
-    if (r->bare_link == n)
+    bool bare = r->bare_links & 1;
+    r->bare_links >>= 1;
+    if (bare)
         return;
     r->links_open--;
     md_link_leave(r, n);

@@ -122,8 +122,8 @@ struct md {
 
     unsigned links_open;      // of Markdown or of raw HTML: a link holds no other
     cmark_node *no_link_end;  // the node in which no further raw HTML ends a link
-    cmark_node *bare_link;    // the link that was put without its tag, being within one
-    size_t *lines;            // offsets of line starts below from
+    uint64_t bare_links;  // a bit for each link that is entered, the last lowest: without its tag
+    size_t *lines;        // offsets of line starts below from
     size_t line_count;
     struct md_map map;
     size_t no_formula[MD_FORMULA_BLOCKS];  // lines before this number end no formula

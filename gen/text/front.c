@@ -290,6 +290,15 @@ static bool find_json(str text, size_t *from, size_t *to, size_t *body)
     return true;
 }
 
+bool front_map(str text, str file, arena *a, struct diag *d, struct yaml_node **map, size_t *body)
+{
+    size_t from, to;
+    str mark;
+    *map = NULL;
+    bool yaml = find_block(text, &mark, &from, &to, body) && from < to && mark.ptr[0] == '-';
+    return yaml && yaml_parse(text, from, to, file, a, d, map) && *map && (*map)->kind == YAML_MAP;
+}
+
 bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front *out,
                       bool by_lines)
 {

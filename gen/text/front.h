@@ -3,7 +3,7 @@
 #ifndef GEN_TEXT_FRONT_H
 #define GEN_TEXT_FRONT_H
 
-#include "gen/base/diag.h"
+#include "gen/text/yaml.h"
 
 struct front_pair {
     str key, value;  // value: the scalar as written, or the list joined by ", "
@@ -40,6 +40,8 @@ struct front {
 // Reads the head of text. Everything lives in a. False after an error was recorded in d.
 bool front_parse(str text, str file, arena *a, struct diag *d, struct front *out);
 
+// The YAML at the head of text as it is, NULL without any; *body: where the Markdown begins.
+bool front_map(str text, str file, arena *a, struct diag *d, struct yaml_node **map, size_t *body);
 // front_parse, with a choice: by_lines false always asks libyaml.
 bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front *out,
                       bool by_lines);

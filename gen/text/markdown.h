@@ -21,10 +21,11 @@ enum {
     MD_MATH_BRACKETS = 128,  // \(x\) and \[x\]
     MD_MATH_KRAMDOWN = 256,  // $$x$$, \\(x\\) and \\[x\\]
     MD_MATH = 448,
-    MD_ADMONITIONS = 512,  // !!! and ??? of MkDocs, with indented lines, and its ///
-    MD_CONTAINERS = 1024,  // ::: of Docusaurus, VitePress and Starlight
-    MD_DEFINITIONS = 2048
-};  // a term, and ": what it is" on the next line
+    MD_ADMONITIONS = 512,     // !!! and ??? of MkDocs, with indented lines, and its ///
+    MD_CONTAINERS = 1024,     // ::: of Docusaurus, VitePress and Starlight
+    MD_DEFINITIONS = 2048,    // a term, and ": what it is" on the next line
+    MD_ABBREVIATIONS = 4096,  // *[HTML]: what it means
+};
 
 // What a cell writes where there is no value yet; a column of a table that has nothing else is left
 // out.
@@ -43,6 +44,7 @@ enum md_foreign {
     MD_FOREIGN_EMOJI = 16,      // :rocket:, :material-rocket:
     MD_FOREIGN_MDX = 32,        // every file is MDX, whatever its name
     MD_FOREIGN_HTML = 64,       // a block of HTML ends with its element
+    MD_FOREIGN_RULES = 128,     // r[name] in front of a rule of a specification
 };
 
 struct md_heading {

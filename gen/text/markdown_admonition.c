@@ -76,6 +76,12 @@ static void set_word(struct md *r, struct md_admonition *m, str type)
         m->word[0] = (char)(m->word[0] - 'a' + 'A');
 }
 
+void md_admonition_type(struct md *r, struct md_admonition *m, str word)
+{
+    if (!set_type(m, word))
+        set_word(r, m, word);
+}
+
 static bool is_details(str word)
 {
     return str_eq_nocase(word, STR("details"));
@@ -96,8 +102,8 @@ static bool read_indented(struct md *r, str s, struct md_admonition *m)
     bool titled = s.len > 1 && s.ptr[0] == '"' && s.ptr[s.len - 1] == '"';
     if ((!type.len && !(m->mark != '!' && titled)) || (s.len && !titled) || (m->bare && type.len))
         return false;
-    if (type.len && !set_type(m, type))
-        set_word(r, m, type);
+    if (type.len)
+        md_admonition_type(r, m, type);
     if (!titled)
         return true;
     title = str_trim(str_slice(s, 1, s.len - 1));
@@ -340,13 +346,11 @@ cmark_syntax_extension *md_admonition_extension(struct md *r)
     return md_block_extension(r, "vramdoc-admonitions", open_block, match_block);
 }
 
-bool md_admonition_wrap(struct md *r, cmark_node *block, str class)
+cmark_node *md_admonition_put(struct md *r, cmark_node *block, const struct md_admonition *m)
 {
-    struct md_admonition m = {.mark = ':', .ended = true};
-    if (!set_type(&m, class))
-        return false;
     struct md_admonition *kept = arena_new(r->a, struct md_admonition, 1);
-    *kept = m;
+    *kept = *m;
+    kept->mark = ':', kept->ended = true;
     cmark_node *alert = cmark_node_new_with_mem(CMARK_NODE_CUSTOM_BLOCK, r->mem);
     cmark_node *title = cmark_node_new_with_mem(CMARK_NODE_CUSTOM_BLOCK, r->mem);
     cmark_node_set_user_data(alert, kept);
@@ -354,7 +358,7 @@ bool md_admonition_wrap(struct md *r, cmark_node *block, str class)
     bool placed = cmark_node_append_child(alert, title) && cmark_node_insert_before(block, alert);
     if (!placed) {
         cmark_node_free(alert);
-        return false;
+        return NULL;
     }
     cmark_node *in = md_is(block, CMARK_NODE_BLOCK_QUOTE) ? cmark_node_first_child(block) : block;
     for (cmark_node *next; in; in = next) {
@@ -365,7 +369,13 @@ bool md_admonition_wrap(struct md *r, cmark_node *block, str class)
         cmark_node_unlink(block);
         cmark_node_free(block);
     }
-    return true;
+    return title;
+}
+
+bool md_admonition_wrap(struct md *r, cmark_node *block, str class)
+{
+    struct md_admonition m = {0};
+    return set_type(&m, class) && md_admonition_put(r, block, &m);
 }
 
 static void title_enter(struct md *r, cmark_node *n, const struct md_admonition *m)

@@ -17,6 +17,12 @@ struct md_admonition {
     char *title;  // Markdown; NULL for the alert's own word
 };
 
+// Sets what a word says that names an admonition; any other is its title.
+void md_admonition_type(struct md *r, struct md_admonition *m, str word);
+// Puts block, which is in a tree, into an alert; of a quote what is in it. Its title, NULL when it
+// has no place.
+cmark_node *md_admonition_put(struct md *r, cmark_node *block, const struct md_admonition *m);
+
 // The user data of an admonition's first child, its title, and of an element's, its opening tag:
 // what holds text and no blocks.
 extern const char md_title_mark[], md_tag_mark[];

@@ -16,8 +16,7 @@ static bool is_break(struct md *r, cmark_node *n)
     return n && (md_kind(r, n) == K_SOFTBREAK || md_kind(r, n) == K_LINEBREAK);
 }
 
-// <a id="x"></a> in front of a node: raw HTML that the allow-list lets pass.
-static void put_anchor(struct md *r, cmark_node *place, str id)
+void md_anchor_put(struct md *r, cmark_node *place, str id)
 {
     if (!id.len)
         return;
@@ -94,7 +93,7 @@ static bool apply_text(struct md *r, cmark_node *n, cmark_node *block)
     cmark_node *before = cmark_node_previous(n), *behind = cmark_node_next(n);
     size_t length = md_attributes(text, &id, &classes);
     if (length && takes_attributes(r, before)) {
-        put_anchor(r, n, id);
+        md_anchor_put(r, n, id);
         cmark_node_set_literal(n, arena_c(r->a, str_slice(text, length, text.len)));
         return true;
     }
@@ -104,7 +103,7 @@ static bool apply_text(struct md *r, cmark_node *n, cmark_node *block)
         size_t end = md_attributes_at_end(text, &id, &classes);
         if (end < text.len && !behind &&
             (id.len || classes.len || text.ptr[end + (text.ptr[end] == ' ') + 1] == ':')) {
-            put_anchor(r, n, id);
+            md_anchor_put(r, n, id);
             cmark_node_set_literal(n, arena_c(r->a, str_slice(text, 0, end)));
         }
         return true;
@@ -113,7 +112,7 @@ static bool apply_text(struct md *r, cmark_node *n, cmark_node *block)
         drop(list_of(block));
         return false;
     }
-    put_anchor(r, n, id);
+    md_anchor_put(r, n, id);
     apply_class(r, before || behind ? block : block_of(block), classes);
     if (before)
         drop(before);

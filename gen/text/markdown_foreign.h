@@ -47,6 +47,9 @@ bool md_mdx_element(str s, size_t at, size_t *searched, size_t *end, size_t *clo
 // not empty, which CommonMark would take for more HTML.
 bool md_whole_element(str s, size_t at, size_t *searched, size_t *behind);
 
+// Shows what the abbreviations that md_foreign_hide met mean, wherever they are words of the text.
+void md_abbreviations_apply(struct md *r, cmark_node *root);
+
 // Takes attributes behind words and blocks out of the tree; an id stays as an anchor.
 void md_attributes_apply(struct md *r, cmark_node *root);
 

@@ -254,7 +254,7 @@ static void walk(struct hiding *h)
             at = end + 1;
             continue;
         }
-        if (is_contents(h, line)) {
+        if (is_contents(h, line) || md_hide_abbreviation(h, line)) {
             md_hide_blank(h->text, at, end);
             h->changed = true;
             at = end + 1;
@@ -323,7 +323,9 @@ str md_foreign_hide(struct md *r, str body)
     unsigned on = r->o->foreign;
     unsigned hides = MD_FOREIGN_BRACES | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES | MD_FOREIGN_EMOJI |
                      MD_FOREIGN_HTML;
-    if (!(on & hides))
+    bool abbreviations = r->o->extensions & MD_ABBREVIATIONS && !r->o->plain &&
+                         str_search(body, STR("*[")) < body.len;
+    if (!(on & hides) && !abbreviations)
         return body;
     bool braces = str_find(body, '{') < body.len && on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX),
          tags = on & MD_FOREIGN_JSX &&
@@ -335,11 +337,12 @@ str md_foreign_hide(struct md *r, str body)
     bool emoji = on & MD_FOREIGN_EMOJI && has_emoji(body);
     if (!emoji)
         on &= ~(unsigned)MD_FOREIGN_EMOJI;
-    if (!braces && !tags && !elements && !emoji && !contents)
+    if (!braces && !tags && !elements && !emoji && !contents && !abbreviations)
         return body;
     struct hiding h = {.text = arena_c(r->a, body),
                        .foreign = on,
                        .mdx = str_ends(r->file, STR(".mdx")),
+                       .abbreviating = abbreviations ? r : NULL,
                        .a = r->a};
     h.changed = blank_controls(h.text, body.len);
     h.body = h.changed ? arena_str(r->a, (str){h.text, body.len}) : body;

@@ -13,7 +13,8 @@ struct hiding {
     bool changed;
     str unread;  // the first tag that became a fence, and where it is
     size_t unread_at;
-    size_t searched;  // bytes that ends of elements were looked for in
+    struct md *abbreviating;  // where abbreviations are noted; NULL: they are text
+    size_t searched;          // bytes that ends of elements were looked for in
 };
 
 // Replaces the bytes of a tag, text[from..to), that Markdown would act on.
@@ -30,5 +31,7 @@ size_t md_hide_import(struct hiding *h, size_t at);
 size_t md_hide_jsx(struct hiding *h, size_t at);
 size_t md_hide_html(struct hiding *h, size_t at);
 size_t md_hide_element(struct hiding *h, size_t at);
+// Notes the abbreviation that a line of the body explains; false for any other line.
+bool md_hide_abbreviation(struct hiding *h, str line);
 
 #endif

@@ -268,6 +268,11 @@ static void parse(struct md *r)
     if (r->o->extensions & MD_DEFINITIONS && !r->o->plain &&
         str_search(body, STR("\n:")) < body.len)
         md_definitions_make(r, r->root);
+    if (r->o->foreign & MD_FOREIGN_RULES)
+        md_rules_make(r, r->root);
+    if (r->o->open_html && str_search(body, STR("> [!")) < body.len)
+        md_callouts_make(r, r->root);
+    md_abbreviations_apply(r, r->root);
     prepare(r);
 }
 

@@ -136,7 +136,8 @@ struct md {
     str heading_id;
     bool first_paragraph_open;
     size_t first_paragraph_html;
-    bool stale;  // the block that is open
+    bool stale;                              // the block that is open
+    struct md_abbreviations *abbreviations;  // that the page explains; NULL for none
     str unread;  // the first tag whose lines were hidden as a fence, "" for none; unread_at: where
     size_t unread_at;
 
@@ -264,6 +265,12 @@ cmark_node *md_next_node(cmark_node *n, const cmark_node *root);
 // The same without its children.
 cmark_node *md_behind_node(cmark_node *n, const cmark_node *root);
 
+// markdown_attributes.c: puts <a id="x"></a> in front of a node: raw HTML that the allow-list lets
+// pass.
+void md_anchor_put(struct md *r, cmark_node *place, str id);
+// markdown_rules.c: makes anchors of the lines r[name].
+void md_rules_make(struct md *r, cmark_node *root);
+
 // markdown_definitions.c: makes lists of terms and definitions below root. The element that stands
 // for a part of one, "dl", "dt" or "dd"; NULL for any other node.
 void md_definitions_make(struct md *r, cmark_node *root);
@@ -343,6 +350,10 @@ void md_stale_mark(struct md *r);
 // GitHub's alerts by number: note, tip, important, warning, caution.
 str md_alert_class(size_t alert);
 str md_alert_word(struct md *r, size_t alert);
+bool md_is_alert(cmark_node *quote);  // one of them, its mark alone on its first line
+
+// markdown_callout.c: makes alerts of quotes that begin with any other [!TYPE].
+void md_callouts_make(struct md *r, cmark_node *root);
 
 // markdown_admonition.c
 bool md_is_admonition_title(cmark_node *n);

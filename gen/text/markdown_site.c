@@ -233,6 +233,11 @@ static size_t alert_of(cmark_node *quote)
     return i;
 }
 
+bool md_is_alert(cmark_node *quote)
+{
+    return alert_of(quote) < ALERT_COUNT;
+}
+
 // Takes the mark out of the tree; a paragraph that held nothing else goes with it.
 static void drop_mark(cmark_node *quote)
 {

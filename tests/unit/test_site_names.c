@@ -60,15 +60,20 @@ static void layouts(void **state)
 static void words_of_others(void **state)
 {
     static const str found[] = {
-        STR("readme.md"),     STR("readme-fr.md"),      STR("readme-pt-br.md"), STR("readme.kr.md"),
-        STR("readme-ua.md"),  STR("readme.chinese.md"), STR("readme-zh-cn.md"), STR("a-en-de.md"),
-        STR("a-en.md"),       STR("a-de-es.md"),        STR("a-de.md"),         STR("list-cs.md"),
-        STR("list-cs-cp.md"), STR("list-fr.md"),        STR("list-pt_BR.md"),   STR("setup-jp.md"),
-        STR("Polish.md"),     STR("shoe-polish.md"),    STR("readme-es.md")};
-    static const str tags[] = {STR(""),        STR("fr"),    STR("pt-br"), STR("kr"), STR("ua"),
-                               STR("chinese"), STR("zh-cn"), STR("de"),    STR("en"), STR("es"),
-                               STR("de"),      STR("cs"),    STR(""),      STR("fr"), STR("pt_BR"),
-                               STR(""),        STR(""),      STR(""),      STR("es")};
+        STR("readme.md"),       STR("readme-fr.md"),     STR("readme-pt-br.md"),
+        STR("readme.kr.md"),    STR("readme-ua.md"),     STR("readme.chinese.md"),
+        STR("readme-zh-cn.md"), STR("a-en-de.md"),       STR("a-en.md"),
+        STR("a-de-es.md"),      STR("a-de.md"),          STR("list-cs.md"),
+        STR("list-cs-cp.md"),   STR("list-fr.md"),       STR("list-pt_BR.md"),
+        STR("setup-jp.md"),     STR("Polish.md"),        STR("shoe-polish.md"),
+        STR("readme-es.md"),    STR("readme.basque.md"), STR("readme.brazilian-portuguese.md")};
+    static const str tags[] = {STR(""),      STR("fr"),     STR("pt-br"),
+                               STR("kr"),    STR("ua"),     STR("chinese"),
+                               STR("zh-cn"), STR("de"),     STR("en"),
+                               STR("es"),    STR("de"),     STR("cs"),
+                               STR(""),      STR("fr"),     STR("pt_BR"),
+                               STR(""),      STR(""),       STR(""),
+                               STR("es"),    STR("basque"), STR("brazilian-portuguese")};
     arena a = ARENA_INIT;
     size_t count = sizeof found / sizeof *found;
     const struct names *n = names_learn(found, count, NULL, 0, &a);
@@ -80,6 +85,7 @@ static void words_of_others(void **state)
     }
     assert_true(str_eq(names_word(STR("Chinese")), STR("zh")));
     assert_true(str_eq(names_word(STR("kr")), STR("ko")));
+    assert_true(str_eq(names_word(STR("brazilian-portuguese")), STR("pt-BR")));
     assert_true(str_eq(names_word(STR("ir")), STR("fa")));
     assert_true(str_eq(names_word(STR("ko")), STR("ko")));
     arena_free(&a);

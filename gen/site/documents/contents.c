@@ -24,6 +24,7 @@ struct contents {
     uint32_t *children;  // of each item, one behind the other; those of the top first
     uint32_t top_count;
     bool configured;
+    bool shown;  // on pages; of a few documents only the order counts
 };
 
 static uint32_t add(struct site *site, uint32_t parent, struct contents_item item)
@@ -163,10 +164,12 @@ static void plan(struct site *site, const struct document *home)
 void contents_plan(struct site *site)
 {
     const struct document *home = map_get(&site->document_by_key, STR_NONE);
-    if (!home || site->document_count <= DOZEN + 1)
+    bool few = site->document_count <= DOZEN + 1;
+    if (!home || (few && !site->tree->nav_count))
         return;
     plan(site, home);
     list_children(site);
+    site->contents->shown = !few;
 }
 
 uint64_t contents_hash(const struct site *site)
@@ -255,7 +258,7 @@ size_t contents_of(const struct site *site, const struct document *doc, const st
                    arena *a, struct contents_entry **out)
 {
     const struct contents *c = site->contents;
-    if (!c || !c->count || !doc)
+    if (!c || !c->shown || !c->count || !doc)
         return 0;
     struct showing s = {.site = site,
                         .language = l,

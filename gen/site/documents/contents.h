@@ -16,8 +16,8 @@ struct contents_entry {
         more;  // this page; a section that it is in; a link to the rest of a section
 };
 
-// Fills site->contents from the tree's own configuration or from the sections; nothing for a dozen
-// documents or fewer.
+// Fills site->contents from the tree's own configuration or from the sections. For a dozen
+// documents or fewer only from the configuration, for the order of their pages.
 void contents_plan(struct site *site);
 // What a page of doc shows in a language: the top level, the ancestors, their siblings, its
 // siblings and children, never more than CONTENTS_SHOWN. The number of entries; they live in a.

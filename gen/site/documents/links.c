@@ -171,7 +171,7 @@ static struct link made(const struct site *site, const struct language *l, str p
 struct link link_resolve(const struct site *site, const struct page *p, const struct language *l,
                          str destination, arena *a, struct diag *d)
 {
-    struct link cut = {.kind = LINK_OUTSIDE}, out = {.kind = LINK_MISSING};
+    struct link cut = {0}, out = {.kind = LINK_MISSING};
     str path, written = destination;
     bool unread = false;
     if (!destination.len)
@@ -188,7 +188,7 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
                                  address_decode(str_slice(destination, 1, destination.len), a),
                              .tail = destination};
     if (address_is_outside(destination))
-        return cut;
+        return (struct link){.kind = LINK_OUTSIDE, .target = destination};
     cut_tail(destination, &path, &cut, a);
     if (!path.len)
         return (struct link){.kind = LINK_HERE, .anchor = cut.anchor, .tail = cut.tail};

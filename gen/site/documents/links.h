@@ -5,7 +5,7 @@
 #include "gen/site/source/site.h"
 
 enum link_kind {
-    LINK_OUTSIDE,  // another site, a mail address: left as it is
+    LINK_OUTSIDE,  // target: an address of another site, or of a mailbox
     LINK_HERE,     // an anchor of the same page
     LINK_PAGE,     // target: the address of a page
     LINK_ASSET,    // target: the address of a copied file, which is asset
@@ -21,7 +21,7 @@ enum link_kind {
 
 struct link {
     enum link_kind kind;
-    str target;  // below the output folder
+    str target;  // below the output folder, but for LINK_OUTSIDE
     str anchor;  // without '#', decoded; "" for none
     str tail;    // "?query#anchor" as written
     const struct document

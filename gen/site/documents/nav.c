@@ -458,7 +458,8 @@ str nav_url(const struct site *site, const struct document *doc, const struct la
 str nav_title(const struct site *site, const struct document *doc, const struct language *l)
 {
     struct page *p = nav_page(site, doc, l);
-    return p ? p->title : STR_NONE;
+    bool first = p && p->root && p->root->title.len && str_eq(doc->key, p->root->prefix);
+    return first ? p->root->title : p ? p->title : STR_NONE;
 }
 
 struct document *nav_parent(const struct site *site, const struct document *doc)

@@ -106,6 +106,12 @@ str tree_without_base(const struct tree *t, str path)
 str tree_destination(const struct site *site, str destination, bool *unread, arena *a)
 {
     *unread = false;
+    // std::mem::swap of a specification: its preprocessor asks the library's documentation.
+    if (site->tree->rules && str_search(destination, STR("::")) < destination.len)
+        return arena_join(a, STR("https://doc.rust-lang.org/std/?search="), destination, STR_NONE);
+    const str *page = map_get(&site->tree->rule_files, destination);
+    if (page)
+        return arena_printf(a, "/%.*s#r-%.*s", STR_ARG(*page), STR_ARG(destination));
     if (str_find(destination, '{') < destination.len) {
         buf b = BUF_INIT;
         *unread = !read_braces(site, destination, &b);

@@ -78,6 +78,32 @@ static void index_aliases(struct tree_index *x, const struct page *p, arena *scr
             put_first(&x->pages, &x->arena, tree_address(p->aliases[i], scratch), p);
 }
 
+static void add_alias(struct site *site, struct page *p, str written, str address)
+{
+    size_t count = p->alias_count, cap = count;
+    str ending = str_ends(written, STR(".html")) ? STR(".html") : STR("/");
+    p->aliases = arena_grow(&site->arena, p->aliases, count, &cap, count + 1, sizeof *p->aliases);
+    p->aliases[count] = arena_join(&site->arena, STR("/"), address, ending);
+    p->alias_count++;
+}
+
+// Addresses that the tree itself leads on; where its host does not, a page at the old one does.
+static void index_redirects(struct site *site, struct tree_index *x, arena *scratch)
+{
+    const struct tree *t = site->tree;
+    for (size_t i = 0; i < t->redirect_count; i++, arena_reset(scratch)) {
+        const struct tree_redirect *d = &t->redirects[i];
+        str from = tree_address(tree_without_base(t, d->from), scratch),
+            to = tree_address(tree_without_base(t, d->to), scratch);
+        struct page *p = map_get(&x->pages, to);
+        if (!p || map_has(&x->pages, from))
+            continue;
+        put_first(&x->pages, &x->arena, from, p);
+        if (!d->by_host && !p->made)
+            add_alias(site, p, d->from, from);
+    }
+}
+
 void tree_links_index(struct site *site)
 {
     arena scratch = ARENA_INIT;
@@ -96,6 +122,7 @@ void tree_links_index(struct site *site)
         }
     for (size_t i = 0; i < site->page_count; i++, arena_reset(&scratch))
         index_aliases(x, site->pages[i], &scratch);
+    index_redirects(site, x, &scratch);
     arena_free(&scratch);
 }
 

@@ -92,6 +92,18 @@ static bool is_off(const struct yaml_node *n)
     return n && yaml_bool(n, &b) && !b;
 }
 
+// [{from: "/old", to: "/new"}], where from may be a list.
+static void read_redirects(struct tree *t, const struct yaml_node *list)
+{
+    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
+        const struct yaml_node *from = kind_get(list->items[i], "from");
+        str to = kind_text(list->items[i], "to");
+        for (size_t k = 0; from && from->kind == YAML_LIST && k < from->count; k++)
+            kind_redirect(t, from->items[k]->text, to);
+        kind_redirect(t, kind_text(list->items[i], "from"), to);
+    }
+}
+
 // ["@docusaurus/plugin-content-docs", {id: ..., path: ...}]
 static void read_plugins(struct tree *t, const struct locales *l, const struct yaml_node *list)
 {
@@ -104,6 +116,8 @@ static void read_plugins(struct tree *t, const struct locales *l, const struct y
             add_instance(t, l, "content-docs", p->items[1], STR("docs"), STR("docs"));
         if (str_ends(name, STR("content-blog")))
             add_instance(t, l, "content-blog", p->items[1], STR("blog"), STR("blog"));
+        if (str_ends(name, STR("client-redirects")))
+            read_redirects(t, kind_get(p->items[1], "redirects"));
     }
 }
 

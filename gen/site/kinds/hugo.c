@@ -117,6 +117,16 @@ static void read_mounts(struct tree *t, const struct configs *c)
     }
 }
 
+// disableLanguages: ["zh"], or "disabled" of the language itself.
+static bool is_disabled(const struct configs *c, str tag, const struct yaml_node *language)
+{
+    const struct yaml_node *list = get(c, "disableLanguages");
+    bool off = kind_true(language, "disabled", false);
+    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count && !off; i++)
+        off = str_eq_nocase(list->items[i]->text, tag);
+    return off;
+}
+
 // Whether a language is read from the content folder itself: none where each has a folder of its
 // own.
 static bool read_languages(struct tree *t, const struct configs *c, str content)
@@ -125,7 +135,7 @@ static bool read_languages(struct tree *t, const struct configs *c, str content)
     bool shared = !l || l->kind != YAML_MAP || !l->count;
     for (size_t i = 0; l && l->kind == YAML_MAP && i < l->count; i++) {
         str tag = l->pairs[i].key->text, dir = kind_text(l->pairs[i].value, "contentDir");
-        if (kind_true(l->pairs[i].value, "disabled", false))
+        if (is_disabled(c, tag, l->pairs[i].value))
             continue;
         str folder = dir.len ? kind_path(t, dir) : STR_NONE;
         if (folder.len && !str_eq(folder, content) && kind_has_folder(t, folder))

@@ -155,7 +155,7 @@ void jekyll_read(struct tree *t)
     kind_site(t, url, base);
     read_list(t, kind_get(c, "plugins"), read_plugin);
     read_list(t, kind_get(c, "gems"), read_plugin);
-    t->definitions = true;
+    t->definitions = t->abbreviations = true;
     t->math = true;  // kramdown's own $$ ... $$
     t->dollars = has_dollars(t);
     if (t->dollars)

@@ -5,6 +5,7 @@
 #define GEN_SITE_KIND_H
 
 #include "gen/base/buf.h"
+#include "gen/base/map.h"
 #include "gen/text/markdown.h"
 
 // What a kind's addresses are like, and what its pages may hold.
@@ -21,6 +22,7 @@ enum kind_flag {
     KIND_README_INDEX = 512,  // a link to index.md means README.md, where that is the folder's page
     KIND_IDS = 1024,          // "id:" of front matter is the last part of an address
     KIND_BASE_WRITTEN = 4096,  // links are written with the base path: others leave the site
+    KIND_HERO = 8192,          // the words of a start page are in its front matter
     KIND_SLUG_WHOLE = 2048,    // "slug:" of front matter is a whole address, without a slash, too
 };
 
@@ -46,6 +48,7 @@ struct tree_root {
     str address;    // of the language in the tree's own addresses: "fr"; "" at the root
     bool numbers;   // "01-intro" is intro
     bool blog;      // names may begin with a date
+    str title;      // what its first page is called where others name it; "" for the page's own
     str permalink;  // pattern of addresses, "/news/:year/:title/"; "" without one
 };
 
@@ -54,6 +57,12 @@ struct tree_default {
     str path;                 // a folder, a file or a pattern below the content folder; "" for all
     str type;                 // "posts", "pages" or a collection; "" for all
     str language, permalink;  // "" where it says none
+};
+
+// An older address that the tree leads on.
+struct tree_redirect {
+    str from, to;  // addresses below the site, as they are written
+    bool by_host;  // the server reads them from a file: no page is made
 };
 
 // A line of the tree's own contents. A section has no file.
@@ -87,25 +96,32 @@ struct tree {
     str overlay;  // a folder whose files are found as if they lay among the pages; "" without
     str *ignored;
     size_t ignored_count, ignored_cap;  // patterns of paths that are no pages
+    struct tree_redirect *redirects;
+    size_t redirect_count, redirect_cap;
     struct tree_entry *nav;
     size_t nav_count, nav_cap;
     enum tree_includes includes;
     str *include_folders;  // where included files are looked for; none: beside the page
     size_t include_count, include_cap;
-    str include_root;   // of paths that begin with @/
-    str home;           // the file that is the start page; "" for the index of the folder
-    bool fallback;      // pages without a translation are shown in the source language
-    bool needs_source;  // a translation without its source is no page
-    bool only_nav;      // what the contents do not list is no page
-    bool definitions;   // "Term" and ": what it is" are a list
-    bool emoji;         // :rocket: is read
-    bool math;          // dollar formulas are on
-    bool dollars;       // those between single dollars, too, whatever the kind has
-    bool hooks;         // programs of its own put something in place of comments
-    bool link_words;    // a template of its own reads links: one to a bare word is no address
-    uint64_t hash;      // of every configuration that was read
-    buf explained;      // what was recognised and why, a line each; while it is read
-    str explanation;    // the same behind that
+    str include_root;  // of paths that begin with @/
+    str *appended;     // files that are included at the end of every page
+    size_t appended_count, appended_cap;
+    str home;               // the file that is the start page; "" for the index of the folder
+    bool fallback;          // pages without a translation are shown in the source language
+    bool needs_source;      // a translation without its source is no page
+    bool only_nav;          // what the contents do not list is no page
+    bool definitions;       // "Term" and ": what it is" are a list
+    bool abbreviations;     // *[HTML]: says what HTML means
+    bool rules;             // r[name] is in front of a rule
+    struct map rule_files;  // name of a rule -> str *, its page below its root
+    bool emoji;             // :rocket: is read
+    bool math;              // dollar formulas are on
+    bool dollars;           // those between single dollars, too, whatever the kind has
+    bool hooks;             // programs of its own put something in place of comments
+    bool link_words;        // a template of its own reads links: one to a bare word is no address
+    uint64_t hash;          // of every configuration that was read
+    buf explained;          // what was recognised and why, a line each; while it is read
+    str explanation;        // the same behind that
     arena *a;
     struct diag *diag;
 };

@@ -77,13 +77,26 @@ static bool found(struct tree *t, const struct tree_kind *k, str folder)
     return true;
 }
 
+// Books in folders side by side are several, but for those of one book's languages.
+static bool is_of_several(struct tree *t)
+{
+    str *books;
+    bool alone = t->kind != kind_named(STR("mdbook")) || !t->folder.len || kind_is_tag(t->folder);
+    return !alone && mdbook_books(t, &books) > 1;
+}
+
 static void recognise(struct tree *t, const struct tree_kind *forced)
 {
+    const struct tree_kind *mdbook = kind_named(STR("mdbook"));
+    str *books;
     for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
         for (size_t k = 0; k < KIND_COUNT; k++)
-            if ((!forced || forced == &kinds[k]) && found(t, &kinds[k], str_c(folders[f])))
+            if ((!forced || forced == &kinds[k]) && found(t, &kinds[k], str_c(folders[f]))) {
+                if (is_of_several(t))
+                    t->folder = t->config_name = STR_NONE;
                 return;
-    t->kind = forced ? forced : PLAIN;
+            }
+    t->kind = forced ? forced : mdbook_books(t, &books) > 1 ? mdbook : PLAIN;
 }
 
 static void explain_kind(struct tree *t, const struct tree_kind *forced, bool own)
@@ -92,6 +105,8 @@ static void explain_kind(struct tree *t, const struct tree_kind *forced, bool ow
         kind_explain(t, "kind: %s, as you said", t->kind->name);
     else if (t->config_name.len)
         kind_explain(t, "kind: %s, because of %.*s", t->kind->name, STR_ARG(t->config_name));
+    else if (t->kind != PLAIN)
+        kind_explain(t, "kind: %s, because of book.toml in several folders", t->kind->name);
     else
         kind_explain(t, own ? "kind: plain, because it has settings of vramdoc"
                             : "kind: plain, because nothing says another");
@@ -128,6 +143,18 @@ static void lower_levels(struct tree *t, bool own)
         diag_set_level(t->diag, ids[i], DIAG_WARNING);
 }
 
+// _redirects is published from the folders whose files keep their names, and from the top.
+static void read_host(struct tree *t)
+{
+    if (!(t->kind->flags & KIND_FOREIGN))
+        return;
+    kind_host_redirects(t, t->folder);
+    for (size_t i = 0; i < t->static_count; i++)
+        kind_host_redirects(t, t->statics[i]);
+    if (t->redirect_count)
+        kind_explain(t, "older addresses that lead on: %zu", t->redirect_count);
+}
+
 struct tree *tree_read(str content, const struct tree_kind *forced, bool own, arena *a,
                        struct diag *d)
 {
@@ -140,6 +167,7 @@ struct tree *tree_read(str content, const struct tree_kind *forced, bool own, ar
     if (t->config_name.len && !kind_has_folder(t, t->config_name))
         t->config = kind_file(t, t->config_name);
     t->kind->read(t);
+    read_host(t);
     if (!t->root_count)
         kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);
     explain_result(t);

@@ -187,12 +187,27 @@ void kind_include(struct tree *t, str folder)
     add(t, &t->include_folders, &t->include_count, &t->include_cap, folder);
 }
 
+void kind_append(struct tree *t, str path)
+{
+    bool found = false;
+    for (size_t i = 0; i < t->include_count && !found; i++)
+        found = kind_has(t, kind_join(t, t->include_folders[i], path));
+    if (found)
+        add(t, &t->appended, &t->appended_count, &t->appended_cap, path);
+    else
+        kind_explain(t, "not in the tree, and so at the end of no page: %.*s", STR_ARG(path));
+}
+
 void kind_ignore(struct tree *t, str pattern)
 {
     while (pattern.len && pattern.ptr[pattern.len - 1] == '/')
         pattern.len--;
     if (pattern.len)
         add(t, &t->ignored, &t->ignored_count, &t->ignored_cap, pattern);
+    size_t any = str_search(pattern, STR("**/"));  // which may be no folder at all
+    if (any < pattern.len)
+        kind_ignore(t, arena_join(t->a, str_slice(pattern, 0, any),
+                                  str_slice(pattern, any + 3, pattern.len), STR_NONE));
 }
 
 void kind_language(struct tree *t, str tag)

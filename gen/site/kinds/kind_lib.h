@@ -36,6 +36,8 @@ const struct yaml_node *kind_get(const struct yaml_node *map, const char *path);
 str kind_text(const struct yaml_node *map, const char *path);
 bool kind_true(const struct yaml_node *map, const char *path, bool otherwise);
 
+// The folders that hold books of mdBook, sorted.
+size_t mdbook_books(struct tree *t, str **folders);
 struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix, str address);
 bool kind_is_tag(str name);  // whether a folder may be called after a language
 // The contents as a list of links in Markdown: [Title](file.md), nested by indentation. words: an
@@ -50,12 +52,20 @@ void kind_nav(struct tree *t, uint32_t depth, str title, str file, str url);
 void kind_nav_address(struct tree *t, uint32_t depth, str title, str address);
 void kind_static(struct tree *t, str folder);   // when it is there
 void kind_include(struct tree *t, str folder);  // where included files are
+void kind_append(struct tree *t, str path);     // of a file that every page ends with
 void kind_ignore(struct tree *t, str pattern);
 void kind_language(struct tree *t, str tag);
 // The pattern of the addresses of what is in a folder.
 void kind_permalink(struct tree *t, str folder, str pattern);
 // defaults: a list of maps with scope: {path, type} and values, as Jekyll has it.
 void kind_defaults(struct tree *t, const struct yaml_node *defaults);
+// An older address that leads to another of the site; one of another site, a pattern and one within
+// a page are passed over.
+void kind_redirect(struct tree *t, str from, str to);
+// redirects: a map from addresses to addresses, or to {destination}.
+void kind_redirects(struct tree *t, const struct yaml_node *map);
+// What a server reads: _redirects in folder, and netlify.toml beside the configuration.
+void kind_host_redirects(struct tree *t, str folder);
 // Sets the address of the site: base_url and base_path.
 void kind_site(struct tree *t, str url, str base);
 void kind_explain(struct tree *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

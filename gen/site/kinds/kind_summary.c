@@ -10,6 +10,7 @@ struct summary {
     size_t indent[8];
     uint32_t depth;
     bool part;   // a title is above the chapters
+    bool begun;  // the first title, or a chapter, has been read
     bool words;  // an item without a link is a section
 };
 
@@ -43,6 +44,7 @@ static str plain_title(struct tree *t, str title)
 static void read_chapter(struct summary *s, size_t indent, bool numbered, str title, str file)
 {
     struct tree *t = s->t;
+    s->begun = true;
     while (s->depth && indent < s->indent[s->depth - 1])
         s->depth--;
     bool deeper = numbered && s->depth < 8 && (!s->depth || indent > s->indent[s->depth - 1]);
@@ -70,7 +72,9 @@ static void read_line(struct summary *s, str line)
         read_chapter(s, indent, item, title, file);
     } else if (item && s->words && str_find(line, '*') == line.len) {  // no pattern of files
         read_chapter(s, indent, item, line, STR_NONE);
-    } else if (str_starts(line, STR("# ")) && s->t->nav_count) {  // the first is the book's
+    } else if (str_starts(line, STR("# ")) && !s->begun) {
+        s->begun = true;  // the book's own
+    } else if (str_starts(line, STR("# "))) {
         s->depth = 0;
         s->part = true;
         kind_nav(s->t, 0, plain_title(s->t, str_slice(line, 2, line.len)), STR_NONE, STR_NONE);

@@ -131,6 +131,20 @@ static void read_snippets(struct tree *t, str docs, const struct yaml_node *snip
         read_include_folder(t, docs, base->items[i]->text);
     if (!t->include_count)
         read_include_folder(t, docs, base ? base->text : STR("."));
+    const struct yaml_node *append = kind_get(snippets, "auto_append");
+    for (size_t i = 0; append && append->kind == YAML_LIST && i < append->count; i++)
+        kind_append(t, append->items[i]->text);
+}
+
+// Whether an extension is on, by its name or with all that are "extra".
+static bool has_extra(const struct yaml_node *extensions, str name, arena *a)
+{
+    str names[] = {name, STR("extra")};
+    bool on = false;
+    for (size_t i = 0; i < 2 && !on; i++)
+        on = entry_of(extensions, names[i]) ||
+             entry_of(extensions, arena_join(a, STR("markdown.extensions."), names[i], STR_NONE));
+    return on;
 }
 
 // The folder of the pages: docs where the named one is not there, since a program of the tree's own
@@ -196,13 +210,12 @@ void mkdocs_read(struct tree *t)
     t->description = kind_text(c, "site_description");
     t->repository = kind_text(c, "repo_url");
     t->math = entry_of(extensions, STR("pymdownx.arithmatex")) != NULL;
-    static const str with_lists[] = {STR("def_list"), STR("extra"),
-                                     STR("markdown.extensions.def_list"),
-                                     STR("markdown.extensions.extra")};
-    for (size_t i = 0; i < sizeof with_lists / sizeof *with_lists && !t->definitions; i++)
-        t->definitions = entry_of(extensions, with_lists[i]) != NULL;
+    t->definitions = has_extra(extensions, STR("def_list"), t->a);
+    t->abbreviations = has_extra(extensions, STR("abbr"), t->a);
     t->emoji = entry_of(extensions, STR("pymdownx.emoji")) != NULL;
     read_snippets(t, docs, entry_of(extensions, STR("pymdownx.snippets")));
+    kind_redirects(t,
+                   kind_get(entry_of(kind_get(c, "plugins"), STR("redirects")), "redirect_maps"));
     t->hooks = kind_get(c, "hooks") != NULL;
     str theme = kind_text(c, "theme.custom_dir");
     if (theme.len)

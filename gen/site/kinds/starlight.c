@@ -97,6 +97,7 @@ void starlight_read(struct tree *t)
     kind_root(t, docs, t->root_count ? t->source_language : STR_NONE, STR_NONE, STR_NONE);
     read_items(t, docs, js_value(&js, STR("sidebar")), 0);
     kind_static(t, kind_path(t, STR("public")));
+    kind_redirects(t, js_value(&js, STR("redirects")));
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "description");
     t->math = str_search(t->config, STR("remark-math")) < t->config.len;

@@ -54,6 +54,31 @@ static void keep_host(struct page_work *h, str address)
                             : arena_str(h->r->arena, host);
 }
 
+static bool has_anchor(const struct md_result *md, str anchor)
+{
+    for (size_t i = 0; i < md->anchor_count; i++)
+        if (str_eq(md->anchors[i], anchor))
+            return true;
+    return false;
+}
+
+// "#content-name" in a table of contributors, whose signs are links that lead nowhere by intention.
+// Source: allcontributors.org/docs/en/emoji-key.
+static bool is_contribution(const struct page_work *h, str anchor)
+{
+    static const char types[] =
+        " a11y audio blog bug business code content data design doc eventOrganizing example "
+        "financial fundingFinding ideas infra maintenance mentoring platform plugin "
+        "projectManagement promotion question research review security talk test tool "
+        "translation tutorial userTesting video ";
+    size_t dash = str_find(anchor, '-');
+    str type = str_slice(anchor, 0, dash), padded;
+    if (!h->r->site->tree_index || !type.len || dash + 1 >= anchor.len)
+        return false;
+    padded = arena_printf(h->r->arena, " %.*s ", STR_ARG(type));
+    return str_search(str_c(types), padded) < sizeof types - 1 && !has_anchor(&h->out->md, anchor);
+}
+
 static bool is_word(str s)
 {
     for (size_t i = 0; i < s.len; i++)
@@ -71,8 +96,10 @@ static str resolve(struct page_work *h, struct md_link *link, const struct link 
     case LINK_OUTSIDE:
         if (link->is_image)
             keep_host(h, written);
-        return written;
+        return l->target;
     case LINK_HERE:
+        if (is_contribution(h, l->anchor))
+            return STR("#");
         if (l->anchor.len)
             keep_anchor(h, &h->here, &h->here_count, &h->here_cap,
                         (struct anchor_link){STR_NONE, l->anchor, at.offset});
@@ -184,14 +211,6 @@ static void compare_with_source(struct page_work *h, str text, str file, struct 
     o->stale_count = s->count;
 }
 
-static bool has_anchor(const struct md_result *md, str anchor)
-{
-    for (size_t i = 0; i < md->anchor_count; i++)
-        if (str_eq(md->anchors[i], anchor))
-            return true;
-    return false;
-}
-
 static void check_here(struct page_work *h, str text, str file)
 {
     for (size_t i = 0; i < h->here_count; i++) {
@@ -230,6 +249,11 @@ static bool may_have_more(const struct page_work *h, str text)
            (h->r->site->tree->hooks && str_search(text, STR("<!--")) < text.len);
 }
 
+static unsigned foreign_syntax(const struct tree *t)
+{
+    return t->kind->syntax | (t->emoji ? MD_FOREIGN_EMOJI : 0) | (t->rules ? MD_FOREIGN_RULES : 0);
+}
+
 bool page_body(struct page_work *h, const struct document *doc, str text, size_t front_end,
                buf *out)
 {
@@ -239,7 +263,7 @@ bool page_body(struct page_work *h, const struct document *doc, str text, size_t
         .extensions = settings_markdown(&r->site->settings),
         .top_heading = 2,
         .math = r->math,
-        .foreign = r->site->tree->kind->syntax | (r->site->tree->emoji ? MD_FOREIGN_EMOJI : 0),
+        .foreign = foreign_syntax(r->site->tree),
         .slugs = r->site->tree->kind->slugs,
         .open_html = !r->site->settings.file.len || r->site->tree->kind->flags & KIND_FOREIGN,
         .first_id = title_id(h, text, front_end),

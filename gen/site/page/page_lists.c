@@ -72,7 +72,7 @@ bool page_child(const struct site *site, const struct document *child, const str
     *out = (struct view_child){0};
     if (!shown)
         return false;
-    *out = (struct view_child){.title = shown->title,
+    *out = (struct view_child){.title = nav_title(site, child, l),
                                .description = shown->description,
                                .url = nav_url(site, child, l, a),
                                .updated = shown->updated,

@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include "gen/base/beneath.h"
+#include "gen/site/source/hero.h"
 #include "gen/site/source/include_mark.h"
 #include "gen/site/source/scan.h"
 
-enum { DEEPEST = 8 };
+enum { DEEPEST = 8, LONGEST_RULE = 120 };
 
 static const char missing[] = "which is not there";
 
@@ -321,15 +322,61 @@ static void put_lines(struct including *g, const struct source *s, size_t from, 
     }
 }
 
+// The head of a start page, and what its front matter says. Where the rest begins.
+static size_t put_hero(struct including *g, const struct source *s)
+{
+    struct hero_part *parts;
+    size_t body = 0, count = hero_may(g->tree, s->text)
+                                 ? hero_parts(g->tree, s->text, g->a, &parts, &body)
+                                 : 0;
+    if (!count)
+        return 0;
+    put(g, s, 0, body);
+    for (size_t i = 0; i < count; i++)
+        put_made(g, s, parts[i].offset, parts[i].text);
+    return body;
+}
+
+static void put_appended(struct including *g, const struct source *s)
+{
+    for (size_t i = 0; i < g->tree->appended_count; i++) {
+        struct include_mark m;
+        include_spec(g->tree->includes, g->tree->appended[i], &m);
+        put_made(g, s, s->text.len, STR("\n\n"));
+        include(g, s, s->text.len, &m, STR_NONE);
+    }
+}
+
+// Links to rules by their names, [words][items.fn]: each name in brackets gets its definition.
+static void put_rules(struct including *g, const struct source *s)
+{
+    struct map seen = {0};
+    for (size_t at = 0; g->tree->rules && at < s->text.len; at++) {
+        at += str_find(str_slice(s->text, at, s->text.len), '[');
+        str rest = str_slice(s->text, at + 1, s->text.len), name = str_slice(rest, 0, LONGEST_RULE);
+        name = str_slice(name, 0, str_find(name, ']'));
+        const str *page = map_get(&g->tree->rule_files, name);
+        if (!page || (at && s->text.ptr[at - 1] == 'r') || map_has(&seen, name))
+            continue;
+        map_put(&seen, g->a, name, NULL);
+        put_made(g, s, at,
+                 arena_printf(g->a, "\n\n[%.*s]: /%.*s#r-%.*s\n", STR_ARG(name), STR_ARG(*page),
+                              STR_ARG(name)));
+    }
+}
+
 bool include_may(const struct site *site, str text)
 {
     static const str marks[] = {[INCLUDE_SNIPPETS] = STR("8<-"),
                                 [INCLUDE_MDBOOK] = STR("{{#"),
                                 [INCLUDE_VITEPRESS] = STR("@include:")};
     enum tree_includes how = site->tree->includes;
+    if (hero_may(site->tree, text))
+        return true;
     if (how == INCLUDE_NOTHING)
         return false;
-    return str_search(text, marks[how]) < text.len ||
+    return site->tree->appended_count || site->tree->rules ||
+           str_search(text, marks[how]) < text.len ||
            (how == INCLUDE_VITEPRESS && (str_search(text, STR("<<< ")) < text.len ||
                                          str_search(text, STR("@[code")) < text.len));
 }
@@ -345,7 +392,9 @@ str include_files(const struct site *site, str source, str text, arena *a, struc
         .out = BUF_INIT,
         .a = a,
         .d = d};
-    put_lines(&g, &s, 0, s.text.len, STR_NONE);
+    put_lines(&g, &s, put_hero(&g, &s), s.text.len, STR_NONE);
+    put_appended(&g, &s);
+    put_rules(&g, &s);
     if (g.root >= 0)
         close(g.root);
     str made = arena_str(a, buf_view(&g.out));

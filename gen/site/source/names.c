@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unicode/uloc.h>
 
-enum { MAX_SPOTS = 8, MAX_DEPTH = 3 };
+enum { MAX_SPOTS = 8, MAX_DEPTH = 3, LONGEST_WORD = 20 };
 
 // Where a tag is in a path: [from, to) is cut out, with the joint in front of or behind it.
 struct spot {
@@ -51,7 +51,7 @@ static const struct {
 
 str names_word(str tag)
 {
-    for (size_t i = 0; i < sizeof words / sizeof *words && tag.len <= 10; i++)
+    for (size_t i = 0; i < sizeof words / sizeof *words && tag.len <= LONGEST_WORD; i++)
         if (tag.len == words[i].word.len && str_eq_nocase(tag, words[i].word))
             return words[i].tag;
     return tag;

@@ -12,6 +12,7 @@
 // "Using number prefixes".
 static str without_number(str part)
 {
+    static const str endings[] = {STR("md"), STR("mdx"), STR("markdown")};
     size_t n = 0;
     while (n < part.len && part.ptr[n] >= '0' && part.ptr[n] <= '9')
         n++;
@@ -20,6 +21,8 @@ static str without_number(str part)
         n++;
     bool date =
         n < part.len && from >= 1 && part.ptr[n] >= '0' && part.ptr[n] <= '9';  // 2024-01-02, 1.2
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)               // 2017.md
+        date = date || str_eq(str_slice(part, n, part.len), endings[i]);
     return from && n > from && n < part.len && !date ? str_slice(part, n, part.len) : part;
 }
 
@@ -200,8 +203,9 @@ void tree_front(const struct site *site, struct page *p, const struct front *f, 
 
 str tree_address(str written, arena *a)
 {
-    static const str endings[] = {STR("/index.html"), STR(".html"), STR(".htm"),
-                                  STR(".markdown"),   STR(".mdx"),  STR(".md")};
+    static const str endings[] = {STR("/index.html"), STR("/index.mdx"), STR("/index.md"),
+                                  STR(".html"),       STR(".htm"),       STR(".markdown"),
+                                  STR(".mdx"),        STR(".md")};
     buf b = BUF_INIT;
     if (!address_normalize(written, &b))
         buf_clear(&b), buf_lit(&b, "..");  // of no page: hidden, or out of the site
@@ -361,6 +365,7 @@ size_t tree_addresses(const struct site *site, const struct page *p, arena *a,
     if (p->slug.len) {
         str folder = folder_of(path), slug = p->slug;
         bool whole = slug.ptr[0] == '/';
+        whole = whole || (p->root && p->root->blog && site->tree->kind->flags & KIND_IDS);
         str prefix = whole ? (p->root ? p->root->prefix : STR_NONE) : folder;
         out[n++] = tree_address(arena_join(a, prefix, STR("/"), slug), a);
     }

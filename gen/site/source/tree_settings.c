@@ -32,7 +32,8 @@ static void take_address(str *to, str from)
 static void take_markdown(struct settings *s, const struct tree *t)
 {
     s->math = t->math ? t->kind->math | (t->dollars ? MD_MATH_DOLLARS : 0) : 0;
-    s->admonitions = t->kind->admonitions | (t->definitions ? MD_DEFINITIONS : 0);
+    s->admonitions = t->kind->admonitions | (t->definitions ? MD_DEFINITIONS : 0) |
+                     (t->abbreviations ? MD_ABBREVIATIONS : 0);
 }
 
 void tree_settings(struct site *site)

@@ -1,0 +1,7 @@
+export default {
+  title: 'Small Press',
+  locales: {
+    root: { lang: 'en' },
+    fr: { lang: 'fr' },
+  },
+}

@@ -141,7 +141,9 @@
     if (shown && known && Math.abs(room - shown.width) > 2) draw(known, shown.r);
   }).observe(box);
 
-  // A long run is thinned beside the page, so that typing does not wait for it.
+  // A long run is thinned beside the page, so that typing does not wait for it, where the machine is slow: the walk over a run
+  // takes about as long as its estimate took.
+  const LONG = 20000, AT_ONCE = 12;
   function step(r) {
     box.closest("section").hidden = Boolean(r.server);
     if (r.server) return;
@@ -151,7 +153,7 @@
       known = answer.value;
       draw(known, r);
     };
-    if (r.events < 20000) { use(page.core.ask("timeline")); return; }
+    if (r.events < LONG || page.took < AT_ONCE) { use(page.core.ask("timeline")); return; }
     box.closest("section").classList.toggle("late", true);
     page.later("timeline", "ask", ["timeline"], use);
   }

@@ -254,7 +254,7 @@
 
   // What stands beside the verdict. While a value is typed it must not keep the number waiting: where it took long the last time,
   // it comes after the number is painted, piece by piece, and is left out when the next number is there first.
-  const BUDGET = 8;
+  const BUDGET = 8, FRAME = 16;
   let cost = 0, turns = 0, waiting = false;
   function pieces(r) {
     const first = () => {
@@ -276,7 +276,7 @@
       took += now - from;
       if (!list.length) { cost = took; waiting = false; }
     }
-    if (!typed || performance.now() - began + cost < BUDGET) { run(Infinity); return; }
+    if (!typed || performance.now() - began + cost < FRAME) { run(Infinity); return; }
     const next = () => {
       if (turn !== turns) return;
       run(BUDGET);
@@ -297,6 +297,7 @@
   function update(typed) {
     const began = performance.now();
     const serves = state.task === "inference" && state.gpu && page.serves, answer = serves ? serves() : core.estimate(flat());
+    page.took = performance.now() - began;
     settle();
     root.classList.toggle("wrong", answer.code !== 0);
     root.querySelectorAll(".figure, .picture, .answer").forEach((e) => { e.inert = answer.code !== 0; });

@@ -156,7 +156,7 @@ static int explain_config(struct vram *v, struct answers *a, const struct oom_me
         message_clear(&v->err);
     a->oom.compile = s.count ? compile_name(s.compile) : NULL;
     a->oom.compile_as_asked = compile_name(s.asked);
-    v->config.compile = s.asked;
+    oom_set_mode(v, s.asked);
     return rc;
 }
 

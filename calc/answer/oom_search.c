@@ -111,6 +111,12 @@ static int on_event(void *ctx, const struct vram_event *e)
     return 0;
 }
 
+void oom_set_mode(struct vram *v, uint64_t mode)
+{
+    v->has_result = v->has_result && v->config.compile == mode;
+    v->config.compile = mode;
+}
+
 // The suspects with torch.compile in one mode. A mode that is not modelled here has none.
 static int search_mode(struct vram *v, struct walk *w, uint64_t mode)
 {
@@ -118,14 +124,15 @@ static int search_mode(struct vram *v, struct walk *w, uint64_t mode)
     struct oom_search *s = w->s;
     s->count = 0;
     w->over = 0;
-    s->compile = v->config.compile = mode;
+    s->compile = mode;
+    oom_set_mode(v, mode);
     int rc = vram_trace(v, on_event, w);
     if (rc == VRAM_EUNSUPPORTED && mode != s->asked) {
         message_clear(&v->err);
         rc = VRAM_OK;
     }
     if (rc != VRAM_OK || s->count == 0)
-        v->config.compile = as_it_is;
+        oom_set_mode(v, as_it_is);
     return rc;
 }
 
@@ -143,11 +150,11 @@ int oom_search(struct vram *v, const struct oom_message *m, struct oom_search *s
         rc = search_mode(v, &w, modes[i]);
         if (other.count && (!best.count || other.found[0].distance < best.found[0].distance))
             best = other;
-        v->config.compile = s->asked;
+        oom_set_mode(v, s->asked);
     }
     if (rc == VRAM_OK && s->count == 0 && best.count) {
         *s = best;
-        v->config.compile = best.compile;
+        oom_set_mode(v, best.compile);
     }
     return rc;
 }

@@ -27,6 +27,9 @@ struct oom_search {
 uint64_t oom_others(const struct oom_message *m);
 uint64_t oom_idle(const struct oom_message *m);
 
+// torch.compile in another mode, without the result of the one before.
+void oom_set_mode(struct vram *v, uint64_t mode);
+
 // As configured; if nothing has that size, as other versions of torch.compile, or none, would have
 // run it. The mode that agrees best is left in v->config: the caller puts s->asked back.
 int oom_search(struct vram *v, const struct oom_message *m, struct oom_search *s);

@@ -245,6 +245,7 @@ int engine_take_longest(struct engine *e)
 int engine_prepare(struct vram *v, struct engine *e, bool play)
 {
     int rc = model_make(&e->model, &v->config, &v->err);
+    e->has_run = false;
     if (rc != VRAM_OK)
         return handle_locate(v);
     stage_narrow(&e->model, e->stage);

@@ -41,6 +41,7 @@ struct engine {
     struct reel reels[ENGINE_REELS];
     struct vram_config key;  // of the reels: dimensions left out
     bool recorded;
+    bool has_run;    // all of this is as vram_run left it
     uint64_t stage;  // of the pipeline, set before engine_prepare
     uint64_t room;   // of the card for the allocator in the last run; 0: without an end
     struct allocator allocator;

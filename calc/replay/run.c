@@ -238,7 +238,16 @@ int vram_run(struct vram *v)
     if (report_make(v, e) != VRAM_OK)
         return handle_no_memory(v);
     v->result.cards_allocated_bytes = cards ? cards : v->result.peak_allocated.bytes;
-    v->has_result = true;
+    v->has_result = e->has_run = true;
+    return VRAM_OK;
+}
+
+int run_once(struct vram *v)
+{
+    const struct engine *e = v->parts[HANDLE_ENGINE].ptr;
+    if (!v->has_result || !e || !e->has_run)
+        return vram_run(v);
+    message_clear(&v->err);
     return VRAM_OK;
 }
 
@@ -304,18 +313,23 @@ static int run_event(void *ctx, const struct trace_event *in)
     return t->fn(t->ctx, &out);
 }
 
-int vram_trace(struct vram *v, vram_event_fn *fn, void *ctx)
+int run_events(struct vram *v, const struct trace_sink *sink)
 {
-    int rc = vram_run(v);  // how many iterations a run takes is known only after it
+    int rc = run_once(v);  // how many iterations a run takes is known only after it
     if (rc != VRAM_OK)
         return rc;
     struct engine *e = v->parts[HANDLE_ENGINE].ptr;
-    struct run_tell tell = {.e = e, .fn = fn, .ctx = ctx};
-    struct trace_sink sink = {run_event, &tell};
     struct player p;
     rc = run_player(v, e, &p);
-    p.sink = &sink;
+    p.sink = sink;
     return rc == VRAM_OK ? schedule_play(e, &p, e->player.iterations) : rc;
+}
+
+int vram_trace(struct vram *v, vram_event_fn *fn, void *ctx)
+{
+    struct engine *e = engine_of(v);
+    struct run_tell tell = {.e = e, .fn = fn, .ctx = ctx};
+    return e ? run_events(v, &(struct trace_sink){run_event, &tell}) : VRAM_ENOMEM;
 }
 
 int vram_step_seconds(struct vram *v, double *seconds)
@@ -343,6 +357,7 @@ int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)
     if (!e)
         return VRAM_ENOMEM;
     int rc = model_make(&e->model, &v->config, &v->err);
+    e->has_run = false;
     if (rc != VRAM_OK)
         return rc;
     if (!model_param_at(&e->model, index, &p))

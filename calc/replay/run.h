@@ -10,6 +10,12 @@
 // `enough` or more. *retries: how often the cache was given back to the card.
 int run_process(struct vram *v, uint64_t enough, struct vram_figure *process, uint64_t *retries);
 
+// vram_run, but where the engine stands as that call left it, for the configuration as it is.
+int run_once(struct vram *v);
+
+// vram_trace with the core's own events.
+int run_events(struct vram *v, const struct trace_sink *sink);
+
 // A lower bound of that figure, of the live bytes alone: no replay. Errors: those of
 // vram_live_peak.
 int run_process_least(struct vram *v, uint64_t *process);

@@ -239,7 +239,7 @@ static int segments_at(struct watch *w, uint32_t moment, uint64_t event, struct 
 
 int vram_segments(struct vram *v, uint32_t moment, uint64_t event, const struct vram_segments **out)
 {
-    int rc = vram_run(v);
+    int rc = run_once(v);
     if (rc != VRAM_OK)
         return rc;
     struct watch w = {.v = v, .e = v->parts[HANDLE_ENGINE].ptr};

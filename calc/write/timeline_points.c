@@ -2,20 +2,19 @@
 
 #include "calc/write/timeline_points.h"
 
-#include "calc/base/text.h"
+#include "calc/replay/run.h"
 
 // One phase for a pass: micro-steps and iterations apart, a last one takes what is too much.
-static void follow(struct timeline *t, const char *name)
+static void follow(struct timeline *t, uint32_t phase)
 {
     struct timeline_phase *last = t->phases ? &t->phase[t->phases - 1] : NULL;
-    if (last && (text_equal(name, text_len(name), last->name) || t->phases == TIMELINE_PHASES)) {
+    if (last && (t->pass == phase || t->phases == TIMELINE_PHASES)) {
         last->end = t->at + 1;
         return;
     }
     last = &t->phase[t->phases++];
     *last = (struct timeline_phase){{0}, t->at, t->at + 1};
-    for (size_t i = 0; i + 1 < TIMELINE_PHASE_TEXT && name[i]; i++)
-        last->name[i] = name[i];
+    trace_phase_name(t->pass = phase, last->name);
 }
 
 static bool is_empty(const struct timeline_moment *m)
@@ -23,7 +22,7 @@ static bool is_empty(const struct timeline_moment *m)
     return m->total == 0;
 }
 
-static int on_event(void *ctx, const struct vram_event *e)
+static int on_event(void *ctx, const struct trace_event *e)
 {
     struct timeline *t = ctx;
     follow(t, e->phase);
@@ -35,23 +34,18 @@ static int on_event(void *ctx, const struct vram_event *e)
         t->now.total += e->bytes;
     }
     t->now.event = t->at;
-    size_t column = t->at * TIMELINE_COLUMNS / t->events;
-    if (t->now.total > t->high[column].total)
-        t->high[column] = t->now;
-    if (is_empty(&t->low[column]) || t->now.total < t->low[column].total)
-        t->low[column] = t->now;
+    while ((t->column + 1) * t->events <= t->at * TIMELINE_COLUMNS)
+        t->column++;
+    struct timeline_moment *low = &t->low[t->column], *high = &t->high[t->column];
+    if (t->now.total > high->total)
+        *high = t->now;
+    if (is_empty(low) || t->now.total < low->total)
+        *low = t->now;
     if (t->now.total > t->peak) {
         t->peak = t->now.total;
         t->peak_event = t->at;
     }
     t->at++;
-    return 0;
-}
-
-static int on_count(void *ctx, const struct vram_event *e)
-{
-    (void)e;
-    (*(uint64_t *)ctx)++;
     return 0;
 }
 
@@ -64,17 +58,16 @@ static void fill_gaps(struct timeline *t)
 
 int timeline_record(struct vram *v, struct timeline **out)
 {
-    uint64_t events = 0;
     *out = NULL;
-    int rc = vram_trace(v, on_count, &events);
+    int rc = run_once(v);
     if (rc != VRAM_OK)
         return rc;
     struct timeline *t = *out = mem_alloc(&v->mem, sizeof *t);
     if (!t)
         return handle_no_memory(v);
     mem_zero(t, sizeof *t);
-    t->events = events;
-    rc = vram_trace(v, on_event, t);
+    t->events = v->result.events;
+    rc = run_events(v, &(struct trace_sink){on_event, t});
     fill_gaps(t);
     return rc;
 }

@@ -4,8 +4,9 @@
 #define CALC_TIMELINE_POINTS_H
 
 #include "calc/model/handle.h"
+#include "calc/trace/trace.h"
 
-enum { TIMELINE_COLUMNS = 360, TIMELINE_PHASES = 64, TIMELINE_PHASE_TEXT = 32 };
+enum { TIMELINE_COLUMNS = 360, TIMELINE_PHASES = 64 };
 
 struct timeline_moment {
     uint64_t event, total;  // bytes
@@ -13,7 +14,7 @@ struct timeline_moment {
 };
 
 struct timeline_phase {
-    char name[TIMELINE_PHASE_TEXT];
+    char name[TRACE_PHASE_TEXT];
     uint64_t begin, end;  // events
 };
 
@@ -23,7 +24,9 @@ struct timeline {
     struct timeline_moment low[TIMELINE_COLUMNS], high[TIMELINE_COLUMNS];
     struct timeline_moment now;
     uint64_t events, at;  // how many in all; this one
+    uint64_t column;      // of this one
     uint64_t peak, peak_event;
+    uint32_t pass;  // that the last phase is of, as trace_phase()
     struct timeline_phase phase[TIMELINE_PHASES];
     size_t phases;
 };

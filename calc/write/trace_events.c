@@ -3,6 +3,7 @@
 #include "calc/write/trace_events.h"
 
 #include "calc/base/text.h"
+#include "calc/replay/run.h"
 
 // ---- CSV ---------------------------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ static void name_track(struct perfetto *p, const char *what, unsigned tid, const
 int trace_perfetto(struct vram *v)
 {
     uint64_t peak = 0;
-    int rc = v->has_result ? VRAM_OK : vram_run(v);
+    int rc = run_once(v);
     if (rc != VRAM_OK)
         return rc;
     peak = v->result.peak_live.bytes;

@@ -4,7 +4,7 @@
 #define CALC_TIMELINE_POINTS_H
 
 #include "calc/model/handle.h"
-#include "calc/trace/trace.h"
+#include "calc/replay/run.h"
 
 enum { TIMELINE_COLUMNS = 360, TIMELINE_PHASES = 64 };
 

@@ -2,7 +2,6 @@
 
 #include "calc/write/timeline_points.h"
 
-
 // One phase for a pass: micro-steps and iterations apart, a last one takes what is too much.
 static void follow(struct timeline *t, uint32_t phase)
 {

@@ -9,6 +9,7 @@
 #include "gen/cmd.h"
 #include "gen/text/front.h"
 #include "gen/text/markdown.h"
+#include "gen/text/math.h"
 
 struct render_options {
     bool unsafe, site;
@@ -121,7 +122,9 @@ static int run(void *given, int count, char **operands)
         md_init();
         if (r->site && !r->extensions)
             o.extensions |= MD_MATH_DOLLARS;
+        o.math = math_open(STR_NONE);
         rc = print_fragment(&o, str_c(path), d, buf_view(&text));
+        math_free(o.math);
     }
     diag_flush(d);
     diag_free(d);

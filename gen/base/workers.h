@@ -19,6 +19,8 @@ struct workers_plan {
     uint64_t memory_bytes;  // address space a worker may add; 0: no limit
     // In the worker, once, before its first job.
     void (*begin)(void *ctx);
+    // In the worker, once, behind its last job.
+    void (*end)(void *ctx);
     // In the worker. Appends the job's result (small: metadata, diagnostics) to out.
     void (*job)(void *ctx, size_t index, buf *out);
     // In the parent, in order of index, once for every job. result is empty unless the fate is

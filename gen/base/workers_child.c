@@ -93,5 +93,7 @@ _Noreturn void workers_child(const struct workers_plan *plan, struct workers_sha
         uint64_t end = begin + shared->chunk;
         run_range(plan, slot, begin, end < plan->job_count ? end : plan->job_count, fd, &out);
     }
+    if (plan->end)
+        plan->end(plan->ctx);
     _exit(0);
 }

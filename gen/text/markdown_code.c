@@ -16,6 +16,11 @@ static str info_word(str info)
     return str_slice(info, 0, n);
 }
 
+bool md_is_math_fence(cmark_node *block)
+{
+    return str_eq(info_word(str_c(cmark_node_get_fence_info(block))), STR("math"));
+}
+
 // Code that may be wider than the page must be reachable by the keyboard, to be scrolled.
 static bool may_scroll(str code)
 {
@@ -113,7 +118,7 @@ void md_code_block(struct md *r, cmark_node *n)
     }
     if (cell_fence(info)) {
         example(r, n, code);
-    } else if (str_eq(language, STR("math"))) {
+    } else if (md_is_math_fence(n)) {
         md_formula_block(r, n, md_formula_tex(r, n, code), md_code_offset(r, n));
     } else {
         r->result->has_code = true;

@@ -83,11 +83,13 @@ void md_alt_text(struct md *r, cmark_node *image)
     }
 }
 
-// GitHub's inline formula is a code span between two dollar signs: $`x^2`$.
-static bool is_formula(cmark_node *code)
+bool md_is_formula_span(cmark_node *n)
 {
-    cmark_node *after = md_is(code, CMARK_NODE_CODE) ? cmark_node_next(code) : NULL;
-    return md_is(after, CMARK_NODE_TEXT) && str_starts(md_literal(after), STR("$"));
+    if (!md_is(n, CMARK_NODE_CODE))
+        return false;
+    cmark_node *before = cmark_node_previous(n), *after = cmark_node_next(n);
+    return md_is(before, CMARK_NODE_TEXT) && str_ends(md_literal(before), STR("$")) &&
+           md_is(after, CMARK_NODE_TEXT) && str_starts(md_literal(after), STR("$"));
 }
 
 void md_text(struct md *r, cmark_node *n)
@@ -97,7 +99,7 @@ void md_text(struct md *r, cmark_node *n)
         s = str_slice(s, r->trim_bytes, s.len);
         r->trim_node = NULL;
     }
-    if (s.len && s.ptr[s.len - 1] == '$' && is_formula(cmark_node_next(n))) {
+    if (s.len && s.ptr[s.len - 1] == '$' && md_is_formula_span(cmark_node_next(n))) {
         s.len--;
         r->math_node = cmark_node_next(n);
         r->trim_node = cmark_node_next(cmark_node_next(n));

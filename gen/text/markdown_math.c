@@ -308,6 +308,33 @@ str md_formula_tex(struct md *r, cmark_node *block, str literal)
     return f && f->escaped ? unescaped(r->a, tex) : tex;
 }
 
+// The formula that n will be shown as; false when it is none.
+static bool formula_at(struct md *r, cmark_node *n, struct math_formula *found)
+{
+    const struct md_formula *f = md_formula_of(n);
+    if (md_is(n, CMARK_NODE_CODE_BLOCK) && md_is_math_fence(n))
+        *found = (struct math_formula){str_trim(md_formula_tex(r, n, md_literal(n))), true};
+    else if (md_is(n, CMARK_NODE_CODE) && (f || md_is_formula_span(n)))
+        *found = (struct math_formula){md_literal(n), f && f->display};
+    else
+        return false;
+    return true;
+}
+
+void md_formulas_prepare(struct md *r, cmark_node *root)
+{
+    struct math_formula *list = NULL, found;
+    size_t count = 0, cap = 0;
+    for (cmark_node *n = root; n; n = md_next_node(n, root)) {
+        if (!formula_at(r, n, &found))
+            continue;
+        list = arena_grow(r->a, list, count, &cap, count + 1, sizeof *list);
+        list[count++] = found;
+    }
+    if (count > 1)
+        math_prepare(r->o->math, list, count);
+}
+
 cmark_syntax_extension *md_math_extension(struct md *r, cmark_parser *parser)
 {
     cmark_mem *mem = cmark_get_default_mem_allocator();

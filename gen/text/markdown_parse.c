@@ -239,6 +239,8 @@ static void prepare(struct md *r)
     if (r->o->title.len)
         md_title_drop(r, r->root);
     md_headings_prepare(r, r->root);
+    if (r->o->math && !r->scan && (r->own[1] || holds_byte(r->text, '$')))
+        md_formulas_prepare(r, r->root);
 }
 
 static void parse(struct md *r)

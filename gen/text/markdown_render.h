@@ -224,6 +224,8 @@ void md_strike_leave(struct md *r, cmark_node *n);
 void md_softbreak(struct md *r, cmark_node *n);
 void md_link_leave(struct md *r, cmark_node *n);
 void md_alt_text(struct md *r, cmark_node *image);
+// Whether n is a code span between two dollar signs, as GitHub writes formulas: $`x^2`$.
+bool md_is_formula_span(cmark_node *n);
 void md_text(struct md *r, cmark_node *n);
 void md_linebreak(struct md *r, cmark_node *n);
 void md_code(struct md *r, cmark_node *n);
@@ -322,6 +324,8 @@ struct md_formula;
 const struct md_formula *md_formula_of(cmark_node *n);
 bool md_formula_displayed(const struct md_formula *f);
 str md_formula_tex(struct md *r, cmark_node *block, str literal);
+// Converts the formulas below root together, before they are shown one by one.
+void md_formulas_prepare(struct md *r, cmark_node *root);
 
 // markdown_footnote.c
 // Counts the marks of each note before the walk: links back are written before all marks are met.
@@ -361,6 +365,7 @@ void md_admonition_enter(struct md *r, cmark_node *n);
 void md_admonition_leave(struct md *r, cmark_node *n);
 
 // markdown_code.c
+bool md_is_math_fence(cmark_node *block);
 // Offset in the source of a fence's first line of code.
 size_t md_code_offset(struct md *r, cmark_node *n);
 // The fence of output behind a worked example; NULL when there is none.

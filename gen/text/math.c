@@ -1,48 +1,57 @@
-// Runs blahtexml on formulas that are not known yet, and keeps what it answers.
+// Which formulas are known, in memory and in a file, and what is shown for each.
 #include "gen/text/math.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "gen/base/fs.h"
-#include "gen/base/map.h"
 #include "gen/base/escape.h"
-#include "gen/text/math_letters.h"
+#include "gen/base/map.h"
+#include "gen/text/math_cache.h"
+#include "gen/text/math_markup.h"
+#include "gen/text/math_program.h"
 #include "gen/text/math_spelling.h"
 
 enum {
-    MAX_FORMULA = 16384,  // bytes: less than a socket holds, so that writing it cannot block
-    MAX_ANSWER = 4 << 20,
-    FORMAT = 3,  // raised when what is kept would be made differently
+    MAX_FORMULA = 16384,
+    FORMAT = 4,  // raised when what is kept would be made differently
 };
 
-extern char **environ;
+// What is known of a formula: MathML, or why there is none.
+struct answer {
+    bool is_math;
+    str text;
+};
 
 struct math {
-    str dir;
+    str path;  // of the file that is kept; "" for none
+    buf file;  // its bytes, once read
+    bool read;
     arena arena;
-    struct map known;  // key -> str *
+    struct map known;  // key -> struct answer *
+    struct math_program program;
 };
 
 struct math *math_open(str cache_dir)
 {
     arena a = ARENA_INIT;
     struct math *m = arena_new(&a, struct math, 1);
-    m->dir = arena_str(&a, cache_dir);
+    m->path = cache_dir.len ? arena_join(&a, cache_dir, STR("/formulas"), STR_NONE) : STR_NONE;
+    m->file = BUF_INIT;
+    m->program = MATH_PROGRAM_INIT(MATH_PROGRAM_WAIT_MS);
     m->arena = a;
     return m;
+}
+
+void math_rest(struct math *m)
+{
+    math_program_end(&m->program);
 }
 
 void math_free(struct math *m)
 {
     if (!m)
         return;
+    math_rest(m);
+    buf_free(&m->file);
     arena a = m->arena;
     arena_free(&a);
 }
@@ -50,189 +59,137 @@ void math_free(struct math *m)
 // The key of a formula: everything that its MathML depends on.
 static void put_key(buf *key, str tex, bool display)
 {
+    buf_clear(key);
     buf_printf(key, "%d %c ", FORMAT, display ? 'd' : 'i');
     buf_str(key, tex);
 }
 
-static void cache_path(const struct math *m, str key, buf *path)
-{
-    buf_str(path, m->dir);
-    buf_printf(path, "/math/%016llx", (unsigned long long)str_hash(key));
-}
-
-static const str *remember(struct math *m, str key, str mathml)
+// text lives as long as m.
+static struct answer *remember(struct math *m, str key, str text)
 {
     bool is_new;
     void **place = map_put(&m->known, &m->arena, key, &is_new);
-    str *kept = arena_new(&m->arena, str, 1);
-    *kept = arena_str(&m->arena, mathml);
-    return *place = kept;
+    struct answer *known = arena_new(&m->arena, struct answer, 1);
+    *known = (struct answer){str_starts(text, STR("<math")), text};
+    return *place = known;
 }
 
-// A kept file is the key, a NUL, and the MathML: the key guards against two formulas with one hash.
-static const str *recall(struct math *m, str key)
+static void remember_kept(void *ctx, str key, str text)
 {
-    const str *known = m ? map_get(&m->known, key) : NULL;
-    if (known || !m || !m->dir.len)
+    remember(ctx, key, text);
+}
+
+static bool is_known(struct math *m, str key)
+{
+    bool known = map_has(&m->known, key);
+    if (known || m->read || !m->path.len)
         return known;
-    buf path = BUF_INIT, file = BUF_INIT;
-    cache_path(m, key, &path);
-    if (!fs_read(path.ptr, MAX_ANSWER, &file)) {
-        str rest = buf_view(&file), kept_key;
-        if (str_cut(&rest, 0, &kept_key) && str_eq(kept_key, key))
-            known = remember(m, key, rest);
+    m->read = true;
+    math_cache_read(m->path.ptr, &m->file, remember_kept, m);
+    return map_has(&m->known, key);
+}
+
+// What is still to be asked: keys[i] is that of questions[i].
+struct open_questions {
+    arena arena;
+    struct map keys;
+    struct math_question *questions;
+};
+
+// Why a formula is not asked about, NULL when it is: what XML cannot hold, in blahtexml's own
+// words.
+static const char *unfit(str tex)
+{
+    for (size_t i = 0; i < tex.len; i++)
+        if ((unsigned char)tex.ptr[i] < ' ' && !strchr("\t\n\r", tex.ptr[i]))
+            return "Illegal character in input";
+    return tex.len > MAX_FORMULA ? "too long" : NULL;
+}
+
+static void note_open(struct math *m, struct open_questions *open, str key,
+                      const struct math_formula *f, buf *spelled)
+{
+    bool is_new;
+    buf_clear(spelled);
+    math_spelling(f->tex, f->display, spelled);
+    const char *why = unfit(buf_view(spelled));
+    if (why) {
+        remember(m, key, str_c(why));
+        return;
     }
-    buf_free(&path);
-    buf_free(&file);
-    return known;
+    map_put(&open->keys, &open->arena, key, &is_new);
+    if (is_new)
+        open->questions[open->keys.count - 1] = (struct math_question){
+            .tex = arena_str(&open->arena, buf_view(spelled)), .display = f->display};
 }
 
-// A result that cannot be written is only made again next time: no error.
-static void keep(struct math *m, str key, str mathml)
+// What failed may do better in another run: it is not kept.
+static void take_answer(struct math *m, str key, const struct math_question *q, buf *records)
 {
-    if (!m)
+    buf markup = BUF_INIT;
+    if (q->outcome == MATH_CONVERTED)
+        math_markup(q->text, q->display, &markup);
+    str text = q->outcome == MATH_CONVERTED ? buf_view(&markup) : q->text;
+    remember(m, key, arena_str(&m->arena, text));
+    if (q->outcome != MATH_FAILED)
+        math_cache_put(records, key, text);
+    buf_free(&markup);
+}
+
+static void ask(struct math *m, struct open_questions *open)
+{
+    buf records = BUF_INIT;
+    math_program_ask(&m->program, open->questions, open->keys.count, &open->arena);
+    for (size_t i = 0; i < open->keys.count; i++)
+        take_answer(m, open->keys.entries[i].key, &open->questions[i], &records);
+    if (records.len && m->path.len)
+        math_cache_append(m->path.ptr, buf_view(&records));
+    buf_free(&records);
+}
+
+void math_prepare(struct math *m, const struct math_formula *formulas, size_t count)
+{
+    struct open_questions open = {.arena = ARENA_INIT};
+    buf key = BUF_INIT, spelled = BUF_INIT;
+    open.questions = arena_new(&open.arena, struct math_question, count);
+    for (size_t i = 0; i < count; i++) {
+        put_key(&key, formulas[i].tex, formulas[i].display);
+        if (!is_known(m, buf_view(&key)))
+            note_open(m, &open, buf_view(&key), &formulas[i], &spelled);
+    }
+    ask(m, &open);
+    buf_free(&key);
+    buf_free(&spelled);
+    arena_free(&open.arena);
+}
+
+static void show(const struct answer *known, str tex, struct diag_pos at, struct diag *d, buf *out)
+{
+    if (known->is_math) {
+        buf_str(out, known->text);
         return;
-    remember(m, key, mathml);
-    if (!m->dir.len)
-        return;
-    buf path = BUF_INIT, file = BUF_INIT;
-    buf_str(&path, m->dir);
-    buf_lit(&path, "/math");
-    fs_mkdirs(path.ptr);
-    buf_clear(&path);
-    cache_path(m, key, &path);
-    buf_str(&file, key);
-    buf_char(&file, 0);
-    buf_str(&file, mathml);
-    (void)fs_write(path.ptr, buf_view(&file));
-    buf_free(&path);
-    buf_free(&file);
-}
-
-static int spawn(int socket, bool display, pid_t *pid)
-{
-    char *argv[] = {"blahtexml", "--mathml",         "--mathml-encoding",
-                    "raw",       "--other-encoding", "raw",
-                    "--spacing", "moderate",         display ? "--displaymath" : NULL,
-                    NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    int error = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-static void read_all(int fd, buf *answer)
-{
-    char chunk[4096];
-    ssize_t n;
-    while ((n = read(fd, chunk, sizeof chunk)) > 0 || (n < 0 && errno == EINTR))
-        if (n > 0 && answer->len < MAX_ANSWER)
-            buf_put(answer, chunk, (size_t)n);
-}
-
-static void talk(int fd, str tex, pid_t pid, buf *answer)
-{
-    int status;
-    (void)send(fd, tex.ptr, tex.len, MSG_NOSIGNAL);
-    shutdown(fd, SHUT_WR);
-    read_all(fd, answer);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-}
-
-// Gives tex to a child and reads all that it prints. 0 or an errno. A socket, not pipes: a child
-// that has died must not end this process by SIGPIPE.
-static int run(str tex, bool display, buf *answer)
-{
-    int ends[2];
-    pid_t pid;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-        return errno;
-    int error = spawn(ends[1], display, &pid);
-    close(ends[1]);
-    if (!error)
-        talk(ends[0], tex, pid, answer);
-    close(ends[0]);
-    return error;
-}
-
-// What is between two marks of the answer; empty when they are not there.
-static str between(str s, str open, str close)
-{
-    size_t start = str_search(s, open);
-    if (start == s.len)
-        return STR_NONE;
-    str rest = str_slice(s, start + open.len, s.len);
-    size_t end = str_search(rest, close);
-    return end == rest.len ? STR_NONE : str_slice(rest, 0, end);
-}
-
-static void put_math(buf *mathml, str markup, bool display)
-{
-    if (display)
-        buf_lit(mathml, "<math display=\"block\">");
-    else
-        buf_lit(mathml, "<math>");
-    for (str line; str_line(&markup, &line);)
-        math_letters(line, mathml);
-    buf_lit(mathml, "</math>");
-}
-
-static bool fail(str tex, struct diag_pos at, struct diag *d, buf *out, const char *why, size_t len)
-{
-    diag_add(d, D_MATH_SYNTAX, at, "%.*s", (int)len, why);
+    }
+    diag_add(d, D_MATH_SYNTAX, at, "%.*s", STR_ARG(known->text));
     buf_lit(out, "<code>");
     escape_text(out, tex);
     buf_lit(out, "</code>");
-    return false;
-}
-
-static bool convert(str tex, bool display, struct diag_pos at, struct diag *d, buf *out,
-                    buf *mathml)
-{
-    buf answer = BUF_INIT, spelled = BUF_INIT;
-    bool ok = false;
-    math_spelling(tex, display, &spelled);
-    int error = spelled.len > MAX_FORMULA ? EFBIG : run(buf_view(&spelled), display, &answer);
-    buf_free(&spelled);
-    str markup = between(buf_view(&answer), STR("<markup>"), STR("</markup>"));
-    str message = between(buf_view(&answer), STR("<message>"), STR("</message>"));
-    if (error == EFBIG) {
-        fail(tex, at, d, out, "too long", sizeof "too long" - 1);
-    } else if (error) {
-        const char *why =
-            error == ENOENT ? "blahtexml is not installed" : "blahtexml cannot be run";
-        fail(tex, at, d, out, why, strlen(why));
-    } else if (message.len) {
-        fail(tex, at, d, out, message.ptr, message.len);
-    } else if (!answer.len) {
-        fail(tex, at, d, out, "blahtexml gave no answer", sizeof "blahtexml gave no answer" - 1);
-    } else {
-        put_math(mathml, markup, display);
-        ok = true;
-    }
-    buf_free(&answer);
-    return ok;
 }
 
 bool math_render(struct math *m, str tex, bool display, struct diag_pos at, struct diag *d,
                  buf *out)
 {
-    buf key = BUF_INIT, mathml = BUF_INIT;
+    struct math *own = m ? NULL : math_open(STR_NONE);
+    struct math *used = m ? m : own;
+    buf key = BUF_INIT;
     put_key(&key, tex, display);
-    const str *known = recall(m, buf_view(&key));
-    bool ok = known || convert(tex, display, at, d, out, &mathml);
-    if (known) {
-        buf_str(out, *known);
-    } else if (ok) {
-        keep(m, buf_view(&key), buf_view(&mathml));
-        buf_str(out, buf_view(&mathml));
+    const struct answer *known = map_get(&used->known, buf_view(&key));
+    if (!known) {
+        math_prepare(used, &(struct math_formula){tex, display}, 1);
+        known = map_get(&used->known, buf_view(&key));
     }
+    bool is_math = known->is_math;
+    show(known, tex, at, d, out);
     buf_free(&key);
-    buf_free(&mathml);
-    return ok;
+    math_free(own);
+    return is_math;
 }

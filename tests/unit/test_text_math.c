@@ -92,30 +92,50 @@ static void letters_of_other_alphabets(void **state)
     }
 }
 
-// Puts another answer into every kept file, behind the key.
-static void change_kept(const char *folder, const char *answer, bool keep_key)
+struct kept {
+    buf path, bytes;
+};
+
+static struct kept kept_in(const char *folder)
 {
-    arena a = ARENA_INIT;
-    struct fs_list files;
-    str bad;
-    buf root = BUF_INIT;
-    buf_printf(&root, "%s/math", folder);
-    assert_int_equal(fs_walk(root.ptr, NULL, &a, &files, &bad), 0);
-    assert_int_equal(files.count, 1);
-    buf path = BUF_INIT, bytes = BUF_INIT;
-    buf_printf(&path, "%s/%.*s", root.ptr, STR_ARG(files.items[0].path));
-    assert_int_equal(fs_read(path.ptr, 0, &bytes), 0);
-    size_t key = str_find(buf_view(&bytes), 0) + 1;
-    bytes.len = key;
-    if (!keep_key)
-        bytes.ptr[0] = '!';
-    buf_lit(&bytes, "");
-    buf_str(&bytes, str_c(answer));
-    assert_int_equal(fs_write(path.ptr, buf_view(&bytes)), 1);
-    buf_free(&path);
-    buf_free(&bytes);
-    buf_free(&root);
-    arena_free(&a);
+    struct kept k = {BUF_INIT, BUF_INIT};
+    buf_printf(&k.path, "%s/formulas", folder);
+    assert_int_equal(fs_read(k.path.ptr, 0, &k.bytes), 0);
+    return k;
+}
+
+static void kept_free(struct kept *k)
+{
+    buf_free(&k->path);
+    buf_free(&k->bytes);
+}
+
+// What a new run shows for tex where blahtexml cannot be found.
+static void wants_kept(const char *folder, const char *tex, const char *want)
+{
+    const char *path = getenv("PATH");
+    char *as_it_was = strdup(path ? path : "");
+    struct math *m = math_open(str_c(folder));
+    setenv("PATH", "/nowhere", 1);
+    buf out = BUF_INIT, messages = BUF_INIT;
+    bool known = convert(m, tex, false, &out, &messages);
+    setenv("PATH", as_it_was, 1);
+    assert_int_equal(known, str_starts(str_c(want), STR("<math>")));
+    if (known)
+        assert_str(buf_view(&out), want);
+    else
+        assert_non_null(strstr(messages.ptr, want));
+    free(as_it_was);
+    buf_free(&out);
+    buf_free(&messages);
+    math_free(m);
+}
+
+static void shows(const char *folder, const char *tex, const char *want)
+{
+    struct math *m = math_open(str_c(folder));
+    wants(m, tex, false, want);
+    math_free(m);
 }
 
 static void what_is_kept_is_used(void **state)
@@ -123,17 +143,102 @@ static void what_is_kept_is_used(void **state)
     struct folder *f = *state;
     if (!blahtexml_is_there())
         skip();
+    shows(f->path, "x", "<math><mi>x</mi></math>");
+    shows(f->path, "y", "<math><mi>y</mi></math>");
+    wants_kept(f->path, "x", "<math><mi>x</mi></math>");
+    wants_kept(f->path, "y", "<math><mi>y</mi></math>");
+    wants_kept(f->path, "z", "blahtexml is not installed");
+    shows(f->path, "z", "<math><mi>z</mi></math>");
+    wants_kept(f->path, "z", "<math><mi>z</mi></math>");
+}
+
+static void a_refusal_is_kept(void **state)
+{
+    struct folder *f = *state;
+    if (!blahtexml_is_there())
+        skip();
     struct math *m = math_open(str_c(f->path));
-    wants(m, "y", false, "<math><mi>y</mi></math>");
+    buf out = BUF_INIT, messages = BUF_INIT;
+    assert_false(convert(m, "\\nosuch", false, &out, &messages));
     math_free(m);
-    change_kept(f->path, "<math>kept</math>", true);
-    m = math_open(str_c(f->path));
-    wants(m, "y", false, "<math>kept</math>");
-    math_free(m);
-    change_kept(f->path, "<math>of another formula</math>", false);
-    m = math_open(str_c(f->path));
-    wants(m, "y", false, "<math><mi>y</mi></math>");
-    wants(m, "y", false, "<math><mi>y</mi></math>");
+    buf_free(&out);
+    buf_free(&messages);
+    wants_kept(f->path, "\\nosuch", "Unrecognised command \"\\nosuch\"");
+}
+
+static void two_workers_write_one_file(void **state)
+{
+    struct folder *f = *state;
+    if (!blahtexml_is_there())
+        skip();
+    struct math *one = math_open(str_c(f->path)), *other = math_open(str_c(f->path));
+    wants(one, "a", false, "<math><mi>a</mi></math>");
+    wants(other, "b", false, "<math><mi>b</mi></math>");
+    wants(one, "c", false, "<math><mi>c</mi></math>");
+    math_free(one);
+    math_free(other);
+    wants_kept(f->path, "a", "<math><mi>a</mi></math>");
+    wants_kept(f->path, "b", "<math><mi>b</mi></math>");
+    wants_kept(f->path, "c", "<math><mi>c</mi></math>");
+}
+
+// Each byte of the file changed, and the file cut at each: nothing wrong is shown, and what is kept
+// after that is used again.
+static void what_is_damaged_is_made_again(void **state)
+{
+    struct folder *f = *state;
+    if (!blahtexml_is_there())
+        skip();
+    shows(f->path, "x", "<math><mi>x</mi></math>");
+    struct kept k = kept_in(f->path);
+    for (size_t i = 0; i < k.bytes.len; i++) {
+        for (int cut = 0; cut < 2; cut++) {
+            k.bytes.ptr[i] ^= 1;
+            str bytes = str_slice(buf_view(&k.bytes), 0, cut ? i : k.bytes.len);
+            assert_int_not_equal(fs_write(k.path.ptr, bytes), -1);
+            k.bytes.ptr[i] ^= 1;
+            wants_kept(f->path, "x", "blahtexml is not installed");
+        }
+    }
+    assert_int_not_equal(fs_write(k.path.ptr, str_slice(buf_view(&k.bytes), 0, 20)), -1);
+    shows(f->path, "x", "<math><mi>x</mi></math>");
+    shows(f->path, "y", "<math><mi>y</mi></math>");
+    shows(f->path, "y", "<math><mi>y</mi></math>");
+    wants_kept(f->path, "y", "<math><mi>y</mi></math>");
+    kept_free(&k);
+}
+
+// Many at once, some of which are bad: each is shown as it is by itself.
+static void many_are_as_each_alone(void **state)
+{
+    static const char *const tex[] = {"x^2",          "\\nosuch",
+                                      "a < b \\& c",  "",
+                                      "\\text{é 中}", "{",
+                                      "x^2",          "\\sqrt{}",
+                                      "a\tb\nc",      "\\newcommand{\\q}{x}\\q",
+                                      "\\q",          "a\001b",
+                                      "\\mathbb{R}",  "\\begin{<\"&}",
+                                      "\\text{😀}",    "]]>-->",
+                                      "\"/></f>"};
+    enum { COUNT = sizeof tex / sizeof *tex };
+    struct math_formula list[2 * COUNT];
+    (void)state;
+    if (!blahtexml_is_there())
+        skip();
+    for (size_t i = 0; i < 2 * COUNT; i++)
+        list[i] = (struct math_formula){str_c(tex[i % COUNT]), i >= COUNT};
+    struct math *m = math_open(STR_NONE);
+    math_prepare(m, list, 2 * COUNT);
+    for (size_t i = 0; i < 2 * COUNT; i++) {
+        buf out[2] = {BUF_INIT, BUF_INIT}, messages[2] = {BUF_INIT, BUF_INIT};
+        bool together = convert(m, list[i].tex.ptr, list[i].display, &out[0], &messages[0]);
+        bool alone = convert(NULL, list[i].tex.ptr, list[i].display, &out[1], &messages[1]);
+        assert_int_equal(together, alone);
+        assert_str(buf_view(&out[0]), out[1].ptr);
+        assert_str(buf_view(&messages[0]), messages[1].ptr);
+        for (int k = 0; k < 2; k++)
+            buf_free(&out[k]), buf_free(&messages[k]);
+    }
     math_free(m);
 }
 
@@ -224,12 +329,18 @@ static void a_missing_program_is_named(void **state)
     buf_free(&messages);
 }
 
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, drop_folder)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_become_mathml),
         cmocka_unit_test(letters_of_other_alphabets),
-        cmocka_unit_test_setup_teardown(what_is_kept_is_used, make_folder, drop_folder),
+        IN_FOLDER(what_is_kept_is_used),
+        IN_FOLDER(a_refusal_is_kept),
+        IN_FOLDER(two_workers_write_one_file),
+        IN_FOLDER(what_is_damaged_is_made_again),
+        cmocka_unit_test(many_are_as_each_alone),
         cmocka_unit_test(errors_name_the_place),
         cmocka_unit_test(spelled_as_blahtexml_takes_it),
         cmocka_unit_test(long_formulas_are_refused),

@@ -14,6 +14,7 @@
 #include "gen/site/output/rendered.h"
 #include "gen/site/output/search.h"
 #include "gen/site/page/page_markdown.h"
+#include "gen/text/math.h"
 
 // What a worker keeps from job to job.
 struct rendering {
@@ -177,6 +178,12 @@ static void job(void *ctx, size_t index, buf *out)
     arena_reset(&w->arena);
 }
 
+static void end_worker(void *ctx)
+{
+    const struct rendering *w = ctx;
+    math_rest(w->build->math);
+}
+
 static void show_progress(struct rendering *w)
 {
     const struct build *b = w->build;
@@ -243,6 +250,7 @@ void render_documents(struct build *b)
         .workers = b->options->jobs,
         .job_timeout_ms = b->site.settings.page_timeout_ms,
         .memory_bytes = b->site.settings.page_memory_bytes,
+        .end = end_worker,
         .job = job,
         .result = result,
         .ctx = &w,

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "gen/text/code_span.h"
 #include "gen/text/emoji.h"
 
 // What is replaced inside a tag, and by what. The bytes are control characters that no text has.
@@ -187,25 +188,6 @@ static size_t hide_at(struct hiding *h, size_t at)
     return end ? end : at + 1;
 }
 
-// A code span's end, behind its closing mark; at + 1 when it is not closed in its paragraph.
-static size_t span_end(str s, size_t at)
-{
-    size_t n = 0, i;
-    while (at + n < s.len && s.ptr[at + n] == '`')
-        n++;
-    for (i = at + n; i < s.len;) {
-        size_t m = 0;
-        if (s.ptr[i] == '\n' && !str_trim(md_rest_of_line(s, i + 1)).len)
-            break;
-        while (i + m < s.len && s.ptr[i + m] == '`')
-            m++;
-        if (m == n)
-            return i + m;
-        i += m ? m : 1;
-    }
-    return at + n;
-}
-
 // Whether a line of a fence is one that ends it, but for the signs of the quotes that it is in.
 static bool is_all(str s, char mark)
 {
@@ -266,7 +248,7 @@ static void walk(struct hiding *h)
             continue;
         }
         while (at < end) {
-            at = h->body.ptr[at] == '`' ? span_end(h->body, at) : hide_at(h, at);
+            at = h->body.ptr[at] == '`' ? code_span_at(h->body, at).end : hide_at(h, at);
             if (at > end)
                 end = md_end_of_line(h->body, at);
         }

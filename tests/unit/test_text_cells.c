@@ -1,5 +1,6 @@
 // Cells: what is one in a code span, in an info string, and in source that is not parsed.
 #include "gen/text/cells.h"
+#include "gen/text/code_span.h"
 #include "tests/unit/base_fixture.h"
 
 static void code_of(const char *literal, const char *want)
@@ -61,12 +62,35 @@ static void cells_in_source(void **state)
     all_of("`{lua} a\nb`", "0-11 a\nb;");
 }
 
+static void code_spans_end(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t at;
+        struct code_span want;
+    } rows[] = {
+        {"a `b` c", 2, {1, 5, true}},      {"``a`b`` c", 0, {2, 7, true}},
+        {"`a\nb`", 0, {1, 5, true}},       {"`a\n\nb`", 0, {1, 1, false}},
+        {"`a\n \t\nb`", 0, {1, 1, false}}, {"``a`", 0, {2, 2, false}},
+        {"`", 0, {1, 1, false}},           {"`a\n", 0, {1, 1, false}},
+        {"``` `` ```", 0, {3, 10, true}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct code_span got = code_span_at(str_c(rows[i].text), rows[i].at);
+        assert_int_equal(got.marks, rows[i].want.marks);
+        assert_int_equal(got.end, rows[i].want.end);
+        assert_int_equal(got.closed, rows[i].want.closed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inline_cells),
         cmocka_unit_test(fences),
         cmocka_unit_test(cells_in_source),
+        cmocka_unit_test(code_spans_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "gen/site/figures/figures_lib.h"
 #include "gen/text/cells.h"
+#include "gen/text/code_span.h"
 #include "gen/text/template_lua.h"
 
 static void names_in(str text, str code, void (*note)(void *ctx, str name, size_t offset),
@@ -82,23 +83,6 @@ static size_t gap_length(str s)
     return 0;
 }
 
-// Offset behind a code span that opens at i; i when it never closes.
-static size_t span_end(str s, size_t i)
-{
-    size_t n = 0, at;
-    while (i + n < s.len && s.ptr[i + n] == '`')
-        n++;
-    for (at = i + n; at < s.len;) {
-        size_t run = 0;
-        while (at + run < s.len && s.ptr[at + run] == '`')
-            run++;
-        if (run == n)
-            return at + run;
-        at += run ? run : 1;
-    }
-    return i + n;
-}
-
 // Offset behind a link's destination "](...)" or an address <...> at i; i when there is none.
 static size_t address_end(str s, size_t i)
 {
@@ -113,7 +97,7 @@ static size_t address_end(str s, size_t i)
 static void bare_in_line(struct figures *f, str file, str text, str line)
 {
     for (size_t i = 0; i < line.len;) {
-        size_t skipped = line.ptr[i] == '`' ? span_end(line, i) : address_end(line, i);
+        size_t skipped = line.ptr[i] == '`' ? code_span_at(line, i).end : address_end(line, i);
         if (skipped > i) {
             i = skipped;
             continue;

@@ -12,9 +12,14 @@ static const struct tree_kind kinds[] = {
 #include "gen/site/kinds/kinds.def"
 #undef X
 };
-enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+enum {
+#define X(id, ...) ROW_##id,
+#include "gen/site/kinds/kinds.def"
+#undef X
+    KIND_COUNT
+};
 
-#define PLAIN (&kinds[KIND_COUNT - 1])
+#define PLAIN (&kinds[ROW_PLAIN])
 
 // Where a tree's configuration may stand: in its folder, or in one of these.
 static const char *const folders[] = {"",     "docs",  "website", "site", "doc", "documentation",
@@ -130,17 +135,23 @@ static void explain_result(struct tree *t)
         kind_explain(t, "order: %zu lines of the tree's own contents", t->nav_count);
 }
 
-// Where another generator decides what is published, a link to what is not is broken as others are;
-// and one page of a tree that cannot be read, or whose front matter cannot, leaves the others as
-// they are. So is a link in a folder without settings of vramdoc.
+// What is a warning at most, and where: in trees of other generators, or in each folder without
+// settings of vramdoc. Another generator decides what is published: a link to what is not is broken
+// as others are. One page that cannot be read, or whose front matter cannot, leaves the others.
+static const struct {
+    enum diag_id id;
+    bool unset;  // in a folder without settings, too
+} lowered[] = {
+    {D_LINK_PRIVATE, true}, {D_FILE_PRIVATE, false}, {D_YAML_SYNTAX, false},
+    {D_TOML_SYNTAX, false}, {D_UTF8_INVALID, false}, {D_UTF8_NUL, false},
+};
+
 static void lower_levels(struct tree *t, bool own)
 {
-    static const enum diag_id ids[] = {D_LINK_PRIVATE, D_FILE_PRIVATE, D_YAML_SYNTAX,
-                                       D_TOML_SYNTAX,  D_UTF8_INVALID, D_UTF8_NUL};
     bool foreign = t->kind->flags & KIND_FOREIGN;
-    size_t count = foreign ? sizeof ids / sizeof *ids : own ? 0 : 1;
-    for (size_t i = 0; i < count; i++)
-        diag_set_level(t->diag, ids[i], DIAG_WARNING);
+    for (size_t i = 0; i < sizeof lowered / sizeof *lowered; i++)
+        if (foreign || (lowered[i].unset && !own))
+            diag_set_level(t->diag, lowered[i].id, DIAG_WARNING);
 }
 
 // _redirects is published from the folders whose files keep their names, and from the top.

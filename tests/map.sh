@@ -1,5 +1,6 @@
 #!/bin/sh
-# The map of CONTRIBUTING.md names every folder of the sources, and every file and folder that it names is there.
+# The map of CONTRIBUTING.md names every folder of the sources, and everything that it names is there: files and folders, macros and
+# functions, suites of tests, what ./build.sh does.
 set -eu
 status=0
 say() { if [ "$2" = yes ]; then echo "ok map: $1"; else status=1; echo "not ok map: $1: $3"; fi; }
@@ -7,10 +8,34 @@ for folder in gen/*/ gen/site/*/ calc/*/ kernels/*/; do
     case $folder in gen/site/ | */__pycache__/ | kernels/slurm/) continue ;; esac
     if grep -q "\`$folder\`" CONTRIBUTING.md; then say "$folder" yes; else say "$folder" no 'CONTRIBUTING.md does not say what it is for'; fi
 done
-# Names in capitals, patterns and commands stand for something else.
-names=$(grep -o '`[a-z.][A-Za-z0-9_./-]*/[A-Za-z0-9_./-]*`' CONTRIBUTING.md | tr -d '`' | grep -v '[A-Z][A-Z]' | sort -u)
-for name in $names; do
-    # The first record makes this folder.
-    if [ -e "$name" ] || [ "$name" = content/measurements/ ]; then say "$name is there" yes; else say "$name" no 'no such file or folder'; fi
+
+# Words in capitals within a name stand for something else.
+is_pattern() { case $1 in *NAME*|*KIND*|*TAG*|*FOLDER*|*LANGUAGE*|*DOCUMENT*) true ;; *) false ;; esac; }
+
+# missing NAME: what is wrong with it; nothing when it is there or says nothing about the sources.
+missing() {
+    is_pattern "$1" && return
+    case $1 in
+        content/measurements/) ;;  # the first record makes this folder
+        ./build.sh\ *) grep -q "^${1#* })" build.sh || echo 'build.sh does not know it' ;;
+        *FILTER=[a-z]*)
+            word=${1##*FILTER=} word=${word%% *}
+            [ "$word" = word ] || find tests -path "*$word*" | grep -q . || echo 'no test has that name' ;;
+        *' '*|*[\<\>=\{]*|.def|module_verb) ;;
+        */*) ls -d $1 >/dev/null 2>&1 || echo 'no such file or folder' ;;
+        *.[a-z]*) find gen calc kernels tests content .clang-format -name "$1" | grep -q . || echo 'no file has that name' ;;
+        [A-Z][A-Z]*|*_*) grep -rqw -- "$1" gen calc kernels templates || echo 'no source has that word' ;;
+    esac
+}
+grep -o '`[^`]*`' CONTRIBUTING.md | tr -d '`' | sort -u >"${TMPDIR:-/tmp}/map.$$"
+trap 'rm -f "${TMPDIR:-/tmp}/map.$$"' EXIT
+while read -r name; do
+    why=$(missing "$name")
+    if [ -z "$why" ]; then say "$name" yes; else say "$name" no "$why"; fi
+done <"${TMPDIR:-/tmp}/map.$$"
+
+# And this script sees what is not there.
+for name in gen/absent/ 'gen/absent_*.c' absent.c ABSENT_ROW absent_function 'FILTER=absentsuite' './build.sh absent'; do
+    if [ -n "$(missing "$name")" ]; then say "not there: $name" yes; else say "not there: $name" no 'nothing was said'; fi
 done
 exit $status

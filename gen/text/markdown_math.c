@@ -11,6 +11,8 @@
 #include "gen/text/math.h"
 #include "gen/text/terms.h"
 
+enum { MAX_TAG = 200 };  // bytes that are looked at behind a tag's end
+
 // What a formula's node carries: no other code node has user data.
 struct md_formula {
     bool display;
@@ -51,33 +53,56 @@ static uint32_t before(const char *s, size_t at)
     return at ? utf8_next((str){s + i, at - i}, &n) : 0;
 }
 
-// Whether what is behind a dollar sign makes it a part of a word. Particles of Korean, Japanese and
-// the like follow a formula without a space.
+// Letters of Korean, Chinese, Japanese and the like: words and particles go on without a space.
+static bool is_unspaced(uint32_t c)
+{
+    return (c >= 0xAC00 && c <= 0xD7A3) || terms_is_dense(c);
+}
+
+// Whether what is behind a dollar sign makes it a part of a word.
 static bool is_letter_or_digit(const char *s)
 {
     size_t n;
     uint32_t c = *s ? utf8_next((str){s, strnlen(s, 4)}, &n) : 0;
-    bool particle = (c >= 0xAC00 && c <= 0xD7A3) || terms_is_dense(c);
-    return c && !particle && u_isalnum((UChar32)c);
+    return c && !is_unspaced(c) && u_isalnum((UChar32)c);
 }
 
-// Whether a formula may begin at s[at]: at the start, behind white space or an opening bracket;
-// signs of emphasis between are not counted.
+// Whether an HTML tag ends before s[at].
+static bool is_behind_tag(const char *s, size_t at)
+{
+    size_t i = at;
+    if (!at || s[at - 1] != '>')
+        return false;
+    while (i && s[i] != '<' && at - i < MAX_TAG)
+        i--;
+    char first = s[i + (s[i + 1] == '/') + 1];
+    return s[i] == '<' && (first | 32) >= 'a' && (first | 32) <= 'z';
+}
+
+// Whether a formula may begin at s[at]: at the start, behind white space, a tag, an opening
+// bracket, a letter of a script without spaces or a punctuation mark that ASCII lacks, as “ and the
+// full-width comma; signs of emphasis between are not counted.
 static bool may_open(const char *s, size_t at)
 {
     while (at && (s[at - 1] == '*' || s[at - 1] == '_'))
         at--;
     uint32_t c = before(s, at);
-    return !at || c == '(' || c == '[' || c == '{' || u_isUWhiteSpace((UChar32)c);
+    return !at || c == '(' || c == '[' || c == '{' || u_isUWhiteSpace((UChar32)c) ||
+           is_unspaced(c) || (c >= 0x80 && u_ispunct((UChar32)c)) || is_behind_tag(s, at);
 }
 
 // The next dollar sign from i on that could end a formula; 0 when something comes first that no
-// formula holds: code, the end of a link's text.
+// formula holds: code, the end of a link's text whose bracket is before it.
 static size_t next_dollar(const char *s, size_t i, bool twice)
 {
+    size_t brackets = 0;
     for (; s[i] && s[i] != '`'; i++) {
         if (s[i] == '\\' && s[i + 1])
             i++;
+        else if (s[i] == '[')
+            brackets++;
+        else if (s[i] == ']' && brackets)
+            brackets--;
         else if (s[i] == ']' && s[i + 1] == '(')
             return 0;
         else if (s[i] == '$' && (!twice || s[i + 1] == '$'))

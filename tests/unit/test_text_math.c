@@ -270,6 +270,7 @@ static void spelled_as_blahtexml_takes_it(void **state)
         {"\\dfracx \\begin{align", "\\dfracx \\begin{}{align", NULL},
         {"\\", "\\", NULL},
         {"\\tag{", "{", NULL},
+        {"\\phantom{xy}a \\middle| b \\impliedby c", "a | b \\;\\Longleftarrow\\; c", NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

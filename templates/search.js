@@ -248,7 +248,12 @@
     }
     return more(0);
   }
-  // Answers the hits and the words to mark in them.
+  // Whether a hit's heading is the query and nothing else, each word in any of its forms.
+  function isNamed(hit, words) {
+    var own = terms(hit.heading || hit.title), of = function (w) { return own.some(function (t) { return w.forms.has(t); }); };
+    return words.every(of) && own.every(function (t) { return words.some(function (w) { return w.forms.has(t); }); });
+  }
+  // Answers the hits, those that are named like the query first, and the words to mark in them.
   function find(query, most) {
     return begin().then(function (at) {
       var list = terms(query);
@@ -258,7 +263,10 @@
       return Promise.all(list.map(function (w, i) { return weigh(at, w, i === list.length - 1 && /[\p{L}\p{N}\p{M}]$/u.test(query)); })).then(function (words) {
         return Promise.all([addSynonyms(at, list, words), addJoined(at, list, words)]).then(function () {
           var ranked = rank(at, words);
-          return gather(at, ranked.units, most).then(function (hits) { return { hits: hits, words: words, pages: ranked.pages }; });
+          return gather(at, ranked.units, most).then(function (hits) {
+            var named = hits.filter(function (hit) { return isNamed(hit, words); });
+            return { hits: named.concat(hits.filter(function (hit) { return named.indexOf(hit) < 0; })), words: words, pages: ranked.pages };
+          });
         });
       });
     });

@@ -5,6 +5,7 @@
 
 #include "gen/site/figures/figures_lib.h"
 #include "gen/text/address.h"
+#include "gen/text/front.h"
 #include "gen/site/source/each.h"
 #include "gen/site/source/measurements.h"
 #include "gen/site/documents/nav.h"
@@ -133,6 +134,18 @@ static void put_origin(const struct language *l, const char *key, const char *te
     buf_lit(out, "; ");
 }
 
+// The day of a record, as the page's language writes it; what is no date stays as it is.
+static void put_day(const struct language *l, str created, buf *out)
+{
+    int64_t seconds;
+    buf_printf(out, "<time datetime=\"%.*s\">", STR_ARG(created));
+    if (front_date(created, &seconds))
+        locale_date(l->locale, seconds, DATE_LONG, out);
+    else
+        escape_text(out, created);
+    buf_lit(out, "</time>");
+}
+
 static void put_record(const struct language *l, const struct measurement *r, buf *out)
 {
     const struct rjson *software = rjson_get(r->root, "software"),
@@ -141,8 +154,8 @@ static void put_record(const struct language *l, const struct measurement *r, bu
     put_origin(l, "records.driver", measurement_text(software, "driver"), out);
     put_origin(l, "records.torch", measurement_text(software, "torch"), out);
     put_origin(l, measurement_text(tool, "name"), measurement_text(tool, "version"), out);
-    buf_printf(out, "<time datetime=\"%.*s\">%.10s</time>; <code>", STR_ARG(r->created),
-               r->created.ptr);
+    put_day(l, r->created, out);
+    buf_lit(out, "; <code>");
     escape_text(out, r->id);
     buf_lit(out, "</code></p>\n<div class=\"table\" role=\"group\" tabindex=\"0\" aria-label=\"");
     escape_attribute(out, r->id);
@@ -227,8 +240,9 @@ static void put_device(struct figures *f, const struct measurements *list, size_
                  UNIT_MiB, 0, out);
     buf_lit(out, "</td><td class=\"right\">");
     locale_number(l, (double)results, 0, out);
-    buf_printf(out, "</td><td><time datetime=\"%.*s\">%.10s</time></td></tr>\n",
-               STR_ARG(newest->created), newest->created.ptr);
+    buf_lit(out, "</td><td>");
+    put_day(f->page->language, newest->created, out);
+    buf_lit(out, "</td></tr>\n");
 }
 
 static void put_device_table(struct figures *f, const struct measurements *list, buf *out)

@@ -1,89 +1,6 @@
 // Charts: each kind's drawing, its words and numbers in the page's language, citations, and tables
 // that are refused.
-#include "tests/unit/base_fixture.h"
-
-#include <unistd.h>
-
-#include "gen/site/figures/figures_lib.h"
-#include "gen/site/template/view.h"
-
-struct fixture {
-    struct site site;
-    struct language language, *list[1];
-    struct page page, *pages[1];
-    struct document document;
-    struct diag *d;
-    struct figures *figures;
-    buf out, messages;
-};
-
-static const char words[] =
-    "{\"chart.numbers\":\"Die Zahlen\",\"part.logits\":\"Logits & Loss\",\"records.none\":\"noch "
-    "keine <1>\",\"t\":\"Spitze <eager>\",\"figure.missing\":\"noch nicht gemessen\"}";
-
-static void setup(struct fixture *f)
-{
-    memset(f, 0, sizeof *f);
-    f->d = diag_new((struct diag_options){.quiet = true});
-    f->out = f->messages = BUF_INIT;
-    struct locale *l = locale_open(STR("de"));
-    f->language =
-        (struct language){STR("de"), l, catalog_parse(str_c(words), STR("c"), l, NULL, f->d), 0};
-    f->list[0] = &f->language;
-    f->page =
-        (struct page){.document = &f->document, .language = &f->language, .source = STR("a/de.md")};
-    f->pages[0] = &f->page;
-    f->document = (struct document){
-        .key = STR("a"), .pages = f->pages, .source = &f->page, .page_lua = STR("")};
-    f->site.languages = f->list;
-    f->site.language_count = 1;
-    f->site.settings.content_dir = STR("/nonexistent");
-    f->figures = figures_load(&f->site, &f->document, f->d);
-    figures_begin_page(f->figures);
-}
-
-static void teardown(struct fixture *f)
-{
-    figures_free(f->figures);
-    catalog_free(f->language.catalog);
-    locale_free(f->language.locale);
-    diag_free(f->d);
-    buf_free(&f->out);
-    buf_free(&f->messages);
-}
-
-// No-break spaces of the locale become plain ones, to be read here.
-static bool cell(struct fixture *f, const char *code)
-{
-    buf html = BUF_INIT;
-    bool ok = figures_cell(f->figures, &f->page, str_c(code),
-                           DIAG_AT(STR("a/de.md"), STR("`x`"), 0), &html);
-    buf_clear(&f->out);
-    for (size_t i = 0; i < html.len; i++) {
-        bool space = html.ptr[i] == '\xc2' && html.ptr[i + 1] == '\xa0';
-        buf_char(&f->out, space ? ' ' : html.ptr[i]);
-        i += space;
-    }
-    buf_free(&html);
-    return ok;
-}
-
-static size_t count(const struct fixture *f, const char *what)
-{
-    str rest = buf_view((buf *)&f->out), s = str_c(what);
-    size_t n = 0;
-    for (size_t at; (at = str_search(rest, s)) < rest.len; n++)
-        rest = str_slice(rest, at + s.len, rest.len);
-    return n;
-}
-
-static void has(const struct fixture *f, const char *what)
-{
-    if (!count(f, what))
-        fail_msg("\"%s\" is not in %s", what, f->out.ptr);
-}
-
-#define GIB(n) "computed(" #n " * 2^30, \"B\", \"by hand\")"
+#include "tests/unit/chart_fixture.h"
 
 static void test_stack_draws_parts_in_proportion(void **state)
 {
@@ -143,8 +60,8 @@ static void test_lines_mark_each_value_and_the_limit(void **state)
     assert_int_equal(count(&f, "<circle class=\"mark s1\""), 3);
     has(&f, ">Karte: 4.096 MiB</text>");
     has(&f, "; Karte: 4 GiB</desc>");
-    // The card's line lies where the line of 4 GiB does: at 10 GiB on 190 units above y = 206.
-    has(&f, "<path class=\"limit\" d=\"M52.0 130.0L352.0 130.0\"/>");
+    // The card's line lies where the line of 4 GiB does: at 10 GiB on 190 units above y = 212.
+    has(&f, "<path class=\"limit\" d=\"M52.0 136.0L340.0 136.0\"/>");
     teardown(&f);
 }
 
@@ -156,9 +73,9 @@ static void test_time_marks_the_peak(void **state)
     assert_true(cell(&f, "chart_time{title = 't', columns = {'Spitze'}, rows = {{'forward', " GIB(
                              3) "}}, points = {0, 2^30, 3 * 2^30, 2^30},"
                                 "marks = {2}}"));
-    has(&f, "<circle class=\"peak\" cx=\"252.0\"");
+    has(&f, "<circle class=\"peak\" cx=\"244.0\"");
     has(&f, ">Spitze: 3,00 GiB</text>");
-    has(&f, "<path class=\"step\" d=\"M252.0");
+    has(&f, "<path class=\"step\" d=\"M244.0");
     teardown(&f);
 }
 
@@ -173,7 +90,7 @@ static void test_scatter_leaves_out_what_is_not_measured(void **state)
     assert_int_equal(count(&f, "<circle class=\"mark\""), 1);
     has(&f, "noch nicht gemessen");
     has(&f, "<path class=\"band\"");
-    has(&f, "<path class=\"diagonal\" d=\"M52.0 206.0L352.0 16.0\"/>");
+    has(&f, "<path class=\"diagonal\" d=\"M52.0 212.0L340.0 22.0\"/>");
     teardown(&f);
 }
 
@@ -186,14 +103,14 @@ static void test_cloud_puts_points_on_logarithms(void **state)
                          "groups = {{'first <1>', {2^30, 2^30, 2^34, 2^34, 2^30, 2^34}}, "
                          "{'part.logits', {2^32, 2^31}}, {'none', {}}}}"));
     // corners of the square, then its middle by powers of two
-    has(&f, "<path class=\"dots g0\" d=\"M52.0 306.0h0M342.0 16.0h0M52.0 16.0h0\"/>");
-    has(&f, "<path class=\"dots g1\" d=\"M197.0 233.5h0\"/>");
+    has(&f, "<path class=\"dots g0\" d=\"M52.0 306.0h0M336.0 22.0h0M52.0 22.0h0\"/>");
+    has(&f, "<path class=\"dots g1\" d=\"M194.0 235.0h0\"/>");
     has(&f, "first &lt;1&gt; (3)");
     has(&f, "Logits &amp; Loss (1)");
     has(&f, "none (0)");
-    has(&f, "<path class=\"diagonal\" d=\"M52.0 306.0L342.0 16.0\"/>");
+    has(&f, "<path class=\"diagonal\" d=\"M52.0 306.0L336.0 22.0\"/>");
     // half as much again is 0.585 of a factor of two, half of it a whole one
-    has(&f, "<path class=\"band\" d=\"M52 306V263.6L299.6 16H342V88.5L124.5 306Z\"/>");
+    has(&f, "<path class=\"band\" d=\"M52 306V264.5L294.5 22H336V93.0L123.0 306Z\"/>");
     assert_int_equal(count(&f, "class=\"grid\""), 10);
     assert_int_equal(count(&f, "nan") + count(&f, "inf"), 0);
     teardown(&f);

@@ -93,6 +93,19 @@ static void take_points(lua_State *L, struct chart_row *row)
     }
 }
 
+// A number at the top of the stack, which a whole one leaves as the page's language writes it.
+static void take_number_label(lua_State *L, const struct chart *c, const struct chart_row *row)
+{
+    buf text = BUF_INIT;
+    if (fabs(row->x) < 0x1p53 && row->x == floor(row->x)) {
+        locale_integer(c->language->locale, (int64_t)row->x, &text);
+        lua_pushlstring(L, text.ptr, text.len);
+    } else
+        luaL_tolstring(L, -1, NULL);
+    lua_remove(L, -2);
+    buf_free(&text);
+}
+
 // A row is at the top of the stack: {label, figure, ..., points = {...}}; pops it.
 static void take_row(lua_State *L, struct chart *c)
 {
@@ -101,10 +114,8 @@ static void take_row(lua_State *L, struct chart *c)
     int index = lua_gettop(L);
     lua_rawgeti(L, index, 1);
     row->x = lua_tonumber(L, -1);
-    if (lua_type(L, -1) == LUA_TNUMBER) {
-        luaL_tolstring(L, -1, NULL);
-        lua_remove(L, -2);
-    }
+    if (lua_type(L, -1) == LUA_TNUMBER)
+        take_number_label(L, c, row);
     str key = STR("");
     key.ptr = luaL_checklstring(L, -1, &key.len);
     row->class = class_of(figures_of(L), key);

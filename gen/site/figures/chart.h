@@ -96,6 +96,9 @@ double chart_limit(const struct chart *c);  // bytes; 0 for none
 void chart_bytes(const struct chart *c, double bytes, enum byte_unit u, int decimals, buf *out);
 // anchor: "start", "middle" or "end".
 void chart_text(buf *out, double x, double y, const char *anchor, str text);
+// About how wide a text is where charts are read at their smallest; Chinese and Japanese signs fill
+// squares.
+double chart_text_width(str text);
 void chart_line(buf *out, const char *class, double x1, double y1, double x2, double y2);
 // Ticks below a horizontal axis at y, above which lines of height `up` stand.
 void chart_axis_x(const struct chart *c, const struct chart_axis *a, double x, double y, double up,

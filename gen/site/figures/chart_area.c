@@ -100,29 +100,24 @@ static void put_peak(const struct chart *c, const struct chart_axis *a, size_t n
     buf_free(&text);
 }
 
-// About how wide a label is: its signs, by their first bytes.
-static double label_width(str label)
-{
-    size_t signs = 0;
-    for (size_t i = 0; i < label.len; i++)
-        signs += ((unsigned char)label.ptr[i] & 0xC0) != 0x80;
-    return 6.5 * (double)signs;
-}
-
+// The parts' names below the axis, the last at the end of the chart; what finds no room in the
+// first line is in the second, and left out if there is none either.
 static void put_spans(const struct chart *c, size_t n, buf *out)
 {
-    double free_from[2] = {0, 0};
+    double free_from[2] = {LEFT - 8, LEFT - 8};
     for (size_t i = 0; i < c->span_count; i++) {
-        double from = x_at(n, c->spans[i].from), to = x_at(n, c->spans[i].to), x = (from + to) / 2;
-        int line = x < free_from[0];
+        double from = x_at(n, c->spans[i].from), to = x_at(n, c->spans[i].to),
+               half = chart_text_width(c->spans[i].label) / 2, x = (from + to) / 2;
+        x = fmin(fmax(x, LEFT - 8 + half), CHART_WIDTH - half);
+        int line = x - half < free_from[0];
         if (i)
             chart_line(out, "step", from, TOP, from, BASE + 4);
-        if (x < free_from[line])
+        if (x - half < free_from[line])
             continue;
         bool is_last = i + 1 == c->span_count;
         chart_text(out, is_last ? CHART_WIDTH : x, BASE + 13 + 13 * line,
                    is_last ? "end" : "middle", c->spans[i].label);
-        free_from[line] = x + label_width(c->spans[i].label) + 8;
+        free_from[line] = x + half + 8;
     }
 }
 

@@ -73,6 +73,16 @@ void chart_text(buf *out, double x, double y, const char *anchor, str text)
     buf_lit(out, "</text>\n");
 }
 
+double chart_text_width(str text)
+{
+    double width = 0;
+    for (size_t i = 0, n; i < text.len; i += n) {
+        uint32_t sign = utf8_next(str_slice(text, i, text.len), &n);
+        width += sign >= 0x2066 && sign <= 0x2069 ? 0 : sign >= 0x2E80 ? 12 : 6.5;
+    }
+    return width;
+}
+
 void chart_line(buf *out, const char *class, double x1, double y1, double x2, double y2)
 {
     buf_printf(out, "<path class=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", class, x1, y1, x2, y2);
@@ -92,6 +102,7 @@ void chart_axis_x(const struct chart *c, const struct chart_axis *a, double x, d
         double at = x + i * a->step / a->max * a->size;
         bool last = (i + 1) * a->step > a->max * 1.001;
         tick_text(c, a, i * a->step, &text);
+        last = last && at + chart_text_width(buf_view(&text)) / 2 > CHART_WIDTH;
         chart_line(out, "grid", at, y - up, at, y);
         chart_text(out, at, y + 13, i == 0 ? "start" : last ? "end" : "middle", buf_view(&text));
     }

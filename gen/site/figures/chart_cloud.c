@@ -9,8 +9,8 @@ enum {
     GROUPS = 9,
     POINTS = 2000,
     LEFT = 52,
-    TOP = 16,
-    SIDE = 290,
+    TOP = 22,
+    SIDE = 284,
     BASE = TOP + SIDE,
     LEGEND_COLUMNS = 2,
     LEGEND_LINE = 16
@@ -125,7 +125,7 @@ static void put_axes(const struct cloud *c, buf *out)
         put_tick_text(c, bytes, &text);
         chart_text(out, LEFT - 4, BASE - at + 4, "end", buf_view(&text));
         if (i % every == 0)
-            chart_text(out, LEFT + at, BASE + 13, "middle", buf_view(&text));
+            chart_text(out, LEFT + at, BASE + 17, "middle", buf_view(&text));
     }
     buf_free(&text);
 }
@@ -156,22 +156,26 @@ static void put_group(const struct cloud *c, size_t k, buf *out)
     buf_lit(out, "\"/>\n");
 }
 
-// The groups' names with the number of their points, in columns.
+// The groups' names with the number of their points, in columns; a long one has a line for itself.
 static double put_groups(const struct cloud *c, double y, buf *out)
 {
     buf text = BUF_INIT;
+    size_t place = 0;
     for (size_t k = 0; k < c->group_count; k++) {
-        double x = (double)(k % LEGEND_COLUMNS) * CHART_WIDTH / LEGEND_COLUMNS,
-               line = y + (double)(k / LEGEND_COLUMNS) * LEGEND_LINE;
-        buf_printf(out, "<path class=\"dots g%zu\" d=\"M%.1f %.1fh0\"/>\n", k, x + 5, line - 4);
         buf_clear(&text);
         buf_printf(&text, "%.*s (", STR_ARG(c->groups[k].label));
         locale_integer(c->language->locale, (int64_t)c->groups[k].count, &text);
         buf_char(&text, ')');
+        bool is_long = 12 + chart_text_width(buf_view(&text)) > CHART_WIDTH / LEGEND_COLUMNS;
+        place += is_long ? (LEGEND_COLUMNS - place % LEGEND_COLUMNS) % LEGEND_COLUMNS : 0;
+        double x = (double)(place % LEGEND_COLUMNS) * CHART_WIDTH / LEGEND_COLUMNS,
+               line = y + (double)(place / LEGEND_COLUMNS) * LEGEND_LINE;
+        buf_printf(out, "<path class=\"dots g%zu\" d=\"M%.1f %.1fh0\"/>\n", k, x + 5, line - 4);
         chart_text(out, x + 12, line, "start", buf_view(&text));
+        place += is_long ? LEGEND_COLUMNS : 1;
     }
     buf_free(&text);
-    return y + (double)((c->group_count + LEGEND_COLUMNS - 1) / LEGEND_COLUMNS) * LEGEND_LINE;
+    return y + (double)((place + LEGEND_COLUMNS - 1) / LEGEND_COLUMNS) * LEGEND_LINE;
 }
 
 static void put_cloud(const struct cloud *c, buf *out)
@@ -182,8 +186,8 @@ static void put_cloud(const struct cloud *c, buf *out)
     for (size_t k = 0; k < c->group_count; k++)
         put_group(c, k, &body);
     chart_text(&body, 0, 10, "start", c->y_title);
-    chart_text(&body, LEFT + SIDE, BASE + 28, "end", c->x_title);
-    double height = put_groups(c, BASE + 48, &body) - 8;
+    chart_text(&body, LEFT + SIDE, BASE + 32, "end", c->x_title);
+    double height = put_groups(c, BASE + 52, &body) - 8;
     buf_lit(out, "<figure class=\"chart\">\n<figcaption>");
     escape_text(out, c->title);
     buf_printf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>",

@@ -5,8 +5,8 @@
 
 enum {
     LEFT = 52,
-    TOP = 16,
-    RIGHT = 8,
+    TOP = 22,
+    RIGHT = 20,
     HEIGHT = 190,
     WIDTH = CHART_WIDTH - LEFT - RIGHT,
     BASE = TOP + HEIGHT
@@ -100,14 +100,14 @@ static double put_legend(const struct chart *c, double y, buf *out)
 double chart_lines(const struct chart *c, buf *out)
 {
     struct chart_axis a = chart_axis(largest_value(c), HEIGHT);
-    double last = -100;
+    double free_from = 0;
     chart_axis_y(c, &a, LEFT, BASE, WIDTH, out);
     for (size_t i = 0; i < c->row_count; i++) {
-        double x = x_of(c, c->rows[i].x);
-        if (x - last < 16)
+        double x = x_of(c, c->rows[i].x), half = chart_text_width(c->rows[i].label) / 2;
+        if (x - half < free_from)
             continue;
         chart_text(out, x, BASE + 14, "middle", c->rows[i].label);
-        last = x;
+        free_from = x + half + 3;
     }
     for (size_t k = 0; k < c->column_count; k++)
         put_series(c, k, &a, out);

@@ -115,6 +115,9 @@ function printed(browser, base, page) {
       await tab.emulateMedia({ media: "print" });
       equal(await tab.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)", "paper");
       equal(await tab.locator(".tools:visible, .toc:visible, .act:visible").count(), 0, "controls on paper");
+      await tab.setViewportSize({ width: 720, height: 900 });  // what A4 has between margins of 1 cm
+      const [width, room] = await tab.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+      that(width <= room, `${width} px on paper of ${room}: what is beyond is cut off`);
     } finally { await close(tab); }
   });
 }

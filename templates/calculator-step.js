@@ -62,6 +62,13 @@
     }
     return lines.concat(text(0, 12, "start", words.GiB));
   }
+  // One word of a kind's name: the first, or the last where another kind's begins alike ("passe avant", "passe arri\u00e8re").
+  function short(kind) {
+    const all = kind.split(" "), kinds = [words.forward, words.backward, words.optimizer, words.evaluation];
+    return all[kinds.some((other) => other && other !== kind && other.split(" ")[0] === all[0]) ? all.length - 1 : 0];
+  }
+  // About how wide it is: Chinese and Japanese signs fill squares.
+  const wide = (text) => Array.from(text).reduce((sum, sign) => sum + (sign >= "\u2e80" ? 12 : 7), 0);
   // Phases of one kind that follow each other share a name; a name that has no room is left out.
   function phases(f) {
     const spans = [];
@@ -72,8 +79,8 @@
     });
     const bottom = f.height - BOTTOM;
     return spans.flatMap((s) => {
-      const from = f.x(s.begin), to = f.x(Math.min(s.end, f.end - 1)), short = s.kind.split(" ")[0];
-      const name = [s.kind, short].find((word) => word.length * 7 < to - from);
+      const from = f.x(s.begin), to = f.x(Math.min(s.end, f.end - 1));
+      const name = [s.kind, short(s.kind)].find((word) => wide(word) < to - from);
       return [svg("line", { class: "phase", x1: from, x2: from, y1: TOP, y2: bottom + 6 })].concat(name ? text((from + to) / 2, bottom + 18, "middle", name) : []);
     });
   }

@@ -104,9 +104,28 @@ function verdicts(browser, site) {
   });
 }
 
+// The names below the step are told apart where one word of each has room, and none stands in another.
+function names(browser, site) {
+  const own = (lang) => JSON.parse(readFileSync(new URL(`i18n/${lang}.json`, root), "utf8"));
+  for (const lang of ["ar", "es", "ja"]) for (const width of [360, 1280]) {
+    calculator(browser, `names of the step in ${lang} at ${width}`, { base: site.http, lang, state: "#preset=oom-gpt2&gpu=RTX+4070" }, async (tab) => {
+      const kinds = ["forward", "backward", "optimizer"].map((kind) => own(lang)["chart." + kind]);
+      await tab.setViewportSize({ width, height: 900 });
+      await until(() => tab.locator(".area .phase").count(), () => "no phases");
+      const found = await tab.locator(".area svg").evaluate((picture) => {
+        const bottom = Math.max(...Array.from(picture.querySelectorAll(".phase"), (line) => +line.getAttribute("y2")));
+        return Array.from(picture.querySelectorAll("text")).filter((e) => +e.getAttribute("y") > bottom).map((e) => [e.textContent, e.getBoundingClientRect().left, e.getBoundingClientRect().right]);
+      });
+      that(found.every(([, left], i) => !i || left >= found[i - 1][2]), `one over another: ${JSON.stringify(found)}`);
+      that(found.length && found.every(([name]) => kinds.filter((kind) => kind.includes(name)).length === 1), `which part of the step: ${JSON.stringify(found)}`);
+    });
+  }
+}
+
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
   for (const lang of languages) { errorsAndMeanings(browser, site, lang); presets(browser, site, lang); }
   hints(browser, site);
   verdicts(browser, site);
+  names(browser, site);
 }

@@ -26,6 +26,12 @@ figures.a_eager, figures.a_new = parts.eager.breakdown.activations, parts.new.br
 
 figures.seen = reported(4464 * 2^20, "B", "https://lzwjava.github.io/rtx-4070-vram-usage-en")
 
+-- A static cache has the length of the prompt and of all new tokens at once; a growing one that of the prompt first.
+figures.static_cache = computed(2 * 32 * 8 * 128 * 2 * (2048 + 8192), "B", "2 * 32 layers * 8 heads * 128 * 2 bytes * (2048 + 8192) tokens")
+figures.grown_cache = computed(2 * 32 * 8 * 128 * 2 * 2048, "B", "2 * 32 layers * 8 heads * 128 * 2 bytes * 2048 tokens")
+local vae = "https://github.com/pytorch/pytorch/issues/160247"
+figures.vae_compiled, figures.vae_eager = reported(26e9, "B", vae), reported(20e9, "B", vae)
+
 -- The same training by torchtitan, 8 cards, 1 x 8192, compiled, in three versions of PyTorch and on three cards.
 local ao = "https://github.com/pytorch/ao/blob/main/docs/source/workflows/training.md"
 for name, GiB_seen in pairs{h100 = 47.65, mi300 = 39.07, b200 = 33.38} do figures["titan_" .. name] = reported(GiB_seen * 2^30, "B", ao) end

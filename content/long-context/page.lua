@@ -51,6 +51,19 @@ for length, name in pairs(names) do
   figures["scores_" .. name] = computed(32 * length * length * 2, "B", "32 heads * " .. length .. "^2 * 2 bytes")
 end
 
+-- Llama 2 7B with ZeRO-2 on two A100, as somebody reported it in October 2023: Transformers 4.34 wrote the scores.
+local function zero(changes)
+  local config = {preset = "llama-2-7b", parallel = "zero2", n_gpu = 2, batch_size = 1, seq_len = 4096, checkpointing = "block",
+    torch = "2.1", transformers = "4.34", attention = "math", gpu = "A100 80GB SXM"}
+  for key, value in pairs(changes) do config[key] = value end
+  return vram.estimate(config)
+end
+local zero2 = zero{}
+figures.card_80 = vram.gpu("A100 80GB SXM").cuda_bytes
+figures.zero2_4k, figures.zero2_2k = zero2.process_bytes, zero{seq_len = 2048}.process_bytes
+figures.zero2_states = zero2.breakdown.parameters + zero2.breakdown.gradients + zero2.breakdown.optimizer
+figures.zero3_4k, figures.zero2_lora = zero{parallel = "zero3"}.process_bytes, zero{lora_rank = 16}.process_bytes
+
 -- The longest sequence by card; 0 where the weights do not fit.
 local cards = {"RTX 4070", "RTX 4080", "RTX 4090", "RTX 5090", "A100 80GB SXM"}
 for k, name in ipairs(cards) do

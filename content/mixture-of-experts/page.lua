@@ -33,6 +33,10 @@ figures.qwen_experts = computed(experts(48, 128, 2048, 768), "", "3 * 48 layers 
 visited.qwen = computed(experts(48, 8, 2048, 768), "", "3 * 48 layers * 8 experts * 2048 * 768")
 for name in pairs(models) do figures[name .. "_active"] = figures[name .. "_params"] - figures[name .. "_experts"] + visited[name] end
 
+-- Expert parallelism over 4 cards: what is outside of the experts is copied, or divided by tensor parallelism, too.
+figures.ep_copied = figures.qwen_weights - figures.qwen_unquantized + figures.qwen_unquantized / 4
+figures.ep_divided = figures.qwen_weights / 4
+
 local b = vram.estimate{preset = "qwen3-30b-a3b", batch_size = 1, lora_rank = 16, lora_targets = "q+k+v+o", seq_len = 2048}.breakdown
 local d = vram.estimate{preset = "qwen3-8b", batch_size = 1, lora_rank = 16, lora_targets = "q+k+v+o", seq_len = 2048}.breakdown
 figures.act_moe, figures.act_dense = b.activations / 2048, d.activations / 2048

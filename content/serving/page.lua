@@ -70,23 +70,29 @@ for k, card in ipairs(cards) do
   end
 end
 
--- A server's pool: a share of the card, less weights, context and the activations of one pass over 8192 tokens.
+-- A server's pool by vLLM's source: a share of the card, less weights, context and the peak of its profile run.
 local card = vram.gpu("RTX 4090")
 figures.card = card.cuda_bytes
 figures.share = given(0.92, "")
 figures.usable = figures.share * card.cuda_bytes
-for name, changes in pairs{bf16 = {}, fp8 = {quantization = "fp8"}, awq = {quantization = "awq"}} do
-  local run = llama(changes)
-  local pool = figures.usable - (run.process_bytes - run.breakdown.kv_cache)
-  figures["pool_" .. name] = pool
-  figures["tokens_" .. name] = pool / figures.t_llama3_8b
+local function pool(changes)
+  local words = {}
+  for _, key in ipairs{"preset", "tensor_parallel", "quantization"} do
+    if changes[key] then words[#words + 1] = key .. "=" .. changes[key] end
+  end
+  return vram.serve(changes), "vramcalc serve " .. table.concat(words, " ") .. " gpu='" .. changes.gpu .. "'"
+end
+for name, quantization in pairs{bf16 = "none", fp8 = "fp8", awq = "awq"} do
+  local server, how = pool{preset = "llama-3.1-8b", quantization = quantization, gpu = "RTX 4090"}
+  figures["pool_" .. name] = computed(server.pool_bytes, "B", how)
+  figures["tokens_" .. name] = computed(server.tokens, "", how)
   figures["requests_" .. name] = figures["tokens_" .. name] / given(8192)
 end
 
--- One model over several cards: the tokens of the pool by vLLM's source.
+-- One model over several cards.
 local function divided(cards, quantization)
-  return computed(vram.serve{preset = "llama-3.1-70b", tensor_parallel = cards, quantization = quantization, gpu = "H100 SXM"}.tokens, "",
-    "vramcalc serve preset=llama-3.1-70b tensor_parallel=" .. cards .. (quantization and " quantization=" .. quantization or "") .. " gpu='H100 SXM'")
+  local server, how = pool{preset = "llama-3.1-70b", tensor_parallel = cards, quantization = quantization, gpu = "H100 SXM"}
+  return computed(server.tokens, "", how)
 end
 figures.two_bf16, figures.two_fp8, figures.two_awq, figures.four_bf16 = divided(2), divided(2, "fp8"), divided(2, "awq"), divided(4)
 

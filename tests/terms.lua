@@ -1,5 +1,6 @@
 -- terms.lua LANGUAGE TERMS.tsv FILE.po: holds translations to their term base. Each passage whose source has a term has one of the words
--- that the base gives for it; no passage, and no word of the catalog i18n/LANGUAGE.json, has one that it forbids. Prints a line a case.
+-- that the base gives for it; no passage, and no word of the catalogs i18n/LANGUAGE.json and i18n/calculator/LANGUAGE.json, has one that it
+-- forbids. Prints a line a case.
 -- A row: term, words for it, words to avoid, note; alternatives are separated by " | "; "-" leaves a column open. A word is found anywhere,
 -- also in a compound; "^" before it wants the beginning of a word.
 local language, base, po = arg[1], arg[2], arg[3]
@@ -37,7 +38,7 @@ local function has(text, word)
   while true do
     local at = text:find(word, from, true)
     if not at then return false end
-    if not begins or at == 1 or not text:sub(at - 1, at - 1):find("[%w\x80-\xff]") then return true end
+    if not begins or at == 1 or not text:sub(at - 1, at - 1):find("[%w_\x80-\xff]") then return true end
     from = at + 1
   end
 end
@@ -145,14 +146,18 @@ for _, line in ipairs(lines_of(po)) do
 end
 check(entry)
 
--- ---- the catalog ----------------------------------------------------------------------------
+-- ---- the catalogs ---------------------------------------------------------------------------
 
-local catalog = "i18n/" .. language .. ".json"
-for number, line in ipairs(lines_of(catalog)) do
-  local value = lower(line:match('^%s*"[^"]*":%s*(.*)$') or "")
-  for _, row in ipairs(terms) do
-    local avoided = has_any(value, row.avoid)
-    if avoided then fail(catalog .. ":" .. number .. ":1", "\"" .. avoided .. "\" for \"" .. row.term .. "\": the term base has " .. row.cell) end
+for _, catalog in ipairs {"i18n/" .. language .. ".json", "i18n/calculator/" .. language .. ".json"} do
+  for number, line in ipairs(lines_of(catalog)) do
+    local value = lower(line:match('^%s*"[^"]*":%s*(.*)$') or "")
+    for _, row in ipairs(terms) do
+      local avoided = has_any(value, row.avoid)
+      if avoided then
+        local kept = row.cell == "-" and "" or ": the term base has " .. row.cell
+        fail(catalog .. ":" .. number .. ":1", "\"" .. avoided .. "\" for \"" .. row.term .. "\"" .. kept)
+      end
+    end
   end
 end
 

@@ -24,10 +24,11 @@ for lang in en de; do echo '<p>rows by what is nearest</p><p><code>a b and more 
 mixed() { ! "$BUILD/tests/calc/lua" tests/english.lua "$work/mixed" de/a.html >"$work/found" && grep -qFx 'de/a.html: rows by what is nearest' "$work/found" && [ "$(wc -l <"$work/found")" -eq 1 ]; }
 try 'and one that has is found' mixed
 # Arabic goes from right to left, and takes along a number and the unit behind it, or the terms of a product.
-direction() { find content -name ar.md -exec "$BUILD/tests/calc/lua" tests/direction.lua {} +; }
+direction() { find content i18n/ar.json i18n/calculator/ar.json -name 'ar.*' ! -name '*.source.json' -exec "$BUILD/tests/calc/lua" tests/direction.lua {} +; }
 try 'no number on an Arabic page is turned round' direction
-printf '| DP × TP × PP |\n|---|\n| 8 × 1 × 1 |\n\nفي 12 GB و4070 Ti و`a`²، ⁦12 GB⁩ وRTX 4070 Ti\n' >"$work/turned.md"
-turned() { ! "$BUILD/tests/calc/lua" tests/direction.lua "$work/turned.md" >"$work/found" && [ "$(wc -l <"$work/found")" -eq 4 ]; }
+printf '| DP × TP × PP | الطول × العرض |\n|---|---|\n| 8 × 1 × 1 | ⁦8 × 2⁩ |\n\nفي 12 GB و4070 Ti و`a`²، ⁦12 GB⁩ وRTX 4070 Ti 8 × 1,024\n' >"$work/turned.md"
+echo '  "calc.served": "{sequences} × {length} رمز",' >"$work/turned.json"
+turned() { ! "$BUILD/tests/calc/lua" tests/direction.lua "$work/turned.md" "$work/turned.json" >"$work/found" && [ "$(wc -l <"$work/found")" -eq 7 ]; }
 try 'and one that is is found' turned
 for lang in en es de fr hi ar ja zh-Hans; do
     try "a start page in $lang" test -s "$work/site/$lang/index.html"

@@ -26,8 +26,8 @@ void *arena_alloc(arena *a, size_t n, size_t size);
 #define arena_new(a, type, n) ((type *)arena_alloc((a), (n), sizeof(type)))
 str arena_str(arena *a, str s);  // a copy, NUL-terminated beyond len
 char *arena_c(arena *a, str s);  // the same, as a C string
-str arena_join(arena *a, str x, str y,
-               str z);  // the three, one behind the other; NUL-terminated beyond len
+// The three, one behind the other; NUL-terminated beyond len.
+str arena_join(arena *a, str x, str y, str z);
 str arena_printf(arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Grows an array of *cap items held in the arena so that at least need fit; returns the (perhaps
 // moved) array.

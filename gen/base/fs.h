@@ -11,8 +11,8 @@
 
 struct fs_stat {
     uint64_t size, inode;
-    int64_t mtime_ns,
-        ctime_ns;  // an edit in place can leave its size and restore the first, never the second
+    // An edit in place can leave its size and restore the first, never the second.
+    int64_t mtime_ns, ctime_ns;
     bool is_dir;
 };
 
@@ -38,8 +38,8 @@ struct fs_list {
 int fs_read(const char *path, size_t limit, buf *out);
 // The same; a FIFO or a socket without a writer gives ENODATA instead of waiting without an end.
 int fs_read_now(const char *path, size_t limit, buf *out);
-int fs_read_fd(int fd, size_t limit,
-               buf *out);  // the same for what is open already, such as standard input
+// The same for what is open already, such as standard input.
+int fs_read_fd(int fd, size_t limit, buf *out);
 int fs_stat(const char *path, struct fs_stat *out);
 struct stat;
 struct fs_stat fs_stat_of(const struct stat *st);
@@ -48,11 +48,10 @@ bool fs_same(const struct fs_stat *a, const struct fs_stat *b);
 // What a walk passes over. The functions may be called by two threads at a time; path is below root
 // and ends with a NUL.
 struct fs_rules {
-    bool (*skip)(void *ctx, str path,
-                 bool is_dir);  // true leaves a file out, or a folder with all below; NULL: nothing
-    bool (*hidden)(
-        void *ctx,
-        str path);  // which names that begin with '.' are walked all the same; NULL: none
+    // True leaves a file out, or a folder with all below; NULL: nothing.
+    bool (*skip)(void *ctx, str path, bool is_dir);
+    // Which names that begin with '.' are walked all the same; NULL: none.
+    bool (*hidden)(void *ctx, str path);
     void *ctx;
     bool inside;  // a link that leads out of root is not followed: EXDEV
 };
@@ -68,8 +67,8 @@ int fs_write_all(int fd, str bytes);  // 0, or -1 with errno
 // unchanged, -1 errno. The folder must exist.
 int fs_write(const char *path, str bytes);
 int fs_mkdirs(const char *path);  // 0, or -1 with errno; a folder that is there already is fine
-int fs_remove_tree(
-    const char *path);  // a file, a link or a folder with all below; 0 when nothing was there
+// A file, a link or a folder with all below; 0 when nothing was there.
+int fs_remove_tree(const char *path);
 // Appends path without ".", "..", empty parts and slashes at its ends ("/a/../b/" -> "b"); false
 // when it climbs above its root.
 bool fs_normalize(str path, buf *out);

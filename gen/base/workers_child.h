@@ -13,8 +13,8 @@
 // Written by one worker, read by the parent.
 struct workers_slot {
     _Alignas(64) _Atomic uint64_t current;  // the job that runs
-    _Atomic uint64_t since_ms,
-        used_ms;  // when it began: the clock, and what processor time the worker had used
+    // When it began: the clock, and what processor time the worker had used.
+    _Atomic uint64_t since_ms, used_ms;
     _Atomic uint64_t begin, end;  // the range whose results are not all sent
 };
 

@@ -45,8 +45,8 @@ double byte_unit_size(enum byte_unit u);
 void locale_bytes(const struct locale *l, double bytes, enum byte_unit u, int decimals, buf *out);
 
 enum date_style { DATE_LONG, DATE_SHORT };
-void locale_date(const struct locale *l, int64_t unix_seconds, enum date_style style,
-                 buf *out);  // in UTC
+// In UTC.
+void locale_date(const struct locale *l, int64_t unix_seconds, enum date_style style, buf *out);
 // CLDR plural category ("one", "few", "other", ...) of n.
 str locale_plural(const struct locale *l, double n);
 // Whether category is one that this language uses.

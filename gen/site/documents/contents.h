@@ -12,8 +12,8 @@ struct contents_entry {
     str title, url;  // url: below the output folder; "" for a heading
     str address;     // of another site; "" without
     uint32_t depth;  // from 0
-    bool current, above,
-        more;  // this page; a section that it is in; a link to the rest of a section
+    // This page; a section that it is in; a link to the rest of a section.
+    bool current, above, more;
 };
 
 // Fills site->contents from the tree's own configuration or from the sections. For a dozen

@@ -53,8 +53,8 @@ struct build {
 uint64_t digest_outside(const struct build *b);
 void digest_site(struct build *b);
 uint64_t digest_document(const struct build *b, const struct document *doc);
-uint64_t digest_page(const struct build *b, const struct document *doc,
-                     const struct language *l);  // of one language
+// Of one language.
+uint64_t digest_page(const struct build *b, const struct document *doc, const struct language *l);
 // render.c: renders the dirty documents in workers, and takes what they left.
 void render_documents(struct build *b);
 // site_files.c: pages that no document has, and then everything that is no page.
@@ -66,8 +66,8 @@ void site_files_write(struct build *b);
 bool output_begin(struct build *b, str url, uint64_t digest);
 void output_end(struct build *b, str url, uint64_t digest, buf *bytes);
 void menu_open(struct build *b);  // menu.c: fills view_site.menus and .calculators
-void preview_write(
-    struct build *b);  // preview.c: pictures for previews, once the pages are rendered
+// preview.c: pictures for previews, once the pages are rendered.
+void preview_write(struct build *b);
 void status_page_write(struct build *b);  // status_page.c
 // Notes that an output is as o says, whoever wrote it.
 void build_keep(struct build *b, struct cache_output o);

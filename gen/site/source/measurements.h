@@ -7,8 +7,8 @@
 
 struct measurement {
     str id, file, created;
-    str device,
-        slug;  // "NVIDIA H200", "nvidia-h200"; measurements with one slug are of one kind of GPU
+    // "NVIDIA H200", "nvidia-h200"; measurements with one slug are of one kind of GPU.
+    str device, slug;
     struct rjson *root;  // a whole record: see kernels/record/record.h
 };
 

@@ -105,8 +105,8 @@ struct settings {
     str *ignore;
     size_t ignore_count;  // patterns of content paths that are left out
     str file;             // of the settings, "" for none
-    str content_dir, output_dir, templates_dir, i18n_dir,
-        cache_dir;   // as paths from the current folder
+    // As paths from the current folder.
+    str content_dir, output_dir, templates_dir, i18n_dir, cache_dir;
     str static_dir;  // the same: of files that keep their names; "" looks for static/ and public/
     str templates_looked;  // where the program looked for its own templates in vain; "" when they
                            // are there or were named
@@ -118,9 +118,9 @@ struct settings {
         *kind;  // as the settings or the command line say; NULL: what the tree's marks say
     enum diag_level link_level;
     bool latin_digits;  // numbers and dates in 0 to 9 in every language
-    bool remote_media,
-        remote_given;  // pictures of other sites are shown; given: the settings say so
-    bool future;       // pages whose date is to come are published
+    // Pictures of other sites are shown; given: the settings say so.
+    bool remote_media, remote_given;
+    bool future;  // pages whose date is to come are published
     enum search_kind search;
     unsigned math;         // MD_MATH_*: how formulas are written
     unsigned admonitions;  // MD_ADMONITIONS, MD_CONTAINERS
@@ -172,8 +172,8 @@ struct site {
     bool
         only_bodies;  // since the last build nothing but the text of pages has changed; see known.h
     bool drafts;      // drafts, and pages whose date is to come, are shown
-    int64_t now, since,
-        until;  // Unix seconds; from since on and before until the same pages are published
+    // Unix seconds; from since on and before until the same pages are published.
+    int64_t now, since, until;
     struct locale
         *english_locale;  // of the words behind all others, when English is no language of the site
     struct catalog *english;

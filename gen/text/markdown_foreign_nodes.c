@@ -9,7 +9,7 @@
 #include "gen/text/markdown_extension.h"
 #include "gen/text/markdown_foreign_show.h"
 
-enum component_how { ENCLOSES, LABEL, LINK };
+enum component_how { ENCLOSES, LABEL, LINK, NOTHING };
 
 static const struct component {
     str name;
@@ -115,6 +115,8 @@ enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *hr
     for (size_t i = 0; i < sizeof components / sizeof *components; i++)
         if (str_eq(name, components[i].name))
             c = &components[i];
+    if (c && c->how == NOTHING)
+        return AS_NOTHING;
     *words = c ? attribute(tag, c->attribute) : STR_NONE, *href = attribute(tag, STR("href"));
     if (end && is_closed(s, name))
         return AS_NOTHING;

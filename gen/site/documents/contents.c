@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/site/documents/nav.h"
+#include "gen/site/source/settings.h"
 #include "gen/site/documents/tree_links.h"
 
 enum { NONE = UINT32_MAX, DOZEN = 12, LEAST = 5 };
@@ -24,7 +25,8 @@ struct contents {
     uint32_t *children;  // of each item, one behind the other; those of the top first
     uint32_t top_count;
     bool configured;
-    bool shown;  // on pages; of a few documents only the order counts
+    struct map words;  // language and title -> what the title is there
+    bool shown;        // on pages; of a few documents only the order counts
 };
 
 static uint32_t add(struct site *site, uint32_t parent, struct contents_item item)
@@ -145,6 +147,23 @@ static void list_children(struct site *site)
     }
 }
 
+static str word_key(str language, str title, arena *a)
+{
+    return arena_join(a, language, STR("\n"), title);
+}
+
+// Titles in the languages of the site, as the tree's own configuration says them.
+static void list_words(struct site *site)
+{
+    const struct tree *t = site->tree;
+    for (size_t i = 0; i < t->word_count; i++) {
+        const struct tree_word *w = &t->words[i];
+        str tag = language_tag(w->language, &site->arena);
+        *map_put(&site->contents->words, &site->arena, word_key(tag, w->title, &site->arena),
+                 NULL) = (void *)(uintptr_t)&w->words;
+    }
+}
+
 static void plan(struct site *site, const struct document *home)
 {
     site->contents = arena_new(&site->arena, struct contents, 1);
@@ -169,6 +188,7 @@ void contents_plan(struct site *site)
         return;
     plan(site, home);
     list_children(site);
+    list_words(site);
     site->contents->shown = !few;
 }
 
@@ -211,6 +231,12 @@ static bool is_above(const struct showing *s, uint32_t item)
 static str title_of(const struct showing *s, const struct contents_item *x)
 {
     const struct page *p = x->document ? nav_page(s->site, x->document, s->language) : NULL;
+    const str *words =
+        x->is_own && s->site->contents->words.count
+            ? map_get(&s->site->contents->words, word_key(s->language->tag, x->title, s->arena))
+            : NULL;
+    if (words)
+        return *words;
     if (x->is_own && (!p || s->language == s->site->source_language))
         return x->title;
     return p ? p->label.len ? p->label : p->title : x->title;

@@ -420,6 +420,16 @@ static void drop_sourceless(struct site *site)
     arena_free(&scratch);
 }
 
+// A tree of others that says no title is called as its start page is, in few words.
+static void take_title(struct site *site)
+{
+    const struct document *home = map_get(&site->document_by_key, STR_NONE);
+    const struct page *p = home ? home->source : NULL;
+    bool short_enough = p && !p->made && p->title.len <= 60;
+    if (site->tree_index && short_enough && !site->settings.title.len)
+        site->settings.title = p->title;
+}
+
 bool site_load(struct site *site, const struct load_options *o)
 {
     struct placing w = {.site = site, .scratch = ARENA_INIT};
@@ -450,6 +460,7 @@ bool site_load(struct site *site, const struct load_options *o)
     nav_plan(site);
     tree_links_index(site);
     contents_plan(site);
+    take_title(site);
     return !o->need_catalogs || languages_open(site);
 }
 

@@ -203,6 +203,23 @@ static void read_sidebars(struct tree *t, str folder, str name)
     }
 }
 
+// i18n/LANG/.../current.json: "sidebar.NAME.category.Title": {"message": "..."}.
+static void read_words(struct tree *t, str language)
+{
+    static const str mark = STR(".category.");
+    str file =
+        kind_path(t, arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-content-docs/current.json",
+                                  STR_ARG(language)));
+    const struct yaml_node *map = kind_has(t, file) ? kind_values(t, file) : NULL;
+    for (size_t i = 0; map && i < map->count; i++) {
+        str key = map->pairs[i].key->text;
+        size_t at = str_search(key, mark);
+        if (str_starts(key, STR("sidebar.")) && at < key.len)
+            kind_word(t, language, str_slice(key, at + mark.len, key.len),
+                      kind_text(map->pairs[i].value, "message"));
+    }
+}
+
 void docusaurus_read(struct tree *t)
 {
     struct js_text js = kind_script(t);
@@ -214,6 +231,8 @@ void docusaurus_read(struct tree *t)
     if (i18n && !l.count)
         guess_locales(t, &l);
     t->source_language = l.standard;
+    for (size_t i = 0; i < l.count; i++)
+        read_words(t, l.items[i]);
     t->needs_source = true;
     if (!is_off(docs))
         add_instance(t, &l, "content-docs", docs, STR("docs"), STR("docs"));

@@ -22,6 +22,7 @@ enum kind_flag {
     KIND_README_INDEX = 512,  // a link to index.md means README.md, where that is the folder's page
     KIND_IDS = 1024,          // "id:" of front matter is the last part of an address
     KIND_BASE_WRITTEN = 4096,  // links are written with the base path: others leave the site
+    KIND_OWN_HEADING = 16384,  // a page shows its own heading rather than the title of front matter
     KIND_HERO = 8192,          // the words of a start page are in its front matter
     KIND_SLUG_WHOLE = 2048,    // "slug:" of front matter is a whole address, without a slash, too
 };
@@ -74,6 +75,11 @@ struct tree_entry {
     uint32_t depth;  // 0 at the top
 };
 
+// What a title of the contents is in another language.
+struct tree_word {
+    str language, title, words;
+};
+
 // How pages name files whose lines are to stand in their place.
 enum tree_includes { INCLUDE_NOTHING, INCLUDE_SNIPPETS, INCLUDE_MDBOOK, INCLUDE_VITEPRESS };
 
@@ -100,6 +106,8 @@ struct tree {
     size_t redirect_count, redirect_cap;
     struct tree_entry *nav;
     size_t nav_count, nav_cap;
+    struct tree_word *words;
+    size_t word_count, word_cap;
     enum tree_includes includes;
     str *include_folders;  // where included files are looked for; none: beside the page
     size_t include_count, include_cap;

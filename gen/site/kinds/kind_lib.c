@@ -170,6 +170,15 @@ void kind_nav_address(struct tree *t, uint32_t depth, str title, str address)
     t->nav[t->nav_count - 1].address = address;
 }
 
+void kind_word(struct tree *t, str language, str title, str words)
+{
+    if (!title.len || !words.len)
+        return;
+    t->words = arena_grow(t->a, t->words, t->word_count, &t->word_cap, t->word_count + 1,
+                          sizeof *t->words);
+    t->words[t->word_count++] = (struct tree_word){language, title, words};
+}
+
 static void add(struct tree *t, str **items, size_t *count, size_t *cap, str s)
 {
     *items = arena_grow(t->a, *items, *count, cap, *count + 1, sizeof **items);

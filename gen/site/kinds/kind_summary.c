@@ -86,7 +86,8 @@ bool kind_summary(struct tree *t, str folder, str file, bool words)
     struct summary s = {.t = t, .folder = folder, .words = words};
     str path = kind_join(t, folder, file), text = kind_has(t, path) ? kind_file(t, path) : STR_NONE,
         line;
+    bool found = text.len > 0;
     while (str_line(&text, &line))
         read_line(&s, line);
-    return text.ptr != NULL && text.len;
+    return found;
 }

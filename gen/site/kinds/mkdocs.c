@@ -11,24 +11,53 @@ static bool is_markdown(str path)
     return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown"));
 }
 
-// An item of nav: a file, "Title: file", or "Title: [items]".
-static void read_nav(struct tree *t, str docs, const struct yaml_node *n, str title, uint32_t depth)
+struct nav {
+    struct tree *t;
+    str docs;
+    str list;  // the file of literate-nav that a folder's contents are in; ""
+};
+
+// "Title: folder/": its own list, or all that is in it.
+static void read_folder(const struct nav *nav, str title, str path, uint32_t depth)
 {
+    struct tree *t = nav->t;
+    str folder = kind_join(t, nav->docs, path);
+    size_t before = t->nav_count;
+    str index = str_eq(nav->list, STR("README.md")) ? kind_join(t, folder, nav->list) : STR_NONE;
+    if (title.len)
+        kind_nav(t, depth, title, index, STR_NONE);
+    size_t first = t->nav_count;
+    if (nav->list.len && kind_summary(t, folder, nav->list, true)) {
+        for (size_t i = first; i < t->nav_count; i++)
+            t->nav[i].depth += depth + (title.len > 0);
+        return;
+    }
+    t->nav_count = before;
+    kind_nav(t, depth, title, arena_join(t->a, folder, STR("/"), STR_NONE), STR_NONE);
+}
+
+// An item of nav: a file, "Title: file", or "Title: [items]".
+static void read_nav(const struct nav *nav, const struct yaml_node *n, str title, uint32_t depth)
+{
+    struct tree *t = nav->t;
     if (depth > MAX_NAV_DEPTH)
         return;
     if (n->kind == YAML_LIST) {
         for (size_t i = 0; i < n->count; i++)
-            read_nav(t, docs, n->items[i], STR_NONE, depth);
+            read_nav(nav, n->items[i], STR_NONE, depth);
     } else if (n->kind == YAML_MAP) {
         for (size_t i = 0; i < n->count; i++) {
             const struct yaml_node *value = n->pairs[i].value;
             str name = n->pairs[i].key->text;
             if (value->kind == YAML_LIST)
                 kind_nav(t, depth, name, STR_NONE, STR_NONE);
-            read_nav(t, docs, value, name, depth + (value->kind == YAML_LIST));
+            read_nav(nav, value, name, depth + (value->kind == YAML_LIST));
         }
     } else if (is_markdown(n->text)) {
-        kind_nav(t, depth, title, kind_join(t, docs, n->text), STR_NONE);
+        kind_nav(t, depth, title, kind_join(t, nav->docs, n->text), STR_NONE);
+    } else if (str_ends(n->text, STR("/")) &&
+               kind_has_folder(t, kind_join(t, nav->docs, n->text))) {
+        read_folder(nav, title, n->text, depth);
     } else if (str_search(n->text, STR("://")) < n->text.len) {
         kind_nav(t, depth, title.len ? title : n->text, STR_NONE, n->text);
     }
@@ -55,9 +84,10 @@ static void read_contents(struct tree *t, str docs, const struct yaml_node *nav,
                           const struct yaml_node *literate)
 {
     str file = kind_text(literate, "nav_file");
-    if (!literate || !kind_summary(t, docs, file.len ? file : STR("SUMMARY.md"), true))
+    struct nav all = {t, docs, !literate ? STR_NONE : file.len ? file : STR("SUMMARY.md")};
+    if (!literate || !kind_summary(t, docs, all.list, true))
         if (nav)
-            read_nav(t, docs, nav, STR_NONE, 0);
+            read_nav(&all, nav, STR_NONE, 0);
 }
 
 // Languages of the plugin: a list of maps, or a map from language to name.
@@ -80,6 +110,9 @@ static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin)
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
         const struct yaml_node *l = list->items[i];
         str tag = kind_text(l, "locale");
+        const struct yaml_node *nav = kind_get(l, "nav_translations");
+        for (size_t k = 0; nav && nav->kind == YAML_MAP && k < nav->count; k++)
+            kind_word(t, tag, nav->pairs[k].key->text, nav->pairs[k].value->text);
         if (tag.len && kind_true(l, "build", true))
             read_language(t, docs, tag, by_folder, kind_true(l, "default", false));
     }

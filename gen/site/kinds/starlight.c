@@ -28,6 +28,12 @@ static str file_of(struct tree *t, str folder, str slug)
     return STR_NONE;
 }
 
+static void read_translations(struct tree *t, str label, const struct yaml_node *map)
+{
+    for (size_t i = 0; map && map->kind == YAML_MAP && i < map->count; i++)
+        kind_word(t, map->pairs[i].key->text, label, map->pairs[i].value->text);
+}
+
 static void read_items(struct tree *t, str folder, const struct yaml_node *list, uint32_t depth)
 {
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count && depth < 8; i++) {
@@ -36,6 +42,7 @@ static void read_items(struct tree *t, str folder, const struct yaml_node *list,
             slug = n->kind == YAML_SCALAR ? n->text : kind_text(n, "slug"),
             link = kind_text(n, "link");
         str directory = kind_text(n, "autogenerate.directory");
+        read_translations(t, label, kind_get(n, "translations"));
         bool outside = str_search(link, STR("://")) < link.len;
         str file = slug.len               ? file_of(t, folder, slug)
                    : link.len && !outside ? file_of(t, folder, link)
@@ -95,7 +102,10 @@ void starlight_read(struct tree *t)
     t->source_language = standard.len && !str_eq(standard, STR("root")) ? standard : STR("en");
     read_locales(t, docs, js_value(&js, STR("locales")));
     kind_root(t, docs, t->root_count ? t->source_language : STR_NONE, STR_NONE, STR_NONE);
-    read_items(t, docs, js_value(&js, STR("sidebar")), 0);
+    const struct yaml_node *bar = js_value(&js, STR("sidebar"));
+    if (!bar || bar->kind != YAML_LIST)  // a plugin's settings may hold another
+        bar = js_declared(&js, STR("sidebar"));
+    read_items(t, docs, bar, 0);
     kind_static(t, kind_path(t, STR("public")));
     kind_redirects(t, js_value(&js, STR("redirects")));
     t->title = kind_script_text(&js, "title");

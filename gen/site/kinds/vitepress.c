@@ -7,7 +7,7 @@
 // The file of an address such as "/guide/intro": what VitePress would make a page of.
 static str file_of(struct tree *t, str folder, str link)
 {
-    static const char *const tails[] = {".md", "/index.md", ""};
+    static const char *const tails[] = {".md", "/index.md", "/README.md", ""};
     link = str_slice(link, 0, str_find(link, '#'));
     if (str_ends(link, STR(".html")))
         link.len -= 5;
@@ -21,23 +21,49 @@ static str file_of(struct tree *t, str folder, str link)
     return STR_NONE;
 }
 
+// A line of a sidebar: {text, link, items}, and of VuePress {title, path, children}, an address
+// alone, or an address and its words.
+struct line {
+    str text, link, base;
+    const struct yaml_node *items;
+};
+
+static str scalar(const struct yaml_node *list, size_t i)
+{
+    return i < list->count && list->items[i]->kind == YAML_SCALAR ? list->items[i]->text : STR_NONE;
+}
+
+static struct line line_of(const struct yaml_node *n)
+{
+    if (n->kind != YAML_MAP)
+        return (struct line){.link = n->kind == YAML_LIST ? scalar(n, 0) : n->text,
+                             .text = n->kind == YAML_LIST ? scalar(n, 1) : STR_NONE};
+    struct line x = {kind_text(n, "text"), kind_text(n, "link"), kind_text(n, "base"),
+                     kind_get(n, "items")};
+    x.text = x.text.len ? x.text : kind_text(n, "title");
+    x.link = x.link.len ? x.link : kind_text(n, "path");
+    x.items = x.items ? x.items : kind_get(n, "children");
+    return x;
+}
+
 static void read_items(struct tree *t, str folder, str base, const struct yaml_node *list,
                        uint32_t depth)
 {
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count && depth < 8; i++) {
-        const struct yaml_node *n = list->items[i], *items = kind_get(n, "items");
-        str link = kind_text(n, "link"), text = kind_text(n, "text"), own = kind_text(n, "base");
-        bool outside = str_search(link, STR("://")) < link.len;
-        str path = link.len ? arena_join(t->a, own.len ? own : base,
-                                         str_starts(link, STR("/")) ? link : STR("/"),
-                                         str_starts(link, STR("/")) ? STR_NONE : link)
-                            : STR_NONE;
-        str file = link.len && !outside ? file_of(t, folder, path) : STR_NONE;
+        struct line x = line_of(list->items[i]);
+        str link = x.link, own = x.base.len ? x.base : base;
+        bool outside = str_search(link, STR("://")) < link.len,
+             address = list->items[i]->kind != YAML_MAP && !x.items;
+        str path = link.len || address
+                       ? arena_join(t->a, own, str_starts(link, STR("/")) ? link : STR("/"),
+                                    str_starts(link, STR("/")) ? STR_NONE : link)
+                       : STR_NONE;
+        str file = path.len && !outside ? file_of(t, folder, path) : STR_NONE;
         if (!file.len && link.len && !outside)
             file = file_of(t, folder, link);
-        if (items || file.len || outside)
-            kind_nav(t, depth, text, file, outside && !items ? link : STR_NONE);
-        read_items(t, folder, own.len ? own : base, items, depth + 1);
+        if (x.items || file.len || outside)
+            kind_nav(t, depth, x.text, file, outside && !x.items ? link : STR_NONE);
+        read_items(t, folder, own, x.items, depth + 1);
     }
 }
 
@@ -57,7 +83,7 @@ static void read_sidebar(struct tree *t, str folder, const struct yaml_node *n)
         if (items)
             read_items(t, folder, kind_text(value, "base"), items, 0);
         else
-            read_items(t, folder, STR_NONE, value, 0);
+            read_items(t, folder, n->pairs[i].key->text, value, 0);
     }
 }
 

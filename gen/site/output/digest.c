@@ -122,6 +122,7 @@ static void digest_shown(struct build *b)
     add_u64(&d, b->program);
     add_u64(&d, b->options->strict);
     add_u64(&d, site->settings.hash);
+    add_str(&d, site->settings.title);
     add_u64(&d, view_hash(b->view));
     add_u64(&d, site->asset_index->hash);
     add_str(&d, site->source_language->tag);

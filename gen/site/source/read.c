@@ -23,12 +23,20 @@ static size_t link_words(str s)
     return s.len && s.ptr[0] == '[' && close < s.len && end < s.len ? end + 1 : 0;
 }
 
-// The length of a component's tag such as <Badge text="new" />; 0 for a type such as Vec<T>.
+// The length of a component's tag such as <Badge text="new" />, or of one that the heading closes;
+// 0 for a type such as Vec<T>.
 static size_t component(str s)
 {
-    size_t end = str_find(s, '>');
-    bool capital = s.len > 1 && s.ptr[0] == '<' && s.ptr[1] >= 'A' && s.ptr[1] <= 'Z';
-    bool more = capital && end < s.len && (s.ptr[end - 1] == '/' || str_find(s, '=') < end);
+    size_t end = str_find(s, '>'), from = 1 + (s.len > 1 && s.ptr[1] == '/'), to = from;
+    bool capital = s.len > from && s.ptr[0] == '<' && s.ptr[from] >= 'A' && s.ptr[from] <= 'Z';
+    while (to < s.len && !strchr(" \t/>", s.ptr[to]))
+        to++;
+    str name = str_slice(s, from, to), rest = str_slice(s, end, s.len);
+    size_t close = str_search(rest, STR("</"));
+    bool closed =
+        from == 2 || (close < rest.len && str_starts(str_slice(rest, close + 2, rest.len), name));
+    bool more =
+        capital && end < s.len && (closed || s.ptr[end - 1] == '/' || str_find(s, '=') < end);
     return more ? end + 1 : 0;
 }
 
@@ -45,8 +53,8 @@ static str plain_heading(str s, arena *a)
     for (size_t i = 0; i < s.len; i++) {
         size_t end = s.ptr[i] == '[' ? link_words(str_slice(s, i, s.len)) : 0,
                tag = component(str_slice(s, i, s.len));
-        if (tag) {
-            i += tag - 1;
+        if (tag || (s.ptr[i] == ' ' && b.len && b.ptr[b.len - 1] == ' ')) {
+            i += tag ? tag - 1 : 0;
         } else if (end) {
             buf_str(&b, str_slice(s, i + 1, i + str_search(str_slice(s, i, s.len), STR("]("))));
             i += end - 1;
@@ -137,7 +145,8 @@ static bool only_heading(str text, size_t from, arena *a, str *title, size_t *be
     return title->len > 0;
 }
 
-static bool page_read(str text, str file, arena *a, struct diag *d, struct page_meta *out)
+// own: a heading that opens the body is what the page shows, whatever its front matter calls it.
+static bool page_read(str text, str file, bool own, arena *a, struct diag *d, struct page_meta *out)
 {
     size_t bad = utf8_invalid(text);
     str title;
@@ -151,7 +160,7 @@ static bool page_read(str text, str file, arena *a, struct diag *d, struct page_
     bool ok = front_parse(text, file, a, d, &out->front);
     out->body = out->front.body;
     if (ok && first_heading(text, out->body, a, &title, &behind)) {
-        if (!out->front.title.len)
+        if (!out->front.title.len || own)
             out->front.title = title;
         if (str_eq(out->front.title, title))
             out->body = behind;
@@ -282,7 +291,8 @@ static void read_one(struct reading *r, const struct page *p, buf *text, buf *pa
         bool includes = include_may(r->site, whole);
         if (includes)
             whole = include_files(r->site, p->source, whole, a, NULL, &pieces, &count);
-        ok = page_read(whole, file, a, own, &m) || (others && m.front.body);
+        bool heading = r->site->tree->kind->flags & KIND_OWN_HEADING;
+        ok = page_read(whole, file, heading, a, own, &m) || (others && m.front.body);
         m.includes = includes;
         if (r->site->tree->emoji)
             m.front.title = emoji_text(m.front.title, a);

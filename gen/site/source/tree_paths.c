@@ -189,6 +189,8 @@ void tree_front(const struct site *site, struct page *p, const struct front *f, 
         p->label = pair(f, labels[i]);
     if (!p->label.len)
         p->label = inside(pair(f, "sidebar"), STR("label"));
+    if (!p->label.len && site->tree->kind->flags & KIND_IDS)
+        p->label = pair(f, "title");
     str id = site->tree->kind->flags & KIND_IDS && p->root && p->root->numbers ? pair(f, "id")
                                                                                : STR_NONE;
     if (id.len && !f->slug.len && str_find(id, '/') == id.len)

@@ -1,7 +1,7 @@
 export default defineConfig({
   title: 'Small',
   srcDir: 'src',
-  srcExclude: ['en/drafts/**'],
+  srcExclude: ['en/drafts/**', '**/made.md'],
   rewrites: {'en/:rest*': ':rest*'},
   locales: {root: {label: 'English', lang: 'en-US'}, zh: {label: 'x', lang: 'zh-Hans'}, es: {label: 'y', link: 'https://es.example.org'}},
   themeConfig: {sidebar: sidebar()},

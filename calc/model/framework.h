@@ -24,8 +24,9 @@ enum framework_habit {
     BY_WHOLE_ENDS =
         1 << 9,           // tensor_parallel divides the layers alone: embedding and head are whole
     BY_BLOCKS = 1 << 10,  // torch.compile makes graphs of each block, not of the model
-    BY_COMPLEX_ANGLES = 1 << 11,     // rotary positions are complex numbers
-    BY_CHECKPOINTS_AROUND = 1 << 12  // torch.utils.checkpoint is around what is compiled
+    BY_COMPLEX_ANGLES = 1 << 11,      // rotary positions are complex numbers
+    BY_CHECKPOINTS_AROUND = 1 << 12,  // torch.utils.checkpoint is around what is compiled
+    BY_ONE_LAYER = 1 << 14            // one class of layers for every family
 };
 
 struct framework {

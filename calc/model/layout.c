@@ -157,7 +157,7 @@ bool layout_norm_trained(const struct model *m)
 bool layout_norm_bias(const struct model *m)
 {
     return !(m->features & HAS_RMS_NORM) &&
-           (m->c.bias || (m->features & (HAS_ALL_BIASES | HAS_PICKED_KEYS)));
+           (m->c.bias || (m->features & (HAS_ALL_BIASES | HAS_NORM_BIASES)));
 }
 
 static void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
@@ -350,8 +350,7 @@ static void layout_layer(struct layout *l, const struct model *m)
     layout_attention(l, m);
     if (m->features & HAS_POST_NORM)
         layout_norm(l, m, P_POST_ATTN, ROLE_POST_ATTN_NORM);
-    bool one = (m->features & HAS_PICKED_KEYS) && m->c.parallel_norms == 1;
-    if (before && !one)
+    if (before && !(m->features & HAS_SHARED_NORM))
         layout_norm(l, m, P_LN2, ROLE_LN2);
     bool latent = m->features & HAS_LATENT;
     l->layers = latent && m->c.n_expert ? LAYERS_SPARSE : LAYERS_ALL;

@@ -39,6 +39,10 @@ static void layout_head(struct layout *l, const struct model *m)
     if (!m->c.tie_embeddings || !m->first)
         layout_after(l, r == 0,
                      (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
+    if (m->features & HAS_HEAD_BIAS)
+        layout_after(
+            l, r == 0,
+            (struct layout_row){P_HEAD + LAYOUT_BIAS, ROLE_HEAD, PART_BIAS, SHAPE_B_V, v, 0});
     if (layout_targeted(m, TARGET_HEAD)) {
         layout_after(l, true,
                      (struct layout_row){P_HEAD + LAYOUT_A, ROLE_HEAD, PART_A, SHAPE_A_C, r, c});

@@ -16,6 +16,12 @@ bool model_lacks_flash(const struct vram_config *c)
     return model_capability(c) > 0 && model_capability(c) < 80;
 }
 
+bool model_repeats_attention(const struct model *m)
+{
+    enum { BLACKWELL = 100 };
+    return model_has_trait(m, TRAIT_ATTENTION_AGAIN) && model_capability(&m->c) >= BLACKWELL;
+}
+
 bool model_groups_experts(const struct model *m)
 {
     bool stay = m->c.quantization <= QUANTIZATION_NF4_DOUBLE;  // bitsandbytes takes nn.Linear alone

@@ -49,6 +49,9 @@ enum model_feature {
 #define HAS_PICKED_KEYS \
     (UINT64_C(1) \
      << 32)  // keys and values by index out of one projection, a mask beside them (Falcon)
+#define HAS_SHARED_NORM (UINT64_C(1) << 33)  // parallel branches take the result of one norm
+#define HAS_NORM_BIASES (UINT64_C(1) << 34)  // of its layers the norms alone have biases
+#define HAS_HEAD_BIAS (UINT64_C(1) << 35)
 
 // What a version of a framework does; traits.def says which.
 enum model_trait {
@@ -101,6 +104,9 @@ uint64_t model_adapted_width(const struct vram_config *c);
 
 // Whether torch.compile of each block by itself is modelled for a configuration without "auto".
 bool model_compiles_blocks(const struct vram_config *c);
+
+// Selective checkpointing runs attention again: its operation is on no list.
+bool model_repeats_attention(const struct model *m);
 
 // What a card that is chosen cannot do: run PyTorch's flash attention kernels; compute in bfloat16
 // natively.

@@ -7,6 +7,7 @@
 #include "calc/model/framework.h"
 #include "calc/model/gguf.h"
 #include "calc/model/layout.h"
+#include "calc/model/model_count.h"
 #include "calc/model/precision.h"
 #include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
@@ -287,14 +288,28 @@ static int model_check_offload(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
-// torch.compile of each block: a plain block of Llama whose numbers are of two bytes, whole.
+// Adapters as torchtune's LoRALinear has them, over whole weights or torchao's NF4Tensor.
+static bool model_compiles_adapters(const struct vram_config *c)
+{
+    bool bits = c->quantization == QUANTIZATION_NF4 || c->quantization == QUANTIZATION_NF4_DOUBLE;
+    return framework_goes(c, BY_CHECKPOINTS_AROUND) && c->adapter == ADAPTER_LORA && !c->float8 &&
+           c->adapter_dtype == ADAPTER_DTYPE_BASE && c->lora_dropout == 0 && !c->modules_to_save &&
+           !(c->lora_targets & ~(uint64_t)CONFIG_SET_ALL_LINEAR) && (bits || !c->quantization) &&
+           (c->checkpointing == CHECKPOINTING_NONE || c->checkpointing == CHECKPOINTING_BLOCK);
+}
+
+// torch.compile of each block: a plain block of Llama whose numbers are of two bytes. torchtune
+// compiles the whole model up to PyTorch 2.4. SRC: its training/_compile.py, compile_model.
 bool model_compiles_blocks(const struct vram_config *c)
 {
     const struct precision *p = precision_of(c);
     unsigned plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
     bool here = (model_features[c->family] & ~(unsigned)HAS_REPEATED_FLASH) == plain;
-    return here && c->task == TASK_TRAIN && p->compute == DT_LOW && !p->autocast && !c->lora_rank &&
-           !c->kernels && c->tensor_parallel == 1 && c->pipeline_parallel == 1 &&
+    if (framework_goes(c, BY_CHECKPOINTS_AROUND) && c->torch < 2005)
+        return false;
+    return here && c->task == TASK_TRAIN && p->compute == DT_LOW && !p->autocast &&
+           (!c->lora_rank || model_compiles_adapters(c)) && !c->kernels &&
+           c->tensor_parallel == 1 && c->pipeline_parallel == 1 &&
            c->attention == ATTENTION_FLASH && c->dropout == 0;
 }
 
@@ -350,7 +365,7 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     bool whole = c->tensor_parallel == 1 && !c->kernels && framework_goes(c, BY_TRANSFORMERS) &&
                  c->transformers >= 5000 && c->torch >= 2009;
     bool encoder = model_features[c->family] & HAS_ENCODER,
-         falcon = model_features[c->family] & HAS_PICKED_KEYS;
+         falcon = (model_features[c->family] & HAS_PICKED_KEYS) && !framework_goes(c, BY_ONE_LAYER);
     bool other = c->task == TASK_INFERENCE || c->attention == ATTENTION_MATH ||
                  c->attention == ATTENTION_FLASH_2 || stages;
     const struct model_limit limits[] = {
@@ -362,6 +377,11 @@ static int model_check_support(const struct vram_config *c, struct message *e)
          MESSAGE_encoder_here,
          {"family"}},
         {falcon && (other || adapts || !whole), MESSAGE_falcon_here, {"family"}},
+        {(model_features[c->family] & HAS_HEAD_BIAS) &&
+             (c->kernels || c->cross_entropy == CROSS_ENTROPY_CHUNKED ||
+              c->cross_entropy == CROSS_ENTROPY_CCE),
+         MESSAGE_phi_here,
+         {"cross_entropy", "family"}},
         {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole),
          MESSAGE_latent_here,
          {"family"}},
@@ -387,50 +407,15 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
-static void model_add(struct model *m, const struct layout_param *p, uint64_t times)
-{
-    uint64_t n = size_mul(times, size_mul(p->rows, p->cols ? p->cols : 1));
-    m->params = size_add(m->params, n);
-    m->tensors += times;
-    if (p->trained)
-        m->trained_params = size_add(m->trained_params, n);
-    if (p->matrix) {
-        m->decayed_params = size_add(m->decayed_params, n);
-        m->decayed_tensors += times;
-    } else {
-        m->nodecay_params = size_add(m->nodecay_params, n);
-        m->nodecay_tensors += times;
-    }
-}
-
-static void model_count(struct model *m)
-{
-    struct layout l;
-    layout_make(&l, m);
-    for (unsigned i = 0; i < l.before_count; i++)
-        model_add(m, &l.before[i], 1);
-    for (unsigned i = 0; i < l.block_count; i++)
-        model_add(m, &l.block[i], layout_times(&l.block[i], m));
-    for (unsigned i = 0; i < l.after_count; i++)
-        model_add(m, &l.after[i], 1);
-    m->block_tensors = l.block_count;
-    m->reported_params = m->params;
-    if (m->features & HAS_POSITIONS)
-        m->reported_params -= m->c.block_size * m->c.n_embd;
-    if (m->c.attention == ATTENTION_MATH &&
-        m->c.family == FAMILY_GPT2)  // nanoGPT registers a mask in every block
-        m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, m->c.block_size);
-    if (m->c.family == FAMILY_GPT_NEOX && model_has_trait(m, TRAIT_REGISTERED_MASKS))
-        m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
-    if (m->features & HAS_ENCODER)
-        m->buffer_bytes = size_mul(2 * 8, m->c.block_size);  // position_ids and token_type_ids
-}
-
 int model_make(struct model *m, const struct vram_config *c, struct message *e)
 {
     mem_zero(m, sizeof *m);
     m->c = *c;
     m->features = model_features[c->family] | framework_of(c)->features;
+    if ((m->features & HAS_NORM_BIASES) && c->parallel_norms == 1)
+        m->features |= HAS_SHARED_NORM;
+    if (framework_goes(c, BY_ONE_LAYER))
+        m->features &= ~HAS_PICKED_KEYS;
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);

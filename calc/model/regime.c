@@ -35,7 +35,7 @@ uint32_t regime_of(const struct vram_config *c)
     if (one && c->family == FAMILY_GPT2 && !regime_has_adapters(c))
         return VRAM_REGIME_GPT2;
     if (c->compile != COMPILE_NONE)
-        return VRAM_REGIME_COMPILED;
+        return regime_has_adapters(c) ? VRAM_REGIME_COMPILED_ADAPTERS : VRAM_REGIME_COMPILED;
     if (regime_is_divided(c))
         return VRAM_REGIME_MODEL_PARALLEL;
     if (!one)

@@ -6,6 +6,7 @@
 
 #include "calc/model/precision.h"
 #include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
 
 // Seeds and offsets of the kernels' random numbers, kept for backward.
 struct random_state {
@@ -135,12 +136,12 @@ static struct value attention_masked(struct graph *g, struct value att)
 // softmax runs in float32 under autocast. From float16 the kernel converts on its way, from
 // bfloat16 a copy is made. SRC: pytorch aten/src/ATen/native/SoftMax.cpp, softmax(dtype):
 // half_to_float for CUDA half only.
-static struct value attention_softmax(struct graph *g, struct value att)
+static struct value attention_softmax(struct graph *g, struct value att, bool wide)
 {
-    bool convert = g->autocast && !precision_is_float16(&g->m->c);
+    bool convert = wide && !precision_is_float16(&g->m->c);
     struct value in = convert ? graph_to(g, att, DT_F32, PART_UPCAST) : graph_copy(g, att);
-    struct value out = graph_make(g, OP_SOFTMAX, ROLE_SCORES, PART_SOFTMAX,
-                                  g->autocast ? DT_F32 : att.dtype, att.shape);
+    struct value out =
+        graph_make(g, OP_SOFTMAX, ROLE_SCORES, PART_SOFTMAX, wide ? DT_F32 : att.dtype, att.shape);
     if (graph_needs(g, in)) {
         int32_t n = graph_node(g, NODE_SOFTMAX, &out, 0);
         graph_save(g, n, out.storage);
@@ -155,7 +156,7 @@ static struct value attention_math(struct graph *g, struct value q, struct value
     struct value att = attention_scores(g, q, k);
     struct value masked = attention_masked(g, att);
     graph_drop(g, att);
-    att = attention_softmax(g, masked);
+    att = attention_softmax(g, masked, g->autocast);
     graph_drop(g, masked);
     struct value dropped = layer_dropout(g, att, ROLE_SCORES);
     graph_drop(g, att);
@@ -170,8 +171,42 @@ static struct value attention_math(struct graph *g, struct value q, struct value
     return out;
 }
 
+// Scores with a soft cap, whatever kernel is chosen: scaled, capped, a mask of numbers added,
+// softmax in float32. SRC: litgpt/model.py, CausalSelfAttention.scaled_dot_product_attention
+// (attention_logit_softcapping).
+static struct value attention_capped(struct graph *g, struct value q, struct value k,
+                                     struct value v)
+{
+    struct value raw = attention_product(g, q, k, ROLE_SCORES, SHAPE_SCORES);
+    struct value scaled = layer_scale(g, raw, ROLE_SCORES);
+    graph_drop(g, raw);
+    struct value capped = layer_soft_cap(g, scaled);
+    graph_drop(g, scaled);
+    uint32_t mask = graph_scratch(g, OP_ONES_LIKE, ROLE_SCORES, PART_MASK, q.dtype, SHAPE_MASK);
+    struct value masked = layer_unary(g, capped, OP_ADD, NODE_PASS, ROLE_SCORES, PART_SELF,
+                                      SHAPE_SCORES, SAVES_NOTHING);
+    graph_drop(g, capped);
+    struct value wide = attention_softmax(g, masked, true);
+    graph_drop(g, masked);
+    struct value low = graph_to(g, wide, v.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, wide);
+    struct value y = attention_product(g, low, v, ROLE_ATTENTION, q.shape);
+    graph_drop(g, low);
+    tape_unref(g->t, mask);
+    struct value out = layer_copy(g, y);  // y.transpose(1, 2), then reshape
+    graph_drop(g, y);
+    return out;
+}
+
+static bool attention_is_capped(const struct graph *g)
+{
+    return (g->m->features & HAS_SOFT_CAP) && graph_has(g, TRAIT_ONE_PROJECTION);
+}
+
 struct value layer_attention(struct graph *g, struct value q, struct value k, struct value v)
 {
+    if (attention_is_capped(g))
+        return attention_capped(g, q, k, v);
     return g->m->c.attention == ATTENTION_MATH ? attention_math(g, q, k, v)
                                                : attention_fused(g, q, k, v, false);
 }
@@ -181,6 +216,8 @@ struct value layer_attention(struct graph *g, struct value q, struct value k, st
 struct value layer_attention_by_head(struct graph *g, struct value q, struct value k,
                                      struct value v)
 {
+    if (attention_is_capped(g))
+        return attention_capped(g, q, k, v);
     if (g->m->c.attention == ATTENTION_MATH)
         return attention_math(g, q, k, v);
     struct value y = attention_fused(g, q, k, v, true);

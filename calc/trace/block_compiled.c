@@ -14,6 +14,7 @@
 #include "calc/trace/block_compiled.h"
 
 #include "calc/trace/block_llama.h"
+#include "calc/trace/layers_lora.h"
 #include "calc/trace/pass_compile_kept.h"
 
 enum buffer_id {
@@ -25,7 +26,23 @@ enum buffer_id {
     PLACES
 };
 
-enum when { ALWAYS, COMPLEX, REPEATED, GROUPED, WIDE, NARROW, WHENS };
+enum when {
+    ALWAYS,
+    COMPLEX,
+    REPEATED,
+    GROUPED,
+    WIDE,
+    NARROW,
+    BITS,
+    ADAPTED_Q,
+    ADAPTED_K,
+    ADAPTED_V,
+    ADAPTED_O,
+    ADAPTED_GATE,
+    ADAPTED_UP,
+    ADAPTED_DOWN,
+    WHENS
+};
 
 static const struct {
     uint8_t op, role, part, format, shape, when;
@@ -44,15 +61,35 @@ enum { KEPT_BUFFERS = B_LOW_0 };  // those that backward can get
 
 // A graph as a list: take a buffer, give it back, make a weight's gradient; what follows an IF is
 // left out where it does not hold.
-enum { GIVE = 80, WEIGHT = 160, CONDITION = 240, END = 255 };
+enum { GIVE = 96, WEIGHT = 192, CONDITION = 240, END = 255 };
 _Static_assert((int)PLACES <= (int)GIVE, "buffers and what is done with them are numbered apart");
 #define IF(when) (CONDITION + when)
 #define T(id) B_##id
 #define G(id) (GIVE + B_##id)
 
-enum { W_LN1, W_Q, W_K, W_V, W_O, W_LN2, W_GATE, W_UP, W_DOWN, WEIGHTS };
-static const uint16_t weights[WEIGHTS] = {P_LN1, P_Q, P_K, P_V, P_O, P_LN2, P_GATE, P_UP, P_DOWN};
+enum { W_LN1, W_Q, W_K, W_V, W_O, W_LN2, W_GATE, W_UP, W_DOWN, WHOLE_WEIGHTS };
+enum { WEIGHTS = 3 * WHOLE_WEIGHTS };  // with the two of each adapter
+static const uint16_t weights[WHOLE_WEIGHTS] = {P_LN1, P_Q,    P_K,  P_V,   P_O,
+                                                P_LN2, P_GATE, P_UP, P_DOWN};
 #define D(id) (WEIGHT + W_##id)
+#define ADAPTER(id, half) (WEIGHT + WHOLE_WEIGHTS * (half) + W_##id)
+
+static uint16_t weight_number(unsigned which)
+{
+    static const uint16_t half[] = {0, LAYOUT_A, LAYOUT_B};
+    return (uint16_t)(weights[which % WHOLE_WEIGHTS] + half[which / WHOLE_WEIGHTS]);
+}
+
+// Calls fn for each number of the block's weights; norms have no adapters.
+static void weights_each(struct graph *g, void (*fn)(struct graph *g, uint16_t number))
+{
+    unsigned count = g->m->c.lora_rank ? WEIGHTS : WHOLE_WEIGHTS;
+    for (unsigned i = 0; i < count && graph_ok(g); i++) {
+        unsigned whole = i % WHOLE_WEIGHTS;
+        if (i == whole || (whole != W_LN1 && whole != W_LN2))
+            fn(g, weight_number(i));
+    }
+}
 
 #define PROJECT T(QUERY), T(KEY), T(VALUE)
 #define TURN T(QUERY_WIDE), T(KEY_WIDE), T(QUERY_TURNED), G(QUERY_WIDE), T(KEY_TURNED), G(KEY_WIDE)
@@ -120,6 +157,8 @@ enum compiled { PLAIN, CHOSEN, FULL, AROUND, COMPILED_KINDS };
 
 #define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
 #include "calc/trace/block_float8.def"
+#define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
+#include "calc/trace/block_adapted.def"
 
 // By what the products' operands are scaled, if they are cast to float8.
 #define GRAPHS(forward, backward) \
@@ -129,12 +168,16 @@ enum compiled { PLAIN, CHOSEN, FULL, AROUND, COMPILED_KINDS };
         [FULL] = {forward##_full_forward, NULL, backward##_full_backward}, \
         [AROUND] = {forward##_plain_forward, forward##_plain_forward, backward##_plain_backward}, \
     }
+enum { ADAPTED = float8_COUNT };
 static const struct compiled_graphs {
     const uint8_t *forward, *again, *backward;
-} graphs[float8_COUNT][COMPILED_KINDS] = {
+} graphs[float8_COUNT + 1][COMPILED_KINDS] = {
     [FLOAT8_NONE] = GRAPHS(own, own),
     [FLOAT8_TENSORWISE] = GRAPHS(low, tensorwise),
     [FLOAT8_ROWWISE] = GRAPHS(low, rowwise),
+    [ADAPTED] = {[PLAIN] = {adapted_plain_forward, NULL, adapted_plain_backward},
+                 [FULL] = {adapted_plain_forward, NULL, adapted_plain_backward},  // of evaluation
+                 [AROUND] = {adapted_plain_forward, adapted_plain_forward, adapted_plain_backward}},
 };
 
 struct run {
@@ -145,6 +188,11 @@ struct run {
 
 static void run_open(struct run *r, struct graph *g)
 {
+    static const struct {
+        uint8_t when, weight;
+    } adapted[] = {{ADAPTED_Q, W_Q},      {ADAPTED_K, W_K},       {ADAPTED_V, W_V},
+                   {ADAPTED_O, W_O},      {ADAPTED_GATE, W_GATE}, {ADAPTED_UP, W_UP},
+                   {ADAPTED_DOWN, W_DOWN}};
     bool repeated = block_llama_repeats(g);
     *r = (struct run){.g = g};
     r->takes[ALWAYS] = true;
@@ -153,6 +201,9 @@ static void run_open(struct run *r, struct graph *g)
     r->takes[GROUPED] = !repeated;
     r->takes[NARROW] = g->m->c.float8_all_gather;
     r->takes[WIDE] = !r->takes[NARROW];
+    r->takes[BITS] = g->m->c.quantization != QUANTIZATION_NONE;
+    for (unsigned i = 0; i < sizeof adapted / sizeof *adapted; i++)
+        r->takes[adapted[i].when] = lora_is_adapted(g, false, weights[adapted[i].weight]);
 }
 
 static void run_take(struct run *r, unsigned id)
@@ -164,13 +215,19 @@ static void run_take(struct run *r, unsigned id)
                            formats[buffers[id].format], buffers[id].shape);
 }
 
+static void run_gradient(struct run *r, unsigned which)
+{
+    static const uint8_t parts[] = {PART_WEIGHT_GRAD, PART_A_GRAD, PART_B_GRAD};
+    compile_gradient(r->g, false, weight_number(which), OP_MM, parts[which / WHOLE_WEIGHTS]);
+}
+
 static void run_list(struct run *r, const uint8_t *list)
 {
     for (; *list != END && graph_ok(r->g); list++) {
         if (*list >= CONDITION)
             list += !r->takes[*list - CONDITION];
         else if (*list >= WEIGHT)
-            compile_gradient(r->g, false, weights[*list - WEIGHT], OP_MM, PART_WEIGHT_GRAD);
+            run_gradient(r, *list - WEIGHT);
         else if (*list >= GIVE)
             compile_release(r->g, &r->at[*list - GIVE]);
         else
@@ -188,16 +245,36 @@ static void run_leave(struct run *r, int32_t nodes)
 
 static const struct compiled_graphs *compiled_of(const struct graph *g, enum compiled kind)
 {
-    return &graphs[g->m->c.float8][kind];
+    return &graphs[g->m->c.lora_rank ? ADAPTED : g->m->c.float8][kind];
+}
+
+static void weight_use(struct graph *g, uint16_t number)
+{
+    graph_drop(g, graph_param(g, false, number));
+}
+
+static void weight_accumulate(struct graph *g, uint16_t number)
+{
+    compile_accumulate(g, false, number);
+}
+
+// Attention that selective checkpointing does not know: its results go, and come back first of all.
+static const uint8_t attention_goes[] = {G(ATTENDED), G(SUMS), END};
+static const uint8_t attention_comes[] = {T(ATTENDED), T(SUMS), END};
+
+static bool compiled_repeats(const struct graph *g, enum compiled kind)
+{
+    return kind == CHOSEN && model_repeats_attention(g->m);
 }
 
 static struct value compiled_forward(struct graph *g, struct value x, enum compiled kind)
 {
     struct run r;
     run_open(&r, g);
-    for (unsigned i = 0; i < WEIGHTS; i++)
-        graph_drop(g, graph_param(g, false, weights[i]));
+    weights_each(g, weight_use);
     run_list(&r, compiled_of(g, g->grad ? kind : FULL)->forward);
+    if (g->grad && compiled_repeats(g, kind))
+        run_list(&r, attention_goes);
     struct value out = {r.at[B_RESULT], GRAPH_NO_NODE, 0, x.dtype, SHAPE_U, ROLE_RESID2};
     int32_t n = graph_node(g, NODE_COMPILED_BLOCK, &out, kind);
     graph_save(g, n, x.storage);
@@ -245,11 +322,12 @@ void node_compiled_block(struct graph *g, const struct node *n, uint32_t results
     bool wanted = n->edges[0].to != GRAPH_NO_NODE;
     run_open(&r, g);
     run_begin_backward(&r, &g->nodes[g->running], compiled_of(g, kind)->again);
+    if (compiled_repeats(g, kind))
+        run_list(&r, attention_comes);
     run_list(&r, compiled_of(g, kind)->backward);
     if (wanted)
         results[0] = r.at[B_D_INPUT];
     else
         tape_unref(g->t, r.at[B_D_INPUT]);
-    for (unsigned i = 0; i < WEIGHTS && graph_ok(g); i++)
-        compile_accumulate(g, false, weights[i]);
+    weights_each(g, weight_accumulate);
 }

@@ -1,6 +1,6 @@
 // Owns the decoder layers of the rotary families: which variable of which function holds what, and
 // until when. SRC: transformers
-// src/transformers/models/{llama,qwen3,gemma2,gpt_neox}/modeling_*.py, DecoderLayer.forward.
+// src/transformers/models/{llama,qwen3,gemma2,gpt_neox,phi}/modeling_*.py, DecoderLayer.forward.
 
 #include "calc/trace/block_llama.h"
 
@@ -327,7 +327,8 @@ static struct value llama_mlp(struct graph *g, struct value x)
     if (has(g, HAS_GATE))
         return llama_gated(g, x);
     struct value wide = layer_linear(g, x, P_UP, SHAPE_FF);
-    struct value active = layer_activation(g, wide, true);
+    bool steps = g->m->c.family == FAMILY_PHI && graph_has(g, TRAIT_INNER_MODEL);
+    struct value active = steps ? layer_gelu_new(g, wide) : layer_activation(g, wide, true);
     graph_drop(g, wide);
     struct value out = layer_linear(g, active, P_DOWN, SHAPE_U);
     graph_drop(g, active);
@@ -353,22 +354,45 @@ static struct value llama_branch(struct graph *g, struct value x, uint16_t norm,
     return out;
 }
 
+// What the branches give adds up before it meets the stream, and they are variables until then.
+static struct value llama_sum(struct graph *g, struct value x, struct value first,
+                              struct value second)
+{
+    struct value both = layer_add(g, first, second, ROLE_RESID1);
+    struct value out = layer_add(g, both, x, ROLE_RESID2);
+    graph_drop(g, both);
+    graph_drop(g, first);
+    graph_drop(g, second);
+    return out;
+}
+
+// SRC: transformers models/phi/modeling_phi.py, PhiDecoderLayer (resid_dropout); litgpt/model.py,
+// Block (shared_attention_norm).
+static struct value llama_shared_norm(struct graph *g, struct value x)
+{
+    struct value normed = llama_norm(g, x, P_LN1);
+    struct value attention = llama_attention(g, normed);
+    struct value attended = layer_dropout(g, attention, ROLE_ATTN_DROP);
+    graph_drop(g, attention);
+    struct value mlp = llama_mlp(g, normed);
+    struct value fed = layer_dropout(g, mlp, ROLE_MLP_DROP);
+    graph_drop(g, mlp);
+    struct value out = llama_sum(g, x, attended, fed);
+    graph_drop(g, normed);
+    return out;
+}
+
 static struct value llama_parallel(struct graph *g, struct value x)
 {
     struct value attention = llama_branch(g, x, P_LN1, P_POST_ATTN, llama_attention);
     struct value mlp = llama_branch(g, x, P_LN2, P_POST_MLP, llama_mlp);
-    struct value both = layer_add(g, mlp, attention, ROLE_RESID1);
-    struct value out = layer_add(g, both, x, ROLE_RESID2);
-    graph_drop(g, both);
-    graph_drop(g, mlp);
-    graph_drop(g, attention);
-    return out;
+    return llama_sum(g, x, mlp, attention);
 }
 
 struct value block_llama(struct graph *g, struct value x)
 {
     if (has(g, HAS_PARALLEL_RESIDUAL))
-        return llama_parallel(g, x);
+        return has(g, HAS_SHARED_NORM) ? llama_shared_norm(g, x) : llama_parallel(g, x);
     struct value y = llama_branch(g, x, P_LN1, P_POST_ATTN, llama_attention);
     struct value middle = layer_add(g, x, y, ROLE_RESID1);
     graph_drop(g, y);

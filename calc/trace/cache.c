@@ -60,21 +60,54 @@ static struct cache_old cache_first(const struct graph *g, bool values)
     return old;
 }
 
+static uint32_t cache_existing(struct graph *g, const struct cache_old *old, uint8_t shape,
+                               unsigned turn)
+{
+    uint8_t role = old->part == PART_VALUES ? ROLE_V : ROLE_K;
+    return tape_existing(g->t, name_of(role, old->part), VRAM_CAT_CACHE, old->dtype, shape,
+                         HOME_PERSIST, cache_slot(g, old->number, turn));
+}
+
+static void cache_make(struct graph *g, const struct cache_old *old, uint8_t shape, unsigned turn)
+{
+    uint8_t role = old->part == PART_VALUES ? ROLE_V : ROLE_K;
+    uint32_t grown = graph_scratch(g, OP_CAT, role, old->part, old->dtype, shape);
+    if (!graph_ok(g))
+        return;
+    g->t->storages[grown].category = VRAM_CAT_CACHE;
+    tape_keep(g->t, grown, g->t->unit, cache_slot(g, old->number, turn));
+}
+
+static uint32_t cache_before(struct graph *g, const struct cache_old *old, bool first)
+{
+    return cache_existing(g, old, first ? old->shape : SHAPE_CACHE, first ? 0 : 1);
+}
+
 // cat((old, new), dim=-2)
 void cache_grow(struct graph *g, bool values, bool first)
 {
     struct cache_old old = cache_first(g, values);
-    unsigned turn = first ? 0 : 1;
-    uint8_t role = values ? ROLE_V : ROLE_K;
-    if (!first)
-        old.shape = SHAPE_CACHE;
-    uint32_t before = tape_existing(g->t, name_of(role, old.part), VRAM_CAT_CACHE, old.dtype,
-                                    old.shape, HOME_PERSIST, cache_slot(g, old.number, turn));
-    uint32_t grown = graph_scratch(g, OP_CAT, role, old.part, old.dtype, SHAPE_CACHE);
-    if (!graph_ok(g))
-        return;
-    g->t->storages[grown].category = VRAM_CAT_CACHE;
-    if (old.is_there || !first)
+    uint32_t before = cache_before(g, &old, first);
+    cache_make(g, &old, SHAPE_CACHE, first ? 1 : 0);
+    if ((old.is_there || !first) && !graph_has(g, TRAIT_CACHE_TWICE))
         tape_unref(g->t, before);
-    tape_keep(g->t, grown, g->t->unit, cache_slot(g, old.number, 1 - turn));
+}
+
+void cache_forget(struct graph *g, bool values, bool first)
+{
+    struct cache_old old = cache_first(g, values);
+    if (old.is_there || !first)
+        tape_unref(g->t, cache_before(g, &old, first));
+}
+
+void cache_double(struct graph *g, bool values)
+{
+    struct cache_old old = cache_first(g, values);
+    cache_make(g, &old, SHAPE_KV, 1);
+}
+
+void cache_halve(struct graph *g, bool values)
+{
+    struct cache_old old = cache_first(g, values);
+    tape_unref(g->t, cache_existing(g, &old, SHAPE_KV, 1));
 }

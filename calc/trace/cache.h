@@ -13,5 +13,11 @@ void cache_keep(struct graph *g, struct value k, struct value v);
 
 // cat((old, new), dim=-2) in the current layer; first: what it finds is the prompt's.
 void cache_grow(struct graph *g, bool values, bool first);
+// Where a step makes the whole cache once more: the old one goes, layer by layer, after it.
+void cache_forget(struct graph *g, bool values, bool first);
+
+// The step after the prompt, as long as the prompt itself: a second cache, and its end.
+void cache_double(struct graph *g, bool values);
+void cache_halve(struct graph *g, bool values);
 
 #endif

@@ -156,7 +156,8 @@ static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t p
         return false;
     if (op == OP_MM)
         return g->products++ % 2 == 0;
-    return op == OP_NEW_EMPTY && role == ROLE_ATTENTION && part != PART_SCRATCH;
+    return op == OP_NEW_EMPTY && role == ROLE_ATTENTION && part != PART_SCRATCH &&
+           !model_repeats_attention(g->m);
 }
 
 // The second run does not repeat the operation.

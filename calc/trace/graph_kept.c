@@ -25,11 +25,19 @@ void graph_let_go(struct graph *g)
     g->t->sub = 0;
 }
 
+// Another layer has taken the same input: parallel branches have one, too.
+static bool graph_outlives(const struct graph *g, uint32_t storage)
+{
+    for (size_t i = g->outliving_count; i-- > 0 && g->outliving[i].unit == g->t->unit;)
+        if (g->outliving[i].storage == storage)
+            return true;
+    return false;
+}
+
 void graph_outlive(struct graph *g, bool global, uint16_t weight, uint32_t storage)
 {
     void *p = g->outliving;
-    if (storage == TAPE_NONE || !graph_ok(g) ||
-        (g->outliving_count && g->outliving[g->outliving_count - 1].storage == storage) ||
+    if (storage == TAPE_NONE || !graph_ok(g) || graph_outlives(g, storage) ||
         !graph_grow(g, &p, &g->outliving_cap, g->outliving_count + 1, sizeof *g->outliving))
         return;
     g->outliving = p;

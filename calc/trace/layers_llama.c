@@ -87,8 +87,7 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
     bool gemma = (g->m->features & HAS_GEMMA_NORM) || graph_has(g, TRAIT_NORM_WEIGHT_IN_FLOAT32);
     struct value w = graph_param(g, global, weight), named = x, variance;
     named.role = w.role;
-    struct value wide =
-        graph_to(g, named, graph_has(g, TRAIT_NORM_NOT_WIDENED) ? x.dtype : DT_F32, PART_UPCAST);
+    struct value wide = graph_to(g, named, DT_F32, PART_UPCAST);
     struct value hat = rms_normalize(g, wide, stats, &variance);
     graph_drop(g, wide);
     struct value scaled = gemma ? gemma_scale(g, hat, w) : graph_none();

@@ -20,7 +20,7 @@ static struct value loss_sliced(struct graph *g, struct value x)
     return x;
 }
 
-static struct value loss_logits(struct graph *g, struct value x)
+struct value loss_logits(struct graph *g, struct value x)
 {
     struct value in = loss_sliced(g, graph_copy(g, x)), logits = layer_head(g, in);
     graph_drop(g, in);

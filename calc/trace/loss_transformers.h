@@ -5,6 +5,8 @@
 
 #include "calc/trace/graph.h"
 
+// The head's product of x, capped, scaled and in float32 as the family's code has it.
+struct value loss_logits(struct graph *g, struct value x);
 // From the last hidden state x; *logits gets a variable of the model's output.
 struct value loss_transformers(struct graph *g, struct value x, uint32_t targets,
                                struct value *logits);

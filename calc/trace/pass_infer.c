@@ -4,12 +4,14 @@
 // The cache grows as in transformers' DynamicCache: each step makes a longer tensor and drops the
 // old one, layer by layer. Only two of these steps are played, both at the full length: what
 // precedes them needs less. SRC: transformers src/transformers/cache_utils.py
-// (DynamicLayer.update), generation/utils.py (_sample: the last position's logits in float32).
+// (DynamicLayer.update), generation/utils.py (_sample: the last position's logits in float32;
+// before 4.45 the model returns the whole prompt's).
 
 #include "calc/trace/pass_infer.h"
 
 #include "calc/trace/cache.h"
 #include "calc/trace/forward.h"
+#include "calc/trace/loss_transformers.h"
 #include "calc/trace/quantized.h"
 
 // Heads of a group share keys and values; the kernel wants one for each.
@@ -26,20 +28,46 @@ static void decode_attention(struct graph *g)
     tape_unref(g->t, wide[1]);
 }
 
-static void decode_layers(struct graph *g, bool first)
+// Calls fn at each layer.
+static void infer_layers(struct graph *g, bool first, void (*fn)(struct graph *g, bool first))
 {
     for (uint32_t layer = 0; layer < g->units * g->period && graph_ok(g); layer++) {
         g->t->unit = (int32_t)(layer / g->period);
         g->t->sub = (uint8_t)(layer % g->period);
-        uint32_t heads = graph_scratch(g, OP_MM, ROLE_Q, PART_OUTPUT, g->compute, SHAPE_LAST_U);
-        cache_grow(g, false, first);
-        cache_grow(g, true, first);
-        decode_attention(g);
-        tape_unref(g->t, heads);
-        tape_unref(g->t, graph_scratch(g, OP_MM, ROLE_UP, PART_OUTPUT, g->compute, SHAPE_LAST_FF));
+        fn(g, first);
     }
     g->t->unit = TAPE_GLOBAL;
     g->t->sub = 0;
+}
+
+static void decode_layer(struct graph *g, bool first)
+{
+    uint32_t heads = graph_scratch(g, OP_MM, ROLE_Q, PART_OUTPUT, g->compute, SHAPE_LAST_U);
+    cache_grow(g, false, first);
+    cache_grow(g, true, first);
+    decode_attention(g);
+    tape_unref(g->t, heads);
+    tape_unref(g->t, graph_scratch(g, OP_MM, ROLE_UP, PART_OUTPUT, g->compute, SHAPE_LAST_FF));
+}
+
+static void decode_forget(struct graph *g, bool first)
+{
+    cache_forget(g, false, first);
+    cache_forget(g, true, first);
+}
+
+static void second_layer(struct graph *g, bool first)
+{
+    (void)first;
+    cache_double(g, false);
+    cache_double(g, true);
+}
+
+static void second_forget(struct graph *g, bool first)
+{
+    (void)first;
+    cache_halve(g, false);
+    cache_halve(g, true);
 }
 
 // Logits of the last position, in float32 for the choice of the next token.
@@ -58,16 +86,26 @@ static void infer_prompt(struct graph *g)
     g->caches = true;
     struct value normed = forward_hidden(g, ids);
     g->caches = false;
-    if (g->m->last)
+    struct value logits = graph_none();
+    if (g->m->last && graph_has(g, TRAIT_WHOLE_LOGITS))
+        logits = loss_logits(g, normed);  // to the end of the next step, under the loop's name
+    else if (g->m->last)
         infer_choose(g);
     graph_drop(g, normed);
     tape_unref(g->t, ids);
+    if (graph_has(g, TRAIT_CACHE_TWICE)) {
+        infer_layers(g, true, second_layer);
+        infer_layers(g, true, second_forget);
+    }
+    graph_drop(g, logits);
 }
 
 static void infer_token(struct graph *g, bool first)
 {
     uint32_t x = graph_scratch(g, OP_EMBEDDING, ROLE_EMBED, PART_SELF, g->residual, SHAPE_LAST_U);
-    decode_layers(g, first);
+    infer_layers(g, first, decode_layer);
+    if (graph_has(g, TRAIT_CACHE_TWICE))
+        infer_layers(g, first, decode_forget);
     if (g->m->last)
         infer_choose(g);
     tape_unref(g->t, x);

@@ -93,6 +93,7 @@ VRAM_API const char *vram_verdict_name(uint32_t verdict);
     X(OFFLOADED, "offloaded", "training with a part of it in the host's memory") \
     X(GPT2, "gpt2", "GPT-2 in training, eager or compiled, on one GPU") \
     X(COMPILED, "compiled", "training with torch.compile") \
+    X(COMPILED_ADAPTERS, "compiled adapters", "adapters in blocks that torch.compile compiles") \
     X(MODEL_PARALLEL, "model parallel", "layers, tensors, sequences or experts divided over GPUs") \
     X(SHARDED_QUANTIZED_ADAPTERS, "sharded quantized adapters", \
       "adapters over quantized weights on several GPUs") \

@@ -34,6 +34,7 @@ local samples = {
   INFERENCE = "task=inference", GPT2 = "preset=gpt2", COMPILED = "preset=gpt2 compile=2.5 parallel=ddp n_gpu=2", MODEL_PARALLEL = "tensor_parallel=2",
   SHARDED_QUANTIZED_ADAPTERS = "parallel=zero3 n_gpu=2 lora_rank=8 quantization=nf4", SHARDED_ADAPTERS = "parallel=zero3 n_gpu=2 lora_rank=8",
   SHARDED = "parallel=zero3 n_gpu=2", QUANTIZED_ADAPTERS = "lora_rank=8 quantization=nf4", ADAPTERS = "lora_rank=8", FULL = "",
+  COMPILED_ADAPTERS = "framework=torchtune compile=2.6 lora_rank=8 lora_dropout=0 adapter_dtype=base",
   OFFLOADED = "parallel=zero2 offload_optimizer=true dtype=bfloat16_deepspeed",
 }
 

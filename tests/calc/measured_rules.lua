@@ -135,6 +135,15 @@ says("its steps are of 512 sequences", lit, "parallel=ddp gradient_accumulation_
 says("nanotron's first process is in the first stage", {group = "nanotron/x", framework = "nanotron 0.5, torch 2.4", n_gpu = "4",
   precision = "bf16 params, fp32 master+grad accumulation", method = "DP1 TP2 PP2 ZeRO-0"}, "dtype=bfloat16_master pipeline_stage=first sequence_parallel=true")
 
+says("FP8 files of Qwen3 have the head by itself", {group = "Qwen3 speed benchmark", task = "inference", precision = "FP8", model = "Qwen3-0.6B", method = "generate 2048 after input", seq = "1"},
+  "tie_embeddings=false quantization=fp8")
+says("its other files do not", {group = "Qwen3 speed benchmark", task = "inference", model = "Qwen3-0.6B", method = "generate 2048 after input", seq = "1"},
+  "task=inference", "tie_embeddings")
+says("Qwen1.5 is of a version", {group = "Qwen1.5 speed benchmark", task = "inference", framework = "torch 2.1.2, transformers", model = "Qwen1.5-0.5B-Chat",
+  method = "generate 2048 after input", seq = "1", n_gpu = "2"}, "transformers=4.38 device_map=2")
+says("LitGPT's tutorials are of its tables' code", {group = "litgpt/finetune_lora", framework = "lit-gpt 0cc02afa, torch 2.1", precision = "bf16-true",
+  method = "Finetuning with LoRA on 1 GPU bnb.fp4"}, "lora_rank=8 lora_targets=q+v framework_version=0.1 quantization=nf4")
+
 -- ---- checkpointing, cards, remarks ----------------------------------------------------------
 
 says("every block", {checkpointing = "block, reentrant"}, "checkpointing=block use_reentrant=true")
@@ -144,6 +153,8 @@ refuses("a new kind", {checkpointing = "by magic"}, "unknown checkpointing 'by'"
 says("a card with a slash", {gpu = "RTX 3090/4090"}, "gpu=RTX_3090")
 says("an unsaid card", {gpu = "?"}, "preset=llama-2-7b", "gpu")
 refuses("an unknown card", {gpu = "Foo 9000"}, "unknown gpu 'Foo 9000'")
+refuses("another compiler", {other = "thunder"}, "Lightning Thunder compiles the model: not modelled")
+says("a cache of one byte", {task = "inference", method = "generate 16 after input", other = "int8 KV cache"}, "kv_dtype=int8 max_new_tokens=16")
 refuses("an unknown remark", {other = "sdpa, ring attention"}, "unknown other 'ring'")
 refuses("an unknown optimizer", {optimizer = "Sophia"}, "unknown optimizer 'Sophia'")
 refuses("an operator", {task = "operator"}, "a single operator, no run of a model")
@@ -162,6 +173,13 @@ end
 for _, name in ipairs{"Meta-Llama-3-8B", "meta-llama/Meta-Llama-3-8B-Instruct", "TechxGenus/Meta-Llama-3-8B-GPTQ"} do named(name, "preset=llama-3-8b") end
 for _, name in ipairs{"mistralai/Mixtral-8x7B-Instruct-v0.1", "TheBloke/Mixtral-8x7B-Instruct-v0.1-GPTQ"} do named(name, "preset=mixtral-8x7b") end
 named("Qwen2.5-7B-Instruct-GPTQ-Int4", "preset=qwen2.5-7b")
+for _, name in ipairs{"phi-1.5", "microsoft/phi-1_5", "Phi 1.5"} do named(name, "preset=phi-1.5") end
+named("phi-2", "preset=phi-2")
+named("falcon-7b", "preset=falcon-7b")
+named("Falcon 40 B", "preset=falcon-40b")
+named("Qwen2-7B", "preset=qwen2-7b")
+named("Qwen2-7B-Instruct", "preset=qwen2-7b block_size=32768")
+named("Qwen1.5-0.5B-Chat", "family=qwen2 n_layer=24 n_head=16 n_embd=1024 n_inner=2816 vocab_size=151936 block_size=32768 tie_embeddings=1")
 named("Qwen3-30B-A3B-FP8", "preset=qwen3-30b-a3b")
 named("Llama-shaped 3B (V 131072, MHA, n_layer=28 n_embd=3072 n_head=32 n_inner=8192 tie_embeddings=true)",
   "family=llama n_layer=28 n_embd=3072 n_head=32 n_inner=8192 tie_embeddings=true vocab_size=131072")
@@ -268,7 +286,8 @@ for _, entry in ipairs{
   {"full", ""}, {"full", "checkpointing=block"}, {"full", "n_gpu=2"}, {"adapters", "lora_rank=8"}, {"quantized adapters", "lora_rank=8 quantization=nf4"},
   {"sharded", "parallel=ddp n_gpu=2"}, {"sharded adapters", "parallel=zero3 n_gpu=2 lora_rank=8"},
   {"sharded quantized adapters", "parallel=fsdp n_gpu=2 lora_rank=8 quantization=nf4"}, {"model parallel", "tensor_parallel=2"},
-  {"model parallel", "pipeline_parallel=2 parallel=zero1 n_gpu=2"}, {"compiled", "preset=gpt2 compile=2.5 parallel=ddp n_gpu=2"}, {"gpt2", "preset=gpt2 compile=2.5"}, {"gpt2", "preset=gpt2"},
+  {"model parallel", "pipeline_parallel=2 parallel=zero1 n_gpu=2"}, {"compiled", "preset=gpt2 compile=2.5 parallel=ddp n_gpu=2"},
+  {"compiled adapters", "framework=torchtune compile=2.6 lora_rank=8 lora_dropout=0 adapter_dtype=base"}, {"gpt2", "preset=gpt2 compile=2.5"}, {"gpt2", "preset=gpt2"},
   {"adapters", "preset=gpt2 lora_rank=8"}, {"inference", "task=inference"}} do
   local config = {preset = "llama-3.2-1b", batch_size = 1, seq_len = 128}
   for key, value in entry[2]:gmatch("([%w_]+)=(%S+)") do config[key] = value end

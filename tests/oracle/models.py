@@ -105,6 +105,9 @@ WIDTHS = {
     "gpt_neox": dict(model_type="gpt_neox", vocab_size=50304, hidden_size=2048, intermediate_size=8192,
                      num_attention_heads=8, max_position_embeddings=2048, rotary_pct=0.25,
                      tie_word_embeddings=False),
+    # microsoft/phi-1_5
+    "phi": dict(model_type="phi", vocab_size=51200, hidden_size=2048, intermediate_size=8192, num_attention_heads=32,
+                max_position_embeddings=2048, partial_rotary_factor=0.5, tie_word_embeddings=False),
 }
 
 

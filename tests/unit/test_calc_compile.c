@@ -155,6 +155,34 @@ static void test_blocks_save(void **state)
     assert_int_equal(none - op, LAYERS * TOKENS * more);
 }
 
+// On a Blackwell card torchtitan has cuDNN's attention, which was on no list until 2.11: its result
+// and sums are made again.
+static void test_blocks_repeat_attention(void **state)
+{
+    static const struct {
+        const char *words;
+        bool repeats;
+    } rows[] = {
+        {"framework=torchtitan checkpointing=selective compile=2.5 torch=2.7", false},
+        {"framework=torchtitan checkpointing=selective compile=2.5 torch=2.9", true},
+        {"framework=torchtitan checkpointing=selective torch=2.9", true},
+        {"framework=torchtitan checkpointing=selective compile=2.5 torch=2.11", false},
+        {"framework=torchtitan checkpointing=none compile=2.5 torch=2.9", false},
+    };
+    (void)state;
+    enum { LAYERS = 4, TOKENS = 8192, WIDTH = 2048, HEADS = 32 };
+    const uint64_t attended = (uint64_t)LAYERS * TOKENS * (2 * WIDTH + 4 * HEADS);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char words[2][160];
+        snprintf(words[0], sizeof words[0], "%s gpu=B200", rows[i].words);
+        snprintf(words[1], sizeof words[1], "%s gpu=H100_SXM", rows[i].words);
+        uint64_t less = block_figure(words[1], true) - block_figure(words[0], true);
+        uint64_t state_of_it = rows[i].repeats ? LAYERS * 24 : 0;  // random numbers
+        assert_in_range(less, rows[i].repeats ? attended : 0,
+                        rows[i].repeats ? attended + state_of_it : 0);
+    }
+}
+
 // torchtune checkpoints around its compiled blocks: the input stays, the graph for training runs
 // twice.
 static void test_blocks_of_torchtune(void **state)
@@ -170,6 +198,45 @@ static void test_blocks_of_torchtune(void **state)
                 block_figure("framework=torchtune compile=2.5", false));
     assert_true(block_figure("framework=torchtune compile=2.5", false) <
                 block_figure("framework=torchtune", false));
+}
+
+// Adapters keep what A makes of their inputs; weights of four bits all but the last one expanded.
+static void test_blocks_with_adapters(void **state)
+{
+    (void)state;
+    enum { LAYERS = 4, TOKENS = 8192, WIDTH = 2048, KEYS = 512, INNER = 8192, HEADS = 32 };
+    static const char *const bits[] = {"", " quantization=nf4"};
+    const uint64_t kept = 7 * 2 * WIDTH + 2 * 4 + 4 * HEADS + 3 * 2 * INNER, ranks = 6 * 2 * 16,
+                   expanded = 2 * (2 * (uint64_t)WIDTH * (WIDTH + KEYS + INNER));
+    for (uint64_t i = 0; i < 2; i++) {
+        char words[240];
+        snprintf(words, sizeof words,
+                 "framework=torchtune compile=2.5 lora_rank=16 lora_targets=q+v+o+gate+up+down "
+                 "lora_dropout=0 adapter_dtype=base%s",
+                 bits[i]);
+        uint64_t none = block_figure(words, true);
+        strcat(words, " checkpointing=block");
+        uint64_t around = block_figure(words, true);
+        assert_int_equal(none - around, LAYERS * (TOKENS * (kept + ranks) + i * expanded));
+    }
+}
+
+static void test_adapters_that_are_refused(void **state)
+{
+    static const char *const words[] = {"lora_dropout=0.1", "adapter_dtype=float32", "adapter=dora",
+                                        "quantization=int8", "checkpointing=every"};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        set_all(v, "preset=llama-3.1-8b framework=torchtune dtype=bfloat16_pure compile=2.5 "
+                   "lora_rank=8 adapter_dtype=base");
+        assert_int_equal(vram_run(v), VRAM_OK);
+        set_all(v, words[i]);
+        if (vram_run(v) != VRAM_EUNSUPPORTED)
+            fail_msg("%s is not refused", words[i]);
+        close_vram(v, &h);
+    }
 }
 
 // In float8 the products' inputs are made again: the norms' results and the last product's. What
@@ -281,7 +348,10 @@ int main(void)
         cmocka_unit_test(test_saved_bytes_of_checkpointed_blocks),
         cmocka_unit_test(test_what_is_not_modelled_is_refused),
         cmocka_unit_test(test_blocks_save),
+        cmocka_unit_test(test_blocks_repeat_attention),
         cmocka_unit_test(test_blocks_of_torchtune),
+        cmocka_unit_test(test_blocks_with_adapters),
+        cmocka_unit_test(test_adapters_that_are_refused),
         cmocka_unit_test(test_blocks_in_float8),
         cmocka_unit_test(test_float8_is_gathered),
         cmocka_unit_test(test_float8_that_is_not_gathered),

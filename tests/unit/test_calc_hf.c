@@ -67,6 +67,11 @@ static const struct published {
      "tie_word_embeddings = false\n",
      11102822400},
     {"model_type = bert\nhidden_size = 768\nseq_len = 512\n", 109514298},
+    {"model_type = phi\nhidden_size = 2048\npartial_rotary_factor = 0.5\nqk_layernorm = false\n",
+     1418270720},
+    {"model_type = phi\nhidden_size = 2560\nintermediate_size = 10240\nnum_hidden_layers = 32\n"
+     "num_key_value_heads = null\npartial_rotary_factor = 0.4\n",
+     2779683840},
     {"model_type = mixtral\nhidden_size = 4096\nnum_local_experts = 8\nnum_experts_per_tok = 2\n",
      46702792704},
     {"model_type = qwen3_moe\nhead_dim = 128\nhidden_size = 2048\nmoe_intermediate_size = "

@@ -81,9 +81,17 @@ static void test_prompt_alone_and_quantized(void **state)
 
 static void test_live_peak_is_the_same(void **state)
 {
-    static const char *const words[] = {
-        "max_new_tokens=0", "max_new_tokens=1",         "max_new_tokens=2", "max_new_tokens=300",
-        "kv_dtype=int8",    "family=llama n_kv_head=4", "family=gpt_neox",  "dtype=float32"};
+    static const char *const words[] = {"max_new_tokens=0",
+                                        "max_new_tokens=1",
+                                        "max_new_tokens=2",
+                                        "max_new_tokens=300",
+                                        "kv_dtype=int8",
+                                        "family=llama n_kv_head=4",
+                                        "family=gpt_neox",
+                                        "dtype=float32",
+                                        "transformers=4.38",
+                                        "family=phi",
+                                        "family=falcon framework=litgpt"};
     (void)state;
     vram *v =
         fixture_open("task=inference n_layer=7 n_head=12 n_embd=384 block_size=512 seq_len=128");
@@ -155,6 +163,78 @@ static void test_second_head(void **state)
     vram_free(v);
 }
 
+// What a phase of a generation with Qwen2.5 0.5B takes beside weights and buffers.
+static uint64_t of_qwen(const char *words, const char *phase)
+{
+    vram *v = fixture_open("preset=qwen2.5-0.5b framework=transformers task=inference batch_size=1 "
+                           "seq_len=4096 max_new_tokens=1024 dtype=bfloat16_pure");
+    fixture_set(v, words);
+    const struct vram_result *r = fixture_run(v);
+    uint64_t bytes = peak_of(r, phase) - r->param_bytes - r->buffer_bytes;
+    vram_free(v);
+    return bytes;
+}
+
+enum { QWEN_LAYERS = 24, QWEN_KEYS = 2 * 64, QWEN_WORDS = 151936 };
+
+// Before 4.45 the whole prompt has logits, in two bytes and in four.
+static void test_logits_of_the_prompt(void **state)
+{
+    const uint64_t logits = UINT64_C(4096) * QWEN_WORDS,
+                   cache = 4 * UINT64_C(4096) * QWEN_LAYERS * QWEN_KEYS;
+    (void)state;
+    uint64_t whole = of_qwen("transformers=4.44", "prefill"),
+             last = of_qwen("transformers=4.46", "prefill");
+    assert_in_range(whole, 6 * logits + cache, 6 * logits + cache + 20 * MIB);
+    assert_true(last < logits);
+}
+
+// Before 4.42 a step makes a cache beside the one that it has; the first one with the prompt's
+// logits still there.
+static void test_two_caches(void **state)
+{
+    const uint64_t token = 4 * QWEN_LAYERS * QWEN_KEYS, cache = 5120 * token,
+                   heads = 2 * 2 * 5120 * 896;  // one key and value for each query
+    (void)state;
+    uint64_t two = of_qwen("transformers=4.41", "decode:1"),
+             one = of_qwen("transformers=4.44", "decode:1");
+    assert_in_range(two, 2 * cache + heads, 2 * cache + heads + MIB);
+    assert_in_range(one, cache + heads, cache + heads + MIB);
+    const char *words = "transformers=4.41 batch_size=8 seq_len=8192 vocab_size=512";
+    uint64_t logits = UINT64_C(8) * 8192 * 512, prompt = UINT64_C(8) * 8192 * token;
+    assert_true(of_qwen(words, "prefill") >= 2 * prompt + 4 * logits);
+}
+
+// Cosines and sines of all positions in every layer, by family and version.
+static void test_tables_of_positions(void **state)
+{
+    static const struct {
+        const char *words;
+        uint64_t bytes;
+    } rows[] = {
+        {"preset=qwen2.5-0.5b block_size=32768 transformers=4.44", 24 * 2 * 32768 * 64 * 2},
+        {"preset=qwen2.5-0.5b block_size=32768 transformers=4.45", 0},
+        {"preset=qwen2.5-0.5b block_size=32768 transformers=4.36", 0},
+        {"preset=qwen2.5-0.5b block_size=32768 transformers=4.44 dtype=float32",
+         24 * 2 * 32768 * 64 * 4},
+        {"preset=llama-2-7b transformers=4.40", 32 * 2 * 4096 * 128 * 2},
+        {"preset=llama-2-7b transformers=4.41", 0},
+        {"preset=mistral-7b block_size=32768 transformers=4.41",
+         UINT64_C(32) * 2 * 32768 * 128 * 2},
+        {"preset=mistral-7b block_size=32768 transformers=4.42", 0},
+        {"preset=phi-2 transformers=4.44", 32 * 2 * 2048 * 32 * 2},
+        {"preset=llama-2-7b transformers=4.40 framework=litgpt", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        vram *v = fixture_open("task=inference batch_size=1 seq_len=16 dtype=bfloat16_pure "
+                               "framework=transformers");
+        fixture_set(v, rows[i].words);
+        assert_int_equal(fixture_run(v)->buffer_bytes, rows[i].bytes);
+        vram_free(v);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +245,9 @@ int main(void)
         cmocka_unit_test(test_live_peak_is_the_same),
         cmocka_unit_test(test_device_map),
         cmocka_unit_test(test_second_head),
+        cmocka_unit_test(test_logits_of_the_prompt),
+        cmocka_unit_test(test_two_caches),
+        cmocka_unit_test(test_tables_of_positions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,11 +69,11 @@ static void test_what_a_layer_saves(void **state)
     // With adapters on all three nothing is put into zeros, and A is wider.
     assert_int_equal(layer_saves(v, "lora_targets=q+k+v"),
                      N * (attention - 4 * C + mlp + adapter + 2 * R + norms) + copies);
-    // Before 0.4 the weight is not widened, in lit-gpt of 2023 the input neither.
+    // Before 0.4 the weight is not widened; the input is since October 2023.
     assert_int_equal(layer_saves(v, "framework_version=0.3"),
                      N * (attention + mlp + adapter + norms));
     assert_int_equal(layer_saves(v, "framework_version=0.1"),
-                     N * (attention + mlp + adapter + norms / 2));
+                     N * (attention + mlp + adapter + norms));
     close_vram(v, &h);
 }
 
@@ -177,11 +177,59 @@ static void test_tensor_parallel_leaves_both_ends_whole(void **state)
     close_vram(v, &h);
 }
 
+// Gemma 2 in LitGPT: a layer's scores are kept as the soft cap's tangent, as the softmax in float32
+// and as its copy, whatever kernel is asked for. Nothing else grows with the square of the length.
+static void test_capped_scores(void **state)
+{
+    static const char *const kernels[] = {"attention=flash", "attention=math"};
+    (void)state;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        uint64_t saved[2];
+        for (unsigned k = 0; k < 2; k++) {
+            struct heap h = {0};
+            vram *v = open_vram(&h);
+            set_all(v,
+                    "preset=gemma-2-2b tie_embeddings=false framework=litgpt torch=2.4 n_layer=3 "
+                    "batch_size=2 dtype=bfloat16_pure");
+            set_all(v, kernels[i]);
+            set_all(v, k ? "seq_len=1024" : "seq_len=512");
+            assert_int_equal(vram_run(v), VRAM_OK);
+            saved[k] = vram_result(v)->saved_bytes;
+            close_vram(v, &h);
+        }
+        uint64_t more = UINT64_C(3) * 2 * 8 * (2 + 4 + 2) * (1024 * 1024 - 2 * 512 * 512);
+        const uint64_t slack = UINT64_C(1) << 20;  // of what does not grow with the length
+        assert_in_range(saved[1] - 2 * saved[0] + slack, more, more + 2 * slack);
+    }
+}
+
+// Layers of any family: Falcon trained and generating, its branches' one norm kept once though two
+// quantized layers take it.
+static void test_falcon(void **state)
+{
+    static const char *const words[] = {
+        "preset=falcon-7b", "preset=falcon-7b task=inference quantization=nf4",
+        "preset=falcon-7b lora_rank=8 lora_targets=q+v quantization=nf4",
+        "preset=falcon-40b task=inference", "preset=phi-2 lora_rank=8 quantization=nf4"};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        set_all(v, words[i]);
+        set_all(v, "framework=litgpt torch=2.4 batch_size=1 seq_len=512 dtype=bfloat16_pure");
+        if (vram_run(v) != VRAM_OK)
+            fail_msg("%s: %s", words[i], vram_error(v)->text);
+        close_vram(v, &h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_adapters),
         cmocka_unit_test(test_what_a_layer_saves),
+        cmocka_unit_test(test_capped_scores),
+        cmocka_unit_test(test_falcon),
         cmocka_unit_test(test_grouped),
         cmocka_unit_test(test_peak),
         cmocka_unit_test(test_what_outlives_a_pass),

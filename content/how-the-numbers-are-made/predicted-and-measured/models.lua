@@ -21,6 +21,8 @@ local presets = {
   ["qwen2.5-72b"] = {"qwen2.572b", "qwen272b"},
   ["qwen3-0.6b"] = {"qwen30.6b"}, ["qwen3-1.7b"] = {"qwen31.7b"}, ["qwen3-4b"] = {"qwen34b"}, ["qwen3-8b"] = {"qwen38b"},
   ["qwen3-14b"] = {"qwen314b"}, ["qwen3-32b"] = {"qwen332b"}, ["qwen3-30b-a3b"] = {"qwen330ba3b"}, ["qwen3-235b-a22b"] = {"qwen3235ba22b"},
+  ["phi-1.5"] = {"phi1.5", "phi15"}, ["phi-2"] = {"phi2"},
+  ["falcon-7b"] = {"falcon7b"}, ["falcon-40b"] = {"falcon40b"},
   ["stablelm-base-alpha-3b"] = {"stablelmbasealpha3b", "stablelmalpha3b", "stablelmtunedalpha3b"},
   ["gemma-2b"] = {"gemma2b", "gemma12b"}, ["gemma-7b"] = {"gemma7b", "gemma17b"},
   ["gemma-2-2b"] = {"gemma22b"}, ["gemma-2-9b"] = {"gemma29b"}, ["gemma-2-27b"] = {"gemma227b"}, ["gemma-3-1b"] = {"gemma31b"},
@@ -48,6 +50,18 @@ local written_out = {
     HUB .. "Qwen/Qwen-14B"},
   {{"qwen72b"}, "family=qwen2 n_layer=80 n_head=64 n_embd=8192 n_inner=24576 vocab_size=152064 block_size=32768 tie_embeddings=0",
     HUB .. "Qwen/Qwen-72B"},
+  {{"qwen1.50.5b"}, "family=qwen2 n_layer=24 n_head=16 n_embd=1024 n_inner=2816 vocab_size=151936 block_size=32768 tie_embeddings=1",
+    HUB .. "Qwen/Qwen1.5-0.5B"},
+  {{"qwen1.51.8b"}, "family=qwen2 n_layer=24 n_head=16 n_embd=2048 n_inner=5504 vocab_size=151936 block_size=32768 tie_embeddings=0",
+    HUB .. "Qwen/Qwen1.5-1.8B"},
+  {{"qwen1.54b"}, "family=qwen2 n_layer=40 n_head=20 n_embd=2560 n_inner=6912 vocab_size=151936 block_size=32768 tie_embeddings=0",
+    HUB .. "Qwen/Qwen1.5-4B"},
+  {{"qwen1.57b"}, "family=qwen2 n_layer=32 n_head=32 n_embd=4096 n_inner=11008 vocab_size=151936 block_size=32768 tie_embeddings=0",
+    HUB .. "Qwen/Qwen1.5-7B"},
+  {{"qwen1.514b"}, "family=qwen2 n_layer=40 n_head=40 n_embd=5120 n_inner=13696 vocab_size=152064 block_size=32768 tie_embeddings=0",
+    HUB .. "Qwen/Qwen1.5-14B"},
+  {{"deepseekcoder33b"}, "family=llama n_layer=62 n_head=56 n_kv_head=8 n_embd=7168 n_inner=19200 vocab_size=32256 block_size=16384 tie_embeddings=0",
+    HUB .. "deepseek-ai/deepseek-coder-33b-base"},
   {{"stablelmbasealpha7b", "stablelmalpha7b", "stablelmtunedalpha7b"}, "family=gpt_neox n_layer=16 n_head=48 n_embd=6144 n_inner=24576 vocab_size=50432 block_size=4096 tie_embeddings=0",
     HUB .. "stabilityai/stablelm-base-alpha-7b"},
   {{"gptbigcodesantacoder", "santacoder"}, "family=gpt_bigcode n_layer=24 n_head=16 n_kv_head=1 n_embd=2048 n_inner=8192 vocab_size=49280 block_size=2048 tie_embeddings=1 bias=1 dropout=0.1",
@@ -56,10 +70,6 @@ local written_out = {
     HUB .. "bigcode/starcoder2-3b"},
   {{"phi3mini4k", "phi3mini128k", "phi3mini", "phi3"}, "family=phi3 n_layer=32 n_head=32 n_embd=3072 n_inner=8192 vocab_size=32064 block_size=4096 tie_embeddings=0",
     HUB .. "microsoft/Phi-3-mini-4k-instruct"},
-  {{"falcon7b"}, "family=falcon n_layer=32 n_head=71 n_kv_head=1 n_embd=4544 n_inner=18176 vocab_size=65024 block_size=2048 tie_embeddings=1",
-    HUB .. "tiiuae/falcon-7b"},
-  {{"falcon40b"}, "family=falcon n_layer=60 n_head=128 n_kv_head=8 n_embd=8192 n_inner=32768 vocab_size=65024 block_size=2048 tie_embeddings=1",
-    HUB .. "tiiuae/falcon-40b"},
   {{"powerlm3b"}, "family=granite n_layer=40 n_head=36 n_embd=2304 n_inner=9216 vocab_size=49152 block_size=4096 tie_embeddings=1",
     HUB .. "ibm/PowerLM-3b"},
   {{"granite3.02b", "granite3.12b"}, "family=granite n_layer=40 n_head=32 n_kv_head=8 n_embd=2048 n_inner=8192 vocab_size=49155 block_size=4096 tie_embeddings=1",
@@ -72,6 +82,10 @@ local written_out = {
     HUB .. "allenai/OLMo-2-1124-7B"},
 }
 
+-- Instruct's own file has fewer positions.
+local qwen2_instructs = {["qwen20.5binstruct"] = "qwen2-0.5b", ["qwen21.5binstruct"] = "qwen2-1.5b", ["qwen27binstruct"] = "qwen2-7b",
+  ["qwen272binstruct"] = "qwen2.5-72b"}
+
 -- What a name says beyond the shape, at its end. The order of names does not matter: all are tried until none is left.
 local endings = {"hf", "gptq", "gptqint4", "gptqint8", "int4", "int8", "awq", "fp8", "base", "it", "pt", "class", "v0.1", "v0.2", "v1.0",
   "intermediatestep1431k3t", "bnb4bit"}
@@ -82,6 +96,7 @@ local by_name = {}
 for preset, names in pairs(presets) do
   for _, name in ipairs(names) do by_name[name] = "preset=" .. preset end
 end
+for name, preset in pairs(qwen2_instructs) do by_name[name] = ("preset=%s block_size=32768"):format(preset) end
 for _, entry in ipairs(written_out) do
   for _, name in ipairs(entry[1]) do by_name[name] = entry[2] end
 end
@@ -114,6 +129,7 @@ function models.find(cell)
   local fields = shaped(cell)
   if fields then return fields end
   local name = cell:lower():gsub("^.*/", ""):gsub("[%s_%-]+", "")
+  if by_name[name] then return by_name[name] end
   for _, part in ipairs(anywhere) do name = name:gsub(part, "") end
   while name do
     if by_name[name] then return by_name[name] end

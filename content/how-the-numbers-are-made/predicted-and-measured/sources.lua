@@ -103,6 +103,7 @@ end
 -- lit-gpt of November 2023, finetune/lora.py: rank 8 on q and v, dropout 0.05; 128 sequences a step.
 local function litgpt_tables(facts, column)
   facts.framework_version = "0.1"
+  facts.keep_logits = facts.trained and "no" or nil   -- its longest sequence is the first of all: there are none of a pass before
   if facts.trained == "lora" then
     facts.rank, facts.targets, facts.dropout = facts.rank or 8, facts.targets or "q+v", "0.05"
     facts.accumulation = facts.accumulation or 128 // (tonumber(column.batch) or 1)
@@ -230,13 +231,24 @@ local function fsdp_qlora(facts)
   if facts.parallel == "fsdp" then facts.parallel = "fsdp1" end
 end
 
+local function inference_over_gpus(facts, column)
+  local gpus = tonumber(column.n_gpu)
+  if gpus > 1 then facts.devices = gpus end
+end
+
 -- finetune.py: rank 64 on c_attn, c_proj, w1, w2, dropout 0.05; Q-LoRA on a GPTQ model, prepared by PEFT, in float16.
-local function qwen(facts)
+local function qwen(facts, column)
+  if column.task == "inference" then return inference_over_gpus(facts, column) end
   if facts.trained == "lora" then
     facts.rank, facts.targets, facts.dropout = facts.rank or 64, facts.targets or "all", "0.05"
     for name in pairs{target_c_attn = 0, target_c_proj = 0, target_w1 = 0, target_w2 = 0} do facts[name] = nil end
   end
   if facts.quantized_adapters then facts.base, facts.prepare_kbit = "float16", "true" end
+end
+
+local function qwen3(facts, column)
+  facts.untied = facts.quantized == "fp8" or nil
+  return inference_over_gpus(facts, column)
 end
 
 -- DP, TP, PP and ZeRO of scripts/scaling_benchmarks.py; tensor parallelism reduces and scatters, so sequences are divided too.
@@ -245,11 +257,6 @@ local function nanotron(facts)
   facts.parallel = (facts.dp or 1) > 1 and (facts.zero == 1 and "zero1" or "ddp") or nil
   if (facts.zero or 0) > 1 then return ("unknown method 'ZeRO-%d': nanotron has ZeRO-1"):format(facts.zero) end
   if (facts.pp or 1) > 1 then facts.schedule, facts.stage = facts.schedule or "1f1b", "first" end
-end
-
-local function inference_over_gpus(facts, column)
-  local gpus = tonumber(column.n_gpu)
-  if gpus > 1 then facts.devices = gpus end
 end
 
 -- ---- the table ------------------------------------------------------------------------------
@@ -265,6 +272,8 @@ sources.list = {
     readings = {"<=768 is taken as 768: the longest batch is as long as the limit allows"}},
   {name = "LitGPT", match = "^litgpt/config_hub", framework = "litgpt", reading = litgpt_hub, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/resource%-tables", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
+  {name = "LitGPT", match = "^litgpt/finetune_lora", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
+  {name = "LitGPT", match = "^litgpt/quantize", framework = "litgpt", reading = litgpt_inference, facts = {untied = true, trained = "none", framework_version = "0.1"}},
   {name = "LitGPT", match = "^litgpt/inference", framework = "litgpt", reading = litgpt_inference, facts = {untied = true, trained = "none"}},
   {name = "LitGPT", match = "^litgpt/thunder", framework = "litgpt", reading = litgpt_thunder, facts = {untied = true, clip = "0"}},
   {name = "LitGPT", match = "^litgpt/", framework = "litgpt", reading = litgpt_sharded, facts = {untied = true, adapters = "base", clip = "0", accumulation = 1}},
@@ -288,9 +297,12 @@ sources.list = {
     readings = {"train.py writes the memory of rank 0"}},
   {name = "Qwen", match = "^Qwen/", framework = "transformers", transformers = "4.32", reading = qwen,
     facts = {reentrant = true, loaded = true, clip = "1"}},
+  {name = "Qwen1.5", match = "^Qwen1%.5", framework = "transformers", transformers = "4.38", reading = inference_over_gpus, facts = {trained = "none"}},
+  {name = "Qwen2", match = "^Qwen2 ", framework = "transformers", reading = inference_over_gpus, facts = {trained = "none"}},
   {name = "Qwen2.5", match = "^Qwen2%.5", framework = "transformers", reading = inference_over_gpus, facts = {trained = "none"}},
-  {name = "Qwen3", match = "^Qwen3", framework = "transformers", reading = inference_over_gpus, facts = {trained = "none"}, figure = "weights and cache",
-    readings = {"the figure is taken after generation with the peak statistics of prefill gone: weights, cache of all tokens and cuBLAS's workspace"}},
+  {name = "Qwen3", match = "^Qwen3", framework = "transformers", reading = qwen3, facts = {trained = "none"}, figure = "weights and cache",
+    readings = {"in FP8 the head is there by itself, tied or not: the figures of 0.6B, 1.7B and 4B are those of two matrices at every length",
+      "the figure is taken after generation with the peak statistics of prefill gone: weights, cache of all tokens and cuBLAS's workspace"}},
   {name = "nanotron", match = "^nanotron/", framework = "nanotron", reading = nanotron, facts = {clip = "1", optimizer = "adamw_fused"},
     readings = {"max_memory_reserved of world rank 0, which is in the first pipeline stage: helpers.py, log_throughput writes Mem Alloc and "
       .. "Mem Res of that rank; the rows with data parallelism only are reserved, to 0.3 %"}},

@@ -57,7 +57,8 @@ vocabulary.method = {
   {"emb", {saved_modules = "head+embed"}},
   -- frozen weights
   {"nf4", {quantized = "nf4"}}, {"nf4%-dq", {quantized = "nf4_double"}}, {"bnb%.nf4", {quantized = "nf4"}},
-  {"bnb%.nf4%-dq", {quantized = "nf4_double"}}, {"bnb%.int8", {quantized = "int8"}}, {"int8", {quantized = "int8"}},
+  {"bnb%.nf4%-dq", {quantized = "nf4_double"}}, {"bnb%.fp4", {quantized = "nf4"}},   -- as many bits
+  {"bnb%.fp4%-dq", {quantized = "nf4_double"}}, {"bnb%.int8", {quantized = "int8"}}, {"int8", {quantized = "int8"}},
   {"gptq%-4bit", {quantized = "gptq"}}, {"gptq int4", {quantized = "gptq"}}, {"gptq%-int4", {quantized = "gptq"}},
   {"gptq int8", {quantized = "gptq_int8"}}, {"awq", {quantized = "awq"}},
   -- kernels and preparation, in the brackets of fms-acceleration
@@ -135,9 +136,9 @@ vocabulary.other = {
   {"fsdp shard_grad_op", {parallel = "fsdp1", reshard = false}}, {"compile", {compile = true}}, {"eager", {compile = false}},
   {"float8", {float8 = true}}, {"float8nocompile", {float8 = true, compile = false}}, {"bf16", NOTHING},
   {"ac", {checkpointing = "block"}}, {"offload", {activation_offload = true}}, {"activation offload", {activation_offload = true}},
-  {"cpu offload", {offload_params = true}}, {"liger", {kernels = "liger", fused_loss = true}},
+  {"cpu offload", {offload_params = true}}, {"int8 kv cache", {cache = "int8"}}, {"liger", {kernels = "liger", fused_loss = true}},
   {"(q?lora) row used compile", function(which) return {compiled_row = which} end},
-  {"longest sample (%d+)", number "longest"},
+  {"longest sample (%d+)", number "longest"}, {"thunder", {compiler = "Lightning Thunder"}},
   -- data sets and stages of loading, which change nothing
   {"alpaca%-?2?k?", NOTHING}, {"alpaca%-cleaned", NOTHING}, {"dummy data", NOTHING}, {"c4", NOTHING}, {"wikitext", NOTHING},
   {"asynctp", NOTHING}, {"1f1b", {schedule = "1f1b"}}, {"interleaved 1f1b", {schedule = "interleaved"}},

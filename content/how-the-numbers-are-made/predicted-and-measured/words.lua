@@ -56,6 +56,7 @@ local function complete(facts, column, source)
     if facts[name] == nil then facts[name] = value end
   end
   facts.length = facts.length or facts.longest
+  if facts.compiler then return ("%s compiles the model: not modelled"):format(facts.compiler) end
   if not facts.length then return ("the length of the sequences is not said: seq '%s'"):format(column.seq) end
   if not facts.batch then return ("the batch is not said: batch '%s'"):format(column.batch) end
   if column.task ~= "inference" and not facts.trained then return ("no method is said: '%s'"):format(column.method) end
@@ -288,6 +289,7 @@ local function write(facts, column)
   put("seq_len", facts.length)
   if column.task == "inference" then
     put("max_new_tokens", facts.new_tokens)
+    put("kv_dtype", facts.cache)
   else
     put_training(put, facts)
   end

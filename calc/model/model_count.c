@@ -1,0 +1,65 @@
+// Owns what a model has in numbers: its parameters and tensors, and the buffers that its code
+// registers.
+
+#include "calc/model/model_count.h"
+
+#include "calc/base/size.h"
+#include "calc/model/layout.h"
+#include "calc/model/precision.h"
+
+static void model_add(struct model *m, const struct layout_param *p, uint64_t times)
+{
+    uint64_t n = size_mul(times, size_mul(p->rows, p->cols ? p->cols : 1));
+    m->params = size_add(m->params, n);
+    m->tensors += times;
+    if (p->trained)
+        m->trained_params = size_add(m->trained_params, n);
+    if (p->matrix) {
+        m->decayed_params = size_add(m->decayed_params, n);
+        m->decayed_tensors += times;
+    } else {
+        m->nodecay_params = size_add(m->nodecay_params, n);
+        m->nodecay_tensors += times;
+    }
+}
+
+// Tables of cosines and sines in every layer, in the format in which the model is made.
+static uint64_t model_tables(const struct model *m)
+{
+    static const uint8_t of_family[] = {
+        [FAMILY_LLAMA] = TRAIT_TABLES_OF_LLAMA,       [FAMILY_MISTRAL] = TRAIT_TABLES_OF_MISTRAL,
+        [FAMILY_MIXTRAL] = TRAIT_TABLES_OF_MIXTRAL,   [FAMILY_QWEN2] = TRAIT_TABLES_OF_QWEN2,
+        [FAMILY_STARCODER2] = TRAIT_TABLES_OF_OTHERS, [FAMILY_GPT_NEOX] = TRAIT_TABLES_OF_OTHERS,
+        [FAMILY_PHI] = TRAIT_TABLES_OF_OTHERS};
+    uint64_t family = m->c.family;
+    if (family >= sizeof of_family || !of_family[family] ||
+        !model_has_trait(m, (enum model_trait)of_family[family]))
+        return 0;
+    uint64_t width = m->c.head_dim * m->c.partial_rotary_factor / 1000000;
+    uint64_t bytes = precision_of(&m->c)->frozen == DT_F32 ? 4 : 2;
+    return size_mul3(2 * bytes * m->c.n_layer, m->c.block_size, width);
+}
+
+void model_count(struct model *m)
+{
+    struct layout l;
+    layout_make(&l, m);
+    for (unsigned i = 0; i < l.before_count; i++)
+        model_add(m, &l.before[i], 1);
+    for (unsigned i = 0; i < l.block_count; i++)
+        model_add(m, &l.block[i], layout_times(&l.block[i], m));
+    for (unsigned i = 0; i < l.after_count; i++)
+        model_add(m, &l.after[i], 1);
+    m->block_tensors = l.block_count;
+    m->reported_params = m->params;
+    if (m->features & HAS_POSITIONS)
+        m->reported_params -= m->c.block_size * m->c.n_embd;
+    if (m->c.attention == ATTENTION_MATH &&
+        m->c.family == FAMILY_GPT2)  // nanoGPT registers a mask in every block
+        m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, m->c.block_size);
+    if (m->c.family == FAMILY_GPT_NEOX && model_has_trait(m, TRAIT_REGISTERED_MASKS))
+        m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
+    m->buffer_bytes = size_add(m->buffer_bytes, model_tables(m));
+    if (m->features & HAS_ENCODER)
+        m->buffer_bytes = size_mul(2 * 8, m->c.block_size);  // position_ids and token_type_ids
+}

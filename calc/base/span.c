@@ -58,3 +58,22 @@ size_t span_find(struct span s, const char *needle)
             return i;
     return s.len;
 }
+
+bool span_matches(struct span name, struct span s)
+{
+    if (name.len > 0 && name.at[name.len - 1] == '*')
+        return s.len >= name.len - 1 &&
+               span_same((struct span){s.at, name.len - 1}, (struct span){name.at, name.len - 1});
+    return span_same(name, s);
+}
+
+bool span_in_words(const char *words, struct span s)
+{
+    for (struct span rest = span_of(words); rest.len > 0;) {
+        size_t n = span_find(rest, " ");
+        if (n > 0 && span_matches((struct span){rest.at, n}, s))
+            return true;
+        rest = span_skip(rest, n + 1);
+    }
+    return false;
+}

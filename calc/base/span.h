@@ -19,5 +19,8 @@ bool span_starts(struct span s, const char *prefix);
 struct span span_skip(struct span s, size_t n);  // without its first n bytes; empty if shorter
 // Index of needle in s, or s.len.
 size_t span_find(struct span s, const char *needle);
+// A name with a * at its end stands for all that begin so. span_in_words: one of several.
+bool span_matches(struct span name, struct span s);
+bool span_in_words(const char *words, struct span s);
 
 #endif

@@ -1,4 +1,4 @@
-// Owns what a chosen card cannot do and the stages of a pipeline.
+// Owns what a chosen card cannot do, what kernels of attention do not know, and the experts' runs.
 
 #include "calc/model/model.h"
 
@@ -20,6 +20,35 @@ bool model_repeats_attention(const struct model *m)
 {
     enum { BLACKWELL = 100 };
     return model_has_trait(m, TRAIT_ATTENTION_AGAIN) && model_capability(&m->c) >= BLACKWELL;
+}
+
+bool model_has_eager_scores(const struct model *m)
+{
+    bool kernel = m->c.attention == ATTENTION_FLASH_2 || m->c.compile;
+    return (m->features & HAS_SINKS) ||
+           ((m->features & HAS_SOFT_CAP) && !kernel && m->c.framework == FRAMEWORK_TRANSFORMERS &&
+            m->c.task == TASK_TRAIN && m->c.mode != MODE_REFERENCE);
+}
+
+bool model_masks_windows(const struct model *m)
+{
+    bool kernel = m->c.attention == ATTENTION_FLASH || m->c.attention == ATTENTION_MEM_EFFICIENT;
+    // of steps that differ in length all have what the longest has
+    uint64_t longest = m->c.seq_lens ? config_longest(&m->c) : m->c.seq_len;
+    return model_has_trait(m, TRAIT_WINDOW_MASKS) && m->c.sliding_window &&
+           longest >= m->c.sliding_window && kernel && !m->c.compile && m->c.task == TASK_TRAIN &&
+           !(m->features & HAS_LATENT);
+}
+
+uint32_t model_layer_kinds(const struct model *m)
+{
+    if (m->features & HAS_FOURTH_PLAIN)
+        return 4;
+    if (model_has_eager_scores(m))
+        return 2;
+    return model_masks_windows(m) && m->c.sliding_window_pattern > 1
+               ? (uint32_t)m->c.sliding_window_pattern
+               : 1;
 }
 
 bool model_groups_experts(const struct model *m)

@@ -94,6 +94,17 @@ static inline uint64_t model_dense_layers(const struct model *m)
     return dense < m->c.n_layer ? dense : m->c.n_layer;
 }
 
+// How many kinds of layers take turns in what they attend to.
+uint32_t model_layer_kinds(const struct model *m);
+
+// The family's scores are tensors whatever kernel is asked for: a sink, or a soft cap but for
+// flash-attn's kernel, which knows one. SRC: transformers modeling_gpt_oss.py, modeling_gemma2.py,
+// _supports_sdpa = False.
+bool model_has_eager_scores(const struct model *m);
+
+// Layers with a window get a mask beside query, key and value: the kernel has no window of its own.
+bool model_masks_windows(const struct model *m);
+
 // All experts' products are one operation over a tensor of all their weights.
 bool model_groups_experts(const struct model *m);
 

@@ -423,10 +423,9 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention wants values as wide as keys
     if ((m->features & HAS_PICKED_KEYS) && m->c.attention == ATTENTION_FLASH)
         m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention takes no mask
-    if (m->features & HAS_SINKS)
-        m->c.attention =
-            ATTENTION_MATH;  // SRC: transformers modeling_gpt_oss.py, _supports_sdpa = False
     model_find_traits(m);
+    if (model_has_eager_scores(m))
+        m->c.attention = ATTENTION_MATH;
     model_dense_targets(&m->c);
     model_saved_targets(&m->c);
     if (model_has_trait(m, TRAIT_ONE_PROJECTION) && m->c.task == TASK_TRAIN &&

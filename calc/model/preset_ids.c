@@ -7,13 +7,31 @@
 #include "calc/vram.h"
 
 // Endings that change the training of a model and not its shape.
-static const char *const ENDINGS[] = {"instruct", "chat", "base", "hf",   "it",
-                                      "v01",      "v02",  "v10",  "2507", "4k"};
+static const char *const ENDINGS[] = {"bnb4bit", "unsloth", "instruct", "chat", "base", "hf",
+                                      "it",      "v01",     "v02",      "v10",  "2507", "4k"};
 
 // Models of the same sizes under another name, by their letters and digits.
 static const struct {
     const char *name, *preset;
 } SAME[] = {{"llama3370b", "llama-3.1-70b"},
+            {"deepseekr1distillllama8b", "llama-3.1-8b"},
+            {"deepseekr1distillllama70b", "llama-3.1-70b"},
+            {"deepseekr1distillqwen7b", "qwen2.5-7b"},
+            {"deepseekr1distillqwen14b", "qwen2.5-14b"},
+            {"deepseekr1distillqwen32b", "qwen2.5-32b"},
+            {"qwen25coder05b", "qwen2.5-0.5b"},
+            {"qwen25coder15b", "qwen2.5-1.5b"},
+            {"qwen25coder3b", "qwen2.5-3b"},
+            {"qwen25coder7b", "qwen2.5-7b"},
+            {"qwen25coder14b", "qwen2.5-14b"},
+            {"qwen25coder32b", "qwen2.5-32b"},
+            {"qwen25math15b", "qwen2.5-1.5b"},
+            {"qwen25math7b", "qwen2.5-7b"},
+            {"qwen25math72b", "qwen2.5-72b"},
+            {"smollm135m", "smollm2-135m"},
+            {"smollm360m", "smollm2-360m"},
+            {"smollm17b", "smollm2-1.7b"},
+            {"phi414b", "phi-4"},
             {"tinyllamav11", "tinyllama-1.1b"},
             {"tinyllama11bintermediatestep1431k", "tinyllama-1.1b"},
             {"tinyllama11bintermediatestep1431k3t", "tinyllama-1.1b"},

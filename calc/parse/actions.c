@@ -109,9 +109,13 @@ static int on_modules(struct parse *p, const char *map, const struct entry *e, s
     struct text_line all = {{0}, 0}, known = {{0}, 0};
     struct span pattern = pattern_of(span_trim(e->value)), rest = pattern.len ? pattern : e->value,
                 unknown = {"", 0};
+    // axolotl's switch adds all to the list. SRC: axolotl loaders/adapter.py, load_lora
+    const struct vram_pair *linear = pair_find(p, "lora_target_linear");
     bool other = false;
     (void)map;
     (void)as;
+    if (linear && span_is(span_of(linear->value), "true"))
+        append_word(&all, "all");
     while (rest.len > 0) {
         struct span name = {rest.at, span_find(rest, pattern.len ? "|" : ",")};
         char own[64];
@@ -456,6 +460,25 @@ static int on_schedule(struct parse *p, const char *map, const struct entry *e, 
     return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD, ARGS(key, value));
 }
 
+// axolotl's load_in_4bit: with another adapter than qlora it stood for bitsandbytes' own defaults
+// up to 0.12, and stands for nothing since. SRC: axolotl loaders/model.py,
+// _set_quantization_config.
+static int on_bits(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    enum { NO_LONGER = 13 };  // 0.13
+    const struct vram_pair *adapter = pair_find(p, "adapter");
+    uint64_t version = p->v->config.framework_version;
+    bool own = adapter && text_equal(adapter->value, text_len(adapter->value), "qlora");
+    (void)map;
+    (void)as;
+    if (!span_is(e->value, "true"))
+        return VRAM_OK;
+    if (own || (version && version < NO_LONGER))
+        return set_word(p, e, "quantization", own ? "nf4_double" : "nf4");
+    parse_warn(p, MESSAGE_bits_unused, e->value_pos, ARGS(arg_part("key", e->key.at, e->key.len)));
+    return VRAM_OK;
+}
+
 // ---- all -------------------------------------------------------------------------------------
 
 int action_run(struct parse *p, const char *name, const char *map, const struct entry *e,
@@ -464,18 +487,31 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
     static const struct {
         const char *name;
         int (*run)(struct parse *, const char *, const struct entry *, struct delegate *);
-    } actions[] = {{"model", on_model},         {"modules", on_modules},
-                   {"rank", on_rank},           {"lora", on_lora},
-                   {"double", on_double},       {"finetuning", on_finetuning},
-                   {"plugins", on_plugins},     {"fsdp", on_fsdp},
-                   {"component", on_component}, {"flavor", on_flavor},
-                   {"selective", on_selective}, {"float8", on_float8},
-                   {"shape", on_shape},         {"own_model", on_own_model},
-                   {"adapter", on_adapter},     {"schedule", on_schedule},
-                   {"peft", on_peft},           {"saved", on_saved},
-                   {"stage", on_stage},         {"tokens", action_tokens},
-                   {"gguf", action_gguf},       {"same_cache", action_same_cache},
-                   {"on_gpu", action_on_gpu},   {"other_model", on_other_model}};
+    } actions[] = {{"model", on_model},
+                   {"modules", on_modules},
+                   {"rank", on_rank},
+                   {"lora", on_lora},
+                   {"double", on_double},
+                   {"finetuning", on_finetuning},
+                   {"plugins", on_plugins},
+                   {"fsdp", on_fsdp},
+                   {"component", on_component},
+                   {"flavor", on_flavor},
+                   {"selective", on_selective},
+                   {"float8", on_float8},
+                   {"shape", on_shape},
+                   {"own_model", on_own_model},
+                   {"adapter", on_adapter},
+                   {"schedule", on_schedule},
+                   {"peft", on_peft},
+                   {"saved", on_saved},
+                   {"stage", on_stage},
+                   {"tokens", action_tokens},
+                   {"gguf", action_gguf},
+                   {"same_cache", action_same_cache},
+                   {"on_gpu", action_on_gpu},
+                   {"other_model", on_other_model},
+                   {"bits", on_bits}};
     as->format = FORMAT_NONE;
     as->e = *e;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

@@ -29,6 +29,7 @@ struct command {
     enum launcher launcher;
     struct shell_word program;
     struct shell_word each, nodes;  // processes of a machine, machines, as the launcher is told
+    uint64_t included;              // processes that deepspeed's --include names; 0: it names none
     bool has_config;                // a file of settings is named
     size_t from;                    // pairs before this command
     size_t run_from, run_to;        // pairs of the run that was found
@@ -64,6 +65,11 @@ bool command_is_name(struct span words);
 // Adds a pair; of the key's name a dash is an underscore.
 void command_add(struct command *c, const char *prefix, struct span key, struct span value,
                  size_t key_at, size_t value_at);
+
+// Is the value an object of JSON, in single quotes, so that it stands in the script as it is? Adds
+// its members under the key.
+bool command_is_object(const struct command *c, struct span value, size_t at);
+int command_add_object(struct command *c, struct span key, struct span value, size_t at);
 
 // A flag at word i: its name, and its value with the place of it; *next is the word behind both.
 // Several words are one value with commas between them.

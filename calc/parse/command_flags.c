@@ -10,20 +10,42 @@ static const char ALONE[] = "standalone multi_gpu use_fsdp use_deepspeed cpu mps
 
 // ---- pairs -----------------------------------------------------------------------------------
 
-void command_add(struct command *c, const char *prefix, struct span key, struct span value,
-                 size_t key_at, size_t value_at)
+// Goes into the key, with an underscore for each dash. false: it has no name, or too long a one.
+static bool enter(struct command *c, const char *prefix, struct span key)
 {
     char name[96];
     size_t before = text_len(prefix), n = key.len < sizeof name - before ? key.len : 0;
-    if (value.len > 1 && value.at[0] == '[' && value.at[value.len - 1] == ']')
-        value = (struct span){value.at + 1, value.len - 2};
     mem_copy(name, prefix, before);
     for (size_t i = 0; i < n; i++)
         name[before + i] = key.at[i] == '-' ? '_' : key.at[i];
-    if (n == 0 || pairs_enter(c->out, (struct span){name, before + n}) == SIZE_MAX)
+    return n > 0 && pairs_enter(c->out, (struct span){name, before + n}) != SIZE_MAX;
+}
+
+void command_add(struct command *c, const char *prefix, struct span key, struct span value,
+                 size_t key_at, size_t value_at)
+{
+    if (value.len > 1 && value.at[0] == '[' && value.at[value.len - 1] == ']')
+        value = (struct span){value.at + 1, value.len - 2};
+    if (!enter(c, prefix, key))
         return;
     pairs_add(c->out, value, key_at, value_at);
     pairs_leave(c->out, 0);
+}
+
+bool command_is_object(const struct command *c, struct span value, size_t at)
+{
+    return value.len > 1 && value.at[0] == '{' && value.at[value.len - 1] == '}' &&
+           c->p->text[at] == '\'' && at + value.len + 1 < c->p->len &&
+           c->p->text[at + value.len + 1] == '\'';
+}
+
+int command_add_object(struct command *c, struct span key, struct span value, size_t at)
+{
+    if (!enter(c, "", key))
+        return VRAM_OK;
+    int rc = read_json_within(c->p, c->out, at + 1, value.len);
+    pairs_leave(c->out, 0);
+    return rc;
 }
 
 // Has this command such a key?
@@ -99,6 +121,23 @@ bool command_is_key(struct span key, const char *words)
 
 // ---- launchers -------------------------------------------------------------------------------
 
+// "host:0,1@other:2,3" counts 4; 0: a machine without a list, all of whose cards count. SRC:
+// deepspeed launcher/runner.py, parse_resource_filter.
+static uint64_t slots_of(struct span hosts)
+{
+    uint64_t n = 0;
+    while (hosts.len > 0) {
+        struct span one = {hosts.at, span_find(hosts, "@")};
+        if (span_find(one, ":") == one.len)
+            return 0;
+        n++;
+        for (size_t i = 0; i < one.len; i++)
+            n += one.at[i] == ',';
+        hosts = span_skip(hosts, one.len + 1);
+    }
+    return n;
+}
+
 static void launcher_flag(struct command *c, size_t i, size_t *next)
 {
     struct span value, key;
@@ -123,8 +162,10 @@ static void launcher_flag(struct command *c, size_t i, size_t *next)
         c->nodes = taken;
     else if (c->launcher == ACCELERATE)
         command_add(c, LAUNCH, key, value_of(taken), command_word(c, i)->at, taken.at);
-    else if (c->launcher == DEEPSPEED && command_is_key(key, "include"))
+    else if (c->launcher == DEEPSPEED && command_is_key(key, "include")) {
+        c->included = taken.known ? slots_of(taken.text) : 0;
         c->each = (struct shell_word){{"", 0}, taken.at, false};
+    }
 }
 
 // To the program, over the launcher's own flags. false: none is started.
@@ -196,6 +237,8 @@ static uint64_t processes(struct command *c, const char *mark, bool *unknown)
         c->nodes = command_variable(c, "NNODES");
     } else if (c->launcher == BY_NAME || c->launcher == PYTHON)
         return 0;
+    if (c->included)
+        return c->included;
     uint64_t each = number_of(c->each), nodes = number_of(c->nodes);
     bool all = c->each.known && (c->each.text.len == 0 || command_is_key(c->each.text, "auto gpu"));
     if (all && command_is_key(span_of(mark), "_torchtitan"))

@@ -82,6 +82,8 @@ static int on_flag(struct command *c, const struct program *program, size_t *i)
             unread(c, *command_word(c, from));
         return VRAM_OK;
     }
+    if (command_is_object(c, value, at))
+        return command_add_object(c, key, value, at);
     command_add(c, "", key, value, command_word(c, from)->at, at);
     return VRAM_OK;
 }
@@ -272,6 +274,7 @@ static int read_command(struct command *c)
         if (span_is(command_word(c, i)->text, "--") && i + 1 < c->count)
             last = i + 1;
     c->each = c->nodes = (struct shell_word){{"", 0}, 0, true};
+    c->included = 0;
     for (size_t i = last; i < c->count; i++) {
         bool launched = command_launcher(c, i, &len, &c->launcher);
         if (launched &&

@@ -61,26 +61,6 @@ const char *format_name(enum format_id format)
     return format < FORMAT_COUNT ? FORMATS[format].name : "";
 }
 
-// A name with a * at its end stands for all that begin so.
-static bool name_matches(struct span name, struct span s)
-{
-    if (name.len > 0 && name.at[name.len - 1] == '*')
-        return s.len >= name.len - 1 &&
-               span_same((struct span){s.at, name.len - 1}, (struct span){name.at, name.len - 1});
-    return span_same(name, s);
-}
-
-static bool words_match(const char *words, struct span s)
-{
-    for (struct span rest = span_of(words); rest.len > 0;) {
-        size_t n = span_find(rest, " ");
-        if (n > 0 && name_matches((struct span){rest.at, n}, s))
-            return true;
-        rest = span_skip(rest, n + 1);
-    }
-    return false;
-}
-
 // ---- recognition -----------------------------------------------------------------------------
 
 static bool has_key(const struct parse *p, struct span key)
@@ -131,7 +111,7 @@ bool value_is_false(struct span value)
 static bool word_equal(struct span from, struct span value)
 {
     if (from.len > 0 && from.at[from.len - 1] == '*')
-        return name_matches(from, value);
+        return span_matches(from, value);
     if (from.len != value.len)
         return false;
     for (size_t i = 0; i < from.len; i++) {
@@ -270,7 +250,7 @@ static bool is_mapping(enum format_id format, struct span key)
 static bool is_ignored(enum format_id format, struct span key)
 {
     for (size_t i = 0; i < ROWS(IGNORED); i++)
-        if (IGNORED[i].format == format && words_match(IGNORED[i].words, key))
+        if (IGNORED[i].format == format && span_in_words(IGNORED[i].words, key))
             return true;
     return false;
 }
@@ -370,7 +350,7 @@ static int read_entry(struct parse *p, enum format_id format, const struct entry
         for (size_t i = 0; i < ROWS(KEYS) && rc == VRAM_OK; i++) {
             struct span name = span_of(KEYS[i].name);
             if (KEYS[i].format != f ||
-                !(named ? span_same(name, e->key) : name_matches(name, e->key)))
+                !(named ? span_same(name, e->key) : span_matches(name, e->key)))
                 continue;
             bool refused = text_equal(KEYS[i].map, text_len(KEYS[i].map), "*=!");
             if (span_is(e->value, PAIRS_NOT_LITERAL) && refused)

@@ -54,5 +54,11 @@ int model_by_name(struct parse *p, const struct entry *e)
                        ARGS(model));
     message_list_add(&p->v->notes, MESSAGE_model_by_name, ABOUT("family"),
                      ARGS(model, arg_text("preset", name)));
-    return parse_model_fields(p, preset_named(name)->fields);
+    int rc = parse_model_fields(p, preset_named(name)->fields);
+    // the weights that bitsandbytes has written are in its four bits. SRC: quantization_config of
+    // the config.json of unsloth's repositories
+    bool four = span_find(e->value, "bnb-4bit") < e->value.len;
+    if (rc == VRAM_OK && four && p->v->config.quantization == QUANTIZATION_NONE)
+        p->v->config.quantization = QUANTIZATION_NF4_DOUBLE;
+    return rc;
 }

@@ -51,6 +51,8 @@ struct err_pos pairs_pos(struct pair_list *l, const char *file, size_t at);
 // Readers of one language each. They report what they cannot read; what they return ends the
 // reading.
 int read_yaml(struct parse *p, struct pair_list *out);  // and JSON, which is YAML in brackets
+int read_json_within(struct parse *p, struct pair_list *out, size_t at,
+                     size_t len);  // an object of JSON in another text
 int read_toml(struct parse *p, struct pair_list *out);
 int read_calls(struct parse *p,
                struct pair_list *out);  // of Python: constructors whose arguments are literals

@@ -15,6 +15,14 @@ static const struct family {
 #undef HF_FAMILY
 };
 
+static const struct alike {
+    const char *type, *others;
+} ALIKE[] = {
+#define HF_ALIKE(type, others) {type, others},
+#include "calc/parse/hf_keys.def"
+#undef HF_ALIKE
+};
+
 static const struct key {
     const char *hf, *field;
 } KEYS[] = {
@@ -45,6 +53,15 @@ static struct span inner(struct span key)
     return span_starts(key, "text_config.") ? span_skip(key, 12) : key;
 }
 
+// Of the families known the one with blocks most like those of another, or NULL.
+static const char *alike(struct span type)
+{
+    for (size_t i = 0; i < sizeof ALIKE / sizeof *ALIKE; i++)
+        if (span_in_words(ALIKE[i].others, type))
+            return ALIKE[i].type;
+    return NULL;
+}
+
 static int unknown_type(struct parse *p, const struct entry *type)
 {
     const char *names[FAMILY_ROWS];
@@ -54,7 +71,9 @@ static int unknown_type(struct parse *p, const struct entry *type)
         text_append(&known, i ? ", " : "");
         text_append(&known, names[i]);
     }
-    const char *near = vram_nearest(type->value.at, type->value.len, names, FAMILY_ROWS);
+    const char *near = alike(type->value);
+    if (!near)
+        near = vram_nearest(type->value.at, type->value.len, names, FAMILY_ROWS);
     struct arg value = arg_part("type", type->value.at, type->value.len),
                list = arg_text("types", known.text);
     if (near)
@@ -112,18 +131,26 @@ static int on_dtype(struct parse *p, struct span value)
     return VRAM_OK;
 }
 
+static int quantize(struct parse *p, const struct entry *e, const char *as)
+{
+    struct entry set = *e;
+    set.key = span_of("quantization");
+    set.value = span_of(as);
+    return parse_set_entry(p, &set);
+}
+
 // What a quantizer's name and its number of bits are here. SRC: transformers
 // utils/quantization_config.py.
 static int on_quantizer(struct parse *p, const struct entry *e)
 {
     struct vram_config *c = &p->v->config;
     if (span_is(e->value, "gptq"))
-        c->quantization = QUANTIZATION_GPTQ;
-    else if (span_is(e->value, "awq"))
-        c->quantization = QUANTIZATION_AWQ;
-    else if (span_is(e->value, "fp8"))
-        c->quantization = QUANTIZATION_FP8;
-    else if (span_is(e->value, "mxfp4") && c->family == FAMILY_GPT_OSS)
+        return quantize(p, e, "gptq");
+    if (span_is(e->value, "awq"))
+        return quantize(p, e, "awq");
+    if (span_is(e->value, "fp8"))
+        return quantize(p, e, "fp8");
+    if (span_is(e->value, "mxfp4") && c->family == FAMILY_GPT_OSS)
         message_list_add(&p->v->notes, MESSAGE_mxfp4_expanded, ABOUT("quantization"), NO_ARGS);
     else if (!span_is(e->value, "bitsandbytes"))
         return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, ABOUT("quantization"),
@@ -136,8 +163,8 @@ static int on_bits(struct parse *p, const struct entry *e)
 {
     struct vram_config *c = &p->v->config;
     if (span_is(e->value, "8") && c->quantization != QUANTIZATION_AWQ)
-        c->quantization = QUANTIZATION_GPTQ_INT8;
-    else if (!span_is(e->value, "4"))
+        return quantize(p, e, "gptq_int8");
+    if (!span_is(e->value, "4"))
         return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, ABOUT("quantization"),
                        ARGS(arg_part("key", e->key.at, e->key.len),
                             arg_part("value", e->value.at, e->value.len)));
@@ -156,12 +183,10 @@ static int on_quantization(struct parse *p, const struct entry *e)
         return VRAM_OK;
     if ((span_is(key, "load_in_4bit") || span_is(key, "_load_in_4bit")) &&
         c->quantization == QUANTIZATION_NONE)
-        c->quantization = QUANTIZATION_NF4;
+        return quantize(p, e, "nf4");
     if (span_is(key, "load_in_8bit") || span_is(key, "_load_in_8bit"))
-        c->quantization = QUANTIZATION_INT8;
-    if (span_is(key, "bnb_4bit_use_double_quant"))
-        c->quantization = QUANTIZATION_NF4_DOUBLE;
-    return VRAM_OK;
+        return quantize(p, e, "int8");
+    return span_is(key, "bnb_4bit_use_double_quant") ? quantize(p, e, "nf4_double") : VRAM_OK;
 }
 
 static int not_modelled(struct parse *p, const struct entry *e)
@@ -186,10 +211,9 @@ static int unknown_key(struct parse *p, const struct entry *e)
 static int read_entry(struct parse *p, struct entry e)
 {
     e.key = inner(e.key);
-    if (span_is(e.value, "null") && span_is(e.key, "q_lora_rank")) {
-        p->v->config.q_lora_rank = 0;
-        return VRAM_OK;
-    }
+    if (span_is(e.value, "null") &&
+        (span_is(e.key, "q_lora_rank") || span_is(e.key, "sliding_window")))
+        e.value = span_of("0");
     if (span_is(e.value, "null") || span_is(e.key, "model_type"))
         return VRAM_OK;
     if (span_is(e.key, "torch_dtype") || span_is(e.key, "dtype"))
@@ -247,6 +271,39 @@ static void conclude_falcon(struct parse *p)
         c->parallel_norms = grouped ? 2 : 1;
 }
 
+// A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
+// qwen3, qwen3_moe, smollm3: use_sliding_window.
+static void conclude_window(struct parse *p)
+{
+    static const uint8_t asked[] = {FAMILY_QWEN2, FAMILY_QWEN3, FAMILY_QWEN3_MOE, FAMILY_SMOLLM3};
+    struct vram_config *c = &p->v->config;
+    struct entry e;
+    bool on = true;
+    for (size_t i = 0; i < sizeof asked; i++)
+        on = on && c->family != asked[i];
+    parse_rewind(p);
+    while (parse_entry(p, &e))
+        if (span_is(inner(e.key), "use_sliding_window"))
+            on = span_is(e.value, "true");
+    if (!on)
+        c->sliding_window = 0;
+}
+
+// Parts for images and sound beside the language model, each said once.
+static void note_towers(struct parse *p)
+{
+    static const char *const parts[] = {"vision_config", "audio_config"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct entry e;
+        bool found = false;
+        parse_rewind(p);
+        while (!found && parse_entry(p, &e))
+            found = span_starts(e.key, parts[i]);
+        if (found)
+            parse_warn(p, MESSAGE_tower_outside, e.key_pos, ARGS(arg_text("key", parts[i])));
+    }
+}
+
 // A file with a model's type alone is no model's: what transformers takes then is one of many
 // sizes.
 static int check_sizes(struct parse *p)
@@ -292,5 +349,7 @@ int parse_hf(struct parse *p)
         c->n_kv_head = 0;
     if (c->family == FAMILY_FALCON)
         conclude_falcon(p);
+    conclude_window(p);
+    note_towers(p);
     return VRAM_OK;
 }

@@ -37,6 +37,7 @@ enum { CALL_ROWS = sizeof CALLS / sizeof *CALLS, NAMES_MAX = 256 };
 struct binding {
     struct span name;
     struct py_value value;
+    const char *from;  // its expression; NULL where it may be another, too
 };
 
 struct calls {
@@ -46,6 +47,7 @@ struct calls {
     struct binding *bound;  // NAMES_MAX
     size_t count;
     bool seen[CALL_ROWS];
+    bool spread;  // **more: arguments that are not here
 };
 
 static bool is_name_byte(char c)
@@ -140,9 +142,11 @@ static void bind(struct calls *c, const char *line)
     if (b.name.len == 0 || at + 1 >= c->end || *at != '=' || at[1] == '=' || c->count == NAMES_MAX)
         return;
     struct py_names names = names_of(c);
+    bool again = find_name(c, b.name, &old);
     py_eval(&names, false, at + 1, c->end, &b.value, &error);
-    if (error.at || (b.name.at > line && find_name(c, b.name, &old)))
+    if (error.at || (b.name.at > line && again))
         b.value = (struct py_value){.kind = PY_UNKNOWN};
+    b.from = b.name.at > line || again ? NULL : at + 1;
     c->bound[c->count++] = b;
 }
 
@@ -205,14 +209,38 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
 }
 
 static int argument(struct calls *c, struct span name, const char *name_at, int depth);
+static bool skip_quiet(struct calls *c);
+
+// To behind the bracket that is open at c->at, over all that is in it.
+static void leave(struct calls *c)
+{
+    for (size_t depth = 1; c->at < c->end && depth > 0;) {
+        if (skip_quiet(c))
+            continue;
+        depth += *c->at == '(' || *c->at == '[' || *c->at == '{';
+        depth -= *c->at == ')' || *c->at == ']' || *c->at == '}';
+        c->at++;
+    }
+}
+
+// After an item: is there one more? A comprehension is left, and *known is false then.
+static bool more_items(struct calls *c, char close, bool *known)
+{
+    if (take(c, ',') || c->at == c->end || *c->at == close)
+        return true;
+    *known = false;
+    leave(c);
+    return false;
+}
 
 // {"use_reentrant": False}: members under the path.
 static int dictionary(struct calls *c, int depth)
 {
     char buf[PY_NUMBER];
     struct span key;
+    bool known = true;
     int rc = VRAM_OK;
-    while (rc == VRAM_OK && !take(c, '}')) {
+    while (rc == VRAM_OK && known && !take(c, '}')) {
         blank(c);
         const char *key_at = c->at;
         rc = expression(c, &key, buf);
@@ -220,7 +248,8 @@ static int dictionary(struct calls *c, int depth)
             rc = fail(c, c->at, MESSAGE_value_unreadable);
         if (rc == VRAM_OK)
             rc = argument(c, key, key_at, depth + 1);
-        take(c, ',');
+        if (rc == VRAM_OK && !more_items(c, '}', &known))
+            pairs_add(c->out, span_of(PAIRS_NOT_LITERAL), place(c, key_at), place(c, key_at));
     }
     return rc;
 }
@@ -230,17 +259,42 @@ static int list(struct calls *c, struct span *joined)
     char buf[PY_NUMBER];
     struct span item;
     size_t items = 0;
+    bool known = true;
     int rc = VRAM_OK;
     *joined = (struct span){"", 0};
-    while (rc == VRAM_OK && !take(c, ']')) {
+    while (rc == VRAM_OK && known && !take(c, ']')) {
         rc = expression(c, &item, buf);
         if (rc == VRAM_OK && joined->len + item.len <= PARSE_LIST_MAX)
             *joined = pairs_join(c->out, *joined, item, items++ == 0);
-        take(c, ',');
-        if (c->at == c->end)
+        if (rc == VRAM_OK)
+            more_items(c, ']', &known);
+        if (c->at == c->end && known)
             return fail(c, c->at, MESSAGE_open_bracket);
     }
+    if (!known)
+        *joined = span_of(PAIRS_NOT_LITERAL);
     return rc;
+}
+
+// A name that is bound to a list above, once: reads it there. false: it is none.
+static bool list_by_name(struct calls *c, struct span *joined)
+{
+    const char *start = c->at, *from = NULL;
+    while (c->at < c->end && is_name_byte(*c->at))
+        c->at++;
+    struct span name = {start, (size_t)(c->at - start)};
+    blank(c);
+    bool alone = name.len > 0 && c->at < c->end && (*c->at == ',' || *c->at == ')');
+    for (size_t i = c->count; alone && i-- > 0 && !from;)
+        if (span_same(c->bound[i].name, name)) {
+            from = c->bound[i].from;
+            break;
+        }
+    const char *behind = c->at;
+    c->at = from ? from : start;
+    bool read = from && take(c, '[') && list(c, joined) == VRAM_OK;
+    c->at = read ? behind : start;
+    return read;
 }
 
 // The value of a named argument, into pairs.
@@ -259,7 +313,7 @@ static int argument(struct calls *c, struct span name, const char *name_at, int 
         rc = dictionary(c, depth);
     } else if (rc == VRAM_OK && take(c, '['))
         rc = list(c, &text);
-    else if (rc == VRAM_OK)
+    else if (rc == VRAM_OK && !list_by_name(c, &text))
         rc = expression(c, &text, buf);
     if (rc == VRAM_OK && !tree)
         pairs_add(c->out, text, place(c, name_at), place(c, start));
@@ -296,7 +350,7 @@ static int arguments(struct calls *c, const struct call *call)
         if (name.len == 0 && number == 0 && call->first && *c->at != '*')
             name = span_of(call->first);
         while (name.len == 0 && take(c, '*'))
-            ;
+            c->spread = true;
         rc = argument(c, name.len ? name : (struct span){"_", 1}, name_at, 0);
         if (rc == VRAM_OK && !take(c, ',') && c->at < c->end && *c->at != ')')
             rc = fail(c, c->at, MESSAGE_value_goes_on);
@@ -366,6 +420,31 @@ static bool skip_quiet(struct calls *c)
     return true;
 }
 
+// Settings of a quantizer that no model is loaded with: they stay without effect.
+static void drop_unused(struct calls *c)
+{
+    bool loads = false, quantizes = false, used = c->spread;
+    struct err_pos pos = NO_POS;
+    for (size_t i = 0; i < CALL_ROWS; i++)
+        loads =
+            loads || (c->seen[i] && span_is(span_of(CALLS[i].name), "ForCausalLM.from_pretrained"));
+    for (size_t i = 0; i < c->out->count; i++) {
+        struct span key = span_of(c->out->at[i].key);
+        used = used || span_is(key, "quantization_config");
+        if (!quantizes && span_starts(key, "quantization_config."))
+            pos = (struct err_pos){c->p->file, c->out->at[i].key_line, c->out->at[i].key_col};
+        quantizes = quantizes || span_starts(key, "quantization_config.");
+    }
+    if (used || !loads || !quantizes)
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < c->out->count; i++)
+        if (!span_starts(span_of(c->out->at[i].key), "quantization_config."))
+            c->out->at[kept++] = c->out->at[i];
+    c->out->count = kept;
+    parse_warn(c->p, MESSAGE_quantizer_unused, pos, NO_ARGS);
+}
+
 int read_calls(struct parse *p, struct pair_list *out)
 {
     struct calls c = {.p = p, .out = out, .at = p->text, .end = p->text + p->len};
@@ -388,5 +467,7 @@ int read_calls(struct parse *p, struct pair_list *out)
         else if (!skip_quiet(&c))
             c.at++;
     }
+    if (rc == VRAM_OK)
+        drop_unused(&c);
     return out->failed ? handle_no_memory(p->v) : rc;
 }

@@ -82,6 +82,9 @@ static bool check_indent(struct yaml *y)
 
 bool yaml_enter_key(struct yaml *y, struct span key, size_t at, size_t *before)
 {
+    bool quoted = y->text[at] == '"' || y->text[at] == '\'';
+    if (key.len == 0 && quoted)
+        key = span_of("\"\"");  // device_map: {"": 0}
     if (key.len == 0 && !y->failed)
         yaml_fail(y, at, MESSAGE_yaml_no_key, NO_ARGS);
     *before = y->failed ? 0 : pairs_enter(y->out, key);
@@ -331,6 +334,17 @@ int read_yaml(struct parse *p, struct pair_list *out)
         yaml_fail(&y, v.at, MESSAGE_list_alone, NO_ARGS);
     if (!y.failed && v.kind == YAML_SCALAR && v.text.len)
         yaml_fail(&y, v.at, MESSAGE_yaml_no_pair, ARGS(arg_part("line", v.text.at, v.text.len)));
+    if (out->failed)
+        return handle_no_memory(p->v);
+    return y.failed ? p->v->err.out.code : VRAM_OK;
+}
+
+int read_json_within(struct parse *p, struct pair_list *out, size_t at, size_t len)
+{
+    struct yaml y = {.p = p, .out = out, .text = p->text, .len = at + len, .at = at, .json = true};
+    yaml_flow(&y);
+    if (!y.failed && y.at < y.len)
+        yaml_fail(&y, y.at, MESSAGE_json_goes_on, NO_ARGS);
     if (out->failed)
         return handle_no_memory(p->v);
     return y.failed ? p->v->err.out.code : VRAM_OK;

@@ -124,8 +124,10 @@ static struct vram_config engine_key(const struct model *m)
         return k;  // by its size a gradient is copied or not
     k.gpu = 0;
     k.n_layer = k.n_layer / pass_period(m) > 3 && k.n_layer % pass_period(m) == 0 ? 4 : k.n_layer;
-    k.n_kv_head = k.n_kv_head == k.n_head;
-    k.head_dim = k.head_dim <= 256;
+    k.n_kv_head = k.n_kv_head == k.n_head ? 2 : k.n_kv_head == 1;
+    k.head_dim = (k.head_dim <= 256) + (k.head_dim <= 128);
+    k.sliding_window = model_masks_windows(m);
+    k.sliding_window_pattern = model_layer_kinds(m);
     k.partial_rotary_factor = k.kv_lora_rank = k.qk_nope_head_dim = k.qk_rope_head_dim =
         k.v_head_dim = 0;
     k.q_lora_rank = k.q_lora_rank > 0;

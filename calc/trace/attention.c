@@ -1,5 +1,6 @@
 // Owns attention: the fused kernels, and the T x T scores of attention=math.
-// SRC: flash-attention csrc/flash_attn/flash_api.cpp; pytorch attention.cu for mem_efficient;
+// SRC: flash-attention csrc/flash_attn/flash_api.cpp; pytorch attention.cu and
+// mem_eff_attention/kernel_forward.h (kNeedsOutputAccumulatorBuffer) for mem_efficient;
 // nanoGPT model.py.
 
 #include "calc/trace/attention.h"
@@ -49,9 +50,10 @@ bool attention_is_flash(const struct graph *g, uint8_t dtype)
 
 // heads_first: query is contiguous by head, and so is flash's result.
 static struct value attention_fused(struct graph *g, struct value q, struct value k, struct value v,
-                                    bool heads_first)
+                                    bool heads_first, bool masked)
 {
-    bool latent = g->m->features & HAS_LATENT, flash = attention_is_flash(g, q.dtype);
+    bool latent = g->m->features & HAS_LATENT, flash = !masked && attention_is_flash(g, q.dtype);
+    bool sums = !flash && q.dtype == DT_LOW && (latent || g->m->c.head_dim > 128);
     uint8_t shape = latent ? SHAPE_VALUES : q.shape;
     struct random_state state = {{TAPE_NONE, TAPE_NONE}};
     const struct value in[3] = {q, k, v};
@@ -60,10 +62,9 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
     struct value out = graph_make(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, q.dtype, shape);
     uint32_t lse = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32,
                                  flash ? SHAPE_LSE : SHAPE_LSE32);
-    if (latent &&
-        q.dtype == DT_LOW)  // sums of the output in float32: values do not fit in registers
-        tape_unref(g->t, graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_SCRATCH, DT_F32,
-                                       SHAPE_VALUES));
+    if (sums)  // of the output in float32: a head's values do not fit in registers
+        tape_unref(g->t,
+                   graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_SCRATCH, DT_F32, shape));
     if (flash || g->m->c.mode == MODE_REFERENCE)
         state = attention_state(g, flash);
     if (graph_needs(g, q) || graph_needs(g, k) || graph_needs(g, v))
@@ -76,11 +77,16 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
     return out;
 }
 
+void attention_mask_open(struct graph *g)
+{
+    g->masks[0] = graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE, SHAPE_MASK);
+}
+
 // SRC: pytorch aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask.
 struct value layer_attention_masked(struct graph *g, struct value q, struct value k, struct value v)
 {
     uint32_t mask = graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, q.dtype, SHAPE_MASKS);
-    struct value out = attention_fused(g, q, k, v, false);
+    struct value out = attention_fused(g, q, k, v, false, true);
     if (graph_needs(g, out))
         graph_save(g, out.node, mask);
     tape_unref(g->t, mask);
@@ -89,8 +95,8 @@ struct value layer_attention_masked(struct graph *g, struct value q, struct valu
 
 // a @ b on contiguous copies: matmul flattens batch and heads, which views of one projection do not
 // allow.
-static struct value attention_product(struct graph *g, struct value a, struct value b, uint8_t role,
-                                      uint8_t shape)
+struct value attention_product(struct graph *g, struct value a, struct value b, uint8_t role,
+                               uint8_t shape)
 {
     struct value out = graph_make(g, OP_BMM, role, PART_OUTPUT, a.dtype, shape);
     if (graph_needs(g, a) || graph_needs(g, b)) {
@@ -208,7 +214,7 @@ struct value layer_attention(struct graph *g, struct value q, struct value k, st
     if (attention_is_capped(g))
         return attention_capped(g, q, k, v);
     return g->m->c.attention == ATTENTION_MATH ? attention_math(g, q, k, v)
-                                               : attention_fused(g, q, k, v, false);
+                                               : attention_fused(g, q, k, v, false, false);
 }
 
 // attn_output.transpose(1, 2).contiguous(): what memory-efficient attention makes is in that order
@@ -220,7 +226,7 @@ struct value layer_attention_by_head(struct graph *g, struct value q, struct val
         return attention_capped(g, q, k, v);
     if (g->m->c.attention == ATTENTION_MATH)
         return attention_math(g, q, k, v);
-    struct value y = attention_fused(g, q, k, v, true);
+    struct value y = attention_fused(g, q, k, v, true, false);
     if (!attention_is_flash(g, q.dtype))
         return y;
     struct value out = layer_copy(g, y);

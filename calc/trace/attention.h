@@ -14,11 +14,18 @@ bool attention_is_flash(const struct graph *g, uint8_t dtype);
 // scaled_dot_product_attention on transposed views of (batch, sequence, head, width), or on
 // contiguous copies by head.
 struct value layer_attention(struct graph *g, struct value q, struct value k, struct value v);
+// True where a position sees another: one for all sequences and layers, made once a forward pass
+// (g->masks).
+void attention_mask_open(struct graph *g);
 // With a mask beside them, which the kernel takes in the format of the operands. They stay the
 // caller's.
 struct value layer_attention_masked(struct graph *g, struct value q, struct value k,
                                     struct value v);
 struct value layer_attention_by_head(struct graph *g, struct value q, struct value k,
                                      struct value v);
+
+// a @ b
+struct value attention_product(struct graph *g, struct value a, struct value b, uint8_t role,
+                               uint8_t shape);
 
 #endif

@@ -11,12 +11,6 @@
 #include "calc/trace/layers_rotary.h"
 #include "calc/trace/linear.h"
 
-// True where a position sees another: one for all sequences and layers.
-void falcon_mask_open(struct graph *g)
-{
-    g->masks[0] = graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE, SHAPE_MASK);
-}
-
 struct heads {
     struct value q, k, v;
 };

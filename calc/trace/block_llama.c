@@ -5,6 +5,7 @@
 #include "calc/trace/block_llama.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/attention_eager.h"
 #include "calc/trace/attention_latent.h"
 #include "calc/trace/attention_sinks.h"
 #include "calc/trace/cache.h"
@@ -43,11 +44,31 @@ static bool llama_grouped(const struct graph *g)
     return g->m->c.n_kv_head != g->m->c.n_head;
 }
 
+static uint64_t llama_layer(const struct graph *g)
+{
+    return (uint64_t)g->t->unit * g->period + g->t->sub;
+}
+
+// The layer gets a mask. SRC: transformers layer_types of configuration_*.py.
+static bool llama_has_window(const struct graph *g)
+{
+    uint64_t pattern = g->m->c.sliding_window_pattern;
+    return model_masks_windows(g->m) && (pattern == 0 || (llama_layer(g) + 1) % pattern != 0);
+}
+
+// One key and value for all queries are repeated as views of themselves.
+static bool llama_spreads_one(const struct graph *g)
+{
+    return llama_has_window(g) && g->m->c.n_kv_head == 1 && llama_grouped(g);
+}
+
 // The kernel takes grouped keys and values as they are, or gets one of each for every query head.
 bool block_llama_repeats(const struct graph *g)
 {
     if (graph_has(g, TRAIT_RESHAPED_HEADS) && has(g, HAS_FUSED_QKV))
-        return false;  // before the rotation
+        return false;         // before the rotation
+    if (llama_has_window(g))  // SRC: transformers integrations/sdpa_attention.py, use_gqa_in_sdpa
+        return llama_grouped(g) && !llama_spreads_one(g);
     if (g->m->c.attention == ATTENTION_FLASH_2)
         return llama_grouped(g) && graph_has(g, TRAIT_FLASH_2_REPEATS) &&
                has(g, HAS_REPEATED_FLASH);
@@ -71,11 +92,6 @@ struct heads {
 static struct value llama_by_head(struct graph *g, struct value x)
 {
     return graph_has(g, TRAIT_INNER_MODEL) ? layer_view(g, x, NODE_VIEW) : x;
-}
-
-static uint64_t llama_layer(const struct graph *g)
-{
-    return (uint64_t)g->t->unit * g->period + g->t->sub;
 }
 
 // Of a family with layers that know no positions, one of those.
@@ -205,6 +221,30 @@ static struct value llama_repeat(struct graph *g, struct value x)
     return out;
 }
 
+// What attention takes for a key or value (i < 2) or a query.
+static struct value llama_operand(struct graph *g, struct value x, unsigned i)
+{
+    bool joined = llama_turns_part(g);
+    if (i < 2 && block_llama_repeats(g))
+        return llama_repeat(g, x);
+    if (i < 2 && llama_spreads_one(g)) {
+        struct value spread = layer_view(g, graph_copy(g, x), NODE_REPEAT);
+        spread.shape = SHAPE_Q;
+        return spread;
+    }
+    return llama_copies(g) && !(joined && i != 1) ? layer_copy(g, x) : graph_copy(g, x);
+}
+
+static struct value llama_attend_to(struct graph *g, const struct value cast[3])
+{
+    bool contiguous = llama_copies(g) || llama_turns_part(g);  // cat's results are contiguous
+    if (llama_has_window(g))
+        return layer_attention_masked(g, cast[2], cast[0], cast[1]);
+    return contiguous || graph_has(g, TRAIT_RESHAPED_HEADS)
+               ? layer_attention_by_head(g, cast[2], cast[0], cast[1])
+               : layer_attention(g, cast[2], cast[0], cast[1]);
+}
+
 // Under autocast the kernels take the compute format, while the rotation has gone to that of the
 // angles. What is cast are variables until they return.
 static struct value llama_attend(struct graph *g, const struct heads *h)
@@ -212,17 +252,11 @@ static struct value llama_attend(struct graph *g, const struct heads *h)
     static const uint8_t roles[3] = {ROLE_K, ROLE_V, ROLE_Q};
     const struct value in[3] = {h->k, h->v, h->q};
     struct value whole[3], cast[3];
-    bool joined = llama_turns_part(g),
-         contiguous = llama_copies(g) || joined;  // cat's results are contiguous
     for (unsigned i = 0; i < 3; i++)
-        whole[i] = i < 2 && block_llama_repeats(g)          ? llama_repeat(g, in[i])
-                   : llama_copies(g) && !(joined && i != 1) ? layer_copy(g, in[i])
-                                                            : graph_copy(g, in[i]);
+        whole[i] = llama_operand(g, in[i], i);
     for (unsigned i = 3; i-- > 0;)
         cast[i] = graph_input_cast(g, whole[i], roles[i], PART_INPUT_CAST);
-    struct value y = contiguous || graph_has(g, TRAIT_RESHAPED_HEADS)
-                         ? layer_attention_by_head(g, cast[2], cast[0], cast[1])
-                         : layer_attention(g, cast[2], cast[0], cast[1]);
+    struct value y = llama_attend_to(g, cast);
     for (unsigned i = 0; i < 3; i++) {
         graph_drop(g, cast[i]);
         graph_drop(g, whole[i]);
@@ -230,11 +264,12 @@ static struct value llama_attend(struct graph *g, const struct heads *h)
     return y;
 }
 
-// Keys and values of every query head, as GPT-OSS takes them.
-static struct value llama_attend_sinks(struct graph *g, const struct heads *h)
+// Keys and values of every query head, as attention without a kernel takes them.
+static struct value llama_attend_eager(struct graph *g, const struct heads *h)
 {
     struct value k = llama_repeat(g, h->k), v = llama_repeat(g, h->v);
-    struct value y = layer_attention_sinks(g, h->q, k, v);
+    struct value y = has(g, HAS_SINKS) ? layer_attention_sinks(g, h->q, k, v)
+                                       : layer_attention_eager(g, h->q, k, v);
     graph_drop(g, k);
     graph_drop(g, v);
     return y;
@@ -247,7 +282,7 @@ static struct value llama_attention(struct graph *g, struct value x)
     struct heads h = llama_project(g, x);
     llama_rotate(g, &h);
     cache_keep(g, h.k, h.v);
-    struct value y = has(g, HAS_SINKS) ? llama_attend_sinks(g, &h) : llama_attend(g, &h);
+    struct value y = model_has_eager_scores(g->m) ? llama_attend_eager(g, &h) : llama_attend(g, &h);
     struct value out =
         fused_has_lora(g, P_O) ? fused_output(g, y) : layer_linear(g, y, P_O, SHAPE_U);
     graph_drop(g, y);

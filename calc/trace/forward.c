@@ -3,7 +3,8 @@
 
 #include "calc/trace/forward.h"
 
-#include "calc/trace/attention_sinks.h"
+#include "calc/trace/attention.h"
+#include "calc/trace/attention_eager.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/block.h"
 #include "calc/trace/block_compiled.h"
@@ -84,10 +85,10 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
         graph_drop(g, x);
         x = scaled;
     }
-    if (g->m->features & HAS_SINKS)
+    if (model_has_eager_scores(g->m))
         attention_masks_open(g);
-    if (g->m->features & HAS_PICKED_KEYS)
-        falcon_mask_open(g);
+    if ((g->m->features & HAS_PICKED_KEYS) || model_masks_windows(g->m))
+        attention_mask_open(g);
     layer_rope_open(g);
     return x;
 }

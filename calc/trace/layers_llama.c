@@ -144,11 +144,12 @@ struct value layer_repeat(struct graph *g, struct value x, uint8_t shape)
     return layer_unary(g, x, OP_CLONE, NODE_REPEAT, x.role, PART_COPY, shape, SAVES_NOTHING);
 }
 
-// tanh(x / cap) * cap
+// tanh(x / cap) * cap. Uses x up.
 struct value layer_soft_cap(struct graph *g, struct value x)
 {
     struct value small =
         layer_unary(g, x, OP_DIV, NODE_DIV, x.role, PART_SCALED, x.shape, SAVES_NOTHING);
+    graph_drop(g, x);
     struct value bent =
         layer_unary(g, small, OP_TANH, NODE_TANH, x.role, PART_SCALED, x.shape, SAVES_RESULT);
     graph_drop(g, small);

@@ -37,7 +37,7 @@ struct value loss_output_logits(struct graph *g, struct value *normed)
 {
     struct value logits = layer_head(g, *normed);
     if (g->m->features & HAS_SOFT_CAP) {
-        struct value capped = layer_soft_cap(g, logits);
+        struct value capped = layer_soft_cap(g, graph_copy(g, logits));
         graph_drop(g, logits);
         logits = capped;
     }

@@ -24,11 +24,8 @@ struct value loss_logits(struct graph *g, struct value x)
 {
     struct value in = loss_sliced(g, graph_copy(g, x)), logits = layer_head(g, in);
     graph_drop(g, in);
-    if (g->m->features & HAS_SOFT_CAP) {
-        struct value capped = layer_soft_cap(g, logits);
-        graph_drop(g, logits);
-        logits = capped;
-    }
+    if (g->m->features & HAS_SOFT_CAP)
+        logits = layer_soft_cap(g, logits);
     if (g->m->features & HAS_LOGIT_SCALE) {
         struct value scaled = layer_divide(g, logits);
         graph_drop(g, logits);

@@ -20,10 +20,7 @@ uint32_t pass_period(const struct model *m)
         m->c.checkpointing == CHECKPOINTING_EVERY ? (uint32_t)m->c.checkpoint_every : 1;
     if (model_dense_layers(m))
         return (uint32_t)m->c.n_layer;
-    uint32_t kinds = m->features & HAS_FOURTH_PLAIN ? 4
-                     : m->features & HAS_SINKS      ? 2
-                                                    : 1,
-             period = every;
+    uint32_t kinds = model_layer_kinds(m), period = every;
     while (period % kinds != 0)
         period += every;
     return period;

@@ -156,6 +156,12 @@ def test_two_threads():
     assert answers == {name: vram.estimate(name).process.bytes for name in presets}
 
 
+def test_lists():
+    one = vram.estimate("smollm2-135m", batch_size=1, seq_lens=[512, 1024])
+    assert one.peak_reserved_bytes == vram.estimate("smollm2-135m", batch_size=1, seq_lens="512+1024").peak_reserved_bytes
+    assert vram.Estimator("smollm2-135m", lora_targets=("q", "v")).get("lora_targets") == "q+v"
+
+
 def test_version():
     assert vram.version() == vram.__version__
     assert f'"{vram.version()}"' in (ROOT / "calc/vram/base.h").read_text()

@@ -92,6 +92,26 @@ static void test_configuration_as_text_and_table(void **state)
         "assert(vram.live_peak() == vram.live_peak{})\n");
 }
 
+// Lists and sets as tables.
+static void test_lists(void **state)
+{
+    (void)state;
+    run("local function said(c) c.preset, c.batch_size = 'smollm2-135m', 1\n"
+        "  return vram.estimate(c) end\n"
+        "local a = said{seq_lens = {512, 1024}}\n"
+        "local b = said{seq_lens = '512+1024'}\n"
+        "assert(a.peak_reserved_bytes == b.peak_reserved_bytes)\n"
+        "assert(a.peak_reserved_bytes > said{seq_lens = {512}}.peak_reserved_bytes)\n"
+        "local l = said{lora_rank = 8, lora_targets = {'q', 'v'}}\n"
+        "assert(l.params == said{lora_rank = 8, lora_targets = 'q+v'}.params)\n"
+        "assert(l.params < said{lora_rank = 8}.params)\n"
+        "local ok, e = pcall(vram.estimate, {seq_lens = {{512}}})\n"
+        "assert(not ok and e:find('seq_lens: a list in a list', 1, true), e)\n"
+        "ok, e = pcall(vram.estimate, {batch_size = print})\n"
+        "assert(not ok and e:find('a boolean or a list of them is needed, not a function', 1, "
+        "true), e)");
+}
+
 // The roofline says what advice says, and moves as its rules do.
 static void test_step_seconds(void **state)
 {
@@ -386,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_estimate),
         cmocka_unit_test(test_configuration_as_text_and_table),
+        cmocka_unit_test(test_lists),
         cmocka_unit_test(test_step_seconds),
         cmocka_unit_test(test_errors_name_the_key),
         cmocka_unit_test(test_trace),

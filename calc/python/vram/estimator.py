@@ -9,7 +9,7 @@ from typing import Any, Union
 from . import answers
 from ._library import answer, ffi, lib, text_of
 
-Value = str | int | float | bool
+Value = str | int | float | bool | Sequence[str | int]
 
 
 class VramError(ValueError):
@@ -27,7 +27,9 @@ def _collect(handle, message):
 
 
 def _written(value: Value) -> bytes:
-    """A value as vram_set reads it."""
+    """A value as vram_set reads it: the items of a list, or of a set, with + between them."""
+    if isinstance(value, (list, tuple)):
+        return b"+".join(_written(item) for item in value)
     return (str(value).lower() if isinstance(value, bool) else str(value)).encode()
 
 

@@ -1,0 +1,67 @@
+// Owns attention by single operations, with the T x T scores as tensors: what transformers does
+// where no kernel knows a family's scores. SRC: transformers
+// src/transformers/models/gemma2/modeling_gemma2.py (eager_attention_forward; _supports_sdpa is
+// False), masking_utils.py (eager_mask: two masks, of the layers that see all and of those with a
+// window).
+
+#include "calc/trace/attention_eager.h"
+
+#include "calc/trace/attention.h"
+#include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
+
+void attention_masks_open(struct graph *g)
+{
+    for (unsigned i = 0; i < 2; i++)
+        g->masks[i] = graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, g->residual, SHAPE_MASKS);
+}
+
+struct value eager_scores(struct graph *g, struct value q, struct value k)
+{
+    struct value qc = graph_input_cast(g, q, ROLE_Q, PART_INPUT_CAST),
+                 kc = graph_input_cast(g, k, ROLE_K, PART_INPUT_CAST);
+    struct value raw = attention_product(g, qc, kc, ROLE_SCORES, SHAPE_SCORES);
+    graph_drop(g, qc);
+    graph_drop(g, kc);
+    struct value scaled = layer_scale(g, raw, ROLE_SCORES);
+    graph_drop(g, raw);
+    if (g->m->features & HAS_SOFT_CAP)
+        scaled = layer_soft_cap(g, scaled);
+    struct value out = graph_make(g, OP_ADD, ROLE_SCORES, PART_SELF, g->residual, SHAPE_SCORES);
+    if (graph_needs(g, scaled))
+        graph_edge(g, graph_node(g, NODE_ADD, &out, 0), scaled);
+    graph_drop(g, scaled);
+    return out;
+}
+
+struct value eager_softmax(struct graph *g, struct value x)
+{
+    struct value out = graph_make(g, OP_SOFTMAX, ROLE_SCORES, PART_SOFTMAX, x.dtype, x.shape);
+    if (graph_needs(g, x)) {
+        int32_t n = graph_node(g, NODE_SOFTMAX, &out, 0);
+        graph_save(g, n, out.storage);
+        graph_edge(g, n, x);
+    }
+    return out;
+}
+
+// softmax(scores, dtype=float32).to(query.dtype) @ v
+struct value layer_attention_eager(struct graph *g, struct value q, struct value k, struct value v)
+{
+    struct value scores = eager_scores(g, q, k), wide = graph_to(g, scores, DT_F32, PART_UPCAST);
+    struct value sure = eager_softmax(g, wide);
+    graph_drop(g, wide);
+    struct value shares = graph_to(g, sure, q.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, sure);
+    graph_drop(g, scores);
+    struct value low = graph_input_cast(g, shares, ROLE_SCORES, PART_INPUT_CAST),
+                 values = graph_input_cast(g, v, ROLE_V, PART_INPUT_CAST);
+    struct value y = attention_product(g, low, values, ROLE_ATTENTION, SHAPE_Q);
+    graph_drop(g, low);
+    graph_drop(g, values);
+    struct value out = layer_copy(g, y);  // transpose(1, 2).contiguous()
+    graph_drop(g, y);
+    graph_drop(g, g->shares);
+    g->shares = shares;
+    return out;
+}

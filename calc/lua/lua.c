@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calc/lua/lua_push.h"
+#include "calc/lua/lua_value.h"
 #include "calc/vram.h"
 
 #define HANDLE "vram.handle"
@@ -77,51 +78,11 @@ static void raise(lua_State *L, const vram *v, const char *key)
 
 // ---- configurations ----------------------------------------------------------------------------
 
-static const char *value_text(lua_State *L, const char *key);
-
-// The items of the list at the top of the stack with + between them, as lists and sets are written.
-static const char *list_text(lua_State *L, const char *key)
-{
-    int list = lua_gettop(L);
-    lua_Integer count = luaL_len(L, list);
-    lua_pushliteral(L, "");
-    for (lua_Integer i = 1; i <= count; i++) {
-        if (lua_geti(L, list, i) == LUA_TTABLE)
-            luaL_error(L, "vram.%s: %s: a list in a list", function_name(L), key);
-        const char *item = value_text(L, key);
-        lua_pushfstring(L, "%s%s%s", lua_tostring(L, list + 1), i > 1 ? "+" : "", item);
-        lua_replace(L, list + 1);
-        lua_settop(L, list + 1);
-    }
-    return lua_tostring(L, list + 1);
-}
-
-// The value at the top of the stack as text for vram_set. A whole float is written without a point.
-static const char *value_text(lua_State *L, const char *key)
-{
-    switch (lua_type(L, -1)) {
-    case LUA_TTABLE: return list_text(L, key);
-    case LUA_TBOOLEAN: return lua_toboolean(L, -1) ? "true" : "false";
-    case LUA_TNUMBER: {
-        int whole;
-        lua_Integer n = lua_tointegerx(L, -1, &whole);
-        if (whole)
-            return lua_pushfstring(L, "%I", (LUAI_UACINT)n);
-        return luaL_tolstring(L, -1, NULL);
-    }
-    case LUA_TSTRING: return lua_tostring(L, -1);
-    default:
-        luaL_error(
-            L, "vram.%s: %s: a number, a string, a boolean or a list of them is needed, not a %s",
-            function_name(L), key, luaL_typename(L, -1));
-        return NULL;
-    }
-}
-
 static void set_key(lua_State *L, vram *v, int table, const char *key)
 {
     int top = lua_gettop(L);
-    if (lua_getfield(L, table, key) != LUA_TNIL && vram_set(v, key, value_text(L, key)))
+    if (lua_getfield(L, table, key) != LUA_TNIL &&
+        vram_set(v, key, lua_value(L, function_name(L), key)))
         raise(L, v, key);
     lua_settop(L, top);
 }

@@ -24,10 +24,9 @@ bool model_repeats_attention(const struct model *m)
 
 bool model_has_eager_scores(const struct model *m)
 {
-    bool kernel = m->c.attention == ATTENTION_FLASH_2 || m->c.compile;
+    bool kernel = m->c.attention == ATTENTION_FLASH_2 || m->c.compile || m->c.task != TASK_TRAIN;
     return (m->features & HAS_SINKS) ||
-           ((m->features & HAS_SOFT_CAP) && !kernel && m->c.framework == FRAMEWORK_TRANSFORMERS &&
-            m->c.task == TASK_TRAIN && m->c.mode != MODE_REFERENCE);
+           ((m->features & HAS_SOFT_CAP) && !kernel && model_has_trait(m, TRAIT_WRITTEN_SCORES));
 }
 
 bool model_masks_windows(const struct model *m)

@@ -3,6 +3,7 @@
 #include "calc/parse/actions.h"
 
 #include "calc/base/text.h"
+#include "calc/parse/actions_formats.h"
 #include "calc/parse/actions_serving.h"
 #include "calc/parse/model_by_name.h"
 
@@ -414,36 +415,6 @@ static int on_selective(struct parse *p, const char *map, const struct entry *e,
     return rc ? rc : set_word(p, e, "checkpointing", "every");
 }
 
-// Linear layers in float8: torchtitan's list of converters or its older switch, torchtune's switch.
-// A recipe by name gathers weights as they are. SRC: torchtitan components/quantization/float8.py;
-// torchtune training/quantization.py, convert_to_float8_training.
-static int on_float8(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
-{
-    static const char *const recipes[] = {"quantize.linear.float8.recipe_name",
-                                          "float8.recipe_name", "fp8_recipe_name"};
-    static const char *const gathers[] = {"quantize.linear.float8.enable_fsdp_float8_all_gather",
-                                          "float8.enable_fsdp_float8_all_gather"};
-    (void)map;
-    (void)as;
-    if (!span_is(e->value, "true") && span_find(e->value, "float8") == e->value.len) {
-        if (span_find(e->value, "mx") < e->value.len)
-            parse_warn(p, MESSAGE_takes_less, e->value_pos,
-                       ARGS(arg_part("key", e->key.at, e->key.len),
-                            arg_part("value", e->value.at, e->value.len)));
-        return VRAM_OK;
-    }
-    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
-        if (pair_find(p, recipes[i]))
-            return set(p, e, "float8", span_of(pair_find(p, recipes[i])->value));
-    int rc = set_word(p, e, "float8", "tensorwise");
-    if (rc == VRAM_OK && span_is(e->key, "enable_fp8_training"))
-        rc = set_word(p, e, "float8_all_gather", "true");
-    for (size_t i = 0; i < sizeof gathers / sizeof *gathers && rc == VRAM_OK; i++)
-        if (pair_find(p, gathers[i]))
-            rc = set(p, e, "float8_all_gather", span_of(pair_find(p, gathers[i])->value));
-    return rc;
-}
-
 // The schedule of a pipeline counts where there is one.
 static int on_schedule(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
@@ -460,25 +431,6 @@ static int on_schedule(struct parse *p, const char *map, const struct entry *e, 
     return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD, ARGS(key, value));
 }
 
-// axolotl's load_in_4bit: with another adapter than qlora it stood for bitsandbytes' own defaults
-// up to 0.12, and stands for nothing since. SRC: axolotl loaders/model.py,
-// _set_quantization_config.
-static int on_bits(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
-{
-    enum { NO_LONGER = 13 };  // 0.13
-    const struct vram_pair *adapter = pair_find(p, "adapter");
-    uint64_t version = p->v->config.framework_version;
-    bool own = adapter && text_equal(adapter->value, text_len(adapter->value), "qlora");
-    (void)map;
-    (void)as;
-    if (!span_is(e->value, "true"))
-        return VRAM_OK;
-    if (own || (version && version < NO_LONGER))
-        return set_word(p, e, "quantization", own ? "nf4_double" : "nf4");
-    parse_warn(p, MESSAGE_bits_unused, e->value_pos, ARGS(arg_part("key", e->key.at, e->key.len)));
-    return VRAM_OK;
-}
-
 // ---- all -------------------------------------------------------------------------------------
 
 int action_run(struct parse *p, const char *name, const char *map, const struct entry *e,
@@ -487,31 +439,19 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
     static const struct {
         const char *name;
         int (*run)(struct parse *, const char *, const struct entry *, struct delegate *);
-    } actions[] = {{"model", on_model},
-                   {"modules", on_modules},
-                   {"rank", on_rank},
-                   {"lora", on_lora},
-                   {"double", on_double},
-                   {"finetuning", on_finetuning},
-                   {"plugins", on_plugins},
-                   {"fsdp", on_fsdp},
-                   {"component", on_component},
-                   {"flavor", on_flavor},
-                   {"selective", on_selective},
-                   {"float8", on_float8},
-                   {"shape", on_shape},
-                   {"own_model", on_own_model},
-                   {"adapter", on_adapter},
-                   {"schedule", on_schedule},
-                   {"peft", on_peft},
-                   {"saved", on_saved},
-                   {"stage", on_stage},
-                   {"tokens", action_tokens},
-                   {"gguf", action_gguf},
-                   {"same_cache", action_same_cache},
-                   {"on_gpu", action_on_gpu},
-                   {"other_model", on_other_model},
-                   {"bits", on_bits}};
+    } actions[] = {{"model", on_model},         {"modules", on_modules},
+                   {"rank", on_rank},           {"lora", on_lora},
+                   {"double", on_double},       {"finetuning", on_finetuning},
+                   {"plugins", on_plugins},     {"fsdp", on_fsdp},
+                   {"component", on_component}, {"flavor", on_flavor},
+                   {"selective", on_selective}, {"float8", action_float8},
+                   {"shape", on_shape},         {"own_model", on_own_model},
+                   {"adapter", on_adapter},     {"schedule", on_schedule},
+                   {"peft", on_peft},           {"saved", on_saved},
+                   {"stage", on_stage},         {"tokens", action_tokens},
+                   {"gguf", action_gguf},       {"same_cache", action_same_cache},
+                   {"on_gpu", action_on_gpu},   {"other_model", on_other_model},
+                   {"bits", action_bits}};
     as->format = FORMAT_NONE;
     as->e = *e;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

@@ -126,7 +126,8 @@ static const char *const CONFIGS[] = {
     "gradient_accumulation_steps=2 optimizer=adamw_foreach",
     "preset=smollm2-135m framework=litgpt batch_size=3 checkpointing=block",
     "preset=qwen3-0.6b batch_size=1 lora_rank=8 dtype=bfloat16_loaded kernels=liger",
-    "preset=gemma-3-1b sliding_window=0 batch_size=1 n_layer=8 checkpointing=block use_reentrant=false",
+    "preset=gemma-3-1b sliding_window=0 batch_size=1 n_layer=8 checkpointing=block "
+    "use_reentrant=false",
     "preset=hf-gpt2-medium framework=transformers batch_size=1 n_layer=6 cross_entropy=chunked",
 };
 

@@ -5,8 +5,8 @@
 
 #include <lua.h>
 
-// The value at the top of the stack as text for vram_set, which stays on the stack. A whole float is
-// written without a point. Errors name the function and the key.
+// The value at the top of the stack as text for vram_set, which stays on the stack. A whole float
+// is written without a point. Errors name the function and the key.
 const char *lua_value(lua_State *L, const char *function, const char *key);
 
 #endif

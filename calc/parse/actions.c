@@ -7,15 +7,6 @@
 #include "calc/parse/actions_serving.h"
 #include "calc/parse/model_by_name.h"
 
-const struct vram_pair *pair_find(const struct parse *p, const char *key)
-{
-    const struct vram_pair *found = NULL;
-    for (size_t i = 0; i < p->pair_count; i++)
-        if (span_is(span_of(p->pairs[i].key), key) && !value_is_nothing(span_of(p->pairs[i].value)))
-            found = &p->pairs[i];
-    return found;
-}
-
 static int set(struct parse *p, const struct entry *e, const char *field, struct span value)
 {
     return handle_set(p->v, e->value_pos, field, text_len(field), value.at, value.len);

@@ -3,7 +3,7 @@
 #include "calc/parse/actions_formats.h"
 
 #include "calc/base/text.h"
-#include "calc/parse/actions.h"
+#include "calc/parse/lookup.h"
 
 static int set(struct parse *p, const struct entry *e, const char *field, struct span value)
 {

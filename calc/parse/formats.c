@@ -92,22 +92,6 @@ enum format_id format_recognize(struct parse *p)
 
 // ---- values ----------------------------------------------------------------------------------
 
-bool value_is_nothing(struct span value)
-{
-    return value.len == 0 || span_is(value, "~") ||
-           text_equal_nocase(value.at, value.len, "null") || span_is(value, "None");
-}
-
-bool value_is_true(struct span value)
-{
-    return text_has_word("true yes on", value.at, value.len);
-}
-
-bool value_is_false(struct span value)
-{
-    return text_has_word("false no off", value.at, value.len);
-}
-
 static bool word_equal(struct span from, struct span value)
 {
     if (from.len > 0 && from.at[from.len - 1] == '*')

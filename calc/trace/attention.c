@@ -186,7 +186,7 @@ static struct value attention_capped(struct graph *g, struct value q, struct val
     struct value raw = attention_product(g, q, k, ROLE_SCORES, SHAPE_SCORES);
     struct value scaled = layer_scale(g, raw, ROLE_SCORES);
     graph_drop(g, raw);
-    struct value capped = layer_soft_cap(g, scaled);
+    struct value capped = layer_soft_cap(g, graph_copy(g, scaled));
     graph_drop(g, scaled);
     uint32_t mask = graph_scratch(g, OP_ONES_LIKE, ROLE_SCORES, PART_MASK, q.dtype, SHAPE_MASK);
     struct value masked = layer_unary(g, capped, OP_ADD, NODE_PASS, ROLE_SCORES, PART_SELF,

@@ -104,23 +104,31 @@ static void layout_scale(struct layout *l, struct layout_row r)
                                      shape, input ? r.cols : r.rows, 1});
 }
 
+// SRC: peft src/peft/optimizers/lorafa.py (create_lorafa_optimizer), tuners/lora/variants.py
+// (MiCALinearVariant.init).
+bool layout_half_trained(const struct model *m, uint8_t part)
+{
+    return m->c.adapter != (part == PART_A ? ADAPTER_LORA_FA : ADAPTER_MICA);
+}
+
 static void layout_adapters(struct layout *l, const struct model *m, struct layout_row r)
 {
+    bool a = layout_half_trained(m, PART_A), b = layout_half_trained(m, PART_B);
     uint8_t in = layout_adapter_shape(r.shape, false, r.number),
             out = layout_adapter_shape(r.shape, true, r.number);
     if (r.number == P_QKV && model_has_trait(m, TRAIT_ADAPTERS_TOGETHER)) {
-        layout_block(l, true,
+        layout_block(l, a,
                      (struct layout_row){P_QKV + LAYOUT_A, r.role, PART_A, SHAPE_A_PARTS_C,
                                          m->c.lora_rank * model_adapted_parts(&m->c), r.cols});
-        layout_block(l, true,
+        layout_block(l, b,
                      (struct layout_row){P_QKV + LAYOUT_B, r.role, PART_B, SHAPE_A_PARTS,
                                          model_adapted_width(&m->c), m->c.lora_rank});
         return;
     }
-    layout_block(l, true,
+    layout_block(l, a,
                  (struct layout_row){(uint16_t)(r.number + LAYOUT_A), r.role, PART_A, in,
                                      m->c.lora_rank, r.cols});
-    layout_block(l, true,
+    layout_block(l, b,
                  (struct layout_row){(uint16_t)(r.number + LAYOUT_B), r.role, PART_B, out, r.rows,
                                      m->c.lora_rank});
     if (m->c.adapter == ADAPTER_DORA)

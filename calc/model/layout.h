@@ -107,6 +107,7 @@ struct layout_row {
 void layout_before(struct layout *l, bool trained, struct layout_row r);
 void layout_after(struct layout *l, bool trained, struct layout_row r);
 bool layout_norm_trained(const struct model *m);
+bool layout_half_trained(const struct model *m, uint8_t part);  // PART_A, PART_B of an adapter
 bool layout_norm_bias(const struct model *m);
 void layout_outside(struct layout *l, const struct model *m);
 

@@ -22,9 +22,9 @@ static void layout_embedding(struct layout *l, const struct model *m)
     uint64_t c = m->c.n_embd, v = m->c.vocab_size, r = m->c.lora_rank;
     layout_before(l, r == 0, (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
     if (layout_targeted(m, TARGET_EMBED)) {
-        layout_before(l, true,
+        layout_before(l, layout_half_trained(m, PART_A),
                       (struct layout_row){P_WTE + LAYOUT_A, ROLE_WTE, PART_A, SHAPE_A_V, r, v});
-        layout_before(l, true,
+        layout_before(l, layout_half_trained(m, PART_B),
                       (struct layout_row){P_WTE + LAYOUT_B, ROLE_WTE, PART_B, SHAPE_A_C, c, r});
     }
     if (layout_saved(m, SAVE_EMBED))
@@ -44,9 +44,9 @@ static void layout_head(struct layout *l, const struct model *m)
             l, r == 0,
             (struct layout_row){P_HEAD + LAYOUT_BIAS, ROLE_HEAD, PART_BIAS, SHAPE_B_V, v, 0});
     if (layout_targeted(m, TARGET_HEAD)) {
-        layout_after(l, true,
+        layout_after(l, layout_half_trained(m, PART_A),
                      (struct layout_row){P_HEAD + LAYOUT_A, ROLE_HEAD, PART_A, SHAPE_A_C, r, c});
-        layout_after(l, true,
+        layout_after(l, layout_half_trained(m, PART_B),
                      (struct layout_row){P_HEAD + LAYOUT_B, ROLE_HEAD, PART_B, SHAPE_A_V, v, r});
     }
     if (layout_saved(m, SAVE_HEAD))
@@ -84,10 +84,10 @@ static void layout_encoder_head(struct layout *l, const struct model *m)
     if (!layout_targeted(m, TARGET_O))
         return;
     layout_after(
-        l, true,
+        l, layout_half_trained(m, PART_A),
         (struct layout_row){P_TRANSFORM + LAYOUT_A, ROLE_TRANSFORM, PART_A, SHAPE_A_C, r, c});
     layout_after(
-        l, true,
+        l, layout_half_trained(m, PART_B),
         (struct layout_row){P_TRANSFORM + LAYOUT_B, ROLE_TRANSFORM, PART_B, SHAPE_A_C, c, r});
 }
 

@@ -361,7 +361,7 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     bool gathers = scheme_divides_weights(c);
     bool nanotron = framework_goes(c, BY_NANOTRON);
     bool latent = model_features[c->family] & HAS_LATENT;
-    bool adapts = c->lora_rank && c->adapter != ADAPTER_LORA;
+    bool adapts = c->lora_rank && (c->adapter == ADAPTER_DORA || c->adapter == ADAPTER_IA3);
     bool whole = c->tensor_parallel == 1 && !c->kernels && framework_goes(c, BY_TRANSFORMERS) &&
                  c->transformers >= 5000 && c->torch >= 2009;
     bool encoder = model_features[c->family] & HAS_ENCODER,

@@ -26,9 +26,9 @@ struct value adapter_half(struct graph *g, struct value x, bool global, uint16_t
     struct value w_cast = graph_weight_cast(g, global, number, w);
     struct value in = graph_input_cast(g, x, w.role, PART_INPUT_CAST);
     struct value out = graph_make(g, OP_MM, w.role, PART_TEMP, in.dtype, out_shape);
-    if (g->grad) {
+    if (graph_needs(g, in) || graph_needs(g, w_cast)) {
         int32_t n = graph_node(g, NODE_MM, &out, 0);
-        graph_save(g, n, in.storage);
+        graph_save(g, n, graph_needs(g, w_cast) ? in.storage : TAPE_NONE);
         graph_save(g, n, graph_needs(g, in) ? w_cast.storage : TAPE_NONE);
         graph_edge(g, n, in);
         graph_edge(g, n, w_cast);

@@ -80,6 +80,15 @@ says("IA3", {method = "IA3 k_proj v_proj down_proj"}, "adapter=ia3 lora_targets=
 says("trainable parameters are no word", {method = "LoRA r8 q_proj v_proj (4,194,304 trainable)"}, "lora_rank=8 lora_targets=q+v")
 says("a paged optimizer in the method", {method = "full, optimizer in bwd, paged 8-bit", optimizer = "AdamW"},
   "optimizer=adamw_8bit_paged optimizer_in_backward=true", "lora_rank")
+says("full fine-tuning by PEFT's name of it", {group = "peft/MetaMathQA", precision = "bf16 pure, adapters fp32", optimizer = "AdamW",
+  method = "full-finetuning--llama-3.2-3B-lr_0.00001 (3212749824 trainable)"}, "dtype=bfloat16_pure optimizer=adamw_foreach", "lora_rank adapter")
+says("LoRA-FA", {group = "peft/MetaMathQA", method = "lora--llama-3.2-3B-rank32-lorafa (3670016 trainable)", optimizer = "lora-fa"},
+  "adapter=lora_fa lora_rank=32 lora_targets=q+v optimizer=adamw_hf")
+says("MiCA", {group = "peft/MetaMathQA", method = "lora--llama-3.2-3B-rank32-mica (5505024 trainable)"}, "adapter=mica lora_rank=32")
+says("one matrix for q, k and v", {method = "LoRA r8 c_attn"}, "lora_targets=q+k+v")
+says("ms-swift runs transformers' code", {framework = "ms-swift 1.5, torch 2.1.1, transformers 4.36"}, "framework=transformers torch=2.1 transformers=4.36")
+says("float16 without autocast", {precision = "float16 pure"}, "dtype=float16_pure")
+says("ZeRO in another column", {n_gpu = "8", other = "flash-attn 2, DeepSpeed ZeRO-2"}, "parallel=zero2 n_gpu=8")
 refuses("another method", {method = "BOFT b8"}, "unknown method 'BOFT'")
 refuses("a method and more", {method = "LoRA r8 q_proj v_proj, hydra heads"}, "unknown method 'hydra'")
 refuses("no rank", {method = "LoRA q_proj v_proj"}, "the rank of the adapters is not said")

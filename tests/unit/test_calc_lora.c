@@ -176,6 +176,31 @@ static void test_dora_and_ia3(void **state)
     vram_free(v);
 }
 
+// The trained numbers are those of PEFT's own runs; where A is frozen, no layer keeps what it was
+// given. SRC: peft method_comparison/MetaMathQA/results, lora--llama-3.2-3B-rank32-lorafa and
+// -mica.
+static void test_one_half_trained(void **state)
+{
+    enum { LAYERS = 28, TOKENS = 4 * 768, WIDTH = 3072 };
+    (void)state;
+    vram *v = fixture_open("preset=llama-3.2-3b framework=transformers dtype=bfloat16_pure "
+                           "batch_size=4 seq_len=768 lora_rank=32 lora_targets=q+v lora_dropout=0");
+    const struct vram_result *r = fixture_run(v);
+    assert_int_equal(r->trained_params, 9175040);
+    uint64_t params = r->params, saved = r->saved_bytes;
+    fixture_set(v, "adapter=mica");
+    r = fixture_run(v);
+    assert_int_equal(r->trained_params, 5505024);
+    assert_int_equal(r->params, params);
+    assert_in_range(saved - r->saved_bytes, 1, LAYERS * UINT64_C(4) * TOKENS * 2 * 32);
+    fixture_set(v, "adapter=lora_fa");
+    r = fixture_run(v);
+    assert_int_equal(r->trained_params, 3670016);
+    assert_in_range(saved - r->saved_bytes, (LAYERS - 1) * UINT64_C(4) * TOKENS * WIDTH,
+                    2 * LAYERS * UINT64_C(4) * TOKENS * WIDTH);
+    vram_free(v);
+}
+
 // ---- number formats ----------------------------------------------------------------------------
 
 static void test_format_of_adapters(void **state)
@@ -333,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_targets_are_sets),
         cmocka_unit_test(test_whole_layers_beside_adapters),
         cmocka_unit_test(test_dora_and_ia3),
+        cmocka_unit_test(test_one_half_trained),
         cmocka_unit_test(test_format_of_adapters),
         cmocka_unit_test(test_preparation_for_kbit_training),
         cmocka_unit_test(test_table_of_stored_weights),

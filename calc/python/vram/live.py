@@ -129,6 +129,8 @@ def _adapter(model: Any) -> dict[str, Value]:
                              "lora_targets": ",".join(TARGETS.get(name, name) for name in names)}
     if getattr(config, "use_dora", False):
         out["adapter"] = "dora"
+    if getattr(config, "init_lora_weights", True) == "mica":
+        out["adapter"] = "mica"
     saved = {"lm_head": "head", "embed_tokens": "embed"}
     if config.modules_to_save:
         out["modules_to_save"] = "+".join(saved.get(name, name) for name in config.modules_to_save)

@@ -1,13 +1,13 @@
 -- Reads the column that names frameworks and versions: "torch 2.4.1, transformers 4.48.1, peft 0.13.2", "litgpt 0.4-0.5 (Jul-Sep 2024)".
 local frameworks = {}
 
--- Whose model code and training loop a run is: name in the column -> the library's word. PEFT, TRL and others train with
+-- Whose model code and training loop a run is: name in the column -> the library's word. PEFT, TRL, ms-swift and others run
 -- transformers' model code. The first one that is named counts.
 local stacks = {
   {"nanotron", "nanotron"}, {"torchtitan", "torchtitan"}, {"torchtune", "torchtune"}, {"litgpt", "litgpt"}, {"lit%-gpt", "litgpt"},
   {"nanogpt", "nanogpt"}, {"transformers", "transformers"}, {"trl", "transformers"}, {"peft", "transformers"},
-  {"axolotl", "transformers"}, {"llama%-?factory", "transformers"}, {"accelerate", "transformers"}, {"unsloth", "transformers"},
-  {"deepspeed", "transformers"},
+  {"axolotl", "transformers"}, {"llama%-?factory", "transformers"}, {"ms%-swift", "transformers"}, {"swift", "transformers"},
+  {"accelerate", "transformers"}, {"unsloth", "transformers"}, {"deepspeed", "transformers"}, {"optimum", "transformers"},
 }
 
 -- What may be named too and decides nothing about whose code it is.

@@ -14,7 +14,7 @@ local presets = {
   ["llama-3.1-405b"] = {"llama3.1405b"}, ["yi-6b"] = {"yi6b"}, ["yi-34b"] = {"yi34b"},
   ["llama-3.2-1b"] = {"llama3.21b"}, ["llama-3.2-3b"] = {"llama3.23b"},
   ["smollm2-135m"] = {"smollm2135m"}, ["smollm2-360m"] = {"smollm2360m"}, ["smollm2-1.7b"] = {"smollm21.7b"},
-  ["mistral-7b"] = {"mistral7b"}, ["mistral-7b-v0.3"] = {"mistral7bv0.3"}, ["mixtral-8x22b"] = {"mixtral8x22b"}, ["mixtral-8x7b"] = {"mixtral8x7b"},
+  ["mistral-7b"] = {"mistral7b", "zephyr7balpha", "zephyr7bbeta"}, ["mistral-7b-v0.3"] = {"mistral7bv0.3"}, ["mixtral-8x22b"] = {"mixtral8x22b"}, ["mixtral-8x7b"] = {"mixtral8x7b"},
   ["qwen2-0.5b"] = {"qwen20.5b"}, ["qwen2-1.5b"] = {"qwen21.5b"}, ["qwen2-7b"] = {"qwen27b"},
   ["qwen2.5-0.5b"] = {"qwen2.50.5b"}, ["qwen2.5-1.5b"] = {"qwen2.51.5b"}, ["qwen2.5-3b"] = {"qwen2.53b"},
   ["qwen2.5-7b"] = {"qwen2.57b"}, ["qwen2.5-14b"] = {"qwen2.514b"}, ["qwen2.5-32b"] = {"qwen2.532b"},

@@ -13,7 +13,7 @@ standins.list = {
   {"dtype", "bfloat16_loaded", "dtype=bfloat16"}, {"dtype", "float16_loaded", "dtype=float16"},
   {"dtype", "bfloat16_accelerate", "dtype=bfloat16"}, {"dtype", "float16_accelerate", "dtype=float16"},
   {"dtype", "bfloat16_deepspeed", "dtype=bfloat16"}, {"dtype", "float16_deepspeed", "dtype=float16"},
-  {"dtype", "float16_pure", "dtype=bfloat16_pure"}, {"float8", nil, ""}, {"float8_all_gather", nil, ""},
+  {"float8", nil, ""}, {"float8_all_gather", nil, ""},
   {"parallel", "fsdp1", "parallel=fsdp"}, {"parallel", "fsdp2", "parallel=fsdp"},
   {"pipeline_schedule", nil, ""}, {"pipeline_stage", nil, ""}, {"fsdp_rank", nil, ""}, {"reshard_after_forward", nil, ""},
   {"checkpointing", "selective", "checkpointing=block"},

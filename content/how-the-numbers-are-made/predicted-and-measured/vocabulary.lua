@@ -33,25 +33,27 @@ vocabulary.precision = {
   {"gptq%-int8", {quantized = "gptq_int8"}}, {"gptq%-8bit", {quantized = "gptq_int8"}}, {"gptq int8", {quantized = "gptq_int8"}},
   {"awq", {quantized = "awq"}}, {"awq%-int4", {quantized = "awq"}}, {"awq int4", {quantized = "awq"}},
   {"bnb%-?int8", {quantized = "int8"}}, {"llm%.int8", {quantized = "int8"}}, {"bnb%-?nf4", {quantized = "nf4"}},
-  {"nf4", {quantized = "nf4"}},
+  {"nf4", {quantized = "nf4"}}, {"bnb%-?int4", {quantized = "nf4"}}, {"bnb 4%-bit", {quantized = "nf4"}}, {"bnb 8%-bit", {quantized = "int8"}},
 }
 
 vocabulary.method = {
   -- what is trained
-  {"full", {trained = "all"}}, {"full%-finetuning%-%-", {trained = "all"}}, {"full fine%-?tun%a+", {trained = "all"}},
-  {"fft", {trained = "all"}}, {"lora", {trained = "lora"}}, {"lora%-%-", {trained = "lora"}},
+  {"full", {trained = "all"}}, {"full[ %-]?fine%-?tun%a+", {trained = "all"}},
+  {"fft", {trained = "all"}}, {"lora", {trained = "lora"}},
   {"qlora", {trained = "lora", quantized_adapters = true}}, {"q%-lora", {trained = "lora", quantized_adapters = true}},
   {"dora", {trained = "lora", dora = true}}, {"qdora", {trained = "lora", dora = true, quantized_adapters = true}},
-  {"ia3", {trained = "ia3"}}, {"ia3%-%-", {trained = "ia3"}},
+  {"ia3", {trained = "ia3"}},
   {"rslora", NOTHING},   -- another factor, the same tensors
+  {"lora%-?fa", {trained = "lora", half_trained = "lora_fa"}}, {"mica", {trained = "lora", half_trained = "mica"}},
   -- ranks and what gets adapters
   {"r=?(%d+)", number "rank"}, {"rank[ =]?(%d+)", number "rank"}, {"lora_r[ =]?(%d+)", number "rank"},
   {"([%d,]+) trainable", number "trainable"},
   {"q_proj", target "q"}, {"k_proj", target "k"}, {"v_proj", target "v"}, {"o_proj", target "o"}, {"gate_proj", target "gate"},
   {"up_proj", target "up"}, {"down_proj", target "down"}, {"lm_head", target "head"}, {"embed_tokens", target "embed"},
-  {"c_attn", target "c_attn"}, {"c_proj", target "c_proj"}, {"w1", target "w1"}, {"w2", target "w2"},
+  {"c_attn", target "c_attn"}, {"query_key_value", target "c_attn"}, {"qkv_proj", target "c_attn"}, {"wqkv", target "c_attn"},
+  {"out_proj", target "o"}, {"dense_h_to_4h", target "up"}, {"dense_4h_to_h", target "down"}, {"c_proj", target "c_proj"}, {"w1", target "w1"}, {"w2", target "w2"},
   {"all but o", {targets = "q+k+v+gate+up+down"}}, {"all", {targets = "all"}}, {"all%-linear", {targets = "all"}},
-  {"all linear layers", {targets = "all"}}, {"q,v", {targets = "q+v"}}, {"qv", {targets = "q+v"}}, {"qkvo", {targets = "q+k+v+o"}},
+  {"all linear layers", {targets = "all"}}, {"all linear", {targets = "all"}}, {"q,v", {targets = "q+v"}}, {"qv", {targets = "q+v"}}, {"qkvo", {targets = "q+k+v+o"}},
   {"attention", {targets = "attention"}}, {"target mlp", {targets = "gate+up+down"}},
   {"all attn%-%d+k", {targets = "all"}},   -- and the steps
   {"emb", {saved_modules = "head+embed"}},
@@ -116,24 +118,28 @@ vocabulary.optimizer = {
   {"torch adamw %(foreach%)", {optimizer = "adamw_foreach"}}, {"adamw %(foreach%)", {optimizer = "adamw_foreach"}},
   {"adam %(foreach%)", {optimizer = "adamw_foreach"}}, {"adamw foreach", {optimizer = "adamw_foreach"}},
   {"adamw fused", {optimizer = "adamw_fused"}}, {"adamw_torch_fused", {optimizer = "adamw_fused"}},
-  {"fused adamw", {optimizer = "adamw_fused"}}, {"pytorch fused", {optimizer = "adamw_fused"}},
-  {"adamw 8%-?bit", {optimizer = "adamw_8bit"}}, {"8%-bit adamw", {optimizer = "adamw_8bit"}},
+  {"fused adamw", {optimizer = "adamw_fused"}}, {"fusedadam", {optimizer = "adamw_fused"}}, {"adamw%(fused%)", {optimizer = "adamw_fused"}}, {"pytorch fused", {optimizer = "adamw_fused"}},
+  {"adamw ?8%-?bit", {optimizer = "adamw_8bit"}}, {"adam ?8%-?bit", {optimizer = "adamw_8bit"}}, {"8%-bit adamw", {optimizer = "adamw_8bit"}},
   {"adamw_8bit", {optimizer = "adamw_8bit"}}, {"adamw_bnb_8bit", {optimizer = "adamw_8bit"}}, {"bnb 8%-bit", {optimizer = "adamw_8bit"}},
   {"paged_adamw_8bit", {optimizer = "adamw_8bit_paged"}}, {"pagedadamw8bit", {optimizer = "adamw_8bit_paged"}},
   {"paged 8%-bit", {optimizer = "adamw_8bit_paged"}}, {"paged_adamw_32bit", {optimizer = "adamw_paged"}},
   {"paged_adamw", {optimizer = "adamw_paged"}}, {"pagedadamw", {optimizer = "adamw_paged"}}, {"paged adamw", {optimizer = "adamw_paged"}},
+  {"adamw_torch_8bit", {optimizer = "adamw_torchao_8bit"}}, {"adamw_torch_4bit", {optimizer = "adamw_torchao_4bit"}},
   {"ao 8%-bit", {optimizer = "adamw_torchao_8bit"}}, {"ao 4%-bit", {optimizer = "adamw_torchao_4bit"}},
   {"sgd", {optimizer = "sgd"}}, {"sgd momentum", {optimizer = "sgd_momentum"}}, {"adafactor", {optimizer = "adafactor"}},
-  {"lion", {optimizer = "lion"}}, {"lion 8%-?bit", {optimizer = "lion_8bit"}}, {"muon", {optimizer = "muon"}},
+  {"lion", {optimizer = "lion"}}, {"lion_32bit", {optimizer = "lion"}}, {"lion[ _]?8%-?bit", {optimizer = "lion_8bit"}}, {"muon", {optimizer = "muon"}},
+  {"lora%-fa", {optimizer = "adamw_hf", half_trained = "lora_fa"}},   -- SRC: peft optimizers/lorafa.py, "based on adamw-hf"
 }
 
 vocabulary.other = {
-  {"%-", NOTHING}, {"flash%-attn 2", {attention = "flash_attention_2"}}, {"flash_attention_2", {attention = "flash_attention_2"}},
+  {"%-", NOTHING}, {"unfused", NOTHING}, {"flash%-attn 2", {attention = "flash_attention_2"}}, {"flash_attention_2", {attention = "flash_attention_2"}},
   {"flash%-attention 2", {attention = "flash_attention_2"}}, {"sdpa", {attention = "sdpa"}}, {"eager attention", {attention = "math"}},
   {"packing", {packed = true}}, {"packed", {packed = true}}, {"unpacked", {packed = false}},
   {"padding%-free", {padding_free = true}}, {"grad%-accum (%d+)", number "accumulation"},
   {"gradient accumulation (%d+)", number "accumulation"}, {"fsdp full shard", {parallel = "fsdp1"}},
-  {"fsdp shard_grad_op", {parallel = "fsdp1", reshard = false}}, {"compile", {compile = true}}, {"eager", {compile = false}},
+  {"fsdp shard_grad_op", {parallel = "fsdp1", reshard = false}}, {"ddp", {parallel = "ddp"}}, {"fsdp1", {parallel = "fsdp1"}},
+  {"fsdp2", {parallel = "fsdp2"}}, {"zero%-?(%d)", number "zero"}, {"deepspeed zero%-?(%d)", number "zero"},
+  {"gradient checkpointing", {checkpointing = "block"}}, {"no gradient checkpointing", {checkpointing = "none"}}, {"compile", {compile = true}}, {"eager", {compile = false}},
   {"float8", {float8 = true}}, {"float8nocompile", {float8 = true, compile = false}}, {"bf16", NOTHING},
   {"ac", {checkpointing = "block"}}, {"offload", {activation_offload = true}}, {"activation offload", {activation_offload = true}},
   {"cpu offload", {offload_params = true}}, {"int8 kv cache", {cache = "int8"}}, {"liger", {kernels = "liger", fused_loss = true}},

@@ -85,7 +85,8 @@ end
 
 local modules = {"q", "k", "v", "o", "gate", "up", "down", "head", "embed"}
 
--- The modules that a row names one by one, as the library's set; a model with one matrix for q, k and v has that one.
+-- The modules that a row names one by one, as the library's set; a model with one matrix for q, k and v has that one. Beside
+-- others c_attn is a name that the model lacks.
 local function targets(facts)
   if facts.targets then return facts.targets end
   if facts.target_c_attn and facts.model:find("gpt_bigcode", 1, true) then return "c_attn" end
@@ -96,11 +97,12 @@ local function targets(facts)
   for _, name in ipairs{"c_proj", "w1", "w2"} do
     if facts["target_" .. name] then return nil end
   end
+  if #set == 0 and facts.target_c_attn then return "q+k+v" end
   return #set > 0 and table.concat(set, "+") or nil
 end
 
 local function put_adapters(put, facts)
-  put("adapter", facts.dora and "dora" or facts.trained == "ia3" and "ia3" or nil)
+  put("adapter", facts.dora and "dora" or facts.trained == "ia3" and "ia3" or facts.half_trained)
   put("lora_rank", facts.trained == "lora" and facts.rank or nil)
   put("lora_targets", targets(facts))
   put("lora_dropout", facts.trained == "lora" and facts.dropout or nil)

@@ -5,6 +5,8 @@
 VERSION := $(shell sed -n 's/^.define VRAM_VERSION "\(.*\)"/\1/p' calc/vram/base.h)
 # The parts of the public header, in its order.
 VRAM_HEADERS := $(shell sed -n 's,^.include "\(.*\)",calc/\1,p' calc/vram.h)
+# No rule that make brings along is wanted; it looked for one at each of thousands of headers.
+MAKEFLAGS += --no-builtin-rules
 BUILD ?= build
 MODE ?= release
 CC := gcc
@@ -147,7 +149,7 @@ WASM_OPT := $(shell command -v wasm-opt)
 WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -flto -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN))
 wasm_FLAGS_NOW := clang $(WASM_FLAGS)
 # Small, but for the files in which an estimate spends its time.
-$(addprefix $(BUILD)/wasm/calc/replay/,allocator.o): WASM_FLAGS += -O2
+$(BUILD)/wasm/calc/replay/allocator.o: WASM_FLAGS += -O2
 $(BUILD)/wasm/calc/replay/player.o: WASM_FLAGS += -Os
 $(BUILD)/wasm/%.o: %.c Makefile $(BUILD)/flags.wasm
 	@mkdir -p $(@D)

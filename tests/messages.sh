@@ -6,7 +6,7 @@ set -eu
 set -- gen/base/diag.def tests/sites/*/wanted.diag tests/cli/*.txt
 used=$(grep -rhoE '\bD_[A-Z0-9_]+\b' --include='*.c' gen | sort -u | tr '\n' ' ')
 # Those that a tree of another generator lowers to warnings.
-lowered=$(sed -n '/^static void lower_levels/,/^}/p' gen/site/kinds/kind_find.c | grep -oE '\bD_[A-Z0-9_]+\b' | tr '\n' ' ')
+lowered=$(sed -n '/^} lowered\[\] = {/,/^};/p' gen/site/kinds/kind_find.c | grep -oE '\bD_[A-Z0-9_]+\b' | tr '\n' ' ')
 awk -v used=" $used" -v lowered=" $lowered" '
 function bad(what) { print "not ok " what; failed = 1 }
 # A row: X(ID, LEVEL, "slug", "what; what to do", STRICT).

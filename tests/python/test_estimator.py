@@ -158,7 +158,7 @@ def test_two_threads():
 
 def test_lists():
     one = vram.estimate("smollm2-135m", batch_size=1, seq_lens=[512, 1024])
-    assert one.peak_reserved_bytes == vram.estimate("smollm2-135m", batch_size=1, seq_lens="512+1024").peak_reserved_bytes
+    assert one.peak_reserved.bytes == vram.estimate("smollm2-135m", batch_size=1, seq_lens="512+1024").peak_reserved.bytes
     assert vram.Estimator("smollm2-135m", lora_targets=("q", "v")).get("lora_targets") == "q+v"
 
 

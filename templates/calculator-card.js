@@ -74,6 +74,7 @@
     page.later("cards", "servers", [], (answer) => {
       if (page.report !== s) return;
       out("cards").classList.remove("late");
+      delete out("cards").dataset.told;   // what a step said of cards is no longer there
       put("cards", answer.value.length ? answer.value.map((c) => el("li", {}, [
         button((c.count > 1 ? whole.format(c.count) + " \u00d7 " : "") + c.gpu, () => page.change({ gpu: c.gpu, tensor_parallel: c.count > 1 ? c.count : null }, "push")),
         el("small", {}, [" " + whole.format(c.sequences) + " \u00d7 " + whole.format(s.length)])])) : [el("li", {}, [words.nothingfits])]);

@@ -264,15 +264,23 @@
   }
 
   // ---- what would fit: the largest values, and other cards ------------------------------------------------
+  // Whether box shows this answer already: its buttons stay, so that no click falls between an old one and its twin.
+  function same(box, answer) {
+    const told = JSON.stringify(answer);
+    if (box.dataset.told === told) return true;
+    box.dataset.told = told;
+    return false;
+  }
   function solved(key, answer, r) {
     const s = answer.value, item = out("solve").querySelector("[data-solve=" + key + "]");
     if (answer.code !== 0 || page.report !== r || !item) return;
     item.classList.remove("late");
+    if (same(item, s)) return;
     const value = s.safe_value === null ? s.value : s.safe_value;
     const label = el("span", {}, [(key === "n_gpu" ? words.fewest : words.labels[key]) + " "]);
     if (value === null) { item.replaceChildren(label, words.nothingfits); return; }
-    const same = String(value) === String(s.configured);
-    item.replaceChildren(label, button(key + " = " + whole(value), () => page.change({ [key]: value }, "push"), same ? { disabled: "" } : {}),
+    const now = String(value) === String(s.configured);
+    item.replaceChildren(label, button(key + " = " + whole(value), () => page.change({ [key]: value }, "push"), now ? { disabled: "" } : {}),
       " ", s.safe_value !== null && s.value !== s.safe_value ? fill(words.hardlyvalue, { value: whole(s.value) }) : s.safe_value === null ? words.badges.tight : "");
   }
   const whole = (n) => page.whole.format(n);
@@ -295,6 +303,7 @@
       if (answer.code !== 0 || page.report !== r) return;
       const list = answer.value.cards.slice(0, 6);
       out("cards").classList.remove("late");
+      if (same(out("cards"), list)) return;
       put("cards", list.length ? list.map(choice) : [el("li", {}, [words.nothingfits])]);
     });
   }

@@ -14,7 +14,7 @@ bad() { status=1; echo "not ok cache: $1"; tail -n 5 log; }
 
 program=$BUILD/vramdoc
 vram() { "$program" build -c site.yaml -s content -t templates --i18n i18n "$@" >log 2>&1; }
-cache=.out.vramdoc-cache/cache
+folder=.out.vramdoc-cache cache=.out.vramdoc-cache/cache
 size() { wc -c <"$cache"; }
 page() { printf -- '---\ntitle: %s\n---\n\n## Part\n\nText %s, [to](/d0#part).\n' "$2" "$3" >"content/$1/$2.md"; }
 same() { rm -rf clean && vram -o clean -f && diff -r out clean >log; }
@@ -46,24 +46,29 @@ try() { # try WHAT: builds after the cache was damaged, with a page that changed
     page en d2 "$tried"
     if ! vram -o out; then bad "$1: no build"; wrong=1; return; fi
     grep -q ' 122 rendered' log || { bad "$1: believed"; wrong=1; }
-    rm -rf $cache; cp kept $cache
+    rm -rf $folder; cp -R kept $folder
+}
+flip() { # flip FILE AT BIT
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    { head -c "$2" "$1"; printf "\\$(printf %03o $((byte ^ 1 << $3)))"; tail -c +$(($2 + 2)) "$1"; } >flipped
+    ! cmp -s flipped "$1" && cat flipped >"$1"
 }
 tried=0 wrong=0 cut=0
-vram -o out; cp $cache kept; end=$(size)
+vram -o out; cp -R $folder kept; end=$(size)
+page en d2 believed; vram -o out && grep -q ' 2 rendered' log && good 'what is whole is believed' || bad 'what is whole is not believed'
+rm -rf $folder; cp -R kept $folder
 while [ $cut -lt "$end" ]; do
-    head -c $cut kept >$cache; try "cut at $cut"
+    head -c $cut kept/cache >$cache; try "cut at $cut"
     cut=$((cut + 4096))
 done
-for cut in 1 15 16 17 23 24 25 $((end - 1)) $((end - 20)); do head -c "$cut" kept >$cache; try "cut at $cut"; done
+for cut in 1 15 16 17 23 24 25 $((end - 1)) $((end - 20)); do head -c "$cut" kept/cache >$cache; try "cut at $cut"; done
 [ $wrong -ne 0 ] || good "cut at $tried places"
 
 seed=${SEED:-1} tried=0 wrong=0
 while [ $tried -lt 40 ]; do
     seed=$(((seed * 1103515245 + 12345) % 2147483648)); at=$((seed % end))
     [ $((tried % 4)) -ne 0 ] || at=$((tried * 2))   # its first bytes, too
-    byte=$(od -An -tu1 -j $at -N 1 kept)
-    { head -c $at kept; printf "\\$(printf %03o $((byte ^ 1 << seed / 65536 % 8)))"; tail -c +$((at + 2)) kept; } >$cache
-    cmp -s kept $cache && { bad "byte $at is not flipped"; wrong=1; break; }
+    flip $cache $at $((seed / 65536 % 8)) || { bad "byte $at is not flipped"; wrong=1; break; }
     try "a bit of byte $at"
 done
 [ $wrong -ne 0 ] || good "a bit flipped at $tried places"
@@ -74,5 +79,22 @@ head -c 60000 /dev/zero >$cache; try 'zeros'
 : >$cache; try 'nothing'
 rm $cache; mkdir $cache; try 'a folder'
 [ $wrong -ne 0 ] || good 'bytes that were never a cache'
+
+# The texts of a language, which its search index is made of again when one of its pages changes.
+texts() { set -- $folder/texts-"$1"-*; [ $# -eq 1 ] && [ -f "$1" ] && echo "$1"; }
+tried=0 wrong=0
+for tag in en de; do
+    for at in 0 9 1000; do flip "$(texts $tag)" $at 3; try "a bit of byte $at of the texts of $tag"; done
+    for cut in 0 7 8 1000; do head -c $cut kept/texts-$tag-* >"$(texts $tag)"; try "texts of $tag cut at $cut"; done
+    rm "$(texts $tag)"; try "no texts of $tag"
+    at=$(texts $tag); rm "$at"; mkdir "$at"; try "a folder as texts of $tag"
+done
+[ $wrong -ne 0 ] || good "texts damaged in $tried ways"
+page en d3 7; vram -o out; before=$(texts de)
+page en d3 8; vram -o out && grep -q ' 2 rendered' log && [ "$(texts de)" = "$before" ] && texts en >log && same &&
+    good 'a language whose pages are the same keeps its texts' || bad 'texts of a language'
+page en d4 9; echo '[x](gone.md)' >>content/en/d4.md
+! vram -o out --strict && page en d4 10 && vram -o out && grep -q ' 2 rendered' log && texts en >log && same &&
+    good 'a build that fails leaves the last texts' || bad 'a build that fails loses texts'
 
 exit $status

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "gen/base/packed_values.h"
+#include "gen/site/incremental/texts.h"
 
 char *cache_path(str dir, const char *name, buf *b)
 {
@@ -90,6 +91,12 @@ static void read_lists(struct cache *c, struct unpack *u)
         c->folders[i].path = unpack_str(u);
         c->folders[i].mtime_ns = (int64_t)unpack_u64(u);
     }
+    c->text_count = unpack_count(u);
+    c->texts = arena_new(&c->arena, struct cache_texts, c->text_count);
+    for (size_t i = 0; i < c->text_count && !u->bad; i++) {
+        c->texts[i].tag = unpack_str(u);
+        c->texts[i].digest = unpack_u64(u);
+    }
 }
 
 static bool read_all(struct cache *c, uint64_t program)
@@ -134,6 +141,7 @@ void cache_close(struct cache *c)
 {
     if (!c)
         return;
+    texts_close(c);
     if (c->bytes != MAP_FAILED)
         munmap(c->bytes, c->len);
     arena_free(&c->arena);

@@ -1,5 +1,5 @@
-// What the last build read and wrote, kept outside the output: one file, mapped into memory,
-// believed only when whole.
+// What the last build read and wrote, kept outside the output: one file, mapped into memory, and
+// one of texts a language (texts.h), believed only when whole.
 #ifndef GEN_SITE_CACHE_H
 #define GEN_SITE_CACHE_H
 
@@ -27,6 +27,13 @@ struct cache_folder {
     str path;
     int64_t mtime_ns;
 };  // of the output
+// The texts of a language's pages, see texts.h. bytes: their file, once it is open.
+struct cache_texts {
+    str tag;
+    uint64_t digest;
+    str bytes;
+    struct map by_url;
+};
 
 struct cache {
     void *bytes;
@@ -47,6 +54,8 @@ struct cache {
     struct map output_by_url;  // filled when the first is looked for
     struct cache_folder *folders;
     size_t folder_count;
+    struct cache_texts *texts;
+    size_t text_count;
     arena arena;
 };
 
@@ -68,7 +77,7 @@ int cache_lock(str dir);
 
 // What reading and writing share (cache.c, cache_write.c): a magic word, the program, a checksum of
 // all that follows.
-#define CACHE_MAGIC "vramdoc7"
+#define CACHE_MAGIC "vramdoc8"
 enum { CACHE_HEADER = 24 };
 char *cache_path(str dir, const char *name, buf *b);
 

@@ -65,6 +65,11 @@ static void pack_lists(buf *out, const struct cache *c)
         pack_str(out, c->folders[i].path);
         pack_u64(out, (uint64_t)c->folders[i].mtime_ns);
     }
+    pack_uint(out, c->text_count);
+    for (size_t i = 0; i < c->text_count; i++) {
+        pack_str(out, c->texts[i].tag);
+        pack_u64(out, c->texts[i].digest);
+    }
 }
 
 static int write_file(const char *path, str bytes)

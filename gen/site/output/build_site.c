@@ -14,6 +14,7 @@
 #include "gen/site/source/scan.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/incremental/program_id.h"
+#include "gen/site/incremental/texts.h"
 #include "gen/site/source/publish.h"
 #include "gen/site/source/read.h"
 #include "gen/site/output/rendered.h"
@@ -318,6 +319,14 @@ static void summarize(struct build *b, uint64_t started)
     buf_free(&path);
 }
 
+static void forget_old(struct build *b)
+{
+    cache_close(b->old);
+    b->old = NULL;
+    b->same_paths = false;
+    b->emit.fresh = true;
+}
+
 static bool run(struct build *b)
 {
     struct settings *s = &b->site.settings;
@@ -346,6 +355,8 @@ static bool run(struct build *b)
         b->summary->until = b->old->until;
         diag_unpack(b->diag, b->old->said);
     } else if (ok) {
+        if (b->old && !texts_open(s->cache_dir, b->old))
+            forget_old(b);
         ok = make_site(b);
         if (ok)
             ok = put_in_place(b);

@@ -13,6 +13,7 @@ struct built_document {
     struct document *document;
     uint64_t digest;  // of everything that its pages show
     str rendered;     // see rendered.h; in the site's arena or in the old cache
+    str texts;        // of its pages, one after the other, packed; "" of one that is not dirty
     bool dirty;
 };
 
@@ -45,6 +46,7 @@ struct build {
     str *removed;
     size_t removed_count;
     struct map redirects;  // their urls
+    uint64_t *index_digests;  // [language_count] of search indexes; NULL: there are none
     uint64_t *lists;  // [language_count] digests of what lists of a language's pages show; 0: not
                       // known yet
 };

@@ -21,7 +21,7 @@ struct rendering {
     struct build *build;
     const str *words;  // of page_words()
     arena arena;       // of a document
-    buf text, source_text, html, markdown, body, search, path, pages;
+    buf text, source_text, html, markdown, body, search, path, pages, texts;
     struct unit_maker units;           // for search
     struct page_output source_output;  // for translations
     size_t done;
@@ -93,6 +93,7 @@ static void write_page(struct rendering *w, const struct document *doc, const st
     if (p.markdown_written)
         emit_write(&b->emit, page_markdown_url(url, &w->arena), buf_view(&o->markdown));
     rendered_page(rendered, &p, o);
+    pack_str(&w->texts, p.search);
 }
 
 static void render_language(struct rendering *w, struct page_renderer *r,
@@ -167,10 +168,11 @@ static void job(void *ctx, size_t index, buf *out)
     struct diag *d = diag_new((struct diag_options){0});
     buf said = BUF_INIT;
     b->emit.diag = d;
-    buf_clear(&w->pages);
+    buf_clear(&w->pages), buf_clear(&w->texts);
     render_document(w, b->documents[b->dirty[index]].document, d, &w->pages);
     if (diag_count(d, DIAG_NOTE))
         diag_pack(d, &said);
+    pack_str(out, buf_view(&w->texts));
     rendered_begin(out, buf_view(&said));
     buf_str(out, buf_view(&w->pages));
     buf_free(&said);
@@ -226,7 +228,9 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
     if (fate == WORKERS_CRASHED && !signal)
         diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(file),
                  "memory ran out; limits.page_memory allows more");
-    doc->rendered = arena_str(&b->site.arena, bytes);
+    struct unpack u = unpack_from(arena_str(&b->site.arena, bytes));
+    doc->texts = unpack_str(&u);
+    doc->rendered = (str){u.at, (size_t)(u.end - u.at)};
     take_written(b, doc->rendered);
     show_progress(w);
 }
@@ -244,6 +248,7 @@ void render_documents(struct build *b)
                           .search = BUF_INIT,
                           .path = BUF_INIT,
                           .pages = BUF_INIT,
+                          .texts = BUF_INIT,
                           .units = {.text = BUF_INIT, .units = BUF_INIT}};
     struct workers_plan plan = {
         .job_count = b->dirty_count,
@@ -264,5 +269,5 @@ void render_documents(struct build *b)
     arena_free(&w.arena);
     buf_free(&w.text), buf_free(&w.source_text), buf_free(&w.html), buf_free(&w.markdown),
         buf_free(&w.search), buf_free(&w.body);
-    buf_free(&w.path), buf_free(&w.pages);
+    buf_free(&w.path), buf_free(&w.pages), buf_free(&w.texts);
 }

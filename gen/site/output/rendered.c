@@ -16,7 +16,6 @@ void rendered_page(buf *out, const struct rendered_page *p, const struct page_ou
     pack_str(out, p->language);
     pack_str(out, p->url);
     pack_str(out, p->description);
-    pack_str(out, p->search);
     pack_str(out, p->assets);
     pack_str(out, o->hosts);
     pack_str(out, o->preview);
@@ -69,7 +68,6 @@ bool rendered_next(struct rendered_reader *r, struct rendered_page *p)
     p->language = unpack_str(&r->u);
     p->url = unpack_str(&r->u);
     p->description = unpack_str(&r->u);
-    p->search = unpack_str(&r->u);
     p->assets = unpack_str(&r->u);
     p->hosts = unpack_str(&r->u);
     p->preview = unpack_str(&r->u);
@@ -108,8 +106,10 @@ void rendered_index(struct build *b)
                             site->document_count * site->language_count);
     for (size_t i = 0; i < site->document_count; i++) {
         struct rendered_reader r = rendered_open(b->documents[i].rendered);
-        struct rendered_page p;
+        struct unpack texts = unpack_from(b->documents[i].texts);
+        struct rendered_page p = {0};
         for (size_t l = 0; rendered_next(&r, &p); l++) {
+            p.search = b->documents[i].dirty ? unpack_str(&texts) : STR_NONE;
             l = find_language(site, p.language, l);
             if (l == site->language_count)
                 continue;

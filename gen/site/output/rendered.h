@@ -7,7 +7,8 @@
 #include "gen/site/page/page.h"
 
 struct rendered_page {
-    str language, url, description, search;
+    str language, url, description;
+    str search;  // see units_pack(); "" where the last build's is as it was
     uint64_t hash, size, markdown_hash, markdown_size;
     str assets;            // see view_assets()
     uint64_t search_hash;  // of url, description and search: what the search index shows, beside

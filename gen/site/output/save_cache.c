@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/site/incremental/texts.h"
 #include "gen/site/output/build_state.h"
 
 // Whether the files beside pages and Markdown copies are those of the last build, whatever is in
@@ -72,6 +73,16 @@ static int by_key(const void *x, const void *y)
                    ((const struct cache_document *)y)->key);
 }
 
+static void list_texts(struct build *b, struct cache *c)
+{
+    const struct site *site = &b->site;
+    c->texts = arena_new(&b->site.arena, struct cache_texts, site->language_count);
+    for (size_t i = 0; i < site->language_count && b->index_digests; i++)
+        if (b->view_site.search_index[i].len)
+            c->texts[c->text_count++] =
+                (struct cache_texts){.tag = site->languages[i]->tag, .digest = b->index_digests[i]};
+}
+
 static int save(struct build *b, struct cache *c)
 {
     struct site *site = &b->site;
@@ -85,7 +96,11 @@ static int save(struct build *b, struct cache *c)
     qsort(c->documents, c->document_count, sizeof *c->documents, by_key);
     c->outputs = b->outputs;
     c->output_count = b->output_count;
-    return cache_save(site->settings.cache_dir, b->program, c, b->old ? b->old->len : 0);
+    list_texts(b, c);
+    if (cache_save(site->settings.cache_dir, b->program, c, b->old ? b->old->len : 0) < 0)
+        return -1;
+    texts_sweep(site->settings.cache_dir, c);
+    return 0;
 }
 
 void save_cache(struct build *b)

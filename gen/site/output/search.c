@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gen/base/workers.h"
+#include "gen/site/incremental/texts.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/output/rendered.h"
@@ -103,7 +104,7 @@ static void job(void *ctx, size_t index, buf *out)
     const struct site *site = &b->site;
     const struct language *l = x->languages[index];
     struct diag *d = diag_new((struct diag_options){0});
-    buf said = BUF_INIT, files = BUF_INIT;
+    buf said = BUF_INIT, files = BUF_INIT, texts = BUF_INIT;
     b->emit.diag = d;
     x->out = &files;
     x->first = b->view_site.search_index[l->index];
@@ -114,15 +115,21 @@ static void job(void *ctx, size_t index, buf *out)
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = nav_page(site, site->documents[i], l);
         const struct rendered_page *r = rendered_of(b, i, l->index);
-        if (p && r)
-            index_page(x->index, r->url, p->title, r->search);
+        if (!p || !r)
+            continue;
+        str text = r->search.len ? r->search : texts_find(b->old, l->tag, r->url);
+        index_page(x->index, r->url, p->title, text);
+        texts_add(&texts, r->url, text);
     }
     index_files(x->index, settings_synonyms(&site->settings, l->tag), put_file, x);
+    str cache = site->settings.cache_dir;
+    if (texts_save(cache, l->tag, x->digests[l->index], buf_view(&texts)) < 0)
+        diag_add(d, D_IO_WRITE, DIAG_FILE(cache), "%s", strerror(errno));
     if (diag_count(d, DIAG_NOTE))
         diag_pack(d, &said);
     pack_str(out, buf_view(&said));
     buf_str(out, buf_view(&files));
-    buf_free(&said), buf_free(&files);
+    buf_free(&said), buf_free(&files), buf_free(&texts);
     diag_free(d);
 }
 
@@ -210,6 +217,7 @@ void search_write(struct build *b)
                      strerror(errno));
     }
     b->emit.diag = outer;
+    b->index_digests = x.digests;
     for (size_t i = 0; i < b->site.language_count; i++) {
         if (x.files[i].len)
             take_files(b, x.files[i], x.digests[i]);

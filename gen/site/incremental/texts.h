@@ -1,0 +1,23 @@
+// The texts of a language's pages as its search index needs them, kept beside the cache: a file a
+// language, so that a changed page costs no more than its own language's.
+#ifndef GEN_SITE_TEXTS_H
+#define GEN_SITE_TEXTS_H
+
+#include "gen/base/buf.h"
+#include "gen/site/incremental/cache.h"
+
+// Maps the texts of all languages of c: false when one is missing or damaged.
+bool texts_open(str dir, struct cache *c);
+void texts_close(struct cache *c);
+// What texts_add() was given for url; "" when there is nothing.
+str texts_find(struct cache *c, str tag, str url);
+
+// Appends a page to what is to be saved.
+void texts_add(buf *entries, str url, str text);
+// Writes the texts of a language. digest: of its search index; it is in the file's name, so that
+// the last build's stays until this one's is good. -1 with errno.
+int texts_save(str dir, str tag, uint64_t digest, str entries);
+// Removes files of texts that c does not name.
+void texts_sweep(str dir, const struct cache *c);
+
+#endif

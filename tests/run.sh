@@ -141,6 +141,7 @@ run_site() {
     rc=0
     (
         cd "$folder"
+        unset UPDATE   # a worked example would rewrite what it prints
         rm -rf wanted wanted.*
         if [ -f setup.sh ]; then sh ./setup.sh; fi
         if [ -f args ]; then args=$(cat args)

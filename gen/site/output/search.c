@@ -97,6 +97,12 @@ static void put_file(void *ctx, str name, str bytes)
     pack_uint(x->out, (uint64_t)write | (uint64_t)!old << 1);
 }
 
+static void begin_worker(void *ctx)
+{
+    struct indexing *x = ctx;
+    x->index = index_new();
+}
+
 static void job(void *ctx, size_t index, buf *out)
 {
     struct indexing *x = ctx;
@@ -109,8 +115,6 @@ static void job(void *ctx, size_t index, buf *out)
     x->out = &files;
     x->first = b->view_site.search_index[l->index];
     x->folder = folder_of(x->first, &b->site.arena);
-    if (!x->index)
-        x->index = index_new();
     index_begin(x->index, l->tag);
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = nav_page(site, site->documents[i], l);
@@ -209,6 +213,7 @@ void search_write(struct build *b)
     if (find_changed(&x)) {
         struct workers_plan plan = {.job_count = x.count,
                                     .workers = b->options->jobs,
+                                    .begin = begin_worker,
                                     .job = job,
                                     .result = result,
                                     .ctx = &x};

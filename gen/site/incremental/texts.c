@@ -101,16 +101,15 @@ static int write_entries(const char *path, str entries)
     return close(fd);
 }
 
-int texts_save(str dir, str tag, uint64_t digest, str entries)
+void texts_save(str dir, str tag, uint64_t digest, str entries)
 {
     buf temporary = BUF_INIT, path = BUF_INIT;
-    int rc = write_entries(path_of(dir, tag, digest, ".new", &temporary), entries);
-    if (rc == 0)
-        rc = fs_remove_tree(path_of(dir, tag, digest, "", &path));  // whatever it is
-    if (rc == 0)
-        rc = rename(temporary.ptr, path.ptr);
+    path_of(dir, tag, digest, ".new", &temporary);
+    path_of(dir, tag, digest, "", &path);
+    if (write_entries(temporary.ptr, entries) < 0 || fs_remove_tree(path.ptr) < 0 ||
+        rename(temporary.ptr, path.ptr) < 0)
+        unlink(temporary.ptr);
     buf_free(&temporary), buf_free(&path);
-    return rc;
 }
 
 static bool is_named(str dir, const struct cache *c, const char *path)

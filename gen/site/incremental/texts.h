@@ -15,8 +15,9 @@ str texts_find(struct cache *c, str tag, str url);
 // Appends a page to what is to be saved.
 void texts_add(buf *entries, str url, str text);
 // Writes the texts of a language. digest: of its search index; it is in the file's name, so that
-// the last build's stays until this one's is good. -1 with errno.
-int texts_save(str dir, str tag, uint64_t digest, str entries);
+// the last build's stays until this one's is good. Where that fails, texts_open() will: then the
+// next build makes everything.
+void texts_save(str dir, str tag, uint64_t digest, str entries);
 // Removes files of texts that c does not name.
 void texts_sweep(str dir, const struct cache *c);
 

@@ -126,9 +126,7 @@ static void job(void *ctx, size_t index, buf *out)
         texts_add(&texts, r->url, text);
     }
     index_files(x->index, settings_synonyms(&site->settings, l->tag), put_file, x);
-    str cache = site->settings.cache_dir;
-    if (texts_save(cache, l->tag, x->digests[l->index], buf_view(&texts)) < 0)
-        diag_add(d, D_IO_WRITE, DIAG_FILE(cache), "%s", strerror(errno));
+    texts_save(site->settings.cache_dir, l->tag, x->digests[l->index], buf_view(&texts));
     if (diag_count(d, DIAG_NOTE))
         diag_pack(d, &said);
     pack_str(out, buf_view(&said));

@@ -89,8 +89,8 @@ mv out real; ln -s real out; printf -- '---\ntitle: Page 2\n---\n\nText.\n' >con
 if build -f && [ -L out ] && [ -f real/page.html ]; then good 'a link to the output stays one'; else bad 'a link to the output stays one'; fi
 rm out; mv real out
 # A manifest that someone has changed removes nothing elsewhere.
-sed 's|^  "outputs": {|&\n    "../page.html": {"bytes": 1, "xxh3": "0"},\n    "/etc/hostname": {"bytes": 1},\n    "a/../../page.md": {"bytes": 1},|' out/manifest.json >x
-mv x out/manifest.json
+sed 's|^  "outputs": {|&\n    "../page.html": {"bytes": 1, "xxh3": "0"},\n    "/etc/hostname": {"bytes": 1},\n    "a/../../page.md": {"bytes": 1},|' out/vramdoc.json >x
+mv x out/vramdoc.json
 if build -f && outside | diff "$before" - >>"$work/log"; then good 'a manifest that names files elsewhere'; else bad 'a manifest that names files elsewhere'; fi
 # A cache that the settings put elsewhere.
 ln -s ../.. content/up

@@ -68,16 +68,19 @@ rm content/new.md; build -o out
 
 # Among files of others nothing is built unasked. Hidden ones do not count.
 mkdir -p other/sub hidden/.git foreign-manifest
-echo x >other/sub/x; echo '{"name": "App"}' >foreign-manifest/manifest.json
+echo x >other/sub/x; echo '{"name": "App"}' >foreign-manifest/vramdoc.json
 if build -o other || ! says 'say --into'; then bad 'a folder with files is refused'; else good 'a folder with files is refused'; fi
 try 'and is as it was' test "$(find other)" = "$(printf 'other\nother/sub\nother/sub/x')"
-if build -o foreign-manifest || ! says 'manifest.json of another program'; then bad 'so is one with another manifest'; else good 'so is one with another manifest'; fi
+if build -o foreign-manifest || ! says 'vramdoc.json of another program'; then bad 'so is one with another manifest'; else good 'so is one with another manifest'; fi
 try 'one with hidden names only is taken' build -o hidden
+mkdir earlier; build -o earlier; sed 's/vramdoc.json/manifest.json/' earlier/vramdoc.json >earlier/manifest.json; rm earlier/vramdoc.json
+try 'an output whose manifest has its earlier name is known' build -o earlier
+try 'and gets the new one' test -f earlier/vramdoc.json -a ! -e earlier/manifest.json
 try 'with --into it is built' build -o other --into
 try 'among its files' test -f other/a.html -a -f other/sub/x
 try 'and again without' build -o other -f
 build -o foreign-manifest --into || true
-try 'but not over one of them' grep -q '"App"' foreign-manifest/manifest.json
+try 'but not over one of them' grep -q '"App"' foreign-manifest/vramdoc.json
 
 # An empty source is an error, and not the end of the site.
 mkdir empty

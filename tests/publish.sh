@@ -164,13 +164,13 @@ for folder in static public files; do
     fresh '[a](/download/x.txt) [b](y.txt)'
     [ $folder != files ] || printf 'static: files\n' >content/site.yaml
     mkdir -p content/$folder/download content/$folder/.well-known content/$folder/.git content/docs/.well-known
-    for f in download/x.txt y.txt .well-known/security.txt .nojekyll .hidden .git/config manifest.webmanifest; do echo "$f" >"content/$folder/$f"; done
+    for f in download/x.txt y.txt .well-known/security.txt .nojekyll .hidden .git/config manifest.webmanifest manifest.json; do echo "$f" >"content/$folder/$f"; done
     [ $folder = public ] || printf '# Raw\n' >content/$folder/notes.md
     for f in CNAME robots.txt ads.txt _headers _redirects favicon.ico favicon.svg; do echo "of the root: $f" >"content/$f"; done
     echo docs >content/docs/.well-known/docs; echo no >content/docs/.other
     build -v || bad "$folder/"
     same() { cmp "content/$1" "out/$2"; }
-    for f in download/x.txt y.txt .well-known/security.txt .nojekyll manifest.webmanifest; do try "$folder/$f keeps its name" same $folder/$f $f; done
+    for f in download/x.txt y.txt .well-known/security.txt .nojekyll manifest.webmanifest manifest.json; do try "$folder/$f keeps its name" same $folder/$f $f; done
     [ $folder = public ] || try "$folder/notes.md is no page" same $folder/notes.md notes.md
     for f in CNAME robots.txt ads.txt _headers _redirects favicon.ico favicon.svg; do try "$f at the root, beside $folder/" same $f $f; done
     try 'and .well-known of docs/' same docs/.well-known/docs .well-known/docs
@@ -190,7 +190,7 @@ for folder in static public files; do
     rm -rf clean; "$BUILD/vramdoc" build -s content -o clean -f >log 2>&1; try 'as in a clean build' diff -r out clean
     echo x >content/$folder/index.html
     if build --strict || ! says 'url-duplicate'; then bad "a page's address in $folder/"; else good "a page's address in $folder/"; fi
-    rm content/$folder/index.html; echo x >content/$folder/manifest.json
+    rm content/$folder/index.html; echo x >content/$folder/vramdoc.json
     if build --strict || ! says 'url-duplicate'; then bad "the manifest's address in $folder/"; else good "the manifest's address in $folder/"; fi
 done
 fresh; mkdir content/public; printf -- '---\ntitle: Of a section\n---\n' >content/public/index.md; build

@@ -166,7 +166,7 @@ static void list_files(struct checking *c)
 // their names, and the path that the site will have.
 static void read_manifest(struct checking *c)
 {
-    str path = path_of(c, STR("manifest.json"), &c->arena);
+    str path = path_of(c, STR("vramdoc.json"), &c->arena);
     buf text = BUF_INIT;
     json_t *root =
         fs_read(path.ptr, 0, &text) == 0 ? json_loadb(text.ptr, text.len, 0, NULL) : NULL;
@@ -244,8 +244,8 @@ static void follow_stylesheet(struct checking *c, str url)
 // Files that programs ask for by name, or that stand in for others, need no link.
 static bool needs_link(const struct checked *x)
 {
-    static const char *const known[] = {"robots.txt", "_headers",  "manifest.json", "llms.txt",
-                                        "404.html",   "search.js", "index.html",    "status.html"};
+    static const char *const known[] = {"robots.txt", "_headers",  "vramdoc.json", "llms.txt",
+                                        "404.html",   "search.js", "index.html",   "status.html"};
     size_t slash = str_rfind(x->url, '/');
     str name = slash == x->url.len ? x->url : str_slice(x->url, slash + 1, x->url.len);
     if (x->is_page && x->page.is_redirect)

@@ -240,10 +240,10 @@ static bool claim(struct site *site, struct asset *x)
     const struct asset *other = is_new ? NULL : *slot;
     if (is_new)
         *slot = x;
-    str what = p                                      ? p->source
-               : other                                ? other->path
-               : str_eq(x->url, STR("manifest.json")) ? STR("what was written")
-                                                      : STR_NONE;
+    str what = p                                     ? p->source
+               : other                               ? other->path
+               : str_eq(x->url, STR("vramdoc.json")) ? STR("what was written")
+                                                     : STR_NONE;
     if (what.len || p)
         diag_add(site->diag, D_URL_DUPLICATE, DIAG_FILE(x->path), "%.*s, as %.*s", STR_ARG(x->url),
                  STR_ARG(what));

@@ -16,12 +16,11 @@
 #include "gen/base/fs.h"
 #include "gen/site/output/manifest_format.h"
 
-// Opens the manifest of a folder, if this program wrote it; *any tells of one at all. -1 without
-// it.
-static int open_manifest(int output, bool *any)
+// Opens a manifest by its name, if this program wrote it; *any tells of one at all. -1 without it.
+static int open_named(int output, const char *name, bool *any)
 {
     char head[sizeof MANIFEST_HEAD - 1];
-    int fd = openat(output, MANIFEST_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(output, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     *any = fd >= 0;
     if (fd < 0 || (pread(fd, head, sizeof head, 0) == sizeof head &&
                    !memcmp(head, MANIFEST_HEAD, sizeof head)))
@@ -30,10 +29,21 @@ static int open_manifest(int output, bool *any)
     return -1;
 }
 
+// The manifest of a folder, under its earlier name where there is no other; *name says which.
+static int open_manifest(int output, const char **name, bool *any)
+{
+    bool earlier = false;
+    int fd = open_named(output, *name = MANIFEST_NAME, any);
+    if (fd < 0 && !*any)
+        fd = open_named(output, *name = MANIFEST_EARLIER, &earlier);
+    return fd;
+}
+
 bool foreign_may_build(int output, const char **why)
 {
+    const char *name;
     bool any, empty = true;
-    int manifest = open_manifest(output, &any),
+    int manifest = open_manifest(output, &name, &any),
         fd = openat(output, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
@@ -42,8 +52,8 @@ bool foreign_may_build(int output, const char **why)
         closedir(dir);
     if (manifest >= 0)
         close(manifest);
-    *why = any ? "holds files and the manifest.json of another program"
-               : "holds files and no manifest.json of an earlier build";
+    *why = any ? "holds files and a " MANIFEST_NAME " of another program"
+               : "holds files and no " MANIFEST_NAME " of an earlier build";
     return empty || manifest >= 0;
 }
 
@@ -72,16 +82,18 @@ static void take_lines(str rest, arena *a, struct map *urls)
         if (end < line.len && path.len)
             map_put_kept(urls, a, path, NULL);
     }
-    map_put_kept(urls, a, STR(MANIFEST_NAME), NULL);
 }
 
 void foreign_ours(int output, arena *a, struct map *urls)
 {
+    const char *name;
     bool any;
     buf text = BUF_INIT;
-    int fd = open_manifest(output, &any);
-    if (fd >= 0 && fs_read_fd(fd, 0, &text) == 0)
+    int fd = open_manifest(output, &name, &any);
+    if (fd >= 0 && fs_read_fd(fd, 0, &text) == 0) {
         take_lines(buf_view(&text), a, urls);
+        map_put_kept(urls, a, str_c(name), NULL);
+    }
     if (fd >= 0)
         close(fd);
     buf_free(&text);
@@ -155,6 +167,12 @@ static void enter(struct sweep *s, int folder, const char *name)
         unlinkat(folder, name, AT_REMOVEDIR);
 }
 
+// What is removed last: it lists the rest.
+static bool is_manifest(str path)
+{
+    return str_eq(path, STR(MANIFEST_NAME)) || str_eq(path, STR(MANIFEST_EARLIER));
+}
+
 static void look_at(struct sweep *s, int folder, const struct dirent *e)
 {
     size_t before = s->path.len;
@@ -169,7 +187,7 @@ static void look_at(struct sweep *s, int folder, const struct dirent *e)
         enter(s, folder, e->d_name);
     else if (is_folder || !map_has(s->ours, buf_view(&s->path)))
         not_ours(s, is_folder);
-    else if (!s->found && !str_eq(buf_view(&s->path), STR(MANIFEST_NAME)))
+    else if (!s->found && !is_manifest(buf_view(&s->path)))
         unlinkat(folder, e->d_name, 0);
     s->path.len = before;
     s->path.ptr[before] = 0;
@@ -221,6 +239,8 @@ void foreign_retire(int old, const struct map *ours, int to)
     begin(&s);
     walk(&s, fd);
     end(&s);
-    if (map_has(ours, STR(MANIFEST_NAME)))
-        unlinkat(old, MANIFEST_NAME, 0);
+    static const char *const names[] = {MANIFEST_EARLIER, MANIFEST_NAME};
+    for (size_t i = 0; i < 2; i++)
+        if (map_has(ours, str_c(names[i])))
+            unlinkat(old, names[i], 0);
 }

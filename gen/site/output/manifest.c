@@ -1,4 +1,4 @@
-// manifest.json: inputs and outputs with sizes and hashes (XXH3, 64 bits).
+// vramdoc.json, the manifest: inputs and outputs with sizes and hashes (XXH3, 64 bits).
 #include "gen/site/output/manifest.h"
 #include "gen/site/output/manifest_format.h"
 

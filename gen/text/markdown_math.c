@@ -112,12 +112,17 @@ static size_t next_dollar(const char *s, size_t i, bool twice)
 }
 
 // Whether s reads as a price and the words behind it ("5 bis 10", "10, also 5"): a number first,
-// and later a word of three letters or more that no backslash or brace makes part of TeX.
+// and later a word of three letters or more that no backslash or brace makes part of TeX. Where
+// words are written without spaces, one letter right behind the number is enough ("5涨到10").
 static bool is_price(str s)
 {
-    size_t letters = 0, n;
+    size_t letters = 0, n, digits = 0;
     if (!s.len || s.ptr[0] < '0' || s.ptr[0] > '9')
         return false;
+    while (digits < s.len && strchr("0123456789., ", s.ptr[digits]))
+        digits++;
+    if (digits < s.len && is_unspaced(utf8_next(str_slice(s, digits, s.len), &n)))
+        return true;
     for (size_t i = 0; i < s.len && !strchr("\\{}", s.ptr[i]); i += n) {
         letters = u_isalpha((UChar32)utf8_next(str_slice(s, i, s.len), &n)) ? letters + 1 : 0;
         if (letters == 3)

@@ -140,7 +140,9 @@ static void group(struct site *site)
         doc->is_section = doc->is_section || p->made || p->url.len == 0;
         p->made = false;
         p->document = doc;
-        if (*place) {
+        if (*place && fs_same(&p->stat, &(*place)->stat)) {
+            p->left_out = LEFT_TWICE;  // by another name, through a symbolic link
+        } else if (*place) {
             buf what = BUF_INIT;
             buf_printf(&what, "the same document in the same language as %.*s, so it is left out",
                        STR_ARG((*place)->source));

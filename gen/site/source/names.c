@@ -1,11 +1,11 @@
 // What a page's path says: finds a language's tag in one of five places, and believes it when the
 // other names agree.
 #include "gen/site/source/names.h"
+#include "gen/site/source/names_tag.h"
 
 #include <string.h>
-#include <unicode/uloc.h>
 
-enum { MAX_SPOTS = 8, MAX_DEPTH = 3, LONGEST_WORD = 20 };
+enum { MAX_SPOTS = 8, MAX_DEPTH = 3 };
 
 // Where a tag is in a path: [from, to) is cut out, with the joint in front of or behind it.
 struct spot {
@@ -20,7 +20,7 @@ struct names {
     struct map seen;    // form and path without the tag -> the first tag seen there
     struct map meant;   // form, place and tag -> believed
     struct map paths;   // to see whether a name without a tag is beside
-    struct map levels;  // form and folder -> struct level
+    struct map levels;  // form and folder -> struct level; of dashes, what is in front of them
     arena *arena;
 };
 
@@ -35,83 +35,10 @@ static bool is_name_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-// Words that mean a language without being a tag.
-static const struct {
-    str word, tag;
-} words[] = {
-#define X(word, tag) {STR(word), STR(tag)},
-#include "gen/site/source/names_words.def"
-#undef X
-};
-
-str names_word(str tag)
-{
-    for (size_t i = 0; i < sizeof words / sizeof *words && tag.len <= LONGEST_WORD; i++)
-        if (tag.len == words[i].word.len && str_eq_nocase(tag, words[i].word))
-            return words[i].tag;
-    return tag;
-}
-
-// Whether ICU has data for a language in a region, "pt-br": of other pairs either may be meant.
-static bool is_locale(str tag)
-{
-    char wanted[16];
-    bool found = false;
-    size_t joint = 0;
-    for (size_t i = 0; i < tag.len && i < sizeof wanted - 1; i++) {
-        wanted[i] = tag.ptr[i] == '-' || tag.ptr[i] == '_' ? '_' : lower(tag.ptr[i]);
-        joint = wanted[i] == '_' ? i : joint;
-    }
-    for (int32_t i = 0, count = uloc_countAvailable(); i < count && !found; i++) {
-        str locale = str_c(uloc_getAvailable(i)),
-            area = str_slice(locale, str_rfind(locale, '_'), locale.len);
-        found =
-            joint && tag.len < sizeof wanted && str_starts(locale, (str){wanted, joint}) &&
-            locale.ptr[joint] == '_' &&
-            (str_eq_nocase((str){wanted + joint, tag.len - joint}, area) ||  // zh-cn: zh_Hans_CN
-             str_eq_nocase((str){wanted, tag.len}, locale));
-    }
-    return found;
-}
-
-// "es", "pt-BR", "zh_Hant": a language that ICU has data for, with plausible subtags.
-static bool is_tag(const struct names *n, str s)
-{
-    char base[4];
-    size_t len = 0;
-    if (names_word(s).ptr != s.ptr)
-        return true;
-    while (len < s.len && len < 4 &&
-           ((s.ptr[len] >= 'a' && s.ptr[len] <= 'z') || (s.ptr[len] >= 'A' && s.ptr[len] <= 'Z')))
-        len++;
-    if (len < 2 || len > 3 || s.len > 12 || (s.len > len && s.ptr[len] != '-' && s.ptr[len] != '_'))
-        return false;
-    for (size_t i = 0; i < len; i++)
-        base[i] = lower(s.ptr[i]);
-    if (!map_has(&n->languages, (str){base, len}))
-        return false;
-    for (size_t i = len, part = 0; i < s.len; i++) {
-        bool joint = s.ptr[i] == '-' || s.ptr[i] == '_';
-        bool word = (s.ptr[i] >= '0' && s.ptr[i] <= '9') ||
-                    (lower(s.ptr[i]) >= 'a' && lower(s.ptr[i]) <= 'z');
-        if (joint ? (i > len && part < 2) || i + 1 == s.len : !word)
-            return false;
-        part = joint ? 0 : part + 1;
-        if (part > 4)
-            return false;
-    }
-    return true;
-}
-
 // The same of a page whose front matter says its language.
 static bool may_be(const struct names *n, str s, str lang)
 {
-    return is_tag(n, s) || (lang.len && str_eq_nocase(s, lang));
+    return names_is_tag(&n->languages, s) || (lang.len && str_eq_nocase(s, lang));
 }
 
 static size_t stem_end(str path)
@@ -157,7 +84,7 @@ static size_t find_spots(const struct names *n, str path, str lang, struct spot 
         struct spot s = {NAME_DASH, str_slice(stem, at + 1, stem.len), name + at, end};
         bool longer = count && out[count - 1].form == NAME_DASH;
         char area = longer ? stem.ptr[stem.len - out[count - 1].tag.len] : 0;
-        if (longer && area >= 'a' && (str_starts(s.tag, STR("en")) || !is_locale(s.tag)))
+        if (longer && area >= 'a' && (str_starts(s.tag, STR("en")) || !names_is_locale(s.tag)))
             break;  // "-de-es" is Spanish, "-pt-BR" and "-pt-br" are Brazilian
         if (longer)
             out[count - 1] = s;
@@ -248,7 +175,7 @@ static bool is_folder_page(str stem)
 
 static void note_name(struct names *n, struct level *l, str name)
 {
-    bool tag = is_tag(n, name);
+    bool tag = names_is_tag(&n->languages, name);
     map_put(tag ? &l->tags : &l->others, n->arena, name, NULL);
     str base = str_slice(name, 0, 2);
     l->english = l->english || (tag && str_eq_nocase(base, STR("en")) &&
@@ -260,6 +187,38 @@ static str stem_of(str path)
 {
     size_t slash = str_rfind(path, '/');
     return str_slice(path, slash == path.len ? 0 : slash + 1, stem_end(path));
+}
+
+static bool is_joint(char c)
+{
+    return c == '-' || c == '_';
+}
+
+// Notes of each dash in a name whether a tag is behind it, or neither that nor a tag at the end.
+static void note_dashes(struct names *n, str path, buf *b)
+{
+    str stem = stem_of(path);
+    size_t from = stem_end(path) - stem.len, last = 0, dashes = 0;
+    for (size_t i = 1; i < stem.len; i++)
+        last = is_joint(stem.ptr[i]) ? i : last;
+    bool tagged = last && names_is_tag(&n->languages, str_slice(stem, last + 1, stem.len));
+    for (size_t i = 1; i <= last && dashes < MAX_SPOTS; i++) {
+        str tail = str_slice(stem, i + 1, stem.len);
+        bool tag = is_joint(stem.ptr[i]) && names_is_tag(&n->languages, tail);
+        if (!is_joint(stem.ptr[i]) || (tagged && !tag))
+            continue;
+        struct level *l = level_of(n, (char)('0' + NAME_DASH), str_slice(path, 0, from + i), b);
+        map_put(tag ? &l->tags : &l->others, n->arena, tail, NULL);
+        dashes++;
+    }
+}
+
+// Whether most of what follows a name behind a dash is languages: git-am and git-rm are commands
+// among others.
+static bool is_family(const struct names *n, str path, const struct spot *s, buf *b)
+{
+    const struct level *l = level_at(n, (char)('0' + NAME_DASH), str_slice(path, 0, s->from), b);
+    return !l || l->tags.count > l->others.count;
 }
 
 // Notes what is on the levels of a path: its folders, and its own name.
@@ -276,6 +235,7 @@ static void note_levels(struct names *n, str path, buf *b)
     }
     size_t slash = str_rfind(path, '/'), name = slash == path.len ? 0 : slash + 1;
     str stem = stem_of(path);
+    note_dashes(n, path, b);
     if (!is_folder_page(stem))
         note_name(n, level_of(n, (char)('0' + NAME_STEM), str_slice(path, 0, name), b), stem);
 }
@@ -305,6 +265,8 @@ static str folder_above(str path, const struct spot *s)
 static void learn(struct names *n, str path, const struct spot *s, buf *b)
 {
     bool is_new;
+    if (s->form == NAME_DASH && !is_family(n, path, s, b))
+        return;
     void **first = map_put(&n->seen, n->arena, without(path, s, b), &is_new);
     if (is_new) {
         str *tag = arena_new(n->arena, str, 1);
@@ -333,15 +295,6 @@ static void learn(struct names *n, str path, const struct spot *s, buf *b)
     }
 }
 
-static void learn_languages(struct names *n)
-{
-    for (int32_t i = 0, count = uloc_countAvailable(); i < count; i++) {
-        const char *locale = uloc_getAvailable(i);
-        if (strcspn(locale, "_") == strlen(locale))
-            map_put(&n->languages, n->arena, str_c(locale), NULL);
-    }
-}
-
 struct names *names_learn(const str *paths, size_t count, const str *listed, size_t listed_count,
                           arena *a)
 {
@@ -349,7 +302,7 @@ struct names *names_learn(const str *paths, size_t count, const str *listed, siz
     struct spot spots[MAX_SPOTS];
     buf b = BUF_INIT;
     n->arena = a;
-    learn_languages(n);
+    names_languages(&n->languages, a);
     for (size_t i = 0; i < listed_count; i++)
         map_put(&n->listed, a, listed[i], NULL);
     for (size_t i = 0; i < count; i++)
@@ -371,7 +324,7 @@ static bool is_other_thing(const struct names *n, str path, const struct spot *s
     size_t joint = 0;
     while (joint < s->tag.len && s->tag.ptr[joint] != '-' && s->tag.ptr[joint] != '_')
         joint++;
-    if (joint == s->tag.len || s->tag.len - joint != 3 || is_locale(s->tag))
+    if (joint == s->tag.len || s->tag.len - joint != 3 || names_is_locale(s->tag))
         return false;
     buf_clear(b);
     buf_str(b, str_slice(path, 0, s->to - s->tag.len + joint));

@@ -1,0 +1,89 @@
+// Which words in names are tags of languages: by ICU's data, and some that people use instead.
+#include "gen/site/source/names_tag.h"
+
+#include <string.h>
+#include <unicode/uloc.h>
+
+#include "gen/site/source/names.h"
+
+enum { LONGEST_WORD = 20 };
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+// Words that mean a language without being a tag.
+static const struct {
+    str word, tag;
+} words[] = {
+#define X(word, tag) {STR(word), STR(tag)},
+#include "gen/site/source/names_words.def"
+#undef X
+};
+
+str names_word(str tag)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words && tag.len <= LONGEST_WORD; i++)
+        if (tag.len == words[i].word.len && str_eq_nocase(tag, words[i].word))
+            return words[i].tag;
+    return tag;
+}
+
+bool names_is_locale(str tag)
+{
+    char wanted[16];
+    bool found = false;
+    size_t joint = 0;
+    for (size_t i = 0; i < tag.len && i < sizeof wanted - 1; i++) {
+        wanted[i] = tag.ptr[i] == '-' || tag.ptr[i] == '_' ? '_' : lower(tag.ptr[i]);
+        joint = wanted[i] == '_' ? i : joint;
+    }
+    for (int32_t i = 0, count = uloc_countAvailable(); i < count && !found; i++) {
+        str locale = str_c(uloc_getAvailable(i)),
+            area = str_slice(locale, str_rfind(locale, '_'), locale.len);
+        found =
+            joint && tag.len < sizeof wanted && str_starts(locale, (str){wanted, joint}) &&
+            locale.ptr[joint] == '_' &&
+            (str_eq_nocase((str){wanted + joint, tag.len - joint}, area) ||  // zh-cn: zh_Hans_CN
+             str_eq_nocase((str){wanted, tag.len}, locale));
+    }
+    return found;
+}
+
+bool names_is_tag(const struct map *languages, str s)
+{
+    char base[4];
+    size_t len = 0;
+    if (names_word(s).ptr != s.ptr)
+        return true;
+    while (len < s.len && len < 4 &&
+           ((s.ptr[len] >= 'a' && s.ptr[len] <= 'z') || (s.ptr[len] >= 'A' && s.ptr[len] <= 'Z')))
+        len++;
+    if (len < 2 || len > 3 || s.len > 12 || (s.len > len && s.ptr[len] != '-' && s.ptr[len] != '_'))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        base[i] = lower(s.ptr[i]);
+    if (!map_has(languages, (str){base, len}))
+        return false;
+    for (size_t i = len, part = 0; i < s.len; i++) {
+        bool joint = s.ptr[i] == '-' || s.ptr[i] == '_';
+        bool word = (s.ptr[i] >= '0' && s.ptr[i] <= '9') ||
+                    (lower(s.ptr[i]) >= 'a' && lower(s.ptr[i]) <= 'z');
+        if (joint ? (i > len && part < 2) || i + 1 == s.len : !word)
+            return false;
+        part = joint ? 0 : part + 1;
+        if (part > 4)
+            return false;
+    }
+    return true;
+}
+
+void names_languages(struct map *languages, arena *a)
+{
+    for (int32_t i = 0, count = uloc_countAvailable(); i < count; i++) {
+        const char *locale = uloc_getAvailable(i);
+        if (strcspn(locale, "_") == strlen(locale))
+            map_put(languages, a, str_c(locale), NULL);
+    }
+}

@@ -1,0 +1,2 @@
+cp -R "$ROOT/tests/sites-shared/." .
+ln -s pages content/pages.en

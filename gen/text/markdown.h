@@ -33,7 +33,15 @@ enum {
 
 // How ids are made of headings: as the tree's own generator makes them, so that its links lead to
 // them.
-enum md_slug { MD_SLUG_GITHUB, MD_SLUG_PYTHON, MD_SLUG_VUE };
+enum md_slug {
+    MD_SLUG_GITHUB,
+    MD_SLUG_VUE,
+    MD_SLUG_PYTHON,         // Python-Markdown's toc; so are those behind it
+    MD_SLUG_UNICODE,        // its slugify_unicode
+    MD_SLUG_PYMDOWN,        // pymdownx.slugs in lower case
+    MD_SLUG_PYMDOWN_ASCII,  // with lower case for the letters of ASCII alone
+    MD_SLUG_PYMDOWN_CASED,  // as written
+};
 
 // Syntax of other generators: what of it is read, and what is shown as code.
 enum md_foreign {

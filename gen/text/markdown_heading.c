@@ -108,7 +108,7 @@ static str unique_id(struct md *r, str id)
     while (!is_new) {
         size_t number = (size_t)(uintptr_t)*place + 1;
         *place = (void *)(uintptr_t)number;
-        str numbered = arena_printf(r->a, r->o->slugs == MD_SLUG_PYTHON ? "%.*s_%zu" : "%.*s-%zu",
+        str numbered = arena_printf(r->a, r->o->slugs >= MD_SLUG_PYTHON ? "%.*s_%zu" : "%.*s-%zu",
                                     STR_ARG(id), number);
         void **other = map_put(&r->ids, r->a, numbered, &is_new);
         if (is_new) {

@@ -1,4 +1,4 @@
-// Ids out of headings: GitHub's way, that of Python-Markdown's toc, and that of VitePress.
+// Ids out of headings: GitHub's way, those of Python-Markdown's toc, and that of VitePress.
 #include "gen/text/slugs.h"
 
 #include <stdlib.h>
@@ -38,18 +38,18 @@ static void github(str s, buf *out)
     }
 }
 
-// Compatibility decomposition: letters and their marks apart.
-static str decomposed(str s, buf *out)
+// Letters and their marks apart, what is compatible made alike (NFKD), or together (NFC).
+static str normalized(str s, bool apart_too, buf *out)
 {
     UErrorCode e = U_ZERO_ERROR;
-    const UNormalizer2 *nfkd = unorm2_getNFKDInstance(&e);
+    const UNormalizer2 *form = apart_too ? unorm2_getNFKDInstance(&e) : unorm2_getNFCInstance(&e);
     int32_t size = (int32_t)s.len + 1, wide_len = 0, len = 0;
     UChar *wide = calloc((size_t)size, sizeof *wide),
           *apart = calloc((size_t)size * 18, sizeof *apart);  // U+FDFA: 1 to 18
     if (!wide || !apart)
         buf_no_memory();
     u_strFromUTF8Lenient(wide, size, &wide_len, s.ptr, (int32_t)s.len, &e);
-    len = unorm2_normalize(nfkd, wide, wide_len, apart, size * 18, &e);
+    len = unorm2_normalize(form, wide, wide_len, apart, size * 18, &e);
     for (int32_t i = 0; U_SUCCESS(e) && i < len;) {
         UChar32 c;
         U16_NEXT(apart, i, len, c);
@@ -76,6 +76,43 @@ static void python(str s, buf *out)
             buf_char(out, '-');
         joint = false, any = true;
         github_ascii(out, c);
+    }
+}
+
+// Python's \w in text: letters, numbers of every kind and the underscore, no marks.
+static bool is_python_word(UChar32 c)
+{
+    return c == '_' || (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_N_MASK)) != 0;
+}
+
+// The same for every script. Source: markdown/extensions/toc.py, slugify_unicode().
+static void python_unicode(str s, buf *out)
+{
+    bool joint = false, any = false;
+    for (size_t i = 0, n; i < s.len; i += n) {
+        UChar32 c = (UChar32)utf8_next(str_slice(s, i, s.len), &n);
+        if (c == '-' || u_isUWhiteSpace(c))
+            joint = any;
+        if (!is_python_word(c))
+            continue;
+        if (joint)
+            buf_char(out, '-');
+        joint = false, any = true;
+        buf_utf8(out, (uint32_t)u_tolower(c));
+    }
+}
+
+// One hyphen for each blank, nothing for a sign. Source: pymdownx/slugs.py, _uslugify().
+static void pymdown(str s, enum md_slug style, buf *out)
+{
+    s = str_trim(s);
+    for (size_t i = 0, n; i < s.len; i += n) {
+        UChar32 c = (UChar32)utf8_next(str_slice(s, i, s.len), &n);
+        bool lower = style == MD_SLUG_PYMDOWN || (style == MD_SLUG_PYMDOWN_ASCII && c < 0x80);
+        if (c == ' ' || c == '-')
+            buf_char(out, '-');
+        else if (is_python_word(c))
+            buf_utf8(out, (uint32_t)(lower ? u_tolower(c) : c));
     }
 }
 
@@ -110,9 +147,13 @@ void slug_text(enum md_slug style, str text, buf *out)
 {
     buf apart = BUF_INIT;
     if (style == MD_SLUG_PYTHON)
-        python(decomposed(text, &apart), out);
+        python(normalized(text, true, &apart), out);
+    else if (style == MD_SLUG_UNICODE)
+        python_unicode(text, out);
+    else if (style > MD_SLUG_UNICODE)
+        pymdown(normalized(text, false, &apart), style, out);
     else if (style == MD_SLUG_VUE)
-        vue(decomposed(text, &apart), out);
+        vue(normalized(text, true, &apart), out);
     else
         github(text, out);
     buf_free(&apart);

@@ -74,7 +74,11 @@ static bool next_event(struct reader *r)
 static struct yaml_node *node_new(struct reader *r, enum yaml_kind kind)
 {
     struct yaml_node *n = arena_new(r->a, struct yaml_node, 1);
+    const yaml_char_t *tag = kind == YAML_SCALAR ? r->event.data.scalar.tag
+                             : kind == YAML_LIST ? r->event.data.sequence_start.tag
+                                                 : r->event.data.mapping_start.tag;
     n->kind = kind;
+    n->tag = tag ? arena_str(r->a, str_c((const char *)tag)) : STR_NONE;
     n->offset = byte_offset(r, r->event.start_mark.index);
     return n;
 }

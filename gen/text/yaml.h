@@ -13,6 +13,7 @@ struct yaml_node {
     bool plain;                // a scalar without quotes: true, 12 and null mean something
     size_t offset;             // in the file's text
     str text;                  // of a scalar
+    str tag;                   // as it is resolved, "tag:yaml.org,2002:python/name:x"; "" for none
     struct yaml_node **items;  // of a list
     struct yaml_pair *pairs;   // of a map, in the file's order, no key twice: the last value counts
     size_t count;              // of items or pairs

@@ -168,6 +168,25 @@ static struct link made(const struct site *site, const struct language *l, str p
                       : (struct link){.kind = LINK_MISSING};
 }
 
+// What has no page of the tree: a file of ours, or what a server leads on to another site or to a
+// page of this one.
+static struct link made_or_moved(const struct site *site, const struct page *p,
+                                 const struct language *l, str path, arena *a, struct diag *d)
+{
+    str base = site->tree->base_path, to = tree_moved(site->tree, path, a);
+    if (!to.len && base.len)
+        to = tree_moved(site->tree, arena_join(a, base, path, STR_NONE), a);
+    to = tree_without_base(site->tree, to);
+    struct link out = made(site, l, path, a);
+    if (out.kind != LINK_MISSING || !site->tree_index)
+        return out;
+    if (address_is_outside(to))
+        out = (struct link){.kind = LINK_OUTSIDE, .target = to};
+    else if (to.len)
+        out = find_in_tree(site, p, l, str_slice(to, 0, str_find(to, '#')), a, d);
+    return out;
+}
+
 struct link link_resolve(const struct site *site, const struct page *p, const struct language *l,
                          str destination, arena *a, struct diag *d)
 {
@@ -211,7 +230,7 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
     if (out.kind == LINK_MISSING)
         out = find_in_tree(site, p, l, path, a, d);
     if (out.kind == LINK_MISSING)
-        out = made(site, l, path, a);
+        out = made_or_moved(site, p, l, path, a, d);
     if (out.kind == LINK_MISSING && tree_climbs_out(site, p, written, a))
         out.kind = LINK_UNREAD;
     if (out.kind == LINK_MISSING && tree_is_html(site, p, path, a))

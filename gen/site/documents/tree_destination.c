@@ -5,11 +5,14 @@
 #include "gen/site/documents/tree_links.h"
 #include "gen/site/source/tree_paths.h"
 
-// "{% link a.md %}" or '{{ "/a" | relative_url }}': the first word behind name, or in quotes.
+// "{% link a.md %}", '{{ "/a" | relative_url }}', '{{< relref path="a" >}}': the first word behind
+// name, or in quotes.
 static str argument(str inside, str name)
 {
     size_t at = str_search(inside, name);
     str rest = str_trim(str_slice(inside, at + name.len, inside.len));
+    if (str_starts(rest, STR("path=")) || str_starts(rest, STR("ref=")))
+        rest = str_slice(rest, str_find(rest, '=') + 1, rest.len);
     char quote = rest.len ? rest.ptr[0] : 0;
     if (quote == '"' || quote == '\'')
         return str_slice(rest, 1, 1 + str_find(str_slice(rest, 1, rest.len), quote));

@@ -207,6 +207,33 @@ static void add_place(struct places *all, str folder, str path, arena *a)
         all->items[all->count++] = joined;
 }
 
+// Whether a part of an address names a version of what is documented: 5x, v2, 1.4, 3.x.
+static bool is_version(str part)
+{
+    bool marked = part.len && part.ptr[0] == 'v', digit = false;
+    for (size_t i = marked; i < part.len; i++) {
+        char c = part.ptr[i];
+        if (!(c >= '0' && c <= '9') && c != '.' && c != 'x')
+            return false;
+        digit = digit || (c >= '0' && c <= '9');
+        marked = marked || c == '.' || c == 'x';
+    }
+    return marked && digit;
+}
+
+// "/guide/routing" in 5x/guide/errors is of that version, where no other page has the address: a
+// component of the tree's own makes such links whole.
+static void add_version(struct places *all, str own, str path, arena *a)
+{
+    for (size_t from = 0, to; from < own.len; from = to + 1) {
+        to = from + str_find(str_slice(own, from, own.len), '/');
+        str before = str_slice(own, 0, from), version = str_slice(own, 0, to);
+        if (is_version(str_slice(own, from, to)) &&
+            str_starts(str_slice(path, 1, path.len), before))
+            add_place(all, version, str_slice(path, from, path.len), a);
+    }
+}
+
 // The addresses that a destination may mean, most likely first. A relative one counts from the
 // page's own address, taken for a folder and for a file.
 static void list_addresses(const struct site *site, const struct page *p, str path, arena *a,
@@ -222,6 +249,8 @@ static void list_addresses(const struct site *site, const struct page *p, str pa
             add_place(all, str_slice(path, 0, next), str_slice(path, next + 6, path.len), a);
         if (p->root && p->root->prefix.len)
             add_place(all, p->root->prefix, path, a);
+        for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n; i++)
+            add_version(all, own[i], path, a);
         return;
     }
     for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n; i++) {
@@ -432,7 +461,12 @@ bool tree_is_html(const struct site *site, const struct page *p, str path, arena
 
 const struct page *tree_page_at(const struct site *site, str address)
 {
-    return site->tree_index ? map_get(&site->tree_index->pages, address) : NULL;
+    const struct page *p = site->tree_index ? map_get(&site->tree_index->pages, address) : NULL;
+    arena scratch = ARENA_INIT;
+    if (!p && site->tree_index && site->tree->kind->flags & KIND_LOWER)
+        p = look_up(site->tree_index, address, true, &scratch);
+    arena_free(&scratch);
+    return p;
 }
 
 const struct page *tree_post_named(const struct site *site, str name)

@@ -11,6 +11,44 @@ struct locales {
     size_t count;
 };
 
+// What its own folders call the version that is read: "current", or "version-1.x".
+static str version_of(struct tree *t, const struct locales *l, const struct yaml_node *settings,
+                      str id)
+{
+    str file =
+            id.len ? arena_join(t->a, id, STR("_versions.json"), STR_NONE) : STR("versions.json"),
+        last = kind_text(settings, "lastVersion"), current = STR("current");
+    const struct yaml_node *list =
+        kind_has(t, kind_path(t, file)) ? kind_values(t, kind_path(t, file)) : NULL;
+    if (last.len)
+        return str_eq(last, current) ? last : arena_join(t->a, STR("version-"), last, STR_NONE);
+    if (!list || list->kind != YAML_LIST || !list->count)
+        return current;
+    // The newest version is what such a site shows first. Here it is the one to come, which people
+    // edit, unless only the newest has been translated.
+    str newest = arena_join(t->a, STR("version-"), list->items[0]->text, STR_NONE);
+    bool translated = false;
+    for (size_t i = 0; i < l->count; i++) {
+        str folder = arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-content-docs%s%.*s/",
+                                  STR_ARG(l->items[i]), id.len ? "-" : "", STR_ARG(id));
+        if (str_eq(l->items[i], l->standard))
+            continue;
+        if (kind_has_folder(t, kind_path(t, arena_join(t->a, folder, current, STR_NONE))))
+            return current;
+        translated = translated ||
+                     kind_has_folder(t, kind_path(t, arena_join(t->a, folder, newest, STR_NONE)));
+    }
+    return translated ? newest : current;
+}
+
+// The folder of a version's documents: versioned_docs/version-1.x.
+static str version_folder(struct tree *t, str version, str id, str of_current)
+{
+    str folder = kind_path(t, arena_printf(t->a, "%.*s%sversioned_docs/%.*s", STR_ARG(id),
+                                           id.len ? "_" : "", STR_ARG(version)));
+    return str_eq(version, STR("current")) || !kind_has_folder(t, folder) ? of_current : folder;
+}
+
 static void read_locales(struct locales *l, const struct yaml_node *i18n)
 {
     const struct yaml_node *list = kind_get(i18n, "locales");
@@ -48,30 +86,31 @@ static str trim_slashes(str s)
     return s;
 }
 
-// A plugin's instance: its folder and those of its translations. plugin: "content-docs"; current:
-// the folder of the newest version of translated docs.
+// A plugin's instance: its folder and those of its translations. plugin: "content-docs".
 static void add_instance(struct tree *t, const struct locales *l, const char *plugin,
                          const struct yaml_node *settings, str folder, str route)
 {
     str id = kind_text(settings, "id"), own = kind_text(settings, "path"),
         base = kind_text(settings, "routeBasePath");
-    const char *current = strcmp(plugin, "content-docs") ? "" : "/current";
+    bool docs = !strcmp(plugin, "content-docs"), blog = !strcmp(plugin, "content-blog");
     if (str_eq(id, STR("default")))
         id = STR_NONE;
+    str version = docs ? version_of(t, l, settings, id) : STR_NONE;
     str from = kind_path(t, own.len ? own : folder), prefix = trim_slashes(base.len ? base : route);
     if (kind_get(settings, "routeBasePath") && str_eq(base, STR("/")))
         prefix = STR_NONE;
+    if (docs)
+        from = version_folder(t, version, id, from);
     if (!kind_has_folder(t, from))
         return;
-    bool docs = !strcmp(plugin, "content-docs"), blog = !strcmp(plugin, "content-blog");
     size_t first = t->root_count;
     kind_root(t, from, l->count > 1 ? l->standard : STR_NONE, prefix, STR_NONE);
     for (size_t i = 0; i < l->count; i++) {
         if (str_eq(l->items[i], l->standard))
             continue;
         str path =
-            arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-%s%s%.*s%s", STR_ARG(l->items[i]),
-                         plugin, id.len ? "-" : "", STR_ARG(id), current);
+            arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-%s%s%.*s/%.*s", STR_ARG(l->items[i]),
+                         plugin, id.len ? "-" : "", STR_ARG(id), STR_ARG(version));
         if (kind_has_folder(t, kind_path(t, path)))
             kind_root(t, kind_path(t, path), l->items[i], prefix, l->items[i]);
     }
@@ -203,13 +242,19 @@ static void read_sidebars(struct tree *t, str folder, str name)
     }
 }
 
+// versioned_sidebars/version-1.x-sidebars.json; "" for that of the version to come.
+static str sidebar_of(struct tree *t, str version)
+{
+    str file = arena_printf(t->a, "versioned_sidebars/%.*s-sidebars.json", STR_ARG(version));
+    return kind_has(t, kind_path(t, file)) ? file : STR_NONE;
+}
+
 // i18n/LANG/.../current.json: "sidebar.NAME.category.Title": {"message": "..."}.
-static void read_words(struct tree *t, str language)
+static void read_words(struct tree *t, str language, str version)
 {
     static const str mark = STR(".category.");
-    str file =
-        kind_path(t, arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-content-docs/current.json",
-                                  STR_ARG(language)));
+    str file = kind_path(t, arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-content-docs/%.*s.json",
+                                         STR_ARG(language), STR_ARG(version)));
     const struct yaml_node *map = kind_has(t, file) ? kind_values(t, file) : NULL;
     for (size_t i = 0; map && i < map->count; i++) {
         str key = map->pairs[i].key->text;
@@ -231,18 +276,21 @@ void docusaurus_read(struct tree *t)
     if (i18n && !l.count)
         guess_locales(t, &l);
     t->source_language = l.standard;
+    str version = version_of(t, &l, docs, kind_text(docs, "id"));
     for (size_t i = 0; i < l.count; i++)
-        read_words(t, l.items[i]);
+        read_words(t, l.items[i], version);
     t->needs_source = true;
     if (!is_off(docs))
         add_instance(t, &l, "content-docs", docs, STR("docs"), STR("docs"));
     if (t->root_count)
-        read_sidebars(t, t->roots[0].folder, STR_NONE);
+        read_sidebars(t, t->roots[0].folder, sidebar_of(t, version));
     if (!is_off(blog))
         add_instance(t, &l, "content-blog", blog, STR("blog"), STR("blog"));
     read_plugins(t, &l, js_value(&js, STR("plugins")));
     add_instance(t, &l, "content-pages", NULL, STR("src/pages"), STR_NONE);
     kind_static(t, kind_path(t, STR("static")));
+    t->includes = INCLUDE_MDX;
+    t->include_root = kind_path(t, STR("src"));
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "tagline");
     kind_site(t, kind_script_top(&js, "url"), kind_script_top(&js, "baseUrl"));

@@ -12,6 +12,7 @@
 enum kind_flag {
     KIND_MDX = 1,          // .mdx files are pages
     KIND_LOWER = 2,        // addresses are in lower case
+    KIND_BUNDLES = 4,      // beside an index.md lie files of its page, no pages
     KIND_STATIC_ALL = 8,   // files beside the pages are reached by their path, too
     KIND_FOREIGN = 16,     // of a generator with conventions of its own
     KIND_UNDERSCORE = 32,  // names that begin with an underscore are pages
@@ -35,7 +36,7 @@ struct tree_kind {
     const char *marks;   // names of the files that a tree of this kind has, separated by spaces
     unsigned flags;      // enum kind_flag
     unsigned syntax;     // enum md_foreign: what its pages may hold that is not read
-    enum md_slug slugs;  // how ids of headings are made
+    enum md_slug slugs;  // how ids of headings are made, unless a tree says otherwise
     unsigned math,
         admonitions;  // MD_MATH_*, where the tree turns formulas on; MD_ADMONITIONS, MD_CONTAINERS
     void (*read)(struct tree *t);
@@ -66,6 +67,12 @@ struct tree_redirect {
     bool by_host;  // the server reads them from a file: no page is made
 };
 
+// What a server leads on by a pattern, or to another site.
+struct tree_pattern {
+    str from;  // "/old/*", "/:year/:name"; a star is at its end
+    str to;    // "/new/:splat", "https://example.org/:name"
+};
+
 // A line of the tree's own contents. A section has no file.
 struct tree_entry {
     str title;       // "" for the page's own
@@ -81,7 +88,13 @@ struct tree_word {
 };
 
 // How pages name files whose lines are to stand in their place.
-enum tree_includes { INCLUDE_NOTHING, INCLUDE_SNIPPETS, INCLUDE_MDBOOK, INCLUDE_VITEPRESS };
+enum tree_includes {
+    INCLUDE_NOTHING,
+    INCLUDE_SNIPPETS,
+    INCLUDE_MDBOOK,
+    INCLUDE_VITEPRESS,
+    INCLUDE_MDX
+};
 
 struct tree {
     const struct tree_kind *kind;
@@ -104,14 +117,17 @@ struct tree {
     size_t ignored_count, ignored_cap;  // patterns of paths that are no pages
     struct tree_redirect *redirects;
     size_t redirect_count, redirect_cap;
+    struct tree_pattern *patterns;
+    size_t pattern_count, pattern_cap;
     struct tree_entry *nav;
     size_t nav_count, nav_cap;
     struct tree_word *words;
     size_t word_count, word_cap;
+    enum md_slug slugs;  // how ids of headings are made
     enum tree_includes includes;
     str *include_folders;  // where included files are looked for; none: beside the page
     size_t include_count, include_cap;
-    str include_root;  // of paths that begin with @/
+    str include_root;  // of paths that begin with @/ or ~/
     str *appended;     // files that are included at the end of every page
     size_t appended_count, appended_cap;
     str home;               // the file that is the start page; "" for the index of the folder
@@ -150,6 +166,9 @@ bool tree_is_page(const struct tree *t, str path);
 // first; "" for none. named: only of defaults that name a folder, a file or a pattern.
 str tree_default_language(const struct tree *t, str path, bool named);
 str tree_default_permalink(const struct tree *t, str path);
+// Where a server leads an absolute path on by the first pattern that fits: an address below the
+// site or of another one; "" for none. Lives in a.
+str tree_moved(const struct tree *t, str path, arena *a);
 // The path below its root.
 str tree_below(const struct tree_root *r, str path);
 

@@ -177,6 +177,7 @@ struct tree *tree_read(str content, const struct tree_kind *forced, bool own, ar
     lower_levels(t, own);
     if (t->config_name.len && !kind_has_folder(t, t->config_name))
         t->config = kind_file(t, t->config_name);
+    t->slugs = t->kind->slugs;
     t->kind->read(t);
     read_host(t);
     if (!t->root_count)

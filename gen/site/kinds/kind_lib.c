@@ -293,7 +293,7 @@ str kind_script_top(const struct js_text *js, const char *key)
 
 bool kind_is_tag(str name)
 {
-    return name.len >= 2 && name.len <= 7 && (name.len < 4 || name.ptr[2] == '-');
+    return name.len >= 2 && name.len <= 7 && (name.len < 4 || strchr("-_", name.ptr[2]));
 }
 
 bool kind_siblings(struct tree *t, str docs)

@@ -90,7 +90,8 @@ static void read_contents(struct tree *t, str docs, const struct yaml_node *nav,
             read_nav(&all, nav, STR_NONE, 0);
 }
 
-// Languages of the plugin: a list of maps, or a map from language to name.
+// A language of the plugin. The standard one has the rest of the folder where it has none of its
+// own.
 static void read_language(struct tree *t, str docs, str tag, bool by_folder, bool standard)
 {
     if (standard)
@@ -98,11 +99,15 @@ static void read_language(struct tree *t, str docs, str tag, bool by_folder, boo
     if (!by_folder)
         kind_language(t, tag);
     str folder = kind_join(t, docs, tag);
-    if (by_folder && kind_has_folder(t, folder))
-        kind_root(t, folder, tag, STR_NONE, standard ? STR_NONE : tag);
+    if (by_folder && (standard || kind_has_folder(t, folder)))
+        kind_root(t, kind_has_folder(t, folder) ? folder : docs, tag, STR_NONE,
+                  standard ? STR_NONE : tag);
 }
 
-static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin)
+// The languages of the plugin: a list of maps, or a map from language to name.
+// *contents: nav, which that of the standard language stands in for.
+static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin,
+                      const struct yaml_node **contents)
 {
     const struct yaml_node *list = kind_get(plugin, "languages");
     bool by_folder = str_eq(kind_text(plugin, "docs_structure"), STR("folder"));
@@ -113,8 +118,11 @@ static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin)
         const struct yaml_node *nav = kind_get(l, "nav_translations");
         for (size_t k = 0; nav && nav->kind == YAML_MAP && k < nav->count; k++)
             kind_word(t, tag, nav->pairs[k].key->text, nav->pairs[k].value->text);
+        bool is_standard = kind_true(l, "default", false);
+        if (is_standard && !*contents)
+            *contents = kind_get(l, "nav");
         if (tag.len && kind_true(l, "build", true))
-            read_language(t, docs, tag, by_folder, kind_true(l, "default", false));
+            read_language(t, docs, tag, by_folder, is_standard);
     }
     for (size_t i = 0; list && list->kind == YAML_MAP && i < list->count; i++) {
         str tag = list->pairs[i].key->text;
@@ -180,6 +188,37 @@ static bool has_extra(const struct yaml_node *extensions, str name, arena *a)
     return on;
 }
 
+// toc's slugify: a function by its name, or one with the case that it gets. Sources:
+// python-markdown.github.io/extensions/toc, facelessuser.github.io/pymdown-extensions/extras/slugs.
+static enum md_slug slugs_of(const struct yaml_node *toc)
+{
+    static const struct {
+        str function, letters;  // "" for any
+        enum md_slug slugs;
+    } rows[] = {
+        {STR("toc.slugify_unicode"), STR(""), MD_SLUG_UNICODE},
+        {STR("slugs.uslugify"), STR(""), MD_SLUG_PYMDOWN},
+        {STR("slugs.uslugify_encoded"), STR(""), MD_SLUG_PYMDOWN},
+        {STR("slugs.uslugify_cased"), STR(""), MD_SLUG_PYMDOWN_CASED},
+        {STR("slugs.uslugify_cased_encoded"), STR(""), MD_SLUG_PYMDOWN_CASED},
+        {STR("slugs.gfm"), STR(""), MD_SLUG_PYMDOWN_ASCII},
+        {STR("slugs.gfm_encoded"), STR(""), MD_SLUG_PYMDOWN_ASCII},
+        {STR("slugs.slugify"), STR("lower"), MD_SLUG_PYMDOWN},
+        {STR("slugs.slugify"), STR("fold"), MD_SLUG_PYMDOWN},
+        {STR("slugs.slugify"), STR("lower-ascii"), MD_SLUG_PYMDOWN_ASCII},
+        {STR("slugs.slugify"), STR(""), MD_SLUG_PYMDOWN_CASED},
+    };
+    const struct yaml_node *n = kind_get(toc, "slugify");
+    str name = n ? n->tag : STR_NONE, letters = kind_text(n, "kwds.case");
+    if (!name.len)
+        name = kind_text(n, "object");  // of zensical.toml
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_ends(name, rows[i].function) &&
+            (!rows[i].letters.len || str_eq(letters, rows[i].letters)))
+            return rows[i].slugs;
+    return MD_SLUG_PYTHON;
+}
+
 // The folder of the pages: docs where the named one is not there, since a program of the tree's own
 // makes it out of that.
 static str pages_folder(struct tree *t, str project, str named)
@@ -227,7 +266,7 @@ void mkdocs_read(struct tree *t)
     const struct yaml_node *extensions = kind_get(c, "markdown_extensions");
     t->source_language = kind_text(c, "theme.language");
     if (i18n)
-        read_i18n(t, docs, i18n);
+        read_i18n(t, docs, i18n, &nav);
     bool siblings = !t->root_count && kind_siblings(t, docs);
     if (!t->root_count)
         read_nested(t, docs);
@@ -243,6 +282,8 @@ void mkdocs_read(struct tree *t)
     t->description = kind_text(c, "site_description");
     t->repository = kind_text(c, "repo_url");
     t->math = entry_of(extensions, STR("pymdownx.arithmatex")) != NULL;
+    const struct yaml_node *toc = entry_of(extensions, STR("toc"));
+    t->slugs = slugs_of(toc ? toc : entry_of(extensions, STR("markdown.extensions.toc")));
     t->definitions = has_extra(extensions, STR("def_list"), t->a);
     t->abbreviations = has_extra(extensions, STR("abbr"), t->a);
     t->emoji = entry_of(extensions, STR("pymdownx.emoji")) != NULL;

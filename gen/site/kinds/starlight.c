@@ -107,6 +107,8 @@ void starlight_read(struct tree *t)
         bar = js_declared(&js, STR("sidebar"));
     read_items(t, docs, bar, 0);
     kind_static(t, kind_path(t, STR("public")));
+    t->includes = INCLUDE_MDX;
+    t->include_root = kind_path(t, STR("src"));
     kind_redirects(t, js_value(&js, STR("redirects")));
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "description");

@@ -95,8 +95,22 @@ static str rewritten_root(const struct yaml_node *rewrites)
         size_t slash = str_find(from, '/');
         bool moved = slash < from.len && str_starts(to, STR(":")) &&
                      str_eq(str_slice(from, slash + 1, from.len), to);
-        if (moved)
+        if (moved && kind_is_tag(str_slice(from, 0, slash)))
             return str_slice(from, 0, slash);
+    }
+    return STR_NONE;
+}
+
+// The folder of the languages' folders that rewrites move to the root: "translated" of
+// {"translated/:locale/(.*)": ":locale/(.*)"}.
+static str rewritten_languages(const struct yaml_node *rewrites)
+{
+    for (size_t i = 0; rewrites && rewrites->kind == YAML_MAP && i < rewrites->count; i++) {
+        str from = rewrites->pairs[i].key->text, to = rewrites->pairs[i].value->text;
+        size_t colon = str_find(from, ':');
+        if (colon > 1 && colon < from.len && from.ptr[colon - 1] == '/' &&
+            str_eq(str_slice(from, colon, from.len), to) && str_find(to, '/') < to.len)
+            return str_slice(from, 0, colon - 1);
     }
     return STR_NONE;
 }
@@ -142,6 +156,15 @@ static void read_locales(struct tree *t, str src, const struct yaml_node *locale
     kind_root(t, folder, several ? t->source_language : STR_NONE, STR_NONE, STR_NONE);
 }
 
+// Languages that a program lists: the folders of the one that rewrites name.
+static void guess_locales(struct tree *t, str folder)
+{
+    str *names;
+    for (size_t i = 0, n = kind_folders(t, folder, &names); i < n; i++)
+        if (kind_is_tag(names[i]))
+            kind_root(t, kind_join(t, folder, names[i]), names[i], STR_NONE, names[i]);
+}
+
 static void read_excluded(struct tree *t, str src, const struct yaml_node *list)
 {
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++)
@@ -157,8 +180,13 @@ void vitepress_read(struct tree *t)
     t->source_language = str_slice(lang, 0, str_find(lang, '-')).len
                              ? str_slice(lang, 0, str_find(lang, '-'))
                              : STR("en");
-    read_locales(t, src, js_value(&js, STR("locales")),
-                 rewritten_root(js_value(&js, STR("rewrites"))));
+    const struct yaml_node *rewrites = js_value(&js, STR("rewrites"));
+    str languages = rewritten_languages(rewrites);
+    if (languages.len)
+        guess_locales(t, kind_join(t, src, languages));
+    read_locales(t, src, js_value(&js, STR("locales")), rewritten_root(rewrites));
+    if (js_value(&js, STR("versioning")))
+        kind_ignore(t, kind_join(t, src, STR("versions")));  // older ones
     read_excluded(t, src, js_value(&js, STR("srcExclude")));
     const struct yaml_node *bar = js_value(&js, STR("sidebar"));
     read_sidebar(t, src, bar ? bar : js_declared(&js, STR("sidebar")));

@@ -95,7 +95,7 @@ static str resolve(struct page_work *h, struct md_link *link, const struct link 
     switch (l->kind) {
     case LINK_OUTSIDE:
         if (link->is_image)
-            keep_host(h, written);
+            keep_host(h, l->target);
         return l->target;
     case LINK_HERE:
         if (is_contribution(h, l->anchor))
@@ -236,7 +236,7 @@ static str title_id(struct page_work *h, str text, size_t from)
     if (id.len)
         return id;
     buf b = BUF_INIT;
-    slug_text(h->r->site->tree->kind->slugs, h->page->title, &b);
+    slug_text(h->r->site->tree->slugs, h->page->title, &b);
     id = arena_str(h->r->arena, buf_view(&b));
     buf_free(&b);
     return id;
@@ -264,7 +264,7 @@ bool page_body(struct page_work *h, const struct document *doc, str text, size_t
         .top_heading = 2,
         .math = r->math,
         .foreign = foreign_syntax(r->site->tree),
-        .slugs = r->site->tree->kind->slugs,
+        .slugs = r->site->tree->slugs,
         .open_html = !r->site->settings.file.len || r->site->tree->kind->flags & KIND_FOREIGN,
         .first_id = title_id(h, text, front_end),
         .title = r->site->tree_index ? h->page->title : STR_NONE,

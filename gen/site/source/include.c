@@ -1,5 +1,5 @@
 // Puts the files in that a page includes: --8<-- "file" of MkDocs, {{#include file}} of mdBook,
-// <!--@include: file--> and <<< file of VitePress, @[code](file) of VuePress.
+// <!--@include: file--> and <<< file of VitePress, @[code](file) of VuePress, listings of MDX.
 #include "gen/site/source/include.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include "gen/base/beneath.h"
 #include "gen/site/source/hero.h"
 #include "gen/site/source/include_mark.h"
+#include "gen/site/source/include_mdx.h"
 #include "gen/site/source/scan.h"
 
 enum { DEEPEST = 8, LONGEST_RULE = 120 };
@@ -30,6 +31,7 @@ struct including {
     struct diag_piece *pieces;
     size_t count, cap;
     unsigned depth;
+    size_t searched;  // for listings of MDX
     arena *a;
     struct diag *d;
 };
@@ -134,7 +136,11 @@ static const char *find_file(struct including *g, const struct source *s, str pa
     }
     if (t->include_count)
         return why;
-    if (str_starts(path, STR("@/")))
+    if (t->includes == INCLUDE_MDX && str_starts(path, STR("@site/")))
+        return read_file(g, join(g, t->folder, str_slice(path, 6, path.len)), out);
+    if (t->includes == INCLUDE_MDX && str_starts(path, STR("/")))
+        return read_file(g, join(g, t->folder, path), out);
+    if (str_starts(path, STR("@/")) || str_starts(path, STR("~/")))
         return read_file(g, join(g, t->include_root, str_slice(path, 2, path.len)), out);
     if (str_starts(path, STR("@")))  // a folder of VuePress's configuration, by its own name
         return read_file(g, join(g, t->include_root, str_slice(path, 1, path.len)), out);
@@ -310,6 +316,74 @@ static size_t put_line(struct including *g, const struct source *s, size_t at, s
     return end;
 }
 
+// What is left without empty lines at either end; the first line keeps its indentation.
+static str without_empty_lines(str s)
+{
+    size_t from = 0;
+    while (from < s.len && !str_trim(line_at(s, from)).len)
+        from = line_end(s, from);
+    while (s.len > from && strchr(" \t\r\n", s.ptr[s.len - 1]))
+        s.len--;
+    return str_slice(s, from, s.len);
+}
+
+// A listing of MDX whose component stands alone on its lines becomes a fence. Where the next line
+// is; at when there is none, or its file cannot be read: the component is shown as others are.
+static size_t put_listing(struct including *g, const struct source *s, size_t at)
+{
+    size_t head = at;
+    struct include_listing l;
+    struct source in = *s;
+    while (head < s->text.len && strchr(" \t", s->text.ptr[head]))
+        head++;
+    if (!include_listing(s->text, head, &g->searched, &l) ||
+        str_trim(str_slice(s->text, l.end, line_end(s->text, l.end))).len ||
+        (l.path.len && find_file(g, s, l.path, &in)))
+        return at;
+    str shown = without_empty_lines(l.path.len ? in.text : l.words),
+        indent = str_slice(s->text, at, head);
+    size_t from = (size_t)(shown.ptr - in.text.ptr);
+    size_t ticks = longest_ticks(shown) < 3 ? 3 : longest_ticks(shown) + 1;
+    put_fence(g, s, at, l.language.len ? l.language : extension_of(in.path), ticks, indent);
+    put_made(g, s, at, STR("\n"));
+    g->depth++;
+    put_lines(g, &in, from, from + shown.len, indent);
+    g->depth--;
+    put_made(g, s, at, STR("\n"));
+    put_fence(g, s, at, STR_NONE, ticks, indent);
+    put_made(g, s, at, STR("\n"));
+    return line_end(s->text, l.end);
+}
+
+// The backticks or tildes at the head of a line that begins or ends a fence; empty for none.
+static str fence_of(str line)
+{
+    str s = str_trim(line);
+    size_t n = 0;
+    while (n < s.len && (s.ptr[0] == '`' || s.ptr[0] == '~') && s.ptr[n] == s.ptr[0])
+        n++;
+    return n < 3 ? STR_NONE : str_slice(s, 0, n);
+}
+
+// The body of a page of MDX, whose code is left as it is.
+static void put_mdx(struct including *g, const struct source *s, size_t at)
+{
+    str open = STR_NONE;
+    while (at < s->text.len) {
+        str mark = fence_of(line_at(s->text, at));
+        size_t next = !open.len && !mark.len ? put_listing(g, s, at) : at;
+        if (next == at) {
+            next = line_end(s->text, at);
+            put(g, s, at, next);
+        }
+        if (!open.len)
+            open = mark;
+        else if (mark.len && str_starts(mark, open))
+            open = STR_NONE;
+        at = next;
+    }
+}
+
 static void put_lines(struct including *g, const struct source *s, size_t from, size_t to,
                       str indent)
 {
@@ -369,7 +443,8 @@ bool include_may(const struct site *site, str text)
 {
     static const str marks[] = {[INCLUDE_SNIPPETS] = STR("8<-"),
                                 [INCLUDE_MDBOOK] = STR("{{#"),
-                                [INCLUDE_VITEPRESS] = STR("@include:")};
+                                [INCLUDE_VITEPRESS] = STR("@include:"),
+                                [INCLUDE_MDX] = STR("<Code")};
     enum tree_includes how = site->tree->includes;
     if (hero_may(site->tree, text))
         return true;
@@ -392,7 +467,11 @@ str include_files(const struct site *site, str source, str text, arena *a, struc
         .out = BUF_INIT,
         .a = a,
         .d = d};
-    put_lines(&g, &s, put_hero(&g, &s), s.text.len, STR_NONE);
+    size_t body = put_hero(&g, &s);
+    if (site->tree->includes == INCLUDE_MDX)
+        put_mdx(&g, &s, body);
+    else
+        put_lines(&g, &s, body, s.text.len, STR_NONE);
     put_appended(&g, &s);
     put_rules(&g, &s);
     if (g.root >= 0)

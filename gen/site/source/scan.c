@@ -82,10 +82,53 @@ static bool walk_reported(struct site *site)
     return ok;
 }
 
+static str folder_of(str path)
+{
+    size_t slash = str_rfind(path, '/');
+    return slash == path.len ? STR_NONE : str_slice(path, 0, slash);
+}
+
+// index.md, index.fr.md: what makes a folder a leaf bundle of Hugo.
+static bool is_index(str path)
+{
+    size_t slash = str_rfind(path, '/');
+    return str_starts(slash == path.len ? path : str_slice(path, slash + 1, path.len),
+                      STR("index."));
+}
+
+// The folders of leaf bundles, but for the tops of the content.
+static void list_bundles(const struct site *site, struct map *bundles, arena *a)
+{
+    for (size_t i = 0; i < site->files.count; i++) {
+        str path = site->files.items[i].path;
+        if (!is_index(path) || !tree_is_page(site->tree, path))
+            continue;
+        const struct tree_root *r = tree_root_of(site->tree, path);
+        if (!str_eq(r->folder, folder_of(path)))
+            map_put(bundles, a, folder_of(path), NULL);
+    }
+}
+
+// Whether a file of Markdown belongs to a leaf bundle, whose page shows it as it likes. Source:
+// gohugo.io/content-management/page-bundles.
+static bool is_resource(const struct map *bundles, str path)
+{
+    if (!bundles->count || is_index(path))
+        return false;
+    for (str folder = folder_of(path); folder.len; folder = folder_of(folder))
+        if (map_has(bundles, folder))
+            return true;
+    return false;
+}
+
 // Pages, files that keep their names, and those that are copied when something refers to them.
 static void sort_files(struct site *site)
 {
     size_t n = site->files.count;
+    struct map bundles = {0};
+    arena scratch = ARENA_INIT;
+    if (site->tree->kind->flags & KIND_BUNDLES)
+        list_bundles(site, &bundles, &scratch);
     struct page *pages = arena_new(&site->arena, struct page, n);
     site->pages = arena_new(&site->arena, struct page *, n);
     site->assets.items = arena_new(&site->arena, struct fs_entry, n);
@@ -94,7 +137,7 @@ static void sort_files(struct site *site)
         str url;
         if (publish_at_root(f->path, &url)) {
             statics_add(site, f->path, site_path(site, f->path, &site->arena), url, &f->stat);
-        } else if (tree_is_page(site->tree, f->path)) {
+        } else if (tree_is_page(site->tree, f->path) && !is_resource(&bundles, f->path)) {
             struct page *p = &pages[site->page_count];
             *p = (struct page){.source = f->path,
                                .stat = f->stat,
@@ -108,6 +151,7 @@ static void sort_files(struct site *site)
             site->assets.items[site->assets.count++] = *f;
         }
     }
+    arena_free(&scratch);
     site->read_pages = site->pages;
     site->read_count = site->page_count;
 }

@@ -1,0 +1,20 @@
+// Listings of MDX that are shown by a component: <Code code={name} lang="js" /> of Starlight,
+// <CodeBlock language="js">{name}</CodeBlock> of Docusaurus.
+#ifndef GEN_SITE_INCLUDE_MDX_H
+#define GEN_SITE_INCLUDE_MDX_H
+
+#include "gen/base/str.h"
+
+struct include_listing {
+    size_t end;    // behind the component
+    str path;      // of the file that the page imports as text, as it is written; "" for words
+    str words;     // that stand in the page itself
+    str language;  // "" for the file's own
+};
+
+// The listing whose component begins at text[at], at the head of a line. False when there is none,
+// or what it shows would have to be run to be known. searched: bytes that were looked through for
+// the page so far; past 64 MiB no further listing is found.
+bool include_listing(str text, size_t at, size_t *searched, struct include_listing *out);
+
+#endif

@@ -1,0 +1,2 @@
+module.exports = {title: 'Versions', i18n: {defaultLocale: 'en', locales: ['en', 'fr']},
+  presets: [['classic', {docs: {lastVersion: '1.x'}}]]};

@@ -1,0 +1,1 @@
+export default {integrations: [starlight({title: 'Listings'})]};

@@ -8,6 +8,7 @@
 
 #include "gen/text/address.h"
 #include "gen/site/source/names.h"
+#include "gen/site/source/names_tag.h"
 #include "gen/site/source/settings.h"
 
 static const str paths[] = {

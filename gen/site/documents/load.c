@@ -16,6 +16,7 @@
 #include "gen/site/source/known.h"
 #include "gen/site/source/measurements.h"
 #include "gen/site/source/names.h"
+#include "gen/site/source/names_tag.h"
 #include "gen/site/source/publish.h"
 #include "gen/site/source/read.h"
 #include "gen/site/source/scan.h"

@@ -33,8 +33,6 @@ struct names *names_learn(const str *paths, size_t count, const str *listed, siz
 struct name names_split(const struct names *n, str path, str lang, arena *a);
 // The same of a path whose language is known otherwise: no tag is looked for.
 struct name names_plain(str path, arena *a);
-// The tag that a word in a path means which is none itself: "chinese", "kr"; else the word.
-str names_word(str tag);
 // A key without Jekyll's folder _posts, and the date that a post's name begins with.
 str names_strip_post(str key, str *date, arena *a);
 // Whether path is a page by its extension.

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unicode/uloc.h>
 
-#include "gen/site/source/names.h"
-
 enum { LONGEST_WORD = 20 };
 
 static char lower(char c)

@@ -82,7 +82,7 @@ local pictured = {
   {"Llama 3.1 8B QLoRA, RTX 4090", "qlora_4090"}, {"Llama 3.1 70B LoRA, A100", "lora_70b"},
   {"Llama 3.1 8B, RTX 4090", "full_4090"}, {"Llama 3.1 8B, A6000", "full_a6000"}, {"torchtitan", "titan"},
   {"torchtitan, cross_entropy=chunked", "titan_chunked"}, {"Llama 2 7B LoRA, ZeRO-2", "zero2"}, {"GPT-2 124M, 512 (2019)", "gpt2_512"},
-  {"GPT-2 124M, 1024 (2019)", "gpt2_1024"}, {"GPT-2 medium, 512 (2019)", "medium_512"},
+  {"GPT-2 124M, {1024} (2019)", "gpt2_1024"}, {"GPT-2 medium, 512 (2019)", "medium_512"},
 }
 local points = {}
 for i, row in ipairs(pictured) do

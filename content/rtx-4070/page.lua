@@ -184,8 +184,8 @@ for _, name in ipairs{"logits", "activations", "backward", "parameters", "gradie
 end
 figures.peak_parts = {title = "chart.parts", rows_title = "chart.part", columns = {"chart.eager", "chart.compiled"}, rows = parts}
 
--- Names of presets and keys, alike in every language.
-local names = {"nanogpt-30m", "gpt2, 16 × 1024", "gpt2, 4 × 1024", "gpt2, 4 × 1024, float32", "shakespeare-char", "gpt2-medium, 4 × 1024",
+-- Names of presets and keys, alike in every language but for {numbers}.
+local names = {"nanogpt-30m", "gpt2, 16 × {1024}", "gpt2, 4 × {1024}", "gpt2, 4 × {1024}, float32", "shakespeare-char", "gpt2-medium, 4 × {1024}",
   "nanogpt-30m, vocab_size=256"}
 local pairs_of_rule = {}
 for i, name in ipairs(names) do pairs_of_rule[i] = {name, figures["thumb_" .. i], figures["truth_" .. i]} end

@@ -105,7 +105,7 @@ figures.cloud = cloud()
 local WORST = 20
 
 local function what_ran(column)
-  local words = {column.model:gsub(" *%(.*$", ""), column.method:gsub(" *%[none%]$", ""), column.batch .. " × " .. column.seq}
+  local words = {column.model:gsub(" *%(.*$", ""), column.method:gsub(" *%[none%]$", ""), column.batch .. " × " .. column.seq:gsub("%d%d%d%d+", "{%0}")}
   if column.n_gpu ~= "1" then words[#words + 1] = column.n_gpu .. " GPU" end
   return ("\u{2066}%s: %s\u{2069}"):format(column.id, table.concat(words, ", "))
 end

@@ -71,8 +71,8 @@ double chart_segments(const struct chart *c, buf *out);
 double chart_cells(const struct chart *c, buf *out);
 double chart_area(const struct chart *c, buf *out);
 
-// The string at the top of the stack in the words of the page's language, if its catalog has them;
-// pops it.
+// The string at the top of the stack in the words of the page's language, if its catalog has them,
+// else as it is, with its {numbers} as the language writes them; pops it.
 str chart_words(lua_State *L);
 str chart_words_field(lua_State *L, int index, const char *name);
 // chart_cloud{...}, into the table on top of the stack.

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { LONG = 18, PIECE = 6 };  // code of a table: what may break, and its shortest piece
+
 void md_emph_enter(struct md *r, cmark_node *n)
 {
     (void)n;
@@ -150,6 +152,27 @@ static bool cell(struct md *r, cmark_node *n, str literal)
     return true;
 }
 
+static bool in_table(struct md *r, cmark_node *n)
+{
+    while (n && md_kind(r, n) != K_CELL)
+        n = cmark_node_parent(n);
+    return n;
+}
+
+// Long code of a table's cell may break behind a sign, and nowhere in a word.
+static void breakable(str code, buf *out)
+{
+    size_t from = 0;
+    for (size_t i = PIECE; i + PIECE < code.len; i++)
+        if (i - from >= PIECE && strchr("=(,./_:", code.ptr[i - 1]) &&
+            code.ptr[i - 1] != code.ptr[i]) {
+            escape_text(out, str_slice(code, from, i));
+            buf_lit(out, "<wbr>");
+            from = i;
+        }
+    escape_text(out, str_slice(code, from, code.len));
+}
+
 void md_code(struct md *r, cmark_node *n)
 {
     str literal = md_literal(n);
@@ -161,7 +184,10 @@ void md_code(struct md *r, cmark_node *n)
     if (literal.len && literal.ptr[0] == '{' && cell(r, n, literal))
         return;
     buf_lit(r->out, "<code>");
-    escape_text(r->out, literal);
+    if (literal.len > LONG && in_table(r, n))
+        breakable(literal, r->out);
+    else
+        escape_text(r->out, literal);
     buf_lit(r->out, "</code>");
 }
 

@@ -17,6 +17,21 @@ function overflow(page) {
   });
 }
 
+// Texts of a picture that lie on each other, and commands that are wider than their box.
+function crowded(page) {
+  return page.evaluate(() => {
+    const found = [], box = (e) => e.getBoundingClientRect();
+    for (const svg of document.querySelectorAll("main svg")) {
+      const texts = [...svg.querySelectorAll("text")].filter((t) => t.textContent.trim() && t.checkVisibility()).map((t) => [t.textContent, box(t)]);
+      texts.forEach(([one, a], i) => texts.slice(i + 1).forEach(([other, b]) => {
+        if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 5) found.push(`${one} / ${other}`);
+      }));
+    }
+    for (const e of document.querySelectorAll("pre:has(> .language-console)")) if (e.scrollWidth > e.clientWidth + 1) found.push(e.textContent);
+    return found.slice(0, 4).join("; ");
+  });
+}
+
 // One page in the looks of list, [[width, theme], ...]: loaded once, then turned over.
 function everyLook(browser, base, scheme, page, list) {
   const first = `${scheme} ${page.path}`, name = ([width, theme]) => `${scheme} ${width} ${theme} ${page.path}`;
@@ -33,6 +48,7 @@ function everyLook(browser, base, scheme, page, list) {
           await tab.setViewportSize({ width: look[0], height: 900 });
           await tab.emulateMedia({ colorScheme: look[1] });
           equal(await overflow(tab), "", "width");
+          equal(await crowded(tab), "", "on each other, or cut");
           await axe(tab);
         });
       }

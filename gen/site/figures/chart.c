@@ -37,45 +37,6 @@ static const struct kind {
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-// Words with their numbers as the language writes them: "8 x {1024}" is 8 x 1,024, or 8 x 1.024.
-static void put_numbers(const struct locale *locale, str words, buf *out)
-{
-    for (size_t i = 0; i < words.len; i++) {
-        size_t end = i + 1;
-        int64_t number = 0;
-        while (words.ptr[i] == '{' && end < words.len && end < i + 18 &&
-               words.ptr[end] >= '0' && words.ptr[end] <= '9')
-            number = number * 10 + (words.ptr[end++] - '0');
-        if (end > i + 1 && end < words.len && words.ptr[end] == '}') {
-            locale_integer(locale, number, out);
-            i = end;
-        } else
-            buf_char(out, words.ptr[i]);
-    }
-}
-
-str chart_words(lua_State *L)
-{
-    struct figures *f = figures_of(L);
-    const struct language *language = f->page->language;
-    buf words = BUF_INIT;
-    str key = STR("");
-    if (lua_type(L, -1) == LUA_TSTRING)
-        key.ptr = lua_tolstring(L, -1, &key.len);
-    if (!catalog_format(language->catalog, key, NULL, 0, &words, NULL))
-        put_numbers(language->locale, key, &words);
-    str s = arena_str(&f->arena, buf_view(&words));
-    buf_free(&words);
-    lua_pop(L, 1);
-    return s;
-}
-
-str chart_words_field(lua_State *L, int index, const char *name)
-{
-    lua_getfield(L, index, name);
-    return chart_words(L);
-}
-
 // The figure at the top of the stack, in bytes; pops it. NULL for nil.
 static struct figure *take_figure(lua_State *L)
 {

@@ -104,11 +104,11 @@ static void put_peak(const struct chart *c, const struct chart_axis *a, size_t n
 // first line is in the second, and left out if there is none either.
 static void put_spans(const struct chart *c, size_t n, buf *out)
 {
-    double free_from[2] = {LEFT - 8, LEFT - 8};
+    double free_from[2] = {LEFT - 2, LEFT - 2};
     for (size_t i = 0; i < c->span_count; i++) {
         double from = x_at(n, c->spans[i].from), to = x_at(n, c->spans[i].to),
                half = chart_text_width(c->spans[i].label) / 2, x = (from + to) / 2;
-        x = fmin(fmax(x, LEFT - 8 + half), CHART_WIDTH - half);
+        x = fmin(fmax(x, LEFT - 2 + half), CHART_WIDTH - half);
         int line = x - half < free_from[0];
         if (i)
             chart_line(out, "step", from, TOP, from, BASE + 4);

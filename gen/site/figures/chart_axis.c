@@ -4,6 +4,45 @@
 #include "gen/site/figures/chart.h"
 #include "gen/base/escape.h"
 
+// Words with their numbers as the language writes them: "8 x {1024}" is 8 x 1,024, or 8 x 1.024.
+static void put_words(const struct locale *locale, str words, buf *out)
+{
+    for (size_t i = 0; i < words.len; i++) {
+        size_t end = i + 1;
+        int64_t number = 0;
+        while (words.ptr[i] == '{' && end < words.len && end < i + 18 && words.ptr[end] >= '0' &&
+               words.ptr[end] <= '9')
+            number = number * 10 + (words.ptr[end++] - '0');
+        if (end > i + 1 && end < words.len && words.ptr[end] == '}') {
+            locale_integer(locale, number, out);
+            i = end;
+        } else
+            buf_char(out, words.ptr[i]);
+    }
+}
+
+str chart_words(lua_State *L)
+{
+    struct figures *f = figures_of(L);
+    const struct language *language = f->page->language;
+    buf words = BUF_INIT;
+    str key = STR("");
+    if (lua_type(L, -1) == LUA_TSTRING)
+        key.ptr = lua_tolstring(L, -1, &key.len);
+    if (!catalog_format(language->catalog, key, NULL, 0, &words, NULL))
+        put_words(language->locale, key, &words);
+    str s = arena_str(&f->arena, buf_view(&words));
+    buf_free(&words);
+    lua_pop(L, 1);
+    return s;
+}
+
+str chart_words_field(lua_State *L, int index, const char *name)
+{
+    lua_getfield(L, index, name);
+    return chart_words(L);
+}
+
 bool chart_has(const struct chart_row *row, size_t column)
 {
     return row->value[column] && !row->value[column]->missing;
@@ -98,13 +137,19 @@ void chart_axis_x(const struct chart *c, const struct chart_axis *a, double x, d
                   buf *out)
 {
     buf text = BUF_INIT;
+    double free_from = x;
     for (int i = 0; i * a->step <= a->max * 1.001; i++) {
         double at = x + i * a->step / a->max * a->size;
         bool last = (i + 1) * a->step > a->max * 1.001;
         tick_text(c, a, i * a->step, &text);
-        last = last && at + chart_text_width(buf_view(&text)) / 2 > CHART_WIDTH;
+        double width = chart_text_width(buf_view(&text));
+        last = last && at + width / 2 > CHART_WIDTH;
+        double left = at - (i == 0 ? 0 : last ? width : width / 2);
         chart_line(out, "grid", at, y - up, at, y);
+        if (left < free_from)
+            continue;
         chart_text(out, at, y + 13, i == 0 ? "start" : last ? "end" : "middle", buf_view(&text));
+        free_from = left + width + 3;
     }
     buf_free(&text);
 }

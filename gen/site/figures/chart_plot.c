@@ -103,7 +103,8 @@ double chart_lines(const struct chart *c, buf *out)
     double free_from = 0;
     chart_axis_y(c, &a, LEFT, BASE, WIDTH, out);
     for (size_t i = 0; i < c->row_count; i++) {
-        double x = x_of(c, c->rows[i].x), half = chart_text_width(c->rows[i].label) / 2;
+        double half = chart_text_width(c->rows[i].label) / 2,
+               x = fmax(x_of(c, c->rows[i].x), LEFT + half);
         if (x - half < free_from)
             continue;
         chart_text(out, x, BASE + 14, "middle", c->rows[i].label);
@@ -166,10 +167,67 @@ static void put_band(const struct chart *c, buf *out)
     chart_line(out, "diagonal", LEFT, BASE, LEFT + WIDTH, TOP);
 }
 
+// Where a point's number may stand, seen from the point: the first of these that is free.
+static const struct {
+    double x, y;
+    const char *anchor;
+} places[] = {
+    {5, 10, "start"}, {-5, 10, "end"},   {5, -3, "start"},
+    {-5, -3, "end"},  {0, -7, "middle"}, {0, 16, "middle"},
+};
+enum { PLACES = sizeof places / sizeof *places, LETTER = 11 };
+
+struct taken {
+    double left, top, right, bottom;
+};
+
+static struct taken number_box(size_t place, double x, double y, double width)
+{
+    double left = x + places[place].x -
+                  (places[place].x < 0    ? width
+                   : places[place].x == 0 ? width / 2
+                                          : 0);
+    return (struct taken){left, y + places[place].y - LETTER, left + width, y + places[place].y};
+}
+
+static size_t overlaps(const struct taken *list, size_t count, struct taken box)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += list[i].left < box.right && box.left < list[i].right && list[i].top < box.bottom &&
+                 box.top < list[i].bottom;
+    return found;
+}
+
+// The points' numbers: on no point and on no other number, as far as there is room.
+static void put_numbers(const struct chart *c, struct taken *list, size_t points, buf *out)
+{
+    buf number = BUF_INIT;
+    for (size_t i = 0, at = 0; i < c->row_count; i++) {
+        if (!chart_has(&c->rows[i], 0) || !chart_has(&c->rows[i], 1))
+            continue;
+        buf_clear(&number);
+        locale_integer(c->language->locale, (int64_t)i + 1, &number);
+        double x = (list[at].left + list[at].right) / 2, y = (list[at].top + list[at].bottom) / 2,
+               width = chart_text_width(buf_view(&number));
+        size_t best = 0, fewest = SIZE_MAX, taken = points + at++;
+        for (size_t k = 0; k < PLACES && fewest; k++) {
+            size_t found = overlaps(list, taken, number_box(k, x, y, width));
+            if (found < fewest)
+                fewest = found, best = k;
+        }
+        list[taken] = number_box(best, x, y, width);
+        chart_text(out, x + places[best].x, y + places[best].y, places[best].anchor,
+                   buf_view(&number));
+    }
+    buf_free(&number);
+}
+
 double chart_scatter(const struct chart *c, buf *out)
 {
     struct chart_axis a = chart_axis(largest_value(c), HEIGHT), across = a;
-    buf number = BUF_INIT;
+    struct taken list[2 * CHART_ROWS];
+    size_t points = 0;
     across.size = WIDTH;
     put_band(c, out);
     chart_axis_y(c, &a, LEFT, BASE, 0, out);
@@ -179,12 +237,10 @@ double chart_scatter(const struct chart *c, buf *out)
             continue;
         double x = LEFT + chart_value(&c->rows[i], 0) / a.max * WIDTH,
                y = y_of(&a, chart_value(&c->rows[i], 1));
-        buf_clear(&number);
-        locale_integer(c->language->locale, (int64_t)i + 1, &number);
         buf_printf(out, "<circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", x, y);
-        chart_text(out, x + 5, y + 10, "start", buf_view(&number));
+        list[points++] = (struct taken){x - 3, y - 3, x + 3, y + 3};
     }
-    buf_free(&number);
+    put_numbers(c, list, points, out);
     chart_text(out, 0, 10, "start", c->columns[1]);
     chart_text(out, CHART_WIDTH, BASE + 28, "end", c->columns[0]);
     return BASE + 34;

@@ -10,5 +10,6 @@ return {
   step = {title = "Step", rows_title = "phase", columns = {"peak"}, points = {2^30, 2 * 2^30, 2^30}, marks = {1},
     rows = {{"forward", by_hand(2)}}},
   truth = {title = "Truth", rows_title = "run", columns = {"predicted", "measured"}, band = 0.05,
-    rows = {{"one", by_hand(4), reported(4.1 * 2^30, "B", "https://example.org/run")}}},
+    rows = {{"one, 8 x {131072}", by_hand(4), reported(4.1 * 2^30, "B", "https://example.org/run")},
+      {"near {it}", by_hand(4.05), reported(4.1 * 2^30, "B", "https://example.org/run")}}},
 }

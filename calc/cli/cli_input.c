@@ -95,10 +95,14 @@ static void on_error(void *ctx, const struct vram_message *m)
         cli_say_message(h->texts, m);
 }
 
-// A message alone is no configuration; in a log it is its end.
+// A message alone is no configuration; in a log it is its end, and a script may speak of one.
 static bool is_only_message(vram *v, const struct cli_text *t)
 {
-    return cli_is_message(t) && vram_recognize(v, t->text, t->len, t->name) != VRAM_KIND_LOG;
+    enum vram_kind kind =
+        cli_is_message(t) ? vram_recognize(v, t->text, t->len, t->name) : VRAM_KIND_LOG;
+    bool script = strncmp(t->text, "#!", 2) == 0;
+    return !script &&
+           (kind == VRAM_KIND_FLAT || kind == VRAM_KIND_NANOGPT || kind == VRAM_KIND_AUTO);
 }
 
 static int parse(vram *v, struct cli_texts *texts, const struct cli_text *t, enum vram_kind kind,

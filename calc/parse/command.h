@@ -60,6 +60,9 @@ const struct program *command_program(struct command *c, size_t i, size_t *len);
 // Is it started by its name, and no script or module?
 bool command_is_name(struct span words);
 
+// Is it a container's image?
+bool command_is_image(struct span words);
+
 // ---- pairs -----------------------------------------------------------------------------------
 
 // Adds a pair; of the key's name a dash is an underscore.

@@ -264,6 +264,16 @@ static int read_run(struct command *c)
     return rc ? rc : keep_run(c);
 }
 
+// Is word i started? An image is where a container is made of it: `docker run IMAGE`.
+static bool is_started(struct command *c, const struct program *program, size_t i)
+{
+    struct span words = span_of(program->words);
+    bool made = !command_is_image(words);
+    for (size_t k = 0; k < i && !made; k++)
+        made = command_is_key(command_word(c, k)->text, "run create");
+    return made && command_is_name(words);
+}
+
 // Where `--` or a launcher stands behind other words: sudo, srun, a scheduler's command.
 static int read_command(struct command *c)
 {
@@ -283,7 +293,7 @@ static int read_command(struct command *c)
             return command_to_program(c) ? read_run(c) : VRAM_OK;
         }
         const struct program *named = command_program(c, i, &len);
-        if (named && command_is_name(span_of(named->words))) {
+        if (named && is_started(c, named, i)) {
             c->launcher = BY_NAME;
             c->at = i;
             return read_run(c);

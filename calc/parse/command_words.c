@@ -102,7 +102,13 @@ struct span command_source(const struct command *c, size_t at)
 // The words of a program that is started by its name, and no script's or module's.
 bool command_is_name(struct span words)
 {
-    return words.at[0] != '*' && (span_find(words, ".") == words.len || command_ends(words, ".sh"));
+    return words.at[0] != '*' && (span_find(words, ".") == words.len ||
+                                  command_ends(words, ".sh") || command_is_image(words));
+}
+
+bool command_is_image(struct span words)
+{
+    return span_find(words, ":") < words.len;
 }
 
 // ---- recognition -----------------------------------------------------------------------------
@@ -134,7 +140,7 @@ static bool begins_command(struct span line)
             span_same(first, (struct span){words.at, span_find(words, " ")}))
             return true;
     }
-    return span_is(first, "srun") || span_is(first, "uv");
+    return text_has_word("srun uv docker podman", first.at, first.len);
 }
 
 bool commands_are_in(struct span text)

@@ -243,6 +243,33 @@ enum vram_kind kind_recognize(struct parse *p, struct pair_list *pairs)
 
 // ---- reading ---------------------------------------------------------------------------------
 
+// A line of Jinja, or a value that begins as one, outside of a text of several lines; NULL: none.
+static const char *template_in(const struct parse *p)
+{
+    struct span rest = beginning(p), line;
+    enum language language = language_of(p);
+    if (named(p, ".jinja") || named(p, ".jinja2") || named(p, ".j2"))
+        return p->text;
+    if (language != TREE && language != TOML && language != LINES)
+        return NULL;
+    while (next_line(&rest, &line)) {
+        size_t colon = span_find(line, ": ");
+        struct span value = span_trim(span_skip(line, colon < line.len ? colon + 2 : 0));
+        if (span_starts(line, "{%") || span_starts(line, "{#") || span_starts(value, "{{"))
+            return span_starts(value, "{{") ? value.at : line.at;
+        if (span_is(value, "|") || span_is(value, ">") || span_starts(value, "|-"))
+            return NULL;
+    }
+    return NULL;
+}
+
+// What stands between its brackets is not yet there.
+static int template_error(struct parse *p, const char *at)
+{
+    return err_set(&p->v->err, MESSAGE_text_is_template,
+                   err_pos_of(p->file, p->text, (size_t)(at - p->text)), NO_FIELD, NO_ARGS);
+}
+
 static int no_format(struct parse *p)
 {
     return err_set(&p->v->err, MESSAGE_no_format, (struct err_pos){p->file, 1, 1}, NO_FIELD,
@@ -290,6 +317,9 @@ int kind_read(struct parse *p, enum vram_kind kind)
     struct pair_list pairs;
     if (p->pairs)
         return read_as(p, kind == VRAM_KIND_AUTO ? kind_of_pairs(p) : kind);
+    const char *jinja = kind == VRAM_KIND_AUTO ? template_in(p) : NULL;
+    if (jinja)
+        return template_error(p, jinja);
     pairs_init(&pairs, &p->v->mem, p->text);
     int rc = read_text(p, kind, &pairs);
     pairs_free(&pairs);

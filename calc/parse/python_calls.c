@@ -6,33 +6,9 @@
 
 #include "calc/base/text.h"
 #include "calc/parse/pyexpr.h"
+#include "calc/parse/python_find.h"
 
-// A constructor, the path under which its arguments are, and the name of its first argument without
-// a name.
-static const struct call {
-    const char *name, *path, *first;
-} CALLS[] = {
-    {"TrainingArguments", "", NULL},
-    {"Seq2SeqTrainingArguments", "", NULL},
-    {"SFTConfig", "", NULL},
-    {"LoraConfig", "lora_config", "r"},
-    {"BitsAndBytesConfig", "quantization_config", NULL},
-    {"ForCausalLM.from_pretrained", "", "model_name_or_path"},
-    {"FastLanguageModel.from_pretrained", "", "model_name_or_path"},
-    {"TrainingConfig", "training", NULL},
-    {"ParallelismConfig", "parallelism", NULL},
-    {"ActivationCheckpointConfig", "activation_checkpoint", NULL},
-    {"CompileConfig", "compile", NULL},
-};
-
-// Trainers of TRL that hold more than a model and its batch: a second model, what is generated,
-// rewards. SRC: trl trainer/{dpo,grpo,kto,orpo,cpo,ppo,rloo,reward}_config.py.
-static const char *const OTHER_CALLS[] = {
-    "DPOConfig", "GRPOConfig",      "KTOConfig",    "ORPOConfig",  "CPOConfig",
-    "PPOConfig", "RLOOConfig",      "RewardConfig", "PRMConfig",   "BCOConfig",
-    "XPOConfig", "OnlineDPOConfig", "GKDConfig",    "NashMDConfig"};
-
-enum { CALL_ROWS = sizeof CALLS / sizeof *CALLS, NAMES_MAX = 256 };
+enum { NAMES_MAX = 256 };
 
 struct binding {
     struct span name;
@@ -46,65 +22,9 @@ struct calls {
     const char *at, *end;
     struct binding *bound;  // NAMES_MAX
     size_t count;
-    bool seen[CALL_ROWS];
+    bool seen[PYTHON_CALLS];
     bool spread;  // **more: arguments that are not here
 };
-
-static bool is_name_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-// ---- where calls are -------------------------------------------------------------------------
-
-// Does `name(` stand at `at`? It may be a part of a longer name's end only where it has a point in
-// it.
-static bool calls_here(const char *begin, const char *at, const char *end, const char *name)
-{
-    size_t n = text_len(name);
-    bool whole = span_find(span_of(name), ".") == n;
-    if ((size_t)(end - at) <= n || !text_equal(at, n, name) || at[n] != '(')
-        return false;
-    if (whole && at > begin && is_name_byte(at[-1]))
-        return false;
-    const char *word = at;
-    while (word > begin && (is_name_byte(word[-1]) || word[-1] == '.'))
-        word--;
-    while (word > begin && word[-1] == ' ')
-        word--;
-    return !(word - begin >= 5 && text_equal(word - 5, 5, "class")) &&
-           !(word - begin >= 3 && text_equal(word - 3, 3, "def"));
-}
-
-static const struct call *call_at(const char *begin, const char *at, const char *end)
-{
-    for (size_t i = 0; i < CALL_ROWS; i++)
-        if (*at == CALLS[i].name[0] && calls_here(begin, at, end, CALLS[i].name))
-            return &CALLS[i];
-    return NULL;
-}
-
-// One of the calls whose run is not modelled, or NULL.
-static const char *other_call_at(const char *begin, const char *at, const char *end)
-{
-    for (size_t i = 0; i < sizeof OTHER_CALLS / sizeof *OTHER_CALLS; i++)
-        if (*at == OTHER_CALLS[i][0] && calls_here(begin, at, end, OTHER_CALLS[i]))
-            return OTHER_CALLS[i];
-    return NULL;
-}
-
-bool calls_are_in(struct span text)
-{
-    bool comment = false, begins = true;  // of a line, after blanks
-    for (size_t i = 0; i < text.len; i++) {
-        comment = text.at[i] != '\n' && (comment || (begins && text.at[i] == '#'));
-        begins = text.at[i] == '\n' || (begins && (text.at[i] == ' ' || text.at[i] == '\t'));
-        const char *at = text.at + i, *end = text.at + text.len;
-        if (!comment && (call_at(text.at, at, end) || other_call_at(text.at, at, end)))
-            return true;
-    }
-    return false;
-}
 
 // ---- names -----------------------------------------------------------------------------------
 
@@ -134,7 +54,7 @@ static void bind(struct calls *c, const char *line)
     while (at < c->end && *at == ' ')
         at++;
     struct binding b = {.name = {at, 0}};
-    while (at < c->end && is_name_byte(*at))
+    while (at < c->end && python_is_name_byte(*at))
         at++;
     b.name.len = (size_t)(at - b.name.at);
     while (at < c->end && *at == ' ')
@@ -146,7 +66,7 @@ static void bind(struct calls *c, const char *line)
     py_eval(&names, false, at + 1, c->end, &b.value, &error);
     if (error.at || (b.name.at > line && again))
         b.value = (struct py_value){.kind = PY_UNKNOWN};
-    b.from = b.name.at > line || again ? NULL : at + 1;
+    b.from = again ? NULL : at + 1;
     c->bound[c->count++] = b;
 }
 
@@ -190,6 +110,19 @@ static bool is_torch_name(struct span source)
     return span_starts(source, "torch.") && parse_is_name(span_skip(source, 6));
 }
 
+// What a name is bound to above, once, as it stands there; else the source itself.
+static struct span source_of(const struct calls *c, struct span source)
+{
+    for (size_t i = c->count; i-- > 0;)
+        if (span_same(c->bound[i].name, source)) {
+            const char *from = c->bound[i].from, *end = from;
+            while (end && end < c->end && *end != '\n' && *end != '#')
+                end++;
+            return from ? span_trim((struct span){from, (size_t)(end - from)}) : source;
+        }
+    return source;
+}
+
 // One expression as text; "" where it is no literal. torch.bfloat16 is as good as "bfloat16".
 static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
 {
@@ -203,8 +136,10 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
         return fail(c, error.at, error.id);
     struct span source = span_trim((struct span){start, (size_t)(c->at - start)});
     *text = py_text(buf, &v, source);
-    if (text->len == 0 && v.kind == PY_UNKNOWN)
+    if (text->len == 0 && v.kind == PY_UNKNOWN) {
+        source = source_of(c, source);
         *text = is_torch_name(source) ? span_skip(source, 6) : span_of(PAIRS_NOT_LITERAL);
+    }
     return VRAM_OK;
 }
 
@@ -280,7 +215,7 @@ static int list(struct calls *c, struct span *joined)
 static bool list_by_name(struct calls *c, struct span *joined)
 {
     const char *start = c->at, *from = NULL;
-    while (c->at < c->end && is_name_byte(*c->at))
+    while (c->at < c->end && python_is_name_byte(*c->at))
         c->at++;
     struct span name = {start, (size_t)(c->at - start)};
     blank(c);
@@ -328,7 +263,7 @@ static int argument(struct calls *c, struct span name, const char *name_at, int 
 static struct span argument_name(struct calls *c)
 {
     const char *at = c->at;
-    while (at < c->end && is_name_byte(*at))
+    while (at < c->end && python_is_name_byte(*at))
         at++;
     struct span name = {c->at, (size_t)(at - c->at)};
     while (at < c->end && *at == ' ')
@@ -339,7 +274,7 @@ static struct span argument_name(struct calls *c)
     return name;
 }
 
-static int arguments(struct calls *c, const struct call *call)
+static int arguments(struct calls *c, const struct python_call *call)
 {
     int rc = VRAM_OK;
     for (size_t number = 0; rc == VRAM_OK && !take(c, ')'); number++) {
@@ -371,13 +306,14 @@ static void add_mark(struct calls *c, const char *name)
     pairs_leave(c->out, before);
 }
 
-static int read_call(struct calls *c, const struct call *call)
+static int read_call(struct calls *c, const struct python_call *call, size_t row)
 {
-    size_t row = (size_t)(call - CALLS), before = 0;
+    size_t before = 0;
     struct err_pos pos = pairs_pos(c->out, c->p->file, place(c, c->at));
     bool loads = span_find(span_of(call->name), ".") < text_len(call->name);
-    if (c->seen[row] && loads) {  // what was trained is loaded again behind the training
-        parse_warn(c->p, MESSAGE_loaded_twice, pos, NO_ARGS);
+    if (c->seen[row] && (loads || span_is(span_of(call->name), "SFTTrainer"))) {
+        // what was trained is loaded again behind the training
+        parse_warn(c->p, MESSAGE_called_again, pos, ARGS(arg_text("call", call->name)));
         c->at++;
         return VRAM_OK;
     }
@@ -425,9 +361,9 @@ static void drop_unused(struct calls *c)
 {
     bool loads = false, quantizes = false, used = c->spread;
     struct err_pos pos = NO_POS;
-    for (size_t i = 0; i < CALL_ROWS; i++)
-        loads =
-            loads || (c->seen[i] && span_is(span_of(CALLS[i].name), "ForCausalLM.from_pretrained"));
+    for (size_t i = 0; i < PYTHON_CALLS; i++)
+        loads = loads || (c->seen[i] &&
+                          span_is(span_of(python_call(i)->name), "ForCausalLM.from_pretrained"));
     for (size_t i = 0; i < c->out->count; i++) {
         struct span key = span_of(c->out->at[i].key);
         used = used || span_is(key, "quantization_config");
@@ -445,6 +381,14 @@ static void drop_unused(struct calls *c)
     parse_warn(c->p, MESSAGE_quantizer_unused, pos, NO_ARGS);
 }
 
+// How deep in brackets the text is behind a byte.
+static size_t bracket(char c, size_t depth)
+{
+    if (c == '(' || c == '[' || c == '{')
+        return depth + 1;
+    return depth - ((c == ')' || c == ']' || c == '}') && depth > 0);
+}
+
 int read_calls(struct parse *p, struct pair_list *out)
 {
     struct calls c = {.p = p, .out = out, .at = p->text, .end = p->text + p->len};
@@ -452,20 +396,23 @@ int read_calls(struct parse *p, struct pair_list *out)
     c.bound = mem_arena_new(&out->arena, NAMES_MAX, sizeof *c.bound);
     if (!c.bound)
         return handle_no_memory(p->v);
+    size_t depth = 0;  // of brackets: a line inside of them binds nothing
     for (bool line = true; rc == VRAM_OK && c.at < c.end;) {
-        if (line)
+        if (line && depth == 0)
             bind(&c, c.at);
         line = *c.at == '\n';
-        const struct call *call = call_at(p->text, c.at, c.end);
-        const char *other = other_call_at(p->text, c.at, c.end);
+        size_t number;
+        const struct python_call *call = python_call_at(p->text, c.at, c.end, &number);
+        const char *other = python_other_call_at(p->text, c.at, c.end);
         if (other)
             rc = err_set(&p->v->err, MESSAGE_call_not_modelled,
                          pairs_pos(out, p->file, place(&c, c.at)), NO_FIELD,
                          ARGS(arg_text("call", other)));
-        else if (call)
-            rc = read_call(&c, call);
-        else if (!skip_quiet(&c))
-            c.at++;
+        else if (call) {
+            rc = read_call(&c, call, number);
+            depth += c.at[-1] == '(';
+        } else if (!skip_quiet(&c))
+            depth = bracket(*c.at++, depth);
     }
     if (rc == VRAM_OK)
         drop_unused(&c);

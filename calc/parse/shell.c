@@ -50,15 +50,40 @@ static void skip_here(struct shell *s)
     s->here.len = 0;
 }
 
-// NAME=(one "two three"): the source between the brackets is the value.
+// A list and more of it. What may be added or not is said, and left out.
+static void add_to_list(struct shell *s, const struct shell_name *old, struct span more)
+{
+    size_t len = old->value.len + 1 + more.len;
+    char *text = s->depth == 0 ? mem_arena_new(&s->out->arena, len + 1, 1) : NULL;
+    struct span word = span_trim(more);
+    word.len =
+        span_find(word, "\n") < span_find(word, " ") ? span_find(word, "\n") : span_find(word, " ");
+    if (!text) {
+        parse_warn(s->p, MESSAGE_word_unread,
+                   pairs_pos(s->out, s->p->file, (size_t)(word.at - s->p->text)),
+                   ARGS(arg_part("word", word.at, word.len)));
+        return;
+    }
+    mem_copy(text, old->value.at, old->value.len);
+    text[old->value.len] = ' ';
+    mem_copy(text + old->value.len + 1, more.at, more.len);
+    bind(s, (struct shell_name){old->name, {text, len}, true, true});
+}
+
+// NAME=(one "two three") and NAME+=(more): the source between the brackets is the value.
 static bool bind_list(struct shell *s)
 {
-    size_t n = parse_name_len(rest(s));
-    if (s->open || n == 0 || !span_starts(span_skip(rest(s), n), "=("))
+    struct span name = {s->at, parse_name_len(rest(s))}, behind = span_skip(rest(s), name.len);
+    bool more = span_starts(behind, "+=(");
+    if (s->open || name.len == 0 || !(more || span_starts(behind, "=(")))
         return false;
-    struct span name = {s->at, n};
-    const char *from = s->at + n + 2, *close = shell_skip(from, s->end, '(', ')');
-    bind(s, (struct shell_name){name, {from, (size_t)(close - from)}, true, true});
+    const struct shell_name *old = shell_find(s, name);
+    const char *from = behind.at + 2 + more, *close = shell_skip(from, s->end, '(', ')');
+    struct span list = {from, (size_t)(close - from)};
+    if (more && old && old->known && old->list)
+        add_to_list(s, old, list);
+    else
+        bind(s, (struct shell_name){name, list, !more || !old, true});
     s->kept = s->name_count;
     s->at = close < s->end ? close + 1 : s->end;
     return true;

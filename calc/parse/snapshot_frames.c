@@ -2,6 +2,8 @@
 
 #include "calc/parse/snapshot_read.h"
 
+#include "calc/base/text.h"
+
 enum which { ANY, OUTERMOST };
 
 static const struct rule {
@@ -47,11 +49,29 @@ static size_t rule_of_frame(struct snapshot_read *s, const struct tree_value *fr
     return *known - 1u;
 }
 
+static bool ends(struct span s, const char *end)
+{
+    size_t n = text_len(end);
+    return s.len >= n && span_is(span_skip(s, s.len - n), end);
+}
+
+// Is it a file of the interpreter or of another library in C or C++? Stacks of all languages have
+// their frames between those of Python.
+static bool is_compiled(struct span file)
+{
+    static const char *const kinds[] = {".c",   ".cc", ".cpp", ".cu", ".h",
+                                        ".hpp", ".o",  ".so",  ".S"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (ends(file, kinds[i]))
+            return true;
+    return file.len == 0 || span_is(file, "??") || holds(file, ".so.");
+}
+
 // Is it a line of a library that runs in every stack, or of C++?
 static bool is_inside(struct span file, struct span name)
 {
     return holds(file, "/torch/") || span_starts(file, "torch/") || holds(name, "::") ||
-           span_is(file, "??") || file.len == 0;
+           is_compiled(file);
 }
 
 struct snapshot_site snapshot_site_of(struct snapshot_read *s, const struct tree_value *frames)
@@ -72,9 +92,11 @@ struct snapshot_site snapshot_site_of(struct snapshot_read *s, const struct tree
             break;
         size_t rule = rule_of_frame(s, &frame, file, name, left == 0);
         best = rule < best ? rule : best;
-        if (chosen || (!site.empty && is_inside(file, name)))
+        bool inside = is_inside(file, name);
+        site.empty = false;
+        if (chosen || is_compiled(file) || (inside && site.file.len > 0))
             continue;
-        chosen = !is_inside(file, name);
+        chosen = !inside;
         site = (struct snapshot_site){file, name, tree_u64(&l), SNAPSHOT_UNKNOWN, false};
     }
     if (best < RULE_COUNT)

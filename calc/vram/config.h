@@ -70,7 +70,8 @@ VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key o
     X(TORCHTITAN, "torchtitan", "torchtitan's TOML, or the file that it saves") \
     X(SWIFT, "swift", "ms-swift's command line") \
     X(VLLM, "vllm", "vLLM's command line") \
-    X(LLAMACPP, "llamacpp", "llama.cpp's command line")
+    X(LLAMACPP, "llamacpp", "llama.cpp's command line") \
+    X(UNSLOTH, "unsloth", "Unsloth's FastLanguageModel in a Python file")
 
 enum vram_kind {
 #define X(id, name, text) VRAM_KIND_##id,

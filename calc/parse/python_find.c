@@ -1,0 +1,97 @@
+// Owns the finding of calls in Python: constructors of trainers, adapters, quantizers, loaders.
+
+#include "calc/parse/python_find.h"
+
+#include "calc/base/text.h"
+#include "calc/parse/pairs.h"
+
+static const struct python_call CALLS[PYTHON_CALLS] = {
+    {"TrainingArguments", "", NULL},
+    {"Seq2SeqTrainingArguments", "", NULL},
+    {"SFTConfig", "", NULL},
+    {"LoraConfig", "lora_config", "r"},
+    {"BitsAndBytesConfig", "quantization_config", NULL},
+    {"ForCausalLM.from_pretrained", "", "model_name_or_path"},
+    {"FastLanguageModel.from_pretrained", "", "model_name"},
+    {"FastLanguageModel.get_peft_model", "lora_config", NULL},
+    {"FastModel.from_pretrained", "", "model_name"},
+    {"FastModel.get_peft_model", "lora_config", NULL},
+    {"SFTTrainer", "", NULL},
+    {"TrainingConfig", "training", NULL},
+    {"ParallelismConfig", "parallelism", NULL},
+    {"ActivationCheckpointConfig", "activation_checkpoint", NULL},
+    {"CompileConfig", "compile", NULL},
+};
+
+// Trainers of TRL that hold more than a model and its batch: a second model, what is generated,
+// rewards. SRC: trl trainer/{dpo,grpo,kto,orpo,cpo,ppo,rloo,reward}_config.py.
+static const char *const OTHER_CALLS[] = {
+    "DPOConfig", "GRPOConfig",      "KTOConfig",    "ORPOConfig",  "CPOConfig",
+    "PPOConfig", "RLOOConfig",      "RewardConfig", "PRMConfig",   "BCOConfig",
+    "XPOConfig", "OnlineDPOConfig", "GKDConfig",    "NashMDConfig"};
+
+bool python_is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// ---- where calls are -------------------------------------------------------------------------
+
+// Does `name(` stand at `at`? It may be a part of a longer name's end only where it has a point in
+// it.
+static bool calls_here(const char *begin, const char *at, const char *end, const char *name)
+{
+    size_t n = text_len(name);
+    bool whole = span_find(span_of(name), ".") == n;
+    if ((size_t)(end - at) <= n || !text_equal(at, n, name) || at[n] != '(')
+        return false;
+    if (whole && at > begin && python_is_name_byte(at[-1]))
+        return false;
+    const char *word = at;
+    while (word > begin && (python_is_name_byte(word[-1]) || word[-1] == '.'))
+        word--;
+    while (word > begin && word[-1] == ' ')
+        word--;
+    return !(word - begin >= 5 && text_equal(word - 5, 5, "class")) &&
+           !(word - begin >= 3 && text_equal(word - 3, 3, "def"));
+}
+
+const struct python_call *python_call_at(const char *begin, const char *at, const char *end,
+                                         size_t *number)
+{
+    for (size_t i = 0; i < PYTHON_CALLS; i++)
+        if (*at == CALLS[i].name[0] && calls_here(begin, at, end, CALLS[i].name)) {
+            *number = i;
+            return &CALLS[i];
+        }
+    return NULL;
+}
+
+const struct python_call *python_call(size_t number)
+{
+    return &CALLS[number];
+}
+
+// One of the calls whose run is not modelled, or NULL.
+const char *python_other_call_at(const char *begin, const char *at, const char *end)
+{
+    for (size_t i = 0; i < sizeof OTHER_CALLS / sizeof *OTHER_CALLS; i++)
+        if (*at == OTHER_CALLS[i][0] && calls_here(begin, at, end, OTHER_CALLS[i]))
+            return OTHER_CALLS[i];
+    return NULL;
+}
+
+bool calls_are_in(struct span text)
+{
+    bool comment = false, begins = true;  // of a line, after blanks
+    for (size_t i = 0; i < text.len; i++) {
+        comment = text.at[i] != '\n' && (comment || (begins && text.at[i] == '#'));
+        begins = text.at[i] == '\n' || (begins && (text.at[i] == ' ' || text.at[i] == '\t'));
+        const char *at = text.at + i, *end = text.at + text.len;
+        size_t number;
+        if (!comment &&
+            (python_call_at(text.at, at, end, &number) || python_other_call_at(text.at, at, end)))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,26 @@
+// The calls that are looked for in a Python file, and where one stands.
+
+#ifndef CALC_PYTHON_FIND_H
+#define CALC_PYTHON_FIND_H
+
+#include "calc/base/span.h"
+
+// A constructor, the path under which its arguments are, and the name of its first argument without
+// a name.
+struct python_call {
+    const char *name, *path, *first;
+};
+
+enum { PYTHON_CALLS = 15 };
+
+// The call at a place of the text, and its number; NULL: there is none.
+const struct python_call *python_call_at(const char *begin, const char *at, const char *end,
+                                         size_t *number);
+const struct python_call *python_call(size_t number);
+
+// The name of a call whose run is not modelled, or NULL.
+const char *python_other_call_at(const char *begin, const char *at, const char *end);
+
+bool python_is_name_byte(char c);
+
+#endif

@@ -128,15 +128,17 @@ static int put_oom(struct vram_snapshot *out, const struct snapshot_read *s,
 }
 
 // Autograd's own thread has no Python stack: where stacks were recorded, what has none is of the
-// backward pass, and what of that has the size of a weight is its gradient.
+// backward pass, and what of that has the size of a weight is its gradient. What was there before
+// the recording has none either: it may be anything, most often the weights.
 static void guess_backward(struct live_set *set, bool has_frames)
 {
     for (size_t from = 0, to = 0; from < set->count && has_frames; from = to) {
         bool weight = false;
         for (; to < set->count && set->at[to].bytes == set->at[from].bytes; to++)
-            weight = weight || set->at[to].category == VRAM_CAT_PARAM;
+            weight = weight || set->at[to].category == VRAM_CAT_PARAM || set->at[to].early;
         for (size_t i = from; i < to; i++)
-            if (set->at[i].no_frames && set->at[i].category == SNAPSHOT_UNKNOWN)
+            if (set->at[i].no_frames && !set->at[i].early &&
+                set->at[i].category == SNAPSHOT_UNKNOWN)
                 set->at[i].category = weight ? VRAM_CAT_GRAD : VRAM_CAT_BACKWARD;
     }
 }

@@ -101,8 +101,15 @@ static int collect(struct walk *w, struct live_set *out)
             continue;
         const struct snapshot_site *site = &s->sites[p->site];
         uint32_t category = p->category == SNAPSHOT_UNKNOWN ? site->category : p->category;
-        struct live_item item = {p->bytes, site->file,  site->name, site->line,
-                                 category, site->empty, false};
+        struct live_item item = {.bytes = p->bytes,
+                                 .file = site->file,
+                                 .name = site->name,
+                                 .line = site->line,
+                                 .category = category,
+                                 .no_frames = site->empty,
+                                 .early = s->event_count && site->empty && !p->told};
+        if (item.early)
+            item.name = span_of("allocated before the first event");
         if (live_set_add(out, s->tree.mem, item) != VRAM_OK)
             return VRAM_ENOMEM;
     }

@@ -12,6 +12,7 @@ struct live_item {
     uint64_t line;
     uint32_t category;
     bool no_frames;
+    bool early;  // from before the first event that is kept
     bool matched;
 };
 

@@ -55,7 +55,7 @@ static void put_place(struct writer *w, const struct vram_snapshot_block *b)
 {
     size_t len = text_len(b->file), from = len > PATH_SHOWN ? len - PATH_SHOWN : 0;
     if (len == 0) {
-        writer_str(w, "no Python frame");
+        writer_str(w, b->name[0] ? b->name : "no Python frame");
         return;
     }
     while (from > 0 && from < len && b->file[from - 1] != '/')

@@ -173,7 +173,7 @@ static void test_frames(void **state)
          "/x/transformers/cache_utils.py"},
         {FRAME("/x/torch/nn/functional.py", "cross_entropy") "," FRAME("m.py", "forward"), "logits",
          "m.py"},
-        {FRAME("??", "torch::autograd::Engine::evaluate_function"), "backward", "??"},
+        {FRAME("??", "torch::autograd::Engine::evaluate_function"), "backward", ""},
         {FRAME("t.py", "main"), "unknown", "t.py"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -191,6 +191,40 @@ static void test_frames(void **state)
                      s->blocks[0].category ? s->blocks[0].category : "unknown", s->blocks[0].file);
         close_vram(v, &h);
     }
+}
+
+// A recording that began behind the model: its weights have neither frames nor an event, and are
+// not of the backward pass; what autograd's thread made in their size is their gradient. Frames of
+// the interpreter stand between those of Python where all languages are recorded.
+static void test_early(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"device_traces\":[[{\"action\":\"alloc\",\"addr\":2048,\"size\":1000,\"frames\":[]},"
+        "{\"action\":\"alloc\",\"addr\":3072,\"size\":600,\"frames\":[" FRAME(
+            "/py/Objects/methodobject.c",
+            "cfunction_call") "," FRAME("/home/u/model.py",
+                                        "forward") "]}]],"
+                                                   "\"segments\":[{\"device\":0,\"address\":1024,"
+                                                   "\"total_size\":4096,\"blocks\":["
+                                                   "{\"address\":1024,\"size\":1024,\"requested_"
+                                                   "size\":1000,\"state\":\"active_allocated\","
+                                                   "\"frames\":[]},{\"address\":2048,\"size\":1024,"
+                                                   "\"requested_size\":1000,"
+                                                   "\"state\":\"active_allocated\",\"frames\":[]},{"
+                                                   "\"address\":4096,\"size\":1024,"
+                                                   "\"requested_size\":600,\"state\":\"active_"
+                                                   "allocated\",\"frames\":[]}]}]}";
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    const struct vram_snapshot *s;
+    assert_int_equal(ask(v, text, &s), VRAM_OK);
+    assert_int_equal(row(s, "unknown", false), 1000);
+    assert_int_equal(row(s, "gradients", false), 1000);
+    assert_int_equal(row(s, "activations", false), 600);
+    assert_int_equal(row(s, "backward", false), 0);
+    assert_string_equal(s->blocks[2].file, "/home/u/model.py");
+    close_vram(v, &h);
 }
 
 // "history" in place of frames: PyTorch until 2.0.
@@ -303,6 +337,7 @@ int main(void)
         cmocka_unit_test(test_history),    cmocka_unit_test(test_frames),
         cmocka_unit_test(test_old_blocks), cmocka_unit_test(test_endless),
         cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_schema),
+        cmocka_unit_test(test_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,24 +50,43 @@
     });
     return { code: 0, value: found.sort((a, b) => a.total - b.total || a.count - b.count).slice(0, 6) };
   }
-  // A pasted file: over nothing, or, where it says nothing of a model, over the run as it stands. What it sets, and the keys that
-  // nothing was made of.
-  function reading(core, flat, text) {
+  // Pasted and dropped files: the first of the lists that can be read whole, over nothing, or, where none of it says a model or
+  // `here` asks for it, over the run as it stands. The files of a list come one over the other: the model first, then what trains it,
+  // what divides it last. What they set, and the keys that nothing was made of; a text that is a message instead is explained.
+  function reading(core, flat, lists, here) {
+    const TURNS = { hf: 0, adapter: 1, generation: 1, accelerate: 3, deepspeed: 4 }, PLAIN = /^(flat|nanogpt|log|auto)$/;
+    const turn = (file) => { const t = TURNS[core.recognize(file.text, file.name)]; return t === undefined ? 2 : t; };
     // The defaults are those of gpt2: said by name, the library knows that a model is there.
     const onto = () => { core.clear(); core.parse("flat", (/^preset/.test(flat) ? "" : "preset = gpt2\n") + flat); };
-    core.clear();
-    let before = core.ask("config").value, read = core.read(text), over = false;
-    if (read.code !== 0 && read.value.error.id === "model_unsaid") {
-      onto();
-      over = true;
-      before = core.ask("config").value;
-      read = core.read(text);
+    const known = (list) => list.filter((file) => !file.folder || !/^(flat|nanogpt|log|auto|generation)$/.test(core.recognize(file.text, file.name)));
+    function one(files, over) {
+      core.clear();
+      if (over) onto();
+      const before = core.ask("config").value, kinds = [], left = [], found = {};
+      for (const file of files) {
+        const read = core.read(file.text, file.name);
+        if (read.code !== 0) return { kind: read.kind, error: read.value.error, file: files.length > 1 ? file.name : "" };
+        const report = core.ask("report");
+        if (report.code === 0) left.push.apply(left, report.value.notes.map((note) => note.args.key).filter(Boolean));
+        kinds.push(read.kind);
+      }
+      const after = core.ask("config").value;
+      Object.keys(after).forEach((key) => { if (after[key] !== before[key] && after[key] !== null) found[key] = String(after[key]); });
+      return { kind: kinds.join(" + "), kinds, found, left, onto: over };
     }
-    if (read.code !== 0) return { code: 0, value: { kind: read.kind, error: read.value.error } };
-    const after = core.ask("config").value, report = core.ask("report"), found = {};
-    Object.keys(after).forEach((key) => { if (after[key] !== before[key] && after[key] !== null) found[key] = String(after[key]); });
-    const left = report.code === 0 ? report.value.notes.map((note) => note.args.key).filter(Boolean) : [];
-    return { code: 0, value: { kind: read.kind, found, left, onto: over } };
+    function whole(list) {
+      const files = known(list).sort((a, b) => turn(a) - turn(b)), read = one(files, here);
+      return !here && read.error && read.error.id === "model_unsaid" ? one(files, true) : read;
+    }
+    const text = lists[0].length === 1 && PLAIN.test(core.recognize(lists[0][0].text, lists[0][0].name)) ? lists[0][0].text : "";
+    const message = text && !here ? core.explain(text, true) : null;
+    if (message && message.code === 0) return { code: 0, value: { message } };
+    const all = [];
+    for (const list of lists) {
+      all.push(whole(list));
+      if (!all[all.length - 1].error) return { code: 0, value: Object.assign({ used: all.length - 1 }, all[all.length - 1]) };
+    }
+    return { code: 0, value: message && /out of memory/i.test(text) ? { message } : all[all.length - 1] };
   }
   const CALLS = { moment, lengths, servers, reading };
   function answer(core, d) {

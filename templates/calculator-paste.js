@@ -150,25 +150,46 @@
   function refuse(reason) {
     say([el("p", { class: "bad" }, [reason + " " + words.readable])]);
   }
-  function done(read, text) {
-    if (read.error) refuse(page.told(read.error));
+  // A file that needs another one waits for it; a model that is not known can also be the one that is chosen here.
+  const NEEDS = ["model_unknown", "auto_alone", "file_first", "recipe_first"];
+  function wait(read, files) {
+    const run = fill(words.anyway, { run: page.state().preset || words.own }), name = read.file ? read.file + ": " : "", here = () => readHere(files);
+    say([el("p", { class: "bad" }, [name + page.told(read.error)]), el("p", {}, [words.together].concat(read.error.id === "model_unknown" ? [" ", button(run, here)] : []))]);
+    kept = { files, waits: true };
+  }
+  const readHere = (files) => page.later("read", "reading", [[files], true], (answer) => done(answer.value, [files]));
+  // What was read last, or waits: with it the next file is read together, if that one asks for more or the last one did.
+  let kept = { files: [], flat: "" };
+  function together(files) {
+    const both = kept.files.concat(files);
+    if (!kept.files.length || files.length > 1 || !(kept.waits || kept.flat === page.flat())) return [files];
+    return kept.waits ? [both, files] : [files, both];
+  }
+  const textOf = (files) => files.map((file) => file.text).join("\n");
+  function done(read, lists) {
+    if (read.message) explained(read.message);
+    else if (read.error && NEEDS.includes(read.error.id)) wait(read, lists.reduce((most, files) => (files.length > most.length ? files : most)));
+    else if (read.error) refuse((read.file ? read.file + ": " : "") + page.told(read.error));
     else if (!Object.keys(read.found).length) refuse(words.unread);
-    else accept(read, text);
+    else {
+      accept(read, lists ? textOf(lists[read.used]) : "");
+      kept = { files: lists ? lists[read.used] : [], flat: page.flat() };
+    }
   }
   // What is known by its look is read here, all else by the library beside the page.
-  page.paste = function (text) {
+  page.paste = function (text, name) {
     area.value = text;
     if (text.length > MOST) { area.value = ""; refuse(words.toolong); return; }
-    const explain = (done) => page.later("read", "explain", [text, true], done);
-    if (/out of memory/i.test(text)) { explain(explained); return; }
     const read = [byAddress, byCommand, bySmi, byHub, byLines].reduce((found, reader) => found || reader(text), null);
-    if (read) { done(read); return; }
-    // Not every message says "out of memory": vLLM, Triton and others have words of their own, which the library knows.
-    explain((answer) => {
-      if (answer.code === 0) explained(answer);
-      else page.later("read", "reading", [text], (answer) => done(answer.value, text));
-    });
+    if (!read) { pasteAll([{ text, name: name || "" }]); return; }
+    const files = kept.waits && read.found.preset ? kept.files : null;   // the model that they wait for
+    done(read);
+    if (files) readHere(files);
   };
+  function pasteAll(files) {
+    const lists = together(files);
+    page.later("read", "reading", [lists, false], (answer) => done(answer.value, lists));
+  }
 
   const SAMPLES = {
     config: '{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, ' +
@@ -178,29 +199,42 @@
     command: "vramcalc estimate preset=llama-3.1-8b lora_rank=16 quantization=nf4 checkpointing=block gpu='RTX 4090'",
     settings: "batch_size = 8\nblock_size = 1024\nn_layer = 24\nn_head = 16\nn_embd = 1024\ndtype = 'bfloat16'\ncompile = False",
   };
-  let wait = 0;
+  let pause = 0;
   area.addEventListener("input", () => {
-    clearTimeout(wait);
-    wait = setTimeout(() => { if (area.value.trim()) page.paste(area.value); else say([]); }, 60);
+    clearTimeout(pause);
+    pause = setTimeout(() => { if (area.value.trim()) page.paste(area.value); else say([]); }, 60);
   });
   root.addEventListener("click", (e) => {
     const sample = SAMPLES[e.target.getAttribute("data-sample")];
     if (!sample) return;
     page.paste(sample);
   });
-  function file(f) {
-    if (!f) return;
-    if (f.size > MOST) { refuse(words.toolong); return; }
-    f.text().then(page.paste);
+  // Files that were chosen or dropped; of a folder those that are read, of which the others are no error.
+  const READ = /\.(json|ya?ml|toml|py|sh|txt|log)$/i, MANY = 20;
+  function takeFiles(list, folder) {
+    const files = list.filter((f) => !folder || (READ.test(f.name) && f.size <= MOST)).slice(0, MANY);
+    if (!files.length || files.some((f) => f.size > MOST)) { refuse(files.length ? words.toolong : words.unread); return; }
+    Promise.all(files.map((f) => f.text().then((text) => ({ text, name: f.name, folder })))).then((all) => {
+      if (all.length === 1) { page.paste(all[0].text, all[0].name); return; }
+      area.value = "";
+      pasteAll(all);
+    });
   }
-  root.querySelector("input[type=file]").addEventListener("change", (e) => file(e.target.files[0]));
-  // A file may be dropped anywhere on the calculator.
+  root.querySelector("input[type=file]").addEventListener("change", (e) => { if (e.target.files.length) takeFiles(Array.from(e.target.files)); });
+  // They may be dropped anywhere on the calculator, a folder too.
   root.addEventListener("dragover", (e) => { if (e.dataTransfer.types.includes("Files")) { e.preventDefault(); root.classList.add("over"); } });
   root.addEventListener("dragleave", () => root.classList.remove("over"));
+  const entryOf = (item) => (item.webkitGetAsEntry ? item.webkitGetAsEntry() : null);
+  const inside = (folder) => new Promise((use) => folder.createReader().readEntries(use, () => use([])));
+  const opened = (entry) => new Promise((use) => entry.file(use, () => use(null)));
   root.addEventListener("drop", (e) => {
     root.classList.remove("over");
-    if (!e.dataTransfer.files.length) return;
+    const files = Array.from(e.dataTransfer.files);
+    if (!files.length) return;
     e.preventDefault();
-    file(e.dataTransfer.files[0]);
+    const folders = Array.from(e.dataTransfer.items).map(entryOf).filter((entry) => entry && entry.isDirectory);
+    if (!folders.length) { takeFiles(files); return; }
+    Promise.all(folders.map(inside)).then((lists) => Promise.all(lists.flat().filter((entry) => entry.isFile).map(opened)))
+      .then((all) => takeFiles(all.filter(Boolean), true));
   });
 })();

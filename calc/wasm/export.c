@@ -17,25 +17,36 @@ EXPORT(write) int wasm_write(uint32_t answer, uint32_t format)
     return wasm_finish(v, vram_write(v, (enum vram_answer)answer, (enum vram_format)format, 0));
 }
 
-// Reads the first len bytes of the input, a text of one of VRAM_KINDS, into the configuration, on
-// top of what is there.
-EXPORT(parse) int wasm_parse(uint32_t kind, size_t len)
+// The input is a file's name, a NUL and its text where `named` bytes are the name with its NUL; a
+// text alone where they are 0. Some kinds are known by the end of the name.
+static const char *named_text(size_t named, size_t *len, const char **file)
+{
+    const char *input = wasm_input_text(*len);
+    if (!input || named > *len || (named && input[named - 1]))
+        return NULL;
+    *file = named ? input : NULL;
+    *len -= named;
+    return input + named;
+}
+
+// Reads a text of one of VRAM_KINDS into the configuration, on top of what is there.
+EXPORT(parse) int wasm_parse(uint32_t kind, size_t named, size_t len)
 {
     vram *v = wasm_handle();
     if (!v)
         return VRAM_ENOMEM;
-    const char *text = wasm_input_text(len);
+    const char *file, *text = named_text(named, &len, &file);
     if (!text || kind >= VRAM_KIND_COUNT)
         return VRAM_EARG;
-    return wasm_finish(v, vram_parse(v, (enum vram_kind)kind, text, len, NULL, NULL, NULL));
+    return wasm_finish(v, vram_parse(v, (enum vram_kind)kind, text, len, file, NULL, NULL));
 }
 
-// The kind of the first len bytes of the input; AUTO where it is none that is read.
-EXPORT(recognize) uint32_t wasm_recognize(size_t len)
+// The kind of a text; AUTO where it is none that is read.
+EXPORT(recognize) uint32_t wasm_recognize(size_t named, size_t len)
 {
     vram *v = wasm_handle();
-    const char *text = v ? wasm_input_text(len) : NULL;
-    return text ? vram_recognize(v, text, len, NULL) : VRAM_KIND_AUTO;
+    const char *file, *text = v ? named_text(named, &len, &file) : NULL;
+    return text ? vram_recognize(v, text, len, file) : VRAM_KIND_AUTO;
 }
 
 static int finish_json(vram *v, int code, enum vram_answer answer)

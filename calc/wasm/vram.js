@@ -47,6 +47,12 @@
             return bytes.length;
         }
 
+        // A file: its name and a NUL before its text; the name alone is the first of the two numbers.
+        #file(text, name) {
+            const named = name ? this.#encode.encode(name).length + 1 : 0;
+            return [named, this.#put(named ? name + '\0' + text : text)];
+        }
+
         #number(group, word) {
             const n = this.#numbers[group].get(word);
             if (n === undefined) throw new Error('vram.wasm: no such word: ' + word);
@@ -71,24 +77,28 @@
         }
 
         // Text of one kind on top of the configuration as it is: flat, and with vram-export.wasm any of VRAM_KINDS (auto: whichever it is).
-        parse(kind, text) {
-            const len = this.#put(text);
-            if (kind === 'flat') return this.#answer(this.#e.flat(len), false);
-            return this.#answer(this.#e.parse(this.#number('kinds', kind), len), false);
+        parse(kind, text, name) {
+            if (kind === 'flat') return this.#answer(this.#e.flat(this.#put(text)), false);
+            const file = this.#file(text, name);
+            return this.#answer(this.#e.parse(this.#number('kinds', kind), ...file), false);
         }
 
         // Of vram-export.wasm, as all below but ask(). The kind of a text: flat, nanogpt, log, hf, axolotl, ...; auto where it is none that is read.
-        recognize(text) {
-            const number = this.#e.recognize(this.#put(text));
+        recognize(text, name) {
+            const number = this.#e.recognize(...this.#file(text, name));
             return [...this.#numbers.kinds].find(([, n]) => n === number)?.[0] ?? 'auto';
         }
 
-        // Whatever was pasted, on top of the configuration as it is: any file that the command line reads, or an
-        // out-of-memory message. Returns { kind, code, text, value }; warnings are notes of the next report.
-        read(text) {
-            const kind = this.recognize(text);
-            if (kind !== 'log' && /ried to allocate|out of memory|OutOfMemoryError/i.test(text)) return { kind: 'oom', ...this.explain(text) };
-            return { kind, ...this.parse('auto', text) };
+        // Whatever was pasted, on top of the configuration as it is: any file that the command line reads, or an out-of-memory
+        // message. A file of settings may speak of one, in a comment. Returns { kind, code, text, value }; warnings are notes of
+        // the next report.
+        read(text, name) {
+            const kind = this.recognize(text, name);
+            if (/^(flat|nanogpt|auto)$/.test(kind) && /ried to allocate|out of memory|OutOfMemoryError/i.test(text)) {
+                const message = this.explain(text);
+                if (message.code === 0) return { kind: 'oom', ...message };
+            }
+            return { kind, ...this.parse('auto', text, name) };
         }
 
         // report, config, gpus, presets, timeline, serving, fields; advise of vram-export.wasm

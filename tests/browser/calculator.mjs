@@ -466,13 +466,13 @@ function paste(browser, site, scheme) {
   });
 }
 
-// Drops a file on the calculator, as a hand would.
-async function drop(tab, name, text) {
-  const dataTransfer = await tab.evaluateHandle(([name, text]) => {
+// Drops files on the calculator, as a hand would: names and texts in turn.
+async function drop(tab, ...files) {
+  const dataTransfer = await tab.evaluateHandle((files) => {
     const data = new DataTransfer();
-    data.items.add(new File([text], name));
+    for (let i = 0; i < files.length; i += 2) data.items.add(new File([files[i + 1]], files[i]));
     return data;
-  }, [name, text]);
+  }, files);
   await tab.dispatchEvent("#calc .answer", "drop", { dataTransfer });
 }
 
@@ -485,6 +485,36 @@ function dropped(browser, site) {
     equal(await tab.locator("[name=gpu]").inputValue(), "RTX 4070", "the card stays");
     await drop(tab, "large.txt", "x".repeat(3e6));
     await tab.locator("[data-out=pasted] .bad").waitFor();
+  });
+  const config = (wanted) => (tab) => tab.waitForFunction((wanted) => Object.entries(wanted).every(([key, value]) => window.vramPage.report.config[key] === value), wanted);
+  const TRAINER = "model_name_or_path: org/nobody-knows\nper_device_train_batch_size: 3\nbf16: true\n";
+  const ENGINE = '{"zero_optimization": {"stage": 3}, "bf16": {"enabled": "auto"}, "train_micro_batch_size_per_gpu": "auto"}';
+  calculator(browser, "several files", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+    const said = tab.locator("[data-out=pasted]");
+    // in any order: the model comes first
+    await drop(tab, "ds.json", ENGINE, "train.yaml", TRAINER, "config.json", JSON.stringify(llama));
+    await config({ n_layer: 3, batch_size: 3, parallel: "zero3" })(tab);
+    // one after the other: a file waits for the one that it needs
+    await tab.evaluate(() => window.vramPage.paste("preset = gpt2"));
+    await config({ family: "gpt2" })(tab);
+    await drop(tab, "train.yaml", TRAINER);
+    await said.locator(".bad").waitFor();
+    that(/nobody-knows/.test(await said.innerText()) && /together/.test(await said.innerText()), `what is missing: ${await said.innerText()}`);
+    await tab.locator("textarea").fill(JSON.stringify(llama));
+    await config({ n_layer: 3, batch_size: 3 })(tab);
+    equal(await said.locator(".bad").count(), 0, "both are read");
+    // over what was read last
+    await drop(tab, "ds.json", ENGINE);
+    await config({ n_layer: 3, batch_size: 3, parallel: "zero3" })(tab);
+    // with the model that is chosen here
+    await tab.evaluate(() => window.vramPage.paste("preset = llama-3.2-1b"));
+    await config({ n_layer: 16 })(tab);
+    await drop(tab, "train.yaml", TRAINER);
+    await said.locator("button", { hasText: "llama-3.2-1b" }).click();
+    await config({ n_layer: 16, batch_size: 3 })(tab);
+    // a file that speaks of a message in a comment is no message
+    await tab.locator("textarea").fill("args = TrainingArguments(per_device_train_batch_size=7)  # 8: CUDA out of memory\n");
+    await config({ n_layer: 16, batch_size: 7 })(tab);
   });
 }
 

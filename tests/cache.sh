@@ -97,4 +97,14 @@ page en d4 9; echo '[x](gone.md)' >>content/en/d4.md
 ! vram -o out --strict && page en d4 10 && vram -o out && grep -q ' 2 rendered' log && texts en >log && same &&
     good 'a build that fails leaves the last texts' || bad 'a build that fails loses texts'
 
+# A folder with somebody's files is no cache: what is called as the cache's own stays, too.
+mkdir -p mine/cache mine/texts-of-mine; echo keep >mine/cache/file; cp mine/cache/file mine/texts-of-mine/
+if vram -o out4 --cache mine; then bad 'a folder with files is taken for a cache'
+elif grep -q '^mine: error: .*no cache of an earlier build' log && [ -f mine/cache/file ] && [ -f mine/texts-of-mine/file ] && [ ! -e out4 ]; then
+    good 'a folder with files is no cache'
+else bad 'a folder with files as a cache'; fi
+mkdir empty; : >empty/.hidden
+vram -o out4 --cache empty && page en d1 20 && vram -o out4 --cache empty && grep -q ' 2 rendered' log && good 'an empty folder becomes one' ||
+    bad 'an empty folder does not become a cache'
+
 exit $status

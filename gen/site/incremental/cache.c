@@ -1,6 +1,7 @@
 // The cache file as it is read: a header, then everything.
 #include "gen/site/incremental/cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -182,11 +183,29 @@ int cache_invalidate(str dir)
     return rc;
 }
 
+// Whether a folder is empty but for hidden files, or has the lock of an earlier build, which is an
+// empty file.
+static bool may_be_cache(const char *dir, const char *lock)
+{
+    struct stat st;
+    bool empty = true;
+    DIR *d = opendir(dir);
+    for (const struct dirent *e; d && (e = readdir(d));)
+        empty = empty && e->d_name[0] == '.';
+    if (d)
+        closedir(d);
+    return empty || (lstat(lock, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0);
+}
+
 int cache_lock(str dir)
 {
     buf path = BUF_INIT;
-    int fd = -1;
-    if (fs_mkdirs(dir.ptr) == 0)
+    int fd = -1, rc = fs_mkdirs(dir.ptr);
+    if (rc == 0 && !may_be_cache(dir.ptr, cache_path(dir, "lock", &path))) {
+        errno = ENOTEMPTY;
+        rc = -1;
+    }
+    if (rc == 0)
         fd = open(cache_path(dir, "lock", &path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     buf_free(&path);
     while (fd >= 0 && flock(fd, LOCK_EX) < 0)

@@ -72,7 +72,7 @@ int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected
 // to be believed.
 int cache_invalidate(str dir);
 // Takes the lock of this cache, waiting for another build to end. A descriptor to close, or -1 with
-// errno.
+// errno: ENOTEMPTY for a folder with files of somebody else, which a cache would remove.
 int cache_lock(str dir);
 
 // What reading and writing share (cache.c, cache_write.c): a magic word, the program, a checksum of

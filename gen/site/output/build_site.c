@@ -336,7 +336,10 @@ static bool run(struct build *b)
         return false;
     int lock = cache_lock(s->cache_dir);
     if (lock < 0) {
-        diag_add(b->diag, D_IO_WRITE, DIAG_FILE(s->cache_dir), "%s", strerror(errno));
+        diag_add(b->diag, D_IO_WRITE, DIAG_FILE(s->cache_dir), "%s",
+                 errno == ENOTEMPTY
+                     ? "holds files and is no cache of an earlier build; choose an empty folder"
+                     : strerror(errno));
         return false;
     }
     b->program = program_id();

@@ -45,7 +45,7 @@ struct build {
     size_t written_count, written_cap;  // to emit.work
     str *removed;
     size_t removed_count;
-    struct map redirects;  // their urls
+    struct map redirects;     // their urls
     uint64_t *index_digests;  // [language_count] of search indexes; NULL: there are none
     uint64_t *lists;  // [language_count] digests of what lists of a language's pages show; 0: not
                       // known yet

@@ -66,8 +66,8 @@ bool site_scan_page(struct site *site, const struct page *p, struct scanned *out
 {
     buf bytes = BUF_INIT;
     struct diag *quiet = diag_new((struct diag_options){.quiet = true});
-    struct md_options o = {
-        .extensions = settings_markdown(&site->settings), .top_heading = 2, .keep_text = true};
+    struct md_options o = site_markdown(site, p);
+    o.keep_text = true;
     *out = (struct scanned){.file = site_path(site, p->source, &site->arena)};
     bool ok = fs_read(out->file.ptr, site->settings.max_page_bytes, &bytes) == 0;
     if (ok) {

@@ -5,6 +5,7 @@
 
 #include "gen/i18n_import.h"
 #include "gen/base/escape.h"
+#include "gen/site/source/scan.h"
 #include "gen/text/front.h"
 
 static void refuse(struct po_work *w, const struct po_entry *e, const char *why)
@@ -278,8 +279,11 @@ static str edited(struct po_work *w)
 static void scan(struct po_work *w, str text, struct md_result *out)
 {
     struct diag *quiet = diag_new((struct diag_options){.quiet = true});
-    struct md_options o = {.extensions = w->doc->extensions, .top_heading = 2, .keep_text = true};
-    size_t then = w->doc->t->page->body, body = then;
+    struct md_options o = site_markdown(w->site, w->doc->t->page);
+    size_t body = w->doc->t->page->body;
+    o.keep_text = true;
+    if (o.title.len && w->doc->title && w->doc->title->text.len)
+        o.title = w->doc->title->text;
     for (size_t i = 0; i < w->count; i++)
         if (w->edits[i].block == SIZE_MAX)
             body += w->edits[i].text.len - (w->edits[i].end - w->edits[i].start);

@@ -162,11 +162,7 @@ static bool import_document(struct import *x, const struct document *doc)
     const struct page *p = translation_of(doc, x->language);
     if (!(p ? translation_open(&x->site, doc, p, &t) : open_new(x, &t, &fresh)))
         return false;
-    struct po_document given = {.t = &t,
-                                .is_new = !p,
-                                .po_file = x->file,
-                                .po_text = x->text,
-                                .extensions = settings_markdown(&x->site.settings)};
+    struct po_document given = {.t = &t, .is_new = !p, .po_file = x->file, .po_text = x->text};
     given.of = entries_of(x, &t, &given);
     struct sidecar next = {.source = doc->source->source, .language = t.page->language->tag};
     str text;

@@ -14,7 +14,6 @@ struct po_document {
     const struct po_entry *title, *description;  // NULL for none
     bool is_new;  // no translation is there yet: t->own is the source's
     str po_file, po_text;
-    unsigned extensions;  // MD_*
 };
 
 // *text: the translation with what the entries say; next: pairs of its record. Entries that would

@@ -2,6 +2,8 @@
 // and where it is in the source.
 #include <string.h>
 
+#include "gen/text/markdown_foreign.h"
+#include "gen/text/markdown_foreign_show.h"
 #include "gen/text/markdown_render.h"
 
 #define CELL_END '\x1f'  // behind a cell of a row's content
@@ -155,6 +157,33 @@ static void part_place(struct md *r, cmark_node *n, str text, struct md_block *b
 static bool is_bare_formula(cmark_node *n)
 {
     return cmark_node_get_type(n) != CMARK_NODE_CODE_BLOCK || md_formula_of(n);
+}
+
+str md_block_as_written(struct md *r, str content)
+{
+    size_t at = 0, end;
+    if (!r->hidden)
+        return content;
+    while (at < content.len && !md_is_hidden_start(content.ptr[at]))
+        at++;
+    if (at == content.len)
+        return content;
+    bool leaf = content.ptr == r->leaf_content.ptr;
+    char *text = arena_c(r->a, content);
+    for (; at < content.len; at = end) {
+        str rest = str_slice(content, at, content.len);
+        end = at + 1;
+        if (!md_is_hidden_start(content.ptr[at]))
+            continue;
+        end = at + str_find(rest, MD_HIDDEN_END);
+        end += end < content.len;
+        md_foreign_put_back(text + at, end - at);
+        for (; leaf && at < end; at++) {
+            size_t place = md_content_offset(r, at);
+            text[at] = place < r->text.len ? r->text.ptr[place] : text[at];
+        }
+    }
+    return (str){text, content.len};
 }
 
 void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *block)

@@ -104,7 +104,8 @@ struct md {
     size_t base;  // length of out at the start
     struct md_result *result;
     bool ok;
-    bool scan;  // only result is wanted: formulas and colours are left out
+    bool scan;    // only result is wanted: formulas and colours are left out
+    bool hidden;  // the parser got a copy in which foreign syntax is hidden
 
     bool skip_children;       // set by an enter function
     uint8_t kinds[MD_SLOTS];  // enum md_kind of each type; K_NONE: not met yet
@@ -258,7 +259,11 @@ struct diag_pos md_at(const struct md *r, size_t offset);
 // Notes a block, counts its words when it is running text, and sets r->stale.
 void md_block_add(struct md *r, cmark_node *n, uint8_t kind, str content, bool prose);
 
-// markdown_block.c: fills text, start and end.
+// markdown_block.c: a block's content as its author wrote it. What was hidden from the parser is
+// put back, a leaf's from the source itself, since the attributes of tags were changed. Lives in
+// r->a.
+str md_block_as_written(struct md *r, str content);
+// Fills text, start and end.
 void md_block_keep(struct md *r, cmark_node *n, str content, struct md_block *block);
 
 // The node behind n in the tree below root, its children first; NULL at the end. Trees may be

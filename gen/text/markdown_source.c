@@ -457,6 +457,7 @@ void md_block_add(struct md *r, cmark_node *n, uint8_t kind, str content, bool p
 {
     struct md_result *res = r->result;
     enum spacing spacing = EVEN;
+    content = md_block_as_written(r, content);
     str whole = content;
     content = str_trim(content);
     size_t words = prose ? word_count(content, &spacing) : 0;

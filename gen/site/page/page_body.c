@@ -6,7 +6,6 @@
 #include "gen/site/documents/assets.h"
 #include "gen/site/source/read.h"
 #include "gen/site/source/scan.h"
-#include "gen/site/source/settings.h"
 #include "gen/site/translation/parity.h"
 #include "gen/site/translation/staleness.h"
 #include "gen/text/address.h"
@@ -249,32 +248,21 @@ static bool may_have_more(const struct page_work *h, str text)
            (h->r->site->tree->hooks && str_search(text, STR("<!--")) < text.len);
 }
 
-static unsigned foreign_syntax(const struct tree *t)
-{
-    return t->kind->syntax | (t->emoji ? MD_FOREIGN_EMOJI : 0) | (t->rules ? MD_FOREIGN_RULES : 0);
-}
-
 bool page_body(struct page_work *h, const struct document *doc, str text, size_t front_end,
                buf *out)
 {
     struct page_renderer *r = h->r;
     bool translation = h->page != doc->source;
-    struct md_options o = {
-        .extensions = settings_markdown(&r->site->settings),
-        .top_heading = 2,
-        .math = r->math,
-        .foreign = foreign_syntax(r->site->tree),
-        .slugs = r->site->tree->slugs,
-        .open_html = !r->site->settings.file.len || r->site->tree->kind->flags & KIND_FOREIGN,
-        .first_id = title_id(h, text, front_end),
-        .title = r->site->tree_index ? h->page->title : STR_NONE,
-        .source_title_id =
-            translation && r->source && r->site->tree_index ? r->source->title_id : STR_NONE,
-        .ids = translation ? r->ids : NULL,
-        .id_count = translation ? r->id_count : 0,
-        .words = r->words + h->page->language->index * MD_WORD_COUNT,
-        .gaps = true,
-    };
+    struct md_options o = site_markdown(r->site, h->page);
+    o.math = r->math;
+    o.first_id = title_id(h, text, front_end);
+    o.words = r->words + h->page->language->index * MD_WORD_COUNT;
+    o.gaps = true;
+    if (translation) {
+        o.ids = r->ids;
+        o.id_count = r->id_count;
+        o.source_title_id = r->source && r->site->tree_index ? r->source->title_id : STR_NONE;
+    }
     str file = site_path(r->site, h->page->source, r->arena);
     figures_begin_page(r->figures);
     if (translation && r->source)

@@ -3,7 +3,6 @@
 
 #include "gen/site/documents/nav.h"
 #include "gen/site/source/scan.h"
-#include "gen/site/source/settings.h"
 #include "gen/site/translation/staleness.h"
 #include "gen/text/address.h"
 #include "gen/base/escape.h"
@@ -19,7 +18,7 @@ struct table {
 
 static bool scan(struct table *t, const struct page *p, struct md_result *md)
 {
-    struct md_options o = {.extensions = settings_markdown(&t->site->settings), .top_heading = 2};
+    struct md_options o = site_markdown(t->site, p);
     buf bytes = BUF_INIT;
     str file = site_path(t->site, p->source, &t->page);
     bool ok = fs_read(file.ptr, t->site->settings.max_page_bytes, &bytes) == 0;

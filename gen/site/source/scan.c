@@ -19,6 +19,22 @@ str site_path(const struct site *site, str source, arena *a)
     return arena_printf(a, "%.*s/%.*s", STR_ARG(site->settings.content_dir), STR_ARG(source));
 }
 
+struct md_options site_markdown(const struct site *site, const struct page *p)
+{
+    const struct tree *t = site->tree;
+    const struct settings *s = &site->settings;
+    unsigned found =
+        (t->emoji ? MD_FOREIGN_EMOJI : 0u) | (t->rules ? (unsigned)MD_FOREIGN_RULES : 0u);
+    return (struct md_options){
+        .extensions = MD_GFM | s->math | s->admonitions,
+        .top_heading = 2,
+        .foreign = t->kind->syntax | found,
+        .slugs = t->slugs,
+        .open_html = !s->file.len || t->kind->flags & KIND_FOREIGN,
+        .title = site->tree_index ? p->title : STR_NONE,
+    };
+}
+
 void site_diag(struct site *site, enum diag_id id, const struct page *p, size_t offset,
                const char *what)
 {

@@ -21,9 +21,6 @@ bool settings_parse(struct settings *s, str text, str file, str base_dir, arena 
 // An address without the slashes at its end, or STR_NONE when it is none of the web.
 str settings_base_url(str url);
 void settings_defaults(struct settings *s);
-// The syntax of the site's pages, MD_*: every parse of a page must have the same, or its blocks are
-// others.
-unsigned settings_markdown(const struct settings *s);
 str settings_title(const struct settings *s, str language);
 str settings_description(const struct settings *s, str language);
 str settings_synonyms(const struct settings *s, str language);    // a line each

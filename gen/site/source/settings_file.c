@@ -83,11 +83,6 @@ void settings_defaults(struct settings *s)
     };
 }
 
-unsigned settings_markdown(const struct settings *s)
-{
-    return MD_GFM | s->math | s->admonitions;
-}
-
 bool settings_parse(struct settings *s, str text, str file, str base_dir, arena *a, struct diag *d)
 {
     struct setting_reader r = {

@@ -1,4 +1,4 @@
-// manifest.json: what was read and what was written, each with a hash of its bytes.
+// vramdoc.json, the manifest: what was read and what was written, each with a hash of its bytes.
 #ifndef GEN_SITE_MANIFEST_H
 #define GEN_SITE_MANIFEST_H
 

@@ -73,8 +73,8 @@ static void check_one(struct checking *c, size_t place, arena *a, struct diag *d
     buf_free(&html), buf_free(&packed);
 }
 
-// The places in c->pages that the job of this index has: from *from, their number is answered.
-static size_t share(const struct checking *c, size_t index, size_t *from)
+// The pages of a job: how many of c->pages, from place *from on.
+static size_t job_pages(const struct checking *c, size_t index, size_t *from)
 {
     *from = c->alone ? c->again[index] : index * FILES_A_JOB;
     size_t left = c->page_count - *from, most = c->alone ? 1 : FILES_A_JOB;
@@ -87,7 +87,7 @@ static void job(void *ctx, size_t index, buf *out)
     arena a = ARENA_INIT;
     buf said = BUF_INIT;
     struct diag *d = diag_new((struct diag_options){0});
-    size_t from, count = share(c, index, &from);
+    size_t from, count = job_pages(c, index, &from);
     for (size_t i = 0; i < count; i++) {
         check_one(c, c->pages[from + i], &a, d, out);
         arena_reset(&a);
@@ -103,7 +103,7 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
 {
     struct checking *c = ctx;
     struct unpack u = unpack_from(arena_str(&c->arena, bytes));
-    size_t from, count = share(c, index, &from);
+    size_t from, count = job_pages(c, index, &from);
     if (fate != WORKERS_DONE &&
         !c->alone) {  // which of its pages it was shows when each is checked alone
         for (size_t i = 0; i < count; i++)
@@ -321,15 +321,20 @@ static void check_budgets(struct checking *c)
 
 static bool run(struct checking *c, unsigned jobs)
 {
-    str bad = STR_NONE;
-    if (fs_walk(c->output.ptr, NULL, &c->arena, &c->files, &bad) < 0) {
-        diag_add(c->d, D_IO_READ, DIAG_FILE(c->output), "%s", strerror(errno));
+    if (fs_walk(c->output.ptr, NULL, &c->arena, &c->files, NULL) < 0) {
+        for (size_t i = 0; i < c->files.bad_count; i++) {
+            const struct fs_bad *b = &c->files.bad[i];
+            str file = b->path.len ? path_of(c, b->path, &c->arena) : c->output;
+            diag_add(c->d, D_IO_READ, DIAG_FILE(file), "%s", strerror(b->error));
+        }
         return false;
     }
     list_files(c);
     read_manifest(c);
-    if (!check_pages(c, jobs))
+    if (!check_pages(c, jobs)) {
+        diag_add(c->d, D_IO_READ, DIAG_FILE(c->output), "no worker: %s", strerror(errno));
         return false;
+    }
     for (size_t i = 0; i < c->page_count; i++) {
         const struct checked *x = &c->all[c->pages[i]];
         for (size_t k = 0; k < x->page.link_count; k++)

@@ -82,6 +82,14 @@ bool site_scan_page(struct site *site, const struct page *p, struct scanned *out
     return ok;
 }
 
+int site_write_file(struct site *site, str path, str bytes)
+{
+    int rc = fs_write(path.ptr, bytes);
+    if (rc < 0)
+        diag_add(site->diag, D_IO_WRITE, DIAG_FILE(path), "%s", strerror(errno));
+    return rc;
+}
+
 int site_options_end(struct diag *d, buf *out, bool ok)
 {
     bool failed = !ok || diag_count(d, DIAG_ERROR) > 0, io = diag_has_io(d);

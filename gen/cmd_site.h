@@ -50,6 +50,8 @@ struct document *site_document(const struct site *site, str name);
 str site_document_name(const struct document *doc);
 // Reads and scans p's file into the site's arena. False after io-read.
 bool site_scan_page(struct site *site, const struct page *p, struct scanned *out);
+// Writes a file unless it has these bytes already: 1 written, 0 unchanged, -1 after io-write.
+int site_write_file(struct site *site, str path, str bytes);
 // Prints what has been collected, flushes messages, frees both: the exit code.
 int site_options_end(struct diag *d, buf *out, bool ok);
 

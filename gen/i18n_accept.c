@@ -75,11 +75,9 @@ static bool write_sidecar(struct acceptance *x, const struct translation *t, str
     s->source = t->document->source->source;
     s->language = t->page->language->tag;
     sidecar_format(s, &json);
-    int rc = fs_write(path.ptr, buf_view(&json));
+    int rc = site_write_file(&x->site, path, buf_view(&json));
     buf_free(&json);
-    if (rc < 0)
-        diag_add(x->site.diag, D_IO_WRITE, DIAG_FILE(path), DIAG_PLAIN);
-    else
+    if (rc >= 0)
         buf_printf(&x->out, "%.*s: %s\n", STR_ARG(path), rc ? "written" : "unchanged");
     return rc >= 0;
 }

@@ -172,13 +172,16 @@ static str quoted(struct po_work *w, str value)
     return s;
 }
 
-// The value of the pair becomes another, when it is in one line.
+// The value of the pair becomes another, when it is in one line behind its key, which has no
+// quotes.
 static bool edit_pair(struct po_work *w, const struct po_entry *e, const struct front_pair *pair,
                       str value)
 {
     str own = w->doc->t->own.text;
     size_t at = pair->offset + pair->key.len,
            end = at + str_find(str_slice(own, at, own.len), '\n');
+    if (!str_starts(str_slice(own, pair->offset, own.len), pair->key))
+        return false;
     while (at < end && strchr(" :=", own.ptr[at]))
         at++;
     bool more = end + 1 < own.len && strchr(" \t", own.ptr[end + 1]);

@@ -1,6 +1,5 @@
 // vramdoc i18n export: a document's blocks, or those of all, as a PO file for the tools of
 // translators.
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -154,9 +153,7 @@ static bool write_output(struct export *x, const char *file, buf *out)
 {
     if (!file)
         return true;
-    int rc = fs_write(file, buf_view(out));
-    if (rc < 0)
-        diag_add(x->site.diag, D_IO_WRITE, DIAG_FILE(str_c(file)), "%s", strerror(errno));
+    int rc = site_write_file(&x->site, str_c(file), buf_view(out));
     buf_clear(out);
     return rc >= 0;
 }

@@ -132,10 +132,8 @@ static bool open_new(struct import *x, struct translation *t, struct page *p)
 
 static bool write_file(struct import *x, str path, str bytes)
 {
-    int rc = fs_write(path.ptr, bytes);
-    if (rc < 0)
-        diag_add(x->site.diag, D_IO_WRITE, DIAG_FILE(path), "%s", strerror(errno));
-    else if (rc)
+    int rc = site_write_file(&x->site, path, bytes);
+    if (rc > 0)
         buf_printf(&x->out, "%.*s: written\n", STR_ARG(path));
     return rc >= 0;
 }

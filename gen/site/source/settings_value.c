@@ -42,11 +42,12 @@ static void read_str(struct setting_reader *r, const struct setting *s, const st
 
 str settings_base_url(str url)
 {
-    bool web = str_starts(url, STR("https://")) || str_starts(url, STR("http://"));
+    bool web = true;
     for (size_t i = 0; i < url.len; i++)
         web = web && (unsigned char)url.ptr[i] > ' ' && !strchr("\"<>", url.ptr[i]);
     while (url.len && url.ptr[url.len - 1] == '/')
         url.len--;
+    web = web && (str_starts(url, STR("https://")) || str_starts(url, STR("http://")));
     return web ? url : STR_NONE;
 }
 

@@ -6,14 +6,6 @@
 #include "gen/site/source/settings.h"
 
 // A title may hold anything, and is escaped where it is shown; an address must be one.
-static bool is_address(str url)
-{
-    for (size_t i = 0; i < url.len; i++)
-        if ((unsigned char)url.ptr[i] <= ' ' || strchr("\"<>", url.ptr[i]))
-            return false;
-    return str_starts(url, STR("https://")) || str_starts(url, STR("http://"));
-}
-
 static void take_text(str *to, str from)
 {
     if (!to->len)
@@ -22,10 +14,8 @@ static void take_text(str *to, str from)
 
 static void take_address(str *to, str from)
 {
-    while (from.len && from.ptr[from.len - 1] == '/')
-        from.len--;
-    if (!to->len && is_address(from))
-        *to = from;
+    if (!to->len)
+        *to = settings_base_url(from);
 }
 
 // How formulas and alerts are written, as far as the kind and the configuration tell.

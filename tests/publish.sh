@@ -131,6 +131,9 @@ try 'nothing of them is published' nowhere secret
 try 'nor of /etc/passwd' nowhere root:x:
 try 'a page that lies elsewhere is named' says 'content/page.md: warning: .*\[file-outside\]'
 try 'so is a folder' says 'content/folder: warning: .*\[file-outside\]'
+ln -s gone content/lost; build --verbose || true; rm content/lost
+try 'a link that leads nowhere is listed as that' says '^left out: content/lost: a link that leads nowhere$'
+try 'and one that leads out as that' says '^left out: content/folder: a link that leads out of the content folder$'
 for f in .env .env.local deploy.env prod.ENV id_rsa id_ed25519.pub cert.pem server.key .hidden/x .htpasswd link.txt folder/file passwd folder/page.md page.lua; do
     page index.md '' "Text, and [a link]($f)."
     # An error on a site of one's own; in a folder without settings one broken link of others.

@@ -2,11 +2,11 @@
 // site, and was not read for one.
 #include "gen/site/output/unpublished.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "gen/site/output/manifest.h"
 #include "gen/site/page/page_markdown.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/source/scan.h"
@@ -54,8 +54,13 @@ void unpublished_find(struct build *b)
         if (why != PUBLISH && why != LEFT_INPUT)
             leave_out(b, source, why);
     }
-    for (size_t i = 0; i < site->files.bad_count; i++)
-        leave_out(b, site->files.bad[i].path, LEFT_OUTSIDE);
+    for (size_t i = 0; i < site->files.bad_count; i++) {
+        const struct fs_bad *bad = &site->files.bad[i];
+        leave_out(b, bad->path,
+                  bad->error == EXDEV    ? LEFT_OUTSIDE
+                  : bad->error == ENOENT ? LEFT_NOWHERE
+                                         : LEFT_UNREADABLE);
+    }
 }
 
 void unpublished_list_foreign(struct build *b)

@@ -13,6 +13,7 @@
     X(UNREADABLE, "it cannot be read") \
     X(UNUSED, "nothing refers to it") \
     X(OUTSIDE, "a link that leads out of the content folder") \
+    X(NOWHERE, "a link that leads nowhere") \
     X(HIDDEN, "a hidden file") \
     X(KEY, "a key") \
     X(INPUT, "only vramdoc reads it") \

@@ -123,7 +123,8 @@ static struct vram_config engine_key(const struct model *m)
     if (k.offload_optimizer)
         return k;  // by its size a gradient is copied or not
     k.gpu = 0;
-    k.n_layer = k.n_layer / pass_period(m) > 3 && k.n_layer % pass_period(m) == 0 ? 4 : k.n_layer;
+    struct tape_stack stack = pass_stack(m);
+    k.n_layer = reel_folds(&stack) ? stack.lead + 4 * stack.period : k.n_layer;
     k.n_kv_head = k.n_kv_head == k.n_head ? 2 : k.n_kv_head == 1;
     k.head_dim = (k.head_dim <= 256) + (k.head_dim <= 128);
     k.sliding_window = model_masks_windows(m);

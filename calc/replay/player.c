@@ -19,7 +19,8 @@ uint32_t player_lane_slots(const struct model *m, const struct reel *reels, size
         (uint32_t)m->c.n_gpu + 2;  // what each GPU has of the weights, and all in a row
     most = framework_goes(&m->c, BY_NANOTRON) && parts > most ? parts : most;
     for (size_t i = 0; i < count; i++) {
-        uint32_t n = reels[i].tape.slots_global + reels[i].units * reels[i].tape.slots_unit;
+        const struct tape *t = &reels[i].tape;
+        uint32_t n = t->slots_global + t->slots_lead + reels[i].stack.units * t->slots_unit;
         most = n > most ? n : most;
     }
     return most;
@@ -183,8 +184,10 @@ static int player_workspace(struct player *p, uint32_t slot)
 static int32_t player_layer(const struct reel *r, const struct tape_segment *seg, int64_t real,
                             const struct storage *s)
 {
-    return s->unit < 0 ? -1
-                       : (int32_t)reel_unit(r, seg, s->unit, real) * (int32_t)r->period + s->sub;
+    if (s->unit < 0)
+        return -1;
+    int32_t unit = (int32_t)reel_unit(r, seg, s->unit, real);
+    return (int32_t)tape_stack_layer(&r->stack, unit, s->sub);
 }
 
 static int player_do(struct player *p, const struct reel *r, const struct tape_segment *seg,
@@ -206,8 +209,8 @@ static int player_segment(struct player *p, const struct reel *r, const struct t
 {
     const uint32_t *code = r->tape.code;
     int64_t shift = r->tape.repeats && seg->unit >= 0 ? real - seg->unit : 0;
-    int64_t last =
-        r->tape.repeats && seg->unit < 0 ? (int64_t)r->units - 1 : 2;  // what unit 2 stands for
+    int64_t last = r->tape.repeats && seg->unit < 0 ? (int64_t)r->stack.units - 1
+                                                    : 2;  // what unit 2 stands for
     int rc = VRAM_OK;
     for (uint32_t i = seg->begin; i < seg->end && rc == VRAM_OK; i++) {
         uint32_t operand = code[i] >> 2, kind = code[i] & 3;
@@ -249,7 +252,7 @@ void player_phase(struct player *p, uint32_t phase)
 // One segment, as often as the model has the unit.
 static int player_repeat(struct player *p, const struct reel *r, const struct tape_segment *s)
 {
-    int64_t last = r->tape.repeats ? (int64_t)r->units - 1 : 0;
+    int64_t last = r->tape.repeats ? (int64_t)r->stack.units - 1 : 0;
     int rc = VRAM_OK;
     if (!r->tape.repeats || s->unit != 1)
         return player_segment(p, r, s, s->unit == 2 ? last : s->unit);

@@ -29,7 +29,7 @@ static unsigned reel_class(const struct tape *t, int32_t unit)
 {
     if (unit < 0)
         return 0;
-    return unit == 1 && t->units == 3 ? 2 : unit == 2 && t->units == 3 ? 3 : 1;
+    return unit == 1 && t->stack.units == 3 ? 2 : unit == 2 && t->stack.units == 3 ? 3 : 1;
 }
 
 static void reel_note_saved(void *ctx, const struct node *n, unsigned which,
@@ -56,13 +56,12 @@ static void reel_note_saved(void *ctx, const struct node *n, unsigned which,
     r->saved[r->saved_count++].count[group]++;
 }
 
-static int reel_try(struct reel *r, struct graph *g, const struct model *m, uint32_t units,
-                    uint32_t period)
+static int reel_try(struct reel *r, struct graph *g, const struct model *m, struct tape_stack stack)
 {
     r->saved_count = 0;
     r->failed = false;
-    r->period = period;
-    graph_reset(g, m, &r->tape, units, period);
+    r->stack = stack;
+    graph_reset(g, m, &r->tape, stack);
     pass_write(g, &r->pass, reel_note_saved, r);
     return graph_ok(g) && !r->failed ? VRAM_OK : VRAM_ENOMEM;
 }
@@ -96,16 +95,24 @@ static int reel_condense(struct reel *r)
     return VRAM_OK;
 }
 
+// Three units are fewer, and each has numbers for its layers and their storages.
+bool reel_folds(const struct tape_stack *s)
+{
+    enum { MOST = 64 };
+    return s->units > 3 && s->lead <= MOST && s->period <= MOST;
+}
+
 static int reel_choose(struct reel *r, struct graph *g, const struct model *m)
 {
-    uint64_t layers = m->c.n_layer, period = pass_period(m);
+    struct tape_stack stack = pass_stack(m);
     bool alike = !m->c.offload_activations;  // a layer's input is held for five layers
-    if (!r->whole && alike && layers % period == 0 && layers / period > 3) {
-        int rc = reel_try(r, g, m, 3, (uint32_t)period);
+    if (!r->whole && alike && reel_folds(&stack)) {
+        stack.units = 3;
+        int rc = reel_try(r, g, m, stack);
         if (rc != VRAM_OK || r->tape.repeats)
             return rc;
     }
-    int rc = reel_try(r, g, m, (uint32_t)layers, 1);
+    int rc = reel_try(r, g, m, (struct tape_stack){0, (uint32_t)m->c.n_layer, 1});
     r->tape.repeats = false;
     return rc;
 }
@@ -139,31 +146,32 @@ void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
 
 bool reel_serves(const struct reel *r, const struct model *m)
 {
-    return r->tape.repeats || (uint64_t)r->tape.units * r->period == m->c.n_layer;
+    return r->tape.repeats || tape_stack_layers(&r->tape.stack) == m->c.n_layer;
 }
 
 void reel_aim(struct reel *r, const struct model *m)
 {
-    r->units = r->tape.repeats ? (uint32_t)(m->c.n_layer / r->period) : r->tape.units;
+    r->stack = r->tape.stack;
+    if (r->tape.repeats)
+        r->stack.units = ((uint32_t)m->c.n_layer - r->stack.lead) / r->stack.period;
 }
 
 bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
 {
-    return size_ok(size_mul(s->most, size_mul(r->tape.count, r->units)));
+    return size_ok(size_mul(s->most, size_mul(r->tape.count, r->stack.units)));
 }
 
 static struct reel_place reel_place(const struct reel *r, const struct storage *s)
 {
-    struct reel_place at = {s->slot, 0, s->unit, s->home != HOME_PERSIST};
-    if (s->unit < 0) {
-        at.unit = 0;
-    } else if (at.in_lane) {
-        at.base += r->tape.slots_global;
-        at.step = r->tape.slots_unit;
-    } else {
-        at.base += SLOT_COUNT;
-        at.step = r->period * LAYOUT_BLOCK_NUMBERS;
-    }
+    struct reel_place at = {s->slot, 0, 0, s->home != HOME_PERSIST};
+    if (s->unit < 0)
+        return at;
+    at.base += at.in_lane ? r->tape.slots_global : SLOT_COUNT;
+    if ((uint32_t)s->unit == r->tape.stack.units)
+        return at;
+    at.base += at.in_lane ? r->tape.slots_lead : r->stack.lead * LAYOUT_BLOCK_NUMBERS;
+    at.step = at.in_lane ? r->tape.slots_unit : r->stack.period * LAYOUT_BLOCK_NUMBERS;
+    at.unit = s->unit;
     return at;
 }
 

@@ -34,14 +34,16 @@ struct reel {
     size_t ends_cap;
     struct reel_saved *saved;
     size_t saved_count, saved_cap;
-    uint32_t units;   // real ones
-    uint32_t period;  // layers in a unit
+    struct tape_stack stack;  // of the model
     bool whole;  // record every layer, for tests: what is repeated must equal what is written out
     bool failed;
 };
 
 void reel_init(struct reel *r, const struct vram_mem *mem);
 void reel_free(struct reel *r);
+
+// Whether a stack is recorded by three of its units, if they are alike.
+bool reel_folds(const struct tape_stack *s);
 
 // Writes the tape of a pass. Depends on the kind of model only. Errors: VRAM_ENOMEM.
 int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p);
@@ -82,15 +84,17 @@ static inline int64_t reel_unit(const struct reel *r, const struct tape_segment 
 {
     if (!r->tape.repeats)
         return sim;
+    if ((uint32_t)sim == r->tape.stack.units)
+        return r->stack.units;
     if (s->unit < 0)
-        return sim == 2 ? (int64_t)r->units - 1 : sim;
+        return sim == 2 ? (int64_t)r->stack.units - 1 : sim;
     return real + sim - s->unit;
 }
 
 // How often a unit of the tape is in the model.
 static inline uint64_t reel_times(const struct reel *r, int32_t sim)
 {
-    return r->tape.repeats && sim == 1 ? r->units - 2 : 1;
+    return r->tape.repeats && sim == 1 ? r->stack.units - 2 : 1;
 }
 
 // The storage that the tape leaves in a slot of HOME_PERSIST, TAPE_NONE if it leaves none.

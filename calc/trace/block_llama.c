@@ -44,16 +44,11 @@ static bool llama_grouped(const struct graph *g)
     return g->m->c.n_kv_head != g->m->c.n_head;
 }
 
-static uint64_t llama_layer(const struct graph *g)
-{
-    return (uint64_t)g->t->unit * g->period + g->t->sub;
-}
-
 // The layer gets a mask. SRC: transformers layer_types of configuration_*.py.
 static bool llama_has_window(const struct graph *g)
 {
     uint64_t pattern = g->m->c.sliding_window_pattern;
-    return model_masks_windows(g->m) && (pattern == 0 || (llama_layer(g) + 1) % pattern != 0);
+    return model_masks_windows(g->m) && (pattern == 0 || (graph_layer(g) + 1) % pattern != 0);
 }
 
 // One key and value for all queries are repeated as views of themselves.
@@ -97,7 +92,7 @@ static struct value llama_by_head(struct graph *g, struct value x)
 // Of a family with layers that know no positions, one of those.
 static bool llama_is_plain(const struct graph *g)
 {
-    return has(g, HAS_FOURTH_PLAIN) && llama_layer(g) % 4 == 3;
+    return has(g, HAS_FOURTH_PLAIN) && graph_layer(g) % 4 == 3;
 }
 
 // What is to be rotated: a fused kernel works on it as it is.
@@ -355,7 +350,7 @@ static struct value llama_experts(struct graph *g, struct value x)
 
 static struct value llama_mlp(struct graph *g, struct value x)
 {
-    if (has(g, HAS_EXPERTS) && llama_layer(g) >= model_dense_layers(g->m))
+    if (has(g, HAS_EXPERTS) && graph_layer(g) >= model_dense_layers(g->m))
         return llama_experts(g, x);
     if (has(g, HAS_FUSED_GATE))
         return llama_gated_once(g, x);

@@ -94,8 +94,7 @@ static void checkpoint_again(struct graph *g, int32_t number)
         return;
     graph_drop(g, out);
     checkpoint_fill(g, f, base);
-    size_t layer = (size_t)g->t->unit * g->period + g->t->sub;
-    struct param *p = &g->params[LAYOUT_GLOBAL_NUMBERS + layer * LAYOUT_BLOCK_NUMBERS];
+    struct param *p = graph_block_params(g);
     for (unsigned i = 0; i < LAYOUT_BLOCK_NUMBERS; i++)
         p[i].cast_node = GRAPH_NO_NODE;
     g->node_count = (size_t)base;
@@ -166,8 +165,7 @@ struct value checkpoint_block(struct graph *g, struct value x)
 // Parameters whose nodes belong to the second run get new ones in the next.
 static void checkpoint_forget(struct graph *g)
 {
-    size_t layer = (size_t)g->t->unit * g->period + g->t->sub;
-    struct param *p = &g->params[LAYOUT_GLOBAL_NUMBERS + layer * LAYOUT_BLOCK_NUMBERS];
+    struct param *p = graph_block_params(g);
     for (unsigned i = 0; i < LAYOUT_BLOCK_NUMBERS; i++)
         p[i].accumulate = p[i].cast_node = GRAPH_NO_NODE;
 }

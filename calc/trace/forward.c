@@ -21,7 +21,7 @@
 
 static bool forward_checkpoints(const struct graph *g)
 {
-    uint64_t layer = (uint64_t)g->t->unit * g->period + g->t->sub, kind = g->m->c.checkpointing;
+    uint64_t layer = graph_layer(g), kind = g->m->c.checkpointing;
     bool every = kind == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
     return g->grad && (every || kind == CHECKPOINTING_BLOCK || kind == CHECKPOINTING_SELECTIVE);
 }
@@ -41,16 +41,14 @@ static struct value forward_layer(struct graph *g, struct value x)
 // for block in self.transformer.h: x = block(x). Uses x up.
 struct value forward_layers(struct graph *g, struct value x)
 {
-    for (uint32_t layer = 0; layer < g->units * g->period && graph_ok(g); layer++) {
-        g->t->unit = (int32_t)(layer / g->period);
-        g->t->sub = (uint8_t)(layer % g->period);
+    for (uint32_t layer = 0; layer < graph_layers(g) && graph_ok(g); layer++) {
+        graph_enter(g, layer);
         x.role = ROLE_RESID2;  // its gradient is called alike in every layer
         struct value next = forward_layer(g, x);
         graph_drop(g, x);
         x = next;
     }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
     return x;
 }
 

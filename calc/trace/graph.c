@@ -38,18 +38,16 @@ bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, siz
     return !g->failed;
 }
 
-void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_t units,
-                 uint32_t period)
+void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct tape_stack stack)
 {
-    size_t params = LAYOUT_GLOBAL_NUMBERS + (size_t)units * period * LAYOUT_BLOCK_NUMBERS;
+    size_t layers = tape_stack_layers(&stack);
+    size_t params = LAYOUT_GLOBAL_NUMBERS + layers * LAYOUT_BLOCK_NUMBERS;
     bool generates =
         m->c.task == TASK_INFERENCE && m->c.dtype != DTYPE_FLOAT32;  // loaded in two bytes
     const struct precision *precision = precision_of(&m->c);
     bool frozen = m->c.lora_rank || m->c.task == TASK_INFERENCE;
     g->m = m;
     g->t = t;
-    g->units = units;
-    g->period = period;
     g->node_count = g->frame_count = g->kept_count = g->outliving_count = 0;
     g->packing = g->choosing = GRAPH_NO_FRAME;
     g->failed = false;
@@ -79,11 +77,33 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_
                 m->c.checkpointing && model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
     g->ahead = g->open = g->behind = g->root = g->reduced = g->bucket = TAPE_NONE;
     mem_zero(g->stash, sizeof g->stash);
-    tape_reset(t, units);
+    tape_reset(t, stack);
     if (graph_grow(g, &g->params, &g->param_cap, params, sizeof *g->params))
         mem_zero(g->params, params * sizeof *g->params);
-    if (graph_grow(g, &g->shards, &g->shard_cap, (size_t)units * period, sizeof *g->shards))
-        mem_zero(g->shards, (size_t)units * period * sizeof *g->shards);
+    if (graph_grow(g, &g->shards, &g->shard_cap, layers, sizeof *g->shards))
+        mem_zero(g->shards, layers * sizeof *g->shards);
+}
+
+uint32_t graph_layer(const struct graph *g)
+{
+    return tape_stack_layer(&g->t->stack, g->t->unit, g->t->sub);
+}
+
+void graph_enter(struct graph *g, uint32_t layer)
+{
+    g->t->unit = tape_stack_unit(&g->t->stack, layer);
+    g->t->sub = tape_stack_sub(&g->t->stack, layer);
+}
+
+void graph_leave(struct graph *g)
+{
+    g->t->unit = TAPE_GLOBAL;
+    g->t->sub = 0;
+}
+
+struct param *graph_block_params(struct graph *g)
+{
+    return &g->params[LAYOUT_GLOBAL_NUMBERS + (size_t)graph_layer(g) * LAYOUT_BLOCK_NUMBERS];
 }
 
 struct value graph_none(void)
@@ -321,16 +341,9 @@ void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype)
                                                dtype, SHAPE_ONE, HOME_CPU, 0);
 }
 
-// Layers of the simulation are numbered through.
-static size_t graph_layer(const struct graph *g)
-{
-    return (size_t)g->t->unit * g->period + g->t->sub;
-}
-
 static struct param *graph_param_at(struct graph *g, bool global, uint16_t number)
 {
-    size_t base = global ? 0 : LAYOUT_GLOBAL_NUMBERS + graph_layer(g) * LAYOUT_BLOCK_NUMBERS;
-    return &g->params[base + number];
+    return (global ? g->params : graph_block_params(g)) + number;
 }
 
 static uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row)
@@ -410,34 +423,31 @@ struct value graph_input_cast(struct graph *g, struct value v, uint8_t role, uin
     return graph_to(g, named, g->compute, part);
 }
 
-static void graph_exit_range(struct graph *g, size_t from, size_t count)
+static void graph_exit_range(struct graph *g, struct param *p, size_t count)
 {
-    for (size_t i = from; i < from + count; i++) {
-        tape_unref(g->t, g->params[i].cast);
-        g->params[i].cast = TAPE_NONE;
+    for (size_t i = 0; i < count; i++) {
+        tape_unref(g->t, p[i].cast);
+        p[i].cast = TAPE_NONE;
     }
 }
 
 void graph_autocast_exit_layer(struct graph *g)
 {
     if (graph_ok(g))
-        graph_exit_range(g, LAYOUT_GLOBAL_NUMBERS + graph_layer(g) * LAYOUT_BLOCK_NUMBERS,
-                         LAYOUT_BLOCK_NUMBERS);
+        graph_exit_range(g, graph_block_params(g), LAYOUT_BLOCK_NUMBERS);
 }
 
 void graph_autocast_exit(struct graph *g)
 {
     if (!graph_ok(g))
         return;
-    g->t->unit = TAPE_GLOBAL;
-    graph_exit_range(g, 0, LAYOUT_GLOBAL_NUMBERS);
-    for (uint32_t layer = 0; layer < g->units * g->period; layer++) {
-        g->t->unit = (int32_t)(layer / g->period);
-        g->t->sub = (uint8_t)(layer % g->period);
+    graph_leave(g);
+    graph_exit_range(g, g->params, LAYOUT_GLOBAL_NUMBERS);
+    for (uint32_t layer = 0; layer < graph_layers(g); layer++) {
+        graph_enter(g, layer);
         graph_autocast_exit_layer(g);
     }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
 }
 
 void graph_saved_go(struct graph *g)

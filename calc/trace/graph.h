@@ -166,7 +166,6 @@ struct graph {
     size_t param_cap;
     struct unit *shards;  // by layer
     size_t shard_cap;
-    uint32_t units, period;       // in the simulation; layers in a unit
     int32_t running;              // the node that runs backward
     uint32_t stash[GRAPH_STASH];  // what was saved last, if it goes to the host
     unsigned stashed;
@@ -205,9 +204,18 @@ void graph_init(struct graph *g, const struct vram_mem *mem);
 void graph_free(struct graph *g);
 
 // Empties the graph for a pass of m on t.
-void graph_reset(struct graph *g, const struct model *m, struct tape *t, uint32_t units,
-                 uint32_t period);
+void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct tape_stack stack);
 bool graph_ok(const struct graph *g);
+
+// ---- layers, numbered through
+static inline uint32_t graph_layers(const struct graph *g)
+{
+    return tape_stack_layers(&g->t->stack);
+}
+uint32_t graph_layer(const struct graph *g);  // the one that instructions belong to, in a layer
+void graph_enter(struct graph *g, uint32_t layer);
+void graph_leave(struct graph *g);                  // what comes belongs to no layer
+struct param *graph_block_params(struct graph *g);  // of that layer, by number
 
 // Room for `need` elements at a pointer of any type. Errors: false, and the graph has failed.
 bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, size_t size);

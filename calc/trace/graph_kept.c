@@ -21,8 +21,7 @@ void graph_let_go(struct graph *g)
         tape_unref(g->t, g->kept[i].storage);
     }
     g->kept_count = 0;
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
 }
 
 // Another layer has taken the same input: parallel branches have one, too.
@@ -58,8 +57,7 @@ void graph_outlived_go(struct graph *g)
         tape_unref(
             g->t, tape_existing(g->t, s.name, s.category, s.dtype, s.shape, HOME_PERSIST, o->slot));
     }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
 }
 
 void graph_outlive_pass(struct graph *g)

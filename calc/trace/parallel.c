@@ -13,15 +13,12 @@
 
 static struct param *parallel_params(struct graph *g)
 {
-    if (g->t->unit < 0)
-        return g->params;
-    size_t layer = (size_t)g->t->unit * g->period + g->t->sub;
-    return &g->params[LAYOUT_GLOBAL_NUMBERS + layer * LAYOUT_BLOCK_NUMBERS];
+    return g->t->unit < 0 ? g->params : graph_block_params(g);
 }
 
 static struct unit *parallel_unit(struct graph *g)
 {
-    return &g->shards[(size_t)g->t->unit * g->period + g->t->sub];
+    return &g->shards[graph_layer(g)];
 }
 
 // Whether what is trained is all of a unit, or goes with it: else it is adapters that are divided,
@@ -147,8 +144,8 @@ uint32_t parallel_take_forward(struct graph *g, uint8_t shape)
 // Whether a layer is the last of the pass, forward or backward.
 static bool parallel_last(const struct graph *g, bool backward)
 {
-    uint32_t layer = (uint32_t)g->t->unit * g->period + g->t->sub;
-    return backward ? layer == 0 : layer + 1 == g->units * g->period;
+    uint32_t layer = graph_layer(g);
+    return backward ? layer == 0 : layer + 1 == graph_layers(g);
 }
 
 static bool parallel_stays(const struct graph *g)
@@ -231,14 +228,15 @@ void parallel_gather_ahead(struct graph *g, uint32_t layer)
 {
     if (!graph_ok(g) || g->shards[layer].weights != TAPE_NONE)
         return;
-    tape_ahead(g->t, (int32_t)(layer / g->period), (uint8_t)(layer % g->period));
+    const struct tape_stack *s = &g->t->stack;
+    tape_ahead(g->t, tape_stack_unit(s, layer), tape_stack_sub(s, layer));
     g->behind = gather_weights(g, SHAPE_LAYER);
     tape_ahead_end(g->t);
 }
 
 static void parallel_gather_next(struct graph *g)
 {
-    uint32_t layer = (uint32_t)g->t->unit * g->period + g->t->sub;
+    uint32_t layer = graph_layer(g);
     if (layer > 0)
         parallel_gather_ahead(g, layer - 1);
     else if (parallel_apart(g) && graph_ok(g)) {
@@ -255,7 +253,7 @@ void parallel_begin_backward(struct graph *g)
     if (g->root == TAPE_NONE)
         g->root = gather_copy_out(g, gather_weights(g, SHAPE_ROOT), SHAPE_ROOT);
     if (parallel_prefetch(g) != PREFETCH_NOTHING)
-        parallel_gather_ahead(g, g->units * g->period - 1);
+        parallel_gather_ahead(g, graph_layers(g) - 1);
 }
 
 static void parallel_pass(struct graph *g, const struct node *n, uint32_t results[])
@@ -437,13 +435,11 @@ static void parallel_sum_layer(struct graph *g)
 
 static void parallel_each_layer(struct graph *g, void (*fn)(struct graph *g))
 {
-    for (uint32_t layer = g->units * g->period; layer-- > 0;) {
-        g->t->unit = (int32_t)(layer / g->period);
-        g->t->sub = (uint8_t)(layer % g->period);
+    for (uint32_t layer = graph_layers(g); layer-- > 0;) {
+        graph_enter(g, layer);
         fn(g);
     }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
 }
 
 static void parallel_sum_all(struct graph *g)
@@ -474,8 +470,7 @@ void parallel_close(struct graph *g)
         g->t->unit = g->open_unit;
         g->t->sub = g->open_sub;
         parallel_reshard(g);
-        g->t->unit = TAPE_GLOBAL;
-        g->t->sub = 0;
+        graph_leave(g);
     }
     parallel_end(g, &g->root, LAYOUT_GLOBAL_NUMBERS,
                  parallel_apart(g) ? SHAPE_ROOT_FIRST : SHAPE_ROOT);

@@ -50,7 +50,7 @@ struct value parallel_head_leave(struct graph *g, struct value logits)
 void parallel_gather_end(struct graph *g, const struct node *n)
 {
     if (n->extra == END_LAST) {
-        parallel_gather_ahead(g, g->units * g->period - 1);
+        parallel_gather_ahead(g, graph_layers(g) - 1);
         return;
     }
     uint32_t gathered = g->behind;

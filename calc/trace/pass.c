@@ -14,16 +14,24 @@
 #include "calc/trace/pass_compile.h"
 #include "calc/trace/pass_stage.h"
 
-uint32_t pass_period(const struct model *m)
+// Adapters' first layer has an input without a gradient, unless a hook gives it one
+// (forward_needs_gradient).
+static bool pass_first_differs(const struct model *m)
+{
+    return m->c.task == TASK_TRAIN && m->c.lora_rank && !m->c.checkpointing && m->first;
+}
+
+struct tape_stack pass_stack(const struct model *m)
 {
     uint32_t every =
         m->c.checkpointing == CHECKPOINTING_EVERY ? (uint32_t)m->c.checkpoint_every : 1;
-    if (model_dense_layers(m))
-        return (uint32_t)m->c.n_layer;
-    uint32_t kinds = model_layer_kinds(m), period = every;
+    uint32_t kinds = model_layer_kinds(m), period = every, differ = (uint32_t)model_dense_layers(m);
+    if (pass_first_differs(m) && differ == 0)
+        differ = 1;
     while (period % kinds != 0)
         period += every;
-    return period;
+    uint32_t rest = (uint32_t)m->c.n_layer - differ;
+    return (struct tape_stack){differ + rest % period, rest / period, period};
 }
 
 static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets,
@@ -155,8 +163,7 @@ static void pass_backward(struct graph *g, struct value loss)
         parallel_begin_backward(g);
         backward_run(g, root.node, one, 0);
     }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
     checkpoint_end(g);
     tape_unref(g->t, one);
     graph_drop(g, root);

@@ -17,7 +17,8 @@ struct pass {
 // (may be NULL).
 void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx);
 
-// How many layers make a unit of which all others are copies.
-uint32_t pass_period(const struct model *m);
+// The model's layers in units of which all others are copies. Those before them differ, or are left
+// over.
+struct tape_stack pass_stack(const struct model *m);
 
 #endif

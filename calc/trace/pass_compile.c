@@ -27,12 +27,6 @@ void compile_release(struct graph *g, uint32_t *storage)
     *storage = TAPE_NONE;
 }
 
-void compile_set_layer(struct graph *g, uint32_t layer)
-{
-    g->t->unit = (int32_t)(layer / g->period);
-    g->t->sub = (uint8_t)(layer % g->period);
-}
-
 // ---- what is kept ------------------------------------------------------------------------------
 
 int32_t compile_kept_nodes(struct graph *g, unsigned count)
@@ -207,8 +201,8 @@ static void forward_layers(struct region *r)
 {
     struct graph *g = r->g;
     g->compiled_first = (int32_t)g->node_count;
-    for (uint32_t layer = 0; layer < g->units * g->period && graph_ok(g); layer++) {
-        compile_set_layer(g, layer);
+    for (uint32_t layer = 0; layer < graph_layers(g) && graph_ok(g); layer++) {
+        graph_enter(g, layer);
         int32_t nodes = compile_kept_nodes(g, KEPT_NODES);
         if (compile_checkpoints(g, layer)) {
             forward_checkpointed(r, nodes);
@@ -219,13 +213,12 @@ static void forward_layers(struct region *r)
         if (layer == 0)
             g->compiled_stride = (int32_t)g->node_count - g->compiled_first;
     }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
 }
 
 static uint32_t last_layer(const struct graph *g)
 {
-    return g->units * g->period - 1;
+    return graph_layers(g) - 1;
 }
 
 // The last norm of a checkpointed block's output, which the backward graph makes again: nothing of

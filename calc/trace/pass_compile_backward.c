@@ -171,13 +171,12 @@ void compile_accumulate(struct graph *g, bool global, uint16_t number)
 static void accumulate_all(struct graph *g)
 {
     const struct layout *l = &g->layout;
-    for (uint32_t layer = g->units * g->period; layer-- > 0 && graph_ok(g);) {
-        compile_set_layer(g, layer);
+    for (uint32_t layer = graph_layers(g); layer-- > 0 && graph_ok(g);) {
+        graph_enter(g, layer);
         for (unsigned i = 0; i < l->block_count; i++)
             compile_accumulate(g, false, l->block[i].number);
     }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
     for (unsigned i = 0; i < l->before_count; i++)
         compile_accumulate(g, true, l->before[i].number);
     for (unsigned i = 0; i < l->after_count; i++)
@@ -190,16 +189,15 @@ void compile_backward(struct graph *g)
     if (!graph_ok(g))
         return;
     uint32_t head = backward_head(&r);
-    for (uint32_t layer = g->units * g->period; layer-- > 0 && graph_ok(g);) {
+    for (uint32_t layer = graph_layers(g); layer-- > 0 && graph_ok(g);) {
         int32_t nodes = g->compiled_first + (int32_t)layer * g->compiled_stride;
-        compile_set_layer(g, layer);
+        graph_enter(g, layer);
         if (compile_checkpoints(g, layer))
             compile_again(&r, nodes);
         backward_mlp(&r, nodes);
         backward_attention(&r, nodes);
     }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
     backward_embedding(&r, head);
     accumulate_all(g);
 }

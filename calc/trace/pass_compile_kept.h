@@ -55,7 +55,6 @@ struct region {
 uint32_t compile_buffer(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
                         uint8_t shape);
 void compile_release(struct graph *g, uint32_t *storage);
-void compile_set_layer(struct graph *g, uint32_t layer);
 
 // Nodes that hold `count` storages; GRAPH_NO_NODE without gradients.
 int32_t compile_kept_nodes(struct graph *g, unsigned count);

@@ -31,13 +31,11 @@ static void decode_attention(struct graph *g)
 // Calls fn at each layer.
 static void infer_layers(struct graph *g, bool first, void (*fn)(struct graph *g, bool first))
 {
-    for (uint32_t layer = 0; layer < g->units * g->period && graph_ok(g); layer++) {
-        g->t->unit = (int32_t)(layer / g->period);
-        g->t->sub = (uint8_t)(layer % g->period);
+    for (uint32_t layer = 0; layer < graph_layers(g) && graph_ok(g); layer++) {
+        graph_enter(g, layer);
         fn(g, first);
     }
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
 }
 
 static void decode_layer(struct graph *g, bool first)

@@ -76,8 +76,7 @@ static void stage_backward(struct graph *g, struct stage *s)
         return;
     tape_ref(g->t, gradient);
     backward_run(g, s->out.node, gradient, 0);
-    g->t->unit = TAPE_GLOBAL;
-    g->t->sub = 0;
+    graph_leave(g);
     tape_unref(g->t, gradient);
     if (s->in.node != GRAPH_NO_NODE && graph_ok(g))
         tape_unref(g->t, g->nodes[s->in.node].gradient[0]);  // sent

@@ -27,22 +27,23 @@ static bool tape_grow(struct tape *t, void *ptr_to_ptr, size_t *cap, size_t need
     return !t->failed;
 }
 
-void tape_reset(struct tape *t, uint32_t units)
+void tape_reset(struct tape *t, struct tape_stack stack)
 {
+    size_t slots = stack.units + 2;  // what lies before the units and outside of layers comes last
     t->failed = false;
     t->count = 1;  // storage 0 is none
     t->code_count = 0;
     t->segment_count = 0;
-    t->units = units;
+    t->stack = stack;
     t->repeats = false;
-    t->slots_global = t->slots_unit = 0;
+    t->slots_global = t->slots_lead = t->slots_unit = 0;
     t->allocations = 0;
     t->limit = UINT32_MAX;
     t->unit = TAPE_GLOBAL;
     t->sub = 0;
     t->backward = t->ahead = false;
-    if (tape_grow(t, &t->unit_slots, &t->unit_slots_cap, units + 1, sizeof *t->unit_slots))
-        mem_zero(t->unit_slots, (units + 1) * sizeof *t->unit_slots);
+    if (tape_grow(t, &t->unit_slots, &t->unit_slots_cap, slots, sizeof *t->unit_slots))
+        mem_zero(t->unit_slots, slots * sizeof *t->unit_slots);
     if (tape_grow(t, &t->storages, &t->cap, 256, sizeof *t->storages))
         mem_zero(t->storages, sizeof *t->storages);
 }
@@ -99,7 +100,7 @@ uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category,
 {
     if (t->failed || t->allocations >= t->limit)
         return TAPE_NONE;
-    uint16_t *next = t->unit < 0 ? &t->unit_slots[t->units] : &t->unit_slots[t->unit];
+    uint16_t *next = &t->unit_slots[t->unit < 0 ? t->stack.units + 1 : (uint32_t)t->unit];
     uint32_t id = tape_storage(t, (struct storage){.name = name,
                                                    .op = (uint8_t)op,
                                                    .category = category,
@@ -206,6 +207,16 @@ static bool tape_units_alike(const struct tape *t)
     return a == t->count && b == t->count && c == t->count;
 }
 
+// Nothing of what lies before the units goes in a segment, which would be played several times.
+static bool tape_keeps_off(const struct tape *t, const struct tape_segment *s)
+{
+    for (uint32_t i = s->begin; i < s->end; i++)
+        if ((t->code[i] & 3) != TAPE_WORKSPACE &&
+            t->storages[t->code[i] >> 2].unit == (int32_t)t->stack.units)
+            return false;
+    return true;
+}
+
 // The middle unit always is between the other two, in the direction of its pass.
 static bool tape_order_plain(const struct tape *t)
 {
@@ -217,6 +228,8 @@ static bool tape_order_plain(const struct tape *t)
             return false;
         if (s[-1].unit != (s->backward ? 2 : 0) || s[1].unit != (s->backward ? 0 : 2))
             return false;
+        if (!tape_keeps_off(t, s))
+            return false;
     }
     return true;
 }
@@ -227,9 +240,10 @@ void tape_finish(struct tape *t)
         return;
     if (t->segment_count)
         t->segments[t->segment_count - 1].end = (uint32_t)t->code_count;
-    t->slots_global = t->unit_slots[t->units];
-    for (uint32_t u = 0; u < t->units; u++)
+    t->slots_lead = t->unit_slots[t->stack.units];
+    t->slots_global = t->unit_slots[t->stack.units + 1];
+    for (uint32_t u = 0; u < t->stack.units; u++)
         if (t->unit_slots[u] > t->slots_unit)
             t->slots_unit = t->unit_slots[u];
-    t->repeats = t->units == 3 && tape_units_alike(t) && tape_order_plain(t);
+    t->repeats = t->stack.units == 3 && tape_units_alike(t) && tape_order_plain(t);
 }

@@ -1,6 +1,6 @@
 // A tape: one forward (and backward) pass as instructions "allocate", "free" over numbered
-// storages. Layers that are alike are on it once; the player repeats them. Sizes are rows of the
-// shape table, so a tape depends on the kind of model and not on its dimensions.
+// storages. Layers that are alike are on it once, in units; the player repeats them. Sizes are rows
+// of the shape table, so a tape depends on the kind of model and not on its dimensions.
 
 #ifndef CALC_TAPE_H
 #define CALC_TAPE_H
@@ -19,6 +19,32 @@ enum op {
 };
 
 enum { TAPE_GLOBAL = -1 };  // unit of what lies outside of the layers
+
+// How layers lie in units: units 0 to units - 1 have `period` layers each. The layers before them,
+// `lead` in number, are one unit more, with the number `units`: it stands for itself alone.
+struct tape_stack {
+    uint32_t lead, units, period;
+};
+
+static inline uint32_t tape_stack_layers(const struct tape_stack *s)
+{
+    return s->lead + s->units * s->period;
+}
+
+static inline int32_t tape_stack_unit(const struct tape_stack *s, uint32_t layer)
+{
+    return (int32_t)(layer < s->lead ? s->units : (layer - s->lead) / s->period);
+}
+
+static inline uint8_t tape_stack_sub(const struct tape_stack *s, uint32_t layer)
+{
+    return (uint8_t)(layer < s->lead ? layer : (layer - s->lead) % s->period);
+}
+
+static inline uint32_t tape_stack_layer(const struct tape_stack *s, int32_t unit, uint8_t sub)
+{
+    return (uint32_t)unit == s->units ? sub : s->lead + (uint32_t)unit * s->period + sub;
+}
 
 // Where the handle of a live storage is kept.
 enum tape_home {
@@ -66,12 +92,13 @@ struct tape {
     size_t segment_count, segment_cap;
     uint16_t *unit_slots;  // storages numbered so far, by unit
     size_t unit_slots_cap;
-    uint32_t units;                     // in the simulation
-    bool repeats;                       // unit 1 stands for all between the first and the last
-    uint16_t slots_global, slots_unit;  // storages of HOME_TAPE: outside of layers, in each unit
-    uint32_t allocations;               // so far
-    uint32_t limit;  // further ones do not happen: a recomputation that has stopped
-    int32_t unit;    // where the next instruction belongs
+    struct tape_stack stack;  // of the simulation
+    bool repeats;             // unit 1 stands for all between the first and the last
+    uint16_t slots_global, slots_lead,
+        slots_unit;        // storages of HOME_TAPE: outside of layers, before the units, in each
+    uint32_t allocations;  // so far
+    uint32_t limit;        // further ones do not happen: a recomputation that has stopped
+    int32_t unit;          // where the next instruction belongs
     uint8_t sub;
     bool backward;
     bool ahead;  // storages are made for another unit, within the instructions of `here`
@@ -86,7 +113,7 @@ enum {
 };
 
 void tape_init(struct tape *t, const struct vram_mem *mem);
-void tape_reset(struct tape *t, uint32_t units);
+void tape_reset(struct tape *t, struct tape_stack stack);
 void tape_free(struct tape *t);
 
 // What is made between these two belongs to another unit: memory that a layer gets before its turn.

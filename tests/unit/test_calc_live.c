@@ -181,6 +181,41 @@ static void test_layers_written_out(void **state)
     close_vram(v, &h);
 }
 
+// Layers that differ from the others are on a tape beside three units of the rest.
+static void test_layers_before_units(void **state)
+{
+    static const struct {
+        uint64_t layers, lead, units;
+        const char *fields;
+    } rows[] = {
+        {12, 0, 12, "family=llama"},
+        {61, 3, 58, "family=deepseek_v3 n_expert=8 first_k_dense_replace=3"},
+        {27, 1, 26, "family=deepseek_v3 n_expert=8 first_k_dense_replace=1 checkpointing=block"},
+        {14, 2, 4, "family=llama checkpointing=every checkpoint_every=3"},
+        {26, 2, 4, "family=llama sliding_window=64 sliding_window_pattern=6"},
+        {12, 1, 11, "family=llama lora_rank=8"},
+        {13, 1, 6, "family=llama lora_rank=8 sliding_window=64 sliding_window_pattern=2"},
+        {16, 3, 13, "family=deepseek_v3 n_expert=8 first_k_dense_replace=3 parallel=fsdp1 n_gpu=2"},
+    };
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        vram_clear(v);
+        set_all(v, rows[i].fields);
+        set_number(v, "n_layer", rows[i].layers);
+        struct digest folded = digest_of(v, false);
+        const struct reel *r = &engine_in(v)->reels[ENGINE_NEXT];
+        assert_true(folded.count > 0 && r->tape.repeats);
+        assert_int_equal(r->stack.lead, rows[i].lead);
+        assert_int_equal(r->stack.units, rows[i].units);
+        struct digest whole = digest_of(v, true);
+        assert_int_equal(folded.count, whole.count);
+        assert_int_equal(folded.sum, whole.sum);
+    }
+    close_vram(v, &h);
+}
+
 // A free names the storage as its allocation did.
 struct ledger {
     struct vram_event *by_id;
@@ -360,6 +395,7 @@ int main(void)
         cmocka_unit_test(test_rises),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_layers_written_out),
+        cmocka_unit_test(test_layers_before_units),
         cmocka_unit_test(test_ledger),
         cmocka_unit_test(test_no_history),
         cmocka_unit_test(test_trace_again),

@@ -140,7 +140,7 @@ static void test_full_tape(void **state)
     struct vram_mem mem = {heap_alloc, heap_free, &h};
     struct tape t;
     tape_init(&t, &mem);
-    tape_reset(&t, 1);
+    tape_reset(&t, (struct tape_stack){0, 1, 1});
     size_t room = t.cap;
     t.cap = TAPE_STORAGES + 1;  // as if it had grown
     t.count = TAPE_STORAGES;

@@ -62,17 +62,20 @@
     function one(files, over) {
       core.clear();
       if (over) onto();
-      const before = core.ask("config").value, kinds = [], left = [], found = {};
+      const before = core.ask("config").value, kinds = [], left = [], notes = [], found = {};
       for (const file of files) {
         const read = core.read(file.text, file.name);
         if (read.code !== 0) return { kind: read.kind, error: read.value.error, file: files.length > 1 ? file.name : "" };
         const report = core.ask("report");
-        if (report.code === 0) left.push.apply(left, report.value.notes.map((note) => note.args.key).filter(Boolean));
+        if (report.code === 0) {
+          notes.push.apply(notes, report.value.notes);
+          left.push.apply(left, report.value.notes.map((note) => note.args.key).filter(Boolean));
+        }
         kinds.push(read.kind);
       }
       const after = core.ask("config").value;
       Object.keys(after).forEach((key) => { if (after[key] !== before[key] && after[key] !== null) found[key] = String(after[key]); });
-      return { kind: kinds.join(" + "), kinds, found, left, onto: over };
+      return { kind: kinds.join(" + "), kinds, found, left, notes, onto: over };
     }
     function whole(list) {
       const files = known(list).sort((a, b) => turn(a) - turn(b)), read = one(files, here);

@@ -144,7 +144,10 @@
       [words.assumed, Object.keys(read.found).filter((name) => !known.includes(name)).map(set)
         .concat(read.onto || /smi|hub/.test(read.kind) ? [] : assumed.map((name) => name + " = " + config[name]))],
       [words.ignored, Array.from(new Set(read.left || []))]].filter((row) => row[1].length);
+    // Notes for which the page has a sentence: what changes the answer, not what the rows below say.
+    const notes = Array.from(new Set((read.notes || []).filter((note) => page.sentences && page.sentences[note.id]).map(page.told))).slice(0, 6);
     say([el("p", {}, [fill(words.pasted, { kind: words.kinds[read.kind] || read.kind })]),
+      notes.length ? el("ul", { class: "notes" }, notes.map((note) => el("li", {}, [note]))) : "",
       el("dl", {}, rows.map((row) => el("div", {}, [el("dt", {}, [row[0]]), el("dd", {}, list(row[1]))])))]);
   }
   function refuse(reason) {

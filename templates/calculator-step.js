@@ -5,7 +5,7 @@
   const page = window.vramPage;
   const { words, out, el, put, fill, gib, whole } = page;
   const MiB = 1048576, LEFT = 52, RIGHT = 6, TOP = 22, BOTTOM = 34;
-  const box = out("step");
+  const box = out("step"), rtl = document.documentElement.dir === "rtl";
 
   function svg(name, attributes, children) {
     const e = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -65,6 +65,7 @@
   // One word of a kind's name: the first, or the last where another kind's begins alike ("passe avant", "passe arri\u00e8re").
   function short(kind) {
     const all = kind.split(" "), kinds = [words.forward, words.backward, words.optimizer, words.evaluation];
+    if (kind === words.optimizer) return all.reduce((a, b) => (b.length > a.length ? b : a));
     return all[kinds.some((other) => other && other !== kind && other.split(" ")[0] === all[0]) ? all.length - 1 : 0];
   }
   // About how wide it is: Chinese and Japanese signs fill squares.
@@ -84,16 +85,16 @@
       return [svg("line", { class: "phase", x1: from, x2: from, y1: TOP, y2: bottom + 6 })].concat(name ? text((from + to) / 2, bottom + 18, "middle", name) : []);
     });
   }
-  function limit(f) {
+  function cardLine(f) {
     if (!f.limit) return [];
-    const y = f.y(f.limit);
-    return [svg("line", { class: "card", x1: LEFT, x2: f.width - RIGHT, y1: y, y2: y }),
-      text(f.width - RIGHT - 2, y - 5, "end", fill(words.cardline, { bytes: gib(f.limit) }), "strong")];
+    const y = f.y(f.limit), label = text(f.width - RIGHT - 2, y - 5, rtl ? "start" : "end", fill(words.cardline, { bytes: gib(f.limit) }), "strong");
+    if (rtl) label.setAttribute("direction", "rtl");
+    return [svg("line", { class: "card", x1: LEFT, x2: f.width - RIGHT, y1: y, y2: y }), label];
   }
   let shown = null, at = 0, room = 0;
   function draw(t, r) {
     const width = Math.max(280, room || box.clientWidth), height = width < 500 ? 230 : 300, f = frame(t, r, width, height);
-    const children = axis(f).concat(areas(f), phases(f), limit(f), svg("line", { class: "cursor", y1: TOP, y2: height - BOTTOM }));
+    const children = axis(f).concat(areas(f), phases(f), cardLine(f), svg("line", { class: "cursor", y1: TOP, y2: height - BOTTOM }));
     const picture = svg("svg", { viewBox: "0 0 " + width + " " + height, width, height, "aria-hidden": "true" }, children);
     box.replaceChildren(picture);
     shown = f;
@@ -219,34 +220,62 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     page.saved = { name, size: blob.size };
   }
-  // The picture with all that the stylesheet gives it as attributes, so that it stands alone.
-  const LOOKS = ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "font-size", "font-family", "font-weight", "opacity"];
-  function alone() {
-    const from = box.firstChild, copy = from.cloneNode(true), all = copy.querySelectorAll("*");
-    from.querySelectorAll("*").forEach((e, i) => {
-      const style = getComputedStyle(e);
-      LOOKS.forEach((name) => all[i].setAttribute(name, style.getPropertyValue(name)));
-      all[i].removeAttribute("class");
+  // The picture with all that the stylesheet gives it as attributes, its title and what its colours mean, so that it stands alone.
+  const LOOKS = ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "font-size", "font-family", "font-weight", "opacity", "direction"];
+  const MARGIN = 34, LEGEND = 20;
+  function looks(from, to) {
+    const style = getComputedStyle(from);
+    LOOKS.forEach((name) => to.setAttribute(name, style.getPropertyValue(name)));
+    to.removeAttribute("class");
+    return to;
+  }
+  // Words in the page's direction: they begin at x.
+  function labelAt(label, x, y, words) {
+    const t = looks(label, text(x, y, "start", words));
+    t.setAttribute("direction", rtl ? "rtl" : "ltr");
+    return t;
+  }
+  // Names of the parts from the bottom up, beside each other as far as there is room; right to left in such a language.
+  function legend(f, label) {
+    const paths = Array.from(box.querySelectorAll("path.cat"));
+    let x = 0, y = f.height + LEGEND, items = [];
+    paths.forEach((path) => {
+      const name = words.parts[path.getAttribute("class").slice(4)] || path.getAttribute("class").slice(4), need = 26 + wide(name);
+      if (x && x + need > f.width) { x = 0; y += LEGEND; }
+      const at = rtl ? f.width - x : x, square = svg("rect", { x: rtl ? at - 12 : at, y: y - 10, width: 12, height: 12, fill: getComputedStyle(path).fill });
+      items.push(square, labelAt(label, rtl ? at - 17 : at + 17, y, name));
+      x += need + 12;
     });
-    copy.querySelector("line:last-of-type").remove();
-    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-    copy.prepend(svg("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor }));
-    return new XMLSerializer().serializeToString(copy);
+    return { items, height: y + 12 };
+  }
+  function alone() {
+    const from = box.firstChild, copy = from.cloneNode(true), all = copy.querySelectorAll("*"), f = shown, label = from.querySelector("text");
+    from.querySelectorAll("*").forEach((e, i) => looks(e, all[i]));
+    Array.from(copy.querySelectorAll("line")).pop().remove();
+    copy.removeAttribute("aria-hidden");
+    const { items, height } = legend(f, label), end = height + MARGIN;
+    const title = labelAt(label, rtl ? f.width : 0, -MARGIN / 2, box.closest("section").querySelector("h2").textContent);
+    title.setAttribute("font-weight", "600");
+    copy.append(title, ...items);
+    Object.entries({ xmlns: "http://www.w3.org/2000/svg", "xml:lang": document.documentElement.lang, role: "img", viewBox: "-8 " + -MARGIN + " " + (f.width + 16) + " " + end, width: f.width + 16, height: end })
+      .forEach((entry) => copy.setAttribute(entry[0], entry[1]));
+    copy.prepend(svg("rect", { x: -8, y: -MARGIN, width: f.width + 16, height: end, fill: getComputedStyle(document.body).backgroundColor }));
+    return { text: new XMLSerializer().serializeToString(copy), width: f.width + 16, height: end };
   }
   function png() {
-    const image = new Image(), scale = 2, f = shown;
+    const image = new Image(), scale = 2, f = alone();
     image.onload = () => {
       const canvas = el("canvas", { width: f.width * scale, height: f.height * scale }, []);
       canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
       canvas.toBlob((blob) => save("step.png", blob));
     };
-    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(alone());
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(f.text);
   }
   const FILES = { csv: ["step.csv", "text/csv", "csv"], viz: ["step.pickle", "application/octet-stream", "viz"], perfetto: ["step.json", "application/json", "perfetto"] };
   document.getElementById("calc").addEventListener("click", (e) => {
     const what = e.target.getAttribute("data-save");
     if (!what || !shown) return;
-    if (what === "svg") save("step.svg", new Blob([alone()], { type: "image/svg+xml" }));
+    if (what === "svg") save("step.svg", new Blob([alone().text], { type: "image/svg+xml" }));
     else if (what === "png") png();
     else page.later("write", "write", ["trace", FILES[what][2]], (answer) => {
       if (answer.code === 0) save(FILES[what][0], new Blob([answer.bytes], { type: FILES[what][1] }));

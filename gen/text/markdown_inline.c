@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { LONG = 18, PIECE = 6 };  // code of a table: what may break, and its shortest piece
+enum { LONG = 18, PIECE = 6 };  // what may break, and its shortest piece
 
 void md_emph_enter(struct md *r, cmark_node *n)
 {
@@ -152,14 +152,7 @@ static bool cell(struct md *r, cmark_node *n, str literal)
     return true;
 }
 
-static bool in_table(struct md *r, cmark_node *n)
-{
-    while (n && md_kind(r, n) != K_CELL)
-        n = cmark_node_parent(n);
-    return n;
-}
-
-// Long code of a table's cell may break behind a sign, and nowhere in a word.
+// Long code may break behind a sign, so that it need not in a word.
 static void breakable(str code, buf *out)
 {
     size_t from = 0;
@@ -184,7 +177,7 @@ void md_code(struct md *r, cmark_node *n)
     if (literal.len && literal.ptr[0] == '{' && cell(r, n, literal))
         return;
     buf_lit(r->out, "<code>");
-    if (literal.len > LONG && in_table(r, n))
+    if (literal.len > LONG)
         breakable(literal, r->out);
     else
         escape_text(r->out, literal);

@@ -342,12 +342,17 @@ function step(browser, site, scheme) {
   });
   calculator(browser, `what is saved ${scheme}`, { base: site[scheme] }, async (tab) => {
     await tab.locator("[data-out=step] svg").waitFor();
+    equal(await tab.locator("[data-out=step] line.card").count(), 1, "the card's line");
     for (const [kind, first] of [["svg", "<svg"], ["png", "\x89PNG"], ["csv", "event,kind,id"], ["viz", "\x80"], ["perfetto", "{"]]) {
       const [download] = await Promise.all([tab.waitForEvent("download"), tab.locator(`[data-save=${kind}]`).click()]);
       const bytes = readFileSync(await download.path());
       equal(bytes.subarray(0, first.length).toString("latin1"), first, `beginning of the ${kind}`);
       that(bytes.length > 1000, `${kind} has ${bytes.length} bytes`);
-      if (kind === "svg") that(!/class=|var\(|NaN/.test(bytes.toString()), "the SVG stands alone");
+      if (kind === "svg") {
+        that(!/class=|var\(|NaN/.test(bytes.toString()), "the SVG stands alone");
+        const parts = await tab.evaluate(() => [...document.querySelectorAll("[data-out=step] path.cat")].map((e) => window.vramPage.words.parts[e.getAttribute("class").slice(4)]));
+        for (const words of [...parts, await tab.locator("#calc-time").textContent(), "the card less the context"]) that(bytes.includes(words), `the SVG says ${words}`);
+      }
       if (kind === "csv") equal(bytes.toString(), execFileSync(vramcalc, ["trace", "preset=oom-gpt2"], { encoding: "utf8", maxBuffer: 1 << 26 }), "the CSV is the command line's");
     }
   });

@@ -88,6 +88,18 @@ function hints(browser, site) {
   }
 }
 
+// What the library remarks of a pasted file and what changes the answer, in the reader's language.
+function remarks(browser, site) {
+  const files = [["vision_config", "tower_outside", '{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 14336, "vocab_size": 128256, "vision_config": {"hidden_size": 1024}}'],
+    ["load_in_4bit", "bits_unused", "base_model: mistralai/Mistral-7B-v0.1\nload_in_4bit: true\nsequence_len: 2048\nmicro_batch_size: 1\n"]];
+  for (const lang of languages) calculator(browser, `what is remarked of a file in ${lang}`, { base: site.http, lang, state: "#preset=gpt2" }, async (tab) => {
+    for (const [key, id, text] of files) {
+      await tab.locator("textarea").fill(text);
+      await tab.locator("[data-out=pasted] .notes li").filter({ hasText: sentences(lang)[id].replace("{key}", key).slice(1) }).first().waitFor();
+    }
+  });
+}
+
 function verdicts(browser, site) {
   check("calculator: the reader's language", async () => {
     const state = "#preset=gpt2&batch_size=8&compile=2.5&gpu=RTX+4070", texts = new Map();
@@ -126,6 +138,7 @@ export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
   for (const lang of languages) { errorsAndMeanings(browser, site, lang); presets(browser, site, lang); }
   hints(browser, site);
+  remarks(browser, site);
   verdicts(browser, site);
   names(browser, site);
 }

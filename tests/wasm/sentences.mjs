@@ -11,11 +11,32 @@ const code = (text) => (text.match(/`[^`]+`/g) ?? []).sort().join(' ');
 
 // Errors of callers and of commands that a page has not.
 const ELSEWHERE = /^(no_answer|no_such_|range_|solve_not_for|snapshot_|pickle_)/;
-// Notes that the page shows, and what it says of an out-of-memory message.
-const NOTES = /^(serve_(vllm|llama)$|hint_|oom_of_)/;
-const errors = new Map();
-for (const [, id, code, english] of read('calc/base/messages.def').matchAll(/MESSAGE\((\w+),\s*(\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)/g))
+// Notes that the page shows: of servers, of an out-of-memory message, and of a pasted file where they change the answer.
+const NOTES = /^(serve_(vllm|llama)|hint_.*|oom_of_.*|tower_outside|quantizer_unused|bits_unused|compiled_as_eager|gpus_unsaid|model_differs|takes_less|file_not_opened|script_assumed)$/;
+// Every other note, and why no reader of a page meets its sentence.
+const UNSEEN = [
+    [/^why_/, 'what a figure rests on: the page shows the range that follows from it'],
+    [/^result_/, 'what a change does: the page says it stays the same, close or another one'],
+    [/^(edit|cost)_/, 'the page shows the line of code and the share of time'],
+    [/^width_refused$/, 'advice that is refused is left out'],
+    [/^formula_/, 'vramcalc compare alone'],
+    [/^(solve_ends|cards_share)$/, 'the page solves by its own buttons'],
+    [/^(key|keys|section)_unknown/, 'its key stands among what was ignored'],
+    [/^(not_literal|word_unread|function_unread|loaded_twice|called_again|no_such_target|inside_a_block)$/, 'what was read and what was assumed stand beside each other'],
+    [/^(server_command|model_by_name|other_gpus|weights_in_two_bytes|mxfp4_expanded|length_chosen|sizes_assumed|inner_assumed)$/, 'the setting itself stands among what was assumed, and in the form'],
+    [/^(shakespeare_char|compile_left_out|reentrant_assumed|log_)/, 'the setting itself stands among what was assumed'],
+    [/^(nothing_set|idle_gpus|experts_unadapted|evaluation_alone|early_stop|heads_are_padded|activations_stay)/, 'about a run as the command line gives it'],
+    [/^(attention_falls_back|bfloat16_emulated|paged_outside|offloaded|cache_returned)$/, 'the table of parts and the verdict have the figure'],
+];
+const errors = new Map(), unsaid = [], met = new Set();
+for (const [, id, code, english] of read('calc/base/messages.def').matchAll(/MESSAGE\((\w+),\s*(\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)/g)) {
+    const reason = UNSEEN.find(([pattern]) => pattern.test(id));
+    if (code === 'VRAM_OK' && reason) met.add(reason);
+    if (code === 'VRAM_OK' && Boolean(reason) === NOTES.test(id)) unsaid.push(id);
     if ((code !== 'VRAM_OK' && !ELSEWHERE.test(id)) || NOTES.test(id)) errors.set(id, values(english));
+}
+check('every note is said on the page, or is listed with its reason', unsaid.length === 0, unsaid.join(' '));
+check('no reason without a note', met.size === UNSEEN.length, UNSEEN.filter((r) => !met.has(r)).join(' '));
 check('the errors are found', errors.size > 80, `${errors.size}`);
 
 const calc = await open();

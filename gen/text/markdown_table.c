@@ -207,11 +207,26 @@ static bool has_row_headers(cmark_node *table)
 {
     cmark_node *row = cmark_node_first_child(table);
     cmark_node *first = cmark_node_first_child(row);
-    return first && !cmark_node_first_child(first) && cmark_node_next(first);
+    return first && cmark_gfm_extensions_get_table_row_is_header(row) &&
+           !cmark_node_first_child(first) && cmark_node_next(first);
+}
+
+// A head without any words, as tables have it whose author wants none, is left out.
+static void drop_empty_head(cmark_node *table)
+{
+    cmark_node *row = cmark_node_first_child(table);
+    if (!row || !cmark_node_next(row))
+        return;
+    for (cmark_node *cell = cmark_node_first_child(row); cell; cell = cmark_node_next(cell))
+        if (cmark_node_first_child(cell))
+            return;
+    cmark_node_unlink(row);
+    cmark_node_free(row);
 }
 
 void md_table_enter(struct md *r, cmark_node *n)
 {
+    drop_empty_head(n);
     r->table = (struct md_table_state){.alignments = cmark_gfm_extensions_get_table_alignments(n),
                                        .columns = cmark_gfm_extensions_get_table_columns(n),
                                        .row_headers = has_row_headers(n)};

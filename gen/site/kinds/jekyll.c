@@ -123,6 +123,40 @@ static void read_plugin(struct tree *t, str name)
     t->emoji = t->emoji || str_eq(name, STR("jemoji"));
 }
 
+// The words of a language by their keys, "home.title".
+static void read_texts(struct tree *t, str above, const struct yaml_node *map, int depth)
+{
+    for (size_t i = 0; map && map->kind == YAML_MAP && i < map->count && depth < 8; i++) {
+        const struct yaml_node *value = map->pairs[i].value;
+        str key = arena_join(t->a, above, map->pairs[i].key->text, STR_NONE);
+        if (value->kind == YAML_SCALAR)
+            *map_put(&t->texts, t->a, key, NULL) = (void *)(uintptr_t)&value->text;
+        else
+            read_texts(t, arena_join(t->a, key, STR("."), STR_NONE), value, depth + 1);
+    }
+}
+
+// jekyll-multiple-languages-plugin: what is translated lies in _i18n/LANG, and in _i18n/LANG.yml by
+// keys. The first language is that of the pages themselves.
+static void read_languages(struct tree *t, const struct yaml_node *list)
+{
+    str base = kind_path(t, STR("_i18n"));
+    if (!list || list->kind != YAML_LIST || !list->count || !kind_has_folder(t, base))
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        str tag = list->items[i]->text, folder = kind_join(t, base, tag),
+            words = arena_join(t->a, folder, STR(".yml"), STR_NONE);
+        if (i && kind_has_folder(t, folder))
+            kind_root(t, folder, tag, STR_NONE, tag);
+        if (i)
+            continue;
+        t->source_language = t->roots[0].language = tag;
+        kind_include(t, folder);
+        if (kind_has(t, words))
+            read_texts(t, STR_NONE, kind_values(t, words), 0);
+    }
+}
+
 void jekyll_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL;
@@ -132,9 +166,13 @@ void jekyll_read(struct tree *t)
     struct tree_root *pages = kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);
     pages->permalink = pattern_of(kind_text(c, "permalink"));
     read_collections(t, c);
+    read_languages(t, kind_get(c, "languages"));
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
         ignore(t, str_c(left_out[i]));
     read_list(t, kind_get(c, "exclude"), ignore);
+    str processor = kind_text(c, "markdown");
+    if (!processor.len || str_eq_nocase(processor, STR("kramdown")))
+        t->includes = INCLUDE_KRAMDOWN;
     t->title = kind_text(c, "title");
     if (!t->title.len)
         t->title = kind_text(c, "name");

@@ -87,13 +87,15 @@ struct tree_word {
     str language, title, words;
 };
 
-// How pages name files whose lines are to stand in their place.
+// How pages name files whose lines are to stand in their place; the last two are no lines of files,
+// but shapes that are put in.
 enum tree_includes {
     INCLUDE_NOTHING,
     INCLUDE_SNIPPETS,
     INCLUDE_MDBOOK,
     INCLUDE_VITEPRESS,
-    INCLUDE_MDX
+    INCLUDE_MDX,
+    INCLUDE_KRAMDOWN,
 };
 
 struct tree {
@@ -130,6 +132,7 @@ struct tree {
     str include_root;  // of paths that begin with @/ or ~/
     str *appended;     // files that are included at the end of every page
     size_t appended_count, appended_cap;
+    struct map texts;       // key -> str *: words of the source's language that pages name
     str home;               // the file that is the start page; "" for the index of the folder
     bool fallback;          // pages without a translation are shown in the source language
     bool needs_source;      // a translation without its source is no page

@@ -10,37 +10,16 @@
 
 #include "gen/base/beneath.h"
 #include "gen/site/source/hero.h"
+#include "gen/site/source/include_body.h"
 #include "gen/site/source/include_mark.h"
-#include "gen/site/source/include_mdx.h"
 #include "gen/site/source/scan.h"
 
 enum { DEEPEST = 8, LONGEST_RULE = 120 };
 
 static const char missing[] = "which is not there";
 
-struct source {
-    str path, file;  // below the content folder; as messages name it
-    str text;
-};
-
-struct including {
-    const struct site *site;
-    const struct tree *tree;
-    int root;
-    buf out;
-    struct diag_piece *pieces;
-    size_t count, cap;
-    unsigned depth;
-    size_t searched;  // for listings of MDX
-    arena *a;
-    struct diag *d;
-};
-
-static void put_lines(struct including *g, const struct source *s, size_t from, size_t to,
-                      str indent);
-
 // Text that stands for the source's at offset.
-static void put_made(struct including *g, const struct source *s, size_t offset, str made)
+void include_put_made(struct including *g, const struct include_source *s, size_t offset, str made)
 {
     const struct diag_piece *last = g->count ? &g->pieces[g->count - 1] : NULL;
     if (!made.len)
@@ -54,13 +33,13 @@ static void put_made(struct including *g, const struct source *s, size_t offset,
     buf_str(&g->out, made);
 }
 
-static void put(struct including *g, const struct source *s, size_t from, size_t to)
+void include_put(struct including *g, const struct include_source *s, size_t from, size_t to)
 {
     if (from < to)
-        put_made(g, s, from, str_slice(s->text, from, to));
+        include_put_made(g, s, from, str_slice(s->text, from, to));
 }
 
-static void refuse(struct including *g, const struct source *s, size_t at, str path,
+static void refuse(struct including *g, const struct include_source *s, size_t at, str path,
                    const char *why)
 {
     if (g->d)
@@ -91,7 +70,7 @@ static bool is_hidden(str path)
 }
 
 // Reads a file below the content folder. NULL, or why it is none.
-static const char *read_file(struct including *g, str path, struct source *out)
+static const char *read_file(struct including *g, str path, struct include_source *out)
 {
     struct beneath b;
     struct stat st;
@@ -114,15 +93,15 @@ static const char *read_file(struct including *g, str path, struct source *out)
     if (fd >= 0)
         close(fd);
     if (!why)
-        *out = (struct source){path, site_path(g->site, path, g->a),
-                               arena_str(g->a, buf_view(&bytes))};
+        *out = (struct include_source){path, site_path(g->site, path, g->a),
+                                       arena_str(g->a, buf_view(&bytes))};
     buf_free(&bytes);
     return why;
 }
 
 // The file of a path in the tree's own folders for it, or beside the file that names it.
-static const char *find_file(struct including *g, const struct source *s, str path,
-                             struct source *out)
+const char *include_find_file(struct including *g, const struct include_source *s, str path,
+                              struct include_source *out)
 {
     const struct tree *t = g->tree;
     const char *why = missing;
@@ -147,15 +126,15 @@ static const char *find_file(struct including *g, const struct source *s, str pa
     return read_file(g, join(g, folder_of(s->path), path), out);
 }
 
-static size_t line_end(str s, size_t at)
+size_t include_line_end(str s, size_t at)
 {
     size_t end = at + str_find(str_slice(s, at, s.len), '\n');
     return end < s.len ? end + 1 : end;
 }
 
-static str line_at(str s, size_t at)
+str include_line_at(str s, size_t at)
 {
-    return str_slice(s, at, line_end(s, at));
+    return str_slice(s, at, include_line_end(s, at));
 }
 
 // VitePress leaves out what an included page has before its text.
@@ -189,9 +168,9 @@ static bool find_lines(const struct including *g, str text, const struct include
     str name;
     size_t at = g->tree->includes == INCLUDE_VITEPRESS && !m->fenced ? behind_front(text) : 0;
     *from = *to = text.len;
-    for (size_t number = 1; at < text.len; at = line_end(text, at), number++) {
-        bool mark =
-            m->name.len && include_section(g->tree->includes, line_at(text, at), &begins, &name);
+    for (size_t number = 1; at < text.len; at = include_line_end(text, at), number++) {
+        bool mark = m->name.len &&
+                    include_section(g->tree->includes, include_line_at(text, at), &begins, &name);
         bool own = mark && (str_eq(name, m->name) || (!begins && !name.len));
         if (own && open && !begins)
             break;
@@ -199,7 +178,7 @@ static bool find_lines(const struct including *g, str text, const struct include
         if (wanted && *from == text.len)
             *from = at;
         if (wanted)
-            *to = line_end(text, at);
+            *to = include_line_end(text, at);
         if (own && begins)
             found = open = true;
     }
@@ -208,7 +187,7 @@ static bool find_lines(const struct including *g, str text, const struct include
 }
 
 // The longest row of backticks in a text: a fence round it has more.
-static size_t longest_ticks(str text)
+size_t include_longest_ticks(str text)
 {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -218,80 +197,80 @@ static size_t longest_ticks(str text)
     return longest;
 }
 
-static void put_fence(struct including *g, const struct source *s, size_t at, str language,
-                      size_t ticks, str indent)
+void include_put_fence(struct including *g, const struct include_source *s, size_t at, str language,
+                       size_t ticks, str indent)
 {
     buf b = BUF_INIT;
     buf_str(&b, indent);
     for (size_t i = 0; i < ticks; i++)
         buf_char(&b, '`');
     buf_str(&b, language);
-    put_made(g, s, at, buf_view(&b));
+    include_put_made(g, s, at, buf_view(&b));
     buf_free(&b);
 }
 
-static str extension_of(str path)
+str include_extension_of(str path)
 {
     size_t dot = str_rfind(path, '.'), slash = str_rfind(path, '/');
     bool none = dot == path.len || (slash < path.len && dot < slash);
     return none ? STR_NONE : str_slice(path, dot + 1, path.len);
 }
 
-static void include(struct including *g, const struct source *s, size_t at,
+static void include(struct including *g, const struct include_source *s, size_t at,
                     const struct include_mark *m, str indent)
 {
-    struct source in;
+    struct include_source in;
     size_t from, to, limit = g->site->settings.max_page_bytes;
     const char *why = g->depth >= DEEPEST ? "more than 8 files deep" : NULL;
     if (!why && g->out.len > limit)
         why = "which makes the page too large";
     if (!why)
-        why = find_file(g, s, m->path, &in);
+        why = include_find_file(g, s, m->path, &in);
     if (!why && !find_lines(g, in.text, m, &from, &to))
         why = "which has no part of that name";
     if (why) {
         refuse(g, s, at, m->path, why);
         return;
     }
-    size_t ticks = m->fenced ? longest_ticks(str_slice(in.text, from, to)) + 1 : 0;
+    size_t ticks = m->fenced ? include_longest_ticks(str_slice(in.text, from, to)) + 1 : 0;
     ticks = m->fenced && ticks < 3 ? 3 : ticks;
     if (m->fenced) {
-        put_fence(g, s, at, extension_of(in.path), ticks, indent);
-        put_made(g, s, at, STR("\n"));
+        include_put_fence(g, s, at, include_extension_of(in.path), ticks, indent);
+        include_put_made(g, s, at, STR("\n"));
     }
     g->depth++;
-    put_lines(g, &in, from, to, indent);
+    include_put_lines(g, &in, from, to, indent);
     g->depth--;
     if (m->fenced) {
-        put_made(g, s, at, STR("\n"));
-        put_fence(g, s, at, STR_NONE, ticks, indent);
+        include_put_made(g, s, at, STR("\n"));
+        include_put_fence(g, s, at, STR_NONE, ticks, indent);
     }
 }
 
 // The block between two lines of MkDocs' scissors: a file on each line. Behind the second.
-static size_t include_block(struct including *g, const struct source *s, size_t at, size_t to,
-                            str indent)
+static size_t include_block(struct including *g, const struct include_source *s, size_t at,
+                            size_t to, str indent)
 {
-    for (; at < to; at = line_end(s->text, at)) {
-        str path = str_trim(line_at(s->text, at));
+    for (; at < to; at = include_line_end(s->text, at)) {
+        str path = str_trim(include_line_at(s->text, at));
         struct include_mark m;
         if (include_ends_block(path))
-            return line_end(s->text, at);
+            return include_line_end(s->text, at);
         if (path.len && path.ptr[0] == ';')
             continue;
         include_spec(INCLUDE_SNIPPETS, path, &m);
         if (path.len)
             include(g, s, at, &m, indent);
-        put_made(g, s, at, STR("\n"));
+        include_put_made(g, s, at, STR("\n"));
     }
     return to;
 }
 
 // A line with the marks of files in it. Where the next line is.
-static size_t put_line(struct including *g, const struct source *s, size_t at, size_t to,
+static size_t put_line(struct including *g, const struct include_source *s, size_t at, size_t to,
                        str indent)
 {
-    size_t end = line_end(s->text, at);
+    size_t end = include_line_end(s->text, at);
     struct include_mark m;
     bool begun = false;
     for (end = end < to ? end : to;
@@ -300,7 +279,8 @@ static size_t put_line(struct including *g, const struct source *s, size_t at, s
         if (m.indents)  // blanks in front of the mark are in front of each line
             deeper = arena_join(g->a, indent, before, STR_NONE);
         else
-            put_made(g, s, at, begun ? STR_NONE : indent), put(g, s, at, at + m.start);
+            include_put_made(g, s, at, begun ? STR_NONE : indent),
+                include_put(g, s, at, at + m.start);
         begun = true;
         if (m.block)
             return include_block(g, s, end, to, deeper);
@@ -311,93 +291,25 @@ static size_t put_line(struct including *g, const struct source *s, size_t at, s
             break;
         }
     }
-    put_made(g, s, at, begun ? STR_NONE : indent);
-    put(g, s, at, end);
+    include_put_made(g, s, at, begun ? STR_NONE : indent);
+    include_put(g, s, at, end);
     return end;
 }
 
-// What is left without empty lines at either end; the first line keeps its indentation.
-static str without_empty_lines(str s)
-{
-    size_t from = 0;
-    while (from < s.len && !str_trim(line_at(s, from)).len)
-        from = line_end(s, from);
-    while (s.len > from && strchr(" \t\r\n", s.ptr[s.len - 1]))
-        s.len--;
-    return str_slice(s, from, s.len);
-}
-
-// A listing of MDX whose component stands alone on its lines becomes a fence. Where the next line
-// is; at when there is none, or its file cannot be read: the component is shown as others are.
-static size_t put_listing(struct including *g, const struct source *s, size_t at)
-{
-    size_t head = at;
-    struct include_listing l;
-    struct source in = *s;
-    while (head < s->text.len && strchr(" \t", s->text.ptr[head]))
-        head++;
-    if (!include_listing(s->text, head, &g->searched, &l) ||
-        str_trim(str_slice(s->text, l.end, line_end(s->text, l.end))).len ||
-        (l.path.len && find_file(g, s, l.path, &in)))
-        return at;
-    str shown = without_empty_lines(l.path.len ? in.text : l.words),
-        indent = str_slice(s->text, at, head);
-    size_t from = (size_t)(shown.ptr - in.text.ptr);
-    size_t ticks = longest_ticks(shown) < 3 ? 3 : longest_ticks(shown) + 1;
-    put_fence(g, s, at, l.language.len ? l.language : extension_of(in.path), ticks, indent);
-    put_made(g, s, at, STR("\n"));
-    g->depth++;
-    put_lines(g, &in, from, from + shown.len, indent);
-    g->depth--;
-    put_made(g, s, at, STR("\n"));
-    put_fence(g, s, at, STR_NONE, ticks, indent);
-    put_made(g, s, at, STR("\n"));
-    return line_end(s->text, l.end);
-}
-
-// The backticks or tildes at the head of a line that begins or ends a fence; empty for none.
-static str fence_of(str line)
-{
-    str s = str_trim(line);
-    size_t n = 0;
-    while (n < s.len && (s.ptr[0] == '`' || s.ptr[0] == '~') && s.ptr[n] == s.ptr[0])
-        n++;
-    return n < 3 ? STR_NONE : str_slice(s, 0, n);
-}
-
-// The body of a page of MDX, whose code is left as it is.
-static void put_mdx(struct including *g, const struct source *s, size_t at)
-{
-    str open = STR_NONE;
-    while (at < s->text.len) {
-        str mark = fence_of(line_at(s->text, at));
-        size_t next = !open.len && !mark.len ? put_listing(g, s, at) : at;
-        if (next == at) {
-            next = line_end(s->text, at);
-            put(g, s, at, next);
-        }
-        if (!open.len)
-            open = mark;
-        else if (mark.len && str_starts(mark, open))
-            open = STR_NONE;
-        at = next;
-    }
-}
-
-static void put_lines(struct including *g, const struct source *s, size_t from, size_t to,
-                      str indent)
+void include_put_lines(struct including *g, const struct include_source *s, size_t from, size_t to,
+                       str indent)
 {
     bool begins;
     str name;
     for (size_t at = from; at < to;) {
-        str line = line_at(s->text, at);
+        str line = include_line_at(s->text, at);
         bool mark = g->depth && include_section(g->tree->includes, line, &begins, &name);
         at = mark ? at + line.len : put_line(g, s, at, to, indent);
     }
 }
 
 // The head of a start page, and what its front matter says. Where the rest begins.
-static size_t put_hero(struct including *g, const struct source *s)
+static size_t put_hero(struct including *g, const struct include_source *s)
 {
     struct hero_part *parts;
     size_t body = 0, count = hero_may(g->tree, s->text)
@@ -405,24 +317,24 @@ static size_t put_hero(struct including *g, const struct source *s)
                                  : 0;
     if (!count)
         return 0;
-    put(g, s, 0, body);
+    include_put(g, s, 0, body);
     for (size_t i = 0; i < count; i++)
-        put_made(g, s, parts[i].offset, parts[i].text);
+        include_put_made(g, s, parts[i].offset, parts[i].text);
     return body;
 }
 
-static void put_appended(struct including *g, const struct source *s)
+static void put_appended(struct including *g, const struct include_source *s)
 {
     for (size_t i = 0; i < g->tree->appended_count; i++) {
         struct include_mark m;
         include_spec(g->tree->includes, g->tree->appended[i], &m);
-        put_made(g, s, s->text.len, STR("\n\n"));
+        include_put_made(g, s, s->text.len, STR("\n\n"));
         include(g, s, s->text.len, &m, STR_NONE);
     }
 }
 
 // Links to rules by their names, [words][items.fn]: each name in brackets gets its definition.
-static void put_rules(struct including *g, const struct source *s)
+static void put_rules(struct including *g, const struct include_source *s)
 {
     struct map seen = {0};
     for (size_t at = 0; g->tree->rules && at < s->text.len; at++) {
@@ -433,9 +345,9 @@ static void put_rules(struct including *g, const struct source *s)
         if (!page || (at && s->text.ptr[at - 1] == 'r') || map_has(&seen, name))
             continue;
         map_put(&seen, g->a, name, NULL);
-        put_made(g, s, at,
-                 arena_printf(g->a, "\n\n[%.*s]: /%.*s#r-%.*s\n", STR_ARG(name), STR_ARG(*page),
-                              STR_ARG(name)));
+        include_put_made(g, s, at,
+                         arena_printf(g->a, "\n\n[%.*s]: /%.*s#r-%.*s\n", STR_ARG(name),
+                                      STR_ARG(*page), STR_ARG(name)));
     }
 }
 
@@ -444,13 +356,14 @@ bool include_may(const struct site *site, str text)
     static const str marks[] = {[INCLUDE_SNIPPETS] = STR("8<-"),
                                 [INCLUDE_MDBOOK] = STR("{{#"),
                                 [INCLUDE_VITEPRESS] = STR("@include:"),
-                                [INCLUDE_MDX] = STR("<Code")};
+                                [INCLUDE_MDX] = STR("<Code"),
+                                [INCLUDE_KRAMDOWN] = STR("|")};
     enum tree_includes how = site->tree->includes;
     if (hero_may(site->tree, text))
         return true;
     if (how == INCLUDE_NOTHING)
         return false;
-    return site->tree->appended_count || site->tree->rules ||
+    return site->tree->appended_count || site->tree->rules || site->tree->texts.count ||
            str_search(text, marks[how]) < text.len ||
            (how == INCLUDE_VITEPRESS && (str_search(text, STR("<<< ")) < text.len ||
                                          str_search(text, STR("@[code")) < text.len));
@@ -459,7 +372,7 @@ bool include_may(const struct site *site, str text)
 str include_files(const struct site *site, str source, str text, arena *a, struct diag *d,
                   struct diag_piece **pieces, size_t *count)
 {
-    struct source s = {source, site_path(site, source, a), arena_str(a, text)};
+    struct include_source s = {source, site_path(site, source, a), arena_str(a, text)};
     struct including g = {
         .site = site,
         .tree = site->tree,
@@ -469,9 +382,11 @@ str include_files(const struct site *site, str source, str text, arena *a, struc
         .d = d};
     size_t body = put_hero(&g, &s);
     if (site->tree->includes == INCLUDE_MDX)
-        put_mdx(&g, &s, body);
+        include_put_mdx(&g, &s, body);
+    else if (site->tree->includes == INCLUDE_KRAMDOWN)
+        include_put_kramdown(&g, &s, body);
     else
-        put_lines(&g, &s, body, s.text.len, STR_NONE);
+        include_put_lines(&g, &s, body, s.text.len, STR_NONE);
     put_appended(&g, &s);
     put_rules(&g, &s);
     if (g.root >= 0)

@@ -198,7 +198,7 @@ bool include_next(enum tree_includes how, str line, struct include_mark *m)
 {
     if (how == INCLUDE_SNIPPETS)
         return next_snippet(line, m);
-    if (how == INCLUDE_MDX)
+    if (how >= INCLUDE_MDX)
         return false;  // components may be longer than a line
     return how == INCLUDE_MDBOOK ? next_mdbook(line, m) : next_vitepress(line, m);
 }
@@ -223,7 +223,7 @@ bool include_section(enum tree_includes how, str line, bool *begins, str *name)
     } marks[] = {[INCLUDE_SNIPPETS] = {STR("- [start:"), STR("- [end:")},
                  [INCLUDE_MDBOOK] = {STR("ANCHOR:"), STR("ANCHOR_END:")},
                  [INCLUDE_VITEPRESS] = {STR("#region "), STR("#endregion")}};
-    if (how == INCLUDE_MDX || (how == INCLUDE_SNIPPETS && str_search(line, STR("8<-")) == line.len))
+    if (how >= INCLUDE_MDX || (how == INCLUDE_SNIPPETS && str_search(line, STR("8<-")) == line.len))
         return false;
     *begins = name_behind(line, marks[how].begin, name);
     if (!*begins && !name_behind(line, marks[how].end, name))

@@ -294,6 +294,9 @@ static void read_one(struct reading *r, const struct page *p, buf *text, buf *pa
         bool heading = r->site->tree->kind->flags & KIND_OWN_HEADING;
         ok = page_read(whole, file, heading, a, own, &m) || (others && m.front.body);
         m.includes = includes;
+        const str *words = map_get(&r->site->tree->texts, m.front.title);
+        if (words)
+            m.front.title = *words;
         if (r->site->tree->emoji)
             m.front.title = emoji_text(m.front.title, a);
         if (left_out)

@@ -1,0 +1,51 @@
+// What the parts of the include share: where lines are put, and the bodies of pages whose generator
+// reads them in a way of its own.
+#ifndef GEN_SITE_INCLUDE_BODY_H
+#define GEN_SITE_INCLUDE_BODY_H
+
+#include "gen/base/diag.h"
+#include "gen/site/source/site.h"
+
+struct include_source {
+    str path, file;  // below the content folder; as messages name it
+    str text;
+};
+
+struct including {
+    const struct site *site;
+    const struct tree *tree;
+    int root;
+    buf out;
+    struct diag_piece *pieces;
+    size_t count, cap;
+    unsigned depth;
+    size_t searched;  // for listings of MDX
+    arena *a;
+    struct diag *d;
+};
+
+// Where the line at s[at] ends, behind its line feed, and the line itself.
+size_t include_line_end(str s, size_t at);
+str include_line_at(str s, size_t at);
+// The longest row of backticks in a text, and the ending of a path.
+size_t include_longest_ticks(str text);
+str include_extension_of(str path);
+
+// Puts the source's bytes [from, to), or text that stands for what is at offset.
+void include_put(struct including *g, const struct include_source *s, size_t from, size_t to);
+void include_put_made(struct including *g, const struct include_source *s, size_t offset, str made);
+// The same of lines with marks of files in them, behind an indentation.
+void include_put_lines(struct including *g, const struct include_source *s, size_t from, size_t to,
+                       str indent);
+void include_put_fence(struct including *g, const struct include_source *s, size_t at, str language,
+                       size_t ticks, str indent);
+// Reads the file that a page names. NULL, or why it is none.
+const char *include_find_file(struct including *g, const struct include_source *s, str path,
+                              struct include_source *out);
+
+// The body of a page of MDX, whose listings become fences.
+void include_put_mdx(struct including *g, const struct include_source *s, size_t at);
+// The body of a page of kramdown, whose tables without a head get an empty one.
+void include_put_kramdown(struct including *g, const struct include_source *s, size_t at);
+
+#endif

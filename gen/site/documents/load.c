@@ -71,11 +71,16 @@ static struct language *spelled(struct placing *w, str tag)
     return l;
 }
 
-// Without a title anywhere: the last part of the key, with spaces.
+// Without a title anywhere: the last part of the key, with spaces. Of a folder's own page, _index
+// of Hugo, the folder's.
 static str title_from(str key, arena *a)
 {
+    if (str_ends(key, STR("/_index")))
+        key = str_slice(key, 0, key.len - 7);
     size_t slash = str_rfind(key, '/');
     str name = slash == key.len ? key : str_slice(key, slash + 1, key.len);
+    if (str_eq(name, STR("_index")))
+        name = STR_NONE;
     char *text = arena_c(a, name.len ? name : STR("Index"));
     for (char *c = text; *c; c++)
         if (*c == '-' || *c == '_')
@@ -283,7 +288,7 @@ static void place(struct placing *w, struct page *p)
     if (p->broken && site->tree->kind->flags & KIND_FOREIGN && p->left_out == PUBLISH)
         p->left_out = LEFT_UNREADABLE;
     str listed = f->title.len ? STR_NONE : listed_title(w, p);
-    if (!listed.len && str_eq(p->url, STR("index")))
+    if (!listed.len && (str_eq(p->url, STR("index")) || str_eq(p->url, STR("_index"))))
         listed = site->settings.title;
     p->title = f->title.len ? f->title : listed.len ? listed : title_from(p->url, &site->arena);
     p->description = f->description;

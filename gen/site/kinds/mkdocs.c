@@ -104,6 +104,22 @@ static void read_language(struct tree *t, str docs, str tag, bool by_folder, boo
                   standard ? STR_NONE : tag);
 }
 
+// What the contents call their parts in another language, whose list goes side by side with that of
+// the standard one.
+static void read_words(struct tree *t, str tag, const struct yaml_node *standard,
+                       const struct yaml_node *own, uint32_t depth)
+{
+    if (!standard || !own || standard->kind != own->kind || standard->count != own->count ||
+        depth > MAX_NAV_DEPTH)
+        return;
+    for (size_t i = 0; standard->kind == YAML_LIST && i < standard->count; i++)
+        read_words(t, tag, standard->items[i], own->items[i], depth + 1);
+    for (size_t i = 0; standard->kind == YAML_MAP && i < standard->count; i++) {
+        kind_word(t, tag, standard->pairs[i].key->text, own->pairs[i].key->text);
+        read_words(t, tag, standard->pairs[i].value, own->pairs[i].value, depth + 1);
+    }
+}
+
 // The languages of the plugin: a list of maps, or a map from language to name.
 // *contents: nav, which that of the standard language stands in for.
 static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin,
@@ -123,6 +139,8 @@ static void read_i18n(struct tree *t, str docs, const struct yaml_node *plugin,
             *contents = kind_get(l, "nav");
         if (tag.len && kind_true(l, "build", true))
             read_language(t, docs, tag, by_folder, is_standard);
+        if (!is_standard)
+            read_words(t, tag, *contents, kind_get(l, "nav"), 0);
     }
     for (size_t i = 0; list && list->kind == YAML_MAP && i < list->count; i++) {
         str tag = list->pairs[i].key->text;

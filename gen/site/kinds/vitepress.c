@@ -67,6 +67,23 @@ static void read_items(struct tree *t, str folder, str base, const struct yaml_n
     }
 }
 
+// Whether the lines from one on are the same as those of an earlier bar: folders may share one.
+static bool is_shown(const struct tree *t, size_t from)
+{
+    size_t count = t->nav_count - from, same;
+    for (size_t at = 0; at + count <= from; at++) {
+        for (same = 0; same < count; same++) {
+            const struct tree_entry *a = &t->nav[at + same], *b = &t->nav[from + same];
+            if (a->depth != b->depth || !str_eq(a->title, b->title) || !str_eq(a->file, b->file) ||
+                !str_eq(a->url, b->url))
+                break;
+        }
+        if (same == count)
+            return true;
+    }
+    return false;
+}
+
 // sidebar: a list; or a map from folders to lists, or to {base, items}.
 static void read_sidebar(struct tree *t, str folder, const struct yaml_node *n)
 {
@@ -78,12 +95,15 @@ static void read_sidebar(struct tree *t, str folder, const struct yaml_node *n)
     }
     for (size_t i = 0; n->kind == YAML_MAP && i < n->count; i++) {
         const struct yaml_node *value = n->pairs[i].value, *items = kind_get(value, "items");
+        size_t before = t->nav_count;
         if (n->count > 1)
             kind_nav(t, 0, STR_NONE, STR_NONE, STR_NONE);
         if (items)
             read_items(t, folder, kind_text(value, "base"), items, 0);
         else
             read_items(t, folder, n->pairs[i].key->text, value, 0);
+        if (is_shown(t, before))
+            t->nav_count = before;
     }
 }
 

@@ -149,7 +149,7 @@ WASM_OPT := $(shell command -v wasm-opt)
 WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -flto -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN))
 wasm_FLAGS_NOW := clang $(WASM_FLAGS)
 # Small, but for the files in which an estimate spends its time.
-$(BUILD)/wasm/calc/replay/allocator.o: WASM_FLAGS += -O2
+$(BUILD)/wasm/calc/replay/allocator.o: WASM_FLAGS += -Os
 $(BUILD)/wasm/calc/replay/player.o: WASM_FLAGS += -Os
 $(BUILD)/wasm/%.o: %.c Makefile $(BUILD)/flags.wasm
 	@mkdir -p $(@D)

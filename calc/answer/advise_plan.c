@@ -58,7 +58,8 @@ struct plan {
     bool tight_only;    // a narrow fit is all that is asked for
     bool exact;  // plan_process_bytes is that of the plan; else its tensors alone are known, and
                  // too much
-    uint64_t least;  // run_process_least of the plan
+    uint64_t least;              // run_process_least of the plan
+    struct probe_answer answer;  // of the plan, where exact
 };
 
 static struct vram_change *change_of(const struct plan *p, size_t row)
@@ -110,18 +111,31 @@ static uint64_t least_of(struct vram *probe, const struct vram_config *config)
     return least;
 }
 
-// The answer for a configuration if it takes less than `enough`, else VRAM_ENOFIT; 0: in any case.
-// The first change of a plan has been tried already, as a row.
-static int try_below(const struct plan *p, const struct vram_config *config, uint64_t enough,
+// What is known of a configuration: the first change of a plan has been tried already, as a row,
+// and one change may contain another.
+static bool is_known(const struct plan *p, const struct vram_config *config,
                      struct probe_answer *answer)
 {
+    if (p->answer.process && p->exact && config_same(&p->list->plan, config)) {
+        *answer = p->answer;
+        return true;
+    }
     for (size_t i = 0; i < p->list->count; i++) {
         const struct vram_change *c = change_of(p, i);
         if (c->refusal || c->by_tensors || !config_same(&p->list->row[i].config, config))
             continue;
         *answer = (struct probe_answer){c->process_bytes, c->fits, c->fits_surely};
-        return !enough || c->process_bytes < enough ? VRAM_OK : VRAM_ENOFIT;
+        return true;
     }
+    return false;
+}
+
+// The answer for a configuration if it takes less than `enough`, else VRAM_ENOFIT; 0: in any case.
+static int try_below(const struct plan *p, const struct vram_config *config, uint64_t enough,
+                     struct probe_answer *answer)
+{
+    if (is_known(p, config, answer))
+        return !enough || answer->process < enough ? VRAM_OK : VRAM_ENOFIT;
     aim(p->probe, config);
     int rc = probe_try(p->probe, enough, answer);
     message_clear(&p->probe->err);
@@ -157,6 +171,7 @@ static int extend(struct plan *p, size_t row)
     p->list->plan = next;
     p->least = least;
     p->exact = exact;
+    p->answer = answer;
     out->plan_process_bytes = answer.process;
     change_of(p, row)->in_plan = true;
     p->tight = answer.fits;
@@ -179,6 +194,7 @@ static int leave_out(struct plan *p, size_t out)
     int rc = try_below(p, &next, p->list->out.gpu_bytes + 1, &answer);
     if (rc == VRAM_OK && (p->tight_only ? answer.fits : answer.surely)) {
         p->list->plan = next;
+        p->answer = answer;
         p->list->out.plan_process_bytes = answer.process;
         change_of(p, out)->in_plan = false;
     }

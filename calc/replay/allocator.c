@@ -432,6 +432,37 @@ int allocator_free(struct allocator *a, uint32_t block)
     return rc;
 }
 
+// The free block that is there for a request stays, if nothing else would come of it: in a virtual
+// segment it would be joined with its neighbours, and the garbage collector counts searches.
+static uint32_t find_lent(struct allocator *a, uint64_t size)
+{
+    if (!size || a->config.expandable || gc_is_on(a))
+        return 0;
+    return find_free(a, pool_at(a, a->stream, size <= ALLOCATOR_SMALL), size);
+}
+
+static void stat_touch(struct allocator_stat *s, uint64_t bytes)
+{
+    if (s->now + bytes > s->peak)
+        s->peak = s->now + bytes;
+}
+
+int allocator_borrow(struct allocator *a, uint64_t bytes)
+{
+    uint64_t size = bytes ? allocator_round(&a->config, bytes) : 0;
+    uint32_t i = find_lent(a, size);
+    if (!i) {
+        int rc = allocator_malloc(a, bytes, &i);
+        return rc == VRAM_OK ? allocator_free(a, i) : rc;
+    }
+    const struct allocator_block *b = &a->blocks[i];
+    stat_touch(&a->stats.requested, bytes);
+    stat_touch(&a->stats.allocated, should_split(a, b, size) ? size : b->size);
+    a->stats.mallocs++;
+    a->stats.frees++;
+    return VRAM_OK;
+}
+
 uint64_t allocator_block_address(const struct allocator *a, uint32_t block)
 {
     return block && block < a->count ? a->blocks[block].address : 0;

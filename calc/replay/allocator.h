@@ -37,6 +37,10 @@ int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block);
 // Takes a block back; 0 is nothing. Errors: VRAM_EARG if the block is not handed out.
 int allocator_free(struct allocator *a, uint32_t block);
 
+// As allocator_malloc, then allocator_free of its block: where a free block serves, all is as
+// before.
+int allocator_borrow(struct allocator *a, uint64_t bytes);
+
 // As allocator_free in two steps: the statistics at once, the block when another stream has done
 // with it. SRC: the same file, free() and process_events().
 int allocator_hold(struct allocator *a, uint32_t block);

@@ -190,45 +190,135 @@ static int32_t player_layer(const struct reel *r, const struct tape_segment *seg
     return (int32_t)tape_stack_layer(&r->stack, unit, s->sub);
 }
 
-static int player_do(struct player *p, const struct reel *r, const struct tape_segment *seg,
-                     int64_t real, uint32_t code, uint32_t slot)
+// A segment as it is played for one unit of the model.
+struct player_turn {
+    const struct reel *r;
+    const struct tape_segment *segment;
+    int64_t real;   // the unit
+    int64_t shift;  // from units of the tape to those of the model
+    int64_t last;   // what unit 2 stands for
+};
+
+static uint32_t player_slot(const struct player *p, const struct player_turn *t, uint32_t operand)
 {
-    uint32_t operand = code >> 2;
-    bool is_free = (code & 3) == TAPE_FREE;
-    if (p->lean && !p->lags && !p->streams)
-        return is_free ? allocator_free(p->allocator, p->slots[slot])
-                       : allocator_malloc(p->allocator, r->bytes[operand], &p->slots[slot]);
-    const struct storage *s = &r->tape.storages[operand];
-    int32_t layer = player_layer(r, seg, real, s);
-    return is_free ? player_free(p, slot, s, r->bytes[operand], layer)
-                   : player_alloc(p, slot, s, r->bytes[operand], layer);
+    const struct reel_place *at = &t->r->places[operand];
+    uint32_t base = at->base + (at->in_lane ? p->tape_base : 0);
+    return base + (uint32_t)((at->unit == 2 ? t->last : at->unit) + t->shift) * at->step;
+}
+
+// Follows a MOVE, which is two words.
+static void player_move(struct player *p, const struct player_turn *t, const uint32_t *code)
+{
+    uint32_t to = t->r->tape.storages[code[1] >> 2].slot;
+    p->slots[to] = p->slots[player_slot(p, t, code[0] >> 2)];
+    player_hold(p, to, t->r->bytes[code[0] >> 2]);
+}
+
+static int player_do(struct player *p, const struct player_turn *t, uint32_t code)
+{
+    const struct storage *s = &t->r->tape.storages[code >> 2];
+    uint64_t bytes = t->r->bytes[code >> 2];
+    uint32_t slot = player_slot(p, t, code >> 2);
+    int32_t layer = player_layer(t->r, t->segment, t->real, s);
+    return (code & 3) == TAPE_FREE ? player_free(p, slot, s, bytes, layer)
+                                   : player_alloc(p, slot, s, bytes, layer);
+}
+
+static int player_each(struct player *p, const struct player_turn *t)
+{
+    const uint32_t *code = t->r->tape.code;
+    int rc = VRAM_OK;
+    for (uint32_t i = t->segment->begin; i < t->segment->end && rc == VRAM_OK; i++) {
+        uint32_t kind = code[i] & 3;
+        if (kind == TAPE_WORKSPACE)
+            rc = player_workspace(p, code[i] >> 2);
+        else if (kind == TAPE_MOVE)
+            player_move(p, t, &code[i++]);
+        else
+            rc = player_do(p, t, code[i]);
+    }
+    return rc;
+}
+
+// For a sink that adds up alone.
+static int player_sums(struct player *p, const struct player_turn *t)
+{
+    const uint32_t *code = t->r->tape.code;
+    int rc = VRAM_OK;
+    for (uint32_t i = t->segment->begin; i < t->segment->end && rc == VRAM_OK; i++) {
+        uint32_t operand = code[i] >> 2, kind = code[i] & 3;
+        const struct storage *s = &t->r->tape.storages[operand];
+        if (kind == TAPE_WORKSPACE)
+            rc = player_workspace(p, operand);
+        else if (kind == TAPE_MOVE)
+            i++;
+        else
+            rc = player_tell(p, 0, s, t->r->bytes[operand], -1, kind == TAPE_FREE);
+    }
+    return rc;
+}
+
+// Live bytes after an event of a plain replay. The layer is wanted at a new peak alone.
+static void player_count(struct player *p, const struct player_turn *t, uint32_t code)
+{
+    const struct storage *s = &t->r->tape.storages[code >> 2];
+    uint64_t bytes = t->r->bytes[code >> 2];
+    p->events++;
+    if (s->category == VRAM_CAT_WORKSPACE)
+        return;
+    if ((code & 3) == TAPE_FREE)
+        p->live -= bytes;
+    else if (p->live + bytes > p->phase_peak)
+        player_rise(p, s, bytes, player_layer(t->r, t->segment, t->real, s));
+    else
+        p->live += bytes;
+}
+
+// What most replays come to: one stream, batches of one length, a card that keeps up, and no one
+// who looks on. An allocation whose free is next needs no slot.
+static int player_plain(struct player *p, const struct player_turn *t)
+{
+    const uint32_t *code = t->r->tape.code;
+    int rc = VRAM_OK;
+    for (uint32_t i = t->segment->begin, end = t->segment->end; i < end && rc == VRAM_OK; i++) {
+        uint32_t operand = code[i] >> 2, kind = code[i] & 3;
+        if (kind == TAPE_WORKSPACE) {
+            rc = player_workspace(p, operand);
+        } else if (kind == TAPE_MOVE) {
+            player_move(p, t, &code[i++]);
+        } else {
+            if (!p->lean)
+                player_count(p, t, code[i]);
+            if (kind == TAPE_FREE) {
+                rc = allocator_free(p->allocator, p->slots[player_slot(p, t, operand)]);
+            } else if (i + 1 < end && code[i + 1] == (operand << 2 | TAPE_FREE)) {
+                rc = allocator_borrow(p->allocator, t->r->bytes[operand]);
+                i++;
+                if (!p->lean)
+                    player_count(p, t, code[i]);
+            } else {
+                rc = allocator_malloc(p->allocator, t->r->bytes[operand],
+                                      &p->slots[player_slot(p, t, operand)]);
+            }
+        }
+    }
+    return rc;
+}
+
+static bool player_is_plain(const struct player *p)
+{
+    return p->allocator && !p->lags && !p->streams && !p->watch && (p->lean || !p->held);
 }
 
 static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg,
                           int64_t real)
 {
-    const uint32_t *code = r->tape.code;
-    int64_t shift = r->tape.repeats && seg->unit >= 0 ? real - seg->unit : 0;
-    int64_t last = r->tape.repeats && seg->unit < 0 ? (int64_t)r->stack.units - 1
-                                                    : 2;  // what unit 2 stands for
-    int rc = VRAM_OK;
-    for (uint32_t i = seg->begin; i < seg->end && rc == VRAM_OK; i++) {
-        uint32_t operand = code[i] >> 2, kind = code[i] & 3;
-        if (kind == TAPE_WORKSPACE) {
-            rc = player_workspace(p, operand);
-            continue;
-        }
-        const struct reel_place *at = &r->places[operand];
-        int64_t unit = at->unit == 2 ? last : at->unit;
-        uint32_t slot =
-            at->base + (at->in_lane ? p->tape_base : 0) + (uint32_t)(unit + shift) * at->step;
-        if (kind == TAPE_MOVE) {
-            uint32_t to = r->tape.storages[code[++i] >> 2].slot;
-            p->slots[to] = p->slots[slot];
-            player_hold(p, to, r->bytes[operand]);
-        } else
-            rc = player_do(p, r, seg, real, code[i], slot);
-    }
+    bool folded = r->tape.repeats;
+    struct player_turn t = {r, seg, real, folded && seg->unit >= 0 ? real - seg->unit : 0,
+                            folded && seg->unit < 0 ? (int64_t)r->stack.units - 1 : 2};
+    int rc = p->sink && p->sink->sums && !p->held ? player_sums(p, &t)
+             : player_is_plain(p)                 ? player_plain(p, &t)
+                                                  : player_each(p, &t);
     return rc == VRAM_OK && p->enough && p->allocator->stats.reserved.now >= p->enough ? VRAM_ENOFIT
                                                                                        : rc;
 }

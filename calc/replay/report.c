@@ -42,7 +42,7 @@ static int report_event(void *ctx, const struct trace_event *event)
 static int report_walk_to_peak(struct engine *e, struct vram_result *out)
 {
     struct report_walk w = {e, out, e->player.peak_event};
-    struct trace_sink sink = {report_event, &w};
+    struct trace_sink sink = {.event = report_event, .ctx = &w, .sums = true};
     struct player p;
     mem_zero(e->name_bytes, ENGINE_NAMES * sizeof *e->name_bytes);
     mem_zero(e->name_count, ENGINE_NAMES * sizeof *e->name_count);

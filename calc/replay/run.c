@@ -329,7 +329,7 @@ int vram_trace(struct vram *v, vram_event_fn *fn, void *ctx)
 {
     struct engine *e = engine_of(v);
     struct run_tell tell = {.e = e, .fn = fn, .ctx = ctx};
-    return e ? run_events(v, &(struct trace_sink){run_event, &tell}) : VRAM_ENOMEM;
+    return e ? run_events(v, &(struct trace_sink){.event = run_event, .ctx = &tell}) : VRAM_ENOMEM;
 }
 
 int vram_step_seconds(struct vram *v, double *seconds)

@@ -47,6 +47,7 @@ struct trace_event {
 struct trace_sink {
     int (*event)(void *ctx, const struct trace_event *e);
     void *ctx;
+    bool sums;  // which tensor of a name it is does not matter: neither ids nor layers are there
 };
 
 // Texts of the ids. A tensor's name is a place and a suffix: "block.c_attn" ".weight cast".

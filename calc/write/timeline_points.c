@@ -65,7 +65,7 @@ int timeline_record(struct vram *v, struct timeline **out)
         return handle_no_memory(v);
     mem_zero(t, sizeof *t);
     t->events = v->result.events;
-    rc = run_events(v, &(struct trace_sink){on_event, t});
+    rc = run_events(v, &(struct trace_sink){.event = on_event, .ctx = t, .sums = true});
     fill_gaps(t);
     return rc;
 }

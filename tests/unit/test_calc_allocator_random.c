@@ -408,7 +408,12 @@ static void run_both(struct allocator_config config, uint64_t seed, int steps, s
     for (int i = 0; i < steps; i++) {
         uint64_t r = random_next(&seed);
         bool wave = (i / 300) % 2;
-        if (live < most && (live == 0 || r % 8 < (wave ? 3 : 5))) {
+        if (!config.expandable && r / 1024 % 8 == 0) {
+            uint64_t bytes = random_size(&seed), at = slow_malloc(&s, bytes);
+            assert_int_equal(allocator_borrow(&f.a, bytes), at ? VRAM_OK : VRAM_ENOFIT);
+            if (at)
+                slow_free(&s, at);
+        } else if (live < most && (live == 0 || r % 8 < (wave ? 3 : 5))) {
             uint64_t bytes = random_size(&seed), at = slow_malloc(&s, bytes);
             int rc = allocator_malloc(&f.a, bytes, &blocks[live]);
             assert_int_equal(rc, at ? VRAM_OK : VRAM_ENOFIT);

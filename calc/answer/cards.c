@@ -30,7 +30,7 @@ struct cards_search {
 // that.
 static bool divide(struct vram_config *c, uint64_t count, struct text_line *line)
 {
-    uint64_t group = c->tensor_parallel * c->pipeline_parallel;
+    uint64_t group = c->tensor_parallel * c->pipeline_parallel * c->context_parallel;
     if (c->task == TASK_INFERENCE) {
         c->tensor_parallel = count;
         if (count > 1)

@@ -94,7 +94,8 @@ void context_figure(const struct vram_config *c, struct vram_figure *out)
     of_context(c, out);
     if (c->context_mib)
         return;
-    add_group(c, c->n_gpu, out);
+    add_group(c, c->n_gpu * c->context_parallel, out);
+    add_group(c, c->context_parallel, out);
     add_group(c, c->tensor_parallel, out);
     add_group(c, c->pipeline_parallel, out);
 }

@@ -4,6 +4,7 @@
 #include "calc/model/model_count.h"
 
 #include "calc/base/size.h"
+#include "calc/model/framework.h"
 #include "calc/model/layout.h"
 #include "calc/model/precision.h"
 
@@ -40,6 +41,19 @@ static uint64_t model_tables(const struct model *m)
     return size_mul3(2 * bytes * m->c.n_layer, m->c.block_size, width);
 }
 
+// torchtitan's angles as complex numbers, of the whole sequence; those of a part take their place
+// while a step lasts, and a copy of the whole ones waits. SRC: torchtitan
+// models/llama3/model/model.py (freqs_cis of max_seq_len, which is training.seq_len); pytorch
+// torch/distributed/tensor/experimental/_attention.py, context_parallel (buffers that are
+// restored); traces titan_*.
+static uint64_t model_angles(const struct model *m)
+{
+    uint64_t width = m->c.head_dim * m->c.partial_rotary_factor / 1000000 / 2;
+    bool cut = m->c.context_parallel > 1 && model_has_trait(m, TRAIT_ANGLES_CUT);
+    return framework_goes(&m->c, BY_COMPLEX_ANGLES) ? size_mul3(cut ? 16 : 8, m->c.seq_len, width)
+                                                    : 0;
+}
+
 void model_count(struct model *m)
 {
     struct layout l;
@@ -59,7 +73,7 @@ void model_count(struct model *m)
         m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, m->c.block_size);
     if (m->c.family == FAMILY_GPT_NEOX && model_has_trait(m, TRAIT_REGISTERED_MASKS))
         m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
-    m->buffer_bytes = size_add(m->buffer_bytes, model_tables(m));
+    m->buffer_bytes = size_add(m->buffer_bytes, size_add(model_tables(m), model_angles(m)));
     if (m->features & HAS_ENCODER)
         m->buffer_bytes = size_mul(2 * 8, m->c.block_size);  // position_ids and token_type_ids
 }

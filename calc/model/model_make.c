@@ -235,6 +235,22 @@ static int model_check_run(struct vram_config *c, struct message *e)
     return model_check_allocator(c, e);
 }
 
+// SRC: pytorch torch/distributed/tensor/experimental/_attention.py, context_parallel; torchtitan
+// distributed/utils.py, create_context_parallel_ctx.
+static int model_check_context(const struct vram_config *c, struct message *e)
+{
+    bool here = c->task == TASK_TRAIN && framework_goes(c, BY_MESH) &&
+                c->parallel == PARALLEL_FSDP && c->pipeline_parallel == 1 &&
+                c->attention == ATTENTION_FLASH && !c->seq_lens;
+    const struct model_limit limits[] = {
+        {c->context_parallel > 1 && !here, MESSAGE_context_here, {"context_parallel"}},
+    };
+    if (here && c->context_parallel > 1 && c->seq_len % (2 * c->context_parallel) != 0)
+        return err_set(e, MESSAGE_context_divides, NO_POS, ABOUT("context_parallel", "seq_len"),
+                       ARGS(VALUE(c, context_parallel), VALUE(c, seq_len)));
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
 static int model_check_parallel(const struct vram_config *c, struct message *e)
 {
     uint64_t tp = c->tensor_parallel;
@@ -272,16 +288,20 @@ static void model_dense_targets(struct vram_config *c)
 
 static int model_check_offload(const struct vram_config *c, struct message *e)
 {
-    bool elsewhere = c->compile || c->pipeline_parallel > 1 || framework_goes(c, BY_NANOTRON);
+    bool elsewhere = c->pipeline_parallel > 1 || framework_goes(c, BY_NANOTRON);
+    bool compiled = c->compile && !framework_goes(c, BY_CHECKPOINTS_AROUND);
     bool here = c->parallel < PARALLEL_ZERO1    ? c->n_gpu == 1
                 : c->parallel <= PARALLEL_ZERO3 ? !c->optimizer_in_backward
                                                 : c->offload_params;
     const struct model_limit limits[] = {
-        {c->offload_optimizer && (elsewhere || !here), MESSAGE_offload_here, {"offload_optimizer"}},
+        {c->offload_optimizer && (elsewhere || c->compile || !here),
+         MESSAGE_offload_here,
+         {"offload_optimizer"}},
         {c->offload_params && (!scheme_divides_weights(c) || c->task == TASK_INFERENCE),
          MESSAGE_offload_params_here,
          {"offload_params"}},
-        {c->offload_activations && (elsewhere || c->checkpointing != CHECKPOINTING_BLOCK),
+        {c->offload_activations &&
+             (elsewhere || compiled || c->checkpointing != CHECKPOINTING_BLOCK),
          MESSAGE_offload_activations_here,
          {"offload_activations", "checkpointing"}},
     };
@@ -411,6 +431,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
 {
     mem_zero(m, sizeof *m);
     m->c = *c;
+    m->c.n_gpu = size_mul(c->n_gpu, c->context_parallel);  // the weights are divided among all
     m->features = model_features[c->family] | framework_of(c)->features;
     if ((m->features & HAS_NORM_BIASES) && c->parallel_norms == 1)
         m->features |= HAS_SHARED_NORM;
@@ -441,12 +462,14 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     if (rc == VRAM_OK)
         rc = model_check_support(&m->c, e);
     if (rc == VRAM_OK)
+        rc = model_check_context(&m->c, e);
+    if (rc == VRAM_OK)
         rc = model_check_offload(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_compile(&m->c, e);
     if (rc != VRAM_OK)
         return rc;
-    m->tokens = size_mul(m->c.batch_size, m->c.seq_len);
+    m->tokens = size_mul(m->c.batch_size, m->c.seq_len / m->c.context_parallel);
     model_count(m);
     if (!size_ok(m->params) || !size_ok(m->tokens) || m->params > SIZE_LIMIT / 64 ||
         !size_ok(m->buffer_bytes))

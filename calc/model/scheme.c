@@ -5,7 +5,7 @@
 
 bool scheme_many(const struct vram_config *c)
 {
-    return c->n_gpu > 1;
+    return c->n_gpu * c->context_parallel > 1;
 }
 
 bool scheme_is_deepspeed(const struct vram_config *c)

@@ -48,8 +48,11 @@ void dims_make(struct dims *d, const struct model *m)
 {
     const struct vram_config *c = &m->c;
     uint64_t tp = c->tensor_parallel;
-    *d = (struct dims){
-        .B = c->batch_size, .T = c->seq_len, .C = c->n_embd, .L = c->n_layer, .N = m->tokens};
+    *d = (struct dims){.B = c->batch_size,
+                       .T = c->seq_len / c->context_parallel,
+                       .C = c->n_embd,
+                       .L = c->n_layer,
+                       .N = m->tokens};
     d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;
     d->V = framework_goes(c, BY_WHOLE_ENDS) ? c->vocab_size : (c->vocab_size + tp - 1) / tp;
     d->H = dims_share(c->n_head, tp);
@@ -77,6 +80,7 @@ void dims_make(struct dims *d, const struct model *m)
     d->width_adapted = dims_share(model_adapted_width(c), tp);
     d->eye = c->adapter == ADAPTER_DORA;
     d->chunk = dims_chunk(d, m);
+    d->cp = c->context_parallel;
     d->parts = c->n_gpu;
     d->sent = scheme_bucket(c);
     d->norm_of_share = c->parallel == PARALLEL_ZERO3;

@@ -58,6 +58,7 @@ struct dims {
     uint64_t sent;      // numbers in DeepSpeed's bucket
     uint64_t normed;    // most numbers that DeepSpeed takes the norm of at once
     bool norm_of_share;
+    uint64_t cp;     // GPUs that share a sequence
     uint64_t parts;  // GPUs that a SHARE is divided among
     struct scratch_card card;
 };

@@ -33,6 +33,18 @@ static uint64_t fsdp_of(struct parse *p)
     return f->fsdp_version == 2 ? PARALLEL_FSDP : PARALLEL_FSDP1;
 }
 
+// Of the processes that a launcher starts those that share a layer, a sequence or the layers are
+// one way of the data; nanotron's file has the ways themselves.
+static void conclude_ways(struct parse *p)
+{
+    const struct facts *f = &p->v->facts;
+    struct vram_config *c = &p->v->config;
+    uint64_t shared = c->tensor_parallel * c->pipeline_parallel * c->context_parallel;
+    if (f->processes && c->n_gpu == f->processes && f->processes % shared == 0 &&
+        !framework_goes(c, BY_NANOTRON))
+        c->n_gpu = f->processes / shared;
+}
+
 static void conclude_parallel(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
@@ -46,9 +58,9 @@ static void conclude_parallel(struct parse *p)
         c->parallel = PARALLEL_DDP;
     else if (f->engine == ENGINE_NONE)
         c->parallel = PARALLEL_NONE;
-    else if (own->sharding != PARALLEL_NONE && (c->n_gpu > 1 || (own->habits & BY_MESH)))
+    else if (own->sharding != PARALLEL_NONE && (scheme_many(c) || (own->habits & BY_MESH)))
         c->parallel = own->sharding;
-    if (c->parallel != PARALLEL_NONE && c->n_gpu == 1 && c->parallel != PARALLEL_DDP)
+    if (c->parallel != PARALLEL_NONE && !scheme_many(c) && c->parallel != PARALLEL_DDP)
         note(p, MESSAGE_gpus_unsaid);
     c->offload_optimizer &= c->parallel != PARALLEL_DDP;
     c->offload_params &= c->parallel >= PARALLEL_ZERO3;  // DeepSpeed's other stages have no such
@@ -148,7 +160,8 @@ static void conclude_compile(struct parse *p)
         return;
     resolve_auto(&resolved);
     bool blocks = framework_goes(&resolved, BY_BLOCKS);
-    bool on_host = c->offload_activations || c->offload_optimizer;
+    bool on_host = c->offload_optimizer ||
+                   (c->offload_activations && !framework_goes(&resolved, BY_CHECKPOINTS_AROUND));
     if (!on_host && (blocks ? model_compiles_blocks(&resolved) : c->family == FAMILY_GPT2))
         c->compile = COMPILE_TORCH25;
     else
@@ -164,7 +177,7 @@ static void conclude_form(struct parse *p)
         note(p, MESSAGE_activations_stay);
         c->offload_activations = OFFLOAD_NONE;
     }
-    if (c->parallel != PARALLEL_FSDP || c->n_gpu == 1)
+    if (c->parallel != PARALLEL_FSDP || !scheme_many(c))
         c->float8_all_gather = 0;  // there is nothing to gather
     conclude_compile(p);
     if (c->compile || c->checkpointing == CHECKPOINTING_SELECTIVE)
@@ -178,6 +191,7 @@ static void conclude_form(struct parse *p)
 int conclude(struct parse *p)
 {
     conclude_rows(p);
+    conclude_ways(p);
     conclude_parallel(p);
     conclude_dtype(p);
     conclude_form(p);

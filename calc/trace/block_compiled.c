@@ -41,6 +41,9 @@ enum when {
     ADAPTED_GATE,
     ADAPTED_UP,
     ADAPTED_DOWN,
+    RING,
+    RING_GROUPED,
+    RING_REPEATED,
     WHENS
 };
 
@@ -61,7 +64,7 @@ enum { KEPT_BUFFERS = B_LOW_0 };  // those that backward can get
 
 // A graph as a list: take a buffer, give it back, make a weight's gradient; what follows an IF is
 // left out where it does not hold.
-enum { GIVE = 96, WEIGHT = 192, CONDITION = 240, END = 255 };
+enum { GIVE = 104, WEIGHT = 208, CONDITION = 236, END = 255 };
 _Static_assert((int)PLACES <= (int)GIVE, "buffers and what is done with them are numbered apart");
 #define IF(when) (CONDITION + when)
 #define T(id) B_##id
@@ -201,6 +204,9 @@ static void run_open(struct run *r, struct graph *g)
     r->takes[GROUPED] = !repeated;
     r->takes[NARROW] = g->m->c.float8_all_gather;
     r->takes[WIDE] = !r->takes[NARROW];
+    r->takes[RING] = g->m->c.context_parallel > 1;
+    r->takes[RING_REPEATED] = r->takes[RING] && repeated;
+    r->takes[RING_GROUPED] = r->takes[RING] && !repeated;
     r->takes[BITS] = g->m->c.quantization != QUANTIZATION_NONE;
     for (unsigned i = 0; i < sizeof adapted / sizeof *adapted; i++)
         r->takes[adapted[i].when] = lora_is_adapted(g, false, weights[adapted[i].weight]);
@@ -221,23 +227,67 @@ static void run_gradient(struct run *r, unsigned which)
     compile_gradient(r->g, false, weight_number(which), OP_MM, parts[which / WHOLE_WEIGHTS]);
 }
 
+static void run_entry(struct run *r, uint8_t entry)
+{
+    if (entry >= WEIGHT)
+        run_gradient(r, entry - WEIGHT);
+    else if (entry >= GIVE)
+        compile_release(r->g, &r->at[entry - GIVE]);
+    else if (r->at[entry] == TAPE_NONE)
+        run_take(r, entry);
+}
+
+// Attention over a divided sequence: keys and values of all GPUs in one tensor; the halves of the
+// queries that see what came before, and their results, whose sum takes the place of the widened
+// query. What a collective made is kept for backward although the block is checkpointed. SRC:
+// pytorch torch/distributed/tensor/experimental/_attention.py, _templated_ring_attention and
+// _SDPAMerger, of the first rank; PR 147561 (force_save_collectives); traces titan_cp_*.
+static const uint8_t ring_opens[] = {T(SENT), T(SENT_WHOLE), T(GATHERED), T(GATHERED_WHOLE),
+                                     G(SENT), G(SENT_WHOLE), END};
+static const uint8_t ring_waits[] = {T(HALVES), END};  // for the gradients
+static const uint8_t ring_closes[] = {G(HALVES), END};
+static const uint8_t ring_forgets[] = {G(GATHERED), G(GATHERED_WHOLE), G(RING_KEY), END};
+
+static void run_ring(struct run *r, const uint8_t *list)
+{
+    for (; *list != END && graph_ok(r->g); list++)
+        run_entry(r, *list);
+}
+
+static void run_ring_open(struct run *r)
+{
+    run_ring(r, ring_opens);
+    if (r->g->t->backward)
+        run_ring(r, ring_waits);
+}
+
+static void run_ring_close(struct run *r)
+{
+    run_ring(r, ring_closes);
+    if (r->g->t->backward || !graph_has(r->g, TRAIT_COLLECTIVES_KEPT))
+        run_ring(r, ring_forgets);
+}
+
 static void run_list(struct run *r, const uint8_t *list)
 {
     for (; *list != END && graph_ok(r->g); list++) {
-        if (*list >= CONDITION)
+        if (*list >= CONDITION) {
             list += !r->takes[*list - CONDITION];
-        else if (*list >= WEIGHT)
-            run_gradient(r, *list - WEIGHT);
-        else if (*list >= GIVE)
-            compile_release(r->g, &r->at[*list - GIVE]);
-        else
-            run_take(r, *list);
+            continue;
+        }
+        run_entry(r, *list);
+        if (r->takes[RING] && (*list == T(SUMS) || *list == T(D_SUM)))
+            run_ring_open(r);
+        if (r->takes[RING] && *list == G(SUMS))
+            run_ring_close(r);
     }
 }
 
 // What lives beside the result goes to the nodes, or is no longer wanted.
 static void run_leave(struct run *r, int32_t nodes)
 {
+    if (r->takes[RING])
+        run_ring_close(r);
     for (unsigned id = 0; id < KEPT_BUFFERS; id++)
         if (r->at[id] != TAPE_NONE && id != B_RESULT)
             compile_keep(r->g, nodes, id, r->at[id]);
@@ -275,6 +325,8 @@ static struct value compiled_forward(struct graph *g, struct value x, enum compi
     run_list(&r, compiled_of(g, g->grad ? kind : FULL)->forward);
     if (g->grad && compiled_repeats(g, kind))
         run_list(&r, attention_goes);
+    if (g->grad && kind == CHOSEN)
+        run_entry(&r, T(RING_KEY));  // the turned one, beside the product that the policy keeps
     struct value out = {r.at[B_RESULT], GRAPH_NO_NODE, 0, x.dtype, SHAPE_U, ROLE_RESID2};
     int32_t n = graph_node(g, NODE_COMPILED_BLOCK, &out, kind);
     graph_save(g, n, x.storage);

@@ -56,13 +56,29 @@ uint32_t graph_offload_save(struct graph *g, const struct node *n, uint32_t stor
     return storage;
 }
 
+// What has come back is held to the end of the next node for which something does, here to the
+// beginning of the one after it. In eager blocks that is a node of the same formula. SRC: torchtune
+// training/_activation_offloading.py (bwd_tensor_stash, prev_node_ids); trace
+// tune_compiled_offload.
+static void offload_hold(struct graph *g, uint32_t storage)
+{
+    unsigned at = g->stashed++ % 2;
+    tape_unref(g->t, g->stash[at]);
+    g->stash[at] = storage;
+    tape_ref(g->t, storage);
+}
+
 void graph_offload_return(struct graph *g, int32_t node)
 {
+    bool holds = g->m->c.compile && g->m->c.offload_activations == OFFLOAD_SAVED;
     for (unsigned k = 0; g->m->c.offload_activations && k < g->nodes[node].saved_count; k++) {
         struct storage s = g->t->storages[g->nodes[node].saved[k]];
-        if (graph_is_on_host(&s))
-            g->nodes[node].saved[k] =
-                tape_alloc(g->t, OP_TO_COPY, s.name, s.category, s.dtype, s.shape);
+        if (!graph_is_on_host(&s))
+            continue;
+        g->nodes[node].saved[k] =
+            tape_alloc(g->t, OP_TO_COPY, s.name, s.category, s.dtype, s.shape);
+        if (holds && s.shape == SHAPE_U)
+            offload_hold(g, g->nodes[node].saved[k]);
     }
 }
 

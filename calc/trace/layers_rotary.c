@@ -172,9 +172,15 @@ static void rope_transformers(struct graph *g)
     graph_drop(g, sin);
 }
 
-// Angles once a forward pass: in float32, then in the format of the residual stream.
+// Angles once a forward pass: in float32, then in the format of the residual stream. Complex ones
+// are a table of the model.
 void layer_rope_open(struct graph *g)
 {
+    if (framework_goes(&g->m->c, BY_COMPLEX_ANGLES)) {
+        g->cos = g->sin =
+            (struct value){TAPE_NONE, GRAPH_NO_NODE, 0, g->residual, SHAPE_ROPE, ROLE_ROTARY};
+        return;
+    }
     if (graph_has(g, TRAIT_INNER_MODEL)) {
         rope_transformers(g);
         return;

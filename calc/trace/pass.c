@@ -165,6 +165,7 @@ static void pass_backward(struct graph *g, struct value loss)
     }
     graph_leave(g);
     checkpoint_end(g);
+    graph_offload_stash_go(g);
     tape_unref(g->t, one);
     graph_drop(g, root);
     layer_rope_close(g);  // checkpointed blocks have kept them

@@ -9,8 +9,8 @@ local tsv = require "tsv"
 -- "nearly" are torchtune's compiled adapters: +14 to +32 %, weights and the blocks' inputs alone take 98 % of what its table reports of one. The row of
 -- MiCA is +6.7 like PEFT's others, where the limit of the lengths stands for them.
 local limits = {
-  {"complete", figures = 253, said = 253, median = 0.15, {96, 3}, {99, 8}},
-  {"nearly", figures = 129, said = 129, median = 0.6, {87, 5}, {96, 10}},
+  {"complete", figures = 254, said = 254, median = 0.15, {96, 3}, {99, 8}},
+  {"nearly", figures = 131, said = 131, median = 0.6, {87, 5}, {96, 10}},
   {"nvidia-smi", figures = 149, said = 149, median = 4.6, {76, 10}},
   {"nanotron", figures = 278, said = 278, median = 6.4, {65, 10}},
 }

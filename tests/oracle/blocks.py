@@ -11,7 +11,7 @@ import oracle
 import trainers
 
 
-def titan_model(family, layers):
+def titan_model(family, layers, seq):
     """torchtitan's Llama 3 in the family's widths."""
     from torchtitan.models.llama3.model.args import TransformerModelArgs
     from torchtitan.models.llama3.model.model import Transformer
@@ -19,7 +19,7 @@ def titan_model(family, layers):
     width, inner = w["hidden_size"], w["intermediate_size"]
     args = TransformerModelArgs(
         dim=width, n_layers=layers, n_heads=w["num_attention_heads"], n_kv_heads=w["num_key_value_heads"],
-        vocab_size=w["vocab_size"], multiple_of=inner, ffn_dim_multiplier=1.0, max_seq_len=8192)
+        vocab_size=w["vocab_size"], multiple_of=inner, ffn_dim_multiplier=1.0, max_seq_len=seq)
     without_cudnn()
     with torch.device("cuda"):
         return Transformer(args)
@@ -43,14 +43,15 @@ def titan_checkpoint(model, mode, compiled):
 
 
 def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager", world=0, dtype="bf16",
-          optimizer="fused", clip=0, steps=2, float8="", offload=False):
-    """torchtitan's train step: its model, its order of wrapping (checkpointing, compile, FSDP2), its loss."""
+          optimizer="fused", clip=0, steps=2, float8="", offload=False, cp=0, tp=0):
+    """torchtitan's train step: its model, its order of wrapping (tensor and context parallelism, checkpointing, compile,
+    FSDP2 over world GPUs, tp times as many in all), its loss."""
     from torchtitan.components.loss import cross_entropy_loss
     from torchtitan.models.llama3.infra import parallelize
     if world:
         import lonely
-        lonely.join(0, world)
-    model = titan_model(family, layers)
+        lonely.join(0, world * (tp or 1))
+    model = titan_model(family, layers, seq)
     model.to(torch.float32 if world else trainers.DTYPES[dtype])
     model.freqs_cis = model._precompute_freqs_cis().cuda()
     if float8:
@@ -59,23 +60,49 @@ def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager"
         config = (Float8LinearConfig.from_recipe_name(float8) if recipe else
                   Float8LinearConfig(enable_fsdp_float8_all_gather=bool(world)))
         convert_to_float8_training(model, config=config, module_filter_fn=lambda m, name: "output" not in name)
+    if tp:
+        titan_tensor_parallel(model, titan_mesh("tp", world, tp), float8)
+    if cp:
+        titan_context_parallel(model, titan_mesh("cp", world // cp, cp))
     if checkpoint:
         titan_checkpoint(model, checkpoint, compile)
     if compile:
         parallelize.apply_compile(model, types.SimpleNamespace(backend="inductor"))
     if world:
-        from torch.distributed.device_mesh import init_device_mesh
-        parallelize.apply_fsdp(model, init_device_mesh("cuda", (world,)), torch.bfloat16, torch.float32, False,
+        parallelize.apply_fsdp(model, titan_mesh("fsdp", world, tp or 1), torch.bfloat16, torch.float32, False,
                                cpu_offload=offload)
     loss_fn = torch.compile(cross_entropy_loss) if loss == "compiled" else cross_entropy_loss
     opt = trainers.optimizer_of(model, optimizer)
-    steps_of(model, opt, steps, clip, lambda: titan_micro(model, loss_fn, family, batch, seq))
+    steps_of(model, opt, steps, clip, lambda: titan_micro(model, loss_fn, family, batch, seq, world, cp))
 
 
-def titan_micro(model, loss_fn, family, batch, seq):
+def titan_mesh(name, outer, inner):
+    """One of the two dimensions of all GPUs: the last one unless it is FSDP's."""
+    from torch.distributed.device_mesh import init_device_mesh
+    names = ("fsdp", "tp" if name == "fsdp" else name)
+    return init_device_mesh("cuda", (outer, inner), mesh_dim_names=names)[name]
+
+
+def titan_tensor_parallel(model, mesh, float8):
+    from torch.distributed.tensor.parallel import loss_parallel
+    from torchtitan.models.llama3.infra import parallelize
+    parallelize.apply_tp(model, mesh, loss_parallel=True, enable_float8_tensorwise_tp=float8 == "tensorwise")
+    loss_parallel().__enter__()
+
+
+def titan_context_parallel(model, mesh):
+    from torchtitan.distributed.context_parallel import apply_cp_to_attention_module
+    apply_cp_to_attention_module([b.attention.inner_attention for b in model.layers.values()], mesh, "sdpa")
+
+
+def titan_micro(model, loss_fn, family, batch, seq, world, cp):
     ids = trainers.tokens(family, batch, seq).cuda()
     labels = trainers.tokens(family, batch, seq).cuda()
-    pred = model(ids)
+    words = {}
+    if cp:
+        from torchtitan.distributed.context_parallel import prepare_context_parallel_input
+        ids, labels, words = prepare_context_parallel_input(ids, labels, words, titan_mesh("cp", world // cp, cp), "cuda")
+    pred = model(ids, **words)
     loss = loss_fn(pred, labels) / (batch * seq)
     del pred
     return loss

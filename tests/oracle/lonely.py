@@ -51,6 +51,8 @@ def join(rank, world, backend="nccl"):
         join.store = Store()  # C++ calls back into it for as long as the process lives
         dist.init_process_group(backend, rank=rank, world_size=world, store=join.store,
                                 timeout=datetime.timedelta(days=1))
+        # Groups of some ranks are made, not split off: the null NCCL does not know how many a split takes.
+        dist.distributed_c10d._get_default_group().bound_device_id = None
 
 
 def _gather(objects, mine, group=None):

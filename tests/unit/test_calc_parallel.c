@@ -136,6 +136,46 @@ static void test_gathered(void **state)
     close_vram(v, &h);
 }
 
+static uint64_t titan_live(vram *v, const char *words)
+{
+    vram_clear(v);
+    set_all(v,
+            "preset=llama-3.1-8b framework=torchtitan n_layer=4 batch_size=1 dtype=bfloat16_fsdp "
+            "parallel=fsdp2 gradient_accumulation_steps=1 evaluation=0");
+    set_all(v, words);
+    run_vram(v);
+    return vram_result(v)->peak_live.bytes;
+}
+
+// Four GPUs for each sequence take what eight ways of a quarter of its length take, but for the
+// table of complex angles, 64 of eight bytes a token, and the keys and values of all four, which
+// each compiled block keeps since PyTorch 2.8 (tests/calc/truth/frameworks/titan_cp_full_L4_new).
+static void test_context_parallel(void **state)
+{
+    static const char here[] = "checkpointing=block compile=2.5 n_gpu=2 context_parallel=4 "
+                               "seq_len=32768 torch=",
+                      there[] = "checkpointing=block compile=2.5 n_gpu=8 seq_len=8192 torch=";
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t angles = 64 * 8 * (32768 - 8192), kept = 4 * UINT64_C(2) * 4 * 8192 * 1024 * 2;
+    char words[2][128];
+    (void)state;
+    snprintf(words[0], sizeof words[0], "%s2.15", here);
+    snprintf(words[1], sizeof words[1], "%s2.15", there);
+    assert_int_equal(titan_live(v, words[0]), titan_live(v, words[1]) + angles + kept);
+    snprintf(words[0], sizeof words[0], "%s2.7", here);
+    snprintf(words[1], sizeof words[1], "%s2.7", there);
+    assert_int_equal(titan_live(v, words[0]), titan_live(v, words[1]) + angles + 64 * 8 * 32768);
+    vram_clear(v);
+    set_all(v, "preset=llama-3.1-8b context_parallel=2 parallel=fsdp2");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    vram_clear(v);
+    set_all(v, "preset=llama-3.1-8b framework=torchtitan dtype=bfloat16_fsdp parallel=fsdp2 "
+               "context_parallel=4 seq_len=1020");
+    assert_int_equal(vram_run(v), VRAM_EMODEL);
+    close_vram(v, &h);
+}
+
 // What a unit's gradients go through, as in tests/calc/truth/frameworks/llama_fsdp1_L4_new and
 // llama_fsdp2_L4_new: 218,112,000 weights a layer. fsdp1 makes them one tensor and casts it to
 // float32; fsdp2 writes them into one in float32, which is there until the next unit's is made.
@@ -369,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_whole_gradients),
         cmocka_unit_test(test_inputs_of_frozen_units),
         cmocka_unit_test(test_tensor_parallel),
+        cmocka_unit_test(test_context_parallel),
         cmocka_unit_test(test_pipeline),
         cmocka_unit_test(test_wrapping),
         cmocka_unit_test(test_communicators),

@@ -5,7 +5,7 @@ local reasons = {}
 -- {pattern of the sentence, key}: refusals of the library and of what reads the columns.
 local keys = {
   {"^compile of each block is modelled", "accuracy.why.compile_blocks"}, {"^float8 is modelled where", "accuracy.why.float8_eager"},
-  {"^offload_activations is modelled with .* without compile", "accuracy.why.compile_offloaded"},
+  {"^offload_activations is modelled with .* with compile", "accuracy.why.compile_offloaded"},
   {"^pipeline_parallel with compile", "accuracy.why.compile_pipeline"},
   {"^optimizer_in_backward is modelled on one GPU", "accuracy.why.inside"},
   {"^the states of the optimizer that its file names", "accuracy.why.another_optimizer"},

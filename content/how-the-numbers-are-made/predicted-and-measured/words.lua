@@ -172,10 +172,8 @@ local function put_parallel(put, facts)
   local ways = facts.dp or facts.gpus // ((facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1))
   local scheme = facts.parallel == "fsdp" and "fsdp2" or facts.parallel
   if not scheme and facts.zero then scheme = facts.zero == 0 and "ddp" or "zero" .. facts.zero end
-  if scheme and ways > 1 then
-    put("parallel", scheme)
-    put("n_gpu", ways)
-  end
+  if scheme and (ways > 1 or (facts.cp or 1) > 1) then put("parallel", scheme) end
+  if scheme and ways > 1 then put("n_gpu", ways) end
   put("fsdp_rank", scheme == "fsdp1" and ways > 1 and facts.first_card and "first" or nil)
   put("reshard_after_forward", facts.reshard == false and "false" or nil)
   put("tensor_parallel", facts.tensor_parallel and facts.gpus or facts.tp and facts.tp > 1 and facts.tp or nil)

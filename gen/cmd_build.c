@@ -1,9 +1,8 @@
 // vramdoc build: a folder of Markdown becomes a site.
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "gen/base/fs.h"
 #include "gen/cmd.h"
 #include "gen/site/output/build.h"
 #include "gen/base/escape.h"
@@ -107,8 +106,7 @@ static void print_list(const struct build_list *l, const char *what, bool json, 
 }
 
 // What the folder is and what follows from it; nothing is written.
-static int explain(const struct options *o, const struct settings_paths *paths, struct diag *d,
-                   arena *a)
+static int explain(const struct settings_paths *paths, struct diag *d, arena *a)
 {
     struct site site = {.arena = ARENA_INIT, .diag = d};
     bool ok = settings_load(&site.settings, paths, build_program_dir(a), &site.arena, d);
@@ -118,9 +116,8 @@ static int explain(const struct options *o, const struct settings_paths *paths, 
                                    site.settings.file.len > 0, &site.arena, d);
         buf_str(&out, t->explanation);
     }
-    (void)o;
     diag_flush(d);
-    bool printed = fwrite(out.ptr, 1, out.len, stdout) == out.len && fflush(stdout) == 0;
+    bool printed = fs_print(buf_view(&out));
     buf_free(&out);
     arena_free(&site.arena);
     return !printed ? EXIT_IO : ok ? EXIT_OK : EXIT_CHECK;
@@ -154,18 +151,16 @@ static int run(void *given, int operand_count, char **operands)
 {
     const struct options *o = given;
     arena a = ARENA_INIT;
-    const char *no_color = getenv("NO_COLOR");
     bool measured = only_measured(o);
     (void)operands;
     if (!are_good(o, operand_count))
         return EXIT_USAGE;
-    struct diag *d =
-        diag_new((struct diag_options){.strict = o->strict != NULL,
-                                       .strict_measured = measured,
-                                       .json = o->json,
-                                       .verbose = o->verbose,
-                                       .quiet = o->quiet,
-                                       .color = isatty(2) && !(no_color && *no_color)});
+    struct diag *d = diag_new((struct diag_options){.strict = o->strict != NULL,
+                                                    .strict_measured = measured,
+                                                    .json = o->json,
+                                                    .verbose = o->verbose,
+                                                    .quiet = o->quiet,
+                                                    .color = diag_may_color()});
     struct build_options b = {.paths = {.file = path_arg(o->settings),
                                         .content = path_arg(o->source),
                                         .output = path_arg(o->output),
@@ -184,7 +179,7 @@ static int run(void *given, int operand_count, char **operands)
                               .strict_measured = measured,
                               .shuffle = o->shuffle};
     if (o->explain) {
-        int code = explain(o, &b.paths, d, &a);
+        int code = explain(&b.paths, d, &a);
         diag_free(d);
         arena_free(&a);
         return code;
@@ -201,8 +196,8 @@ static int run(void *given, int operand_count, char **operands)
         print_json(&s, ok, d, &out);
     else if (ok && !o->quiet)
         print_text(&s, &out);
-    bool printed = fwrite(out.ptr, 1, out.len, stdout) == out.len && fflush(stdout) == 0;
-    bool io = diag_has(d, D_IO_READ) || diag_has(d, D_IO_WRITE);
+    bool printed = fs_print(buf_view(&out));
+    bool io = diag_has_io(d);
     buf_free(&out);
     diag_free(d);
     arena_free(&a);

@@ -1,9 +1,8 @@
 // vramdoc check: a finished site is looked at from outside.
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "gen/base/diag.h"
+#include "gen/base/fs.h"
 #include "gen/cmd.h"
 #include "gen/site/check/check.h"
 
@@ -50,26 +49,24 @@ static void print_result(const struct options *o, const struct check_summary *s,
 static int run(void *given, int operand_count, char **operands)
 {
     const struct options *o = given;
-    const char *no_color = getenv("NO_COLOR");
     struct check_summary s;
     if (operand_count > 1 || (o->strict && *o->strict && strcmp(o->strict, "measured"))) {
         diag_say(
             STR("vramdoc check: it takes one folder, and --strict takes nothing or measured\n"));
         return EXIT_USAGE;
     }
-    struct diag *d =
-        diag_new((struct diag_options){.strict = o->strict != NULL,
-                                       .json = o->json,
-                                       .verbose = o->verbose,
-                                       .quiet = o->quiet,
-                                       .color = isatty(2) && !(no_color && *no_color)});
+    struct diag *d = diag_new((struct diag_options){.strict = o->strict != NULL,
+                                                    .json = o->json,
+                                                    .verbose = o->verbose,
+                                                    .quiet = o->quiet,
+                                                    .color = diag_may_color()});
     diag_set_links(d, DIAG_ERROR);
     bool ok =
         check_site(operand_count ? str_c(operands[0]) : STR("site"), (unsigned)o->jobs, d, &s);
     buf out = BUF_INIT;
     diag_flush(d);
     print_result(o, &s, d, ok, &out);
-    bool printed = fwrite(out.ptr, 1, out.len, stdout) == out.len && fflush(stdout) == 0;
+    bool printed = fs_print(buf_view(&out));
     bool io = diag_has(d, D_IO_READ);
     buf_free(&out);
     diag_free(d);

@@ -1,7 +1,5 @@
 // vramdoc render: one Markdown file to an HTML fragment on standard output.
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,7 +90,7 @@ static int print_fragment(const struct md_options *o, str file, struct diag *d, 
     size_t body;
     bool ok =
         find_body(o, file, &a, d, text, &body) && md_render(text, body, file, o, &a, d, &out, NULL);
-    bool written = fwrite(out.ptr, 1, out.len, stdout) == out.len && !fflush(stdout);
+    bool written = fs_print(buf_view(&out));
     if (!written)
         diag_add(d, D_IO_WRITE, DIAG_FILE(STR("-")), DIAG_PLAIN);
     buf_free(&out);
@@ -103,9 +101,7 @@ static int print_fragment(const struct md_options *o, str file, struct diag *d, 
 static int run(void *given, int count, char **operands)
 {
     const struct render_options *r = given;
-    const char *no_color = getenv("NO_COLOR");
-    struct diag *d =
-        diag_new((struct diag_options){.color = isatty(2) && !(no_color && *no_color)});
+    struct diag *d = diag_new((struct diag_options){.color = diag_may_color()});
     struct md_options o = {.unsafe = r->unsafe, .plain = !r->site};
     const char *path = count ? operands[0] : "-";
     buf text = BUF_INIT;

@@ -3,10 +3,7 @@
 #include "gen/cmd_site.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gen/cmd.h"
 #include "gen/site/output/build.h"
@@ -21,12 +18,11 @@ static str path_of(const char *s)
 
 struct diag *site_options_diag(const struct site_options *o)
 {
-    const char *no_color = getenv("NO_COLOR");
     return diag_new(
         (struct diag_options){.strict = o->strict != NULL,
                               .strict_measured = o->strict && !strcmp(o->strict, "measured"),
                               .json = o->json,
-                              .color = isatty(2) && !(no_color && *no_color)});
+                              .color = diag_may_color()});
 }
 
 bool site_options_open(const struct site_options *o, bool as_written, struct site *site,
@@ -94,7 +90,7 @@ int site_options_end(struct diag *d, buf *out, bool ok)
 {
     bool failed = !ok || diag_count(d, DIAG_ERROR) > 0, io = diag_has_io(d);
     diag_flush(d);
-    bool printed = fwrite(out->ptr, 1, out->len, stdout) == out->len && fflush(stdout) == 0;
+    bool printed = fs_print(buf_view(out));
     buf_free(out);
     diag_free(d);
     return !printed || io ? EXIT_IO : failed ? EXIT_CHECK : EXIT_OK;

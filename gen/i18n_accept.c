@@ -54,8 +54,7 @@ static bool may_accept(struct acceptance *x, const struct translation *t, size_t
 {
     if (!untouched || x->o->yes)
         return true;
-    fwrite(x->out.ptr, 1, x->out.len, stdout);
-    fflush(stdout);
+    fs_print(buf_view(&x->out));
     buf_clear(&x->out);
     buf question = BUF_INIT;
     buf_printf(&question, "%.*s: %zu block%s changed in the source, not in the translation.",

@@ -1,10 +1,10 @@
 // The program's face: finds the command, lets its table read the options, and returns its exit
 // code.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gen/base/diag.h"
+#include "gen/base/fs.h"
 #include "gen/cmd.h"
 
 #define X(name) +1
@@ -55,7 +55,7 @@ static const struct args_program program = {
 
 static int print(buf *out)
 {
-    bool ok = fwrite(out->ptr, 1, out->len, stdout) == out->len && fflush(stdout) == 0;
+    bool ok = fs_print(buf_view(out));
     buf_free(out);
     return ok ? EXIT_OK : EXIT_IO;
 }

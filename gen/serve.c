@@ -10,9 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "gen/base/clock.h"
 #include "gen/base/fs.h"
 #include "gen/cmd.h"
 #include "gen/serve_http.h"
@@ -45,13 +45,6 @@ struct serve {
     uint64_t heartbeat_ms;
     int64_t until;  // Unix seconds, when another page is due
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static void say(const struct serve *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -105,7 +98,7 @@ static void start_builder(struct serve *s)
     }
     close(ends[1]);
     s->builder_fd = ends[0];
-    s->started_ms = now_ms();
+    s->started_ms = clock_ms(CLOCK_MONOTONIC);
     buf_clear(&s->report);
     if (s->builder < 0) {
         close(ends[0]);
@@ -160,7 +153,7 @@ static void finish_builder(struct serve *s)
         http_reload(s->http);
     }
     say(s, "%s in %llu ms\n", good ? "built" : "not built: the last good site is shown",
-        (unsigned long long)(now_ms() - s->started_ms));
+        (unsigned long long)(clock_ms(CLOCK_MONOTONIC) - s->started_ms));
     watch_all(s);
 }
 
@@ -184,7 +177,8 @@ static int until_build_ms(const struct serve *s)
 {
     if (!s->first_ms || s->builder)
         return -1;
-    uint64_t due = s->last_ms + QUIET_MS, latest = s->first_ms + PATIENCE_MS, now = now_ms();
+    uint64_t due = s->last_ms + QUIET_MS, latest = s->first_ms + PATIENCE_MS,
+             now = clock_ms(CLOCK_MONOTONIC);
     if (due > latest)
         due = latest;
     return due > now ? (int)(due - now) : 0;
@@ -200,7 +194,7 @@ static int wait_ms(const struct serve *s)
 
 static void note_change(struct serve *s)
 {
-    s->last_ms = now_ms();
+    s->last_ms = clock_ms(CLOCK_MONOTONIC);
     if (!s->first_ms)
         s->first_ms = s->last_ms;
 }
@@ -221,8 +215,8 @@ static void serve_loop(struct serve *s, int signals)
             read_builder(s);
         if (until_build_ms(s) == 0)
             start_builder(s);
-        if (now_ms() - s->heartbeat_ms > HEARTBEAT_MS) {
-            s->heartbeat_ms = now_ms();
+        if (clock_ms(CLOCK_MONOTONIC) - s->heartbeat_ms > HEARTBEAT_MS) {
+            s->heartbeat_ms = clock_ms(CLOCK_MONOTONIC);
             http_heartbeat(s->http);
             if (publish_now() >= s->until)
                 note_change(s);

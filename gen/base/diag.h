@@ -53,6 +53,8 @@ void diag_set_level(struct diag *d, enum diag_id id, enum diag_level level);
 // The same for all messages about links.
 void diag_set_links(struct diag *d, enum diag_level level);
 
+// Whether messages on stderr are coloured: it is a terminal, and NO_COLOR is not set or empty.
+bool diag_may_color(void);
 struct diag *diag_new(struct diag_options options);
 void diag_free(struct diag *d);
 // Records one message: the row's text up to its ';', ": " and the detail that format gives (leave

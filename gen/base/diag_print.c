@@ -1,6 +1,8 @@
 // Shows messages: as text with the source line and a caret, or as JSON lines. The only writer to
 // stderr.
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "gen/base/diag_message.h"
 #include "gen/base/escape.h"
@@ -180,6 +182,12 @@ void diag_text(const struct diag *d, buf *out)
     for (size_t i = 0; i < d->count; i++)
         put_text(out, &messages[i], false);
     buf_free(&copy);
+}
+
+bool diag_may_color(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(STDERR_FILENO) && !(no_color && *no_color);
 }
 
 void diag_say(str text)

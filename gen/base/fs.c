@@ -119,6 +119,11 @@ int fs_write_all(int fd, str bytes)
     return 0;
 }
 
+bool fs_print(str bytes)
+{
+    return fwrite(bytes.ptr, 1, bytes.len, stdout) == bytes.len && fflush(stdout) == 0;
+}
+
 // Creates path with these bytes; what could not be written whole is removed again.
 static int create(const char *path, str bytes)
 {

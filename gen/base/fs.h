@@ -63,6 +63,7 @@ struct fs_rules {
 int fs_walk(const char *root, const struct fs_rules *rules, arena *a, struct fs_list *out,
             str *bad);
 int fs_write_all(int fd, str bytes);  // 0, or -1 with errno
+bool fs_print(str bytes);             // to standard output, all of it; false with errno
 // Writes by temporary file and rename unless the file holds these bytes already. 1 written, 0
 // unchanged, -1 errno. The folder must exist.
 int fs_write(const char *path, str bytes);

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "gen/base/clock.h"
 #include "gen/base/fs.h"
 
 enum { SEND_AT = 32 << 10, PIPE_BYTES = 1 << 20 };
@@ -48,8 +49,8 @@ static void run_job(const struct workers_plan *plan, struct workers_slot *slot, 
     struct workers_frame frame = {index, 0};
     size_t head = out->len;
     buf_put(out, &frame, sizeof frame);
-    atomic_store(&slot->used_ms, workers_clock_ms(CLOCK_PROCESS_CPUTIME_ID));
-    atomic_store(&slot->since_ms, workers_clock_ms(CLOCK_MONOTONIC));
+    atomic_store(&slot->used_ms, clock_ms(CLOCK_PROCESS_CPUTIME_ID));
+    atomic_store(&slot->since_ms, clock_ms(CLOCK_MONOTONIC));
     atomic_store(&slot->current, index);
     plan->job(plan->ctx, index, out);
     atomic_store(&slot->current, WORKERS_NO_JOB);

@@ -4,7 +4,6 @@
 
 #include <stdatomic.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include "gen/base/workers.h"
 
@@ -30,7 +29,6 @@ struct workers_frame {
     uint64_t len;
 };
 
-uint64_t workers_clock_ms(clockid_t clock);  // 0 when there is no such clock (any more)
 // The life of a worker: the jobs of redo, then ranges from the shared counter. Does not return.
 _Noreturn void workers_child(const struct workers_plan *plan, struct workers_shared *shared,
                              struct workers_slot *slot, int fd, const uint64_t *redo,

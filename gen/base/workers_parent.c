@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "gen/base/clock.h"
 #include "gen/base/workers_child.h"
 
 enum { MAX_WORKERS = 256, POLL_MS = 20 };
@@ -43,14 +43,6 @@ struct pool {
     size_t next;         // the first job whose result was not handed on
     unsigned fruitless;  // workers that died before they took a job
 };
-
-uint64_t workers_clock_ms(clockid_t clock)
-{
-    struct timespec t;
-    if (clock_gettime(clock, &t) != 0)
-        return 0;
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 // That this process may use; at least 1.
 static unsigned processors(void)
@@ -208,15 +200,14 @@ static bool is_past(uint64_t now, uint64_t since, uint64_t limit)
 // Kills workers whose job runs past its limit.
 static void watch_clock(struct pool *p)
 {
-    uint64_t now = workers_clock_ms(CLOCK_MONOTONIC), limit = p->plan->job_timeout_ms;
+    uint64_t now = clock_ms(CLOCK_MONOTONIC), limit = p->plan->job_timeout_ms;
     for (unsigned i = 0; i < p->count; i++) {
         struct worker *w = &p->workers[i];
         struct workers_slot *s = &p->shared->slots[i];
         if (!w->pid || w->timed_out || atomic_load(&s->current) == WORKERS_NO_JOB)
             continue;
         clockid_t processor;
-        uint64_t used =
-            clock_getcpuclockid(w->pid, &processor) == 0 ? workers_clock_ms(processor) : 0;
+        uint64_t used = clock_getcpuclockid(w->pid, &processor) == 0 ? clock_ms(processor) : 0;
         if (!is_past(used, atomic_load(&s->used_ms), limit) &&
             !is_past(now, atomic_load(&s->since_ms), limit * WORKERS_WAIT))
             continue;

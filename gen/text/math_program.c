@@ -13,9 +13,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "gen/base/clock.h"
 #include "gen/base/escape.h"
 
 enum {
@@ -33,13 +33,6 @@ enum {
 #define BLAHTEXML "http://gva.noekeon.org/blahtexml"
 
 enum ending { GOES_ON, ENDED, TOO_SLOW };
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 _Noreturn static void become_blahtexml(int in, int out, pid_t parent)
 {
@@ -218,7 +211,7 @@ static bool exchange(struct math_program *p, int wait_ms)
 static enum ending talk(struct math_program *p, struct math_question *questions, size_t count,
                         size_t *done, arena *a)
 {
-    uint64_t since = now_ms(), now = since;
+    uint64_t since = clock_ms(CLOCK_MONOTONIC), now = since;
     for (size_t i = *done; i < count; i++)
         put_question(p, &questions[i]);
     put_padding(p);
@@ -229,7 +222,7 @@ static enum ending talk(struct math_program *p, struct math_question *questions,
         if (!exchange(p, (int)(since + p->wait_ms - now)) ||
             !take_answers(p, questions, count, done, a))
             return ENDED;
-        now = now_ms();
+        now = clock_ms(CLOCK_MONOTONIC);
         if (*done > before)
             since = now;
     }

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "gen/base/clock.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/output/build_state.h"
 #include "gen/site/documents/load.h"
@@ -23,13 +23,6 @@
 #include "gen/site/page/page_markdown.h"
 #include "gen/text/policy.h"
 #include "gen/site/source/git_dates.h"
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 str build_program_dir(arena *a)
 {
@@ -311,7 +304,7 @@ static void summarize(struct build *b, uint64_t started)
             !p->made && source != p && !source->made && source->language == b->site.source_language;
     }
     s->written = b->written_count;
-    s->ms = now_ms() - started;
+    s->ms = clock_ms(CLOCK_MONOTONIC) - started;
     buf path = BUF_INIT;
     buf_str(&path, b->site.settings.output_dir);
     if (path.len < sizeof s->output)
@@ -372,7 +365,7 @@ static bool run(struct build *b)
 bool build_site(const struct build_options *o, struct diag *d, struct build_summary *out)
 {
     struct build b = {.options = o, .summary = out, .diag = d, .emit.root = -1, .emit.parent = -1};
-    uint64_t started = now_ms();
+    uint64_t started = clock_ms(CLOCK_MONOTONIC);
     *out = (struct build_summary){.until = INT64_MAX};
     b.site.diag = d;
     md_init();

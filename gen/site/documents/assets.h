@@ -38,9 +38,6 @@ struct assets {
 
 // Lists them, and reads the templates': site->asset_index. False after errors were recorded.
 bool assets_load(struct site *site);
-// The files of the static folder and those at the root that keep their names (site->statics). Of
-// site_scan.
-void assets_scan_static(struct site *site);
 // The content file at a path below the content folder, or the static one at that address; read, so
 // that its url is known. NULL when there is none, or when it cannot be read: then after an error,
 // if d is given.

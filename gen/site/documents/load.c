@@ -160,8 +160,8 @@ static void find_name(struct placing *w, struct page *p, str lang)
 {
     arena *a = &w->site->arena;
     bool said = p->root && p->root->language.len;
-    struct name name = said ? names_plain(tree_page_path(w->site, p, a), a)
-                            : names_split(w->names, tree_page_path(w->site, p, a), lang, a);
+    struct name name = said ? names_plain(tree_page_path(p, a), a)
+                            : names_split(w->names, tree_page_path(p, a), lang, a);
     p->tag = said ? p->root->language : name.tag;
     p->key = name.key, p->date = name.date;
 }
@@ -402,7 +402,7 @@ static const struct names *learn_names(const struct site *site, arena *a)
     for (size_t i = 0; i < site->page_count; i++) {
         const struct page *p = site->pages[i];
         if (!p->root || !p->root->language.len)
-            paths[count++] = tree_page_path(site, p, a);
+            paths[count++] = tree_page_path(p, a);
     }
     for (size_t i = 0; i < listed_count; i++)
         listed[i] = i < s->language_count ? s->languages[i] : t->languages[i - s->language_count];
@@ -477,11 +477,9 @@ bool site_open(struct site *site, const struct load_options *o)
 
 void site_close(struct site *site)
 {
-    const struct catalog *kept = NULL;
     for (size_t i = 0; i < site->language_count; i++) {
         struct language *l = site->languages[i];
-        if (l->catalog && l->catalog != kept)
-            catalog_free(l->catalog);
+        catalog_free(l->catalog);
         if (l->locale)
             locale_free(l->locale);
     }

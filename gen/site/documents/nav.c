@@ -464,16 +464,10 @@ str nav_title(const struct site *site, const struct document *doc, const struct 
     return first ? p->root->title : p ? p->title : STR_NONE;
 }
 
-struct document *nav_parent(const struct site *site, const struct document *doc)
-{
-    (void)site;
-    return doc->parent;
-}
-
 struct document *nav_near(const struct site *site, const struct document *doc,
                           const struct language *l, int step)
 {
-    const struct document *up = nav_parent(site, doc);
+    const struct document *up = doc->parent;
     if (!up)
         return NULL;
     int64_t first = up->first_child, last = first + up->child_count;

@@ -20,8 +20,6 @@ str nav_url(const struct site *site, const struct document *doc, const struct la
 // NULL for none.
 struct document *nav_near(const struct site *site, const struct document *doc,
                           const struct language *l, int step);
-// The document of the section above; NULL for the home document.
-struct document *nav_parent(const struct site *site, const struct document *doc);
 // The title that a document shows in a language, "" when it has no page.
 str nav_title(const struct site *site, const struct document *doc, const struct language *l);
 

@@ -10,10 +10,9 @@
 
 struct tree_index {
     struct map pages, lower;  // address -> struct page; lower: the same in lower case
-    struct map assets,
-        urls;              // lower-case names and addresses -> struct asset; filled when asked for
-    struct map posts;      // names of files with a date -> struct page
-    struct map languages;  // spellings of languages in addresses -> struct language
+    struct map assets;        // lower-case names -> struct asset; filled when asked for
+    struct map posts;         // names of files with a date -> struct page
+    struct map languages;     // spellings of languages in addresses -> struct language
     arena arena;
     bool assets_listed;
 };

@@ -185,7 +185,7 @@ static void add_page(struct digest *d, const struct build *b, const struct docum
     add_str(d, nav_url(site, doc, l, a));
     add_link(d, b, nav_near(site, doc, l, -1), l, a);
     add_link(d, b, nav_near(site, doc, l, 1), l, a);
-    for (const struct document *up = nav_parent(site, doc); up; up = nav_parent(site, up))
+    for (const struct document *up = doc->parent; up; up = up->parent)
         add_link(d, b, up, l, a);
     for (uint32_t i = 0; i < doc->child_count; i++)
         add_child(d, b, site->documents[doc->first_child + i], l, a);

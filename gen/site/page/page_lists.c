@@ -85,12 +85,10 @@ static void fill_crumbs(struct view_page *p, struct page_renderer *r)
 {
     struct view_link *list = NULL;
     size_t n = 0, depth = 0;
-    for (const struct document *up = nav_parent(r->site, p->document); up;
-         up = nav_parent(r->site, up))
+    for (const struct document *up = p->document->parent; up; up = up->parent)
         depth++;
     list = arena_new(r->arena, struct view_link, depth);
-    for (const struct document *up = nav_parent(r->site, p->document); up;
-         up = nav_parent(r->site, up)) {
+    for (const struct document *up = p->document->parent; up; up = up->parent) {
         struct view_link link = page_link(r->site, up, p->language, r->arena);
         if (!link.url.len)
             continue;

@@ -89,8 +89,7 @@ static str shortened(str s, arena *a)
     return arena_printf(a, "%.*s…", (int)end, s.ptr);
 }
 
-static void fill_addresses(struct view_page *v, const struct page_renderer *r,
-                           const struct document *doc)
+static void fill_addresses(struct view_page *v, const struct page_renderer *r)
 {
     const struct settings *s = &r->site->settings;
     const struct page *p = v->page;
@@ -100,7 +99,6 @@ static void fill_addresses(struct view_page *v, const struct page_renderer *r,
                           ? arena_printf(r->arena, "%.*s/feed.xml", STR_ARG(v->language->tag))
                           : STR("feed.xml");
     }
-    (void)doc;
     if (p->made || (!s->edit_url.len && !s->report_url.len && !s->repository.len))
         return;
     str path = percent_encoded(site_path(r->site, p->source, r->arena), r->arena);
@@ -192,7 +190,7 @@ static void fill_view(struct view_page *v, struct page_work *h, const struct doc
         v->csp = arena_str(r->arena, buf_view(&policy));
         buf_free(&policy);
     }
-    fill_addresses(v, r, doc);
+    fill_addresses(v, r);
     fill_near(v, r, doc);
 }
 

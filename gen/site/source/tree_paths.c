@@ -46,9 +46,8 @@ static void put_below(const struct page *p, buf *out)
     }
 }
 
-str tree_page_path(const struct site *site, const struct page *p, arena *a)
+str tree_page_path(const struct page *p, arena *a)
 {
-    (void)site;
     if (!p->root ||
         (!p->root->folder.len && !p->root->prefix.len && !p->root->numbers && !p->root->blog))
         return p->source;
@@ -194,8 +193,7 @@ void tree_front(const struct site *site, struct page *p, const struct front *f, 
     str id = site->tree->kind->flags & KIND_IDS && p->root && p->root->numbers ? pair(f, "id")
                                                                                : STR_NONE;
     if (id.len && !f->slug.len && str_find(id, '/') == id.len)
-        p->address =
-            tree_address(arena_join(a, folder_of(tree_page_path(site, p, a)), STR("/"), id), a);
+        p->address = tree_address(arena_join(a, folder_of(tree_page_path(p, a)), STR("/"), id), a);
     for (size_t i = 0; i < 2 && !p->address.len; i++) {
         str written = pair(f, addresses[i]);
         if (str_starts(written, STR("/")) || str_find(written, '/') < written.len)
@@ -357,7 +355,7 @@ size_t tree_addresses(const struct site *site, const struct page *p, arena *a,
                       str out[TREE_ADDRESSES])
 {
     size_t n = 0;
-    str path = tree_page_path(site, p, a);
+    str path = tree_page_path(p, a);
     path = str_slice(path, 0, str_rfind(path, '.'));
     if (p->address.len)
         out[n++] = p->address;

@@ -6,7 +6,7 @@
 
 // The path that names are looked for in: behind its root's prefix, without the numbers that order
 // it. Lives in a.
-str tree_page_path(const struct site *site, const struct page *p, arena *a);
+str tree_page_path(const struct page *p, arena *a);
 // The language of a page as the keys of other generators or the tree's defaults say it; "" when
 // they do not.
 str tree_language(const struct site *site, const struct page *p, const struct front *f, arena *a);

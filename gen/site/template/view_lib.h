@@ -131,6 +131,12 @@ void view_push_figures(struct view *v, const struct view_field *field);
 
 // VIEW_BIT of each list that text names.
 unsigned view_lists_named(str text);
+// Appends the way from the page up to the site's root to the scratch buffer. Within what pages of
+// several folders share, only the depth of the page may show.
+void view_put_root(struct view *v);
+// Raises an error when the once block that is rendered may not read object.name, which the pages of
+// scope share.
+void view_check_scope(struct view *v, enum view_scope scope, const char *object, const char *name);
 int view_page_index(lua_State *L);
 int view_site_index(lua_State *L);
 int view_translation_index(lua_State *L);

@@ -52,9 +52,7 @@ static void push_count(struct view *v, const struct view_field *f)
     lua_pushinteger(v->L, *(const uint32_t *)member(v, f));
 }
 
-// The way from the page up to the site's root. Within what pages of several folders share, only the
-// depth of the page may show.
-static void put_root(struct view *v)
+void view_put_root(struct view *v)
 {
     if (v->variant.depth == DEPTH_LOST) {
         buf_str(&v->scratch, v->base_path);
@@ -71,7 +69,7 @@ str view_url(struct view *v, str url)
     if (v->scope != SCOPE_DOCUMENT && v->scope != SCOPE_SITE && v->variant.depth != DEPTH_LOST) {
         address_relative(v->page->url, url, &v->scratch);
     } else {
-        put_root(v);
+        view_put_root(v);
         buf_str(&v->scratch, url);
     }
     return buf_view(&v->scratch);
@@ -284,7 +282,7 @@ static bool scope_allows(enum view_scope block, enum view_scope field)
     return block == SCOPE_PAGE || field == SCOPE_SITE || field == block;
 }
 
-static void check_scope(struct view *v, enum view_scope scope, const char *object, const char *name)
+void view_check_scope(struct view *v, enum view_scope scope, const char *object, const char *name)
 {
     static const char *const names[] = {"site", "language", "document", "page"};
     if (!scope_allows(v->scope, scope))
@@ -351,7 +349,7 @@ int view_page_index(lua_State *L)
         return luaL_error(L, "page has no field \"%s\"", lua_tostring(L, 2));
     const struct view_field *f = &fields[i];
     v->L = L;  // a coroutine may ask
-    check_scope(v, f->scope, "page", f->name);
+    view_check_scope(v, f->scope, "page", f->name);
     if (f->list != NO_LIST || f->push == view_push_toc)
         push_list(v, f, i);
     else
@@ -368,113 +366,5 @@ int view_translation_index(lua_State *L)
                           name ? name : luaL_typename(L, 2));
     lua_rawgeti(L, 1, 1);
     lua_pushboolean(L, view_is_current(view_of(L), (size_t)lua_tointeger(L, -1)));
-    return 1;
-}
-
-static void make_site_languages(struct view *v)
-{
-    lua_State *L = v->L;
-    lua_createtable(L, (int)v->site->language_count, 0);
-    for (size_t i = 0; i < v->site->language_count; i++) {
-        const struct language *l = v->site->languages[i];
-        lua_createtable(L, 0, 4);
-        view_set_str(L, "tag", l->tag);
-        view_set_str(L, "name", locale_native_name(l->locale));
-        view_set_str(L, "dir", locale_rtl(l->locale) ? STR("rtl") : STR("ltr"));
-        view_set_url(v, "home", v->vs->homes[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-// One list for each depth of page: its addresses go up to the root.
-static void push_site_languages(struct view *v)
-{
-    lua_State *L = v->L;
-    enum view_scope scope = v->scope;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, v->site_lists);
-    if (lua_rawgeti(L, -1, (lua_Integer)v->variant.depth + 1) != LUA_TNIL)
-        return;
-    lua_pop(L, 1);
-    v->scope = SCOPE_SITE;
-    make_site_languages(v);
-    v->scope = scope;
-    lua_pushvalue(L, -1);
-    lua_rawseti(L, -3, (lua_Integer)v->variant.depth + 1);
-}
-
-static void push_root(struct view *v)
-{
-    buf_clear(&v->scratch);
-    put_root(v);
-    view_push_str(v->L, buf_view(&v->scratch));
-}
-
-// {title, url, key} of each document of the menu in the page's language.
-static void push_menu(struct view *v, const struct view_menu *m)
-{
-    lua_createtable(v->L, (int)m->count, 0);
-    for (size_t i = 0; i < m->count; i++) {
-        lua_createtable(v->L, 0, 3);
-        view_set_str(v->L, "title", m->links[i].title);
-        view_set_str(v->L, "key", m->keys[i]);
-        view_set_url(v, "url", m->links[i].url);
-        lua_rawseti(v->L, -2, (lua_Integer)i + 1);
-    }
-}
-
-static void push_calculator(struct view *v, uint32_t language)
-{
-    str url = v->vs->calculators ? v->vs->calculators[language] : STR_NONE;
-    if (url.len)
-        view_push_url(v, url);
-    else
-        lua_pushliteral(v->L, "");
-}
-
-int view_site_index(lua_State *L)
-{
-    struct view *v = view_of(L);
-    const struct settings *s = &v->site->settings;
-    const char *name = luaL_checkstring(L, 2);
-    uint32_t language = v->page->language->index;
-    v->L = L;
-    if (strcmp(name, "title") == 0) {
-        view_push_str(L, s->title);
-    } else if (strcmp(name, "base_url") == 0) {
-        view_push_str(L, s->base_url);
-    } else if (strcmp(name, "repository") == 0) {
-        view_push_str(L, s->repository);
-    } else if (strcmp(name, "source_language") == 0) {
-        view_push_str(L, s->source_language);
-    } else if (strcmp(name, "generator") == 0) {
-        view_push_str(L, v->vs->generator);
-    } else if (strcmp(name, "csp") == 0) {
-        if (v->vs->csp.len)
-            view_push_str(L, v->vs->csp);
-        else
-            lua_pushnil(L);
-    } else if (strcmp(name, "languages") == 0) {
-        push_site_languages(v);
-    } else if (strcmp(name, "root") == 0) {
-        push_root(v);
-    } else if (strcmp(name, "home") == 0) {
-        check_scope(v, SCOPE_LANGUAGE, "site", name);
-        view_push_url(v, v->vs->homes[language]);
-    } else if (strcmp(name, "menu") == 0) {
-        check_scope(v, SCOPE_LANGUAGE, "site", name);
-        push_menu(v, v->vs->menus ? &v->vs->menus[language] : &(struct view_menu){0});
-    } else if (strcmp(name, "calculator") == 0) {
-        check_scope(v, SCOPE_LANGUAGE, "site", name);
-        push_calculator(v, language);
-    } else if (strcmp(name, "search_index") == 0) {
-        check_scope(v, SCOPE_LANGUAGE, "site", name);
-        bool has = v->vs->search_index && v->vs->search_index[language].len;
-        if (has)
-            view_push_url(v, v->vs->search_index[language]);
-        else
-            lua_pushliteral(L, "");
-    } else {
-        return luaL_error(L, "site has no field \"%s\"", name);
-    }
     return 1;
 }

@@ -11,8 +11,8 @@ struct arg_option {
     char letter;  // of -o; 0 when there is none
     const char *name;
     enum arg_kind kind;
-    size_t
-        offset;  // of the target in the command's options struct: bool, const char *, or uint64_t
+    // Of the target in the command's options struct: bool, const char *, or uint64_t.
+    size_t offset;
     // In the help: "DIR"; NULL for a flag; "[WHAT]" when =WHAT may be left out (the target is ""
     // then).
     const char *argument;

@@ -7,8 +7,8 @@
 #include "gen/base/buf.h"
 
 // Appends the parts of an address with one '/' between them: "/guide//./intro/" -> "guide/intro".
-// False for one that has a part
-// "..", a hidden one (but .well-known at its head), or a control character: it may not be written.
+// False for one that has a part "..", a hidden one (but .well-known at its head), or a control
+// character: it may not be written.
 bool address_normalize(str address, buf *out);
 // Whether a name is hidden where it is in a path: of the hidden ones only .well-known at the head
 // of an address is none.

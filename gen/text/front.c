@@ -161,9 +161,9 @@ static void set_field(const struct target *t, const struct field *field, const s
     if (yaml_is_null(v) || (field->type == TYPE_FLAG && !read))
         return;
     if (field->type == TYPE_BOOL && v->kind != YAML_SCALAR) {
-        *(int8_t *)to = v->count > 0;
+        *(int8_t *)to = v->count > 0;  // toc: {min: 2}
         return;
-    }  // toc: {min: 2}
+    }
     switch (field->type) {
     case TYPE_LIST: set_list(t, field, v); return;
     case TYPE_STR: set_str(t, field, v); return;

@@ -1,5 +1,4 @@
-// MathML's mathvariant, which today's browsers ignore, as the letters of Unicode that it means
-//.
+// MathML's mathvariant, which browsers ignore, as the letters of Unicode that it means.
 #ifndef GEN_TEXT_MATH_LETTERS_H
 #define GEN_TEXT_MATH_LETTERS_H
 

@@ -27,9 +27,10 @@ static const struct {
     {STR("tr"), BLOCK},          {STR("ul"), BLOCK},
 };
 
+// Offsets in text.
 struct place {
     size_t anchor, anchor_end, heading, heading_end, text;
-};  // offsets in text
+};
 
 struct reading {
     str html;

@@ -16,18 +16,22 @@ struct template
     uint32_t once_count;  // {% once %} blocks, numbered on from first_once
 };
 
-// The syntax is described in templates/README.md. Appends Lua source to out. The chunk takes the
-// emitters as arguments, in this order, and returns the function that renders:
-//   static(text)                 as it is
-//   text(value, before)          escaped for text; before (may be absent) is static text that goes
-//   out first plain(value, before)         escaped for text where no element can be (title,
-//   textarea, a comment) attribute(value, before)     inside quotes url(value, before)           a
-//   URL attribute's whole value, or its beginning url_part(value, before)      behind a part of a
-//   path: as url, but no scheme can begin here url_query(value, before)     behind a "?": also &
-//   and = are encoded js_string(value, before)     inside a quoted JavaScript string
-//   js_value(value, before)      as a JavaScript literal
-//   once(scope, number, body)    {% once "scope" %}
+// The syntax is described in templates/README.md. Appends Lua source to out: a chunk that takes the
+// emitters as arguments, in this order, and returns the function that renders. A value is emitted
+// behind `before`, static text that goes out first and may be absent.
+//
+//   static(text)              as it is
+//   text(value, before)       escaped for text
+//   plain(value, before)      escaped for text where no element can be: title, textarea, comment
+//   attribute(value, before)  inside quotes
+//   url(value, before)        a URL attribute's whole value, or its beginning
+//   url_part(value, before)   behind a part of a path: as url, but no scheme can begin here
+//   url_query(value, before)  behind a "?": also & and = are encoded
+//   js_string(value, before)  inside a quoted JavaScript string
+//   js_value(value, before)   as a JavaScript literal
+//   once(scope, number, body) {% once "scope" %}
 //   include(name)
+//
 // What *result points to lives in a. False after template-syntax.
 bool template_compile(str source, str file, uint32_t first_once, arena *a, struct diag *d,
                       struct template *result, buf *out);

@@ -16,8 +16,8 @@ enum { BLOCK = 256, BLOCKS = 0x110000 / BLOCK, MAX_LETTERS = 40, MAX_BYTES = MAX
 struct letter {
     uint32_t lower;
     uint8_t class;
-    bool same;
-};  // same: it is its own lower case
+    bool same;  // it is its own lower case
+};
 
 struct part {
     char bytes[2 * MAX_BYTES];

@@ -7,8 +7,8 @@
 
 struct check_summary {
     size_t files, pages, links;
-    uint64_t largest_page, css, script;
-};  // sizes: gzip bytes
+    uint64_t largest_page, css, script;  // gzip bytes
+};
 
 // Checks the site in the folder output. Messages go to d. False when there were errors.
 bool check_site(str output, unsigned jobs, struct diag *d, struct check_summary *out);

@@ -6,10 +6,11 @@
 #include "gen/base/diag.h"
 
 struct check_link {
-    str target, anchor;
+    str target;  // below the site
+    str anchor;
     uint32_t line, col;
-    bool language;
-};  // target: below the site; language: of a switcher
+    bool language;  // of a switcher
+};
 
 struct check_page {
     str *ids;
@@ -26,8 +27,10 @@ struct check_page {
 // Parses html, the file url of the site; path is its name in messages. Everything lives in a.
 // Records html-malformed, anchor-duplicate and link-escapes.
 void check_page(str html, str url, str path, arena *a, struct diag *d, struct check_page *out);
+// What a worker found as bytes, and back: views of packed and lists in a. False when damaged.
 void check_page_pack(const struct check_page *p, buf *out);
 bool check_page_unpack(str packed, arena *a, struct check_page *out);
+// How many bytes gzip -9 makes of them.
 size_t check_gzip_size(str bytes);
 
 #endif

@@ -24,8 +24,8 @@ struct link {
     str target;  // below the output folder, but for LINK_OUTSIDE
     str anchor;  // without '#', decoded; "" for none
     str tail;    // "?query#anchor" as written
-    const struct document
-        *document;      // of LINK_PAGE, NULL when the address is a page's without a document
+    // Of LINK_PAGE, NULL when the address is a page's without a document.
+    const struct document *document;
     bool untranslated;  // the language has no page of it
     struct asset *asset;
     const char *why;

@@ -6,8 +6,8 @@
 #include "gen/site/source/site.h"
 
 struct references {
-    struct map pages;
-};  // reference -> the pages that have it
+    struct map pages;  // reference -> the pages that have it
+};
 
 // Notes that p, whose key is in p->url, has a reference; "" is none. What is noted lives in a.
 void references_note(struct references *r, struct page *p, str reference, arena *a);

@@ -25,9 +25,9 @@ struct build_item {
     const char *why;
 };
 struct build_list {
-    struct build_item *items;
+    struct build_item *items;  // only when they are asked for
     size_t count, cap;
-};  // items only when they are asked for
+};
 
 struct build_summary {
     size_t pages, documents, languages;

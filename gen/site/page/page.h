@@ -54,8 +54,8 @@ struct page_renderer {
     struct figures *figures;  // of the document
     const str *ids;           // of the source's headings
     size_t id_count;
-    const struct md_result
-        *source;  // of the document's source page, for staleness; NULL while it is rendered
+    // Of the document's source page, for staleness; NULL while it is rendered.
+    const struct md_result *source;
     str source_text;
     // The same for all pages of the document; NULL: not made yet.
     const struct view_translation *translations;

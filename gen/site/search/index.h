@@ -27,9 +27,9 @@ struct newest {
 };
 
 struct form {
-    str text;
+    str text;  // folded
     uint32_t group, next;
-};  // text: folded
+};
 
 struct indexed_unit {
     str anchor, heading, text;
@@ -37,8 +37,8 @@ struct indexed_unit {
 };
 struct indexed_page {
     str url, title;
-    uint32_t first;
-};  // first: of its units
+    uint32_t first;  // of its units
+};
 
 // A table of the words as pages have them, not folded. group: counted from 1, 0 where there is
 // none. name: 0 of a word of eight bytes at most, which its hash tells from all others, else its

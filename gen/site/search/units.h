@@ -21,8 +21,9 @@ void units_pack(struct unit_maker *m, str title, str description, str html,
                 enum units_extent extent, buf *out);
 
 struct unit {
-    str anchor, heading, text;
-};  // heading: "" of a section's other parts; the page's title of its first unit
+    str anchor, text;
+    str heading;  // "" of a section's other parts; the page's title of its first unit
+};
 
 struct units {
     struct unpack packed;

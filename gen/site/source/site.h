@@ -96,8 +96,8 @@ struct settings {
     str description, edit_url, branch, image;
     struct map titles, descriptions;  // language -> str *, where they differ by language
     struct map navigation;  // language -> str *: the menu of every page, a line each, "KEY = words"
-    struct map
-        synonyms;  // language -> str *: groups for search, a line each, "OOM = out of memory"
+    // Language -> str *: groups for search, a line each, "OOM = out of memory".
+    struct map synonyms;
     str *languages;
     size_t language_count;  // as listed; empty: what the pages say
     str *order;
@@ -114,8 +114,8 @@ struct settings {
     bool fallback;         // write untranslated pages in the source language, with a notice
     bool status;           // write a page of all translations
     bool git;              // ask git when a page was last changed
-    const struct tree_kind
-        *kind;  // as the settings or the command line say; NULL: what the tree's marks say
+    // As the settings or the command line say; NULL: what the tree's marks say.
+    const struct tree_kind *kind;
     enum diag_level link_level;
     bool latin_digits;  // numbers and dates in 0 to 9 in every language
     // Pictures of other sites are shown; given: the settings say so.
@@ -126,9 +126,9 @@ struct settings {
     unsigned admonitions;  // MD_ADMONITIONS, MD_CONTAINERS
     size_t max_page_bytes;
     uint64_t page_timeout_ms, page_memory_bytes;
-    struct map
-        document_of;  // path or pattern -> str *, key of the document, from the settings' mapping
-    uint64_t hash;    // of everything above that shows in the output
+    // Path or pattern -> str *, key of the document, from the settings' mapping.
+    struct map document_of;
+    uint64_t hash;  // of everything above that shows in the output
 };
 
 // A file that keeps its name: from the static folder, or one of those that belong to a site's root.
@@ -141,8 +141,8 @@ struct static_file {
 struct site {
     arena arena;  // everything below lives here until the next load
     struct settings settings;
-    struct contents
-        *contents;  // the tree at the side of pages, see contents.h; NULL for a small site
+    // The tree at the side of pages, see contents.h; NULL for a small site.
+    struct contents *contents;
     struct tree_index *tree_index;  // of addresses, see tree_links.h; NULL where links need none
     struct tree *tree;  // what kind of tree the content folder is, and what follows from that
     struct language **languages;
@@ -155,8 +155,8 @@ struct site {
     size_t read_count;          // all that were read, drafts too, by path
     struct fs_list files;       // everything below the content folder
     struct map page_by_source;  // content path -> struct page
-    struct map
-        page_by_url;  // address -> struct page; for fallback pages the page whose text they show
+    // Address -> struct page; for fallback pages the page whose text they show.
+    struct map page_by_url;
     struct map document_by_key;  // key -> struct document
     struct language *source_language;
     bool by_folder;              // addresses start with the language: "es/..."
@@ -169,13 +169,13 @@ struct site {
     struct static_file *statics;
     size_t static_count, static_cap;
     str excluded[5];  // folders below the content folder that are no content; "" for none
-    bool
-        only_bodies;  // since the last build nothing but the text of pages has changed; see known.h
-    bool drafts;      // drafts, and pages whose date is to come, are shown
+    // Since the last build nothing but the text of pages has changed; see known.h.
+    bool only_bodies;
+    bool drafts;  // drafts, and pages whose date is to come, are shown
     // Unix seconds; from since on and before until the same pages are published.
     int64_t now, since, until;
-    struct locale
-        *english_locale;  // of the words behind all others, when English is no language of the site
+    // Of the words behind all others, when English is no language of the site.
+    struct locale *english_locale;
     struct catalog *english;
     struct diag *diag;
 };

@@ -34,14 +34,19 @@ struct view_alternate {
 struct view_pair {
     str key, value;
 };
+// See contents.h.
 struct view_contents {
     str title, url, address;
     uint32_t depth;
     bool current, above, more;
-};  // see contents.h
+};
 struct view_figure {
-    str name, text, kind, source_html, anchor, cite;
-};  // text: plain; source_html: HTML; cite: where it is first
+    str name, kind;
+    str text;         // plain
+    str source_html;  // HTML
+    str anchor;       // of its row in the table of sources
+    str cite;         // where it is first
+};
 
 // Lists that cost something: a page fills those that view_lists() wants.
 enum view_list {
@@ -59,8 +64,8 @@ enum view_list {
 #define VIEW_ALL (VIEW_BIT(VIEW_LISTS) - 1)
 
 struct view_page {
-    const struct language *
-        language;  // of the interface; page->language is the text's, and differs on a fallback page
+    // Of the interface; page->language is the text's, and differs on a fallback page.
+    const struct language *language;
     const struct document *document;  // NULL on pages of no document (404)
     const struct page *page;          // the text that is shown; NULL on pages without a file
     str url;                          // of this page, below the output folder
@@ -119,8 +124,8 @@ struct view_site {
     const struct view_menu *menus;  // [site.language_count]; NULL for none at all
     const str *calculators;         // [site.language_count]: url of the page whose layout is the
                                     // calculator, "" for none
-    const str *
-        search_index;  // [site.language_count]: url of the index, "" for none; NULL for none at all
+    // [site.language_count]: url of the index, "" for none; NULL for none at all.
+    const str *search_index;
     const struct view_asset *assets;  // by name
     size_t asset_count;
 };

@@ -17,14 +17,14 @@ struct view_variant {
     uint32_t depth;
     bool is_fallback;
 };
-enum {
-    DEPTH_LOST = 1 << 20
-};  // the depth of pages that may be shown anywhere: addresses start at the server's root
+// The depth of pages that may be shown anywhere: their addresses start at the server's root.
+enum { DEPTH_LOST = 1 << 20 };
 
 // A stretch of a once block's output that depends on whether its item is the current translation.
 struct view_segment {
-    size_t item, from;
-};  // item: index in translations; SIZE_MAX for none
+    size_t item;  // index in translations; SIZE_MAX for none
+    size_t from;
+};
 
 struct view_recording {
     struct view_segment *segments;

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gen/cmd.h"
 #include "gen/cmd_i18n.h"
 #include "gen/site/documents/load.h"
 

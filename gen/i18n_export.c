@@ -3,7 +3,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "gen/cmd.h"
 #include "gen/cmd_i18n.h"
 #include "gen/site/documents/load.h"
 #include "gen/site/source/settings.h"

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "gen/cmd.h"
 #include "gen/i18n_import.h"
 #include "gen/site/documents/load.h"
 #include "gen/site/source/scan.h"
+#include "gen/site/translation/block_id.h"
 #include "gen/text/front.h"
 #include "gen/text/po.h"
 

@@ -5,7 +5,6 @@
 
 #include "gen/cmd_i18n.h"
 #include "gen/site/source/settings.h"
-#include "gen/site/translation/block_id.h"
 #include "gen/text/po.h"
 
 struct po_document {

@@ -2,7 +2,6 @@
 // source said and says.
 #include <string.h>
 
-#include "gen/cmd.h"
 #include "gen/cmd_i18n.h"
 #include "gen/site/documents/load.h"
 #include "gen/base/escape.h"

@@ -8,7 +8,6 @@
 
 #include "gen/text/images.h"
 #include "gen/text/address.h"
-#include "gen/site/source/publish.h"
 #include "gen/text/script.h"
 #include "gen/text/stylesheet.h"
 #include "gen/text/svg_clean.h"

@@ -23,7 +23,6 @@
 #include "gen/site/source/settings.h"
 #include "gen/site/source/tree_paths.h"
 #include "gen/text/address.h"
-#include "gen/text/front_lines.h"
 
 // The place of a key in the front matter; the file's start without it.
 static size_t key_offset(const struct front *f, const char *key)

@@ -6,7 +6,6 @@
 
 #include "gen/site/source/settings.h"
 #include "gen/site/source/tree_paths.h"
-#include "gen/text/address.h"
 
 struct tree_index {
     struct map pages, lower;  // address -> struct page; lower: the same in lower case

@@ -2,7 +2,6 @@
 // with their blocks.
 #include <math.h>
 
-#include "gen/base/escape.h"
 #include "gen/site/figures/chart.h"
 
 static double largest(const struct chart *c)

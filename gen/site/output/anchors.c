@@ -3,7 +3,6 @@
 
 #include "gen/site/output/build_state.h"
 #include "gen/site/source/scan.h"
-#include "gen/site/documents/nav.h"
 #include "gen/site/output/rendered.h"
 
 // The render of the page at an address, in the language that the address has.

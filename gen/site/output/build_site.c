@@ -16,11 +16,9 @@
 #include "gen/site/incremental/program_id.h"
 #include "gen/site/incremental/texts.h"
 #include "gen/site/source/publish.h"
-#include "gen/site/source/read.h"
 #include "gen/site/output/rendered.h"
 #include "gen/site/output/search.h"
 #include "gen/site/output/unpublished.h"
-#include "gen/site/page/page_markdown.h"
 #include "gen/text/policy.h"
 #include "gen/site/source/git_dates.h"
 

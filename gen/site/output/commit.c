@@ -28,8 +28,8 @@ static bool failed_at(struct commit *c, str url)
     return emit_failed(e, arena_printf(&e->arena, "%.*s/%.*s", STR_ARG(e->output), STR_ARG(url)));
 }
 
-// The work folder has become the site.
-static bool put(struct emit *e)
+// The work folder has become the site: there is none any more.
+static bool end_work(struct emit *e)
 {
     close(e->root);
     e->root = -1;
@@ -40,7 +40,7 @@ static bool put_first(struct commit *c)
 {
     struct emit *e = c->emit;
     unlinkat(e->root, EMIT_UNFINISHED, 0);
-    return renameat(e->parent, e->work, e->parent, e->name) == 0 ? put(e)
+    return renameat(e->parent, e->work, e->parent, e->name) == 0 ? end_work(e)
                                                                  : emit_failed(e, e->output);
 }
 
@@ -52,7 +52,7 @@ static bool exchange(struct commit *c)
     if (renameat2(e->parent, e->work, e->parent, e->name, RENAME_EXCHANGE) == 0) {
         foreign_retire(c->output, &c->ours, e->root);  // the descriptors went with the folders
         unlinkat(e->parent, e->work, AT_REMOVEDIR);
-        return put(e);
+        return end_work(e);
     }
     int mark = beneath_create(e->root, STR(EMIT_UNFINISHED));
     if (mark >= 0)

@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "gen/text/address.h"
-#include "gen/site/documents/nav.h"
 #include "gen/site/output/rendered.h"
 #include "gen/site/source/each.h"
 #include "gen/site/source/settings.h"

@@ -9,7 +9,6 @@
 #include "gen/site/documents/assets.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/output/manifest.h"
-#include "gen/site/documents/nav.h"
 #include "gen/site/output/search.h"
 #include "gen/site/source/settings.h"
 

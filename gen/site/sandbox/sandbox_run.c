@@ -116,13 +116,12 @@ static void count_hook(lua_State *L, lua_Debug *ar)
     lua_error(L);
 }
 
-// Replaces the library called name (on top of the stack) by a proxy that can be read and not
-// changed.
 static int library_locked(lua_State *L)
 {
     return luaL_error(L, "the table of a library, or of the page, cannot be changed");
 }
 
+// Pushes a proxy of the table at index, which can be read through it and not changed.
 static void push_locked(lua_State *L, int index)
 {
     index = lua_absindex(L, index);

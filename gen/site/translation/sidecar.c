@@ -61,19 +61,20 @@ static bool read_object(const json_t *item, arena *a, struct sidecar_pair *p)
 
 static bool read_root(const json_t *root, arena *a, struct sidecar *out)
 {
-    const json_t *blocks = json_object_get(root, "blocks"), *item;
+    const json_t *blocks = json_object_get(root, "blocks");
     str schema = text_of(root, "schema");
     bool first = str_eq(schema, STR(SCHEMA_1));
-    size_t i;
     if ((!first && !str_eq(schema, STR(SCHEMA))) || !json_is_array(blocks))
         return false;
     out->source = arena_str(a, text_of(root, "source"));
     out->language = arena_str(a, text_of(root, "language"));
     out->count = json_array_size(blocks);
     out->pairs = arena_new(a, struct sidecar_pair, out->count + 1);
-    json_array_foreach(blocks, i,
-                       item) if (!(first ? read_line(item, &out->pairs[i])
-                                         : read_object(item, a, &out->pairs[i]))) return false;
+    for (size_t i = 0; i < out->count; i++) {
+        const json_t *item = json_array_get(blocks, i);
+        if (!(first ? read_line(item, &out->pairs[i]) : read_object(item, a, &out->pairs[i])))
+            return false;
+    }
     return true;
 }
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "gen/base/packed_values.h"
-#include "gen/site/incremental/texts.h"
 
 char *cache_path(str dir, const char *name, buf *b)
 {
@@ -142,7 +141,9 @@ void cache_close(struct cache *c)
 {
     if (!c)
         return;
-    texts_close(c);
+    for (size_t i = 0; i < c->text_count; i++)
+        if (c->texts[i].bytes.len)
+            munmap((void *)(uintptr_t)c->texts[i].bytes.ptr, c->texts[i].bytes.len);
     if (c->bytes != MAP_FAILED)
         munmap(c->bytes, c->len);
     arena_free(&c->arena);

@@ -48,13 +48,6 @@ bool texts_open(str dir, struct cache *c)
     return true;
 }
 
-void texts_close(struct cache *c)
-{
-    for (size_t i = 0; i < c->text_count; i++)
-        if (c->texts[i].bytes.len)
-            munmap((void *)(uintptr_t)c->texts[i].bytes.ptr, c->texts[i].bytes.len);
-}
-
 static void read_entries(struct cache *c, struct cache_texts *t)
 {
     struct unpack u = unpack_from(t->bytes);

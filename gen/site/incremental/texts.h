@@ -6,9 +6,8 @@
 #include "gen/base/buf.h"
 #include "gen/site/incremental/cache.h"
 
-// Maps the texts of all languages of c: false when one is missing or damaged.
+// Maps the texts of all languages of c, until cache_close(): false when one is missing or damaged.
 bool texts_open(str dir, struct cache *c);
-void texts_close(struct cache *c);
 // What texts_add() was given for url; "" when there is nothing.
 str texts_find(struct cache *c, str tag, str url);
 

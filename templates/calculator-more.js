@@ -81,7 +81,7 @@
       const files = known(list).sort((a, b) => turn(a) - turn(b)), read = one(files, here);
       return !here && read.error && read.error.id === "model_unsaid" ? one(files, true) : read;
     }
-    const text = lists[0].length === 1 && PLAIN.test(core.recognize(lists[0][0].text, lists[0][0].name)) ? lists[0][0].text : "";
+    const text = lists[0].length === 1 && !lists[0][0].text.startsWith("#!") && PLAIN.test(core.recognize(lists[0][0].text, lists[0][0].name)) ? lists[0][0].text : "";
     const message = text && !here ? core.explain(text, true) : null;
     if (message && message.code === 0) return { code: 0, value: { message } };
     const all = [];

@@ -208,9 +208,23 @@ static int unknown_key(struct parse *p, const struct entry *e)
                    ARGS(arg_part("key", e->key.at, e->key.len), arg_text("near", near)));
 }
 
+// "LLLG": local layers and a global one, by letters; else as it is. SRC: transformers
+// models/exaone4/configuration_exaone4.py.
+static struct span pattern_of(struct span value)
+{
+    static const char *const lengths[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    size_t local = 0;
+    while (local < value.len && value.at[local] == 'L')
+        local++;
+    bool letters = local > 0 && local + 1 == value.len && value.at[local] == 'G';
+    return letters && value.len < 10 ? span_of(lengths[value.len]) : value;
+}
+
 static int read_entry(struct parse *p, struct entry e)
 {
     e.key = inner(e.key);
+    if (span_is(e.key, "sliding_window_pattern"))
+        e.value = pattern_of(e.value);
     if (span_is(e.value, "null") &&
         (span_is(e.key, "q_lora_rank") || span_is(e.key, "sliding_window")))
         e.value = span_of("0");

@@ -90,11 +90,11 @@
         }
 
         // Whatever was pasted, on top of the configuration as it is: any file that the command line reads, or an out-of-memory
-        // message. A file of settings may speak of one, in a comment. Returns { kind, code, text, value }; warnings are notes of
+        // message. A file of settings or a script may speak of one. Returns { kind, code, text, value }; warnings are notes of
         // the next report.
         read(text, name) {
             const kind = this.recognize(text, name);
-            if (/^(flat|nanogpt|auto)$/.test(kind) && /ried to allocate|out of memory|OutOfMemoryError/i.test(text)) {
+            if (/^(flat|nanogpt|auto)$/.test(kind) && !text.startsWith('#!') && /ried to allocate|out of memory|OutOfMemoryError/i.test(text)) {
                 const message = this.explain(text);
                 if (message.code === 0) return { kind: 'oom', ...message };
             }

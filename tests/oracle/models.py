@@ -45,6 +45,21 @@ WIDTHS = {
                     num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=131072,
                     embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22,
                     attention_multiplier=0.015625, tie_word_embeddings=True),
+    # LGAI-EXAONE/EXAONE-4.0-1.2B, whose layers all see everything
+    "exaone4": dict(model_type="exaone4", vocab_size=102400, hidden_size=2048, intermediate_size=4096,
+                    num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=65536,
+                    sliding_window=None, tie_word_embeddings=True),
+    # the same with the windows of EXAONE-4.0-32B, longer and shorter than a case's sequence
+    "exaone32": dict(model_type="exaone4", vocab_size=102400, hidden_size=2048, intermediate_size=4096,
+                     num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=65536,
+                     sliding_window=4096, sliding_window_pattern=4, tie_word_embeddings=True),
+    "exaone32w": dict(model_type="exaone4", vocab_size=102400, hidden_size=2048, intermediate_size=4096,
+                      num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=65536,
+                      sliding_window=512, sliding_window_pattern=4, tie_word_embeddings=True),
+    # mistralai/Ministral-3-8B-Base-2512
+    "ministral3": dict(model_type="ministral3", vocab_size=131072, hidden_size=4096, intermediate_size=14336,
+                       num_attention_heads=32, num_key_value_heads=8, head_dim=128, max_position_embeddings=262144,
+                       tie_word_embeddings=False),
     # THUDM/GLM-4-9B-0414
     "glm4": dict(model_type="glm4", vocab_size=151552, hidden_size=4096, intermediate_size=13696,
                  num_attention_heads=32, num_key_value_heads=2, head_dim=128, max_position_embeddings=32768,
@@ -116,6 +131,8 @@ def config(family, layers, **more):
 
     words = dict(WIDTHS[family], **more)
     kind = words.pop("model_type")
+    if kind == "exaone4" and not words["sliding_window"]:
+        words.update(sliding_window_pattern=4, layer_types=["full_attention"] * layers)
     words["n_layer" if kind in ("gpt2", "gpt_bigcode") else "num_hidden_layers"] = layers
     return AutoConfig.for_model(kind, **words)
 

@@ -184,6 +184,8 @@ static void set_field(const struct target *t, const struct field *field, const s
         bad_type(t, field, v->offset, "true or false");
 }
 
+enum { MAX_FLAT = 65536 };  // of what aliases of aliases would make much more
+
 // A value as one line of text: a scalar as written, a list joined by commas, a map as "key: value"
 // pairs.
 static void flatten(const struct yaml_node *v, buf *out, int depth)
@@ -192,7 +194,7 @@ static void flatten(const struct yaml_node *v, buf *out, int depth)
         buf_str(out, v->text);
         return;
     }
-    for (size_t i = 0; i < v->count && depth < 4; i++) {
+    for (size_t i = 0; i < v->count && depth < 4 && out->len < MAX_FLAT; i++) {
         if (i)
             buf_lit(out, ", ");
         if (v->kind == YAML_MAP) {

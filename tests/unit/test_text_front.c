@@ -54,6 +54,26 @@ static void no_front_matter(void **state)
     assert_int_equal(x->f.body, 0);
 }
 
+// Each list names the one before it sixty times: 60 * 60 * 60 * 60 words in a kilobyte.
+static void aliases_of_aliases_stay_small(void **state)
+{
+    struct fixture *x = *state;
+    buf b = BUF_INIT;
+    buf_lit(&b, "---\n");
+    for (char name = 'a'; name <= 'd'; name++) {
+        buf_printf(&b, "%c: &%c [", name, name);
+        for (int i = 0; i < 60; i++)
+            buf_printf(&b, name == 'a' ? "%sword" : "%s*%c", i ? ", " : "", name - 1);
+        buf_lit(&b, "]\n");
+    }
+    buf_lit(&b, "---\n");
+    assert_true(front_parse(buf_view(&b), STR("a.md"), &x->a, x->d, &x->f));
+    assert_int_equal(x->f.pair_count, 4);
+    equal(str_slice(x->f.pairs[3].value, 0, 12), "word, word, ");
+    assert_true(x->f.pairs[3].value.len < 100000);
+    buf_free(&b);
+}
+
 static void fields_have_types(void **state)
 {
     struct fixture *x = *state;
@@ -230,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_front_matter, setup, teardown),
+        cmocka_unit_test_setup_teardown(aliases_of_aliases_stay_small, setup, teardown),
         cmocka_unit_test_setup_teardown(fields_have_types, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_types_are_warnings, setup, teardown),
         cmocka_unit_test_setup_teardown(other_types_are_read, setup, teardown),

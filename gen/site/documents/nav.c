@@ -182,13 +182,14 @@ static void make_page(struct site *site, struct document *doc, struct language *
 {
     struct page *p = arena_new(&site->arena, struct page, 1);
     str title = doc->key.len ? last_part(doc->key) : settings_title(&site->settings, l->tag);
+    bool stated = !doc->key.len && title.len;
     if (!title.len)
         title = last_part(folder_path(site->settings.content_dir, &site->arena));
     char *text = arena_c(&site->arena, title);
     for (char *c = text; doc->key.len && *c; c++)
         if (*c == '-' || *c == '_')
             *c = ' ';
-    if (*text >= 'a' && *text <= 'z')
+    if (!stated && *text >= 'a' && *text <= 'z')
         *text -= 32;
     *p = (struct page){.document = doc,
                        .language = l,

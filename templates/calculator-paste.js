@@ -3,6 +3,7 @@
   "use strict";
   const page = window.vramPage;
   const { root, words, put, el, button, fill, gib, mib } = page;
+  const said = (name) => (page.sentences || {})["paste." + name] || "";   // not among the words that the first number waits for
   const area = root.querySelector("textarea");
   const MOST = 262144, MiB = 1048576;
 
@@ -85,7 +86,7 @@
   function sizes(r) {
     if (r.about || r.hints.some((hint) => /^hint_segment/.test(hint.id))) return [];
     const list = r.tensors.length ? r.tensors : r.shapes;
-    const text = r.tensors.length ? words["oom.found"] : list.length ? words["oom.none"] : words["oom.unknown"];
+    const text = r.tensors.length ? said("oom.found") : list.length ? said("oom.none") : said("oom.unknown");
     return [el("p", {}, [fill(text, { bytes: size(r.tried_bytes) })]), list.length ? el("ul", {}, list.slice(0, 4).map(tensor)) : null];
   }
   // A sentence of the library, with its `code` as code.
@@ -97,7 +98,7 @@
     return el("li", {}, marked(message).concat(changes ? [" ", button(name, () => page.change(changes, "push"))] : []));
   }
   function first(hints) {
-    return hints.length ? [el("p", {}, [el("b", {}, [words["oom.first"]])]), el("ul", {}, hints.map(hint))] : [];
+    return hints.length ? [el("p", {}, [el("b", {}, [said("oom.first")])]), el("ul", {}, hints.map(hint))] : [];
   }
   // The card is chosen by the message's total: whoever looks at another one is told, and can go back.
   function chosen(r) {
@@ -106,15 +107,15 @@
     if (changes) page.change(changes, "push");
     if (!changes || location.hash === before) return [gpu, null];
     const name = gpu || Object.keys(changes)[0] + " = " + changes.cuda_memory;
-    return [gpu, el("p", { class: "changed" }, [fill(words["oom.changed"], { gpu: name, total: size(r.total_bytes) }) + " ",
+    return [gpu, el("p", { class: "changed" }, [fill(said("oom.changed"), { gpu: name, total: size(r.total_bytes) }) + " ",
       button(words.undo, (e) => { history.back(); e.target.parentElement.remove(); })])];
   }
   function explained(answer) {
     if (answer.code !== 0) { refuse(page.told(answer.value.error)); return; }
     const r = answer.value, [gpu, changed] = chosen(r);
     const sum = r.total_bytes && r.free_bytes !== null && r.allocated_bytes;
-    const card = sum ? fill(words["oom.card"], { total: size(r.total_bytes), free: size(r.free_bytes), allocated: size(r.allocated_bytes), gpu: gpu || words.none }) : "";
-    const run = fill(words["oom.about"], { run: page.state().preset || words.own }), held = sizes(r);
+    const card = sum ? fill(said("oom.card"), { total: size(r.total_bytes), free: size(r.free_bytes), allocated: size(r.allocated_bytes), gpu: gpu || words.none }) : "";
+    const run = fill(said("oom.about"), { run: page.state().preset || words.own }), held = sizes(r);
     say([r.about ? el("p", {}, marked(r.about)) : null, card ? el("p", {}, [card]) : null, changed].concat(held, first(r.hints), held.length ? el("p", {}, [run]) : null).filter(Boolean));
   }
 
@@ -140,24 +141,24 @@
     const list = (names) => names.flatMap((name, i) => [el("span", {}, [el("code", {}, [name]), i < names.length - 1 ? "," : ""]), " "]);
     const config = page.report.config, assumed = ["batch_size", page.lengthKey(config), "dtype"].filter((name) => !(name in read.found));
     const set = (name) => name + " = " + read.found[name], known = Object.keys(read.found).filter((name) => !text || says(text, name, read.found[name]));
-    const rows = [[words.read, known.map(set)],
-      [words.assumed, Object.keys(read.found).filter((name) => !known.includes(name)).map(set)
+    const rows = [[said("read"), known.map(set)],
+      [said("assumed"), Object.keys(read.found).filter((name) => !known.includes(name)).map(set)
         .concat(read.onto || /smi|hub/.test(read.kind) ? [] : assumed.map((name) => name + " = " + config[name]))],
-      [words.ignored, Array.from(new Set(read.left || []))]].filter((row) => row[1].length);
+      [said("ignored"), Array.from(new Set(read.left || []))]].filter((row) => row[1].length);
     // Notes for which the page has a sentence: what changes the answer, not what the rows below say.
     const notes = Array.from(new Set((read.notes || []).filter((note) => page.sentences && page.sentences[note.id]).map(page.told))).slice(0, 6);
-    say([el("p", {}, [fill(words.pasted, { kind: words.kinds[read.kind] || read.kind })]),
+    say([el("p", {}, [fill(said("pasted"), { kind: said("kind." + read.kind) || read.kind })]),
       notes.length ? el("ul", { class: "notes" }, notes.map((note) => el("li", {}, [note]))) : "",
       el("dl", {}, rows.map((row) => el("div", {}, [el("dt", {}, [row[0]]), el("dd", {}, list(row[1]))])))]);
   }
   function refuse(reason) {
-    say([el("p", { class: "bad" }, [reason + " " + words.readable])]);
+    say([el("p", { class: "bad" }, [reason + " " + said("readable")])]);
   }
   // A file that needs another one waits for it; a model that is not known can also be the one that is chosen here.
   const NEEDS = ["model_unknown", "auto_alone", "file_first", "recipe_first"];
   function wait(read, files) {
-    const run = fill(words.anyway, { run: page.state().preset || words.own }), name = read.file ? read.file + ": " : "", here = () => readHere(files);
-    say([el("p", { class: "bad" }, [name + page.told(read.error)]), el("p", {}, [words.together].concat(read.error.id === "model_unknown" ? [" ", button(run, here)] : []))]);
+    const run = fill(said("anyway"), { run: page.state().preset || words.own }), name = read.file ? read.file + ": " : "", here = () => readHere(files);
+    say([el("p", { class: "bad" }, [name + page.told(read.error)]), el("p", {}, [said("together")].concat(read.error.id === "model_unknown" ? [" ", button(run, here)] : []))]);
     kept = { files, waits: true };
   }
   const readHere = (files) => page.later("read", "reading", [[files], true], (answer) => done(answer.value, [files]));
@@ -173,7 +174,7 @@
     if (read.message) explained(read.message);
     else if (read.error && NEEDS.includes(read.error.id)) wait(read, lists.reduce((most, files) => (files.length > most.length ? files : most)));
     else if (read.error) refuse((read.file ? read.file + ": " : "") + page.told(read.error));
-    else if (!Object.keys(read.found).length) refuse(words.unread);
+    else if (!Object.keys(read.found).length) refuse(said("unread"));
     else {
       accept(read, lists ? textOf(lists[read.used]) : "");
       kept = { files: lists ? lists[read.used] : [], flat: page.flat() };
@@ -182,7 +183,7 @@
   // What is known by its look is read here, all else by the library beside the page.
   page.paste = function (text, name) {
     area.value = text;
-    if (text.length > MOST) { area.value = ""; refuse(words.toolong); return; }
+    if (text.length > MOST) { area.value = ""; refuse(said("toolong")); return; }
     const read = [byAddress, byCommand, bySmi, byHub, byLines].reduce((found, reader) => found || reader(text), null);
     if (!read) { pasteAll([{ text, name: name || "" }]); return; }
     const files = kept.waits && read.found.preset ? kept.files : null;   // the model that they wait for
@@ -216,7 +217,7 @@
   const READ = /\.(json|ya?ml|toml|py|sh|txt|log)$/i, MANY = 20;
   function takeFiles(list, folder) {
     const files = list.filter((f) => !folder || (READ.test(f.name) && f.size <= MOST)).slice(0, MANY);
-    if (!files.length || files.some((f) => f.size > MOST)) { refuse(files.length ? words.toolong : words.unread); return; }
+    if (!files.length || files.some((f) => f.size > MOST)) { refuse(files.length ? said("toolong") : said("unread")); return; }
     Promise.all(files.map((f) => f.text().then((text) => ({ text, name: f.name, folder })))).then((all) => {
       if (all.length === 1) { page.paste(all[0].text, all[0].name); return; }
       area.value = "";

@@ -166,7 +166,9 @@ function tablesOnPhones(browser, site) {
       const tab = await open(browser, `${site.http}/${page.path}`, { viewport: { width: 360, height: 740 } });
       try {
         await tab.evaluate(() => { document.querySelectorAll(".body details").forEach((e) => { e.open = true; }); });
-        await tab.waitForFunction(() => document.querySelectorAll(".body .table.cards").length > 0);
+        // Written closely, a page's tables may all fit.
+        await tab.waitForFunction(() => Array.from(document.querySelectorAll(".body .table:not(.cards)")).every((e) => e.scrollWidth - e.clientWidth <= 60 || e.querySelectorAll("thead tr:last-child > *").length > 5));
+        if (page.path.endsWith("/find-your-case.html")) that(await tab.locator(".body .table.cards").count() > 0, "its tables of sentences are cards");
         await tab.waitForFunction(() => !document.querySelector(".body .chart .table:not(.cards)") || Array.from(document.querySelectorAll(".body .chart .table:not(.cards)")).every((e) => e.scrollWidth - e.clientWidth <= 60));
         const wrong = await tab.evaluate(() => Array.from(document.querySelectorAll(".body .table"), (box) => {
           const cells = Array.from(box.querySelectorAll("tbody tr > *")), heads = box.querySelectorAll("thead th").length, said = box.innerText.slice(0, 40);

@@ -51,6 +51,11 @@ const [, tags] = read('content/site.yaml').match(/^languages: \[(.*)\]$/m);
 const none = tags.split(/,\s*/).filter((tag) => !languages.includes(tag));
 check('every language of the site', none.length === 0, none.join(' '));
 const english = JSON.parse(read('i18n/calculator/en.json'));
+// The words around what is pasted, by the names that the page's script gives them.
+const pasted = [...read('templates/calculator-paste.js').matchAll(/said\("([\w.]+)"\)/g)].map((m) => m[1]);
+check('the words of the paste box are found', pasted.length > 15, `${pasted.length}`);
+for (const kind of ['flat', 'nanogpt', 'hf', 'log', 'command', 'smi', 'call', 'hub']) pasted.push(`kind.${kind}`);
+for (const name of pasted) wanted.set(`paste.${name}`, values(english[`paste.${name}`] ?? ''));
 for (const tag of languages) {
     const own = JSON.parse(read(`i18n/calculator/${tag}.json`));
     const all = new Set([...wanted.keys(), ...(tag === 'en' ? [] : presets)]);

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,10 +11,10 @@
 
 #define PREFIX "texts-"
 
-static char *path_of(str dir, str tag, uint64_t digest, const char *end, buf *out)
+static char *path_of(str dir, str tag, uint64_t digest, buf *out)
 {
     buf name = BUF_INIT;
-    buf_printf(&name, PREFIX "%.*s-%016llx%s", STR_ARG(tag), (unsigned long long)digest, end);
+    buf_printf(&name, PREFIX "%.*s-%016llx", STR_ARG(tag), (unsigned long long)digest);
     char *path = cache_path(dir, name.ptr, out);
     buf_free(&name);
     return path;
@@ -25,7 +24,7 @@ static bool open_one(str dir, struct cache_texts *t)
 {
     buf path = BUF_INIT;
     struct stat st;
-    int fd = open(path_of(dir, t->tag, t->digest, "", &path), O_RDONLY | O_CLOEXEC);
+    int fd = open(path_of(dir, t->tag, t->digest, &path), O_RDONLY | O_CLOEXEC);
     buf_free(&path);
     if (fd < 0)
         return false;
@@ -80,29 +79,14 @@ void texts_add(buf *entries, str url, str text)
     pack_str(entries, text);
 }
 
-static int write_entries(const char *path, str entries)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_TRUNC, 0666);
-    uint64_t sum = str_hash(entries);
-    if (fd < 0)
-        return -1;
-    if (fs_write_all(fd, (str){(const char *)&sum, sizeof sum}) < 0 ||
-        fs_write_all(fd, entries) < 0) {
-        close(fd);
-        return -1;
-    }
-    return close(fd);
-}
-
 void texts_save(str dir, str tag, uint64_t digest, str entries)
 {
-    buf temporary = BUF_INIT, path = BUF_INIT;
-    path_of(dir, tag, digest, ".new", &temporary);
-    path_of(dir, tag, digest, "", &path);
-    if (write_entries(temporary.ptr, entries) < 0 || fs_remove_tree(path.ptr) < 0 ||
-        rename(temporary.ptr, path.ptr) < 0)
-        unlink(temporary.ptr);
-    buf_free(&temporary), buf_free(&path);
+    buf path = BUF_INIT, all = BUF_INIT;
+    pack_u64(&all, str_hash(entries));
+    buf_str(&all, entries);
+    if (fs_remove_tree(path_of(dir, tag, digest, &path)) == 0)  // whatever it is
+        fs_write(path.ptr, buf_view(&all));
+    buf_free(&path), buf_free(&all);
 }
 
 static bool is_named(str dir, const struct cache *c, const char *path)
@@ -110,8 +94,7 @@ static bool is_named(str dir, const struct cache *c, const char *path)
     buf own = BUF_INIT;
     bool found = false;
     for (size_t i = 0; i < c->text_count && !found; i++)
-        found =
-            str_eq(str_c(path), str_c(path_of(dir, c->texts[i].tag, c->texts[i].digest, "", &own)));
+        found = str_eq(str_c(path), str_c(path_of(dir, c->texts[i].tag, c->texts[i].digest, &own)));
     buf_free(&own);
     return found;
 }
@@ -121,7 +104,8 @@ void texts_sweep(str dir, const struct cache *c)
     DIR *d = opendir(dir.ptr);
     buf path = BUF_INIT;
     for (const struct dirent *e; d && (e = readdir(d));) {
-        if (!str_starts(str_c(e->d_name), STR(PREFIX)))
+        str name = str_c(e->d_name);
+        if (!str_starts(name, STR(PREFIX)) && !str_starts(name, STR(FS_TEMP_PREFIX)))
             continue;
         if (!is_named(dir, c, cache_path(dir, e->d_name, &path)))
             fs_remove_tree(path.ptr);

@@ -17,7 +17,7 @@ void texts_add(buf *entries, str url, str text);
 // the last build's stays until this one's is good. Where that fails, texts_open() will: then the
 // next build makes everything.
 void texts_save(str dir, str tag, uint64_t digest, str entries);
-// Removes files of texts that c does not name.
+// Removes files of texts that c does not name, and what a killed build left of one.
 void texts_sweep(str dir, const struct cache *c);
 
 #endif

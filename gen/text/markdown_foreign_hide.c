@@ -256,9 +256,11 @@ static void walk(struct hiding *h)
     }
 }
 
-static bool is_hidden_byte(char c)
+// The place in hidden of a byte that stands for another; NULL of any other byte, as nearly all are.
+static const char *hidden_at(char c)
 {
-    return c == MD_HIDDEN_END || (c && memchr(hidden, c, sizeof hidden - 1));
+    bool control = (c > 0 && c < ' ') || c == '\x7f';
+    return control ? memchr(hidden, c, sizeof hidden - 1) : NULL;
 }
 
 // Control characters that a text has of its own, colours of a terminal say, are blanks: HTML may
@@ -267,7 +269,7 @@ static bool blank_controls(char *text, size_t len)
 {
     bool any = false;
     for (size_t i = 0; i < len; i++)
-        if (is_hidden_byte(text[i]))
+        if (text[i] == MD_HIDDEN_END || hidden_at(text[i]))
             text[i] = ' ', any = true;
     return any;
 }
@@ -276,7 +278,7 @@ void md_foreign_put_back(char *text, size_t len)
 {
     char open = 0;
     for (size_t i = 0; i < len; i++) {
-        const char *at = text[i] ? memchr(hidden, text[i], sizeof hidden - 1) : NULL;
+        const char *at = hidden_at(text[i]);
         if (text[i] == MD_HIDDEN_END) {
             text[i] = open == '<' ? '>' : open == ':' ? ':' : '}';
             open = 0;

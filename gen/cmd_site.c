@@ -60,22 +60,55 @@ str site_document_name(const struct document *doc)
 
 bool site_scan_page(struct site *site, const struct page *p, struct scanned *out)
 {
+    arena *a = &site->arena;
     buf bytes = BUF_INIT;
     struct diag *quiet = diag_new((struct diag_options){.quiet = true});
     struct md_options o = site_markdown(site, p);
     o.keep_text = true;
-    *out = (struct scanned){.file = site_path(site, p->source, &site->arena)};
+    *out = (struct scanned){.file = site_path(site, p->source, a)};
     bool ok = fs_read(out->file.ptr, site->settings.max_page_bytes, &bytes) == 0;
     if (ok) {
-        out->text = arena_str(&site->arena, buf_view(&bytes));
-        md_scan(out->text, p->body < out->text.len ? p->body : out->text.len, out->file, &o,
-                &site->arena, quiet, &out->md);
+        include_text(site, p->source, arena_str(a, buf_view(&bytes)), a, NULL, &out->page);
+        out->text = out->page.text;
+        md_scan(out->text, p->body < out->text.len ? p->body : out->text.len, out->file, &o, a,
+                quiet, &out->md);
     } else {
         diag_add(site->diag, D_IO_READ, DIAG_FILE(out->file), "%s", strerror(errno));
     }
     diag_free(quiet);
     buf_free(&bytes);
     return ok;
+}
+
+static struct diag_pos place_of(const struct scanned *s, size_t offset)
+{
+    return s->page.count ? diag_origin(s->page.pieces, s->page.count, offset)
+                         : DIAG_AT(s->file, s->text, offset);
+}
+
+unsigned scanned_line(const struct scanned *s, size_t offset, str *file)
+{
+    struct diag_pos at = place_of(s, offset);
+    uint32_t line, column;
+    diag_line_col(at.text, at.offset, &line, &column);
+    *file = at.file;
+    return line;
+}
+
+bool scanned_own(const struct scanned *s, size_t from, size_t to, size_t *at)
+{
+    size_t n = to - from;
+    str file = s->page.count ? s->page.file : s->file;
+    struct diag_pos place = place_of(s, from);
+    if (n == 0 && from == s->text.len)  // behind all that is read is behind all of the file
+        return *at = s->page.own.len, true;
+    if (n == 0 && !str_eq(place.file, file) && from)  // in front of what a mark puts in
+        place = place_of(s, from - 1), place.offset++;
+    *at = place.offset;
+    // Text that stands for other text, and what goes on in another file, is not the same there.
+    return str_eq(place.file, file) && place.offset + n <= s->page.own.len &&
+           str_eq(str_slice(s->page.own, place.offset, place.offset + n),
+                  str_slice(s->text, from, to));
 }
 
 int site_write_file(struct site *site, str path, str bytes)

@@ -4,6 +4,7 @@
 #define GEN_CMD_SITE_H
 
 #include "gen/base/args.h"
+#include "gen/site/source/include.h"
 #include "gen/site/source/site.h"
 #include "gen/text/markdown.h"
 
@@ -32,9 +33,10 @@ struct site_options {
         0, "json", ARG_FLAG, offsetof(T, site.json), NULL, "print the result as JSON" \
     }
 
-// A page's text and what Markdown makes of it.
+// A page's text, with what it includes, and what Markdown makes of it.
 struct scanned {
     str file, text;
+    struct included page;
     struct md_result md;
 };
 
@@ -50,6 +52,10 @@ struct document *site_document(const struct site *site, str name);
 str site_document_name(const struct document *doc);
 // Reads and scans p's file into the site's arena. False after io-read.
 bool site_scan_page(struct site *site, const struct page *p, struct scanned *out);
+// The file that a byte of the text is from, and its line there.
+unsigned scanned_line(const struct scanned *s, size_t offset, str *file);
+// Whether bytes [from, to) of the text are of the page's own file; *at is where they are in it.
+bool scanned_own(const struct scanned *s, size_t from, size_t to, size_t *at);
 // Writes a file unless it has these bytes already: 1 written, 0 unchanged, -1 after io-write.
 int site_write_file(struct site *site, str path, str bytes);
 // Prints what has been collected, flushes messages, frees both: the exit code.

@@ -22,13 +22,11 @@ struct acceptance {
 static bool is_named(const struct translation *t, const struct translation_change *c, str word)
 {
     uint64_t wanted;
-    uint32_t line = 0, column;
+    str file;
     if (c->id.len && str_eq(word, c->id))
         return true;
-    if (!c->own || !str_u64(word, &wanted))
-        return false;
-    diag_line_col(t->own.text, c->own->offset, &line, &column);
-    return line == wanted;
+    return c->own && str_u64(word, &wanted) &&
+           scanned_line(&t->own, c->own->offset, &file) == wanted && str_eq(file, t->own.file);
 }
 
 static bool is_chosen(struct acceptance *x, const struct translation *t,

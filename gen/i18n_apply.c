@@ -14,12 +14,16 @@ static void refuse(struct po_work *w, const struct po_entry *e, const char *why)
              "%.*s: %s", STR_ARG(e->context), why);
 }
 
+// NULL where the bytes are not in the translation's own file.
 static struct po_text_edit *add_edit(struct po_work *w, size_t start, size_t end,
                                      const struct po_entry *e, size_t block)
 {
+    size_t at;
+    if (!scanned_own(&w->doc->t->own, start, end, &at))
+        return NULL;
     w->edits = arena_grow(w->a, w->edits, w->count, &w->cap, w->count + 1, sizeof *w->edits);
     w->edits[w->count] = (struct po_text_edit){
-        .start = start, .end = end, .order = w->count, .entry = e, .block = block};
+        .start = start, .end = end, .at = at, .order = w->count, .entry = e, .block = block};
     return &w->edits[w->count++];
 }
 
@@ -86,6 +90,17 @@ static str lines_of(struct po_work *w, const struct po_entry *e, str own,
     return s;
 }
 
+// The file of an included block may be another page's, too.
+static void refuse_included(struct po_work *w, size_t i, const struct po_entry *e, size_t offset)
+{
+    str file;
+    scanned_line(&w->doc->t->own, offset, &file);
+    refuse(w, e,
+           arena_printf(w->a, "the page includes it from %.*s; translate it there", STR_ARG(file))
+               .ptr);
+    w->refused[i] = true;
+}
+
 static void replace_block(struct po_work *w, size_t i, const struct po_entry *e)
 {
     const struct scanned *own = &w->doc->t->own;
@@ -97,8 +112,13 @@ static void replace_block(struct po_work *w, size_t i, const struct po_entry *e)
         w->refused[i] = true;
         return;
     }
+    struct po_text_edit *edit = add_edit(w, b->start, b->end, e, i);
+    if (!edit) {
+        refuse_included(w, i, e, b->start);
+        return;
+    }
     w->changed[i] = true;
-    add_edit(w, b->start, b->end, e, i)->text = lines_of(w, e, own->text, b);
+    edit->text = lines_of(w, e, own->text, b);
 }
 
 // The block of the translation that is behind a source's block that has none: the partner of
@@ -132,16 +152,24 @@ static str whole_block(struct po_work *w, size_t i, const struct po_entry *e)
 
 static void insert_block(struct po_work *w, size_t i, const struct po_entry *e)
 {
-    str own = w->doc->t->own.text;
+    const struct scanned *own = &w->doc->t->own;
     const struct md_block *b = &w->doc->t->source.md.blocks[i];
-    size_t at = line_start(own, place_of(w, i));
+    str file = own->page.own;
+    size_t place = place_of(w, i),
+           at = place < own->text.len ? line_start(own->text, place) : place;
     if (b->end <= b->start)
         return;
     struct po_text_edit *edit = add_edit(w, at, at, e, i);
+    bool last = edit && edit->at == file.len;
+    if (!edit || (!last && line_start(file, edit->at) != edit->at)) {
+        refuse_included(w, i, e, at);
+        w->count -= edit != NULL;
+        return;
+    }
     edit->text = whole_block(w, i, e);
     edit->inserted = true;
-    if (at == own.len && own.len)
-        edit->text = arena_join(w->a, own.ptr[own.len - 1] == '\n' ? STR("\n") : STR("\n\n"),
+    if (last && file.len)
+        edit->text = arena_join(w->a, file.ptr[file.len - 1] == '\n' ? STR("\n") : STR("\n\n"),
                                 str_trim(edit->text), STR("\n"));
 }
 
@@ -187,8 +215,10 @@ static bool edit_pair(struct po_work *w, const struct po_entry *e, const struct 
     bool more = end + 1 < own.len && strchr(" \t", own.ptr[end + 1]);
     if (at == end || more || strchr("|>[{", own.ptr[at]))
         return false;
-    add_edit(w, at, end, e, SIZE_MAX)->text = quoted(w, value);
-    return true;
+    struct po_text_edit *edit = add_edit(w, at, end, e, SIZE_MAX);
+    if (edit)
+        edit->text = quoted(w, value);
+    return edit != NULL;
 }
 
 static const struct front_pair *pair_of(const struct front *front, const char *name)
@@ -208,8 +238,10 @@ static bool edit_heading(struct po_work *w, const struct po_entry *e, size_t bod
     str rest = str_slice(own, body, own.len);
     if (!str_starts(rest, STR("# ")))
         return false;
-    add_edit(w, body + 2, body + str_find(rest, '\n'), e, SIZE_MAX)->text = e->text;
-    return true;
+    struct po_text_edit *edit = add_edit(w, body + 2, body + str_find(rest, '\n'), e, SIZE_MAX);
+    if (edit)
+        edit->text = e->text;
+    return edit != NULL;
 }
 
 static bool edit_field(struct po_work *w, const struct front *front, const struct po_entry *e,
@@ -226,9 +258,11 @@ static bool edit_field(struct po_work *w, const struct front *front, const struc
         return false;
     bool toml = str_starts(w->doc->t->own.text, STR("+++"));
     size_t at = front->pairs[0].offset;
-    add_edit(w, at, at, e, SIZE_MAX)->text =
-        arena_printf(w->a, "%s%s%.*s\n", name, toml ? " = " : ": ", STR_ARG(quoted(w, e->text)));
-    return true;
+    struct po_text_edit *edit = add_edit(w, at, at, e, SIZE_MAX);
+    if (edit)
+        edit->text = arena_printf(w->a, "%s%s%.*s\n", name, toml ? " = " : ": ",
+                                  STR_ARG(quoted(w, e->text)));
+    return edit != NULL;
 }
 
 static void edit_front(struct po_work *w)
@@ -258,18 +292,18 @@ static int by_place(const void *x, const void *y)
 
 static str edited(struct po_work *w)
 {
-    str own = w->doc->t->own.text;
+    str own = w->doc->t->own.page.own;
     buf out = BUF_INIT;
     size_t at = 0;
     if (w->count)
         qsort(w->edits, w->count, sizeof *w->edits, by_place);
     for (size_t i = 0; i < w->count; i++) {
         const struct po_text_edit *e = &w->edits[i];
-        if (e->start < at)
+        if (e->at < at)
             continue;
-        buf_str(&out, str_slice(own, at, e->start));
+        buf_str(&out, str_slice(own, at, e->at));
         buf_str(&out, e->text);
-        at = e->end;
+        at = e->at + (e->end - e->start);
     }
     buf_str(&out, str_slice(own, at, own.len));
     str text = arena_str(w->a, buf_view(&out));
@@ -279,8 +313,10 @@ static str edited(struct po_work *w)
 
 // Reads the new text. Its Markdown begins as far behind the old place as the front matter has
 // grown.
-static void scan(struct po_work *w, str text, struct md_result *out)
+static void scan(struct po_work *w, str own, struct md_result *out)
 {
+    struct included page;
+    include_text(w->site, w->doc->t->page->source, own, w->a, NULL, &page);
     struct diag *quiet = diag_new((struct diag_options){.quiet = true});
     struct md_options o = site_markdown(w->site, w->doc->t->page);
     size_t body = w->doc->t->page->body;
@@ -290,7 +326,8 @@ static void scan(struct po_work *w, str text, struct md_result *out)
     for (size_t i = 0; i < w->count; i++)
         if (w->edits[i].block == SIZE_MAX)
             body += w->edits[i].text.len - (w->edits[i].end - w->edits[i].start);
-    md_scan(text, body < text.len ? body : text.len, w->doc->t->own.file, &o, w->a, quiet, out);
+    md_scan(page.text, body < page.text.len ? body : page.text.len, w->doc->t->own.file, &o, w->a,
+            quiet, out);
     diag_free(quiet);
 }
 

@@ -26,9 +26,9 @@ static struct po_entry *add(struct export *x)
 
 static str reference_of(struct export *x, const struct scanned *t, size_t offset)
 {
-    uint32_t line, column;
-    diag_line_col(t->text, offset, &line, &column);
-    return arena_printf(&x->site.arena, "%.*s:%u", STR_ARG(t->file), line);
+    str file;
+    unsigned line = scanned_line(t, offset, &file);
+    return arena_printf(&x->site.arena, "%.*s:%u", STR_ARG(file), line);
 }
 
 static str kind_name(uint8_t kind)

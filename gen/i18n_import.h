@@ -24,6 +24,7 @@ bool po_apply(const struct po_document *doc, struct site *site, str *text, struc
 // Bytes [start, end) of the translation that become text. entry: whose doing that is.
 struct po_text_edit {
     size_t start, end, order;
+    size_t at;  // of start in the translation's own file
     str text;
     const struct po_entry *entry;
     size_t block;   // of the source; SIZE_MAX for the front matter

@@ -13,13 +13,6 @@ struct status {
     size_t behind;  // translations that are not up to date
 };
 
-static unsigned line_of(const struct scanned *t, const struct md_block *b)
-{
-    uint32_t line, column;
-    diag_line_col(t->text, b->offset, &line, &column);
-    return line;
-}
-
 static void put_lines(str text, const char *mark, buf *out)
 {
     for (str line; str_line(&text, &line);)
@@ -29,15 +22,17 @@ static void put_lines(str text, const char *mark, buf *out)
 static void put_places(const struct translation *t, const struct translation_change *c,
                        const char *quote, buf *out)
 {
+    str file = t->own.file;
+    unsigned line = c->own ? scanned_line(&t->own, c->own->offset, &file) : 0;
+    buf_printf(out, "%s%.*s", quote, STR_ARG(file));
     if (c->own)
-        buf_printf(out, "%s%.*s:%u%s", quote, STR_ARG(t->own.file), line_of(&t->own, c->own),
-                   quote);
-    else
-        buf_printf(out, "%s%.*s%s", quote, STR_ARG(t->own.file), quote);
-    buf_printf(out, ": %s", c->state);
-    if (c->source)
-        buf_printf(out, ", source %s%.*s:%u%s (%s%.*s%s)", quote, STR_ARG(t->source.file),
-                   line_of(&t->source, c->source), quote, quote, STR_ARG(c->id), quote);
+        buf_printf(out, ":%u", line);
+    buf_printf(out, "%s: %s", quote, c->state);
+    if (c->source) {
+        line = scanned_line(&t->source, c->source->offset, &file);
+        buf_printf(out, ", source %s%.*s:%u%s (%s%.*s%s)", quote, STR_ARG(file), line, quote, quote,
+                   STR_ARG(c->id), quote);
+    }
     buf_char(out, '\n');
 }
 
@@ -82,13 +77,16 @@ static void put_member(const char *key, str value, buf *out)
 static void put_json(const struct translation *t, const struct translation_change *c, buf *out)
 {
     buf_printf(out, "%s{\"state\":\"%s\"", out->ptr[out->len - 1] == '[' ? "" : ",", c->state);
-    put_member("file", t->own.file, out);
+    str file = t->own.file;
+    unsigned line = c->own ? scanned_line(&t->own, c->own->offset, &file) : 0;
+    put_member("file", file, out);
     if (c->own)
-        buf_printf(out, ",\"line\":%u", line_of(&t->own, c->own));
+        buf_printf(out, ",\"line\":%u", line);
     if (c->source) {
+        line = scanned_line(&t->source, c->source->offset, &file);
         put_member("id", c->id, out);
-        put_member("source_file", t->source.file, out);
-        buf_printf(out, ",\"source_line\":%u", line_of(&t->source, c->source));
+        put_member("source_file", file, out);
+        buf_printf(out, ",\"source_line\":%u", line);
     }
     if (c->then.len)
         put_member("old", c->then, out);

@@ -34,6 +34,16 @@ rm -rf out .out.vramdoc-cache
 build
 if cmp -s before.html out/status.html; then good 'the same from a clean build'; else bad 'the same from a clean build'; fi
 if vram check --strict out && ! grep -q status log; then good 'it is a good page'; else bad 'it is a good page'; fi
+# Blocks that a page includes are its own.
+mkdir -p tree/docs tree/parts
+printf 'status: true\nkind: mkdocs\n' >tree/site.yaml
+printf 'site_name: Parts\nmarkdown_extensions:\n  - pymdownx.snippets:\n      base_path: [parts]\nplugins:\n  - i18n:\n      languages:\n        - {locale: en, default: true}\n        - {locale: de}\n' >tree/mkdocs.yml
+printf '# First\n\n--8<-- "en.md"\n\nLast.\n' >tree/docs/index.md
+printf '# Erstes\n\n--8<-- "de.md"\n\nLetztes.\n' >tree/docs/index.de.md
+printf 'One.\n\nTwo.\n' >tree/parts/en.md
+printf 'Eins.\n\nZwei.\n' >tree/parts/de.md
+(cd tree && vram i18n accept -c site.yaml -s . index de && sed -i 's/Two/Too/' parts/en.md && vram build -q -c site.yaml -s . -o ../out -f)
+says 'what pages include is compared' First '|First|2 / 3|✓|'
 sed -i 's/^status.*/source_language: de/;s/\[en, de/[de, en/' site.yaml
 build
 if [ ! -e out/status.html ]; then good 'none without the setting'; else bad 'none without the setting'; fi

@@ -66,6 +66,8 @@ void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *
 // From now on a message about whole, which has these pieces in their order, names the file and the
 // line that the place is from. All must live as long as messages about it are recorded.
 void diag_pieces(struct diag *d, str whole, const struct diag_piece *pieces, size_t count);
+// The place in its own file of byte offset of such a text; there is at least one piece.
+struct diag_pos diag_origin(const struct diag_piece *pieces, size_t count, size_t offset);
 #define DIAG_PLAIN "%s", ""
 // A place that goes through a text, so that many places in order cost one pass. Zero-initialise.
 struct diag_cursor {

@@ -133,24 +133,27 @@ void diag_pieces(struct diag *d, str whole, const struct diag_piece *pieces, siz
     d->made = made;
 }
 
+struct diag_pos diag_origin(const struct diag_piece *pieces, size_t count, size_t offset)
+{
+    size_t low = 0, high = count;  // the last piece that begins no later
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (pieces[middle].at <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    const struct diag_piece *p = &pieces[low];
+    return DIAG_AT(p->file, p->text, p->offset + (offset - p->at));
+}
+
 // The place that a place of a made text is from.
 static struct diag_pos origin(const struct diag *d, struct diag_pos pos)
 {
     const struct diag_made *made = d->made;
     while (made && made->whole.ptr != pos.text.ptr)
         made = made->next;
-    if (!made || !made->count)
-        return pos;
-    size_t low = 0, high = made->count;  // the last piece that begins no later
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (made->pieces[middle].at <= pos.offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    const struct diag_piece *p = &made->pieces[low];
-    return DIAG_AT(p->file, p->text, p->offset + (pos.offset - p->at));
+    return made && made->count ? diag_origin(made->pieces, made->count, pos.offset) : pos;
 }
 
 void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)

@@ -21,7 +21,7 @@ struct rendering {
     struct build *build;
     const str *words;  // of page_words()
     arena arena;       // of a document
-    buf text, source_text, html, markdown, body, search, path, pages, texts;
+    buf text, source_text, html, markdown, body, search, pages, texts;
     struct unit_maker units;           // for search
     struct page_output source_output;  // for translations
     size_t done;
@@ -31,22 +31,14 @@ static bool read_text(struct rendering *w, const struct page *p, struct diag *d,
                       str *out)
 {
     const struct site *site = &w->build->site;
+    struct included page;
     *out = STR_NONE;
     if (p->made)
         return true;
-    buf_clear(memory);
-    buf_clear(&w->path);
-    buf_str(&w->path, site->settings.content_dir);
-    buf_char(&w->path, '/');
-    buf_str(&w->path, p->source);
-    if (fs_read(w->path.ptr, site->settings.max_page_bytes, memory) == 0) {
-        *out = buf_view(memory);
-        if (include_may(site, *out)) {
-            struct diag_piece *pieces;
-            size_t count;
-            *out = include_files(site, p->source, *out, &w->arena, d, &pieces, &count);
-            diag_pieces(d, *out, pieces, count);
-        }
+    if (include_page(site, p->source, memory, &w->arena, d, &page) == 0) {
+        *out = page.text;
+        if (page.may)
+            diag_pieces(d, page.text, page.pieces, page.count);
         return true;
     }
     diag_add(d, errno == EFBIG ? D_FILE_TOO_LARGE : D_IO_READ,
@@ -246,7 +238,6 @@ void render_documents(struct build *b)
                           .markdown = BUF_INIT,
                           .body = BUF_INIT,
                           .search = BUF_INIT,
-                          .path = BUF_INIT,
                           .pages = BUF_INIT,
                           .texts = BUF_INIT,
                           .units = {.text = BUF_INIT, .units = BUF_INIT}};
@@ -269,5 +260,5 @@ void render_documents(struct build *b)
     arena_free(&w.arena);
     buf_free(&w.text), buf_free(&w.source_text), buf_free(&w.html), buf_free(&w.markdown),
         buf_free(&w.search), buf_free(&w.body);
-    buf_free(&w.path), buf_free(&w.pages), buf_free(&w.texts);
+    buf_free(&w.pages), buf_free(&w.texts);
 }

@@ -2,6 +2,7 @@
 #include "gen/site/page/page_status.h"
 
 #include "gen/site/documents/nav.h"
+#include "gen/site/source/include.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/translation/staleness.h"
 #include "gen/text/address.h"
@@ -20,12 +21,12 @@ static bool scan(struct table *t, const struct page *p, struct md_result *md)
 {
     struct md_options o = site_markdown(t->site, p);
     buf bytes = BUF_INIT;
-    str file = site_path(t->site, p->source, &t->page);
-    bool ok = fs_read(file.ptr, t->site->settings.max_page_bytes, &bytes) == 0;
-    str text = ok ? arena_str(&t->page, buf_view(&bytes)) : STR_NONE;
+    struct included page = {0};
+    bool ok = include_page(t->site, p->source, &bytes, &t->page, t->quiet, &page) == 0;
+    str text = arena_str(&t->page, page.text);
     buf_free(&bytes);
-    return ok &&
-           md_scan(text, p->body < text.len ? p->body : text.len, file, &o, &t->page, t->quiet, md);
+    return ok && md_scan(text, p->body < text.len ? p->body : text.len,
+                         site_path(t->site, p->source, &t->page), &o, &t->page, t->quiet, md);
 }
 
 static void put_word(struct table *t, const char *key)

@@ -351,7 +351,8 @@ static void put_rules(struct including *g, const struct include_source *s)
     }
 }
 
-bool include_may(const struct site *site, str text)
+// Whether a text may name a file, in the way that the tree includes them.
+static bool may_include(const struct site *site, str text)
 {
     static const str marks[] = {[INCLUDE_SNIPPETS] = STR("8<-"),
                                 [INCLUDE_MDBOOK] = STR("{{#"),
@@ -369,10 +370,14 @@ bool include_may(const struct site *site, str text)
                                          str_search(text, STR("@[code")) < text.len));
 }
 
-str include_files(const struct site *site, str source, str text, arena *a, struct diag *d,
-                  struct diag_piece **pieces, size_t *count)
+void include_text(const struct site *site, str source, str own, arena *a, struct diag *d,
+                  struct included *out)
 {
-    struct include_source s = {source, site_path(site, source, a), arena_str(a, text)};
+    *out = (struct included){.own = own, .text = own, .may = may_include(site, own)};
+    if (!out->may)
+        return;
+    struct include_source s = {source, site_path(site, source, a), arena_str(a, own)};
+    out->file = s.file;
     struct including g = {
         .site = site,
         .tree = site->tree,
@@ -391,8 +396,17 @@ str include_files(const struct site *site, str source, str text, arena *a, struc
     put_rules(&g, &s);
     if (g.root >= 0)
         close(g.root);
-    str made = arena_str(a, buf_view(&g.out));
+    out->text = arena_str(a, buf_view(&g.out));
+    out->pieces = g.pieces, out->count = g.count;
     buf_free(&g.out);
-    *pieces = g.pieces, *count = g.count;
-    return made;
+}
+
+int include_page(const struct site *site, str source, buf *memory, arena *a, struct diag *d,
+                 struct included *out)
+{
+    buf_clear(memory);
+    if (fs_read(site_path(site, source, a).ptr, site->settings.max_page_bytes, memory) < 0)
+        return -1;
+    include_text(site, source, buf_view(memory), a, d, out);
+    return 0;
 }

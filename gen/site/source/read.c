@@ -273,8 +273,8 @@ static void read_one(struct reading *r, const struct page *p, buf *text, buf *pa
     struct page_meta m = {0};
     bool ok = false;
     str file = path_of(r->site, p, path);
-    buf_clear(text);
-    if (fs_read(path->ptr, r->site->settings.max_page_bytes, text) < 0) {
+    struct included page;
+    if (include_page(r->site, p->source, text, a, NULL, &page) < 0) {
         if (errno == EFBIG)
             diag_add(d, D_FILE_TOO_LARGE, DIAG_FILE(file), "more than %zu bytes",
                      r->site->settings.max_page_bytes);
@@ -285,15 +285,9 @@ static void read_one(struct reading *r, const struct page *p, buf *text, buf *pa
         bool left_out =
             publish_path(r->site, p) == LEFT_UNDERSCORE;  // its generator does not read it either
         struct diag *own = left_out ? diag_new((struct diag_options){.quiet = true}) : d;
-        str whole = buf_view(text);
-        struct diag_piece *pieces;
-        size_t count;
-        bool includes = include_may(r->site, whole);
-        if (includes)
-            whole = include_files(r->site, p->source, whole, a, NULL, &pieces, &count);
         bool heading = r->site->tree->kind->flags & KIND_OWN_HEADING;
-        ok = page_read(whole, file, heading, a, own, &m) || (others && m.front.body);
-        m.includes = includes;
+        ok = page_read(page.text, file, heading, a, own, &m) || (others && m.front.body);
+        m.includes = page.may;
         const str *words = map_get(&r->site->tree->texts, m.front.title);
         if (words)
             m.front.title = *words;

@@ -30,7 +30,7 @@ for _, length in ipairs{2048, 8192, 16384, 32768, 49152, 65536, 98304, 131072} d
   rows[#rows + 1] = row
 end
 figures.by_length = {title = "chart.by_length", rows_title = "chart.length", x = "chart.length", rows = rows,
-  columns = {"checkpointing", "+ Liger", "+ NF4"}, limit = card.cuda_bytes, limit_label = "H100"}
+  columns = {"calc.checkpointing", "+ Liger", "+ NF4"}, limit = card.cuda_bytes, limit_label = "H100"}
 
 -- Bytes for one more token, from two estimates.
 local function slope(stage, part)

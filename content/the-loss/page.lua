@@ -41,7 +41,7 @@ end
 -- The worked run: Llama 3.2 1B, 2 x 4096, blocks checkpointed, weights in bfloat16.
 local runs = {
   {"upcast", "float()", llama{}}, {"bf16", "bf16", llama{cross_entropy = "eager"}},
-  {"inplace", "in-place", llama{cross_entropy = "inplace"}}, {"chunked", "fused", llama{cross_entropy = "chunked"}},
+  {"inplace", "chart.in_place", llama{cross_entropy = "inplace"}}, {"chunked", "chart.fused", llama{cross_entropy = "chunked"}},
 }
 for _, row in ipairs(runs) do
   figures["process_" .. row[1]] = row[3].process_bytes

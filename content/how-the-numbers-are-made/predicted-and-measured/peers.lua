@@ -5,18 +5,18 @@
 -- kept apart for a later check: they cannot be computed anew from measured.tsv.
 local peers = {}
 
--- {group, estimator, repository and commit, rows that it can say, median of its error in per cent, ours on the same rows}
+-- {group, estimator (its name, or the key of its words), repository and commit, rows that it can say, median of its error in per cent, ours on the same rows}
 peers.list = {
-  {group = "full", name = "Unsloth studio, less CUDA", at = "unslothai/unsloth@015bdef0", rows = 21, median = 7.9, ours = 0.0},
+  {group = "full", name = "accuracy.peer.unsloth_less", at = "unslothai/unsloth@015bdef0", rows = 21, median = 7.9, ours = 0.0},
   {group = "full", name = "xtuner llm_calc", at = "InternLM/xtuner@b934f46", rows = 19, median = 15.3, ours = 0.0},
   {group = "full", name = "llm-analysis", at = "cli99/llm-analysis@d841e40", rows = 21, median = 20.0, ours = 0.0},
   {group = "full", name = "accelerate estimate-memory", at = "huggingface/accelerate@16cb6eb8", rows = 19, median = 20.0, ours = 0.0},
   {group = "full", name = "gpu_poor", at = "RahulSChand/gpu_poor@ad2fc0e", rows = 19, median = 166, ours = 0.0},
   {group = "full", name = "EleutherAI cookbook", at = "EleutherAI/cookbook@827ee3b", rows = 19, median = 199, ours = 0.0},
-  {group = "full", name = "Hugging Face: 18 B/param", at = "https://huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy", rows = 19, median = 80.0, ours = 0.0},
+  {group = "full", name = "accuracy.peer.hf_18", at = "https://huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy", rows = 19, median = 80.0, ours = 0.0},
   {group = "full", name = "Megatron Memory Estimator", at = "ISEEKYAN/mbridge@10cb17f", rows = 19, median = 100.9, ours = 0.0},
   {group = "full", name = "× 160", at = "https://lzwjava.github.io/rtx-4070-vram-usage-en", rows = 19, median = 969, ours = 0.0},
-  {group = "full_sharded", name = "Unsloth studio, less CUDA", at = "unslothai/unsloth@015bdef0", rows = 6, median = 7.8, ours = 0.0},
+  {group = "full_sharded", name = "accuracy.peer.unsloth_less", at = "unslothai/unsloth@015bdef0", rows = 6, median = 7.8, ours = 0.0},
   {group = "full_sharded", name = "llm-analysis", at = "cli99/llm-analysis@d841e40", rows = 26, median = 10.7, ours = 3.9},
   {group = "full_sharded", name = "xtuner llm_calc", at = "InternLM/xtuner@b934f46", rows = 26, median = 12.6, ours = 3.9},
   {group = "full_sharded", name = "DeepSpeed ZeRO-3", at = "deepspeedai/DeepSpeed@38327e07", rows = 27, median = 19.6, ours = 4.1},

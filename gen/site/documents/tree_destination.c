@@ -26,11 +26,29 @@ static bool is_at_top(const struct site *site, str path)
     arena scratch = ARENA_INIT;
     bool several =
         path.len && path.ptr[0] != '/' && path.ptr[0] != '.' && str_find(path, '/') < path.len;
-    str address =
-        several ? tree_address(str_slice(path, 0, str_find(path, '#')), &scratch) : STR_NONE;
+    str address = several ? tree_address(path, &scratch) : STR_NONE;
     bool found = several && tree_page_at(site, address);
     arena_free(&scratch);
     return found;
+}
+
+// What a reference of Hugo names: a page by its name alone, in whatever folder it is, or a path
+// from the page or from the top of the content.
+static void put_reference(const struct site *site, str path, buf *out)
+{
+    str name = str_slice(path, 0, str_find(path, '#')),
+        anchor = str_slice(path, name.len, path.len);
+    if (str_ends(name, STR("/_index.md")))
+        name.len -= 10;
+    bool bare = name.len && str_find(name, '/') == name.len;
+    str stem = str_ends(name, STR(".md")) ? str_slice(name, 0, name.len - 3) : name;
+    const struct page *p = bare ? tree_page_named(site, stem) : NULL;
+    if (p)
+        buf_printf(out, "/%.*s", STR_ARG(p->source));
+    else if (is_at_top(site, name))
+        buf_char(out, '/');
+    buf_str(out, p ? STR_NONE : name);
+    buf_str(out, anchor);
 }
 
 // The path that braces mean. False when it is unknown.
@@ -42,15 +60,16 @@ static bool put_braces(const struct site *site, str inside, buf *out)
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
         if (str_eq(inside, empty[i]))
             return true;
-    if (str_starts(inside, STR("link ")) || str_starts(inside, STR("ref ")) ||
-        str_starts(inside, STR("relref "))) {
-        str name = str_slice(inside, 0, str_find(inside, ' ')), path = argument(inside, name);
-        bool absolute = str_eq(name, STR("link")) && !str_starts(path, STR("/"));
-        if (!absolute && is_at_top(site, path))
-            buf_char(out, '/');
-        if (absolute && site->tree->folder.len)
+    if (str_starts(inside, STR("ref ")) || str_starts(inside, STR("relref "))) {
+        put_reference(site, argument(inside, str_slice(inside, 0, str_find(inside, ' '))), out);
+        return true;
+    }
+    if (str_starts(inside, STR("link "))) {
+        str path = argument(inside, STR("link"));
+        bool relative = !str_starts(path, STR("/"));
+        if (relative && site->tree->folder.len)
             buf_printf(out, "/%.*s", STR_ARG(site->tree->folder));
-        if (absolute)
+        if (relative)
             buf_char(out, '/');
         buf_str(out, path);
         return true;

@@ -11,6 +11,7 @@ struct tree_index {
     struct map pages, lower;  // address -> struct page; lower: the same in lower case
     struct map assets;        // lower-case names -> struct asset; filled when asked for
     struct map posts;         // names of files with a date -> struct page
+    struct map names;         // last parts of keys -> struct document; site for several
     struct map languages;     // spellings of languages in addresses -> struct language
     arena arena;
     bool assets_listed;
@@ -51,6 +52,18 @@ static void index_post(struct tree_index *x, const struct page *p)
     size_t slash = str_rfind(p->source, '/'), name = slash == p->source.len ? 0 : slash + 1;
     if (p->date.len)
         put_first(&x->posts, &x->arena, str_slice(p->source, name, str_rfind(p->source, '.')), p);
+}
+
+// Hugo's references name a page by its file or its folder alone where no other has that name.
+// Source: gohugo.io/methods/page/getpage (a page of that name is looked for in all sections).
+static void index_name(const struct site *site, struct tree_index *x, const struct page *p,
+                       arena *scratch)
+{
+    str key = lowered(p->document->key, scratch);
+    size_t slash = str_rfind(key, '/');
+    void **slot = map_put(&x->names, &x->arena,
+                          slash == key.len ? key : str_slice(key, slash + 1, key.len), NULL);
+    *slot = (void *)(*slot && *slot != p->document ? (uintptr_t)site : (uintptr_t)p->document);
 }
 
 static void index_languages(struct site *site, struct tree_index *x, arena *scratch)
@@ -116,6 +129,7 @@ void tree_links_index(struct site *site)
                 continue;
             index_page(site, x, site->pages[i], &scratch);
             index_post(x, site->pages[i]);
+            index_name(site, x, site->pages[i], &scratch);
             arena_reset(&scratch);
         }
     for (size_t i = 0; i < site->page_count; i++, arena_reset(&scratch))
@@ -470,6 +484,16 @@ const struct page *tree_page_at(const struct site *site, str address)
 const struct page *tree_post_named(const struct site *site, str name)
 {
     return site->tree_index ? map_get(&site->tree_index->posts, name) : NULL;
+}
+
+const struct page *tree_page_named(const struct site *site, str name)
+{
+    arena scratch = ARENA_INIT;
+    const void *found = site->tree_index && site->tree->kind->flags & KIND_REFERENCES
+                            ? map_get(&site->tree_index->names, lowered(name, &scratch))
+                            : NULL;
+    arena_free(&scratch);
+    return found && found != site ? ((const struct document *)found)->source : NULL;
 }
 
 bool tree_is_own(const struct site *site, const struct page *p, str path, arena *a)

@@ -35,6 +35,8 @@ struct tree_target tree_find(const struct site *site, const struct page *p, str 
 str tree_without_base(const struct tree *t, str path);
 // The post whose file has that name, date and all, without its ending; NULL for none.
 const struct page *tree_post_named(const struct site *site, str name);
+// The page whose file or folder alone has that name, "sdks"; NULL for none and for several.
+const struct page *tree_page_named(const struct site *site, str name);
 // The page that the tree's generator has at an address, "docs/guide"; NULL for none.
 const struct page *tree_page_at(const struct site *site, str address);
 // Whether an absolute path is an address that page p itself has: translations may share one.

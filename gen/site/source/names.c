@@ -404,16 +404,36 @@ static bool is_holder(str folder)
     return false;
 }
 
-// The path of the source's page that a page below such a folder is a translation of; "" for none.
+// The first of the names that the page of a folder has which is there; "" for none.
+static str page_of_folder(const struct names *n, str folder, arena *a)
+{
+    static const str pages[] = {STR("README.md"), STR("readme.md"), STR("Readme.md"),
+                                STR("index.md")};
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        str path = arena_join(a, folder, pages[i], STR_NONE);
+        if (map_has(&n->paths, path))
+            return path;
+    }
+    return STR_NONE;
+}
+
+// The path of the source's page that a page below such a folder is a translation of: of
+// lang/fr/a.md and lang/a.fr.md it is a.md, of lang/fr.md the folder's own page. "" for none.
 static str held_source(const struct names *n, str path, const struct spot *s, arena *a)
 {
-    str above = str_slice(path, 0, s->from ? s->from - 1 : 0);
+    bool folder = s->form == NAME_FOLDER;
+    size_t end = folder ? (s->from ? s->from - 1 : 0) : str_rfind(path, '/');
+    str above = end == path.len ? STR_NONE : str_slice(path, 0, end);
     size_t slash = str_rfind(above, '/'), name = slash == above.len ? 0 : slash + 1;
-    if (s->form != NAME_FOLDER || !is_holder(str_slice(above, name, above.len)) ||
-        str_eq_nocase(s->tag, STR("en")))
+    bool held = is_holder(str_slice(above, name, above.len)) && !str_eq_nocase(s->tag, STR("en"));
+    if (!held || s->form == NAME_FOLDER_SUFFIX)
         return STR_NONE;
-    str source =
-        arena_join(a, str_slice(path, 0, name), str_slice(path, s->to, path.len), STR_NONE);
+    str outside = str_slice(path, 0, name);
+    if (s->form == NAME_STEM)
+        return page_of_folder(n, outside, a);
+    size_t from = folder ? s->to : end + 1;
+    str source = arena_join(a, outside, str_slice(path, from, folder ? path.len : s->from),
+                            folder ? STR_NONE : str_slice(path, s->to, path.len));
     return map_has(&n->paths, source) ? source : STR_NONE;
 }
 

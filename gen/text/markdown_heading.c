@@ -99,27 +99,32 @@ static str take_explicit_id(struct md *r, cmark_node *heading)
     return id;
 }
 
-// The id itself, or the first of id-1, id-2, ... that is free. The map remembers how far the
+// The id itself, or the first of id-1, id-2, ... that is free in ids. The map remembers how far the
 // numbers have come.
-static str unique_id(struct md *r, str id)
+static str unique_in(struct md *r, struct map *ids, str id)
 {
     bool is_new;
-    void **place = map_put(&r->ids, r->a, id, &is_new);
+    void **place = map_put(ids, r->a, id, &is_new);
     while (!is_new) {
         size_t number = (size_t)(uintptr_t)*place + 1;
         *place = (void *)(uintptr_t)number;
         str numbered = arena_printf(r->a, r->o->slugs >= MD_SLUG_PYTHON ? "%.*s_%zu" : "%.*s-%zu",
                                     STR_ARG(id), number);
-        void **other = map_put(&r->ids, r->a, numbered, &is_new);
+        void **other = map_put(ids, r->a, numbered, &is_new);
         if (is_new) {
             *other = NULL;
             return numbered;
         }
-        place = map_put(&r->ids, r->a, id, &is_new);
+        place = map_put(ids, r->a, id, &is_new);
         is_new = false;
     }
     *place = NULL;
     return arena_str(r->a, id);
+}
+
+static str unique_id(struct md *r, str id)
+{
+    return unique_in(r, &r->ids, id);
 }
 
 // "<!-- md:setting config.lang -->" as a whole heading: a hook of the tree's own puts something
@@ -210,16 +215,27 @@ void md_title_drop(struct md *r, cmark_node *root)
     buf_free(&title);
 }
 
-// A translation's heading has its source's id, and answers to the one that its own words make. In
-// trees of others, whose links were written for their generator.
+static bool is_source_id(struct md *r, str id)
+{
+    for (size_t i = 0; !r->source_ids.count && i < r->o->id_count; i++)
+        map_put(&r->source_ids, r->a, r->o->ids[i], NULL);
+    return map_has(&r->source_ids, id);
+}
+
+// A translation's heading has its source's id, and answers to the one that its own words make,
+// with the number that it has among its like. In trees of others, whose links were written for
+// their generator.
 static str own_id(struct md *r, cmark_node *n, str id)
 {
     if (!r->o->open_html || !r->o->id_count)
         return STR_NONE;
     buf_clear(&r->scratch);
     slug_of(r, &r->scratch, n);
-    str own = buf_view(&r->scratch);
-    return own.len && !str_eq(own, id) && !map_has(&r->ids, own) ? unique_id(r, own) : STR_NONE;
+    if (!r->scratch.len)
+        return STR_NONE;
+    str own = unique_in(r, &r->own_ids, arena_str(r->a, buf_view(&r->scratch)));
+    bool taken = str_eq(own, id) || map_has(&r->ids, own) || is_source_id(r, own);
+    return taken ? STR_NONE : unique_id(r, own);
 }
 
 void md_heading_enter(struct md *r, cmark_node *n)

@@ -131,6 +131,7 @@ struct md {
 
     size_t block_cap, heading_cap, link_cap, anchor_cap;
     struct map ids;
+    struct map own_ids, source_ids;  // of a translation's own words; of the source
     size_t heading_index;
     int heading_shift;
     size_t heading_html;  // offset in out of the heading's inner HTML

@@ -90,6 +90,29 @@ static bool is_of_several(struct tree *t)
     return !alone && mdbook_books(t, &books) > 1;
 }
 
+// Each language a project of MkDocs in a folder of its own, docs/en/mkdocs.yml, and none above
+// them: the source's is the one whose address does not end with its language.
+static bool is_of_languages(struct tree *t, const struct tree_kind *forced, str above)
+{
+    const struct tree_kind *mkdocs = kind_named(STR("mkdocs"));
+    str *names, source = STR_NONE, address;
+    size_t projects = 0, n = forced && forced != mkdocs ? 0 : kind_folders(t, above, &names);
+    for (size_t i = 0; i < n; i++) {
+        if (!kind_is_tag(names[i]) || !found(t, mkdocs, kind_join(t, above, names[i])))
+            continue;
+        address = kind_text(kind_values(t, t->config_name), "site_url");
+        while (str_ends(address, STR("/")))
+            address.len--;
+        bool own = !str_ends(address, arena_join(t->a, STR("/"), names[i], STR_NONE));
+        if (!projects++ || (own && address.len))
+            source = names[i];
+    }
+    if (projects > 1)
+        return found(t, mkdocs, kind_join(t, above, source));
+    t->folder = t->config_name = STR_NONE;
+    return false;
+}
+
 static void recognise(struct tree *t, const struct tree_kind *forced)
 {
     const struct tree_kind *mdbook = kind_named(STR("mdbook"));
@@ -101,6 +124,8 @@ static void recognise(struct tree *t, const struct tree_kind *forced)
                     t->folder = t->config_name = STR_NONE;
                 return;
             }
+    if (is_of_languages(t, forced, STR_NONE) || is_of_languages(t, forced, STR("docs")))
+        return;
     t->kind = forced ? forced : mdbook_books(t, &books) > 1 ? mdbook : PLAIN;
 }
 

@@ -298,13 +298,15 @@ bool kind_is_tag(str name)
 
 bool kind_siblings(struct tree *t, str docs)
 {
-    str *names, own = t->folder;
-    if (own.len < 2 || str_find(own, '/') < own.len || !str_starts(docs, own))
+    size_t slash = str_rfind(t->folder, '/'), from = slash == t->folder.len ? 0 : slash + 1;
+    str *names, above = str_slice(t->folder, 0, slash == t->folder.len ? 0 : slash),
+                own = str_slice(t->folder, from, t->folder.len);
+    if (own.len < 2 || !str_starts(docs, t->folder) || docs.len == t->folder.len)
         return false;
-    str below = str_slice(docs, own.len + 1, docs.len);
-    size_t n = kind_folders(t, STR_NONE, &names), before = t->root_count;
+    str below = str_slice(docs, t->folder.len + 1, docs.len);
+    size_t n = kind_folders(t, above, &names), before = t->root_count;
     for (size_t i = 0; i < n; i++) {
-        str folder = kind_join(t, names[i], below);
+        str folder = kind_join(t, kind_join(t, above, names[i]), below);
         if (kind_is_tag(names[i]) && kind_has_folder(t, folder))
             kind_root(t, folder, names[i], STR_NONE, str_eq(names[i], own) ? STR_NONE : names[i]);
     }

@@ -1,5 +1,5 @@
 // What destinations of links of other generators mean before they are looked for: Liquid,
-// shortcodes of references, aliases of projects, base paths.
+// shortcodes of references, aliases of projects, base paths, files that ours stand in for.
 #include <string.h>
 
 #include "gen/site/documents/tree_links.h"
@@ -154,4 +154,34 @@ str tree_destination(const struct site *site, str destination, bool *unread, are
                                      : STR_NONE,
                                  str_slice(destination, 6, destination.len));
     return tree_without_base(site->tree, destination);
+}
+
+static bool is_dated(const struct page *p)
+{
+    return !p->made && (p->updated != INT64_MIN || p->published != INT64_MIN);
+}
+
+str tree_made(const struct site *site, const struct language *l, str path, arena *a)
+{
+    static const str feeds[] = {STR("feed.xml"), STR("atom.xml"), STR("rss.xml"), STR("index.xml"),
+                                STR("feed")};
+    if (!site->tree_index)
+        return STR_NONE;
+    while (path.len && path.ptr[path.len - 1] == '/')
+        path.len--;
+    size_t slash = str_rfind(path, '/');
+    str name = slash == path.len ? path : str_slice(path, slash + 1, path.len), file = STR_NONE;
+    for (size_t i = 0; i < sizeof feeds / sizeof *feeds; i++)
+        if (str_eq(name, feeds[i]))
+            file = STR("feed.xml");
+    bool any = false;
+    for (size_t i = 0; file.len && i < site->page_count && !any; i++)
+        any = site->pages[i]->language == l && is_dated(site->pages[i]);
+    if (!any)
+        file = STR_NONE;  // a feed is written where a page has a date
+    if (str_eq(name, STR("404")) || str_eq(name, STR("404.html")))
+        file = STR("404.html");
+    return file.len && site->by_folder
+               ? arena_printf(a, "%.*s/%.*s", STR_ARG(l->tag), STR_ARG(file))
+               : file;
 }

@@ -129,6 +129,7 @@ struct tree {
     enum tree_includes includes;
     str *include_folders;  // where included files are looked for; none: beside the page
     size_t include_count, include_cap;
+    str open_folder;  // the hidden one that the settings name for that, docs/.snippets; "" for none
     str include_root;  // of paths that begin with @/ or ~/
     str *appended;     // files that are included at the end of every page
     size_t appended_count, appended_cap;

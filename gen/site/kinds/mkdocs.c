@@ -168,6 +168,7 @@ static void read_excluded(struct tree *t, str docs, str lines)
 }
 
 // A folder of base_path, which may begin with a word for the configuration's or the pages' folder.
+// A hidden one in the folder of the pages is meant.
 static void read_include_folder(struct tree *t, str docs, str path)
 {
     static const str config = STR("$config_dir"), pages = STR("$docs_dir");
@@ -177,6 +178,9 @@ static void read_include_folder(struct tree *t, str docs, str path)
         path = kind_path(t, str_slice(path, config.len, path.len));
     else
         path = kind_path(t, path);
+    if (docs.len && str_starts(path, arena_join(t->a, docs, STR("/."), STR_NONE)) &&
+        str_search(path, STR("/.git")) == path.len)
+        t->open_folder = path;
     kind_include(t, path);
 }
 

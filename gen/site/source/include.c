@@ -64,8 +64,12 @@ static str join(struct including *g, str folder, str path)
     return normal;
 }
 
-static bool is_hidden(str path)
+// But for the one folder that the tree's settings name.
+static bool is_hidden(const struct tree *t, str path)
 {
+    str open = t->open_folder;
+    if (open.len && str_starts(path, open) && path.len > open.len && path.ptr[open.len] == '/')
+        path = str_slice(path, open.len + 1, path.len);
     return path.len && (path.ptr[0] == '.' || str_search(path, STR("/.")) < path.len);
 }
 
@@ -77,7 +81,7 @@ static const char *read_file(struct including *g, str path, struct include_sourc
     buf bytes = BUF_INIT;
     if (!path.len)
         return "which is outside of the tree";
-    if (is_hidden(path))
+    if (is_hidden(g->tree, path))
         return "which is hidden";
     if (!beneath_place(g->root, path, false, &b))
         return errno == ELOOP || errno == ENOTDIR ? "which is behind a symbolic link" : missing;
@@ -108,7 +112,11 @@ const char *include_find_file(struct including *g, const struct include_source *
     if (str_search(path, STR("://")) < path.len)
         return "which is an address: nothing is fetched";
     for (size_t i = 0; i < t->include_count; i++) {
-        const char *own = read_file(g, join(g, t->include_folders[i], path), out);
+        str folder = t->include_folders[i];
+        const char *own = read_file(g, join(g, folder, path), out);
+        if (own &&
+            (str_eq(folder, path) || str_ends(folder, arena_join(g->a, STR("/"), path, STR_NONE))))
+            own = read_file(g, folder, out);  // base_path may name a file
         if (!own)
             return NULL;
         why = why == missing ? own : why;

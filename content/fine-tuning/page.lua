@@ -110,5 +110,12 @@ figures.big = vram.estimate{preset = "llama-3.1-70b", batch_size = 1, seq_len = 
 figures.merged = computed(2 * vram.estimate{preset = "llama-3.1-8b"}.params, "B", "2 bytes * parameters")
 local torchtune = "https://github.com/pytorch/torchtune"
 for name, GiB_seen in pairs{tune_lora = 16.2, tune_qlora = 7.4} do figures["seen_" .. name] = reported(GiB_seen * 2^30, "B", torchtune) end
+-- The recipes' own configs of 0.6: adapters, loss, checkpointing, compiled blocks; packed to 2 x 2048.
+for name, bits in pairs{tune_lora = "none", tune_qlora = "nf4_double"} do
+  figures["said_" .. name] = vram.estimate{preset = "llama-3.1-8b", framework = "torchtune", torch = "2.6", dtype = "bfloat16_pure",
+    batch_size = 2, seq_len = 2048, gradient_accumulation_steps = 1, lora_rank = 8, lora_targets = "q+v+o+gate+up+down",
+    lora_dropout = 0, adapter_dtype = "base", checkpointing = "block", compile = "2.5", cross_entropy = "chunked_output", grad_clip = 0,
+    evaluation = false, quantization = bits}.peak_reserved_bytes
+end
 
 return figures

@@ -32,7 +32,7 @@ local gpt2_2019 = "https://github.com/huggingface/transformers/pull/2356"
 -- The recipes' own configs of 0.6: lora_attn_modules, apply_lora_to_mlp, loss; the README has batch 2, packed to 2048, no accumulation.
 local function tune(changes)
   local config = {preset = "llama-3.1-8b", framework = "torchtune", dtype = "bfloat16_pure", batch_size = 2, seq_len = 2048,
-    gradient_accumulation_steps = 1, cross_entropy = "chunked_output", evaluation = false, grad_clip = 0, keep_logits = "no"}
+    gradient_accumulation_steps = 1, cross_entropy = "chunked_output", evaluation = false, grad_clip = 0, keep_logits = "no", compile = "2.5", torch = "2.6"}
   if changes.lora_rank then config.lora_targets, config.adapter_dtype = "q+v+o+gate+up+down", "base" end
   for key, value in pairs(changes) do config[key] = value end
   return config

@@ -87,8 +87,11 @@ local titan = "https://github.com/pytorch/torchtitan/blob/31a17bf/benchmarks/lla
 for way, row in pairs{[1] = {83.9, 3890}, [2] = {84.2, 2540}, [4] = {84.0, 1071}, [8] = {84.5, 548}} do
   figures["titan_" .. way], figures["speed_" .. way] = reported(row[1] * 2^30, "B", titan), reported(row[2], "", titan)
 end
-figures.titan_said = vram.estimate{preset = "llama-3.1-8b", framework = "torchtitan", torch = "2.6", batch_size = 1, seq_len = 32768,
-  checkpointing = "block", parallel = "fsdp2", n_gpu = 8}.peak_reserved_bytes
+for _, way in ipairs{1, 2, 4, 8} do
+  figures["said_cp" .. way] = vram.estimate{preset = "llama-3.1-8b", framework = "torchtitan", torch = "2.7", batch_size = 1,
+    seq_len = 32768 * way, checkpointing = "block", compile = "2.5", float8 = "tensorwise", float8_all_gather = true, parallel = "fsdp2",
+    n_gpu = 8 // way, context_parallel = way, gpu = "H100 SXM", gpu_memory = 96 * 1024}.peak_reserved_bytes
+end
 
 -- Measured: Qwen 7B, LoRA of rank 64, by length.
 local qwen = "https://github.com/QwenLM/Qwen/blob/main/README.md"

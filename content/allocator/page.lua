@@ -13,9 +13,9 @@ figures.kept = figures.shown - figures.card
 -- Reserved beside allocated, GPT-2 124M in eager mode.
 local rows = {}
 for _, batch in ipairs{6, 7, 8, 9, 10, 11, 12, 13, 14} do
-  local estimate = vram.estimate{preset = "gpt2", compile = "none", batch_size = batch}
+  local estimate = vram.estimate{preset = "oom-gpt2", compile = "none", batch_size = batch}
   rows[#rows + 1] = {batch, estimate.peak_allocated_bytes, estimate.peak_reserved_bytes}
-  if batch == 10 or batch == 11 then
+  if batch == 9 or batch == 10 then
     figures["allocated_" .. batch], figures["reserved_" .. batch] = estimate.peak_allocated_bytes, estimate.peak_reserved_bytes
   end
 end

@@ -35,7 +35,7 @@ end
 -- The worked run: Llama 3.1 8B, LoRA of rank 16, one sequence, blocks checkpointed.
 local card = vram.gpu("RTX 4090")
 local function llama(changes)
-  local config = {preset = "llama-3.1-8b", batch_size = 1, lora_rank = 16, checkpointing = "block", seq_len = 8192}
+  local config = {preset = "llama-3.1-8b", batch_size = 1, lora_rank = 16, checkpointing = "block", seq_len = 8192, gpu = "RTX 4090"}
   for key, value in pairs(changes) do config[key] = value end
   if config.lora_rank == 0 then config.lora_rank = nil end
   return vram.estimate(config)

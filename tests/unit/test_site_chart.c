@@ -65,6 +65,35 @@ static void test_lines_mark_each_value_and_the_limit(void **state)
     teardown(&f);
 }
 
+// As French does, which sets a space before a colon.
+static void test_names_are_joined_to_values_as_the_language_does(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+    catalog_free(f.language.catalog);
+    f.language.catalog = catalog_parse(STR("{\"chart.named\":\"{name} : {value}\"}"), STR("c"),
+                                       f.language.locale, NULL, f.d);
+    assert_true(cell(&f, "chart_lines{title = 't', columns = {'eager'}, limit = given(4, 'GiB'), "
+                         "limit_label = 'Karte', rows = {{1, " GIB(1) "}, {8, " GIB(8) "}}}"));
+    has(&f, "<desc>1 : eager 1.024 MiB; 8 : eager 8.192 MiB; Karte : 4 GiB</desc>");
+    has(&f, ">Karte : 4.096 MiB</text>");
+    assert_true(
+        cell(&f, "chart_nest{title = 't', columns = {'a'}, rows = {{'card', " GIB(4) "}}}"));
+    has(&f, ">A  card : 4.096 MiB</text>");
+    assert_true(
+        cell(&f, "chart_stack{title = 't', columns = {'eager'}, rows = {{'a', " GIB(4) "}}}"));
+    has(&f, ">eager : 4,00 GiB</text>");
+    assert_true(cell(&f, "chart_time{title = 't', columns = {'peak'}, rows = {{'forward', " GIB(
+                             3) "}}, points = {0, 3 * 2^30, 2^30}, marks = {1}}"));
+    has(&f, ">peak : 3,00 GiB</text>");
+    assert_true(cell(&f, "chart_cells{title = 't', columns = {'a'}, limit = given(1, 'GiB'), "
+                         "limit_label = 'Karte', over = 'zu viel', rows = {{'a', " GIB(2) "}}}"));
+    has(&f, ">Karte : 1 GiB</text>");
+    has(&f, ">zu viel : 1.024 MiB</text>");
+    teardown(&f);
+}
+
 static void test_time_marks_the_peak(void **state)
 {
     struct fixture f;
@@ -394,6 +423,7 @@ int main(void)
         cmocka_unit_test(test_stack_draws_parts_in_proportion),
         cmocka_unit_test(test_values_are_cited),
         cmocka_unit_test(test_lines_mark_each_value_and_the_limit),
+        cmocka_unit_test(test_names_are_joined_to_values_as_the_language_does),
         cmocka_unit_test(test_time_marks_the_peak),
         cmocka_unit_test(test_scatter_leaves_out_what_is_not_measured),
         cmocka_unit_test(test_boxes_lie_in_each_other),

@@ -215,39 +215,41 @@ void chart_figure(const struct chart *c, struct figure *g, buf *out)
     chart_isolate(c, false, out);
 }
 
-static void put_plain(const struct chart *c, struct figure *g, buf *out)
+// A row's numbers in words: "eager 4,716 MiB, compiled 2,358 MiB".
+static void put_row_values(const struct chart *c, const struct chart_row *row, buf *out)
 {
-    buf text = BUF_INIT;
-    chart_figure(c, g, &text);
-    escape_text(out, buf_view(&text));
-    buf_free(&text);
+    for (size_t k = 0; k < c->column_count; k++) {
+        if (!row->value[k])
+            continue;
+        buf_printf(out, "%s%.*s ", out->len ? ", " : "", STR_ARG(c->columns[k]));
+        chart_figure(c, row->value[k], out);
+    }
 }
 
 // The numbers in words: "Logits: eager 4,716 MiB, compiled 2,358 MiB; ..."
 static void put_description(const struct chart *c, buf *out)
 {
-    buf_lit(out, "<desc>");
+    buf value = BUF_INIT, text = BUF_INIT;
     for (size_t i = 0; i < c->row_count; i++) {
-        const char *before = ": ";
-        buf_str(out, i ? STR("; ") : STR(""));
-        escape_text(out, c->rows[i].label);
-        for (size_t k = 0; k < c->column_count; k++) {
-            if (!c->rows[i].value[k])
-                continue;
-            buf_printf(out, "%s", before);
-            before = ", ";
-            escape_text(out, c->columns[k]);
-            buf_char(out, ' ');
-            put_plain(c, c->rows[i].value[k], out);
-        }
+        buf_str(&text, i ? STR("; ") : STR(""));
+        buf_clear(&value);
+        put_row_values(c, &c->rows[i], &value);
+        if (value.len)
+            chart_named(c, c->rows[i].label, buf_view(&value), &text);
+        else
+            buf_str(&text, c->rows[i].label);
     }
     if (c->limit) {
-        buf_lit(out, "; ");
-        escape_text(out, c->limit_label);
-        buf_lit(out, ": ");
-        put_plain(c, c->limit, out);
+        buf_lit(&text, "; ");
+        buf_clear(&value);
+        chart_figure(c, c->limit, &value);
+        chart_named(c, c->limit_label, buf_view(&value), &text);
     }
+    buf_lit(out, "<desc>");
+    escape_text(out, buf_view(&text));
     buf_lit(out, "</desc>\n");
+    buf_free(&value);
+    buf_free(&text);
 }
 
 static bool is_text(str element)

@@ -94,6 +94,10 @@ void chart_isolate(const struct chart *c, bool begins, buf *out);
 void chart_letter(size_t row, double x, double y, buf *out);
 double chart_limit(const struct chart *c);  // bytes; 0 for none
 void chart_bytes(const struct chart *c, double bytes, enum byte_unit u, int decimals, buf *out);
+// "name: value" and "name: bytes", as the page's language joins the two.
+void chart_named(const struct chart *c, str name, str value, buf *out);
+void chart_named_bytes(const struct chart *c, str name, double bytes, enum byte_unit u,
+                       int decimals, buf *out);
 // anchor: "start", "middle" or "end".
 void chart_text(buf *out, double x, double y, const char *anchor, str text);
 // About how wide a text is where charts are read at their smallest; Chinese and Japanese signs fill

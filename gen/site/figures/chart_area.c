@@ -89,8 +89,7 @@ static void put_peak(const struct chart *c, const struct chart_axis *a, size_t n
     buf text = BUF_INIT;
     size_t at = highest(c, n);
     double bytes = height_at(c, c->row_count, at), x = x_at(n, (double)at), y = y_at(a, bytes);
-    buf_printf(&text, "%.*s: ", STR_ARG(c->columns[0]));
-    chart_bytes(c, bytes, a->unit, a->unit == UNIT_GiB ? 2 : 0, &text);
+    chart_named_bytes(c, c->columns[0], bytes, a->unit, a->unit == UNIT_GiB ? 2 : 0, &text);
     buf_printf(out, "<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", x, y);
     chart_text(out, x, y - 7,
                x < LEFT + WIDTH / 3.0   ? "start"
@@ -127,8 +126,7 @@ static void put_limit(const struct chart *c, const struct chart_axis *a, buf *ou
     buf text = BUF_INIT;
     if (limit > 0) {
         chart_line(out, "limit", LEFT, y_at(a, limit), LEFT + WIDTH, y_at(a, limit));
-        buf_printf(&text, "%.*s: ", STR_ARG(c->limit_label));
-        chart_bytes(c, limit, UNIT_MiB, 0, &text);
+        chart_named_bytes(c, c->limit_label, limit, UNIT_MiB, 0, &text);
         chart_text(out, LEFT + 3, y_at(a, limit) - 4, "start", buf_view(&text));
     }
     buf_free(&text);

@@ -105,6 +105,23 @@ void chart_bytes(const struct chart *c, double bytes, enum byte_unit u, int deci
     chart_isolate(c, false, out);
 }
 
+void chart_named(const struct chart *c, str name, str value, buf *out)
+{
+    struct catalog_argument args[] = {{.name = STR("name"), .text = name},
+                                      {.name = STR("value"), .text = value}};
+    if (!catalog_format(c->language->catalog, STR("chart.named"), args, 2, out, NULL))
+        buf_printf(out, "%.*s: %.*s", STR_ARG(name), STR_ARG(value));
+}
+
+void chart_named_bytes(const struct chart *c, str name, double bytes, enum byte_unit u,
+                       int decimals, buf *out)
+{
+    buf value = BUF_INIT;
+    chart_bytes(c, bytes, u, decimals, &value);
+    chart_named(c, name, buf_view(&value), out);
+    buf_free(&value);
+}
+
 void chart_text(buf *out, double x, double y, const char *anchor, str text)
 {
     buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);

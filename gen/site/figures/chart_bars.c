@@ -14,13 +14,12 @@ static double column_total(const struct chart *c, size_t column)
     return sum;
 }
 
-// "eager, 5.8 GiB", above its bar.
+// "eager: 5.8 GiB", above its bar.
 static void put_bar_title(const struct chart *c, size_t column, double total, enum byte_unit u,
                           double y, buf *out)
 {
     buf text = BUF_INIT;
-    buf_printf(&text, "%.*s: ", STR_ARG(c->columns[column]));
-    chart_bytes(c, total, u, u == UNIT_GiB ? 2 : 0, &text);
+    chart_named_bytes(c, c->columns[column], total, u, u == UNIT_GiB ? 2 : 0, &text);
     chart_text(out, 0, y, "start", buf_view(&text));
     buf_free(&text);
 }

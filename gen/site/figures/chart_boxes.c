@@ -40,11 +40,13 @@ double chart_nest(const struct chart *c, buf *out)
                 height - y - below - 1, out);
     }
     for (size_t i = 0; i < c->row_count; i++) {
-        buf text = BUF_INIT;
-        buf_printf(&text, "%c  %.*s: ", (char)('A' + i % 26), STR_ARG(c->rows[i].label));
+        buf value = BUF_INIT, text = BUF_INIT;
+        buf_printf(&text, "%c  ", (char)('A' + i % 26));
         if (chart_has(&c->rows[i], 0))
-            chart_figure(c, c->rows[i].value[0], &text);
+            chart_figure(c, c->rows[i].value[0], &value);
+        chart_named(c, c->rows[i].label, buf_view(&value), &text);
         chart_text(out, 6, (double)NEST_STEP * (double)i + 15.5, "start", buf_view(&text));
+        buf_free(&value);
         buf_free(&text);
     }
     return height + 1;

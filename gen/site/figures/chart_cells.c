@@ -56,24 +56,24 @@ static void put_part(const struct chart *c, const struct grid *g, size_t row, si
 // The card's name and size above it; the line below it, which the rest hangs over.
 static double put_frame(const struct chart *c, const struct grid *g, size_t used, buf *out)
 {
-    buf text = BUF_INIT;
+    buf limit = BUF_INIT, text = BUF_INIT;
     double bottom = g->over - 8, width = (double)g->columns * g->pitch;
-    buf_printf(&text, "%.*s: ", STR_ARG(c->limit_label));
     if (c->limit)
-        chart_figure(c, c->limit, &text);
+        chart_figure(c, c->limit, &limit);
+    chart_named(c, c->limit_label, buf_view(&limit), &text);
     chart_text(out, 0, 12, "start", buf_view(&text));
     if (used > g->cells) {
         chart_line(out, "limit", 0, bottom + 4, width, bottom + 4);
         bottom = g->over + ceil((double)(used - g->cells) / (double)g->columns) * g->pitch;
         buf_clear(&text);
-        buf_printf(&text, "%.*s: ", STR_ARG(c->over_label));
         double sum = -chart_limit(c);
         for (size_t i = 0; i < c->row_count; i++)
             sum += chart_value(&c->rows[i], 0);
-        chart_bytes(c, sum, UNIT_MiB, 0, &text);
+        chart_named_bytes(c, c->over_label, sum, UNIT_MiB, 0, &text);
         chart_text(out, width, bottom + 13, "end", buf_view(&text));
         bottom += 14;
     }
+    buf_free(&limit);
     buf_free(&text);
     return bottom + 4;
 }

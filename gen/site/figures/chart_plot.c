@@ -35,8 +35,7 @@ static void put_limit(const struct chart *c, const struct chart_axis *a, buf *ou
         return;
     chart_line(out, "limit", LEFT, y_of(a, limit), LEFT + WIDTH, y_of(a, limit));
     buf text = BUF_INIT;
-    buf_printf(&text, "%.*s: ", STR_ARG(c->limit_label));
-    chart_bytes(c, limit, UNIT_MiB, 0, &text);
+    chart_named_bytes(c, c->limit_label, limit, UNIT_MiB, 0, &text);
     chart_text(out, LEFT + 3, y_of(a, limit) - 4, "start", buf_view(&text));
     buf_free(&text);
 }
@@ -130,8 +129,7 @@ static void put_peak(const struct chart *c, const struct chart_axis *a, buf *out
         if (c->points[i] > c->points[at])
             at = i;
     double x = time_x(c, (double)at), y = y_of(a, c->points[at]);
-    buf_printf(&text, "%.*s: ", STR_ARG(c->columns[0]));
-    chart_bytes(c, c->points[at], a->unit, a->unit == UNIT_GiB ? 2 : 0, &text);
+    chart_named_bytes(c, c->columns[0], c->points[at], a->unit, a->unit == UNIT_GiB ? 2 : 0, &text);
     buf_printf(out, "<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", x, y);
     chart_text(out, x, y - 7,
                x < LEFT + WIDTH / 3.0   ? "start"

@@ -49,6 +49,12 @@ figures.run_qlora = llama{quantization = "nf4"}.process_bytes
 figures.run_both = llama{quantization = "nf4", cross_entropy = "chunked"}.process_bytes
 figures.run_plain = llama{checkpointing = "none"}.process_bytes
 
+-- One training in three versions of Transformers.
+for name, version in pairs{old = "4.44", middle = "4.48", today = "5.23"} do
+  figures["version_" .. name] = vram.estimate{preset = "llama-3.2-1b", batch_size = 2, seq_len = 4096, checkpointing = "block",
+    transformers = version}.process_bytes
+end
+
 -- The floor: one short sequence, everything that is cheap switched on.
 local function floor(changes)
   changes.seq_len, changes.cross_entropy = 512, "chunked"

@@ -5,7 +5,8 @@
 #include "calc/answer/oom_search.h"
 #include "calc/answer/oom_shape.h"
 
-enum { GUESSES = 6, MIB = 1048576, OTHERS_LEAST_MIB = 512 };
+// ROOM_LEAST_MIB: a driver that loads kernels takes what it said was free.
+enum { GUESSES = 6, MIB = 1048576, OTHERS_LEAST_MIB = 512, ROOM_LEAST_MIB = 128 };
 
 // What the allocator asks the driver for on behalf of a small request. SRC:
 // c10/cuda/CUDACachingAllocator.cpp, kLargeBuffer, kSmallBuffer.
@@ -38,6 +39,18 @@ static void add_other_hints(struct answers *a, const struct oom_message *m)
         hint(a, MESSAGE_hint_xla);
         hint(a, MESSAGE_hint_holder);
         break;
+    case OOM_TENSORFLOW:
+        hint(a, MESSAGE_hint_tensorflow);
+        hint(a, MESSAGE_hint_holder);
+        break;
+    case OOM_METAL: hint(a, MESSAGE_hint_metal); break;
+    case OOM_INTEL: hint(a, MESSAGE_hint_half_batch); break;
+    case OOM_OLLAMA:
+        hint(a, MESSAGE_hint_ollama);
+        hint(a, MESSAGE_hint_llama_serve);
+        break;
+    case OOM_SGLANG: hint(a, MESSAGE_hint_sglang); break;
+    case OOM_SHM: hint(a, MESSAGE_hint_shm); break;
     case OOM_LLAMA:
         hint(a, MESSAGE_hint_llama);
         hint(a, MESSAGE_hint_llama_serve);
@@ -49,7 +62,8 @@ static void add_other_hints(struct answers *a, const struct oom_message *m)
         hint(a, MESSAGE_hint_vllm);
         hint(a, MESSAGE_hint_vllm_serve);
         break;
-    case OOM_HOST: hint(a, MESSAGE_hint_host); break;
+    case OOM_HOST:
+    case OOM_KILLED: hint(a, MESSAGE_hint_host); break;
     case OOM_OTHER: hint(a, MESSAGE_hint_holder); break;
     default: break;
     }
@@ -68,13 +82,22 @@ static void add_segment_hint(struct answers *a, const struct oom_message *m)
                  (uint64_t)(m->tried.low > MIB ? SEGMENT_MIB : SMALL_MIB) * MIB);
 }
 
-static void add_hints(struct answers *a, const struct oom_message *m, bool with_config)
+// The card had what was asked for, as far as the message says; a limit explains itself.
+static bool had_room(const struct oom_message *m)
 {
-    if (!oom_is_tensor(m)) {
-        add_other_hints(a, m);
-        return;
-    }
-    if (m->source == OOM_PYTORCH)
+    return m->free.present && !m->allowed.present &&
+           m->free.low >= m->tried.high + (uint64_t)ROOM_LEAST_MIB * MIB;
+}
+
+// Why there was no room, by the sizes that the message has.
+static void add_size_hints(struct answers *a, const struct oom_message *m)
+{
+    bool beyond = m->total.present && m->tried.low > m->total.high;
+    if (beyond)
+        hint_mib(a, MESSAGE_hint_beyond, m->tried.bytes);
+    else if (had_room(m))
+        hint_mib(a, MESSAGE_hint_free, m->free.bytes);
+    else if (m->source == OOM_PYTORCH)
         add_segment_hint(a, m);
     if (oom_others(m) > (uint64_t)OTHERS_LEAST_MIB * MIB)
         hint_mib(a, MESSAGE_hint_other_processes, oom_others(m));
@@ -84,12 +107,24 @@ static void add_hints(struct answers *a, const struct oom_message *m, bool with_
         hint_mib(a, MESSAGE_hint_allowed, m->allowed.bytes);
     if (m->private_pools.present)
         hint_mib(a, MESSAGE_hint_private_pools, m->private_pools.bytes);
-    if (oom_idle(m) >= m->tried.bytes && oom_idle(m) > 0)
+    if (!beyond && oom_idle(m) >= m->tried.bytes && oom_idle(m) > 0)
         hint_mib(a, MESSAGE_hint_fragmented, oom_idle(m));
+}
+
+static void add_hints(struct answers *a, const struct oom_message *m, bool with_config)
+{
+    if (!oom_is_tensor(m)) {
+        add_other_hints(a, m);
+        return;
+    }
+    add_size_hints(a, m);
+    if (m->source == OOM_MPS)
+        hint(a, MESSAGE_hint_mps);
     if (with_config)
         return;
     hint(a, MESSAGE_hint_half_batch);
-    hint(a, MESSAGE_hint_chunked);
+    if (m->source == OOM_PYTORCH || m->source == OOM_ASYNC)  // Liger wants CUDA
+        hint(a, MESSAGE_hint_chunked);
     hint(a, MESSAGE_hint_checkpointing);
 }
 

@@ -14,8 +14,8 @@ enum { KIB = 1024, MIB = 1048576, BARE_LEAST = 65536 };
 #define DIGITS_MOST ((uint64_t)1000000000000000)
 
 // The size is before the words, after them, after them as the second in brackets, or as a share of
-// the total; or a count of tokens is after them.
-enum side { BEFORE, AFTER, LIST, SHARE, TOKENS };
+// the total; or a count of tokens is after them, or a shape with its type.
+enum side { BEFORE, AFTER, LIST, SHARE, TOKENS, SHAPE };
 
 static const struct phrase {
     enum oom_source source;
@@ -81,6 +81,11 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+static bool is_digit_at(struct span s, size_t i)
+{
+    return i < s.len && s.at[i] >= '0' && s.at[i] <= '9';
+}
+
 // Of the word at the start of s; 0: it is none of these.
 static uint64_t unit_of(struct span s)
 {
@@ -101,6 +106,16 @@ static uint64_t unit_of(struct span s)
     return 0;
 }
 
+// At s.at[i] a number goes on behind its point. llama.cpp prints "1900,00" where the system's
+// language has it so; three digits behind a comma are thousands.
+static bool is_point(struct span s, size_t i)
+{
+    size_t digits = 0;
+    while (is_digit_at(s, i + 1 + digits))
+        digits++;
+    return digits > 0 && (s.at[i] == '.' || (s.at[i] == ',' && digits < 3));
+}
+
 // A number at the start of s, of this unit, or of its own where that is 0. Two decimal places are
 // what PyTorch prints; fewer widen the range.
 static struct vram_size read_number(struct span s, uint64_t unit)
@@ -110,11 +125,9 @@ static struct vram_size read_number(struct span s, uint64_t unit)
     size_t i = 0;
     bool point = false;
     s = skip_space(s);
-    for (; i < s.len && ((s.at[i] >= '0' && s.at[i] <= '9') || (s.at[i] == '.' && !point)); i++) {
-        if (s.at[i] == '.') {
-            point = i + 1 < s.len && s.at[i + 1] >= '0' && s.at[i + 1] <= '9';
-            if (!point)
-                break;
+    for (; i < s.len && (is_digit_at(s, i) || (!point && is_point(s, i))); i++) {
+        if (!is_digit_at(s, i)) {
+            point = true;
             continue;
         }
         if (scale == 10000)  // PaddlePaddle prints six
@@ -126,8 +139,8 @@ static struct vram_size read_number(struct span s, uint64_t unit)
     }
     if (unit == 0)
         unit = unit_of(skip_space(span_skip(s, i)));
-    if (unit == 0 && scale == 1 && n >= BARE_LEAST &&
-        (i == s.len || is_space(s.at[i])))  // llama.cpp's "of size 14822711296"
+    bool ends = i == s.len || !(is_letter(s.at[i]) || s.at[i] == '.');
+    if (unit == 0 && scale == 1 && n >= BARE_LEAST && ends)  // llama.cpp's "of size 14822711296"
         unit = 1;
     if (i == 0 || unit == 0 || n / scale > SIZE_MOST / unit || n > UINT64_MAX / unit)
         return none;
@@ -161,34 +174,41 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-// Words of the message may be broken over lines by a terminal, and typed without capitals.
+// Where the words end that begin at byte i of text; 0: others stand there. Words may be broken over
+// lines, by a narrow terminal in their midst, too, and typed without capitals.
+static size_t match_words(struct span text, size_t i, const char *words)
+{
+    size_t k = i;
+    for (const char *w = words; *w; w++) {
+        if (k == text.len)
+            return 0;
+        if (*w == ' ') {
+            if (!is_space(text.at[k]))
+                return 0;
+            while (k < text.len && is_blank(text.at + k, k == 0))
+                k++;
+            continue;
+        }
+        while (k > i && k + 1 < text.len && (text.at[k] == '\n' || text.at[k] == '\r'))
+            k++;
+        if (lower(text.at[k++]) != lower(*w))
+            return 0;
+    }
+    return k;
+}
+
 static size_t find_words(struct span text, const char *words)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        size_t k = i;
-        const char *w = words;
-        for (; *w && k < text.len; w++) {
-            if (*w == ' ') {
-                if (!is_space(text.at[k]))
-                    break;
-                while (k < text.len && is_blank(text.at + k, k == 0))
-                    k++;
-            } else if (lower(text.at[k++]) != lower(*w)) {
-                break;
-            }
-        }
-        if (!*w)
+    for (size_t i = 0; i < text.len; i++)
+        if (match_words(text, i, words))
             return i;
-    }
     return text.len;
 }
 
 // What follows the words at the start of s, and a colon behind them.
 static struct span behind(struct span s, const char *words)
 {
-    for (const char *w = words; *w; w++)
-        s = *w != ' ' ? span_skip(s, 1) : skip_space(s);
-    s = skip_space(s);
+    s = skip_space(span_skip(s, match_words(s, 0, words)));
     return s.len && s.at[0] == ':' ? span_skip(s, 1) : s;
 }
 
@@ -211,6 +231,49 @@ static uint64_t read_tokens(struct span s)
         if ((n = n * 10 + (uint64_t)(s.at[i] - '0')) > TOKENS_MOST)
             return 0;
     return n;
+}
+
+// TensorFlow's names of types; 0: none of them.
+static uint64_t element_of(struct span s)
+{
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+    } types[] = {{"float", 4}, {"half", 2},      {"bfloat16", 2}, {"double", 8}, {"int32", 4},
+                 {"int64", 8}, {"complex64", 8}, {"bool", 1},     {"uint8", 1},  {"int8", 1}};
+    size_t n = 0;
+    while (n < s.len && (is_letter(s.at[n]) || is_digit_at(s, n)))
+        n++;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (text_equal_nocase(s.at, n, types[i].name))
+            return types[i].bytes;
+    return 0;
+}
+
+// "[16,112,112,147] and type float"; nothing where the type is not said.
+static struct vram_size read_shape(struct span s)
+{
+    static const char type[] = "] and type ";
+    uint64_t bytes = 1, n = 0;
+    if (!s.len || s.at[0] != '[')
+        return (struct vram_size){0};
+    for (s = span_skip(s, 1); s.len && (is_digit_at(s, 0) || s.at[0] == ','); s = span_skip(s, 1)) {
+        if (s.at[0] != ',') {
+            n = n * 10 + (uint64_t)(s.at[0] - '0');
+            if (n > SIZE_MOST)
+                return (struct vram_size){0};
+            continue;
+        }
+        if (n && bytes > SIZE_MOST / n)
+            return (struct vram_size){0};
+        bytes *= n;
+        n = 0;
+    }
+    uint64_t element = element_of(span_skip(s, match_words(s, 0, type)));
+    if (!match_words(s, 0, type) || !element || (n && bytes > SIZE_MOST / n / element))
+        return (struct vram_size){0};
+    bytes *= n * element;
+    return (struct vram_size){bytes, bytes, bytes, true};
 }
 
 static void read_phrase(struct oom_message *m, const struct phrase *p, struct span text)
@@ -237,7 +300,7 @@ static void read_phrase(struct oom_message *m, const struct phrase *p, struct sp
     }
     if (p->side == LIST)
         rest = span_skip(rest, span_find(rest, ",") + 1);
-    *out = read_size(rest);
+    *out = p->side == SHAPE ? read_shape(rest) : read_size(rest);
 }
 
 // In a container a process does not know itself by its number ("Process 42 has"): one that uses
@@ -265,14 +328,10 @@ static void find_in_use(struct oom_message *m, struct span text)
 // Whose message it is; OOM_SOURCE_COUNT: no one's that is known.
 static enum oom_source source_of(struct span text)
 {
-    size_t tried = find_words(text, "ried to allocate");
-    bool own = tried < text.len && find_words(text, "you tried to allocate") == text.len;
-    if (own)
-        return OOM_PYTORCH;
     for (size_t i = 0; i < sizeof WORDS_OF / sizeof *WORDS_OF; i++)
         if (find_words(text, WORDS_OF[i].words) < text.len)
             return WORDS_OF[i].source;
-    return find_words(text, "out of memory") < text.len ? OOM_PYTORCH : OOM_SOURCE_COUNT;
+    return OOM_SOURCE_COUNT;
 }
 
 // There is no size that can be read: says where one should stand.

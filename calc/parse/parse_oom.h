@@ -26,7 +26,8 @@ message_id oom_source_sentence(enum oom_source source);  // MESSAGE_NONE for PyT
 // A tensor of PyTorch's is what had no room.
 static inline bool oom_is_tensor(const struct oom_message *m)
 {
-    return m->source == OOM_PYTORCH || m->source == OOM_ASYNC;
+    return m->source == OOM_PYTORCH || m->source == OOM_ASYNC || m->source == OOM_MPS ||
+           m->source == OOM_DIRECTML;
 }
 
 // Errors: VRAM_EPARSE with the position where the text stops being such a message.

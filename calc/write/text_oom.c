@@ -178,6 +178,8 @@ static void put_other(struct writer *w, const struct vram_oom *o)
     if (o->tried.present || o->free.present)
         put_message(w, o);
     put_paragraph(w, o->about->text);
+    if (o->hint_count == 0)
+        return;
     writer_char(w, '\n');
     put_heading(w, "What to look at first");
     for (size_t i = 0; i < o->hint_count; i++)

@@ -199,8 +199,9 @@ static size_t match_words(struct span text, size_t i, const char *words)
 
 static size_t find_words(struct span text, const char *words)
 {
+    char first = lower(*words);
     for (size_t i = 0; i < text.len; i++)
-        if (match_words(text, i, words))
+        if (lower(text.at[i]) == first && match_words(text, i, words))
             return i;
     return text.len;
 }

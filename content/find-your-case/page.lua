@@ -38,6 +38,7 @@ local function llama(changes)
   local config = {preset = "llama-3.1-8b", batch_size = 1, lora_rank = 16, checkpointing = "block", seq_len = 8192, gpu = "RTX 4090"}
   for key, value in pairs(changes) do config[key] = value end
   if config.lora_rank == 0 then config.lora_rank = nil end
+  if config.lora_rank then config.dtype = "bfloat16_loaded" end
   return vram.estimate(config)
 end
 figures.card = card.cuda_bytes

@@ -62,6 +62,26 @@ static void add_implied(struct command *c, const struct program *program)
     }
 }
 
+// PYTORCH_ALLOC_CONF, or by its older name: expandable_segments:True,max_split_size_mb:128. A list
+// of values is not modelled.
+static void add_allocator(struct command *c, const struct program *program)
+{
+    static const char names[] = "expandable_segments max_split_size_mb "
+                                "garbage_collection_threshold roundup_power2_divisions";
+    struct shell_word w = command_variable(c, "PYTORCH_ALLOC_CONF");
+    const char *prefix = span_is(span_of(program->mark), "flat") ? "" : LAUNCH;
+    if (w.text.len == 0)
+        w = command_variable(c, "PYTORCH_CUDA_ALLOC_CONF");
+    for (struct span rest = w.text; w.known && rest.len > 0;) {
+        struct span setting = {rest.at, span_find(rest, ",")};
+        size_t colon = span_find(setting, ":");
+        struct span name = {setting.at, colon}, value = span_skip(setting, colon + 1);
+        if (command_is_key(name, names) && !span_starts(value, "["))
+            command_add(c, prefix, name, value, w.at, w.at);
+        rest = span_skip(rest, setting.len + 1);
+    }
+}
+
 static void unread(struct command *c, struct shell_word w)
 {
     struct span word = command_source(c, w.at);
@@ -256,6 +276,7 @@ static int read_run(struct command *c)
     if (program->mark[0] == '_')
         command_add(c, LAUNCH, span_of(program->mark), span_of("true"), c->program.at,
                     c->program.at);
+    add_allocator(c, program);
     add_implied(c, program);
     int rc = on_environment(c, program);
     rc = rc ? rc : arguments(c, program);

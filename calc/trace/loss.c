@@ -26,10 +26,21 @@ static bool loss_is_compiled(struct graph *g, struct value *logits)
     return true;
 }
 
+// output = self.output(h).float(): what the caller gets, and may hold, has four bytes.
+static void loss_widen_returned(struct graph *g, struct value *logits)
+{
+    if (!graph_has(g, TRAIT_FLOAT_OUTPUT))
+        return;
+    struct value wide = graph_to(g, *logits, DT_F32, PART_UPCAST);
+    graph_drop(g, *logits);
+    *logits = wide;
+}
+
 static struct value loss_whole(struct graph *g, struct value *normed, uint32_t targets,
                                struct value *logits)
 {
     *logits = parallel_head_leave(g, loss_output_logits(g, normed));
+    loss_widen_returned(g, logits);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE || loss_is_compiled(g, logits))
         return loss_inplace(g, *logits, targets, SHAPE_TOKENS);
     return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);

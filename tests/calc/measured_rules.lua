@@ -128,6 +128,10 @@ refuses("no way said", {n_gpu = "8"}, "how 8 GPUs share the work is not said")
 refuses("GPUs in words", {n_gpu = "many"}, "unknown n_gpu 'many'")
 says("two FSDP ways of torchtitan", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "FSDP2 CP4"},
   "parallel=fsdp2 n_gpu=2 context_parallel=4 dtype=bfloat16_fsdp")
+says("its first FSDP, and what the loop of that month did", {group = "torchtitan/x", framework = "torchtitan, torch (2024-03-26)", n_gpu = "8",
+  method = "full FSDP1", optimizer = "AdamW"}, "parallel=fsdp1 n_gpu=8 torch=2.4 optimizer=adamw_foreach keep_logits=yes")
+says("a later loop", {group = "torchtitan/x", framework = "torchtitan 0.1, torch 2.8", n_gpu = "8", method = "full FSDP2", optimizer = "AdamW",
+  other = "expandable segments"}, "parallel=fsdp2 optimizer=adamw_fused expandable_segments=true", "keep_logits")
 says("its second FSDP", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "full FSDP2"}, "parallel=fsdp2 n_gpu=8")
 
 -- ---- what a source's code does that its table does not say ----------------------------------

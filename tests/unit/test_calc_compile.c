@@ -155,6 +155,23 @@ static void test_blocks_save(void **state)
     assert_int_equal(none - op, LAYERS * TOKENS * more);
 }
 
+// Before 2.6 torchtitan's model returns float32 logits, later those of its head: what a loop that
+// holds them has.
+static void test_logits_that_a_loop_holds(void **state)
+{
+    static const char *const loops[2][2] = {
+        {"framework=torchtitan batch_size=2 seq_len=1024 torch=2.5 keep_logits=yes",
+         "framework=torchtitan batch_size=2 seq_len=1024 torch=2.5 keep_logits=no"},
+        {"framework=torchtitan batch_size=2 seq_len=1024 torch=2.6 keep_logits=yes",
+         "framework=torchtitan batch_size=2 seq_len=1024 torch=2.6 keep_logits=no"}};
+    const uint64_t logits = (uint64_t)2 * 1024 * 128256;
+    (void)state;
+    assert_int_equal(block_figure(loops[0][0], false) - block_figure(loops[0][1], false),
+                     4 * logits);
+    assert_int_equal(block_figure(loops[1][0], false) - block_figure(loops[1][1], false),
+                     2 * logits);
+}
+
 // On a Blackwell card torchtitan has cuDNN's attention, which was on no list until 2.11: its result
 // and sums are made again.
 static void test_blocks_repeat_attention(void **state)
@@ -348,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_saved_bytes_of_checkpointed_blocks),
         cmocka_unit_test(test_what_is_not_modelled_is_refused),
         cmocka_unit_test(test_blocks_save),
+        cmocka_unit_test(test_logits_that_a_loop_holds),
         cmocka_unit_test(test_blocks_repeat_attention),
         cmocka_unit_test(test_blocks_of_torchtune),
         cmocka_unit_test(test_blocks_with_adapters),

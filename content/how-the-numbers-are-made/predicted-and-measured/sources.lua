@@ -191,11 +191,21 @@ local function fsdp_ways(facts, gpus)
   return gpus // ways
 end
 
+-- What train.py did when PyTorch's main branch was a version: AdamW was foreach before PR 881 of February 2025; the logits lived to
+-- the next step before PR 391 of June 2024.
+local function titan_code(facts)
+  local version = facts.torch and tonumber(facts.torch:match("^2%.(%d+)"))
+  if not version then return end
+  if facts.adam and not facts.optimizer then facts.optimizer = version < 8 and "adamw_foreach" or "adamw_fused" end
+  if version < 5 then facts.keep_logits = "yes" end
+end
+
 local function titan(facts, column)
   facts.trained = facts.trained or "all"
-  facts.parallel = "fsdp2"
+  facts.parallel = facts.parallel == "fsdp1" and "fsdp1" or "fsdp2"
   facts.dp = fsdp_ways(facts, tonumber(column.n_gpu))
   if facts.compile == nil then facts.compile = false end
+  titan_code(facts)
 end
 
 -- The tables of December 2024 on 405B: "512 GPUs (TP 8, PP 8)" stands above the table.

@@ -350,6 +350,17 @@ static int on_adapter(struct parse *p, const char *map, const struct entry *e, s
     return VRAM_OK;
 }
 
+// DeepSpeed's configuration within a trainer's. SRC: transformers training_args.py, deepspeed: dict
+// or str; axolotl utils/schemas/config.py.
+static int on_deepspeed(struct parse *p, const char *map, const struct entry *e,
+                        struct delegate *as)
+{
+    int rc = on_adapter(p, map, e, as);
+    facts_set(&p->v->facts, FACT_engine, "deepspeed", 9);
+    as->format = FORMAT_DEEPSPEED;
+    return rc;
+}
+
 // "torchtune.models.llama3_2.lora_llama3_2_3b": the function that makes the model.
 static int on_component(struct parse *p, const char *map, const struct entry *e,
                         struct delegate *as)
@@ -442,7 +453,7 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"stage", on_stage},         {"tokens", action_tokens},
                    {"gguf", action_gguf},       {"same_cache", action_same_cache},
                    {"on_gpu", action_on_gpu},   {"other_model", on_other_model},
-                   {"bits", action_bits}};
+                   {"bits", action_bits},       {"deepspeed", on_deepspeed}};
     as->format = FORMAT_NONE;
     as->e = *e;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

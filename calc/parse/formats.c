@@ -5,6 +5,7 @@
 
 #include "calc/base/text.h"
 #include "calc/parse/actions.h"
+#include "calc/parse/agreement.h"
 #include "calc/parse/conclude.h"
 #include "calc/parse/pairs.h"
 
@@ -154,6 +155,9 @@ static bool read_sign(struct parse *p, const struct entry *e, struct span to, in
         return true;
     if (span_is(to, "<"))
         parse_warn(p, MESSAGE_takes_less, e->value_pos, about(e, room));
+    else if (span_is(to, "+"))
+        parse_warn(p, MESSAGE_tower_outside, e->value_pos,
+                   ARGS(arg_part("key", e->key.at, e->key.len)));
     else if (span_is(to, "^"))
         parse_warn(p, MESSAGE_file_not_opened, e->value_pos, about(e, room));
     else if (span_is(to, "!"))
@@ -324,6 +328,15 @@ static bool has_row(enum format_id format, struct span key)
     return false;
 }
 
+// A value that is no literal. Without its rank an adapter is none: all weights would be trained.
+static void warn_unread(struct parse *p, const struct key *k, const struct entry *e)
+{
+    bool rank =
+        text_equal(k->target, text_len(k->target), "lora_rank") || span_is(e->key, "lora_config.r");
+    parse_warn(p, rank ? MESSAGE_rank_unread : MESSAGE_not_literal, e->value_pos,
+               ARGS(arg_part("key", e->key.at, e->key.len)));
+}
+
 // A row with a * counts where no other one has the key.
 static int read_entry(struct parse *p, enum format_id format, const struct entry *e)
 {
@@ -340,8 +353,7 @@ static int read_entry(struct parse *p, enum format_id format, const struct entry
             if (span_is(e->value, PAIRS_NOT_LITERAL) && refused)
                 rc = read_key(p, &KEYS[i], e);
             else if (span_is(e->value, PAIRS_NOT_LITERAL) && !found)
-                parse_warn(p, MESSAGE_not_literal, e->value_pos,
-                           ARGS(arg_part("key", e->key.at, e->key.len)));
+                warn_unread(p, &KEYS[i], e);
             else if (!value_is_nothing(e->value) && !span_is(e->value, PAIRS_NOT_LITERAL))
                 rc = read_key(p, &KEYS[i], e);
             found = true;
@@ -445,6 +457,8 @@ int format_read(struct parse *p, enum format_id format)
 {
     struct entry e;
     int rc = handle_imply(p->v, FORMATS[format].implied);
+    if (rc == VRAM_OK && format == FORMAT_DEEPSPEED)
+        rc = check_agreement(p);
     if (is_trainer(format))
         p->v->facts.trainer = 1;
     while (rc == VRAM_OK && parse_entry(p, &e)) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/i18n_import.h"
+#include "gen/base/path.h"
 #include "gen/site/documents/load.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/translation/block_id.h"
@@ -61,9 +62,8 @@ static str new_path(const struct import *x, const struct page *source, arena *a)
 {
     str path = source->source, from = source->language->tag,
         to = x->site.languages[x->language]->tag;
-    size_t slash = str_rfind(path, '/'), base = slash < path.len ? slash + 1 : 0,
-           dot = str_rfind(path, '.');
-    str name = str_slice(path, base, dot), head = str_slice(path, 0, base),
+    size_t dot = path_ending_at(path);
+    str head = path_folder_slash(path), name = str_slice(path, head.len, dot),
         tail = str_slice(path, dot, path.len);
     if (str_eq(name, from))
         return arena_join(a, head, to, tail);

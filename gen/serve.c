@@ -14,6 +14,7 @@
 
 #include "gen/base/clock.h"
 #include "gen/base/fs.h"
+#include "gen/base/path.h"
 #include "gen/cmd.h"
 #include "gen/serve_http.h"
 #include "gen/site/output/build.h"
@@ -280,10 +281,8 @@ static str drafts_folder(str output, arena *a)
         output = STR("site");
     while (output.len > 1 && output.ptr[output.len - 1] == '/')
         output.len--;
-    size_t slash = str_rfind(output, '/');
-    str folder = slash == output.len ? STR_NONE : str_slice(output, 0, slash + 1);
-    return arena_printf(a, "%.*s.%.*s.vramdoc-drafts", STR_ARG(folder),
-                        STR_ARG(str_slice(output, folder.len, output.len)));
+    return arena_printf(a, "%.*s.%.*s.vramdoc-drafts", STR_ARG(path_folder_slash(output)),
+                        STR_ARG(path_name(output)));
 }
 
 static int run(void *options, int operand_count, char **operands)

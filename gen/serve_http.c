@@ -211,20 +211,6 @@ static enum MHD_Result send_missing(const struct http *h, struct MHD_Connection 
     return rc;
 }
 
-// The library has decoded the path: what is no plain sign of an address is written as its bytes
-// again.
-static void put_path(buf *out, str path)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
-    for (size_t i = 0; i < path.len; i++) {
-        if (path.ptr[i] && strchr(plain, path.ptr[i]))
-            buf_char(out, path.ptr[i]);
-        else
-            buf_printf(out, "%%%02X", (unsigned)(unsigned char)path.ptr[i]);
-    }
-}
-
 static enum MHD_Result redirect(const struct http *h, struct MHD_Connection *c, const char *url,
                                 const char *behind)
 {
@@ -234,7 +220,7 @@ static enum MHD_Result redirect(const struct http *h, struct MHD_Connection *c, 
     while (url[0] == '/' && url[1] == '/')
         url++;  // or the address would begin with another host
     buf_str(&to, buf_view(&h->base));
-    put_path(&to, str_c(url));
+    escape_part(&to, str_c(url), "/");  // the library has decoded it
     buf_str(&to, str_c(behind));
     if (r)
         h->mhd.add_response_header(r, MHD_HTTP_HEADER_LOCATION, to.ptr);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "gen/base/buf.h"
+#include "gen/base/path.h"
 
 enum {
     EVENTS = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF |
@@ -135,13 +136,9 @@ int watch_add(struct watch *w, const char *path, const char *except)
     if (S_ISDIR(st.st_mode))
         return add_tree(w, path, 0);
     str whole = str_c(path);
-    size_t slash = str_rfind(whole, '/');
     buf folder = BUF_INIT;
-    if (slash < whole.len)
-        buf_str(&folder, str_slice(whole, 0, slash ? slash : 1));
-    else
-        buf_char(&folder, '.');
-    int rc = add_folder(w, folder.ptr, slash < whole.len ? path + slash + 1 : path);
+    buf_str(&folder, path_parent(whole));
+    int rc = add_folder(w, folder.ptr, path_name(whole).ptr);
     buf_free(&folder);
     return rc;
 }

@@ -1,6 +1,7 @@
 // Files below one folder: the kernel resolves a parent's path beneath it, or it is walked part by
 // part without following links.
 #include "gen/base/beneath.h"
+#include "gen/base/path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -88,9 +89,8 @@ bool beneath_place(int root, str path, bool make, struct beneath *out)
 {
     if (!beneath_is_path(path))
         return errno = EINVAL, false;
-    size_t slash = str_rfind(path, '/');
-    str folder = slash == path.len ? STR_NONE : str_slice(path, 0, slash);
-    str name = slash == path.len ? path : str_slice(path, slash + 1, path.len);
+    str folder = path_folder(path);
+    str name = path_name(path);
     memcpy(out->name, name.ptr, name.len);
     out->name[name.len] = 0;
     out->own = folder.len > 0;

@@ -55,22 +55,9 @@ void buf_u64(buf *b, uint64_t v)
 
 void buf_utf8(buf *b, uint32_t c)
 {
-    if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-        c = 0xfffd;
-    if (c < 0x80) {
-        buf_char(b, (char)c);
-    } else if (c < 0x800) {
-        char out[2] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))};
-        buf_put(b, out, 2);
-    } else if (c < 0x10000) {
-        char out[3] = {(char)(0xe0 | c >> 12), (char)(0x80 | (c >> 6 & 0x3f)),
-                       (char)(0x80 | (c & 0x3f))};
-        buf_put(b, out, 3);
-    } else {
-        char out[4] = {(char)(0xf0 | c >> 18), (char)(0x80 | (c >> 12 & 0x3f)),
-                       (char)(0x80 | (c >> 6 & 0x3f)), (char)(0x80 | (c & 0x3f))};
-        buf_put(b, out, 4);
-    }
+    char bytes[4];
+    bool is_none = c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff);
+    buf_put(b, bytes, utf8_put(bytes, is_none ? 0xfffd : c));
 }
 
 void buf_vprintf(buf *b, const char *format, va_list list)

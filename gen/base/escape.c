@@ -102,11 +102,22 @@ void escape_attribute(buf *out, str s)
     escape_entities(out, s, TEXT | QUOTE | APOSTROPHE);
 }
 
-static void put_percent(buf *out, uint8_t c)
+void escape_percent(buf *out, uint8_t c)
 {
     static const char hex[] = "0123456789ABCDEF";
     char code[3] = {'%', hex[c >> 4], hex[c & 15]};
     buf_put(out, code, sizeof code);
+}
+
+void escape_part(buf *out, str s, const char *kept)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (ascii_is_alnum(c) || (c && (strchr("-._~", c) || strchr(kept, c))))
+            buf_char(out, c);
+        else
+            escape_percent(out, (uint8_t)c);
+    }
 }
 
 void escape_href(buf *out, str s)
@@ -123,7 +134,7 @@ void escape_href(buf *out, str s)
         else if (c == '\'')
             buf_lit(out, "&#x27;");
         else
-            put_percent(out, (uint8_t)c);
+            escape_percent(out, (uint8_t)c);
         i = end + 1;
     }
 }

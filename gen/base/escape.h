@@ -7,6 +7,10 @@
 void escape_text(buf *out, str s);       // & < >
 void escape_quoted(buf *out, str s);     // & < > ": text, or an attribute in double quotes
 void escape_attribute(buf *out, str s);  // & < > " '
+// %2F for '/': a byte of an address that would mean something there.
+void escape_percent(buf *out, uint8_t byte);
+// All but ASCII letters, digits, - . _ ~ and the bytes of kept so.
+void escape_part(buf *out, str s, const char *kept);
 // Percent-encodes what may not be in an address; any scheme passes.
 void escape_href(buf *out, str s);
 // A URL for an attribute: percent-encodes what may not be there, then escapes. An unsafe scheme

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "gen/base/beneath.h"
+#include "gen/base/path.h"
 
 enum { FIRST_BYTE_MS = 2000 };  // longer than a process substitution takes to begin
 
@@ -167,11 +168,8 @@ int fs_write(const char *path, str bytes)
         return 0;
     // A hidden name beside the target, so that rename stays within one file system; FS_TEMP_PREFIX
     // tells what it is.
-    str whole = str_c(path);
-    size_t slash = str_rfind(whole, '/');
     buf temp = BUF_INIT;
-    if (slash < whole.len)
-        buf_put(&temp, path, slash + 1);
+    buf_str(&temp, path_folder_slash(str_c(path)));
     buf_printf(&temp, FS_TEMP_PREFIX "%ld", (long)getpid());
     int rc = create(temp.ptr, bytes), error = errno;
     if (rc == 0 && rename(temp.ptr, path) < 0) {
@@ -198,11 +196,11 @@ int fs_mkdirs(const char *path)
     str whole = str_c(path);
     while (whole.len && whole.ptr[whole.len - 1] == '/')
         whole.len--;
-    size_t slash = str_rfind(whole, '/');
-    if (slash == whole.len || slash == 0)
+    str folder = path_folder(whole);
+    if (!folder.len)
         return errno = ENOENT, -1;
     buf parent = BUF_INIT;
-    buf_put(&parent, path, slash);
+    buf_str(&parent, folder);
     int rc = fs_mkdirs(parent.ptr), error = errno;
     buf_free(&parent);
     errno = error;

@@ -25,17 +25,12 @@ str str_trim(str s)
     return s;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 bool str_eq_nocase(str a, str b)
 {
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
-        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+        if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i]))
             return false;
     return true;
 }
@@ -108,7 +103,7 @@ bool str_u64(str s, uint64_t *out)
     if (s.len == 0)
         return false;
     for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+        if (!ascii_is_digit(s.ptr[i]))
             return false;
         unsigned digit = (unsigned)(s.ptr[i] - '0');
         if (v > (UINT64_MAX - digit) / 10)

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "gen/base/ascii.h"
+
 // len bytes at ptr; not NUL-terminated. ptr may be NULL only when len is 0.
 typedef struct {
     const char *ptr;
@@ -53,6 +55,23 @@ static inline uint32_t utf8_next(str s, size_t *n)
         (p[2] & 0xC0) == 0x80 && (p[0] > 0xE0 || p[1] >= 0xA0))
         return *n = 3, (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
     return utf8_next_any(s, n);
+}
+
+// Writes a code point, at most four bytes; how many.
+static inline size_t utf8_put(char *to, uint32_t c)
+{
+    if (c < 0x80)
+        return to[0] = (char)c, 1;
+    if (c < 0x800)
+        return to[0] = (char)(0xC0 | c >> 6), to[1] = (char)(0x80 | (c & 0x3F)), 2;
+    if (c < 0x10000) {
+        to[0] = (char)(0xE0 | c >> 12), to[1] = (char)(0x80 | (c >> 6 & 0x3F));
+        to[2] = (char)(0x80 | (c & 0x3F));
+        return 3;
+    }
+    to[0] = (char)(0xF0 | c >> 18), to[1] = (char)(0x80 | (c >> 12 & 0x3F));
+    to[2] = (char)(0x80 | (c >> 6 & 0x3F)), to[3] = (char)(0x80 | (c & 0x3F));
+    return 4;
 }
 
 // Offset of the first byte that is not valid UTF-8 or is NUL; s.len when all is well.

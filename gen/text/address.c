@@ -49,14 +49,6 @@ void address_relative(str from, str to, buf *out)
     buf_put(out, to.ptr + same, to.len - same);
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 32);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 str address_decode(str s, arena *a)
 {
     if (str_find(s, '%') == s.len)
@@ -64,8 +56,8 @@ str address_decode(str s, arena *a)
     char *out = arena_new(a, char, s.len + 1);
     size_t n = 0;
     for (size_t i = 0; i < s.len; i++) {
-        int hi = s.ptr[i] == '%' && i + 2 < s.len ? hex(s.ptr[i + 1]) : -1;
-        int lo = hi >= 0 ? hex(s.ptr[i + 2]) : -1;
+        int hi = s.ptr[i] == '%' && i + 2 < s.len ? ascii_hex(s.ptr[i + 1]) : -1;
+        int lo = hi >= 0 ? ascii_hex(s.ptr[i + 2]) : -1;
         out[n++] = lo >= 0 ? (char)(hi * 16 + lo) : s.ptr[i];
         if (lo >= 0)
             i += 2;
@@ -80,7 +72,7 @@ static bool has_scheme(str s)
         char c = (char)(s.ptr[i] | 32);
         if (s.ptr[i] == ':')
             return i > 1;
-        bool part = (c >= 'a' && c <= 'z') || (i && strchr("0123456789+-.", s.ptr[i]));
+        bool part = ascii_is_lower(c) || (i && strchr("0123456789+-.", s.ptr[i]));
         if (!part)
             return false;
     }

@@ -3,7 +3,7 @@
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return ascii_is_alnum(c) || c == '_';
 }
 
 static size_t skip_blanks(str s, size_t i)

@@ -76,8 +76,7 @@ static bool is_name(str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_'))
+        if (!(ascii_is_alnum(c) || c == '_'))
             return false;
     }
     return s.len > 0;

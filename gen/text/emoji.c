@@ -19,7 +19,7 @@ static const str icon_sets[] = {STR("material-"), STR("octicons-"), STR("fontawe
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return ascii_is_alnum(c) || c == '_';
 }
 
 static bool is_icon(str name)

@@ -28,17 +28,12 @@ static int64_t month_days(int64_t y, int64_t m)
     return days[m - 1] + (m == 2 && leap);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // Up to most digits at *at; how many there were.
 static size_t number(str s, size_t *at, size_t most, int64_t *out)
 {
     size_t n = 0;
     int64_t v = 0;
-    while (n < most && *at < s.len && is_digit(s.ptr[*at]))
+    while (n < most && *at < s.len && ascii_is_digit(s.ptr[*at]))
         v = v * 10 + (s.ptr[*at] - '0'), ++*at, n++;
     *out = v;
     return n;

@@ -8,7 +8,7 @@ enum { MAX_PAIRS = 24, MAX_LINE = 512 };
 
 static bool key_byte(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return ascii_is_alnum((char)c) || c == '_';
 }
 
 // Bytes that mean the same inside a plain YAML scalar wherever they stand. Non-ASCII: all but the
@@ -40,7 +40,7 @@ static bool read_line(str line, size_t offset, struct yaml_node *key, struct yam
     size_t colon = str_find(line, ':');
     if (colon == 0 || colon == line.len || line.len > MAX_LINE || line.ptr[0] == '_')
         return false;
-    if (line.ptr[0] >= '0' && line.ptr[0] <= '9')
+    if (ascii_is_digit(line.ptr[0]))
         return false;
     for (size_t i = 0; i < colon; i++)
         if (!key_byte((unsigned char)line.ptr[i]))

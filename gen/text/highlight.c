@@ -111,8 +111,7 @@ size_t hl_quoted_end(str code, size_t i, bool many_lines)
 
 bool hl_is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           (uint8_t)c >= 0x80;
+    return ascii_is_alnum(c) || c == '_' || (uint8_t)c >= 0x80;
 }
 
 size_t hl_name_end(str code, size_t i)

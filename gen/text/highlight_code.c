@@ -88,16 +88,11 @@ static bool read_string(struct hl *h)
     return end != 0;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool read_number(struct hl *h)
 {
-    bool fraction = hl_peek(h, 0) == '.' && is_digit(hl_peek(h, 1)) &&
+    bool fraction = hl_peek(h, 0) == '.' && ascii_is_digit(hl_peek(h, 1)) &&
                     !(h->at && h->code.ptr[h->at - 1] == '.');
-    if (!is_digit(hl_peek(h, 0)) && !fraction)
+    if (!ascii_is_digit(hl_peek(h, 0)) && !fraction)
         return false;
     hl_span(h, 'n', hl_number_end(h->code, h->at));
     return true;

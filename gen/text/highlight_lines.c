@@ -46,7 +46,7 @@ static size_t scalar_end(str line, size_t i)
 static bool is_number(str s)
 {
     size_t i = s.len > 1 && (s.ptr[0] == '-' || s.ptr[0] == '+');
-    return i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9' && hl_number_end(s, i) == s.len;
+    return i < s.len && ascii_is_digit(s.ptr[i]) && hl_number_end(s, i) == s.len;
 }
 
 static void yaml_scalar(struct hl *h, str line, size_t start)

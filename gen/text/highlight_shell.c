@@ -34,7 +34,7 @@ static bool read_variable(struct hl *h)
         size_t close = str_find(str_slice(h->code, h->at, hl_line_end(h->code, h->at)), '}');
         end = h->at + close + 1 <= h->code.len ? h->at + close + 1 : h->code.len;
     } else if (hl_is_name_byte(next)) {
-        end = next >= '0' && next <= '9' ? end : hl_name_end(h->code, h->at + 1);
+        end = ascii_is_digit(next) ? end : hl_name_end(h->code, h->at + 1);
     } else if (!strchr("?@*#$!-", next)) {
         return false;
     }
@@ -73,7 +73,7 @@ static bool read_here(struct hl *h, struct here *here)
         i < h->code.len && (h->code.ptr[i] == '\'' || h->code.ptr[i] == '"') ? h->code.ptr[i] : 0;
     i += quote != 0;
     size_t end = hl_name_end(h->code, i);
-    if (end == i || (h->code.ptr[i] >= '0' && h->code.ptr[i] <= '9'))
+    if (end == i || ascii_is_digit(h->code.ptr[i]))
         return false;
     here->ends[here->count] = str_slice(h->code, i, end);
     here->indented[here->count++] = indented;

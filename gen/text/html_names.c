@@ -21,17 +21,12 @@ static const struct {
 #undef X
 };
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 // Order of a, in any case, and b in the table.
 static int compare(str a, str b)
 {
     size_t n = a.len < b.len ? a.len : b.len;
     for (size_t i = 0; i < n; i++) {
-        int order = lower(a.ptr[i]) - b.ptr[i];
+        int order = ascii_lower(a.ptr[i]) - b.ptr[i];
         if (order)
             return order;
     }
@@ -56,9 +51,7 @@ unsigned html_flags(str name)
 
 static int digit(char c, unsigned base)
 {
-    int v = c >= '0' && c <= '9'                 ? c - '0'
-            : lower(c) >= 'a' && lower(c) <= 'f' ? lower(c) - 'a' + 10
-                                                 : 99;
+    int v = ascii_hex(c);
     return v < (int)base ? v : -1;
 }
 

@@ -21,11 +21,6 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static size_t skip_space(str s, size_t i)
 {
     while (i < s.len && is_space(s.ptr[i]))
@@ -153,9 +148,9 @@ static bool read_markup(struct html_scan *scan, bool *is_text)
     str rest = str_slice(scan->html, scan->at, scan->html.len);
     char next = rest.len > 1 ? rest.ptr[1] : 0;
     *is_text = false;
-    if (is_letter(next))
+    if (ascii_is_letter(next))
         return read_tag(scan, false);
-    if (next == '/' && rest.len > 2 && is_letter(rest.ptr[2]))
+    if (next == '/' && rest.len > 2 && ascii_is_letter(rest.ptr[2]))
         return read_tag(scan, true);
     if (str_starts(rest, STR("<!--")))
         return read_comment(scan);
@@ -180,7 +175,7 @@ void html_scan(str html, bool (*visit)(void *ctx, const struct html_token *t), v
         scan.at = open;
         if (open == html.len)
             break;
-        if (!is_letter((char)next) && next != '/' && next != '!' && next != '?') {
+        if (!ascii_is_letter((char)next) && next != '/' && next != '!' && next != '?') {
             scan.at++;
             continue;
         }

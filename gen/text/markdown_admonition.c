@@ -42,8 +42,7 @@ static bool is_space(char c)
 
 static bool is_word_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || (c & 0x80);
+    return ascii_is_alnum(c) || c == '-' || c == '_' || (c & 0x80);
 }
 
 static str take_word(str *s)
@@ -72,7 +71,7 @@ static bool set_type(struct md_admonition *m, str word)
 static void set_word(struct md *r, struct md_admonition *m, str type)
 {
     m->word = arena_c(r->a, type);
-    if (m->word[0] >= 'a' && m->word[0] <= 'z')
+    if (ascii_is_lower(m->word[0]))
         m->word[0] = (char)(m->word[0] - 'a' + 'A');
 }
 

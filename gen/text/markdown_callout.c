@@ -12,8 +12,7 @@ static bool is_break(cmark_node *n)
 
 static bool is_word_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
+    return ascii_is_alnum(c) || c == '-' || c == '_';
 }
 
 // "[!TYPE]" with "+" or "-" behind it: the type, and the words of the title.

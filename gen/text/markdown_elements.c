@@ -43,7 +43,7 @@ static str name_at(str s)
 
 static bool is_html(str name)
 {
-    return name.len && name.ptr[0] >= 'a' && name.ptr[0] <= 'z';
+    return name.len && ascii_is_lower(name.ptr[0]);
 }
 
 // The tag that a line begins with, hidden: its name, and what is behind it on the line. False for

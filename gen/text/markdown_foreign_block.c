@@ -23,7 +23,7 @@ static void put_tag_html(struct showing *s, buf *out, str tag)
     str words = STR_NONE, href = STR_NONE;
     enum shown_as as = AS_CODE;
     size_t name = 1 + (tag.len > 1 && tag.ptr[1] == '/');
-    bool html = tag.ptr[0] == '<' && name < tag.len && tag.ptr[name] >= 'a' && tag.ptr[name] <= 'z';
+    bool html = tag.ptr[0] == '<' && name < tag.len && ascii_is_lower(tag.ptr[name]);
     if (html)
         as = AS_NOTHING, buf_str(out, tag);
     else if (tag.ptr[0] == '<')

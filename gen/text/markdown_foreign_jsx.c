@@ -6,8 +6,7 @@
 
 static bool is_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           strchr("-_:@.", c);
+    return ascii_is_alnum(c) || strchr("-_:@.", c);
 }
 
 static void blank(char *text, size_t from, size_t to)
@@ -56,7 +55,7 @@ static str only_string(str s)
 static bool is_number(str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+        if (!ascii_is_digit(s.ptr[i]))
             return false;
     return s.len > 0;
 }
@@ -137,7 +136,7 @@ bool md_exported_text(str body, str name, str *words)
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return ascii_is_alnum(c) || c == '_';
 }
 
 size_t md_jsx_end(str s, size_t from, size_t longest)
@@ -187,5 +186,5 @@ size_t md_jsx_tag_end(str s, size_t at, size_t longest)
         return name + 1;
     if (has_words(s, name))
         return 0;
-    return s.ptr[name] >= 'A' && s.ptr[name] <= 'Z' ? md_jsx_end(s, at, longest) : 0;
+    return ascii_is_upper(s.ptr[name]) ? md_jsx_end(s, at, longest) : 0;
 }

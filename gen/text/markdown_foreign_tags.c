@@ -4,14 +4,9 @@
 
 #include "gen/text/markdown_foreign_hide.h"
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_word(char c)
 {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+    return ascii_is_alnum(c) || c == '_';
 }
 
 // {/* a comment */}, {an.expression} and {NAME} of MDX. A name alone may be text in a page that is
@@ -27,9 +22,9 @@ static size_t expression_end(const struct hiding *h, size_t at)
     size_t n = 1;
     while (n < rest.len && (is_word(rest.ptr[n]) || strchr(".()'[]", rest.ptr[n])))
         n++;
-    bool dotted = n > 1 && is_letter(rest.ptr[1]) && str_find(str_slice(rest, 0, n), '.') < n;
+    bool dotted = n > 1 && ascii_is_letter(rest.ptr[1]) && str_find(str_slice(rest, 0, n), '.') < n;
     str name = str_slice(rest, 1, n);
-    bool bare = !dotted && n > 1 && (is_letter(name.ptr[0]) || name.ptr[0] == '_') &&
+    bool bare = !dotted && n > 1 && (ascii_is_letter(name.ptr[0]) || name.ptr[0] == '_') &&
                 !strpbrk(arena_c(h->a, name), ".()'[]");
     if (n >= rest.len || rest.ptr[n] != '}')
         return 0;
@@ -96,7 +91,7 @@ static size_t element_end(struct hiding *h, size_t at)
 {
     str s = h->body;
     size_t name = at + 1, end;
-    if (name >= s.len || !(s.ptr[name] >= 'a' && s.ptr[name] <= 'z'))
+    if (name >= s.len || !ascii_is_lower(s.ptr[name]))
         return 0;
     while (name < s.len && is_word(s.ptr[name]))
         name++;
@@ -162,7 +157,7 @@ static bool has_tags(str s, bool mdx)
 {
     for (size_t i = 0; i + 1 < s.len; i++) {
         char c = s.ptr[i], next = s.ptr[i + 1];
-        if (mdx ? c == '{' || (c == '<' && next >= 'A' && next <= 'Z')
+        if (mdx ? c == '{' || (c == '<' && ascii_is_upper(next))
                 : c == '{' && (next == '{' || next == '%'))
             return true;
     }

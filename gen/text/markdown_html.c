@@ -29,8 +29,7 @@ struct raw_tag {
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == ':';
+    return ascii_is_alnum(c) || c == '-' || c == ':';
 }
 
 // Offset of the > that ends a tag, quotes heeded; s.len when there is none.

@@ -51,7 +51,7 @@ static bool all_of(str s, const char *more)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool plain = ascii_is_alnum(c);
         if (!plain && !(c && strchr(more, c)))
             return false;
     }

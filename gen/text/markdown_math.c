@@ -117,7 +117,7 @@ static size_t next_dollar(const char *s, size_t i, bool twice)
 static bool is_price(str s)
 {
     size_t letters = 0, n, digits = 0;
-    if (!s.len || s.ptr[0] < '0' || s.ptr[0] > '9')
+    if (!s.len || !ascii_is_digit(s.ptr[0]))
         return false;
     while (digits < s.len && strchr("0123456789., ", s.ptr[digits]))
         digits++;

@@ -21,7 +21,7 @@ static str rule_of(str s)
         return STR_NONE;
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
-        bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool word = ascii_is_alnum(c);
         if (!word && c != '.' && c != '-' && c != '_')
             return STR_NONE;
     }

@@ -39,11 +39,6 @@ static const struct row *find(const struct row *rows, str name)
     return rows->name.len ? rows : NULL;
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static size_t behind_spaces(str tex, size_t i)
 {
     while (i < tex.len && (tex.ptr[i] == ' ' || tex.ptr[i] == '\n'))
@@ -152,7 +147,7 @@ static size_t sign(struct spelling *s, size_t i)
 static size_t command(struct spelling *s, size_t i)
 {
     size_t end = i + 1;
-    while (end < s->tex.len && is_letter(s->tex.ptr[end]))
+    while (end < s->tex.len && ascii_is_letter(s->tex.ptr[end]))
         end++;
     end += end == i + 1 && end < s->tex.len;
     str name = str_slice(s->tex, i + 1, end);

@@ -34,8 +34,7 @@ str policy_host(str address)
         size_t end = schemes[i].len;
         while (end < address.len && !strchr("/?#", address.ptr[end])) {
             char c = (char)(address.ptr[end] | 32);
-            bool plain = (c >= 'a' && c <= 'z') ||
-                         (address.ptr[end] >= '0' && address.ptr[end] <= '9') ||
+            bool plain = ascii_is_lower(c) || ascii_is_digit(address.ptr[end]) ||
                          strchr(".-:", address.ptr[end]);
             if (!plain)
                 return STR_NONE;

@@ -16,10 +16,8 @@ static bool is_word(UChar32 c)
 
 static void github_ascii(buf *out, char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        buf_char(out, (char)(c + 'a' - 'A'));
-    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-')
-        buf_char(out, c);
+    if (ascii_is_alnum(c) || c == '_' || c == '-')
+        buf_char(out, ascii_lower(c));
     else if (c == ' ' || c == '\n')
         buf_char(out, '-');
 }
@@ -66,8 +64,7 @@ static void python(str s, buf *out)
     bool joint = false, any = false;
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        bool word =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        bool word = ascii_is_alnum(c) || c == '_';
         if (c == ' ' || c == '-' || c == '\n' || c == '\t')
             joint = any;
         if (!word)

@@ -20,8 +20,7 @@ static bool is_space(char c)
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           strchr(":_-.", c) || c & 0x80;
+    return ascii_is_alnum(c) || strchr(":_-.", c) || c & 0x80;
 }
 
 static str take_name(struct cleaner *c)
@@ -80,13 +79,10 @@ static uint32_t reference(str s, size_t *n)
     if (!str_starts(s, STR("&#")))
         return 0;
     for (; i < s.len && s.ptr[i] != ';' && value < 0x110000; i++) {
-        char b = s.ptr[i], low = (char)(b | 32);
-        uint32_t digit = b >= '0' && b <= '9'              ? (uint32_t)(b - '0')
-                         : hex && low >= 'a' && low <= 'f' ? (uint32_t)(low - 'a' + 10)
-                                                           : 99;
-        if (digit == 99)
+        int digit = ascii_hex(s.ptr[i]);
+        if (digit < 0 || (!hex && digit > 9))
             return 0;
-        value = value * (hex ? 16 : 10) + digit;
+        value = value * (hex ? 16 : 10) + (uint32_t)digit;
     }
     *n = i + 1;
     return value;
@@ -123,7 +119,7 @@ static void put_scheme(str value, buf *out)
             break;
         if (c == ':')
             return;
-        buf_char(out, c < 128 ? (char)(c >= 'A' && c <= 'Z' ? c | 32 : c) : '?');
+        buf_char(out, c < 128 ? ascii_lower((char)c) : '?');
     }
     buf_clear(out);
 }

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
@@ -16,7 +11,7 @@ static bool is_blank(char c)
 
 static bool is_letter(char c)
 {
-    return lower(c) >= 'a' && lower(c) <= 'z';
+    return ascii_is_letter(c);
 }
 
 static bool name_is(const struct html_context *c, const char *name)
@@ -27,7 +22,7 @@ static bool name_is(const struct html_context *c, const char *name)
 
 static void name_start(struct html_context *c, char byte)
 {
-    c->name[0] = lower(byte);
+    c->name[0] = ascii_lower(byte);
     c->name_len = 1;
 }
 
@@ -35,7 +30,7 @@ static void name_start(struct html_context *c, char byte)
 static void name_add(struct html_context *c, char byte)
 {
     if (c->name_len < sizeof c->name)
-        c->name[c->name_len++] = lower(byte);
+        c->name[c->name_len++] = ascii_lower(byte);
 }
 
 // Keeps the last bytes of raw text, to see its end coming.
@@ -45,7 +40,7 @@ static void name_slide(struct html_context *c, char byte)
         memmove(c->name, c->name + 1, 9);
         c->name_len = 9;
     }
-    c->name[c->name_len++] = lower(byte);
+    c->name[c->name_len++] = ascii_lower(byte);
 }
 
 static bool slid_to(const struct html_context *c, const char *end)

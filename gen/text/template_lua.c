@@ -3,7 +3,7 @@
 
 static bool is_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return ascii_is_alnum(c) || c == '_';
 }
 
 static bool is_blank(char c)
@@ -59,7 +59,7 @@ enum lua_token template_token(str s, size_t *at, size_t *start)
     if (is_name(c)) {
         while (*at < s.len && is_name(s.ptr[*at]))
             ++*at;
-        return c >= '0' && c <= '9' ? LUA_TOKEN_OTHER : LUA_TOKEN_NAME;
+        return ascii_is_digit(c) ? LUA_TOKEN_OTHER : LUA_TOKEN_NAME;
     }
     if (c == '"' || c == '\'')
         return quoted(s, at);

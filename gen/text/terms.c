@@ -57,7 +57,7 @@ bool terms_is_letter(str folded)
     size_t n = 0;
     if (folded.len)
         utf8_next(folded, &n);
-    bool digit = folded.len && folded.ptr[0] >= '0' && folded.ptr[0] <= '9';
+    bool digit = folded.len && ascii_is_digit(folded.ptr[0]);
     return n == folded.len && !digit && !terms_is_pair(folded);
 }
 
@@ -113,22 +113,6 @@ struct terms *terms_new(void)
     return t;
 }
 
-static size_t put_utf8(char *to, uint32_t c)
-{
-    if (c < 0x80)
-        return to[0] = (char)c, 1;
-    if (c < 0x800)
-        return to[0] = (char)(0xC0 | c >> 6), to[1] = (char)(0x80 | (c & 0x3F)), 2;
-    if (c < 0x10000) {
-        to[0] = (char)(0xE0 | c >> 12), to[1] = (char)(0x80 | (c >> 6 & 0x3F)),
-        to[2] = (char)(0x80 | (c & 0x3F));
-        return 3;
-    }
-    to[0] = (char)(0xF0 | c >> 18), to[1] = (char)(0x80 | (c >> 12 & 0x3F));
-    to[2] = (char)(0x80 | (c >> 6 & 0x3F)), to[3] = (char)(0x80 | (c & 0x3F));
-    return 4;
-}
-
 // l was read from bytes: nearly all letters are in lower case, and go on as they are.
 static void word_add(struct part *w, const struct letter *l, str bytes)
 {
@@ -136,7 +120,7 @@ static void word_add(struct part *w, const struct letter *l, str bytes)
         return;
     w->letters++;
     if (!l->same) {
-        w->len += put_utf8(w->bytes + w->len, l->lower);
+        w->len += utf8_put(w->bytes + w->len, l->lower);
         return;
     }
     for (size_t i = 0; i < bytes.len; i++)
@@ -169,7 +153,7 @@ static void dense_end(struct terms *t)
 {
     char alone[4];
     if (t->dense_run == 1)
-        t->visit(t->ctx, (str){alone, put_utf8(alone, t->last_dense)});
+        t->visit(t->ctx, (str){alone, utf8_put(alone, t->last_dense)});
     t->dense_run = 0;
 }
 
@@ -177,14 +161,14 @@ static void dense_add(struct terms *t, uint32_t c)
 {
     char pair[8];
     if (t->dense_run++) {
-        size_t n = put_utf8(pair, t->last_dense);
-        t->visit(t->ctx, (str){pair, n + put_utf8(pair + n, c)});
+        size_t n = utf8_put(pair, t->last_dense);
+        t->visit(t->ctx, (str){pair, n + utf8_put(pair + n, c)});
     }
     t->last_dense = c;
 }
 
 // What an ASCII letter or digit is in a word; 0 of everything else.
-static const char ascii_lower[256] = {
+static const char word_byte[256] = {
     ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6',
     ['7'] = '7', ['8'] = '8', ['9'] = '9', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd',
     ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j', ['k'] = 'k',
@@ -200,7 +184,7 @@ static const char ascii_lower[256] = {
 static size_t add_ascii(struct terms *t, str text, size_t at)
 {
     struct part *w = &t->word;
-    for (char c; at < text.len && (c = ascii_lower[(unsigned char)text.ptr[at]]); at++) {
+    for (char c; at < text.len && (c = word_byte[(unsigned char)text.ptr[at]]); at++) {
         t->has_digit |= c <= '9';
         if (w->letters == MAX_LETTERS)
             continue;
@@ -250,7 +234,7 @@ void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), v
     enum letter_class last = SEPARATOR;
     t->visit = visit, t->ctx = ctx;
     for (size_t at = 0; at < text.len;) {
-        if (ascii_lower[(unsigned char)text.ptr[at]]) {
+        if (word_byte[(unsigned char)text.ptr[at]]) {
             if (t->dense_run)
                 dense_end(t);
             at = add_ascii(t, text, at);

@@ -12,6 +12,7 @@
 #include "gen/site/check/check_page.h"
 #include "gen/text/address.h"
 #include "gen/base/packed_values.h"
+#include "gen/base/path.h"
 #include "gen/text/stylesheet.h"
 
 // Budgets are looked at here and not while a site is built: to compress a page takes 120 us (of 8
@@ -225,12 +226,11 @@ static void check_link(struct checking *c, const struct checked *from, const str
 static void follow_stylesheet(struct checking *c, str url)
 {
     buf css = BUF_INIT, path = BUF_INIT, found = BUF_INIT;
-    size_t at = 0, from, to, slash = str_rfind(url, '/');
+    size_t at = 0, from, to;
     fs_read(path_of(c, url, &c->arena).ptr, 0, &css);
     while (stylesheet_next(buf_view(&css), &at, &from, &to)) {
         buf_clear(&path), buf_clear(&found);
-        if (slash < url.len)
-            buf_str(&path, str_slice(url, 0, slash + 1));
+        buf_str(&path, path_folder_slash(url));
         buf_str(&path, address_decode(str_slice(buf_view(&css), from, to), &c->arena));
         path.len = str_find(buf_view(&path), '?');
         struct checked *x =
@@ -246,8 +246,7 @@ static bool needs_link(const struct checked *x)
 {
     static const char *const known[] = {"robots.txt", "_headers",  "vramdoc.json", "llms.txt",
                                         "404.html",   "search.js", "index.html",   "status.html"};
-    size_t slash = str_rfind(x->url, '/');
-    str name = slash == x->url.len ? x->url : str_slice(x->url, slash + 1, x->url.len);
+    str name = path_name(x->url);
     if (x->is_page && x->page.is_redirect)
         return false;
     if (str_starts(name, STR("sitemap")) || str_starts(x->url, STR("assets/preview.")))

@@ -10,6 +10,7 @@
 #include "gen/text/address.h"
 #include "gen/site/documents/links.h"
 #include "gen/base/packed_values.h"
+#include "gen/base/path.h"
 #include "gen/text/html_names.h"
 #include "gen/text/html_scan.h"
 
@@ -79,9 +80,8 @@ static bool resolve(struct scan *s, const struct html_attribute *x, str raw, str
     out->line = s->cursor.line, out->col = s->cursor.col;
     bool ok = true;
     if (to.len) {
-        size_t slash = str_rfind(s->url, '/');
-        if (to.ptr[0] != '/' && slash < s->url.len)
-            buf_str(&joined, str_slice(s->url, 0, slash + 1));
+        if (to.ptr[0] != '/')
+            buf_str(&joined, path_folder_slash(s->url));
         buf_str(&joined, to);
         ok = fs_normalize(buf_view(&joined), &path);
         if (!ok)

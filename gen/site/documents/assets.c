@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/text/images.h"
 #include "gen/text/address.h"
 #include "gen/text/script.h"
@@ -14,8 +15,7 @@
 
 static str address(str name, uint64_t hash, arena *a)
 {
-    size_t slash = str_rfind(name, '/');
-    str file = slash == name.len ? name : str_slice(name, slash + 1, name.len);
+    str file = path_name(name);
     size_t dot = str_rfind(file, '.');
     return arena_printf(a, "assets/%.*s.%08x%.*s", (int)dot, file.ptr,
                         (unsigned)(hash ^ hash >> 32), STR_ARG(str_slice(file, dot, file.len)));
@@ -33,9 +33,8 @@ static struct asset *refer(const struct assets *all, const struct asset *css, st
 {
     buf joined = BUF_INIT, found = BUF_INIT;
     bool absolute = str_starts(path, STR("/"));
-    size_t slash = str_rfind(css->name, '/');
-    if (!absolute && slash < css->name.len)
-        buf_str(&joined, str_slice(css->name, 0, slash + 1));
+    if (!absolute)
+        buf_str(&joined, path_folder_slash(css->name));
     buf_str(&joined, path);
     struct asset *x = NULL;
     if (fs_normalize(buf_view(&joined), &found)) {

@@ -1,5 +1,6 @@
 // What a link in the text leads to: other pages by their files, by their keys or by their
 // addresses, and copied files.
+#include "gen/base/path.h"
 #include "gen/text/address.h"
 #include "gen/site/documents/links.h"
 
@@ -9,12 +10,6 @@
 #include "gen/site/documents/nav.h"
 #include "gen/site/documents/tree_links.h"
 #include "gen/site/source/publish.h"
-
-static str folder_of(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash == path.len ? STR_NONE : str_slice(path, 0, slash + 1);
-}
 
 static const struct page *by_source(const struct site *site, str path, const char *tail, buf *b)
 {
@@ -213,7 +208,7 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
         return (struct link){.kind = LINK_HERE, .anchor = cut.anchor, .tail = cut.tail};
     buf joined = BUF_INIT, found = BUF_INIT, b = BUF_INIT;
     if (path.ptr[0] != '/')
-        buf_str(&joined, folder_of(p->source));
+        buf_str(&joined, path_folder_slash(p->source));
     buf_str(&joined, path.ptr[0] == '/' ? str_slice(path, 1, path.len) : path);
     bool inside = fs_normalize(buf_view(&joined), &found);
     out = find_below_root(site, p, l, path, a, &b, d);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/contents.h"
 #include "gen/site/documents/languages.h"
@@ -76,8 +77,7 @@ static str title_from(str key, arena *a)
 {
     if (str_ends(key, STR("/_index")))
         key = str_slice(key, 0, key.len - 7);
-    size_t slash = str_rfind(key, '/');
-    str name = slash == key.len ? key : str_slice(key, slash + 1, key.len);
+    str name = path_name(key);
     if (str_eq(name, STR("_index")))
         name = STR_NONE;
     char *text = arena_c(a, name.len ? name : STR("Index"));
@@ -183,11 +183,11 @@ static bool says_never(const struct front *f, const char *key)
 // above them.
 static void note_never(struct placing *w, struct page *p, const struct front *f)
 {
-    size_t slash = str_rfind(p->source, '/');
+    str folder = path_folder(p->source);
     if (!(w->site->tree->kind->flags & KIND_FOREIGN))
         return;
-    if (says_never(f, "cascade") && slash < p->source.len)
-        map_put(&w->never, &w->site->arena, str_slice(p->source, 0, slash), NULL);
+    if (says_never(f, "cascade") && folder.len)
+        map_put(&w->never, &w->site->arena, folder, NULL);
     if (says_never(f, "build") || says_never(f, "_build"))
         p->left_out = LEFT_NEVER;
     else if (str_search(pair_value(f, "build"), STR("render: always")) < pair_value(f, "build").len)

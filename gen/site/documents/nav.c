@@ -5,23 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/text/address.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/source/each.h"
 #include "gen/site/source/publish.h"
 #include "gen/site/source/settings.h"
-
-static str last_part(str key)
-{
-    size_t slash = str_rfind(key, '/');
-    return slash == key.len ? key : str_slice(key, slash + 1, key.len);
-}
-
-static str parent_key(str key)
-{
-    size_t slash = str_rfind(key, '/');
-    return slash == key.len ? STR_NONE : str_slice(key, 0, slash);
-}
 
 static bool names_folder(str part)
 {
@@ -36,7 +25,7 @@ static struct document *document_new(struct site *site, str key)
         return *slot;
     struct document *doc = arena_new(&site->arena, struct document, 1);
     doc->key = key;
-    doc->section = parent_key(key);
+    doc->section = path_folder(key);
     doc->order = INT64_MAX;
     doc->pages = arena_new(&site->arena, struct page *, site->language_count);
     *slot = doc;
@@ -50,19 +39,19 @@ static void settle_keys(struct site *site)
     arena scratch = ARENA_INIT;
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
-        if (!names_folder(last_part(p->url)))
+        if (!names_folder(path_name(p->url)))
             continue;
-        p->url = parent_key(p->url);
+        p->url = path_folder(p->url);
         p->made = true;  // of a folder, until documents exist
         map_put(&indexed, &scratch, p->url, NULL);
     }
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
-        if (p->made || !str_eq_nocase(last_part(p->url), STR("readme")))
+        if (p->made || !str_eq_nocase(path_name(p->url), STR("readme")))
             continue;
-        if (map_has(&indexed, parent_key(p->url)))
+        if (map_has(&indexed, path_folder(p->url)))
             continue;
-        p->url = parent_key(p->url);
+        p->url = path_folder(p->url);
         p->made = true;
     }
     arena_free(&scratch);
@@ -99,9 +88,9 @@ static void separate_dates(struct site *site)
         struct page *p = site->pages[i];
         if (!p->date.len || !map_has(&several, p->url))
             continue;
-        size_t name = p->url.len - last_part(p->url).len;
+        size_t name = p->url.len - path_name(p->url).len;
         p->url = arena_printf(&site->arena, "%.*s%.*s-%.*s", (int)name, p->url.ptr,
-                              STR_ARG(p->date), STR_ARG(last_part(p->url)));
+                              STR_ARG(p->date), STR_ARG(path_name(p->url)));
     }
     buf_free(&b);
     arena_free(&scratch);
@@ -122,7 +111,7 @@ static void separate_folders(struct site *site)
             continue;
         if (!p->slug.len)
             p->slug = arena_join(&site->arena, STR("/"), p->url, STR_NONE);
-        p->url = arena_join(&site->arena, p->url, STR("/"), last_part(p->url));
+        p->url = arena_join(&site->arena, p->url, STR("/"), path_name(p->url));
     }
     buf_free(&b);
     arena_free(&scratch);
@@ -181,10 +170,10 @@ static void make_page(struct site *site, struct document *doc, struct language *
                       struct made *made)
 {
     struct page *p = arena_new(&site->arena, struct page, 1);
-    str title = doc->key.len ? last_part(doc->key) : settings_title(&site->settings, l->tag);
+    str title = doc->key.len ? path_name(doc->key) : settings_title(&site->settings, l->tag);
     bool stated = !doc->key.len && title.len;
     if (!title.len)
-        title = last_part(folder_path(site->settings.content_dir, &site->arena));
+        title = path_name(folder_path(site->settings.content_dir, &site->arena));
     char *text = arena_c(&site->arena, title);
     for (char *c = text; doc->key.len && *c; c++)
         if (*c == '-' || *c == '_')
@@ -320,7 +309,7 @@ static str address_path(const struct site *site, const struct document *doc, str
     str key = doc->key;
     if (slug.len && key.len) {
         bool of_root = slug.ptr[0] == '/';
-        str folder = of_root ? STR_NONE : str_slice(key, 0, key.len - last_part(key).len);
+        str folder = of_root ? STR_NONE : str_slice(key, 0, key.len - path_name(key).len);
         key = arena_join(a, folder, str_slice(slug, of_root, slug.len), STR_NONE);
     }
     if (!key.len)
@@ -395,12 +384,12 @@ static void find_scripts(struct site *site)
     arena scratch = ARENA_INIT;
     for (size_t i = 0; i < site->files.count; i++) {
         str path = site->files.items[i].path;
-        if (str_eq(last_part(path), STR("page.lua")))
-            map_put(&folders, &scratch, parent_key(path), NULL);
+        if (str_eq(path_name(path), STR("page.lua")))
+            map_put(&folders, &scratch, path_folder(path), NULL);
     }
     for (size_t i = 0; i < site->document_count && folders.count; i++) {
         struct document *doc = site->documents[i];
-        str folder = parent_key(doc->source->source);
+        str folder = path_folder(doc->source->source);
         if (doc->source->made || !map_has(&folders, folder))
             continue;
         str path = folder.len ? arena_printf(&site->arena, "%.*s/page.lua", STR_ARG(folder))

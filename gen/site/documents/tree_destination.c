@@ -76,8 +76,7 @@ static bool put_braces(const struct site *site, str inside, buf *out)
     }
     if (str_starts(inside, STR("post_url "))) {
         str post = argument(inside, STR("post_url"));
-        size_t slash = str_rfind(post, '/');
-        const struct page *p = slash == post.len ? tree_post_named(site, post) : NULL;
+        const struct page *p = str_find(post, '/') == post.len ? tree_post_named(site, post) : NULL;
         if (p)
             buf_printf(out, "/%.*s", STR_ARG(p->source));
         else

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/source/settings.h"
 #include "gen/site/source/tree_paths.h"
 
@@ -21,8 +22,7 @@ static str lowered(str s, arena *a)
 {
     char *out = arena_c(a, s);
     for (size_t i = 0; i < s.len; i++)
-        if (out[i] >= 'A' && out[i] <= 'Z')
-            out[i] = (char)(out[i] + 32);
+        out[i] = ascii_lower(out[i]);
     return (str){out, s.len};
 }
 
@@ -49,7 +49,7 @@ static void index_page(const struct site *site, struct tree_index *x, const stru
 // "{% post_url 2018-12-22-distill %}" names a post in whatever folder it is.
 static void index_post(struct tree_index *x, const struct page *p)
 {
-    size_t slash = str_rfind(p->source, '/'), name = slash == p->source.len ? 0 : slash + 1;
+    size_t name = path_name_at(p->source);
     if (p->date.len)
         put_first(&x->posts, &x->arena, str_slice(p->source, name, str_rfind(p->source, '.')), p);
 }
@@ -173,12 +173,6 @@ static struct tree_target by_address(const struct site *site, str address, bool 
     return t;
 }
 
-static str folder_of(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash == path.len ? STR_NONE : str_slice(path, 0, slash);
-}
-
 // The path from a folder, normalised; false when it climbs above the root.
 static bool join(str folder, str path, arena *a, str *out)
 {
@@ -200,7 +194,7 @@ bool tree_climbs_out(const struct site *site, const struct page *p, str written,
         return site->tree->kind->flags & KIND_BASE_WRITTEN && site->tree->base_path.len &&
                tree_without_base(site->tree, path).ptr == path.ptr;
     for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n; i++)
-        if (join(folder_of(own[i]), path, a, &joined))
+        if (join(path_folder(own[i]), path, a, &joined))
             return false;
     return true;
 }
@@ -225,9 +219,9 @@ static bool is_version(str part)
     bool marked = part.len && part.ptr[0] == 'v', digit = false;
     for (size_t i = marked; i < part.len; i++) {
         char c = part.ptr[i];
-        if (!(c >= '0' && c <= '9') && c != '.' && c != 'x')
+        if (!ascii_is_digit(c) && c != '.' && c != 'x')
             return false;
-        digit = digit || (c >= '0' && c <= '9');
+        digit = digit || ascii_is_digit(c);
         marked = marked || c == '.' || c == 'x';
     }
     return marked && digit;
@@ -267,7 +261,7 @@ static void list_addresses(const struct site *site, const struct page *p, str pa
     }
     for (size_t i = 0, n = tree_addresses(site, p, a, own); i < n; i++) {
         add_place(all, own[i], path, a);
-        add_place(all, folder_of(own[i]), path, a);
+        add_place(all, path_folder(own[i]), path, a);
         // The language's own part is not in these addresses: one step up may lead out of it.
         if (str_starts(path, STR("../")))
             add_place(all, own[i], str_slice(path, 3, path.len), a);
@@ -304,9 +298,9 @@ static void list_shared(const struct site *site, const struct page *p, str path,
 {
     if (!p->root)
         return;
-    str below = folder_of(tree_below(p->root, p->source));
+    str below = path_folder(tree_below(p->root, p->source));
     if (p->root->language.len)
-        add_place(all, arena_join(a, folder_of(p->root->folder), STR("/"), below), path, a);
+        add_place(all, arena_join(a, path_folder(p->root->folder), STR("/"), below), path, a);
     if (site->tree->overlay.len)
         add_place(all, arena_join(a, site->tree->overlay, STR("/"), below), path, a);
 }
@@ -338,16 +332,16 @@ static void list_files(const struct site *site, const struct page *p, str path, 
         add_place(all, arena_join(a, content, STR("/"), STR("assets")), path, a);
         return;
     }
-    add_place(all, folder_of(p->source), path, a);
+    add_place(all, path_folder(p->source), path, a);
     if (!first->made)
-        add_place(all, folder_of(first->source), path, a);
+        add_place(all, path_folder(first->source), path, a);
     size_t n = tree_addresses(site, p, a, own);
     for (size_t i = 0; source && i < n && i < 2; i++) {
         str below = str_starts(own[i], source->prefix)
                         ? str_slice(own[i], source->prefix.len, own[i].len)
                         : own[i];
         add_place(all, arena_join(a, source->folder, STR("/"), below), path, a);
-        add_place(all, arena_join(a, source->folder, STR("/"), folder_of(below)), path, a);
+        add_place(all, arena_join(a, source->folder, STR("/"), path_folder(below)), path, a);
     }
     if (source)
         add_place(all, source->folder, path, a);  // Hugo's resources and old READMEs

@@ -10,8 +10,8 @@ static void put_words(const struct locale *locale, str words, buf *out)
     for (size_t i = 0; i < words.len; i++) {
         size_t end = i + 1;
         int64_t number = 0;
-        while (words.ptr[i] == '{' && end < words.len && end < i + 18 && words.ptr[end] >= '0' &&
-               words.ptr[end] <= '9')
+        while (words.ptr[i] == '{' && end < words.len && end < i + 18 &&
+               ascii_is_digit(words.ptr[end]))
             number = number * 10 + (words.ptr[end++] - '0');
         if (end > i + 1 && end < words.len && words.ptr[end] == '}') {
             locale_integer(locale, number, out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gen/base/fs.h"
+#include "gen/base/path.h"
 #include "gen/site/figures/figures_lib.h"
 
 #define BESIDE_MAX ((size_t)4 << 20)  // bytes of a file
@@ -14,14 +15,6 @@
 static int by_path(const void *key, const void *entry)
 {
     return str_cmp(*(const str *)key, ((const struct fs_entry *)entry)->path);
-}
-
-// The folder of a file below the content folder, with a '/' at its end unless it is the content
-// folder itself.
-static str folder_of(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash < path.len ? str_slice(path, 0, slash + 1) : STR("");
 }
 
 static bool is_there(const struct figures *f, str path)
@@ -48,12 +41,12 @@ static str path_beside(lua_State *L, str name)
     struct figures *f = figures_of(L);
     str path = STR_NONE;
     bool plain = str_find(name, '/') == name.len;
-    bool shared =
-        plain ? str_ends(name, STR(".lua")) : str_search(f->text, folder_of(name)) < f->text.len;
+    bool shared = plain ? str_ends(name, STR(".lua"))
+                        : str_search(f->text, path_folder_slash(name)) < f->text.len;
     bool there =
         name.len &&
         ((plain && find_in(f, &f->arena, f->module_folder, name, &path)) ||
-         (plain && find_in(f, &f->arena, folder_of(f->doc->source->source), name, &path)) ||
+         (plain && find_in(f, &f->arena, path_folder_slash(f->doc->source->source), name, &path)) ||
          (shared && find_in(f, &f->arena, STR(""), name, &path)));
     if (!there)
         luaL_error(L, "no file '%s' lies beside page.lua", name.ptr);
@@ -136,7 +129,7 @@ static int run_module(lua_State *L)
     lua_rawset(L, lua_upvalueindex(1));
     str file = in_content(f, &f->arena, path);
     sandbox_include(L, read_beside(L, file), file);
-    call_in(L, folder_of(path));
+    call_in(L, path_folder_slash(path));
     if (lua_isnil(L, -1) || lua_isboolean(L, -1))
         return luaL_error(L, "'%s.lua' returns no table", name.ptr);
     lua_pushvalue(L, 1);

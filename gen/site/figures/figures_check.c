@@ -46,15 +46,9 @@ void figures_names(str text, size_t from, void (*note)(void *ctx, str name, size
     names_in_examples(text, from, note, ctx);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (c & 0x80);
+    return ascii_is_alnum(c) || c == '_' || (c & 0x80);
 }
 
 // Length of a byte unit at the beginning of s that ends there; 0 when there is none.
@@ -102,14 +96,14 @@ static void bare_in_line(struct figures *f, str file, str text, str line)
             i = skipped;
             continue;
         }
-        if (!is_digit(line.ptr[i]) || (i && is_word(line.ptr[i - 1]))) {
+        if (!ascii_is_digit(line.ptr[i]) || (i && is_word(line.ptr[i - 1]))) {
             i++;
             continue;
         }
         size_t start = i;
-        while (i < line.len &&
-               (is_digit(line.ptr[i]) || ((line.ptr[i] == '.' || line.ptr[i] == ',') &&
-                                          i + 1 < line.len && is_digit(line.ptr[i + 1]))))
+        while (i < line.len && (ascii_is_digit(line.ptr[i]) ||
+                                ((line.ptr[i] == '.' || line.ptr[i] == ',') && i + 1 < line.len &&
+                                 ascii_is_digit(line.ptr[i + 1]))))
             i++;
         size_t gap = gap_length(str_slice(line, i, line.len));
         size_t unit = unit_length(str_slice(line, i + gap, line.len));

@@ -30,8 +30,7 @@ static void put_linked(str text, buf *out)
 static bool is_name(str s)
 {
     size_t i = 0;
-    while (i < s.len &&
-           (s.ptr[i] == '_' || (s.ptr[i] | 32) >= 'a' || (s.ptr[i] >= '0' && s.ptr[i] <= '9')))
+    while (i < s.len && (s.ptr[i] == '_' || (s.ptr[i] | 32) >= 'a' || ascii_is_digit(s.ptr[i])))
         i++;
     return i == s.len;
 }

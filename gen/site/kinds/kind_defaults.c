@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/kinds/kind_lib.h"
 
 static str first_text(const struct yaml_node *map, const char *const *keys, size_t count)
@@ -48,12 +49,11 @@ void kind_defaults(struct tree *t, const struct yaml_node *defaults)
 static str type_of(const struct tree *t, str path)
 {
     const struct tree_root *r = tree_root_of(t, path);
-    size_t name = r ? str_rfind(r->folder, '/') : 0;
     if (str_starts(path, STR("_posts/")) || str_search(path, STR("/_posts/")) < path.len)
         return STR("posts");
     if (!r || !r->folder.len)
         return STR("pages");
-    str last = str_slice(r->folder, name == r->folder.len ? 0 : name + 1, r->folder.len);
+    str last = path_name(r->folder);
     return last.ptr[0] == '_' ? str_slice(last, 1, last.len) : STR("pages");
 }
 

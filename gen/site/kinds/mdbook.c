@@ -2,6 +2,7 @@
 // side by side are one site, each below the name of its folder.
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/kinds/kind_lib.h"
 
 static const char config_file[] = "book.toml";
@@ -48,8 +49,7 @@ static void read_redirects(struct tree *t, const struct yaml_node *c, str prefix
     const struct yaml_node *map = kind_get(c, "output.html.redirect");
     for (size_t i = 0; map && map->kind == YAML_MAP && i < map->count; i++) {
         str from = kind_join(t, prefix, map->pairs[i].key->text), to = map->pairs[i].value->text;
-        size_t slash = str_rfind(from, '/');
-        str folder = slash == from.len ? STR_NONE : str_slice(from, 0, slash);
+        str folder = path_folder(from);
         kind_redirect(t, from, kind_join(t, str_starts(to, STR("/")) ? prefix : folder, to));
     }
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gen/base/clock.h"
+#include "gen/base/path.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/output/build_state.h"
 #include "gen/site/documents/load.h"
@@ -29,7 +30,7 @@ str build_program_dir(arena *a)
     if (n <= 0)
         return STR(".");
     str full = {path, (size_t)n};
-    return arena_str(a, str_slice(full, 0, str_rfind(full, '/')));
+    return arena_str(a, path_folder(full));
 }
 
 // Whether the output's folders are as the last build left them: no file came or went.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/base/fs.h"
+#include "gen/base/path.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/contents.h"
 #include "gen/site/output/build_state.h"
@@ -233,12 +234,6 @@ static void add_files_of(struct digest *d, const struct site *site, str folder)
     }
 }
 
-static str folder_of(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash < path.len ? str_slice(path, 0, slash + 1) : STR("");
-}
-
 // The files in folders of other documents that page.lua names: "FOLDER/" stands in its text.
 static void add_named(struct digest *d, const struct site *site, str page_lua)
 {
@@ -247,7 +242,7 @@ static void add_named(struct digest *d, const struct site *site, str page_lua)
     if (fs_read(page_lua.ptr, PAGE_LUA_MAX, &text) != 0)
         return;
     for (size_t i = 0; i < site->files.count; i++) {
-        str folder = folder_of(site->files.items[i].path);
+        str folder = path_folder_slash(site->files.items[i].path);
         if (!folder.len || str_eq(folder, last))
             continue;
         last = folder;
@@ -267,7 +262,7 @@ uint64_t digest_document(const struct build *b, const struct document *doc)
     add_str(&d, doc->page_lua);
     if (doc->page_lua.len) {
         add_file(&d, doc->page_lua);
-        add_files_of(&d, &b->site, folder_of(doc->source->source));
+        add_files_of(&d, &b->site, path_folder_slash(doc->source->source));
         add_named(&d, &b->site, doc->page_lua);
         add_shared(&d, &b->site);
     }

@@ -12,6 +12,7 @@
 
 #include "gen/base/beneath.h"
 #include "gen/base/fs.h"
+#include "gen/base/path.h"
 
 enum { OPEN_FOLDERS = 400 };
 
@@ -49,10 +50,8 @@ static bool open_parent(struct emit *e)
     str path = e->output;
     if (realpath(path.ptr, real))
         path = str_c(real);
-    size_t slash = str_rfind(path, '/');
-    str parent = slash == path.len ? STR(".") : slash ? str_slice(path, 0, slash) : STR("/");
-    e->name = arena_c(&e->arena, slash == path.len ? path : str_slice(path, slash + 1, path.len));
-    const char *folder = arena_c(&e->arena, parent);
+    e->name = arena_c(&e->arena, path_name(path));
+    const char *folder = arena_c(&e->arena, path_parent(path));
     e->parent = fs_mkdirs(folder) == 0 ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (e->parent >= 0 && !*e->name)
         return errno = EBUSY, false;  // the root of the file system
@@ -125,15 +124,9 @@ void emit_end(struct emit *e)
     e->folders = (struct map){0};
 }
 
-static str folder_of(str url)
-{
-    size_t slash = str_rfind(url, '/');
-    return slash == url.len ? STR_NONE : str_slice(url, 0, slash);
-}
-
 bool emit_folder_of(struct emit *e, str url)
 {
-    str folder = folder_of(url);
+    str folder = path_folder(url);
     bool is_new;
     if (!e->fresh || !folder.len)
         return true;
@@ -165,7 +158,7 @@ void emit_work_path(const struct emit *e, str url, buf *out)
 
 static int create(struct emit *e, str url)
 {
-    str folder = e->fresh ? folder_of(url) : STR_NONE;
+    str folder = e->fresh ? path_folder(url) : STR_NONE;
     const int *fd = folder.len ? map_get(&e->folders, folder) : NULL;
     if (fd)
         return beneath_create(*fd, str_slice(url, folder.len + 1, url.len));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/incremental/texts.h"
 #include "gen/site/output/build_state.h"
 
@@ -37,10 +38,9 @@ static void list_folders(struct build *b, struct cache *c)
                   : i < pages ? b->site.page_by_url.entries[i].key
                               : b->outputs[i - pages].url;
         bool is_new = true;
-        size_t slash = str_rfind(url, '/');
-        str folder = same               ? b->old->folders[i].path
-                     : slash == url.len ? STR(".")
-                                        : str_slice(url, 0, slash);
+        str folder = same                ? b->old->folders[i].path
+                     : path_name_at(url) ? path_folder(url)
+                                         : STR(".");
         if (!same)
             map_put(&seen, a, folder, &is_new);
         if (!is_new)

@@ -2,6 +2,7 @@
 // the server, robots.
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/text/policy.h"
 #include "gen/site/output/build_state.h"
 #include "gen/site/output/feeds.h"
@@ -107,12 +108,10 @@ static void write_redirect(struct build *b, str url, const struct page *p)
 static str from_top(struct build *b, const struct page *p, str alias)
 {
     bool relative = b->site.tree->kind->flags & KIND_ALIAS_BESIDE && !str_starts(alias, STR("/"));
-    str folder = str_ends(p->url, STR("/index.html")) ? str_slice(p->url, 0, str_rfind(p->url, '/'))
-                                                      : p->url;
-    size_t slash = str_rfind(folder, '/');
+    bool index = str_ends(p->url, STR("/index.html"));
+    str folder = path_folder(index ? path_folder(p->url) : p->url);
     buf whole = BUF_INIT, path = BUF_INIT;
-    buf_printf(&whole, "%.*s/%.*s", (int)(slash < folder.len ? slash : 0), folder.ptr,
-               STR_ARG(alias));
+    buf_printf(&whole, "%.*s/%.*s", STR_ARG(folder), STR_ARG(alias));
     bool inside = relative && fs_normalize(buf_view(&whole), &path);
     str out = inside ? arena_join(&b->site.arena, STR("/"), buf_view(&path), STR_NONE) : alias;
     buf_free(&whole), buf_free(&path);
@@ -135,8 +134,7 @@ static void write_alias(struct build *b, const struct page *p, str alias)
     }
     str url = arena_str(a, buf_view(&path));
     buf_free(&path);
-    size_t slash = str_rfind(url, '/');
-    str name = slash == url.len ? url : str_slice(url, slash + 1, url.len);
+    str name = path_name(url);
     bool folder = alias.ptr[alias.len - 1] == '/' || str_find(name, '.') == name.len;
     if (folder)
         url = arena_printf(a, "%.*s/index.html", STR_ARG(url));

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gen/base/escape.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/contents.h"
 #include "gen/site/documents/nav.h"
@@ -61,16 +62,7 @@ static str put_in(str pattern, const char *mark, str value, arena *a)
 static str percent_encoded(str s, arena *a)
 {
     buf b = BUF_INIT;
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-        bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
-                     (c && strchr("-._~/", c));
-        char code[3] = {'%', "0123456789ABCDEF"[c >> 4], "0123456789ABCDEF"[c & 15]};
-        if (plain)
-            buf_char(&b, (char)c);
-        else
-            buf_put(&b, code, sizeof code);
-    }
+    escape_part(&b, s, "/");
     str out = arena_str(a, buf_view(&b));
     buf_free(&b);
     return out;

@@ -67,7 +67,7 @@ void index_begin(struct index *x, str tag)
 static bool has_digit(str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] >= '0' && s.ptr[i] <= '9')
+        if (ascii_is_digit(s.ptr[i]))
             return true;
     return false;
 }

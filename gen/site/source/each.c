@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/source/measurements.h"
 #include "gen/site/source/scan.h"
 
@@ -19,8 +20,7 @@ static int by_path(const void *key, const void *entry)
 // Path of the list below the content folder.
 static str list_path(const struct page *p, str word, arena *a)
 {
-    size_t slash = str_rfind(p->source, '/');
-    str folder = slash < p->source.len ? str_slice(p->source, 0, slash + 1) : STR_NONE;
+    str folder = path_folder_slash(p->source);
     return arena_printf(a, "%.*s%.*s.tsv", STR_ARG(folder), STR_ARG(word));
 }
 
@@ -70,9 +70,7 @@ static str put_in(str text, str word, str name, arena *a)
 // "records/gpu", "nvidia-h200" -> "records/nvidia-h200"
 static str key_beside(str key, str slug, arena *a)
 {
-    size_t slash = str_rfind(key, '/');
-    str folder = slash < key.len ? str_slice(key, 0, slash + 1) : STR_NONE;
-    return arena_printf(a, "%.*s%.*s", STR_ARG(folder), STR_ARG(slug));
+    return arena_join(a, path_folder_slash(key), slug, STR_NONE);
 }
 
 static struct page *page_for(const struct page *p, str name, str slug, arena *a)

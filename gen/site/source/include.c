@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gen/base/beneath.h"
+#include "gen/base/path.h"
 #include "gen/site/source/hero.h"
 #include "gen/site/source/include_body.h"
 #include "gen/site/source/include_mark.h"
@@ -45,12 +46,6 @@ static void refuse(struct including *g, const struct include_source *s, size_t a
     if (g->d)
         diag_add(g->d, D_INCLUDE_NONE, DIAG_AT(s->file, s->text, at), "%.*s, %s", STR_ARG(path),
                  why);
-}
-
-static str folder_of(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash < path.len ? str_slice(path, 0, slash) : STR_NONE;
 }
 
 // A path below the content folder; "" when it is none.
@@ -131,7 +126,7 @@ const char *include_find_file(struct including *g, const struct include_source *
         return read_file(g, join(g, t->include_root, str_slice(path, 2, path.len)), out);
     if (str_starts(path, STR("@")))  // a folder of VuePress's configuration, by its own name
         return read_file(g, join(g, t->include_root, str_slice(path, 1, path.len)), out);
-    return read_file(g, join(g, folder_of(s->path), path), out);
+    return read_file(g, join(g, path_folder(s->path), path), out);
 }
 
 size_t include_line_end(str s, size_t at)
@@ -219,9 +214,7 @@ void include_put_fence(struct including *g, const struct include_source *s, size
 
 str include_extension_of(str path)
 {
-    size_t dot = str_rfind(path, '.'), slash = str_rfind(path, '/');
-    bool none = dot == path.len || (slash < path.len && dot < slash);
-    return none ? STR_NONE : str_slice(path, dot + 1, path.len);
+    return str_slice(path, path_ending_at(path) + 1, path.len);
 }
 
 static void include(struct including *g, const struct include_source *s, size_t at,

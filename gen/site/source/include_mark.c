@@ -31,7 +31,7 @@ static bool read_number(str s, size_t *n)
 {
     size_t value = 0;
     for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] < '0' || s.ptr[i] > '9' || i > 8)
+        if (!ascii_is_digit(s.ptr[i]) || i > 8)
             return false;
         value = value * 10 + (size_t)(s.ptr[i] - '0');
     }

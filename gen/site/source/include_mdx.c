@@ -11,8 +11,7 @@ enum { MAX_SEARCHED = 64 << 20 };  // bytes that are looked through for the list
 
 static bool is_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$';
+    return ascii_is_alnum(c) || c == '_' || c == '$';
 }
 
 static size_t name_length(str s)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/source/scan.h"
 #include "kernels/record/record.h"
 
@@ -20,10 +21,8 @@ str measurements_slug(str name, arena *a)
     char *to = arena_new(a, char, name.len + 1);
     size_t n = 0;
     for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        if (c >= 'A' && c <= 'Z')
-            c += 32;
-        bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        char c = ascii_lower(name.ptr[i]);
+        bool kept = ascii_is_lower(c) || ascii_is_digit(c);
         if (kept)
             to[n++] = c;
         else if (n && to[n - 1] != '-')
@@ -85,7 +84,7 @@ static void read_one(struct site *site, str path)
 {
     struct measurements *list = &site->measurements;
     struct reading r = {site->diag, site_path(site, path, &site->arena)};
-    str name = str_slice(path, str_rfind(path, '/') + 1, path.len - 5);
+    str name = str_slice(path, path_name_at(path), path.len - 5);
     char message[200];
     buf bytes = BUF_INIT;
     if (fs_read(r.file.ptr, RECORD_MAX, &bytes) != 0) {

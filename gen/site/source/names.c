@@ -1,6 +1,7 @@
 // What a page's path says: finds a language's tag in one of five places, and believes it when the
 // other names agree.
 #include "gen/site/source/names.h"
+#include "gen/base/path.h"
 #include "gen/site/source/names_tag.h"
 
 #include <string.h>
@@ -30,27 +31,16 @@ bool names_is_page(str path)
            str_ends(path, STR(".mdx"));
 }
 
-static bool is_name_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 // The same of a page whose front matter says its language.
 static bool may_be(const struct names *n, str s, str lang)
 {
     return names_is_tag(&n->languages, s) || (lang.len && str_eq_nocase(s, lang));
 }
 
-static size_t stem_end(str path)
-{
-    size_t dot = str_rfind(path, '.');
-    return dot;
-}
-
 // The spots of a path where a tag may stand, the most certain form first.
 static size_t find_spots(const struct names *n, str path, str lang, struct spot out[MAX_SPOTS])
 {
-    size_t count = 0, start = 0, end = stem_end(path), depth = 0;
+    size_t count = 0, start = 0, end = path_ending_at(path), depth = 0;
     for (size_t i = 0; i < end && depth < MAX_DEPTH; i++) {
         if (path.ptr[i] != '/')
             continue;
@@ -66,7 +56,7 @@ static size_t find_spots(const struct names *n, str path, str lang, struct spot 
         start = i + 1;
         depth++;
     }
-    size_t slash = str_rfind(path, '/'), name = slash == path.len ? 0 : slash + 1;
+    size_t name = path_name_at(path);
     str stem = str_slice(path, name, end);
     size_t dot = str_rfind(stem, '.');
     if (dot > 0 && dot < stem.len && may_be(n, str_slice(stem, dot + 1, stem.len), lang))
@@ -98,7 +88,7 @@ static size_t find_spots(const struct names *n, str path, str lang, struct spot 
 // the name. Else the path's end.
 static size_t tag_again(str path, const struct spot *s)
 {
-    size_t end = stem_end(path), from = end - s->tag.len;
+    size_t end = path_ending_at(path), from = end - s->tag.len;
     bool room = s->form == NAME_FOLDER && end > s->to + s->tag.len + 1;
     bool again = room && strchr("-_.", path.ptr[from - 1]) &&
                  str_eq_nocase(str_slice(path, from, end), s->tag);
@@ -179,14 +169,13 @@ static void note_name(struct names *n, struct level *l, str name)
     map_put(tag ? &l->tags : &l->others, n->arena, name, NULL);
     str base = str_slice(name, 0, 2);
     l->english = l->english || (tag && str_eq_nocase(base, STR("en")) &&
-                                (name.len == 2 || !is_name_letter(name.ptr[2])));
+                                (name.len == 2 || !ascii_is_letter(name.ptr[2])));
     l->listed = l->listed || (tag && map_has(&n->listed, name));
 }
 
 static str stem_of(str path)
 {
-    size_t slash = str_rfind(path, '/');
-    return str_slice(path, slash == path.len ? 0 : slash + 1, stem_end(path));
+    return str_slice(path, path_name_at(path), path_ending_at(path));
 }
 
 static bool is_joint(char c)
@@ -198,7 +187,7 @@ static bool is_joint(char c)
 static void note_dashes(struct names *n, str path, buf *b)
 {
     str stem = stem_of(path);
-    size_t from = stem_end(path) - stem.len, last = 0, dashes = 0;
+    size_t from = path_ending_at(path) - stem.len, last = 0, dashes = 0;
     for (size_t i = 1; i < stem.len; i++)
         last = is_joint(stem.ptr[i]) ? i : last;
     bool tagged = last && names_is_tag(&n->languages, str_slice(stem, last + 1, stem.len));
@@ -233,7 +222,7 @@ static void note_levels(struct names *n, str path, buf *b)
         start = i + 1;
         depth++;
     }
-    size_t slash = str_rfind(path, '/'), name = slash == path.len ? 0 : slash + 1;
+    size_t name = path_name_at(path);
     str stem = stem_of(path);
     note_dashes(n, path, b);
     if (!is_folder_page(stem))
@@ -257,9 +246,7 @@ static bool has_level(enum name_form form)
 
 static str folder_above(str path, const struct spot *s)
 {
-    size_t slash = str_rfind(path, '/');
-    return s->form == NAME_FOLDER ? str_slice(path, 0, s->from)
-                                  : str_slice(path, 0, slash == path.len ? 0 : slash + 1);
+    return s->form == NAME_FOLDER ? str_slice(path, 0, s->from) : path_folder_slash(path);
 }
 
 static void learn(struct names *n, str path, const struct spot *s, buf *b)
@@ -388,7 +375,7 @@ static void cut_again(const struct names *n, struct name *out, str ending, arena
 
 struct name names_plain(str path, arena *a)
 {
-    struct name out = {.form = NAME_PLAIN, .key = str_slice(path, 0, stem_end(path))};
+    struct name out = {.form = NAME_PLAIN, .key = str_slice(path, 0, path_ending_at(path))};
     out.key = names_strip_post(out.key, &out.date, a);
     return out;
 }
@@ -424,7 +411,7 @@ static str held_source(const struct names *n, str path, const struct spot *s, ar
     bool folder = s->form == NAME_FOLDER;
     size_t end = folder ? (s->from ? s->from - 1 : 0) : str_rfind(path, '/');
     str above = end == path.len ? STR_NONE : str_slice(path, 0, end);
-    size_t slash = str_rfind(above, '/'), name = slash == above.len ? 0 : slash + 1;
+    size_t name = path_name_at(above);
     bool held = is_holder(str_slice(above, name, above.len)) && !str_eq_nocase(s->tag, STR("en"));
     if (!held || s->form == NAME_FOLDER_SUFFIX)
         return STR_NONE;
@@ -440,7 +427,7 @@ static str held_source(const struct names *n, str path, const struct spot *s, ar
 struct name names_split(const struct names *n, str path, str lang, arena *a)
 {
     struct spot spots[MAX_SPOTS];
-    struct name out = {.form = NAME_PLAIN, .key = str_slice(path, 0, stem_end(path))};
+    struct name out = {.form = NAME_PLAIN, .key = str_slice(path, 0, path_ending_at(path))};
     buf b = BUF_INIT;
     for (size_t i = 0, m = find_spots(n, path, lang, spots); i < m; i++) {
         const struct spot *s = &spots[i];
@@ -453,9 +440,9 @@ struct name names_split(const struct names *n, str path, str lang, arena *a)
                                STR_ARG(str_slice(path, s->to, end)));
         str source = held_source(n, path, s, a);
         if (source.len)
-            out.key = str_slice(source, 0, stem_end(source));
+            out.key = str_slice(source, 0, path_ending_at(source));
         if (s->form == NAME_FOLDER)
-            cut_again(n, &out, str_slice(path, stem_end(path), path.len), a);
+            cut_again(n, &out, str_slice(path, path_ending_at(path), path.len), a);
         break;
     }
     out.key = names_strip_post(out.key, &out.date, a);

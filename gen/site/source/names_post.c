@@ -1,4 +1,5 @@
 // Names of Jekyll's posts: _posts/2016-05-03-title.md.
+#include "gen/base/path.h"
 #include "gen/site/source/names.h"
 
 static bool is_post_date(str s)
@@ -7,7 +8,7 @@ static bool is_post_date(str s)
     if (s.len < sizeof shape)
         return false;
     for (size_t i = 0; i + 1 < sizeof shape; i++)
-        if (shape[i] == 'd' ? s.ptr[i] < '0' || s.ptr[i] > '9' : s.ptr[i] != '-')
+        if (shape[i] == 'd' ? !ascii_is_digit(s.ptr[i]) : s.ptr[i] != '-')
             return false;
     return true;
 }
@@ -27,7 +28,7 @@ str names_strip_post(str key, str *date, arena *a)
     if (at == key.len)
         return key;
     key = arena_join(a, str_slice(key, 0, at), str_slice(key, at + 7, key.len), STR_NONE);
-    size_t slash = str_rfind(key, '/'), name = slash == key.len ? 0 : slash + 1;
+    size_t name = path_name_at(key);
     str own = str_slice(key, name, key.len);
     if (!is_post_date(own))
         return key;

@@ -6,11 +6,6 @@
 
 enum { LONGEST_WORD = 20 };
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 // Words that mean a language without being a tag.
 static const struct {
     str word, tag;
@@ -34,7 +29,7 @@ bool names_is_locale(str tag)
     bool found = false;
     size_t joint = 0;
     for (size_t i = 0; i < tag.len && i < sizeof wanted - 1; i++) {
-        wanted[i] = tag.ptr[i] == '-' || tag.ptr[i] == '_' ? '_' : lower(tag.ptr[i]);
+        wanted[i] = tag.ptr[i] == '-' || tag.ptr[i] == '_' ? '_' : ascii_lower(tag.ptr[i]);
         joint = wanted[i] == '_' ? i : joint;
     }
     for (int32_t i = 0, count = uloc_countAvailable(); i < count && !found; i++) {
@@ -55,19 +50,17 @@ bool names_is_tag(const struct map *languages, str s)
     size_t len = 0;
     if (names_word(s).ptr != s.ptr)
         return true;
-    while (len < s.len && len < 4 &&
-           ((s.ptr[len] >= 'a' && s.ptr[len] <= 'z') || (s.ptr[len] >= 'A' && s.ptr[len] <= 'Z')))
+    while (len < s.len && len < 4 && ascii_is_letter(s.ptr[len]))
         len++;
     if (len < 2 || len > 3 || s.len > 12 || (s.len > len && s.ptr[len] != '-' && s.ptr[len] != '_'))
         return false;
     for (size_t i = 0; i < len; i++)
-        base[i] = lower(s.ptr[i]);
+        base[i] = ascii_lower(s.ptr[i]);
     if (!map_has(languages, (str){base, len}))
         return false;
     for (size_t i = len, part = 0; i < s.len; i++) {
         bool joint = s.ptr[i] == '-' || s.ptr[i] == '_';
-        bool word = (s.ptr[i] >= '0' && s.ptr[i] <= '9') ||
-                    (lower(s.ptr[i]) >= 'a' && lower(s.ptr[i]) <= 'z');
+        bool word = ascii_is_alnum(s.ptr[i]);
         if (joint ? (i > len && part < 2) || i + 1 == s.len : !word)
             return false;
         part = joint ? 0 : part + 1;

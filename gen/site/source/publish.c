@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gen/base/path.h"
 #include "gen/text/address.h"
 
 enum { KEY_BYTES = 1 << 20 };  // a longer file is no certificate
@@ -127,12 +128,6 @@ bool publish_is_public(const char *path)
     return known && known == all;
 }
 
-static str last_part(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash == path.len ? path : str_slice(path, slash + 1, path.len);
-}
-
 // What only the generator reads: figures and what translations were made from. Settings may have
 // any name.
 static bool is_input(str name)
@@ -142,7 +137,7 @@ static bool is_input(str name)
 
 enum publish publish_file(str path)
 {
-    str rest = path, part, name = last_part(path);
+    str rest = path, part, name = path_name(path);
     if (is_key(name))
         return LEFT_KEY;
     for (bool first = true; str_cut(&rest, '/', &part); first = false)

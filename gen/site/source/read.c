@@ -28,7 +28,7 @@ static size_t link_words(str s)
 static size_t component(str s)
 {
     size_t end = str_find(s, '>'), from = 1 + (s.len > 1 && s.ptr[1] == '/'), to = from;
-    bool capital = s.len > from && s.ptr[0] == '<' && s.ptr[from] >= 'A' && s.ptr[from] <= 'Z';
+    bool capital = s.len > from && s.ptr[0] == '<' && ascii_is_upper(s.ptr[from]);
     while (to < s.len && !strchr(" \t/>", s.ptr[to]))
         to++;
     str name = str_slice(s, from, to), rest = str_slice(s, end, s.len);

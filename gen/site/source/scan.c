@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/source/names.h"
 #include "gen/site/source/publish.h"
 #include "gen/site/source/statics.h"
@@ -98,18 +99,10 @@ static bool walk_reported(struct site *site)
     return ok;
 }
 
-static str folder_of(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash == path.len ? STR_NONE : str_slice(path, 0, slash);
-}
-
 // index.md, index.fr.md: what makes a folder a leaf bundle of Hugo.
 static bool is_index(str path)
 {
-    size_t slash = str_rfind(path, '/');
-    return str_starts(slash == path.len ? path : str_slice(path, slash + 1, path.len),
-                      STR("index."));
+    return str_starts(path_name(path), STR("index."));
 }
 
 // The folders of leaf bundles, but for the tops of the content.
@@ -120,8 +113,8 @@ static void list_bundles(const struct site *site, struct map *bundles, arena *a)
         if (!is_index(path) || !tree_is_page(site->tree, path))
             continue;
         const struct tree_root *r = tree_root_of(site->tree, path);
-        if (!str_eq(r->folder, folder_of(path)))
-            map_put(bundles, a, folder_of(path), NULL);
+        if (!str_eq(r->folder, path_folder(path)))
+            map_put(bundles, a, path_folder(path), NULL);
     }
 }
 
@@ -131,7 +124,7 @@ static bool is_resource(const struct map *bundles, str path)
 {
     if (!bundles->count || is_index(path))
         return false;
-    for (str folder = folder_of(path); folder.len; folder = folder_of(folder))
+    for (str folder = path_folder(path); folder.len; folder = path_folder(folder))
         if (map_has(bundles, folder))
             return true;
     return false;

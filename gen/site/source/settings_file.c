@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gen/base/args.h"
+#include "gen/base/path.h"
 #include "gen/site/source/settings_value.h"
 #include "gen/text/markdown.h"
 #include "gen/text/yaml.h"
@@ -110,14 +111,6 @@ bool settings_parse(struct settings *s, str text, str file, str base_dir, arena 
     return !r.failed;
 }
 
-static str parent_of(str path, arena *a)
-{
-    size_t slash = str_rfind(path, '/');
-    if (slash == path.len)
-        return STR(".");
-    return slash ? arena_str(a, str_slice(path, 0, slash)) : STR("/");
-}
-
 static bool is_dir(str path)
 {
     struct fs_stat st;
@@ -151,7 +144,8 @@ static bool read_file(struct settings *s, str file, bool wanted, arena *a, struc
                      errno == ENODATA ? "it has no writer" : strerror(errno));
         ok = !wanted;
     } else {
-        ok = settings_parse(s, arena_str(a, buf_view(&text)), file, parent_of(file, a), a, d);
+        ok = settings_parse(s, arena_str(a, buf_view(&text)), file, arena_str(a, path_parent(file)),
+                            a, d);
     }
     buf_free(&text);
     return ok;
@@ -196,12 +190,8 @@ bool settings_load(struct settings *s, const struct settings_paths *p, str progr
     if (!s->i18n_dir.len)
         s->i18n_dir = find_data(program_dir, "i18n", NULL, a);
     if (!s->cache_dir.len) {
-        str up = parent_of(s->output_dir, a);
-        str name =
-            str_slice(s->output_dir, up.len == 1 ? str_rfind(s->output_dir, '/') + 1 : up.len + 1,
-                      s->output_dir.len);
-        if (str_find(s->output_dir, '/') == s->output_dir.len)
-            name = s->output_dir;
+        str up = path_parent(s->output_dir);
+        str name = path_name(s->output_dir);
         s->cache_dir = arena_printf(a, "%.*s/.%.*s.vramdoc-cache", STR_ARG(up), STR_ARG(name));
     }
     return ok;

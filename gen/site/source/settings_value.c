@@ -424,8 +424,8 @@ static bool subtags_are_plausible(str text)
         return false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && !(i && ((c >= '0' && c <= '9') || c == '-' || c == '_')))
+        bool letter = ascii_is_letter(c);
+        if (!letter && !(i && (ascii_is_digit(c) || c == '-' || c == '_')))
             return false;
     }
     return true;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "gen/base/path.h"
 #include "gen/site/source/names.h"
 #include "gen/site/source/publish.h"
 
@@ -80,8 +81,7 @@ void statics_scan(struct site *site)
     if (!find(site, &files))
         return;
     str folder = site->settings.static_dir;
-    size_t slash = str_rfind(folder, '/');
-    str own = slash == folder.len ? folder : str_slice(folder, slash + 1, folder.len);
+    str own = path_name(folder);
     for (size_t i = 0; i < files.count; i++) {
         const struct fs_entry *f = &files.items[i];
         str path = arena_join(&site->arena, folder, STR("/"), f->path),

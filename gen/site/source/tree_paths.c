@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gen/base/path.h"
 #include "gen/site/source/settings.h"
 #include "gen/text/address.h"
 
@@ -13,22 +14,15 @@ static str without_number(str part)
 {
     static const str endings[] = {STR("md"), STR("mdx"), STR("markdown")};
     size_t n = 0;
-    while (n < part.len && part.ptr[n] >= '0' && part.ptr[n] <= '9')
+    while (n < part.len && ascii_is_digit(part.ptr[n]))
         n++;
     size_t from = n;
     while (n < part.len && strchr(" .-_", part.ptr[n]))
         n++;
-    bool date =
-        n < part.len && from >= 1 && part.ptr[n] >= '0' && part.ptr[n] <= '9';  // 2024-01-02, 1.2
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)               // 2017.md
+    bool date = n < part.len && from >= 1 && ascii_is_digit(part.ptr[n]);  // 2024-01-02, 1.2
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)          // 2017.md
         date = date || str_eq(str_slice(part, n, part.len), endings[i]);
     return from && n > from && n < part.len && !date ? str_slice(part, n, part.len) : part;
-}
-
-static str folder_of(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash == path.len ? STR_NONE : str_slice(path, 0, slash);
 }
 
 static void put_below(const struct page *p, buf *out)
@@ -136,7 +130,7 @@ static str read_categories(const struct front *f, arena *a)
         if (b.len && item.len)
             buf_char(&b, '/');
         for (size_t i = 0; i < item.len; i++)
-            buf_char(&b, (char)(item.ptr[i] + (item.ptr[i] >= 'A' && item.ptr[i] <= 'Z' ? 32 : 0)));
+            buf_char(&b, ascii_lower(item.ptr[i]));
     }
     str out = arena_str(a, buf_view(&b));
     buf_free(&b);
@@ -192,7 +186,8 @@ void tree_front(const struct site *site, struct page *p, const struct front *f, 
     str id = site->tree->kind->flags & KIND_IDS && p->root && p->root->numbers ? pair(f, "id")
                                                                                : STR_NONE;
     if (id.len && !f->slug.len && str_find(id, '/') == id.len)
-        p->address = tree_address(arena_join(a, folder_of(tree_page_path(p, a)), STR("/"), id), a);
+        p->address =
+            tree_address(arena_join(a, path_folder(tree_page_path(p, a)), STR("/"), id), a);
     for (size_t i = 0; i < 2 && !p->address.len; i++) {
         str written = pair(f, addresses[i]);
         if (str_starts(written, STR("/")) || str_find(written, '/') < written.len)
@@ -264,20 +259,13 @@ static bool put_pattern(const struct parts *x, str pattern, buf *out)
             buf_char(out, pattern.ptr[i++]);
             continue;
         }
-        while (end < pattern.len &&
-               ((pattern.ptr[end] >= 'a' && pattern.ptr[end] <= 'z') || pattern.ptr[end] == '_'))
+        while (end < pattern.len && (ascii_is_lower(pattern.ptr[end]) || pattern.ptr[end] == '_'))
             end++;
         if (!put_part(x, str_slice(pattern, i + 1, end), out))
             return false;
         i = end;
     }
     return true;
-}
-
-static str name_of(str path)
-{
-    size_t slash = str_rfind(path, '/');
-    return slash == path.len ? path : str_slice(path, slash + 1, path.len);
 }
 
 // "Kustomization File" is Kustomization-File in an address. Source: Hugo's
@@ -314,14 +302,14 @@ static str day_of(const struct site *site, const struct page *p, arena *a)
 static str by_pattern(const struct site *site, const struct page *p, arena *a)
 {
     str pattern = pattern_of(site, p), below = tree_below(p->root, p->source),
-        name = without_ending(name_of(below));
+        name = without_ending(path_name(below));
     bool post = p->date.len == 10, dated = str_starts(name, p->date) && post && name.len > 11;
     size_t underscore = str_rfind(p->root->folder, '_');
     bool collection = underscore < p->root->folder.len;
     struct parts x = {.date = day_of(site, p, a),
                       .name = dated ? str_slice(name, 11, name.len) : name,
                       .path = without_ending(below),
-                      .folder = folder_of(below),
+                      .folder = path_folder(below),
                       .collection = p->root->folder};
     if (!pattern.len || (has_posts(site) && !post && !collection))
         return STR_NONE;
@@ -362,13 +350,13 @@ size_t tree_addresses(const struct site *site, const struct page *p, arena *a,
     if (pattern.len)
         out[n++] = pattern;
     if (p->slug.len) {
-        str folder = folder_of(path), slug = p->slug;
+        str folder = path_folder(path), slug = p->slug;
         bool whole = slug.ptr[0] == '/';
         whole = whole || (p->root && p->root->blog && site->tree->kind->flags & KIND_IDS);
         str prefix = whole ? (p->root ? p->root->prefix : STR_NONE) : folder;
         out[n++] = tree_address(arena_join(a, prefix, STR("/"), slug), a);
     }
-    str own = names_folder(name_of(path)) ? folder_of(path) : path, slugged = own;
+    str own = names_folder(path_name(path)) ? path_folder(path) : path, slugged = own;
     out[n++] = own;
     if (site->tree->kind->flags & KIND_LOWER)
         slugged = hyphened(own, a);

@@ -150,18 +150,16 @@ static int emit_url(lua_State *L)
 
 static void put_encoded(buf *out, str s, const char *encoded)
 {
-    static const char hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < s.len; i++) {
         uint8_t c = (uint8_t)s.ptr[i];
-        bool keep = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
-                    strchr("-._~", c) || (strchr("/:?#[]@!$()*+,;=%", c) && !strchr(encoded, c));
+        bool keep = ascii_is_alnum((char)c) || strchr("-._~", c) ||
+                    (strchr("/:?#[]@!$()*+,;=%", c) && !strchr(encoded, c));
         if (keep && c) {
             buf_char(out, (char)c);
         } else if (c == '&' && !strchr(encoded, '&')) {
             buf_lit(out, "&amp;");
         } else {
-            char code[3] = {'%', hex[c >> 4], hex[c & 15]};
-            buf_put(out, code, 3);
+            escape_percent(out, c);
         }
     }
 }

@@ -2,6 +2,7 @@
 // current translation.
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/template/view_lib.h"
 
 // In a document's block only one thing differs from page to page: which translation is the current
@@ -59,9 +60,8 @@ static void make_key(const struct view *v, enum view_scope scope, uint32_t numbe
     if (scope == SCOPE_DOCUMENT)
         k.is_fallback = v->variant.is_fallback;
     buf_put(out, &k, sizeof k);
-    size_t slash = str_rfind(v->page->url, '/');
-    if (scope == SCOPE_LANGUAGE && slash < v->page->url.len)
-        buf_str(out, str_slice(v->page->url, 0, slash));
+    if (scope == SCOPE_LANGUAGE)
+        buf_str(out, path_folder(v->page->url));
 }
 
 // Renders the body (argument 3) behind what is in the output, takes it off again and keeps a copy.

@@ -34,15 +34,10 @@ static void token_add(struct scan *s, char kind, str text, size_t offset)
     out->items[out->count++] = (struct token){arena_str(s->a, text), offset, s->block, kind};
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool has_digit(str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (is_digit(s.ptr[i]))
+        if (ascii_is_digit(s.ptr[i]))
             return true;
     return false;
 }
@@ -59,7 +54,7 @@ static bool inside_word(str text, size_t i)
     if (i == 0)
         return false;
     char c = text.ptr[i - 1];
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '#';
+    return ascii_is_alnum(c) || c == '_' || c == '#';
 }
 
 // Offset behind a code span that opens at i, its inside in *inside; i when it never closes before
@@ -120,10 +115,10 @@ static void scan_code(struct scan *s, size_t from, size_t end)
     str text = s->t->text;
     for (size_t i = from; i < end; i++) {
         size_t n = i;
-        if (!is_digit(text.ptr[i]) || inside_word(text, i))
+        if (!ascii_is_digit(text.ptr[i]) || inside_word(text, i))
             continue;
-        while (n < end && (is_digit(text.ptr[n]) ||
-                           (text.ptr[n] == '.' && n + 1 < end && is_digit(text.ptr[n + 1]))))
+        while (n < end && (ascii_is_digit(text.ptr[n]) ||
+                           (text.ptr[n] == '.' && n + 1 < end && ascii_is_digit(text.ptr[n + 1]))))
             n++;
         token_add(s, 'c', str_slice(text, i, n), i);
         i = n;
@@ -151,9 +146,9 @@ static void scan_prose(struct scan *s, size_t from, size_t end)
             else if (next > i && (cell_inline(inside, &code) || has_digit(inside)))
                 token_add(s, 'c', inside, i);
             i = next > i ? next : i + 1;
-        } else if (is_digit(text.ptr[i]) || (text.ptr[i] & 0x80)) {
+        } else if (ascii_is_digit(text.ptr[i]) || (text.ptr[i] & 0x80)) {
             size_t n = 1;
-            if (!is_digit(text.ptr[i]))
+            if (!ascii_is_digit(text.ptr[i]))
                 utf8_next(str_slice(text, i, end), &n);
             size_t behind = take_number(s, i, end);
             i = behind > i + 1 ? behind : i + n;

@@ -15,7 +15,7 @@ static bool read_hash(str s, uint64_t *out)
     *out = 0;
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        int v = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        int v = ascii_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
         if (v < 0)
             return false;
         *out = *out << 4 | (uint64_t)v;

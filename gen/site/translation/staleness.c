@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/source/scan.h"
 #include "gen/site/translation/sequence.h"
 
@@ -13,10 +14,8 @@
 str staleness_path(const struct site *site, const struct page *p, arena *a)
 {
     str source = p->source;
-    size_t dot = str_rfind(source, '.'), slash = str_rfind(source, '/');
-    if (dot == source.len || (slash < source.len && dot < slash))
-        dot = source.len;
-    return site_path(site, arena_printf(a, "%.*s.source.json", (int)dot, source.ptr), a);
+    return site_path(
+        site, arena_printf(a, "%.*s.source.json", (int)path_ending_at(source), source.ptr), a);
 }
 
 static uint64_t *hashes_of(const struct md_result *r, arena *a)

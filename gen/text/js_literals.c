@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "gen/text/js_string.h"
+
 enum { MAX_DEPTH = 24, MAX_NODES = 20000, MAX_NAMES = 6 };
 
 struct scanner {
@@ -16,8 +18,7 @@ struct scanner {
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || (c & 0x80);
+    return ascii_is_alnum(c) || c == '_' || c == '$' || (c & 0x80);
 }
 
 static char byte(const struct scanner *s, size_t ahead)
@@ -58,50 +59,9 @@ static struct yaml_node *node_new(struct scanner *s, enum yaml_kind kind)
     return n;
 }
 
-static void put_escape(struct scanner *s, buf *b)
-{
-    static const char from[] = "nrtbfv", to[] = "\n\r\t\b\f\v";
-    char c = byte(s, 0);
-    const char *known = c ? strchr(from, c) : NULL;
-    s->at++;
-    if (c != '\n')
-        buf_char(b, known ? to[known - from] : c);
-}
-
-// "${...}" in a template, whose value is unknown: it is left out.
-static void skip_braces(struct scanner *s)
-{
-    int depth = 0;
-    do {
-        char c = byte(s, 0);
-        depth += c == '{' ? 1 : c == '}' ? -1 : 0;
-        s->at++;
-    } while (depth > 0 && !is_spent(s));
-}
-
 static str read_string(struct scanner *s)
 {
-    char quote = byte(s, 0);
-    buf b = BUF_INIT;
-    for (s->at++; !is_spent(s) && byte(s, 0) != quote;) {
-        char c = byte(s, 0);
-        if (c == '\n' && quote != '`')
-            break;
-        if (c == '\\') {
-            s->at++;
-            put_escape(s, &b);
-        } else if (quote == '`' && c == '$' && byte(s, 1) == '{') {
-            s->at++;
-            skip_braces(s);
-        } else {
-            buf_char(&b, c);
-            s->at++;
-        }
-    }
-    s->at++;
-    str out = arena_str(s->js->a, buf_view(&b));
-    buf_free(&b);
-    return out;
+    return js_string(s->text, &s->at, s->js->a);
 }
 
 static bool is_quote(char c)
@@ -379,9 +339,9 @@ static struct yaml_node *read_named(struct scanner *s)
     str name = read_name(s);
     bool word =
         str_eq(name, STR("true")) || str_eq(name, STR("false")) || str_eq(name, STR("null"));
-    if (word || (name.ptr[0] >= '0' && name.ptr[0] <= '9')) {
+    if (word || ascii_is_digit(name.ptr[0])) {
         struct yaml_node *n = empty(s);
-        while (byte(s, 0) == '.' && byte(s, 1) >= '0' && byte(s, 1) <= '9')
+        while (byte(s, 0) == '.' && ascii_is_digit(byte(s, 1)))
             s->at++, read_name(s);
         n->text = arena_str(s->js->a, str_slice(s->text, from, s->at));
         return n;

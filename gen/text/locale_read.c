@@ -56,14 +56,14 @@ static size_t take_digits(str s, size_t *at, buf *out)
 // "2.5.1", "2026.11.21": two points or more, and not groups of three.
 static size_t version_length(str s)
 {
-    size_t at = 0, points = 0, n;
+    size_t at = 0, points = 0;
     bool groups = true;
     for (;;) {
         size_t digits = 0;
-        while (at < s.len && s.ptr[at] >= '0' && s.ptr[at] <= '9')
+        while (at < s.len && ascii_is_digit(s.ptr[at]))
             at++, digits++;
         groups = groups && (points == 0 ? digits <= 3 : digits == 3);
-        if (!digits || at + 1 >= s.len || s.ptr[at] != '.' || digit_at(s, at + 1, &n) < 0)
+        if (!digits || at + 1 >= s.len || s.ptr[at] != '.' || !ascii_is_digit(s.ptr[at + 1]))
             break;
         at++, points++;
     }

@@ -133,9 +133,10 @@ static size_t put_entity(str s, buf *out)
         buf_char(out, common[i].c);
         return common[i].name.len;
     }
-    size_t n = str_find(s, ';') + 1;
-    html_unescape(str_slice(s, 0, n), out);
-    return n < s.len ? n : s.len;
+    uint32_t code_point = '&';
+    size_t n = html_entity(s, &code_point);
+    buf_utf8(out, code_point);
+    return n ? n : 1;
 }
 
 // White space is one space, but for lines of code.
@@ -227,7 +228,7 @@ static bool is_hidden(str tag)
 
 static bool is_of_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    return ascii_is_lower(c) || ascii_is_digit(c);
 }
 
 // The tag at r->at, which is moved behind it, or behind what is left out.

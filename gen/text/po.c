@@ -28,21 +28,14 @@ static void bad(struct reader *r, size_t offset, const char *what)
     r->ok = false;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'                 ? c - '0'
-           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-                                                : -1;
-}
-
 // \NNN and \xHH; the length behind the backslash, 0 when it is none.
 static size_t number_escape(str s, buf *out)
 {
     unsigned value = 0;
     size_t n = 0;
     if (s.len && s.ptr[0] == 'x') {
-        for (n = 1; n < s.len && n < 3 && hex_digit(s.ptr[n]) >= 0; n++)
-            value = value * 16 + (unsigned)hex_digit(s.ptr[n]);
+        for (n = 1; n < s.len && n < 3 && ascii_hex(s.ptr[n]) >= 0; n++)
+            value = value * 16 + (unsigned)ascii_hex(s.ptr[n]);
         n = n > 1 ? n : 0;
     } else {
         for (; n < s.len && n < 3 && s.ptr[n] >= '0' && s.ptr[n] <= '7'; n++)
@@ -124,8 +117,11 @@ static void keep_entry(struct reader *r)
     e->extracted = kept(r, &r->extracted);
     e->reference = kept(r, &r->reference);
     struct po *po = r->po;
-    size_t invalid = utf8_invalid(e->text);
-    if (invalid < e->text.len) {
+    const str read[] = {e->context, e->id, e->text, e->previous};
+    bool valid = true;
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        valid = valid && utf8_invalid(read[i]) == read[i].len;
+    if (!valid) {
         bad(r, e->text_offset, "its escapes are not UTF-8");
     } else if (!is_new(r, e)) {
         bad(r, e->offset, "an entry that has been before");
@@ -259,15 +255,13 @@ static void read_line(struct reader *r, str line)
         read_keyword(r, s, offset, false);
 }
 
-static bool check_charset(struct reader *r)
+static void check_charset(struct reader *r)
 {
     str type = po_field(r->po, STR("Content-Type")), charset = STR("charset=");
     size_t at = str_search(type, charset);
     str name = at < type.len ? str_slice(type, at + charset.len, type.len) : STR("UTF-8");
-    if (str_eq_nocase(name, STR("UTF-8")) || str_eq_nocase(name, STR("utf8")))
-        return true;
-    bad(r, r->po->header.offset, "another charset than UTF-8; msgconv -t UTF-8 makes it that");
-    return false;
+    if (!str_eq_nocase(name, STR("UTF-8")) && !str_eq_nocase(name, STR("utf8")))
+        bad(r, r->po->header.offset, "another charset than UTF-8; msgconv -t UTF-8 makes it that");
 }
 
 bool po_parse(str text, str file, arena *a, struct diag *d, struct po *out)

@@ -23,7 +23,8 @@ void script_shorten(str js, buf *out)
     }
     while (str_cut(&js, '\n', &line)) {
         line = str_trim(line);
-        if (!line.len || str_starts(line, STR("//")))
+        bool ends = str_search(line, STR("*/")) < line.len;  // a comment that began above
+        if (!line.len || (str_starts(line, STR("//")) && !ends))
             continue;
         buf_str(out, line);
         buf_char(out, '\n');

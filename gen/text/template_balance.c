@@ -41,8 +41,8 @@ struct balance {
     size_t at;
     struct html_context context;
     struct items items;
-    struct level levels[64];
-    size_t depth;
+    struct level *levels;  // that are open
+    size_t depth, level_cap;
     struct pending *pending;
     size_t pending_count, pending_cap;
     struct item tag;  // the tag that is being read
@@ -160,12 +160,13 @@ static void settle(struct balance *b, const struct level *l)
 
 static void open_level(struct balance *b, enum kind kind, size_t offset, str words)
 {
-    if (b->depth < sizeof b->levels / sizeof *b->levels)
-        b->levels[b->depth++] = (struct level){.kind = kind,
-                                               .offset = offset,
-                                               .first = b->items.count,
-                                               .words = words,
-                                               .awaits_do = kind == MAYBE};
+    b->levels =
+        arena_grow(b->a, b->levels, b->depth, &b->level_cap, b->depth + 1, sizeof *b->levels);
+    b->levels[b->depth++] = (struct level){.kind = kind,
+                                           .offset = offset,
+                                           .first = b->items.count,
+                                           .words = words,
+                                           .awaits_do = kind == MAYBE};
 }
 
 static void close_level(struct balance *b)

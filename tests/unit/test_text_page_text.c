@@ -62,6 +62,9 @@ static void test_what_is_damaged(void **state)
     sections_are("<", "||\n");
     sections_are("</h2>text", "||text\n");
     sections_are("a\001\013b", "||a b\n");
+    // What is no entity: white space behind it is folded all the same.
+    sections_are("<p>A&T\n  b; c &unknown; d&#9999999999;</p>",
+                 "||A&T b; c &unknown; d\xEF\xBF\xBD\n");
 }
 
 static void shortened_is(const char *js, const char *wanted)
@@ -77,6 +80,7 @@ static void test_scripts(void **state)
     (void)state;
     shortened_is("// What it is.\n  var a = 1;   \n\n\t// why\n  b(a); // stays\n",
                  "var a = 1;\nb(a); // stays\n");
+    shortened_is("/* of\n  // lines */\na();\n", "/* of\n// lines */\na();\n");
     shortened_is("var a = `\n  // in a literal\n`;\n", "var a = `\n  // in a literal\n`;\n");
     shortened_is("var a = '\\\n  // in a literal';\n", "var a = '\\\n  // in a literal';\n");
 }

@@ -85,6 +85,9 @@ static void what_is_none(void **state)
         "#| msgid \"a\"\n\"b\"",
         "domain \"x\"",
         "msgid \"a\"\nmsgstr \"\\377\"",
+        "msgid \"a\\377\"\nmsgstr \"b\"",
+        "msgctxt \"\\377\"\nmsgid \"a\"\nmsgstr \"b\"",
+        "#| msgid \"\\xC3\"\nmsgid \"a\"\nmsgstr \"b\"",
         "msgid \"\\xZZ\"\nmsgstr \"\"",
     };
     (void)state;

@@ -212,6 +212,19 @@ static void elements_on_one_branch(void **state)
         "1:60", "</div> is on");
     wants_error("{% if x then %}{% for i = 1, 2 do %}<b>{% end %}{% end %}", "1:16", "<b> is on");
     accepts("{% if x then %}<div>{% end %}a{% if x then %}</div>{% end %}");
+    // As deep as blocks may be, and one deeper.
+    buf deep = BUF_INIT;
+    for (int depth = 64; depth <= 65; depth++) {
+        buf_clear(&deep);
+        for (int i = 1; i < depth; i++)
+            buf_lit(&deep, "{% if x then %}");
+        buf_lit(&deep, "{% if y then %}<i>{% end %}");
+        for (int i = 1; i < depth; i++)
+            buf_lit(&deep, "{% end %}");
+        wants_error(deep.ptr, depth == 64 ? "1:946" : "1:964",
+                    depth == 64 ? "<i> is on one branch only" : "nested too deeply");
+    }
+    buf_free(&deep);
     accepts("{% if x then %}<a href=\"{{ u }}\">{% else %}<b>{% end %}c{% if x then %}</a>{% else "
             "%}</b>{% end %}");
     accepts("{% if x then %}<div class=\"a\">{% else %}<div>{% end %}b</div>");

@@ -77,15 +77,6 @@ static void guess_locales(struct tree *t, struct locales *l)
         kind_explain(t, "which languages there are is a program's result: those in i18n are read");
 }
 
-static str trim_slashes(str s)
-{
-    while (s.len && s.ptr[0] == '/')
-        s = str_slice(s, 1, s.len);
-    while (s.len && s.ptr[s.len - 1] == '/')
-        s.len--;
-    return s;
-}
-
 // A plugin's instance: its folder and those of its translations. plugin: "content-docs".
 static void add_instance(struct tree *t, const struct locales *l, const char *plugin,
                          const struct yaml_node *settings, str folder, str route)
@@ -96,7 +87,8 @@ static void add_instance(struct tree *t, const struct locales *l, const char *pl
     if (str_eq(id, STR("default")))
         id = STR_NONE;
     str version = docs ? version_of(t, l, settings, id) : STR_NONE;
-    str from = kind_path(t, own.len ? own : folder), prefix = trim_slashes(base.len ? base : route);
+    str from = kind_path(t, own.len ? own : folder),
+        prefix = kind_trim_slashes(base.len ? base : route);
     if (kind_get(settings, "routeBasePath") && str_eq(base, STR("/")))
         prefix = STR_NONE;
     if (docs)
@@ -122,7 +114,7 @@ static void add_instance(struct tree *t, const struct locales *l, const char *pl
     }
     const struct yaml_node *exclude = kind_get(settings, "exclude");
     for (size_t i = 0; exclude && exclude->kind == YAML_LIST && i < exclude->count; i++)
-        kind_ignore(t, kind_join(t, from, exclude->items[i]->text));
+        kind_ignore_below(t, from, exclude->items[i]->text);
 }
 
 static bool is_off(const struct yaml_node *n)
@@ -256,7 +248,7 @@ static void read_words(struct tree *t, str language, str version)
     str file = kind_path(t, arena_printf(t->a, "i18n/%.*s/docusaurus-plugin-content-docs/%.*s.json",
                                          STR_ARG(language), STR_ARG(version)));
     const struct yaml_node *map = kind_has(t, file) ? kind_values(t, file) : NULL;
-    for (size_t i = 0; map && i < map->count; i++) {
+    for (size_t i = 0; map && map->kind == YAML_MAP && i < map->count; i++) {
         str key = map->pairs[i].key->text;
         size_t at = str_search(key, mark);
         if (str_starts(key, STR("sidebar.")) && at < key.len)

@@ -19,7 +19,7 @@ static void ignore(struct tree *t, str pattern)
 {
     while (pattern.len && pattern.ptr[0] == '/')
         pattern = str_slice(pattern, 1, pattern.len);
-    kind_ignore(t, kind_path(t, pattern));
+    kind_ignore_below(t, t->folder, pattern);
 }
 
 // The folders that a permalink begins with, before its first name: "news" of "/news/:year/:title/".

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gen/base/fs.h"
+#include "gen/base/path.h"
 #include "gen/text/front_toml.h"
 
 enum { CONFIG_BYTES = 4 << 20 };
@@ -116,20 +117,33 @@ struct yaml_node *kind_values(struct tree *t, str path)
     if (!ok)
         report(t, path, quiet);
     diag_free(quiet);
-    return ok && root && root->kind == YAML_MAP ? root : NULL;
+    return ok ? root : NULL;
+}
+
+const struct yaml_node *kind_value(const struct yaml_node *map, str key)
+{
+    const struct yaml_node *value = NULL;
+    for (size_t i = 0; map->kind == YAML_MAP && i < map->count; i++)
+        if (str_eq_nocase(map->pairs[i].key->text, key))
+            value = map->pairs[i].value;
+    return value;
 }
 
 const struct yaml_node *kind_get(const struct yaml_node *map, const char *path)
 {
     str rest = str_c(path), key;
-    while (map && str_cut(&rest, '.', &key)) {
-        const struct yaml_node *next = NULL;
-        for (size_t i = 0; map->kind == YAML_MAP && i < map->count; i++)
-            if (str_eq_nocase(map->pairs[i].key->text, key))
-                next = map->pairs[i].value;
-        map = next;
-    }
+    while (map && str_cut(&rest, '.', &key))
+        map = kind_value(map, key);
     return map;
+}
+
+str kind_trim_slashes(str s)
+{
+    while (s.len && s.ptr[0] == '/')
+        s = str_slice(s, 1, s.len);
+    while (s.len && s.ptr[s.len - 1] == '/')
+        s.len--;
+    return s;
 }
 
 str kind_text(const struct yaml_node *map, const char *path)
@@ -219,6 +233,12 @@ void kind_ignore(struct tree *t, str pattern)
                                   str_slice(pattern, any + 3, pattern.len), STR_NONE));
 }
 
+void kind_ignore_below(struct tree *t, str folder, str pattern)
+{
+    if (pattern.len)
+        kind_ignore(t, kind_join(t, folder, pattern));
+}
+
 void kind_language(struct tree *t, str tag)
 {
     if (tag.len)
@@ -258,8 +278,7 @@ static str import_file(void *ctx, str path)
     static const char *const tails[] = {"", ".js", ".ts", ".cjs", ".mjs", ".json"};
     struct tree *t = ctx;
     str name = t->config_name;
-    size_t slash = str_rfind(name, '/');
-    str folder = slash == name.len ? STR_NONE : str_slice(name, 0, slash);
+    str folder = path_folder(name);
     for (size_t i = 0; str_starts(path, STR(".")) && i < sizeof tails / sizeof *tails; i++) {
         str file = kind_join(t, folder, arena_join(t->a, path, str_c(tails[i]), STR_NONE));
         if (kind_has(t, file) && !kind_has_folder(t, file))

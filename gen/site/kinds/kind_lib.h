@@ -34,6 +34,9 @@ str kind_join(struct tree *t, str folder, str path);  // the same from any folde
 // dots: "output.html.site-url".
 const struct yaml_node *kind_get(const struct yaml_node *map, const char *path);
 str kind_text(const struct yaml_node *map, const char *path);
+// The value of a key that may itself have dots.
+const struct yaml_node *kind_value(const struct yaml_node *map, str key);
+str kind_trim_slashes(str address);  // at both ends
 bool kind_true(const struct yaml_node *map, const char *path, bool otherwise);
 
 // The folders that hold books of mdBook, sorted.
@@ -56,6 +59,8 @@ void kind_static(struct tree *t, str folder);   // when it is there
 void kind_include(struct tree *t, str folder);  // where included files are
 void kind_append(struct tree *t, str path);     // of a file that every page ends with
 void kind_ignore(struct tree *t, str pattern);
+// The same below a folder; an empty pattern, whose value is not known, is none.
+void kind_ignore_below(struct tree *t, str folder, str pattern);
 void kind_language(struct tree *t, str tag);
 // The pattern of the addresses of what is in a folder.
 void kind_permalink(struct tree *t, str folder, str pattern);

@@ -2,6 +2,7 @@
 // the i18n plugin.
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/site/kinds/kind_lib.h"
 
 enum { MAX_NAV_DEPTH = 8 };
@@ -67,8 +68,10 @@ static void read_nav(const struct nav *nav, const struct yaml_node *n, str title
 // NULL without it; an empty scalar without settings.
 static const struct yaml_node *entry_of(const struct yaml_node *list, str name)
 {
-    if (list && list->kind == YAML_MAP)
-        return kind_get(list, name.ptr);
+    if (list && list->kind == YAML_MAP) {  // of TOML, a name with a dot is a table in another
+        const struct yaml_node *value = kind_value(list, name);
+        return value ? value : kind_get(list, name.ptr);
+    }
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
         const struct yaml_node *x = list->items[i];
         if (x->kind == YAML_SCALAR && str_eq(x->text, name))
@@ -156,12 +159,12 @@ static void read_excluded(struct tree *t, str docs, str lines)
     str line;
     while (str_line(&lines, &line)) {
         line = str_trim(line);
-        if (!line.len || line.ptr[0] == '#' || line.ptr[0] == '!')
+        if (!line.len || str_eq(line, STR("/")) || line.ptr[0] == '#' || line.ptr[0] == '!')
             continue;
         bool rooted = line.ptr[0] == '/';
         if (rooted)
             line = str_slice(line, 1, line.len);
-        kind_ignore(t, kind_join(t, docs, line));
+        kind_ignore_below(t, docs, line);
         if (!rooted)
             kind_ignore(t, arena_printf(t->a, "%.*s/*/%.*s", STR_ARG(docs), STR_ARG(line)));
     }
@@ -257,9 +260,8 @@ static str pages_folder(struct tree *t, str project, str named)
 // Languages that are projects of their own in folders beside the pages: ja/mkdocs.yml, ja/docs.
 static void read_nested(struct tree *t, str docs)
 {
-    str *names, config = t->config_name;
-    size_t slash = str_rfind(config, '/'), n = kind_folders(t, t->folder, &names);
-    config = str_slice(config, slash == config.len ? 0 : slash + 1, config.len);
+    str *names, config = path_name(t->config_name);
+    size_t n = kind_folders(t, t->folder, &names);
     for (size_t i = 0; config.len && i < n; i++) {
         str project = kind_path(t, names[i]), file = kind_join(t, project, config);
         if (!kind_is_tag(names[i]) || str_eq(project, docs) || !kind_has(t, file))

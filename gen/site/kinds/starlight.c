@@ -7,19 +7,10 @@
 static const char *const config_names[] = {"astro.config.mjs", "astro.config.ts", "astro.config.js",
                                            "astro.config.mts"};
 
-static str trim_slashes(str s)
-{
-    while (s.len && s.ptr[0] == '/')
-        s = str_slice(s, 1, s.len);
-    while (s.len && s.ptr[s.len - 1] == '/')
-        s.len--;
-    return s;
-}
-
 static str file_of(struct tree *t, str folder, str slug)
 {
     static const char *const tails[] = {".md", ".mdx", "/index.md", "/index.mdx"};
-    slug = trim_slashes(slug);
+    slug = kind_trim_slashes(slug);
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
         str path = kind_join(t, folder, arena_printf(t->a, "%.*s%s", STR_ARG(slug), tails[i]));
         if (kind_has(t, path))
@@ -54,7 +45,7 @@ static void read_items(struct tree *t, str folder, const struct yaml_node *list,
         else if (items || file.len || outside)
             kind_nav(t, depth, label, file, outside && !items ? link : STR_NONE);
         else if (slug.len || link.len)
-            kind_nav_address(t, depth, label, trim_slashes(slug.len ? slug : link));
+            kind_nav_address(t, depth, label, kind_trim_slashes(slug.len ? slug : link));
         if (items)
             read_items(t, folder, items, depth + 1);
     }

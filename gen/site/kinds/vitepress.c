@@ -147,10 +147,7 @@ static str plain_tag(str name, str lang)
 // "/ja/" of VuePress is ja, its "/" is root.
 static str locale_name(str key)
 {
-    while (key.len && key.ptr[0] == '/')
-        key = str_slice(key, 1, key.len);
-    while (key.len && key.ptr[key.len - 1] == '/')
-        key.len--;
+    key = kind_trim_slashes(key);
     return key.len ? key : STR("root");
 }
 
@@ -189,7 +186,7 @@ static void read_excluded(struct tree *t, str src, const struct yaml_node *list)
 {
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++)
         if (list->items[i]->kind == YAML_SCALAR)
-            kind_ignore(t, kind_join(t, src, list->items[i]->text));
+            kind_ignore_below(t, src, list->items[i]->text);
 }
 
 void vitepress_read(struct tree *t)

@@ -45,7 +45,7 @@ struct writing {
 // those before it, the lowest first, in 34 from ']'.
 static void put_number(buf *out, uint32_t v)
 {
-    char signs[8];  // 57 * 34^5 is more than 2^32
+    char signs[8];  // 2^32 - 1 has seven
     size_t n = 0;
     for (; v >= 57; v = (v - 57) / 34)
         signs[n++] = (char)(']' + (v - 57) % 34);

@@ -102,10 +102,10 @@
   }
   // The card is chosen by the message's total: whoever looks at another one is told, and can go back.
   function chosen(r) {
-    const gpu = r.total_bytes ? cardOfSize(r.total_bytes) : "", before = location.hash;
+    const gpu = r.total_bytes ? cardOfSize(r.total_bytes) : "", before = page.flat();
     const changes = gpu ? { gpu } : r.total_bytes ? { cuda_memory: String(Math.round(r.total_bytes / MiB)) } : null;
     if (changes) page.change(changes, "push");
-    if (!changes || location.hash === before) return [gpu, null];
+    if (!changes || page.flat() === before) return [gpu, null];
     const name = gpu || Object.keys(changes)[0] + " = " + changes.cuda_memory;
     return [gpu, el("p", { class: "changed" }, [fill(said("oom.changed"), { gpu: name, total: size(r.total_bytes) }) + " ",
       button(words.undo, (e) => { history.back(); e.target.parentElement.remove(); })])];
@@ -180,6 +180,17 @@
       kept = { files: lists ? lists[read.used] : [], flat: page.flat() };
     }
   }
+  // From the box of the start page: the address has the beginning of the text, the tab all of it.
+  function handed(address) {
+    let text = "", all = "";
+    try {
+      text = decodeURIComponent(address);
+      all = sessionStorage.getItem("paste") || "";
+      sessionStorage.removeItem("paste");
+    } catch (refused) { /* what there is of it */ }
+    return all.startsWith(text) ? all : text;
+  }
+  if (page.handed) page.handed = handed(page.handed);
   // What is known by its look is read here, all else by the library beside the page.
   page.paste = function (text, name) {
     area.value = text;
@@ -213,10 +224,11 @@
     if (!sample) return;
     page.paste(sample);
   });
-  // Files that were chosen or dropped; of a folder those that are read, of which the others are no error.
-  const READ = /\.(json|ya?ml|toml|py|sh|txt|log)$/i, MANY = 20;
+  // Files that were chosen or dropped; of a folder those that are read, of which the others are no error, settings before scripts.
+  const READ = ["json", "yaml", "yml", "toml", "sh", "py", "txt", "log"], MANY = 20;
+  const rank = (f) => READ.indexOf(f.name.split(".").pop().toLowerCase());
   function takeFiles(list, folder) {
-    const files = list.filter((f) => !folder || (READ.test(f.name) && f.size <= MOST)).slice(0, MANY);
+    const all = folder ? list.filter((f) => rank(f) >= 0 && f.size <= MOST).sort((a, b) => rank(a) - rank(b)) : list, files = all.slice(0, MANY);
     if (!files.length || files.some((f) => f.size > MOST)) { refuse(files.length ? said("toolong") : said("unread")); return; }
     Promise.all(files.map((f) => f.text().then((text) => ({ text, name: f.name, folder })))).then((all) => {
       if (all.length === 1) { page.paste(all[0].text, all[0].name); return; }
@@ -224,21 +236,32 @@
       pasteAll(all);
     });
   }
-  root.querySelector("input[type=file]").addEventListener("change", (e) => { if (e.target.files.length) takeFiles(Array.from(e.target.files)); });
+  root.querySelector("input[type=file]").addEventListener("change", (e) => {
+    const files = Array.from(e.target.files);
+    e.target.value = "";   // the same file again, when it was edited, is a change again
+    if (files.length) takeFiles(files);
+  });
   // They may be dropped anywhere on the calculator, a folder too.
   root.addEventListener("dragover", (e) => { if (e.dataTransfer.types.includes("Files")) { e.preventDefault(); root.classList.add("over"); } });
   root.addEventListener("dragleave", () => root.classList.remove("over"));
   const entryOf = (item) => (item.webkitGetAsEntry ? item.webkitGetAsEntry() : null);
-  const inside = (folder) => new Promise((use) => folder.createReader().readEntries(use, () => use([])));
+  // A browser tells of a folder by the hundred entries, until there are none.
+  async function inside(folder) {
+    const reader = folder.createReader(), all = [];
+    for (let more = [1]; more.length; all.push(...more)) more = await new Promise((use) => reader.readEntries(use, () => use([])));
+    return all;
+  }
   const opened = (entry) => new Promise((use) => entry.file(use, () => use(null)));
   root.addEventListener("drop", (e) => {
     root.classList.remove("over");
     const files = Array.from(e.dataTransfer.files);
     if (!files.length) return;
     e.preventDefault();
-    const folders = Array.from(e.dataTransfer.items).map(entryOf).filter((entry) => entry && entry.isDirectory);
+    const entries = Array.from(e.dataTransfer.items).map(entryOf).filter(Boolean), folders = entries.filter((entry) => entry.isDirectory);
     if (!folders.length) { takeFiles(files); return; }
-    Promise.all(folders.map(inside)).then((lists) => Promise.all(lists.flat().filter((entry) => entry.isFile).map(opened)))
+    // Beside a folder files may be dropped, too.
+    const beside = entries.filter((entry) => entry.isFile);
+    Promise.all(folders.map(inside)).then((lists) => Promise.all(beside.concat(...lists).filter((entry) => entry.isFile).map(opened)))
       .then((all) => takeFiles(all.filter(Boolean), true));
   });
 })();

@@ -53,7 +53,7 @@
     if (hash && hash.indexOf("=") < 0) return false;
     state = {};
     if (hash.startsWith("paste=")) {  // from the box of the start page
-      page.handed = decodeURIComponent(hash.slice(6));
+      page.handed = hash.slice(6);
       Object.assign(state, start);
       return true;
     }

@@ -122,7 +122,9 @@
   if (paste) paste.addEventListener("submit", function (e) {
     e.preventDefault();
     var text = paste.querySelector("textarea").value;
-    location.href = paste.dataset.calculator + (text.trim() ? "#paste=" + encodeURIComponent(text.slice(0, 8192)) : "");
+    // An address holds the beginning of a long text; all of it waits in the tab.
+    try { sessionStorage.setItem("paste", text); } catch (refused) { /* the beginning only */ }
+    location.href = paste.dataset.calculator + (text.trim() ? "#paste=" + encodeURIComponent(text.slice(0, 8192).replace(/[\uD800-\uDBFF]$/, "")) : "");
   });
 
   // Only one menu at a time; Escape closes it and gives the focus back.

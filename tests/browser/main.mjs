@@ -11,6 +11,7 @@ import * as calculator from "./calculator.mjs";
 import * as words from "./calculator_words.mjs";
 import * as tasks from "./tasks.mjs";
 import * as card from "./card.mjs";
+import * as files from "./files.mjs";
 import * as typing from "./typing.mjs";
 import * as injection from "./injection.mjs";
 import * as transfer from "./transfer.mjs";
@@ -26,7 +27,7 @@ const fixture = { root: fixtureRoot, http: servedFixture.origin, file: pathToFil
 
 try {
   // long checks first
-  for (const [name, part] of Object.entries({ calculator, words, tasks, card, typing, injection, transfer, works, figures, pictures, looks }))
+  for (const [name, part] of Object.entries({ calculator, words, tasks, card, files, typing, injection, transfer, works, figures, pictures, looks }))
     if (!process.env.PART || process.env.PART === name) await collect(name, () => part.run(browser, site, fixture));
   await runAll(Number(process.env.LANES) || 2);
 } finally {

@@ -1,0 +1,112 @@
+// Files as a hand brings them to the calculator: chosen by the button, a folder dropped, a long text from the start page. What the
+// files say is in calculator.mjs; here the browser itself opens them.
+import { check, close, equal, open, that } from "./harness.mjs";
+import { calculator, isBuilt } from "./calculator.mjs";
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MODEL = { model_type: "llama", hidden_size: 256, num_hidden_layers: 3, num_attention_heads: 4, intermediate_size: 512, vocab_size: 1000, max_position_embeddings: 128 };
+const TRAINER = (batch) => `model_name_or_path: org/nobody-knows\nper_device_train_batch_size: ${batch}\nbf16: true\n`;
+const MESSAGE = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 412.00 MiB is free.";
+
+// A folder that is gone when body has ended.
+async function folder(body) {
+  const at = mkdtempSync(join(tmpdir(), "vram-files-"));
+  const put = (name, text) => { writeFileSync(join(at, name), text); return join(at, name); };
+  try { await body(at, put); } finally { rmSync(at, { recursive: true }); }
+}
+const config = (tab, wanted) => tab.waitForFunction((wanted) => Object.entries(wanted).every(([key, value]) => window.vramPage.report.config[key] === value), wanted);
+
+function chosen(browser, base) {
+  calculator(browser, "files are chosen by the button", { base, state: "#preset=gpt2&gpu=RTX+4070" }, (tab) => folder(async (at, put) => {
+    const choose = async (...files) => {
+      const [chooser] = await Promise.all([tab.waitForEvent("filechooser"), tab.locator("label.file").click()]);
+      that(chooser.isMultiple(), "several at once");
+      await chooser.setFiles(files);
+    };
+    const model = put("config.json", JSON.stringify(MODEL)), trainer = put("train.yaml", TRAINER(3));
+    await choose(trainer, model);
+    await config(tab, { n_layer: 3, batch_size: 3 });
+    put("train.yaml", TRAINER(5));
+    await choose(trainer, model);   // the same names, another text
+    await config(tab, { n_layer: 3, batch_size: 5 });
+    await choose(put("large.json", " ".repeat(300000)));
+    await tab.locator("[data-out=pasted] .bad").waitFor();
+    await tab.locator("label.file input").focus();
+    const [byKey] = await Promise.all([tab.waitForEvent("filechooser"), tab.keyboard.press("Enter")]);
+    await byKey.setFiles([put("small.py", "batch_size = 7\nn_layer = 2\nn_head = 4\nn_embd = 128\n")]);
+    await config(tab, { n_layer: 2, batch_size: 7 });
+  }));
+}
+
+// Drops paths of this machine where the calculator's result stands, as the desk would.
+async function drop(tab, paths) {
+  const box = await tab.locator("#calc .result").boundingBox(), cdp = await tab.context().newCDPSession(tab);
+  const data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"]) {
+    await cdp.send("Input.dispatchDragEvent", { type, x: box.x + 20, y: box.y + 20, data });
+    if (type === "dragOver") await tab.locator("#calc.over").waitFor();
+  }
+  equal(await tab.locator("#calc.over").count(), 0, "the mark of what may be dropped");
+}
+
+function dropped(browser, base) {
+  calculator(browser, "a folder is dropped", { base, state: "#preset=gpt2&gpu=RTX+4070" }, (tab) => folder(async (at, put) => {
+    mkdirSync(join(at, "run"));
+    // More entries than a browser tells of at once, scripts before settings in the alphabet, and what is no text.
+    for (let i = 0; i < 130; i++) put(`run/a${String(i).padStart(3, "0")}.bin`, "\0".repeat(64));
+    for (let i = 0; i < 30; i++) put(`run/code${i}.py`, "import os\n");
+    put("run/weights.safetensors", "x".repeat(300000));
+    put("run/tokenizer.json", "x".repeat(300000));
+    put("run/zz-config.json", JSON.stringify(MODEL));
+    put("run/zz-train.yaml", TRAINER(3));
+    await drop(tab, [join(at, "run")]);
+    await config(tab, { n_layer: 3, batch_size: 3 });
+    equal(await tab.locator("[name=gpu]").inputValue(), "RTX 4070", "the card stays");
+    // a file beside a folder
+    await tab.evaluate(() => window.vramPage.paste("preset = gpt2"));
+    await config(tab, { n_layer: 12 });
+    mkdirSync(join(at, "model"));
+    put("model/config.json", JSON.stringify(MODEL));
+    await drop(tab, [join(at, "model"), put("train.yaml", TRAINER(6))]);
+    await config(tab, { n_layer: 3, batch_size: 6 });
+    mkdirSync(join(at, "empty"));
+    await drop(tab, [join(at, "empty")]);
+    await tab.locator("[data-out=pasted] .bad").waitFor();
+    await config(tab, { n_layer: 3, batch_size: 6 });
+  }));
+}
+
+function messages(browser, site, scheme) {
+  check(`calculator: a message that says what is chosen changes nothing ${scheme}`, async () => {
+    const tab = await open(browser, `${site[scheme]}/en/calculator.html`);   // no state in the address
+    try {
+      await tab.locator("#calc.whole").waitFor();
+      await tab.locator("textarea").fill(MESSAGE);
+      await tab.locator("[data-out=pasted] li").first().waitFor();
+      equal(await tab.locator("[data-out=pasted] .changed").count(), 0, "a card that was changed");
+    } finally { await close(tab); }
+  });
+  check(`calculator: a long log from the start page ${scheme}`, async () => {
+    const tab = await open(browser, `${site[scheme]}/en/index.html`);
+    try {
+      const log = "\u{1f642}".repeat(4095) + "x" + "\u{1f642}\n" + "iter 10: loss 4.1, time 300 ms\n".repeat(1000) + MESSAGE + "\n";   // a sign in two halves at the cut
+      await tab.locator("form.paste textarea").fill(log);
+      await tab.locator("form.paste button").click();
+      await tab.locator("[data-out=pasted]").filter({ hasText: "50304" }).waitFor();
+      equal(await tab.evaluate(() => sessionStorage.getItem("paste")), null, "what was handed over");
+      equal(tab.complaints.join("; "), "", "console");
+      await tab.goto(`${site[scheme]}/en/index.html`);
+      await tab.goto(`${site[scheme]}/en/calculator.html#paste=%E0%A4`);   // an address that was cut
+      await tab.locator("#calc.whole").waitFor();
+    } finally { await close(tab); }
+  });
+}
+
+export async function run(browser, site) {
+  if (!await isBuilt(browser, site)) return;
+  chosen(browser, site.http);
+  dropped(browser, site.http);
+  for (const scheme of ["http", "file"]) messages(browser, site, scheme);
+}

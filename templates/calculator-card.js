@@ -72,7 +72,7 @@
       next > 0 ? button("seq_len = " + whole.format(next), () => page.change({ seq_len: next }, "push"), free ? {} : { disabled: "" }) : words.nothingfits])]);
     out("solve").dataset.keys = "serve";
     page.later("cards", "servers", [], (answer) => {
-      if (page.report !== s) return;
+      if (!page.stands(s)) return;
       out("cards").classList.remove("late");
       delete out("cards").dataset.told;   // what a step said of cards is no longer there
       put("cards", answer.value.length ? answer.value.map((c) => el("li", {}, [
@@ -90,7 +90,7 @@
     wait = setTimeout(() => {
       if (!page.later) return;   // it comes, and asks again
       others(r);
-      page.later("lengths", "lengths", [lengths(r.config)], (answer) => { if (page.report === r) put("serving", answer.value.map(lengthRow)); });
+      page.later("lengths", "lengths", [lengths(r.config)], (answer) => { if (page.stands(r)) put("serving", answer.value.map(lengthRow)); });
     }, 120);
   }
 
@@ -124,7 +124,7 @@
     const room = r.server ? r.gpu_bytes : r.gpu ? r.gpu.left_bytes : 0;
     out("cells").hidden = !room;
     clearTimeout(idle);
-    if (room) idle = setTimeout(() => { if (page.report === r) out("cells").replaceChildren(cellsOf(r.server ? parts(r) : page.parts(r), room)); }, 60);
+    if (room) idle = setTimeout(() => { if (page.stands(r)) out("cells").replaceChildren(cellsOf(r.server ? parts(r) : page.parts(r), room)); }, 60);
   }
 
   // ---- segments: what is reserved, and unused ---------------------------------------------------------------------
@@ -172,7 +172,7 @@
   function segments(r) {
     closed.hidden = Boolean(r.server);
     if (!closed.open || r.server) return;
-    page.later("segments", "segments", ["growth"], (answer) => { if (answer.code === 0 && page.report === r) drawSegments(answer.value); });
+    page.later("segments", "segments", ["growth"], (answer) => { if (answer.code === 0 && page.stands(r)) drawSegments(answer.value); });
   }
   closed.addEventListener("toggle", () => { if (closed.open && page.report) segments(page.report); });
 

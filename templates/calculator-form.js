@@ -54,11 +54,29 @@
     if (!(Number(count) > 1)) delete state().parallel;
     else if (!state().parallel && base().parallel === "none") set("parallel", "fsdp2");
   }
+  // Where the last number took long, what is typed is painted first: its number comes in the task behind that picture, one for all
+  // that was typed until then. Whoever asks for the report before has it made.
+  const LONG = 30;
+  let report = page.report, due = 0, turn = 0;
+  const settled = page.settled;
+  page.settled = () => !due && settled();
+  Object.defineProperty(page, "report", { get: () => { if (due) now(true); return report; }, set: (r) => { report = r; } });
+  page.stands = (r) => !due && report === r;   // whether r is the report of what is set
+  function now(typed) {
+    due = 0;
+    page.update(typed);
+  }
+  function soon() {
+    if (page.took < LONG) { now(true); return; }
+    const own = due = ++turn;
+    page.painted(() => { if (due === own) now(true); });
+  }
   // Changes of the reader: kept is "push" for one that Back undoes, "type" while a value is typed.
   function change(changes, kept) {
     const key = kept === "type" ? Object.keys(changes)[0] : "";
     Object.keys(changes).forEach((name) => set(name, changes[name]));
-    page.update(kept === "type");
+    if (key) soon();
+    else now(false);
     write(!key || key !== edited);
     edited = key;
   }
@@ -76,7 +94,7 @@
     edited = "";
     Object.keys(next).filter((key) => fields.has(key)).forEach((key) => set(key, next[key]));
     write(true);
-    page.update();
+    now(false);
   }
 
   // ---- what is wrong -----------------------------------------------------------------------------
@@ -214,7 +232,7 @@
   }
   form.addEventListener("submit", (e) => e.preventDefault());
   addEventListener("pagehide", () => { if (later) address("replaceState"); });
-  addEventListener("hashchange", () => { clearTimeout(later); edited = ""; if (page.read()) page.update(); });
+  addEventListener("hashchange", () => { clearTimeout(later); edited = ""; if (page.read()) now(false); });
 
   Object.assign(page, { change, replace, withPreset, readNumber, complain });
   if (root.matches(".wrong")) page.update();

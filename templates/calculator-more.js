@@ -188,7 +188,7 @@
     clearTimeout(wait);
     if (!r.gpu || !training) return;
     wait = setTimeout(() => page.later("advise", "ask", ["advise"],
-      (answer) => { if (answer.code === 0 && page.report === r) advise(answer.value.changes, r.process_bytes); }), 120);
+      (answer) => { if (answer.code === 0 && page.stands(r)) advise(answer.value.changes, r.process_bytes); }), 120);
   }
 
   // ---- take it along ----------------------------------------------------------------------------------
@@ -207,7 +207,7 @@
     return list.length ? "PYTORCH_CUDA_ALLOC_CONF=" + list.join(",") + " " : "";
   }
   // A shell's words, each in one line where it has room; the text is the words with spaces between.
-  const shell = (name, list) => put(name, list.flatMap((word, i) => [i ? " " : "", el("span", word.length < 30 ? { class: "flag" } : {}, [word])]));
+  const shell = (name, list) => put(name, list.flatMap((word, i) => [i ? " " : "", el("span", word.length < 34 ? { class: "flag" } : {}, [word])]));
   function along(r) {
     const config = r.config, state = page.state(), nano = config.family === "gpt2" && config.task !== "inference";
     shell("flags", nano ? environment(config).split(" ").filter(Boolean).concat("python", "train.py", FLAGS.map((key) => flag(config, key))) : []);
@@ -295,7 +295,7 @@
   }
   function solved(key, answer, r) {
     const s = answer.value, item = out("solve").querySelector("[data-solve=" + key + "]");
-    if (answer.code !== 0 || page.report !== r || !item) return;
+    if (answer.code !== 0 || !page.stands(r) || !item) return;
     item.classList.remove("late");
     if (same(item, s)) return;
     const value = s.safe_value === null ? s.value : s.safe_value;
@@ -322,7 +322,7 @@
   }
   function cards(r) {
     page.later("cards", "cards", [], (answer) => {
-      if (answer.code !== 0 || page.report !== r) return;
+      if (answer.code !== 0 || !page.stands(r)) return;
       const list = answer.value.cards.slice(0, 6);
       out("cards").classList.remove("late");
       if (same(out("cards"), list)) return;

@@ -62,27 +62,40 @@
     }
     return lines.concat(text(0, 12, "start", words.GiB));
   }
-  // One word of a kind's name: the first, or the last where another kind's begins alike ("passe avant", "passe arri\u00e8re").
+  // One word of a kind's name (Japanese joins them by "of"): the first, or the last where another kind's begins alike ("passe avant", "passe arri\u00e8re").
   function short(kind) {
-    const all = kind.split(" "), kinds = [words.forward, words.backward, words.optimizer, words.evaluation];
+    const all = kind.split(/[ \u306e]/), kinds = [words.forward, words.backward, words.optimizer, words.evaluation];
     if (kind === words.optimizer) return all.reduce((a, b) => (b.length > a.length ? b : a));
     return all[kinds.some((other) => other && other !== kind && other.split(" ")[0] === all[0]) ? all.length - 1 : 0];
   }
   // About how wide it is: Chinese and Japanese signs fill squares.
   const wide = (text) => Array.from(text).reduce((sum, sign) => sum + (sign >= "\u2e80" ? 12 : 7), 0);
-  // Phases of one kind that follow each other share a name; a name that has no room is left out.
-  function phases(f) {
-    const spans = [];
+  // Phases of one kind that follow each other share a name, of which there is one form in a picture.
+  function spansOf(f) {
+    const spans = [], forms = new Map();
     f.t.phases.filter((p) => p.begin >= f.begin && p.end <= f.end).forEach((p) => {
       const last = spans[spans.length - 1], kind = kindOf(p.name);
       if (last && last.kind === kind) last.end = p.end;
       else spans.push({ kind, begin: p.begin, end: p.end });
     });
+    spans.forEach((s) => {
+      s.from = f.x(s.begin);
+      s.to = f.x(Math.min(s.end, f.end - 1));
+      if (!forms.has(s.kind) || wide(s.kind) >= s.to - s.from) forms.set(s.kind, wide(s.kind) < s.to - s.from ? s.kind : short(s.kind));
+    });
+    spans.forEach((s) => { s.name = forms.get(s.kind); });
+    return spans;
+  }
+  // Names stand below their phases; one that is wider than its phase a row deeper, where there is room between its neighbours.
+  function phases(f) {
     const bottom = f.height - BOTTOM;
-    return spans.flatMap((s) => {
-      const from = f.x(s.begin), to = f.x(Math.min(s.end, f.end - 1));
-      const name = [s.kind, short(s.kind)].find((word) => wide(word) < to - from);
-      return [svg("line", { class: "phase", x1: from, x2: from, y1: TOP, y2: bottom + 6 })].concat(name ? text((from + to) / 2, bottom + 18, "middle", name) : []);
+    let taken = 0;
+    return spansOf(f).flatMap((s) => {
+      const own = wide(s.name), fits = own < s.to - s.from, middle = (s.from + s.to) / 2, at = fits ? middle : Math.min(Math.max(middle, own / 2), f.width - own / 2);
+      const line = svg("line", { class: "phase", x1: s.from, x2: s.from, y1: TOP, y2: bottom + 6 });
+      if (!fits && at - own / 2 < taken) return [line];
+      if (!fits) taken = at + own / 2 + 6;
+      return [line, text(at, bottom + (fits ? 18 : 31), "middle", s.name)];
     });
   }
   function cardLine(f) {
@@ -157,7 +170,7 @@
     if (r.server) return;
     const use = (answer) => {
       box.closest("section").classList.toggle("late", false);
-      if (answer.code !== 0 || page.report !== r) return;
+      if (answer.code !== 0 || !page.stands(r)) return;
       known = answer.value;
       draw(known, r);
     };

@@ -343,7 +343,7 @@
   };
   page.state = (next) => (next ? state = next : state);
   page.complain = () => {};   // until the script that does is there
-  Object.assign(page, { el, put, say, button, fill, gib, mib, share, whole, parts, bar, table, badge, update, base, set, flat, read, arrange, show, lengthKey, letter, standing, signs, TASKS });
+  Object.assign(page, { el, put, say, button, fill, gib, mib, share, whole, parts, bar, table, badge, update, painted, base, set, flat, read, arrange, show, lengthKey, letter, standing, signs, TASKS });
 
   async function begin() {
     document.documentElement.classList.add("calculates");   // :has(.calc) would be asked again for each element that changes

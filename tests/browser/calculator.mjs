@@ -27,8 +27,9 @@ export function calculator(browser, name, { base, lang = "en", state = "", optio
 // As the page itself has it: what the browser tells of it comes later.
 const address = (tab) => tab.evaluate(() => location.href);
 const bytes = (tab) => tab.evaluate(() => window.vramPage.report.process_bytes);
-export const verdict = (tab) => tab.locator("[data-out=verdict]").innerText();
-const wrong = (tab) => tab.locator("#calc").evaluate((e) => e.classList.contains("wrong"));
+// Of what is set now: asking for the report has it made, where a slow machine had put that off.
+export const verdict = (tab) => tab.evaluate(() => (window.vramPage.report, document.querySelector("[data-out=verdict]").innerText));
+const wrong = (tab) => tab.evaluate(() => (window.vramPage.report, document.querySelector("#calc").classList.contains("wrong")));
 
 // A number generator that gives the same numbers everywhere.
 function random(seed) {
@@ -548,6 +549,37 @@ function looks(browser, site) {
   }
 }
 
+// On a phone the phases have their names, one form of each, none over another or cut; on a desk form and number stay in sight.
+function inSight(browser, site) {
+  for (const lang of ["en", "de", "fr", "ar", "ja"])
+    calculator(browser, `the phases are named on a phone ${lang}`, { base: site.http, lang, options: { viewport: { width: 360, height: 740 } } }, async (tab) => {
+      await tab.locator("[data-out=step] svg").waitFor();
+      const [names, width] = await tab.evaluate(() => {
+        const box = document.querySelector("[data-out=step] svg").getBoundingClientRect(), bottom = document.querySelector("[data-out=step] .cursor").getBoundingClientRect().bottom;
+        return [Array.from(document.querySelectorAll("[data-out=step] text")).map((e) => [e.textContent, e.getBoundingClientRect()]).filter(([, r]) => r.top > bottom - 4)
+          .map(([text, r]) => ({ text, left: r.left - box.left, right: r.right - box.left, top: r.top, over: r.bottom > box.bottom + 1 })), box.width];
+      });
+      const said = JSON.stringify(names);
+      equal(new Set(names.map((n) => n.text)).size, 3, `forward, backward, optimizer: ${said}`);
+      that(names.every((n) => n.left > -1 && n.right < width + 1 && !n.over), `cut: ${said}`);
+      that(names.every((a, i) => names.slice(i + 1).every((b) => Math.abs(a.top - b.top) > 9 || a.right <= b.left + 2)), `on each other: ${said}`);
+    });
+  calculator(browser, "beside a long answer the form stays in sight", { base: site.http, options: { reducedMotion: "reduce" } }, async (tab) => {
+    const advice = tab.locator("[data-out=advice] button");
+    await advice.nth(5).waitFor();
+    await advice.nth(5).focus();
+    const inView = (name) => tab.locator(`[name=${name}]`).evaluate((e) => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && document.elementFromPoint(r.left + 5, r.top + 5) === e; });
+    that(await inView("batch_size") && await inView("preset"), "the form");
+    // Going back by keyboard, nothing that has the focus lies under the number.
+    for (let i = 0; i < 12; i++) {
+      await tab.keyboard.press("Shift+Tab");
+      that(await tab.evaluate(() => { const e = document.activeElement, r = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(r.left + 4, r.top + 4)); }), "hidden under the number");
+    }
+    await tab.locator("[name=gpu]").click();
+    that(await tab.locator("#calc-gpus [role=option]").first().evaluate((e) => { const r = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(r.right - 8, r.top + 5)); }), "the list lies on top");
+  });
+}
+
 function words(browser, site) {
   calculator(browser, "from right to left", { base: site.http, lang: "ar", options: { viewport: { width: 360, height: 800 } } }, async (tab) => {
     that(/^\u2066[^A-Z]*GiB\u2069$/.test(await tab.locator("[data-out=number]").innerText()), "the unit follows its number");
@@ -600,5 +632,6 @@ export async function run(browser, site) {
   fields(browser, site);
   dropped(browser, site);
   looks(browser, site);
+  inSight(browser, site);
   words(browser, site);
 }

@@ -33,8 +33,7 @@ function chosen(browser, base) {
     await config(tab, { n_layer: 3, batch_size: 5 });
     await choose(put("large.json", " ".repeat(300000)));
     await tab.locator("[data-out=pasted] .bad").waitFor();
-    await tab.locator("label.file input").focus();
-    const [byKey] = await Promise.all([tab.waitForEvent("filechooser"), tab.keyboard.press("Enter")]);
+    const [byKey] = await Promise.all([tab.waitForEvent("filechooser"), tab.locator("label.file input").press("Enter")]);
     await byKey.setFiles([put("small.py", "batch_size = 7\nn_layer = 2\nn_head = 4\nn_embd = 128\n")]);
     await config(tab, { n_layer: 2, batch_size: 7 });
   }));

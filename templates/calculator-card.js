@@ -4,6 +4,7 @@
   const page = window.vramPage;
   const { words, out, el, put, say, button, fill, gib, whole } = page;
   const MiB = 1048576, CELL = 64 * MiB;
+  const told = (name) => (page.sentences || {})["card." + name] || "";   // not among the words that the first number waits for
 
   function svg(name, attributes, children) {
     const e = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -102,29 +103,37 @@
     for (let i = from; i < to; i++) d += "M" + (i % across) * SIDE + " " + (top + Math.floor(i / across) * SIDE) + "h" + (SIDE - GAP) + "v" + (SIDE - GAP) + "h" + (GAP - SIDE) + "z";
     return d;
   }
+  // A letter on a part's middle, as in the bar and the table; cells too small for one have none.
+  function lettered(part, cell, across, top, i) {
+    const size = matchMedia("(max-width: 40rem)").matches ? 9 : 7;
+    return across > 64 ? [] : [svg("text", { x: (cell % across) * SIDE + (SIDE - GAP) / 2, y: top + Math.floor(cell / across) * SIDE + (SIDE - GAP + 0.7 * size) / 2, "text-anchor": "middle", "font-size": size * across / 32 }, [page.letter(i)])];
+  }
   function cellsOf(list, room) {
     const all = Math.round(sum(list) / CELL), fit = Math.floor(room / CELL), most = Math.max(all, fit);
     const across = most > 6000 ? 160 : most > 1600 ? 96 : most > 500 ? 64 : 32;
-    const edge = Math.ceil(fit / across) * SIDE, over = edge + 8, children = [];
+    const edge = Math.ceil(fit / across) * SIDE, over = edge + 8, children = [], letters = [];
     let at = 0, bytes = 0;
-    list.forEach((part) => {
+    list.forEach((part, i) => {
       const begin = at;
       bytes += part[1];
       at = Math.round(bytes / CELL);
       const inside = Math.min(at, fit), d = squares(begin, inside, across, 0) + squares(Math.max(begin, fit) - fit, at - fit, across, over);
       children.push(svg("path", { class: "cat " + part[0], d }, [svg("title", {}, [words.parts[part[0]] + ": " + gib(part[1])])]));
+      const middle = Math.floor((begin + at - 1) / 2);
+      if (at > begin) letters.push(...(middle < fit ? lettered(part, middle, across, 0, i) : lettered(part, middle - fit, across, over, i)));
     });
-    children.push(svg("path", { class: "free", d: squares(at, fit, across, 0) }));
+    children.push(svg("path", { class: "free", d: squares(at, fit, across, 0) }), ...letters);
     const height = all > fit ? over + Math.ceil((all - fit) / across) * SIDE : edge;
     if (all > fit) children.push(svg("line", { class: "edge", x1: 0, x2: across * SIDE, y1: edge + 3, y2: edge + 3 }));
-    return svg("svg", { viewBox: "0 0 " + (across * SIDE - GAP) + " " + height, "aria-hidden": "true", class: "cells" }, children);
+    return [el("p", { class: "hint" }, [told("cells")]), svg("svg", { viewBox: "0 0 " + (across * SIDE - GAP) + " " + height, "aria-hidden": "true", class: "cells" }, children),
+      all > fit ? el("p", { class: "hint" }, [fill(told("over"), { bytes: gib(sum(list) - room) })]) : ""];
   }
   let idle = 0;
   function cells(r) {
     const room = r.server ? r.gpu_bytes : r.gpu ? r.gpu.left_bytes : 0;
     out("cells").hidden = !room;
     clearTimeout(idle);
-    if (room) idle = setTimeout(() => { if (page.stands(r)) out("cells").replaceChildren(cellsOf(r.server ? parts(r) : page.parts(r), room)); }, 60);
+    if (room) idle = setTimeout(() => { if (!page.stands || page.stands(r)) put("cells", cellsOf(r.server ? parts(r) : page.parts(r), room)); }, 60);
   }
 
   // ---- segments: what is reserved, and unused ---------------------------------------------------------------------
@@ -155,7 +164,7 @@
     pieces(s).forEach((p) => {
       const from = at * width / s.bytes;
       at += p.bytes;
-      const title = p.kind === "free" ? words.unused : Array.from(p.names).slice(0, 3).join(", ");
+      const title = p.kind === "free" ? told("unused") : Array.from(p.names).slice(0, 3).join(", ");
       if (p.kind !== "free") rects.push(svg("rect", { class: p.kind === "pending" ? "gap" : "cat " + p.kind, x: x + from, y, width: Math.max(0.2, at * width / s.bytes - from), height: HIGH }, [svg("title", {}, [title + ": " + gib(p.bytes)])]));
     });
     return rects;
@@ -164,9 +173,9 @@
     const sorted = a.segments.slice().sort((x, y) => y.bytes - x.bytes), { rows, room } = shelves(sorted), scale = WIDE / room;
     const rects = rows.flatMap((row, i) => row.list.flatMap((entry) => segmentAt(entry[1], entry[0] * scale, i * PITCH, scale)));
     const free = a.reserved_bytes - a.allocated_bytes - a.pending_bytes;
-    put("segments", [el("p", {}, [fill(words.gaps, { tensor: a.tensor, bytes: gib(a.event_bytes), free: gib(free), count: whole.format(a.free_blocks), largest: gib(a.largest_free_bytes) })]),
+    put("segments", [el("p", {}, [fill(told("gaps"), { tensor: a.tensor, bytes: gib(a.event_bytes), free: gib(free), count: whole.format(a.free_blocks), largest: gib(a.largest_free_bytes) })]),
       svg("svg", { viewBox: "0 0 " + WIDE + " " + rows.length * PITCH, class: "segments", role: "img", "aria-label": words.segments }, rects),
-      el("p", { class: "hint" }, [fill(words.segments_of, { reserved: gib(a.reserved_bytes), segments: whole.format(a.segments.length), used: gib(a.allocated_bytes) })])]);
+      el("p", { class: "hint" }, [fill(told("segments_of"), { reserved: gib(a.reserved_bytes), segments: whole.format(a.segments.length), used: gib(a.allocated_bytes) })])]);
   }
   const closed = out("segments").closest("details");
   function segments(r) {

@@ -575,6 +575,10 @@ function inSight(browser, site) {
       await tab.keyboard.press("Shift+Tab");
       that(await tab.evaluate(() => { const e = document.activeElement, r = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(r.left + 4, r.top + 4)); }), "hidden under the number");
     }
+    await tab.setViewportSize({ width: 768, height: 900 });
+    const far = await tab.locator("[data-out=fields] label").evaluateAll((all) => all.map((e) => e.lastChild.getBoundingClientRect().left - e.getBoundingClientRect().left));
+    that(far.length > 3 && Math.max(...far) < 340, `from a field's name to it on a tablet: ${far}`);
+    await tab.setViewportSize({ width: 1280, height: 900 });
     await tab.locator("[name=gpu]").click();
     that(await tab.locator("#calc-gpus [role=option]").first().evaluate((e) => { const r = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(r.right - 8, r.top + 5)); }), "the list lies on top");
   });

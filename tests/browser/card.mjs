@@ -59,6 +59,10 @@ function card(browser, site) {
       });
       that(Math.abs(drawn - Math.max(room, process) / 2 ** 26) < 8, `${drawn} cells`);   // a part of less than 1 MiB is not drawn
       equal(over, 1, "an edge over which it hangs");
+      const letters = await tab.locator(".cells text").allTextContents(), rows = await tab.locator("[data-out=parts] .letter").allInnerTexts();
+      equal(letters.join(""), rows.join(""), "the letters of the table");
+      const [what, beyond] = await tab.locator(".chess p").allInnerTexts();
+      that(/64\sMiB/.test(what) && /0\.81\sGiB/.test(beyond), `what a cell is, and what is beyond: ${what} ${beyond}`);
       await tab.locator("[name=batch_size]").fill("2");
       await tab.waitForFunction(() => !document.querySelector(".cells .edge"));
     });

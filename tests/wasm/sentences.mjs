@@ -55,6 +55,10 @@ const english = JSON.parse(read('i18n/calculator/en.json'));
 const pasted = [...read('templates/calculator-paste.js').matchAll(/said\("([\w.]+)"\)/g)].map((m) => m[1]);
 check('the words of the paste box are found', pasted.length > 15, `${pasted.length}`);
 for (const kind of ['flat', 'nanogpt', 'hf', 'log', 'command', 'smi', 'call', 'hub']) pasted.push(`kind.${kind}`);
+// And those of the card's pictures.
+const drawn = [...read('templates/calculator-card.js').matchAll(/told\("([\w.]+)"\)/g)].map((m) => m[1]);
+check('the words of the pictures are found', drawn.length > 3, `${drawn.length}`);
+for (const name of drawn) wanted.set(`card.${name}`, values(english[`card.${name}`] ?? ''));
 for (const name of pasted) wanted.set(`paste.${name}`, values(english[`paste.${name}`] ?? ''));
 for (const tag of languages) {
     const own = JSON.parse(read(`i18n/calculator/${tag}.json`));

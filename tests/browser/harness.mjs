@@ -131,13 +131,15 @@ export async function close(page) {
   await page.context().close();
 }
 
-// Every axe rule for WCAG 2.2 AA and the best practices; throws with the nodes that break one.
-export async function axe(page) {
+// Every axe rule for WCAG 2.2 AA and the best practices, or those of them that colours alone can break; throws with the nodes
+// that break one.
+export async function axe(page, colours = false) {
   if (!await page.evaluate(() => window.axe?.run)) await page.evaluate(axeSource);
-  const violations = await page.evaluate(async () => {
+  const violations = await page.evaluate(async (colours) => {
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-    const result = await window.axe.run(document, { runOnly: { type: "tag", values: tags } });
+    const runOnly = colours ? { type: "rule", values: ["color-contrast", "link-in-text-block"] } : { type: "tag", values: tags };
+    const result = await window.axe.run(document, { runOnly });
     return result.violations.map((v) => `${v.id}: ${v.help}\n  ` + v.nodes.slice(0, 3).map((n) => `${n.target} ${n.html.slice(0, 160)} ${n.failureSummary.split("\n").slice(1, 2)}`).join("\n  "));
-  });
+  }, colours);
   that(violations.length === 0, violations.join("\n"));
 }

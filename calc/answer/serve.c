@@ -10,15 +10,27 @@
 #include "calc/model/gpus.h"
 #include "calc/model/model_make.h"
 
-enum { VLLM_BLOCK = 16, LLAMA_BLOCK = 256, LARGE_CARD_GIB = 70 };  // tokens; see take_defaults
+enum { VLLM_BLOCK = 16, LLAMA_BLOCK = 256 };  // tokens
 
-// SRC: vllm engine/arg_utils.py, get_batch_defaults: cards of 70 GiB and more but the A100, for the
-// API server.
-static bool is_large(const struct vram_config *c, const struct vram_capacity *card)
+// What vLLM takes a step when nothing is said, by the size of the card.
+struct step_size {
+    uint32_t from_gib, tokens, sequences;
+    bool unless_slow;  // not for an A100, nor a GB10, which has the memory but not the speed
+};
+
+// SRC: vllm 0.33 engine/arg_utils.py, get_batch_defaults, for the API server.
+static const struct step_size steps[] = {
+    {160, 16384, 1024, false}, {70, 8192, 1024, true}, {0, 2048, 256, false}};
+
+static const struct step_size *step_of(const struct vram_config *c,
+                                       const struct vram_capacity *card)
 {
     const struct vram_gpu *gpu = c->gpu < 0 ? NULL : vram_gpu_at((size_t)c->gpu);
-    bool a100 = gpu && gpu->compute_capability == 80;
-    return card->cuda_bytes >> 30 >= LARGE_CARD_GIB && !a100;
+    bool slow = gpu && (gpu->compute_capability == 80 || gpu->compute_capability == 121);
+    const struct step_size *step = steps;
+    while (card->cuda_bytes >> 30 < step->from_gib || (step->unless_slow && slow))
+        step++;
+    return step;
 }
 
 static bool is_llama(const struct vram_config *c)
@@ -95,12 +107,11 @@ static void fill(struct answers *a, const struct vram_config *c, const struct mo
         .server = vllm ? "vllm" : "llama.cpp", .gpu_name = gpu_name(c), .params = m->params};
     capacity_of(c, &s->capacity);
     context_figure(c, &context);
-    bool large = is_large(c, &s->capacity);
+    const struct step_size *step = step_of(c, &s->capacity);
     s->batched_tokens = !vllm                       ? 0
                         : c->max_num_batched_tokens ? c->max_num_batched_tokens
-                        : large                     ? 8192
-                                                    : 2048;
-    s->most_sequences = !vllm ? 0 : c->max_num_seqs ? c->max_num_seqs : large ? 1024 : 256;
+                                                    : step->tokens;
+    s->most_sequences = !vllm ? 0 : c->max_num_seqs ? c->max_num_seqs : step->sequences;
     s->weights_bytes = serve_weights(m, c->quantization);
     s->token_bytes = serve_token_bytes(m, c->kv_dtype);
     s->work_bytes = serve_work(m, vllm, s->batched_tokens, s->most_sequences);

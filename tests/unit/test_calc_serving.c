@@ -120,6 +120,9 @@ static void test_pool(void **state)
     s = serve(v, "preset=qwen2.5-0.5b seq_len=100 kv_dtype=auto gpu=H100");
     assert_int_equal(s->longest, 32768);  // what the model knows
     assert_int_equal(s->batched_tokens, 8192);
+    assert_int_equal(serve(v, "gpu=B200")->batched_tokens, 16384);
+    assert_int_equal(serve(v, "gpu=A100_80GB")->batched_tokens, 2048);
+    assert_int_equal(serve(v, "gpu=GB10")->batched_tokens, 2048);
     close_vram(v, &h);
 }
 

@@ -32,8 +32,13 @@ size_t md_jsx_tag_end(str s, size_t at, size_t longest);
 // is blanked out with its attribute's name.
 void md_jsx_attributes(char *text, size_t from, size_t to);
 
-// The words of export const NAME = "words" in a page of MDX; false for any other value.
-bool md_exported_text(str body, str name, str *words);
+// What export const NAME = "words" gives names in a page of MDX; read when it is first asked for.
+struct md_exports {
+    struct map words;  // name -> str *; NULL for another value
+    bool read;
+};
+// The words of a name; false for any other value.
+bool md_exported_text(struct md_exports *x, str body, str name, str *words, arena *a);
 
 // Whether the tag at s[at], a '<', is of an element whose content is Markdown: where the tag ends,
 // where the element's end tag is, and what is behind that. searched: bytes that were looked through

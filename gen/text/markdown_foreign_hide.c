@@ -56,22 +56,28 @@ bool md_is_one_piece(str s, size_t from, size_t to, bool ticks)
     return true;
 }
 
-// The end of the tag in braces at from: {{ ... }}, {% ... %}; 0 for none.
-static size_t braces_end(str s, size_t from)
+static size_t next_of(struct md_ahead *x, str s, size_t from, str sought)
 {
-    str rest = str_slice(s, from, s.len), close = STR("}}");
+    if (!x->asked || x->at < from || x->from > from)
+        *x = (struct md_ahead){from, from + str_search(str_slice(s, from, s.len), sought), true};
+    return x->at;
+}
+
+// The end of the tag in braces at from: {{ ... }}, {% ... %}; 0 for none.
+static size_t braces_end(struct hiding *h, size_t from)
+{
+    str s = h->body, rest = str_slice(s, from, s.len);
     bool open = str_starts(rest, STR("{{")) || str_starts(rest, STR("{%"));
     if (!open || (from && s.ptr[from - 1] == '$'))
         return 0;  // ${{ ... }} is of workflows
-    if (rest.ptr[1] == '%')
-        close = STR("%}");
     // A shortcode is taken out before Markdown is read, so that a code span may be in one of its
     // values.
     bool shortcode = str_starts(rest, STR("{{<")) || str_starts(rest, STR("{{%"));
-    size_t end = str_search(rest, close);
-    if (end == rest.len || end == 1)
+    size_t end = rest.ptr[1] == '%' ? next_of(&h->statements, s, from, STR("%}"))
+                                    : next_of(&h->braces, s, from, STR("}}"));
+    if (end == s.len || end == from + 1)
         return 0;
-    end += from + 2;
+    end += 2;
     return md_is_one_piece(s, from, end, shortcode) ? end : 0;
 }
 
@@ -90,19 +96,25 @@ static bool is_called(str inside, str name)
     return str_starts(inside, name) && (inside.len == name.len || inside.ptr[name.len] == ' ');
 }
 
+// Whether there is nothing but blanks beside [from, to) on its lines.
+static bool is_alone(str s, size_t from, size_t to)
+{
+    while (from && s.ptr[from - 1] != '\n' && strchr(" \t\r\v\f", s.ptr[from - 1]))
+        from--;
+    while (to < s.len && s.ptr[to] != '\n' && strchr(" \t\r\v\f", s.ptr[to]))
+        to++;
+    return (!from || s.ptr[from - 1] == '\n') && (to == s.len || s.ptr[to] == '\n');
+}
+
 // {% highlight ruby %} and its end become a fence and its language, when they are on lines of their
 // own; {% raw %} and its end are gone from there, so that code behind them is code.
 static bool make_fence(struct hiding *h, size_t from, size_t to)
 {
     str inside = inside_of(str_slice(h->body, from, to)), fence = STR("~~~");
-    size_t start = str_rfind(str_slice(h->body, 0, from), '\n');
-    start = start == from ? 0 : start + 1;
-    bool own_line = !str_trim(str_slice(h->body, start, from)).len &&
-                    !str_trim(str_slice(h->body, to, md_end_of_line(h->body, to))).len;
     bool opens = is_called(inside, STR("highlight")),
          closes = str_eq(inside, STR("endhighlight")) || str_eq(inside, STR("/highlight"));
     bool raw = str_eq(inside, STR("raw")) || str_eq(inside, STR("endraw"));
-    if (!own_line || (!opens && !closes && !raw))
+    if ((!opens && !closes && !raw) || !is_alone(h->body, from, to))
         return false;
     if (raw) {
         md_hide_blank(h->text, from, to);
@@ -119,14 +131,14 @@ static bool make_fence(struct hiding *h, size_t from, size_t to)
 
 static size_t hide_braces(struct hiding *h, size_t at)
 {
-    size_t end = braces_end(h->body, at);
+    size_t end = braces_end(h, at);
     if (!end)
         return 0;
     h->changed = true;
     str inside = inside_of(str_slice(h->body, at, end));
     if (is_called(inside, STR("comment"))) {
-        size_t close = str_search(str_slice(h->body, end, h->body.len), STR("endcomment"));
-        size_t last = end + close + str_find(str_slice(h->body, end + close, h->body.len), '}') + 1;
+        size_t close = next_of(&h->comments, h->body, end, STR("endcomment"));
+        size_t last = close + str_find(str_slice(h->body, close, h->body.len), '}') + 1;
         if (last <= h->body.len) {
             md_hide_blank(h->text, at, last);
             return last;

@@ -4,6 +4,13 @@
 
 #include "gen/text/markdown_foreign.h"
 
+// Where a text is next, from a place on. It is looked for behind the last place only, so that all
+// questions, whose places go up, are one pass.
+struct md_ahead {
+    size_t from, at;  // the next from from on is at at
+    bool asked;
+};
+
 struct hiding {
     char *text;  // the copy
     str body;    // as it was
@@ -15,6 +22,8 @@ struct hiding {
     size_t unread_at;
     struct md *abbreviating;  // where abbreviations are noted; NULL: they are text
     size_t searched;          // bytes that ends of elements were looked for in
+    struct md_exports exports;
+    struct md_ahead braces, statements, comments;  // }}, %} and endcomment
 };
 
 // Replaces the bytes of a tag, text[from..to), that Markdown would act on.

@@ -88,8 +88,8 @@ static bool find_close(str s, size_t at, size_t *searched, size_t end, size_t *c
 bool md_markdown_element(str s, size_t at, size_t *searched, size_t *end, size_t *close,
                          size_t *behind)
 {
-    *end = at + str_find(str_slice(s, at, s.len), '>') + 1;
-    return *end <= s.len && holds_markdown(str_slice(s, at, *end)) &&
+    *end = at + str_find(str_slice(s, at, at + MD_MAX_TAG), '>') + 1;
+    return *end <= s.len && *end <= at + MD_MAX_TAG && holds_markdown(str_slice(s, at, *end)) &&
            find_close(s, at, searched, *end, close, behind);
 }
 
@@ -116,8 +116,9 @@ bool md_whole_element(str s, size_t at, size_t *searched, size_t *behind)
 {
     bool closes = at + 1 < s.len && s.ptr[at + 1] == '/';
     str name = name_of(str_slice(s, at + closes, s.len));
-    size_t close, end = at + str_find(str_slice(s, at, s.len), '>') + 1;
-    if (end > s.len || !is_block(name) || (closes && end != at + name.len + 3))
+    size_t close, end = at + str_find(str_slice(s, at, at + MD_MAX_RAW), '>') + 1;
+    if (end > s.len || end > at + MD_MAX_RAW || !is_block(name) ||
+        (closes && end != at + name.len + 3))
         return false;
     *behind = end;
     if ((!closes && !find_close(s, at, searched, end, &close, behind)) ||

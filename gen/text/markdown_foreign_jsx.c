@@ -63,7 +63,7 @@ static bool is_number(str s)
 // An attribute from name on whose value is the expression [open, end).
 static void put_value(char *text, size_t name, size_t open, size_t end)
 {
-    str inside = {text + open + 1, end - open - 2}, words = only_string(inside);
+    str inside = str_slice((str){text, end}, open + 1, end - 1), words = only_string(inside);
     if (is_number(inside)) {
         text[open] = text[end - 1] = '"';
     } else if (words.len) {
@@ -111,27 +111,54 @@ void md_jsx_attributes(char *text, size_t from, size_t to)
     fill_lines(text, start, to);
 }
 
-bool md_exported_text(str body, str name, str *words)
+// The string that stands behind the sign of a declaration, in one line and without anything to be
+// worked out; NULL for any other value.
+static str *string_of(str s, arena *a)
+{
+    s = str_starts(s, STR("=")) ? str_trim(str_slice(s, 1, s.len)) : STR_NONE;
+    if (!s.len || !strchr("\"'`", s.ptr[0]))
+        return NULL;
+    str words = str_slice(s, 1, s.len);
+    size_t end = str_find(words, s.ptr[0]);
+    bool closed = end < words.len;
+    words.len = end;
+    if (!closed || str_find(words, '\\') < end || str_find(words, '\n') < end ||
+        str_search(words, STR("${")) < end)
+        return NULL;
+    str *kept = arena_new(a, str, 1);
+    *kept = words;
+    return kept;
+}
+
+static void read_exports(struct md_exports *x, str body, arena *a)
 {
     static const str declaration = STR("export const ");
+    x->read = true;
     for (size_t at = 0; at < body.len; at++) {
         at += str_search(str_slice(body, at, body.len), declaration);
-        str rest = str_slice(body, at + declaration.len, body.len);
-        bool line = at < body.len && (!at || body.ptr[at - 1] == '\n');
-        if (!line || !str_starts(rest, name))
+        if (at >= body.len || (at && body.ptr[at - 1] != '\n'))
             continue;
-        rest = str_trim(str_slice(rest, name.len, rest.len));
-        if (!str_starts(rest, STR("=")))
+        str rest = str_slice(body, at + declaration.len, at + declaration.len + MD_MAX_TAG);
+        size_t n = 0;
+        while (n < rest.len && !strchr("= \t\r\n", rest.ptr[n]))
+            n++;
+        bool is_new;
+        str behind = str_trim(str_slice(rest, n, rest.len));
+        if (!str_starts(behind, STR("=")))
             continue;
-        rest = str_trim(str_slice(rest, 1, rest.len));
-        char quote = rest.len ? rest.ptr[0] : 0;
-        size_t end = quote && strchr("\"'`", quote) ? str_find(str_slice(rest, 1, rest.len), quote)
-                                                    : SIZE_MAX;
-        *words = end < rest.len ? str_slice(rest, 1, end + 1) : STR_NONE;
-        return end < rest.len && str_find(*words, '\\') == words->len &&
-               str_find(*words, '\n') == words->len && str_search(*words, STR("${")) == words->len;
+        void **place = map_put(&x->words, a, str_slice(rest, 0, n), &is_new);
+        if (is_new)
+            *place = string_of(behind, a);
     }
-    return false;
+}
+
+bool md_exported_text(struct md_exports *x, str body, str name, str *words, arena *a)
+{
+    if (!x->read)
+        read_exports(x, body, a);
+    const str *known = map_get(&x->words, name);
+    *words = known ? *known : STR_NONE;
+    return known;
 }
 
 static bool is_word(char c)

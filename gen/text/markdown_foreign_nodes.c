@@ -101,10 +101,7 @@ static void put_label(struct showing *s, cmark_node *place, cmark_node_type type
 
 static bool is_closed(const struct showing *s, str name)
 {
-    if (!name.len)
-        return true;
-    str sought = arena_printf(s->r->a, " %.*s ", STR_ARG(name));
-    return str_search(s->closed, sought) < s->closed.len;
+    return !name.len || map_has(&s->closed, name);
 }
 
 enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *href)
@@ -161,7 +158,7 @@ bool md_show_value(struct showing *s, str tag, str *words)
 {
     str name = str_slice(tag, 1, tag.len - 1);
     bool one = tag.ptr[0] == '{' && name.len && !strchr("{%/", name.ptr[0]);
-    return one && md_exported_text(s->r->text, name, words);
+    return one && md_exported_text(&s->exports, s->r->text, name, words, s->r->a);
 }
 
 // The words of a string of JavaScript, its quotes included; false for one that is not known without
@@ -302,41 +299,58 @@ static void drop(cmark_node *n)
     cmark_node_free(n);
 }
 
-// Splits a text at its first tag. The node that the walk goes on with.
+// What is behind the tag that began in n and ended in last, at to of it: the node that the walk
+// goes on with.
+static cmark_node *go_on_in(struct showing *s, cmark_node *n, cmark_node *last, size_t to)
+{
+    str text = md_literal(last);
+    for (cmark_node *next; n != last; n = next) {
+        next = cmark_node_next(n);
+        drop(n);
+    }
+    if (to < text.len) {
+        cmark_node_set_literal(last, arena_c(s->r->a, str_slice(text, to, text.len)));
+        return last;
+    }
+    n = cmark_node_next(last);
+    drop(last);
+    return n;
+}
+
+// What is left of a text behind its last whole tag. A tag that emphasis or a link cut in two stays
+// text.
+static cmark_node *keep_rest(struct showing *s, cmark_node *n, str text, size_t at)
+{
+    cmark_node *next = cmark_node_next(n);
+    char *rest = arena_c(s->r->a, str_slice(text, at, text.len));
+    md_foreign_put_back(rest, text.len - at);
+    if (at && at == text.len)
+        drop(n);
+    else if (at || memcmp(rest, text.ptr, text.len))
+        cmark_node_set_literal(n, rest);
+    return next;
+}
+
+// Splits a text at its tags. The node that the walk goes on with.
 static cmark_node *show_text(struct showing *s, cmark_node *n)
 {
     buf tag = BUF_INIT;
-    cmark_node *last = n, *next;
-    size_t to = 0;
+    cmark_node *last = n;
     str text = arena_str(s->r->a, md_literal(n));
-    size_t from = hidden_start(text);
-    if (from == text.len || !gather(s, n, from, &tag, &last, &to)) {
-        char *whole =
-            arena_c(s->r->a, text);  // a tag that emphasis or a link cut in two stays text
-        md_foreign_put_back(whole, text.len);
-        if (memcmp(whole, text.ptr, text.len))
-            cmark_node_set_literal(n, whole);
-        buf_free(&tag);
-        return cmark_node_next(n);
+    size_t at = 0, to = 0;
+    while (last == n) {
+        size_t from = at + hidden_start(str_slice(text, at, text.len));
+        if (from == text.len || !gather(s, n, from, &tag, &last, &to))
+            break;
+        put_text(s, n, str_slice(text, at, from));
+        md_foreign_put_back(tag.ptr, tag.len);
+        s->alone = to == md_literal(last).len && !cmark_node_previous(n) &&
+                   !cmark_node_next(last) && md_is(s->block, CMARK_NODE_PARAGRAPH);
+        show_tag(s, n, buf_view(&tag));
+        at = to;
     }
-    str behind = md_literal(last), rest = arena_str(s->r->a, str_slice(behind, to, behind.len));
-    put_text(s, n, str_slice(text, 0, from));
-    md_foreign_put_back(tag.ptr, tag.len);
-    s->alone = !rest.len && !cmark_node_previous(n) && !cmark_node_next(last) &&
-               md_is(s->block, CMARK_NODE_PARAGRAPH);
-    show_tag(s, n, buf_view(&tag));
     buf_free(&tag);
-    for (cmark_node *x = n; x != last; x = next) {
-        next = cmark_node_next(x);
-        drop(x);
-    }
-    if (rest.len) {
-        cmark_node_set_literal(last, rest.ptr);
-        return last;
-    }
-    next = cmark_node_next(last);
-    drop(last);
-    return next;
+    return last == n ? keep_rest(s, n, text, at) : go_on_in(s, n, last, to);
 }
 
 static bool is_blank(struct showing *s, cmark_node *n)
@@ -414,33 +428,26 @@ static cmark_node *next_node(cmark_node *n, const cmark_node *root)
 }
 
 // Names of all elements that the page closes.
-static str closed_names(struct md *r)
+static void note_closed(struct md *r, struct map *closed)
 {
-    buf b = BUF_INIT;
-    buf_char(&b, ' ');
+    enum { LONGEST = 80 };
     for (size_t at = r->from; at + 2 < r->text.len; at++) {
         if (r->text.ptr[at] != '<' || r->text.ptr[at + 1] != '/')
             continue;
-        size_t end = at + str_find(str_slice(r->text, at, r->text.len), '>');
-        if (end - at > 80)
-            continue;
-        buf_str(&b, str_trim(str_slice(r->text, at + 2, end)));
-        buf_char(&b, ' ');
+        str name = str_slice(r->text, at + 2, at + LONGEST + 1);
+        size_t end = str_find(name, '>');
+        if (end < name.len)
+            map_put(closed, r->a, str_trim(str_slice(name, 0, end)), NULL);
     }
-    str out = arena_str(r->a, buf_view(&b));
-    buf_free(&b);
-    return out;
 }
 
 void md_foreign_show(struct md *r, cmark_node *root)
 {
-    struct showing s = {.r = r,
-                        .closed = closed_names(r),
-                        .first = r->unread,
-                        .first_at = r->from + r->unread_at,
-                        .count = r->unread.len > 0};
+    struct showing s = {
+        .r = r, .first = r->unread, .first_at = r->from + r->unread_at, .count = r->unread.len > 0};
     size_t count = 0, cap = 0;
     cmark_node **blocks = NULL;
+    note_closed(r, &s.closed);
     for (cmark_node *n = root; n; n = next_node(n, root)) {
         enum md_kind kind = md_kind(r, n);
         put_back(&s, n);

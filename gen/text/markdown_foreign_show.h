@@ -10,8 +10,9 @@ struct showing {
     struct md *r;
     cmark_node *block;  // whose inlines are walked
     bool alone;         // the tag is all that its paragraph has
-    str closed;         // names of all end tags of the page, each between two spaces
-    str first;          // the first tag that is shown as code
+    struct map closed;  // names of all end tags of the page
+    struct md_exports exports;
+    str first;  // the first tag that is shown as code
     size_t first_at, count;
     str icon;  // the name of the last icon that shows nothing
 };

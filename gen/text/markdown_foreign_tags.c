@@ -11,13 +11,14 @@ static bool is_word(char c)
 
 // {/* a comment */}, {an.expression} and {NAME} of MDX. A name alone may be text in a page that is
 // not MDX, unless the page gives it a value.
-static size_t expression_end(const struct hiding *h, size_t at)
+static size_t expression_end(struct hiding *h, size_t at)
 {
     str s = h->body, value;
     str rest = str_slice(s, at, s.len);
     if (str_starts(rest, STR("{/*"))) {
+        rest = str_slice(rest, 0, MD_MAX_TAG + 2);
         size_t end = str_search(rest, STR("*/}"));
-        return end < rest.len && end < MD_MAX_TAG ? at + end + 3 : 0;
+        return end < rest.len ? at + end + 3 : 0;
     }
     size_t n = 1;
     while (n < rest.len && (is_word(rest.ptr[n]) || strchr(".()'[]", rest.ptr[n])))
@@ -28,7 +29,9 @@ static size_t expression_end(const struct hiding *h, size_t at)
                 !strpbrk(arena_c(h->a, name), ".()'[]");
     if (n >= rest.len || rest.ptr[n] != '}')
         return 0;
-    return dotted || (bare && (h->mdx || md_exported_text(s, name, &value))) ? at + n + 1 : 0;
+    return dotted || (bare && (h->mdx || md_exported_text(&h->exports, s, name, &value, h->a)))
+               ? at + n + 1
+               : 0;
 }
 
 // import and export are for the program that a page is there; up to the next empty line.

@@ -19,14 +19,16 @@ enum { SHORTER = 1 };
 #endif
 
 // Parts repeated one after the other.
-static const struct row {
+struct row {
     const char *name;
     bool too_large;  // a table that must be refused
     struct {
         const char *text;
         unsigned times;
     } parts[5];
-} rows[] = {
+};
+
+static const struct row rows[] = {
     {"nested strong emph", false, {{"*a **a ", 65000}, {"b", 1}, {" a** a*", 65000}}},
     {"emph closers", false, {{"a_ ", 65000}}},
     {"emph openers", false, {{"_a ", 65000}}},
@@ -94,6 +96,34 @@ static const struct row {
     {"delimiter rows that fit nothing", true, {{"a|b|c\n|-|-|\n", 5000}}},
 };
 
+// Syntax of other generators.
+static const struct row foreign_rows[] = {
+    {"braces", false, {{"{", 300000}}},
+    {"braces that one line far behind ends", false, {{"{{ ", 100000}, {"}}", 1}}},
+    {"statements without an end", false, {{"{% ", 100000}}},
+    {"statements in one line", false, {{"{% a %}", 60000}}},
+    {"marks of raw text in one line", false, {{"{% raw %}", 60000}}},
+    {"comments without an end", false, {{"{% comment %}\n", 60000}}},
+    {"comments of expressions without an end", false, {{"{/* ", 100000}}},
+    {"names", false, {{"export const a = 'b'\n\n", 1}, {"{a} ", 100000}}},
+    {"names that have no value", false, {{"{a} ", 100000}}},
+    {"values", false, {{"export const a = 'b'\n\n", 20000}, {"{c} ", 20000}}},
+    {"components", false, {{"<A>", 60000}, {"</B>", 60000}}},
+    {"components on lines of their own", false, {{"<A>\n", 20000}, {"</B>\n", 20000}}},
+    {"ends of tags without their sign", false, {{"</", 300000}}},
+    {"elements without an end", false, {{"<div\n", 100000}}},
+    {"elements with Markdown", false, {{"<div markdown=\"1\">\n", 20000}}},
+    {"elements of HTML", false, {{"<p>\n\n", 40000}}},
+    {"imports", false, {{"import a from 'b'\n", 50000}}},
+    {"an attribute that a brace begins", false, {{"<img a={", 20000}, {">\n", 1}}},
+    {"attributes of blocks", false, {{"{: .a", 100000}}},
+    {"lists of attributes", false, {{"a\n{: .b}\n", 40000}}},
+    {"short names", false, {{":a:", 100000}}},
+    {"abbreviations", false, {{"*[a]: b\n", 20000}, {"a ", 50000}}},
+    {"quotes that are alerts", false, {{"> [!a] b\n\n", 20000}}},
+    {"nested quotes", false, {{"> ", 50000}, {"<A>b</A>\n", 1}}},
+};
+
 // Seconds of processor time from now until SIGPROF; 0 ends the wait.
 static void limit(unsigned seconds)
 {
@@ -112,17 +142,15 @@ static void put_row(const struct row *row, buf *text)
     }
 }
 
-static void render(const char *name, str text, bool plain, bool too_large)
+static void render_as(const char *name, str text, str file, const struct md_options *o,
+                      bool too_large)
 {
-    struct md_options o = {.extensions = plain ? MD_GFM
-                                               : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS |
-                                                     MD_DEFINITIONS,
-                           .plain = plain};
     arena a = ARENA_INIT;
+    bool plain = o->plain;
     struct diag *d = diag_new((struct diag_options){0});
     buf out = BUF_INIT;
     struct md_result r;
-    bool ok = md_render(text, 0, STR("a.md"), &o, &a, d, &out, &r);
+    bool ok = md_render(text, 0, file, o, &a, d, &out, &r);
     if (ok == too_large)
         fail_msg("%s: %s", name, ok ? "was not refused" : "was refused");
     if (too_large)
@@ -133,6 +161,40 @@ static void render(const char *name, str text, bool plain, bool too_large)
     buf_free(&out);
     diag_free(d);
     arena_free(&a);
+}
+
+static void render(const char *name, str text, bool plain, bool too_large)
+{
+    struct md_options o = {.extensions = plain ? MD_GFM
+                                               : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS |
+                                                     MD_DEFINITIONS,
+                           .plain = plain};
+    render_as(name, text, STR("a.md"), &o, too_large);
+}
+
+// With all of it at once, and with what a page of MDX has.
+static void foreign_rows_end_in_time(void **state)
+{
+    static const unsigned syntax[] = {MD_FOREIGN_BRACES | MD_FOREIGN_LIQUID | MD_FOREIGN_JSX |
+                                          MD_FOREIGN_ATTRIBUTES | MD_FOREIGN_EMOJI |
+                                          MD_FOREIGN_HTML,
+                                      MD_FOREIGN_JSX | MD_FOREIGN_MDX};
+    (void)state;
+    for (size_t i = 0; i < sizeof foreign_rows / sizeof *foreign_rows; i++) {
+        buf text = BUF_INIT;
+        put_row(&foreign_rows[i], &text);
+        print_message("# %s\n", foreign_rows[i].name);
+        for (size_t k = 0; k < 2; k++) {
+            struct md_options o = {.extensions = MD_GFM | MD_ADMONITIONS | MD_ABBREVIATIONS,
+                                   .foreign = syntax[k],
+                                   .open_html = true};
+            limit(LIMIT_S);
+            render_as(foreign_rows[i].name, buf_view(&text), k ? STR("a.mdx") : STR("a.md"), &o,
+                      false);
+            limit(0);
+        }
+        buf_free(&text);
+    }
 }
 
 static void every_row_ends_in_time(void **state)
@@ -198,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_ends_in_time),
+        cmocka_unit_test(foreign_rows_end_in_time),
         cmocka_unit_test(rows_that_grow),
         cmocka_unit_test(the_memory_of_a_refused_table_is_never_taken),
     };

@@ -263,8 +263,8 @@ int plan_make(struct vram *v, struct vram *probe, struct advice_list *list)
     for (int same = 1; same >= 0 && rc == VRAM_OK; same--) {
         rc = same ? add_same(&p) : add_other(&p);
         // a narrow fit is better than another model
-        p.tight_only = !p.found && p.tight;
-        p.found = p.found || p.tight;
+        if (!p.found && p.tight)
+            p.found = p.tight_only = true;
     }
     if (rc == VRAM_OK)
         rc = p.found ? prune(&p) : finish(&p);

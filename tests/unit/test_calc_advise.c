@@ -253,7 +253,10 @@ static void test_plans(void **state)
                                         "preset=gpt2-xl batch_size=4 gpu=A100",
                                         "preset=gpt2 batch_size=64 gpu=3060",
                                         "preset=llama-3.2-1b batch_size=4 gpu=4090",
-                                        "preset=gpt2 batch_size=1 block_size=32768 gpu=RTX_4070"};
+                                        "preset=gpt2 batch_size=1 block_size=32768 gpu=RTX_4070",
+                                        "preset=gpt2-medium batch_size=1 block_size=1536 "
+                                        "gpu=RTX_5060"};
+    size_t narrow = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         vram *v = open_vram(&h), *pasted = open_vram(&h);
         set_all(v, cases[i]);
@@ -261,15 +264,23 @@ static void test_plans(void **state)
         const char *at = strstr(vram_text(v, NULL), "Do this: ");
         if (!at)
             fail_msg("no plan for %s", cases[i]);
+        const char *remark = strstr(at, "; the margin is smaller"), *head = at;
         at = strstr(at, "\n\n");
+        bool said = remark && remark < at;
         assert_int_equal(parse_text(pasted, VRAM_KIND_FLAT, at, strlen(at), "pasted"), VRAM_OK);
         bool fits = false;
         assert_int_equal(write_fit(pasted, &fits, VRAM_FORMAT_TEXT), VRAM_OK);
         if (!fits)
             fail_msg("%s: the plan does not fit", cases[i]);
+        const struct vram_fit *fit;
+        assert_int_equal(vram_fit(pasted, &fit), VRAM_OK);
+        if (said != (fit->verdict == VRAM_VERDICT_TIGHT))
+            fail_msg("%s: how much room there is: %.80s", cases[i], head);
+        narrow += said;
         vram_free(pasted);
         close_vram(v, &h);
     }
+    assert_true(narrow > 0);
 }
 
 // Generation has no optimizer and no backward: what is offered is of another kind.

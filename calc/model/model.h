@@ -113,6 +113,10 @@ bool model_groups_experts(const struct model *m);
 uint64_t model_adapted_parts(const struct vram_config *c);
 uint64_t model_adapted_width(const struct vram_config *c);
 
+// Whether offload_activations is modelled with this checkpointing: the inputs of checkpointed
+// blocks, or what forward saves, of eager blocks without checkpointing, too.
+bool model_offloads_form(const struct vram_config *c);
+
 // Whether torch.compile of each block by itself is modelled for a configuration without "auto".
 bool model_compiles_blocks(const struct vram_config *c);
 

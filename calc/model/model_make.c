@@ -300,8 +300,7 @@ static int model_check_offload(const struct vram_config *c, struct message *e)
         {c->offload_params && (!scheme_divides_weights(c) || c->task == TASK_INFERENCE),
          MESSAGE_offload_params_here,
          {"offload_params"}},
-        {c->offload_activations &&
-             (elsewhere || compiled || c->checkpointing != CHECKPOINTING_BLOCK),
+        {c->offload_activations && (elsewhere || compiled || !model_offloads_form(c)),
          MESSAGE_offload_activations_here,
          {"offload_activations", "checkpointing"}},
     };

@@ -44,3 +44,10 @@ uint32_t regime_of(const struct vram_config *c)
     return regime_of_weights(c, VRAM_REGIME_QUANTIZED_ADAPTERS, VRAM_REGIME_ADAPTERS,
                              VRAM_REGIME_FULL);
 }
+
+bool model_offloads_form(const struct vram_config *c)
+{
+    return c->checkpointing == CHECKPOINTING_BLOCK ||
+           (c->checkpointing == CHECKPOINTING_NONE && !c->compile &&
+            c->offload_activations == OFFLOAD_SAVED);
+}

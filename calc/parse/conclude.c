@@ -161,7 +161,8 @@ static void conclude_compile(struct parse *p)
     resolve_auto(&resolved);
     bool blocks = framework_goes(&resolved, BY_BLOCKS);
     bool on_host = c->offload_optimizer ||
-                   (c->offload_activations && !framework_goes(&resolved, BY_CHECKPOINTS_AROUND));
+                   (c->offload_activations && (c->checkpointing != CHECKPOINTING_BLOCK ||
+                                               !framework_goes(&resolved, BY_CHECKPOINTS_AROUND)));
     if (!on_host && (blocks ? model_compiles_blocks(&resolved) : c->family == FAMILY_GPT2))
         c->compile = COMPILE_TORCH25;
     else
@@ -173,7 +174,7 @@ static void conclude_form(struct parse *p)
     struct vram_config *c = &p->v->config;
     if (p->v->facts.checkpointed == SAID_YES && scheme_divides_weights(c))
         c->checkpointing = CHECKPOINTING_BLOCK;
-    if (c->checkpointing != CHECKPOINTING_BLOCK && c->offload_activations) {
+    if (c->offload_activations && !model_offloads_form(c)) {
         note(p, MESSAGE_activations_stay);
         c->offload_activations = OFFLOAD_NONE;
     }

@@ -325,7 +325,8 @@ void graph_save(struct graph *g, int32_t node, uint32_t storage)
         graph_pack(g, n, storage);
         return;
     }
-    n->saved[n->saved_count++] = graph_offload_save(g, n, storage);
+    uint32_t saved = graph_offload_save(g, n, storage);
+    n->saved[n->saved_count++] = saved;
 }
 
 void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype)

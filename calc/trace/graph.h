@@ -167,8 +167,8 @@ struct graph {
     struct unit *shards;  // by layer
     size_t shard_cap;
     int32_t running;              // the node that runs backward
-    uint32_t stash[GRAPH_STASH];  // what was saved last, if it goes to the host
-    unsigned stashed;
+    uint32_t stash[GRAPH_STASH];  // what was saved last, if it goes to the host: by its number
+    unsigned stash_number[GRAPH_STASH], stashed;
     bool failed;
     bool recompute;      // a checkpointed block runs again
     bool autocast;       // two-byte matrix products over float32 weights

@@ -70,6 +70,7 @@ struct storage {
     bool taken;     // the other end of such a collective
     bool view;      // a gradient that is a view: nothing is added to it in place
     bool parts;     // a gradient whose receivers take views of a part of it
+    bool stays;     // on the card: it was saved once more while its copy to the host was running
 };
 
 // Instructions: kind in the low two bits, storage above. MOVE is followed by the storage that it

@@ -1,4 +1,6 @@
-// Locales and message catalogs of a site's languages, opened once for all processes.
+// Locales and message catalogs of a site's languages, opened once for all processes, and which of
+// them most pages are in.
+#include <stdlib.h>
 #include <string.h>
 
 #include "gen/site/documents/languages.h"
@@ -85,4 +87,26 @@ bool languages_open(struct site *site)
         }
     }
     return ok;
+}
+
+struct language *languages_most_used(const struct site *site, const struct map *languages)
+{
+    struct language *best = NULL;
+    uint32_t *count = calloc(languages->count + 1, sizeof *count);
+    if (!count)
+        buf_no_memory();
+    for (size_t i = 0; i < languages->count; i++)
+        ((struct language *)languages->entries[i].value)->index = (uint32_t)i;
+    for (size_t i = 0; i < site->page_count; i++)
+        if (site->pages[i]->language)
+            count[site->pages[i]->language->index]++;
+    for (size_t i = 0; i < languages->count; i++) {
+        struct language *l = languages->entries[i].value;
+        bool more = !best || count[l->index] > count[best->index];
+        bool same = best && count[l->index] == count[best->index];
+        if (more || (same && str_cmp(l->tag, best->tag) < 0))
+            best = l;
+    }
+    free(count);
+    return best;
 }

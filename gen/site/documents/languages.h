@@ -7,4 +7,8 @@
 // Opens locale and catalog of every language that has none yet.
 bool languages_open(struct site *site);
 
+// The language that most pages of the site are in, of those in a map by their tags; it numbers them
+// for that. NULL for none.
+struct language *languages_most_used(const struct site *site, const struct map *languages);
+
 #endif

@@ -52,6 +52,7 @@ struct placing {
     struct map languages, spellings;  // spellings: a tag as written -> struct language *
     struct map unknown;               // tags that are none, as written
     size_t unnamed;                   // pages that say no language
+    struct map written;               // what their letters say -> how many of them
     struct map titles;                // of files, in the tree's own contents
     struct map never;              // folders whose pages are not rendered, as Hugo's cascades say
     struct references references;  // translations as front matter pairs them
@@ -219,14 +220,23 @@ static struct language *meant(struct placing *w, str tag, str *usual)
     return usual->len ? spelled(w, *usual) : NULL;
 }
 
-static void find_language(struct placing *w, struct page *p, const struct front *f)
+static void note_unnamed(struct placing *w, str written)
+{
+    w->unnamed++;
+    if (!written.len)
+        return;
+    void **n = map_put(&w->written, &w->site->arena, written, NULL);
+    *n = (void *)((uintptr_t)*n + 1);
+}
+
+static void find_language(struct placing *w, struct page *p, const struct front *f, str written)
 {
     str tag = f->lang.len ? f->lang : p->tag, near = STR_NONE;
     if (!tag.len)
         tag = tree_default_language(w->site->tree, p->source, false);
     p->language = tag.len ? spelled(w, f->lang.len ? tag : names_word(tag)) : NULL;
     if (!tag.len)
-        w->unnamed++;
+        note_unnamed(w, written);
     if (!tag.len || p->language)
         return;
     bool is_new;
@@ -274,7 +284,7 @@ static void place(struct placing *w, struct page *p)
     p->left_out = publish_page(site, p, f);
     note_never(w, p, f);
     if (p->left_out == PUBLISH)
-        find_language(w, p, f);
+        find_language(w, p, f, m.written);
     if (p->left_out == PUBLISH)
         references_note(&w->references, p, tree_reference(site, f), &site->arena);
     str key = mapped_key(&site->settings, p->source);
@@ -318,42 +328,32 @@ static int by_tag(const void *a, const void *b)
     return str_cmp(x->tag, y->tag);
 }
 
-static struct language *most_used(const struct site *site, const struct map *languages)
+// What the letters of most pages without a language say; "" for nothing.
+static str written_most(const struct placing *w)
 {
-    struct language *best = NULL;
-    uint32_t *count = calloc(languages->count + 1, sizeof *count);
-    if (!count)
-        buf_no_memory();
-    for (size_t i = 0; i < languages->count; i++)
-        ((struct language *)languages->entries[i].value)->index = (uint32_t)i;
-    for (size_t i = 0; i < site->page_count; i++)
-        if (site->pages[i]->language)
-            count[site->pages[i]->language->index]++;
-    for (size_t i = 0; i < languages->count; i++) {
-        struct language *l = languages->entries[i].value;
-        bool more = !best || count[l->index] > count[best->index];
-        bool same = best && count[l->index] == count[best->index];
-        if (more || (same && str_cmp(l->tag, best->tag) < 0))
-            best = l;
-    }
-    free(count);
-    return best;
+    for (size_t i = 0; i < w->written.count; i++)
+        if ((uintptr_t)w->written.entries[i].value * 2 > w->unnamed)
+            return w->written.entries[i].key;
+    return STR_NONE;
 }
 
 static void choose_source(struct placing *w)
 {
+    str written = written_most(w);
     const struct settings *s = &w->site->settings;
     struct language *english = map_get(&w->languages, STR("en"));
     if (s->source_language.len)
         w->site->source_language = language_of(w->site, &w->languages, s->source_language);
     else if (s->language_count)
         w->site->source_language = language_of(w->site, &w->languages, s->languages[0]);
+    else if (written.len)
+        w->site->source_language = language_of(w->site, &w->languages, written);
     else if (english)
         w->site->source_language = english;
     else if (w->unnamed || !w->languages.count)
         w->site->source_language = language_of(w->site, &w->languages, STR("en"));
     else
-        w->site->source_language = most_used(w->site, &w->languages);
+        w->site->source_language = languages_most_used(w->site, &w->languages);
 }
 
 static void list_languages(struct placing *w)

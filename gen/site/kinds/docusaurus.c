@@ -268,6 +268,7 @@ void docusaurus_read(struct tree *t)
     if (i18n && !l.count)
         guess_locales(t, &l);
     t->source_language = l.standard;
+    t->assumed = !i18n;
     str version = version_of(t, &l, docs, kind_text(docs, "id"));
     for (size_t i = 0; i < l.count; i++)
         read_words(t, l.items[i], version);

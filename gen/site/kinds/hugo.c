@@ -185,8 +185,11 @@ void hugo_read(struct tree *t)
     struct configs c = {0};
     if (t->config_name.len)
         read_configs(t, &c);
-    str language = text(&c, "defaultContentLanguage");
+    str language = text(&c, "defaultContentLanguage"), code = text(&c, "languageCode");
+    if (!language.len && !c.languages && !str_eq_nocase(code, STR("en-us")))
+        language = code;  // en-us is in what "hugo new site" writes
     t->source_language = language.len ? language : STR("en");
+    t->assumed = !language.len && !c.languages;
     read_content(t, &c);
     read_permalinks(t, get(&c, "permalinks"));
     kind_static(t, kind_path(t, STR("static")));

@@ -105,6 +105,7 @@ struct tree {
     str config;   // the configuration's text, and its name below content; "" without
     str config_name;
     str title, description, base_url, repository, source_language;
+    bool assumed;   // source_language is what the generator takes where nothing says one
     str base_path;  // "/docs" of addresses that begin with it; ""
     str *languages;
     size_t language_count, language_cap;  // that names of files may say

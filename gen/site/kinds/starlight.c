@@ -67,7 +67,7 @@ static void read_locales(struct tree *t, str docs, const struct yaml_node *local
 {
     str standard = kind_text(locales, "root.lang");
     if (standard.len)
-        t->source_language = standard;
+        t->source_language = standard, t->assumed = false;
     for (size_t i = 0; locales && locales->kind == YAML_MAP && i < locales->count; i++) {
         str name = locales->pairs[i].key->text, lang = kind_text(locales->pairs[i].value, "lang"),
             folder = str_eq(name, STR("root")) ? STR_NONE : locale_folder(t, docs, name);
@@ -91,8 +91,10 @@ void starlight_read(struct tree *t)
     struct js_text js = kind_script(t);
     str standard = kind_script_text(&js, "defaultLocale");
     t->source_language = standard.len && !str_eq(standard, STR("root")) ? standard : STR("en");
+    t->assumed = !standard.len;
     read_locales(t, docs, js_value(&js, STR("locales")));
     kind_root(t, docs, t->root_count ? t->source_language : STR_NONE, STR_NONE, STR_NONE);
+    t->assumed = t->assumed && t->root_count == 1;
     const struct yaml_node *bar = js_value(&js, STR("sidebar"));
     if (!bar || bar->kind != YAML_LIST)  // a plugin's settings may hold another
         bar = js_declared(&js, STR("sidebar"));

@@ -159,6 +159,7 @@ static void read_locales(struct tree *t, str src, const struct yaml_node *locale
     if (root_language.len)
         t->source_language =
             plain_tag(str_slice(root_language, 0, str_find(root_language, '-')), root_language);
+    t->assumed = t->assumed && !root_language.len;
     for (size_t i = 0; locales && locales->kind == YAML_MAP && i < locales->count; i++) {
         str name = locale_name(locales->pairs[i].key->text),
             lang = kind_text(locales->pairs[i].value, "lang");
@@ -197,6 +198,7 @@ void vitepress_read(struct tree *t)
     t->source_language = str_slice(lang, 0, str_find(lang, '-')).len
                              ? str_slice(lang, 0, str_find(lang, '-'))
                              : STR("en");
+    t->assumed = !lang.len;
     const struct yaml_node *rewrites = js_value(&js, STR("rewrites"));
     str languages = rewritten_languages(rewrites);
     if (languages.len)
@@ -204,6 +206,7 @@ void vitepress_read(struct tree *t)
     read_locales(t, src, js_value(&js, STR("locales")), rewritten_root(rewrites));
     if (js_value(&js, STR("versioning")))
         kind_ignore(t, kind_join(t, src, STR("versions")));  // older ones
+    t->assumed = t->assumed && t->root_count == 1;
     read_excluded(t, src, js_value(&js, STR("srcExclude")));
     const struct yaml_node *bar = js_value(&js, STR("sidebar"));
     read_sidebar(t, src, bar ? bar : js_declared(&js, STR("sidebar")));

@@ -8,6 +8,7 @@
 #include "gen/base/workers.h"
 #include "gen/text/attributes.h"
 #include "gen/text/emoji.h"
+#include "gen/text/written.h"
 #include "gen/base/packed_values.h"
 #include "gen/site/source/include.h"
 #include "gen/site/source/publish.h"
@@ -187,6 +188,7 @@ static void page_meta_pack(const struct page_meta *m, buf *out)
     pack_u64(out, m->content_hash);
     pack_uint(out, m->body);
     pack_uint(out, m->includes);
+    pack_str(out, m->written);
     pack_uint(out, m->front.body);
 #define X(name, type, help) PACK_##type(name)
 #include "gen/text/front.def"
@@ -217,6 +219,7 @@ bool page_meta_unpack(str packed, arena *a, struct page_meta *m)
     *m = (struct page_meta){.content_hash = unpack_u64(&u)};
     m->body = unpack_uint(&u);
     m->includes = unpack_uint(&u) != 0;
+    m->written = unpack_str(&u);
     m->front.body = unpack_uint(&u);
 #define X(name, type, help) UNPACK_##type(name)
 #include "gen/text/front.def"
@@ -267,6 +270,13 @@ static str path_of(const struct site *site, const struct page *p, buf *b)
     return buf_view(b);
 }
 
+// Whether nothing but its letters may say which language a page is in.
+static bool may_be_guessed(const struct site *site, const struct page *p)
+{
+    const struct settings *s = &site->settings;
+    return !s->source_language.len && !s->language_count && !(p->root && p->root->language.len);
+}
+
 static void read_one(struct reading *r, const struct page *p, buf *text, buf *path, arena *a,
                      struct diag *d, buf *out)
 {
@@ -288,6 +298,8 @@ static void read_one(struct reading *r, const struct page *p, buf *text, buf *pa
         bool heading = r->site->tree->kind->flags & KIND_OWN_HEADING;
         ok = page_read(page.text, file, heading, a, own, &m) || (others && m.front.body);
         m.includes = page.may;
+        if (ok && may_be_guessed(r->site, p))
+            m.written = written_in(str_slice(page.text, m.front.body, page.text.len));
         const str *words = map_get(&r->site->tree->texts, m.front.title);
         if (words)
             m.front.title = *words;

@@ -9,6 +9,7 @@ struct page_meta {
     uint64_t content_hash;
     size_t body;         // offset of the Markdown, behind a first heading that repeats the title
     bool includes;       // lines of other files are in its text: its own file does not say all
+    str written;         // the language that its letters say, where nothing else says one
     struct front front;  // title: also from that heading, "" when there is none
 };
 

@@ -36,7 +36,7 @@ void tree_settings(struct site *site)
     take_text(&s->description, t->description);
     take_address(&s->base_url, t->base_url);
     take_address(&s->repository, t->repository);
-    if (!s->source_language.len && t->source_language.len)
+    if (!s->source_language.len && t->source_language.len && !t->assumed)
         s->source_language = language_tag(t->source_language, &site->arena);
     if (!s->static_dir.len && t->static_count)
         s->static_dir = arena_printf(&site->arena, "%.*s/%.*s", STR_ARG(s->content_dir),

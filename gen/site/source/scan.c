@@ -26,10 +26,11 @@ struct md_options site_markdown(const struct site *site, const struct page *p)
     const struct settings *s = &site->settings;
     unsigned found =
         (t->emoji ? MD_FOREIGN_EMOJI : 0u) | (t->rules ? (unsigned)MD_FOREIGN_RULES : 0u);
+    bool mdx = str_ends(p->source, STR(".mdx"));  // that is what it is in a plain tree, too
     return (struct md_options){
-        .extensions = MD_GFM | s->math | s->admonitions,
+        .extensions = MD_GFM | s->math | s->admonitions | (mdx ? (unsigned)MD_CONTAINERS : 0u),
         .top_heading = 2,
-        .foreign = t->kind->syntax | found,
+        .foreign = t->kind->syntax | found | (mdx ? (unsigned)MD_FOREIGN_JSX : 0u),
         .slugs = t->slugs,
         .open_html = !s->file.len || t->kind->flags & KIND_FOREIGN,
         .title = site->tree_index ? p->title : STR_NONE,

@@ -140,8 +140,7 @@ str include_line_at(str s, size_t at)
     return str_slice(s, at, include_line_end(s, at));
 }
 
-// VitePress leaves out what an included page has before its text.
-static size_t behind_front(str text)
+size_t include_behind_front(str text)
 {
     size_t end = str_starts(text, STR("---\n")) ? str_search(text, STR("\n---\n")) : text.len;
     return end < text.len ? end + 5 : 0;
@@ -169,7 +168,8 @@ static bool find_lines(const struct including *g, str text, const struct include
 {
     bool found = !m->name.len, open = false, begins;
     str name;
-    size_t at = g->tree->includes == INCLUDE_VITEPRESS && !m->fenced ? behind_front(text) : 0;
+    size_t at =
+        g->tree->includes == INCLUDE_VITEPRESS && !m->fenced ? include_behind_front(text) : 0;
     *from = *to = text.len;
     for (size_t number = 1; at < text.len; at = include_line_end(text, at), number++) {
         bool mark = m->name.len &&
@@ -355,6 +355,7 @@ static void put_rules(struct including *g, const struct include_source *s)
 // Whether a text may name a file, in the way that the tree includes them.
 static bool may_include(const struct site *site, str text)
 {
+    static const str parts[] = {STR(".mdx\""), STR(".mdx'"), STR(".md\""), STR(".md'")};
     static const str marks[] = {[INCLUDE_SNIPPETS] = STR("8<-"),
                                 [INCLUDE_MDBOOK] = STR("{{#"),
                                 [INCLUDE_VITEPRESS] = STR("@include:"),
@@ -365,6 +366,10 @@ static bool may_include(const struct site *site, str text)
         return true;
     if (how == INCLUDE_NOTHING)
         return false;
+    for (size_t i = 0; how == INCLUDE_MDX && i < 4 && str_search(text, STR("import ")) < text.len;
+         i++)
+        if (str_search(text, parts[i]) < text.len)
+            return true;
     return site->tree->appended_count || site->tree->rules || site->tree->texts.count ||
            str_search(text, marks[how]) < text.len ||
            (how == INCLUDE_VITEPRESS && (str_search(text, STR("<<< ")) < text.len ||

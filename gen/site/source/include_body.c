@@ -6,7 +6,7 @@
 
 #include "gen/site/source/include_mdx.h"
 
-enum { MOST_COLUMNS = 100 };
+enum { MOST_COLUMNS = 100, DEEPEST_PART = 8 };
 
 // What is left without empty lines at either end; the first line keeps its indentation.
 static str without_empty_lines(str s)
@@ -48,6 +48,32 @@ static size_t put_listing(struct including *g, const struct include_source *s, s
     return include_line_end(s->text, l.end);
 }
 
+// A component that stands alone on its lines and is a file of MDX becomes that file's text. The
+// same.
+static size_t put_part(struct including *g, const struct include_source *s, size_t at)
+{
+    size_t head = at, end;
+    str path;
+    struct include_source in;
+    while (head < s->text.len && strchr(" \t", s->text.ptr[head]))
+        head++;
+    if (g->depth >= DEEPEST_PART || g->out.len > g->site->settings.max_page_bytes ||
+        !include_partial(s->text, head, &g->searched, &path, &end) ||
+        str_trim(str_slice(s->text, end, include_line_end(s->text, end))).len ||
+        include_find_file(g, s, path, &in))
+        return at;
+    size_t from = include_behind_front(in.text);
+    g->depth++;
+    include_put_made(g, s, at, STR("\n"));
+    if (head == at)
+        include_put_mdx(g, &in, from);
+    else
+        include_put_lines(g, &in, from, in.text.len, str_slice(s->text, at, head));
+    include_put_made(g, s, at, STR("\n\n"));
+    g->depth--;
+    return include_line_end(s->text, end);
+}
+
 // The backticks or tildes at the head of a line that begins or ends a fence; empty for none.
 static str fence_of(str line)
 {
@@ -65,6 +91,8 @@ void include_put_mdx(struct including *g, const struct include_source *s, size_t
     while (at < s->text.len) {
         str mark = fence_of(include_line_at(s->text, at));
         size_t next = !open.len && !mark.len ? put_listing(g, s, at) : at;
+        if (next == at && !open.len && !mark.len)
+            next = put_part(g, s, at);
         if (next == at) {
             next = include_line_end(s->text, at);
             include_put(g, s, at, next);
@@ -195,9 +223,7 @@ static bool put_translated(struct including *g, const struct include_source *s, 
     size_t end, done = 0;
     str file = translated(str_trim(line), "tf", "translate_file", &end);
     if (file.len && !include_find_file(g, s, file, &in)) {
-        size_t body =
-            str_starts(in.text, STR("---\n")) ? str_search(in.text, STR("\n---\n")) + 5 : 0;
-        include_put(g, &in, body, in.text.len);
+        include_put(g, &in, include_behind_front(in.text), in.text.len);
         include_put_made(g, s, at, STR("\n"));
         return true;
     }

@@ -27,6 +27,8 @@ struct including {
 // Where the line at s[at] ends, behind its line feed, and the line itself.
 size_t include_line_end(str s, size_t at);
 str include_line_at(str s, size_t at);
+// Where a page's text begins, behind its front matter.
+size_t include_behind_front(str text);
 // The longest row of backticks in a text, and the ending of a path.
 size_t include_longest_ticks(str text);
 str include_extension_of(str path);

@@ -1,6 +1,7 @@
 // Finds what a component of MDX shows as a listing: a file that is imported as text, or words of
-// the page. Sources: starlight.astro.build/components/code,
-// docusaurus.io/docs/markdown-features/react#importing-code-snippets.
+// the page; and the parts of pages that are components. Sources:
+// starlight.astro.build/components/code,
+// docusaurus.io/docs/markdown-features/react#importing-code-snippets and #importing-markdown.
 #include "gen/site/source/include_mdx.h"
 
 #include <string.h>
@@ -54,7 +55,7 @@ static bool next_line_with(str text, size_t *at, str words, str *rest)
     return false;
 }
 
-// What import name from "./file?raw" names, without the words of its loader.
+// What import name from "./file" names, as it is written.
 static bool imported(str text, str name, str *path)
 {
     str rest;
@@ -63,16 +64,23 @@ static bool imported(str text, str name, str *path)
         if (!str_starts(rest, name) || name_length(rest) != name.len)
             continue;
         rest = str_trim(str_slice(rest, name.len, rest.len));
-        if (!str_starts(rest, STR("from ")) ||
-            !read_words(str_trim(str_slice(rest, 5, rest.len)), path, &end))
-            continue;
-        size_t loader = str_rfind(*path, '!'), query = str_find(*path, '?');
-        bool raw = str_search(*path, STR("raw-loader!")) < path->len ||
-                   str_eq(str_slice(*path, query, path->len), STR("?raw"));
-        *path = str_slice(*path, loader < path->len ? loader + 1 : 0, query);
-        return raw && path->len;
+        if (str_starts(rest, STR("from ")) &&
+            read_words(str_trim(str_slice(rest, 5, rest.len)), path, &end))
+            return path->len > 0;
     }
     return false;
+}
+
+// The file that is imported as text, without the words of its loader.
+static bool imported_raw(str text, str name, str *path)
+{
+    if (!imported(text, name, path))
+        return false;
+    size_t loader = str_rfind(*path, '!'), query = str_find(*path, '?');
+    bool raw = str_search(*path, STR("raw-loader!")) < path->len ||
+               str_eq(str_slice(*path, query, path->len), STR("?raw"));
+    *path = str_slice(*path, loader < path->len ? loader + 1 : 0, query);
+    return raw && path->len;
 }
 
 // The words of export const name = `words`.
@@ -115,7 +123,7 @@ static bool read_value(str text, str value, struct include_listing *out)
     str name = str_slice(value, 0, name_length(value));
     bool alone =
         braces && name.len && str_starts(str_trim(str_slice(value, name.len, value.len)), STR("}"));
-    return alone && (imported(text, name, &out->path) || exported(text, name, &out->words));
+    return alone && (imported_raw(text, name, &out->path) || exported(text, name, &out->words));
 }
 
 bool include_listing(str text, size_t at, size_t *searched, struct include_listing *out)
@@ -139,4 +147,24 @@ bool include_listing(str text, size_t at, size_t *searched, struct include_listi
     size_t last = str_search(rest, close);
     out->end = at + last + close.len;
     return last < rest.len && read_value(text, str_trim(str_slice(rest, tag, last)), out);
+}
+
+bool include_partial(str text, size_t at, size_t *searched, str *path, size_t *end)
+{
+    str rest = str_slice(text, at, text.len);
+    size_t n = rest.len && rest.ptr[0] == '<' ? name_length(str_slice(rest, 1, rest.len)) : 0;
+    str name = str_slice(rest, 1, 1 + n);
+    if (!n || name.ptr[0] < 'A' || name.ptr[0] > 'Z' || *searched >= MAX_SEARCHED)
+        return false;
+    *searched += MD_MAX_RAW + text.len;
+    size_t tag = md_jsx_end(rest, 0, MD_MAX_RAW);
+    if (!tag || !imported(text, name, path) ||
+        !(str_ends(*path, STR(".mdx")) || str_ends(*path, STR(".md"))))
+        return false;
+    if (str_ends(str_slice(rest, 0, tag), STR("/>")))
+        return *end = at + tag, true;
+    str close = str_slice(rest, tag, rest.len);  // <Part></Part>
+    *end = at + tag + n + 3;
+    return str_starts(close, STR("</")) && str_starts(str_slice(close, 2, close.len), name) &&
+           close.len > n + 2 && close.ptr[n + 2] == '>';
 }

@@ -1,5 +1,5 @@
 // Listings of MDX that are shown by a component: <Code code={name} lang="js" /> of Starlight,
-// <CodeBlock language="js">{name}</CodeBlock> of Docusaurus.
+// <CodeBlock language="js">{name}</CodeBlock> of Docusaurus. Files of MDX that are components.
 #ifndef GEN_SITE_INCLUDE_MDX_H
 #define GEN_SITE_INCLUDE_MDX_H
 
@@ -16,5 +16,10 @@ struct include_listing {
 // or what it shows would have to be run to be known. searched: bytes that were looked through for
 // the page so far; past 64 MiB no further listing is found.
 bool include_listing(str text, size_t at, size_t *searched, struct include_listing *out);
+
+// The part of pages whose component begins at text[at], <Part /> of import Part from "./_part.mdx":
+// its path as it is written, and the end behind the component. Props are not filled in. searched:
+// as above.
+bool include_partial(str text, size_t at, size_t *searched, str *path, size_t *end);
 
 #endif

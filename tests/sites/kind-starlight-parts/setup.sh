@@ -1,0 +1,3 @@
+cp -R "$ROOT/tests/sites-shared/." .
+echo 'not of this tree' >secret.mdx
+ln -s ../../../../../../secret.mdx content/src/content/docs/parts/_link.mdx

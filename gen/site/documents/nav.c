@@ -32,31 +32,6 @@ static struct document *document_new(struct site *site, str key)
     return doc;
 }
 
-// README is the page of its folder only where no index is.
-static void settle_keys(struct site *site)
-{
-    struct map indexed = {0};
-    arena scratch = ARENA_INIT;
-    for (size_t i = 0; i < site->page_count; i++) {
-        struct page *p = site->pages[i];
-        if (!names_folder(path_name(p->url)))
-            continue;
-        p->url = path_folder(p->url);
-        p->made = true;  // of a folder, until documents exist
-        map_put(&indexed, &scratch, p->url, NULL);
-    }
-    for (size_t i = 0; i < site->page_count; i++) {
-        struct page *p = site->pages[i];
-        if (p->made || !str_eq_nocase(path_name(p->url), STR("readme")))
-            continue;
-        if (map_has(&indexed, path_folder(p->url)))
-            continue;
-        p->url = path_folder(p->url);
-        p->made = true;
-    }
-    arena_free(&scratch);
-}
-
 // What a page shares with no other: its key and its language.
 static str place_key(const struct page *p, buf *b)
 {
@@ -64,6 +39,45 @@ static str place_key(const struct page *p, buf *b)
     buf_printf(b, "%.*s ", STR_ARG(p->language->tag));
     buf_str(b, p->url);
     return buf_view(b);
+}
+
+static bool is_readme(const struct page *p)
+{
+    return !p->made && str_eq_nocase(path_name(p->url), STR("readme"));
+}
+
+// README is the page of its folder only where no index is in the same language: zh/README.md is a
+// translation of index.md.
+static void settle_keys(struct site *site)
+{
+    struct map indexed = {0}, apart = {0};  // languages and folders; folders that have both
+    arena scratch = ARENA_INIT;
+    buf b = BUF_INIT;
+    for (size_t i = 0; i < site->page_count; i++) {
+        struct page *p = site->pages[i];
+        if (!names_folder(path_name(p->url)))
+            continue;
+        p->url = path_folder(p->url);
+        p->made = true;  // of a folder, until documents exist
+        map_put(&indexed, &scratch, place_key(p, &b), NULL);
+    }
+    for (size_t i = 0; i < site->page_count && indexed.count; i++) {
+        struct page folder = *site->pages[i];
+        if (!is_readme(&folder))
+            continue;
+        folder.url = path_folder(folder.url);
+        if (map_has(&indexed, place_key(&folder, &b)))
+            map_put(&apart, &scratch, folder.url, NULL);
+    }
+    for (size_t i = 0; i < site->page_count; i++) {
+        struct page *p = site->pages[i];
+        if (!is_readme(p) || map_has(&apart, path_folder(p->url)))
+            continue;
+        p->url = path_folder(p->url);
+        p->made = true;
+    }
+    buf_free(&b);
+    arena_free(&scratch);
 }
 
 // Posts with one name on different dates are different documents, and their dates become part of

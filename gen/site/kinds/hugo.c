@@ -180,6 +180,17 @@ static void read_permalinks(struct tree *t, const struct yaml_node *map)
     }
 }
 
+// Themes that set formulas themselves are told so by a parameter.
+static bool is_math_on(const struct configs *c)
+{
+    static const char *const names[] = {"params.math", "params.mathjax", "params.katex",
+                                        "params.math.enable", "params.page.math.enable"};
+    bool on = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !on; i++)
+        on = str_eq(text(c, names[i]), STR("true"));
+    return on;
+}
+
 void hugo_read(struct tree *t)
 {
     struct configs c = {0};
@@ -201,7 +212,7 @@ void hugo_read(struct tree *t)
     kind_site(t, text(&c, "baseURL"), STR_NONE);
     t->definitions = kind_true(get(&c, "markup.goldmark.extensions"), "definitionList", true);
     const struct yaml_node *math = get(&c, "markup.goldmark.extensions.passthrough");
-    t->math = kind_true(math, "enable", false);
+    t->math = kind_true(math, "enable", false) || is_math_on(&c);
     t->emoji = str_eq(text(&c, "enableEmoji"), STR("true"));
     t->link_words = kind_has(t, kind_path(t, STR("layouts/_default/_markup/render-link.html"))) ||
                     kind_has(t, kind_path(t, STR("layouts/_markup/render-link.html")));

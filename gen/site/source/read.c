@@ -79,7 +79,9 @@ static bool first_heading(str text, size_t from, arena *a, str *title, size_t *b
         if (!str_line(&rest, &line))
             return false;
     while (str_trim(line).len == 0);
-    if (line.len > 2 && line.ptr[0] == '#' && line.ptr[1] == ' ') {
+    bool pandoc =
+        line.ptr == text.ptr && str_starts(line, STR("% "));  // its title block, rustbook's
+    if (pandoc || (line.len > 2 && line.ptr[0] == '#' && line.ptr[1] == ' ')) {
         *title = plain_heading(str_slice(line, 2, line.len), a);
         *behind = text.len - rest.len;
         return title->len > 0 && str_search(line, STR("{lua}")) == line.len;
@@ -146,6 +148,25 @@ static bool only_heading(str text, size_t from, arena *a, str *title, size_t *be
     return title->len > 0;
 }
 
+// Whether a heading is the title of front matter by its name: "# {{ page.title }}" of Jekyll, of
+// Vue with "$frontmatter." or "$page." in front, "# {frontMatter.title}" of MDX.
+static bool names_title(str heading)
+{
+    static const str names[] = {STR("page.title"),
+                                STR("$page.title"),
+                                STR("$frontmatter.title"),
+                                STR("frontmatter.title"),
+                                STR("$page.frontmatter.title"),
+                                STR("frontMatter.title")};
+    bool braces = false;
+    for (; heading.len > 2 && heading.ptr[0] == '{' && str_ends(heading, STR("}")); braces = true)
+        heading = str_slice(heading, 1, heading.len - 1);
+    for (size_t i = 0; braces && i < sizeof names / sizeof *names; i++)
+        if (str_eq(str_trim(heading), names[i]))
+            return true;
+    return false;
+}
+
 // own: a heading that opens the body is what the page shows, whatever its front matter calls it.
 static bool page_read(str text, str file, bool own, arena *a, struct diag *d, struct page_meta *out)
 {
@@ -161,6 +182,8 @@ static bool page_read(str text, str file, bool own, arena *a, struct diag *d, st
     bool ok = front_parse(text, file, a, d, &out->front);
     out->body = out->front.body;
     if (ok && first_heading(text, out->body, a, &title, &behind)) {
+        if (out->front.title.len && names_title(title))
+            title = out->front.title;
         if (!out->front.title.len || own)
             out->front.title = title;
         if (str_eq(out->front.title, title))

@@ -1,4 +1,4 @@
-// Addresses in a stylesheet, found by its tokens: comments, strings, url( and @import.
+// Addresses and comments in a stylesheet, found by its tokens: comments, strings, url( and @import.
 // SRC: W3C, CSS Syntax Module Level 3, 4.3 (comments, strings, url tokens)
 #include "gen/text/stylesheet.h"
 
@@ -50,13 +50,17 @@ static size_t read_url(str css, size_t at, size_t *from, size_t *to)
     return at;
 }
 
+static size_t behind_comment(str css, size_t at)
+{
+    return at + 2 + str_search(str_slice(css, at + 2, css.len), STR("*/")) + 2;
+}
+
 bool stylesheet_next(str css, size_t *at, size_t *from, size_t *to)
 {
     while (*at < css.len) {
         size_t i = *at;
         if (begins(css, i, STR("/*"))) {
-            size_t end = str_search(str_slice(css, i + 2, css.len), STR("*/"));
-            *at = i + 2 + end + 2;
+            *at = behind_comment(css, i);
         } else if (begins(css, i, STR("url("))) {
             *at = read_url(css, i + 4, from, to);
             return true;
@@ -70,4 +74,27 @@ bool stylesheet_next(str css, size_t *at, size_t *from, size_t *to)
         }
     }
     return false;
+}
+
+static bool is_apart(str css, size_t from, size_t to)
+{
+    char before = from ? css.ptr[from - 1] : ' ', behind = to < css.len ? css.ptr[to] : ' ';
+    return is_space(before) || is_space(behind) || strchr("{};", before) || strchr("{};", behind);
+}
+
+void stylesheet_shorten(str css, buf *out)
+{
+    for (size_t at = 0, begun, ignored; (begun = at) < css.len;) {
+        bool comment = begins(css, at, STR("/*"));
+        if (comment)
+            at = behind_comment(css, at);
+        else if (begins(css, at, STR("url(")))
+            at = read_url(css, at + 4, &ignored, &ignored);
+        else if (is_quote(css, at))
+            at = read_string(css, at, &ignored, &ignored);
+        else
+            at += css.ptr[at] == '\\' ? 2 : 1;
+        if (!comment || !is_apart(css, begun, at))
+            buf_str(out, str_slice(css, begun, at));
+    }
 }

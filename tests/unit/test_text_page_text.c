@@ -8,6 +8,7 @@
 
 #include "gen/text/page_text.h"
 #include "gen/text/script.h"
+#include "gen/text/stylesheet.h"
 
 // The sections of html, one a line: anchor|heading|text with line feeds as /.
 static void sections_are(const char *html, const char *wanted)
@@ -67,10 +68,10 @@ static void test_what_is_damaged(void **state)
                  "||A&T b; c &unknown; d\xEF\xBF\xBD\n");
 }
 
-static void shortened_is(const char *js, const char *wanted)
+static void shortened_is(void (*shorten)(str, buf *), const char *text, const char *wanted)
 {
     buf out = BUF_INIT;
-    script_shorten(str_c(js), &out);
+    shorten(str_c(text), &out);
     assert_string_equal(out.ptr, wanted);
     buf_free(&out);
 }
@@ -78,11 +79,24 @@ static void shortened_is(const char *js, const char *wanted)
 static void test_scripts(void **state)
 {
     (void)state;
-    shortened_is("// What it is.\n  var a = 1;   \n\n\t// why\n  b(a); // stays\n",
+    shortened_is(script_shorten, "// What it is.\n  var a = 1;   \n\n\t// why\n  b(a); // stays\n",
                  "var a = 1;\nb(a); // stays\n");
-    shortened_is("/* of\n  // lines */\na();\n", "/* of\n// lines */\na();\n");
-    shortened_is("var a = `\n  // in a literal\n`;\n", "var a = `\n  // in a literal\n`;\n");
-    shortened_is("var a = '\\\n  // in a literal';\n", "var a = '\\\n  // in a literal';\n");
+    shortened_is(script_shorten, "/* of\n  // lines */\na();\n", "/* of\n// lines */\na();\n");
+    shortened_is(script_shorten, "var a = `\n  // in a literal\n`;\n",
+                 "var a = `\n  // in a literal\n`;\n");
+    shortened_is(script_shorten, "var a = '\\\n  // in a literal';\n",
+                 "var a = '\\\n  // in a literal';\n");
+}
+
+static void test_stylesheets(void **state)
+{
+    (void)state;
+    shortened_is(stylesheet_shorten, "/* why */ a { b: c; }/* and\nwhy */\n", " a { b: c; }\n");
+    shortened_is(stylesheet_shorten, "a/**/b { }", "a/**/b { }");
+    shortened_is(stylesheet_shorten, "a { b: \" /* c */ \"; }", "a { b: \" /* c */ \"; }");
+    shortened_is(stylesheet_shorten, "a { b: url(/*/c) }", "a { b: url(/*/c) }");
+    shortened_is(stylesheet_shorten, ".a\\/* b */ { }", ".a\\/* b */ { }");
+    shortened_is(stylesheet_shorten, "a { } /* never closed", "a { } ");
 }
 
 int main(void)
@@ -91,6 +105,7 @@ int main(void)
         cmocka_unit_test(test_sections),
         cmocka_unit_test(test_what_is_damaged),
         cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_stylesheets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

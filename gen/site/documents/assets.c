@@ -81,7 +81,14 @@ static void read_stylesheet(struct assets *all, struct asset *x, str text, struc
         done = to;
     }
     buf_str(&out, str_slice(text, done, text.len));
-    x->bytes = arena_str(&all->arena, buf_view(&out));
+    if (x->kind == ASSET_TEMPLATE) {
+        buf sent = BUF_INIT;
+        stylesheet_shorten(buf_view(&out), &sent);
+        x->bytes = arena_str(&all->arena, buf_view(&sent));
+        buf_free(&sent);
+    } else {
+        x->bytes = arena_str(&all->arena, buf_view(&out));
+    }
     buf_free(&out);
 }
 

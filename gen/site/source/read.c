@@ -15,33 +15,44 @@
 
 enum { FEW = 200 };  // files: fewer are read sooner than a worker starts
 
-// Where the words of a link or a picture end that begins at s: "[words](address)" is words. 0 when
-// it is none.
-static size_t link_words(str s)
+// Where a link or a picture ends that begins at s: "[words](address)", or "[words][label]" when
+// that is the whole heading. *words is what is shown of it. 0 when it is none.
+static size_t link_at(str s, bool whole, str *words)
 {
-    size_t close = str_search(s, STR("](")),
+    size_t close = str_search(s, STR("](")), label = str_search(s, STR("][")),
            end = close + str_find(str_slice(s, close, s.len), ')');
+    bool named = whole && close == s.len && label < s.len && s.ptr[s.len - 1] == ']';
+    if (named)
+        close = label, end = s.len - 1;
+    *words = str_slice(s, 1, close);
     return s.len && s.ptr[0] == '[' && close < s.len && end < s.len ? end + 1 : 0;
 }
 
-// The length of a component's tag such as <Badge text="new" />, or of one that the heading closes;
-// 0 for a type such as Vec<T>.
-static size_t component(str s)
+// What a picture's tag says in its place: the value of alt.
+static str alt_of(str tag)
+{
+    size_t at = str_search(tag, STR(" alt=\""));
+    str value = str_slice(tag, at + 6, tag.len);
+    return str_starts(tag, STR("<img ")) ? str_slice(value, 0, str_find(value, '"')) : STR_NONE;
+}
+
+// The length of a tag of HTML or of a component, <Badge text="new" />, with attributes or one that
+// the heading closes; 0 for a type such as Vec<T>.
+static size_t tag_at(str s)
 {
     size_t end = str_find(s, '>'), from = 1 + (s.len > 1 && s.ptr[1] == '/'), to = from;
-    bool capital = s.len > from && s.ptr[0] == '<' && ascii_is_upper(s.ptr[from]);
+    bool opens = s.len > from && s.ptr[0] == '<' && ascii_is_letter(s.ptr[from]);
     while (to < s.len && !strchr(" \t/>", s.ptr[to]))
         to++;
     str name = str_slice(s, from, to), rest = str_slice(s, end, s.len);
     size_t close = str_search(rest, STR("</"));
-    bool closed =
-        from == 2 || (close < rest.len && str_starts(str_slice(rest, close + 2, rest.len), name));
-    bool more =
-        capital && end < s.len && (closed || s.ptr[end - 1] == '/' || str_find(s, '=') < end);
+    bool closed = from == 2 || str_eq_nocase(name, STR("br")) ||
+                  (close < rest.len && str_starts(str_slice(rest, close + 2, rest.len), name));
+    bool more = opens && end < s.len && (closed || s.ptr[end - 1] == '/' || str_find(s, '=') < end);
     return more ? end + 1 : 0;
 }
 
-// A heading as plain words: emphasis, code marks, addresses and attributes left out.
+// A heading as plain words: emphasis, code marks, tags, addresses and attributes left out.
 static str plain_heading(str s, arena *a)
 {
     buf b = BUF_INIT;
@@ -52,12 +63,15 @@ static str plain_heading(str s, arena *a)
         s.len--;
     s = str_trim(s);
     for (size_t i = 0; i < s.len; i++) {
-        size_t end = s.ptr[i] == '[' ? link_words(str_slice(s, i, s.len)) : 0,
-               tag = component(str_slice(s, i, s.len));
-        if (tag || (s.ptr[i] == ' ' && b.len && b.ptr[b.len - 1] == ' ')) {
-            i += tag ? tag - 1 : 0;
+        str here = str_slice(s, i, s.len), words;
+        size_t end = link_at(here, i == 0, &words), tag = tag_at(here);
+        if (tag) {
+            buf_str(&b, alt_of(str_slice(here, 0, tag)));
+            i += tag - 1;
+        } else if (s.ptr[i] == ' ' && b.len && b.ptr[b.len - 1] == ' ') {
+            continue;
         } else if (end) {
-            buf_str(&b, str_slice(s, i + 1, i + str_search(str_slice(s, i, s.len), STR("]("))));
+            buf_str(&b, words);
             i += end - 1;
         } else if (s.ptr[i] == '\\' && i + 1 < s.len)
             buf_char(&b, s.ptr[++i]);

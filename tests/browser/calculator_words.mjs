@@ -126,9 +126,10 @@ function names(browser, site) {
       await until(() => tab.locator(".area .phase").count(), () => "no phases");
       const found = await tab.locator(".area svg").evaluate((picture) => {
         const bottom = Math.max(...Array.from(picture.querySelectorAll(".phase"), (line) => +line.getAttribute("y2")));
-        return Array.from(picture.querySelectorAll("text")).filter((e) => +e.getAttribute("y") > bottom).map((e) => [e.textContent, e.getBoundingClientRect().left, e.getBoundingClientRect().right]);
+        return Array.from(picture.querySelectorAll("text")).filter((e) => +e.getAttribute("y") > bottom).map((e) => [e.textContent, e.getBoundingClientRect().left, e.getBoundingClientRect().right, e.getAttribute("y")]);
       });
-      that(found.every(([, left], i) => !i || left >= found[i - 1][2]), `one over another: ${JSON.stringify(found)}`);
+      const beside = ([, left, , row], i) => found.slice(0, i).every(([, , right, other]) => other !== row || left >= right);   // in a row of its own
+      that(found.every(beside), `one over another: ${JSON.stringify(found)}`);
       that(found.length && found.every(([name]) => kinds.filter((kind) => kind.includes(name)).length === 1), `which part of the step: ${JSON.stringify(found)}`);
     });
   }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "gen/base/ascii.h"
+
 enum { LOOKED_AT = 4 << 10, FEWEST = 12, LATIN_LETTERS_OF_A_SIGN = 3 };
 
 enum script {
@@ -78,7 +80,7 @@ static void count_line(struct letters *n, str line)
         len = unread(rest);
         if (len)
             continue;
-        n->latin += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        n->latin += ascii_is_letter(c);
         uint32_t letter = utf8_next(rest, &len);
         if (letter >= 0x370)
             count(n, letter, str_slice(rest, 0, len));

@@ -13,10 +13,13 @@
 #include "gen/site/source/include.h"
 #include "gen/site/source/publish.h"
 
-enum { FEW = 200 };  // files: fewer are read sooner than a worker starts
+enum {
+    FEW = 200,       // files: fewer are read sooner than a worker starts
+    FARTHEST = 2048  // bytes that a link or a tag of a heading has at most
+};
 
-// Where a link or a picture ends that begins at s: "[words](address)", or "[words][label]" when
-// that is the whole heading. *words is what is shown of it. 0 when it is none.
+// Where a link or a picture ends whose '[' s begins with: "[words](address)", or "[words][label]"
+// when that is the whole heading. *words is what is shown of it. 0 when it is none.
 static size_t link_at(str s, bool whole, str *words)
 {
     size_t close = str_search(s, STR("](")), label = str_search(s, STR("][")),
@@ -25,7 +28,7 @@ static size_t link_at(str s, bool whole, str *words)
     if (named)
         close = label, end = s.len - 1;
     *words = str_slice(s, 1, close);
-    return s.len && s.ptr[0] == '[' && close < s.len && end < s.len ? end + 1 : 0;
+    return close < s.len && end < s.len ? end + 1 : 0;
 }
 
 // What a picture's tag says in its place: the value of alt.
@@ -36,12 +39,12 @@ static str alt_of(str tag)
     return str_starts(tag, STR("<img ")) ? str_slice(value, 0, str_find(value, '"')) : STR_NONE;
 }
 
-// The length of a tag of HTML or of a component, <Badge text="new" />, with attributes or one that
+// The length of the tag that s begins with, of HTML or of a component, with attributes or one that
 // the heading closes; 0 for a type such as Vec<T>.
 static size_t tag_at(str s)
 {
     size_t end = str_find(s, '>'), from = 1 + (s.len > 1 && s.ptr[1] == '/'), to = from;
-    bool opens = s.len > from && s.ptr[0] == '<' && ascii_is_letter(s.ptr[from]);
+    bool opens = s.len > from && ascii_is_letter(s.ptr[from]);
     while (to < s.len && !strchr(" \t/>", s.ptr[to]))
         to++;
     str name = str_slice(s, from, to), rest = str_slice(s, end, s.len);
@@ -63,8 +66,9 @@ static str plain_heading(str s, arena *a)
         s.len--;
     s = str_trim(s);
     for (size_t i = 0; i < s.len; i++) {
-        str here = str_slice(s, i, s.len), words;
-        size_t end = link_at(here, i == 0, &words), tag = tag_at(here);
+        str here = str_slice(s, i, i + FARTHEST), words;
+        size_t end = s.ptr[i] == '[' ? link_at(here, here.len == s.len, &words) : 0,
+               tag = s.ptr[i] == '<' ? tag_at(here) : 0;
         if (tag) {
             buf_str(&b, alt_of(str_slice(here, 0, tag)));
             i += tag - 1;

@@ -31,7 +31,7 @@ bool site_options_open(const struct site_options *o, bool as_written, struct sit
     *site = (struct site){.arena = ARENA_INIT, .diag = d};
     struct settings_paths paths = {
         .file = path_of(o->settings), .content = path_of(o->source), .i18n = path_of(o->i18n)};
-    struct load_options load = {.need_catalogs = true, .drafts = true, .as_written = as_written};
+    struct load_options load = {.drafts = true, .as_written = as_written};
     md_init();
     return settings_load(&site->settings, &paths, build_program_dir(&site->arena), &site->arena,
                          d) &&

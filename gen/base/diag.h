@@ -82,6 +82,8 @@ void diag_line_col(str text, size_t offset, uint32_t *line, uint32_t *col);
 // Messages as bytes, to carry them from a worker to its parent and back.
 void diag_pack(const struct diag *d, buf *out);
 bool diag_unpack(struct diag *d, str packed);
+// Records all messages of from in d, too, and frees from; the messages packed, in a.
+str diag_hand_over(struct diag *from, struct diag *d, arena *a);
 size_t diag_count(const struct diag *d, enum diag_level at_least);
 bool diag_has(const struct diag *d, enum diag_id id);
 // Whether a file could not be read or written (io-read, io-write): such a run ends with exit

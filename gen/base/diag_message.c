@@ -273,3 +273,14 @@ bool diag_unpack(struct diag *d, str rest)
     }
     return true;
 }
+
+str diag_hand_over(struct diag *from, struct diag *d, arena *a)
+{
+    buf packed = BUF_INIT;
+    diag_pack(from, &packed);
+    str said = arena_str(a, buf_view(&packed));
+    buf_free(&packed);
+    diag_free(from);
+    diag_unpack(d, said);
+    return said;
+}

@@ -1,5 +1,5 @@
-// Message catalogs: JSON checked against the language and the source catalog, patterns cut once,
-// formatted by copying.
+// Message catalogs: JSON checked against the language and the source catalog, then kept packed,
+// with patterns cut at their placeholders, and formatted by copying.
 #include "gen/text/catalog.h"
 
 #include <jansson.h>
@@ -7,34 +7,34 @@
 #include <string.h>
 
 #include "gen/base/map.h"
+#include "gen/base/packed_values.h"
 
 #define CATEGORY_COUNT 6
 
 static const char *const categories[CATEGORY_COUNT] = {"zero", "one",  "two",
                                                        "few",  "many", "other"};
 
-// A pattern cut at its placeholders: text, name, text, name, ..., text.
-struct pattern {
-    str *pieces;
-    size_t count;  // odd: places with an odd index are names
-};
-
+// A form is a pattern cut at its placeholders: text, name, text, name, ..., text, each packed; ""
+// where the language has no such form. A plain text has only [5], "other".
 struct message {
-    struct pattern forms[CATEGORY_COUNT];  // a plain text has only [5], "other"
     bool is_plural;
+    str forms[CATEGORY_COUNT];
 };
 
 struct catalog {
     arena arena;
-    struct map messages;
+    str packed;           // the hash, then key and message of each
+    buf own;              // the same bytes, where they are not the caller's
+    struct map messages;  // key -> its packed message in these bytes
     const struct locale *locale;
     const struct catalog *fallback;
-    uint64_t hash;
 };
 
 struct reader {
-    struct catalog *c;
+    const struct locale *locale;
+    const struct catalog *fallback;
     str json, file;
+    buf packed;
     struct diag *d;
     bool failed;
 };
@@ -82,11 +82,35 @@ static bool is_name(str s)
     return s.len > 0;
 }
 
-// "{name}" is a placeholder; a brace by itself is an error.
-static bool pattern_read(struct reader *r, str key, str text, struct pattern *p)
+static void pack_message(buf *out, str key, const struct message *m)
 {
-    size_t cap = 0;
-    str rest = text;
+    buf packed = BUF_INIT;
+    pack_uint(&packed, m->is_plural);
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        pack_str(&packed, m->forms[i]);
+    pack_str(out, key);
+    pack_str(out, buf_view(&packed));
+    buf_free(&packed);
+}
+
+// False when there is no such message.
+static bool find_message(const struct catalog *c, str key, struct message *m)
+{
+    struct unpack u = {map_get(&c->messages, key), c->packed.ptr + c->packed.len, false};
+    if (!u.at)
+        return false;
+    u = unpack_from(unpack_str(&u));
+    m->is_plural = unpack_uint(&u);
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        m->forms[i] = unpack_str(&u);
+    return true;
+}
+
+// "{name}" is a placeholder; a brace by itself is an error, and ends the pattern.
+static str pattern_read(struct reader *r, str key, json_t *value, arena *a)
+{
+    str text = {json_string_value(value), json_string_length(value)}, rest = text;
+    buf pieces = BUF_INIT;
     for (;;) {
         size_t open = str_find(rest, '{');
         size_t close = str_find(str_slice(rest, open, rest.len), '}') + open;
@@ -94,31 +118,36 @@ static bool pattern_read(struct reader *r, str key, str text, struct pattern *p)
         if (str_find(str_slice(rest, 0, open), '}') < open ||
             (open < rest.len && (close >= rest.len || !is_name(name)))) {
             fail(r, D_CATALOG_SYNTAX, key, "a brace that is no {placeholder}: ", text);
-            return false;
+            break;
         }
-        p->pieces =
-            arena_grow(&r->c->arena, p->pieces, p->count, &cap, p->count + 2, sizeof *p->pieces);
-        p->pieces[p->count++] = arena_str(&r->c->arena, str_slice(rest, 0, open));
+        pack_str(&pieces, str_slice(rest, 0, open));
         if (open == rest.len)
-            return true;
-        p->pieces[p->count++] = arena_str(&r->c->arena, name);
+            break;
+        pack_str(&pieces, name);
         rest = str_slice(rest, close + 1, rest.len);
     }
+    str out = arena_str(a, buf_view(&pieces));
+    buf_free(&pieces);
+    return out;
 }
 
-static bool pattern_has(const struct pattern *p, str name)
+// The next piece of a pattern: its text, and the name behind that; "" behind the last.
+static bool next_piece(struct unpack *pattern, str *text, str *name)
 {
-    for (size_t i = 1; i < p->count; i += 2)
-        if (str_eq(p->pieces[i], name))
-            return true;
-    return false;
+    if (pattern->at == pattern->end || pattern->bad)
+        return false;
+    *text = unpack_str(pattern);
+    *name = pattern->at < pattern->end ? unpack_str(pattern) : STR_NONE;
+    return true;
 }
 
-static bool message_has(const struct message *m, str name)
+static bool message_has(const struct message *m, str wanted)
 {
+    str text, name;
     for (size_t i = 0; i < CATEGORY_COUNT; i++)
-        if (pattern_has(&m->forms[i], name))
-            return true;
+        for (struct unpack u = unpack_from(m->forms[i]); next_piece(&u, &text, &name);)
+            if (name.len && str_eq(name, wanted))
+                return true;
     return false;
 }
 
@@ -126,13 +155,14 @@ static bool message_has(const struct message *m, str name)
 static void names_check(struct reader *r, str key, const struct message *m,
                         const struct message *source)
 {
-    for (size_t f = 0; f < CATEGORY_COUNT; f++)
-        for (size_t i = 1; i < m->forms[f].count; i += 2)
-            if (!message_has(source, m->forms[f].pieces[i]))
-                fail(r, D_CATALOG_NAME, key, "", m->forms[f].pieces[i]);
+    str text, name;
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        for (struct unpack u = unpack_from(m->forms[i]); next_piece(&u, &text, &name);)
+            if (name.len && !message_has(source, name))
+                fail(r, D_CATALOG_NAME, key, "", name);
 }
 
-static void plural_read(struct reader *r, str key, json_t *forms, struct message *m)
+static void plural_read(struct reader *r, str key, json_t *forms, arena *a, struct message *m)
 {
     const char *name;
     json_t *text;
@@ -140,39 +170,33 @@ static void plural_read(struct reader *r, str key, json_t *forms, struct message
     json_object_foreach(forms, name, text)
     {
         size_t i = category_index(str_c(name));
-        if (i == CATEGORY_COUNT || !locale_has_plural(r->c->locale, str_c(name)))
+        if (i == CATEGORY_COUNT || !locale_has_plural(r->locale, str_c(name)))
             fail(r, D_CATALOG_PLURAL, key, "the language has no category ", str_c(name));
         else if (!json_is_string(text))
             fail(r, D_CATALOG_SYNTAX, key, "not a text: ", str_c(name));
         else
-            pattern_read(r, key, (str){json_string_value(text), json_string_length(text)},
-                         &m->forms[i]);
+            m->forms[i] = pattern_read(r, key, text, a);
     }
     for (size_t i = 0; i < CATEGORY_COUNT; i++)
-        if (!m->forms[i].count && locale_has_plural(r->c->locale, str_c(categories[i])))
+        if (!m->forms[i].len && locale_has_plural(r->locale, str_c(categories[i])))
             fail(r, D_CATALOG_PLURAL, key, "the language needs the category ",
                  str_c(categories[i]));
 }
 
-static void entry_read(struct reader *r, str key, json_t *value)
+static void entry_read(struct reader *r, str key, json_t *value, arena *a)
 {
-    struct message *m = arena_new(&r->c->arena, struct message, 1);
-    bool is_new;
-    if (json_is_string(value)) {
-        pattern_read(r, key, (str){json_string_value(value), json_string_length(value)},
-                     &m->forms[CATEGORY_COUNT - 1]);
-    } else if (json_is_object(value)) {
-        plural_read(r, key, value, m);
-    } else {
+    struct message m = {0}, source;
+    arena_reset(a);
+    if (json_is_string(value))
+        m.forms[CATEGORY_COUNT - 1] = pattern_read(r, key, value, a);
+    else if (json_is_object(value))
+        plural_read(r, key, value, a, &m);
+    else
         fail(r, D_CATALOG_SYNTAX, key, "neither a text nor an object of plural categories",
              STR(""));
-    }
-    if (r->c->fallback) {
-        const struct message *source = map_get(&r->c->fallback->messages, key);
-        if (source)
-            names_check(r, key, m, source);
-    }
-    *map_put(&r->c->messages, &r->c->arena, key, &is_new) = m;
+    if (r->fallback && find_message(r->fallback, key, &source))
+        names_check(r, key, &m, &source);
+    pack_message(&r->packed, key, &m);
 }
 
 // The words of the calculator, its charts, its records and its accuracy. A catalog without any word
@@ -195,13 +219,13 @@ static bool has_calculator(const struct catalog *c)
     return false;
 }
 
-static void missing_report(struct reader *r)
+static void missing_report(const struct reader *r, const struct catalog *c)
 {
-    const struct map *all = &r->c->fallback->messages;
-    bool calculator = has_calculator(r->c);
+    const struct map *all = &c->fallback->messages;
+    bool calculator = has_calculator(c);
     for (size_t i = 0; i < all->count; i++) {
         str key = all->entries[i].key;
-        if (!map_has(&r->c->messages, key) && (calculator || !is_calculator_word(key)))
+        if (!map_has(&c->messages, key) && (calculator || !is_calculator_word(key)))
             diag_add(r->d, D_CATALOG_MISSING, DIAG_FILE(r->file), "%.*s", STR_ARG(key));
     }
 }
@@ -221,39 +245,52 @@ static json_t *document_read(struct reader *r)
     return root;
 }
 
-static struct catalog *catalog_new(str json, const struct locale *l, const struct catalog *fallback)
+struct catalog *catalog_unpack(str packed, const struct locale *l, const struct catalog *fallback)
 {
     struct catalog *c = calloc(1, sizeof *c);
     if (!c)
         buf_no_memory();
-    c->locale = l;
-    c->fallback = fallback;
-    c->hash = str_hash(json) ^ (fallback ? fallback->hash * 31 : 0);
+    *c = (struct catalog){.packed = packed, .own = BUF_INIT, .locale = l, .fallback = fallback};
+    struct unpack u = unpack_from(packed);
+    for (unpack_u64(&u); u.at < u.end && !u.bad; unpack_str(&u)) {
+        str key = unpack_str(&u);
+        *map_put_kept(&c->messages, &c->arena, key, NULL) = (void *)(uintptr_t)u.at;
+    }
     return c;
+}
+
+str catalog_packed(const struct catalog *c)
+{
+    return c->packed;
 }
 
 struct catalog *catalog_none(const struct locale *l, const struct catalog *fallback)
 {
-    return catalog_new(STR("{}"), l, fallback);
+    return catalog_parse(STR("{}"), STR_NONE, l, fallback, NULL);
 }
 
 struct catalog *catalog_parse(str json, str file, const struct locale *l,
                               const struct catalog *fallback, struct diag *d)
 {
-    struct catalog *c = catalog_new(json, l, fallback);
-    struct reader r = {.c = c, .json = json, .file = file, .d = d};
+    struct reader r = {
+        .locale = l, .fallback = fallback, .json = json, .file = file, .d = d, .packed = BUF_INIT};
+    arena scratch = ARENA_INIT;
     json_t *root = document_read(&r);
     r.failed = !json_is_object(root);
     const char *key;
     json_t *value;
-    json_object_foreach(root, key, value) entry_read(&r, str_c(key), value);
+    pack_u64(&r.packed, str_hash(json) ^ catalog_hash(fallback) * 31);
+    json_object_foreach(root, key, value) entry_read(&r, str_c(key), value, &scratch);
     json_decref(root);
+    arena_free(&scratch);
     if (r.failed) {
-        catalog_free(c);
+        buf_free(&r.packed);
         return NULL;
     }
-    if (fallback)
-        missing_report(&r);
+    struct catalog *c = catalog_unpack(buf_view(&r.packed), l, fallback);
+    c->own = r.packed;
+    if (fallback && d)
+        missing_report(&r, c);
     return c;
 }
 
@@ -262,40 +299,37 @@ void catalog_free(struct catalog *c)
     if (!c)
         return;
     arena_free(&c->arena);
+    buf_free(&c->own);
     free(c);
 }
 
-static const struct pattern *choose(const struct catalog *c, const struct message *m,
-                                    const struct catalog_argument *args, size_t count)
+static str choose(const struct catalog *c, const struct message *m,
+                  const struct catalog_argument *args, size_t count)
 {
-    const struct pattern *other = &m->forms[CATEGORY_COUNT - 1];
+    str other = m->forms[CATEGORY_COUNT - 1];
     if (!m->is_plural)
         return other;
     for (size_t i = 0; i < count; i++) {
         if (!args[i].is_number)
             continue;
-        const struct pattern *p =
-            &m->forms[category_index(locale_plural(c->locale, args[i].number))];
-        return p->count ? p : other;
+        str form = m->forms[category_index(locale_plural(c->locale, args[i].number))];
+        return form.len ? form : other;
     }
     return other;
 }
 
-static void put_pattern(const struct pattern *p, const struct catalog_argument *args, size_t count,
-                        buf *out)
+static void put_pattern(str pattern, const struct catalog_argument *args, size_t count, buf *out)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        if (i % 2 == 0) {
-            buf_str(out, p->pieces[i]);
-            continue;
-        }
+    str text, name;
+    for (struct unpack u = unpack_from(pattern); next_piece(&u, &text, &name);) {
         size_t k = 0;
-        while (k < count && !str_eq(args[k].name, p->pieces[i]))
+        buf_str(out, text);
+        while (k < count && name.len && !str_eq(args[k].name, name))
             k++;
-        if (k < count)
+        if (name.len && k < count)
             buf_str(out, args[k].text);
-        else
-            buf_printf(out, "{%.*s}", STR_ARG(p->pieces[i]));
+        else if (name.len)
+            buf_printf(out, "{%.*s}", STR_ARG(name));
     }
 }
 
@@ -305,12 +339,12 @@ bool catalog_format(const struct catalog *c, str key, const struct catalog_argum
     if (lang_differs)
         *lang_differs = false;
     for (const struct catalog *from = c; from; from = from->fallback) {
-        const struct message *m = map_get(&from->messages, key);
-        if (!m)
+        struct message m;
+        if (!find_message(from, key, &m))
             continue;
         if (lang_differs)
             *lang_differs = from != c;
-        put_pattern(choose(from, m, args, count), args, count, out);
+        put_pattern(choose(from, &m, args, count), args, count, out);
         return true;
     }
     return false;
@@ -323,5 +357,6 @@ str catalog_fallback_tag(const struct catalog *c)
 
 uint64_t catalog_hash(const struct catalog *c)
 {
-    return c ? c->hash : 0;
+    struct unpack u = unpack_from(c ? c->packed : STR_NONE);
+    return unpack_u64(&u);
 }

@@ -22,6 +22,11 @@ struct catalog *catalog_none(const struct locale *l, const struct catalog *fallb
 // together.
 struct catalog *catalog_parse(str json, str file, const struct locale *l,
                               const struct catalog *fallback, struct diag *d);
+// What a catalog has read, as bytes that live as long as it does; they hold for the same locale and
+// fallback.
+str catalog_packed(const struct catalog *c);
+// A catalog of such bytes, which must outlive it.
+struct catalog *catalog_unpack(str packed, const struct locale *l, const struct catalog *fallback);
 void catalog_free(struct catalog *c);
 // False when no language has the key; *lang_differs (may be NULL) says that the text is the
 // fallback's.

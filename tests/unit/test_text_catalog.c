@@ -77,10 +77,14 @@ static void plural_categories(void **state)
                           "файлов\",\"other\":\"{n} файла.\"}}"),
                       STR("ru.json"), f.ru, NULL, f.d);
     assert_non_null(c);
+    struct catalog *again = catalog_unpack(catalog_packed(c), f.ru, NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct catalog_argument a = {STR("n"), str_c(rows[i].text), rows[i].n, true};
         formats(&f, c, "f", &a, 1, rows[i].want);
+        formats(&f, again, "f", &a, 1, rows[i].want);
     }
+    assert_int_equal(catalog_hash(again), catalog_hash(c));
+    catalog_free(again);
     catalog_free(c);
     teardown(&f);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/packed_values.h"
 #include "gen/base/path.h"
 #include "gen/text/images.h"
 #include "gen/text/address.h"
@@ -132,7 +133,7 @@ static bool read_asset(const struct assets *const_all, struct asset *x, struct d
         const_all;  // the list is fixed; what is known of its files grows
     buf bytes = BUF_INIT;
     if (x->state != ASSET_UNREAD)
-        return x->state == ASSET_READ;
+        return x->state == ASSET_READ || x->state == ASSET_KNOWN;
     x->state = ASSET_READING;
     if (fs_read(x->path.ptr, 0, &bytes) < 0) {
         if (d)
@@ -198,6 +199,17 @@ bool assets_read(const struct site *site, struct asset *x, struct diag *d)
     return read_asset(site->asset_index, x, d);
 }
 
+str assets_bytes(const struct site *site, struct asset *x)
+{
+    if (x->state == ASSET_KNOWN) {
+        str url = x->url;
+        x->state = ASSET_UNREAD, x->ref_count = 0;
+        assets_read(site, x, site->diag);
+        x->url = url;  // pages have it, even if the file has changed since they were rendered
+    }
+    return x->bytes;
+}
+
 static bool is_template_asset(str path)
 {
     static const char *const endings[] = {".css",  ".js",    ".svg",  ".png",
@@ -256,7 +268,60 @@ static bool claim(struct site *site, struct asset *x)
     return !what.len && !p;
 }
 
-bool assets_load(struct site *site)
+void assets_pack(const struct site *site, buf *out)
+{
+    const struct assets *all = site->asset_index;
+    pack_str(out, all->said);
+    for (size_t i = 0; i < all->template_count; i++) {
+        const struct asset *x = &all->items[i];
+        pack_str(out, x->url);
+        pack_u64(out, x->hash);
+        pack_uint(out, x->size);
+        pack_uint(out, x->width);
+        pack_uint(out, x->height);
+        pack_uint(out, x->ref_count);
+        for (size_t k = 0; k < x->ref_count; k++) {
+            pack_uint(out, x->refs[k]->kind);
+            pack_str(out, x->refs[k]->kind == ASSET_TEMPLATE ? x->refs[k]->name : x->refs[k]->url);
+        }
+    }
+}
+
+// As assets_pack() left it; the same files come in the same order.
+static void take_known(struct assets *all, str known, struct diag *d)
+{
+    struct unpack u = unpack_from(known);
+    all->said = unpack_str(&u);
+    diag_unpack(d, all->said);
+    for (size_t i = 0; i < all->template_count && !u.bad; i++) {
+        struct asset *x = &all->items[i];
+        x->state = ASSET_KNOWN;
+        x->url = unpack_str(&u);
+        x->hash = unpack_u64(&u);
+        x->size = unpack_uint(&u);
+        x->width = (uint32_t)unpack_uint(&u);
+        x->height = (uint32_t)unpack_uint(&u);
+        x->ref_count = x->ref_cap = unpack_count(&u);
+        x->refs = arena_new(&all->arena, struct asset *, x->ref_count);
+        for (size_t k = 0; k < x->ref_count; k++) {
+            bool is_template = unpack_uint(&u) == ASSET_TEMPLATE;
+            x->refs[k] = map_get(is_template ? &all->by_template : &all->by_url, unpack_str(&u));
+        }
+    }
+}
+
+static bool read_templates(struct site *site)
+{
+    struct assets *all = site->asset_index;
+    struct diag *d = diag_new((struct diag_options){0});
+    bool ok = true;
+    for (size_t i = 0; i < all->template_count; i++)
+        ok = read_asset(all, &all->items[i], d) && ok;
+    all->said = diag_hand_over(d, site->diag, &all->arena);
+    return ok;
+}
+
+bool assets_load(struct site *site, str known)
 {
     struct fs_list files = {0};
     bool ok = true;
@@ -290,8 +355,10 @@ bool assets_load(struct site *site)
         if (!claim(site, x))
             x->used = false;  // what has the address keeps it
     }
-    for (size_t i = 0; i < all->template_count; i++)
-        ok = read_asset(all, &all->items[i], site->diag) && ok;
+    if (known.len)
+        take_known(all, known, site->diag);
+    else
+        ok = read_templates(site);
     for (size_t i = 0; i < all->count; i++)
         add_hash(all, &all->items[i]);
     return ok;

@@ -15,7 +15,8 @@ struct asset {
     str url;   // "assets/style.0123abcd.css", "favicon.svg"; "" until it is read, see assets_read
     struct fs_stat stat;
     enum asset_kind kind;
-    enum { ASSET_UNREAD, ASSET_READING, ASSET_READ, ASSET_BROKEN } state;
+    // Of a known one all is there but bytes.
+    enum { ASSET_UNREAD, ASSET_KNOWN, ASSET_READING, ASSET_READ, ASSET_BROKEN } state;
     bool used;      // something that is published refers to it
     uint64_t hash;  // of bytes
     size_t size;
@@ -34,10 +35,15 @@ struct assets {
     struct map by_template, by_content;  // name -> struct asset
     struct map by_url;                   // of the static ones
     uint64_t hash;                       // of all names, and of the addresses that are known
+    str said;                            // packed messages about the templates'
 };
 
-// Lists them, and reads the templates': site->asset_index. False after errors were recorded.
-bool assets_load(struct site *site);
+// Lists them, and reads the templates': site->asset_index. known: what assets_pack() left of
+// templates' and static files that are as they were then, "" for none; it must outlive the site.
+// False after errors were recorded.
+bool assets_load(struct site *site, str known);
+// What reading the templates' has told, and what was said about them.
+void assets_pack(const struct site *site, buf *out);
 // The content file at a path below the content folder, or the static one at that address; read, so
 // that its url is known. NULL when there is none, or when it cannot be read: then after an error,
 // if d is given.
@@ -49,8 +55,10 @@ struct asset *assets_static(const struct site *site, str url);
 // Takes what runs out of the bytes of a content file that is an SVG; says so in d, which may be
 // NULL.
 void assets_clean(const struct asset *x, buf *bytes, struct diag *d);
-// Reads x, unless it is read. False after io-read.
+// Reads x, unless it is read or known. False after io-read.
 bool assets_read(const struct site *site, struct asset *x, struct diag *d);
+// What is published of x where it is not the file as it is, else ""; a known one is read for that.
+str assets_bytes(const struct site *site, struct asset *x);
 // A number that changes with the file, or with one that a stylesheet refers to.
 uint64_t assets_stamp(const struct site *site, struct asset *x);
 // Marks x and what it refers to as used. hash and size: as someone found them who has read it.

@@ -435,7 +435,7 @@ static void take_title(struct site *site)
         site->settings.title = p->title;
 }
 
-bool site_load(struct site *site, const struct load_options *o)
+void site_load(struct site *site, const struct load_options *o)
 {
     struct placing w = {.site = site, .scratch = ARENA_INIT};
     arena learning = ARENA_INIT;
@@ -466,12 +466,14 @@ bool site_load(struct site *site, const struct load_options *o)
     tree_links_index(site);
     contents_plan(site);
     take_title(site);
-    return !o->need_catalogs || languages_open(site);
 }
 
 bool site_open(struct site *site, const struct load_options *o)
 {
-    return site_scan(site) && site_load(site, o);
+    if (!site_scan(site))
+        return false;
+    site_load(site, o);
+    return languages_open(site, STR_NONE);
 }
 
 void site_close(struct site *site)

@@ -62,6 +62,8 @@ static void read_numbers(struct cache *c, struct unpack *u)
     c->since = unpack_int(u);
     c->until = unpack_int(u);
     c->said = unpack_str(u);
+    c->catalogs = unpack_str(u);
+    c->assets = unpack_str(u);
 }
 
 // All lists, each entry behind the name that it keeps.

@@ -39,8 +39,9 @@ struct cache {
     void *bytes;
     size_t len;        // the mapping; everything below points into it
     uint64_t outside;  // digest of inputs that are no content files: settings, templates, catalogs
-    uint64_t addresses;  // digest of all addresses
-    uint64_t shown;      // digest of what all pages show
+    str catalogs, assets;  // what of these was read: see languages_pack() and assets_pack()
+    uint64_t addresses;    // digest of all addresses
+    uint64_t shown;        // digest of what all pages show
     uint64_t output_inode;
     uint64_t foreign, left_out;  // see build_summary
     int64_t since, until;        // of time, see struct site
@@ -77,7 +78,7 @@ int cache_lock(str dir);
 
 // What reading and writing share (cache.c, cache_write.c): a magic word, the program, a checksum of
 // all that follows.
-#define CACHE_MAGIC "vramdoc8"
+#define CACHE_MAGIC "vramdoc9"
 enum { CACHE_HEADER = 24 };
 char *cache_path(str dir, const char *name, buf *b);
 

@@ -47,6 +47,8 @@ static void pack_numbers(buf *out, const struct cache *c)
     pack_int(out, c->since);
     pack_int(out, c->until);
     pack_str(out, c->said);
+    pack_str(out, c->catalogs);
+    pack_str(out, c->assets);
 }
 
 static void pack_lists(buf *out, const struct cache *c)

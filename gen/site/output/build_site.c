@@ -10,6 +10,7 @@
 #include "gen/base/clock.h"
 #include "gen/base/path.h"
 #include "gen/site/documents/assets.h"
+#include "gen/site/documents/languages.h"
 #include "gen/site/output/build_state.h"
 #include "gen/site/documents/load.h"
 #include "gen/site/source/scan.h"
@@ -240,16 +241,17 @@ static void gather_hosts(struct build *b)
 static bool make_site(struct build *b)
 {
     struct load_options load = {.jobs = b->options->jobs,
-                                .need_catalogs = true,
                                 .drafts = b->options->drafts,
                                 .known = b->old ? b->old->files : NULL,
                                 .known_count = b->old ? b->old->file_count : 0,
                                 .same_paths = b->same_paths};
-    if (!site_load(&b->site, &load) || !has_page(b))
+    bool same_outside = b->old && b->old->outside == b->outside;
+    site_load(&b->site, &load);
+    if (!languages_open(&b->site, same_outside ? b->old->catalogs : STR_NONE) || !has_page(b))
         return false;
     git_dates_read(&b->site);
     find_feeds(b);
-    if (!assets_load(&b->site) || !open_view(b))
+    if (!assets_load(&b->site, same_outside ? b->old->assets : STR_NONE) || !open_view(b))
         return false;
     b->math = math_open(b->site.settings.cache_dir);
     digest_site(b);

@@ -118,12 +118,13 @@ static void mark_used(struct build *b)
     arena_free(&scratch);
 }
 
-static void copy_asset(struct build *b, const struct asset *x)
+static void copy_asset(struct build *b, struct asset *x)
 {
     if (!b->old || b->emit.fresh || !cache_output_find(b->old, x->url)) {
+        str bytes = assets_bytes(&b->site, x);
         emit_folder_of(&b->emit, x->url);
-        if (x->bytes.len)
-            emit_write(&b->emit, x->url, x->bytes);
+        if (bytes.len)
+            emit_write(&b->emit, x->url, bytes);
         else
             emit_copy(&b->emit, x->url, x->path);
         build_written(b, x->url, true);

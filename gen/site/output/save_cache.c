@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "gen/base/path.h"
+#include "gen/site/documents/assets.h"
+#include "gen/site/documents/languages.h"
 #include "gen/site/incremental/texts.h"
 #include "gen/site/output/build_state.h"
 
@@ -112,11 +114,13 @@ void save_cache(struct build *b)
                       .left_out = b->summary->left_out.count,
                       .since = b->site.since,
                       .until = b->site.until};
-    buf said = BUF_INIT;
+    buf said = BUF_INIT, catalogs = BUF_INIT, assets = BUF_INIT;
     list_folders(b, &c);
     diag_pack(b->diag, &said);
-    c.said = buf_view(&said);
+    languages_pack(&b->site, &catalogs);
+    assets_pack(&b->site, &assets);
+    c.said = buf_view(&said), c.catalogs = buf_view(&catalogs), c.assets = buf_view(&assets);
     if (save(b, &c) < 0)
         diag_add(b->diag, D_IO_WRITE, DIAG_FILE(b->site.settings.cache_dir), "%s", strerror(errno));
-    buf_free(&said);
+    buf_free(&said), buf_free(&catalogs), buf_free(&assets);
 }

@@ -177,6 +177,7 @@ struct site {
     // Of the words behind all others, when English is no language of the site.
     struct locale *english_locale;
     struct catalog *english;
+    str catalogs_said;  // packed messages about all catalogs
     struct diag *diag;
 };
 

@@ -1,5 +1,5 @@
 // How pages look: no accessibility fault, nothing blocked, nothing cut off, in every width, theme, language and scheme.
-import { axe, check, close, equal, open, that, together } from "./harness.mjs";
+import { axe, check, close, equal, leave, open, that, together, visit } from "./harness.mjs";
 
 const looks = [[360, "light"], [360, "dark"], [1280, "dark"], [1280, "light"]];
 const watchCsp = () => {
@@ -36,9 +36,10 @@ function crowded(page) {
 // in another theme those that are about colours; of a page from a file, whose text is the same, in the first look.
 function everyLook(browser, base, scheme, page, list) {
   const first = `${scheme} ${page.path}`, name = ([width, theme]) => `${scheme} ${width} ${theme} ${page.path}`;
-  together([first, ...list.map(name)], async (now) => {
+  const narrow = `320 px ${page.path}`;
+  together([first, ...list.map(name), ...(scheme === "http" ? [narrow] : [])], async (now) => {
     const [width, theme] = list[0];
-    const tab = await open(browser, `${base}/${page.path}`, { viewport: { width, height: 900 }, colorScheme: theme, before: watchCsp });
+    const tab = await visit(browser, `${base}/${page.path}`, { viewport: { width, height: 900 }, colorScheme: theme, before: watchCsp });
     try {
       await now(first, async () => {
         equal(tab.complaints.join("; "), "", "console");
@@ -51,17 +52,14 @@ function everyLook(browser, base, scheme, page, list) {
           await tab.emulateMedia({ colorScheme: look[1] });
           equal(await overflow(tab), "", "width");
           equal(await crowded(tab), "", "on each other, or cut");
-          if (scheme === "http" || !i) await axe(tab, seen);
+          if (scheme === "http") await axe(tab, seen);
         });
       }
-    } finally { await close(tab); }
-  });
-}
-
-function narrow(browser, base, page) {
-  check(`320 px ${page.path}`, async () => {
-    const tab = await open(browser, `${base}/${page.path}`, { viewport: { width: 320, height: 800 } });
-    try { equal(await overflow(tab), "", "width"); } finally { await close(tab); }
+      if (scheme === "http") await now(narrow, async () => {
+        await tab.setViewportSize({ width: 320, height: 800 });
+        equal(await overflow(tab), "", "width");
+      });
+    } finally { await leave(tab); }
   });
 }
 
@@ -111,7 +109,7 @@ function quiet(browser, base, page) {
 
 function withoutScript(browser, base, page) {
   check(`without a script ${page.path}`, async () => {
-    const tab = await open(browser, `${base}/${page.path}`, { javaScriptEnabled: false });
+    const tab = await visit(browser, `${base}/${page.path}`, { javaScriptEnabled: false });
     try {
       equal(await tab.locator("h1").count(), 1, "h1");
       that((await tab.locator("main").innerText()).length > 40, "no text");
@@ -122,13 +120,13 @@ function withoutScript(browser, base, page) {
       }
       for (const href of await tab.locator(".body a.fig").evaluateAll((links) => links.map((a) => a.getAttribute("href"))))
         equal(await tab.locator(`.sources ${href}`).count(), 1, `source of ${href}`);
-    } finally { await close(tab); }
+    } finally { await leave(tab); }
   });
 }
 
 function printed(browser, base, page) {
   check(`print ${page.path}`, async () => {
-    const tab = await open(browser, `${base}/${page.path}`, { colorScheme: "dark", before: () => localStorage.setItem("theme", "dark") });
+    const tab = await visit(browser, `${base}/${page.path}`, { colorScheme: "dark", before: () => localStorage.setItem("theme", "dark") });
     try {
       await tab.emulateMedia({ media: "print" });
       equal(await tab.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)", "paper");
@@ -136,18 +134,18 @@ function printed(browser, base, page) {
       await tab.setViewportSize({ width: 720, height: 900 });  // what A4 has between margins of 1 cm
       const [width, room] = await tab.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
       that(width <= room, `${width} px on paper of ${room}: what is beyond is cut off`);
-    } finally { await close(tab); }
+    } finally { await leave(tab); }
   });
 }
 
 function forcedColours(browser, base, page) {
   check(`forced colours ${page.path}`, async () => {
-    const tab = await open(browser, `${base}/${page.path}`, { forcedColors: "active", reducedMotion: "reduce" });
+    const tab = await visit(browser, `${base}/${page.path}`, { forcedColors: "active", reducedMotion: "reduce" });
     try {
       equal(await tab.evaluate(() => getComputedStyle(document.documentElement).scrollBehavior), "auto", "motion");
       const drawn = await tab.locator(".fig.computed").evaluateAll((list) => list.every((e) => getComputedStyle(e).textDecorationLine.includes("underline")));
       that(drawn, "the sign of a figure's kind is not drawn");
-    } finally { await close(tab); }
+    } finally { await leave(tab); }
   });
 }
 
@@ -177,8 +175,6 @@ export function run(browser, site, fixture) {
   for (const page of both(site.pages)) for (const scheme of ["http", "file"]) everyLook(browser, site[scheme], scheme, page, looks);
   for (const page of site.pages.filter((p) => !["en", "hi"].includes(p.lang))) everyLook(browser, site.http, "http", page, [[360, "light"]]);
   for (const page of fixture.pages) everyLook(browser, fixture.http, "http", page, [[360, "light"], [360, "dark"]]);
-  for (const page of site.pages) narrow(browser, site.http, page);
-  for (const page of fixture.pages) narrow(browser, fixture.http, page);
   for (const page of both(site.pages)) {
     quiet(browser, site.http, page);
     withoutScript(browser, site.http, page);

@@ -182,23 +182,14 @@ done
 # shellcheck disable=SC2086
 [ -z "$programs" ] || make -s -k -j"${JOBS:-2}" BUILD="$MAKE_BUILD" MODE="${MODE:-release}" $programs || true
 
-for source in tests/unit/test_*.c; do
-    [ -f "$source" ] && wanted "${source#tests/}" || continue
-    run_unit "$source"
-done
-for source in tests/spec/spec_*.c; do
-    [ -f "$source" ] && wanted "${source#tests/}" || continue
-    name=${source%.c}
-    run_lines "${name#tests/}" 300 "$BUILD/$name"
-done
 # Without the program nothing of what follows can pass, and no wanted output may be rewritten.
 if [ ! -x "$BUILD/vramdoc" ]; then
     echo "not ok: $BUILD/vramdoc is not there" >"$work/log"
     report build 0 1 0 "$work/log"
     UPDATE=''
 fi
-# The browser's suite waits more than it works: it runs beside the scripts, and is counted after them. serve.sh uses the
-# modules that it has made ready.
+# The browser's suite is the longest: it runs beside all others, and is counted after them. serve.sh uses the modules that it
+# has made ready.
 beside=''
 if [ -f tests/browser/run.sh ] && wanted browser; then
     sh tests/browser/run.sh modules >"$work/browser" 2>&1 </dev/null || true
@@ -209,6 +200,15 @@ if [ -f tests/browser/run.sh ] && wanted browser; then
     ) &
     beside=$!
 fi
+for source in tests/unit/test_*.c; do
+    [ -f "$source" ] && wanted "${source#tests/}" || continue
+    run_unit "$source"
+done
+for source in tests/spec/spec_*.c; do
+    [ -f "$source" ] && wanted "${source#tests/}" || continue
+    name=${source%.c}
+    run_lines "${name#tests/}" 300 "$BUILD/$name"
+done
 for script in tests/*.sh tests/cli/*.sh tests/spec/*.sh tests/calc/*.sh tests/kernels/*.sh; do
     name=${script#tests/} name=${name%.sh}
     case $name in run | check) continue ;; esac

@@ -269,13 +269,12 @@ static int32_t graph_new_node(struct graph *g, enum node_kind kind, uint8_t role
         !graph_grow(g, &g->nodes, &g->node_cap, g->node_count + 1, sizeof *g->nodes))
         return GRAPH_NO_NODE;
     struct node *n = &g->nodes[g->node_count];
-    mem_zero(n, sizeof *n);
-    n->kind = (uint8_t)kind;
-    n->role = role;
-    n->unit = g->t->unit;
-    n->sub = g->t->sub;
-    n->param = GRAPH_NO_PARAM;
-    n->frame = g->packing;
+    *n = (struct node){.kind = (uint8_t)kind,
+                       .role = role,
+                       .unit = g->t->unit,
+                       .sub = g->t->sub,
+                       .param = GRAPH_NO_PARAM,
+                       .frame = g->packing};
     return (int32_t)g->node_count++;
 }
 

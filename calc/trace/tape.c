@@ -19,9 +19,12 @@ void tape_free(struct tape *t)
     tape_init(t, t->mem);
 }
 
-static bool tape_grow(struct tape *t, void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
+static inline bool tape_grow(struct tape *t, void *ptr_to_ptr, size_t *cap, size_t need,
+                             size_t size)
 {
     void **ptr = ptr_to_ptr;
+    if (need <= *cap)
+        return !t->failed;
     if (!t->failed && mem_grow(t->mem, ptr, cap, need, size) != VRAM_OK)
         t->failed = true;
     return !t->failed;

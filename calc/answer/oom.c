@@ -158,7 +158,8 @@ static int add_shapes(struct answers *a, const struct oom_message *m)
 {
     struct vram_shape shapes[GUESSES];
     size_t n = 0;
-    while (n < GUESSES && oom_shape_guess(m->tried.low, m->tried.high, (unsigned)n, &shapes[n]))
+    while (n < GUESSES &&
+           oom_shape_guess(m->source, m->tried.low, m->tried.high, (unsigned)n, &shapes[n]))
         n++;
     a->oom.shapes = keep(a, shapes, sizeof shapes);
     a->oom.shape_count = n;

@@ -94,8 +94,8 @@ static int on_event(void *ctx, const struct vram_event *e)
 {
     struct walk *w = ctx;
     struct oom_search *s = w->s;
-    uint64_t segment = oom_segment(e->bytes);
-    if (e->is_free || segment < w->m->tried.low || segment > w->m->tried.high)
+    uint64_t asked = oom_asked(w->m->source, e->bytes);
+    if (e->is_free || asked < w->m->tried.low || asked > w->m->tried.high)
         return 0;
     uint64_t live = e->live - e->bytes, far = distance(w, e, live);
     size_t at = place_for(s, e, far);

@@ -6,9 +6,11 @@
 #include "calc/base/size.h"
 #include "calc/replay/allocator.h"
 
-uint64_t oom_segment(uint64_t bytes)
+uint64_t oom_asked(enum oom_source source, uint64_t bytes)
 {
     struct allocator_config defaults = {0};
+    if (source == OOM_ASYNC || source == OOM_DIRECTML)
+        return bytes;
     return allocator_segment_bytes(allocator_round(&defaults, bytes));
 }
 
@@ -129,13 +131,20 @@ enum {
     HEAD_COUNT = sizeof HEADS / sizeof *HEADS
 };
 
-// A batch such that `rest` bytes for each sequence ask for a segment in the range.
-static bool batch_for(uint64_t rest, uint64_t low, uint64_t high, uint64_t *batch)
+struct guesses {
+    enum oom_source source;
+    uint64_t low, high;
+    unsigned left;  // to skip
+    struct vram_shape *out;
+};
+
+// A batch such that `rest` bytes for each sequence ask for a size in the range.
+static bool batch_for(const struct guesses *g, uint64_t rest, uint64_t *batch)
 {
-    uint64_t b = rest ? high / rest : 0;
+    uint64_t b = rest ? g->high / rest : 0;
     for (unsigned back = 0; b > 0 && back < 2; back++, b--) {
-        uint64_t segment = oom_segment(b * rest);
-        if (b <= 1024 && segment >= low && segment <= high) {
+        uint64_t asked = oom_asked(g->source, b * rest);
+        if (b <= 1024 && asked >= g->low && asked <= g->high) {
             *batch = b;
             return true;
         }
@@ -148,12 +157,6 @@ static bool is_round(uint64_t batch)
     return (batch & (batch - 1)) == 0 || (batch % 4 == 0 && batch <= 128) || batch < 8;
 }
 
-struct guesses {
-    uint64_t low, high;
-    unsigned left;  // to skip
-    struct vram_shape *out;
-};
-
 // Is this shape, with the batch that fits, the wanted guess?
 static bool take(struct guesses *g, struct vram_shape s, unsigned at, bool round)
 {
@@ -161,7 +164,7 @@ static bool take(struct guesses *g, struct vram_shape s, unsigned at, bool round
     for (unsigned i = 0; i < s.dims; i++)
         if (i != at)
             rest = size_mul(rest, s.dim[i]);
-    if (!size_ok(rest) || !batch_for(rest, g->low, g->high, &batch) || is_round(batch) != round ||
+    if (!size_ok(rest) || !batch_for(g, rest, &batch) || is_round(batch) != round ||
         (!round && batch > 64))
         return false;
     s.dim[at] = batch;
@@ -217,9 +220,10 @@ static bool guess_scores(struct guesses *g, unsigned element)
     return false;
 }
 
-bool oom_shape_guess(uint64_t low, uint64_t high, unsigned index, struct vram_shape *out)
+bool oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, unsigned index,
+                     struct vram_shape *out)
 {
-    struct guesses g = {low, high, index, out};
+    struct guesses g = {source, low, high, index, out};
     return guess_logits(&g, true, 4) || guess_logits(&g, true, 2) || guess_hidden(&g, 2) ||
            guess_scores(&g, 4) || guess_logits(&g, false, 4);
 }

@@ -4,16 +4,21 @@
 #define CALC_OOM_SHAPE_H
 
 #include "calc/model/config.h"
+#include "calc/parse/parse_oom.h"
 
-// The segment that a tensor of this size asks the driver for; this is what the message shows.
-uint64_t oom_segment(uint64_t bytes);
+// What a message of the source shows for a tensor of this size: the segment that the caching
+// allocator asks the driver for; of those that ask for each tensor, its own bytes. SRC: pytorch
+// c10/cuda/CUDAMallocAsyncAllocator.cpp (mallocAsync: "Requested", the size as it came);
+// torch-directml's "Could not allocate tensor with N bytes".
+uint64_t oom_asked(enum oom_source source, uint64_t bytes);
 
 // Finds the shape of exactly that size among those that the configuration's tensors have; false if
 // there is none.
 bool oom_shape_find(const struct vram_config *c, uint64_t bytes, struct vram_shape *out);
 
-// Without a configuration: a guess of a logits or activation tensor that asks for a segment of
-// low..high bytes. index counts guesses from 0, likely ones first; false past the last.
-bool oom_shape_guess(uint64_t low, uint64_t high, unsigned index, struct vram_shape *out);
+// Without a configuration: a guess of a logits or activation tensor for which a message of the source
+// shows low..high bytes. index counts guesses from 0, likely ones first; false past the last.
+bool oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, unsigned index,
+                     struct vram_shape *out);
 
 #endif

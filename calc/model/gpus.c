@@ -176,12 +176,51 @@ const char *gpu_name(const struct vram_config *c)
     return c->gpu >= 0 ? GPUS[c->gpu].name : c->gpu_memory || c->cuda_memory ? "card" : NULL;
 }
 
+#ifndef __wasm__  // the page offers a list of them
+static bool has_digit(const struct key *k, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (k->text[i] >= '0' && k->text[i] <= '9')
+            return true;
+    return false;
+}
+
+// The card whose name begins like this one for longest, its number included: "a10080x" is an A100.
+// NULL: none does.
+static const char *gpu_of_series(const char *name, size_t len)
+{
+    struct key k = key_of(name, len);
+    const char *best = NULL;
+    size_t most = 0;
+    for (int i = 0; i < GPU_COUNT; i++) {
+        struct key other = key_of(GPUS[i].name, text_len(GPUS[i].name));
+        size_t same = 0;
+        while (same < k.len && same < other.len && other.text[same] == k.text[same])
+            same++;
+        size_t whole = same == other.len;  // "a10x" is an A10 and no A100
+        if (2 * same + whole <= most || same * 2 < k.len || !has_digit(&k, same))
+            continue;
+        most = 2 * same + whole;
+        best = GPUS[i].name;
+    }
+    return best;
+}
+#else
+static const char *gpu_of_series(const char *name, size_t len)
+{
+    (void)name;
+    (void)len;
+    return NULL;
+}
+#endif
+
 static int unknown_gpu(struct message *e, struct err_pos pos, const char *name, size_t len)
 {
     const char *names[GPU_COUNT];
     for (int i = 0; i < GPU_COUNT; i++)
         names[i] = GPUS[i].name;
     const char *near = vram_nearest(name, len, names, GPU_COUNT);
+    near = near ? near : gpu_of_series(name, len);
     if (near)
         return err_set(e, MESSAGE_unknown_gpu_near, pos, ABOUT("gpu"),
                        ARGS(arg_part("name", name, len), arg_text("near", near)));

@@ -101,7 +101,9 @@ static const struct line {
 } LINES[] = {
     {"preset=gpt2", "micro_batch", "--batch_size=6 --gradient_accumulation_steps=4"},
     {"preset=gpt2 batch_size=1 block_size=64", "fused", NULL},
-    {"preset=gpt2", "expandable", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+    {"preset=gpt2", "expandable", "PYTORCH_ALLOC_CONF=expandable_segments:True"},
+    {"preset=gpt2 torch=2.9", "expandable", "PYTORCH_ALLOC_CONF=expandable_segments:True"},
+    {"preset=gpt2 torch=2.8", "expandable", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
     {"preset=gpt2", "lora", NULL},
     {"preset=gpt2", "adafactor", NULL},
     {"preset=oom-gpt2 compile=none", "chunked",

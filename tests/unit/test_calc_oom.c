@@ -185,7 +185,7 @@ static void test_proposes_shapes(void **state)
     assert_true(json_array_size(shapes) >= 3);
     assert_shape(json_array_get(shapes, 0), "4 x 1024 x 50304 x 4");
     for (size_t i = 0; i < json_array_size(shapes); i++) {
-        uint64_t segment = oom_segment(json_u64(json_array_get(shapes, i), "bytes"));
+        uint64_t segment = oom_asked(OOM_PYTORCH, json_u64(json_array_get(shapes, i), "bytes"));
         assert_int_equal(segment, 786 * 1048576);
     }
     json_decref(j);
@@ -199,9 +199,9 @@ static void test_proposes_shapes(void **state)
 // Whether a request for logits of 3 x 1024 tokens is taken for such logits.
 static bool knows_vocabulary(uint64_t vocabulary)
 {
-    uint64_t segment = oom_segment(3 * 1024 * vocabulary * 4);
+    uint64_t segment = oom_asked(OOM_PYTORCH, 3 * 1024 * vocabulary * 4);
     struct vram_shape s;
-    for (unsigned i = 0; oom_shape_guess(segment, segment, i, &s); i++)
+    for (unsigned i = 0; oom_shape_guess(OOM_PYTORCH, segment, segment, i, &s); i++)
         if (s.dims == 3 && s.dim[2] == vocabulary && strcmp(s.name[2], "vocabulary") == 0)
             return true;
     return false;
@@ -223,6 +223,30 @@ static void test_knows_the_vocabularies(void **state)
             fail_msg("%s: %u", p->name, (unsigned)vocabulary);
     }
     assert_false(knows_vocabulary(65537));
+}
+
+// cudaMallocAsync says what a tensor takes, the caching allocator which segment it asks for.
+static void test_size_by_allocator(void **state)
+{
+    (void)state;
+    const char *message = "Allocation on device 0 would exceed allowed memory. (out of memory)\n"
+                          "Currently allocated     : 20.00 GiB\n"
+                          "Requested               : 3.00 MiB\n";
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=gpt2 batch_size=1");
+    json_t *j = explained(v, message, true);
+    const json_t *tensors = json_object_get(j, "tensors");
+    assert_true(json_array_size(tensors) > 0);
+    for (size_t i = 0; i < json_array_size(tensors); i++)
+        assert_int_equal(json_u64(json_array_get(tensors, i), "bytes"), 3 << 20);
+    json_decref(j);
+    j = explained(v, "CUDA out of memory. Tried to allocate 3.00 MiB.", true);
+    assert_int_equal(json_array_size(json_object_get(j, "tensors")), 0);
+    json_decref(j);
+    assert_int_equal(oom_asked(OOM_DIRECTML, 3000000), 3000000);
+    assert_int_equal(oom_asked(OOM_PYTORCH, 3000000), 20 << 20);
+    close_vram(v, &h);
 }
 
 static void test_other_compile_modes(void **state)
@@ -357,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_proposes_shapes),
         cmocka_unit_test(test_knows_the_vocabularies),
         cmocka_unit_test(test_says_when_nothing_matches),
+        cmocka_unit_test(test_size_by_allocator),
         cmocka_unit_test(test_other_compile_modes),
         cmocka_unit_test(test_driver),
         cmocka_unit_test(test_first_that_does_not_fit),

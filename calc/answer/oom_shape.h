@@ -16,8 +16,9 @@ uint64_t oom_asked(enum oom_source source, uint64_t bytes);
 // there is none.
 bool oom_shape_find(const struct vram_config *c, uint64_t bytes, struct vram_shape *out);
 
-// Without a configuration: a guess of a logits or activation tensor for which a message of the source
-// shows low..high bytes. index counts guesses from 0, likely ones first; false past the last.
+// Without a configuration: a guess of a logits or activation tensor for which a message of the
+// source shows low..high bytes. index counts guesses from 0, likely ones first; false past the
+// last.
 bool oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, unsigned index,
                      struct vram_shape *out);
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every header compiles alone, and the estimator's public header compiles as C++ too.
 set -eu
+[ "${MODE:-release}" = release ] || { echo "skip headers: the sources are the same"; exit 0; }
 flags="-std=c11 -D_GNU_SOURCE -I. -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags libcmark-gfm lua5.4 yaml-0.1 jansson)"
 status=0
 tmp=$(mktemp -d)

@@ -15,6 +15,12 @@ static inline bytes16 bytes16_at(const char *p)
     return v;
 }
 
+// Sixteen times c.
+static inline bytes16 bytes16_of(char c)
+{
+    return (bytes16){0} + (uint8_t)c;
+}
+
 // Whether a comparison was true of any of them.
 static inline bool bytes16_any(bytes16 hits)
 {

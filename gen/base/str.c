@@ -6,6 +6,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "gen/base/bytes16.h"
+
 str str_c(const char *nul_terminated)
 {
     return nul_terminated ? (str){nul_terminated, strlen(nul_terminated)} : STR_NONE;
@@ -62,12 +64,30 @@ size_t str_rfind(str s, char c)
     return at ? (size_t)(at - s.ptr) : s.len;
 }
 
+// A long needle is left to memmem(), which is never worse than linear. A short one is looked for
+// where its first byte and its last are, at sixteen places at a time: several times faster.
 size_t str_search(str s, str needle)
 {
+    size_t i = 0, places = s.len >= needle.len ? s.len - needle.len + 1 : 0;
     if (needle.len == 0)
         return 0;
-    const char *at = s.len ? memmem(s.ptr, s.len, needle.ptr, needle.len) : NULL;
-    return at ? (size_t)(at - s.ptr) : s.len;
+    if (needle.len > 32) {
+        const char *at = places ? memmem(s.ptr, s.len, needle.ptr, needle.len) : NULL;
+        return at ? (size_t)(at - s.ptr) : s.len;
+    }
+    bytes16 first = bytes16_of(needle.ptr[0]), last = bytes16_of(needle.ptr[needle.len - 1]);
+    const char *ends = s.ptr + needle.len - 1;
+    while (i < places) {
+        if (places - i >= 16 && !bytes16_any((bytes16)(bytes16_at(s.ptr + i) == first) &
+                                             (bytes16)(bytes16_at(ends + i) == last))) {
+            i += 16;
+            continue;
+        }
+        for (size_t end = places - i < 16 ? places : i + 16; i < end; i++)
+            if (s.ptr[i] == needle.ptr[0] && !memcmp(s.ptr + i, needle.ptr, needle.len))
+                return i;
+    }
+    return s.len;
 }
 
 bool str_cut(str *rest, char sep, str *part)

@@ -40,6 +40,25 @@ static void searches_answer_the_length_when_absent(void **state)
                 !str_ends(STR("c"), STR("/c")));
 }
 
+// At each place of texts around the widths that are compared at once, among bytes that begin and
+// end as the needle does.
+static void needles_of_any_length_are_found_anywhere(void **state)
+{
+    (void)state;
+    char text[80], needle[40];
+    for (size_t n = 1; n <= sizeof needle; n++) {
+        memset(needle, 'a', sizeof needle);
+        needle[n / 2] = 'b';
+        for (size_t len = n; len <= sizeof text; len++)
+            for (size_t at = 0; at + n <= len; at++) {
+                memset(text, 'a', sizeof text);
+                assert_int_equal(str_search((str){text, len}, (str){needle, n}), len);
+                memcpy(text + at, needle, n);
+                assert_int_equal(str_search((str){text, len}, (str){needle, n}), at);
+            }
+    }
+}
+
 static void cutting_keeps_empty_parts(void **state)
 {
     (void)state;
@@ -129,6 +148,7 @@ int main(void)
         cmocka_unit_test(slices_are_clamped),
         cmocka_unit_test(order_is_by_bytes),
         cmocka_unit_test(searches_answer_the_length_when_absent),
+        cmocka_unit_test(needles_of_any_length_are_found_anywhere),
         cmocka_unit_test(cutting_keeps_empty_parts),
         cmocka_unit_test(lines_end_in_any_way),
         cmocka_unit_test(numbers_do_not_overflow),
